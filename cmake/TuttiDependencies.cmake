@@ -1,0 +1,26 @@
+# What Tutti needs from elsewhere. Nothing is fetched and nothing is vendored: every dependency is a package of the
+# system. A missing one is named here together with the Debian package that has it; all missing ones are reported at once.
+
+set(tutti_missing "")
+
+macro(tutti_require package debian_package)
+  find_package(${package} ${ARGN} QUIET)
+  if(NOT ${package}_FOUND)
+    list(APPEND tutti_missing "  ${package}: ${debian_package}")
+  endif()
+endmacro()
+
+tutti_require(Threads libc6-dev)
+tutti_require(fmt libfmt-dev 9)
+tutti_require(CLI11 libcli11-dev 2)
+tutti_require(nlohmann_json nlohmann-json3-dev 3)
+tutti_require(hwy libhwy-dev 1.0 CONFIG)
+if(TUTTI_BUILD_TESTS)
+  tutti_require(GTest libgtest-dev)
+endif()
+
+if(tutti_missing)
+  list(JOIN tutti_missing "\n" tutti_missing_lines)
+  message(FATAL_ERROR "Tutti needs packages that were not found (on Debian, './dev setup' installs all of them):\n"
+                      "${tutti_missing_lines}")
+endif()

@@ -1,0 +1,36 @@
+# How a layer of Tutti is declared: tutti_layer(NAME SOURCES ... DEPENDS ...) makes the static library tutti_NAME.
+# A layer may include only the layers named in DEPENDS and those below them; tests/lint/layers.txt holds the same rule.
+
+set(CMAKE_CXX_STANDARD 20)
+set(CMAKE_CXX_STANDARD_REQUIRED ON)
+set(CMAKE_CXX_EXTENSIONS OFF)
+set(CMAKE_POSITION_INDEPENDENT_CODE ON)
+set(CMAKE_CXX_VISIBILITY_PRESET hidden)
+set(CMAKE_VISIBILITY_INLINES_HIDDEN ON)
+set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
+
+# Every other library inherits this one, so it also carries what all translation units must share.
+add_library(tutti_options INTERFACE)
+target_include_directories(tutti_options INTERFACE
+  "$<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include>" "$<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/src>")
+# No contraction of a*b+c: the same bits on every processor is a promise of the data layer.
+target_compile_options(tutti_options INTERFACE
+  -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wnon-virtual-dtor -Wold-style-cast -Woverloaded-virtual
+  -ffp-contract=off -fno-math-errno)
+
+if(TUTTI_SANITIZE STREQUAL "address")
+  target_compile_options(tutti_options INTERFACE
+    -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer)
+  target_link_options(tutti_options INTERFACE -fsanitize=address,undefined)
+elseif(TUTTI_SANITIZE STREQUAL "thread")
+  target_compile_options(tutti_options INTERFACE -fsanitize=thread -fno-omit-frame-pointer)
+  target_link_options(tutti_options INTERFACE -fsanitize=thread)
+elseif(NOT TUTTI_SANITIZE STREQUAL "")
+  message(FATAL_ERROR "TUTTI_SANITIZE is '${TUTTI_SANITIZE}'; it takes nothing, address or thread")
+endif()
+
+function(tutti_layer name)
+  cmake_parse_arguments(layer "" "" "SOURCES;DEPENDS" ${ARGN})
+  add_library(tutti_${name} STATIC ${layer_SOURCES})
+  target_link_libraries(tutti_${name} PUBLIC tutti_options ${layer_DEPENDS})
+endfunction()

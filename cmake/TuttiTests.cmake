@@ -1,0 +1,75 @@
+# How a test is declared: tutti_test(NAME SOURCES ... DEPENDS layers ... LABELS ... [TIMEOUT s]) makes the GoogleTest
+# program test_NAME and registers each of its tests with CTest under the labels given (unit where none is).
+#
+# Labels: unit, conformance, multiprocess, golden, install, fuzz, lint, slow. `concurrent` and `parses` mark what the
+# sanitizers run on in every test run; the target tests_for_sanitizers builds just those programs.
+include(GoogleTest)
+
+add_custom_target(tests_for_sanitizers)
+add_custom_target(fuzzers)
+
+# A sanitizer slows a test down; its time limit grows with it.
+set(TUTTI_TEST_SLOWDOWN 1)
+if(TUTTI_SANITIZE)
+  set(TUTTI_TEST_SLOWDOWN 5)
+endif()
+
+function(tutti_test name)
+  cmake_parse_arguments(test "" "TIMEOUT" "SOURCES;DEPENDS;LABELS" ${ARGN})
+  if(NOT test_LABELS)
+    set(test_LABELS unit)
+  endif()
+  if(NOT test_TIMEOUT)
+    set(test_TIMEOUT 120)
+  endif()
+  math(EXPR test_TIMEOUT "${test_TIMEOUT} * ${TUTTI_TEST_SLOWDOWN}")
+  # Ranks that wait for each other want the cores to themselves.
+  set(processors 1)
+  if("multiprocess" IN_LIST test_LABELS)
+    set(processors 2)
+  endif()
+
+  add_executable(test_${name} ${test_SOURCES})
+  target_link_libraries(test_${name} PRIVATE tutti_options ${test_DEPENDS} GTest::gtest_main)
+  target_compile_definitions(test_${name} PRIVATE TUTTI_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
+  if("concurrent" IN_LIST test_LABELS OR "parses" IN_LIST test_LABELS)
+    add_dependencies(tests_for_sanitizers test_${name})
+  endif()
+  gtest_discover_tests(test_${name} TEST_PREFIX "${name}." DISCOVERY_TIMEOUT 60 PROPERTIES TIMEOUT ${test_TIMEOUT})
+  # gtest_discover_tests cannot pass a list on (the labels would fall apart), but leaves the names of the tests to files
+  # that CTest reads after its own.
+  set(more "${CMAKE_CURRENT_BINARY_DIR}/test_${name}_labels.cmake")
+  file(WRITE "${more}"
+    "if(test_${name}_TESTS)\n"
+    "  set_tests_properties(\${test_${name}_TESTS} PROPERTIES LABELS \"${test_LABELS}\" PROCESSORS ${processors})\n"
+    "endif()\n")
+  set_property(DIRECTORY APPEND PROPERTY TEST_INCLUDE_FILES "${more}")
+endfunction()
+
+# tutti_fuzz(NAME SOURCES ... DEPENDS layers ... [CORPUS folder]): a libFuzzer program fuzz_NAME (its source defines
+# LLVMFuzzerTestOneInput) and a test that runs it for TUTTI_FUZZ_SECONDS, beginning with the corpus. It is built where
+# Clang builds with the address sanitizer, as `./dev test --full` does; elsewhere this declares nothing.
+set(TUTTI_FUZZ_SECONDS 120 CACHE STRING "How long the test of each fuzzer runs")
+
+function(tutti_fuzz name)
+  if(NOT CMAKE_CXX_COMPILER_ID STREQUAL "Clang" OR NOT TUTTI_SANITIZE STREQUAL "address")
+    return()
+  endif()
+  cmake_parse_arguments(fuzz "" "CORPUS" "SOURCES;DEPENDS" ${ARGN})
+  add_executable(fuzz_${name} EXCLUDE_FROM_ALL ${fuzz_SOURCES})
+  target_link_libraries(fuzz_${name} PRIVATE tutti_options ${fuzz_DEPENDS})
+  target_compile_options(fuzz_${name} PRIVATE -fsanitize=fuzzer)
+  target_link_options(fuzz_${name} PRIVATE -fsanitize=fuzzer)
+  add_dependencies(fuzzers fuzz_${name})
+
+  # New inputs go to the first folder, which the build owns; the corpus is only read.
+  set(found "${CMAKE_CURRENT_BINARY_DIR}/fuzz_${name}.found")
+  file(MAKE_DIRECTORY "${found}")
+  if(fuzz_CORPUS)
+    cmake_path(ABSOLUTE_PATH fuzz_CORPUS)
+  endif()
+  add_test(NAME fuzz.${name} COMMAND fuzz_${name} "${found}" ${fuzz_CORPUS}
+    -max_total_time=${TUTTI_FUZZ_SECONDS} -timeout=10 -print_final_stats=1 "-artifact_prefix=${found}/")
+  math(EXPR timeout "${TUTTI_FUZZ_SECONDS} + 120")
+  set_tests_properties(fuzz.${name} PROPERTIES LABELS fuzz TIMEOUT ${timeout})
+endfunction()

@@ -1,0 +1,134 @@
+/* Tutti: collectives on one host, by the algorithm that is fastest there.
+ *
+ * The functions are shaped and named like NCCL's, so that its users port by renaming; what differs is said beside it.
+ * Buffers are ordinary host memory, or symmetric memory (tuttiMemAlloc), where peers load and store without a copy.
+ *
+ * A communicator belongs to one thread at a time; different communicators are independent of each other. All calls
+ * block, and the output is complete when they return. All ranks call the same operations in the same order with equal
+ * count, type and operator; where they do not, the call returns tuttiInvalidUsage and tuttiGetLastError() says how they
+ * differ. Once a communicator has failed, every later call on it returns the same error, on every rank. */
+#ifndef TUTTI_TUTTI_H_
+#define TUTTI_TUTTI_H_
+
+#include <stddef.h>
+#include <stdint.h>
+
+#if defined(_WIN32)
+#error "Tutti runs on Linux"
+#endif
+#define TUTTI_API __attribute__((visibility("default")))
+
+#define TUTTI_MAJOR 0
+#define TUTTI_MINOR 1
+#define TUTTI_PATCH 0
+/* As one number that grows: 100 for 0.1.0, 10203 for 1.2.3. */
+#define TUTTI_VERSION (TUTTI_MAJOR * 10000 + TUTTI_MINOR * 100 + TUTTI_PATCH)
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct tuttiComm* tuttiComm_t;
+
+#define TUTTI_UNIQUE_ID_BYTES 128
+typedef struct {
+  char internal[TUTTI_UNIQUE_ID_BYTES];
+} tuttiUniqueId;
+
+typedef enum {
+  tuttiSuccess = 0,
+  tuttiSystemError = 2,     /* the operating system refused */
+  tuttiInternalError = 3,   /* a bug in Tutti */
+  tuttiInvalidArgument = 4, /* an argument is wrong by itself */
+  tuttiInvalidUsage = 5,    /* the call is wrong where it stands, or differs from the other ranks' */
+  tuttiRemoteError = 6,     /* another rank was lost, or aborted */
+  tuttiTimeout = 8,         /* TUTTI_TIMEOUT passed */
+  tuttiUnsupported = 9      /* right, but not possible in this build or on this machine */
+} tuttiResult_t;
+
+typedef enum {
+  tuttiInt8 = 0,
+  tuttiChar = 0,
+  tuttiUint8 = 1,
+  tuttiInt32 = 2,
+  tuttiInt = 2,
+  tuttiUint32 = 3,
+  tuttiInt64 = 4,
+  tuttiUint64 = 5,
+  tuttiFloat16 = 6,
+  tuttiHalf = 6,
+  tuttiFloat32 = 7,
+  tuttiFloat = 7,
+  tuttiFloat64 = 8,
+  tuttiDouble = 8,
+  tuttiBfloat16 = 9,
+  tuttiFloat8e4m3 = 10,
+  tuttiFloat8e5m2 = 11,
+  tuttiInt16 = 12,
+  tuttiUint16 = 13,
+  tuttiNumTypes = 14
+} tuttiDataType_t;
+
+/* A built-in operator, or one made by tuttiRedOpCreatePreMulSum or tuttiRedOpCreate. */
+typedef enum {
+  tuttiSum = 0,
+  tuttiProd = 1,
+  tuttiMax = 2,
+  tuttiMin = 3,
+  tuttiAvg = 4,
+  tuttiBitAnd = 5, /* the bitwise ones take integers */
+  tuttiBitOr = 6,
+  tuttiBitXor = 7,
+  tuttiLogicalAnd = 8, /* the logical ones give 0 or 1 of the type */
+  tuttiLogicalOr = 9,
+  tuttiLogicalXor = 10,
+  tuttiMaxRedOp = 0x7fffffff /* the room for operators made later */
+} tuttiRedOp_t;
+
+/* accumulator[i] = accumulator[i] o next[i], for count elements of the type the operator was made for. It may be
+ * called from any call of the communicator, on runs of elements of any length. */
+typedef void (*tuttiRedOpFunction_t)(void* accumulator, const void* next, size_t count, void* context);
+
+TUTTI_API tuttiResult_t tuttiGetVersion(int* version);
+TUTTI_API const char* tuttiGetErrorString(tuttiResult_t result);
+/* What went wrong in the last call of this thread that did not return tuttiSuccess, in words; comm may be NULL. */
+TUTTI_API const char* tuttiGetLastError(tuttiComm_t comm);
+
+/* An id for one communicator, to be given to all its ranks by whatever means the program has. The calling process
+ * serves the rendezvous and must live until all ranks have joined. */
+TUTTI_API tuttiResult_t tuttiGetUniqueId(tuttiUniqueId* id);
+TUTTI_API tuttiResult_t tuttiCommInitRank(tuttiComm_t* comm, int num_ranks, tuttiUniqueId id, int rank);
+/* The communicator of all ranks that `tutti launch` has started together; every rank calls it equally often. */
+TUTTI_API tuttiResult_t tuttiCommInitLaunched(tuttiComm_t* comm);
+TUTTI_API tuttiResult_t tuttiCommDestroy(tuttiComm_t comm);
+/* Breaks the communicator for all ranks; from any thread, also while another is in a call. Then destroy it. */
+TUTTI_API tuttiResult_t tuttiCommAbort(tuttiComm_t comm);
+TUTTI_API tuttiResult_t tuttiCommCount(tuttiComm_t comm, int* count);
+TUTTI_API tuttiResult_t tuttiCommUserRank(tuttiComm_t comm, int* rank);
+/* What has broken the communicator, or tuttiSuccess; from any thread. */
+TUTTI_API tuttiResult_t tuttiCommGetAsyncError(tuttiComm_t comm, tuttiResult_t* async_error);
+
+/* Symmetric memory, zeroed. Collective: all ranks call with the same size, in the same order. Unlike NCCL's, it
+ * belongs to a communicator and must be freed before that is destroyed. A buffer in symmetric memory is worth the most
+ * where it is so on every rank, both as send and as receive buffer; all ranks must do alike. */
+TUTTI_API tuttiResult_t tuttiMemAlloc(void** memory, size_t bytes, tuttiComm_t comm);
+TUTTI_API tuttiResult_t tuttiMemFree(void* memory, tuttiComm_t comm);
+
+/* recvbuff[i] = fold over all ranks of sendbuff[i]. In place where sendbuff is recvbuff; otherwise they must not
+ * overlap. The result has the same bits on every rank. */
+TUTTI_API tuttiResult_t tuttiAllReduce(const void* sendbuff, void* recvbuff, size_t count, tuttiDataType_t datatype,
+                                       tuttiRedOp_t op, tuttiComm_t comm);
+
+/* Each rank's input is multiplied by that rank's *scalar (of type datatype) before the sum. */
+TUTTI_API tuttiResult_t tuttiRedOpCreatePreMulSum(tuttiRedOp_t* op, const void* scalar, tuttiDataType_t datatype,
+                                                  tuttiComm_t comm);
+/* An associative operator of the caller's own. All ranks make the same operators in the same order. */
+TUTTI_API tuttiResult_t tuttiRedOpCreate(tuttiRedOp_t* op, tuttiRedOpFunction_t function, void* context,
+                                         int commutative, tuttiDataType_t datatype, tuttiComm_t comm);
+TUTTI_API tuttiResult_t tuttiRedOpDestroy(tuttiRedOp_t op, tuttiComm_t comm);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* TUTTI_TUTTI_H_ */

@@ -1,0 +1,53 @@
+// Ring all-reduce: N pieces; each travels N-1 places to the right while every rank on its way adds its own part, and
+// then N-1 places further, being handed out.
+//
+// Meant for large messages: 2(N-1) steps, and 2·n·(N-1)/N bytes sent per rank, which is the least there can be. Any
+// number of ranks, and any count (pieces may be empty); no scratch. After the first half rank r holds piece r+1 whole.
+#include "algorithms/all_reduce/all_reduce.hpp"
+
+namespace tutti::all_reduce {
+
+namespace {
+
+Lane ring(Builder& b) {
+  const std::uint32_t n = b.num_ranks();
+  if (n == 1) {
+    b.completing();
+    co_yield b.copy(b.input(), b.output());
+    co_return;
+  }
+  const std::uint32_t right = b.neighbour(1);
+  const std::uint32_t left = b.neighbour(-1);
+
+  co_yield b.send(right, b.input(b.rank()));
+  for (std::uint32_t step = 1; step < n; ++step) {
+    const std::uint32_t piece = b.neighbour(-static_cast<std::int64_t>(step));
+    if (step + 1 == n) b.completing();
+    co_yield b.recv_reduce(left, b.input(piece), b.output(piece));
+    // A partial sum is of no use here once it has gone on; the last one is whole and stays.
+    co_yield step + 1 < n ? b.send_away(right, b.output(piece)) : b.send(right, b.output(piece));
+  }
+  for (std::uint32_t step = 0; step + 1 < n; ++step) {
+    const std::uint32_t piece = b.neighbour(-static_cast<std::int64_t>(step));
+    co_yield b.recv(left, b.output(piece));
+    if (step + 2 < n) co_yield b.send(right, b.output(piece));
+  }
+}
+
+}  // namespace
+
+Schedule make_ring(const Request& request) {
+  const Division pieces = {1, request.num_ranks};
+  return {
+      .name = std::string(kRing.name),
+      .collective = request.collective,
+      .num_ranks = request.num_ranks,
+      .root = request.root,
+      .num_lanes = 1,
+      .spaces = {{pieces, pieces, {}}},
+      .order = kRing.order,
+      .lane = [](Builder& b, std::uint32_t) { return ring(b); },
+  };
+}
+
+}  // namespace tutti::all_reduce

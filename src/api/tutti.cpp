@@ -1,0 +1,323 @@
+// The C API over the runtime: opaque handles, result codes, and the words of the last error.
+#include <cstring>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <utility>
+
+#include "base/environment.hpp"
+#include "base/log.hpp"
+#include "base/variables.hpp"
+#include "data/small_float.hpp"
+#include "runtime/communicator.hpp"
+#include "runtime/rendezvous.hpp"
+#include <tutti/tutti.h>
+
+struct tuttiComm {
+  std::unique_ptr<tutti::Log> log;
+  std::unique_ptr<tutti::Communicator> communicator;
+};
+
+namespace {
+
+using tutti::Code;
+using tutti::Status;
+
+static_assert(static_cast<int>(tutti::Type::bf16) == tuttiBfloat16 &&
+              static_cast<int>(tutti::Type::u16) == tuttiUint16 && tutti::kNumTypes == tuttiNumTypes);
+static_assert(static_cast<int>(tutti::Op::average) == tuttiAvg &&
+              static_cast<int>(tutti::Op::logical_xor) == tuttiLogicalXor);
+static_assert(sizeof(tuttiUniqueId) == tutti::UniqueId::kBytes);
+
+// Per thread, as errno is: the words behind the code that the call has returned.
+std::string& last_error() {
+  thread_local std::string words;
+  return words;
+}
+
+tuttiResult_t result_of(Code code) {
+  switch (code) {
+    case Code::ok: return tuttiSuccess;
+    case Code::invalid_argument: return tuttiInvalidArgument;
+    case Code::invalid_usage: return tuttiInvalidUsage;
+    case Code::unsupported: return tuttiUnsupported;
+    case Code::rank_lost:
+    case Code::aborted: return tuttiRemoteError;
+    case Code::timeout: return tuttiTimeout;
+    case Code::system: return tuttiSystemError;
+    case Code::internal: return tuttiInternalError;
+  }
+  return tuttiInternalError;
+}
+
+tuttiResult_t report(const Status& status) {
+  if (status.ok()) [[likely]]
+    return tuttiSuccess;
+  last_error() = status.to_string();
+  return result_of(status.code());
+}
+
+tuttiResult_t refuse(const char* words) { return report({Code::invalid_argument, words}); }
+
+// The rendezvous servers of the ids that this process has given out. A server ends by itself once its communicator is
+// up; the table only keeps it alive until then.
+class GivenIds {
+ public:
+  void keep(std::unique_ptr<tutti::RendezvousServer> server) {
+    const std::scoped_lock lock(mutex_);
+    std::erase_if(servers_, [](const auto& each) { return each->finished() > 0; });
+    servers_.push_back(std::move(server));
+  }
+
+ private:
+  std::mutex mutex_;
+  std::vector<std::unique_ptr<tutti::RendezvousServer>> servers_;
+};
+
+// How many communicators this process has made from the launcher's id: the ranks count alike and so meet.
+class Generations {
+ public:
+  std::uint64_t next() {
+    const std::scoped_lock lock(mutex_);
+    return count_++;
+  }
+
+ private:
+  std::mutex mutex_;
+  std::uint64_t count_ = 0;
+};
+
+// The two things that belong to the process and not to a communicator; a C API has no other place for them.
+GivenIds& given_ids() {
+  static GivenIds ids;
+  return ids;
+}
+
+Generations& launched_generations() {
+  static Generations generations;
+  return generations;
+}
+
+struct Reading {
+  tutti::Variables variables;
+  std::unique_ptr<tutti::Log> log;
+};
+
+tutti::Result<Reading> read_environment() {
+  const tutti::Environment environment = tutti::Environment::of_this_process();
+  tutti::Result<tutti::Variables> variables =
+      tutti::Variables::load(environment, tutti::ConfPaths::standard(environment));
+  if (!variables.ok()) return variables.status();
+  tutti::Result<std::unique_ptr<tutti::Log>> log = tutti::Log::create(*variables, tutti::LogWriter::of_this_process());
+  if (!log.ok()) return log.status();
+  for (const std::string& warning : variables->warnings()) (*log)->warn(tutti::LogSubsystem::env, "{}", warning);
+  return Reading{std::move(*variables), std::move(*log)};
+}
+
+Status init(tuttiComm_t* comm, Reading reading, const tutti::UniqueId& id, int num_ranks, int rank,
+            std::uint64_t generation) {
+  if (num_ranks < 1 || num_ranks > tutti::kMostRanksOnHost)
+    return {Code::invalid_argument, "the number of ranks is " + std::to_string(num_ranks) + "; it must be 1 to " +
+                                        std::to_string(tutti::kMostRanksOnHost)};
+  if (rank < 0 || rank >= num_ranks)
+    return {Code::invalid_argument, "the rank is " + std::to_string(rank) + "; of " + std::to_string(num_ranks) +
+                                        " it must be 0 to " + std::to_string(num_ranks - 1)};
+  reading.log->set_rank(tutti::Rank(rank));
+  auto made = std::make_unique<tuttiComm>();
+  made->log = std::move(reading.log);
+  tutti::Result<std::unique_ptr<tutti::Communicator>> communicator =
+      tutti::Communicator::join(id, num_ranks, rank, generation, reading.variables, *made->log);
+  if (!communicator.ok()) return communicator.status();
+  made->communicator = std::move(*communicator);
+  *comm = made.release();
+  return {};
+}
+
+// The scalar of a pre-multiplied sum, as both of the forms that an Operator keeps it in.
+void read_scalar(const void* scalar, tutti::Type type, tutti::Operator& custom) {
+  const auto as = [scalar](auto value) {
+    std::memcpy(&value, scalar, sizeof value);
+    return value;
+  };
+  const auto integer = [&](auto value) { custom.integer_scalar = static_cast<std::uint64_t>(as(value)); };
+  const auto widened = [&](float value) { custom.scalar = static_cast<double>(value); };
+  switch (type) {
+    case tutti::Type::i8: integer(std::int8_t{}); break;
+    case tutti::Type::u8: integer(std::uint8_t{}); break;
+    case tutti::Type::i16: integer(std::int16_t{}); break;
+    case tutti::Type::u16: integer(std::uint16_t{}); break;
+    case tutti::Type::i32: integer(std::int32_t{}); break;
+    case tutti::Type::u32: integer(std::uint32_t{}); break;
+    case tutti::Type::i64: integer(std::int64_t{}); break;
+    case tutti::Type::u64: integer(std::uint64_t{}); break;
+    case tutti::Type::f32: widened(as(float{})); break;
+    case tutti::Type::f64: custom.scalar = as(double{}); break;
+    case tutti::Type::f16: widened(tutti::f16_to_f32(as(std::uint16_t{}))); break;
+    case tutti::Type::bf16: widened(tutti::bf16_to_f32(as(std::uint16_t{}))); break;
+    case tutti::Type::f8e4m3: widened(tutti::f8e4m3_to_f32(as(std::uint8_t{}))); break;
+    case tutti::Type::f8e5m2: widened(tutti::f8e5m2_to_f32(as(std::uint8_t{}))); break;
+  }
+}
+
+tuttiResult_t create_operator(tuttiRedOp_t* op, const tutti::Operator& custom, tuttiComm_t comm) {
+  const tutti::Result<tutti::OperatorHandle> handle = comm->communicator->create_operator(custom);
+  if (!handle.ok()) return report(handle.status());
+  *op = static_cast<tuttiRedOp_t>(handle->value);
+  return tuttiSuccess;
+}
+
+bool is_type(tuttiDataType_t type) { return static_cast<unsigned>(type) < tuttiNumTypes; }
+
+}  // namespace
+
+extern "C" {
+
+tuttiResult_t tuttiGetVersion(int* version) {
+  if (version == nullptr) return refuse("version is null");
+  *version = TUTTI_VERSION;
+  return tuttiSuccess;
+}
+
+const char* tuttiGetErrorString(tuttiResult_t result) {
+  switch (result) {
+    case tuttiSuccess: return "no error";
+    case tuttiSystemError: return "system error";
+    case tuttiInternalError: return "internal error";
+    case tuttiInvalidArgument: return "invalid argument";
+    case tuttiInvalidUsage: return "invalid usage";
+    case tuttiRemoteError: return "remote error";
+    case tuttiTimeout: return "timeout";
+    case tuttiUnsupported: return "unsupported";
+  }
+  return "unknown result code";
+}
+
+const char* tuttiGetLastError(tuttiComm_t) { return last_error().c_str(); }
+
+tuttiResult_t tuttiGetUniqueId(tuttiUniqueId* id) {
+  if (id == nullptr) return refuse("id is null");
+  auto server = tutti::RendezvousServer::start({.most_generations = 1});
+  if (!server.ok()) return report(server.status());
+  const tutti::UniqueId::Raw raw = (*server)->id().to_bytes();
+  std::memcpy(id->internal, raw.data(), raw.size());
+  given_ids().keep(std::move(*server));
+  return tuttiSuccess;
+}
+
+tuttiResult_t tuttiCommInitRank(tuttiComm_t* comm, int num_ranks, tuttiUniqueId id, int rank) {
+  if (comm == nullptr) return refuse("comm is null");
+  *comm = nullptr;
+  tutti::UniqueId::Raw raw;
+  std::memcpy(raw.data(), id.internal, raw.size());
+  const tutti::Result<tutti::UniqueId> parsed = tutti::UniqueId::from_bytes(raw);
+  if (!parsed.ok()) return report(parsed.status());
+  tutti::Result<Reading> reading = read_environment();
+  if (!reading.ok()) return report(reading.status());
+  return report(init(comm, std::move(*reading), *parsed, num_ranks, rank, 0));
+}
+
+tuttiResult_t tuttiCommInitLaunched(tuttiComm_t* comm) {
+  if (comm == nullptr) return refuse("comm is null");
+  *comm = nullptr;
+  tutti::Result<Reading> reading = read_environment();
+  if (!reading.ok()) return report(reading.status());
+  const tutti::Variables& variables = reading->variables;
+  const auto rank = variables.get<tutti::VariableId::rank>();
+  const auto num_ranks = variables.get<tutti::VariableId::num_ranks>();
+  const std::string text = variables.get<tutti::VariableId::unique_id>();
+  if (!rank || !num_ranks || text.empty())
+    return report({Code::invalid_usage,
+                   "this process was not started by 'tutti launch': TUTTI_RANK, TUTTI_NUM_RANKS and TUTTI_UNIQUE_ID "
+                   "are to be set; start it as 'tutti launch -n 2 -- PROGRAM'"});
+  const tutti::Result<tutti::UniqueId> id = tutti::UniqueId::from_text(text);
+  if (!id.ok()) return report(id.status().with_context("TUTTI_UNIQUE_ID"));
+  return report(init(comm, std::move(*reading), *id, static_cast<int>(*num_ranks), static_cast<int>(*rank),
+                     launched_generations().next()));
+}
+
+tuttiResult_t tuttiCommDestroy(tuttiComm_t comm) {
+  delete comm;
+  return tuttiSuccess;
+}
+
+tuttiResult_t tuttiCommAbort(tuttiComm_t comm) {
+  if (comm == nullptr) return refuse("comm is null");
+  comm->communicator->abort("tuttiCommAbort was called");
+  return tuttiSuccess;
+}
+
+tuttiResult_t tuttiCommCount(tuttiComm_t comm, int* count) {
+  if (comm == nullptr || count == nullptr) return refuse(comm == nullptr ? "comm is null" : "count is null");
+  *count = static_cast<int>(comm->communicator->num_ranks());
+  return tuttiSuccess;
+}
+
+tuttiResult_t tuttiCommUserRank(tuttiComm_t comm, int* rank) {
+  if (comm == nullptr || rank == nullptr) return refuse(comm == nullptr ? "comm is null" : "rank is null");
+  *rank = static_cast<int>(comm->communicator->rank());
+  return tuttiSuccess;
+}
+
+tuttiResult_t tuttiCommGetAsyncError(tuttiComm_t comm, tuttiResult_t* async_error) {
+  if (comm == nullptr || async_error == nullptr)
+    return refuse(comm == nullptr ? "comm is null" : "async_error is null");
+  *async_error = report(comm->communicator->async_error());
+  return tuttiSuccess;
+}
+
+tuttiResult_t tuttiMemAlloc(void** memory, size_t bytes, tuttiComm_t comm) {
+  if (comm == nullptr || memory == nullptr) return refuse(comm == nullptr ? "comm is null" : "memory is null");
+  *memory = nullptr;
+  const tutti::Result<void*> part = comm->communicator->allocate(bytes);
+  if (!part.ok()) return report(part.status());
+  *memory = *part;
+  return tuttiSuccess;
+}
+
+tuttiResult_t tuttiMemFree(void* memory, tuttiComm_t comm) {
+  if (comm == nullptr) return refuse("comm is null");
+  return report(comm->communicator->free(memory));
+}
+
+tuttiResult_t tuttiAllReduce(const void* sendbuff, void* recvbuff, size_t count, tuttiDataType_t datatype,
+                             tuttiRedOp_t op, tuttiComm_t comm) {
+  if (comm == nullptr) [[unlikely]]
+    return refuse("comm is null");
+  // What is no type must not be cut down to one.
+  if (!is_type(datatype)) [[unlikely]]
+    return refuse("datatype is none of tuttiDataType_t's");
+  return report(comm->communicator->all_reduce(sendbuff, recvbuff, count, static_cast<tutti::Type>(datatype),
+                                               {static_cast<std::uint32_t>(op)}));
+}
+
+tuttiResult_t tuttiRedOpCreatePreMulSum(tuttiRedOp_t* op, const void* scalar, tuttiDataType_t datatype,
+                                        tuttiComm_t comm) {
+  if (comm == nullptr || op == nullptr || scalar == nullptr)
+    return refuse(comm == nullptr ? "comm is null" : op == nullptr ? "op is null" : "scalar is null");
+  if (!is_type(datatype)) return refuse("datatype is none of tuttiDataType_t's");
+  tutti::Operator custom{.op = tutti::Op::premultiplied_sum, .type = static_cast<tutti::Type>(datatype)};
+  read_scalar(scalar, custom.type, custom);
+  return create_operator(op, custom, comm);
+}
+
+tuttiResult_t tuttiRedOpCreate(tuttiRedOp_t* op, tuttiRedOpFunction_t function, void* context, int commutative,
+                               tuttiDataType_t datatype, tuttiComm_t comm) {
+  if (comm == nullptr || op == nullptr || function == nullptr)
+    return refuse(comm == nullptr ? "comm is null" : op == nullptr ? "op is null" : "function is null");
+  if (!is_type(datatype)) return refuse("datatype is none of tuttiDataType_t's");
+  return create_operator(op,
+                         {.op = tutti::Op::user,
+                          .type = static_cast<tutti::Type>(datatype),
+                          .function = function,
+                          .context = context,
+                          .commutative = commutative != 0},
+                         comm);
+}
+
+tuttiResult_t tuttiRedOpDestroy(tuttiRedOp_t op, tuttiComm_t comm) {
+  if (comm == nullptr) return refuse("comm is null");
+  return report(comm->communicator->destroy_operator({static_cast<std::uint32_t>(op)}));
+}
+
+}  // extern "C"

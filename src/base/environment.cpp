@@ -1,0 +1,43 @@
+#include "base/environment.hpp"
+
+#include <unistd.h>
+
+namespace tutti {
+
+Environment::Environment(std::initializer_list<Pair> pairs) {
+  for (const auto& [name, value] : pairs) values_.emplace(name, value);
+}
+
+Environment::Environment(const std::vector<Pair>& pairs) {
+  for (const auto& [name, value] : pairs) values_.emplace(name, value);
+}
+
+Environment Environment::of_this_process() {
+  Environment environment;
+  for (char** entry = environ; entry != nullptr && *entry != nullptr; ++entry) {
+    const std::string_view text = *entry;
+    const std::size_t equals = text.find('=');
+    if (equals == std::string_view::npos) continue;
+    environment.values_.emplace(text.substr(0, equals), text.substr(equals + 1));
+  }
+  return environment;
+}
+
+std::optional<std::string> Environment::lookup(std::string_view name) const {
+  const auto found = values_.find(name);
+  if (found == values_.end()) return std::nullopt;
+  return found->second;
+}
+
+void Environment::set(std::string name, std::string value) {
+  values_.insert_or_assign(std::move(name), std::move(value));
+}
+
+std::vector<std::string> Environment::names() const {
+  std::vector<std::string> names;
+  names.reserve(values_.size());
+  for (const auto& [name, value] : values_) names.push_back(name);
+  return names;
+}
+
+}  // namespace tutti

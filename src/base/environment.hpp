@@ -1,0 +1,38 @@
+// The environment variables of a process as a value that is passed in: code under test gets one made of pairs, the
+// program takes its own once, in main. A copy, not a view: later changes by setenv are not seen. Reading is
+// thread-safe.
+#pragma once
+
+#include <functional>
+#include <initializer_list>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace tutti {
+
+class Environment {
+ public:
+  using Pair = std::pair<std::string, std::string>;
+
+  Environment() = default;
+  Environment(std::initializer_list<Pair> pairs);
+  explicit Environment(const std::vector<Pair>& pairs);
+
+  // The calling process's own. Where a name stands twice the first counts, as it does for getenv.
+  [[nodiscard]] static Environment of_this_process();
+
+  [[nodiscard]] std::optional<std::string> lookup(std::string_view name) const;
+  void set(std::string name, std::string value);
+
+  // In alphabetical order.
+  [[nodiscard]] std::vector<std::string> names() const;
+
+ private:
+  std::map<std::string, std::string, std::less<>> values_;
+};
+
+}  // namespace tutti

@@ -1,0 +1,104 @@
+// How Tutti reports that something went wrong: Status (done, or why not) and Result<T> (a value, or why there is none).
+//
+// A Status is one pointer: null means done, so returning success costs a register. An error owns its details.
+// Values; movable and copyable (copies share the immutable details); no synchronisation of its own is needed.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <variant>
+
+#include "base/assert.hpp"
+
+namespace tutti {
+
+enum class Code : std::uint8_t {
+  ok = 0,
+  invalid_argument,  // an argument is wrong by itself: the message says which value and what would be right
+  invalid_usage,     // the call is wrong where it stands: order of calls, a mismatch between ranks
+  unsupported,       // right, but this build or this machine cannot do it
+  rank_lost,         // another rank's process ended; rank() names it
+  aborted,           // someone called abort
+  timeout,           // TUTTI_TIMEOUT passed
+  system,            // the operating system refused; the message has its words
+  internal,          // a bug in Tutti
+};
+
+[[nodiscard]] std::string_view name_of(Code code);
+
+class [[nodiscard]] Status {
+ public:
+  static constexpr int kNoRank = -1;
+
+  Status() = default;
+  Status(Code code, std::string message, int rank = kNoRank);
+
+  // The words of errno behind what was being done: "cannot open /x: No such file or directory".
+  static Status from_errno(std::string what, int error_number);
+
+  [[nodiscard]] bool ok() const { return details_ == nullptr; }
+  [[nodiscard]] Code code() const { return details_ ? details_->code : Code::ok; }
+  // The rank that the error is about, or kNoRank.
+  [[nodiscard]] int rank() const { return details_ ? details_->rank : kNoRank; }
+  [[nodiscard]] std::string_view message() const { return details_ ? std::string_view(details_->message) : ""; }
+  [[nodiscard]] const Status* cause() const { return details_ ? details_->cause.get() : nullptr; }
+
+  // The same error seen from further out: `what` in front, this status as its cause.
+  [[nodiscard]] Status with_context(std::string what) const;
+
+  // One line with the whole chain: "cannot start: cannot open /x: No such file or directory".
+  [[nodiscard]] std::string to_string() const;
+
+ private:
+  struct Details {
+    Code code;
+    int rank;
+    std::string message;
+    std::unique_ptr<Status> cause;
+  };
+  // Shared because a communicator hands the one error that broke it to every later call.
+  std::shared_ptr<const Details> details_;
+};
+
+template <typename T>
+class [[nodiscard]] Result {
+ public:
+  Result(T value) : value_(std::in_place_index<0>, std::move(value)) {}      // NOLINT(google-explicit-constructor)
+  Result(Status error) : value_(std::in_place_index<1>, std::move(error)) {  // NOLINT(google-explicit-constructor)
+    TUTTI_ASSERT(!std::get<1>(value_).ok(), "a Result made from a Status needs an error");
+  }
+
+  [[nodiscard]] bool ok() const { return value_.index() == 0; }
+  [[nodiscard]] Status status() const { return ok() ? Status() : std::get<1>(value_); }
+
+  [[nodiscard]] T& value() & {
+    TUTTI_ASSERT(ok(), "value() of a Result that holds an error");
+    return std::get<0>(value_);
+  }
+  [[nodiscard]] const T& value() const& {
+    TUTTI_ASSERT(ok(), "value() of a Result that holds an error");
+    return std::get<0>(value_);
+  }
+  [[nodiscard]] T&& value() && {
+    TUTTI_ASSERT(ok(), "value() of a Result that holds an error");
+    return std::get<0>(std::move(value_));
+  }
+  T* operator->() { return &value(); }
+  const T* operator->() const { return &value(); }
+  T& operator*() & { return value(); }
+  const T& operator*() const& { return value(); }
+
+ private:
+  std::variant<T, Status> value_;
+};
+
+}  // namespace tutti
+
+// Returns early with the error of an expression that yields a Status.
+#define TUTTI_TRY(expression)                                                                             \
+  do {                                                                                                    \
+    if (::tutti::Status tutti_try_status = (expression); !tutti_try_status.ok()) return tutti_try_status; \
+  } while (false)

@@ -1,0 +1,242 @@
+// Every variable that Tutti reads, one row each: to add one is to add an id and a row. All else (reading, checking,
+// messages, the listing of `tutti variables`) follows from the row. Constants; thread-safe.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <span>
+#include <string_view>
+
+namespace tutti {
+
+// In the order of the rows below.
+enum class VariableId : std::uint8_t {
+  debug,
+  debug_subsystems,
+  debug_file,
+  conf_file,
+  allreduce_algorithm,
+  walker,
+  staging_slot,
+  staging_depth,
+  stream_min,
+  spin,
+  yield,
+  timeout,
+  late_warning,
+  rank,
+  num_ranks,
+  local_core,
+  unique_id,
+};
+
+enum class VariableType : std::uint8_t { boolean, integer, bytes, duration, choice, list, text };
+
+// Who is meant to set it: a user in search of what happens, one who tunes, one who guards against hangs, or
+// `tutti launch` for the processes that it starts.
+enum class VariableGroup : std::uint8_t { diagnosis, tuning, waiting, launch };
+
+// A variable that admits "automatic" takes this number (or the word auto) for it, as NCCL's do.
+inline constexpr std::int64_t kAutomatic = -2;
+inline constexpr std::string_view kAutomaticWord = "auto";
+
+// Both ends included; in bytes or nanoseconds where the type has a unit.
+struct VariableRange {
+  static constexpr std::int64_t kUnbounded = std::numeric_limits<std::int64_t>::max();
+  std::int64_t low = 0;
+  std::int64_t high = kUnbounded;
+};
+
+struct VariableRow {
+  VariableId id{};
+  std::string_view name{};
+  VariableType type{};
+  std::string_view initial{};                   // the default, as a user would write it; empty: unset means "not given"
+  VariableRange range{};                        // of integer, bytes and duration
+  bool automatic = false;                       // whether kAutomatic is allowed beside the range
+  std::span<const std::string_view> choices{};  // of choice and list; a list without any takes any words
+  std::string_view meaning{};                   // one sentence
+  std::array<std::string_view, 2> aliases{};    // the originals' names
+  VariableGroup group{};
+  bool secret = false;            // its value is never shown
+  bool environment_only = false;  // means something for one process only, so no tutti.conf may hold it
+
+  // A variable that may have no value of its own, which a getter tells by an empty optional.
+  [[nodiscard]] constexpr bool may_be_absent() const { return automatic || initial.empty(); }
+  [[nodiscard]] constexpr bool is_ranged() const {
+    return type == VariableType::integer || type == VariableType::bytes || type == VariableType::duration;
+  }
+};
+
+namespace variable_choices {
+inline constexpr auto kDebug = std::to_array<std::string_view>({"none", "version", "warn", "info", "trace"});
+inline constexpr auto kSubsystems =
+    std::to_array<std::string_view>({"init", "coll", "shm", "env", "prove", "bench", "launch", "all"});
+inline constexpr auto kAlgorithms = std::to_array<std::string_view>({"auto", "one_shot", "two_shot", "ring"});
+inline constexpr auto kWalkers = std::to_array<std::string_view>({"auto", "generic", "specialised"});
+}  // namespace variable_choices
+
+namespace variable_limits {
+inline constexpr std::int64_t kMicrosecond = 1'000;
+inline constexpr std::int64_t kMinute = 60'000'000'000;
+inline constexpr std::int64_t kYear = 365 * 24 * 60 * kMinute;  // far enough from overflow when added to a clock
+inline constexpr std::int64_t kMostRanks = 1 << 20;
+}  // namespace variable_limits
+
+inline constexpr auto kVariables = std::to_array<VariableRow>({
+    {.id = VariableId::debug,
+     .name = "TUTTI_DEBUG",
+     .type = VariableType::choice,
+     .initial = "warn",
+     .choices = variable_choices::kDebug,
+     .meaning = "How much the log tells; each level includes those before it.",
+     .aliases = {"NCCL_DEBUG"},
+     .group = VariableGroup::diagnosis},
+    {.id = VariableId::debug_subsystems,
+     .name = "TUTTI_DEBUG_SUBSYS",
+     .type = VariableType::list,
+     .initial = "all",
+     .choices = variable_choices::kSubsystems,
+     .meaning = "Which parts of Tutti log at info and trace; a leading ^ takes all but those named.",
+     .aliases = {"NCCL_DEBUG_SUBSYS"},
+     .group = VariableGroup::diagnosis},
+    {.id = VariableId::debug_file,
+     .name = "TUTTI_DEBUG_FILE",
+     .type = VariableType::text,
+     .meaning = "The file that the log is appended to, with %h for the host and %p for the process; standard error "
+                "where it is not set.",
+     .aliases = {"NCCL_DEBUG_FILE"},
+     .group = VariableGroup::diagnosis},
+    {.id = VariableId::conf_file,
+     .name = "TUTTI_CONF_FILE",
+     .type = VariableType::text,
+     .meaning = "The file that is read instead of the user's and the system's tutti.conf; empty for none.",
+     .aliases = {"NCCL_CONF_FILE"},
+     .group = VariableGroup::diagnosis,
+     .environment_only = true},
+    {.id = VariableId::allreduce_algorithm,
+     .name = "TUTTI_ALLREDUCE_ALGORITHM",
+     .type = VariableType::choice,
+     .initial = "auto",
+     .choices = variable_choices::kAlgorithms,
+     .meaning = "The algorithm of every all-reduce; auto chooses by size.",
+     .group = VariableGroup::tuning},
+    {.id = VariableId::walker,
+     .name = "TUTTI_WALKER",
+     .type = VariableType::choice,
+     .initial = "auto",
+     .choices = variable_choices::kWalkers,
+     .meaning = "Which executor walks a plan; auto takes the specialised one where the plan's shape has one.",
+     .group = VariableGroup::tuning},
+    {.id = VariableId::staging_slot,
+     .name = "TUTTI_STAGING_SLOT",
+     .type = VariableType::bytes,
+     .initial = "64K",
+     .range = {4 << 10, 16 << 20},
+     .meaning = "The size of one slot that data is staged through.",
+     .group = VariableGroup::tuning},
+    {.id = VariableId::staging_depth,
+     .name = "TUTTI_STAGING_DEPTH",
+     .type = VariableType::integer,
+     .initial = "4",
+     .range = {2, 64},
+     .meaning = "How many slots each rank stages through in turn.",
+     .group = VariableGroup::tuning},
+    {.id = VariableId::stream_min,
+     .name = "TUTTI_STREAM_MIN",
+     .type = VariableType::bytes,
+     .initial = "-2",
+     .automatic = true,
+     .meaning = "From this size on, outputs are written past the cache with streaming stores.",
+     .group = VariableGroup::tuning},
+    {.id = VariableId::spin,
+     .name = "TUTTI_SPIN",
+     .type = VariableType::duration,
+     .initial = "-2",
+     .range = {0, variable_limits::kMinute},
+     .automatic = true,
+     .meaning = "How long a waiting rank spins before it yields the processor.",
+     .group = VariableGroup::waiting},
+    {.id = VariableId::yield,
+     .name = "TUTTI_YIELD",
+     .type = VariableType::duration,
+     .initial = "1ms",
+     .range = {0, variable_limits::kMinute},
+     .meaning = "How long a waiting rank yields before it sleeps.",
+     .group = VariableGroup::waiting},
+    {.id = VariableId::timeout,
+     .name = "TUTTI_TIMEOUT",
+     .type = VariableType::duration,
+     .initial = "0s",
+     .range = {0, variable_limits::kYear},
+     .meaning = "How long an operation waits for other ranks before it is an error; 0 for ever.",
+     .group = VariableGroup::waiting},
+    {.id = VariableId::late_warning,
+     .name = "TUTTI_LATE_WARNING",
+     .type = VariableType::duration,
+     .initial = "30s",
+     .range = {0, variable_limits::kYear},
+     .meaning = "After this time a warning names the ranks that have not arrived; 0 for never.",
+     .group = VariableGroup::waiting},
+    {.id = VariableId::rank,
+     .name = "TUTTI_RANK",
+     .type = VariableType::integer,
+     .range = {0, variable_limits::kMostRanks - 1},
+     .meaning = "This process's rank, as tutti launch sets it.",
+     .group = VariableGroup::launch,
+     .environment_only = true},
+    {.id = VariableId::num_ranks,
+     .name = "TUTTI_NUM_RANKS",
+     .type = VariableType::integer,
+     .range = {1, variable_limits::kMostRanks},
+     .meaning = "How many ranks were launched together, as tutti launch sets it.",
+     .group = VariableGroup::launch,
+     .environment_only = true},
+    {.id = VariableId::local_core,
+     .name = "TUTTI_LOCAL_CORE",
+     .type = VariableType::integer,
+     .initial = "-1",
+     .range = {-1, 65535},
+     .meaning = "The processor that this process is bound to, as tutti launch sets it; -1 for none.",
+     .group = VariableGroup::launch,
+     .environment_only = true},
+    {.id = VariableId::unique_id,
+     .name = "TUTTI_UNIQUE_ID",
+     .type = VariableType::text,
+     .meaning = "The secret by which processes that were launched together find each other, as tutti launch sets it.",
+     .group = VariableGroup::launch,
+     .secret = true,
+     .environment_only = true},
+});
+
+inline constexpr std::size_t kNumVariables = kVariables.size();
+
+[[nodiscard]] constexpr std::size_t index_of(VariableId id) { return static_cast<std::size_t>(id); }
+[[nodiscard]] constexpr const VariableRow& row_of(VariableId id) { return kVariables[index_of(id)]; }
+
+namespace variable_checks {
+consteval bool rows_follow_ids() {
+  for (std::size_t i = 0; i < kNumVariables; ++i) {
+    if (index_of(kVariables[i].id) != i) return false;
+  }
+  return true;
+}
+
+consteval bool rows_are_whole() {
+  for (const VariableRow& row : kVariables) {
+    const bool chooses = row.type == VariableType::choice;
+    if (!row.name.starts_with("TUTTI_") || !row.meaning.ends_with('.')) return false;
+    if (chooses && (row.choices.empty() || row.initial.empty())) return false;
+    if (row.automatic && (!row.is_ranged() || row.range.low <= kAutomatic)) return false;
+    if (row.range.low > row.range.high) return false;
+  }
+  return true;
+}
+}  // namespace variable_checks
+
+static_assert(variable_checks::rows_follow_ids(), "the rows of kVariables must stand in the order of VariableId");
+static_assert(variable_checks::rows_are_whole(), "a row of kVariables lacks what its type needs");
+
+}  // namespace tutti

@@ -1,0 +1,41 @@
+// What a command of the program `tutti` is. A command is one file with one function that returns a Command; the table
+// in main.cpp has one row for it, and commands.hpp one declaration. Values; used by the main thread only.
+//
+// Data goes to context.out; announcements, warnings and errors go to context.error.
+#pragma once
+
+#include <functional>
+#include <iosfwd>
+#include <string_view>
+
+#include <CLI/CLI.hpp>
+
+#include "base/environment.hpp"
+
+namespace tutti::cli {
+
+// The exit status of the program.
+enum class Exit : int {
+  done = 0,
+  found_wrong = 1,  // what the command examined is not as it should be
+  misused = 2,      // it was called wrongly, or what it was given cannot be read or written
+};
+
+// The world that a command acts in.
+struct Context {
+  const Environment& environment;
+  std::ostream& out;
+  std::ostream& error;
+};
+
+using Run = std::function<Exit(const Context&)>;
+
+struct Command {
+  std::string_view name;
+  std::string_view summary;   // one line without a full stop, for the list of commands
+  std::string_view examples;  // whole command lines, each on a line of its own, for --help
+  // Adds the command's options to its application and returns what runs it; the options are read when it runs.
+  Run (*define)(CLI::App& app);
+};
+
+}  // namespace tutti::cli

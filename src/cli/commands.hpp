@@ -1,0 +1,13 @@
+// All commands of the program, one declaration each; the file NAME.cpp defines NAME_command().
+#pragma once
+
+#include "cli/command.hpp"
+
+namespace tutti::cli {
+
+[[nodiscard]] Command demo_command();
+[[nodiscard]] Command launch_command();
+[[nodiscard]] Command prove_command();
+[[nodiscard]] Command variables_command();
+
+}  // namespace tutti::cli

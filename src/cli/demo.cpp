@@ -1,0 +1,213 @@
+// `tutti demo`: a first look. Proves the algorithms, then starts two ranks of itself and times all-reduce beside what a
+// copy of the same bytes costs here.
+#include <algorithm>
+#include <chrono>
+#include <cstring>
+#include <memory>
+#include <ostream>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "algorithms/registry.hpp"
+#include "base/log.hpp"
+#include "base/units.hpp"
+#include "cli/commands.hpp"
+#include "cli/output.hpp"
+#include "cli/process_group.hpp"
+#include "cli/table.hpp"
+#include "runtime/communicator.hpp"
+#include "runtime/rendezvous.hpp"
+#include "schedule/prove.hpp"
+
+namespace tutti::cli {
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr std::uint32_t kMostProvenRanks = 9;
+constexpr std::uint64_t kMostBytes = std::uint64_t{64} << 20;
+
+struct Options {
+  bool as_rank = false;  // how the command starts its own ranks
+  OutputOptions output;
+};
+
+bool prove_slice(const Context& context) {
+  for (const Algorithm& algorithm : all_algorithms())
+    for (std::uint32_t ranks = 1; ranks <= kMostProvenRanks; ++ranks) {
+      const Proof proof = prove(algorithm.make({.collective = algorithm.collective, .num_ranks = ranks}));
+      if (proof.ok()) continue;
+      context.error << fmt::format("{} of {} ranks: {}\n", algorithm.name, ranks, proof.failure->to_string());
+      return false;
+    }
+  context.error << fmt::format("proven: {} algorithms for 1 to {} ranks ('tutti prove' shows more)\n",
+                               all_algorithms().size(), kMostProvenRanks);
+  return true;
+}
+
+// One way of moving `count` floats, and how long each round of it took.
+struct Timed {
+  std::vector<double> microseconds;
+
+  template <typename Body>
+  void add(const Body& body) {
+    const Clock::time_point start = Clock::now();
+    body();
+    microseconds.push_back(std::chrono::duration<double, std::micro>(Clock::now() - start).count());
+  }
+  [[nodiscard]] double median() {
+    const auto middle = microseconds.begin() + static_cast<std::ptrdiff_t>(microseconds.size() / 2);
+    std::nth_element(microseconds.begin(), middle, microseconds.end());
+    return *middle;
+  }
+};
+
+struct Buffers {
+  std::vector<float> input, output, copy;
+  float* shared_input = nullptr;
+  float* shared_output = nullptr;
+};
+
+bool all_equal(const float* values, std::uint64_t count, float expected) {
+  return std::all_of(values, values + count, [expected](float value) { return value == expected; });
+}
+
+// The rounds alternate between the ways, so that a machine that drifts drifts for all of them.
+Result<std::vector<Cell>> measure(Communicator& communicator, Buffers& buffers, std::uint64_t bytes) {
+  const std::uint64_t count = bytes / sizeof(float);
+  const OperatorHandle sum{static_cast<std::uint32_t>(Op::sum)};
+  const auto reduce = [&](const float* input, float* output) {
+    return communicator.all_reduce(input, output, count, Type::f32, sum);
+  };
+  Timed copy, ordinary, symmetric;
+  const std::uint64_t rounds = std::clamp<std::uint64_t>((std::uint64_t{256} << 20) / bytes, 9, 3000);
+  Status status;
+  // Without looking at the status in between: the ranks must do the same number of calls.
+  const auto keep = [&status](Status next) {
+    if (status.ok()) status = std::move(next);
+  };
+  for (std::uint64_t round = 0; round < rounds; ++round) {
+    copy.add([&] { std::memcpy(buffers.copy.data(), buffers.input.data(), bytes); });
+    // Leaves both ranks at the same point, so that neither way pays for waiting for a late peer.
+    keep(reduce(buffers.input.data(), buffers.output.data()));
+    ordinary.add([&] { keep(reduce(buffers.input.data(), buffers.output.data())); });
+    symmetric.add([&] { keep(reduce(buffers.shared_input, buffers.shared_output)); });
+  }
+  TUTTI_TRY(status);
+  const float expected = static_cast<float>(communicator.num_ranks() * (communicator.num_ranks() + 1)) / 2;
+  const bool right =
+      all_equal(buffers.output.data(), count, expected) && all_equal(buffers.shared_output, count, expected);
+  const auto rounded = [](double value) { return std::stod(fmt::format("{:.2f}", value)); };
+  const double base = copy.median();
+  return std::vector<Cell>{to_text(Bytes(bytes)),
+                           rounded(base),
+                           rounded(ordinary.median()),
+                           rounded(ordinary.median() / base),
+                           rounded(symmetric.median()),
+                           rounded(symmetric.median() / base),
+                           std::string(right ? "right" : "WRONG")};
+}
+
+Result<Table> measure_all(Communicator& communicator, Buffers& buffers) {
+  Table table({{"bytes"},
+               {"memcpy_us"},
+               {"all_reduce_us"},
+               {"per_memcpy"},
+               {"symmetric_us"},
+               {"symmetric_per_memcpy"},
+               {"data"}});
+  for (std::uint64_t bytes = 8; bytes <= kMostBytes; bytes *= 8) {
+    const Result<std::vector<Cell>> row = measure(communicator, buffers, bytes);
+    if (!row.ok()) return row.status();
+    table.add_row(*row);
+  }
+  return table;
+}
+
+Status run_rank(const Options& options, const Context& context) {
+  const Result<Variables> variables = Variables::load(context.environment, ConfPaths::standard(context.environment));
+  if (!variables.ok()) return variables.status();
+  const Result<std::unique_ptr<Log>> log = Log::create(*variables, LogWriter::of_this_process());
+  if (!log.ok()) return log.status();
+  const Result<UniqueId> id = UniqueId::from_text(variables->get<VariableId::unique_id>());
+  const auto rank = variables->get<VariableId::rank>();
+  const auto num_ranks = variables->get<VariableId::num_ranks>();
+  if (!id.ok() || !rank || !num_ranks)
+    return {Code::invalid_usage, "--as-rank is how the command starts its own ranks; leave it out"};
+  const Result<std::unique_ptr<Communicator>> joined =
+      Communicator::join(*id, static_cast<int>(*num_ranks), static_cast<int>(*rank), 0, *variables, **log);
+  if (!joined.ok()) return joined.status();
+  Communicator& communicator = **joined;
+
+  const std::uint64_t count = kMostBytes / sizeof(float);
+  const auto own = static_cast<float>(*rank + 1);
+  Buffers buffers{std::vector<float>(count, own), std::vector<float>(count), std::vector<float>(count)};
+  const Result<void*> shared = communicator.allocate(2 * kMostBytes);
+  if (!shared.ok()) return shared.status();
+  buffers.shared_input = static_cast<float*>(*shared);
+  buffers.shared_output = buffers.shared_input + count;
+  std::fill_n(buffers.shared_input, count, own);
+
+  const Result<Table> table = measure_all(communicator, buffers);
+  if (!table.ok()) return table.status();
+  TUTTI_TRY(communicator.free(*shared));
+  if (*rank == 0) TUTTI_TRY(write_output(render(*table, options.output.format), options.output, context));
+  for (const std::vector<Cell>& row : table->rows())
+    if (row.back() != Cell(std::string("right")))
+      return {Code::internal, "an all-reduce gave a wrong result: see the table"};
+  return {};
+}
+
+Result<int> run_ranks(const Options& options, const Context& context) {
+  const Result<std::unique_ptr<RendezvousServer>> server = RendezvousServer::start({.most_generations = 1});
+  if (!server.ok()) return server.status();
+  context.error << "timing f32 sums on 2 ranks; medians, 1.00 is what memcpy of the same bytes takes\n";
+  GroupOptions group{
+      .num_ranks = 2,
+      .command = {"/proc/self/exe", "demo", "--as-rank", "--format", std::string(name_of(options.output.format))},
+      .environment = context.environment};
+  if (!options.output.path.empty()) {
+    group.command.emplace_back("-o");
+    group.command.push_back(options.output.path);
+  }
+  group.environment.set("TUTTI_UNIQUE_ID", (*server)->id().to_text());
+  return run_group(group, context.out, context.error);
+}
+
+Exit run(const Options& options, const Context& context) {
+  if (options.as_rank) {
+    const Status status = run_rank(options, context);
+    if (status.ok()) return Exit::done;
+    context.error << "tutti demo: " << status.to_string() << "\n";
+    return Exit::found_wrong;
+  }
+  if (!prove_slice(context)) return Exit::found_wrong;
+  context.out.flush();
+  const Result<int> code = run_ranks(options, context);
+  if (!code.ok()) {
+    context.error << "tutti demo: " << code.status().to_string() << "\n";
+    return Exit::found_wrong;
+  }
+  return *code == 0 ? Exit::done : Exit::found_wrong;
+}
+
+Run define(CLI::App& app) {
+  const auto options = std::make_shared<Options>();
+  app.add_flag("--as-rank", options->as_rank)->group("");
+  add_output_options(app, options->output);
+  return [options](const Context& context) { return run(*options, context); };
+}
+
+}  // namespace
+
+Command demo_command() {
+  return {.name = "demo",
+          .summary = "Prove the algorithms and time all-reduce on two ranks beside memcpy",
+          .examples = "tutti demo\ntutti demo --format md -o demo.md",
+          .define = define};
+}
+
+}  // namespace tutti::cli

@@ -1,0 +1,28 @@
+// The program `tutti`: the table of its commands, and the process's own environment and streams.
+#include <array>
+#include <cstdio>
+#include <exception>
+#include <iostream>
+#include <string>
+#include <vector>
+
+#include "base/environment.hpp"
+#include "cli/commands.hpp"
+#include "cli/program.hpp"
+
+int main(int argc, char** argv) try {
+  using namespace tutti;
+  const std::array commands{
+      cli::demo_command(),
+      cli::launch_command(),
+      cli::prove_command(),
+      cli::variables_command(),
+  };
+  const Environment environment = Environment::of_this_process();
+  const std::vector<std::string> arguments(argv + (argc > 0 ? 1 : 0), argv + argc);
+  const cli::Context context{environment, std::cout, std::cerr};
+  return static_cast<int>(cli::run_program(commands, arguments, context));
+} catch (const std::exception& error) {
+  std::fprintf(stderr, "tutti: bug: %s\n", error.what());
+  return static_cast<int>(tutti::cli::Exit::misused);
+}

@@ -1,0 +1,51 @@
+#include "cli/output.hpp"
+
+#include <cerrno>
+#include <cstdio>
+#include <memory>
+#include <ostream>
+
+#include <fmt/format.h>
+
+#include "base/text.hpp"
+
+namespace tutti::cli {
+
+void add_output_options(CLI::App& app, OutputOptions& options) {
+  CLI::Option* format = app.add_option_function<std::string>(
+      "--format",
+      [&options](const std::string& name) {
+        const std::optional<Format> known = format_from_name(name);
+        if (!known) {
+          throw CLI::ValidationError(
+              fmt::format("--format: {} is not a format; it takes table, csv, json or md", in_quotes(name)));
+        }
+        options.format = *known;
+      },
+      "How the data is written: table, csv, json or md");
+  format->type_name("FORMAT");
+  app.add_flag_callback(
+         "--json", [&options] { options.format = Format::json; }, "Short for --format json")
+      ->excludes(format);
+  app.add_option("-o,--output", options.path, "Write the data to this file instead of standard output")
+      ->type_name("FILE");
+}
+
+Status write_output(std::string_view text, const OutputOptions& options, const Context& context) {
+  if (options.path.empty()) {
+    context.out << text;
+    return {};
+  }
+  const auto cannot = [&](int error) {
+    return Status::from_errno(fmt::format("-o: cannot write {}", in_quotes(options.path)), error);
+  };
+  const auto close = [](std::FILE* file) { return std::fclose(file); };
+  std::unique_ptr<std::FILE, decltype(close)> file(std::fopen(options.path.c_str(), "we"), close);
+  if (!file) return cannot(errno);
+  const bool written = std::fwrite(text.data(), 1, text.size(), file.get()) == text.size();
+  if (!written) return cannot(errno);
+  if (std::fclose(file.release()) != 0) return cannot(errno);  // the disk may say only now that it is full
+  return {};
+}
+
+}  // namespace tutti::cli

@@ -1,0 +1,25 @@
+// The options that every command with data has (--format, --json, -o), and where the data goes by them. Values; used by
+// the main thread only.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "base/status.hpp"
+#include "cli/command.hpp"
+#include "cli/table.hpp"
+
+namespace tutti::cli {
+
+struct OutputOptions {
+  Format format = Format::table;
+  std::string path;  // empty: context.out
+};
+
+// The options must live as long as the application.
+void add_output_options(CLI::App& app, OutputOptions& options);
+
+// To the file of -o, whole or with an error, or else to context.out, whose errors run_program reports.
+[[nodiscard]] Status write_output(std::string_view text, const OutputOptions& options, const Context& context);
+
+}  // namespace tutti::cli

@@ -1,0 +1,122 @@
+#include "cli/program.hpp"
+
+#include <algorithm>
+#include <exception>
+#include <iterator>
+#include <ostream>
+#include <string_view>
+
+#include <fmt/format.h>
+
+#include "base/text.hpp"
+
+namespace tutti::cli {
+
+namespace {
+
+struct Defined {
+  CLI::App* app;
+  Run run;
+};
+
+std::string foot_of(const Command& command) {
+  std::string foot = "\nExamples:\n";
+  for (const std::string_view line : split(command.examples, '\n')) {
+    if (!line.empty()) foot += fmt::format("  {}\n", line);
+  }
+  return foot;
+}
+
+Exit misused(const Context& context, std::string_view command, std::string_view what) {
+  const std::string whole = command.empty() ? "tutti" : fmt::format("tutti {}", command);
+  context.error << whole << ": " << what << "\n"
+                << "'" << whole << " --help' tells more\n";
+  return Exit::misused;
+}
+
+Exit unknown_command(std::span<const Command> commands, const std::string& name, const Context& context) {
+  std::vector<std::string_view> names;
+  std::transform(commands.begin(), commands.end(), std::back_inserter(names),
+                 [](const Command& command) { return command.name; });
+  return misused(context, "",
+                 fmt::format("{} is not a command; the nearest is '{}'", in_quotes(name), nearest_name(name, names)));
+}
+
+// What the command does not know, with the nearest option that it does know.
+std::string unexpected(const CLI::App& app) {
+  const std::vector<std::string> rest = app.remaining();
+  if (rest.empty()) return "something was not expected";
+  const std::string& found = rest.front();
+  if (!found.starts_with('-')) return fmt::format("{} was not expected here", in_quotes(found));
+  std::vector<std::string> names;
+  for (const CLI::Option* option : app.get_options()) {
+    for (const std::string& name : option->get_lnames()) names.push_back("--" + name);
+  }
+  const std::vector<std::string_view> views(names.begin(), names.end());
+  const std::string_view bare = std::string_view(found).substr(0, found.find('='));
+  return fmt::format("{} is not an option; the nearest is '{}'", in_quotes(bare), nearest_name(bare, views));
+}
+
+// CLI11 takes the arguments last first.
+std::vector<std::string> reversed(std::vector<std::string> arguments) {
+  std::reverse(arguments.begin(), arguments.end());
+  return arguments;
+}
+
+Exit parse_and_run(CLI::App& app, std::span<const Defined> defined, const std::vector<std::string>& arguments,
+                   const Context& context) {
+  const auto is_chosen = [](const Defined& command) { return command.app->parsed(); };
+  const auto chosen = [&] { return std::find_if(defined.begin(), defined.end(), is_chosen); };
+  const auto app_in_charge = [&]() -> CLI::App& { return chosen() == defined.end() ? app : *chosen()->app; };
+  const auto name_in_charge = [&] { return chosen() == defined.end() ? std::string() : chosen()->app->get_name(); };
+  try {
+    app.parse(reversed(arguments));
+  } catch (const CLI::CallForHelp&) {
+    context.out << app.help();
+    return Exit::done;
+  } catch (const CLI::CallForVersion&) {
+    context.out << "tutti " << TUTTI_VERSION << "\n";
+    return Exit::done;
+  } catch (const CLI::ExtrasError&) {
+    return misused(context, name_in_charge(), unexpected(app_in_charge()));
+  } catch (const CLI::ParseError& error) {
+    return misused(context, name_in_charge(), error.what());
+  }
+  if (chosen() == defined.end()) {
+    context.error << app.help();
+    return Exit::misused;
+  }
+  return chosen()->run(context);
+}
+
+}  // namespace
+
+Exit run_program(std::span<const Command> commands, const std::vector<std::string>& arguments, const Context& context) {
+  const auto has_name = [&](const Command& command) { return same_name(command.name, arguments.front()); };
+  const bool names_command = !arguments.empty() && !arguments.front().starts_with('-');
+  if (names_command && std::none_of(commands.begin(), commands.end(), has_name)) {
+    return unknown_command(commands, arguments.front(), context);
+  }
+  CLI::App app("Tutti finds the fastest way to do a collective operation on the machine at hand.", "tutti");
+  app.require_subcommand(0, 1);
+  app.set_version_flag("--version", std::string(TUTTI_VERSION), "Print the version and exit");
+  app.set_help_flag("-h,--help", "Print this and exit");
+  app.get_formatter()->column_width(36);
+  app.footer("\n'tutti COMMAND --help' tells more about a command.\nExit status: 0 done, 1 found wrong, 2 misused.");
+  std::vector<Defined> defined;
+  for (const Command& command : commands) {
+    CLI::App* own = app.add_subcommand(std::string(command.name), std::string(command.summary));
+    own->ignore_case()->ignore_underscore();
+    own->footer(foot_of(command));
+    defined.push_back({own, command.define(*own)});
+  }
+  const Exit exit = parse_and_run(app, defined, arguments, context);
+  // Whoever reads the data must learn that some of it is missing (a full disk, a closed pipe).
+  if (!context.out.flush()) {
+    context.error << "tutti: the output could not be written in full\n";
+    return Exit::misused;
+  }
+  return exit;
+}
+
+}  // namespace tutti::cli

@@ -1,0 +1,207 @@
+#include "cli/table.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "base/assert.hpp"
+#include "base/text.hpp"
+
+namespace tutti::cli {
+
+namespace {
+
+bool is_null(const Cell& cell) { return std::holds_alternative<std::monostate>(cell); }
+bool is_number(const Cell& cell) {
+  return std::holds_alternative<std::int64_t>(cell) || std::holds_alternative<double>(cell);
+}
+
+// The value as bare text, whatever the format makes of null.
+std::string plain(const Cell& cell, std::string_view null) {
+  struct Writer {
+    std::string_view null;
+    std::string operator()(std::monostate) const { return std::string(null); }
+    std::string operator()(bool flag) const { return flag ? "true" : "false"; }
+    std::string operator()(std::int64_t number) const { return fmt::format("{}", number); }
+    std::string operator()(double number) const { return fmt::format("{}", number); }
+    std::string operator()(const std::string& text) const { return text; }
+  };
+  return std::visit(Writer{null}, cell);
+}
+
+// How many characters a terminal shows, where each code point is one.
+std::size_t width_of(std::string_view text) {
+  const auto begins_character = [](char c) { return (static_cast<unsigned char>(c) & 0xC0U) != 0x80U; };
+  return static_cast<std::size_t>(std::count_if(text.begin(), text.end(), begins_character));
+}
+
+// Broken at blanks; a word longer than the limit stays whole.
+std::vector<std::string> wrap(std::string_view text, std::size_t limit) {
+  std::vector<std::string> lines(1);
+  for (const std::string_view word : split(text, ' ')) {
+    if (word.empty()) continue;
+    if (!lines.back().empty() && limit != 0 && width_of(lines.back()) + 1 + width_of(word) > limit)
+      lines.emplace_back();
+    if (!lines.back().empty()) lines.back() += ' ';
+    lines.back() += word;
+  }
+  return lines;
+}
+
+// One cell of the aligned table.
+struct Box {
+  std::vector<std::string> lines;
+  bool right = false;
+};
+
+Box box_of(const Cell& cell, const Column& column) {
+  const std::string text = printable(plain(cell, "-"));
+  if (column.wrap_at == 0) return {{text}, is_number(cell)};
+  return {wrap(text, column.wrap_at), is_number(cell)};
+}
+
+void append_boxes(const std::vector<Box>& boxes, const std::vector<std::size_t>& widths, std::string& text) {
+  std::size_t height = 0;
+  for (const Box& box : boxes) height = std::max(height, box.lines.size());
+  for (std::size_t line = 0; line < height; ++line) {
+    std::string whole;
+    for (std::size_t i = 0; i < boxes.size(); ++i) {
+      const std::string part = line < boxes[i].lines.size() ? boxes[i].lines[line] : "";
+      const std::string padding(widths[i] - width_of(part), ' ');
+      whole += i == 0 ? "" : "  ";
+      whole += boxes[i].right ? padding + part : part + padding;
+    }
+    whole.erase(whole.find_last_not_of(' ') + 1);
+    text += whole;
+    text += '\n';
+  }
+}
+
+std::string csv_field(const Cell& cell) {
+  if (is_null(cell)) return {};
+  const std::string text = plain(cell, "");
+  const bool is_text = std::holds_alternative<std::string>(cell);
+  if (!is_text || (!text.empty() && text.find_first_of(",\"\r\n") == std::string::npos)) return text;
+  std::string field = "\"";
+  for (const char c : text) field += c == '"' ? "\"\"" : std::string(1, c);
+  return field += '"';
+}
+
+std::string markdown_cell(const Cell& cell) {
+  std::string escaped;
+  for (const char c : plain(cell, "-")) {
+    if (c == '\n') {
+      escaped += "<br>";
+    } else {
+      if (c == '|' || c == '\\') escaped += '\\';
+      escaped += c;
+    }
+  }
+  return printable(escaped);
+}
+
+template <typename Range, typename Function>
+std::string joined(const Range& range, std::string_view separator, Function function) {
+  std::string text;
+  for (const auto& item : range) {
+    if (&item != &*std::begin(range)) text += separator;
+    text += function(item);
+  }
+  return text;
+}
+
+}  // namespace
+
+void Table::add_row(std::vector<Cell> cells) {
+  TUTTI_ASSERT(cells.size() == columns_.size(), "a row needs one cell for each column");
+  rows_.push_back(std::move(cells));
+}
+
+std::string_view name_of(Format format) {
+  switch (format) {
+    case Format::table: return "table";
+    case Format::csv: return "csv";
+    case Format::json: return "json";
+    case Format::md: return "md";
+  }
+  return "unknown";
+}
+
+std::optional<Format> format_from_name(std::string_view name) {
+  for (const Format format : {Format::table, Format::csv, Format::json, Format::md})
+    if (name == name_of(format)) return format;
+  return std::nullopt;
+}
+
+std::string to_aligned(const Table& table) {
+  const std::vector<Column>& columns = table.columns();
+  std::vector<std::vector<Box>> grid(1);
+  for (std::size_t i = 0; i < columns.size(); ++i) {
+    const auto is_number_or_null = [&](const auto& row) { return is_number(row[i]) || is_null(row[i]); };
+    const bool right =
+        !table.rows().empty() && std::all_of(table.rows().begin(), table.rows().end(), is_number_or_null);
+    grid[0].push_back({{columns[i].name}, right});
+  }
+  for (const std::vector<Cell>& row : table.rows()) {
+    std::vector<Box>& boxes = grid.emplace_back();
+    for (std::size_t i = 0; i < columns.size(); ++i) {
+      boxes.push_back(box_of(row[i], columns[i]));
+      boxes.back().right |= is_null(row[i]) && grid[0][i].right;
+    }
+  }
+  std::vector<std::size_t> widths(columns.size(), 0);
+  for (const std::vector<Box>& boxes : grid) {
+    for (std::size_t i = 0; i < boxes.size(); ++i) {
+      for (const std::string& line : boxes[i].lines) widths[i] = std::max(widths[i], width_of(line));
+    }
+  }
+  std::string text;
+  for (const std::vector<Box>& boxes : grid) append_boxes(boxes, widths, text);
+  return text;
+}
+
+std::string to_csv(const Table& table) {
+  std::string text = joined(table.columns(), ",", [](const Column& column) { return csv_field(column.name); }) + "\n";
+  for (const std::vector<Cell>& row : table.rows()) text += joined(row, ",", csv_field) + "\n";
+  return text;
+}
+
+std::string to_json(const Table& table) {
+  nlohmann::ordered_json rows = nlohmann::ordered_json::array();
+  for (const std::vector<Cell>& row : table.rows()) {
+    nlohmann::ordered_json object = nlohmann::ordered_json::object();
+    for (std::size_t i = 0; i < row.size(); ++i) {
+      nlohmann::ordered_json& member = object[table.columns()[i].name];
+      std::visit(
+          [&](const auto& value) {
+            if constexpr (!std::is_same_v<std::decay_t<decltype(value)>, std::monostate>) member = value;
+          },
+          row[i]);
+    }
+    rows.push_back(std::move(object));
+  }
+  return rows.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
+}
+
+std::string to_markdown(const Table& table) {
+  const auto line = [](const std::string& cells) { return "| " + cells + " |\n"; };
+  std::string text = line(joined(table.columns(), " | ", [](const Column& c) { return markdown_cell(c.name); }));
+  text += line(joined(table.columns(), " | ", [](const Column&) { return std::string("---"); }));
+  for (const std::vector<Cell>& row : table.rows()) text += line(joined(row, " | ", markdown_cell));
+  return text;
+}
+
+std::string render(const Table& table, Format format) {
+  switch (format) {
+    case Format::table: return to_aligned(table);
+    case Format::csv: return to_csv(table);
+    case Format::json: return to_json(table);
+    case Format::md: return to_markdown(table);
+  }
+  return {};
+}
+
+}  // namespace tutti::cli

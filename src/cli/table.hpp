@@ -1,0 +1,57 @@
+// Rows of typed cells, and four ways to write them: an aligned table for people, CSV, JSON and Markdown. A cell without
+// a value is null in each of them and never 0. Values and pure functions; thread-safe.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+namespace tutti::cli {
+
+// Null, or a value.
+using Cell = std::variant<std::monostate, bool, std::int64_t, double, std::string>;
+
+struct Column {
+  std::string name;         // the key in JSON and the heading elsewhere
+  std::size_t wrap_at = 0;  // the aligned table breaks longer text into lines of this many characters; 0 for never
+};
+
+class Table {
+ public:
+  explicit Table(std::vector<Column> columns) : columns_(std::move(columns)) {}
+
+  // One cell for each column.
+  void add_row(std::vector<Cell> cells);
+
+  [[nodiscard]] const std::vector<Column>& columns() const { return columns_; }
+  [[nodiscard]] const std::vector<std::vector<Cell>>& rows() const { return rows_; }
+
+ private:
+  std::vector<Column> columns_;
+  std::vector<std::vector<Cell>> rows_;
+};
+
+enum class Format : std::uint8_t { table, csv, json, md };
+
+[[nodiscard]] std::string_view name_of(Format format);
+[[nodiscard]] std::optional<Format> format_from_name(std::string_view name);
+
+// Numbers stand right and text left; null is a hyphen; control characters are escaped.
+[[nodiscard]] std::string to_aligned(const Table& table);
+
+// RFC 4180 with line feeds. Null is an empty field, empty text is "".
+[[nodiscard]] std::string to_csv(const Table& table);
+
+// An array with one object a row, keys in the order of the columns. Numbers that JSON has no form for are null.
+[[nodiscard]] std::string to_json(const Table& table);
+
+// GitHub's table; null is a hyphen.
+[[nodiscard]] std::string to_markdown(const Table& table);
+
+[[nodiscard]] std::string render(const Table& table, Format format);
+
+}  // namespace tutti::cli

@@ -1,0 +1,126 @@
+// `tutti variables`: every variable's name, type, default, range, present value, where that came from, meaning and
+// aliases; or one of them at length.
+#include "base/variables.hpp"
+
+#include <algorithm>
+#include <memory>
+#include <ostream>
+
+#include <fmt/format.h>
+
+#include "base/text.hpp"
+#include "cli/commands.hpp"
+#include "cli/output.hpp"
+#include "cli/table.hpp"
+
+namespace tutti::cli {
+
+namespace {
+
+struct Options {
+  std::string name;  // empty: all
+  OutputOptions output;
+};
+
+std::string aliases_of(const VariableRow& row) {
+  std::string aliases;
+  for (const std::string_view alias : row.aliases) {
+    if (alias.empty()) continue;
+    if (!aliases.empty()) aliases += ", ";
+    aliases += alias;
+  }
+  return aliases;
+}
+
+Cell text_or_null(std::string text) { return text.empty() ? Cell() : Cell(std::move(text)); }
+
+std::string initial_of(const VariableRow& row) {
+  const Variables defaults;
+  return defaults.text(row.id);
+}
+
+bool is_wrong(const VariablesReading& reading, VariableId id) {
+  return std::any_of(reading.problems.begin(), reading.problems.end(),
+                     [&](const VariableProblem& problem) { return problem.id == id; });
+}
+
+std::vector<Cell> cells_of(const VariableRow& row, const VariablesReading& reading) {
+  const bool wrong = is_wrong(reading, row.id);
+  const std::string from = reading.variables.origin(row.id).to_string();
+  return {std::string(row.name),
+          wrong ? Cell() : text_or_null(reading.variables.text(row.id)),
+          wrong ? fmt::format("{} (wrong)", from) : from,
+          text_or_null(initial_of(row)),
+          std::string(name_of(row.type)),
+          allowed_text(row),
+          std::string(row.meaning),
+          text_or_null(aliases_of(row)),
+          std::string(name_of(row.group))};
+}
+
+Table table_of(const std::string& name, const VariablesReading& reading) {
+  Table table({{"name"},
+               {"value"},
+               {"from", 24},
+               {"default"},
+               {"type"},
+               {"allowed", 28},
+               {"meaning", 44},
+               {"aliases", 20},
+               {"group"}});
+  const VariableRow* only = name.empty() ? nullptr : find_variable(name);
+  for (const VariableRow& row : kVariables) {
+    if (only == nullptr || only == &row) table.add_row(cells_of(row, reading));
+  }
+  return table;
+}
+
+// One row at length: a line for each column.
+std::string at_length(const Table& table) {
+  Table lines({{"variable"}, {std::get<std::string>(table.rows().front().front()), 80}});
+  for (std::size_t i = 1; i < table.columns().size(); ++i) {
+    lines.add_row({table.columns()[i].name, table.rows().front()[i]});
+  }
+  return to_aligned(lines);
+}
+
+Exit run(const Options& options, const Context& context) {
+  if (!options.name.empty() && find_variable(options.name) == nullptr) {
+    context.error << fmt::format("tutti variables: {} is not a variable; the nearest is {}\n", in_quotes(options.name),
+                                 nearest_variable(options.name));
+    return Exit::misused;
+  }
+  const VariablesReading reading = Variables::read(context.environment, ConfPaths::standard(context.environment));
+  const Table table = table_of(options.name, reading);
+  const bool one = !options.name.empty() && options.output.format == Format::table;
+  const Status written =
+      write_output(one ? at_length(table) : render(table, options.output.format), options.output, context);
+  if (!written.ok()) {
+    context.error << "tutti variables: " << written.to_string() << "\n";
+    return Exit::misused;
+  }
+  for (const std::string& warning : reading.variables.warnings()) context.error << "warning: " << warning << "\n";
+  for (const VariableProblem& problem : reading.problems) context.error << "error: " << problem.text << "\n";
+  return reading.problems.empty() ? Exit::done : Exit::found_wrong;
+}
+
+Run define(CLI::App& app) {
+  const auto options = std::make_shared<Options>();  // shared with the closure, which std::function copies
+  app.add_option("name", options->name, "Show this variable only, at length")->type_name("NAME");
+  add_output_options(app, options->output);
+  return [options](const Context& context) { return run(*options, context); };
+}
+
+}  // namespace
+
+Command variables_command() {
+  return {.name = "variables",
+          .summary = "Every variable that Tutti reads: its value, where that came from, and what is allowed",
+          .examples =
+              "tutti variables\n"
+              "tutti variables TUTTI_STAGING_SLOT\n"
+              "TUTTI_DEBUG=trace tutti variables --format md -o variables.md",
+          .define = define};
+}
+
+}  // namespace tutti::cli

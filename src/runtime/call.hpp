@@ -1,0 +1,77 @@
+// One call of a collective, bound: a plan together with this call's buffers, count, type and operator. Lives on the
+// stack of the call; allocates nothing.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+#include "data/kernel.hpp"
+#include "runtime/plan.hpp"
+#include "schedule/layout.hpp"
+
+namespace tutti {
+
+inline constexpr std::uint64_t kMaxCount = (std::uint64_t{1} << 36) - 1;
+
+// What a call is, in 64 bits. It travels beside every flag, so ranks whose calls differ find out, and can say how.
+struct CallDescription {
+  std::uint64_t count = 0;  // elements, at most kMaxCount
+  Collective collective = Collective::all_reduce;
+  Type type = Type::f32;
+  Op op = Op::sum;
+  std::uint32_t algorithm = 0;  // the plan's number in its communicator
+  std::uint32_t root = 0;
+
+  [[nodiscard]] constexpr std::uint64_t pack() const {
+    return count | std::uint64_t{static_cast<std::uint8_t>(collective)} << 36 |
+           std::uint64_t{static_cast<std::uint8_t>(type)} << 40 | std::uint64_t{static_cast<std::uint8_t>(op)} << 44 |
+           std::uint64_t{algorithm} << 48 | std::uint64_t{root} << 54;
+  }
+  [[nodiscard]] static constexpr CallDescription unpack(std::uint64_t word) {
+    return {word & kMaxCount,
+            static_cast<Collective>((word >> 36) & 15),
+            static_cast<Type>((word >> 40) & 15),
+            static_cast<Op>((word >> 44) & 15),
+            static_cast<std::uint32_t>((word >> 48) & 63),
+            static_cast<std::uint32_t>(word >> 54)};
+  }
+};
+
+// Where a symmetric buffer is: the ranks' parts of one segment lie at equal distances.
+struct SymmetricBuffer {
+  std::byte* segment = nullptr;  // rank 0's part; null where the buffer is ordinary memory
+  std::uint64_t stride = 0;      // from one rank's part to the next
+  std::uint64_t offset = 0;      // of the buffer within this rank's part
+};
+
+struct Call {
+  const Plan* plan = nullptr;
+  const std::byte* input = nullptr;
+  std::byte* output = nullptr;
+  std::byte* scratch = nullptr;
+  SymmetricBuffer symmetric_input;
+  SymmetricBuffer symmetric_output;
+  bool by_name = false;       // exposures name the input itself instead of a copy in a staging slot
+  std::uint64_t element = 1;  // bytes
+  std::uint64_t description = 0;
+  const Operator* operation = nullptr;
+  ReduceKernel kernel = nullptr;
+  bool streaming = false;
+  std::uint64_t window = 0;  // elements of each piece that a round carries
+  std::uint64_t rounds = 1;
+  // By space: how one block's elements are cut (all blocks of a space are alike).
+  PieceLayout layouts[kNumSpaces] = {{0, 1, 1}, {0, 1, 1}, {0, 1, 1}};
+  std::uint64_t block_elements[kNumSpaces] = {0, 0, 0};
+  // Where this operation begins in the communicator's count of posts and of rounds.
+  std::uint64_t post_base = 0;
+  std::uint64_t round_base = 0;
+  std::uint64_t expose_base = 0;
+
+  // The number of post `post` of `round`; flags carry it.
+  [[nodiscard]] std::uint64_t post_value(std::uint64_t round, std::uint32_t post) const {
+    return post_base + round * plan->posts_per_round + post + 1;
+  }
+};
+
+}  // namespace tutti

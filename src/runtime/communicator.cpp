@@ -1,0 +1,402 @@
+#include "runtime/communicator.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+
+#include <fmt/format.h>
+#include <sched.h>
+
+#include "algorithms/registry.hpp"
+#include "runtime/bootstrap.hpp"
+#include "runtime/selector.hpp"
+
+namespace tutti {
+
+namespace {
+
+// The cores that this thread may run on, as the words of the region's control page.
+std::array<std::uint64_t, shm::kMaxCores / 64> own_cores() {
+  std::array<std::uint64_t, shm::kMaxCores / 64> words{};
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  if (sched_getaffinity(0, sizeof set, &set) != 0) return words;
+  for (std::size_t core = 0; core < CPU_SETSIZE && core < shm::kMaxCores; ++core)
+    if (CPU_ISSET(core, &set)) words[core / 64] |= std::uint64_t{1} << (core % 64);
+  return words;
+}
+
+// How many cores the ranks have together.
+std::uint32_t shared_cores(const shm::Region& region) {
+  std::uint32_t count = 0;
+  for (std::size_t word = 0; word < shm::kMaxCores / 64; ++word) {
+    std::uint64_t any = 0;
+    for (std::uint32_t rank = 0; rank < region.shape().num_ranks; ++rank)
+      any |= region.cores(rank, word).load(std::memory_order_relaxed);
+    count += static_cast<std::uint32_t>(std::popcount(any));
+  }
+  return std::max(count, 1U);
+}
+
+}  // namespace
+
+Communicator::Communicator(std::shared_ptr<const shm::Region> region, std::uint32_t rank, const Settings& settings,
+                           Log& log)
+    : region_(std::move(region)),
+      rank_(rank),
+      num_ranks_(region_->shape().num_ranks),
+      settings_(settings),
+      log_(log),
+      heap_(*region_, rank) {
+  plans_.resize(all_algorithms().size());
+  for (int op = 0; op < kNumOps; ++op)
+    for (int type = 0; type < kNumTypes; ++type) {
+      Prepared& entry = prepared_[static_cast<std::size_t>(op)][static_cast<std::size_t>(type)];
+      entry.operation = {.op = static_cast<Op>(op), .type = static_cast<Type>(type), .divisor = num_ranks_};
+      // These two come with something of the caller's: create_operator() makes them.
+      if (entry.operation.op == Op::user || entry.operation.op == Op::premultiplied_sum) continue;
+      entry.plain = reduce_kernel(entry.operation.type, entry.operation.op, false);
+      entry.streaming = reduce_kernel(entry.operation.type, entry.operation.op, true);
+    }
+}
+
+Result<std::unique_ptr<Communicator>> Communicator::join(const UniqueId& id, int num_ranks, int rank,
+                                                         std::uint64_t generation, const Variables& variables,
+                                                         Log& log) {
+  Settings settings = Settings::from(variables);
+  const auto shape_for = [&settings](int ranks) {
+    shm::RegionShape shape = settings.region;
+    shape.num_ranks = static_cast<std::uint32_t>(ranks);
+    return shape;
+  };
+  const JoinRequest request{
+      .id = id,
+      .rank = rank,
+      .num_ranks = num_ranks,
+      .generation = generation,
+      .configuration = Settings::agreement(variables),
+      .region_bytes = [&](int ranks) { return Bytes(shm::region_bytes(shape_for(ranks))); },
+  };
+  const JoinOptions options{
+      .late_warning = variables.get<VariableId::late_warning>(),
+      .timeout = variables.get<VariableId::timeout>(),
+      .warn = [&log](std::string_view text) { log.warn(LogSubsystem::init, "{}", text); },
+  };
+  Result<Membership> membership = tutti::join(request, options);
+  if (!membership.ok()) return membership.status();
+  Result<std::unique_ptr<shm::Region>> region = shm::Region::map(std::move(membership->region), shape_for(num_ranks));
+  if (!region.ok()) return region.status();
+
+  std::unique_ptr<Communicator> communicator(
+      new Communicator(std::move(*region), static_cast<std::uint32_t>(rank), settings, log));
+  // The watch's thread ends before the region goes: see the order of the members.
+  const shm::Region* shared = communicator->region_.get();
+  const auto mark = [shared](Code code) {
+    return [shared, code](int which, auto&&...) { shared->break_with({code, static_cast<std::uint32_t>(which)}); };
+  };
+  Result<std::unique_ptr<FailureWatch>> watch = FailureWatch::start(
+      std::move(membership->links), {.on_lost = mark(Code::rank_lost), .on_left = {}, .on_abort = mark(Code::aborted)});
+  if (!watch.ok()) return watch.status();
+  communicator->watch_ = std::move(*watch);
+  if (Status status = communicator->arrive(); !status.ok()) return status;
+  log.info(LogSubsystem::init, "communicator of {} ranks, {} cores, staging {} x {} B", num_ranks,
+           shared_cores(*shared), settings.region.staging_depth, settings.region.staging_slot);
+  return communicator;
+}
+
+std::unique_ptr<Communicator> Communicator::over(std::shared_ptr<const shm::Region> region, int rank,
+                                                 const Settings& settings, Log& log) {
+  std::unique_ptr<Communicator> communicator(
+      new Communicator(std::move(region), static_cast<std::uint32_t>(rank), settings, log));
+  const Status arrived = communicator->arrive();
+  TUTTI_ASSERT(arrived.ok(), "ranks of one process cannot be lost");
+  return communicator;
+}
+
+// Tells the others which cores this rank runs on, waits for theirs, and gets ready.
+Status Communicator::arrive() {
+  const auto words = own_cores();
+  for (std::size_t word = 0; word < words.size(); ++word)
+    region_->cores(rank_, word).store(words[word], std::memory_order_relaxed);
+  region_->call(rank_).presence.store(shm::Presence::here, std::memory_order_release);
+  const auto persist_here = [this](std::chrono::nanoseconds waited) { return persist(waited); };
+  // Before all have arrived nobody knows how crowded it is; yielding suits either case.
+  shm::Waiter first(*region_, rank_, {.eager = 1, .spin = {}, .timeout = settings_.timeout}, persist_here);
+  const shm::WaitEnd end = first.until([this] {
+    for (std::uint32_t peer = 0; peer < num_ranks_; ++peer)
+      if (region_->call(peer).presence.load(std::memory_order_acquire) == shm::Presence::none) return false;
+    return true;
+  });
+  if (end != shm::WaitEnd::ready)
+    return fail(end == shm::WaitEnd::timed_out  ? End::timed_out
+                : end == shm::WaitEnd::given_up ? End::mismatched
+                                                : End::broken);
+  shm::WaitPolicy policy = shm::wait_policy(num_ranks_, shared_cores(*region_));
+  if (settings_.spin) policy.spin = *settings_.spin;
+  policy.yield = settings_.yield;
+  policy.timeout = settings_.timeout;
+  waiter_.emplace(*region_, rank_, policy, persist_here);
+  executor_.emplace(*region_, rank_, *waiter_);
+
+  // The small path is open where nothing is forced that it could not be.
+  if (settings_.walker == WalkerChoice::generic || num_ranks_ == 1) return {};
+  if (!settings_.algorithm.empty() && settings_.algorithm != "one_shot") return {};
+  const Result<const Plan*> plan = plan_for("one_shot", small_number_);
+  if (!plan.ok()) return plan.status();
+  small_plan_ = *plan;
+  small_end_ = region_->shape().staging_slot + 1;
+  return {};
+}
+
+Communicator::~Communicator() {
+  // Rank 0 tells the others of each other, so it stays a little for those who have yet to leave.
+  constexpr Nanos kLinger{2'000'000'000};
+  region_->call(rank_).presence.store(shm::Presence::left, std::memory_order_release);
+  region_->wake_all();
+  if (watch_) watch_->stop(kLinger);
+}
+
+Result<const Plan*> Communicator::plan_of(std::uint32_t number, const Schedule& schedule) {
+  if (number >= plans_.size()) plans_.resize(number + 1);
+  if (plans_[number] == nullptr) {
+    Result<Plan> plan = make_plan(schedule, rank_);
+    if (!plan.ok()) return plan.status();
+    plans_[number] = std::make_unique<const Plan>(std::move(*plan));
+  }
+  return plans_[number].get();
+}
+
+Result<const Plan*> Communicator::plan_for(std::string_view name, std::uint32_t& number) {
+  const Algorithm* algorithm = find_algorithm(Collective::all_reduce, name);
+  if (algorithm == nullptr)
+    return Status(Code::invalid_argument, fmt::format("no all-reduce algorithm is called '{}'", name));
+  number = static_cast<std::uint32_t>(algorithm - all_algorithms().data());
+  if (plans_[number] != nullptr) return plans_[number].get();
+  return plan_of(number, algorithm->make({.collective = Collective::all_reduce, .num_ranks = num_ranks_}));
+}
+
+Result<const Communicator::Prepared*> Communicator::prepared(Type type, OperatorHandle op) const {
+  if (static_cast<int>(type) >= kNumTypes)
+    return Status(Code::invalid_argument,
+                  fmt::format("{} is no type; 0 to {} are", static_cast<int>(type), kNumTypes - 1));
+  if (op.value < kNumOps) {
+    const Prepared& entry = prepared_[op.value][static_cast<std::size_t>(type)];
+    if (entry.plain == nullptr)
+      return Status(Code::invalid_argument, fmt::format("the operator {} is not defined on {}",
+                                                        name_of(static_cast<Op>(op.value)), name_of(type)));
+    return &entry;
+  }
+  const std::uint32_t index = op.value - OperatorHandle::kFirstCustom;
+  if (op.value < OperatorHandle::kFirstCustom || index >= custom_.size() || !custom_[index])
+    return Status(Code::invalid_argument, fmt::format("{} is no operator of this communicator", op.value));
+  if (custom_[index]->operation.type != type)
+    return Status(Code::invalid_argument, fmt::format("the operator was made for {}, not for {}",
+                                                      name_of(custom_[index]->operation.type), name_of(type)));
+  return &*custom_[index];
+}
+
+Status Communicator::check_buffers(const void* input, const void* output, std::uint64_t count, Type type) const {
+  if (count > kMaxCount)
+    return {Code::invalid_argument, fmt::format("{} elements are too many; {} are possible", count, kMaxCount)};
+  if (count == 0) return {};
+  if (input == nullptr || output == nullptr)
+    return {Code::invalid_argument,
+            fmt::format("the {} is null, and {} elements are asked for", input == nullptr ? "input" : "output", count)};
+  if (input == output) return {};
+  const auto* from = static_cast<const std::byte*>(input);
+  const auto* to = static_cast<const std::byte*>(output);
+  const std::uint64_t bytes = count * size_of(type);
+  if (from < to + bytes && to < from + bytes)
+    return {Code::invalid_argument, fmt::format("input and output overlap by {} bytes; they must be the same or apart",
+                                                from < to ? bytes - static_cast<std::uint64_t>(to - from)
+                                                          : bytes - static_cast<std::uint64_t>(from - to))};
+  return {};
+}
+
+Status Communicator::all_reduce(const void* input, void* output, std::uint64_t count, Type type, OperatorHandle op) {
+  const auto type_index = static_cast<std::size_t>(type);
+  if (op.value < kNumOps && type_index < kNumTypes && count < small_end_ && !region_->is_broken()) [[likely]] {
+    const Prepared& entry = prepared_[op.value][type_index];
+    const std::uint64_t bytes = count * size_of(type);
+    const bool apart = input == output || static_cast<const std::byte*>(input) + bytes <= output ||
+                       static_cast<std::byte*>(output) + bytes <= input;
+    if (bytes < small_end_ && entry.plain != nullptr && apart && (count == 0 || (input && output))) [[likely]] {
+      const CallDescription description{
+          .count = count, .type = type, .op = static_cast<Op>(op.value), .algorithm = small_number_};
+      const End end = executor_->run_small({.plan = small_plan_,
+                                            .input = input,
+                                            .output = output,
+                                            .count = count,
+                                            .bytes = bytes,
+                                            .description = description.pack(),
+                                            .operation = &entry.operation,
+                                            .kernel = entry.plain});
+      if (end == End::done) [[likely]]
+        return {};
+      return fail(end);
+    }
+  }
+  return all_reduce_any(input, output, count, type, op);
+}
+
+Status Communicator::all_reduce_any(const void* input, void* output, std::uint64_t count, Type type,
+                                    OperatorHandle op) {
+  if (region_->is_broken()) return failure();
+  const Result<const Prepared*> entry = prepared(type, op);
+  if (!entry.ok()) return entry.status();
+  TUTTI_TRY(check_buffers(input, output, count, type));
+  const std::uint64_t bytes = count * size_of(type);
+  const Operator& operation = (*entry)->operation;
+  const Choice choice = choose_all_reduce({
+      .num_ranks = num_ranks_,
+      .bytes = bytes,
+      .symmetric = heap_.find(input, bytes).segment != nullptr && heap_.find(output, bytes).segment != nullptr,
+      .op = operation.op,
+      .commutative = operation.commutative,
+      .forced = settings_.algorithm,
+  });
+  if (choice.is_fallback)
+    log_.warn_once(LogSubsystem::coll, choice.why, "TUTTI_ALLREDUCE_ALGORITHM={} cannot be followed ({}); {} runs",
+                   settings_.algorithm, choice.why, choice.algorithm);
+  std::uint32_t number = 0;
+  const Result<const Plan*> plan = plan_for(choice.algorithm, number);
+  if (!plan.ok()) return plan.status();
+  log_.info(LogSubsystem::coll, "all_reduce {} B of {}: {} ({})", bytes, name_of(type), choice.algorithm, choice.why);
+  return run(**plan, number, **entry, input, output, count, settings_.walker);
+}
+
+Status Communicator::all_reduce_by(const Schedule& schedule, std::uint32_t number, const void* input, void* output,
+                                   std::uint64_t count, Type type, OperatorHandle op, WalkerChoice walker) {
+  if (region_->is_broken()) return failure();
+  const Result<const Prepared*> entry = prepared(type, op);
+  if (!entry.ok()) return entry.status();
+  TUTTI_TRY(check_buffers(input, output, count, type));
+  const auto own_number = static_cast<std::uint32_t>(all_algorithms().size()) + number;
+  const Result<const Plan*> plan = plan_of(own_number, schedule);
+  if (!plan.ok()) return plan.status();
+  return run(**plan, own_number, **entry, input, output, count, walker);
+}
+
+Status Communicator::set_layout(Call& call, std::uint64_t count) const {
+  const Plan& plan = *call.plan;
+  const shm::RegionShape& shape = region_->shape();
+  std::uint64_t window = ~std::uint64_t{0};
+  if (plan.has_messages) window = std::min(window, shape.message_slot / plan.widest_message / call.element);
+  if (plan.exposes_per_round > 0 && !call.by_name) {
+    window = std::min(window, shape.staging_slot / plan.widest_expose / call.element);
+    if (plan.exposes_per_round > shape.staging_depth)
+      return {Code::unsupported,
+              fmt::format("{} exposes {} times a round and there are {} staging slots; set TUTTI_STAGING_DEPTH to at "
+                          "least that",
+                          plan.schedule.name, plan.exposes_per_round, shape.staging_depth)};
+  }
+  if (window == 0)
+    return {Code::unsupported,
+            fmt::format("{} has {} pieces in one slot, which is too small for them; set TUTTI_STAGING_SLOT higher",
+                        plan.schedule.name, std::max(plan.widest_message, plan.widest_expose))};
+  call.rounds = 1;
+  std::uint64_t widest = 1;
+  for (std::size_t space = 0; space < kNumSpaces; ++space) {
+    const Division& division = plan.schedule.spaces[space];
+    if (division.blocks == 0) continue;
+    // Of an all-reduce every block, of scratch too, is as large as the whole.
+    const PieceLayout layout(count, division.pieces, window);
+    call.rounds = std::max(call.rounds, layout.num_rounds());
+    call.block_elements[space] = count;
+    widest = std::max(widest, (count + division.pieces - 1) / division.pieces);
+  }
+  // Packed pieces lie a window apart; where one round carries them whole, exactly as in memory.
+  call.window = std::min(window, widest);
+  for (std::size_t space = 0; space < kNumSpaces; ++space)
+    if (const Division& division = plan.schedule.spaces[space]; division.blocks != 0)
+      call.layouts[space] = PieceLayout(count, division.pieces, call.window);
+  return {};
+}
+
+Status Communicator::run(const Plan& plan, std::uint32_t number, const Prepared& entry, const void* input, void* output,
+                         std::uint64_t count, WalkerChoice walker) {
+  Call call;
+  call.plan = &plan;
+  call.input = static_cast<const std::byte*>(input);
+  call.output = static_cast<std::byte*>(output);
+  call.element = size_of(entry.operation.type);
+  call.operation = &entry.operation;
+  const std::uint64_t bytes = count * call.element;
+  const std::uint64_t written = plan.needs_symmetric ? bytes * num_ranks_ : bytes;
+  const bool streaming =
+      settings_.stream_min ? bytes >= *settings_.stream_min : should_stream(written, settings_.last_level_cache);
+  call.kernel = streaming ? entry.streaming : entry.plain;
+  if (plan.needs_symmetric) {
+    call.by_name = true;
+    call.symmetric_input = heap_.find(input, bytes);
+    call.symmetric_output = heap_.find(output, bytes);
+    if (call.symmetric_input.segment == nullptr || call.symmetric_output.segment == nullptr)
+      return {Code::invalid_usage, fmt::format("{} needs input and output in symmetric memory", plan.schedule.name)};
+    if (entry.operation.op == Op::premultiplied_sum)
+      return {Code::unsupported, fmt::format("{} cannot scale the inputs that it reads by name", plan.schedule.name)};
+  }
+  call.description =
+      CallDescription{.count = count, .type = entry.operation.type, .op = entry.operation.op, .algorithm = number}
+          .pack();
+  TUTTI_TRY(set_layout(call, count));
+  if (const Division& scratch = plan.schedule.division(Space::scratch); scratch.blocks > 0) {
+    if (scratch_.size() < scratch.blocks * bytes) scratch_.resize(scratch.blocks * bytes);
+    call.scratch = scratch_.data();
+  }
+  const End end = executor_->run(call, walker);
+  return end == End::done ? Status() : fail(end);
+}
+
+Result<void*> Communicator::allocate(std::uint64_t bytes) {
+  if (region_->is_broken()) return failure();
+  const Result<std::byte*> part = heap_.allocate(bytes);
+  // All or none: who failed tells the others before anyone touches anything.
+  std::int32_t mine = part.ok() ? 1 : 0;
+  std::int32_t everyone = 0;
+  const auto op = OperatorHandle{static_cast<std::uint32_t>(Op::minimum)};
+  TUTTI_TRY(all_reduce(&mine, &everyone, 1, Type::i32, op));
+  if (!part.ok()) return part.status();
+  if (everyone == 1) return static_cast<void*>(*part);
+  TUTTI_TRY(heap_.free(*part));
+  return Status(Code::system, fmt::format("another rank could not set {} bytes of symmetric memory aside", bytes));
+}
+
+Status Communicator::free(void* memory) {
+  if (memory == nullptr) return {};
+  if (region_->is_broken()) return heap_.free(memory);
+  // Nobody is still at work on anybody's part once all have come here.
+  std::int32_t mine = heap_.find(memory, 0).segment != nullptr ? 1 : 0;
+  std::int32_t everyone = 0;
+  const auto op = OperatorHandle{static_cast<std::uint32_t>(Op::minimum)};
+  TUTTI_TRY(all_reduce(&mine, &everyone, 1, Type::i32, op));
+  return heap_.free(memory);
+}
+
+Result<OperatorHandle> Communicator::create_operator(const Operator& custom) {
+  Prepared entry;
+  entry.operation = custom;
+  entry.operation.divisor = num_ranks_;
+  entry.plain = reduce_kernel(custom.type, custom.op, false);
+  entry.streaming = reduce_kernel(custom.type, custom.op, true);
+  if (entry.plain == nullptr)
+    return Status(Code::invalid_argument,
+                  fmt::format("the operator {} is not defined on {}", name_of(custom.op), name_of(custom.type)));
+  const auto empty = std::find(custom_.begin(), custom_.end(), std::nullopt);
+  const auto index = static_cast<std::uint32_t>(empty - custom_.begin());
+  if (empty == custom_.end()) {
+    custom_.emplace_back(entry);
+  } else {
+    *empty = entry;
+  }
+  return OperatorHandle{OperatorHandle::kFirstCustom + index};
+}
+
+Status Communicator::destroy_operator(OperatorHandle handle) {
+  const std::uint32_t index = handle.value - OperatorHandle::kFirstCustom;
+  if (handle.value < OperatorHandle::kFirstCustom || index >= custom_.size() || !custom_[index])
+    return {Code::invalid_argument, fmt::format("{} is no operator made for this communicator", handle.value)};
+  custom_[index].reset();
+  return {};
+}
+
+}  // namespace tutti

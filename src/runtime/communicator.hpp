@@ -1,0 +1,122 @@
+// A communicator: one rank's handle on a group of ranks that do collectives together. It wires the parts: the shared
+// region, the executor, the plans, the choice of algorithm, symmetric memory and the watch over the other ranks.
+//
+// Owns all of them. One thread at a time calls it; different communicators are independent. Once something has broken
+// it (a lost rank, an abort, a mismatch, a timeout), every later call returns that same error.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/log.hpp"
+#include "base/status.hpp"
+#include "data/kernel.hpp"
+#include "runtime/executor.hpp"
+#include "runtime/failure_watch.hpp"
+#include "runtime/settings.hpp"
+#include "runtime/symmetric.hpp"
+#include "runtime/unique_id.hpp"
+#include "transport/shm/region.hpp"
+#include "transport/shm/waiter.hpp"
+
+namespace tutti {
+
+// Names an operator: a built-in one, or one that a communicator has been given.
+struct OperatorHandle {
+  std::uint32_t value = 0;
+  static constexpr std::uint32_t kFirstCustom = 64;
+};
+
+class Communicator {
+ public:
+  // Meets the other ranks at the id. Returns when all have arrived and agree. `log` is borrowed.
+  [[nodiscard]] static Result<std::unique_ptr<Communicator>> join(const UniqueId& id, int num_ranks, int rank,
+                                                                  std::uint64_t generation, const Variables& variables,
+                                                                  Log& log);
+
+  // A rank over a region that several ranks of this process share; nobody watches over them.
+  [[nodiscard]] static std::unique_ptr<Communicator> over(std::shared_ptr<const shm::Region> region, int rank,
+                                                          const Settings& settings, Log& log);
+
+  Communicator(const Communicator&) = delete;
+  Communicator& operator=(const Communicator&) = delete;
+  // Leaves: operations that other ranks still wait in become errors that say so.
+  ~Communicator();
+
+  [[nodiscard]] std::uint32_t rank() const { return rank_; }
+  [[nodiscard]] std::uint32_t num_ranks() const { return num_ranks_; }
+
+  // output[i] = fold over all ranks of input[i]; `input` may be `output`. Returns when the output is complete.
+  [[nodiscard]] Status all_reduce(const void* input, void* output, std::uint64_t count, Type type, OperatorHandle op);
+
+  // The same by a given schedule instead of a chosen one; for files, tests and benches. All ranks pass the same. The
+  // plan is kept under `number`, which must be of this schedule alone.
+  [[nodiscard]] Status all_reduce_by(const Schedule& schedule, std::uint32_t number, const void* input, void* output,
+                                     std::uint64_t count, Type type, OperatorHandle op, WalkerChoice walker);
+
+  [[nodiscard]] Result<void*> allocate(std::uint64_t bytes);
+  [[nodiscard]] Status free(void* memory);
+
+  [[nodiscard]] Result<OperatorHandle> create_operator(const Operator& custom);
+  [[nodiscard]] Status destroy_operator(OperatorHandle handle);
+
+  // Breaks the communicator for all ranks; may be called from any thread, also while another is in a call.
+  void abort(std::string_view reason);
+  // What has broken the communicator, if anything; from any thread.
+  [[nodiscard]] Status async_error() const;
+
+ private:
+  Communicator(std::shared_ptr<const shm::Region> region, std::uint32_t rank, const Settings& settings, Log& log);
+
+  struct Prepared {
+    Operator operation;
+    ReduceKernel plain = nullptr;  // null where the operator is not defined on the type
+    ReduceKernel streaming = nullptr;
+  };
+
+  [[nodiscard]] Status arrive();
+  [[nodiscard]] Result<const Plan*> plan_of(std::uint32_t number, const Schedule& schedule);
+  [[nodiscard]] Result<const Plan*> plan_for(std::string_view algorithm, std::uint32_t& number);
+  [[nodiscard]] Result<const Prepared*> prepared(Type type, OperatorHandle op) const;
+  [[nodiscard]] Status check_buffers(const void* input, const void* output, std::uint64_t count, Type type) const;
+  [[nodiscard]] Status all_reduce_any(const void* input, void* output, std::uint64_t count, Type type,
+                                      OperatorHandle op);
+  [[nodiscard]] Status run(const Plan& plan, std::uint32_t number, const Prepared& prepared, const void* input,
+                           void* output, std::uint64_t count, WalkerChoice walker);
+  // The window of a plan's round for elements of that size, and what follows from it.
+  [[nodiscard]] Status set_layout(Call& call, std::uint64_t count) const;
+  [[nodiscard]] Status fail(End end);
+  [[nodiscard]] Status failure() const;
+  [[nodiscard]] Status status_of(const shm::Breakage& breakage) const;
+  [[nodiscard]] std::string present_call() const;
+  [[nodiscard]] std::string absent_ranks() const;
+  [[nodiscard]] bool persist(std::chrono::nanoseconds waited);
+  [[nodiscard]] static std::string describe(std::uint64_t description);
+
+  std::shared_ptr<const shm::Region> region_;
+  std::uint32_t rank_;
+  std::uint32_t num_ranks_;
+  Settings settings_;
+  Log& log_;
+  std::uint64_t operation_warned_ = 0;  // the last that a warning of lateness was about, plus 1
+  std::optional<std::uint32_t> left_;   // who was found to have left while this rank waited for it
+  std::optional<shm::Waiter> waiter_;
+  std::optional<Executor> executor_;
+  SymmetricHeap heap_;
+  // What the small path needs, together: it takes fewer bytes than this (0: it is closed), by this plan.
+  std::uint64_t small_end_ = 0;
+  const Plan* small_plan_ = nullptr;
+  std::uint32_t small_number_ = 0;
+  std::vector<std::unique_ptr<const Plan>> plans_;  // by number; the registry's algorithms come first
+  std::array<std::array<Prepared, kNumTypes>, kNumOps> prepared_;
+  std::vector<std::optional<Prepared>> custom_;
+  std::vector<std::byte> scratch_;
+  std::unique_ptr<FailureWatch> watch_;  // last: it is to stop first
+};
+
+}  // namespace tutti

@@ -1,0 +1,133 @@
+#include "runtime/executor.hpp"
+
+#include <algorithm>
+#include <chrono>
+
+namespace tutti {
+
+Executor::Executor(const shm::Region& region, std::uint32_t rank, shm::Waiter& waiter)
+    : region_(region), rank_(rank), waiter_(waiter), slot_busy_(region.shape().staging_depth, 0) {
+  const std::uint32_t ranks = region.shape().num_ranks;
+  for (std::uint32_t peer = 0; peer < ranks; ++peer) {
+    senders_.emplace_back(region, rank, peer);
+    receivers_.emplace_back(region, rank, peer);
+  }
+  sources_.resize(ranks);
+  destinations_.resize(ranks);
+}
+
+void Executor::begin(std::uint64_t description) {
+  shm::CallLine& line = region_.call(rank_);
+  line.description.store(description, std::memory_order_relaxed);
+  // Release: who sees the number sees the description of that operation or of a later one.
+  line.operation.store(++operations_, std::memory_order_release);
+}
+
+void Executor::finish_rounds(std::uint64_t count) {
+  // Release: partner of everyone_finished(); slots and lines read in these rounds may be written again.
+  region_.finished(rank_).value.store(count, std::memory_order_release);
+  waiter_.wake_others();
+}
+
+bool Executor::everyone_finished(std::uint64_t count) {
+  if (known_finished_ >= count) return true;
+  std::uint64_t least = ~std::uint64_t{0};
+  for (std::uint32_t peer = 0; peer < region_.shape().num_ranks; ++peer) {
+    if (peer == rank_) continue;
+    // Acquire: partner of finish_rounds().
+    least = std::min(least, region_.finished(peer).value.load(std::memory_order_acquire));
+  }
+  known_finished_ = std::max(known_finished_, least);
+  return known_finished_ >= count;
+}
+
+void Executor::publish_post(std::uint64_t value, std::uint64_t description) {
+  shm::FlagLine& line = region_.post_line(rank_, value);
+  line.description.store(description, std::memory_order_relaxed);
+  // Release: partner of every load of a post's sequence.
+  line.sequence.store(value, std::memory_order_release);
+  waiter_.wake_others();
+}
+
+std::optional<std::uint64_t> Executor::differing_post(std::uint32_t rank, std::uint64_t value,
+                                                      std::uint64_t description) const {
+  const shm::FlagLine& line = region_.post_line(rank, value);
+  // Acquire: the sequence is looked at after the description.
+  const std::uint64_t theirs = line.description.load(std::memory_order_acquire);
+  if (theirs == description) return std::nullopt;
+  // The peer may be about to use the line for its next post, whose description is stored before its number. Then the
+  // number moves on soon; if it stays, the calls do differ.
+  const auto patience = std::chrono::steady_clock::now() + std::chrono::seconds(1);
+  while (line.sequence.load(std::memory_order_acquire) == value) {
+    if (std::chrono::steady_clock::now() >= patience) return theirs;
+    shm::relax();
+  }
+  return std::nullopt;
+}
+
+End Executor::end_of(shm::WaitEnd end) const {
+  switch (end) {
+    case shm::WaitEnd::ready: return End::done;
+    case shm::WaitEnd::broken: return End::broken;
+    case shm::WaitEnd::timed_out: return End::timed_out;
+    case shm::WaitEnd::given_up: return End::mismatched;
+  }
+  return End::broken;
+}
+
+End Executor::mismatch_with(std::uint32_t rank, std::uint64_t theirs) {
+  mismatch_ = {rank, theirs};
+  return End::mismatched;
+}
+
+bool Executor::persist() {
+  for (std::uint32_t peer = 0; peer < region_.shape().num_ranks; ++peer) {
+    const shm::CallLine& theirs = region_.call(peer);
+    if (theirs.operation.load(std::memory_order_acquire) != operations_) continue;
+    const std::uint64_t description = theirs.description.load(std::memory_order_relaxed);
+    if (description == region_.call(rank_).description.load(std::memory_order_relaxed)) continue;
+    // A rank stores the next description just before the next number: only what stays is a difference.
+    if (suspect_.rank == peer && suspect_.theirs == description && ++suspicions_ > kSuspicions) {
+      mismatch_ = suspect_;
+      return false;
+    }
+    if (suspect_.rank != peer || suspect_.theirs != description) {
+      suspect_ = {peer, description};
+      suspicions_ = 0;
+    }
+  }
+  return true;
+}
+
+End Executor::run(Call& call, WalkerChoice choice) {
+  const Plan& plan = *call.plan;
+  begin(call.description);
+  call.post_base = posts_;
+  call.round_base = rounds_;
+  call.expose_base = exposes_;
+  // Posts of other shapes do not ask for their line, so payloads of earlier operations must have been read.
+  if (plan.shape != Shape::exchange) {
+    const std::uint64_t busy = std::max(line_busy_[0], line_busy_[1]);
+    const shm::WaitEnd ready = waiter_.until([&] { return everyone_finished(busy); });
+    if (ready != shm::WaitEnd::ready) return end_of(ready);
+  }
+  End end = End::done;
+  if (choice != WalkerChoice::generic && plan.shape == Shape::exchange && !call.by_name) {
+    end = walk_exchange(call);
+  } else if (choice != WalkerChoice::generic && plan.num_lanes() == 1) {
+    end = walk_straight(call);
+  } else {
+    end = walk_general(call);
+  }
+  if (end != End::done) return end;
+  // Everyone's posts of this operation have been seen, and a rank posts only when it has finished all before.
+  if (plan.shape == Shape::exchange && plan.fold_order.size() == region_.shape().num_ranks)
+    known_finished_ = std::max(known_finished_, rounds_);
+  posts_ += call.rounds * plan.posts_per_round;
+  rounds_ += call.rounds;
+  exposes_ += call.rounds * plan.exposes_per_round;
+  finish_rounds(rounds_);
+  return End::done;
+}
+
+}  // namespace tutti

@@ -1,0 +1,200 @@
+#include "runtime/machine.hpp"
+
+#include <cstring>
+
+namespace tutti {
+
+namespace {
+
+Slice piece_of(const Slice& slice, std::uint32_t piece, std::uint32_t count) {
+  return {slice.space, slice.block, slice.first_piece + piece, count};
+}
+
+}  // namespace
+
+// Of a single piece in this round, or, where one round carries everything, of all its pieces, which then are one run.
+Run Machine::run(const Slice& slice) const {
+  const PieceLayout& layout = call_.layouts[static_cast<std::size_t>(slice.space)];
+  return slice.num_pieces == 1 ? layout.run(slice.first_piece, round_)
+                               : layout.whole(slice.first_piece, slice.num_pieces);
+}
+
+// What a slot must hold for the slice: packed pieces, each in a window of its own but for the last.
+std::uint64_t Machine::bytes(const Slice& slice) const {
+  if (slice.num_pieces == 1 || call_.rounds == 1) return run(slice).length * call_.element;
+  for (std::uint32_t piece = slice.num_pieces; piece-- > 0;) {
+    const std::uint64_t length = run(piece_of(slice, piece, 1)).length;
+    if (length > 0) return packed(piece) + length * call_.element;
+  }
+  return 0;
+}
+
+std::byte* Machine::local(const Slice& slice) const {
+  const auto space = static_cast<std::size_t>(slice.space);
+  const std::uint64_t offset = (slice.block * call_.block_elements[space] + run(slice).offset) * call_.element;
+  switch (slice.space) {
+    case Space::input: return const_cast<std::byte*>(call_.input) + offset;
+    case Space::output: return call_.output + offset;
+    case Space::scratch: return call_.scratch + offset;
+  }
+  return nullptr;
+}
+
+bool Machine::has_posted(std::uint32_t rank, std::uint32_t post) const {
+  const std::uint64_t value = call_.post_value(round_, post);
+  // Acquire: partner of Executor::publish_post().
+  return executor_.region_.post_line(rank, value).sequence.load(std::memory_order_acquire) >= value;
+}
+
+bool Machine::has_slot(const Step& step) {
+  if (call_.by_name) return true;
+  const bool own_line = call_.plan->posts_per_round == 1;
+  return (!own_line || executor_.line_is_free(call_.post_value(round_, step.post))) &&
+         executor_.slot_is_free(expose_number(executor_.rank_, step.post));
+}
+
+std::uint64_t Machine::expose_number(std::uint32_t rank, std::uint32_t post) const {
+  return call_.expose_base + round_ * call_.plan->exposes_per_round + call_.plan->posts[rank][post].expose;
+}
+
+bool Machine::all_done() { return !call_.by_name || executor_.everyone_finished(call_.round_base + round_ + 1); }
+
+std::byte* Machine::remote(const Endpoint& end) const {
+  const Posted& posted = call_.plan->posts[end.rank][end.post];
+  const shm::Region& region = executor_.region_;
+  if (posted.kind == StepKind::open || call_.by_name) {
+    const SymmetricBuffer& buffer = end.slice.space == Space::input ? call_.symmetric_input : call_.symmetric_output;
+    const std::uint64_t base = region.place(end.rank, end.post).load(std::memory_order_relaxed);
+    const auto space = static_cast<std::size_t>(end.slice.space);
+    const std::uint64_t offset =
+        (end.slice.block * call_.block_elements[space] + run(end.slice).offset) * call_.element;
+    return buffer.segment + end.rank * buffer.stride + base + offset;
+  }
+  std::byte* slot = nullptr;
+  if (call_.plan->posts_per_round == 1 && bytes(posted.slice) <= shm::kInlineBytes) {
+    slot = region.post_line(end.rank, call_.post_value(round_, end.post)).payload;
+  } else {
+    slot = executor_.staging_slot(end.rank, expose_number(end.rank, end.post));
+  }
+  return slot + packed(end.slice.first_piece - posted.slice.first_piece);
+}
+
+void Machine::check(std::uint32_t rank, std::uint64_t theirs) {
+  if (theirs == call_.description || mismatched_) return;
+  mismatched_ = true;
+  static_cast<void>(executor_.mismatch_with(rank, theirs));
+}
+
+const std::byte* Machine::source(const Endpoint& end) {
+  switch (end.place) {
+    case Place::local: return local(end.slice);
+    case Place::message: return executor_.receivers_[end.rank].data(bytes(end.slice));
+    case Place::remote: return remote(end);
+  }
+  return nullptr;
+}
+
+std::byte* Machine::destination(const Endpoint& end) {
+  switch (end.place) {
+    case Place::local: return local(end.slice);
+    case Place::message: return executor_.senders_[end.rank].slot(bytes(end.slice));
+    case Place::remote: return remote(end);
+  }
+  return nullptr;
+}
+
+void Machine::combine_piece(const Step& step, std::uint32_t piece, std::uint64_t length) {
+  // Messages are packed, so the beginning of the message is the same for all its pieces; everything else has an
+  // address of its own for each piece.
+  const bool whole = call_.rounds == 1;
+  const auto at = [&](const Endpoint& end) {
+    if (whole || end.place == Place::message) return end;
+    Endpoint part = end;
+    part.slice = piece_of(end.slice, piece, 1);
+    return part;
+  };
+  ReduceCall reduce;
+  for (std::size_t i = 0; i < step.sources.size(); ++i) {
+    const Endpoint& end = step.sources[i];
+    executor_.sources_[i] = source(at(end)) + (end.place == Place::message && !whole ? packed(piece) : 0);
+    if (end.place == Place::local && end.slice.space == Space::input) reduce.raw_source = static_cast<std::uint32_t>(i);
+  }
+  for (std::size_t i = 0; i < step.destinations.size(); ++i) {
+    const Endpoint& end = step.destinations[i];
+    executor_.destinations_[i] = destination(at(end)) + (end.place == Place::message && !whole ? packed(piece) : 0);
+  }
+  reduce.sources = executor_.sources_.data();
+  reduce.num_sources = static_cast<std::uint32_t>(step.sources.size());
+  reduce.destinations = executor_.destinations_.data();
+  reduce.num_destinations = static_cast<std::uint32_t>(step.destinations.size());
+  reduce.count = length;
+  reduce.final = step.completes;
+  call_.kernel(*call_.operation, reduce);
+}
+
+void Machine::combine(const Step& step) {
+  for (const Endpoint& end : step.sources) {
+    if (end.place == Place::message && !is_empty(end.slice))
+      check(end.rank, executor_.receivers_[end.rank].description());
+    if (end.place == Place::remote) {
+      const std::uint64_t value = call_.post_value(round_, end.post);
+      if (const auto theirs = executor_.differing_post(end.rank, value, call_.description)) check(end.rank, *theirs);
+    }
+  }
+  if (mismatched_) return;
+  if (executor_.sources_.size() < step.sources.size()) executor_.sources_.resize(step.sources.size());
+  if (executor_.destinations_.size() < step.destinations.size())
+    executor_.destinations_.resize(step.destinations.size());
+  const Slice& slice = step.destinations[0].slice;
+  if (call_.rounds == 1) {
+    const std::uint64_t length = run(slice).length;
+    if (length > 0) combine_piece(step, 0, length);
+    return;
+  }
+  for (std::uint32_t piece = 0; piece < slice.num_pieces; ++piece) {
+    const std::uint64_t length = run(piece_of(slice, piece, 1)).length;
+    if (length > 0) combine_piece(step, piece, length);
+  }
+}
+
+void Machine::publish(const Endpoint& end) {
+  if (is_empty(end.slice)) return;
+  executor_.senders_[end.rank].publish(call_.description);
+  executor_.waiter_.wake_others();
+}
+
+void Machine::post(const Step& step) {
+  const std::uint64_t value = call_.post_value(round_, step.post);
+  const shm::Region& region = executor_.region_;
+  const std::uint32_t self = executor_.rank_;
+  if (step.kind == StepKind::open || (step.kind == StepKind::expose && call_.by_name)) {
+    const SymmetricBuffer& buffer =
+        step.sources[0].slice.space == Space::input ? call_.symmetric_input : call_.symmetric_output;
+    region.place(self, step.post).store(buffer.offset, std::memory_order_relaxed);
+  } else if (step.kind == StepKind::expose) {
+    const Slice& slice = step.sources[0].slice;
+    const std::uint64_t busy = call_.round_base + round_ + 1;
+    const std::uint64_t number = expose_number(self, step.post);
+    std::byte* slot = executor_.staging_slot(self, number);
+    if (call_.plan->posts_per_round == 1 && bytes(slice) <= shm::kInlineBytes) {
+      slot = region.post_line(self, value).payload;
+      executor_.line_busy_[value & 1] = busy;
+    } else {
+      executor_.slot_busy_[executor_.slot_of(number)] = busy;
+    }
+    const bool whole = call_.rounds == 1;
+    for (std::uint32_t piece = 0; piece < (whole ? 1 : slice.num_pieces); ++piece) {
+      const Slice part = whole ? slice : piece_of(slice, piece, 1);
+      const std::uint64_t length = run(part).length;
+      if (length == 0) continue;
+      if (slice.space == Space::input) {
+        first_touch_copy(*call_.operation, slot + packed(piece), local(part), length, false);
+      } else {
+        copy(slot + packed(piece), local(part), length * call_.element, false);
+      }
+    }
+  }
+  executor_.publish_post(value, call_.description);
+}
+
+}  // namespace tutti

@@ -1,0 +1,56 @@
+// The machine of meaning.hpp on shared memory: what a step's conditions and effects are for one call of one rank.
+// Used by the general and the straight walker. Lives as long as the call; one thread.
+#pragma once
+
+#include "runtime/executor.hpp"
+#include "schedule/meaning.hpp"
+
+namespace tutti {
+
+class Machine {
+ public:
+  Machine(Executor& executor, const Call& call) noexcept : executor_(executor), call_(call) {}
+
+  void set_round(std::uint64_t round) { round_ = round; }
+
+  [[nodiscard]] bool has_message(const Endpoint& end) const {
+    return is_empty(end.slice) || executor_.receivers_[end.rank].has_message();
+  }
+  [[nodiscard]] bool has_credit(const Endpoint& end) {
+    return is_empty(end.slice) || executor_.senders_[end.rank].has_credit();
+  }
+  [[nodiscard]] bool has_posted(std::uint32_t rank, std::uint32_t post) const;
+  [[nodiscard]] bool has_slot(const Step& step);
+  [[nodiscard]] bool all_done();
+  void combine(const Step& step);
+  void take(const Endpoint& end) {
+    if (!is_empty(end.slice)) executor_.receivers_[end.rank].take();
+  }
+  void publish(const Endpoint& end);
+  void post(const Step& step);
+
+  // A peer was found to be in another call: executor.mismatch() says which.
+  [[nodiscard]] bool mismatched() const { return mismatched_; }
+
+ private:
+  [[nodiscard]] Run run(const Slice& slice) const;
+  [[nodiscard]] bool is_empty(const Slice& slice) const { return bytes(slice) == 0; }
+  [[nodiscard]] std::uint64_t bytes(const Slice& slice) const;
+  [[nodiscard]] std::byte* local(const Slice& slice) const;
+  // What the exposure that `rank` makes with that post of this round is among all of the communicator.
+  [[nodiscard]] std::uint64_t expose_number(std::uint32_t rank, std::uint32_t post) const;
+  [[nodiscard]] std::byte* remote(const Endpoint& end) const;
+  [[nodiscard]] const std::byte* source(const Endpoint& end);
+  [[nodiscard]] std::byte* destination(const Endpoint& end);
+  void combine_piece(const Step& step, std::uint32_t piece, std::uint64_t length);
+  void check(std::uint32_t rank, std::uint64_t theirs);
+  // How far piece number `piece` of a packed slice lies from its beginning.
+  [[nodiscard]] std::uint64_t packed(std::uint32_t piece) const { return piece * call_.window * call_.element; }
+
+  Executor& executor_;
+  const Call& call_;
+  std::uint64_t round_ = 0;
+  bool mismatched_ = false;
+};
+
+}  // namespace tutti

@@ -1,0 +1,120 @@
+#include "runtime/plan.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "transport/shm/line.hpp"
+
+namespace tutti {
+
+namespace {
+
+bool is_post(const Step& step) {
+  return step.kind == StepKind::expose || step.kind == StepKind::open || step.kind == StepKind::signal;
+}
+
+bool has_remote(const Step& step) {
+  const auto remote = [](const Endpoint& end) { return end.place == Place::remote; };
+  return std::any_of(step.sources.begin(), step.sources.end(), remote) ||
+         std::any_of(step.destinations.begin(), step.destinations.end(), remote);
+}
+
+Result<std::vector<Posted>> posts_of(const Program& program, std::uint32_t rank) {
+  std::vector<Posted> posts;
+  std::uint32_t lanes_that_post = 0;
+  std::uint32_t exposes = 0;
+  for (const std::vector<Step>& lane : program.lanes) {
+    const std::size_t before = posts.size();
+    for (const Step& step : lane) {
+      if (!is_post(step)) continue;
+      if (step.post != posts.size())
+        return Status(Code::internal,
+                      fmt::format("rank {}: {} stands where post {} is due", rank, to_string(step), posts.size()));
+      const std::uint32_t expose = step.kind == StepKind::expose ? exposes++ : 0;
+      posts.push_back({step.kind, step.sources.empty() ? Slice{} : step.sources[0].slice, expose});
+    }
+    if (posts.size() != before) ++lanes_that_post;
+  }
+  if (lanes_that_post > 1)
+    return Status(Code::internal,
+                  fmt::format("rank {} posts in {} lanes; all posts of a rank belong into one", rank, lanes_that_post));
+  return posts;
+}
+
+// Lane 0 exposes the whole input; lane 1 folds exposures into the whole output, and may close.
+bool is_exchange(const Plan& plan) {
+  if (plan.posts_per_round != 1 || plan.num_lanes() != 2) return false;
+  const std::vector<Step>& exposing = plan.program.lanes[0];
+  const std::vector<Step>& folding = plan.program.lanes[1];
+  const Slice input{Space::input, 0, 0, 1};
+  const Slice output{Space::output, 0, 0, 1};
+  if (plan.schedule.division(Space::input).pieces != 1 || plan.schedule.division(Space::output).pieces != 1 ||
+      exposing.size() != 1 || exposing[0].kind != StepKind::expose || exposing[0].sources[0].slice != input)
+    return false;
+  if (folding.empty() || folding.size() > 2 || (folding.size() == 2 && folding[1].kind != StepKind::close))
+    return false;
+  const Step& fold = folding[0];
+  return fold.kind == StepKind::combine && fold.completes && fold.destinations.size() == 1 &&
+         fold.destinations[0].place == Place::local && fold.destinations[0].slice == output &&
+         std::all_of(fold.sources.begin(), fold.sources.end(),
+                     [&](const Endpoint& end) { return end.place != Place::message && end.slice == input; });
+}
+
+void look_at(const Step& step, Plan& plan) {
+  if (step.kind == StepKind::open) plan.needs_symmetric = true;
+  if (step.kind == StepKind::expose) {
+    plan.widest_expose = std::max(plan.widest_expose, step.sources[0].slice.num_pieces);
+  }
+  for (const auto* ends : {&step.sources, &step.destinations})
+    for (const Endpoint& end : *ends)
+      if (end.place == Place::message) {
+        plan.has_messages = true;
+        plan.widest_message = std::max(plan.widest_message, end.slice.num_pieces);
+      }
+}
+
+}  // namespace
+
+Result<Plan> make_plan(Schedule schedule, std::uint32_t rank) {
+  Plan plan;
+  plan.rank = rank;
+  plan.posts.resize(schedule.num_ranks);
+  // All ranks' programs are looked at, because a reader must know what its peers expose, and all must agree on how
+  // wide a round may be.
+  for (std::uint32_t each = 0; each < schedule.num_ranks; ++each) {
+    Program program = collect(schedule, each, Fusion::neighbours);
+    Result<std::vector<Posted>> posts = posts_of(program, each);
+    if (!posts.ok()) return posts.status();
+    plan.posts[each] = std::move(*posts);
+    plan.posts_per_round = std::max(plan.posts_per_round, static_cast<std::uint32_t>(plan.posts[each].size()));
+    for (const std::vector<Step>& lane : program.lanes)
+      for (const Step& step : lane) look_at(step, plan);
+    if (each == rank) plan.program = std::move(program);
+  }
+  for (std::vector<Posted>& posts : plan.posts) posts.resize(plan.posts_per_round);
+  for (const std::vector<Posted>& posts : plan.posts) {
+    const auto exposes =
+        std::count_if(posts.begin(), posts.end(), [](const Posted& post) { return post.kind == StepKind::expose; });
+    plan.exposes_per_round = std::max(plan.exposes_per_round, static_cast<std::uint32_t>(exposes));
+  }
+  if (plan.needs_symmetric && plan.posts_per_round > shm::kMaxPlaces)
+    return Status(Code::unsupported, fmt::format("{} posts {} times a round; by name at most {} are possible",
+                                                 schedule.name, plan.posts_per_round, shm::kMaxPlaces));
+  for (const std::vector<Step>& lane : plan.program.lanes) {
+    const auto last = std::find_if(lane.rbegin(), lane.rend(), has_remote);
+    plan.last_remote.push_back(static_cast<std::int32_t>(lane.rend() - last) - 1);
+  }
+  plan.schedule = std::move(schedule);
+  if (is_exchange(plan)) {
+    plan.shape = Shape::exchange;
+    for (const Endpoint& end : plan.program.lanes[1][0].sources)
+      plan.fold_order.push_back(end.place == Place::local ? rank : end.rank);
+  } else {
+    plan.shape = plan.num_lanes() == 1 ? Shape::straight : Shape::general;
+  }
+  return plan;
+}
+
+}  // namespace tutti

@@ -1,0 +1,54 @@
+// A plan: one rank's program of a schedule, made ready for walking on shared memory. It knows nothing of addresses,
+// counts or types, so a communicator makes it once and keeps it, whatever sizes and pointers follow. Immutable.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "base/status.hpp"
+#include "schedule/schedule.hpp"
+
+namespace tutti {
+
+// Which walker suits the program; see docs/design/executor.md.
+enum class Shape : std::uint8_t {
+  exchange,  // one lane exposes the input, the other folds what ranks have exposed into the output: one_shot
+  straight,  // a single lane: no scheduler
+  general,   // anything
+};
+
+// What a rank exposes or opens with one of its posts.
+struct Posted {
+  StepKind kind = StepKind::signal;
+  Slice slice;
+  std::uint32_t expose = 0;  // its number among the rank's exposes
+};
+
+struct Plan {
+  Schedule schedule;
+  std::uint32_t rank = 0;
+  Program program;  // neighbours fused
+  Shape shape = Shape::general;
+  // By rank, by number of the post: what it makes known. Every rank has the same number of entries, the most that any
+  // has, so that all count posts alike.
+  std::vector<std::vector<Posted>> posts;
+  std::uint32_t posts_per_round = 0;
+  std::uint32_t exposes_per_round = 0;
+  // By lane: the last step that reads or writes other ranks' memory, or -1. A rank has finished a round, as far as its
+  // peers care, when all lanes have passed these.
+  std::vector<std::int32_t> last_remote;
+  // Shape::exchange: the ranks whose exposures are folded, in order.
+  std::vector<std::uint32_t> fold_order;
+  bool needs_symmetric = false;  // something is opened: buffers must be in symmetric memory
+  bool has_messages = false;
+  // The most pieces in one message, and in one exposure: a slot must hold that many windows.
+  std::uint32_t widest_message = 1;
+  std::uint32_t widest_expose = 1;
+
+  [[nodiscard]] std::uint32_t num_lanes() const { return static_cast<std::uint32_t>(program.lanes.size()); }
+};
+
+// An error where a program breaks a rule that prove would have named: plans are only made of what is well-formed.
+[[nodiscard]] Result<Plan> make_plan(Schedule schedule, std::uint32_t rank);
+
+}  // namespace tutti

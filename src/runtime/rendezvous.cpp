@@ -1,0 +1,367 @@
+#include "runtime/rendezvous.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <cstddef>
+#include <deque>
+#include <map>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include <poll.h>
+#include <sys/socket.h>
+
+#include "runtime/gathering.hpp"
+#include "runtime/service_thread.hpp"
+#include "runtime/socket.hpp"
+#include "runtime/wire.hpp"
+
+namespace tutti {
+namespace {
+
+constexpr std::size_t kMostStrangers = 128;               // connections that have not said who they are
+constexpr std::size_t kMostOutcomes = 1024;               // generations whose end is remembered for who comes late
+constexpr std::chrono::milliseconds kProgressEvery{200};  // how often waiting ranks are told who is missing
+constexpr std::chrono::seconds kClosingTime{5};           // for a rank to take its answer
+constexpr std::chrono::milliseconds kAcceptPause{50};     // where descriptors have run out
+
+struct Connection {
+  enum class Phase : std::uint8_t { stranger, member, closing, gone };
+
+  UniqueFd socket;
+  Phase phase = Phase::stranger;
+  Clock::time_point deadline;  // of strangers and of those that are closing
+  std::vector<std::byte> in;
+  std::vector<std::byte> out;
+  bool half_closed = false;
+  std::optional<wire::Prefix> prefix;
+  std::uint64_t generation = 0;
+  int rank = 0;
+
+  void flush() {
+    while (!out.empty()) {
+      const Transfer sent = send_some(socket.get(), out);
+      if (sent.outcome == Transfer::Outcome::would_block) return;
+      if (sent.outcome == Transfer::Outcome::closed) return out.clear();  // reading will tell
+      out.erase(out.begin(), out.begin() + static_cast<std::ptrdiff_t>(sent.bytes));
+    }
+    if (phase == Phase::closing && !std::exchange(half_closed, true)) shutdown(socket.get(), SHUT_WR);
+  }
+  void send(const std::vector<std::byte>& bytes) {
+    out.insert(out.end(), bytes.begin(), bytes.end());
+    flush();
+  }
+  void close_after(const std::vector<std::byte>& last_words, Clock::time_point now) {
+    phase = Phase::closing;
+    deadline = now + kClosingTime;
+    send(last_words);
+  }
+};
+
+struct OpenGeneration {
+  Gathering gathering;
+  bool progress_due = false;
+};
+
+}  // namespace
+
+// What the thread works on. Everything but `stopping` and `finished` is its own once it runs.
+struct RendezvousServer::State {
+  State(UniqueId the_id, UniqueFd the_listener, const RendezvousOptions& the_options)
+      : id(the_id), options(the_options), listener(std::move(the_listener)) {}
+
+  void run(int wake_fd);
+  void prepare_poll(int wake_fd);
+  [[nodiscard]] std::optional<Clock::time_point> next_deadline() const;
+  void accept_all();
+  void drop_a_stranger();
+  void receive(Connection& connection);
+  void greet(Connection& connection);
+  void admit(Connection& connection, wire::Hello hello);
+  void obey_frames(Connection& connection);
+  void hung_up(Connection& connection);
+  void end_generation(std::uint64_t generation, const Status& outcome);
+  void push_progress();
+  void expire_and_sweep();
+  [[nodiscard]] bool is_done() const {
+    return options.most_generations != 0 && finished.load(std::memory_order_relaxed) >= options.most_generations;
+  }
+
+  const UniqueId id;
+  const RendezvousOptions options;
+  std::atomic<bool> stopping{false};
+  std::atomic<std::uint64_t> finished{0};
+
+  UniqueFd listener;
+  Clock::time_point now = Clock::now();
+  Clock::time_point accept_from_then = now;
+  std::optional<Clock::time_point> next_progress;
+  std::vector<Connection> connections;
+  std::vector<pollfd> polled;  // wake, listener, then one for each connection
+  std::map<std::uint64_t, OpenGeneration> open;
+  std::map<std::uint64_t, Status> outcomes;
+  std::deque<std::uint64_t> outcome_order;
+
+  std::unique_ptr<ServiceThread> thread;  // last, so that it ends before what it works on
+};
+
+void RendezvousServer::State::run(int wake_fd) {
+  while (!stopping.load(std::memory_order_relaxed)) {
+    now = Clock::now();
+    prepare_poll(wake_fd);
+    if (poll(polled.data(), polled.size(), poll_timeout(next_deadline(), now)) < 0) continue;  // EINTR, ENOMEM
+    now = Clock::now();
+    // By index and for those that were polled: accept_all adds to the end.
+    const std::size_t count = polled.size() - 2;
+    for (std::size_t i = 0; i < count; ++i) {
+      if ((polled[i + 2].revents & POLLOUT) != 0) connections[i].flush();
+      if ((polled[i + 2].revents & (POLLIN | POLLHUP | POLLERR)) != 0) receive(connections[i]);
+    }
+    if (polled[1].revents != 0) accept_all();
+    push_progress();
+    expire_and_sweep();
+    if (is_done() && listener.valid()) {
+      shutdown(listener.get(), SHUT_RDWR);
+      listener.reset();
+    }
+    if (is_done() && connections.empty()) break;
+  }
+  // shutdown also reaches copies of these descriptors in children that were forked meanwhile.
+  for (Connection& connection : connections) shutdown(connection.socket.get(), SHUT_RDWR);
+  connections.clear();
+  if (listener.valid()) shutdown(listener.get(), SHUT_RDWR);
+  listener.reset();
+}
+
+void RendezvousServer::State::prepare_poll(int wake_fd) {
+  polled.clear();
+  polled.push_back({wake_fd, POLLIN, 0});
+  const bool accepting = listener.valid() && now >= accept_from_then;
+  polled.push_back({accepting ? listener.get() : -1, POLLIN, 0});  // poll ignores negative descriptors
+  for (const Connection& connection : connections) {
+    polled.push_back(
+        {connection.socket.get(), static_cast<short>(connection.out.empty() ? POLLIN : POLLIN | POLLOUT), 0});
+  }
+}
+
+std::optional<Clock::time_point> RendezvousServer::State::next_deadline() const {
+  std::optional<Clock::time_point> next = next_progress;
+  const auto consider = [&next](Clock::time_point time) { next = next ? std::min(*next, time) : time; };
+  if (now < accept_from_then) consider(accept_from_then);
+  for (const Connection& connection : connections) {
+    if (connection.phase != Connection::Phase::member) consider(connection.deadline);
+  }
+  return next;
+}
+
+void RendezvousServer::State::accept_all() {
+  for (std::size_t i = 0; i < kMostStrangers; ++i) {
+    Result<UniqueFd> socket = accept_from(listener.get());
+    if (!socket.ok()) {
+      // Descriptors or memory have run out: a stranger makes room, or else time does.
+      drop_a_stranger();
+      accept_from_then = now + kAcceptPause;
+      return;
+    }
+    if (!socket->valid()) return;
+    const auto strangers = std::count_if(connections.begin(), connections.end(),
+                                         [](const Connection& c) { return c.phase == Connection::Phase::stranger; });
+    if (static_cast<std::size_t>(strangers) >= kMostStrangers) drop_a_stranger();
+    Connection connection;
+    connection.socket = std::move(*socket);
+    connection.deadline = now + to_chrono(options.hello_deadline);
+    connections.push_back(std::move(connection));
+  }
+}
+
+// The one that has been silent longest; connections stand in the order in which they came.
+void RendezvousServer::State::drop_a_stranger() {
+  for (Connection& connection : connections) {
+    if (connection.phase != Connection::Phase::stranger) continue;
+    connection.phase = Connection::Phase::gone;
+    return;
+  }
+}
+
+void RendezvousServer::State::receive(Connection& connection) {
+  if (connection.phase == Connection::Phase::gone) return;
+  // A stranger gets no room beyond the prefix until its token is right.
+  std::size_t room = 4096;
+  if (connection.phase == Connection::Phase::stranger) {
+    const std::size_t whole = wire::kPrefixBytes + (connection.prefix ? connection.prefix->body_bytes : 0);
+    room = std::min(room, whole - connection.in.size());
+  }
+  std::vector<std::byte> bytes(room);
+  const Transfer got = receive_some(connection.socket.get(), bytes);
+  if (got.outcome == Transfer::Outcome::would_block) return;
+  if (got.outcome == Transfer::Outcome::closed) return hung_up(connection);
+  if (connection.phase == Connection::Phase::closing) return;
+  connection.in.insert(connection.in.end(), bytes.begin(), bytes.begin() + static_cast<std::ptrdiff_t>(got.bytes));
+  if (connection.phase == Connection::Phase::stranger) {
+    greet(connection);
+  } else {
+    obey_frames(connection);
+  }
+}
+
+void RendezvousServer::State::greet(Connection& connection) {
+  if (!wire::may_be_hello(connection.in)) {
+    connection.phase = Connection::Phase::gone;
+    return;
+  }
+  if (connection.in.size() < wire::kPrefixBytes) return;
+  const std::span<const std::byte> in = connection.in;
+  if (!connection.prefix) {
+    connection.prefix = wire::parse_prefix(in.first<wire::kPrefixBytes>(), id.token());
+    if (!connection.prefix) {
+      connection.phase = Connection::Phase::gone;
+      return;
+    }
+  }
+  const wire::Prefix prefix = *connection.prefix;
+  if (prefix.version != wire::kVersion) {
+    // Its body cannot be read, but all who wait for it can be told.
+    wire::Hello hello;
+    hello.version = prefix.version;
+    hello.generation = prefix.generation;
+    hello.rank = static_cast<int>(prefix.rank);
+    return admit(connection, std::move(hello));
+  }
+  if (prefix.body_bytes > wire::kMostHelloBytes) {
+    connection.phase = Connection::Phase::gone;
+    return;
+  }
+  if (in.size() < wire::kPrefixBytes + prefix.body_bytes) return;
+  Result<wire::Hello> hello = wire::parse_body(prefix, in.subspan(wire::kPrefixBytes));
+  if (!hello.ok()) {
+    connection.phase = Connection::Phase::gone;
+    return;
+  }
+  connection.in.clear();
+  admit(connection, std::move(*hello));
+}
+
+void RendezvousServer::State::admit(Connection& connection, wire::Hello hello) {
+  const std::uint64_t generation = hello.generation;
+  connection.phase = Connection::Phase::member;
+  connection.generation = generation;
+  connection.rank = hello.rank;
+  if (const auto ended = outcomes.find(generation); ended != outcomes.end()) {
+    const Status late(Code::invalid_usage, "all ranks of this communicator have been there already");
+    return connection.close_after(wire::encode(wire::FrameType::failed, ended->second.ok() ? late : ended->second),
+                                  now);
+  }
+  OpenGeneration& entry = open[generation];
+  const Status admitted = entry.gathering.admit(std::move(hello));
+  if (!admitted.ok()) return end_generation(generation, admitted);
+  if (!entry.gathering.all_arrived()) {
+    entry.progress_due = true;
+    if (!next_progress) next_progress = now;
+    return;
+  }
+  entry.progress_due = true;
+  if (!next_progress) next_progress = now + kProgressEvery;
+  const std::vector<std::byte> table = wire::encode(entry.gathering.table());
+  for (Connection& member : connections) {
+    if (member.phase == Connection::Phase::member && member.generation == generation) member.send(table);
+  }
+}
+
+void RendezvousServer::State::obey_frames(Connection& connection) {
+  while (connection.phase == Connection::Phase::member) {
+    Result<std::optional<wire::Frame>> taken = wire::take_frame(connection.in);
+    if (!taken.ok()) return end_generation(connection.generation, taken.status());
+    if (!taken->has_value()) return;
+    const wire::Frame& frame = **taken;
+    if (frame.type == wire::FrameType::give_up) {
+      return end_generation(connection.generation, wire::parse_error(frame));
+    }
+    Gathering& gathering = open.at(connection.generation).gathering;
+    if (frame.type != wire::FrameType::ready || !gathering.all_arrived()) {
+      return end_generation(connection.generation, {Code::internal, "a rank spoke out of turn during the rendezvous"});
+    }
+    gathering.mark_ready(connection.rank);
+    if (gathering.all_ready()) return end_generation(connection.generation, {});
+    open.at(connection.generation).progress_due = true;
+    if (!next_progress) next_progress = now + kProgressEvery;
+  }
+}
+
+void RendezvousServer::State::hung_up(Connection& connection) {
+  const bool member = connection.phase == Connection::Phase::member;
+  connection.phase = Connection::Phase::gone;
+  if (!member) return;
+  end_generation(connection.generation, open.at(connection.generation).gathering.lost(connection.rank));
+}
+
+// Every member of it has the same answer; who comes later gets it too.
+void RendezvousServer::State::end_generation(std::uint64_t generation, const Status& outcome) {
+  finished.fetch_add(1, std::memory_order_relaxed);  // before anyone can know of it
+  const std::vector<std::byte> last_words =
+      outcome.ok() ? wire::encode(wire::FrameType::complete) : wire::encode(wire::FrameType::failed, outcome);
+  for (Connection& connection : connections) {
+    if (connection.phase == Connection::Phase::member && connection.generation == generation) {
+      connection.close_after(last_words, now);
+    }
+  }
+  open.erase(generation);
+  outcomes.emplace(generation, outcome);
+  outcome_order.push_back(generation);
+  if (outcome_order.size() > kMostOutcomes) {
+    outcomes.erase(outcome_order.front());
+    outcome_order.pop_front();
+  }
+}
+
+void RendezvousServer::State::push_progress() {
+  if (!next_progress || now < *next_progress) return;
+  next_progress.reset();
+  for (auto& [generation, entry] : open) {
+    if (!std::exchange(entry.progress_due, false)) continue;
+    next_progress = now + kProgressEvery;  // not again before then
+    const std::vector<std::byte> words = wire::encode(wire::FrameType::progress, entry.gathering.progress());
+    for (Connection& connection : connections) {
+      const bool member = connection.phase == Connection::Phase::member && connection.generation == generation;
+      // Who has not taken the last news needs no more of them.
+      if (member && connection.out.empty()) connection.send(words);
+    }
+  }
+}
+
+void RendezvousServer::State::expire_and_sweep() {
+  for (Connection& connection : connections) {
+    const bool bounded = connection.phase != Connection::Phase::member;
+    if (bounded && now >= connection.deadline) connection.phase = Connection::Phase::gone;
+    if (connection.phase == Connection::Phase::gone) shutdown(connection.socket.get(), SHUT_RDWR);
+  }
+  std::erase_if(connections, [](const Connection& c) { return c.phase == Connection::Phase::gone; });
+}
+
+RendezvousServer::RendezvousServer(std::unique_ptr<State> state) : state_(std::move(state)) {}
+
+Result<std::unique_ptr<RendezvousServer>> RendezvousServer::start(const RendezvousOptions& options) {
+  Result<Listener> listener = listen_tcp(options.address);
+  if (!listener.ok()) return listener.status().with_context("cannot start the rendezvous");
+  Result<UniqueId> id = UniqueId::make(listener->address);
+  if (!id.ok()) return id.status();
+  auto state = std::make_unique<State>(*id, std::move(listener->socket), options);
+  State* const work = state.get();
+  Result<std::unique_ptr<ServiceThread>> thread =
+      ServiceThread::start("tutti-meet", [work](int wake_fd) { work->run(wake_fd); });
+  if (!thread.ok()) return thread.status().with_context("cannot start the rendezvous");
+  state->thread = std::move(*thread);
+  return std::unique_ptr<RendezvousServer>(new RendezvousServer(std::move(state)));
+}
+
+RendezvousServer::~RendezvousServer() {
+  state_->stopping.store(true, std::memory_order_relaxed);
+  state_->thread->wake();
+  state_->thread->finish();
+}
+
+const UniqueId& RendezvousServer::id() const { return state_->id; }
+
+std::uint64_t RendezvousServer::finished() const { return state_->finished.load(std::memory_order_relaxed); }
+
+}  // namespace tutti

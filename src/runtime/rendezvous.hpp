@@ -1,0 +1,48 @@
+// The server at which the ranks of a communicator meet (client: bootstrap.hpp). One thread gathers one hello per rank,
+// compares them, answers all ranks with the table or all with the same error, and watches them until the last is
+// connected: a rank that ends before that is named to the others.
+//
+// It serves one id and, one after another or at once, any number of its generations (bootstrap.hpp). Who does not know
+// the token gets no answer. A client that is slow, talks garbage or says nothing is dropped after a time and holds up
+// nobody; what is kept for clients is bounded. The object owns the thread: the destructor ends it and hangs up on all
+// who still wait. All members are thread-safe.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+
+#include "base/status.hpp"
+#include "base/units.hpp"
+#include "runtime/unique_id.hpp"
+
+namespace tutti {
+
+// More ranks than this on one host are a mistake.
+inline constexpr int kMostRanksOnHost = 4096;
+
+struct RendezvousOptions {
+  // Where to listen; port 0 takes a free one.
+  Address address{.family = Address::Family::ipv4, .bytes = {127, 0, 0, 1}};
+  Nanos hello_deadline{5'000'000'000};  // a client that has not said who it is by then is dropped
+  // The thread ends, and the port closes, after this many generations have come to an end, well or not; 0: never.
+  std::uint64_t most_generations = 0;
+};
+
+class RendezvousServer {
+ public:
+  [[nodiscard]] static Result<std::unique_ptr<RendezvousServer>> start(const RendezvousOptions& options = {});
+  RendezvousServer(const RendezvousServer&) = delete;
+  RendezvousServer& operator=(const RendezvousServer&) = delete;
+  ~RendezvousServer();
+
+  [[nodiscard]] const UniqueId& id() const;
+  // How many generations have come to an end, well or not.
+  [[nodiscard]] std::uint64_t finished() const;
+
+ private:
+  struct State;
+  explicit RendezvousServer(std::unique_ptr<State> state);
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace tutti

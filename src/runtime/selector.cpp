@@ -1,0 +1,43 @@
+#include "runtime/selector.hpp"
+
+namespace tutti {
+
+namespace {
+
+// Below it one latency decides; above it symmetric memory saves the copy into staging slots.
+constexpr std::uint64_t kTwoShotMin = 32 * 1024;
+// Above it a flat exchange among more than two ranks reads more bytes than the ring moves.
+constexpr std::uint64_t kRingMin = 128 * 1024;
+
+// What keeps an algorithm from doing a call; empty if nothing does.
+std::string_view objection(std::string_view algorithm, const Situation& situation) {
+  if (algorithm == "two_shot") {
+    if (!situation.symmetric) return "two_shot needs both buffers in symmetric memory";
+    if (situation.op == Op::premultiplied_sum)
+      return "two_shot reads inputs by name, where a pre-multiplied sum has not scaled them";
+  }
+  if (algorithm == "ring" && !situation.commutative) return "ring does not keep the order of the ranks";
+  return "";
+}
+
+Choice by_size(const Situation& situation) {
+  if (situation.bytes >= kTwoShotMin && objection("two_shot", situation).empty())
+    return {.algorithm = "two_shot", .why = "large, in symmetric memory"};
+  if (situation.num_ranks > 2 && situation.bytes >= kRingMin && objection("ring", situation).empty())
+    return {.algorithm = "ring", .why = "large, more than two ranks"};
+  return {.algorithm = "one_shot", .why = situation.num_ranks > 2 ? "small" : "two ranks"};
+}
+
+}  // namespace
+
+Choice choose_all_reduce(const Situation& situation) {
+  if (situation.forced.empty()) return by_size(situation);
+  const std::string_view against = objection(situation.forced, situation);
+  if (against.empty()) return {.algorithm = situation.forced, .why = "forced"};
+  Choice choice = by_size(situation);
+  choice.why = against;
+  choice.is_fallback = true;
+  return choice;
+}
+
+}  // namespace tutti

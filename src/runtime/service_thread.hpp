@@ -1,0 +1,47 @@
+// A thread that serves the process in the background: named, with all signals blocked so that the program's handlers
+// never run on it, and ended by an eventfd that its poll loop watches.
+//
+// One owner; finish() and the destructor belong to it. wake() may be called from any thread. In a child that was forked
+// while the thread ran there is no such thread: is_here() is false there, and neither wake() nor finish() does
+// anything.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <thread>
+
+#include <sys/types.h>
+
+#include "base/status.hpp"
+#include "base/unique_fd.hpp"
+
+namespace tutti {
+
+class ServiceThread {
+ public:
+  // `name` has at most 15 characters, as the system demands. `body` is given the descriptor that becomes readable when
+  // someone calls wake().
+  [[nodiscard]] static Result<std::unique_ptr<ServiceThread>> start(const std::string& name,
+                                                                    std::function<void(int wake_fd)> body);
+  ServiceThread(const ServiceThread&) = delete;
+  ServiceThread& operator=(const ServiceThread&) = delete;
+  ~ServiceThread() { finish(); }
+
+  void wake() const;
+  // Waits for the thread to end, which wake() and a flag of its owner's bring about.
+  void finish();
+  [[nodiscard]] bool is_here() const;
+
+ private:
+  explicit ServiceThread(UniqueFd wake_fd);
+
+  UniqueFd wake_fd_;
+  pid_t owner_;
+  std::thread thread_;
+};
+
+// Takes the pending wake-ups off the descriptor.
+void clear_wake(int wake_fd);
+
+}  // namespace tutti

@@ -1,0 +1,243 @@
+#include "runtime/socket.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstring>
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/un.h>
+
+namespace tutti {
+namespace {
+
+// A socket address of either kind as the system's calls take it.
+struct SystemAddress {
+  sockaddr_storage storage{};
+  socklen_t length = 0;
+
+  sockaddr* get() { return reinterpret_cast<sockaddr*>(&storage); }
+  [[nodiscard]] const sockaddr* get() const { return reinterpret_cast<const sockaddr*>(&storage); }
+};
+
+SystemAddress to_system(const Address& address) {
+  SystemAddress system;
+  if (address.family == Address::Family::ipv4) {
+    sockaddr_in in{};
+    in.sin_family = AF_INET;
+    in.sin_port = htons(address.port);
+    std::memcpy(&in.sin_addr, address.bytes.data(), sizeof in.sin_addr);
+    std::memcpy(&system.storage, &in, sizeof in);
+    system.length = sizeof in;
+  } else {
+    sockaddr_in6 in{};
+    in.sin6_family = AF_INET6;
+    in.sin6_port = htons(address.port);
+    in.sin6_scope_id = address.scope;
+    std::memcpy(&in.sin6_addr, address.bytes.data(), sizeof in.sin6_addr);
+    std::memcpy(&system.storage, &in, sizeof in);
+    system.length = sizeof in;
+  }
+  return system;
+}
+
+// A zero byte before the name makes it abstract; its length, not a zero at the end, says where it ends.
+SystemAddress to_system(std::string_view abstract_name) {
+  sockaddr_un un{};
+  un.sun_family = AF_UNIX;
+  const std::size_t length = std::min(abstract_name.size(), sizeof un.sun_path - 1);
+  std::memcpy(un.sun_path + 1, abstract_name.data(), length);
+  SystemAddress system;
+  std::memcpy(&system.storage, &un, sizeof un);
+  system.length = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 + length);
+  return system;
+}
+
+Result<UniqueFd> make_socket(int domain, int type) {
+  UniqueFd socket(::socket(domain, type | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+  if (!socket.valid()) return Status::from_errno("cannot make a socket", errno);
+  return socket;
+}
+
+int domain_of(const Address& address) { return address.family == Address::Family::ipv4 ? AF_INET : AF_INET6; }
+
+// Small messages that others wait for: send each at once. A socket that refuses is only slower.
+void set_no_delay(int socket) {
+  const int on = 1;
+  static_cast<void>(setsockopt(socket, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on));
+}
+
+Transfer outcome_of(ssize_t result) {
+  if (result >= 0) return {Transfer::Outcome::done, static_cast<std::size_t>(result)};
+  const bool later = errno == EAGAIN || errno == EWOULDBLOCK || errno == ENOBUFS;
+  return {later ? Transfer::Outcome::would_block : Transfer::Outcome::closed, 0};
+}
+
+}  // namespace
+
+int poll_timeout(std::optional<Clock::time_point> deadline, Clock::time_point now) {
+  if (!deadline) return -1;
+  if (*deadline <= now) return 0;
+  const auto left = std::chrono::ceil<std::chrono::milliseconds>(*deadline - now).count();
+  return static_cast<int>(std::min<std::int64_t>(left, 60'000));
+}
+
+Result<Listener> listen_tcp(const Address& address) {
+  Result<UniqueFd> socket = make_socket(domain_of(address), SOCK_STREAM);
+  if (!socket.ok()) return socket.status();
+  const int fd = socket->get();
+  SystemAddress system = to_system(address);
+  if (bind(fd, system.get(), system.length) != 0 || listen(fd, SOMAXCONN) != 0) {
+    return Status::from_errno(fmt::format("cannot listen on {}", to_text(address)), errno);
+  }
+  system.length = sizeof system.storage;
+  if (getsockname(fd, system.get(), &system.length) != 0) {
+    return Status::from_errno("cannot learn the port of a socket", errno);
+  }
+  Address bound = address;
+  // The port stands at the same place for both families.
+  sockaddr_in in{};
+  std::memcpy(&in, &system.storage, sizeof in);
+  bound.port = ntohs(in.sin_port);
+  return Listener{std::move(*socket), bound};
+}
+
+Result<UniqueFd> begin_connect_tcp(const Address& address) {
+  Result<UniqueFd> socket = make_socket(domain_of(address), SOCK_STREAM);
+  if (!socket.ok()) return socket;
+  set_no_delay(socket->get());
+  const SystemAddress system = to_system(address);
+  // EINTR leaves the connection under way, as EINPROGRESS does.
+  if (connect(socket->get(), system.get(), system.length) != 0 && errno != EINPROGRESS && errno != EINTR) {
+    return Status::from_errno(fmt::format("cannot connect to {}", to_text(address)), errno);
+  }
+  return socket;
+}
+
+Status connect_outcome(int socket) {
+  int error = 0;
+  socklen_t length = sizeof error;
+  if (getsockopt(socket, SOL_SOCKET, SO_ERROR, &error, &length) != 0) error = errno;
+  if (error != 0) return Status::from_errno("cannot connect", error);
+  return {};
+}
+
+Result<UniqueFd> listen_abstract(std::string_view name, int backlog) {
+  Result<UniqueFd> socket = make_socket(AF_UNIX, SOCK_SEQPACKET);
+  if (!socket.ok()) return socket;
+  const SystemAddress system = to_system(name);
+  if (bind(socket->get(), system.get(), system.length) != 0 || listen(socket->get(), backlog) != 0) {
+    return Status::from_errno("cannot listen on a local socket", errno);
+  }
+  return socket;
+}
+
+Result<UniqueFd> connect_abstract(std::string_view name) {
+  Result<UniqueFd> socket = make_socket(AF_UNIX, SOCK_SEQPACKET);
+  if (!socket.ok()) return socket;
+  const SystemAddress system = to_system(name);
+  while (connect(socket->get(), system.get(), system.length) != 0) {
+    if (errno == EINTR) continue;
+    if (errno == EAGAIN) return UniqueFd();
+    return Status::from_errno("cannot connect to a local socket", errno);
+  }
+  return socket;
+}
+
+Result<UniqueFd> accept_from(int listener) {
+  for (;;) {
+    UniqueFd socket(accept4(listener, nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
+    if (socket.valid()) {
+      set_no_delay(socket.get());
+      return socket;
+    }
+    // ECONNABORTED: that one hung up while it waited; the next may be there.
+    if (errno == EINTR || errno == ECONNABORTED) continue;
+    if (errno == EAGAIN || errno == EWOULDBLOCK) return UniqueFd();
+    return Status::from_errno("cannot accept a connection", errno);
+  }
+}
+
+Transfer send_some(int socket, std::span<const std::byte> bytes) {
+  for (;;) {
+    const ssize_t sent = send(socket, bytes.data(), bytes.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
+    if (sent >= 0 || errno != EINTR) return outcome_of(sent);
+  }
+}
+
+Transfer receive_some(int socket, std::span<std::byte> bytes) {
+  for (int resets = 0;;) {
+    const ssize_t got = recv(socket, bytes.data(), bytes.size(), MSG_DONTWAIT);
+    if (got == 0) return {Transfer::Outcome::closed, 0};
+    if (got > 0) return outcome_of(got);
+    // A local peer that closed before it had read all is reported once, ahead of what it had sent: read on.
+    if (errno == ECONNRESET && resets++ == 0) continue;
+    if (errno != EINTR) return outcome_of(got);
+  }
+}
+
+Transfer send_with_fd(int socket, std::span<const std::byte> bytes, int passed) {
+  iovec part{.iov_base = const_cast<std::byte*>(bytes.data()), .iov_len = bytes.size()};
+  alignas(cmsghdr) std::array<char, CMSG_SPACE(sizeof(int))> control{};
+  msghdr message{};
+  message.msg_iov = &part;
+  message.msg_iovlen = 1;
+  message.msg_control = control.data();
+  message.msg_controllen = control.size();
+  cmsghdr* header = CMSG_FIRSTHDR(&message);
+  header->cmsg_level = SOL_SOCKET;
+  header->cmsg_type = SCM_RIGHTS;
+  header->cmsg_len = CMSG_LEN(sizeof(int));
+  std::memcpy(CMSG_DATA(header), &passed, sizeof passed);
+  for (;;) {
+    const ssize_t sent = sendmsg(socket, &message, MSG_NOSIGNAL | MSG_DONTWAIT);
+    if (sent >= 0 || errno != EINTR) return outcome_of(sent);
+  }
+}
+
+Transfer receive_with_fd(int socket, std::span<std::byte> bytes, UniqueFd& passed) {
+  iovec part{.iov_base = bytes.data(), .iov_len = bytes.size()};
+  alignas(cmsghdr) std::array<char, CMSG_SPACE(sizeof(int))> control{};
+  msghdr message{};
+  message.msg_iov = &part;
+  message.msg_iovlen = 1;
+  message.msg_control = control.data();
+  message.msg_controllen = control.size();
+  ssize_t got = 0;
+  do {
+    got = recvmsg(socket, &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
+  } while (got < 0 && errno == EINTR);
+  if (got == 0) return {Transfer::Outcome::closed, 0};
+  if (got < 0) return outcome_of(got);
+  const cmsghdr* header = CMSG_FIRSTHDR(&message);
+  // The room holds one descriptor, so the system lets no second one in.
+  if (header != nullptr && header->cmsg_level == SOL_SOCKET && header->cmsg_type == SCM_RIGHTS &&
+      header->cmsg_len == CMSG_LEN(sizeof(int))) {
+    int fd = UniqueFd::kNone;
+    std::memcpy(&fd, CMSG_DATA(header), sizeof fd);
+    passed.reset(fd);
+  }
+  return outcome_of(got);
+}
+
+Result<PeerCredentials> peer_credentials(int unix_socket) {
+  ucred credentials{};
+  socklen_t length = sizeof credentials;
+  if (getsockopt(unix_socket, SOL_SOCKET, SO_PEERCRED, &credentials, &length) != 0) {
+    return Status::from_errno("cannot learn who is at the other end of a local socket", errno);
+  }
+  return PeerCredentials{credentials.pid, credentials.uid};
+}
+
+UniqueFd open_pidfd(pid_t pid) {
+  if (pid <= 0) return {};
+  // Not glibc's pidfd_open, whose header forgets that C++ exists. The descriptor closes on exec by itself.
+  return UniqueFd(static_cast<int>(syscall(SYS_pidfd_open, pid, 0)));
+}
+
+}  // namespace tutti

@@ -1,0 +1,52 @@
+// Symmetric memory: segments of which every rank has a part of equal size, mapped by all, so that peers load and store
+// in each other's parts. They lie behind the lines and slots of the region and are gone with it.
+//
+// Allocating and freeing are collective: all ranks call in the same order with the same sizes, so the same arithmetic
+// gives every rank the same places. The caller sees to it that all ranks have come (Communicator). One thread at a
+// time; looking up too.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "base/status.hpp"
+#include "runtime/call.hpp"
+#include "transport/shm/region.hpp"
+
+namespace tutti {
+
+class SymmetricHeap {
+ public:
+  SymmetricHeap(const shm::Region& region, std::uint32_t rank);
+  SymmetricHeap(const SymmetricHeap&) = delete;
+  SymmetricHeap& operator=(const SymmetricHeap&) = delete;
+  ~SymmetricHeap();
+
+  // This rank's part, zeroed and with its memory set aside, so that running out of it is an error here and not a
+  // signal later. Other ranks' parts may be touched once they have allocated too.
+  [[nodiscard]] Result<std::byte*> allocate(std::uint64_t bytes);
+
+  // Gives this rank's part back. No rank may touch any part of the segment any more.
+  [[nodiscard]] Status free(const void* part);
+
+  // Where the buffer is; its segment is null where it is not wholly in one part of this rank.
+  [[nodiscard]] SymmetricBuffer find(const void* buffer, std::uint64_t bytes) const;
+
+ private:
+  struct Segment {
+    std::byte* base;       // rank 0's part
+    std::uint64_t offset;  // in the region's memory
+    std::uint64_t stride;  // from part to part
+    std::uint64_t bytes;   // of a part that may be used
+  };
+
+  [[nodiscard]] std::uint64_t place_for(std::uint64_t bytes) const;
+  void unmap(const Segment& segment) const;
+
+  const shm::Region& region_;
+  std::uint32_t rank_;
+  std::vector<Segment> segments_;  // by offset
+};
+
+}  // namespace tutti

@@ -1,0 +1,106 @@
+// What ranks and the rendezvous say to each other, as bytes: a hello per rank, then frames in both directions. All
+// numbers are little-endian. The first part of a hello never changes its form, so that different versions of Tutti
+// can tell each other that they differ.
+//
+// Parsers take bytes that anyone may have sent: they never read past the end, and allocate no more than they were
+// given. Values and pure functions; thread-safe.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <sys/types.h>
+
+#include "base/status.hpp"
+#include "runtime/unique_id.hpp"
+
+namespace tutti::wire {
+
+inline constexpr std::uint32_t kVersion = 1;
+inline constexpr std::size_t kMagicBytes = 8;
+inline constexpr std::size_t kPrefixBytes = 64;
+inline constexpr std::size_t kMostHelloBytes = 32 << 10;
+inline constexpr std::size_t kMostConfigurationBytes = 16 << 10;
+inline constexpr std::size_t kMostFrameBytes = 64 << 10;
+
+// Where a rank runs. Two ranks can share memory if `boot` and `network` are the same.
+struct Host {
+  std::string name;     // for messages
+  std::string boot;     // the kernel's boot id: no two machines have the same
+  std::string network;  // the network namespace, in which abstract sockets live
+};
+[[nodiscard]] Host this_host();
+
+// The first part of a hello.
+struct Prefix {
+  std::uint32_t version = kVersion;
+  std::uint64_t generation = 0;
+  std::uint32_t rank = 0;
+  std::uint32_t num_ranks = 0;
+  std::uint32_t body_bytes = 0;
+};
+
+struct Hello {
+  std::uint32_t version = kVersion;
+  std::uint64_t generation = 0;
+  int rank = 0;
+  int num_ranks = 0;
+  pid_t pid = 0;
+  Host host;
+  std::string leader_socket;  // rank 0: the abstract name at which the others reach it
+  std::string configuration;
+};
+
+[[nodiscard]] std::vector<std::byte> encode(const Hello& hello, const Token& token);
+// Whether these first bytes, however few, can be the beginning of a hello.
+[[nodiscard]] bool may_be_hello(std::span<const std::byte> bytes);
+// Nothing unless magic and token are right.
+[[nodiscard]] std::optional<Prefix> parse_prefix(std::span<const std::byte, kPrefixBytes> bytes, const Token& token);
+// The body behind a prefix of this version.
+[[nodiscard]] Result<Hello> parse_body(const Prefix& prefix, std::span<const std::byte> body);
+
+enum class FrameType : std::uint8_t {
+  progress = 1,  // to a rank: words that say who is missing
+  table = 2,     // to a rank: all have arrived
+  failed = 3,    // to a rank: this generation will not come about
+  complete = 4,  // to a rank: all are ready
+  ready = 5,     // from a rank: it has its region and links
+  give_up = 6,   // from a rank: it cannot go on, and why
+};
+
+struct Frame {
+  FrameType type{};
+  std::vector<std::byte> body;
+};
+
+struct Table {
+  std::string leader_socket;
+  std::vector<pid_t> pids;
+};
+
+[[nodiscard]] std::vector<std::byte> encode(FrameType type, std::string_view words = {});
+[[nodiscard]] std::vector<std::byte> encode(const Table& table);
+[[nodiscard]] std::vector<std::byte> encode(FrameType type, const Status& error);  // failed, give_up
+
+// Takes the first frame off `buffer`; nothing while it is incomplete; an error where no frame looks like that.
+[[nodiscard]] Result<std::optional<Frame>> take_frame(std::vector<std::byte>& buffer);
+[[nodiscard]] std::string parse_words(const Frame& frame);
+[[nodiscard]] Result<Table> parse_table(const Frame& frame);
+// The error that a frame failed or give_up carries.
+[[nodiscard]] Status parse_error(const Frame& frame);
+
+// What a rank says to rank 0 when it fetches the region.
+struct Fetch {
+  std::uint64_t generation = 0;
+  std::uint32_t rank = 0;
+};
+inline constexpr std::size_t kFetchBytes = kTokenBytes + 12;
+[[nodiscard]] std::vector<std::byte> encode(const Fetch& fetch, const Token& token);
+[[nodiscard]] std::optional<Fetch> parse_fetch(std::span<const std::byte> bytes, const Token& token);
+
+}  // namespace tutti::wire

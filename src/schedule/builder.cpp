@@ -1,0 +1,147 @@
+#include "schedule/builder.hpp"
+
+#include <utility>
+
+namespace tutti {
+
+namespace {
+
+Endpoint local(Slice slice) { return {Place::local, 0, 0, slice}; }
+Endpoint message(std::uint32_t rank, Slice slice) { return {Place::message, rank, 0, slice}; }
+Endpoint remote(std::uint32_t rank, std::uint32_t post, Slice slice) { return {Place::remote, rank, post, slice}; }
+
+}  // namespace
+
+std::uint32_t Builder::neighbour(std::int64_t distance) const {
+  const auto ranks = static_cast<std::int64_t>(num_ranks_);
+  const std::int64_t place = (static_cast<std::int64_t>(rank_) + distance) % ranks;
+  return static_cast<std::uint32_t>(place < 0 ? place + ranks : place);
+}
+
+Step& Builder::start(StepKind kind) {
+  step_.kind = kind;
+  step_.number = next_number_++;
+  step_.post = 0;
+  step_.gives_up_source = false;
+  step_.completes = std::exchange(completing_, false);
+  step_.sources.clear();
+  step_.destinations.clear();
+  step_.peers.clear();
+  step_.after.swap(pending_);
+  pending_.clear();
+  return step_;
+}
+
+void Builder::after(std::uint32_t lane, std::uint32_t step) { pending_.push_back({lane, step}); }
+
+const Step& Builder::send(std::uint32_t to, Slice from) {
+  Step& step = start(StepKind::combine);
+  step.sources.push_back(local(from));
+  step.destinations.push_back(message(to, from));
+  return step;
+}
+
+const Step& Builder::send_away(std::uint32_t to, Slice from) {
+  send(to, from);
+  step_.gives_up_source = true;
+  return step_;
+}
+
+const Step& Builder::recv(std::uint32_t from, Slice into) {
+  Step& step = start(StepKind::combine);
+  step.sources.push_back(message(from, into));
+  step.destinations.push_back(local(into));
+  return step;
+}
+
+const Step& Builder::recv_reduce(std::uint32_t from, Slice with, Slice into) {
+  Step& step = start(StepKind::combine);
+  step.sources.push_back(message(from, with));
+  step.sources.push_back(local(with));
+  step.destinations.push_back(local(into));
+  return step;
+}
+
+const Step& Builder::copy(Slice from, Slice into) {
+  Step& step = start(StepKind::combine);
+  step.sources.push_back(local(from));
+  step.destinations.push_back(local(into));
+  return step;
+}
+
+const Step& Builder::reduce(std::span<const Slice> from, Slice into) {
+  Step& step = start(StepKind::combine);
+  for (const Slice& slice : from) step.sources.push_back(local(slice));
+  step.destinations.push_back(local(into));
+  return step;
+}
+
+const Step& Builder::expose(Slice slice) {
+  Step& step = start(StepKind::expose);
+  step.post = next_post_++;
+  step.sources.push_back(local(slice));
+  return step;
+}
+
+const Step& Builder::open(Slice slice) {
+  Step& step = start(StepKind::open);
+  step.post = next_post_++;
+  step.sources.push_back(local(slice));
+  return step;
+}
+
+const Step& Builder::signal() {
+  Step& step = start(StepKind::signal);
+  step.post = next_post_++;
+  return step;
+}
+
+const Step& Builder::wait(std::span<const std::uint32_t> peers, std::uint32_t post) {
+  Step& step = start(StepKind::wait);
+  step.post = post;
+  step.peers.assign(peers.begin(), peers.end());
+  return step;
+}
+
+const Step& Builder::wait_for_all_others(std::uint32_t post) {
+  Step& step = start(StepKind::wait);
+  step.post = post;
+  for (std::uint32_t rank = 0; rank < num_ranks_; ++rank)
+    if (rank != rank_) step.peers.push_back(rank);
+  return step;
+}
+
+const Step& Builder::close() { return start(StepKind::close); }
+
+const Step& Builder::pull(std::uint32_t from, std::uint32_t post, Slice slice, Slice into) {
+  Step& step = start(StepKind::combine);
+  step.sources.push_back(remote(from, post, slice));
+  step.destinations.push_back(local(into));
+  return step;
+}
+
+const Step& Builder::pull_reduce_all(std::uint32_t post, Slice slice, Slice into) {
+  Step& step = start(StepKind::combine);
+  step.completes = true;
+  for (std::uint32_t rank = 0; rank < num_ranks_; ++rank)
+    step.sources.push_back(rank == rank_ ? local(slice) : remote(rank, post, slice));
+  step.destinations.push_back(local(into));
+  return step;
+}
+
+const Step& Builder::push_to_all_others(std::uint32_t post, Slice from, Slice slice) {
+  Step& step = start(StepKind::combine);
+  step.sources.push_back(local(from));
+  for (std::uint32_t rank = 0; rank < num_ranks_; ++rank)
+    if (rank != rank_) step.destinations.push_back(remote(rank, post, slice));
+  return step;
+}
+
+const Step& Builder::combine(std::span<const Endpoint> sources, std::span<const Endpoint> destinations) {
+  Step& step = start(StepKind::combine);
+  step.sources.assign(sources.begin(), sources.end());
+  step.destinations.assign(destinations.begin(), destinations.end());
+  return step;
+}
+
+}  // namespace tutti

@@ -1,0 +1,36 @@
+#include "schedule/fuse.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace tutti {
+
+bool fuse_into(Step& step, const Step& next) {
+  if (step.kind != StepKind::combine || next.kind != StepKind::combine) return false;
+  if (next.sources.size() != 1 || next.sources[0].place != Place::local || !next.after.empty()) return false;
+  const auto made = std::find(step.destinations.begin(), step.destinations.end(), next.sources[0]);
+  if (made == step.destinations.end()) return false;
+  // A local destination of the forwarding step that overlaps a source of the first would be written while the first
+  // still reads it piecewise; in one elementwise pass that is only right where both are the same slice, and telling
+  // those cases apart is not worth it: copies stay steps of their own.
+  const bool stays_local = std::any_of(next.destinations.begin(), next.destinations.end(),
+                                       [](const Endpoint& end) { return end.place == Place::local; });
+  if (stays_local) return false;
+  if (next.gives_up_source) step.destinations.erase(made);
+  step.destinations.insert(step.destinations.end(), next.destinations.begin(), next.destinations.end());
+  step.gives_up_source = false;
+  step.completes = step.completes || next.completes;
+  step.number = next.number;
+  return true;
+}
+
+std::vector<Step> fuse(std::vector<Step> steps) {
+  std::vector<Step> fused;
+  for (Step& step : steps) {
+    if (!fused.empty() && fuse_into(fused.back(), step)) continue;
+    fused.push_back(std::move(step));
+  }
+  return fused;
+}
+
+}  // namespace tutti

@@ -1,0 +1,298 @@
+#include "schedule/numbers.hpp"
+
+#include <algorithm>
+#include <deque>
+#include <map>
+#include <random>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "schedule/definition.hpp"
+#include "schedule/layout.hpp"
+#include "schedule/meaning.hpp"
+
+namespace tutti {
+
+namespace {
+
+using Bytes = std::vector<std::byte>;
+constexpr std::byte kPoison{0xa5};
+
+struct Rank {
+  Program program;
+  Bytes input;
+  Bytes output;
+  Bytes scratch;
+  std::vector<Bytes> slots;
+  std::vector<const Step*> posts;
+  std::uint32_t num_exposes = 0;  // in a round
+  std::uint64_t posted = 0;       // in all rounds so far
+  std::uint64_t exposed = 0;
+  bool opens = false;
+};
+
+struct Walker {
+  std::uint32_t rank = 0;
+  std::uint32_t lane = 0;
+  std::uint64_t round = 0;
+  std::size_t index = 0;
+  std::int64_t passed = -1;  // the number of the last step passed in this round
+  bool performed = false;
+};
+
+bool is_remote(const Endpoint& end) { return end.place == Place::remote; }
+
+bool has_remote(const Step& step) {
+  return std::any_of(step.sources.begin(), step.sources.end(), is_remote) ||
+         std::any_of(step.destinations.begin(), step.destinations.end(), is_remote);
+}
+
+bool is_post(const Step& step) {
+  return step.kind == StepKind::expose || step.kind == StepKind::open || step.kind == StepKind::signal;
+}
+
+// The Machine of meaning.hpp on arrays.
+class Execution {
+ public:
+  Execution(const Schedule& schedule, std::span<const Bytes> inputs, const NumbersData& data,
+            const NumbersOptions& options)
+      : schedule_(schedule),
+        data_(data),
+        options_(options),
+        layout_(data.count, schedule.division(Space::output).pieces, data.window),
+        ranks_(schedule.num_ranks) {
+    for (std::uint32_t rank = 0; rank < schedule.num_ranks; ++rank) prepare(rank, inputs[rank]);
+  }
+
+  Status run() {
+    std::mt19937_64 random(options_.seed);
+    std::vector<std::size_t> order(walkers_.size());
+    for (std::size_t each = 0; each < order.size(); ++each) order[each] = each;
+    for (;;) {
+      // Whoever comes first and can move does; a new draw for each step.
+      bool moved = false;
+      std::size_t remaining = order.size();
+      while (!moved && remaining > 0) {
+        std::swap(order[random() % remaining], order[remaining - 1]);
+        moved = advance(walkers_[order[--remaining]]);
+      }
+      if (!moved) break;
+    }
+    for (const Walker& walker : walkers_) {
+      if (walker.round == layout_.num_rounds()) continue;
+      return {Code::internal,
+              fmt::format("the ranks are stuck: rank {}, lane {} in round {}", walker.rank, walker.lane, walker.round),
+              static_cast<int>(walker.rank)};
+    }
+    return {};
+  }
+
+  std::vector<Bytes> outputs() {
+    std::vector<Bytes> result;
+    for (std::uint32_t rank = 0; rank < schedule_.num_ranks; ++rank) {
+      Bytes& output = ranks_[rank].output;
+      for (std::uint32_t block = 0; options_.in_place && block < schedule_.division(Space::output).blocks; ++block) {
+        if (const auto behind = input_behind(schedule_, rank, block)) {
+          std::copy_n(ranks_[rank].input.begin() + static_cast<std::ptrdiff_t>(*behind * block_bytes()), block_bytes(),
+                      output.begin() + static_cast<std::ptrdiff_t>(block * block_bytes()));
+        }
+      }
+      result.push_back(std::move(output));
+    }
+    return result;
+  }
+
+  bool has_message(const Endpoint& end) { return !queue(end.rank, now_->rank).empty(); }
+  bool has_credit(const Endpoint& end) {
+    return queue(now_->rank, end.rank).size() < std::max<std::size_t>(options_.depth, 1);
+  }
+  bool is_taken(const Endpoint& end) { return queue(now_->rank, end.rank).empty(); }
+  bool has_posted(std::uint32_t rank, std::uint32_t post) {
+    return ranks_[rank].posted > now_->round * ranks_[rank].posts.size() + post;
+  }
+  bool has_slot(const Step&) {
+    const Rank& own = ranks_[now_->rank];
+    if (!options_.staged || own.exposed < own.slots.size()) return true;
+    return everyone_is_past((own.exposed - own.slots.size()) / own.num_exposes);
+  }
+  bool all_done() {
+    if (options_.staged && !ranks_[now_->rank].opens) return true;
+    return everyone_is_past(now_->round);
+  }
+  void take(const Endpoint& end) { queue(end.rank, now_->rank).pop_front(); }
+  void publish(const Endpoint& end) { queue(now_->rank, end.rank).push_back(result_); }
+
+  void combine(const Step& step) {
+    std::vector<Bytes> sources;
+    for (const Endpoint& end : step.sources) sources.push_back(load(end));
+    result_ = sources[0];
+    std::vector<const std::byte*> elements(sources.size());
+    for (std::size_t at = 0; sources.size() > 1 && at < result_.size(); at += data_.element_size) {
+      for (std::size_t each = 0; each < sources.size(); ++each) elements[each] = sources[each].data() + at;
+      data_.fold(elements, result_.data() + at);
+    }
+    for (const Endpoint& end : step.destinations) {
+      if (end.place != Place::message) store(end.place == Place::local ? now_->rank : end.rank, end.slice, result_);
+    }
+    if (step.gives_up_source) {
+      const Slice& slice = step.sources[0].slice;
+      store(now_->rank, slice, Bytes(result_.size(), kPoison));
+    }
+  }
+
+  void post(const Step& step) {
+    Rank& own = ranks_[now_->rank];
+    ++own.posted;
+    if (step.kind != StepKind::expose) return;
+    if (options_.staged) own.slots[own.exposed % own.slots.size()] = gather(now_->rank, step.sources[0].slice);
+    ++own.exposed;
+  }
+
+ private:
+  [[nodiscard]] std::size_t block_bytes() const { return data_.count * data_.element_size; }
+
+  void prepare(std::uint32_t rank, const Bytes& input) {
+    Rank& own = ranks_[rank];
+    own.program = collect(schedule_, rank, options_.fusion);
+    own.input = input;
+    own.output.assign(schedule_.division(Space::output).blocks * block_bytes(), kPoison);
+    const Division& scratch = schedule_.division(Space::scratch);
+    own.scratch.assign(std::size_t{scratch.blocks} * scratch.pieces * data_.window * data_.element_size, kPoison);
+    for (std::uint32_t lane = 0; lane < schedule_.num_lanes; ++lane) {
+      walkers_.push_back({.rank = rank, .lane = lane});
+      for (const Step& step : own.program.lanes[lane]) {
+        if (is_post(step)) own.posts.push_back(&step);
+        own.num_exposes += step.kind == StepKind::expose ? 1 : 0;
+        own.opens = own.opens || step.kind == StepKind::open;
+      }
+    }
+    own.slots.resize(options_.staging_slots == 0 ? 2 * own.num_exposes : options_.staging_slots);
+  }
+
+  std::deque<Bytes>& queue(std::uint32_t from, std::uint32_t to) { return queues_[{from, to}]; }
+
+  bool everyone_is_past(std::uint64_t round) const {
+    return std::all_of(walkers_.begin(), walkers_.end(), [&](const Walker& walker) {
+      if (walker.round > round) return true;
+      const std::vector<Step>& steps = ranks_[walker.rank].program.lanes[walker.lane];
+      const auto behind = walker.round == round ? static_cast<std::ptrdiff_t>(walker.index) : 0;
+      return std::none_of(steps.begin() + behind, steps.end(), has_remote);
+    });
+  }
+
+  bool advance(Walker& walker) {
+    if (walker.round == layout_.num_rounds()) return false;
+    now_ = &walker;
+    const std::vector<Step>& steps = ranks_[walker.rank].program.lanes[walker.lane];
+    if (walker.index == steps.size()) {
+      ++walker.round;
+      walker.index = 0;
+      walker.passed = -1;
+      return true;
+    }
+    const Step& step = steps[walker.index];
+    const bool was_performed = walker.performed;
+    if (!walker.performed) {
+      if (!after_is_met(step) || !is_ready(step, *this)) return false;
+      perform(step, *this);
+      walker.performed = true;
+    }
+    if (options_.depth == 0 && !is_passed(step, *this)) return !was_performed;
+    walker.performed = false;
+    walker.passed = step.number;
+    ++walker.index;
+    return true;
+  }
+
+  bool after_is_met(const Step& step) const {
+    return std::all_of(step.after.begin(), step.after.end(), [&](const After& after) {
+      const Walker& other = walkers_[now_->rank * schedule_.num_lanes + after.lane];
+      return other.round > now_->round ||
+             (other.round == now_->round && other.passed >= static_cast<std::int64_t>(after.step));
+    });
+  }
+
+  // Where the elements of one piece that this round carries stand in their space.
+  std::pair<std::byte*, std::size_t> place(std::uint32_t rank, const Slice& slice, std::uint32_t piece) {
+    Rank& owner = ranks_[rank];
+    const Run run = layout_.run(piece, now_->round);
+    const std::size_t length = run.length * data_.element_size;
+    if (slice.space == Space::scratch) {
+      const std::size_t at = std::size_t{slice.block} * schedule_.division(Space::scratch).pieces + piece;
+      return {owner.scratch.data() + at * data_.window * data_.element_size, length};
+    }
+    const std::size_t at = slice.block * block_bytes() + run.offset * data_.element_size;
+    if (slice.space == Space::input) return {owner.input.data() + at, length};
+    const auto behind = options_.in_place ? input_behind(schedule_, rank, slice.block) : std::nullopt;
+    if (behind) return {owner.input.data() + *behind * block_bytes() + run.offset * data_.element_size, length};
+    return {owner.output.data() + at, length};
+  }
+
+  Bytes gather(std::uint32_t rank, const Slice& slice) {
+    Bytes bytes;
+    for (std::uint32_t piece = slice.first_piece; piece < slice.first_piece + slice.num_pieces; ++piece) {
+      const auto [from, length] = place(rank, slice, piece);
+      bytes.insert(bytes.end(), from, from + length);
+    }
+    return bytes;
+  }
+
+  void store(std::uint32_t rank, const Slice& slice, const Bytes& bytes) {
+    std::size_t done = 0;
+    for (std::uint32_t piece = slice.first_piece; piece < slice.first_piece + slice.num_pieces; ++piece) {
+      const auto [into, length] = place(rank, slice, piece);
+      std::copy_n(bytes.begin() + static_cast<std::ptrdiff_t>(done), length, into);
+      done += length;
+    }
+  }
+
+  Bytes load(const Endpoint& end) {
+    if (end.place == Place::local) return gather(now_->rank, end.slice);
+    if (end.place == Place::message) return queue(end.rank, now_->rank).front();
+    if (!options_.staged) return gather(end.rank, end.slice);
+    const Rank& owner = ranks_[end.rank];
+    std::uint64_t expose = now_->round * owner.num_exposes;
+    for (std::uint32_t post = 0; post < end.post; ++post) expose += owner.posts[post]->kind == StepKind::expose ? 1 : 0;
+    // The slot holds all of what was exposed: skip what stands before the slice.
+    const Slice& exposed = owner.posts[end.post]->sources[0].slice;
+    std::size_t begin = 0;
+    std::size_t length = 0;
+    for (std::uint32_t piece = exposed.first_piece; piece < end.slice.first_piece + end.slice.num_pieces; ++piece)
+      (piece < end.slice.first_piece ? begin : length) += layout_.run(piece, now_->round).length * data_.element_size;
+    const Bytes& slot = owner.slots[expose % owner.slots.size()];
+    return {slot.begin() + static_cast<std::ptrdiff_t>(begin),
+            slot.begin() + static_cast<std::ptrdiff_t>(begin + length)};
+  }
+
+  const Schedule& schedule_;
+  const NumbersData& data_;
+  const NumbersOptions& options_;
+  PieceLayout layout_;
+  std::vector<Rank> ranks_;
+  std::vector<Walker> walkers_;
+  std::map<std::pair<std::uint32_t, std::uint32_t>, std::deque<Bytes>> queues_;
+  Bytes result_;
+  Walker* now_ = nullptr;
+};
+
+}  // namespace
+
+Result<std::vector<std::vector<std::byte>>> run_on_numbers(const Schedule& schedule,
+                                                           std::span<const std::vector<std::byte>> inputs,
+                                                           const NumbersData& data, const NumbersOptions& options) {
+  if (inputs.size() != schedule.num_ranks)
+    return Status(Code::invalid_argument, fmt::format("{} inputs for {} ranks", inputs.size(), schedule.num_ranks));
+  const std::size_t wanted = schedule.division(Space::input).blocks * data.count * data.element_size;
+  for (const Bytes& input : inputs) {
+    if (input.size() != wanted)
+      return Status(Code::invalid_argument, fmt::format("an input of {} bytes where {} are due", input.size(), wanted));
+  }
+  if (data.window == 0 || data.element_size == 0)
+    return Status(Code::invalid_argument, "the window and the size of an element are at least 1");
+  Execution execution(schedule, inputs, data, options);
+  TUTTI_TRY(execution.run());
+  return execution.outputs();
+}
+
+}  // namespace tutti

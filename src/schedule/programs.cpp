@@ -1,0 +1,85 @@
+#include "schedule/programs.hpp"
+
+#include <algorithm>
+
+namespace tutti {
+
+namespace {
+
+bool names(const std::vector<Endpoint>& ends, Place place, std::uint32_t rank) {
+  return std::any_of(ends.begin(), ends.end(),
+                     [&](const Endpoint& end) { return end.place == place && end.rank == rank; });
+}
+
+bool has_remote(const Step& step) {
+  const auto remote = [](const Endpoint& end) { return end.place == Place::remote; };
+  return std::any_of(step.sources.begin(), step.sources.end(), remote) ||
+         std::any_of(step.destinations.begin(), step.destinations.end(), remote);
+}
+
+}  // namespace
+
+Programs::Programs(const Schedule& schedule, Fusion fusion) : schedule_(&schedule) {
+  programs_.reserve(schedule.num_ranks);
+  for (std::uint32_t rank = 0; rank < schedule.num_ranks; ++rank) programs_.push_back(collect(schedule, rank, fusion));
+  ranks_.resize(schedule.num_ranks);
+  lanes_.resize(std::size_t{schedule.num_ranks} * schedule.num_lanes);
+  for (std::uint32_t rank = 0; rank < schedule.num_ranks; ++rank) learn(rank);
+}
+
+void Programs::learn(std::uint32_t rank) {
+  RankFacts& facts = ranks_[rank];
+  for (std::uint32_t lane = 0; lane < num_lanes(); ++lane) {
+    lanes_[lane_id(rank, lane)].is_waited_for.resize(steps(rank, lane).size());
+  }
+  for (std::uint32_t lane = 0; lane < num_lanes(); ++lane) {
+    LaneFacts& lane_facts = lanes_[lane_id(rank, lane)];
+    for (std::uint32_t index = 0; index < steps(rank, lane).size(); ++index) {
+      const Step& step = steps(rank, lane)[index];
+      if (has_remote(step)) lane_facts.last_remote = index;
+      for (const After& after : step.after) {
+        const std::uint32_t target = index_of(rank, after.lane, after.step);
+        if (target != kNone) lanes_[lane_id(rank, after.lane)].is_waited_for[target] = true;
+      }
+      if (step.kind != StepKind::expose && step.kind != StepKind::open && step.kind != StepKind::signal) continue;
+      facts.posting_lane = lane;
+      facts.posts.push_back(&step);
+      facts.slots.push_back(step.kind == StepKind::expose ? facts.num_exposes++ : kNone);
+      facts.opens = facts.opens || step.kind == StepKind::open;
+    }
+  }
+}
+
+std::size_t Programs::num_steps() const {
+  std::size_t count = 0;
+  for (const Program& program : programs_) count += program.num_steps();
+  return count;
+}
+
+bool Programs::shares_memory() const {
+  return num_lanes() > 1 ||
+         std::any_of(lanes_.begin(), lanes_.end(), [](const LaneFacts& lane) { return lane.last_remote != kNone; });
+}
+
+std::uint32_t Programs::sending_lane(std::uint32_t rank, std::uint32_t peer) const {
+  for (std::uint32_t lane = 0; lane < num_lanes(); ++lane)
+    for (const Step& step : steps(rank, lane))
+      if (names(step.destinations, Place::message, peer)) return lane;
+  return kNone;
+}
+
+std::uint32_t Programs::receiving_lane(std::uint32_t rank, std::uint32_t peer) const {
+  for (std::uint32_t lane = 0; lane < num_lanes(); ++lane)
+    for (const Step& step : steps(rank, lane))
+      if (names(step.sources, Place::message, peer)) return lane;
+  return kNone;
+}
+
+std::uint32_t Programs::index_of(std::uint32_t rank, std::uint32_t lane, std::uint32_t number) const {
+  if (lane >= num_lanes()) return kNone;
+  const std::vector<Step>& all = steps(rank, lane);
+  const auto found = std::find_if(all.begin(), all.end(), [&](const Step& step) { return step.number >= number; });
+  return found == all.end() ? kNone : static_cast<std::uint32_t>(found - all.begin());
+}
+
+}  // namespace tutti

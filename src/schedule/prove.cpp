@@ -1,0 +1,188 @@
+#include "schedule/prove.hpp"
+
+#include <algorithm>
+#include <array>
+
+#include <fmt/format.h>
+
+#include "schedule/symbolic_run.hpp"
+#include "schedule/well_formed.hpp"
+#include "schedule/world.hpp"
+
+namespace tutti {
+
+namespace {
+
+bool walks_to_the_end(const Programs& programs, const Conditions& conditions) {
+  return !World(programs, conditions).run().has_value();
+}
+
+// The least value of one condition with which nothing gets stuck. More never hurts, and `enough` is known to do.
+template <typename Works>
+std::uint32_t least(std::uint32_t from, std::uint32_t enough, Works works) {
+  std::uint32_t fails = from;
+  std::uint32_t does = from;
+  while (!works(does)) {
+    fails = does + 1;
+    if (does >= enough) return enough;
+    does = std::min(enough, does < 4 ? does + 1 : does * 2);
+  }
+  while (fails < does) {
+    const std::uint32_t middle = fails + (does - fails) / 2;
+    (works(middle) ? does : fails) = works(middle) ? middle : middle + 1;
+  }
+  return does;
+}
+
+std::uint32_t least_slots(const Programs& programs, const Conditions& given) {
+  std::uint32_t most = 0;
+  for (std::uint32_t rank = 0; rank < programs.num_ranks(); ++rank)
+    most = std::max(most, programs.rank_facts(rank).num_exposes);
+  if (most == 0) return 0;
+  std::uint32_t rounds = 0;
+  for (const std::uint32_t each : given.operations) rounds += each;
+  Conditions conditions = given;
+  return least(1, most * rounds, [&](std::uint32_t slots) {
+    conditions.staging_slots = slots;
+    return walks_to_the_end(programs, conditions);
+  });
+}
+
+std::uint32_t least_depth(const Programs& programs, const Conditions& given) {
+  Conditions conditions = given;
+  return least(0, static_cast<std::uint32_t>(programs.num_steps() * 3), [&](std::uint32_t depth) {
+    conditions.depth = depth;
+    return walks_to_the_end(programs, conditions);
+  });
+}
+
+bool exposes_anything(const Programs& programs) {
+  for (std::uint32_t rank = 0; rank < programs.num_ranks(); ++rank)
+    if (programs.rank_facts(rank).num_exposes != 0) return true;
+  return false;
+}
+
+bool uses_messages(const Programs& programs) {
+  const auto is_message = [](const Endpoint& end) { return end.place == Place::message; };
+  for (std::uint32_t rank = 0; rank < programs.num_ranks(); ++rank)
+    for (const auto& lane : programs.program(rank).lanes)
+      for (const Step& step : lane)
+        if (std::any_of(step.sources.begin(), step.sources.end(), is_message)) return true;
+  return false;
+}
+
+// Proves the programs as they were written and then fused, and adds what it learns to one Proof.
+class Prover {
+ public:
+  Prover(const Schedule& schedule, Proof& proof) : schedule_(schedule), proof_(proof), values_(schedule.num_ranks) {}
+
+  // False where the schedule is wrong.
+  bool prove(const Programs& programs, Fusion fusion) {
+    Conditions conditions;
+    if (exposes_anything(programs)) {
+      // Known to walk to the end before anything is sought that only holds up the walk. Where nothing is exposed, the
+      // first run finds out.
+      proof_.failure = World(programs, conditions).run();
+      if (proof_.failure) return false;
+    }
+    conditions.staging_slots = least_slots(programs, conditions);
+    proof_.least_slots = std::max(proof_.least_slots, conditions.staging_slots);
+    const bool exposes = conditions.staging_slots != 0;
+    if (!exposes) conditions.staging_slots = kUnlimited;
+    for (const bool in_place : {false, true}) {
+      conditions.staged = true;
+      proof_.failure = run(programs, conditions, in_place, fusion);
+      if (proof_.failure) return false;
+      if (exposes) run_by_name(programs, conditions, in_place, fusion);
+    }
+    if (proof_.has_messages) find_depth(programs, conditions, fusion);
+    return true;
+  }
+
+  bool check_order() {
+    if (proof_.order <= schedule_.order) return true;
+    proof_.failure = {Fault::order,
+                      0,
+                      0,
+                      0,
+                      "",
+                      fmt::format("promises to be {} and is {}", name_of(schedule_.order), name_of(proof_.order)),
+                      {proof_.why_not_stricter}};
+    return false;
+  }
+
+ private:
+  std::optional<Failure> run(const Programs& programs, const Conditions& conditions, bool in_place, Fusion fusion) {
+    SymbolicRun observer(programs, conditions, in_place, values_);
+    std::optional<Failure> stuck = World(programs, conditions, &observer).run();
+    std::optional<Failure> failure = observer.failure() ? observer.failure() : std::move(stuck);
+    if (failure) {
+      failure->what +=
+          fmt::format(" ({}, {}, {})", in_place ? "in place" : "out of place",
+                      fusion == Fusion::none ? "as written" : "fused", conditions.staged ? "staged" : "by name");
+      return failure;
+    }
+    if (observer.order() >= proof_.order || first_run_) {
+      proof_.order = observer.order();
+      proof_.why_not_stricter = observer.why_not_stricter();
+    }
+    first_run_ = false;
+    if (fusion == Fusion::neighbours) proof_.roundings = std::max(proof_.roundings, observer.roundings());
+    return std::nullopt;
+  }
+
+  void run_by_name(const Programs& programs, Conditions conditions, bool in_place, Fusion fusion) {
+    conditions.staged = false;
+    ExposureProof& exposure = in_place ? proof_.in_place : proof_.out_of_place;
+    if (exposure.exposure == Exposure::copy_only) return;
+    exposure.why_copy_only = run(programs, conditions, in_place, fusion);
+    exposure.exposure = exposure.why_copy_only ? Exposure::copy_only : Exposure::name_safe;
+  }
+
+  void find_depth(const Programs& programs, Conditions conditions, Fusion fusion) {
+    std::uint32_t& depth = fusion == Fusion::none ? proof_.least_depth : proof_.least_depth_fused;
+    conditions.staged = true;
+    depth = least_depth(programs, conditions);
+    const auto is_safe = [](const ExposureProof& proof) { return proof.exposure == Exposure::name_safe; };
+    if (!is_safe(proof_.in_place) && !is_safe(proof_.out_of_place)) return;
+    conditions.staged = false;
+    depth = std::max(depth, least_depth(programs, conditions));
+  }
+
+  const Schedule& schedule_;
+  Proof& proof_;
+  ValueTable values_;
+  bool first_run_ = true;
+};
+
+}  // namespace
+
+std::string_view name_of(Exposure exposure) {
+  switch (exposure) {
+    case Exposure::none: return "none";
+    case Exposure::copy_only: return "copy-only";
+    case Exposure::name_safe: return "name-safe";
+  }
+  return "unknown";
+}
+
+Proof prove(const Schedule& schedule) {
+  Proof proof;
+  Prover prover(schedule, proof);
+  {
+    if (schedule.num_ranks == 0 || schedule.num_lanes == 0) {
+      proof.failure = Failure{Fault::out_of_bounds, 0, 0, 0, "", "a schedule needs ranks and lanes", {}};
+      return proof;
+    }
+    const Programs written(schedule, Fusion::none);
+    proof.failure = find_malformed(written);
+    if (proof.failure) return proof;
+    proof.has_messages = uses_messages(written);
+    if (!prover.prove(written, Fusion::none)) return proof;
+  }
+  const Programs fused(schedule, Fusion::neighbours);
+  if (prover.prove(fused, Fusion::neighbours)) prover.check_order();
+  return proof;
+}
+
+}  // namespace tutti

@@ -1,0 +1,91 @@
+#include "schedule/step.hpp"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+namespace tutti {
+
+namespace {
+
+bool any_at(const std::vector<Endpoint>& ends, Place place) {
+  return std::any_of(ends.begin(), ends.end(), [&](const Endpoint& end) { return end.place == place; });
+}
+
+std::string name_of_combine(const Step& step) {
+  const bool received = any_at(step.sources, Place::message);
+  const bool pulled = any_at(step.sources, Place::remote);
+  const bool sent = any_at(step.destinations, Place::message);
+  const bool pushed = any_at(step.destinations, Place::remote);
+  const bool reduced = step.sources.size() > 1;
+  std::string name;
+  const auto add = [&name](std::string_view word) {
+    if (!name.empty()) name += '_';
+    name += word;
+  };
+  if (received) add("recv");
+  if (pulled) add("pull");
+  if (reduced) add("reduce");
+  if (sent) add("send");
+  if (pushed) add("push");
+  return name.empty() ? "copy" : name;
+}
+
+std::string to_string(const Endpoint& end) {
+  switch (end.place) {
+    case Place::local: return to_string(end.slice);
+    case Place::message: return fmt::format("message({})", end.rank);
+    case Place::remote: return fmt::format("rank {} {} (post {})", end.rank, to_string(end.slice), end.post);
+  }
+  return "?";
+}
+
+std::string join(const std::vector<Endpoint>& ends, std::string_view separator) {
+  std::string text;
+  for (const Endpoint& end : ends) {
+    if (!text.empty()) text += separator;
+    text += to_string(end);
+  }
+  return text;
+}
+
+}  // namespace
+
+std::string name_of(const Step& step) {
+  switch (step.kind) {
+    case StepKind::combine: return name_of_combine(step);
+    case StepKind::expose: return "expose";
+    case StepKind::open: return "open";
+    case StepKind::signal: return "signal";
+    case StepKind::wait: return "wait";
+    case StepKind::close: return "close";
+  }
+  return "unknown";
+}
+
+std::string to_string(const Slice& slice) {
+  constexpr std::string_view kNames[] = {"input", "output", "scratch"};
+  const std::string_view space = kNames[static_cast<std::size_t>(slice.space)];
+  if (slice.num_pieces == 1) return fmt::format("{}[{}.{}]", space, slice.block, slice.first_piece);
+  return fmt::format("{}[{}.{}-{}]", space, slice.block, slice.first_piece, slice.first_piece + slice.num_pieces - 1);
+}
+
+std::string to_string(const Step& step) {
+  const std::string name = name_of(step);
+  switch (step.kind) {
+    case StepKind::combine:
+      return fmt::format("{} {} = {}", name, join(step.destinations, ", "), join(step.sources, " + "));
+    case StepKind::expose:
+    case StepKind::open: return fmt::format("{} {} as post {}", name, join(step.sources, ", "), step.post);
+    case StepKind::signal: return fmt::format("signal as post {}", step.post);
+    case StepKind::wait: {
+      std::string peers;
+      for (const std::uint32_t peer : step.peers) peers += fmt::format("{}{}", peers.empty() ? "" : ", ", peer);
+      return fmt::format("wait for post {} of {}", step.post, peers);
+    }
+    case StepKind::close: return name;
+  }
+  return name;
+}
+
+}  // namespace tutti

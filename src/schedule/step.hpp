@@ -1,0 +1,90 @@
+// A step: the unit that schedules are made of. See docs/design/schedule.md for the model with its pictures.
+//
+// A step either moves data (combine) or only orders it (expose, open, signal, wait, close). Every data step has one
+// form: it folds its sources, in the order listed, and writes the result to each of its destinations. What the
+// literature calls send, recv_reduce or pull_reduce_push differs only in where the sources and destinations are, so
+// there is one definition of what a step means (meaning.hpp) and fusing two neighbours is joining their lists.
+//
+// Plain values; not synchronised.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace tutti {
+
+enum class Space : std::uint8_t { input, output, scratch };
+inline constexpr int kNumSpaces = 3;
+
+// A run of pieces of one block. Pieces cut a block into equal parts; which bytes they are is the layout's business.
+struct Slice {
+  Space space = Space::input;
+  std::uint32_t block = 0;
+  std::uint32_t first_piece = 0;
+  std::uint32_t num_pieces = 1;
+
+  friend bool operator==(const Slice&, const Slice&) = default;
+};
+
+enum class Place : std::uint8_t {
+  local,    // this rank's own slice
+  message,  // the connection with `rank`: received where it is a source, sent where it is a destination
+  remote,   // the slice of `rank`, by load or store, once that rank has made its post number `post` of this round
+};
+
+// Where a source is read or a destination written.
+struct Endpoint {
+  Place place = Place::local;
+  std::uint32_t rank = 0;  // the other rank; unused where the place is local
+  std::uint32_t post = 0;  // remote only: the expose (to read) or open (to write) that permits it
+  Slice slice;             // of this rank for local and message, of the other rank for remote
+
+  friend bool operator==(const Endpoint&, const Endpoint&) = default;
+};
+
+enum class StepKind : std::uint8_t {
+  combine,  // fold the sources in order and write every destination
+  expose,   // let the other ranks read sources[0] (local): copied to a staging slot or by name, as the plan decides
+  open,     // let the other ranks write sources[0] (local); by name only
+  signal,   // a post without data: everything before it in this lane has happened
+  wait,     // until the ranks of `peers` have made their post number `post`
+  close,    // until every rank is done with what this rank exposed and opened in this round
+};
+
+// This step runs only when `lane` of the same rank has passed its step number `step` in the same round.
+struct After {
+  std::uint32_t lane = 0;
+  std::uint32_t step = 0;
+
+  friend bool operator==(const After&, const After&) = default;
+};
+
+struct Step {
+  StepKind kind = StepKind::combine;
+  // Where the lane's author put it: fused steps carry the number of the last of them, and `After` speaks of these.
+  std::uint32_t number = 0;
+  // expose, open, signal: the number of this post among this rank's posts of a round; wait: the post waited for.
+  std::uint32_t post = 0;
+  // combine: the source that may be dropped from memory afterwards, because nothing reads it again. A fused step then
+  // need not store it at all. Only sends and pushes give up; see Builder.
+  bool gives_up_source = false;
+  // combine: the result holds every contribution, and nothing is folded into it later: an average divides here. Exactly
+  // one step on the way to each result completes it. (The other end of that way needs no mark: what is read from a
+  // local Space::input is the rank's own raw input, and a pre-multiplied sum scales it there.)
+  bool completes = false;
+  std::vector<Endpoint> sources;
+  std::vector<Endpoint> destinations;
+  std::vector<std::uint32_t> peers;  // wait: the ranks waited for
+  std::vector<After> after;
+
+  friend bool operator==(const Step&, const Step&) = default;
+};
+
+// "recv_reduce_send", "pull_reduce_push", "expose" …: the name that the words of docs/design/schedule.md give a step.
+[[nodiscard]] std::string name_of(const Step& step);
+// The whole step on a line, for messages: "recv_reduce output[0.3] = message(2) + input[0.3]".
+[[nodiscard]] std::string to_string(const Step& step);
+[[nodiscard]] std::string to_string(const Slice& slice);
+
+}  // namespace tutti

@@ -1,0 +1,450 @@
+#include "schedule/symbolic_run.hpp"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "schedule/definition.hpp"
+#include "schedule/meaning.hpp"
+
+namespace tutti {
+
+namespace {
+
+Slice piece_of(const Slice& slice, std::uint32_t offset) {
+  return {slice.space, slice.block, slice.first_piece + offset, 1};
+}
+
+std::string at_rank(std::uint32_t rank, const Slice& slice, std::uint32_t offset) {
+  return fmt::format("{} of rank {}", to_string(piece_of(slice, offset)), rank);
+}
+
+}  // namespace
+
+// The Machine that answers every condition of a step with yes and learns what having met it means.
+class SymbolicRun::Edges {
+ public:
+  explicit Edges(SymbolicRun& run) : run_(run), world_(*run.now_.world), lane_(*run.now_.lane) {}
+
+  bool has_message(const Endpoint& end) {
+    run_.clock().join(run_.oldest(end.rank).moment);
+    return true;
+  }
+  bool has_credit(const Endpoint&) { return true; }
+  bool has_posted(std::uint32_t rank, std::uint32_t post) {
+    run_.clock().join(run_.posts_[run_.event(rank, lane_.round, post)]);
+    return true;
+  }
+  bool has_slot(const Step&) {
+    if (const auto round = world_.round_before_slot(lane_.rank)) join_done(*round);
+    return true;
+  }
+  bool all_done() {
+    if (world_.close_waits(lane_.rank)) join_done(lane_.round);
+    return true;
+  }
+
+ private:
+  void join_done(std::uint32_t round) {
+    for (const std::vector<Moment>& lane : run_.done_)
+      if (round < lane.size()) run_.clock().join(lane[round]);
+  }
+
+  SymbolicRun& run_;
+  const World& world_;
+  const LaneState& lane_;
+};
+
+SymbolicRun::SymbolicRun(const Programs& programs, const Conditions& conditions, bool in_place, ValueTable& values)
+    : programs_(programs),
+      shares_memory_(programs.shares_memory()),
+      conditions_(conditions),
+      values_(values),
+      memory_(programs.schedule(), conditions.operations, in_place),
+      done_(std::size_t{programs.num_ranks()} * programs.num_lanes()),
+      slots_(programs.num_ranks()) {
+  const std::uint32_t num_lanes = programs.num_ranks() * programs.num_lanes();
+  clocks_.reserve(num_lanes);
+  for (std::uint32_t lane = 0; lane < num_lanes; ++lane) clocks_.emplace_back(lane, num_lanes);
+  for (std::uint32_t rank = 0; rank < programs.num_ranks(); ++rank)
+    memory_.fill(rank, 0, conditions.operations.front(), values_);
+}
+
+std::uint64_t SymbolicRun::event(std::uint32_t owner, std::uint32_t round, std::uint32_t number) const {
+  return (std::uint64_t{owner} << 32U | number) * conditions_.operations.size() * 8 + round;
+}
+
+// --- order
+// ------------------------------------------------------------------------------------------------------------
+
+void SymbolicRun::ready(const World& world, const LaneState& lane, const Step& step) {
+  now_ = {&world, &lane, &step};
+  if (!shares_memory_) {
+    clock().tick();
+    return;
+  }
+  Edges edges(*this);
+  for (const After& after : step.after) {
+    const std::uint32_t index = programs_.index_of(lane.rank, after.lane, after.step);
+    clock().join(steps_[event(programs_.lane_id(lane.rank, after.lane), lane.round, index)]);
+  }
+  static_cast<void>(is_ready(step, edges));
+  clock().tick();
+}
+
+void SymbolicRun::passed(const World&, const LaneState& lane, const Step&) {
+  const Programs::LaneFacts& facts = programs_.lane_facts(lane.id);
+  if (facts.is_waited_for[lane.index]) steps_[event(lane.id, lane.round, lane.index)] = clocks_[lane.id].now();
+  if (facts.last_remote == lane.index) done_[lane.id].push_back(clocks_[lane.id].now());
+}
+
+void SymbolicRun::take(const World&, const LaneState& lane, const Endpoint& end) {
+  Queue& queue = queues_[connection(end.rank, lane.rank)];
+  queue.messages[queue.oldest++] = {};
+  if (queue.oldest < queue.messages.size()) return;
+  queue.messages.clear();
+  queue.oldest = 0;
+}
+
+void SymbolicRun::publish(const World&, const LaneState& lane, const Endpoint& end) {
+  queues_[connection(lane.rank, end.rank)].messages.push_back({clock().now(), result_});
+}
+
+SymbolicRun::Message& SymbolicRun::oldest(std::uint32_t from) {
+  Queue& queue = queues_[connection(from, now_.lane->rank)];
+  return queue.messages[queue.oldest];
+}
+
+SymbolicRun::Slot& SymbolicRun::slot_of(std::uint32_t rank, std::uint32_t expose) {
+  const std::uint32_t index = conditions_.staging_slots == kUnlimited ? expose : expose % conditions_.staging_slots;
+  if (index >= slots_[rank].size()) slots_[rank].resize(index + 1);
+  return slots_[rank][index];
+}
+
+void SymbolicRun::post(const World& world, const LaneState& lane, const Step& step) {
+  if (step.kind == StepKind::expose && conditions_.staged) {
+    const std::uint32_t expose = world.num_exposed(lane.rank);
+    Slot& slot = slot_of(lane.rank, expose);
+    if (const auto earlier = slot.history.write(clock(), access()); earlier) {
+      fail_race(*earlier, true,
+                fmt::format("staging slot {} of rank {}", expose % conditions_.staging_slots, lane.rank));
+      return;
+    }
+    const Slice& slice = step.sources[0].slice;
+    slot.expose = expose;
+    slot.values.assign(slice.num_pieces, {});
+    for (std::uint32_t offset = 0; offset < slice.num_pieces; ++offset)
+      if (!load_cell(lane.rank, slice, offset, slot.values[offset])) return;
+  }
+  posts_[event(lane.rank, lane.round, step.post)] = clock().now();
+}
+
+// --- data
+// -------------------------------------------------------------------------------------------------------------
+
+void SymbolicRun::combine(const World&, const LaneState&, const Step& step) {
+  const std::uint32_t num_pieces = step.sources[0].slice.num_pieces;
+  result_.assign(num_pieces, {});
+  std::uint32_t num_finished = 0;
+  for (std::uint32_t offset = 0; offset < num_pieces; ++offset) {
+    bool finishes = false;
+    if (!fold_piece(offset, result_[offset], finishes)) return;
+    num_finished += finishes ? 1 : 0;
+    for (const Endpoint& end : step.destinations)
+      if (!store(end, offset, result_[offset])) return;
+    if (!step.gives_up_source) continue;
+    const Slice& slice = step.sources[0].slice;
+    Cell& cell = memory_.at(now_.lane->rank, slice.space, {slice.block, slice.first_piece + offset}, now_.lane->round);
+    cell.held.id = kGivenUp;
+  }
+  if (num_finished != 0 && num_finished != num_pieces) {
+    fail(Fault::touch, fmt::format("completes {} of its {} pieces, so it can neither have nor not have the final touch",
+                                   num_finished, num_pieces));
+  }
+}
+
+bool SymbolicRun::fold_piece(std::uint32_t offset, Held& result, bool& finishes) {
+  const Step& step = *now_.step;
+  const Maker maker{now_.lane->id, step.number};
+  for (std::size_t source = 0; source < step.sources.size(); ++source) {
+    Held held;
+    if (!load(step.sources[source], offset, held)) return false;
+    if (source == 0) {
+      result = held;
+      continue;
+    }
+    if (values_[result.id].origin != values_[held.id].origin) {
+      const Origin a = values_[result.id].origin;
+      const Origin b = values_[held.id].origin;
+      return fail(
+          Fault::mixed,
+          fmt::format("folds parts of piece {}.{} with parts of piece {}.{}", a.block, a.piece, b.block, b.piece),
+          to_string(piece_of(step.sources[source].slice, offset)));
+    }
+    if (const auto rank = values_.common(result.id, held.id)) return fail_doubled(result.id, held.id, *rank);
+    result.id = values_.plus(result.id, held.id, source + 1 == step.sources.size(), maker);
+  }
+  const Value& value = values_[result.id];
+  const auto complete = contributions_of_result(programs_.schedule());
+  finishes = complete && value.count == *complete && !value.finished;
+  if (finishes) result.id = values_.finished(result.id);
+  return true;
+}
+
+bool SymbolicRun::load(const Endpoint& end, std::uint32_t offset, Held& held) {
+  switch (end.place) {
+    case Place::local: return load_cell(now_.lane->rank, end.slice, offset, held);
+    case Place::message: {
+      const std::vector<Held>& values = oldest(end.rank).values;
+      if (values.size() != end.slice.num_pieces) {
+        return fail(Fault::mixed,
+                    fmt::format("takes a message of {} pieces for one of {}", values.size(), end.slice.num_pieces),
+                    to_string(end.slice));
+      }
+      held = values[offset];
+      if (values_[held.id].origin.piece != end.slice.first_piece + offset) {
+        return fail(Fault::mixed,
+                    fmt::format("takes piece {} from rank {} for piece {}", values_[held.id].origin.piece, end.rank,
+                                end.slice.first_piece + offset),
+                    to_string(end.slice));
+      }
+      if (held.id > kGivenUp && held.round == now_.lane->round) return true;
+      return check_operand(held, fmt::format("the message from rank {}", end.rank));
+    }
+    case Place::remote:
+      return conditions_.staged ? load_slot(end, offset, held) : load_cell(end.rank, end.slice, offset, held);
+  }
+  return false;
+}
+
+bool SymbolicRun::load_cell(std::uint32_t rank, const Slice& slice, std::uint32_t offset, Held& held) {
+  Cell& cell = memory_.at(rank, slice.space, {slice.block, slice.first_piece + offset}, now_.lane->round);
+  if (const auto earlier = cell.history.read(clock(), access()))
+    return fail_race(*earlier, false, at_rank(rank, slice, offset));
+  held = cell.held;
+  if (held.id <= kGivenUp || held.round != now_.lane->round) return check_operand(held, at_rank(rank, slice, offset));
+  return check_touch(slice, held);
+}
+
+bool SymbolicRun::load_slot(const Endpoint& end, std::uint32_t offset, Held& held) {
+  const Programs::RankFacts& facts = programs_.rank_facts(end.rank);
+  const std::uint32_t expose = now_.lane->round * facts.num_exposes + facts.slots[end.post];
+  Slot& slot = slot_of(end.rank, expose);
+  const auto where = [&] { return fmt::format("the staging slot of post {} of rank {}", end.post, end.rank); };
+  if (const auto earlier = slot.history.read(clock(), access())) return fail_race(*earlier, false, where());
+  if (slot.expose != expose) return fail(Fault::race, "the slot has been used again already", where());
+  held = slot.values[end.slice.first_piece + offset - facts.posts[end.post]->sources[0].slice.first_piece];
+  return true;  // load_cell has checked it when it was exposed
+}
+
+bool SymbolicRun::store(const Endpoint& end, std::uint32_t offset, Held held) {
+  if (end.place == Place::message) return true;  // goes with publish()
+  const std::uint32_t rank = end.place == Place::local ? now_.lane->rank : end.rank;
+  Cell& cell = memory_.at(rank, end.slice.space, {end.slice.block, end.slice.first_piece + offset}, now_.lane->round);
+  if (const auto earlier = cell.history.write(clock(), access()))
+    return fail_race(*earlier, true, at_rank(rank, end.slice, offset));
+  cell.held = held;
+  return true;
+}
+
+bool SymbolicRun::check_operand(const Held& held, const std::string& where) {
+  if (held.id == kNothing) return fail(Fault::no_value, "reads what was never written", where);
+  if (held.id == kGivenUp) return fail(Fault::no_value, "reads what an earlier step gave up", where);
+  if (held.round != now_.lane->round)
+    return fail(Fault::no_value, fmt::format("reads what is left over from round {}", held.round), where);
+  return true;
+}
+
+// A step scales what it reads from an input, and nothing else: so that must be as the caller left it, and nothing else
+// may be.
+bool SymbolicRun::check_touch(const Slice& slice, Held& held) {
+  const bool from_input = slice.space == Space::input;
+  if (from_input == values_[held.id].touched) {
+    return fail(Fault::touch,
+                from_input ? "reads from an input what has been scaled already"
+                           : "reads a raw input as if it had been scaled already",
+                to_string(slice));
+  }
+  if (from_input) held.id = values_.touched(held.id);
+  return true;
+}
+
+// --- results
+// ----------------------------------------------------------------------------------------------------------
+
+void SymbolicRun::ended(const World& world, std::uint32_t rank, std::uint32_t first_round, std::uint32_t next_round) {
+  // The caller: after all that the rank's lanes have done, and before all that they do next. Told by lane 0.
+  const std::uint32_t first_lane = programs_.lane_id(rank, 0);
+  Clock& caller = clocks_[first_lane];
+  for (std::uint32_t lane = 1; lane < programs_.num_lanes(); ++lane) caller.join(clocks_[first_lane + lane].now());
+  caller.tick();
+  LaneState state{.rank = rank, .lane = 0, .id = first_lane, .round = next_round - 1};
+  now_ = {&world, &state, nullptr};
+  const Division& division = programs_.schedule().division(Space::output);
+  for (std::uint32_t round = first_round; round < next_round; ++round)
+    for (std::uint32_t block = 0; block < division.blocks; ++block)
+      for (std::uint32_t piece = 0; piece < division.pieces; ++piece)
+        if (!check_result(rank, {block, piece}, round)) return;
+  // Buffers are the caller's again: it may read and write all of them.
+  std::optional<Access> late;
+  memory_.for_each_of_caller(rank, [&](Cell& cell) {
+    if (const auto earlier = cell.history.write(caller, access()); earlier && !late) late = earlier;
+  });
+  if (late) {
+    fail_race(*late, true, fmt::format("the buffers of rank {}", rank));
+    return;
+  }
+  const std::vector<std::uint32_t>& operations = conditions_.operations;
+  std::uint32_t begun = 0;
+  for (const std::uint32_t rounds : operations) {
+    if (begun == next_round) memory_.fill(rank, next_round, rounds, values_);
+    begun += rounds;
+  }
+  for (std::uint32_t lane = 1; lane < programs_.num_lanes(); ++lane) clocks_[first_lane + lane].join(caller.now());
+}
+
+bool SymbolicRun::check_result(std::uint32_t rank, Origin output, std::uint32_t round) {
+  const auto expected = expected_output(programs_.schedule(), rank, output);
+  if (!expected) return true;
+  Cell& cell = memory_.at(rank, Space::output, output, round);
+  const auto where = [&] { return at_rank(rank, {Space::output, output.block, output.piece, 1}, 0); };
+  if (const auto earlier = cell.history.read(clock(), access())) return fail_race(*earlier, false, where());
+  const Held held = cell.held;
+  if (held.id == kNothing) return fail(Fault::missing, "the result was never written", where());
+  if (held.id == kGivenUp) return fail(Fault::missing, "the result was given up", where());
+  if (held.round != round)
+    return fail(Fault::missing, fmt::format("the result is left over from round {}", held.round), where());
+  const Value& value = values_[held.id];
+  if (value.origin != expected->origin)
+    return fail(Fault::mixed, fmt::format("holds parts of piece {}.{}", value.origin.block, value.origin.piece),
+                where());
+  if (!check_contributions(rank, *expected, output, held.id)) return false;
+  if (!value.touched) return fail(Fault::touch, "the result has a contribution that nothing has scaled", where());
+  if (contributions_of_result(programs_.schedule()) && !value.finished)
+    return fail(Fault::touch, "the result has had no final touch", where());
+  note_order(rank, value, held.id);
+  return true;
+}
+
+bool SymbolicRun::check_contributions(std::uint32_t rank, const Expected& expected, Origin output, ValueId id) {
+  const Value& value = values_[id];
+  // None is held twice, so as many as there are ranks are all of them.
+  if (!expected.only && value.count == programs_.num_ranks()) return true;
+  const std::string where = at_rank(rank, {Space::output, output.block, output.piece, 1}, 0);
+  std::vector<std::uint32_t> missing;
+  for (std::uint32_t each = 0; each < programs_.num_ranks(); ++each) {
+    const bool wanted = !expected.only || *expected.only == each;
+    if (wanted && !values_.holds(id, each)) missing.push_back(each);
+    if (!wanted && values_.holds(id, each))
+      return fail(Fault::mixed, fmt::format("holds the contribution of rank {}, which has no part in it", each), where);
+  }
+  if (missing.empty()) return true;
+  fail(Fault::missing,
+       fmt::format("holds {} and lacks the contributions of {} ranks, of which the first is rank {}",
+                   values_.expression(id), missing.size(), missing[0]),
+       where);
+  // Where it went instead: the largest fold that holds it.
+  ValueId largest = kNothing;
+  for (ValueId each = kGivenUp + 1; each < values_.size(); ++each) {
+    const bool holds = values_[each].origin == value.origin && values_.holds(each, missing[0]);
+    if (holds && values_[each].count > values_[largest].count) largest = each;
+  }
+  if (largest == kNothing || values_[largest].is_contribution()) {
+    failure_->story.push_back(fmt::format("no step folds the contribution of rank {} into anything", missing[0]));
+  } else {
+    failure_->story.push_back(fmt::format("the contribution of rank {} went here instead:", missing[0]));
+    tell_path(largest, missing[0]);
+  }
+  return false;
+}
+
+void SymbolicRun::note_order(std::uint32_t rank, const Value& value, ValueId id) {
+  roundings_ = std::max(roundings_, value.roundings);
+  const std::uint64_t origin = std::uint64_t{value.origin.block} << 32U | value.origin.piece;
+  const auto [entry, is_new] = bits_of_.try_emplace(origin, value.bits);
+  const auto lose = [&](bool& kept, bool keeps, std::string_view why) {
+    if (kept && !keeps) {
+      why_not_ = fmt::format("output[{}.{}] of rank {} is {}: {}", value.origin.block, value.origin.piece, rank,
+                             values_.expression(id), why);
+    }
+    kept = kept && keeps;
+  };
+  lose(all_left_folds_, value.left_fold && value.in_rank_order, "no left fold in rank order");
+  lose(all_in_rank_order_, value.in_rank_order, "not in rank order");
+  lose(all_uniform_, entry->second == value.bits, "another fold than on another rank");
+}
+
+OrderClass SymbolicRun::order() const {
+  if (!all_uniform_) return OrderClass::free;
+  if (all_left_folds_) return OrderClass::ordered;
+  return all_in_rank_order_ ? OrderClass::rank_order : OrderClass::uniform;
+}
+
+// --- stories
+// ----------------------------------------------------------------------------------------------------------
+
+bool SymbolicRun::fail(Fault fault, std::string what, std::string piece) {
+  const bool in_step = now_.step != nullptr;
+  failure_ = {
+      fault, now_.lane->rank, now_.lane->lane, in_step ? now_.step->number : 0, std::move(piece), std::move(what), {}};
+  failure_->story.push_back(describe(access()));
+  return false;
+}
+
+bool SymbolicRun::fail_race(const Access& earlier, bool writes, const std::string& piece) {
+  fail(Fault::race,
+       fmt::format("{} a piece that another lane may be using at the same time", writes ? "writes" : "reads"), piece);
+  failure_->story.insert(failure_->story.begin(), describe(earlier));
+  failure_->story.emplace_back("nothing orders the one before the other");
+  return false;
+}
+
+bool SymbolicRun::fail_doubled(ValueId left, ValueId right, std::uint32_t rank) {
+  fail(Fault::doubled,
+       fmt::format("folds {} and {}, which both hold the contribution of rank {}", values_.expression(left),
+                   values_.expression(right), rank),
+       to_string(now_.step->sources[0].slice));
+  failure_->story.clear();
+  tell_path(left, rank);
+  failure_->story.emplace_back("and again");
+  tell_path(right, rank);
+  failure_->story.push_back(describe(access()));
+  return false;
+}
+
+void SymbolicRun::tell_path(ValueId id, std::uint32_t rank) {
+  constexpr std::size_t kMostLines = 4;
+  const std::vector<ValueId> path = values_.path_of(id, rank);
+  if (path.empty()) failure_->story.push_back(fmt::format("rank {} brings its own contribution", rank));
+  const std::size_t begin = path.size() > kMostLines ? path.size() - kMostLines : 0;
+  for (std::size_t each = begin; each < path.size(); ++each) {
+    const Maker& maker = values_[path[each]].maker;
+    const std::uint32_t owner = maker.lane_id / programs_.num_lanes();
+    const std::uint32_t lane = maker.lane_id % programs_.num_lanes();
+    const Step& step = programs_.steps(owner, lane)[programs_.index_of(owner, lane, maker.number)];
+    failure_->story.push_back(fmt::format("rank {}, lane {}, step {} made {}: {}", owner, lane, step.number,
+                                          values_.expression(path[each]), tutti::to_string(step)));
+  }
+}
+
+std::string SymbolicRun::describe(const Access& access) const {
+  const std::uint32_t rank = access.lane / programs_.num_lanes();
+  const std::uint32_t lane = access.lane % programs_.num_lanes();
+  const std::vector<Step>& steps = programs_.steps(rank, lane);
+  // A lane counts one a step, and lane 0 one more when the caller has the buffers between operations.
+  std::size_t past = access.time == 0 ? 0 : access.time - 1;
+  std::size_t round = 0;
+  for (const std::uint32_t rounds : conditions_.operations) {
+    if (past < rounds * steps.size()) {
+      const Step& step = steps[past % steps.size()];
+      return fmt::format("rank {}, lane {}, step {} of round {}: {}", rank, lane, step.number,
+                         round + past / steps.size(), tutti::to_string(step));
+    }
+    past -= rounds * steps.size();
+    round += rounds;
+    if (lane == 0 && past-- == 0) break;
+  }
+  return fmt::format("rank {}, its caller, when the operation that ends with round {} is over", rank, round - 1);
+}
+
+}  // namespace tutti

@@ -1,0 +1,58 @@
+// The cache lines that ranks on one host talk through. Each line has one writer; the comments name it and the partner
+// of each memory order. All live in the shared region (region.hpp), zero-initialised by the kernel.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+
+namespace tutti::shm {
+
+inline constexpr std::size_t kLine = 64;
+// What fits into the flag's own line, so that flag and payload cross in one transfer.
+inline constexpr std::size_t kInlineBytes = 48;
+
+// A post, or the head of a message. Its sequence is stored with release after the rest and loaded with acquire before
+// it, so whoever sees the number sees what it announces.
+struct alignas(kLine) FlagLine {
+  std::atomic<std::uint64_t> sequence;
+  // The operation it belongs to (CallDescription), so that mismatched calls are found. Atomic because a post without
+  // payload may be followed by one that uses its line again while a slow rank still looks; see Machine::check().
+  std::atomic<std::uint64_t> description;
+  std::byte payload[kInlineBytes];
+};
+static_assert(sizeof(FlagLine) == kLine);
+
+// A number that only grows. Stored with release when what it counts is done, loaded with acquire by who builds on it.
+struct alignas(kLine) CounterLine {
+  std::atomic<std::uint64_t> value;
+};
+
+// What a rank sleeps on. `asleep` is written by the sleeper, `word` by whoever wakes it (waiter.cpp).
+struct alignas(kLine) DoorbellLine {
+  std::atomic<std::uint32_t> word;
+  std::atomic<std::uint32_t> asleep;
+};
+
+// Where the buffers are that a rank's posts of this operation are about, by number of the post: the buffer's offset in
+// this rank's part of its symmetric segment. Stored before the post, loaded after it, and not stored again before every
+// rank is done with the operation (by-name operations end in that knowledge).
+inline constexpr std::uint32_t kMaxPlaces = 8;
+struct alignas(kLine) PlacesLine {
+  std::atomic<std::uint64_t> place[kMaxPlaces];
+};
+
+enum class Presence : std::uint32_t {
+  none = 0,
+  here = 1,  // the rank has mapped the region and filled in its cores
+  left = 2,  // it has left in order and begins no further operation
+};
+
+// Where a rank is, for those who wait for it to say: relaxed, for messages only.
+struct alignas(kLine) CallLine {
+  std::atomic<std::uint64_t> operation;    // how many operations it has begun
+  std::atomic<std::uint64_t> description;  // the latest of them
+  std::atomic<Presence> presence;
+};
+
+}  // namespace tutti::shm

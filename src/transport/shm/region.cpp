@@ -1,0 +1,104 @@
+#include "transport/shm/region.hpp"
+
+#include <cerrno>
+#include <climits>
+
+#include <fmt/format.h>
+#include <linux/futex.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+namespace tutti::shm {
+
+namespace {
+
+constexpr std::uint64_t kHeapAlignment = std::uint64_t{2} << 20;  // a huge page
+
+constexpr std::uint64_t round_up(std::uint64_t value, std::uint64_t to) { return (value + to - 1) / to * to; }
+
+// Where each part begins. The connections are N² and the file is sparse: one that is never used costs address space
+// only. Between one rank's part and the next there is an odd number of lines, so that equal offsets of different ranks
+// do not fall into the same set of a cache.
+struct Offsets {
+  explicit Offsets(const RegionShape& shape) {
+    const std::uint64_t ranks = shape.num_ranks;
+    constexpr std::uint64_t kPage = 4096;
+    staging = kPage + ranks * kPage;
+    staging_stride = round_up(shape.staging_depth * shape.staging_slot, kPage) + kPage;
+    message_stride = kLine + round_up(shape.message_slot, kLine);
+    connection_stride = round_up(kLine + shape.message_depth * message_stride, kPage);
+    connections = staging + ranks * staging_stride;
+    heap = round_up(connections + ranks * ranks * connection_stride, kHeapAlignment);
+  }
+  std::uint64_t staging, staging_stride, message_stride, connection_stride, connections, heap;
+};
+
+}  // namespace
+
+std::uint64_t region_bytes(const RegionShape& shape) { return Offsets(shape).heap; }
+
+Region::Region(UniqueFd memory, const RegionShape& shape) : memory_(std::move(memory)), shape_(shape) {
+  const Offsets offsets(shape);
+  staging_ = offsets.staging;
+  staging_stride_ = offsets.staging_stride;
+  connections_ = offsets.connections;
+  connection_stride_ = offsets.connection_stride;
+  message_stride_ = offsets.message_stride;
+  heap_ = offsets.heap;
+}
+
+Result<std::unique_ptr<Region>> Region::create(const RegionShape& shape) {
+  UniqueFd memory(memfd_create("tutti", MFD_CLOEXEC));
+  if (memory.get() < 0) return Status::from_errno("cannot create shared memory (memfd_create)", errno);
+  const std::uint64_t bytes = region_bytes(shape);
+  if (ftruncate(memory.get(), static_cast<off_t>(bytes)) != 0)
+    return Status::from_errno(fmt::format("cannot give shared memory {} bytes", bytes), errno);
+  return map(std::move(memory), shape);
+}
+
+Result<std::unique_ptr<Region>> Region::map(UniqueFd memory, const RegionShape& shape) {
+  const std::uint64_t bytes = region_bytes(shape);
+  struct stat facts {};
+  if (fstat(memory.get(), &facts) != 0) return Status::from_errno("cannot look at the shared memory", errno);
+  if (static_cast<std::uint64_t>(facts.st_size) < bytes)
+    return Status(Code::internal,
+                  fmt::format("the shared memory has {} bytes, and {} ranks with these settings need {}", facts.st_size,
+                              shape.num_ranks, bytes));
+  std::unique_ptr<Region> region(new Region(std::move(memory), shape));
+  void* base = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, region->memory_.get(), 0);
+  if (base == MAP_FAILED) return Status::from_errno(fmt::format("cannot map {} bytes of shared memory", bytes), errno);
+  region->base_ = static_cast<std::byte*>(base);
+  region->bytes_ = bytes;
+  return region;
+}
+
+Region::~Region() {
+  if (base_ != nullptr) munmap(base_, bytes_);
+}
+
+std::optional<Breakage> Region::breakage() const {
+  const std::uint64_t word = header()->broken.load(std::memory_order_acquire);
+  if (word == 0) return std::nullopt;
+  return Breakage{static_cast<Code>(word >> 32), static_cast<std::uint32_t>(word)};
+}
+
+void Region::break_with(Breakage why) const {
+  std::uint64_t none = 0;
+  const std::uint64_t word = (std::uint64_t{static_cast<std::uint8_t>(why.code)} << 32) | why.rank;
+  header()->broken.compare_exchange_strong(none, word, std::memory_order_acq_rel);
+  wake_all();
+}
+
+void Region::wake_all() const {
+  for (std::uint32_t rank = 0; rank < shape_.num_ranks; ++rank) {
+    DoorbellLine& bell = doorbell(rank);
+    if (bell.asleep.load(std::memory_order_relaxed) == 0) continue;
+    // Changing the word first keeps a sleeper awake that is only just about to call the kernel.
+    bell.word.fetch_add(1, std::memory_order_release);
+    syscall(SYS_futex, &bell.word, FUTEX_WAKE, INT_MAX, nullptr, nullptr, 0);
+  }
+}
+
+}  // namespace tutti::shm

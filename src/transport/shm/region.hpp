@@ -1,0 +1,131 @@
+// The memory that the ranks of one communicator share on a host: lines, staging slots, message slots, and behind them
+// the symmetric heap. It is a memfd: it has no name and is gone with the last process that maps it.
+//
+// A Region owns its mapping and its descriptor. Several ranks of one process may share one Region (tests do). The
+// accessors are thread-safe in themselves; who may write what is said in line.hpp.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "base/status.hpp"
+#include "base/unique_fd.hpp"
+#include "transport/shm/line.hpp"
+
+namespace tutti::shm {
+
+// The same on every rank of a communicator.
+struct RegionShape {
+  std::uint32_t num_ranks = 1;
+  std::uint32_t staging_depth = 4;         // slots a rank
+  std::uint64_t staging_slot = 64 * 1024;  // bytes each
+  std::uint32_t message_depth = 4;         // slots a connection
+  std::uint64_t message_slot = 64 * 1024;  // bytes each
+  friend bool operator==(const RegionShape&, const RegionShape&) = default;
+};
+
+// Bytes of a region of that shape, before the symmetric heap.
+[[nodiscard]] std::uint64_t region_bytes(const RegionShape& shape);
+
+// Why a communicator can no longer be used; the first reason that anyone gives stays.
+struct Breakage {
+  Code code = Code::internal;
+  std::uint32_t rank = 0;
+};
+
+inline constexpr std::size_t kMaxCores = 1024;
+
+class Region {
+ public:
+  // A fresh region for ranks of this process.
+  [[nodiscard]] static Result<std::unique_ptr<Region>> create(const RegionShape& shape);
+  // Maps a region that create_memory() of any rank has made.
+  [[nodiscard]] static Result<std::unique_ptr<Region>> map(UniqueFd memory, const RegionShape& shape);
+
+  Region(const Region&) = delete;
+  Region& operator=(const Region&) = delete;
+  ~Region();
+
+  [[nodiscard]] const RegionShape& shape() const { return shape_; }
+  [[nodiscard]] int descriptor() const { return memory_.get(); }
+
+  // Posts go to the two lines in turn, so that a payload stays while the next post is made.
+  [[nodiscard]] FlagLine& post_line(std::uint32_t rank, std::uint64_t sequence) const {
+    return control(rank)->posts[sequence & 1];
+  }
+  // How many rounds' direct reads and writes the rank has behind it. Written by that rank.
+  [[nodiscard]] CounterLine& finished(std::uint32_t rank) const { return control(rank)->finished; }
+  [[nodiscard]] std::atomic<std::uint64_t>& place(std::uint32_t rank, std::uint32_t post) const {
+    return control(rank)->places.place[post];
+  }
+  [[nodiscard]] DoorbellLine& doorbell(std::uint32_t rank) const { return control(rank)->doorbell; }
+  [[nodiscard]] CallLine& call(std::uint32_t rank) const { return control(rank)->call; }
+  [[nodiscard]] std::atomic<std::uint64_t>& cores(std::uint32_t rank, std::size_t word) const {
+    return control(rank)->cores[word];
+  }
+  [[nodiscard]] std::byte* staging(std::uint32_t rank) const { return base_ + staging_ + rank * staging_stride_; }
+
+  // Connection source → destination: how many messages the destination has taken (its own line) …
+  [[nodiscard]] CounterLine& taken(std::uint32_t source, std::uint32_t destination) const {
+    return *reinterpret_cast<CounterLine*>(connection(source, destination));
+  }
+  // … and the slot of message number `index`: its head, followed by the bytes that do not fit into the head.
+  [[nodiscard]] FlagLine& message(std::uint32_t source, std::uint32_t destination, std::uint64_t index) const {
+    return *reinterpret_cast<FlagLine*>(connection(source, destination) + kLine +
+                                        (index % shape_.message_depth) * message_stride_);
+  }
+
+  // How many ranks are asleep or about to be: whoever posts looks here first.
+  [[nodiscard]] std::atomic<std::uint32_t>& sleepers() const { return header()->sleepers; }
+
+  [[nodiscard]] bool is_broken() const { return header()->broken.load(std::memory_order_relaxed) != 0; }
+  [[nodiscard]] std::optional<Breakage> breakage() const;
+  // Marks the communicator as broken for every rank and wakes them all.
+  void break_with(Breakage why) const;
+  void wake_all() const;
+
+  [[nodiscard]] std::uint64_t heap_offset() const { return heap_; }
+
+ private:
+  struct Header {
+    alignas(kLine) std::atomic<std::uint32_t> sleepers;
+    alignas(kLine) std::atomic<std::uint64_t> broken;
+  };
+  struct Control {
+    FlagLine posts[2];
+    CounterLine finished;
+    PlacesLine places;
+    DoorbellLine doorbell;
+    CallLine call;
+    alignas(kLine) std::atomic<std::uint64_t> cores[kMaxCores / 64];
+  };
+
+  Region(UniqueFd memory, const RegionShape& shape);
+  [[nodiscard]] Header* header() const { return reinterpret_cast<Header*>(base_); }
+  [[nodiscard]] Control* control(std::uint32_t rank) const {
+    return reinterpret_cast<Control*>(base_ + kPage + rank * kPage);
+  }
+  [[nodiscard]] std::byte* connection(std::uint32_t source, std::uint32_t destination) const {
+    return base_ + connections_ + (std::uint64_t{source} * shape_.num_ranks + destination) * connection_stride_;
+  }
+
+  static constexpr std::uint64_t kPage = 4096;
+  static_assert(sizeof(Control) <= kPage && sizeof(Header) <= kPage);
+  UniqueFd memory_;
+  RegionShape shape_;
+  std::byte* base_ = nullptr;
+  std::uint64_t bytes_ = 0;
+  std::uint64_t staging_ = 0;
+  std::uint64_t staging_stride_ = 0;
+  std::uint64_t connections_ = 0;
+  std::uint64_t connection_stride_ = 0;
+  std::uint64_t message_stride_ = 0;
+  std::uint64_t heap_ = 0;
+};
+
+}  // namespace tutti::shm

@@ -1,0 +1,86 @@
+#include "transport/shm/waiter.hpp"
+
+#include <ctime>
+#include <utility>
+
+#include <linux/futex.h>
+#include <linux/membarrier.h>
+#include <sched.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+namespace tutti::shm {
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr int kLooksBetweenClocks = 64;
+// Long enough to cost nothing, short enough that a lost wake-up or a broken communicator is noticed at once.
+constexpr std::chrono::milliseconds kLongSleep{50};
+// Without membarrier a wake-up can be missed; then this is the price.
+constexpr std::chrono::microseconds kShortSleep{200};
+
+bool register_membarrier() { return syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_GLOBAL_EXPEDITED, 0, 0) == 0; }
+
+timespec to_timespec(std::chrono::nanoseconds duration) {
+  const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(duration);
+  return {static_cast<time_t>(seconds.count()), static_cast<long>((duration - seconds).count())};
+}
+
+}  // namespace
+
+WaitPolicy wait_policy(std::uint32_t num_ranks, std::uint32_t num_cores) {
+  WaitPolicy policy;
+  if (num_ranks > num_cores) {
+    policy.eager = 1;
+    policy.spin = std::chrono::nanoseconds(0);
+  }
+  return policy;
+}
+
+Waiter::Waiter(const Region& region, std::uint32_t rank, const WaitPolicy& policy, Persist persist)
+    : region_(region),
+      rank_(rank),
+      policy_(policy),
+      persist_(std::move(persist)),
+      has_membarrier_(register_membarrier()) {}
+
+WaitEnd Waiter::patiently(Look look, const void* context) {
+  const Clock::time_point start = Clock::now();
+  while (true) {
+    const std::chrono::nanoseconds waited = Clock::now() - start;
+    if (region_.is_broken()) return look(context) ? WaitEnd::ready : WaitEnd::broken;
+    if (policy_.timeout.count() > 0 && waited >= policy_.timeout) return WaitEnd::timed_out;
+    if (waited < policy_.spin) {
+      for (int i = 0; i < kLooksBetweenClocks; ++i) {
+        if (look(context)) return WaitEnd::ready;
+        relax();
+      }
+    } else if (waited < policy_.spin + policy_.yield) {
+      if (look(context)) return WaitEnd::ready;
+      sched_yield();
+    } else {
+      if (look(context)) return WaitEnd::ready;
+      if (!persist_(waited)) return WaitEnd::given_up;
+      sleep(look, context);
+    }
+  }
+}
+
+void Waiter::sleep(Look look, const void* context) {
+  DoorbellLine& bell = region_.doorbell(rank_);
+  const std::uint32_t word = bell.word.load(std::memory_order_acquire);
+  bell.asleep.store(1, std::memory_order_relaxed);
+  region_.sleepers().fetch_add(1, std::memory_order_seq_cst);
+  if (has_membarrier_) syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL_EXPEDITED, 0, 0);
+  // From here on: either this look sees the post, or the poster sees the raised counter and rings.
+  if (!look(context) && !region_.is_broken()) {
+    const timespec limit = to_timespec(has_membarrier_ ? std::chrono::nanoseconds(kLongSleep) : kShortSleep);
+    syscall(SYS_futex, &bell.word, FUTEX_WAIT, word, &limit, nullptr, 0);
+  }
+  region_.sleepers().fetch_sub(1, std::memory_order_relaxed);
+  bell.asleep.store(0, std::memory_order_relaxed);
+}
+
+}  // namespace tutti::shm

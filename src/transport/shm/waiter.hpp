@@ -1,0 +1,89 @@
+// How a rank waits: it spins while the answer is likely to be near, then lets others have the core, then sleeps.
+//
+// Sleeping costs the poster nothing while nobody sleeps: it looks at one shared counter after each post. The order
+// "store the post, look at the counter" against "raise the counter, look at the post" would need a full fence in every
+// post; instead the sleeper pays for both with membarrier(2), which runs a fence on every core that runs a rank.
+// Where the kernel has no such call, sleeps are short instead.
+//
+// One Waiter belongs to one rank and one thread.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+
+#include "transport/shm/region.hpp"
+
+#if defined(__x86_64__) || defined(__i386__)
+#include <immintrin.h>
+#endif
+
+namespace tutti::shm {
+
+inline void relax() {
+#if defined(__x86_64__) || defined(__i386__)
+  _mm_pause();
+#elif defined(__aarch64__)
+  asm volatile("isb" ::: "memory");
+#endif
+}
+
+struct WaitPolicy {
+  std::uint32_t eager = 400;                  // looks before the clock is asked at all
+  std::chrono::nanoseconds spin{100'000};     // then looks without giving the core away
+  std::chrono::nanoseconds yield{1'000'000};  // then yields between looks
+  std::chrono::nanoseconds timeout{0};        // gives up after this long; 0 never
+};
+
+// What fits the machine: where there are fewer cores than ranks, spinning keeps a core from the one waited for.
+[[nodiscard]] WaitPolicy wait_policy(std::uint32_t num_ranks, std::uint32_t num_cores);
+
+enum class WaitEnd : std::uint8_t {
+  ready,
+  broken,     // the region says why
+  timed_out,  // WaitPolicy::timeout
+  given_up,   // the one who was asked during the wait said that it is in vain
+};
+
+// Asked now and then during a long wait, with how long it has been: whether to go on.
+using Persist = std::function<bool(std::chrono::nanoseconds waited)>;
+
+class Waiter {
+ public:
+  Waiter(const Region& region, std::uint32_t rank, const WaitPolicy& policy, Persist persist);
+
+  // Waits until `ready()` is true; anything else than WaitEnd::ready means that it never will be.
+  template <typename Ready>
+  [[nodiscard]] WaitEnd until(const Ready& ready) {
+    for (std::uint32_t look = 0; look < policy_.eager; ++look) {
+      if (ready()) [[likely]]
+        return WaitEnd::ready;
+      relax();
+    }
+    return patiently([](const void* context) { return (*static_cast<const Ready*>(context))(); }, &ready);
+  }
+
+  // To be called after making anything known that another rank may be asleep for.
+  void wake_others() const {
+    // Keeps the compiler from looking before it stores; the processor is the sleeper's business (see above).
+    std::atomic_signal_fence(std::memory_order_seq_cst);
+    // Acquire: whoever sees the raised counter also sees which rank raised it (sleep() stores `asleep` before).
+    if (region_.sleepers().load(std::memory_order_acquire) != 0) [[unlikely]]
+      region_.wake_all();
+  }
+
+  [[nodiscard]] const WaitPolicy& policy() const { return policy_; }
+
+ private:
+  using Look = bool (*)(const void* context);
+  WaitEnd patiently(Look look, const void* context);
+  void sleep(Look look, const void* context);
+
+  const Region& region_;
+  std::uint32_t rank_;
+  WaitPolicy policy_;
+  Persist persist_;
+  bool has_membarrier_ = false;
+};
+
+}  // namespace tutti::shm

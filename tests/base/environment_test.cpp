@@ -1,0 +1,37 @@
+#include "base/environment.hpp"
+
+#include <gtest/gtest.h>
+#include <stdlib.h>
+
+namespace tutti {
+namespace {
+
+TEST(Environment, LooksUpWhatItWasMadeOf) {
+  const Environment environment{{"A", "1"}, {"EMPTY", ""}};
+  EXPECT_EQ(environment.lookup("A"), "1");
+  EXPECT_EQ(environment.lookup("EMPTY"), "");
+  EXPECT_EQ(environment.lookup("B"), std::nullopt);
+}
+
+TEST(Environment, FirstOfTwoCountsAndSetReplaces) {
+  Environment environment({{"A", "first"}, {"A", "second"}});
+  EXPECT_EQ(environment.lookup("A"), "first");
+  environment.set("A", "third");
+  EXPECT_EQ(environment.lookup("A"), "third");
+}
+
+TEST(Environment, NamesAreInOrder) {
+  const Environment environment(std::vector<Environment::Pair>{{"C", ""}, {"A", ""}, {"B", ""}});
+  EXPECT_EQ(environment.names(), (std::vector<std::string>{"A", "B", "C"}));
+}
+
+TEST(Environment, OfThisProcessIsACopy) {
+  ASSERT_EQ(::setenv("TUTTI_TEST_ONLY", "a=b", 1), 0);
+  const Environment environment = Environment::of_this_process();
+  ASSERT_EQ(::unsetenv("TUTTI_TEST_ONLY"), 0);
+  EXPECT_EQ(environment.lookup("TUTTI_TEST_ONLY"), "a=b");
+  EXPECT_EQ(Environment::of_this_process().lookup("TUTTI_TEST_ONLY"), std::nullopt);
+}
+
+}  // namespace
+}  // namespace tutti

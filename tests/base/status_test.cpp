@@ -1,0 +1,97 @@
+#include "base/status.hpp"
+
+#include <cerrno>
+#include <memory>
+#include <string>
+
+#include <gtest/gtest.h>
+
+namespace tutti {
+namespace {
+
+TEST(Status, DoneHasNothingToSay) {
+  const Status done;
+  EXPECT_TRUE(done.ok());
+  EXPECT_EQ(done.code(), Code::ok);
+  EXPECT_EQ(done.rank(), Status::kNoRank);
+  EXPECT_EQ(done.message(), "");
+  EXPECT_EQ(done.to_string(), "ok");
+  EXPECT_TRUE(done.with_context("starting").ok());
+  EXPECT_EQ(sizeof(Status), 2 * sizeof(void*));
+}
+
+TEST(Status, ErrorKeepsCodeMessageAndRank) {
+  const Status lost(Code::rank_lost, "rank 3 ended", 3);
+  EXPECT_FALSE(lost.ok());
+  EXPECT_EQ(lost.code(), Code::rank_lost);
+  EXPECT_EQ(lost.rank(), 3);
+  EXPECT_EQ(lost.message(), "rank 3 ended");
+  EXPECT_EQ(lost.cause(), nullptr);
+}
+
+TEST(Status, ContextGoesInFrontAndKeepsTheRest) {
+  const Status lost(Code::rank_lost, "rank 3 ended", 3);
+  const Status outer = lost.with_context("all-reduce").with_context("step 7");
+  EXPECT_EQ(outer.to_string(), "step 7: all-reduce: rank 3 ended");
+  EXPECT_EQ(outer.code(), Code::rank_lost);
+  EXPECT_EQ(outer.rank(), 3);
+  ASSERT_NE(outer.cause(), nullptr);
+  EXPECT_EQ(outer.cause()->message(), "all-reduce");
+}
+
+TEST(Status, ErrnoBecomesWords) {
+  const Status status = Status::from_errno("cannot open /x", ENOENT);
+  EXPECT_EQ(status.code(), Code::system);
+  EXPECT_EQ(status.message(), "cannot open /x: No such file or directory");
+}
+
+TEST(Status, EveryCodeHasANameOfItsOwn) {
+  for (int a = 0; a <= static_cast<int>(Code::internal); ++a) {
+    EXPECT_NE(name_of(static_cast<Code>(a)), "unknown code") << a;
+    for (int b = 0; b < a; ++b) EXPECT_NE(name_of(static_cast<Code>(a)), name_of(static_cast<Code>(b)));
+  }
+}
+
+Status fails_on(int number) {
+  if (number < 0) return {Code::invalid_argument, "negative"};
+  return {};
+}
+
+Status tries_both(int first, int second) {
+  TUTTI_TRY(fails_on(first));
+  TUTTI_TRY(fails_on(second));
+  return {};
+}
+
+TEST(Status, TryReturnsTheFirstError) {
+  EXPECT_TRUE(tries_both(1, 2).ok());
+  EXPECT_EQ(tries_both(1, -2).message(), "negative");
+  EXPECT_EQ(tries_both(-1, 2).code(), Code::invalid_argument);
+}
+
+TEST(Result, HoldsAValueOrAnError) {
+  const Result<std::string> value(std::string("text"));
+  ASSERT_TRUE(value.ok());
+  EXPECT_EQ(*value, "text");
+  EXPECT_EQ(value->size(), 4U);
+  EXPECT_TRUE(value.status().ok());
+
+  const Result<std::string> error(Status(Code::timeout, "late"));
+  EXPECT_FALSE(error.ok());
+  EXPECT_EQ(error.status().message(), "late");
+}
+
+TEST(Result, GivesItsValueAway) {
+  Result<std::unique_ptr<int>> result(std::make_unique<int>(7));
+  const std::unique_ptr<int> taken = std::move(result).value();
+  EXPECT_EQ(*taken, 7);
+}
+
+TEST(ResultDeathTest, MisuseIsABug) {
+  const Result<int> error(Status(Code::timeout, "late"));
+  EXPECT_DEATH(static_cast<void>(error.value()), "holds an error");
+  EXPECT_DEATH(static_cast<void>(Result<int>(Status())), "needs an error");
+}
+
+}  // namespace
+}  // namespace tutti

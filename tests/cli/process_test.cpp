@@ -1,0 +1,187 @@
+// Runs the built program with an environment of its own and looks at what comes out of it.
+#include <string>
+#include <vector>
+
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "../base/temporary_folder.hpp"
+
+namespace tutti {
+namespace {
+
+struct Outcome {
+  int exit = -1;
+  std::string out;
+  std::string error;
+};
+
+class TuttiProcess : public ::testing::Test {
+ protected:
+  using Texts = std::vector<std::string>;
+
+  // The standard output goes to a file, by default one that is read back.
+  Outcome run(const Texts& arguments, Texts environment = {}, std::string out = {}) {
+    environment.push_back("XDG_CONFIG_HOME=" + folder_.path());
+    const std::string out_path = out.empty() ? folder_.file("out") : out;
+    const std::string error_path = folder_.file("error");
+    Texts command{TUTTI_PROGRAM};
+    command.insert(command.end(), arguments.begin(), arguments.end());
+    std::vector<char*> argv = pointers(command);
+    std::vector<char*> envp = pointers(environment);
+    const pid_t child = ::fork();
+    if (child == 0) {
+      const int out_file = ::open(out_path.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
+      const int error_file = ::open(error_path.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
+      if (::dup2(out_file, STDOUT_FILENO) >= 0 && ::dup2(error_file, STDERR_FILENO) >= 0) {
+        ::execve(TUTTI_PROGRAM, argv.data(), envp.data());
+      }
+      ::_exit(127);
+    }
+    int status = 0;
+    EXPECT_EQ(::waitpid(child, &status, 0), child);
+    return {WIFEXITED(status) ? WEXITSTATUS(status) : -1, out.empty() ? folder_.read("out") : "",
+            folder_.read("error")};
+  }
+
+  static std::vector<char*> pointers(Texts& texts) {
+    std::vector<char*> all;
+    for (std::string& text : texts) all.push_back(text.data());
+    all.push_back(nullptr);
+    return all;
+  }
+
+  static nlohmann::json row(const Outcome& outcome, const std::string& name) {
+    for (const nlohmann::json& row : nlohmann::json::parse(outcome.out)) {
+      if (row["name"] == name) return row;
+    }
+    return {};
+  }
+
+  testing::TemporaryFolder folder_;
+};
+
+TEST_F(TuttiProcess, VersionAndHelp) {
+  const Outcome version = run({"--version"});
+  EXPECT_EQ(version.exit, 0);
+  EXPECT_TRUE(version.out.starts_with("tutti ")) << version.out;
+  const Outcome help = run({"variables", "--help"});
+  EXPECT_EQ(help.exit, 0);
+  EXPECT_NE(help.out.find("Examples:\n  tutti variables\n"), std::string::npos) << help.out;
+  EXPECT_EQ(help.error, "");
+}
+
+TEST_F(TuttiProcess, MisuseIsTwoAndOnStandardError) {
+  for (const Texts& arguments : {Texts{}, Texts{"varables"}, Texts{"variables", "--format", "xml"},
+                                 Texts{"variables", "--json", "--format", "csv"}, Texts{"variables", "TUTTI_DEBUGG"}}) {
+    const Outcome outcome = run(arguments);
+    EXPECT_EQ(outcome.exit, 2);
+    EXPECT_EQ(outcome.out, "");
+    EXPECT_NE(outcome.error, "");
+  }
+  EXPECT_NE(run({"varables"}).error.find("the nearest is 'variables'"), std::string::npos);
+  EXPECT_NE(run({"variables", "--format", "xml"}).error.find("it takes table, csv, json or md"), std::string::npos);
+  EXPECT_NE(run({"variables", "TUTTI_DEBUGG"}).error.find("the nearest is TUTTI_DEBUG"), std::string::npos);
+}
+
+TEST_F(TuttiProcess, VariablesListsWhatItShould) {
+  folder_.write("tutti/tutti.conf", "# mine\nTUTTI_STAGING_DEPTH = 8\n");
+  const Outcome outcome = run({"variables", "--json"}, {"NCCL_DEBUG=INFO", "TUTTI_STREAM_MIN=-2"});
+  EXPECT_EQ(outcome.exit, 0);
+  EXPECT_EQ(outcome.error, "");
+  const nlohmann::json debug = row(outcome, "TUTTI_DEBUG");
+  EXPECT_EQ(debug["value"], "info");
+  EXPECT_EQ(debug["from"], "environment as NCCL_DEBUG");
+  EXPECT_EQ(debug["default"], "warn");
+  EXPECT_EQ(debug["type"], "choice");
+  EXPECT_EQ(debug["allowed"], "none, version, warn, info, trace");
+  EXPECT_EQ(debug["aliases"], "NCCL_DEBUG");
+  EXPECT_FALSE(debug["meaning"].get<std::string>().empty());
+  const nlohmann::json depth = row(outcome, "TUTTI_STAGING_DEPTH");
+  EXPECT_EQ(depth["value"], "8");
+  EXPECT_EQ(depth["from"], folder_.file("tutti/tutti.conf") + ":2");
+  EXPECT_EQ(depth["allowed"], "2 to 64");
+  EXPECT_TRUE(depth["aliases"].is_null());
+  EXPECT_EQ(row(outcome, "TUTTI_STREAM_MIN")["value"], "auto");
+  EXPECT_TRUE(row(outcome, "TUTTI_RANK")["value"].is_null());
+}
+
+TEST_F(TuttiProcess, WrongVariablesAreListedAndExitIsOne) {
+  const Outcome outcome =
+      run({"variables", "--json"}, {"TUTTI_STAGING_DEPTH=abc", "TUTTI_STAGING_SLOT=4 parsecs", "TUTTI_DEGUB=info"});
+  EXPECT_EQ(outcome.exit, 1);
+  EXPECT_TRUE(row(outcome, "TUTTI_STAGING_DEPTH")["value"].is_null());
+  EXPECT_EQ(row(outcome, "TUTTI_STAGING_DEPTH")["from"], "environment (wrong)");
+  EXPECT_EQ(row(outcome, "TUTTI_YIELD")["value"], "1ms");
+  EXPECT_NE(outcome.error.find("error: TUTTI_STAGING_DEPTH (environment): 'abc' is not a whole number"),
+            std::string::npos)
+      << outcome.error;
+  EXPECT_NE(outcome.error.find("error: TUTTI_STAGING_SLOT (environment): '4 parsecs'"), std::string::npos);
+  EXPECT_NE(outcome.error.find("warning: TUTTI_DEGUB"), std::string::npos);
+}
+
+TEST_F(TuttiProcess, AWrongFileIsNamed) {
+  folder_.write("tutti/tutti.conf", "nonsense\n");
+  const Outcome outcome = run({"variables"});
+  EXPECT_EQ(outcome.exit, 1);
+  EXPECT_EQ(outcome.error,
+            "error: " + folder_.file("tutti/tutti.conf") + ":1: found 'nonsense', expected NAME = value\n");
+  EXPECT_NE(outcome.out.find("TUTTI_DEBUG"), std::string::npos);
+}
+
+TEST_F(TuttiProcess, WarningsAloneAreNoFailure) {
+  const Outcome outcome = run({"variables", "TUTTI_DEBUG"}, {"TUTTI_DEBUG=info", "NCCL_DEBUG=trace"});
+  EXPECT_EQ(outcome.exit, 0);
+  EXPECT_EQ(outcome.error,
+            "warning: TUTTI_DEBUG is 'info' (environment) and NCCL_DEBUG is 'trace' (environment); the first counts\n");
+}
+
+TEST_F(TuttiProcess, TheSecretIsNeverShown) {
+  for (const char* format : {"table", "csv", "json", "md"}) {
+    const Outcome outcome = run({"variables", "--format", format}, {"TUTTI_UNIQUE_ID=hunter2"});
+    EXPECT_EQ(outcome.exit, 0);
+    EXPECT_EQ((outcome.out + outcome.error).find("hunter2"), std::string::npos) << format;
+    EXPECT_NE(outcome.out.find("(hidden)"), std::string::npos) << format;
+  }
+}
+
+TEST_F(TuttiProcess, OneVariableAtLength) {
+  const Outcome outcome = run({"variables", "tutti-yield"}, {"TUTTI_YIELD=250us"});
+  EXPECT_EQ(outcome.exit, 0);
+  EXPECT_EQ(outcome.out,
+            "variable  TUTTI_YIELD\n"
+            "value     250us\n"
+            "from      environment\n"
+            "default   1ms\n"
+            "type      duration\n"
+            "allowed   0s to 1m\n"
+            "meaning   How long a waiting rank yields before it sleeps.\n"
+            "aliases   -\n"
+            "group     waiting\n");
+  EXPECT_EQ(nlohmann::json::parse(run({"variables", "NCCL_DEBUG", "--json"}).out).size(), 1U);
+}
+
+TEST_F(TuttiProcess, OutputGoesToAFile) {
+  const std::string expected = run({"variables", "--format", "md"}).out;
+  const Outcome outcome = run({"variables", "--format", "md", "-o", folder_.file("variables.md")});
+  EXPECT_EQ(outcome.exit, 0);
+  EXPECT_EQ(outcome.out, "");
+  EXPECT_TRUE(expected.starts_with("| name | value |")) << expected;
+  EXPECT_EQ(folder_.read("variables.md"), expected);
+}
+
+TEST_F(TuttiProcess, OutputThatCannotBeWrittenIsSaid) {
+  const Outcome missing = run({"variables", "-o", folder_.file("none/variables.md")});
+  EXPECT_EQ(missing.exit, 2);
+  EXPECT_NE(missing.error.find("No such file or directory"), std::string::npos) << missing.error;
+  const Outcome full = run({"variables", "-o", "/dev/full"});
+  EXPECT_EQ(full.exit, 2);
+  EXPECT_NE(full.error.find("No space left"), std::string::npos) << full.error;
+  EXPECT_EQ(run({"variables"}, {}, "/dev/full").exit, 2);
+}
+
+}  // namespace
+}  // namespace tutti

@@ -1,0 +1,143 @@
+#include "cli/program.hpp"
+
+#include <array>
+#include <memory>
+#include <sstream>
+#include <string>
+
+#include <gtest/gtest.h>
+
+#include "cli/commands.hpp"
+
+namespace tutti::cli {
+namespace {
+
+// A command that says what it was given, and one that finds something wrong.
+Run define_echo(CLI::App& app) {
+  struct Options {
+    int count = 1;
+    std::vector<std::string> words;
+  };
+  const auto options = std::make_shared<Options>();
+  app.add_option("-n,--count", options->count, "How often");
+  app.add_option("words", options->words, "What");
+  return [options](const Context& context) {
+    context.out << options->count << ":";
+    for (const std::string& word : options->words) context.out << " " << word;
+    context.out << "\n";
+    return Exit::done;
+  };
+}
+
+Run define_fail(CLI::App&) {
+  return [](const Context& context) {
+    context.error << "found it\n";
+    return Exit::found_wrong;
+  };
+}
+
+struct Outcome {
+  Exit exit;
+  std::string out;
+  std::string error;
+};
+
+Outcome run(const std::vector<std::string>& arguments) {
+  const std::array commands{
+      Command{"echo-back", "Say it again", "tutti echo-back -n 2 word", define_echo},
+      Command{"fail", "Find something wrong", "tutti fail", define_fail},
+  };
+  std::ostringstream out;
+  std::ostringstream error;
+  const Environment environment;
+  const Exit exit = run_program(commands, arguments, {environment, out, error});
+  return {exit, out.str(), error.str()};
+}
+
+TEST(Program, RunsTheCommandWithItsOptions) {
+  const Outcome outcome = run({"echo-back", "-n", "3", "a", "b"});
+  EXPECT_EQ(outcome.exit, Exit::done);
+  EXPECT_EQ(outcome.out, "3: a b\n");
+  EXPECT_EQ(outcome.error, "");
+}
+
+TEST(Program, WhatFollowsTwoHyphensIsTheCommands) {
+  EXPECT_EQ(run({"echo-back", "-n", "3", "--", "fail", "-x", "--help"}).out, "3: fail -x --help\n");
+  EXPECT_EQ(run({"echo-back", "fail"}).out, "1: fail\n");
+}
+
+TEST(Program, ExitStatusIsTheCommands) {
+  const Outcome outcome = run({"fail"});
+  EXPECT_EQ(outcome.exit, Exit::found_wrong);
+  EXPECT_EQ(outcome.out, "");
+  EXPECT_EQ(outcome.error, "found it\n");
+}
+
+TEST(Program, HelpListsCommandsAndEachHasItsExample) {
+  const Outcome all = run({"--help"});
+  EXPECT_EQ(all.exit, Exit::done);
+  EXPECT_NE(all.out.find("echo-back"), std::string::npos);
+  EXPECT_NE(all.out.find("Find something wrong"), std::string::npos);
+  const Outcome one = run({"echo-back", "--help"});
+  EXPECT_EQ(one.exit, Exit::done);
+  EXPECT_NE(one.out.find("Examples:\n  tutti echo-back -n 2 word\n"), std::string::npos) << one.out;
+  EXPECT_NE(one.out.find("Usage: tutti echo-back"), std::string::npos) << one.out;
+}
+
+TEST(Program, VersionIsPrinted) {
+  EXPECT_EQ(run({"--version"}).out.rfind("tutti ", 0), 0U);
+  EXPECT_EQ(run({"--version"}).exit, Exit::done);
+}
+
+TEST(Program, NoCommandIsMisuseAndShowsHelpOnStandardError) {
+  const Outcome outcome = run({});
+  EXPECT_EQ(outcome.exit, Exit::misused);
+  EXPECT_EQ(outcome.out, "");
+  EXPECT_NE(outcome.error.find("echo-back"), std::string::npos);
+}
+
+TEST(Program, AnUnknownCommandNamesTheNearest) {
+  const Outcome outcome = run({"ehco-back"});
+  EXPECT_EQ(outcome.exit, Exit::misused);
+  EXPECT_EQ(outcome.error,
+            "tutti: 'ehco-back' is not a command; the nearest is 'echo-back'\n'tutti --help' tells more\n");
+}
+
+TEST(Program, CommandNamesTakeEitherCase) { EXPECT_EQ(run({"FAIL"}).exit, Exit::found_wrong); }
+
+TEST(Program, AnUnknownOptionNamesTheNearest) {
+  const Outcome outcome = run({"echo-back", "--cuont=3"});
+  EXPECT_EQ(outcome.exit, Exit::misused);
+  EXPECT_NE(outcome.error.find("tutti echo-back: '--cuont' is not an option; the nearest is '--count'"),
+            std::string::npos)
+      << outcome.error;
+  EXPECT_EQ(run({"--nonsense"}).exit, Exit::misused);
+  EXPECT_NE(run({"fail", "extra"}).error.find("'extra' was not expected here"), std::string::npos);
+}
+
+TEST(Program, AWrongOptionValueIsMisuse) {
+  const Outcome outcome = run({"echo-back", "-n", "many"});
+  EXPECT_EQ(outcome.exit, Exit::misused);
+  EXPECT_NE(outcome.error.find("many"), std::string::npos) << outcome.error;
+  EXPECT_EQ(outcome.out, "");
+}
+
+TEST(Program, OutputThatCannotBeWrittenIsSaid) {
+  const std::array commands{Command{"echo", "Say", "tutti echo", define_echo}};
+  std::ostringstream error;
+  std::ostream closed(nullptr);
+  const Environment environment;
+  EXPECT_EQ(run_program(commands, {"echo"}, {environment, closed, error}), Exit::misused);
+  EXPECT_NE(error.str().find("could not be written"), std::string::npos);
+}
+
+TEST(Program, EveryCommandHasSummaryAndExamples) {
+  for (const Command& command : {variables_command()}) {
+    EXPECT_FALSE(command.name.empty());
+    EXPECT_FALSE(command.summary.empty() || command.summary.ends_with('.'));
+    EXPECT_NE(command.examples.find("tutti " + std::string(command.name)), std::string::npos);
+  }
+}
+
+}  // namespace
+}  // namespace tutti::cli

@@ -1,0 +1,105 @@
+#include "cli/table.hpp"
+
+#include <limits>
+#include <string>
+
+#include <gtest/gtest.h>
+
+namespace tutti::cli {
+namespace {
+
+Table sample() {
+  Table table({{"name"}, {"bytes"}, {"us"}});
+  table.add_row({"ring", std::int64_t{1024}, 2.5});
+  table.add_row({"one_shot", std::int64_t{8}, Cell()});
+  return table;
+}
+
+TEST(Table, AlignsNumbersRightAndTextLeft) {
+  EXPECT_EQ(to_aligned(sample()),
+            "name      bytes   us\n"
+            "ring       1024  2.5\n"
+            "one_shot      8    -\n");
+}
+
+TEST(Table, ColumnsOfTextKeepNullAtTheLeft) {
+  Table table({{"name"}, {"value"}});
+  table.add_row({"a", "text"});
+  table.add_row({"b", Cell()});
+  EXPECT_EQ(to_aligned(table), "name  value\na     text\nb     -\n");
+}
+
+TEST(Table, WidthCountsCharactersNotBytes) {
+  Table table({{"unit"}, {"x"}});
+  table.add_row({"\xC2\xB5s", "1"});
+  table.add_row({"ms", "2"});
+  EXPECT_EQ(to_aligned(table), "unit  x\n\xC2\xB5s    1\nms    2\n");
+}
+
+TEST(Table, WrapsAtBlanks) {
+  Table table({{"name"}, {"meaning", 10}});
+  table.add_row({"a", "one two three averyveryverylongword end"});
+  EXPECT_EQ(to_aligned(table),
+            "name  meaning\n"
+            "a     one two\n"
+            "      three\n"
+            "      averyveryverylongword\n"
+            "      end\n");
+}
+
+TEST(Table, EscapesWhatATerminalWouldObey) {
+  Table table({{"name"}});
+  table.add_row({"a\x1b[2J\nb"});
+  EXPECT_EQ(to_aligned(table), "name\na\\x1b[2J\\x0ab\n");
+}
+
+TEST(Table, CsvTellsNullFromEmptyAndQuotes) {
+  Table table({{"a"}, {"b,c"}, {"d"}});
+  table.add_row({Cell(), std::string(), true});
+  table.add_row({"say \"x\"", "1,2", std::int64_t{0}});
+  table.add_row({"two\nlines", -1.5, false});
+  EXPECT_EQ(to_csv(table),
+            "a,\"b,c\",d\n"
+            ",\"\",true\n"
+            "\"say \"\"x\"\"\",\"1,2\",0\n"
+            "\"two\nlines\",-1.5,false\n");
+}
+
+TEST(Table, JsonKeepsTypesAndOrderAndNull) {
+  Table table({{"z"}, {"a"}, {"n"}, {"f"}, {"b"}});
+  table.add_row({"\"\n", std::int64_t{9007199254740993}, Cell(), 0.1, false});
+  EXPECT_EQ(to_json(table),
+            "[\n  {\n    \"z\": \"\\\"\\n\",\n    \"a\": 9007199254740993,\n    \"n\": null,\n    \"f\": 0.1,\n"
+            "    \"b\": false\n  }\n]\n");
+  EXPECT_EQ(to_json(Table({{"a"}})), "[]\n");
+}
+
+TEST(Table, JsonHasNoFormForNanAndReplacesWhatIsNotUtf8) {
+  Table table({{"a"}, {"b"}});
+  table.add_row({std::numeric_limits<double>::quiet_NaN(), "\xFF"});
+  EXPECT_EQ(to_json(table), "[\n  {\n    \"a\": null,\n    \"b\": \"\xEF\xBF\xBD\"\n  }\n]\n");
+}
+
+TEST(Table, MarkdownEscapesBars) {
+  Table table({{"a"}, {"b"}});
+  table.add_row({"x|y\\z", Cell()});
+  table.add_row({"1\n2", std::int64_t{3}});
+  EXPECT_EQ(to_markdown(table), "| a | b |\n| --- | --- |\n| x\\|y\\\\z | - |\n| 1<br>2 | 3 |\n");
+}
+
+TEST(Table, RenderFollowsTheFormat) {
+  EXPECT_EQ(render(sample(), Format::table), to_aligned(sample()));
+  EXPECT_EQ(render(sample(), Format::csv), to_csv(sample()));
+  EXPECT_EQ(render(sample(), Format::json), to_json(sample()));
+  EXPECT_EQ(render(sample(), Format::md), to_markdown(sample()));
+  EXPECT_EQ(format_from_name("md"), Format::md);
+  EXPECT_EQ(format_from_name("xml"), std::nullopt);
+}
+
+TEST(TableDeathTest, ARowNeedsACellForEachColumn) {
+  Table table({{"a"}, {"b"}});
+  EXPECT_DEATH(table.add_row({"only one"}), "one cell for each column");
+}
+
+}  // namespace
+}  // namespace tutti::cli

@@ -1,0 +1,37 @@
+# The test of the installation, as a script: installs `build`, moves the installed tree (it must not know where it
+# was), builds `consumer` against it in `scratch`, and runs the consumer's own tests.
+
+function(run)
+  execute_process(COMMAND ${ARGV} RESULT_VARIABLE status)
+  if(NOT status EQUAL 0)
+    list(JOIN ARGV " " words)
+    message(FATAL_ERROR "this failed (${status}): ${words}")
+  endif()
+endfunction()
+
+file(REMOVE_RECURSE "${scratch}")
+run("${CMAKE_COMMAND}" --install "${build}" --prefix "${scratch}/installed")
+file(RENAME "${scratch}/installed" "${scratch}/moved")
+
+# The layers are inside the library: nothing of them is to be seen from outside.
+file(GLOB_RECURSE archives "${scratch}/moved/*.a")
+if(archives)
+  message(FATAL_ERROR "static libraries were installed: ${archives}")
+endif()
+file(GLOB_RECURSE texts "${scratch}/moved/*.cmake" "${scratch}/moved/*.pc")
+foreach(text IN LISTS texts)
+  file(READ "${text}" content)
+  foreach(leak IN ITEMS "${build}" "${scratch}/installed" "tutti_base" "fmt::")
+    string(FIND "${content}" "${leak}" at)
+    if(NOT at EQUAL -1)
+      message(FATAL_ERROR "${text} names ${leak}, which is not there for those who install Tutti")
+    endif()
+  endforeach()
+endforeach()
+
+set(ENV{PKG_CONFIG_PATH} "${scratch}/moved/${libdir}/pkgconfig")
+run("${CMAKE_COMMAND}" -S "${consumer}" -B "${scratch}/consumer" -G "${generator}"
+    -D "CMAKE_C_COMPILER=${c_compiler}" -D "CMAKE_CXX_COMPILER=${cxx_compiler}"
+    -D "CMAKE_PREFIX_PATH=${scratch}/moved" -D "expected_version=${version}")
+run("${CMAKE_COMMAND}" --build "${scratch}/consumer")
+run("${CMAKE_CTEST_COMMAND}" --test-dir "${scratch}/consumer" --output-on-failure --no-tests=error)

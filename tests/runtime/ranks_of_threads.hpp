@@ -1,0 +1,43 @@
+// Ranks as threads of one process over one shared region: what tests of the runtime use where processes are not the
+// point, so that sanitizers and debuggers see all of it.
+#pragma once
+
+#include <memory>
+#include <thread>
+#include <vector>
+
+#include "base/environment.hpp"
+#include "base/log.hpp"
+#include "base/variables.hpp"
+#include "runtime/communicator.hpp"
+
+namespace tutti::test {
+
+class ThreadRanks {
+ public:
+  explicit ThreadRanks(std::uint32_t num_ranks, Settings settings = Settings::from(Variables()))
+      : settings_(std::move(settings)),
+        log_(std::move(Log::create(Variables(), LogWriter::of_this_process()).value())) {
+    settings_.region.num_ranks = num_ranks;
+    region_ = std::move(shm::Region::create(settings_.region).value());
+  }
+
+  // Runs `body(communicator)` on each rank, each in its own thread, and returns when all have.
+  template <typename Body>
+  void run(const Body& body) {
+    std::vector<std::jthread> threads;
+    for (std::uint32_t rank = 0; rank < settings_.region.num_ranks; ++rank)
+      threads.emplace_back([this, rank, &body] {
+        const std::unique_ptr<Communicator> communicator =
+            Communicator::over(region_, static_cast<int>(rank), settings_, *log_);
+        body(*communicator);
+      });
+  }
+
+ private:
+  Settings settings_;
+  std::unique_ptr<Log> log_;
+  std::shared_ptr<const shm::Region> region_;
+};
+
+}  // namespace tutti::test

@@ -1,0 +1,153 @@
+// The differential test of the walkers: on random schedules, and on the built-in ones, the generic walker, the
+// specialised ones, and any mixture of them among the ranks give the bits that execution on numbers gives.
+#include <cstring>
+#include <random>
+
+#include <gtest/gtest.h>
+
+#include "algorithms/registry.hpp"
+#include "ranks_of_threads.hpp"
+#include "schedule/numbers.hpp"
+#include "schedule/random_schedule.hpp"
+
+namespace tutti {
+namespace {
+
+enum class Mixture { generic, specialised, mixed };
+
+struct Trial {
+  Schedule schedule;
+  std::uint64_t count = 0;
+  bool in_place = false;
+  Mixture mixture = Mixture::generic;
+};
+
+bool opens(const Schedule& schedule) {
+  for (const auto& lane : collect(schedule, 0, Fusion::none).lanes)
+    for (const Step& step : lane)
+      if (step.kind == StepKind::open) return true;
+  return false;
+}
+
+std::vector<std::vector<std::byte>> inputs_for(std::uint32_t ranks, std::uint64_t count, std::uint64_t seed) {
+  std::mt19937_64 random(seed);
+  std::vector<std::vector<std::byte>> inputs(ranks, std::vector<std::byte>(count * sizeof(float)));
+  // Values whose sums round, so that another order of folding shows in the bits.
+  std::uniform_real_distribution<float> value(-1.0F, 1.0F);
+  for (auto& input : inputs)
+    for (std::uint64_t i = 0; i < count; ++i) {
+      const float drawn = value(random);
+      std::memcpy(input.data() + i * sizeof drawn, &drawn, sizeof drawn);
+    }
+  return inputs;
+}
+
+WalkerChoice walker_of(Mixture mixture, std::uint32_t rank) {
+  if (mixture == Mixture::mixed) return rank % 2 == 0 ? WalkerChoice::generic : WalkerChoice::specialised;
+  return mixture == Mixture::generic ? WalkerChoice::generic : WalkerChoice::specialised;
+}
+
+// Runs the trials one after another over the same communicators, so that what one leaves behind the next one meets.
+void run_trials(std::uint32_t ranks, const std::vector<Trial>& trials, const Settings& settings) {
+  std::vector<std::vector<std::vector<std::byte>>> outputs(trials.size(), std::vector<std::vector<std::byte>>(ranks));
+  std::vector<std::vector<std::vector<std::byte>>> inputs;
+  for (std::size_t i = 0; i < trials.size(); ++i) inputs.push_back(inputs_for(ranks, trials[i].count, i));
+
+  test::ThreadRanks group(ranks, settings);
+  group.run([&](Communicator& communicator) {
+    const std::uint32_t rank = communicator.rank();
+    for (std::size_t i = 0; i < trials.size(); ++i) {
+      const Trial& trial = trials[i];
+      const std::vector<std::byte>& mine = inputs[i][rank];
+      const bool symmetric = opens(trial.schedule);
+      const std::size_t bytes = std::max<std::size_t>(mine.size(), 1);
+      std::vector<std::byte> ordinary(2 * bytes, std::byte{0xa5});
+      std::byte* memory = ordinary.data();
+      if (symmetric) {
+        const Result<void*> allocated = communicator.allocate(2 * bytes);
+        ASSERT_TRUE(allocated.ok()) << allocated.status().to_string();
+        memory = static_cast<std::byte*>(*allocated);
+      }
+      std::byte* output = trial.in_place ? memory : memory + bytes;
+      std::memcpy(memory, mine.data(), mine.size());
+      const Status status =
+          communicator.all_reduce_by(trial.schedule, static_cast<std::uint32_t>(i), memory, output, trial.count,
+                                     Type::f32, {static_cast<std::uint32_t>(Op::sum)}, walker_of(trial.mixture, rank));
+      ASSERT_TRUE(status.ok()) << trial.schedule.name << ": " << status.to_string();
+      outputs[i][rank].assign(output, output + mine.size());
+      if (symmetric) {
+        ASSERT_TRUE(communicator.free(memory).ok());
+      }
+    }
+  });
+
+  const NumbersData numbers{.element_size = sizeof(float),
+                            .fold = fold_of<float>([](float a, float b) { return a + b; })};
+  for (std::size_t i = 0; i < trials.size(); ++i) {
+    NumbersData data = numbers;
+    data.count = trials[i].count;
+    data.window = std::max<std::uint64_t>(trials[i].count, 1);
+    const auto expected = run_on_numbers(trials[i].schedule, inputs[i], data,
+                                         {.staged = !opens(trials[i].schedule), .in_place = trials[i].in_place});
+    ASSERT_TRUE(expected.ok()) << expected.status().to_string();
+    for (std::uint32_t rank = 0; rank < ranks; ++rank)
+      ASSERT_EQ(outputs[i][rank], (*expected)[rank])
+          << trials[i].schedule.name << ", trial " << i << ", rank " << rank << " of " << ranks << ", "
+          << trials[i].count << " elements" << (trials[i].in_place ? ", in place" : "");
+  }
+}
+
+Settings small_slots() {
+  Settings settings = Settings::from(Variables());
+  // Small slots make many rounds out of few elements.
+  settings.region.staging_slot = 4096;
+  settings.region.message_slot = 4096;
+  return settings;
+}
+
+// The plan's number has 6 bits in the description of a call, so a group runs this many schedules at most.
+constexpr std::size_t kTrialsPerGroup = 48;
+
+class RandomSchedules : public testing::TestWithParam<Family> {};
+
+TEST_P(RandomSchedules, WalkersGiveTheBitsOfNumbers) {
+  for (std::uint64_t seed = 1; seed <= 6; ++seed) {
+    std::mt19937_64 random(seed);
+    const auto ranks = static_cast<std::uint32_t>(2 + random() % 4);
+    std::vector<Trial> trials;
+    for (std::size_t i = 0; i < kTrialsPerGroup; ++i) {
+      constexpr std::uint64_t kCounts[] = {0, 1, 2, 5, 12, 13, 100, 1023, 1024, 1025, 5000, 20001};
+      trials.push_back({.schedule = random_schedule(random(), GetParam(), ranks),
+                        .count = kCounts[random() % std::size(kCounts)],
+                        .in_place = random() % 2 == 0 && GetParam() != Family::exchange,
+                        .mixture = static_cast<Mixture>(random() % 3)});
+    }
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    run_trials(ranks, trials, small_slots());
+    if (HasFatalFailure()) return;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(AllFamilies, RandomSchedules,
+                         testing::Values(Family::messages, Family::exchange, Family::symmetric, Family::lanes),
+                         [](const auto& family) { return std::string(name_of(family.param)); });
+
+TEST(BuiltInSchedules, WalkersGiveTheBitsOfNumbers) {
+  for (std::uint32_t ranks = 1; ranks <= 5; ++ranks) {
+    std::vector<Trial> trials;
+    for (const Algorithm& algorithm : all_algorithms())
+      for (const std::uint64_t count : {0, 1, 12, 13, 1024, 1025, 4096, 30000})
+        for (const Mixture mixture : {Mixture::generic, Mixture::specialised}) {
+          const bool in_place = (count + ranks) % 2 == 0;
+          trials.push_back({.schedule = algorithm.make({Collective::all_reduce, ranks, 0}),
+                            .count = count,
+                            .in_place = in_place,
+                            .mixture = mixture});
+        }
+    run_trials(ranks, trials, small_slots());
+    if (HasFatalFailure()) return;
+  }
+}
+
+}  // namespace
+}  // namespace tutti

@@ -1,0 +1,378 @@
+// Schedules that are wrong, each in one way, and what prove has to say of them.
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "schedule/prove.hpp"
+#include "scripted.hpp"
+
+namespace tutti {
+namespace {
+
+std::string story_of(const Failure& failure) {
+  std::string text;
+  for (const std::string& line : failure.story) text += line + "\n";
+  return text;
+}
+
+#define EXPECT_FAULT(proof, expected)                      \
+  ASSERT_FALSE((proof).ok()) << "nothing was found wrong"; \
+  EXPECT_EQ((proof).failure->fault, expected) << (proof).failure->to_string()
+
+#define EXPECT_TOLD(failure, words) \
+  EXPECT_NE((failure).to_string().find(words), std::string::npos) << (failure).to_string()
+
+constexpr Slice kScratch{Space::scratch, 0, 0, 1};
+
+Lane only_neighbour(Builder& b) {
+  co_yield b.send(b.neighbour(1), b.input());
+  co_yield b.recv_reduce(b.neighbour(-1), b.input(), b.output());
+}
+
+TEST(ProveWrong, MissingContributionSaysWhereItWent) {
+  const Proof proof = prove(scripted({.num_ranks = 3}, [](Builder& b, std::uint32_t) { return only_neighbour(b); }));
+  EXPECT_FAULT(proof, Fault::missing);
+  EXPECT_EQ(proof.failure->rank, 2U) << "the first to end";
+  EXPECT_EQ(proof.failure->piece, "output[0.0] of rank 2");
+  EXPECT_TOLD(*proof.failure, "(1 + 2)");
+  EXPECT_TOLD(*proof.failure, "the first is rank 0");
+  EXPECT_TOLD(*proof.failure, "went here instead");
+  EXPECT_TOLD(*proof.failure, "recv_reduce");
+}
+
+Lane nothing_at_all(Builder&) { co_return; }
+
+TEST(ProveWrong, ResultNeverWritten) {
+  const Proof proof = prove(scripted({}, [](Builder& b, std::uint32_t) { return nothing_at_all(b); }));
+  EXPECT_FAULT(proof, Fault::missing);
+  EXPECT_TOLD(*proof.failure, "never written");
+}
+
+Lane folds_twice(Builder& b) {
+  co_yield b.send(b.neighbour(1), b.input());
+  co_yield b.recv_reduce(b.neighbour(-1), b.input(), b.output());
+  co_yield b.send(b.neighbour(1), b.output());
+  co_yield b.recv_reduce(b.neighbour(-1), b.output(), b.output());
+}
+
+TEST(ProveWrong, DoubledContributionTellsBothWays) {
+  const Proof proof = prove(scripted({}, [](Builder& b, std::uint32_t) { return folds_twice(b); }));
+  EXPECT_FAULT(proof, Fault::doubled);
+  EXPECT_EQ(proof.failure->step, 3U);
+  EXPECT_TOLD(*proof.failure, "and again");
+}
+
+Lane receives_first(Builder& b) {
+  co_yield b.recv_reduce(b.neighbour(-1), b.input(), b.output());
+  co_yield b.send(b.neighbour(1), b.input());
+}
+
+TEST(ProveWrong, DeadlockTellsTheRing) {
+  const Proof proof = prove(scripted({.num_ranks = 3}, [](Builder& b, std::uint32_t) { return receives_first(b); }));
+  EXPECT_FAULT(proof, Fault::deadlock);
+  EXPECT_EQ(proof.failure->story.size(), 3U) << story_of(*proof.failure);
+  EXPECT_TOLD(*proof.failure, "waits for a message from rank");
+}
+
+Lane sends_first(Builder& b) {
+  co_yield b.send(b.neighbour(1), b.input());
+  co_yield b.recv_reduce(b.neighbour(-1), b.input(), b.output());
+}
+
+Lane one_after_the_other(Builder& b) {
+  if (b.rank() == 0) {
+    co_yield b.send(1, b.input());
+    co_yield b.recv(1, b.output());
+  } else {
+    co_yield b.recv_reduce(0, b.input(), b.output());
+    co_yield b.send(0, b.output());
+  }
+}
+
+TEST(ProveWrong, MutualRendezvousNeedsRoomForOneMessage) {
+  const Proof mutual = prove(scripted({}, [](Builder& b, std::uint32_t) { return sends_first(b); }));
+  ASSERT_TRUE(mutual.ok()) << mutual.failure->to_string();
+  EXPECT_EQ(mutual.least_depth, 1U);
+  const Proof ordered = prove(scripted({}, [](Builder& b, std::uint32_t) { return one_after_the_other(b); }));
+  ASSERT_TRUE(ordered.ok()) << ordered.failure->to_string();
+  EXPECT_EQ(ordered.least_depth, 0U);
+  EXPECT_EQ(ordered.least_depth_fused, 0U);
+}
+
+Lane one_shot(Builder& b, std::uint32_t lane, bool ordered, bool closed) {
+  if (lane == 0) {
+    co_yield b.expose(b.input());
+    co_return;
+  }
+  if (ordered) b.after(0, 0);
+  co_yield b.pull_reduce_all(0, b.input(), b.output());
+  if (closed) co_yield b.close();
+}
+
+TEST(ProveWrong, RaceInPlaceNamesBothSteps) {
+  const Proof proof =
+      prove(scripted({.num_lanes = 2}, [](Builder& b, std::uint32_t lane) { return one_shot(b, lane, false, true); }));
+  EXPECT_FAULT(proof, Fault::race);
+  EXPECT_TOLD(*proof.failure, "in place");
+  EXPECT_TOLD(*proof.failure, "expose input[0.0]");
+  EXPECT_TOLD(*proof.failure, "pull_reduce output[0.0]");
+}
+
+TEST(ProveWrong, WithoutCloseTheCallerOverwritesWhatIsExposedByName) {
+  const Proof proof =
+      prove(scripted({.num_lanes = 2}, [](Builder& b, std::uint32_t lane) { return one_shot(b, lane, true, false); }));
+  ASSERT_TRUE(proof.ok()) << proof.failure->to_string();
+  EXPECT_EQ(proof.out_of_place.exposure, Exposure::copy_only);
+  EXPECT_TOLD(*proof.out_of_place.why_copy_only, "its caller");
+  const Proof closed =
+      prove(scripted({.num_lanes = 2}, [](Builder& b, std::uint32_t lane) { return one_shot(b, lane, true, true); }));
+  EXPECT_EQ(closed.out_of_place.exposure, Exposure::name_safe);
+  EXPECT_EQ(closed.in_place.exposure, Exposure::copy_only);
+}
+
+Lane scratch_in_two_lanes(Builder& b, std::uint32_t lane) {
+  if (lane == 0) {
+    co_yield b.copy(b.input(), kScratch);
+    co_return;
+  }
+  b.after(0, 0);
+  co_yield b.send(b.neighbour(1), kScratch);
+  co_yield b.recv_reduce(b.neighbour(-1), b.input(), b.output());
+}
+
+TEST(ProveWrong, ScratchOverwrittenByTheNextRound) {
+  const Proof proof = prove(scripted({.num_lanes = 2, .scratch_blocks = 1}, scratch_in_two_lanes));
+  EXPECT_FAULT(proof, Fault::race);
+  EXPECT_TOLD(*proof.failure, "round 1");
+}
+
+// Rank 1 folds both inputs and stores the result into rank 0's output; only a message can tell rank 0 that it has.
+Lane stores_for_the_other(Builder& b, bool tells) {
+  if (b.rank() == 0) {
+    co_yield b.open(b.output());
+    co_yield b.send(1, b.input());
+    if (tells) co_yield b.recv(1, kScratch);
+  } else {
+    co_yield b.recv_reduce(0, b.input(), b.output());
+    co_yield b.push_to_all_others(0, b.output(), b.output());
+    if (tells) co_yield b.send(0, b.output());
+  }
+}
+
+TEST(ProveWrong, AStoreThatNobodyIsToldOf) {
+  const Shape shape{.scratch_blocks = 1};
+  const Proof told = prove(scripted(shape, [](Builder& b, std::uint32_t) { return stores_for_the_other(b, true); }));
+  EXPECT_TRUE(told.ok()) << told.failure->to_string();
+  const Proof silent = prove(scripted(shape, [](Builder& b, std::uint32_t) { return stores_for_the_other(b, false); }));
+  ASSERT_FALSE(silent.ok());
+  EXPECT_TRUE(silent.failure->fault == Fault::race || silent.failure->fault == Fault::missing)
+      << silent.failure->to_string();
+}
+
+Lane reads_input_late(Builder& b) {
+  co_yield b.send(b.neighbour(1), b.input());
+  co_yield b.copy(b.input(), b.output());
+  co_yield b.recv_reduce(b.neighbour(-1), b.input(), b.output());
+}
+
+TEST(ProveWrong, InputScaledTwiceInPlace) {
+  const Proof proof = prove(scripted({}, [](Builder& b, std::uint32_t) { return reads_input_late(b); }));
+  EXPECT_FAULT(proof, Fault::touch);
+  EXPECT_TOLD(*proof.failure, "scaled already");
+  EXPECT_TOLD(*proof.failure, "in place");
+}
+
+Lane reads_what_it_gave_up(Builder& b) {
+  co_yield b.copy(b.input(), b.output());
+  co_yield b.send_away(b.neighbour(1), b.output());
+  co_yield b.recv_reduce(b.neighbour(-1), b.output(), b.output());
+}
+
+TEST(ProveWrong, ReadsWhatWasGivenUp) {
+  const Proof proof = prove(scripted({}, [](Builder& b, std::uint32_t) { return reads_what_it_gave_up(b); }));
+  EXPECT_FAULT(proof, Fault::no_value);
+  EXPECT_TOLD(*proof.failure, "gave up");
+}
+
+Lane reads_scratch(Builder& b) { co_yield b.copy(kScratch, b.output()); }
+
+TEST(ProveWrong, ReadsWhatWasNeverWritten) {
+  const Proof proof =
+      prove(scripted({.scratch_blocks = 1}, [](Builder& b, std::uint32_t) { return reads_scratch(b); }));
+  EXPECT_FAULT(proof, Fault::no_value);
+  EXPECT_TOLD(*proof.failure, "never written");
+}
+
+Lane swaps_pieces(Builder& b) {
+  co_yield b.send(b.neighbour(1), b.input(0));
+  co_yield b.recv_reduce(b.neighbour(-1), b.input(1), b.output(1));
+}
+
+TEST(ProveWrong, PieceInAnothersPlace) {
+  const Proof proof = prove(scripted({.pieces = 2}, [](Builder& b, std::uint32_t) { return swaps_pieces(b); }));
+  EXPECT_FAULT(proof, Fault::mixed);
+}
+
+TEST(ProveWrong, OrderPromisedAndNotKept) {
+  Schedule schedule =
+      scripted({.order = OrderClass::ordered}, [](Builder& b, std::uint32_t) { return sends_first(b); });
+  const Proof proof = prove(schedule);
+  EXPECT_FAULT(proof, Fault::order);
+  EXPECT_TOLD(*proof.failure, "promises to be ordered and is uniform");
+  schedule.order = OrderClass::uniform;
+  EXPECT_TRUE(prove(schedule).ok());
+}
+
+// Three ranks fold their neighbours' in three different ways.
+Lane three_ways(Builder& b, std::uint32_t lane) {
+  if (lane == 0) {
+    co_yield b.expose(b.input());
+    co_return;
+  }
+  std::vector<Endpoint> sources;
+  for (std::uint32_t each = 0; each < 3; ++each) {
+    const std::uint32_t rank = b.neighbour(each);
+    sources.push_back({rank == b.rank() ? Place::local : Place::remote, rank == b.rank() ? 0 : rank, 0, b.input()});
+  }
+  b.after(0, 0);
+  const std::vector<Endpoint> into = {{Place::local, 0, 0, b.output()}};
+  co_yield b.combine(sources, into);
+  co_yield b.close();
+}
+
+TEST(ProveWrong, DifferentBitsOnDifferentRanksAreFree) {
+  const Proof proof = prove(scripted({.num_ranks = 3, .num_lanes = 2, .order = OrderClass::uniform}, three_ways));
+  EXPECT_FAULT(proof, Fault::order);
+  EXPECT_TOLD(*proof.failure, "is free");
+  EXPECT_TOLD(*proof.failure, "another fold than on another rank");
+}
+
+// --- steps that name what is not there ---
+
+struct Malformed {
+  const char* name;
+  Fault fault;
+  const char* words;
+  Shape shape;
+  LaneFunction lane;
+};
+
+const Step& with(Builder& b, std::vector<Endpoint> sources, std::vector<Endpoint> destinations) {
+  return b.combine(sources, destinations);
+}
+
+Lane one_step(Builder& b, const Step& (*step)(Builder&)) { co_yield step(b); }
+LaneFunction only(const Step& (*step)(Builder&)) {
+  return [step](Builder& b, std::uint32_t) { return one_step(b, step); };
+}
+
+Lane pull_beyond(Builder& b) {
+  co_yield b.expose(b.input(0));
+  co_yield b.pull(b.neighbour(1), 0, b.input(1), b.output(1));
+}
+Lane pull_from_signal(Builder& b) {
+  co_yield b.signal();
+  co_yield b.pull(b.neighbour(1), 0, b.input(), b.output());
+}
+Lane push_without_open(Builder& b) {
+  co_yield b.expose(b.output());
+  co_yield b.push_to_all_others(0, b.input(), b.output());
+}
+Lane after_nothing(Builder& b, std::uint32_t lane, std::uint32_t step) {
+  b.after(lane, step);
+  co_yield b.signal();
+}
+Lane half_a_conversation(Builder& b) {
+  if (b.rank() == 0) co_yield b.send(1, b.input());
+}
+
+std::vector<Malformed> malformed() {
+  const Fault bounds = Fault::out_of_bounds;
+  return {
+      {"piece", bounds, "2 pieces", {.pieces = 2}, only([](Builder& b) -> const Step& {
+         return b.copy(b.input(2), b.output(2));
+       })},
+      {"run_of_pieces", bounds, "2 pieces", {.pieces = 2}, only([](Builder& b) -> const Step& {
+         return b.copy(b.input(1, 2), b.output(1, 2));
+       })},
+      {"block", bounds, "block 3 of 1", {}, only([](Builder& b) -> const Step& {
+         return b.copy({Space::input, 3, 0, 1}, b.output());
+       })},
+      {"scratch", bounds, "block 0 of 0", {}, only([](Builder& b) -> const Step& {
+         return b.copy(b.input(), kScratch);
+       })},
+      {"rank", bounds, "rank 7 of 2", {}, only([](Builder& b) -> const Step& { return b.send(7, b.input()); })},
+      {"own_rank", Fault::malformed, "its own rank", {}, only([](Builder& b) -> const Step& {
+         return b.send(b.rank(), b.input());
+       })},
+      {"post", bounds, "post 4", {}, only([](Builder& b) -> const Step& { return b.wait_for_all_others(4); })},
+      {"after_lane", bounds, "lane 5", {}, [](Builder& b, std::uint32_t) { return after_nothing(b, 5, 0); }},
+      {"after_step", bounds, "step 9", {}, [](Builder& b, std::uint32_t) { return after_nothing(b, 0, 9); }},
+      {"no_sources", Fault::malformed, "no sources", {}, only([](Builder& b) -> const Step& {
+         return with(b, {}, {{Place::local, 0, 0, b.output()}});
+       })},
+      {"no_destinations", Fault::malformed, "no destination", {}, only([](Builder& b) -> const Step& {
+         return with(b, {{Place::local, 0, 0, b.input()}}, {});
+       })},
+      {"no_pieces", Fault::malformed, "no pieces", {}, only([](Builder& b) -> const Step& {
+         return b.copy(b.input(0, 0), b.output(0, 0));
+       })},
+      {"unequal_slices", Fault::malformed, "same pieces", {.pieces = 4}, only([](Builder& b) -> const Step& {
+         return b.copy(b.input(0, 3), b.output(1, 3));
+       })},
+      {"same_twice", Fault::malformed, "twice", {}, only([](Builder& b) -> const Step& {
+         return with(b, {{Place::local, 0, 0, b.input()}},
+                     {{Place::local, 0, 0, b.output()}, {Place::local, 0, 0, b.output()}});
+       })},
+      {"writes_input", Fault::malformed, "belongs to the caller", {}, only([](Builder& b) -> const Step& {
+         return b.copy(b.output(), b.input());
+       })},
+      {"opens_input", Fault::malformed, "belongs to the caller", {}, only([](Builder& b) -> const Step& {
+         return b.open(b.input());
+       })},
+      {"waits_for_nobody", Fault::malformed, "nobody", {}, only([](Builder& b) -> const Step& {
+         return b.wait({}, 0);
+       })},
+      {"pulls_beyond_what_is_exposed",
+       Fault::not_exposed,
+       "permits input[0.0] only",
+       {.pieces = 2},
+       [](Builder& b, std::uint32_t) { return pull_beyond(b); }},
+      {"pulls_from_a_signal",
+       Fault::not_exposed,
+       "needs an expose",
+       {},
+       [](Builder& b, std::uint32_t) { return pull_from_signal(b); }},
+      {"stores_without_open",
+       Fault::not_exposed,
+       "needs an open",
+       {},
+       [](Builder& b, std::uint32_t) { return push_without_open(b); }},
+      {"posts_in_two_lanes",
+       Fault::shared_end,
+       "both make posts",
+       {.num_lanes = 2},
+       only([](Builder& b) -> const Step& { return b.signal(); })},
+      {"sends_in_two_lanes", Fault::shared_end, "both send to", {.num_lanes = 2}, only([](Builder& b) -> const Step& {
+         return b.send(b.neighbour(1), b.input());
+       })},
+      {"unmatched",
+       Fault::unmatched,
+       "sends rank 1 1 messages a round, which receives 0",
+       {},
+       [](Builder& b, std::uint32_t) { return half_a_conversation(b); }},
+  };
+}
+
+TEST(ProveWrong, StepsThatNameWhatIsNotThere) {
+  for (const Malformed& each : malformed()) {
+    SCOPED_TRACE(each.name);
+    const Proof proof = prove(scripted(each.shape, each.lane));
+    EXPECT_FAULT(proof, each.fault);
+    EXPECT_TOLD(*proof.failure, each.words);
+  }
+}
+
+}  // namespace
+}  // namespace tutti
