@@ -284,6 +284,13 @@ tuttiResult_t tuttiAllReduce(const void* sendbuff, void* recvbuff, size_t count,
                              tuttiRedOp_t op, tuttiComm_t comm) {
   if (comm == nullptr) [[unlikely]]
     return refuse("comm is null");
+  if (is_type(datatype)) [[likely]] {
+    const tutti::End end = comm->communicator->try_small(sendbuff, recvbuff, count, static_cast<tutti::Type>(datatype),
+                                                         {static_cast<std::uint32_t>(op)});
+    if (end == tutti::End::done) [[likely]]
+      return tuttiSuccess;
+    if (end != tutti::End::not_begun) return report(comm->communicator->fail(end));
+  }
   // What is no type must not be cut down to one.
   if (!is_type(datatype)) [[unlikely]]
     return refuse("datatype is none of tuttiDataType_t's");

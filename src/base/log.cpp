@@ -121,7 +121,9 @@ void Log::write(LogLevel level, LogSubsystem subsystem, std::string_view text) {
 
 bool Log::is_first(std::string_view key) {
   const std::lock_guard lock(once_mutex_);
-  return once_.emplace(key).second;
+  if (once_.contains(key)) return false;  // without allocating: it is asked in calls that otherwise do not
+  once_.emplace(key);
+  return true;
 }
 
 }  // namespace tutti

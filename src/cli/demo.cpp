@@ -12,6 +12,7 @@
 
 #include "algorithms/registry.hpp"
 #include "base/log.hpp"
+#include "base/text.hpp"
 #include "base/units.hpp"
 #include "cli/commands.hpp"
 #include "cli/output.hpp"
@@ -28,10 +29,12 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr std::uint32_t kMostProvenRanks = 9;
-constexpr std::uint64_t kMostBytes = std::uint64_t{64} << 20;
+constexpr Bytes kLeast{8};
+constexpr Bytes kMost{std::uint64_t{1} << 30};
 
 struct Options {
   bool as_rank = false;  // how the command starts its own ranks
+  std::string most = "64M";
   OutputOptions output;
 };
 
@@ -111,7 +114,7 @@ Result<std::vector<Cell>> measure(Communicator& communicator, Buffers& buffers, 
                            std::string(right ? "right" : "WRONG")};
 }
 
-Result<Table> measure_all(Communicator& communicator, Buffers& buffers) {
+Result<Table> measure_all(Communicator& communicator, Buffers& buffers, std::uint64_t most) {
   Table table({{"bytes"},
                {"memcpy_us"},
                {"all_reduce_us"},
@@ -119,7 +122,8 @@ Result<Table> measure_all(Communicator& communicator, Buffers& buffers) {
                {"symmetric_us"},
                {"symmetric_per_memcpy"},
                {"data"}});
-  for (std::uint64_t bytes = 8; bytes <= kMostBytes; bytes *= 8) {
+  for (std::uint64_t bytes = kLeast.value(); bytes <= most;
+       bytes = bytes < most ? std::min(bytes * 8, most) : bytes + 1) {
     const Result<std::vector<Cell>> row = measure(communicator, buffers, bytes);
     if (!row.ok()) return row.status();
     table.add_row(*row);
@@ -127,7 +131,17 @@ Result<Table> measure_all(Communicator& communicator, Buffers& buffers) {
   return table;
 }
 
-Status run_rank(const Options& options, const Context& context) {
+Result<std::uint64_t> read_most(const std::string& text) {
+  const Result<Bytes> bytes = parse_bytes(text);
+  if (!bytes.ok()) return bytes.status().with_context(fmt::format("--most is {}", in_quotes(text)));
+  if (*bytes < kLeast || *bytes > kMost || bytes->value() % sizeof(float) != 0)
+    return Status(Code::invalid_argument,
+                  fmt::format("--most is {}; it takes whole f32 elements of {} to {} bytes together", in_quotes(text),
+                              to_text(kLeast), to_text(kMost)));
+  return bytes->value();
+}
+
+Status run_rank(const Options& options, std::uint64_t most, const Context& context) {
   const Result<Variables> variables = Variables::load(context.environment, ConfPaths::standard(context.environment));
   if (!variables.ok()) return variables.status();
   const Result<std::unique_ptr<Log>> log = Log::create(*variables, LogWriter::of_this_process());
@@ -142,16 +156,16 @@ Status run_rank(const Options& options, const Context& context) {
   if (!joined.ok()) return joined.status();
   Communicator& communicator = **joined;
 
-  const std::uint64_t count = kMostBytes / sizeof(float);
+  const std::uint64_t count = most / sizeof(float);
   const auto own = static_cast<float>(*rank + 1);
   Buffers buffers{std::vector<float>(count, own), std::vector<float>(count), std::vector<float>(count)};
-  const Result<void*> shared = communicator.allocate(2 * kMostBytes);
+  const Result<void*> shared = communicator.allocate(2 * most);
   if (!shared.ok()) return shared.status();
   buffers.shared_input = static_cast<float*>(*shared);
   buffers.shared_output = buffers.shared_input + count;
   std::fill_n(buffers.shared_input, count, own);
 
-  const Result<Table> table = measure_all(communicator, buffers);
+  const Result<Table> table = measure_all(communicator, buffers, most);
   if (!table.ok()) return table.status();
   TUTTI_TRY(communicator.free(*shared));
   if (*rank == 0) TUTTI_TRY(write_output(render(*table, options.output.format), options.output, context));
@@ -165,10 +179,10 @@ Result<int> run_ranks(const Options& options, const Context& context) {
   const Result<std::unique_ptr<RendezvousServer>> server = RendezvousServer::start({.most_generations = 1});
   if (!server.ok()) return server.status();
   context.error << "timing f32 sums on 2 ranks; medians, 1.00 is what memcpy of the same bytes takes\n";
-  GroupOptions group{
-      .num_ranks = 2,
-      .command = {"/proc/self/exe", "demo", "--as-rank", "--format", std::string(name_of(options.output.format))},
-      .environment = context.environment};
+  GroupOptions group{.num_ranks = 2,
+                     .command = {"/proc/self/exe", "demo", "--as-rank", "--most", options.most, "--format",
+                                 std::string(name_of(options.output.format))},
+                     .environment = context.environment};
   if (!options.output.path.empty()) {
     group.command.emplace_back("-o");
     group.command.push_back(options.output.path);
@@ -178,8 +192,13 @@ Result<int> run_ranks(const Options& options, const Context& context) {
 }
 
 Exit run(const Options& options, const Context& context) {
+  const Result<std::uint64_t> most = read_most(options.most);
+  if (!most.ok()) {
+    context.error << "tutti demo: " << most.status().to_string() << "\n";
+    return Exit::misused;
+  }
   if (options.as_rank) {
-    const Status status = run_rank(options, context);
+    const Status status = run_rank(options, *most, context);
     if (status.ok()) return Exit::done;
     context.error << "tutti demo: " << status.to_string() << "\n";
     return Exit::found_wrong;
@@ -197,6 +216,9 @@ Exit run(const Options& options, const Context& context) {
 Run define(CLI::App& app) {
   const auto options = std::make_shared<Options>();
   app.add_flag("--as-rank", options->as_rank)->group("");
+  app.add_option("--most", options->most, "The greatest size to time; each rank needs five times as much memory")
+      ->type_name("SIZE")
+      ->capture_default_str();
   add_output_options(app, options->output);
   return [options](const Context& context) { return run(*options, context); };
 }
@@ -206,7 +228,7 @@ Run define(CLI::App& app) {
 Command demo_command() {
   return {.name = "demo",
           .summary = "Prove the algorithms and time all-reduce on two ranks beside memcpy",
-          .examples = "tutti demo\ntutti demo --format md -o demo.md",
+          .examples = "tutti demo\ntutti demo --most 1M\ntutti demo --format md -o demo.md",
           .define = define};
 }
 

@@ -96,11 +96,12 @@ Run define(CLI::App& app) {
       ->type_name("core|none")
       ->capture_default_str();
   app.add_flag("--tag", options->tag, "Put the rank in front of each line of output");
-  // One value each, so that it does not swallow the program.
+  // One value each, so that it swallows neither the program nor the -- before it.
   app.add_option("--env", options->environment, "Set a variable for the ranks; may be repeated")
       ->type_name("NAME=VALUE")
       ->expected(1)
-      ->take_all();
+      ->take_all()
+      ->allow_extra_args(false);
   app.add_option("--timeout", options->timeout, "End all ranks after this time (exit status 124)")->type_name("TIME");
   app.add_option("--grace", options->grace, "The time between a rank's failure, SIGTERM and SIGKILL for the others")
       ->type_name("TIME")

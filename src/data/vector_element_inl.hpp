@@ -5,7 +5,7 @@
 // worth a non-temporal store), kHeavy (whether converting takes many instructions), Scalar (the type of factors and
 // divisors), and Pack<N> for every power of two up to kLanes: Value, load, combine<F>, scale and divide by a scalar;
 // Stored, what stored<F> makes of a finished Value (rounded, NaNs made the one NaN), and store and stream for that.
-// E::stored_four<F> does so with four of the widest packs.
+// E::stored_four<F> does so with four of the widest packs, or returns false: then they must go one by one.
 #if defined(TUTTI_DATA_VECTOR_ELEMENT_INL_HPP) == defined(HWY_TARGET_TOGGLE)
 #ifdef TUTTI_DATA_VECTOR_ELEMENT_INL_HPP
 #undef TUTTI_DATA_VECTOR_ELEMENT_INL_HPP
@@ -148,9 +148,10 @@ struct Plain {
     }
   };
 
-  template <class F, class V>
-  static HWY_INLINE auto stored_four(const Four<V>& values) {
-    return stored_one_by_one<Plain, F>(values);
+  template <class F, class V, class S>
+  static HWY_INLINE bool stored_four(const Four<V>& values, Four<S>& stored) {
+    stored = stored_one_by_one<Plain, F>(values);
+    return true;
   }
 };
 
@@ -169,17 +170,13 @@ struct Brain {
   static constexpr bool kStreams = HWY_TARGET != HWY_SCALAR;
   static constexpr bool kHeavy = false;
 
-  // Rounded to bf16 in the upper half of each lane; the lower half is left over. Not for NaN.
-  template <class DU, class V>
-  static HWY_INLINE V round_bits(DU du, V bits) {
-    const auto odd = hn::And(hn::ShiftRight<16>(bits), hn::Set(du, 1U));
-    return hn::Add(bits, hn::Add(odd, hn::Set(du, 0x7fffU)));
-  }
-
+  // Rounded to bf16 in the upper half of each lane; the lower half is left over.
   template <class D>
   static HWY_INLINE hn::Vec<hn::RebindToUnsigned<D>> rounded(D d, hn::Vec<D> value) {
     const hn::RebindToUnsigned<D> du;
-    return round_bits(du, hn::BitCast(du, canonical_nan(d, value)));
+    const auto bits = hn::BitCast(du, canonical_nan(d, value));
+    const auto odd = hn::And(hn::ShiftRight<16>(bits), hn::Set(du, 1U));
+    return hn::Add(bits, hn::Add(odd, hn::Set(du, 0x7fffU)));
   }
 
   // The value that the rounded one widens to.
@@ -189,14 +186,23 @@ struct Brain {
     return hn::BitCast(d, hn::And(rounded(d, value), hn::Set(du, 0xffff0000U)));
   }
 
-  // Words of two elements from the rounded even and odd ones.
-  template <class DU, class V>
-  static HWY_INLINE V joined(DU du, V even, V odd) {
+  // Words of two rounded elements. Not for NaN.
+  template <class D>
+  static HWY_INLINE hn::Vec<hn::RebindToUnsigned<D>> joined([[maybe_unused]] D d, hn::Vec<D> even, hn::Vec<D> odd) {
+    const hn::RebindToUnsigned<D> du;
 #if HWY_TARGET == HWY_SCALAR
-    return hn::Or(hn::ShiftRight<16>(even), hn::And(odd, hn::Set(du, 0xffff0000U)));
+    return hn::Or(hn::ShiftRight<16>(rounded(d, even)), hn::And(rounded(d, odd), hn::Set(du, 0xffff0000U)));
 #else
-    const hn::Repartition<std::uint16_t, DU> d16;
-    return hn::BitCast(du, hn::OddEven(hn::BitCast(d16, odd), hn::BitCast(d16, hn::ShiftRight<16>(even))));
+    // Half a unit is added, so ties go up and leave zeros below: there, the unit's own bit is cleared, which makes them
+    // even. Low halves stand in `below` where the high ones stand in `above`, and 0xfffe added with saturation is the
+    // mask for both kinds.
+    const hn::Repartition<std::uint16_t, decltype(du)> d16;
+    const auto half = hn::Set(du, 0x8000U);
+    const auto even_up = hn::Add(hn::BitCast(du, even), half);
+    const auto odd_up = hn::Add(hn::BitCast(du, odd), half);
+    const auto above = hn::OddEven(hn::BitCast(d16, odd_up), hn::BitCast(d16, hn::ShiftRight<16>(even_up)));
+    const auto below = hn::OddEven(hn::BitCast(d16, hn::ShiftLeft<16>(odd_up)), hn::BitCast(d16, even_up));
+    return hn::BitCast(du, hn::And(above, hn::SaturatedAdd(below, hn::Set(d16, std::uint16_t{0xfffe}))));
 #endif
   }
 
@@ -213,12 +219,7 @@ struct Brain {
     }
     template <class F>
     static HWY_INLINE Stored stored(Value value) {
-      return joined(DU(), rounded(D(), value.even), rounded(D(), value.odd));
-    }
-    // Not for NaN.
-    static HWY_INLINE Stored stored_number(Value value) {
-      return joined(DU(), round_bits(DU(), hn::BitCast(DU(), value.even)),
-                    round_bits(DU(), hn::BitCast(DU(), value.odd)));
+      return joined(D(), canonical_nan(D(), value.even), canonical_nan(D(), value.odd));
     }
     static HWY_INLINE void store(Stored words, std::uint8_t* to) { store_lanes(DU(), words, to); }
     static HWY_INLINE void stream(Stored words, std::uint8_t* to) { stream_lanes(DU(), words, to); }
@@ -239,17 +240,15 @@ struct Brain {
 
   // Whether there is any NaN is asked once for all: their sum is NaN then (and sometimes without, between infinities,
   // which costs time but is right).
-  template <class F, class V>
-  static HWY_INLINE auto stored_four(const Four<V>& values) {
+  template <class F, class V, class S>
+  static HWY_INLINE bool stored_four(const Four<V>& values, Four<S>& stored) {
     using Widest = Pack<kLanes>;
     const typename Widest::D d;
     const auto sum = hn::Add(hn::Add(hn::Add(values.a.even, values.a.odd), hn::Add(values.b.even, values.b.odd)),
                              hn::Add(hn::Add(values.c.even, values.c.odd), hn::Add(values.d.even, values.d.odd)));
-    if (HWY_LIKELY(hn::AllTrue(d, hn::Eq(sum, sum)))) {
-      return Four<typename Widest::Stored>{Widest::stored_number(values.a), Widest::stored_number(values.b),
-                                           Widest::stored_number(values.c), Widest::stored_number(values.d)};
-    }
-    return stored_one_by_one<Brain, F>(values);
+    stored = {joined(d, values.a.even, values.a.odd), joined(d, values.b.even, values.b.odd),
+              joined(d, values.c.even, values.c.odd), joined(d, values.d.even, values.d.odd)};
+    return hn::AllTrue(d, hn::Eq(sum, sum));
   }
 };
 
@@ -373,9 +372,10 @@ struct Small {
     static HWY_INLINE Value divide(Value value, Scalar divisor) { return hn::Div(value, hn::Set(D(), divisor)); }
   };
 
-  template <class F, class V>
-  static HWY_INLINE auto stored_four(const Four<V>& values) {
-    return stored_one_by_one<Small, F>(values);
+  template <class F, class V, class S>
+  static HWY_INLINE bool stored_four(const Four<V>& values, Four<S>& stored) {
+    stored = stored_one_by_one<Small, F>(values);
+    return true;
   }
 };
 

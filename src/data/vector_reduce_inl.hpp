@@ -95,13 +95,20 @@ struct FixedPass {
     put<N>(E::template Pack<N>::template stored<F>(folded<N>(offset)), offset);
   }
 
+  // Takes the pass by value, so that its members stay in registers elsewhere.
+  static HWY_NOINLINE void one_by_one(const FixedPass pass, std::size_t offset) {
+    constexpr std::size_t kStep = E::kLanes * E::kBytes;
+    for (std::size_t i = 0; i < 4; ++i) pass.template at<E::kLanes>(offset + i * kStep);
+  }
+
   HWY_INLINE void four_at(std::size_t offset) const {
     constexpr std::size_t kLanes = E::kLanes;
     constexpr std::size_t kStep = kLanes * E::kBytes;
     using Value = typename E::template Pack<kLanes>::Value;
-    const auto stored =
-        E::template stored_four<F>(Four<Value>{folded<kLanes>(offset), folded<kLanes>(offset + kStep),
-                                               folded<kLanes>(offset + 2 * kStep), folded<kLanes>(offset + 3 * kStep)});
+    Four<typename E::template Pack<kLanes>::Stored> stored;
+    const Four<Value> values = {folded<kLanes>(offset), folded<kLanes>(offset + kStep),
+                                folded<kLanes>(offset + 2 * kStep), folded<kLanes>(offset + 3 * kStep)};
+    if (HWY_UNLIKELY(!E::template stored_four<F>(values, stored))) return one_by_one(*this, offset);
     put<kLanes>(stored.a, offset);
     put<kLanes>(stored.b, offset + kStep);
     put<kLanes>(stored.c, offset + 2 * kStep);
@@ -188,6 +195,11 @@ struct AnyPass {
     for (std::size_t i = 0; i < num_destinations; ++i) put<N>(stored, bytes_of(call.destinations[i]) + offset);
   }
 
+  static HWY_NOINLINE void one_by_one(const AnyPass pass, std::size_t offset) {
+    constexpr std::size_t kStep = E::kLanes * E::kBytes;
+    for (std::size_t i = 0; i < 4; ++i) pass.template at<E::kLanes>(offset + i * kStep);
+  }
+
   HWY_INLINE void four_at(std::size_t offset) const {
     constexpr std::size_t kLanes = E::kLanes;
     constexpr std::size_t kStep = kLanes * E::kBytes;
@@ -204,7 +216,8 @@ struct AnyPass {
       values = {divided<kLanes>(values.a), divided<kLanes>(values.b), divided<kLanes>(values.c),
                 divided<kLanes>(values.d)};
     }
-    const auto stored = E::template stored_four<F>(values);
+    Four<typename Pack::Stored> stored;
+    if (HWY_UNLIKELY(!E::template stored_four<F>(values, stored))) return one_by_one(*this, offset);
     for (std::size_t i = 0; i < num_destinations; ++i) {
       std::uint8_t* to = bytes_of(call.destinations[i]) + offset;
       put<kLanes>(stored.a, to);

@@ -16,12 +16,15 @@ inline constexpr std::uint64_t kMaxCount = (std::uint64_t{1} << 36) - 1;
 
 // What a call is, in 64 bits. It travels beside every flag, so ranks whose calls differ find out, and can say how.
 struct CallDescription {
+  static constexpr std::uint32_t kMostAlgorithm = 63;
+  static constexpr std::uint32_t kMostRoot = 1023;
+
   std::uint64_t count = 0;  // elements, at most kMaxCount
   Collective collective = Collective::all_reduce;
   Type type = Type::f32;
   Op op = Op::sum;
-  std::uint32_t algorithm = 0;  // the plan's number in its communicator
-  std::uint32_t root = 0;
+  std::uint32_t algorithm = 0;  // the plan's number in its communicator, at most kMostAlgorithm
+  std::uint32_t root = 0;       // at most kMostRoot
 
   [[nodiscard]] constexpr std::uint64_t pack() const {
     return count | std::uint64_t{static_cast<std::uint8_t>(collective)} << 36 |
@@ -67,6 +70,16 @@ struct Call {
   std::uint64_t post_base = 0;
   std::uint64_t round_base = 0;
   std::uint64_t expose_base = 0;
+
+  // One post a round: then its line stays as it is until everyone is done with the round, and may carry a payload.
+  [[nodiscard]] bool posts_once() const { return plan->posts_per_round == 1; }
+
+  // The staging slot of expose number `expose` of `round`. An operation of a single exposure takes turns between two,
+  // so that small operations stay in the nearest cache; others go through all.
+  [[nodiscard]] std::uint64_t slot(std::uint64_t round, std::uint32_t expose, std::uint32_t depth) const {
+    if (rounds == 1 && posts_once()) return post_value(round, 0) & 1;
+    return (expose_base + round * plan->exposes_per_round + expose) % depth;
+  }
 
   // The number of post `post` of `round`; flags carry it.
   [[nodiscard]] std::uint64_t post_value(std::uint64_t round, std::uint32_t post) const {

@@ -38,6 +38,13 @@ std::uint32_t shared_cores(const shm::Region& region) {
   return std::max(count, 1U);
 }
 
+constexpr std::string_view kSmallAlgorithm = "one_shot";
+
+std::uint32_t small_number() {
+  const Algorithm* algorithm = find_algorithm(Collective::all_reduce, kSmallAlgorithm);
+  return static_cast<std::uint32_t>(algorithm - all_algorithms().data());
+}
+
 }  // namespace
 
 Communicator::Communicator(std::shared_ptr<const shm::Region> region, std::uint32_t rank, const Settings& settings,
@@ -52,11 +59,15 @@ Communicator::Communicator(std::shared_ptr<const shm::Region> region, std::uint3
   for (int op = 0; op < kNumOps; ++op)
     for (int type = 0; type < kNumTypes; ++type) {
       Prepared& entry = prepared_[static_cast<std::size_t>(op)][static_cast<std::size_t>(type)];
-      entry.operation = {.op = static_cast<Op>(op), .type = static_cast<Type>(type), .divisor = num_ranks_};
+      Operator& operation = entry.small.operation;
+      operation = {.op = static_cast<Op>(op), .type = static_cast<Type>(type), .divisor = num_ranks_};
       // These two come with something of the caller's: create_operator() makes them.
-      if (entry.operation.op == Op::user || entry.operation.op == Op::premultiplied_sum) continue;
-      entry.plain = reduce_kernel(entry.operation.type, entry.operation.op, false);
-      entry.streaming = reduce_kernel(entry.operation.type, entry.operation.op, true);
+      if (operation.op == Op::user || operation.op == Op::premultiplied_sum) continue;
+      entry.small.kernel = reduce_kernel(operation.type, operation.op, false);
+      entry.small.element = size_of(operation.type);
+      entry.small.description =
+          CallDescription{.type = operation.type, .op = operation.op, .algorithm = small_number()}.pack();
+      entry.streaming = reduce_kernel(operation.type, operation.op, true);
     }
 }
 
@@ -121,7 +132,7 @@ Status Communicator::arrive() {
   region_->call(rank_).presence.store(shm::Presence::here, std::memory_order_release);
   const auto persist_here = [this](std::chrono::nanoseconds waited) { return persist(waited); };
   // Before all have arrived nobody knows how crowded it is; yielding suits either case.
-  shm::Waiter first(*region_, rank_, {.eager = 1, .spin = {}, .timeout = settings_.timeout}, persist_here);
+  shm::Waiter first(*region_, rank_, {.eager = 0, .spin = {}, .timeout = settings_.timeout}, persist_here);
   const shm::WaitEnd end = first.until([this] {
     for (std::uint32_t peer = 0; peer < num_ranks_; ++peer)
       if (region_->call(peer).presence.load(std::memory_order_acquire) == shm::Presence::none) return false;
@@ -140,10 +151,11 @@ Status Communicator::arrive() {
 
   // The small path is open where nothing is forced that it could not be.
   if (settings_.walker == WalkerChoice::generic || num_ranks_ == 1) return {};
-  if (!settings_.algorithm.empty() && settings_.algorithm != "one_shot") return {};
-  const Result<const Plan*> plan = plan_for("one_shot", small_number_);
+  if (!settings_.algorithm.empty() && settings_.algorithm != kSmallAlgorithm) return {};
+  std::uint32_t number = 0;
+  const Result<const Plan*> plan = plan_for(kSmallAlgorithm, number);
   if (!plan.ok()) return plan.status();
-  small_plan_ = *plan;
+  executor_->set_small_plan(**plan);
   small_end_ = region_->shape().staging_slot + 1;
   return {};
 }
@@ -181,7 +193,7 @@ Result<const Communicator::Prepared*> Communicator::prepared(Type type, Operator
                   fmt::format("{} is no type; 0 to {} are", static_cast<int>(type), kNumTypes - 1));
   if (op.value < kNumOps) {
     const Prepared& entry = prepared_[op.value][static_cast<std::size_t>(type)];
-    if (entry.plain == nullptr)
+    if (entry.small.kernel == nullptr)
       return Status(Code::invalid_argument, fmt::format("the operator {} is not defined on {}",
                                                         name_of(static_cast<Op>(op.value)), name_of(type)));
     return &entry;
@@ -189,9 +201,9 @@ Result<const Communicator::Prepared*> Communicator::prepared(Type type, Operator
   const std::uint32_t index = op.value - OperatorHandle::kFirstCustom;
   if (op.value < OperatorHandle::kFirstCustom || index >= custom_.size() || !custom_[index])
     return Status(Code::invalid_argument, fmt::format("{} is no operator of this communicator", op.value));
-  if (custom_[index]->operation.type != type)
+  if (custom_[index]->small.operation.type != type)
     return Status(Code::invalid_argument, fmt::format("the operator was made for {}, not for {}",
-                                                      name_of(custom_[index]->operation.type), name_of(type)));
+                                                      name_of(custom_[index]->small.operation.type), name_of(type)));
   return &*custom_[index];
 }
 
@@ -214,28 +226,9 @@ Status Communicator::check_buffers(const void* input, const void* output, std::u
 }
 
 Status Communicator::all_reduce(const void* input, void* output, std::uint64_t count, Type type, OperatorHandle op) {
-  const auto type_index = static_cast<std::size_t>(type);
-  if (op.value < kNumOps && type_index < kNumTypes && count < small_end_ && !region_->is_broken()) [[likely]] {
-    const Prepared& entry = prepared_[op.value][type_index];
-    const std::uint64_t bytes = count * size_of(type);
-    const bool apart = input == output || static_cast<const std::byte*>(input) + bytes <= output ||
-                       static_cast<std::byte*>(output) + bytes <= input;
-    if (bytes < small_end_ && entry.plain != nullptr && apart && (count == 0 || (input && output))) [[likely]] {
-      const CallDescription description{
-          .count = count, .type = type, .op = static_cast<Op>(op.value), .algorithm = small_number_};
-      const End end = executor_->run_small({.plan = small_plan_,
-                                            .input = input,
-                                            .output = output,
-                                            .count = count,
-                                            .bytes = bytes,
-                                            .description = description.pack(),
-                                            .operation = &entry.operation,
-                                            .kernel = entry.plain});
-      if (end == End::done) [[likely]]
-        return {};
-      return fail(end);
-    }
-  }
+  const End end = try_small(input, output, count, type, op);
+  if (end == End::done) return {};
+  if (end != End::not_begun) return fail(end);
   return all_reduce_any(input, output, count, type, op);
 }
 
@@ -246,7 +239,7 @@ Status Communicator::all_reduce_any(const void* input, void* output, std::uint64
   if (!entry.ok()) return entry.status();
   TUTTI_TRY(check_buffers(input, output, count, type));
   const std::uint64_t bytes = count * size_of(type);
-  const Operator& operation = (*entry)->operation;
+  const Operator& operation = (*entry)->small.operation;
   const Choice choice = choose_all_reduce({
       .num_ranks = num_ranks_,
       .bytes = bytes,
@@ -272,6 +265,10 @@ Status Communicator::all_reduce_by(const Schedule& schedule, std::uint32_t numbe
   if (!entry.ok()) return entry.status();
   TUTTI_TRY(check_buffers(input, output, count, type));
   const auto own_number = static_cast<std::uint32_t>(all_algorithms().size()) + number;
+  if (own_number > CallDescription::kMostAlgorithm)
+    return {Code::invalid_argument,
+            fmt::format("a communicator keeps {} schedules beside its algorithms, and {} is asked for",
+                        CallDescription::kMostAlgorithm + 1 - all_algorithms().size(), number)};
   const Result<const Plan*> plan = plan_of(own_number, schedule);
   if (!plan.ok()) return plan.status();
   return run(**plan, own_number, **entry, input, output, count, walker);
@@ -319,24 +316,25 @@ Status Communicator::run(const Plan& plan, std::uint32_t number, const Prepared&
   call.plan = &plan;
   call.input = static_cast<const std::byte*>(input);
   call.output = static_cast<std::byte*>(output);
-  call.element = size_of(entry.operation.type);
-  call.operation = &entry.operation;
+  call.element = size_of(entry.small.operation.type);
+  call.operation = &entry.small.operation;
   const std::uint64_t bytes = count * call.element;
   const std::uint64_t written = plan.needs_symmetric ? bytes * num_ranks_ : bytes;
   const bool streaming =
       settings_.stream_min ? bytes >= *settings_.stream_min : should_stream(written, settings_.last_level_cache);
-  call.kernel = streaming ? entry.streaming : entry.plain;
+  call.kernel = streaming ? entry.streaming : entry.small.kernel;
   if (plan.needs_symmetric) {
     call.by_name = true;
     call.symmetric_input = heap_.find(input, bytes);
     call.symmetric_output = heap_.find(output, bytes);
     if (call.symmetric_input.segment == nullptr || call.symmetric_output.segment == nullptr)
       return {Code::invalid_usage, fmt::format("{} needs input and output in symmetric memory", plan.schedule.name)};
-    if (entry.operation.op == Op::premultiplied_sum)
+    if (entry.small.operation.op == Op::premultiplied_sum)
       return {Code::unsupported, fmt::format("{} cannot scale the inputs that it reads by name", plan.schedule.name)};
   }
   call.description =
-      CallDescription{.count = count, .type = entry.operation.type, .op = entry.operation.op, .algorithm = number}
+      CallDescription{
+          .count = count, .type = entry.small.operation.type, .op = entry.small.operation.op, .algorithm = number}
           .pack();
   TUTTI_TRY(set_layout(call, count));
   if (const Division& scratch = plan.schedule.division(Space::scratch); scratch.blocks > 0) {
@@ -374,11 +372,11 @@ Status Communicator::free(void* memory) {
 
 Result<OperatorHandle> Communicator::create_operator(const Operator& custom) {
   Prepared entry;
-  entry.operation = custom;
-  entry.operation.divisor = num_ranks_;
-  entry.plain = reduce_kernel(custom.type, custom.op, false);
+  entry.small.operation = custom;
+  entry.small.operation.divisor = num_ranks_;
+  entry.small.kernel = reduce_kernel(custom.type, custom.op, false);
   entry.streaming = reduce_kernel(custom.type, custom.op, true);
-  if (entry.plain == nullptr)
+  if (entry.small.kernel == nullptr)
     return Status(Code::invalid_argument,
                   fmt::format("the operator {} is not defined on {}", name_of(custom.op), name_of(custom.type)));
   const auto empty = std::find(custom_.begin(), custom_.end(), std::nullopt);

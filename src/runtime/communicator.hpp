@@ -54,6 +54,24 @@ class Communicator {
   // output[i] = fold over all ranks of input[i]; `input` may be `output`. Returns when the output is complete.
   [[nodiscard]] Status all_reduce(const void* input, void* output, std::uint64_t count, Type type, OperatorHandle op);
 
+  // The small path by itself: End::not_begun where the call is none for it, or wrong, and all_reduce() is to be called.
+  // Here, so that nothing stands between the API and it.
+  [[nodiscard]] End try_small(const void* input, void* output, std::uint64_t count, Type type, OperatorHandle op) {
+    if (op.value >= kNumOps || count >= small_end_ || region_->is_broken()) [[unlikely]]
+      return End::not_begun;
+    const SmallOperator& entry = prepared_[op.value][static_cast<std::size_t>(type)].small;
+    const std::uint64_t bytes = count * entry.element;
+    const auto from = reinterpret_cast<std::uintptr_t>(input);
+    const auto to = reinterpret_cast<std::uintptr_t>(output);
+    const bool apart = from == to || from + bytes <= to || to + bytes <= from;
+    if (bytes >= small_end_ || entry.kernel == nullptr || !apart || ((from == 0 || to == 0) && count != 0)) [[unlikely]]
+      return End::not_begun;
+    return executor_->run_small(entry, input, output, count);
+  }
+
+  // What an end other than done means, in words; breaks the communicator for all ranks where it is not broken yet.
+  [[nodiscard]] Status fail(End end);
+
   // The same by a given schedule instead of a chosen one; for files, tests and benches. All ranks pass the same. The
   // plan is kept under `number`, which must be of this schedule alone.
   [[nodiscard]] Status all_reduce_by(const Schedule& schedule, std::uint32_t number, const void* input, void* output,
@@ -74,8 +92,7 @@ class Communicator {
   Communicator(std::shared_ptr<const shm::Region> region, std::uint32_t rank, const Settings& settings, Log& log);
 
   struct Prepared {
-    Operator operation;
-    ReduceKernel plain = nullptr;  // null where the operator is not defined on the type
+    SmallOperator small;
     ReduceKernel streaming = nullptr;
   };
 
@@ -90,7 +107,6 @@ class Communicator {
                            void* output, std::uint64_t count, WalkerChoice walker);
   // The window of a plan's round for elements of that size, and what follows from it.
   [[nodiscard]] Status set_layout(Call& call, std::uint64_t count) const;
-  [[nodiscard]] Status fail(End end);
   [[nodiscard]] Status failure() const;
   [[nodiscard]] Status status_of(const shm::Breakage& breakage) const;
   [[nodiscard]] std::string present_call() const;
@@ -108,10 +124,8 @@ class Communicator {
   std::optional<shm::Waiter> waiter_;
   std::optional<Executor> executor_;
   SymmetricHeap heap_;
-  // What the small path needs, together: it takes fewer bytes than this (0: it is closed), by this plan.
+  // The small path takes fewer bytes than this; 0: it is closed.
   std::uint64_t small_end_ = 0;
-  const Plan* small_plan_ = nullptr;
-  std::uint32_t small_number_ = 0;
   std::vector<std::unique_ptr<const Plan>> plans_;  // by number; the registry's algorithms come first
   std::array<std::array<Prepared, kNumTypes>, kNumOps> prepared_;
   std::vector<std::optional<Prepared>> custom_;

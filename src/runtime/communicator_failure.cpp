@@ -84,7 +84,8 @@ Status Communicator::async_error() const { return failure(); }
 
 Status Communicator::fail(End end) {
   switch (end) {
-    case End::done: return {};
+    case End::done:
+    case End::not_begun: return {};
     case End::broken: return failure();
     case End::timed_out: region_->break_with({Code::timeout, rank_}); return failure();
     case End::mismatched: {

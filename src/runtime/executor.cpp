@@ -12,21 +12,11 @@ Executor::Executor(const shm::Region& region, std::uint32_t rank, shm::Waiter& w
     senders_.emplace_back(region, rank, peer);
     receivers_.emplace_back(region, rank, peer);
   }
+  own_call_ = &region.call(rank);
+  own_finished_ = &region.finished(rank);
+  for (std::uint64_t parity = 0; parity < 2; ++parity) own_lines_[parity] = &region.post_line(rank, parity);
   sources_.resize(ranks);
   destinations_.resize(ranks);
-}
-
-void Executor::begin(std::uint64_t description) {
-  shm::CallLine& line = region_.call(rank_);
-  line.description.store(description, std::memory_order_relaxed);
-  // Release: who sees the number sees the description of that operation or of a later one.
-  line.operation.store(++operations_, std::memory_order_release);
-}
-
-void Executor::finish_rounds(std::uint64_t count) {
-  // Release: partner of everyone_finished(); slots and lines read in these rounds may be written again.
-  region_.finished(rank_).value.store(count, std::memory_order_release);
-  waiter_.wake_others();
 }
 
 bool Executor::everyone_finished(std::uint64_t count) {
@@ -39,14 +29,6 @@ bool Executor::everyone_finished(std::uint64_t count) {
   }
   known_finished_ = std::max(known_finished_, least);
   return known_finished_ >= count;
-}
-
-void Executor::publish_post(std::uint64_t value, std::uint64_t description) {
-  shm::FlagLine& line = region_.post_line(rank_, value);
-  line.description.store(description, std::memory_order_relaxed);
-  // Release: partner of every load of a post's sequence.
-  line.sequence.store(value, std::memory_order_release);
-  waiter_.wake_others();
 }
 
 std::optional<std::uint64_t> Executor::differing_post(std::uint32_t rank, std::uint64_t value,

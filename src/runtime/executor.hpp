@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "runtime/call.hpp"
+#include "transport/shm/inline_payload.hpp"
 #include "transport/shm/message.hpp"
 #include "transport/shm/region.hpp"
 #include "transport/shm/waiter.hpp"
@@ -25,11 +26,20 @@ enum class End : std::uint8_t {
   broken,  // the region says why
   timed_out,
   mismatched,  // mismatch() says with whom
+  not_begun,   // nothing has happened: the call is for another path
 };
 
 struct Mismatch {
   std::uint32_t rank = 0;
   std::uint64_t theirs = 0;  // CallDescription
+};
+
+// What the small path needs to know of an operator on a type.
+struct SmallOperator {
+  Operator operation;
+  ReduceKernel kernel = nullptr;  // null where the operator is not defined on the type
+  std::uint64_t element = 0;      // bytes
+  std::uint64_t description = 0;  // CallDescription of the small path, but for the count
 };
 
 class Executor {
@@ -41,18 +51,10 @@ class Executor {
   // and rounds. On anything but End::done the communicator can no longer be used.
   [[nodiscard]] End run(Call& call, WalkerChoice choice);
 
-  // An exchange of one round whose bytes fit a staging slot, without a Call: the path on which nanoseconds count.
-  struct Small {
-    const Plan* plan;
-    const void* input;
-    void* output;
-    std::uint64_t count;
-    std::uint64_t bytes;
-    std::uint64_t description;
-    const Operator* operation;
-    ReduceKernel kernel;
-  };
-  [[nodiscard]] End run_small(const Small& call);
+  // An exchange of one round whose bytes fit a staging slot, without a Call: the path on which nanoseconds count. Needs
+  // a plan of Shape::exchange, given once.
+  void set_small_plan(const Plan& plan);
+  [[nodiscard]] End run_small(const SmallOperator& op, const void* input, void* output, std::uint64_t count);
 
   // To be asked during long waits: whether no peer is seen to be in another call of the same number, in which case what
   // this rank waits for will never come.
@@ -74,21 +76,56 @@ class Executor {
   [[nodiscard]] End walk_straight(const Call& call);
   [[nodiscard]] End walk_exchange(const Call& call);
 
-  void begin(std::uint64_t description);
+  void begin(std::uint64_t description) {
+    own_call_->description.store(description, std::memory_order_relaxed);
+    // Release: who sees the number sees the description of that operation or of a later one.
+    own_call_->operation.store(++operations_, std::memory_order_release);
+  }
   // This rank is done with all direct reads and writes before round number `count` of the communicator.
-  void finish_rounds(std::uint64_t count);
+  void finish_rounds(std::uint64_t count) {
+    // Release: partner of everyone_finished(); slots and lines read in these rounds may be written again.
+    own_finished_->value.store(count, std::memory_order_release);
+    waiter_.wake_others();
+  }
   // Whether every rank has finished `count` rounds.
   [[nodiscard]] bool everyone_finished(std::uint64_t count);
-  // The staging slot that exposure number `number` of the communicator goes to.
-  [[nodiscard]] std::uint64_t slot_of(std::uint64_t number) const { return number % region_.shape().staging_depth; }
-  [[nodiscard]] std::byte* staging_slot(std::uint32_t rank, std::uint64_t number) const {
-    return region_.staging(rank) + slot_of(number) * region_.shape().staging_slot;
+  [[nodiscard]] std::byte* staging_slot(std::uint32_t rank, std::uint64_t slot) const {
+    return region_.staging(rank) + slot * region_.shape().staging_slot;
   }
   // Whether the line and the slot of a post may be written again.
   [[nodiscard]] bool line_is_free(std::uint64_t value) { return everyone_finished(line_busy_[value & 1]); }
-  [[nodiscard]] bool slot_is_free(std::uint64_t number) { return everyone_finished(slot_busy_[slot_of(number)]); }
-  // Makes a post known; its line must be free, and its payload written.
-  void publish_post(std::uint64_t value, std::uint64_t description);
+  [[nodiscard]] bool slot_is_free(std::uint64_t slot) { return everyone_finished(slot_busy_[slot]); }
+  // Makes a post without payload known; its line must be free.
+  void publish_post(std::uint64_t value, std::uint64_t description) {
+    shm::FlagLine& line = *own_lines_[value & 1];
+    describe_post(value & 1, description);
+    // Release: partner of every load of a post's sequence.
+    line.sequence.store(value, std::memory_order_release);
+    waiter_.wake_others();
+  }
+  // The same with at most kInlineBytes of payload.
+  void publish_inline(std::uint64_t value, std::uint64_t description, const void* data, std::uint64_t bytes) {
+    shm::FlagLine& line = *own_lines_[value & 1];
+    describe_post(value & 1, description);
+    shm::store_inline(line, value, data, bytes, has_wide_store_);
+    waiter_.wake_others();
+  }
+  // Stores the description where it is another than the line has. This rank's own lines are never read: with the first
+  // look of a peer they have gone to its cache, and reading one fetches it back only to lose it again.
+  void describe_post(std::uint64_t parity, std::uint64_t description) {
+    if (own_descriptions_[parity] == description) return;
+    own_descriptions_[parity] = description;
+    own_lines_[parity]->description.store(description, std::memory_order_relaxed);
+  }
+  [[nodiscard]] End run_inline(const SmallOperator& op, const void* input, void* output, std::uint64_t count);
+  [[nodiscard]] End run_slotted(const SmallOperator& op, const void* input, void* output, std::uint64_t count);
+  [[nodiscard]] End await_lines(std::uint64_t value, std::uint64_t free_at);
+  void fold_small(const SmallOperator& op, void* output, std::uint64_t count, std::uint64_t value);
+  // Waits for the post of that parity's line of the peer and looks whether it is of this call.
+  [[nodiscard]] End await_post_longer(const shm::FlagLine& line, std::uint32_t peer, std::uint64_t value,
+                                      std::uint64_t description);
+  [[nodiscard]] End await_post(const shm::FlagLine& line, std::uint32_t peer, std::uint64_t value,
+                               std::uint64_t description);
   // What the post that carries this number was about, where that is not `description`.
   [[nodiscard]] std::optional<std::uint64_t> differing_post(std::uint32_t rank, std::uint64_t value,
                                                             std::uint64_t description) const;
@@ -110,7 +147,19 @@ class Executor {
   // How many rounds everyone must have finished before a line's payload, or a slot, may be overwritten.
   std::uint64_t line_busy_[2] = {0, 0};
   std::vector<std::uint64_t> slot_busy_;
+  bool has_wide_store_ = shm::has_wide_store();
   std::vector<LaneState> lanes_;
+  // The small path's plan, as lines: by place in the order of folding, the rank and its two post lines.
+  struct alignas(32) Exchanged {
+    std::uint64_t rank;
+    const shm::FlagLine* lines[2];
+  };
+  std::vector<Exchanged> exchanged_;
+  std::size_t num_exchanged_ = 0;
+  shm::FlagLine* own_lines_[2] = {nullptr, nullptr};
+  std::uint64_t own_descriptions_[2] = {0, 0};  // what own_lines_ say
+  shm::CallLine* own_call_ = nullptr;
+  shm::CounterLine* own_finished_ = nullptr;
   std::vector<const void*> sources_;
   std::vector<void*> destinations_;
   Mismatch mismatch_;

@@ -48,13 +48,12 @@ bool Machine::has_posted(std::uint32_t rank, std::uint32_t post) const {
 
 bool Machine::has_slot(const Step& step) {
   if (call_.by_name) return true;
-  const bool own_line = call_.plan->posts_per_round == 1;
-  return (!own_line || executor_.line_is_free(call_.post_value(round_, step.post))) &&
-         executor_.slot_is_free(expose_number(executor_.rank_, step.post));
+  return (!call_.posts_once() || executor_.line_is_free(call_.post_value(round_, step.post))) &&
+         executor_.slot_is_free(slot_of(executor_.rank_, step.post));
 }
 
-std::uint64_t Machine::expose_number(std::uint32_t rank, std::uint32_t post) const {
-  return call_.expose_base + round_ * call_.plan->exposes_per_round + call_.plan->posts[rank][post].expose;
+std::uint64_t Machine::slot_of(std::uint32_t rank, std::uint32_t post) const {
+  return call_.slot(round_, call_.plan->posts[rank][post].expose, executor_.region_.shape().staging_depth);
 }
 
 bool Machine::all_done() { return !call_.by_name || executor_.everyone_finished(call_.round_base + round_ + 1); }
@@ -70,13 +69,10 @@ std::byte* Machine::remote(const Endpoint& end) const {
         (end.slice.block * call_.block_elements[space] + run(end.slice).offset) * call_.element;
     return buffer.segment + end.rank * buffer.stride + base + offset;
   }
-  std::byte* slot = nullptr;
-  if (call_.plan->posts_per_round == 1 && bytes(posted.slice) <= shm::kInlineBytes) {
-    slot = region.post_line(end.rank, call_.post_value(round_, end.post)).payload;
-  } else {
-    slot = executor_.staging_slot(end.rank, expose_number(end.rank, end.post));
-  }
-  return slot + packed(end.slice.first_piece - posted.slice.first_piece);
+  const std::uint64_t within = packed(end.slice.first_piece - posted.slice.first_piece);
+  if (is_inline(posted.slice))
+    return executor_.region_.post_line(end.rank, call_.post_value(round_, end.post)).payload + within;
+  return executor_.staging_slot(end.rank, slot_of(end.rank, end.post)) + within;
 }
 
 void Machine::check(std::uint32_t rank, std::uint64_t theirs) {
@@ -172,29 +168,40 @@ void Machine::post(const Step& step) {
         step.sources[0].slice.space == Space::input ? call_.symmetric_input : call_.symmetric_output;
     region.place(self, step.post).store(buffer.offset, std::memory_order_relaxed);
   } else if (step.kind == StepKind::expose) {
-    const Slice& slice = step.sources[0].slice;
-    const std::uint64_t busy = call_.round_base + round_ + 1;
-    const std::uint64_t number = expose_number(self, step.post);
-    std::byte* slot = executor_.staging_slot(self, number);
-    if (call_.plan->posts_per_round == 1 && bytes(slice) <= shm::kInlineBytes) {
-      slot = region.post_line(self, value).payload;
-      executor_.line_busy_[value & 1] = busy;
-    } else {
-      executor_.slot_busy_[executor_.slot_of(number)] = busy;
-    }
-    const bool whole = call_.rounds == 1;
-    for (std::uint32_t piece = 0; piece < (whole ? 1 : slice.num_pieces); ++piece) {
-      const Slice part = whole ? slice : piece_of(slice, piece, 1);
-      const std::uint64_t length = run(part).length;
-      if (length == 0) continue;
-      if (slice.space == Space::input) {
-        first_touch_copy(*call_.operation, slot + packed(piece), local(part), length, false);
-      } else {
-        copy(slot + packed(piece), local(part), length * call_.element, false);
-      }
-    }
+    return expose(step, value);
   }
   executor_.publish_post(value, call_.description);
+}
+
+void Machine::expose(const Step& step, std::uint64_t value) {
+  const Slice& slice = step.sources[0].slice;
+  const std::uint64_t busy = call_.round_base + round_ + 1;
+  const bool whole = call_.rounds == 1;
+  const bool is_in_line = is_inline(slice);
+  std::byte carried[shm::kInlineBytes];
+  std::byte* slot = carried;
+  if (is_in_line) {
+    executor_.line_busy_[value & 1] = busy;
+  } else {
+    const std::uint64_t number = slot_of(executor_.rank_, step.post);
+    executor_.slot_busy_[number] = busy;
+    slot = executor_.staging_slot(executor_.rank_, number);
+  }
+  for (std::uint32_t piece = 0; piece < (whole ? 1 : slice.num_pieces); ++piece) {
+    const Slice part = whole ? slice : piece_of(slice, piece, 1);
+    const std::uint64_t length = run(part).length;
+    if (length == 0) continue;
+    if (slice.space == Space::input) {
+      first_touch_copy(*call_.operation, slot + packed(piece), local(part), length, false);
+    } else {
+      copy(slot + packed(piece), local(part), length * call_.element, false);
+    }
+  }
+  if (is_in_line) {
+    executor_.publish_inline(value, call_.description, carried, bytes(slice));
+  } else {
+    executor_.publish_post(value, call_.description);
+  }
 }
 
 }  // namespace tutti

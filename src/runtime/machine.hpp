@@ -37,12 +37,17 @@ class Machine {
   [[nodiscard]] bool is_empty(const Slice& slice) const { return bytes(slice) == 0; }
   [[nodiscard]] std::uint64_t bytes(const Slice& slice) const;
   [[nodiscard]] std::byte* local(const Slice& slice) const;
-  // What the exposure that `rank` makes with that post of this round is among all of the communicator.
-  [[nodiscard]] std::uint64_t expose_number(std::uint32_t rank, std::uint32_t post) const;
+  // The staging slot of the exposure that `rank` makes with that post of this round.
+  [[nodiscard]] std::uint64_t slot_of(std::uint32_t rank, std::uint32_t post) const;
+  // Whether what is exposed travels with the flag.
+  [[nodiscard]] bool is_inline(const Slice& exposed) const {
+    return call_.posts_once() && bytes(exposed) <= shm::kInlineBytes;
+  }
   [[nodiscard]] std::byte* remote(const Endpoint& end) const;
   [[nodiscard]] const std::byte* source(const Endpoint& end);
   [[nodiscard]] std::byte* destination(const Endpoint& end);
   void combine_piece(const Step& step, std::uint32_t piece, std::uint64_t length);
+  void expose(const Step& step, std::uint64_t value);
   void check(std::uint32_t rank, std::uint64_t theirs);
   // How far piece number `piece` of a packed slice lies from its beginning.
   [[nodiscard]] std::uint64_t packed(std::uint32_t piece) const { return piece * call_.window * call_.element; }

@@ -1,9 +1,10 @@
-// The walker for exchanges: every rank exposes a round of its input in a staging slot or in the flag's own line, and
-// folds what the ranks have exposed into its output. Exposing is one round ahead of folding, so that a round's data
-// cross between the caches while the one before is folded.
+// The walker for exchanges: every rank exposes a round of its input, in a staging slot or, where it is short, in the
+// lines of its flag, and folds what the ranks have exposed into its output. Exposing is one round ahead of folding, so
+// that a round's data cross between the caches while the one before is folded.
 //
-// run_small() is the same for a single round and without the bookkeeping of rounds. It is all there is between the API
-// and the cache line for small calls; docs/design/executor.md has its costs.
+// run_small() is the same for a single round of a built-in operator, without the bookkeeping of rounds: what is between
+// the API and the cache line for small calls. It comes in three sizes: in the flag's line, in lines that carry the
+// rest, and in a slot. docs/design/executor.md has their costs.
 #include <algorithm>
 #include <cstring>
 
@@ -13,102 +14,152 @@ namespace tutti {
 
 namespace {
 
-// At most kInlineBytes, in a few moves of fixed size that overlap in the middle.
-inline void copy_inline(std::byte* to, const void* from, std::uint64_t bytes) {
-  const auto* source = static_cast<const std::byte*>(from);
-  if (bytes >= 16) {
-    std::memcpy(to, source, 16);
-    if (bytes > 32) std::memcpy(to + 16, source + 16, 16);
-    std::memcpy(to + bytes - 16, source + bytes - 16, 16);
-  } else if (bytes >= 8) {
-    std::memcpy(to, source, 8);
-    std::memcpy(to + bytes - 8, source + bytes - 8, 8);
-  } else if (bytes >= 4) {
-    std::memcpy(to, source, 4);
-    std::memcpy(to + bytes - 4, source + bytes - 4, 4);
-  } else {
-    for (std::uint64_t i = 0; i < bytes; ++i) to[i] = source[i];
-  }
-}
-
 inline bool has_first_touch(const Operator& operation) { return operation.op == Op::premultiplied_sum; }
 
 }  // namespace
 
-End Executor::run_small(const Small& call) {
-  begin(call.description);
-  const std::uint64_t value = posts_ + 1;
-  const std::uint64_t number = exposes_;
-  const bool is_inline = call.bytes <= shm::kInlineBytes;
-  std::uint64_t& busy = is_inline ? line_busy_[value & 1] : slot_busy_[slot_of(number)];
-  const std::uint64_t free_at = std::max(busy, line_busy_[value & 1]);
-  if (known_finished_ < free_at) [[unlikely]] {
-    const shm::WaitEnd end = waiter_.until([&] { return everyone_finished(free_at); });
-    if (end != shm::WaitEnd::ready) return end_of(end);
-  }
-  busy = rounds_ + 1;
+void Executor::set_small_plan(const Plan& plan) {
+  TUTTI_ASSERT(plan.shape == Shape::exchange, "the small path walks exchanges");
+  exchanged_.clear();
+  for (const std::uint32_t rank : plan.fold_order)
+    exchanged_.push_back({rank, {&region_.post_line(rank, 0), &region_.post_line(rank, 1)}});
+  num_exchanged_ = exchanged_.size();
+}
 
-  std::byte* exposed = is_inline ? region_.post_line(rank_, value).payload : staging_slot(rank_, number);
-  if (has_first_touch(*call.operation)) [[unlikely]] {
-    first_touch_copy(*call.operation, exposed, call.input, call.count, false);
-  } else if (is_inline) {
-    copy_inline(exposed, call.input, call.bytes);
-  } else {
-    std::memcpy(exposed, call.input, call.bytes);
-  }
-  publish_post(value, call.description);
+// Until the readers of what the line, or the slot, held before are done with it.
+End Executor::await_lines(std::uint64_t value, std::uint64_t free_at) {
+  const std::uint64_t busy = std::max(free_at, line_busy_[value & 1]);
+  return end_of(waiter_.until([&] { return everyone_finished(busy); }));
+}
 
-  const std::vector<std::uint32_t>& order = call.plan->fold_order;
+inline End Executor::await_post(const shm::FlagLine& line, std::uint32_t peer, std::uint64_t value,
+                                std::uint64_t description) {
+  // Acquire: partner of publish_post() and store_flag(). The first looks stand here, so that what is near costs no more
+  // than a loop of two instructions.
+  for (std::uint32_t look = 0; line.sequence.load(std::memory_order_acquire) < value; ++look) {
+    if (look >= waiter_.policy().eager) return await_post_longer(line, peer, value, description);
+    shm::relax();
+  }
+  if (line.description.load(std::memory_order_relaxed) != description) [[unlikely]]
+    if (const auto theirs = differing_post(peer, value, description)) return mismatch_with(peer, *theirs);
+  return End::done;
+}
+
+End Executor::await_post_longer(const shm::FlagLine& line, std::uint32_t peer, std::uint64_t value,
+                                std::uint64_t description) {
+  const shm::WaitEnd end = waiter_.until([&] { return line.sequence.load(std::memory_order_acquire) >= value; });
+  if (end != shm::WaitEnd::ready) [[unlikely]]
+    return end_of(end);
+  if (line.description.load(std::memory_order_relaxed) != description) [[unlikely]]
+    if (const auto theirs = differing_post(peer, value, description)) return mismatch_with(peer, *theirs);
+  return End::done;
+}
+
+// Folds sources_, in the order of exchanged_, into the output, and closes the books of the operation.
+inline void Executor::fold_small(const SmallOperator& op, void* output, std::uint64_t count, std::uint64_t value) {
+  void* destination = output;
   ReduceCall reduce;
-  for (std::size_t i = 0; i < order.size(); ++i) {
-    const std::uint32_t peer = order[i];
-    if (peer == rank_) {
-      sources_[i] = call.input;
-      reduce.raw_source = static_cast<std::uint32_t>(i);
-      continue;
-    }
-    const shm::FlagLine& line = region_.post_line(peer, value);
-    const shm::WaitEnd end = waiter_.until([&] { return line.sequence.load(std::memory_order_acquire) >= value; });
-    if (end != shm::WaitEnd::ready) return end_of(end);
-    if (line.description.load(std::memory_order_relaxed) != call.description) [[unlikely]] {
-      if (const auto theirs = differing_post(peer, value, call.description)) return mismatch_with(peer, *theirs);
-    }
-    sources_[i] = is_inline ? line.payload : staging_slot(peer, number);
-  }
-  void* destination = call.output;
   reduce.sources = sources_.data();
-  reduce.num_sources = static_cast<std::uint32_t>(order.size());
+  reduce.num_sources = static_cast<std::uint32_t>(num_exchanged_);
   reduce.destinations = &destination;
   reduce.num_destinations = 1;
-  reduce.count = call.count;
+  reduce.count = count;
   reduce.final = true;
-  call.kernel(*call.operation, reduce);
-
+  op.kernel(op.operation, reduce);
   // Every rank's post of this operation has been seen, and a rank posts once it has finished all before.
-  if (call.plan->schedule.num_ranks == order.size()) known_finished_ = std::max(known_finished_, rounds_);
+  known_finished_ = std::max(known_finished_, rounds_);
   posts_ = value;
-  exposes_ = number + 1;
+  ++exposes_;
   finish_rounds(++rounds_);
+}
+
+End Executor::run_small(const SmallOperator& op, const void* input, void* output, std::uint64_t count) {
+  const std::uint64_t bytes = count * op.element;
+  if (bytes <= shm::kInlineBytes) return run_inline(op, input, output, count);
+  return run_slotted(op, input, output, count);
+}
+
+End Executor::run_inline(const SmallOperator& op, const void* input, void* output, std::uint64_t count) {
+  const std::uint64_t value = posts_ + 1;
+  const std::uint64_t parity = value & 1;
+  const std::uint64_t description = op.description | count;
+  const std::uint64_t bytes = count * op.element;
+  begin(description);
+  if (known_finished_ < line_busy_[parity]) [[unlikely]]
+    if (const End end = await_lines(value, 0); end != End::done) return end;
+  line_busy_[parity] = rounds_ + 1;
+  publish_inline(value, description, input, bytes);
+  const Exchanged* const exchanged = exchanged_.data();
+  for (std::size_t i = 0; i < num_exchanged_; ++i) {
+    const Exchanged& peer = exchanged[i];
+    if (peer.rank == rank_) {
+      sources_[i] = input;
+      continue;
+    }
+    const shm::FlagLine& line = *peer.lines[parity];
+    if (const End end = await_post(line, static_cast<std::uint32_t>(peer.rank), value, description); end != End::done)
+        [[unlikely]]
+      return end;
+    sources_[i] = line.payload;
+  }
+  shm::expect_store(own_lines_[parity ^ 1]);
+  fold_small(op, output, count, value);
+  return End::done;
+}
+
+End Executor::run_slotted(const SmallOperator& op, const void* input, void* output, std::uint64_t count) {
+  const std::uint64_t value = posts_ + 1;
+  const std::uint64_t parity = value & 1;
+  const std::uint64_t description = op.description | count;
+  const std::uint64_t bytes = count * op.element;
+  begin(description);
+  if (known_finished_ < std::max(line_busy_[parity], slot_busy_[parity])) [[unlikely]]
+    if (const End end = await_lines(value, slot_busy_[parity]); end != End::done) return end;
+  slot_busy_[parity] = rounds_ + 1;
+  std::memcpy(staging_slot(rank_, parity), input, bytes);
+  publish_post(value, description);
+  const Exchanged* const exchanged = exchanged_.data();
+  for (std::size_t i = 0; i < num_exchanged_; ++i) {
+    const Exchanged& peer = exchanged[i];
+    if (peer.rank == rank_) {
+      sources_[i] = input;
+      continue;
+    }
+    if (const End end = await_post(*peer.lines[parity], static_cast<std::uint32_t>(peer.rank), value, description);
+        end != End::done) [[unlikely]]
+      return end;
+    sources_[i] = staging_slot(static_cast<std::uint32_t>(peer.rank), parity);
+  }
+  fold_small(op, output, count, value);
   return End::done;
 }
 
 End Executor::walk_exchange(const Call& call) {
   const PieceLayout& layout = call.layouts[static_cast<std::size_t>(Space::input)];
   const std::vector<std::uint32_t>& order = call.plan->fold_order;
+  const std::uint32_t depth = region_.shape().staging_depth;
+  const auto is_inline = [&](const Run& run) { return run.length * call.element <= shm::kInlineBytes; };
+
   const auto expose = [&](std::uint64_t round) {
     const std::uint64_t value = call.post_value(round, 0);
-    const std::uint64_t number = call.expose_base + round;
-    const shm::WaitEnd end = waiter_.until([&] { return line_is_free(value) && slot_is_free(number); });
+    const std::uint64_t slot = call.slot(round, 0, depth);
+    const shm::WaitEnd end = waiter_.until([&] { return line_is_free(value) && slot_is_free(slot); });
     if (end != shm::WaitEnd::ready) return end_of(end);
     const Run run = layout.run(0, round);
-    const bool is_inline = run.length * call.element <= shm::kInlineBytes;
-    std::byte* exposed = is_inline ? region_.post_line(rank_, value).payload : staging_slot(rank_, number);
-    (is_inline ? line_busy_[value & 1] : slot_busy_[slot_of(number)]) = call.round_base + round + 1;
     const std::byte* source = call.input + run.offset * call.element;
+    const std::uint64_t busy = call.round_base + round + 1;
+    if (is_inline(run)) {
+      line_busy_[value & 1] = busy;
+      std::byte touched[shm::kInlineBytes];
+      first_touch_copy(*call.operation, touched, source, run.length, false);
+      publish_inline(value, call.description, touched, run.length * call.element);
+      return End::done;
+    }
+    slot_busy_[slot] = busy;
     if (has_first_touch(*call.operation)) {
-      first_touch_copy(*call.operation, exposed, source, run.length, false);
+      first_touch_copy(*call.operation, staging_slot(rank_, slot), source, run.length, false);
     } else {
-      std::memcpy(exposed, source, run.length * call.element);
+      std::memcpy(staging_slot(rank_, slot), source, run.length * call.element);
     }
     publish_post(value, call.description);
     return End::done;
@@ -116,7 +167,6 @@ End Executor::walk_exchange(const Call& call) {
   const auto fold = [&](std::uint64_t round) {
     const std::uint64_t value = call.post_value(round, 0);
     const Run run = layout.run(0, round);
-    const bool is_inline = run.length * call.element <= shm::kInlineBytes;
     ReduceCall reduce;
     for (std::size_t i = 0; i < order.size(); ++i) {
       const std::uint32_t peer = order[i];
@@ -129,7 +179,7 @@ End Executor::walk_exchange(const Call& call) {
       const shm::WaitEnd end = waiter_.until([&] { return line.sequence.load(std::memory_order_acquire) >= value; });
       if (end != shm::WaitEnd::ready) return end_of(end);
       if (const auto theirs = differing_post(peer, value, call.description)) return mismatch_with(peer, *theirs);
-      sources_[i] = is_inline ? line.payload : staging_slot(peer, call.expose_base + round);
+      sources_[i] = is_inline(run) ? line.payload : staging_slot(peer, call.slot(round, 0, depth));
     }
     void* destination = call.output + run.offset * call.element;
     reduce.sources = sources_.data();

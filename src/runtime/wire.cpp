@@ -132,7 +132,8 @@ std::vector<std::byte> encode(const Hello& hello, const Token& token) {
 }
 
 bool may_be_hello(std::span<const std::byte> bytes) {
-  return std::memcmp(bytes.data(), kMagic.data(), std::min(bytes.size(), kMagicBytes)) == 0;
+  const auto begin = bytes.first(std::min(bytes.size(), kMagicBytes));
+  return std::equal(begin.begin(), begin.end(), std::as_bytes(std::span(kMagic)).begin());
 }
 
 std::optional<Prefix> parse_prefix(std::span<const std::byte, kPrefixBytes> bytes, const Token& token) {

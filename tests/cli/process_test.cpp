@@ -132,6 +132,27 @@ TEST_F(TuttiProcess, AWrongFileIsNamed) {
   EXPECT_NE(outcome.out.find("TUTTI_DEBUG"), std::string::npos);
 }
 
+TEST_F(TuttiProcess, ValuesOutOfRangeAreSaidWithWhatIsAllowed) {
+  const Outcome outcome = run({"variables"}, {"TUTTI_STAGING_DEPTH=65", "TUTTI_SPIN=2h", "TUTTI_YIELD=4 parsecs"});
+  EXPECT_EQ(outcome.exit, 1);
+  EXPECT_EQ(outcome.error,
+            "error: TUTTI_STAGING_DEPTH (environment): '65' is out of range; allowed: 2 to 64\n"
+            "error: TUTTI_SPIN (environment): '2h' is out of range; allowed: auto or 0s to 1m\n"
+            "error: TUTTI_YIELD (environment): '4 parsecs' is not a duration: 'parsecs' is not a unit; write a number "
+            "and ns, us, ms, s, m or h, such as 250ms (no unit: seconds); allowed: 0s to 1m\n");
+}
+
+// A folder, because root may read every file.
+TEST_F(TuttiProcess, AFileThatCannotBeReadIsSaid) {
+  folder_.write("tutti/tutti.conf/inside", "");
+  const Outcome outcome = run({"variables"});
+  EXPECT_EQ(outcome.exit, 1);
+  EXPECT_EQ(outcome.error, "error: cannot read '" + folder_.file("tutti/tutti.conf") + "': Is a directory\n");
+  const Outcome missing = run({"variables"}, {"TUTTI_CONF_FILE=/no/such/file"});
+  EXPECT_EQ(missing.exit, 1);
+  EXPECT_NE(missing.error.find("there is no file '/no/such/file'"), std::string::npos) << missing.error;
+}
+
 TEST_F(TuttiProcess, WarningsAloneAreNoFailure) {
   const Outcome outcome = run({"variables", "TUTTI_DEBUG"}, {"TUTTI_DEBUG=info", "NCCL_DEBUG=trace"});
   EXPECT_EQ(outcome.exit, 0);

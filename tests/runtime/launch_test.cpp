@@ -207,6 +207,8 @@ TEST(Launch, LeavesTheProgramsOptionsToTheProgram) {
   EXPECT_EQ(outcome.out, "[0] : -n --tag --help -- x\n") << outcome.error;
   const Outcome plain = launch({"-n", "1", "--tag", "echo", "x", "y"});
   EXPECT_EQ(plain.out, "[0] x y\n") << plain.error;
+  const Outcome behind_env = launch({"-n", "1", "--tag", "--env", "A=b", "--", "echo", "--x", "--", "--y"});
+  EXPECT_EQ(behind_env.out, "[0] --x -- --y\n") << behind_env.error;
 }
 
 // The launcher runs in a child, which tells through the pipe what its ranks print.

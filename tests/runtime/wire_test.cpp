@@ -65,6 +65,7 @@ TEST(Wire, StrangersAreKnownByTheirFirstBytes) {
   for (std::size_t length = 0; length < kPrefixBytes; ++length) {
     EXPECT_TRUE(may_be_hello(std::span(hello).first(length)));
   }
+  EXPECT_TRUE(may_be_hello({}));
   EXPECT_FALSE(may_be_hello(std::as_bytes(std::span("GET / HTTP/1.1"))));
   EXPECT_FALSE(may_be_hello(std::as_bytes(std::span("x"))));
 }

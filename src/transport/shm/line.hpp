@@ -15,11 +15,12 @@ inline constexpr std::size_t kInlineBytes = 48;
 // A post, or the head of a message. Its sequence is stored with release after the rest and loaded with acquire before
 // it, so whoever sees the number sees what it announces.
 struct alignas(kLine) FlagLine {
+  // These two are written together where the processor can (store_flag).
   std::atomic<std::uint64_t> sequence;
-  // The operation it belongs to (CallDescription), so that mismatched calls are found. Atomic because a post without
-  // payload may be followed by one that uses its line again while a slow rank still looks; see Machine::check().
-  std::atomic<std::uint64_t> description;
   std::byte payload[kInlineBytes];
+  // The operation it belongs to (CallDescription), so that mismatched calls are found. Atomic because a post without
+  // payload may be followed by one that uses its line again while a slow rank still looks (Executor::differing_post).
+  std::atomic<std::uint64_t> description;
 };
 static_assert(sizeof(FlagLine) == kLine);
 

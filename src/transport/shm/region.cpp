@@ -25,11 +25,11 @@ struct Offsets {
   explicit Offsets(const RegionShape& shape) {
     const std::uint64_t ranks = shape.num_ranks;
     constexpr std::uint64_t kPage = 4096;
-    staging = kPage + ranks * kPage;
-    staging_stride = round_up(shape.staging_depth * shape.staging_slot, kPage) + kPage;
+    staging = round_up(kPage + ranks * (kPage + 5 * kLine), kPage);
+    staging_stride = round_up(shape.staging_depth * shape.staging_slot, kPage) + kPage + 9 * kLine;
     message_stride = kLine + round_up(shape.message_slot, kLine);
     connection_stride = round_up(kLine + shape.message_depth * message_stride, kPage);
-    connections = staging + ranks * staging_stride;
+    connections = round_up(staging + ranks * staging_stride, kPage);
     heap = round_up(connections + ranks * ranks * connection_stride, kHeapAlignment);
   }
   std::uint64_t staging, staging_stride, message_stride, connection_stride, connections, heap;

@@ -108,13 +108,14 @@ class Region {
   Region(UniqueFd memory, const RegionShape& shape);
   [[nodiscard]] Header* header() const { return reinterpret_cast<Header*>(base_); }
   [[nodiscard]] Control* control(std::uint32_t rank) const {
-    return reinterpret_cast<Control*>(base_ + kPage + rank * kPage);
+    return reinterpret_cast<Control*>(base_ + kPage + rank * kControlStride);
   }
   [[nodiscard]] std::byte* connection(std::uint32_t source, std::uint32_t destination) const {
     return base_ + connections_ + (std::uint64_t{source} * shape_.num_ranks + destination) * connection_stride_;
   }
 
   static constexpr std::uint64_t kPage = 4096;
+  static constexpr std::uint64_t kControlStride = kPage + 5 * kLine;
   static_assert(sizeof(Control) <= kPage && sizeof(Header) <= kPage);
   UniqueFd memory_;
   RegionShape shape_;

@@ -33,7 +33,7 @@ timespec to_timespec(std::chrono::nanoseconds duration) {
 WaitPolicy wait_policy(std::uint32_t num_ranks, std::uint32_t num_cores) {
   WaitPolicy policy;
   if (num_ranks > num_cores) {
-    policy.eager = 1;
+    policy.eager = 0;
     policy.spin = std::chrono::nanoseconds(0);
   }
   return policy;
@@ -41,6 +41,7 @@ WaitPolicy wait_policy(std::uint32_t num_ranks, std::uint32_t num_cores) {
 
 Waiter::Waiter(const Region& region, std::uint32_t rank, const WaitPolicy& policy, Persist persist)
     : region_(region),
+      sleepers_(region.sleepers()),
       rank_(rank),
       policy_(policy),
       persist_(std::move(persist)),

@@ -56,8 +56,7 @@ class Waiter {
   template <typename Ready>
   [[nodiscard]] WaitEnd until(const Ready& ready) {
     for (std::uint32_t look = 0; look < policy_.eager; ++look) {
-      if (ready()) [[likely]]
-        return WaitEnd::ready;
+      if (ready()) return WaitEnd::ready;
       relax();
     }
     return patiently([](const void* context) { return (*static_cast<const Ready*>(context))(); }, &ready);
@@ -68,7 +67,7 @@ class Waiter {
     // Keeps the compiler from looking before it stores; the processor is the sleeper's business (see above).
     std::atomic_signal_fence(std::memory_order_seq_cst);
     // Acquire: whoever sees the raised counter also sees which rank raised it (sleep() stores `asleep` before).
-    if (region_.sleepers().load(std::memory_order_acquire) != 0) [[unlikely]]
+    if (sleepers_.load(std::memory_order_acquire) != 0) [[unlikely]]
       region_.wake_all();
   }
 
@@ -80,6 +79,7 @@ class Waiter {
   void sleep(Look look, const void* context);
 
   const Region& region_;
+  const std::atomic<std::uint32_t>& sleepers_;
   std::uint32_t rank_;
   WaitPolicy policy_;
   Persist persist_;

@@ -1,0 +1,88 @@
+// `tutti prove` as a user calls it.
+#include <algorithm>
+#include <array>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include "algorithms/registry.hpp"
+#include "cli/commands.hpp"
+#include "cli/program.hpp"
+
+namespace tutti::cli {
+namespace {
+
+struct Outcome {
+  int exit = -1;
+  std::string out;
+  std::string error;
+};
+
+Outcome prove(std::vector<std::string> arguments) {
+  arguments.insert(arguments.begin(), "prove");
+  const std::array commands{prove_command()};
+  std::ostringstream out;
+  std::ostringstream error;
+  const Environment environment;
+  const Exit exit = run_program(commands, arguments, {environment, out, error});
+  return {static_cast<int>(exit), out.str(), error.str()};
+}
+
+bool contains(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+
+TEST(Prove, ListsEveryAlgorithmAsProven) {
+  const Outcome outcome = prove({"--ranks", "1-5"});
+  EXPECT_EQ(outcome.exit, 0) << outcome.error;
+  EXPECT_TRUE(outcome.out.starts_with("collective")) << outcome.out;
+  EXPECT_EQ(std::count(outcome.out.begin(), outcome.out.end(), '\n') - 1,
+            static_cast<std::ptrdiff_t>(all_algorithms().size()))
+      << outcome.out;
+  for (const Algorithm& algorithm : all_algorithms()) EXPECT_TRUE(contains(outcome.out, std::string(algorithm.name)));
+  EXPECT_FALSE(contains(outcome.out, "wrong"));
+  EXPECT_TRUE(contains(outcome.error, " algorithms in ")) << outcome.error;
+}
+
+TEST(Prove, GivesJsonOfWhatWasAskedFor) {
+  const Outcome outcome = prove({"--algorithm", "ring", "--collective", "all_reduce", "--ranks", "2,4-5", "--json"});
+  EXPECT_EQ(outcome.exit, 0) << outcome.error;
+  const nlohmann::json rows = nlohmann::json::parse(outcome.out);
+  ASSERT_EQ(rows.size(), 1U);
+  EXPECT_EQ(rows[0]["algorithm"], "ring");
+  EXPECT_EQ(rows[0]["collective"], "all_reduce");
+  EXPECT_EQ(rows[0]["ranks"], "2,4-5");
+  EXPECT_EQ(rows[0]["verdict"], "proven");
+  // Of five ranks: each sends four fifths of the buffer twice.
+  EXPECT_EQ(rows[0]["blocks_out"], 1.6);
+}
+
+TEST(Prove, AllIsAsNothing) {
+  EXPECT_EQ(prove({"--all", "--ranks", "3"}).out, prove({"--ranks", "3"}).out);
+  const Outcome outcome = prove({"--all", "--algorithm", "ring"});
+  EXPECT_EQ(outcome.exit, 2);
+  EXPECT_TRUE(contains(outcome.error, "--all is every algorithm")) << outcome.error;
+}
+
+TEST(Prove, WrongRanksAreMisuse) {
+  for (const char* ranks : {"0", "abc", "3-2", "1-", "-4", "2,,3", "2-3-4", "1025", ""}) {
+    const Outcome outcome = prove({std::string("--ranks=") + ranks});
+    EXPECT_EQ(outcome.exit, 2) << ranks;
+    EXPECT_EQ(outcome.out, "") << ranks;
+    EXPECT_TRUE(contains(outcome.error, "--ranks")) << ranks << ": " << outcome.error;
+  }
+  EXPECT_TRUE(contains(prove({"--ranks", "2,x"}).error, "'x' is not a number or a range of ranks from 1 to 1024"));
+}
+
+TEST(Prove, UnknownNamesAreMisuseAndTheKnownAreNamed) {
+  for (const char* option : {"--algorithm", "--collective"}) {
+    const Outcome outcome = prove({option, "rign", "--ranks", "2"});
+    EXPECT_EQ(outcome.exit, 2);
+    EXPECT_EQ(outcome.out, "");
+    EXPECT_TRUE(contains(outcome.error, "'rign'") && contains(outcome.error, "all_reduce ring")) << outcome.error;
+  }
+}
+
+}  // namespace
+}  // namespace tutti::cli
