@@ -17,14 +17,13 @@ inline constexpr std::uint64_t kMaxCount = (std::uint64_t{1} << 36) - 1;
 // What a call is, in 64 bits. It travels beside every flag, so ranks whose calls differ find out, and can say how.
 struct CallDescription {
   static constexpr std::uint32_t kMostAlgorithm = 63;
-  static constexpr std::uint32_t kMostRoot = 1023;
 
   std::uint64_t count = 0;  // elements, at most kMaxCount
   Collective collective = Collective::all_reduce;
   Type type = Type::f32;
   Op op = Op::sum;
   std::uint32_t algorithm = 0;  // the plan's number in its communicator, at most kMostAlgorithm
-  std::uint32_t root = 0;       // at most kMostRoot
+  std::uint32_t root = 0;       // at most 1023
 
   [[nodiscard]] constexpr std::uint64_t pack() const {
     return count | std::uint64_t{static_cast<std::uint8_t>(collective)} << 36 |
