@@ -1,10 +1,11 @@
 // The C API over the runtime: opaque handles, result codes, and the words of the last error.
 #include <cstring>
-#include <map>
+#include <exception>
 #include <memory>
 #include <mutex>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "base/environment.hpp"
 #include "base/log.hpp"
@@ -56,6 +57,17 @@ tuttiResult_t report(const Status& status) {
     return tuttiSuccess;
   last_error() = status.to_string();
   return result_of(status.code());
+}
+
+// Nothing thrown crosses the C boundary; what is thrown here is the lack of memory.
+template <typename Body>
+tuttiResult_t guarded(const Body& body) noexcept {
+  try {
+    return body();
+  } catch (const std::exception& error) {
+    last_error() = error.what();
+    return tuttiSystemError;
+  }
 }
 
 tuttiResult_t refuse(const char* words) { return report({Code::invalid_argument, words}); }
@@ -196,44 +208,50 @@ const char* tuttiGetErrorString(tuttiResult_t result) {
 const char* tuttiGetLastError(tuttiComm_t) { return last_error().c_str(); }
 
 tuttiResult_t tuttiGetUniqueId(tuttiUniqueId* id) {
-  if (id == nullptr) return refuse("id is null");
-  auto server = tutti::RendezvousServer::start({.most_generations = 1});
-  if (!server.ok()) return report(server.status());
-  const tutti::UniqueId::Raw raw = (*server)->id().to_bytes();
-  std::memcpy(id->internal, raw.data(), raw.size());
-  given_ids().keep(std::move(*server));
-  return tuttiSuccess;
+  return guarded([&]() -> tuttiResult_t {
+    if (id == nullptr) return refuse("id is null");
+    auto server = tutti::RendezvousServer::start({.most_generations = 1});
+    if (!server.ok()) return report(server.status());
+    const tutti::UniqueId::Raw raw = (*server)->id().to_bytes();
+    std::memcpy(id->internal, raw.data(), raw.size());
+    given_ids().keep(std::move(*server));
+    return tuttiSuccess;
+  });
 }
 
 tuttiResult_t tuttiCommInitRank(tuttiComm_t* comm, int num_ranks, tuttiUniqueId id, int rank) {
-  if (comm == nullptr) return refuse("comm is null");
-  *comm = nullptr;
-  tutti::UniqueId::Raw raw;
-  std::memcpy(raw.data(), id.internal, raw.size());
-  const tutti::Result<tutti::UniqueId> parsed = tutti::UniqueId::from_bytes(raw);
-  if (!parsed.ok()) return report(parsed.status());
-  tutti::Result<Reading> reading = read_environment();
-  if (!reading.ok()) return report(reading.status());
-  return report(init(comm, std::move(*reading), *parsed, num_ranks, rank, 0));
+  return guarded([&]() -> tuttiResult_t {
+    if (comm == nullptr) return refuse("comm is null");
+    *comm = nullptr;
+    tutti::UniqueId::Raw raw;
+    std::memcpy(raw.data(), id.internal, raw.size());
+    const tutti::Result<tutti::UniqueId> parsed = tutti::UniqueId::from_bytes(raw);
+    if (!parsed.ok()) return report(parsed.status());
+    tutti::Result<Reading> reading = read_environment();
+    if (!reading.ok()) return report(reading.status());
+    return report(init(comm, std::move(*reading), *parsed, num_ranks, rank, 0));
+  });
 }
 
 tuttiResult_t tuttiCommInitLaunched(tuttiComm_t* comm) {
-  if (comm == nullptr) return refuse("comm is null");
-  *comm = nullptr;
-  tutti::Result<Reading> reading = read_environment();
-  if (!reading.ok()) return report(reading.status());
-  const tutti::Variables& variables = reading->variables;
-  const auto rank = variables.get<tutti::VariableId::rank>();
-  const auto num_ranks = variables.get<tutti::VariableId::num_ranks>();
-  const std::string text = variables.get<tutti::VariableId::unique_id>();
-  if (!rank || !num_ranks || text.empty())
-    return report({Code::invalid_usage,
-                   "this process was not started by 'tutti launch': TUTTI_RANK, TUTTI_NUM_RANKS and TUTTI_UNIQUE_ID "
-                   "are to be set; start it as 'tutti launch -n 2 -- PROGRAM'"});
-  const tutti::Result<tutti::UniqueId> id = tutti::UniqueId::from_text(text);
-  if (!id.ok()) return report(id.status().with_context("TUTTI_UNIQUE_ID"));
-  return report(init(comm, std::move(*reading), *id, static_cast<int>(*num_ranks), static_cast<int>(*rank),
-                     launched_generations().next()));
+  return guarded([&]() -> tuttiResult_t {
+    if (comm == nullptr) return refuse("comm is null");
+    *comm = nullptr;
+    tutti::Result<Reading> reading = read_environment();
+    if (!reading.ok()) return report(reading.status());
+    const tutti::Variables& variables = reading->variables;
+    const auto rank = variables.get<tutti::VariableId::rank>();
+    const auto num_ranks = variables.get<tutti::VariableId::num_ranks>();
+    const std::string text = variables.get<tutti::VariableId::unique_id>();
+    if (!rank || !num_ranks || text.empty())
+      return report({Code::invalid_usage,
+                     "this process was not started by 'tutti launch': TUTTI_RANK, TUTTI_NUM_RANKS and TUTTI_UNIQUE_ID "
+                     "are to be set; start it as 'tutti launch -n 2 -- PROGRAM'"});
+    const tutti::Result<tutti::UniqueId> id = tutti::UniqueId::from_text(text);
+    if (!id.ok()) return report(id.status().with_context("TUTTI_UNIQUE_ID"));
+    return report(init(comm, std::move(*reading), *id, static_cast<int>(*num_ranks), static_cast<int>(*rank),
+                       launched_generations().next()));
+  });
 }
 
 tuttiResult_t tuttiCommDestroy(tuttiComm_t comm) {
@@ -242,9 +260,11 @@ tuttiResult_t tuttiCommDestroy(tuttiComm_t comm) {
 }
 
 tuttiResult_t tuttiCommAbort(tuttiComm_t comm) {
-  if (comm == nullptr) return refuse("comm is null");
-  comm->communicator->abort("tuttiCommAbort was called");
-  return tuttiSuccess;
+  return guarded([&]() -> tuttiResult_t {
+    if (comm == nullptr) return refuse("comm is null");
+    comm->communicator->abort("tuttiCommAbort was called");
+    return tuttiSuccess;
+  });
 }
 
 tuttiResult_t tuttiCommCount(tuttiComm_t comm, int* count) {
@@ -267,17 +287,21 @@ tuttiResult_t tuttiCommGetAsyncError(tuttiComm_t comm, tuttiResult_t* async_erro
 }
 
 tuttiResult_t tuttiMemAlloc(void** memory, size_t bytes, tuttiComm_t comm) {
-  if (comm == nullptr || memory == nullptr) return refuse(comm == nullptr ? "comm is null" : "memory is null");
-  *memory = nullptr;
-  const tutti::Result<void*> part = comm->communicator->allocate(bytes);
-  if (!part.ok()) return report(part.status());
-  *memory = *part;
-  return tuttiSuccess;
+  return guarded([&]() -> tuttiResult_t {
+    if (comm == nullptr || memory == nullptr) return refuse(comm == nullptr ? "comm is null" : "memory is null");
+    *memory = nullptr;
+    const tutti::Result<void*> part = comm->communicator->allocate(bytes);
+    if (!part.ok()) return report(part.status());
+    *memory = *part;
+    return tuttiSuccess;
+  });
 }
 
 tuttiResult_t tuttiMemFree(void* memory, tuttiComm_t comm) {
-  if (comm == nullptr) return refuse("comm is null");
-  return report(comm->communicator->free(memory));
+  return guarded([&]() -> tuttiResult_t {
+    if (comm == nullptr) return refuse("comm is null");
+    return report(comm->communicator->free(memory));
+  });
 }
 
 tuttiResult_t tuttiAllReduce(const void* sendbuff, void* recvbuff, size_t count, tuttiDataType_t datatype,
@@ -291,40 +315,47 @@ tuttiResult_t tuttiAllReduce(const void* sendbuff, void* recvbuff, size_t count,
       return tuttiSuccess;
     if (end != tutti::End::not_begun) return report(comm->communicator->fail(end));
   }
-  // What is no type must not be cut down to one.
-  if (!is_type(datatype)) [[unlikely]]
-    return refuse("datatype is none of tuttiDataType_t's");
-  return report(comm->communicator->all_reduce(sendbuff, recvbuff, count, static_cast<tutti::Type>(datatype),
-                                               {static_cast<std::uint32_t>(op)}));
+  return guarded([&]() -> tuttiResult_t {
+    // What is no type must not be cut down to one.
+    if (!is_type(datatype)) return refuse("datatype is none of tuttiDataType_t's");
+    return report(comm->communicator->all_reduce(sendbuff, recvbuff, count, static_cast<tutti::Type>(datatype),
+                                                 {static_cast<std::uint32_t>(op)}));
+  });
 }
 
 tuttiResult_t tuttiRedOpCreatePreMulSum(tuttiRedOp_t* op, const void* scalar, tuttiDataType_t datatype,
                                         tuttiComm_t comm) {
-  if (comm == nullptr || op == nullptr || scalar == nullptr)
-    return refuse(comm == nullptr ? "comm is null" : op == nullptr ? "op is null" : "scalar is null");
-  if (!is_type(datatype)) return refuse("datatype is none of tuttiDataType_t's");
-  tutti::Operator custom{.op = tutti::Op::premultiplied_sum, .type = static_cast<tutti::Type>(datatype)};
-  read_scalar(scalar, custom.type, custom);
-  return create_operator(op, custom, comm);
+  return guarded([&]() -> tuttiResult_t {
+    if (comm == nullptr || op == nullptr || scalar == nullptr)
+      return refuse(comm == nullptr ? "comm is null" : op == nullptr ? "op is null" : "scalar is null");
+    if (!is_type(datatype)) return refuse("datatype is none of tuttiDataType_t's");
+    tutti::Operator custom{.op = tutti::Op::premultiplied_sum, .type = static_cast<tutti::Type>(datatype)};
+    read_scalar(scalar, custom.type, custom);
+    return create_operator(op, custom, comm);
+  });
 }
 
 tuttiResult_t tuttiRedOpCreate(tuttiRedOp_t* op, tuttiRedOpFunction_t function, void* context, int commutative,
                                tuttiDataType_t datatype, tuttiComm_t comm) {
-  if (comm == nullptr || op == nullptr || function == nullptr)
-    return refuse(comm == nullptr ? "comm is null" : op == nullptr ? "op is null" : "function is null");
-  if (!is_type(datatype)) return refuse("datatype is none of tuttiDataType_t's");
-  return create_operator(op,
-                         {.op = tutti::Op::user,
-                          .type = static_cast<tutti::Type>(datatype),
-                          .function = function,
-                          .context = context,
-                          .commutative = commutative != 0},
-                         comm);
+  return guarded([&]() -> tuttiResult_t {
+    if (comm == nullptr || op == nullptr || function == nullptr)
+      return refuse(comm == nullptr ? "comm is null" : op == nullptr ? "op is null" : "function is null");
+    if (!is_type(datatype)) return refuse("datatype is none of tuttiDataType_t's");
+    return create_operator(op,
+                           {.op = tutti::Op::user,
+                            .type = static_cast<tutti::Type>(datatype),
+                            .function = function,
+                            .context = context,
+                            .commutative = commutative != 0},
+                           comm);
+  });
 }
 
 tuttiResult_t tuttiRedOpDestroy(tuttiRedOp_t op, tuttiComm_t comm) {
-  if (comm == nullptr) return refuse("comm is null");
-  return report(comm->communicator->destroy_operator({static_cast<std::uint32_t>(op)}));
+  return guarded([&]() -> tuttiResult_t {
+    if (comm == nullptr) return refuse("comm is null");
+    return report(comm->communicator->destroy_operator({static_cast<std::uint32_t>(op)}));
+  });
 }
 
 }  // extern "C"

@@ -197,7 +197,7 @@ Exit run(const Options& options, const Context& context) {
     context.error << "tutti prove: " << written.to_string() << "\n";
     return Exit::misused;
   }
-  context.error << fmt::format("{} algorithms in {:.2f} s\n", rows.size(), taken.count());
+  context.error << fmt::format("{} algorithm{} in {:.2f} s\n", rows.size(), rows.size() == 1 ? "" : "s", taken.count());
   return wrong ? Exit::found_wrong : Exit::done;
 }
 
