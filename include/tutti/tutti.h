@@ -86,7 +86,7 @@ typedef enum {
 } tuttiRedOp_t;
 
 /* accumulator[i] = accumulator[i] o next[i], for count elements of the type the operator was made for. It may be
- * called from any call of the communicator, on runs of elements of any length. */
+ * called from any call of the communicator, on runs of elements of any length. It must not throw. */
 typedef void (*tuttiRedOpFunction_t)(void* accumulator, const void* next, size_t count, void* context);
 
 TUTTI_API tuttiResult_t tuttiGetVersion(int* version);
@@ -110,7 +110,8 @@ TUTTI_API tuttiResult_t tuttiCommGetAsyncError(tuttiComm_t comm, tuttiResult_t* 
 
 /* Symmetric memory, zeroed. Collective: all ranks call with the same size, in the same order. Unlike NCCL's, it
  * belongs to a communicator and must be freed before that is destroyed. A buffer in symmetric memory is worth the most
- * where it is so on every rank, both as send and as receive buffer; all ranks must do alike. */
+ * where it is so on every rank, both as send and as receive buffer. All ranks must do alike, and pass buffers of the
+ * same allocation. */
 TUTTI_API tuttiResult_t tuttiMemAlloc(void** memory, size_t bytes, tuttiComm_t comm);
 TUTTI_API tuttiResult_t tuttiMemFree(void* memory, tuttiComm_t comm);
 

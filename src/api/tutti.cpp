@@ -65,8 +65,12 @@ tuttiResult_t guarded(const Body& body) noexcept {
   try {
     return body();
   } catch (const std::exception& error) {
-    last_error() = error.what();
+    static_cast<void>(error);
+    last_error().clear();  // what it says may need memory, and there is none
     return tuttiSystemError;
+  } catch (...) {
+    last_error().clear();
+    return tuttiInternalError;
   }
 }
 
@@ -313,7 +317,7 @@ tuttiResult_t tuttiAllReduce(const void* sendbuff, void* recvbuff, size_t count,
                                                          {static_cast<std::uint32_t>(op)});
     if (end == tutti::End::done) [[likely]]
       return tuttiSuccess;
-    if (end != tutti::End::not_begun) return report(comm->communicator->fail(end));
+    if (end != tutti::End::not_begun) return guarded([&] { return report(comm->communicator->fail(end)); });
   }
   return guarded([&]() -> tuttiResult_t {
     // What is no type must not be cut down to one.

@@ -45,6 +45,15 @@ struct SymmetricBuffer {
   std::byte* segment = nullptr;  // rank 0's part; null where the buffer is ordinary memory
   std::uint64_t stride = 0;      // from one rank's part to the next
   std::uint64_t offset = 0;      // of the buffer within this rank's part
+  std::uint64_t segment_number = 0;
+
+  // What this rank's post says of its buffer. Offsets are below 2^40 (SymmetricHeap).
+  [[nodiscard]] std::uint64_t place() const { return segment_number << 40 | offset; }
+  // Where the buffer of `rank` is that has posted `place`; null where that is in another segment than this rank's.
+  [[nodiscard]] std::byte* of(std::uint32_t rank, std::uint64_t place) const {
+    if (place >> 40 != segment_number) return nullptr;
+    return segment + rank * stride + (place & ((std::uint64_t{1} << 40) - 1));
+  }
 };
 
 struct Call {
@@ -59,7 +68,6 @@ struct Call {
   std::uint64_t description = 0;
   const Operator* operation = nullptr;
   ReduceKernel kernel = nullptr;
-  bool streaming = false;
   std::uint64_t window = 0;  // elements of each piece that a round carries
   std::uint64_t rounds = 1;
   // By space: how one block's elements are cut (all blocks of a space are alike).

@@ -156,7 +156,7 @@ Status Communicator::arrive() {
   const Result<const Plan*> plan = plan_for(kSmallAlgorithm, number);
   if (!plan.ok()) return plan.status();
   executor_->set_small_plan(**plan);
-  small_end_ = region_->shape().staging_slot + 1;
+  small_end_ = std::min(region_->shape().staging_slot + 1, kAlwaysOneShot);
   return {};
 }
 
@@ -261,6 +261,9 @@ Status Communicator::all_reduce_any(const void* input, void* output, std::uint64
 Status Communicator::all_reduce_by(const Schedule& schedule, std::uint32_t number, const void* input, void* output,
                                    std::uint64_t count, Type type, OperatorHandle op, WalkerChoice walker) {
   if (region_->is_broken()) return failure();
+  if (schedule.num_ranks != num_ranks_)
+    return {Code::invalid_argument,
+            fmt::format("the schedule is for {} ranks, and the communicator has {}", schedule.num_ranks, num_ranks_)};
   const Result<const Prepared*> entry = prepared(type, op);
   if (!entry.ok()) return entry.status();
   TUTTI_TRY(check_buffers(input, output, count, type));
@@ -322,7 +325,8 @@ Status Communicator::run(const Plan& plan, std::uint32_t number, const Prepared&
   const std::uint64_t written = plan.needs_symmetric ? bytes * num_ranks_ : bytes;
   const bool streaming =
       settings_.stream_min ? bytes >= *settings_.stream_min : should_stream(written, settings_.last_level_cache);
-  call.kernel = streaming ? entry.streaming : entry.small.kernel;
+  // A message's slot is read at once by its receiver: that must not go past the cache.
+  call.kernel = streaming && !plan.has_messages ? entry.streaming : entry.small.kernel;
   if (plan.needs_symmetric) {
     call.by_name = true;
     call.symmetric_input = heap_.find(input, bytes);
@@ -341,32 +345,51 @@ Status Communicator::run(const Plan& plan, std::uint32_t number, const Prepared&
     if (scratch_.size() < scratch.blocks * bytes) scratch_.resize(scratch.blocks * bytes);
     call.scratch = scratch_.data();
   }
-  const End end = executor_->run(call, walker);
-  return end == End::done ? Status() : fail(end);
+  try {
+    const End end = executor_->run(call, walker);
+    return end == End::done ? Status() : fail(end);
+  } catch (const std::exception& error) {
+    // Lack of memory, or a caller's operator that throws: this rank stands in the middle of the operation, and the
+    // others wait for it.
+    region_->break_with({Code::internal, rank_});
+    return {Code::internal, fmt::format("in the middle of {}: {}", present_call(), error.what())};
+  }
+}
+
+// Whether all ranks have come with the same number, and the least that any has come with.
+Result<std::uint64_t> Communicator::agree(std::uint64_t mine, std::string_view on_what) {
+  // The minimum of a number and of its complement: together the least and the greatest.
+  const std::uint64_t sent[2] = {mine, ~mine};
+  std::uint64_t least[2] = {0, 0};
+  const auto op = OperatorHandle{static_cast<std::uint32_t>(Op::minimum)};
+  TUTTI_TRY(all_reduce(sent, least, 2, Type::u64, op));
+  if (least[0] == 0 || least[0] == ~least[1]) return least[0];
+  return Status(Code::invalid_usage, fmt::format("the ranks differ in {}: the least is {} and the greatest {}", on_what,
+                                                 least[0], ~least[1]));
 }
 
 Result<void*> Communicator::allocate(std::uint64_t bytes) {
   if (region_->is_broken()) return failure();
   const Result<std::byte*> part = heap_.allocate(bytes);
-  // All or none: who failed tells the others before anyone touches anything.
-  std::int32_t mine = part.ok() ? 1 : 0;
-  std::int32_t everyone = 0;
-  const auto op = OperatorHandle{static_cast<std::uint32_t>(Op::minimum)};
-  TUTTI_TRY(all_reduce(&mine, &everyone, 1, Type::i32, op));
+  // All or none: who failed, or wants another size, tells the others before anyone touches anything.
+  const Result<std::uint64_t> agreed = agree(part.ok() ? bytes : 0, "the bytes that they allocate");
+  if (part.ok() && agreed.ok() && *agreed != 0) return static_cast<void*>(*part);
+  if (part.ok()) TUTTI_TRY(heap_.free(*part));
   if (!part.ok()) return part.status();
-  if (everyone == 1) return static_cast<void*>(*part);
-  TUTTI_TRY(heap_.free(*part));
+  if (!agreed.ok()) return agreed.status();
   return Status(Code::system, fmt::format("another rank could not set {} bytes of symmetric memory aside", bytes));
 }
 
 Status Communicator::free(void* memory) {
-  if (memory == nullptr) return {};
-  if (region_->is_broken()) return heap_.free(memory);
-  // Nobody is still at work on anybody's part once all have come here.
-  std::int32_t mine = heap_.find(memory, 0).segment != nullptr ? 1 : 0;
-  std::int32_t everyone = 0;
-  const auto op = OperatorHandle{static_cast<std::uint32_t>(Op::minimum)};
-  TUTTI_TRY(all_reduce(&mine, &everyone, 1, Type::i32, op));
+  if (region_->is_broken()) return memory == nullptr ? Status() : heap_.free(memory);
+  // Nobody is still at work on anybody's part once all have come here, and all must mean the same.
+  constexpr std::uint64_t kNothing = 1;  // freeing null; segments lie further on
+  const std::uint64_t mine = memory == nullptr ? kNothing : heap_.segment_of(memory);
+  const Result<std::uint64_t> agreed = agree(mine, "the symmetric memory that they free");
+  if (!agreed.ok()) return agreed.status();
+  if (mine == kNothing) return {};
+  if (*agreed != mine && mine != 0)
+    return {Code::invalid_usage, "another rank frees what is not the beginning of its symmetric memory"};
   return heap_.free(memory);
 }
 

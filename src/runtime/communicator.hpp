@@ -57,7 +57,8 @@ class Communicator {
   // The small path by itself: End::not_begun where the call is none for it, or wrong, and all_reduce() is to be called.
   // Here, so that nothing stands between the API and it.
   [[nodiscard]] End try_small(const void* input, void* output, std::uint64_t count, Type type, OperatorHandle op) {
-    if (op.value >= kNumOps || count >= small_end_ || region_->is_broken()) [[unlikely]]
+    if (op.value >= kNumOps || static_cast<std::size_t>(type) >= kNumTypes || count >= small_end_ ||
+        region_->is_broken()) [[unlikely]]
       return End::not_begun;
     const SmallOperator& entry = prepared_[op.value][static_cast<std::size_t>(type)].small;
     const std::uint64_t bytes = count * entry.element;
@@ -97,6 +98,7 @@ class Communicator {
   };
 
   [[nodiscard]] Status arrive();
+  [[nodiscard]] Result<std::uint64_t> agree(std::uint64_t mine, std::string_view on_what);
   [[nodiscard]] Result<const Plan*> plan_of(std::uint32_t number, const Schedule& schedule);
   [[nodiscard]] Result<const Plan*> plan_for(std::string_view algorithm, std::uint32_t& number);
   [[nodiscard]] Result<const Prepared*> prepared(Type type, OperatorHandle op) const;

@@ -16,25 +16,26 @@ std::string Communicator::describe(std::uint64_t word) {
 }
 
 std::string Communicator::present_call() const {
-  if (!executor_ || executor_->operations() == 0) return "the start";
-  return fmt::format("operation {} ({})", executor_->operations(),
-                     describe(region_->call(rank_).description.load(std::memory_order_relaxed)));
+  const shm::CallLine& line = region_->call(rank_);
+  const std::uint64_t number = line.operation.load(std::memory_order_acquire);
+  if (number == 0) return "the start";
+  return fmt::format("operation {} ({})", number, describe(line.description[number & 1].load()));
 }
 
 std::string Communicator::absent_ranks() const {
-  const std::uint64_t mine = executor_ ? executor_->operations() : 0;
+  const std::uint64_t mine = region_->call(rank_).operation.load(std::memory_order_acquire);
   std::string absent;
   for (std::uint32_t peer = 0; peer < num_ranks_; ++peer) {
     const shm::CallLine& line = region_->call(peer);
-    const bool here = executor_ ? line.operation.load(std::memory_order_acquire) >= mine
-                                : line.presence.load(std::memory_order_acquire) != shm::Presence::none;
+    const bool here = mine > 0 ? line.operation.load(std::memory_order_acquire) >= mine
+                               : line.presence.load(std::memory_order_acquire) != shm::Presence::none;
     if (!here) absent += fmt::format("{}{}", absent.empty() ? "" : ", ", peer);
   }
   return absent.empty() ? "all ranks have arrived there" : "not there yet: rank " + absent;
 }
 
 bool Communicator::persist(std::chrono::nanoseconds waited) {
-  const std::uint64_t operation = executor_ ? executor_->operations() : 0;
+  const std::uint64_t operation = region_->call(rank_).operation.load(std::memory_order_relaxed);
   if (settings_.late_warning.count() > 0 && waited >= settings_.late_warning && operation_warned_ != operation + 1) {
     operation_warned_ = operation + 1;
     log_.warn(LogSubsystem::coll, "waiting in {} for {:.0f} s; {}", present_call(),
@@ -96,10 +97,20 @@ Status Communicator::fail(End end) {
                 static_cast<int>(*left_)};
       }
       const Mismatch& mismatch = executor_->mismatch();
+      const shm::CallLine& own = region_->call(rank_);
+      const std::uint64_t number = own.operation.load(std::memory_order_relaxed);
+      const std::uint64_t ours = own.description[number & 1].load(std::memory_order_relaxed);
+      if (mismatch.theirs == ours) {
+        region_->break_with({Code::invalid_usage, mismatch.rank});
+        return {Code::invalid_usage,
+                fmt::format("the ranks' buffers differ: those of rank {} and rank {} lie in different allocations of "
+                            "symmetric memory at {}",
+                            rank_, mismatch.rank, present_call()),
+                static_cast<int>(mismatch.rank)};
+      }
       const Status status(Code::invalid_usage,
                           fmt::format("the ranks' calls differ: operation {} is {} on rank {} and {} on rank {}",
-                                      executor_->operations(), describe(region_->call(rank_).description.load()), rank_,
-                                      describe(mismatch.theirs), mismatch.rank),
+                                      number, describe(ours), rank_, describe(mismatch.theirs), mismatch.rank),
                           static_cast<int>(mismatch.rank));
       region_->break_with({Code::invalid_usage, mismatch.rank});
       return status;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <iterator>
 
 namespace tutti {
 
@@ -14,7 +15,7 @@ Executor::Executor(const shm::Region& region, std::uint32_t rank, shm::Waiter& w
   }
   own_call_ = &region.call(rank);
   own_finished_ = &region.finished(rank);
-  for (std::uint64_t parity = 0; parity < 2; ++parity) own_lines_[parity] = &region.post_line(rank, parity);
+  for (std::uint64_t line = 0; line < shm::kPostLines; ++line) own_lines_[line] = &region.post_line(rank, line);
   sources_.resize(ranks);
   destinations_.resize(ranks);
 }
@@ -63,20 +64,15 @@ End Executor::mismatch_with(std::uint32_t rank, std::uint64_t theirs) {
 }
 
 bool Executor::persist() {
+  const std::uint64_t mine = own_call_->description[operations_ & 1].load(std::memory_order_relaxed);
   for (std::uint32_t peer = 0; peer < region_.shape().num_ranks; ++peer) {
-    const shm::CallLine& theirs = region_.call(peer);
-    if (theirs.operation.load(std::memory_order_acquire) != operations_) continue;
-    const std::uint64_t description = theirs.description.load(std::memory_order_relaxed);
-    if (description == region_.call(rank_).description.load(std::memory_order_relaxed)) continue;
-    // A rank stores the next description just before the next number: only what stays is a difference.
-    if (suspect_.rank == peer && suspect_.theirs == description && ++suspicions_ > kSuspicions) {
-      mismatch_ = suspect_;
-      return false;
-    }
-    if (suspect_.rank != peer || suspect_.theirs != description) {
-      suspect_ = {peer, description};
-      suspicions_ = 0;
-    }
+    const shm::CallLine& line = region_.call(peer);
+    // Acquire: partner of begin(). Number, description, and the same number again belong together.
+    if (line.operation.load(std::memory_order_acquire) != operations_) continue;
+    const std::uint64_t theirs = line.description[operations_ & 1].load(std::memory_order_acquire);
+    if (theirs == mine || line.operation.load(std::memory_order_acquire) != operations_) continue;
+    mismatch_ = {peer, theirs};
+    return false;
   }
   return true;
 }
@@ -89,7 +85,7 @@ End Executor::run(Call& call, WalkerChoice choice) {
   call.expose_base = exposes_;
   // Posts of other shapes do not ask for their line, so payloads of earlier operations must have been read.
   if (plan.shape != Shape::exchange) {
-    const std::uint64_t busy = std::max(line_busy_[0], line_busy_[1]);
+    const std::uint64_t busy = *std::max_element(std::begin(line_busy_), std::end(line_busy_));
     const shm::WaitEnd ready = waiter_.until([&] { return everyone_finished(busy); });
     if (ready != shm::WaitEnd::ready) return end_of(ready);
   }

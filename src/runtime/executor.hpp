@@ -61,7 +61,6 @@ class Executor {
   [[nodiscard]] bool persist();
 
   [[nodiscard]] const Mismatch& mismatch() const { return mismatch_; }
-  [[nodiscard]] std::uint64_t operations() const { return operations_; }
 
  private:
   friend class Machine;
@@ -77,9 +76,11 @@ class Executor {
   [[nodiscard]] End walk_exchange(const Call& call);
 
   void begin(std::uint64_t description) {
-    own_call_->description.store(description, std::memory_order_relaxed);
-    // Release: who sees the number sees the description of that operation or of a later one.
-    own_call_->operation.store(++operations_, std::memory_order_release);
+    ++operations_;
+    // Release, both: who sees the number sees its description, and who sees the next but one's description in the same
+    // place sees that the number has moved on. Partner: persist().
+    own_call_->description[operations_ & 1].store(description, std::memory_order_release);
+    own_call_->operation.store(operations_, std::memory_order_release);
   }
   // This rank is done with all direct reads and writes before round number `count` of the communicator.
   void finish_rounds(std::uint64_t count) {
@@ -93,29 +94,31 @@ class Executor {
     return region_.staging(rank) + slot * region_.shape().staging_slot;
   }
   // Whether the line and the slot of a post may be written again.
-  [[nodiscard]] bool line_is_free(std::uint64_t value) { return everyone_finished(line_busy_[value & 1]); }
+  [[nodiscard]] bool line_is_free(std::uint64_t value) {
+    return everyone_finished(line_busy_[value % shm::kPostLines]);
+  }
   [[nodiscard]] bool slot_is_free(std::uint64_t slot) { return everyone_finished(slot_busy_[slot]); }
   // Makes a post without payload known; its line must be free.
   void publish_post(std::uint64_t value, std::uint64_t description) {
-    shm::FlagLine& line = *own_lines_[value & 1];
-    describe_post(value & 1, description);
+    shm::FlagLine& line = *own_lines_[value % shm::kPostLines];
+    describe_post(value % shm::kPostLines, description);
     // Release: partner of every load of a post's sequence.
     line.sequence.store(value, std::memory_order_release);
     waiter_.wake_others();
   }
   // The same with at most kInlineBytes of payload.
   void publish_inline(std::uint64_t value, std::uint64_t description, const void* data, std::uint64_t bytes) {
-    shm::FlagLine& line = *own_lines_[value & 1];
-    describe_post(value & 1, description);
+    shm::FlagLine& line = *own_lines_[value % shm::kPostLines];
+    describe_post(value % shm::kPostLines, description);
     shm::store_inline(line, value, data, bytes, has_wide_store_);
     waiter_.wake_others();
   }
   // Stores the description where it is another than the line has. This rank's own lines are never read: with the first
   // look of a peer they have gone to its cache, and reading one fetches it back only to lose it again.
-  void describe_post(std::uint64_t parity, std::uint64_t description) {
-    if (own_descriptions_[parity] == description) return;
-    own_descriptions_[parity] = description;
-    own_lines_[parity]->description.store(description, std::memory_order_relaxed);
+  void describe_post(std::uint64_t line, std::uint64_t description) {
+    if (own_descriptions_[line] == description) return;
+    own_descriptions_[line] = description;
+    own_lines_[line]->description.store(description, std::memory_order_relaxed);
   }
   [[nodiscard]] End run_inline(const SmallOperator& op, const void* input, void* output, std::uint64_t count);
   [[nodiscard]] End run_slotted(const SmallOperator& op, const void* input, void* output, std::uint64_t count);
@@ -145,27 +148,24 @@ class Executor {
   // Every rank is known to have finished this many rounds.
   std::uint64_t known_finished_ = 0;
   // How many rounds everyone must have finished before a line's payload, or a slot, may be overwritten.
-  std::uint64_t line_busy_[2] = {0, 0};
+  std::uint64_t line_busy_[shm::kPostLines] = {};
   std::vector<std::uint64_t> slot_busy_;
   bool has_wide_store_ = shm::has_wide_store();
   std::vector<LaneState> lanes_;
-  // The small path's plan, as lines: by place in the order of folding, the rank and its two post lines.
-  struct alignas(32) Exchanged {
+  // The small path's plan, as lines: by place in the order of folding, the rank and its post lines.
+  struct Exchanged {
     std::uint64_t rank;
-    const shm::FlagLine* lines[2];
+    const shm::FlagLine* lines[shm::kPostLines];
   };
   std::vector<Exchanged> exchanged_;
   std::size_t num_exchanged_ = 0;
-  shm::FlagLine* own_lines_[2] = {nullptr, nullptr};
-  std::uint64_t own_descriptions_[2] = {0, 0};  // what own_lines_ say
+  shm::FlagLine* own_lines_[shm::kPostLines] = {};
+  std::uint64_t own_descriptions_[shm::kPostLines] = {};  // what own_lines_ say
   shm::CallLine* own_call_ = nullptr;
   shm::CounterLine* own_finished_ = nullptr;
   std::vector<const void*> sources_;
   std::vector<void*> destinations_;
   Mismatch mismatch_;
-  Mismatch suspect_;
-  int suspicions_ = 0;
-  static constexpr int kSuspicions = 3;
 };
 
 }  // namespace tutti

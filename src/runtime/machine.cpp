@@ -63,11 +63,11 @@ std::byte* Machine::remote(const Endpoint& end) const {
   const shm::Region& region = executor_.region_;
   if (posted.kind == StepKind::open || call_.by_name) {
     const SymmetricBuffer& buffer = end.slice.space == Space::input ? call_.symmetric_input : call_.symmetric_output;
-    const std::uint64_t base = region.place(end.rank, end.post).load(std::memory_order_relaxed);
+    std::byte* base = buffer.of(end.rank, region.place(end.rank, end.post).load(std::memory_order_relaxed));
     const auto space = static_cast<std::size_t>(end.slice.space);
     const std::uint64_t offset =
         (end.slice.block * call_.block_elements[space] + run(end.slice).offset) * call_.element;
-    return buffer.segment + end.rank * buffer.stride + base + offset;
+    return base + offset;
   }
   const std::uint64_t within = packed(end.slice.first_piece - posted.slice.first_piece);
   if (is_inline(posted.slice))
@@ -128,15 +128,34 @@ void Machine::combine_piece(const Step& step, std::uint32_t piece, std::uint64_t
   call_.kernel(*call_.operation, reduce);
 }
 
+// Whether the post that the endpoint relies on is of this call.
+void Machine::check_post(const Endpoint& end) {
+  const std::uint64_t value = call_.post_value(round_, end.post);
+  const StepKind kind = call_.plan->posts[end.rank][end.post].kind;
+  const bool is_by_name = call_.by_name || kind != StepKind::expose;
+  if (call_.posts_once() && !is_by_name) {
+    // Then the line stays as it is until this rank is done with the round.
+    check(end.rank, executor_.region_.post_line(end.rank, value).description.load(std::memory_order_relaxed));
+  } else if (const auto theirs = executor_.differing_post(end.rank, value, call_.description)) {
+    check(end.rank, *theirs);
+  }
+  // By name every rank's buffer must lie in the same allocation: that is how this rank knows where it is.
+  if (mismatched_ || !is_by_name) return;
+  const SymmetricBuffer& buffer = end.slice.space == Space::input ? call_.symmetric_input : call_.symmetric_output;
+  if (buffer.of(end.rank, executor_.region_.place(end.rank, end.post).load(std::memory_order_relaxed)) != nullptr)
+    return;
+  mismatched_ = true;
+  static_cast<void>(executor_.mismatch_with(end.rank, call_.description));
+}
+
 void Machine::combine(const Step& step) {
   for (const Endpoint& end : step.sources) {
     if (end.place == Place::message && !is_empty(end.slice))
       check(end.rank, executor_.receivers_[end.rank].description());
-    if (end.place == Place::remote) {
-      const std::uint64_t value = call_.post_value(round_, end.post);
-      if (const auto theirs = executor_.differing_post(end.rank, value, call_.description)) check(end.rank, *theirs);
-    }
+    if (end.place == Place::remote) check_post(end);
   }
+  for (const Endpoint& end : step.destinations)
+    if (end.place == Place::remote) check_post(end);
   if (mismatched_) return;
   if (executor_.sources_.size() < step.sources.size()) executor_.sources_.resize(step.sources.size());
   if (executor_.destinations_.size() < step.destinations.size())
@@ -154,7 +173,7 @@ void Machine::combine(const Step& step) {
 }
 
 void Machine::publish(const Endpoint& end) {
-  if (is_empty(end.slice)) return;
+  if (mismatched_ || is_empty(end.slice)) return;
   executor_.senders_[end.rank].publish(call_.description);
   executor_.waiter_.wake_others();
 }
@@ -166,7 +185,7 @@ void Machine::post(const Step& step) {
   if (step.kind == StepKind::open || (step.kind == StepKind::expose && call_.by_name)) {
     const SymmetricBuffer& buffer =
         step.sources[0].slice.space == Space::input ? call_.symmetric_input : call_.symmetric_output;
-    region.place(self, step.post).store(buffer.offset, std::memory_order_relaxed);
+    region.place(self, step.post).store(buffer.place(), std::memory_order_relaxed);
   } else if (step.kind == StepKind::expose) {
     return expose(step, value);
   }
@@ -180,9 +199,9 @@ void Machine::expose(const Step& step, std::uint64_t value) {
   const bool is_in_line = is_inline(slice);
   std::byte carried[shm::kInlineBytes];
   std::byte* slot = carried;
-  if (is_in_line) {
-    executor_.line_busy_[value & 1] = busy;
-  } else {
+  // The line also tells what the slot is about, so it stays as long.
+  if (call_.posts_once()) executor_.line_busy_[value % shm::kPostLines] = busy;
+  if (!is_in_line) {
     const std::uint64_t number = slot_of(executor_.rank_, step.post);
     executor_.slot_busy_[number] = busy;
     slot = executor_.staging_slot(executor_.rank_, number);

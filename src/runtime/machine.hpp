@@ -24,7 +24,7 @@ class Machine {
   [[nodiscard]] bool all_done();
   void combine(const Step& step);
   void take(const Endpoint& end) {
-    if (!is_empty(end.slice)) executor_.receivers_[end.rank].take();
+    if (!mismatched_ && !is_empty(end.slice)) executor_.receivers_[end.rank].take();
   }
   void publish(const Endpoint& end);
   void post(const Step& step);
@@ -49,6 +49,7 @@ class Machine {
   void combine_piece(const Step& step, std::uint32_t piece, std::uint64_t length);
   void expose(const Step& step, std::uint64_t value);
   void check(std::uint32_t rank, std::uint64_t theirs);
+  void check_post(const Endpoint& end);
   // How far piece number `piece` of a packed slice lies from its beginning.
   [[nodiscard]] std::uint64_t packed(std::uint32_t piece) const { return piece * call_.window * call_.element; }
 

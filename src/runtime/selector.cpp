@@ -5,7 +5,7 @@ namespace tutti {
 namespace {
 
 // Below it one latency decides; above it symmetric memory saves the copy into staging slots.
-constexpr std::uint64_t kTwoShotMin = 32 * 1024;
+constexpr std::uint64_t kTwoShotMin = kAlwaysOneShot;
 // Above it a flat exchange among more than two ranks reads more bytes than the ring moves.
 constexpr std::uint64_t kRingMin = 128 * 1024;
 

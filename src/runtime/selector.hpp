@@ -1,5 +1,5 @@
-// Which algorithm runs a call. Stands in, with sizes measured on one machine, until there are decision tables; the
-// arguments are the same on every rank, and so is the answer. Pure; thread-safe.
+// Which algorithm runs a call. Stands in, with sizes measured on one machine, until there are decision tables. Equal
+// arguments give equal answers on every rank. Pure; thread-safe.
 #pragma once
 
 #include <cstdint>
@@ -9,6 +9,11 @@
 
 namespace tutti {
 
+// Below this one_shot is the answer to everything, so the small path need not ask.
+inline constexpr std::uint64_t kAlwaysOneShot = 32 * 1024;
+
+// `symmetric` is as this rank's buffers are: ranks that differ in it choose differently, and find that out as they find
+// out any difference of calls.
 struct Situation {
   std::uint32_t num_ranks = 1;
   std::uint64_t bytes = 0;

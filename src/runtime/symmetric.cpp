@@ -60,8 +60,10 @@ Result<std::byte*> SymmetricHeap::allocate(std::uint64_t bytes) {
       return Status::from_errno(fmt::format("cannot grow the symmetric memory to {} bytes", offset + whole), why);
   }
   const auto own = static_cast<off_t>(offset + rank_ * stride);
-  if (fallocate(region_.descriptor(), 0, own, static_cast<off_t>(stride)) != 0)
-    return Status::from_errno(fmt::format("cannot set {} bytes of symmetric memory aside", bytes), errno);
+  if (fallocate(region_.descriptor(), 0, own, static_cast<off_t>(stride)) != 0) {
+    const int why = errno;
+    return Status::from_errno(fmt::format("cannot set {} bytes of symmetric memory aside", bytes), why);
+  }
   void* base =
       mmap(nullptr, whole, PROT_READ | PROT_WRITE, MAP_SHARED, region_.descriptor(), static_cast<off_t>(offset));
   if (base == MAP_FAILED) {
@@ -92,12 +94,19 @@ Status SymmetricHeap::free(const void* part) {
   return {};
 }
 
+std::uint64_t SymmetricHeap::segment_of(const void* part) const {
+  for (const Segment& segment : segments_)
+    if (segment.base + rank_ * segment.stride == part) return segment.offset;
+  return 0;
+}
+
 SymmetricBuffer SymmetricHeap::find(const void* buffer, std::uint64_t bytes) const {
   const auto* begin = static_cast<const std::byte*>(buffer);
   for (const Segment& segment : segments_) {
     const std::byte* part = segment.base + rank_ * segment.stride;
     if (begin >= part && begin + bytes <= part + segment.bytes)
-      return {segment.base, segment.stride, static_cast<std::uint64_t>(begin - part)};
+      return {segment.base, segment.stride, static_cast<std::uint64_t>(begin - part),
+              static_cast<std::uint64_t>(&segment - segments_.data())};
   }
   return {};
 }

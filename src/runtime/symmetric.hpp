@@ -30,6 +30,9 @@ class SymmetricHeap {
   // Gives this rank's part back. No rank may touch any part of the segment any more.
   [[nodiscard]] Status free(const void* part);
 
+  // Which segment's part begins there, as a number that is the same on all ranks; 0 where none does.
+  [[nodiscard]] std::uint64_t segment_of(const void* part) const;
+
   // Where the buffer is; its segment is null where it is not wholly in one part of this rank.
   [[nodiscard]] SymmetricBuffer find(const void* buffer, std::uint64_t bytes) const;
 

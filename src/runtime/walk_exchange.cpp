@@ -1,10 +1,10 @@
 // The walker for exchanges: every rank exposes a round of its input, in a staging slot or, where it is short, in the
-// lines of its flag, and folds what the ranks have exposed into its output. Exposing is one round ahead of folding, so
+// line of its flag, and folds what the ranks have exposed into its output. Exposing is one round ahead of folding, so
 // that a round's data cross between the caches while the one before is folded.
 //
 // run_small() is the same for a single round of a built-in operator, without the bookkeeping of rounds: what is between
-// the API and the cache line for small calls. It comes in three sizes: in the flag's line, in lines that carry the
-// rest, and in a slot. docs/design/executor.md has their costs.
+// the API and the cache line for small calls. It comes in two sizes: in the flag's line, and in a slot.
+// docs/design/executor.md has their costs.
 #include <algorithm>
 #include <cstring>
 
@@ -21,14 +21,17 @@ inline bool has_first_touch(const Operator& operation) { return operation.op == 
 void Executor::set_small_plan(const Plan& plan) {
   TUTTI_ASSERT(plan.shape == Shape::exchange, "the small path walks exchanges");
   exchanged_.clear();
-  for (const std::uint32_t rank : plan.fold_order)
-    exchanged_.push_back({rank, {&region_.post_line(rank, 0), &region_.post_line(rank, 1)}});
+  for (const std::uint32_t rank : plan.fold_order) {
+    Exchanged& each = exchanged_.emplace_back();
+    each.rank = rank;
+    for (std::uint64_t line = 0; line < shm::kPostLines; ++line) each.lines[line] = &region_.post_line(rank, line);
+  }
   num_exchanged_ = exchanged_.size();
 }
 
 // Until the readers of what the line, or the slot, held before are done with it.
 End Executor::await_lines(std::uint64_t value, std::uint64_t free_at) {
-  const std::uint64_t busy = std::max(free_at, line_busy_[value & 1]);
+  const std::uint64_t busy = std::max(free_at, line_busy_[value % shm::kPostLines]);
   return end_of(waiter_.until([&] { return everyone_finished(busy); }));
 }
 
@@ -41,7 +44,7 @@ inline End Executor::await_post(const shm::FlagLine& line, std::uint32_t peer, s
     shm::relax();
   }
   if (line.description.load(std::memory_order_relaxed) != description) [[unlikely]]
-    if (const auto theirs = differing_post(peer, value, description)) return mismatch_with(peer, *theirs);
+    return mismatch_with(peer, line.description.load(std::memory_order_relaxed));
   return End::done;
 }
 
@@ -51,7 +54,7 @@ End Executor::await_post_longer(const shm::FlagLine& line, std::uint32_t peer, s
   if (end != shm::WaitEnd::ready) [[unlikely]]
     return end_of(end);
   if (line.description.load(std::memory_order_relaxed) != description) [[unlikely]]
-    if (const auto theirs = differing_post(peer, value, description)) return mismatch_with(peer, *theirs);
+    return mismatch_with(peer, line.description.load(std::memory_order_relaxed));
   return End::done;
 }
 
@@ -81,13 +84,13 @@ End Executor::run_small(const SmallOperator& op, const void* input, void* output
 
 End Executor::run_inline(const SmallOperator& op, const void* input, void* output, std::uint64_t count) {
   const std::uint64_t value = posts_ + 1;
-  const std::uint64_t parity = value & 1;
+  const std::uint64_t place = value % shm::kPostLines;
   const std::uint64_t description = op.description | count;
   const std::uint64_t bytes = count * op.element;
   begin(description);
-  if (known_finished_ < line_busy_[parity]) [[unlikely]]
+  if (known_finished_ < line_busy_[place]) [[unlikely]]
     if (const End end = await_lines(value, 0); end != End::done) return end;
-  line_busy_[parity] = rounds_ + 1;
+  line_busy_[place] = rounds_ + 1;
   publish_inline(value, description, input, bytes);
   const Exchanged* const exchanged = exchanged_.data();
   for (std::size_t i = 0; i < num_exchanged_; ++i) {
@@ -96,26 +99,28 @@ End Executor::run_inline(const SmallOperator& op, const void* input, void* outpu
       sources_[i] = input;
       continue;
     }
-    const shm::FlagLine& line = *peer.lines[parity];
+    const shm::FlagLine& line = *peer.lines[place];
     if (const End end = await_post(line, static_cast<std::uint32_t>(peer.rank), value, description); end != End::done)
         [[unlikely]]
       return end;
     sources_[i] = line.payload;
   }
-  shm::expect_store(own_lines_[parity ^ 1]);
+  shm::expect_store(own_lines_[(value + 1) % shm::kPostLines]);
   fold_small(op, output, count, value);
   return End::done;
 }
 
 End Executor::run_slotted(const SmallOperator& op, const void* input, void* output, std::uint64_t count) {
   const std::uint64_t value = posts_ + 1;
-  const std::uint64_t parity = value & 1;
+  const std::uint64_t place = value % shm::kPostLines;
+  const std::uint64_t parity = value & 1;  // of the slot: see Call::slot
   const std::uint64_t description = op.description | count;
   const std::uint64_t bytes = count * op.element;
   begin(description);
-  if (known_finished_ < std::max(line_busy_[parity], slot_busy_[parity])) [[unlikely]]
+  if (known_finished_ < std::max(line_busy_[place], slot_busy_[parity])) [[unlikely]]
     if (const End end = await_lines(value, slot_busy_[parity]); end != End::done) return end;
   slot_busy_[parity] = rounds_ + 1;
+  line_busy_[place] = rounds_ + 1;
   std::memcpy(staging_slot(rank_, parity), input, bytes);
   publish_post(value, description);
   const Exchanged* const exchanged = exchanged_.data();
@@ -125,7 +130,7 @@ End Executor::run_slotted(const SmallOperator& op, const void* input, void* outp
       sources_[i] = input;
       continue;
     }
-    if (const End end = await_post(*peer.lines[parity], static_cast<std::uint32_t>(peer.rank), value, description);
+    if (const End end = await_post(*peer.lines[place], static_cast<std::uint32_t>(peer.rank), value, description);
         end != End::done) [[unlikely]]
       return end;
     sources_[i] = staging_slot(static_cast<std::uint32_t>(peer.rank), parity);
@@ -148,8 +153,8 @@ End Executor::walk_exchange(const Call& call) {
     const Run run = layout.run(0, round);
     const std::byte* source = call.input + run.offset * call.element;
     const std::uint64_t busy = call.round_base + round + 1;
+    line_busy_[value % shm::kPostLines] = busy;
     if (is_inline(run)) {
-      line_busy_[value & 1] = busy;
       std::byte touched[shm::kInlineBytes];
       first_touch_copy(*call.operation, touched, source, run.length, false);
       publish_inline(value, call.description, touched, run.length * call.element);
@@ -178,7 +183,8 @@ End Executor::walk_exchange(const Call& call) {
       const shm::FlagLine& line = region_.post_line(peer, value);
       const shm::WaitEnd end = waiter_.until([&] { return line.sequence.load(std::memory_order_acquire) >= value; });
       if (end != shm::WaitEnd::ready) return end_of(end);
-      if (const auto theirs = differing_post(peer, value, call.description)) return mismatch_with(peer, *theirs);
+      const std::uint64_t theirs = line.description.load(std::memory_order_relaxed);
+      if (theirs != call.description) return mismatch_with(peer, theirs);
       sources_[i] = is_inline(run) ? line.payload : staging_slot(peer, call.slot(round, 0, depth));
     }
     void* destination = call.output + run.offset * call.element;

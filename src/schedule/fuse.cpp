@@ -16,6 +16,8 @@ bool fuse_into(Step& step, const Step& next) {
   const bool stays_local = std::any_of(next.destinations.begin(), next.destinations.end(),
                                        [](const Endpoint& end) { return end.place == Place::local; });
   if (stays_local) return false;
+  // A final touch of what goes on must not be one of what stays.
+  if (next.completes && !step.completes && !next.gives_up_source) return false;
   if (next.gives_up_source) step.destinations.erase(made);
   step.destinations.insert(step.destinations.end(), next.destinations.begin(), next.destinations.end());
   step.gives_up_source = false;

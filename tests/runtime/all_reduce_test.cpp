@@ -186,6 +186,72 @@ TEST(AllReduce, DifferingCallsAreAnErrorThatSaysHowTheyDiffer) {
   }
 }
 
+// Even ranks wait for messages, odd ranks for posts: nobody meets anybody at a flag, and each sees two that differ.
+TEST(AllReduce, DifferingCallsOfManyRanksThatNeverMeetAreAnErrorToo) {
+  test::ThreadRanks group(4);
+  group.run([&](Communicator& communicator) {
+    std::vector<float> buffer(1 << 18);
+    const std::uint64_t count = communicator.rank() % 2 == 0 ? buffer.size() : 2000;
+    const Status status = communicator.all_reduce(buffer.data(), buffer.data(), count, Type::f32, handle(Op::sum));
+    EXPECT_EQ(status.code(), Code::invalid_usage) << status.to_string();
+  });
+}
+
+TEST(AllReduce, ACallThatRunsAheadOfADifferingOneIsNotTakenForIt) {
+  Settings settings = Settings::from(Variables());
+  settings.walker = WalkerChoice::generic;
+  for (int turn = 0; turn < 20; ++turn) {
+    test::ThreadRanks group(2, settings);
+    group.run([&](Communicator& communicator) {
+      std::vector<double> buffer(100000);
+      const std::uint64_t count = communicator.rank() == 0 ? 2 : buffer.size();
+      const Status status = communicator.all_reduce(buffer.data(), buffer.data(), count, Type::f64, handle(Op::sum));
+      EXPECT_EQ(status.code(), Code::invalid_usage) << status.to_string();
+    });
+  }
+}
+
+TEST(SymmetricMemory, RanksThatWantDifferentSizesAreTold) {
+  test::ThreadRanks group(2);
+  group.run([&](Communicator& communicator) {
+    const Result<void*> memory = communicator.allocate(communicator.rank() == 0 ? 4096 : 1 << 20);
+    ASSERT_FALSE(memory.ok());
+    EXPECT_NE(memory.status().to_string().find("the least is 4096 and the greatest 1048576"), std::string::npos)
+        << memory.status().to_string();
+    // And nothing is lost by it.
+    const Result<void*> next = communicator.allocate(4096);
+    ASSERT_TRUE(next.ok()) << next.status().to_string();
+    EXPECT_TRUE(communicator.free(*next).ok());
+  });
+}
+
+TEST(SymmetricMemory, RanksThatFreeDifferentPartsAreTold) {
+  test::ThreadRanks group(2);
+  group.run([&](Communicator& communicator) {
+    const Result<void*> first = communicator.allocate(4096);
+    const Result<void*> second = communicator.allocate(4096);
+    ASSERT_TRUE(first.ok() && second.ok());
+    EXPECT_EQ(communicator.free(communicator.rank() == 0 ? *first : *second).code(), Code::invalid_usage);
+    EXPECT_FALSE(communicator.free(communicator.rank() == 0 ? *first : static_cast<char*>(*first) + 64).ok());
+    EXPECT_TRUE(communicator.free(*first).ok());
+    EXPECT_TRUE(communicator.free(*second).ok());
+    EXPECT_TRUE(communicator.free(nullptr).ok());
+  });
+}
+
+TEST(SymmetricMemory, BuffersOfDifferentAllocationsAreAnError) {
+  test::ThreadRanks group(2);
+  group.run([&](Communicator& communicator) {
+    constexpr std::uint64_t kCount = 1 << 16;
+    const Result<void*> first = communicator.allocate(2 * kCount * sizeof(float));
+    const Result<void*> second = communicator.allocate(2 * kCount * sizeof(float));
+    ASSERT_TRUE(first.ok() && second.ok());
+    auto* memory = static_cast<float*>(communicator.rank() == 0 ? *first : *second);
+    const Status status = communicator.all_reduce(memory, memory + kCount, kCount, Type::f32, handle(Op::sum));
+    EXPECT_EQ(status.code(), Code::invalid_usage) << status.to_string();
+  });
+}
+
 TEST(AllReduce, ARankThatLeavesIsNamedToThoseWhoWaitForIt) {
   test::ThreadRanks group(3);
   group.run([&](Communicator& communicator) {

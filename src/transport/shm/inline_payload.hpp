@@ -13,6 +13,15 @@
 #include <emmintrin.h>
 #endif
 
+// What the thread sanitizer is to follow must not hide in assembly.
+#if defined(__SANITIZE_THREAD__)
+#define TUTTI_THREAD_SANITIZER
+#elif defined(__has_feature)
+#if __has_feature(thread_sanitizer)
+#define TUTTI_THREAD_SANITIZER
+#endif
+#endif
+
 namespace tutti::shm {
 
 // At most kInlineBytes, in a few moves of fixed size that overlap in the middle.
@@ -36,7 +45,7 @@ inline void copy_short(std::byte* to, const std::byte* from, std::uint64_t bytes
 // two stores, which costs both sides a transfer; one store of 16 aligned bytes cannot be parted. (That it is atomic is
 // promised by the makers of processors with AVX; without it the stores go one by one, in order.)
 inline void store_flag(FlagLine& line, std::uint64_t sequence, std::uint64_t first, bool has_wide_store) {
-#if defined(__x86_64__) && !defined(__SANITIZE_THREAD__)
+#if defined(__x86_64__) && !defined(TUTTI_THREAD_SANITIZER)
   if (has_wide_store) {
     const __m128i both = _mm_set_epi64x(static_cast<long long>(first), static_cast<long long>(sequence));
     // Behind the compiler's back: to it this is a store of two things, one of them atomic. On x86 stores are seen in

@@ -49,10 +49,14 @@ enum class Presence : std::uint32_t {
   left = 2,  // it has left in order and begins no further operation
 };
 
-// Where a rank is, for those who wait for it to say: relaxed, for messages only.
+// A rank's posts take turns between this many lines, so that a payload stays while the next posts are made.
+inline constexpr std::size_t kPostLines = 4;
+
+// Where a rank is: what those who wait long for it look at. The description of operation number n stands at n mod 2 and
+// is stored before the number, so who reads number, description, and the same number again has what belongs together.
 struct alignas(kLine) CallLine {
-  std::atomic<std::uint64_t> operation;    // how many operations it has begun
-  std::atomic<std::uint64_t> description;  // the latest of them
+  std::atomic<std::uint64_t> operation;  // how many operations it has begun
+  std::atomic<std::uint64_t> description[2];
   std::atomic<Presence> presence;
 };
 

@@ -42,9 +42,14 @@ inline constexpr std::size_t kMaxCores = 1024;
 
 class Region {
  public:
+  static constexpr std::uint64_t kPage = 4096;
+  // From one rank's lines to the next's. Not a whole page: a load that agrees with a store under way in its low 12
+  // address bits waits for it, and ranks poll the line that stands where their own does.
+  static constexpr std::uint64_t kControlStride = kPage + 5 * kLine;
+
   // A fresh region for ranks of this process.
   [[nodiscard]] static Result<std::unique_ptr<Region>> create(const RegionShape& shape);
-  // Maps a region that create_memory() of any rank has made.
+  // Maps a region that a rank has made (bootstrap.hpp).
   [[nodiscard]] static Result<std::unique_ptr<Region>> map(UniqueFd memory, const RegionShape& shape);
 
   Region(const Region&) = delete;
@@ -54,9 +59,9 @@ class Region {
   [[nodiscard]] const RegionShape& shape() const { return shape_; }
   [[nodiscard]] int descriptor() const { return memory_.get(); }
 
-  // Posts go to the two lines in turn, so that a payload stays while the next post is made.
+  // Posts go to the lines in turn.
   [[nodiscard]] FlagLine& post_line(std::uint32_t rank, std::uint64_t sequence) const {
-    return control(rank)->posts[sequence & 1];
+    return control(rank)->posts[sequence % kPostLines];
   }
   // How many rounds' direct reads and writes the rank has behind it. Written by that rank.
   [[nodiscard]] CounterLine& finished(std::uint32_t rank) const { return control(rank)->finished; }
@@ -97,7 +102,7 @@ class Region {
     alignas(kLine) std::atomic<std::uint64_t> broken;
   };
   struct Control {
-    FlagLine posts[2];
+    FlagLine posts[kPostLines];
     CounterLine finished;
     PlacesLine places;
     DoorbellLine doorbell;
@@ -114,8 +119,6 @@ class Region {
     return base_ + connections_ + (std::uint64_t{source} * shape_.num_ranks + destination) * connection_stride_;
   }
 
-  static constexpr std::uint64_t kPage = 4096;
-  static constexpr std::uint64_t kControlStride = kPage + 5 * kLine;
   static_assert(sizeof(Control) <= kPage && sizeof(Header) <= kPage);
   UniqueFd memory_;
   RegionShape shape_;

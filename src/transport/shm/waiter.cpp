@@ -16,6 +16,9 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr int kLooksBetweenClocks = 64;
+// When whoever waits is first asked whether it makes sense, and how often then, whatever the phase.
+constexpr std::chrono::milliseconds kFirstQuestion{1};
+constexpr std::chrono::milliseconds kBetweenQuestions{20};
 // Long enough to cost nothing, short enough that a lost wake-up or a broken communicator is noticed at once.
 constexpr std::chrono::milliseconds kLongSleep{50};
 // Without membarrier a wake-up can be missed; then this is the price.
@@ -49,10 +52,15 @@ Waiter::Waiter(const Region& region, std::uint32_t rank, const WaitPolicy& polic
 
 WaitEnd Waiter::patiently(Look look, const void* context) {
   const Clock::time_point start = Clock::now();
+  std::chrono::nanoseconds next_question = kFirstQuestion;
   while (true) {
     const std::chrono::nanoseconds waited = Clock::now() - start;
     if (region_.is_broken()) return look(context) ? WaitEnd::ready : WaitEnd::broken;
     if (policy_.timeout.count() > 0 && waited >= policy_.timeout) return WaitEnd::timed_out;
+    if (waited >= next_question) {
+      if (!persist_(waited)) return look(context) ? WaitEnd::ready : WaitEnd::given_up;
+      next_question = waited + kBetweenQuestions;
+    }
     if (waited < policy_.spin) {
       for (int i = 0; i < kLooksBetweenClocks; ++i) {
         if (look(context)) return WaitEnd::ready;
@@ -63,7 +71,6 @@ WaitEnd Waiter::patiently(Look look, const void* context) {
       sched_yield();
     } else {
       if (look(context)) return WaitEnd::ready;
-      if (!persist_(waited)) return WaitEnd::given_up;
       sleep(look, context);
     }
   }
