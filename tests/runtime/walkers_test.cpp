@@ -1,5 +1,6 @@
 // The differential test of the walkers: on random schedules, and on the built-in ones, the generic walker, the
 // specialised ones, and any mixture of them among the ranks give the bits that execution on numbers gives.
+#include <algorithm>
 #include <cstring>
 #include <random>
 
@@ -69,7 +70,7 @@ void run_trials(std::uint32_t ranks, const std::vector<Trial>& trials, const Set
         memory = static_cast<std::byte*>(*allocated);
       }
       std::byte* output = trial.in_place ? memory : memory + bytes;
-      std::memcpy(memory, mine.data(), mine.size());
+      std::copy(mine.begin(), mine.end(), memory);
       const Status status =
           communicator.all_reduce_by(trial.schedule, static_cast<std::uint32_t>(i), memory, output, trial.count,
                                      Type::f32, {static_cast<std::uint32_t>(Op::sum)}, walker_of(trial.mixture, rank));
