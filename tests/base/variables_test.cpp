@@ -53,7 +53,7 @@ TEST_F(VariablesTest, Defaults) {
   EXPECT_TRUE(variables.get<VariableId::debug_subsystems>().contains("coll"));
   EXPECT_EQ(variables.get<VariableId::debug_file>(), "");
   EXPECT_EQ(variables.get<VariableId::allreduce_algorithm>(), "auto");
-  EXPECT_EQ(variables.get<VariableId::staging_slot>(), Bytes(65536));
+  EXPECT_EQ(variables.get<VariableId::staging_slot>(), Bytes(131072));
   EXPECT_EQ(variables.get<VariableId::staging_depth>(), 4);
   EXPECT_EQ(variables.get<VariableId::stream_min>(), std::nullopt);
   EXPECT_EQ(variables.get<VariableId::spin>(), std::nullopt);
