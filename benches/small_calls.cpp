@@ -31,11 +31,12 @@ struct alignas(64) Flag {
   std::atomic<std::uint64_t> value;
 };
 
+// Laid out as the hand-written program does it: where lines lie beside each other matters.
 struct Shared {
-  tuttiUniqueId id;
-  std::atomic<int> ready;
-  Flag flags[2];
+  alignas(4096) Flag flags[2];
   alignas(4096) char slots[2][2][kMost];
+  alignas(4096) tuttiUniqueId id;
+  std::atomic<int> ready;
 };
 
 void relax() {

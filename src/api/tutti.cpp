@@ -131,14 +131,18 @@ tutti::Result<Reading> read_environment() {
   return Reading{std::move(*variables), std::move(*log)};
 }
 
-Status init(tuttiComm_t* comm, Reading reading, const tutti::UniqueId& id, int num_ranks, int rank,
-            std::uint64_t generation) {
+Status check_ranks(std::int64_t num_ranks, std::int64_t rank) {
   if (num_ranks < 1 || num_ranks > tutti::kMostRanksOnHost)
     return {Code::invalid_argument, "the number of ranks is " + std::to_string(num_ranks) + "; it must be 1 to " +
                                         std::to_string(tutti::kMostRanksOnHost)};
   if (rank < 0 || rank >= num_ranks)
     return {Code::invalid_argument, "the rank is " + std::to_string(rank) + "; of " + std::to_string(num_ranks) +
                                         " it must be 0 to " + std::to_string(num_ranks - 1)};
+  return {};
+}
+
+Status init(tuttiComm_t* comm, Reading reading, const tutti::UniqueId& id, int num_ranks, int rank,
+            std::uint64_t generation) {
   reading.log->set_rank(tutti::Rank(rank));
   auto made = std::make_unique<tuttiComm>();
   made->log = std::move(reading.log);
@@ -233,6 +237,7 @@ tuttiResult_t tuttiCommInitRank(tuttiComm_t* comm, int num_ranks, tuttiUniqueId 
     if (!parsed.ok()) return report(parsed.status());
     tutti::Result<Reading> reading = read_environment();
     if (!reading.ok()) return report(reading.status());
+    if (const Status wrong = check_ranks(num_ranks, rank); !wrong.ok()) return report(wrong);
     return report(init(comm, std::move(*reading), *parsed, num_ranks, rank, 0));
   });
 }
@@ -253,6 +258,10 @@ tuttiResult_t tuttiCommInitLaunched(tuttiComm_t* comm) {
                      "are to be set; start it as 'tutti launch -n 2 -- PROGRAM'"});
     const tutti::Result<tutti::UniqueId> id = tutti::UniqueId::from_text(text);
     if (!id.ok()) return report(id.status().with_context("TUTTI_UNIQUE_ID"));
+    // Before the communicator counts: a rank that is refused here must not be one ahead of the others.
+    if (const Status wrong = check_ranks(static_cast<std::int64_t>(*num_ranks), static_cast<std::int64_t>(*rank));
+        !wrong.ok())
+      return report(wrong);
     return report(init(comm, std::move(*reading), *id, static_cast<int>(*num_ranks), static_cast<int>(*rank),
                        launched_generations().next()));
   });
@@ -322,8 +331,8 @@ tuttiResult_t tuttiAllReduce(const void* sendbuff, void* recvbuff, size_t count,
   return guarded([&]() -> tuttiResult_t {
     // What is no type must not be cut down to one.
     if (!is_type(datatype)) return refuse("datatype is none of tuttiDataType_t's");
-    return report(comm->communicator->all_reduce(sendbuff, recvbuff, count, static_cast<tutti::Type>(datatype),
-                                                 {static_cast<std::uint32_t>(op)}));
+    return report(comm->communicator->all_reduce_chosen(sendbuff, recvbuff, count, static_cast<tutti::Type>(datatype),
+                                                        {static_cast<std::uint32_t>(op)}));
   });
 }
 

@@ -4,14 +4,12 @@
 #include <array>
 #include <cerrno>
 #include <chrono>
-#include <limits>
 #include <optional>
 #include <utility>
 
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <poll.h>
-#include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -19,6 +17,7 @@
 #include "runtime/rendezvous.hpp"
 #include "runtime/socket.hpp"
 #include "runtime/wire.hpp"
+#include "transport/shm/region.hpp"
 
 namespace tutti {
 namespace {
@@ -41,20 +40,6 @@ Status check(const JoinRequest& request) {
                                                 request.configuration.size(), wire::kMostConfigurationBytes)};
   }
   return {};
-}
-
-Result<UniqueFd> make_region(Bytes bytes) {
-  UniqueFd region(memfd_create("tutti", MFD_CLOEXEC | MFD_ALLOW_SEALING));
-  if (!region.valid()) return Status::from_errno("cannot make the shared region", errno);
-  if (bytes.value() > static_cast<std::uint64_t>(std::numeric_limits<off_t>::max()) ||
-      ftruncate(region.get(), static_cast<off_t>(bytes.value())) != 0) {
-    return Status::from_errno(fmt::format("cannot make a shared region of {}", to_text(bytes)), errno);
-  }
-  // Nobody can take away memory that others have mapped, which would kill them with SIGBUS.
-  if (fcntl(region.get(), F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_SEAL) != 0) {
-    return Status::from_errno("cannot seal the shared region", errno);
-  }
-  return region;
 }
 
 Status check_region(int region, Bytes bytes) {
@@ -200,7 +185,7 @@ Status Joiner::say_hello() {
 
 // Rank 0: everyone else fetches the region, in any order. Who does not know the token or is another user is sent away.
 Status Joiner::hand_out_region() {
-  Result<UniqueFd> region = make_region(request_.region_bytes(request_.num_ranks));
+  Result<UniqueFd> region = shm::make_memory(request_.region_bytes(request_.num_ranks).value());
   if (!region.ok()) return region.status();
   membership_.region = std::move(*region);
   const auto others = static_cast<std::size_t>(request_.num_ranks - 1);

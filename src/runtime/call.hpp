@@ -56,6 +56,12 @@ struct SymmetricBuffer {
   }
 };
 
+// The staging slot of an operation of a single exposure, by the number of its post. Four take turns, or two where there
+// are no four: with four, when a rank has seen all posts of one operation, everyone is done with the slot of the next.
+[[nodiscard]] constexpr std::uint64_t small_slot(std::uint64_t post, std::uint32_t depth) {
+  return post & (depth >= 4 ? 3 : 1);
+}
+
 struct Call {
   const Plan* plan = nullptr;
   const std::byte* input = nullptr;
@@ -81,10 +87,10 @@ struct Call {
   // One post a round: then its line stays as it is until everyone is done with the round, and may carry a payload.
   [[nodiscard]] bool posts_once() const { return plan->posts_per_round == 1; }
 
-  // The staging slot of expose number `expose` of `round`. An operation of a single exposure takes turns between two,
-  // so that small operations stay in the nearest cache; others go through all.
+  // The staging slot of expose number `expose` of `round`. Operations of a single exposure go by their posts, so that
+  // the slot of the next is known (small_slot); others go through all.
   [[nodiscard]] std::uint64_t slot(std::uint64_t round, std::uint32_t expose, std::uint32_t depth) const {
-    if (rounds == 1 && posts_once()) return post_value(round, 0) & 1;
+    if (rounds == 1 && posts_once()) return small_slot(post_value(round, 0), depth);
     return (expose_base + round * plan->exposes_per_round + expose) % depth;
   }
 

@@ -6,10 +6,13 @@
 
 #include <fmt/format.h>
 #include <sched.h>
+#include <unistd.h>
 
 #include "algorithms/registry.hpp"
 #include "runtime/bootstrap.hpp"
 #include "runtime/selector.hpp"
+#include "schedule/programs.hpp"
+#include "schedule/well_formed.hpp"
 
 namespace tutti {
 
@@ -59,6 +62,7 @@ Communicator::Communicator(std::shared_ptr<const shm::Region> region, std::uint3
       num_ranks_(region_->shape().num_ranks),
       settings_(settings),
       log_(log),
+      process_(getpid()),
       heap_(*region_, rank) {
   plans_.resize(all_algorithms().size());
   for (int op = 0; op < kNumOps; ++op)
@@ -110,8 +114,10 @@ Result<std::unique_ptr<Communicator>> Communicator::join(const UniqueId& id, int
   const auto mark = [shared](Code code) {
     return [shared, code](int which, auto&&...) { shared->break_with({code, static_cast<std::uint32_t>(which)}); };
   };
-  Result<std::unique_ptr<FailureWatch>> watch = FailureWatch::start(
-      std::move(membership->links), {.on_lost = mark(Code::rank_lost), .on_left = {}, .on_abort = mark(Code::aborted)});
+  Result<std::unique_ptr<FailureWatch>> watch =
+      FailureWatch::start(std::move(membership->links), {.on_lost = mark(Code::rank_lost),
+                                                         .on_left = [shared](int) { shared->wake_all(); },
+                                                         .on_abort = mark(Code::aborted)});
   if (!watch.ok()) return watch.status();
   communicator->watch_ = std::move(*watch);
   if (Status status = communicator->arrive(); !status.ok()) return status;
@@ -168,6 +174,11 @@ Status Communicator::arrive() {
 Communicator::~Communicator() {
   // Rank 0 tells the others of each other, so it stays a little for those who have yet to leave.
   constexpr Nanos kLinger{2'000'000'000};
+  if (getpid() != process_) {
+    // A child that the rank forked: the rank itself has not left, and the watch's thread is not in this process.
+    static_cast<void>(watch_.release());
+    return;
+  }
   region_->call(rank_).presence.store(shm::Presence::left, std::memory_order_release);
   region_->wake_all();
   if (watch_) watch_->stop(kLinger);
@@ -234,11 +245,11 @@ Status Communicator::all_reduce(const void* input, void* output, std::uint64_t c
   const End end = try_small(input, output, count, type, op);
   if (end == End::done) return {};
   if (end != End::not_begun) return fail(end);
-  return all_reduce_any(input, output, count, type, op);
+  return all_reduce_chosen(input, output, count, type, op);
 }
 
-Status Communicator::all_reduce_any(const void* input, void* output, std::uint64_t count, Type type,
-                                    OperatorHandle op) {
+Status Communicator::all_reduce_chosen(const void* input, void* output, std::uint64_t count, Type type,
+                                       OperatorHandle op) {
   if (region_->is_broken()) return failure();
   const Result<const Prepared*> entry = prepared(type, op);
   if (!entry.ok()) return entry.status();
@@ -277,6 +288,11 @@ Status Communicator::all_reduce_by(const Schedule& schedule, std::uint32_t numbe
     return {Code::invalid_argument,
             fmt::format("a communicator keeps {} schedules beside its algorithms, and {} is asked for",
                         CallDescription::kMostAlgorithm + 1 - all_algorithms().size(), number)};
+  // What is in the registry is proven; this may come from anywhere.
+  if (own_number >= plans_.size() || plans_[own_number] == nullptr)
+    if (const auto fault = find_malformed(Programs(schedule, Fusion::none)))
+      return {Code::invalid_argument,
+              fmt::format("the schedule {} is malformed: {}", schedule.name, fault->to_string())};
   const Result<const Plan*> plan = plan_of(own_number, schedule);
   if (!plan.ok()) return plan.status();
   return run(**plan, own_number, **entry, input, output, count, walker);

@@ -45,7 +45,7 @@ class Communicator {
 
   Communicator(const Communicator&) = delete;
   Communicator& operator=(const Communicator&) = delete;
-  // Leaves: operations that other ranks still wait in become errors that say so.
+  // Leaves: operations that other ranks still wait in become errors that say so. In a forked child: nothing of that.
   ~Communicator();
 
   [[nodiscard]] std::uint32_t rank() const { return rank_; }
@@ -69,6 +69,10 @@ class Communicator {
       return End::not_begun;
     return executor_->run_small(entry, input, output, count);
   }
+
+  // The rest of all_reduce(), for a caller who has tried the small path.
+  [[nodiscard]] Status all_reduce_chosen(const void* input, void* output, std::uint64_t count, Type type,
+                                         OperatorHandle op);
 
   // What an end other than done means, in words; breaks the communicator for all ranks where it is not broken yet.
   [[nodiscard]] Status fail(End end);
@@ -103,8 +107,6 @@ class Communicator {
   [[nodiscard]] Result<const Plan*> plan_for(std::string_view algorithm, std::uint32_t& number);
   [[nodiscard]] Result<const Prepared*> prepared(Type type, OperatorHandle op) const;
   [[nodiscard]] Status check_buffers(const void* input, const void* output, std::uint64_t count, Type type) const;
-  [[nodiscard]] Status all_reduce_any(const void* input, void* output, std::uint64_t count, Type type,
-                                      OperatorHandle op);
   [[nodiscard]] Status run(const Plan& plan, std::uint32_t number, const Prepared& prepared, const void* input,
                            void* output, std::uint64_t count, WalkerChoice walker);
   // The window of a plan's round for elements of that size, and what follows from it.
@@ -121,6 +123,7 @@ class Communicator {
   std::uint32_t num_ranks_;
   Settings settings_;
   Log& log_;
+  int process_;                         // that joined; a forked child has a copy of everything but is no rank
   std::uint64_t operation_warned_ = 0;  // the last that a warning of lateness was about, plus 1
   std::optional<std::uint32_t> left_;   // who was found to have left while this rank waited for it
   std::optional<shm::Waiter> waiter_;

@@ -13,7 +13,11 @@ namespace tutti {
 
 namespace {
 
-constexpr std::uint64_t kPage = 4096;
+std::uint64_t page_bytes() {
+  static const auto bytes = static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
+  return bytes;
+}
+
 // Equal offsets of different ranks' parts must differ within a page: a pass that writes two streams whose addresses
 // agree in their low 12 bits is 2.7 times slower (docs/design/executor.md). Half a page apart, and a line, so that the
 // third rank does not meet the first again.
@@ -39,7 +43,7 @@ std::uint64_t SymmetricHeap::place_for(std::uint64_t bytes) const {
   std::uint64_t place = region_.heap_offset();
   for (const Segment& segment : segments_) {
     if (segment.offset - place >= bytes) break;
-    place = segment.offset + round_up(segment.stride * region_.shape().num_ranks, kPage);
+    place = segment.offset + round_up(segment.stride * region_.shape().num_ranks, page_bytes());
   }
   return place;
 }
@@ -48,8 +52,8 @@ Result<std::byte*> SymmetricHeap::allocate(std::uint64_t bytes) {
   if (bytes == 0 || bytes > kMostBytes)
     return Status(Code::invalid_argument,
                   fmt::format("cannot allocate {} bytes of symmetric memory; 1 to {} are possible", bytes, kMostBytes));
-  const std::uint64_t stride = round_up(bytes, kPage) + kSkew;
-  const std::uint64_t whole = round_up(stride * region_.shape().num_ranks, kPage);
+  const std::uint64_t stride = round_up(bytes, page_bytes()) + kSkew;
+  const std::uint64_t whole = round_up(stride * region_.shape().num_ranks, page_bytes());
   const std::uint64_t offset = place_for(whole);
   const auto end = static_cast<off_t>(offset + whole);
   struct stat facts {};

@@ -113,16 +113,19 @@ End Executor::run_inline(const SmallOperator& op, const void* input, void* outpu
 End Executor::run_slotted(const SmallOperator& op, const void* input, void* output, std::uint64_t count) {
   const std::uint64_t value = posts_ + 1;
   const std::uint64_t place = value % shm::kPostLines;
-  const std::uint64_t parity = value & 1;  // of the slot: see Call::slot
+  const std::uint32_t depth = region_.shape().staging_depth;
+  const std::uint64_t slot = small_slot(value, depth);
   const std::uint64_t description = op.description | count;
   const std::uint64_t bytes = count * op.element;
   begin(description);
-  if (known_finished_ < std::max(line_busy_[place], slot_busy_[parity])) [[unlikely]]
-    if (const End end = await_lines(value, slot_busy_[parity]); end != End::done) return end;
-  slot_busy_[parity] = rounds_ + 1;
+  if (known_finished_ < std::max(line_busy_[place], slot_busy_[slot])) [[unlikely]]
+    if (const End end = await_lines(value, slot_busy_[slot]); end != End::done) return end;
+  slot_busy_[slot] = rounds_ + 1;
   line_busy_[place] = rounds_ + 1;
-  std::memcpy(staging_slot(rank_, parity), input, bytes);
+  std::memcpy(staging_slot(rank_, slot), input, bytes);
   publish_post(value, description);
+  // While the others' posts are on their way.
+  shm::expect_stores(staging_slot(rank_, small_slot(value + 1, depth)), bytes);
   const Exchanged* const exchanged = exchanged_.data();
   for (std::size_t i = 0; i < num_exchanged_; ++i) {
     const Exchanged& peer = exchanged[i];
@@ -133,7 +136,7 @@ End Executor::run_slotted(const SmallOperator& op, const void* input, void* outp
     if (const End end = await_post(*peer.lines[place], static_cast<std::uint32_t>(peer.rank), value, description);
         end != End::done) [[unlikely]]
       return end;
-    sources_[i] = staging_slot(static_cast<std::uint32_t>(peer.rank), parity);
+    sources_[i] = staging_slot(static_cast<std::uint32_t>(peer.rank), slot);
   }
   fold_small(op, output, count, value);
   return End::done;

@@ -39,8 +39,6 @@ class PieceLayout {
     return {begin, end - begin};
   }
 
-  [[nodiscard]] bool one_round() const noexcept { return piece_ <= window_; }
-
   // How many rounds carry everything: at least one, so that posts and waits happen for empty buffers too.
   [[nodiscard]] std::uint64_t num_rounds() const noexcept { return piece_ == 0 ? 1 : 1 + (piece_ - 1) / window_; }
 

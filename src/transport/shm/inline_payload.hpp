@@ -79,6 +79,14 @@ inline void expect_store(void* line) {
 #endif
 }
 
+// The same for the first bytes of a slot that is written next. No more of them than what stays in the first cache until
+// then.
+inline void expect_stores(std::byte* slot, std::uint64_t bytes) {
+  constexpr std::uint64_t kMost = 16384;
+  const std::uint64_t end = bytes < kMost ? bytes : kMost;
+  for (std::uint64_t offset = 0; offset < end; offset += kLine) expect_store(slot + offset);
+}
+
 // Writes at most kInlineBytes as post `sequence`.
 inline void store_inline(FlagLine& flag, std::uint64_t sequence, const void* data, std::uint64_t bytes, bool has_wide) {
   const auto* from = static_cast<const std::byte*>(data);

@@ -2,7 +2,9 @@
 
 #include <cerrno>
 #include <climits>
+#include <limits>
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <linux/futex.h>
 #include <sys/mman.h>
@@ -49,13 +51,21 @@ Region::Region(UniqueFd memory, const RegionShape& shape) : memory_(std::move(me
   heap_ = offsets.heap;
 }
 
-Result<std::unique_ptr<Region>> Region::create(const RegionShape& shape) {
-  UniqueFd memory(memfd_create("tutti", MFD_CLOEXEC));
-  if (memory.get() < 0) return Status::from_errno("cannot create shared memory (memfd_create)", errno);
-  const std::uint64_t bytes = region_bytes(shape);
-  if (ftruncate(memory.get(), static_cast<off_t>(bytes)) != 0)
+Result<UniqueFd> make_memory(std::uint64_t bytes) {
+  UniqueFd memory(memfd_create("tutti", MFD_CLOEXEC | MFD_ALLOW_SEALING));
+  if (!memory.valid()) return Status::from_errno("cannot create shared memory (memfd_create)", errno);
+  if (bytes > static_cast<std::uint64_t>(std::numeric_limits<off_t>::max()) ||
+      ftruncate(memory.get(), static_cast<off_t>(bytes)) != 0)
     return Status::from_errno(fmt::format("cannot give shared memory {} bytes", bytes), errno);
-  return map(std::move(memory), shape);
+  if (fcntl(memory.get(), F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_SEAL) != 0)
+    return Status::from_errno("cannot seal the shared memory", errno);
+  return memory;
+}
+
+Result<std::unique_ptr<Region>> Region::create(const RegionShape& shape) {
+  Result<UniqueFd> memory = make_memory(region_bytes(shape));
+  if (!memory.ok()) return memory.status();
+  return map(std::move(*memory), shape);
 }
 
 Result<std::unique_ptr<Region>> Region::map(UniqueFd memory, const RegionShape& shape) {

@@ -32,6 +32,10 @@ struct RegionShape {
 // Bytes of a region of that shape, before the symmetric heap.
 [[nodiscard]] std::uint64_t region_bytes(const RegionShape& shape);
 
+// Zeroed memory without a name. It can grow but never shrink: nobody can take away what others have mapped, which would
+// kill them with SIGBUS.
+[[nodiscard]] Result<UniqueFd> make_memory(std::uint64_t bytes);
+
 // Why a communicator can no longer be used; the first reason that anyone gives stays.
 struct Breakage {
   Code code = Code::internal;

@@ -19,8 +19,8 @@ constexpr int kLooksBetweenClocks = 64;
 // When whoever waits is first asked whether it makes sense, and how often then, whatever the phase.
 constexpr std::chrono::milliseconds kFirstQuestion{1};
 constexpr std::chrono::milliseconds kBetweenQuestions{20};
-// Long enough to cost nothing, short enough that a lost wake-up or a broken communicator is noticed at once.
-constexpr std::chrono::milliseconds kLongSleep{50};
+// A net below the wake-ups, not a way of waiting: it costs an idle rank four looks a second.
+constexpr std::chrono::milliseconds kLongSleep{250};
 // Without membarrier a wake-up can be missed; then this is the price.
 constexpr std::chrono::microseconds kShortSleep{200};
 
