@@ -151,6 +151,7 @@ class Executor {
   std::uint64_t line_busy_[shm::kPostLines] = {};
   std::vector<std::uint64_t> slot_busy_;
   bool has_wide_store_ = shm::has_wide_store();
+  std::uint32_t spins_;  // looks at a peer's line before the waiter is asked; 0 where ranks share cores
   std::vector<LaneState> lanes_;
   // The small path's plan, as lines: by place in the order of folding, the rank and its post lines.
   struct Exchanged {

@@ -40,7 +40,7 @@ inline End Executor::await_post(const shm::FlagLine& line, std::uint32_t peer, s
   // Acquire: partner of publish_post() and store_flag(). The first looks stand here, so that what is near costs no more
   // than a loop of two instructions.
   for (std::uint32_t look = 0; line.sequence.load(std::memory_order_acquire) < value; ++look) {
-    if (look >= waiter_.policy().eager) return await_post_longer(line, peer, value, description);
+    if (look >= spins_) return await_post_longer(line, peer, value, description);
     shm::relax();
   }
   if (line.description.load(std::memory_order_relaxed) != description) [[unlikely]]
@@ -124,13 +124,14 @@ End Executor::run_slotted(const SmallOperator& op, const void* input, void* outp
   line_busy_[place] = rounds_ + 1;
   std::memcpy(staging_slot(rank_, slot), input, bytes);
   publish_post(value, description);
-  // While the others' posts are on their way.
-  shm::expect_stores(staging_slot(rank_, small_slot(value + 1, depth)), bytes);
+  // While the others' posts are on their way. Where they need this core to come, that would only hold them up.
+  if (spins_ != 0) shm::expect_stores(staging_slot(rank_, small_slot(value + 1, depth)), bytes);
   const Exchanged* const exchanged = exchanged_.data();
   for (std::size_t i = 0; i < num_exchanged_; ++i) {
     const Exchanged& peer = exchanged[i];
     if (peer.rank == rank_) {
-      sources_[i] = input;
+      // What was just stored is nearer than the input, where the ranks' data compete for the caches.
+      sources_[i] = spins_ != 0 ? input : staging_slot(rank_, slot);
       continue;
     }
     if (const End end = await_post(*peer.lines[place], static_cast<std::uint32_t>(peer.rank), value, description);
@@ -178,9 +179,13 @@ End Executor::walk_exchange(const Call& call) {
     ReduceCall reduce;
     for (std::size_t i = 0; i < order.size(); ++i) {
       const std::uint32_t peer = order[i];
-      if (peer == rank_) {
+      if (peer == rank_ && (spins_ != 0 || is_inline(run))) {
         sources_[i] = call.input + run.offset * call.element;
         reduce.raw_source = static_cast<std::uint32_t>(i);
+        continue;
+      }
+      if (peer == rank_) {  // its copy is nearer: see run_slotted()
+        sources_[i] = staging_slot(rank_, call.slot(round, 0, depth));
         continue;
       }
       const shm::FlagLine& line = region_.post_line(peer, value);

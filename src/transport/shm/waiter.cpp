@@ -36,7 +36,8 @@ timespec to_timespec(std::chrono::nanoseconds duration) {
 WaitPolicy wait_policy(std::uint32_t num_ranks, std::uint32_t num_cores) {
   WaitPolicy policy;
   if (num_ranks > num_cores) {
-    policy.eager = 0;
+    policy.crowded = true;
+    policy.eager = 20;
     policy.spin = std::chrono::nanoseconds(0);
   }
   return policy;
@@ -49,6 +50,8 @@ Waiter::Waiter(const Region& region, std::uint32_t rank, const WaitPolicy& polic
       policy_(policy),
       persist_(std::move(persist)),
       has_membarrier_(register_membarrier()) {}
+
+void Waiter::give_core_away() { sched_yield(); }
 
 WaitEnd Waiter::patiently(Look look, const void* context) {
   const Clock::time_point start = Clock::now();
@@ -68,7 +71,7 @@ WaitEnd Waiter::patiently(Look look, const void* context) {
       }
     } else if (waited < policy_.spin + policy_.yield) {
       if (look(context)) return WaitEnd::ready;
-      sched_yield();
+      give_core_away();
     } else {
       if (look(context)) return WaitEnd::ready;
       sleep(look, context);

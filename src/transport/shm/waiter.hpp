@@ -29,6 +29,7 @@ inline void relax() {
 }
 
 struct WaitPolicy {
+  bool crowded = false;                       // who is waited for needs this rank's core: give it away between looks
   std::uint32_t eager = 400;                  // looks before the clock is asked at all
   std::chrono::nanoseconds spin{100'000};     // then looks without giving the core away
   std::chrono::nanoseconds yield{1'000'000};  // then yields between looks
@@ -57,7 +58,11 @@ class Waiter {
   [[nodiscard]] WaitEnd until(const Ready& ready) {
     for (std::uint32_t look = 0; look < policy_.eager; ++look) {
       if (ready()) return WaitEnd::ready;
-      relax();
+      if (policy_.crowded) {
+        give_core_away();
+      } else {
+        relax();
+      }
     }
     return patiently([](const void* context) { return (*static_cast<const Ready*>(context))(); }, &ready);
   }
@@ -75,6 +80,7 @@ class Waiter {
 
  private:
   using Look = bool (*)(const void* context);
+  static void give_core_away();
   WaitEnd patiently(Look look, const void* context);
   void sleep(Look look, const void* context);
 
