@@ -42,9 +42,10 @@ std::uint32_t shared_cores(const shm::Region& region) {
 }
 
 // From this size on rounds are shorter than a slot may be: input, output and slots then compete for the caches, and the
-// less of a slot is used, the more of it stays (docs/design/executor.md).
+// less of a slot is used, the more of it stays: all slots together, half of a core's own cache at most
+// (docs/design/executor.md).
 constexpr std::uint64_t kLongBytes = std::uint64_t{8} << 20;
-constexpr std::uint64_t kLongRound = 64 * 1024;
+constexpr std::uint64_t kShortestRound = 32 * 1024;
 
 constexpr std::string_view kSmallAlgorithm = "one_shot";
 
@@ -304,8 +305,9 @@ Status Communicator::set_layout(Call& call, std::uint64_t count) const {
   std::uint64_t window = ~std::uint64_t{0};
   if (plan.has_messages) window = std::min(window, shape.message_slot / plan.widest_message / call.element);
   if (plan.exposes_per_round > 0 && !call.by_name) {
+    const std::uint64_t long_round = std::max(kShortestRound, settings_.core_cache / 2 / shape.staging_depth);
     const std::uint64_t slot =
-        count * call.element < kLongBytes ? shape.staging_slot : std::min(shape.staging_slot, kLongRound);
+        count * call.element < kLongBytes ? shape.staging_slot : std::min(shape.staging_slot, long_round);
     window = std::min(window, slot / plan.widest_expose / call.element);
     if (plan.exposes_per_round > shape.staging_depth)
       return {Code::unsupported,

@@ -6,8 +6,10 @@ namespace {
 
 // Below it one latency decides; above it symmetric memory saves the copy into staging slots.
 constexpr std::uint64_t kTwoShotMin = kAlwaysOneShot;
-// Above it a flat exchange among more than two ranks reads more bytes than the ring moves.
+// Above it a flat exchange among more than two ranks reads more bytes than the ring moves. Two ranks move the same
+// bytes either way, and read a third less in the ring; its result is read again by the peer, so it keeps to the caches.
 constexpr std::uint64_t kRingMin = 128 * 1024;
+constexpr std::uint64_t kRingOfTwoMost = 2 << 20;
 
 // What keeps an algorithm from doing a call; empty if nothing does.
 std::string_view objection(std::string_view algorithm, const Situation& situation) {
@@ -23,8 +25,9 @@ std::string_view objection(std::string_view algorithm, const Situation& situatio
 Choice by_size(const Situation& situation) {
   if (situation.bytes >= kTwoShotMin && objection("two_shot", situation).empty())
     return {.algorithm = "two_shot", .why = "large, in symmetric memory"};
-  if (situation.num_ranks > 2 && situation.bytes >= kRingMin && objection("ring", situation).empty())
-    return {.algorithm = "ring", .why = "large, more than two ranks"};
+  const bool ring_pays = situation.bytes >= kRingMin && (situation.num_ranks > 2 || situation.bytes <= kRingOfTwoMost);
+  if (ring_pays && objection("ring", situation).empty())
+    return {.algorithm = "ring", .why = situation.num_ranks > 2 ? "large, more than two ranks" : "beyond small"};
   return {.algorithm = "one_shot", .why = situation.num_ranks > 2 ? "small" : "two ranks"};
 }
 

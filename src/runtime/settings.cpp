@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <fstream>
+#include <optional>
 
 #include <fmt/format.h>
 
@@ -11,16 +12,15 @@ namespace {
 
 std::chrono::nanoseconds to_chrono(Nanos nanos) { return std::chrono::nanoseconds(nanos.value()); }
 
-// In bytes. From sysfs, because sysconf reports the sum over a machine's caches where they are several.
-std::uint64_t size_of_last_level_cache() {
-  constexpr std::uint64_t kGuess = std::uint64_t{32} << 20;
-  for (const int level : {3, 2}) {
-    std::ifstream file(fmt::format("/sys/devices/system/cpu/cpu0/cache/index{}/size", level));
-    std::string text;
-    if (!(file >> text)) continue;
-    if (const Result<Bytes> bytes = parse_bytes(text); bytes.ok() && bytes->value() > 0) return bytes->value();
-  }
-  return kGuess;
+// In bytes; nothing where the system does not say. From sysfs, because sysconf reports the sum over a machine's caches
+// where they are several. Linux counts both first-level caches, so the second level has index 2.
+std::optional<std::uint64_t> size_of_cache(int index) {
+  std::ifstream file(fmt::format("/sys/devices/system/cpu/cpu0/cache/index{}/size", index));
+  std::string text;
+  if (!(file >> text)) return std::nullopt;
+  const Result<Bytes> bytes = parse_bytes(text);
+  if (!bytes.ok() || bytes->value() == 0) return std::nullopt;
+  return bytes->value();
 }
 
 }  // namespace
@@ -39,7 +39,10 @@ Settings Settings::from(const Variables& variables) {
   settings.yield = to_chrono(variables.get<VariableId::yield>());
   settings.timeout = to_chrono(variables.get<VariableId::timeout>());
   settings.late_warning = to_chrono(variables.get<VariableId::late_warning>());
-  settings.last_level_cache = size_of_last_level_cache();
+  const std::optional<std::uint64_t> second = size_of_cache(2);
+  const std::optional<std::uint64_t> third = size_of_cache(3);
+  if (second) settings.core_cache = *second;
+  if (second || third) settings.last_level_cache = third.value_or(second.value_or(0));
   return settings;
 }
 
