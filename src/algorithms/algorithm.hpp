@@ -2,7 +2,9 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/status.hpp"
 #include "schedule/schedule.hpp"
@@ -14,14 +16,38 @@ enum class Channel : std::uint8_t {
   staged,     // direct reads of what a rank exposes; staging slots will do
   symmetric,  // direct loads and stores on the peers' own buffers
   message,    // queued bytes
+  multicast,  // a switch that copies and reduces
 };
 
 [[nodiscard]] std::string_view name_of(Channel channel);
+
+struct Grid {
+  std::uint32_t width = 1;
+  std::uint32_t height = 1;
+  friend bool operator==(const Grid&, const Grid&) = default;
+};
+
+// What some algorithms are made with beside the ranks; each takes those that its row names.
+struct Parameters {
+  std::uint32_t radix = 2;
+  Grid grid;                          // width × height is the number of ranks
+  std::vector<std::uint32_t> groups;  // the sizes of groups of neighbouring ranks; they add up to the number of ranks
+  std::string inner = "ring";         // the algorithm between groups, by name
+  std::uint32_t corner = 0;           // 0: the centre; 1 to 4: a corner of the grid instead
+};
 
 struct Request {
   Collective collective = Collective::all_reduce;
   std::uint32_t num_ranks = 1;
   std::uint32_t root = 0;
+  Parameters parameters = {};
+};
+
+struct Takes {
+  bool radix = false;
+  bool grid = false;
+  bool groups = false;  // with inner
+  bool corner = false;
 };
 
 struct Algorithm {
@@ -29,9 +55,23 @@ struct Algorithm {
   Collective collective;
   Channel channel;
   OrderClass order;
-  std::string_view method;    // a sentence
-  std::string_view citation;  // where it comes from
+  Takes takes = {};
+  std::string_view ranks = "any";  // which numbers of ranks it is for, in words
+  std::string_view method;         // a sentence
+  std::string_view citation;       // where it comes from
+  // What is against a request that its parameters do not rule out already; empty if nothing is. Null: nothing ever is.
+  std::string (*objection)(const Request& request) = nullptr;
   Schedule (*make)(const Request& request);
 };
+
+// What keeps the algorithm from doing what is asked, in words; empty if nothing does. Only then make() may be called.
+[[nodiscard]] std::string objection_to(const Algorithm& algorithm, const Request& request);
+
+// "ring", "recursive_multiplying(3)", "bucket_2d(4x2)", "hierarchical(2+3, ring)".
+[[nodiscard]] std::string full_name(const Algorithm& algorithm, const Request& request);
+
+// The request's schedule without its steps: what make() fills in.
+[[nodiscard]] Schedule header_of(const Algorithm& algorithm, const Request& request, std::uint32_t pieces,
+                                 std::uint32_t lanes = 1, std::uint32_t scratch = 0);
 
 }  // namespace tutti

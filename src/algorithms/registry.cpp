@@ -3,42 +3,37 @@
 #include <algorithm>
 #include <array>
 
-#include "algorithms/all_reduce/all_reduce.hpp"
+#include "base/text.hpp"
 
 namespace tutti {
 
 namespace {
 
+#define TUTTI_ALGORITHM(collective, name) &collective::name,
 constexpr std::array kAlgorithms = {
-    all_reduce::kOneShot,
-    all_reduce::kTwoShot,
-    all_reduce::kRing,
+#include "algorithms/registry_rows.inc"
 };
-
-bool same_name(std::string_view left, std::string_view right) {
-  const auto fold = [](char letter) { return letter == '-' ? '_' : letter; };
-  return std::equal(left.begin(), left.end(), right.begin(), right.end(),
-                    [&](char a, char b) { return fold(a) == fold(b); });
-}
+#undef TUTTI_ALGORITHM
 
 }  // namespace
 
-std::string_view name_of(Channel channel) {
-  switch (channel) {
-    case Channel::staged: return "staged";
-    case Channel::symmetric: return "symmetric";
-    case Channel::message: return "message";
-  }
-  return "unknown";
+std::span<const Algorithm* const> all_algorithms() { return kAlgorithms; }
+
+std::span<const Algorithm* const> algorithms_of(Collective collective) {
+  const auto is_of = [&](const Algorithm* algorithm) { return algorithm->collective == collective; };
+  const auto first = std::find_if(kAlgorithms.begin(), kAlgorithms.end(), is_of);
+  return {first, std::find_if_not(first, kAlgorithms.end(), is_of)};
 }
 
-std::span<const Algorithm> all_algorithms() { return kAlgorithms; }
-
 const Algorithm* find_algorithm(Collective collective, std::string_view name) {
-  const auto found = std::find_if(kAlgorithms.begin(), kAlgorithms.end(), [&](const Algorithm& algorithm) {
-    return algorithm.collective == collective && same_name(algorithm.name, name);
-  });
-  return found == kAlgorithms.end() ? nullptr : &*found;
+  for (const Algorithm* algorithm : algorithms_of(collective))
+    if (same_name(algorithm->name, name)) return algorithm;
+  return nullptr;
+}
+
+std::uint32_t number_of(const Algorithm& algorithm) {
+  const auto rows = algorithms_of(algorithm.collective);
+  return static_cast<std::uint32_t>(std::find(rows.begin(), rows.end(), &algorithm) - rows.begin());
 }
 
 }  // namespace tutti

@@ -142,11 +142,11 @@ std::vector<Cell> cells_of(const Algorithm& algorithm, const std::string& ranks,
 std::vector<const Algorithm*> chosen(const Options& options, const Context& context) {
   std::vector<const Algorithm*> rows;
   std::string known;
-  for (const Algorithm& algorithm : all_algorithms()) {
-    known += fmt::format("{}{} {}", known.empty() ? "" : ", ", name_of(algorithm.collective), algorithm.name);
-    if (!options.algorithm.empty() && !same_name(options.algorithm, algorithm.name)) continue;
-    if (!options.collective.empty() && !same_name(options.collective, name_of(algorithm.collective))) continue;
-    rows.push_back(&algorithm);
+  for (const Algorithm* algorithm : all_algorithms()) {
+    known += fmt::format("{}{} {}", known.empty() ? "" : ", ", name_of(algorithm->collective), algorithm->name);
+    if (!options.algorithm.empty() && !same_name(options.algorithm, algorithm->name)) continue;
+    if (!options.collective.empty() && !same_name(options.collective, name_of(algorithm->collective))) continue;
+    rows.push_back(algorithm);
   }
   if (rows.empty()) {
     context.error << fmt::format("tutti prove: there is no algorithm {} for {}; there are: {}\n",

@@ -49,10 +49,7 @@ constexpr std::uint64_t kShortestRound = 32 * 1024;
 
 constexpr std::string_view kSmallAlgorithm = "one_shot";
 
-std::uint32_t small_number() {
-  const Algorithm* algorithm = find_algorithm(Collective::all_reduce, kSmallAlgorithm);
-  return static_cast<std::uint32_t>(algorithm - all_algorithms().data());
-}
+std::uint32_t small_number() { return number_of(*find_algorithm(Collective::all_reduce, kSmallAlgorithm)); }
 
 }  // namespace
 
@@ -65,7 +62,7 @@ Communicator::Communicator(std::shared_ptr<const shm::Region> region, std::uint3
       log_(log),
       process_(getpid()),
       heap_(*region_, rank) {
-  plans_.resize(all_algorithms().size());
+  plans_.resize(algorithms_of(Collective::all_reduce).size());
   for (int op = 0; op < kNumOps; ++op)
     for (int type = 0; type < kNumTypes; ++type) {
       Prepared& entry = prepared_[static_cast<std::size_t>(op)][static_cast<std::size_t>(type)];
@@ -199,7 +196,7 @@ Result<const Plan*> Communicator::plan_for(std::string_view name, std::uint32_t&
   const Algorithm* algorithm = find_algorithm(Collective::all_reduce, name);
   if (algorithm == nullptr)
     return Status(Code::invalid_argument, fmt::format("no all-reduce algorithm is called '{}'", name));
-  number = static_cast<std::uint32_t>(algorithm - all_algorithms().data());
+  number = number_of(*algorithm);
   if (plans_[number] != nullptr) return plans_[number].get();
   return plan_of(number, algorithm->make({.collective = Collective::all_reduce, .num_ranks = num_ranks_}));
 }
@@ -284,11 +281,12 @@ Status Communicator::all_reduce_by(const Schedule& schedule, std::uint32_t numbe
   const Result<const Prepared*> entry = prepared(type, op);
   if (!entry.ok()) return entry.status();
   TUTTI_TRY(check_buffers(input, output, count, type));
-  const auto own_number = static_cast<std::uint32_t>(all_algorithms().size()) + number;
+  const auto num_algorithms = static_cast<std::uint32_t>(algorithms_of(Collective::all_reduce).size());
+  const std::uint32_t own_number = num_algorithms + number;
   if (own_number > CallDescription::kMostAlgorithm)
     return {Code::invalid_argument,
             fmt::format("a communicator keeps {} schedules beside its algorithms, and {} is asked for",
-                        CallDescription::kMostAlgorithm + 1 - all_algorithms().size(), number)};
+                        CallDescription::kMostAlgorithm + 1 - num_algorithms, number)};
   // What is in the registry is proven; this may come from anywhere.
   if (own_number >= plans_.size() || plans_[own_number] == nullptr)
     if (const auto fault = find_malformed(Programs(schedule, Fusion::none)))

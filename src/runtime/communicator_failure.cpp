@@ -8,8 +8,8 @@ namespace tutti {
 
 std::string Communicator::describe(std::uint64_t word) {
   const CallDescription call = CallDescription::unpack(word);
-  const auto algorithms = all_algorithms();
-  const std::string algorithm = call.algorithm < algorithms.size() ? std::string(algorithms[call.algorithm].name)
+  const auto algorithms = algorithms_of(call.collective);
+  const std::string algorithm = call.algorithm < algorithms.size() ? std::string(algorithms[call.algorithm]->name)
                                                                    : fmt::format("schedule {}", call.algorithm);
   return fmt::format("{} of {} {} elements, {}, by {}", name_of(call.collective), call.count, name_of(call.type),
                      name_of(call.op), algorithm);

@@ -85,7 +85,8 @@ const std::byte* Machine::source(const Endpoint& end) {
   switch (end.place) {
     case Place::local: return local(end.slice);
     case Place::message: return executor_.receivers_[end.rank].data(bytes(end.slice));
-    case Place::remote: return remote(end);
+    case Place::remote:
+    case Place::multicast: return remote(end);  // no plan has multicast (plan.cpp)
   }
   return nullptr;
 }
@@ -94,7 +95,8 @@ std::byte* Machine::destination(const Endpoint& end) {
   switch (end.place) {
     case Place::local: return local(end.slice);
     case Place::message: return executor_.senders_[end.rank].slot(bytes(end.slice));
-    case Place::remote: return remote(end);
+    case Place::remote:
+    case Place::multicast: return remote(end);
   }
   return nullptr;
 }

@@ -11,16 +11,6 @@ namespace tutti {
 
 namespace {
 
-bool is_post(const Step& step) {
-  return step.kind == StepKind::expose || step.kind == StepKind::open || step.kind == StepKind::signal;
-}
-
-bool has_remote(const Step& step) {
-  const auto remote = [](const Endpoint& end) { return end.place == Place::remote; };
-  return std::any_of(step.sources.begin(), step.sources.end(), remote) ||
-         std::any_of(step.destinations.begin(), step.destinations.end(), remote);
-}
-
 Result<std::vector<Posted>> posts_of(const Program& program, std::uint32_t rank) {
   std::vector<Posted> posts;
   std::uint32_t lanes_that_post = 0;
@@ -90,7 +80,12 @@ Result<Plan> make_plan(Schedule schedule, std::uint32_t rank) {
     plan.posts[each] = std::move(*posts);
     plan.posts_per_round = std::max(plan.posts_per_round, static_cast<std::uint32_t>(plan.posts[each].size()));
     for (const std::vector<Step>& lane : program.lanes)
-      for (const Step& step : lane) look_at(step, plan);
+      for (const Step& step : lane) {
+        if (is_multicast(step))
+          return Status(Code::unsupported,
+                        fmt::format("{} needs multicast, which shared memory has not", schedule.name));
+        look_at(step, plan);
+      }
     if (each == rank) plan.program = std::move(program);
   }
   for (std::vector<Posted>& posts : plan.posts) posts.resize(plan.posts_per_round);
@@ -103,7 +98,7 @@ Result<Plan> make_plan(Schedule schedule, std::uint32_t rank) {
     return Status(Code::unsupported, fmt::format("{} posts {} times a round; by name at most {} are possible",
                                                  schedule.name, plan.posts_per_round, shm::kMaxPlaces));
   for (const std::vector<Step>& lane : plan.program.lanes) {
-    const auto last = std::find_if(lane.rbegin(), lane.rend(), has_remote);
+    const auto last = std::find_if(lane.rbegin(), lane.rend(), is_direct);
     plan.last_remote.push_back(static_cast<std::int32_t>(lane.rend() - last) - 1);
   }
   plan.schedule = std::move(schedule);

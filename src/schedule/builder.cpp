@@ -62,6 +62,14 @@ const Step& Builder::recv_reduce(std::uint32_t from, Slice with, Slice into) {
   return step;
 }
 
+const Step& Builder::reduce_recv(Slice with, std::uint32_t from, Slice into) {
+  Step& step = start(StepKind::combine);
+  step.sources.push_back(local(with));
+  step.sources.push_back(message(from, with));
+  step.destinations.push_back(local(into));
+  return step;
+}
+
 const Step& Builder::copy(Slice from, Slice into) {
   Step& step = start(StepKind::combine);
   step.sources.push_back(local(from));
@@ -126,6 +134,36 @@ const Step& Builder::pull_reduce_all(std::uint32_t post, Slice slice, Slice into
   for (std::uint32_t rank = 0; rank < num_ranks_; ++rank)
     step.sources.push_back(rank == rank_ ? local(slice) : remote(rank, post, slice));
   step.destinations.push_back(local(into));
+  return step;
+}
+
+const Step& Builder::pull_reduce(std::span<const std::uint32_t> ranks, std::uint32_t post, Slice slice, Slice into) {
+  Step& step = start(StepKind::combine);
+  for (const std::uint32_t rank : ranks)
+    step.sources.push_back(rank == rank_ ? local(slice) : remote(rank, post, slice));
+  step.destinations.push_back(local(into));
+  return step;
+}
+
+const Step& Builder::push(std::uint32_t to, std::uint32_t post, Slice from, Slice slice) {
+  Step& step = start(StepKind::combine);
+  step.sources.push_back(local(from));
+  step.destinations.push_back(remote(to, post, slice));
+  return step;
+}
+
+const Step& Builder::multicast_reduce(std::uint32_t post, Slice slice, Slice into) {
+  Step& step = start(StepKind::combine);
+  step.completes = true;
+  step.sources.push_back({Place::multicast, 0, post, slice});
+  step.destinations.push_back(local(into));
+  return step;
+}
+
+const Step& Builder::multicast(std::uint32_t post, Slice from, Slice slice) {
+  Step& step = start(StepKind::combine);
+  step.sources.push_back(local(from));
+  step.destinations.push_back({Place::multicast, 0, post, slice});
   return step;
 }
 

@@ -38,6 +38,17 @@ class Builder {
     return {Space::output, 0, first, count};
   }
 
+  // The same of any block, for collectives with a block for each rank.
+  [[nodiscard]] static Slice input_block(std::uint32_t block, std::uint32_t first = 0, std::uint32_t count = 1) {
+    return {Space::input, block, first, count};
+  }
+  [[nodiscard]] static Slice output_block(std::uint32_t block, std::uint32_t first = 0, std::uint32_t count = 1) {
+    return {Space::output, block, first, count};
+  }
+  [[nodiscard]] static Slice scratch(std::uint32_t block, std::uint32_t first = 0, std::uint32_t count = 1) {
+    return {Space::scratch, block, first, count};
+  }
+
   // Message channel.
   const Step& send(std::uint32_t to, Slice from);
   // Sends a slice that nothing reads again: when this is fused with the step that made it, it is never stored.
@@ -45,6 +56,8 @@ class Builder {
   const Step& recv(std::uint32_t from, Slice into);
   // into = the message from `from` folded before `with`.
   const Step& recv_reduce(std::uint32_t from, Slice with, Slice into);
+  // The same with the message folded behind `with`.
+  const Step& reduce_recv(Slice with, std::uint32_t from, Slice into);
 
   // Local.
   const Step& copy(Slice from, Slice into);
@@ -61,8 +74,18 @@ class Builder {
   // into = the fold over all ranks, in rank order, of what each has exposed as `slice` with its post `post`; this
   // rank's own contribution is read from its own memory.
   const Step& pull_reduce_all(std::uint32_t post, Slice slice, Slice into);
+  // into = the fold, in the order given, of what each of `ranks` has exposed as `slice` with its post `post`; where
+  // this rank is among them, its own slice.
+  const Step& pull_reduce(std::span<const std::uint32_t> ranks, std::uint32_t post, Slice slice, Slice into);
+  // Stores `from` into `slice` of `to`, which it has opened with its post `post`.
+  const Step& push(std::uint32_t to, std::uint32_t post, Slice from, Slice slice);
   // Stores `from` into `slice` of every other rank, which each has opened with its post `post`.
   const Step& push_to_all_others(std::uint32_t post, Slice from, Slice slice);
+
+  // Multicast channel: what all ranks have exposed as `slice` with their post `post`, folded by the switch; and a store
+  // to the slice that all have opened.
+  const Step& multicast_reduce(std::uint32_t post, Slice slice, Slice into);
+  const Step& multicast(std::uint32_t post, Slice from, Slice slice);
 
   // Any step that moves data, for shapes that the functions above have no name for.
   const Step& combine(std::span<const Endpoint> sources, std::span<const Endpoint> destinations);

@@ -48,8 +48,11 @@ class Depths final : public Observer {
 
   bool has_message(const Endpoint& end) { return reach(queues_[key(end.rank, lane_->rank)].front() + 1); }
   bool has_credit(const Endpoint&) { return true; }
-  bool has_posted(std::uint32_t rank, std::uint32_t post) { return reach(posts_[key(rank, post)] + 1); }
+  bool has_posted(std::uint32_t rank, std::uint32_t post) {
+    return reach(posts_[key(rank, post)] + (rank == lane_->rank ? 0 : 1));
+  }
   bool has_slot(const Step&) { return true; }
+  [[nodiscard]] std::uint32_t num_ranks() const { return programs_.num_ranks(); }
   bool all_done() {
     if (!world_->close_waits(lane_->rank)) return true;
     for (std::uint32_t lane = 0; lane < done_.size(); ++lane)
@@ -83,12 +86,12 @@ RankCost count(const Program& program) {
       if (step.kind != StepKind::combine) continue;
       for (const Endpoint& end : step.sources) {
         if (end.place == Place::message) cost.pieces_received += end.slice.num_pieces;
-        if (end.place == Place::remote) cost.pieces_pulled += end.slice.num_pieces;
+        if (end.place == Place::remote || end.place == Place::multicast) cost.pieces_pulled += end.slice.num_pieces;
       }
       for (const Endpoint& end : step.destinations) {
         if (end.place == Place::message) ++cost.messages;
         if (end.place == Place::message) cost.pieces_sent += end.slice.num_pieces;
-        if (end.place == Place::remote) cost.pieces_pushed += end.slice.num_pieces;
+        if (end.place == Place::remote || end.place == Place::multicast) cost.pieces_pushed += end.slice.num_pieces;
       }
     }
   }
@@ -103,7 +106,7 @@ Cost cost_of(const Schedule& schedule) {
                                                   &RankCost::pieces_pulled, &RankCost::pieces_pushed};
   const Programs programs(schedule, Fusion::neighbours);
   Cost cost;
-  cost.num_pieces = schedule.division(Space::output).pieces;
+  cost.num_pieces = schedule.division(Space::input).pieces;
   for (std::uint32_t rank = 0; rank < schedule.num_ranks; ++rank) {
     const RankCost& own = cost.ranks.emplace_back(count(programs.program(rank)));
     for (const auto each : kCounts) {

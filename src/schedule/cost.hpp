@@ -15,8 +15,8 @@ struct RankCost {
   std::uint64_t messages = 0;     // sent
   std::uint64_t pieces_sent = 0;  // by message
   std::uint64_t pieces_received = 0;
-  std::uint64_t pieces_pulled = 0;  // read from other ranks directly
-  std::uint64_t pieces_pushed = 0;  // written to other ranks directly
+  std::uint64_t pieces_pulled = 0;  // read from other ranks directly; what a switch has folded counts once
+  std::uint64_t pieces_pushed = 0;  // written to other ranks directly; what a switch copies counts once
 
   // Everything that comes from, and everything that goes to, other ranks by this rank's steps.
   [[nodiscard]] std::uint64_t pieces_in() const { return pieces_received + pieces_pulled; }

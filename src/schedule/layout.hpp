@@ -39,6 +39,8 @@ class PieceLayout {
     return {begin, end - begin};
   }
 
+  [[nodiscard]] std::uint64_t elements() const noexcept { return elements_; }
+
   // How many rounds carry everything: at least one, so that posts and waits happen for empty buffers too.
   [[nodiscard]] std::uint64_t num_rounds() const noexcept { return piece_ == 0 ? 1 : 1 + (piece_ - 1) / window_; }
 

@@ -6,6 +6,7 @@
 //   bool has_message(const Endpoint&)      a message from end.rank has arrived and not been taken
 //   bool has_credit(const Endpoint&)       the connection to end.rank takes one more message
 //   bool has_posted(rank, post)            `rank` has made that post in this round
+//   std::uint32_t num_ranks()
 //   bool has_slot(step)                      expose: a staging slot is free (always, where exposing is by name)
 //   bool all_done()                        close: every rank is done with what this rank exposed and opened this round
 //   void combine(const Step&)              fold the sources, write the destinations
@@ -25,6 +26,16 @@
 
 namespace tutti {
 
+// Whether who is at the other end has permitted what the step does there.
+template <typename Machine>
+[[nodiscard]] bool is_permitted(const Endpoint& end, Machine& machine) {
+  if (end.place == Place::remote) return machine.has_posted(end.rank, end.post);
+  if (end.place != Place::multicast) return true;
+  for (std::uint32_t rank = 0; rank < machine.num_ranks(); ++rank)
+    if (!machine.has_posted(rank, end.post)) return false;
+  return true;
+}
+
 // The first thing that keeps the step from being performed, as the machine's answer to it; or that nothing does.
 template <typename Machine>
 [[nodiscard]] bool is_ready(const Step& step, Machine& machine) {
@@ -32,11 +43,11 @@ template <typename Machine>
     case StepKind::combine:
       for (const Endpoint& end : step.sources) {
         if (end.place == Place::message && !machine.has_message(end)) return false;
-        if (end.place == Place::remote && !machine.has_posted(end.rank, end.post)) return false;
+        if (!is_permitted(end, machine)) return false;
       }
       for (const Endpoint& end : step.destinations) {
         if (end.place == Place::message && !machine.has_credit(end)) return false;
-        if (end.place == Place::remote && !machine.has_posted(end.rank, end.post)) return false;
+        if (!is_permitted(end, machine)) return false;
       }
       return true;
     case StepKind::expose: return machine.has_slot(step);

@@ -41,27 +41,17 @@ struct Walker {
   bool performed = false;
 };
 
-bool is_remote(const Endpoint& end) { return end.place == Place::remote; }
-
-bool has_remote(const Step& step) {
-  return std::any_of(step.sources.begin(), step.sources.end(), is_remote) ||
-         std::any_of(step.destinations.begin(), step.destinations.end(), is_remote);
-}
-
-bool is_post(const Step& step) {
-  return step.kind == StepKind::expose || step.kind == StepKind::open || step.kind == StepKind::signal;
-}
-
 // The Machine of meaning.hpp on arrays.
 class Execution {
  public:
   Execution(const Schedule& schedule, std::span<const Bytes> inputs, const NumbersData& data,
             const NumbersOptions& options)
-      : schedule_(schedule),
-        data_(data),
-        options_(options),
-        layout_(data.count, schedule.division(Space::output).pieces, data.window),
-        ranks_(schedule.num_ranks) {
+      : schedule_(schedule), data_(data), options_(options), ranks_(schedule.num_ranks) {
+    const std::uint32_t pieces = schedule.division(Space::input).pieces;
+    for (std::uint32_t each = 0; each < num_size_classes(schedule); ++each) {
+      layouts_.emplace_back(data.sizes.empty() ? data.count : data.sizes[each], pieces, data.window);
+      num_rounds_ = std::max(num_rounds_, layouts_.back().num_rounds());
+    }
     for (std::uint32_t rank = 0; rank < schedule.num_ranks; ++rank) prepare(rank, inputs[rank]);
   }
 
@@ -80,7 +70,7 @@ class Execution {
       if (!moved) break;
     }
     for (const Walker& walker : walkers_) {
-      if (walker.round == layout_.num_rounds()) continue;
+      if (walker.round == num_rounds_) continue;
       return {Code::internal,
               fmt::format("the ranks are stuck: rank {}, lane {} in round {}", walker.rank, walker.lane, walker.round),
               static_cast<int>(walker.rank)};
@@ -94,8 +84,10 @@ class Execution {
       Bytes& output = ranks_[rank].output;
       for (std::uint32_t block = 0; options_.in_place && block < schedule_.division(Space::output).blocks; ++block) {
         if (const auto behind = input_behind(schedule_, rank, block)) {
-          std::copy_n(ranks_[rank].input.begin() + static_cast<std::ptrdiff_t>(*behind * block_bytes()), block_bytes(),
-                      output.begin() + static_cast<std::ptrdiff_t>(block * block_bytes()));
+          const auto from = static_cast<std::ptrdiff_t>(block_begin(rank, Space::input, *behind));
+          const auto to = static_cast<std::ptrdiff_t>(block_begin(rank, Space::output, block));
+          const std::uint64_t bytes = layout_of(rank, Space::output, block).elements() * data_.element_size;
+          std::copy_n(ranks_[rank].input.begin() + from, bytes, output.begin() + to);
         }
       }
       result.push_back(std::move(output));
@@ -111,6 +103,7 @@ class Execution {
   bool has_posted(std::uint32_t rank, std::uint32_t post) {
     return ranks_[rank].posted > now_->round * ranks_[rank].posts.size() + post;
   }
+  [[nodiscard]] std::uint32_t num_ranks() const { return schedule_.num_ranks; }
   bool has_slot(const Step&) {
     const Rank& own = ranks_[now_->rank];
     if (!options_.staged || own.exposed < own.slots.size()) return true;
@@ -125,7 +118,12 @@ class Execution {
 
   void combine(const Step& step) {
     std::vector<Bytes> sources;
-    for (const Endpoint& end : step.sources) sources.push_back(load(end));
+    for (const Endpoint& end : step.sources) {
+      if (end.place != Place::multicast) sources.push_back(load(end, end.rank));
+      // A switch folds in an order of its own: here, beginning with whoever asks.
+      for (std::uint32_t each = 0; end.place == Place::multicast && each < num_ranks(); ++each)
+        sources.push_back(load(end, (now_->rank + each) % num_ranks()));
+    }
     result_ = sources[0];
     std::vector<const std::byte*> elements(sources.size());
     for (std::size_t at = 0; sources.size() > 1 && at < result_.size(); at += data_.element_size) {
@@ -133,7 +131,10 @@ class Execution {
       data_.fold(elements, result_.data() + at);
     }
     for (const Endpoint& end : step.destinations) {
-      if (end.place != Place::message) store(end.place == Place::local ? now_->rank : end.rank, end.slice, result_);
+      if (end.place == Place::local) store(now_->rank, end.slice, result_);
+      if (end.place == Place::remote) store(end.rank, end.slice, result_);
+      for (std::uint32_t rank = 0; end.place == Place::multicast && rank < num_ranks(); ++rank)
+        store(rank, end.slice, result_);
     }
     if (step.gives_up_source) {
       const Slice& slice = step.sources[0].slice;
@@ -150,13 +151,21 @@ class Execution {
   }
 
  private:
-  [[nodiscard]] std::size_t block_bytes() const { return data_.count * data_.element_size; }
+  const PieceLayout& layout_of(std::uint32_t rank, Space space, std::uint32_t block) const {
+    return layouts_[space == Space::scratch ? 0 : size_class(schedule_, rank, space, block)];
+  }
+  // Where the block begins among the rank's bytes of that space.
+  std::uint64_t block_begin(std::uint32_t rank, Space space, std::uint32_t block) const {
+    std::uint64_t elements = 0;
+    for (std::uint32_t each = 0; each < block; ++each) elements += layout_of(rank, space, each).elements();
+    return elements * data_.element_size;
+  }
 
   void prepare(std::uint32_t rank, const Bytes& input) {
     Rank& own = ranks_[rank];
     own.program = collect(schedule_, rank, options_.fusion);
     own.input = input;
-    own.output.assign(schedule_.division(Space::output).blocks * block_bytes(), kPoison);
+    own.output.assign(elements_of(schedule_, data_, rank, Space::output) * data_.element_size, kPoison);
     const Division& scratch = schedule_.division(Space::scratch);
     own.scratch.assign(std::size_t{scratch.blocks} * scratch.pieces * data_.window * data_.element_size, kPoison);
     for (std::uint32_t lane = 0; lane < schedule_.num_lanes; ++lane) {
@@ -177,12 +186,12 @@ class Execution {
       if (walker.round > round) return true;
       const std::vector<Step>& steps = ranks_[walker.rank].program.lanes[walker.lane];
       const auto behind = walker.round == round ? static_cast<std::ptrdiff_t>(walker.index) : 0;
-      return std::none_of(steps.begin() + behind, steps.end(), has_remote);
+      return std::none_of(steps.begin() + behind, steps.end(), is_direct);
     });
   }
 
   bool advance(Walker& walker) {
-    if (walker.round == layout_.num_rounds()) return false;
+    if (walker.round == num_rounds_) return false;
     now_ = &walker;
     const std::vector<Step>& steps = ranks_[walker.rank].program.lanes[walker.lane];
     if (walker.index == steps.size()) {
@@ -216,17 +225,17 @@ class Execution {
   // Where the elements of one piece that this round carries stand in their space.
   std::pair<std::byte*, std::size_t> place(std::uint32_t rank, const Slice& slice, std::uint32_t piece) {
     Rank& owner = ranks_[rank];
-    const Run run = layout_.run(piece, now_->round);
+    const Run run = layout_of(rank, slice.space, slice.block).run(piece, now_->round);
     const std::size_t length = run.length * data_.element_size;
     if (slice.space == Space::scratch) {
       const std::size_t at = std::size_t{slice.block} * schedule_.division(Space::scratch).pieces + piece;
       return {owner.scratch.data() + at * data_.window * data_.element_size, length};
     }
-    const std::size_t at = slice.block * block_bytes() + run.offset * data_.element_size;
-    if (slice.space == Space::input) return {owner.input.data() + at, length};
-    const auto behind = options_.in_place ? input_behind(schedule_, rank, slice.block) : std::nullopt;
-    if (behind) return {owner.input.data() + *behind * block_bytes() + run.offset * data_.element_size, length};
-    return {owner.output.data() + at, length};
+    const auto behind =
+        slice.space == Space::output && options_.in_place ? input_behind(schedule_, rank, slice.block) : std::nullopt;
+    const Space space = behind ? Space::input : slice.space;
+    const std::size_t at = block_begin(rank, space, behind.value_or(slice.block)) + run.offset * data_.element_size;
+    return {(space == Space::input ? owner.input : owner.output).data() + at, length};
   }
 
   Bytes gather(std::uint32_t rank, const Slice& slice) {
@@ -247,11 +256,11 @@ class Execution {
     }
   }
 
-  Bytes load(const Endpoint& end) {
+  Bytes load(const Endpoint& end, std::uint32_t rank) {
     if (end.place == Place::local) return gather(now_->rank, end.slice);
-    if (end.place == Place::message) return queue(end.rank, now_->rank).front();
-    if (!options_.staged) return gather(end.rank, end.slice);
-    const Rank& owner = ranks_[end.rank];
+    if (end.place == Place::message) return queue(rank, now_->rank).front();
+    if (!options_.staged) return gather(rank, end.slice);
+    const Rank& owner = ranks_[rank];
     std::uint64_t expose = now_->round * owner.num_exposes;
     for (std::uint32_t post = 0; post < end.post; ++post) expose += owner.posts[post]->kind == StepKind::expose ? 1 : 0;
     // The slot holds all of what was exposed: skip what stands before the slice.
@@ -259,7 +268,8 @@ class Execution {
     std::size_t begin = 0;
     std::size_t length = 0;
     for (std::uint32_t piece = exposed.first_piece; piece < end.slice.first_piece + end.slice.num_pieces; ++piece)
-      (piece < end.slice.first_piece ? begin : length) += layout_.run(piece, now_->round).length * data_.element_size;
+      (piece < end.slice.first_piece ? begin : length) +=
+          layout_of(rank, exposed.space, exposed.block).run(piece, now_->round).length * data_.element_size;
     const Bytes& slot = owner.slots[expose % owner.slots.size()];
     return {slot.begin() + static_cast<std::ptrdiff_t>(begin),
             slot.begin() + static_cast<std::ptrdiff_t>(begin + length)};
@@ -268,7 +278,8 @@ class Execution {
   const Schedule& schedule_;
   const NumbersData& data_;
   const NumbersOptions& options_;
-  PieceLayout layout_;
+  std::vector<PieceLayout> layouts_;  // by size class
+  std::uint64_t num_rounds_ = 1;
   std::vector<Rank> ranks_;
   std::vector<Walker> walkers_;
   std::map<std::pair<std::uint32_t, std::uint32_t>, std::deque<Bytes>> queues_;
@@ -278,15 +289,28 @@ class Execution {
 
 }  // namespace
 
+std::uint64_t elements_of(const Schedule& schedule, const NumbersData& data, std::uint32_t rank, Space space) {
+  std::uint64_t elements = 0;
+  for (std::uint32_t block = 0; block < schedule.division(space).blocks; ++block)
+    elements += data.sizes.empty() ? data.count : data.sizes[size_class(schedule, rank, space, block)];
+  return elements;
+}
+
 Result<std::vector<std::vector<std::byte>>> run_on_numbers(const Schedule& schedule,
                                                            std::span<const std::vector<std::byte>> inputs,
                                                            const NumbersData& data, const NumbersOptions& options) {
   if (inputs.size() != schedule.num_ranks)
     return Status(Code::invalid_argument, fmt::format("{} inputs for {} ranks", inputs.size(), schedule.num_ranks));
-  const std::size_t wanted = schedule.division(Space::input).blocks * data.count * data.element_size;
-  for (const Bytes& input : inputs) {
-    if (input.size() != wanted)
-      return Status(Code::invalid_argument, fmt::format("an input of {} bytes where {} are due", input.size(), wanted));
+  if (!data.sizes.empty() && data.sizes.size() != num_size_classes(schedule)) {
+    return Status(Code::invalid_argument,
+                  fmt::format("{} sizes of blocks where {} are due", data.sizes.size(), num_size_classes(schedule)));
+  }
+  for (std::uint32_t rank = 0; rank < schedule.num_ranks; ++rank) {
+    const std::size_t wanted = elements_of(schedule, data, rank, Space::input) * data.element_size;
+    if (inputs[rank].size() != wanted) {
+      return Status(Code::invalid_argument,
+                    fmt::format("an input of {} bytes where {} are due", inputs[rank].size(), wanted));
+    }
   }
   if (data.window == 0 || data.element_size == 0)
     return Status(Code::invalid_argument, "the window and the size of an element are at least 1");

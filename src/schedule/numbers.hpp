@@ -27,6 +27,8 @@ struct NumbersData {
   std::uint64_t count = 0;   // elements of a block
   std::uint64_t window = 0;  // the most elements of a piece that a round carries
   FoldElement fold;
+  // Of collectives whose blocks differ: the elements of a block of each size class (definition.hpp), instead of count.
+  std::vector<std::uint64_t> sizes = {};
 };
 
 struct NumbersOptions {
@@ -37,6 +39,10 @@ struct NumbersOptions {
   std::uint32_t depth = 2;          // messages in flight of a connection; 0 is rendezvous
   std::uint32_t staging_slots = 0;  // of each rank; 0 for twice what a round exposes
 };
+
+// The elements of all the blocks of a rank's input, or output, together.
+[[nodiscard]] std::uint64_t elements_of(const Schedule& schedule, const NumbersData& data, std::uint32_t rank,
+                                        Space space);
 
 // Each rank's input (all its blocks) in, each rank's output out. An error where the ranks get stuck or sizes are wrong.
 [[nodiscard]] Result<std::vector<std::vector<std::byte>>> run_on_numbers(const Schedule& schedule,

@@ -11,12 +11,6 @@ bool names(const std::vector<Endpoint>& ends, Place place, std::uint32_t rank) {
                      [&](const Endpoint& end) { return end.place == place && end.rank == rank; });
 }
 
-bool has_remote(const Step& step) {
-  const auto remote = [](const Endpoint& end) { return end.place == Place::remote; };
-  return std::any_of(step.sources.begin(), step.sources.end(), remote) ||
-         std::any_of(step.destinations.begin(), step.destinations.end(), remote);
-}
-
 }  // namespace
 
 Programs::Programs(const Schedule& schedule, Fusion fusion) : schedule_(&schedule) {
@@ -36,12 +30,12 @@ void Programs::learn(std::uint32_t rank) {
     LaneFacts& lane_facts = lanes_[lane_id(rank, lane)];
     for (std::uint32_t index = 0; index < steps(rank, lane).size(); ++index) {
       const Step& step = steps(rank, lane)[index];
-      if (has_remote(step)) lane_facts.last_remote = index;
+      if (is_direct(step)) lane_facts.last_remote = index;
       for (const After& after : step.after) {
         const std::uint32_t target = index_of(rank, after.lane, after.step);
         if (target != kNone) lanes_[lane_id(rank, after.lane)].is_waited_for[target] = true;
       }
-      if (step.kind != StepKind::expose && step.kind != StepKind::open && step.kind != StepKind::signal) continue;
+      if (!is_post(step)) continue;
       facts.posting_lane = lane;
       facts.posts.push_back(&step);
       facts.slots.push_back(step.kind == StepKind::expose ? facts.num_exposes++ : kNone);

@@ -90,6 +90,7 @@ class Prover {
     const bool exposes = conditions.staging_slots != 0;
     if (!exposes) conditions.staging_slots = kUnlimited;
     for (const bool in_place : {false, true}) {
+      if (!(in_place ? schedule_.allows_in_place : schedule_.allows_out_of_place)) continue;
       conditions.staged = true;
       proof_.failure = run(programs, conditions, in_place, fusion);
       if (proof_.failure) return false;
@@ -172,6 +173,10 @@ Proof prove(const Schedule& schedule) {
   {
     if (schedule.num_ranks == 0 || schedule.num_lanes == 0) {
       proof.failure = Failure{Fault::out_of_bounds, 0, 0, 0, "", "a schedule needs ranks and lanes", {}};
+      return proof;
+    }
+    if (!schedule.allows_in_place && !schedule.allows_out_of_place) {
+      proof.failure = Failure{Fault::malformed, 0, 0, 0, "", "is allowed neither in place nor out of place", {}};
       return proof;
     }
     const Programs written(schedule, Fusion::none);

@@ -4,23 +4,6 @@
 
 namespace tutti {
 
-std::string_view name_of(Collective collective) {
-  switch (collective) {
-    case Collective::all_reduce: return "all_reduce";
-  }
-  return "unknown";
-}
-
-std::string_view name_of(OrderClass order) {
-  switch (order) {
-    case OrderClass::ordered: return "ordered";
-    case OrderClass::rank_order: return "rank_order";
-    case OrderClass::uniform: return "uniform";
-    case OrderClass::free: return "free";
-  }
-  return "unknown";
-}
-
 Program collect(const Schedule& schedule, std::uint32_t rank, Fusion fusion) {
   Program program;
   for (std::uint32_t lane = 0; lane < schedule.num_lanes; ++lane) {

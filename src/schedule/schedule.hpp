@@ -5,7 +5,6 @@
 // between threads; the programs that it starts are not.
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -42,9 +41,12 @@ struct Schedule {
   std::uint32_t num_ranks = 1;
   std::uint32_t root = 0;
   std::uint32_t num_lanes = 1;
-  std::array<Division, kNumSpaces> spaces;  // by Space
-  OrderClass order = OrderClass::uniform;   // what the algorithm promises and prove holds it to
-  LaneFunction lane;
+  Spaces spaces;                           // by Space
+  OrderClass order = OrderClass::uniform;  // what the algorithm promises and prove holds it to
+  // Whether the input may be the same memory as the output (definition.hpp says where), and whether it must be.
+  bool allows_in_place = true;
+  bool allows_out_of_place = true;
+  LaneFunction lane = {};
 
   [[nodiscard]] const Division& division(Space space) const { return spaces[static_cast<std::size_t>(space)]; }
   [[nodiscard]] Walk walk(std::uint32_t rank, std::uint32_t lane_number) const {

@@ -18,6 +18,7 @@ std::string name_of_combine(const Step& step) {
   const bool sent = any_at(step.destinations, Place::message);
   const bool pushed = any_at(step.destinations, Place::remote);
   const bool reduced = step.sources.size() > 1;
+  const bool cast = any_at(step.destinations, Place::multicast);
   std::string name;
   const auto add = [&name](std::string_view word) {
     if (!name.empty()) name += '_';
@@ -25,9 +26,11 @@ std::string name_of_combine(const Step& step) {
   };
   if (received) add("recv");
   if (pulled) add("pull");
+  if (any_at(step.sources, Place::multicast)) add("multicast_reduce");
   if (reduced) add("reduce");
   if (sent) add("send");
   if (pushed) add("push");
+  if (cast) add("multicast");
   return name.empty() ? "copy" : name;
 }
 
@@ -36,6 +39,7 @@ std::string to_string(const Endpoint& end) {
     case Place::local: return to_string(end.slice);
     case Place::message: return fmt::format("message({})", end.rank);
     case Place::remote: return fmt::format("rank {} {} (post {})", end.rank, to_string(end.slice), end.post);
+    case Place::multicast: return fmt::format("all ranks' {} (post {})", to_string(end.slice), end.post);
   }
   return "?";
 }
@@ -61,6 +65,14 @@ std::string name_of(const Step& step) {
     case StepKind::close: return "close";
   }
   return "unknown";
+}
+
+bool is_multicast(const Step& step) {
+  return any_at(step.sources, Place::multicast) || any_at(step.destinations, Place::multicast);
+}
+
+bool is_direct(const Step& step) {
+  return any_at(step.sources, Place::remote) || any_at(step.destinations, Place::remote) || is_multicast(step);
 }
 
 std::string to_string(const Slice& slice) {

@@ -31,13 +31,16 @@ enum class Place : std::uint8_t {
   local,    // this rank's own slice
   message,  // the connection with `rank`: received where it is a source, sent where it is a destination
   remote,   // the slice of `rank`, by load or store, once that rank has made its post number `post` of this round
+  // The slice of every rank at once, this one's included, once each has made its post number `post`: a source is folded
+  // by the switch, in an order of its own and as the step's only source; a destination is copied by it.
+  multicast,
 };
 
 // Where a source is read or a destination written.
 struct Endpoint {
   Place place = Place::local;
-  std::uint32_t rank = 0;  // the other rank; unused where the place is local
-  std::uint32_t post = 0;  // remote only: the expose (to read) or open (to write) that permits it
+  std::uint32_t rank = 0;  // the other rank; unused where the place is local or multicast
+  std::uint32_t post = 0;  // remote and multicast only: the expose (to read) or open (to write) that permits it
   Slice slice;             // of this rank for local and message, of the other rank for remote
 
   friend bool operator==(const Endpoint&, const Endpoint&) = default;
@@ -80,6 +83,14 @@ struct Step {
 
   friend bool operator==(const Step&, const Step&) = default;
 };
+
+// Whether the step loads from, or stores to, the memory of other ranks.
+[[nodiscard]] bool is_direct(const Step& step);
+[[nodiscard]] bool is_multicast(const Step& step);
+// Whether it makes something known to other ranks: expose, open, signal.
+[[nodiscard]] inline bool is_post(const Step& step) {
+  return step.kind == StepKind::expose || step.kind == StepKind::open || step.kind == StepKind::signal;
+}
 
 // "recv_reduce_send", "pull_reduce_push", "expose" …: the name that the words of docs/design/schedule.md give a step.
 [[nodiscard]] std::string name_of(const Step& step);

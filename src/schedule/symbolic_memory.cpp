@@ -40,6 +40,7 @@ void SymbolicMemory::fill(std::uint32_t rank, std::uint32_t first_round, std::ui
   for_each_of_caller(rank, [](Cell& cell) { cell.held = {}; });
   const Division& division = schedule_.division(Space::input);
   for (std::uint32_t block = 0; block < division.blocks; ++block) {
+    if (!has_block(schedule_, rank, Space::input, block)) continue;
     for (std::uint32_t piece = 0; piece < division.pieces; ++piece) {
       const ValueId raw = values.contribution(rank, {block, piece});
       for (std::uint32_t round = first_round; round < first_round + num_rounds; ++round)

@@ -35,6 +35,7 @@ class SymbolicRun::Edges {
     run_.clock().join(run_.posts_[run_.event(rank, lane_.round, post)]);
     return true;
   }
+  [[nodiscard]] std::uint32_t num_ranks() const { return world_.num_ranks(); }
   bool has_slot(const Step&) {
     if (const auto round = world_.round_before_slot(lane_.rank)) join_done(*round);
     return true;
@@ -57,7 +58,7 @@ class SymbolicRun::Edges {
 
 SymbolicRun::SymbolicRun(const Programs& programs, const Conditions& conditions, bool in_place, ValueTable& values)
     : programs_(programs),
-      shares_memory_(programs.shares_memory()),
+      needs_clocks_(programs.shares_memory() || programs.schedule().collective == Collective::barrier),
       conditions_(conditions),
       values_(values),
       memory_(programs.schedule(), conditions.operations, in_place),
@@ -79,7 +80,7 @@ std::uint64_t SymbolicRun::event(std::uint32_t owner, std::uint32_t round, std::
 
 void SymbolicRun::ready(const World& world, const LaneState& lane, const Step& step) {
   now_ = {&world, &lane, &step};
-  if (!shares_memory_) {
+  if (!needs_clocks_) {
     clock().tick();
     return;
   }
@@ -166,9 +167,12 @@ void SymbolicRun::combine(const World&, const LaneState&, const Step& step) {
 bool SymbolicRun::fold_piece(std::uint32_t offset, Held& result, bool& finishes) {
   const Step& step = *now_.step;
   const Maker maker{now_.lane->id, step.number};
-  for (std::size_t source = 0; source < step.sources.size(); ++source) {
+  const bool switched = step.sources[0].place == Place::multicast;
+  const std::size_t num_operands = switched ? programs_.num_ranks() : step.sources.size();
+  for (std::size_t source = 0; source < num_operands; ++source) {
+    const Endpoint& end = step.sources[switched ? 0 : source];
     Held held;
-    if (!load(step.sources[source], offset, held)) return false;
+    if (!load(end, switched ? static_cast<std::uint32_t>(source) : end.rank, offset, held)) return false;
     if (source == 0) {
       result = held;
       continue;
@@ -179,11 +183,12 @@ bool SymbolicRun::fold_piece(std::uint32_t offset, Held& result, bool& finishes)
       return fail(
           Fault::mixed,
           fmt::format("folds parts of piece {}.{} with parts of piece {}.{}", a.block, a.piece, b.block, b.piece),
-          to_string(piece_of(step.sources[source].slice, offset)));
+          to_string(piece_of(end.slice, offset)));
     }
     if (const auto rank = values_.common(result.id, held.id)) return fail_doubled(result.id, held.id, *rank);
-    result.id = values_.plus(result.id, held.id, source + 1 == step.sources.size(), maker);
+    result.id = values_.plus(result.id, held.id, source + 1 == num_operands, maker);
   }
+  if (switched && num_operands > 1) result.id = values_.switched(result.id, now_.lane->rank);
   const Value& value = values_[result.id];
   const auto complete = contributions_of_result(programs_.schedule());
   finishes = complete && value.count == *complete && !value.finished;
@@ -191,7 +196,7 @@ bool SymbolicRun::fold_piece(std::uint32_t offset, Held& result, bool& finishes)
   return true;
 }
 
-bool SymbolicRun::load(const Endpoint& end, std::uint32_t offset, Held& held) {
+bool SymbolicRun::load(const Endpoint& end, std::uint32_t rank, std::uint32_t offset, Held& held) {
   switch (end.place) {
     case Place::local: return load_cell(now_.lane->rank, end.slice, offset, held);
     case Place::message: {
@@ -212,7 +217,8 @@ bool SymbolicRun::load(const Endpoint& end, std::uint32_t offset, Held& held) {
       return check_operand(held, fmt::format("the message from rank {}", end.rank));
     }
     case Place::remote:
-      return conditions_.staged ? load_slot(end, offset, held) : load_cell(end.rank, end.slice, offset, held);
+    case Place::multicast:
+      return conditions_.staged ? load_slot(end, rank, offset, held) : load_cell(rank, end.slice, offset, held);
   }
   return false;
 }
@@ -226,11 +232,11 @@ bool SymbolicRun::load_cell(std::uint32_t rank, const Slice& slice, std::uint32_
   return check_touch(slice, held);
 }
 
-bool SymbolicRun::load_slot(const Endpoint& end, std::uint32_t offset, Held& held) {
-  const Programs::RankFacts& facts = programs_.rank_facts(end.rank);
+bool SymbolicRun::load_slot(const Endpoint& end, std::uint32_t rank, std::uint32_t offset, Held& held) {
+  const Programs::RankFacts& facts = programs_.rank_facts(rank);
   const std::uint32_t expose = now_.lane->round * facts.num_exposes + facts.slots[end.post];
-  Slot& slot = slot_of(end.rank, expose);
-  const auto where = [&] { return fmt::format("the staging slot of post {} of rank {}", end.post, end.rank); };
+  Slot& slot = slot_of(rank, expose);
+  const auto where = [&] { return fmt::format("the staging slot of post {} of rank {}", end.post, rank); };
   if (const auto earlier = slot.history.read(clock(), access())) return fail_race(*earlier, false, where());
   if (slot.expose != expose) return fail(Fault::race, "the slot has been used again already", where());
   held = slot.values[end.slice.first_piece + offset - facts.posts[end.post]->sources[0].slice.first_piece];
@@ -238,13 +244,36 @@ bool SymbolicRun::load_slot(const Endpoint& end, std::uint32_t offset, Held& hel
 }
 
 bool SymbolicRun::store(const Endpoint& end, std::uint32_t offset, Held held) {
-  if (end.place == Place::message) return true;  // goes with publish()
-  const std::uint32_t rank = end.place == Place::local ? now_.lane->rank : end.rank;
+  switch (end.place) {
+    case Place::message: return true;  // goes with publish()
+    case Place::local: return store_cell(now_.lane->rank, end, offset, held);
+    case Place::remote: return store_cell(end.rank, end, offset, held);
+    case Place::multicast: break;
+  }
+  for (std::uint32_t rank = 0; rank < programs_.num_ranks(); ++rank)
+    if (!store_cell(rank, end, offset, held)) return false;
+  return true;
+}
+
+bool SymbolicRun::store_cell(std::uint32_t rank, const Endpoint& end, std::uint32_t offset, Held held) {
   Cell& cell = memory_.at(rank, end.slice.space, {end.slice.block, end.slice.first_piece + offset}, now_.lane->round);
   if (const auto earlier = cell.history.write(clock(), access()))
     return fail_race(*earlier, true, at_rank(rank, end.slice, offset));
   cell.held = held;
-  return true;
+  return fits(rank, end.slice, offset, held);
+}
+
+// Where blocks differ in size, only what is as large as the block may be put there.
+bool SymbolicRun::fits(std::uint32_t rank, const Slice& slice, std::uint32_t offset, const Held& held) {
+  const Schedule& schedule = programs_.schedule();
+  if (!facts_of(schedule.collective).varies) return true;
+  const Value& value = values_[held.id];
+  if (size_class(schedule, value.first, Space::input, value.origin.block) ==
+      size_class(schedule, rank, slice.space, slice.block))
+    return true;
+  return fail(Fault::mixed,
+              fmt::format("stores what is as large as input block {} of rank {}", value.origin.block, value.first),
+              at_rank(rank, slice, offset));
 }
 
 bool SymbolicRun::check_operand(const Held& held, const std::string& where) {
@@ -280,6 +309,7 @@ void SymbolicRun::ended(const World& world, std::uint32_t rank, std::uint32_t fi
   caller.tick();
   LaneState state{.rank = rank, .lane = 0, .id = first_lane, .round = next_round - 1};
   now_ = {&world, &state, nullptr};
+  if (programs_.schedule().collective == Collective::barrier && !check_barrier(rank, first_round, next_round)) return;
   const Division& division = programs_.schedule().division(Space::output);
   for (std::uint32_t round = first_round; round < next_round; ++round)
     for (std::uint32_t block = 0; block < division.blocks; ++block)
@@ -303,6 +333,22 @@ void SymbolicRun::ended(const World& world, std::uint32_t rank, std::uint32_t fi
   for (std::uint32_t lane = 1; lane < programs_.num_lanes(); ++lane) clocks_[first_lane + lane].join(caller.now());
 }
 
+// Whoever leaves a barrier knows that every rank has come to it. The coming of an operation is the leaving of the one
+// before; of the first nothing can be said, and it is the same steps.
+bool SymbolicRun::check_barrier(std::uint32_t rank, std::uint32_t first_round, std::uint32_t next_round) {
+  left_.resize(programs_.num_ranks());
+  if (first_round > 0) {
+    for (std::uint32_t other = 0; other < programs_.num_ranks(); ++other) {
+      const auto came = left_[other].find(first_round);
+      if (other == rank || (came != left_[other].end() && clock().knows(programs_.lane_id(other, 0), came->second)))
+        continue;
+      return fail(Fault::missing, fmt::format("leaves the barrier without knowing that rank {} has come", other));
+    }
+  }
+  left_[rank][next_round] = clock().time();
+  return true;
+}
+
 bool SymbolicRun::check_result(std::uint32_t rank, Origin output, std::uint32_t round) {
   const auto expected = expected_output(programs_.schedule(), rank, output);
   if (!expected) return true;
@@ -322,18 +368,18 @@ bool SymbolicRun::check_result(std::uint32_t rank, Origin output, std::uint32_t 
   if (!value.touched) return fail(Fault::touch, "the result has a contribution that nothing has scaled", where());
   if (contributions_of_result(programs_.schedule()) && !value.finished)
     return fail(Fault::touch, "the result has had no final touch", where());
-  note_order(rank, value, held.id);
+  note_order(rank, *expected, value, held.id);
   return true;
 }
 
 bool SymbolicRun::check_contributions(std::uint32_t rank, const Expected& expected, Origin output, ValueId id) {
   const Value& value = values_[id];
   // None is held twice, so as many as there are ranks are all of them.
-  if (!expected.only && value.count == programs_.num_ranks()) return true;
+  if (expected.end - expected.first == programs_.num_ranks() && value.count == programs_.num_ranks()) return true;
   const std::string where = at_rank(rank, {Space::output, output.block, output.piece, 1}, 0);
   std::vector<std::uint32_t> missing;
   for (std::uint32_t each = 0; each < programs_.num_ranks(); ++each) {
-    const bool wanted = !expected.only || *expected.only == each;
+    const bool wanted = expected.first <= each && each < expected.end;
     if (wanted && !values_.holds(id, each)) missing.push_back(each);
     if (!wanted && values_.holds(id, each))
       return fail(Fault::mixed, fmt::format("holds the contribution of rank {}, which has no part in it", each), where);
@@ -358,10 +404,11 @@ bool SymbolicRun::check_contributions(std::uint32_t rank, const Expected& expect
   return false;
 }
 
-void SymbolicRun::note_order(std::uint32_t rank, const Value& value, ValueId id) {
+void SymbolicRun::note_order(std::uint32_t rank, const Expected& expected, const Value& value, ValueId id) {
   roundings_ = std::max(roundings_, value.roundings);
-  const std::uint64_t origin = std::uint64_t{value.origin.block} << 32U | value.origin.piece;
-  const auto [entry, is_new] = bits_of_.try_emplace(origin, value.bits);
+  // The same result on another rank; in scans each rank has another.
+  const Result result{expected.origin.block, expected.origin.piece, expected.first, expected.end};
+  const auto [entry, is_new] = bits_of_.try_emplace(result, value.bits);
   const auto lose = [&](bool& kept, bool keeps, std::string_view why) {
     if (kept && !keeps) {
       why_not_ = fmt::format("output[{}.{}] of rank {} is {}: {}", value.origin.block, value.origin.piece, rank,

@@ -6,7 +6,9 @@
 // knew, but that a queue had room tells the sender nothing. What holds so holds at every depth. One thread at a time.
 #pragma once
 
+#include <array>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <unordered_map>
@@ -75,17 +77,20 @@ class SymbolicRun final : public Observer {
 
   // One source of the present step, piece number `offset` of its slice; as it enters the fold, so pre-scaled. False
   // where that is an error.
-  bool load(const Endpoint& end, std::uint32_t offset, Held& held);
+  bool load(const Endpoint& end, std::uint32_t rank, std::uint32_t offset, Held& held);
   bool load_cell(std::uint32_t rank, const Slice& slice, std::uint32_t offset, Held& held);
-  bool load_slot(const Endpoint& end, std::uint32_t offset, Held& held);
+  bool load_slot(const Endpoint& end, std::uint32_t rank, std::uint32_t offset, Held& held);
   bool store(const Endpoint& end, std::uint32_t offset, Held held);
+  bool store_cell(std::uint32_t rank, const Endpoint& end, std::uint32_t offset, Held held);
   bool fold_piece(std::uint32_t offset, Held& result, bool& finishes);
   bool check_operand(const Held& held, const std::string& where);
   bool check_touch(const Slice& slice, Held& held);
+  bool check_barrier(std::uint32_t rank, std::uint32_t first_round, std::uint32_t next_round);
   bool check_result(std::uint32_t rank, Origin output, std::uint32_t round);
   bool check_contributions(std::uint32_t rank, const Expected& expected, Origin output, ValueId id);
   Message& oldest(std::uint32_t from);
-  void note_order(std::uint32_t rank, const Value& value, ValueId id);
+  bool fits(std::uint32_t rank, const Slice& slice, std::uint32_t offset, const Held& held);
+  void note_order(std::uint32_t rank, const Expected& expected, const Value& value, ValueId id);
 
   Slot& slot_of(std::uint32_t rank, std::uint32_t expose);
   bool fail(Fault fault, std::string what, std::string piece = "");
@@ -95,21 +100,23 @@ class SymbolicRun final : public Observer {
   void tell_path(ValueId id, std::uint32_t rank);
 
   const Programs& programs_;
-  bool shares_memory_;  // else every piece is one lane's own, and no clock need know of another
+  bool needs_clocks_;  // else every piece is one lane's own, and no clock need know of another
   Conditions conditions_;
   ValueTable& values_;
   SymbolicMemory memory_;
-  std::vector<Clock> clocks_;                        // by lane
-  std::unordered_map<std::uint64_t, Queue> queues_;  // by connection
-  std::unordered_map<std::uint64_t, Moment> posts_;  // by event of a rank
-  std::unordered_map<std::uint64_t, Moment> steps_;  // by event of a lane: steps that an After names
-  std::vector<std::vector<Moment>> done_;            // by lane, by round
-  std::vector<std::vector<Slot>> slots_;             // by rank
-  std::vector<Held> result_;                         // of the present combine
+  std::vector<Clock> clocks_;                                 // by lane
+  std::unordered_map<std::uint64_t, Queue> queues_;           // by connection
+  std::unordered_map<std::uint64_t, Moment> posts_;           // by event of a rank
+  std::unordered_map<std::uint64_t, Moment> steps_;           // by event of a lane: steps that an After names
+  std::vector<std::vector<Moment>> done_;                     // by lane, by round
+  std::vector<std::vector<Slot>> slots_;                      // by rank
+  std::vector<Held> result_;                                  // of the present combine
+  std::vector<std::map<std::uint32_t, std::uint32_t>> left_;  // barriers: by rank, when it left the one before a round
   Now now_;
   std::optional<Failure> failure_;
 
-  std::unordered_map<std::uint64_t, std::uint32_t> bits_of_;  // by origin: the bits of the first result seen
+  using Result = std::array<std::uint32_t, 4>;  // block and piece of the origin, first and end of the ranks
+  std::map<Result, std::uint32_t> bits_of_;     // of the first of each result seen
   bool all_left_folds_ = true;
   bool all_in_rank_order_ = true;
   bool all_uniform_ = true;

@@ -100,6 +100,21 @@ ValueId ValueTable::plus(ValueId left, ValueId right, bool last, Maker maker) {
   return id;
 }
 
+ValueId ValueTable::switched(ValueId id, std::uint32_t rank) {
+  const auto [entry, is_new] = known_.try_emplace({Kind::switched, id, rank, 0}, 0);
+  if (!is_new) return entry->second;
+  Value value = values_[id];
+  value.in_rank_order = false;
+  value.left_fold = false;
+  value.with_touch = value.with_finish = value.sum_right = kNothing;
+  ValueId& result = entry->second;
+  const ValueId copy = append(value);
+  result = copy;
+  std::copy_n(&bitsets_[std::size_t{id} * words_], words_, &bitsets_[std::size_t{copy} * words_]);
+  values_[copy].bits = intern_bits({Kind::switched_bits, id, rank, 0});
+  return copy;
+}
+
 std::optional<std::uint32_t> ValueTable::common(ValueId left, ValueId right) const {
   for (std::uint32_t word = 0; word < words_; ++word) {
     const std::uint64_t both =

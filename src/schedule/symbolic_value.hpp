@@ -71,6 +71,9 @@ class ValueTable {
   // one origin and have no contribution in common.
   ValueId plus(ValueId left, ValueId right, bool last, Maker maker);
 
+  // The same fold made by a switch for `rank`: in an order that nobody knows, and perhaps another for another rank.
+  ValueId switched(ValueId id, std::uint32_t rank);
+
   // The first rank whose contribution both hold.
   [[nodiscard]] std::optional<std::uint32_t> common(ValueId left, ValueId right) const;
 
@@ -80,7 +83,7 @@ class ValueTable {
   [[nodiscard]] std::vector<ValueId> path_of(ValueId id, std::uint32_t rank) const;
 
  private:
-  enum class Kind : std::uint8_t { contribution, plus, last_plus, bits, last_bits };
+  enum class Kind : std::uint8_t { contribution, plus, last_plus, bits, last_bits, switched, switched_bits };
   struct Key {
     Kind kind;
     std::uint32_t a, b, c;

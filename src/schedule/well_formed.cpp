@@ -5,6 +5,8 @@
 
 #include <fmt/format.h>
 
+#include "schedule/definition.hpp"
+
 namespace tutti {
 
 namespace {
@@ -49,6 +51,8 @@ class Checker {
       return fail(Fault::out_of_bounds,
                   fmt::format("the root is rank {}, but there are {} ranks", schedule_.root, schedule_.num_ranks));
     }
+    if (facts_of(schedule_.collective).varies && schedule_.division(Space::scratch).blocks != 0)
+      return fail(Fault::malformed, "has scratch, which has no size where blocks differ in size");
     // A piece keeps its number wherever it goes, so every space that is used is cut alike.
     std::uint32_t pieces = 0;
     for (const Division& division : schedule_.spaces) {
@@ -93,7 +97,8 @@ class Checker {
     return true;
   }
 
-  bool check_slice(const Slice& slice) {
+  // `owner` is the rank whose memory it is; kNone where only the pieces matter, as of a message.
+  bool check_slice(const Slice& slice, std::uint32_t owner) {
     const Division& division = schedule_.division(slice.space);
     if (slice.num_pieces == 0) return fail(Fault::malformed, "a slice of no pieces", to_string(slice));
     if (slice.block >= division.blocks) {
@@ -101,6 +106,11 @@ class Checker {
     }
     if (slice.first_piece >= division.pieces || slice.num_pieces > division.pieces - slice.first_piece) {
       return fail(Fault::out_of_bounds, fmt::format("the block has {} pieces", division.pieces), to_string(slice));
+    }
+    if (owner != Programs::kNone && !has_block(schedule_, owner, slice.space, slice.block)) {
+      return fail(Fault::out_of_bounds,
+                  fmt::format("rank {} has no such block in this {}", owner, name_of(schedule_.collective)),
+                  to_string(slice));
     }
     return true;
   }
@@ -119,7 +129,10 @@ class Checker {
     for (const auto* ends : {&step.sources, &step.destinations}) {
       const bool writes = ends == &step.destinations;
       for (const Endpoint& end : *ends) {
-        if (!check_slice(end.slice) || !check_endpoint(end, writes)) return false;
+        const std::uint32_t owner = end.place == Place::local    ? rank_
+                                    : end.place == Place::remote ? end.rank
+                                                                 : Programs::kNone;
+        if (!check_slice(end.slice, owner) || !check_endpoint(end, writes)) return false;
         if (end.slice.first_piece != model.first_piece || end.slice.num_pieces != model.num_pieces) {
           return fail(Fault::malformed, "a step works on the same pieces of everything that it names",
                       to_string(end.slice));
@@ -130,15 +143,25 @@ class Checker {
           return fail(Fault::malformed, "names a destination twice", to_string(end.slice));
       }
     }
+    const bool switched = std::any_of(step.sources.begin(), step.sources.end(),
+                                      [](const Endpoint& end) { return end.place == Place::multicast; });
+    if (switched && step.sources.size() != 1)
+      return fail(Fault::malformed, "folds what the switch has folded together with something else");
     if (step.gives_up_source && (step.sources.size() != 1 || step.sources[0].place != Place::local))
       return fail(Fault::malformed, "gives up a source that is not one slice of its own");
     return true;
   }
 
   bool check_endpoint(const Endpoint& end, bool writes) {
-    if (end.place == Place::local) return true;
-    if (!check_peer(end.rank)) return false;
-    return end.place == Place::message ? count_message(end, writes) : check_remote(end, writes);
+    switch (end.place) {
+      case Place::local: return true;
+      case Place::message: return check_peer(end.rank) && count_message(end, writes);
+      case Place::remote: return check_peer(end.rank) && check_remote(end, end.rank, writes);
+      case Place::multicast: break;
+    }
+    for (std::uint32_t rank = 0; rank < schedule_.num_ranks; ++rank)
+      if (!check_remote(end, rank, writes)) return false;
+    return true;
   }
 
   bool count_message(const Endpoint& end, bool writes) {
@@ -156,15 +179,15 @@ class Checker {
     return true;
   }
 
-  bool check_remote(const Endpoint& end, bool writes) {
-    const std::string piece = fmt::format("{} of rank {}", to_string(end.slice), end.rank);
+  bool check_remote(const Endpoint& end, std::uint32_t rank, bool writes) {
+    const std::string piece = fmt::format("{} of rank {}", to_string(end.slice), rank);
     const Step* post = nullptr;
-    if (!find_post(end.rank, end.post, post)) return false;
+    if (!find_post(rank, end.post, post)) return false;
     const StepKind needed = writes ? StepKind::open : StepKind::expose;
     if (post->kind != needed || post->sources.size() != 1) {
       return fail(Fault::not_exposed,
                   fmt::format("{} needs an {}, but post {} of rank {} is: {}", writes ? "storing" : "loading",
-                              writes ? "open" : "expose", end.post, end.rank, to_string(*post)),
+                              writes ? "open" : "expose", end.post, rank, to_string(*post)),
                   piece);
     }
     const Slice& given = post->sources[0].slice;
@@ -174,7 +197,7 @@ class Checker {
                         used.first_piece + used.num_pieces <= given.first_piece + given.num_pieces;
     if (!inside) {
       return fail(Fault::not_exposed,
-                  fmt::format("post {} of rank {} permits {} only", end.post, end.rank, to_string(given)), piece);
+                  fmt::format("post {} of rank {} permits {} only", end.post, rank, to_string(given)), piece);
     }
     return true;
   }
@@ -207,7 +230,7 @@ class Checker {
       return fail(Fault::malformed, "opens an input, which belongs to the caller, for writing",
                   to_string(step.sources[0].slice));
     }
-    return check_slice(step.sources[0].slice);
+    return check_slice(step.sources[0].slice, rank_);
   }
 
   bool check_wait(const Step& step) {

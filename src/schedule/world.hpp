@@ -76,6 +76,7 @@ class World {
   bool has_message(const Endpoint& end);
   bool has_credit(const Endpoint& end);
   bool has_posted(std::uint32_t rank, std::uint32_t post);
+  [[nodiscard]] std::uint32_t num_ranks() const { return programs_.num_ranks(); }
   bool has_slot(const Step&);
   bool all_done();
   bool is_taken(const Endpoint& end);

@@ -40,7 +40,7 @@ TEST(Prove, ListsEveryAlgorithmAsProven) {
   EXPECT_EQ(std::count(outcome.out.begin(), outcome.out.end(), '\n') - 1,
             static_cast<std::ptrdiff_t>(all_algorithms().size()))
       << outcome.out;
-  for (const Algorithm& algorithm : all_algorithms()) EXPECT_TRUE(contains(outcome.out, std::string(algorithm.name)));
+  for (const Algorithm* algorithm : all_algorithms()) EXPECT_TRUE(contains(outcome.out, std::string(algorithm->name)));
   EXPECT_FALSE(contains(outcome.out, "wrong"));
   EXPECT_TRUE(contains(outcome.error, " algorithms in ")) << outcome.error;
 }

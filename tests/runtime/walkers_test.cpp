@@ -136,11 +136,11 @@ INSTANTIATE_TEST_SUITE_P(AllFamilies, RandomSchedules,
 TEST(BuiltInSchedules, WalkersGiveTheBitsOfNumbers) {
   for (std::uint32_t ranks = 1; ranks <= 5; ++ranks) {
     std::vector<Trial> trials;
-    for (const Algorithm& algorithm : all_algorithms())
+    for (const char* name : {"one_shot", "two_shot", "ring"})
       for (const std::uint64_t count : {0, 1, 12, 13, 1024, 1025, 4096, 30000})
         for (const Mixture mixture : {Mixture::generic, Mixture::specialised}) {
           const bool in_place = (count + ranks) % 2 == 0;
-          trials.push_back({.schedule = algorithm.make({Collective::all_reduce, ranks, 0}),
+          trials.push_back({.schedule = find_algorithm(Collective::all_reduce, name)->make({.num_ranks = ranks}),
                             .count = count,
                             .in_place = in_place,
                             .mixture = mixture});

@@ -3,7 +3,7 @@
 // Meant for small messages (one latency, N·n bytes read per rank), and, pipelined over rounds, for two ranks at any
 // size. Any number of ranks; no scratch. Two lanes: exposing runs ahead of folding, so that while one round is being
 // folded the next is already on its way.
-#include "algorithms/all_reduce/all_reduce.hpp"
+#include "algorithms/registry.hpp"
 
 namespace tutti::all_reduce {
 
@@ -18,19 +18,22 @@ Lane folding(Builder& b) {
   co_yield b.close();
 }
 
+Schedule make(const Request& request) {
+  Schedule schedule = header_of(one_shot, request, 1, 2);
+  schedule.lane = [](Builder& b, std::uint32_t lane) { return lane == 0 ? exposing(b) : folding(b); };
+  return schedule;
+}
+
 }  // namespace
 
-Schedule make_one_shot(const Request& request) {
-  return {
-      .name = std::string(kOneShot.name),
-      .collective = request.collective,
-      .num_ranks = request.num_ranks,
-      .root = request.root,
-      .num_lanes = 2,
-      .spaces = {{{1, 1}, {1, 1}, {}}},
-      .order = kOneShot.order,
-      .lane = [](Builder& b, std::uint32_t lane) { return lane == 0 ? exposing(b) : folding(b); },
-  };
-}
+const Algorithm one_shot = {
+    .name = "one_shot",
+    .collective = Collective::all_reduce,
+    .channel = Channel::staged,
+    .order = OrderClass::ordered,
+    .method = "every rank exposes its whole input, and every rank folds all of them for itself",
+    .citation = "R. Rabenseifner, Optimization of collective reduction operations, ICCS 2004 (as the flat exchange)",
+    .make = make,
+};
 
 }  // namespace tutti::all_reduce

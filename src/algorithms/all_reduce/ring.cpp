@@ -3,13 +3,13 @@
 //
 // Meant for large messages: 2(N-1) steps, and 2·n·(N-1)/N bytes sent per rank, which is the least there can be. Any
 // number of ranks, and any count (pieces may be empty); no scratch. After the first half rank r holds piece r+1 whole.
-#include "algorithms/all_reduce/all_reduce.hpp"
+#include "algorithms/registry.hpp"
 
 namespace tutti::all_reduce {
 
 namespace {
 
-Lane ring(Builder& b) {
+Lane steps(Builder& b) {
   const std::uint32_t n = b.num_ranks();
   if (n == 1) {
     b.completing();
@@ -34,20 +34,24 @@ Lane ring(Builder& b) {
   }
 }
 
+Schedule make(const Request& request) {
+  Schedule schedule = header_of(ring, request, request.num_ranks);
+  schedule.lane = [](Builder& b, std::uint32_t) { return steps(b); };
+  return schedule;
+}
+
 }  // namespace
 
-Schedule make_ring(const Request& request) {
-  const Division pieces = {1, request.num_ranks};
-  return {
-      .name = std::string(kRing.name),
-      .collective = request.collective,
-      .num_ranks = request.num_ranks,
-      .root = request.root,
-      .num_lanes = 1,
-      .spaces = {{pieces, pieces, {}}},
-      .order = kRing.order,
-      .lane = [](Builder& b, std::uint32_t) { return ring(b); },
-  };
-}
+const Algorithm ring = {
+    .name = "ring",
+    .collective = Collective::all_reduce,
+    .channel = Channel::message,
+    .order = OrderClass::uniform,
+    .method = "pieces travel once around the ring being reduced, and once more being handed out",
+    .citation =
+        "P. Patarasuk, X. Yuan, Bandwidth optimal all-reduce algorithms for clusters of workstations, "
+        "JPDC 69(2), 2009",
+    .make = make,
+};
 
 }  // namespace tutti::all_reduce

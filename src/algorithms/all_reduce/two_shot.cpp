@@ -4,7 +4,7 @@
 // Meant for large messages in symmetric memory: each byte is read once and written once per rank that needs it, with
 // no staging. Any number of ranks; no scratch. In place it is right by name, because piece r of every input is read
 // by rank r alone.
-#include "algorithms/all_reduce/all_reduce.hpp"
+#include "algorithms/registry.hpp"
 
 namespace tutti::all_reduce {
 
@@ -14,7 +14,7 @@ constexpr std::uint32_t kExposed = 0;
 constexpr std::uint32_t kOpened = 1;
 constexpr std::uint32_t kDone = 2;
 
-Lane two_shot(Builder& b) {
+Lane steps(Builder& b) {
   const std::uint32_t all = b.num_ranks();
   const std::uint32_t own = b.rank();
   co_yield b.expose(b.input(0, all));
@@ -25,20 +25,24 @@ Lane two_shot(Builder& b) {
   co_yield b.wait_for_all_others(kDone);
 }
 
+Schedule make(const Request& request) {
+  Schedule schedule = header_of(two_shot, request, request.num_ranks);
+  schedule.lane = [](Builder& b, std::uint32_t) { return steps(b); };
+  return schedule;
+}
+
 }  // namespace
 
-Schedule make_two_shot(const Request& request) {
-  const Division pieces = {1, request.num_ranks};
-  return {
-      .name = std::string(kTwoShot.name),
-      .collective = request.collective,
-      .num_ranks = request.num_ranks,
-      .root = request.root,
-      .num_lanes = 1,
-      .spaces = {{pieces, pieces, {}}},
-      .order = kTwoShot.order,
-      .lane = [](Builder& b, std::uint32_t) { return two_shot(b); },
-  };
-}
+const Algorithm two_shot = {
+    .name = "two_shot",
+    .collective = Collective::all_reduce,
+    .channel = Channel::symmetric,
+    .order = OrderClass::ordered,
+    .method = "rank r folds piece r of all inputs in place and stores the result into every rank's output",
+    .citation =
+        "R. Rabenseifner, Optimization of collective reduction operations, ICCS 2004 (reduce-scatter, then "
+        "all-gather; here both by load and store)",
+    .make = make,
+};
 
 }  // namespace tutti::all_reduce

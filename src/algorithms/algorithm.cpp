@@ -1,0 +1,71 @@
+#include "algorithms/algorithm.hpp"
+
+#include <numeric>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+namespace tutti {
+
+std::string_view name_of(Channel channel) {
+  switch (channel) {
+    case Channel::staged: return "staged";
+    case Channel::symmetric: return "symmetric";
+    case Channel::message: return "message";
+    case Channel::multicast: return "multicast";
+  }
+  return "unknown";
+}
+
+std::string objection_to(const Algorithm& algorithm, const Request& request) {
+  const Parameters& parameters = request.parameters;
+  const std::uint32_t ranks = request.num_ranks;
+  if (ranks == 0) return "there are no ranks";
+  if (request.root >= ranks) return fmt::format("the root is rank {}, and there are {} ranks", request.root, ranks);
+  if (algorithm.takes.radix && parameters.radix < 2)
+    return fmt::format("the radix is {}; it must be at least 2", parameters.radix);
+  const Grid& grid = parameters.grid;
+  if (algorithm.takes.grid && std::uint64_t{grid.width} * grid.height != ranks)
+    return fmt::format("a grid of {}x{} does not have {} ranks", grid.width, grid.height, ranks);
+  if (algorithm.takes.corner && parameters.corner > 4)
+    return fmt::format("corner {}: there are 1 to 4, and 0 is the centre", parameters.corner);
+  if (algorithm.takes.groups) {
+    std::uint64_t sum = 0;
+    for (const std::uint32_t size : parameters.groups) {
+      if (size == 0) return "a group of no ranks";
+      sum += size;
+    }
+    if (sum != ranks)
+      return fmt::format("groups of {} ranks do not add up to {}", fmt::join(parameters.groups, "+"), ranks);
+  }
+  return algorithm.objection == nullptr ? std::string() : algorithm.objection(request);
+}
+
+std::string full_name(const Algorithm& algorithm, const Request& request) {
+  std::vector<std::string> parts;
+  const Parameters& parameters = request.parameters;
+  if (algorithm.takes.radix) parts.push_back(fmt::format("{}", parameters.radix));
+  if (algorithm.takes.grid) parts.push_back(fmt::format("{}x{}", parameters.grid.width, parameters.grid.height));
+  if (algorithm.takes.corner && parameters.corner != 0) parts.push_back(fmt::format("corner {}", parameters.corner));
+  if (algorithm.takes.groups) {
+    parts.push_back(fmt::format("{}", fmt::join(parameters.groups, "+")));
+    parts.push_back(parameters.inner);
+  }
+  if (parts.empty()) return std::string(algorithm.name);
+  return fmt::format("{}({})", algorithm.name, fmt::join(parts, ", "));
+}
+
+Schedule header_of(const Algorithm& algorithm, const Request& request, std::uint32_t pieces, std::uint32_t lanes,
+                   std::uint32_t scratch) {
+  return {
+      .name = full_name(algorithm, request),
+      .collective = request.collective,
+      .num_ranks = request.num_ranks,
+      .root = request.root,
+      .num_lanes = lanes,
+      .spaces = spaces_of(request.collective, request.num_ranks, pieces, scratch),
+      .order = algorithm.order,
+  };
+}
+
+}  // namespace tutti
