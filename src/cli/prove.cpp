@@ -31,7 +31,7 @@ namespace tutti::cli {
 namespace {
 
 constexpr std::uint32_t kMostRanks = 1024;
-constexpr std::size_t kNumColumns = 15;
+constexpr std::size_t kNumColumns = 16;
 
 struct Options {
   bool all = false;
@@ -204,12 +204,16 @@ Cell exposure_cell(Exposure exposure) {
 
 Cell number_cell(std::uint64_t number) { return static_cast<std::int64_t>(number); }
 
-std::vector<Cell> cells_of(const Algorithm& algorithm, const Summary& summary) {
+std::vector<Cell> cells_of(const Algorithm& algorithm, const std::string& ranks, const Summary& summary) {
   const std::string_view verdict = summary.failure ? "wrong" : summary.num_cases == 0 ? "no case" : "proven";
   const std::string parameters = parameters_of(algorithm);
-  std::vector<Cell> cells = {
-      std::string(name_of(algorithm.collective)),     std::string(algorithm.name),    std::string(algorithm.ranks),
-      parameters.empty() ? Cell() : Cell(parameters), number_cell(summary.num_cases), std::string(verdict)};
+  std::vector<Cell> cells = {std::string(name_of(algorithm.collective)),
+                             std::string(algorithm.name),
+                             ranks,
+                             algorithm.ranks == "any" ? Cell() : Cell(std::string(algorithm.ranks)),
+                             parameters.empty() ? Cell() : Cell(parameters),
+                             number_cell(summary.num_cases),
+                             std::string(verdict)};
   if (summary.failure || summary.num_cases == 0) {
     cells.resize(kNumColumns);
     return cells;
@@ -272,6 +276,7 @@ Exit run(const Options& options, const Context& context) {
   Table table({{"collective"},
                {"algorithm"},
                {"ranks"},
+               {"only"},
                {"parameters"},
                {"cases"},
                {"verdict"},
@@ -287,7 +292,7 @@ Exit run(const Options& options, const Context& context) {
   std::size_t num_cases = 0;
   bool wrong = false;
   for (std::size_t row = 0; row < rows.size(); ++row) {
-    table.add_row(cells_of(*rows[row], summaries[row]));
+    table.add_row(cells_of(*rows[row], options.ranks, summaries[row]));
     num_cases += summaries[row].num_cases;
     if (!summaries[row].failure) continue;
     wrong = true;

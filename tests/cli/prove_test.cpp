@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
@@ -42,7 +43,7 @@ TEST(Prove, ListsEveryAlgorithmAsProven) {
       << outcome.out;
   for (const Algorithm* algorithm : all_algorithms()) EXPECT_TRUE(contains(outcome.out, std::string(algorithm->name)));
   EXPECT_FALSE(contains(outcome.out, "wrong"));
-  EXPECT_TRUE(contains(outcome.error, " algorithms in ")) << outcome.error;
+  EXPECT_TRUE(contains(outcome.error, " algorithms, ")) << outcome.error;
 }
 
 TEST(Prove, GivesJsonOfWhatWasAskedFor) {
@@ -56,6 +57,25 @@ TEST(Prove, GivesJsonOfWhatWasAskedFor) {
   EXPECT_EQ(rows[0]["verdict"], "proven");
   // Of five ranks: each sends four fifths of the buffer twice.
   EXPECT_EQ(rows[0]["blocks_out"], 1.6);
+}
+
+TEST(Prove, OneCaseCanBeAskedFor) {
+  const Outcome all = prove({"--algorithm", "ring", "--ranks", "2-4", "--json"});
+  EXPECT_EQ(nlohmann::json::parse(all.out)[0]["cases"], 3);
+  const std::array<std::array<const char*, 3>, 6> wrong = {{
+      {"--root", "x", "'x' is not a rank"},
+      {"--radix", "1", "'1' is not a radix"},
+      {"--grid", "4", "'4' is not a grid, like 4x2"},
+      {"--grid", "4x", "'4x' is not a grid, like 4x2"},
+      {"--groups", "2,,3", "'2,,3' is not a list of sizes"},
+      {"--corner", "-1", "'-1' is not 0 to 4"},
+  }};
+  for (const auto& [option, text, words] : wrong) {
+    const Outcome outcome = prove({fmt::format("{}={}", option, text)});
+    EXPECT_EQ(outcome.exit, 2) << option;
+    EXPECT_EQ(outcome.out, "");
+    EXPECT_TRUE(contains(outcome.error, words)) << outcome.error;
+  }
 }
 
 TEST(Prove, AllIsAsNothing) {
