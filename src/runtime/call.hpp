@@ -57,7 +57,7 @@ struct SymmetricBuffer {
 };
 
 // The staging slot of an operation of a single exposure, by the number of its post. Four take turns, or two where there
-// are no four: with four, when a rank has seen all posts of one operation, everyone is done with the slot of the next.
+// are no four: with four, when a rank has seen all posts of one operation, nobody reads the slot of the next but one.
 [[nodiscard]] constexpr std::uint64_t small_slot(std::uint64_t post, std::uint32_t depth) {
   return post & (depth >= 4 ? 3 : 1);
 }

@@ -42,10 +42,11 @@ std::uint32_t shared_cores(const shm::Region& region) {
 }
 
 // From this size on rounds are shorter than a slot may be: input, output and slots then compete for the caches, and the
-// less of a slot is used, the more of it stays: all slots together, half of a core's own cache at most
+// less of a slot is used, the more of it stays: all slots together, half of a core's own cache, if that is enough
 // (docs/design/executor.md).
 constexpr std::uint64_t kLongBytes = std::uint64_t{8} << 20;
 constexpr std::uint64_t kShortestRound = 32 * 1024;
+constexpr std::uint64_t kRoundUnit = 4096;
 
 constexpr std::string_view kSmallAlgorithm = "one_shot";
 
@@ -138,10 +139,17 @@ Status Communicator::arrive() {
   const auto words = own_cores();
   for (std::size_t word = 0; word < words.size(); ++word)
     region_->cores(rank_, word).store(words[word], std::memory_order_relaxed);
-  region_->call(rank_).presence.store(shm::Presence::here, std::memory_order_release);
   const auto persist_here = [this](std::chrono::nanoseconds waited) { return persist(waited); };
   // Before all have arrived nobody knows how crowded it is; yielding suits either case.
-  shm::Waiter first(*region_, rank_, {.eager = 0, .spin = {}, .timeout = settings_.timeout}, persist_here);
+  shm::Waiter first(
+      *region_, rank_,
+      {.eager = 0, .spin = {}, .timeout = settings_.timeout, .longest_sleep = std::chrono::milliseconds(5)},
+      persist_here);
+  // After the waiter has registered with membarrier.
+  if (rank_ == 0) region_->core_cache().store(settings_.core_cache, std::memory_order_relaxed);
+  region_->call(rank_).has_membarrier.store(first.has_membarrier() ? 1 : 0, std::memory_order_relaxed);
+  region_->call(rank_).presence.store(shm::Presence::here, std::memory_order_release);
+  first.wake_others();
   const shm::WaitEnd end = first.until([this] {
     for (std::uint32_t peer = 0; peer < num_ranks_; ++peer)
       if (region_->call(peer).presence.load(std::memory_order_acquire) == shm::Presence::none) return false;
@@ -151,7 +159,13 @@ Status Communicator::arrive() {
     return fail(end == shm::WaitEnd::timed_out  ? End::timed_out
                 : end == shm::WaitEnd::given_up ? End::mismatched
                                                 : End::broken);
+  settings_.core_cache = region_->core_cache().load(std::memory_order_relaxed);
   shm::WaitPolicy policy = shm::wait_policy(num_ranks_, shared_cores(*region_));
+  bool all_have_membarrier = true;
+  for (std::uint32_t peer = 0; peer < num_ranks_; ++peer)
+    all_have_membarrier =
+        all_have_membarrier && region_->call(peer).has_membarrier.load(std::memory_order_relaxed) != 0;
+  if (all_have_membarrier) policy.longest_sleep = shm::kLongestSleep;
   if (settings_.spin) policy.spin = *settings_.spin;
   policy.yield = settings_.yield;
   policy.timeout = settings_.timeout;
@@ -173,9 +187,7 @@ Communicator::~Communicator() {
   // Rank 0 tells the others of each other, so it stays a little for those who have yet to leave.
   constexpr Nanos kLinger{2'000'000'000};
   if (getpid() != process_) {
-    // A child that the rank forked: the rank itself has not left, and the watch's thread is not in this process.
-    static_cast<void>(watch_.release());
-    return;
+    return;  // a child that the rank forked: the rank itself has not left
   }
   region_->call(rank_).presence.store(shm::Presence::left, std::memory_order_release);
   region_->wake_all();
@@ -303,7 +315,8 @@ Status Communicator::set_layout(Call& call, std::uint64_t count) const {
   std::uint64_t window = ~std::uint64_t{0};
   if (plan.has_messages) window = std::min(window, shape.message_slot / plan.widest_message / call.element);
   if (plan.exposes_per_round > 0 && !call.by_name) {
-    const std::uint64_t long_round = std::max(kShortestRound, settings_.core_cache / 2 / shape.staging_depth);
+    const std::uint64_t share = settings_.core_cache / 2 / shape.staging_depth / kRoundUnit * kRoundUnit;
+    const std::uint64_t long_round = std::max(kShortestRound, share);
     const std::uint64_t slot =
         count * call.element < kLongBytes ? shape.staging_slot : std::min(shape.staging_slot, long_round);
     window = std::min(window, slot / plan.widest_expose / call.element);

@@ -124,7 +124,7 @@ class Executor {
   [[nodiscard]] End run_slotted(const SmallOperator& op, const void* input, void* output, std::uint64_t count);
   [[nodiscard]] End await_lines(std::uint64_t value, std::uint64_t free_at);
   void fold_small(const SmallOperator& op, void* output, std::uint64_t count, std::uint64_t value);
-  // Waits for the post of that parity's line of the peer and looks whether it is of this call.
+  // Waits for the post in that line of the peer and looks whether it is of this call.
   [[nodiscard]] End await_post_longer(const shm::FlagLine& line, std::uint32_t peer, std::uint64_t value,
                                       std::uint64_t description);
   [[nodiscard]] End await_post(const shm::FlagLine& line, std::uint32_t peer, std::uint64_t value,

@@ -25,7 +25,9 @@ class Machine {
   [[nodiscard]] bool all_done();
   void combine(const Step& step);
   void take(const Endpoint& end) {
-    if (!mismatched_ && !is_empty(end.slice)) executor_.receivers_[end.rank].take();
+    if (mismatched_ || is_empty(end.slice)) return;
+    executor_.receivers_[end.rank].take();
+    executor_.waiter_.wake_others();  // the sender may be asleep for this credit
   }
   void publish(const Endpoint& end);
   void post(const Step& step);

@@ -124,8 +124,9 @@ End Executor::run_slotted(const SmallOperator& op, const void* input, void* outp
   line_busy_[place] = rounds_ + 1;
   std::memcpy(staging_slot(rank_, slot), input, bytes);
   publish_post(value, description);
-  // While the others' posts are on their way. Where they need this core to come, that would only hold them up.
-  if (spins_ != 0) shm::expect_stores(staging_slot(rank_, small_slot(value + 1, depth)), bytes);
+  // While the others' posts are on their way. Not where they need this
+  // core to come, nor where slots are so few that they may be reading that one.
+  if (spins_ != 0 && depth >= 4) shm::expect_stores(staging_slot(rank_, small_slot(value + 1, depth)), bytes);
   const Exchanged* const exchanged = exchanged_.data();
   for (std::size_t i = 0; i < num_exchanged_; ++i) {
     const Exchanged& peer = exchanged[i];

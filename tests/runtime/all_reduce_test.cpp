@@ -1,10 +1,13 @@
 // All-reduce through a communicator, ranks as threads: every size class, types, operators, edges, and what happens
 // when ranks do not agree.
 #include <atomic>
+#include <chrono>
 #include <cstring>
 #include <numeric>
 
 #include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "ranks_of_threads.hpp"
 
@@ -275,11 +278,44 @@ TEST(AllReduce, TimeoutNamesWhoHasNotArrived) {
       return;
     }
     float value = 1;
+    const auto start = std::chrono::steady_clock::now();
     const Status status = communicator.all_reduce(&value, &value, 1, Type::f32, handle(Op::sum));
+    EXPECT_GE(std::chrono::steady_clock::now() - start, settings.timeout);
     EXPECT_EQ(status.code(), Code::timeout);
     EXPECT_NE(status.to_string().find("not there yet: rank 1"), std::string::npos) << status.to_string();
     over = true;
     over.notify_all();
+  });
+}
+
+TEST(AllReduce, AForkedChildThatDestroysSpeaksForNobody) {
+  test::ThreadRanks group(2);
+  group.run([&](Communicator& communicator) {
+    float value = 1;
+    if (communicator.rank() == 1) {
+      const pid_t child = fork();
+      if (child == 0) {
+        communicator.~Communicator();
+        _exit(0);
+      }
+      waitpid(child, nullptr, 0);
+    }
+    EXPECT_TRUE(communicator.all_reduce(&value, &value, 1, Type::f32, handle(Op::sum)).ok());
+    EXPECT_EQ(value, 2);
+  });
+}
+
+TEST(AllReduce, AMalformedScheduleIsRefusedBeforeAnyoneWaits) {
+  test::ThreadRanks group(2);
+  group.run([&](Communicator& communicator) {
+    Schedule schedule{.name = "wrong", .num_ranks = 2, .spaces = spaces_of(Collective::all_reduce, 2)};
+    schedule.lane = [](Builder& b, std::uint32_t) -> Lane { co_yield b.send(1 - b.rank(), b.input()); };
+    float value = 1;
+    const Status status =
+        communicator.all_reduce_by(schedule, 0, &value, &value, 1, Type::f32, handle(Op::sum), WalkerChoice::automatic);
+    EXPECT_EQ(status.code(), Code::invalid_argument);
+    EXPECT_NE(status.to_string().find("sends rank"), std::string::npos) << status.to_string();
+    EXPECT_TRUE(communicator.all_reduce(&value, &value, 1, Type::f32, handle(Op::sum)).ok());
   });
 }
 

@@ -58,6 +58,7 @@ struct alignas(kLine) CallLine {
   std::atomic<std::uint64_t> operation;  // how many operations it has begun
   std::atomic<std::uint64_t> description[2];
   std::atomic<Presence> presence;
+  std::atomic<std::uint32_t> has_membarrier;  // stored before the presence
 };
 
 }  // namespace tutti::shm

@@ -92,6 +92,10 @@ class Region {
   // How many ranks are asleep or about to be: whoever posts looks here first.
   [[nodiscard]] std::atomic<std::uint32_t>& sleepers() const { return header()->sleepers; }
 
+  // Bytes of a core's own cache, as rank 0 sees it: rounds are cut by it, so all must take the same. Stored by rank 0
+  // before it is present.
+  [[nodiscard]] std::atomic<std::uint64_t>& core_cache() const { return header()->core_cache; }
+
   [[nodiscard]] bool is_broken() const { return header()->broken.load(std::memory_order_relaxed) != 0; }
   [[nodiscard]] std::optional<Breakage> breakage() const;
   // Marks the communicator as broken for every rank and wakes them all.
@@ -104,6 +108,7 @@ class Region {
   struct Header {
     alignas(kLine) std::atomic<std::uint32_t> sleepers;
     alignas(kLine) std::atomic<std::uint64_t> broken;
+    std::atomic<std::uint64_t> core_cache;
   };
   struct Control {
     FlagLine posts[kPostLines];

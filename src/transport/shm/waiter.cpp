@@ -1,5 +1,6 @@
 #include "transport/shm/waiter.hpp"
 
+#include <algorithm>
 #include <ctime>
 #include <utility>
 
@@ -16,14 +17,13 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr int kLooksBetweenClocks = 64;
-// When whoever waits is first asked whether it makes sense, and how often then, whatever the phase.
+// When whoever waits is first asked whether it makes sense, how often then, and at most how often by a wake-up.
 constexpr std::chrono::milliseconds kFirstQuestion{1};
 constexpr std::chrono::milliseconds kBetweenQuestions{20};
-// A net below the wake-ups, not a way of waiting: it costs an idle rank four looks a second.
-constexpr std::chrono::milliseconds kLongSleep{250};
-// Without membarrier a wake-up can be missed; then this is the price.
-constexpr std::chrono::microseconds kShortSleep{200};
+constexpr std::chrono::milliseconds kLeastBetweenQuestions{1};
+constexpr std::chrono::milliseconds kFirstSleep{20};
 
+// Makes this process one that membarrier(2) reaches; false where the kernel has no such call.
 bool register_membarrier() { return syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_GLOBAL_EXPEDITED, 0, 0) == 0; }
 
 timespec to_timespec(std::chrono::nanoseconds duration) {
@@ -56,6 +56,7 @@ void Waiter::give_core_away() { sched_yield(); }
 WaitEnd Waiter::patiently(Look look, const void* context) {
   const Clock::time_point start = Clock::now();
   std::chrono::nanoseconds next_question = kFirstQuestion;
+  std::chrono::nanoseconds longest = std::min<std::chrono::nanoseconds>(kFirstSleep, policy_.longest_sleep);
   while (true) {
     const std::chrono::nanoseconds waited = Clock::now() - start;
     if (region_.is_broken()) return look(context) ? WaitEnd::ready : WaitEnd::broken;
@@ -74,12 +75,16 @@ WaitEnd Waiter::patiently(Look look, const void* context) {
       give_core_away();
     } else {
       if (look(context)) return WaitEnd::ready;
-      sleep(look, context);
+      const bool ends = policy_.timeout.count() > 0;
+      sleep(look, context, ends ? std::min(longest, policy_.timeout - waited) : longest);
+      longest = std::min(longest * 2, policy_.longest_sleep);
+      // Whoever rang may have done so because it is in vain.
+      next_question = std::min(next_question, waited + kLeastBetweenQuestions);
     }
   }
 }
 
-void Waiter::sleep(Look look, const void* context) {
+void Waiter::sleep(Look look, const void* context, std::chrono::nanoseconds longest) {
   DoorbellLine& bell = region_.doorbell(rank_);
   const std::uint32_t word = bell.word.load(std::memory_order_acquire);
   bell.asleep.store(1, std::memory_order_relaxed);
@@ -87,7 +92,7 @@ void Waiter::sleep(Look look, const void* context) {
   if (has_membarrier_) syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL_EXPEDITED, 0, 0);
   // From here on: either this look sees the post, or the poster sees the raised counter and rings.
   if (!look(context) && !region_.is_broken()) {
-    const timespec limit = to_timespec(has_membarrier_ ? std::chrono::nanoseconds(kLongSleep) : kShortSleep);
+    const timespec limit = to_timespec(longest);
     syscall(SYS_futex, &bell.word, FUTEX_WAIT, word, &limit, nullptr, 0);
   }
   region_.sleepers().fetch_sub(1, std::memory_order_relaxed);

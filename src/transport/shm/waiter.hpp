@@ -3,7 +3,7 @@
 // Sleeping costs the poster nothing while nobody sleeps: it looks at one shared counter after each post. The order
 // "store the post, look at the counter" against "raise the counter, look at the post" would need a full fence in every
 // post; instead the sleeper pays for both with membarrier(2), which runs a fence on every core that runs a rank.
-// Where the kernel has no such call, sleeps are short instead.
+// Where a rank's kernel has no such call, sleeps are short instead.
 //
 // One Waiter belongs to one rank and one thread.
 #pragma once
@@ -28,12 +28,17 @@ inline void relax() {
 #endif
 }
 
+// A net below the wake-ups, not a way of waiting: it costs an idle rank four looks a second.
+inline constexpr std::chrono::milliseconds kLongestSleep{250};
+
 struct WaitPolicy {
   bool crowded = false;                       // who is waited for needs this rank's core: give it away between looks
   std::uint32_t eager = 400;                  // looks before the clock is asked at all
   std::chrono::nanoseconds spin{100'000};     // then looks without giving the core away
   std::chrono::nanoseconds yield{1'000'000};  // then yields between looks
   std::chrono::nanoseconds timeout{0};        // gives up after this long; 0 never
+  // Sleeps grow up to this. Long only where no wake-up can be missed: every rank has membarrier.
+  std::chrono::nanoseconds longest_sleep{200'000};
 };
 
 // What fits the machine: where there are fewer cores than ranks, spinning keeps a core from the one waited for.
@@ -59,6 +64,8 @@ class Waiter {
     for (std::uint32_t look = 0; look < policy_.eager; ++look) {
       if (ready()) return WaitEnd::ready;
       if (policy_.crowded) {
+        // A turn of all others may take long, so what patiently() looks at is looked at here too.
+        if (region_.is_broken()) break;
         give_core_away();
       } else {
         relax();
@@ -77,12 +84,13 @@ class Waiter {
   }
 
   [[nodiscard]] const WaitPolicy& policy() const { return policy_; }
+  [[nodiscard]] bool has_membarrier() const { return has_membarrier_; }
 
  private:
   using Look = bool (*)(const void* context);
   static void give_core_away();
   WaitEnd patiently(Look look, const void* context);
-  void sleep(Look look, const void* context);
+  void sleep(Look look, const void* context, std::chrono::nanoseconds longest);
 
   const Region& region_;
   const std::atomic<std::uint32_t>& sleepers_;
