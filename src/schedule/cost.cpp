@@ -119,7 +119,7 @@ Cost cost_of(const Schedule& schedule) {
   Depths depths(programs);
   static_cast<void>(World(programs, one_round, &depths).run());
   cost.longest_path = depths.deepest();
-  ValueTable values(schedule.num_ranks);
+  ValueTable values(schedule.num_ranks, schedule.division(Space::input));
   SymbolicRun run(programs, one_round, false, values);
   static_cast<void>(World(programs, one_round, &run).run());
   cost.roundings = run.roundings();

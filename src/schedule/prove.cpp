@@ -74,7 +74,8 @@ bool uses_messages(const Programs& programs) {
 // Proves the programs as they were written and then fused, and adds what it learns to one Proof.
 class Prover {
  public:
-  Prover(const Schedule& schedule, Proof& proof) : schedule_(schedule), proof_(proof), values_(schedule.num_ranks) {}
+  Prover(const Schedule& schedule, Proof& proof)
+      : schedule_(schedule), proof_(proof), values_(schedule.num_ranks, schedule.division(Space::input)) {}
 
   // False where the schedule is wrong.
   bool prove(const Programs& programs, Fusion fusion) {

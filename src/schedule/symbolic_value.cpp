@@ -24,7 +24,13 @@ std::size_t ValueTable::Hash::operator()(const Key& key) const {
   return mixed(low + mixed(high));
 }
 
-ValueTable::ValueTable(std::uint32_t num_ranks) : words_((num_ranks + 63) / 64), next_bits_(num_ranks) {
+ValueTable::ValueTable(std::uint32_t num_ranks, Division inputs)
+    : words_((num_ranks + 63) / 64), inputs_(inputs), next_bits_(num_ranks) {
+  contributions_.resize(std::size_t{num_ranks} * inputs.blocks * inputs.pieces);
+  // A fold of a piece has about as many sums, and as many bits, as the piece has contributions.
+  known_.reserve(contributions_.size() * 2);
+  values_.reserve(contributions_.size() * 4);
+  bitsets_.reserve(contributions_.size() * 4 * words_);
   append({});  // kNothing
   append({});  // kGivenUp
 }
@@ -36,8 +42,12 @@ ValueId ValueTable::append(const Value& value) {
 }
 
 ValueId ValueTable::contribution(std::uint32_t rank, Origin origin) {
-  const auto [entry, is_new] = known_.try_emplace({Kind::contribution, rank, origin.block, origin.piece}, 0);
-  if (!is_new) return entry->second;
+  const bool has_place = origin.block < inputs_.blocks && origin.piece < inputs_.pieces;
+  const std::size_t place = (std::size_t{rank} * inputs_.blocks + origin.block) * inputs_.pieces + origin.piece;
+  ValueId& known = has_place
+                       ? contributions_[place]
+                       : known_.try_emplace({Kind::contribution, rank, origin.block, origin.piece}, 0).first->second;
+  if (known != kNothing) return known;
   Value value;
   value.origin = origin;
   value.count = 1;
@@ -46,7 +56,7 @@ ValueId ValueTable::contribution(std::uint32_t rank, Origin origin) {
   value.bits = rank;
   const ValueId id = append(value);
   bitsets_[std::size_t{id} * words_ + rank / 64] |= std::uint64_t{1} << (rank % 64);
-  return entry->second = id;
+  return known = id;
 }
 
 ValueId ValueTable::with_flag(ValueId id, bool Value::*flag, ValueId Value::*known) {

@@ -10,6 +10,8 @@
 #include <unordered_map>
 #include <vector>
 
+#include "schedule/collective.hpp"
+
 namespace tutti {
 
 using ValueId = std::uint32_t;
@@ -55,7 +57,8 @@ struct Value {
 
 class ValueTable {
  public:
-  explicit ValueTable(std::uint32_t num_ranks);
+  // `inputs` is how the ranks' inputs are divided: it makes room, and finding a contribution quick.
+  explicit ValueTable(std::uint32_t num_ranks, Division inputs = {});
 
   [[nodiscard]] const Value& operator[](ValueId id) const { return values_[id]; }
   [[nodiscard]] std::size_t size() const { return values_.size(); }
@@ -98,6 +101,8 @@ class ValueTable {
   std::uint32_t intern_bits(Key key);
 
   std::uint32_t words_;
+  Division inputs_;
+  std::vector<ValueId> contributions_;  // by rank, block, piece of inputs_; nothing where not asked for yet
   std::uint32_t next_bits_;
   std::vector<Value> values_;
   std::vector<std::uint64_t> bitsets_;  // words_ for each value

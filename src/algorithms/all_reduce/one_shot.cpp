@@ -1,7 +1,7 @@
 // One-shot all-reduce: every rank exposes its input, then folds all inputs, in rank order, into its own output.
 //
-// Meant for small messages (one latency, N·n bytes read per rank), and, pipelined over rounds, for two ranks at
-// large sizes. Any number of ranks; no scratch. Two lanes: exposing runs ahead of folding, so that while one round is being
+// Meant for small messages (one latency, N·n bytes read per rank), and, pipelined over rounds, for two ranks at large
+// sizes. Any number of ranks; no scratch. Two lanes: exposing runs ahead of folding, so that while one round is being
 // folded the next is already on its way.
 #include "algorithms/registry.hpp"
 
