@@ -5,6 +5,7 @@
 
 namespace tutti::cli {
 
+[[nodiscard]] Command algorithms_command();
 [[nodiscard]] Command demo_command();
 [[nodiscard]] Command launch_command();
 [[nodiscard]] Command prove_command();

@@ -21,6 +21,7 @@
 #include "algorithms/registry.hpp"
 #include "base/text.hpp"
 #include "cli/case_options.hpp"
+#include "cli/choice.hpp"
 #include "cli/commands.hpp"
 #include "cli/output.hpp"
 #include "cli/table.hpp"
@@ -35,8 +36,7 @@ constexpr std::size_t kNumColumns = 16;
 
 struct Options {
   bool all = false;
-  std::string algorithm;   // empty: all
-  std::string collective;  // empty: all
+  ChoiceOptions choice;
   std::string ranks = "1-33";
   CaseOptions cases;
   OutputOptions output;
@@ -184,20 +184,6 @@ std::vector<Task> tasks_of(const std::vector<const Algorithm*>& rows, const std:
   return tasks;
 }
 
-// "radix, root": what a case has beside the number of ranks.
-std::string parameters_of(const Algorithm& algorithm) {
-  std::string text;
-  const auto add_word = [&](bool is_there, std::string_view word) {
-    if (is_there) text += fmt::format("{}{}", text.empty() ? "" : ", ", word);
-  };
-  add_word(facts_of(algorithm.collective).has_root, "root");
-  add_word(algorithm.takes.radix, "radix");
-  add_word(algorithm.takes.grid, "grid");
-  add_word(algorithm.takes.corner, "corner");
-  add_word(algorithm.takes.groups, "groups, inner");
-  return text;
-}
-
 Cell exposure_cell(Exposure exposure) {
   return exposure == Exposure::none ? Cell() : Cell(std::string(name_of(exposure)));
 }
@@ -235,26 +221,8 @@ std::vector<Cell> cells_of(const Algorithm& algorithm, const std::string& ranks,
   return cells;
 }
 
-// The rows asked for; empty, with an error said, where the names mean nothing.
-std::vector<const Algorithm*> chosen(const Options& options, const Context& context) {
-  std::vector<const Algorithm*> rows;
-  std::string known;
-  for (const Algorithm* algorithm : all_algorithms()) {
-    known += fmt::format("{}{} {}", known.empty() ? "" : ", ", name_of(algorithm->collective), algorithm->name);
-    if (!options.algorithm.empty() && !same_name(options.algorithm, algorithm->name)) continue;
-    if (!options.collective.empty() && !same_name(options.collective, name_of(algorithm->collective))) continue;
-    rows.push_back(algorithm);
-  }
-  if (rows.empty()) {
-    context.error << fmt::format("tutti prove: there is no algorithm {} for {}; there are: {}\n",
-                                 options.algorithm.empty() ? "at all" : in_quotes(options.algorithm),
-                                 options.collective.empty() ? "any collective" : in_quotes(options.collective), known);
-  }
-  return rows;
-}
-
 Exit run(const Options& options, const Context& context) {
-  if (options.all && (!options.algorithm.empty() || !options.collective.empty())) {
+  if (options.all && (!options.choice.algorithm.empty() || !options.choice.collective.empty())) {
     context.error << "tutti prove: --all is every algorithm; it does not go with --algorithm or --collective\n";
     return Exit::misused;
   }
@@ -268,7 +236,7 @@ Exit run(const Options& options, const Context& context) {
     context.error << "tutti prove: " << filter.status().to_string() << "\n";
     return Exit::misused;
   }
-  const std::vector<const Algorithm*> rows = chosen(options, context);
+  const std::vector<const Algorithm*> rows = chosen(options.choice, "prove", context);
   if (rows.empty()) return Exit::misused;
   const auto begin = std::chrono::steady_clock::now();
   const std::vector<Summary> summaries = Provers(rows, tasks_of(rows, *ranges, *filter)).run();
@@ -313,8 +281,7 @@ Exit run(const Options& options, const Context& context) {
 Run define(CLI::App& app) {
   const auto options = std::make_shared<Options>();  // shared with the closure, which std::function copies
   app.add_flag("--all", options->all, "Every algorithm of every collective (as without any choice)");
-  app.add_option("--algorithm", options->algorithm, "This algorithm only")->type_name("NAME");
-  app.add_option("--collective", options->collective, "This collective only")->type_name("NAME");
+  add_choice_options(app, options->choice);
   app.add_option("--ranks", options->ranks, "Numbers of ranks: 4, 2-33, or 2,3,5-9")
       ->type_name("LIST")
       ->capture_default_str();

@@ -1,0 +1,64 @@
+// `tutti algorithms`: the catalogue.
+#include <memory>
+#include <ostream>
+#include <string>
+#include <vector>
+
+#include "cli/choice.hpp"
+#include "cli/commands.hpp"
+#include "cli/output.hpp"
+#include "cli/table.hpp"
+
+namespace tutti::cli {
+
+namespace {
+
+struct Options {
+  ChoiceOptions choice;
+  OutputOptions output;
+};
+
+Exit run(const Options& options, const Context& context) {
+  const std::vector<const Algorithm*> rows = chosen(options.choice, "algorithms", context);
+  if (rows.empty()) return Exit::misused;
+  Table table({{"collective"},
+               {"algorithm"},
+               {"channel"},
+               {"order"},
+               {"ranks"},
+               {"parameters"},
+               {"method", 44},
+               {"citation", 44}});
+  for (const Algorithm* algorithm : rows) {
+    const std::string parameters = parameters_of(*algorithm);
+    table.add_row({std::string(name_of(algorithm->collective)), std::string(algorithm->name),
+                   std::string(name_of(algorithm->channel)), std::string(name_of(algorithm->order)),
+                   std::string(algorithm->ranks), parameters.empty() ? Cell() : Cell(parameters),
+                   std::string(algorithm->method), std::string(algorithm->citation)});
+  }
+  const Status written = write_output(render(table, options.output.format), options.output, context);
+  if (written.ok()) return Exit::done;
+  context.error << "tutti algorithms: " << written.to_string() << "\n";
+  return Exit::misused;
+}
+
+Run define(CLI::App& app) {
+  const auto options = std::make_shared<Options>();  // shared with the closure, which std::function copies
+  add_choice_options(app, options->choice);
+  add_output_options(app, options->output);
+  return [options](const Context& context) { return run(*options, context); };
+}
+
+}  // namespace
+
+Command algorithms_command() {
+  return {.name = "algorithms",
+          .summary = "The catalogue: what each algorithm does, what it needs, and where it comes from",
+          .examples =
+              "tutti algorithms\n"
+              "tutti algorithms --collective all_gather\n"
+              "tutti algorithms --algorithm ring --json",
+          .define = define};
+}
+
+}  // namespace tutti::cli
