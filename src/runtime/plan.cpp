@@ -52,6 +52,12 @@ bool is_exchange(const Plan& plan) {
                      [&](const Endpoint& end) { return end.place != Place::message && end.slice == input; });
 }
 
+bool uses_channels(const Step& step) {
+  const auto has_channel = [](const Endpoint& end) { return end.channel != 0; };
+  return std::any_of(step.sources.begin(), step.sources.end(), has_channel) ||
+         std::any_of(step.destinations.begin(), step.destinations.end(), has_channel);
+}
+
 void look_at(const Step& step, Plan& plan) {
   if (step.kind == StepKind::open) plan.needs_symmetric = true;
   if (step.kind == StepKind::expose) {
@@ -84,6 +90,10 @@ Result<Plan> make_plan(Schedule schedule, std::uint32_t rank) {
         if (is_multicast(step))
           return Status(Code::unsupported,
                         fmt::format("{} needs multicast, which shared memory has not", schedule.name));
+        if (uses_channels(step))
+          return Status(Code::unsupported,
+                        fmt::format("{} needs several connections between two ranks, and the runtime has one: {}",
+                                    schedule.name, to_string(step)));
         look_at(step, plan);
       }
     if (each == rank) plan.program = std::move(program);

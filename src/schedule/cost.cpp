@@ -32,10 +32,10 @@ class Depths final : public Observer {
     static_cast<void>(is_ready(step, *this));
   }
   void take(const World&, const LaneState& lane, const Endpoint& end) override {
-    queues_[key(end.rank, lane.rank)].pop_front();
+    queues_[connection_key(end.rank, lane.rank, end.channel)].pop_front();
   }
   void publish(const World&, const LaneState& lane, const Endpoint& end) override {
-    queues_[key(lane.rank, end.rank)].push_back(own());
+    queues_[connection_key(lane.rank, end.rank, end.channel)].push_back(own());
   }
   void post(const World&, const LaneState& lane, const Step& step) override {
     posts_[key(lane.rank, step.post)] = own();
@@ -46,7 +46,9 @@ class Depths final : public Observer {
     if (facts.last_remote == lane.index) done_[lane.id] = own();
   }
 
-  bool has_message(const Endpoint& end) { return reach(queues_[key(end.rank, lane_->rank)].front() + 1); }
+  bool has_message(const Endpoint& end) {
+    return reach(queues_[connection_key(end.rank, lane_->rank, end.channel)].front() + 1);
+  }
   bool has_credit(const Endpoint&) { return true; }
   bool has_posted(std::uint32_t rank, std::uint32_t post) {
     return reach(posts_[key(rank, post)] + (rank == lane_->rank ? 0 : 1));

@@ -3,8 +3,8 @@
 // order, and when a step has to wait.
 //
 // A Machine has:
-//   bool has_message(const Endpoint&)      a message from end.rank has arrived and not been taken
-//   bool has_credit(const Endpoint&)       the connection to end.rank takes one more message
+//   bool has_message(const Endpoint&)      a message from end.rank on end.channel has arrived and not been taken
+//   bool has_credit(const Endpoint&)       the connection to end.rank on end.channel takes one more message
 //   bool has_posted(rank, post)            `rank` has made that post in this round
 //   std::uint32_t num_ranks()
 //   bool has_slot(step)                      expose: a staging slot is free (always, where exposing is by name)

@@ -1,6 +1,7 @@
 #include "schedule/numbers.hpp"
 
 #include <algorithm>
+#include <array>
 #include <deque>
 #include <map>
 #include <random>
@@ -95,11 +96,11 @@ class Execution {
     return result;
   }
 
-  bool has_message(const Endpoint& end) { return !queue(end.rank, now_->rank).empty(); }
+  bool has_message(const Endpoint& end) { return !queue(end.rank, now_->rank, end.channel).empty(); }
   bool has_credit(const Endpoint& end) {
-    return queue(now_->rank, end.rank).size() < std::max<std::size_t>(options_.depth, 1);
+    return queue(now_->rank, end.rank, end.channel).size() < std::max<std::size_t>(options_.depth, 1);
   }
-  bool is_taken(const Endpoint& end) { return queue(now_->rank, end.rank).empty(); }
+  bool is_taken(const Endpoint& end) { return queue(now_->rank, end.rank, end.channel).empty(); }
   bool has_posted(std::uint32_t rank, std::uint32_t post) {
     return ranks_[rank].posted > now_->round * ranks_[rank].posts.size() + post;
   }
@@ -113,8 +114,8 @@ class Execution {
     if (options_.staged && !ranks_[now_->rank].opens) return true;
     return everyone_is_past(now_->round);
   }
-  void take(const Endpoint& end) { queue(end.rank, now_->rank).pop_front(); }
-  void publish(const Endpoint& end) { queue(now_->rank, end.rank).push_back(result_); }
+  void take(const Endpoint& end) { queue(end.rank, now_->rank, end.channel).pop_front(); }
+  void publish(const Endpoint& end) { queue(now_->rank, end.rank, end.channel).push_back(result_); }
 
   void combine(const Step& step) {
     std::vector<Bytes> sources;
@@ -179,7 +180,9 @@ class Execution {
     own.slots.resize(options_.staging_slots == 0 ? 2 * own.num_exposes : options_.staging_slots);
   }
 
-  std::deque<Bytes>& queue(std::uint32_t from, std::uint32_t to) { return queues_[{from, to}]; }
+  std::deque<Bytes>& queue(std::uint32_t from, std::uint32_t to, std::uint32_t channel) {
+    return queues_[{from, to, channel}];
+  }
 
   bool everyone_is_past(std::uint64_t round) const {
     return std::all_of(walkers_.begin(), walkers_.end(), [&](const Walker& walker) {
@@ -258,7 +261,7 @@ class Execution {
 
   Bytes load(const Endpoint& end, std::uint32_t rank) {
     if (end.place == Place::local) return gather(now_->rank, end.slice);
-    if (end.place == Place::message) return queue(rank, now_->rank).front();
+    if (end.place == Place::message) return queue(rank, now_->rank, end.channel).front();
     if (!options_.staged) return gather(rank, end.slice);
     const Rank& owner = ranks_[rank];
     std::uint64_t expose = now_->round * owner.num_exposes;
@@ -282,7 +285,7 @@ class Execution {
   std::uint64_t num_rounds_ = 1;
   std::vector<Rank> ranks_;
   std::vector<Walker> walkers_;
-  std::map<std::pair<std::uint32_t, std::uint32_t>, std::deque<Bytes>> queues_;
+  std::map<std::array<std::uint32_t, 3>, std::deque<Bytes>> queues_;  // by source, destination, channel
   Bytes result_;
   Walker* now_ = nullptr;
 };

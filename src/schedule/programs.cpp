@@ -6,9 +6,10 @@ namespace tutti {
 
 namespace {
 
-bool names(const std::vector<Endpoint>& ends, Place place, std::uint32_t rank) {
-  return std::any_of(ends.begin(), ends.end(),
-                     [&](const Endpoint& end) { return end.place == place && end.rank == rank; });
+bool names(const std::vector<Endpoint>& ends, std::uint32_t rank, std::uint32_t channel) {
+  return std::any_of(ends.begin(), ends.end(), [&](const Endpoint& end) {
+    return end.place == Place::message && end.rank == rank && end.channel == channel;
+  });
 }
 
 }  // namespace
@@ -31,6 +32,8 @@ void Programs::learn(std::uint32_t rank) {
     for (std::uint32_t index = 0; index < steps(rank, lane).size(); ++index) {
       const Step& step = steps(rank, lane)[index];
       if (is_direct(step)) lane_facts.last_remote = index;
+      for (const auto* ends : {&step.sources, &step.destinations})
+        for (const Endpoint& end : *ends) num_channels_ = std::max(num_channels_, end.channel + 1);
       for (const After& after : step.after) {
         const std::uint32_t target = index_of(rank, after.lane, after.step);
         if (target != kNone) lanes_[lane_id(rank, after.lane)].is_waited_for[target] = true;
@@ -55,17 +58,17 @@ bool Programs::shares_memory() const {
          std::any_of(lanes_.begin(), lanes_.end(), [](const LaneFacts& lane) { return lane.last_remote != kNone; });
 }
 
-std::uint32_t Programs::sending_lane(std::uint32_t rank, std::uint32_t peer) const {
+std::uint32_t Programs::sending_lane(std::uint32_t rank, std::uint32_t peer, std::uint32_t channel) const {
   for (std::uint32_t lane = 0; lane < num_lanes(); ++lane)
     for (const Step& step : steps(rank, lane))
-      if (names(step.destinations, Place::message, peer)) return lane;
+      if (names(step.destinations, peer, channel)) return lane;
   return kNone;
 }
 
-std::uint32_t Programs::receiving_lane(std::uint32_t rank, std::uint32_t peer) const {
+std::uint32_t Programs::receiving_lane(std::uint32_t rank, std::uint32_t peer, std::uint32_t channel) const {
   for (std::uint32_t lane = 0; lane < num_lanes(); ++lane)
     for (const Step& step : steps(rank, lane))
-      if (names(step.sources, Place::message, peer)) return lane;
+      if (names(step.sources, peer, channel)) return lane;
   return kNone;
 }
 

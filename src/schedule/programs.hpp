@@ -11,6 +11,11 @@
 
 namespace tutti {
 
+// A connection as one number, ordered by sender, receiver and channel. Channels are below kMostChannels.
+[[nodiscard]] inline std::uint64_t connection_key(std::uint32_t from, std::uint32_t to, std::uint32_t channel) {
+  return (std::uint64_t{from} << 29U | to) * kMostChannels + channel;
+}
+
 class Programs {
  public:
   static constexpr std::uint32_t kNone = UINT32_MAX;
@@ -49,9 +54,12 @@ class Programs {
   [[nodiscard]] const RankFacts& rank_facts(std::uint32_t rank) const { return ranks_[rank]; }
   [[nodiscard]] const LaneFacts& lane_facts(std::uint32_t lane_id) const { return lanes_[lane_id]; }
 
-  // The lane of `rank` that sends to, or receives from, `peer`; kNone where none does.
-  [[nodiscard]] std::uint32_t sending_lane(std::uint32_t rank, std::uint32_t peer) const;
-  [[nodiscard]] std::uint32_t receiving_lane(std::uint32_t rank, std::uint32_t peer) const;
+  // One more than the highest channel that any message names.
+  [[nodiscard]] std::uint32_t num_channels() const { return num_channels_; }
+
+  // The lane of `rank` that sends to, or receives from, `peer` on `channel`; kNone where none does.
+  [[nodiscard]] std::uint32_t sending_lane(std::uint32_t rank, std::uint32_t peer, std::uint32_t channel) const;
+  [[nodiscard]] std::uint32_t receiving_lane(std::uint32_t rank, std::uint32_t peer, std::uint32_t channel) const;
 
   // The index of the first step of the lane whose number is at least `number`: the one that `After` waits for.
   [[nodiscard]] std::uint32_t index_of(std::uint32_t rank, std::uint32_t lane, std::uint32_t number) const;
@@ -63,6 +71,7 @@ class Programs {
   std::vector<Program> programs_;
   std::vector<RankFacts> ranks_;
   std::vector<LaneFacts> lanes_;
+  std::uint32_t num_channels_ = 1;
 };
 
 }  // namespace tutti

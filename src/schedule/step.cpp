@@ -37,7 +37,9 @@ std::string name_of_combine(const Step& step) {
 std::string to_string(const Endpoint& end) {
   switch (end.place) {
     case Place::local: return to_string(end.slice);
-    case Place::message: return fmt::format("message({})", end.rank);
+    case Place::message:
+      if (end.channel == 0) return fmt::format("message({})", end.rank);
+      return fmt::format("message({}, channel {})", end.rank, end.channel);
     case Place::remote: return fmt::format("rank {} {} (post {})", end.rank, to_string(end.slice), end.post);
     case Place::multicast: return fmt::format("all ranks' {} (post {})", to_string(end.slice), end.post);
   }
@@ -80,6 +82,10 @@ std::string to_string(const Slice& slice) {
   const std::string_view space = kNames[static_cast<std::size_t>(slice.space)];
   if (slice.num_pieces == 1) return fmt::format("{}[{}.{}]", space, slice.block, slice.first_piece);
   return fmt::format("{}[{}.{}-{}]", space, slice.block, slice.first_piece, slice.first_piece + slice.num_pieces - 1);
+}
+
+std::string on_channel(std::uint32_t channel) {
+  return channel == 0 ? std::string() : fmt::format(" on channel {}", channel);
 }
 
 std::string to_string(const Step& step) {

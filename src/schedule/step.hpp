@@ -28,20 +28,26 @@ struct Slice {
 };
 
 enum class Place : std::uint8_t {
-  local,    // this rank's own slice
-  message,  // the connection with `rank`: received where it is a source, sent where it is a destination
-  remote,   // the slice of `rank`, by load or store, once that rank has made its post number `post` of this round
+  local,  // this rank's own slice
+  // The connection with `rank` on `channel`: received where it is a source, sent where it is a destination.
+  message,
+  remote,  // the slice of `rank`, by load or store, once that rank has made its post number `post` of this round
   // The slice of every rank at once, this one's included, once each has made its post number `post`: a source is folded
   // by the switch, in an order of its own and as the step's only source; a destination is copied by it.
   multicast,
 };
 
+// Between two ranks there can be several connections, told apart by their channel: each is a queue of its own.
+// NCCL, and programs written for it, have as many.
+inline constexpr std::uint32_t kMostChannels = 64;
+
 // Where a source is read or a destination written.
 struct Endpoint {
   Place place = Place::local;
-  std::uint32_t rank = 0;  // the other rank; unused where the place is local or multicast
-  std::uint32_t post = 0;  // remote and multicast only: the expose (to read) or open (to write) that permits it
-  Slice slice;             // of this rank for local and message, of the other rank for remote
+  std::uint32_t rank = 0;     // the other rank; unused where the place is local or multicast
+  std::uint32_t post = 0;     // remote and multicast only: the expose (to read) or open (to write) that permits it
+  Slice slice;                // of this rank for local and message, of the other rank for remote
+  std::uint32_t channel = 0;  // message only: which of the connections with that rank
 
   friend bool operator==(const Endpoint&, const Endpoint&) = default;
 };
@@ -97,5 +103,7 @@ struct Step {
 // The whole step on a line, for messages: "recv_reduce output[0.3] = message(2) + input[0.3]".
 [[nodiscard]] std::string to_string(const Step& step);
 [[nodiscard]] std::string to_string(const Slice& slice);
+// " on channel 3", for messages about connections; nothing for channel 0, the only one that most schedules have.
+[[nodiscard]] std::string on_channel(std::uint32_t channel);
 
 }  // namespace tutti

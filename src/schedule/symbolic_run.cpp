@@ -27,7 +27,7 @@ class SymbolicRun::Edges {
   explicit Edges(SymbolicRun& run) : run_(run), world_(*run.now_.world), lane_(*run.now_.lane) {}
 
   bool has_message(const Endpoint& end) {
-    run_.clock().join(run_.oldest(end.rank).moment);
+    run_.clock().join(run_.oldest(end).moment);
     return true;
   }
   bool has_credit(const Endpoint&) { return true; }
@@ -100,7 +100,7 @@ void SymbolicRun::passed(const World&, const LaneState& lane, const Step&) {
 }
 
 void SymbolicRun::take(const World&, const LaneState& lane, const Endpoint& end) {
-  Queue& queue = queues_[connection(end.rank, lane.rank)];
+  Queue& queue = queues_[connection_key(end.rank, lane.rank, end.channel)];
   queue.messages[queue.oldest++] = {};
   if (queue.oldest < queue.messages.size()) return;
   queue.messages.clear();
@@ -108,11 +108,11 @@ void SymbolicRun::take(const World&, const LaneState& lane, const Endpoint& end)
 }
 
 void SymbolicRun::publish(const World&, const LaneState& lane, const Endpoint& end) {
-  queues_[connection(lane.rank, end.rank)].messages.push_back({clock().now(), result_});
+  queues_[connection_key(lane.rank, end.rank, end.channel)].messages.push_back({clock().now(), result_});
 }
 
-SymbolicRun::Message& SymbolicRun::oldest(std::uint32_t from) {
-  Queue& queue = queues_[connection(from, now_.lane->rank)];
+SymbolicRun::Message& SymbolicRun::oldest(const Endpoint& end) {
+  Queue& queue = queues_[connection_key(end.rank, now_.lane->rank, end.channel)];
   return queue.messages[queue.oldest];
 }
 
@@ -200,7 +200,7 @@ bool SymbolicRun::load(const Endpoint& end, std::uint32_t rank, std::uint32_t of
   switch (end.place) {
     case Place::local: return load_cell(now_.lane->rank, end.slice, offset, held);
     case Place::message: {
-      const std::vector<Held>& values = oldest(end.rank).values;
+      const std::vector<Held>& values = oldest(end).values;
       if (values.size() != end.slice.num_pieces) {
         return fail(Fault::mixed,
                     fmt::format("takes a message of {} pieces for one of {}", values.size(), end.slice.num_pieces),

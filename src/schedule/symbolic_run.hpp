@@ -70,9 +70,6 @@ class SymbolicRun final : public Observer {
 
   Clock& clock() { return clocks_[now_.lane->id]; }
   [[nodiscard]] Access access() const { return {now_.lane->id, clocks_[now_.lane->id].time()}; }
-  [[nodiscard]] std::uint64_t connection(std::uint32_t from, std::uint32_t to) const {
-    return std::uint64_t{from} << 32U | to;
-  }
   [[nodiscard]] std::uint64_t event(std::uint32_t owner, std::uint32_t round, std::uint32_t number) const;
 
   // One source of the present step, piece number `offset` of its slice; as it enters the fold, so pre-scaled. False
@@ -88,7 +85,7 @@ class SymbolicRun final : public Observer {
   bool check_barrier(std::uint32_t rank, std::uint32_t first_round, std::uint32_t next_round);
   bool check_result(std::uint32_t rank, Origin output, std::uint32_t round);
   bool check_contributions(std::uint32_t rank, const Expected& expected, Origin output, ValueId id);
-  Message& oldest(std::uint32_t from);
+  Message& oldest(const Endpoint& end);
   bool fits(std::uint32_t rank, const Slice& slice, std::uint32_t offset, const Held& held);
   void note_order(std::uint32_t rank, const Expected& expected, const Value& value, ValueId id);
 
@@ -105,7 +102,7 @@ class SymbolicRun final : public Observer {
   ValueTable& values_;
   SymbolicMemory memory_;
   std::vector<Clock> clocks_;                                 // by lane
-  std::unordered_map<std::uint64_t, Queue> queues_;           // by connection
+  std::unordered_map<std::uint64_t, Queue> queues_;           // by connection_key
   std::unordered_map<std::uint64_t, Moment> posts_;           // by event of a rank
   std::unordered_map<std::uint64_t, Moment> steps_;           // by event of a lane: steps that an After names
   std::vector<std::vector<Moment>> done_;                     // by lane, by round

@@ -34,6 +34,9 @@ class Checker {
 
  private:
   struct Connection {
+    std::uint32_t from = 0;
+    std::uint32_t to = 0;
+    std::uint32_t channel = 0;
     std::uint32_t sending_lane = Programs::kNone;
     std::uint32_t receiving_lane = Programs::kNone;
     std::uint32_t sent = 0;
@@ -165,15 +168,20 @@ class Checker {
   }
 
   bool count_message(const Endpoint& end, bool writes) {
-    const std::uint64_t from = writes ? rank_ : end.rank;
-    const std::uint64_t to = writes ? end.rank : rank_;
-    Connection& connection = connections_[from << 32U | to];
+    if (end.channel >= kMostChannels)
+      return fail(Fault::out_of_bounds, fmt::format("names channel {} of {}", end.channel, kMostChannels));
+    const std::uint32_t from = writes ? rank_ : end.rank;
+    const std::uint32_t to = writes ? end.rank : rank_;
+    Connection& connection = connections_.try_emplace(connection_key(from, to, end.channel)).first->second;
+    connection.from = from;
+    connection.to = to;
+    connection.channel = end.channel;
     std::uint32_t& lane = writes ? connection.sending_lane : connection.receiving_lane;
     ++(writes ? connection.sent : connection.received);
     if (lane != Programs::kNone && lane != lane_) {
       return fail(Fault::shared_end,
-                  fmt::format("lanes {} and {} both {} rank {}, so the order of messages would be chance", lane, lane_,
-                              writes ? "send to" : "receive from", end.rank));
+                  fmt::format("lanes {} and {} both {} rank {}{}, so the order of messages would be chance", lane,
+                              lane_, writes ? "send to" : "receive from", end.rank, on_channel(end.channel)));
     }
     lane = lane_;
     return true;
@@ -249,11 +257,12 @@ class Checker {
       if (connection.sent != connection.received) worst = std::min(worst, ends);
     if (worst == UINT64_MAX) return;
     const Connection& connection = connections_[worst];
-    rank_ = static_cast<std::uint32_t>(worst >> 32U);
+    rank_ = connection.from;
     lane_ = connection.sending_lane == Programs::kNone ? 0 : connection.sending_lane;
     step_ = nullptr;
-    fail(Fault::unmatched, fmt::format("rank {} sends rank {} {} messages a round, which receives {}", rank_,
-                                       worst & UINT32_MAX, connection.sent, connection.received));
+    fail(Fault::unmatched,
+         fmt::format("rank {} sends rank {} {} messages a round{}, which receives {}", rank_, connection.to,
+                     connection.sent, on_channel(connection.channel), connection.received));
   }
 
   const Programs& programs_;
@@ -264,7 +273,7 @@ class Checker {
   std::uint32_t next_number_ = 0;
   std::uint32_t next_post_ = 0;
   std::uint32_t posts_in_ = Programs::kNone;
-  std::unordered_map<std::uint64_t, Connection> connections_;  // by (source << 32 | destination)
+  std::unordered_map<std::uint64_t, Connection> connections_;  // by connection_key
   std::optional<Failure> failure_;
 };
 

@@ -13,7 +13,7 @@ World::World(const Programs& programs, Conditions conditions, Observer* observer
       conditions_(std::move(conditions)),
       observer_(observer),
       ranks_(programs.num_ranks()),
-      connections_(std::size_t{programs.num_ranks()} * programs.num_ranks()) {
+      connections_(std::size_t{programs.num_ranks()} * programs.num_ranks() * programs.num_channels()) {
   for (std::uint32_t rank = 0; rank < programs.num_ranks(); ++rank) {
     ranks_[rank].limit = conditions_.operations.empty() ? 0 : conditions_.operations[0];
     for (std::uint32_t lane = 0; lane < programs.num_lanes(); ++lane) {
@@ -101,19 +101,19 @@ bool World::because(bool met, Waiting waiting, std::uint32_t rank, std::uint32_t
 }
 
 bool World::has_message(const Endpoint& end) {
-  const Connection& from = connection(end.rank, lane_->rank);
-  return because(from.published > from.taken, Waiting::message, end.rank, 0);
+  const Connection& from = connection(end.rank, lane_->rank, end.channel);
+  return because(from.published > from.taken, Waiting::message, end.rank, end.channel);
 }
 
 bool World::has_credit(const Endpoint& end) {
-  const Connection& to = connection(lane_->rank, end.rank);
+  const Connection& to = connection(lane_->rank, end.rank, end.channel);
   // At depth 0 the sender itself waits for the receiver (is_taken), so that its connection is empty here.
-  return because(to.published - to.taken < std::max(conditions_.depth, 1U), Waiting::credit, end.rank, 0);
+  return because(to.published - to.taken < std::max(conditions_.depth, 1U), Waiting::credit, end.rank, end.channel);
 }
 
 bool World::is_taken(const Endpoint& end) {
-  const Connection& to = connection(lane_->rank, end.rank);
-  return because(to.published == to.taken, Waiting::taken, end.rank, 0);
+  const Connection& to = connection(lane_->rank, end.rank, end.channel);
+  return because(to.published == to.taken, Waiting::taken, end.rank, end.channel);
 }
 
 bool World::has_posted(std::uint32_t rank, std::uint32_t post) {
@@ -158,12 +158,12 @@ void World::combine(const Step& step) {
 
 void World::take(const Endpoint& end) {
   if (observer_ != nullptr) observer_->take(*this, *lane_, end);
-  ++connection(end.rank, lane_->rank).taken;
+  ++connection(end.rank, lane_->rank, end.channel).taken;
 }
 
 void World::publish(const Endpoint& end) {
   if (observer_ != nullptr) observer_->publish(*this, *lane_, end);
-  ++connection(lane_->rank, end.rank).published;
+  ++connection(lane_->rank, end.rank, end.channel).published;
 }
 
 void World::post(const Step& step) {
@@ -189,9 +189,9 @@ World::Cause World::cause_of(LaneState& lane) {
 std::uint32_t World::lane_behind(const LaneState& lane, const Cause& cause) const {
   std::uint32_t number = Programs::kNone;
   switch (cause.waiting) {
-    case Waiting::message: number = programs_.sending_lane(cause.rank, lane.rank); break;
+    case Waiting::message: number = programs_.sending_lane(cause.rank, lane.rank, cause.what); break;
     case Waiting::credit:
-    case Waiting::taken: number = programs_.receiving_lane(cause.rank, lane.rank); break;
+    case Waiting::taken: number = programs_.receiving_lane(cause.rank, lane.rank, cause.what); break;
     case Waiting::post: number = programs_.rank_facts(cause.rank).posting_lane; break;
     case Waiting::after: number = cause.what; break;
     case Waiting::slot:
@@ -215,9 +215,10 @@ std::string World::describe(const LaneState& lane, const Cause& cause) const {
                       tutti::to_string(step));
   const std::uint32_t rank = cause.rank;
   switch (cause.waiting) {
-    case Waiting::message: return text + fmt::format("a message from rank {}", rank);
-    case Waiting::credit: return text + fmt::format("room in its connection to rank {}", rank);
-    case Waiting::taken: return text + fmt::format("rank {} to take its message", rank);
+    case Waiting::message: return text + fmt::format("a message from rank {}{}", rank, on_channel(cause.what));
+    case Waiting::credit:
+      return text + fmt::format("room in its connection to rank {}{}", rank, on_channel(cause.what));
+    case Waiting::taken: return text + fmt::format("rank {} to take its message{}", rank, on_channel(cause.what));
     case Waiting::post: return text + fmt::format("post {} of rank {}", cause.what, rank);
     case Waiting::slot:
       return text + fmt::format("a staging slot, of which there are {}, until rank {} has done round {}",

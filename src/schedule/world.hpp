@@ -102,7 +102,7 @@ class World {
   struct Cause {
     Waiting waiting = Waiting::nothing;
     std::uint32_t rank = 0;  // of whom
-    std::uint32_t what = 0;  // post, round, or lane
+    std::uint32_t what = 0;  // post, round, lane, or channel
   };
 
   bool advance(LaneState& lane);
@@ -110,8 +110,8 @@ class World {
   void pass(LaneState& lane, const Step& step);
   void end_round(LaneState& lane);
   [[nodiscard]] std::optional<std::uint32_t> not_done(std::uint32_t round) const;
-  Connection& connection(std::uint32_t from, std::uint32_t to) {
-    return connections_[from * programs_.num_ranks() + to];
+  Connection& connection(std::uint32_t from, std::uint32_t to, std::uint32_t channel) {
+    return connections_[(std::size_t{from} * programs_.num_ranks() + to) * programs_.num_channels() + channel];
   }
   bool because(bool met, Waiting waiting, std::uint32_t rank, std::uint32_t what);
 
@@ -125,7 +125,7 @@ class World {
   Observer* observer_;
   std::vector<LaneState> lanes_;
   std::vector<RankState> ranks_;
-  std::vector<Connection> connections_;  // source by destination
+  std::vector<Connection> connections_;  // source by destination by channel
   LaneState* lane_ = nullptr;            // being walked
   Cause cause_;                          // the last answer that was no
 };

@@ -1,0 +1,43 @@
+// What a plan refuses, because the runtime cannot do it.
+#include "runtime/plan.hpp"
+
+#include <gtest/gtest.h>
+
+namespace tutti {
+namespace {
+
+const Step& send_on(Builder& b, std::uint32_t channel) {
+  const Endpoint sources[] = {{Place::local, 0, 0, Builder::input()}};
+  const Endpoint destinations[] = {{Place::message, 1 - b.rank(), 0, Builder::input(), channel}};
+  return b.combine(sources, destinations);
+}
+
+const Step& recv_reduce_on(Builder& b, std::uint32_t channel) {
+  const Endpoint sources[] = {{Place::message, 1 - b.rank(), 0, Builder::input(), channel},
+                              {Place::local, 0, 0, Builder::input()}};
+  const Endpoint destinations[] = {{Place::local, 0, 0, Builder::output()}};
+  return b.combine(sources, destinations);
+}
+
+Lane exchange(Builder& b, std::uint32_t channel) {
+  co_yield send_on(b, channel);
+  b.completing();
+  co_yield recv_reduce_on(b, channel);
+}
+
+Result<Plan> plan_on(std::uint32_t channel) {
+  Schedule schedule{.name = "exchange", .num_ranks = 2, .spaces = spaces_of(Collective::all_reduce, 2)};
+  schedule.lane = [channel](Builder& b, std::uint32_t) { return exchange(b, channel); };
+  return make_plan(schedule, 0);
+}
+
+TEST(Plan, HasOneConnectionBetweenTwoRanks) {
+  EXPECT_TRUE(plan_on(0).ok());
+  const Status status = plan_on(1).status();
+  EXPECT_EQ(status.code(), Code::unsupported);
+  EXPECT_NE(status.to_string().find("several connections"), std::string::npos) << status.to_string();
+  EXPECT_NE(status.to_string().find("message(1, channel 1)"), std::string::npos) << status.to_string();
+}
+
+}  // namespace
+}  // namespace tutti
