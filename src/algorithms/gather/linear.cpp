@@ -1,0 +1,65 @@
+// Linear gather: every rank sends its block to the root.
+//
+// Meant for large blocks and few ranks: the root receives N-1 messages, which is the least there can be, all others
+// send one. Any number of ranks, any root; no scratch. With blocks of different sizes it is the same.
+#include "algorithms/registry.hpp"
+
+namespace tutti::gather {
+
+namespace {
+
+constexpr std::string_view kMethod = "every rank sends its block to the root";
+constexpr std::string_view kCitation =
+    "J. Pješivac-Grbović, T. Angskun, G. Bosilca, G. E. Fagg, E. Gabriel, J. J. Dongarra, Performance analysis of "
+    "MPI collective operations, Cluster Computing 10(2), 2007 (linear algorithms)";
+
+Lane steps(Builder& b) {
+  if (b.rank() != b.root()) {
+    co_yield b.send(b.root(), b.input());
+    co_return;
+  }
+  co_yield b.copy(b.input(), b.output_block(b.rank()));
+  for (std::uint32_t distance = 1; distance < b.num_ranks(); ++distance)
+    co_yield b.recv(b.neighbour(distance), b.output_block(b.neighbour(distance)));
+}
+
+Schedule with_steps(Schedule schedule) {
+  schedule.lane = [](Builder& b, std::uint32_t) { return steps(b); };
+  return schedule;
+}
+
+Schedule make(const Request& request) { return with_steps(header_of(linear, request, 1)); }
+
+}  // namespace
+
+const Algorithm linear = {
+    .name = "linear",
+    .collective = Collective::gather,
+    .channel = Channel::message,
+    .order = OrderClass::ordered,
+    .method = kMethod,
+    .citation = kCitation,
+    .make = make,
+};
+
+}  // namespace tutti::gather
+
+namespace tutti::gather_v {
+
+namespace {
+
+Schedule make(const Request& request) { return gather::with_steps(header_of(linear, request, 1)); }
+
+}  // namespace
+
+const Algorithm linear = {
+    .name = "linear",
+    .collective = Collective::gather_v,
+    .channel = Channel::message,
+    .order = OrderClass::ordered,
+    .method = gather::kMethod,
+    .citation = gather::kCitation,
+    .make = make,
+};
+
+}  // namespace tutti::gather_v

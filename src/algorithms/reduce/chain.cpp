@@ -1,0 +1,50 @@
+// Chain reduce: from the root's left neighbour the partial result goes to the left from rank to rank, each of which
+// folds its own part in front of it, until it comes to the root from its right.
+//
+// Meant for large messages: each rank receives and sends the block once, and while one round goes on to the next rank
+// the following one arrives. N-1 hops of latency and N-1 roundings. Any number of ranks, any root. One block of
+// scratch, which is only written where neighbours are not fused. With rank 0 as root the fold is in rank order; with
+// another root it begins with the root.
+#include "algorithms/registry.hpp"
+
+namespace tutti::reduce {
+
+namespace {
+
+Lane steps(Builder& b) {
+  const std::uint32_t right = b.neighbour(1);
+  const std::uint32_t left = b.neighbour(-1);
+  const bool is_last = right == b.root();  // the one that begins
+  if (b.rank() == b.root()) {
+    b.completing();
+    co_yield is_last ? b.copy(b.input(), b.output()) : b.reduce_recv(b.input(), right, b.output());
+  } else if (is_last) {
+    co_yield b.send(left, b.input());
+  } else {
+    co_yield b.reduce_recv(b.input(), right, b.scratch(0));
+    co_yield b.send_away(left, b.scratch(0));
+  }
+}
+
+Schedule make(const Request& request) {
+  Schedule schedule = header_of(chain, request, 1, 1, 1);
+  if (request.root == 0) schedule.order = OrderClass::rank_order;
+  schedule.lane = [](Builder& b, std::uint32_t) { return steps(b); };
+  return schedule;
+}
+
+}  // namespace
+
+const Algorithm chain = {
+    .name = "chain",
+    .collective = Collective::reduce,
+    .channel = Channel::message,
+    .order = OrderClass::uniform,
+    .method = "the partial result goes from rank to rank towards the root, one round behind the other",
+    .citation =
+        "J. Pješivac-Grbović, T. Angskun, G. Bosilca, G. E. Fagg, E. Gabriel, J. J. Dongarra, Performance analysis of "
+        "MPI collective operations, Cluster Computing 10(2), 2007 (as chain, with pipelining)",
+    .make = make,
+};
+
+}  // namespace tutti::reduce
