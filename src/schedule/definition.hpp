@@ -27,7 +27,8 @@ struct Expected {
 // beginning (scans), so that nothing has a final touch.
 [[nodiscard]] std::optional<std::uint32_t> contributions_of_result(const Schedule& schedule);
 
-// In place: the input block of `rank` that is the same memory as its output block.
+// In place: the input block of `rank` that is the same memory as its output block. (Of an all-to-all whose blocks vary,
+// the two must be of one size: each pair of ranks then exchanges as much as it gets.)
 [[nodiscard]] std::optional<std::uint32_t> input_behind(const Schedule& schedule, std::uint32_t rank,
                                                         std::uint32_t output_block);
 
