@@ -128,6 +128,7 @@ class Prover {
       proof_.order = observer.order();
       proof_.why_not_stricter = observer.why_not_stricter();
     }
+    if (proof_.wrong_mark.empty()) proof_.wrong_mark = observer.wrong_mark();
     first_run_ = false;
     if (fusion == Fusion::neighbours) proof_.roundings = std::max(proof_.roundings, observer.roundings());
     return std::nullopt;

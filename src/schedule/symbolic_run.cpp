@@ -162,6 +162,7 @@ void SymbolicRun::combine(const World&, const LaneState&, const Step& step) {
     fail(Fault::touch, fmt::format("completes {} of its {} pieces, so it can neither have nor not have the final touch",
                                    num_finished, num_pieces));
   }
+  note_mark(num_finished != 0);
 }
 
 bool SymbolicRun::fold_piece(std::uint32_t offset, Held& result, bool& finishes) {

@@ -37,6 +37,10 @@ class SymbolicRun final : public Observer {
   // The most roundings on the way from an input to a result.
   [[nodiscard]] std::uint32_t roundings() const { return roundings_; }
 
+  // The first step that is marked as completing and does not complete its result, or the other way about; empty if
+  // none.
+  [[nodiscard]] const std::string& wrong_mark() const { return wrong_mark_; }
+
   void ready(const World& world, const LaneState& lane, const Step& step) override;
   void combine(const World& world, const LaneState& lane, const Step& step) override;
   void take(const World& world, const LaneState& lane, const Endpoint& end) override;
@@ -89,6 +93,11 @@ class SymbolicRun final : public Observer {
   bool fits(std::uint32_t rank, const Slice& slice, std::uint32_t offset, const Held& held);
   void note_order(std::uint32_t rank, const Expected& expected, const Value& value, ValueId id);
 
+  void note_mark(bool completes) {
+    const bool folds = contributions_of_result(programs_.schedule()).has_value();
+    if (folds && now_.step->completes != completes && wrong_mark_.empty()) wrong_mark_ = describe(access());
+  }
+
   Slot& slot_of(std::uint32_t rank, std::uint32_t expose);
   bool fail(Fault fault, std::string what, std::string piece = "");
   bool fail_race(const Access& earlier, bool writes, const std::string& piece);
@@ -118,6 +127,7 @@ class SymbolicRun final : public Observer {
   bool all_in_rank_order_ = true;
   bool all_uniform_ = true;
   std::string why_not_;
+  std::string wrong_mark_;
   std::uint32_t roundings_ = 0;
 };
 

@@ -6,6 +6,7 @@
 
 #include <gtest/gtest.h>
 
+#include "algorithms/cases.hpp"
 #include "algorithms/registry.hpp"
 #include "schedule/prove.hpp"
 #include "schedule/random_schedule.hpp"

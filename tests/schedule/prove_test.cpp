@@ -6,6 +6,7 @@
 #include "algorithms/cases.hpp"
 #include "algorithms/registry.hpp"
 #include "schedule/random_schedule.hpp"
+#include "scripted.hpp"
 
 namespace tutti {
 namespace {
@@ -62,8 +63,34 @@ TEST(Prove, EveryAlgorithmKeepsWhatItPromisesForOneRankAndForMany) {
       ASSERT_TRUE(proof.ok()) << proof.failure->to_string();
       EXPECT_LE(proof.order, algorithm->order);
       EXPECT_LE(proof.least_depth_fused, 2U);
+      EXPECT_EQ(proof.wrong_mark, "");
     }
   }
+}
+
+// Rank 0 folds and hands out; which of its two steps is marked as completing is the question.
+Lane marked(Builder& b, bool at_fold, bool at_send) {
+  if (b.rank() == 1) {
+    co_yield b.send(0, b.input());
+    co_yield b.recv(0, b.output());
+    co_return;
+  }
+  if (at_fold) b.completing();
+  co_yield b.recv_reduce(1, b.input(), b.output());
+  if (at_send) b.completing();
+  co_yield b.send(1, b.output());
+}
+
+TEST(Prove, TellsWhichStepIsMarkedWrong) {
+  const auto wrong_mark = [](bool at_fold, bool at_send) {
+    const Proof proof = prove(scripted({}, [=](Builder& b, std::uint32_t) { return marked(b, at_fold, at_send); }));
+    EXPECT_TRUE(proof.ok()) << proof.failure->to_string();
+    return proof.wrong_mark;
+  };
+  EXPECT_EQ(wrong_mark(true, false), "");
+  EXPECT_EQ(wrong_mark(false, false),
+            "rank 0, lane 0, step 0 of round 0: recv_reduce output[0.0] = message(1) + input[0.0]");
+  EXPECT_EQ(wrong_mark(true, true), "rank 0, lane 0, step 1 of round 0: send message(1) = output[0.0]");
 }
 
 TEST(Prove, PassesRandomSchedules) {
