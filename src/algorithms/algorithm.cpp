@@ -5,6 +5,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "algorithms/registry.hpp"
+
 namespace tutti {
 
 std::string_view name_of(Channel channel) {
@@ -25,7 +27,9 @@ std::string objection_to(const Algorithm& algorithm, const Request& request) {
   if (algorithm.takes.radix && parameters.radix < 2)
     return fmt::format("the radix is {}; it must be at least 2", parameters.radix);
   const Grid& grid = parameters.grid;
-  if (algorithm.takes.grid && std::uint64_t{grid.width} * grid.height != ranks)
+  if (algorithm.takes.whole_grids && (grid.size() == 0 || ranks % grid.size() != 0))
+    return fmt::format("{} ranks are not a whole number of grids of {}x{}", ranks, grid.width, grid.height);
+  if (algorithm.takes.grid && !algorithm.takes.whole_grids && grid.size() != ranks)
     return fmt::format("a grid of {}x{} does not have {} ranks", grid.width, grid.height, ranks);
   if (algorithm.takes.corner && parameters.corner > 4)
     return fmt::format("corner {}: there are 1 to 4, and 0 is the centre", parameters.corner);
@@ -49,7 +53,10 @@ std::string full_name(const Algorithm& algorithm, const Request& request) {
   if (algorithm.takes.corner && parameters.corner != 0) parts.push_back(fmt::format("corner {}", parameters.corner));
   if (algorithm.takes.groups) {
     parts.push_back(fmt::format("{}", fmt::join(parameters.groups, "+")));
-    parts.push_back(parameters.inner);
+    // With the parameters that the inner algorithm takes of the same request.
+    const Algorithm* const inner = find_algorithm(algorithm.collective, parameters.inner);
+    const bool takes_groups = inner != nullptr && inner->takes.groups;
+    parts.push_back(inner == nullptr || takes_groups ? parameters.inner : full_name(*inner, request));
   }
   if (parts.empty()) return std::string(algorithm.name);
   return fmt::format("{}({})", algorithm.name, fmt::join(parts, ", "));

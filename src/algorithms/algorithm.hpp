@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "algorithms/patterns/grid.hpp"
 #include "base/status.hpp"
 #include "schedule/schedule.hpp"
 
@@ -21,19 +22,13 @@ enum class Channel : std::uint8_t {
 
 [[nodiscard]] std::string_view name_of(Channel channel);
 
-struct Grid {
-  std::uint32_t width = 1;
-  std::uint32_t height = 1;
-  friend bool operator==(const Grid&, const Grid&) = default;
-};
-
 // What some algorithms are made with beside the ranks; each takes those that its row names.
 struct Parameters {
   std::uint32_t radix = 2;
-  Grid grid;                          // width × height is the number of ranks
-  std::vector<std::uint32_t> groups;  // the sizes of groups of neighbouring ranks; they add up to the number of ranks
-  std::string inner = "ring";         // the algorithm between groups, by name
-  std::uint32_t corner = 0;           // 0: the centre; 1 to 4: a corner of the grid instead
+  Grid grid = {};                          // width × height is the number of ranks, or that of each package
+  std::vector<std::uint32_t> groups = {};  // of neighbouring ranks: their sizes, which add up to all ranks
+  std::string inner = "ring";              // the algorithm between groups, by name
+  std::uint32_t corner = 0;                // 0: the centre; 1 to 4: a corner of the grid instead
 };
 
 struct Request {
@@ -46,7 +41,8 @@ struct Request {
 struct Takes {
   bool radix = false;
   bool grid = false;
-  bool groups = false;  // with inner
+  bool whole_grids = false;  // the number of ranks may be a multiple of the grid's: one grid after another
+  bool groups = false;       // with inner
   bool corner = false;
 };
 

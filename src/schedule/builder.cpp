@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "base/assert.hpp"
+
 namespace tutti {
 
 namespace {
@@ -180,6 +182,14 @@ const Step& Builder::combine(std::span<const Endpoint> sources, std::span<const 
   step.sources.assign(sources.begin(), sources.end());
   step.destinations.assign(destinations.begin(), destinations.end());
   return step;
+}
+
+const Step& Builder::again(const Step& step) {
+  TUTTI_ASSERT(step.kind == StepKind::combine, "steps that order nothing but data can be written again");
+  combine(step.sources, step.destinations);
+  step_.gives_up_source = step.gives_up_source;
+  step_.completes = step_.completes || step.completes;
+  return step_;
 }
 
 }  // namespace tutti

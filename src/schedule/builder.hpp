@@ -89,6 +89,9 @@ class Builder {
 
   // Any step that moves data, for shapes that the functions above have no name for.
   const Step& combine(std::span<const Endpoint> sources, std::span<const Endpoint> destinations);
+  // A step that moves data and that another builder made, as the next of this lane: its ends and marks are kept, its
+  // number and what it comes after are this lane's.
+  const Step& again(const Step& step);
 
   // The next step's result is complete: see Step::completes. pull_reduce_all() says so by itself.
   void completing() { completing_ = true; }
