@@ -1,0 +1,135 @@
+// Recursive multiplying all-reduce, and recursive doubling, which is its case of radix 2: in each round groups of k
+// ranks exchange all they have, everyone folds the k parts, and what a rank has stands for k times as many ranks.
+//
+// Meant for small messages: ceil(log_k N) rounds of k-1 messages with the whole buffer, where N is a power of k or,
+// with rounds of different sizes, a product of numbers up to k. Any other number of ranks: groups of neighbours are
+// folded into their first rank before, which hands the result back behind; that is two rounds more. One piece; no
+// scratch.
+//
+// Groups of places that have exchanged are neighbours, and everybody folds in the order of the places, all k parts in
+// one step: results are in rank order, with the same brackets on every rank.
+#include <span>
+
+#include "algorithms/patterns/fold_in.hpp"
+#include "algorithms/registry.hpp"
+
+namespace tutti::all_reduce {
+
+namespace {
+
+using patterns::FoldIn;
+
+Endpoint local(Slice slice) { return {Place::local, 0, 0, slice}; }
+Endpoint message(std::uint32_t rank, Slice slice) { return {Place::message, rank, 0, slice}; }
+
+// The other ranks of the leader's group.
+std::vector<Endpoint> members(const FoldIn& folded, std::uint32_t leader) {
+  std::vector<Endpoint> ends;
+  const std::uint32_t size = folded.size_of(folded.place_of(leader));
+  for (std::uint32_t member = 1; member < size; ++member) ends.push_back(message(leader + member, Builder::output()));
+  return ends;
+}
+
+// The ranks whose places differ from this one's in one digit only, itself included, in order.
+struct Exchange {
+  std::uint32_t stride = 1;  // the digit's value
+  std::uint32_t base = 2;    // its base
+};
+std::vector<std::uint32_t> ranks_of(const FoldIn& folded, std::uint32_t place, Exchange exchange) {
+  const std::uint32_t digit = place / exchange.stride % exchange.base;
+  const std::uint32_t first = place - digit * exchange.stride;
+  std::vector<std::uint32_t> ranks;
+  for (std::uint32_t other = 0; other < exchange.base; ++other)
+    ranks.push_back(folded.leader(first + other * exchange.stride));
+  return ranks;
+}
+
+Lane steps(Builder& b, FoldIn folded, std::vector<std::uint32_t> bases) {
+  if (b.num_ranks() == 1) {
+    b.completing();
+    co_yield b.copy(b.input(), b.output());
+    co_return;
+  }
+  const std::uint32_t place = folded.place_of(b.rank());
+  const std::uint32_t leader = folded.leader(place);
+  if (b.rank() != leader) {
+    co_yield b.send(leader, b.input());
+    co_yield b.recv(leader, b.output());
+    co_return;
+  }
+  const std::vector<Endpoint> group = members(folded, leader);
+  const Endpoint result = local(b.output());
+  Slice mine = b.input();
+  if (!group.empty()) {
+    std::vector<Endpoint> parts = {local(mine)};
+    parts.insert(parts.end(), group.begin(), group.end());
+    co_yield b.combine(parts, std::span(&result, 1));
+    mine = b.output();
+  }
+  Exchange exchange;
+  for (const std::uint32_t base : bases) {
+    exchange.base = base;
+    std::vector<Endpoint> parts;
+    std::vector<Endpoint> others;
+    for (const std::uint32_t rank : ranks_of(folded, place, exchange)) {
+      parts.push_back(rank == b.rank() ? local(mine) : message(rank, mine));
+      if (rank != b.rank()) others.push_back(message(rank, mine));
+    }
+    const Endpoint before = local(mine);
+    co_yield b.combine(std::span(&before, 1), others);
+    exchange.stride *= base;
+    if (exchange.stride == folded.num_places()) b.completing();
+    co_yield b.combine(parts, std::span(&result, 1));
+    mine = b.output();
+  }
+  if (!group.empty()) co_yield b.combine(std::span(&result, 1), group);
+}
+
+void set_lanes(Schedule& schedule, std::uint32_t radix) {
+  const std::vector<std::uint32_t> bases = patterns::exchange_bases(schedule.num_ranks, radix);
+  std::uint32_t places = 1;
+  for (const std::uint32_t base : bases) places *= base;
+  const FoldIn folded(schedule.num_ranks, places);
+  schedule.lane = [folded, bases](Builder& b, std::uint32_t) { return steps(b, folded, bases); };
+}
+
+Schedule make(const Request& request) {
+  Schedule schedule = header_of(recursive_multiplying, request, 1);
+  set_lanes(schedule, request.parameters.radix);
+  return schedule;
+}
+
+Schedule make_doubling(const Request& request) {
+  Schedule schedule = header_of(recursive_doubling, request, 1);
+  set_lanes(schedule, 2);
+  return schedule;
+}
+
+}  // namespace
+
+const Algorithm recursive_multiplying = {
+    .name = "recursive_multiplying",
+    .collective = Collective::all_reduce,
+    .channel = Channel::message,
+    .order = OrderClass::rank_order,
+    .takes = {.radix = true},
+    .method = "in each round groups of k ranks exchange all they have and fold it",
+    .citation =
+        "M. Ruefenacht, M. Bull, S. Booth, Generalisation of recursive doubling for AllReduce: now with simulation, "
+        "Parallel Computing 69, 2017",
+    .make = make,
+};
+
+const Algorithm recursive_doubling = {
+    .name = "recursive_doubling",
+    .collective = Collective::all_reduce,
+    .channel = Channel::message,
+    .order = OrderClass::rank_order,
+    .method = "in each round pairs of ranks, twice as far apart as before, exchange all they have and fold it",
+    .citation =
+        "R. Thakur, R. Rabenseifner, W. Gropp, Optimization of collective communication operations in MPICH, "
+        "IJHPCA 19(1), 2005",
+    .make = make_doubling,
+};
+
+}  // namespace tutti::all_reduce
