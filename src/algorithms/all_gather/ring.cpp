@@ -1,0 +1,60 @@
+// Ring all-gather: every block travels N-1 places to the right; each rank on its way keeps it and passes it on.
+//
+// Meant for large blocks: N-1 steps, one message each, and N-1 blocks sent per rank, which is the least there can be.
+// Any number of ranks; no scratch. Blocks may differ in size, but then every step takes as long as the largest.
+#include "algorithms/registry.hpp"
+
+namespace tutti::all_gather {
+
+namespace {
+
+Lane steps(Builder& b) {
+  const std::uint32_t n = b.num_ranks();
+  const std::uint32_t right = b.neighbour(1);
+  const std::uint32_t left = b.neighbour(-1);
+  co_yield b.copy(b.input(), b.output_block(b.rank()));
+  if (n > 1) co_yield b.send(right, b.output_block(b.rank()));
+  for (std::uint32_t step = 1; step < n; ++step) {
+    const std::uint32_t block = b.neighbour(-static_cast<std::int64_t>(step));
+    co_yield b.recv(left, b.output_block(block));
+    if (step + 1 < n) co_yield b.send(right, b.output_block(block));
+  }
+}
+
+Schedule make(const Request& request) {
+  Schedule schedule = header_of(ring, request, 1);
+  schedule.lane = [](Builder& b, std::uint32_t) { return steps(b); };
+  return schedule;
+}
+
+}  // namespace
+
+const Algorithm ring = {
+    .name = "ring",
+    .collective = Collective::all_gather,
+    .channel = Channel::message,
+    .order = OrderClass::ordered,
+    .method = "every block travels once around the ring",
+    .citation =
+        "R. Thakur, R. Rabenseifner, W. Gropp, Optimization of collective communication operations in MPICH, "
+        "IJHPCA 19(1), 2005",
+    .make = make,
+};
+
+}  // namespace tutti::all_gather
+
+namespace tutti::all_gather_v {
+
+const Algorithm ring = {
+    .name = "ring",
+    .collective = Collective::all_gather_v,
+    .channel = Channel::message,
+    .order = OrderClass::ordered,
+    .method = "every block travels once around the ring",
+    .citation =
+        "R. Thakur, R. Rabenseifner, W. Gropp, Optimization of collective communication operations in MPICH, "
+        "IJHPCA 19(1), 2005",
+    .make = all_gather::make,
+};
+
+}  // namespace tutti::all_gather_v
