@@ -9,7 +9,8 @@
 //
 // A step names one block, so the blocks of a phase travel one by one, and a block that makes h hops is h messages: the
 // digits of all offsets 1 to N-1 that are not 0, added up, are what a rank sends (with k = 2 and a power of two:
-// N/2·log2 N), against N-1 of the pairwise exchange. What it saves here is partners, not messages.
+// N/2·log2 N), against N-1 of the pairwise exchange. What it saves here is partners and hops one after another, not
+// messages. For this, sending and receiving are lanes of their own: the messages of a phase do not wait for each other.
 #include "algorithms/patterns/digits.hpp"
 #include "algorithms/registry.hpp"
 
@@ -17,18 +18,37 @@ namespace tutti::all_to_all {
 
 namespace {
 
-Lane steps(Builder& b, std::uint32_t radix) {
+using patterns::DigitRoute;
+
+// What both lanes go through, in the same order: so step j of the one and step j of the other are the same hop.
+Lane sending(Builder& b, std::uint32_t radix) {
   const std::uint32_t n = b.num_ranks();
-  const patterns::DigitRoute route(n, radix);
+  const DigitRoute route(n, radix);
   for (std::uint64_t value = 1; value < n; value *= radix) {
     for (std::uint32_t offset = n - 1; offset > 0; --offset) {
       const auto hop = static_cast<std::int64_t>(route.hop(offset, value));
       if (hop == 0) continue;
-      const std::uint32_t right = b.neighbour(hop);
-      co_yield route.is_first_hop(offset, value) ? b.send(right, b.input_block(b.neighbour(offset)))
-                                                 : b.send_away(right, b.scratch(offset));
+      if (route.is_first_hop(offset, value)) {
+        co_yield b.send(b.neighbour(hop), b.input_block(b.neighbour(offset)));
+        continue;
+      }
+      b.after(1, route.place_of(offset, route.hop_before(offset, value)));
+      co_yield b.send_away(b.neighbour(hop), b.scratch(offset));
+    }
+  }
+}
+
+Lane receiving(Builder& b, std::uint32_t radix) {
+  const std::uint32_t n = b.num_ranks();
+  const DigitRoute route(n, radix);
+  std::uint32_t step = 0;
+  for (std::uint64_t value = 1; value < n; value *= radix) {
+    for (std::uint32_t offset = n - 1; offset > 0; --offset) {
+      const auto hop = static_cast<std::int64_t>(route.hop(offset, value));
+      if (hop == 0) continue;
       const bool is_home = route.is_last_hop(offset, value) && route.finds_room(offset);
       const std::uint32_t origin = b.neighbour(-std::int64_t{offset});
+      b.after(0, step++);  // what was in its place is on its way
       co_yield b.recv(b.neighbour(-hop), is_home ? b.output_block(origin) : b.scratch(offset));
     }
   }
@@ -40,8 +60,10 @@ Lane steps(Builder& b, std::uint32_t radix) {
 }
 
 Schedule make(const Request& request) {
-  Schedule schedule = header_of(bruck, request, 1, 1, request.num_ranks);
-  schedule.lane = [radix = request.parameters.radix](Builder& b, std::uint32_t) { return steps(b, radix); };
+  Schedule schedule = header_of(bruck, request, 1, 2, request.num_ranks);
+  schedule.lane = [radix = request.parameters.radix](Builder& b, std::uint32_t lane) {
+    return lane == 0 ? sending(b, radix) : receiving(b, radix);
+  };
   return schedule;
 }
 

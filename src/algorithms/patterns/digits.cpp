@@ -1,5 +1,7 @@
 #include "algorithms/patterns/digits.hpp"
 
+#include <algorithm>
+
 #include "base/assert.hpp"
 
 namespace tutti::patterns {
@@ -8,10 +10,24 @@ DigitRoute::DigitRoute(std::uint32_t num_ranks, std::uint32_t radix) : num_ranks
   TUTTI_ASSERT(num_ranks > 0 && radix >= 2, "blocks travel between ranks by the digits of a radix of 2 or more");
 }
 
-std::uint32_t DigitRoute::num_hops(std::uint32_t offset) const {
-  std::uint32_t hops = 0;
-  for (; offset != 0; offset /= radix_) hops += offset % radix_ != 0 ? 1 : 0;
-  return hops;
+std::uint64_t DigitRoute::hop_before(std::uint32_t offset, std::uint64_t value) const {
+  do value /= radix_;
+  while (hop(offset, value) == 0);
+  return value;
+}
+
+std::uint64_t DigitRoute::num_resting(std::uint32_t offset, std::uint64_t value) const {
+  // Of radix · value offsets in a row, beginning with a multiple of that, the first `value` rest.
+  const std::uint64_t turn = value * radix_;
+  const auto below = [&](std::uint64_t end) { return end / turn * value + std::min(end % turn, value); };
+  return below(num_ranks_) - below(offset);
+}
+
+std::uint32_t DigitRoute::place_of(std::uint32_t offset, std::uint64_t value) const {
+  std::uint64_t place = 0;
+  for (std::uint64_t lower = 1; lower < value; lower *= radix_) place += num_ranks_ - num_resting(0, lower);
+  place += num_ranks_ - 1 - offset - num_resting(offset + 1, value);
+  return static_cast<std::uint32_t>(place);
 }
 
 bool DigitRoute::finds_room(std::uint32_t offset) const {

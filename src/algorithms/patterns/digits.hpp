@@ -21,14 +21,19 @@ class DigitRoute {
   // Given that it goes at this value: whether nothing has moved it before, and whether nothing will afterwards.
   [[nodiscard]] bool is_first_hop(std::uint32_t offset, std::uint64_t value) const { return offset % value == 0; }
   [[nodiscard]] bool is_last_hop(std::uint32_t offset, std::uint64_t value) const { return offset / value < radix_; }
-  // How many hops there are.
-  [[nodiscard]] std::uint32_t num_hops(std::uint32_t offset) const;
+  // The value of the hop before the one at `value`, which is not its first.
+  [[nodiscard]] std::uint64_t hop_before(std::uint32_t offset, std::uint64_t value) const;
+  // The place of a hop among all that a rank treats.
+  [[nodiscard]] std::uint32_t place_of(std::uint32_t offset, std::uint64_t value) const;
 
   // In place, the block that comes in over `offset` ranks replaces the one that goes out to where it came from, over
   // N - offset ranks. Whether that one has gone by then.
   [[nodiscard]] bool finds_room(std::uint32_t offset) const;
 
  private:
+  // How many of the offsets from `offset` on rest at this value.
+  [[nodiscard]] std::uint64_t num_resting(std::uint32_t offset, std::uint64_t value) const;
+
   std::uint32_t num_ranks_;
   std::uint32_t radix_;
 };
