@@ -1,9 +1,10 @@
 // Broadcast by scatter and all-gather (van de Geijn): N pieces; a binomial tree scatters them, so that each rank has
 // its own piece and those of its subtree, and then the pieces go around the ring.
 //
-// Meant for large messages: about 2·n bytes sent by the root and n received by every other rank, in at most
-// ceil(log2 N) + N-1 hops. Any number of ranks, any root, any count (pieces may be empty); no scratch. Pieces are
-// numbered from the root: its own is 0, its right neighbour's 1.
+// Meant for large messages: 2·n·(N-1)/N bytes sent by the root and n received by every other rank, in N-1 hops, which
+// is the way of the root's own piece around the ring; all others reach everybody sooner. Any number of ranks, any root,
+// any count (pieces may be empty); no scratch. Pieces are numbered from the root: its own is 0, its right
+// neighbour's 1.
 //
 // On the ring nothing is sent to a rank that has it from the scatter: so every rank but the root receives each piece
 // exactly once, and the root none. (A plain ring sends N-1 pieces to each rank, also those that it has.)
