@@ -4,12 +4,11 @@
 //
 // Meant for medium and large messages on rings and tori: 2·ceil(log2 N) steps, and 2·n·(N-1)/N sent per rank. Even
 // numbers of ranks only, as in the paper; N pieces, no scratch. The order of the pieces is chosen so that for a power
-// of two a step's blocks are one run, and one message. Other even numbers: a rank may be reached twice, so blocks are
-// sent only to who has not got them yet; steps and bytes are the same, but a step's blocks are several runs and several
-// messages.
+// of two a step's blocks are one run, and one message. Other even numbers: a rank would be reached twice, so blocks are
+// sent only to who has not got them yet, as the paper does; steps and bytes are the same, but a step's blocks are
+// several runs and several messages. There a table of O(N), one for all ranks, says which.
 #include "algorithms/patterns/swing.hpp"
 
-#include <algorithm>
 #include <bit>
 #include <memory>
 
@@ -27,33 +26,51 @@ using patterns::SwingBlocks;
 
 Slice slice_of(Space space, const BlockRun& run) { return {space, 0, run.first, run.count}; }
 
-// For even numbers that are no power of two. Both peers send and receive in turn, so that no queue has to be deep.
-Lane block_by_block(Builder& b, std::shared_ptr<const SwingBlocks> blocks) {
-  const std::uint32_t num_steps = blocks->num_steps();
-  for (std::uint32_t step = 0; step < num_steps; ++step) {
-    const std::uint32_t peer = patterns::swing_peer(b.rank(), step, b.num_ranks());
-    const std::vector<BlockRun> given = blocks->reduced(b.rank(), step);
-    const std::vector<BlockRun> taken = blocks->reduced(peer, step);
-    for (std::size_t i = 0; i < std::max(given.size(), taken.size()); ++i) {
-      if (i < given.size()) {
-        const bool folded = given[i].giver_folded;
-        const Slice slice = slice_of(folded ? Space::output : Space::input, given[i]);
-        co_yield folded ? b.send_away(peer, slice) : b.send(peer, slice);
-      }
-      if (i >= taken.size()) continue;
-      // In the last step a rank takes its own block only, which that completes.
-      if (step + 1 == num_steps) b.completing();
-      co_yield b.recv_reduce(peer, slice_of(taken[i].taker_folded ? Space::output : Space::input, taken[i]),
-                             slice_of(Space::output, taken[i]));
-    }
+// For even numbers that are no power of two: one of the 2·num_steps turns of a rank, all-gather behind reduce-scatter.
+struct Turn {
+  std::uint32_t peer = 0;
+  bool reduces = true;
+  bool completes = false;       // takes the rank's own block and nothing else, which is whole then
+  std::vector<BlockRun> given;  // messages to the peer
+  std::vector<BlockRun> taken;  // messages from it
+};
+
+Turn turn_of(const SwingBlocks& blocks, std::uint32_t rank, std::uint32_t number, std::uint32_t num_ranks) {
+  const std::uint32_t num_steps = blocks.num_steps();
+  if (number < num_steps) {
+    const std::uint32_t peer = patterns::swing_peer(rank, number, num_ranks);
+    return {peer, true, number + 1 == num_steps, blocks.reduced(rank, number), blocks.reduced(peer, number)};
   }
-  for (std::uint32_t step = num_steps; step-- > 0;) {
-    const std::uint32_t peer = patterns::swing_peer(b.rank(), step, b.num_ranks());
-    const std::vector<BlockRun> given = blocks->gathered(peer, step);
-    const std::vector<BlockRun> taken = blocks->gathered(b.rank(), step);
-    for (std::size_t i = 0; i < std::max(given.size(), taken.size()); ++i) {
-      if (i < given.size()) co_yield b.send(peer, slice_of(Space::output, given[i]));
-      if (i < taken.size()) co_yield b.recv(peer, slice_of(Space::output, taken[i]));
+  const std::uint32_t step = 2 * num_steps - 1 - number;
+  const std::uint32_t peer = patterns::swing_peer(rank, step, num_ranks);
+  return {peer, false, false, blocks.gathered(peer, step), blocks.gathered(rank, step)};
+}
+
+constexpr std::uint32_t kTaking = 1;  // the number of that lane
+
+// One lane gives and one takes: a turn has several messages each way, and with both in one lane they would take turns.
+Lane giving(Builder& b, std::shared_ptr<const SwingBlocks> blocks) {
+  std::size_t num_taken = 0;  // steps of the other lane in the turns before
+  for (std::uint32_t number = 0; number < 2 * blocks->num_steps(); ++number) {
+    const Turn turn = turn_of(*blocks, b.rank(), number, b.num_ranks());
+    if (num_taken > 0) b.after(kTaking, static_cast<std::uint32_t>(num_taken) - 1);
+    for (const BlockRun& run : turn.given) {
+      const bool is_raw = turn.reduces && !run.giver_folded;
+      const Slice slice = slice_of(is_raw ? Space::input : Space::output, run);
+      co_yield turn.reduces && !is_raw ? b.send_away(turn.peer, slice) : b.send(turn.peer, slice);
+    }
+    num_taken += turn.taken.size();
+  }
+}
+
+Lane taking(Builder& b, std::shared_ptr<const SwingBlocks> blocks) {
+  for (std::uint32_t number = 0; number < 2 * blocks->num_steps(); ++number) {
+    const Turn turn = turn_of(*blocks, b.rank(), number, b.num_ranks());
+    for (const BlockRun& run : turn.taken) {
+      const Slice slice = slice_of(Space::output, run);
+      if (turn.completes) b.completing();
+      const Slice with = slice_of(run.taker_folded ? Space::output : Space::input, run);
+      co_yield turn.reduces ? b.recv_reduce(turn.peer, with, slice) : b.recv(turn.peer, slice);
     }
   }
 }
@@ -65,16 +82,17 @@ std::string objection(const Request& request) {
 
 Schedule make(const Request& request) {
   const std::uint32_t ranks = request.num_ranks;
-  Schedule schedule = header_of(swing, request, ranks);
   if (std::has_single_bit(ranks)) {
+    Schedule schedule = header_of(swing, request, ranks);
     const patterns::FoldIn unfolded(ranks, ranks);
     schedule.lane = [unfolded](Builder& b, std::uint32_t) {
       return halve_and_double(b, unfolded, {patterns::swing_peer, patterns::swing_keeps_upper});
     };
     return schedule;
   }
-  schedule.lane = [blocks = std::make_shared<const SwingBlocks>(ranks)](Builder& b, std::uint32_t) {
-    return block_by_block(b, blocks);
+  Schedule schedule = header_of(swing, request, ranks, 2);
+  schedule.lane = [blocks = std::make_shared<const SwingBlocks>(ranks)](Builder& b, std::uint32_t lane) {
+    return lane == kTaking ? taking(b, blocks) : giving(b, blocks);
   };
   return schedule;
 }
