@@ -161,7 +161,7 @@ TEST(AllReduceCost, OneRankSendsNothing) {
   for (const Algorithm* algorithm : algorithms_of(Collective::all_reduce)) {
     const Request alone{.num_ranks = 1};
     if (!objection_to(*algorithm, alone).empty()) continue;
-    EXPECT_EQ(cost(algorithm->name, 1).total.pieces_out(), 0U) << algorithm->name;
+    EXPECT_EQ(cost(algorithm->name, 1).total.messages, 0U) << algorithm->name;
   }
 }
 
