@@ -2,9 +2,11 @@
 // and switches fold for them. What they cost, against closed forms.
 #include <algorithm>
 #include <functional>
+#include <numeric>
 
 #include <gtest/gtest.h>
 
+#include "algorithms/cases.hpp"
 #include "algorithms/patterns/groups.hpp"
 #include "algorithms/registry.hpp"
 #include "schedule/cost.hpp"
@@ -301,6 +303,27 @@ TEST(Hierarchical, RunsAnyMessageAlgorithmBetweenGroups) {
     EXPECT_LE(proof.least_depth_fused, 2U);
     EXPECT_EQ(proof.in_place.exposure, Exposure::name_safe);
     EXPECT_EQ(proof.out_of_place.exposure, Exposure::name_safe);
+  }
+}
+
+TEST(Hierarchical, RunsTheWholeCatalogueBetweenGroups) {
+  const std::vector<std::uint32_t> sizes = {3, 2, 4, 2, 2, 3};
+  for (const Algorithm* algorithm : algorithms_of(Collective::all_reduce)) {
+    if (algorithm->channel != Channel::message) continue;
+    for (std::uint32_t between = 2; between <= sizes.size(); ++between) {
+      for (const Request& request : cases_of(*algorithm, between)) {
+        Parameters parameters = request.parameters;
+        parameters.groups.assign(sizes.begin(), sizes.begin() + between);
+        parameters.inner = algorithm->name;
+        const std::uint32_t ranks = std::accumulate(sizes.begin(), sizes.begin() + between, 0U);
+        const Schedule schedule = make("hierarchical", ranks, parameters);
+        SCOPED_TRACE(schedule.name);
+        const Proof proof = prove(schedule);
+        ASSERT_TRUE(proof.ok()) << proof.failure->to_string();
+        EXPECT_EQ(proof.wrong_mark, "");
+        EXPECT_LE(proof.least_depth_fused, 2U);
+      }
+    }
   }
 }
 
