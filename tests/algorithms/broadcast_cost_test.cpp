@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "closed_forms.hpp"
+#include "schedule/prove.hpp"
 
 namespace tutti::closed_forms {
 namespace {
@@ -16,6 +17,16 @@ TEST(BroadcastCost, DirectIsOneReadOfTheRootsBlock) {
     EXPECT_EQ(direct.ranks[asked.root].pieces_pulled, 0U);
     EXPECT_EQ(direct.most.steps, asked.ranks > 1 ? 3U : 1U);
     EXPECT_EQ(direct.longest_path, asked.ranks > 1 ? 1U : 0U);
+  });
+}
+
+// The root keeps its block, and in place does not scale it, until everybody has read it.
+TEST(BroadcastExposure, DirectIsRightByName) {
+  for_each_asked({2}, [](const Asked& asked) {
+    if (asked.ranks == 1) return;
+    const Proof proof = prove(schedule_of(Collective::broadcast, "direct", asked));
+    EXPECT_EQ(proof.out_of_place.exposure, Exposure::name_safe);
+    EXPECT_EQ(proof.in_place.exposure, Exposure::name_safe);
   });
 }
 

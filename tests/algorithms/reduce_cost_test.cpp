@@ -48,6 +48,16 @@ TEST(ReduceCost, ChainSendsOnceAndRoundsAtEachRank) {
   });
 }
 
+// Nobody's caller has its input back before the root has read it.
+TEST(ReduceExposure, DirectIsRightByName) {
+  for_each_asked({2}, [](const Asked& asked) {
+    if (asked.ranks == 1) return;
+    const Proof proof = prove(schedule_of(Collective::reduce, "direct", asked));
+    EXPECT_EQ(proof.out_of_place.exposure, Exposure::name_safe);
+    EXPECT_EQ(proof.in_place.exposure, Exposure::name_safe);
+  });
+}
+
 TEST(ReduceOrder, TreesAndChainsKeepRankOrderForRankZeroAsRoot) {
   for (const std::string_view name : {"chain", "knomial"}) {
     const Proof at_zero = prove(schedule_of(Collective::reduce, name, {.ranks = 7, .root = 0, .radix = 3}));
