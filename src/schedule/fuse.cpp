@@ -16,6 +16,12 @@ bool fuse_into(Step& step, const Step& next) {
   const bool stays_local = std::any_of(next.destinations.begin(), next.destinations.end(),
                                        [](const Endpoint& end) { return end.place == Place::local; });
   if (stays_local) return false;
+  // A step waits for room for one message on each of its connections.
+  const bool sends_twice = std::any_of(next.destinations.begin(), next.destinations.end(), [&](const Endpoint& end) {
+    return std::any_of(step.destinations.begin(), step.destinations.end(),
+                       [&](const Endpoint& other) { return is_same_connection(end, other); });
+  });
+  if (sends_twice) return false;
   // A final touch of what goes on must not be one of what stays.
   if (next.completes && !step.completes && !next.gives_up_source) return false;
   if (next.gives_up_source) step.destinations.erase(made);

@@ -90,6 +90,10 @@ struct Step {
   friend bool operator==(const Step&, const Step&) = default;
 };
 
+// Whether both are messages, and of one connection where they are of one direction.
+[[nodiscard]] inline bool is_same_connection(const Endpoint& a, const Endpoint& b) {
+  return a.place == Place::message && b.place == Place::message && a.rank == b.rank && a.channel == b.channel;
+}
 // Whether the step loads from, or stores to, the memory of other ranks.
 [[nodiscard]] bool is_direct(const Step& step);
 [[nodiscard]] bool is_multicast(const Step& step);

@@ -214,6 +214,7 @@ bool SymbolicRun::load(const Endpoint& end, std::uint32_t rank, std::uint32_t of
                                 end.slice.first_piece + offset),
                     to_string(end.slice));
       }
+      if (!fits(now_.lane->rank, end.slice, offset, held)) return false;
       if (held.id > kGivenUp && held.round == now_.lane->round) return true;
       return check_operand(held, fmt::format("the message from rank {}", end.rank));
     }
@@ -246,7 +247,7 @@ bool SymbolicRun::load_slot(const Endpoint& end, std::uint32_t rank, std::uint32
 
 bool SymbolicRun::store(const Endpoint& end, std::uint32_t offset, Held held) {
   switch (end.place) {
-    case Place::message: return true;  // goes with publish()
+    case Place::message: return fits(now_.lane->rank, end.slice, offset, held);  // goes with publish()
     case Place::local: return store_cell(now_.lane->rank, end, offset, held);
     case Place::remote: return store_cell(end.rank, end, offset, held);
     case Place::multicast: break;
@@ -264,7 +265,7 @@ bool SymbolicRun::store_cell(std::uint32_t rank, const Endpoint& end, std::uint3
   return fits(rank, end.slice, offset, held);
 }
 
-// Where blocks differ in size, only what is as large as the block may be put there.
+// Where blocks differ in size, only what is as large as the block may be put there, or be a message of its size.
 bool SymbolicRun::fits(std::uint32_t rank, const Slice& slice, std::uint32_t offset, const Held& held) {
   const Schedule& schedule = programs_.schedule();
   if (!facts_of(schedule.collective).varies) return true;
@@ -273,7 +274,8 @@ bool SymbolicRun::fits(std::uint32_t rank, const Slice& slice, std::uint32_t off
       size_class(schedule, rank, slice.space, slice.block))
     return true;
   return fail(Fault::mixed,
-              fmt::format("stores what is as large as input block {} of rank {}", value.origin.block, value.first),
+              fmt::format("puts what is as large as input block {} of rank {} where something of another size belongs",
+                          value.origin.block, value.first),
               at_rank(rank, slice, offset));
 }
 

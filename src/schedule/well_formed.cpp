@@ -142,6 +142,12 @@ class Checker {
         }
         if (writes && end.place != Place::message && end.slice.space == Space::input)
           return fail(Fault::malformed, "writes to an input, which belongs to the caller", to_string(end.slice));
+        if (end.place == Place::message && std::count_if(ends->begin(), ends->end(), [&](const Endpoint& other) {
+                                             return is_same_connection(end, other);
+                                           }) > 1) {
+          return fail(Fault::malformed,
+                      fmt::format("{} two messages on one connection at once", writes ? "sends" : "receives"));
+        }
         if (writes && std::count(ends->begin(), ends->end(), end) > 1)
           return fail(Fault::malformed, "names a destination twice", to_string(end.slice));
       }
@@ -152,6 +158,8 @@ class Checker {
       return fail(Fault::malformed, "folds what the switch has folded together with something else");
     if (step.gives_up_source && (step.sources.size() != 1 || step.sources[0].place != Place::local))
       return fail(Fault::malformed, "gives up a source that is not one slice of its own");
+    if (step.gives_up_source && step.sources[0].slice.space == Space::input)
+      return fail(Fault::malformed, "gives up an input, which belongs to the caller", to_string(model));
     return true;
   }
 

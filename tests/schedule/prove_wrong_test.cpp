@@ -248,6 +248,55 @@ TEST(ProveWrong, DifferentBitsOnDifferentRanksAreFree) {
   EXPECT_TOLD(*proof.failure, "another fold than on another rank");
 }
 
+// Rank 0 has the result and sends it twice, of which one message would do.
+Lane sends_the_same_twice(Builder& b) {
+  if (b.rank() == 0) {
+    b.completing();
+    co_yield b.recv_reduce(1, b.input(), b.output());
+    co_yield b.send(1, b.output());
+    co_yield b.send(1, b.output());
+  } else {
+    co_yield b.send(0, b.input());
+    co_yield b.recv(0, b.output());
+    co_yield b.recv(0, b.output());
+  }
+}
+
+TEST(ProveWrong, FusingNeverSendsTwoMessagesOnOneConnectionAtOnce) {
+  const Schedule schedule = scripted({}, [](Builder& b, std::uint32_t) { return sends_the_same_twice(b); });
+  EXPECT_EQ(collect(schedule, 0, Fusion::neighbours).lanes[0].size(), 2U);
+  const Proof proof = prove(schedule);
+  ASSERT_TRUE(proof.ok()) << proof.failure->to_string();
+  EXPECT_LE(proof.least_depth_fused, 1U) << "each of the two steps wants room for one message";
+}
+
+// Blocks of an all-to-all differ in size by pair. Rank 0 sends what is for rank 1, and calls it a message as large as
+// its input block `named`.
+Lane names_a_size(Builder& b, std::uint32_t named) {
+  const std::uint32_t own = b.rank();
+  const std::uint32_t other = 1 - own;
+  const std::vector<Endpoint> from = {{Place::local, 0, 0, b.input_block(other)}};
+  const std::vector<Endpoint> into = {{Place::message, other, 0, b.input_block(own == 0 ? named : other)}};
+  co_yield b.copy(b.input_block(own), b.output_block(own));
+  co_yield b.combine(from, into);
+  co_yield b.recv(other, b.output_block(other));
+}
+
+TEST(ProveWrong, AMessageOfAnotherSizeThanItsBlock) {
+  const auto proof_of = [](std::uint32_t named) {
+    Schedule schedule = scripted({}, [=](Builder& b, std::uint32_t) { return names_a_size(b, named); });
+    schedule.collective = Collective::all_to_all_v;
+    schedule.spaces = spaces_of(schedule.collective, schedule.num_ranks);
+    schedule.allows_in_place = false;
+    return prove(schedule);
+  };
+  const Proof right = proof_of(1);
+  EXPECT_TRUE(right.ok()) << right.failure->to_string();
+  const Proof wrong = proof_of(0);
+  EXPECT_FAULT(wrong, Fault::mixed);
+  EXPECT_TOLD(*wrong.failure, "another size");
+}
+
 // --- steps that name what is not there ---
 
 struct Malformed {
@@ -324,6 +373,26 @@ std::vector<Malformed> malformed() {
       {"same_twice", Fault::malformed, "twice", {}, only([](Builder& b) -> const Step& {
          return with(b, {{Place::local, 0, 0, b.input()}},
                      {{Place::local, 0, 0, b.output()}, {Place::local, 0, 0, b.output()}});
+       })},
+      {"gives_up_input", Fault::malformed, "belongs to the caller", {}, only([](Builder& b) -> const Step& {
+         return b.send_away(b.neighbour(1), b.input());
+       })},
+      {"sends_twice_at_once",
+       Fault::malformed,
+       "sends two messages on one connection",
+       {},
+       only([](Builder& b) -> const Step& {
+         return with(b, {{Place::local, 0, 0, b.input()}},
+                     {{Place::message, b.neighbour(1), 0, b.input()}, {Place::message, b.neighbour(1), 0, b.output()}});
+       })},
+      {"receives_twice_at_once",
+       Fault::malformed,
+       "receives two messages on one connection",
+       {},
+       only([](Builder& b) -> const Step& {
+         return with(b,
+                     {{Place::message, b.neighbour(1), 0, b.input()}, {Place::message, b.neighbour(1), 0, b.input()}},
+                     {{Place::local, 0, 0, b.output()}});
        })},
       {"writes_input", Fault::malformed, "belongs to the caller", {}, only([](Builder& b) -> const Step& {
          return b.copy(b.output(), b.input());
