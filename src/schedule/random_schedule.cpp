@@ -156,6 +156,7 @@ class Author {
       join(tree);
     } else if (tree.parts[root].at.space != Space::output) {
       Step& step = next(tree, root, tree.parts[root].lane);
+      step.completes = ranks_ == 1;
       step.sources = {local(tree.parts[root].at)};
       tree.parts[root].at = slice(Space::output, tree.run);
       step.destinations = {local(tree.parts[root].at)};
@@ -185,6 +186,7 @@ class Author {
     tree.joined += static_cast<std::uint32_t>(children.size());
     shuffle(sources);
     Step& fold = next(tree, parent, lane_of(false, parent, children[0]));
+    fold.completes = tree.joined + 1 == ranks_;
     fold.sources = std::move(sources);
     tree.parts[parent].at = slice(uses_scratch_ && toss() ? Space::scratch : Space::output, tree.run);
     fold.destinations = {local(tree.parts[parent].at)};
@@ -252,6 +254,7 @@ class Author {
     }
     Step& fold = append(rank, 1, StepKind::combine);
     fold.after = {{0, part.post}};  // in place the fold overwrites what this rank exposes
+    fold.completes = true;
     fold.sources = std::move(sources);
     fold.destinations = {local(slice(Space::output, part.run))};
   }
@@ -283,6 +286,7 @@ class Author {
     for (const std::uint32_t rank : shuffled_ranks())
       if (rank != owner) others.push_back(remote(rank, 1, output));
     Step& fold = append(owner, 0, StepKind::combine);
+    fold.completes = true;
     fold.sources = everyone(owner, 0, slice(Space::input, run), shuffled_ranks());
     fold.destinations = {local(output)};
     if (toss()) {
