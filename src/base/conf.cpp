@@ -1,15 +1,11 @@
 #include "base/conf.hpp"
 
 #include <algorithm>
-#include <array>
-#include <cerrno>
 #include <unordered_map>
 
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
+#include "base/file.hpp"
 #include "base/text.hpp"
 
 namespace tutti {
@@ -50,16 +46,6 @@ ParsedValue parse_value(std::string_view text) {
     return {{}, "something follows the closing quote; only a # comment may"};
   return {text.substr(1, close - 1), {}};
 }
-
-struct FileDescriptor {
-  int number;
-  explicit FileDescriptor(int descriptor) : number(descriptor) {}
-  FileDescriptor(const FileDescriptor&) = delete;
-  FileDescriptor& operator=(const FileDescriptor&) = delete;
-  ~FileDescriptor() {
-    if (number >= 0) ::close(number);
-  }
-};
 
 class Parser {
  public:
@@ -118,35 +104,7 @@ ConfContents parse_conf(std::string_view text, std::string_view path) {
 }
 
 Result<std::optional<std::string>> read_conf(const std::string& path) {
-  const auto cannot = [&](int error) {
-    return Status::from_errno(fmt::format("cannot read {}", in_quotes(path)), error);
-  };
-  // Non-blocking, so that a pipe without a writer is refused below and not waited for.
-  const FileDescriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
-  if (file.number < 0) {
-    if (errno == ENOENT || errno == ENOTDIR) return std::optional<std::string>();
-    return cannot(errno);
-  }
-  struct stat about {};
-  if (::fstat(file.number, &about) != 0) return cannot(errno);
-  if (S_ISDIR(about.st_mode)) return cannot(EISDIR);
-  if (!S_ISREG(about.st_mode) && !S_ISCHR(about.st_mode)) {
-    return Status(Code::invalid_argument, fmt::format("cannot read {}: it is not a regular file", in_quotes(path)));
-  }
-  std::string text;
-  std::array<char, 16384> buffer{};
-  while (true) {
-    const ssize_t count = ::read(file.number, buffer.data(), buffer.size());
-    if (count < 0 && errno == EINTR) continue;
-    if (count < 0) return cannot(errno);
-    if (count == 0) return std::optional(std::move(text));
-    text.append(buffer.data(), static_cast<std::size_t>(count));
-    if (text.size() > kConfGreatestBytes) {
-      return Status(Code::invalid_argument,
-                    fmt::format("cannot read {}: it is larger than {} bytes, which no tutti.conf is", in_quotes(path),
-                                kConfGreatestBytes));
-    }
-  }
+  return read_file_if_there(path, kConfGreatestBytes);
 }
 
 }  // namespace tutti

@@ -24,6 +24,7 @@
 #include "cli/choice.hpp"
 #include "cli/commands.hpp"
 #include "cli/output.hpp"
+#include "cli/prove_file.hpp"
 #include "cli/table.hpp"
 #include "schedule/cost.hpp"
 
@@ -39,6 +40,7 @@ struct Options {
   ChoiceOptions choice;
   std::string ranks = "1-33";
   CaseOptions cases;
+  std::vector<std::string> files;
   OutputOptions output;
 };
 
@@ -286,8 +288,15 @@ Run define(CLI::App& app) {
       ->type_name("LIST")
       ->capture_default_str();
   add_case_options(app, options->cases);
+  CLI::Option* files = app.add_option("--file", options->files,
+                                      "Schedules that someone has written down instead (docs/formats/schedule.md)")
+                           ->type_name("PATH");
+  for (CLI::Option* other : app.get_options())
+    if (other != files) files->excludes(other);
   add_output_options(app, options->output);
-  return [options](const Context& context) { return run(*options, context); };
+  return [options](const Context& context) {
+    return options->files.empty() ? run(*options, context) : prove_files(options->files, options->output, context);
+  };
 }
 
 }  // namespace
@@ -300,7 +309,8 @@ Command prove_command() {
               "tutti prove --algorithm ring --collective all_reduce --ranks 2-33\n"
               "tutti prove --all --ranks 1-33\n"
               "tutti prove --algorithm knomial --collective broadcast --ranks 7 --radix 3 --root 2\n"
-              "tutti prove --ranks 2,3,5-9 --json",
+              "tutti prove --ranks 2,3,5-9 --json\n"
+              "tutti prove --file my_all_reduce.sched",
           .define = define};
 }
 

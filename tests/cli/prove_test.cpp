@@ -1,6 +1,8 @@
 // `tutti prove` as a user calls it.
 #include <algorithm>
 #include <array>
+#include <fstream>
+#include <iterator>
 #include <sstream>
 #include <string>
 #include <vector>
@@ -9,6 +11,7 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
+#include "../base/temporary_folder.hpp"
 #include "algorithms/registry.hpp"
 #include "cli/commands.hpp"
 #include "cli/program.hpp"
@@ -101,6 +104,52 @@ TEST(Prove, UnknownNamesAreMisuseAndTheKnownAreNamed) {
     EXPECT_EQ(outcome.exit, 2);
     EXPECT_EQ(outcome.out, "");
     EXPECT_TRUE(contains(outcome.error, "'rign'") && contains(outcome.error, "all_reduce ring")) << outcome.error;
+  }
+}
+
+const std::string kExample = TUTTI_SOURCE_DIR "/examples/my_all_reduce.sched";
+
+TEST(Prove, ProvesSchedulesThatAreWrittenDown) {
+  const Outcome outcome = prove({"--file", kExample, "--json"});
+  EXPECT_EQ(outcome.exit, 0) << outcome.error;
+  const nlohmann::json rows = nlohmann::json::parse(outcome.out);
+  ASSERT_EQ(rows.size(), 1U);
+  EXPECT_EQ(rows[0]["file"], kExample);
+  EXPECT_EQ(rows[0]["name"], "square");
+  EXPECT_EQ(rows[0]["ranks"], 4);
+  EXPECT_EQ(rows[0]["verdict"], "proven");
+  EXPECT_EQ(rows[0]["order"], "uniform");
+  // Four halves of the buffer go out.
+  EXPECT_EQ(rows[0]["blocks_out"], 2.0);
+}
+
+TEST(Prove, TellsTheStoryOfAFileThatIsWrongAndGoesOn) {
+  const testing::TemporaryFolder folder;
+  std::ifstream example(kExample);
+  std::string text{std::istreambuf_iterator<char>(example), {}};
+  // Rank 3 folds what it should hand out, so rank 1 receives what nobody sends.
+  text.replace(text.find("send output[0.0] to 1\n"), 21, "copy scratch = input");
+  const std::string unreadable = folder.write("unreadable.sched", text);
+  text.replace(text.find("pieces 2"), 8, "pieces 2\nscratch 1");
+  text.replace(text.find("scratch = input"), 15, "scratch[0.0] = input[0.0]");
+  const std::string wrong = folder.write("wrong.sched", text);
+  const Outcome outcome = prove({"--file", wrong, kExample});
+  EXPECT_EQ(outcome.exit, 1) << outcome.error;
+  EXPECT_TRUE(contains(outcome.out, "wrong") && contains(outcome.out, "proven")) << outcome.out;
+  EXPECT_TRUE(contains(outcome.error, "rank 3 sends rank 1 1 messages a round, which receives 2")) << outcome.error;
+
+  const Outcome misused = prove({"--file", unreadable, "--file", folder.file("missing"), kExample});
+  EXPECT_EQ(misused.exit, 2);
+  EXPECT_TRUE(contains(misused.out, "proven")) << misused.out;
+  EXPECT_TRUE(contains(misused.error, unreadable + ":49:8: found 'scratch', expected another space")) << misused.error;
+  EXPECT_TRUE(contains(misused.error, "missing': No such file or directory")) << misused.error;
+}
+
+TEST(Prove, FilesGoWithNoChoiceOfAlgorithms) {
+  for (const char* option : {"--ranks=2", "--algorithm=ring", "--all", "--root=0"}) {
+    const Outcome outcome = prove({"--file", kExample, option});
+    EXPECT_EQ(outcome.exit, 2) << option;
+    EXPECT_TRUE(contains(outcome.error, "excludes --file")) << outcome.error;
   }
 }
 
