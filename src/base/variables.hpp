@@ -92,9 +92,9 @@ class Variables {
   // The same where anything wrong is an error, one line for each problem.
   [[nodiscard]] static Result<Variables> load(const Environment& environment, const ConfPaths& paths);
 
-  // The value in the type of its row: bool, std::int64_t, Bytes, Nanos, std::string_view (the choice's word),
-  // const VariableList&, const std::string&. Of the first four an optional where the row admits automatic or has no
-  // default.
+  // The value in the type of its row: bool, std::int64_t, Bytes, Nanos, std::string_view (the choice's word, or the
+  // text with the row's prefix), const VariableList&, const std::string&. Of the first four an optional where the row
+  // admits automatic or has no default.
   template <VariableId id>
   [[nodiscard]] decltype(auto) get() const {
     constexpr VariableType kType = row_of(id).type;
@@ -102,7 +102,7 @@ class Variables {
     if constexpr (kType == VariableType::integer) return number<std::int64_t, id>();
     if constexpr (kType == VariableType::bytes) return number<Bytes, id>();
     if constexpr (kType == VariableType::duration) return number<Nanos, id>();
-    if constexpr (kType == VariableType::choice) return std::string_view(row_of(id).choices[chosen<id>()]);
+    if constexpr (kType == VariableType::choice) return word<id>();
     if constexpr (kType == VariableType::list) return (std::get<VariableList>(values_[index_of(id)]));
     if constexpr (kType == VariableType::text) return (std::get<std::string>(values_[index_of(id)]));
   }
@@ -128,6 +128,12 @@ class Variables {
   [[nodiscard]] std::size_t chosen() const {
     static_assert(row_of(id).type == VariableType::choice, "only a choice has an index");
     return std::get<VariableChoice>(values_[index_of(id)]).index;
+  }
+
+  template <VariableId id>
+  [[nodiscard]] std::string_view word() const {
+    const std::string* text = std::get_if<std::string>(&values_[index_of(id)]);
+    return text != nullptr ? std::string_view(*text) : row_of(id).choices[chosen<id>()];
   }
 
   template <typename T, VariableId id>

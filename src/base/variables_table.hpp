@@ -57,6 +57,8 @@ struct VariableRow {
   VariableRange range{};                        // of integer, bytes and duration
   bool automatic = false;                       // whether kAutomatic is allowed beside the range
   std::span<const std::string_view> choices{};  // of choice and list; a list without any takes any words
+  std::string_view prefix{};                    // of choice: a value that begins so is taken as it stands
+  std::string_view behind{};                    // what stands behind the prefix, for people: "PATH"
   std::string_view meaning{};                   // one sentence
   std::array<std::string_view, 2> aliases{};    // the originals' names
   VariableGroup group{};
@@ -75,6 +77,7 @@ inline constexpr auto kDebug = std::to_array<std::string_view>({"none", "version
 inline constexpr auto kSubsystems =
     std::to_array<std::string_view>({"init", "coll", "shm", "env", "prove", "bench", "launch", "all"});
 inline constexpr auto kAlgorithms = std::to_array<std::string_view>({"auto", "one_shot", "two_shot", "ring"});
+inline constexpr std::string_view kFilePrefix = "file:";
 inline constexpr auto kWalkers = std::to_array<std::string_view>({"auto", "generic", "specialised"});
 }  // namespace variable_choices
 
@@ -121,7 +124,10 @@ inline constexpr auto kVariables = std::to_array<VariableRow>({
      .type = VariableType::choice,
      .initial = "auto",
      .choices = variable_choices::kAlgorithms,
-     .meaning = "The algorithm of every all-reduce; auto chooses by size.",
+     .prefix = variable_choices::kFilePrefix,
+     .behind = "PATH",
+     .meaning = "The algorithm of every all-reduce; auto chooses by size, file: takes the schedule in that file, which "
+                "is proven when a communicator is made.",
      .group = VariableGroup::tuning},
     {.id = VariableId::walker,
      .name = "TUTTI_WALKER",
@@ -229,6 +235,7 @@ consteval bool rows_are_whole() {
     const bool chooses = row.type == VariableType::choice;
     if (!row.name.starts_with("TUTTI_") || !row.meaning.ends_with('.')) return false;
     if (chooses && (row.choices.empty() || row.initial.empty())) return false;
+    if (row.prefix.empty() != row.behind.empty() || (!chooses && !row.prefix.empty())) return false;
     if (row.automatic && (!row.is_ranged() || row.range.low <= kAutomatic)) return false;
     if (row.range.low > row.range.high) return false;
   }

@@ -70,6 +70,10 @@ const std::string_view* find_choice(const VariableRow& row, std::string_view tex
 }
 
 Result<VariableValue> parse_choice(const VariableRow& row, std::string_view text) {
+  if (!row.prefix.empty() && text.starts_with(row.prefix)) {
+    if (text.size() == row.prefix.size()) return not_allowed(row, in_quotes(text) + " has nothing behind it");
+    return VariableValue(std::string(text));
+  }
   const std::string_view* choice = find_choice(row, text);
   if (choice == nullptr) return not_allowed(row, in_quotes(text) + " is not one of the choices");
   return VariableValue(VariableChoice{static_cast<std::size_t>(choice - row.choices.data())});
@@ -129,7 +133,9 @@ std::string allowed_text(const VariableRow& row) {
   switch (row.type) {
     case VariableType::boolean: return "0 or 1";
     case VariableType::text: return "any text";
-    case VariableType::choice: return fmt::format("{}", fmt::join(row.choices, ", "));
+    case VariableType::choice:
+      return fmt::format("{}{}{}{}", fmt::join(row.choices, ", "), row.prefix.empty() ? "" : ", ", row.prefix,
+                         row.behind);
     case VariableType::list:
       if (row.choices.empty()) return "a list with commas";
       return fmt::format("a list of {}", fmt::join(row.choices, ", "));

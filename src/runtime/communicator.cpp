@@ -50,6 +50,8 @@ constexpr std::uint64_t kRoundUnit = 4096;
 
 constexpr std::string_view kSmallAlgorithm = "one_shot";
 
+std::uint32_t num_algorithms() { return static_cast<std::uint32_t>(algorithms_of(Collective::all_reduce).size()); }
+
 std::uint32_t small_number() { return number_of(*find_algorithm(Collective::all_reduce, kSmallAlgorithm)); }
 
 }  // namespace
@@ -63,7 +65,7 @@ Communicator::Communicator(std::shared_ptr<const shm::Region> region, std::uint3
       log_(log),
       process_(getpid()),
       heap_(*region_, rank) {
-  plans_.resize(algorithms_of(Collective::all_reduce).size());
+  plans_.resize(num_algorithms());
   for (int op = 0; op < kNumOps; ++op)
     for (int type = 0; type < kNumTypes; ++type) {
       Prepared& entry = prepared_[static_cast<std::size_t>(op)][static_cast<std::size_t>(type)];
@@ -93,7 +95,7 @@ Result<std::unique_ptr<Communicator>> Communicator::join(const UniqueId& id, int
       .rank = rank,
       .num_ranks = num_ranks,
       .generation = generation,
-      .configuration = Settings::agreement(variables),
+      .configuration = settings.agreement(variables),
       .region_bytes = [&](int ranks) { return Bytes(shm::region_bytes(shape_for(ranks))); },
   };
   const JoinOptions options{
@@ -102,12 +104,16 @@ Result<std::unique_ptr<Communicator>> Communicator::join(const UniqueId& id, int
       .warn = [&log](std::string_view text) { log.warn(LogSubsystem::init, "{}", text); },
   };
   Result<Membership> membership = tutti::join(request, options);
+  // The others know by now that this rank has no file; it itself knows why.
+  if (settings.file && !settings.file->unread.ok()) return settings.file->unread;
   if (!membership.ok()) return membership.status();
   Result<std::unique_ptr<shm::Region>> region = shm::Region::map(std::move(membership->region), shape_for(num_ranks));
   if (!region.ok()) return region.status();
 
   std::unique_ptr<Communicator> communicator(
       new Communicator(std::move(*region), static_cast<std::uint32_t>(rank), settings, log));
+  // All ranks have the same text, so all come to the same end here.
+  if (Status status = communicator->take_file(); !status.ok()) return status;
   // The watch's thread ends before the region goes: see the order of the members.
   const shm::Region* shared = communicator->region_.get();
   const auto mark = [shared](Code code) {
@@ -129,9 +135,21 @@ std::unique_ptr<Communicator> Communicator::over(std::shared_ptr<const shm::Regi
                                                  const Settings& settings, Log& log) {
   std::unique_ptr<Communicator> communicator(
       new Communicator(std::move(region), static_cast<std::uint32_t>(rank), settings, log));
+  const Status taken = communicator->take_file();
+  TUTTI_ASSERT(taken.ok(), "who names a file for ranks of one process has a right one");
   const Status arrived = communicator->arrive();
   TUTTI_ASSERT(arrived.ok(), "ranks of one process cannot be lost");
   return communicator;
+}
+
+Status Communicator::take_file() {
+  if (!settings_.file) return {};
+  TUTTI_TRY(settings_.file->unread);
+  Result<OwnAlgorithm> own = own_algorithm(*settings_.file, num_ranks_, region_->shape());
+  if (!own.ok()) return own.status();
+  own_ = std::move(*own);
+  settings_.file.reset();  // its text may be large
+  return {};
 }
 
 // Tells the others which cores this rank runs on, waits for theirs, and gets ready.
@@ -205,6 +223,10 @@ Result<const Plan*> Communicator::plan_of(std::uint32_t number, const Schedule& 
 }
 
 Result<const Plan*> Communicator::plan_for(std::string_view name, std::uint32_t& number) {
+  if (own_ && name == settings_.algorithm) {
+    number = num_algorithms();
+    return plan_of(number, own_->schedule);
+  }
   const Algorithm* algorithm = find_algorithm(Collective::all_reduce, name);
   if (algorithm == nullptr)
     return Status(Code::invalid_argument, fmt::format("no all-reduce algorithm is called '{}'", name));
@@ -270,9 +292,11 @@ Status Communicator::all_reduce_chosen(const void* input, void* output, std::uin
       .num_ranks = num_ranks_,
       .bytes = bytes,
       .symmetric = heap_.find(input, bytes).segment != nullptr && heap_.find(output, bytes).segment != nullptr,
+      .in_place = input == output,
       .op = operation.op,
       .commutative = operation.commutative,
       .forced = settings_.algorithm,
+      .own = own_ ? &own_->facts : nullptr,
   });
   if (choice.is_fallback)
     log_.warn_once(LogSubsystem::coll, choice.why, "TUTTI_ALLREDUCE_ALGORITHM={} cannot be followed ({}); {} runs",
@@ -293,12 +317,12 @@ Status Communicator::all_reduce_by(const Schedule& schedule, std::uint32_t numbe
   const Result<const Prepared*> entry = prepared(type, op);
   if (!entry.ok()) return entry.status();
   TUTTI_TRY(check_buffers(input, output, count, type));
-  const auto num_algorithms = static_cast<std::uint32_t>(algorithms_of(Collective::all_reduce).size());
-  const std::uint32_t own_number = num_algorithms + number;
+  const std::uint32_t first = num_algorithms() + 1;  // the settings' file has the one in between
+  const std::uint32_t own_number = first + number;
   if (own_number > CallDescription::kMostAlgorithm)
     return {Code::invalid_argument,
             fmt::format("a communicator keeps {} schedules beside its algorithms, and {} is asked for",
-                        CallDescription::kMostAlgorithm + 1 - num_algorithms, number)};
+                        CallDescription::kMostAlgorithm + 1 - first, number)};
   // What is in the registry is proven; this may come from anywhere.
   if (own_number >= plans_.size() || plans_[own_number] == nullptr)
     if (const auto fault = find_malformed(Programs(schedule, Fusion::none)))

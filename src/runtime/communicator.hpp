@@ -101,6 +101,8 @@ class Communicator {
     ReduceKernel streaming = nullptr;
   };
 
+  // Takes the settings' file, if there is one, as the algorithm of every all-reduce.
+  [[nodiscard]] Status take_file();
   [[nodiscard]] Status arrive();
   [[nodiscard]] Result<std::uint64_t> agree(std::uint64_t mine, std::string_view on_what);
   [[nodiscard]] Result<const Plan*> plan_of(std::uint32_t number, const Schedule& schedule);
@@ -131,7 +133,8 @@ class Communicator {
   SymmetricHeap heap_;
   // The small path takes fewer bytes than this; 0: it is closed.
   std::uint64_t small_end_ = 0;
-  std::vector<std::unique_ptr<const Plan>> plans_;  // by number; the registry's algorithms come first
+  std::optional<OwnAlgorithm> own_;                 // of the settings' file
+  std::vector<std::unique_ptr<const Plan>> plans_;  // by number; the registry's come first, then that of own_
   std::array<std::array<Prepared, kNumTypes>, kNumOps> prepared_;
   std::vector<std::optional<Prepared>> custom_;
   std::vector<std::byte> scratch_;

@@ -22,6 +22,16 @@ std::string_view objection(std::string_view algorithm, const Situation& situatio
   return "";
 }
 
+std::string_view objection(const OwnFacts& own, const Situation& situation) {
+  if (own.needs_symmetric && !situation.symmetric) return "the schedule needs both buffers in symmetric memory";
+  if (own.needs_symmetric && situation.op == Op::premultiplied_sum)
+    return "the schedule reads inputs by name, where a pre-multiplied sum has not scaled them";
+  if (!own.keeps_rank_order && !situation.commutative) return "the schedule does not keep the order of the ranks";
+  if (!own.allows_in_place && situation.in_place) return "the schedule is not for calls in place";
+  if (!own.allows_out_of_place && !situation.in_place) return "the schedule is for calls in place only";
+  return "";
+}
+
 Choice by_size(const Situation& situation) {
   if (situation.bytes >= kTwoShotMin && objection("two_shot", situation).empty())
     return {.algorithm = "two_shot", .why = "large, in symmetric memory"};
@@ -35,7 +45,8 @@ Choice by_size(const Situation& situation) {
 
 Choice choose_all_reduce(const Situation& situation) {
   if (situation.forced.empty()) return by_size(situation);
-  const std::string_view against = objection(situation.forced, situation);
+  const std::string_view against =
+      situation.own != nullptr ? objection(*situation.own, situation) : objection(situation.forced, situation);
   if (against.empty()) return {.algorithm = situation.forced, .why = "forced"};
   Choice choice = by_size(situation);
   choice.why = against;

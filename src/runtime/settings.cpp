@@ -34,6 +34,7 @@ Settings Settings::from(const Variables& variables) {
   settings.walker = variables.get_as<WalkerChoice, VariableId::walker>();
   if (const std::string_view name = variables.get<VariableId::allreduce_algorithm>(); name != "auto")
     settings.algorithm = std::string(name);
+  settings.file = AlgorithmFile::of(settings.algorithm);
   if (const auto bytes = variables.get<VariableId::stream_min>()) settings.stream_min = bytes->value();
   if (const auto spin = variables.get<VariableId::spin>()) settings.spin = to_chrono(*spin);
   settings.yield = to_chrono(variables.get<VariableId::yield>());
@@ -46,11 +47,14 @@ Settings Settings::from(const Variables& variables) {
   return settings;
 }
 
-std::string Settings::agreement(const Variables& variables) {
+std::string Settings::agreement(const Variables& variables) const {
   constexpr VariableId kAgreed[] = {VariableId::allreduce_algorithm, VariableId::staging_slot,
                                     VariableId::staging_depth};
   std::string lines;
-  for (const VariableId id : kAgreed) lines += fmt::format("{}={}\n", row_of(id).name, variables.text(id));
+  for (const VariableId id : kAgreed) {
+    const bool is_file = id == VariableId::allreduce_algorithm && file;
+    lines += fmt::format("{}={}\n", row_of(id).name, is_file ? file->agreement() : variables.text(id));
+  }
   return lines;
 }
 

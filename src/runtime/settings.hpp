@@ -6,6 +6,7 @@
 #include <string>
 
 #include "base/variables.hpp"
+#include "runtime/algorithm_file.hpp"
 #include "runtime/executor.hpp"
 #include "transport/shm/region.hpp"
 #include "transport/shm/waiter.hpp"
@@ -16,6 +17,7 @@ struct Settings {
   shm::RegionShape region;  // num_ranks filled in by whoever knows it
   WalkerChoice walker = WalkerChoice::automatic;
   std::string algorithm;                    // forced for all-reduce; empty: by size
+  std::optional<AlgorithmFile> file;        // that `algorithm` names, where it names one
   std::optional<std::uint64_t> stream_min;  // bytes; nothing: by the size of the cache
   std::optional<std::chrono::nanoseconds> spin;
   std::chrono::nanoseconds yield{1'000'000};
@@ -27,8 +29,8 @@ struct Settings {
 
   [[nodiscard]] static Settings from(const Variables& variables);
 
-  // NAME=VALUE lines of what must be the same on all ranks.
-  [[nodiscard]] static std::string agreement(const Variables& variables);
+  // NAME=VALUE lines of what must be the same on all ranks; the variables are those that these settings are from.
+  [[nodiscard]] std::string agreement(const Variables& variables) const;
 };
 
 }  // namespace tutti

@@ -89,8 +89,7 @@ TEST_F(VariablesTest, ValuesFromTheEnvironment) {
                                     {"TUTTI_TIMEOUT", "90"},
                                     {"TUTTI_RANK", "3"}});
   EXPECT_EQ(variables.get<VariableId::debug>(), "trace");
-  enum class Algorithm { automatic, one_shot, two_shot, ring };
-  EXPECT_EQ((variables.get_as<Algorithm, VariableId::allreduce_algorithm>()), Algorithm::two_shot);
+  EXPECT_EQ(variables.get<VariableId::allreduce_algorithm>(), "two_shot");
   EXPECT_EQ(variables.get<VariableId::staging_slot>(), Bytes(3 << 19));
   EXPECT_EQ(variables.get<VariableId::staging_depth>(), 64);
   EXPECT_EQ(variables.get<VariableId::stream_min>(), Bytes(4 << 20));
@@ -108,6 +107,18 @@ TEST_F(VariablesTest, AutomaticByNumberAndByWord) {
   EXPECT_NE(problem({{"TUTTI_YIELD", "-2"}}), "");
   EXPECT_NE(problem({{"TUTTI_SPIN", "-1"}}), "");
   EXPECT_NE(problem({{"TUTTI_STAGING_DEPTH", "auto"}}), "");
+}
+
+TEST_F(VariablesTest, AChoiceMayTakeAnythingBehindItsPrefix) {
+  const Variables variables = good({{"TUTTI_ALLREDUCE_ALGORITHM", " file:/a b/My.sched "}});
+  EXPECT_EQ(variables.get<VariableId::allreduce_algorithm>(), "file:/a b/My.sched");
+  EXPECT_EQ(variables.text(VariableId::allreduce_algorithm), "file:/a b/My.sched");
+  EXPECT_NE(problem({{"TUTTI_ALLREDUCE_ALGORITHM", "file:"}}).find("'file:' has nothing behind it; allowed: auto, "),
+            std::string::npos);
+  EXPECT_NE(problem({{"TUTTI_ALLREDUCE_ALGORITHM", "files"}}).find("'files' is not one of the choices"),
+            std::string::npos);
+  EXPECT_TRUE(allowed_text(row_of(VariableId::allreduce_algorithm)).ends_with(", file:PATH"));
+  EXPECT_NE(problem({{"TUTTI_WALKER", "file:a"}}), "");
 }
 
 TEST_F(VariablesTest, Lists) {

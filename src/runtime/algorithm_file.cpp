@@ -1,0 +1,100 @@
+#include "runtime/algorithm_file.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "base/file.hpp"
+#include "base/text.hpp"
+#include "base/variables_table.hpp"
+#include "schedule/text_form.hpp"
+
+namespace tutti {
+
+namespace {
+
+// FNV-1a (Fowler, Noll, Vo) of 64 bits: ranks with different files are an oversight and not an attack.
+std::uint64_t digest(std::string_view text) {
+  constexpr std::uint64_t kBasis = 0xCBF29CE484222325;
+  constexpr std::uint64_t kPrime = 0x100000001B3;
+  std::uint64_t hash = kBasis;
+  for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * kPrime;
+  return hash;
+}
+
+// What keeps a right schedule from running on this transport; empty if nothing does.
+std::string objection(const Plan& plan, const Proof& proof, const shm::RegionShape& shape) {
+  const auto posts_scratch = [](const Posted& post) {
+    return post.kind != StepKind::signal && post.slice.space == Space::scratch;
+  };
+  if (proof.least_depth_fused > shape.message_depth)
+    return fmt::format(
+        "it needs {} messages in flight on a connection, and there are {}; set TUTTI_STAGING_DEPTH higher",
+        proof.least_depth_fused, shape.message_depth);
+  if (!plan.needs_symmetric && std::max(proof.least_slots, plan.exposes_per_round) > shape.staging_depth)
+    return fmt::format("it needs {} staging slots, and there are {}; set TUTTI_STAGING_DEPTH higher",
+                       std::max(proof.least_slots, plan.exposes_per_round), shape.staging_depth);
+  if (!plan.needs_symmetric) return "";
+  for (const std::vector<Posted>& posts : plan.posts)
+    if (std::any_of(posts.begin(), posts.end(), posts_scratch))
+      return "it opens some memory, so all that it posts is reached by name, and scratch has no name for other ranks";
+  return "";
+}
+
+// Whether calls of that kind are right. What opens memory runs by name, so what it exposes must be safe by name.
+bool allows(const Plan& plan, bool allowed, const ExposureProof& proof) {
+  return allowed && (!plan.needs_symmetric || proof.exposure != Exposure::copy_only);
+}
+
+}  // namespace
+
+std::optional<AlgorithmFile> AlgorithmFile::of(std::string_view value) {
+  if (!value.starts_with(variable_choices::kFilePrefix)) return std::nullopt;
+  AlgorithmFile file;
+  file.path = value.substr(variable_choices::kFilePrefix.size());
+  Result<std::string> text = read_file(file.path, schedule_text::kMostBytes);
+  if (text.ok()) {
+    file.text = std::move(*text);
+  } else {
+    file.unread = text.status().with_context("TUTTI_ALLREDUCE_ALGORITHM");
+  }
+  return file;
+}
+
+std::string AlgorithmFile::agreement() const {
+  // One line, whatever the path holds.
+  const std::string value = printable(fmt::format("{}{}", variable_choices::kFilePrefix, path));
+  if (!unread.ok()) return value + " (unreadable)";
+  return fmt::format("{} ({} bytes, digest {:016x})", value, text.size(), digest(text));
+}
+
+Result<OwnAlgorithm> own_algorithm(const AlgorithmFile& file, std::uint32_t num_ranks, const shm::RegionShape& shape) {
+  constexpr std::string_view kContext = "TUTTI_ALLREDUCE_ALGORITHM";
+  const auto refuse = [&](Code code, std::string_view why) {
+    return Status(code, fmt::format("{}: {}: {}", kContext, printable(file.path), why));
+  };
+  Result<Schedule> schedule = read_schedule(file.text, file.path);
+  if (!schedule.ok()) return schedule.status().with_context(std::string(kContext));
+  if (schedule->collective != Collective::all_reduce)
+    return refuse(Code::invalid_argument,
+                  fmt::format("the schedule is one of {}, not all_reduce", name_of(schedule->collective)));
+  if (schedule->num_ranks != num_ranks)
+    return refuse(Code::invalid_argument, fmt::format("the schedule is for {} ranks, and the communicator has {}",
+                                                      schedule->num_ranks, num_ranks));
+  const Proof proof = prove(*schedule);
+  if (!proof.ok()) return refuse(Code::invalid_argument, "the schedule is wrong: " + proof.failure->to_string());
+  const Result<Plan> plan = make_plan(*schedule, 0);
+  if (!plan.ok()) return refuse(plan.status().code(), plan.status().message());
+  if (const std::string against = objection(*plan, proof, shape); !against.empty())
+    return refuse(Code::unsupported, against);
+  OwnFacts facts{
+      .needs_symmetric = plan->needs_symmetric,
+      .keeps_rank_order = proof.order <= OrderClass::rank_order,
+      .allows_in_place = allows(*plan, schedule->allows_in_place, proof.in_place),
+      .allows_out_of_place = allows(*plan, schedule->allows_out_of_place, proof.out_of_place),
+  };
+  return OwnAlgorithm{std::move(*schedule), facts};
+}
+
+}  // namespace tutti
