@@ -25,6 +25,7 @@
 #include "cli/commands.hpp"
 #include "cli/output.hpp"
 #include "cli/prove_file.hpp"
+#include "cli/prove_mutate.hpp"
 #include "cli/table.hpp"
 #include "schedule/cost.hpp"
 
@@ -41,6 +42,7 @@ struct Options {
   std::string ranks = "1-33";
   CaseOptions cases;
   std::vector<std::string> files;
+  MutateChoice mutate;
   OutputOptions output;
 };
 
@@ -223,6 +225,15 @@ std::vector<Cell> cells_of(const Algorithm& algorithm, const std::string& ranks,
   return cells;
 }
 
+Exit mutate_rows(const Options& options, const std::vector<const Algorithm*>& rows, std::vector<Task> tasks,
+                 const Context& context) {
+  std::vector<MutateCase> cases;
+  for (Task& task : tasks) cases.push_back({rows[task.row], std::move(task.request)});
+  MutateChoice choice = options.mutate;
+  choice.with_random_schedules = options.choice.algorithm.empty() && options.choice.collective.empty();
+  return mutate_cases(cases, choice, options.output, context);
+}
+
 Exit run(const Options& options, const Context& context) {
   if (options.all && (!options.choice.algorithm.empty() || !options.choice.collective.empty())) {
     context.error << "tutti prove: --all is every algorithm; it does not go with --algorithm or --collective\n";
@@ -240,6 +251,7 @@ Exit run(const Options& options, const Context& context) {
   }
   const std::vector<const Algorithm*> rows = chosen(options.choice, "prove", context);
   if (rows.empty()) return Exit::misused;
+  if (options.mutate.count > 0) return mutate_rows(options, rows, tasks_of(rows, *ranges, *filter), context);
   const auto begin = std::chrono::steady_clock::now();
   const std::vector<Summary> summaries = Provers(rows, tasks_of(rows, *ranges, *filter)).run();
   // Steps and blocks are of the rank that has most, in the first case of the most ranks; blocks are sizes of a block.
@@ -288,6 +300,9 @@ Run define(CLI::App& app) {
       ->type_name("LIST")
       ->capture_default_str();
   add_case_options(app, options->cases);
+  app.add_option("--mutate", options->mutate.count, "Prove so many mutants instead, and run those that are accepted")
+      ->type_name("N");
+  app.add_option("--seed", options->mutate.seed, "Which mutants")->type_name("N")->needs("--mutate");
   CLI::Option* files = app.add_option("--file", options->files,
                                       "Schedules that someone has written down instead (docs/formats/schedule.md)")
                            ->type_name("PATH");
@@ -310,7 +325,8 @@ Command prove_command() {
               "tutti prove --all --ranks 1-33\n"
               "tutti prove --algorithm knomial --collective broadcast --ranks 7 --radix 3 --root 2\n"
               "tutti prove --ranks 2,3,5-9 --json\n"
-              "tutti prove --file my_all_reduce.sched",
+              "tutti prove --file my_all_reduce.sched\n"
+              "tutti prove --all --ranks 2-9 --mutate 20000 --seed 1",
           .define = define};
 }
 

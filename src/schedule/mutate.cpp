@@ -1,0 +1,159 @@
+#include "schedule/mutate.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <mutex>
+#include <optional>
+#include <thread>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "schedule/listed.hpp"
+#include "schedule/oracle_element.hpp"
+#include "schedule/prove.hpp"
+#include "schedule/text_form.hpp"
+
+namespace tutti {
+
+namespace {
+
+constexpr std::size_t kMostHarms = 5;
+// More ranks have too many interleavings to see them all.
+constexpr std::uint32_t kMostRanksExplored = 3;
+
+// Generous ones for a schedule of which nobody knows what it needs.
+oracle::Claims generous_claims(const Schedule& schedule) {
+  std::size_t exposes = 0;
+  for (const Program& program : programs_of(schedule)) {
+    std::size_t own = 0;
+    for (const std::vector<Step>& lane : program.lanes)
+      own += static_cast<std::size_t>(
+          std::count_if(lane.begin(), lane.end(), [](const Step& step) { return step.kind == StepKind::expose; }));
+    exposes = std::max(exposes, own);
+  }
+  constexpr std::uint32_t kDepth = 64;
+  return {.order = schedule.order,
+          .depth = kDepth,
+          .depth_fused = kDepth,
+          .slots = static_cast<std::uint32_t>(2 * exposes)};
+}
+
+class Campaign {
+ public:
+  Campaign(std::span<const Subject> subjects, const Judge& judge, const MutateOptions& options)
+      : judge_(judge), options_(options) {
+    const Subject* last = nullptr;
+    for (const Subject& subject : subjects) {
+      const bool is_new =
+          last == nullptr || last->algorithm != subject.algorithm || last->collective != subject.collective;
+      last = &subject;
+      if (is_new) groups_.emplace_back();
+      groups_.back()[subject.num_ranks].push_back(&subject);
+    }
+  }
+
+  MutateReport run() {
+    if (groups_.empty()) return {};
+    {
+      std::vector<std::jthread> threads;
+      for (unsigned each = 0; each < std::max(options_.threads, 1U); ++each) threads.emplace_back([this] { work(); });
+    }
+    std::sort(report_.harms.begin(), report_.harms.end(),
+              [](const Harm& a, const Harm& b) { return a.mutant < b.mutant; });
+    if (report_.harms.size() > kMostHarms) report_.harms.resize(kMostHarms);
+    return std::move(report_);
+  }
+
+ private:
+  using Group = std::map<std::uint32_t, std::vector<const Subject*>>;  // by ranks
+
+  void work() {
+    for (std::uint64_t mutant = next_++; mutant < options_.count; mutant = next_++) examine(mutant);
+  }
+
+  void examine(std::uint64_t number) {
+    const std::uint64_t seed = oracle::mix(oracle::mix(options_.seed) + number);
+    const Group& group = groups_[oracle::mix(seed) % groups_.size()];
+    const auto of_ranks = std::next(group.begin(), static_cast<std::ptrdiff_t>(oracle::mix(seed + 5) % group.size()));
+    const Subject& subject = *of_ranks->second[oracle::mix(seed + 1) % of_ranks->second.size()];
+    const std::optional<Mutant> mutant = mutate(subject.make(oracle::mix(seed + 2)), oracle::mix(seed + 3));
+    if (!mutant) return;
+    const Schedule& schedule = mutant->schedule;
+    const Verdict verdict = judge_(schedule);
+    oracle::Effort effort{.seed = oracle::mix(seed + 4), .tells = verdict.accepted};
+    effort.interleavings = verdict.accepted ? options_.interleavings : options_.interleavings_refused;
+    if (verdict.accepted && schedule.num_ranks <= kMostRanksExplored) effort.most_states = options_.most_states;
+    const oracle::Claims claims = verdict.accepted ? verdict.claims : generous_claims(schedule);
+    const oracle::Findings findings = oracle::examine(schedule, claims, effort);
+
+    Tally tally{.mutants = 1};
+    if (!verdict.accepted) {
+      tally.rejected = 1;
+      if (!findings.trouble) tally.strict[verdict.reason] = 1;
+    } else {
+      (findings.trouble ? tally.harmful : tally.harmless) = 1;
+    }
+    const std::scoped_lock lock(mutex_);
+    report_.tallies[{subject.collective, subject.algorithm}][mutant->mutation] += tally;
+    if (!verdict.accepted) return;
+    report_.runs += findings.runs;
+    report_.ways += findings.ways;
+    report_.ways_explored += findings.ways_explored;
+    if (findings.trouble) report_.harms.push_back({number, story_of(number, subject, *mutant, *findings.trouble)});
+  }
+
+  [[nodiscard]] std::string story_of(std::uint64_t number, const Subject& subject, const Mutant& mutant,
+                                     const oracle::Trouble& trouble) const {
+    std::string text = fmt::format("mutant {} of seed {}, of {} {} with {} ranks, is accepted and does harm\n", number,
+                                   options_.seed, subject.collective, mutant.schedule.name, mutant.schedule.num_ranks);
+    text += fmt::format("  changed: {}\n  harm: {}\n", mutant.what, trouble.what);
+    for (const std::string& line : trouble.story) text += fmt::format("    {}\n", line);
+    return text + write_schedule(mutant.schedule);
+  }
+
+  const Judge& judge_;
+  const MutateOptions& options_;
+  std::vector<Group> groups_;
+  std::atomic<std::uint64_t> next_{0};
+  std::mutex mutex_;
+  MutateReport report_;  // under the mutex
+};
+
+}  // namespace
+
+Verdict judged_by_proof(const Schedule& schedule) {
+  const Proof proof = prove(schedule);
+  if (!proof.ok()) return {.accepted = false, .reason = std::string(name_of(proof.failure->fault)), .claims = {}};
+  if (!proof.wrong_mark.empty()) return {.accepted = false, .reason = "mark", .claims = {}};
+  return {.accepted = true,
+          .reason = "",
+          .claims = {.order = proof.order,
+                     .depth = proof.least_depth,
+                     .depth_fused = proof.least_depth_fused,
+                     .slots = proof.least_slots,
+                     .name_safe_out_of_place = proof.out_of_place.exposure == Exposure::name_safe,
+                     .name_safe_in_place = proof.in_place.exposure == Exposure::name_safe}};
+}
+
+Tally& Tally::operator+=(const Tally& other) {
+  mutants += other.mutants;
+  rejected += other.rejected;
+  harmless += other.harmless;
+  harmful += other.harmful;
+  for (const auto& [reason, count] : other.strict) strict[reason] += count;
+  return *this;
+}
+
+Tally MutateReport::total() const {
+  Tally all;
+  for (const auto& [subject, mutations] : tallies)
+    for (const auto& [mutation, tally] : mutations) all += tally;
+  return all;
+}
+
+MutateReport mutate_all(std::span<const Subject> subjects, const Judge& judge, const MutateOptions& options) {
+  return Campaign(subjects, judge, options).run();
+}
+
+}  // namespace tutti

@@ -1,0 +1,79 @@
+// Mutation testing of prove: schedules are changed a little, prove judges them, and the oracle runs what prove has
+// accepted. A mutant that is accepted and then fails in a run is a hole in prove; one that is refused and never fails
+// may be a refusal without need, and is counted by the reason that prove gave.
+//
+// Deterministic by seed, whatever the number of threads. Starts threads of its own, and joins them.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "schedule/mutation.hpp"
+#include "schedule/oracle.hpp"
+#include "schedule/schedule.hpp"
+
+namespace tutti {
+
+// What mutants are made of. Subjects of one collective and algorithm stand together and are counted together; the
+// algorithms get equal shares of the mutants, and of an algorithm the numbers of ranks.
+struct Subject {
+  std::string collective;
+  std::string algorithm;
+  std::uint32_t num_ranks = 0;
+  std::function<Schedule(std::uint64_t seed)> make;
+};
+
+struct Verdict {
+  bool accepted = false;
+  std::string reason;  // why not, in a word
+  oracle::Claims claims;
+};
+using Judge = std::function<Verdict(const Schedule&)>;
+
+// prove's; what is marked wrongly is refused as well.
+[[nodiscard]] Verdict judged_by_proof(const Schedule& schedule);
+
+struct MutateOptions {
+  std::uint64_t count = 0;
+  std::uint64_t seed = 0;
+  unsigned threads = 1;
+  std::uint32_t interleavings = 100;        // of a mutant that is accepted
+  std::uint32_t interleavings_refused = 8;  // of one that is not
+  std::uint32_t most_states = 0;            // of one way to run a mutant with few ranks, in search of all interleavings
+};
+
+struct Tally {
+  std::uint64_t mutants = 0;
+  std::uint64_t rejected = 0;
+  std::uint64_t harmless = 0;                   // accepted, and nothing failed
+  std::uint64_t harmful = 0;                    // accepted, and failed
+  std::map<std::string, std::uint64_t> strict = {};  // rejected, and nothing failed: by reason
+
+  Tally& operator+=(const Tally& other);
+};
+
+// A mutant that was accepted and fails.
+struct Harm {
+  std::uint64_t mutant = 0;
+  std::string text;  // what was changed, what went wrong, what led there, and the whole schedule
+};
+
+struct MutateReport {
+  // By collective and algorithm, by mutation.
+  std::map<std::pair<std::string, std::string>, std::map<Mutation, Tally>> tallies;
+  std::vector<Harm> harms;  // the first ones
+  std::uint64_t runs = 0;   // of accepted mutants, and of how many ways to run them
+  std::uint64_t ways = 0;   // all interleavings have been seen
+  std::uint64_t ways_explored = 0;
+
+  [[nodiscard]] Tally total() const;
+};
+
+[[nodiscard]] MutateReport mutate_all(std::span<const Subject> subjects, const Judge& judge,
+                                      const MutateOptions& options);
+
+}  // namespace tutti
