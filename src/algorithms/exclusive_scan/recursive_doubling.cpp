@@ -2,10 +2,11 @@
 // that with its own part folded behind it 2^k ranks up, and folds what comes from 2^k ranks below in front of it.
 //
 // Meant for small buffers: ceil(log2 N) steps, in each of which the whole buffer is sent by all ranks that have another
-// so far above. MPI libraries keep the fold with the own part as well, which is a second buffer; here it is made when
-// it is sent, in the same pass, which is as many folds. A rank whose fold begins with rank 0 has its result, and sends
-// to all that still want it at once. Any number of ranks. One block of scratch: in place, the result would overwrite
-// the part that is still to be folded into what is sent.
+// so far above. MPI libraries keep the fold with the own part as well, for which what comes is stored and folded twice;
+// here it is made when it is sent, in the same pass. So there are as many folds and a copy less in each step, but a
+// result is rounded up to 2(ceil(log2 N) - 1) times. A rank whose fold begins with rank 0 has its result, and sends to
+// all that still want it at once. Any number of ranks. One block of scratch: in place, the result would overwrite the
+// part that is still to be folded into what is sent.
 #include <array>
 #include <span>
 #include <vector>

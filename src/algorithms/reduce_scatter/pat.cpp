@@ -8,9 +8,8 @@
 // closed.
 //
 // Scratch: in the paper the number of internal buffers limits how many trees are walked together, and the rest is
-// walked one part after the other. Here all are walked together, and what stays between two steps is N/4 - 1
-// blocks: an inner place of a tree that is sent up at once, as every second one is, goes from message to message. A
-// plan that has too little scratch for that takes smaller rounds.
+// walked one part after the other. Here all are always walked together, and what has to stay between two steps is
+// about N/4 blocks: every second inner place of a tree is sent up as soon as it is folded, from message to message.
 //
 // Lanes, so that the messages of one step neither wait for nor are waited for by those of the others: lane 0 sends
 // inputs; lane l folds what comes over the edges of bit l-1 and sends on, in the same pass, what goes over those of
@@ -18,6 +17,7 @@
 // one block, stands in lane 1 behind all other lanes: the next round writes scratch only when this one has read it.
 #include <algorithm>
 #include <array>
+#include <bit>
 
 #include "algorithms/ends.hpp"
 #include "algorithms/patterns/parallel_trees.hpp"
@@ -79,7 +79,7 @@ Lane folding(Builder& b, std::uint32_t lane) {
     b.after(other, num_steps(trees, other, b.num_ranks()) - 1);
   b.completing();
   co_yield b.reduce_recv(trees.num_bits() == 1 ? b.input_block(b.rank()) : b.output(),
-                         b.neighbour(std::int64_t{1} << (trees.num_bits() - 1)), b.output());
+                         b.neighbour(std::bit_floor(b.num_ranks() - 1)), b.output());
 }
 
 Schedule make(const Request& request) {

@@ -3,10 +3,10 @@
 // block.
 //
 // Meant for small and middling blocks: ceil(log2 N) steps, near ranks first: N/2 blocks go to the neighbour and one to
-// the farthest. N-1 blocks sent per rank with a power of two, one message each. Any number of ranks: the groups are
-// halves of halves (patterns/halves.hpp); where a half is shorter by one, its last rank is the counterpart of two, and
-// folds and sends are N-1 on the average. All folds are of neighbouring groups: in rank order. (The textbook halves
-// blocks far ranks first, which is not.)
+// the farthest, one message each. Any number of ranks: the groups are halves of halves (patterns/halves.hpp). Every
+// rank sends N-1 blocks; with a power of two every rank folds as many, else the last rank of a shorter half keeps, and
+// folds, for two. All folds are of neighbouring groups: in rank order. (The textbook halves blocks far ranks first,
+// which is not.)
 //
 // Scratch: partial sums that are complete for a group and not to be sent at once: about N/4 blocks. Inputs are never
 // written, so those cannot stay there.
