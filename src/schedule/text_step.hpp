@@ -40,8 +40,8 @@ class StepReader {
   };
   // A message whose slice follows from the step's other ends.
   struct Bare {
-    std::vector<Endpoint>* side;
-    std::size_t index;
+    std::vector<Endpoint>* side = nullptr;
+    std::size_t index = 0;
     Token token;
   };
 
