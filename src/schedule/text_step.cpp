@@ -178,7 +178,12 @@ bool StepReader::read_message(TextLine& line, Endpoint& end, const Token& token,
   end.place = Place::message;
   if (!expect(line, "(", "behind 'message'")) return false;
   if (!read_number(line, {header_.num_ranks, "a rank"}, end.rank)) return false;
-  if (line.take_if(",")) {
+  bool goes_on = line.take_if(",");
+  if (goes_on && line.take_if("channel")) {
+    if (!read_number(line, {kMostChannels, "a channel"}, end.channel)) return false;
+    goes_on = line.take_if(",");
+  }
+  if (goes_on) {
     if (!read_slice(line, end.slice)) return false;
   } else {
     bare_.push_back({&ends, ends.size(), token});

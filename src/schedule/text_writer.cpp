@@ -132,8 +132,8 @@ class Writer {
     TUTTI_ASSERT(!step.sources.empty() && !step.destinations.empty(), "a step has sources and destinations");
     const Endpoint& source = step.sources[0];
     const Endpoint& destination = step.destinations[0];
-    const bool is_single =
-        step.sources.size() == 1 && step.destinations.size() == 1 && source.slice == destination.slice;
+    const bool is_single = step.sources.size() == 1 && step.destinations.size() == 1 &&
+                           source.slice == destination.slice && source.channel == 0 && destination.channel == 0;
     if (is_single && source.place == Place::local && destination.place == Place::message)
       return line("send {} to {}", to_string(source.slice), destination.rank);
     if (is_single && source.place == Place::message && destination.place == Place::local)
@@ -156,7 +156,9 @@ class Writer {
     switch (end.place) {
       case Place::local: return line("{}", slice);
       case Place::message:
-        return implied == end.slice ? line("message({})", end.rank) : line("message({}, {})", end.rank, slice);
+        line("message({}", end.rank);
+        if (end.channel != 0) line(", channel {}", end.channel);
+        return implied == end.slice ? line(")") : line(", {})", slice);
       case Place::remote: return line("rank {} {} (post {})", end.rank, slice, end.post);
       case Place::multicast: return line("all ranks' {} (post {})", slice, end.post);
     }

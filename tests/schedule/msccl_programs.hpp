@@ -166,6 +166,52 @@ inline std::string hierarchical_all_reduce(int nodes, int local, int width, bool
   return w.finish();
 }
 
+// In place, all pairs of a node, with the reducing shared out: each rank's part is as many chunks as there are ranks,
+// they come from everyone in one message, and each thread block reduces one of them, out of everyone's scratch. Only
+// the last of its steps announces itself. The shape of what msccl-tools writes for eight GPUs.
+inline std::string shared_all_reduce(int ranks, int channels) {
+  const int chunks = ranks * ranks;  // of a channel
+  Writer w({.ranks = ranks, .chunks = channels * chunks, .channels = channels});
+  for (int rank = 0; rank < ranks; ++rank) {
+    w.gpu(rank, channels * chunks, 0, channels * (ranks - 1) * ranks);
+    const auto block_of = [&](int each, int channel) { return (each + 1) * channels + channel; };
+    const auto part = [&](int channel, int of, int chunk) { return At{'i', channel * chunks + of * ranks + chunk}; };
+    const auto slot = [&](int channel, int each, int chunk) {
+      return At{'s', (channel * (ranks - 1) + each) * ranks + chunk};
+    };
+    // What all thread blocks but `self` of the channel have received, or reduced; the first of them has no peer.
+    const auto others = [&](int channel, int self, bool reduced) {
+      std::vector<Dep> deps;
+      for (int each = reduced ? -1 : 0; each < ranks - 1; ++each) {
+        const int last = each < 0 ? 2 * ranks - 4 : 2 * ranks - 3;
+        if (each != self) deps.push_back({block_of(each, channel), reduced ? last : 1});
+      }
+      return deps;
+    };
+    const auto reduce = [&](int channel, int self) {
+      Dep dep = w.wait_for(others(channel, self, false));
+      for (int each = 0; each < ranks - 1; ++each, dep = {})
+        w.step("re", slot(channel, each, self + 1), part(channel, rank, self + 1), 1, dep, each == ranks - 2);
+    };
+    for (int channel = 0; channel < channels; ++channel) {
+      w.block(-1, -1, channel);
+      reduce(channel, -1);
+    }
+    for (int each = 0; each < ranks - 1; ++each) {
+      const int peer = (rank + 1 + each) % ranks;
+      for (int channel = 0; channel < channels; ++channel) {
+        w.block(peer, peer, channel);
+        w.step("s", part(channel, peer, 0), slot(channel, 0, 0), ranks, {}, false);
+        w.step("r", part(channel, rank, 0), slot(channel, each, 0), ranks);
+        reduce(channel, each);
+        w.step("s", part(channel, rank, 0), part(channel, rank, 0), ranks, w.wait_for(others(channel, each, true)));
+        w.step("r", part(channel, peer, 0), part(channel, peer, 0), ranks);
+      }
+    }
+  }
+  return w.finish();
+}
+
 // Around the ring: out of place it copies its own part, in place its part stands in the output already.
 inline std::string ring_all_gather(int ranks, int width, Place place) {
   Writer w({"allgather", ranks, ranks * width, 1, place});
@@ -196,6 +242,22 @@ inline std::string direct_all_to_all(int ranks, int channels) {
         w.step("s", {'i', other * channels + channel}, {'o', rank * channels + channel});
         w.step("r", {'i', rank * channels + channel}, {'o', other * channels + channel});
       }
+    }
+  }
+  return w.finish();
+}
+
+// Every pair exchanges through scratch, since what is to be sent stands where the other's part will be.
+inline std::string in_place_all_to_all(int ranks, int width) {
+  Writer w({"alltoall", ranks, ranks * width, 1, Place::in});
+  for (int rank = 0; rank < ranks; ++rank) {
+    w.gpu(rank, ranks * width, 0, ranks * width);
+    for (int other = 0; other < ranks; ++other) {
+      if (other == rank) continue;
+      w.block(other, other);
+      w.step("s", {'i', other * width}, {'s', rank * width}, width);
+      w.step("r", {'i', rank * width}, {'s', other * width}, width);
+      w.step("cpy", {'s', other * width}, {'i', other * width}, width);
     }
   }
   return w.finish();

@@ -10,9 +10,11 @@
 #include <gtest/gtest.h>
 
 #include "msccl_programs.hpp"
+#include "same_schedule.hpp"
 #include "schedule/definition.hpp"
 #include "schedule/numbers.hpp"
 #include "schedule/prove.hpp"
+#include "schedule/text_form.hpp"
 
 namespace tutti {
 namespace {
@@ -238,6 +240,12 @@ TEST(MscclPrograms, AllPairsThroughScratchWithChainsOfNops) {
   expect_right(programs::hierarchical_all_reduce(1, 16, 2));
 }
 
+TEST(MscclPrograms, AllPairsThatShareTheReducing) {
+  expect_right(programs::shared_all_reduce(3, 1));
+  expect_right(programs::shared_all_reduce(8, 2));
+  expect_right(programs::shared_all_reduce(16, 1));
+}
+
 TEST(MscclPrograms, HierarchicalAllPairs) {
   expect_right(programs::hierarchical_all_reduce(2, 4, 2));
   expect_right(programs::hierarchical_all_reduce(2, 8, 3));
@@ -258,10 +266,25 @@ TEST(MscclPrograms, AllToAlls) {
   expect_right(programs::two_step_all_to_all(2, 8));
 }
 
+TEST(MscclPrograms, InPlaceAllToAllsLeaveTheirOwnPartAlone) {
+  expect_right(programs::in_place_all_to_all(8, 2));
+  expect_right(programs::in_place_all_to_all(1, 2));
+}
+
 TEST(MscclPrograms, ReduceScatters) {
   for (const programs::Place place : {out, in}) {
     expect_right(programs::ring_reduce_scatter(8, 2, place));
     expect_right(programs::ring_reduce_scatter(16, 1, place));
+  }
+}
+
+TEST(MscclPrograms, HaveATextFormAsAnySchedule) {
+  for (const std::string& text : {programs::ring_all_reduce(4, 3), programs::hierarchical_all_reduce(2, 4, 2),
+                                  programs::two_step_all_to_all(2, 4)}) {
+    const Schedule schedule = read(text);
+    const Result<Schedule> again = read_schedule(write_schedule(schedule), "again.sched");
+    ASSERT_TRUE(again.ok()) << again.status().to_string();
+    EXPECT_TRUE(same_schedule(schedule, *again));
   }
 }
 

@@ -90,6 +90,9 @@ TEST(TextForm, EveryKindOfStepRoundTrips) {
   const std::vector<Slice> slices = {in, own};
   const std::vector<Endpoint> relayed = {message(1, in), message(2, out)};
   const std::vector<Endpoint> mixed = {message(1, own), local(out), message(2, out)};
+  const std::vector<Endpoint> owned = {local(own)};
+  const std::vector<Endpoint> on_channels = {{Place::message, 1, 0, own, 63}, {Place::message, 1, 0, in, 2}};
+  const std::vector<Endpoint> on_channel = {{Place::message, 2, 0, own, 1}};
   const LaneFunction lane = [=](Builder& b, std::uint32_t number) -> Lane {
     if (number == 1) co_return;
     b.after(0, 7);
@@ -116,6 +119,9 @@ TEST(TextForm, EveryKindOfStepRoundTrips) {
     co_yield b.combine(relayed, relayed);
     co_yield b.combine(relayed, mixed);
     co_yield b.combine(mixed, relayed);
+    co_yield b.combine(owned, on_channel);
+    co_yield b.combine(on_channel, owned);
+    co_yield b.combine(on_channels, on_channels);
   };
   Schedule schedule = scripted({.num_ranks = 3, .num_lanes = 3, .pieces = 4, .scratch_blocks = 3}, lane);
   schedule.allows_in_place = false;
@@ -201,6 +207,14 @@ TEST(TextForm, MessagesTakeTheirSlicesFromOtherEnds) {
   EXPECT_EQ(step.destinations[0].slice, out);
   EXPECT_EQ(step.sources[0].slice, in);
   EXPECT_EQ(step_of("combine message(1) = message(2) + input[0.1]").destinations[0].slice, in);
+}
+
+TEST(TextForm, MessagesMaySayTheirChannel) {
+  const Slice in{Space::input, 0, 1, 1};
+  const Endpoint expected{.place = Place::message, .rank = 2, .slice = in, .channel = 63};
+  EXPECT_EQ(step_of("send message(2, channel 63) = input[0.1]").destinations[0], expected);
+  EXPECT_EQ(step_of("combine message(2, channel 63, input[0.1]) = input[0.1]").destinations[0], expected);
+  EXPECT_EQ(step_of("send input[0.1] to 2").destinations[0].channel, 0U);
 }
 
 TEST(TextForm, BlanksCommentsAndLineEndsDoNotMatter) {
@@ -317,6 +331,7 @@ TEST(TextForm, MistakesInSteps) {
        "9:9: found 'message', expected its slice as well, as in "
        "message(1, output[0.0]), where all ends are messages"},
       {"recv output = message 1", "9:23: found '1', expected '(' behind 'message'"},
+      {"recv output = message(1, channel 64)", "9:34: found '64', expected a channel from 0 to 63"},
       {"recv output = message(1", "9:24: found the end of the line, expected ')' at the end of the message"},
       {"pull output = rank 1 input",
        "9:27: found the end of the line, expected '(' and 'post NUMBER)': what permits "
