@@ -115,6 +115,65 @@ TEST(Msccl, StepsOfSeveralChunksAreCutAlikeAtBothEnds) {
             "recv output[3.0] = message(2)\n");
 }
 
+TEST(Msccl, CutsGoOnThroughThoseWhoOnlyPassOn) {
+  // Rank 2 has another piece 0 in scratch already, so what it receives does not stand side by side; rank 1 relays.
+  Writer w({"allgather", 3, 6, 1, out});
+  w.gpu(0, 2, 6, 0);
+  w.block(1, -1);
+  w.step("s", {'i', 0}, {'o', 0}, 2);
+  w.gpu(1, 2, 6, 0);
+  w.block(2, 0);
+  w.step("rcs", {'i', 0}, {'o', 0}, 2);
+  w.gpu(2, 2, 6, 3);
+  w.block(-1, 1);
+  w.step("cpy", {'i', 0}, {'s', 0});
+  w.step("r", {'i', 0}, {'s', 1}, 2);
+  const Schedule schedule = read(w.finish());
+  EXPECT_EQ(steps_of(schedule, 0, 0), "send message(1) = input[0.0]\nsend message(1) = input[0.1]\n");
+  EXPECT_EQ(steps_of(schedule, 1, 0),
+            "recv_send output[0.0], message(2) = message(0)\nrecv_send output[0.1], message(2) = message(0)\n");
+  EXPECT_EQ(steps_of(schedule, 2, 0),
+            "copy scratch[0.0] = input[0.0]\nrecv scratch[1.0] = message(1)\nrecv scratch[0.1] = message(1)\n");
+}
+
+TEST(Msccl, AStepCompletesAllOfItsPiecesOrNone) {
+  // Of what rank 2 folds, one piece lacks rank 0's contribution still.
+  Writer w({"allreduce", 3, 2, 1, out});
+  w.gpu(0, 2, 2, 0);
+  w.block(1, -1);
+  w.step("s", {'i', 0}, {'i', 0});
+  w.gpu(1, 2, 2, 2);
+  w.block(2, 0);
+  w.step("rrc", {'i', 0}, {'s', 0});
+  w.step("cpy", {'i', 1}, {'s', 1});
+  w.step("s", {'s', 0}, {'i', 0}, 2);
+  w.gpu(2, 2, 2, 0);
+  w.block(-1, 1);
+  w.step("rrc", {'i', 0}, {'o', 0}, 2);
+  EXPECT_EQ(steps_of(read(w.finish()), 2, 0),
+            "recv_reduce output[0.0] = message(1) + input[0.0] completes\n"
+            "recv_reduce output[0.1] = message(1) + input[0.1]\n");
+}
+
+// The first thread block stores what the second reads in its second step, and waits for step `waits_for` of it.
+std::string end_of_writer(int waits_for) {
+  Writer w({"allreduce", 1, 2, 1, out});
+  w.gpu(0, 2, 2, 1);
+  w.block(-1, -1);
+  w.step("cpy", {'i', 0}, {'s', 0});
+  w.step("cpy", {'i', 0}, {'o', 0}, 1, {1, waits_for});
+  w.block(-1, -1);
+  w.step("cpy", {'i', 1}, {'o', 1});
+  w.step("cpy", {'s', 0}, {'o', 0}, 1, {0, 0});
+  const std::string steps = steps_of(read(w.finish()), 0, 0);
+  return steps.substr(steps.find("after"));
+}
+
+TEST(Msccl, RoundsAreKeptApartWhereNothingElseDoes) {
+  EXPECT_EQ(end_of_writer(1), "after 1.1 completes\n");
+  EXPECT_EQ(end_of_writer(0), "after 1.0 completes\nclose after 1.1\n");
+}
+
 TEST(Msccl, ScratchThatLanesShareIsKeptFromTheNextRound) {
   const Schedule schedule = read(programs::two_step_all_to_all(2, 2));
   EXPECT_EQ(steps_of(schedule, 0, 1),

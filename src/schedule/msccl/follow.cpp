@@ -158,10 +158,11 @@ class Follower {
     return own.spot;
   }
 
-  void meet(Cell& own, const Spot& spot) const {
+  static void meet(Cell& own, const Spot& spot) {
     if (!own.is_met) own.met = spot;
     own.is_met = true;
-    const bool same_memory = buffers_.shared() && own.met.space != Space::scratch && spot.space != Space::scratch;
+    // Input and output of one chunk are the same memory in place, and only then does it have both.
+    const bool same_memory = own.met.space != Space::scratch && spot.space != Space::scratch;
     if (own.met != spot && !same_memory) own.is_divided = true;
   }
 
