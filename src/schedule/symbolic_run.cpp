@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "base/assert.hpp"
 #include "schedule/definition.hpp"
 #include "schedule/meaning.hpp"
 
@@ -36,10 +37,7 @@ class SymbolicRun::Edges {
     return true;
   }
   [[nodiscard]] std::uint32_t num_ranks() const { return world_.num_ranks(); }
-  bool has_slot(const Step&) {
-    if (const auto round = world_.round_before_slot(lane_.rank)) join_done(*round);
-    return true;
-  }
+  bool has_slot(const Step&) { return true; }
   bool all_done() {
     if (world_.close_waits(lane_.rank)) join_done(lane_.round);
     return true;
@@ -63,7 +61,7 @@ SymbolicRun::SymbolicRun(const Programs& programs, const Conditions& conditions,
       values_(values),
       memory_(programs.schedule(), conditions.operations, in_place),
       done_(std::size_t{programs.num_ranks()} * programs.num_lanes()),
-      slots_(programs.num_ranks()) {
+      copies_(programs.num_ranks()) {
   const std::uint32_t num_lanes = programs.num_ranks() * programs.num_lanes();
   clocks_.reserve(num_lanes);
   for (std::uint32_t lane = 0; lane < num_lanes; ++lane) clocks_.emplace_back(lane, num_lanes);
@@ -116,26 +114,14 @@ SymbolicRun::Message& SymbolicRun::oldest(const Endpoint& end) {
   return queue.messages[queue.oldest];
 }
 
-SymbolicRun::Slot& SymbolicRun::slot_of(std::uint32_t rank, std::uint32_t expose) {
-  const std::uint32_t index = conditions_.staging_slots == kUnlimited ? expose : expose % conditions_.staging_slots;
-  if (index >= slots_[rank].size()) slots_[rank].resize(index + 1);
-  return slots_[rank][index];
-}
-
 void SymbolicRun::post(const World& world, const LaneState& lane, const Step& step) {
   if (step.kind == StepKind::expose && conditions_.staged) {
-    const std::uint32_t expose = world.num_exposed(lane.rank);
-    Slot& slot = slot_of(lane.rank, expose);
-    if (const auto earlier = slot.history.write(clock(), access()); earlier) {
-      fail_race(*earlier, true,
-                fmt::format("staging slot {} of rank {}", expose % conditions_.staging_slots, lane.rank));
-      return;
-    }
     const Slice& slice = step.sources[0].slice;
-    slot.expose = expose;
-    slot.values.assign(slice.num_pieces, {});
+    std::vector<std::vector<Held>>& copies = copies_[lane.rank];
+    TUTTI_ASSERT(copies.size() == world.num_exposed(lane.rank), "every expose has been copied");
+    copies.emplace_back(slice.num_pieces);
     for (std::uint32_t offset = 0; offset < slice.num_pieces; ++offset)
-      if (!load_cell(lane.rank, slice, offset, slot.values[offset])) return;
+      if (!load_cell(lane.rank, slice, offset, copies.back()[offset])) return;
   }
   posts_[event(lane.rank, lane.round, step.post)] = clock().now();
 }
@@ -220,7 +206,9 @@ bool SymbolicRun::load(const Endpoint& end, std::uint32_t rank, std::uint32_t of
     }
     case Place::remote:
     case Place::multicast:
-      return conditions_.staged ? load_slot(end, rank, offset, held) : load_cell(rank, end.slice, offset, held);
+      if (!conditions_.staged) return load_cell(rank, end.slice, offset, held);
+      load_copy(end, rank, offset, held);
+      return true;  // checked when it was exposed
   }
   return false;
 }
@@ -234,15 +222,11 @@ bool SymbolicRun::load_cell(std::uint32_t rank, const Slice& slice, std::uint32_
   return check_touch(slice, held);
 }
 
-bool SymbolicRun::load_slot(const Endpoint& end, std::uint32_t rank, std::uint32_t offset, Held& held) {
+void SymbolicRun::load_copy(const Endpoint& end, std::uint32_t rank, std::uint32_t offset, Held& held) const {
   const Programs::RankFacts& facts = programs_.rank_facts(rank);
   const std::uint32_t expose = now_.lane->round * facts.num_exposes + facts.slots[end.post];
-  Slot& slot = slot_of(rank, expose);
-  const auto where = [&] { return fmt::format("the staging slot of post {} of rank {}", end.post, rank); };
-  if (const auto earlier = slot.history.read(clock(), access())) return fail_race(*earlier, false, where());
-  if (slot.expose != expose) return fail(Fault::race, "the slot has been used again already", where());
-  held = slot.values[end.slice.first_piece + offset - facts.posts[end.post]->sources[0].slice.first_piece];
-  return true;  // load_cell has checked it when it was exposed
+  const Slice& exposed = facts.posts[end.post]->sources[0].slice;
+  held = copies_[rank][expose][end.slice.first_piece - exposed.first_piece + offset];
 }
 
 bool SymbolicRun::store(const Endpoint& end, std::uint32_t offset, Held held) {

@@ -3,7 +3,8 @@
 // lane may be writing at the same time.
 //
 // An observer of a World, used once. Queues are not counted as order: a message tells its receiver what the sender
-// knew, but that a queue had room tells the sender nothing. What holds so holds at every depth. One thread at a time.
+// knew, but that a queue had room tells the sender nothing, nor that a staging slot was free. What holds so holds at
+// every depth and with any slots. One thread at a time.
 #pragma once
 
 #include <array>
@@ -60,11 +61,6 @@ class SymbolicRun final : public Observer {
     std::vector<Message> messages;
     std::size_t oldest = 0;
   };
-  struct Slot {
-    std::uint32_t expose = UINT32_MAX;  // which one it holds, counted through all rounds
-    std::vector<Held> values;
-    AccessHistory history;
-  };
   // What is being done at the moment: the step, for failures and for accesses.
   struct Now {
     const World* world = nullptr;
@@ -80,7 +76,7 @@ class SymbolicRun final : public Observer {
   // where that is an error.
   bool load(const Endpoint& end, std::uint32_t rank, std::uint32_t offset, Held& held);
   bool load_cell(std::uint32_t rank, const Slice& slice, std::uint32_t offset, Held& held);
-  bool load_slot(const Endpoint& end, std::uint32_t rank, std::uint32_t offset, Held& held);
+  void load_copy(const Endpoint& end, std::uint32_t rank, std::uint32_t offset, Held& held) const;
   bool store(const Endpoint& end, std::uint32_t offset, Held held);
   bool store_cell(std::uint32_t rank, const Endpoint& end, std::uint32_t offset, Held held);
   bool fold_piece(std::uint32_t offset, Held& result, bool& finishes);
@@ -98,7 +94,6 @@ class SymbolicRun final : public Observer {
     if (folds && now_.step->completes != completes && wrong_mark_.empty()) wrong_mark_ = describe(access());
   }
 
-  Slot& slot_of(std::uint32_t rank, std::uint32_t expose);
   bool fail(Fault fault, std::string what, std::string piece = "");
   bool fail_race(const Access& earlier, bool writes, const std::string& piece);
   bool fail_doubled(ValueId left, ValueId right, std::uint32_t rank);
@@ -115,7 +110,7 @@ class SymbolicRun final : public Observer {
   std::unordered_map<std::uint64_t, Moment> posts_;           // by event of a rank
   std::unordered_map<std::uint64_t, Moment> steps_;           // by event of a lane: steps that an After names
   std::vector<std::vector<Moment>> done_;                     // by lane, by round
-  std::vector<std::vector<Slot>> slots_;                      // by rank
+  std::vector<std::vector<std::vector<Held>>> copies_;        // by rank, by expose counted through all rounds
   std::vector<Held> result_;                                  // of the present combine
   std::vector<std::map<std::uint32_t, std::uint32_t>> left_;  // barriers: by rank, when it left the one before a round
   Now now_;

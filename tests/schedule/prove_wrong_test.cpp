@@ -147,6 +147,30 @@ TEST(ProveWrong, ScratchOverwrittenByTheNextRound) {
   EXPECT_TOLD(*proof.failure, "round 1");
 }
 
+// Lane 0 of the next round writes to the scratch that lane 1 may still be folding from: only an expose that waits for
+// the only slot would hold it back.
+Lane held_back_by_slots(Builder& b, std::uint32_t lane) {
+  const std::uint32_t next = b.neighbour(1);
+  const std::uint32_t last = b.neighbour(2);
+  if (lane == 0) {
+    co_yield b.expose(b.input());
+    co_yield b.pull(next, 0, b.input(), kScratch);
+    co_return;
+  }
+  const std::vector<Endpoint> sources = {
+      {Place::local, 0, 0, kScratch}, {Place::local, 0, 0, b.input()}, {Place::remote, last, 0, b.input()}};
+  const std::vector<Endpoint> into = {{Place::local, 0, 0, b.output()}};
+  b.after(0, 1);
+  b.completing();
+  co_yield b.combine(sources, into);
+}
+
+TEST(ProveWrong, WhatIsOrderedBySlotsAloneIsNotOrdered) {
+  const Proof proof = prove(scripted({.num_ranks = 3, .num_lanes = 2, .scratch_blocks = 1}, held_back_by_slots));
+  EXPECT_FAULT(proof, Fault::race);
+  EXPECT_TOLD(*proof.failure, "scratch[0.0]");
+}
+
 // Rank 1 folds both inputs and stores the result into rank 0's output; only a message can tell rank 0 that it has.
 Lane stores_for_the_other(Builder& b, bool tells) {
   if (b.rank() == 0) {
