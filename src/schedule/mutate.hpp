@@ -49,8 +49,8 @@ struct MutateOptions {
 struct Tally {
   std::uint64_t mutants = 0;
   std::uint64_t rejected = 0;
-  std::uint64_t harmless = 0;                   // accepted, and nothing failed
-  std::uint64_t harmful = 0;                    // accepted, and failed
+  std::uint64_t harmless = 0;                        // accepted, and nothing failed
+  std::uint64_t harmful = 0;                         // accepted, and failed
   std::map<std::string, std::uint64_t> strict = {};  // rejected, and nothing failed: by reason
 
   Tally& operator+=(const Tally& other);

@@ -21,14 +21,13 @@ struct RankFacts {
   bool opens = false;
 };
 
-// One end of a connection, and what it carries in a round.
+// A connection, and what it carries in a round.
 struct Connection {
   std::uint32_t sending_lane = kNone;
   std::uint32_t receiving_lane = kNone;
   std::vector<std::pair<std::uint32_t, const Endpoint*>> sent;  // by whom, in which order
   std::uint32_t received = 0;
-  std::uint32_t published = 0;  // the counters
-  std::uint32_t taken = 0;
+  std::uint32_t published = 0, taken = 0;    // the counters
   std::vector<std::uint32_t> first_cell;     // of each message of all rounds
   std::vector<std::uint32_t> cells;          // how many each has
   std::vector<std::uint32_t> next = {0, 0};  // message to be sent, and to be received
@@ -493,12 +492,6 @@ class Compiler {
 };
 
 }  // namespace
-
-std::string to_string(const Setting& setting) {
-  return fmt::format("{}, {}, {}, {} slots, windows of {}", setting.fusion == Fusion::none ? "as written" : "fused",
-                     setting.in_place ? "in place" : "out of place", setting.staged ? "staged" : "by name",
-                     setting.slots, setting.sizes.window);
-}
 
 Code compile(const Schedule& schedule, const Setting& setting, std::uint64_t seed) {
   return Compiler(schedule, setting, seed).compile();

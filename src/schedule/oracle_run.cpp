@@ -6,6 +6,8 @@
 #include <unordered_set>
 #include <utility>
 
+#include <fmt/format.h>
+
 #include "schedule/oracle_machine.hpp"
 
 namespace tutti::oracle {
@@ -188,6 +190,12 @@ std::optional<Trouble> run_once(const Code& code, const RunOptions& options) {
 Exploration run_all(const Code& code, const RunOptions& options, std::uint32_t most_states) {
   if (!code.malformed.empty()) return {.trouble = Trouble{code.malformed, {}}};
   return Explorer(code, options, most_states).run();
+}
+
+std::string to_string(const Setting& setting) {
+  return fmt::format("{}, {}, {}, {} slots, windows of {}", setting.fusion == Fusion::none ? "as written" : "fused",
+                     setting.in_place ? "in place" : "out of place", setting.staged ? "staged" : "by name",
+                     setting.slots, setting.sizes.window);
 }
 
 }  // namespace tutti::oracle
