@@ -13,8 +13,8 @@
 int main(int argc, char** argv) try {
   using namespace tutti;
   const std::array commands{
-      cli::algorithms_command(), cli::demo_command(),      cli::launch_command(),
-      cli::prove_command(),      cli::variables_command(),
+      cli::algorithms_command(), cli::demo_command(),     cli::launch_command(),
+      cli::prove_command(),      cli::schedule_command(), cli::variables_command(),
   };
   const Environment environment = Environment::of_this_process();
   const std::vector<std::string> arguments(argv + (argc > 0 ? 1 : 0), argv + argc);

@@ -5,12 +5,11 @@
 
 #include <fmt/format.h>
 
-#include "base/file.hpp"
 #include "base/text.hpp"
+#include "cli/schedule_file.hpp"
 #include "cli/table.hpp"
 #include "schedule/cost.hpp"
 #include "schedule/prove.hpp"
-#include "schedule/text_form.hpp"
 
 namespace tutti::cli {
 
@@ -64,18 +63,13 @@ std::vector<Cell> cells_of(const std::string& path, const Schedule& schedule, co
   return cells;
 }
 
-Result<Schedule> read(const std::string& path) {
-  const Result<std::string> text = read_file(path, schedule_text::kMostBytes);
-  return text.ok() ? read_schedule(*text, path) : Result<Schedule>(text.status());
-}
-
 }  // namespace
 
 Exit prove_files(const std::vector<std::string>& paths, const OutputOptions& output, const Context& context) {
   Table table = empty_table();
   Exit exit = Exit::done;
   for (const std::string& path : paths) {
-    const Result<Schedule> schedule = read(path);
+    const Result<Schedule> schedule = read_schedule_file(path);
     if (!schedule.ok()) {
       context.error << "tutti prove: " << schedule.status().to_string() << "\n";
       exit = Exit::misused;

@@ -1,0 +1,141 @@
+// `tutti schedule`: one schedule, as text that can be read back, as JSON, or as a picture.
+#include <charconv>
+#include <memory>
+#include <optional>
+#include <ostream>
+#include <string>
+
+#include <fmt/format.h>
+
+#include "algorithms/cases.hpp"
+#include "base/text.hpp"
+#include "cli/case_options.hpp"
+#include "cli/choice.hpp"
+#include "cli/commands.hpp"
+#include "cli/output.hpp"
+#include "cli/schedule_file.hpp"
+#include "cli/schedule_views.hpp"
+#include "schedule/listed.hpp"
+#include "schedule/prove.hpp"
+#include "schedule/text_form.hpp"
+
+namespace tutti::cli {
+
+namespace {
+
+constexpr std::uint32_t kMostRanks = 4096;
+constexpr std::uint32_t kMostDrawnRanks = 128;
+
+struct Options {
+  ChoiceOptions choice;
+  std::uint32_t ranks = 4;
+  CaseOptions cases;
+  std::string file;
+  std::string format = "text";
+  std::optional<std::uint32_t> rank;
+  bool fused = false;
+  OutputOptions output;
+};
+
+// The algorithm's schedule for the first case that the options leave.
+Result<Schedule> make(const Options& options, const Context& context) {
+  if (options.choice.algorithm.empty())
+    return Status(Code::invalid_argument, "which schedule? --algorithm names one, or --file has one");
+  const Result<CaseFilter> filter = parse_case_options(options.cases);
+  if (!filter.ok()) return filter.status();
+  const std::vector<const Algorithm*> rows = chosen(options.choice, "schedule", context);
+  if (rows.empty()) return Status(Code::invalid_argument, "no schedule was made");
+  if (rows.size() > 1) {
+    std::string collectives;
+    for (const Algorithm* row : rows)
+      collectives += fmt::format("{}{}", collectives.empty() ? "" : ", ", name_of(row->collective));
+    return Status(Code::invalid_argument,
+                  fmt::format("{} is an algorithm of several collectives; choose by --collective: {}",
+                              options.choice.algorithm, collectives));
+  }
+  const std::vector<Request> cases = cases_of(*rows.front(), options.ranks, *filter);
+  if (cases.empty()) {
+    return Status(Code::invalid_argument, fmt::format("{} is not for these parameters and {} ranks (it is for: {})",
+                                                      rows.front()->name, options.ranks, rows.front()->ranks));
+  }
+  return rows.front()->make(cases.front());
+}
+
+Result<std::string> render(const Options& options, const Schedule& schedule) {
+  const Fusion fusion = options.fused ? Fusion::neighbours : Fusion::none;
+  const Programs programs(schedule, fusion);
+  if (options.format == "json") return schedule_to_json(programs, options.rank);
+  if (options.format == "svg") {
+    if (schedule.num_ranks > kMostDrawnRanks)
+      return Status(Code::invalid_argument, fmt::format("a picture of {} ranks would show nothing; {} can be drawn",
+                                                        schedule.num_ranks, kMostDrawnRanks));
+    const Proof proof = prove(schedule);
+    if (!proof.ok())
+      return Status(Code::invalid_argument,
+                    fmt::format("only what is right can be drawn: {}", proof.failure->to_string()));
+    return schedule_to_svg(programs);
+  }
+  return write_schedule(schedule);
+}
+
+Status check(const Options& options) {
+  if (options.ranks == 0 || options.ranks > kMostRanks)
+    return {Code::invalid_argument, fmt::format("--ranks: {} is not 1 to {}", options.ranks, kMostRanks)};
+  if (options.format != "text" && options.format != "json" && options.format != "svg")
+    return {Code::invalid_argument, fmt::format("--format: {} is not text, json or svg", in_quotes(options.format))};
+  if (options.rank && options.format != "json")
+    return {Code::invalid_argument, "--rank: only --format json shows a rank by itself"};
+  if (options.fused && options.format == "text")
+    return {Code::invalid_argument, "--fused: the text form has the steps as written; json and svg show them fused"};
+  return {};
+}
+
+Exit run(const Options& options, const Context& context) {
+  const auto misused = [&](const Status& status) {
+    context.error << "tutti schedule: " << status.to_string() << "\n";
+    return Exit::misused;
+  };
+  if (const Status status = check(options); !status.ok()) return misused(status);
+  const Result<Schedule> schedule = options.file.empty() ? make(options, context) : read_schedule_file(options.file);
+  if (!schedule.ok()) return misused(schedule.status());
+  if (options.rank && *options.rank >= schedule->num_ranks)
+    return misused({Code::invalid_argument,
+                    fmt::format("--rank: {} is none of the {} ranks", *options.rank, schedule->num_ranks)});
+  const Result<std::string> text = render(options, *schedule);
+  if (!text.ok()) return misused(text.status());
+  if (const Status status = write_output(*text, options.output, context); !status.ok()) return misused(status);
+  return Exit::done;
+}
+
+Run define(CLI::App& app) {
+  const auto options = std::make_shared<Options>();  // shared with the closure, which std::function copies
+  add_choice_options(app, options->choice);
+  app.add_option("--ranks", options->ranks, "How many ranks")->type_name("N")->capture_default_str();
+  add_case_options(app, options->cases);
+  app.add_option("--file", options->file, "A schedule that someone has written down, or an MSCCL program, instead")
+      ->type_name("PATH")
+      ->excludes("--algorithm")
+      ->excludes("--collective")
+      ->excludes("--ranks");
+  app.add_option("--format", options->format, "text (can be read back), json, or svg (a picture)")
+      ->type_name("FORMAT")
+      ->capture_default_str();
+  app.add_option("--rank", options->rank, "This rank only (json)")->type_name("RANK");
+  app.add_flag("--fused", options->fused, "Neighbouring steps fused, as they are run (json, svg)");
+  app.add_option("-o,--output", options->output.path, "To this file instead of standard output")->type_name("FILE");
+  return [options](const Context& context) { return run(*options, context); };
+}
+
+}  // namespace
+
+Command schedule_command() {
+  return {.name = "schedule",
+          .summary = "Show the steps of an algorithm, or of a file: text, JSON, or a picture",
+          .examples =
+              "tutti schedule --algorithm ring --collective all_reduce --ranks 4\n"
+              "tutti schedule --algorithm swing --ranks 8 --fused --format svg -o swing.svg\n"
+              "tutti schedule --file program.xml --format json --rank 0",
+          .define = define};
+}
+
+}  // namespace tutti::cli

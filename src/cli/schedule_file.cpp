@@ -1,0 +1,17 @@
+#include "cli/schedule_file.hpp"
+
+#include "base/file.hpp"
+#include "base/text.hpp"
+#include "schedule/msccl/msccl.hpp"
+#include "schedule/text_form.hpp"
+
+namespace tutti::cli {
+
+Result<Schedule> read_schedule_file(const std::string& path) {
+  const Result<std::string> text = read_file(path, schedule_text::kMostBytes);
+  if (!text.ok()) return text.status();
+  return trim(std::string_view(*text).substr(0, 4096)).starts_with('<') ? read_msccl(*text, path)
+                                                                        : read_schedule(*text, path);
+}
+
+}  // namespace tutti::cli

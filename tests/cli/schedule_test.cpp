@@ -1,0 +1,130 @@
+// `tutti schedule` and `tutti algorithms` as a user calls them.
+#include <array>
+#include <cstdio>
+#include <fstream>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include "algorithms/registry.hpp"
+#include "cli/commands.hpp"
+#include "cli/program.hpp"
+#include "schedule/text_form.hpp"
+
+namespace tutti::cli {
+namespace {
+
+struct Outcome {
+  int exit = -1;
+  std::string out;
+  std::string error;
+};
+
+Outcome call(const std::vector<std::string>& arguments) {
+  const std::array commands{algorithms_command(), schedule_command()};
+  std::ostringstream out;
+  std::ostringstream error;
+  const Environment environment;
+  const Exit exit = run_program(commands, arguments, {environment, out, error});
+  return {static_cast<int>(exit), out.str(), error.str()};
+}
+
+bool contains(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+
+std::size_t count_of(const std::string& text, const std::string& part) {
+  std::size_t count = 0;
+  for (std::size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + 1)) ++count;
+  return count;
+}
+
+TEST(ScheduleCommand, ItsTextReadsBack) {
+  const Outcome outcome = call({"schedule", "--algorithm", "ring", "--collective", "all-reduce", "--ranks", "3"});
+  ASSERT_EQ(outcome.exit, 0) << outcome.error;
+  const Result<Schedule> schedule = read_schedule(outcome.out, "ring");
+  ASSERT_TRUE(schedule.ok()) << schedule.status().to_string();
+  EXPECT_EQ(schedule->name, "ring");
+  EXPECT_EQ(schedule->num_ranks, 3U);
+  EXPECT_EQ(write_schedule(*schedule), outcome.out);
+}
+
+TEST(ScheduleCommand, JsonHasTheStepsOfTheRankAskedFor) {
+  const Outcome outcome = call({"schedule", "--algorithm", "knomial", "--collective", "broadcast", "--ranks", "4",
+                                "--radix", "2", "--root", "1", "--format", "json", "--rank", "1"});
+  ASSERT_EQ(outcome.exit, 0) << outcome.error;
+  const nlohmann::json json = nlohmann::json::parse(outcome.out);
+  EXPECT_EQ(json["name"], "knomial(2)");
+  EXPECT_EQ(json["root"], 1);
+  ASSERT_EQ(json["ranks"].size(), 1U);
+  EXPECT_EQ(json["ranks"][0]["rank"], 1);
+  EXPECT_FALSE(json["ranks"][0]["lanes"][0].empty());
+}
+
+TEST(ScheduleCommand, ThePictureHasABoxForEachStepAndALineForEachMessage) {
+  const Outcome outcome =
+      call({"schedule", "--algorithm", "ring", "--collective", "all_reduce", "--ranks", "3", "--format", "svg"});
+  ASSERT_EQ(outcome.exit, 0) << outcome.error;
+  EXPECT_TRUE(outcome.out.starts_with("<svg ") && outcome.out.ends_with("</svg>\n"));
+  EXPECT_EQ(count_of(outcome.out, "<g>"), count_of(outcome.out, "</g>"));
+  // A rank sends 4 messages, receives as many: 8 steps of each of the 3 ranks, 12 messages (and 4 lines of the legend).
+  EXPECT_EQ(count_of(outcome.out, "<title>"), 24U);
+  EXPECT_EQ(count_of(outcome.out, "<line "), 12U + 4U);
+  const Outcome fused = call(
+      {"schedule", "--algorithm", "ring", "--collective", "all_reduce", "--ranks", "3", "--format", "svg", "--fused"});
+  EXPECT_LT(count_of(fused.out, "<title>"), 24U);
+}
+
+TEST(ScheduleCommand, ReadsFilesOfEitherForm) {
+  const std::string path = testing::TempDir() + "tutti_schedule_test.sched";
+  const Outcome text = call({"schedule", "--algorithm", "swing", "--ranks", "4", "-o", path});
+  ASSERT_EQ(text.exit, 0) << text.error;
+  const Outcome again = call({"schedule", "--file", path});
+  EXPECT_EQ(again.exit, 0) << again.error;
+  EXPECT_TRUE(contains(again.out, "name swing")) << again.out;
+  std::ofstream(path) << "<algo>";
+  const Outcome wrong = call({"schedule", "--file", path});
+  EXPECT_EQ(wrong.exit, 2);
+  EXPECT_NE(wrong.error, "");
+  std::remove(path.c_str());
+}
+
+TEST(ScheduleCommand, MisuseSaysWhatWouldBeRight) {
+  const std::vector<std::pair<std::vector<std::string>, std::string>> wrong = {
+      {{}, "--algorithm names one"},
+      {{"--algorithm", "ring"}, "choose by --collective: all_reduce, all_gather"},
+      {{"--algorithm", "rign"}, "there is no algorithm 'rign'"},
+      {{"--algorithm", "swing", "--ranks", "5"}, "it is for: even"},
+      {{"--algorithm", "swing", "--ranks", "0"}, "0 is not 1 to 4096"},
+      {{"--algorithm", "swing", "--format", "png"}, "'png' is not text, json or svg"},
+      {{"--algorithm", "swing", "--format", "json", "--rank", "4"}, "4 is none of the 4 ranks"},
+      {{"--algorithm", "swing", "--rank", "1"}, "only --format json"},
+      {{"--algorithm", "swing", "--fused"}, "the text form has the steps as written"},
+      {{"--algorithm", "one_shot", "--ranks", "500", "--format", "svg"}, "128 can be drawn"},
+      {{"--file", "/nowhere"}, "/nowhere"},
+  };
+  for (const auto& [arguments, words] : wrong) {
+    std::vector<std::string> all = {"schedule"};
+    all.insert(all.end(), arguments.begin(), arguments.end());
+    const Outcome outcome = call(all);
+    EXPECT_EQ(outcome.exit, 2) << words;
+    EXPECT_EQ(outcome.out, "");
+    EXPECT_TRUE(contains(outcome.error, words)) << words << ": " << outcome.error;
+  }
+}
+
+TEST(AlgorithmsCommand, HasARowForEachAlgorithm) {
+  const Outcome outcome = call({"algorithms", "--json"});
+  ASSERT_EQ(outcome.exit, 0) << outcome.error;
+  const nlohmann::json rows = nlohmann::json::parse(outcome.out);
+  ASSERT_EQ(rows.size(), all_algorithms().size());
+  for (const nlohmann::json& row : rows) {
+    for (const char* column : {"collective", "algorithm", "channel", "order", "ranks", "method", "citation"})
+      EXPECT_FALSE(row[column].get<std::string>().empty()) << row << column;
+  }
+  EXPECT_EQ(call({"algorithms", "--collective", "barier"}).exit, 2);
+}
+
+}  // namespace
+}  // namespace tutti::cli
