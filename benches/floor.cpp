@@ -25,7 +25,7 @@ namespace fs = std::filesystem;
 struct Key {
   std::string path;  // oneshot, staged, symm, four (ranks), four_mean
   std::size_t bytes;
-  auto operator<=>(const Key&) const = default;
+  auto operator<=>(const Key&) const = default;  // NOLINT(modernize-use-nullptr): its 0 is no pointer
 };
 using Times = std::map<Key, double>;  // microseconds
 

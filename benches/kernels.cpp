@@ -247,7 +247,7 @@ double call_nanoseconds(std::size_t count) {
 
 int main() {
   const std::size_t cache = last_level_cache();
-  const Arena arena((std::max(8 * 66 * kMiB, 4 * cache) + 2 * kMiB - 1) / (2 * kMiB) * (2 * kMiB));
+  const Arena arena((std::max(8 * (66 * kMiB), 4 * cache) + 2 * kMiB - 1) / (2 * kMiB) * (2 * kMiB));
   fmt::print("last-level cache {} MiB; ratio = (k+1)·S/t over memcpy's 2·S/t, median [95 % interval]\n\n",
              cache / kMiB);
   fmt::print("{:<14} {:<12} {:<10} {:>9} {:>9}  {:<22} {}\n", "kernel", "size", "stores", "GB/s", "memcpy", "ratio",

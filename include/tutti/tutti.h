@@ -7,11 +7,13 @@
  * block, and the output is complete when they return. All ranks call the same operations in the same order with equal
  * count, type and operator; where they do not, the call returns tuttiInvalidUsage and tuttiGetLastError() says how they
  * differ. Once a communicator has failed, every later call on it returns the same error, on every rank. */
-#ifndef TUTTI_TUTTI_H_
-#define TUTTI_TUTTI_H_
+#ifndef TUTTI_TUTTI_H
+#define TUTTI_TUTTI_H
 
+/* NOLINTBEGIN(modernize-deprecated-headers): C programs include it too */
 #include <stddef.h>
 #include <stdint.h>
+/* NOLINTEND(modernize-deprecated-headers) */
 
 #if defined(_WIN32)
 #error "Tutti runs on Linux"
@@ -132,4 +134,4 @@ TUTTI_API tuttiResult_t tuttiRedOpDestroy(tuttiRedOp_t op, tuttiComm_t comm);
 }
 #endif
 
-#endif /* TUTTI_TUTTI_H_ */
+#endif /* TUTTI_TUTTI_H */

@@ -160,7 +160,10 @@ void read_scalar(const void* scalar, tutti::Type type, tutti::Operator& custom) 
     std::memcpy(&value, scalar, sizeof value);
     return value;
   };
-  const auto integer = [&](auto value) { custom.integer_scalar = static_cast<std::uint64_t>(as(value)); };
+  // By way of a signed number, so that a sign is seen to be extended.
+  const auto integer = [&](auto value) {
+    custom.integer_scalar = static_cast<std::uint64_t>(static_cast<std::int64_t>(as(value)));
+  };
   const auto widened = [&](float value) { custom.scalar = static_cast<double>(value); };
   switch (type) {
     case tutti::Type::i8: integer(std::int8_t{}); break;

@@ -199,15 +199,15 @@ Status append_range(std::string_view text, std::vector<Bytes>& points) {
 
 }  // namespace
 
-Result<std::int64_t> parse_integer(std::string_view given) {
-  const std::string_view text = trim(given);
+Result<std::int64_t> parse_integer(std::string_view text) {
+  const std::string_view trimmed = trim(text);
   std::int64_t number = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  const auto [end, error] = std::from_chars(trimmed.data(), trimmed.data() + trimmed.size(), number);
   if (error == std::errc::result_out_of_range) {
-    return Status(Code::invalid_argument, fmt::format("{} is too large a number", in_quotes(given)));
+    return Status(Code::invalid_argument, fmt::format("{} is too large a number", in_quotes(text)));
   }
-  if (error != std::errc() || end != text.data() + text.size()) {
-    return Status(Code::invalid_argument, fmt::format("{} is not a whole number", in_quotes(given)));
+  if (error != std::errc() || end != trimmed.data() + trimmed.size()) {
+    return Status(Code::invalid_argument, fmt::format("{} is not a whole number", in_quotes(text)));
   }
   return number;
 }

@@ -19,7 +19,7 @@ class Bytes {
   constexpr Bytes() = default;
   constexpr explicit Bytes(std::uint64_t value) : value_(value) {}
   [[nodiscard]] constexpr std::uint64_t value() const { return value_; }
-  constexpr auto operator<=>(const Bytes&) const = default;
+  constexpr auto operator<=>(const Bytes&) const = default;  // NOLINT(modernize-use-nullptr): its 0 is no pointer
 
  private:
   std::uint64_t value_ = 0;
@@ -31,7 +31,7 @@ class Nanos {
   constexpr Nanos() = default;
   constexpr explicit Nanos(std::int64_t value) : value_(value) {}
   [[nodiscard]] constexpr std::int64_t value() const { return value_; }
-  constexpr auto operator<=>(const Nanos&) const = default;
+  constexpr auto operator<=>(const Nanos&) const = default;  // NOLINT(modernize-use-nullptr): its 0 is no pointer
 
  private:
   std::int64_t value_ = 0;
@@ -42,7 +42,7 @@ class Rank {
   constexpr Rank() = default;
   constexpr explicit Rank(std::int32_t value) : value_(value) {}
   [[nodiscard]] constexpr std::int32_t value() const { return value_; }
-  constexpr auto operator<=>(const Rank&) const = default;
+  constexpr auto operator<=>(const Rank&) const = default;  // NOLINT(modernize-use-nullptr): its 0 is no pointer
 
  private:
   std::int32_t value_ = 0;

@@ -39,7 +39,7 @@ using VariableValue =
     std::variant<std::monostate, bool, std::int64_t, Bytes, Nanos, VariableChoice, VariableList, std::string>;
 
 // The value that the text means for the row, or an error with the text found and what is allowed.
-[[nodiscard]] Result<VariableValue> parse_variable(const VariableRow& row, std::string_view text);
+[[nodiscard]] Result<VariableValue> parse_variable(const VariableRow& row, std::string_view given);
 
 // What parse_variable reads back to the same value; "auto" for automatic, "" for not given.
 [[nodiscard]] std::string to_text(const VariableRow& row, const VariableValue& value);

@@ -84,7 +84,7 @@ inline constexpr auto kWalkers = std::to_array<std::string_view>({"auto", "gener
 namespace variable_limits {
 inline constexpr std::int64_t kMicrosecond = 1'000;
 inline constexpr std::int64_t kMinute = 60'000'000'000;
-inline constexpr std::int64_t kYear = 365 * 24 * 60 * kMinute;  // far enough from overflow when added to a clock
+inline constexpr std::int64_t kYear = kMinute * 60 * 24 * 365;  // far enough from overflow when added to a clock
 inline constexpr std::int64_t kMostRanks = 1 << 20;
 }  // namespace variable_limits
 

@@ -11,12 +11,12 @@
 #include "cli/program.hpp"
 
 int main(int argc, char** argv) try {
-  using namespace tutti;
+  namespace cli = tutti::cli;
   const std::array commands{
       cli::algorithms_command(), cli::demo_command(),     cli::launch_command(),
       cli::prove_command(),      cli::schedule_command(), cli::variables_command(),
   };
-  const Environment environment = Environment::of_this_process();
+  const tutti::Environment environment = tutti::Environment::of_this_process();
   const std::vector<std::string> arguments(argv + (argc > 0 ? 1 : 0), argv + argc);
   const cli::Context context{environment, std::cout, std::cerr};
   return static_cast<int>(cli::run_program(commands, arguments, context));

@@ -19,6 +19,7 @@ constexpr int kMostCores = 16384;
 // Pointers to the words, with the null at the end that the system asks for. They live as long as the words.
 std::vector<char*> pointers_to(const std::vector<std::string>& words) {
   std::vector<char*> pointers;
+  pointers.reserve(words.size() + 1);
   for (const std::string& word : words) pointers.push_back(const_cast<char*>(word.c_str()));
   pointers.push_back(nullptr);
   return pointers;

@@ -82,7 +82,7 @@ void append_boxes(const std::vector<Box>& boxes, const std::vector<std::size_t>&
 
 std::string csv_field(const Cell& cell) {
   if (is_null(cell)) return {};
-  const std::string text = plain(cell, "");
+  std::string text = plain(cell, "");
   const bool is_text = std::holds_alternative<std::string>(cell);
   if (!is_text || (!text.empty() && text.find_first_of(",\"\r\n") == std::string::npos)) return text;
   std::string field = "\"";

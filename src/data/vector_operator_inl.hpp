@@ -40,9 +40,7 @@ struct Product : Arithmetic {
   template <class D, class V>
   static HWY_INLINE V combine(D d, V a, V b) {
     using T = hn::TFromD<D>;
-    if constexpr (hwy::IsFloat<T>()) {
-      return hn::Mul(a, b);
-    } else if constexpr (hn::MaxLanes(D()) == 1) {
+    if constexpr (!hwy::IsFloat<T>() && hn::MaxLanes(D()) == 1) {
       return hn::Set(d, static_cast<T>(static_cast<std::uint64_t>(hn::GetLane(a)) * hn::GetLane(b)));
     } else if constexpr (sizeof(T) == 1) {
       // No instruction multiplies bytes: the even and the odd ones as 16-bit lanes.

@@ -45,7 +45,7 @@ std::uint32_t shared_cores(const shm::Region& region) {
 // less of a slot is used, the more of it stays: all slots together, half of a core's own cache, if that is enough
 // (docs/design/executor.md).
 constexpr std::uint64_t kLongBytes = std::uint64_t{8} << 20;
-constexpr std::uint64_t kShortestRound = 32 * 1024;
+constexpr std::uint64_t kShortestRound = std::uint64_t{32} << 10;
 constexpr std::uint64_t kRoundUnit = 4096;
 
 constexpr std::string_view kSmallAlgorithm = "one_shot";

@@ -106,10 +106,10 @@ class Communicator {
   [[nodiscard]] Status arrive();
   [[nodiscard]] Result<std::uint64_t> agree(std::uint64_t mine, std::string_view on_what);
   [[nodiscard]] Result<const Plan*> plan_of(std::uint32_t number, const Schedule& schedule);
-  [[nodiscard]] Result<const Plan*> plan_for(std::string_view algorithm, std::uint32_t& number);
+  [[nodiscard]] Result<const Plan*> plan_for(std::string_view name, std::uint32_t& number);
   [[nodiscard]] Result<const Prepared*> prepared(Type type, OperatorHandle op) const;
   [[nodiscard]] Status check_buffers(const void* input, const void* output, std::uint64_t count, Type type) const;
-  [[nodiscard]] Status run(const Plan& plan, std::uint32_t number, const Prepared& prepared, const void* input,
+  [[nodiscard]] Status run(const Plan& plan, std::uint32_t number, const Prepared& entry, const void* input,
                            void* output, std::uint64_t count, WalkerChoice walker);
   // The window of a plan's round for elements of that size, and what follows from it.
   [[nodiscard]] Status set_layout(Call& call, std::uint64_t count) const;
@@ -118,7 +118,7 @@ class Communicator {
   [[nodiscard]] std::string present_call() const;
   [[nodiscard]] std::string absent_ranks() const;
   [[nodiscard]] bool persist(std::chrono::nanoseconds waited);
-  [[nodiscard]] static std::string describe(std::uint64_t description);
+  [[nodiscard]] static std::string describe(std::uint64_t word);
 
   std::shared_ptr<const shm::Region> region_;
   std::uint32_t rank_;

@@ -108,10 +108,10 @@ Status Communicator::fail(End end) {
                             rank_, mismatch.rank, present_call()),
                 static_cast<int>(mismatch.rank)};
       }
-      const Status status(Code::invalid_usage,
-                          fmt::format("the ranks' calls differ: operation {} is {} on rank {} and {} on rank {}",
-                                      number, describe(ours), rank_, describe(mismatch.theirs), mismatch.rank),
-                          static_cast<int>(mismatch.rank));
+      Status status(Code::invalid_usage,
+                    fmt::format("the ranks' calls differ: operation {} is {} on rank {} and {} on rank {}", number,
+                                describe(ours), rank_, describe(mismatch.theirs), mismatch.rank),
+                    static_cast<int>(mismatch.rank));
       region_->break_with({Code::invalid_usage, mismatch.rank});
       return status;
     }

@@ -74,6 +74,9 @@ class Executor {
   [[nodiscard]] End walk_general(const Call& call);
   [[nodiscard]] End walk_straight(const Call& call);
   [[nodiscard]] End walk_exchange(const Call& call);
+  // The two halves of a round of an exchange: this rank's input to the others, and all inputs into this rank's output.
+  [[nodiscard]] End expose_round(const Call& call, std::uint64_t round);
+  [[nodiscard]] End fold_round(const Call& call, std::uint64_t round);
 
   void begin(std::uint64_t description) {
     ++operations_;

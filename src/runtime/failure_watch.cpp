@@ -91,7 +91,7 @@ struct FailureWatch::State {
   void announce(const Message& message);
   void report(const Message& message);
   void send_to_others(const Message& message);
-  [[nodiscard]] bool is_over(bool stopping, Clock::time_point until) const;
+  [[nodiscard]] bool is_over(bool stop_now, Clock::time_point until) const;
 
   int rank = 0;
   int num_ranks = 0;

@@ -8,7 +8,7 @@ namespace {
 constexpr std::uint64_t kTwoShotMin = kAlwaysOneShot;
 // Above it a flat exchange among more than two ranks reads more bytes than the ring moves. Two ranks move the same
 // bytes either way, and read a third less in the ring; its result is read again by the peer, so it keeps to the caches.
-constexpr std::uint64_t kRingMin = 128 * 1024;
+constexpr std::uint64_t kRingMin = 128 << 10;
 constexpr std::uint64_t kRingOfTwoMost = 2 << 20;
 
 // What keeps an algorithm from doing a call; empty if nothing does.

@@ -10,7 +10,7 @@
 namespace tutti {
 
 // Below this one_shot is the answer to everything, so the small path need not ask.
-inline constexpr std::uint64_t kAlwaysOneShot = 32 * 1024;
+inline constexpr std::uint64_t kAlwaysOneShot = 32 << 10;
 
 // What a call must be to run a schedule of the user's own (runtime/algorithm_file.hpp).
 struct OwnFacts {

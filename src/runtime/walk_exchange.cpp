@@ -16,6 +16,9 @@ namespace {
 
 inline bool has_first_touch(const Operator& operation) { return operation.op == Op::premultiplied_sum; }
 
+// Whether a round's data travel in the line of their flag.
+inline bool is_inline(const Call& call, const Run& run) { return run.length * call.element <= shm::kInlineBytes; }
+
 }  // namespace
 
 void Executor::set_small_plan(const Plan& plan) {
@@ -144,75 +147,73 @@ End Executor::run_slotted(const SmallOperator& op, const void* input, void* outp
   return End::done;
 }
 
-End Executor::walk_exchange(const Call& call) {
-  const PieceLayout& layout = call.layouts[static_cast<std::size_t>(Space::input)];
+End Executor::expose_round(const Call& call, std::uint64_t round) {
+  const std::uint64_t value = call.post_value(round, 0);
+  const std::uint64_t slot = call.slot(round, 0, region_.shape().staging_depth);
+  const shm::WaitEnd end = waiter_.until([&] { return line_is_free(value) && slot_is_free(slot); });
+  if (end != shm::WaitEnd::ready) return end_of(end);
+  const Run run = call.layouts[static_cast<std::size_t>(Space::input)].run(0, round);
+  const std::byte* source = call.input + run.offset * call.element;
+  const std::uint64_t busy = call.round_base + round + 1;
+  line_busy_[value % shm::kPostLines] = busy;
+  if (is_inline(call, run)) {
+    std::byte touched[shm::kInlineBytes];
+    first_touch_copy(*call.operation, touched, source, run.length, false);
+    publish_inline(value, call.description, touched, run.length * call.element);
+    return End::done;
+  }
+  slot_busy_[slot] = busy;
+  if (has_first_touch(*call.operation)) {
+    first_touch_copy(*call.operation, staging_slot(rank_, slot), source, run.length, false);
+  } else {
+    std::memcpy(staging_slot(rank_, slot), source, run.length * call.element);
+  }
+  publish_post(value, call.description);
+  return End::done;
+}
+
+End Executor::fold_round(const Call& call, std::uint64_t round) {
   const std::vector<std::uint32_t>& order = call.plan->fold_order;
   const std::uint32_t depth = region_.shape().staging_depth;
-  const auto is_inline = [&](const Run& run) { return run.length * call.element <= shm::kInlineBytes; };
-
-  const auto expose = [&](std::uint64_t round) {
-    const std::uint64_t value = call.post_value(round, 0);
-    const std::uint64_t slot = call.slot(round, 0, depth);
-    const shm::WaitEnd end = waiter_.until([&] { return line_is_free(value) && slot_is_free(slot); });
+  const std::uint64_t value = call.post_value(round, 0);
+  const Run run = call.layouts[static_cast<std::size_t>(Space::input)].run(0, round);
+  ReduceCall reduce;
+  for (std::size_t i = 0; i < order.size(); ++i) {
+    const std::uint32_t peer = order[i];
+    if (peer == rank_ && (spins_ != 0 || is_inline(call, run))) {
+      sources_[i] = call.input + run.offset * call.element;
+      reduce.raw_source = static_cast<std::uint32_t>(i);
+      continue;
+    }
+    if (peer == rank_) {  // its copy is nearer: see run_slotted()
+      sources_[i] = staging_slot(rank_, call.slot(round, 0, depth));
+      continue;
+    }
+    const shm::FlagLine& line = region_.post_line(peer, value);
+    const shm::WaitEnd end = waiter_.until([&] { return line.sequence.load(std::memory_order_acquire) >= value; });
     if (end != shm::WaitEnd::ready) return end_of(end);
-    const Run run = layout.run(0, round);
-    const std::byte* source = call.input + run.offset * call.element;
-    const std::uint64_t busy = call.round_base + round + 1;
-    line_busy_[value % shm::kPostLines] = busy;
-    if (is_inline(run)) {
-      std::byte touched[shm::kInlineBytes];
-      first_touch_copy(*call.operation, touched, source, run.length, false);
-      publish_inline(value, call.description, touched, run.length * call.element);
-      return End::done;
-    }
-    slot_busy_[slot] = busy;
-    if (has_first_touch(*call.operation)) {
-      first_touch_copy(*call.operation, staging_slot(rank_, slot), source, run.length, false);
-    } else {
-      std::memcpy(staging_slot(rank_, slot), source, run.length * call.element);
-    }
-    publish_post(value, call.description);
-    return End::done;
-  };
-  const auto fold = [&](std::uint64_t round) {
-    const std::uint64_t value = call.post_value(round, 0);
-    const Run run = layout.run(0, round);
-    ReduceCall reduce;
-    for (std::size_t i = 0; i < order.size(); ++i) {
-      const std::uint32_t peer = order[i];
-      if (peer == rank_ && (spins_ != 0 || is_inline(run))) {
-        sources_[i] = call.input + run.offset * call.element;
-        reduce.raw_source = static_cast<std::uint32_t>(i);
-        continue;
-      }
-      if (peer == rank_) {  // its copy is nearer: see run_slotted()
-        sources_[i] = staging_slot(rank_, call.slot(round, 0, depth));
-        continue;
-      }
-      const shm::FlagLine& line = region_.post_line(peer, value);
-      const shm::WaitEnd end = waiter_.until([&] { return line.sequence.load(std::memory_order_acquire) >= value; });
-      if (end != shm::WaitEnd::ready) return end_of(end);
-      const std::uint64_t theirs = line.description.load(std::memory_order_relaxed);
-      if (theirs != call.description) return mismatch_with(peer, theirs);
-      sources_[i] = is_inline(run) ? line.payload : staging_slot(peer, call.slot(round, 0, depth));
-    }
-    void* destination = call.output + run.offset * call.element;
-    reduce.sources = sources_.data();
-    reduce.num_sources = static_cast<std::uint32_t>(order.size());
-    reduce.destinations = &destination;
-    reduce.num_destinations = 1;
-    reduce.count = run.length;
-    reduce.final = true;
-    call.kernel(*call.operation, reduce);
-    finish_rounds(call.round_base + round + 1);
-    return End::done;
-  };
+    const std::uint64_t theirs = line.description.load(std::memory_order_relaxed);
+    if (theirs != call.description) return mismatch_with(peer, theirs);
+    sources_[i] = is_inline(call, run) ? line.payload : staging_slot(peer, call.slot(round, 0, depth));
+  }
+  void* destination = call.output + run.offset * call.element;
+  reduce.sources = sources_.data();
+  reduce.num_sources = static_cast<std::uint32_t>(order.size());
+  reduce.destinations = &destination;
+  reduce.num_destinations = 1;
+  reduce.count = run.length;
+  reduce.final = true;
+  call.kernel(*call.operation, reduce);
+  finish_rounds(call.round_base + round + 1);
+  return End::done;
+}
 
-  if (const End end = expose(0); end != End::done) return end;
+End Executor::walk_exchange(const Call& call) {
+  if (const End end = expose_round(call, 0); end != End::done) return end;
   for (std::uint64_t round = 0; round < call.rounds; ++round) {
     if (round + 1 < call.rounds)
-      if (const End end = expose(round + 1); end != End::done) return end;
-    if (const End end = fold(round); end != End::done) return end;
+      if (const End end = expose_round(call, round + 1); end != End::done) return end;
+    if (const End end = fold_round(call, round); end != End::done) return end;
   }
   return End::done;
 }

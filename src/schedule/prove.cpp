@@ -120,8 +120,8 @@ class Prover {
  private:
   std::optional<Failure> run(const Programs& programs, const Conditions& conditions, bool in_place, Fusion fusion) {
     SymbolicRun observer(programs, conditions, in_place, values_);
-    std::optional<Failure> stuck = World(programs, conditions, &observer).run();
-    std::optional<Failure> failure = observer.failure() ? observer.failure() : std::move(stuck);
+    std::optional<Failure> failure = World(programs, conditions, &observer).run();
+    if (observer.failure()) failure = observer.failure();
     if (failure) {
       failure->what +=
           fmt::format(" ({}, {}, {})", in_place ? "in place" : "out of place",

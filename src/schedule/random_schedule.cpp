@@ -209,6 +209,7 @@ class Author {
   std::vector<Endpoint> everyone(std::uint32_t own, std::uint32_t post, const Slice& slice,
                                  const std::vector<std::uint32_t>& order) {
     std::vector<Endpoint> sources;
+    sources.reserve(order.size());
     for (const std::uint32_t rank : order) sources.push_back(rank == own ? local(slice) : remote(rank, post, slice));
     return sources;
   }

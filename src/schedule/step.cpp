@@ -89,7 +89,7 @@ std::string on_channel(std::uint32_t channel) {
 }
 
 std::string to_string(const Step& step) {
-  const std::string name = name_of(step);
+  std::string name = name_of(step);
   switch (step.kind) {
     case StepKind::combine:
       return fmt::format("{} {} = {}", name, join(step.destinations, ", "), join(step.sources, " + "));

@@ -1,7 +1,8 @@
 #include "base/environment.hpp"
 
+#include <cstdlib>
+
 #include <gtest/gtest.h>
-#include <stdlib.h>
 
 namespace tutti {
 namespace {

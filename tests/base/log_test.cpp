@@ -141,6 +141,7 @@ TEST_F(LogTest, LinesOfManyThreadsStayWholeAndOnceIsOnce) {
   const auto log = make({{"TUTTI_DEBUG", "info"}});
   {
     std::vector<std::jthread> threads;
+    threads.reserve(kThreads);
     for (int thread = 0; thread < kThreads; ++thread) {
       threads.emplace_back([&log, thread] {
         for (int i = 0; i < kLines; ++i) {
@@ -161,7 +162,7 @@ TEST_F(LogTest, LinesOfManyThreadsStayWholeAndOnceIsOnce) {
     if (std::all_of(body.begin(), body.end(), [&](char c) { return c == body.front(); })) ++whole;
   }
   EXPECT_EQ(once, 1U);
-  EXPECT_EQ(whole, std::size_t{kThreads * kLines});
+  EXPECT_EQ(whole, std::size_t{kThreads} * kLines);
 }
 
 TEST(LogWriter, OfThisProcess) {

@@ -1,13 +1,12 @@
 // A folder of a test's own under the system's temporary folder, removed with everything in it.
 #pragma once
 
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <string>
 #include <string_view>
-
-#include <stdlib.h>
 
 #include "base/assert.hpp"
 
@@ -32,7 +31,7 @@ class TemporaryFolder {
 
   // The path of the new file; missing folders are made.
   std::string write(const std::string& name, std::string_view text) const {
-    const std::string whole = file(name);
+    std::string whole = file(name);
     std::filesystem::create_directories(std::filesystem::path(whole).parent_path());
     std::ofstream(whole, std::ios::binary) << text;
     return whole;

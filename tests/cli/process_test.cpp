@@ -24,7 +24,7 @@ class TuttiProcess : public ::testing::Test {
   using Texts = std::vector<std::string>;
 
   // The standard output goes to a file, by default one that is read back.
-  Outcome run(const Texts& arguments, Texts environment = {}, std::string out = {}) {
+  Outcome run(const Texts& arguments, Texts environment = {}, const std::string& out = {}) {
     environment.push_back("XDG_CONFIG_HOME=" + folder_.path());
     const std::string out_path = out.empty() ? folder_.file("out") : out;
     const std::string error_path = folder_.file("error");

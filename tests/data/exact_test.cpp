@@ -70,6 +70,7 @@ void expect_any_order_gives_the_prediction(const ExactInput& input) {
 
 std::vector<Type> all_types() {
   std::vector<Type> types;
+  types.reserve(kNumTypes);
   for (int i = 0; i < kNumTypes; ++i) types.push_back(static_cast<Type>(i));
   return types;
 }

@@ -44,8 +44,9 @@ T fold(Op op, T a, T b) {
       default: return a + b;
     }
   } else {
-    const auto x = static_cast<std::uint64_t>(a);
-    const auto y = static_cast<std::uint64_t>(b);
+    // By way of a signed number, so that a sign is seen to be extended.
+    const auto x = static_cast<std::uint64_t>(static_cast<std::int64_t>(a));
+    const auto y = static_cast<std::uint64_t>(static_cast<std::int64_t>(b));
     switch (op) {
       case Op::product: return static_cast<T>(x * y);
       case Op::maximum: return a > b ? a : b;

@@ -27,6 +27,7 @@ constexpr std::array<std::size_t, 21> kCounts = {0,  1,  2,  3,  4,  5,  7,  8, 
 
 std::vector<Type> all_types() {
   std::vector<Type> types;
+  types.reserve(kNumTypes);
   for (int i = 0; i < kNumTypes; ++i) types.push_back(static_cast<Type>(i));
   return types;
 }
@@ -73,7 +74,7 @@ std::vector<std::uint8_t> random_elements(Type type, std::size_t count, std::mt1
 void concatenate_bits(void* accumulator, const void* next, std::size_t count, void* context) {
   // A user's function that is not commutative: rotate, then add.
   const std::size_t size = *static_cast<const std::size_t*>(context);
-  ASSERT_EQ(std::bit_cast<std::uintptr_t>(next) % size, 0U);
+  ASSERT_EQ(reinterpret_cast<std::uintptr_t>(next) % size, 0U);
   auto* a = static_cast<std::uint8_t*>(accumulator);
   const auto* b = static_cast<const std::uint8_t*>(next);
   for (std::size_t i = 0; i < count * size; ++i) a[i] = static_cast<std::uint8_t>(a[i] * 3 + b[i]);
@@ -282,6 +283,8 @@ TEST(KernelBlocks, LongCallsOfBlockwiseKernels) {
   std::mt19937_64 random(kSeed);
   std::vector<std::vector<std::uint8_t>> data;
   std::vector<const void*> sources;
+  data.reserve(kSources);
+  sources.reserve(kSources);
   for (std::uint32_t j = 0; j < kSources; ++j) data.push_back(random_elements(Type::i16, kCount, random));
   for (const auto& values : data) sources.push_back(values.data());
   std::vector<std::int16_t> first(kCount);

@@ -46,6 +46,7 @@ auto on_threads(int num_ranks, Work work) {
   using Outcome = decltype(work(0));
   std::vector<std::optional<Outcome>> outcomes(static_cast<std::size_t>(num_ranks));
   std::vector<std::thread> threads;
+  threads.reserve(outcomes.size());
   for (int rank = 0; rank < num_ranks; ++rank) {
     threads.emplace_back([&, rank] { outcomes[static_cast<std::size_t>(rank)].emplace(work(rank)); });
   }

@@ -59,17 +59,18 @@ void __libc_free(void*);
 }
 // NOLINTEND(readability-identifier-naming,bugprone-reserved-identifier)
 
+// The parameters are called as in glibc's declarations.
 TUTTI_REPLACES void* malloc(std::size_t size) noexcept {
   count_allocation();
   return __libc_malloc(size);
 }
-TUTTI_REPLACES void* calloc(std::size_t count, std::size_t size) noexcept {
+TUTTI_REPLACES void* calloc(std::size_t nmemb, std::size_t size) noexcept {
   count_allocation();
-  return __libc_calloc(count, size);
+  return __libc_calloc(nmemb, size);
 }
-TUTTI_REPLACES void* realloc(void* memory, std::size_t size) noexcept {
+TUTTI_REPLACES void* realloc(void* ptr, std::size_t size) noexcept {
   count_allocation();
-  return __libc_realloc(memory, size);
+  return __libc_realloc(ptr, size);
 }
 TUTTI_REPLACES void* memalign(std::size_t alignment, std::size_t size) noexcept {
   count_allocation();
@@ -78,13 +79,13 @@ TUTTI_REPLACES void* memalign(std::size_t alignment, std::size_t size) noexcept 
 TUTTI_REPLACES void* aligned_alloc(std::size_t alignment, std::size_t size) noexcept {
   return memalign(alignment, size);
 }
-TUTTI_REPLACES int posix_memalign(void** memory, std::size_t alignment, std::size_t size) noexcept {
-  *memory = memalign(alignment, size);
-  return *memory == nullptr ? ENOMEM : 0;
+TUTTI_REPLACES int posix_memalign(void** memptr, std::size_t alignment, std::size_t size) noexcept {
+  *memptr = memalign(alignment, size);
+  return *memptr == nullptr ? ENOMEM : 0;
 }
-TUTTI_REPLACES void free(void* memory) noexcept {
-  if (memory != nullptr) count_allocation();
-  __libc_free(memory);
+TUTTI_REPLACES void free(void* ptr) noexcept {
+  if (ptr != nullptr) count_allocation();
+  __libc_free(ptr);
 }
 
 namespace {

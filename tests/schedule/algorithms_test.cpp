@@ -9,6 +9,7 @@ namespace {
 
 std::vector<std::string> names_of(const std::vector<Step>& steps) {
   std::vector<std::string> names;
+  names.reserve(steps.size());
   for (const Step& step : steps) names.push_back(name_of(step));
   return names;
 }

@@ -360,7 +360,7 @@ Lane half_a_conversation(Builder& b) {
   if (b.rank() == 0) co_yield b.send(1, b.input());
 }
 
-std::vector<Malformed> malformed() {
+std::vector<Malformed> out_of_bounds() {
   const Fault bounds = Fault::out_of_bounds;
   return {
       {"piece", bounds, "2 pieces", {.pieces = 2}, only([](Builder& b) -> const Step& {
@@ -376,12 +376,17 @@ std::vector<Malformed> malformed() {
          return b.copy(b.input(), kScratch);
        })},
       {"rank", bounds, "rank 7 of 2", {}, only([](Builder& b) -> const Step& { return b.send(7, b.input()); })},
-      {"own_rank", Fault::malformed, "its own rank", {}, only([](Builder& b) -> const Step& {
-         return b.send(b.rank(), b.input());
-       })},
       {"post", bounds, "post 4", {}, only([](Builder& b) -> const Step& { return b.wait_for_all_others(4); })},
       {"after_lane", bounds, "lane 5", {}, [](Builder& b, std::uint32_t) { return after_nothing(b, 5, 0); }},
       {"after_step", bounds, "step 9", {}, [](Builder& b, std::uint32_t) { return after_nothing(b, 0, 9); }},
+  };
+}
+
+std::vector<Malformed> malformed() {
+  return {
+      {"own_rank", Fault::malformed, "its own rank", {}, only([](Builder& b) -> const Step& {
+         return b.send(b.rank(), b.input());
+       })},
       {"no_sources", Fault::malformed, "no sources", {}, only([](Builder& b) -> const Step& {
          return with(b, {}, {{Place::local, 0, 0, b.output()}});
        })},
@@ -459,11 +464,13 @@ std::vector<Malformed> malformed() {
 }
 
 TEST(ProveWrong, StepsThatNameWhatIsNotThere) {
-  for (const Malformed& each : malformed()) {
-    SCOPED_TRACE(each.name);
-    const Proof proof = prove(scripted(each.shape, each.lane));
-    EXPECT_FAULT(proof, each.fault);
-    EXPECT_TOLD(*proof.failure, each.words);
+  for (const std::vector<Malformed>& table : {out_of_bounds(), malformed()}) {
+    for (const Malformed& each : table) {
+      SCOPED_TRACE(each.name);
+      const Proof proof = prove(scripted(each.shape, each.lane));
+      EXPECT_FAULT(proof, each.fault);
+      EXPECT_TOLD(*proof.failure, each.words);
+    }
   }
 }
 

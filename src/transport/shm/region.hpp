@@ -22,10 +22,10 @@ namespace tutti::shm {
 // The same on every rank of a communicator.
 struct RegionShape {
   std::uint32_t num_ranks = 1;
-  std::uint32_t staging_depth = 4;          // slots a rank
-  std::uint64_t staging_slot = 128 * 1024;  // bytes each
-  std::uint32_t message_depth = 4;          // slots a connection
-  std::uint64_t message_slot = 128 * 1024;  // bytes each
+  std::uint32_t staging_depth = 4;         // slots a rank
+  std::uint64_t staging_slot = 128 << 10;  // bytes each
+  std::uint32_t message_depth = 4;         // slots a connection
+  std::uint64_t message_slot = 128 << 10;  // bytes each
   friend bool operator==(const RegionShape&, const RegionShape&) = default;
 };
 
