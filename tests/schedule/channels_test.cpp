@@ -39,7 +39,7 @@ Lane ring(Builder& b, std::uint32_t lane, std::uint32_t channel) {
   const std::uint32_t ranks = b.num_ranks();
   const std::uint32_t right = b.neighbour(1);
   const std::uint32_t left = b.neighbour(-1);
-  const auto piece = [&](std::uint32_t step) { return lane * ranks + (b.rank() + ranks * 2 - step) % ranks; };
+  const auto piece = [&](std::uint32_t step) { return lane * ranks + b.neighbour(-std::int64_t{step}); };
   for (std::uint32_t step = 0; step + 1 < ranks; ++step) {
     co_yield send_on(b, channel, right, step == 0 ? Builder::input(piece(step)) : Builder::output(piece(step)));
     if (step + 2 == ranks) b.completing();

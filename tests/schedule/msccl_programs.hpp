@@ -132,10 +132,13 @@ inline std::string hierarchical_all_reduce(int nodes, int local, int width, bool
     // Thread blocks: one that reduces, then one a peer of this node, then one a node.
     const int near = 1;
     const int far = near + local - 1;
-    std::vector<Dep> from_near;
-    std::vector<Dep> from_far;
-    for (int each = 0; each < local - 1; ++each) from_near.push_back({near + each, 1});
-    for (int each = 0; each < nodes - 1; ++each) from_far.push_back({far + each, 1});
+    const auto second_steps = [](int first_block, int count) {
+      std::vector<Dep> deps(static_cast<std::size_t>(count), {first_block, 1});
+      for (Dep& dep : deps) dep.block = first_block++;
+      return deps;
+    };
+    std::vector<Dep> from_near = second_steps(near, local - 1);
+    const std::vector<Dep> from_far = second_steps(far, nodes - 1);
     if (forgets && rank == 0) from_near.front() = from_near.back();
     const int reducer = w.block(-1, -1, 0);
     Dep dep = w.wait_for(from_near);

@@ -23,8 +23,8 @@ class OrderCheck {
   }
 
   Status run() {
-    Walk walk(lanes_);
-    while (const auto next = walk.next()) {
+    StepOrder order(lanes_);
+    while (const auto next = order.next()) {
       lane_ = next->lane;
       const LaneStep& step = lanes_.lanes[lane_].steps[next->step];
       for (std::uint32_t each = step.first_wait; each < step.first_wait + step.num_waits; ++each)

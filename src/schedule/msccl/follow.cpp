@@ -45,12 +45,12 @@ class Follower {
   Result<Followed> run() {
     for (const BlockLane& lane : lanes_.lanes)
       for (const LaneStep& step : lane.steps) TUTTI_TRY(check_chunks(lane.rank, *step.file));
-    Walk walk(lanes_);
-    while (const auto next = walk.next()) {
+    StepOrder order(lanes_);
+    while (const auto next = order.next()) {
       const BlockLane& lane = lanes_.lanes[next->lane];
       TUTTI_TRY(take(lane.rank, lane.steps[next->step]));
     }
-    if (const auto stuck = walk.stuck(file_)) return *stuck;
+    if (const auto stuck = order.stuck(file_)) return *stuck;
     TUTTI_TRY(check_divided());
     note_what_stays();
     TUTTI_TRY(place_scratch());

@@ -235,7 +235,7 @@ class Assembly {
 
 Result<Lanes> put_together(const File& file) { return Assembly(file).make(); }
 
-Walk::Walk(const Lanes& lanes)
+StepOrder::StepOrder(const Lanes& lanes)
     : lanes_(lanes),
       passed_(lanes.lanes.size()),
       published_(lanes.connections.size()),
@@ -244,42 +244,42 @@ Walk::Walk(const Lanes& lanes)
   for (std::uint32_t lane = 0; lane < lanes.lanes.size(); ++lane) ready_.push_back(lane);
 }
 
-const Wait* Walk::unmet(const LaneStep& step) const {
+const Wait* StepOrder::unmet(const LaneStep& step) const {
   for (std::uint32_t each = step.first_wait; each < step.first_wait + step.num_waits; ++each)
     if (passed_[lanes_.waits[each].lane] <= lanes_.waits[each].step) return &lanes_.waits[each];
   return nullptr;
 }
 
-bool Walk::lacks_message(const BlockLane& lane, const LaneStep& step) const {
+bool StepOrder::lacks_message(const BlockLane& lane, const LaneStep& step) const {
   if (step.received == kNone) return false;
   return published_[lane.from] <= step.received - lanes_.connections[lane.from].first_message;
 }
 
-bool Walk::may_go(std::uint32_t id) {
-  const BlockLane& lane = lanes_.lanes[id];
-  const LaneStep& step = lane.steps[passed_[id]];
+bool StepOrder::may_go(std::uint32_t lane) {
+  const BlockLane& own = lanes_.lanes[lane];
+  const LaneStep& step = own.steps[passed_[lane]];
   if (const Wait* wait = unmet(step)) {
-    waiters_[wait->lane].push({wait->step, id});
+    waiters_[wait->lane].push({wait->step, lane});
     return false;
   }
-  if (!lacks_message(lane, step)) return true;
-  awaited_[lane.from] = true;
+  if (!lacks_message(own, step)) return true;
+  awaited_[own.from] = true;
   return false;
 }
 
-void Walk::pass(std::uint32_t id) {
-  const BlockLane& lane = lanes_.lanes[id];
-  const LaneStep& step = lane.steps[passed_[id]++];
+void StepOrder::pass(std::uint32_t lane) {
+  const BlockLane& own = lanes_.lanes[lane];
+  const LaneStep& step = own.steps[passed_[lane]++];
   if (step.sent != kNone) {
-    ++published_[lane.to];
-    if (awaited_[lane.to]) ready_.push_back(lanes_.connections[lane.to].receiver);
-    awaited_[lane.to] = false;
+    ++published_[own.to];
+    if (awaited_[own.to]) ready_.push_back(lanes_.connections[own.to].receiver);
+    awaited_[own.to] = false;
   }
-  for (auto& waiters = waiters_[id]; !waiters.empty() && waiters.top().step < passed_[id]; waiters.pop())
+  for (auto& waiters = waiters_[lane]; !waiters.empty() && waiters.top().step < passed_[lane]; waiters.pop())
     ready_.push_back(waiters.top().lane);
 }
 
-std::optional<Walk::Next> Walk::next() {
+std::optional<StepOrder::Next> StepOrder::next() {
   while (!ready_.empty()) {
     const std::uint32_t lane = ready_.front();
     if (passed_[lane] < lanes_.lanes[lane].steps.size() && may_go(lane)) {
@@ -292,21 +292,21 @@ std::optional<Walk::Next> Walk::next() {
   return std::nullopt;
 }
 
-std::string Walk::describe(const File& file, std::uint32_t id, std::uint32_t& other) const {
-  const BlockLane& lane = lanes_.lanes[id];
-  const LaneStep& step = lane.steps[passed_[id]];
+std::string StepOrder::describe(const File& file, std::uint32_t lane, std::uint32_t& other) const {
+  const BlockLane& own = lanes_.lanes[lane];
+  const LaneStep& step = own.steps[passed_[lane]];
   std::string text =
-      fmt::format("gpu {}, thread block {} ({}:{}) waits for ", lane.rank, lane.number, file.path, step.file->line);
+      fmt::format("gpu {}, thread block {} ({}:{}) waits for ", own.rank, own.number, file.path, step.file->line);
   if (const Wait* wait = unmet(step)) {
     other = wait->lane;
     const BlockLane& awaited = lanes_.lanes[wait->lane];
     return text + fmt::format("thread block {} to pass line {}", awaited.number, awaited.steps[wait->step].file->line);
   }
-  other = lanes_.connections[lane.from].sender;
+  other = lanes_.connections[own.from].sender;
   return text + fmt::format("a message from gpu {}", lanes_.lanes[other].rank);
 }
 
-std::optional<Status> Walk::stuck(const File& file) const {
+std::optional<Status> StepOrder::stuck(const File& file) const {
   std::uint32_t lane = 0;
   while (lane < passed_.size() && passed_[lane] == lanes_.lanes[lane].steps.size()) ++lane;
   if (lane == passed_.size()) return std::nullopt;

@@ -67,9 +67,9 @@ struct Lanes {
 
 // The steps of all lanes in an order in which they can be taken, where every message has room. The same order each
 // time. Borrows the lanes.
-class Walk {
+class StepOrder {
  public:
-  explicit Walk(const Lanes& lanes);
+  explicit StepOrder(const Lanes& lanes);
 
   struct Next {
     std::uint32_t lane = 0;

@@ -114,7 +114,7 @@ class Reader {
       if (value.size() > kMostValueBytes)
         return fail(fmt::format("found {} bytes of attribute {}, expected at most {}", value.size(), in_quotes(name),
                                 kMostValueBytes));
-      attributes_.push_back({name, value});
+      attributes_.emplace_back(name, value);
     }
     return true;
   }
