@@ -307,7 +307,7 @@ Run define(CLI::App& app) {
                                       "Schedules that someone has written down instead (docs/formats/schedule.md)")
                            ->type_name("PATH");
   for (CLI::Option* other : app.get_options())
-    if (other != files) files->excludes(other);
+    if (other != files && other != app.get_help_ptr()) files->excludes(other);
   add_output_options(app, options->output);
   return [options](const Context& context) {
     return options->files.empty() ? run(*options, context) : prove_files(options->files, options->output, context);
