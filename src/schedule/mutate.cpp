@@ -13,6 +13,7 @@
 #include "schedule/oracle_element.hpp"
 #include "schedule/prove.hpp"
 #include "schedule/text_form.hpp"
+#include "schedule/well_formed.hpp"
 
 namespace tutti {
 
@@ -72,14 +73,34 @@ class Campaign {
     for (std::uint64_t mutant = next_++; mutant < options_.count; mutant = next_++) examine(mutant);
   }
 
+  struct Drawn {
+    const Subject* subject = nullptr;
+    Mutant mutant;
+    std::uint64_t seed = 0;
+  };
+
+  // In a schedule of few steps hardly anything can be changed: then it is another's turn. Nothing where none has any.
+  [[nodiscard]] std::optional<Drawn> draw(std::uint64_t number) const {
+    std::uint64_t seed = oracle::mix(oracle::mix(options_.seed) + number);
+    constexpr int kTries = 100;
+    for (int tries = 0; tries < kTries; ++tries) {
+      const Group& group = groups_[oracle::mix(seed) % groups_.size()];
+      const auto of_ranks = std::next(group.begin(), static_cast<std::ptrdiff_t>(oracle::mix(seed + 5) % group.size()));
+      const Subject* subject = of_ranks->second[oracle::mix(seed + 1) % of_ranks->second.size()];
+      std::optional<Mutant> mutant = mutate(subject->make(oracle::mix(seed + 2)), oracle::mix(seed + 3));
+      if (mutant) return Drawn{subject, *std::move(mutant), seed};
+      seed = oracle::mix(seed + 6);
+    }
+    return std::nullopt;
+  }
+
   void examine(std::uint64_t number) {
-    const std::uint64_t seed = oracle::mix(oracle::mix(options_.seed) + number);
-    const Group& group = groups_[oracle::mix(seed) % groups_.size()];
-    const auto of_ranks = std::next(group.begin(), static_cast<std::ptrdiff_t>(oracle::mix(seed + 5) % group.size()));
-    const Subject& subject = *of_ranks->second[oracle::mix(seed + 1) % of_ranks->second.size()];
-    const std::optional<Mutant> mutant = mutate(subject.make(oracle::mix(seed + 2)), oracle::mix(seed + 3));
-    if (!mutant) return;
-    const Schedule& schedule = mutant->schedule;
+    const std::optional<Drawn> drawn = draw(number);
+    if (!drawn) return;
+    const Subject& subject = *drawn->subject;
+    const Mutant& mutant = drawn->mutant;
+    const std::uint64_t seed = drawn->seed;
+    const Schedule& schedule = mutant.schedule;
     const Verdict verdict = judge_(schedule);
     oracle::Effort effort{.seed = oracle::mix(seed + 4), .tells = verdict.accepted};
     effort.interleavings = verdict.accepted ? options_.interleavings : options_.interleavings_refused;
@@ -95,12 +116,12 @@ class Campaign {
       (findings.trouble ? tally.harmful : tally.harmless) = 1;
     }
     const std::scoped_lock lock(mutex_);
-    report_.tallies[{subject.collective, subject.algorithm}][mutant->mutation] += tally;
+    report_.tallies[{subject.collective, subject.algorithm}][mutant.mutation] += tally;
     if (!verdict.accepted) return;
     report_.runs += findings.runs;
     report_.ways += findings.ways;
     report_.ways_explored += findings.ways_explored;
-    if (findings.trouble) report_.harms.push_back({number, story_of(number, subject, *mutant, *findings.trouble)});
+    if (findings.trouble) report_.harms.push_back({number, story_of(number, subject, mutant, *findings.trouble)});
   }
 
   [[nodiscard]] std::string story_of(std::uint64_t number, const Subject& subject, const Mutant& mutant,
@@ -109,7 +130,10 @@ class Campaign {
                                    options_.seed, subject.collective, mutant.schedule.name, mutant.schedule.num_ranks);
     text += fmt::format("  changed: {}\n  harm: {}\n", mutant.what, trouble.what);
     for (const std::string& line : trouble.story) text += fmt::format("    {}\n", line);
-    return text + write_schedule(mutant.schedule);
+    // Only prove's own judgement says that it can be written down.
+    const auto malformed = find_malformed(Programs(mutant.schedule, Fusion::none));
+    return text + (malformed ? fmt::format("  it is not even well formed: {}\n", malformed->to_string())
+                             : write_schedule(mutant.schedule));
   }
 
   const Judge& judge_;

@@ -30,6 +30,7 @@ void vary(Setting& way, std::uint64_t drawn) {
   if (drawn % 4 == 1) way.slots *= 2;
   if (drawn % 8 == 2) way.sizes.operations = {3, 2};
   if (drawn % 8 == 3) way.sizes.window = 3;
+  way.sizes.ragged = drawn / 8 % 2 == 1;
 }
 
 std::uint32_t depth_of(const Setting& way, const Claims& claims, std::uint64_t drawn) {

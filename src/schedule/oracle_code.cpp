@@ -52,7 +52,7 @@ class Compiler {
     code_.num_counters += schedule_.num_ranks;
     code_.num_cells = memory_.num_cells();
     if (learn() && place_slots() && place_messages()) write_rows();
-    if (code_.malformed.empty()) mark_shared();
+    if (code_.malformed.empty()) mark_shared(code_);
     return std::move(code_);
   }
 
@@ -186,6 +186,7 @@ class Compiler {
   }
 
   bool place_messages() {
+    code_.first_message = code_.num_cells;
     for (auto& [ends, each] : connections_) {
       for_each_round([&, &connection = each](When when) {
         for (const auto& [rank, end] : connection.sent) {
@@ -412,64 +413,6 @@ class Compiler {
       if (end.place == Place::message)
         add(Act::taken, connection(rank_, end.rank, end.channel).taken,
             connection(rank_, end.rank, end.channel).next[0]);
-  }
-
-  // --- what is shared ---
-
-  template <typename Visit>
-  void for_each_cell(const Row& row, const Operation& operation, Visit visit) const {
-    switch (operation.act) {
-      case Act::load:
-        for (std::uint32_t at = operation.at; at < operation.at + operation.number; ++at)
-          visit(code_.operands[at].cell, false);
-        return;
-      case Act::store:
-      case Act::scribble: visit(operation.at, true); return;
-      case Act::fill:
-      case Act::check:
-      case Act::verify:
-        for (const Filled& each : code_.filled[row.rank][0]) visit(each.cell, operation.act == Act::fill);
-        return;
-      default: return;
-    }
-  }
-
-  // A caller and its own lanes never run at the same time: a cell is shared by two lanes of which one writes it, or by
-  // a caller and a lane of another rank.
-  void mark_shared() {
-    struct Use {
-      std::uint32_t owner = kNone;  // the rank whose caller has it
-      std::uint32_t row = kNone;    // the first lane
-      bool is_written = false;
-      bool is_shared = false;
-    };
-    std::vector<Use> uses(code_.num_cells);
-    for (std::uint32_t rank = 0; rank < schedule_.num_ranks; ++rank)
-      for (const Filled& each : code_.filled[rank][0]) uses[each.cell].owner = rank;
-    const std::uint32_t num_rows = schedule_.num_ranks * schedule_.num_lanes;
-    for (std::uint32_t index = 0; index < num_rows; ++index) {
-      const Row& row = code_.rows[index];
-      for (const Operation& operation : row.operations) {
-        for_each_cell(row, operation, [&](std::uint32_t cell, bool writes) {
-          Use& use = uses[cell];
-          use.is_written = use.is_written || writes;
-          if (use.owner != kNone && use.owner != row.rank) use.is_shared = true;
-          if (use.row == kNone) use.row = index;
-          if (use.row != index) use.row = num_rows;
-        });
-      }
-    }
-    for (Use& use : uses) use.is_shared = use.is_shared || (use.row == num_rows && use.is_written);
-    for (Row& row : code_.rows) {
-      for (Operation& operation : row.operations) {
-        // Whoever leaves a barrier asks who has come.
-        operation.is_shared =
-            code_.is_barrier && (operation.act == Act::check || operation.at == code_.first_begun + row.rank);
-        for_each_cell(row, operation, [&](std::uint32_t cell, bool) {
-          operation.is_shared = operation.is_shared || uses[cell].is_shared;
-        });
-      }
-    }
   }
 
   const Schedule& schedule_;

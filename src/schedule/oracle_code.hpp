@@ -67,10 +67,11 @@ struct Code {
   std::vector<Row> rows;
   std::vector<Operand> operands;
   std::vector<Program> programs;
-  std::uint32_t num_lanes = 0;     // of each rank
-  std::uint32_t num_cells = 0;     // of memory, with slots and messages
-  std::uint32_t num_counters = 0;  // of which the first are, row by row, how many steps lanes have passed, and then
-  std::uint32_t first_begun = 0;   // how many operations each rank has begun
+  std::uint32_t num_lanes = 0;      // of each rank
+  std::uint32_t num_cells = 0;      // of memory, with slots, and with messages from
+  std::uint32_t first_message = 0;  // here on, each with cells of its own
+  std::uint32_t num_counters = 0;   // of which the first are, row by row, how many steps lanes have passed, and then
+  std::uint32_t first_begun = 0;    // how many operations each rank has begun
   bool is_barrier = false;
   bool compares_bits = false;     // several ranks have the same fold
   std::uint32_t num_results = 0;  // of an operation, where they do
@@ -79,6 +80,9 @@ struct Code {
   std::vector<std::vector<std::vector<Filled>>> untouched;
   std::vector<std::vector<std::vector<Wanted>>> wanted;
 };
+
+// Sets Operation::is_shared; compile() does.
+void mark_shared(Code& code);
 
 [[nodiscard]] Code compile(const Schedule& schedule, const Setting& setting, std::uint64_t seed);
 

@@ -41,7 +41,7 @@ void Machine::perform(std::uint32_t row, const Operation& operation) {
     case Act::scribble: cells_[operation.at] = drawn(operation.at); break;
     case Act::bump:
       ++counters_[operation.at];
-      if (notes_ && operation.at == row) {
+      if (notes_ && operation.at == row && row < code_->first_begun) {
         const std::uint32_t lane = row % code_->num_lanes;
         const std::vector<Step>& steps = code_->programs[rank].lanes[lane];
         steps_.push_back(fmt::format("rank {}, lane {}, round {}: {}", rank, lane, (counters_[row] - 1) / steps.size(),

@@ -133,11 +133,12 @@ std::uint32_t Memory::elements(std::uint32_t rank, Space space, std::uint32_t bl
   if (schedule_.collective == Collective::barrier) return 0;
   const std::uint32_t whole = sizes_.operations[operation] * sizes_.window;
   const std::uint32_t pieces = schedule_.division(space).pieces;
-  // The last piece is a round short where there are several, and the last round of each not full.
-  const std::uint32_t missing = piece + 1 == pieces && pieces > 1 ? sizes_.window + 1 : sizes_.window / 2;
+  const std::uint32_t of_last = pieces > 1 ? sizes_.window + 1 : sizes_.window / 2;
+  const std::uint32_t missing = !sizes_.ragged ? 0 : piece + 1 == pieces ? of_last : sizes_.window / 2;
   const std::uint32_t full = whole - std::min(whole, missing);
-  if (!varies(schedule_.collective)) return full;
-  return static_cast<std::uint32_t>(mix(seed_ + size_of(schedule_, rank, space, block)) % (full + 1));
+  if (!varies(schedule_.collective) || full == 0) return full;
+  const std::uint64_t drawn = mix(seed_ + size_of(schedule_, rank, space, block));
+  return static_cast<std::uint32_t>(sizes_.ragged ? drawn % (full + 1) : 1 + drawn % full);
 }
 
 std::uint32_t Memory::length(std::uint32_t rank, const Slice& slice, std::uint32_t piece, When when) const {

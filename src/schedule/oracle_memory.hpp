@@ -17,6 +17,9 @@ namespace tutti::oracle {
 struct Sizes {
   std::vector<std::uint32_t> operations = {2, 1};  // rounds of one operation after another
   std::uint32_t window = 2;                        // the most elements of a piece that a round carries
+  // Whether the last round is not full, and the last piece shorter than others. Whatever is late in a round that
+  // carries nothing does no harm, so both are tried.
+  bool ragged = false;
 };
 
 // A round of an operation.

@@ -88,6 +88,34 @@ TEST(Prove, AllIsAsNothing) {
   EXPECT_TRUE(contains(outcome.error, "--all is every algorithm")) << outcome.error;
 }
 
+TEST(Prove, MutantsAreCountedAndNoneDoesHarm) {
+  const std::vector<std::string> arguments = {"--algorithm", "ring", "--collective", "all_reduce", "--ranks", "2-4",
+                                              "--mutate",    "60",   "--seed",       "3",          "--json"};
+  const Outcome outcome = prove(arguments);
+  EXPECT_EQ(outcome.exit, 0) << outcome.error;
+  const nlohmann::json rows = nlohmann::json::parse(outcome.out);
+  ASSERT_GE(rows.size(), 3U);
+  int mutants = 0;
+  for (std::size_t row = 0; row + 1 < rows.size(); ++row) {
+    EXPECT_EQ(rows[row]["algorithm"], "ring");
+    mutants += rows[row]["mutants"].get<int>();
+  }
+  const nlohmann::json& all = rows[rows.size() - 1];
+  EXPECT_EQ(all["algorithm"], "all");
+  EXPECT_EQ(all["mutants"], 60);
+  EXPECT_EQ(mutants, 60);
+  EXPECT_EQ(all["harmful"], 0);
+  EXPECT_EQ(all["rejected"].get<int>() + all["harmless"].get<int>(), 60);
+  EXPECT_TRUE(contains(outcome.error, "60 mutants, seed 3: ")) << outcome.error;
+  EXPECT_EQ(prove(arguments).out, outcome.out) << "the same seed gives the same mutants";
+}
+
+TEST(Prove, RandomSchedulesAreMutatedWithAllAlgorithmsOnly) {
+  EXPECT_TRUE(contains(prove({"--ranks", "2", "--mutate", "400"}).out, "random symmetric"));
+  EXPECT_FALSE(contains(prove({"--collective", "barrier", "--ranks", "2", "--mutate", "40"}).out, "random"));
+  EXPECT_EQ(prove({"--seed", "3"}).exit, 2) << "a seed is for mutants";
+}
+
 TEST(Prove, WrongRanksAreMisuse) {
   for (const char* ranks : {"0", "abc", "3-2", "1-", "-4", "2,,3", "2-3-4", "1025", ""}) {
     const Outcome outcome = prove({std::string("--ranks=") + ranks});
