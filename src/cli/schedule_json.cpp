@@ -33,6 +33,11 @@ Json to_json(const Endpoint& end) {
   json["block"] = end.slice.block;
   json["first_piece"] = end.slice.first_piece;
   json["num_pieces"] = end.slice.num_pieces;
+  if (end.slice.num_blocks > 1) {
+    json["num_blocks"] = end.slice.num_blocks;
+    json["run"] = end.slice.run;
+    json["stride"] = end.slice.stride;
+  }
   return json;
 }
 

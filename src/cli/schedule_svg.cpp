@@ -70,6 +70,7 @@ std::string label_of(const Step& step) {
   const std::string pieces = slice.num_pieces == 1
                                  ? fmt::format("{}", slice.first_piece)
                                  : fmt::format("{}-{}", slice.first_piece, slice.first_piece + slice.num_pieces - 1);
+  if (slice.num_blocks > 1) return fmt::format("{} from {}", slice.num_blocks, slice.block);
   return slice.block == 0 ? pieces : fmt::format("{}.{}", slice.block, pieces);
 }
 

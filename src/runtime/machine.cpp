@@ -4,27 +4,28 @@
 
 namespace tutti {
 
-namespace {
-
-Slice piece_of(const Slice& slice, std::uint32_t piece, std::uint32_t count) {
-  return {slice.space, slice.block, slice.first_piece + piece, count};
+// What is one run of memory: a single piece, or, where one round carries everything, all of the slice's pieces of one
+// block.
+Slice Machine::part_of(const Slice& slice, std::uint32_t part) const {
+  const std::uint32_t blocks = call_.plan->schedule.division(slice.space).blocks;
+  if (call_.rounds > 1) return piece_at(slice, part, blocks);
+  return {slice.space, block_at(slice, part, blocks), slice.first_piece, slice.num_pieces};
 }
 
-}  // namespace
-
-// Of a single piece in this round, or, where one round carries everything, of all its pieces, which then are one run.
+// Of such a part.
 Run Machine::run(const Slice& slice) const {
   const PieceLayout& layout = call_.layouts[static_cast<std::size_t>(slice.space)];
   return slice.num_pieces == 1 ? layout.run(slice.first_piece, round_)
                                : layout.whole(slice.first_piece, slice.num_pieces);
 }
 
-// What a slot must hold for the slice: packed pieces, each in a window of its own but for the last.
+// What a slot must hold for the slice: packed pieces, each in a window of its own but for the last. All blocks are of
+// one size, so where the first of them is empty, all are.
 std::uint64_t Machine::bytes(const Slice& slice) const {
-  if (slice.num_pieces == 1 || call_.rounds == 1) return run(slice).length * call_.element;
-  for (std::uint32_t piece = slice.num_pieces; piece-- > 0;) {
-    const std::uint64_t length = run(piece_of(slice, piece, 1)).length;
-    if (length > 0) return packed(piece) + length * call_.element;
+  const std::uint32_t parts = num_parts_of_block(slice);
+  for (std::uint32_t part = parts; part-- > 0;) {
+    const std::uint64_t length = run(part_of(slice, part)).length;
+    if (length > 0) return packed((slice.num_blocks - 1) * slice.num_pieces + part) + length * call_.element;
   }
   return 0;
 }
@@ -101,25 +102,25 @@ std::byte* Machine::destination(const Endpoint& end) {
   return nullptr;
 }
 
-void Machine::combine_piece(const Step& step, std::uint32_t piece, std::uint64_t length) {
-  // Messages are packed, so the beginning of the message is the same for all its pieces; everything else has an
-  // address of its own for each piece.
-  const bool whole = call_.rounds == 1;
+void Machine::combine_part(const Step& step, std::uint32_t part, std::uint64_t length) {
+  // Messages are packed, so the beginning of the message is the same for all its parts; everything else has an address
+  // of its own for each.
   const auto at = [&](const Endpoint& end) {
-    if (whole || end.place == Place::message) return end;
-    Endpoint part = end;
-    part.slice = piece_of(end.slice, piece, 1);
-    return part;
+    if (end.place == Place::message) return end;
+    Endpoint own = end;
+    own.slice = part_of(end.slice, part);
+    return own;
   };
+  const std::uint64_t within = packed(call_.rounds > 1 ? part : part * step.sources[0].slice.num_pieces);
   ReduceCall reduce;
   for (std::size_t i = 0; i < step.sources.size(); ++i) {
     const Endpoint& end = step.sources[i];
-    executor_.sources_[i] = source(at(end)) + (end.place == Place::message && !whole ? packed(piece) : 0);
+    executor_.sources_[i] = source(at(end)) + (end.place == Place::message ? within : 0);
     if (end.place == Place::local && end.slice.space == Space::input) reduce.raw_source = static_cast<std::uint32_t>(i);
   }
   for (std::size_t i = 0; i < step.destinations.size(); ++i) {
     const Endpoint& end = step.destinations[i];
-    executor_.destinations_[i] = destination(at(end)) + (end.place == Place::message && !whole ? packed(piece) : 0);
+    executor_.destinations_[i] = destination(at(end)) + (end.place == Place::message ? within : 0);
   }
   reduce.sources = executor_.sources_.data();
   reduce.num_sources = static_cast<std::uint32_t>(step.sources.size());
@@ -163,14 +164,10 @@ void Machine::combine(const Step& step) {
   if (executor_.destinations_.size() < step.destinations.size())
     executor_.destinations_.resize(step.destinations.size());
   const Slice& slice = step.destinations[0].slice;
-  if (call_.rounds == 1) {
-    const std::uint64_t length = run(slice).length;
-    if (length > 0) combine_piece(step, 0, length);
-    return;
-  }
-  for (std::uint32_t piece = 0; piece < slice.num_pieces; ++piece) {
-    const std::uint64_t length = run(piece_of(slice, piece, 1)).length;
-    if (length > 0) combine_piece(step, piece, length);
+  const std::uint32_t parts = slice.num_blocks * num_parts_of_block(slice);
+  for (std::uint32_t part = 0; part < parts; ++part) {
+    const std::uint64_t length = run(part_of(slice, part)).length;
+    if (length > 0) combine_part(step, part, length);
   }
 }
 
@@ -197,7 +194,6 @@ void Machine::post(const Step& step) {
 void Machine::expose(const Step& step, std::uint64_t value) {
   const Slice& slice = step.sources[0].slice;
   const std::uint64_t busy = call_.round_base + round_ + 1;
-  const bool whole = call_.rounds == 1;
   const bool is_in_line = is_inline(slice);
   std::byte carried[shm::kInlineBytes];
   std::byte* slot = carried;
@@ -208,14 +204,14 @@ void Machine::expose(const Step& step, std::uint64_t value) {
     executor_.slot_busy_[number] = busy;
     slot = executor_.staging_slot(executor_.rank_, number);
   }
-  for (std::uint32_t piece = 0; piece < (whole ? 1 : slice.num_pieces); ++piece) {
-    const Slice part = whole ? slice : piece_of(slice, piece, 1);
+  for (std::uint32_t number = 0; number < num_parts_of_block(slice); ++number) {
+    const Slice part = part_of(slice, number);
     const std::uint64_t length = run(part).length;
     if (length == 0) continue;
     if (slice.space == Space::input) {
-      first_touch_copy(*call_.operation, slot + packed(piece), local(part), length, false);
+      first_touch_copy(*call_.operation, slot + packed(number), local(part), length, false);
     } else {
-      copy(slot + packed(piece), local(part), length * call_.element, false);
+      copy(slot + packed(number), local(part), length * call_.element, false);
     }
   }
   if (is_in_line) {

@@ -36,6 +36,11 @@ class Machine {
   [[nodiscard]] bool mismatched() const { return mismatched_; }
 
  private:
+  [[nodiscard]] Slice part_of(const Slice& slice, std::uint32_t part) const;
+  // Into how many parts each of the slice's blocks falls.
+  [[nodiscard]] std::uint32_t num_parts_of_block(const Slice& slice) const {
+    return call_.rounds == 1 ? 1 : slice.num_pieces;
+  }
   [[nodiscard]] Run run(const Slice& slice) const;
   [[nodiscard]] bool is_empty(const Slice& slice) const { return bytes(slice) == 0; }
   [[nodiscard]] std::uint64_t bytes(const Slice& slice) const;
@@ -49,7 +54,7 @@ class Machine {
   [[nodiscard]] std::byte* remote(const Endpoint& end) const;
   [[nodiscard]] const std::byte* source(const Endpoint& end);
   [[nodiscard]] std::byte* destination(const Endpoint& end);
-  void combine_piece(const Step& step, std::uint32_t piece, std::uint64_t length);
+  void combine_part(const Step& step, std::uint32_t part, std::uint64_t length);
   void expose(const Step& step, std::uint64_t value);
   void check(std::uint32_t rank, std::uint64_t theirs);
   void check_post(const Endpoint& end);

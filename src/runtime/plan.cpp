@@ -61,13 +61,13 @@ bool uses_channels(const Step& step) {
 void look_at(const Step& step, Plan& plan) {
   if (step.kind == StepKind::open) plan.needs_symmetric = true;
   if (step.kind == StepKind::expose) {
-    plan.widest_expose = std::max(plan.widest_expose, step.sources[0].slice.num_pieces);
+    plan.widest_expose = std::max(plan.widest_expose, step.sources[0].slice.size());
   }
   for (const auto* ends : {&step.sources, &step.destinations})
     for (const Endpoint& end : *ends)
       if (end.place == Place::message) {
         plan.has_messages = true;
-        plan.widest_message = std::max(plan.widest_message, end.slice.num_pieces);
+        plan.widest_message = std::max(plan.widest_message, end.slice.size());
       }
 }
 

@@ -34,6 +34,16 @@ Step& Builder::start(StepKind kind) {
   return step_;
 }
 
+Slice Builder::blocks(Space space, std::uint32_t first, std::uint32_t count, Pattern pattern) {
+  Slice slice{space, first, 0, 1, count};
+  // What is one run has only one way of writing it.
+  if (count > pattern.run && pattern.stride > pattern.run) {
+    slice.run = pattern.run;
+    slice.stride = pattern.stride;
+  }
+  return slice;
+}
+
 void Builder::after(std::uint32_t lane, std::uint32_t step) { pending_.push_back({lane, step}); }
 
 const Step& Builder::send(std::uint32_t to, Slice from) {

@@ -49,6 +49,17 @@ class Builder {
     return {Space::scratch, block, first, count};
   }
 
+  // `count` whole neighbouring blocks from `first` on, block 0 behind the last one; or, of a longer run, `run` of every
+  // `stride` blocks.
+  struct Pattern {
+    std::uint32_t run = 1;
+    std::uint32_t stride = 1;
+  };
+  [[nodiscard]] static Slice blocks(Space space, std::uint32_t first, std::uint32_t count, Pattern pattern);
+  [[nodiscard]] static Slice blocks(Space space, std::uint32_t first, std::uint32_t count) {
+    return blocks(space, first, count, Pattern{});
+  }
+
   // Message channel.
   const Step& send(std::uint32_t to, Slice from);
   // Sends a slice that nothing reads again: when this is fused with the step that made it, it is never stored.

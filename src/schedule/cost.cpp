@@ -87,13 +87,13 @@ RankCost count(const Program& program) {
     for (const Step& step : lane) {
       if (step.kind != StepKind::combine) continue;
       for (const Endpoint& end : step.sources) {
-        if (end.place == Place::message) cost.pieces_received += end.slice.num_pieces;
-        if (end.place == Place::remote || end.place == Place::multicast) cost.pieces_pulled += end.slice.num_pieces;
+        if (end.place == Place::message) cost.pieces_received += end.slice.size();
+        if (end.place == Place::remote || end.place == Place::multicast) cost.pieces_pulled += end.slice.size();
       }
       for (const Endpoint& end : step.destinations) {
         if (end.place == Place::message) ++cost.messages;
-        if (end.place == Place::message) cost.pieces_sent += end.slice.num_pieces;
-        if (end.place == Place::remote || end.place == Place::multicast) cost.pieces_pushed += end.slice.num_pieces;
+        if (end.place == Place::message) cost.pieces_sent += end.slice.size();
+        if (end.place == Place::remote || end.place == Place::multicast) cost.pieces_pushed += end.slice.size();
       }
     }
   }

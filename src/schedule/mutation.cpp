@@ -211,7 +211,11 @@ class Mutator {
   void change_end(Endpoint& end) {
     Slice& slice = end.slice;
     if (mutation_ == Mutation::shift_slice) {
-      slice.first_piece += toss() ? 1U : UINT32_MAX;
+      if (slice.num_blocks > 1 && toss()) {
+        (toss() ? slice.stride : slice.run) += toss() ? 1U : UINT32_MAX;
+      } else {
+        slice.first_piece += toss() ? 1U : UINT32_MAX;
+      }
       return;
     }
     if (mutation_ == Mutation::change_space) slice.space = static_cast<Space>(draw(kNumSpaces));
@@ -224,11 +228,12 @@ class Mutator {
     const std::uint32_t pieces = schedule_.division(step_at().sources[0].slice.space).pieces;
     const std::uint32_t first = draw(pieces);
     const std::uint32_t more = toss() ? 1U : UINT32_MAX;
+    const bool blocks = step_at().sources[0].slice.num_blocks > 1 && toss();
     const auto change_step = [&](Step& step) {
       for (auto* ends : {&step.sources, &step.destinations}) {
         for (Endpoint& end : *ends) {
           if (mutation_ == Mutation::change_piece) end.slice.first_piece = first;
-          if (mutation_ == Mutation::widen_slice) end.slice.num_pieces += more;
+          if (mutation_ == Mutation::widen_slice) (blocks ? end.slice.num_blocks : end.slice.num_pieces) += more;
         }
       }
     };

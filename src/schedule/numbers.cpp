@@ -225,13 +225,17 @@ class Execution {
     });
   }
 
-  // Where the elements of one piece that this round carries stand in their space.
-  std::pair<std::byte*, std::size_t> place(std::uint32_t rank, const Slice& slice, std::uint32_t piece) {
+  [[nodiscard]] Slice piece_of(const Slice& slice, std::uint32_t offset) const {
+    return piece_at(slice, offset, schedule_.division(slice.space).blocks);
+  }
+
+  // Where the elements of a single piece that this round carries stand in their space.
+  std::pair<std::byte*, std::size_t> place(std::uint32_t rank, const Slice& slice) {
     Rank& owner = ranks_[rank];
-    const Run run = layout_of(rank, slice.space, slice.block).run(piece, now_->round);
+    const Run run = layout_of(rank, slice.space, slice.block).run(slice.first_piece, now_->round);
     const std::size_t length = run.length * data_.element_size;
     if (slice.space == Space::scratch) {
-      const std::size_t at = std::size_t{slice.block} * schedule_.division(Space::scratch).pieces + piece;
+      const std::size_t at = std::size_t{slice.block} * schedule_.division(Space::scratch).pieces + slice.first_piece;
       return {owner.scratch.data() + at * data_.window * data_.element_size, length};
     }
     const auto behind =
@@ -243,8 +247,8 @@ class Execution {
 
   Bytes gather(std::uint32_t rank, const Slice& slice) {
     Bytes bytes;
-    for (std::uint32_t piece = slice.first_piece; piece < slice.first_piece + slice.num_pieces; ++piece) {
-      const auto [from, length] = place(rank, slice, piece);
+    for (std::uint32_t offset = 0; offset < slice.size(); ++offset) {
+      const auto [from, length] = place(rank, piece_of(slice, offset));
       bytes.insert(bytes.end(), from, from + length);
     }
     return bytes;
@@ -252,8 +256,8 @@ class Execution {
 
   void store(std::uint32_t rank, const Slice& slice, const Bytes& bytes) {
     std::size_t done = 0;
-    for (std::uint32_t piece = slice.first_piece; piece < slice.first_piece + slice.num_pieces; ++piece) {
-      const auto [into, length] = place(rank, slice, piece);
+    for (std::uint32_t offset = 0; offset < slice.size(); ++offset) {
+      const auto [into, length] = place(rank, piece_of(slice, offset));
       std::copy_n(bytes.begin() + static_cast<std::ptrdiff_t>(done), length, into);
       done += length;
     }

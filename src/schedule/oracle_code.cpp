@@ -113,7 +113,8 @@ class Compiler {
     if (step.sources.size() != 1 || step.sources[0].place != Place::local) return fail("posts no slice of its own");
     const Slice& slice = step.sources[0].slice;
     if (step.kind == StepKind::open && slice.space == Space::input) return fail("opens an input");
-    return (memory_.is_inside(slice) && memory_.has(rank, slice.space, slice.block)) || fail("posts what is not there");
+    if (slice.num_blocks != 1) return fail("posts several blocks");
+    return (memory_.is_inside(slice) && memory_.has(rank, slice)) || fail("posts what is not there");
   }
 
   bool learn_ends(std::uint32_t rank, std::uint32_t lane, const Step& step) {
@@ -126,15 +127,18 @@ class Compiler {
       const bool writes = ends == &step.destinations;
       for (const Endpoint& end : *ends) {
         if (!memory_.is_inside(end.slice)) return fail("names a slice that is not there");
-        if (end.slice.first_piece != model.first_piece || end.slice.num_pieces != model.num_pieces)
+        if (end.slice.first_piece != model.first_piece || end.slice.num_pieces != model.num_pieces ||
+            end.slice.num_blocks != model.num_blocks)
           return fail("works on different pieces");
+        if (end.slice.num_blocks != 1 && (end.place == Place::remote || end.place == Place::multicast))
+          return fail("reaches several blocks directly");
         if (writes && end.place != Place::message && end.slice.space == Space::input) return fail("writes an input");
         if (!writes && end.place == Place::multicast && ends->size() != 1) return fail("folds what is folded already");
-        if (end.place == Place::local && !memory_.has(rank, end.slice.space, end.slice.block))
+        if (end.place == Place::local && !memory_.has(rank, end.slice))
           return fail("names a block that the rank does not have");
         if (end.place == Place::local || end.place == Place::multicast) continue;
         if (end.rank >= schedule_.num_ranks || end.rank == rank) return fail("names no other rank");
-        if (end.place == Place::remote && !memory_.has(end.rank, end.slice.space, end.slice.block))
+        if (end.place == Place::remote && !memory_.has(end.rank, end.slice))
           return fail("names a block that the other rank does not have");
         if (end.place == Place::message && !learn_message(rank, lane, end, writes)) return false;
       }
@@ -159,8 +163,9 @@ class Compiler {
 
   [[nodiscard]] std::uint32_t length(std::uint32_t rank, const Slice& slice, When when) const {
     std::uint32_t count = 0;
-    for (std::uint32_t piece = 0; piece < slice.num_pieces; ++piece)
-      count += memory_.length(rank, slice, slice.first_piece + piece, when);
+    for (const std::uint32_t block : memory_.blocks_of(slice))
+      for (std::uint32_t piece = 0; piece < slice.num_pieces; ++piece)
+        count += memory_.length(rank, slice.space, block, slice.first_piece + piece, when);
     return count;
   }
 
@@ -332,10 +337,12 @@ class Compiler {
   std::vector<Operand> cells_of(std::uint32_t rank, const Slice& slice, bool reads) {
     const bool scales = reads && slice.space == Space::input && memory_.folds();
     std::vector<Operand> cells;
-    for (std::uint32_t piece = slice.first_piece; piece < slice.first_piece + slice.num_pieces; ++piece) {
-      const std::uint32_t begin = memory_.cell(rank, slice.space, slice.block, piece, when_.round);
-      const std::uint32_t count = memory_.length(rank, slice, piece, when_);
-      for (std::uint32_t at = 0; at < count; ++at) cells.push_back({begin + at, scales ? rank : kUnscaled});
+    for (const std::uint32_t block : memory_.blocks_of(slice)) {
+      for (std::uint32_t piece = slice.first_piece; piece < slice.first_piece + slice.num_pieces; ++piece) {
+        const std::uint32_t begin = memory_.cell(rank, slice.space, block, piece, when_.round);
+        const std::uint32_t count = memory_.length(rank, slice.space, block, piece, when_);
+        for (std::uint32_t at = 0; at < count; ++at) cells.push_back({begin + at, scales ? rank : kUnscaled});
+      }
     }
     return cells;
   }
@@ -349,7 +356,7 @@ class Compiler {
     const bool inside = given.space == end.slice.space && given.block == end.slice.block &&
                         given.first_piece <= end.slice.first_piece &&
                         end.slice.first_piece + end.slice.num_pieces <= given.first_piece + given.num_pieces;
-    if (!inside || !memory_.has(rank, end.slice.space, end.slice.block)) return fail("is not permitted");
+    if (!inside || !memory_.has(rank, end.slice)) return fail("is not permitted");
     if (writes || !setting_.staged) {
       cells = cells_of(rank, end.slice, !writes);
       return true;

@@ -113,8 +113,30 @@ std::optional<std::uint32_t> Memory::input_under(std::uint32_t rank, std::uint32
 
 bool Memory::is_inside(const Slice& slice) const {
   const Division& division = schedule_.division(slice.space);
-  return slice.block < division.blocks && slice.num_pieces > 0 && slice.first_piece < division.pieces &&
-         slice.num_pieces <= division.pieces - slice.first_piece;
+  if (slice.block >= division.blocks || slice.num_pieces == 0 || slice.first_piece >= division.pieces ||
+      slice.num_pieces > division.pieces - slice.first_piece)
+    return false;
+  // No block twice; more than there are would be.
+  if (slice.num_blocks == 0 || slice.num_blocks > division.blocks || slice.run == 0 || slice.stride < slice.run)
+    return false;
+  const std::uint64_t last = slice.num_blocks - 1;
+  return last / slice.run * slice.stride + last % slice.run < division.blocks;
+}
+
+std::vector<std::uint32_t> Memory::blocks_of(const Slice& slice) const {
+  std::vector<std::uint32_t> blocks;
+  std::uint64_t begin = slice.block;
+  while (blocks.size() < slice.num_blocks) {
+    for (std::uint64_t block = begin; block < begin + slice.run && blocks.size() < slice.num_blocks; ++block)
+      blocks.push_back(static_cast<std::uint32_t>(block % schedule_.division(slice.space).blocks));
+    begin += slice.stride;
+  }
+  return blocks;
+}
+
+bool Memory::has(std::uint32_t rank, const Slice& slice) const {
+  const std::vector<std::uint32_t> blocks = blocks_of(slice);
+  return std::all_of(blocks.begin(), blocks.end(), [&](std::uint32_t block) { return has(rank, slice.space, block); });
 }
 
 bool Memory::has(std::uint32_t rank, Space space, std::uint32_t block) const {
@@ -141,8 +163,9 @@ std::uint32_t Memory::elements(std::uint32_t rank, Space space, std::uint32_t bl
   return static_cast<std::uint32_t>(sizes_.ragged ? drawn % (full + 1) : 1 + drawn % full);
 }
 
-std::uint32_t Memory::length(std::uint32_t rank, const Slice& slice, std::uint32_t piece, When when) const {
-  const std::uint32_t all = elements(rank, slice.space, slice.block, piece, when.operation);
+std::uint32_t Memory::length(std::uint32_t rank, Space space, std::uint32_t block, std::uint32_t piece,
+                             When when) const {
+  const std::uint32_t all = elements(rank, space, block, piece, when.operation);
   return std::min(sizes_.window, all - std::min(all, when.round * sizes_.window));
 }
 
@@ -175,7 +198,7 @@ void Memory::for_each(std::uint32_t rank, Space space, std::uint32_t operation, 
     for (std::uint32_t piece = 0; piece < division.pieces; ++piece) {
       for (std::uint32_t round = 0; round < sizes_.operations[operation]; ++round) {
         const std::uint32_t begin = cell(rank, space, block, piece, round);
-        const std::uint32_t count = length(rank, {space, block, piece, 1}, piece, {operation, round});
+        const std::uint32_t count = length(rank, space, block, piece, {operation, round});
         for (std::uint32_t at = 0; at < count; ++at) visit(begin + at, block, piece, round, at);
       }
     }

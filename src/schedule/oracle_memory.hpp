@@ -51,12 +51,15 @@ class Memory {
   [[nodiscard]] const Sizes& sizes() const { return sizes_; }
   [[nodiscard]] bool folds() const;       // contributions are scaled where they are read from an input
   [[nodiscard]] bool has_finish() const;  // results are finished by steps that complete
-  // Whether there is that block at all, and whether the rank's caller gives it.
+  // Whether there are these blocks at all, and whether the rank's caller gives them.
   [[nodiscard]] bool is_inside(const Slice& slice) const;
-  [[nodiscard]] bool has(std::uint32_t rank, Space space, std::uint32_t block) const;
+  [[nodiscard]] bool has(std::uint32_t rank, const Slice& slice) const;
+  // The blocks of a slice that is inside, in the order of a message.
+  [[nodiscard]] std::vector<std::uint32_t> blocks_of(const Slice& slice) const;
 
   // How many elements of a piece the round carries, and where they stand.
-  [[nodiscard]] std::uint32_t length(std::uint32_t rank, const Slice& slice, std::uint32_t piece, When when) const;
+  [[nodiscard]] std::uint32_t length(std::uint32_t rank, Space space, std::uint32_t block, std::uint32_t piece,
+                                     When when) const;
   [[nodiscard]] std::uint32_t cell(std::uint32_t rank, Space space, std::uint32_t block, std::uint32_t piece,
                                    std::uint32_t round) const;
   [[nodiscard]] std::uint32_t num_cells() const { return cells_per_rank_ * schedule_.num_ranks; }
@@ -76,6 +79,7 @@ class Memory {
     std::uint32_t first = 0;
     std::uint32_t end = 0;
   };
+  [[nodiscard]] bool has(std::uint32_t rank, Space space, std::uint32_t block) const;
   [[nodiscard]] std::optional<Fold> fold_of(std::uint32_t rank, std::uint32_t block) const;
   // In place: the input block that is the memory of the output block.
   [[nodiscard]] std::optional<std::uint32_t> input_under(std::uint32_t rank, std::uint32_t block) const;

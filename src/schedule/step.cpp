@@ -80,8 +80,11 @@ bool is_direct(const Step& step) {
 std::string to_string(const Slice& slice) {
   constexpr std::string_view kNames[] = {"input", "output", "scratch"};
   const std::string_view space = kNames[static_cast<std::size_t>(slice.space)];
-  if (slice.num_pieces == 1) return fmt::format("{}[{}.{}]", space, slice.block, slice.first_piece);
-  return fmt::format("{}[{}.{}-{}]", space, slice.block, slice.first_piece, slice.first_piece + slice.num_pieces - 1);
+  std::string where = fmt::format("{}.{}", slice.block, slice.first_piece);
+  if (slice.num_pieces != 1) where += fmt::format("-{}", slice.first_piece + slice.num_pieces - 1);
+  if (slice.num_blocks == 1) return fmt::format("{}[{}]", space, where);
+  if (slice.stride == 1) return fmt::format("{}[{} blocks from {}]", space, slice.num_blocks, where);
+  return fmt::format("{}[{} blocks from {}, {} every {}]", space, slice.num_blocks, where, slice.run, slice.stride);
 }
 
 std::string on_channel(std::uint32_t channel) {

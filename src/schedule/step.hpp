@@ -17,15 +17,46 @@ namespace tutti {
 enum class Space : std::uint8_t { input, output, scratch };
 inline constexpr int kNumSpaces = 3;
 
-// A run of pieces of one block. Pieces cut a block into equal parts; which bytes they are is the layout's business.
+// A run of pieces of one block, or the same run of several blocks: all of the first block's, then the next block's.
+// Pieces cut a block into equal parts; which bytes they are is the layout's business.
+//
+// Several blocks are runs of `run` neighbours whose beginnings are `stride` apart; the last run may be shorter. Behind
+// the space's last block comes block 0. They are for messages and copies: what is exposed, opened or reached directly
+// is of one block.
 struct Slice {
   Space space = Space::input;
   std::uint32_t block = 0;
   std::uint32_t first_piece = 0;
   std::uint32_t num_pieces = 1;
+  std::uint32_t num_blocks = 1;
+  std::uint32_t run = 1;     // neighbours are runs of 1 whose stride is 1
+  std::uint32_t stride = 1;  // at least run
+
+  // Pieces of all blocks together.
+  [[nodiscard]] std::uint32_t size() const { return num_blocks * num_pieces; }
+  // How far the last block lies behind the first, going around.
+  [[nodiscard]] std::uint64_t reach() const {
+    return num_blocks == 0 || run == 0 ? 0 : std::uint64_t{(num_blocks - 1) / run} * stride + (num_blocks - 1) % run;
+  }
 
   friend bool operator==(const Slice&, const Slice&) = default;
 };
+
+// Block number `index` of a slice's blocks, and the single piece number `offset` of its pieces, in a space that has
+// `blocks` blocks.
+[[nodiscard]] inline std::uint32_t block_at(const Slice& slice, std::uint32_t index, std::uint32_t blocks) {
+  if (slice.num_blocks == 1) return slice.block;
+  const std::uint64_t distance = std::uint64_t{index / slice.run} * slice.stride + index % slice.run;
+  return static_cast<std::uint32_t>((slice.block + distance) % blocks);
+}
+[[nodiscard]] inline Slice piece_at(const Slice& slice, std::uint32_t offset, std::uint32_t blocks) {
+  return {slice.space, block_at(slice, offset / slice.num_pieces, blocks),
+          slice.first_piece + offset % slice.num_pieces, 1};
+}
+// Whether two slices are the same pieces of equally many blocks, as the ends of a step have to be.
+[[nodiscard]] inline bool is_same_shape(const Slice& a, const Slice& b) {
+  return a.first_piece == b.first_piece && a.num_pieces == b.num_pieces && a.num_blocks == b.num_blocks;
+}
 
 enum class Place : std::uint8_t {
   local,  // this rank's own slice

@@ -12,12 +12,8 @@ namespace tutti {
 
 namespace {
 
-Slice piece_of(const Slice& slice, std::uint32_t offset) {
-  return {slice.space, slice.block, slice.first_piece + offset, 1};
-}
-
-std::string at_rank(std::uint32_t rank, const Slice& slice, std::uint32_t offset) {
-  return fmt::format("{} of rank {}", to_string(piece_of(slice, offset)), rank);
+std::string at_rank(std::uint32_t rank, const Slice& piece) {
+  return fmt::format("{} of rank {}", to_string(piece), rank);
 }
 
 }  // namespace
@@ -119,9 +115,9 @@ void SymbolicRun::post(const World& world, const LaneState& lane, const Step& st
     const Slice& slice = step.sources[0].slice;
     std::vector<std::vector<Held>>& copies = copies_[lane.rank];
     TUTTI_ASSERT(copies.size() == world.num_exposed(lane.rank), "every expose has been copied");
-    copies.emplace_back(slice.num_pieces);
-    for (std::uint32_t offset = 0; offset < slice.num_pieces; ++offset)
-      if (!load_cell(lane.rank, slice, offset, copies.back()[offset])) return;
+    copies.emplace_back(slice.size());
+    for (std::uint32_t offset = 0; offset < slice.size(); ++offset)
+      if (!load_cell(lane.rank, piece_of(slice, offset), copies.back()[offset])) return;
   }
   posts_[event(lane.rank, lane.round, step.post)] = clock().now();
 }
@@ -130,7 +126,8 @@ void SymbolicRun::post(const World& world, const LaneState& lane, const Step& st
 // -------------------------------------------------------------------------------------------------------------
 
 void SymbolicRun::combine(const World&, const LaneState&, const Step& step) {
-  const std::uint32_t num_pieces = step.sources[0].slice.num_pieces;
+  const std::uint32_t num_pieces = step.sources[0].slice.size();
+  if (step.sources[0].slice.num_blocks > 1 && !check_places(step)) return;
   result_.assign(num_pieces, {});
   std::uint32_t num_finished = 0;
   for (std::uint32_t offset = 0; offset < num_pieces; ++offset) {
@@ -140,15 +137,37 @@ void SymbolicRun::combine(const World&, const LaneState&, const Step& step) {
     for (const Endpoint& end : step.destinations)
       if (!store(end, offset, result_[offset])) return;
     if (!step.gives_up_source) continue;
-    const Slice& slice = step.sources[0].slice;
-    Cell& cell = memory_.at(now_.lane->rank, slice.space, {slice.block, slice.first_piece + offset}, now_.lane->round);
-    cell.held.id = kGivenUp;
+    cell_of(now_.lane->rank, piece_of(step.sources[0].slice, offset)).held.id = kGivenUp;
   }
   if (num_finished != 0 && num_finished != num_pieces) {
     fail(Fault::touch, fmt::format("completes {} of its {} pieces, so it can neither have nor not have the final touch",
                                    num_finished, num_pieces));
   }
   note_mark(num_finished != 0);
+}
+
+Slice SymbolicRun::piece_of(const Slice& slice, std::uint32_t offset) const {
+  return piece_at(slice, offset, programs_.schedule().division(slice.space).blocks);
+}
+
+Cell& SymbolicRun::cell_of(std::uint32_t rank, const Slice& piece) {
+  return memory_.at(rank, piece.space, {piece.block, piece.first_piece}, now_.lane->round);
+}
+
+// Blocks of a step may be done in any order, so none is read for one block and written for another.
+bool SymbolicRun::check_places(const Step& step) {
+  std::map<const Cell*, std::uint32_t> places;
+  for (const auto* ends : {&step.sources, &step.destinations}) {
+    for (const Endpoint& end : *ends) {
+      if (end.place != Place::local) continue;
+      for (std::uint32_t offset = 0; offset < end.slice.size(); ++offset) {
+        const Slice piece = piece_of(end.slice, offset);
+        if (places.try_emplace(&cell_of(now_.lane->rank, piece), offset).first->second == offset) continue;
+        return fail(Fault::race, "uses a piece at two places of one step", at_rank(now_.lane->rank, piece));
+      }
+    }
+  }
+  return true;
 }
 
 bool SymbolicRun::fold_piece(std::uint32_t offset, Held& result, bool& finishes) {
@@ -185,41 +204,42 @@ bool SymbolicRun::fold_piece(std::uint32_t offset, Held& result, bool& finishes)
 
 bool SymbolicRun::load(const Endpoint& end, std::uint32_t rank, std::uint32_t offset, Held& held) {
   switch (end.place) {
-    case Place::local: return load_cell(now_.lane->rank, end.slice, offset, held);
+    case Place::local: return load_cell(now_.lane->rank, piece_of(end.slice, offset), held);
     case Place::message: {
       const std::vector<Held>& values = oldest(end).values;
-      if (values.size() != end.slice.num_pieces) {
+      if (values.size() != end.slice.size()) {
         return fail(Fault::mixed,
-                    fmt::format("takes a message of {} pieces for one of {}", values.size(), end.slice.num_pieces),
+                    fmt::format("takes a message of {} pieces for one of {}", values.size(), end.slice.size()),
                     to_string(end.slice));
       }
       held = values[offset];
-      if (values_[held.id].origin.piece != end.slice.first_piece + offset) {
+      const Slice piece = piece_of(end.slice, offset);
+      if (values_[held.id].origin.piece != piece.first_piece) {
         return fail(Fault::mixed,
                     fmt::format("takes piece {} from rank {} for piece {}", values_[held.id].origin.piece, end.rank,
-                                end.slice.first_piece + offset),
+                                piece.first_piece),
                     to_string(end.slice));
       }
-      if (!fits(now_.lane->rank, end.slice, offset, held)) return false;
+      if (!fits(now_.lane->rank, piece, held)) return false;
       if (held.id > kGivenUp && held.round == now_.lane->round) return true;
       return check_operand(held, fmt::format("the message from rank {}", end.rank));
     }
     case Place::remote:
     case Place::multicast:
-      if (!conditions_.staged) return load_cell(rank, end.slice, offset, held);
+      if (!conditions_.staged) return load_cell(rank, piece_of(end.slice, offset), held);
       load_copy(end, rank, offset, held);
       return true;  // checked when it was exposed
   }
   return false;
 }
 
-bool SymbolicRun::load_cell(std::uint32_t rank, const Slice& slice, std::uint32_t offset, Held& held) {
-  Cell& cell = memory_.at(rank, slice.space, {slice.block, slice.first_piece + offset}, now_.lane->round);
+bool SymbolicRun::load_cell(std::uint32_t rank, const Slice& piece, Held& held) {
+  Cell& cell = cell_of(rank, piece);
   if (const auto earlier = cell.history.read(clock(), access()))
-    return fail_race(*earlier, false, at_rank(rank, slice, offset));
+    return fail_race(*earlier, false, at_rank(rank, piece));
   held = cell.held;
-  if (held.id <= kGivenUp || held.round != now_.lane->round) return check_operand(held, at_rank(rank, slice, offset));
-  return check_touch(slice, held);
+  if (held.id <= kGivenUp || held.round != now_.lane->round) return check_operand(held, at_rank(rank, piece));
+  return check_touch(piece, held);
 }
 
 void SymbolicRun::load_copy(const Endpoint& end, std::uint32_t rank, std::uint32_t offset, Held& held) const {
@@ -231,36 +251,36 @@ void SymbolicRun::load_copy(const Endpoint& end, std::uint32_t rank, std::uint32
 
 bool SymbolicRun::store(const Endpoint& end, std::uint32_t offset, Held held) {
   switch (end.place) {
-    case Place::message: return fits(now_.lane->rank, end.slice, offset, held);  // goes with publish()
-    case Place::local: return store_cell(now_.lane->rank, end, offset, held);
-    case Place::remote: return store_cell(end.rank, end, offset, held);
+    case Place::message: return fits(now_.lane->rank, piece_of(end.slice, offset), held);  // goes with publish()
+    case Place::local: return store_cell(now_.lane->rank, piece_of(end.slice, offset), held);
+    case Place::remote: return store_cell(end.rank, piece_of(end.slice, offset), held);
     case Place::multicast: break;
   }
   for (std::uint32_t rank = 0; rank < programs_.num_ranks(); ++rank)
-    if (!store_cell(rank, end, offset, held)) return false;
+    if (!store_cell(rank, piece_of(end.slice, offset), held)) return false;
   return true;
 }
 
-bool SymbolicRun::store_cell(std::uint32_t rank, const Endpoint& end, std::uint32_t offset, Held held) {
-  Cell& cell = memory_.at(rank, end.slice.space, {end.slice.block, end.slice.first_piece + offset}, now_.lane->round);
+bool SymbolicRun::store_cell(std::uint32_t rank, const Slice& piece, Held held) {
+  Cell& cell = cell_of(rank, piece);
   if (const auto earlier = cell.history.write(clock(), access()))
-    return fail_race(*earlier, true, at_rank(rank, end.slice, offset));
+    return fail_race(*earlier, true, at_rank(rank, piece));
   cell.held = held;
-  return fits(rank, end.slice, offset, held);
+  return fits(rank, piece, held);
 }
 
 // Where blocks differ in size, only what is as large as the block may be put there, or be a message of its size.
-bool SymbolicRun::fits(std::uint32_t rank, const Slice& slice, std::uint32_t offset, const Held& held) {
+bool SymbolicRun::fits(std::uint32_t rank, const Slice& piece, const Held& held) {
   const Schedule& schedule = programs_.schedule();
   if (!facts_of(schedule.collective).varies) return true;
   const Value& value = values_[held.id];
   if (size_class(schedule, value.first, Space::input, value.origin.block) ==
-      size_class(schedule, rank, slice.space, slice.block))
+      size_class(schedule, rank, piece.space, piece.block))
     return true;
   return fail(Fault::mixed,
               fmt::format("puts what is as large as input block {} of rank {} where something of another size belongs",
                           value.origin.block, value.first),
-              at_rank(rank, slice, offset));
+              at_rank(rank, piece));
 }
 
 bool SymbolicRun::check_operand(const Held& held, const std::string& where) {
@@ -340,7 +360,7 @@ bool SymbolicRun::check_result(std::uint32_t rank, Origin output, std::uint32_t 
   const auto expected = expected_output(programs_.schedule(), rank, output);
   if (!expected) return true;
   Cell& cell = memory_.at(rank, Space::output, output, round);
-  const auto where = [&] { return at_rank(rank, {Space::output, output.block, output.piece, 1}, 0); };
+  const auto where = [&] { return at_rank(rank, {Space::output, output.block, output.piece}); };
   if (const auto earlier = cell.history.read(clock(), access())) return fail_race(*earlier, false, where());
   const Held held = cell.held;
   if (held.id == kNothing) return fail(Fault::missing, "the result was never written", where());
@@ -363,7 +383,7 @@ bool SymbolicRun::check_contributions(std::uint32_t rank, const Expected& expect
   const Value& value = values_[id];
   // None is held twice, so as many as there are ranks are all of them.
   if (expected.end - expected.first == programs_.num_ranks() && value.count == programs_.num_ranks()) return true;
-  const std::string where = at_rank(rank, {Space::output, output.block, output.piece, 1}, 0);
+  const std::string where = at_rank(rank, {Space::output, output.block, output.piece});
   std::vector<std::uint32_t> missing;
   for (std::uint32_t each = 0; each < programs_.num_ranks(); ++each) {
     const bool wanted = expected.first <= each && each < expected.end;

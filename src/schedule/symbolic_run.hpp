@@ -72,13 +72,18 @@ class SymbolicRun final : public Observer {
   [[nodiscard]] Access access() const { return {now_.lane->id, clocks_[now_.lane->id].time()}; }
   [[nodiscard]] std::uint64_t event(std::uint32_t owner, std::uint32_t round, std::uint32_t number) const;
 
+  // Piece number `offset` of a slice, and what is there in the present round.
+  [[nodiscard]] Slice piece_of(const Slice& slice, std::uint32_t offset) const;
+  Cell& cell_of(std::uint32_t rank, const Slice& piece);
+
+  bool check_places(const Step& step);
   // One source of the present step, piece number `offset` of its slice; as it enters the fold, so pre-scaled. False
   // where that is an error.
   bool load(const Endpoint& end, std::uint32_t rank, std::uint32_t offset, Held& held);
-  bool load_cell(std::uint32_t rank, const Slice& slice, std::uint32_t offset, Held& held);
+  bool load_cell(std::uint32_t rank, const Slice& piece, Held& held);
   void load_copy(const Endpoint& end, std::uint32_t rank, std::uint32_t offset, Held& held) const;
   bool store(const Endpoint& end, std::uint32_t offset, Held held);
-  bool store_cell(std::uint32_t rank, const Endpoint& end, std::uint32_t offset, Held held);
+  bool store_cell(std::uint32_t rank, const Slice& piece, Held held);
   bool fold_piece(std::uint32_t offset, Held& result, bool& finishes);
   bool check_operand(const Held& held, const std::string& where);
   bool check_touch(const Slice& slice, Held& held);
@@ -86,7 +91,7 @@ class SymbolicRun final : public Observer {
   bool check_result(std::uint32_t rank, Origin output, std::uint32_t round);
   bool check_contributions(std::uint32_t rank, const Expected& expected, Origin output, ValueId id);
   Message& oldest(const Endpoint& end);
-  bool fits(std::uint32_t rank, const Slice& slice, std::uint32_t offset, const Held& held);
+  bool fits(std::uint32_t rank, const Slice& piece, const Held& held);
   void note_order(std::uint32_t rank, const Expected& expected, const Value& value, ValueId id);
 
   void note_mark(bool completes) {

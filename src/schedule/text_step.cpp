@@ -209,9 +209,31 @@ bool StepReader::read_slice(TextLine& line, Slice& slice) {
   }
   slice.num_pieces = division.pieces;
   if (!line.take_if("[")) return true;
-  if (!read_number(line, {division.blocks, kBlocks[static_cast<std::size_t>(slice.space)]}, slice.block)) return false;
+  const Bounds block{division.blocks, kBlocks[static_cast<std::size_t>(slice.space)]};
+  const Token first = line.take();
+  if (line.take_if("blocks")) {
+    if (!read_token(first, {std::uint64_t{division.blocks} + 1, "how many blocks"}, slice.num_blocks)) return false;
+    if (slice.num_blocks == 0) return fail(first, "how many blocks, at least 1");
+    if (!expect(line, "from", "behind 'blocks'") || !read_number(line, block, slice.block)) return false;
+  } else if (!read_token(first, block, slice.block)) {
+    return false;
+  }
   if (line.take_if(".") && !read_pieces(line, division, slice)) return false;
+  if (slice.num_blocks > 1 && line.next().is(",") && !read_pattern(line, division, slice)) return false;
   return expect(line, "]", "at the end of the slice");
+}
+
+bool StepReader::read_pattern(TextLine& line, const Division& division, Slice& slice) {
+  const Token token = line.take();
+  if (!read_number(line, {division.blocks, "how many neighbours"}, slice.run)) return false;
+  if (!expect(line, "every", "behind how many neighbours")) return false;
+  if (!read_number(line, {division.blocks, "how far apart runs of neighbours are"}, slice.stride)) return false;
+  if (slice.run == 0 || slice.run >= slice.num_blocks)
+    return fail(token, fmt::format("runs of 1 to {} of the blocks", slice.num_blocks - 1));
+  if (slice.stride <= slice.run) return fail(token, "runs that are farther apart than they are long");
+  if (slice.reach() >= division.blocks)
+    return fail(token, fmt::format("blocks that do not go around to the first: there are {}", division.blocks));
+  return true;
 }
 
 bool StepReader::read_pieces(TextLine& line, const Division& division, Slice& slice) {
@@ -261,7 +283,10 @@ bool StepReader::read_attributes(TextLine& line) {
 }
 
 bool StepReader::read_number(TextLine& line, const Bounds& bounds, std::uint32_t& number) {
-  const Token token = line.take();
+  return read_token(line.take(), bounds, number);
+}
+
+bool StepReader::read_token(const Token& token, const Bounds& bounds, std::uint32_t& number) {
   const std::optional<std::uint32_t> read = number_below(token, bounds.end);
   if (!read) return fail(token, fmt::format("{} from 0 to {}", bounds.what, bounds.end - 1));
   number = *read;

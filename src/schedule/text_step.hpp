@@ -56,11 +56,13 @@ class StepReader {
   bool read_message(TextLine& line, Endpoint& end, const Token& token, std::vector<Endpoint>& ends);
   bool read_post_in_brackets(TextLine& line, Endpoint& end);
   bool read_slice(TextLine& line, Slice& slice);
+  bool read_pattern(TextLine& line, const Division& division, Slice& slice);
   bool read_pieces(TextLine& line, const Division& division, Slice& slice);
   bool read_attributes(TextLine& line);
   bool fill_bare();
 
   bool read_number(TextLine& line, const Bounds& bounds, std::uint32_t& number);
+  bool read_token(const Token& token, const Bounds& bounds, std::uint32_t& number);
   bool expect(TextLine& line, std::string_view symbol, std::string_view where);
   bool fail(const Token& token, std::string_view expected);
 

@@ -110,7 +110,15 @@ class Checker {
     if (slice.first_piece >= division.pieces || slice.num_pieces > division.pieces - slice.first_piece) {
       return fail(Fault::out_of_bounds, fmt::format("the block has {} pieces", division.pieces), to_string(slice));
     }
-    if (owner != Programs::kNone && !has_block(schedule_, owner, slice.space, slice.block)) {
+    if (slice.num_blocks == 0) return fail(Fault::malformed, "a slice of no blocks", to_string(slice));
+    if (slice.run == 0 || slice.stride < slice.run)
+      return fail(Fault::malformed, "runs of blocks are at least 1 long and at least that far apart", to_string(slice));
+    if (slice.reach() >= division.blocks) {
+      return fail(Fault::out_of_bounds, fmt::format("goes around to its first block: there are {}", division.blocks),
+                  to_string(slice));
+    }
+    for (std::uint32_t index = 0; owner != Programs::kNone && index < slice.num_blocks; ++index) {
+      if (has_block(schedule_, owner, slice.space, block_at(slice, index, division.blocks))) continue;
       return fail(Fault::out_of_bounds,
                   fmt::format("rank {} has no such block in this {}", owner, name_of(schedule_.collective)),
                   to_string(slice));
@@ -136,10 +144,13 @@ class Checker {
                                     : end.place == Place::remote ? end.rank
                                                                  : Programs::kNone;
         if (!check_slice(end.slice, owner) || !check_endpoint(end, writes)) return false;
-        if (end.slice.first_piece != model.first_piece || end.slice.num_pieces != model.num_pieces) {
-          return fail(Fault::malformed, "a step works on the same pieces of everything that it names",
+        if (!is_same_shape(end.slice, model)) {
+          return fail(Fault::malformed,
+                      "a step works on the same pieces, and as many blocks, of everything that it names",
                       to_string(end.slice));
         }
+        if (end.slice.num_blocks > 1 && (end.place == Place::remote || end.place == Place::multicast))
+          return fail(Fault::malformed, "reaches several blocks directly in one step", to_string(end.slice));
         if (writes && end.place != Place::message && end.slice.space == Space::input)
           return fail(Fault::malformed, "writes to an input, which belongs to the caller", to_string(end.slice));
         if (end.place == Place::message && std::count_if(ends->begin(), ends->end(), [&](const Endpoint& other) {
@@ -246,6 +257,8 @@ class Checker {
       return fail(Fault::malformed, "opens an input, which belongs to the caller, for writing",
                   to_string(step.sources[0].slice));
     }
+    if (step.sources[0].slice.num_blocks > 1)
+      return fail(Fault::malformed, "posts several blocks at once", to_string(step.sources[0].slice));
     return check_slice(step.sources[0].slice, rank_);
   }
 

@@ -1,8 +1,6 @@
 // Halves of halves, against bits where the ranks are a power of two, and against what makes them right elsewhere.
 #include "algorithms/patterns/halves.hpp"
 
-#include <map>
-
 #include <gtest/gtest.h>
 
 namespace tutti::patterns {
@@ -28,13 +26,6 @@ TEST(Halves, OfAPowerOfTwoAreBits) {
       const std::vector<Halves> cuts = cuts_around(rank, n);
       ASSERT_EQ(cuts.size(), bits);
       for (std::uint32_t cut = 0; cut < bits; ++cut) EXPECT_EQ(cuts[cut].counterpart(rank), rank ^ (n >> (cut + 1)));
-      for (std::uint32_t block = 0; block < n; ++block) {
-        // In a group of 2^k ranks: the rank that ends in the block's last k bits.
-        for (std::uint32_t cut = 0; cut <= bits; ++cut) {
-          const std::uint32_t mask = (n >> cut) - 1;
-          EXPECT_EQ(keeper_of(block, std::span(cuts).first(cut), rank), (rank & ~mask) | (block & mask));
-        }
-      }
     }
   }
 }
@@ -51,43 +42,6 @@ TEST(Halves, FollowersAreThoseWhoseCounterpartOneIs) {
       }
     }
   }
-}
-
-TEST(Halves, EveryGroupHasOneKeeperOfABlockWhoFoldsWithItsCounterpart) {
-  for (std::uint32_t n = 1; n <= 40; ++n) {
-    for (std::uint32_t block = 0; block < n; ++block) {
-      std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint32_t> keepers;  // by first rank and end of a group
-      for (std::uint32_t rank = 0; rank < n; ++rank) {
-        const std::vector<Halves> cuts = cuts_around(rank, n);
-        EXPECT_EQ(keeper_of(block, {}, rank), block);
-        EXPECT_EQ(keeper_of(block, cuts, rank), rank) << "alone it keeps everything";
-        for (std::size_t cut = 0; cut < cuts.size(); ++cut) {
-          const std::uint32_t keeper = keeper_of(block, std::span(cuts).first(cut), rank);
-          EXPECT_TRUE(keeper >= cuts[cut].first && keeper < cuts[cut].end);
-          EXPECT_EQ(keepers.try_emplace({cuts[cut].first, cuts[cut].end}, keeper).first->second, keeper);
-          const std::uint32_t in_half = keeper_of(block, std::span(cuts).first(cut + 1), rank);
-          EXPECT_EQ(in_half,
-                    cuts[cut].is_low(keeper) == cuts[cut].is_low(rank) ? keeper : cuts[cut].counterpart(keeper));
-        }
-      }
-    }
-  }
-}
-
-TEST(Halves, CountsWhatIsKeptAfterTwoFolds) {
-  for (std::uint32_t n = 1; n <= 70; ++n) {
-    std::uint32_t most = 0;
-    for (std::uint32_t rank = 0; rank < n; ++rank) {
-      const std::vector<Halves> cuts = cuts_around(rank, n);
-      if (cuts.size() < 2) continue;
-      std::uint32_t kept = 0;
-      for (std::uint32_t block = 0; block < n; ++block)
-        if (block != rank && keeper_of(block, std::span(cuts).first(cuts.size() - 2), rank) == rank) ++kept;
-      most = std::max(most, kept);
-    }
-    EXPECT_EQ(most_kept_after_two_folds(n), most) << n;
-  }
-  EXPECT_EQ(most_kept_after_two_folds(64), 64 / 4 - 1U);
 }
 
 }  // namespace

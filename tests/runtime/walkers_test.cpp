@@ -9,6 +9,7 @@
 #include "algorithms/registry.hpp"
 #include "ranks_of_threads.hpp"
 #include "schedule/numbers.hpp"
+#include "schedule/prove.hpp"
 #include "schedule/random_schedule.hpp"
 
 namespace tutti {
@@ -141,6 +142,51 @@ TEST_P(RandomSchedules, WalkersGiveTheBitsOfNumbers) {
 INSTANTIATE_TEST_SUITE_P(AllFamilies, RandomSchedules,
                          testing::Values(Family::messages, Family::exchange, Family::symmetric, Family::lanes),
                          [](const auto& family) { return std::string(name_of(family.param)); });
+
+constexpr std::uint32_t kScratchBlocks = 8;
+
+// Inputs go down the chain of ranks, each message holding those of all ranks behind; rank 0 folds them and the result
+// goes up again. In scratch they lie at every `apart`-th block from one that differs by rank, around its end.
+Lane chain(Builder& b, std::uint32_t apart, std::uint32_t pieces) {
+  const std::uint32_t behind = b.num_ranks() - 1 - b.rank();
+  const auto kept = [&](std::uint32_t from, std::uint32_t count) {
+    Slice slice = Builder::blocks(Space::scratch, (5 * b.rank() + from * apart) % kScratchBlocks, count, {1, apart});
+    slice.num_pieces = pieces;
+    return slice;
+  };
+  co_yield b.copy(b.input(0, pieces), kept(0, 1));
+  if (behind > 0) co_yield b.recv(b.rank() + 1, kept(1, behind));
+  if (b.rank() > 0) {
+    co_yield b.send(b.rank() - 1, kept(0, behind + 1));
+    co_yield b.recv(b.rank() - 1, b.output(0, pieces));
+  } else {
+    std::vector<Slice> all;
+    for (std::uint32_t rank = 0; rank < b.num_ranks(); ++rank) all.push_back(kept(rank, 1));
+    b.completing();
+    co_yield b.reduce(all, b.output(0, pieces));
+  }
+  if (behind > 0) co_yield b.send(b.rank() + 1, b.output(0, pieces));
+}
+
+TEST(MessagesOfSeveralBlocks, WalkersGiveTheBitsOfNumbers) {
+  for (const std::uint32_t pieces : {1U, 3U}) {
+    std::vector<Trial> trials;
+    for (const std::uint64_t count : {0, 1, 2, 12, 13, 1023, 1025, 4096, 30000}) {
+      for (const std::uint32_t apart : {1U, 2U}) {
+        Schedule schedule;
+        schedule.name = "chain";
+        schedule.num_ranks = 4;
+        schedule.order = OrderClass::ordered;
+        schedule.spaces = {{{1, pieces}, {1, pieces}, {kScratchBlocks, pieces}}};
+        schedule.lane = [apart, pieces](Builder& b, std::uint32_t) { return chain(b, apart, pieces); };
+        trials.push_back({.schedule = std::move(schedule), .count = count, .mixture = Mixture::mixed});
+        ASSERT_TRUE(prove(trials.back().schedule).ok()) << prove(trials.back().schedule).failure->to_string();
+      }
+    }
+    run_trials(4, trials, small_slots());
+    if (HasFatalFailure()) return;
+  }
+}
 
 TEST(BuiltInSchedules, WalkersGiveTheBitsOfNumbers) {
   for (std::uint32_t ranks = 1; ranks <= 5; ++ranks)

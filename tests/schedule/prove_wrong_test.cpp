@@ -1,4 +1,5 @@
 // Schedules that are wrong, each in one way, and what prove has to say of them.
+#include <array>
 #include <string>
 #include <vector>
 
@@ -344,6 +345,10 @@ Lane pull_beyond(Builder& b) {
   co_yield b.expose(b.input(0));
   co_yield b.pull(b.neighbour(1), 0, b.input(1), b.output(1));
 }
+Lane pull_several_blocks(Builder& b) {
+  co_yield b.expose(b.scratch(0));
+  co_yield b.pull(b.neighbour(1), 0, Builder::blocks(Space::scratch, 0, 2), Builder::blocks(Space::scratch, 2, 2));
+}
 Lane pull_from_signal(Builder& b) {
   co_yield b.signal();
   co_yield b.pull(b.neighbour(1), 0, b.input(), b.output());
@@ -371,6 +376,13 @@ std::vector<Malformed> out_of_bounds() {
        })},
       {"block", bounds, "block 3 of 1", {}, only([](Builder& b) -> const Step& {
          return b.copy({Space::input, 3, 0, 1}, b.output());
+       })},
+      {"run_of_blocks",
+       bounds,
+       "goes around to its first block",
+       {.scratch_blocks = 4},
+       only([](Builder& b) -> const Step& {
+         return b.send(b.neighbour(1), Builder::blocks(Space::scratch, 0, 3, {1, 2}));
        })},
       {"scratch", bounds, "block 0 of 0", {}, only([](Builder& b) -> const Step& {
          return b.copy(b.input(), kScratch);
@@ -406,6 +418,31 @@ std::vector<Malformed> malformed() {
       {"gives_up_input", Fault::malformed, "belongs to the caller", {}, only([](Builder& b) -> const Step& {
          return b.send_away(b.neighbour(1), b.input());
        })},
+      {"no_blocks", Fault::malformed, "no blocks", {}, only([](Builder& b) -> const Step& {
+         return b.send(b.neighbour(1), Builder::blocks(Space::input, 0, 0));
+       })},
+      {"overlapping_runs",
+       Fault::malformed,
+       "at least that far apart",
+       {.scratch_blocks = 4},
+       only([](Builder& b) -> const Step& {
+         return b.send(b.neighbour(1), {Space::scratch, 0, 0, 1, 3, 2, 1});
+       })},
+      {"other_numbers_of_blocks",
+       Fault::malformed,
+       "as many blocks",
+       {.scratch_blocks = 4},
+       only([](Builder& b) -> const Step& { return b.copy(b.scratch(0), Builder::blocks(Space::scratch, 1, 2)); })},
+      {"posts_several_blocks",
+       Fault::malformed,
+       "posts several blocks",
+       {.scratch_blocks = 4},
+       only([](Builder& b) -> const Step& { return b.expose(Builder::blocks(Space::scratch, 1, 2)); })},
+      {"reaches_several_blocks",
+       Fault::malformed,
+       "directly in one step",
+       {.scratch_blocks = 4},
+       [](Builder& b, std::uint32_t) { return pull_several_blocks(b); }},
       {"sends_twice_at_once",
        Fault::malformed,
        "sends two messages on one connection",
@@ -461,6 +498,23 @@ std::vector<Malformed> malformed() {
        {},
        [](Builder& b, std::uint32_t) { return half_a_conversation(b); }},
   };
+}
+
+// Two ranks exchange their inputs, and whoever has both moves them on by one block within scratch.
+Lane shift_blocks(Builder& b) {
+  const std::uint32_t other = b.neighbour(1);
+  co_yield b.copy(b.input(), b.scratch(0));
+  co_yield b.send(other, b.input());
+  co_yield b.recv(other, b.scratch(1));
+  co_yield b.copy(Builder::blocks(Space::scratch, 0, 2), Builder::blocks(Space::scratch, 1, 2));
+  b.completing();
+  co_yield b.reduce(std::array{b.scratch(1), b.scratch(2)}, b.output());
+}
+
+TEST(ProveWrong, AStepThatUsesAPieceAtTwoPlaces) {
+  const Proof proof = prove(scripted({.scratch_blocks = 3}, [](Builder& b, std::uint32_t) { return shift_blocks(b); }));
+  EXPECT_FAULT(proof, Fault::race);
+  EXPECT_TOLD(*proof.failure, "two places of one step");
 }
 
 TEST(ProveWrong, StepsThatNameWhatIsNotThere) {

@@ -189,6 +189,53 @@ TEST(TextForm, ShortFormsOfSlices) {
   EXPECT_EQ(step_of("expose input").sources[0].slice, all);
 }
 
+struct Mistake {
+  std::string text;
+  std::string message;
+};
+
+// `step` as a step of rank 0 of an all-to-all of 8 ranks with two pieces and 8 blocks of scratch.
+std::string with_blocks(std::string_view step) {
+  std::string text =
+      fmt::format("tutti schedule 1\nname a\ncollective all_to_all\nranks 8\npieces 2\nscratch 8\nrank 0\n{}\n", step);
+  for (int rank = 1; rank < 8; ++rank) text += fmt::format("rank {}\n", rank);
+  return text;
+}
+
+TEST(TextForm, SlicesOfSeveralBlocks) {
+  const auto slice_of = [](std::string_view slice) {
+    const std::string text = with_blocks(fmt::format("send {} to 1", slice));
+    const Result<Schedule> schedule = read_schedule(text, "my.sched");
+    EXPECT_TRUE(schedule.ok()) << schedule.status().to_string();
+    if (!schedule.ok()) return Slice{};
+    expect_round_trip(*schedule);
+    return collect(*schedule, 0, Fusion::none).lanes[0].at(0).sources[0].slice;
+  };
+  EXPECT_EQ(slice_of("input[3 blocks from 6]"), (Slice{Space::input, 6, 0, 2, 3}));
+  EXPECT_EQ(slice_of("input[3 blocks from 6.1]"), (Slice{Space::input, 6, 1, 1, 3}));
+  EXPECT_EQ(slice_of("scratch[3 blocks from 1.0-1, 1 every 2]"), (Slice{Space::scratch, 1, 0, 2, 3, 1, 2}));
+  EXPECT_EQ(slice_of("scratch[4 blocks from 7.0, 2 every 4]"), (Slice{Space::scratch, 7, 0, 1, 4, 2, 4}));
+  EXPECT_EQ(slice_of("input[1 blocks from 2]"), (Slice{Space::input, 2, 0, 2}));
+}
+
+TEST(TextForm, MistakesInSlicesOfSeveralBlocks) {
+  const Mistake mistakes[] = {
+      {"send input[9 blocks from 0] to 1", "8:12: found '9', expected how many blocks from 0 to 8"},
+      {"send input[0 blocks from 0] to 1", "8:12: found '0', expected how many blocks, at least 1"},
+      {"send input[2 blocks 0] to 1", "8:21: found '0', expected 'from' behind 'blocks'"},
+      {"send input[2 blocks from 8] to 1", "8:26: found '8', expected a block of input from 0 to 7"},
+      {"send input[3 blocks from 0, 3 every 4] to 1", "8:27: found ',', expected runs of 1 to 2 of the blocks"},
+      {"send input[3 blocks from 0, 2 every 2] to 1",
+       "8:27: found ',', expected runs that are farther apart than they are long"},
+      {"send input[3 blocks from 0, 1 every 4] to 1",
+       "8:27: found ',', expected blocks that do not go around to the first: there are 8"},
+      {"send input[3 blocks from 0, 1] to 1", "8:30: found ']', expected 'every' behind how many neighbours"},
+      {"send input[0, 1 every 4] to 1", "8:13: found ',', expected ']' at the end of the slice"},
+  };
+  for (const Mistake& mistake : mistakes)
+    EXPECT_EQ(problem_of(with_blocks(mistake.text)), "my.sched:" + mistake.message) << mistake.text;
+}
+
 TEST(TextForm, ShortFormsOfSteps) {
   EXPECT_EQ(step_of("send input[0.1] to 2"), step_of("combine message(2, input[0.1]) = input[0.1]"));
   EXPECT_EQ(step_of("recv output[0.1] from 2"), step_of("recv output[0.1] = message(2)"));
@@ -239,11 +286,6 @@ TEST(TextForm, WhatATextDoesNotSay) {
   EXPECT_EQ(schedule->spaces, spaces_of(Collective::reduce, 2));
   EXPECT_TRUE(schedule->allows_in_place && schedule->allows_out_of_place);
 }
-
-struct Mistake {
-  std::string text;
-  std::string message;
-};
 
 TEST(TextForm, MistakesInTheSettings) {
   const std::string head = "tutti schedule 1\n";

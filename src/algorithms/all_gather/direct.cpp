@@ -37,8 +37,8 @@ const Algorithm direct = {
     .order = OrderClass::ordered,
     .method = "every rank exposes its block, and every rank reads all of them",
     .citation =
-        "R. Graham, G. Shipman, MPI support for multi-core architectures: optimized shared memory "
-        "collectives, EuroPVM/MPI 2008",
+        "R. L. Graham, G. Shipman, MPI support for multi-core architectures: optimized shared memory collectives, "
+        "EuroPVM/MPI 2008 (its fan-out through shared memory, here from every rank)",
     .make = make,
 };
 
@@ -53,8 +53,8 @@ const Algorithm direct = {
     .order = OrderClass::ordered,
     .method = "every rank exposes its block, and every rank reads all of them",
     .citation =
-        "R. Graham, G. Shipman, MPI support for multi-core architectures: optimized shared memory "
-        "collectives, EuroPVM/MPI 2008",
+        "R. L. Graham, G. Shipman, MPI support for multi-core architectures: optimized shared memory collectives, "
+        "EuroPVM/MPI 2008 (its fan-out through shared memory, here from every rank)",
     .make = all_gather::make,
 };
 

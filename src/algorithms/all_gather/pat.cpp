@@ -1,15 +1,12 @@
 // Parallel aggregated trees (PAT): every block goes down a binomial tree of its own, all trees of one shape and shifted
-// (patterns/parallel_trees.hpp), and the edges of one bit of all trees go together; the highest bit first.
+// (patterns/parallel_trees.hpp), and the edges of one bit of all trees are one message; the highest bit first.
 //
-// Meant for small blocks on large fabrics: ceil(log2 N) steps for any number of ranks. What is sent far is one block,
-// and the N/2 blocks of the last step go to the neighbour. N-1 blocks sent and received per rank, one message each.
+// Meant for small blocks on large fabrics: ceil(log2 N) messages for any number of ranks. What is sent far is one
+// block, and the N/2 blocks of the last message go to the neighbour. N-1 blocks sent and received per rank.
 //
 // In the paper blocks wait in internal buffers, whose number limits how many trees are walked together, and the rest
 // of the trees is walked one part after the other. Here blocks arrive at their final places in the output and are sent
 // on from there: there are no such buffers (no scratch), and all trees are always walked together.
-//
-// Two lanes, so that the messages of a step do not wait for those that come the other way: lane 0 sends, each block
-// when it is there; lane 1 receives.
 #include "algorithms/patterns/parallel_trees.hpp"
 #include "algorithms/registry.hpp"
 
@@ -19,35 +16,25 @@ namespace {
 
 using patterns::ParallelTrees;
 
-// The block in whose tree the rank has this place.
-std::uint32_t block_at(const Builder& b, std::uint32_t place) { return b.neighbour(-static_cast<std::int64_t>(place)); }
-
-Lane sending(Builder& b) {
+Lane steps(Builder& b) {
   const ParallelTrees trees(b.num_ranks());
   co_yield b.copy(b.input(), b.output_block(b.rank()));
   for (std::uint32_t bit = trees.num_bits(); bit-- > 0;) {
     const std::uint32_t hop = std::uint32_t{1} << bit;
-    for (std::uint32_t parent = 0; parent < trees.num_parents(bit); ++parent) {
-      const std::uint32_t place = 2 * hop * parent;
-      if (place != 0) b.after(1, trees.turn_of(place));
-      co_yield b.send(b.neighbour(hop), b.output_block(block_at(b, place)));
-    }
-  }
-}
-
-Lane receiving(Builder& b) {
-  const ParallelTrees trees(b.num_ranks());
-  for (std::uint32_t bit = trees.num_bits(); bit-- > 0;) {
-    const std::uint32_t hop = std::uint32_t{1} << bit;
-    for (std::uint32_t parent = 0; parent < trees.num_parents(bit); ++parent)
-      co_yield b.recv(b.neighbour(-static_cast<std::int64_t>(hop)),
-                      b.output_block(block_at(b, 2 * hop * parent + hop)));
+    const std::uint32_t count = trees.num_parents(bit);
+    // The block in whose tree this rank has the highest of the places, and then those of the lower ones.
+    const auto blocks_down_from = [&](std::uint32_t place) {
+      return b.blocks(Space::output, b.neighbour(-static_cast<std::int64_t>(place)), count, {1, 2 * hop});
+    };
+    const std::uint32_t highest = 2 * hop * (count - 1);
+    co_yield b.send(b.neighbour(hop), blocks_down_from(highest));
+    co_yield b.recv(b.neighbour(-static_cast<std::int64_t>(hop)), blocks_down_from(highest + hop));
   }
 }
 
 Schedule make(const Request& request) {
-  Schedule schedule = header_of(pat, request, 1, 2);
-  schedule.lane = [](Builder& b, std::uint32_t lane) { return lane == 0 ? sending(b) : receiving(b); };
+  Schedule schedule = header_of(pat, request, 1);
+  schedule.lane = [](Builder& b, std::uint32_t) { return steps(b); };
   return schedule;
 }
 

@@ -109,7 +109,8 @@ const Algorithm bucket_2d = {
     .method = "ring reduce-scatters along rows and columns of a torus, then all-gathers back, on two halves at once",
     .citation =
         "M. Barnett, R. Littlefield, D. G. Payne, R. van de Geijn, Global combine on mesh architectures with wormhole "
-        "routing, IPPS 1993",
+        "routing, IPPS 1993; N. Jain, Y. Sabharwal, Optimal bucket algorithms for large MPI collectives on torus "
+        "interconnects, ICS 2010 (all dimensions at once)",
     .make = make,
 };
 

@@ -165,7 +165,7 @@ const Algorithm bucket_mesh = {
     .method = "reduce-scatters along rows and columns of a mesh as pipelines in both directions, then all-gathers back",
     .citation =
         "M. Barnett, R. Littlefield, D. G. Payne, R. van de Geijn, Global combine on mesh architectures with wormhole "
-        "routing, IPPS 1993",
+        "routing, IPPS 1993 (the bucket algorithm, here as two pipelines against each other)",
     .make = make,
 };
 

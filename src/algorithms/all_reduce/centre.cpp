@@ -145,7 +145,8 @@ const Algorithm centre = {
     .method = "each grid reduces to its centre (or a corner) along chains, the centres exchange, and results go back",
     .citation =
         "M. Barnett, R. Littlefield, D. G. Payne, R. van de Geijn, Global combine on mesh architectures with wormhole "
-        "routing, IPPS 1993 (its fan-in and fan-out along rows and columns, towards the centre)",
+        "routing, IPPS 1993 (combining along one dimension and then the other; here by chains towards "
+        "the centre)",
     .make = make,
 };
 

@@ -32,7 +32,10 @@ const Algorithm one_shot = {
     .channel = Channel::staged,
     .order = OrderClass::ordered,
     .method = "every rank exposes its whole input, and every rank folds all of them for itself",
-    .citation = "R. Rabenseifner, Optimization of collective reduction operations, ICCS 2004 (as the flat exchange)",
+    .citation =
+        "A. Shah, A. Jangda, B. Li, C. Rocha, C. Hwang, J. Jose, M. Musuvathi, O. Saarikivi, P. Cheng, Q. Zhou, "
+        "R. Dathathri, S. Maleki, Z. Yang, MSCCL++: rethinking GPU communication abstractions for cutting-edge AI "
+        "applications, arXiv 2504.09014, 2025 (one-phase all-pairs)",
     .make = make,
 };
 

@@ -3,7 +3,7 @@
 // Meant for medium and large messages: 2·log2 N steps, and 2·n·(N-1)/N sent per rank, which is the least there can be.
 // A power of two P of places has P pieces; no scratch. Any other number of ranks: the first 2(N-P) ranks are pairs.
 // Each of a pair folds one half of both buffers, the second hands its half to the first, who goes on alone and hands
-// back the whole result: three messages, and 2·n sent more between the two.
+// back the whole result: four messages, of which two cross, and 2.5·n sent more between the two.
 //
 // Halving goes with doubling of the distance: neighbours meet first, so what a rank has folded is always a run of
 // ranks, and results are in rank order.
@@ -40,7 +40,8 @@ const Algorithm rabenseifner = {
     .method = "a reduce-scatter by recursive halving, then an all-gather by recursive doubling",
     .citation =
         "R. Rabenseifner, Optimization of collective reduction operations, ICCS 2004; R. Rabenseifner, J. L. Träff, "
-        "More efficient reduction algorithms for non-power-of-two number of processors, EuroPVM/MPI 2004",
+        "More efficient reduction algorithms for non-power-of-two number of processors in message-passing parallel "
+        "systems, EuroPVM/MPI 2004",
     .make = make,
 };
 

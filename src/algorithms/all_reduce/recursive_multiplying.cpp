@@ -1,10 +1,10 @@
 // Recursive multiplying all-reduce, and recursive doubling, which is its case of radix 2: in each round groups of k
 // ranks exchange all they have, everyone folds the k parts, and what a rank has stands for k times as many ranks.
 //
-// Meant for small messages: ceil(log_k N) rounds of k-1 messages with the whole buffer, where N is a power of k or,
-// with rounds of different sizes, a product of numbers up to k. Any other number of ranks: groups of neighbours are
-// folded into their first rank before, which hands the result back behind; that is two rounds more. One piece; no
-// scratch.
+// Meant for small messages: log_k N rounds of k-1 messages with the whole buffer, where N is a power of k; where it is
+// a product of numbers up to k, a round for each of them, if that takes no more rounds than folding in. Any other
+// number of ranks: groups of neighbours are folded into their first rank before, which hands the result back behind:
+// that is floor(log_k N) + 2 rounds. One piece; no scratch.
 //
 // Groups of places that have exchanged are neighbours, and everybody folds in the order of the places, all k parts in
 // one step: results are in rank order, with the same brackets on every rank.

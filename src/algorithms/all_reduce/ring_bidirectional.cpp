@@ -67,7 +67,8 @@ const Algorithm ring_bidirectional = {
     .method = "half of each block travels around the ring to the right, the other half to the left",
     .citation =
         "E. Chan, M. Heimlich, A. Purkayastha, R. van de Geijn, Collective communication: theory, practice, and "
-        "experience, Concurrency and Computation 19(13), 2007 (ring with both directions of a link in use)",
+        "experience, Concurrency and Computation 19(13), 2007 (the bucket algorithm, here one each way on half of "
+        "every block)",
     .make = make,
 };
 

@@ -3,7 +3,7 @@
 // paper's bandwidth-optimal version for one port.
 //
 // Meant for medium and large messages on rings and tori: 2·ceil(log2 N) steps, and 2·n·(N-1)/N sent per rank. Even
-// numbers of ranks only, as in the paper; N pieces, no scratch. The order of the pieces is chosen so that for a power
+// numbers of ranks only; N pieces, no scratch. The order of the pieces is chosen so that for a power
 // of two a step's blocks are one run, and one message. Other even numbers: a rank would be reached twice, so blocks are
 // sent only to who has not got them yet, as the paper does; steps and bytes are the same, but a step's blocks are
 // several runs and several messages. There a table of O(N), one for all ranks, says which.

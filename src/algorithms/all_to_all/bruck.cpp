@@ -1,69 +1,62 @@
 // Bruck all-to-all: a block that is to travel i ranks to the right travels by the digits of i in base k, all blocks
-// with the digit d at value k^x going d·k^x ranks together.
+// with the digit d at value k^x going d·k^x ranks together, in one message.
 //
-// Meant for small blocks and many ranks: a rank has at most (k-1)·ceil(log_k N) partners in each direction, in
-// ceil(log_k N) phases. Any number of ranks, any radix from 2 on; a radix of N or more sends every block straight to
-// its end. Blocks are kept by their offset, so the rotations of the original are not copies but arithmetic: a first hop
-// sends from the input, and a last one arrives in the output. N blocks of scratch for blocks between hops, and for the
-// few that arrive before, in place, the block has gone whose memory they will have: those are copied at the end.
+// Meant for small blocks and many ranks: ceil(log_k N) phases of at most k-1 messages; in each about (k-1)/k of all
+// blocks are sent, so with k = 2 and a power of two N/2·log2 N of them against N-1 of the pairwise exchange. Any number
+// of ranks, any radix from 2 on; a radix of N or more sends every block straight to its end.
 //
-// A step names one block, so the blocks of a phase travel one by one, and a block that makes h hops is h messages: the
-// digits of all offsets 1 to N-1 that are not 0, added up, are what a rank sends (with k = 2 and a power of two:
-// N/2·log2 N), against N-1 of the pairwise exchange. What it saves here is partners and hops one after another, not
-// messages. For this, sending and receiving are lanes of their own: the messages of a phase do not wait for each other.
-#include "algorithms/patterns/digits.hpp"
+// Between hops blocks are kept by their offset, in N blocks of scratch; the first hops are made from the input, so what
+// the original's rotation at the beginning copies is only those blocks that do not go in the first phase. The rotation
+// at its end is a copy of each block.
+#include <algorithm>
+
 #include "algorithms/registry.hpp"
 
 namespace tutti::all_to_all {
 
 namespace {
 
-using patterns::DigitRoute;
-
-// What both lanes go through, in the same order: so step j of the one and step j of the other are the same hop.
-Lane sending(Builder& b, std::uint32_t radix) {
-  const std::uint32_t n = b.num_ranks();
-  const DigitRoute route(n, radix);
-  for (std::uint64_t value = 1; value < n; value *= radix) {
-    for (std::uint32_t offset = n - 1; offset > 0; --offset) {
-      const auto hop = static_cast<std::int64_t>(route.hop(offset, value));
-      if (hop == 0) continue;
-      if (route.is_first_hop(offset, value)) {
-        co_yield b.send(b.neighbour(hop), b.input_block(b.neighbour(offset)));
-        continue;
-      }
-      b.after(1, route.place_of(offset, route.hop_before(offset, value)));
-      co_yield b.send_away(b.neighbour(hop), b.scratch(offset));
-    }
-  }
+// How many offsets below `n` have this digit at this value.
+std::uint32_t num_with_digit(std::uint64_t n, std::uint64_t digit, std::uint64_t value, std::uint64_t radix) {
+  const std::uint64_t rest = n % (radix * value);
+  const std::uint64_t begin = digit * value;
+  return static_cast<std::uint32_t>(n / (radix * value) * value + (rest > begin ? std::min(rest - begin, value) : 0));
 }
 
-Lane receiving(Builder& b, std::uint32_t radix) {
+Lane steps(Builder& b, std::uint32_t radix) {
   const std::uint32_t n = b.num_ranks();
-  const DigitRoute route(n, radix);
-  std::uint32_t step = 0;
   for (std::uint64_t value = 1; value < n; value *= radix) {
-    for (std::uint32_t offset = n - 1; offset > 0; --offset) {
-      const auto hop = static_cast<std::int64_t>(route.hop(offset, value));
-      if (hop == 0) continue;
-      const bool is_home = route.is_last_hop(offset, value) && route.finds_room(offset);
-      const std::uint32_t origin = b.neighbour(-std::int64_t{offset});
-      b.after(0, step++);  // what was in its place is on its way
-      co_yield b.recv(b.neighbour(-hop), is_home ? b.output_block(origin) : b.scratch(offset));
+    const auto unit = static_cast<std::uint32_t>(value);
+    // No pattern repeats where the radix is beyond all ranks.
+    const auto apart = static_cast<std::uint32_t>(std::min<std::uint64_t>(value * radix, n));
+    const std::uint64_t end = std::min<std::uint64_t>(radix, (n - 1) / value + 1);
+    for (std::uint64_t digit = 1; digit < end; ++digit) {
+      const auto hop = static_cast<std::int64_t>(digit * value);
+      const std::uint32_t count = num_with_digit(n, digit, value, radix);
+      co_yield b.send(b.neighbour(hop),
+                      value == 1 ? b.blocks(Space::input, b.neighbour(hop), count, {1, apart})
+                                 : b.blocks(Space::scratch, static_cast<std::uint32_t>(hop), count, {unit, apart}));
+    }
+    if (value == 1 && n > radix) {
+      const std::uint32_t resting = (n - 1) / radix;
+      co_yield b.copy(b.blocks(Space::input, b.neighbour(radix), resting, {1, radix}),
+                      b.blocks(Space::scratch, radix, resting, {1, radix}));
+    }
+    for (std::uint64_t digit = 1; digit < end; ++digit) {
+      const auto hop = static_cast<std::int64_t>(digit * value);
+      const std::uint32_t count = num_with_digit(n, digit, value, radix);
+      co_yield b.recv(b.neighbour(-hop),
+                      b.blocks(Space::scratch, static_cast<std::uint32_t>(hop), count, {unit, apart}));
     }
   }
-  for (std::uint32_t offset = n - 1; offset > 0; --offset) {
-    if (route.finds_room(offset)) continue;
-    co_yield b.copy(b.scratch(offset), b.output_block(b.neighbour(-std::int64_t{offset})));
-  }
   co_yield b.copy(b.input_block(b.rank()), b.output_block(b.rank()));
+  for (std::uint32_t offset = 1; offset < n; ++offset)
+    co_yield b.copy(b.scratch(offset), b.output_block(b.neighbour(-std::int64_t{offset})));
 }
 
 Schedule make(const Request& request) {
-  Schedule schedule = header_of(bruck, request, 1, 2, request.num_ranks);
-  schedule.lane = [radix = request.parameters.radix](Builder& b, std::uint32_t lane) {
-    return lane == 0 ? sending(b, radix) : receiving(b, radix);
-  };
+  Schedule schedule = header_of(bruck, request, 1, 1, request.num_ranks);
+  schedule.lane = [radix = request.parameters.radix](Builder& b, std::uint32_t) { return steps(b, radix); };
   return schedule;
 }
 

@@ -38,7 +38,9 @@ const Algorithm dissemination = {
     .takes = {.radix = true},
     .method = "in each phase a rank hears of k times as many ranks as it has heard of",
     .citation =
-        "D. Hensgen, R. Finkel, U. Manber, Two algorithms for barrier synchronization, IJPP 17(1), 1988 (radix 2)",
+        "D. Hensgen, R. Finkel, U. Manber, Two algorithms for barrier synchronization, IJPP 17(1), 1988 (radix 2); "
+        "T. Hoefler, T. Mehlan, F. Mietke, W. Rehm, Fast barrier synchronization for InfiniBand, IPDPS 2006 (any "
+        "radix)",
     .make = make,
 };
 

@@ -45,7 +45,7 @@ const Algorithm linear = {
     .order = OrderClass::ordered,
     .method = "the fold goes from rank to rank and grows",
     .citation =
-        "P. Sanders, J. Träff, Parallel prefix (scan) algorithms for MPI, EuroPVM/MPI 2006 (as the linear pipeline)",
+        "P. Sanders, J. L. Träff, Parallel prefix (scan) algorithms for MPI, EuroPVM/MPI 2006 (as the linear pipeline)",
     .make = make,
 };
 

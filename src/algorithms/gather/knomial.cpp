@@ -1,15 +1,9 @@
-// k-nomial gather: up a k-nomial tree to the root; every rank sends its parent its own block and then those of its
-// subtree, as they come in.
+// k-nomial gather: up a k-nomial tree to the root; every rank sends its parent its own block and those of its subtree
+// in one message, when all are there.
 //
-// Meant for small blocks and many ranks, where the root is not to talk with everybody: it has at most (k-1)·ceil(log_k
-// N) partners, in ceil(log_k N) levels. Any number of ranks, any root, any radix from 2 on; a radix of N or more is the
-// linear gather.
-//
-// A step names one block, so the blocks of a subtree travel one by one: a rank sends as many messages as its subtree
-// has ranks, the root receives N-1 of them as in the linear gather, and all together are the sum of the ranks' depths
-// in the tree (with k = 2 and a power of two: N/2·log2 N), not N-1 messages of growing size. What is gained by it is
-// that blocks are on their way side by side on all levels. One block of scratch, which is only written where neighbours
-// are not fused.
+// Meant for small blocks and many ranks, where the root is not to talk with everybody: it receives at most
+// (k-1)·ceil(log_k N) messages, in ceil(log_k N) levels; all others send one. Any number of ranks, any root, any radix
+// from 2 on; a radix of N or more is the linear gather. Scratch: the largest subtree below the root.
 #include "algorithms/patterns/knomial.hpp"
 
 #include "algorithms/registry.hpp"
@@ -18,27 +12,32 @@ namespace tutti::gather {
 
 namespace {
 
+using patterns::KnomialTree;
+
 Lane steps(Builder& b, std::uint32_t radix) {
   const std::uint32_t n = b.num_ranks();
-  const patterns::KnomialTree tree(n, radix, b.root());
+  const KnomialTree tree(n, radix, b.root());
   const std::optional<std::uint32_t> parent = tree.parent(b.rank());
-  co_yield parent ? b.send(*parent, b.input()) : b.copy(b.input(), b.output_block(b.rank()));
-  // A child's blocks come in the order of the ranks: its own, and then those of its children, the nearest first.
-  for (const std::uint32_t child : tree.children(b.rank())) {
-    for (std::uint32_t behind = 0; behind < tree.subtree(child).count; ++behind) {
-      if (!parent) {
-        co_yield b.recv(child, b.output_block((child + behind) % n));
-        continue;
-      }
-      co_yield b.recv(child, b.scratch(0));
-      co_yield b.send_away(*parent, b.scratch(0));
-    }
+  const std::uint32_t own = tree.subtree(b.rank()).count;
+  if (parent && own == 1) {
+    co_yield b.send(*parent, b.input());
+    co_return;
   }
+  // The root's blocks are where they belong, those of others begin with their own.
+  co_yield b.copy(b.input(), parent ? b.scratch(0) : b.output_block(b.rank()));
+  for (const std::uint32_t child : tree.children(b.rank())) {
+    const std::uint32_t count = tree.subtree(child).count;
+    co_yield b.recv(child, parent ? b.blocks(Space::scratch, (child + n - b.rank()) % n, count)
+                                  : b.blocks(Space::output, child, count));
+  }
+  if (parent) co_yield b.send(*parent, b.blocks(Space::scratch, 0, own));
 }
 
 Schedule make(const Request& request) {
-  Schedule schedule = header_of(knomial, request, 1, 1, 1);
-  schedule.lane = [radix = request.parameters.radix](Builder& b, std::uint32_t) { return steps(b, radix); };
+  const std::uint32_t radix = request.parameters.radix;
+  const KnomialTree tree(request.num_ranks, radix, request.root);
+  Schedule schedule = header_of(knomial, request, 1, 1, tree.most_below_root());
+  schedule.lane = [radix](Builder& b, std::uint32_t) { return steps(b, radix); };
   return schedule;
 }
 
@@ -50,7 +49,7 @@ const Algorithm knomial = {
     .channel = Channel::message,
     .order = OrderClass::ordered,
     .takes = {.radix = true},
-    .method = "the blocks of every subtree go up a k-nomial tree, one by one",
+    .method = "the blocks of every subtree go up a k-nomial tree in one message",
     .citation =
         "E. Chan, M. Heimlich, A. Purkayastha, R. van de Geijn, Collective communication: theory, practice, and "
         "experience, Concurrency and Computation: Practice and Experience 19(13), 2007 (minimum spanning tree gather); "

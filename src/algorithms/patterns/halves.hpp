@@ -5,15 +5,10 @@
 // last rank of a shorter half is the counterpart of two, and the last of a longer one of nobody. With a power of two
 // the counterpart is the rank with one bit changed.
 //
-// Where a fold of every block is to end at the block's own rank, each group on the way has a *keeper* of the block, who
-// has the fold over all of that group: the block's own rank in its own groups, elsewhere the counterpart of the keeper
-// in the group around it.
-//
 // Values and pure functions; thread-safe.
 #pragma once
 
 #include <cstdint>
-#include <span>
 #include <vector>
 
 #include "algorithms/patterns/knomial.hpp"
@@ -39,11 +34,5 @@ struct Halves {
 
 // The cuts on the way from all ranks, the first, to the rank alone. At most ceil(log2 N) of them; none for one rank.
 [[nodiscard]] std::vector<Halves> cuts_around(std::uint32_t rank, std::uint32_t num_ranks);
-
-// The keeper of the block in the group that these cuts, an initial part of cuts_around(rank), lead to.
-[[nodiscard]] std::uint32_t keeper_of(std::uint32_t block, std::span<const Halves> cuts, std::uint32_t rank);
-
-// Of how many blocks, beside its own, a rank still is the keeper when it has folded twice: the most of any rank.
-[[nodiscard]] std::uint32_t most_kept_after_two_folds(std::uint32_t num_ranks);
 
 }  // namespace tutti::patterns

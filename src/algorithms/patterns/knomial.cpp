@@ -51,6 +51,12 @@ RankRun KnomialTree::subtree(std::uint32_t rank) const {
   return {rank, static_cast<std::uint32_t>(count)};
 }
 
+std::uint32_t KnomialTree::most_below_root() const {
+  std::uint32_t most = 0;
+  for (const std::uint32_t child : children(root_)) most = std::max(most, subtree(child).count);
+  return most;
+}
+
 std::uint32_t KnomialTree::num_digits() const {
   std::uint32_t digits = 0;
   for (std::uint64_t reach = 1; reach < num_ranks_; reach *= radix_) ++digits;

@@ -38,6 +38,9 @@ class KnomialTree {
   // The rank and all below it; children()'s subtrees follow the rank itself one behind the other.
   [[nodiscard]] RankRun subtree(std::uint32_t rank) const;
 
+  // How many ranks the largest subtree below the root has; 0 where the root is alone.
+  [[nodiscard]] std::uint32_t most_below_root() const;
+
   // Digits of the highest number: how many rounds of at most k-1 messages each the root takes part in.
   [[nodiscard]] std::uint32_t num_digits() const;
 

@@ -21,19 +21,12 @@ class ParallelTrees {
 
   // How many bits places have: the depth of the trees, ceil(log2 N).
   [[nodiscard]] std::uint32_t num_bits() const { return static_cast<std::uint32_t>(std::bit_width(num_ranks_ - 1)); }
-  // The bit whose edge leads to the parent; the place is not the root's.
-  [[nodiscard]] static std::uint32_t bit_above(std::uint32_t place) {
-    return static_cast<std::uint32_t>(std::countr_zero(place));
-  }
   // Whether there is a child over the edge of this bit, which all lower bits of the place allow.
   [[nodiscard]] bool has_child(std::uint32_t place, std::uint32_t bit) const {
     return std::uint64_t{place} + (std::uint64_t{1} << bit) < num_ranks_;
   }
   // How many places have a child over the edge of this bit: the multiples of 2^(bit+1), from 0 on.
   [[nodiscard]] std::uint32_t num_parents(std::uint32_t bit) const;
-  // Handing out, from the highest bit to the lowest and for each from the lowest place to the highest: how many
-  // blocks a rank has received before that of this place, which is not the root's.
-  [[nodiscard]] std::uint32_t turn_of(std::uint32_t place) const;
 
  private:
   std::uint32_t num_ranks_;

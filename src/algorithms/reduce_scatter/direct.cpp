@@ -46,8 +46,10 @@ const Algorithm direct = {
     .collective = Collective::reduce_scatter,
     .channel = Channel::staged,
     .order = OrderClass::ordered,
-    .method = "every rank exposes its whole input, and every rank folds its own block of all of them",
-    .citation = "R. Rabenseifner, Optimization of collective reduction operations, ICCS 2004 (as the flat exchange)",
+    .method = "every rank exposes its parts of all other blocks, and every rank folds its own block of all of them",
+    .citation =
+        "R. Thakur, R. Rabenseifner, W. Gropp, Optimization of collective communication operations in MPICH, "
+        "IJHPCA 19(1), 2005 (pairwise exchange, here with all at once and by load)",
     .make = make,
 };
 
@@ -60,8 +62,10 @@ const Algorithm direct = {
     .collective = Collective::reduce_scatter_v,
     .channel = Channel::staged,
     .order = OrderClass::ordered,
-    .method = "every rank exposes its whole input, and every rank folds its own block of all of them",
-    .citation = "R. Rabenseifner, Optimization of collective reduction operations, ICCS 2004 (as the flat exchange)",
+    .method = "every rank exposes its parts of all other blocks, and every rank folds its own block of all of them",
+    .citation =
+        "R. Thakur, R. Rabenseifner, W. Gropp, Optimization of collective communication operations in MPICH, "
+        "IJHPCA 19(1), 2005 (pairwise exchange, here with all at once and by load)",
     .make = reduce_scatter::make,
 };
 

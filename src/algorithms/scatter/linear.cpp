@@ -10,8 +10,7 @@ namespace {
 
 constexpr std::string_view kMethod = "the root sends every rank its block";
 constexpr std::string_view kCitation =
-    "E. Chan, M. Heimlich, A. Purkayastha, R. van de Geijn, Collective communication: theory, practice, and "
-    "experience, Concurrency and Computation: Practice and Experience 19(13), 2007";
+    "MPI Forum, MPI: a message-passing interface standard, 1994 (the definition of MPI_Scatter)";
 
 Lane steps(Builder& b) {
   if (b.rank() != b.root()) {
