@@ -153,7 +153,7 @@ void Machine::check_post(const Endpoint& end) {
 
 void Machine::combine(const Step& step) {
   for (const Endpoint& end : step.sources) {
-    if (end.place == Place::message && !is_empty(end.slice))
+    if (end.place == Place::message && !is_skipped(end.slice))
       check(end.rank, executor_.receivers_[end.rank].description());
     if (end.place == Place::remote) check_post(end);
   }
@@ -172,7 +172,7 @@ void Machine::combine(const Step& step) {
 }
 
 void Machine::publish(const Endpoint& end) {
-  if (mismatched_ || is_empty(end.slice)) return;
+  if (mismatched_ || is_skipped(end.slice)) return;
   executor_.senders_[end.rank].publish(call_.description);
   executor_.waiter_.wake_others();
 }

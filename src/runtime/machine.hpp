@@ -14,10 +14,10 @@ class Machine {
   void set_round(std::uint64_t round) { round_ = round; }
 
   [[nodiscard]] bool has_message(const Endpoint& end) const {
-    return is_empty(end.slice) || executor_.receivers_[end.rank].has_message();
+    return is_skipped(end.slice) || executor_.receivers_[end.rank].has_message();
   }
   [[nodiscard]] bool has_credit(const Endpoint& end) {
-    return is_empty(end.slice) || executor_.senders_[end.rank].has_credit();
+    return is_skipped(end.slice) || executor_.senders_[end.rank].has_credit();
   }
   [[nodiscard]] bool has_posted(std::uint32_t rank, std::uint32_t post) const;
   [[nodiscard]] std::uint32_t num_ranks() const { return executor_.region_.shape().num_ranks; }
@@ -25,7 +25,7 @@ class Machine {
   [[nodiscard]] bool all_done();
   void combine(const Step& step);
   void take(const Endpoint& end) {
-    if (mismatched_ || is_empty(end.slice)) return;
+    if (mismatched_ || is_skipped(end.slice)) return;
     executor_.receivers_[end.rank].take();
     executor_.waiter_.wake_others();  // the sender may be asleep for this credit
   }
@@ -42,7 +42,8 @@ class Machine {
     return call_.rounds == 1 ? 1 : slice.num_pieces;
   }
   [[nodiscard]] Run run(const Slice& slice) const;
-  [[nodiscard]] bool is_empty(const Slice& slice) const { return bytes(slice) == 0; }
+  // A message of nothing is not sent where nobody relies on its order.
+  [[nodiscard]] bool is_skipped(const Slice& slice) const { return !call_.plan->orders && bytes(slice) == 0; }
   [[nodiscard]] std::uint64_t bytes(const Slice& slice) const;
   [[nodiscard]] std::byte* local(const Slice& slice) const;
   // The staging slot of the exposure that `rank` makes with that post of this round.

@@ -59,6 +59,7 @@ bool uses_channels(const Step& step) {
 }
 
 void look_at(const Step& step, Plan& plan) {
+  plan.orders = plan.orders || is_direct(step);
   if (step.kind == StepKind::open) plan.needs_symmetric = true;
   if (step.kind == StepKind::expose) {
     plan.widest_expose = std::max(plan.widest_expose, step.sources[0].slice.size());
@@ -76,6 +77,7 @@ void look_at(const Step& step, Plan& plan) {
 Result<Plan> make_plan(Schedule schedule, std::uint32_t rank) {
   Plan plan;
   plan.rank = rank;
+  plan.orders = schedule.num_lanes > 1;
   plan.posts.resize(schedule.num_ranks);
   // All ranks' programs are looked at, because a reader must know what its peers expose, and all must agree on how
   // wide a round may be.

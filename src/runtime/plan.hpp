@@ -41,6 +41,9 @@ struct Plan {
   std::vector<std::uint32_t> fold_order;
   bool needs_symmetric = false;  // something is opened: buffers must be in symmetric memory
   bool has_messages = false;
+  // Some rank has several lanes or reaches another's memory, so a message may be all that orders two accesses: then it
+  // is sent even if it carries nothing.
+  bool orders = false;
   // The most pieces in one message, and in one exposure: a slot must hold that many windows.
   std::uint32_t widest_message = 1;
   std::uint32_t widest_expose = 1;

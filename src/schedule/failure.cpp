@@ -19,6 +19,7 @@ std::string_view name_of(Fault fault) {
     case Fault::race: return "race";
     case Fault::touch: return "touch";
     case Fault::order: return "order class";
+    case Fault::too_large: return "too large to prove";
   }
   return "unknown";
 }

@@ -22,6 +22,7 @@ enum class Fault : std::uint8_t {
   race,           // two accesses that nothing orders
   touch,          // first or final touch not exactly once
   order,          // a promised order class that is not kept
+  too_large,      // beyond what prove is made for
 };
 
 [[nodiscard]] std::string_view name_of(Fault fault);

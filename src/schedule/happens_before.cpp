@@ -7,18 +7,25 @@ namespace tutti {
 void Clock::join(const Moment& moment) {
   // Knowing a lane's moment is knowing all that the lane knew then.
   if (knows(moment.lane, moment.time)) return;
+  if (moment.known != nullptr) join(moment.known);
   if (known_ == nullptr) {
-    known_ = moment.known == nullptr ? std::make_shared<std::vector<std::uint32_t>>(num_lanes_)
-                                     : std::make_shared<std::vector<std::uint32_t>>(*moment.known);
-  } else {
-    if (known_.use_count() > 1) known_ = std::make_shared<std::vector<std::uint32_t>>(*known_);
-    if (moment.known != nullptr) {
-      std::vector<std::uint32_t>& mine = *known_;
-      const std::vector<std::uint32_t>& theirs = *moment.known;
-      for (std::size_t lane = 0; lane < mine.size(); ++lane) mine[lane] = std::max(mine[lane], theirs[lane]);
-    }
+    known_ = std::make_shared<std::vector<std::uint32_t>>(num_lanes_);
+  } else if (known_.use_count() > 1) {
+    known_ = std::make_shared<std::vector<std::uint32_t>>(*known_);
   }
   (*known_)[moment.lane] = std::max((*known_)[moment.lane], moment.time);
+}
+
+void Clock::join(const Known& known) {
+  if (known == nullptr || known == joined_) return;
+  joined_ = known;
+  if (known_ == nullptr) {
+    known_ = std::make_shared<std::vector<std::uint32_t>>(*known);
+    return;
+  }
+  if (known_.use_count() > 1) known_ = std::make_shared<std::vector<std::uint32_t>>(*known_);
+  std::vector<std::uint32_t>& mine = *known_;
+  for (std::size_t lane = 0; lane < mine.size(); ++lane) mine[lane] = std::max(mine[lane], (*known)[lane]);
 }
 
 std::optional<Access> AccessHistory::read(const Clock& clock, Access access) {

@@ -21,6 +21,9 @@ struct Moment {
 
 class Clock {
  public:
+  // By lane: how many of its steps have happened.
+  using Known = std::shared_ptr<const std::vector<std::uint32_t>>;
+
   Clock(std::uint32_t lane, std::uint32_t num_lanes) : lane_(lane), num_lanes_(num_lanes) {}
 
   void tick() { ++time_; }
@@ -28,6 +31,7 @@ class Clock {
   [[nodiscard]] Moment now() const { return {known_, lane_, time_}; }
   // Whatever had happened for `moment` has now happened for this lane.
   void join(const Moment& moment);
+  void join(const Known& known);
   [[nodiscard]] bool knows(std::uint32_t lane, std::uint32_t time) const {
     if (lane == lane_) return time <= time_;
     return time == 0 || (known_ != nullptr && (*known_)[lane] >= time);
@@ -39,6 +43,7 @@ class Clock {
   std::uint32_t time_ = 0;
   // Shared with moments, so changed only where nobody else has it. The lane's own entry is time_, not in here.
   std::shared_ptr<std::vector<std::uint32_t>> known_;
+  Known joined_;  // the last that was joined: it need not be again
 };
 
 struct Access {

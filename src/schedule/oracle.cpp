@@ -25,18 +25,15 @@ std::vector<Setting> ways_to_run(const Schedule& schedule, const Claims& claims)
   return ways;
 }
 
-// Least conditions and more generous ones, short operations and longer ones, in turns.
+// Short operations and longer ones, full pieces and ragged ones, in turns.
 void vary(Setting& way, std::uint64_t drawn) {
-  if (drawn % 4 == 1) way.slots *= 2;
   if (drawn % 8 == 2) way.sizes.operations = {3, 2};
   if (drawn % 8 == 3) way.sizes.window = 3;
   way.sizes.ragged = drawn / 8 % 2 == 1;
 }
 
-std::uint32_t depth_of(const Setting& way, const Claims& claims, std::uint64_t drawn) {
-  const std::uint32_t least = way.fusion == Fusion::none ? claims.depth : claims.depth_fused;
-  if (drawn % 4 == 0) return least + 1;
-  return drawn % 4 == 1 ? std::max(least, kDeep) : least;
+std::uint32_t depth_of(const Setting& way, const Claims& claims) {
+  return way.fusion == Fusion::none ? claims.depth : claims.depth_fused;
 }
 
 }  // namespace
@@ -50,12 +47,11 @@ Findings examine(const Schedule& schedule, const Claims& claims, const Effort& e
     findings.trouble = std::move(trouble);
   };
   std::uint64_t seed = mix(effort.seed);
-  std::uint32_t left = effort.interleavings;
   for (std::uint32_t each = 0; each < findings.ways; ++each) {
     if (effort.most_states > 0) {
       Setting way = ways[each];
       way.sizes.window = 1;
-      RunOptions options{.depth = depth_of(way, claims, 2), .order = claims.order, .seed = seed, .tells = effort.tells};
+      RunOptions options{.depth = depth_of(way, claims), .order = claims.order, .seed = seed, .tells = effort.tells};
       Exploration exploration = run_all(compile(schedule, way, seed), options, effort.most_states);
       findings.ways_explored += exploration.is_complete ? 1 : 0;
       if (exploration.trouble) {
@@ -63,21 +59,24 @@ Findings examine(const Schedule& schedule, const Claims& claims, const Effort& e
         return findings;
       }
     }
-    // Made anew for a few runs at a time: what is drawn differs, and making costs as much as running.
-    const std::uint32_t share = left / (findings.ways - each) + (left % (findings.ways - each) != 0 ? 1 : 0);
-    left -= share;
+    // Made anew for a few runs at a time: what is drawn differs, and making costs as much as running. The last few are
+    // with more depth and slots than the least.
     constexpr std::uint32_t kRunsOfOne = 8;
+    const std::uint32_t runs = effort.interleavings + effort.interleavings / 4;
     Setting way;
     Code code;
-    for (std::uint32_t run = 0; run < share; ++run) {
+    for (std::uint32_t run = 0; run < runs; ++run) {
+      const bool is_least = run < effort.interleavings;
       seed = mix(seed + 1);
       if (run % kRunsOfOne == 0) {
         way = ways[each];
         vary(way, run == 0 ? 0 : seed);
+        if (!is_least) way.slots *= 2;
         code = compile(schedule, way, seed);
       }
+      const std::uint32_t more = is_least ? 0 : (seed >> 8U) % 2 == 0 ? 1 : kDeep;
       const RunOptions options{
-          .depth = depth_of(way, claims, seed >> 8U), .order = claims.order, .seed = seed, .tells = effort.tells};
+          .depth = depth_of(way, claims) + more, .order = claims.order, .seed = seed, .tells = effort.tells};
       ++findings.runs;
       if (std::optional<Trouble> trouble = run_once(code, options)) {
         tell(way, options.depth, seed, *std::move(trouble));

@@ -27,7 +27,7 @@ struct Claims {
 };
 
 struct Effort {
-  std::uint32_t interleavings = 100;  // over all ways to run it together
+  std::uint32_t interleavings = 100;  // of each way to run it, at the least depth; a quarter more at greater ones
   std::uint32_t most_states = 0;      // of each way, in search of all interleavings; 0 where none is made
   std::uint64_t seed = 0;
   bool tells = true;

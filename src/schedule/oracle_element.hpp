@@ -21,7 +21,7 @@ struct Element {
   std::uint64_t slope = 0;   // with offset: x ↦ slope·x + offset. Composing is associative, not commutative:
   std::uint64_t offset = 0;  // right only in rank order
   std::uint64_t bits = 0;    // commutative, not associative, rounded once a step: the bits of a floating-point fold
-  std::uint64_t left = 0;    // neither commutative nor associative: right only as a left fold in rank order
+  std::uint64_t left = 0;    // neither, and rounded once a step: right only as a left fold in rank order in one step
 
   friend bool operator==(const Element&, const Element&) = default;
 };
@@ -39,7 +39,10 @@ constexpr void fold_into(Element& folded, const Element& next) {
 }
 
 // At the end of a step that has folded: what it held with more digits gets those of the type.
-constexpr void round_off(Element& folded) { folded.bits = mix(~folded.bits); }
+constexpr void round_off(Element& folded) {
+  folded.bits = mix(~folded.bits);
+  folded.left = mix(~folded.left);
+}
 
 // The factor of a rank in a pre-multiplied sum, and what a final touch multiplies with.
 [[nodiscard]] constexpr std::uint64_t factor_of(std::uint32_t rank) { return mix(0xfac7 + std::uint64_t{rank}) | 1U; }

@@ -209,7 +209,7 @@ std::vector<Filled> Memory::filled(std::uint32_t rank, std::uint32_t operation) 
   // Outputs first: in place the input takes their cells. Garbage is of the operation, so that what is left over shows.
   std::vector<Filled> cells;
   const std::uint32_t begin = rank * cells_per_rank_;
-  for (std::uint32_t at = 0; at < begin_of_scratch_; ++at)
+  for (std::uint32_t at = 0; at < cells_per_rank_; ++at)
     cells.push_back({begin + at, drawn(mix(~seed_ + begin + at) + operation)});
   if (operation == sizes_.operations.size()) return cells;
   for_each(rank, Space::input, operation,
@@ -236,6 +236,7 @@ std::vector<Wanted> Memory::wanted(std::uint32_t rank, std::uint32_t operation) 
                  fold_into(element, next);
                }
              }
+             if (fold->end - fold->first > 1) round_off(element);
              if (has_finish()) element.sum *= kFinalFactor;
              const std::uint32_t result = (piece * rounds_ + round) * sizes_.window + at;
              all.push_back({cell, result, block, piece, element});
@@ -245,6 +246,7 @@ std::vector<Wanted> Memory::wanted(std::uint32_t rank, std::uint32_t operation) 
 
 std::vector<Filled> Memory::untouched(std::uint32_t rank, std::uint32_t operation) const {
   std::vector<Filled> cells = filled(rank, operation);
+  cells.resize(begin_of_scratch_);
   for (std::uint32_t block = 0; block < schedule_.division(Space::output).blocks; ++block) {
     if (!fold_of(rank, block)) continue;
     const std::uint32_t begin = cell(rank, Space::output, block, 0, 0);

@@ -65,7 +65,8 @@ class Memory {
   [[nodiscard]] std::uint32_t num_cells() const { return cells_per_rank_ * schedule_.num_ranks; }
   [[nodiscard]] std::uint32_t num_results() const { return cells_per_rank_; }
 
-  // All cells of the rank's input and output as its caller leaves them before the operation.
+  // All cells of the rank as its caller leaves them before the operation, scratch among them, which other operations
+  // may have used.
   [[nodiscard]] std::vector<Filled> filled(std::uint32_t rank, std::uint32_t operation) const;
   // What it must find in its output afterwards, and
   [[nodiscard]] std::vector<Wanted> wanted(std::uint32_t rank, std::uint32_t operation) const;

@@ -20,6 +20,23 @@ Programs::Programs(const Schedule& schedule, Fusion fusion) : schedule_(&schedul
   ranks_.resize(schedule.num_ranks);
   lanes_.resize(std::size_t{schedule.num_ranks} * schedule.num_lanes);
   for (std::uint32_t rank = 0; rank < schedule.num_ranks; ++rank) learn(rank);
+  number_connections();
+}
+
+void Programs::number_connections() {
+  std::sort(connections_.begin(), connections_.end());
+  connections_.erase(std::unique(connections_.begin(), connections_.end()), connections_.end());
+  for (std::uint32_t rank = 0; rank <= num_ranks(); ++rank) {
+    const auto first = std::lower_bound(connections_.begin(), connections_.end(), connection_key(rank, 0, 0));
+    first_connection_.push_back(static_cast<std::uint32_t>(first - connections_.begin()));
+  }
+}
+
+std::uint32_t Programs::connection(std::uint32_t from, std::uint32_t to, std::uint32_t channel) const {
+  const auto begin = connections_.begin();
+  const auto found = std::lower_bound(begin + first_connection_[from], begin + first_connection_[from + 1],
+                                      connection_key(from, to, channel));
+  return static_cast<std::uint32_t>(found - begin);
 }
 
 void Programs::learn(std::uint32_t rank) {
@@ -32,8 +49,10 @@ void Programs::learn(std::uint32_t rank) {
     for (std::uint32_t index = 0; index < steps(rank, lane).size(); ++index) {
       const Step& step = steps(rank, lane)[index];
       if (is_direct(step)) lane_facts.last_remote = index;
-      for (const auto* ends : {&step.sources, &step.destinations})
-        for (const Endpoint& end : *ends) num_channels_ = std::max(num_channels_, end.channel + 1);
+      for (const Endpoint& end : step.sources)
+        if (end.place == Place::message) add_connection(end.rank, rank, end.channel);
+      for (const Endpoint& end : step.destinations)
+        if (end.place == Place::message) add_connection(rank, end.rank, end.channel);
       for (const After& after : step.after) {
         const std::uint32_t target = index_of(rank, after.lane, after.step);
         if (target != kNone) lanes_[lane_id(rank, after.lane)].is_waited_for[target] = true;
@@ -75,7 +94,8 @@ std::uint32_t Programs::receiving_lane(std::uint32_t rank, std::uint32_t peer, s
 std::uint32_t Programs::index_of(std::uint32_t rank, std::uint32_t lane, std::uint32_t number) const {
   if (lane >= num_lanes()) return kNone;
   const std::vector<Step>& all = steps(rank, lane);
-  const auto found = std::find_if(all.begin(), all.end(), [&](const Step& step) { return step.number >= number; });
+  const auto found =
+      std::partition_point(all.begin(), all.end(), [&](const Step& step) { return step.number < number; });
   return found == all.end() ? kNone : static_cast<std::uint32_t>(found - all.begin());
 }
 

@@ -54,8 +54,9 @@ class Programs {
   [[nodiscard]] const RankFacts& rank_facts(std::uint32_t rank) const { return ranks_[rank]; }
   [[nodiscard]] const LaneFacts& lane_facts(std::uint32_t lane_id) const { return lanes_[lane_id]; }
 
-  // One more than the highest channel that any message names.
-  [[nodiscard]] std::uint32_t num_channels() const { return num_channels_; }
+  // Connections that messages name, numbered; one that no message names has no number.
+  [[nodiscard]] std::uint32_t num_connections() const { return static_cast<std::uint32_t>(connections_.size()); }
+  [[nodiscard]] std::uint32_t connection(std::uint32_t from, std::uint32_t to, std::uint32_t channel) const;
 
   // The lane of `rank` that sends to, or receives from, `peer` on `channel`; kNone where none does.
   [[nodiscard]] std::uint32_t sending_lane(std::uint32_t rank, std::uint32_t peer, std::uint32_t channel) const;
@@ -66,12 +67,19 @@ class Programs {
 
  private:
   void learn(std::uint32_t rank);
+  void add_connection(std::uint32_t from, std::uint32_t to, std::uint32_t channel) {
+    const std::uint64_t key = connection_key(from, to, channel);
+    // Messages of one connection mostly follow each other.
+    if (connections_.empty() || connections_.back() != key) connections_.push_back(key);
+  }
+  void number_connections();
 
   const Schedule* schedule_;
   std::vector<Program> programs_;
   std::vector<RankFacts> ranks_;
   std::vector<LaneFacts> lanes_;
-  std::uint32_t num_channels_ = 1;
+  std::vector<std::uint64_t> connections_;       // keys, sorted
+  std::vector<std::uint32_t> first_connection_;  // by sender, and one behind the last
 };
 
 }  // namespace tutti

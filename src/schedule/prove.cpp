@@ -29,7 +29,8 @@ std::uint32_t least(std::uint32_t from, std::uint32_t enough, Works works) {
   }
   while (fails < does) {
     const std::uint32_t middle = fails + (does - fails) / 2;
-    (works(middle) ? does : fails) = works(middle) ? middle : middle + 1;
+    const bool is_enough = works(middle);
+    (is_enough ? does : fails) = is_enough ? middle : middle + 1;
   }
   return does;
 }
@@ -69,6 +70,13 @@ bool uses_messages(const Programs& programs) {
       for (const Step& step : lane)
         if (std::any_of(step.sources.begin(), step.sources.end(), is_message)) return true;
   return false;
+}
+
+// Every lane knows a time of every other one, so this bounds prove's memory and time.
+constexpr std::uint32_t kMostLanesInOrder = 1U << 14;
+
+bool is_too_large(const Programs& programs) {
+  return programs.shares_memory() && std::uint64_t{programs.num_ranks()} * programs.num_lanes() > kMostLanesInOrder;
 }
 
 // Proves the programs as they were written and then fused, and adds what it learns to one Proof.
@@ -122,6 +130,7 @@ class Prover {
     SymbolicRun observer(programs, conditions, in_place, values_);
     std::optional<Failure> failure = World(programs, conditions, &observer).run();
     if (observer.failure()) failure = observer.failure();
+    if (!failure) failure = observer.wrong_mark();
     if (failure) {
       failure->what +=
           fmt::format(" ({}, {}, {})", in_place ? "in place" : "out of place",
@@ -132,7 +141,6 @@ class Prover {
       proof_.order = observer.order();
       proof_.why_not_stricter = observer.why_not_stricter();
     }
-    if (proof_.wrong_mark.empty()) proof_.wrong_mark = observer.wrong_mark();
     first_run_ = false;
     if (fusion == Fusion::neighbours) proof_.roundings = std::max(proof_.roundings, observer.roundings());
     return std::nullopt;
@@ -188,6 +196,17 @@ Proof prove(const Schedule& schedule) {
     const Programs written(schedule, Fusion::none);
     proof.failure = find_malformed(written);
     if (proof.failure) return proof;
+    if (is_too_large(written)) {
+      proof.failure = Failure{Fault::too_large,
+                              0,
+                              0,
+                              0,
+                              "",
+                              fmt::format("has {} ranks of {} lanes, of which {} in all can be kept apart",
+                                          schedule.num_ranks, schedule.num_lanes, kMostLanesInOrder),
+                              {}};
+      return proof;
+    }
     proof.has_messages = uses_messages(written);
     if (!prover.prove(written, Fusion::none)) return proof;
   }

@@ -32,9 +32,6 @@ struct Proof {
   std::optional<Failure> failure;       // what follows means something only where there is none
   OrderClass order = OrderClass::free;  // the strictest class that every result keeps
   std::string why_not_stricter;         // the first result that keeps no stricter one; empty for ordered
-  // The first step whose mark (Step::completes) says otherwise than its result; empty where all marks are right. An
-  // average that divides where steps are marked wants this; nothing else needs marks.
-  std::string wrong_mark;
   bool has_messages = false;
   std::uint32_t least_depth = 0;        // messages in flight that each connection needs: as written,
   std::uint32_t least_depth_fused = 0;  // and with neighbours fused; 0 is rendezvous

@@ -37,7 +37,6 @@ Cell& SymbolicMemory::at(std::uint32_t rank, Space space, Origin place, std::uin
 }
 
 void SymbolicMemory::fill(std::uint32_t rank, std::uint32_t first_round, std::uint32_t num_rounds, ValueTable& values) {
-  for_each_of_caller(rank, [](Cell& cell) { cell.held = {}; });
   const Division& division = schedule_.division(Space::input);
   for (std::uint32_t block = 0; block < division.blocks; ++block) {
     if (!has_block(schedule_, rank, Space::input, block)) continue;

@@ -30,14 +30,13 @@ class SymbolicMemory {
   SymbolicMemory(const Schedule& schedule, const std::vector<std::uint32_t>& operations, bool in_place);
 
   [[nodiscard]] Cell& at(std::uint32_t rank, Space space, Origin place, std::uint32_t round);
-  // The rank's buffers as the operation that begins with `round` finds them: input as the caller filled it, output
-  // without a value. Scratch keeps what it holds.
+  // The rank's input as its caller fills it for the operation that begins with `first_round`.
   void fill(std::uint32_t rank, std::uint32_t first_round, std::uint32_t num_rounds, ValueTable& values);
-  // Every piece of input and output, once.
+  // Every piece of the rank's input, output and scratch, once.
   template <typename Visit>
-  void for_each_of_caller(std::uint32_t rank, Visit visit) {
+  void for_each(std::uint32_t rank, Visit visit) {
     const std::size_t begin = rank * cells_per_rank_;
-    for (std::size_t cell = begin; cell < begin + cells_of_caller_; ++cell) visit(cells_[cell]);
+    for (std::size_t cell = begin; cell < begin + cells_per_rank_; ++cell) visit(cells_[cell]);
   }
 
  private:

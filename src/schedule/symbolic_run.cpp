@@ -35,16 +35,11 @@ class SymbolicRun::Edges {
   [[nodiscard]] std::uint32_t num_ranks() const { return world_.num_ranks(); }
   bool has_slot(const Step&) { return true; }
   bool all_done() {
-    if (world_.close_waits(lane_.rank)) join_done(lane_.round);
+    if (world_.close_waits(lane_.rank)) run_.clock().join(run_.all_done(lane_.round));
     return true;
   }
 
  private:
-  void join_done(std::uint32_t round) {
-    for (const std::vector<Moment>& lane : run_.done_)
-      if (round < lane.size()) run_.clock().join(lane[round]);
-  }
-
   SymbolicRun& run_;
   const World& world_;
   const LaneState& lane_;
@@ -56,6 +51,7 @@ SymbolicRun::SymbolicRun(const Programs& programs, const Conditions& conditions,
       conditions_(conditions),
       values_(values),
       memory_(programs.schedule(), conditions.operations, in_place),
+      queues_(programs.num_connections()),
       done_(std::size_t{programs.num_ranks()} * programs.num_lanes()),
       copies_(programs.num_ranks()) {
   const std::uint32_t num_lanes = programs.num_ranks() * programs.num_lanes();
@@ -63,6 +59,19 @@ SymbolicRun::SymbolicRun(const Programs& programs, const Conditions& conditions,
   for (std::uint32_t lane = 0; lane < num_lanes; ++lane) clocks_.emplace_back(lane, num_lanes);
   for (std::uint32_t rank = 0; rank < programs.num_ranks(); ++rank)
     memory_.fill(rank, 0, conditions.operations.front(), values_);
+}
+
+// What every lane that reaches other ranks knew when it was done with the round; asked for when all are.
+const Clock::Known& SymbolicRun::all_done(std::uint32_t round) {
+  if (all_done_.size() <= round) all_done_.resize(round + 1);
+  Clock::Known& known = all_done_[round];
+  if (known == nullptr) {
+    Clock everyone(Programs::kNone, programs_.num_ranks() * programs_.num_lanes());
+    for (const std::vector<Moment>& lane : done_)
+      if (round < lane.size()) everyone.join(lane[round]);
+    known = everyone.now().known;
+  }
+  return known;
 }
 
 std::uint64_t SymbolicRun::event(std::uint32_t owner, std::uint32_t round, std::uint32_t number) const {
@@ -94,7 +103,7 @@ void SymbolicRun::passed(const World&, const LaneState& lane, const Step&) {
 }
 
 void SymbolicRun::take(const World&, const LaneState& lane, const Endpoint& end) {
-  Queue& queue = queues_[connection_key(end.rank, lane.rank, end.channel)];
+  Queue& queue = queues_[programs_.connection(end.rank, lane.rank, end.channel)];
   queue.messages[queue.oldest++] = {};
   if (queue.oldest < queue.messages.size()) return;
   queue.messages.clear();
@@ -102,11 +111,11 @@ void SymbolicRun::take(const World&, const LaneState& lane, const Endpoint& end)
 }
 
 void SymbolicRun::publish(const World&, const LaneState& lane, const Endpoint& end) {
-  queues_[connection_key(lane.rank, end.rank, end.channel)].messages.push_back({clock().now(), result_});
+  queues_[programs_.connection(lane.rank, end.rank, end.channel)].messages.push_back({clock().now(), result_});
 }
 
 SymbolicRun::Message& SymbolicRun::oldest(const Endpoint& end) {
-  Queue& queue = queues_[connection_key(end.rank, now_.lane->rank, end.channel)];
+  Queue& queue = queues_[programs_.connection(end.rank, now_.lane->rank, end.channel)];
   return queue.messages[queue.oldest];
 }
 
@@ -143,7 +152,16 @@ void SymbolicRun::combine(const World&, const LaneState&, const Step& step) {
     fail(Fault::touch, fmt::format("completes {} of its {} pieces, so it can neither have nor not have the final touch",
                                    num_finished, num_pieces));
   }
-  note_mark(num_finished != 0);
+  note_mark(step, num_finished != 0);
+}
+
+// An average divides where steps are marked, so marks are a part of being right, whatever the operator of this run.
+void SymbolicRun::note_mark(const Step& step, bool completes) {
+  if (wrong_mark_ || !contributions_of_result(programs_.schedule()) || step.completes == completes) return;
+  wrong_mark_ = failure_here(Fault::touch,
+                             completes ? "makes the result complete and is not marked as the step that completes it"
+                                       : "is marked as completing a result, which it does not",
+                             to_string(step.destinations[0].slice));
 }
 
 Slice SymbolicRun::piece_of(const Slice& slice, std::uint32_t offset) const {
@@ -322,13 +340,14 @@ void SymbolicRun::ended(const World& world, std::uint32_t rank, std::uint32_t fi
     for (std::uint32_t block = 0; block < division.blocks; ++block)
       for (std::uint32_t piece = 0; piece < division.pieces; ++piece)
         if (!check_result(rank, {block, piece}, round)) return;
-  // Buffers are the caller's again: it may read and write all of them.
+  // Buffers are the caller's again: it may read and write all of them. So is scratch, which another operation may use.
   std::optional<Access> late;
-  memory_.for_each_of_caller(rank, [&](Cell& cell) {
+  memory_.for_each(rank, [&](Cell& cell) {
     if (const auto earlier = cell.history.write(caller, access()); earlier && !late) late = earlier;
+    cell.held = {};
   });
   if (late) {
-    fail_race(*late, true, fmt::format("the buffers of rank {}", rank));
+    fail_race(*late, true, fmt::format("the buffers or scratch of rank {}", rank));
     return;
   }
   const std::vector<std::uint32_t>& operations = conditions_.operations;
@@ -381,8 +400,14 @@ bool SymbolicRun::check_result(std::uint32_t rank, Origin output, std::uint32_t 
 
 bool SymbolicRun::check_contributions(std::uint32_t rank, const Expected& expected, Origin output, ValueId id) {
   const Value& value = values_[id];
-  // None is held twice, so as many as there are ranks are all of them.
-  if (expected.end - expected.first == programs_.num_ranks() && value.count == programs_.num_ranks()) return true;
+  // None is held twice, so as many as there are ranks are all of them; and as many as are wanted, with all of these,
+  // are no others.
+  if (value.count == expected.end - expected.first) {
+    bool holds_all = true;
+    for (std::uint32_t each = expected.first; each < expected.end && value.count < programs_.num_ranks(); ++each)
+      holds_all = holds_all && values_.holds(id, each);
+    if (holds_all) return true;
+  }
   const std::string where = at_rank(rank, {Space::output, output.block, output.piece});
   std::vector<std::uint32_t> missing;
   for (std::uint32_t each = 0; each < programs_.num_ranks(); ++each) {
@@ -423,7 +448,8 @@ void SymbolicRun::note_order(std::uint32_t rank, const Expected& expected, const
     }
     kept = kept && keeps;
   };
-  lose(all_left_folds_, value.left_fold && value.in_rank_order, "no left fold in rank order");
+  lose(all_left_folds_, value.left_fold && value.in_rank_order && value.roundings <= 1,
+       "no left fold in rank order that rounds once");
   lose(all_in_rank_order_, value.in_rank_order, "not in rank order");
   lose(all_uniform_, entry->second == value.bits, "another fold than on another rank");
 }
@@ -437,11 +463,14 @@ OrderClass SymbolicRun::order() const {
 // --- stories
 // ----------------------------------------------------------------------------------------------------------
 
-bool SymbolicRun::fail(Fault fault, std::string what, std::string piece) {
+Failure SymbolicRun::failure_here(Fault fault, std::string what, std::string piece) const {
   const bool in_step = now_.step != nullptr;
-  failure_ = {
-      fault, now_.lane->rank, now_.lane->lane, in_step ? now_.step->number : 0, std::move(piece), std::move(what), {}};
-  failure_->story.push_back(describe(access()));
+  return {fault,           now_.lane->rank,     now_.lane->lane, in_step ? now_.step->number : 0, std::move(piece),
+          std::move(what), {describe(access())}};
+}
+
+bool SymbolicRun::fail(Fault fault, std::string what, std::string piece) {
+  failure_ = failure_here(fault, std::move(what), std::move(piece));
   return false;
 }
 

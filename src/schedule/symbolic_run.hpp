@@ -31,16 +31,15 @@ class SymbolicRun final : public Observer {
   SymbolicRun(const Programs& programs, const Conditions& conditions, bool in_place, ValueTable& values);
 
   [[nodiscard]] const std::optional<Failure>& failure() const { return failure_; }
+  // The first step that is marked as completing and does not complete its result, or the other way about. For whoever
+  // finds nothing else wrong: it may be no more than what that brings with it.
+  [[nodiscard]] const std::optional<Failure>& wrong_mark() const { return wrong_mark_; }
   // The strictest class that all results checked so far keep.
   [[nodiscard]] OrderClass order() const;
   // Why it is not a stricter one: the first result that does not keep it.
   [[nodiscard]] const std::string& why_not_stricter() const { return why_not_; }
   // The most roundings on the way from an input to a result.
   [[nodiscard]] std::uint32_t roundings() const { return roundings_; }
-
-  // The first step that is marked as completing and does not complete its result, or the other way about; empty if
-  // none.
-  [[nodiscard]] const std::string& wrong_mark() const { return wrong_mark_; }
 
   void ready(const World& world, const LaneState& lane, const Step& step) override;
   void combine(const World& world, const LaneState& lane, const Step& step) override;
@@ -68,6 +67,7 @@ class SymbolicRun final : public Observer {
     const Step* step = nullptr;
   };
 
+  const Clock::Known& all_done(std::uint32_t round);
   Clock& clock() { return clocks_[now_.lane->id]; }
   [[nodiscard]] Access access() const { return {now_.lane->id, clocks_[now_.lane->id].time()}; }
   [[nodiscard]] std::uint64_t event(std::uint32_t owner, std::uint32_t round, std::uint32_t number) const;
@@ -94,11 +94,8 @@ class SymbolicRun final : public Observer {
   bool fits(std::uint32_t rank, const Slice& piece, const Held& held);
   void note_order(std::uint32_t rank, const Expected& expected, const Value& value, ValueId id);
 
-  void note_mark(bool completes) {
-    const bool folds = contributions_of_result(programs_.schedule()).has_value();
-    if (folds && now_.step->completes != completes && wrong_mark_.empty()) wrong_mark_ = describe(access());
-  }
-
+  void note_mark(const Step& step, bool completes);
+  [[nodiscard]] Failure failure_here(Fault fault, std::string what, std::string piece) const;
   bool fail(Fault fault, std::string what, std::string piece = "");
   bool fail_race(const Access& earlier, bool writes, const std::string& piece);
   bool fail_doubled(ValueId left, ValueId right, std::uint32_t rank);
@@ -110,16 +107,18 @@ class SymbolicRun final : public Observer {
   Conditions conditions_;
   ValueTable& values_;
   SymbolicMemory memory_;
-  std::vector<Clock> clocks_;                                 // by lane
-  std::unordered_map<std::uint64_t, Queue> queues_;           // by connection_key
-  std::unordered_map<std::uint64_t, Moment> posts_;           // by event of a rank
-  std::unordered_map<std::uint64_t, Moment> steps_;           // by event of a lane: steps that an After names
-  std::vector<std::vector<Moment>> done_;                     // by lane, by round
-  std::vector<std::vector<std::vector<Held>>> copies_;        // by rank, by expose counted through all rounds
-  std::vector<Held> result_;                                  // of the present combine
+  std::vector<Clock> clocks_;                           // by lane
+  std::vector<Queue> queues_;                           // by Programs::connection()
+  std::unordered_map<std::uint64_t, Moment> posts_;     // by event of a rank
+  std::unordered_map<std::uint64_t, Moment> steps_;     // by event of a lane: steps that an After names
+  std::vector<std::vector<Moment>> done_;               // by lane, by round
+  std::vector<Clock::Known> all_done_;                  // by round, what all done_ lanes knew then; once asked for
+  std::vector<std::vector<std::vector<Held>>> copies_;  // by rank, by expose counted through all rounds
+  std::vector<Held> result_;                            // of the present combine
   std::vector<std::map<std::uint32_t, std::uint32_t>> left_;  // barriers: by rank, when it left the one before a round
   Now now_;
   std::optional<Failure> failure_;
+  std::optional<Failure> wrong_mark_;
 
   using Result = std::array<std::uint32_t, 4>;  // block and piece of the origin, first and end of the ranks
   std::map<Result, std::uint32_t> bits_of_;     // of the first of each result seen
@@ -127,7 +126,6 @@ class SymbolicRun final : public Observer {
   bool all_in_rank_order_ = true;
   bool all_uniform_ = true;
   std::string why_not_;
-  std::string wrong_mark_;
   std::uint32_t roundings_ = 0;
 };
 

@@ -18,15 +18,16 @@ inline constexpr std::uint32_t kScheduleTextVersion = 1;
 // What a text may hold at most. Together they bound how long a schedule that was read can be when it is written, so
 // that it can be read again.
 namespace schedule_text {
-inline constexpr std::uint64_t kMostBytes = std::uint64_t{4} << 30;
+inline constexpr std::uint64_t kMostBytes = std::uint64_t{512} << 20;
 inline constexpr std::uint64_t kMostLineBytes = std::uint64_t{2} << 20;
 inline constexpr std::uint32_t kMostRanks = 4096;
 inline constexpr std::uint32_t kMostLanes = 1024;
 inline constexpr std::uint32_t kMostPieces = 1U << 20;  // of a block
 inline constexpr std::uint32_t kMostScratch = 1U << 20;
-inline constexpr std::uint64_t kMostDivision = std::uint64_t{1} << 26;  // pieces of all blocks of all ranks
-inline constexpr std::uint64_t kMostSteps = 10'000'000;
-inline constexpr std::uint64_t kMostEnds = 40'000'000;  // sources, destinations, peers and afters of all steps
+inline constexpr std::uint64_t kMostDivision = std::uint64_t{1} << 22;  // pieces of all blocks of all ranks
+inline constexpr std::uint64_t kMostSteps = std::uint64_t{1} << 20;
+inline constexpr std::uint64_t kMostEnds = std::uint64_t{1}
+                                           << 22;       // sources, destinations, peers and afters of all steps
 inline constexpr std::uint32_t kMostEndsOfStep = 8192;  // sources, and as many destinations
 inline constexpr std::uint32_t kMostAfters = 1024;      // of a step
 }  // namespace schedule_text

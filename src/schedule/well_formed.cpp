@@ -182,8 +182,22 @@ class Checker {
       case Place::multicast: break;
     }
     for (std::uint32_t rank = 0; rank < schedule_.num_ranks; ++rank)
-      if (!check_remote(end, rank, writes)) return false;
+      if (!check_remote(end, rank, writes) || !check_alike(end, rank)) return false;
     return true;
+  }
+
+  // A switch reaches the same place of every rank's memory: what the post names, and the slot that it is copied to.
+  bool check_alike(const Endpoint& end, std::uint32_t rank) {
+    const Programs::RankFacts& first = programs_.rank_facts(0);
+    const Programs::RankFacts& facts = programs_.rank_facts(rank);
+    const Slice& given = facts.posts[end.post]->sources[0].slice;
+    if (given == first.posts[end.post]->sources[0].slice && facts.slots[end.post] == first.slots[end.post] &&
+        facts.num_exposes == first.num_exposes)
+      return true;
+    return fail(Fault::not_exposed,
+                fmt::format("needs all ranks to post the same place, but post {} of rank {} is another than rank 0's",
+                            end.post, rank),
+                to_string(end.slice));
   }
 
   bool count_message(const Endpoint& end, bool writes) {

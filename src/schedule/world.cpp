@@ -13,12 +13,16 @@ World::World(const Programs& programs, Conditions conditions, Observer* observer
       conditions_(std::move(conditions)),
       observer_(observer),
       ranks_(programs.num_ranks()),
-      connections_(std::size_t{programs.num_ranks()} * programs.num_ranks() * programs.num_channels()) {
+      connections_(programs.num_connections()) {
   for (std::uint32_t rank = 0; rank < programs.num_ranks(); ++rank) {
     ranks_[rank].limit = conditions_.operations.empty() ? 0 : conditions_.operations[0];
     for (std::uint32_t lane = 0; lane < programs.num_lanes(); ++lane) {
       LaneState state{.rank = rank, .lane = lane, .id = programs.lane_id(rank, lane)};
-      if (programs.lane_facts(state.id).last_remote == Programs::kNone) state.done = kUnlimited;
+      if (programs.lane_facts(state.id).last_remote == Programs::kNone) {
+        state.done = kUnlimited;
+      } else {
+        ++num_direct_lanes_;
+      }
       lanes_.push_back(state);
     }
   }
@@ -76,7 +80,11 @@ void World::pass(LaneState& lane, const Step& step) {
   if (observer_ != nullptr) observer_->passed(*this, lane, step);
   lane.performed = false;
   lane.passed = step.number + 1;
-  if (lane.index == programs_.lane_facts(lane.id).last_remote) lane.done = lane.round + 1;
+  if (lane.index == programs_.lane_facts(lane.id).last_remote) {
+    if (num_done_of_round_.size() <= lane.round) num_done_of_round_.resize(lane.round + 1);
+    ++num_done_of_round_[lane.round];
+    lane.done = lane.round + 1;
+  }
   ++lane.index;
 }
 
@@ -122,6 +130,7 @@ bool World::has_posted(std::uint32_t rank, std::uint32_t post) {
 }
 
 std::optional<std::uint32_t> World::not_done(std::uint32_t round) const {
+  if (round < num_done_of_round_.size() && num_done_of_round_[round] == num_direct_lanes_) return std::nullopt;
   for (const LaneState& lane : lanes_)
     if (lane.done <= round) return lane.id;
   return std::nullopt;

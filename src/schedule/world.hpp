@@ -111,7 +111,7 @@ class World {
   void end_round(LaneState& lane);
   [[nodiscard]] std::optional<std::uint32_t> not_done(std::uint32_t round) const;
   Connection& connection(std::uint32_t from, std::uint32_t to, std::uint32_t channel) {
-    return connections_[(std::size_t{from} * programs_.num_ranks() + to) * programs_.num_channels() + channel];
+    return connections_[programs_.connection(from, to, channel)];
   }
   bool because(bool met, Waiting waiting, std::uint32_t rank, std::uint32_t what);
 
@@ -125,9 +125,11 @@ class World {
   Observer* observer_;
   std::vector<LaneState> lanes_;
   std::vector<RankState> ranks_;
-  std::vector<Connection> connections_;  // source by destination by channel
-  LaneState* lane_ = nullptr;            // being walked
-  Cause cause_;                          // the last answer that was no
+  std::vector<Connection> connections_;           // by Programs::connection()
+  std::vector<std::uint32_t> num_done_of_round_;  // lanes, of those that have remote endpoints
+  std::uint32_t num_direct_lanes_ = 0;            // how many have
+  LaneState* lane_ = nullptr;                     // being walked
+  Cause cause_;                                   // the last answer that was no
 };
 
 }  // namespace tutti

@@ -28,7 +28,7 @@ TEST(ScanCost, LinearSendsOnceToTheNextAndIsTheLeftFold) {
       }
       EXPECT_EQ(cost.longest_path, n - 1);
       EXPECT_EQ(cost.roundings, collective == Collective::scan ? n - 1 : std::max(n, 2U) - 2);
-      EXPECT_EQ(prove(schedule).order, OrderClass::ordered);
+      EXPECT_EQ(prove(schedule).order, cost.roundings <= 1 ? OrderClass::ordered : OrderClass::rank_order);
     }
   }
 }

@@ -94,13 +94,14 @@ TEST(AlgorithmFile, IsRefusedWhereTheTransportCannot) {
                       "TUTTI_STAGING_DEPTH higher"),
             std::string::npos)
       << refusal(deep, 2, 2);
-  const std::string many = all_reduce_of_two("pieces 3",
-                                             "expose input[0.0]\nexpose input[0.1]\nexpose input[0.2]\n"
-                                             "pull_reduce scratch[0.0] = input[0.0] + rank % input[0.0] (post 0)\n"
-                                             "pull_reduce scratch[0.1] = input[0.1] + rank % input[0.1] (post 1)\n"
-                                             "pull_reduce scratch[0.2] = input[0.2] + rank % input[0.2] (post 2)\n"
-                                             "close\n"
-                                             "copy output = scratch completes\n");
+  const std::string many =
+      all_reduce_of_two("pieces 3",
+                        "expose input[0.0]\nexpose input[0.1]\nexpose input[0.2]\n"
+                        "pull_reduce scratch[0.0] = input[0.0] + rank % input[0.0] (post 0) completes\n"
+                        "pull_reduce scratch[0.1] = input[0.1] + rank % input[0.1] (post 1) completes\n"
+                        "pull_reduce scratch[0.2] = input[0.2] + rank % input[0.2] (post 2) completes\n"
+                        "close\n"
+                        "copy output = scratch\n");
   const std::string of_many = refusal(many, 2, 4);
   EXPECT_NE(of_many, "") << "there is no scratch";
   std::string with_scratch = many;
@@ -174,6 +175,32 @@ TEST(AlgorithmFile, IsSetAsideForCallsThatItCannotDo) {
     for (int i = 0; i < 1000; ++i) buffer[i] = i;
     ASSERT_TRUE(communicator.all_reduce(buffer, buffer, 1000, Type::f64, handle(Op::sum)).ok());
     for (int i = 0; i < 1000; ++i) ASSERT_EQ(buffer[i], 3.0 * i);
+    EXPECT_TRUE(communicator.free(*memory).ok());
+  });
+}
+
+// The message of piece 1 is all that tells rank 0 that rank 1 has stored piece 0: it comes even if piece 1 is empty.
+TEST(AlgorithmFile, MessagesOfNothingKeepTheOrder) {
+  const testing::TemporaryFolder folder;
+  const std::string text =
+      "tutti schedule 1\nname empty_message\ncollective all_reduce\nranks 2\npieces 2\n"
+      "rank 0\n  open output[0.0]\n  send input[0.0] to 1\n  send input[0.1] to 1\n"
+      "  recv_reduce output[0.1] = message(1) + input[0.1] completes\n"
+      "rank 1\n  recv_reduce output[0.0] = message(0) + input[0.0] completes\n"
+      "  push rank 0 output[0.0] (post 0) = output[0.0]\n  send input[0.1] to 0\n"
+      "  recv_reduce output[0.1] = message(0) + input[0.1] completes\n";
+  test::ThreadRanks group(2, settings_with(text, folder));
+  group.run([](Communicator& communicator) {
+    const Result<void*> memory = communicator.allocate(2 * sizeof(float));
+    ASSERT_TRUE(memory.ok()) << memory.status().to_string();
+    auto* input = static_cast<float*>(*memory);
+    float* output = input + 1;
+    for (int turn = 0; turn < 3000; ++turn) {
+      *input = static_cast<float>(turn + static_cast<int>(communicator.rank()));
+      *output = -1;
+      ASSERT_TRUE(communicator.all_reduce(input, output, 1, Type::f32, handle(Op::sum)).ok());
+      ASSERT_EQ(*output, static_cast<float>(2 * turn + 1));
+    }
     EXPECT_TRUE(communicator.free(*memory).ok());
   });
 }

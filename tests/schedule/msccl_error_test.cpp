@@ -260,7 +260,7 @@ TEST(MscclErrors, FilesThatAreTooLarge) {
   EXPECT_NE(error_of(w.finish()).find("found no gpu 0"), std::string::npos);
   for (int rank = 0; rank < 12; ++rank) w.gpu(rank, 0, 0, 0);
   EXPECT_EQ(error_of(w.finish()),
-            "two.xml:1: found 12582912 chunks in all buffers of all gpus, expected at most 10000000");
+            "two.xml:1: found 12582912 chunks in all buffers of all gpus, expected at most 4194304");
 }
 
 }  // namespace

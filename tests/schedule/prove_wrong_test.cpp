@@ -78,6 +78,7 @@ TEST(ProveWrong, DeadlockTellsTheRing) {
 
 Lane sends_first(Builder& b) {
   co_yield b.send(b.neighbour(1), b.input());
+  b.completing();
   co_yield b.recv_reduce(b.neighbour(-1), b.input(), b.output());
 }
 
@@ -86,6 +87,7 @@ Lane one_after_the_other(Builder& b) {
     co_yield b.send(1, b.input());
     co_yield b.recv(1, b.output());
   } else {
+    b.completing();
     co_yield b.recv_reduce(0, b.input(), b.output());
     co_yield b.send(0, b.output());
   }
@@ -179,6 +181,7 @@ Lane stores_for_the_other(Builder& b, bool tells) {
     co_yield b.send(1, b.input());
     if (tells) co_yield b.recv(1, kScratch);
   } else {
+    b.completing();
     co_yield b.recv_reduce(0, b.input(), b.output());
     co_yield b.push_to_all_others(0, b.output(), b.output());
     if (tells) co_yield b.send(0, b.output());
@@ -198,6 +201,7 @@ TEST(ProveWrong, AStoreThatNobodyIsToldOf) {
 Lane reads_input_late(Builder& b) {
   co_yield b.send(b.neighbour(1), b.input());
   co_yield b.copy(b.input(), b.output());
+  b.completing();
   co_yield b.recv_reduce(b.neighbour(-1), b.input(), b.output());
 }
 
@@ -262,6 +266,7 @@ Lane three_ways(Builder& b, std::uint32_t lane) {
   }
   b.after(0, 0);
   const std::vector<Endpoint> into = {{Place::local, 0, 0, b.output()}};
+  b.completing();
   co_yield b.combine(sources, into);
   co_yield b.close();
 }
@@ -498,6 +503,74 @@ std::vector<Malformed> malformed() {
        {},
        [](Builder& b, std::uint32_t) { return half_a_conversation(b); }},
   };
+}
+
+// Rank 1 stores into the scratch of rank 0 at the very end, when that may be another operation's.
+Lane late_store(Builder& b) {
+  const std::uint32_t other = b.neighbour(1);
+  if (b.rank() == 0) co_yield b.open(b.scratch(0));
+  co_yield b.send(other, b.input());
+  b.completing();
+  co_yield b.recv_reduce(other, b.input(), b.output());
+  if (b.rank() == 1) co_yield b.push(0, 0, b.output(), b.scratch(0));
+}
+
+TEST(ProveWrong, ScratchIsTakenBackWhenAnOperationEnds) {
+  const Proof proof = prove(scripted({.scratch_blocks = 1}, [](Builder& b, std::uint32_t) { return late_store(b); }));
+  EXPECT_FAULT(proof, Fault::race);
+  EXPECT_TOLD(*proof.failure, "rank 0, its caller");
+}
+
+// Ranks post the same, but rank 1 has exposed something before: another slot.
+Lane cast_from_another_slot(Builder& b) {
+  if (b.rank() == 0) {
+    co_yield b.signal();
+  } else {
+    co_yield b.expose(b.input());
+  }
+  co_yield b.expose(b.input());
+  b.completing();
+  co_yield b.multicast_reduce(1, b.input(), b.output());
+  co_yield b.close();
+}
+
+TEST(ProveWrong, ASwitchReachesTheSamePlaceOfEveryRank) {
+  const Proof proof = prove(scripted({}, [](Builder& b, std::uint32_t) { return cast_from_another_slot(b); }));
+  EXPECT_FAULT(proof, Fault::not_exposed);
+  EXPECT_TOLD(*proof.failure, "post 1 of rank 1 is another than rank 0's");
+}
+
+// Three ranks in a chain: a left fold in rank order, but one that rounds at each rank.
+Lane chain_of_roundings(Builder& b) {
+  if (b.rank() == 0) co_yield b.send(1, b.input());
+  if (b.rank() == 1) co_yield b.recv_reduce(0, b.input(), b.scratch(0));
+  if (b.rank() == 1) co_yield b.send(2, b.scratch(0));
+  if (b.rank() == 2) {
+    b.completing();
+    co_yield b.recv_reduce(1, b.input(), b.output());
+    for (const std::uint32_t rank : {0U, 1U}) co_yield b.send(rank, b.output());
+  } else {
+    co_yield b.recv(2, b.output());
+  }
+}
+
+TEST(ProveWrong, OrderedIsALeftFoldThatRoundsOnce) {
+  const Proof proof = prove(scripted({.num_ranks = 3, .scratch_blocks = 1, .order = OrderClass::ordered},
+                                     [](Builder& b, std::uint32_t) { return chain_of_roundings(b); }));
+  EXPECT_FAULT(proof, Fault::order);
+  EXPECT_TOLD(*proof.failure, "promises to be ordered and is rank_order");
+  EXPECT_TOLD(*proof.failure, "rounds once");
+}
+
+Lane nothing(Builder&) { co_return; }
+Lane signals(Builder& b) { co_yield b.signal(); }
+
+TEST(ProveWrong, TooManyLanesAreRefused) {
+  const Schedule schedule = scripted({.num_ranks = 64, .num_lanes = 1024}, [](Builder& b, std::uint32_t lane) {
+    return lane == 0 ? signals(b) : nothing(b);
+  });
+  const Proof proof = prove(schedule);
+  EXPECT_FAULT(proof, Fault::too_large);
 }
 
 // Two ranks exchange their inputs, and whoever has both moves them on by one block within scratch.

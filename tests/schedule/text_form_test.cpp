@@ -324,7 +324,7 @@ TEST(TextForm, MistakesInTheSettings) {
       {all, "my.sched:4:8: found the end of the file, expected 'rank 0'"},
       {all + "root 2\nrank 0\n", "my.sched:5:6: found '2', expected a rank from 0 to 1"},
       {all + "pieces 1048576\nscratch 1048576\nrank 0\n",
-       "my.sched:7:1: found 2 ranks with 1048578 blocks of 1048576 pieces, expected 67108864 pieces in all at most"},
+       "my.sched:7:1: found 2 ranks with 1048578 blocks of 1048576 pieces, expected 4194304 pieces in all at most"},
       {all + "rank 1\n", "my.sched:5:6: found '1', expected 0: ranks stand in their order, each once"},
       {all + "rank 0\nrank 0\n", "my.sched:6:6: found '0', expected 1: ranks stand in their order, each once"},
       {all + "rank 0\n", "my.sched:5:7: found the end of the file, expected 'rank 1'"},

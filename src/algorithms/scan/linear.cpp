@@ -31,7 +31,7 @@ const Algorithm linear = {
     .name = "linear",
     .collective = Collective::scan,
     .channel = Channel::message,
-    .order = OrderClass::ordered,
+    .order = OrderClass::rank_order,
     .method = "the fold goes from rank to rank and grows",
     .citation =
         "P. Sanders, J. L. Träff, Parallel prefix (scan) algorithms for MPI, EuroPVM/MPI 2006 (as the linear pipeline)",

@@ -17,12 +17,12 @@ namespace tutti::msccl {
 inline constexpr std::size_t kMostBytes = std::size_t{256} << 20U;
 inline constexpr std::size_t kMostAttributes = 64;  // of an element
 inline constexpr std::size_t kMostValueBytes = 256;
-inline constexpr std::uint32_t kMostSteps = 10'000'000;
-inline constexpr std::uint32_t kMostMoves = 10'000'000;  // chunks that all steps together name
+inline constexpr std::uint32_t kMostSteps = 1U << 20;
+inline constexpr std::uint32_t kMostMoves = 1U << 22;  // chunks that all steps together name
 inline constexpr std::int32_t kMostRanks = 1024;
 inline constexpr std::int32_t kMostThreadBlocks = 1024;  // of a rank: as many as the interpreter has
 inline constexpr std::int32_t kMostChunks = 1 << 20;     // of a buffer
-inline constexpr std::uint64_t kMostCells = 10'000'000;  // chunks of all buffers of all ranks
+inline constexpr std::uint64_t kMostCells = 1U << 22;  // chunks of all buffers of all ranks
 
 enum class Buffer : std::uint8_t { input, output, scratch };
 
