@@ -1,12 +1,13 @@
 # How a test is declared: tutti_test(NAME SOURCES ... DEPENDS layers ... LABELS ... [TIMEOUT s]) makes the GoogleTest
 # program test_NAME and registers each of its tests with CTest under the labels given (unit where none is).
 #
-# Labels: unit, conformance, multiprocess, golden, install, fuzz, lint, slow. `concurrent` and `parses` mark what the
+# Labels: unit, conformance, multiprocess, golden, install, fuzz, quick, lint, slow. `concurrent` and `parses` mark what the
 # sanitizers run on in every test run; the target tests_for_sanitizers builds just those programs.
 include(GoogleTest)
 
 add_custom_target(tests_for_sanitizers)
 add_custom_target(fuzzers)
+add_custom_target(fuzzers_quick)
 
 # A sanitizer slows a test down; its time limit grows with it.
 set(TUTTI_TEST_SLOWDOWN 1)
@@ -32,6 +33,8 @@ function(tutti_test name)
   add_executable(test_${name} ${test_SOURCES})
   target_link_libraries(test_${name} PRIVATE tutti_options ${test_DEPENDS} GTest::gtest_main)
   target_compile_definitions(test_${name} PRIVATE TUTTI_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
+  # A test's own code need not be fast, and is compiled in two thirds of the time so; what it tests is optimised.
+  target_compile_options(test_${name} PRIVATE $<$<CONFIG:Release>:-O1>)
   if("concurrent" IN_LIST test_LABELS OR "parses" IN_LIST test_LABELS)
     add_dependencies(tests_for_sanitizers test_${name})
   endif()
@@ -46,21 +49,27 @@ function(tutti_test name)
   set_property(DIRECTORY APPEND PROPERTY TEST_INCLUDE_FILES "${more}")
 endfunction()
 
-# tutti_fuzz(NAME SOURCES ... DEPENDS layers ... [CORPUS folder]): a libFuzzer program fuzz_NAME (its source defines
-# LLVMFuzzerTestOneInput) and a test that runs it for TUTTI_FUZZ_SECONDS, beginning with the corpus. It is built where
-# Clang builds with the address sanitizer, as `./dev test --full` does; elsewhere this declares nothing.
+# tutti_fuzz(NAME SOURCES ... DEPENDS layers ... [CORPUS folder] [QUICK]): a libFuzzer program fuzz_NAME (its source
+# defines LLVMFuzzerTestOneInput) and a test that runs it for TUTTI_FUZZ_SECONDS, beginning with the corpus. It is built
+# where Clang builds with the address sanitizer, as `./dev test --full` does and, of those that are QUICK, every
+# `./dev test`; elsewhere this declares nothing.
 set(TUTTI_FUZZ_SECONDS 120 CACHE STRING "How long the test of each fuzzer runs")
 
 function(tutti_fuzz name)
   if(NOT CMAKE_CXX_COMPILER_ID STREQUAL "Clang" OR NOT TUTTI_SANITIZE STREQUAL "address")
     return()
   endif()
-  cmake_parse_arguments(fuzz "" "CORPUS" "SOURCES;DEPENDS" ${ARGN})
+  cmake_parse_arguments(fuzz "QUICK" "CORPUS" "SOURCES;DEPENDS" ${ARGN})
   add_executable(fuzz_${name} EXCLUDE_FROM_ALL ${fuzz_SOURCES})
   target_link_libraries(fuzz_${name} PRIVATE tutti_options ${fuzz_DEPENDS})
   target_compile_options(fuzz_${name} PRIVATE -fsanitize=fuzzer)
   target_link_options(fuzz_${name} PRIVATE -fsanitize=fuzzer)
   add_dependencies(fuzzers fuzz_${name})
+  set(labels fuzz)
+  if(fuzz_QUICK)
+    list(APPEND labels quick)
+    add_dependencies(fuzzers_quick fuzz_${name})
+  endif()
 
   # New inputs go to the first folder, which the build owns; the corpus is only read.
   set(found "${CMAKE_CURRENT_BINARY_DIR}/fuzz_${name}.found")
@@ -71,5 +80,5 @@ function(tutti_fuzz name)
   add_test(NAME fuzz.${name} COMMAND fuzz_${name} "${found}" ${fuzz_CORPUS}
     -max_total_time=${TUTTI_FUZZ_SECONDS} -timeout=10 -print_final_stats=1 "-artifact_prefix=${found}/")
   math(EXPR timeout "${TUTTI_FUZZ_SECONDS} + 120")
-  set_tests_properties(fuzz.${name} PROPERTIES LABELS fuzz TIMEOUT ${timeout})
+  set_tests_properties(fuzz.${name} PROPERTIES LABELS "${labels}" TIMEOUT ${timeout})
 endfunction()
