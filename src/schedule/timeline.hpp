@@ -1,6 +1,5 @@
-// When each step of a schedule happens in a world where every step that moves data takes one unit of time a piece-run
-// and nothing else takes any: what a space-time diagram shows, and how long the longest chain is. One round, out of
-// place. Pure; thread-safe.
+// When each step of a schedule happens in a world where every step that moves data takes one unit of time and nothing
+// else takes any: what a space-time diagram shows, and how long the longest chain is. One round. Pure; thread-safe.
 #pragma once
 
 #include <cstdint>
@@ -14,8 +13,8 @@ namespace tutti {
 struct TimedStep {
   std::uint32_t lane = 0;
   std::uint32_t index = 0;  // in the lane
-  double begin = 0;
-  double end = 0;
+  std::uint32_t begin = 0;
+  std::uint32_t end = 0;
 };
 
 // Data or word that goes from one rank's step to another's.
@@ -29,14 +28,14 @@ struct Transfer {
   Kind kind = Kind::message;
   std::uint32_t from_rank = 0;
   std::uint32_t to_rank = 0;
-  double begin = 0;  // when it leaves
-  double end = 0;    // when whoever needs it begins
+  std::uint32_t begin = 0;  // when it leaves
+  std::uint32_t end = 0;    // when whoever needs it begins
 };
 
 struct Timeline {
   std::vector<std::vector<TimedStep>> ranks;  // by rank, in the order of time
   std::vector<Transfer> transfers;
-  double length = 0;
+  std::uint32_t length = 0;
 };
 
 // The programs are of a schedule that prove() has passed.
