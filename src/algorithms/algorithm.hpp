@@ -60,6 +60,12 @@ struct Algorithm {
   Schedule (*make)(const Request& request);
 };
 
+// The row of an algorithm that does as well for blocks of different sizes, in the collective that has those.
+[[nodiscard]] constexpr Algorithm varying(Algorithm row, Collective collective) {
+  row.collective = collective;
+  return row;
+}
+
 // What keeps the algorithm from doing what is asked, in words; empty if nothing does. Only then make() may be called.
 [[nodiscard]] std::string objection_to(const Algorithm& algorithm, const Request& request);
 

@@ -8,15 +8,6 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-std::string_view name_of(Space space) {
-  switch (space) {
-    case Space::input: return "input";
-    case Space::output: return "output";
-    case Space::scratch: return "scratch";
-  }
-  return "unknown";
-}
-
 Json to_json(const Endpoint& end) {
   Json json;
   switch (end.place) {
@@ -42,7 +33,7 @@ Json to_json(const Endpoint& end) {
 }
 
 Json to_json(const Step& step) {
-  Json json = {{"number", step.number}, {"kind", tutti::name_of(step)}};
+  Json json = {{"number", step.number}, {"kind", name_of(step)}};
   const bool posts = is_post(step);
   if (posts || step.kind == StepKind::wait) json["post"] = step.post;
   for (const Endpoint& end : step.sources) json["sources"].push_back(to_json(end));
@@ -59,10 +50,10 @@ Json to_json(const Step& step) {
 std::string schedule_to_json(const Programs& programs, std::optional<std::uint32_t> only) {
   const Schedule& schedule = programs.schedule();
   Json json = {{"name", schedule.name},
-               {"collective", tutti::name_of(schedule.collective)},
+               {"collective", name_of(schedule.collective)},
                {"num_ranks", schedule.num_ranks},
                {"root", schedule.root},
-               {"order", tutti::name_of(schedule.order)},
+               {"order", name_of(schedule.order)},
                {"pieces", schedule.division(Space::input).pieces},
                {"scratch_blocks", schedule.division(Space::scratch).blocks},
                {"allows_in_place", schedule.allows_in_place},

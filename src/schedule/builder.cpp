@@ -3,16 +3,9 @@
 #include <utility>
 
 #include "base/assert.hpp"
+#include "schedule/ends.hpp"
 
 namespace tutti {
-
-namespace {
-
-Endpoint local(Slice slice) { return {Place::local, 0, 0, slice}; }
-Endpoint message(std::uint32_t rank, Slice slice) { return {Place::message, rank, 0, slice}; }
-Endpoint remote(std::uint32_t rank, std::uint32_t post, Slice slice) { return {Place::remote, rank, post, slice}; }
-
-}  // namespace
 
 std::uint32_t Builder::neighbour(std::int64_t distance) const {
   const auto ranks = static_cast<std::int64_t>(num_ranks_);
@@ -48,8 +41,8 @@ void Builder::after(std::uint32_t lane, std::uint32_t step) { pending_.push_back
 
 const Step& Builder::send(std::uint32_t to, Slice from) {
   Step& step = start(StepKind::combine);
-  step.sources.push_back(local(from));
-  step.destinations.push_back(message(to, from));
+  step.sources.push_back(local_end(from));
+  step.destinations.push_back(message_end(to, from));
   return step;
 }
 
@@ -61,52 +54,52 @@ const Step& Builder::send_away(std::uint32_t to, Slice from) {
 
 const Step& Builder::recv(std::uint32_t from, Slice into) {
   Step& step = start(StepKind::combine);
-  step.sources.push_back(message(from, into));
-  step.destinations.push_back(local(into));
+  step.sources.push_back(message_end(from, into));
+  step.destinations.push_back(local_end(into));
   return step;
 }
 
 const Step& Builder::recv_reduce(std::uint32_t from, Slice with, Slice into) {
   Step& step = start(StepKind::combine);
-  step.sources.push_back(message(from, with));
-  step.sources.push_back(local(with));
-  step.destinations.push_back(local(into));
+  step.sources.push_back(message_end(from, with));
+  step.sources.push_back(local_end(with));
+  step.destinations.push_back(local_end(into));
   return step;
 }
 
 const Step& Builder::reduce_recv(Slice with, std::uint32_t from, Slice into) {
   Step& step = start(StepKind::combine);
-  step.sources.push_back(local(with));
-  step.sources.push_back(message(from, with));
-  step.destinations.push_back(local(into));
+  step.sources.push_back(local_end(with));
+  step.sources.push_back(message_end(from, with));
+  step.destinations.push_back(local_end(into));
   return step;
 }
 
 const Step& Builder::copy(Slice from, Slice into) {
   Step& step = start(StepKind::combine);
-  step.sources.push_back(local(from));
-  step.destinations.push_back(local(into));
+  step.sources.push_back(local_end(from));
+  step.destinations.push_back(local_end(into));
   return step;
 }
 
 const Step& Builder::reduce(std::span<const Slice> from, Slice into) {
   Step& step = start(StepKind::combine);
-  for (const Slice& slice : from) step.sources.push_back(local(slice));
-  step.destinations.push_back(local(into));
+  for (const Slice& slice : from) step.sources.push_back(local_end(slice));
+  step.destinations.push_back(local_end(into));
   return step;
 }
 
 const Step& Builder::expose(Slice slice) {
   Step& step = start(StepKind::expose);
   step.post = next_post_++;
-  step.sources.push_back(local(slice));
+  step.sources.push_back(local_end(slice));
   return step;
 }
 
 const Step& Builder::open(Slice slice) {
   Step& step = start(StepKind::open);
   step.post = next_post_++;
-  step.sources.push_back(local(slice));
+  step.sources.push_back(local_end(slice));
   return step;
 }
 
@@ -135,8 +128,8 @@ const Step& Builder::close() { return start(StepKind::close); }
 
 const Step& Builder::pull(std::uint32_t from, std::uint32_t post, Slice slice, Slice into) {
   Step& step = start(StepKind::combine);
-  step.sources.push_back(remote(from, post, slice));
-  step.destinations.push_back(local(into));
+  step.sources.push_back(remote_end(from, post, slice));
+  step.destinations.push_back(local_end(into));
   return step;
 }
 
@@ -144,46 +137,46 @@ const Step& Builder::pull_reduce_all(std::uint32_t post, Slice slice, Slice into
   Step& step = start(StepKind::combine);
   step.completes = true;
   for (std::uint32_t rank = 0; rank < num_ranks_; ++rank)
-    step.sources.push_back(rank == rank_ ? local(slice) : remote(rank, post, slice));
-  step.destinations.push_back(local(into));
+    step.sources.push_back(rank == rank_ ? local_end(slice) : remote_end(rank, post, slice));
+  step.destinations.push_back(local_end(into));
   return step;
 }
 
 const Step& Builder::pull_reduce(std::span<const std::uint32_t> ranks, std::uint32_t post, Slice slice, Slice into) {
   Step& step = start(StepKind::combine);
   for (const std::uint32_t rank : ranks)
-    step.sources.push_back(rank == rank_ ? local(slice) : remote(rank, post, slice));
-  step.destinations.push_back(local(into));
+    step.sources.push_back(rank == rank_ ? local_end(slice) : remote_end(rank, post, slice));
+  step.destinations.push_back(local_end(into));
   return step;
 }
 
 const Step& Builder::push(std::uint32_t to, std::uint32_t post, Slice from, Slice slice) {
   Step& step = start(StepKind::combine);
-  step.sources.push_back(local(from));
-  step.destinations.push_back(remote(to, post, slice));
+  step.sources.push_back(local_end(from));
+  step.destinations.push_back(remote_end(to, post, slice));
   return step;
 }
 
 const Step& Builder::multicast_reduce(std::uint32_t post, Slice slice, Slice into) {
   Step& step = start(StepKind::combine);
   step.completes = true;
-  step.sources.push_back({Place::multicast, 0, post, slice});
-  step.destinations.push_back(local(into));
+  step.sources.push_back(multicast_end(post, slice));
+  step.destinations.push_back(local_end(into));
   return step;
 }
 
 const Step& Builder::multicast(std::uint32_t post, Slice from, Slice slice) {
   Step& step = start(StepKind::combine);
-  step.sources.push_back(local(from));
-  step.destinations.push_back({Place::multicast, 0, post, slice});
+  step.sources.push_back(local_end(from));
+  step.destinations.push_back(multicast_end(post, slice));
   return step;
 }
 
 const Step& Builder::push_to_all_others(std::uint32_t post, Slice from, Slice slice) {
   Step& step = start(StepKind::combine);
-  step.sources.push_back(local(from));
+  step.sources.push_back(local_end(from));
   for (std::uint32_t rank = 0; rank < num_ranks_; ++rank)
-    if (rank != rank_) step.destinations.push_back(remote(rank, post, slice));
+    if (rank != rank_) step.destinations.push_back(remote_end(rank, post, slice));
   return step;
 }
 

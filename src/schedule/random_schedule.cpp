@@ -9,6 +9,8 @@
 
 #include <fmt/format.h>
 
+#include "schedule/ends.hpp"
+
 namespace tutti {
 
 namespace {
@@ -86,11 +88,6 @@ class Author {
   }
 
   static Slice slice(Space space, Pieces run) { return {space, 0, run.first, run.count}; }
-  static Endpoint local(const Slice& slice) { return {Place::local, 0, 0, slice}; }
-  static Endpoint message(std::uint32_t rank, const Slice& slice) { return {Place::message, rank, 0, slice}; }
-  static Endpoint remote(std::uint32_t rank, std::uint32_t post, const Slice& slice) {
-    return {Place::remote, rank, post, slice};
-  }
 
   Step& append(std::uint32_t rank, std::uint32_t lane, StepKind kind) {
     std::vector<Step>& steps = script_[rank][lane];
@@ -157,9 +154,9 @@ class Author {
     } else if (tree.parts[root].at.space != Space::output) {
       Step& step = next(tree, root, tree.parts[root].lane);
       step.completes = ranks_ == 1;
-      step.sources = {local(tree.parts[root].at)};
+      step.sources = {local_end(tree.parts[root].at)};
       tree.parts[root].at = slice(Space::output, tree.run);
-      step.destinations = {local(tree.parts[root].at)};
+      step.destinations = {local_end(tree.parts[root].at)};
     } else if (tree.told < ranks_) {
       hand_out(tree);
     } else {
@@ -174,14 +171,14 @@ class Author {
     const std::uint32_t parent = tree.up[draw(left - (left > 2 && toss() ? 2 : 1))];
     std::vector<std::uint32_t> children = {tree.up[left - 1]};
     if (lanes_ == 1 && left > 2 && tree.up[left - 2] != parent && toss()) children.push_back(tree.up[left - 2]);
-    std::vector<Endpoint> sources = {local(tree.parts[parent].at)};
+    std::vector<Endpoint> sources = {local_end(tree.parts[parent].at)};
     for (const std::uint32_t child : children) {
       Step& step = next(tree, child, lane_of(true, child, parent));
       const Slice at = tree.parts[child].at;
-      step.sources = {local(at)};
-      step.destinations = {message(parent, at)};
+      step.sources = {local_end(at)};
+      step.destinations = {message_end(parent, at)};
       step.gives_up_source = at.space != Space::input && toss();
-      sources.push_back(message(child, at));
+      sources.push_back(message_end(child, at));
     }
     tree.joined += static_cast<std::uint32_t>(children.size());
     shuffle(sources);
@@ -189,7 +186,7 @@ class Author {
     fold.completes = tree.joined + 1 == ranks_;
     fold.sources = std::move(sources);
     tree.parts[parent].at = slice(uses_scratch_ && toss() ? Space::scratch : Space::output, tree.run);
-    fold.destinations = {local(tree.parts[parent].at)};
+    fold.destinations = {local_end(tree.parts[parent].at)};
   }
 
   void hand_out(Tree& tree) {
@@ -197,11 +194,11 @@ class Author {
     const std::uint32_t parent = tree.down[draw(tree.told++)];
     const Slice output = slice(Space::output, tree.run);
     Step& send = next(tree, parent, lane_of(true, parent, child));
-    send.sources = {local(output)};
-    send.destinations = {message(child, output)};
+    send.sources = {local_end(output)};
+    send.destinations = {message_end(child, output)};
     Step& receive = next(tree, child, lane_of(false, child, parent));
-    receive.sources = {message(parent, output)};
-    receive.destinations = {local(output)};
+    receive.sources = {message_end(parent, output)};
+    receive.destinations = {local_end(output)};
   }
 
   // --- direct ---
@@ -210,7 +207,8 @@ class Author {
                                  const std::vector<std::uint32_t>& order) {
     std::vector<Endpoint> sources;
     sources.reserve(order.size());
-    for (const std::uint32_t rank : order) sources.push_back(rank == own ? local(slice) : remote(rank, post, slice));
+    for (const std::uint32_t rank : order)
+      sources.push_back(rank == own ? local_end(slice) : remote_end(rank, post, slice));
     return sources;
   }
 
@@ -231,7 +229,7 @@ class Author {
       for (std::uint32_t post = 0; post < exposed.size(); ++post) {
         Step& step = append(rank, 0, StepKind::expose);
         step.post = post;
-        step.sources = {local(slice(Space::input, exposed[post]))};
+        step.sources = {local_end(slice(Space::input, exposed[post]))};
       }
       grouping.clear();
       for (std::uint32_t post = 0; post < exposed.size(); ++post)
@@ -250,14 +248,14 @@ class Author {
       Endpoint& source = sources[draw(ranks_)];
       Step& copy = append(rank, 1, StepKind::combine);
       copy.sources = {source};
-      source = local(slice(Space::scratch, part.run));
+      source = local_end(slice(Space::scratch, part.run));
       copy.destinations = {source};
     }
     Step& fold = append(rank, 1, StepKind::combine);
     fold.after = {{0, part.post}};  // in place the fold overwrites what this rank exposes
     fold.completes = true;
     fold.sources = std::move(sources);
-    fold.destinations = {local(slice(Space::output, part.run))};
+    fold.destinations = {local_end(slice(Space::output, part.run))};
   }
 
   void write_symmetric() {
@@ -267,7 +265,7 @@ class Author {
       for (std::uint32_t post = 0; post < 2; ++post) {
         Step& step = append(rank, 0, kPosts[post]);
         step.post = post;
-        step.sources = {local(slice(post == 0 ? Space::input : Space::output, {0, pieces_}))};
+        step.sources = {local_end(slice(post == 0 ? Space::input : Space::output, {0, pieces_}))};
       }
     }
     for (const Pieces& run : runs) own_run(draw(ranks_), run);
@@ -285,11 +283,11 @@ class Author {
     const Slice output = slice(Space::output, run);
     std::vector<Endpoint> others;
     for (const std::uint32_t rank : shuffled_ranks())
-      if (rank != owner) others.push_back(remote(rank, 1, output));
+      if (rank != owner) others.push_back(remote_end(rank, 1, output));
     Step& fold = append(owner, 0, StepKind::combine);
     fold.completes = true;
     fold.sources = everyone(owner, 0, slice(Space::input, run), shuffled_ranks());
-    fold.destinations = {local(output)};
+    fold.destinations = {local_end(output)};
     if (toss()) {
       fold.destinations.insert(fold.destinations.end(), others.begin(), others.end());
       return;
@@ -297,7 +295,7 @@ class Author {
     for (auto begin = others.begin(); begin != others.end();) {
       const auto end = begin + 1 + draw(static_cast<std::uint32_t>(others.end() - begin));
       Step& push = append(owner, 0, StepKind::combine);
-      push.sources = {local(output)};
+      push.sources = {local_end(output)};
       push.destinations.assign(begin, end);
       begin = end;
     }

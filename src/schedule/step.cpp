@@ -78,8 +78,7 @@ bool is_direct(const Step& step) {
 }
 
 std::string to_string(const Slice& slice) {
-  constexpr std::string_view kNames[] = {"input", "output", "scratch"};
-  const std::string_view space = kNames[static_cast<std::size_t>(slice.space)];
+  const std::string_view space = name_of(slice.space);
   std::string where = fmt::format("{}.{}", slice.block, slice.first_piece);
   if (slice.num_pieces != 1) where += fmt::format("-{}", slice.first_piece + slice.num_pieces - 1);
   if (slice.num_blocks == 1) return fmt::format("{}[{}]", space, where);

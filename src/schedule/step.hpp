@@ -8,14 +8,18 @@
 // Plain values; not synchronised.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace tutti {
 
 enum class Space : std::uint8_t { input, output, scratch };
 inline constexpr int kNumSpaces = 3;
+inline constexpr std::array<std::string_view, kNumSpaces> kSpaceNames = {"input", "output", "scratch"};
+[[nodiscard]] inline std::string_view name_of(Space space) { return kSpaceNames[static_cast<std::size_t>(space)]; }
 
 // A run of pieces of one block, or the same run of several blocks: all of the first block's, then the next block's.
 // Pieces cut a block into equal parts; which bytes they are is the layout's business.

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "base/text.hpp"
+#include "schedule/ends.hpp"
 #include "schedule/text_form.hpp"
 
 namespace tutti {
@@ -16,7 +17,6 @@ namespace {
 constexpr std::uint64_t kAnyNumber = std::uint64_t{1} << 32;
 
 // In the order of Space.
-constexpr std::array<std::string_view, kNumSpaces> kSpaces = {"input", "output", "scratch"};
 constexpr std::array<std::string_view, kNumSpaces> kBlocks = {"a block of input", "a block of output",
                                                               "a block of scratch"};
 
@@ -128,7 +128,7 @@ bool StepReader::read_combine(TextLine& line, const Token& name) {
 // "send SLICE to RANK" and "recv SLICE from RANK", from the word on. The slice stands among the destinations.
 bool StepReader::read_short(TextLine& line) {
   const bool sends = line.take().is("to");
-  Endpoint message{Place::message, 0, 0, step_.destinations[0].slice};
+  Endpoint message = message_end(0, step_.destinations[0].slice);
   if (!read_number(line, {header_.num_ranks, "a rank"}, message.rank)) return false;
   step_.sources.push_back(message);
   if (sends) step_.sources.swap(step_.destinations);
@@ -163,7 +163,7 @@ bool StepReader::read_end(TextLine& line, std::vector<Endpoint>& ends) {
     end.place = Place::multicast;
     if (!expect(line, "ranks'", "behind 'all'") || !read_slice(line, end.slice)) return false;
     if (!read_post_in_brackets(line, end)) return false;
-  } else if (std::find(kSpaces.begin(), kSpaces.end(), token.text) == kSpaces.end()) {
+  } else if (std::find(kSpaceNames.begin(), kSpaceNames.end(), token.text) == kSpaceNames.end()) {
     return fail(token,
                 "a slice such as input[0.0], message(RANK), rank RANK SLICE (post NUMBER) or all ranks' SLICE "
                 "(post NUMBER)");
@@ -198,9 +198,9 @@ bool StepReader::read_post_in_brackets(TextLine& line, Endpoint& end) {
 
 bool StepReader::read_slice(TextLine& line, Slice& slice) {
   const Token space = line.take();
-  const auto found = std::find(kSpaces.begin(), kSpaces.end(), space.text);
-  if (found == kSpaces.end()) return fail(space, "a slice of input, output or scratch, such as input[0.0]");
-  slice.space = static_cast<Space>(found - kSpaces.begin());
+  const auto found = std::find(kSpaceNames.begin(), kSpaceNames.end(), space.text);
+  if (found == kSpaceNames.end()) return fail(space, "a slice of input, output or scratch, such as input[0.0]");
+  slice.space = static_cast<Space>(found - kSpaceNames.begin());
   const Division& division = header_.division(slice.space);
   if (division.blocks == 0) {
     return fail(space, slice.space == Space::scratch

@@ -35,7 +35,7 @@ Schedule make(const Request& request) {
 
 }  // namespace
 
-const Algorithm bruck = {
+constexpr Algorithm bruck = {
     .name = "bruck",
     .collective = Collective::all_gather,
     .channel = Channel::message,
@@ -52,17 +52,6 @@ const Algorithm bruck = {
 
 namespace tutti::all_gather_v {
 
-const Algorithm bruck = {
-    .name = "bruck",
-    .collective = Collective::all_gather_v,
-    .channel = Channel::message,
-    .order = OrderClass::ordered,
-    .takes = {.radix = true},
-    .method = "in each phase a rank gets k-1 times as many blocks as it has, from ranks at growing distances",
-    .citation =
-        "J. Bruck, C.-T. Ho, S. Kipnis, E. Upfal, D. Weathersby, Efficient algorithms for all-to-all communications in "
-        "multiport message-passing systems, IEEE TPDS 8(11), 1997",
-    .make = all_gather::make,
-};
+constinit const Algorithm bruck = varying(all_gather::bruck, Collective::all_gather_v);
 
 }  // namespace tutti::all_gather_v

@@ -30,7 +30,7 @@ Schedule make(const Request& request) {
 
 }  // namespace
 
-const Algorithm direct = {
+constexpr Algorithm direct = {
     .name = "direct",
     .collective = Collective::all_gather,
     .channel = Channel::staged,
@@ -46,16 +46,6 @@ const Algorithm direct = {
 
 namespace tutti::all_gather_v {
 
-const Algorithm direct = {
-    .name = "direct",
-    .collective = Collective::all_gather_v,
-    .channel = Channel::staged,
-    .order = OrderClass::ordered,
-    .method = "every rank exposes its block, and every rank reads all of them",
-    .citation =
-        "R. L. Graham, G. Shipman, MPI support for multi-core architectures: optimized shared memory collectives, "
-        "EuroPVM/MPI 2008 (its fan-out through shared memory, here from every rank)",
-    .make = all_gather::make,
-};
+constinit const Algorithm direct = varying(all_gather::direct, Collective::all_gather_v);
 
 }  // namespace tutti::all_gather_v

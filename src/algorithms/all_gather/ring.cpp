@@ -29,7 +29,7 @@ Schedule make(const Request& request) {
 
 }  // namespace
 
-const Algorithm ring = {
+constexpr Algorithm ring = {
     .name = "ring",
     .collective = Collective::all_gather,
     .channel = Channel::message,
@@ -45,16 +45,6 @@ const Algorithm ring = {
 
 namespace tutti::all_gather_v {
 
-const Algorithm ring = {
-    .name = "ring",
-    .collective = Collective::all_gather_v,
-    .channel = Channel::message,
-    .order = OrderClass::ordered,
-    .method = "every block travels once around the ring",
-    .citation =
-        "R. Thakur, R. Rabenseifner, W. Gropp, Optimization of collective communication operations in MPICH, "
-        "IJHPCA 19(1), 2005",
-    .make = all_gather::make,
-};
+constinit const Algorithm ring = varying(all_gather::ring, Collective::all_gather_v);
 
 }  // namespace tutti::all_gather_v

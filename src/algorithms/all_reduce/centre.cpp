@@ -16,6 +16,7 @@
 #include "algorithms/patterns/embed.hpp"
 #include "algorithms/patterns/grid.hpp"
 #include "algorithms/registry.hpp"
+#include "schedule/ends.hpp"
 
 namespace tutti::all_reduce {
 
@@ -66,15 +67,14 @@ const Step& fold(Builder& b, const Node& node, std::uint32_t pieces) {
   std::array<Endpoint, 5> sources;
   std::size_t count = 0;
   const auto add = [&](std::optional<std::uint32_t> from) {
-    if (from) sources[count++] = {Place::message, *from, 0, Builder::input(0, pieces)};
+    if (from) sources[count++] = message_end(*from, Builder::input(0, pieces));
   };
   add(node.feeders.above);
   add(node.feeders.left);
-  sources[count++] = {Place::local, 0, 0, Builder::input(0, pieces)};
+  sources[count++] = local_end(Builder::input(0, pieces));
   add(node.feeders.right);
   add(node.feeders.below);
-  const std::array<Endpoint, 1> into = {{{Place::local, 0, 0, Builder::output(0, pieces)}}};
-  return b.combine(std::span(sources).first(count), into);
+  return b.combine(std::span(sources).first(count), std::array{local_end(Builder::output(0, pieces))});
 }
 
 Lane hand_out(Builder& b, Node node, std::uint32_t pieces) {

@@ -9,10 +9,10 @@
 // no common neighbours, because a connection is in the care of one lane; below five ranks there are none, and
 // everything is in one lane, in an order in which nobody waits for what he could have had before.
 #include <array>
-#include <span>
 
 #include "algorithms/patterns/double_tree.hpp"
 #include "algorithms/registry.hpp"
+#include "schedule/ends.hpp"
 
 namespace tutti::all_reduce {
 
@@ -54,12 +54,11 @@ Lane steps(Builder& b, std::uint32_t lane, std::uint32_t num_lanes) {
 
     if (part.up && has_children) {
       std::vector<Endpoint> parts;
-      if (lower) parts.push_back({Place::message, *lower, 0, input});
-      parts.push_back({Place::local, 0, 0, input});
-      if (upper) parts.push_back({Place::message, *upper, 0, input});
+      if (lower) parts.push_back(message_end(*lower, input));
+      parts.push_back(local_end(input));
+      if (upper) parts.push_back(message_end(*upper, input));
       if (!parent) b.completing();
-      const Endpoint into{Place::local, 0, 0, output};
-      co_yield b.combine(parts, std::span(&into, 1));
+      co_yield b.combine(parts, std::array{local_end(output)});
     }
     if (part.up && parent) co_yield has_children ? b.send_away(*parent, output) : b.send(*parent, input);
     if (!part.up && parent) co_yield b.recv(*parent, output);

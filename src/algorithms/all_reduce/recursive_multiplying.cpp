@@ -8,10 +8,12 @@
 //
 // Groups of places that have exchanged are neighbours, and everybody folds in the order of the places, all k parts in
 // one step: results are in rank order, with the same brackets on every rank.
-#include <span>
+#include <array>
+#include <vector>
 
 #include "algorithms/patterns/fold_in.hpp"
 #include "algorithms/registry.hpp"
+#include "schedule/ends.hpp"
 
 namespace tutti::all_reduce {
 
@@ -19,14 +21,12 @@ namespace {
 
 using patterns::FoldIn;
 
-Endpoint local(Slice slice) { return {Place::local, 0, 0, slice}; }
-Endpoint message(std::uint32_t rank, Slice slice) { return {Place::message, rank, 0, slice}; }
-
 // The other ranks of the leader's group.
 std::vector<Endpoint> members(const FoldIn& folded, std::uint32_t leader) {
   std::vector<Endpoint> ends;
   const std::uint32_t size = folded.size_of(folded.place_of(leader));
-  for (std::uint32_t member = 1; member < size; ++member) ends.push_back(message(leader + member, Builder::output()));
+  for (std::uint32_t member = 1; member < size; ++member)
+    ends.push_back(message_end(leader + member, Builder::output()));
   return ends;
 }
 
@@ -58,12 +58,12 @@ Lane steps(Builder& b, FoldIn folded, std::vector<std::uint32_t> bases) {
     co_return;
   }
   const std::vector<Endpoint> group = members(folded, leader);
-  const Endpoint result = local(b.output());
+  const std::array result = {local_end(b.output())};
   Slice mine = b.input();
   if (!group.empty()) {
-    std::vector<Endpoint> parts = {local(mine)};
+    std::vector<Endpoint> parts = {local_end(mine)};
     parts.insert(parts.end(), group.begin(), group.end());
-    co_yield b.combine(parts, std::span(&result, 1));
+    co_yield b.combine(parts, result);
     mine = b.output();
   }
   Exchange exchange;
@@ -72,17 +72,16 @@ Lane steps(Builder& b, FoldIn folded, std::vector<std::uint32_t> bases) {
     std::vector<Endpoint> parts;
     std::vector<Endpoint> others;
     for (const std::uint32_t rank : ranks_of(folded, place, exchange)) {
-      parts.push_back(rank == b.rank() ? local(mine) : message(rank, mine));
-      if (rank != b.rank()) others.push_back(message(rank, mine));
+      parts.push_back(rank == b.rank() ? local_end(mine) : message_end(rank, mine));
+      if (rank != b.rank()) others.push_back(message_end(rank, mine));
     }
-    const Endpoint before = local(mine);
-    co_yield b.combine(std::span(&before, 1), others);
+    co_yield b.combine(std::array{local_end(mine)}, others);
     exchange.stride *= base;
     if (exchange.stride == folded.num_places()) b.completing();
-    co_yield b.combine(parts, std::span(&result, 1));
+    co_yield b.combine(parts, result);
     mine = b.output();
   }
-  if (!group.empty()) co_yield b.combine(std::span(&result, 1), group);
+  if (!group.empty()) co_yield b.combine(result, group);
 }
 
 void set_lanes(Schedule& schedule, std::uint32_t radix) {

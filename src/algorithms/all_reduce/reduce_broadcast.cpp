@@ -8,10 +8,11 @@
 // Subtrees are runs of neighbouring ranks and are folded in order, k-1 children of a height in one step: results are in
 // rank order.
 #include <algorithm>
-#include <span>
+#include <array>
 
 #include "algorithms/patterns/knomial.hpp"
 #include "algorithms/registry.hpp"
+#include "schedule/ends.hpp"
 
 namespace tutti::all_reduce {
 
@@ -32,12 +33,11 @@ Lane steps(Builder& b, std::uint32_t radix) {
   Slice mine = b.input();
   for (std::size_t first = 0; first < children.size();) {
     const std::size_t end = std::min(first + radix - 1, children.size());
-    std::vector<Endpoint> parts = {{Place::local, 0, 0, mine}};
-    for (; first < end; ++first) parts.push_back({Place::message, children[first], 0, mine});
+    std::vector<Endpoint> parts = {local_end(mine)};
+    for (; first < end; ++first) parts.push_back(message_end(children[first], mine));
     mine = b.output();
     if (!parent && end == children.size()) b.completing();
-    const Endpoint into{Place::local, 0, 0, mine};
-    co_yield b.combine(parts, std::span(&into, 1));
+    co_yield b.combine(parts, std::array{local_end(mine)});
   }
   if (parent) {
     co_yield children.empty() ? b.send(*parent, mine) : b.send_away(*parent, mine);

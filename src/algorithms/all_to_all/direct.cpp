@@ -12,11 +12,6 @@ namespace tutti::all_to_all {
 
 namespace {
 
-constexpr std::string_view kMethod = "every rank exposes all of its blocks, and reads its own from every other";
-constexpr std::string_view kCitation =
-    "R. Thakur, R. Rabenseifner, W. Gropp, Optimization of collective communication operations in MPICH, IJHPCA "
-    "19(1), 2005 (as the exchange with all at once, here by load)";
-
 using patterns::Pairing;
 
 Lane exposing(Builder& b) {
@@ -42,22 +37,23 @@ Lane reading(Builder& b) {
   co_yield b.close();
 }
 
-Schedule with_steps(Schedule schedule) {
+Schedule make(const Request& request) {
+  Schedule schedule = header_of(direct, request, 1, 2);
   schedule.lane = [](Builder& b, std::uint32_t lane) { return lane == 0 ? exposing(b) : reading(b); };
   return schedule;
 }
 
-Schedule make(const Request& request) { return with_steps(header_of(direct, request, 1, 2)); }
-
 }  // namespace
 
-const Algorithm direct = {
+constexpr Algorithm direct = {
     .name = "direct",
     .collective = Collective::all_to_all,
     .channel = Channel::staged,
     .order = OrderClass::ordered,
-    .method = kMethod,
-    .citation = kCitation,
+    .method = "every rank exposes all of its blocks, and reads its own from every other",
+    .citation =
+        "R. Thakur, R. Rabenseifner, W. Gropp, Optimization of collective communication operations in MPICH, IJHPCA "
+        "19(1), 2005 (as the exchange with all at once, here by load)",
     .make = make,
 };
 
@@ -65,20 +61,6 @@ const Algorithm direct = {
 
 namespace tutti::all_to_all_v {
 
-namespace {
-
-Schedule make(const Request& request) { return all_to_all::with_steps(header_of(direct, request, 1, 2)); }
-
-}  // namespace
-
-const Algorithm direct = {
-    .name = "direct",
-    .collective = Collective::all_to_all_v,
-    .channel = Channel::staged,
-    .order = OrderClass::ordered,
-    .method = all_to_all::kMethod,
-    .citation = all_to_all::kCitation,
-    .make = make,
-};
+constinit const Algorithm direct = varying(all_to_all::direct, Collective::all_to_all_v);
 
 }  // namespace tutti::all_to_all_v

@@ -11,11 +11,6 @@ namespace tutti::all_to_all {
 
 namespace {
 
-constexpr std::string_view kMethod = "in each step the ranks are paired off, and each pair exchanges its blocks";
-constexpr std::string_view kCitation =
-    "R. Thakur, R. Rabenseifner, W. Gropp, Optimization of collective communication operations in MPICH, IJHPCA "
-    "19(1), 2005 (pairwise exchange; the pairs for any number of ranks are those of a round-robin tournament)";
-
 Lane steps(Builder& b) {
   const patterns::Pairing pairing(b.num_ranks());
   for (std::uint32_t step = 0; step < pairing.num_steps(); ++step) {
@@ -29,22 +24,23 @@ Lane steps(Builder& b) {
   }
 }
 
-Schedule with_steps(Schedule schedule) {
+Schedule make(const Request& request) {
+  Schedule schedule = header_of(pairwise, request, 1);
   schedule.lane = [](Builder& b, std::uint32_t) { return steps(b); };
   return schedule;
 }
 
-Schedule make(const Request& request) { return with_steps(header_of(pairwise, request, 1)); }
-
 }  // namespace
 
-const Algorithm pairwise = {
+constexpr Algorithm pairwise = {
     .name = "pairwise",
     .collective = Collective::all_to_all,
     .channel = Channel::message,
     .order = OrderClass::ordered,
-    .method = kMethod,
-    .citation = kCitation,
+    .method = "in each step the ranks are paired off, and each pair exchanges its blocks",
+    .citation =
+        "R. Thakur, R. Rabenseifner, W. Gropp, Optimization of collective communication operations in MPICH, IJHPCA "
+        "19(1), 2005 (pairwise exchange; the pairs for any number of ranks are those of a round-robin tournament)",
     .make = make,
 };
 
@@ -52,20 +48,6 @@ const Algorithm pairwise = {
 
 namespace tutti::all_to_all_v {
 
-namespace {
-
-Schedule make(const Request& request) { return all_to_all::with_steps(header_of(pairwise, request, 1)); }
-
-}  // namespace
-
-const Algorithm pairwise = {
-    .name = "pairwise",
-    .collective = Collective::all_to_all_v,
-    .channel = Channel::message,
-    .order = OrderClass::ordered,
-    .method = all_to_all::kMethod,
-    .citation = all_to_all::kCitation,
-    .make = make,
-};
+constinit const Algorithm pairwise = varying(all_to_all::pairwise, Collective::all_to_all_v);
 
 }  // namespace tutti::all_to_all_v

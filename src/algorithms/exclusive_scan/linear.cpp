@@ -6,8 +6,8 @@
 // the result would overwrite the part that is still to be folded into what is sent on.
 #include <array>
 
-#include "algorithms/ends.hpp"
 #include "algorithms/registry.hpp"
+#include "schedule/ends.hpp"
 
 namespace tutti::exclusive_scan {
 

@@ -11,8 +11,8 @@
 #include <span>
 #include <vector>
 
-#include "algorithms/ends.hpp"
 #include "algorithms/registry.hpp"
+#include "schedule/ends.hpp"
 
 namespace tutti::exclusive_scan {
 

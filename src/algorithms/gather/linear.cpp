@@ -8,10 +8,6 @@ namespace tutti::gather {
 
 namespace {
 
-constexpr std::string_view kMethod = "every rank sends its block to the root";
-constexpr std::string_view kCitation =
-    "MPI Forum, MPI: a message-passing interface standard, 1994 (the definition of MPI_Gather)";
-
 Lane steps(Builder& b) {
   if (b.rank() != b.root()) {
     co_yield b.send(b.root(), b.input());
@@ -22,22 +18,21 @@ Lane steps(Builder& b) {
     co_yield b.recv(b.neighbour(distance), b.output_block(b.neighbour(distance)));
 }
 
-Schedule with_steps(Schedule schedule) {
+Schedule make(const Request& request) {
+  Schedule schedule = header_of(linear, request, 1);
   schedule.lane = [](Builder& b, std::uint32_t) { return steps(b); };
   return schedule;
 }
 
-Schedule make(const Request& request) { return with_steps(header_of(linear, request, 1)); }
-
 }  // namespace
 
-const Algorithm linear = {
+constexpr Algorithm linear = {
     .name = "linear",
     .collective = Collective::gather,
     .channel = Channel::message,
     .order = OrderClass::ordered,
-    .method = kMethod,
-    .citation = kCitation,
+    .method = "every rank sends its block to the root",
+    .citation = "MPI Forum, MPI: a message-passing interface standard, 1994 (the definition of MPI_Gather)",
     .make = make,
 };
 
@@ -45,20 +40,6 @@ const Algorithm linear = {
 
 namespace tutti::gather_v {
 
-namespace {
-
-Schedule make(const Request& request) { return gather::with_steps(header_of(linear, request, 1)); }
-
-}  // namespace
-
-const Algorithm linear = {
-    .name = "linear",
-    .collective = Collective::gather_v,
-    .channel = Channel::message,
-    .order = OrderClass::ordered,
-    .method = gather::kMethod,
-    .citation = gather::kCitation,
-    .make = make,
-};
+constinit const Algorithm linear = varying(gather::linear, Collective::gather_v);
 
 }  // namespace tutti::gather_v

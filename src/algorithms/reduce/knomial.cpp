@@ -9,6 +9,7 @@
 #include <algorithm>
 
 #include "algorithms/registry.hpp"
+#include "schedule/ends.hpp"
 
 namespace tutti::reduce {
 
@@ -35,11 +36,11 @@ Lane steps(Builder& b, std::uint32_t radix) {
     co_return;
   }
   const Slice result = parent ? b.scratch(0) : b.output();
-  const Endpoint into = {Place::local, 0, 0, result};
-  std::vector<Endpoint> sources = {{Place::local, 0, 0, b.input()}};
+  const Endpoint into = local_end(result);
+  std::vector<Endpoint> sources = {local_end(b.input())};
   for (auto first = children.begin(); first != children.end();) {
     const auto end = level_end(b, children, first, radix);
-    for (; first != end; ++first) sources.push_back({Place::message, *first, 0, result});
+    for (; first != end; ++first) sources.push_back(message_end(*first, result));
     if (!parent && end == children.end()) b.completing();
     co_yield b.combine(sources, {&into, 1});
     sources.assign(1, into);

@@ -7,8 +7,8 @@
 #include <array>
 #include <vector>
 
-#include "algorithms/ends.hpp"
 #include "algorithms/registry.hpp"
+#include "schedule/ends.hpp"
 
 namespace tutti::reduce_scatter {
 
@@ -41,7 +41,7 @@ Schedule make(const Request& request) {
 
 }  // namespace
 
-const Algorithm direct = {
+constexpr Algorithm direct = {
     .name = "direct",
     .collective = Collective::reduce_scatter,
     .channel = Channel::staged,
@@ -57,16 +57,6 @@ const Algorithm direct = {
 
 namespace tutti::reduce_scatter_v {
 
-const Algorithm direct = {
-    .name = "direct",
-    .collective = Collective::reduce_scatter_v,
-    .channel = Channel::staged,
-    .order = OrderClass::ordered,
-    .method = "every rank exposes its parts of all other blocks, and every rank folds its own block of all of them",
-    .citation =
-        "R. Thakur, R. Rabenseifner, W. Gropp, Optimization of collective communication operations in MPICH, "
-        "IJHPCA 19(1), 2005 (pairwise exchange, here with all at once and by load)",
-    .make = reduce_scatter::make,
-};
+constinit const Algorithm direct = varying(reduce_scatter::direct, Collective::reduce_scatter_v);
 
 }  // namespace tutti::reduce_scatter_v

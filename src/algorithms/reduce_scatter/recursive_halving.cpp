@@ -10,9 +10,9 @@
 #include <array>
 #include <vector>
 
-#include "algorithms/ends.hpp"
 #include "algorithms/patterns/halves.hpp"
 #include "algorithms/registry.hpp"
+#include "schedule/ends.hpp"
 
 namespace tutti::reduce_scatter {
 

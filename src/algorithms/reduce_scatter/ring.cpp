@@ -6,8 +6,8 @@
 // Blocks may differ in size.
 #include <array>
 
-#include "algorithms/ends.hpp"
 #include "algorithms/registry.hpp"
+#include "schedule/ends.hpp"
 
 namespace tutti::reduce_scatter {
 
@@ -39,7 +39,7 @@ Schedule make(const Request& request) {
 
 }  // namespace
 
-const Algorithm ring = {
+constexpr Algorithm ring = {
     .name = "ring",
     .collective = Collective::reduce_scatter,
     .channel = Channel::message,
@@ -55,16 +55,6 @@ const Algorithm ring = {
 
 namespace tutti::reduce_scatter_v {
 
-const Algorithm ring = {
-    .name = "ring",
-    .collective = Collective::reduce_scatter_v,
-    .channel = Channel::message,
-    .order = OrderClass::uniform,
-    .method = "every block travels once around the ring being reduced, and ends at its rank",
-    .citation =
-        "P. Patarasuk, X. Yuan, Bandwidth optimal all-reduce algorithms for clusters of workstations, "
-        "JPDC 69(2), 2009 (its first half)",
-    .make = reduce_scatter::make,
-};
+constinit const Algorithm ring = varying(reduce_scatter::ring, Collective::reduce_scatter_v);
 
 }  // namespace tutti::reduce_scatter_v

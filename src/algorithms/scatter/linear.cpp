@@ -8,10 +8,6 @@ namespace tutti::scatter {
 
 namespace {
 
-constexpr std::string_view kMethod = "the root sends every rank its block";
-constexpr std::string_view kCitation =
-    "MPI Forum, MPI: a message-passing interface standard, 1994 (the definition of MPI_Scatter)";
-
 Lane steps(Builder& b) {
   if (b.rank() != b.root()) {
     co_yield b.recv(b.root(), b.output());
@@ -22,22 +18,21 @@ Lane steps(Builder& b) {
   co_yield b.copy(b.input_block(b.rank()), b.output());
 }
 
-Schedule with_steps(Schedule schedule) {
+Schedule make(const Request& request) {
+  Schedule schedule = header_of(linear, request, 1);
   schedule.lane = [](Builder& b, std::uint32_t) { return steps(b); };
   return schedule;
 }
 
-Schedule make(const Request& request) { return with_steps(header_of(linear, request, 1)); }
-
 }  // namespace
 
-const Algorithm linear = {
+constexpr Algorithm linear = {
     .name = "linear",
     .collective = Collective::scatter,
     .channel = Channel::message,
     .order = OrderClass::ordered,
-    .method = kMethod,
-    .citation = kCitation,
+    .method = "the root sends every rank its block",
+    .citation = "MPI Forum, MPI: a message-passing interface standard, 1994 (the definition of MPI_Scatter)",
     .make = make,
 };
 
@@ -45,20 +40,6 @@ const Algorithm linear = {
 
 namespace tutti::scatter_v {
 
-namespace {
-
-Schedule make(const Request& request) { return scatter::with_steps(header_of(linear, request, 1)); }
-
-}  // namespace
-
-const Algorithm linear = {
-    .name = "linear",
-    .collective = Collective::scatter_v,
-    .channel = Channel::message,
-    .order = OrderClass::ordered,
-    .method = scatter::kMethod,
-    .citation = scatter::kCitation,
-    .make = make,
-};
+constinit const Algorithm linear = varying(scatter::linear, Collective::scatter_v);
 
 }  // namespace tutti::scatter_v
