@@ -61,6 +61,7 @@ TEST(AllToAllCost, BruckSendsABlockForEachDigitOfItsWay) {
       SCOPED_TRACE(testing::Message() << n << " ranks, radix " << radix);
       const Schedule schedule = schedule_of(Collective::all_to_all, "bruck", {.ranks = n, .radix = radix});
       const Cost bruck = cost_of(schedule);
+      EXPECT_EQ(schedule.division(Space::scratch).blocks, n - 1) << "a block for each offset but the own";
       for (std::uint32_t rank = 0; rank < n; ++rank) {
         EXPECT_EQ(bruck.ranks[rank].messages, num_partners_of_root(n, radix));
         EXPECT_EQ(bruck.ranks[rank].pieces_sent, sum_of_depths(n, radix));

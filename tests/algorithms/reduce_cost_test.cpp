@@ -38,7 +38,9 @@ TEST(ReduceCost, KnomialFoldsALevelInOneStep) {
 
 TEST(ReduceCost, ChainSendsOnceAndRoundsAtEachRank) {
   for_each_asked({2}, [](const Asked& asked) {
-    const Cost chain = reduce("chain", asked);
+    const Schedule schedule = schedule_of(Collective::reduce, "chain", asked);
+    const Cost chain = cost_of(schedule);
+    EXPECT_EQ(schedule.division(Space::scratch).blocks, 0U);
     EXPECT_EQ(chain.total.messages, asked.ranks - 1);
     EXPECT_LE(chain.most.messages, 1U);
     EXPECT_LE(chain.most.pieces_received, 1U);

@@ -5,9 +5,9 @@
 // blocks are sent, so with k = 2 and a power of two N/2·log2 N of them against N-1 of the pairwise exchange. Any number
 // of ranks, any radix from 2 on; a radix of N or more sends every block straight to its end.
 //
-// Between hops blocks are kept by their offset, in N blocks of scratch; the first hops are made from the input, so what
-// the original's rotation at the beginning copies is only those blocks that do not go in the first phase. The rotation
-// at its end is a copy of each block.
+// Between hops blocks are kept by their offset, in N-1 blocks of scratch; the first hops are made from the input, so
+// what the original's rotation at the beginning copies is only those blocks that do not go in the first phase. The
+// rotation at its end is a copy of each block.
 #include <algorithm>
 
 #include "algorithms/registry.hpp"
@@ -23,6 +23,11 @@ std::uint32_t num_with_digit(std::uint64_t n, std::uint64_t digit, std::uint64_t
   return static_cast<std::uint32_t>(n / (radix * value) * value + (rest > begin ? std::min(rest - begin, value) : 0));
 }
 
+// Where `count` blocks from offset `first` on rest on their way. A rank's block for itself, of offset 0, has none.
+Slice resting(std::uint32_t first, std::uint32_t count = 1, Builder::Pattern pattern = {}) {
+  return Builder::blocks(Space::scratch, first - 1, count, pattern);
+}
+
 Lane steps(Builder& b, std::uint32_t radix) {
   const std::uint32_t n = b.num_ranks();
   for (std::uint64_t value = 1; value < n; value *= radix) {
@@ -33,29 +38,26 @@ Lane steps(Builder& b, std::uint32_t radix) {
     for (std::uint64_t digit = 1; digit < end; ++digit) {
       const auto hop = static_cast<std::int64_t>(digit * value);
       const std::uint32_t count = num_with_digit(n, digit, value, radix);
-      co_yield b.send(b.neighbour(hop),
-                      value == 1 ? b.blocks(Space::input, b.neighbour(hop), count, {1, apart})
-                                 : b.blocks(Space::scratch, static_cast<std::uint32_t>(hop), count, {unit, apart}));
+      co_yield b.send(b.neighbour(hop), value == 1 ? b.blocks(Space::input, b.neighbour(hop), count, {1, apart})
+                                                   : resting(static_cast<std::uint32_t>(hop), count, {unit, apart}));
     }
     if (value == 1 && n > radix) {
-      const std::uint32_t resting = (n - 1) / radix;
-      co_yield b.copy(b.blocks(Space::input, b.neighbour(radix), resting, {1, radix}),
-                      b.blocks(Space::scratch, radix, resting, {1, radix}));
+      const std::uint32_t count = (n - 1) / radix;
+      co_yield b.copy(b.blocks(Space::input, b.neighbour(radix), count, {1, radix}), resting(radix, count, {1, radix}));
     }
     for (std::uint64_t digit = 1; digit < end; ++digit) {
       const auto hop = static_cast<std::int64_t>(digit * value);
       const std::uint32_t count = num_with_digit(n, digit, value, radix);
-      co_yield b.recv(b.neighbour(-hop),
-                      b.blocks(Space::scratch, static_cast<std::uint32_t>(hop), count, {unit, apart}));
+      co_yield b.recv(b.neighbour(-hop), resting(static_cast<std::uint32_t>(hop), count, {unit, apart}));
     }
   }
   co_yield b.copy(b.input_block(b.rank()), b.output_block(b.rank()));
   for (std::uint32_t offset = 1; offset < n; ++offset)
-    co_yield b.copy(b.scratch(offset), b.output_block(b.neighbour(-std::int64_t{offset})));
+    co_yield b.copy(resting(offset), b.output_block(b.neighbour(-std::int64_t{offset})));
 }
 
 Schedule make(const Request& request) {
-  Schedule schedule = header_of(bruck, request, 1, 1, request.num_ranks);
+  Schedule schedule = header_of(bruck, request, 1, 1, request.num_ranks - 1);
   schedule.lane = [radix = request.parameters.radix](Builder& b, std::uint32_t) { return steps(b, radix); };
   return schedule;
 }

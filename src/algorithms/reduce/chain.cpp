@@ -2,10 +2,13 @@
 // folds its own part in front of it, until it comes to the root from its right.
 //
 // Meant for large messages: each rank receives and sends the block once, and while one round goes on to the next rank
-// the following one arrives. N-1 hops of latency and N-1 roundings. Any number of ranks, any root. One block of
-// scratch, which is only written where neighbours are not fused. With rank 0 as root the fold is in rank order; with
-// another root it begins with the root.
+// the following one arrives. N-1 hops of latency and N-1 roundings. Any number of ranks, any root. No scratch,
+// because a partial result goes from message to message and is stored only at the root. With rank 0 as root the fold is
+// in rank order; with another root it begins with the root.
+#include <array>
+
 #include "algorithms/registry.hpp"
+#include "schedule/ends.hpp"
 
 namespace tutti::reduce {
 
@@ -21,13 +24,13 @@ Lane steps(Builder& b) {
   } else if (is_last) {
     co_yield b.send(left, b.input());
   } else {
-    co_yield b.reduce_recv(b.input(), right, b.scratch(0));
-    co_yield b.send_away(left, b.scratch(0));
+    const Slice part = b.input();
+    co_yield b.combine(std::array{local_end(part), message_end(right, part)}, std::array{message_end(left, part)});
   }
 }
 
 Schedule make(const Request& request) {
-  Schedule schedule = header_of(chain, request, 1, 1, 1);
+  Schedule schedule = header_of(chain, request, 1);
   if (request.root == 0) schedule.order = OrderClass::rank_order;
   schedule.lane = [](Builder& b, std::uint32_t) { return steps(b); };
   return schedule;
