@@ -24,13 +24,6 @@ TEST(Algorithms, AreFoundWithHyphenOrUnderscore) {
   EXPECT_EQ(find_algorithm(Collective::all_reduce, "two"), nullptr);
 }
 
-// Rows of a collective that do not stand together are not found.
-TEST(Algorithms, EveryRowIsFoundByItsName) {
-  for (const Algorithm* algorithm : all_algorithms())
-    EXPECT_EQ(find_algorithm(algorithm->collective, algorithm->name), algorithm)
-        << name_of(algorithm->collective) << " " << algorithm->name;
-}
-
 TEST(Algorithms, RingAsWrittenAndFused) {
   const Schedule ring = make("ring", 3);
   const Program written = collect(ring, 1, Fusion::none);
