@@ -2,6 +2,8 @@
 //
 // Meant for large blocks: N-1 steps, one message each, and N-1 blocks sent per rank, which is the least there can be.
 // Any number of ranks; no scratch. Blocks may differ in size, but then every step takes as long as the largest.
+#include "algorithms/parts/ring.hpp"
+
 #include "algorithms/registry.hpp"
 
 namespace tutti::all_gather {
@@ -9,16 +11,10 @@ namespace tutti::all_gather {
 namespace {
 
 Lane steps(Builder& b) {
-  const std::uint32_t n = b.num_ranks();
-  const std::uint32_t right = b.neighbour(1);
-  const std::uint32_t left = b.neighbour(-1);
   co_yield b.copy(b.input(), b.output_block(b.rank()));
-  if (n > 1) co_yield b.send(right, b.output_block(b.rank()));
-  for (std::uint32_t step = 1; step < n; ++step) {
-    const std::uint32_t block = b.neighbour(-static_cast<std::int64_t>(step));
-    co_yield b.recv(left, b.output_block(block));
-    if (step + 1 < n) co_yield b.send(right, b.output_block(block));
-  }
+  for (Lane turn = parts::hand_around(b, parts::ring_of_all(b), {.are_blocks = true}, b.num_ranks() - 1);
+       const Step* step = turn.next();)
+    co_yield *step;
 }
 
 Schedule make(const Request& request) {

@@ -4,37 +4,29 @@
 // Meant for large blocks where links carry both directions at once: floor(N/2) steps, one message a direction, and N-1
 // blocks sent per rank, the least there can be. With an even number of ranks the opposite block comes from the left,
 // so one direction has one block more. Any number of ranks; no scratch. A lane for each direction.
+#include "algorithms/parts/ring.hpp"
 #include "algorithms/registry.hpp"
 
 namespace tutti::all_gather {
 
 namespace {
 
+using parts::hand_around;
+using parts::ring_of_all;
+
+constexpr parts::Chunks kBlocks = {.are_blocks = true};
+
 Lane to_the_right(Builder& b) {
-  const std::uint32_t distance = b.num_ranks() / 2;
-  const std::uint32_t right = b.neighbour(1);
-  const std::uint32_t left = b.neighbour(-1);
   co_yield b.copy(b.input(), b.output_block(b.rank()));
-  if (distance > 0) co_yield b.send(right, b.output_block(b.rank()));
-  for (std::uint32_t step = 1; step <= distance; ++step) {
-    const std::uint32_t block = b.neighbour(-static_cast<std::int64_t>(step));
-    co_yield b.recv(left, b.output_block(block));
-    if (step < distance) co_yield b.send(right, b.output_block(block));
-  }
+  for (Lane turn = hand_around(b, ring_of_all(b), kBlocks, b.num_ranks() / 2); const Step* step = turn.next();)
+    co_yield *step;
 }
 
 Lane to_the_left(Builder& b) {
-  const std::uint32_t distance = (b.num_ranks() - 1) / 2;
-  const std::uint32_t right = b.neighbour(1);
-  const std::uint32_t left = b.neighbour(-1);
-  if (distance == 0) co_return;
   b.after(0, 0);  // the copy of the own block
-  co_yield b.send(left, b.output_block(b.rank()));
-  for (std::uint32_t step = 1; step <= distance; ++step) {
-    const std::uint32_t block = b.neighbour(step);
-    co_yield b.recv(right, b.output_block(block));
-    if (step < distance) co_yield b.send(left, b.output_block(block));
-  }
+  for (Lane turn = hand_around(b, ring_of_all(b, true), kBlocks, (b.num_ranks() - 1) / 2);
+       const Step* step = turn.next();)
+    co_yield *step;
 }
 
 Schedule make(const Request& request) {

@@ -7,7 +7,7 @@
 //
 // Halving goes with doubling of the distance: neighbours meet first, so what a rank has folded is always a run of
 // ranks, and results are in rank order.
-#include "algorithms/all_reduce/halving.hpp"
+#include "algorithms/parts/halving.hpp"
 #include "algorithms/registry.hpp"
 
 namespace tutti::all_reduce {
@@ -26,7 +26,9 @@ Schedule make(const Request& request) {
   const std::uint32_t places = patterns::floor_power(request.num_ranks, 2);
   Schedule schedule = header_of(rabenseifner, request, places);
   const patterns::FoldIn folded(request.num_ranks, places);
-  schedule.lane = [folded](Builder& b, std::uint32_t) { return halve_and_double(b, folded, {peer, keeps_upper}); };
+  schedule.lane = [folded](Builder& b, std::uint32_t) {
+    return parts::halve_and_double(b, folded, {peer, keeps_upper});
+  };
   return schedule;
 }
 

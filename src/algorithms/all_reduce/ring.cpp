@@ -2,41 +2,21 @@
 // then N-1 places further, being handed out.
 //
 // Meant for large messages: 2(N-1) steps, and 2·n·(N-1)/N bytes sent per rank, which is the least there can be. Any
-// number of ranks, and any count (pieces may be empty); no scratch. After the first half rank r holds piece r+1 whole.
+// number of ranks, and any count (pieces may be empty); no scratch. After the first half rank r holds piece r whole.
+#include "algorithms/parts/ring.hpp"
+
 #include "algorithms/registry.hpp"
 
 namespace tutti::all_reduce {
 
 namespace {
 
-Lane steps(Builder& b) {
-  const std::uint32_t n = b.num_ranks();
-  if (n == 1) {
-    b.completing();
-    co_yield b.copy(b.input(), b.output());
-    co_return;
-  }
-  const std::uint32_t right = b.neighbour(1);
-  const std::uint32_t left = b.neighbour(-1);
-
-  co_yield b.send(right, b.input(b.rank()));
-  for (std::uint32_t step = 1; step < n; ++step) {
-    const std::uint32_t piece = b.neighbour(-static_cast<std::int64_t>(step));
-    if (step + 1 == n) b.completing();
-    co_yield b.recv_reduce(left, b.input(piece), b.output(piece));
-    // A partial sum is of no use here once it has gone on; the last one is whole and stays.
-    co_yield step + 1 < n ? b.send_away(right, b.output(piece)) : b.send(right, b.output(piece));
-  }
-  for (std::uint32_t step = 0; step + 1 < n; ++step) {
-    const std::uint32_t piece = b.neighbour(-static_cast<std::int64_t>(step));
-    co_yield b.recv(left, b.output(piece));
-    if (step + 2 < n) co_yield b.send(right, b.output(piece));
-  }
-}
+using parts::fold_and_hand_around;
+using parts::ring_of_all;
 
 Schedule make(const Request& request) {
   Schedule schedule = header_of(ring, request, request.num_ranks);
-  schedule.lane = [](Builder& b, std::uint32_t) { return steps(b); };
+  schedule.lane = [](Builder& b, std::uint32_t) { return fold_and_hand_around(b, ring_of_all(b), {}); };
   return schedule;
 }
 

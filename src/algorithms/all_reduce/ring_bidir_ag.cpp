@@ -1,60 +1,38 @@
 // Ring all-reduce with a bidirectional all-gather: the reduce-scatter goes around to the right as in the ring; then
 // finished shards go out both ways at once.
 //
-// N shards, one piece each. Reduce-scatter: N-1 rounds to the right, after which rank r owns shard r+1. All-gather:
+// N shards, one piece each. Reduce-scatter: N-1 rounds to the right, after which rank r owns shard r. All-gather:
 // ceil((N-1)/2) rounds to the right and, at the same time, floor((N-1)/2) rounds to the left. So there are
 // (N-1) + ceil((N-1)/2) rounds instead of the ring's 2(N-1), with as much sent: 2·n·(N-1)/N a rank. Meant for medium
 // and large messages. Any number of ranks, and any count; no scratch. Two lanes, the second for the way to the left;
 // up to two ranks have nothing to go left.
+#include "algorithms/parts/ring.hpp"
 #include "algorithms/registry.hpp"
 
 namespace tutti::all_reduce {
 
 namespace {
 
-// The step of the lane to the right in which a rank's own shard becomes whole: a send, then pairs of a fold and a send,
-// of which it is the last fold.
-std::uint32_t step_that_completes(std::uint32_t num_ranks) { return 2 * (num_ranks - 1) - 1; }
+using parts::Ring;
+using parts::ring_of_all;
 
 Lane to_the_right(Builder& b) {
+  const Ring ring = ring_of_all(b);
   const std::uint32_t n = b.num_ranks();
   if (n == 1) {
     b.completing();
     co_yield b.copy(b.input(), b.output());
     co_return;
   }
-  const std::uint32_t right = b.neighbour(1);
-  const std::uint32_t left = b.neighbour(-1);
-
-  co_yield b.send(right, b.input(b.rank()));
-  for (std::uint32_t round = 1; round < n; ++round) {
-    const std::uint32_t shard = b.neighbour(-static_cast<std::int64_t>(round));
-    const bool is_whole = round + 1 == n;
-    if (is_whole) b.completing();
-    co_yield b.recv_reduce(left, b.input(shard), b.output(shard));
-    co_yield is_whole ? b.send(right, b.output(shard)) : b.send_away(right, b.output(shard));
-  }
-  const std::uint32_t rounds = n / 2;  // ceil((n-1)/2)
-  for (std::uint32_t round = 0; round < rounds; ++round) {
-    const std::uint32_t shard = b.neighbour(-static_cast<std::int64_t>(round));
-    co_yield b.recv(left, b.output(shard));
-    if (round + 1 < rounds) co_yield b.send(right, b.output(shard));
-  }
+  for (Lane turn = fold_around(b, ring, {}, Space::input, true); const Step* step = turn.next();) co_yield *step;
+  // ceil((n-1)/2) ranks to the right, and the others to the left.
+  for (Lane turn = hand_around(b, ring, {}, n / 2); const Step* step = turn.next();) co_yield *step;
 }
 
 Lane to_the_left(Builder& b) {
-  const std::uint32_t n = b.num_ranks();
-  const std::uint32_t right = b.neighbour(1);
-  const std::uint32_t left = b.neighbour(-1);
-  const std::uint32_t rounds = (n - 1) / 2;
-
-  b.after(0, step_that_completes(n));
-  co_yield b.send(left, b.output(b.neighbour(1)));
-  for (std::uint32_t round = 1; round <= rounds; ++round) {
-    const std::uint32_t shard = b.neighbour(std::int64_t{1} + round);
-    co_yield b.recv(right, b.output(shard));
-    if (round < rounds) co_yield b.send(left, b.output(shard));
-  }
+  const Ring ring = ring_of_all(b, true);
+  b.after(0, num_steps_of_fold(ring) - 1);
+  for (Lane turn = hand_around(b, ring, {}, (b.num_ranks() - 1) / 2); const Step* step = turn.next();) co_yield *step;
 }
 
 Schedule make(const Request& request) {

@@ -14,7 +14,7 @@
 
 #include <fmt/format.h>
 
-#include "algorithms/all_reduce/halving.hpp"
+#include "algorithms/parts/halving.hpp"
 #include "algorithms/registry.hpp"
 
 namespace tutti::all_reduce {
@@ -86,7 +86,7 @@ Schedule make(const Request& request) {
     Schedule schedule = header_of(swing, request, ranks);
     const patterns::FoldIn unfolded(ranks, ranks);
     schedule.lane = [unfolded](Builder& b, std::uint32_t) {
-      return halve_and_double(b, unfolded, {patterns::swing_peer, patterns::swing_keeps_upper});
+      return parts::halve_and_double(b, unfolded, {patterns::swing_peer, patterns::swing_keeps_upper});
     };
     return schedule;
   }

@@ -7,7 +7,7 @@
 #include "algorithms/patterns/fold_in.hpp"
 #include "schedule/schedule.hpp"
 
-namespace tutti::all_reduce {
+namespace tutti::parts {
 
 // Who meets whom. Two that meet in a step have exchanged with the same groups before, and keep different halves.
 struct Halving {
@@ -20,4 +20,4 @@ struct Halving {
 // first in a fold.
 [[nodiscard]] Lane halve_and_double(Builder& b, patterns::FoldIn folded, Halving halving);
 
-}  // namespace tutti::all_reduce
+}  // namespace tutti::parts

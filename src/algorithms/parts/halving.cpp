@@ -1,6 +1,6 @@
-#include "algorithms/all_reduce/halving.hpp"
+#include "algorithms/parts/halving.hpp"
 
-namespace tutti::all_reduce {
+namespace tutti::parts {
 
 namespace {
 
@@ -59,4 +59,4 @@ Lane halve_and_double(Builder& b, patterns::FoldIn folded, Halving halving) {
   if (is_pair) co_yield b.send(leader + 1, b.output(0, pieces));
 }
 
-}  // namespace tutti::all_reduce
+}  // namespace tutti::parts
