@@ -1,5 +1,5 @@
-// Recursive multiplying all-reduce, and recursive doubling, which is its case of radix 2: in each round groups of k
-// ranks exchange all they have, everyone folds the k parts, and what a rank has stands for k times as many ranks.
+// Recursive multiplying all-reduce: in each round groups of k ranks exchange all they have, everyone folds the k parts,
+// and what a rank has stands for k times as many ranks. recursive_doubling is its case of radix 2.
 //
 // Meant for small messages: log_k N rounds of k-1 messages with the whole buffer, where N is a power of k; where it is
 // a product of numbers up to k, a round for each of them, if that takes no more rounds than folding in. Any other
@@ -84,23 +84,13 @@ Lane steps(Builder& b, FoldIn folded, std::vector<std::uint32_t> bases) {
   if (!group.empty()) co_yield b.combine(result, group);
 }
 
-void set_lanes(Schedule& schedule, std::uint32_t radix) {
-  const std::vector<std::uint32_t> bases = patterns::exchange_bases(schedule.num_ranks, radix);
-  std::uint32_t places = 1;
-  for (const std::uint32_t base : bases) places *= base;
-  const FoldIn folded(schedule.num_ranks, places);
-  schedule.lane = [folded, bases](Builder& b, std::uint32_t) { return steps(b, folded, bases); };
-}
-
 Schedule make(const Request& request) {
   Schedule schedule = header_of(recursive_multiplying, request, 1);
-  set_lanes(schedule, request.parameters.radix);
-  return schedule;
-}
-
-Schedule make_doubling(const Request& request) {
-  Schedule schedule = header_of(recursive_doubling, request, 1);
-  set_lanes(schedule, 2);
+  const std::vector<std::uint32_t> bases = patterns::exchange_bases(request.num_ranks, request.parameters.radix);
+  std::uint32_t places = 1;
+  for (const std::uint32_t base : bases) places *= base;
+  const FoldIn folded(request.num_ranks, places);
+  schedule.lane = [folded, bases](Builder& b, std::uint32_t) { return steps(b, folded, bases); };
   return schedule;
 }
 
@@ -117,18 +107,6 @@ const Algorithm recursive_multiplying = {
         "M. Ruefenacht, M. Bull, S. Booth, Generalisation of recursive doubling for AllReduce: now with simulation, "
         "Parallel Computing 69, 2017",
     .make = make,
-};
-
-const Algorithm recursive_doubling = {
-    .name = "recursive_doubling",
-    .collective = Collective::all_reduce,
-    .channel = Channel::message,
-    .order = OrderClass::rank_order,
-    .method = "in each round pairs of ranks, twice as far apart as before, exchange all they have and fold it",
-    .citation =
-        "R. Thakur, R. Rabenseifner, W. Gropp, Optimization of collective communication operations in MPICH, "
-        "IJHPCA 19(1), 2005",
-    .make = make_doubling,
 };
 
 }  // namespace tutti::all_reduce
