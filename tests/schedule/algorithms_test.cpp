@@ -29,7 +29,7 @@ TEST(Algorithms, RingAsWrittenAndFused) {
   const Program written = collect(ring, 1, Fusion::none);
   EXPECT_EQ(names_of(written.lanes[0]),
             (std::vector<std::string>{"send", "recv_reduce", "send", "recv_reduce", "send", "recv", "send", "recv"}));
-  EXPECT_EQ(to_string(written.lanes[0][1]), "recv_reduce output[0.2] = message(0) + input[0.2]");
+  EXPECT_EQ(to_string(written.lanes[0][1]), "recv_reduce output[0.0] = message(0) + input[0.0]");
   const Program fused = collect(ring, 1, Fusion::neighbours);
   EXPECT_EQ(names_of(fused.lanes[0]),
             (std::vector<std::string>{"send", "recv_reduce_send", "recv_reduce_send", "recv_send", "recv"}));

@@ -2,7 +2,8 @@
 // then N-1 places further, being handed out.
 //
 // Meant for large messages: 2(N-1) steps, and 2·n·(N-1)/N bytes sent per rank, which is the least there can be. Any
-// number of ranks, and any count (pieces may be empty); no scratch. After the first half rank r holds piece r whole.
+// number of ranks, and any count (pieces may be empty); no scratch. Rank r begins with its
+// piece r, and after the first half holds piece r+1 whole.
 #include "algorithms/parts/ring.hpp"
 
 #include "algorithms/registry.hpp"
@@ -16,7 +17,7 @@ using parts::ring_of_all;
 
 Schedule make(const Request& request) {
   Schedule schedule = header_of(ring, request, request.num_ranks);
-  schedule.lane = [](Builder& b, std::uint32_t) { return fold_and_hand_around(b, ring_of_all(b), {}); };
+  schedule.lane = [](Builder& b, std::uint32_t) { return fold_and_hand_around(b, ring_of_all(b, false, 1), {}); };
   return schedule;
 }
 

@@ -1,8 +1,8 @@
 // Ring all-reduce with a bidirectional all-gather: the reduce-scatter goes around to the right as in the ring; then
 // finished shards go out both ways at once.
 //
-// N shards, one piece each. Reduce-scatter: N-1 rounds to the right, after which rank r owns shard r. All-gather:
-// ceil((N-1)/2) rounds to the right and, at the same time, floor((N-1)/2) rounds to the left. So there are
+// N shards, one piece each. Reduce-scatter: N-1 rounds to the right, after which rank r owns shard (r+1) mod N.
+// All-gather: ceil((N-1)/2) rounds to the right and, at the same time, floor((N-1)/2) rounds to the left. So there are
 // (N-1) + ceil((N-1)/2) rounds instead of the ring's 2(N-1), with as much sent: 2·n·(N-1)/N a rank. Meant for medium
 // and large messages. Any number of ranks, and any count; no scratch. Two lanes, the second for the way to the left;
 // up to two ranks have nothing to go left.
@@ -17,7 +17,7 @@ using parts::Ring;
 using parts::ring_of_all;
 
 Lane to_the_right(Builder& b) {
-  const Ring ring = ring_of_all(b);
+  const Ring ring = ring_of_all(b, false, 1);
   const std::uint32_t n = b.num_ranks();
   if (n == 1) {
     b.completing();
@@ -30,7 +30,7 @@ Lane to_the_right(Builder& b) {
 }
 
 Lane to_the_left(Builder& b) {
-  const Ring ring = ring_of_all(b, true);
+  const Ring ring = ring_of_all(b, true, 1);
   b.after(0, num_steps_of_fold(ring) - 1);
   for (Lane turn = hand_around(b, ring, {}, (b.num_ranks() - 1) / 2); const Step* step = turn.next();) co_yield *step;
 }

@@ -13,17 +13,18 @@ namespace tutti::parts {
 struct Ring {
   patterns::Line line;
   bool backwards = false;
+  std::uint32_t shift = 0;  // the chunk of a place is the one with a number so much greater, going around
 
   [[nodiscard]] std::uint32_t next() const { return backwards ? line.previous() : line.next(); }
   [[nodiscard]] std::uint32_t previous() const { return backwards ? line.next() : line.previous(); }
-  // The place whose rank is `distance` before this one on the way; a distance of at most one length.
-  [[nodiscard]] std::uint32_t place_before(std::uint32_t distance) const {
-    return line.place_before(backwards ? line.length - distance : distance);
+  // The chunk of the place whose rank is `distance` before this one on the way; a distance of at most one length.
+  [[nodiscard]] std::uint32_t chunk_before(std::uint32_t distance) const {
+    return (line.place_before(backwards ? line.length - distance : distance) + shift) % line.length;
   }
 };
 
 // All ranks, in their order.
-[[nodiscard]] Ring ring_of_all(const Builder& b, bool backwards = false);
+[[nodiscard]] Ring ring_of_all(const Builder& b, bool backwards = false, std::uint32_t shift = 0);
 
 // A chunk for each place of a ring: `size` pieces of block 0, those of place 0 from piece `first` on; or a block each.
 struct Chunks {
