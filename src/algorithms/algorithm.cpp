@@ -53,6 +53,8 @@ std::string full_name(const Algorithm& algorithm, const Request& request) {
   if (algorithm.takes.corner && parameters.corner != 0) parts.push_back(fmt::format("corner {}", parameters.corner));
   if (algorithm.takes.groups) {
     parts.push_back(fmt::format("{}", fmt::join(parameters.groups, "+")));
+  }
+  if (algorithm.takes.groups && parameters.groups.size() > 1) {
     // With the parameters that the inner algorithm takes of the same request.
     const Algorithm* const inner = find_algorithm(algorithm.collective, parameters.inner);
     const bool takes_groups = inner != nullptr && inner->takes.groups;

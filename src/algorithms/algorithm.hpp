@@ -69,7 +69,7 @@ struct Algorithm {
 // What keeps the algorithm from doing what is asked, in words; empty if nothing does. Only then make() may be called.
 [[nodiscard]] std::string objection_to(const Algorithm& algorithm, const Request& request);
 
-// "ring", "recursive_multiplying(3)", "bucket_2d(4x2)", "hierarchical(2+3, ring)".
+// "ring", "recursive_multiplying(3)", "bucket_2d(4x2)", "hierarchical(2+3, ring)", of one group "hierarchical(5)".
 [[nodiscard]] std::string full_name(const Algorithm& algorithm, const Request& request);
 
 // The request's schedule without its steps: what make() fills in.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <random>
+#include <utility>
 
 #include "algorithms/registry.hpp"
 
@@ -12,6 +13,8 @@ namespace {
 constexpr std::uint32_t kMostRadix = 8;
 constexpr std::uint32_t kMostCorner = 4;
 constexpr int kDrawnGroupings = 4;
+
+using Groups = std::vector<std::uint32_t>;
 
 // Each request once with every value of one parameter.
 template <typename Values, typename Set>
@@ -31,8 +34,17 @@ std::vector<T> numbers(const std::optional<T>& only, T first, T last) {
   return all;
 }
 
-// Every grid whose ranks divide the number of ranks; the algorithm says whether it wants all of them. Squarest first.
-std::vector<Grid> grids_of(std::uint32_t num_ranks, const std::optional<Grid>& only) {
+// The greatest divisor that is not above the square root: 1 for primes.
+std::uint32_t square_divisor(std::uint32_t number) {
+  std::uint32_t divisor = 1;
+  for (std::uint32_t each = 1; each * each <= number; ++each)
+    if (number % each == 0) divisor = each;
+  return divisor;
+}
+
+// Every grid whose ranks divide the number of ranks; the algorithm says whether it wants all of them. Squarest first,
+// and of `first_cells` ranks before others.
+std::vector<Grid> grids_of(std::uint32_t num_ranks, std::uint32_t first_cells, const std::optional<Grid>& only) {
   if (only) return {*only};
   std::vector<Grid> grids;
   for (std::uint32_t cells = num_ranks; cells >= 1; --cells) {
@@ -43,64 +55,169 @@ std::vector<Grid> grids_of(std::uint32_t num_ranks, const std::optional<Grid>& o
     std::stable_sort(of_cells.begin(), of_cells.end(), [](const Grid& a, const Grid& b) {
       return std::max(a.width, a.height) < std::max(b.width, b.height);
     });
-    grids.insert(grids.end(), of_cells.begin(), of_cells.end());
+    grids.insert(cells == first_cells ? grids.begin() : grids.end(), of_cells.begin(), of_cells.end());
   }
   return grids;
 }
 
-std::vector<std::vector<std::uint32_t>> groupings_of(std::uint32_t num_ranks, const CaseFilter& filter) {
+// About as many groups as they have ranks, all alike where the number of ranks allows: 12 as 4+4+4, 7 as 4+3.
+Groups usual_groups(std::uint32_t num_ranks) {
+  std::uint32_t num_groups = square_divisor(num_ranks);
+  if (num_groups == 1)
+    while (num_groups < num_ranks && (num_groups < 2 || (num_groups + 1) * (num_groups + 1) <= num_ranks)) ++num_groups;
+  Groups groups(num_groups, num_ranks / num_groups);
+  for (std::uint32_t each = 0; each < num_ranks % num_groups; ++each) ++groups[each];
+  return groups;
+}
+
+std::mt19937_64 random_of(const CaseFilter& filter, std::uint32_t num_ranks) {
+  std::seed_seq seed{filter.seed & UINT32_MAX, filter.seed >> 32U, std::uint64_t{num_ranks}};
+  return std::mt19937_64(seed);
+}
+
+std::vector<Groups> groupings_of(std::uint32_t num_ranks, const CaseFilter& filter, std::mt19937_64& random) {
   if (filter.groups) return {*filter.groups};
-  std::vector<std::vector<std::uint32_t>> groupings = {{num_ranks}, std::vector<std::uint32_t>(num_ranks, 1)};
-  std::mt19937_64 random(filter.seed + num_ranks);
+  std::vector<Groups> groupings = {usual_groups(num_ranks)};
+  const auto add = [&](Groups groups) {
+    if (std::find(groupings.begin(), groupings.end(), groups) == groupings.end())
+      groupings.push_back(std::move(groups));
+  };
+  add({num_ranks});
+  add(Groups(num_ranks, 1));
   for (int drawn = 0; num_ranks > 2 && drawn < kDrawnGroupings; ++drawn) {
-    std::vector<std::uint32_t> groups;
+    Groups groups;
     const std::uint64_t widest = 1 + random() % (num_ranks - 1);
     for (std::uint32_t left = num_ranks; left > 0; left -= groups.back())
       groups.push_back(std::min(left, static_cast<std::uint32_t>(1 + random() % widest)));
-    groupings.push_back(std::move(groups));
+    add(std::move(groups));
   }
   return groupings;
 }
 
-// The algorithms that may stand between groups: those of the same collective over messages that take nothing.
-std::vector<std::string> inner_of(const Algorithm& algorithm, const CaseFilter& filter) {
-  if (filter.inner) return {*filter.inner};
-  std::vector<std::string> names;
+// What is asked of the algorithm between groups.
+CaseFilter between_groups(const CaseFilter& filter) {
+  CaseFilter between = filter;
+  between.groups.reset();
+  between.inner.reset();
+  return between;
+}
+
+// The algorithms that may stand between groups, those of the same collective over messages: with all that is asked for.
+std::vector<const Algorithm*> inner_of(const Algorithm& algorithm, const CaseFilter& filter) {
+  std::vector<const Algorithm*> inner;
   for (const Algorithm* each : algorithms_of(algorithm.collective)) {
-    const bool plain = !each->takes.grid && !each->takes.groups && !each->takes.radix;
-    if (each->channel == Channel::message && plain) names.emplace_back(each->name);
+    if (each->channel == Channel::message && parameter_not_taken(*each, between_groups(filter)).empty())
+      inner.push_back(each);
   }
-  return names;
+  return inner;
+}
+
+// The request with an algorithm between its groups: in all its cases, or in one that is drawn. Where it has none, once
+// with what is asked for, for its objection.
+void add_inner(std::vector<Request>& requests, Request request, std::string_view name, const Cases& cases,
+               const CaseFilter& filter, std::mt19937_64* draw) {
+  const Groups groups = std::exchange(request.parameters.groups, {});
+  const auto add = [&](Parameters parameters) {
+    parameters.groups = groups;
+    parameters.inner = name;
+    requests.emplace_back(request).parameters = std::move(parameters);
+  };
+  if (cases.requests.empty()) {
+    if (filter.radix) request.parameters.radix = *filter.radix;
+    if (filter.grid) request.parameters.grid = *filter.grid;
+    if (filter.corner) request.parameters.corner = *filter.corner;
+    add(request.parameters);
+  } else if (draw != nullptr) {
+    add(cases.requests[(*draw)() % cases.requests.size()].parameters);
+  } else {
+    for (const Request& each : cases.requests) add(each.parameters);
+  }
+}
+
+// The request in groups; not in one alone where an algorithm between groups is asked for.
+std::vector<Request> in_groups(const Algorithm& algorithm, Request request, const CaseFilter& filter) {
+  std::vector<Request> requests;
+  std::mt19937_64 random = random_of(filter, request.num_ranks);
+  const std::vector<Groups> groupings = groupings_of(request.num_ranks, filter, random);
+  for (const Groups& groups : groupings) {
+    request.parameters.groups = groups;
+    if (groups.size() == 1) {
+      if (!filter.inner && !filter.radix && !filter.grid && !filter.corner) requests.push_back(request);
+      continue;
+    }
+    std::mt19937_64* const draw = &groups == &groupings.front() ? nullptr : &random;
+    const auto num_groups = static_cast<std::uint32_t>(groups.size());
+    const Algorithm* const asked = filter.inner ? find_algorithm(algorithm.collective, *filter.inner) : nullptr;
+    if (filter.inner && asked == nullptr) {
+      add_inner(requests, request, *filter.inner, {}, filter, draw);
+      continue;
+    }
+    for (const Algorithm* inner : asked != nullptr ? std::vector{asked} : inner_of(algorithm, filter)) {
+      const bool is_right = inner->channel == Channel::message;
+      const Cases cases = is_right ? find_cases(*inner, num_groups, between_groups(filter)) : Cases();
+      add_inner(requests, request, inner->name, cases, filter, draw);
+    }
+  }
+  return requests;
 }
 
 }  // namespace
 
-std::vector<Request> cases_of(const Algorithm& algorithm, std::uint32_t num_ranks, const CaseFilter& filter) {
+Cases find_cases(const Algorithm& algorithm, std::uint32_t num_ranks, const CaseFilter& filter) {
   std::vector<Request> requests = {{.collective = algorithm.collective, .num_ranks = num_ranks}};
+  const Takes& takes = algorithm.takes;
   if (facts_of(algorithm.collective).has_root) {
     multiply(requests, numbers(filter.root, 0U, num_ranks - 1),
              [](Request& request, std::uint32_t root) { request.root = root; });
   }
-  if (algorithm.takes.radix) {
+  if (takes.radix) {
     multiply(requests, numbers(filter.radix, 2U, kMostRadix),
              [](Request& request, std::uint32_t radix) { request.parameters.radix = radix; });
   }
-  if (algorithm.takes.grid) {
-    multiply(requests, grids_of(num_ranks, filter.grid),
+  if (takes.grid) {
+    const std::uint32_t first = takes.whole_grids ? num_ranks / square_divisor(num_ranks) : num_ranks;
+    multiply(requests, grids_of(num_ranks, first, filter.grid),
              [](Request& request, const Grid& grid) { request.parameters.grid = grid; });
   }
-  if (algorithm.takes.corner) {
+  if (takes.corner) {
     multiply(requests, numbers(filter.corner, 0U, kMostCorner),
              [](Request& request, std::uint32_t corner) { request.parameters.corner = corner; });
   }
-  if (algorithm.takes.groups) {
-    multiply(requests, groupings_of(num_ranks, filter),
-             [](Request& request, const std::vector<std::uint32_t>& groups) { request.parameters.groups = groups; });
-    multiply(requests, inner_of(algorithm, filter),
-             [](Request& request, const std::string& inner) { request.parameters.inner = inner; });
+  if (takes.groups) requests = in_groups(algorithm, requests.front(), filter);
+  Cases cases;
+  if (requests.empty()) cases.objection = "in one group alone, no algorithm runs between groups";
+  for (Request& request : requests) {
+    std::string objection = objection_to(algorithm, request);
+    if (objection.empty()) {
+      cases.requests.push_back(std::move(request));
+    } else if (cases.objection.empty()) {
+      cases.objection = std::move(objection);
+    }
   }
-  std::erase_if(requests, [&](const Request& request) { return !objection_to(algorithm, request).empty(); });
-  return requests;
+  return cases;
+}
+
+std::vector<Request> cases_of(const Algorithm& algorithm, std::uint32_t num_ranks, const CaseFilter& filter) {
+  return find_cases(algorithm, num_ranks, filter).requests;
+}
+
+std::string_view parameter_not_taken(const Algorithm& algorithm, const CaseFilter& filter) {
+  const Takes& takes = algorithm.takes;
+  if (filter.root && !facts_of(algorithm.collective).has_root) return "root";
+  if (filter.groups && !takes.groups) return "groups";
+  if (filter.inner && !takes.groups) return "inner";
+  if (!takes.groups) {
+    if (filter.radix && !takes.radix) return "radix";
+    if (filter.grid && !takes.grid) return "grid";
+    return filter.corner && !takes.corner ? "corner" : "";
+  }
+  // Those are for the algorithm between groups. Of one that there is not, objection_to() tells.
+  if (filter.inner) {
+    const Algorithm* const inner = find_algorithm(algorithm.collective, *filter.inner);
+    return inner == nullptr || inner->takes.groups ? "" : parameter_not_taken(*inner, between_groups(filter));
+  }
+  if (!inner_of(algorithm, filter).empty()) return "";
+  return filter.radix ? "radix" : filter.grid ? "grid" : "corner";
 }
 
 }  // namespace tutti
