@@ -51,6 +51,19 @@ std::vector<std::string> wrap(std::string_view text, std::size_t limit) {
   return lines;
 }
 
+// A heading, broken behind underscores; its lines end in them.
+std::vector<std::string> wrap_heading(std::string_view name, std::size_t limit) {
+  std::vector<std::string> lines(1);
+  while (!name.empty()) {
+    const std::size_t underscore = name.find('_');
+    const std::string_view word = name.substr(0, underscore == std::string_view::npos ? underscore : underscore + 1);
+    if (!lines.back().empty() && limit != 0 && width_of(lines.back()) + width_of(word) > limit) lines.emplace_back();
+    lines.back() += word;
+    name.remove_prefix(word.size());
+  }
+  return lines;
+}
+
 // One cell of the aligned table.
 struct Box {
   std::vector<std::string> lines;
@@ -137,22 +150,24 @@ std::optional<Format> format_from_name(std::string_view name) {
 }
 
 std::string to_aligned(const Table& table) {
-  const std::vector<Column>& columns = table.columns();
   std::vector<std::vector<Box>> grid(1);
-  for (std::size_t i = 0; i < columns.size(); ++i) {
+  for (std::size_t i = 0; i < table.columns().size(); ++i) {
+    const Column& column = table.columns()[i];
+    if (column.is_aside) continue;
     const auto is_number_or_null = [&](const auto& row) { return is_number(row[i]) || is_null(row[i]); };
     const bool right =
         !table.rows().empty() && std::all_of(table.rows().begin(), table.rows().end(), is_number_or_null);
-    grid[0].push_back({{columns[i].name}, right});
+    grid[0].push_back({wrap_heading(column.name, column.wrap_at), right});
   }
   for (const std::vector<Cell>& row : table.rows()) {
     std::vector<Box>& boxes = grid.emplace_back();
-    for (std::size_t i = 0; i < columns.size(); ++i) {
-      boxes.push_back(box_of(row[i], columns[i]));
-      boxes.back().right |= is_null(row[i]) && grid[0][i].right;
+    for (std::size_t i = 0; i < row.size(); ++i) {
+      if (table.columns()[i].is_aside) continue;
+      boxes.push_back(box_of(row[i], table.columns()[i]));
+      boxes.back().right |= is_null(row[i]) && grid[0][boxes.size() - 1].right;
     }
   }
-  std::vector<std::size_t> widths(columns.size(), 0);
+  std::vector<std::size_t> widths(grid[0].size(), 0);
   for (const std::vector<Box>& boxes : grid) {
     for (std::size_t i = 0; i < boxes.size(); ++i) {
       for (const std::string& line : boxes[i].lines) widths[i] = std::max(widths[i], width_of(line));

@@ -18,6 +18,7 @@ using Cell = std::variant<std::monostate, bool, std::int64_t, double, std::strin
 struct Column {
   std::string name;         // the key in JSON and the heading elsewhere
   std::size_t wrap_at = 0;  // the aligned table breaks longer text into lines of this many characters; 0 for never
+  bool is_aside = false;    // the aligned table leaves it out: it is for those who keep the data
 };
 
 class Table {
@@ -40,7 +41,8 @@ enum class Format : std::uint8_t { table, csv, json, md };
 [[nodiscard]] std::string_view name_of(Format format);
 [[nodiscard]] std::optional<Format> format_from_name(std::string_view name);
 
-// Numbers stand right and text left; null is a hyphen; control characters are escaped.
+// Numbers stand right and text left; null is a hyphen; control characters are escaped. Text is broken at blanks,
+// headings behind underscores as well.
 [[nodiscard]] std::string to_aligned(const Table& table);
 
 // RFC 4180 with line feeds. Null is an empty field, empty text is "".

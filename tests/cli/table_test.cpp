@@ -47,6 +47,24 @@ TEST(Table, WrapsAtBlanks) {
             "      end\n");
 }
 
+TEST(Table, WrapsHeadingsBehindUnderscores) {
+  Table table({{"name"}, {"blocks_sent_out", 8}, {"meaning", 10}});
+  table.add_row({"a_long_name", 1.25, "some_name_that_is_long"});
+  EXPECT_EQ(to_aligned(table),
+            "name          blocks_  meaning\n"
+            "             sent_out\n"
+            "a_long_name      1.25  some_name_that_is_long\n");
+}
+
+TEST(Table, ColumnsAsideAreInTheDataOnly) {
+  Table table({{"name"}, {"ranks", 0, true}, {"bytes"}});
+  table.add_row({"ring", "1-33", Cell()});
+  table.add_row({"ring", "1-33", std::int64_t{8}});
+  EXPECT_EQ(to_aligned(table), "name  bytes\nring      -\nring      8\n");
+  EXPECT_EQ(to_csv(table), "name,ranks,bytes\nring,1-33,\nring,1-33,8\n");
+  EXPECT_NE(to_json(table).find("1-33"), std::string::npos);
+}
+
 TEST(Table, EscapesWhatATerminalWouldObey) {
   Table table({{"name"}});
   table.add_row({"a\x1b[2J\nb"});
