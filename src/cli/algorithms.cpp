@@ -19,8 +19,11 @@ struct Options {
 };
 
 Exit run(const Options& options, const Context& context) {
-  const std::vector<const Algorithm*> rows = chosen(options.choice, "algorithms", context);
-  if (rows.empty()) return Exit::misused;
+  const Result<std::vector<const Algorithm*>> rows = chosen(options.choice);
+  if (!rows.ok()) {
+    context.error << "tutti algorithms: " << rows.status().to_string() << "\n";
+    return Exit::misused;
+  }
   Table table({{"collective"},
                {"algorithm"},
                {"channel"},
@@ -29,7 +32,7 @@ Exit run(const Options& options, const Context& context) {
                {"parameters"},
                {"method", 44},
                {"citation", 44}});
-  for (const Algorithm* algorithm : rows) {
+  for (const Algorithm* algorithm : *rows) {
     const std::string parameters = parameters_of(*algorithm);
     table.add_row({std::string(name_of(algorithm->collective)), std::string(algorithm->name),
                    std::string(name_of(algorithm->channel)), std::string(name_of(algorithm->order)),

@@ -1,12 +1,13 @@
 #include "cli/case_options.hpp"
 
-#include <charconv>
-#include <cstdint>
 #include <optional>
+#include <string>
+#include <vector>
 
 #include <fmt/format.h>
 
 #include "base/text.hpp"
+#include "cli/number.hpp"
 
 namespace tutti::cli {
 
@@ -14,60 +15,72 @@ namespace {
 
 constexpr std::uint32_t kMost = 65536;
 
-std::optional<std::uint32_t> read_number(std::string_view text, std::uint32_t least) {
-  std::uint32_t number = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error != std::errc() || end != text.data() + text.size() || number < least || number > kMost) return std::nullopt;
-  return number;
+struct NumberOption {
+  const char* name;  // with the hyphens
+  const char* type;
+  std::uint32_t least;
+  std::uint32_t most;
+  const char* wanted;  // behind "is not"
+  const char* all;     // the help of a command that takes all cases
+  const char* first;   // and of one that takes the first
+  std::optional<std::uint32_t> CaseFilter::*number;
+};
+
+constexpr NumberOption kNumbers[] = {
+    {"--root", "RANK", 0, kMost, "a rank, like 0", "This root only (else every rank)", "This root (else rank 0)",
+     &CaseFilter::root},
+    {"--radix", "K", 2, kMost, "a radix, a number from 2 on", "This radix only (else 2 to 8)", "This radix (else 2)",
+     &CaseFilter::radix},
+    {"--corner", "N", 0, 4, "0 to 4", "0 for the centre, or the corner 1 to 4 (else all of these)",
+     "0 for the centre, or the corner 1 to 4 (else 0)", &CaseFilter::corner},
+};
+
+Grid read_grid(const std::string& text) {
+  const std::size_t times = text.find('x');
+  if (times != std::string::npos) {
+    const auto width = read_number<std::uint32_t>(std::string_view(text).substr(0, times), 1, kMost);
+    const auto height = read_number<std::uint32_t>(std::string_view(text).substr(times + 1), 1, kMost);
+    if (width && height) return {*width, *height};
+  }
+  refuse_option("--grid", text, "a grid, like 4x2");
 }
 
-Status wrong(std::string_view option, std::string_view text, std::string_view wanted) {
-  return {Code::invalid_argument, fmt::format("--{}: {} is not {}", option, in_quotes(text), wanted)};
-}
-
-Status read_into(std::string_view option, const std::string& text, std::uint32_t least, std::string_view wanted,
-                 std::optional<std::uint32_t>& number) {
-  if (text.empty()) return {};
-  number = read_number(trim(text), least);
-  return number ? Status() : wrong(option, text, wanted);
+std::vector<std::uint32_t> read_groups(const std::string& text) {
+  std::vector<std::uint32_t> groups;
+  for (const std::string_view part : split(text, ',')) {
+    const auto size = read_number<std::uint32_t>(part, 1, kMost);
+    if (!size) refuse_option("--groups", text, "a list of sizes, like 2,3,3");
+    groups.push_back(*size);
+  }
+  return groups;
 }
 
 }  // namespace
 
-void add_case_options(CLI::App& app, CaseOptions& options) {
-  app.add_option("--root", options.root, "This root only (else every rank)")->type_name("RANK");
-  app.add_option("--radix", options.radix, "This radix only (else 2 to 8)")->type_name("K");
-  app.add_option("--grid", options.grid, "This grid only (else every one), like 4x2")->type_name("WxH");
-  app.add_option("--groups", options.groups, "These groups of neighbouring ranks (else some drawn), like 2,3,3")
-      ->type_name("SIZES");
-  app.add_option("--inner", options.inner, "The algorithm between groups (else every one)")->type_name("NAME");
-  app.add_option("--corner", options.corner, "0 for the centre, or the corner 1 to 4 (else all of these)")
-      ->type_name("N");
+void refuse_option(std::string_view option, std::string_view text, std::string_view wanted) {
+  throw CLI::ValidationError(fmt::format("{}: {} is not {}", option, in_quotes(text), wanted));
 }
 
-Result<CaseFilter> parse_case_options(const CaseOptions& options) {
-  CaseFilter filter;
-  TUTTI_TRY(read_into("root", options.root, 0, "a rank, like 0", filter.root));
-  TUTTI_TRY(read_into("radix", options.radix, 2, "a radix, a number from 2 on", filter.radix));
-  TUTTI_TRY(read_into("corner", options.corner, 0, "0 to 4", filter.corner));
-  if (!options.grid.empty()) {
-    const std::size_t times = options.grid.find('x');
-    const std::string_view text = options.grid;
-    const auto width = read_number(text.substr(0, times), 1);
-    const auto height = times == std::string::npos ? std::nullopt : read_number(text.substr(times + 1), 1);
-    if (!width || !height) return wrong("grid", options.grid, "a grid, like 4x2");
-    filter.grid = Grid{*width, *height};
+void add_case_options(CLI::App& app, CaseFilter& filter, CaseUse use) {
+  const bool all = use == CaseUse::all;
+  const auto add = [&](const char* name, const char* type, const char* help, auto read) {
+    app.add_option_function<std::string>(name, read, help)->type_name(type);
+  };
+  for (const NumberOption& option : kNumbers) {
+    add(option.name, option.type, all ? option.all : option.first, [&filter, &option](const std::string& text) {
+      filter.*option.number = read_number(text, option.least, option.most);
+      if (!(filter.*option.number)) refuse_option(option.name, text, option.wanted);
+    });
   }
-  if (!options.groups.empty()) {
-    filter.groups.emplace();
-    for (const std::string_view part : split(options.groups, ',')) {
-      const auto size = read_number(trim(part), 1);
-      if (!size) return wrong("groups", options.groups, "a list of sizes, like 2,3,3");
-      filter.groups->push_back(*size);
-    }
-  }
-  if (!options.inner.empty()) filter.inner = options.inner;
-  return filter;
+  add("--grid", "WxH", all ? "This grid only (else every one), like 4x2" : "This grid (else the squarest), like 4x2",
+      [&filter](const std::string& text) { filter.grid = read_grid(text); });
+  add("--groups", "SIZES",
+      all ? "These groups of neighbouring ranks (else several ways to group them), like 2,3,3"
+          : "These groups of neighbouring ranks (else about as many as they have ranks), like 2,3,3",
+      [&filter](const std::string& text) { filter.groups = read_groups(text); });
+  add("--inner", "NAME",
+      all ? "The algorithm between groups (else every one)" : "The algorithm between groups (else ring)",
+      [&filter](const std::string& text) { filter.inner = text; });
 }
 
 }  // namespace tutti::cli

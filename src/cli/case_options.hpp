@@ -1,28 +1,22 @@
 // The options that pick cases of an algorithm (--root, --radix, --grid …), for all commands that make schedules.
 #pragma once
 
-#include <string>
+#include <cstdint>
+#include <string_view>
 
 #include <CLI/CLI.hpp>
 
 #include "algorithms/cases.hpp"
-#include "base/status.hpp"
 
 namespace tutti::cli {
 
-// As written; empty where not given.
-struct CaseOptions {
-  std::string root;
-  std::string radix;
-  std::string grid;
-  std::string groups;
-  std::string inner;
-  std::string corner;
-};
+// What a command does with the cases that the options leave.
+enum class CaseUse : std::uint8_t { all, first };
 
-void add_case_options(CLI::App& app, CaseOptions& options);
+// Fills the filter while options are parsed, and refuses what cannot be read. It must live as long as the application.
+void add_case_options(CLI::App& app, CaseFilter& filter, CaseUse use);
 
-// What was written, read; or which option is wrong and how.
-[[nodiscard]] Result<CaseFilter> parse_case_options(const CaseOptions& options);
+// For functions of options: says which option is wrong, what was written, and what would be right.
+[[noreturn]] void refuse_option(std::string_view option, std::string_view text, std::string_view wanted);
 
 }  // namespace tutti::cli

@@ -2,11 +2,13 @@
 #pragma once
 
 #include <string>
-#include <string_view>
 #include <vector>
 
+#include <CLI/CLI.hpp>
+
+#include "algorithms/cases.hpp"
 #include "algorithms/registry.hpp"
-#include "cli/command.hpp"
+#include "base/status.hpp"
 
 namespace tutti::cli {
 
@@ -17,9 +19,8 @@ struct ChoiceOptions {
 
 void add_choice_options(CLI::App& app, ChoiceOptions& options);
 
-// The rows asked for; empty, with an error said in the name of `command`, where the names mean nothing.
-[[nodiscard]] std::vector<const Algorithm*> chosen(const ChoiceOptions& options, std::string_view command,
-                                                   const Context& context);
+// The rows asked for that take every parameter asked for; at least one, or what is wrong with the names or parameters.
+[[nodiscard]] Result<std::vector<const Algorithm*>> chosen(const ChoiceOptions& options, const CaseFilter& filter = {});
 
 // "root, radix": what a case of the algorithm has beside the number of ranks. Empty where it has nothing.
 [[nodiscard]] std::string parameters_of(const Algorithm& algorithm);

@@ -4,9 +4,8 @@
 
 #include <algorithm>
 #include <atomic>
-#include <charconv>
 #include <chrono>
-#include <cmath>
+#include <cstdint>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -23,7 +22,9 @@
 #include "cli/case_options.hpp"
 #include "cli/choice.hpp"
 #include "cli/commands.hpp"
+#include "cli/number.hpp"
 #include "cli/output.hpp"
+#include "cli/proof_summary.hpp"
 #include "cli/prove_file.hpp"
 #include "cli/prove_mutate.hpp"
 #include "cli/table.hpp"
@@ -34,15 +35,16 @@ namespace tutti::cli {
 namespace {
 
 constexpr std::uint32_t kMostRanks = 1024;
-constexpr std::size_t kNumColumns = 16;
+constexpr std::uint64_t kMostMutants = 1'000'000'000;
+constexpr std::uint64_t kMostShown = 1000;
 
 struct Options {
   bool all = false;
   ChoiceOptions choice;
   std::string ranks = "1-33";
-  CaseOptions cases;
+  CaseFilter filter;
   std::vector<std::string> files;
-  MutateChoice mutate;
+  MutateChoice mutate;  // of no mutants: they are not asked for
   OutputOptions output;
 };
 
@@ -52,18 +54,15 @@ struct RankRange {
 };
 
 std::optional<std::uint32_t> read_ranks(std::string_view text) {
-  std::uint32_t ranks = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), ranks);
-  if (error != std::errc() || end != text.data() + text.size() || ranks == 0 || ranks > kMostRanks) return std::nullopt;
-  return ranks;
+  return read_number<std::uint32_t>(text, 1, kMostRanks);
 }
 
 Result<std::vector<RankRange>> parse_ranks(std::string_view text) {
   std::vector<RankRange> ranges;
   for (const std::string_view part : split(text, ',')) {
     const std::size_t hyphen = part.find('-');
-    const auto first = read_ranks(trim(part.substr(0, hyphen)));
-    const auto last = hyphen == std::string_view::npos ? first : read_ranks(trim(part.substr(hyphen + 1)));
+    const auto first = read_ranks(part.substr(0, hyphen));
+    const auto last = hyphen == std::string_view::npos ? first : read_ranks(part.substr(hyphen + 1));
     if (!first || !last || *last < *first) {
       return Status(Code::invalid_argument,
                     fmt::format("--ranks: {} is not a number or a range of ranks from 1 to {}, like 2,3,5-9",
@@ -75,20 +74,11 @@ Result<std::vector<RankRange>> parse_ranks(std::string_view text) {
 }
 
 // What is proven of one algorithm in all its cases together.
-struct Summary {
+struct RowSummary {
   std::optional<std::string> failure;  // with the case in front
   std::size_t failed_case = 0;
   std::size_t num_cases = 0;
-  OrderClass order = OrderClass::ordered;
-  bool has_messages = false;
-  std::uint32_t depth = 0;
-  std::uint32_t depth_fused = 0;
-  std::uint32_t slots = 0;
-  Exposure out_of_place = Exposure::none;
-  Exposure in_place = Exposure::none;
-  bool allows_out_of_place = true;
-  bool allows_in_place = true;
-  Cost cost;  // of the first case of the most ranks
+  ProofSummary proofs;  // the cost is of the first case of the most ranks
 };
 
 // One thing to prove.
@@ -98,23 +88,11 @@ struct Task {
   bool wants_cost = false;
 };
 
-// Copy-only in one case is copy-only; name-safe needs all of them.
-Exposure both(Exposure a, Exposure b) {
-  if (a == Exposure::copy_only || b == Exposure::copy_only) return Exposure::copy_only;
-  return a == Exposure::none ? b : a;
-}
-
-void add(Summary& summary, const Schedule& schedule, const Proof& proof) {
-  summary.order = std::max(summary.order, proof.order);
-  summary.has_messages = summary.has_messages || proof.has_messages;
-  summary.depth = std::max(summary.depth, proof.least_depth);
-  summary.depth_fused = std::max(summary.depth_fused, proof.least_depth_fused);
-  summary.slots = std::max(summary.slots, proof.least_slots);
-  summary.out_of_place = both(summary.out_of_place, proof.out_of_place.exposure);
-  summary.in_place = both(summary.in_place, proof.in_place.exposure);
-  summary.allows_out_of_place = summary.allows_out_of_place && schedule.allows_out_of_place;
-  summary.allows_in_place = summary.allows_in_place && schedule.allows_in_place;
-}
+// What to prove of rows.
+struct Tasks {
+  std::vector<Task> tasks;
+  std::vector<std::string> why_none;  // by row, where it has no case
+};
 
 // Proves the tasks on all cores. Of an algorithm that is wrong, the first wrong case is told, whoever finds it first.
 class Provers {
@@ -122,7 +100,7 @@ class Provers {
   Provers(const std::vector<const Algorithm*>& rows, std::vector<Task> tasks)
       : rows_(rows), tasks_(std::move(tasks)), summaries_(rows.size()) {}
 
-  std::vector<Summary> run() {
+  std::vector<RowSummary> run() {
     std::vector<std::jthread> threads;
     for (unsigned each = 1; each < std::max(std::thread::hardware_concurrency(), 1U); ++each)
       threads.emplace_back([this] { work(); });
@@ -139,7 +117,7 @@ class Provers {
   void prove_one(std::size_t index) {
     const Task& task = tasks_[index];
     const Algorithm& algorithm = *rows_[task.row];
-    Summary& summary = summaries_[task.row];
+    RowSummary& summary = summaries_[task.row];
     {
       const std::scoped_lock lock(mutex_);
       if (summary.failure && summary.failed_case < index) return;
@@ -150,8 +128,8 @@ class Provers {
     const std::scoped_lock lock(mutex_);
     ++summary.num_cases;
     if (proof.ok()) {
-      add(summary, schedule, proof);
-      if (task.wants_cost) summary.cost = cost;
+      summary.proofs.add(schedule, proof);
+      if (task.wants_cost) summary.proofs.set_cost(cost);
     } else if (!summary.failure || index < summary.failed_case) {
       const bool rooted = facts_of(algorithm.collective).has_root;
       summary.failed_case = index;
@@ -165,36 +143,56 @@ class Provers {
   const std::vector<Task> tasks_;
   std::atomic<std::size_t> next_ = 0;
   std::mutex mutex_;  // guards summaries_
-  std::vector<Summary> summaries_;
+  std::vector<RowSummary> summaries_;
 };
 
-std::vector<Task> tasks_of(const std::vector<const Algorithm*>& rows, const std::vector<RankRange>& ranges,
-                           const CaseFilter& filter) {
-  std::vector<Task> tasks;
-  for (std::size_t row = 0; row < rows.size(); ++row) {
-    std::size_t of_most = tasks.size();
-    std::uint32_t most = 0;
-    for (const RankRange& range : ranges) {
-      for (std::uint32_t ranks = range.first; ranks <= range.last; ++ranks) {
-        const std::size_t before = tasks.size();
-        for (Request& request : cases_of(*rows[row], ranks, filter)) tasks.push_back({row, std::move(request)});
-        if (ranks < most || tasks.size() == before) continue;
-        most = ranks;
-        of_most = before;
-      }
+// Adds the cases of one row, and says why where it has none.
+void add_tasks(const Algorithm& algorithm, std::size_t row, const std::vector<RankRange>& ranges,
+               const CaseFilter& filter, Tasks& all) {
+  std::vector<Task>& tasks = all.tasks;
+  std::size_t of_most = tasks.size();
+  std::uint32_t most = 0;
+  std::string why_none;
+  for (const RankRange& range : ranges) {
+    for (std::uint32_t ranks = range.first; ranks <= range.last; ++ranks) {
+      const std::size_t before = tasks.size();
+      Cases cases = find_cases(algorithm, ranks, filter);
+      for (Request& request : cases.requests) tasks.push_back({row, std::move(request)});
+      if (why_none.empty()) why_none = std::move(cases.objection);
+      if (ranks < most || tasks.size() == before) continue;
+      most = ranks;
+      of_most = before;
     }
-    if (most > 0) tasks[of_most].wants_cost = true;
+  }
+  if (most > 0) tasks[of_most].wants_cost = true;
+  all.why_none.push_back(most > 0 ? std::string() : std::move(why_none));
+}
+
+Tasks tasks_of(const std::vector<const Algorithm*>& rows, const std::vector<RankRange>& ranges,
+               const CaseFilter& filter, const Context& context) {
+  Tasks tasks;
+  for (std::size_t row = 0; row < rows.size(); ++row) {
+    add_tasks(*rows[row], row, ranges, filter, tasks);
+    if (!tasks.why_none[row].empty()) {
+      context.error << fmt::format("tutti prove: there is no case of {} {}: {}\n", name_of(rows[row]->collective),
+                                   rows[row]->name, tasks.why_none[row]);
+    }
   }
   return tasks;
 }
 
-Cell exposure_cell(Exposure exposure) {
-  return exposure == Exposure::none ? Cell() : Cell(std::string(name_of(exposure)));
+Table empty_table() {
+  return proof_table({{"collective"},
+                      {"algorithm"},
+                      {"ranks", 0, true},
+                      {"ranks_allowed", 8},
+                      {"parameters", 11},
+                      {"cases"},
+                      {"verdict"}});
 }
 
-Cell number_cell(std::uint64_t number) { return static_cast<std::int64_t>(number); }
-
-std::vector<Cell> cells_of(const Algorithm& algorithm, const std::string& ranks, const Summary& summary) {
+std::vector<Cell> cells_of(const Algorithm& algorithm, const std::string& ranks, const RowSummary& summary,
+                           std::size_t num_columns) {
   const std::string_view verdict = summary.failure ? "wrong" : summary.num_cases == 0 ? "no case" : "proven";
   const std::string parameters = parameters_of(algorithm);
   std::vector<Cell> cells = {std::string(name_of(algorithm.collective)),
@@ -204,24 +202,9 @@ std::vector<Cell> cells_of(const Algorithm& algorithm, const std::string& ranks,
                              parameters.empty() ? Cell() : Cell(parameters),
                              number_cell(summary.num_cases),
                              std::string(verdict)};
-  if (summary.failure || summary.num_cases == 0) {
-    cells.resize(kNumColumns);
-    return cells;
-  }
-  const Cost& cost = summary.cost;
-  const auto blocks = [&](std::uint64_t pieces) {
-    return std::round(static_cast<double>(pieces) / cost.num_pieces * 1e4) / 1e4;
-  };
-  const auto use = [](bool allowed, Exposure exposure) { return allowed ? exposure_cell(exposure) : Cell("no"); };
-  cells.emplace_back(std::string(name_of(summary.order)));
-  cells.push_back(summary.has_messages ? number_cell(summary.depth) : Cell());
-  cells.push_back(summary.has_messages ? number_cell(summary.depth_fused) : Cell());
-  cells.push_back(summary.slots == 0 ? Cell() : number_cell(summary.slots));
-  cells.push_back(use(summary.allows_out_of_place, summary.out_of_place));
-  cells.push_back(use(summary.allows_in_place, summary.in_place));
-  cells.push_back(number_cell(cost.most.steps));
-  cells.emplace_back(blocks(cost.most.pieces_out()));
-  cells.emplace_back(blocks(cost.most.pieces_in()));
+  if (!summary.failure && summary.num_cases > 0)
+    for (Cell& cell : summary.proofs.cells()) cells.push_back(std::move(cell));
+  cells.resize(num_columns);
   return cells;
 }
 
@@ -230,51 +213,20 @@ Exit mutate_rows(const Options& options, const std::vector<const Algorithm*>& ro
   std::vector<MutateCase> cases;
   for (Task& task : tasks) cases.push_back({rows[task.row], std::move(task.request)});
   MutateChoice choice = options.mutate;
+  choice.seed = options.filter.seed;
   choice.with_random_schedules = options.choice.algorithm.empty() && options.choice.collective.empty();
   return mutate_cases(cases, choice, options.output, context);
 }
 
-Exit run(const Options& options, const Context& context) {
-  if (options.all && (!options.choice.algorithm.empty() || !options.choice.collective.empty())) {
-    context.error << "tutti prove: --all is every algorithm; it does not go with --algorithm or --collective\n";
-    return Exit::misused;
-  }
-  const Result<std::vector<RankRange>> ranges = parse_ranks(options.ranks);
-  if (!ranges.ok()) {
-    context.error << "tutti prove: " << ranges.status().to_string() << "\n";
-    return Exit::misused;
-  }
-  const Result<CaseFilter> filter = parse_case_options(options.cases);
-  if (!filter.ok()) {
-    context.error << "tutti prove: " << filter.status().to_string() << "\n";
-    return Exit::misused;
-  }
-  const std::vector<const Algorithm*> rows = chosen(options.choice, "prove", context);
-  if (rows.empty()) return Exit::misused;
-  if (options.mutate.count > 0) return mutate_rows(options, rows, tasks_of(rows, *ranges, *filter), context);
+Exit prove_rows(const Options& options, const std::vector<const Algorithm*>& rows, std::vector<Task> tasks,
+                const Context& context) {
   const auto begin = std::chrono::steady_clock::now();
-  const std::vector<Summary> summaries = Provers(rows, tasks_of(rows, *ranges, *filter)).run();
-  // Steps and blocks are of the rank that has most, in the first case of the most ranks; blocks are sizes of a block.
-  Table table({{"collective"},
-               {"algorithm"},
-               {"ranks"},
-               {"only"},
-               {"parameters"},
-               {"cases"},
-               {"verdict"},
-               {"order"},
-               {"depth"},
-               {"depth_fused"},
-               {"slots"},
-               {"out_of_place"},
-               {"in_place"},
-               {"steps"},
-               {"blocks_out"},
-               {"blocks_in"}});
+  const std::vector<RowSummary> summaries = Provers(rows, std::move(tasks)).run();
+  Table table = empty_table();
   std::size_t num_cases = 0;
   bool wrong = false;
   for (std::size_t row = 0; row < rows.size(); ++row) {
-    table.add_row(cells_of(*rows[row], options.ranks, summaries[row]));
+    table.add_row(cells_of(*rows[row], options.ranks, summaries[row], table.columns().size()));
     num_cases += summaries[row].num_cases;
     if (!summaries[row].failure) continue;
     wrong = true;
@@ -286,10 +238,46 @@ Exit run(const Options& options, const Context& context) {
     context.error << "tutti prove: " << written.to_string() << "\n";
     return Exit::misused;
   }
-  context.error << fmt::format("{} algorithm{}, {} case{} in {:.2f} s\n", rows.size(), rows.size() == 1 ? "" : "s",
-                               num_cases, num_cases == 1 ? "" : "s", taken.count());
-  if (num_cases == 0) context.error << "tutti prove: there is no such case\n";
+  context.error << fmt::format("{} algorithm{}, {} case{}, seed {}, in {:.2f} s\n", rows.size(),
+                               rows.size() == 1 ? "" : "s", num_cases, num_cases == 1 ? "" : "s", options.filter.seed,
+                               taken.count());
   return wrong ? Exit::found_wrong : num_cases == 0 ? Exit::misused : Exit::done;
+}
+
+Exit run(const Options& options, const Context& context) {
+  const auto misused = [&](std::string_view what) {
+    context.error << "tutti prove: " << what << "\n";
+    return Exit::misused;
+  };
+  if (options.all && (!options.choice.algorithm.empty() || !options.choice.collective.empty()))
+    return misused("--all is every algorithm; it does not go with --algorithm or --collective");
+  const Result<std::vector<RankRange>> ranges = parse_ranks(options.ranks);
+  if (!ranges.ok()) return misused(ranges.status().to_string());
+  const Result<std::vector<const Algorithm*>> rows = chosen(options.choice, options.filter);
+  if (!rows.ok()) return misused(rows.status().to_string());
+  Tasks tasks = tasks_of(*rows, *ranges, options.filter, context);
+  return options.mutate.count > 0 ? mutate_rows(options, *rows, std::move(tasks.tasks), context)
+                                  : prove_rows(options, *rows, std::move(tasks.tasks), context);
+}
+
+// --mutate and what belongs to it.
+void add_mutate_options(CLI::App& app, MutateChoice& choice) {
+  const auto into = [](const char* option, std::uint64_t most, std::uint64_t& value) {
+    return [option, most, &value](const std::string& text) {
+      const auto number = read_number<std::uint64_t>(text, 1, most);
+      if (!number) refuse_option(option, text, fmt::format("a number from 1 to {}", most));
+      value = *number;
+    };
+  };
+  app.add_option_function<std::string>("--mutate", into("--mutate", kMostMutants, choice.count),
+                                       "Prove so many mutants instead, and run those that are accepted")
+      ->type_name("N");
+  app.add_option_function<std::string>("--show", into("--show", kMostShown, choice.show),
+                                       "Write out so many mutants that were rejected and do no harm, of each reason")
+      ->type_name("N")
+      ->needs("--mutate");
+  app.add_flag("--details", choice.details, "Count each kind of mutation of each algorithm by itself")
+      ->needs("--mutate");
 }
 
 Run define(CLI::App& app) {
@@ -299,12 +287,20 @@ Run define(CLI::App& app) {
   app.add_option("--ranks", options->ranks, "Numbers of ranks: 4, 2-33, or 2,3,5-9")
       ->type_name("LIST")
       ->capture_default_str();
-  add_case_options(app, options->cases);
-  app.add_option("--mutate", options->mutate.count, "Prove so many mutants instead, and run those that are accepted")
+  add_case_options(app, options->filter, CaseUse::all);
+  app.add_option_function<std::string>(
+         "--seed",
+         [options = options.get()](const std::string& text) {
+           const auto seed = read_number<std::uint64_t>(text);
+           if (!seed) refuse_option("--seed", text, fmt::format("a number from 0 to {}", UINT64_MAX));
+           options->filter.seed = *seed;
+         },
+         "Which groups, and which mutants, are drawn (else 1)")
       ->type_name("N");
-  app.add_option("--seed", options->mutate.seed, "Which mutants")->type_name("N")->needs("--mutate");
+  add_mutate_options(app, options->mutate);
   CLI::Option* files = app.add_option("--file", options->files,
-                                      "Schedules that someone has written down instead (docs/formats/schedule.md)")
+                                      "Schedules that someone has written down instead (docs/formats/schedule.md), or "
+                                      "MSCCL programs (docs/formats/msccl.md)")
                            ->type_name("PATH");
   for (CLI::Option* other : app.get_options())
     if (other != files && other != app.get_help_ptr()) files->excludes(other);
@@ -324,9 +320,11 @@ Command prove_command() {
               "tutti prove --algorithm ring --collective all_reduce --ranks 2-33\n"
               "tutti prove --all --ranks 1-33\n"
               "tutti prove --algorithm knomial --collective broadcast --ranks 7 --radix 3 --root 2\n"
+              "tutti prove --algorithm hierarchical --ranks 12 --inner bucket_2d --grid 2x2\n"
               "tutti prove --ranks 2,3,5-9 --json\n"
-              "tutti prove --file my_all_reduce.sched\n"
-              "tutti prove --all --ranks 2-9 --mutate 20000 --seed 1",
+              "tutti prove --file my_all_reduce.sched --file program.xml\n"
+              "tutti prove --all --ranks 2-9 --mutate 20000 --seed 1\n"
+              "tutti prove --collective reduce --ranks 2-4 --mutate 500 --show 2",
           .define = define};
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <map>
 #include <ostream>
 #include <set>
 #include <string>
@@ -9,6 +10,7 @@
 
 #include <fmt/format.h>
 
+#include "cli/proof_summary.hpp"
 #include "cli/table.hpp"
 #include "schedule/mutate.hpp"
 #include "schedule/random_schedule.hpp"
@@ -41,8 +43,6 @@ std::vector<Subject> subjects_of(const std::vector<MutateCase>& cases, bool with
   return subjects;
 }
 
-Cell count_cell(std::uint64_t count) { return static_cast<std::int64_t>(count); }
-
 void add_row(Table& table, const std::string& collective, const std::string& algorithm, std::string_view mutation,
              const Tally& tally) {
   std::string reasons;
@@ -51,22 +51,13 @@ void add_row(Table& table, const std::string& collective, const std::string& alg
     strict += count;
     reasons += fmt::format("{}{} {}", reasons.empty() ? "" : ", ", reason, count);
   }
-  table.add_row({collective, algorithm, std::string(mutation), count_cell(tally.mutants), count_cell(tally.rejected),
-                 count_cell(tally.harmless), count_cell(tally.harmful), count_cell(strict),
+  table.add_row({collective, algorithm, std::string(mutation), number_cell(tally.mutants), number_cell(tally.rejected),
+                 number_cell(tally.harmless), number_cell(tally.harmful), number_cell(strict),
                  reasons.empty() ? Cell() : Cell(reasons)});
 }
 
-}  // namespace
-
-Exit mutate_cases(const std::vector<MutateCase>& cases, const MutateChoice& choice, const OutputOptions& output,
-                  const Context& context) {
-  const auto begin = std::chrono::steady_clock::now();
-  const std::vector<Subject> subjects = subjects_of(cases, choice.with_random_schedules);
-  const MutateReport report = mutate_all(subjects, judged_by_proof,
-                                         {.count = choice.count,
-                                          .seed = choice.seed,
-                                          .threads = std::max(std::thread::hardware_concurrency(), 1U),
-                                          .most_states = kMostStates});
+// The rows that a person reads: one an algorithm, one a kind of mutation, and one of all.
+Table table_of(const MutateReport& report, bool details) {
   Table table({{"collective"},
                {"algorithm"},
                {"mutation"},
@@ -75,18 +66,52 @@ Exit mutate_cases(const std::vector<MutateCase>& cases, const MutateChoice& choi
                {"harmless"},
                {"harmful"},
                {"too_strict"},
-               {"reasons"}});
-  for (const auto& [subject, mutations] : report.tallies)
-    for (const auto& [mutation, tally] : mutations)
-      add_row(table, subject.first, subject.second, name_of(mutation), tally);
+               {"reasons", 44}});
+  std::map<Mutation, Tally> kinds;
+  for (const auto& [subject, mutations] : report.tallies) {
+    Tally all;
+    for (const auto& [mutation, tally] : mutations) {
+      if (details) add_row(table, subject.first, subject.second, name_of(mutation), tally);
+      all += tally;
+      kinds[mutation] += tally;
+    }
+    add_row(table, subject.first, subject.second, "all", all);
+  }
+  for (const auto& [mutation, tally] : kinds) add_row(table, "all", "all", name_of(mutation), tally);
+  add_row(table, "all", "all", "all", report.total());
+  return table;
+}
+
+}  // namespace
+
+Exit mutate_cases(const std::vector<MutateCase>& cases, const MutateChoice& choice, const OutputOptions& output,
+                  const Context& context) {
+  const auto begin = std::chrono::steady_clock::now();
+  if (cases.empty()) return Exit::misused;
+  const std::vector<Subject> subjects = subjects_of(cases, choice.with_random_schedules);
+  const MutateReport report = mutate_all(subjects, judged_by_proof,
+                                         {.count = choice.count,
+                                          .seed = choice.seed,
+                                          .threads = std::max(std::thread::hardware_concurrency(), 1U),
+                                          .most_states = kMostStates,
+                                          .most_strict = static_cast<std::size_t>(choice.show)});
   const Tally total = report.total();
-  add_row(table, "all", "all", "all", total);
-  const Status written = write_output(render(table, output.format), output, context);
+  if (total.mutants == 0) {
+    context.error << "tutti prove: none of these schedules has anything that a mutation could change\n";
+    return Exit::misused;
+  }
+  const Status written = write_output(render(table_of(report, choice.details), output.format), output, context);
   if (!written.ok()) {
     context.error << "tutti prove: " << written.to_string() << "\n";
     return Exit::misused;
   }
-  for (const Harm& harm : report.harms) context.error << harm.text << "\n";
+  for (const auto& [reason, mutants] : report.strict)
+    for (const NotedMutant& mutant : mutants) context.error << mutant.text << "\n";
+  for (const NotedMutant& harm : report.harms) context.error << harm.text << "\n";
+  if (total.mutants < choice.count) {
+    context.error << fmt::format("only {} of {} mutants could be made: these schedules have few steps\n", total.mutants,
+                                 choice.count);
+  }
   const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - begin;
   context.error << fmt::format(
       "{} mutants, seed {}: {} rejected, {} accepted, of which {} do harm; {} runs; all interleavings seen in {} of {} "

@@ -13,7 +13,9 @@ namespace tutti::cli {
 
 struct MutateChoice {
   std::uint64_t count = 0;
-  std::uint64_t seed = 0;
+  std::uint64_t seed = 1;
+  std::uint64_t show = 0;  // so many rejected ones that do no harm are written out, of each reason
+  bool details = false;    // a row for each kind of mutation of each algorithm
   bool with_random_schedules = false;
 };
 
@@ -23,7 +25,8 @@ struct MutateCase {
   Request request;
 };
 
-// Cases of an algorithm stand together. found_wrong where a mutant that prove accepts does harm.
+// Cases of an algorithm stand together. found_wrong where a mutant that prove accepts does harm, misused where no
+// mutant can be made.
 [[nodiscard]] Exit mutate_cases(const std::vector<MutateCase>& cases, const MutateChoice& choice,
                                 const OutputOptions& output, const Context& context);
 

@@ -1,5 +1,4 @@
 // `tutti schedule`: one schedule, as text that can be read back, as JSON, or as a picture.
-#include <charconv>
 #include <memory>
 #include <optional>
 #include <ostream>
@@ -12,6 +11,7 @@
 #include "cli/case_options.hpp"
 #include "cli/choice.hpp"
 #include "cli/commands.hpp"
+#include "cli/number.hpp"
 #include "cli/output.hpp"
 #include "cli/schedule_file.hpp"
 #include "cli/schedule_views.hpp"
@@ -29,7 +29,7 @@ constexpr std::uint32_t kMostDrawnRanks = 128;
 struct Options {
   ChoiceOptions choice;
   std::uint32_t ranks = 4;
-  CaseOptions cases;
+  CaseFilter filter;
   std::string file;
   std::string format = "text";
   std::optional<std::uint32_t> rank;
@@ -38,27 +38,23 @@ struct Options {
 };
 
 // The algorithm's schedule for the first case that the options leave.
-Result<Schedule> make(const Options& options, const Context& context) {
+Result<Schedule> make(const Options& options) {
   if (options.choice.algorithm.empty())
     return Status(Code::invalid_argument, "which schedule? --algorithm names one, or --file has one");
-  const Result<CaseFilter> filter = parse_case_options(options.cases);
-  if (!filter.ok()) return filter.status();
-  const std::vector<const Algorithm*> rows = chosen(options.choice, "schedule", context);
-  if (rows.empty()) return Status(Code::invalid_argument, "no schedule was made");
-  if (rows.size() > 1) {
+  const Result<std::vector<const Algorithm*>> rows = chosen(options.choice, options.filter);
+  if (!rows.ok()) return rows.status();
+  const Algorithm& algorithm = *rows->front();
+  if (rows->size() > 1) {
     std::string collectives;
-    for (const Algorithm* row : rows)
+    for (const Algorithm* row : *rows)
       collectives += fmt::format("{}{}", collectives.empty() ? "" : ", ", name_of(row->collective));
-    return Status(Code::invalid_argument,
-                  fmt::format("{} is an algorithm of several collectives; choose by --collective: {}",
-                              options.choice.algorithm, collectives));
+    return Status(Code::invalid_argument, fmt::format("{} is an algorithm of several collectives; choose by "
+                                                      "--collective: {}",
+                                                      algorithm.name, collectives));
   }
-  const std::vector<Request> cases = cases_of(*rows.front(), options.ranks, *filter);
-  if (cases.empty()) {
-    return Status(Code::invalid_argument, fmt::format("{} is not for these parameters and {} ranks (it is for: {})",
-                                                      rows.front()->name, options.ranks, rows.front()->ranks));
-  }
-  return rows.front()->make(cases.front());
+  const Cases cases = find_cases(algorithm, options.ranks, options.filter);
+  if (cases.requests.empty()) return Status(Code::invalid_argument, cases.objection);
+  return algorithm.make(cases.requests.front());
 }
 
 Result<std::string> render(const Options& options, const Schedule& schedule) {
@@ -79,8 +75,6 @@ Result<std::string> render(const Options& options, const Schedule& schedule) {
 }
 
 Status check(const Options& options) {
-  if (options.ranks == 0 || options.ranks > kMostRanks)
-    return {Code::invalid_argument, fmt::format("--ranks: {} is not 1 to {}", options.ranks, kMostRanks)};
   if (options.format != "text" && options.format != "json" && options.format != "svg")
     return {Code::invalid_argument, fmt::format("--format: {} is not text, json or svg", in_quotes(options.format))};
   if (options.rank && options.format != "json")
@@ -96,7 +90,7 @@ Exit run(const Options& options, const Context& context) {
     return Exit::misused;
   };
   if (const Status status = check(options); !status.ok()) return misused(status);
-  const Result<Schedule> schedule = options.file.empty() ? make(options, context) : read_schedule_file(options.file);
+  const Result<Schedule> schedule = options.file.empty() ? make(options) : read_schedule_file(options.file);
   if (!schedule.ok()) return misused(schedule.status());
   if (options.rank && *options.rank >= schedule->num_ranks)
     return misused({Code::invalid_argument,
@@ -110,17 +104,26 @@ Exit run(const Options& options, const Context& context) {
 Run define(CLI::App& app) {
   const auto options = std::make_shared<Options>();  // shared with the closure, which std::function copies
   add_choice_options(app, options->choice);
-  app.add_option("--ranks", options->ranks, "How many ranks")->type_name("N")->capture_default_str();
-  add_case_options(app, options->cases);
-  app.add_option("--file", options->file, "A schedule that someone has written down, or an MSCCL program, instead")
-      ->type_name("PATH")
-      ->excludes("--algorithm")
-      ->excludes("--collective")
-      ->excludes("--ranks");
+  const auto into = [](const char* option, std::uint32_t least, auto& value) {
+    return [option, least, &value](const std::string& text) {
+      const auto number = read_number<std::uint32_t>(text, least, kMostRanks);
+      if (!number) refuse_option(option, text, fmt::format("{} to {}", least, kMostRanks));
+      value = *number;
+    };
+  };
+  app.add_option_function<std::string>("--ranks", into("--ranks", 1, options->ranks), "How many ranks (else 4)")
+      ->type_name("N");
+  add_case_options(app, options->filter, CaseUse::first);
+  CLI::Option* file =
+      app.add_option("--file", options->file, "A schedule that someone has written down, or an MSCCL program, instead")
+          ->type_name("PATH");
+  for (CLI::Option* other : app.get_options())
+    if (other != file && other != app.get_help_ptr()) file->excludes(other);
   app.add_option("--format", options->format, "text (can be read back), json, or svg (a picture)")
       ->type_name("FORMAT")
       ->capture_default_str();
-  app.add_option("--rank", options->rank, "This rank only (json)")->type_name("RANK");
+  app.add_option_function<std::string>("--rank", into("--rank", 0, options->rank), "This rank only (json)")
+      ->type_name("RANK");
   app.add_flag("--fused", options->fused, "Neighbouring steps fused, as they are run (json, svg)");
   app.add_option("-o,--output", options->output.path, "To this file instead of standard output")->type_name("FILE");
   return [options](const Context& context) { return run(*options, context); };

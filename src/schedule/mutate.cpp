@@ -19,7 +19,6 @@ namespace tutti {
 
 namespace {
 
-constexpr std::size_t kMostHarms = 5;
 // More ranks have too many interleavings to see them all.
 constexpr std::uint32_t kMostRanksExplored = 3;
 
@@ -38,6 +37,15 @@ oracle::Claims generous_claims(const Schedule& schedule) {
           .depth = kDepth,
           .depth_fused = kDepth,
           .slots = static_cast<std::uint32_t>(2 * exposes)};
+}
+
+// Keeps the first ones by their numbers; the text of others is not made.
+template <typename MakeText>
+void note(std::vector<NotedMutant>& noted, std::uint64_t mutant, std::size_t most, const MakeText& make_text) {
+  const auto behind = std::find_if(noted.begin(), noted.end(), [&](const auto& each) { return each.mutant > mutant; });
+  if (static_cast<std::size_t>(behind - noted.begin()) >= most) return;
+  noted.insert(behind, {mutant, make_text()});
+  if (noted.size() > most) noted.pop_back();
 }
 
 class Campaign {
@@ -60,9 +68,6 @@ class Campaign {
       std::vector<std::jthread> threads;
       for (unsigned each = 0; each < std::max(options_.threads, 1U); ++each) threads.emplace_back([this] { work(); });
     }
-    std::sort(report_.harms.begin(), report_.harms.end(),
-              [](const Harm& a, const Harm& b) { return a.mutant < b.mutant; });
-    if (report_.harms.size() > kMostHarms) report_.harms.resize(kMostHarms);
     return std::move(report_);
   }
 
@@ -117,23 +122,45 @@ class Campaign {
     }
     const std::scoped_lock lock(mutex_);
     report_.tallies[{subject.collective, subject.algorithm}][mutant.mutation] += tally;
-    if (!verdict.accepted) return;
+    if (!verdict.accepted) {
+      if (!findings.trouble)
+        note(report_.strict[verdict.reason], number, options_.most_strict,
+             [&] { return story_of_strict(number, *drawn, verdict); });
+      return;
+    }
     report_.runs += findings.runs;
-    report_.ways += findings.ways;
+    if (effort.most_states > 0) report_.ways += findings.ways;
     report_.ways_explored += findings.ways_explored;
-    if (findings.trouble) report_.harms.push_back({number, story_of(number, subject, mutant, *findings.trouble)});
+    if (findings.trouble)
+      note(report_.harms, number, options_.most_harms,
+           [&] { return story_of_harm(number, *drawn, *findings.trouble); });
   }
 
-  [[nodiscard]] std::string story_of(std::uint64_t number, const Subject& subject, const Mutant& mutant,
-                                     const oracle::Trouble& trouble) const {
-    std::string text = fmt::format("mutant {} of seed {}, of {} {} with {} ranks, is accepted and does harm\n", number,
-                                   options_.seed, subject.collective, mutant.schedule.name, mutant.schedule.num_ranks);
-    text += fmt::format("  changed: {}\n  harm: {}\n", mutant.what, trouble.what);
+  [[nodiscard]] std::string story_of_harm(std::uint64_t number, const Drawn& drawn,
+                                          const oracle::Trouble& trouble) const {
+    std::string text = fmt::format("{} is accepted and does harm\n  changed: {}\n  harm: {}\n", name_of(number, drawn),
+                                   drawn.mutant.what, trouble.what);
     for (const std::string& line : trouble.story) text += fmt::format("    {}\n", line);
+    return text + steps_of(drawn);
+  }
+
+  [[nodiscard]] std::string story_of_strict(std::uint64_t number, const Drawn& drawn, const Verdict& verdict) const {
+    return fmt::format("{} is rejected and does no harm\n  changed: {}\n  rejected: {}\n", name_of(number, drawn),
+                       drawn.mutant.what, verdict.story) +
+           steps_of(drawn);
+  }
+
+  [[nodiscard]] std::string name_of(std::uint64_t number, const Drawn& drawn) const {
+    const Schedule& schedule = drawn.mutant.schedule;
+    return fmt::format("mutant {} of seed {}, of {} {} with {} ranks,", number, options_.seed,
+                       drawn.subject->collective, schedule.name, schedule.num_ranks);
+  }
+
+  [[nodiscard]] static std::string steps_of(const Drawn& drawn) {
     // Only prove's own judgement says that it can be written down.
-    const auto malformed = find_malformed(Programs(mutant.schedule, Fusion::none));
-    return text + (malformed ? fmt::format("  it is not even well formed: {}\n", malformed->to_string())
-                             : write_schedule(mutant.schedule));
+    const auto malformed = find_malformed(Programs(drawn.mutant.schedule, Fusion::none));
+    return malformed ? fmt::format("  it is not even well formed: {}\n", malformed->to_string())
+                     : write_schedule(drawn.mutant.schedule);
   }
 
   const Judge& judge_;
@@ -148,7 +175,11 @@ class Campaign {
 
 Verdict judged_by_proof(const Schedule& schedule) {
   const Proof proof = prove(schedule);
-  if (!proof.ok()) return {.accepted = false, .reason = std::string(name_of(proof.failure->fault)), .claims = {}};
+  if (!proof.ok())
+    return {.accepted = false,
+            .reason = std::string(name_of(proof.failure->fault)),
+            .claims = {},
+            .story = proof.failure->to_string()};
   return {.accepted = true,
           .reason = "",
           .claims = {.order = proof.order,

@@ -1,6 +1,6 @@
 // Mutation testing of prove: schedules are changed a little, prove judges them, and the oracle runs what prove has
 // accepted. A mutant that is accepted and then fails in a run is a hole in prove; one that is refused and never fails
-// may be a refusal without need, and is counted by the reason that prove gave.
+// may be a refusal without need, is counted by the reason that prove gave, and can be written out.
 //
 // Deterministic by seed, whatever the number of threads. Starts threads of its own, and joins them.
 #pragma once
@@ -31,6 +31,7 @@ struct Verdict {
   bool accepted = false;
   std::string reason;  // why not, in a word
   oracle::Claims claims;
+  std::string story = {};  // why not, at length, beginning with the word
 };
 using Judge = std::function<Verdict(const Schedule&)>;
 
@@ -44,6 +45,8 @@ struct MutateOptions {
   std::uint32_t interleavings = 100;        // of a mutant that is accepted
   std::uint32_t interleavings_refused = 8;  // of one that is not
   std::uint32_t most_states = 0;            // of one way to run a mutant with few ranks, in search of all interleavings
+  std::size_t most_harms = 5;               // written out
+  std::size_t most_strict = 0;              // likewise, of each reason
 };
 
 struct Tally {
@@ -56,18 +59,20 @@ struct Tally {
   Tally& operator+=(const Tally& other);
 };
 
-// A mutant that was accepted and fails.
-struct Harm {
+// One that is written out.
+struct NotedMutant {
   std::uint64_t mutant = 0;
-  std::string text;  // what was changed, what went wrong, what led there, and the whole schedule
+  std::string text;  // what was changed, why it was refused or what went wrong, and the whole schedule
 };
 
 struct MutateReport {
   // By collective and algorithm, by mutation.
   std::map<std::pair<std::string, std::string>, std::map<Mutation, Tally>> tallies;
-  std::vector<Harm> harms;  // the first ones
-  std::uint64_t runs = 0;   // of accepted mutants, and of how many ways to run them
-  std::uint64_t ways = 0;   // all interleavings have been seen
+  std::vector<NotedMutant> harms;  // accepted, and failed: the first ones
+  std::map<std::string, std::vector<NotedMutant>>
+      strict;              // rejected, and nothing failed: the first ones of each reason
+  std::uint64_t runs = 0;  // of accepted mutants, and of how many ways to run them
+  std::uint64_t ways = 0;  // all interleavings have been seen
   std::uint64_t ways_explored = 0;
 
   [[nodiscard]] Tally total() const;

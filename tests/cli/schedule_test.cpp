@@ -95,8 +95,14 @@ TEST(ScheduleCommand, MisuseSaysWhatWouldBeRight) {
       {{}, "--algorithm names one"},
       {{"--algorithm", "ring"}, "choose by --collective: all_reduce, all_gather"},
       {{"--algorithm", "rign"}, "there is no algorithm 'rign'"},
-      {{"--algorithm", "swing", "--ranks", "5"}, "it is for: even"},
-      {{"--algorithm", "swing", "--ranks", "0"}, "0 is not 1 to 4096"},
+      {{"--algorithm", "swing", "--ranks", "5"}, "swing needs an even number of ranks, and there are 5"},
+      {{"--algorithm", "scatter-all-gather", "--ranks", "4", "--root", "9"},
+       "the root is rank 9, and there are 4 ranks"},
+      {{"--algorithm", "ring", "--collective", "all_reduce", "--radix", "3"}, "--radix: all_reduce ring takes none"},
+      {{"--file", "/nowhere", "--radix", "3"}, "--radix excludes --file"},
+      {{"--file", "/nowhere", "--root", "9"}, "--root excludes --file"},
+      {{"--algorithm", "swing", "--ranks", "0"}, "--ranks: '0' is not 1 to 4096"},
+      {{"--algorithm", "swing", "--ranks=-5"}, "--ranks: '-5' is not 1 to 4096"},
       {{"--algorithm", "swing", "--format", "png"}, "'png' is not text, json or svg"},
       {{"--algorithm", "swing", "--format", "json", "--rank", "4"}, "4 is none of the 4 ranks"},
       {{"--algorithm", "swing", "--rank", "1"}, "only --format json"},
@@ -111,7 +117,17 @@ TEST(ScheduleCommand, MisuseSaysWhatWouldBeRight) {
     EXPECT_EQ(outcome.exit, 2) << words;
     EXPECT_EQ(outcome.out, "");
     EXPECT_TRUE(contains(outcome.error, words)) << words << ": " << outcome.error;
+    EXPECT_EQ(count_of(outcome.error, "tutti schedule: "), 1U) << "one error: " << outcome.error;
   }
+}
+
+TEST(ScheduleCommand, ShowsTheUsualCase) {
+  const Outcome outcome = call({"schedule", "--algorithm", "hierarchical", "--ranks", "4"});
+  EXPECT_TRUE(contains(outcome.out, "name hierarchical(2+2, ring)")) << outcome.out;
+  const Outcome inner = call({"schedule", "--algorithm", "hierarchical", "--ranks", "6", "--groups", "1,2,3", "--inner",
+                              "recursive_multiplying", "--radix", "3"});
+  EXPECT_TRUE(contains(inner.out, "name hierarchical(1+2+3, recursive_multiplying(3))")) << inner.out << inner.error;
+  EXPECT_TRUE(contains(call({"schedule", "--help"}).out, "This radix (else 2)"));
 }
 
 TEST(AlgorithmsCommand, HasARowForEachAlgorithm) {

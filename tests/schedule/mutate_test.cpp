@@ -98,7 +98,7 @@ TEST(Mutate, OfEveryKindSomeDoHarmAndThatIsSeen) {
   for (int each = 0; each < kNumMutations; ++each)
     EXPECT_GT(harmful[static_cast<Mutation>(each)], 0U) << name_of(static_cast<Mutation>(each));
   ASSERT_FALSE(report.harms.empty());
-  const auto written = std::find_if(report.harms.begin(), report.harms.end(), [](const Harm& harm) {
+  const auto written = std::find_if(report.harms.begin(), report.harms.end(), [](const NotedMutant& harm) {
     return harm.text.find("not even well formed") == std::string::npos;
   });
   ASSERT_NE(written, report.harms.end());
@@ -109,6 +109,28 @@ TEST(Mutate, OfEveryKindSomeDoHarmAndThatIsSeen) {
   EXPECT_NE(text.find("\ntutti schedule "), std::string::npos) << "the whole schedule, so that it can be read again";
 }
 
+TEST(Mutate, TheFirstOfEachReasonAreWrittenOut) {
+  const auto report = [](std::size_t most, unsigned threads) {
+    return mutate_all(subjects(), judged_by_proof,
+                      {.count = 400, .seed = 1, .threads = threads, .interleavings = 8, .most_strict = most});
+  };
+  const MutateReport all = report(400, 1);
+  const std::map<std::string, std::uint64_t> counts = all.total().strict;
+  ASSERT_FALSE(counts.empty());
+  const MutateReport two = report(2, 4);
+  for (const auto& [reason, count] : counts) {
+    const std::vector<NotedMutant>& noted = all.strict.at(reason);
+    EXPECT_EQ(noted.size(), count) << reason;
+    for (std::size_t each = 0; each < std::min<std::size_t>(2, noted.size()); ++each) {
+      const NotedMutant& mutant = two.strict.at(reason).at(each);
+      EXPECT_EQ(mutant.mutant, noted[each].mutant);
+      EXPECT_EQ(mutant.text, noted[each].text);
+      EXPECT_NE(mutant.text.find("rejected: " + reason + ": "), std::string::npos) << mutant.text;
+    }
+    EXPECT_LE(two.strict.at(reason).size(), 2U);
+  }
+}
+
 TEST(Mutate, IsTheSameWithAnyNumberOfThreads) {
   const auto counts = [](unsigned threads) {
     const MutateReport report =
@@ -116,7 +138,7 @@ TEST(Mutate, IsTheSameWithAnyNumberOfThreads) {
     std::vector<std::uint64_t> all{report.runs, report.ways};
     for (const auto& [subject, mutations] : report.tallies)
       for (const auto& [mutation, tally] : mutations) all.insert(all.end(), {tally.mutants, tally.harmful});
-    for (const Harm& harm : report.harms) all.push_back(harm.mutant);
+    for (const NotedMutant& harm : report.harms) all.push_back(harm.mutant);
     return all;
   };
   EXPECT_EQ(counts(1), counts(4));
