@@ -211,6 +211,7 @@ std::vector<Cell> cells_of(const Algorithm& algorithm, const std::string& ranks,
 Exit mutate_rows(const Options& options, const std::vector<const Algorithm*>& rows, std::vector<Task> tasks,
                  const Context& context) {
   std::vector<MutateCase> cases;
+  cases.reserve(tasks.size());
   for (Task& task : tasks) cases.push_back({rows[task.row], std::move(task.request)});
   MutateChoice choice = options.mutate;
   choice.seed = options.filter.seed;
