@@ -85,7 +85,7 @@ TEST(Mutate, NoMutantThatProveAcceptsDoesHarm) {
   EXPECT_GT(total.harmless, total.mutants / 10);
   EXPECT_EQ(total.harmful, 0U);
   ASSERT_TRUE(report.harms.empty()) << report.harms[0].text;
-  EXPECT_EQ(report.runs, 25 * report.ways);
+  EXPECT_GE(report.runs, 25 * total.harmless);
   EXPECT_GT(report.ways_explored, 0U);
 }
 
