@@ -22,7 +22,7 @@ inline constexpr std::uint32_t kMostMoves = 1U << 22;  // chunks that all steps 
 inline constexpr std::int32_t kMostRanks = 1024;
 inline constexpr std::int32_t kMostThreadBlocks = 1024;  // of a rank: as many as the interpreter has
 inline constexpr std::int32_t kMostChunks = 1 << 20;     // of a buffer
-inline constexpr std::uint64_t kMostCells = 1U << 22;  // chunks of all buffers of all ranks
+inline constexpr std::uint64_t kMostCells = 1U << 22;    // chunks of all buffers of all ranks
 
 enum class Buffer : std::uint8_t { input, output, scratch };
 
