@@ -4,10 +4,10 @@
 #include <string>
 #include <vector>
 
+#include "bench/table.hpp"
 #include "cli/choice.hpp"
 #include "cli/commands.hpp"
 #include "cli/output.hpp"
-#include "cli/table.hpp"
 
 namespace tutti::cli {
 

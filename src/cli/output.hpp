@@ -6,8 +6,8 @@
 #include <string_view>
 
 #include "base/status.hpp"
+#include "bench/table.hpp"
 #include "cli/command.hpp"
-#include "cli/table.hpp"
 
 namespace tutti::cli {
 

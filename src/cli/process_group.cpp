@@ -17,12 +17,12 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/socket.hpp"
+#include "base/spawn.hpp"
 #include "base/text.hpp"
 #include "base/unique_fd.hpp"
-#include "cli/spawn.hpp"
 #include "runtime/gathering.hpp"
 #include "runtime/rendezvous.hpp"
-#include "runtime/socket.hpp"
 
 namespace tutti::cli {
 

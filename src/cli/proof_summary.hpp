@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "cli/table.hpp"
+#include "bench/table.hpp"
 #include "schedule/cost.hpp"
 #include "schedule/prove.hpp"
 #include "schedule/schedule.hpp"

@@ -19,6 +19,7 @@
 #include "algorithms/cases.hpp"
 #include "algorithms/registry.hpp"
 #include "base/text.hpp"
+#include "bench/table.hpp"
 #include "cli/case_options.hpp"
 #include "cli/choice.hpp"
 #include "cli/commands.hpp"
@@ -27,7 +28,6 @@
 #include "cli/proof_summary.hpp"
 #include "cli/prove_file.hpp"
 #include "cli/prove_mutate.hpp"
-#include "cli/table.hpp"
 #include "schedule/cost.hpp"
 
 namespace tutti::cli {

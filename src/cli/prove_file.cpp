@@ -5,9 +5,9 @@
 #include <fmt/format.h>
 
 #include "base/text.hpp"
+#include "bench/table.hpp"
 #include "cli/proof_summary.hpp"
 #include "cli/schedule_file.hpp"
-#include "cli/table.hpp"
 #include "schedule/cost.hpp"
 #include "schedule/prove.hpp"
 

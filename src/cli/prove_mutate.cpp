@@ -10,8 +10,8 @@
 
 #include <fmt/format.h>
 
+#include "bench/table.hpp"
 #include "cli/proof_summary.hpp"
-#include "cli/table.hpp"
 #include "schedule/mutate.hpp"
 #include "schedule/random_schedule.hpp"
 

@@ -9,9 +9,9 @@
 #include <fmt/format.h>
 
 #include "base/text.hpp"
+#include "bench/table.hpp"
 #include "cli/commands.hpp"
 #include "cli/output.hpp"
-#include "cli/table.hpp"
 
 namespace tutti::cli {
 

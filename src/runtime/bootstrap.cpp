@@ -14,8 +14,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/socket.hpp"
 #include "runtime/rendezvous.hpp"
-#include "runtime/socket.hpp"
 #include "runtime/wire.hpp"
 #include "transport/shm/region.hpp"
 

@@ -16,8 +16,8 @@
 
 #include "base/status.hpp"
 #include "base/unique_fd.hpp"
+#include "base/unique_id.hpp"
 #include "base/units.hpp"
-#include "runtime/unique_id.hpp"
 
 namespace tutti {
 

@@ -15,12 +15,12 @@
 
 #include "base/log.hpp"
 #include "base/status.hpp"
+#include "base/unique_id.hpp"
 #include "data/kernel.hpp"
 #include "runtime/executor.hpp"
 #include "runtime/failure_watch.hpp"
 #include "runtime/settings.hpp"
 #include "runtime/symmetric.hpp"
-#include "runtime/unique_id.hpp"
 #include "transport/shm/region.hpp"
 #include "transport/shm/waiter.hpp"
 

@@ -15,8 +15,8 @@
 #include <poll.h>
 #include <sys/socket.h>
 
+#include "base/socket.hpp"
 #include "runtime/service_thread.hpp"
-#include "runtime/socket.hpp"
 
 namespace tutti {
 namespace {

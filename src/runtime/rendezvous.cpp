@@ -12,9 +12,9 @@
 #include <poll.h>
 #include <sys/socket.h>
 
+#include "base/socket.hpp"
 #include "runtime/gathering.hpp"
 #include "runtime/service_thread.hpp"
-#include "runtime/socket.hpp"
 #include "runtime/wire.hpp"
 
 namespace tutti {

@@ -12,8 +12,8 @@
 #include <memory>
 
 #include "base/status.hpp"
+#include "base/unique_id.hpp"
 #include "base/units.hpp"
-#include "runtime/unique_id.hpp"
 
 namespace tutti {
 

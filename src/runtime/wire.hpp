@@ -17,7 +17,7 @@
 #include <sys/types.h>
 
 #include "base/status.hpp"
-#include "runtime/unique_id.hpp"
+#include "base/unique_id.hpp"
 
 namespace tutti::wire {
 

@@ -2,8 +2,8 @@
 // the right checksum by chance, the bytes of a good id are also changed by the input.
 #include <algorithm>
 
+#include "base/unique_id.hpp"
 #include "fuzz.hpp"
-#include "runtime/unique_id.hpp"
 
 namespace tutti {
 namespace {

@@ -12,8 +12,8 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 
+#include "base/socket.hpp"
 #include "ranks.hpp"
-#include "runtime/socket.hpp"
 #include "runtime/wire.hpp"
 
 namespace tutti {

@@ -6,8 +6,8 @@
 
 #include <fmt/format.h>
 
+#include "base/socket.hpp"
 #include "ranks.hpp"
-#include "runtime/socket.hpp"
 
 namespace tutti {
 namespace {

@@ -12,11 +12,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/spawn.hpp"
 #include "base/unique_fd.hpp"
+#include "base/unique_id.hpp"
 #include "cli/commands.hpp"
 #include "cli/program.hpp"
-#include "cli/spawn.hpp"
-#include "runtime/unique_id.hpp"
 
 namespace tutti::cli {
 namespace {

@@ -10,7 +10,7 @@
 #include <variant>
 #include <vector>
 
-namespace tutti::cli {
+namespace tutti {
 
 // Null, or a value.
 using Cell = std::variant<std::monostate, bool, std::int64_t, double, std::string>;
@@ -56,4 +56,4 @@ enum class Format : std::uint8_t { table, csv, json, md };
 
 [[nodiscard]] std::string render(const Table& table, Format format);
 
-}  // namespace tutti::cli
+}  // namespace tutti

@@ -1,4 +1,4 @@
-#include "cli/table.hpp"
+#include "bench/table.hpp"
 
 #include <limits>
 #include <string>

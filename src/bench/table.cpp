@@ -1,4 +1,4 @@
-#include "cli/table.hpp"
+#include "bench/table.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -10,7 +10,7 @@
 #include "base/assert.hpp"
 #include "base/text.hpp"
 
-namespace tutti::cli {
+namespace tutti {
 
 namespace {
 
@@ -219,4 +219,4 @@ std::string render(const Table& table, Format format) {
   return {};
 }
 
-}  // namespace tutti::cli
+}  // namespace tutti

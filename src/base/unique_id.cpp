@@ -1,4 +1,4 @@
-#include "runtime/unique_id.hpp"
+#include "base/unique_id.hpp"
 
 #include <algorithm>
 #include <cerrno>

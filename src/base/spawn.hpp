@@ -13,7 +13,7 @@
 
 #include "base/status.hpp"
 
-namespace tutti::cli {
+namespace tutti {
 
 struct SpawnRequest {
   std::vector<std::string> command;      // the program, looked for in PATH, and its arguments
@@ -35,4 +35,4 @@ struct Spawned {
 // The cores that this process may run on, in ascending order.
 [[nodiscard]] std::vector<int> allowed_cores();
 
-}  // namespace tutti::cli
+}  // namespace tutti

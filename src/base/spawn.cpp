@@ -1,4 +1,4 @@
-#include "cli/spawn.hpp"
+#include "base/spawn.hpp"
 
 #include <array>
 #include <cerrno>
@@ -10,7 +10,7 @@
 
 #include "base/unique_fd.hpp"
 
-namespace tutti::cli {
+namespace tutti {
 
 namespace {
 
@@ -115,4 +115,4 @@ std::vector<int> allowed_cores() {
   return cores;
 }
 
-}  // namespace tutti::cli
+}  // namespace tutti
