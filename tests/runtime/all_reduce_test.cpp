@@ -36,7 +36,7 @@ TEST(AllReduce, IsRightForEverySizeAndNumberOfRanks) {
   for (const std::uint32_t ranks : {1U, 2U, 3U, 4U, 7U}) {
     test::ThreadRanks group(ranks);
     group.run([&](Communicator& communicator) {
-      for (const std::uint64_t count : {0, 1, 2, 3, 11, 12, 13, 100, 1000, 16384, 16385, 40000, 100001})
+      for (const std::uint64_t count : {0U, 1U, 2U, 3U, 11U, 12U, 13U, 100U, 1000U, 16384U, 16385U, 40000U, 100001U})
         for (const bool in_place : {false, true}) expect_sum(communicator, count, in_place);
     });
   }
@@ -83,7 +83,7 @@ TEST(AllReduce, AverageDividesOnceOnEveryPath) {
     settings.algorithm = algorithm;
     test::ThreadRanks group(4, settings);
     group.run([&](Communicator& communicator) {
-      for (const std::uint64_t count : {1, 1000, 100000}) {
+      for (const std::uint64_t count : {1U, 1000U, 100000U}) {
         const std::vector<float> input(count, static_cast<float>(communicator.rank()));
         std::vector<float> output(count);
         ASSERT_TRUE(communicator.all_reduce(input.data(), output.data(), count, Type::f32, handle(Op::average)).ok());
@@ -103,7 +103,7 @@ TEST(AllReduce, PreMultipliedSumScalesEachRanksInputOnceOnEveryPath) {
       const Result<OperatorHandle> op =
           communicator.create_operator({.op = Op::premultiplied_sum, .type = Type::f32, .scalar = rank + 1});
       ASSERT_TRUE(op.ok());
-      for (const std::uint64_t count : {1, 1000, 100000}) {
+      for (const std::uint64_t count : {1U, 1000U, 100000U}) {
         const std::vector<float> input(count, 2.0F);
         std::vector<float> output(count);
         const Status status = communicator.all_reduce(input.data(), output.data(), count, Type::f32, *op);
@@ -123,7 +123,7 @@ TEST(AllReduce, FoldsANonCommutativeOperatorInRankOrder) {
     const Result<OperatorHandle> op =
         communicator.create_operator({.op = Op::user, .type = Type::i32, .function = keep_first, .commutative = false});
     ASSERT_TRUE(op.ok());
-    for (const std::uint64_t count : {1, 1000, 100000}) {
+    for (const std::uint64_t count : {1U, 1000U, 100000U}) {
       const std::vector<std::int32_t> input(count, static_cast<std::int32_t>(communicator.rank() + 10));
       std::vector<std::int32_t> output(count);
       ASSERT_TRUE(communicator.all_reduce(input.data(), output.data(), count, Type::i32, *op).ok());

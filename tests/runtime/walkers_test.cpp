@@ -171,7 +171,7 @@ Lane chain(Builder& b, std::uint32_t apart, std::uint32_t pieces) {
 TEST(MessagesOfSeveralBlocks, WalkersGiveTheBitsOfNumbers) {
   for (const std::uint32_t pieces : {1U, 3U}) {
     std::vector<Trial> trials;
-    for (const std::uint64_t count : {0, 1, 2, 12, 13, 1023, 1025, 4096, 30000}) {
+    for (const std::uint64_t count : {0U, 1U, 2U, 12U, 13U, 1023U, 1025U, 4096U, 30000U}) {
       for (const std::uint32_t apart : {1U, 2U}) {
         Schedule schedule;
         schedule.name = "chain";
@@ -192,7 +192,7 @@ TEST(BuiltInSchedules, WalkersGiveTheBitsOfNumbers) {
   for (std::uint32_t ranks = 1; ranks <= 5; ++ranks)
     for (const char* name : {"one_shot", "two_shot", "ring"}) {
       std::vector<Trial> trials;
-      for (const std::uint64_t count : {0, 1, 12, 13, 1024, 1025, 4096, 30000})
+      for (const std::uint64_t count : {0U, 1U, 12U, 13U, 1024U, 1025U, 4096U, 30000U})
         for (const Mixture mixture : {Mixture::generic, Mixture::specialised}) {
           const bool in_place = (count + ranks) % 2 == 0;
           trials.push_back({.schedule = find_algorithm(Collective::all_reduce, name)->make({.num_ranks = ranks}),
