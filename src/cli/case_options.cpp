@@ -29,7 +29,7 @@ struct NumberOption {
 constexpr NumberOption kNumbers[] = {
     {"--root", "RANK", 0, kMost, "a rank, like 0", "This root only (else every rank)", "This root (else rank 0)",
      &CaseFilter::root},
-    {"--radix", "K", 2, kMost, "a radix, a number from 2 on", "This radix only (else 2 to 8)", "This radix (else 2)",
+    {"--radix", "K", 2, kMost, "a radix from 2 to 65536", "This radix only (else 2 to 8)", "This radix (else 2)",
      &CaseFilter::radix},
     {"--corner", "N", 0, 4, "0 to 4", "0 for the centre, or the corner 1 to 4 (else all of these)",
      "0 for the centre, or the corner 1 to 4 (else 0)", &CaseFilter::corner},

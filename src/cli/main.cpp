@@ -3,6 +3,7 @@
 #include <cstdio>
 #include <exception>
 #include <iostream>
+#include <new>
 #include <string>
 #include <vector>
 
@@ -20,6 +21,9 @@ int main(int argc, char** argv) try {
   const std::vector<std::string> arguments(argv + (argc > 0 ? 1 : 0), argv + argc);
   const cli::Context context{environment, std::cout, std::cerr};
   return static_cast<int>(cli::run_program(commands, arguments, context));
+} catch (const std::bad_alloc&) {
+  std::fprintf(stderr, "tutti: there is not enough memory for this\n");
+  return static_cast<int>(tutti::cli::Exit::misused);
 } catch (const std::exception& error) {
   std::fprintf(stderr, "tutti: bug: %s\n", error.what());
   return static_cast<int>(tutti::cli::Exit::misused);

@@ -35,6 +35,17 @@ std::string objection(const Plan& plan, const Proof& proof, const shm::RegionSha
   if (!plan.needs_symmetric && std::max(proof.least_slots, plan.exposes_per_round) > shape.staging_depth)
     return fmt::format("it needs {} staging slots, and there are {}; set TUTTI_STAGING_DEPTH higher",
                        std::max(proof.least_slots, plan.exposes_per_round), shape.staging_depth);
+  constexpr std::uint64_t kLargestElement = 8;
+  if (plan.has_messages && plan.widest_message * kLargestElement > shape.message_slot)
+    return fmt::format(
+        "it has messages of {} pieces, and a slot of {} bytes has no room for an element of each; set "
+        "TUTTI_STAGING_SLOT higher",
+        plan.widest_message, shape.message_slot);
+  if (!plan.needs_symmetric && plan.widest_expose * kLargestElement > shape.staging_slot)
+    return fmt::format(
+        "it exposes {} pieces at once, and a slot of {} bytes has no room for an element of each; set "
+        "TUTTI_STAGING_SLOT higher",
+        plan.widest_expose, shape.staging_slot);
   if (!plan.needs_symmetric) return "";
   for (const std::vector<Posted>& posts : plan.posts)
     if (std::any_of(posts.begin(), posts.end(), posts_scratch))
@@ -74,6 +85,11 @@ Result<OwnAlgorithm> own_algorithm(const AlgorithmFile& file, std::uint32_t num_
   const auto refuse = [&](Code code, std::string_view why) {
     return Status(code, fmt::format("{}: {}: {}", kContext, printable(file.path), why));
   };
+  if (trim(std::string_view(file.text).substr(0, 4096)).starts_with('<'))
+    return refuse(
+        Code::unsupported,
+        "this is XML; 'tutti schedule --file PROGRAM.xml -o PROGRAM.sched' writes it in the form that is read "
+        "here");
   Result<Schedule> schedule = read_schedule(file.text, file.path);
   if (!schedule.ok()) return schedule.status().with_context(std::string(kContext));
   if (schedule->collective != Collective::all_reduce)

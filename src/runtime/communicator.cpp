@@ -401,16 +401,20 @@ Status Communicator::run(const Plan& plan, std::uint32_t number, const Prepared&
           .count = count, .type = entry.small.operation.type, .op = entry.small.operation.op, .algorithm = number}
           .pack();
   TUTTI_TRY(set_layout(call, count));
-  if (const Division& scratch = plan.schedule.division(Space::scratch); scratch.blocks > 0) {
-    if (scratch_.size() < scratch.blocks * bytes) scratch_.resize(scratch.blocks * bytes);
-    call.scratch = scratch_.data();
-  }
   try {
+    if (const Division& scratch = plan.schedule.division(Space::scratch); scratch.blocks > 0) {
+      if (scratch_.size() < scratch.blocks * bytes) scratch_.resize(scratch.blocks * bytes);
+      call.scratch = scratch_.data();
+    }
     const End end = executor_->run(call, walker);
     return end == End::done ? Status() : fail(end);
+  } catch (const std::bad_alloc&) {
+    // This rank cannot take part, and the others wait for it.
+    region_->break_with({Code::system, rank_});
+    return {Code::system, fmt::format("there is no memory for {}; its scratch is {} blocks of {} bytes", present_call(),
+                                      plan.schedule.division(Space::scratch).blocks, bytes)};
   } catch (const std::exception& error) {
-    // Lack of memory, or a caller's operator that throws: this rank stands in the middle of the operation, and the
-    // others wait for it.
+    // A caller's operator that throws: this rank stands in the middle of the operation, and the others wait for it.
     region_->break_with({Code::internal, rank_});
     return {Code::internal, fmt::format("in the middle of {}: {}", present_call(), error.what())};
   }

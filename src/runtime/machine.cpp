@@ -85,7 +85,7 @@ void Machine::check(std::uint32_t rank, std::uint64_t theirs) {
 const std::byte* Machine::source(const Endpoint& end) {
   switch (end.place) {
     case Place::local: return local(end.slice);
-    case Place::message: return executor_.receivers_[end.rank].data(bytes(end.slice));
+    case Place::message: return executor_.receivers_[end.rank].data(message_bytes_);
     case Place::remote:
     case Place::multicast: return remote(end);  // no plan has multicast (plan.cpp)
   }
@@ -95,7 +95,7 @@ const std::byte* Machine::source(const Endpoint& end) {
 std::byte* Machine::destination(const Endpoint& end) {
   switch (end.place) {
     case Place::local: return local(end.slice);
-    case Place::message: return executor_.senders_[end.rank].slot(bytes(end.slice));
+    case Place::message: return executor_.senders_[end.rank].slot(message_bytes_);
     case Place::remote:
     case Place::multicast: return remote(end);
   }
@@ -164,6 +164,8 @@ void Machine::combine(const Step& step) {
   if (executor_.destinations_.size() < step.destinations.size())
     executor_.destinations_.resize(step.destinations.size());
   const Slice& slice = step.destinations[0].slice;
+  // All ends of a step are of one shape, and so are their messages.
+  if (call_.plan->has_messages) message_bytes_ = bytes(slice);
   const std::uint32_t parts = slice.num_blocks * num_parts_of_block(slice);
   for (std::uint32_t part = 0; part < parts; ++part) {
     const std::uint64_t length = run(part_of(slice, part)).length;

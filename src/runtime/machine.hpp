@@ -53,6 +53,7 @@ class Machine {
     return call_.posts_once() && bytes(exposed) <= shm::kInlineBytes;
   }
   [[nodiscard]] std::byte* remote(const Endpoint& end) const;
+  // Where an end's part is; of messages, which are packed, where the whole begins.
   [[nodiscard]] const std::byte* source(const Endpoint& end);
   [[nodiscard]] std::byte* destination(const Endpoint& end);
   void combine_part(const Step& step, std::uint32_t part, std::uint64_t length);
@@ -65,6 +66,7 @@ class Machine {
   Executor& executor_;
   const Call& call_;
   std::uint64_t round_ = 0;
+  std::uint64_t message_bytes_ = 0;  // of the step that is being performed
   bool mismatched_ = false;
 };
 

@@ -75,8 +75,36 @@ bool uses_messages(const Programs& programs) {
 // Every lane knows a time of every other one, so this bounds prove's memory and time.
 constexpr std::uint32_t kMostLanesInOrder = 1U << 14;
 
-bool is_too_large(const Programs& programs) {
-  return programs.shares_memory() && std::uint64_t{programs.num_ranks()} * programs.num_lanes() > kMostLanesInOrder;
+// Pieces that all steps together name, once for each end: what a walk with data takes its time for.
+constexpr std::uint64_t kMostPiecesTouched = std::uint64_t{1} << 24;
+// Words of 64 bits that say which ranks' contributions a value holds, of the inputs alone: memory.
+constexpr std::uint64_t kMostWordsOfInputs = std::uint64_t{1} << 24;
+
+std::uint64_t pieces_touched(const Programs& programs) {
+  std::uint64_t touched = 0;
+  for (std::uint32_t rank = 0; rank < programs.num_ranks(); ++rank)
+    for (const auto& lane : programs.program(rank).lanes)
+      for (const Step& step : lane)
+        for (const auto* ends : {&step.sources, &step.destinations})
+          for (const Endpoint& end : *ends) touched += end.slice.size();
+  return touched;
+}
+
+// What makes the proof too large to be tried; empty if nothing does.
+std::string too_large(const Programs& programs) {
+  const std::uint64_t lanes = std::uint64_t{programs.num_ranks()} * programs.num_lanes();
+  if (programs.shares_memory() && lanes > kMostLanesInOrder)
+    return fmt::format("has {} ranks of {} lanes; {} lanes in all can be kept apart", programs.num_ranks(),
+                       programs.num_lanes(), kMostLanesInOrder);
+  if (const std::uint64_t touched = pieces_touched(programs); touched > kMostPiecesTouched)
+    return fmt::format("names {} pieces in all its steps; {} are the most", touched, kMostPiecesTouched);
+  const Division& inputs = programs.schedule().division(Space::input);
+  const std::uint64_t words =
+      std::uint64_t{programs.num_ranks()} * inputs.blocks * inputs.pieces * ((programs.num_ranks() + 63) / 64);
+  if (words > kMostWordsOfInputs)
+    return fmt::format("has {} ranks with {} blocks of {} pieces as input, more than can be followed",
+                       programs.num_ranks(), inputs.blocks, inputs.pieces);
+  return "";
 }
 
 // Proves the programs as they were written and then fused, and adds what it learns to one Proof.
@@ -196,15 +224,8 @@ Proof prove(const Schedule& schedule) {
     const Programs written(schedule, Fusion::none);
     proof.failure = find_malformed(written);
     if (proof.failure) return proof;
-    if (is_too_large(written)) {
-      proof.failure = Failure{Fault::too_large,
-                              0,
-                              0,
-                              0,
-                              "",
-                              fmt::format("has {} ranks of {} lanes, of which {} in all can be kept apart",
-                                          schedule.num_ranks, schedule.num_lanes, kMostLanesInOrder),
-                              {}};
+    if (std::string why = too_large(written); !why.empty()) {
+      proof.failure = Failure{Fault::too_large, 0, 0, 0, "", std::move(why), {}};
       return proof;
     }
     proof.has_messages = uses_messages(written);

@@ -30,7 +30,7 @@ ValueTable::ValueTable(std::uint32_t num_ranks, Division inputs)
   // A fold of a piece has about as many sums, and as many bits, as the piece has contributions.
   known_.reserve(contributions_.size() * 2);
   values_.reserve(contributions_.size() * 4);
-  bitsets_.reserve(contributions_.size() * 4 * words_);
+  bitsets_.reserve(contributions_.size() * words_);
   append({});  // kNothing
   append({});  // kGivenUp
 }

@@ -259,8 +259,13 @@ Failure World::deadlock() {
   if (lane.index < steps.size()) failure.step = steps[lane.index].number;
   for (auto each = cycle == path.end() ? path.begin() : cycle; each != path.end(); ++each)
     failure.story.push_back(describe(lanes_[*each], cause_of(lanes_[*each])));
-  failure.what = cycle == path.end() ? "waits for what never comes"
-                                     : fmt::format("{} lanes wait for each other in a ring", failure.story.size());
+  if (cycle == path.end()) {
+    failure.what = "waits for what never comes";
+  } else if (failure.story.size() == 1) {
+    failure.what = "waits for itself";
+  } else {
+    failure.what = fmt::format("{} lanes wait for each other in a ring", failure.story.size());
+  }
   return failure;
 }
 

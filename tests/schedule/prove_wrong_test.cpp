@@ -395,6 +395,24 @@ TEST(ProveWrong, TooManyLanesAreRefused) {
   EXPECT_FAULT(proof, Fault::too_large);
 }
 
+Lane copies(Builder& b, std::uint32_t count, std::uint32_t pieces) {
+  for (std::uint32_t each = 0; each < count; ++each) co_yield b.copy(b.input(0, pieces), b.output(0, pieces));
+}
+
+TEST(ProveWrong, TooManyPiecesAreRefusedBeforeTheyAreWalked) {
+  constexpr std::uint32_t kPieces = 1U << 18;
+  const Proof proof =
+      prove(scripted({.pieces = kPieces}, [](Builder& b, std::uint32_t) { return copies(b, 40, kPieces); }));
+  EXPECT_FAULT(proof, Fault::too_large);
+  EXPECT_TOLD(*proof.failure, "41943040 pieces in all its steps");
+}
+
+TEST(ProveWrong, TooManyContributionsAreRefused) {
+  const Proof proof =
+      prove(scripted({.num_ranks = 4096, .pieces = 512}, [](Builder& b, std::uint32_t) { return nothing(b); }));
+  EXPECT_FAULT(proof, Fault::too_large);
+}
+
 // Two ranks exchange their inputs, and whoever has both moves them on by one block within scratch.
 Lane shift_blocks(Builder& b) {
   const std::uint32_t other = b.neighbour(1);
