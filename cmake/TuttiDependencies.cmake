@@ -1,6 +1,7 @@
 # What Tutti needs from elsewhere. Nothing is fetched and nothing is vendored: every dependency is a package of the
 # system. A missing one is named here together with the Debian package that has it; all missing ones are reported at once.
 
+include(TuttiMpi)
 set(tutti_missing "")
 
 macro(tutti_require package debian_package)
@@ -30,7 +31,14 @@ tutti_require(fmt libfmt-dev 9)
 tutti_require(CLI11 libcli11-dev 2)
 tutti_require(nlohmann_json nlohmann-json3-dev 3)
 tutti_require(hwy libhwy-dev 1.0 CONFIG)
+# 3.37: STRICT tables.
+tutti_require(SQLite3 libsqlite3-dev 3.37)
+tutti_require(tomlplusplus libtomlplusplus-dev 3 CONFIG)
 tutti_optional(EXPAT EXPAT libexpat1-dev 2.2)
+# Peers that are measured, each by a worker of its own.
+tutti_find_mpi(OPENMPI mpicxx.openmpi mpi libopenmpi-dev)
+tutti_find_mpi(MPICH mpicxx.mpich mpich libmpich-dev)
+tutti_optional(GLOO Gloo libgloo-dev CONFIG)
 if(TUTTI_BUILD_TESTS)
   tutti_require(GTest libgtest-dev)
 endif()

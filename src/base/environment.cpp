@@ -33,6 +33,13 @@ void Environment::set(std::string name, std::string value) {
   values_.insert_or_assign(std::move(name), std::move(value));
 }
 
+std::vector<std::string> Environment::block() const {
+  std::vector<std::string> block;
+  block.reserve(values_.size());
+  for (const auto& [name, value] : values_) block.push_back(name + "=" + value);
+  return block;
+}
+
 std::vector<std::string> Environment::names() const {
   std::vector<std::string> names;
   names.reserve(values_.size());

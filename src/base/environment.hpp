@@ -30,6 +30,8 @@ class Environment {
 
   // In alphabetical order.
   [[nodiscard]] std::vector<std::string> names() const;
+  // NAME=VALUE of all of them, in alphabetical order: what a child is given.
+  [[nodiscard]] std::vector<std::string> block() const;
 
  private:
   std::map<std::string, std::string, std::less<>> values_;

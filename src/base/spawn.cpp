@@ -45,7 +45,7 @@ struct Child {
   // Returns errno of what went wrong.
   [[nodiscard]] int become() const {
     setpgid(0, 0);
-    if (prctl(PR_SET_PDEATHSIG, SIGKILL) != 0) return errno;
+    if (prctl(PR_SET_PDEATHSIG, request.death_signal) != 0) return errno;
     if (getppid() != parent) _exit(1);  // it died before the kernel knew that it matters
     if (request.core && sched_setaffinity(0, cores.bytes, cores.set) != 0) return errno;
     if (!redirect()) return errno;

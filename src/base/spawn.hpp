@@ -19,6 +19,7 @@ struct SpawnRequest {
   std::vector<std::string> command;      // the program, looked for in PATH, and its arguments
   std::vector<std::string> environment;  // NAME=VALUE
   std::optional<int> core;
+  int death_signal = SIGKILL;  // what it gets when the thread that started it ends
   // What becomes standard input, output and error.
   int input = 0;
   int output = 1;

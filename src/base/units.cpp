@@ -2,7 +2,6 @@
 
 #include <array>
 #include <charconv>
-#include <cstddef>
 #include <limits>
 #include <numeric>
 #include <optional>
@@ -66,8 +65,6 @@ constexpr Quantity kSize{"a size", "write bytes with K, M, G or T behind them, s
                          kGreatestSigned};
 constexpr Quantity kDuration{"a duration", "write a number and ns, us, ms, s, m or h, such as 250ms (no unit: seconds)",
                              kTimeUnits, false, kGreatestSigned};
-
-constexpr std::size_t kMostPoints = 1U << 20;
 
 constexpr bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
@@ -164,7 +161,7 @@ Result<RangeStep> parse_step(std::string_view text, std::string_view range) {
   return RangeStep{false, added->value()};
 }
 
-Status append_range(std::string_view text, std::vector<Bytes>& points) {
+Status append_range(std::string_view text, std::size_t most, std::vector<Bytes>& points) {
   const std::vector<std::string_view> parts = split(text, ':');
   const auto bad = [&](std::string_view why) {
     return Status(Code::invalid_argument,
@@ -186,8 +183,9 @@ Status append_range(std::string_view text, std::vector<Bytes>& points) {
     return bad("begins at 0, which no factor leads away from");
 
   const std::uint64_t last = end->value();
+  const std::size_t before = points.size();
   for (std::uint64_t at = begin->value(); at < last;) {
-    if (points.size() >= kMostPoints) return bad(fmt::format("has more than {} points", kMostPoints));
+    if (points.size() - before + 1 >= most) return bad(fmt::format("has more than {} points", most));
     points.emplace_back(at);
     const bool past_end = step.multiplies ? at > last / step.amount : step.amount > last - at;
     if (past_end) break;
@@ -224,11 +222,11 @@ Result<Nanos> parse_duration(std::string_view text) {
   return Nanos(static_cast<std::int64_t>(*number));
 }
 
-Result<std::vector<Bytes>> parse_byte_list(std::string_view text) {
+Result<std::vector<Bytes>> parse_byte_list(std::string_view text, std::size_t most) {
   std::vector<Bytes> points;
   for (const std::string_view part : split(text, ',')) {
     if (part.find(':') != std::string_view::npos) {
-      TUTTI_TRY(append_range(part, points));
+      TUTTI_TRY(append_range(part, most, points));
       continue;
     }
     const Result<Bytes> point = parse_bytes(part);

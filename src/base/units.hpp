@@ -5,6 +5,7 @@
 #pragma once
 
 #include <compare>
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -55,8 +56,8 @@ class Rank {
 [[nodiscard]] Result<Bytes> parse_bytes(std::string_view text);
 
 // Sizes and ranges with commas between: "8,64,1K", "8:64M:x4", "8:64:+8", "8:1K" (which doubles). A range includes its
-// end: where the step misses it, it is the last point.
-[[nodiscard]] Result<std::vector<Bytes>> parse_byte_list(std::string_view text);
+// end: where the step misses it, it is the last point. A range of more than `most` points is an error.
+[[nodiscard]] Result<std::vector<Bytes>> parse_byte_list(std::string_view text, std::size_t most = 1U << 20);
 
 // "30s", "250ms", "10us", "5ns", "1m", "2h", "1.5s"; a plain number is seconds.
 [[nodiscard]] Result<Nanos> parse_duration(std::string_view text);

@@ -133,6 +133,26 @@ void Table::add_row(std::vector<Cell> cells) {
   rows_.push_back(std::move(cells));
 }
 
+Table without_empty_columns(const Table& table) {
+  std::vector<std::size_t> kept;
+  std::vector<Column> columns;
+  for (std::size_t column = 0; column < table.columns().size(); ++column) {
+    const bool is_empty = std::all_of(table.rows().begin(), table.rows().end(), [&](const std::vector<Cell>& row) {
+      return std::holds_alternative<std::monostate>(row[column]);
+    });
+    if (is_empty && !table.rows().empty()) continue;
+    kept.push_back(column);
+    columns.push_back(table.columns()[column]);
+  }
+  Table shorter(std::move(columns));
+  for (const std::vector<Cell>& row : table.rows()) {
+    std::vector<Cell> cells;
+    for (const std::size_t column : kept) cells.push_back(row[column]);
+    shorter.add_row(std::move(cells));
+  }
+  return shorter;
+}
+
 std::string_view name_of(Format format) {
   switch (format) {
     case Format::table: return "table";

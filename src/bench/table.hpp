@@ -36,6 +36,9 @@ class Table {
   std::vector<std::vector<Cell>> rows_;
 };
 
+// Without the columns in which every row has null: for people, who learn nothing from them.
+[[nodiscard]] Table without_empty_columns(const Table& table);
+
 enum class Format : std::uint8_t { table, csv, json, md };
 
 [[nodiscard]] std::string_view name_of(Format format);

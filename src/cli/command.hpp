@@ -26,6 +26,7 @@ struct Context {
   const Environment& environment;
   std::ostream& out;
   std::ostream& error;
+  std::vector<std::string> arguments = {};  // of the program, as they were given
 };
 
 using Run = std::function<Exit(const Context&)>;
@@ -35,7 +36,7 @@ struct Command {
   std::string_view summary;   // one line without a full stop, for the list of commands
   std::string_view examples;  // whole command lines, each on a line of its own, for --help
   // Adds the command's options to its application and returns what runs it; the options are read when it runs.
-  Run (*define)(CLI::App& app);
+  std::function<Run(CLI::App& app)> define;
 };
 
 }  // namespace tutti::cli

@@ -5,9 +5,11 @@
 #include <memory>
 #include <ostream>
 
+#include <fcntl.h>
 #include <fmt/format.h>
 
 #include "base/text.hpp"
+#include "base/unique_fd.hpp"
 
 namespace tutti::cli {
 
@@ -29,6 +31,17 @@ void add_output_options(CLI::App& app, OutputOptions& options) {
       ->excludes(format);
   app.add_option("-o,--output", options.path, "Write the data to this file instead of standard output")
       ->type_name("FILE");
+}
+
+Status check_output(const OutputOptions& options) {
+  if (options.path.empty()) return {};
+  const UniqueFd file(::open(options.path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0666));
+  if (file.valid()) return {};
+  return Status::from_errno(fmt::format("-o: cannot write {}", in_quotes(options.path)), errno);
+}
+
+std::string rendered(const Table& table, const OutputOptions& options) {
+  return render(options.format == Format::table ? without_empty_columns(table) : table, options.format);
 }
 
 Status write_output(std::string_view text, const OutputOptions& options, const Context& context) {

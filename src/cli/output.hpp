@@ -19,6 +19,12 @@ struct OutputOptions {
 // The options must live as long as the application.
 void add_output_options(CLI::App& app, OutputOptions& options);
 
+// Whether the file of -o can be written, without changing it: for commands that take long before they have data.
+[[nodiscard]] Status check_output(const OutputOptions& options);
+
+// The table as the options ask for it; one for people without columns that have nothing in any row.
+[[nodiscard]] std::string rendered(const Table& table, const OutputOptions& options);
+
 // To the file of -o, whole or with an error, or else to context.out, whose errors run_program reports.
 [[nodiscard]] Status write_output(std::string_view text, const OutputOptions& options, const Context& context);
 

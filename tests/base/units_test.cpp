@@ -139,6 +139,13 @@ TEST(ByteList, TheEndOfTheRangeDoesNotWrapAround) {
   EXPECT_EQ(points("1:9223372036854775807:+9223372036854775807").size(), 2U);
 }
 
+TEST(ByteList, ARangeHasAtMostAsManyPointsAsAreAllowed) {
+  EXPECT_EQ(parse_byte_list("1:4:+1,1:4:+1", 4)->size(), 8U);
+  const Result<std::vector<Bytes>> one_more = parse_byte_list("1:4:+1,1:5:+1", 4);
+  ASSERT_FALSE(one_more.ok());
+  EXPECT_NE(one_more.status().to_string().find("'1:5:+1' has more than 4 points"), std::string::npos);
+}
+
 TEST(ByteList, Garbage) {
   EXPECT_NE(list_error("64:8:x2").find("ends before it begins"), std::string::npos);
   EXPECT_NE(list_error("0:8:x2").find("no factor"), std::string::npos);

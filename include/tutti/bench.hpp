@@ -1,0 +1,169 @@
+// Benchmarks, declared once: named axes whose combinations are the cases, variables of the environment that are set
+// before anything of a backend begins, and a body that sets up untimed and hands over what is to be timed.
+//
+//   auto sweep = tutti::harness("rccl_cta_sweep")
+//                    .num_ranks({8})
+//                    .axis("M", {1, 32, 128, 512, 2048, 8192})
+//                    .env("NCCL_MIN_CTAS", {32, 64, 128, 256})
+//                    .env("NCCL_MAX_CTAS", {32, 64, 128, 256})
+//                    .run([](tutti::State& state, tutti::Context& context) {
+//                      const auto m = state.integer("M");
+//                      ...
+//                      state.set_bytes(4.0 * m);
+//                      state.exec([&] { ... });
+//                    });
+//
+//   int main(int argc, char** argv) { return tutti::harness_main(argc, argv, {sweep}); }
+//
+// That program has the whole command line of `tutti run`, `list`, `show` and `compare`. It starts itself once more for
+// each rank of each group of cases; a body runs in those processes, once for each case, on every rank, in one thread.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <initializer_list>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <variant>
+#include <vector>
+
+namespace tutti {
+
+namespace harness {
+class Session;
+struct Declaration;
+}  // namespace harness
+
+// What a benchmark's message is, where its bandwidth is to be told: which factor makes it the bus bandwidth that
+// nccl-tests tells. `bytes` is the total for all-gather and reduce-scatter.
+enum class Traffic : std::uint8_t {
+  all_reduce,
+  all_gather,
+  reduce_scatter,
+  broadcast,
+  reduce,
+  all_to_all,
+  gather,
+  scatter,
+  send_recv,
+};
+
+// One case, as the body of a benchmark sees it. Lives as long as the body runs.
+class State {
+ public:
+  explicit State(harness::Session& session) : session_(session) {}
+  State(const State&) = delete;
+  State& operator=(const State&) = delete;
+
+  // The case's value on an axis: as a whole number, a number, or a word as it was written. A name that is no axis, or a
+  // value that is no number, ends the case with an error that says so.
+  [[nodiscard]] std::int64_t integer(std::string_view axis) const;
+  [[nodiscard]] double number(std::string_view axis) const;
+  [[nodiscard]] std::string word(std::string_view axis) const;
+  [[nodiscard]] bool has(std::string_view axis) const;
+
+  // What one call of what is timed does, for rates: bytes as they are; or the bytes of a message, which also give the
+  // algorithm's and the bus bandwidth; items; floating-point operations.
+  void set_bytes(double bytes);
+  void set_message(double bytes, Traffic traffic);
+  void set_items(double items);
+  void set_flops(double flops);
+  // A figure of one's own, a column of the results. The last value counts; of several ranks rank 0's.
+  void counter(std::string_view name, double value);
+  // What really ran ("ring, 2 channels"), and for a swept variable whether it was obeyed, with the evidence.
+  void set_ran(std::string_view what);
+  enum class Obeyed : std::uint8_t { confirmed, ignored, unverifiable };
+  void set_evidence(std::string_view variable, Obeyed obeyed, std::string_view how);
+
+  // This case is not for this machine or backend; return from the body afterwards. All ranks must say it.
+  void skip(std::string_view reason);
+  // Looks at the results of one more call, made after the timed ones: what is wrong with them, empty if nothing is.
+  // `before` (may be null) poisons the outputs.
+  void set_check(std::function<void()> before, std::function<std::string()> after);
+
+  // Times `call`, as often and together with the other ranks as the runner says; comes back when there is enough.
+  void exec(const std::function<void()>& call);
+
+ private:
+  harness::Session& session_;
+};
+
+// The rank that a body runs as.
+class Context {
+ public:
+  Context(harness::Session& session, int rank, int num_ranks) : session_(session), rank_(rank), num_ranks_(num_ranks) {}
+  Context(const Context&) = delete;
+  Context& operator=(const Context&) = delete;
+
+  [[nodiscard]] int rank() const { return rank_; }
+  [[nodiscard]] int num_ranks() const { return num_ranks_; }
+  // All ranks of the group meet. Not for timing: that is exec()'s.
+  void barrier();
+
+ private:
+  harness::Session& session_;
+  int rank_;
+  int num_ranks_;
+};
+
+using AxisValue = std::variant<std::int64_t, double, std::string>;
+// A variable's value; without one it is unset.
+using EnvValue = std::optional<std::string>;
+
+namespace bench_values {
+// So that lists of int, double or text can be given as they are.
+struct Any {
+  Any(int given) : value(static_cast<std::int64_t>(given)) {}            // NOLINT(google-explicit-constructor)
+  Any(long given) : value(static_cast<std::int64_t>(given)) {}           // NOLINT(google-explicit-constructor)
+  Any(long long given) : value(static_cast<std::int64_t>(given)) {}      // NOLINT(google-explicit-constructor)
+  Any(unsigned given) : value(static_cast<std::int64_t>(given)) {}       // NOLINT(google-explicit-constructor)
+  Any(unsigned long given) : value(static_cast<std::int64_t>(given)) {}  // NOLINT(google-explicit-constructor)
+  Any(double given) : value(given) {}                                    // NOLINT(google-explicit-constructor)
+  Any(const char* given) : value(std::string(given)) {}                  // NOLINT(google-explicit-constructor)
+  Any(std::string given) : value(std::move(given)) {}                    // NOLINT(google-explicit-constructor)
+  AxisValue value;
+};
+}  // namespace bench_values
+
+inline constexpr std::nullopt_t unset = std::nullopt;
+
+// A declaration. A value: copies share nothing.
+class Bench {
+ public:
+  explicit Bench(std::string name);
+  Bench(const Bench&);
+  Bench(Bench&&) noexcept;
+  Bench& operator=(const Bench&);
+  Bench& operator=(Bench&&) noexcept;
+  ~Bench();
+
+  // How many processes; each number starts groups of its own.
+  Bench& num_ranks(std::vector<int> values);
+  // An axis by its values, or as on the command line: axis("bytes", "8:64M:x2").
+  Bench& axis(std::string name, std::initializer_list<bench_values::Any> values);
+  Bench& axis(std::string name, std::string_view values);
+  // A variable that takes these values in turn; a new one starts a group of its own. tutti::unset is one of them.
+  Bench& env(std::string name, std::initializer_list<EnvValue> values);
+  Bench& env(std::string name, std::initializer_list<int> values);
+  // Several variables that change together, row by row.
+  Bench& env_zip(std::vector<std::string> names, std::vector<std::vector<EnvValue>> rows);
+  // Why a combination is not run; empty where it is. Must depend on nothing else.
+  using Values = std::vector<std::pair<std::string, AxisValue>>;
+  Bench& skip_if(std::function<std::string(const Values& values, int num_ranks)> rule);
+  Bench& run(std::function<void(State&, Context&)> body);
+
+  [[nodiscard]] const harness::Declaration& declaration() const { return *declaration_; }
+
+ private:
+  std::unique_ptr<harness::Declaration> declaration_;
+};
+
+[[nodiscard]] inline Bench bench(std::string name) { return Bench(std::move(name)); }
+
+// The whole program: the command line for whoever starts it, the worker where the runner does. Returns the exit status.
+int bench_main(int argc, char** argv, std::vector<Bench> benches);
+
+}  // namespace tutti

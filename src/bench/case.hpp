@@ -1,0 +1,68 @@
+// Points of a sweep, and how they are grouped so that the fewest processes are started. Values and pure functions;
+// thread-safe.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/status.hpp"
+#include "bench/environment_axis.hpp"
+#include "bench/value.hpp"
+
+namespace tutti::harness {
+
+// A named list of values; `peer` scopes it to one peer, for whom its values replace those of the axis without one.
+struct Axis {
+  std::string name;
+  std::vector<Value> values;
+  std::string peer;
+};
+
+// The values that one case has, in the order of the axes.
+struct Point {
+  std::vector<std::pair<std::string, Value>> values;
+
+  [[nodiscard]] const Value* find(std::string_view name) const;
+  friend bool operator==(const Point&, const Point&) = default;
+};
+
+// Why a combination is not run; empty where it is. The same for all ranks, so it depends on nothing but its arguments.
+using Rule = std::function<std::string(const Point& point, int num_ranks)>;
+
+// What is to be run, as a declaration and a command line together say it.
+struct Sweep {
+  std::string bench;
+  std::vector<std::string> peers;  // names; at least one
+  std::vector<int> num_ranks;
+  std::vector<Axis> axes;
+  std::vector<EnvironmentAxis> environment;
+  std::vector<Rule> rules;
+};
+
+struct Case {
+  Point point;
+  std::string skipped;  // why; empty where it is run
+};
+
+// The processes that are started once for all of these cases.
+struct Group {
+  std::string peer;
+  std::string label;  // the peer, told apart where it is there more than once: "openmpi", "openmpi#2"
+  int num_ranks = 1;
+  std::vector<Setting> settings;  // in the order of the axes
+  std::vector<Case> cases;
+};
+
+// Peers in their order, for each the numbers of ranks, for each the combinations of settings that concern the peer, for
+// each the cases. Combinations that are all skipped make no group.
+[[nodiscard]] Result<std::vector<Group>> plan(const Sweep& sweep);
+
+// "peer openmpi, 4 ranks, A=1, B unset".
+[[nodiscard]] std::string to_string(const Group& group);
+// "bytes=64, type=f32".
+[[nodiscard]] std::string to_string(const Point& point);
+
+}  // namespace tutti::harness

@@ -1,0 +1,106 @@
+#include "bench/declaration.hpp"
+
+#include <fmt/format.h>
+
+#include "base/text.hpp"
+
+namespace tutti {
+
+using harness::Declaration;
+using harness::Point;
+using harness::Value;
+
+namespace {
+
+Value to_value(const AxisValue& value) {
+  return std::visit([](const auto& each) { return Value(each); }, value);
+}
+
+AxisValue to_axis_value(const Value& value) {
+  if (value.is_integer()) return value.integer();
+  if (value.is_number()) return value.number();
+  return value.word();
+}
+
+void note(Declaration& declaration, const Status& status) {
+  if (declaration.error.ok() && !status.ok())
+    declaration.error = status.with_context(fmt::format("bench {}", declaration.name));
+}
+
+}  // namespace
+
+Bench::Bench(std::string name) : declaration_(std::make_unique<Declaration>()) { declaration_->name = std::move(name); }
+Bench::Bench(const Bench& other) : declaration_(std::make_unique<Declaration>(*other.declaration_)) {}
+Bench::Bench(Bench&&) noexcept = default;
+Bench& Bench::operator=(const Bench& other) {
+  if (this != &other) declaration_ = std::make_unique<Declaration>(*other.declaration_);
+  return *this;
+}
+Bench& Bench::operator=(Bench&&) noexcept = default;
+Bench::~Bench() = default;
+
+Bench& Bench::num_ranks(std::vector<int> values) {
+  declaration_->num_ranks = std::move(values);
+  return *this;
+}
+
+Bench& Bench::axis(std::string name, std::initializer_list<bench_values::Any> values) {
+  harness::Axis axis{.name = std::move(name), .values = {}, .peer = {}};
+  for (const bench_values::Any& any : values) axis.values.push_back(to_value(any.value));
+  declaration_->axes.push_back(std::move(axis));
+  return *this;
+}
+
+Bench& Bench::axis(std::string name, std::string_view values) {
+  Result<std::vector<Value>> parsed = harness::parse_values(values);
+  note(*declaration_, parsed.status().ok() ? Status() : parsed.status().with_context("axis " + name));
+  if (parsed.ok()) declaration_->axes.push_back({.name = std::move(name), .values = std::move(*parsed), .peer = {}});
+  return *this;
+}
+
+Bench& Bench::env(std::string name, std::initializer_list<EnvValue> values) {
+  std::vector<std::vector<EnvValue>> rows;
+  for (const EnvValue& value : values) rows.push_back({value});
+  return env_zip({std::move(name)}, std::move(rows));
+}
+
+Bench& Bench::env(std::string name, std::initializer_list<int> values) {
+  std::vector<std::vector<EnvValue>> rows;
+  for (const int value : values) rows.push_back({std::to_string(value)});
+  return env_zip({std::move(name)}, std::move(rows));
+}
+
+Bench& Bench::env_zip(std::vector<std::string> names, std::vector<std::vector<EnvValue>> rows) {
+  for (const std::vector<EnvValue>& row : rows)
+    if (row.size() != names.size())
+      note(*declaration_, Status(Code::invalid_argument, fmt::format("env_zip of {} variables has a row of {} values",
+                                                                     names.size(), row.size())));
+  declaration_->environment.push_back({.peer = {}, .names = std::move(names), .points = std::move(rows)});
+  return *this;
+}
+
+Bench& Bench::skip_if(std::function<std::string(const Values& values, int num_ranks)> rule) {
+  declaration_->rules.emplace_back([rule = std::move(rule)](const Point& point, int num_ranks) {
+    Values values;
+    for (const auto& [name, value] : point.values) values.emplace_back(name, to_axis_value(value));
+    return rule(values, num_ranks);
+  });
+  return *this;
+}
+
+Bench& Bench::run(std::function<void(State&, Context&)> body) {
+  declaration_->body = std::move(body);
+  return *this;
+}
+
+namespace harness {
+
+const Declaration* find(const std::vector<Bench>& benches, std::string_view name) {
+  for (const Bench& bench : benches)
+    if (same_name(bench.declaration().name, name)) return &bench.declaration();
+  return nullptr;
+}
+
+}  // namespace harness
+
+}  // namespace tutti

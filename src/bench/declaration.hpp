@@ -1,0 +1,28 @@
+// What a Bench (tutti/bench.hpp) holds. A value.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "bench/case.hpp"
+#include <tutti/bench.hpp>
+
+namespace tutti::harness {
+
+struct Declaration {
+  std::string name;
+  std::vector<int> num_ranks;
+  std::vector<Axis> axes;
+  std::vector<EnvironmentAxis> environment;
+  std::vector<Rule> rules;
+  std::function<void(State&, Context&)> body;
+  // The first thing that is wrong with it: told when it is used.
+  Status error;
+};
+
+// The declaration of that name; null where there is none.
+[[nodiscard]] const Declaration* find(const std::vector<Bench>& benches, std::string_view name);
+
+}  // namespace tutti::harness

@@ -1,0 +1,74 @@
+// A row of results: what one case of one group gave. A value; what tables show of it is the sinks' business.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "bench/case.hpp"
+#include "bench/statistics.hpp"
+#include <tutti/bench.hpp>
+
+namespace tutti::harness {
+
+enum class Outcome : std::uint8_t {
+  ok,
+  wrong,    // it ran, and its results are not what they should be
+  skipped,  // by a rule or by the backend, with the reason
+  error,    // it could not be measured
+};
+[[nodiscard]] std::string_view name_of(Outcome outcome);
+[[nodiscard]] std::optional<Outcome> outcome_from_name(std::string_view name);
+
+// How iterations begin: at an agreed instant, or behind a barrier of the backend's.
+enum class Sync : std::uint8_t { round, barrier };
+[[nodiscard]] std::string_view name_of(Sync sync);
+[[nodiscard]] std::optional<Sync> sync_from_name(std::string_view name);
+
+struct Evidence {
+  State::Obeyed obeyed = State::Obeyed::unverifiable;
+  std::string how;
+};
+[[nodiscard]] std::string_view name_of(State::Obeyed obeyed);
+
+struct Message {
+  double bytes = 0;
+  Traffic traffic = Traffic::send_recv;
+};
+// What the algorithm's bandwidth is multiplied with to get the bus bandwidth; none for a single rank.
+[[nodiscard]] std::optional<double> bus_factor(Traffic traffic, int num_ranks);
+
+struct Row {
+  std::string bench;
+  std::string peer;
+  int num_ranks = 1;
+  std::vector<Setting> settings;
+  Point point;
+  int launch = 0;  // which start of the group, from 0
+
+  Outcome outcome = Outcome::ok;
+  std::string note;  // why it is skipped, wrong or an error; warnings where it is not
+  bool is_checked = false;
+  std::vector<double> samples;  // nanoseconds of valid iterations, in the order in which they were taken
+  std::uint64_t invalid = 0;    // iterations that some rank began late
+  Sync sync = Sync::round;
+  Stop stop = Stop::not_yet;
+  bool shares_cores = false;  // more ranks than cores
+
+  std::optional<double> bytes;
+  std::optional<Message> message;
+  std::optional<double> items;
+  std::optional<double> flops;
+  std::map<std::string, double> counters;
+  std::string version;                       // of the backend
+  std::string ran;                           // what really ran, where the backend can tell
+  std::map<std::string, Evidence> evidence;  // of swept variables, by name
+};
+
+// Names a row within a run: equal for the same case of the same group, and for no other. For resuming.
+[[nodiscard]] std::string key_of(const Row& row);
+
+}  // namespace tutti::harness

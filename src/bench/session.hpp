@@ -1,0 +1,60 @@
+// A worker's side of one case: what the body says of it, and the runner's orders while exec() has the word.
+// Internal to the worker; one thread.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+
+#include "bench/case.hpp"
+#include "bench/connection.hpp"
+#include "bench/sync_page.hpp"
+#include "bench/worker.hpp"
+
+namespace tutti::harness {
+
+// Ends a case from within its body; caught by the worker.
+struct CaseEnded {
+  std::string why;  // empty where nothing is wrong
+};
+
+class Session {
+ public:
+  Session(Connection& connection, Backend& backend, SyncPage& page, bool shares_cores)
+      : connection_(connection), backend_(backend), page_(page), shares_cores_(shares_cores) {}
+
+  // One case, from its prepare order on, until it has ended and the runner has been told.
+  Status run_case(const Json& order, const std::vector<Bench>& benches);
+
+  // How many times the ranks have met in the page: counted alike on all of them, over all cases.
+  void resume(std::uint64_t iteration) { iteration_ = iteration; }
+  [[nodiscard]] std::uint64_t iteration() const { return iteration_; }
+
+  // --- for State and Context
+  [[nodiscard]] const Value& value(std::string_view axis) const;
+  [[nodiscard]] bool has(std::string_view axis) const { return point_.find(axis) != nullptr; }
+  void exec(const std::function<void()>& call);
+  void barrier();
+
+  // What the body has said.
+  Json said;
+  std::string skipped;
+  std::function<void()> before_check;
+  std::function<std::string()> after_check;
+
+ private:
+  [[nodiscard]] Json samples(const Json& order, const std::function<void()>& call);
+  [[nodiscard]] Json checked(const std::function<void()>& call);
+  void answer(Json message);
+  [[nodiscard]] Json await_order();
+
+  Connection& connection_;
+  Backend& backend_;
+  SyncPage& page_;
+  bool shares_cores_;
+  Point point_;
+  bool has_run_ = false;
+  std::uint64_t iteration_ = 0;
+};
+
+}  // namespace tutti::harness

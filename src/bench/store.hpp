@@ -1,0 +1,85 @@
+// Where results are kept: an SQLite file with every run, its machine, its rows as they were finished, and their raw
+// samples. docs/formats/store.md is the schema. A row is kept when add() has returned; killing the program at any
+// moment loses nothing that was finished.
+//
+// One thread at a time; not on both sides of a fork. Other processes may read and write the file meanwhile.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/environment.hpp"
+#include "base/status.hpp"
+#include "bench/result.hpp"
+
+namespace tutti::harness {
+
+inline constexpr int kStoreVersion = 1;
+
+// What a run is, besides its rows.
+struct Run {
+  std::int64_t id = 0;
+  std::string begun;  // 2026-11-21T16:00:00Z
+  std::string bench;
+  std::string command;  // as it was called, for people
+  std::string sweep;    // what identifies its sweep: equal for a run that may be resumed by the same command
+  std::string machine;  // a fingerprint, for people: processor, cores, memory, kernel
+  std::string tutti;    // version
+  bool is_complete = false;
+  std::uint64_t num_rows = 0;  // as far as they are there
+};
+
+class Database;
+
+class Store {
+ public:
+  // How long another process that writes at the same time is waited for. Its writing takes milliseconds.
+  static constexpr std::chrono::milliseconds kPatience{10'000};
+
+  // Makes the file where there is none, but not its folder. A file of a later version, of something else, or that
+  // cannot be written is an error that says so, and is left as it is.
+  [[nodiscard]] static Result<Store> open(const std::string& path, std::chrono::milliseconds patience = kPatience);
+  // For reading only: a missing file is an error.
+  [[nodiscard]] static Result<Store> open_to_read(const std::string& path,
+                                                  std::chrono::milliseconds patience = kPatience);
+  Store(Store&&) noexcept;
+  Store& operator=(Store&&) noexcept;
+  ~Store();
+
+  // The id that it has from now on; neither the one in `run`, nor what that says of rows and completeness, counts.
+  [[nodiscard]] Result<std::int64_t> begin(const Run& run);
+  // A row whose key (key_of) the run has is an error.
+  [[nodiscard]] Status add(std::int64_t run, const Row& row);
+  [[nodiscard]] Status complete(std::int64_t run);
+
+  // The latest run that is not complete and has this sweep.
+  [[nodiscard]] Result<std::optional<Run>> last_incomplete(const std::string& sweep);
+  // The keys of the rows that a run has.
+  [[nodiscard]] Result<std::set<std::string>> keys_of(std::int64_t run);
+
+  // Latest first.
+  [[nodiscard]] Result<std::vector<Run>> runs();
+  // By number, or "last".
+  [[nodiscard]] Result<Run> find(std::string_view name);
+  // In the order in which they were finished, with samples.
+  [[nodiscard]] Result<std::vector<Row>> rows_of(std::int64_t run);
+
+ private:
+  explicit Store(std::unique_ptr<Database> database);
+  [[nodiscard]] Status add_parts(std::int64_t id, const Row& row);
+  [[nodiscard]] Status read_parts(std::int64_t id, Row& row);
+
+  std::unique_ptr<Database> database_;
+};
+
+// Where results go when nobody says: $XDG_DATA_HOME/tutti/results.db, or ~/.local/share/tutti/results.db. Makes that
+// folder where there is none. (The command line's -o or --store, and TUTTI_BENCH_STORE, come before it.)
+[[nodiscard]] Result<std::string> usual_store(const Environment& environment);
+
+}  // namespace tutti::harness

@@ -1,0 +1,72 @@
+#include "cli/bench_store.hpp"
+
+#include <ctime>
+#include <fstream>
+
+#include <fmt/format.h>
+#include <sys/utsname.h>
+
+#include "base/spawn.hpp"
+#include "base/text.hpp"
+
+namespace tutti::cli {
+
+namespace {
+
+// What stands behind the first "NAME : " in a file of /proc.
+std::string value_in(const char* path, std::string_view name) {
+  std::ifstream file(path);
+  for (std::string line; std::getline(file, line);)
+    if (line.starts_with(name))
+      if (const std::size_t colon = line.find(':'); colon != std::string::npos)
+        return std::string(trim(std::string_view(line).substr(colon + 1)));
+  return "unknown";
+}
+
+std::string machine() {
+  utsname system{};
+  ::uname(&system);
+  return fmt::format("{}; {} cores; {}; {} {}", value_in("/proc/cpuinfo", "model name"), allowed_cores().size(),
+                     value_in("/proc/meminfo", "MemTotal"), system.sysname, system.release);
+}
+
+std::string now_in_words() {
+  const std::time_t time = std::time(nullptr);
+  std::tm parts{};
+  ::gmtime_r(&time, &parts);
+  return fmt::format("{:04}-{:02}-{:02}T{:02}:{:02}:{:02}Z", parts.tm_year + 1900, parts.tm_mon + 1, parts.tm_mday,
+                     parts.tm_hour, parts.tm_min, parts.tm_sec);
+}
+
+std::uint64_t digest(std::string_view text, std::uint64_t from) {
+  for (const char letter : text) from = (from ^ static_cast<unsigned char>(letter)) * 0x100000001b3U;
+  return from;
+}
+
+}  // namespace
+
+Result<std::string> store_path(const std::string& option, const Environment& environment) {
+  if (!option.empty()) return option;
+  Result<std::string> usual = harness::usual_store(environment);
+  if (!usual.ok()) return usual.status().with_context("--store FILE says where results are kept");
+  return usual;
+}
+
+harness::Run run_of(const Plan& plan, const std::vector<std::string>& arguments) {
+  harness::Run run;
+  run.begun = now_in_words();
+  run.bench = plan.sweep.bench;
+  run.command = "tutti";
+  for (const std::string& argument : arguments) run.command += " " + argument;
+  std::uint64_t cases = 0xcbf29ce484222325U;
+  for (const harness::Group& group : plan.groups) {
+    cases = digest(harness::to_string(group), cases);
+    for (const harness::Case& each : group.cases) cases = digest(harness::to_string(each.point) + each.skipped, cases);
+  }
+  run.sweep = fmt::format("{} {} cases {:016x}", run.bench, plan.num_cases(), cases);
+  run.machine = machine();
+  run.tutti = TUTTI_VERSION;
+  return run;
+}
+
+}  // namespace tutti::cli

@@ -1,0 +1,19 @@
+// Where the commands about benchmarks keep results, and what they note of a run. Main thread only.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "base/environment.hpp"
+#include "bench/store.hpp"
+#include "cli/sweep_options.hpp"
+
+namespace tutti::cli {
+
+// What --store says; else $XDG_DATA_HOME/tutti/results.db, or ~/.local/share/tutti/results.db, whose folders are made.
+[[nodiscard]] Result<std::string> store_path(const std::string& option, const Environment& environment);
+
+// The run of this plan as it begins.
+[[nodiscard]] harness::Run run_of(const Plan& plan, const std::vector<std::string>& arguments);
+
+}  // namespace tutti::cli

@@ -1,0 +1,36 @@
+#include "cli/interrupt.hpp"
+
+namespace tutti::cli {
+
+namespace {
+
+// Signal handlers reach nothing else.
+volatile std::sig_atomic_t interrupted = 0;
+
+extern "C" void note_interrupt(int signal) {
+  if (interrupted != 0) {
+    std::signal(signal, SIG_DFL);
+    std::raise(signal);
+  }
+  interrupted = 1;
+}
+
+}  // namespace
+
+Interrupt::Interrupt() {
+  interrupted = 0;
+  struct sigaction action {};
+  action.sa_handler = note_interrupt;
+  sigemptyset(&action.sa_mask);
+  sigaction(SIGINT, &action, &before_int_);
+  sigaction(SIGTERM, &action, &before_term_);
+}
+
+Interrupt::~Interrupt() {
+  sigaction(SIGINT, &before_int_, nullptr);
+  sigaction(SIGTERM, &before_term_, nullptr);
+}
+
+bool Interrupt::has_come() { return interrupted != 0; }
+
+}  // namespace tutti::cli

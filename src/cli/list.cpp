@@ -1,0 +1,133 @@
+// `tutti list` and `tutti show`: the benches, peers and runs that there are, and the rows of a run.
+#include <memory>
+#include <ostream>
+
+#include <fmt/format.h>
+
+#include "base/text.hpp"
+#include "bench/declaration.hpp"
+#include "bench/views.hpp"
+#include "cli/bench_commands.hpp"
+#include "cli/bench_store.hpp"
+#include "cli/output.hpp"
+
+namespace tutti::cli {
+
+namespace {
+
+struct Options {
+  std::string what = "benches";
+  std::string run = "last";
+  std::string store;
+  OutputOptions output;
+};
+
+Exit misuse(std::string_view command, const Context& context, const Status& status) {
+  context.error << fmt::format("tutti {}: {}\n'tutti {} --help' tells more\n", command, status.to_string(), command);
+  return Exit::misused;
+}
+
+Table list_benches(const BenchWorld& world) {
+  Table table({{"bench"}, {"num_ranks"}, {"axes", 100}});
+  for (const Bench& bench : world.benches) {
+    const harness::Declaration& declaration = bench.declaration();
+    std::string ranks;
+    for (const int each : declaration.num_ranks) ranks += fmt::format("{}{}", ranks.empty() ? "" : ",", each);
+    std::string axes;
+    for (const harness::Axis& axis : declaration.axes) {
+      std::string values;
+      for (const harness::Value& value : axis.values) values += (values.empty() ? "" : ",") + value.text();
+      axes += fmt::format("{}{}={}", axes.empty() ? "" : "; ", axis.name, values);
+    }
+    table.add_row({declaration.name, ranks, axes.empty() ? Cell() : Cell(axes)});
+  }
+  return table;
+}
+
+Table list_peers(const BenchWorld& world) {
+  Table table({{"peer"}, {"here"}, {"about"}, {"package"}});
+  for (const PeerSummary& peer : world.peers)
+    table.add_row({peer.name, peer.is_here, peer.about, peer.package.empty() ? Cell() : Cell(peer.package)});
+  return table;
+}
+
+Result<Table> list_runs(const Options& options, const Context& context) {
+  const Result<std::string> path = store_path(options.store, context.environment);
+  if (!path.ok()) return path.status();
+  Result<harness::Store> store = harness::Store::open_to_read(*path);
+  if (!store.ok()) return store.status();
+  const Result<std::vector<harness::Run>> runs = store->runs();
+  if (!runs.ok()) return runs.status();
+  Table table({{"run"}, {"begun"}, {"bench"}, {"rows"}, {"complete"}, {"command", 80}});
+  for (const harness::Run& run : *runs)
+    table.add_row(
+        {run.id, run.begun, run.bench, static_cast<std::int64_t>(run.num_rows), run.is_complete, run.command});
+  return table;
+}
+
+Exit list(const Options& options, const BenchWorld& world, const Context& context) {
+  std::optional<Table> table;
+  if (same_name(options.what, "benches")) table = list_benches(world);
+  if (same_name(options.what, "peers")) table = list_peers(world);
+  if (same_name(options.what, "runs")) {
+    Result<Table> runs = list_runs(options, context);
+    if (!runs.ok()) return misuse("list", context, runs.status());
+    table = std::move(*runs);
+  }
+  if (!table)
+    return misuse(
+        "list", context,
+        {Code::invalid_argument,
+         fmt::format("there is no list of {}; there is one of benches, peers and runs", in_quotes(options.what))});
+  const Status written = write_output(render(*table, options.output.format), options.output, context);
+  return written.ok() ? Exit::done : misuse("list", context, written);
+}
+
+Exit show(const Options& options, const Context& context) {
+  const Result<std::string> path = store_path(options.store, context.environment);
+  if (!path.ok()) return misuse("show", context, path.status());
+  Result<harness::Store> store = harness::Store::open_to_read(*path);
+  if (!store.ok()) return misuse("show", context, store.status());
+  const Result<harness::Run> run = store->find(options.run);
+  if (!run.ok()) return misuse("show", context, run.status());
+  const Result<std::vector<harness::Row>> rows = store->rows_of(run->id);
+  if (!rows.ok()) return misuse("show", context, rows.status());
+  context.error << fmt::format("run {}, {}{}: {}\n{}\n", run->id, run->begun, run->is_complete ? "" : ", not complete",
+                               run->command, run->machine);
+  const harness::View view = harness::View::of(*rows);
+  Table table(view.columns());
+  for (const harness::Row& row : *rows) table.add_row(view.cells(row));
+  const Status written = write_output(rendered(table, options.output), options.output, context);
+  return written.ok() ? Exit::done : misuse("show", context, written);
+}
+
+}  // namespace
+
+Command list_command(const BenchWorld& world) {
+  return {.name = "list",
+          .summary = "List the benches, the peers, or the runs that were kept",
+          .examples = "tutti list benches\ntutti list peers\ntutti list runs --format csv",
+          .define = [&world](CLI::App& app) -> Run {
+            const auto options = std::make_shared<Options>();
+            app.add_option("what", options->what, "benches, peers or runs")->type_name("WHAT")->capture_default_str();
+            app.add_option("--store", options->store, "The file that keeps results")->type_name("FILE");
+            add_output_options(app, options->output);
+            return [options, &world](const Context& context) { return list(*options, world, context); };
+          }};
+}
+
+Command show_command(const BenchWorld&) {
+  return {
+      .name = "show",
+      .summary = "Show the results of a run that was kept",
+      .examples = "tutti show\ntutti show 12\ntutti show last --format csv -o results.csv",
+      .define = [](CLI::App& app) -> Run {
+        const auto options = std::make_shared<Options>();
+        app.add_option("run", options->run, "A run by its number, or last")->type_name("RUN")->capture_default_str();
+        app.add_option("--store", options->store, "The file that keeps results")->type_name("FILE");
+        add_output_options(app, options->output);
+        return [options](const Context& context) { return show(*options, context); };
+      }};
+}
+
+}  // namespace tutti::cli

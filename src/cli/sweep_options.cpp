@@ -1,0 +1,326 @@
+#include "cli/sweep_options.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "base/text.hpp"
+#include "base/units.hpp"
+#include "bench/declaration.hpp"
+#include "cli/sweep_file.hpp"
+
+namespace tutti::cli {
+
+namespace {
+
+using harness::Axis;
+using harness::Declaration;
+using harness::EnvironmentAxis;
+using harness::Sweep;
+using harness::Value;
+
+Status bad(std::string words) { return {Code::invalid_argument, std::move(words)}; }
+
+void repeated(CLI::Option* option) { option->expected(1)->take_all()->allow_extra_args(false); }
+
+// --- names
+
+std::string names_of(const std::vector<Bench>& benches) {
+  std::string names;
+  for (const Bench& bench : benches) names += fmt::format("{}{}", names.empty() ? "" : ", ", bench.declaration().name);
+  return names;
+}
+
+Result<const Declaration*> find_bench(const std::string& name, const BenchWorld& world) {
+  if (name.empty() && world.benches.size() == 1) return &world.benches[0].declaration();
+  const Declaration* found = harness::find(world.benches, name.empty() ? "all_reduce" : name);
+  if (found == nullptr)
+    return bad(fmt::format("--bench is {}; there are: {}", in_quotes(name), names_of(world.benches)));
+  if (!found->error.ok()) return found->error;
+  return found;
+}
+
+Status find_peers(const std::string& asked, const BenchWorld& world, Sweep& sweep) {
+  std::vector<std::string_view> names;
+  for (const PeerSummary& peer : world.peers) names.push_back(peer.name);
+  for (const std::string_view each : split(asked, ',')) {
+    if (same_name(each, "all")) {
+      for (const PeerSummary& peer : world.peers)
+        if (peer.is_here && peer.name != "null") sweep.peers.push_back(peer.name);
+      continue;
+    }
+    const auto found = std::find_if(world.peers.begin(), world.peers.end(),
+                                    [&](const PeerSummary& peer) { return same_name(peer.name, each); });
+    if (found == world.peers.end())
+      return bad(fmt::format("--peer has {}, which is none; the nearest is '{}', and all that are here is 'all'",
+                             in_quotes(each), nearest_name(each, names)));
+    if (!found->is_here)
+      return bad(fmt::format("peer {} is not here; it comes with {} (install that, and build again)", found->name,
+                             found->package));
+    sweep.peers.push_back(found->name);
+  }
+  return {};
+}
+
+// "PEER:NAME=VALUES" in its parts; the peer is one that the sweep has.
+struct Scoped {
+  std::string peer;
+  std::string name;
+  std::string values;
+};
+
+Result<Scoped> scoped(const char* option, const std::string& text, const Sweep& sweep) {
+  Scoped parts;
+  const std::size_t equals = text.find('=');
+  if (equals == std::string::npos || equals == 0)
+    return bad(fmt::format("{} is {}; it takes NAME=VALUES", option, in_quotes(text)));
+  parts.values = text.substr(equals + 1);
+  parts.name = trim(std::string_view(text).substr(0, equals));
+  if (const std::size_t colon = parts.name.find(':'); colon != std::string::npos) {
+    parts.peer = parts.name.substr(0, colon);
+    parts.name = parts.name.substr(colon + 1);
+    if (std::find(sweep.peers.begin(), sweep.peers.end(), parts.peer) == sweep.peers.end())
+      return bad(fmt::format("{} is {}, for a peer that is not measured", option, in_quotes(text)));
+  }
+  return parts;
+}
+
+// --- axes
+
+Status set_num_ranks(const std::vector<Value>& values, Sweep& sweep) {
+  sweep.num_ranks.clear();
+  for (const Value& value : values) {
+    if (!value.is_integer() || value.integer() < 1 || value.integer() > harness::SyncPage::kMostRanks)
+      return bad(fmt::format("num_ranks has {}; it takes numbers from 1 to {}", in_quotes(value.text()),
+                             harness::SyncPage::kMostRanks));
+    sweep.num_ranks.push_back(static_cast<int>(value.integer()));
+  }
+  return {};
+}
+
+Axis* find_axis(Sweep& sweep, std::string_view name) {
+  const auto found =
+      std::find_if(sweep.axes.begin(), sweep.axes.end(), [&](const Axis& axis) { return same_name(axis.name, name); });
+  return found == sweep.axes.end() ? nullptr : &*found;
+}
+
+Status no_such_axis(const char* option, const std::string& name, const Sweep& sweep) {
+  std::string known = "num_ranks";
+  for (const Axis& axis : sweep.axes) known += ", " + axis.name;
+  return bad(
+      fmt::format("{} names {}, which is no axis of {}; there are: {}", option, in_quotes(name), sweep.bench, known));
+}
+
+Status override_axis(const std::string& text, Sweep& sweep) {
+  const Result<Scoped> parts = scoped("-a", text, sweep);
+  if (!parts.ok()) return parts.status();
+  Result<std::vector<Value>> values = harness::parse_values(parts->values);
+  if (!values.ok()) return values.status().with_context(fmt::format("-a {}", parts->name));
+  if (same_name(parts->name, "num_ranks")) {
+    if (!parts->peer.empty()) return bad("-a num_ranks is for all peers");
+    return set_num_ranks(*values, sweep);
+  }
+  Axis* axis = find_axis(sweep, parts->name);
+  if (axis == nullptr) return no_such_axis("-a", parts->name, sweep);
+  if (parts->peer.empty()) {
+    axis->values = std::move(*values);
+  } else {
+    sweep.axes.push_back({axis->name, std::move(*values), parts->peer});
+  }
+  return {};
+}
+
+Status add_skip(const std::string& text, Sweep& sweep) {
+  const Result<Scoped> parts = scoped("--skip", text, sweep);
+  if (!parts.ok()) return parts.status();
+  Result<std::vector<Value>> values = harness::parse_values(parts->values);
+  if (!values.ok()) return values.status().with_context(fmt::format("--skip {}", parts->name));
+  const Axis* axis = find_axis(sweep, parts->name);
+  if (axis == nullptr) return no_such_axis("--skip", parts->name, sweep);
+  sweep.rules.emplace_back([name = axis->name, values = std::move(*values)](const harness::Point& point, int) {
+    const Value* value = point.find(name);
+    const bool hit = value != nullptr && std::find(values.begin(), values.end(), *value) != values.end();
+    return hit ? std::string("asked to be skipped") : std::string();
+  });
+  return {};
+}
+
+Status add_environment(Result<EnvironmentAxis> axis, Sweep& sweep) {
+  if (!axis.ok()) return axis.status();
+  if (!axis->peer.empty() && std::find(sweep.peers.begin(), sweep.peers.end(), axis->peer) == sweep.peers.end())
+    return bad(fmt::format("{} is for peer {}, which is not measured", axis->names[0], axis->peer));
+  // What was declared gives way to what was asked for.
+  std::erase_if(sweep.environment, [&](const EnvironmentAxis& declared) {
+    return declared.peer == axis->peer && declared.names == axis->names;
+  });
+  sweep.environment.push_back(std::move(*axis));
+  return {};
+}
+
+// --- numbers
+
+Result<double> read_percent(const char* option, const std::string& text) {
+  const bool has_sign = !text.empty() && text.back() == '%';
+  const Value value = harness::parse_value(trim(std::string_view(text).substr(0, text.size() - (has_sign ? 1 : 0))));
+  const double number = value.is_number() ? value.number() * (has_sign ? 0.01 : 1) : -1;
+  if (number <= 0 || number >= 1)
+    return bad(fmt::format("{} is {}; it takes a share such as 2% or 0.02", option, in_quotes(text)));
+  return number;
+}
+
+Result<std::int64_t> read_count(const char* option, const std::string& text, std::int64_t least, std::int64_t most) {
+  const Result<std::int64_t> number = parse_integer(text);
+  if (!number.ok() || *number < least || *number > most)
+    return bad(fmt::format("{} is {}; it takes a number from {} to {}", option, in_quotes(text), least, most));
+  return number;
+}
+
+Result<Nanos> read_time(const char* option, const std::string& text) {
+  Result<Nanos> time = parse_duration(text);
+  if (!time.ok()) return time.status().with_context(fmt::format("{} is {}", option, in_quotes(text)));
+  if (time->value() <= 0) return bad(fmt::format("{} is {}; it takes a time above 0", option, in_quotes(text)));
+  return time;
+}
+
+Status read_runner(const SweepOptions& options, harness::RunnerOptions& runner) {
+  const Result<Nanos> budget = read_time("--budget", options.budget);
+  if (!budget.ok()) return budget.status();
+  runner.measure.budget.seconds = static_cast<double>(budget->value()) / 1e9;
+  const Result<double> precision = read_percent("--precision", options.precision);
+  if (!precision.ok()) return precision.status();
+  runner.measure.budget.precision = *precision;
+  const Result<std::int64_t> least = read_count("--least-samples", options.least_samples, 1, 1'000'000);
+  if (!least.ok()) return least.status();
+  runner.measure.budget.least_samples = static_cast<std::uint64_t>(*least);
+  runner.measure.budget.most_samples = std::max<std::uint64_t>(10'000, runner.measure.budget.least_samples);
+  const Result<std::int64_t> launches = read_count("--launches", options.launches, 1, 10'000);
+  if (!launches.ok()) return launches.status();
+  runner.launches = static_cast<int>(*launches);
+  const Result<std::int64_t> seed = read_count("--seed", options.seed, 0, INT64_MAX);
+  if (!seed.ok()) return seed.status();
+  runner.seed = static_cast<std::uint64_t>(*seed);
+  const Result<Nanos> limit = read_time("--limit", options.limit);
+  if (!limit.ok()) return limit.status();
+  const Result<Nanos> start_limit = read_time("--start-limit", options.start_limit);
+  if (!start_limit.ok()) return start_limit.status();
+  runner.limits = {.start = *start_limit, .answer = *limit};
+  runner.measure.check = !options.no_check;
+  if (!options.sync.empty()) {
+    runner.measure.sync = harness::sync_from_name(options.sync);
+    if (!runner.measure.sync)
+      return bad(fmt::format("--sync is {}; it takes round or barrier", in_quotes(options.sync)));
+  }
+  if (!options.launcher.empty()) {
+    runner.launcher = harness::launcher_from_name(options.launcher);
+    if (!runner.launcher)
+      return bad(fmt::format("--launcher is {}; it takes local, mpirun.openmpi, mpirun.mpich or srun",
+                             in_quotes(options.launcher)));
+  }
+  return {};
+}
+
+std::string rough(double seconds) {
+  if (seconds < 90) return fmt::format("{:.0f} s", std::max(1.0, std::ceil(seconds)));
+  if (seconds < 5400) return fmt::format("{:.0f} min", std::ceil(seconds / 60));
+  return fmt::format("{:.1f} h", seconds / 3600);
+}
+
+std::string counted(std::size_t count, std::string_view what) {
+  return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
+}
+
+}  // namespace
+
+void add_sweep_options(CLI::App& app, SweepOptions& options) {
+  app.add_option("--bench", options.bench, "What is measured; 'tutti list benches' has all")->type_name("NAME");
+  app.add_option("--peer", options.peers, "Who does it: names with commas between, or all that are here")
+      ->type_name("NAMES");
+  repeated(app.add_option("-a,--axis", options.axes, "Values of an axis: num_ranks=2,4, bytes=8:64M:x4, PEER:NAME=…")
+               ->type_name("NAME=VALUES"));
+  repeated(app.add_option("--skip", options.skips, "Leaves out these values of an axis")->type_name("NAME=VALUES"));
+  repeated(app.add_option("--env", options.env, "Values of a variable; each starts processes of its own. unset is one")
+               ->type_name("NAME=VALUES"));
+  repeated(app.add_option("--env-zip", options.env_zip, "Variables that change together: A,B=[[1,2],[3,4]]")
+               ->type_name("NAMES=ROWS"));
+  app.add_option("--sweep", options.file, "A TOML file that says all this (docs/formats/sweep.md)")->type_name("FILE");
+  app.add_option("--sync", options.sync, "How iterations begin: round (an agreed instant) or barrier, as OSU's do")
+      ->type_name("round|barrier");
+  app.add_option("--budget", options.budget, "The most time for measuring a case")
+      ->type_name("TIME")
+      ->capture_default_str();
+  app.add_option("--precision", options.precision, "Enough when the median is known this well")
+      ->type_name("SHARE")
+      ->capture_default_str();
+  app.add_option("--least-samples", options.least_samples, "But so many at least")
+      ->type_name("N")
+      ->capture_default_str();
+  app.add_option("--launches", options.launches, "Starts every group so many times")
+      ->type_name("N")
+      ->capture_default_str();
+  app.add_option("--launcher", options.launcher, "Instead of the peer's own: local, mpirun.openmpi, mpirun.mpich, srun")
+      ->type_name("NAME");
+  app.add_option("--limit", options.limit, "A case that takes longer for one answer is ended")
+      ->type_name("TIME")
+      ->capture_default_str();
+  app.add_option("--start-limit", options.start_limit, "The same for starting processes")
+      ->type_name("TIME")
+      ->capture_default_str();
+  app.add_option("--seed", options.seed, "Of the order of rounds")->type_name("N")->capture_default_str();
+  app.add_flag("--no-check", options.no_check, "Does not look at results");
+  app.add_flag("--dry-run", options.dry_run, "Shows groups and cases, and starts nothing");
+}
+
+std::size_t Plan::num_cases() const {
+  std::size_t count = 0;
+  for (const harness::Group& group : groups) count += group.cases.size();
+  return count * static_cast<std::size_t>(runner.launches);
+}
+
+std::string Plan::announcement() const {
+  const std::size_t starts = groups.size() * static_cast<std::size_t>(runner.launches);
+  // Most cases are known well enough before their budget is spent.
+  const double seconds =
+      static_cast<double>(starts) * 0.5 + static_cast<double>(num_cases()) * (0.02 + runner.measure.budget.seconds / 3);
+  return fmt::format("{}, {}, about {}", counted(starts, "group"), counted(num_cases(), "case"), rough(seconds));
+}
+
+Result<Plan> make_plan(const SweepOptions& given, const BenchWorld& world) {
+  SweepOptions options = given;
+  if (!options.file.empty()) TUTTI_TRY(read_sweep_file(given.file, options));
+  Plan plan;
+  const Result<const Declaration*> bench = find_bench(options.bench, world);
+  if (!bench.ok()) return bench.status();
+  Sweep& sweep = plan.sweep;
+  sweep.bench = (*bench)->name;
+  sweep.num_ranks = (*bench)->num_ranks;
+  sweep.axes = (*bench)->axes;
+  sweep.environment = (*bench)->environment;
+  sweep.rules = (*bench)->rules;
+  TUTTI_TRY(find_peers(options.peers.empty() ? world.default_peers : options.peers, world, sweep));
+  for (const std::string& text : options.axes) TUTTI_TRY(override_axis(text, sweep));
+  for (const std::string& text : options.skips) TUTTI_TRY(add_skip(text, sweep));
+  for (const std::string& text : options.env) TUTTI_TRY(add_environment(harness::parse_env(text), sweep));
+  for (const std::string& text : options.env_zip) TUTTI_TRY(add_environment(harness::parse_env_zip(text), sweep));
+  TUTTI_TRY(read_runner(options, plan.runner));
+  Result<std::vector<harness::Group>> groups = harness::plan(sweep);
+  if (!groups.ok()) return groups.status();
+  plan.groups = std::move(*groups);
+  for (const std::string& peer : sweep.peers) plan.programs.push_back(world.program_of(peer));
+  return plan;
+}
+
+std::string list_of(const Plan& plan) {
+  std::string text;
+  for (const harness::Group& group : plan.groups) {
+    text += harness::to_string(group) + "\n";
+    for (const harness::Case& each : group.cases) {
+      text += fmt::format("  {}{}\n", each.point.values.empty() ? plan.sweep.bench : harness::to_string(each.point),
+                          each.skipped.empty() ? "" : fmt::format("  (skipped: {})", each.skipped));
+    }
+  }
+  return text;
+}
+
+}  // namespace tutti::cli

@@ -1,0 +1,57 @@
+// The options that say what is measured, shared by `tutti run` and `tutti compare`: the bench, the peers, axes and
+// variables. Values; main thread only.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include <CLI/CLI.hpp>
+
+#include "base/status.hpp"
+#include "bench/case.hpp"
+#include "bench/runner.hpp"
+#include "cli/bench_world.hpp"
+
+namespace tutti::cli {
+
+struct SweepOptions {
+  std::string bench;
+  std::string peers;
+  std::vector<std::string> axes;     // [PEER:]NAME=VALUES
+  std::vector<std::string> skips;    // NAME=VALUES
+  std::vector<std::string> env;      // [PEER:]NAME=VALUES
+  std::vector<std::string> env_zip;  // [PEER:]NAMES=ROWS
+  std::string file;                  // TOML
+  std::string sync;
+  std::string budget = "1s";
+  std::string precision = "2%";
+  std::string least_samples = "20";
+  std::string launches = "1";
+  std::string launcher;
+  std::string limit = "60s";
+  std::string start_limit = "60s";
+  std::string seed = "1";
+  bool no_check = false;
+  bool dry_run = false;
+};
+
+// The options must live as long as the application.
+void add_sweep_options(CLI::App& app, SweepOptions& options);
+
+// Everything that was asked for, looked up and checked: nothing has been started.
+struct Plan {
+  harness::Sweep sweep;
+  std::vector<harness::Group> groups;
+  std::vector<harness::PeerProgram> programs;
+  harness::RunnerOptions runner;
+
+  [[nodiscard]] std::size_t num_cases() const;
+  // "3 groups, 42 cases, about 2 min".
+  [[nodiscard]] std::string announcement() const;
+};
+[[nodiscard]] Result<Plan> make_plan(const SweepOptions& options, const BenchWorld& world);
+
+// The groups and their cases, without running any: what --dry-run shows.
+[[nodiscard]] std::string list_of(const Plan& plan);
+
+}  // namespace tutti::cli

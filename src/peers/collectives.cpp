@@ -1,0 +1,164 @@
+#include "peers/collectives.hpp"
+
+#include <array>
+#include <memory>
+#include <optional>
+
+#include <fmt/format.h>
+
+#include "base/text.hpp"
+#include "bench/session.hpp"
+#include "peers/known_data.hpp"
+
+namespace tutti::peers {
+
+namespace {
+
+constexpr std::array<Collective, kNumCollectives> kAll = {
+    Collective::all_reduce, Collective::all_gather, Collective::reduce_scatter, Collective::broadcast,
+    Collective::reduce,     Collective::all_to_all, Collective::barrier};
+
+bool has_root(Collective collective) { return collective == Collective::broadcast || collective == Collective::reduce; }
+
+Traffic traffic_of(Collective collective) {
+  switch (collective) {
+    case Collective::all_gather: return Traffic::all_gather;
+    case Collective::reduce_scatter: return Traffic::reduce_scatter;
+    case Collective::broadcast: return Traffic::broadcast;
+    case Collective::reduce: return Traffic::reduce;
+    case Collective::all_to_all: return Traffic::all_to_all;
+    default: return Traffic::all_reduce;
+  }
+}
+
+std::size_t count_of(Collective collective, Type type, std::int64_t bytes, int num_ranks) {
+  const std::size_t elements = static_cast<std::size_t>(bytes) / size_of(type);
+  return has_blocks(collective) ? elements / static_cast<std::size_t>(num_ranks) : elements;
+}
+
+// --- rules: why a combination makes no sense for any peer
+
+struct Asked {
+  std::optional<Type> type;
+  std::optional<Op> op;
+  std::optional<std::int64_t> bytes;
+  std::optional<std::int64_t> root;
+};
+
+Asked asked_in(const Bench::Values& values) {
+  Asked asked;
+  for (const auto& [name, value] : values) {
+    if (const auto* number = std::get_if<std::int64_t>(&value)) {
+      if (name == "bytes") asked.bytes = *number;
+      if (name == "root") asked.root = *number;
+    } else if (const auto* word = std::get_if<std::string>(&value)) {
+      if (name == "type") asked.type = type_from_name(*word);
+      if (name == "op") asked.op = op_from_name(*word);
+    }
+  }
+  return asked;
+}
+
+std::string why_not(Collective collective, const Asked& asked, int num_ranks) {
+  if (asked.root && (*asked.root < 0 || *asked.root >= num_ranks))
+    return fmt::format("there is no rank {} among {}", *asked.root, num_ranks);
+  if (!asked.type) return "";
+  if (asked.op && !is_defined(*asked.op, *asked.type))
+    return fmt::format("{} means nothing on {}", name_of(*asked.op), name_of(*asked.type));
+  if (asked.op && (*asked.op == Op::premultiplied_sum || *asked.op == Op::user))
+    return fmt::format("{} takes more than a name", name_of(*asked.op));
+  if (asked.bytes && *asked.bytes >= 0 && count_of(collective, *asked.type, *asked.bytes, num_ranks) == 0)
+    return has_blocks(collective)
+               ? fmt::format("{} bytes hold no {} for each of {} ranks", *asked.bytes, name_of(*asked.type), num_ranks)
+               : fmt::format("{} bytes hold no {}", *asked.bytes, name_of(*asked.type));
+  return "";
+}
+
+// --- the body
+
+template <typename T>
+T known(const std::optional<T>& value, std::string_view axis, const std::string& word) {
+  if (!value) throw harness::CaseEnded{fmt::format("axis {} is {}, which is none", axis, in_quotes(word))};
+  return *value;
+}
+
+std::int64_t within(const State& state, std::string_view axis, std::int64_t least, std::int64_t most) {
+  const std::int64_t value = state.integer(axis);
+  if (value < least || value > most)
+    throw harness::CaseEnded{fmt::format("axis {} is {}; it goes from {} to {}", axis, value, least, most)};
+  return value;
+}
+
+Request request_in(const State& state, Collective collective, int num_ranks) {
+  Request request;
+  request.collective = collective;
+  if (collective == Collective::barrier) return request;
+  constexpr std::int64_t kMostBytes = std::int64_t{1} << 40;
+  request.type = known(type_from_name(state.word("type")), "type", state.word("type"));
+  if (reduces(collective)) request.op = known(op_from_name(state.word("op")), "op", state.word("op"));
+  if (has_root(collective)) request.root = static_cast<int>(within(state, "root", 0, num_ranks - 1));
+  request.in_place = within(state, "in_place", 0, 1) != 0;
+  request.count = count_of(collective, request.type, within(state, "bytes", 0, kMostBytes), num_ranks);
+  return request;
+}
+
+void tell_sizes(State& state, const Request& request, int num_ranks) {
+  if (request.collective == Collective::barrier) return;
+  const std::size_t blocks = has_blocks(request.collective) ? static_cast<std::size_t>(num_ranks) : 1;
+  const auto bytes = static_cast<double>(request.count * blocks * size_of(request.type));
+  state.set_message(bytes, traffic_of(request.collective));
+  state.counter("count", static_cast<double>(request.count));
+}
+
+void measure(Peer& peer, Collective collective, State& state, Context& context) {
+  Request request = request_in(state, collective, context.num_ranks());
+  // Peers differ on what they make of nothing.
+  if (request.count == 0 && collective != Collective::barrier) return state.skip("bytes hold no element");
+  Result<KnownData> data = KnownData::make(request, context.rank(), context.num_ranks());
+  if (!data.ok()) throw harness::CaseEnded{data.status().to_string()};
+  data->reset();
+  const Result<Operation> operation = peer.prepare(request);
+  if (!operation.ok()) {
+    const Status status = operation.status();
+    if (status.code() != Code::unsupported) throw harness::CaseEnded{status.to_string()};
+    return state.skip(status.message());
+  }
+  tell_sizes(state, request, context.num_ranks());
+  if (peer.gives_results()) state.set_check([&] { data->reset(); }, [&] { return data->verdict(operation->output); });
+  state.exec(operation->run);
+  const std::string ran = peer.ran(request);
+  if (!ran.empty()) state.set_ran(ran);
+  for (const harness::Setting& setting : peer.settings()) {
+    const harness::Evidence evidence = peer.evidence(setting);
+    state.set_evidence(setting.name, evidence.obeyed, evidence.how);
+  }
+}
+
+Bench declared(Collective collective, Peer* peer) {
+  Bench bench{std::string(name_of(collective))};
+  bench.num_ranks({2});
+  if (collective != Collective::barrier) {
+    bench.axis("bytes", "8:16M:x8").axis("type", {"f32"});
+    if (reduces(collective)) bench.axis("op", {"sum"});
+    if (has_root(collective)) bench.axis("root", {0});
+    // A broadcast has one buffer nearly everywhere.
+    bench.axis("in_place", {collective == Collective::broadcast ? 1 : 0});
+    bench.skip_if([collective](const Bench::Values& values, int num_ranks) {
+      return why_not(collective, asked_in(values), num_ranks);
+    });
+  }
+  bench.run([collective, peer](State& state, Context& context) {
+    if (peer != nullptr) measure(*peer, collective, state, context);
+  });
+  return bench;
+}
+
+}  // namespace
+
+std::vector<Bench> collective_benches(Peer* peer) {
+  std::vector<Bench> benches;
+  for (const Collective collective : kAll) benches.push_back(declared(collective, peer));
+  return benches;
+}
+
+}  // namespace tutti::peers

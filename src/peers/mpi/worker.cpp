@@ -1,0 +1,64 @@
+// The worker of an MPI: built once for Open MPI and once for MPICH, by whichever mpi.h it is compiled with.
+#include <optional>
+
+#include <fmt/format.h>
+#include <mpi.h>
+
+#include "base/environment.hpp"
+#include "peers/mpi/call.hpp"
+#include "peers/mpi/settings.hpp"
+
+namespace tutti::peers {
+
+namespace {
+
+class MpiPeer final : public Peer {
+ public:
+  Status begin(int, int) override {
+    // Another thread of the process watches the runner; it knows nothing of MPI.
+    int provided = 0;
+    if (MPI_Init_thread(nullptr, nullptr, MPI_THREAD_FUNNELED, &provided) != MPI_SUCCESS)
+      return {Code::system, "MPI_Init_thread failed"};
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank_);
+    MPI_Comm_size(MPI_COMM_WORLD, &num_ranks_);
+    settings_.emplace();
+    return {};
+  }
+  [[nodiscard]] int rank() const override { return rank_; }
+  [[nodiscard]] int num_ranks() const override { return num_ranks_; }
+
+  [[nodiscard]] std::string version() const override {
+#if defined(OPEN_MPI)
+    return fmt::format("Open MPI {}.{}.{}", OMPI_MAJOR_VERSION, OMPI_MINOR_VERSION, OMPI_RELEASE_VERSION);
+#else
+    return fmt::format("MPICH {}", MPICH_VERSION);
+#endif
+  }
+
+  [[nodiscard]] bool has_barrier() const override { return true; }
+  void barrier() override { MPI_Barrier(MPI_COMM_WORLD); }
+  void end() override {
+    settings_.reset();
+    MPI_Finalize();
+  }
+
+  Result<Operation> prepare(const Request& request) override { return to_mpi(request, rank_); }
+  [[nodiscard]] std::string ran(const Request& request) const override { return settings_->ran(request, num_ranks_); }
+  [[nodiscard]] harness::Evidence evidence(const harness::Setting& setting) const override {
+    return settings_->evidence(setting);
+  }
+
+ private:
+  int rank_ = 0;
+  int num_ranks_ = 1;
+  std::optional<MpiSettings> settings_;
+};
+
+}  // namespace
+
+}  // namespace tutti::peers
+
+int main() {
+  tutti::peers::MpiPeer peer;
+  return tutti::peers::run_worker(peer, tutti::Environment::of_this_process());
+}

@@ -1,0 +1,91 @@
+#include "peers/null/orders.hpp"
+
+#include <charconv>
+#include <functional>
+#include <map>
+#include <string>
+
+#include <fmt/format.h>
+
+#include "base/text.hpp"
+#include "base/units.hpp"
+
+namespace tutti::peers {
+
+namespace {
+
+using Reader = std::function<Status(const std::string& text)>;
+
+Reader time_into(std::int64_t& to) {
+  return [&to](const std::string& text) -> Status {
+    const Result<Nanos> time = parse_duration(text);
+    if (!time.ok()) return time.status();
+    to = time->value();
+    return {};
+  };
+}
+
+Reader factor_into(double& to) {
+  return [&to](const std::string& text) -> Status {
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), to);
+    if (error != std::errc() || end != text.data() + text.size() || !(to >= 0 && to < 1e6))
+      return {Code::invalid_argument, fmt::format("{} is no factor", in_quotes(text))};
+    return {};
+  };
+}
+
+Reader switch_into(bool& to) {
+  return [&to](const std::string& text) -> Status {
+    if (text != "0" && text != "1")
+      return {Code::invalid_argument, fmt::format("{} where 0 or 1 is due", in_quotes(text))};
+    to = text == "1";
+    return {};
+  };
+}
+
+Reader rank_into(std::optional<int>& to) {
+  return [&to](const std::string& text) -> Status {
+    const Result<std::int64_t> rank = parse_integer(text);
+    if (!rank.ok()) return rank.status();
+    to = static_cast<int>(*rank);
+    return {};
+  };
+}
+
+Reader moment_into(std::optional<Moment>& to) {
+  return [&to](const std::string& text) -> Status {
+    const std::size_t at = text.find('@');
+    const Result<std::int64_t> rank = parse_integer(text.substr(0, at));
+    const Result<std::int64_t> call =
+        at == std::string::npos ? Result<std::int64_t>(std::int64_t{1}) : parse_integer(text.substr(at + 1));
+    if (!rank.ok()) return rank.status();
+    if (!call.ok()) return call.status();
+    to = Moment{static_cast<int>(*rank), static_cast<std::uint64_t>(*call)};
+    return {};
+  };
+}
+
+}  // namespace
+
+Result<NullOrders> null_orders(const Environment& environment) {
+  NullOrders orders;
+  const std::map<std::string_view, Reader> readers = {
+      {"WORK", time_into(orders.work)},         {"FACTOR", factor_into(orders.factor)},
+      {"DELAY", time_into(orders.delay)},       {"SPIN", switch_into(orders.spins)},
+      {"CRASH", moment_into(orders.crash)},     {"HANG", moment_into(orders.hang)},
+      {"EXIT", rank_into(orders.exit)},         {"WRONG", switch_into(orders.is_wrong)},
+      {"RANK", rank_into(orders.claimed_rank)}, {"TWICE", rank_into(orders.twice)},
+      {"GARBAGE", rank_into(orders.garbage)},   {"OVERSIZED", rank_into(orders.oversized)},
+      {"SILENT", rank_into(orders.silent)},     {"STRANGER", rank_into(orders.stranger)}};
+  for (const std::string& name : environment.names()) {
+    if (!name.starts_with(kNullPrefix)) continue;
+    const auto reader = readers.find(std::string_view(name).substr(kNullPrefix.size()));
+    if (reader == readers.end())
+      return Status(Code::invalid_argument, fmt::format("the null peer knows no variable {}", name));
+    const Status status = reader->second(environment.lookup(name).value_or(""));
+    if (!status.ok()) return status.with_context(name);
+  }
+  return orders;
+}
+
+}  // namespace tutti::peers

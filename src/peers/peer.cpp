@@ -1,0 +1,39 @@
+#include "peers/peer.hpp"
+
+#include <array>
+
+#include "peers/collectives.hpp"
+
+namespace tutti::peers {
+
+namespace {
+
+struct Row {
+  std::string_view name;
+  bool has_blocks;
+  bool reduces;
+};
+// In the order of the enumeration.
+constexpr std::array<Row, kNumCollectives> kRows = {{{"all_reduce", false, true},
+                                                     {"all_gather", true, false},
+                                                     {"reduce_scatter", true, true},
+                                                     {"broadcast", false, false},
+                                                     {"reduce", false, true},
+                                                     {"all_to_all", true, false},
+                                                     {"barrier", false, false}}};
+
+const Row& row_of(Collective collective) { return kRows[static_cast<std::size_t>(collective)]; }
+
+}  // namespace
+
+std::string_view name_of(Collective collective) { return row_of(collective).name; }
+bool has_blocks(Collective collective) { return row_of(collective).has_blocks; }
+bool reduces(Collective collective) { return row_of(collective).reduces; }
+
+Status unsupported(std::string reason) { return {Code::unsupported, std::move(reason)}; }
+
+int run_worker(Peer& peer, const Environment& environment) {
+  return harness::run_worker(collective_benches(&peer), peer, environment);
+}
+
+}  // namespace tutti::peers

@@ -1,0 +1,83 @@
+// The interface behind which every peer does a collective. A worker program has one peer, its Backend, and the benches
+// of collectives.hpp, which know nothing but this.
+//
+// One thread. A peer may throw in an operation that fails: the harness makes an error row of it.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "bench/result.hpp"
+#include "bench/worker.hpp"
+#include "data/type.hpp"
+
+namespace tutti::peers {
+
+enum class Collective : std::uint8_t { all_reduce, all_gather, reduce_scatter, broadcast, reduce, all_to_all, barrier };
+inline constexpr int kNumCollectives = 7;
+[[nodiscard]] std::string_view name_of(Collective collective);
+// Whether a rank's buffers are made of one block for each rank.
+[[nodiscard]] bool has_blocks(Collective collective);
+[[nodiscard]] bool reduces(Collective collective);
+
+// What is asked for, alike on all ranks but for the buffers.
+struct Request {
+  Collective collective = Collective::all_reduce;
+  Type type = Type::f32;
+  Op op = Op::sum;        // of those that reduce
+  std::size_t count = 0;  // elements; of one block where there are blocks
+  int root = 0;           // of broadcast and reduce
+  // In place, the smaller one lies within the larger: the rank's own block, or the same elements. Of a reduce only the
+  // root's output is written, of a broadcast only the root's input is read.
+  bool in_place = false;
+  void* input = nullptr;
+  void* output = nullptr;
+};
+
+struct Operation {
+  // The call that is timed: it blocks until the rank's part is done, and everything that can be done before is.
+  std::function<void()> run;
+  // Where the result then lies, where the peer leaves it elsewhere than in the request's output.
+  const void* output = nullptr;
+};
+
+class Peer : public harness::Backend {
+ public:
+  // Code::unsupported becomes a skipped row, any other error an error row. On all ranks alike.
+  virtual Result<Operation> prepare(const Request& request) = 0;
+  // False where outputs are not what the collective says, on purpose: nothing is checked then.
+  [[nodiscard]] virtual bool gives_results() const { return true; }
+
+  // After it has run: what really ran, empty where that cannot be told; and whether a variable was obeyed.
+  [[nodiscard]] virtual std::string ran(const Request& request) const {
+    static_cast<void>(request);
+    return "";
+  }
+  [[nodiscard]] virtual harness::Evidence evidence(const harness::Setting& setting) const = 0;
+
+  void take_settings(const std::vector<harness::Setting>& settings) final { settings_ = settings; }
+  // The variables that the runner sweeps.
+  [[nodiscard]] const std::vector<harness::Setting>& settings() const { return settings_; }
+
+ private:
+  std::vector<harness::Setting> settings_;
+};
+
+// --- for those who implement it
+
+[[nodiscard]] Status unsupported(std::string reason);
+[[nodiscard]] inline harness::Evidence confirmed(std::string how) { return {State::Obeyed::confirmed, std::move(how)}; }
+[[nodiscard]] inline harness::Evidence ignored(std::string how) { return {State::Obeyed::ignored, std::move(how)}; }
+[[nodiscard]] inline harness::Evidence unverifiable(std::string how) {
+  return {State::Obeyed::unverifiable, std::move(how)};
+}
+
+// The whole of a worker program's main; the exit status.
+[[nodiscard]] int run_worker(Peer& peer, const Environment& environment);
+
+}  // namespace tutti::peers

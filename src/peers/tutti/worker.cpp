@@ -1,0 +1,90 @@
+// The worker of Tutti itself, through its C API: what a program that links the library gets.
+#include <cstdlib>
+#include <memory>
+#include <stdexcept>
+#include <string>
+
+#include <fmt/format.h>
+
+#include "base/environment.hpp"
+#include "peers/meeting.hpp"
+#include "peers/peer.hpp"
+#include <tutti/tutti.h>
+
+namespace tutti::peers {
+
+namespace {
+
+Status status_of(const char* call, tuttiResult_t result, tuttiComm_t comm) {
+  if (result == tuttiSuccess) return {};
+  return {Code::system, fmt::format("{}: {}: {}", call, tuttiGetErrorString(result), tuttiGetLastError(comm))};
+}
+
+class TuttiPeer final : public Peer {
+ public:
+  explicit TuttiPeer(const Environment& environment) : environment_(environment) {}
+
+  Status begin(int rank, int num_ranks) override {
+    // Tutti warns of variables that begin like its own; these are the harness's.
+    for (const std::string& name : environment_.names())
+      if (name.starts_with("TUTTI_BENCH_")) ::unsetenv(name.c_str());
+    Result<std::unique_ptr<Meeting>> meeting = Meeting::join(environment_, rank);
+    if (!meeting.ok()) return meeting.status();
+    tuttiUniqueId id{};
+    const std::string key = "unique id";
+    if (rank == 0) {
+      TUTTI_TRY(status_of("tuttiGetUniqueId", tuttiGetUniqueId(&id), nullptr));
+      TUTTI_TRY((*meeting)->put(key, {id.internal, sizeof(id.internal)}));
+    }
+    const Result<std::string> told = (*meeting)->get(key);
+    if (!told.ok()) return told.status();
+    if (told->size() != sizeof(id.internal)) return {Code::internal, "rank 0 told an id of another length"};
+    told->copy(id.internal, sizeof(id.internal));
+    TUTTI_TRY(status_of("tuttiCommInitRank", tuttiCommInitRank(&comm_, num_ranks, id, rank), nullptr));
+    TUTTI_TRY(status_of("tuttiCommUserRank", tuttiCommUserRank(comm_, &rank_), comm_));
+    return status_of("tuttiCommCount", tuttiCommCount(comm_, &num_ranks_), comm_);
+  }
+  [[nodiscard]] int rank() const override { return rank_; }
+  [[nodiscard]] int num_ranks() const override { return num_ranks_; }
+
+  [[nodiscard]] std::string version() const override {
+    int version = 0;
+    tuttiGetVersion(&version);
+    return fmt::format("Tutti {}.{}.{}", version / 10000, version / 100 % 100, version % 100);
+  }
+
+  void end() override { tuttiCommDestroy(comm_); }
+
+  Result<Operation> prepare(const Request& request) override {
+    if (request.collective != Collective::all_reduce)
+      return unsupported(fmt::format("Tutti has no {} yet", name_of(request.collective)));
+    const auto type = static_cast<tuttiDataType_t>(request.type);
+    const auto op = static_cast<tuttiRedOp_t>(request.op);
+    return Operation{[this, request, type, op] {
+      if (tuttiAllReduce(request.input, request.output, request.count, type, op, comm_) != tuttiSuccess)
+        throw std::runtime_error(tuttiGetLastError(comm_));
+    }};
+  }
+
+  [[nodiscard]] harness::Evidence evidence(const harness::Setting& setting) const override {
+    if (setting.name.starts_with("TUTTI_"))
+      return unverifiable("Tutti refuses values it does not know, and does not tell yet what ran");
+    return unverifiable("Tutti reads nothing back");
+  }
+
+ private:
+  const Environment& environment_;
+  tuttiComm_t comm_ = nullptr;
+  int rank_ = 0;
+  int num_ranks_ = 1;
+};
+
+}  // namespace
+
+}  // namespace tutti::peers
+
+int main() {
+  const tutti::Environment environment = tutti::Environment::of_this_process();
+  tutti::peers::TuttiPeer peer(environment);
+  return tutti::peers::run_worker(peer, environment);
+}

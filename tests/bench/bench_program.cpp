@@ -1,0 +1,95 @@
+// A program that declares benchmarks, for the tests of the runner: what is measured is known, and some of it
+// misbehaves.
+#include <chrono>
+#include <csignal>
+#include <cstdlib>
+#include <stdexcept>
+#include <thread>
+
+#include <unistd.h>
+
+#include "tutti/bench.hpp"
+
+namespace {
+
+using tutti::Context;
+using tutti::State;
+
+void spin(std::int64_t nanos) {
+  const auto end = std::chrono::steady_clock::now() + std::chrono::nanoseconds(nanos);
+  while (std::chrono::steady_clock::now() < end) continue;
+}
+
+tutti::Bench work() {
+  return tutti::bench("work")
+      .num_ranks({2})
+      .axis("nanos", {1000, 20000})
+      .axis("mode", {"plain"})
+      .skip_if([](const tutti::Bench::Values& values, int) {
+        return std::get<std::int64_t>(values[0].second) == 13 ? std::string("thirteen is out") : std::string();
+      })
+      .run([](State& state, Context& context) {
+        const std::int64_t nanos = state.integer("nanos");
+        state.set_message(static_cast<double>(nanos), tutti::Traffic::all_reduce);
+        state.counter("rank", context.rank());
+        state.set_ran("spinning");
+        int calls = 0;
+        state.set_check([&] { calls = 0; }, [&] { return calls == 1 ? std::string() : std::string("not one call"); });
+        state.exec([&] {
+          spin(nanos);
+          ++calls;
+        });
+      });
+}
+
+tutti::Bench nothing() {
+  return tutti::bench("nothing").num_ranks({2}).axis("number", "0:9:+1").run([](State& state, Context&) {
+    state.exec([] {});
+  });
+}
+
+// Variables as they arrive, told through counters; a delay that a variable sets.
+tutti::Bench environment() {
+  return tutti::bench("environment")
+      .num_ranks({1})
+      .env("COLOUR", {"red", tutti::unset})
+      .axis("number", {1, 2})
+      .run([](State& state, Context&) {
+        const char* colour = std::getenv("COLOUR");
+        const char* slower = std::getenv("SLOWER");
+        state.set_ran(colour == nullptr ? "no colour" : colour);
+        state.counter("pid", static_cast<double>(::getpid()));
+        const std::int64_t nanos = slower == nullptr ? 20000 : std::atoi(slower);
+        state.exec([&] { spin(nanos); });
+      });
+}
+
+void misbehave(const std::string& how, State& state, Context& context) {
+  const bool is_last = context.rank() == context.num_ranks() - 1;
+  if (how == "throws") throw std::runtime_error("no mood");
+  if (how == "skips") return state.skip("not today");
+  if (how == "forgets") return;
+  if (how == "asks") static_cast<void>(state.integer("nobody"));
+  if (how == "wrong")
+    state.set_check(nullptr, [&] { return std::string(is_last ? "element 3 is 4, expected 5" : ""); });
+  int calls = 0;
+  state.exec([&] {
+    if (++calls < 3 || !is_last) return;
+    if (how == "crashes") std::raise(SIGSEGV);
+    if (how == "exits") std::_Exit(7);
+    if (how == "hangs") std::this_thread::sleep_for(std::chrono::hours(1));
+  });
+}
+
+tutti::Bench misbehaviour() {
+  return tutti::bench("misbehaviour")
+      .num_ranks({2})
+      .axis("how", {"nothing", "throws", "skips", "forgets", "asks", "wrong", "crashes", "exits", "hangs", "well"})
+      .run([](State& state, Context& context) { misbehave(state.word("how"), state, context); });
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  return tutti::bench_main(argc, argv, {work(), nothing(), environment(), misbehaviour()});
+}

@@ -1,0 +1,200 @@
+// The runner and its workers as whole processes: a program with its own benches is run as a user runs it.
+#include <array>
+#include <csignal>
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <set>
+#include <string>
+#include <thread>
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "../base/temporary_folder.hpp"
+
+namespace tutti::harness {
+namespace {
+
+using Json = nlohmann::json;
+
+struct Outcome {
+  int exit = -1;
+  std::string out;
+  std::string error;
+
+  [[nodiscard]] Json rows() const { return Json::parse(out, nullptr, false); }
+  // The first row whose column has this value.
+  [[nodiscard]] Json row(const std::string& column, const Json& value) const {
+    const Json all = rows();
+    for (const Json& row : all)
+      if (row.contains(column) && row[column] == value) return row;
+    return {};
+  }
+};
+
+std::string text_of(const std::string& path) {
+  std::ifstream file(path);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+class BenchRunner : public ::testing::Test {
+ protected:
+  Outcome run(const std::string& arguments, const std::string& front = "") {
+    const std::string out = folder_.path() + "/out";
+    const std::string error = folder_.path() + "/error";
+    const std::string command =
+        fmt::format("{} '{}' {} >'{}' 2>'{}' </dev/null", front, BENCH_PROGRAM, arguments, out, error);
+    const int status = std::system(command.c_str());
+    return {WIFEXITED(status) ? WEXITSTATUS(status) : -1, text_of(out), text_of(error)};
+  }
+  [[nodiscard]] std::string store() const { return folder_.path() + "/results.db"; }
+
+  // Processes of the program that are workers: those whose environment says so.
+  static int num_workers_left() {
+    int count = 0;
+    for (const auto& entry : std::filesystem::directory_iterator("/proc")) {
+      std::error_code error;
+      const auto program = std::filesystem::read_symlink(entry.path() / "exe", error);
+      if (!error && program == BENCH_PROGRAM) ++count;
+    }
+    return count;
+  }
+
+  testing::TemporaryFolder folder_;
+};
+
+TEST_F(BenchRunner, MeasuresWhatIsKnown) {
+  const Outcome outcome = run("run --bench work -a nanos=5000,100000 --no-store --json --budget 300ms");
+  EXPECT_EQ(outcome.exit, 0) << outcome.error;
+  EXPECT_NE(outcome.error.find("1 group, 2 cases"), std::string::npos) << outcome.error;
+  for (const std::int64_t nanos : {5000, 100000}) {
+    const Json row = outcome.row("nanos", nanos);
+    ASSERT_TRUE(row.is_object()) << outcome.out;
+    EXPECT_EQ(row["check"], "ok");
+    EXPECT_EQ(row["ran"], "spinning");
+    EXPECT_GE(row["time_us"].get<double>(), static_cast<double>(nanos) / 1000);
+    EXPECT_GE(row["samples"].get<int>(), 20);
+  }
+}
+
+TEST_F(BenchRunner, SkipsByRuleAndByOption) {
+  const Outcome outcome = run("run --bench work -a nanos=13,1000,2000 --skip nanos=2000 --no-store --json");
+  EXPECT_EQ(outcome.exit, 0) << outcome.error;
+  EXPECT_EQ(outcome.row("nanos", 13)["note"], "thirteen is out");
+  EXPECT_EQ(outcome.row("nanos", 13)["time_us"], nullptr);
+  EXPECT_EQ(outcome.row("nanos", 2000)["check"], "skipped");
+  EXPECT_EQ(outcome.row("nanos", 1000)["check"], "ok");
+}
+
+TEST_F(BenchRunner, SetsVariablesForGroupsOfTheirOwn) {
+  const Outcome outcome =
+      run("run --bench environment --env-zip 'A,B=[[1,2],[3,unset]]' --no-store --json --budget 50ms", "COLOUR=green");
+  EXPECT_EQ(outcome.exit, 0) << outcome.error;
+  EXPECT_NE(outcome.error.find("4 groups, 8 cases"), std::string::npos) << outcome.error;
+  int unset = 0;
+  for (const Json& row : outcome.rows()) {
+    EXPECT_TRUE(row["COLOUR"] == "red" || row["COLOUR"] == "unset") << row;
+    EXPECT_EQ(row["ran"], row["COLOUR"] == "unset" ? Json("no colour") : row["COLOUR"]);
+    unset += row["B"] == "unset" ? 1 : 0;
+  }
+  EXPECT_EQ(unset, 4);
+}
+
+TEST_F(BenchRunner, WhatOneCaseDoesIsItsOwnAffair) {
+  const Outcome outcome = run("run --bench misbehaviour --no-store --json --budget 50ms --limit 1s");
+  EXPECT_EQ(outcome.exit, 1) << outcome.error;
+  const auto says = [&](const char* how, const char* check, const char* words) {
+    const Json row = outcome.row("how", how);
+    ASSERT_TRUE(row.is_object()) << outcome.out;
+    EXPECT_EQ(row["check"], check) << row;
+    EXPECT_NE(row["note"].dump().find(words), std::string::npos) << row;
+  };
+  says("throws", "error", "no mood");
+  says("skips", "skipped", "not today");
+  says("forgets", "error", "without calling exec");
+  says("asks", "error", "there is no axis 'nobody'");
+  says("wrong", "wrong", "rank 1: element 3 is 4, expected 5");
+  says("crashes", "error", "rank 1 was killed by signal 11");
+  says("exits", "error", "rank 1 ended with status 7");
+  says("hangs", "error", "has not answered within 1s");
+  EXPECT_EQ(outcome.row("how", "nothing")["check"], "unchecked");
+  EXPECT_EQ(outcome.row("how", "well")["check"], "unchecked");
+}
+
+TEST_F(BenchRunner, ComparesTheSameAsTheSameAndFindsWhatIsSlower) {
+  const std::string same = fmt::format(
+      "compare --bench environment --env COLOUR=red --env SLOWER=20000,20001 -a number=1 "
+      "--json --budget 500ms");
+  const Outcome equal = run(same);
+  EXPECT_EQ(equal.exit, 0) << equal.error;
+  EXPECT_EQ(equal.error.find("faster"), std::string::npos) << equal.out;
+  const Outcome slower =
+      run("compare --bench environment --env COLOUR=red --env SLOWER=20000,22000 -a number=1 --json "
+          "--budget 500ms --fail-on slower:5%");
+  EXPECT_EQ(slower.exit, 1) << slower.error << slower.out;
+  EXPECT_NE(slower.error.find("1 slower"), std::string::npos) << slower.error << slower.out;
+}
+
+TEST_F(BenchRunner, RefusesBeforeAnythingIsStarted) {
+  const std::array<std::pair<const char*, const char*>, 9> mistakes = {{
+      {"run --bench nosuch", "there are: work, nothing, environment, misbehaviour"},
+      {"run --bench work -a colour=1", "which is no axis of work; there are: num_ranks, nanos, mode"},
+      {"run --bench work -a nanos=8:4", "-a nanos"},
+      {"run --bench work -a num_ranks=0", "it takes numbers from 1"},
+      {"run --bench work --peer gloo", "the nearest is 'itself'"},
+      {"run --bench work --budget soon", "--budget is 'soon'"},
+      {"run --bench work -o /nosuch/file", "cannot write '/nosuch/file'"},
+      {"run --bench work --env 'A=1' --env-zip 'A,B=[[1,2]]'", "variable A is on two axes"},
+      {"run --bench work --sync never", "it takes round or barrier"},
+  }};
+  for (const auto& [arguments, words] : mistakes) {
+    const Outcome outcome = run(std::string(arguments) + " --no-store");
+    EXPECT_EQ(outcome.exit, 2) << arguments;
+    EXPECT_NE(outcome.error.find(words), std::string::npos) << arguments << "\n" << outcome.error;
+  }
+}
+
+TEST_F(BenchRunner, KilledAndResumedItLosesAndRepeatsNothing) {
+  // Each case takes its budget, for want of samples.
+  const std::string sweep =
+      "run --bench nothing -a number=0:59:+1 --budget 20ms --least-samples 1000000 --json --store " + store();
+  // Killed while it runs, in different places.
+  for (int turn = 0; turn < 4; ++turn) {
+    const pid_t runner = ::fork();
+    if (runner == 0) {
+      static_cast<void>(std::freopen("/dev/null", "w", stdout));
+      static_cast<void>(std::freopen("/dev/null", "w", stderr));
+      const std::string command = fmt::format("exec '{}' {}{}", BENCH_PROGRAM, sweep, turn == 0 ? "" : " --resume");
+      ::execl("/bin/sh", "sh", "-c", command.c_str(), nullptr);
+      ::_exit(127);
+    }
+    std::this_thread::sleep_for(std::chrono::milliseconds(150 + 40 * turn));
+    ::kill(runner, SIGKILL);
+    ::waitpid(runner, nullptr, 0);
+  }
+  const Outcome resumed = run(sweep + " --resume");
+  EXPECT_EQ(resumed.exit, 0) << resumed.error;
+  const Json rows = run(fmt::format("show --store '{}' --json", store())).rows();
+  std::set<int> numbers;
+  for (const Json& row : rows) numbers.insert(row["number"].get<int>());
+  EXPECT_EQ(rows.size(), 60U) << "a row is lost, or there twice";
+  EXPECT_EQ(numbers.size(), 60U);
+  EXPECT_EQ(num_workers_left(), 0);
+}
+
+TEST_F(BenchRunner, AnInterruptKeepsWhatIsDone) {
+  const std::string sweep =
+      "run --bench nothing -a number=0:59:+1 --budget 20ms --least-samples 1000000 --store " + store();
+  const Outcome outcome = run(sweep, "timeout --signal=INT 0.4");
+  EXPECT_NE(outcome.error.find("interrupted: "), std::string::npos) << outcome.error;
+  EXPECT_NE(outcome.error.find("--resume does the others"), std::string::npos) << outcome.error;
+  EXPECT_EQ(run(sweep + " --resume").exit, 0);
+  EXPECT_EQ(num_workers_left(), 0);
+}
+
+}  // namespace
+}  // namespace tutti::harness

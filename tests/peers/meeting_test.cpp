@@ -1,0 +1,88 @@
+#include "peers/meeting.hpp"
+
+#include <string>
+#include <thread>
+#include <vector>
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include "bench/worker.hpp"
+
+namespace tutti::peers {
+namespace {
+
+Environment group(const std::string& name) {
+  return {{std::string(harness::kWorkerVariable), fmt::format("{} of {}", name, ::getpid())}};
+}
+
+constexpr Nanos kSoon{20'000'000};
+
+TEST(Meeting, EveryRankLearnsWhatAnyHasPut) {
+  const Environment environment = group("all");
+  constexpr int kNumRanks = 5;
+  std::vector<std::thread> ranks;
+  std::vector<std::string> heard(kNumRanks);
+  // Rank 0 comes last: the others wait for it.
+  for (int rank = kNumRanks; rank-- > 0;)
+    ranks.emplace_back([&, rank] {
+      auto meeting = Meeting::join(environment, rank);
+      ASSERT_TRUE(meeting.ok()) << meeting.status().to_string();
+      ASSERT_TRUE((*meeting)->put(fmt::format("rank {}", rank), std::string(1, static_cast<char>('a' + rank))).ok());
+      for (int other = 0; other < kNumRanks; ++other) {
+        const auto value = (*meeting)->get(fmt::format("rank {}", other));
+        ASSERT_TRUE(value.ok()) << value.status().to_string();
+        heard[static_cast<std::size_t>(rank)] += *value;
+      }
+      // Nobody leaves before all have heard.
+      ASSERT_TRUE((*meeting)->put(fmt::format("done {}", rank), "").ok());
+      for (int other = 0; rank == 0 && other < kNumRanks; ++other)
+        ASSERT_TRUE((*meeting)->get(fmt::format("done {}", other)).ok());
+    });
+  for (std::thread& rank : ranks) rank.join();
+  for (const std::string& each : heard) EXPECT_EQ(each, "abcde");
+}
+
+TEST(Meeting, KeepsBytesAsTheyAre) {
+  const Environment environment = group("bytes");
+  const std::string value("\0a\0\xff", 4);
+  auto host = Meeting::join(environment, 0);
+  ASSERT_TRUE(host.ok());
+  ASSERT_TRUE((*host)->put("key", value).ok());
+  auto guest = Meeting::join(environment, 1);
+  ASSERT_TRUE(guest.ok());
+  const auto heard = (*guest)->get("key");
+  ASSERT_TRUE(heard.ok());
+  EXPECT_EQ(*heard, value);
+}
+
+TEST(Meeting, DoesNotWaitForEver) {
+  const Environment environment = group("late");
+  EXPECT_EQ(Meeting::join(environment, 1, kSoon).status().code(), Code::timeout);
+  auto host = Meeting::join(environment, 0, kSoon);
+  ASSERT_TRUE(host.ok());
+  auto guest = Meeting::join(environment, 1, kSoon);
+  ASSERT_TRUE(guest.ok());
+  EXPECT_EQ((*host)->get("nothing").status().code(), Code::timeout);
+  EXPECT_EQ((*guest)->get("nothing").status().code(), Code::timeout);
+}
+
+TEST(Meeting, SaysThatRankZeroHasLeft) {
+  const Environment environment = group("left");
+  auto host = Meeting::join(environment, 0);
+  ASSERT_TRUE(host.ok());
+  auto guest = Meeting::join(environment, 1);
+  ASSERT_TRUE(guest.ok());
+  host->reset();
+  EXPECT_EQ((*guest)->get("key").status().code(), Code::rank_lost);
+}
+
+TEST(Meeting, AnotherGroupMeetsElsewhere) {
+  auto host = Meeting::join(group("one"), 0);
+  ASSERT_TRUE(host.ok());
+  EXPECT_EQ(Meeting::join(group("another"), 1, kSoon).status().code(), Code::timeout);
+}
+
+}  // namespace
+}  // namespace tutti::peers
