@@ -34,3 +34,11 @@ function(tutti_layer name)
   add_library(tutti_${name} STATIC ${layer_SOURCES})
   target_link_libraries(tutti_${name} PUBLIC tutti_options ${layer_DEPENDS})
 endfunction()
+
+# tutti_precompile(TARGET HEADERS...): for headers that take seconds in each file. A cache of compilations has that effect
+# by itself, and precompiled headers would defeat it.
+function(tutti_precompile target)
+  if(NOT CMAKE_CXX_COMPILER_LAUNCHER)
+    target_precompile_headers(${target} PRIVATE ${ARGN})
+  endif()
+endfunction()

@@ -1,11 +1,13 @@
 # How a test is declared: tutti_test(NAME SOURCES ... DEPENDS layers ... LABELS ... [TIMEOUT s]) makes the GoogleTest
 # program test_NAME and registers each of its tests with CTest under the labels given (unit where none is).
 #
-# Labels: unit, conformance, multiprocess, golden, install, fuzz, quick, lint, slow. `concurrent` and `parses` mark what the
-# sanitizers run on in every test run; the target tests_for_sanitizers builds just those programs.
+# Labels: unit, conformance, multiprocess, golden, install, fuzz, quick, lint, slow. `concurrent` and `parses` mark what
+# the sanitizers run on in every test run, the thread sanitizer on what is concurrent only; the targets tests_for_asan
+# and tests_for_tsan build just those programs.
 include(GoogleTest)
 
-add_custom_target(tests_for_sanitizers)
+add_custom_target(tests_for_asan)
+add_custom_target(tests_for_tsan)
 add_custom_target(fuzzers)
 add_custom_target(fuzzers_quick)
 
@@ -36,7 +38,10 @@ function(tutti_test name)
   # A test's own code need not be fast, and is compiled in two thirds of the time so; what it tests is optimised.
   target_compile_options(test_${name} PRIVATE $<$<CONFIG:Release>:-O1>)
   if("concurrent" IN_LIST test_LABELS OR "parses" IN_LIST test_LABELS)
-    add_dependencies(tests_for_sanitizers test_${name})
+    add_dependencies(tests_for_asan test_${name})
+  endif()
+  if("concurrent" IN_LIST test_LABELS)
+    add_dependencies(tests_for_tsan test_${name})
   endif()
   gtest_discover_tests(test_${name} TEST_PREFIX "${name}." DISCOVERY_TIMEOUT 60 PROPERTIES TIMEOUT ${test_TIMEOUT})
   # gtest_discover_tests cannot pass a list on (the labels would fall apart), but leaves the names of the tests to files

@@ -110,6 +110,7 @@ Result<std::vector<Group>> plan(const Sweep& sweep) {
   TUTTI_TRY(check(sweep));
   std::vector<Group> groups;
   std::size_t num_cases = 0;
+  std::string first_skipped;
   for (std::size_t place = 0; place < sweep.peers.size(); ++place) {
     const std::string& peer = sweep.peers[place];
     const auto before = std::count(sweep.peers.begin(), sweep.peers.begin() + static_cast<std::ptrdiff_t>(place), peer);
@@ -122,11 +123,17 @@ Result<std::vector<Group>> plan(const Sweep& sweep) {
       num_cases += cases.size() * all_settings.size();
       if (num_cases > kMostCases)
         return Status(Code::invalid_argument, fmt::format("the sweep has more than {} cases", kMostCases));
-      if (all_skipped) continue;
+      if (all_skipped) {
+        if (first_skipped.empty() && !cases.empty())
+          first_skipped = fmt::format("{}: {}", to_string(cases[0].point), cases[0].skipped);
+        continue;
+      }
       for (const std::vector<Setting>& settings : all_settings)
         groups.push_back({peer, label, num_ranks, settings, cases});
     }
   }
+  if (groups.empty())
+    return Status(Code::invalid_argument, fmt::format("every case is skipped; the first, {}", first_skipped));
   return groups;
 }
 

@@ -57,7 +57,7 @@ struct Group {
 };
 
 // Peers in their order, for each the numbers of ranks, for each the combinations of settings that concern the peer, for
-// each the cases. Combinations that are all skipped make no group.
+// each the cases. Combinations that are all skipped make no group; it is an error if there is none.
 [[nodiscard]] Result<std::vector<Group>> plan(const Sweep& sweep);
 
 // "peer openmpi, 4 ranks, A=1, B unset".

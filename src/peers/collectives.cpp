@@ -43,6 +43,7 @@ struct Asked {
   std::optional<Op> op;
   std::optional<std::int64_t> bytes;
   std::optional<std::int64_t> root;
+  std::string wrong;  // a word that is none
 };
 
 Asked asked_in(const Bench::Values& values) {
@@ -54,6 +55,8 @@ Asked asked_in(const Bench::Values& values) {
     } else if (const auto* word = std::get_if<std::string>(&value)) {
       if (name == "type") asked.type = type_from_name(*word);
       if (name == "op") asked.op = op_from_name(*word);
+      if ((name == "type" && !asked.type) || (name == "op" && !asked.op))
+        asked.wrong = fmt::format("{} is {}, which is none", name, in_quotes(*word));
     }
   }
   return asked;
@@ -62,6 +65,7 @@ Asked asked_in(const Bench::Values& values) {
 std::string why_not(Collective collective, const Asked& asked, int num_ranks) {
   if (asked.root && (*asked.root < 0 || *asked.root >= num_ranks))
     return fmt::format("there is no rank {} among {}", *asked.root, num_ranks);
+  if (!asked.wrong.empty()) return asked.wrong;
   if (!asked.type) return "";
   if (asked.op && !is_defined(*asked.op, *asked.type))
     return fmt::format("{} means nothing on {}", name_of(*asked.op), name_of(*asked.type));

@@ -83,6 +83,8 @@ TEST(Plan, RefusesWhatCannotBeRun) {
   EXPECT_EQ(refusal([](Sweep& sweep) { sweep.axes[0].values.clear(); }), "axis bytes has no values");
   EXPECT_EQ(refusal([](Sweep& sweep) { sweep.axes[0].values.emplace_back(8); }), "axis bytes has 8 twice");
   EXPECT_EQ(refusal([](Sweep& sweep) { sweep.environment[1].names = {"X"}; }), "variable X is on two axes");
+  EXPECT_EQ(refusal([](Sweep& sweep) { sweep.rules = {[](const Point&, int) { return std::string("no"); }}; }),
+            "every case is skipped; the first, bytes=8: no");
   EXPECT_EQ(refusal([](Sweep& sweep) {
               sweep.axes.clear();
               for (const char* name : {"a", "b", "c", "d"}) {
