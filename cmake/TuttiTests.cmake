@@ -35,8 +35,8 @@ function(tutti_test name)
   add_executable(test_${name} ${test_SOURCES})
   target_link_libraries(test_${name} PRIVATE tutti_options ${test_DEPENDS} GTest::gtest_main)
   target_compile_definitions(test_${name} PRIVATE TUTTI_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
-  # A test's own code need not be fast, and is compiled in two thirds of the time so; what it tests is optimised.
-  target_compile_options(test_${name} PRIVATE $<$<CONFIG:Release>:-O1>)
+  # What it tests is optimised.
+  tutti_compiles_quickly(test_${name})
   if("concurrent" IN_LIST test_LABELS OR "parses" IN_LIST test_LABELS)
     add_dependencies(tests_for_asan test_${name})
   endif()

@@ -4,6 +4,8 @@
 #include <string>
 #include <vector>
 
+#include <CLI/CLI.hpp>
+
 #include "bench/table.hpp"
 #include "cli/choice.hpp"
 #include "cli/commands.hpp"

@@ -4,9 +4,11 @@
 #include <cstdint>
 #include <string_view>
 
-#include <CLI/CLI.hpp>
-
 #include "algorithms/cases.hpp"
+
+namespace CLI {
+class App;
+}  // namespace CLI
 
 namespace tutti::cli {
 

@@ -4,11 +4,13 @@
 #include <string>
 #include <vector>
 
-#include <CLI/CLI.hpp>
-
 #include "algorithms/cases.hpp"
 #include "algorithms/registry.hpp"
 #include "base/status.hpp"
+
+namespace CLI {
+class App;
+}  // namespace CLI
 
 namespace tutti::cli {
 

@@ -6,11 +6,16 @@
 
 #include <functional>
 #include <iosfwd>
+#include <string>
 #include <string_view>
-
-#include <CLI/CLI.hpp>
+#include <vector>
 
 #include "base/environment.hpp"
+
+// Of CLI11, which takes seconds to compile: only those that define options include it.
+namespace CLI {
+class App;
+}  // namespace CLI
 
 namespace tutti::cli {
 

@@ -2,6 +2,7 @@
 #include <memory>
 #include <ostream>
 
+#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
 #include "base/text.hpp"

@@ -5,6 +5,7 @@
 #include <memory>
 #include <ostream>
 
+#include <CLI/CLI.hpp>
 #include <fcntl.h>
 #include <fmt/format.h>
 

@@ -6,6 +6,7 @@
 #include <ostream>
 #include <string_view>
 
+#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
 #include "base/text.hpp"

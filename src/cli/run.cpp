@@ -4,6 +4,7 @@
 #include <ostream>
 #include <set>
 
+#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 #include <unistd.h>
 

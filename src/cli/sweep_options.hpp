@@ -5,12 +5,14 @@
 #include <string>
 #include <vector>
 
-#include <CLI/CLI.hpp>
-
 #include "base/status.hpp"
 #include "bench/case.hpp"
 #include "bench/runner.hpp"
 #include "cli/bench_world.hpp"
+
+namespace CLI {
+class App;
+}  // namespace CLI
 
 namespace tutti::cli {
 

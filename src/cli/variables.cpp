@@ -6,6 +6,7 @@
 #include <memory>
 #include <ostream>
 
+#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
 #include "base/text.hpp"

@@ -5,6 +5,7 @@
 #include <sstream>
 #include <string>
 
+#include <CLI/CLI.hpp>
 #include <gtest/gtest.h>
 
 #include "cli/commands.hpp"
