@@ -74,13 +74,16 @@ Status LiveGroup::begin() {
                                                       {"shares_cores", request_.shares_cores}});
   if (!answers.ok()) return answers.status();
   for (std::size_t rank = 0; rank < answers->size(); ++rank) {
-    const Json& answer = (*answers)[rank];
-    if (answer.value("rank", -1) != static_cast<int>(rank) || answer.value("num_ranks", -1) != num_ranks)
+    // Whatever they are: a worker may say anything.
+    const Json said_rank = (*answers)[rank].value("rank", Json());
+    const Json said_num_ranks = (*answers)[rank].value("num_ranks", Json());
+    if (said_rank != rank || said_num_ranks != num_ranks)
       return {Code::invalid_usage,
               fmt::format("the process that was launched as rank {} of {} says that it is rank {} of {}", rank,
-                          num_ranks, answer.value("rank", -1), answer.value("num_ranks", -1))};
+                          num_ranks, printable(said_rank.dump()), printable(said_num_ranks.dump()))};
   }
-  version_ = answers->front().value("version", "");
+  const Json version = answers->front().value("version", Json());
+  if (version.is_string()) version_ = printable(version.get<std::string>());
   return {};
 }
 

@@ -101,9 +101,8 @@ class Course {
     for (const Json& answer : *answers) {
       if (!answer.contains("skipped")) continue;
       const Json why = answer.at("skipped");
+      forget();
       end_with(Outcome::skipped, why.is_string() ? printable(why.get<std::string>()) : "skipped");
-      // The ranks that are prepared are to forget it.
-      static_cast<void>(group_.exchange({{"order", "end"}}));
       return;
     }
     is_running_ = true;
@@ -150,8 +149,14 @@ class Course {
   std::optional<std::vector<Json>> ask(const Json& order) {
     Result<std::vector<Json>> answers = group_.exchange(order);
     if (answers.ok()) return std::move(*answers);
+    forget();
     end_with(Outcome::error, answers.status().to_string());
     return std::nullopt;
+  }
+
+  // Ranks that are still at the case leave it, so that the next one finds all of them alike.
+  void forget() {
+    if (group_.is_alive()) static_cast<void>(group_.exchange({{"order", "end"}}));
   }
 
   void end_with(Outcome outcome, std::string why) {

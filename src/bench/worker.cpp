@@ -184,7 +184,10 @@ class Worker {
         backend_.end();
         return {};
       }
-      if (what == "end") continue;  // of a case that has ended here already
+      if (what == "end") {  // of a case that has ended here already
+        TUTTI_TRY(connection_->send({{"ended", true}}));
+        continue;
+      }
       if (what != "prepare")
         return {Code::invalid_usage, fmt::format("an order of {}, where prepare or leave was due", in_quotes(what))};
       Session session(*connection_, backend_, page_, shares_cores);

@@ -19,7 +19,7 @@ struct OutputOptions {
 // The options must live as long as the application.
 void add_output_options(CLI::App& app, OutputOptions& options);
 
-// Whether the file of -o can be written, without changing it: for commands that take long before they have data.
+// Whether the file of -o can be written; what it holds stays. For commands that take long before they have data.
 [[nodiscard]] Status check_output(const OutputOptions& options);
 
 // The table as the options ask for it; one for people without columns that have nothing in any row.

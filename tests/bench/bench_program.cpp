@@ -66,8 +66,8 @@ tutti::Bench environment() {
 
 void misbehave(const std::string& how, State& state, Context& context) {
   const bool is_last = context.rank() == context.num_ranks() - 1;
-  if (how == "throws") throw std::runtime_error("no mood");
-  if (how == "skips") return state.skip("not today");
+  if (how == "throws" || (how == "throws_alone" && is_last)) throw std::runtime_error("no mood");
+  if (how == "skips" || (how == "skips_alone" && is_last)) return state.skip("not today");
   if (how == "forgets") return;
   if (how == "asks") static_cast<void>(state.integer("nobody"));
   if (how == "wrong")
@@ -84,7 +84,8 @@ void misbehave(const std::string& how, State& state, Context& context) {
 tutti::Bench misbehaviour() {
   return tutti::bench("misbehaviour")
       .num_ranks({2})
-      .axis("how", {"nothing", "throws", "skips", "forgets", "asks", "wrong", "crashes", "exits", "hangs", "well"})
+      .axis("how", {"nothing", "throws", "throws_alone", "skips", "skips_alone", "forgets", "asks", "wrong", "crashes",
+                    "exits", "hangs", "well"})
       .run([](State& state, Context& context) { misbehave(state.word("how"), state, context); });
 }
 

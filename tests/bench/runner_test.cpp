@@ -114,7 +114,9 @@ TEST_F(BenchRunner, WhatOneCaseDoesIsItsOwnAffair) {
     EXPECT_NE(row["note"].dump().find(words), std::string::npos) << row;
   };
   says("throws", "error", "no mood");
+  says("throws_alone", "error", "rank 1: the body threw: no mood");
   says("skips", "skipped", "not today");
+  says("skips_alone", "skipped", "not today");
   says("forgets", "error", "without calling exec");
   says("asks", "error", "there is no axis 'nobody'");
   says("wrong", "wrong", "rank 1: element 3 is 4, expected 5");
@@ -123,6 +125,18 @@ TEST_F(BenchRunner, WhatOneCaseDoesIsItsOwnAffair) {
   says("hangs", "error", "has not answered within 1s");
   EXPECT_EQ(outcome.row("how", "nothing")["check"], "unchecked");
   EXPECT_EQ(outcome.row("how", "well")["check"], "unchecked");
+}
+
+// Skips and failures while a case is prepared cost no waiting and no new start.
+TEST_F(BenchRunner, ACaseThatIsNotMeasuredLeavesTheGroupAsItWas) {
+  const auto begin = std::chrono::steady_clock::now();
+  const Outcome outcome =
+      run("run --bench misbehaviour -a how=nothing,throws_alone,skips_alone,skips,throws,well --no-store --json "
+          "--budget 50ms --limit 60s");
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(30)) << "it waited for an answer";
+  EXPECT_EQ(outcome.row("how", "nothing")["note"], nullptr) << outcome.out;
+  EXPECT_EQ(outcome.row("how", "well")["check"], "unchecked") << outcome.out;
+  EXPECT_TRUE(outcome.row("how", "well")["time_us"].is_number());
 }
 
 TEST_F(BenchRunner, ComparesTheSameAsTheSameAndFindsWhatIsSlower) {
