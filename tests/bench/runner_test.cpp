@@ -200,10 +200,11 @@ TEST_F(BenchRunner, KilledAndResumedItLosesAndRepeatsNothing) {
   EXPECT_EQ(num_workers_left(), 0);
 }
 
+// timeout signals its whole process group too but for --foreground, and a second signal ends at once.
 TEST_F(BenchRunner, AnInterruptKeepsWhatIsDone) {
   const std::string sweep =
       "run --bench nothing -a number=0:59:+1 --budget 100ms --least-samples 1000000 --store " + store();
-  const Outcome outcome = run(sweep, "timeout --signal=INT 2");
+  const Outcome outcome = run(sweep, "timeout --foreground --signal=INT 2");
   EXPECT_NE(outcome.error.find("interrupted: "), std::string::npos) << outcome.error;
   EXPECT_NE(outcome.error.find("--resume does the others"), std::string::npos) << outcome.error;
   EXPECT_EQ(run(sweep + " --resume").exit, 0);
