@@ -12,18 +12,18 @@ namespace {
 
 // How long before the agreed instant it is agreed upon.
 constexpr std::int64_t kLeastMargin = 1'000;
-constexpr std::int64_t kMargin = 20'000;  // where ranks share cores
+constexpr std::int64_t kSharedMargin = 20'000;  // where ranks share cores
 constexpr std::int64_t kMostMargin = 200'000;
 
 constexpr std::size_t kMostIterations = 200;  // of a round
 // A round begins short, and gets longer as long as the case is not known well: a short one is soon known well, and
 // asking costs a tenth of a millisecond.
-constexpr double kFirstRoundNanos = 150e3;
+constexpr double kFirstRoundNanos = 80e3;
 constexpr double kFirstTurnNanos = 1e6;  // where groups take turns, waking up costs more
 constexpr double kMostRoundNanos = 4e6;
 constexpr std::size_t kRoundsOfALength = 10;
 
-constexpr double kWarmUpSeconds = 1e-3;
+constexpr double kWarmUpSeconds = 5e-4;
 constexpr int kMostWarmUpRounds = 12;
 
 // Of the time between two rounds, each rank: waking up, and looking now and then whether the runner lives, are less.
@@ -54,7 +54,8 @@ Course::Course(const std::string& bench, LiveGroup& group, const Point& point, c
   row_.version = group.version();
   row_.shares_cores = group.shares_cores();
   row_.sync = options.sync.value_or(row_.shares_cores ? Sync::barrier : Sync::round);
-  if (group.margin == 0) group.margin = row_.shares_cores ? kMargin : kLeastMargin;
+  least_margin_ = row_.shares_cores ? kSharedMargin : kLeastMargin;
+  group.margin = std::max(group.margin, least_margin_);
 }
 
 void Course::prepare() {
@@ -81,7 +82,11 @@ void Course::run_round() {
   row_.samples.insert(row_.samples.end(), round->samples.begin(), round->samples.end());
   row_.rounds.push_back(static_cast<std::uint32_t>(round->samples.size()));
   round_medians_.push_back(round->samples.empty() ? 0 : median_of(round->samples));
-  if (round->invalid * 10 > iterations_) group_.margin = std::min(group_.margin * 2, kMostMargin);
+  if (round->invalid > 1 && round->invalid * 10 > iterations_) {
+    group_.margin = std::min(group_.margin * 2, kMostMargin);
+  } else if (round->invalid == 0) {
+    group_.margin = std::max(group_.margin - group_.margin / 8, least_margin_);
+  }
 }
 
 Stop Course::should_stop() const {
@@ -188,7 +193,8 @@ void Course::warm_up() {
     const double spent = std::chrono::duration<double>(Clock::now() - begin).count();
     const bool is_warm = spent >= kWarmUpSeconds && turn > 0 && !round->is_mostly_late();
     if (is_warm || spent >= most_seconds) return;
-    if (round->is_mostly_late()) group_.margin = std::min(group_.margin * 4, kMostMargin);
+    // The very first iteration of all finds ranks that have yet to wake up.
+    if (round->is_mostly_late() && turn > 0) group_.margin = std::min(group_.margin * 4, kMostMargin);
     const double around = once_ + static_cast<double>(group_.margin);
     iterations = static_cast<std::size_t>(
         std::clamp(kWarmUpSeconds * 1e9 / std::max(around, 1.0), 1.0, static_cast<double>(kMostIterations)));

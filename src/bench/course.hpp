@@ -62,6 +62,7 @@ class Course {
   Row row_;
   bool is_running_ = false;
   std::size_t iterations_ = 1;
+  std::int64_t least_margin_ = 0;
   double once_ = 0;     // nanoseconds of an iteration, about
   double seconds_ = 0;  // spent on rounds
   std::vector<double> round_medians_;

@@ -197,7 +197,8 @@ Status read_runner(const SweepOptions& options, harness::RunnerOptions& runner) 
   runner.measure.budget.least_samples = static_cast<std::uint64_t>(*least);
   runner.measure.budget.most_samples =
       std::max(runner.measure.budget.most_samples, runner.measure.budget.least_samples);
-  const Result<std::int64_t> launches = read_count("--launches", options.launches.empty() ? "1" : options.launches, 1, 10'000);
+  const Result<std::int64_t> launches =
+      read_count("--launches", options.launches.empty() ? "1" : options.launches, 1, 10'000);
   if (!launches.ok()) return launches.status();
   runner.launches = static_cast<int>(*launches);
   const Result<std::int64_t> seed = read_count("--seed", options.seed, 0, INT64_MAX);
