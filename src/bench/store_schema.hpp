@@ -91,7 +91,8 @@ inline constexpr std::string_view kKeyExists = "SELECT count(*) FROM results WHE
 inline constexpr std::string_view kKeys = "SELECT key FROM results WHERE run = ?";
 
 inline constexpr std::string_view kInsertRow =
-    "INSERT INTO results (run, key, bench, peer, num_ranks, launch, outcome, note, is_checked, samples, rounds, invalid, "
+    "INSERT INTO results (run, key, bench, peer, num_ranks, launch, outcome, note, is_checked, samples, rounds, "
+    "invalid, "
     "sync, stop, shares_cores, bytes, message_bytes, message_traffic, items, flops, version, ran) "
     "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)";
 inline constexpr std::string_view kRows =
