@@ -66,7 +66,7 @@ Status LiveGroup::begin() {
   TUTTI_TRY(meet(*listener, id->to_text()));
   alive_ = true;
   Json settings = Json::array();
-  for (const Setting& setting : request_.group.settings)
+  for (const Setting& setting : request_.group.all_settings())
     settings.push_back({setting.name, setting.value ? Json(*setting.value) : Json(nullptr)});
   const Result<std::vector<Json>> answers = exchange({{"order", "begin"},
                                                       {"settings", settings},

@@ -28,9 +28,17 @@ Row failed(Row row, const Status& why) {
   return row;
 }
 
+// Groups that are compared have equal points but for the algorithm.
+Point point_for(const Group& group, Point point) {
+  const Value* algorithm = group.algorithm();
+  for (auto& [name, value] : point.values)
+    if (name == kAlgorithmAxis && algorithm != nullptr) value = *algorithm;
+  return point;
+}
+
 std::size_t largest_block(const std::vector<std::string>& inherited, const std::vector<Group>& groups) {
   std::size_t largest = 0;
-  for (const Group& group : groups) largest = std::max(largest, size_of_block(inherited, group.settings));
+  for (const Group& group : groups) largest = std::max(largest, size_of_block(inherited, group.all_settings()));
   return largest;
 }
 
@@ -51,7 +59,7 @@ Result<std::unique_ptr<LiveGroup>> Runner::start(const Group& group) {
   return LiveGroup::start({.group = group,
                            .program = peer->program,
                            .launcher = options_.launcher.value_or(peer->launcher),
-                           .environment = environment_block(inherited_, group.settings, block_size_),
+                           .environment = environment_block(inherited_, group.all_settings(), block_size_),
                            .shares_cores = static_cast<std::size_t>(group.num_ranks) > allowed_cores().size(),
                            .limits = options_.limits,
                            .is_interrupted = options_.measure.is_interrupted});
@@ -114,9 +122,11 @@ Status Runner::compare(const std::string& bench, const std::vector<Group>& group
       if (!each.skipped.empty()) continue;
       std::vector<LiveGroup*> ready;
       std::vector<std::size_t> whose;
+      std::vector<Point> points;
       Compared compared;
       for (std::size_t place = 0; place < competitors.size(); ++place) {
-        compared.rows.push_back(row_of(bench, *competitors[place], each.point, 0));
+        const Point point = point_for(*competitors[place], each.point);
+        compared.rows.push_back(row_of(bench, *competitors[place], point, 0));
         if (refused[place].ok() && (live[place] == nullptr || !live[place]->is_alive())) {
           live[place].reset();
           Result<std::unique_ptr<LiveGroup>> started = start(*competitors[place]);
@@ -126,12 +136,12 @@ Status Runner::compare(const std::string& bench, const std::vector<Group>& group
         if (refused[place].ok()) {
           ready.push_back(live[place].get());
           whose.push_back(place);
+          points.push_back(point);
         } else {
           compared.rows.back() = failed(std::move(compared.rows.back()), refused[place]);
         }
       }
-      const std::vector<Measured> measured =
-          measure(bench, ready, std::vector<Point>(ready.size(), each.point), options_.measure, random_);
+      const std::vector<Measured> measured = measure(bench, ready, points, options_.measure, random_);
       if (is_interrupted()) return {};
       compared.against.resize(competitors.size());
       for (std::size_t one = 0; one < measured.size(); ++one) {

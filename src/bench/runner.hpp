@@ -50,7 +50,8 @@ class Runner {
                            const std::set<std::string>& done, const OnRow& on_row);
 
   using OnCompared = std::function<Status(const Compared& compared)>;
-  // The groups of each number of ranks, side by side. They must have equal points.
+  // The groups of each number of ranks, side by side. They must have equal points but for
+  // the algorithm.
   [[nodiscard]] Status compare(const std::string& bench, const std::vector<Group>& groups, const OnCompared& on_case);
 
   // Starts of groups so far.

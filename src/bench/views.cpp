@@ -27,6 +27,13 @@ Cell rounded(double value) {
   return std::round(value * scale) / scale;
 }
 
+// A figure of a bench's own: whole numbers stay as they are.
+Cell counted(double value) {
+  constexpr double kMostExact = 9007199254740992;  // 2^53
+  const bool is_whole = std::trunc(value) == value && std::fabs(value) <= kMostExact;
+  return is_whole ? Cell(static_cast<std::int64_t>(value)) : rounded(value);
+}
+
 Cell micros(double nanos) { return rounded(nanos / 1000); }
 
 Cell half_width(const Summary& summary) {
@@ -61,22 +68,22 @@ std::string remarks(const Row& row, const Summary* summary) {
 
 }  // namespace
 
-View View::of(const std::vector<Group>& groups) {
-  View view;
-  for (const Group& group : groups) {
-    for (const Setting& setting : group.settings) add_once(view.variables_, setting.name);
-    for (const Case& each : group.cases)
-      for (const auto& [name, value] : each.point.values) add_once(view.axes_, name);
-  }
-  return view;
-}
-
 View View::of(const std::vector<Row>& rows) {
   View view;
   for (const Row& row : rows) {
     for (const Setting& setting : row.settings) add_once(view.variables_, setting.name);
     for (const auto& [name, value] : row.point.values) add_once(view.axes_, name);
+    for (const auto& [name, value] : row.counters) add_once(view.counters_, name);
   }
+  return view;
+}
+
+View View::side_by_side(const std::vector<Group>& groups) {
+  View view;
+  for (const Group& group : groups)
+    for (const Case& each : group.cases)
+      for (const auto& [name, value] : each.point.values)
+        if (name != kAlgorithmAxis) add_once(view.axes_, name);
   return view;
 }
 
@@ -85,8 +92,10 @@ std::vector<Column> View::columns() const {
   for (const std::string& name : variables_) all.push_back({name});
   for (const std::string& name : axes_) all.push_back({name});
   for (const char* name : {"time_us", "plus_minus_percent", "min_us", "mean_us", "p99_us", "samples", "algbw_gbs",
-                           "busbw_gbs", "items_per_s", "gflops", "check", "ran"})
+                           "busbw_gbs", "items_per_s", "gflops"})
     all.push_back({name});
+  for (const std::string& name : counters_) all.push_back({name});
+  for (const char* name : {"check", "ran"}) all.push_back({name});
   all.push_back({"note", 60});
   return all;
 }
@@ -110,7 +119,7 @@ std::vector<Cell> View::cells(const Row& row) const {
   std::vector<Cell> cells = cells_of_case(row);
   const bool has_times = !row.samples.empty() && (row.outcome == Outcome::ok || row.outcome == Outcome::wrong);
   if (!has_times) {
-    cells.resize(cells.size() + 10);
+    cells.resize(cells.size() + 10 + counters_.size());
     cells.push_back(check_of(row));
     cells.push_back(text_or_null(row.ran));
     cells.push_back(text_or_null(remarks(row, nullptr)));
@@ -130,6 +139,10 @@ std::vector<Cell> View::cells(const Row& row) const {
   cells.push_back(factor ? rounded(row.message->bytes * *factor / summary.median) : Cell());
   cells.push_back(row.items ? rounded(*row.items / summary.median * 1e9) : Cell());
   cells.push_back(row.flops ? rounded(*row.flops / summary.median) : Cell());
+  for (const std::string& name : counters_) {
+    const auto found = row.counters.find(name);
+    cells.push_back(found == row.counters.end() ? Cell() : counted(found->second));
+  }
   cells.push_back(check_of(row));
   cells.push_back(text_or_null(row.ran));
   cells.push_back(text_or_null(remarks(row, &summary)));
@@ -179,6 +192,13 @@ std::vector<std::string> labels_of(const std::vector<const Group*>& groups) {
   std::vector<std::string> labels;
   for (const Group* group : groups) {
     std::string label = group->label;
+    if (const Value* algorithm = group->algorithm()) {
+      const bool differs = std::any_of(groups.begin(), groups.end(), [&](const Group* other) {
+        const Value* of_other = other->algorithm();
+        return of_other != nullptr && *of_other != *algorithm;
+      });
+      if (differs) label += " " + algorithm->text();
+    }
     for (std::size_t each = 0; each < group->settings.size(); ++each) {
       const Setting& setting = group->settings[each];
       const bool differs = std::any_of(groups.begin(), groups.end(), [&](const Group* other) {

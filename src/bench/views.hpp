@@ -13,11 +13,13 @@ namespace tutti::harness {
 
 class View {
  public:
-  // The columns that these groups need.
-  [[nodiscard]] static View of(const std::vector<Group>& groups);
+  // The columns that these rows need.
   [[nodiscard]] static View of(const std::vector<Row>& rows);
+  // Those of groups that are compared, which have what tells them apart in their labels.
+  [[nodiscard]] static View side_by_side(const std::vector<Group>& groups);
 
-  // Bench, peer, ranks, swept variables, axes; then times in microseconds, rates, and what is to be said of the row.
+  // Bench, peer, ranks, swept variables, axes; then times in microseconds, rates, counters, and what is to be said of
+  // the row.
   [[nodiscard]] std::vector<Column> columns() const;
   [[nodiscard]] std::vector<Cell> cells(const Row& row) const;
 
@@ -31,9 +33,10 @@ class View {
 
   std::vector<std::string> variables_;
   std::vector<std::string> axes_;
+  std::vector<std::string> counters_;
 };
 
-// "openmpi", or with its settings where they differ among the groups: "openmpi A=1".
+// "openmpi", or with its algorithm and settings where they differ among the groups: "openmpi ring A=1".
 [[nodiscard]] std::vector<std::string> labels_of(const std::vector<const Group*>& groups);
 
 // What a progress line says of a row: "openmpi 2 ranks, bytes=64: 0.42 us".

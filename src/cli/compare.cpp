@@ -120,7 +120,7 @@ Exit compare_live(const Options& options, const BenchWorld& world, const Context
   const Interrupt interrupt;
   plan->runner.measure.is_interrupted = Interrupt::has_come;
   harness::Runner runner(plan->runner, plan->programs, context.environment.block());
-  const harness::View view = harness::View::of(plan->groups);
+  const harness::View view = harness::View::side_by_side(plan->groups);
   Table table(view.columns_compared(harness::labels_of(first)));
   Counted counted;
   const Status ended = runner.compare(plan->sweep.bench, plan->groups, [&](const Compared& compared) -> Status {

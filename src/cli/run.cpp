@@ -134,7 +134,7 @@ Exit run(const Options& options, const BenchWorld& world, const Context& context
     const Status completed = kept->store->complete(kept->run);
     if (!completed.ok()) context.error << "tutti run: " << completed.to_string() << "\n";
   }
-  const harness::View view = harness::View::of(plan->groups);
+  const harness::View view = harness::View::of(kept->rows);
   Table table(view.columns());
   for (const Row& row : kept->rows) table.add_row(view.cells(row));
   const Status written = write_output(rendered(table, options.output), options.output, context);

@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -21,6 +22,7 @@ namespace tutti::peers {
 enum class Collective : std::uint8_t { all_reduce, all_gather, reduce_scatter, broadcast, reduce, all_to_all, barrier };
 inline constexpr int kNumCollectives = 7;
 [[nodiscard]] std::string_view name_of(Collective collective);
+[[nodiscard]] std::optional<Collective> collective_from_name(std::string_view name);
 // Whether a rank's buffers are made of one block for each rank.
 [[nodiscard]] bool has_blocks(Collective collective);
 [[nodiscard]] bool reduces(Collective collective);
