@@ -62,7 +62,8 @@ Status LiveGroup::begin() {
                               .program = request_.program,
                               .environment = request_.environment,
                               .id = id->to_text(),
-                              .shares_cores = request_.shares_cores}));
+                              .shares_cores = request_.shares_cores,
+                              .is_bound = request_.is_bound}));
   TUTTI_TRY(meet(*listener, id->to_text()));
   alive_ = true;
   Json settings = Json::array();

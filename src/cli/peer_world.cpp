@@ -20,7 +20,7 @@ Result<std::string> look_for(const std::string& name, const Result<std::string>&
   if (!(*row)->is_probed) return fmt::format("started by {}", name_of((*row)->launcher));
   Result<std::string> found = peers::probe(*worker, environment.block());
   if (found.ok()) return found;
-  return Status(Code::unsupported, fmt::format("peer {} is of no use here: {}", name, found.status().message()));
+  return Status(Code::unsupported, fmt::format("peer {} cannot run here: {}", name, found.status().message()));
 }
 
 std::vector<harness::ForcedAlgorithm> algorithms_of(std::string_view peer, std::string_view bench) {
@@ -48,6 +48,7 @@ BenchWorld peer_world(const Environment& environment) {
     const Result<std::string> worker = peers::worker_of(**row, *folder);
     if (worker.ok()) program.program = {*worker};
     program.launcher = (*row)->launcher;
+    program.is_bound = (*row)->is_bound;
     return program;
   };
   return world;

@@ -46,6 +46,15 @@ struct Operation {
   std::function<void()> run;
   // Where the result then lies, where the peer leaves it elsewhere than in the request's output.
   const void* output = nullptr;
+  // Where the call works on other memory than the request's: they bring that as the request's is, and back. Null where
+  // it does not.
+  std::function<void()> load = nullptr;
+  std::function<void()> store = nullptr;
+  // What a call takes on the device's own clock; all ranks call it together, after the timed ones. Null where there is
+  // none.
+  std::function<double()> device_microseconds = nullptr;
+  // False where the peer may round as it likes, so that results are not compared.
+  bool is_exact = true;
 };
 
 class Peer : public harness::Backend {

@@ -42,6 +42,7 @@ struct PeerRow {
   std::span<const Condition> conditions;  // for all of its algorithms
   std::span<const Variable> variables;
   std::span<const Algorithm> algorithms;
+  bool is_bound = true;    // a core for each rank
   bool is_probed = false;  // its worker is built everywhere, and asks what is here when it is started with --probe
 };
 
