@@ -13,7 +13,7 @@ namespace {
 using harness::ForcedAlgorithm;
 
 std::string names_of(const std::vector<ForcedAlgorithm>& algorithms) {
-  std::string names = "default";
+  std::string names = "default, all";
   for (const ForcedAlgorithm& each : algorithms) names += ", " + each.name;
   return names;
 }
@@ -52,8 +52,7 @@ Status set_algorithms(const std::vector<AlgorithmWords>& asked, const BenchWorld
       });
       if (!is_known)
         return {Code::invalid_argument,
-                fmt::format("-a algorithm has {}, which is none; {}, and all of these are 'all'", in_quotes(word),
-                            has(peer))};
+                fmt::format("-a algorithm has {}, which is none; {}", in_quotes(word), has(peer))};
     }
   for (const std::string& peer : sweep.peers) {
     std::vector<ForcedAlgorithm> algorithms = harness::chosen(words_of(peer), world.algorithms_of(peer, sweep.bench));

@@ -131,7 +131,7 @@ constexpr auto kTuttiAlgorithms = std::to_array<Algorithm>(
     {{all_reduce, "one_shot", "one_shot"}, {all_reduce, "two_shot", "two_shot"}, {all_reduce, "ring", "ring"}});
 
 // NCCL 2.28 and RCCL, which has taken these from it: which algorithms do a collective, and that all but ring and tree
-// have one protocol. Where one is not to be had (no NVLink switch, no SHARP) they refuse the call.
+// have one protocol. Where one is not to be had (no NVLink switch, no SHARP) they refuse it, and the case is skipped.
 constexpr auto kNcclVariables = std::to_array<Variable>({{all_reduce, "NCCL_ALGO"},
                                                          {all_gather, "NCCL_ALGO"},
                                                          {reduce_scatter, "NCCL_ALGO"},

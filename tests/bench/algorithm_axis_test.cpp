@@ -105,9 +105,9 @@ TEST_F(AlgorithmSweep, RulesSeeIt) {
 TEST_F(AlgorithmSweep, LabelsTellGroupsApart) {
   const auto groups = plan(sweep_);
   ASSERT_TRUE(groups.ok());
-  EXPECT_EQ(labels_of({&(*groups)[0], &(*groups)[1], &(*groups)[5]}),
+  EXPECT_EQ(labels_of({groups->data(), groups->data() + 1, groups->data() + 5}),
             (std::vector<std::string>{"a default", "a ring", "b default"}));
-  EXPECT_EQ(labels_of({&(*groups)[0], &(*groups)[5]}), (std::vector<std::string>{"a", "b"}));
+  EXPECT_EQ(labels_of({groups->data(), groups->data() + 5}), (std::vector<std::string>{"a", "b"}));
 }
 
 }  // namespace

@@ -58,8 +58,9 @@ TEST(AlgorithmOptions, WordsForAPeerReplaceThoseForAll) {
 }
 
 TEST(AlgorithmOptions, MistakesAreNamed) {
-  EXPECT_NE(outcome({{"", {"rng"}}}, {"a", "b"}).find("'rng', which is none; for all_reduce peer a has default, ring"),
-            std::string::npos);
+  EXPECT_NE(
+      outcome({{"", {"rng"}}}, {"a", "b"}).find("'rng', which is none; for all_reduce peer a has default, all, ring"),
+      std::string::npos);
   EXPECT_NE(outcome({{"", {"tree"}}}, {"a", "b"}).find("leaves nothing for peer b"), std::string::npos);
 }
 

@@ -24,11 +24,12 @@ class Mirror {
   static Result<std::shared_ptr<Mirror>> make(const Request& request, const Rank& rank) {
     const std::size_t block = request.count * size_of(request.type);
     const std::size_t all = block * (has_blocks(request.collective) ? static_cast<std::size_t>(rank.num_ranks) : 1);
-    Buffer input{request.input, request.collective == Collective::all_gather ? block : all, {}};
-    Buffer output{request.output, request.collective == Collective::reduce_scatter ? block : all, {}};
+    const std::size_t input_bytes = request.collective == Collective::all_gather ? block : all;
+    const std::size_t output_bytes = request.collective == Collective::reduce_scatter ? block : all;
     const auto mirror = std::make_shared<Mirror>(rank.device);
-    if (!request.in_place) mirror->buffers_.push_back(std::move(input));
-    mirror->buffers_.push_back(request.in_place && input.bytes > output.bytes ? std::move(input) : std::move(output));
+    // In place the smaller lies in the larger.
+    if (!request.in_place || input_bytes > output_bytes) mirror->add(request.input, input_bytes);
+    if (!request.in_place || input_bytes <= output_bytes) mirror->add(request.output, output_bytes);
     for (Buffer& buffer : mirror->buffers_) {
       Result<Device::Memory> memory = rank.device.allocate(buffer.bytes);
       if (!memory.ok()) return memory.status();
@@ -54,6 +55,7 @@ class Mirror {
     std::size_t bytes = 0;
     Device::Memory on_device;
   };
+  void add(void* on_host, std::size_t bytes) { buffers_.push_back({on_host, bytes, {}}); }
   static void* on_device(const Buffer& buffer, const void* on_host) {
     const auto offset = static_cast<const std::byte*>(on_host) - static_cast<const std::byte*>(buffer.on_host);
     return static_cast<std::byte*>(buffer.on_device.get()) + offset;
@@ -89,52 +91,67 @@ int all_to_all(const Call& call, const Rank& rank) {
 }
 
 // What puts the call into the stream; it comes back before the device is done.
-std::function<void()> enqueuing(Collective collective, const Call& call, const Rank& rank) {
+struct Enqueue {
+  const char* name = "";
+  std::function<int()> call;
+
+  void operator()(const Rank& rank) const {
+    const int result = call();
+    if (result != 0) must(rank.library.status_of(result, name, rank.comm));
+  }
+};
+
+Enqueue enqueuing(Collective collective, const Call& call, const Rank& rank) {
   const Library& library = rank.library;
-  const auto checked = [&rank](const char* name, auto function) {
-    return [&rank, name, function] {
-      const int result = function();
-      if (result != 0) must(rank.library.status_of(result, name, rank.comm));
-    };
-  };
+  Comm* const comm = rank.comm;
+  Stream* const stream = rank.stream;
   switch (collective) {
     case Collective::all_reduce:
-      return checked("ncclAllReduce", [&library, call, &rank] {
-        return library.all_reduce(call.input, call.output, call.count, call.type, call.op, rank.comm, rank.stream);
-      });
+      return {"ncclAllReduce", [=, &library] {
+                return library.all_reduce(call.input, call.output, call.count, call.type, call.op, comm, stream);
+              }};
     case Collective::all_gather:
-      return checked("ncclAllGather", [&library, call, &rank] {
-        return library.all_gather(call.input, call.output, call.count, call.type, rank.comm, rank.stream);
-      });
+      return {"ncclAllGather", [=, &library] {
+                return library.all_gather(call.input, call.output, call.count, call.type, comm, stream);
+              }};
     case Collective::reduce_scatter:
-      return checked("ncclReduceScatter", [&library, call, &rank] {
-        return library.reduce_scatter(call.input, call.output, call.count, call.type, call.op, rank.comm, rank.stream);
-      });
+      return {"ncclReduceScatter", [=, &library] {
+                return library.reduce_scatter(call.input, call.output, call.count, call.type, call.op, comm, stream);
+              }};
     case Collective::broadcast:
-      return checked("ncclBroadcast", [&library, call, &rank] {
-        return library.broadcast(call.input, call.output, call.count, call.type, call.root, rank.comm, rank.stream);
-      });
+      return {"ncclBroadcast", [=, &library] {
+                return library.broadcast(call.input, call.output, call.count, call.type, call.root, comm, stream);
+              }};
     case Collective::reduce:
-      return checked("ncclReduce", [&library, call, &rank] {
-        return library.reduce(call.input, call.output, call.count, call.type, call.op, call.root, rank.comm,
-                              rank.stream);
-      });
-    case Collective::all_to_all:
-      return checked("ncclSend and ncclRecv", [call, &rank] { return all_to_all(call, rank); });
+      return {"ncclReduce", [=, &library] {
+                return library.reduce(call.input, call.output, call.count, call.type, call.op, call.root, comm, stream);
+              }};
+    case Collective::all_to_all: return {"ncclSend and ncclRecv", [=, &rank] { return all_to_all(call, rank); }};
     case Collective::barrier: break;
   }
-  return nullptr;
+  return {};
+}
+
+// A first call, which also connects what calls of its kind need. Where an algorithm was forced that cannot be had for
+// it, NCCL says so on all ranks alike, and it is not for this machine.
+Status try_out(const Enqueue& enqueue, const Rank& rank) {
+  constexpr int kInvalidUsage = 5;
+  const int result = enqueue.call();
+  const Status status = rank.library.status_of(result, enqueue.name, rank.comm);
+  if (result == kInvalidUsage && rank.is_forced) return unsupported(std::string(status.message()));
+  TUTTI_TRY(status);
+  return rank.device.synchronize(rank.stream);
 }
 
 // The median of some runs of calls that follow each other without the host in between, as nccl-tests times them. How
 // many there are depends on nothing but the request, so all ranks do the same.
-double device_microseconds(const std::function<void()>& enqueue, std::size_t bytes, const Rank& rank) {
+double device_microseconds(const Enqueue& enqueue, std::size_t bytes, const Rank& rank) {
   constexpr int kRuns = 5;
   const std::size_t calls = std::clamp<std::size_t>((std::size_t{1} << 30) / std::max<std::size_t>(bytes, 1), 4, 20);
   std::array<double, kRuns> times{};
   for (double& time : times) {
     must(rank.device.record(rank.events[0], rank.stream));
-    for (std::size_t each = 0; each < calls; ++each) enqueue();
+    for (std::size_t each = 0; each < calls; ++each) enqueue(rank);
     must(rank.device.record(rank.events[1], rank.stream));
     must(rank.device.synchronize(rank.stream));
     const Result<double> between = rank.device.microseconds_between(rank.events[0], rank.events[1]);
@@ -205,11 +222,12 @@ Result<Operation> to_nccl(const Request& request, const Rank& rank) {
   const std::shared_ptr<Mirror> mirror = std::move(*made);
   call.input = mirror->input(request);
   call.output = mirror->output(request);
-  const std::function<void()> enqueue = enqueuing(request.collective, call, rank);
+  const Enqueue enqueue = enqueuing(request.collective, call, rank);
+  TUTTI_TRY(try_out(enqueue, rank));
   const std::size_t bytes = call.block_bytes * static_cast<std::size_t>(rank.num_ranks);
   Operation operation;
   operation.run = [enqueue, &rank] {
-    enqueue();
+    enqueue(rank);
     must(rank.device.synchronize(rank.stream));
   };
   operation.load = [mirror] { mirror->load(); };

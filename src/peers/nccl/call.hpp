@@ -13,11 +13,12 @@ namespace tutti::peers::nccl {
 struct Rank {
   const Library& library;
   Device& device;
-  Comm comm = nullptr;
-  Stream stream = nullptr;
-  std::array<Event, 2> events{};
+  Comm* comm = nullptr;
+  Stream* stream = nullptr;
+  std::array<Event*, 2> events{};
   int rank = 0;
   int num_ranks = 1;
+  bool is_forced = false;  // the algorithm or the protocol, by a variable
 };
 
 // Code::unsupported says what NCCL has not got. `rank` must live as long as the operation.

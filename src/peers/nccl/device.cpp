@@ -26,11 +26,11 @@ struct Device::Calls {
   int (*copy_in)(void* on_device, const void* on_host, std::size_t bytes);
   int (*copy_out)(void* on_host, const void* on_device, std::size_t bytes);
   int (*synchronize)();
-  int (*stream_create)(Stream* stream, unsigned flags);
-  int (*stream_synchronize)(Stream stream);
-  int (*event_create)(Event* event, unsigned flags);
-  int (*event_record)(Event event, Stream stream);
-  int (*event_elapsed)(float* milliseconds, Event first, Event second);
+  int (*stream_create)(Stream** stream, unsigned flags);
+  int (*stream_synchronize)(Stream* stream);
+  int (*event_create)(Event** event, unsigned flags);
+  int (*event_record)(Event* event, Stream* stream);
+  int (*event_elapsed)(float* milliseconds, Event* first, Event* second);
   // CUDA's driver has contexts, and words for errors behind a pointer.
   int (*context_retain)(void** context, int device);
   int (*context_set)(void* context);
@@ -132,25 +132,27 @@ Status Device::copy_out(void* on_host, const void* on_device, std::size_t bytes)
   return status_of(calls_->copy_out(on_host, on_device, bytes), "copy from the device");
 }
 
-Result<Stream> Device::make_stream() {
-  Stream stream = nullptr;
+Result<Stream*> Device::make_stream() {
+  Stream* stream = nullptr;
   TUTTI_TRY(status_of(calls_->stream_create(&stream, kNonBlocking), "make a stream"));
   return stream;
 }
 
-Status Device::synchronize(Stream stream) { return status_of(calls_->stream_synchronize(stream), "wait for a stream"); }
+Status Device::synchronize(Stream* stream) {
+  return status_of(calls_->stream_synchronize(stream), "wait for a stream");
+}
 
-Result<Event> Device::make_event() {
-  Event event = nullptr;
+Result<Event*> Device::make_event() {
+  Event* event = nullptr;
   TUTTI_TRY(status_of(calls_->event_create(&event, 0), "make an event"));
   return event;
 }
 
-Status Device::record(Event event, Stream stream) {
+Status Device::record(Event* event, Stream* stream) {
   return status_of(calls_->event_record(event, stream), "record an event");
 }
 
-Result<double> Device::microseconds_between(Event first, Event second) {
+Result<double> Device::microseconds_between(Event* first, Event* second) {
   float milliseconds = 0;
   TUTTI_TRY(status_of(calls_->event_elapsed(&milliseconds, first, second), "take the time between events"));
   return static_cast<double>(milliseconds) * 1e3;

@@ -11,8 +11,8 @@
 
 namespace tutti::peers::nccl {
 
-using Stream = void*;
-using Event = void*;
+struct Stream;
+struct Event;
 
 class Device {
  public:
@@ -36,13 +36,13 @@ class Device {
   [[nodiscard]] Status copy_in(void* on_device, const void* on_host, std::size_t bytes);
   [[nodiscard]] Status copy_out(void* on_host, const void* on_device, std::size_t bytes);
 
-  [[nodiscard]] Result<Stream> make_stream();
-  [[nodiscard]] Status synchronize(Stream stream);
+  [[nodiscard]] Result<Stream*> make_stream();
+  [[nodiscard]] Status synchronize(Stream* stream);
   // Events and streams live as long as the process.
-  [[nodiscard]] Result<Event> make_event();
-  [[nodiscard]] Status record(Event event, Stream stream);
+  [[nodiscard]] Result<Event*> make_event();
+  [[nodiscard]] Status record(Event* event, Stream* stream);
   // Of two events that have happened.
-  [[nodiscard]] Result<double> microseconds_between(Event first, Event second);
+  [[nodiscard]] Result<double> microseconds_between(Event* first, Event* second);
 
  private:
   struct Calls;

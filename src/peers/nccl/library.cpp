@@ -41,7 +41,7 @@ Result<Library> Library::open(const Vendor& vendor) {
   return library;
 }
 
-Status Library::status_of(int result, const char* call, Comm comm) const {
+Status Library::status_of(int result, const char* call, Comm* comm) const {
   if (result == 0) return {};
   const char* more = get_last_error != nullptr ? get_last_error(comm) : nullptr;
   std::string words = fmt::format("{}: {} ({})", call, get_error_string(result), result);

@@ -60,7 +60,7 @@ void Log::begin(const std::vector<harness::Setting>& settings, const Environment
 std::optional<std::string> Log::text() const {
   if (!file_.valid()) return std::nullopt;
   std::string text;
-  std::array<char, 8192> bytes;
+  std::array<char, 8192> bytes{};
   for (ssize_t got = 0; (got = ::pread(file_.get(), bytes.data(), bytes.size(), static_cast<off_t>(text.size()))) > 0;)
     text.append(bytes.data(), static_cast<std::size_t>(got));
   return text;

@@ -62,11 +62,11 @@ class NcclPeer final : public Peer {
 
  private:
   Status prepare_stream() {
-    const Result<Stream> stream = device_->make_stream();
+    const Result<Stream*> stream = device_->make_stream();
     if (!stream.ok()) return stream.status();
     rank_->stream = *stream;
-    for (Event& event : rank_->events) {
-      const Result<Event> made = device_->make_event();
+    for (Event*& event : rank_->events) {
+      const Result<Event*> made = device_->make_event();
       if (!made.ok()) return made.status();
       event = *made;
     }
@@ -86,14 +86,19 @@ class NcclPeer final : public Peer {
     if (!told.ok()) return told.status();
     if (told->size() != sizeof(id.internal)) return {Code::internal, "rank 0 told an id of another length"};
     told->copy(id.internal, sizeof(id.internal));
-    Comm comm = nullptr;
+    Comm* comm = nullptr;
     TUTTI_TRY(library_.status_of(library_.comm_init_rank(&comm, num_ranks, id, rank), "ncclCommInitRank", nullptr));
     int its_rank = -1;
     int its_num_ranks = 0;
     TUTTI_TRY(library_.status_of(library_.comm_user_rank(comm, &its_rank), "ncclCommUserRank", comm));
     TUTTI_TRY(library_.status_of(library_.comm_count(comm, &its_num_ranks), "ncclCommCount", comm));
-    rank_.emplace(
-        Rank{.library = library_, .device = *device_, .comm = comm, .rank = its_rank, .num_ranks = its_num_ranks});
+    const bool is_forced = environment_.lookup("NCCL_ALGO") || environment_.lookup("NCCL_PROTO");
+    rank_.emplace(Rank{.library = library_,
+                       .device = *device_,
+                       .comm = comm,
+                       .rank = its_rank,
+                       .num_ranks = its_num_ranks,
+                       .is_forced = is_forced});
     return {};
   }
 

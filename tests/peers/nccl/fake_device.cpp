@@ -21,6 +21,8 @@
 #define MAY_FAIL(cuda, hip) \
   if (must_fail(STRING(NAME(cuda, hip)))) return kFailed
 
+// NOLINTBEGIN(readability-identifier-naming, cppcoreguidelines-avoid-non-const-global-variables): its names are not
+// ours, and it is one library in one process.
 namespace {
 
 constexpr int kFailed = 2;
@@ -120,3 +122,4 @@ FAKE(cuGetErrorString, , int, const char** words) {
   return 0;
 }
 #endif
+// NOLINTEND(readability-identifier-naming, cppcoreguidelines-avoid-non-const-global-variables)

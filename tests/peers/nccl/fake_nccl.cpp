@@ -22,6 +22,8 @@
 
 #define FAKE extern "C" __attribute__((visibility("default")))
 
+// NOLINTBEGIN(readability-identifier-naming, cppcoreguidelines-avoid-non-const-global-variables): its names are not
+// ours, and it is one library in one process.
 namespace {
 
 constexpr int kInternalError = 3;
@@ -98,6 +100,7 @@ int exchange(Comm& comm, const void* input, std::size_t bytes, Take take) {
 
 void fold(const Comm& comm, void* output, std::size_t offset, std::size_t count, int type, int op) {
   std::vector<const void*> sources;
+  sources.reserve(static_cast<std::size_t>(comm.num_ranks));
   for (int rank = 0; rank < comm.num_ranks; ++rank) sources.push_back(slot(comm, rank) + offset);
   const tutti::Operator folding = {.op = static_cast<tutti::Op>(op),
                                    .type = static_cast<tutti::Type>(type),
@@ -248,3 +251,4 @@ FAKE int ncclGroupEnd() {
   grouped = nullptr;
   return 0;
 }
+// NOLINTEND(readability-identifier-naming, cppcoreguidelines-avoid-non-const-global-variables)

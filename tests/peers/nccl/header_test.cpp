@@ -34,9 +34,13 @@ template <typename Result, typename... Parameters>
 struct Shape<Result (*)(Parameters...)> {
   template <typename Parameter>
   static constexpr char kind() {
-    if constexpr (std::is_pointer_v<Parameter>) return 'p';
-    if constexpr (std::is_enum_v<Parameter> || std::is_same_v<Parameter, int>) return 'i';
-    return static_cast<char>('A' + sizeof(Parameter) % 26);
+    if constexpr (std::is_pointer_v<Parameter>) {
+      return 'p';
+    } else if constexpr (std::is_enum_v<Parameter> || std::is_same_v<Parameter, int>) {
+      return 'i';
+    } else {
+      return static_cast<char>('A' + sizeof(Parameter) % 26);
+    }
   }
   static std::string text() { return {kind<Result>(), kind<Parameters>()...}; }
 };
