@@ -151,7 +151,7 @@ class Planner {
           continue;
         }
         for (const std::vector<Setting>& settings : all_settings)
-          groups_.push_back({peer, label, num_ranks, settings, algorithm.settings, cases});
+          groups_.push_back({peer, label, num_ranks, settings, algorithm.name, algorithm.settings, cases});
       }
     return {};
   }
@@ -180,8 +180,6 @@ std::vector<Setting> Group::all_settings() const {
   all.insert(all.end(), settings.begin(), settings.end());
   return all;
 }
-
-const Value* Group::algorithm() const { return cases.empty() ? nullptr : cases.front().point.find(kAlgorithmAxis); }
 
 Result<std::vector<Group>> plan(const Sweep& sweep) {
   TUTTI_TRY(check(sweep));

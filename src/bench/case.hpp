@@ -57,13 +57,12 @@ struct Group {
   std::string label;  // the peer, told apart where it is there more than once: "openmpi", "openmpi#2"
   int num_ranks = 1;
   std::vector<Setting> settings;  // in the order of the axes
-  std::vector<Setting> forced;    // what the algorithm takes besides, which its name stands for
+  std::string algorithm;          // a value of that axis; empty where it is not swept
+  std::vector<Setting> forced;    // what it takes besides, which its name stands for
   std::vector<Case> cases;
 
   // What its processes are started with.
   [[nodiscard]] std::vector<Setting> all_settings() const;
-  // Null where that axis is not swept.
-  [[nodiscard]] const Value* algorithm() const;
 };
 
 // Peers in their order, for each the numbers of ranks, for each the algorithms that work with so many, for each the

@@ -2,6 +2,7 @@
 // when one breaks it. Blocks; one thread.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <string>
@@ -48,6 +49,9 @@ class LiveGroup {
   [[nodiscard]] const Group& group() const { return request_.group; }
   [[nodiscard]] const std::string& version() const { return version_; }
   [[nodiscard]] bool shares_cores() const { return request_.shares_cores; }
+  // How long before the agreed instant it is agreed upon, in nanoseconds, as whoever measures has learned; 0 so far.
+  std::int64_t margin = 0;
+
   // Connections that did not know the token.
   [[nodiscard]] int num_strangers() const { return num_strangers_; }
 

@@ -123,6 +123,8 @@ Json Session::samples(const Json& order, const std::function<void()>& call) {
   std::vector<std::int64_t> starts(iterations);
   std::vector<std::int64_t> ends(iterations);
   std::vector<std::size_t> late;
+  // Of a group that others have run in between; all ranks have as many.
+  for (auto untimed = order.at("untimed").get<std::size_t>(); untimed > 0; --untimed) call();
   for (std::size_t each = 0; each < iterations; ++each) {
     if (rounds) {
       const SyncPage::Start start = page_.start_together(rank, num_ranks, ++iteration_, margin, shares_cores_);

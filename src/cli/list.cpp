@@ -115,10 +115,7 @@ Exit show(const Options& options, const Context& context) {
   if (!rows.ok()) return misuse("show", context, rows.status());
   context.error << fmt::format("run {}, {}{}: {}\n{}\n", run->id, run->begun, run->is_complete ? "" : ", not complete",
                                run->command, run->machine);
-  const harness::View view = harness::View::of(*rows);
-  Table table(view.columns());
-  for (const harness::Row& row : *rows) table.add_row(view.cells(row));
-  const Status written = write_output(rendered(table, options.output), options.output, context);
+  const Status written = write_output(rendered(harness::table_of(*rows), options.output), options.output, context);
   return written.ok() ? Exit::done : misuse("show", context, written);
 }
 

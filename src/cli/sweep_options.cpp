@@ -203,8 +203,10 @@ Status read_runner(const SweepOptions& options, harness::RunnerOptions& runner) 
   const Result<std::int64_t> least = read_count("--least-samples", options.least_samples, 1, 1'000'000);
   if (!least.ok()) return least.status();
   runner.measure.budget.least_samples = static_cast<std::uint64_t>(*least);
-  runner.measure.budget.most_samples = std::max<std::uint64_t>(10'000, runner.measure.budget.least_samples);
-  const Result<std::int64_t> launches = read_count("--launches", options.launches, 1, 10'000);
+  runner.measure.budget.most_samples =
+      std::max(runner.measure.budget.most_samples, runner.measure.budget.least_samples);
+  const Result<std::int64_t> launches =
+      read_count("--launches", options.launches.empty() ? "1" : options.launches, 1, 10'000);
   if (!launches.ok()) return launches.status();
   runner.launches = static_cast<int>(*launches);
   const Result<std::int64_t> seed = read_count("--seed", options.seed, 0, INT64_MAX);
@@ -266,9 +268,7 @@ void add_sweep_options(CLI::App& app, SweepOptions& options) {
   app.add_option("--least-samples", options.least_samples, "But so many at least")
       ->type_name("N")
       ->capture_default_str();
-  app.add_option("--launches", options.launches, "Starts every group so many times")
-      ->type_name("N")
-      ->capture_default_str();
+  app.add_option("--launches", options.launches, "Starts every group so many times [1, to compare 7]")->type_name("N");
   app.add_option("--launcher", options.launcher, "Instead of the peer's own: local, mpirun.openmpi, mpirun.mpich, srun")
       ->type_name("NAME");
   app.add_option("--limit", options.limit, "A case that takes longer for one answer is ended")

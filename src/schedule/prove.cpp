@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <future>
 
 #include <fmt/format.h>
 
@@ -107,11 +108,16 @@ std::string too_large(const Programs& programs) {
   return "";
 }
 
+// From so many steps on it is worth a thread that the two fusions do not share their table of values.
+constexpr std::size_t kMostStepsOfOneThread = 1U << 16;
+
 // Proves the programs as they were written and then fused, and adds what it learns to one Proof.
 class Prover {
  public:
   Prover(const Schedule& schedule, Proof& proof)
       : schedule_(schedule), proof_(proof), values_(schedule.num_ranks, schedule.division(Space::input)) {}
+
+  bool prove(Fusion fusion) { return prove(Programs(schedule_, fusion), fusion); }
 
   // False where the schedule is wrong.
   bool prove(const Programs& programs, Fusion fusion) {
@@ -139,6 +145,17 @@ class Prover {
     if (!exposes) conditions.staging_slots = kUnlimited;
     if (proof_.has_messages) find_depth(programs, conditions, fusion);
     return true;
+  }
+
+  // What another Prover has learned of the same schedule's other fusion, where nothing is exposed.
+  void join(const Proof& other) {
+    proof_.failure = other.failure;
+    proof_.least_depth_fused = other.least_depth_fused;
+    proof_.roundings = other.roundings;
+    if (other.order >= proof_.order) {
+      proof_.order = other.order;
+      proof_.why_not_stricter = other.why_not_stricter;
+    }
   }
 
   bool check_order() {
@@ -212,6 +229,11 @@ std::string_view name_of(Exposure exposure) {
 Proof prove(const Schedule& schedule) {
   Proof proof;
   Prover prover(schedule, proof);
+  const auto prove_fused = [&schedule](Proof other) {
+    Prover(schedule, other).prove(Fusion::neighbours);
+    return other;
+  };
+  std::future<Proof> fused;
   {
     if (schedule.num_ranks == 0 || schedule.num_lanes == 0) {
       proof.failure = Failure{Fault::out_of_bounds, 0, 0, 0, "", "a schedule needs ranks and lanes", {}};
@@ -229,10 +251,16 @@ Proof prove(const Schedule& schedule) {
       return proof;
     }
     proof.has_messages = uses_messages(written);
+    if (written.num_steps() > kMostStepsOfOneThread && !exposes_anything(written))
+      fused = std::async(std::launch::async | std::launch::deferred, prove_fused, proof);
     if (!prover.prove(written, Fusion::none)) return proof;
   }
-  const Programs fused(schedule, Fusion::neighbours);
-  if (prover.prove(fused, Fusion::neighbours)) prover.check_order();
+  if (fused.valid()) {
+    prover.join(fused.get());
+  } else {
+    prover.prove(Fusion::neighbours);
+  }
+  if (!proof.failure) prover.check_order();
   return proof;
 }
 

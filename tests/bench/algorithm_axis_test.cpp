@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "bench/case.hpp"
-#include "bench/views.hpp"
+#include "bench/comparison.hpp"
 
 namespace tutti::harness {
 namespace {
@@ -102,12 +102,27 @@ TEST_F(AlgorithmSweep, RulesSeeIt) {
   EXPECT_EQ(groups->size(), 5U);
 }
 
-TEST_F(AlgorithmSweep, LabelsTellGroupsApart) {
-  const auto groups = plan(sweep_);
-  ASSERT_TRUE(groups.ok());
-  EXPECT_EQ(labels_of({groups->data(), groups->data() + 1, groups->data() + 5}),
+TEST(AlgorithmLabels, TellCompetitorsApart) {
+  EXPECT_EQ(labels_of({{"a", "default", {}}, {"a", "ring", {}}, {"b", "default", {}}}),
             (std::vector<std::string>{"a default", "a ring", "b default"}));
-  EXPECT_EQ(labels_of({groups->data(), groups->data() + 5}), (std::vector<std::string>{"a", "b"}));
+  EXPECT_EQ(labels_of({{"a", "default", {}}, {"b", "default", {}}}), (std::vector<std::string>{"a", "b"}));
+}
+
+TEST(AlgorithmLabels, AlgorithmsCompeteOrAreCases) {
+  Row ring;
+  ring.bench = "all_reduce";
+  ring.peer = "a";
+  ring.point.values = {{"algorithm", Value("ring")}, {"bytes", Value(8)}};
+  Row tree = ring;
+  tree.point.values[0].second = Value("tree");
+  const Comparison competing = Comparison::of_peers({ring, tree}, true, true);
+  EXPECT_EQ(competing.competitors, (std::vector<std::string>{"a ring", "a tree"}));
+  EXPECT_EQ(competing.cases.size(), 1U);
+  EXPECT_EQ(competing.view.identity_columns().back().name, "bytes");
+  EXPECT_EQ(competing.view.identity_columns().size(), 3U) << "bench, ranks and bytes";
+  const Comparison apart = Comparison::of_peers({ring, tree}, true);
+  EXPECT_EQ(apart.competitors, (std::vector<std::string>{"a"}));
+  EXPECT_EQ(apart.cases.size(), 2U);
 }
 
 }  // namespace

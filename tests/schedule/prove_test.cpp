@@ -19,7 +19,8 @@ Proof prove_algorithm(std::string_view name, std::uint32_t ranks) {
 }
 
 TEST(Prove, RingIsUniformAndNeedsTwoMessagesInFlightWhenFused) {
-  for (std::uint32_t ranks = 2; ranks <= 17; ++ranks) {
+  // The last one is large enough for two threads.
+  for (const std::uint32_t ranks : {2U, 3U, 4U, 5U, 7U, 8U, 13U, 16U, 17U, 180U}) {
     const Proof proof = prove_algorithm("ring", ranks);
     ASSERT_TRUE(proof.ok()) << proof.failure->to_string();
     EXPECT_EQ(proof.order, OrderClass::uniform);
