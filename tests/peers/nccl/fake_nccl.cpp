@@ -151,7 +151,10 @@ FAKE int ncclGetUniqueId(UniqueId* id) {
 }
 
 FAKE int ncclCommInitRank(void** made, int num_ranks, UniqueId id, int rank) {
-  if (must_fail("ncclCommInitRank") || num_ranks > kMostRanks) return fail(kInternalError, "told to fail");
+  if (must_fail("ncclCommInitRank") || num_ranks > kMostRanks) {
+    ::shm_unlink(id.internal);
+    return fail(kInternalError, "told to fail");
+  }
   tell_variables();
   const int file = ::shm_open(id.internal, O_RDWR, 0);
   void* page = ::mmap(nullptr, sizeof(Page), PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
