@@ -108,14 +108,15 @@ const Row& ComparedCase::any() const {
   return **std::find_if(rows.begin(), rows.end(), [](const std::optional<Row>& row) { return row.has_value(); });
 }
 
-Comparison Comparison::of_peers(const std::vector<Row>& rows, bool is_paired) {
+Comparison Comparison::of_peers(const std::vector<Row>& rows, bool is_paired, bool by_algorithm) {
   Comparison comparison;
   comparison.is_paired = is_paired;
   comparison.view = View::of(rows);
   std::vector<Competitor> competitors;
   std::vector<std::size_t> whose;
   for (const Row& row : rows) {
-    const Competitor competitor{row.peer, row.settings};
+    const Value* algorithm = by_algorithm ? row.point.find(kAlgorithmAxis) : nullptr;
+    const Competitor competitor{row.peer, algorithm == nullptr ? "" : algorithm->text(), row.settings};
     const auto found = std::find(competitors.begin(), competitors.end(), competitor);
     whose.push_back(static_cast<std::size_t>(found - competitors.begin()));
     if (found == competitors.end()) competitors.push_back(competitor);
@@ -127,6 +128,8 @@ Comparison Comparison::of_peers(const std::vector<Row>& rows, bool is_paired) {
     Row anonymous = rows[each];
     anonymous.peer.clear();
     anonymous.settings.clear();
+    if (by_algorithm)
+      std::erase_if(anonymous.point.values, [](const auto& pair) { return pair.first == kAlgorithmAxis; });
     anonymous.launch = 0;
     cases.put(rows[each], key_of(anonymous), whose[each]);
   }

@@ -25,7 +25,8 @@ struct Comparison {
   View view;               // what tells cases apart
   bool is_paired = false;  // whether the rounds of one case are pairs
 
-  [[nodiscard]] static Comparison of_peers(const std::vector<Row>& rows, bool is_paired);
+  // By algorithm: what the axis of that name says of a row is who competes, not which case it is.
+  [[nodiscard]] static Comparison of_peers(const std::vector<Row>& rows, bool is_paired, bool by_algorithm = false);
   // Cases that only one of the runs has are there as well.
   [[nodiscard]] static Comparison of_runs(const std::vector<Row>& first, const std::vector<Row>& second,
                                           const std::vector<std::string>& names);

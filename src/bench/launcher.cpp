@@ -110,7 +110,7 @@ Status Processes::start(const LaunchRequest& request) {
     if (request.launcher == Launcher::local) {
       for (std::string& entry : variables_of_rank(rank, request.num_ranks))
         spawning.environment.push_back(std::move(entry));
-      if (!request.shares_cores && static_cast<std::size_t>(rank) < cores.size())
+      if (request.is_bound && !request.shares_cores && static_cast<std::size_t>(rank) < cores.size())
         spawning.core = cores[static_cast<std::size_t>(rank)];
     } else {
       spawning.death_signal = SIGTERM;

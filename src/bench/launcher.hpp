@@ -29,6 +29,7 @@ struct LaunchRequest {
   std::vector<std::string> environment;  // NAME=VALUE, of all ranks
   std::string id;                        // what tells its processes from all others: the value of kWorkerVariable
   bool shares_cores = false;             // more ranks than cores
+  bool is_bound = true;                  // else a rank may run on any core; of the runner's own launcher
 };
 
 class Processes {

@@ -62,11 +62,12 @@ Status LiveGroup::begin() {
                               .program = request_.program,
                               .environment = request_.environment,
                               .id = id->to_text(),
-                              .shares_cores = request_.shares_cores}));
+                              .shares_cores = request_.shares_cores,
+                              .is_bound = request_.is_bound}));
   TUTTI_TRY(meet(*listener, id->to_text()));
   alive_ = true;
   Json settings = Json::array();
-  for (const Setting& setting : request_.group.settings)
+  for (const Setting& setting : request_.group.all_settings())
     settings.push_back({setting.name, setting.value ? Json(*setting.value) : Json(nullptr)});
   const Result<std::vector<Json>> answers = exchange({{"order", "begin"},
                                                       {"settings", settings},

@@ -27,6 +27,7 @@ struct GroupRequest {
   std::vector<std::string> program;  // of the worker
   Launcher launcher = Launcher::local;
   std::vector<std::string> environment;  // the whole block
+  bool is_bound = true;
   bool shares_cores = false;
   Limits limits;
   // Looked at while it waits: true ends the group.

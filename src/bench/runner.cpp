@@ -28,9 +28,16 @@ Row failed(Row row, const Status& why) {
   return row;
 }
 
+// What groups have in common where their algorithms are compared.
+Point without_algorithm(const Group& group, Point point) {
+  if (!group.algorithm.empty())
+    std::erase_if(point.values, [](const auto& pair) { return pair.first == kAlgorithmAxis; });
+  return point;
+}
+
 std::size_t largest_block(const std::vector<std::string>& inherited, const std::vector<Group>& groups) {
   std::size_t largest = 0;
-  for (const Group& group : groups) largest = std::max(largest, size_of_block(inherited, group.settings));
+  for (const Group& group : groups) largest = std::max(largest, size_of_block(inherited, group.all_settings()));
   return largest;
 }
 
@@ -50,7 +57,8 @@ Result<std::unique_ptr<LiveGroup>> Runner::start(const Group& group) {
   return LiveGroup::start({.group = group,
                            .program = peer->program,
                            .launcher = options_.launcher.value_or(peer->launcher),
-                           .environment = environment_block(inherited_, group.settings, block_size_),
+                           .environment = environment_block(inherited_, group.all_settings(), block_size_),
+                           .is_bound = peer->is_bound,
                            .shares_cores = static_cast<std::size_t>(group.num_ranks) > allowed_cores().size(),
                            .limits = options_.limits,
                            .is_interrupted = options_.measure.is_interrupted});
@@ -118,8 +126,10 @@ Status Runner::compare(const std::string& bench, const std::vector<Group>& group
       std::vector<Point> points;
       for (const Group* group : together) {
         competitors.push_back({.group = group, .live = nullptr, .refused = {}});
-        for (const Case& each : group->cases)
-          if (std::find(points.begin(), points.end(), each.point) == points.end()) points.push_back(each.point);
+        for (const Case& each : group->cases) {
+          Point point = without_algorithm(*group, each.point);
+          if (std::find(points.begin(), points.end(), point) == points.end()) points.push_back(std::move(point));
+        }
       }
       for (const Point& point : points) {
         if (is_interrupted()) return {};
@@ -136,9 +146,11 @@ Status Runner::compare_case(const std::string& bench, std::vector<Competitor>& c
   std::vector<std::size_t> places;  // of those that are ready, in `rows`
   for (Competitor& competitor : competitors) {
     const std::vector<Case>& cases = competitor.group->cases;
-    const auto mine = std::find_if(cases.begin(), cases.end(), [&](const Case& each) { return each.point == point; });
+    const auto mine = std::find_if(cases.begin(), cases.end(), [&](const Case& each) {
+      return without_algorithm(*competitor.group, each.point) == point;
+    });
     if (mine == cases.end()) continue;
-    Row& row = rows.emplace_back(row_of(bench, *competitor.group, point, launch));
+    Row& row = rows.emplace_back(row_of(bench, *competitor.group, mine->point, launch));
     if (!mine->skipped.empty()) {
       row.outcome = Outcome::skipped;
       row.note = mine->skipped;
@@ -157,6 +169,7 @@ Status Runner::compare_case(const std::string& bench, std::vector<Competitor>& c
   if (is_interrupted()) return {};
   for (std::size_t each = 0; each < measured.size(); ++each) {
     measured[each].launch = launch;
+    measured[each].point = rows[places[each]].point;
     rows[places[each]] = std::move(measured[each]);
   }
   for (const Row& row : rows) TUTTI_TRY(on_row(row));

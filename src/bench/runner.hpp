@@ -23,6 +23,7 @@ struct PeerProgram {
   std::string name;
   std::vector<std::string> program;
   Launcher launcher = Launcher::local;
+  bool is_bound = true;  // a core for each rank; else any, for peers with threads of their own
 };
 
 struct RunnerOptions {

@@ -137,6 +137,9 @@ View View::of(const std::vector<Row>& rows) {
 
 void View::leave_out_competitors(const std::vector<Competitor>& competitors) {
   has_peer_ = false;
+  const bool by_algorithm = std::any_of(competitors.begin(), competitors.end(),
+                                        [](const Competitor& competitor) { return !competitor.algorithm.empty(); });
+  if (by_algorithm) std::erase(axes_, kAlgorithmAxis);
   std::erase_if(variables_, [&](const std::string& name) {
     const auto setting_of = [&](const Competitor& competitor) -> std::optional<Setting> {
       const auto found = std::find_if(competitor.settings.begin(), competitor.settings.end(),
@@ -214,6 +217,10 @@ std::vector<std::string> labels_of(const std::vector<Competitor>& competitors) {
   std::vector<std::string> labels;
   for (const Competitor& competitor : competitors) {
     std::string label = competitor.peer;
+    const bool is_one_of_several = std::any_of(competitors.begin(), competitors.end(), [&](const Competitor& other) {
+      return other.algorithm != competitor.algorithm;
+    });
+    if (is_one_of_several) label += " " + competitor.algorithm;
     for (const Setting& setting : competitor.settings) {
       const bool differs = std::any_of(competitors.begin(), competitors.end(), [&](const Competitor& other) {
         return std::find(other.settings.begin(), other.settings.end(), setting) == other.settings.end();

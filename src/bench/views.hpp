@@ -11,15 +11,16 @@
 
 namespace tutti::harness {
 
-// Who is measured: a peer with its settings.
+// Who is measured: a peer with its algorithm, where that is compared, and its settings.
 struct Competitor {
   std::string peer;
+  std::string algorithm;
   std::vector<Setting> settings;
 
   friend bool operator==(const Competitor&, const Competitor&) = default;
 };
 
-// "openmpi", or with its settings where they differ among them: "openmpi A=1".
+// "openmpi", or with its algorithm and settings where they differ among them: "openmpi ring A=1".
 [[nodiscard]] std::vector<std::string> labels_of(const std::vector<Competitor>& competitors);
 
 class View {
@@ -31,7 +32,7 @@ class View {
   // env.NAME or axis.NAME.
   [[nodiscard]] std::vector<Column> identity_columns() const;
   [[nodiscard]] std::vector<Cell> identity_cells(const Row& row) const;
-  // Without the peer, and the variables in which these differ.
+  // Without the peer, the algorithm where they have one, and the variables in which these differ.
   void leave_out_competitors(const std::vector<Competitor>& competitors);
 
   // These, then times in microseconds, rates, counters, and what is to be said of the row.

@@ -147,7 +147,8 @@ Exit compare_live(const Options& options, const BenchWorld& world, const Context
     context.error << "interrupted before anything was compared\n";
     return static_cast<Exit>(130);
   }
-  const Exit exit = conclude(Comparison::of_peers(harness::join_launches(rows), true), *fail_on, options, context);
+  const Exit exit = conclude(Comparison::of_peers(harness::join_launches(rows), true, !plan->sweep.algorithms.empty()),
+                             *fail_on, options, context);
   if (is_whole) return exit;
   context.error << fmt::format("interrupted: {} of {} rows are there\n", rows.size(), plan->num_cases());
   return static_cast<Exit>(130);
@@ -190,6 +191,7 @@ Command compare_command(const BenchWorld& world) {
           .examples =
               "tutti compare --bench all_reduce --peer openmpi,mpich -a num_ranks=2 -a bytes=8:1M:x8\n"
               "tutti compare --peer openmpi --env OMPI_MCA_coll_tuned_allreduce_algorithm=3,4 -a bytes=64K\n"
+              "tutti compare --peer tutti,openmpi -a algorithm=default,all --view best -a bytes=64K\n"
               "tutti compare --peer all --view best --baseline openmpi\n"
               "tutti compare 3 last --fail-on slower:3%",
           .define = [&world](CLI::App& app) -> Run {

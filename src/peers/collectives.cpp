@@ -119,7 +119,6 @@ void measure(Peer& peer, Collective collective, State& state, Context& context) 
   if (request.count == 0 && collective != Collective::barrier) return state.skip("bytes hold no element");
   Result<KnownData> data = KnownData::make(request, context.rank(), context.num_ranks());
   if (!data.ok()) state.fail(data.status().to_string());
-  data->reset();
   const Result<Operation> operation = peer.prepare(request);
   if (!operation.ok()) {
     const Status status = operation.status();
@@ -127,10 +126,19 @@ void measure(Peer& peer, Collective collective, State& state, Context& context) 
     return state.skip(status.message());
   }
   tell_sizes(state, request, context.num_ranks());
+  const auto load = [&] {
+    data->reset();
+    if (operation->load) operation->load();
+  };
+  load();
   // A barrier has no result that could be looked at.
-  if (peer.gives_results() && collective != Collective::barrier)
-    state.set_check([&] { data->reset(); }, [&] { return data->verdict(operation->output); });
+  if (peer.gives_results() && operation->is_exact && collective != Collective::barrier)
+    state.set_check(load, [&] {
+      if (operation->store) operation->store();
+      return data->verdict(operation->output);
+    });
   state.exec(operation->run);
+  if (operation->device_microseconds) state.counter("device_us", operation->device_microseconds());
   const std::string ran = peer.ran(request);
   if (!ran.empty()) state.set_ran(ran);
   for (const harness::Setting& setting : peer.settings()) {
