@@ -50,8 +50,8 @@ struct Case {
 // The processes that are started once for all of these cases.
 struct Group {
   std::string peer;
-  std::string label;  // the peer, told apart where it is there more than once: "openmpi", "openmpi#2"
-  int num_ranks = 1;
+  std::string label;              // the peer, told apart where it is there more than once: "openmpi", "openmpi#2"
+  int num_ranks = 1;              // 0: not known
   std::vector<Setting> settings;  // in the order of the axes
   std::vector<Case> cases;
 };
