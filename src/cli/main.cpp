@@ -17,9 +17,9 @@ int main(int argc, char** argv) try {
   namespace cli = tutti::cli;
   const cli::BenchWorld world = cli::peer_world();
   const std::array commands{
-      cli::algorithms_command(), cli::compare_command(world), cli::demo_command(),     cli::launch_command(),
-      cli::list_command(world),  cli::prove_command(),        cli::run_command(world), cli::schedule_command(),
-      cli::show_command(world),  cli::variables_command(),
+      cli::algorithms_command(), cli::compare_command(world), cli::demo_command(),      cli::import_command(),
+      cli::launch_command(),     cli::list_command(world),    cli::prove_command(),     cli::run_command(world),
+      cli::schedule_command(),   cli::show_command(world),    cli::variables_command(),
   };
   const tutti::Environment environment = tutti::Environment::of_this_process();
   const std::vector<std::string> arguments(argv + (argc > 0 ? 1 : 0), argv + argc);
