@@ -5,6 +5,7 @@
 #pragma once
 
 #include <chrono>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -22,14 +23,20 @@ enum class Launcher : std::uint8_t { local, openmpi, mpich, srun };
 // "local", "mpirun.openmpi", "mpirun.mpich", "srun".
 [[nodiscard]] std::optional<Launcher> launcher_from_name(std::string_view name);
 
+// Holds the id in the environment of programs that are no workers.
+inline constexpr std::string_view kProgramVariable = "BENCH_PROGRAM";
+
 struct LaunchRequest {
   Launcher launcher = Launcher::local;
   int num_ranks = 1;
   std::vector<std::string> program;      // and its arguments
   std::vector<std::string> environment;  // NAME=VALUE, of all ranks
-  std::string id;                        // what tells its processes from all others: the value of kWorkerVariable
+  std::string id;                        // what tells its processes from all others: kWorkerVariable, kProgramVariable
   bool shares_cores = false;             // more ranks than cores
   bool is_bound = true;                  // else a rank may run on any core; of the runner's own launcher
+  // Some program instead of a worker: locally it is started once and as it is, on all cores and without a rank. Its
+  // standard output is kept apart from its errors.
+  bool is_program = false;
 };
 
 class Processes {
@@ -46,8 +53,14 @@ class Processes {
   [[nodiscard]] std::optional<std::string> failure();
   // Whether all that was started directly has ended.
   [[nodiscard]] bool have_ended();
+  // Comes back when one of them has ended, or after the time.
+  void wait_for_end(std::chrono::milliseconds most);
   // The last lines of what they have written to standard output and error, safe to show.
   [[nodiscard]] std::string last_words() const;
+  // All that a program has written so far.
+  [[nodiscard]] std::string output() const;
+  [[nodiscard]] std::string errors() const;
+  [[nodiscard]] std::uint64_t num_written() const;
 
   // Ends all of them: asks the direct ones first, so that an mpirun can clear up, and kills what is left.
   void end();
@@ -56,13 +69,14 @@ class Processes {
   struct Child {
     pid_t pid = 0;
     std::string name;
-    std::optional<int> status;  // from waitpid
+    std::optional<int> status = std::nullopt;  // from waitpid
   };
   void reap();
 
-  std::string id_;
+  std::string entry_;  // of their environment, by which they are found
   std::vector<Child> children_;
   UniqueFd output_;
+  UniqueFd errors_;  // of a program; workers write both to one place
 };
 
 }  // namespace tutti::harness
