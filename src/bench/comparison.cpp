@@ -40,6 +40,8 @@ Row half_of(const Row& row, std::size_t from) {
 }
 
 // What is to be said of all rows of a case, each once.
+}  // namespace
+
 std::string notes_of(const Comparison& comparison, const ComparedCase& one) {
   std::vector<std::pair<std::string, std::string>> said;  // the words, and whose they are
   for (std::size_t each = 0; each < one.rows.size(); ++each) {
@@ -63,6 +65,8 @@ std::string notes_of(const Comparison& comparison, const ComparedCase& one) {
   }
   return text;
 }
+
+namespace {
 
 std::string check_of(const ComparedCase& one) {
   bool all = true;
@@ -185,16 +189,19 @@ Table table_of_pairs(const Comparison& comparison) {
 }
 
 Table table_of_best(const Comparison& comparison, std::size_t baseline) {
+  // There are as many columns as competitors.
+  constexpr std::size_t kHeading = 10;
   std::vector<Column> columns = identity_and(comparison);
   for (const std::string& name : comparison.competitors) {
-    columns.push_back({fmt::format("{}_us", name)});
+    columns.push_back({fmt::format("{}_us", name), kHeading});
     for (const char* what : {"low", "high", "p99"})
       columns.push_back({.name = fmt::format("{}_{}_us", name, what), .wrap_at = 0, .is_aside = true});
   }
-  for (const char* name : {"best", "best_us", "busbw_gbs", "speedup", "speedup_interval"}) columns.push_back({name});
-  columns.push_back({"ties", 30});
+  columns.push_back({"best", kHeading * 2});
+  for (const char* name : {"best_us", "busbw_gbs", "speedup", "speedup_interval"}) columns.push_back({name, kHeading});
+  columns.push_back({"ties", kHeading * 3});
   columns.push_back({"check"});
-  columns.push_back({"note", 40});
+  columns.push_back({.name = "note", .wrap_at = 0, .is_aside = true});
   Table table(std::move(columns));
   for (const ComparedCase& one : comparison.cases) {
     std::vector<Cell> cells = comparison.view.identity_cells(one.any());

@@ -35,12 +35,15 @@ struct Comparison {
   [[nodiscard]] std::optional<Ratio> compare(const ComparedCase& one, std::size_t a, std::size_t b) const;
 };
 
+// What is to be said of a case's rows, and whose: "a, b: more ranks than cores; c: error: gone".
+[[nodiscard]] std::string notes_of(const Comparison& comparison, const ComparedCase& one);
+
 // After what tells cases apart: each competitor's median, and for all but the first how it stands to the first.
 [[nodiscard]] Table table_of_pairs(const Comparison& comparison);
 
 // One line a case: each competitor's median, which is best and who cannot be told from it, and how much faster than the
 // baseline the best is. Where rounds are pairs, the best is chosen by half of them and scored by the other half: of
-// many that are alike the one that looks best is a little worse than it looks.
+// many that are alike the one that looks best is a little worse than it looks. For people the notes stand apart.
 [[nodiscard]] Table table_of_best(const Comparison& comparison, std::size_t baseline);
 
 }  // namespace tutti::harness

@@ -82,7 +82,7 @@ void Course::run_round() {
   row_.samples.insert(row_.samples.end(), round->samples.begin(), round->samples.end());
   row_.rounds.push_back(static_cast<std::uint32_t>(round->samples.size()));
   round_medians_.push_back(round->samples.empty() ? 0 : median_of(round->samples));
-  if (round->invalid > 1 && round->invalid * 10 > iterations_) {
+  if (round->invalid * 10 > iterations_) {
     group_.margin = std::min(group_.margin * 2, kMostMargin);
   } else if (round->invalid == 0) {
     group_.margin = std::max(group_.margin - group_.margin / 8, least_margin_);

@@ -51,16 +51,18 @@ std::vector<std::string> wrap(std::string_view text, std::size_t limit) {
   return lines;
 }
 
-// A heading, broken behind underscores; its lines end in them.
+// A heading, broken behind underscores, in which its lines end then, and at blanks.
 std::vector<std::string> wrap_heading(std::string_view name, std::size_t limit) {
   std::vector<std::string> lines(1);
   while (!name.empty()) {
-    const std::size_t underscore = name.find('_');
-    const std::string_view word = name.substr(0, underscore == std::string_view::npos ? underscore : underscore + 1);
+    const std::size_t gap = name.find_first_of("_ ");
+    const std::string_view word = name.substr(0, gap == std::string_view::npos ? gap : gap + 1);
     if (!lines.back().empty() && limit != 0 && width_of(lines.back()) + width_of(word) > limit) lines.emplace_back();
     lines.back() += word;
     name.remove_prefix(word.size());
   }
+  for (std::string& line : lines)
+    if (line.ends_with(' ')) line.pop_back();
   return lines;
 }
 

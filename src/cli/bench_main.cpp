@@ -44,7 +44,8 @@ int bench_main(int argc, char** argv, std::vector<Bench> benches) try {
   const std::array commands{cli::compare_command(world), cli::list_command(world), cli::run_command(world),
                             cli::show_command(world)};
   const std::vector<std::string> arguments(argv + (argc > 0 ? 1 : 0), argv + argc);
-  const cli::Context context{environment, std::cout, std::cerr, arguments};
+  const std::string name = argc > 0 ? std::filesystem::path(argv[0]).filename().string() : "bench";
+  const cli::Context context{environment, std::cout, std::cerr, arguments, name};
   return static_cast<int>(cli::run_program(commands, arguments, context));
 } catch (const std::exception& error) {
   std::fprintf(stderr, "bug: %s\n", error.what());

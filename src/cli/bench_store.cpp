@@ -53,26 +53,31 @@ Result<std::string> store_path(const std::string& option, const Environment& env
   return usual;
 }
 
-harness::Run new_run(std::string bench, std::string sweep, const std::vector<std::string>& arguments) {
+harness::Run new_run(std::string bench, std::string sweep, const Context& context) {
   harness::Run run;
   run.begun = now_in_words();
   run.bench = std::move(bench);
-  run.command = "tutti " + harness::in_shell(arguments);
+  run.command = context.program + " " + harness::in_shell(context.arguments);
   run.sweep = std::move(sweep);
   run.machine = machine();
   run.tutti = TUTTI_VERSION;
   return run;
 }
 
-harness::Run run_of(const Plan& plan, const std::vector<std::string>& arguments) {
+harness::Run run_of(const Plan& plan, const Context& context) {
   std::uint64_t cases = 0xcbf29ce484222325U;
   for (const harness::Group& group : plan.groups) {
     cases = digest(harness::to_string(group), cases);
     for (const harness::Case& each : group.cases) cases = digest(harness::to_string(each.point) + each.skipped, cases);
   }
   if (plan.command) cases = digest(harness::in_shell(plan.command->words) + plan.command->read.name, cases);
+  // Rows that begin or are checked in another way, or on another machine, are no rows of the same sweep.
+  const harness::RunnerOptions& runner = plan.runner;
+  const auto sync = runner.measure.sync ? name_of(*runner.measure.sync) : std::string_view("usual");
+  const auto launcher = runner.launcher ? name_of(*runner.launcher) : std::string_view("usual");
+  cases = digest(fmt::format("{} {} {} {}", sync, launcher, runner.measure.check, machine()), cases);
   return new_run(plan.sweep.bench, fmt::format("{} {} cases {:016x}", plan.sweep.bench, plan.num_cases(), cases),
-                 arguments);
+                 context);
 }
 
 }  // namespace tutti::cli

@@ -6,6 +6,7 @@
 
 #include "base/environment.hpp"
 #include "bench/store.hpp"
+#include "cli/command.hpp"
 #include "cli/sweep_options.hpp"
 
 namespace tutti::cli {
@@ -14,8 +15,8 @@ namespace tutti::cli {
 [[nodiscard]] Result<std::string> store_path(const std::string& option, const Environment& environment);
 
 // The run of this plan as it begins.
-[[nodiscard]] harness::Run run_of(const Plan& plan, const std::vector<std::string>& arguments);
+[[nodiscard]] harness::Run run_of(const Plan& plan, const Context& context);
 // A run that begins now: of what, and what identifies its sweep.
-[[nodiscard]] harness::Run new_run(std::string bench, std::string sweep, const std::vector<std::string>& arguments);
+[[nodiscard]] harness::Run new_run(std::string bench, std::string sweep, const Context& context);
 
 }  // namespace tutti::cli

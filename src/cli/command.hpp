@@ -32,6 +32,7 @@ struct Context {
   std::ostream& out;
   std::ostream& error;
   std::vector<std::string> arguments = {};  // of the program, as they were given
+  std::string program = "tutti";            // what it is called
 };
 
 using Run = std::function<Exit(const Context&)>;

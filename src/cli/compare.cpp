@@ -10,6 +10,7 @@
 #include "bench/comparison.hpp"
 #include "cli/bench_commands.hpp"
 #include "cli/bench_store.hpp"
+#include "cli/compare.hpp"
 #include "cli/fail_on.hpp"
 #include "cli/interrupt.hpp"
 #include "cli/output.hpp"
@@ -23,26 +24,22 @@ namespace {
 using harness::Comparison;
 using harness::Row;
 
-struct Options {
-  SweepOptions sweep;
-  OutputOptions output;
-  std::string store;
-  std::string fail_on;
-  std::string view = "pairs";
-  std::string baseline;
+struct Options : CompareOptions {
   std::vector<std::string> runs;
-  bool no_store = false;
 };
 
 Exit misuse(const Context& context, const Status& status) {
-  context.error << "tutti compare: " << status.to_string() << "\n'tutti compare --help' tells more\n";
+  // `run communicators` compares too.
+  const std::string_view command = context.arguments.empty() ? "compare" : std::string_view(context.arguments.front());
+  context.error << fmt::format("{0} {1}: {2}\n'{0} {1} --help' tells more\n", context.program, command,
+                               status.to_string());
   return Exit::misused;
 }
 
 Status bad(std::string words) { return {Code::invalid_argument, std::move(words)}; }
 
 // The table that was asked for.
-Result<Table> table_of(const Comparison& comparison, const Options& options) {
+Result<Table> table_of(const Comparison& comparison, const CompareOptions& options) {
   if (same_name(options.view, "pairs")) return table_of_pairs(comparison);
   std::size_t baseline = 0;
   if (!options.baseline.empty()) {
@@ -57,7 +54,7 @@ Result<Table> table_of(const Comparison& comparison, const Options& options) {
   return table_of_best(comparison, baseline);
 }
 
-Status check_options(const Options& options) {
+Status check_options(const CompareOptions& options) {
   if (!same_name(options.view, "pairs") && !same_name(options.view, "best"))
     return bad(fmt::format("--view is {}; it takes pairs or best", in_quotes(options.view)));
   if (!options.baseline.empty() && !same_name(options.view, "best"))
@@ -65,13 +62,30 @@ Status check_options(const Options& options) {
   return check_output(options.output);
 }
 
+// The case by the axes in which cases differ.
+std::string name_of(const Comparison& comparison, const harness::ComparedCase& one) {
+  harness::Point point;
+  for (const auto& [name, value] : one.any().point.values) {
+    const bool varies = std::any_of(comparison.cases.begin(), comparison.cases.end(), [&](const auto& other) {
+      const harness::Value* its = other.any().point.find(name);
+      return its == nullptr || !(*its == value);
+    });
+    if (varies) point.values.emplace_back(name, value);
+  }
+  return point.values.empty() ? one.any().bench : to_string(point);
+}
+
 // Shows it, and tells how it came out.
-Exit conclude(const Comparison& comparison, const std::optional<FailOn>& fail_on, const Options& options,
+Exit conclude(const Comparison& comparison, const std::optional<FailOn>& fail_on, const CompareOptions& options,
               const Context& context) {
   const Result<Table> table = table_of(comparison, options);
   if (!table.ok()) return misuse(context, table.status());
   const Status written = write_output(rendered(*table, options.output), options.output, context);
   if (!written.ok()) return misuse(context, written);
+  if (same_name(options.view, "best") && options.output.format == Format::table)
+    for (const harness::ComparedCase& one : comparison.cases)
+      if (const std::string notes = notes_of(comparison, one); !notes.empty())
+        context.error << fmt::format("{}: {}\n", name_of(comparison, one), notes);
   const Account account = account_of(comparison, fail_on);
   context.error << account.in_words() << "\n";
   const bool nothing = account.verdicts.empty();
@@ -94,7 +108,9 @@ Status check_plan(const Plan& plan) {
   return {};
 }
 
-Exit compare_live(const Options& options, const BenchWorld& world, const Context& context) {
+}  // namespace
+
+Exit compare_live(const CompareOptions& options, const BenchWorld& world, const Context& context) {
   SweepOptions sweep = options.sweep;
   if (sweep.launches.empty()) sweep.launches = "7";
   Result<Plan> plan = make_plan(sweep, world, context.environment);
@@ -116,7 +132,7 @@ Exit compare_live(const Options& options, const BenchWorld& world, const Context
     if (!path.ok()) return misuse(context, path.status());
     Result<harness::Store> opened = harness::Store::open(*path);
     if (!opened.ok()) return misuse(context, opened.status());
-    harness::Run noted = run_of(*plan, context.arguments);
+    harness::Run noted = run_of(*plan, context);
     noted.is_paired = true;
     const Result<std::int64_t> begun = opened->begin(noted);
     if (!begun.ok()) return misuse(context, begun.status());
@@ -155,6 +171,8 @@ Exit compare_live(const Options& options, const BenchWorld& world, const Context
   context.error << fmt::format("interrupted: {} of {} rows are there\n", rows.size(), plan->num_cases());
   return static_cast<Exit>(130);
 }
+
+namespace {
 
 // --- from the store
 

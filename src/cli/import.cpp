@@ -43,7 +43,7 @@ struct Options {
 };
 
 Exit misuse(const Context& context, const Status& status) {
-  context.error << "tutti import: " << status.to_string() << "\n'tutti import --help' tells more\n";
+  context.error << fmt::format("{0} import: {1}\n'{0} import --help' tells more\n", context.program, status.to_string());
   return Exit::misused;
 }
 
@@ -124,7 +124,7 @@ Status keep(const std::vector<Row>& rows, const Options& options, const Context&
   if (!path.ok()) return path.status();
   Result<harness::Store> store = harness::Store::open(*path);
   if (!store.ok()) return store.status();
-  const Result<std::int64_t> run = store->begin(new_run(rows.front().bench, "import", context.arguments));
+  const Result<std::int64_t> run = store->begin(new_run(rows.front().bench, "import", context));
   if (!run.ok()) return run.status();
   TUTTI_TRY(store->add(*run, rows));
   TUTTI_TRY(store->complete(*run));

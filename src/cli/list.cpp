@@ -24,7 +24,8 @@ struct Options {
 };
 
 Exit misuse(std::string_view command, const Context& context, const Status& status) {
-  context.error << fmt::format("tutti {}: {}\n'tutti {} --help' tells more\n", command, status.to_string(), command);
+  context.error << fmt::format("{0} {1}: {2}\n'{0} {1} --help' tells more\n", context.program, command,
+                               status.to_string());
   return Exit::misused;
 }
 

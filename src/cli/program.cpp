@@ -29,7 +29,7 @@ std::string foot_of(const Command& command) {
 }
 
 Exit misused(const Context& context, std::string_view command, std::string_view what) {
-  const std::string whole = command.empty() ? "tutti" : fmt::format("tutti {}", command);
+  const std::string whole = command.empty() ? context.program : fmt::format("{} {}", context.program, command);
   context.error << whole << ": " << what << "\n"
                 << "'" << whole << " --help' tells more\n";
   return Exit::misused;
@@ -98,12 +98,13 @@ Exit run_program(std::span<const Command> commands, const std::vector<std::strin
   if (names_command && std::none_of(commands.begin(), commands.end(), has_name)) {
     return unknown_command(commands, arguments.front(), context);
   }
-  CLI::App app("Tutti finds the fastest way to do a collective operation on the machine at hand.", "tutti");
+  CLI::App app("Tutti finds the fastest way to do a collective operation on the machine at hand.", context.program);
   app.require_subcommand(0, 1);
   app.set_version_flag("--version", std::string(TUTTI_VERSION), "Print the version and exit");
   app.set_help_flag("-h,--help", "Print this and exit");
   app.get_formatter()->column_width(36);
-  app.footer("\n'tutti COMMAND --help' tells more about a command.\nExit status: 0 done, 1 found wrong, 2 misused.");
+  app.footer(fmt::format("\n'{} COMMAND --help' tells more about a command.\nExit status: 0 done, 1 found wrong, 2 misused.",
+                         context.program));
   std::vector<Defined> defined;
   for (const Command& command : commands) {
     CLI::App* own = app.add_subcommand(std::string(command.name), std::string(command.summary));
@@ -114,7 +115,7 @@ Exit run_program(std::span<const Command> commands, const std::vector<std::strin
   const Exit exit = parse_and_run(app, defined, arguments, context);
   // Whoever reads the data must learn that some of it is missing (a full disk, a closed pipe).
   if (!context.out.flush()) {
-    context.error << "tutti: the output could not be written in full\n";
+    context.error << context.program << ": the output could not be written in full\n";
     return Exit::misused;
   }
   return exit;

@@ -14,6 +14,7 @@
 #include "cli/bench_commands.hpp"
 #include "cli/bench_store.hpp"
 #include "cli/command_options.hpp"
+#include "cli/communicators.hpp"
 #include "cli/interrupt.hpp"
 #include "cli/progress.hpp"
 #include "cli/row_output.hpp"
@@ -29,12 +30,13 @@ struct Options {
   SweepOptions sweep;
   OutputOptions output;
   std::string store;
+  std::string baseline;
   bool resume = false;
   bool no_store = false;
 };
 
 Exit misuse(const Context& context, const Status& status) {
-  context.error << "tutti run: " << status.to_string() << "\n'tutti run --help' tells more\n";
+  context.error << fmt::format("{0} run: {1}\n'{0} run --help' tells more\n", context.program, status.to_string());
   return Exit::misused;
 }
 
@@ -56,7 +58,7 @@ Result<Kept> open_store(const Options& options, const Plan& plan, const Context&
   Result<harness::Store> store = harness::Store::open(kept.path);
   if (!store.ok()) return store.status();
   kept.store = std::move(*store);
-  const harness::Run run = run_of(plan, context.arguments);
+  const harness::Run run = run_of(plan, context);
   if (options.resume) {
     const auto last = kept.store->last_incomplete(run.sweep);
     if (!last.ok()) return last.status();
@@ -101,8 +103,7 @@ Status check(const Options& options, const Context& context) {
   if (!has_mark && !options.sweep.command.empty()) {
     const std::string& word = options.sweep.command.front();
     return {Code::invalid_argument,
-            fmt::format("{} was not expected here; a bench is named by --bench, and a program to sweep comes behind "
-                        "--: tutti run -- {}",
+            fmt::format("{} was not expected here; a program to sweep comes behind --: tutti run -- {}",
                         in_quotes(word), printable(word))};
   }
   return check_output(options.output);
@@ -133,7 +134,27 @@ Status run_all(Plan& plan, Kept& kept, Progress& progress, const Context& contex
                     [&](const Row& row) { return on_rows(std::span(&row, 1)); });
 }
 
-Exit run(const Options& options, const BenchWorld& world, const Context& context) {
+// A word without a dash before it is a bench, where no program is swept.
+void take_bench(Options& options, const Context& context) {
+  const auto& arguments = context.arguments;
+  const bool has_mark = std::find(arguments.begin(), arguments.end(), "--") != arguments.end();
+  SweepOptions& sweep = options.sweep;
+  if (has_mark || sweep.command.empty() || !sweep.bench.empty()) return;
+  sweep.bench = sweep.command.front();
+  sweep.command.erase(sweep.command.begin());
+}
+
+Exit run(Options options, const BenchWorld& world, const Context& context) {
+  take_bench(options, context);
+  if (same_name(options.sweep.bench, kCommunicators))
+    return run_communicators({.sweep = options.sweep,
+                              .output = options.output,
+                              .store = options.store,
+                              .fail_on = "",
+                              .view = "best",
+                              .baseline = options.baseline,
+                              .no_store = options.no_store},
+                             world, context);
   if (const Status fit = check(options, context); !fit.ok()) return misuse(context, fit);
   Result<Plan> plan = make_plan(options.sweep, world, context.environment);
   if (!plan.ok()) return misuse(context, plan.status());
@@ -159,7 +180,7 @@ Exit run(const Options& options, const BenchWorld& world, const Context& context
   const bool interrupted = Interrupt::has_come();
   if (ended.ok() && !interrupted && kept->store) {
     const Status completed = kept->store->complete(kept->run);
-    if (!completed.ok()) context.error << "tutti run: " << completed.to_string() << "\n";
+    if (!completed.ok()) context.error << fmt::format("{} run: {}\n", context.program, completed.to_string());
   }
   const Status written = write_output(rendered_rows(kept->rows, options.output, context), options.output, context);
   if (kept->store) context.error << fmt::format("run {} in {}\n", kept->run, kept->path);
@@ -182,10 +203,11 @@ Command run_command(const BenchWorld& world) {
   return {.name = "run",
           .summary = "Run a sweep of benchmarks, or of any program, over sizes and settings, and keep the results",
           .examples =
-              "tutti run --bench all_reduce --peer openmpi,mpich -a num_ranks=2 -a bytes=8:16M:x8\n"
+              "tutti run all_reduce --peer openmpi,mpich -a num_ranks=2 -a bytes=8:16M:x8\n"
               "tutti run --bench all_reduce --peer openmpi --env OMPI_MCA_coll_tuned_use_dynamic_rules=1 --env "
               "OMPI_MCA_coll_tuned_allreduce_algorithm=unset,1,3,4,6\n"
               "tutti run --bench all_gather --peer openmpi,mpich -a algorithm=default,all -a bytes=64K\n"
+              "tutti run communicators --quick\n"
               "tutti run --peer all -a bytes=1K,1M --format csv -o results.csv\n"
               "tutti run --sweep nightly.toml --resume\n"
               "tutti run --env NCCL_MIN_CTAS=32,64 --launches 5 -- ./all_reduce_perf -b 8 -e 128M -f 2 -g 8\n"
@@ -200,6 +222,9 @@ Command run_command(const BenchWorld& world) {
                          "Go on with the last run of the same sweep that was not finished");
             app.add_flag("--no-store", options->no_store, "Keep nothing")->excludes("--store")->excludes("--resume");
             add_command_options(app, options->sweep);
+            app.add_flag("--quick", options->sweep.quick, "Of communicators: fewer sizes, and less time for each");
+            app.add_option("--baseline", options->baseline, "Of communicators: whom the best is compared with")
+                ->type_name("NAME");
             add_row_output_options(app, options->output);
             return [options, &world](const Context& context) { return run(*options, world, context); };
           }};

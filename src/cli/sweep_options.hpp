@@ -38,6 +38,7 @@ struct SweepOptions {
   std::string seed = "1";
   bool no_check = false;
   bool dry_run = false;
+  bool quick = false;
   // Some program instead of a bench (cli/command_options.hpp).
   std::vector<std::string> command;
   std::string read = "auto";

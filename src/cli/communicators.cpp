@@ -1,0 +1,68 @@
+#include "cli/communicators.hpp"
+
+#include <algorithm>
+#include <array>
+#include <ostream>
+
+#include <fmt/format.h>
+
+#include "base/text.hpp"
+
+namespace tutti::cli {
+
+namespace {
+
+// The published tables' sizes: rows of 8192 elements of 2 bytes.
+constexpr std::array<int, 10> kRows = {32, 64, 96, 128, 192, 256, 1024, 2048, 3062, 4096};
+constexpr std::array<int, 3> kQuickRows = {32, 256, 1024};
+constexpr int kBytesOfARow = 8192 * 2;
+
+template <std::size_t kCount>
+std::string bytes_of(const std::array<int, kCount>& rows) {
+  std::string text;
+  for (const int each : rows) text += fmt::format("{}{}", text.empty() ? "" : ",", each * kBytesOfARow);
+  return text;
+}
+
+bool says(const SweepOptions& sweep, std::string_view axis) {
+  return std::any_of(sweep.axes.begin(), sweep.axes.end(), [&](const std::string& text) {
+    return same_name(trim(std::string_view(text).substr(0, text.find('='))), axis);
+  });
+}
+
+bool is_measured(const SweepOptions& sweep, std::string_view peer) {
+  const std::vector<std::string_view> names = split(sweep.peers, ',');
+  return std::any_of(names.begin(), names.end(), [&](std::string_view name) { return same_name(trim(name), peer); });
+}
+
+// The choice of the first library that is measured and not ours.
+std::string usual_baseline(const SweepOptions& sweep, const BenchWorld& world) {
+  for (const PeerSummary& peer : world.peers) {
+    if (peer.name == "tutti" || peer.name == "null") continue;
+    const bool is_here = is_measured(sweep, peer.name) || (is_measured(sweep, "all") && world.look_for(peer.name).ok());
+    if (is_here) return says(sweep, "algorithm") ? "" : peer.name + " default";
+  }
+  return "";
+}
+
+}  // namespace
+
+Exit run_communicators(CompareOptions options, const BenchWorld& world, const Context& context) {
+  SweepOptions& sweep = options.sweep;
+  sweep.bench = "all_reduce";
+  if (sweep.peers.empty()) sweep.peers = "all";
+  if (options.baseline.empty()) options.baseline = usual_baseline(sweep, world);
+  // MPI has no bf16; f32 moves the same bytes.
+  const bool has_bf16 = is_measured(sweep, "nccl") || is_measured(sweep, "rccl");
+  const std::array<std::pair<std::string_view, std::string>, 3> usual = {
+      {{"bytes", sweep.quick ? bytes_of(kQuickRows) : bytes_of(kRows)},
+       {"type", has_bf16 ? "bf16" : "f32"},
+       {"algorithm", "default,all"}}};
+  for (const auto& [axis, values] : usual)
+    if (!says(sweep, axis)) sweep.axes.push_back(fmt::format("{}={}", axis, values));
+  if (sweep.launches.empty()) sweep.launches = "1";
+  if (sweep.quick && sweep.budget == SweepOptions().budget) sweep.budget = "300ms";
+  return compare_live(options, world, context);
+}
+
+}  // namespace tutti::cli
