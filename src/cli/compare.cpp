@@ -1,4 +1,6 @@
 // `tutti compare`: peers or settings side by side, live, in turns; or two runs that are in the store.
+#include "cli/compare.hpp"
+
 #include <algorithm>
 #include <memory>
 #include <ostream>
@@ -10,7 +12,6 @@
 #include "bench/comparison.hpp"
 #include "cli/bench_commands.hpp"
 #include "cli/bench_store.hpp"
-#include "cli/compare.hpp"
 #include "cli/fail_on.hpp"
 #include "cli/interrupt.hpp"
 #include "cli/output.hpp"
@@ -110,6 +111,20 @@ Status check_plan(const Plan& plan) {
 
 }  // namespace
 
+namespace {
+
+// Cases that are aligned by an axis of one peer were not measured together with those of the others.
+bool is_paired(const Plan& plan) {
+  return std::all_of(plan.alignments.begin(), plan.alignments.end(), [&](const harness::Alignment& alignment) {
+    return std::none_of(alignment.knobs.begin(), alignment.knobs.end(), [&](const auto& knob) {
+      return std::any_of(plan.sweep.axes.begin(), plan.sweep.axes.end(),
+                         [&](const harness::Axis& axis) { return same_name(axis.name, knob.second); });
+    });
+  });
+}
+
+}  // namespace
+
 Exit compare_live(const CompareOptions& options, const BenchWorld& world, const Context& context) {
   SweepOptions sweep = options.sweep;
   if (sweep.launches.empty()) sweep.launches = "7";
@@ -165,8 +180,11 @@ Exit compare_live(const CompareOptions& options, const BenchWorld& world, const 
     context.error << "interrupted before anything was compared\n";
     return static_cast<Exit>(130);
   }
-  const Exit exit = conclude(Comparison::of_peers(harness::join_launches(rows), true, !plan->sweep.algorithms.empty()),
-                             *fail_on, options, context);
+  Result<std::vector<Row>> shown = harness::aligned(std::move(rows), plan->alignments);
+  if (!shown.ok()) return misuse(context, shown.status());
+  const Exit exit =
+      conclude(Comparison::of_peers(harness::join_launches(*shown), is_paired(*plan), !plan->sweep.algorithms.empty()),
+               *fail_on, options, context);
   if (is_whole) return exit;
   context.error << fmt::format("interrupted: {} of {} rows are there\n", rows.size(), plan->num_cases());
   return static_cast<Exit>(130);

@@ -43,7 +43,8 @@ struct Options {
 };
 
 Exit misuse(const Context& context, const Status& status) {
-  context.error << fmt::format("{0} import: {1}\n'{0} import --help' tells more\n", context.program, status.to_string());
+  context.error << fmt::format("{0} import: {1}\n'{0} import --help' tells more\n", context.program,
+                               status.to_string());
   return Exit::misused;
 }
 

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "base/text.hpp"
+#include "bench/alignment.hpp"
 #include "bench/declaration.hpp"
 #include "bench/views.hpp"
 #include "cli/bench_commands.hpp"
@@ -20,6 +21,7 @@ struct Options {
   std::string what = "benches";
   std::string run = "last";
   std::string store;
+  std::vector<std::string> align;
   OutputOptions output;
 };
 
@@ -116,7 +118,15 @@ Exit show(const Options& options, const Context& context) {
   if (!rows.ok()) return misuse("show", context, rows.status());
   context.error << fmt::format("run {}, {}{}: {}\n{}\n", run->id, run->begun, run->is_complete ? "" : ", not complete",
                                run->command, run->machine);
-  const Status written = write_output(rendered_rows(*rows, options.output, context), options.output, context);
+  std::vector<harness::Alignment> alignments;
+  for (const std::string& text : options.align) {
+    Result<harness::Alignment> alignment = harness::parse_alignment(text);
+    if (!alignment.ok()) return misuse("show", context, alignment.status());
+    alignments.push_back(std::move(*alignment));
+  }
+  const Result<std::vector<harness::Row>> shown = harness::aligned(*rows, alignments);
+  if (!shown.ok()) return misuse("show", context, shown.status());
+  const Status written = write_output(rendered_rows(*shown, options.output, context), options.output, context);
   return written.ok() ? Exit::done : misuse("show", context, written);
 }
 
@@ -147,6 +157,11 @@ Command show_command(const BenchWorld&) {
         const auto options = std::make_shared<Options>();
         app.add_option("run", options->run, "A run by its number, or last")->type_name("RUN")->capture_default_str();
         app.add_option("--store", options->store, "The file that keeps results")->type_name("FILE");
+        app.add_option("--align", options->align, "Knobs of different peers as one column: cus=nccl:MAX_CTAS,mine:sms")
+            ->type_name("COLUMN=KNOBS")
+            ->expected(1)
+            ->take_all()
+            ->allow_extra_args(false);
         add_row_output_options(app, options->output);
         return [options](const Context& context) { return show(*options, context); };
       }};

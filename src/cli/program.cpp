@@ -103,8 +103,9 @@ Exit run_program(std::span<const Command> commands, const std::vector<std::strin
   app.set_version_flag("--version", std::string(TUTTI_VERSION), "Print the version and exit");
   app.set_help_flag("-h,--help", "Print this and exit");
   app.get_formatter()->column_width(36);
-  app.footer(fmt::format("\n'{} COMMAND --help' tells more about a command.\nExit status: 0 done, 1 found wrong, 2 misused.",
-                         context.program));
+  app.footer(
+      fmt::format("\n'{} COMMAND --help' tells more about a command.\nExit status: 0 done, 1 found wrong, 2 misused.",
+                  context.program));
   std::vector<Defined> defined;
   for (const Command& command : commands) {
     CLI::App* own = app.add_subcommand(std::string(command.name), std::string(command.summary));

@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 
 #include "base/text.hpp"
+#include "bench/alignment.hpp"
 #include "bench/views.hpp"
 #include "cli/bench_commands.hpp"
 #include "cli/bench_store.hpp"
@@ -182,7 +183,11 @@ Exit run(Options options, const BenchWorld& world, const Context& context) {
     const Status completed = kept->store->complete(kept->run);
     if (!completed.ok()) context.error << fmt::format("{} run: {}\n", context.program, completed.to_string());
   }
-  const Status written = write_output(rendered_rows(kept->rows, options.output, context), options.output, context);
+  const Result<std::vector<Row>> shown =
+      harness::aligned(kept->rows, kept->rows.empty() ? std::vector<harness::Alignment>() : plan->alignments);
+  const Status written = shown.ok()
+                             ? write_output(rendered_rows(*shown, options.output, context), options.output, context)
+                             : shown.status();
   if (kept->store) context.error << fmt::format("run {} in {}\n", kept->run, kept->path);
   if (!written.ok()) return misuse(context, written);
   if (!ended.ok()) return misuse(context, ended);

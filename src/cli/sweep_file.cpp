@@ -37,7 +37,8 @@ struct List {
   std::string_view key;
   std::vector<std::string> SweepOptions::*option;
 };
-constexpr std::array<List, 4> kLists = {{{"axes", &SweepOptions::axes},
+constexpr std::array<List, 5> kLists = {{{"align", &SweepOptions::align},
+                                         {"axes", &SweepOptions::axes},
                                          {"skip", &SweepOptions::skips},
                                          {"env", &SweepOptions::env},
                                          {"env_zip", &SweepOptions::env_zip}}};

@@ -246,6 +246,24 @@ Status read_runner(const SweepOptions& options, harness::RunnerOptions& runner) 
   return {};
 }
 
+// Held against rows that say no more than who they are about: nothing has been started.
+Status set_alignments(const std::vector<std::string>& texts, Plan& plan) {
+  for (const std::string& text : texts) {
+    Result<harness::Alignment> alignment = harness::parse_alignment(text);
+    if (!alignment.ok()) return alignment.status();
+    plan.alignments.push_back(std::move(*alignment));
+  }
+  std::vector<harness::Row> rows;
+  for (const harness::Group& group : plan.groups)
+    for (const harness::Case& each : group.cases) {
+      harness::Row& row = rows.emplace_back();
+      row.peer = group.label;
+      row.settings = group.settings;
+      row.point = each.point;
+    }
+  return plan.alignments.empty() ? Status() : harness::aligned(std::move(rows), plan.alignments).status();
+}
+
 std::string rough(double seconds) {
   if (seconds < 90) return fmt::format("{:.0f} s", std::max(1.0, std::ceil(seconds)));
   if (seconds < 5400) return fmt::format("{:.0f} min", std::ceil(seconds / 60));
@@ -270,6 +288,9 @@ void add_sweep_options(CLI::App& app, SweepOptions& options) {
                ->type_name("NAME=VALUES"));
   repeated(app.add_option("--env-zip", options.env_zip, "Variables that change together: A,B=[[1,2],[3,4]]")
                ->type_name("NAMES=ROWS"));
+  repeated(
+      app.add_option("--align", options.align, "Knobs of different peers as one column: cus=nccl:MAX_CTAS,mine:sms")
+          ->type_name("COLUMN=KNOBS"));
   app.add_option("--sweep", options.file, "A TOML file that says all this (docs/formats/sweep.md)")->type_name("FILE");
   app.add_option("--sync", options.sync, "How iterations begin: round (an agreed instant) or barrier, as OSU's do")
       ->type_name("round|barrier");
@@ -331,6 +352,7 @@ Result<Plan> make_plan(const SweepOptions& given, const BenchWorld& world, const
   Result<std::vector<harness::Group>> groups = harness::plan(sweep);
   if (!groups.ok()) return groups.status();
   plan.groups = std::move(*groups);
+  TUTTI_TRY(set_alignments(options.align, plan));
   if (options.command.empty()) {
     for (const std::string& peer : sweep.peers) plan.programs.push_back(world.program_of(peer));
   } else {

@@ -8,6 +8,7 @@
 
 #include "base/environment.hpp"
 #include "base/status.hpp"
+#include "bench/alignment.hpp"
 #include "bench/case.hpp"
 #include "bench/command_runner.hpp"
 #include "bench/runner.hpp"
@@ -26,6 +27,7 @@ struct SweepOptions {
   std::vector<std::string> skips;    // NAME=VALUES
   std::vector<std::string> env;      // [PEER:]NAME=VALUES
   std::vector<std::string> env_zip;  // [PEER:]NAMES=ROWS
+  std::vector<std::string> align;    // COLUMN=PEER:NAME,PEER:NAME
   std::string file;                  // TOML
   std::string sync;
   std::string budget = "1s";
@@ -56,6 +58,7 @@ struct Plan {
   std::vector<harness::Group> groups;
   std::vector<harness::PeerProgram> programs;
   harness::RunnerOptions runner;
+  std::vector<harness::Alignment> alignments;    // of what is shown
   std::optional<harness::CommandSweep> command;  // where a program is swept; then there are no `programs`
   std::vector<std::string> warnings;             // a line each
 
