@@ -135,7 +135,6 @@ constexpr auto kPeers = std::to_array<PeerRow>({
      .program = "peer-tutti",
      .launcher = Launcher::local,
      .package = "",
-     .launcher_package = "",
      .conditions = {},
      .variables = kTuttiVariables,
      .algorithms = kTuttiAlgorithms},
@@ -143,7 +142,6 @@ constexpr auto kPeers = std::to_array<PeerRow>({
      .program = "peer-openmpi",
      .launcher = Launcher::openmpi,
      .package = "libopenmpi-dev",
-     .launcher_package = "openmpi-bin",
      .conditions = kOpenMpiConditions,
      .variables = kOpenMpiVariables,
      .algorithms = kOpenMpiAlgorithms},
@@ -151,7 +149,6 @@ constexpr auto kPeers = std::to_array<PeerRow>({
      .program = "peer-mpich",
      .launcher = Launcher::mpich,
      .package = "libmpich-dev",
-     .launcher_package = "mpich",
      .conditions = kMpichConditions,
      .variables = kMpichVariables,
      .algorithms = kMpichAlgorithms},
@@ -159,7 +156,6 @@ constexpr auto kPeers = std::to_array<PeerRow>({
      .program = "peer-gloo",
      .launcher = Launcher::local,
      .package = "libgloo-dev",
-     .launcher_package = "",
      .conditions = {},
      .variables = kGlooVariables,
      .algorithms = kGlooAlgorithms},
@@ -167,7 +163,6 @@ constexpr auto kPeers = std::to_array<PeerRow>({
      .program = "peer-null",
      .launcher = Launcher::local,
      .package = "",
-     .launcher_package = "",
      .conditions = {},
      .variables = {},
      .algorithms = {}},
@@ -187,6 +182,13 @@ Result<const PeerRow*> find_peer(std::string_view name) {
   }
   return Status(Code::invalid_argument,
                 fmt::format("there is no peer {}; the nearest is {}", in_quotes(name), nearest_name(name, names)));
+}
+
+std::optional<Collective> collective_of(std::string_view variable) {
+  for (const PeerRow& peer : kPeers)
+    for (const Variable& each : peer.variables)
+      if (variable == each.name || variable.starts_with(fmt::format("{}_", each.name))) return each.collective;
+  return std::nullopt;
 }
 
 std::vector<Algorithm> algorithms_of(const PeerRow& peer, Collective collective) {
@@ -224,7 +226,9 @@ Result<std::string> worker_of(const PeerRow& peer, const std::string& folder) {
   std::string path = fmt::format("{}/{}", folder, peer.program);
   if (is_runnable(path)) return path;
   if (peer.package.empty())
-    return Status(Code::unsupported, fmt::format("peer {} is not here: there is no program {}", peer.name, path));
+    return Status(
+        Code::unsupported,
+        fmt::format("peer {} is not here: there is no program {}; build the target tutti_workers", peer.name, path));
   return Status(Code::unsupported,
                 fmt::format("peer {} is not here; it comes with Debian's {}, and is built where that is installed",
                             peer.name, peer.package));
