@@ -21,6 +21,8 @@ enum class Launcher : std::uint8_t { local, openmpi, mpich, srun };
 [[nodiscard]] std::string_view name_of(Launcher launcher);
 // "local", "mpirun.openmpi", "mpirun.mpich", "srun".
 [[nodiscard]] std::optional<Launcher> launcher_from_name(std::string_view name);
+// Whether its program is there; an error (Code::unsupported) names the package that has it.
+[[nodiscard]] Status find_launcher(Launcher launcher);
 
 struct LaunchRequest {
   Launcher launcher = Launcher::local;
@@ -28,7 +30,6 @@ struct LaunchRequest {
   std::vector<std::string> program;      // and its arguments
   std::vector<std::string> environment;  // NAME=VALUE, of all ranks
   std::string id;                        // what tells its processes from all others: the value of kWorkerVariable
-  bool shares_cores = false;             // more ranks than cores
 };
 
 class Processes {
@@ -48,7 +49,8 @@ class Processes {
   // The last lines of what they have written to standard output and error, safe to show.
   [[nodiscard]] std::string last_words() const;
 
-  // Ends all of them: asks the direct ones first, so that an mpirun can clear up, and kills what is left.
+  // Ends all of them within a second: kills the ranks, so that an mpirun notices and clears up, asks it to end where it
+  // does not, and kills what is left. Shared memory and temporary folders of theirs are gone afterwards.
   void end();
 
  private:

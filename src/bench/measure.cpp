@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "base/text.hpp"
+#include "bench/said.hpp"
 
 namespace tutti::harness {
 
@@ -87,6 +88,7 @@ class Course {
     row.point = point;
     row.version = group.version();
     row.shares_cores = group.shares_cores();
+    row.note = group.remarks();
     row.sync = options.sync.value_or(row.shares_cores ? Sync::barrier : Sync::round);
     margin_ = row.shares_cores ? 20 * kLeastMargin : kLeastMargin;
   }
@@ -135,11 +137,7 @@ class Course {
     const auto answers = ask({{"order", "end"}});
     if (!answers) return;
     is_running_ = false;
-    try {
-      note(answers->front());
-    } catch (const Json::exception& wrong) {
-      end_with(Outcome::error, fmt::format("rank 0 sent a malformed answer: {}", wrong.what()));
-    }
+    note(answers->front());
     if (measured_.row.samples.empty() && measured_.row.outcome == Outcome::ok)
       end_with(Outcome::error,
                "no iteration was begun in time by all ranks; the machine is too busy, or --sync barrier");
@@ -206,20 +204,8 @@ class Course {
   // What rank 0's body has said of the case.
   void note(const Json& said) {
     Row& row = measured_.row;
-    if (said.contains("bytes")) row.bytes = said.at("bytes").get<double>();
-    if (said.contains("items")) row.items = said.at("items").get<double>();
-    if (said.contains("flops")) row.flops = said.at("flops").get<double>();
-    if (said.contains("ran")) row.ran = printable(said.at("ran").get<std::string>());
-    if (said.contains("message")) {
-      const Json& message = said.at("message");
-      row.message = {message.at("bytes").get<double>(), static_cast<Traffic>(message.at("traffic").get<int>())};
-    }
-    const Json counters = said.value("counters", Json::object());
-    for (const auto& [name, value] : counters.items()) row.counters[name] = value.get<double>();
-    const Json evidence_given = said.value("evidence", Json::object());
-    for (const auto& [name, value] : evidence_given.items())
-      row.evidence[name] = {static_cast<State::Obeyed>(value.at("obeyed").get<int>()),
-                            printable(value.at("how").get<std::string>())};
+    const Status taken = take_said(said, row);
+    if (!taken.ok()) end_with(Outcome::error, fmt::format("rank 0 sent a malformed answer: {}", taken.message()));
     for (const auto& [name, evidence] : row.evidence)
       if (evidence.obeyed == State::Obeyed::ignored && row.outcome == Outcome::ok)
         end_with(Outcome::error, fmt::format("{} was ignored: {}", name, evidence.how));

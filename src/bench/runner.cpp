@@ -5,8 +5,6 @@
 
 #include <fmt/format.h>
 
-#include "base/spawn.hpp"
-
 namespace tutti::harness {
 
 namespace {
@@ -52,7 +50,7 @@ Result<std::unique_ptr<LiveGroup>> Runner::start(const Group& group) {
                            .program = peer->program,
                            .launcher = options_.launcher.value_or(peer->launcher),
                            .environment = environment_block(inherited_, group.settings, block_size_),
-                           .shares_cores = static_cast<std::size_t>(group.num_ranks) > allowed_cores().size(),
+                           .bind = options_.bind,
                            .limits = options_.limits,
                            .is_interrupted = options_.measure.is_interrupted});
 }

@@ -19,6 +19,7 @@ struct PeerSummary {
   bool is_here = false;
   std::string about;    // "Open MPI 4.1", for the list
   std::string package;  // what to install where it is not here
+  std::string missing;  // the words for its worker not being here; empty where it is
 };
 
 struct BenchWorld {

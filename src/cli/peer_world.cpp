@@ -12,11 +12,12 @@ BenchWorld peer_world() {
   world.benches = peers::collective_benches(nullptr);
   const Result<std::string> folder = peers::worker_folder();
   for (const peers::PeerRow& row : peers::all_peers()) {
-    const bool is_here = folder.ok() && peers::worker_of(row, *folder).ok();
+    const Status worker = folder.ok() ? peers::worker_of(row, *folder).status() : folder.status();
     world.peers.push_back({.name = std::string(row.name),
-                           .is_here = is_here,
+                           .is_here = worker.ok() && harness::find_launcher(row.launcher).ok(),
                            .about = fmt::format("started by {}", name_of(row.launcher)),
-                           .package = std::string(row.package)});
+                           .package = std::string(row.package),
+                           .missing = std::string(worker.message())});
   }
   world.default_peers = "tutti";
   world.program_of = [folder](std::string_view name) {

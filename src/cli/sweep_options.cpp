@@ -57,9 +57,7 @@ Status find_peers(const std::string& asked, const BenchWorld& world, Sweep& swee
     if (found == world.peers.end())
       return bad(fmt::format("--peer has {}, which is none; the nearest is '{}', and all that are here is 'all'",
                              in_quotes(each), nearest_name(each, names)));
-    if (!found->is_here)
-      return bad(fmt::format("peer {} is not here; it comes with {} (install that, and build again)", found->name,
-                             found->package));
+    if (!found->missing.empty()) return bad(found->missing);
     sweep.peers.push_back(found->name);
   }
   return {};
@@ -219,6 +217,18 @@ Status read_runner(const SweepOptions& options, harness::RunnerOptions& runner) 
       return bad(fmt::format("--launcher is {}; it takes local, mpirun.openmpi, mpirun.mpich or srun",
                              in_quotes(options.launcher)));
   }
+  runner.bind = harness::bind_from_name(options.bind).value_or(harness::Bind::core);
+  if (!harness::bind_from_name(options.bind))
+    return bad(fmt::format("--bind is {}; it takes core or none", in_quotes(options.bind)));
+  return {};
+}
+
+// Whoever starts the groups must be there.
+Status check_launchers(const Plan& plan) {
+  for (const harness::PeerProgram& program : plan.programs) {
+    const Status found = harness::find_launcher(plan.runner.launcher.value_or(program.launcher));
+    if (!found.ok()) return found.with_context(fmt::format("peer {} cannot be started", program.name));
+  }
   return {};
 }
 
@@ -262,6 +272,10 @@ void add_sweep_options(CLI::App& app, SweepOptions& options) {
       ->capture_default_str();
   app.add_option("--launcher", options.launcher, "Instead of the peer's own: local, mpirun.openmpi, mpirun.mpich, srun")
       ->type_name("NAME");
+  app.add_option("--bind", options.bind,
+                 "core: each rank has a core of its own where there are as many; none: it has not")
+      ->type_name("core|none")
+      ->capture_default_str();
   app.add_option("--limit", options.limit, "A case that takes longer for one answer is ended")
       ->type_name("TIME")
       ->capture_default_str();
@@ -309,6 +323,7 @@ Result<Plan> make_plan(const SweepOptions& given, const BenchWorld& world) {
   if (!groups.ok()) return groups.status();
   plan.groups = std::move(*groups);
   for (const std::string& peer : sweep.peers) plan.programs.push_back(world.program_of(peer));
+  TUTTI_TRY(check_launchers(plan));
   return plan;
 }
 

@@ -30,6 +30,7 @@ struct SweepOptions {
   std::string least_samples = "20";
   std::string launches = "1";
   std::string launcher;
+  std::string bind = "core";
   std::string limit = "60s";
   std::string start_limit = "60s";
   std::string seed = "1";
