@@ -1,9 +1,9 @@
-# What is installed beside the program (src/cli does that): the library, the public headers, a package config
-# (find_package(Tutti), target tutti::tutti) and tutti.pc. All is found relative to where it lies, so an installed tree
+# What is installed beside the program (src/cli does that): the libraries, the public headers, a package config
+# (find_package(Tutti), targets tutti::tutti and tutti::bench), tutti.pc and tutti-bench.pc. All is found relative to where it lies, so an installed tree
 # may be moved.
 #
-# The library is shared, and links the layers that it is made of privately: they are inside it, so neither the package
-# config nor tutti.pc names them. tests/install builds programs against the result.
+# The libraries are shared, and link the layers that they are made of privately: they are inside, so neither the package
+# config nor the .pc files name them. tests/install builds programs against the result.
 if(NOT TARGET tutti_library)
   return()
 endif()
@@ -21,7 +21,7 @@ if(NOT TARGET tutti::tutti)
   add_library(tutti::tutti ALIAS tutti_library)
 endif()
 
-install(TARGETS tutti_library EXPORT TuttiTargets
+install(TARGETS tutti_library tutti_bench_library EXPORT TuttiTargets
   LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}")
 install(DIRECTORY "${PROJECT_SOURCE_DIR}/include/tutti" DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}"
   FILES_MATCHING PATTERN "*.h" PATTERN "*.hpp")
@@ -36,5 +36,9 @@ install(FILES "${PROJECT_BINARY_DIR}/TuttiConfig.cmake" "${PROJECT_BINARY_DIR}/T
 
 file(RELATIVE_PATH tutti_pkgconfig_to_prefix "/${tutti_pkgconfig_dir}" "/")
 string(REGEX REPLACE "/$" "" tutti_pkgconfig_to_prefix "${tutti_pkgconfig_to_prefix}")
-configure_file("${CMAKE_CURRENT_LIST_DIR}/tutti.pc.in" "${PROJECT_BINARY_DIR}/tutti.pc" @ONLY)
-install(FILES "${PROJECT_BINARY_DIR}/tutti.pc" DESTINATION "${tutti_pkgconfig_dir}")
+foreach(library tutti tutti_bench)
+  string(REPLACE "_" "-" tutti_pkgconfig_name "${library}")
+  set(tutti_pkgconfig_library "${library}")
+  configure_file("${CMAKE_CURRENT_LIST_DIR}/tutti.pc.in" "${PROJECT_BINARY_DIR}/${tutti_pkgconfig_name}.pc" @ONLY)
+  install(FILES "${PROJECT_BINARY_DIR}/${tutti_pkgconfig_name}.pc" DESTINATION "${tutti_pkgconfig_dir}")
+endforeach()

@@ -1,7 +1,7 @@
 // Benchmarks, declared once: named axes whose combinations are the cases, variables of the environment that are set
 // before anything of a backend begins, and a body that sets up untimed and hands over what is to be timed.
 //
-//   auto sweep = tutti::harness("rccl_cta_sweep")
+//   auto sweep = tutti::bench("rccl_cta_sweep")
 //                    .num_ranks({8})
 //                    .axis("M", {1, 32, 128, 512, 2048, 8192})
 //                    .env("NCCL_MIN_CTAS", {32, 64, 128, 256})
@@ -13,10 +13,11 @@
 //                      state.exec([&] { ... });
 //                    });
 //
-//   int main(int argc, char** argv) { return tutti::harness_main(argc, argv, {sweep}); }
+//   int main(int argc, char** argv) { return tutti::bench_main(argc, argv, {sweep}); }
 //
 // That program has the whole command line of `tutti run`, `list`, `show` and `compare`. It starts itself once more for
 // each rank of each group of cases; a body runs in those processes, once for each case, on every rank, in one thread.
+// Link tutti::bench (CMake) or tutti-bench (pkg-config).
 #pragma once
 
 #include <cstdint>
@@ -29,6 +30,9 @@
 #include <utility>
 #include <variant>
 #include <vector>
+
+// Behind these names stands the library libtutti_bench; everything else of it stays inside.
+#define TUTTI_BENCH_API __attribute__((visibility("default")))
 
 namespace tutti {
 
@@ -52,7 +56,7 @@ enum class Traffic : std::uint8_t {
 };
 
 // One case, as the body of a benchmark sees it. Lives as long as the body runs.
-class State {
+class TUTTI_BENCH_API State {
  public:
   explicit State(harness::Session& session) : session_(session) {}
   State(const State&) = delete;
@@ -80,6 +84,8 @@ class State {
 
   // This case is not for this machine or backend; return from the body afterwards. All ranks must say it.
   void skip(std::string_view reason);
+  // Ends the case with an error that says why.
+  [[noreturn]] void fail(std::string_view reason) const;
   // Looks at the results of one more call, made after the timed ones: what is wrong with them, empty if nothing is.
   // `before` (may be null) poisons the outputs.
   void set_check(std::function<void()> before, std::function<std::string()> after);
@@ -92,7 +98,7 @@ class State {
 };
 
 // The rank that a body runs as.
-class Context {
+class TUTTI_BENCH_API Context {
  public:
   Context(harness::Session& session, int rank, int num_ranks) : session_(session), rank_(rank), num_ranks_(num_ranks) {}
   Context(const Context&) = delete;
@@ -102,6 +108,9 @@ class Context {
   [[nodiscard]] int num_ranks() const { return num_ranks_; }
   // All ranks of the group meet. Not for timing: that is exec()'s.
   void barrier();
+  // The bytes that `root` gives, on all ranks: for what ranks must know of each other before their library can tell
+  // them, such as an ncclUniqueId. All ranks call it. The ranks of a group share a host.
+  [[nodiscard]] std::string broadcast(std::string_view bytes, int root = 0);
 
  private:
   harness::Session& session_;
@@ -112,9 +121,10 @@ class Context {
 using AxisValue = std::variant<std::int64_t, double, std::string>;
 // A variable's value; without one it is unset.
 using EnvValue = std::optional<std::string>;
+inline constexpr std::nullopt_t unset = std::nullopt;
 
 namespace bench_values {
-// So that lists of int, double or text can be given as they are.
+// So that lists of numbers and text can be given as they are.
 struct Any {
   Any(int given) : value(static_cast<std::int64_t>(given)) {}            // NOLINT(google-explicit-constructor)
   Any(long given) : value(static_cast<std::int64_t>(given)) {}           // NOLINT(google-explicit-constructor)
@@ -126,12 +136,20 @@ struct Any {
   Any(std::string given) : value(std::move(given)) {}                    // NOLINT(google-explicit-constructor)
   AxisValue value;
 };
+struct AnyEnv {
+  AnyEnv(std::nullopt_t) {}                                  // NOLINT(google-explicit-constructor)
+  AnyEnv(int given) : value(std::to_string(given)) {}        // NOLINT(google-explicit-constructor)
+  AnyEnv(long given) : value(std::to_string(given)) {}       // NOLINT(google-explicit-constructor)
+  AnyEnv(long long given) : value(std::to_string(given)) {}  // NOLINT(google-explicit-constructor)
+  AnyEnv(const char* given) : value(given) {}                // NOLINT(google-explicit-constructor)
+  AnyEnv(std::string given) : value(std::move(given)) {}     // NOLINT(google-explicit-constructor)
+  AnyEnv(EnvValue given) : value(std::move(given)) {}        // NOLINT(google-explicit-constructor)
+  EnvValue value;
+};
 }  // namespace bench_values
 
-inline constexpr std::nullopt_t unset = std::nullopt;
-
 // A declaration. A value: copies share nothing.
-class Bench {
+class TUTTI_BENCH_API Bench {
  public:
   explicit Bench(std::string name);
   Bench(const Bench&);
@@ -144,15 +162,18 @@ class Bench {
   Bench& num_ranks(std::vector<int> values);
   // An axis by its values, or as on the command line: axis("bytes", "8:64M:x2").
   Bench& axis(std::string name, std::initializer_list<bench_values::Any> values);
+  Bench& axis(std::string name, std::vector<bench_values::Any> values);
   Bench& axis(std::string name, std::string_view values);
   // A variable that takes these values in turn; a new one starts a group of its own. tutti::unset is one of them.
-  Bench& env(std::string name, std::initializer_list<EnvValue> values);
-  Bench& env(std::string name, std::initializer_list<int> values);
+  Bench& env(std::string name, std::vector<bench_values::AnyEnv> values);
   // Several variables that change together, row by row.
-  Bench& env_zip(std::vector<std::string> names, std::vector<std::vector<EnvValue>> rows);
+  Bench& env_zip(std::vector<std::string> names, std::vector<std::vector<bench_values::AnyEnv>> rows);
   // Why a combination is not run; empty where it is. Must depend on nothing else.
   using Values = std::vector<std::pair<std::string, AxisValue>>;
   Bench& skip_if(std::function<std::string(const Values& values, int num_ranks)> rule);
+  // Before the first case of a group and behind its last one, on every rank: what is made once for all of them.
+  Bench& set_up(std::function<void(Context&)> once);
+  Bench& tear_down(std::function<void(Context&)> once);
   Bench& run(std::function<void(State&, Context&)> body);
 
   [[nodiscard]] const harness::Declaration& declaration() const { return *declaration_; }
@@ -164,6 +185,6 @@ class Bench {
 [[nodiscard]] inline Bench bench(std::string name) { return Bench(std::move(name)); }
 
 // The whole program: the command line for whoever starts it, the worker where the runner does. Returns the exit status.
-int bench_main(int argc, char** argv, std::vector<Bench> benches);
+TUTTI_BENCH_API int bench_main(int argc, char** argv, std::vector<Bench> benches);
 
 }  // namespace tutti

@@ -37,7 +37,8 @@ std::vector<const Axis*> axes_of(const Sweep& sweep, std::string_view peer) {
   return axes;
 }
 
-std::vector<Case> cases_of(const Sweep& sweep, std::string_view peer, int num_ranks) {
+// `algorithm` is a value of the axis of that name; without one there is no such axis.
+std::vector<Case> cases_of(const Sweep& sweep, std::string_view peer, int num_ranks, const std::string& algorithm) {
   const std::vector<const Axis*> axes = axes_of(sweep, peer);
   std::vector<std::size_t> sizes;
   for (const Axis* axis : axes) sizes.push_back(axis->values.size());
@@ -45,6 +46,7 @@ std::vector<Case> cases_of(const Sweep& sweep, std::string_view peer, int num_ra
   std::vector<Case> cases;
   do {
     Case each;
+    if (!algorithm.empty()) each.point.values.emplace_back(kAlgorithmAxis, Value(algorithm));
     for (std::size_t axis = 0; axis < axes.size(); ++axis)
       each.point.values.emplace_back(axes[axis]->name, axes[axis]->values[places[axis]]);
     for (const Rule& rule : sweep.rules) {
@@ -75,6 +77,21 @@ std::vector<std::vector<Setting>> settings_of(const Sweep& sweep, std::string_vi
   return all;
 }
 
+// What forces an algorithm is no axis besides.
+Status check_algorithms(const Sweep& sweep) {
+  for (const auto& [peer, algorithms] : sweep.algorithms)
+    for (const ForcedAlgorithm& algorithm : algorithms)
+      for (const Setting& setting : algorithm.settings)
+        for (const EnvironmentAxis& axis : sweep.environment) {
+          const bool concerns = axis.peer.empty() || axis.peer == peer;
+          if (concerns && std::find(axis.names.begin(), axis.names.end(), setting.name) != axis.names.end())
+            return {Code::invalid_argument,
+                    fmt::format("variable {} is swept, and forces {}'s algorithm {}; leave out one of them",
+                                setting.name, peer, algorithm.name)};
+        }
+  return {};
+}
+
 Status check(const Sweep& sweep) {
   for (const Axis& axis : sweep.axes)
     if (axis.values.empty()) return {Code::invalid_argument, fmt::format("axis {} has no values", axis.name)};
@@ -94,6 +111,7 @@ Status check(const Sweep& sweep) {
         if (meet && std::find(second.names.begin(), second.names.end(), name) != second.names.end())
           return {Code::invalid_argument, fmt::format("variable {} is on two axes", name)};
       }
+  TUTTI_TRY(check_algorithms(sweep));
   if (sweep.peers.empty()) return {Code::invalid_argument, "there is no peer to measure"};
   if (sweep.num_ranks.empty()) return {Code::invalid_argument, "there is no number of ranks"};
   return {};
@@ -106,40 +124,77 @@ const Value* Point::find(std::string_view name) const {
   return found == values.end() ? nullptr : &found->second;
 }
 
+namespace {
+
+// Makes the groups of one peer after the other.
+class Planner {
+ public:
+  explicit Planner(const Sweep& sweep) : sweep_(sweep) {}
+
+  Status add(const std::string& peer, const std::string& label) {
+    const std::vector<std::vector<Setting>> all_settings = settings_of(sweep_, peer);
+    const auto found = sweep_.algorithms.find(peer);
+    const std::vector<ForcedAlgorithm> unforced(1);
+    const std::vector<ForcedAlgorithm>& algorithms = found == sweep_.algorithms.end() ? unforced : found->second;
+    for (const int num_ranks : sweep_.num_ranks)
+      for (const ForcedAlgorithm& algorithm : algorithms) {
+        if (!allows(algorithm.ranks, num_ranks)) {
+          skip(fmt::format("{} with {} ranks: it wants {}", algorithm.name, num_ranks, name_of(algorithm.ranks)));
+          continue;
+        }
+        const std::vector<Case> cases = cases_of(sweep_, peer, num_ranks, algorithm.name);
+        num_cases_ += cases.size() * all_settings.size();
+        if (num_cases_ > kMostCases)
+          return {Code::invalid_argument, fmt::format("the sweep has more than {} cases", kMostCases)};
+        if (std::all_of(cases.begin(), cases.end(), [](const Case& each) { return !each.skipped.empty(); })) {
+          if (!cases.empty()) skip(fmt::format("{}: {}", to_string(cases[0].point), cases[0].skipped));
+          continue;
+        }
+        for (const std::vector<Setting>& settings : all_settings)
+          groups_.push_back({peer, label, num_ranks, settings, algorithm.name, algorithm.settings, cases});
+      }
+    return {};
+  }
+
+  [[nodiscard]] Result<std::vector<Group>> take() && {
+    if (groups_.empty())
+      return Status(Code::invalid_argument, fmt::format("every case is skipped; the first, {}", first_skipped_));
+    return std::move(groups_);
+  }
+
+ private:
+  void skip(std::string why) {
+    if (first_skipped_.empty()) first_skipped_ = std::move(why);
+  }
+
+  const Sweep& sweep_;
+  std::vector<Group> groups_;
+  std::size_t num_cases_ = 0;
+  std::string first_skipped_;
+};
+
+}  // namespace
+
+std::vector<Setting> Group::all_settings() const {
+  std::vector<Setting> all = forced;
+  all.insert(all.end(), settings.begin(), settings.end());
+  return all;
+}
+
 Result<std::vector<Group>> plan(const Sweep& sweep) {
   TUTTI_TRY(check(sweep));
-  std::vector<Group> groups;
-  std::size_t num_cases = 0;
-  std::string first_skipped;
+  Planner planner(sweep);
   for (std::size_t place = 0; place < sweep.peers.size(); ++place) {
     const std::string& peer = sweep.peers[place];
     const auto before = std::count(sweep.peers.begin(), sweep.peers.begin() + static_cast<std::ptrdiff_t>(place), peer);
-    const std::string label = before == 0 ? peer : fmt::format("{}#{}", peer, before + 1);
-    const std::vector<std::vector<Setting>> all_settings = settings_of(sweep, peer);
-    for (const int num_ranks : sweep.num_ranks) {
-      const std::vector<Case> cases = cases_of(sweep, peer, num_ranks);
-      const bool all_skipped =
-          std::all_of(cases.begin(), cases.end(), [](const Case& each) { return !each.skipped.empty(); });
-      num_cases += cases.size() * all_settings.size();
-      if (num_cases > kMostCases)
-        return Status(Code::invalid_argument, fmt::format("the sweep has more than {} cases", kMostCases));
-      if (all_skipped) {
-        if (first_skipped.empty() && !cases.empty())
-          first_skipped = fmt::format("{}: {}", to_string(cases[0].point), cases[0].skipped);
-        continue;
-      }
-      for (const std::vector<Setting>& settings : all_settings)
-        groups.push_back({peer, label, num_ranks, settings, cases});
-    }
+    TUTTI_TRY(planner.add(peer, before == 0 ? peer : fmt::format("{}#{}", peer, before + 1)));
   }
-  if (groups.empty())
-    return Status(Code::invalid_argument, fmt::format("every case is skipped; the first, {}", first_skipped));
-  return groups;
+  return std::move(planner).take();
 }
 
 std::string to_string(const Group& group) {
   std::string text = fmt::format("peer {}, {} rank{}", group.label, group.num_ranks, group.num_ranks == 1 ? "" : "s");
-  for (const Setting& setting : group.settings)
+  for (const Setting& setting : group.all_settings())
     text += setting.value ? fmt::format(", {}={}", setting.name, printable(*setting.value))
                           : fmt::format(", {} unset", setting.name);
   return text;

@@ -4,11 +4,13 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "base/status.hpp"
+#include "bench/algorithm_axis.hpp"
 #include "bench/environment_axis.hpp"
 #include "bench/value.hpp"
 
@@ -39,6 +41,8 @@ struct Sweep {
   std::vector<int> num_ranks;
   std::vector<Axis> axes;
   std::vector<EnvironmentAxis> environment;
+  // The values of axis `algorithm`, by peer; where it is not swept, nobody is here.
+  std::map<std::string, std::vector<ForcedAlgorithm>> algorithms = {};
   std::vector<Rule> rules;
 };
 
@@ -53,11 +57,17 @@ struct Group {
   std::string label;  // the peer, told apart where it is there more than once: "openmpi", "openmpi#2"
   int num_ranks = 1;
   std::vector<Setting> settings;  // in the order of the axes
+  std::string algorithm;          // a value of that axis; empty where it is not swept
+  std::vector<Setting> forced;    // what it takes besides, which its name stands for
   std::vector<Case> cases;
+
+  // What its processes are started with.
+  [[nodiscard]] std::vector<Setting> all_settings() const;
 };
 
-// Peers in their order, for each the numbers of ranks, for each the combinations of settings that concern the peer, for
-// each the cases. Combinations that are all skipped make no group; it is an error if there is none.
+// Peers in their order, for each the numbers of ranks, for each the algorithms that work with so many, for each the
+// combinations of settings that concern the peer, for each the cases. Combinations that are all skipped make no group;
+// it is an error if there is none.
 [[nodiscard]] Result<std::vector<Group>> plan(const Sweep& sweep);
 
 // "peer openmpi, 4 ranks, A=1, B unset".

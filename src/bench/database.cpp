@@ -308,6 +308,12 @@ Status Database::look_at_header() {
                    "use the Tutti that wrote it, or name another file");
   }
   if (version < 1) return damaged(fmt::format("it has version {}", version));
+  if (version < kind_.version) {
+    return refusal(Code::unsupported,
+                   fmt::format("it has version {} of the form, from before the first release, and this Tutti knows {}",
+                               version, kind_.version),
+                   "name another file");
+  }
   return {};
 }
 

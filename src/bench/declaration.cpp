@@ -45,6 +45,10 @@ Bench& Bench::num_ranks(std::vector<int> values) {
 }
 
 Bench& Bench::axis(std::string name, std::initializer_list<bench_values::Any> values) {
+  return axis(std::move(name), std::vector<bench_values::Any>(values));
+}
+
+Bench& Bench::axis(std::string name, std::vector<bench_values::Any> values) {
   harness::Axis axis{.name = std::move(name), .values = {}, .peer = {}};
   for (const bench_values::Any& any : values) axis.values.push_back(to_value(any.value));
   declaration_->axes.push_back(std::move(axis));
@@ -58,24 +62,22 @@ Bench& Bench::axis(std::string name, std::string_view values) {
   return *this;
 }
 
-Bench& Bench::env(std::string name, std::initializer_list<EnvValue> values) {
-  std::vector<std::vector<EnvValue>> rows;
-  for (const EnvValue& value : values) rows.push_back({value});
+Bench& Bench::env(std::string name, std::vector<bench_values::AnyEnv> values) {
+  std::vector<std::vector<bench_values::AnyEnv>> rows;
+  for (bench_values::AnyEnv& value : values) rows.push_back({std::move(value)});
   return env_zip({std::move(name)}, std::move(rows));
 }
 
-Bench& Bench::env(std::string name, std::initializer_list<int> values) {
-  std::vector<std::vector<EnvValue>> rows;
-  for (const int value : values) rows.push_back({std::to_string(value)});
-  return env_zip({std::move(name)}, std::move(rows));
-}
-
-Bench& Bench::env_zip(std::vector<std::string> names, std::vector<std::vector<EnvValue>> rows) {
-  for (const std::vector<EnvValue>& row : rows)
+Bench& Bench::env_zip(std::vector<std::string> names, std::vector<std::vector<bench_values::AnyEnv>> rows) {
+  std::vector<std::vector<EnvValue>> points;
+  for (std::vector<bench_values::AnyEnv>& row : rows) {
     if (row.size() != names.size())
       note(*declaration_, Status(Code::invalid_argument, fmt::format("env_zip of {} variables has a row of {} values",
                                                                      names.size(), row.size())));
-  declaration_->environment.push_back({.peer = {}, .names = std::move(names), .points = std::move(rows)});
+    std::vector<EnvValue>& point = points.emplace_back();
+    for (bench_values::AnyEnv& any : row) point.push_back(std::move(any.value));
+  }
+  declaration_->environment.push_back({.peer = {}, .names = std::move(names), .points = std::move(points)});
   return *this;
 }
 
@@ -85,6 +87,16 @@ Bench& Bench::skip_if(std::function<std::string(const Values& values, int num_ra
     for (const auto& [name, value] : point.values) values.emplace_back(name, to_axis_value(value));
     return rule(values, num_ranks);
   });
+  return *this;
+}
+
+Bench& Bench::set_up(std::function<void(Context&)> once) {
+  declaration_->set_up = std::move(once);
+  return *this;
+}
+
+Bench& Bench::tear_down(std::function<void(Context&)> once) {
+  declaration_->tear_down = std::move(once);
   return *this;
 }
 

@@ -17,6 +17,9 @@ struct Declaration {
   std::vector<Axis> axes;
   std::vector<EnvironmentAxis> environment;
   std::vector<Rule> rules;
+  // Once in a group, where they are there.
+  std::function<void(Context&)> set_up;
+  std::function<void(Context&)> tear_down;
   std::function<void(State&, Context&)> body;
   // The first thing that is wrong with it: told when it is used.
   Status error;

@@ -94,7 +94,7 @@ Status LiveGroup::begin() {
 
 Json LiveGroup::begin_order() const {
   Json settings = Json::array();
-  for (const Setting& setting : request_.group.settings)
+  for (const Setting& setting : request_.group.all_settings())
     settings.push_back({setting.name, setting.value ? Json(*setting.value) : Json(nullptr)});
   Json order = {
       {"order", "begin"}, {"settings", settings}, {"meeting_place", page_.path()}, {"shares_cores", shares_cores_}};

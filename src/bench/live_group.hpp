@@ -2,6 +2,7 @@
 // when one breaks it. Blocks; one thread.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <string>
@@ -53,6 +54,8 @@ class LiveGroup {
   // What is to be known of all that it measures: who came without the token, and that no rank has a core of its own
   // where it could. Empty where there is nothing.
   [[nodiscard]] std::string remarks() const;
+  // How long before the agreed instant it is agreed upon, in nanoseconds, as whoever measures has learned; 0 so far.
+  std::int64_t margin = 0;
 
  private:
   struct Rank {

@@ -52,8 +52,10 @@ struct Row {
   Outcome outcome = Outcome::ok;
   std::string note;  // why it is skipped, wrong or an error; warnings where it is not
   bool is_checked = false;
-  std::vector<double> samples;  // nanoseconds of valid iterations, in the order in which they were taken
-  std::uint64_t invalid = 0;    // iterations that some rank began late
+  std::vector<double> samples;          // nanoseconds of valid iterations, in the order in which they were taken
+  std::vector<std::uint32_t> rounds;    // how many of them each round gave
+  std::vector<std::uint32_t> launches;  // of a row that was joined from several: how many of the rounds each gave
+  std::uint64_t invalid = 0;            // iterations that some rank began late
   Sync sync = Sync::round;
   Stop stop = Stop::not_yet;
   bool shares_cores = false;  // more ranks than cores
@@ -67,6 +69,21 @@ struct Row {
   std::string ran;                           // what really ran, where the backend can tell
   std::map<std::string, Evidence> evidence;  // of swept variables, by name
 };
+
+// The median of each round, 0 where it has none; without rounds, the samples themselves.
+[[nodiscard]] std::vector<double> medians_of_rounds(const Row& row);
+// The median of each launch of a joined row, of which there is one in any other.
+[[nodiscard]] std::vector<double> medians_of_launches(const Row& row);
+// Of a row with samples: over its launches if it was joined from several, else over its rounds.
+[[nodiscard]] Summary summarize(const Row& row);
+// a's and b's rounds were pairs, launch by launch: `tutti compare` has made them so.
+[[nodiscard]] Ratio compare_paired(const Row& a, const Row& b);
+// Rows that had nothing to do with each other: their intervals against each other, which is cautious.
+[[nodiscard]] Ratio compare_apart(const Row& a, const Row& b);
+
+// One row for all launches of a case, in the place of the first: samples of those that were all right, and the worst
+// outcome with its note.
+[[nodiscard]] std::vector<Row> join_launches(const std::vector<Row>& rows);
 
 // Names a row within a run: equal for the same case of the same group, and for no other. For resuming.
 [[nodiscard]] std::string key_of(const Row& row);

@@ -26,9 +26,16 @@ Row failed(Row row, const Status& why) {
   return row;
 }
 
+// What groups have in common where their algorithms are compared.
+Point without_algorithm(const Group& group, Point point) {
+  if (!group.algorithm.empty())
+    std::erase_if(point.values, [](const auto& pair) { return pair.first == kAlgorithmAxis; });
+  return point;
+}
+
 std::size_t largest_block(const std::vector<std::string>& inherited, const std::vector<Group>& groups) {
   std::size_t largest = 0;
-  for (const Group& group : groups) largest = std::max(largest, size_of_block(inherited, group.settings));
+  for (const Group& group : groups) largest = std::max(largest, size_of_block(inherited, group.all_settings()));
   return largest;
 }
 
@@ -45,12 +52,11 @@ Result<std::unique_ptr<LiveGroup>> Runner::start(const Group& group) {
       std::find_if(peers_.begin(), peers_.end(), [&](const PeerProgram& each) { return each.name == group.peer; });
   if (peer == peers_.end())
     return Status(Code::internal, fmt::format("nobody knows how peer {} is started", group.peer));
-  ++num_starts_;
   return LiveGroup::start({.group = group,
                            .program = peer->program,
                            .launcher = options_.launcher.value_or(peer->launcher),
-                           .environment = environment_block(inherited_, group.settings, block_size_),
-                           .bind = options_.bind,
+                           .environment = environment_block(inherited_, group.all_settings(), block_size_),
+                           .bind = peer->is_bound ? options_.bind : Bind::none,
                            .limits = options_.limits,
                            .is_interrupted = options_.measure.is_interrupted});
 }
@@ -91,60 +97,79 @@ Status Runner::run_group(const std::string& bench, const Group& group, int launc
       TUTTI_TRY(on_row(failed(std::move(row), refused)));
       continue;
     }
-    std::vector<Measured> measured = measure(bench, {live.get()}, {each.point}, options_.measure, random_);
+    std::vector<Row> measured = measure(bench, {live.get()}, each.point, options_.measure, random_);
     if (is_interrupted()) return {};
-    measured[0].row.launch = launch;
-    TUTTI_TRY(on_row(measured[0].row));
+    measured[0].launch = launch;
+    TUTTI_TRY(on_row(measured[0]));
   }
   return {};
 }
 
-Status Runner::compare(const std::string& bench, const std::vector<Group>& groups, const OnCompared& on_case) {
+void Runner::make_ready(Competitor& competitor) {
+  if (!competitor.refused.ok() || (competitor.live != nullptr && competitor.live->is_alive())) return;
+  competitor.live.reset();
+  Result<std::unique_ptr<LiveGroup>> started = start(*competitor.group);
+  competitor.refused = started.status();
+  if (started.ok()) competitor.live = std::move(*started);
+}
+
+Status Runner::compare(const std::string& bench, const std::vector<Group>& groups, const OnRow& on_row) {
   block_size_ = largest_block(inherited_, groups);
   std::map<int, std::vector<const Group*>> by_ranks;
   for (const Group& group : groups) by_ranks[group.num_ranks].push_back(&group);
-  for (const auto& [num_ranks, competitors] : by_ranks) {
-    std::vector<std::unique_ptr<LiveGroup>> live(competitors.size());
-    std::vector<Status> refused(competitors.size());
-    for (std::size_t number = 0; number < competitors[0]->cases.size(); ++number) {
-      if (is_interrupted()) return {};
-      const Case& each = competitors[0]->cases[number];
-      if (!each.skipped.empty()) continue;
-      std::vector<LiveGroup*> ready;
-      std::vector<std::size_t> whose;
-      Compared compared;
-      for (std::size_t place = 0; place < competitors.size(); ++place) {
-        compared.rows.push_back(row_of(bench, *competitors[place], each.point, 0));
-        if (refused[place].ok() && (live[place] == nullptr || !live[place]->is_alive())) {
-          live[place].reset();
-          Result<std::unique_ptr<LiveGroup>> started = start(*competitors[place]);
-          refused[place] = started.status();
-          if (started.ok()) live[place] = std::move(*started);
-        }
-        if (refused[place].ok()) {
-          ready.push_back(live[place].get());
-          whose.push_back(place);
-        } else {
-          compared.rows.back() = failed(std::move(compared.rows.back()), refused[place]);
+  for (int launch = 0; launch < options_.launches; ++launch)
+    for (const auto& [num_ranks, together] : by_ranks) {
+      std::vector<Competitor> competitors;
+      std::vector<Point> points;
+      for (const Group* group : together) {
+        competitors.push_back({.group = group, .live = nullptr, .refused = {}});
+        for (const Case& each : group->cases) {
+          Point point = without_algorithm(*group, each.point);
+          if (std::find(points.begin(), points.end(), point) == points.end()) points.push_back(std::move(point));
         }
       }
-      const std::vector<Measured> measured =
-          measure(bench, ready, std::vector<Point>(ready.size(), each.point), options_.measure, random_);
-      if (is_interrupted()) return {};
-      compared.against.resize(competitors.size());
-      for (std::size_t one = 0; one < measured.size(); ++one) {
-        compared.rows[whose[one]] = measured[one].row;
-        const bool both = whose[one] != 0 && whose.front() == 0 && measured[0].row.outcome == Outcome::ok &&
-                          measured[one].row.outcome == Outcome::ok;
-        if (!both) continue;
-        const std::vector<double>& a = measured[one].round_medians;
-        const std::vector<double>& b = measured[0].round_medians;
-        const std::size_t count = std::min(a.size(), b.size());
-        compared.against[whose[one]] = harness::compare(std::span(a).first(count), std::span(b).first(count));
+      for (const Point& point : points) {
+        if (is_interrupted()) return {};
+        TUTTI_TRY(compare_case(bench, competitors, point, launch, on_row));
       }
-      TUTTI_TRY(on_case(compared));
     }
+  return {};
+}
+
+Status Runner::compare_case(const std::string& bench, std::vector<Competitor>& competitors, const Point& point,
+                            int launch, const OnRow& on_row) {
+  std::vector<Row> rows;
+  std::vector<LiveGroup*> ready;
+  std::vector<std::size_t> places;  // of those that are ready, in `rows`
+  for (Competitor& competitor : competitors) {
+    const std::vector<Case>& cases = competitor.group->cases;
+    const auto mine = std::find_if(cases.begin(), cases.end(), [&](const Case& each) {
+      return without_algorithm(*competitor.group, each.point) == point;
+    });
+    if (mine == cases.end()) continue;
+    Row& row = rows.emplace_back(row_of(bench, *competitor.group, mine->point, launch));
+    if (!mine->skipped.empty()) {
+      row.outcome = Outcome::skipped;
+      row.note = mine->skipped;
+      continue;
+    }
+    make_ready(competitor);
+    if (is_interrupted()) return {};
+    if (!competitor.refused.ok()) {
+      row = failed(std::move(row), competitor.refused);
+      continue;
+    }
+    ready.push_back(competitor.live.get());
+    places.push_back(rows.size() - 1);
   }
+  std::vector<Row> measured = measure(bench, ready, point, options_.measure, random_);
+  if (is_interrupted()) return {};
+  for (std::size_t each = 0; each < measured.size(); ++each) {
+    measured[each].launch = launch;
+    measured[each].point = rows[places[each]].point;
+    rows[places[each]] = std::move(measured[each]);
+  }
+  for (const Row& row : rows) TUTTI_TRY(on_row(row));
   return {};
 }
 

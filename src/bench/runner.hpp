@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <random>
 #include <set>
@@ -22,6 +23,7 @@ struct PeerProgram {
   std::string name;
   std::vector<std::string> program;
   Launcher launcher = Launcher::local;
+  bool is_bound = true;  // a core for each rank; else any, for peers with threads of their own
 };
 
 struct RunnerOptions {
@@ -31,13 +33,6 @@ struct RunnerOptions {
   Bind bind = Bind::core;
   int launches = 1;        // how often each group is started anew
   std::uint64_t seed = 1;  // of the order of rounds
-};
-
-// Side by side: the first group is what the others are compared with.
-struct Compared {
-  std::vector<Row> rows;                      // of each group
-  std::vector<std::optional<Ratio>> against;  // how each but the first stands to the first; none for the first, and
-                                              // where either has no times
 };
 
 class Runner {
@@ -50,15 +45,21 @@ class Runner {
   [[nodiscard]] Status run(const std::string& bench, const std::vector<Group>& groups,
                            const std::set<std::string>& done, const OnRow& on_row);
 
-  using OnCompared = std::function<Status(const Compared& compared)>;
-  // The groups of each number of ranks, side by side. They must have equal points.
-  [[nodiscard]] Status compare(const std::string& bench, const std::vector<Group>& groups, const OnCompared& on_case);
-
-  // Starts of groups so far.
-  [[nodiscard]] int num_starts() const { return num_starts_; }
+  // The groups of each number of ranks side by side: rows of one case and launch are paired, round by round, for as
+  // many launches as the options say. A case that some group does not have is measured in the others.
+  [[nodiscard]] Status compare(const std::string& bench, const std::vector<Group>& groups, const OnRow& on_row);
 
  private:
   [[nodiscard]] Result<std::unique_ptr<LiveGroup>> start(const Group& group);
+  // Of groups that are measured together. Started where they are not alive; why not, where they cannot be.
+  struct Competitor {
+    const Group* group = nullptr;
+    std::unique_ptr<LiveGroup> live;
+    Status refused;
+  };
+  Status compare_case(const std::string& bench, std::vector<Competitor>& competitors, const Point& point, int launch,
+                      const OnRow& on_row);
+  void make_ready(Competitor& competitor);
   Status run_group(const std::string& bench, const Group& group, int launch, const std::set<std::string>& done,
                    const OnRow& on_row);
   [[nodiscard]] bool is_interrupted() const { return options_.measure.is_interrupted(); }
@@ -68,7 +69,6 @@ class Runner {
   std::vector<std::string> inherited_;
   std::size_t block_size_ = 0;  // of the environment, in all groups
   std::mt19937_64 random_;
-  int num_starts_ = 0;
 };
 
 }  // namespace tutti::harness

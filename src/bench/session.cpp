@@ -1,6 +1,9 @@
 #include "bench/session.hpp"
 
+#include <algorithm>
+#include <cstring>
 #include <ctime>
+#include <span>
 
 #include <fmt/format.h>
 
@@ -52,25 +55,49 @@ Json Session::await_order() {
   return std::move(*order);
 }
 
-Status Session::run_case(const Json& order, const std::vector<Bench>& benches) {
+// Whatever user's code throws, in words; empty where it throws nothing.
+template <typename Code>
+std::string failure_of(const char* what, Code code) {
+  try {
+    code();
+    return "";
+  } catch (const CaseEnded& ended) {
+    return ended.why;
+  } catch (const std::exception& thrown) {
+    return fmt::format("{} threw: {}", what, thrown.what());
+  }
+}
+
+std::string Session::set_up(const Declaration& declaration) {
+  Context context(*this, backend_.rank(), backend_.num_ranks());
+  if (!declaration.set_up) return "";
+  return failure_of("setting up", [&] { declaration.set_up(context); });
+}
+
+void Session::tear_down(const Declaration& declaration) {
+  Context context(*this, backend_.rank(), backend_.num_ranks());
+  // The runner has heard all that it wanted to hear.
+  if (declaration.tear_down) static_cast<void>(failure_of("tearing down", [&] { declaration.tear_down(context); }));
+}
+
+Status Session::run_case(const Json& order, const std::vector<Bench>& benches, std::vector<const Declaration*>& used) {
   const std::string name = order.value("bench", "");
   const Declaration* declaration = find(benches, name);
   std::string failure;
   if (declaration == nullptr || !declaration->body) {
     failure = fmt::format("this worker has no bench {}", in_quotes(name));
-  } else {
-    try {
+  } else if (std::find(used.begin(), used.end(), declaration) == used.end()) {
+    failure = set_up(*declaration);
+    if (failure.empty()) used.push_back(declaration);
+  }
+  if (failure.empty())
+    failure = failure_of("the body", [&] {
       point_ = point_of(order);
       State state(*this);
       Context context(*this, backend_.rank(), backend_.num_ranks());
       declaration->body(state, context);
-      if (!has_run_ && skipped.empty()) failure = "the body came back without calling exec";
-    } catch (const CaseEnded& ended) {
-      failure = ended.why;
-    } catch (const std::exception& thrown) {
-      failure = fmt::format("the body threw: {}", thrown.what());
-    }
-  }
+      if (!has_run_ && skipped.empty()) throw CaseEnded{"the body came back without calling exec"};
+    });
   try {
     if (!failure.empty()) {
       answer({{"failed", failure}});
@@ -89,9 +116,37 @@ Status Session::run_case(const Json& order, const std::vector<Bench>& benches) {
 void Session::barrier() {
   if (backend_.has_barrier()) {
     backend_.barrier();
-  } else if (!page_.meet(backend_.rank(), backend_.num_ranks(), ++iteration_, shares_cores_)) {
-    throw CaseEnded{"the group is being ended"};
+  } else {
+    meet();
   }
+}
+
+void Session::meet() {
+  if (!page_.meet(backend_.rank(), backend_.num_ranks(), ++iteration_, shares_cores_))
+    throw CaseEnded{"the group is being ended"};
+}
+
+// The board takes a part at a time, behind the size of the whole.
+std::string Session::broadcast(std::string_view bytes, int root) {
+  if (root < 0 || root >= backend_.num_ranks())
+    throw CaseEnded{fmt::format("a broadcast from rank {}, where there are {}", root, backend_.num_ranks())};
+  const bool is_root = backend_.rank() == root;
+  const std::span<char, SyncPage::kBoardBytes> board = page_.board();
+  std::uint64_t size = bytes.size();
+  constexpr std::size_t kPart = SyncPage::kBoardBytes - sizeof size;
+  std::string all;
+  do {
+    meet();
+    if (is_root) {
+      std::memcpy(board.data(), &size, sizeof size);
+      const std::string_view part = bytes.substr(all.size(), kPart);
+      std::memcpy(board.data() + sizeof size, part.data(), part.size());
+    }
+    meet();
+    std::memcpy(&size, board.data(), sizeof size);
+    all.append(board.data() + sizeof size, std::min<std::size_t>(kPart, size - all.size()));
+  } while (all.size() < size);
+  return all;
 }
 
 void Session::exec(const std::function<void()>& call) {
@@ -123,6 +178,8 @@ Json Session::samples(const Json& order, const std::function<void()>& call) {
   std::vector<std::int64_t> starts(iterations);
   std::vector<std::int64_t> ends(iterations);
   std::vector<std::size_t> late;
+  // Of a group that others have run in between; all ranks have as many.
+  for (auto untimed = order.at("untimed").get<std::size_t>(); untimed > 0; --untimed) call();
   for (std::size_t each = 0; each < iterations; ++each) {
     if (rounds) {
       const SyncPage::Start start = page_.start_together(rank, num_ranks, ++iteration_, margin, shares_cores_);
@@ -166,7 +223,10 @@ double State::number(std::string_view axis) const {
   return value.number();
 }
 
-std::string State::word(std::string_view axis) const { return session_.value(axis).text(); }
+std::string State::word(std::string_view axis) const {
+  const harness::Value& value = session_.value(axis);
+  return value.is_word() ? value.word() : value.text();
+}
 bool State::has(std::string_view axis) const { return session_.has(axis); }
 
 void State::set_bytes(double bytes) { session_.said["bytes"] = bytes; }
@@ -181,11 +241,13 @@ void State::set_evidence(std::string_view variable, Obeyed obeyed, std::string_v
   session_.said["evidence"][std::string(variable)] = {{"obeyed", static_cast<int>(obeyed)}, {"how", std::string(how)}};
 }
 void State::skip(std::string_view reason) { session_.skipped = reason.empty() ? "skipped" : std::string(reason); }
+void State::fail(std::string_view reason) const { throw harness::CaseEnded{std::string(reason)}; }
 void State::set_check(std::function<void()> before, std::function<std::string()> after) {
   session_.before_check = std::move(before);
   session_.after_check = std::move(after);
 }
 void State::exec(const std::function<void()>& call) { session_.exec(call); }
 void Context::barrier() { session_.barrier(); }
+std::string Context::broadcast(std::string_view bytes, int root) { return session_.broadcast(bytes, root); }
 
 }  // namespace tutti

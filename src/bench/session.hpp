@@ -8,6 +8,7 @@
 
 #include "bench/case.hpp"
 #include "bench/connection.hpp"
+#include "bench/declaration.hpp"
 #include "bench/sync_page.hpp"
 #include "bench/worker.hpp"
 
@@ -20,21 +21,25 @@ struct CaseEnded {
 
 class Session {
  public:
-  Session(Connection& connection, Backend& backend, SyncPage& page, bool shares_cores)
-      : connection_(connection), backend_(backend), page_(page), shares_cores_(shares_cores) {}
+  // `iteration` is how many times the ranks have met in the page: counted on, alike on all of them, over all cases.
+  Session(Connection& connection, Backend& backend, SyncPage& page, bool shares_cores, std::uint64_t& iteration)
+      : connection_(connection), backend_(backend), page_(page), shares_cores_(shares_cores), iteration_(iteration) {}
 
-  // One case, from its prepare order on, until it has ended and the runner has been told.
-  Status run_case(const Json& order, const std::vector<Bench>& benches);
+  // One case, from its prepare order on, until it has ended and the runner has been told. Benches that are used for the
+  // first time are set up, and put among these.
+  Status run_case(const Json& order, const std::vector<Bench>& benches, std::vector<const Declaration*>& used);
 
-  // How many times the ranks have met in the page: counted alike on all of them, over all cases.
-  void resume(std::uint64_t iteration) { iteration_ = iteration; }
-  [[nodiscard]] std::uint64_t iteration() const { return iteration_; }
+  // The declaration's once-in-a-group parts; what was wrong, empty where nothing was.
+  [[nodiscard]] std::string set_up(const Declaration& declaration);
+  void tear_down(const Declaration& declaration);
 
   // --- for State and Context
   [[nodiscard]] const Value& value(std::string_view axis) const;
   [[nodiscard]] bool has(std::string_view axis) const { return point_.find(axis) != nullptr; }
   void exec(const std::function<void()>& call);
   void barrier();
+  // What stands on the board of `root`'s making, on all ranks.
+  [[nodiscard]] std::string broadcast(std::string_view bytes, int root);
 
   // What the body has said.
   Json said;
@@ -45,6 +50,7 @@ class Session {
  private:
   [[nodiscard]] Json samples(const Json& order, const std::function<void()>& call);
   [[nodiscard]] Json checked(const std::function<void()>& call);
+  void meet();
   void answer(Json message);
   [[nodiscard]] Json await_order();
 
@@ -54,7 +60,7 @@ class Session {
   bool shares_cores_;
   Point point_;
   bool has_run_ = false;
-  std::uint64_t iteration_ = 0;
+  std::uint64_t& iteration_;
 };
 
 }  // namespace tutti::harness

@@ -64,13 +64,18 @@ std::optional<Interval> interval_of_median(std::span<const double> sorted, doubl
 
 }  // namespace
 
-Summary summarize(std::span<const double> samples, double confidence) {
+double median_of(std::span<const double> numbers) {
+  TUTTI_ASSERT(!numbers.empty(), "nothing has no median");
+  return quantile(in_order(numbers), 0.5);
+}
+
+Summary summarize(std::span<const double> samples, std::span<const double> independent, double confidence) {
   TUTTI_ASSERT(!samples.empty(), "a summary needs at least one sample");
   const std::vector<double> sorted = in_order(samples);
   Summary summary;
   summary.count = sorted.size();
   summary.median = quantile(sorted, 0.5);
-  summary.interval = interval_of_median(sorted, confidence);
+  summary.interval = interval_of_median(in_order(independent), confidence);
   summary.mean = std::accumulate(sorted.begin(), sorted.end(), 0.0) / static_cast<double>(sorted.size());
   summary.minimum = sorted.front();
   summary.maximum = sorted.back();
@@ -127,37 +132,44 @@ Verdict verdict_of(const Ratio& ratio, double same) {
 
 std::string_view name_of(Verdict verdict) { return kVerdictNames[static_cast<std::size_t>(verdict)]; }
 
-Ratio compare(std::span<const double> a, std::span<const double> b, double confidence, double same) {
-  TUTTI_ASSERT(a.size() == b.size(), "what is compared has as many rounds");
-  std::vector<double> ratios;
-  for (std::size_t i = 0; i < a.size(); ++i) {
-    if (a[i] > 0 && b[i] > 0) ratios.push_back(b[i] / a[i]);
-  }
+Ratio over_launches(std::span<const double> ratios, double confidence, double same) {
   Ratio result;
   if (ratios.empty()) return result;
-  std::sort(ratios.begin(), ratios.end());
-  const std::size_t last = ratios.size() - 1;
-  result.ratio = std::sqrt(ratios[last / 2] * ratios[ratios.size() / 2]);
-  if (const std::optional<OrderBounds> bounds = median_bounds(ratios.size(), confidence)) {
+  const std::vector<double> sorted = in_order(ratios);
+  const std::size_t last = sorted.size() - 1;
+  result.ratio = std::sqrt(sorted[last / 2] * sorted[sorted.size() / 2]);
+  if (const std::optional<OrderBounds> bounds = median_bounds(sorted.size(), confidence)) {
     // Where the bounds are off the middle, they are the lower ones. The upper is the mirror of the lower one, so that
     // it says the same with a and b swapped.
-    result.interval = Interval{ratios[bounds->low], ratios[last - bounds->low]};
+    result.interval = Interval{sorted[bounds->low], sorted[last - bounds->low]};
   }
   result.verdict = verdict_of(result, same);
   return result;
 }
 
+Ratio compare(std::span<const double> a, std::span<const double> b, double confidence, double same) {
+  TUTTI_ASSERT(a.size() == b.size(), "what is compared has as many rounds");
+  std::vector<double> ratios;
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    if (!(a[i] > 0 && b[i] > 0)) continue;
+    ratios.push_back(std::fabs(a[i] - b[i]) < kClockStep ? 1 : b[i] / a[i]);
+  }
+  // What holds of launches holds of rounds.
+  return over_launches(ratios, confidence, same);
+}
+
 std::string_view name_of(Stop stop) { return kStopNames[static_cast<std::size_t>(stop)]; }
 
-Stop should_stop(std::span<const double> samples, double seconds_spent, const Budget& budget) {
-  if (!samples.empty() && samples.size() >= budget.least_samples) {
-    const std::vector<double> sorted = in_order(samples);
+Stop should_stop(std::span<const double> round_medians, std::uint64_t num_samples, double seconds_spent,
+                 const Budget& budget) {
+  if (num_samples >= budget.least_samples && round_medians.size() >= std::max<std::uint64_t>(budget.least_rounds, 1)) {
+    const std::vector<double> sorted = in_order(round_medians);
     const std::optional<Interval> interval = interval_of_median(sorted, kConfidence);
     if (interval && (interval->high - interval->low) / 2 <= budget.precision * quantile(sorted, 0.5)) {
       return Stop::precise;
     }
   }
-  if (samples.size() >= budget.most_samples) return Stop::samples;
+  if (num_samples >= budget.most_samples) return Stop::samples;
   return seconds_spent >= budget.seconds ? Stop::time : Stop::not_yet;
 }
 

@@ -1,5 +1,9 @@
 // What samples say: order statistics with intervals that assume no distribution, ratios taken round by round, and when
 // there are enough of them. Pure functions on values, without a clock; thread-safe.
+//
+// Iterations that follow each other are alike in more than what is measured, so an interval over them would promise too
+// much. Intervals are over rounds, which lie apart in time; and where processes were started several times, over these
+// starts (launches), since how a process happens to lie in memory is a factor too.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +22,8 @@ struct Interval {
 struct Summary {
   std::uint64_t count = 0;
   double median = 0;
-  // Of the median, by order statistics, that covers it with at least `confidence`; null with too few samples for that.
+  // Of the median of rounds, or of launches: by order statistics, it covers it with at least `confidence`; null with
+  // too few of them for that.
   std::optional<Interval> interval;
   double mean = 0;
   double minimum = 0;
@@ -30,8 +35,12 @@ struct Summary {
 
 inline constexpr double kConfidence = 0.95;
 
-// Of at least one sample; all are finite.
-[[nodiscard]] Summary summarize(std::span<const double> samples, double confidence = kConfidence);
+// Of at least one sample; all are finite. The interval is of `independent`: the medians of rounds, or of launches.
+[[nodiscard]] Summary summarize(std::span<const double> samples, std::span<const double> independent,
+                                double confidence = kConfidence);
+
+// Of at least one number: of an even number, the mean of the two in the middle.
+[[nodiscard]] double median_of(std::span<const double> numbers);
 
 // The ranks (from 0, in ascending order) of the two order statistics between which the median lies with at least this
 // confidence, as narrow as can be; null where even the first and the last do not reach it. By the binomial
@@ -58,13 +67,20 @@ struct Ratio {
   Verdict verdict = Verdict::undecided;  // about a
 };
 
-// Round by round: a[i] and b[i] are medians of rounds that followed each other, so what drifts cancels out. They are as
-// many; a round in which either is not a time (above zero) says nothing and is left out. Same where the interval lies
+// What the clock cannot tell apart.
+inline constexpr double kClockStep = 4;  // nanoseconds
+
+// Round by round: a[i] and b[i] are nanoseconds, medians of rounds that followed each other, so what drifts cancels
+// out. They are as many; a round in which either is not a time (above zero) says nothing and is left out, and times
+// less than a step of the clock apart are equal. Same where the interval lies
 // within 1/(1 + same) and 1 + same; faster or slower where it lies wholly on one side of 1 and the ratio itself is
 // beyond that band; else undecided, as it is with too few rounds for an interval. With a and b swapped, ratio and
 // interval are the inverse and the verdict its opposite.
 [[nodiscard]] Ratio compare(std::span<const double> a, std::span<const double> b, double confidence = kConfidence,
                             double same = kSame);
+
+// The same over launches, each of which gave a ratio: their median, and the interval over them.
+[[nodiscard]] Ratio over_launches(std::span<const double> ratios, double confidence = kConfidence, double same = kSame);
 
 // The verdict that belongs to a ratio and its interval, as compare() gives it.
 [[nodiscard]] Verdict verdict_of(const Ratio& ratio, double same = kSame);
@@ -72,8 +88,10 @@ struct Ratio {
 // --- stopping
 
 struct Budget {
-  std::uint64_t least_samples = 20;  // before anything is called precise
-  std::uint64_t most_samples = 10'000;
+  // Before anything is called precise.
+  std::uint64_t least_samples = 20;
+  std::uint64_t least_rounds = 10;
+  std::uint64_t most_samples = 20'000;
   double seconds = 1.0;     // of measuring, for one case; when they are spent it ends, with however few samples
   double precision = 0.02;  // half the interval's width over the median
 };
@@ -81,7 +99,9 @@ struct Budget {
 enum class Stop : std::uint8_t { not_yet, precise, samples, time };
 [[nodiscard]] std::string_view name_of(Stop stop);
 
-// Decided once, for all ranks, between rounds. Where several reasons hold, the first of precise, samples, time.
-[[nodiscard]] Stop should_stop(std::span<const double> samples, double seconds_spent, const Budget& budget);
+// Decided once, for all ranks, between rounds: by the medians of those that have any sample, and the number of samples
+// in all. Where several reasons hold, the first of precise, samples, time.
+[[nodiscard]] Stop should_stop(std::span<const double> round_medians, std::uint64_t num_samples, double seconds_spent,
+                               const Budget& budget);
 
 }  // namespace tutti::harness

@@ -6,7 +6,9 @@
 #include <charconv>
 #include <filesystem>
 #include <limits>
+#include <numeric>
 #include <span>
+#include <type_traits>
 #include <utility>
 
 #include <fmt/format.h>
@@ -39,25 +41,32 @@ bool read_word(const std::array<std::string_view, kCount>& words, std::string_vi
   return found != words.end();
 }
 
-std::vector<std::byte> to_blob(std::span<const double> samples) {
-  std::vector<std::byte> blob(samples.size() * sizeof(double));
-  for (std::size_t each = 0; each < samples.size(); ++each) {
-    const auto bits = std::bit_cast<std::uint64_t>(samples[each]);
+// Numbers of 4 or 8 bytes, one behind the other, least byte first.
+template <typename Number>
+using Bits = std::conditional_t<sizeof(Number) == 8, std::uint64_t, std::uint32_t>;
+
+template <typename Number>
+std::vector<std::byte> to_blob(const std::vector<Number>& numbers) {
+  std::vector<std::byte> blob(numbers.size() * sizeof(Number));
+  for (std::size_t each = 0; each < numbers.size(); ++each) {
+    const auto bits = std::bit_cast<Bits<Number>>(numbers[each]);
     for (std::size_t byte = 0; byte < sizeof bits; ++byte)
       blob[each * sizeof bits + byte] = static_cast<std::byte>(bits >> (8 * byte));
   }
   return blob;
 }
 
-std::vector<double> from_blob(std::span<const std::byte> blob) {
-  std::vector<double> samples(blob.size() / sizeof(double));
-  for (std::size_t each = 0; each < samples.size(); ++each) {
-    std::uint64_t bits = 0;
+// False where it does not hold whole numbers.
+template <typename Number>
+bool from_blob(std::span<const std::byte> blob, std::vector<Number>& numbers) {
+  numbers.resize(blob.size() / sizeof(Number));
+  for (std::size_t each = 0; each < numbers.size(); ++each) {
+    Bits<Number> bits = 0;
     for (std::size_t byte = 0; byte < sizeof bits; ++byte)
-      bits |= std::to_integer<std::uint64_t>(blob[each * sizeof bits + byte]) << (8 * byte);
-    samples[each] = std::bit_cast<double>(bits);
+      bits |= std::to_integer<Bits<Number>>(blob[each * sizeof bits + byte]) << (8 * byte);
+    numbers[each] = std::bit_cast<Number>(bits);
   }
-  return samples;
+  return blob.size() % sizeof(Number) == 0;
 }
 
 void bind(Statement& statement, const Value& value) {
@@ -83,7 +92,7 @@ std::optional<Value> next_value(Statement& statement) {
 template <typename BindValues>
 Result<std::vector<Run>> select_runs(Database& database, std::string_view condition, BindValues bind_values) {
   const std::string sql = fmt::format(
-      "SELECT id, begun, bench, command, sweep, machine, tutti, is_complete, "
+      "SELECT id, begun, bench, command, sweep, machine, tutti, is_paired, is_complete, "
       "(SELECT count(*) FROM results WHERE results.run = runs.id) FROM runs {} ORDER BY id DESC",
       condition);
   Result<Statement> statement = database.prepare(sql);
@@ -102,17 +111,19 @@ Result<std::vector<Run>> select_runs(Database& database, std::string_view condit
     run.sweep = statement->next_text();
     run.machine = statement->next_text();
     run.tutti = statement->next_text();
+    run.is_paired = statement->next_integer() != 0;
     run.is_complete = statement->next_integer() != 0;
     run.num_rows = static_cast<std::uint64_t>(statement->next_integer());
   }
 }
 
 void bind_row(Statement& statement, std::int64_t run, const Row& row, const std::string& key,
-              std::span<const std::byte> samples) {
+              std::span<const std::byte> samples, std::span<const std::byte> rounds) {
   statement.bind(run).bind(std::string_view(key)).bind(std::string_view(row.bench)).bind(std::string_view(row.peer));
   statement.bind(std::int64_t{row.num_ranks}).bind(std::int64_t{row.launch});
   statement.bind(word_of(kOutcomeWords, row.outcome)).bind(std::string_view(row.note));
-  statement.bind(std::int64_t{row.is_checked}).bind(samples).bind(static_cast<std::int64_t>(row.invalid));
+  statement.bind(std::int64_t{row.is_checked}).bind(samples).bind(rounds);
+  statement.bind(static_cast<std::int64_t>(row.invalid));
   statement.bind(word_of(kSyncWords, row.sync)).bind(word_of(kStopWords, row.stop));
   statement.bind(std::int64_t{row.shares_cores}).bind(row.bytes);
   if (row.message) {
@@ -132,9 +143,11 @@ std::string_view read_row(Statement& statement, Row& row) {
   if (!read_word(kOutcomeWords, statement.next_text(), row.outcome)) return "outcome";
   row.note = statement.next_text();
   row.is_checked = statement.next_integer() != 0;
-  const std::span<const std::byte> samples = statement.next_blob();
-  if (samples.size() % sizeof(double) != 0) return "samples";
-  row.samples = from_blob(samples);
+  if (!from_blob(statement.next_blob(), row.samples)) return "samples";
+  if (!from_blob(statement.next_blob(), row.rounds)) return "rounds";
+  if (!row.rounds.empty() &&
+      std::accumulate(row.rounds.begin(), row.rounds.end(), std::size_t{0}) != row.samples.size())
+    return "rounds";
   row.invalid = static_cast<std::uint64_t>(statement.next_integer());
   if (!read_word(kSyncWords, statement.next_text(), row.sync)) return "sync";
   if (!read_word(kStopWords, statement.next_text(), row.stop)) return "stop";
@@ -216,6 +229,7 @@ Result<std::int64_t> Store::begin(const Run& run) {
   if (!statement.ok()) return statement.status();
   for (const std::string* text : {&run.begun, &run.bench, &run.command, &run.sweep, &run.machine, &run.tutti})
     statement->bind(std::string_view(*text));
+  statement->bind(std::int64_t{run.is_paired});
   TUTTI_TRY(statement->run());
   return database_->last_id();
 }
@@ -244,7 +258,8 @@ Status Store::add(std::int64_t run, const Row& row) {
     Result<Statement> statement = database_->prepare(kInsertRow);
     if (!statement.ok()) return statement.status();
     const std::vector<std::byte> samples = to_blob(row.samples);
-    bind_row(*statement, run, row, key, samples);
+    const std::vector<std::byte> rounds = to_blob(row.rounds);
+    bind_row(*statement, run, row, key, samples, rounds);
     TUTTI_TRY(statement->run());
   }
   TUTTI_TRY(add_parts(database_->last_id(), row));

@@ -20,17 +20,18 @@
 
 namespace tutti::harness {
 
-inline constexpr int kStoreVersion = 1;
+inline constexpr int kStoreVersion = 2;
 
 // What a run is, besides its rows.
 struct Run {
   std::int64_t id = 0;
   std::string begun;  // 2026-11-21T16:00:00Z
   std::string bench;
-  std::string command;  // as it was called, for people
-  std::string sweep;    // what identifies its sweep: equal for a run that may be resumed by the same command
-  std::string machine;  // a fingerprint, for people: processor, cores, memory, kernel
-  std::string tutti;    // version
+  std::string command;     // as it was called, for people
+  std::string sweep;       // what identifies its sweep: equal for a run that may be resumed by the same command
+  std::string machine;     // a fingerprint, for people: processor, cores, memory, kernel
+  std::string tutti;       // version
+  bool is_paired = false;  // a live comparison: rounds of one case and launch are pairs
   bool is_complete = false;
   std::uint64_t num_rows = 0;  // as far as they are there
 };
@@ -79,7 +80,7 @@ class Store {
 };
 
 // Where results go when nobody says: $XDG_DATA_HOME/tutti/results.db, or ~/.local/share/tutti/results.db. Makes that
-// folder where there is none. (The command line's -o or --store, and TUTTI_BENCH_STORE, come before it.)
+// folder where there is none.
 [[nodiscard]] Result<std::string> usual_store(const Environment& environment);
 
 }  // namespace tutti::harness

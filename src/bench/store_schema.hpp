@@ -19,6 +19,7 @@ CREATE TABLE runs (
   sweep       TEXT NOT NULL,
   machine     TEXT NOT NULL,
   tutti       TEXT NOT NULL,
+  is_paired   INTEGER NOT NULL,
   is_complete INTEGER NOT NULL DEFAULT 0
 ) STRICT;
 CREATE INDEX runs_by_sweep ON runs (sweep);
@@ -35,6 +36,7 @@ CREATE TABLE results (
   note            TEXT NOT NULL,
   is_checked      INTEGER NOT NULL,
   samples         BLOB NOT NULL,
+  rounds          BLOB NOT NULL,
   invalid         INTEGER NOT NULL,
   sync            TEXT NOT NULL,
   stop            TEXT NOT NULL,
@@ -82,19 +84,20 @@ CREATE TABLE evidence (
 )";
 
 inline constexpr std::string_view kInsertRun =
-    "INSERT INTO runs (begun, bench, command, sweep, machine, tutti) VALUES (?, ?, ?, ?, ?, ?)";
+    "INSERT INTO runs (begun, bench, command, sweep, machine, tutti, is_paired) VALUES (?, ?, ?, ?, ?, ?, ?)";
 inline constexpr std::string_view kComplete = "UPDATE runs SET is_complete = 1 WHERE id = ?";
 inline constexpr std::string_view kRunExists = "SELECT count(*) FROM runs WHERE id = ?";
 inline constexpr std::string_view kKeyExists = "SELECT count(*) FROM results WHERE run = ? AND key = ?";
 inline constexpr std::string_view kKeys = "SELECT key FROM results WHERE run = ?";
 
 inline constexpr std::string_view kInsertRow =
-    "INSERT INTO results (run, key, bench, peer, num_ranks, launch, outcome, note, is_checked, samples, invalid, sync, "
-    "stop, shares_cores, bytes, message_bytes, message_traffic, items, flops, version, ran) "
-    "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)";
+    "INSERT INTO results (run, key, bench, peer, num_ranks, launch, outcome, note, is_checked, samples, rounds, "
+    "invalid, "
+    "sync, stop, shares_cores, bytes, message_bytes, message_traffic, items, flops, version, ran) "
+    "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)";
 inline constexpr std::string_view kRows =
-    "SELECT id, bench, peer, num_ranks, launch, outcome, note, is_checked, samples, invalid, sync, "
-    "stop, shares_cores, bytes, message_bytes, message_traffic, items, flops, version, ran "
+    "SELECT id, bench, peer, num_ranks, launch, outcome, note, is_checked, samples, rounds, invalid, "
+    "sync, stop, shares_cores, bytes, message_bytes, message_traffic, items, flops, version, ran "
     "FROM results WHERE run = ? ORDER BY id";
 
 inline constexpr std::string_view kInsertSetting =

@@ -8,6 +8,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <span>
 #include <string>
 
 #include "base/status.hpp"
@@ -37,7 +38,7 @@ class SyncPage {
   // What became of the start of an iteration.
   struct Start {
     std::int64_t time = 0;  // of this rank
-    bool is_late = false;   // the agreed instant had passed when this rank learnt of it
+    bool is_late = false;   // this rank began behind the agreed instant
     bool is_over = false;   // the group is being ended
   };
   // All ranks meet, rank 0 announces an instant `margin` nanoseconds ahead, and all wait for it. `iteration` counts up
@@ -46,6 +47,10 @@ class SyncPage {
                                      bool shares_cores);
   // All ranks meet. False where the group is being ended.
   [[nodiscard]] bool meet(int rank, int num_ranks, std::uint64_t iteration, bool shares_cores);
+
+  // A board that one rank writes and the others read, with a meeting before and behind.
+  static constexpr std::size_t kBoardBytes = 4096;
+  [[nodiscard]] std::span<char, kBoardBytes> board() { return layout_->board; }
 
   // For a rank whose body failed, or whose runner has gone: nobody waits any longer.
   void end();
@@ -65,6 +70,7 @@ class SyncPage {
     EndLine end;
     StartLine start;
     RankLine ranks[kMostRanks];
+    char board[kBoardBytes];
   };
 
   [[nodiscard]] static Result<SyncPage> map(UniqueFd file, int num_ranks);

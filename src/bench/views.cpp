@@ -1,9 +1,12 @@
 #include "bench/views.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 #include <fmt/format.h>
+
+#include "bench/cells.hpp"
 
 namespace tutti::harness {
 
@@ -19,22 +22,17 @@ Cell to_cell(const Value& value) {
   return value.word();
 }
 
-// Four digits that mean something; what is not a number is null.
-Cell rounded(double value) {
-  if (!std::isfinite(value)) return {};
-  if (value == 0) return 0.0;
-  const double scale = std::pow(10.0, 3 - std::floor(std::log10(std::fabs(value))));
-  return std::round(value * scale) / scale;
-}
-
-Cell micros(double nanos) { return rounded(nanos / 1000); }
-
 Cell half_width(const Summary& summary) {
   if (!summary.interval || summary.median <= 0) return {};
   return rounded((summary.interval->high - summary.interval->low) / 2 / summary.median * 100);
 }
 
-Cell text_or_null(const std::string& text) { return text.empty() ? Cell() : Cell(text); }
+// Whole numbers as they are.
+Cell rounded_unless_whole(double value) {
+  constexpr double kMostExact = 9007199254740992.0;
+  if (value == std::floor(value) && std::fabs(value) < kMostExact) return static_cast<std::int64_t>(value);
+  return rounded(value);
+}
 
 std::string check_of(const Row& row) {
   if (row.outcome == Outcome::wrong) return "wrong";
@@ -42,8 +40,66 @@ std::string check_of(const Row& row) {
   return row.is_checked ? "ok" : "unchecked";
 }
 
-// What is to be known of a row that is all right.
-std::string remarks(const Row& row, const Summary* summary) {
+// Columns that every row has, behind those that tell it apart.
+constexpr auto kFigures =
+    std::to_array<std::string_view>({"time_us", "plus_minus_percent", "min_us", "mean_us", "p99_us", "samples",
+                                     "launches", "bytes_gbs", "algbw_gbs", "busbw_gbs", "items_per_s", "gflops"});
+// What tables for people leave out.
+constexpr auto kAsides =
+    std::to_array<std::string_view>({"low_us", "high_us", "invalid", "sync", "stop", "version", "evidence"});
+
+std::string evidence_of(const Row& row) {
+  std::string text;
+  for (const auto& [name, evidence] : row.evidence)
+    text += fmt::format("{}{} {}: {}", text.empty() ? "" : "; ", name, name_of(evidence.obeyed), evidence.how);
+  return text;
+}
+
+bool has_times(const Row& row) {
+  return !row.samples.empty() && (row.outcome == Outcome::ok || row.outcome == Outcome::wrong);
+}
+
+std::vector<Cell> figures_of(const Row& row) {
+  if (!has_times(row)) return std::vector<Cell>(kFigures.size());
+  const Summary summary = summarize(row);
+  const auto rate = [&](std::optional<double> amount) {  // an amount a nanosecond
+    return amount ? rounded(*amount / summary.median) : Cell();
+  };
+  const std::optional<double> message = row.message ? std::optional(row.message->bytes) : std::nullopt;
+  const std::optional<double> factor = row.message ? bus_factor(row.message->traffic, row.num_ranks) : std::nullopt;
+  return {micros(summary.median), half_width(summary), micros(summary.minimum), micros(summary.mean),
+          summary.p99 ? micros(*summary.p99) : Cell(), static_cast<std::int64_t>(summary.count),
+          row.launches.size() > 1 ? Cell(static_cast<std::int64_t>(row.launches.size())) : Cell(),
+          // Bytes a nanosecond are gigabytes a second.
+          rate(row.bytes), rate(message), rate(factor ? std::optional(row.message->bytes * *factor) : std::nullopt),
+          rate(row.items ? std::optional(*row.items * 1e9) : std::nullopt), rate(row.flops)};
+}
+
+std::vector<Cell> asides_of(const Row& row) {
+  if (!has_times(row)) return std::vector<Cell>(kAsides.size());
+  const std::optional<Interval> interval = summarize(row).interval;
+  return {interval ? micros(interval->low) : Cell(),
+          interval ? micros(interval->high) : Cell(),
+          static_cast<std::int64_t>(row.invalid),
+          std::string(name_of(row.sync)),
+          std::string(name_of(row.stop)),
+          text_or_null(row.version),
+          text_or_null(evidence_of(row))};
+}
+
+bool is_taken(std::string_view name) {
+  constexpr auto kOthers = std::to_array<std::string_view>({"bench", "peer", "ranks", "check", "ran", "note"});
+  const auto has = [&](const auto& names) { return std::find(names.begin(), names.end(), name) != names.end(); };
+  return has(kFigures) || has(kAsides) || has(kOthers);
+}
+
+Column named(std::string_view prefix, const std::string& name) {
+  return {is_taken(name) ? fmt::format("{}.{}", prefix, name) : name};
+}
+
+}  // namespace
+
+std::string warnings(const Row& row) {
   std::string text = row.note;
   const auto add = [&](std::string words) { text += (text.empty() ? "" : "; ") + std::move(words); };
   if (row.shares_cores) add("more ranks than cores");
@@ -51,24 +107,22 @@ std::string remarks(const Row& row, const Summary* summary) {
   if (row.invalid * 20 > all)
     add(fmt::format("{:.0f} % of iterations begun late",
                     100.0 * static_cast<double>(row.invalid) / static_cast<double>(all)));
-  if (summary != nullptr && summary->outliers * 10 > summary->count) add(fmt::format("{} outliers", summary->outliers));
-  if (summary != nullptr && row.stop != Stop::precise)
-    add(row.stop == Stop::time ? "budget spent" : "most samples taken");
+  if (has_times(row)) {
+    const Summary summary = summarize(row);
+    if (summary.outliers * 10 > summary.count)
+      add(fmt::format("{} % outliers", summary.outliers * 100 / summary.count));
+  }
   for (const auto& [name, evidence] : row.evidence)
     if (evidence.obeyed != State::Obeyed::confirmed) add(fmt::format("{} {}", name, name_of(evidence.obeyed)));
   return text;
 }
 
-}  // namespace
-
-View View::of(const std::vector<Group>& groups) {
-  View view;
-  for (const Group& group : groups) {
-    for (const Setting& setting : group.settings) add_once(view.variables_, setting.name);
-    for (const Case& each : group.cases)
-      for (const auto& [name, value] : each.point.values) add_once(view.axes_, name);
-  }
-  return view;
+std::string remarks(const Row& row) {
+  std::string text = warnings(row);
+  if (has_times(row) && row.stop != Stop::precise && row.stop != Stop::not_yet)
+    text +=
+        fmt::format("{}{}", text.empty() ? "" : "; ", row.stop == Stop::time ? "budget spent" : "most samples taken");
+  return text;
 }
 
 View View::of(const std::vector<Row>& rows) {
@@ -76,23 +130,41 @@ View View::of(const std::vector<Row>& rows) {
   for (const Row& row : rows) {
     for (const Setting& setting : row.settings) add_once(view.variables_, setting.name);
     for (const auto& [name, value] : row.point.values) add_once(view.axes_, name);
+    for (const auto& [name, value] : row.counters) add_once(view.counters_, name);
   }
   return view;
 }
 
-std::vector<Column> View::columns() const {
-  std::vector<Column> all = {{"bench"}, {"peer"}, {"ranks"}};
-  for (const std::string& name : variables_) all.push_back({name});
-  for (const std::string& name : axes_) all.push_back({name});
-  for (const char* name : {"time_us", "plus_minus_percent", "min_us", "mean_us", "p99_us", "samples", "algbw_gbs",
-                           "busbw_gbs", "items_per_s", "gflops", "check", "ran"})
-    all.push_back({name});
-  all.push_back({"note", 60});
+void View::leave_out_competitors(const std::vector<Competitor>& competitors) {
+  has_peer_ = false;
+  const bool by_algorithm = std::any_of(competitors.begin(), competitors.end(),
+                                        [](const Competitor& competitor) { return !competitor.algorithm.empty(); });
+  if (by_algorithm) std::erase(axes_, kAlgorithmAxis);
+  std::erase_if(variables_, [&](const std::string& name) {
+    const auto setting_of = [&](const Competitor& competitor) -> std::optional<Setting> {
+      const auto found = std::find_if(competitor.settings.begin(), competitor.settings.end(),
+                                      [&](const Setting& setting) { return setting.name == name; });
+      return found == competitor.settings.end() ? std::nullopt : std::optional(*found);
+    };
+    return std::any_of(competitors.begin(), competitors.end(), [&](const Competitor& competitor) {
+      return setting_of(competitor) != setting_of(competitors.front());
+    });
+  });
+}
+
+std::vector<Column> View::identity_columns() const {
+  std::vector<Column> all = {{"bench"}};
+  if (has_peer_) all.push_back({"peer"});
+  all.push_back({"ranks"});
+  for (const std::string& name : variables_) all.push_back(named("env", name));
+  for (const std::string& name : axes_) all.push_back(named("axis", name));
   return all;
 }
 
-std::vector<Cell> View::cells_of_case(const Row& row) const {
-  std::vector<Cell> cells = {row.bench, row.peer, std::int64_t{row.num_ranks}};
+std::vector<Cell> View::identity_cells(const Row& row) const {
+  std::vector<Cell> cells = {row.bench};
+  if (has_peer_) cells.emplace_back(row.peer);
+  cells.emplace_back(std::int64_t{row.num_ranks});
   for (const std::string& name : variables_) {
     const auto found =
         std::find_if(row.settings.begin(), row.settings.end(), [&](const Setting& each) { return each.name == name; });
@@ -106,83 +178,52 @@ std::vector<Cell> View::cells_of_case(const Row& row) const {
   return cells;
 }
 
-std::vector<Cell> View::cells(const Row& row) const {
-  std::vector<Cell> cells = cells_of_case(row);
-  const bool has_times = !row.samples.empty() && (row.outcome == Outcome::ok || row.outcome == Outcome::wrong);
-  if (!has_times) {
-    cells.resize(cells.size() + 10);
-    cells.push_back(check_of(row));
-    cells.push_back(text_or_null(row.ran));
-    cells.push_back(text_or_null(remarks(row, nullptr)));
-    return cells;
-  }
-  const Summary summary = summarize(row.samples);
-  cells.push_back(micros(summary.median));
-  cells.push_back(half_width(summary));
-  cells.push_back(micros(summary.minimum));
-  cells.push_back(micros(summary.mean));
-  cells.push_back(summary.p99 ? micros(*summary.p99) : Cell());
-  cells.push_back(static_cast<std::int64_t>(summary.count));
-  // Bytes a nanosecond are gigabytes a second.
-  const std::optional<double> bytes = row.message ? std::optional(row.message->bytes) : row.bytes;
-  cells.push_back(bytes ? rounded(*bytes / summary.median) : Cell());
-  const std::optional<double> factor = row.message ? bus_factor(row.message->traffic, row.num_ranks) : std::nullopt;
-  cells.push_back(factor ? rounded(row.message->bytes * *factor / summary.median) : Cell());
-  cells.push_back(row.items ? rounded(*row.items / summary.median * 1e9) : Cell());
-  cells.push_back(row.flops ? rounded(*row.flops / summary.median) : Cell());
-  cells.push_back(check_of(row));
-  cells.push_back(text_or_null(row.ran));
-  cells.push_back(text_or_null(remarks(row, &summary)));
-  return cells;
-}
-
-std::vector<Column> View::columns_compared(const std::vector<std::string>& labels) const {
-  std::vector<Column> all = {{"bench"}, {"ranks"}};
-  for (const std::string& name : axes_) all.push_back({name});
-  for (std::size_t each = 0; each < labels.size(); ++each) {
-    all.push_back({fmt::format("{}_us", labels[each])});
-    if (each == 0) continue;
-    all.push_back({fmt::format("{}_ratio", labels[each])});
-    all.push_back({fmt::format("{}_interval", labels[each])});
-    all.push_back({fmt::format("{}_verdict", labels[each])});
-  }
+std::vector<Column> View::columns() const {
+  std::vector<Column> all = identity_columns();
+  for (const std::string_view name : kFigures) all.push_back({std::string(name)});
+  for (const std::string& name : counters_) all.push_back(named("counter", name));
+  all.push_back({"check"});
+  all.push_back({"ran"});
+  for (const std::string_view name : kAsides)
+    all.push_back({.name = std::string(name), .wrap_at = 0, .is_aside = true});
   all.push_back({"note", 60});
   return all;
 }
 
-std::vector<Cell> View::cells_compared(const Compared& compared) const {
-  const Row& first = compared.rows.front();
-  std::vector<Cell> cells = {first.bench, std::int64_t{first.num_ranks}};
-  for (const std::string& name : axes_) {
-    const Value* value = first.point.find(name);
-    cells.push_back(value == nullptr ? Cell() : to_cell(*value));
+std::vector<Cell> View::cells(const Row& row) const {
+  std::vector<Cell> cells = identity_cells(row);
+  const auto add = [&](const std::vector<Cell>& more) { cells.insert(cells.end(), more.begin(), more.end()); };
+  add(figures_of(row));
+  for (const std::string& name : counters_) {
+    const auto found = row.counters.find(name);
+    cells.push_back(found == row.counters.end() ? Cell() : rounded_unless_whole(found->second));
   }
-  std::string notes;
-  for (std::size_t each = 0; each < compared.rows.size(); ++each) {
-    const Row& row = compared.rows[each];
-    const bool has_times = row.outcome == Outcome::ok && !row.samples.empty();
-    cells.push_back(has_times ? micros(summarize(row.samples).median) : Cell(std::string(name_of(row.outcome))));
-    if (!row.note.empty()) notes += fmt::format("{}{}: {}", notes.empty() ? "" : "; ", row.peer, row.note);
-    if (each == 0) continue;
-    const std::optional<Ratio>& ratio = compared.against[each];
-    cells.push_back(ratio ? rounded(ratio->ratio) : Cell());
-    cells.push_back(ratio && ratio->interval
-                        ? Cell(fmt::format("{:.3f}-{:.3f}", ratio->interval->low, ratio->interval->high))
-                        : Cell());
-    cells.push_back(ratio ? Cell(std::string(name_of(ratio->verdict))) : Cell());
-  }
-  cells.push_back(text_or_null(notes));
+  cells.emplace_back(check_of(row));
+  cells.push_back(text_or_null(row.ran));
+  add(asides_of(row));
+  cells.push_back(text_or_null(remarks(row)));
   return cells;
 }
 
-std::vector<std::string> labels_of(const std::vector<const Group*>& groups) {
+Table table_of(const std::vector<Row>& rows) {
+  const std::vector<Row> joined = join_launches(rows);
+  const View view = View::of(joined);
+  Table table(view.columns());
+  for (const Row& row : joined) table.add_row(view.cells(row));
+  return table;
+}
+
+std::vector<std::string> labels_of(const std::vector<Competitor>& competitors) {
   std::vector<std::string> labels;
-  for (const Group* group : groups) {
-    std::string label = group->label;
-    for (std::size_t each = 0; each < group->settings.size(); ++each) {
-      const Setting& setting = group->settings[each];
-      const bool differs = std::any_of(groups.begin(), groups.end(), [&](const Group* other) {
-        return std::find(other->settings.begin(), other->settings.end(), setting) == other->settings.end();
+  for (const Competitor& competitor : competitors) {
+    std::string label = competitor.peer;
+    const bool is_one_of_several = std::any_of(competitors.begin(), competitors.end(), [&](const Competitor& other) {
+      return other.algorithm != competitor.algorithm;
+    });
+    if (is_one_of_several) label += " " + competitor.algorithm;
+    for (const Setting& setting : competitor.settings) {
+      const bool differs = std::any_of(competitors.begin(), competitors.end(), [&](const Competitor& other) {
+        return std::find(other.settings.begin(), other.settings.end(), setting) == other.settings.end();
       });
       if (differs) label += fmt::format(" {}={}", setting.name, shown(setting.value));
     }
@@ -197,7 +238,7 @@ std::string in_a_line(const Row& row) {
   if (!row.point.values.empty()) text += ", " + to_string(row.point);
   if (row.samples.empty() || row.outcome == Outcome::error || row.outcome == Outcome::skipped)
     return text + fmt::format(": {}: {}", name_of(row.outcome), row.note);
-  const Summary summary = summarize(row.samples);
+  const Summary summary = summarize(row);
   text += fmt::format(": {:.4g} us", summary.median / 1000);
   return row.outcome == Outcome::wrong ? text + fmt::format(", WRONG: {}", row.note) : text;
 }

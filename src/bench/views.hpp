@@ -5,36 +5,54 @@
 #include <string>
 #include <vector>
 
+#include "bench/case.hpp"
 #include "bench/result.hpp"
-#include "bench/runner.hpp"
 #include "bench/table.hpp"
 
 namespace tutti::harness {
 
+// Who is measured: a peer with its algorithm, where that is compared, and its settings.
+struct Competitor {
+  std::string peer;
+  std::string algorithm;
+  std::vector<Setting> settings;
+
+  friend bool operator==(const Competitor&, const Competitor&) = default;
+};
+
+// "openmpi", or with its algorithm and settings where they differ among them: "openmpi ring A=1".
+[[nodiscard]] std::vector<std::string> labels_of(const std::vector<Competitor>& competitors);
+
 class View {
  public:
-  // The columns that these groups need.
-  [[nodiscard]] static View of(const std::vector<Group>& groups);
+  // The columns that these rows need. Launches of one case are one line each, so they are joined before.
   [[nodiscard]] static View of(const std::vector<Row>& rows);
 
-  // Bench, peer, ranks, swept variables, axes; then times in microseconds, rates, and what is to be said of the row.
+  // Bench, peer, ranks, swept variables, axes. A variable or axis with the name of another column is called
+  // env.NAME or axis.NAME.
+  [[nodiscard]] std::vector<Column> identity_columns() const;
+  [[nodiscard]] std::vector<Cell> identity_cells(const Row& row) const;
+  // Without the peer, the algorithm where they have one, and the variables in which these differ.
+  void leave_out_competitors(const std::vector<Competitor>& competitors);
+
+  // These, then times in microseconds, rates, counters, and what is to be said of the row.
   [[nodiscard]] std::vector<Column> columns() const;
   [[nodiscard]] std::vector<Cell> cells(const Row& row) const;
 
-  // The same for cases that were compared: after the axes, for each peer the median, and for all but the first how they
-  // stand to the first.
-  [[nodiscard]] std::vector<Column> columns_compared(const std::vector<std::string>& labels) const;
-  [[nodiscard]] std::vector<Cell> cells_compared(const Compared& compared) const;
-
  private:
-  [[nodiscard]] std::vector<Cell> cells_of_case(const Row& row) const;
-
+  bool has_peer_ = true;
   std::vector<std::string> variables_;
   std::vector<std::string> axes_;
+  std::vector<std::string> counters_;
 };
 
-// "openmpi", or with its settings where they differ among the groups: "openmpi A=1".
-[[nodiscard]] std::vector<std::string> labels_of(const std::vector<const Group*>& groups);
+// A line for each row, with launches joined.
+[[nodiscard]] Table table_of(const std::vector<Row>& rows);
+
+// What is to be known of a row besides its figures; empty where that is nothing. Remarks are warnings, and why it was
+// not measured for longer.
+[[nodiscard]] std::string warnings(const Row& row);
+[[nodiscard]] std::string remarks(const Row& row);
 
 // What a progress line says of a row: "openmpi 2 ranks, bytes=64: 0.42 us".
 [[nodiscard]] std::string in_a_line(const Row& row);

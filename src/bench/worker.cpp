@@ -185,6 +185,8 @@ class Worker {
       if (!order.ok()) return order.status();
       const std::string what = order->value("order", "");
       if (what == "leave") {
+        for (const Declaration* declaration : used_)
+          Session(*connection_, backend_, page_, shares_cores, iteration_).tear_down(*declaration);
         backend_.end();
         return {};
       }
@@ -194,10 +196,7 @@ class Worker {
       }
       if (what != "prepare")
         return {Code::invalid_usage, fmt::format("an order of {}, where prepare or leave was due", in_quotes(what))};
-      Session session(*connection_, backend_, page_, shares_cores);
-      session.resume(iteration_);
-      TUTTI_TRY(session.run_case(*order, benches_));
-      iteration_ = session.iteration();
+      TUTTI_TRY(Session(*connection_, backend_, page_, shares_cores, iteration_).run_case(*order, benches_, used_));
     }
   }
 
@@ -207,8 +206,9 @@ class Worker {
   Place place_;
   std::optional<Connection> connection_;
   SyncPage page_;
+  std::uint64_t iteration_ = 0;  // meetings so far
+  std::vector<const Declaration*> used_;
   std::optional<Watch> watch_;  // ends before what it watches
-  std::uint64_t iteration_ = 0;
 };
 
 }  // namespace

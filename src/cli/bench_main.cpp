@@ -21,8 +21,8 @@ constexpr std::string_view kItself = "itself";
 cli::BenchWorld world_of(std::vector<Bench> benches) {
   cli::BenchWorld world;
   world.benches = std::move(benches);
-  world.peers = {
-      {.name = std::string(kItself), .is_here = true, .about = "this program", .package = "", .missing = ""}};
+  world.peers = {{.name = std::string(kItself), .package = ""}};
+  world.look_for = [](const std::string&) -> Result<std::string> { return std::string("this program"); };
   world.default_peers = kItself;
   std::error_code error;
   const std::filesystem::path program = std::filesystem::read_symlink("/proc/self/exe", error);

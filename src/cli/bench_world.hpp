@@ -16,16 +16,18 @@ namespace tutti::cli {
 
 struct PeerSummary {
   std::string name;
-  bool is_here = false;
-  std::string about;    // "Open MPI 4.1", for the list
-  std::string package;  // what to install where it is not here
-  std::string missing;  // the words for its worker not being here; empty where it is
+  std::string package;  // what has to be installed for it to be built; empty where nothing has
 };
 
 struct BenchWorld {
   std::vector<Bench> benches;
   std::vector<PeerSummary> peers;
   std::string default_peers;  // what --peer is where it is not given
+  // Whether a peer is here: what there is of it, for the list, or else an error that says what is missing. May start a
+  // process, so only peers that are meant are looked for.
+  std::function<Result<std::string>(const std::string& name)> look_for;
+  // What a peer can be forced to. Null where there is no such thing.
+  std::function<std::vector<harness::ForcedAlgorithm>(std::string_view peer, std::string_view bench)> algorithms_of;
   // How a peer that is here is started.
   std::function<harness::PeerProgram(std::string_view name)> program_of;
 };

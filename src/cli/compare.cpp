@@ -1,6 +1,5 @@
 // `tutti compare`: peers or settings side by side, live, in turns; or two runs that are in the store.
-#include <chrono>
-#include <map>
+#include <algorithm>
 #include <memory>
 #include <ostream>
 
@@ -8,29 +7,31 @@
 #include <fmt/format.h>
 
 #include "base/text.hpp"
-#include "bench/statistics.hpp"
-#include "bench/views.hpp"
+#include "bench/comparison.hpp"
 #include "cli/bench_commands.hpp"
 #include "cli/bench_store.hpp"
+#include "cli/fail_on.hpp"
 #include "cli/interrupt.hpp"
 #include "cli/output.hpp"
+#include "cli/progress.hpp"
 #include "cli/sweep_options.hpp"
 
 namespace tutti::cli {
 
 namespace {
 
-using harness::Compared;
-using harness::Outcome;
+using harness::Comparison;
 using harness::Row;
-using harness::Verdict;
 
 struct Options {
   SweepOptions sweep;
   OutputOptions output;
   std::string store;
   std::string fail_on;
+  std::string view = "pairs";
+  std::string baseline;
   std::vector<std::string> runs;
+  bool no_store = false;
 };
 
 Exit misuse(const Context& context, const Status& status) {
@@ -38,127 +39,122 @@ Exit misuse(const Context& context, const Status& status) {
   return Exit::misused;
 }
 
-// "slower:3%": a verdict, and how much of it is too much.
-struct FailOn {
-  Verdict verdict = Verdict::slower;
-  double share = 0;
-};
+Status bad(std::string words) { return {Code::invalid_argument, std::move(words)}; }
 
-Result<std::optional<FailOn>> read_fail_on(const std::string& text) {
-  if (text.empty()) return std::optional<FailOn>();
-  const std::size_t colon = text.find(':');
-  const std::string_view word = std::string_view(text).substr(0, colon);
-  FailOn fail;
-  if (same_name(word, "faster")) fail.verdict = Verdict::faster;
-  const bool is_known = same_name(word, "slower") || same_name(word, "faster");
-  if (is_known && colon != std::string::npos) {
-    std::string_view share = std::string_view(text).substr(colon + 1);
-    const bool has_sign = share.ends_with('%');
-    if (has_sign) share.remove_suffix(1);
-    const harness::Value value = harness::parse_value(share);
-    fail.share = value.is_number() ? value.number() * (has_sign ? 0.01 : 1) : -1;
+// The table that was asked for.
+Result<Table> table_of(const Comparison& comparison, const Options& options) {
+  if (same_name(options.view, "pairs")) return table_of_pairs(comparison);
+  std::size_t baseline = 0;
+  if (!options.baseline.empty()) {
+    const auto found = std::find(comparison.competitors.begin(), comparison.competitors.end(), options.baseline);
+    if (found == comparison.competitors.end()) {
+      std::string known;
+      for (const std::string& name : comparison.competitors) known += (known.empty() ? "" : ", ") + in_quotes(name);
+      return bad(fmt::format("--baseline is {}; there are: {}", in_quotes(options.baseline), known));
+    }
+    baseline = static_cast<std::size_t>(found - comparison.competitors.begin());
   }
-  if (!is_known || fail.share < 0)
-    return Status(
-        Code::invalid_argument,
-        fmt::format("--fail-on is {}; it takes slower or faster, with a share such as slower:3%", in_quotes(text)));
-  return std::optional(fail);
+  return table_of_best(comparison, baseline);
 }
 
-bool is_hit(const FailOn& fail, const harness::Ratio& ratio) {
-  if (ratio.verdict != fail.verdict) return false;
-  const double beyond = fail.verdict == Verdict::slower ? 1 / ratio.ratio - 1 : ratio.ratio - 1;
-  return beyond > fail.share;
+Status check_options(const Options& options) {
+  if (!same_name(options.view, "pairs") && !same_name(options.view, "best"))
+    return bad(fmt::format("--view is {}; it takes pairs or best", in_quotes(options.view)));
+  if (!options.baseline.empty() && !same_name(options.view, "best"))
+    return bad("--baseline is for --view best; pairs are with the first of the peers");
+  return check_output(options.output);
 }
 
-struct Counted {
-  std::map<Verdict, int> verdicts;
-  int num_bad = 0;
-  int num_hits = 0;
-};
-
-std::string in_words(const Counted& counted) {
-  std::string text;
-  for (const Verdict verdict : {Verdict::faster, Verdict::same, Verdict::slower, Verdict::undecided}) {
-    const auto found = counted.verdicts.find(verdict);
-    if (found != counted.verdicts.end())
-      text += fmt::format("{}{} {}", text.empty() ? "" : ", ", found->second, name_of(verdict));
-  }
-  if (counted.num_bad > 0) text += fmt::format("{}{} not compared", text.empty() ? "" : ", ", counted.num_bad);
-  return text.empty() ? "nothing was compared" : text;
-}
-
-Exit conclude(const Counted& counted, const Context& context) {
-  context.error << in_words(counted) << "\n";
-  return counted.num_bad > 0 || counted.num_hits > 0 ? Exit::found_wrong : Exit::done;
+// Shows it, and tells how it came out.
+Exit conclude(const Comparison& comparison, const std::optional<FailOn>& fail_on, const Options& options,
+              const Context& context) {
+  const Result<Table> table = table_of(comparison, options);
+  if (!table.ok()) return misuse(context, table.status());
+  const Status written = write_output(rendered(*table, options.output), options.output, context);
+  if (!written.ok()) return misuse(context, written);
+  const Account account = account_of(comparison, fail_on);
+  context.error << account.in_words() << "\n";
+  const bool nothing = account.verdicts.empty();
+  return nothing || account.num_bad > 0 || account.num_hits > 0 ? Exit::found_wrong : Exit::done;
 }
 
 // --- live
 
+Status check_plan(const Plan& plan) {
+  const auto of_first_ranks = std::count_if(plan.groups.begin(), plan.groups.end(), [&](const harness::Group& group) {
+    return group.num_ranks == plan.groups.front().num_ranks;
+  });
+  if (of_first_ranks < 2) return bad("there is only one to compare; --peer a,b or --env NAME=a,b gives more");
+  if (plan.runner.launches > 1 &&
+      !harness::median_bounds(static_cast<std::uint64_t>(plan.runner.launches), harness::kConfidence))
+    return bad(
+        fmt::format("--launches is {}; that is too few for an interval over launches. It takes 6 and more, or 1 "
+                    "for one over rounds",
+                    plan.runner.launches));
+  return {};
+}
+
 Exit compare_live(const Options& options, const BenchWorld& world, const Context& context) {
-  Result<Plan> plan = make_plan(options.sweep, world);
+  SweepOptions sweep = options.sweep;
+  if (sweep.launches.empty()) sweep.launches = "7";
+  Result<Plan> plan = make_plan(sweep, world);
   if (!plan.ok()) return misuse(context, plan.status());
   const Result<std::optional<FailOn>> fail_on = read_fail_on(options.fail_on);
   if (!fail_on.ok()) return misuse(context, fail_on.status());
-  if (const Status ready = check_output(options.output); !ready.ok()) return misuse(context, ready);
-  std::vector<const harness::Group*> first;
-  for (const harness::Group& group : plan->groups)
-    if (group.num_ranks == plan->groups.front().num_ranks) first.push_back(&group);
-  if (first.size() < 2)
-    return misuse(context,
-                  {Code::invalid_argument, "there is only one to compare; --peer a,b or --env NAME=a,b gives more"});
-  if (plan->runner.launches != 1)
-    return misuse(context,
-                  {Code::invalid_argument, "--launches is for tutti run; groups that are compared stay alive"});
-  // Pairs of rounds are what is counted, so there have to be enough of them.
-  plan->runner.measure.least_rounds = 30;
+  if (const Status fits = check_plan(*plan); !fits.ok()) return misuse(context, fits);
   context.error << plan->announcement() << ", side by side\n" << std::flush;
   if (options.sweep.dry_run) {
     context.out << list_of(*plan);
     return Exit::done;
   }
+  std::optional<harness::Store> store;
+  std::int64_t run = 0;
+  if (!options.no_store) {
+    const Result<std::string> path = store_path(options.store, context.environment);
+    if (!path.ok()) return misuse(context, path.status());
+    Result<harness::Store> opened = harness::Store::open(*path);
+    if (!opened.ok()) return misuse(context, opened.status());
+    harness::Run noted = run_of(*plan, context.arguments);
+    noted.is_paired = true;
+    const Result<std::int64_t> begun = opened->begin(noted);
+    if (!begun.ok()) return misuse(context, begun.status());
+    run = *begun;
+    store = std::move(*opened);
+    context.error << fmt::format("run {} in {}\n", run, *path) << std::flush;
+  }
+
   const Interrupt interrupt;
   plan->runner.measure.is_interrupted = Interrupt::has_come;
+  // What all launches together have is what one would have.
+  const auto launches = static_cast<std::uint64_t>(plan->runner.launches);
+  harness::Budget& budget = plan->runner.measure.budget;
+  budget.seconds /= static_cast<double>(launches);
+  budget.least_rounds = std::max<std::uint64_t>(5, 30 / launches);
   harness::Runner runner(plan->runner, plan->programs, context.environment.block());
-  const harness::View view = harness::View::of(plan->groups);
-  Table table(view.columns_compared(harness::labels_of(first)));
-  Counted counted;
-  const Status ended = runner.compare(plan->sweep.bench, plan->groups, [&](const Compared& compared) -> Status {
-    table.add_row(view.cells_compared(compared));
-    for (std::size_t each = 1; each < compared.rows.size(); ++each) {
-      const auto& ratio = compared.against[each];
-      if (!ratio && compared.rows[each].outcome != Outcome::skipped) ++counted.num_bad;
-      if (!ratio) continue;
-      ++counted.verdicts[ratio->verdict];
-      if (*fail_on && is_hit(**fail_on, *ratio)) ++counted.num_hits;
-    }
+  Progress progress(context, plan->num_cases(), 0, 0);
+  std::vector<Row> rows;
+  const Status ended = runner.compare(plan->sweep.bench, plan->groups, [&](const Row& row) -> Status {
+    if (store) TUTTI_TRY(store->add(run, row));
+    rows.push_back(row);
+    progress.note(row);
     return {};
   });
-  const Status written = write_output(rendered(table, options.output), options.output, context);
-  if (!written.ok()) return misuse(context, written);
   if (!ended.ok()) return misuse(context, ended);
-  if (Interrupt::has_come()) {
-    context.error << "interrupted\n";
+  const bool is_whole = !Interrupt::has_come();
+  if (store && is_whole)
+    if (const Status completed = store->complete(run); !completed.ok()) return misuse(context, completed);
+  if (rows.empty()) {
+    context.error << "interrupted before anything was compared\n";
     return static_cast<Exit>(130);
   }
-  return conclude(counted, context);
+  const Exit exit = conclude(Comparison::of_peers(harness::join_launches(rows), true, !plan->sweep.algorithms.empty()),
+                             *fail_on, options, context);
+  if (is_whole) return exit;
+  context.error << fmt::format("interrupted: {} of {} rows are there\n", rows.size(), plan->num_cases());
+  return static_cast<Exit>(130);
 }
 
 // --- from the store
-
-// Of samples that were not taken in turns: the median's intervals against each other, which is cautious.
-std::optional<harness::Ratio> unpaired(const Row& a, const Row& b) {
-  if (a.samples.empty() || b.samples.empty()) return std::nullopt;
-  const harness::Summary of_a = harness::summarize(a.samples);
-  const harness::Summary of_b = harness::summarize(b.samples);
-  harness::Ratio ratio;
-  ratio.ratio = of_b.median / of_a.median;
-  if (!of_a.interval || !of_b.interval) return ratio;
-  ratio.interval =
-      harness::Interval{of_b.interval->low / of_a.interval->high, of_b.interval->high / of_a.interval->low};
-  ratio.verdict = harness::verdict_of(ratio);
-  return ratio;
-}
 
 Exit compare_runs(const Options& options, const Context& context) {
   const Result<std::string> path = store_path(options.store, context.environment);
@@ -168,34 +164,23 @@ Exit compare_runs(const Options& options, const Context& context) {
   Result<harness::Store> store = harness::Store::open_to_read(*path);
   if (!store.ok()) return misuse(context, store.status());
   std::vector<std::vector<Row>> rows;
-  std::vector<std::string> labels;
+  std::vector<std::string> names;
+  std::vector<harness::Run> runs;
   for (const std::string& name : options.runs) {
     const Result<harness::Run> run = store->find(name);
     if (!run.ok()) return misuse(context, run.status());
-    Result<std::vector<Row>> of_run = store->rows_of(run->id);
+    const Result<std::vector<Row>> of_run = store->rows_of(run->id);
     if (!of_run.ok()) return misuse(context, of_run.status());
-    rows.push_back(std::move(*of_run));
-    labels.push_back(fmt::format("run {}", run->id));
+    rows.push_back(harness::join_launches(*of_run));
+    names.push_back(fmt::format("run {}", run->id));
+    runs.push_back(*run);
   }
-  const harness::View view = harness::View::of(rows[0]);
-  Table table(view.columns_compared(labels));
-  Counted counted;
-  for (const Row& first : rows[0]) {
-    const auto second = std::find_if(rows[1].begin(), rows[1].end(),
-                                     [&](const Row& row) { return harness::key_of(row) == harness::key_of(first); });
-    if (second == rows[1].end()) continue;
-    Compared compared{.rows = {first, *second}, .against = {std::nullopt, unpaired(*second, first)}};
-    table.add_row(view.cells_compared(compared));
-    if (!compared.against[1]) {
-      ++counted.num_bad;
-      continue;
-    }
-    ++counted.verdicts[compared.against[1]->verdict];
-    if (*fail_on && is_hit(**fail_on, *compared.against[1])) ++counted.num_hits;
-  }
-  const Status written = write_output(rendered(table, options.output), options.output, context);
-  if (!written.ok()) return misuse(context, written);
-  return conclude(counted, context);
+  for (const auto& [what, member] :
+       {std::pair("machine", &harness::Run::machine), std::pair("Tutti", &harness::Run::tutti)})
+    if (runs[0].*member != runs[1].*member)
+      context.error << fmt::format("they differ in {}: {} and {}\n", what, runs[0].*member, runs[1].*member);
+  if (runs[0].id == runs[1].id) context.error << "both are the same run\n";
+  return conclude(Comparison::of_runs(rows[0], rows[1], names), *fail_on, options, context);
 }
 
 }  // namespace
@@ -206,20 +191,29 @@ Command compare_command(const BenchWorld& world) {
           .examples =
               "tutti compare --bench all_reduce --peer openmpi,mpich -a num_ranks=2 -a bytes=8:1M:x8\n"
               "tutti compare --peer openmpi --env OMPI_MCA_coll_tuned_allreduce_algorithm=3,4 -a bytes=64K\n"
+              "tutti compare --peer tutti,openmpi -a algorithm=default,all --view best -a bytes=64K\n"
+              "tutti compare --peer all --view best --baseline openmpi\n"
               "tutti compare 3 last --fail-on slower:3%",
           .define = [&world](CLI::App& app) -> Run {
             const auto options = std::make_shared<Options>();
             app.add_option("runs", options->runs, "Two runs of the store, by number, or last")->type_name("RUN RUN");
             add_sweep_options(app, options->sweep);
+            app.add_option("--view", options->view, "Pairs with the first, or one line a case with the best of all")
+                ->type_name("pairs|best")
+                ->capture_default_str();
+            app.add_option("--baseline", options->baseline,
+                           "What --view best compares the best with, instead of the first")
+                ->type_name("NAME");
             app.add_option("--fail-on", options->fail_on, "Exit with 1 where a verdict is that, by more than the share")
                 ->type_name("slower:3%");
             app.add_option("--store", options->store, "The file that keeps results")->type_name("FILE");
+            app.add_flag("--no-store", options->no_store, "Keep nothing")->excludes("--store");
             add_output_options(app, options->output);
             return [options, &world](const Context& context) {
+              if (const Status fits = check_options(*options); !fits.ok()) return misuse(context, fits);
               if (options->runs.empty()) return compare_live(*options, world, context);
               if (options->runs.size() == 2) return compare_runs(*options, context);
-              return misuse(context, {Code::invalid_argument,
-                                      fmt::format("{} runs were named; two are compared", options->runs.size())});
+              return misuse(context, bad(fmt::format("{} runs were named; two are compared", options->runs.size())));
             };
           }};
 }

@@ -46,9 +46,28 @@ Table list_benches(const BenchWorld& world) {
 }
 
 Table list_peers(const BenchWorld& world) {
-  Table table({{"peer"}, {"here"}, {"about"}, {"package"}});
+  Table table({{"peer"}, {"here"}, {"about", 80}, {"package"}});
+  for (const PeerSummary& peer : world.peers) {
+    const Result<std::string> found = world.look_for(peer.name);
+    table.add_row({peer.name, found.ok(), found.ok() ? *found : std::string(found.status().message()),
+                   peer.package.empty() ? Cell() : Cell(peer.package)});
+  }
+  return table;
+}
+
+Table list_algorithms(const BenchWorld& world) {
+  Table table({{"peer"}, {"bench"}, {"algorithm"}, {"ranks"}, {"settings", 120}});
+  if (!world.algorithms_of) return table;
   for (const PeerSummary& peer : world.peers)
-    table.add_row({peer.name, peer.is_here, peer.about, peer.package.empty() ? Cell() : Cell(peer.package)});
+    for (const Bench& bench : world.benches) {
+      const std::string& name = bench.declaration().name;
+      for (const harness::ForcedAlgorithm& algorithm : world.algorithms_of(peer.name, name)) {
+        std::string settings;
+        for (const harness::Setting& setting : algorithm.settings)
+          settings += fmt::format("{}{}={}", settings.empty() ? "" : " ", setting.name, harness::shown(setting.value));
+        table.add_row({peer.name, name, algorithm.name, std::string(name_of(algorithm.ranks)), settings});
+      }
+    }
   return table;
 }
 
@@ -70,16 +89,17 @@ Exit list(const Options& options, const BenchWorld& world, const Context& contex
   std::optional<Table> table;
   if (same_name(options.what, "benches")) table = list_benches(world);
   if (same_name(options.what, "peers")) table = list_peers(world);
+  if (same_name(options.what, "algorithms")) table = list_algorithms(world);
   if (same_name(options.what, "runs")) {
     Result<Table> runs = list_runs(options, context);
     if (!runs.ok()) return misuse("list", context, runs.status());
     table = std::move(*runs);
   }
   if (!table)
-    return misuse(
-        "list", context,
-        {Code::invalid_argument,
-         fmt::format("there is no list of {}; there is one of benches, peers and runs", in_quotes(options.what))});
+    return misuse("list", context,
+                  {Code::invalid_argument,
+                   fmt::format("there is no list of {}; there is one of benches, peers, algorithms and runs",
+                               in_quotes(options.what))});
   const Status written = write_output(render(*table, options.output.format), options.output, context);
   return written.ok() ? Exit::done : misuse("list", context, written);
 }
@@ -95,10 +115,7 @@ Exit show(const Options& options, const Context& context) {
   if (!rows.ok()) return misuse("show", context, rows.status());
   context.error << fmt::format("run {}, {}{}: {}\n{}\n", run->id, run->begun, run->is_complete ? "" : ", not complete",
                                run->command, run->machine);
-  const harness::View view = harness::View::of(*rows);
-  Table table(view.columns());
-  for (const harness::Row& row : *rows) table.add_row(view.cells(row));
-  const Status written = write_output(rendered(table, options.output), options.output, context);
+  const Status written = write_output(rendered(harness::table_of(*rows), options.output), options.output, context);
   return written.ok() ? Exit::done : misuse("show", context, written);
 }
 
@@ -106,11 +123,13 @@ Exit show(const Options& options, const Context& context) {
 
 Command list_command(const BenchWorld& world) {
   return {.name = "list",
-          .summary = "List the benches, the peers, or the runs that were kept",
-          .examples = "tutti list benches\ntutti list peers\ntutti list runs --format csv",
+          .summary = "List the benches, the peers, what forces each of their algorithms, or the runs that were kept",
+          .examples = "tutti list benches\ntutti list peers\ntutti list algorithms\ntutti list runs --format csv",
           .define = [&world](CLI::App& app) -> Run {
             const auto options = std::make_shared<Options>();
-            app.add_option("what", options->what, "benches, peers or runs")->type_name("WHAT")->capture_default_str();
+            app.add_option("what", options->what, "benches, peers, algorithms or runs")
+                ->type_name("WHAT")
+                ->capture_default_str();
             app.add_option("--store", options->store, "The file that keeps results")->type_name("FILE");
             add_output_options(app, options->output);
             return [options, &world](const Context& context) { return list(*options, world, context); };

@@ -15,13 +15,13 @@
 
 int main(int argc, char** argv) try {
   namespace cli = tutti::cli;
-  const cli::BenchWorld world = cli::peer_world();
+  const tutti::Environment environment = tutti::Environment::of_this_process();
+  const cli::BenchWorld world = cli::peer_world(environment);
   const std::array commands{
       cli::algorithms_command(), cli::compare_command(world), cli::demo_command(),     cli::launch_command(),
       cli::list_command(world),  cli::prove_command(),        cli::run_command(world), cli::schedule_command(),
       cli::show_command(world),  cli::variables_command(),
   };
-  const tutti::Environment environment = tutti::Environment::of_this_process();
   const std::vector<std::string> arguments(argv + (argc > 0 ? 1 : 0), argv + argc);
   const cli::Context context{environment, std::cout, std::cerr, arguments};
   return static_cast<int>(cli::run_program(commands, arguments, context));

@@ -3,23 +3,45 @@
 #include <fmt/format.h>
 
 #include "peers/collectives.hpp"
+#include "peers/probe.hpp"
 #include "peers/registry.hpp"
 
 namespace tutti::cli {
 
-BenchWorld peer_world() {
+namespace {
+
+Result<std::string> look_for(const std::string& name, const Result<std::string>& folder,
+                             const Environment& environment) {
+  const Result<const peers::PeerRow*> row = peers::find_peer(name);
+  if (!row.ok()) return row.status();
+  if (!folder.ok()) return folder.status();
+  const Result<std::string> worker = peers::worker_of(**row, *folder);
+  if (!worker.ok()) return worker.status();
+  TUTTI_TRY(harness::find_launcher((*row)->launcher));
+  if (!(*row)->is_probed) return fmt::format("started by {}", name_of((*row)->launcher));
+  Result<std::string> found = peers::probe(*worker, environment.block());
+  if (found.ok()) return found;
+  return Status(Code::unsupported, fmt::format("peer {} cannot run here: {}", name, found.status().message()));
+}
+
+std::vector<harness::ForcedAlgorithm> algorithms_of(std::string_view peer, std::string_view bench) {
+  const Result<const peers::PeerRow*> row = peers::find_peer(peer);
+  const std::optional<peers::Collective> collective = peers::collective_from_name(bench);
+  if (!row.ok() || !collective) return {};
+  return peers::algorithms_of(**row, *collective);
+}
+
+}  // namespace
+
+BenchWorld peer_world(const Environment& environment) {
   BenchWorld world;
   world.benches = peers::collective_benches(nullptr);
-  const Result<std::string> folder = peers::worker_folder();
-  for (const peers::PeerRow& row : peers::all_peers()) {
-    const Status worker = folder.ok() ? peers::worker_of(row, *folder).status() : folder.status();
-    world.peers.push_back({.name = std::string(row.name),
-                           .is_here = worker.ok() && harness::find_launcher(row.launcher).ok(),
-                           .about = fmt::format("started by {}", name_of(row.launcher)),
-                           .package = std::string(row.package),
-                           .missing = std::string(worker.message())});
-  }
+  for (const peers::PeerRow& row : peers::all_peers())
+    world.peers.push_back({.name = std::string(row.name), .package = std::string(row.package)});
   world.default_peers = "tutti";
+  const Result<std::string> folder = peers::worker_folder();
+  world.look_for = [folder, &environment](const std::string& name) { return look_for(name, folder, environment); };
+  world.algorithms_of = algorithms_of;
   world.program_of = [folder](std::string_view name) {
     const Result<const peers::PeerRow*> row = peers::find_peer(name);
     harness::PeerProgram program{.name = std::string(name), .program = {}, .launcher = harness::Launcher::local};
@@ -27,6 +49,7 @@ BenchWorld peer_world() {
     const Result<std::string> worker = peers::worker_of(**row, *folder);
     if (worker.ok()) program.program = {*worker};
     program.launcher = (*row)->launcher;
+    program.is_bound = (*row)->is_bound;
     return program;
   };
   return world;

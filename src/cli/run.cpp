@@ -1,12 +1,11 @@
 // `tutti run`: runs a sweep and keeps what it gives.
-#include <chrono>
+#include <algorithm>
 #include <memory>
 #include <ostream>
 #include <set>
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include "base/text.hpp"
 #include "bench/views.hpp"
@@ -14,6 +13,7 @@
 #include "cli/bench_store.hpp"
 #include "cli/interrupt.hpp"
 #include "cli/output.hpp"
+#include "cli/progress.hpp"
 #include "cli/sweep_options.hpp"
 
 namespace tutti::cli {
@@ -34,34 +34,6 @@ Exit misuse(const Context& context, const Status& status) {
   context.error << "tutti run: " << status.to_string() << "\n'tutti run --help' tells more\n";
   return Exit::misused;
 }
-
-// Rows as they come: kept, shown and counted.
-class Progress {
- public:
-  Progress(const Context& context, std::size_t num_cases, std::size_t num_done)
-      : context_(context), num_cases_(num_cases), num_done_(num_done), first_(num_done) {}
-
-  void note(const Row& row) {
-    ++num_done_;
-    if (row.outcome == harness::Outcome::error || row.outcome == harness::Outcome::wrong) ++num_bad_;
-    if (!is_terminal_) return;
-    const std::chrono::duration<double> spent = std::chrono::steady_clock::now() - begin_;
-    const double left = spent.count() / static_cast<double>(num_done_ - first_) *
-                        static_cast<double>(num_cases_ - std::min(num_done_, num_cases_));
-    context_.error << fmt::format("[{}/{}, {:.0f} s left] {}\n", num_done_, num_cases_, left, in_a_line(row));
-  }
-  [[nodiscard]] std::size_t num_bad() const { return num_bad_; }
-  [[nodiscard]] std::size_t num_done() const { return num_done_; }
-
- private:
-  const Context& context_;
-  std::size_t num_cases_;
-  std::size_t num_done_;
-  std::size_t first_;
-  std::size_t num_bad_ = 0;
-  bool is_terminal_ = ::isatty(STDERR_FILENO) != 0;
-  std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
-};
 
 // A run in the store: a new one, or the one that is resumed.
 struct Kept {
@@ -121,7 +93,8 @@ Exit run(const Options& options, const BenchWorld& world, const Context& context
 
   const Interrupt interrupt;
   plan->runner.measure.is_interrupted = Interrupt::has_come;
-  Progress progress(context, plan->num_cases(), kept->done.size());
+  const auto num_bad = static_cast<std::size_t>(std::count_if(kept->rows.begin(), kept->rows.end(), is_bad));
+  Progress progress(context, plan->num_cases(), kept->done.size(), num_bad);
   harness::Runner runner(plan->runner, plan->programs, context.environment.block());
   const Status ended = runner.run(plan->sweep.bench, plan->groups, kept->done, [&](const Row& row) -> Status {
     if (kept->store) TUTTI_TRY(kept->store->add(kept->run, row));
@@ -134,10 +107,7 @@ Exit run(const Options& options, const BenchWorld& world, const Context& context
     const Status completed = kept->store->complete(kept->run);
     if (!completed.ok()) context.error << "tutti run: " << completed.to_string() << "\n";
   }
-  const harness::View view = harness::View::of(plan->groups);
-  Table table(view.columns());
-  for (const Row& row : kept->rows) table.add_row(view.cells(row));
-  const Status written = write_output(rendered(table, options.output), options.output, context);
+  const Status written = write_output(rendered(harness::table_of(kept->rows), options.output), options.output, context);
   if (kept->store) context.error << fmt::format("run {} in {}\n", kept->run, kept->path);
   if (!written.ok()) return misuse(context, written);
   if (!ended.ok()) return misuse(context, ended);
@@ -162,6 +132,7 @@ Command run_command(const BenchWorld& world) {
           "tutti run --bench all_reduce --peer openmpi,mpich -a num_ranks=2 -a bytes=8:16M:x8\n"
           "tutti run --bench all_reduce --peer openmpi --env OMPI_MCA_coll_tuned_use_dynamic_rules=1 --env "
           "OMPI_MCA_coll_tuned_allreduce_algorithm=unset,1,3,4,6\n"
+          "tutti run --bench all_gather --peer openmpi,mpich -a algorithm=default,all -a bytes=64K\n"
           "tutti run --peer all -a bytes=1K,1M --format csv -o results.csv\n"
           "tutti run --sweep nightly.toml --resume",
       .define = [&world](CLI::App& app) -> Run {

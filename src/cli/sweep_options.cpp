@@ -10,6 +10,7 @@
 #include "base/text.hpp"
 #include "base/units.hpp"
 #include "bench/declaration.hpp"
+#include "cli/algorithm_options.hpp"
 #include "cli/sweep_file.hpp"
 
 namespace tutti::cli {
@@ -49,7 +50,7 @@ Status find_peers(const std::string& asked, const BenchWorld& world, Sweep& swee
   for (const std::string_view each : split(asked, ',')) {
     if (same_name(each, "all")) {
       for (const PeerSummary& peer : world.peers)
-        if (peer.is_here && peer.name != "null") sweep.peers.push_back(peer.name);
+        if (peer.name != "null" && world.look_for(peer.name).ok()) sweep.peers.push_back(peer.name);
       continue;
     }
     const auto found = std::find_if(world.peers.begin(), world.peers.end(),
@@ -57,7 +58,8 @@ Status find_peers(const std::string& asked, const BenchWorld& world, Sweep& swee
     if (found == world.peers.end())
       return bad(fmt::format("--peer has {}, which is none; the nearest is '{}', and all that are here is 'all'",
                              in_quotes(each), nearest_name(each, names)));
-    if (!found->missing.empty()) return bad(found->missing);
+    const Result<std::string> here = world.look_for(found->name);
+    if (!here.ok()) return here.status();
     sweep.peers.push_back(found->name);
   }
   return {};
@@ -112,7 +114,8 @@ Status no_such_axis(const char* option, const std::string& name, const Sweep& sw
       fmt::format("{} names {}, which is no axis of {}; there are: {}", option, in_quotes(name), sweep.bench, known));
 }
 
-Status override_axis(const std::string& text, Sweep& sweep) {
+Status override_axis(const std::string& text, const BenchWorld& world, Sweep& sweep,
+                     std::vector<AlgorithmWords>& algorithms) {
   const Result<Scoped> parts = scoped("-a", text, sweep);
   if (!parts.ok()) return parts.status();
   Result<std::vector<Value>> values = harness::parse_values(parts->values);
@@ -120,6 +123,11 @@ Status override_axis(const std::string& text, Sweep& sweep) {
   if (same_name(parts->name, "num_ranks")) {
     if (!parts->peer.empty()) return bad("-a num_ranks is for all peers");
     return set_num_ranks(*values, sweep);
+  }
+  if (is_algorithm_axis(parts->name, sweep, world)) {
+    AlgorithmWords& words = algorithms.emplace_back(AlgorithmWords{parts->peer, {}});
+    for (const Value& value : *values) words.words.push_back(value.text());
+    return {};
   }
   Axis* axis = find_axis(sweep, parts->name);
   if (axis == nullptr) return no_such_axis("-a", parts->name, sweep);
@@ -137,8 +145,10 @@ Status add_skip(const std::string& text, Sweep& sweep) {
   Result<std::vector<Value>> values = harness::parse_values(parts->values);
   if (!values.ok()) return values.status().with_context(fmt::format("--skip {}", parts->name));
   const Axis* axis = find_axis(sweep, parts->name);
-  if (axis == nullptr) return no_such_axis("--skip", parts->name, sweep);
-  sweep.rules.emplace_back([name = axis->name, values = std::move(*values)](const harness::Point& point, int) {
+  const bool is_algorithm = !sweep.algorithms.empty() && same_name(parts->name, harness::kAlgorithmAxis);
+  if (axis == nullptr && !is_algorithm) return no_such_axis("--skip", parts->name, sweep);
+  sweep.rules.emplace_back([name = axis == nullptr ? std::string(harness::kAlgorithmAxis) : axis->name,
+                            values = std::move(*values)](const harness::Point& point, int) {
     const Value* value = point.find(name);
     const bool hit = value != nullptr && std::find(values.begin(), values.end(), *value) != values.end();
     return hit ? std::string("asked to be skipped") : std::string();
@@ -193,8 +203,10 @@ Status read_runner(const SweepOptions& options, harness::RunnerOptions& runner) 
   const Result<std::int64_t> least = read_count("--least-samples", options.least_samples, 1, 1'000'000);
   if (!least.ok()) return least.status();
   runner.measure.budget.least_samples = static_cast<std::uint64_t>(*least);
-  runner.measure.budget.most_samples = std::max<std::uint64_t>(10'000, runner.measure.budget.least_samples);
-  const Result<std::int64_t> launches = read_count("--launches", options.launches, 1, 10'000);
+  runner.measure.budget.most_samples =
+      std::max(runner.measure.budget.most_samples, runner.measure.budget.least_samples);
+  const Result<std::int64_t> launches =
+      read_count("--launches", options.launches.empty() ? "1" : options.launches, 1, 10'000);
   if (!launches.ok()) return launches.status();
   runner.launches = static_cast<int>(*launches);
   const Result<std::int64_t> seed = read_count("--seed", options.seed, 0, INT64_MAX);
@@ -248,7 +260,8 @@ void add_sweep_options(CLI::App& app, SweepOptions& options) {
   app.add_option("--bench", options.bench, "What is measured; 'tutti list benches' has all")->type_name("NAME");
   app.add_option("--peer", options.peers, "Who does it: names with commas between, or all that are here")
       ->type_name("NAMES");
-  repeated(app.add_option("-a,--axis", options.axes, "Values of an axis: num_ranks=2,4, bytes=8:64M:x4, PEER:NAME=…")
+  repeated(app.add_option("-a,--axis", options.axes,
+                          "Values of an axis: num_ranks=2,4, bytes=8:64M:x4, algorithm=all, PEER:NAME=…")
                ->type_name("NAME=VALUES"));
   repeated(app.add_option("--skip", options.skips, "Leaves out these values of an axis")->type_name("NAME=VALUES"));
   repeated(app.add_option("--env", options.env, "Values of a variable; each starts processes of its own. unset is one")
@@ -267,9 +280,7 @@ void add_sweep_options(CLI::App& app, SweepOptions& options) {
   app.add_option("--least-samples", options.least_samples, "But so many at least")
       ->type_name("N")
       ->capture_default_str();
-  app.add_option("--launches", options.launches, "Starts every group so many times")
-      ->type_name("N")
-      ->capture_default_str();
+  app.add_option("--launches", options.launches, "Starts every group so many times [1, to compare 7]")->type_name("N");
   app.add_option("--launcher", options.launcher, "Instead of the peer's own: local, mpirun.openmpi, mpirun.mpich, srun")
       ->type_name("NAME");
   app.add_option("--bind", options.bind,
@@ -314,7 +325,9 @@ Result<Plan> make_plan(const SweepOptions& given, const BenchWorld& world) {
   sweep.environment = (*bench)->environment;
   sweep.rules = (*bench)->rules;
   TUTTI_TRY(find_peers(options.peers.empty() ? world.default_peers : options.peers, world, sweep));
-  for (const std::string& text : options.axes) TUTTI_TRY(override_axis(text, sweep));
+  std::vector<AlgorithmWords> algorithms;
+  for (const std::string& text : options.axes) TUTTI_TRY(override_axis(text, world, sweep, algorithms));
+  TUTTI_TRY(set_algorithms(algorithms, world, sweep));
   for (const std::string& text : options.skips) TUTTI_TRY(add_skip(text, sweep));
   for (const std::string& text : options.env) TUTTI_TRY(add_environment(harness::parse_env(text), sweep));
   for (const std::string& text : options.env_zip) TUTTI_TRY(add_environment(harness::parse_env_zip(text), sweep));

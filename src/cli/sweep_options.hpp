@@ -28,7 +28,7 @@ struct SweepOptions {
   std::string budget = "1s";
   std::string precision = "2%";
   std::string least_samples = "20";
-  std::string launches = "1";
+  std::string launches;
   std::string launcher;
   std::string bind = "core";
   std::string limit = "60s";

@@ -7,7 +7,6 @@
 #include <fmt/format.h>
 
 #include "base/text.hpp"
-#include "bench/session.hpp"
 #include "peers/known_data.hpp"
 #include "peers/registry.hpp"
 
@@ -82,15 +81,15 @@ std::string why_not(Collective collective, const Asked& asked, int num_ranks) {
 // --- the body
 
 template <typename T>
-T known(const std::optional<T>& value, std::string_view axis, const std::string& word) {
-  if (!value) throw harness::CaseEnded{fmt::format("axis {} is {}, which is none", axis, in_quotes(word))};
+T known(const State& state, const std::optional<T>& value, std::string_view axis) {
+  if (!value) state.fail(fmt::format("axis {} is {}, which is none", axis, in_quotes(state.word(axis))));
   return *value;
 }
 
 std::int64_t within(const State& state, std::string_view axis, std::int64_t least, std::int64_t most) {
   const std::int64_t value = state.integer(axis);
   if (value < least || value > most)
-    throw harness::CaseEnded{fmt::format("axis {} is {}; it goes from {} to {}", axis, value, least, most)};
+    state.fail(fmt::format("axis {} is {}; it goes from {} to {}", axis, value, least, most));
   return value;
 }
 
@@ -99,8 +98,8 @@ Request request_in(const State& state, Collective collective, int num_ranks) {
   request.collective = collective;
   if (collective == Collective::barrier) return request;
   constexpr std::int64_t kMostBytes = std::int64_t{1} << 40;
-  request.type = known(type_from_name(state.word("type")), "type", state.word("type"));
-  if (reduces(collective)) request.op = known(op_from_name(state.word("op")), "op", state.word("op"));
+  request.type = known(state, type_from_name(state.word("type")), "type");
+  if (reduces(collective)) request.op = known(state, op_from_name(state.word("op")), "op");
   if (has_root(collective)) request.root = static_cast<int>(within(state, "root", 0, num_ranks - 1));
   request.in_place = within(state, "in_place", 0, 1) != 0;
   request.count = count_of(collective, request.type, within(state, "bytes", 0, kMostBytes), num_ranks);
@@ -127,17 +126,27 @@ void measure(Peer& peer, Collective collective, State& state, Context& context) 
   // Peers differ on what they make of nothing.
   if (request.count == 0 && collective != Collective::barrier) return state.skip("bytes hold no element");
   Result<KnownData> data = KnownData::make(request, context.rank(), context.num_ranks());
-  if (!data.ok()) throw harness::CaseEnded{data.status().to_string()};
-  data->reset();
+  if (!data.ok()) state.fail(data.status().to_string());
   const Result<Operation> operation = peer.prepare(request);
   if (!operation.ok()) {
     const Status status = operation.status();
-    if (status.code() != Code::unsupported) throw harness::CaseEnded{status.to_string()};
+    if (status.code() != Code::unsupported) state.fail(status.to_string());
     return state.skip(status.message());
   }
   tell_sizes(state, request, context.num_ranks());
-  if (peer.gives_results()) state.set_check([&] { data->reset(); }, [&] { return data->verdict(operation->output); });
+  const auto load = [&] {
+    data->reset();
+    if (operation->load) operation->load();
+  };
+  load();
+  // A barrier has no result that could be looked at.
+  if (peer.gives_results() && operation->is_exact && collective != Collective::barrier)
+    state.set_check(load, [&] {
+      if (operation->store) operation->store();
+      return data->verdict(operation->output);
+    });
   state.exec(operation->run);
+  if (operation->device_microseconds) state.counter("device_us", operation->device_microseconds());
   const std::string ran = peer.ran(request);
   if (!ran.empty()) state.set_ran(ran);
   for (const harness::Setting& setting : peer.settings()) {

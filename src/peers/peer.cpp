@@ -2,6 +2,7 @@
 
 #include <array>
 
+#include "base/text.hpp"
 #include "peers/collectives.hpp"
 
 namespace tutti::peers {
@@ -27,6 +28,11 @@ const Row& row_of(Collective collective) { return kRows[static_cast<std::size_t>
 }  // namespace
 
 std::string_view name_of(Collective collective) { return row_of(collective).name; }
+std::optional<Collective> collective_from_name(std::string_view name) {
+  for (std::size_t each = 0; each < kRows.size(); ++each)
+    if (same_name(kRows[each].name, name)) return static_cast<Collective>(each);
+  return std::nullopt;
+}
 bool has_blocks(Collective collective) { return row_of(collective).has_blocks; }
 bool reduces(Collective collective) { return row_of(collective).reduces; }
 

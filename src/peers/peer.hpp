@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -21,6 +22,7 @@ namespace tutti::peers {
 enum class Collective : std::uint8_t { all_reduce, all_gather, reduce_scatter, broadcast, reduce, all_to_all, barrier };
 inline constexpr int kNumCollectives = 7;
 [[nodiscard]] std::string_view name_of(Collective collective);
+[[nodiscard]] std::optional<Collective> collective_from_name(std::string_view name);
 // Whether a rank's buffers are made of one block for each rank.
 [[nodiscard]] bool has_blocks(Collective collective);
 [[nodiscard]] bool reduces(Collective collective);
@@ -44,6 +46,15 @@ struct Operation {
   std::function<void()> run;
   // Where the result then lies, where the peer leaves it elsewhere than in the request's output.
   const void* output = nullptr;
+  // Where the call works on other memory than the request's: they bring that as the request's is, and back. Null where
+  // it does not.
+  std::function<void()> load = nullptr;
+  std::function<void()> store = nullptr;
+  // What a call takes on the device's own clock; all ranks call it together, after the timed ones. Null where there is
+  // none.
+  std::function<double()> device_microseconds = nullptr;
+  // False where the peer may round as it likes, so that results are not compared.
+  bool is_exact = true;
 };
 
 class Peer : public harness::Backend {

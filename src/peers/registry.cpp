@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <iterator>
 
 #include <fmt/format.h>
 #include <unistd.h>
@@ -15,6 +14,7 @@ namespace tutti::peers {
 namespace {
 
 using enum Collective;
+using harness::RanksAllowed;
 
 // Open MPI 4.1: ompi_info --param coll tuned --level 9.
 constexpr auto kOpenMpiConditions = std::to_array<Condition>({{"OMPI_MCA_coll_tuned_use_dynamic_rules", "1"}});
@@ -36,10 +36,10 @@ constexpr auto kOpenMpiAlgorithms = std::to_array<Algorithm>({
     {all_reduce, "rabenseifner", "6"},
     {all_gather, "linear", "1"},
     {all_gather, "bruck", "2"},
-    {all_gather, "recursive_doubling", "3"},
+    {all_gather, "recursive_doubling", "3", RanksAllowed::power_of_two},
     {all_gather, "ring", "4"},
-    {all_gather, "neighbor", "5"},
-    {all_gather, "two_proc", "6", 2},
+    {all_gather, "neighbor", "5", RanksAllowed::even},
+    {all_gather, "two_proc", "6", RanksAllowed::two},
     {reduce_scatter, "basic_linear", "1"},
     {reduce_scatter, "recursive_doubling", "2"},
     {reduce_scatter, "recursive_halving", "3"},
@@ -64,12 +64,12 @@ constexpr auto kOpenMpiAlgorithms = std::to_array<Algorithm>({
     {all_to_all, "pairwise", "2"},
     {all_to_all, "modified_bruck", "3"},
     {all_to_all, "linear_sync", "4"},
-    {all_to_all, "two_proc", "5", 2},
+    {all_to_all, "two_proc", "5", RanksAllowed::two},
     {barrier, "linear", "1"},
     {barrier, "double_ring", "2"},
     {barrier, "recursive_doubling", "3"},
     {barrier, "bruck", "4"},
-    {barrier, "two_proc", "5", 2},
+    {barrier, "two_proc", "5", RanksAllowed::two},
     {barrier, "tree", "6"},
 });
 
@@ -85,7 +85,9 @@ constexpr auto kMpichVariables = std::to_array<Variable>({
     {barrier, "MPIR_CVAR_BARRIER_INTRA_ALGORITHM"},
 });
 // The value is the name.
-constexpr Algorithm mpich(Collective collective, std::string_view name) { return {collective, name, name}; }
+constexpr Algorithm mpich(Collective collective, std::string_view name, RanksAllowed ranks = RanksAllowed::any) {
+  return {collective, name, name, ranks};
+}
 constexpr auto kMpichAlgorithms = std::to_array<Algorithm>({
     mpich(all_reduce, "nb"),
     mpich(all_reduce, "smp"),
@@ -93,12 +95,12 @@ constexpr auto kMpichAlgorithms = std::to_array<Algorithm>({
     mpich(all_reduce, "reduce_scatter_allgather"),
     mpich(all_gather, "brucks"),
     mpich(all_gather, "nb"),
-    mpich(all_gather, "recursive_doubling"),
+    mpich(all_gather, "recursive_doubling", RanksAllowed::power_of_two),
     mpich(all_gather, "ring"),
     mpich(reduce_scatter, "recursive_doubling"),
     mpich(reduce_scatter, "pairwise"),
     mpich(reduce_scatter, "recursive_halving"),
-    mpich(reduce_scatter, "noncommutative"),
+    mpich(reduce_scatter, "noncommutative", RanksAllowed::power_of_two),
     mpich(reduce_scatter, "nb"),
     mpich(broadcast, "binomial"),
     mpich(broadcast, "nb"),
@@ -127,6 +129,52 @@ constexpr auto kGlooAlgorithms =
 constexpr auto kTuttiVariables = std::to_array<Variable>({{all_reduce, "TUTTI_ALLREDUCE_ALGORITHM"}});
 constexpr auto kTuttiAlgorithms = std::to_array<Algorithm>(
     {{all_reduce, "one_shot", "one_shot"}, {all_reduce, "two_shot", "two_shot"}, {all_reduce, "ring", "ring"}});
+
+// NCCL 2.28 and RCCL, which has taken these from it: which algorithms do a collective, and that all but ring and tree
+// have one protocol. Where one is not to be had (no NVLink switch, no SHARP) they refuse it, and the case is skipped.
+constexpr auto kNcclVariables = std::to_array<Variable>({{all_reduce, "NCCL_ALGO"},
+                                                         {all_gather, "NCCL_ALGO"},
+                                                         {reduce_scatter, "NCCL_ALGO"},
+                                                         {broadcast, "NCCL_ALGO"},
+                                                         {reduce, "NCCL_ALGO"}});
+constexpr auto kLl = std::to_array<Condition>({{"NCCL_PROTO", "LL"}});
+constexpr auto kLl128 = std::to_array<Condition>({{"NCCL_PROTO", "LL128"}});
+constexpr auto kSimple = std::to_array<Condition>({{"NCCL_PROTO", "Simple"}});
+constexpr auto kCollnet = std::to_array<Condition>({{"NCCL_PROTO", "Simple"}, {"NCCL_COLLNET_ENABLE", "1"}});
+constexpr Algorithm nccl(Collective collective, std::string_view name, std::string_view value,
+                         std::span<const Condition> also) {
+  return {collective, name, value, RanksAllowed::any, also};
+}
+constexpr auto kNcclAlgorithms = std::to_array<Algorithm>({
+    nccl(all_reduce, "ring_ll", "Ring", kLl),
+    nccl(all_reduce, "ring_ll128", "Ring", kLl128),
+    nccl(all_reduce, "ring_simple", "Ring", kSimple),
+    nccl(all_reduce, "tree_ll", "Tree", kLl),
+    nccl(all_reduce, "tree_ll128", "Tree", kLl128),
+    nccl(all_reduce, "tree_simple", "Tree", kSimple),
+    nccl(all_reduce, "collnet_direct", "CollnetDirect", kCollnet),
+    nccl(all_reduce, "collnet_chain", "CollnetChain", kCollnet),
+    nccl(all_reduce, "nvls", "NVLS", kSimple),
+    nccl(all_reduce, "nvls_tree", "NVLSTree", kSimple),
+    nccl(all_gather, "ring_ll", "Ring", kLl),
+    nccl(all_gather, "ring_ll128", "Ring", kLl128),
+    nccl(all_gather, "ring_simple", "Ring", kSimple),
+    nccl(all_gather, "collnet_direct", "CollnetDirect", kCollnet),
+    nccl(all_gather, "nvls", "NVLS", kSimple),
+    nccl(all_gather, "pat", "PAT", kSimple),
+    nccl(reduce_scatter, "ring_ll", "Ring", kLl),
+    nccl(reduce_scatter, "ring_ll128", "Ring", kLl128),
+    nccl(reduce_scatter, "ring_simple", "Ring", kSimple),
+    nccl(reduce_scatter, "collnet_direct", "CollnetDirect", kCollnet),
+    nccl(reduce_scatter, "nvls", "NVLS", kSimple),
+    nccl(reduce_scatter, "pat", "PAT", kSimple),
+    nccl(broadcast, "ring_ll", "Ring", kLl),
+    nccl(broadcast, "ring_ll128", "Ring", kLl128),
+    nccl(broadcast, "ring_simple", "Ring", kSimple),
+    nccl(reduce, "ring_ll", "Ring", kLl),
+    nccl(reduce, "ring_ll128", "Ring", kLl128),
+    nccl(reduce, "ring_simple", "Ring", kSimple),
+});
 
 using harness::Launcher;
 
@@ -159,6 +207,24 @@ constexpr auto kPeers = std::to_array<PeerRow>({
      .conditions = {},
      .variables = kGlooVariables,
      .algorithms = kGlooAlgorithms},
+    {.name = "nccl",
+     .program = "peer-nccl",
+     .launcher = Launcher::local,
+     .package = "",
+     .conditions = {},
+     .variables = kNcclVariables,
+     .algorithms = kNcclAlgorithms,
+     .is_bound = false,  // their threads seek cores near the device
+     .is_probed = true},
+    {.name = "rccl",
+     .program = "peer-rccl",
+     .launcher = Launcher::local,
+     .package = "",
+     .conditions = {},
+     .variables = kNcclVariables,
+     .algorithms = kNcclAlgorithms,
+     .is_bound = false,  // their threads seek cores near the device
+     .is_probed = true},
     {.name = "null",
      .program = "peer-null",
      .launcher = Launcher::local,
@@ -191,21 +257,23 @@ std::optional<Collective> collective_of(std::string_view variable) {
   return std::nullopt;
 }
 
-std::vector<Algorithm> algorithms_of(const PeerRow& peer, Collective collective) {
-  std::vector<Algorithm> algorithms;
-  std::copy_if(peer.algorithms.begin(), peer.algorithms.end(), std::back_inserter(algorithms),
-               [&](const Algorithm& each) { return each.collective == collective; });
+std::vector<harness::ForcedAlgorithm> algorithms_of(const PeerRow& peer, Collective collective) {
+  const auto variable = std::find_if(peer.variables.begin(), peer.variables.end(),
+                                     [&](const Variable& each) { return each.collective == collective; });
+  std::vector<harness::ForcedAlgorithm> algorithms;
+  for (const Algorithm& algorithm : peer.algorithms) {
+    if (algorithm.collective != collective || variable == peer.variables.end()) continue;
+    harness::ForcedAlgorithm& forced = algorithms.emplace_back();
+    forced.name = algorithm.name;
+    forced.ranks = algorithm.ranks;
+    const auto add = [&](std::string_view name, std::string_view value) {
+      forced.settings.push_back({std::string(name), std::string(value)});
+    };
+    for (const Condition& condition : peer.conditions) add(condition.name, condition.value);
+    add(variable->name, algorithm.value);
+    for (const Condition& condition : algorithm.also) add(condition.name, condition.value);
+  }
   return algorithms;
-}
-
-std::vector<harness::Setting> settings_that_force(const PeerRow& peer, const Algorithm& algorithm) {
-  std::vector<harness::Setting> settings;
-  for (const Condition& condition : peer.conditions)
-    settings.push_back({std::string(condition.name), std::string(condition.value)});
-  for (const Variable& variable : peer.variables)
-    if (variable.collective == algorithm.collective)
-      settings.push_back({std::string(variable.name), std::string(algorithm.value)});
-  return settings;
 }
 
 Result<std::string> worker_folder() {

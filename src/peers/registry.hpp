@@ -8,11 +8,17 @@
 #include <string_view>
 #include <vector>
 
-#include "bench/environment_axis.hpp"
+#include "bench/algorithm_axis.hpp"
 #include "bench/launcher.hpp"
 #include "peers/peer.hpp"
 
 namespace tutti::peers {
+
+// A variable that must be so for an algorithm to be forced.
+struct Condition {
+  std::string_view name;
+  std::string_view value;
+};
 
 struct Variable {
   Collective collective{};
@@ -21,15 +27,10 @@ struct Variable {
 
 struct Algorithm {
   Collective collective{};
-  std::string_view name;   // for people; the peer's own word
-  std::string_view value;  // of the variable for the collective
-  int only_ranks = 0;      // a group of another size ends with an error; 0: any
-};
-
-// A variable that must be so for any algorithm to be forced.
-struct Condition {
-  std::string_view name;
-  std::string_view value;
+  std::string_view name;                                     // for people; the peer's own word
+  std::string_view value;                                    // of the variable for the collective
+  harness::RanksAllowed ranks = harness::RanksAllowed::any;  // with others the peer ends, or does another in silence
+  std::span<const Condition> also = {};                      // what it takes besides that variable
 };
 
 struct PeerRow {
@@ -38,9 +39,11 @@ struct PeerRow {
   harness::Launcher launcher{};
   // Debian's package that the worker is built with; empty where nothing is needed.
   std::string_view package;
-  std::span<const Condition> conditions;
+  std::span<const Condition> conditions;  // for all of its algorithms
   std::span<const Variable> variables;
   std::span<const Algorithm> algorithms;
+  bool is_bound = true;    // a core for each rank
+  bool is_probed = false;  // its worker is built everywhere, and asks what is here when it is started with --probe
 };
 
 [[nodiscard]] std::span<const PeerRow> all_peers();
@@ -51,9 +54,8 @@ struct PeerRow {
 // (..._algorithm_segmentsize). None where it is for all of them, or unknown.
 [[nodiscard]] std::optional<Collective> collective_of(std::string_view variable);
 
-[[nodiscard]] std::vector<Algorithm> algorithms_of(const PeerRow& peer, Collective collective);
-// What forces it: the conditions, then the variable.
-[[nodiscard]] std::vector<harness::Setting> settings_that_force(const PeerRow& peer, const Algorithm& algorithm);
+// What a peer can be forced to for a collective: by the peer's conditions, the variable, and what it takes besides.
+[[nodiscard]] std::vector<harness::ForcedAlgorithm> algorithms_of(const PeerRow& peer, Collective collective);
 
 // Where the workers lie: beside the program, or where it is installed. An error where neither folder is there.
 [[nodiscard]] Result<std::string> worker_folder();

@@ -134,7 +134,7 @@ TEST_F(BenchRunner, ACaseThatIsNotMeasuredLeavesTheGroupAsItWas) {
       run("run --bench misbehaviour -a how=nothing,throws_alone,skips_alone,skips,throws,well --no-store --json "
           "--budget 50ms --limit 60s");
   EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(30)) << "it waited for an answer";
-  EXPECT_EQ(outcome.row("how", "nothing")["note"], nullptr) << outcome.out;
+  EXPECT_EQ(outcome.row("how", "nothing")["check"], "unchecked") << outcome.out;
   EXPECT_EQ(outcome.row("how", "well")["check"], "unchecked") << outcome.out;
   EXPECT_TRUE(outcome.row("how", "well")["time_us"].is_number());
 }
@@ -142,19 +142,58 @@ TEST_F(BenchRunner, ACaseThatIsNotMeasuredLeavesTheGroupAsItWas) {
 TEST_F(BenchRunner, ComparesTheSameAsTheSameAndFindsWhatIsSlower) {
   const std::string same = fmt::format(
       "compare --bench environment --env COLOUR=red --env SLOWER=20000,20001 -a number=1 "
-      "--json --budget 500ms");
+      "--json --budget 500ms --no-store");
   const Outcome equal = run(same);
   EXPECT_EQ(equal.exit, 0) << equal.error;
   EXPECT_EQ(equal.error.find("faster"), std::string::npos) << equal.out;
+  EXPECT_EQ(equal.error.find("slower"), std::string::npos) << equal.out;
   const Outcome slower =
       run("compare --bench environment --env COLOUR=red --env SLOWER=20000,22000 -a number=1 --json "
-          "--budget 500ms --fail-on slower:5%");
+          "--budget 500ms --fail-on slower:5% --no-store");
   EXPECT_EQ(slower.exit, 1) << slower.error << slower.out;
   EXPECT_NE(slower.error.find("1 slower"), std::string::npos) << slower.error << slower.out;
 }
 
+// Cases that only some competitors have, and what is kept of it all.
+TEST_F(BenchRunner, AComparisonIsKeptWithAllItsLaunches) {
+  const std::string kept = " --store '" + store() + "' ";
+  const Outcome live =
+      run("compare --bench environment --env COLOUR=red --env SLOWER=20000,26000 -a number=1,2 "
+          "--launches 6 --json --budget 300ms" +
+          kept);
+  EXPECT_EQ(live.exit, 0) << live.error;
+  EXPECT_NE(live.error.find("12 groups, 24 cases"), std::string::npos) << live.error;
+  EXPECT_EQ(live.rows().size(), 2U);
+  const Outcome shown = run("show --json" + kept);
+  EXPECT_EQ(shown.rows().size(), 4U) << shown.out;
+  for (const Json& row : shown.rows()) EXPECT_EQ(row["launches"], 6) << row;
+  // A run and itself: its intervals are those of two that know nothing of each other.
+  const Outcome again = run("compare 1 last --json" + kept);
+  EXPECT_EQ(again.exit, 0) << again.error;
+  EXPECT_EQ(again.rows().size(), 4U);
+  EXPECT_NE(again.error.find("both are the same run"), std::string::npos);
+  const Outcome best =
+      run("compare --bench environment --env COLOUR=red --env SLOWER=40000,20000 -a number=1 --view best "
+          "--launches 1 --json --budget 300ms" +
+          kept);
+  EXPECT_EQ(best.rows()[0]["best"], "itself SLOWER=20000") << best.out;
+  EXPECT_NEAR(best.rows()[0]["speedup"].get<double>(), 2, 0.5);
+}
+
+TEST_F(BenchRunner, RunsThatHaveNothingInCommonAreNotFoundEqual) {
+  const std::string kept = " --budget 50ms --store '" + store() + "' ";
+  EXPECT_EQ(run("run --bench work -a nanos=1000" + kept).exit, 0);
+  EXPECT_EQ(run("run --bench work -a nanos=2000" + kept).exit, 0);
+  const Outcome outcome = run("compare 1 2 --fail-on slower:3% --store '" + store() + "'");
+  EXPECT_EQ(outcome.exit, 1) << outcome.error;
+  EXPECT_NE(outcome.error.find("2 there only once"), std::string::npos) << outcome.error;
+}
+
 TEST_F(BenchRunner, RefusesBeforeAnythingIsStarted) {
-  const std::array<std::pair<const char*, const char*>, 9> mistakes = {{
+  const std::array<std::pair<const char*, const char*>, 12> mistakes = {{
+      {"compare --bench work --launches 3 --env A=1,2", "too few for an interval over launches"},
+      {"compare --bench work", "there is only one to compare"},
+      {"compare --bench work --env A=1,2 --view worst", "it takes pairs or best"},
       {"run --bench nosuch", "there are: work, nothing, environment, misbehaviour"},
       {"run --bench work -a colour=1", "which is no axis of work; there are: num_ranks, nanos, mode"},
       {"run --bench work -a nanos=8:4", "-a nanos"},

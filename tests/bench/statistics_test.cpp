@@ -19,6 +19,15 @@ namespace {
 using Samples = std::vector<double>;
 using Random = std::mt19937_64;
 
+// Each sample is a round of its own.
+Summary summary_of(const Samples& samples, double confidence = kConfidence) {
+  return summarize(samples, samples, confidence);
+}
+
+Stop stop_of(const Samples& rounds, double seconds, const Budget& budget) {
+  return should_stop(rounds, rounds.size(), seconds, budget);
+}
+
 // As the tables have them: ranks from 1.
 using Ranks = std::pair<std::uint64_t, std::uint64_t>;
 
@@ -118,7 +127,7 @@ TEST(MedianBounds, CoverEnoughAndAreAsNarrowAsCanBe) {
 }
 
 TEST(Summary, OfOneSample) {
-  const Summary summary = summarize(Samples{3});
+  const Summary summary = summary_of(Samples{3});
   EXPECT_EQ(summary.count, 1U);
   EXPECT_EQ(summary.median, 3);
   EXPECT_EQ(summary.mean, 3);
@@ -130,9 +139,9 @@ TEST(Summary, OfOneSample) {
 }
 
 TEST(Summary, OfMany) {
-  EXPECT_EQ(summarize(Samples{9, 1, 5}).median, 5);
-  EXPECT_EQ(summarize(Samples{9, 1, 5, 6}).median, 5.5);
-  const Summary summary = summarize(first_numbers(20));
+  EXPECT_EQ(summary_of(Samples{9, 1, 5}).median, 5);
+  EXPECT_EQ(summary_of(Samples{9, 1, 5, 6}).median, 5.5);
+  const Summary summary = summary_of(first_numbers(20));
   EXPECT_EQ(summary.count, 20U);
   EXPECT_EQ(summary.median, 10.5);
   EXPECT_EQ(summary.mean, 10.5);
@@ -141,29 +150,29 @@ TEST(Summary, OfMany) {
   ASSERT_TRUE(summary.interval);
   EXPECT_EQ(summary.interval->low, 6);
   EXPECT_EQ(summary.interval->high, 15);
-  EXPECT_EQ(summarize(first_numbers(20), 0.99).interval->low, 4);
-  EXPECT_EQ(summarize(Samples{1, 2, 6}).mean, 3);
+  EXPECT_EQ(summary_of(first_numbers(20), 0.99).interval->low, 4);
+  EXPECT_EQ(summary_of(Samples{1, 2, 6}).mean, 3);
 }
 
 TEST(Summary, TheIntervalIsThereFromSixSamplesOn) {
-  EXPECT_FALSE(summarize(first_numbers(5)).interval);
-  const Summary summary = summarize(first_numbers(6));
+  EXPECT_FALSE(summary_of(first_numbers(5)).interval);
+  const Summary summary = summary_of(first_numbers(6));
   ASSERT_TRUE(summary.interval);
   EXPECT_EQ(summary.interval->low, 1);
   EXPECT_EQ(summary.interval->high, 6);
 }
 
 TEST(Summary, P99FromAHundredSamplesOn) {
-  EXPECT_FALSE(summarize(first_numbers(99)).p99);
-  EXPECT_EQ(summarize(first_numbers(100)).p99, 99);
-  EXPECT_EQ(summarize(first_numbers(101)).p99, 100);
-  EXPECT_EQ(summarize(first_numbers(1000)).p99, 990);
+  EXPECT_FALSE(summary_of(first_numbers(99)).p99);
+  EXPECT_EQ(summary_of(first_numbers(100)).p99, 99);
+  EXPECT_EQ(summary_of(first_numbers(101)).p99, 100);
+  EXPECT_EQ(summary_of(first_numbers(1000)).p99, 990);
 }
 
 TEST(Summary, OutliersAreCountedAndKept) {
   // Quartiles 3.5 and 8.5, so farther than 15 below or above.
   const auto outliers = [](double least, double most) {
-    const Summary summary = summarize(Samples{most, 2, 3, 4, 5, 6, 7, 8, 9, 10, least});
+    const Summary summary = summary_of(Samples{most, 2, 3, 4, 5, 6, 7, 8, 9, 10, least});
     EXPECT_EQ(summary.count, 11U);
     EXPECT_EQ(summary.median, 6);
     EXPECT_EQ(summary.minimum, least);
@@ -175,7 +184,7 @@ TEST(Summary, OutliersAreCountedAndKept) {
   EXPECT_EQ(outliers(-11.6, 23.5), 1U);
   EXPECT_EQ(outliers(-11.5, 23.6), 1U);
   EXPECT_EQ(outliers(-1000, 1000), 2U);
-  EXPECT_EQ(summarize(Samples{1, 1, 1, 1, 1, 2}).outliers, 1U);
+  EXPECT_EQ(summary_of(Samples{1, 1, 1, 1, 1, 2}).outliers, 1U);
 }
 
 // How often the interval of `count` samples holds the true median.
@@ -186,7 +195,7 @@ double coverage(std::size_t count, double median, const std::function<double(Ran
   Samples samples(count);
   for (int i = 0; i < kIntervals; ++i) {
     for (double& one : samples) one = sample(random);
-    const Summary summary = summarize(samples);
+    const Summary summary = summary_of(samples);
     if (summary.interval && summary.interval->low <= median && median <= summary.interval->high) ++covered;
   }
   return static_cast<double>(covered) / kIntervals;
@@ -236,7 +245,7 @@ double noise(Random& random) {
 Pairs drifting(std::size_t rounds, double ratio, Random* random = nullptr) {
   Pairs pairs;
   for (std::size_t i = 0; i < rounds; ++i) {
-    const double time = 10 * (1 + 3 * static_cast<double>(i) / static_cast<double>(rounds));
+    const double time = 1e6 * (1 + 3 * static_cast<double>(i) / static_cast<double>(rounds));
     pairs.a.push_back(time * (random == nullptr ? 1 : noise(*random)));
     pairs.b.push_back(time * ratio * (random == nullptr ? 1 : noise(*random)));
   }
@@ -277,8 +286,9 @@ TEST(Compare, SwappedItIsTheInverse) {
 TEST(Compare, EachVerdictAtItsEdge) {
   // Ten rounds: the interval is from the 2nd to the 9th ratio, so these are its ends and the ratio between.
   const auto verdict = [](double low, double middle, double high) {
-    const Samples a(10, 1.0);
-    const Samples b{low, low, middle, middle, middle, middle, middle, middle, high, high};
+    const Samples a(10, 1e6);
+    Samples b{low, low, middle, middle, middle, middle, middle, middle, high, high};
+    for (double& time : b) time *= 1e6;
     const Ratio ratio = compare(a, b);
     EXPECT_DOUBLE_EQ(ratio.ratio, middle);
     EXPECT_DOUBLE_EQ(ratio.interval->low, low);
@@ -297,9 +307,26 @@ TEST(Compare, EachVerdictAtItsEdge) {
   EXPECT_EQ(verdict(0.90, 0.95, 1.001), Verdict::undecided);
 }
 
+TEST(Compare, WhatTheClockCannotTellApartIsTheSame) {
+  EXPECT_EQ(compare(Samples(10, 33.0), Samples(10, 34.0)).verdict, Verdict::same);
+  EXPECT_EQ(compare(Samples(10, 36.9), Samples(10, 33.0)).ratio, 1);
+  EXPECT_EQ(compare(Samples(10, 37.0), Samples(10, 33.0)).verdict, Verdict::slower);
+  EXPECT_EQ(compare(Samples(10, 100.0), Samples(10, 105.0)).verdict, Verdict::faster);
+}
+
+TEST(Compare, OverLaunches) {
+  EXPECT_EQ(over_launches(Samples{1.1, 1.2, 1.1, 1.3, 1.2, 1.05}).verdict, Verdict::faster);
+  EXPECT_EQ(over_launches(Samples{1.1, 1.2, 1.1, 1.3, 1.2, 0.99}).verdict, Verdict::undecided);
+  EXPECT_EQ(over_launches(Samples{0.9, 0.9, 0.9, 0.9, 0.8, 0.8}).verdict, Verdict::slower);
+  EXPECT_EQ(over_launches(Samples{1.01, 0.99, 1, 1, 1, 0.98, 1.02}).verdict, Verdict::same);
+  // Of five nothing is known well enough.
+  EXPECT_EQ(over_launches(Samples{2, 2, 2, 2, 2}).verdict, Verdict::undecided);
+  EXPECT_EQ(over_launches({}).verdict, Verdict::undecided);
+}
+
 TEST(Compare, ABandOfOnesOwn) {
-  const Samples a(10, 1.0);
-  const Samples b(10, 1.05);
+  const Samples a(10, 100.0);
+  const Samples b(10, 105.0);
   EXPECT_EQ(compare(a, b).verdict, Verdict::faster);
   EXPECT_EQ(compare(a, b, kConfidence, 0.1).verdict, Verdict::same);
 }
@@ -361,39 +388,42 @@ Samples twenty(double half_width) {
 
 TEST(ShouldStop, WhenPreciseEnough) {
   const Budget budget;
-  EXPECT_EQ(should_stop(twenty(0), 0, budget), Stop::precise);
-  EXPECT_EQ(should_stop(twenty(2), 0, budget), Stop::precise);
-  EXPECT_EQ(should_stop(twenty(2.001), 0, budget), Stop::not_yet);
-  EXPECT_EQ(should_stop(twenty(2.001), 0, {.precision = 0.03}), Stop::precise);
-  EXPECT_EQ(should_stop(Samples(20, 0.0), 0, budget), Stop::precise);
+  EXPECT_EQ(stop_of(twenty(0), 0, budget), Stop::precise);
+  EXPECT_EQ(stop_of(twenty(2), 0, budget), Stop::precise);
+  EXPECT_EQ(stop_of(twenty(2.001), 0, budget), Stop::not_yet);
+  EXPECT_EQ(stop_of(twenty(2.001), 0, {.precision = 0.03}), Stop::precise);
+  EXPECT_EQ(stop_of(Samples(20, 0.0), 0, budget), Stop::precise);
 }
 
-TEST(ShouldStop, NotBeforeTheLeastSamplesAreThere) {
-  EXPECT_EQ(should_stop(Samples(19, 100.0), 0, {}), Stop::not_yet);
-  EXPECT_EQ(should_stop(twenty(0), 0, {.least_samples = 21}), Stop::not_yet);
+TEST(ShouldStop, NotBeforeTheLeastSamplesAndRoundsAreThere) {
+  EXPECT_EQ(stop_of(Samples(19, 100.0), 0, {}), Stop::not_yet);
+  EXPECT_EQ(stop_of(twenty(0), 0, {.least_samples = 21}), Stop::not_yet);
+  EXPECT_EQ(should_stop(Samples(9, 100.0), 1000, 0, {}), Stop::not_yet);
+  EXPECT_EQ(should_stop(Samples(10, 100.0), 1000, 0, {}), Stop::precise);
+  EXPECT_EQ(should_stop(Samples(10, 100.0), 19, 0, {}), Stop::not_yet);
   // Without an interval nothing is precise.
-  EXPECT_EQ(should_stop(Samples(5, 100.0), 0, {.least_samples = 1}), Stop::not_yet);
-  EXPECT_EQ(should_stop(Samples(6, 100.0), 0, {.least_samples = 1}), Stop::precise);
-  EXPECT_EQ(should_stop({}, 0, {.least_samples = 0}), Stop::not_yet);
+  EXPECT_EQ(stop_of(Samples(5, 100.0), 0, {.least_samples = 1, .least_rounds = 1}), Stop::not_yet);
+  EXPECT_EQ(stop_of(Samples(6, 100.0), 0, {.least_samples = 1, .least_rounds = 1}), Stop::precise);
+  EXPECT_EQ(stop_of({}, 0, {.least_samples = 0, .least_rounds = 0}), Stop::not_yet);
 }
 
 TEST(ShouldStop, WhenTheSamplesAreSpent) {
-  EXPECT_EQ(should_stop(twenty(50), 0, {.most_samples = 21}), Stop::not_yet);
-  EXPECT_EQ(should_stop(twenty(50), 0, {.most_samples = 20}), Stop::samples);
-  EXPECT_EQ(should_stop(twenty(50), 0, {.least_samples = 30, .most_samples = 20}), Stop::samples);
+  EXPECT_EQ(stop_of(twenty(50), 0, {.most_samples = 21}), Stop::not_yet);
+  EXPECT_EQ(stop_of(twenty(50), 0, {.most_samples = 20}), Stop::samples);
+  EXPECT_EQ(stop_of(twenty(50), 0, {.least_samples = 30, .most_samples = 20}), Stop::samples);
 }
 
 TEST(ShouldStop, WhenTheTimeIsSpent) {
-  EXPECT_EQ(should_stop(twenty(50), 0.999, {}), Stop::not_yet);
-  EXPECT_EQ(should_stop(twenty(50), 1.0, {}), Stop::time);
-  EXPECT_EQ(should_stop(twenty(50), 1.0, {.seconds = 2}), Stop::not_yet);
-  EXPECT_EQ(should_stop(Samples{100}, 1.0, {}), Stop::time);
-  EXPECT_EQ(should_stop({}, 1.0, {}), Stop::time);
+  EXPECT_EQ(stop_of(twenty(50), 0.999, {}), Stop::not_yet);
+  EXPECT_EQ(stop_of(twenty(50), 1.0, {}), Stop::time);
+  EXPECT_EQ(stop_of(twenty(50), 1.0, {.seconds = 2}), Stop::not_yet);
+  EXPECT_EQ(stop_of(Samples{100}, 1.0, {}), Stop::time);
+  EXPECT_EQ(stop_of({}, 1.0, {}), Stop::time);
 }
 
 TEST(ShouldStop, TheFirstOfSeveralReasonsIsSaid) {
-  EXPECT_EQ(should_stop(twenty(0), 2.0, {.most_samples = 20}), Stop::precise);
-  EXPECT_EQ(should_stop(twenty(50), 2.0, {.most_samples = 20}), Stop::samples);
+  EXPECT_EQ(stop_of(twenty(0), 2.0, {.most_samples = 20}), Stop::precise);
+  EXPECT_EQ(stop_of(twenty(50), 2.0, {.most_samples = 20}), Stop::samples);
 }
 
 TEST(Names, AreWords) {

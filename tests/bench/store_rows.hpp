@@ -78,6 +78,10 @@ class RandomRows {
     row.note = text();
     row.is_checked = coin();
     for (std::uint64_t each = coin() ? 0 : below(2000); each > 0; --each) row.samples.push_back(number());
+    for (std::size_t left = coin() ? row.samples.size() : 0; left > 0;) {
+      row.rounds.push_back(static_cast<std::uint32_t>(below(left + 1)));
+      left -= row.rounds.back();
+    }
     row.invalid = coin() ? std::numeric_limits<std::uint64_t>::max() : below(100);
     row.sync = one_of<Sync>(2);
     row.stop = one_of<Stop>(4);
@@ -102,6 +106,7 @@ class RandomRows {
     run.sweep = text();
     run.machine = text();
     run.tutti = text();
+    run.is_paired = coin();
     return run;
   }
 
@@ -120,6 +125,7 @@ inline void expect_same(const Row& a, const Row& b) {
   EXPECT_EQ(a.note, b.note);
   EXPECT_EQ(a.is_checked, b.is_checked);
   EXPECT_EQ(a.samples, b.samples);
+  EXPECT_EQ(a.rounds, b.rounds);
   EXPECT_EQ(a.invalid, b.invalid);
   EXPECT_EQ(a.sync, b.sync);
   EXPECT_EQ(a.stop, b.stop);
@@ -151,6 +157,7 @@ inline void expect_same(const Run& a, const Run& b) {
   EXPECT_EQ(a.sweep, b.sweep);
   EXPECT_EQ(a.machine, b.machine);
   EXPECT_EQ(a.tutti, b.tutti);
+  EXPECT_EQ(a.is_paired, b.is_paired);
 }
 
 // A row that differs from others of its kind in its number alone.

@@ -52,7 +52,7 @@ TEST_P(Peers, DoesEveryCollective) {
         EXPECT_STREQ(GetParam(), "tutti") << row;
         continue;
       }
-      EXPECT_EQ(row["check"], "ok") << row;
+      EXPECT_EQ(row["check"], axes.empty() ? "unchecked" : "ok") << row;
       EXPECT_GT(row["time_us"].get<double>(), 0) << row;
       EXPECT_LT(row["time_us"].get<double>(), 1e6) << row;
     }

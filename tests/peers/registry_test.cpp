@@ -24,31 +24,44 @@ TEST(Registry, PeersAreFoundByName) {
 
 TEST(Registry, EveryAlgorithmHasASettingThatForcesIt) {
   for (const PeerRow& peer : all_peers()) {
-    std::set<std::pair<Collective, std::string_view>> seen;
-    for (const Algorithm& algorithm : peer.algorithms) {
-      const auto settings = settings_that_force(peer, algorithm);
-      EXPECT_EQ(settings.size(), peer.conditions.size() + 1) << peer.name << " " << algorithm.name;
-      ASSERT_FALSE(settings.empty());
-      EXPECT_EQ(settings.back().value, std::string(algorithm.value)) << peer.name << " " << algorithm.name;
-      EXPECT_TRUE(seen.insert({algorithm.collective, algorithm.name}).second) << peer.name << " " << algorithm.name;
+    std::size_t count = 0;
+    for (int each = 0; each < kNumCollectives; ++each) {
+      std::set<std::string> names;
+      std::set<std::string> settings;
+      for (const harness::ForcedAlgorithm& algorithm : algorithms_of(peer, static_cast<Collective>(each))) {
+        ++count;
+        EXPECT_GT(algorithm.settings.size(), peer.conditions.size()) << peer.name << " " << algorithm.name;
+        EXPECT_TRUE(names.insert(algorithm.name).second) << peer.name << " " << algorithm.name;
+        std::string all;
+        for (const harness::Setting& setting : algorithm.settings) all += setting.name + "=" + *setting.value + " ";
+        EXPECT_TRUE(settings.insert(all).second) << peer.name << " " << algorithm.name << " does as another: " << all;
+      }
     }
+    EXPECT_EQ(count, peer.algorithms.size()) << peer.name << " has algorithms without a variable";
   }
 }
 
 TEST(Registry, OpenMpiWantsItsDynamicRules) {
-  const PeerRow* openmpi = *find_peer("openmpi");
-  const auto rings = algorithms_of(*openmpi, Collective::all_reduce);
-  ASSERT_EQ(rings.size(), 6U);
-  const auto settings = settings_that_force(*openmpi, rings[3]);
-  ASSERT_EQ(settings.size(), 2U);
-  EXPECT_EQ(settings[0], (harness::Setting{"OMPI_MCA_coll_tuned_use_dynamic_rules", "1"}));
-  EXPECT_EQ(settings[1], (harness::Setting{"OMPI_MCA_coll_tuned_allreduce_algorithm", "4"}));
+  const auto algorithms = algorithms_of(**find_peer("openmpi"), Collective::all_reduce);
+  ASSERT_EQ(algorithms.size(), 6U);
+  EXPECT_EQ(algorithms[3], (harness::ForcedAlgorithm{.name = "ring",
+                                                     .settings = {{"OMPI_MCA_coll_tuned_use_dynamic_rules", "1"},
+                                                                  {"OMPI_MCA_coll_tuned_allreduce_algorithm", "4"}}}));
+}
+
+TEST(Registry, NcclWantsAProtocolToo) {
+  for (const char* peer : {"nccl", "rccl"}) {
+    const auto algorithms = algorithms_of(**find_peer(peer), Collective::all_reduce);
+    ASSERT_EQ(algorithms.size(), 10U);
+    EXPECT_EQ(algorithms[1], (harness::ForcedAlgorithm{.name = "ring_ll128",
+                                                       .settings = {{"NCCL_ALGO", "Ring"}, {"NCCL_PROTO", "LL128"}}}));
+    EXPECT_TRUE(algorithms_of(**find_peer(peer), Collective::all_to_all).empty());
+  }
 }
 
 TEST(Registry, TuttisAlgorithmsAreThoseOfItsVariable) {
   std::set<std::string_view> registered;
-  for (const Algorithm& algorithm : algorithms_of(**find_peer("tutti"), Collective::all_reduce))
-    registered.insert(algorithm.value);
+  for (const Algorithm& algorithm : (*find_peer("tutti"))->algorithms) registered.insert(algorithm.value);
   std::set<std::string_view> known(variable_choices::kAlgorithms.begin(), variable_choices::kAlgorithms.end());
   known.erase("auto");
   EXPECT_EQ(registered, known);

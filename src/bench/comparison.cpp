@@ -1,0 +1,255 @@
+#include "bench/comparison.hpp"
+
+#include <algorithm>
+#include <unordered_map>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "bench/cells.hpp"
+
+namespace tutti::harness {
+
+namespace {
+
+bool has_times(const std::optional<Row>& row) { return row && row->outcome == Outcome::ok && !row->samples.empty(); }
+
+// The row with every other of its rounds only, from the first or the second on.
+Row half_of(const Row& row, std::size_t from) {
+  Row half = row;
+  half.samples.clear();
+  half.rounds.clear();
+  half.launches.clear();
+  std::size_t sample = 0;
+  std::size_t round = 0;
+  std::vector<std::uint32_t> launches = row.launches;
+  if (launches.empty()) launches = {static_cast<std::uint32_t>(row.rounds.size())};
+  for (const std::uint32_t rounds : launches) {
+    std::uint32_t kept = 0;
+    for (std::uint32_t each = 0; each < rounds; ++each, ++round) {
+      const auto begin = row.samples.begin() + static_cast<std::ptrdiff_t>(sample);
+      sample += row.rounds[round];
+      if (each % 2 != from) continue;
+      half.samples.insert(half.samples.end(), begin, begin + row.rounds[round]);
+      half.rounds.push_back(row.rounds[round]);
+      ++kept;
+    }
+    half.launches.push_back(kept);
+  }
+  return half;
+}
+
+// What is to be said of all rows of a case, each once.
+std::string notes_of(const Comparison& comparison, const ComparedCase& one) {
+  std::vector<std::pair<std::string, std::string>> said;  // the words, and whose they are
+  for (std::size_t each = 0; each < one.rows.size(); ++each) {
+    if (!one.rows[each]) continue;
+    const Row& row = *one.rows[each];
+    std::string words = warnings(row);
+    if (row.outcome != Outcome::ok) words = fmt::format("{}: {}", name_of(row.outcome), words);
+    if (words.empty()) continue;
+    const auto same = std::find_if(said.begin(), said.end(), [&](const auto& other) { return other.first == words; });
+    if (same == said.end()) {
+      said.emplace_back(std::move(words), comparison.competitors[each]);
+    } else {
+      same->second += ", " + comparison.competitors[each];
+    }
+  }
+  std::string text;
+  const auto there = std::count_if(one.rows.begin(), one.rows.end(), [](const auto& row) { return row.has_value(); });
+  for (const auto& [words, whose] : said) {
+    const bool of_all = std::count(whose.begin(), whose.end(), ',') + 1 == there;
+    text += (text.empty() ? "" : "; ") + (of_all ? words : fmt::format("{}: {}", whose, words));
+  }
+  return text;
+}
+
+std::string check_of(const ComparedCase& one) {
+  bool all = true;
+  for (const std::optional<Row>& row : one.rows) {
+    if (!row) continue;
+    if (row->outcome != Outcome::ok && row->outcome != Outcome::skipped) return std::string(name_of(row->outcome));
+    if (row->outcome == Outcome::ok) all = all && row->is_checked;
+  }
+  return all ? "ok" : "unchecked";
+}
+
+Cell time_of(const std::optional<Row>& row) {
+  if (has_times(row)) return micros(summarize(*row).median);
+  return row ? Cell(std::string(name_of(row->outcome))) : Cell();
+}
+
+Cell interval_of(const std::optional<Ratio>& ratio) {
+  if (!ratio || !ratio->interval) return {};
+  return fmt::format("{:.3f}-{:.3f}", ratio->interval->low, ratio->interval->high);
+}
+
+std::vector<Column> identity_and(const Comparison& comparison) { return comparison.view.identity_columns(); }
+
+// Cases by what tells them apart, in the order in which they came.
+class Cases {
+ public:
+  Cases(Comparison& comparison, std::size_t width) : comparison_(comparison), width_(width) {}
+  void put(const Row& row, const std::string& key, std::size_t competitor) {
+    const auto [place, is_new] = places_.try_emplace(key, comparison_.cases.size());
+    if (is_new) comparison_.cases.emplace_back().rows.resize(width_);
+    comparison_.cases[place->second].rows[competitor] = row;
+  }
+
+ private:
+  Comparison& comparison_;
+  std::size_t width_;
+  std::unordered_map<std::string, std::size_t> places_;
+};
+
+}  // namespace
+
+const Row& ComparedCase::any() const {
+  return **std::find_if(rows.begin(), rows.end(), [](const std::optional<Row>& row) { return row.has_value(); });
+}
+
+Comparison Comparison::of_peers(const std::vector<Row>& rows, bool is_paired, bool by_algorithm) {
+  Comparison comparison;
+  comparison.is_paired = is_paired;
+  comparison.view = View::of(rows);
+  std::vector<Competitor> competitors;
+  std::vector<std::size_t> whose;
+  for (const Row& row : rows) {
+    const Value* algorithm = by_algorithm ? row.point.find(kAlgorithmAxis) : nullptr;
+    const Competitor competitor{row.peer, algorithm == nullptr ? "" : algorithm->text(), row.settings};
+    const auto found = std::find(competitors.begin(), competitors.end(), competitor);
+    whose.push_back(static_cast<std::size_t>(found - competitors.begin()));
+    if (found == competitors.end()) competitors.push_back(competitor);
+  }
+  comparison.competitors = labels_of(competitors);
+  comparison.view.leave_out_competitors(competitors);
+  Cases cases(comparison, competitors.size());
+  for (std::size_t each = 0; each < rows.size(); ++each) {
+    Row anonymous = rows[each];
+    anonymous.peer.clear();
+    anonymous.settings.clear();
+    if (by_algorithm)
+      std::erase_if(anonymous.point.values, [](const auto& pair) { return pair.first == kAlgorithmAxis; });
+    anonymous.launch = 0;
+    cases.put(rows[each], key_of(anonymous), whose[each]);
+  }
+  return comparison;
+}
+
+Comparison Comparison::of_runs(const std::vector<Row>& first, const std::vector<Row>& second,
+                               const std::vector<std::string>& names) {
+  Comparison comparison;
+  comparison.competitors = names;
+  std::vector<Row> both = first;
+  both.insert(both.end(), second.begin(), second.end());
+  comparison.view = View::of(both);
+  Cases cases(comparison, 2);
+  for (const Row& row : first) cases.put(row, key_of(row), 0);
+  for (const Row& row : second) cases.put(row, key_of(row), 1);
+  return comparison;
+}
+
+std::optional<Ratio> Comparison::compare(const ComparedCase& one, std::size_t a, std::size_t b) const {
+  if (!has_times(one.rows[a]) || !has_times(one.rows[b])) return std::nullopt;
+  return is_paired ? compare_paired(*one.rows[a], *one.rows[b]) : compare_apart(*one.rows[a], *one.rows[b]);
+}
+
+Table table_of_pairs(const Comparison& comparison) {
+  std::vector<Column> columns = identity_and(comparison);
+  for (std::size_t each = 0; each < comparison.competitors.size(); ++each) {
+    const std::string& name = comparison.competitors[each];
+    columns.push_back({fmt::format("{}_us", name)});
+    if (each == 0) continue;
+    columns.push_back({fmt::format("{}_ratio", name)});
+    columns.push_back({fmt::format("{}_interval", name)});
+    columns.push_back({fmt::format("{}_verdict", name)});
+  }
+  columns.push_back({"check"});
+  columns.push_back({"note", 60});
+  Table table(std::move(columns));
+  for (const ComparedCase& one : comparison.cases) {
+    std::vector<Cell> cells = comparison.view.identity_cells(one.any());
+    for (std::size_t each = 0; each < one.rows.size(); ++each) {
+      cells.push_back(time_of(one.rows[each]));
+      if (each == 0) continue;
+      const std::optional<Ratio> ratio = comparison.compare(one, each, 0);
+      cells.push_back(ratio ? rounded(ratio->ratio) : Cell());
+      cells.push_back(interval_of(ratio));
+      cells.push_back(ratio ? Cell(std::string(name_of(ratio->verdict))) : Cell());
+    }
+    cells.emplace_back(check_of(one));
+    cells.push_back(text_or_null(notes_of(comparison, one)));
+    table.add_row(std::move(cells));
+  }
+  return table;
+}
+
+Table table_of_best(const Comparison& comparison, std::size_t baseline) {
+  std::vector<Column> columns = identity_and(comparison);
+  for (const std::string& name : comparison.competitors) {
+    columns.push_back({fmt::format("{}_us", name)});
+    for (const char* what : {"low", "high", "p99"})
+      columns.push_back({.name = fmt::format("{}_{}_us", name, what), .wrap_at = 0, .is_aside = true});
+  }
+  for (const char* name : {"best", "best_us", "busbw_gbs", "speedup", "speedup_interval"}) columns.push_back({name});
+  columns.push_back({"ties", 30});
+  columns.push_back({"check"});
+  columns.push_back({"note", 40});
+  Table table(std::move(columns));
+  for (const ComparedCase& one : comparison.cases) {
+    std::vector<Cell> cells = comparison.view.identity_cells(one.any());
+    for (const std::optional<Row>& row : one.rows) {
+      cells.push_back(time_of(row));
+      const std::optional<Summary> summary = has_times(row) ? std::optional(summarize(*row)) : std::nullopt;
+      const bool has_interval = summary && summary->interval;
+      cells.push_back(has_interval ? micros(summary->interval->low) : Cell());
+      cells.push_back(has_interval ? micros(summary->interval->high) : Cell());
+      cells.push_back(summary && summary->p99 ? micros(*summary->p99) : Cell());
+    }
+    // Chosen by one half and scored by the other, where there are halves.
+    ComparedCase choosing = one;
+    ComparedCase scoring = one;
+    for (std::size_t each = 0; each < one.rows.size(); ++each) {
+      if (!comparison.is_paired || !has_times(one.rows[each])) continue;
+      choosing.rows[each] = half_of(*one.rows[each], 0);
+      scoring.rows[each] = half_of(*one.rows[each], 1);
+      if (!has_times(choosing.rows[each]) || !has_times(scoring.rows[each]))
+        choosing.rows[each] = scoring.rows[each] = one.rows[each];
+    }
+    std::optional<std::size_t> best;
+    double best_median = 0;
+    for (std::size_t each = 0; each < one.rows.size(); ++each) {
+      if (!has_times(choosing.rows[each])) continue;
+      const double median = summarize(*choosing.rows[each]).median;
+      if (best && median >= best_median) continue;
+      best = each;
+      best_median = median;
+    }
+    if (!best) {
+      cells.resize(cells.size() + 6);
+    } else {
+      const Row& row = *scoring.rows[*best];
+      const double time = summarize(row).median;
+      const std::optional<double> factor = row.message ? bus_factor(row.message->traffic, row.num_ranks) : std::nullopt;
+      cells.emplace_back(comparison.competitors[*best]);
+      cells.push_back(micros(time));
+      cells.push_back(factor ? rounded(row.message->bytes * *factor / time) : Cell());
+      const std::optional<Ratio> against = comparison.compare(scoring, *best, baseline);
+      cells.push_back(against ? rounded(against->ratio) : Cell());
+      cells.push_back(*best == baseline ? Cell() : interval_of(against));
+      std::string ties;
+      for (std::size_t each = 0; each < one.rows.size(); ++each) {
+        const std::optional<Ratio> to_best = each == *best ? std::nullopt : comparison.compare(scoring, each, *best);
+        if (to_best && to_best->verdict != Verdict::slower)
+          ties += (ties.empty() ? "" : ", ") + comparison.competitors[each];
+      }
+      cells.push_back(text_or_null(ties));
+    }
+    cells.emplace_back(check_of(one));
+    cells.push_back(text_or_null(notes_of(comparison, one)));
+    table.add_row(std::move(cells));
+  }
+  return table;
+}
+
+}  // namespace tutti::harness

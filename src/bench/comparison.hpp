@@ -1,0 +1,46 @@
+// Rows of several competitors set side by side, case by case, and the two tables that are made of that: each against
+// the first, and the best of all. Values; thread-safe.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "bench/result.hpp"
+#include "bench/table.hpp"
+#include "bench/views.hpp"
+
+namespace tutti::harness {
+
+struct ComparedCase {
+  std::vector<std::optional<Row>> rows;  // of each competitor that has the case; at least one
+
+  [[nodiscard]] const Row& any() const;
+};
+
+struct Comparison {
+  std::vector<std::string> competitors;  // what they are called
+  std::vector<ComparedCase> cases;
+  View view;               // what tells cases apart
+  bool is_paired = false;  // whether the rounds of one case are pairs
+
+  // By algorithm: what the axis of that name says of a row is who competes, not which case it is.
+  [[nodiscard]] static Comparison of_peers(const std::vector<Row>& rows, bool is_paired, bool by_algorithm = false);
+  // Cases that only one of the runs has are there as well.
+  [[nodiscard]] static Comparison of_runs(const std::vector<Row>& first, const std::vector<Row>& second,
+                                          const std::vector<std::string>& names);
+
+  // How a competitor stands to another one; none where either has no times that count.
+  [[nodiscard]] std::optional<Ratio> compare(const ComparedCase& one, std::size_t a, std::size_t b) const;
+};
+
+// After what tells cases apart: each competitor's median, and for all but the first how it stands to the first.
+[[nodiscard]] Table table_of_pairs(const Comparison& comparison);
+
+// One line a case: each competitor's median, which is best and who cannot be told from it, and how much faster than the
+// baseline the best is. Where rounds are pairs, the best is chosen by half of them and scored by the other half: of
+// many that are alike the one that looks best is a little worse than it looks.
+[[nodiscard]] Table table_of_best(const Comparison& comparison, std::size_t baseline);
+
+}  // namespace tutti::harness

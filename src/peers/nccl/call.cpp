@@ -1,0 +1,240 @@
+#include "peers/nccl/call.hpp"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <memory>
+#include <stdexcept>
+
+#include <fmt/format.h>
+
+namespace tutti::peers::nccl {
+
+namespace {
+
+constexpr int kU8 = 1;
+
+void must(const Status& status) {
+  if (!status.ok()) throw std::runtime_error(std::string(status.message()));
+}
+
+// Of the request's buffers: where they are on the host and on the device. In place there is one for both.
+class Mirror {
+ public:
+  static Result<std::shared_ptr<Mirror>> make(const Request& request, const Rank& rank) {
+    const std::size_t block = request.count * size_of(request.type);
+    const std::size_t all = block * (has_blocks(request.collective) ? static_cast<std::size_t>(rank.num_ranks) : 1);
+    const std::size_t input_bytes = request.collective == Collective::all_gather ? block : all;
+    const std::size_t output_bytes = request.collective == Collective::reduce_scatter ? block : all;
+    const auto mirror = std::make_shared<Mirror>(rank.device);
+    // In place the smaller lies in the larger.
+    if (!request.in_place || input_bytes > output_bytes) mirror->add(request.input, input_bytes);
+    if (!request.in_place || input_bytes <= output_bytes) mirror->add(request.output, output_bytes);
+    for (Buffer& buffer : mirror->buffers_) {
+      Result<Device::Memory> memory = rank.device.allocate(buffer.bytes);
+      if (!memory.ok()) return memory.status();
+      buffer.on_device = std::move(*memory);
+    }
+    return mirror;
+  }
+  explicit Mirror(Device& device) : device_(device) {}
+
+  [[nodiscard]] void* input(const Request& request) const { return on_device(buffers_.front(), request.input); }
+  [[nodiscard]] void* output(const Request& request) const { return on_device(buffers_.back(), request.output); }
+  void load() {
+    for (Buffer& buffer : buffers_) must(device_.copy_in(buffer.on_device.get(), buffer.on_host, buffer.bytes));
+  }
+  void store() {
+    Buffer& output = buffers_.back();
+    must(device_.copy_out(output.on_host, output.on_device.get(), output.bytes));
+  }
+
+ private:
+  struct Buffer {
+    void* on_host = nullptr;
+    std::size_t bytes = 0;
+    Device::Memory on_device;
+  };
+  void add(void* on_host, std::size_t bytes) { buffers_.push_back({on_host, bytes, {}}); }
+  static void* on_device(const Buffer& buffer, const void* on_host) {
+    const auto offset = static_cast<const std::byte*>(on_host) - static_cast<const std::byte*>(buffer.on_host);
+    return static_cast<std::byte*>(buffer.on_device.get()) + offset;
+  }
+
+  Device& device_;
+  std::vector<Buffer> buffers_;
+};
+
+struct Call {
+  const void* input = nullptr;
+  void* output = nullptr;
+  std::size_t count = 0;
+  int type = 0;
+  int op = 0;
+  int root = 0;
+  std::size_t block_bytes = 0;
+};
+
+int all_to_all(const Call& call, const Rank& rank) {
+  const Library& library = rank.library;
+  int result = library.group_start();
+  for (int other = 0; other < rank.num_ranks && result == 0; ++other) {
+    const std::size_t offset = static_cast<std::size_t>(other) * call.block_bytes;
+    result = library.send(static_cast<const std::byte*>(call.input) + offset, call.count, call.type, other, rank.comm,
+                          rank.stream);
+    if (result == 0)
+      result = library.recv(static_cast<std::byte*>(call.output) + offset, call.count, call.type, other, rank.comm,
+                            rank.stream);
+  }
+  const int ended = library.group_end();
+  return result != 0 ? result : ended;
+}
+
+// What puts the call into the stream; it comes back before the device is done.
+struct Enqueue {
+  const char* name = "";
+  std::function<int()> call;
+
+  void operator()(const Rank& rank) const {
+    const int result = call();
+    if (result != 0) must(rank.library.status_of(result, name, rank.comm));
+  }
+};
+
+Enqueue enqueuing(Collective collective, const Call& call, const Rank& rank) {
+  const Library& library = rank.library;
+  Comm* const comm = rank.comm;
+  Stream* const stream = rank.stream;
+  switch (collective) {
+    case Collective::all_reduce:
+      return {"ncclAllReduce", [=, &library] {
+                return library.all_reduce(call.input, call.output, call.count, call.type, call.op, comm, stream);
+              }};
+    case Collective::all_gather:
+      return {"ncclAllGather", [=, &library] {
+                return library.all_gather(call.input, call.output, call.count, call.type, comm, stream);
+              }};
+    case Collective::reduce_scatter:
+      return {"ncclReduceScatter", [=, &library] {
+                return library.reduce_scatter(call.input, call.output, call.count, call.type, call.op, comm, stream);
+              }};
+    case Collective::broadcast:
+      return {"ncclBroadcast", [=, &library] {
+                return library.broadcast(call.input, call.output, call.count, call.type, call.root, comm, stream);
+              }};
+    case Collective::reduce:
+      return {"ncclReduce", [=, &library] {
+                return library.reduce(call.input, call.output, call.count, call.type, call.op, call.root, comm, stream);
+              }};
+    case Collective::all_to_all: return {"ncclSend and ncclRecv", [=, &rank] { return all_to_all(call, rank); }};
+    case Collective::barrier: break;
+  }
+  return {};
+}
+
+// A first call, which also connects what calls of its kind need. Where an algorithm was forced that cannot be had for
+// it, NCCL says so on all ranks alike, and it is not for this machine.
+Status try_out(const Enqueue& enqueue, const Rank& rank) {
+  constexpr int kInvalidUsage = 5;
+  const int result = enqueue.call();
+  const Status status = rank.library.status_of(result, enqueue.name, rank.comm);
+  if (result == kInvalidUsage && rank.is_forced) return unsupported(std::string(status.message()));
+  TUTTI_TRY(status);
+  return rank.device.synchronize(rank.stream);
+}
+
+// The median of some runs of calls that follow each other without the host in between, as nccl-tests times them. How
+// many there are depends on nothing but the request, so all ranks do the same.
+double device_microseconds(const Enqueue& enqueue, std::size_t bytes, const Rank& rank) {
+  constexpr int kRuns = 5;
+  const std::size_t calls = std::clamp<std::size_t>((std::size_t{1} << 30) / std::max<std::size_t>(bytes, 1), 4, 20);
+  std::array<double, kRuns> times{};
+  for (double& time : times) {
+    must(rank.device.record(rank.events[0], rank.stream));
+    for (std::size_t each = 0; each < calls; ++each) enqueue(rank);
+    must(rank.device.record(rank.events[1], rank.stream));
+    must(rank.device.synchronize(rank.stream));
+    const Result<double> between = rank.device.microseconds_between(rank.events[0], rank.events[1]);
+    must(between.status());
+    time = *between / static_cast<double>(calls);
+  }
+  std::sort(times.begin(), times.end());
+  return times[kRuns / 2];
+}
+
+// NCCL averages floats by scaling each input, which rounds where 1/n is no float.
+bool is_exact(const Request& request, int num_ranks) {
+  const bool scales = reduces(request.collective) && request.op == Op::average && is_floating(request.type);
+  return !scales || std::has_single_bit(static_cast<unsigned>(num_ranks));
+}
+
+}  // namespace
+
+std::optional<int> native_type(Type type, int version) {
+  switch (type) {
+    case Type::i8: return 0;
+    case Type::u8: return kU8;
+    case Type::i32: return 2;
+    case Type::u32: return 3;
+    case Type::i64: return 4;
+    case Type::u64: return 5;
+    case Type::f16: return 6;
+    case Type::f32: return 7;
+    case Type::f64: return 8;
+    case Type::bf16: return 9;
+    case Type::f8e4m3: return version >= kStrictVersion ? std::optional(10) : std::nullopt;
+    case Type::f8e5m2: return version >= kStrictVersion ? std::optional(11) : std::nullopt;
+    case Type::i16:
+    case Type::u16: return std::nullopt;
+  }
+  return std::nullopt;
+}
+
+std::optional<int> native_op(Op op) {
+  switch (op) {
+    case Op::sum: return 0;
+    case Op::product: return 1;
+    case Op::maximum: return 2;
+    case Op::minimum: return 3;
+    case Op::average: return 4;
+    default: return std::nullopt;
+  }
+}
+
+Result<Operation> to_nccl(const Request& request, const Rank& rank) {
+  const std::string& name = rank.library.name;
+  if (request.collective == Collective::barrier) return unsupported(fmt::format("{} has no barrier", name));
+  if (request.collective == Collective::all_to_all && request.in_place)
+    return unsupported("sends and receives of one group want two buffers");
+  Call call{.count = request.count, .root = request.root, .block_bytes = request.count * size_of(request.type)};
+  const std::optional<int> type = native_type(request.type, rank.library.version);
+  const std::optional<int> op = native_op(request.op);
+  if (reduces(request.collective)) {
+    if (!type) return unsupported(fmt::format("{} has no type {}", name, name_of(request.type)));
+    if (!op) return unsupported(fmt::format("{} has no operator {}", name, name_of(request.op)));
+    call.op = *op;
+  }
+  call.type = type.value_or(kU8);
+  // What is only moved goes as bytes where it has no name.
+  if (!type) call.count = call.block_bytes;
+  Result<std::shared_ptr<Mirror>> made = Mirror::make(request, rank);
+  if (!made.ok()) return made.status();
+  const std::shared_ptr<Mirror> mirror = std::move(*made);
+  call.input = mirror->input(request);
+  call.output = mirror->output(request);
+  const Enqueue enqueue = enqueuing(request.collective, call, rank);
+  TUTTI_TRY(try_out(enqueue, rank));
+  const std::size_t bytes = call.block_bytes * static_cast<std::size_t>(rank.num_ranks);
+  Operation operation;
+  operation.run = [enqueue, &rank] {
+    enqueue(rank);
+    must(rank.device.synchronize(rank.stream));
+  };
+  operation.load = [mirror] { mirror->load(); };
+  operation.store = [mirror] { mirror->store(); };
+  operation.device_microseconds = [enqueue, bytes, &rank] { return device_microseconds(enqueue, bytes, rank); };
+  operation.is_exact = is_exact(request, rank.num_ranks);
+  return operation;
+}
+
+}  // namespace tutti::peers::nccl

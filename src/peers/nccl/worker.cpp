@@ -1,0 +1,141 @@
+// The worker of NCCL and, built for AMD, of RCCL. It is built without either: both are opened when it begins, and so is
+// the device's platform.
+#include <cstdio>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include <fmt/format.h>
+
+#include "base/environment.hpp"
+#include "peers/meeting.hpp"
+#include "peers/nccl/call.hpp"
+#include "peers/nccl/library.hpp"
+#include "peers/nccl/log.hpp"
+#include "peers/peer.hpp"
+#include "peers/probe.hpp"
+
+namespace tutti::peers::nccl {
+
+namespace {
+
+#if defined(TUTTI_PEER_RCCL)
+constexpr const Vendor& kVendor = kAmd;
+#else
+constexpr const Vendor& kVendor = kNvidia;
+#endif
+
+class NcclPeer final : public Peer {
+ public:
+  explicit NcclPeer(const Environment& environment) : environment_(environment) {}
+
+  Status begin(int rank, int num_ranks) override {
+    log_.begin(settings(), environment_);
+    Result<Library> library = Library::open(kVendor);
+    if (!library.ok()) return library.status();
+    library_ = std::move(*library);
+    Result<std::unique_ptr<Device>> device = Device::open(kVendor);
+    if (!device.ok()) return device.status();
+    device_ = std::move(*device);
+    if (num_ranks > device_->count())
+      return {Code::unsupported, fmt::format("{} ranks want a device each, and there are {}: {} takes no two ranks on "
+                                             "one",
+                                             num_ranks, device_->count(), kVendor.name)};
+    TUTTI_TRY(device_->use(rank));
+    const Result<std::string> name = device_->name(rank);
+    if (!name.ok()) return name.status();
+    device_name_ = *name;
+    TUTTI_TRY(join(rank, num_ranks));
+    return prepare_stream();
+  }
+  [[nodiscard]] int rank() const override { return rank_->rank; }
+  [[nodiscard]] int num_ranks() const override { return rank_->num_ranks; }
+  [[nodiscard]] std::string version() const override { return fmt::format("{}, {}", library_.name, device_name_); }
+  void end() override { static_cast<void>(library_.comm_destroy(rank_->comm)); }
+
+  Result<Operation> prepare(const Request& request) override { return to_nccl(request, *rank_); }
+
+  [[nodiscard]] harness::Evidence evidence(const harness::Setting& setting) const override {
+    return evidence_in(log_.text(), setting, library_.version);
+  }
+
+ private:
+  Status prepare_stream() {
+    const Result<Stream*> stream = device_->make_stream();
+    if (!stream.ok()) return stream.status();
+    rank_->stream = *stream;
+    for (Event*& event : rank_->events) {
+      const Result<Event*> made = device_->make_event();
+      if (!made.ok()) return made.status();
+      event = *made;
+    }
+    return {};
+  }
+  Status join(int rank, int num_ranks) {
+    Result<std::unique_ptr<Meeting>> meeting = Meeting::join(environment_, rank);
+    if (!meeting.ok()) return meeting.status();
+    meeting_ = std::move(*meeting);
+    const std::string key = "unique id";
+    UniqueId id{};
+    if (rank == 0) {
+      TUTTI_TRY(library_.status_of(library_.get_unique_id(&id), "ncclGetUniqueId", nullptr));
+      TUTTI_TRY(meeting_->put(key, {id.internal, sizeof(id.internal)}));
+    }
+    const Result<std::string> told = meeting_->get(key);
+    if (!told.ok()) return told.status();
+    if (told->size() != sizeof(id.internal)) return {Code::internal, "rank 0 told an id of another length"};
+    told->copy(id.internal, sizeof(id.internal));
+    Comm* comm = nullptr;
+    TUTTI_TRY(library_.status_of(library_.comm_init_rank(&comm, num_ranks, id, rank), "ncclCommInitRank", nullptr));
+    int its_rank = -1;
+    int its_num_ranks = 0;
+    TUTTI_TRY(library_.status_of(library_.comm_user_rank(comm, &its_rank), "ncclCommUserRank", comm));
+    TUTTI_TRY(library_.status_of(library_.comm_count(comm, &its_num_ranks), "ncclCommCount", comm));
+    const bool is_forced = environment_.lookup("NCCL_ALGO") || environment_.lookup("NCCL_PROTO");
+    rank_.emplace(Rank{.library = library_,
+                       .device = *device_,
+                       .comm = comm,
+                       .rank = its_rank,
+                       .num_ranks = its_num_ranks,
+                       .is_forced = is_forced});
+    return {};
+  }
+
+  const Environment& environment_;
+  Log log_;
+  Library library_;
+  std::unique_ptr<Device> device_;
+  std::string device_name_;
+  std::unique_ptr<Meeting> meeting_;
+  std::optional<Rank> rank_;
+};
+
+// Says what is here, or what is missing.
+Result<std::string> look_around() {
+  const Result<Library> library = Library::open(kVendor);
+  if (!library.ok()) return library.status();
+  const Result<std::unique_ptr<Device>> device = Device::open(kVendor);
+  if (!device.ok()) return device.status();
+  const Result<std::string> name = (*device)->name(0);
+  if (!name.ok()) return name.status();
+  const int count = (*device)->count();
+  return fmt::format("{}, {} device{} ({})", library->name, count, count == 1 ? "" : "s", *name);
+}
+
+int probed() {
+  const Result<std::string> found = look_around();
+  std::puts(found.ok() ? found->c_str() : std::string(found.status().message()).c_str());
+  return found.ok() ? 0 : 1;
+}
+
+}  // namespace
+
+}  // namespace tutti::peers::nccl
+
+int main(int argc, char** argv) {
+  if (argc == 2 && std::string_view(argv[1]) == tutti::peers::kProbeOption) return tutti::peers::nccl::probed();
+  const tutti::Environment environment = tutti::Environment::of_this_process();
+  tutti::peers::nccl::NcclPeer peer(environment);
+  return tutti::peers::run_worker(peer, environment);
+}

@@ -1,0 +1,116 @@
+// What is shown of rows side by side; made up, so without a clock.
+#include "bench/comparison.hpp"
+
+#include <gtest/gtest.h>
+
+namespace tutti::harness {
+namespace {
+
+Row row_of(const std::string& peer, std::int64_t bytes, double micros, std::vector<Setting> settings = {}) {
+  Row row;
+  row.bench = "all_reduce";
+  row.peer = peer;
+  row.num_ranks = 2;
+  row.settings = std::move(settings);
+  row.point.values = {{"bytes", bytes}};
+  row.message = Message{static_cast<double>(bytes), Traffic::all_reduce};
+  row.is_checked = true;
+  row.stop = Stop::precise;
+  for (int round = 0; round < 20; ++round) {
+    row.samples.push_back(micros * 1000);
+    row.rounds.push_back(1);
+  }
+  return row;
+}
+
+Cell cell(const Table& table, std::size_t row, const std::string& column) {
+  for (std::size_t each = 0; each < table.columns().size(); ++each)
+    if (table.columns()[each].name == column) return table.rows()[row][each];
+  ADD_FAILURE() << "no column " << column;
+  return {};
+}
+
+TEST(ComparisonTest, PairsWithTheFirst) {
+  const Comparison comparison =
+      Comparison::of_peers({row_of("a", 8, 10), row_of("b", 8, 20), row_of("a", 64, 30), row_of("b", 64, 30)}, true);
+  const Table table = table_of_pairs(comparison);
+  ASSERT_EQ(table.rows().size(), 2U);
+  EXPECT_EQ(cell(table, 0, "a_us"), Cell(10.0));
+  EXPECT_EQ(cell(table, 0, "b_us"), Cell(20.0));
+  EXPECT_EQ(cell(table, 0, "b_ratio"), Cell(0.5)) << "the first one's time over b's";
+  EXPECT_EQ(cell(table, 0, "b_verdict"), Cell("slower"));
+  EXPECT_EQ(cell(table, 1, "b_verdict"), Cell("same"));
+  EXPECT_EQ(cell(table, 1, "check"), Cell("ok"));
+}
+
+TEST(ComparisonTest, ACaseThatOneDoesNotHave) {
+  Row skipped = row_of("b", 8, 20);
+  skipped.outcome = Outcome::skipped;
+  skipped.note = "not today";
+  const Comparison comparison = Comparison::of_peers({row_of("a", 8, 10), skipped, row_of("b", 64, 30)}, true);
+  const Table table = table_of_pairs(comparison);
+  EXPECT_EQ(cell(table, 0, "b_us"), Cell("skipped"));
+  EXPECT_EQ(cell(table, 0, "note"), Cell("b: skipped: not today"));
+  EXPECT_EQ(cell(table, 1, "a_us"), Cell());
+  EXPECT_EQ(cell(table, 1, "b_verdict"), Cell());
+}
+
+TEST(ComparisonTest, WhatIsWrongGetsNoVerdict) {
+  Row wrong = row_of("b", 8, 20);
+  wrong.outcome = Outcome::wrong;
+  wrong.note = "rank 1: 7 is 8";
+  const Comparison comparison = Comparison::of_peers({row_of("a", 8, 10), wrong}, true);
+  EXPECT_FALSE(comparison.compare(comparison.cases[0], 1, 0));
+  EXPECT_EQ(cell(table_of_pairs(comparison), 0, "check"), Cell("wrong"));
+  EXPECT_EQ(cell(table_of_best(comparison, 0), 0, "best"), Cell("a"));
+}
+
+TEST(ComparisonTest, VariablesThatDifferAreNamesAndOthersColumns) {
+  const Comparison comparison = Comparison::of_peers(
+      {row_of("a", 8, 10, {{"X", "1"}, {"Y", "2"}}), row_of("a", 8, 20, {{"X", "1"}, {"Y", "3"}})}, true);
+  EXPECT_EQ(comparison.competitors, (std::vector<std::string>{"a Y=2", "a Y=3"}));
+  const Table table = table_of_pairs(comparison);
+  EXPECT_EQ(cell(table, 0, "X"), Cell("1"));
+  for (const Column& column : table.columns()) EXPECT_NE(column.name, "Y");
+}
+
+TEST(ComparisonTest, TheBestWithItsSpeedUpAndItsTies) {
+  const Comparison comparison = Comparison::of_peers(
+      {row_of("a", 1000, 10), row_of("b", 1000, 5), row_of("c", 1000, 5.05), row_of("d", 1000, 6)}, true);
+  const Table table = table_of_best(comparison, 0);
+  ASSERT_EQ(table.rows().size(), 1U);
+  EXPECT_EQ(cell(table, 0, "best"), Cell("b"));
+  EXPECT_EQ(cell(table, 0, "best_us"), Cell(5.0));
+  EXPECT_EQ(cell(table, 0, "speedup"), Cell(2.0));
+  EXPECT_EQ(cell(table, 0, "speedup_interval"), Cell("2.000-2.000"));
+  EXPECT_EQ(cell(table, 0, "ties"), Cell("c"));
+  EXPECT_EQ(cell(table, 0, "busbw_gbs"), Cell(0.2)) << "2 (n - 1) / n is 1 for two ranks";
+  EXPECT_EQ(cell(table, 0, "d_us"), Cell(6.0));
+  EXPECT_EQ(cell(table, 0, "b_p99_us"), Cell()) << "of twenty samples";
+  EXPECT_EQ(cell(table_of_best(comparison, 3), 0, "speedup"), Cell(1.2));
+}
+
+TEST(ComparisonTest, TheBestIsChosenByOneHalfAndScoredByTheOther) {
+  // b is lucky in even rounds and no faster in odd ones.
+  Row lucky = row_of("b", 1000, 10);
+  for (std::size_t round = 0; round < lucky.samples.size(); round += 2) lucky.samples[round] = 5000;
+  const Table table = table_of_best(Comparison::of_peers({row_of("a", 1000, 10), lucky}, true), 0);
+  EXPECT_EQ(cell(table, 0, "best"), Cell("b"));
+  EXPECT_EQ(cell(table, 0, "best_us"), Cell(10.0));
+  EXPECT_EQ(cell(table, 0, "speedup"), Cell(1.0));
+  EXPECT_EQ(cell(table, 0, "ties"), Cell("a"));
+}
+
+TEST(ComparisonTest, RunsAreMatchedByCase) {
+  const Comparison comparison = Comparison::of_runs({row_of("a", 8, 10), row_of("b", 8, 10)},
+                                                    {row_of("b", 8, 20), row_of("c", 8, 1)}, {"run 1", "run 2"});
+  ASSERT_EQ(comparison.cases.size(), 3U);
+  const Table table = table_of_pairs(comparison);
+  EXPECT_EQ(cell(table, 1, "peer"), Cell("b"));
+  EXPECT_EQ(cell(table, 1, "run 2_verdict"), Cell("slower"));
+  EXPECT_EQ(cell(table, 0, "run 2_us"), Cell());
+  EXPECT_EQ(cell(table, 2, "run 1_us"), Cell());
+}
+
+}  // namespace
+}  // namespace tutti::harness
