@@ -193,7 +193,8 @@ Result<std::vector<Group>> plan(const Sweep& sweep) {
 }
 
 std::string to_string(const Group& group) {
-  std::string text = fmt::format("peer {}, {} rank{}", group.label, group.num_ranks, group.num_ranks == 1 ? "" : "s");
+  std::string text = fmt::format("peer {}", group.label);
+  if (group.num_ranks > 0) text += fmt::format(", {} rank{}", group.num_ranks, group.num_ranks == 1 ? "" : "s");
   for (const Setting& setting : group.all_settings())
     text += setting.value ? fmt::format(", {}={}", setting.name, printable(*setting.value))
                           : fmt::format(", {} unset", setting.name);

@@ -54,8 +54,8 @@ struct Case {
 // The processes that are started once for all of these cases.
 struct Group {
   std::string peer;
-  std::string label;  // the peer, told apart where it is there more than once: "openmpi", "openmpi#2"
-  int num_ranks = 1;
+  std::string label;              // the peer, told apart where it is there more than once: "openmpi", "openmpi#2"
+  int num_ranks = 1;              // 0: not known
   std::vector<Setting> settings;  // in the order of the axes
   std::string algorithm;          // a value of that axis; empty where it is not swept
   std::vector<Setting> forced;    // what it takes besides, which its name stands for

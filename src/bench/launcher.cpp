@@ -9,6 +9,7 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <poll.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -56,22 +57,30 @@ std::string program_of(Launcher launcher) {
   return !built.empty() && is_runnable(built) ? built : std::string(name_of(launcher));
 }
 
-// In front of the worker's program.
+// In front of the program. Workers bind themselves (cores.hpp), alike with all launchers.
 std::vector<std::string> words_of(const LaunchRequest& request) {
   const std::string count = std::to_string(request.num_ranks);
   switch (request.launcher) {
     case Launcher::local: return {};
-    // Where ranks run is the workers' business (cores.hpp), the same for all launchers.
     case Launcher::openmpi: {
-      std::vector<std::string> words = {program_of(request.launcher), "-n", count, "--map-by", ":OVERSUBSCRIBE",
-                                        "--bind-to", "none",
-                                        // It would wait a second for ranks that are dead to die.
-                                        "--mca", "odls_base_sigkill_timeout", "0"};
+      // It would wait a second for ranks that are dead to die.
+      std::vector<std::string> words = {
+          program_of(request.launcher), "-n", count, "--map-by", ":OVERSUBSCRIBE", "--mca",
+          "odls_base_sigkill_timeout",  "0"};
+      if (!request.is_program) words.insert(words.end(), {"--bind-to", "none"});
       if (::geteuid() == 0) words.emplace_back("--allow-run-as-root");
       return words;
     }
-    case Launcher::mpich: return {program_of(request.launcher), "-n", count, "-bind-to", "none"};
-    case Launcher::srun: return {program_of(request.launcher), "-n", count, "--cpu-bind=none"};
+    case Launcher::mpich: {
+      std::vector<std::string> words = {program_of(request.launcher), "-n", count};
+      if (!request.is_program) words.insert(words.end(), {"-bind-to", "none"});
+      return words;
+    }
+    case Launcher::srun: {
+      std::vector<std::string> words = {program_of(request.launcher), "-n", count};
+      if (!request.is_program) words.emplace_back("--cpu-bind=none");
+      return words;
+    }
   }
   return {};
 }
@@ -103,6 +112,44 @@ std::string in_words(const std::string& name, int status) {
   return fmt::format("{} ended with status {}", name, WEXITSTATUS(status));
 }
 
+// What its end is told of: an mpirun, a program, or a rank.
+std::string name_of_child(const LaunchRequest& request, const std::string& program, int rank) {
+  if (request.launcher == Launcher::local && !request.is_program) return fmt::format("rank {}", rank);
+  return program.substr(program.rfind('/') + 1);
+}
+
+std::uint64_t size_of(const UniqueFd& file) {
+  const off_t size = file.valid() ? ::lseek(file.get(), 0, SEEK_END) : 0;
+  return size > 0 ? static_cast<std::uint64_t>(size) : 0;
+}
+
+std::string text_of(const UniqueFd& file, std::uint64_t begin = 0) {
+  const std::uint64_t size = size_of(file);
+  std::string text(size - std::min(size, begin), '\0');
+  std::size_t filled = 0;
+  while (filled < text.size()) {
+    const ssize_t got =
+        ::pread(file.get(), text.data() + filled, text.size() - filled, static_cast<off_t>(begin + filled));
+    if (got <= 0) break;
+    filled += static_cast<std::size_t>(got);
+  }
+  text.resize(filled);
+  return text;
+}
+
+// The last lines with something in them.
+std::vector<std::string> last_lines(const UniqueFd& file, std::size_t most) {
+  constexpr std::uint64_t kMostBytes = 2000;
+  const std::uint64_t size = size_of(file);
+  const std::string text = text_of(file, size > kMostBytes ? size - kMostBytes : 0);
+  std::vector<std::string_view> lines = split(text, '\n');
+  std::erase_if(lines, [](std::string_view line) { return line.empty(); });
+  std::vector<std::string> last;
+  for (std::size_t line = lines.size() > most ? lines.size() - most : 0; line < lines.size(); ++line)
+    last.push_back(printable(lines[line]));
+  return last;
+}
+
 }  // namespace
 
 std::string_view name_of(Launcher launcher) { return kNames[static_cast<std::size_t>(launcher)]; }
@@ -125,35 +172,37 @@ Status find_launcher(Launcher launcher) {
 }
 
 Status Processes::start(const LaunchRequest& request) {
-  id_ = request.id;
+  entry_ = fmt::format("{}={}", request.is_program ? kProgramVariable : kWorkerVariable, request.id);
   output_ = UniqueFd(::memfd_create("tutti-bench-output", MFD_CLOEXEC));
-  if (!output_.valid()) return Status::from_errno("cannot keep what workers write", errno);
+  if (request.is_program) errors_ = UniqueFd(::memfd_create("tutti-bench-errors", MFD_CLOEXEC));
+  if (!output_.valid() || (request.is_program && !errors_.valid()))
+    return Status::from_errno("cannot keep what processes write", errno);
   const UniqueFd nothing(::open("/dev/null", O_RDONLY | O_CLOEXEC));
-  const bool is_local = request.launcher == Launcher::local;
-  const int direct = is_local ? request.num_ranks : 1;
-  const Result<std::uint16_t> port = is_local ? free_port() : Result<std::uint16_t>(std::uint16_t{0});
+  const bool is_by_rank = request.launcher == Launcher::local && !request.is_program;
+  const int direct = is_by_rank ? request.num_ranks : 1;
+  const Result<std::uint16_t> port = is_by_rank ? free_port() : Result<std::uint16_t>(std::uint16_t{0});
   if (!port.ok()) return port.status();
   for (int rank = 0; rank < direct; ++rank) {
     SpawnRequest spawning;
     spawning.command = words_of(request);
     spawning.command.insert(spawning.command.end(), request.program.begin(), request.program.end());
     spawning.environment = request.environment;
-    set_variable(spawning.environment, kWorkerVariable, request.id);
-    set_variable(spawning.environment, kLauncherVariable, name_of(request.launcher));
-    if (is_local) {
+    set_variable(spawning.environment, request.is_program ? kProgramVariable : kWorkerVariable, request.id);
+    if (!request.is_program) set_variable(spawning.environment, kLauncherVariable, name_of(request.launcher));
+    if (is_by_rank) {
       set_place(spawning.environment, rank, request.num_ranks, *port);
     } else {
       spawning.death_signal = SIGTERM;
     }
     spawning.input = nothing.get();
-    spawning.output = spawning.error = output_.get();
+    spawning.output = output_.get();
+    spawning.error = request.is_program ? errors_.get() : output_.get();
     ::sigemptyset(&spawning.signal_mask);
     const Result<Spawned> spawned = spawn(spawning);
     if (!spawned.ok()) return spawned.status();
     if (spawned->refused != 0)
       return Status::from_errno(fmt::format("cannot run {}", in_quotes(spawning.command[0])), spawned->refused);
-    children_.push_back(
-        {spawned->pid, is_local ? fmt::format("rank {}", rank) : std::string(name_of(request.launcher)), std::nullopt});
+    children_.push_back({.pid = spawned->pid, .name = name_of_child(request, spawning.command[0], rank)});
   }
   return {};
 }
@@ -177,32 +226,36 @@ bool Processes::have_ended() {
   return std::all_of(children_.begin(), children_.end(), [](const Child& child) { return child.status.has_value(); });
 }
 
-std::string Processes::last_words() const {
-  constexpr std::size_t kMost = 2000;
-  std::string text(kMost, '\0');
-  const off_t size = output_.valid() ? ::lseek(output_.get(), 0, SEEK_END) : 0;
-  if (size <= 0) return "";
-  const off_t begin = std::max<off_t>(0, size - static_cast<off_t>(kMost));
-  const ssize_t got = ::pread(output_.get(), text.data(), kMost, begin);
-  text.resize(got > 0 ? static_cast<std::size_t>(got) : 0);
-  std::string words;
-  constexpr std::size_t kMostLines = 6;
-  std::vector<std::string_view> lines = split(text, '\n');
-  std::erase_if(lines, [](std::string_view line) { return line.empty(); });
-  for (std::size_t line = lines.size() > kMostLines ? lines.size() - kMostLines : 0; line < lines.size(); ++line)
-    words += fmt::format("{}{}", words.empty() ? "" : " | ", printable(lines[line]));
-  return words;
+void Processes::wait_for_end(milliseconds most) {
+  std::vector<UniqueFd> descriptors;
+  std::vector<pollfd> waiting;
+  for (const Child& child : children_) {
+    if (child.status) continue;
+    descriptors.push_back(open_pidfd(child.pid));
+    waiting.push_back({descriptors.back().get(), POLLIN, 0});
+  }
+  if (!waiting.empty()) ::poll(waiting.data(), waiting.size(), static_cast<int>(most.count()));
 }
+
+std::string Processes::last_words() const {
+  constexpr std::size_t kMostLines = 6;
+  std::vector<std::string> lines = last_lines(output_, kMostLines);
+  for (std::string& line : last_lines(errors_, kMostLines)) lines.push_back(std::move(line));
+  return fmt::format("{}", fmt::join(lines, " | "));
+}
+
+std::string Processes::output() const { return text_of(output_); }
+std::string Processes::errors() const { return text_of(errors_); }
+std::uint64_t Processes::num_written() const { return size_of(output_) + size_of(errors_); }
 
 void Processes::end() {
   if (children_.empty()) return;
-  const std::string entry = fmt::format("{}={}", kWorkerVariable, id_);
   Leftovers leftovers;
   const auto begin = Clock::now();
   bool is_asked = false;
   bool had_ranks = false;
   while (true) {
-    for (const FoundProcess& process : processes_with(entry)) {
+    for (const FoundProcess& process : processes_with(entry_)) {
       if (!process.is_rank) continue;
       leftovers.note(process);
       ::kill(process.pid, SIGKILL);
@@ -221,7 +274,7 @@ void Processes::end() {
   for (int turn = 0; turn < 3; ++turn) {
     for (const Child& child : children_)
       if (!child.status) ::kill(-child.pid, SIGKILL);
-    const std::vector<FoundProcess> left = processes_with(entry);
+    const std::vector<FoundProcess> left = processes_with(entry_);
     for (const FoundProcess& process : left) ::kill(process.pid, SIGKILL);
     if (left.empty()) break;
     std::this_thread::sleep_for(milliseconds(2));

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <chrono>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -29,7 +30,10 @@ struct LaunchRequest {
   int num_ranks = 1;
   std::vector<std::string> program;      // and its arguments
   std::vector<std::string> environment;  // NAME=VALUE, of all ranks
-  std::string id;                        // what tells its processes from all others: the value of kWorkerVariable
+  std::string id;                        // what tells its processes from all others: kWorkerVariable, kProgramVariable
+  // Some program instead of a worker: locally it is started once and as it is, and without a rank; an mpirun binds it
+  // as it likes. Its standard output is kept apart from its errors.
+  bool is_program = false;
 };
 
 class Processes {
@@ -46,8 +50,14 @@ class Processes {
   [[nodiscard]] std::optional<std::string> failure();
   // Whether all that was started directly has ended.
   [[nodiscard]] bool have_ended();
+  // Comes back when one of them has ended, or after the time.
+  void wait_for_end(std::chrono::milliseconds most);
   // The last lines of what they have written to standard output and error, safe to show.
   [[nodiscard]] std::string last_words() const;
+  // All that a program has written so far.
+  [[nodiscard]] std::string output() const;
+  [[nodiscard]] std::string errors() const;
+  [[nodiscard]] std::uint64_t num_written() const;
 
   // Ends all of them within a second: kills the ranks, so that an mpirun notices and clears up, asks it to end where it
   // does not, and kills what is left. Shared memory and temporary folders of theirs are gone afterwards.
@@ -57,13 +67,14 @@ class Processes {
   struct Child {
     pid_t pid = 0;
     std::string name;
-    std::optional<int> status;  // from waitpid
+    std::optional<int> status = std::nullopt;  // from waitpid
   };
   void reap();
 
-  std::string id_;
+  std::string entry_;  // of their environment, by which they are found
   std::vector<Child> children_;
   UniqueFd output_;
+  UniqueFd errors_;  // of a program; workers write both to one place
 };
 
 }  // namespace tutti::harness

@@ -13,6 +13,8 @@ namespace tutti::harness {
 
 // The variable that makes a process a worker: an id (base/unique_id.hpp), where the runner listens and the token.
 inline constexpr std::string_view kWorkerVariable = "BENCH_WORKER";
+// Holds the id in the environment of programs that are no workers.
+inline constexpr std::string_view kProgramVariable = "BENCH_PROGRAM";
 // Who has started the process, and so whose variables count: the name of a Launcher.
 inline constexpr std::string_view kLauncherVariable = "BENCH_LAUNCHER";
 // The rank that the local launcher gives; other launchers have variables of their own.

@@ -14,7 +14,7 @@ namespace tutti::harness {
 namespace {
 
 constexpr std::array<std::string_view, 4> kOutcomes = {"ok", "wrong", "skipped", "error"};
-constexpr std::array<std::string_view, 2> kSyncs = {"round", "barrier"};
+constexpr std::array<std::string_view, 4> kSyncs = {"round", "barrier", "program", "wall"};
 constexpr std::array<std::string_view, 3> kObeyed = {"confirmed", "ignored", "unverifiable"};
 
 template <typename Named, std::size_t kCount>
@@ -32,7 +32,10 @@ constexpr char kSeparator = '\x1f';
 std::string_view name_of(Outcome outcome) { return kOutcomes[static_cast<std::size_t>(outcome)]; }
 std::optional<Outcome> outcome_from_name(std::string_view name) { return named<Outcome>(kOutcomes, name); }
 std::string_view name_of(Sync sync) { return kSyncs[static_cast<std::size_t>(sync)]; }
-std::optional<Sync> sync_from_name(std::string_view name) { return named<Sync>(kSyncs, name); }
+std::optional<Sync> sync_from_name(std::string_view name) {
+  const auto sync = named<Sync>(kSyncs, name);
+  return sync == Sync::program || sync == Sync::wall ? std::nullopt : sync;
+}
 std::string_view name_of(State::Obeyed obeyed) { return kObeyed[static_cast<std::size_t>(obeyed)]; }
 
 std::optional<double> bus_factor(Traffic traffic, int num_ranks) {

@@ -23,9 +23,11 @@ enum class Outcome : std::uint8_t {
 [[nodiscard]] std::string_view name_of(Outcome outcome);
 [[nodiscard]] std::optional<Outcome> outcome_from_name(std::string_view name);
 
-// How iterations begin: at an agreed instant, or behind a barrier of the backend's.
-enum class Sync : std::uint8_t { round, barrier };
+// How iterations begin: at an agreed instant, or behind a barrier of the backend's. What other programs do is their own
+// business: the time is the average that a program printed, or its wall time from start to end.
+enum class Sync : std::uint8_t { round, barrier, program, wall };
 [[nodiscard]] std::string_view name_of(Sync sync);
+// Of those that a sweep can ask for: round and barrier.
 [[nodiscard]] std::optional<Sync> sync_from_name(std::string_view name);
 
 struct Evidence {
@@ -44,7 +46,7 @@ struct Message {
 struct Row {
   std::string bench;
   std::string peer;
-  int num_ranks = 1;
+  int num_ranks = 1;  // 0: not known
   std::vector<Setting> settings;
   Point point;
   int launch = 0;  // which start of the group, from 0

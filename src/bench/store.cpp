@@ -234,16 +234,21 @@ Result<std::int64_t> Store::begin(const Run& run) {
   return database_->last_id();
 }
 
-Status Store::add(std::int64_t run, const Row& row) {
+Status Store::add(std::int64_t run, std::span<const Row> rows) {
   Result<Transaction> transaction = Transaction::begin(*database_, Transaction::For::writing);
   if (!transaction.ok()) return transaction.status();
-  const std::string key = key_of(row);
   bool has_run = false;
   TUTTI_TRY(for_each(*database_, kRunExists, run, [&](Statement& statement) {
     has_run = statement.next_integer() != 0;
     return Status();
   }));
   if (!has_run) return no_such_run(*database_, std::to_string(run));
+  for (const Row& row : rows) TUTTI_TRY(add_row(run, row));
+  return transaction->commit();
+}
+
+Status Store::add_row(std::int64_t run, const Row& row) {
+  const std::string key = key_of(row);
   {
     Result<Statement> statement = database_->prepare(kKeyExists);
     if (!statement.ok()) return statement.status();
@@ -262,8 +267,7 @@ Status Store::add(std::int64_t run, const Row& row) {
     bind_row(*statement, run, row, key, samples, rounds);
     TUTTI_TRY(statement->run());
   }
-  TUTTI_TRY(add_parts(database_->last_id(), row));
-  return transaction->commit();
+  return add_parts(database_->last_id(), row);
 }
 
 Status Store::add_parts(std::int64_t id, const Row& row) {

@@ -10,6 +10,7 @@
 #include <memory>
 #include <optional>
 #include <set>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -56,7 +57,9 @@ class Store {
   // The id that it has from now on; neither the one in `run`, nor what that says of rows and completeness, counts.
   [[nodiscard]] Result<std::int64_t> begin(const Run& run);
   // A row whose key (key_of) the run has is an error.
-  [[nodiscard]] Status add(std::int64_t run, const Row& row);
+  [[nodiscard]] Status add(std::int64_t run, const Row& row) { return add(run, std::span(&row, 1)); }
+  // All of them, or none.
+  [[nodiscard]] Status add(std::int64_t run, std::span<const Row> rows);
   [[nodiscard]] Status complete(std::int64_t run);
 
   // The latest run that is not complete and has this sweep.
@@ -73,6 +76,7 @@ class Store {
 
  private:
   explicit Store(std::unique_ptr<Database> database);
+  [[nodiscard]] Status add_row(std::int64_t run, const Row& row);
   [[nodiscard]] Status add_parts(std::int64_t id, const Row& row);
   [[nodiscard]] Status read_parts(std::int64_t id, Row& row);
 

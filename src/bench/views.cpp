@@ -48,6 +48,11 @@ constexpr auto kFigures =
 constexpr auto kAsides =
     std::to_array<std::string_view>({"low_us", "high_us", "invalid", "sync", "stop", "version", "evidence"});
 
+// By a program that is no worker of the harness.
+bool is_timed_by_itself(const Row& row) { return row.sync == Sync::program || row.sync == Sync::wall; }
+
+Cell ranks_of(const Row& row) { return row.num_ranks == 0 ? Cell() : Cell(std::int64_t{row.num_ranks}); }
+
 std::string evidence_of(const Row& row) {
   std::string text;
   for (const auto& [name, evidence] : row.evidence)
@@ -67,8 +72,11 @@ std::vector<Cell> figures_of(const Row& row) {
   };
   const std::optional<double> message = row.message ? std::optional(row.message->bytes) : std::nullopt;
   const std::optional<double> factor = row.message ? bus_factor(row.message->traffic, row.num_ranks) : std::nullopt;
-  return {micros(summary.median), half_width(summary), micros(summary.minimum), micros(summary.mean),
-          summary.p99 ? micros(*summary.p99) : Cell(), static_cast<std::int64_t>(summary.count),
+  // An average is neither the least of what it is an average of, nor a mean of several.
+  const bool is_average = is_timed_by_itself(row) && row.samples.size() == 1;
+  return {micros(summary.median), half_width(summary), is_average ? Cell() : micros(summary.minimum),
+          is_average ? Cell() : micros(summary.mean), summary.p99 ? micros(*summary.p99) : Cell(),
+          static_cast<std::int64_t>(summary.count),
           row.launches.size() > 1 ? Cell(static_cast<std::int64_t>(row.launches.size())) : Cell(),
           // Bytes a nanosecond are gigabytes a second.
           rate(row.bytes), rate(message), rate(factor ? std::optional(row.message->bytes * *factor) : std::nullopt),
@@ -119,9 +127,12 @@ std::string warnings(const Row& row) {
 
 std::string remarks(const Row& row) {
   std::string text = warnings(row);
+  const auto add = [&](std::string_view words) { text += fmt::format("{}{}", text.empty() ? "" : "; ", words); };
+  if (row.sync == Sync::wall) add("wall time of the program");
+  if (row.sync == Sync::program && has_times(row))
+    add(row.samples.size() == 1 ? "the program's own average" : "the program's own averages, one a launch");
   if (has_times(row) && row.stop != Stop::precise && row.stop != Stop::not_yet)
-    text +=
-        fmt::format("{}{}", text.empty() ? "" : "; ", row.stop == Stop::time ? "budget spent" : "most samples taken");
+    add(row.stop == Stop::time ? "budget spent" : "most samples taken");
   return text;
 }
 
@@ -131,6 +142,7 @@ View View::of(const std::vector<Row>& rows) {
     for (const Setting& setting : row.settings) add_once(view.variables_, setting.name);
     for (const auto& [name, value] : row.point.values) add_once(view.axes_, name);
     for (const auto& [name, value] : row.counters) add_once(view.counters_, name);
+    view.is_of_programs_ = view.is_of_programs_ || is_timed_by_itself(row);
   }
   return view;
 }
@@ -164,7 +176,7 @@ std::vector<Column> View::identity_columns() const {
 std::vector<Cell> View::identity_cells(const Row& row) const {
   std::vector<Cell> cells = {row.bench};
   if (has_peer_) cells.emplace_back(row.peer);
-  cells.emplace_back(std::int64_t{row.num_ranks});
+  cells.push_back(ranks_of(row));
   for (const std::string& name : variables_) {
     const auto found =
         std::find_if(row.settings.begin(), row.settings.end(), [&](const Setting& each) { return each.name == name; });
@@ -183,7 +195,7 @@ std::vector<Column> View::columns() const {
   for (const std::string_view name : kFigures) all.push_back({std::string(name)});
   for (const std::string& name : counters_) all.push_back(named("counter", name));
   all.push_back({"check"});
-  all.push_back({"ran"});
+  all.push_back({.name = "ran", .is_aside = is_of_programs_});
   for (const std::string_view name : kAsides)
     all.push_back({.name = std::string(name), .wrap_at = 0, .is_aside = true});
   all.push_back({"note", 60});
@@ -233,7 +245,8 @@ std::vector<std::string> labels_of(const std::vector<Competitor>& competitors) {
 }
 
 std::string in_a_line(const Row& row) {
-  std::string text = fmt::format("{} {}, {} rank{}", row.bench, row.peer, row.num_ranks, row.num_ranks == 1 ? "" : "s");
+  std::string text = fmt::format("{} {}", row.bench, row.peer);
+  if (row.num_ranks > 0) text += fmt::format(", {} rank{}", row.num_ranks, row.num_ranks == 1 ? "" : "s");
   for (const Setting& setting : row.settings) text += fmt::format(", {}={}", setting.name, shown(setting.value));
   if (!row.point.values.empty()) text += ", " + to_string(row.point);
   if (row.samples.empty() || row.outcome == Outcome::error || row.outcome == Outcome::skipped)

@@ -44,6 +44,7 @@ class View {
   std::vector<std::string> variables_;
   std::vector<std::string> axes_;
   std::vector<std::string> counters_;
+  bool is_of_programs_ = false;  // which have long command lines
 };
 
 // A line for each row, with launches joined.

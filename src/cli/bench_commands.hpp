@@ -7,6 +7,7 @@
 namespace tutti::cli {
 
 [[nodiscard]] Command compare_command(const BenchWorld& world);
+[[nodiscard]] Command import_command();
 [[nodiscard]] Command list_command(const BenchWorld& world);
 [[nodiscard]] Command run_command(const BenchWorld& world);
 [[nodiscard]] Command show_command(const BenchWorld& world);

@@ -7,6 +7,7 @@
 #include <sys/utsname.h>
 
 #include "base/text.hpp"
+#include "bench/command.hpp"
 #include "bench/cores.hpp"
 
 namespace tutti::cli {
@@ -53,21 +54,26 @@ Result<std::string> store_path(const std::string& option, const Environment& env
   return usual;
 }
 
-harness::Run run_of(const Plan& plan, const std::vector<std::string>& arguments) {
+harness::Run new_run(std::string bench, std::string sweep, const std::vector<std::string>& arguments) {
   harness::Run run;
   run.begun = now_in_words();
-  run.bench = plan.sweep.bench;
-  run.command = "tutti";
-  for (const std::string& argument : arguments) run.command += " " + argument;
+  run.bench = std::move(bench);
+  run.command = "tutti " + harness::in_shell(arguments);
+  run.sweep = std::move(sweep);
+  run.machine = machine();
+  run.tutti = TUTTI_VERSION;
+  return run;
+}
+
+harness::Run run_of(const Plan& plan, const std::vector<std::string>& arguments) {
   std::uint64_t cases = 0xcbf29ce484222325U;
   for (const harness::Group& group : plan.groups) {
     cases = digest(harness::to_string(group), cases);
     for (const harness::Case& each : group.cases) cases = digest(harness::to_string(each.point) + each.skipped, cases);
   }
-  run.sweep = fmt::format("{} {} cases {:016x}", run.bench, plan.num_cases(), cases);
-  run.machine = machine();
-  run.tutti = TUTTI_VERSION;
-  return run;
+  if (plan.command) cases = digest(harness::in_shell(plan.command->words) + plan.command->read.name, cases);
+  return new_run(plan.sweep.bench, fmt::format("{} {} cases {:016x}", plan.sweep.bench, plan.num_cases(), cases),
+                 arguments);
 }
 
 }  // namespace tutti::cli

@@ -15,5 +15,7 @@ namespace tutti::cli {
 
 // The run of this plan as it begins.
 [[nodiscard]] harness::Run run_of(const Plan& plan, const std::vector<std::string>& arguments);
+// A run that begins now: of what, and what identifies its sweep.
+[[nodiscard]] harness::Run new_run(std::string bench, std::string sweep, const std::vector<std::string>& arguments);
 
 }  // namespace tutti::cli

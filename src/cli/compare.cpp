@@ -97,8 +97,10 @@ Status check_plan(const Plan& plan) {
 Exit compare_live(const Options& options, const BenchWorld& world, const Context& context) {
   SweepOptions sweep = options.sweep;
   if (sweep.launches.empty()) sweep.launches = "7";
-  Result<Plan> plan = make_plan(sweep, world);
+  Result<Plan> plan = make_plan(sweep, world, context.environment);
   if (!plan.ok()) return misuse(context, plan.status());
+  if (plan->command)
+    return misuse(context, bad("a program is not compared live; tutti run it twice, and compare the two runs"));
   const Result<std::optional<FailOn>> fail_on = read_fail_on(options.fail_on);
   if (!fail_on.ok()) return misuse(context, fail_on.status());
   if (const Status fits = check_plan(*plan); !fits.ok()) return misuse(context, fits);
@@ -136,7 +138,7 @@ Exit compare_live(const Options& options, const BenchWorld& world, const Context
   const Status ended = runner.compare(plan->sweep.bench, plan->groups, [&](const Row& row) -> Status {
     if (store) TUTTI_TRY(store->add(run, row));
     rows.push_back(row);
-    progress.note(row);
+    progress.note(std::span(&row, 1));
     return {};
   });
   if (!ended.ok()) return misuse(context, ended);

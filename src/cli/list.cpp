@@ -10,7 +10,7 @@
 #include "bench/views.hpp"
 #include "cli/bench_commands.hpp"
 #include "cli/bench_store.hpp"
-#include "cli/output.hpp"
+#include "cli/row_output.hpp"
 
 namespace tutti::cli {
 
@@ -115,7 +115,7 @@ Exit show(const Options& options, const Context& context) {
   if (!rows.ok()) return misuse("show", context, rows.status());
   context.error << fmt::format("run {}, {}{}: {}\n{}\n", run->id, run->begun, run->is_complete ? "" : ", not complete",
                                run->command, run->machine);
-  const Status written = write_output(rendered(harness::table_of(*rows), options.output), options.output, context);
+  const Status written = write_output(rendered_rows(*rows, options.output, context), options.output, context);
   return written.ok() ? Exit::done : misuse("show", context, written);
 }
 
@@ -140,12 +140,13 @@ Command show_command(const BenchWorld&) {
   return {
       .name = "show",
       .summary = "Show the results of a run that was kept",
-      .examples = "tutti show\ntutti show 12\ntutti show last --format csv -o results.csv",
+      .examples =
+          "tutti show\ntutti show 12\ntutti show last --format csv -o results.csv\ntutti show 12 --format nccl-tests",
       .define = [](CLI::App& app) -> Run {
         const auto options = std::make_shared<Options>();
         app.add_option("run", options->run, "A run by its number, or last")->type_name("RUN")->capture_default_str();
         app.add_option("--store", options->store, "The file that keeps results")->type_name("FILE");
-        add_output_options(app, options->output);
+        add_row_output_options(app, options->output);
         return [options](const Context& context) { return show(*options, context); };
       }};
 }

@@ -14,18 +14,23 @@
 
 namespace tutti::cli {
 
-void add_output_options(CLI::App& app, OutputOptions& options) {
+namespace {
+
+constexpr std::string_view kNcclTests = "nccl-tests";
+
+void add_options(CLI::App& app, OutputOptions& options, bool has_rows) {
+  const std::string known = has_rows ? "table, csv, json, md or nccl-tests" : "table, csv, json or md";
   CLI::Option* format = app.add_option_function<std::string>(
       "--format",
-      [&options](const std::string& name) {
-        const std::optional<Format> known = format_from_name(name);
-        if (!known) {
-          throw CLI::ValidationError(
-              fmt::format("--format: {} is not a format; it takes table, csv, json or md", in_quotes(name)));
-        }
-        options.format = *known;
+      [&options, has_rows, known](const std::string& name) {
+        options.as_nccl_tests = has_rows && same_name(name, kNcclTests);
+        if (options.as_nccl_tests) return;
+        const std::optional<Format> found = format_from_name(name);
+        if (!found)
+          throw CLI::ValidationError(fmt::format("--format: {} is not a format; it takes {}", in_quotes(name), known));
+        options.format = *found;
       },
-      "How the data is written: table, csv, json or md");
+      "How the data is written: " + known);
   format->type_name("FORMAT");
   app.add_flag_callback(
          "--json", [&options] { options.format = Format::json; }, "Short for --format json")
@@ -33,6 +38,11 @@ void add_output_options(CLI::App& app, OutputOptions& options) {
   app.add_option("-o,--output", options.path, "Write the data to this file instead of standard output")
       ->type_name("FILE");
 }
+
+}  // namespace
+
+void add_output_options(CLI::App& app, OutputOptions& options) { add_options(app, options, false); }
+void add_row_output_options(CLI::App& app, OutputOptions& options) { add_options(app, options, true); }
 
 Status check_output(const OutputOptions& options) {
   if (options.path.empty()) return {};

@@ -13,11 +13,14 @@ namespace tutti::cli {
 
 struct OutputOptions {
   Format format = Format::table;
-  std::string path;  // empty: context.out
+  bool as_nccl_tests = false;  // in place of the format
+  std::string path;            // empty: context.out
 };
 
 // The options must live as long as the application.
 void add_output_options(CLI::App& app, OutputOptions& options);
+// The same for commands whose data are rows of results: these may also have the layout of nccl-tests.
+void add_row_output_options(CLI::App& app, OutputOptions& options);
 
 // Whether the file of -o can be written; what it holds stays. For commands that take long before they have data.
 [[nodiscard]] Status check_output(const OutputOptions& options);

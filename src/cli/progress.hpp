@@ -4,6 +4,7 @@
 
 #include <chrono>
 #include <cstddef>
+#include <span>
 
 #include "bench/result.hpp"
 #include "cli/command.hpp"
@@ -15,8 +16,9 @@ class Progress {
   // Of so many cases so many were done before, and so many of these are bad.
   Progress(const Context& context, std::size_t num_cases, std::size_t num_done, std::size_t num_bad);
 
-  void note(const harness::Row& row);
-  // Rows that are wrong or could not be measured.
+  // The rows of a case; those of a program may be many.
+  void note(std::span<const harness::Row> rows);
+  // Cases that are wrong or could not be measured.
   [[nodiscard]] std::size_t num_bad() const { return num_bad_; }
   [[nodiscard]] std::size_t num_done() const { return num_done_; }
 

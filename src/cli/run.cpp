@@ -1,8 +1,10 @@
 // `tutti run`: runs a sweep and keeps what it gives.
 #include <algorithm>
+#include <filesystem>
 #include <memory>
 #include <ostream>
 #include <set>
+#include <span>
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
@@ -11,9 +13,10 @@
 #include "bench/views.hpp"
 #include "cli/bench_commands.hpp"
 #include "cli/bench_store.hpp"
+#include "cli/command_options.hpp"
 #include "cli/interrupt.hpp"
-#include "cli/output.hpp"
 #include "cli/progress.hpp"
+#include "cli/row_output.hpp"
 #include "cli/sweep_options.hpp"
 
 namespace tutti::cli {
@@ -76,38 +79,89 @@ Result<Kept> open_store(const Options& options, const Plan& plan, const Context&
   return kept;
 }
 
+// Cases that the run has rows of.
+std::size_t num_done_before(const Plan& plan, const Kept& kept) {
+  if (!plan.command) return kept.done.size();
+  std::size_t count = 0;
+  for (int launch = 0; launch < plan.command->launches; ++launch)
+    for (const harness::Group& group : plan.groups)
+      count += static_cast<std::size_t>(std::count_if(group.cases.begin(), group.cases.end(), [&](const auto& each) {
+        return std::any_of(kept.rows.begin(), kept.rows.end(),
+                           [&](const Row& row) { return harness::is_of(row, group, each.point, launch); });
+      }));
+  return count;
+}
+
+// What can be refused before anything is started.
+Status check(const Options& options, const Context& context) {
+  const auto& arguments = context.arguments;
+  const bool has_mark = std::find(arguments.begin(), arguments.end(), "--") != arguments.end();
+  if (has_mark && options.sweep.command.empty())
+    return {Code::invalid_argument, "no program comes behind --; tutti run -- PROGRAM sweeps one"};
+  if (!has_mark && !options.sweep.command.empty()) {
+    const std::string& word = options.sweep.command.front();
+    return {Code::invalid_argument,
+            fmt::format("{} was not expected here; a bench is named by --bench, and a program to sweep comes behind "
+                        "--: tutti run -- {}",
+                        in_quotes(word), printable(word))};
+  }
+  return check_output(options.output);
+}
+
+Status make_folder(const std::string& path) {
+  std::error_code error;
+  if (!path.empty()) std::filesystem::create_directories(path, error);
+  if (!error) return {};
+  return {Code::system, fmt::format("--keep-output: cannot make the folder {}: {}", in_quotes(path), error.message())};
+}
+
+Status run_all(Plan& plan, Kept& kept, Progress& progress, const Context& context) {
+  const auto on_rows = [&](std::span<const Row> rows) -> Status {
+    if (kept.store) TUTTI_TRY(kept.store->add(kept.run, rows));
+    kept.rows.insert(kept.rows.end(), rows.begin(), rows.end());
+    progress.note(rows);
+    return {};
+  };
+  if (plan.command) {
+    plan.command->is_interrupted = Interrupt::has_come;
+    harness::CommandRunner runner(*plan.command, context.environment.block());
+    return runner.run(plan.sweep.bench, plan.groups, std::vector<Row>(kept.rows), on_rows);
+  }
+  plan.runner.measure.is_interrupted = Interrupt::has_come;
+  harness::Runner runner(plan.runner, plan.programs, context.environment.block());
+  return runner.run(plan.sweep.bench, plan.groups, kept.done,
+                    [&](const Row& row) { return on_rows(std::span(&row, 1)); });
+}
+
 Exit run(const Options& options, const BenchWorld& world, const Context& context) {
-  Result<Plan> plan = make_plan(options.sweep, world);
+  if (const Status fit = check(options, context); !fit.ok()) return misuse(context, fit);
+  Result<Plan> plan = make_plan(options.sweep, world, context.environment);
   if (!plan.ok()) return misuse(context, plan.status());
-  if (const Status ready = check_output(options.output); !ready.ok()) return misuse(context, ready);
+  for (const std::string& warning : plan->warnings) context.error << warning << "\n";
   if (options.sweep.dry_run) {
     context.error << plan->announcement() << "\n";
     context.out << list_of(*plan);
     return Exit::done;
   }
+  if (plan->command)
+    if (const Status made = make_folder(plan->command->keep_folder); !made.ok()) return misuse(context, made);
   Result<Kept> kept = open_store(options, *plan, context);
   if (!kept.ok()) return misuse(context, kept.status());
+  const std::size_t num_done = num_done_before(*plan, *kept);
   context.error << plan->announcement();
-  if (!kept->done.empty()) context.error << fmt::format("; {} of them are done already", kept->done.size());
+  if (num_done > 0) context.error << fmt::format("; {} of them are done already", num_done);
   context.error << "\n" << std::flush;
 
   const Interrupt interrupt;
-  plan->runner.measure.is_interrupted = Interrupt::has_come;
   const auto num_bad = static_cast<std::size_t>(std::count_if(kept->rows.begin(), kept->rows.end(), is_bad));
-  Progress progress(context, plan->num_cases(), kept->done.size(), num_bad);
-  harness::Runner runner(plan->runner, plan->programs, context.environment.block());
-  const Status ended = runner.run(plan->sweep.bench, plan->groups, kept->done, [&](const Row& row) -> Status {
-    if (kept->store) TUTTI_TRY(kept->store->add(kept->run, row));
-    kept->rows.push_back(row);
-    progress.note(row);
-    return {};
-  });
+  Progress progress(context, plan->num_cases(), num_done, num_bad);
+  const Status ended = run_all(*plan, *kept, progress, context);
   const bool interrupted = Interrupt::has_come();
   if (ended.ok() && !interrupted && kept->store) {
     const Status completed = kept->store->complete(kept->run);
     if (!completed.ok()) context.error << "tutti run: " << completed.to_string() << "\n";
   }
-  const Status written = write_output(rendered(harness::table_of(kept->rows), options.output), options.output, context);
+  const Status written = write_output(rendered_rows(kept->rows, options.output, context), options.output, context);
   if (kept->store) context.error << fmt::format("run {} in {}\n", kept->run, kept->path);
   if (!written.ok()) return misuse(context, written);
   if (!ended.ok()) return misuse(context, ended);
@@ -125,26 +179,30 @@ Exit run(const Options& options, const BenchWorld& world, const Context& context
 }  // namespace
 
 Command run_command(const BenchWorld& world) {
-  return {
-      .name = "run",
-      .summary = "Run a sweep of benchmarks over peers, sizes and settings of the environment, and keep the results",
-      .examples =
-          "tutti run --bench all_reduce --peer openmpi,mpich -a num_ranks=2 -a bytes=8:16M:x8\n"
-          "tutti run --bench all_reduce --peer openmpi --env OMPI_MCA_coll_tuned_use_dynamic_rules=1 --env "
-          "OMPI_MCA_coll_tuned_allreduce_algorithm=unset,1,3,4,6\n"
-          "tutti run --bench all_gather --peer openmpi,mpich -a algorithm=default,all -a bytes=64K\n"
-          "tutti run --peer all -a bytes=1K,1M --format csv -o results.csv\n"
-          "tutti run --sweep nightly.toml --resume",
-      .define = [&world](CLI::App& app) -> Run {
-        const auto options = std::make_shared<Options>();
-        add_sweep_options(app, options->sweep);
-        app.add_option("--store", options->store, "The SQLite file that keeps results (docs/formats/store.md)")
-            ->type_name("FILE");
-        app.add_flag("--resume", options->resume, "Go on with the last run of the same sweep that was not finished");
-        app.add_flag("--no-store", options->no_store, "Keep nothing")->excludes("--store")->excludes("--resume");
-        add_output_options(app, options->output);
-        return [options, &world](const Context& context) { return run(*options, world, context); };
-      }};
+  return {.name = "run",
+          .summary = "Run a sweep of benchmarks, or of any program, over sizes and settings, and keep the results",
+          .examples =
+              "tutti run --bench all_reduce --peer openmpi,mpich -a num_ranks=2 -a bytes=8:16M:x8\n"
+              "tutti run --bench all_reduce --peer openmpi --env OMPI_MCA_coll_tuned_use_dynamic_rules=1 --env "
+              "OMPI_MCA_coll_tuned_allreduce_algorithm=unset,1,3,4,6\n"
+              "tutti run --bench all_gather --peer openmpi,mpich -a algorithm=default,all -a bytes=64K\n"
+              "tutti run --peer all -a bytes=1K,1M --format csv -o results.csv\n"
+              "tutti run --sweep nightly.toml --resume\n"
+              "tutti run --env NCCL_MIN_CTAS=32,64 --launches 5 -- ./all_reduce_perf -b 8 -e 128M -f 2 -g 8\n"
+              "tutti run --launcher mpirun.openmpi -a num_ranks=2,4 -a size=8,1K -- ./osu_allreduce -m {size}:{size}\n"
+              "tutti run --read regex:'took (?<time_ms>[0-9.]+) ms' -a threads=1,2,4 -- ./solve --threads {threads}",
+          .define = [&world](CLI::App& app) -> Run {
+            const auto options = std::make_shared<Options>();
+            add_sweep_options(app, options->sweep);
+            app.add_option("--store", options->store, "The SQLite file that keeps results (docs/formats/store.md)")
+                ->type_name("FILE");
+            app.add_flag("--resume", options->resume,
+                         "Go on with the last run of the same sweep that was not finished");
+            app.add_flag("--no-store", options->no_store, "Keep nothing")->excludes("--store")->excludes("--resume");
+            add_command_options(app, options->sweep);
+            add_row_output_options(app, options->output);
+            return [options, &world](const Context& context) { return run(*options, world, context); };
+          }};
 }
 
 }  // namespace tutti::cli

@@ -17,7 +17,7 @@ struct Word {
   std::string_view key;
   std::string SweepOptions::*option;
 };
-constexpr std::array<Word, 12> kWords = {{{"bench", &SweepOptions::bench},
+constexpr std::array<Word, 16> kWords = {{{"bench", &SweepOptions::bench},
                                           {"peers", &SweepOptions::peers},
                                           {"sync", &SweepOptions::sync},
                                           {"budget", &SweepOptions::budget},
@@ -28,7 +28,11 @@ constexpr std::array<Word, 12> kWords = {{{"bench", &SweepOptions::bench},
                                           {"bind", &SweepOptions::bind},
                                           {"limit", &SweepOptions::limit},
                                           {"start_limit", &SweepOptions::start_limit},
-                                          {"seed", &SweepOptions::seed}}};
+                                          {"seed", &SweepOptions::seed},
+                                          {"read", &SweepOptions::read},
+                                          {"time", &SweepOptions::time},
+                                          {"name", &SweepOptions::name},
+                                          {"keep_output", &SweepOptions::keep_output}}};
 
 struct List {
   std::string_view key;
@@ -39,9 +43,14 @@ constexpr std::array<List, 4> kLists = {{{"axes", &SweepOptions::axes},
                                          {"env", &SweepOptions::env},
                                          {"env_zip", &SweepOptions::env_zip}}};
 
+// The words of a program: those of the command line come in their place, not behind them.
+constexpr std::string_view kCommand = "command";
+
 Status wrong(const std::string& path, const toml::node& node, std::string words) {
   return {Code::invalid_argument, fmt::format("{}:{}: {}", path, node.source().begin.line, words)};
 }
+
+std::string_view example_of(std::string_view key) { return key == kCommand ? "\"./program\"" : "\"NAME=VALUES\""; }
 
 // A text, or a whole number in its place.
 std::optional<std::string> word_of(const toml::node& node) {
@@ -53,11 +62,12 @@ std::optional<std::string> word_of(const toml::node& node) {
 Status read_list(const std::string& path, std::string_view key, const toml::node& node,
                  std::vector<std::string>& option) {
   const toml::array* array = node.as_array();
-  if (array == nullptr) return wrong(path, node, fmt::format("{} is no array of texts such as \"NAME=VALUES\"", key));
+  if (array == nullptr)
+    return wrong(path, node, fmt::format("{} is no array of texts such as {}", key, example_of(key)));
   std::vector<std::string> texts;
   for (const toml::node& each : *array) {
     const auto text = each.value_exact<std::string>();
-    if (!text) return wrong(path, each, fmt::format("{} has what is no text such as \"NAME=VALUES\"", key));
+    if (!text) return wrong(path, each, fmt::format("{} has what is no text such as {}", key, example_of(key)));
     texts.push_back(*text);
   }
   // What the command line says comes behind, and so counts.
@@ -76,9 +86,16 @@ Status read_entry(const std::string& path, std::string_view key, const toml::nod
   }
   for (const List& list : kLists)
     if (list.key == key) return read_list(path, key, node, options.*list.option);
+  if (key == kCommand) {
+    std::vector<std::string> words;
+    TUTTI_TRY(read_list(path, key, node, words));
+    if (options.command.empty()) options.command = std::move(words);
+    return {};
+  }
   std::string known;
   for (const Word& word : kWords) known += fmt::format("{}{}", known.empty() ? "" : ", ", word.key);
   for (const List& list : kLists) known += fmt::format(", {}", list.key);
+  known += fmt::format(", {}", kCommand);
   return wrong(path, node, fmt::format("{} is not known; there are: {}", in_quotes(key), known));
 }
 

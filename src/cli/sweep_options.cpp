@@ -9,8 +9,10 @@
 
 #include "base/text.hpp"
 #include "base/units.hpp"
+#include "bench/command.hpp"
 #include "bench/declaration.hpp"
 #include "cli/algorithm_options.hpp"
+#include "cli/command_options.hpp"
 #include "cli/sweep_file.hpp"
 
 namespace tutti::cli {
@@ -63,6 +65,17 @@ Status find_peers(const std::string& asked, const BenchWorld& world, Sweep& swee
     sweep.peers.push_back(found->name);
   }
   return {};
+}
+
+Status declare_bench(const SweepOptions& options, const BenchWorld& world, Sweep& sweep) {
+  const Result<const Declaration*> bench = find_bench(options.bench, world);
+  if (!bench.ok()) return bench.status();
+  sweep.bench = (*bench)->name;
+  sweep.num_ranks = (*bench)->num_ranks;
+  sweep.axes = (*bench)->axes;
+  sweep.environment = (*bench)->environment;
+  sweep.rules = (*bench)->rules;
+  return find_peers(options.peers.empty() ? world.default_peers : options.peers, world, sweep);
 }
 
 // "PEER:NAME=VALUES" in its parts; the peer is one that the sweep has.
@@ -212,7 +225,8 @@ Status read_runner(const SweepOptions& options, harness::RunnerOptions& runner) 
   const Result<std::int64_t> seed = read_count("--seed", options.seed, 0, INT64_MAX);
   if (!seed.ok()) return seed.status();
   runner.seed = static_cast<std::uint64_t>(*seed);
-  const Result<Nanos> limit = read_time("--limit", options.limit);
+  const std::string_view usual = options.command.empty() ? "60s" : "10m";
+  const Result<Nanos> limit = read_time("--limit", std::string(options.limit.empty() ? usual : options.limit));
   if (!limit.ok()) return limit.status();
   const Result<Nanos> start_limit = read_time("--start-limit", options.start_limit);
   if (!start_limit.ok()) return start_limit.status();
@@ -287,9 +301,8 @@ void add_sweep_options(CLI::App& app, SweepOptions& options) {
                  "core: each rank has a core of its own where there are as many; none: it has not")
       ->type_name("core|none")
       ->capture_default_str();
-  app.add_option("--limit", options.limit, "A case that takes longer for one answer is ended")
-      ->type_name("TIME")
-      ->capture_default_str();
+  app.add_option("--limit", options.limit, "A case that takes longer for one answer is ended [60s; a program 10m]")
+      ->type_name("TIME");
   app.add_option("--start-limit", options.start_limit, "The same for starting processes")
       ->type_name("TIME")
       ->capture_default_str();
@@ -305,6 +318,7 @@ std::size_t Plan::num_cases() const {
 }
 
 std::string Plan::announcement() const {
+  if (command) return fmt::format("{} of {}", counted(num_cases(), "run"), sweep.bench);
   const std::size_t starts = groups.size() * static_cast<std::size_t>(runner.launches);
   // Most cases are known well enough before their budget is spent.
   const double seconds =
@@ -312,19 +326,17 @@ std::string Plan::announcement() const {
   return fmt::format("{}, {}, about {}", counted(starts, "group"), counted(num_cases(), "case"), rough(seconds));
 }
 
-Result<Plan> make_plan(const SweepOptions& given, const BenchWorld& world) {
+Result<Plan> make_plan(const SweepOptions& given, const BenchWorld& world, const Environment& environment) {
   SweepOptions options = given;
   if (!options.file.empty()) TUTTI_TRY(read_sweep_file(given.file, options));
   Plan plan;
-  const Result<const Declaration*> bench = find_bench(options.bench, world);
-  if (!bench.ok()) return bench.status();
   Sweep& sweep = plan.sweep;
-  sweep.bench = (*bench)->name;
-  sweep.num_ranks = (*bench)->num_ranks;
-  sweep.axes = (*bench)->axes;
-  sweep.environment = (*bench)->environment;
-  sweep.rules = (*bench)->rules;
-  TUTTI_TRY(find_peers(options.peers.empty() ? world.default_peers : options.peers, world, sweep));
+  if (options.command.empty()) {
+    TUTTI_TRY(check_no_command(options));
+    TUTTI_TRY(declare_bench(options, world, sweep));
+  } else {
+    TUTTI_TRY(declare_command(options, sweep));
+  }
   std::vector<AlgorithmWords> algorithms;
   for (const std::string& text : options.axes) TUTTI_TRY(override_axis(text, world, sweep, algorithms));
   TUTTI_TRY(set_algorithms(algorithms, world, sweep));
@@ -335,8 +347,12 @@ Result<Plan> make_plan(const SweepOptions& given, const BenchWorld& world) {
   Result<std::vector<harness::Group>> groups = harness::plan(sweep);
   if (!groups.ok()) return groups.status();
   plan.groups = std::move(*groups);
-  for (const std::string& peer : sweep.peers) plan.programs.push_back(world.program_of(peer));
-  TUTTI_TRY(check_launchers(plan));
+  if (options.command.empty()) {
+    for (const std::string& peer : sweep.peers) plan.programs.push_back(world.program_of(peer));
+    TUTTI_TRY(check_launchers(plan));
+  } else {
+    TUTTI_TRY(plan_command(options, environment, plan));
+  }
   return plan;
 }
 
@@ -345,8 +361,10 @@ std::string list_of(const Plan& plan) {
   for (const harness::Group& group : plan.groups) {
     text += harness::to_string(group) + "\n";
     for (const harness::Case& each : group.cases) {
-      text += fmt::format("  {}{}\n", each.point.values.empty() ? plan.sweep.bench : harness::to_string(each.point),
-                          each.skipped.empty() ? "" : fmt::format("  (skipped: {})", each.skipped));
+      std::string words = each.point.values.empty() ? plan.sweep.bench : harness::to_string(each.point);
+      if (plan.command)
+        words = harness::in_shell(harness::with_values(plan.command->words, each.point, group.num_ranks));
+      text += fmt::format("  {}{}\n", words, each.skipped.empty() ? "" : fmt::format("  (skipped: {})", each.skipped));
     }
   }
   return text;

@@ -2,11 +2,14 @@
 // variables. Values; main thread only.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "base/environment.hpp"
 #include "base/status.hpp"
 #include "bench/case.hpp"
+#include "bench/command_runner.hpp"
 #include "bench/runner.hpp"
 #include "cli/bench_world.hpp"
 
@@ -31,11 +34,17 @@ struct SweepOptions {
   std::string launches;
   std::string launcher;
   std::string bind = "core";
-  std::string limit = "60s";
+  std::string limit;  // empty: 60s, and 10m for a program
   std::string start_limit = "60s";
   std::string seed = "1";
   bool no_check = false;
   bool dry_run = false;
+  // Some program instead of a bench (cli/command_options.hpp).
+  std::vector<std::string> command;
+  std::string read = "auto";
+  std::string time;
+  std::string name = "command";
+  std::string keep_output;
 };
 
 // The options must live as long as the application.
@@ -47,12 +56,15 @@ struct Plan {
   std::vector<harness::Group> groups;
   std::vector<harness::PeerProgram> programs;
   harness::RunnerOptions runner;
+  std::optional<harness::CommandSweep> command;  // where a program is swept; then there are no `programs`
+  std::vector<std::string> warnings;             // a line each
 
   [[nodiscard]] std::size_t num_cases() const;
-  // "3 groups, 42 cases, about 2 min".
+  // "3 groups, 42 cases, about 2 min"; "8 runs of all_reduce_perf".
   [[nodiscard]] std::string announcement() const;
 };
-[[nodiscard]] Result<Plan> make_plan(const SweepOptions& options, const BenchWorld& world);
+[[nodiscard]] Result<Plan> make_plan(const SweepOptions& options, const BenchWorld& world,
+                                     const Environment& environment);
 
 // The groups and their cases, without running any: what --dry-run shows.
 [[nodiscard]] std::string list_of(const Plan& plan);

@@ -83,7 +83,7 @@ class RandomRows {
       left -= row.rounds.back();
     }
     row.invalid = coin() ? std::numeric_limits<std::uint64_t>::max() : below(100);
-    row.sync = one_of<Sync>(2);
+    row.sync = one_of<Sync>(4);
     row.stop = one_of<Stop>(4);
     row.shares_cores = coin();
     row.bytes = number_or_none();

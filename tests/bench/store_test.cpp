@@ -182,6 +182,12 @@ TEST_F(StoreTest, KeepsNoRowTwiceAndNoneWithoutARun) {
   EXPECT_FALSE(store->complete(run + 1).ok());
   ASSERT_TRUE(store->add(run, numbered_row(1)).ok());
   EXPECT_EQ(store->rows_of(run)->size(), 2U);
+  // Of several none, where one cannot be.
+  const std::vector<Row> some = {numbered_row(2), numbered_row(1)};
+  EXPECT_FALSE(store->add(run, some).ok());
+  EXPECT_EQ(store->rows_of(run)->size(), 2U);
+  ASSERT_TRUE(store->add(run, std::span(some).first(1)).ok());
+  EXPECT_EQ(store->rows_of(run)->size(), 3U);
 }
 
 // --- finding runs

@@ -1,0 +1,280 @@
+// `tutti run -- COMMAND` and `tutti import`, as a user calls them, with shell scripts in the places of programs.
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <string>
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+#include <sys/stat.h>
+#include <sys/wait.h>
+
+#include "../base/temporary_folder.hpp"
+
+namespace tutti {
+namespace {
+
+using Json = nlohmann::json;
+
+struct Outcome {
+  int exit = -1;
+  std::string out;
+  std::string error;
+
+  [[nodiscard]] Json rows() const { return Json::parse(out, nullptr, false); }
+};
+
+class RunProgram : public ::testing::Test {
+ protected:
+  // In the test's folder, where the programs and the store are.
+  Outcome tutti(const std::string& arguments, const std::string& front = "") {
+    const std::string line =
+        fmt::format("cd '{}' && PATH=\"$PWD:$PATH\" XDG_DATA_HOME=\"$PWD\" {} '{}' {} >out 2>error </dev/null",
+                    folder_.path(), front, TUTTI_PROGRAM, arguments);
+    const int status = std::system(line.c_str());
+    return {WIFEXITED(status) ? WEXITSTATUS(status) : -1, folder_.read("out"), folder_.read("error")};
+  }
+
+  void write_program(const std::string& name, const std::string& script) {
+    ::chmod(folder_.write(name, "#!/bin/sh\n" + script).c_str(), 0700);
+  }
+  [[nodiscard]] bool exists(const std::string& name) const { return std::filesystem::exists(folder_.file(name)); }
+
+  // As all_reduce_perf on two GPUs, faster with twice the CTAs.
+  void write_all_reduce_perf(const std::string& time = "10") {
+    write_program(
+        "all_reduce_perf",
+        "echo '#  Rank  0 Group  0 Pid 1 on node device 0'; echo '#  Rank  1 Group  0 Pid 1 on node device 1'\n"
+        "echo \"node:1:1 [0] NCCL INFO NCCL_MIN_CTAS set by environment to $NCCL_MIN_CTAS.\"\n"
+        "echo '#       size  count  type  redop  root  time  algbw  busbw  #wrong  time  algbw  busbw  #wrong'\n"
+        "time=" +
+            time +
+            "; test \"$NCCL_MIN_CTAS\" = 64 && time=1\n"
+            "echo \"     1000000  250000  float  sum  -1  ${time}0.0  10  10  0  ${time}0.5  10  10  ${WRONG:-0}\"\n");
+  }
+
+  testing::TemporaryFolder folder_;
+};
+
+TEST_F(RunProgram, EachRowOfItsTableIsARowOfResults) {
+  write_all_reduce_perf();
+  const Outcome outcome = tutti("run --json --env NCCL_MIN_CTAS=32,64 -- ./all_reduce_perf -b 8 -g 2");
+  EXPECT_EQ(outcome.exit, 0) << outcome.error;
+  EXPECT_NE(outcome.error.find("2 runs of all_reduce_perf"), std::string::npos) << outcome.error;
+  const Json rows = outcome.rows();
+  ASSERT_EQ(rows.size(), 4U) << outcome.out;
+  EXPECT_EQ(rows[0]["bench"], "all_reduce_perf");
+  EXPECT_EQ(rows[0]["peer"], "command");
+  EXPECT_EQ(rows[0]["ranks"], 2);
+  EXPECT_EQ(rows[0]["NCCL_MIN_CTAS"], "32");
+  EXPECT_EQ(rows[0]["bytes"], 1000000);
+  EXPECT_EQ(rows[0]["time_us"], 100.0);
+  EXPECT_EQ(rows[0]["algbw_gbs"], 10.0);
+  EXPECT_EQ(rows[0]["busbw_gbs"], 10.0);
+  EXPECT_EQ(rows[0]["check"], "ok");
+  EXPECT_EQ(rows[0]["ran"], "./all_reduce_perf -b 8 -g 2");
+  EXPECT_EQ(rows[0]["note"], "the program's own average");  // and the variable is confirmed
+  EXPECT_TRUE(rows[0]["plus_minus_percent"].is_null());
+  EXPECT_TRUE(rows[0]["min_us"].is_null());
+  EXPECT_EQ(rows[3]["in_place"], 1);
+  EXPECT_EQ(rows[3]["time_us"], 10.5);
+}
+
+TEST_F(RunProgram, LaunchesAreSamplesAndRunsCompare) {
+  write_all_reduce_perf();
+  ASSERT_EQ(tutti("run --launches 6 --env NCCL_MIN_CTAS=32 -- ./all_reduce_perf").exit, 0);
+  const Json row = tutti("show --json").rows()[0];
+  EXPECT_EQ(row["samples"], 6);
+  EXPECT_EQ(row["time_us"], 100.0);
+  ASSERT_EQ(tutti("run --launches 6 --env NCCL_MIN_CTAS=32 -- ./all_reduce_perf").exit, 0);
+  write_all_reduce_perf("5");
+  ASSERT_EQ(tutti("run --launches 6 --env NCCL_MIN_CTAS=32 -- ./all_reduce_perf").exit, 0);
+  const Outcome same = tutti("compare 1 2 --json");
+  ASSERT_EQ(same.rows().size(), 2U) << same.error;
+  EXPECT_EQ(same.rows()[0]["run 2_verdict"], "same") << same.out;
+  EXPECT_EQ(same.rows()[0]["NCCL_MIN_CTAS"], "32");
+  EXPECT_EQ(tutti("compare 1 last --json").rows()[0]["run 3_verdict"], "faster");
+  // A single launch has no interval.
+  ASSERT_EQ(tutti("run --env NCCL_MIN_CTAS=32 -- ./all_reduce_perf").exit, 0);
+  const Json once = tutti("compare 1 last --json").rows()[0];
+  EXPECT_EQ(once["run 4_verdict"], "undecided");
+  EXPECT_TRUE(once["run 4_interval"].is_null());
+}
+
+TEST_F(RunProgram, WrongResultsAndFailuresAreRows) {
+  write_all_reduce_perf();
+  const Outcome wrong = tutti("run --no-store --json -- ./all_reduce_perf", "WRONG=5");
+  EXPECT_EQ(wrong.exit, 1);
+  EXPECT_EQ(wrong.rows()[0]["check"], "ok");
+  EXPECT_EQ(wrong.rows()[1]["check"], "wrong");
+
+  const auto note_of = [&](const std::string& arguments) {
+    const Outcome outcome = tutti("run --no-store --json " + arguments);
+    EXPECT_EQ(outcome.exit, 1) << arguments;
+    const Json rows = outcome.rows();
+    EXPECT_EQ(rows.size(), 1U) << outcome.out;
+    return rows.empty() ? std::string() : rows[0].value("note", "");
+  };
+  EXPECT_EQ(note_of("-- sh -c 'echo one; echo two >&2; exit 3'"), "sh ended with status 3; it wrote: one | two");
+  EXPECT_EQ(note_of("-- sh -c 'kill -9 $$'"), "sh was killed by signal 9");
+  EXPECT_NE(note_of("--read osu -- echo nothing").find("--read osu recognises nothing"), std::string::npos);
+  EXPECT_NE(note_of("--read osu -- true").find("nothing in the output is recognised"), std::string::npos);
+}
+
+TEST_F(RunProgram, PastItsLimitItIsKilledWithAllThatItStarted) {
+  // Its child leads a session of its own, and holds a pipe that this test reads to its end.
+  const Outcome outcome =
+      tutti("run --no-store --json --limit 200ms -- sh -c 'setsid sh -c \"echo \\$\\$ >child; sleep 1000\" & wait'");
+  EXPECT_EQ(outcome.exit, 1);
+  EXPECT_NE(outcome.rows()[0]["note"].get<std::string>().find("within 200ms"), std::string::npos) << outcome.out;
+  const int child = std::atoi(folder_.read("child").c_str());
+  ASSERT_GT(child, 0);
+  // Gone, or dead and not yet buried by whoever has inherited it.
+  std::ifstream status(fmt::format("/proc/{}/stat", child));
+  const std::string text((std::istreambuf_iterator<char>(status)), {});
+  EXPECT_TRUE(text.empty() || text.find(") Z ") != std::string::npos) << text;
+}
+
+TEST_F(RunProgram, AxesStandInTheCommand) {
+  const Outcome outcome = tutti(
+      "run --no-store --json --name mine -a n=1,2.5 -a num_ranks=2,4 --read 'regex:took (?<time_ms>\\S+) with "
+      "(?<with>\\d+)'"
+      " -- echo took {n} with {num_ranks} '{x}'");
+  EXPECT_EQ(outcome.exit, 0) << outcome.error;
+  EXPECT_NE(outcome.error.find("{x} in the command is no axis"), std::string::npos) << outcome.error;
+  const Json rows = outcome.rows();
+  ASSERT_EQ(rows.size(), 4U);
+  EXPECT_EQ(rows[1]["n"], 2.5);
+  EXPECT_EQ(rows[1]["time_us"], 2500.0);
+  EXPECT_EQ(rows[1]["peer"], "mine");
+  EXPECT_EQ(rows[3]["ranks"], 4);
+  EXPECT_EQ(rows[3]["with"], 4);
+}
+
+TEST_F(RunProgram, ALauncherGetsTheRanks) {
+  write_program("srun", "echo \"$*\"\n");
+  const Outcome outcome = tutti(
+      "run --no-store --json --launcher srun -a num_ranks=8 --read 'regex:-n (?<time_s>\\d+) (?<what>.*)' -- ls a");
+  ASSERT_EQ(outcome.exit, 0) << outcome.error;
+  EXPECT_EQ(outcome.rows()[0]["time_us"], 8e6);
+  EXPECT_EQ(outcome.rows()[0]["what"], "ls a");
+}
+
+TEST_F(RunProgram, WithoutATableItsWallTimeCounts) {
+  const Outcome outcome = tutti("run --no-store --json -- sleep 0.05");
+  ASSERT_EQ(outcome.exit, 0) << outcome.error;
+  EXPECT_GE(outcome.rows()[0]["time_us"].get<double>(), 50'000);
+  EXPECT_EQ(outcome.rows()[0]["note"], "wall time of the program");
+  EXPECT_TRUE(outcome.rows()[0]["ranks"].is_null());
+}
+
+TEST_F(RunProgram, TheEnvironmentIsAsOrderedAndOfOneSize) {
+  const Outcome outcome = tutti(
+      "run --no-store --json --env SWEPT=a,unset,much_longer_than_the_others --read 'regex:(?<time_us>\\d+) "
+      "(?<swept>.*)'"
+      " -- sh -c 'echo $(env | wc -c) \"<$SWEPT>\"'");
+  ASSERT_EQ(outcome.exit, 0) << outcome.error;
+  const Json rows = outcome.rows();
+  ASSERT_EQ(rows.size(), 3U);
+  EXPECT_EQ(rows[0]["swept"], "<a>");
+  EXPECT_EQ(rows[1]["swept"], "<>");
+  EXPECT_EQ(rows[0]["time_us"], rows[1]["time_us"]);
+  EXPECT_EQ(rows[0]["time_us"], rows[2]["time_us"]);
+  EXPECT_NE(rows[0]["note"].get<std::string>().find("SWEPT unverifiable"), std::string::npos);
+}
+
+TEST_F(RunProgram, AnInterruptedSweepGoesOnWhereItStopped) {
+  write_program("p",
+                "echo $A >>started\n"
+                "test $A = 2 && ! test -e mark && { touch mark; kill -INT $PPID; sleep 1000; }\n"
+                "echo took $A; echo took 1$A\n");
+  const std::string sweep = "--env A=1,2,3 --read 'regex:took (?<time_us>.*)' -- ./p";
+  const Outcome first = tutti("run " + sweep);
+  EXPECT_EQ(first.exit, 130);
+  EXPECT_NE(first.error.find("interrupted: 1 of 3 cases are done and kept"), std::string::npos) << first.error;
+  const Outcome second = tutti("run --resume --json " + sweep);
+  EXPECT_EQ(second.exit, 0) << second.error;
+  EXPECT_NE(second.error.find("1 of them are done already"), std::string::npos) << second.error;
+  EXPECT_EQ(second.rows().size(), 6U);
+  EXPECT_EQ(folder_.read("started"), "1\n2\n2\n3\n");
+}
+
+TEST_F(RunProgram, WholeOutputsAreKept) {
+  const Outcome outcome =
+      tutti("run --no-store --keep-output a/b --env A=1,2 -a n=x/y -- sh -c 'echo {n} $A; echo no >&2'");
+  EXPECT_EQ(outcome.exit, 0) << outcome.error;
+  EXPECT_EQ(folder_.read("a/b/0002-A=2-n=x_y.out"), "x/y 2\n");
+  EXPECT_EQ(folder_.read("a/b/0002-A=2-n=x_y.err"), "no\n");
+}
+
+TEST_F(RunProgram, MisuseStartsNothing) {
+  for (const char* arguments : {"--",
+                                "-- ./none",
+                                "-- none",
+                                "touch started",
+                                "-a n=1 -- touch started",
+                                "-a num_ranks=2 -- touch started",
+                                "--launcher srun -- touch started",
+                                "--bench all_reduce -- touch started",
+                                "--budget 2s -- touch started",
+                                "--no-check -- touch started",
+                                "--read xml -- touch started",
+                                "--read regex:x -- touch started",
+                                "--time a:us -- touch started",
+                                "--name 'a b' -- touch started",
+                                "--limit 0s -- touch started",
+                                "--env A -- touch started",
+                                "-a nth=1 -- touch started{nth}",
+
+                                "--keep-output /proc/none -- touch started",
+                                "--env other:A=1 -- touch started",
+                                "--read osu --bench all_reduce",
+                                "--format xml -- touch started"}) {
+    const Outcome outcome = tutti(fmt::format("run --no-store {}", arguments));
+    EXPECT_EQ(outcome.exit, 2) << arguments;
+    EXPECT_NE(outcome.error.find("--help"), std::string::npos) << outcome.error;
+  }
+  EXPECT_FALSE(exists("started"));
+  EXPECT_EQ(tutti("run --dry-run -a n=1,2 -- touch started {n}").out,
+            "peer command\n  touch started 1\n  touch started 2\n");
+  EXPECT_FALSE(exists("started"));
+}
+
+TEST_F(RunProgram, ASweepFileMayNameTheCommand) {
+  folder_.write(
+      "sweep.toml",
+      "command = [\"echo\", \"took {n} s\"]\naxes = [\"n=1,2\"]\nread = \"regex:took (?<time_s>.*) s\"\nname = "
+      "\"mine\"\n");
+  const Outcome outcome = tutti("run --no-store --json --sweep sweep.toml");
+  ASSERT_EQ(outcome.exit, 0) << outcome.error;
+  EXPECT_EQ(outcome.rows()[1]["time_us"], 2e6);
+  EXPECT_EQ(tutti("compare --sweep sweep.toml").exit, 2);
+  folder_.write("sweep.toml", "command = \"echo\"\n");
+  EXPECT_NE(tutti("run --sweep sweep.toml").error.find("sweep.toml:1: command is no array"), std::string::npos);
+}
+
+TEST_F(RunProgram, SavedOutputsAreImportedAndWrittenAgain) {
+  write_all_reduce_perf();
+  ASSERT_EQ(tutti("run --no-store --keep-output kept --env NCCL_MIN_CTAS=32 -- ./all_reduce_perf").exit, 0);
+  const Outcome imported = tutti("import --bench all_reduce_perf --env NCCL_MIN_CTAS=32 --json kept/*.out kept/*.out");
+  ASSERT_EQ(imported.exit, 0) << imported.error;
+  ASSERT_EQ(imported.rows().size(), 2U);
+  EXPECT_EQ(imported.rows()[0]["samples"], 2);
+  EXPECT_EQ(imported.rows()[0]["busbw_gbs"], 10.0);
+
+  const Outcome layout = tutti("show last --format nccl-tests -o table.txt");
+  EXPECT_EQ(layout.exit, 0) << layout.error;
+  const Outcome again = tutti("import --no-store --json table.txt");
+  EXPECT_EQ(again.rows()[1]["time_us"], imported.rows()[1]["time_us"]) << again.error;
+  EXPECT_EQ(again.rows()[1]["bench"], "all_reduce_perf");
+
+  folder_.write("other.txt", "nothing\n");
+  for (const char* arguments : {"", "none.txt", "other.txt", "--read wall table.txt", "--env A=1,2 table.txt",
+                                "--num-ranks 0 table.txt", "--read json --time x table.txt", ". "})
+    EXPECT_EQ(tutti(fmt::format("import {}", arguments)).exit, 2) << arguments;
+  EXPECT_EQ(tutti("list runs --json").rows().size(), 1U);
+}
+
+}  // namespace
+}  // namespace tutti
