@@ -1,6 +1,7 @@
 # tutti_find_mpi(NAME wrapper library debian_package): an MPI of which another may be there too, so find_package(MPI),
 # which knows one, is of no use. Like tutti_optional: TUTTI_<NAME> is AUTO, ON or OFF, TUTTI_HAS_<NAME> says what came of
-# it, and tutti_mpi::<name> is its C interface. The wrapper compiler is asked where things are, and not used.
+# it, tutti_mpi::<name> is its C interface, and TUTTI_<NAME>_MPIRUN its mpirun, where that is there. The wrapper compiler
+# is asked where things are, and not used.
 function(tutti_find_mpi name wrapper library debian_package)
   set(TUTTI_${name} AUTO CACHE STRING "Worker for ${wrapper}: AUTO, ON or OFF")
   set_property(CACHE TUTTI_${name} PROPERTY STRINGS AUTO ON OFF)
@@ -10,7 +11,7 @@ function(tutti_find_mpi name wrapper library debian_package)
   endif()
 
   find_program(TUTTI_${name}_WRAPPER ${wrapper})
-  mark_as_advanced(TUTTI_${name}_WRAPPER TUTTI_${name}_INCLUDE TUTTI_${name}_LIBRARY)
+  mark_as_advanced(TUTTI_${name}_WRAPPER TUTTI_${name}_MPIRUN TUTTI_${name}_INCLUDE TUTTI_${name}_LIBRARY)
   set(words "")
   if(TUTTI_${name}_WRAPPER)
     foreach(question -show -showme:compile -showme:link)
@@ -32,6 +33,10 @@ function(tutti_find_mpi name wrapper library debian_package)
     find_library(TUTTI_${name}_LIBRARY ${library} PATHS ${libraries} NO_DEFAULT_PATH)
     # A compiler of its own may be all that a wrapper knows.
     find_library(TUTTI_${name}_LIBRARY ${library})
+    # Beside the wrapper, and with its suffix where it has one: that of another MPI would start each rank alone.
+    cmake_path(GET TUTTI_${name}_WRAPPER PARENT_PATH folder)
+    cmake_path(GET TUTTI_${name}_WRAPPER EXTENSION suffix)
+    find_program(TUTTI_${name}_MPIRUN "mpirun${suffix}" PATHS "${folder}" NO_DEFAULT_PATH)
   endif()
   if(TUTTI_${name}_INCLUDE AND TUTTI_${name}_LIBRARY)
     string(TOLOWER ${name} target)

@@ -6,11 +6,11 @@
 
 #include <fmt/format.h>
 
-#include "base/spawn.hpp"
 #include "base/text.hpp"
 #include "base/unique_id.hpp"
 #include "bench/clock.hpp"
 #include "bench/command.hpp"
+#include "bench/cores.hpp"
 #include "bench/outputs/evidence.hpp"
 #include "bench/outputs/rows.hpp"
 
@@ -24,7 +24,7 @@ using std::chrono::milliseconds;
 constexpr milliseconds kLook{20};
 constexpr std::uint64_t kMostOutput = std::uint64_t{256} << 20;
 
-bool shares_cores(const Group& group) { return group.num_ranks > std::ssize(allowed_cores()); }
+bool shares_cores(const Group& group) { return group.num_ranks > std::ssize(allowed_whole_cores()); }
 
 // What is known of all rows of a run before it begins.
 Row frame_of(const std::string& bench, const Group& group, const Point& point, int launch) {
@@ -152,7 +152,6 @@ CommandRunner::Ended CommandRunner::run_once(const Group& group, const std::vect
                                  .program = words,
                                  .environment = environment_block(inherited_, group.settings, block_size_),
                                  .id = id->to_text(),
-                                 .shares_cores = shares_cores(group),
                                  .is_program = true};
   Processes processes;
   const std::int64_t begin = now();

@@ -53,7 +53,8 @@ Status Connection::flush() {
 
 Status Connection::receive() {
   std::array<std::byte, 65536> bytes;
-  while (!closed_) {
+  // As much as the longest message, however much the other end has to say.
+  while (!closed_ && received_.size() < kHead + most_bytes_) {
     const Transfer got = receive_some(socket_.get(), bytes);
     if (got.outcome == Transfer::Outcome::would_block) return {};
     if (got.outcome == Transfer::Outcome::closed) {
@@ -61,8 +62,6 @@ Status Connection::receive() {
       return {};
     }
     received_.append(reinterpret_cast<const char*>(bytes.data()), got.bytes);
-    // A stranger's message is looked at before more of it is taken in.
-    if (received_.size() >= kHead && length_in(received_) > most_bytes_) return {};
   }
   return {};
 }

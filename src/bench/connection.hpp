@@ -35,8 +35,8 @@ class Connection {
   [[nodiscard]] Status flush();
   [[nodiscard]] bool has_unsent() const { return !unsent_.empty(); }
 
-  // Takes in what there is. A message that is whole comes out of next(); the other end's going is an error, once
-  // everything it has sent has come out.
+  // Takes in what there is, up to the length of the longest message. A message that is whole comes out of next(); the
+  // other end's going is an error, once everything it has sent has come out.
   [[nodiscard]] Status receive();
   [[nodiscard]] Result<std::optional<Json>> next();
   [[nodiscard]] bool is_closed() const { return closed_; }

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "base/text.hpp"
+#include "bench/said.hpp"
 
 namespace tutti::harness {
 
@@ -53,6 +54,7 @@ Course::Course(const std::string& bench, LiveGroup& group, const Point& point, c
   row_.point = point;
   row_.version = group.version();
   row_.shares_cores = group.shares_cores();
+  row_.note = group.remarks();
   row_.sync = options.sync.value_or(row_.shares_cores ? Sync::barrier : Sync::round);
   least_margin_ = row_.shares_cores ? kSharedMargin : kLeastMargin;
   group.margin = std::max(group.margin, least_margin_);
@@ -114,11 +116,7 @@ void Course::finish() {
   const auto answers = ask({{"order", "end"}});
   if (!answers) return;
   is_running_ = false;
-  try {
-    note(answers->front());
-  } catch (const Json::exception& wrong) {
-    end_with(Outcome::error, fmt::format("rank 0 sent a malformed answer: {}", wrong.what()));
-  }
+  note(answers->front());
   if (row_.outcome != Outcome::ok) return;
   if (row_.samples.empty())
     end_with(Outcome::error, disturbed_by_.empty()
@@ -126,7 +124,8 @@ void Course::finish() {
                                    "barrier"
                                  : fmt::format("{} uses the processors while it waits", disturbed_by_));
   else if (!disturbed_by_.empty())
-    row_.note = fmt::format("{} used the processors while it waited; such rounds are left out", disturbed_by_);
+    row_.note += fmt::format("{}{} used the processors while it waited; such rounds are left out",
+                             row_.note.empty() ? "" : "; ", disturbed_by_);
 }
 
 std::optional<std::vector<Json>> Course::ask(const Json& order) {
@@ -228,20 +227,8 @@ void Course::check() {
 
 // What rank 0's body has said of the case.
 void Course::note(const Json& said) {
-  if (said.contains("bytes")) row_.bytes = said.at("bytes").get<double>();
-  if (said.contains("items")) row_.items = said.at("items").get<double>();
-  if (said.contains("flops")) row_.flops = said.at("flops").get<double>();
-  if (said.contains("ran")) row_.ran = printable(said.at("ran").get<std::string>());
-  if (said.contains("message")) {
-    const Json& message = said.at("message");
-    row_.message = {message.at("bytes").get<double>(), static_cast<Traffic>(message.at("traffic").get<int>())};
-  }
-  const Json counters = said.value("counters", Json::object());
-  for (const auto& [name, value] : counters.items()) row_.counters[name] = value.get<double>();
-  const Json evidence_given = said.value("evidence", Json::object());
-  for (const auto& [name, value] : evidence_given.items())
-    row_.evidence[name] = {static_cast<State::Obeyed>(value.at("obeyed").get<int>()),
-                           printable(value.at("how").get<std::string>())};
+  const Status taken = take_said(said, row_);
+  if (!taken.ok()) end_with(Outcome::error, fmt::format("rank 0 sent a malformed answer: {}", taken.message()));
   for (const auto& [name, evidence] : row_.evidence)
     if (evidence.obeyed == State::Obeyed::ignored && row_.outcome == Outcome::ok)
       end_with(Outcome::error, fmt::format("{} was ignored: {}", name, evidence.how));

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "base/text.hpp"
+#include "bench/launcher_variables.hpp"
 #include "bench/list_text.hpp"
 #include "bench/toml_array.hpp"
 #include "bench/value.hpp"
@@ -125,7 +126,7 @@ Variables changed(const std::vector<std::string>& inherited, const std::vector<S
     if (equals == std::string::npos || equals == 0) continue;
     const std::string name = entry.substr(0, equals);
     // Where a name stands twice the first counts, as it does for getenv.
-    if (!is_padding(name)) variables.values.emplace(name, entry.substr(equals + 1));
+    if (!is_padding(name) && !is_of_a_launch(name)) variables.values.emplace(name, entry.substr(equals + 1));
   }
   std::map<std::string_view, const Setting*> last;
   for (const Setting& setting : settings) last[setting.name] = &setting;

@@ -51,7 +51,8 @@ inline constexpr std::string_view kPaddingVariable = "BENCH_PADDING";
 // padding so that the block is `size` bytes long with every value of a sweep, or its least size where that is more: its
 // size moves the stack, and that moves times. So does the number of its entries, so each variable that is unset leaves
 // an empty BENCH_PADDING_0, BENCH_PADDING_1, ... in its place. In alphabetical order of names. Padding that is
-// inherited, and what is no NAME=VALUE, is not passed on.
+// inherited, what is no NAME=VALUE, and what a launcher told the runner of its own place (launcher_variables.hpp) is
+// not passed on.
 [[nodiscard]] std::vector<std::string> environment_block(const std::vector<std::string>& inherited,
                                                          const std::vector<Setting>& settings, std::size_t size);
 // The least size of the block: NAME=VALUE and its zero, of all, with padding of no length. The greatest of a sweep is

@@ -3,11 +3,10 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <charconv>
 #include <csignal>
+#include <cstdlib>
 #include <thread>
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <poll.h>
@@ -18,7 +17,8 @@
 #include "base/socket.hpp"
 #include "base/spawn.hpp"
 #include "base/text.hpp"
-#include "bench/worker.hpp"
+#include "bench/launcher_variables.hpp"
+#include "bench/process_search.hpp"
 
 namespace tutti::harness {
 
@@ -28,34 +28,83 @@ using std::chrono::milliseconds;
 
 constexpr std::array<std::string_view, 4> kNames = {"local", "mpirun.openmpi", "mpirun.mpich", "srun"};
 
-// An mpirun asked to end clears up what its library has left in shared memory and temporary folders.
-constexpr milliseconds kGrace{700};
+// An mpirun whose ranks were killed ends by itself, and clears up: in less than 0.1 s where it may run. Asked to end it
+// takes as long; asked twice it ends without clearing up, and the kernel asks it when the runner dies, so that is kept
+// for those that do not notice.
+constexpr milliseconds kUntilAsked{400};
+constexpr milliseconds kUntilKilled{750};
+constexpr milliseconds kLook{5};
 
-// In front of the worker's program.
+struct MpiRun {
+  std::string_view path;  // where the build found it; may be empty
+  std::string_view package;
+};
+MpiRun mpirun_of(Launcher launcher) {
+  switch (launcher) {
+    case Launcher::openmpi: return {TUTTI_OPENMPI_MPIRUN, "openmpi-bin"};
+    case Launcher::mpich: return {TUTTI_MPICH_MPIRUN, "mpich"};
+    case Launcher::srun: return {"", "slurm-client"};
+    case Launcher::local: return {};
+  }
+  return {};
+}
+
+bool is_runnable(const std::string& path) { return ::access(path.c_str(), X_OK) == 0; }
+
+// The one that the build found, else the name, which PATH finds.
+std::string program_of(Launcher launcher) {
+  const std::string built(mpirun_of(launcher).path);
+  return !built.empty() && is_runnable(built) ? built : std::string(name_of(launcher));
+}
+
+// In front of the program. Workers bind themselves (cores.hpp), alike with all launchers.
 std::vector<std::string> words_of(const LaunchRequest& request) {
   const std::string count = std::to_string(request.num_ranks);
   switch (request.launcher) {
     case Launcher::local: return {};
     case Launcher::openmpi: {
-      std::vector<std::string> words = {"mpirun.openmpi", "-n", count};
+      // It would wait a second for ranks that are dead to die.
+      std::vector<std::string> words = {
+          program_of(request.launcher), "-n", count, "--map-by", ":OVERSUBSCRIBE", "--mca",
+          "odls_base_sigkill_timeout",  "0"};
+      if (!request.is_program) words.insert(words.end(), {"--bind-to", "none"});
       if (::geteuid() == 0) words.emplace_back("--allow-run-as-root");
-      if (request.shares_cores) words.insert(words.end(), {"--map-by", ":OVERSUBSCRIBE"});
       return words;
     }
-    case Launcher::mpich: return {"mpirun.mpich", "-n", count};
-    case Launcher::srun: return {"srun", "-n", count};
+    case Launcher::mpich: {
+      std::vector<std::string> words = {program_of(request.launcher), "-n", count};
+      if (!request.is_program) words.insert(words.end(), {"-bind-to", "none"});
+      return words;
+    }
+    case Launcher::srun: {
+      std::vector<std::string> words = {program_of(request.launcher), "-n", count};
+      if (!request.is_program) words.emplace_back("--cpu-bind=none");
+      return words;
+    }
   }
   return {};
 }
 
+// A port that is free now, of five digits always; torchrun finds one in the same way.
+Result<std::uint16_t> free_port() {
+  constexpr std::uint16_t kLeast = 10'000;
+  for (int turn = 0; turn < 16; ++turn) {
+    const Result<Listener> listener = listen_tcp({.port = 0, .bytes = {127, 0, 0, 1}});
+    if (!listener.ok()) return listener.status();
+    if (listener->address.port >= kLeast) return listener->address.port;
+  }
+  return Status(Code::system, "the system gives no port of five digits");
+}
+
 // What torchrun's children find, so that any program that is started by it can be swept.
-std::vector<std::string> variables_of_rank(int rank, int num_ranks) {
-  return {fmt::format("{}={}", kRankVariable, rank),
-          fmt::format("{}={}", kNumRanksVariable, num_ranks),
-          fmt::format("RANK={}", rank),
-          fmt::format("WORLD_SIZE={}", num_ranks),
-          fmt::format("LOCAL_RANK={}", rank),
-          fmt::format("LOCAL_WORLD_SIZE={}", num_ranks)};
+void set_place(std::vector<std::string>& environment, int rank, int num_ranks, std::uint16_t port) {
+  for (const std::string_view name : {kRankVariable, std::string_view("RANK"), std::string_view("LOCAL_RANK")})
+    set_variable(environment, name, std::to_string(rank));
+  for (const std::string_view name :
+       {kNumRanksVariable, std::string_view("WORLD_SIZE"), std::string_view("LOCAL_WORLD_SIZE")})
+    set_variable(environment, name, std::to_string(num_ranks));
+  set_variable(environment, "MASTER_ADDR", "127.0.0.1");
+  set_variable(environment, "MASTER_PORT", std::to_string(port));
 }
 
 std::string in_words(const std::string& name, int status) {
@@ -101,28 +150,6 @@ std::vector<std::string> last_lines(const UniqueFd& file, std::size_t most) {
   return last;
 }
 
-// The processes of this user whose environment holds the entry.
-std::vector<pid_t> processes_with(const std::string& entry) {
-  std::vector<pid_t> found;
-  DIR* folder = ::opendir("/proc");
-  if (folder == nullptr) return found;
-  while (const dirent* each = ::readdir(folder)) {
-    pid_t pid = 0;
-    const std::string_view name(each->d_name);
-    const auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), pid);
-    if (error != std::errc() || end != name.data() + name.size() || pid == ::getpid()) continue;
-    const UniqueFd file(::open(fmt::format("/proc/{}/environ", pid).c_str(), O_RDONLY | O_CLOEXEC));
-    if (!file.valid()) continue;
-    std::string block;
-    std::array<char, 8192> bytes{};
-    for (ssize_t got = 0; (got = ::read(file.get(), bytes.data(), bytes.size())) > 0;)
-      block.append(bytes.data(), static_cast<std::size_t>(got));
-    if (block.find(entry) != std::string::npos) found.push_back(pid);
-  }
-  ::closedir(folder);
-  return found;
-}
-
 }  // namespace
 
 std::string_view name_of(Launcher launcher) { return kNames[static_cast<std::size_t>(launcher)]; }
@@ -133,6 +160,17 @@ std::optional<Launcher> launcher_from_name(std::string_view name) {
   return std::nullopt;
 }
 
+Status find_launcher(Launcher launcher) {
+  if (launcher == Launcher::local) return {};
+  const std::string program = program_of(launcher);
+  if (program.find('/') != std::string::npos) return {};
+  const char* folders = std::getenv("PATH");
+  for (const std::string_view folder : split(folders == nullptr ? "" : folders, ':'))
+    if (is_runnable(fmt::format("{}/{}", folder, program))) return {};
+  return {Code::unsupported, fmt::format("there is no {} on PATH; it comes with Debian's {} (install that)", program,
+                                         mpirun_of(launcher).package)};
+}
+
 Status Processes::start(const LaunchRequest& request) {
   entry_ = fmt::format("{}={}", request.is_program ? kProgramVariable : kWorkerVariable, request.id);
   output_ = UniqueFd(::memfd_create("tutti-bench-output", MFD_CLOEXEC));
@@ -140,20 +178,19 @@ Status Processes::start(const LaunchRequest& request) {
   if (!output_.valid() || (request.is_program && !errors_.valid()))
     return Status::from_errno("cannot keep what processes write", errno);
   const UniqueFd nothing(::open("/dev/null", O_RDONLY | O_CLOEXEC));
-  const std::vector<int> cores = allowed_cores();
   const bool is_by_rank = request.launcher == Launcher::local && !request.is_program;
   const int direct = is_by_rank ? request.num_ranks : 1;
+  const Result<std::uint16_t> port = is_by_rank ? free_port() : Result<std::uint16_t>(std::uint16_t{0});
+  if (!port.ok()) return port.status();
   for (int rank = 0; rank < direct; ++rank) {
     SpawnRequest spawning;
     spawning.command = words_of(request);
     spawning.command.insert(spawning.command.end(), request.program.begin(), request.program.end());
     spawning.environment = request.environment;
-    spawning.environment.push_back(entry_);
+    set_variable(spawning.environment, request.is_program ? kProgramVariable : kWorkerVariable, request.id);
+    if (!request.is_program) set_variable(spawning.environment, kLauncherVariable, name_of(request.launcher));
     if (is_by_rank) {
-      for (std::string& entry : variables_of_rank(rank, request.num_ranks))
-        spawning.environment.push_back(std::move(entry));
-      if (request.is_bound && !request.shares_cores && static_cast<std::size_t>(rank) < cores.size())
-        spawning.core = cores[static_cast<std::size_t>(rank)];
+      set_place(spawning.environment, rank, request.num_ranks, *port);
     } else {
       spawning.death_signal = SIGTERM;
     }
@@ -213,16 +250,32 @@ std::uint64_t Processes::num_written() const { return size_of(output_) + size_of
 
 void Processes::end() {
   if (children_.empty()) return;
-  for (const Child& child : children_)
-    if (!child.status) ::kill(child.pid, SIGTERM);
-  const auto deadline = std::chrono::steady_clock::now() + kGrace;
-  while (!have_ended() && std::chrono::steady_clock::now() < deadline) std::this_thread::sleep_for(milliseconds(2));
+  Leftovers leftovers;
+  const auto begin = Clock::now();
+  bool is_asked = false;
+  bool had_ranks = false;
+  while (true) {
+    for (const FoundProcess& process : processes_with(entry_)) {
+      if (!process.is_rank) continue;
+      leftovers.note(process);
+      ::kill(process.pid, SIGKILL);
+      had_ranks = true;
+    }
+    const auto spent = Clock::now() - begin;
+    if (have_ended() || spent > kUntilKilled) break;
+    if (!is_asked && (spent > kUntilAsked || !had_ranks)) {
+      for (const Child& child : children_)
+        if (!child.status) ::kill(child.pid, SIGTERM);
+      is_asked = true;
+    }
+    std::this_thread::sleep_for(kLook);
+  }
   // What they have started may start more until it is killed itself.
   for (int turn = 0; turn < 3; ++turn) {
     for (const Child& child : children_)
       if (!child.status) ::kill(-child.pid, SIGKILL);
-    const std::vector<pid_t> left = processes_with(entry_);
-    for (const pid_t pid : left) ::kill(pid, SIGKILL);
+    const std::vector<FoundProcess> left = processes_with(entry_);
+    for (const FoundProcess& process : left) ::kill(process.pid, SIGKILL);
     if (left.empty()) break;
     std::this_thread::sleep_for(milliseconds(2));
   }
@@ -232,6 +285,7 @@ void Processes::end() {
       if (::waitpid(child.pid, &status, 0) >= 0 || errno != EINTR) child.status = status;
     }
   children_.clear();
+  leftovers.remove();
 }
 
 }  // namespace tutti::harness

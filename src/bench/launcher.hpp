@@ -22,9 +22,8 @@ enum class Launcher : std::uint8_t { local, openmpi, mpich, srun };
 [[nodiscard]] std::string_view name_of(Launcher launcher);
 // "local", "mpirun.openmpi", "mpirun.mpich", "srun".
 [[nodiscard]] std::optional<Launcher> launcher_from_name(std::string_view name);
-
-// Holds the id in the environment of programs that are no workers.
-inline constexpr std::string_view kProgramVariable = "BENCH_PROGRAM";
+// Whether its program is there; an error (Code::unsupported) names the package that has it.
+[[nodiscard]] Status find_launcher(Launcher launcher);
 
 struct LaunchRequest {
   Launcher launcher = Launcher::local;
@@ -32,10 +31,8 @@ struct LaunchRequest {
   std::vector<std::string> program;      // and its arguments
   std::vector<std::string> environment;  // NAME=VALUE, of all ranks
   std::string id;                        // what tells its processes from all others: kWorkerVariable, kProgramVariable
-  bool shares_cores = false;             // more ranks than cores
-  bool is_bound = true;                  // else a rank may run on any core; of the runner's own launcher
-  // Some program instead of a worker: locally it is started once and as it is, on all cores and without a rank. Its
-  // standard output is kept apart from its errors.
+  // Some program instead of a worker: locally it is started once and as it is, and without a rank; an mpirun binds it
+  // as it likes. Its standard output is kept apart from its errors.
   bool is_program = false;
 };
 
@@ -62,7 +59,8 @@ class Processes {
   [[nodiscard]] std::string errors() const;
   [[nodiscard]] std::uint64_t num_written() const;
 
-  // Ends all of them: asks the direct ones first, so that an mpirun can clear up, and kills what is left.
+  // Ends all of them within a second: kills the ranks, so that an mpirun notices and clears up, asks it to end where it
+  // does not, and kills what is left. Shared memory and temporary folders of theirs are gone afterwards.
   void end();
 
  private:

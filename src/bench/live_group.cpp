@@ -15,7 +15,11 @@ namespace tutti::harness {
 
 namespace {
 
+// Beside those that are awaited. Whoever is one must say so soon where others want in.
 constexpr std::size_t kMostStrangers = 64;
+constexpr std::chrono::seconds kUntilStrange{1};
+// The others may answer too where a rank has failed.
+constexpr std::chrono::seconds kAfterFailure{1};
 // Waits end now and then to look after processes that have ended without a word.
 constexpr int kLook = 20;
 
@@ -26,17 +30,35 @@ Address loopback() {
   return address;
 }
 
+// What each order is answered with, where it is done.
+std::string_view answer_to(const std::string& order) {
+  if (order == "begin") return "began";
+  if (order == "prepare") return "prepared";
+  if (order == "run") return "samples";
+  if (order == "check") return "checked";
+  return "ended";
+}
+
 Status too_late(std::string_view what, Nanos limit, const std::string& who) {
-  return {Code::timeout, fmt::format("{} has not {} within {}", who, what, to_text(limit))};
+  return {Code::timeout, fmt::format("{} not {} within {}", who, what, to_text(limit))};
 }
 
 }  // namespace
 
+LiveGroup::LiveGroup(GroupRequest request)
+    : request_(std::move(request)),
+      cores_(allowed_whole_cores()),
+      shares_cores_(static_cast<std::size_t>(request_.group.num_ranks) > cores_.size()) {}
+
 LiveGroup::~LiveGroup() {
   if (!alive_) return;
-  for (Rank& rank : ranks_) static_cast<void>(rank.connection->send({{"order", "leave"}}));
-  const auto deadline = Clock::now() + std::chrono::seconds(2);
-  while (!processes_.have_ended() && Clock::now() < deadline) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  // Leaving in good order may take longer than who interrupts is ready to wait.
+  if (!request_.is_interrupted()) {
+    for (Rank& rank : ranks_) static_cast<void>(rank.connection->send({{"order", "leave"}}));
+    const auto deadline = Clock::now() + std::chrono::seconds(2);
+    while (!processes_.have_ended() && Clock::now() < deadline && !request_.is_interrupted())
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
   processes_.end();
 }
 
@@ -61,36 +83,52 @@ Status LiveGroup::begin() {
                               .num_ranks = num_ranks,
                               .program = request_.program,
                               .environment = request_.environment,
-                              .id = id->to_text(),
-                              .shares_cores = request_.shares_cores,
-                              .is_bound = request_.is_bound}));
-  TUTTI_TRY(meet(*listener, id->to_text()));
+                              .id = id->to_text()}));
+  // From the launcher to the backend's own start.
+  const Patience patience{Clock::now() + to_chrono(request_.limits.start), "begun", request_.limits.start};
+  TUTTI_TRY(meet(*listener, *id, patience));
   alive_ = true;
+  const Result<std::vector<Json>> answers = exchange(begin_order(), patience);
+  return answers.ok() ? check_began(*answers) : answers.status();
+}
+
+Json LiveGroup::begin_order() const {
   Json settings = Json::array();
   for (const Setting& setting : request_.group.all_settings())
     settings.push_back({setting.name, setting.value ? Json(*setting.value) : Json(nullptr)});
-  const Result<std::vector<Json>> answers = exchange({{"order", "begin"},
-                                                      {"settings", settings},
-                                                      {"meeting_place", page_.path()},
-                                                      {"shares_cores", request_.shares_cores}});
-  if (!answers.ok()) return answers.status();
-  for (std::size_t rank = 0; rank < answers->size(); ++rank) {
+  Json order = {
+      {"order", "begin"}, {"settings", settings}, {"meeting_place", page_.path()}, {"shares_cores", shares_cores_}};
+  if (request_.bind == Bind::core && !shares_cores_)
+    order["cores"] = std::vector<Core>(cores_.begin(), cores_.begin() + request_.group.num_ranks);
+  return order;
+}
+
+Status LiveGroup::check_began(const std::vector<Json>& answers) {
+  for (std::size_t rank = 0; rank < answers.size(); ++rank) {
     // Whatever they are: a worker may say anything.
-    const Json said_rank = (*answers)[rank].value("rank", Json());
-    const Json said_num_ranks = (*answers)[rank].value("num_ranks", Json());
-    if (said_rank != rank || said_num_ranks != num_ranks)
+    const Json said_rank = answers[rank].value("rank", Json());
+    const Json said_num_ranks = answers[rank].value("num_ranks", Json());
+    if (said_rank != rank || said_num_ranks != request_.group.num_ranks)
       return {Code::invalid_usage,
               fmt::format("the process that was launched as rank {} of {} says that it is rank {} of {}", rank,
-                          num_ranks, printable(said_rank.dump()), printable(said_num_ranks.dump()))};
+                          request_.group.num_ranks, printable(said_rank.dump()), printable(said_num_ranks.dump()))};
   }
-  const Json version = answers->front().value("version", Json());
+  const Json version = answers.front().value("version", Json());
   if (version.is_string()) version_ = printable(version.get<std::string>());
   return {};
 }
 
-Status LiveGroup::meet(const Listener& listener, const std::string& token) {
-  const auto deadline = Clock::now() + to_chrono(request_.limits.start);
-  std::vector<std::unique_ptr<Connection>> strangers;
+std::string LiveGroup::remarks() const {
+  std::string text;
+  if (request_.bind == Bind::none && !shares_cores_) text = "ranks are not bound to cores";
+  if (num_strangers_ > 0)
+    text += fmt::format("{}{} connection{} without the token {} turned away", text.empty() ? "" : "; ", num_strangers_,
+                        num_strangers_ == 1 ? "" : "s", num_strangers_ == 1 ? "was" : "were");
+  return text;
+}
+
+Status LiveGroup::meet(const Listener& listener, const UniqueId& id, const Patience& patience) {
+  std::vector<Stranger> strangers;
   const auto num_here = [&] {
     return std::count_if(ranks_.begin(), ranks_.end(), [](const Rank& rank) { return rank.connection != nullptr; });
   };
@@ -98,36 +136,52 @@ Status LiveGroup::meet(const Listener& listener, const std::string& token) {
     if (const auto failure = processes_.failure()) return {Code::rank_lost, *failure + " before it had begun"};
     if (request_.is_interrupted()) return {Code::aborted, "interrupted"};
     if (processes_.have_ended()) return {Code::rank_lost, "all processes ended before they had begun"};
-    if (Clock::now() >= deadline)
-      return too_late("begun", request_.limits.start,
-                      fmt::format("{} of {} ranks", std::ssize(ranks_) - num_here(), ranks_.size()));
+    if (Clock::now() >= patience.until)
+      return too_late(patience.what, patience.limit,
+                      fmt::format("{} of {} ranks have", std::ssize(ranks_) - num_here(), ranks_.size()));
     std::vector<pollfd> waiting = {{listener.socket.get(), POLLIN, 0}};
-    for (const auto& stranger : strangers) waiting.push_back({stranger->fd(), POLLIN, 0});
+    for (const Stranger& stranger : strangers) waiting.push_back({stranger.connection->fd(), POLLIN, 0});
     if (::poll(waiting.data(), waiting.size(), kLook) < 0 && errno != EINTR)
       return Status::from_errno("cannot wait for workers", errno);
-    Result<UniqueFd> accepted = accept_from(listener.socket.get());
-    if (accepted.ok() && accepted->valid() && strangers.size() < kMostStrangers)
-      strangers.push_back(std::make_unique<Connection>(std::move(*accepted)));
-    TUTTI_TRY(welcome(strangers, token));
+    accept(listener, strangers);
+    TUTTI_TRY(welcome(strangers, id));
   }
+  num_strangers_ += static_cast<int>(strangers.size());
   return {};
 }
 
+// Silent ones give way, so that they cannot keep workers out.
+void LiveGroup::accept(const Listener& listener, std::vector<Stranger>& strangers) {
+  if (strangers.size() >= kMostStrangers + ranks_.size()) {
+    if (Clock::now() - strangers.front().since < kUntilStrange) return;
+    strangers.erase(strangers.begin());
+    ++num_strangers_;
+  }
+  Result<UniqueFd> accepted = accept_from(listener.socket.get());
+  if (accepted.ok() && accepted->valid())
+    strangers.push_back({std::make_unique<Connection>(std::move(*accepted)), Clock::now()});
+}
+
 // Whoever has said hello gets its seat; who says anything else is shown out.
-Status LiveGroup::welcome(std::vector<std::unique_ptr<Connection>>& strangers, const std::string& token) {
-  for (auto& stranger : strangers) {
-    static_cast<void>(stranger->receive());
-    const Result<std::optional<Json>> message = stranger->next();
+Status LiveGroup::welcome(std::vector<Stranger>& strangers, const UniqueId& id) {
+  const auto knows_token = [&](const Json& message) {
+    const Json hello = message.value("hello", Json());
+    const Result<UniqueId> said =
+        hello.is_string() ? UniqueId::from_text(hello.get<std::string>()) : Status(Code::invalid_argument, "no hello");
+    return said.ok() && same_token(said->token(), id.token());
+  };
+  for (Stranger& stranger : strangers) {
+    static_cast<void>(stranger.connection->receive());
+    const Result<std::optional<Json>> message = stranger.connection->next();
     if (message.ok() && !*message) continue;
-    const bool knows = message.ok() && (**message).value("hello", Json()) == token;
-    if (!knows) {
+    if (!message.ok() || !knows_token(**message)) {
       ++num_strangers_;
-      stranger.reset();
+      stranger.connection.reset();
       continue;
     }
-    TUTTI_TRY(seat(**message, std::move(stranger)));
+    TUTTI_TRY(seat(**message, std::move(stranger.connection)));
   }
-  std::erase(strangers, nullptr);
+  std::erase_if(strangers, [](const Stranger& stranger) { return stranger.connection == nullptr; });
   return {};
 }
 
@@ -149,8 +203,11 @@ Status LiveGroup::seat(const Json& hello, std::unique_ptr<Connection> connection
 }
 
 Result<std::vector<Json>> LiveGroup::exchange(const Json& order) {
+  return exchange(order, {Clock::now() + to_chrono(request_.limits.answer), "answered", request_.limits.answer});
+}
+
+Result<std::vector<Json>> LiveGroup::exchange(const Json& order, const Patience& patience) {
   if (!alive_) return Status(Code::aborted, "the group has ended");
-  const auto deadline = Clock::now() + to_chrono(request_.limits.answer);
   for (std::size_t rank = 0; rank < ranks_.size(); ++rank) {
     // Whatever is there already was not asked for.
     static_cast<void>(ranks_[rank].connection->receive());
@@ -162,20 +219,26 @@ Result<std::vector<Json>> LiveGroup::exchange(const Json& order) {
     const Status sent = ranks_[rank].connection->send(order);
     if (!sent.ok()) return fail({Code::rank_lost, fmt::format("rank {} is gone", rank)});
   }
-  const Status answered = await_answers(deadline);
+  const Status answered = await_answers(patience, answer_to(order.value("order", "")));
   if (!answered.ok()) return fail(answered);
   std::vector<Json> answers;
   for (std::size_t rank = 0; rank < ranks_.size(); ++rank) {
-    const Json failed = ranks_[rank].answer.value("failed", Json());
-    if (failed.is_string())
-      return Status(Code::invalid_argument, fmt::format("rank {}: {}", rank, printable(failed.get<std::string>())),
-                    static_cast<int>(rank));
+    TUTTI_TRY(failure_of(rank));
     answers.push_back(std::move(ranks_[rank].answer));
   }
   return answers;
 }
 
-Status LiveGroup::await_answers(Clock::time_point deadline) {
+Status LiveGroup::failure_of(std::size_t rank) const {
+  const Json failed = ranks_[rank].has_answered ? ranks_[rank].answer.value("failed", Json()) : Json();
+  if (!failed.is_string()) return {};
+  return {Code::invalid_argument, fmt::format("rank {}: {}", rank, printable(failed.get<std::string>())),
+          static_cast<int>(rank)};
+}
+
+Status LiveGroup::await_answers(const Patience& patience, std::string_view due) {
+  Status failed;  // of the first rank that has
+  Clock::time_point until = patience.until;
   while (true) {
     std::vector<pollfd> waiting;
     std::vector<std::size_t> whose;
@@ -187,16 +250,23 @@ Status LiveGroup::await_answers(Clock::time_point deadline) {
     }
     if (waiting.empty()) return {};
     if (request_.is_interrupted()) return {Code::aborted, "interrupted"};
-    if (Clock::now() >= deadline)
-      return too_late("answered", request_.limits.answer, fmt::format("rank {}", whose.front()));
+    if (Clock::now() >= until)
+      return failed.ok() ? too_late(patience.what, patience.limit, fmt::format("rank {} has", whose.front())) : failed;
     if (::poll(waiting.data(), waiting.size(), kLook) < 0 && errno != EINTR)
       return Status::from_errno("cannot wait for workers", errno);
-    for (std::size_t each = 0; each < waiting.size(); ++each)
-      if (waiting[each].revents != 0) TUTTI_TRY(take_answer(whose[each]));
+    for (std::size_t each = 0; each < waiting.size(); ++each) {
+      if (waiting[each].revents == 0) continue;
+      const Status taken = take_answer(whose[each], due);
+      // Who goes because another has failed is not the reason.
+      if (!taken.ok()) return failed.ok() ? taken : failed;
+      if (!failed.ok()) continue;
+      failed = failure_of(whose[each]);
+      if (!failed.ok()) until = std::min(until, Clock::now() + kAfterFailure);
+    }
   }
 }
 
-Status LiveGroup::take_answer(std::size_t rank) {
+Status LiveGroup::take_answer(std::size_t rank, std::string_view due) {
   Connection& connection = *ranks_[rank].connection;
   if (connection.has_unsent()) TUTTI_TRY(connection.flush());
   TUTTI_TRY(connection.receive());
@@ -206,6 +276,10 @@ Status LiveGroup::take_answer(std::size_t rank) {
                ? Status(Code::rank_lost, fmt::format("rank {} ended in the midst of it", rank), static_cast<int>(rank))
                : message.status().with_context(fmt::format("rank {} broke the protocol", rank));
   if (!*message) return {};
+  const bool fits = (**message).contains(due) || (**message).contains("failed") || (**message).contains("skipped");
+  if (!fits)
+    return {Code::invalid_usage,
+            fmt::format("rank {} answered {} where {} was due", rank, in_quotes((**message).dump()), in_quotes(due))};
   ranks_[rank].answer = std::move(**message);
   ranks_[rank].has_answered = true;
   return {};
@@ -223,8 +297,10 @@ Status LiveGroup::fail(const Status& why) {
   }
   std::string text = why.to_string();
   if (how && text.find(*how) == std::string::npos) text += fmt::format("; {}", *how);
+  // Not what an mpirun says of having been ended.
+  const std::string words = processes_.last_words();
   processes_.end();
-  if (const std::string words = processes_.last_words(); !words.empty()) text += fmt::format("; it wrote: {}", words);
+  if (!words.empty()) text += fmt::format("; it wrote: {}", words);
   return {why.code(), text, why.rank()};
 }
 

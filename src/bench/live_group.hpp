@@ -9,9 +9,11 @@
 #include <vector>
 
 #include "base/socket.hpp"
+#include "base/unique_id.hpp"
 #include "base/units.hpp"
 #include "bench/case.hpp"
 #include "bench/connection.hpp"
+#include "bench/cores.hpp"
 #include "bench/launcher.hpp"
 #include "bench/sync_page.hpp"
 
@@ -27,8 +29,7 @@ struct GroupRequest {
   std::vector<std::string> program;  // of the worker
   Launcher launcher = Launcher::local;
   std::vector<std::string> environment;  // the whole block
-  bool is_bound = true;
-  bool shares_cores = false;
+  Bind bind = Bind::core;
   Limits limits;
   // Looked at while it waits: true ends the group.
   std::function<bool()> is_interrupted = [] { return false; };
@@ -43,17 +44,18 @@ class LiveGroup {
   ~LiveGroup();
 
   // Gives all ranks the order and waits for the answer of each, by rank. Where a rank answers with "failed", dies, is
-  // late, or says what it should not, that is an error; in all cases but the first the group is no longer of use.
+  // late, or says what it should not, that is an error; in all cases but the first the group is no longer of use, and
+  // in that one only where the others answer too: they may wait for it within the backend, and are not waited for long.
   [[nodiscard]] Result<std::vector<Json>> exchange(const Json& order);
   [[nodiscard]] bool is_alive() const { return alive_; }
   [[nodiscard]] const Group& group() const { return request_.group; }
   [[nodiscard]] const std::string& version() const { return version_; }
-  [[nodiscard]] bool shares_cores() const { return request_.shares_cores; }
+  [[nodiscard]] bool shares_cores() const { return shares_cores_; }
+  // What is to be known of all that it measures: who came without the token, and that no rank has a core of its own
+  // where it could. Empty where there is nothing.
+  [[nodiscard]] std::string remarks() const;
   // How long before the agreed instant it is agreed upon, in nanoseconds, as whoever measures has learned; 0 so far.
   std::int64_t margin = 0;
-
-  // Connections that did not know the token.
-  [[nodiscard]] int num_strangers() const { return num_strangers_; }
 
  private:
   struct Rank {
@@ -62,13 +64,30 @@ class LiveGroup {
     Json answer;
   };
 
-  explicit LiveGroup(GroupRequest request) : request_(std::move(request)) {}
+  // Connected, and has not said the token yet.
+  struct Stranger {
+    std::unique_ptr<Connection> connection;
+    Clock::time_point since;
+  };
+  // How long something may take, and what is said where it takes longer: "has not answered within 60s".
+  struct Patience {
+    Clock::time_point until;
+    std::string_view what;
+    Nanos limit;
+  };
+
+  explicit LiveGroup(GroupRequest request);
   Status begin();
-  Status meet(const Listener& listener, const std::string& token);
-  Status welcome(std::vector<std::unique_ptr<Connection>>& strangers, const std::string& token);
+  Status meet(const Listener& listener, const UniqueId& id, const Patience& patience);
+  void accept(const Listener& listener, std::vector<Stranger>& strangers);
+  Status welcome(std::vector<Stranger>& strangers, const UniqueId& id);
   Status seat(const Json& hello, std::unique_ptr<Connection> connection);
-  Status await_answers(Clock::time_point deadline);
-  Status take_answer(std::size_t rank);
+  [[nodiscard]] Json begin_order() const;
+  Status check_began(const std::vector<Json>& answers);
+  [[nodiscard]] Result<std::vector<Json>> exchange(const Json& order, const Patience& patience);
+  Status await_answers(const Patience& patience, std::string_view due);
+  [[nodiscard]] Status failure_of(std::size_t rank) const;
+  Status take_answer(std::size_t rank, std::string_view due);
   // The error with what is known of the processes; the group is ended.
   Status fail(const Status& why);
 
@@ -78,6 +97,8 @@ class LiveGroup {
   std::vector<Rank> ranks_;
   std::string version_;
   bool alive_ = false;
+  std::vector<Core> cores_;    // of this machine
+  bool shares_cores_ = false;  // more ranks than cores
   int num_strangers_ = 0;
 };
 

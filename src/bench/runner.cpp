@@ -5,8 +5,6 @@
 
 #include <fmt/format.h>
 
-#include "base/spawn.hpp"
-
 namespace tutti::harness {
 
 namespace {
@@ -58,8 +56,7 @@ Result<std::unique_ptr<LiveGroup>> Runner::start(const Group& group) {
                            .program = peer->program,
                            .launcher = options_.launcher.value_or(peer->launcher),
                            .environment = environment_block(inherited_, group.all_settings(), block_size_),
-                           .is_bound = peer->is_bound,
-                           .shares_cores = static_cast<std::size_t>(group.num_ranks) > allowed_cores().size(),
+                           .bind = peer->is_bound ? options_.bind : Bind::none,
                            .limits = options_.limits,
                            .is_interrupted = options_.measure.is_interrupted});
 }

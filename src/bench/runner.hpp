@@ -30,8 +30,9 @@ struct RunnerOptions {
   MeasureOptions measure;  // its is_interrupted is looked at everywhere
   Limits limits;
   std::optional<Launcher> launcher;  // instead of the peers' own
-  int launches = 1;                  // how often each group is started anew
-  std::uint64_t seed = 1;            // of the order of rounds
+  Bind bind = Bind::core;
+  int launches = 1;        // how often each group is started anew
+  std::uint64_t seed = 1;  // of the order of rounds
 };
 
 class Runner {

@@ -3,18 +3,22 @@
 #include <array>
 #include <atomic>
 #include <cerrno>
+#include <chrono>
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <thread>
 
 #include <fmt/format.h>
 #include <poll.h>
+#include <sys/signalfd.h>
 #include <unistd.h>
 
 #include "base/socket.hpp"
 #include "base/text.hpp"
 #include "base/unique_id.hpp"
-#include "base/units.hpp"
+#include "bench/cores.hpp"
+#include "bench/process_search.hpp"
 #include "bench/session.hpp"
 
 namespace tutti::harness {
@@ -36,41 +40,6 @@ class NoBackend final : public Backend {
   int num_ranks_ = 1;
 };
 
-std::optional<int> number_in(const Environment& environment, std::string_view name) {
-  const std::optional<std::string> text = environment.lookup(name);
-  if (!text) return std::nullopt;
-  const Result<std::int64_t> number = parse_integer(*text);
-  if (!number.ok() || *number < 0 || *number > SyncPage::kMostRanks) return std::nullopt;
-  return static_cast<int>(*number);
-}
-
-// What launchers call a rank, and how many there are. Ours comes first; what stands behind is for programs that are
-// started by others.
-struct RankVariables {
-  std::string_view rank;
-  std::string_view num_ranks;
-};
-constexpr std::array<RankVariables, 5> kRankVariables = {{{kRankVariable, kNumRanksVariable},
-                                                          {"OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE"},
-                                                          {"PMI_RANK", "PMI_SIZE"},
-                                                          {"SLURM_PROCID", "SLURM_NTASKS"},
-                                                          {"RANK", "WORLD_SIZE"}}};
-
-struct Place {
-  int rank = 0;
-  int num_ranks = 1;
-};
-
-Result<Place> place_in(const Environment& environment) {
-  for (const RankVariables& names : kRankVariables) {
-    const std::optional<int> rank = number_in(environment, names.rank);
-    const std::optional<int> num_ranks = number_in(environment, names.num_ranks);
-    if (rank && num_ranks) return Place{*rank, *num_ranks};
-  }
-  return Status(Code::invalid_usage, fmt::format("no launcher has said which rank this is; {} and {} would",
-                                                 kRankVariable, kNumRanksVariable));
-}
-
 Result<UniqueFd> connect_to(const Address& address) {
   Result<UniqueFd> socket = begin_connect_tcp(address);
   if (!socket.ok()) return socket;
@@ -81,29 +50,62 @@ Result<UniqueFd> connect_to(const Address& address) {
   return socket;
 }
 
-// Ends the process when the runner goes, whatever the main thread is doing.
+// So that a backend makes nothing more while what it has made is taken away.
+extern "C" void stand_still(int) {
+  while (true) ::pause();
+}
+
+// Ends the process when the runner goes or its launcher asks for it, whatever the main thread is doing, also where that
+// is still in the midst of a backend's start: what the backend would leave behind is taken away.
 class Watch {
  public:
-  Watch(int socket, SyncPage& page) : thread_([this, socket, &page] { watch(socket, page); }) {}
+  Watch(int socket, SyncPage& page) {
+    sigset_t terminate;
+    ::sigemptyset(&terminate);
+    ::sigaddset(&terminate, SIGTERM);
+    ::pthread_sigmask(SIG_BLOCK, &terminate, &before_);
+    asked_ = UniqueFd(::signalfd(-1, &terminate, SFD_CLOEXEC | SFD_NONBLOCK));
+    thread_ = std::thread([this, socket, &page] { watch(socket, page); });
+  }
   Watch(const Watch&) = delete;
   Watch& operator=(const Watch&) = delete;
   ~Watch() {
     stop_ = true;
     thread_.join();
+    ::pthread_sigmask(SIG_SETMASK, &before_, nullptr);
   }
 
  private:
   void watch(int socket, SyncPage& page) const {
     while (!stop_) {
-      pollfd waiting{socket, POLLRDHUP, 0};
+      std::array<pollfd, 2> waiting = {{{socket, POLLRDHUP, 0}, {asked_.get(), POLLIN, 0}}};
       constexpr int kMilliseconds = 50;
-      if (::poll(&waiting, 1, kMilliseconds) <= 0 || (waiting.revents & (POLLRDHUP | POLLHUP | POLLERR)) == 0) continue;
+      if (::poll(waiting.data(), waiting.size(), kMilliseconds) <= 0) continue;
+      if ((waiting[0].revents & (POLLRDHUP | POLLHUP | POLLERR)) == 0 && waiting[1].revents == 0) continue;
       if (stop_) return;
       page.end();
+      clear_up();
       std::_Exit(1);
     }
   }
 
+  void clear_up() const {
+    // Should a lock that is needed below be held by what is stopped.
+    ::alarm(1);
+    struct sigaction action {};
+    action.sa_handler = stand_still;
+    ::sigaction(SIGRTMAX, &action, nullptr);
+    ::pthread_kill(watched_, SIGRTMAX);
+    Leftovers leftovers;
+    leftovers.note({.pid = ::getpid(), .is_rank = true, .session = ""});
+    leftovers.remove();
+    // The other ranks do the same, and a launcher kills them as soon as one has gone.
+    std::this_thread::sleep_for(std::chrono::milliseconds(30));
+  }
+
+  pthread_t watched_ = ::pthread_self();
+  sigset_t before_{};
+  UniqueFd asked_;
   std::atomic<bool> stop_ = false;
   std::thread thread_;
 };
@@ -132,7 +134,6 @@ class Worker {
     if (order->value("order", "") == "leave") return {};
     const Status begun = begin(*order);
     if (!begun.ok()) return connection_->send({{"failed", begun.to_string()}});
-    const Watch watch(connection_->fd(), page_);
     TUTTI_TRY(connection_->send({{"began", true},
                                  {"rank", backend_.rank()},
                                  {"num_ranks", backend_.num_ranks()},
@@ -147,6 +148,9 @@ class Worker {
     Result<SyncPage> page = SyncPage::open(order.value("meeting_place", ""), place_.num_ranks);
     if (!page.ok()) return page.status();
     page_ = std::move(*page);
+    if (order.contains("cores"))
+      TUTTI_TRY(run_on(order.at("cores").at(static_cast<std::size_t>(place_.rank)).get<Core>()));
+    watch_.emplace(connection_->fd(), page_);
     backend_.take_settings(settings_in(order.at("settings")));
     return backend_.begin(place_.rank, place_.num_ranks);
   }
@@ -204,6 +208,7 @@ class Worker {
   SyncPage page_;
   std::uint64_t iteration_ = 0;  // meetings so far
   std::vector<const Declaration*> used_;
+  std::optional<Watch> watch_;  // ends before what it watches
 };
 
 }  // namespace

@@ -18,15 +18,10 @@
 #include "base/environment.hpp"
 #include "base/status.hpp"
 #include "bench/environment_axis.hpp"
+#include "bench/launcher_variables.hpp"
 #include <tutti/bench.hpp>
 
 namespace tutti::harness {
-
-// The variable that makes a process a worker: an id (base/unique_id.hpp), where the runner listens and the token.
-inline constexpr std::string_view kWorkerVariable = "BENCH_WORKER";
-// The rank that the local launcher gives; other launchers have variables of their own.
-inline constexpr std::string_view kRankVariable = "BENCH_RANK";
-inline constexpr std::string_view kNumRanksVariable = "BENCH_NUM_RANKS";
 
 // What a worker's processes talk through, besides the harness. begin() comes after the environment has been verified;
 // from then on it says who it is, and that is held against what was ordered.

@@ -6,9 +6,9 @@
 #include <fmt/format.h>
 #include <sys/utsname.h>
 
-#include "base/spawn.hpp"
 #include "base/text.hpp"
 #include "bench/command.hpp"
+#include "bench/cores.hpp"
 
 namespace tutti::cli {
 
@@ -27,8 +27,9 @@ std::string value_in(const char* path, std::string_view name) {
 std::string machine() {
   utsname system{};
   ::uname(&system);
-  return fmt::format("{}; {} cores; {}; {} {}", value_in("/proc/cpuinfo", "model name"), allowed_cores().size(),
-                     value_in("/proc/meminfo", "MemTotal"), system.sysname, system.release);
+  return fmt::format("{}; {} cores; {}; {} {}", value_in("/proc/cpuinfo", "model name"),
+                     harness::allowed_whole_cores().size(), value_in("/proc/meminfo", "MemTotal"), system.sysname,
+                     system.release);
 }
 
 std::string now_in_words() {

@@ -24,13 +24,14 @@ struct Word {
   std::string SweepOptions::*value;
 };
 // Options that do nothing for a program, which measures itself; and those that do nothing for a bench.
-constexpr std::array<Word, 7> kOfBenches = {{{"--bench", &SweepOptions::bench},
+constexpr std::array<Word, 8> kOfBenches = {{{"--bench", &SweepOptions::bench},
                                              {"--peer", &SweepOptions::peers},
                                              {"--sync", &SweepOptions::sync},
                                              {"--budget", &SweepOptions::budget},
                                              {"--precision", &SweepOptions::precision},
                                              {"--least-samples", &SweepOptions::least_samples},
-                                             {"--start-limit", &SweepOptions::start_limit}}};
+                                             {"--start-limit", &SweepOptions::start_limit},
+                                             {"--bind", &SweepOptions::bind}}};
 constexpr std::array<Word, 4> kOfPrograms = {{{"--read", &SweepOptions::read},
                                               {"--time", &SweepOptions::time},
                                               {"--name", &SweepOptions::name},

@@ -17,6 +17,7 @@ Result<std::string> look_for(const std::string& name, const Result<std::string>&
   if (!folder.ok()) return folder.status();
   const Result<std::string> worker = peers::worker_of(**row, *folder);
   if (!worker.ok()) return worker.status();
+  TUTTI_TRY(harness::find_launcher((*row)->launcher));
   if (!(*row)->is_probed) return fmt::format("started by {}", name_of((*row)->launcher));
   Result<std::string> found = peers::probe(*worker, environment.block());
   if (found.ok()) return found;

@@ -17,7 +17,7 @@ struct Word {
   std::string_view key;
   std::string SweepOptions::*option;
 };
-constexpr std::array<Word, 15> kWords = {{{"bench", &SweepOptions::bench},
+constexpr std::array<Word, 16> kWords = {{{"bench", &SweepOptions::bench},
                                           {"peers", &SweepOptions::peers},
                                           {"sync", &SweepOptions::sync},
                                           {"budget", &SweepOptions::budget},
@@ -25,6 +25,7 @@ constexpr std::array<Word, 15> kWords = {{{"bench", &SweepOptions::bench},
                                           {"least_samples", &SweepOptions::least_samples},
                                           {"launches", &SweepOptions::launches},
                                           {"launcher", &SweepOptions::launcher},
+                                          {"bind", &SweepOptions::bind},
                                           {"limit", &SweepOptions::limit},
                                           {"start_limit", &SweepOptions::start_limit},
                                           {"seed", &SweepOptions::seed},

@@ -243,6 +243,18 @@ Status read_runner(const SweepOptions& options, harness::RunnerOptions& runner) 
       return bad(fmt::format("--launcher is {}; it takes local, mpirun.openmpi, mpirun.mpich or srun",
                              in_quotes(options.launcher)));
   }
+  runner.bind = harness::bind_from_name(options.bind).value_or(harness::Bind::core);
+  if (!harness::bind_from_name(options.bind))
+    return bad(fmt::format("--bind is {}; it takes core or none", in_quotes(options.bind)));
+  return {};
+}
+
+// Whoever starts the groups must be there.
+Status check_launchers(const Plan& plan) {
+  for (const harness::PeerProgram& program : plan.programs) {
+    const Status found = harness::find_launcher(plan.runner.launcher.value_or(program.launcher));
+    if (!found.ok()) return found.with_context(fmt::format("peer {} cannot be started", program.name));
+  }
   return {};
 }
 
@@ -306,6 +318,10 @@ void add_sweep_options(CLI::App& app, SweepOptions& options) {
   app.add_option("--launches", options.launches, "Starts every group so many times [1, to compare 7]")->type_name("N");
   app.add_option("--launcher", options.launcher, "Instead of the peer's own: local, mpirun.openmpi, mpirun.mpich, srun")
       ->type_name("NAME");
+  app.add_option("--bind", options.bind,
+                 "core: each rank has a core of its own where there are as many; none: it has not")
+      ->type_name("core|none")
+      ->capture_default_str();
   app.add_option("--limit", options.limit, "A case that takes longer for one answer is ended [60s; a program 10m]")
       ->type_name("TIME");
   app.add_option("--start-limit", options.start_limit, "The same for starting processes")
@@ -355,6 +371,7 @@ Result<Plan> make_plan(const SweepOptions& given, const BenchWorld& world, const
   TUTTI_TRY(set_alignments(options.align, plan));
   if (options.command.empty()) {
     for (const std::string& peer : sweep.peers) plan.programs.push_back(world.program_of(peer));
+    TUTTI_TRY(check_launchers(plan));
   } else {
     TUTTI_TRY(plan_command(options, environment, plan));
   }

@@ -35,6 +35,7 @@ struct SweepOptions {
   std::string least_samples = "20";
   std::string launches;
   std::string launcher;
+  std::string bind = "core";
   std::string limit;  // empty: 60s, and 10m for a program
   std::string start_limit = "60s";
   std::string seed = "1";

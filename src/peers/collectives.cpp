@@ -8,6 +8,7 @@
 
 #include "base/text.hpp"
 #include "peers/known_data.hpp"
+#include "peers/registry.hpp"
 
 namespace tutti::peers {
 
@@ -113,6 +114,13 @@ void tell_sizes(State& state, const Request& request, int num_ranks) {
   state.counter("count", static_cast<double>(request.count));
 }
 
+// What a variable of another collective holds says nothing of this one.
+harness::Evidence evidence_of(const Peer& peer, const harness::Setting& setting, Collective collective) {
+  const std::optional<Collective> concerned = collective_of(setting.name);
+  if (!concerned || *concerned == collective) return peer.evidence(setting);
+  return unverifiable(fmt::format("it concerns {}, not {}", name_of(*concerned), name_of(collective)));
+}
+
 void measure(Peer& peer, Collective collective, State& state, Context& context) {
   Request request = request_in(state, collective, context.num_ranks());
   // Peers differ on what they make of nothing.
@@ -142,7 +150,7 @@ void measure(Peer& peer, Collective collective, State& state, Context& context) 
   const std::string ran = peer.ran(request);
   if (!ran.empty()) state.set_ran(ran);
   for (const harness::Setting& setting : peer.settings()) {
-    const harness::Evidence evidence = peer.evidence(setting);
+    const harness::Evidence evidence = evidence_of(peer, setting, collective);
     state.set_evidence(setting.name, evidence.obeyed, evidence.how);
   }
 }

@@ -183,7 +183,6 @@ constexpr auto kPeers = std::to_array<PeerRow>({
      .program = "peer-tutti",
      .launcher = Launcher::local,
      .package = "",
-     .launcher_package = "",
      .conditions = {},
      .variables = kTuttiVariables,
      .algorithms = kTuttiAlgorithms},
@@ -191,7 +190,6 @@ constexpr auto kPeers = std::to_array<PeerRow>({
      .program = "peer-openmpi",
      .launcher = Launcher::openmpi,
      .package = "libopenmpi-dev",
-     .launcher_package = "openmpi-bin",
      .conditions = kOpenMpiConditions,
      .variables = kOpenMpiVariables,
      .algorithms = kOpenMpiAlgorithms},
@@ -199,7 +197,6 @@ constexpr auto kPeers = std::to_array<PeerRow>({
      .program = "peer-mpich",
      .launcher = Launcher::mpich,
      .package = "libmpich-dev",
-     .launcher_package = "mpich",
      .conditions = kMpichConditions,
      .variables = kMpichVariables,
      .algorithms = kMpichAlgorithms},
@@ -207,7 +204,6 @@ constexpr auto kPeers = std::to_array<PeerRow>({
      .program = "peer-gloo",
      .launcher = Launcher::local,
      .package = "libgloo-dev",
-     .launcher_package = "",
      .conditions = {},
      .variables = kGlooVariables,
      .algorithms = kGlooAlgorithms},
@@ -215,7 +211,6 @@ constexpr auto kPeers = std::to_array<PeerRow>({
      .program = "peer-nccl",
      .launcher = Launcher::local,
      .package = "",
-     .launcher_package = "",
      .conditions = {},
      .variables = kNcclVariables,
      .algorithms = kNcclAlgorithms,
@@ -225,7 +220,6 @@ constexpr auto kPeers = std::to_array<PeerRow>({
      .program = "peer-rccl",
      .launcher = Launcher::local,
      .package = "",
-     .launcher_package = "",
      .conditions = {},
      .variables = kNcclVariables,
      .algorithms = kNcclAlgorithms,
@@ -235,7 +229,6 @@ constexpr auto kPeers = std::to_array<PeerRow>({
      .program = "peer-null",
      .launcher = Launcher::local,
      .package = "",
-     .launcher_package = "",
      .conditions = {},
      .variables = {},
      .algorithms = {}},
@@ -255,6 +248,13 @@ Result<const PeerRow*> find_peer(std::string_view name) {
   }
   return Status(Code::invalid_argument,
                 fmt::format("there is no peer {}; the nearest is {}", in_quotes(name), nearest_name(name, names)));
+}
+
+std::optional<Collective> collective_of(std::string_view variable) {
+  for (const PeerRow& peer : kPeers)
+    for (const Variable& each : peer.variables)
+      if (variable == each.name || variable.starts_with(fmt::format("{}_", each.name))) return each.collective;
+  return std::nullopt;
 }
 
 std::vector<harness::ForcedAlgorithm> algorithms_of(const PeerRow& peer, Collective collective) {
@@ -294,7 +294,9 @@ Result<std::string> worker_of(const PeerRow& peer, const std::string& folder) {
   std::string path = fmt::format("{}/{}", folder, peer.program);
   if (is_runnable(path)) return path;
   if (peer.package.empty())
-    return Status(Code::unsupported, fmt::format("peer {} is not here: there is no program {}", peer.name, path));
+    return Status(
+        Code::unsupported,
+        fmt::format("peer {} is not here: there is no program {}; build the target tutti_workers", peer.name, path));
   return Status(Code::unsupported,
                 fmt::format("peer {} is not here; it comes with Debian's {}, and is built where that is installed",
                             peer.name, peer.package));

@@ -2,6 +2,7 @@
 // but for looking for programs; thread-safe.
 #pragma once
 
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -36,9 +37,8 @@ struct PeerRow {
   std::string_view name;
   std::string_view program;  // of the worker, without its folder
   harness::Launcher launcher{};
-  // Debian's packages: what the worker is built with, and what has the launcher; empty where nothing is needed.
+  // Debian's package that the worker is built with; empty where nothing is needed.
   std::string_view package;
-  std::string_view launcher_package;
   std::span<const Condition> conditions;  // for all of its algorithms
   std::span<const Variable> variables;
   std::span<const Algorithm> algorithms;
@@ -49,6 +49,10 @@ struct PeerRow {
 [[nodiscard]] std::span<const PeerRow> all_peers();
 // Hyphen and underscore and either case alike; an error names the nearest.
 [[nodiscard]] Result<const PeerRow*> find_peer(std::string_view name);
+
+// The collective that a variable is for, of whichever peer; also one that goes on behind the name of another
+// (..._algorithm_segmentsize). None where it is for all of them, or unknown.
+[[nodiscard]] std::optional<Collective> collective_of(std::string_view variable);
 
 // What a peer can be forced to for a collective: by the peer's conditions, the variable, and what it takes besides.
 [[nodiscard]] std::vector<harness::ForcedAlgorithm> algorithms_of(const PeerRow& peer, Collective collective);

@@ -6,6 +6,7 @@
 #include <stdexcept>
 #include <thread>
 
+#include <sched.h>
 #include <unistd.h>
 
 #include "tutti/bench.hpp"
@@ -64,6 +65,16 @@ tutti::Bench environment() {
       });
 }
 
+// On how many hardware threads a rank may run.
+tutti::Bench threads() {
+  return tutti::bench("threads").num_ranks({2}).run([](State& state, Context&) {
+    cpu_set_t allowed;
+    ::sched_getaffinity(0, sizeof(allowed), &allowed);
+    state.set_ran(std::to_string(CPU_COUNT(&allowed)));
+    state.exec([] {});
+  });
+}
+
 void misbehave(const std::string& how, State& state, Context& context) {
   const bool is_last = context.rank() == context.num_ranks() - 1;
   if (how == "throws" || (how == "throws_alone" && is_last)) throw std::runtime_error("no mood");
@@ -92,5 +103,5 @@ tutti::Bench misbehaviour() {
 }  // namespace
 
 int main(int argc, char** argv) {
-  return tutti::bench_main(argc, argv, {work(), nothing(), environment(), misbehaviour()});
+  return tutti::bench_main(argc, argv, {work(), nothing(), environment(), misbehaviour(), threads()});
 }

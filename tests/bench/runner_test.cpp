@@ -11,6 +11,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
+#include <sched.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -125,6 +126,20 @@ TEST_F(BenchRunner, WhatOneCaseDoesIsItsOwnAffair) {
   says("hangs", "error", "has not answered within 1s");
   EXPECT_EQ(outcome.row("how", "nothing")["check"], "unchecked");
   EXPECT_EQ(outcome.row("how", "well")["check"], "unchecked");
+}
+
+TEST_F(BenchRunner, RanksHaveCoresOfTheirOwnUnlessTheyAreNotToBeBound) {
+  cpu_set_t allowed;
+  ASSERT_EQ(::sched_getaffinity(0, sizeof(allowed), &allowed), 0);
+  const std::string all = std::to_string(CPU_COUNT(&allowed));
+  const Json bound = run("run --bench threads --no-store --json --budget 20ms").rows()[0];
+  const Json unbound = run("run --bench threads --bind none --no-store --json --budget 20ms").rows()[0];
+  EXPECT_EQ(unbound["ran"], all);
+  if (bound["note"].dump().find("more ranks than cores") != std::string::npos)
+    GTEST_SKIP() << "there are too few cores";
+  EXPECT_LE(2 * std::stoi(bound["ran"].get<std::string>()), CPU_COUNT(&allowed)) << bound;
+  EXPECT_EQ(bound["note"].dump().find("not bound"), std::string::npos) << bound;
+  EXPECT_NE(unbound["note"].dump().find("ranks are not bound to cores"), std::string::npos) << unbound;
 }
 
 // Skips and failures while a case is prepared cost no waiting and no new start.

@@ -1,4 +1,5 @@
 // A peer that goes wrong costs its own cases: each has a row that says how, and the others come out right.
+#include <chrono>
 #include <cstdlib>
 #include <fstream>
 #include <string>
@@ -27,12 +28,13 @@ std::string text_of(const std::string& path) {
 }
 
 // One group that is told to misbehave, and one that is not.
-Outcome run(const std::string& variable, const std::string& value, const std::string& bench = "barrier") {
+Outcome run(const std::string& variable, const std::string& value, const std::string& bench = "barrier",
+            const std::string& limit = "1s") {
   const testing::TemporaryFolder folder;
   const std::string command = fmt::format(
-      "'{}' run --bench {} --peer null --env {}={},unset --no-store --json --budget 50ms --limit 1s --start-limit 5s "
+      "'{}' run --bench {} --peer null --env {}={},unset --no-store --json --budget 50ms --limit {} --start-limit 10s "
       ">'{}/out' 2>'{}/error' </dev/null",
-      TUTTI_PROGRAM, bench, variable, value, folder.path(), folder.path());
+      TUTTI_PROGRAM, bench, variable, value, limit, folder.path(), folder.path());
   const int status = std::system(command.c_str());
   return {WIFEXITED(status) ? WEXITSTATUS(status) : -1, Json::parse(text_of(folder.path() + "/out"), nullptr, false),
           text_of(folder.path() + "/error")};
@@ -76,9 +78,45 @@ TEST(NullPeer, AWrongResultIsAWrongRow) {
   EXPECT_NE(outcome.rows[0]["note"].dump().find("expected"), std::string::npos) << outcome.rows[0];
 }
 
-TEST(NullPeer, AStrangerIsShownOut) {
+TEST(NullPeer, AStrangerIsShownOutAndTold) {
   const Outcome outcome = run("TUTTI_NULL_STRANGER", "0");
   EXPECT_EQ(outcome.exit, 0) << outcome.rows << outcome.error;
+  EXPECT_NE(outcome.rows[0]["note"].dump().find("1 connection without the token was turned away"), std::string::npos);
+  EXPECT_EQ(outcome.rows[1]["note"].dump().find("token"), std::string::npos) << outcome.rows[1];
+}
+
+TEST(NullPeer, ConnectionsThatSayNothingKeepNobodyOut) {
+  const Outcome outcome = run("TUTTI_NULL_CROWDED", "1");
+  EXPECT_EQ(outcome.exit, 0) << outcome.rows << outcome.error;
+}
+
+// The others wait for a rank that has failed; the limit is not waited for, and the reason is told.
+TEST(NullPeer, ARankThatFailsAloneEndsTheGroupWithItsWords) {
+  const auto begin = std::chrono::steady_clock::now();
+  const Outcome outcome = run("TUTTI_NULL_FAIL", "1@50", "barrier", "60s");
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(30));
+  ASSERT_TRUE(outcome.rows.is_array() && outcome.rows.size() == 2) << outcome.rows << outcome.error;
+  EXPECT_NE(outcome.rows[0]["note"].dump().find("rank 1: the body threw: failed as it is told"), std::string::npos)
+      << outcome.rows[0];
+  EXPECT_EQ(outcome.rows[1]["check"], "unchecked") << outcome.rows[1];
+}
+
+TEST(NullPeer, HowLongABackendTakesToBeginIsTheStartsAffair) {
+  const Outcome outcome = run("TUTTI_NULL_BEGIN", "1500ms");
+  EXPECT_EQ(outcome.exit, 0) << outcome.rows << outcome.error;
+}
+
+TEST(NullPeer, EveryLauncherGivesItsRanksTheirPlaces) {
+  for (const char* variable : {"RANK", "BENCH_RANK", "OMPI_COMM_WORLD_RANK", "PMI_RANK"}) ::setenv(variable, "7", 1);
+  for (const char* variable : {"WORLD_SIZE", "BENCH_NUM_RANKS", "OMPI_COMM_WORLD_SIZE", "PMI_SIZE"})
+    ::setenv(variable, "99", 1);
+  for (const char* launcher : {"local", "mpirun.openmpi", "mpirun.mpich"}) {
+    const Outcome outcome = run("TUTTI_NULL_CRASH", "1@3", fmt::format("barrier --launcher {}", launcher));
+    if (outcome.error.find("there is no mpirun") != std::string::npos) continue;
+    ASSERT_TRUE(outcome.rows.is_array() && outcome.rows.size() == 2) << outcome.rows << outcome.error;
+    EXPECT_EQ(outcome.rows[0]["check"], "error") << launcher << ": rank 1 does not know that it is";
+    EXPECT_EQ(outcome.rows[1]["check"], "unchecked") << launcher << outcome.rows[1];
+  }
 }
 
 }  // namespace

@@ -11,6 +11,7 @@
 #include "base/text.hpp"
 #include "base/units.hpp"
 #include "peers/mpi/rules_file.hpp"
+#include "peers/registry.hpp"
 
 namespace tutti::peers {
 
@@ -27,6 +28,10 @@ constexpr std::string_view kName = "MPICH";
 constexpr std::string_view kDynamicRules = "coll_tuned_use_dynamic_rules";
 constexpr std::string_view kRulesFile = "coll_tuned_dynamic_rules_filename";
 constexpr std::string_view kDeviceCollectives = "MPIR_CVAR_DEVICE_COLLECTIVES";
+
+// Components of Open MPI that take whole communicators of several ranks on a host, if their priority is the highest.
+constexpr auto kRivalsOfTuned = std::to_array<std::string_view>(
+    {"acoll", "adapt", "basic", "cuda", "fca", "han", "hcoll", "libnbc", "ml", "sm", "ucc", "xhc"});
 
 // Parts of Open MPI that only mpirun has.
 constexpr auto kOfLauncher =
@@ -83,6 +88,13 @@ bool means(const MpiSettings::Held& held, const std::string& ordered) {
 std::string shown(const MpiSettings::Held& held) {
   if (held.word.empty() || held.word == held.value) return in_quotes(held.value);
   return fmt::format("{} ({})", held.value, held.word);
+}
+
+// The words of a list of components: "a,b" takes these, "^a,b" all others.
+bool takes(std::string_view list, std::string_view component) {
+  const bool excludes = list.starts_with('^');
+  const std::vector<std::string_view> named = split(list.substr(excludes ? 1 : 0), ',');
+  return (std::find(named.begin(), named.end(), component) != named.end()) != excludes;
 }
 
 std::string_view cvar_part(Collective collective) {
@@ -174,11 +186,36 @@ harness::Evidence MpiSettings::compared(const harness::Setting& setting, const s
   return ignored(fmt::format("{}, where {} was ordered", how, in_quotes(*setting.value)));
 }
 
+std::string MpiSettings::why_not_tuned() const {
+  const std::optional<Held> list = held("coll");
+  if (list && !list->value.empty() && !takes(list->value, "tuned"))
+    return fmt::format("coll is {}, which leaves out coll/tuned", in_quotes(list->value));
+  const auto priority = [&](std::string_view component) {
+    const std::optional<Held> found = held(fmt::format("coll_{}_priority", component));
+    const Result<std::int64_t> number = parse_integer(found ? found->value : "");
+    return number.ok() ? *number : -1;
+  };
+  const std::int64_t of_tuned = priority("tuned");
+  if (of_tuned < 0) return "coll/tuned is not here";
+  for (const std::string_view rival : kRivalsOfTuned) {
+    const bool is_chosen = !list || list->value.empty() || takes(list->value, rival);
+    if (is_chosen && priority(rival) > of_tuned)
+      return fmt::format("coll/{} has priority {}, and coll/tuned {}", rival, priority(rival), of_tuned);
+  }
+  return "";
+}
+
 harness::Evidence MpiSettings::effect(const std::string& name, std::string how) const {
   if (kIsOpenMpi) {
     const bool wants_rules = name.starts_with("coll_tuned_") && name.find("_algorithm") != std::string::npos;
     if ((wants_rules || name == kRulesFile) && !is_on(std::string(kDynamicRules)))
       return ignored(fmt::format("{}, but {} is not on, without which it has no effect", how, kDynamicRules));
+    if (name.starts_with("coll_tuned_"))
+      if (const std::string why = why_not_tuned(); !why.empty())
+        return unverifiable(fmt::format("{}, but {}", how, why));
+    // Of those that a bench has, the benches look after it.
+    if (wants_rules && !collective_of(fmt::format("OMPI_MCA_{}", name)))
+      return unverifiable(fmt::format("{}, and no bench calls what it is for", how));
     if (name != kRulesFile) return confirmed(std::move(how));
     const Status file = check_rules_file(held(name)->value);
     if (!file.ok()) return ignored(fmt::format("Open MPI leaves a rules file aside in silence: {}", file.to_string()));
@@ -190,6 +227,8 @@ harness::Evidence MpiSettings::effect(const std::string& name, std::string how) 
   if (is_algorithm && device && device->value != "1")
     return unverifiable(
         fmt::format("{}, but MPICH's device may go its own way where {} is not none", how, kDeviceCollectives));
+  if (name.ends_with("_ALGORITHM") && !collective_of(name))
+    return unverifiable(fmt::format("{}, and no bench calls what it is for", how));
   return confirmed(std::move(how));
 }
 

@@ -34,6 +34,9 @@ class MpiSettings {
   [[nodiscard]] harness::Evidence compared(const harness::Setting& setting, const std::string& name) const;
   // Of a variable that holds what was ordered: whether another one keeps it from having an effect.
   [[nodiscard]] harness::Evidence effect(const std::string& name, std::string how) const;
+  // Open MPI: why collectives of a communicator are, or may be, another component's than coll/tuned. Empty where all
+  // are its own.
+  [[nodiscard]] std::string why_not_tuned() const;
   bool works_ = false;
 };
 

@@ -92,4 +92,15 @@ void visit_as_stranger(const Environment& environment) {
   static_cast<void>(connection->await());
 }
 
+std::vector<Connection> crowd(const Environment& environment, int count) {
+  std::vector<Connection> all;
+  const Result<UniqueId> id = UniqueId::from_text(environment.lookup(harness::kWorkerVariable).value_or(""));
+  if (!id.ok()) return all;
+  for (int each = 0; each < count; ++each) {
+    Result<Connection> connection = connected(id->address());
+    if (connection.ok()) all.push_back(std::move(*connection));
+  }
+  return all;
+}
+
 }  // namespace tutti::peers

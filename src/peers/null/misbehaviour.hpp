@@ -1,7 +1,10 @@
 // A worker that breaks the protocol on purpose.
 #pragma once
 
+#include <vector>
+
 #include "base/environment.hpp"
+#include "bench/connection.hpp"
 #include "peers/null/orders.hpp"
 
 namespace tutti::peers {
@@ -13,5 +16,7 @@ namespace tutti::peers {
 
 // Comes to the runner as somebody who does not know the token, says so and is gone.
 void visit_as_stranger(const Environment& environment);
+// Comes so many times and says nothing, for as long as what it gives back lives.
+[[nodiscard]] std::vector<harness::Connection> crowd(const Environment& environment, int count);
 
 }  // namespace tutti::peers

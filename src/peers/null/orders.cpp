@@ -76,7 +76,9 @@ Result<NullOrders> null_orders(const Environment& environment) {
       {"EXIT", rank_into(orders.exit)},         {"WRONG", switch_into(orders.is_wrong)},
       {"RANK", rank_into(orders.claimed_rank)}, {"TWICE", rank_into(orders.twice)},
       {"GARBAGE", rank_into(orders.garbage)},   {"OVERSIZED", rank_into(orders.oversized)},
-      {"SILENT", rank_into(orders.silent)},     {"STRANGER", rank_into(orders.stranger)}};
+      {"SILENT", rank_into(orders.silent)},     {"STRANGER", rank_into(orders.stranger)},
+      {"CROWDED", rank_into(orders.crowded)},   {"FAIL", moment_into(orders.fail)},
+      {"BEGIN", time_into(orders.begin)}};
   for (const std::string& name : environment.names()) {
     if (!name.starts_with(kNullPrefix)) continue;
     const auto reader = readers.find(std::string_view(name).substr(kNullPrefix.size()));

@@ -26,6 +26,8 @@ struct NullOrders {
 
   std::optional<Moment> crash;      // ends by a signal, in the call
   std::optional<Moment> hang;       // never comes back from the call
+  std::optional<Moment> fail;       // throws in the call; the others know nothing of it
+  std::int64_t begin = 0;           // nanoseconds that the backend takes to begin
   std::optional<int> exit;          // this rank ends before it has said hello
   bool is_wrong = false;            // claims to give results, and gives none
   std::optional<int> claimed_rank;  // all ranks say that they are this one
@@ -37,6 +39,8 @@ struct NullOrders {
   std::optional<int> silent;     // never answers
   // Comes with a wrong token, beside the real one.
   std::optional<int> stranger;
+  // This rank comes behind so many connections that say nothing.
+  std::optional<int> crowded;
 };
 
 inline constexpr std::string_view kNullPrefix = "TUTTI_NULL_";

@@ -1,14 +1,16 @@
 // The null peer: does nothing, for exactly as long as it is told, or goes wrong in the way it is told.
-#include <charconv>
 #include <csignal>
 #include <cstdio>
 #include <ctime>
+#include <stdexcept>
+#include <vector>
 
 #include <fmt/format.h>
 #include <unistd.h>
 
 #include "base/environment.hpp"
 #include "bench/clock.hpp"
+#include "bench/launcher_variables.hpp"
 #include "peers/null/misbehaviour.hpp"
 #include "peers/null/orders.hpp"
 #include "peers/peer.hpp"
@@ -34,6 +36,7 @@ class NullPeer final : public Peer {
   Status begin(int rank, int num_ranks) override {
     rank_ = rank;
     num_ranks_ = num_ranks;
+    sleep(orders_.begin);
     return {};
   }
   [[nodiscard]] int rank() const override { return orders_.claimed_rank.value_or(rank_); }
@@ -42,7 +45,7 @@ class NullPeer final : public Peer {
   [[nodiscard]] bool gives_results() const override { return orders_.is_wrong; }
 
   Result<Operation> prepare(const Request&) override {
-    const bool breaks = is_mine(orders_.crash) || is_mine(orders_.hang);
+    const bool breaks = is_mine(orders_.crash) || is_mine(orders_.hang) || is_mine(orders_.fail);
     const auto work = static_cast<std::int64_t>(static_cast<double>(orders_.work) * orders_.factor);
     if (!breaks && orders_.delay == 0 && work == 0) return Operation{[] {}};
     return Operation{[this, work] {
@@ -64,6 +67,7 @@ class NullPeer final : public Peer {
     if (is_mine(orders_.crash) && orders_.crash->call == calls_) static_cast<void>(std::raise(SIGKILL));
     if (is_mine(orders_.hang) && orders_.hang->call == calls_)
       while (true) ::pause();
+    if (is_mine(orders_.fail) && orders_.fail->call == calls_) throw std::runtime_error("failed as it is told");
   }
 
   NullOrders orders_;
@@ -72,26 +76,22 @@ class NullPeer final : public Peer {
   std::uint64_t calls_ = 0;
 };
 
-int number_in(const Environment& environment, std::string_view name, int otherwise) {
-  const std::string text = environment.lookup(name).value_or("");
-  int number = otherwise;
-  std::from_chars(text.data(), text.data() + text.size(), number);
-  return number;
-}
-
 int work(const Environment& environment) {
   const Result<NullOrders> orders = null_orders(environment);
   if (!orders.ok()) {
     std::fprintf(stderr, "worker: %s\n", orders.status().to_string().c_str());
     return 1;
   }
-  const int rank = number_in(environment, harness::kRankVariable, 0);
-  const int num_ranks = number_in(environment, harness::kNumRanksVariable, 1);
+  const Result<harness::Place> place = harness::place_in(environment);
+  const auto [rank, num_ranks] = place.ok() ? *place : harness::Place();
   if (orders->exit == rank) {
     std::fprintf(stderr, "worker: rank %d ends at once, as it is told\n", rank);
     return 3;
   }
   if (orders->stranger == rank) visit_as_stranger(environment);
+  // More than the runner listens to at once.
+  constexpr int kCrowd = 100;
+  const auto silent = orders->crowded == rank ? crowd(environment, kCrowd) : std::vector<harness::Connection>();
   if (misbehaves(*orders, rank)) return misbehave(*orders, rank, num_ranks, environment);
   NullPeer peer(*orders);
   return run_worker(peer, environment);

@@ -1,0 +1,165 @@
+// Every peer that was built does every collective of it rightly, and leaves nothing behind however its run ends.
+#include <algorithm>
+#include <chrono>
+#include <csignal>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include "sandbox.hpp"
+
+namespace tutti::peers {
+namespace {
+
+class Peers : public ::testing::TestWithParam<const char*> {
+ protected:
+  void SetUp() override {
+    const std::vector<std::string> here = peers_here(TUTTI_PROGRAM);
+    if (std::find(here.begin(), here.end(), GetParam()) == here.end()) GTEST_SKIP() << GetParam() << " was not built";
+  }
+
+  // A sweep that goes on for longer than the test, once it has kept its first row.
+  [[nodiscard]] pid_t begin_long() const {
+    const pid_t runner =
+        sandbox_.begin(fmt::format("run --peer {} -a bytes=8:64K:+8 --budget 50ms --least-samples 1000000 --store '{}'",
+                                   GetParam(), sandbox_.store()));
+    const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(10);
+    while (num_kept() == 0 && std::chrono::steady_clock::now() < deadline)
+      std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    EXPECT_GE(sandbox_.processes().size(), 3U) << "a runner and two ranks";
+    return runner;
+  }
+  [[nodiscard]] std::size_t num_kept() const {
+    return sandbox_.look(fmt::format("show --json --store '{}'", sandbox_.store())).size();
+  }
+
+  Sandbox sandbox_{TUTTI_PROGRAM};
+};
+
+TEST_P(Peers, DoesEveryCollective) {
+  for (const char* bench :
+       {"all_reduce", "all_gather", "reduce_scatter", "broadcast", "reduce", "all_to_all", "barrier"}) {
+    const std::string axes = std::string(bench) == "barrier" ? "" : "-a bytes=64,8K";
+    const auto outcome = sandbox_.run(
+        fmt::format("run --bench {} --peer {} {} --no-store --json --budget 20ms", bench, GetParam(), axes));
+    EXPECT_EQ(outcome.exit, 0) << outcome.rows << outcome.error;
+    ASSERT_TRUE(outcome.rows.is_array() && !outcome.rows.empty()) << outcome.error;
+    for (const Json& row : outcome.rows) {
+      if (row["check"] == "skipped") {
+        EXPECT_STREQ(GetParam(), "tutti") << row;
+        continue;
+      }
+      EXPECT_EQ(row["check"], axes.empty() ? "unchecked" : "ok") << row;
+      EXPECT_GT(row["time_us"].get<double>(), 0) << row;
+      EXPECT_LT(row["time_us"].get<double>(), 1e6) << row;
+    }
+  }
+  EXPECT_EQ(sandbox_.left(), "");
+}
+
+TEST_P(Peers, RunsWithMoreRanksThanCores) {
+  const auto outcome = sandbox_.run(fmt::format(
+      "run --peer {} -a num_ranks=3 -a bytes=64 --no-store --json --budget 20ms --least-samples 1", GetParam()));
+  EXPECT_EQ(outcome.exit, 0) << outcome.rows << outcome.error;
+  EXPECT_EQ(outcome.rows[0]["check"], "ok") << outcome.rows;
+  EXPECT_LT(outcome.rows[0]["time_us"].get<double>(), 1e7) << outcome.rows;
+}
+
+// A worker compares what it finds with what was ordered, so a row that is right is the proof.
+TEST_P(Peers, VariablesComeThroughItsLauncher) {
+  const auto outcome = sandbox_.run(fmt::format(
+      "run --peer {} -a bytes=64 --env 'NOBODYS=[\"a b\",\"=,;\",\"\",unset]' --no-store --json --budget 10ms",
+      GetParam()));
+  EXPECT_EQ(outcome.exit, 0) << outcome.rows << outcome.error;
+  ASSERT_EQ(outcome.rows.size(), 4U);
+  for (const Json& row : outcome.rows) {
+    EXPECT_EQ(row["check"], "ok") << row;
+    EXPECT_NE(row["note"].dump().find("NOBODYS unverifiable"), std::string::npos) << row;
+  }
+}
+
+TEST_P(Peers, LeavesNothingAfterATimeLimit) {
+  const auto outcome = sandbox_.run(
+      fmt::format("run --peer {} -a bytes=64M --limit 1ms --start-limit 20s --no-store --json", GetParam()));
+  EXPECT_EQ(outcome.exit, 1);
+  EXPECT_NE(outcome.rows[0]["note"].dump().find("has not answered within 1ms"), std::string::npos) << outcome.rows;
+  EXPECT_EQ(outcome.rows[0]["note"].dump().find("mpirun"), std::string::npos) << "it tells of its own doing";
+  EXPECT_EQ(sandbox_.left(), "");
+}
+
+TEST_P(Peers, StopsWithinASecondOfAnInterruptAndLeavesNothing) {
+  const pid_t runner = begin_long();
+  const auto begin = std::chrono::steady_clock::now();
+  ::kill(runner, SIGINT);
+  const auto outcome = sandbox_.end(runner);
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(1));
+  EXPECT_EQ(outcome.exit, 130) << outcome.error;
+  EXPECT_NE(outcome.error.find("and kept"), std::string::npos) << outcome.error;
+  EXPECT_GE(num_kept(), 1U);
+  EXPECT_EQ(sandbox_.left(), "");
+}
+
+TEST_P(Peers, LeavesNothingWhenItsRunnerIsKilled) {
+  const pid_t runner = begin_long();
+  ::kill(runner, SIGKILL);
+  EXPECT_EQ(sandbox_.end(runner).exit, -1);
+  EXPECT_EQ(sandbox_.left_in_the_end(), "");
+}
+
+INSTANTIATE_TEST_SUITE_P(Each, Peers, ::testing::Values("tutti", "openmpi", "mpich", "gloo"),
+                         [](const auto& each) { return std::string(each.param); });
+
+class OpenMpi : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    const std::vector<std::string> here = peers_here(TUTTI_PROGRAM);
+    if (std::find(here.begin(), here.end(), "openmpi") == here.end()) GTEST_SKIP() << "openmpi was not built";
+  }
+  [[nodiscard]] Json row(const std::string& bench, const std::string& variables) const {
+    const auto outcome = sandbox_.run(fmt::format(
+        "run --bench {} --peer openmpi -a bytes=4K --env OMPI_MCA_coll_tuned_use_dynamic_rules=1 {} --no-store --json "
+        "--budget 10ms",
+        bench, variables));
+    EXPECT_TRUE(outcome.rows.is_array() && outcome.rows.size() == 1) << outcome.error;
+    return outcome.rows[0];
+  }
+
+  Sandbox sandbox_{TUTTI_PROGRAM};
+};
+
+TEST_F(OpenMpi, AnAlgorithmIsConfirmed) {
+  const Json row = this->row("all_reduce", "--env OMPI_MCA_coll_tuned_allreduce_algorithm=4");
+  EXPECT_EQ(row["check"], "ok") << row;
+  EXPECT_EQ(row["ran"], "coll/tuned allreduce 4 (ring)") << row;
+  EXPECT_EQ(row["note"].dump().find("verifiable"), std::string::npos) << row;
+}
+
+TEST_F(OpenMpi, AnAlgorithmOfAnotherCollectiveIsNot) {
+  const Json row = this->row("broadcast", "--env OMPI_MCA_coll_tuned_allreduce_algorithm=4");
+  EXPECT_EQ(row["check"], "ok") << row;
+  EXPECT_NE(row["note"].dump().find("OMPI_MCA_coll_tuned_allreduce_algorithm unverifiable"), std::string::npos) << row;
+}
+
+TEST_F(OpenMpi, AnAlgorithmIsNotConfirmedWhereAnotherComponentGoesFirst) {
+  const Json row =
+      this->row("all_reduce", "--env OMPI_MCA_coll_tuned_allreduce_algorithm=4 --env OMPI_MCA_coll_tuned_priority=5");
+  EXPECT_NE(row["note"].dump().find("OMPI_MCA_coll_tuned_allreduce_algorithm unverifiable"), std::string::npos) << row;
+}
+
+TEST_F(OpenMpi, ARulesFileThatItLeavesAsideIsNoticed) {
+  // One collective (2: all-reduce), one communicator size, two message sizes of which the second is missing.
+  const std::string malformed = sandbox_.write("rules", "1\n2\n1\n2\n2\n0 4 0 0\n");
+  const std::string variable = "--env OMPI_MCA_coll_tuned_dynamic_rules_filename=";
+  Json row = this->row("all_reduce", variable + malformed);
+  EXPECT_EQ(row["check"], "error") << row;
+  EXPECT_NE(row["note"].dump().find("leaves a rules file aside in silence"), std::string::npos) << row;
+  const std::string whole = sandbox_.write("rules", "1\n2\n1\n2\n2\n0 4 0 0\n8192 3 0 0\n");
+  row = this->row("all_reduce", variable + whole);
+  EXPECT_EQ(row["check"], "ok") << row;
+}
+
+}  // namespace
+}  // namespace tutti::peers
