@@ -1,11 +1,16 @@
 // What the harness itself costs, and whether its verdicts can be relied upon: an iteration of nothing, starting a group
 // of 8, ten thousand short cases; two copies of Open MPI, which no verdict may tell apart, and 5 % planted into the
-// null peer, which verdicts must find. Prints one line a bar; exit 1 where one is missed.
+// null peer, which verdicts must find; and averages behind a barrier beside those that the OSU micro-benchmarks would
+// tell. Prints one line a bar; exit 1 where one is missed.
+#include <algorithm>
 #include <array>
 #include <chrono>
+#include <cmath>
 #include <cstdio>
 #include <cstdlib>
+#include <map>
 #include <string>
+#include <vector>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -102,10 +107,55 @@ bool verdicts_can_be_relied_upon() {
          all;
 }
 
+#if defined(TUTTI_AS_OSU)
+double median_of(std::vector<double> numbers) {
+  std::sort(numbers.begin(), numbers.end());
+  return numbers.empty() ? 0 : numbers[numbers.size() / 2];
+}
+
+// In turns, as what the machine does changes by more than is to be shown.
+bool agrees_with_osu() {
+  constexpr int kTurns = 7;
+  std::map<int, std::vector<double>> ratios;
+  for (int turn = 0; turn < kTurns; ++turn) {
+    std::map<int, double> osu;
+    const std::string command =
+        fmt::format("mpirun.openmpi --allow-run-as-root -n 2 '{}' 1024 8192 65536 524288 2>/dev/null", TUTTI_AS_OSU);
+    if (FILE* output = popen(command.c_str(), "r")) {
+      int bytes = 0;
+      double micros = 0;
+      while (std::fscanf(output, "%d %lf", &bytes, &micros) == 2) osu[bytes] = micros;
+      pclose(output);
+    }
+    const Outcome ours =
+        tutti("run --bench all_reduce --peer openmpi -a num_ranks=2 --sync barrier -a bytes=1024,8192,65536,524288");
+    for (const Json& row : ours.rows) {
+      const int bytes = row["bytes"].get<int>();
+      if (row["mean_us"].is_number() && osu[bytes] > 0)
+        ratios[bytes].push_back(row["mean_us"].get<double>() / osu[bytes]);
+    }
+  }
+  bool all = !ratios.empty();
+  for (const auto& [bytes, of_turns] : ratios) {
+    const double off = std::fabs(median_of(of_turns) - 1) * 100;
+    all =
+        holds(fmt::format("averages of {} bytes against OSU's way, {} turns", bytes, of_turns.size()), off, "%", 15) &&
+        all;
+  }
+  return all;
+}
+#else
+bool agrees_with_osu() {
+  fmt::print("Open MPI is not here, so nothing was timed in OSU's way\n");
+  return true;
+}
+#endif
+
 }  // namespace
 
 int main() {
   const bool cheap = costs_little();
+  const bool agrees = agrees_with_osu();
   const bool reliable = verdicts_can_be_relied_upon();
-  return cheap && reliable ? 0 : 1;
+  return cheap && agrees && reliable ? 0 : 1;
 }

@@ -41,3 +41,12 @@ function(tutti_compiles_quickly)
     target_compile_options(${target} PRIVATE $<$<CONFIG:Release>:-O1>)
   endforeach()
 endfunction()
+
+# tutti_precompiles(TARGET HEADER...): headers of others that most of its sources include, compiled once for all of them.
+# Sources include what they use all the same; lint holds headers to that.
+option(TUTTI_PRECOMPILE_HEADERS "Compile once what many sources include" ON)
+function(tutti_precompiles target)
+  if(TUTTI_PRECOMPILE_HEADERS)
+    target_precompile_headers(${target} PRIVATE ${ARGN})
+  endif()
+endfunction()

@@ -17,6 +17,13 @@ if(TUTTI_SANITIZE)
   set(TUTTI_TEST_SLOWDOWN 5)
 endif()
 
+# What all tests include, compiled once.
+file(WRITE "${PROJECT_BINARY_DIR}/test_headers.cpp" "// Its headers are all that there is.\n")
+add_library(tutti_test_headers STATIC EXCLUDE_FROM_ALL "${PROJECT_BINARY_DIR}/test_headers.cpp")
+target_link_libraries(tutti_test_headers PRIVATE tutti_options GTest::gtest_main fmt::fmt)
+tutti_compiles_quickly(tutti_test_headers)
+tutti_precompiles(tutti_test_headers <gtest/gtest.h> <fmt/format.h>)
+
 function(tutti_test name)
   cmake_parse_arguments(test "" "TIMEOUT" "SOURCES;DEPENDS;LABELS" ${ARGN})
   if(NOT test_LABELS)
@@ -37,6 +44,9 @@ function(tutti_test name)
   target_compile_definitions(test_${name} PRIVATE TUTTI_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
   # What it tests is optimised.
   tutti_compiles_quickly(test_${name})
+  if(TUTTI_PRECOMPILE_HEADERS)
+    target_precompile_headers(test_${name} REUSE_FROM tutti_test_headers)
+  endif()
   if("concurrent" IN_LIST test_LABELS OR "parses" IN_LIST test_LABELS)
     add_dependencies(tests_for_asan test_${name})
   endif()

@@ -92,7 +92,7 @@ std::optional<Value> next_value(Statement& statement) {
 template <typename BindValues>
 Result<std::vector<Run>> select_runs(Database& database, std::string_view condition, BindValues bind_values) {
   const std::string sql = fmt::format(
-      "SELECT id, begun, bench, command, sweep, machine, tutti, is_paired, is_complete, "
+      "SELECT id, begun, bench, command, sweep, machine, tutti, owner, is_paired, is_complete, "
       "(SELECT count(*) FROM results WHERE results.run = runs.id) FROM runs {} ORDER BY id DESC",
       condition);
   Result<Statement> statement = database.prepare(sql);
@@ -111,6 +111,7 @@ Result<std::vector<Run>> select_runs(Database& database, std::string_view condit
     run.sweep = statement->next_text();
     run.machine = statement->next_text();
     run.tutti = statement->next_text();
+    run.owner = statement->next_text();
     run.is_paired = statement->next_integer() != 0;
     run.is_complete = statement->next_integer() != 0;
     run.num_rows = static_cast<std::uint64_t>(statement->next_integer());
@@ -227,7 +228,8 @@ Result<Store> Store::open_to_read(const std::string& path, std::chrono::millisec
 Result<std::int64_t> Store::begin(const Run& run) {
   Result<Statement> statement = database_->prepare(kInsertRun);
   if (!statement.ok()) return statement.status();
-  for (const std::string* text : {&run.begun, &run.bench, &run.command, &run.sweep, &run.machine, &run.tutti})
+  for (const std::string* text :
+       {&run.begun, &run.bench, &run.command, &run.sweep, &run.machine, &run.tutti, &run.owner})
     statement->bind(std::string_view(*text));
   statement->bind(std::int64_t{run.is_paired});
   TUTTI_TRY(statement->run());
@@ -292,6 +294,22 @@ Status Store::add_parts(std::int64_t id, const Row& row) {
     statement.bind(id).bind(std::string_view(each.first)).bind(word_of(kObeyedWords, each.second.obeyed));
     statement.bind(std::string_view(each.second.how));
   });
+}
+
+Status Store::adopt(std::int64_t run, const std::string& owner) {
+  Result<Transaction> transaction = Transaction::begin(*database_, Transaction::For::writing);
+  if (!transaction.ok()) return transaction.status();
+  {
+    Result<Statement> adopting = database_->prepare(kAdopt);
+    if (!adopting.ok()) return adopting.status();
+    TUTTI_TRY(adopting->bind(std::string_view(owner)).bind(run).run());
+  }
+  {
+    Result<Statement> forgetting = database_->prepare(kForgetErrors);
+    if (!forgetting.ok()) return forgetting.status();
+    TUTTI_TRY(forgetting->bind(run).run());
+  }
+  return transaction->commit();
 }
 
 Status Store::complete(std::int64_t run) {

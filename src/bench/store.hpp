@@ -32,6 +32,7 @@ struct Run {
   std::string sweep;       // what identifies its sweep: equal for a run that may be resumed by the same command
   std::string machine;     // a fingerprint, for people: processor, cores, memory, kernel
   std::string tutti;       // version
+  std::string owner;       // the process that writes it: equal for no other process of any time
   bool is_paired = false;  // a live comparison: rounds of one case and launch are pairs
   bool is_complete = false;
   std::uint64_t num_rows = 0;  // as far as they are there
@@ -60,6 +61,8 @@ class Store {
   [[nodiscard]] Status add(std::int64_t run, const Row& row) { return add(run, std::span(&row, 1)); }
   // All of them, or none.
   [[nodiscard]] Status add(std::int64_t run, std::span<const Row> rows);
+  // Another process goes on with the run. Its rows of what could not be measured are taken away, to be tried again.
+  [[nodiscard]] Status adopt(std::int64_t run, const std::string& owner);
   [[nodiscard]] Status complete(std::int64_t run);
 
   // The latest run that is not complete and has this sweep.

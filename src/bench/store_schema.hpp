@@ -20,6 +20,7 @@ CREATE TABLE runs (
   machine     TEXT NOT NULL,
   tutti       TEXT NOT NULL,
   is_paired   INTEGER NOT NULL,
+  owner       TEXT NOT NULL,
   is_complete INTEGER NOT NULL DEFAULT 0
 ) STRICT;
 CREATE INDEX runs_by_sweep ON runs (sweep);
@@ -84,7 +85,9 @@ CREATE TABLE evidence (
 )";
 
 inline constexpr std::string_view kInsertRun =
-    "INSERT INTO runs (begun, bench, command, sweep, machine, tutti, is_paired) VALUES (?, ?, ?, ?, ?, ?, ?)";
+    "INSERT INTO runs (begun, bench, command, sweep, machine, tutti, owner, is_paired) VALUES (?, ?, ?, ?, ?, ?, ?, ?)";
+inline constexpr std::string_view kAdopt = "UPDATE runs SET owner = ? WHERE id = ?";
+inline constexpr std::string_view kForgetErrors = "DELETE FROM results WHERE run = ? AND outcome = 'error'";
 inline constexpr std::string_view kComplete = "UPDATE runs SET is_complete = 1 WHERE id = ?";
 inline constexpr std::string_view kRunExists = "SELECT count(*) FROM runs WHERE id = ?";
 inline constexpr std::string_view kKeyExists = "SELECT count(*) FROM results WHERE run = ? AND key = ?";

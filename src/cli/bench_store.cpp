@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 #include <sys/utsname.h>
+#include <unistd.h>
 
 #include "base/text.hpp"
 #include "bench/command.hpp"
@@ -40,6 +41,26 @@ std::string now_in_words() {
                      parts.tm_hour, parts.tm_min, parts.tm_sec);
 }
 
+// When a process began, in ticks since the machine did; empty where there is none of that number.
+std::string beginning_of(const std::string& process) {
+  std::ifstream file(fmt::format("/proc/{}/stat", process));
+  std::string text{std::istreambuf_iterator<char>(file), {}};
+  // The name stands in parentheses and may hold anything; of what is behind it, it is the twentieth.
+  const std::size_t behind_name = text.rfind(')');
+  if (behind_name == std::string::npos) return "";
+  const std::vector<std::string_view> words = split(std::string_view(text).substr(behind_name + 2), ' ');
+  constexpr std::size_t kBeginning = 19;
+  return words.size() > kBeginning ? std::string(words[kBeginning]) : "";
+}
+
+std::string name_of_process(const std::string& process) {
+  utsname system{};
+  ::uname(&system);
+  return fmt::format("{} {} {}", system.nodename, process, beginning_of(process));
+}
+
+std::string this_process() { return name_of_process(std::to_string(::getpid())); }
+
 std::uint64_t digest(std::string_view text, std::uint64_t from) {
   for (const char letter : text) from = (from ^ static_cast<unsigned char>(letter)) * 0x100000001b3U;
   return from;
@@ -54,6 +75,14 @@ Result<std::string> store_path(const std::string& option, const Environment& env
   return usual;
 }
 
+std::optional<std::string> living_owner(const harness::Run& run) {
+  const std::vector<std::string_view> words = split(run.owner, ' ');
+  if (words.size() != 3) return std::nullopt;
+  const std::string process(words[1]);
+  if (name_of_process(process) != run.owner || run.owner == this_process()) return std::nullopt;
+  return process;
+}
+
 harness::Run new_run(std::string bench, std::string sweep, const Context& context) {
   harness::Run run;
   run.begun = now_in_words();
@@ -62,6 +91,7 @@ harness::Run new_run(std::string bench, std::string sweep, const Context& contex
   run.sweep = std::move(sweep);
   run.machine = machine();
   run.tutti = TUTTI_VERSION;
+  run.owner = this_process();
   return run;
 }
 

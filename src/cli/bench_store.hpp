@@ -1,6 +1,7 @@
 // Where the commands about benchmarks keep results, and what they note of a run. Main thread only.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -18,5 +19,8 @@ namespace tutti::cli {
 [[nodiscard]] harness::Run run_of(const Plan& plan, const Context& context);
 // A run that begins now: of what, and what identifies its sweep.
 [[nodiscard]] harness::Run new_run(std::string bench, std::string sweep, const Context& context);
+
+// The process that is writing the run, where it lives.
+[[nodiscard]] std::optional<std::string> living_owner(const harness::Run& run);
 
 }  // namespace tutti::cli

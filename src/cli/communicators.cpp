@@ -61,7 +61,7 @@ Exit run_communicators(CompareOptions options, const BenchWorld& world, const Co
   for (const auto& [axis, values] : usual)
     if (!says(sweep, axis)) sweep.axes.push_back(fmt::format("{}={}", axis, values));
   if (sweep.launches.empty()) sweep.launches = "1";
-  if (sweep.quick && sweep.budget == SweepOptions().budget) sweep.budget = "300ms";
+  if (sweep.quick && sweep.budget.empty()) sweep.budget = "300ms";
   return compare_live(options, world, context);
 }
 

@@ -68,6 +68,10 @@ Result<Kept> open_store(const Options& options, const Plan& plan, const Context&
           Code::invalid_usage,
           fmt::format("there is nothing to resume in {}: no run of this sweep was left unfinished", kept.path));
     kept.run = (**last).id;
+    if (const std::optional<std::string> owner = living_owner(**last))
+      return Status(Code::invalid_usage,
+                    fmt::format("run {} is not unfinished: process {} is at it", kept.run, *owner));
+    TUTTI_TRY(kept.store->adopt(kept.run, run.owner));
     Result<std::set<std::string>> keys = kept.store->keys_of(kept.run);
     if (!keys.ok()) return keys.status();
     kept.done = std::move(*keys);

@@ -95,13 +95,24 @@ Result<Scoped> scoped(const char* option, const std::string& text, const Sweep& 
   if (const std::size_t colon = parts.name.find(':'); colon != std::string::npos) {
     parts.peer = parts.name.substr(0, colon);
     parts.name = parts.name.substr(colon + 1);
-    if (std::find(sweep.peers.begin(), sweep.peers.end(), parts.peer) == sweep.peers.end())
+    const auto peer = std::find_if(sweep.peers.begin(), sweep.peers.end(),
+                                   [&](const std::string& each) { return same_name(each, parts.peer); });
+    if (peer == sweep.peers.end())
       return bad(fmt::format("{} is {}, for a peer that is not measured", option, in_quotes(text)));
+    parts.peer = *peer;
   }
   return parts;
 }
 
 // --- axes
+
+// A value that is there twice would be measured twice and kept once.
+template <typename Values>
+Status check_distinct(const std::string& what, const Values& values) {
+  for (auto each = values.begin(); each != values.end(); ++each)
+    if (std::find(values.begin(), each, *each) != each) return bad(fmt::format("{} has a value twice", what));
+  return {};
+}
 
 Status set_num_ranks(const std::vector<Value>& values, Sweep& sweep) {
   sweep.num_ranks.clear();
@@ -133,6 +144,7 @@ Status override_axis(const std::string& text, const BenchWorld& world, Sweep& sw
   if (!parts.ok()) return parts.status();
   Result<std::vector<Value>> values = harness::parse_values(parts->values);
   if (!values.ok()) return values.status().with_context(fmt::format("-a {}", parts->name));
+  TUTTI_TRY(check_distinct(fmt::format("-a {}", parts->name), *values));
   if (same_name(parts->name, "num_ranks")) {
     if (!parts->peer.empty()) return bad("-a num_ranks is for all peers");
     return set_num_ranks(*values, sweep);
@@ -157,6 +169,16 @@ Status add_skip(const std::string& text, Sweep& sweep) {
   if (!parts.ok()) return parts.status();
   Result<std::vector<Value>> values = harness::parse_values(parts->values);
   if (!values.ok()) return values.status().with_context(fmt::format("--skip {}", parts->name));
+  if (!parts->peer.empty())
+    return bad(
+        fmt::format("--skip is {}; it is for all peers, and -a PEER:NAME=VALUES says what one has", in_quotes(text)));
+  if (same_name(parts->name, "num_ranks")) {
+    sweep.rules.emplace_back([values = std::move(*values)](const harness::Point&, int num_ranks) {
+      const bool hit = std::find(values.begin(), values.end(), Value(std::int64_t{num_ranks})) != values.end();
+      return hit ? std::string("asked to be skipped") : std::string();
+    });
+    return {};
+  }
   const Axis* axis = find_axis(sweep, parts->name);
   const bool is_algorithm = !sweep.algorithms.empty() && same_name(parts->name, harness::kAlgorithmAxis);
   if (axis == nullptr && !is_algorithm) return no_such_axis("--skip", parts->name, sweep);
@@ -171,8 +193,14 @@ Status add_skip(const std::string& text, Sweep& sweep) {
 
 Status add_environment(Result<EnvironmentAxis> axis, Sweep& sweep) {
   if (!axis.ok()) return axis.status();
-  if (!axis->peer.empty() && std::find(sweep.peers.begin(), sweep.peers.end(), axis->peer) == sweep.peers.end())
-    return bad(fmt::format("{} is for peer {}, which is not measured", axis->names[0], axis->peer));
+  if (!axis->peer.empty()) {
+    const auto peer = std::find_if(sweep.peers.begin(), sweep.peers.end(),
+                                   [&](const std::string& each) { return same_name(each, axis->peer); });
+    if (peer == sweep.peers.end())
+      return bad(fmt::format("{} is for peer {}, which is not measured", axis->names[0], axis->peer));
+    axis->peer = *peer;
+  }
+  TUTTI_TRY(check_distinct(axis->names[0], axis->points));
   // What was declared gives way to what was asked for.
   std::erase_if(sweep.environment, [&](const EnvironmentAxis& declared) {
     return declared.peer == axis->peer && declared.names == axis->names;
@@ -199,6 +227,10 @@ Result<std::int64_t> read_count(const char* option, const std::string& text, std
   return number;
 }
 
+std::string or_else(const std::string& said, std::string_view usual) {
+  return said.empty() ? std::string(usual) : said;
+}
+
 Result<Nanos> read_time(const char* option, const std::string& text) {
   Result<Nanos> time = parse_duration(text);
   if (!time.ok()) return time.status().with_context(fmt::format("{} is {}", option, in_quotes(text)));
@@ -207,13 +239,13 @@ Result<Nanos> read_time(const char* option, const std::string& text) {
 }
 
 Status read_runner(const SweepOptions& options, harness::RunnerOptions& runner) {
-  const Result<Nanos> budget = read_time("--budget", options.budget);
+  const Result<Nanos> budget = read_time("--budget", or_else(options.budget, "1s"));
   if (!budget.ok()) return budget.status();
   runner.measure.budget.seconds = static_cast<double>(budget->value()) / 1e9;
-  const Result<double> precision = read_percent("--precision", options.precision);
+  const Result<double> precision = read_percent("--precision", or_else(options.precision, "2%"));
   if (!precision.ok()) return precision.status();
   runner.measure.budget.precision = *precision;
-  const Result<std::int64_t> least = read_count("--least-samples", options.least_samples, 1, 1'000'000);
+  const Result<std::int64_t> least = read_count("--least-samples", or_else(options.least_samples, "20"), 1, 1'000'000);
   if (!least.ok()) return least.status();
   runner.measure.budget.least_samples = static_cast<std::uint64_t>(*least);
   runner.measure.budget.most_samples =
@@ -222,13 +254,13 @@ Status read_runner(const SweepOptions& options, harness::RunnerOptions& runner) 
       read_count("--launches", options.launches.empty() ? "1" : options.launches, 1, 10'000);
   if (!launches.ok()) return launches.status();
   runner.launches = static_cast<int>(*launches);
-  const Result<std::int64_t> seed = read_count("--seed", options.seed, 0, INT64_MAX);
+  const Result<std::int64_t> seed = read_count("--seed", or_else(options.seed, "1"), 0, INT64_MAX);
   if (!seed.ok()) return seed.status();
   runner.seed = static_cast<std::uint64_t>(*seed);
   const std::string_view usual = options.command.empty() ? "60s" : "10m";
   const Result<Nanos> limit = read_time("--limit", std::string(options.limit.empty() ? usual : options.limit));
   if (!limit.ok()) return limit.status();
-  const Result<Nanos> start_limit = read_time("--start-limit", options.start_limit);
+  const Result<Nanos> start_limit = read_time("--start-limit", or_else(options.start_limit, "60s"));
   if (!start_limit.ok()) return start_limit.status();
   runner.limits = {.start = *start_limit, .answer = *limit};
   runner.measure.check = !options.no_check;
@@ -306,15 +338,10 @@ void add_sweep_options(CLI::App& app, SweepOptions& options) {
   app.add_option("--sweep", options.file, "A TOML file that says all this (docs/formats/sweep.md)")->type_name("FILE");
   app.add_option("--sync", options.sync, "How iterations begin: round (an agreed instant) or barrier, as OSU's do")
       ->type_name("round|barrier");
-  app.add_option("--budget", options.budget, "The most time for measuring a case")
-      ->type_name("TIME")
-      ->capture_default_str();
-  app.add_option("--precision", options.precision, "Enough when the median is known this well")
-      ->type_name("SHARE")
-      ->capture_default_str();
-  app.add_option("--least-samples", options.least_samples, "But so many at least")
-      ->type_name("N")
-      ->capture_default_str();
+  app.add_option("--budget", options.budget, "The most time for measuring a case [1s]")->type_name("TIME");
+  app.add_option("--precision", options.precision, "Enough when the median is known this well [2%]")
+      ->type_name("SHARE");
+  app.add_option("--least-samples", options.least_samples, "But so many at least [20]")->type_name("N");
   app.add_option("--launches", options.launches, "Starts every group so many times [1, to compare 7]")->type_name("N");
   app.add_option("--launcher", options.launcher, "Instead of the peer's own: local, mpirun.openmpi, mpirun.mpich, srun")
       ->type_name("NAME");
@@ -324,10 +351,8 @@ void add_sweep_options(CLI::App& app, SweepOptions& options) {
       ->capture_default_str();
   app.add_option("--limit", options.limit, "A case that takes longer for one answer is ended [60s; a program 10m]")
       ->type_name("TIME");
-  app.add_option("--start-limit", options.start_limit, "The same for starting processes")
-      ->type_name("TIME")
-      ->capture_default_str();
-  app.add_option("--seed", options.seed, "Of the order of rounds")->type_name("N")->capture_default_str();
+  app.add_option("--start-limit", options.start_limit, "The same for starting processes [60s]")->type_name("TIME");
+  app.add_option("--seed", options.seed, "Of the order of rounds [1]")->type_name("N");
   app.add_flag("--no-check", options.no_check, "Does not look at results");
   app.add_flag("--dry-run", options.dry_run, "Shows groups and cases, and starts nothing");
 }

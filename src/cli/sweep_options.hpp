@@ -30,15 +30,16 @@ struct SweepOptions {
   std::vector<std::string> align;    // COLUMN=PEER:NAME,PEER:NAME
   std::string file;                  // TOML
   std::string sync;
-  std::string budget = "1s";
-  std::string precision = "2%";
-  std::string least_samples = "20";
+  // Empty where nobody has said it.
+  std::string budget;
+  std::string precision;
+  std::string least_samples;
   std::string launches;
   std::string launcher;
   std::string bind = "core";
   std::string limit;  // empty: 60s, and 10m for a program
-  std::string start_limit = "60s";
-  std::string seed = "1";
+  std::string start_limit;
+  std::string seed;
   bool no_check = false;
   bool dry_run = false;
   bool quick = false;

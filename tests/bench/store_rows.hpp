@@ -106,6 +106,7 @@ class RandomRows {
     run.sweep = text();
     run.machine = text();
     run.tutti = text();
+    run.owner = text();
     run.is_paired = coin();
     return run;
   }
@@ -157,6 +158,7 @@ inline void expect_same(const Run& a, const Run& b) {
   EXPECT_EQ(a.sweep, b.sweep);
   EXPECT_EQ(a.machine, b.machine);
   EXPECT_EQ(a.tutti, b.tutti);
+  EXPECT_EQ(a.owner, b.owner);
   EXPECT_EQ(a.is_paired, b.is_paired);
 }
 
