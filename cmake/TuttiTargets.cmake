@@ -1,4 +1,5 @@
-# How a layer of Tutti is declared: tutti_layer(NAME SOURCES ... DEPENDS ...) makes the static library tutti_NAME.
+# How a layer of Tutti is declared: tutti_layer(NAME SOURCES ... DEPENDS ... [PRECOMPILES headers ...]) makes the static
+# library tutti_NAME.
 # A layer may include only the layers named in DEPENDS and those below them; tests/lint/layers.txt holds the same rule.
 
 set(CMAKE_CXX_STANDARD 20)
@@ -29,19 +30,6 @@ elseif(NOT TUTTI_SANITIZE STREQUAL "")
   message(FATAL_ERROR "TUTTI_SANITIZE is '${TUTTI_SANITIZE}'; it takes nothing, address or thread")
 endif()
 
-function(tutti_layer name)
-  cmake_parse_arguments(layer "" "" "SOURCES;DEPENDS" ${ARGN})
-  add_library(tutti_${name} STATIC ${layer_SOURCES})
-  target_link_libraries(tutti_${name} PUBLIC tutti_options ${layer_DEPENDS})
-endfunction()
-
-# tutti_compiles_quickly(TARGET...): for code that need not be fast, which is compiled in two thirds of the time so.
-function(tutti_compiles_quickly)
-  foreach(target ${ARGN})
-    target_compile_options(${target} PRIVATE $<$<CONFIG:Release>:-O1>)
-  endforeach()
-endfunction()
-
 # tutti_precompiles(TARGET HEADER...): headers of others that most of its sources include, compiled once for all of them.
 # Sources include what they use all the same; lint holds headers to that.
 option(TUTTI_PRECOMPILE_HEADERS "Compile once what many sources include" ON)
@@ -49,4 +37,20 @@ function(tutti_precompiles target)
   if(TUTTI_PRECOMPILE_HEADERS)
     target_precompile_headers(${target} PRIVATE ${ARGN})
   endif()
+endfunction()
+
+function(tutti_layer name)
+  cmake_parse_arguments(layer "" "" "SOURCES;DEPENDS;PRECOMPILES" ${ARGN})
+  add_library(tutti_${name} STATIC ${layer_SOURCES})
+  target_link_libraries(tutti_${name} PUBLIC tutti_options ${layer_DEPENDS})
+  if(layer_PRECOMPILES)
+    tutti_precompiles(tutti_${name} ${layer_PRECOMPILES})
+  endif()
+endfunction()
+
+# tutti_compiles_quickly(TARGET...): for code that need not be fast, which is compiled in two thirds of the time so.
+function(tutti_compiles_quickly)
+  foreach(target ${ARGN})
+    target_compile_options(${target} PRIVATE $<$<CONFIG:Release>:-O1>)
+  endforeach()
 endfunction()
