@@ -102,7 +102,6 @@ void Course::drop_last_rounds(const std::string& because_of) {
     // Those of later rounds are gone already.
     std::uint32_t& count = row_.rounds[row_.rounds.size() - back];
     row_.samples.resize(row_.samples.size() - count);
-    row_.invalid += count;
     count = 0;
     round_medians_[round_medians_.size() - back] = 0;
   }
