@@ -134,12 +134,15 @@ TEST(NcclTestsLayout, ItsReaderReadsItBack) {
   EXPECT_NE(output.readings[3].wrong, "");
 }
 
-TEST(NcclTestsLayout, SizesAreThoseOfAllRanksAsBandwidthsAre) {
+TEST(NcclTestsLayout, SizesAreThoseOfAllRanksAndCountsThoseOfOne) {
   Row row = collective_row(1000, 0, 1000);
   row.message = {4000, Traffic::all_gather};
   EXPECT_NE(in_nccl_tests_layout({row}).text.find(
-                "\n        4000          1000     float     sum      -1     1.00    4.00    3.00"),
+                "\n        4000           250     float     sum      -1     1.00    4.00    3.00"),
             std::string::npos);
+  row.num_ranks = 0;
+  EXPECT_NE(in_nccl_tests_layout({row}).text.find("\n        4000          1000     float"), std::string::npos)
+      << "how many ranks share it is not known";
 }
 
 TEST(NcclTestsLayout, WhatHasNoPlaceIsTold) {
