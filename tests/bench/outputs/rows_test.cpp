@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 
+#include "bench/command_runner.hpp"
 #include "bench/outputs/evidence.hpp"
 #include "bench/outputs/nccl_tests_layout.hpp"
 #include "bench/outputs/readers.hpp"
@@ -74,6 +75,19 @@ TEST(OutputRows, NamesOfAxesAreTaken) {
   const Row row = rows_of(output_of({reading}), frame, "")[0];
   EXPECT_EQ(to_string(row.point), "n=2, m=3, peer=p, kind=k");
   EXPECT_EQ(row.counters, (std::map<std::string, double>{{"printed_m", 4}, {"samples", 5}, {"x", 6}}));
+}
+
+TEST(OutputRows, AProgramMayCallItsOwnFieldsAsOursAreCalled) {
+  Group group;
+  group.label = "command";
+  group.num_ranks = 4;
+  Row frame = frame_of("copy", 4);
+  const Reading reading{.values = {{"started", "noon"}, {"nth", "last"}}, .nanos = 1};
+  Row row = rows_of(output_of({reading}), frame, "")[0];
+  EXPECT_EQ(to_string(row.point), "printed_started=noon, printed_nth=last");
+  EXPECT_TRUE(is_of(row, group, {}, 0));
+  row.point.values = {{"started", "noon"}};
+  EXPECT_TRUE(is_of(row, group, {}, 0)) << "as rows were kept before";
 }
 
 TEST(OutputRows, WhatIsWrongAndWhatIsMissing) {
