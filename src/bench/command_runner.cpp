@@ -74,7 +74,8 @@ struct CommandRunner::Ended {
 
 bool is_of(const Row& row, const Group& group, const Point& point, int launch) {
   const Value* started = row.point.find("started");
-  const std::int64_t num_ranks = started == nullptr ? row.num_ranks : started->integer();
+  const bool is_told = started != nullptr && started->is_integer();  // a word is one that the program printed
+  const std::int64_t num_ranks = is_told ? started->integer() : row.num_ranks;
   return row.launch == launch && row.peer == group.label && row.settings == group.settings &&
          (group.num_ranks == 0 || num_ranks == group.num_ranks) && row.point.values.size() >= point.values.size() &&
          std::equal(point.values.begin(), point.values.end(), row.point.values.begin());

@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "base/text.hpp"
 #include "bench/cells.hpp"
 
 namespace tutti::harness {
@@ -39,42 +40,16 @@ Row half_of(const Row& row, std::size_t from) {
   return half;
 }
 
-// What is to be said of all rows of a case, each once.
-}  // namespace
-
-std::string notes_of(const Comparison& comparison, const ComparedCase& one) {
-  std::vector<std::pair<std::string, std::string>> said;  // the words, and whose they are
-  for (std::size_t each = 0; each < one.rows.size(); ++each) {
-    if (!one.rows[each]) continue;
-    const Row& row = *one.rows[each];
-    std::string words = warnings(row);
-    if (row.outcome != Outcome::ok) words = fmt::format("{}: {}", name_of(row.outcome), words);
-    if (words.empty()) continue;
-    const auto same = std::find_if(said.begin(), said.end(), [&](const auto& other) { return other.first == words; });
-    if (same == said.end()) {
-      said.emplace_back(std::move(words), comparison.competitors[each]);
-    } else {
-      same->second += ", " + comparison.competitors[each];
-    }
-  }
-  std::string text;
-  const auto there = std::count_if(one.rows.begin(), one.rows.end(), [](const auto& row) { return row.has_value(); });
-  for (const auto& [words, whose] : said) {
-    const bool of_all = std::count(whose.begin(), whose.end(), ',') + 1 == there;
-    text += (text.empty() ? "" : "; ") + (of_all ? words : fmt::format("{}: {}", whose, words));
-  }
-  return text;
-}
-
-namespace {
-
 std::string check_of(const ComparedCase& one) {
+  bool any = false;
   bool all = true;
   for (const std::optional<Row>& row : one.rows) {
-    if (!row) continue;
-    if (row->outcome != Outcome::ok && row->outcome != Outcome::skipped) return std::string(name_of(row->outcome));
-    if (row->outcome == Outcome::ok) all = all && row->is_checked;
+    if (!row || row->outcome == Outcome::skipped) continue;
+    if (row->outcome != Outcome::ok) return std::string(name_of(row->outcome));
+    any = true;
+    all = all && row->is_checked;
   }
+  if (!any) return std::string(name_of(Outcome::skipped));
   return all ? "ok" : "unchecked";
 }
 
@@ -88,7 +63,19 @@ Cell interval_of(const std::optional<Ratio>& ratio) {
   return fmt::format("{:.3f}-{:.3f}", ratio->interval->low, ratio->interval->high);
 }
 
-std::vector<Column> identity_and(const Comparison& comparison) { return comparison.view.identity_columns(); }
+// Names that are there twice get numbers, since columns are called by them: "run 3", "run 3 #2".
+std::vector<std::string> told_apart(std::vector<std::string> names) {
+  const auto is_taken = [&](std::size_t place, const std::string& name) {
+    const auto end = names.begin() + static_cast<std::ptrdiff_t>(place);
+    return std::find(names.begin(), end, name) != end;
+  };
+  for (std::size_t each = 0; each < names.size(); ++each) {
+    std::string name = names[each];
+    for (int nth = 2; is_taken(each, name); ++nth) name = fmt::format("{} #{}", names[each], nth);
+    names[each] = std::move(name);
+  }
+  return names;
+}
 
 // Cases by what tells them apart, in the order in which they came.
 class Cases {
@@ -125,7 +112,7 @@ Comparison Comparison::of_peers(const std::vector<Row>& rows, bool is_paired, bo
     whose.push_back(static_cast<std::size_t>(found - competitors.begin()));
     if (found == competitors.end()) competitors.push_back(competitor);
   }
-  comparison.competitors = labels_of(competitors);
+  comparison.competitors = told_apart(labels_of(competitors));
   comparison.view.leave_out_competitors(competitors);
   Cases cases(comparison, competitors.size());
   for (std::size_t each = 0; each < rows.size(); ++each) {
@@ -143,7 +130,7 @@ Comparison Comparison::of_peers(const std::vector<Row>& rows, bool is_paired, bo
 Comparison Comparison::of_runs(const std::vector<Row>& first, const std::vector<Row>& second,
                                const std::vector<std::string>& names) {
   Comparison comparison;
-  comparison.competitors = names;
+  comparison.competitors = told_apart(names);
   std::vector<Row> both = first;
   both.insert(both.end(), second.begin(), second.end());
   comparison.view = View::of(both);
@@ -158,8 +145,30 @@ std::optional<Ratio> Comparison::compare(const ComparedCase& one, std::size_t a,
   return is_paired ? compare_paired(*one.rows[a], *one.rows[b]) : compare_apart(*one.rows[a], *one.rows[b]);
 }
 
+std::string notes_of(const Comparison& comparison, const ComparedCase& one) {
+  std::vector<std::pair<std::string, std::vector<std::size_t>>> said;  // the words, and whose they are
+  for (std::size_t each = 0; each < one.rows.size(); ++each) {
+    if (!one.rows[each]) continue;
+    const Row& row = *one.rows[each];
+    std::string words = warnings(row);
+    if (row.outcome != Outcome::ok) words = fmt::format("{}: {}", name_of(row.outcome), words);
+    if (words.empty()) continue;
+    auto same = std::find_if(said.begin(), said.end(), [&](const auto& other) { return other.first == words; });
+    if (same == said.end()) same = said.insert(said.end(), {std::move(words), {}});
+    same->second.push_back(each);
+  }
+  std::string text;
+  const auto there = std::count_if(one.rows.begin(), one.rows.end(), [](const auto& row) { return row.has_value(); });
+  for (const auto& [words, owners] : said) {
+    std::string whose;
+    for (const std::size_t owner : owners) whose += (whose.empty() ? "" : ", ") + comparison.competitors[owner];
+    text += (text.empty() ? "" : "; ") + (std::ssize(owners) == there ? words : fmt::format("{}: {}", whose, words));
+  }
+  return printable(text);
+}
+
 Table table_of_pairs(const Comparison& comparison) {
-  std::vector<Column> columns = identity_and(comparison);
+  std::vector<Column> columns = comparison.view.identity_columns();
   for (std::size_t each = 0; each < comparison.competitors.size(); ++each) {
     const std::string& name = comparison.competitors[each];
     columns.push_back({fmt::format("{}_us", name)});
@@ -191,7 +200,7 @@ Table table_of_pairs(const Comparison& comparison) {
 Table table_of_best(const Comparison& comparison, std::size_t baseline) {
   // There are as many columns as competitors.
   constexpr std::size_t kHeading = 10;
-  std::vector<Column> columns = identity_and(comparison);
+  std::vector<Column> columns = comparison.view.identity_columns();
   for (const std::string& name : comparison.competitors) {
     columns.push_back({fmt::format("{}_us", name), kHeading});
     for (const char* what : {"low", "high", "p99"})

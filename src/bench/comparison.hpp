@@ -20,7 +20,7 @@ struct ComparedCase {
 };
 
 struct Comparison {
-  std::vector<std::string> competitors;  // what they are called
+  std::vector<std::string> competitors;  // what they are called, no two alike
   std::vector<ComparedCase> cases;
   View view;               // what tells cases apart
   bool is_paired = false;  // whether the rounds of one case are pairs
@@ -35,7 +35,7 @@ struct Comparison {
   [[nodiscard]] std::optional<Ratio> compare(const ComparedCase& one, std::size_t a, std::size_t b) const;
 };
 
-// What is to be said of a case's rows, and whose: "a, b: more ranks than cores; c: error: gone".
+// What is to be said of a case's rows, and whose: "a, b: more ranks than cores; c: error: gone". Safe to show.
 [[nodiscard]] std::string notes_of(const Comparison& comparison, const ComparedCase& one);
 
 // After what tells cases apart: each competitor's median, and for all but the first how it stands to the first.

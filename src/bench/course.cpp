@@ -102,7 +102,6 @@ void Course::drop_last_rounds(const std::string& because_of) {
     // Those of later rounds are gone already.
     std::uint32_t& count = row_.rounds[row_.rounds.size() - back];
     row_.samples.resize(row_.samples.size() - count);
-    row_.invalid += count;
     count = 0;
     round_medians_[round_medians_.size() - back] = 0;
   }
@@ -118,14 +117,16 @@ void Course::finish() {
   is_running_ = false;
   note(answers->front());
   if (row_.outcome != Outcome::ok) return;
-  if (row_.samples.empty())
-    end_with(Outcome::error, disturbed_by_.empty()
-                                 ? "no iteration was begun in time by all ranks; the machine is too busy, or --sync "
-                                   "barrier"
-                                 : fmt::format("{} uses the processors while it waits", disturbed_by_));
-  else if (!disturbed_by_.empty())
-    row_.note += fmt::format("{}{} used the processors while it waited; such rounds are left out",
-                             row_.note.empty() ? "" : "; ", disturbed_by_);
+  std::string why;
+  if (!disturbed_by_.empty())
+    why = row_.samples.empty()
+              ? fmt::format("{} uses the processors while it waits", disturbed_by_)
+              : fmt::format("{} used the processors while it waited; such rounds are left out", disturbed_by_);
+  else if (row_.samples.empty())
+    why = "no iteration was begun in time by all ranks; the machine is too busy, or --sync barrier";
+  // What is known of the group may be the reason.
+  if (!why.empty()) row_.note += (row_.note.empty() ? "" : "; ") + why;
+  if (row_.samples.empty()) row_.outcome = Outcome::error;
 }
 
 std::optional<std::vector<Json>> Course::ask(const Json& order) {

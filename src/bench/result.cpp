@@ -2,6 +2,9 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
+#include <limits>
+#include <map>
 #include <numeric>
 #include <unordered_map>
 
@@ -26,36 +29,6 @@ std::optional<Named> named(const std::array<std::string_view, kCount>& names, st
 
 // Between the parts of a key: what no name or value has.
 constexpr char kSeparator = '\x1f';
-
-}  // namespace
-
-std::string_view name_of(Outcome outcome) { return kOutcomes[static_cast<std::size_t>(outcome)]; }
-std::optional<Outcome> outcome_from_name(std::string_view name) { return named<Outcome>(kOutcomes, name); }
-std::string_view name_of(Sync sync) { return kSyncs[static_cast<std::size_t>(sync)]; }
-std::optional<Sync> sync_from_name(std::string_view name) {
-  const auto sync = named<Sync>(kSyncs, name);
-  return sync == Sync::program || sync == Sync::wall ? std::nullopt : sync;
-}
-std::string_view name_of(State::Obeyed obeyed) { return kObeyed[static_cast<std::size_t>(obeyed)]; }
-
-std::optional<double> bus_factor(Traffic traffic, int num_ranks) {
-  if (num_ranks < 2) return std::nullopt;
-  const double others = static_cast<double>(num_ranks - 1) / num_ranks;
-  switch (traffic) {
-    case Traffic::all_reduce: return 2 * others;
-    case Traffic::all_gather:
-    case Traffic::reduce_scatter:
-    case Traffic::all_to_all:
-    case Traffic::gather:
-    case Traffic::scatter: return others;
-    case Traffic::broadcast:
-    case Traffic::reduce:
-    case Traffic::send_recv: return 1.0;
-  }
-  return std::nullopt;
-}
-
-namespace {
 
 std::string key_with_launch(const Row& row, int launch) {
   std::string key =
@@ -93,11 +66,40 @@ int badness(Outcome outcome) {
   return 3;
 }
 
-// Adds another launch of the same case.
+// From good to bad.
+int badness(State::Obeyed obeyed) {
+  switch (obeyed) {
+    case State::Obeyed::confirmed: return 0;
+    case State::Obeyed::unverifiable: return 1;
+    case State::Obeyed::ignored: return 2;
+  }
+  return 2;
+}
+
+constexpr std::string_view kBetween = "; ";
+
+// Behind what is told already, unless it is among that.
+void tell(std::string& all, std::string_view words) {
+  const auto framed = [](std::string_view text) { return fmt::format("{0}{1}{0}", kBetween, text); };
+  if (words.empty() || framed(all).find(framed(words)) != std::string::npos) return;
+  all += fmt::format("{}{}", all.empty() ? "" : kBetween, words);
+}
+
+void tell_each(std::string& all, std::string_view words) {
+  while (!words.empty()) {
+    const std::size_t end = std::min(words.find(kBetween), words.size());
+    tell(all, words.substr(0, end));
+    words.remove_prefix(std::min(end + kBetween.size(), words.size()));
+  }
+}
+
+// Adds another launch of the same case, but for its counters.
 void join(Row& all, const Row& more) {
   if (badness(more.outcome) > badness(all.outcome)) {
     all.outcome = more.outcome;
     all.note = more.note;
+  } else if (more.outcome == all.outcome) {
+    tell_each(all.note, more.note);
   }
   all.samples.insert(all.samples.end(), more.samples.begin(), more.samples.end());
   all.rounds.insert(all.rounds.end(), more.rounds.begin(), more.rounds.end());
@@ -105,9 +107,51 @@ void join(Row& all, const Row& more) {
   all.invalid += more.invalid;
   all.is_checked = all.is_checked && more.is_checked;
   all.stop = std::max(all.stop, more.stop);
+  all.shares_cores = all.shares_cores || more.shares_cores;
+  tell(all.ran, more.ran);
+  for (const auto& [name, evidence] : more.evidence) {
+    const auto [place, is_new] = all.evidence.try_emplace(name, evidence);
+    if (!is_new && badness(evidence.obeyed) > badness(place->second.obeyed)) place->second = evidence;
+  }
+}
+
+// What each launch counted, by name.
+using Counted = std::map<std::string, std::vector<double>>;
+
+void count(Counted& all, const Row& row) {
+  for (const auto& [name, value] : row.counters) {
+    std::vector<double>& values = all[name];
+    if (!std::isnan(value)) values.push_back(value);
+  }
 }
 
 }  // namespace
+
+std::string_view name_of(Outcome outcome) { return kOutcomes[static_cast<std::size_t>(outcome)]; }
+std::optional<Outcome> outcome_from_name(std::string_view name) { return named<Outcome>(kOutcomes, name); }
+std::string_view name_of(Sync sync) { return kSyncs[static_cast<std::size_t>(sync)]; }
+std::optional<Sync> sync_from_name(std::string_view name) {
+  const auto sync = named<Sync>(kSyncs, name);
+  return sync == Sync::program || sync == Sync::wall ? std::nullopt : sync;
+}
+std::string_view name_of(State::Obeyed obeyed) { return kObeyed[static_cast<std::size_t>(obeyed)]; }
+
+std::optional<double> bus_factor(Traffic traffic, int num_ranks) {
+  if (num_ranks < 2) return std::nullopt;
+  const double others = static_cast<double>(num_ranks - 1) / num_ranks;
+  switch (traffic) {
+    case Traffic::all_reduce: return 2 * others;
+    case Traffic::all_gather:
+    case Traffic::reduce_scatter:
+    case Traffic::all_to_all:
+    case Traffic::gather:
+    case Traffic::scatter: return others;
+    case Traffic::broadcast:
+    case Traffic::reduce:
+    case Traffic::send_recv: return 1.0;
+  }
+  return std::nullopt;
+}
 
 std::string key_of(const Row& row) { return key_with_launch(row, row.launch); }
 
@@ -177,16 +221,22 @@ Ratio compare_apart(const Row& a, const Row& b) {
 
 std::vector<Row> join_launches(const std::vector<Row>& rows) {
   std::vector<Row> joined;
+  std::vector<Counted> counted;
   std::unordered_map<std::string, std::size_t> places;
   for (const Row& row : rows) {
     const auto [place, is_new] = places.try_emplace(key_with_launch(row, 0), joined.size());
     if (is_new) {
       joined.push_back(row);
       joined.back().launches = {static_cast<std::uint32_t>(row.rounds.size())};
+      counted.emplace_back();
     } else {
       join(joined[place->second], row);
     }
+    count(counted[place->second], row);
   }
+  for (std::size_t each = 0; each < joined.size(); ++each)
+    for (const auto& [name, values] : counted[each])
+      joined[each].counters[name] = values.empty() ? std::numeric_limits<double>::quiet_NaN() : median_of(values);
   return joined;
 }
 

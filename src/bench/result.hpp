@@ -83,8 +83,8 @@ struct Row {
 // Rows that had nothing to do with each other: their intervals against each other, which is cautious.
 [[nodiscard]] Ratio compare_apart(const Row& a, const Row& b);
 
-// One row for all launches of a case, in the place of the first: samples of those that were all right, and the worst
-// outcome with its note.
+// One row for all launches of a case, in the place of the first: the samples of all, the worst outcome with the notes
+// of all that came to it, the worst evidence, the medians of counters, and all that ran.
 [[nodiscard]] std::vector<Row> join_launches(const std::vector<Row>& rows);
 
 // Names a row within a run: equal for the same case of the same group, and for no other. For resuming.

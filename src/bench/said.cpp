@@ -66,7 +66,7 @@ Status take_said(const Json& said, Row& row) {
   for (const auto& [name, value] : counters.items()) {
     const Result<double> number = number_in(name, value);
     if (!number.ok()) return number.status();
-    row.counters[name] = *number;
+    row.counters[printable(name)] = *number;
   }
   const Json evidence = part_of(said, "evidence");
   for (const auto& [name, value] : evidence.items()) {
@@ -74,7 +74,7 @@ Status take_said(const Json& said, Row& row) {
     if (!obeyed.ok()) return obeyed.status();
     Result<std::string> how = word_in(name, part_of(value, "how"));
     if (!how.ok()) return how.status();
-    row.evidence[name] = {*obeyed, std::move(*how)};
+    row.evidence[printable(name)] = {*obeyed, std::move(*how)};
   }
   return {};
 }

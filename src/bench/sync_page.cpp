@@ -111,9 +111,11 @@ SyncPage::Start SyncPage::start_together(int rank, int num_ranks, std::uint64_t 
     if (shares_cores && agreed - time > 5'000) ::sched_yield();
     time = now();
   }
-  // Whoever lost its processor on the way comes late all the same.
+  // Whoever lost its processor on the way comes late all the same, however early the instant was agreed upon. Ranks
+  // that share cores lose theirs all the time.
   constexpr std::int64_t kTolerance = 250;
-  return {.time = time, .is_late = time - agreed > std::max(kTolerance, margin / 4)};
+  const std::int64_t tolerance = shares_cores ? std::max(kTolerance, margin / 4) : kTolerance;
+  return {.time = time, .is_late = time - agreed > tolerance};
 }
 
 bool SyncPage::meet(int rank, int num_ranks, std::uint64_t iteration, bool shares_cores) {

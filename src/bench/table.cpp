@@ -179,7 +179,7 @@ std::string to_aligned(const Table& table) {
     const auto is_number_or_null = [&](const auto& row) { return is_number(row[i]) || is_null(row[i]); };
     const bool right =
         !table.rows().empty() && std::all_of(table.rows().begin(), table.rows().end(), is_number_or_null);
-    grid[0].push_back({wrap_heading(column.name, column.wrap_at), right});
+    grid[0].push_back({wrap_heading(printable(column.name), column.wrap_at), right});
   }
   for (const std::vector<Cell>& row : table.rows()) {
     std::vector<Box>& boxes = grid.emplace_back();

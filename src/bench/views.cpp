@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "base/text.hpp"
 #include "bench/cells.hpp"
 
 namespace tutti::harness {
@@ -101,8 +102,13 @@ bool is_taken(std::string_view name) {
   return has(kFigures) || has(kAsides) || has(kOthers);
 }
 
-Column named(std::string_view prefix, const std::string& name) {
-  return {is_taken(name) ? fmt::format("{}.{}", prefix, name) : name};
+// Behind these, with the prefix where they or later ones have the name already.
+void add_named(std::vector<Column>& columns, std::string_view prefix, std::string name) {
+  const auto is_there = [&] {
+    return std::any_of(columns.begin(), columns.end(), [&](const Column& column) { return column.name == name; });
+  };
+  while (is_taken(name) || is_there()) name = fmt::format("{}.{}", prefix, name);
+  columns.push_back({std::move(name)});
 }
 
 }  // namespace
@@ -168,8 +174,8 @@ std::vector<Column> View::identity_columns() const {
   std::vector<Column> all = {{"bench"}};
   if (has_peer_) all.push_back({"peer"});
   all.push_back({"ranks"});
-  for (const std::string& name : variables_) all.push_back(named("env", name));
-  for (const std::string& name : axes_) all.push_back(named("axis", name));
+  for (const std::string& name : variables_) add_named(all, "env", name);
+  for (const std::string& name : axes_) add_named(all, "axis", name);
   return all;
 }
 
@@ -193,7 +199,7 @@ std::vector<Cell> View::identity_cells(const Row& row) const {
 std::vector<Column> View::columns() const {
   std::vector<Column> all = identity_columns();
   for (const std::string_view name : kFigures) all.push_back({std::string(name)});
-  for (const std::string& name : counters_) all.push_back(named("counter", name));
+  for (const std::string& name : counters_) add_named(all, "counter", name);
   all.push_back({"check"});
   all.push_back({.name = "ran", .is_aside = is_of_programs_});
   for (const std::string_view name : kAsides)
@@ -250,10 +256,11 @@ std::string in_a_line(const Row& row) {
   for (const Setting& setting : row.settings) text += fmt::format(", {}={}", setting.name, shown(setting.value));
   if (!row.point.values.empty()) text += ", " + to_string(row.point);
   if (row.samples.empty() || row.outcome == Outcome::error || row.outcome == Outcome::skipped)
-    return text + fmt::format(": {}: {}", name_of(row.outcome), row.note);
+    return printable(text + fmt::format(": {}: {}", name_of(row.outcome), row.note));
   const Summary summary = summarize(row);
   text += fmt::format(": {:.4g} us", summary.median / 1000);
-  return row.outcome == Outcome::wrong ? text + fmt::format(", WRONG: {}", row.note) : text;
+  if (row.outcome == Outcome::wrong) text += fmt::format(", WRONG: {}", row.note);
+  return printable(text);
 }
 
 }  // namespace tutti::harness

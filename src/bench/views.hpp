@@ -28,8 +28,8 @@ class View {
   // The columns that these rows need. Launches of one case are one line each, so they are joined before.
   [[nodiscard]] static View of(const std::vector<Row>& rows);
 
-  // Bench, peer, ranks, swept variables, axes. A variable or axis with the name of another column is called
-  // env.NAME or axis.NAME.
+  // Bench, peer, ranks, swept variables, axes. A variable, axis or counter with the name of a column that is there
+  // already, or that all rows have, is called env.NAME, axis.NAME or counter.NAME.
   [[nodiscard]] std::vector<Column> identity_columns() const;
   [[nodiscard]] std::vector<Cell> identity_cells(const Row& row) const;
   // Without the peer, the algorithm where they have one, and the variables in which these differ.

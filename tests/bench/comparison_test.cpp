@@ -101,6 +101,33 @@ TEST(ComparisonTest, TheBestIsChosenByOneHalfAndScoredByTheOther) {
   EXPECT_EQ(cell(table, 0, "ties"), Cell("a"));
 }
 
+TEST(ComparisonTest, NotesAreOfAllWhereAllHaveThemWhateverTheirNames) {
+  std::vector<Row> rows = {row_of("a", 8, 10, {{"X", "1,2"}}), row_of("a", 8, 10, {{"X", "3"}}),
+                           row_of("a", 8, 10, {{"X", "4"}})};
+  rows[0].note = rows[1].note = "odd";
+  Comparison comparison = Comparison::of_peers(rows, true);
+  EXPECT_EQ(notes_of(comparison, comparison.cases[0]), "a X=1,2, a X=3: odd");
+  rows[2].note = "odd";
+  comparison = Comparison::of_peers(rows, true);
+  EXPECT_EQ(notes_of(comparison, comparison.cases[0]), "odd");
+}
+
+TEST(ComparisonTest, WhatAllHaveSkippedIsNotOk) {
+  std::vector<Row> rows = {row_of("a", 8, 10), row_of("b", 8, 20)};
+  for (Row& row : rows) row.outcome = Outcome::skipped;
+  Comparison comparison = Comparison::of_peers(rows, true);
+  EXPECT_EQ(cell(table_of_pairs(comparison), 0, "check"), Cell("skipped"));
+  rows[1].outcome = Outcome::ok;
+  comparison = Comparison::of_peers(rows, true);
+  EXPECT_EQ(cell(table_of_pairs(comparison), 0, "check"), Cell("ok"));
+}
+
+TEST(ComparisonTest, ARunAgainstItselfHasTwoNames) {
+  const std::vector<Row> rows = {row_of("a", 8, 10)};
+  const Comparison comparison = Comparison::of_runs(rows, rows, {"run 3", "run 3"});
+  EXPECT_EQ(comparison.competitors, (std::vector<std::string>{"run 3", "run 3 #2"}));
+}
+
 TEST(ComparisonTest, RunsAreMatchedByCase) {
   const Comparison comparison = Comparison::of_runs({row_of("a", 8, 10), row_of("b", 8, 10)},
                                                     {row_of("b", 8, 20), row_of("c", 8, 1)}, {"run 1", "run 2"});

@@ -70,6 +70,29 @@ TEST(Rows, TheWorstOutcomeOfLaunchesIsTheirs) {
   EXPECT_EQ(joined[0].note, "7 is 8");
 }
 
+TEST(Rows, WhatAnyLaunchHasToTellIsTold) {
+  std::vector<Row> rows = {row_of("a", 0, {1}), row_of("a", 1, {1}), row_of("a", 2, {1}), row_of("a", 3, {1})};
+  rows[0].note = "odd; queer";
+  rows[1].note = "queer; strange";
+  rows[3].note = "odd";
+  for (Row& row : rows) row.ran = "ring";
+  rows[2].ran = "tree";
+  for (int launch = 0; launch < 3; ++launch) rows[static_cast<std::size_t>(launch)].counters["c"] = 30 - 10 * launch;
+  rows[3].counters["c"] = std::numeric_limits<double>::quiet_NaN();
+  rows[3].counters["d"] = 4;
+  rows[0].evidence["A"] = {State::Obeyed::confirmed, "seen"};
+  rows[1].evidence["A"] = {State::Obeyed::ignored, "seen to be other"};
+  rows[2].evidence["A"] = {State::Obeyed::unverifiable, "not seen"};
+  rows[2].shares_cores = true;
+  const Row joined = join_launches(rows)[0];
+  EXPECT_EQ(joined.note, "odd; queer; strange");
+  EXPECT_EQ(joined.ran, "ring; tree");
+  EXPECT_EQ(joined.counters, (std::map<std::string, double>{{"c", 20}, {"d", 4}}));
+  EXPECT_EQ(joined.evidence.at("A").obeyed, State::Obeyed::ignored);
+  EXPECT_EQ(joined.evidence.at("A").how, "seen to be other");
+  EXPECT_TRUE(joined.shares_cores);
+}
+
 TEST(Rows, PairsAreComparedLaunchByLaunch) {
   // In each launch b takes 10 % more; the launches themselves differ by far more.
   std::vector<Row> rows;

@@ -26,6 +26,15 @@ TEST(Said, IsTakenIntoTheRow) {
   EXPECT_EQ(row.ran, "ring");
 }
 
+TEST(Said, NamesAreMadeSafeToShow) {
+  Row row;
+  const Json said =
+      Json::parse(R"({"counters": {"a\u001b": 1}, "evidence": {"B\u001b": {"obeyed": 0, "how": "seen"}}})");
+  ASSERT_TRUE(take_said(said, row).ok());
+  EXPECT_EQ(row.counters.begin()->first, "a\\x1b");
+  EXPECT_EQ(row.evidence.begin()->first, "B\\x1b");
+}
+
 // JSON has no word for either; both come as null.
 TEST(Said, WhatIsNoNumberIsNoError) {
   Row row;

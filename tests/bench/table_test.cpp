@@ -66,9 +66,9 @@ TEST(Table, ColumnsAsideAreInTheDataOnly) {
 }
 
 TEST(Table, EscapesWhatATerminalWouldObey) {
-  Table table({{"name"}});
+  Table table({{"n\x1bme"}});
   table.add_row({"a\x1b[2J\nb"});
-  EXPECT_EQ(to_aligned(table), "name\na\\x1b[2J\\x0ab\n");
+  EXPECT_EQ(to_aligned(table), "n\\x1bme\na\\x1b[2J\\x0ab\n");
 }
 
 TEST(Table, CsvTellsNullFromEmptyAndQuotes) {

@@ -37,13 +37,14 @@ constexpr std::array<Type, 14> kTypes = {{{"i8", "int8", 1},
 // A line: the same message out of place and in place.
 struct Line {
   std::int64_t bytes = 0;
+  std::int64_t parts = 1;  // into which it is divided among ranks; the layout counts the elements of one
   std::string type = "none";
   std::string op = "none";
   std::int64_t root = -1;
   std::array<const Row*, 2> in_place{};
 
   [[nodiscard]] bool is_for(const Line& other) const {
-    return bytes == other.bytes && type == other.type && op == other.op && root == other.root;
+    return bytes == other.bytes && parts == other.parts && type == other.type && op == other.op && root == other.root;
   }
 };
 
@@ -92,9 +93,15 @@ std::int64_t size_of(const Row& row) {
   return row.point.find("bytes")->integer();
 }
 
+bool is_divided(Traffic traffic) {
+  return traffic == Traffic::all_gather || traffic == Traffic::reduce_scatter || traffic == Traffic::all_to_all ||
+         traffic == Traffic::gather || traffic == Traffic::scatter;
+}
+
 Line line_of(const Row& row) {
   Line line;
   line.bytes = size_of(row);
+  if (row.message && is_divided(row.message->traffic) && row.num_ranks > 0) line.parts = row.num_ranks;
   const auto word = [&](const char* axis, std::string& text) {
     if (const Value* value = row.point.find(axis); value != nullptr)
       text = value->is_word() ? value->word() : value->text();
@@ -132,9 +139,9 @@ std::string text_of(const Line& line, Told& told) {
   const auto type = std::find_if(kTypes.begin(), kTypes.end(),
                                  [&](const Type& each) { return each.tutti == line.type || each.nccl == line.type; });
   const bool is_known = type != kTypes.end();
-  return fmt::format("{:>12}  {:>12}  {:>8}  {:>6}  {:>6}{}{}\n", line.bytes,
-                     is_known ? line.bytes / type->bytes : line.bytes, is_known ? type->nccl : line.type, line.op,
-                     line.root, body_of(line.in_place[0], told), body_of(line.in_place[1], told));
+  const std::int64_t count = line.bytes / (is_known ? type->bytes : 1) / line.parts;
+  return fmt::format("{:>12}  {:>12}  {:>8}  {:>6}  {:>6}{}{}\n", line.bytes, count, is_known ? type->nccl : line.type,
+                     line.op, line.root, body_of(line.in_place[0], told), body_of(line.in_place[1], told));
 }
 
 std::string text_of(const Table& table) {

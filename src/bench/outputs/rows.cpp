@@ -29,6 +29,11 @@ constexpr std::array<Named, 11> kTraffic = {{{"allreduce", Traffic::all_reduce},
                                              {"sendrecv", Traffic::send_recv},
                                              {"pingpong", Traffic::send_recv}}};
 
+// Values that are no program's own: how many ranks were started, where it tells another number; and of rows that are
+// alike otherwise, which this is.
+constexpr const char* kStarted = "started";
+constexpr const char* kNth = "nth";
+
 // Whether a message's bytes are counted over all ranks, where programs may say those of one.
 bool is_of_all_ranks(Traffic traffic) {
   return traffic == Traffic::all_gather || traffic == Traffic::all_to_all || traffic == Traffic::gather ||
@@ -41,7 +46,8 @@ void add(std::string& text, std::string_view words) {
 
 // As it is called in a row that has something else of that name.
 std::string free_name(const Point& point, const std::string& name) {
-  return point.find(name) == nullptr ? name : "printed_" + name;
+  const bool is_ours = name == kStarted || name == kNth;
+  return is_ours || point.find(name) != nullptr ? "printed_" + name : name;
 }
 
 // Behind the values that are there already.
@@ -72,7 +78,7 @@ void set_message(Row& row, const Reading& reading) {
 Row row_of(const Reading& reading, const Row& frame) {
   Row row = frame;
   if (reading.num_ranks != 0 && frame.num_ranks != 0 && reading.num_ranks != frame.num_ranks)
-    add_value(row.point, "started", frame.num_ranks);
+    row.point.values.emplace_back(kStarted, frame.num_ranks);
   if (reading.num_ranks != 0) row.num_ranks = reading.num_ranks;
   if (!reading.benchmark.empty()) add_value(row.point, "benchmark", reading.benchmark);
   if (reading.bytes) add_value(row.point, "bytes", *reading.bytes);
@@ -127,7 +133,7 @@ std::vector<Row> rows_of(const Output& output, const Row& frame, const std::stri
   std::map<std::string, std::int64_t> times_seen;
   const auto add_row = [&](Row row) {
     row.sync = Sync::program;
-    if (const std::int64_t nth = ++times_seen[key_of(row)]; nth > 1) row.point.values.emplace_back("nth", nth);
+    if (const std::int64_t nth = ++times_seen[key_of(row)]; nth > 1) row.point.values.emplace_back(kNth, nth);
     rows.push_back(std::move(row));
   };
   for (const Reading& reading : output.readings) add_row(row_of(reading, frame));

@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 
+#include "bench/command_runner.hpp"
 #include "bench/outputs/evidence.hpp"
 #include "bench/outputs/nccl_tests_layout.hpp"
 #include "bench/outputs/readers.hpp"
@@ -76,6 +77,19 @@ TEST(OutputRows, NamesOfAxesAreTaken) {
   EXPECT_EQ(row.counters, (std::map<std::string, double>{{"printed_m", 4}, {"samples", 5}, {"x", 6}}));
 }
 
+TEST(OutputRows, AProgramMayCallItsOwnFieldsAsOursAreCalled) {
+  Group group;
+  group.label = "command";
+  group.num_ranks = 4;
+  Row frame = frame_of("copy", 4);
+  const Reading reading{.values = {{"started", "noon"}, {"nth", "last"}}, .nanos = 1};
+  Row row = rows_of(output_of({reading}), frame, "")[0];
+  EXPECT_EQ(to_string(row.point), "printed_started=noon, printed_nth=last");
+  EXPECT_TRUE(is_of(row, group, {}, 0));
+  row.point.values = {{"started", "noon"}};
+  EXPECT_TRUE(is_of(row, group, {}, 0)) << "as rows were kept before";
+}
+
 TEST(OutputRows, WhatIsWrongAndWhatIsMissing) {
   Reading wrong{.nanos = 5, .is_checked = true, .wrong = "3 values are wrong"};
   Reading untimed{.bytes = 8, .problem = "no time"};
@@ -134,12 +148,15 @@ TEST(NcclTestsLayout, ItsReaderReadsItBack) {
   EXPECT_NE(output.readings[3].wrong, "");
 }
 
-TEST(NcclTestsLayout, SizesAreThoseOfAllRanksAsBandwidthsAre) {
+TEST(NcclTestsLayout, SizesAreThoseOfAllRanksAndCountsThoseOfOne) {
   Row row = collective_row(1000, 0, 1000);
   row.message = {4000, Traffic::all_gather};
   EXPECT_NE(in_nccl_tests_layout({row}).text.find(
-                "\n        4000          1000     float     sum      -1     1.00    4.00    3.00"),
+                "\n        4000           250     float     sum      -1     1.00    4.00    3.00"),
             std::string::npos);
+  row.num_ranks = 0;
+  EXPECT_NE(in_nccl_tests_layout({row}).text.find("\n        4000          1000     float"), std::string::npos)
+      << "how many ranks share it is not known";
 }
 
 TEST(NcclTestsLayout, WhatHasNoPlaceIsTold) {
