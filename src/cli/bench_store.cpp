@@ -106,7 +106,9 @@ harness::Run run_of(const Plan& plan, const Context& context) {
   const harness::RunnerOptions& runner = plan.runner;
   const auto sync = runner.measure.sync ? name_of(*runner.measure.sync) : std::string_view("usual");
   const auto launcher = runner.launcher ? name_of(*runner.launcher) : std::string_view("usual");
-  cases = digest(fmt::format("{} {} {} {}", sync, launcher, runner.measure.check, machine()), cases);
+  cases = digest(fmt::format("{} {} {} {} {} {}", context.arguments.empty() ? "" : context.arguments.front(), sync,
+                             launcher, name_of(runner.bind), runner.measure.check, machine()),
+                 cases);
   return new_run(plan.sweep.bench, fmt::format("{} {} cases {:016x}", plan.sweep.bench, plan.num_cases(), cases),
                  context);
 }

@@ -24,9 +24,11 @@ std::string bytes_of(const std::array<int, kCount>& rows) {
   return text;
 }
 
+// For all peers or for one.
 bool says(const SweepOptions& sweep, std::string_view axis) {
   return std::any_of(sweep.axes.begin(), sweep.axes.end(), [&](const std::string& text) {
-    return same_name(trim(std::string_view(text).substr(0, text.find('='))), axis);
+    const std::string_view name = std::string_view(text).substr(0, text.find('='));
+    return same_name(trim(name.substr(name.find(':') + 1)), axis);
   });
 }
 
@@ -35,23 +37,13 @@ bool is_measured(const SweepOptions& sweep, std::string_view peer) {
   return std::any_of(names.begin(), names.end(), [&](std::string_view name) { return same_name(trim(name), peer); });
 }
 
-// The choice of the first library that is measured and not ours.
-std::string usual_baseline(const SweepOptions& sweep, const BenchWorld& world) {
-  for (const PeerSummary& peer : world.peers) {
-    if (peer.name == "tutti" || peer.name == "null") continue;
-    const bool is_here = is_measured(sweep, peer.name) || (is_measured(sweep, "all") && world.look_for(peer.name).ok());
-    if (is_here) return says(sweep, "algorithm") ? "" : peer.name + " default";
-  }
-  return "";
-}
-
 }  // namespace
 
 Exit run_communicators(CompareOptions options, const BenchWorld& world, const Context& context) {
   SweepOptions& sweep = options.sweep;
   sweep.bench = "all_reduce";
   if (sweep.peers.empty()) sweep.peers = "all";
-  if (options.baseline.empty()) options.baseline = usual_baseline(sweep, world);
+  options.prefers_others = true;
   // MPI has no bf16; f32 moves the same bytes.
   const bool has_bf16 = is_measured(sweep, "nccl") || is_measured(sweep, "rccl");
   const std::array<std::pair<std::string_view, std::string>, 3> usual = {

@@ -39,20 +39,20 @@ Exit misuse(const Context& context, const Status& status) {
 
 Status bad(std::string words) { return {Code::invalid_argument, std::move(words)}; }
 
-// The table that was asked for.
-Result<Table> table_of(const Comparison& comparison, const CompareOptions& options) {
-  if (same_name(options.view, "pairs")) return table_of_pairs(comparison);
-  std::size_t baseline = 0;
-  if (!options.baseline.empty()) {
-    const auto found = std::find(comparison.competitors.begin(), comparison.competitors.end(), options.baseline);
-    if (found == comparison.competitors.end()) {
-      std::string known;
-      for (const std::string& name : comparison.competitors) known += (known.empty() ? "" : ", ") + in_quotes(name);
-      return bad(fmt::format("--baseline is {}; there are: {}", in_quotes(options.baseline), known));
-    }
-    baseline = static_cast<std::size_t>(found - comparison.competitors.begin());
+// Whom the others are compared with, by number.
+Result<std::size_t> baseline_of(const std::vector<std::string>& competitors, const CompareOptions& options) {
+  if (options.baseline.empty()) {
+    const auto other = std::find_if(competitors.begin(), competitors.end(), [](const std::string& name) {
+      return !name.starts_with("tutti") && !name.starts_with("null");
+    });
+    const bool has_other = options.prefers_others && other != competitors.end();
+    return has_other ? static_cast<std::size_t>(other - competitors.begin()) : 0;
   }
-  return table_of_best(comparison, baseline);
+  const auto found = std::find(competitors.begin(), competitors.end(), options.baseline);
+  if (found != competitors.end()) return static_cast<std::size_t>(found - competitors.begin());
+  std::string known;
+  for (const std::string& name : competitors) known += (known.empty() ? "" : ", ") + in_quotes(name);
+  return bad(fmt::format("--baseline is {}; there are: {}", in_quotes(options.baseline), known));
 }
 
 Status check_options(const CompareOptions& options) {
@@ -77,20 +77,21 @@ std::string name_of(const Comparison& comparison, const harness::ComparedCase& o
 }
 
 // Shows it, and tells how it came out.
-Exit conclude(const Comparison& comparison, const std::optional<FailOn>& fail_on, const CompareOptions& options,
-              const Context& context) {
-  const Result<Table> table = table_of(comparison, options);
-  if (!table.ok()) return misuse(context, table.status());
-  const Status written = write_output(rendered(*table, options.output), options.output, context);
+Exit conclude(const Comparison& comparison, std::size_t baseline, const std::optional<FailOn>& fail_on,
+              const CompareOptions& options, const Context& context) {
+  const bool shows_best = same_name(options.view, "best");
+  const Table table = shows_best ? table_of_best(comparison, baseline) : table_of_pairs(comparison);
+  const Status written = write_output(rendered(table, options.output), options.output, context);
   if (!written.ok()) return misuse(context, written);
-  if (same_name(options.view, "best") && options.output.format == Format::table)
+  if (shows_best && options.output.format == Format::table)
     for (const harness::ComparedCase& one : comparison.cases)
       if (const std::string notes = notes_of(comparison, one); !notes.empty())
-        context.error << fmt::format("{}: {}\n", name_of(comparison, one), notes);
-  const Account account = account_of(comparison, fail_on);
-  context.error << account.in_words() << "\n";
+        context.error << fmt::format("{}: {}\n", printable(name_of(comparison, one)), notes);
+  const Account account = account_of(comparison, baseline, fail_on);
+  context.error << fmt::format("against {}: {}\n", printable(comparison.competitors[baseline]), account.in_words());
   const bool nothing = account.verdicts.empty();
-  return nothing || account.num_bad > 0 || account.num_hits > 0 ? Exit::found_wrong : Exit::done;
+  const bool fails_gate = fail_on && (account.num_hits > 0 || account.num_unmatched > 0);
+  return nothing || account.num_bad > 0 || fails_gate ? Exit::found_wrong : Exit::done;
 }
 
 // --- live
@@ -109,9 +110,19 @@ Status check_plan(const Plan& plan) {
   return {};
 }
 
-}  // namespace
-
-namespace {
+// What the competitors of a plan are called, before any has a row.
+std::vector<std::string> competitors_of(const Plan& plan) {
+  std::vector<Row> rows;
+  for (const harness::Group& group : plan.groups)
+    for (const harness::Case& each : group.cases) {
+      Row& row = rows.emplace_back();
+      row.peer = group.label;
+      row.settings = group.settings;
+      row.point = each.point;
+    }
+  Result<std::vector<Row>> shown = harness::aligned(rows, plan.alignments);
+  return Comparison::of_peers(shown.ok() ? *shown : rows, true, !plan.sweep.algorithms.empty()).competitors;
+}
 
 // Cases that are aligned by an axis of one peer were not measured together with those of the others.
 bool is_paired(const Plan& plan) {
@@ -126,6 +137,7 @@ bool is_paired(const Plan& plan) {
 }  // namespace
 
 Exit compare_live(const CompareOptions& options, const BenchWorld& world, const Context& context) {
+  if (const Status fits = check_options(options); !fits.ok()) return misuse(context, fits);
   SweepOptions sweep = options.sweep;
   if (sweep.launches.empty()) sweep.launches = "7";
   Result<Plan> plan = make_plan(sweep, world, context.environment);
@@ -135,6 +147,9 @@ Exit compare_live(const CompareOptions& options, const BenchWorld& world, const 
   const Result<std::optional<FailOn>> fail_on = read_fail_on(options.fail_on);
   if (!fail_on.ok()) return misuse(context, fail_on.status());
   if (const Status fits = check_plan(*plan); !fits.ok()) return misuse(context, fits);
+  const std::vector<std::string> competitors = competitors_of(*plan);
+  const Result<std::size_t> baseline = baseline_of(competitors, options);
+  if (!baseline.ok()) return misuse(context, baseline.status());
   context.error << plan->announcement() << ", side by side\n" << std::flush;
   if (options.sweep.dry_run) {
     context.out << list_of(*plan);
@@ -180,11 +195,13 @@ Exit compare_live(const CompareOptions& options, const BenchWorld& world, const 
     context.error << "interrupted before anything was compared\n";
     return static_cast<Exit>(130);
   }
-  Result<std::vector<Row>> shown = harness::aligned(std::move(rows), plan->alignments);
-  if (!shown.ok()) return misuse(context, shown.status());
-  const Exit exit =
-      conclude(Comparison::of_peers(harness::join_launches(*shown), is_paired(*plan), !plan->sweep.algorithms.empty()),
-               *fail_on, options, context);
+  // Of a comparison that was interrupted not all may be there.
+  Result<std::vector<Row>> shown = harness::aligned(rows, plan->alignments);
+  const Comparison comparison = Comparison::of_peers(harness::join_launches(shown.ok() ? *shown : rows),
+                                                     is_paired(*plan), !plan->sweep.algorithms.empty());
+  const auto found = std::find(comparison.competitors.begin(), comparison.competitors.end(), competitors[*baseline]);
+  const std::ptrdiff_t place = found == comparison.competitors.end() ? 0 : found - comparison.competitors.begin();
+  const Exit exit = conclude(comparison, static_cast<std::size_t>(place), *fail_on, options, context);
   if (is_whole) return exit;
   context.error << fmt::format("interrupted: {} of {} rows are there\n", rows.size(), plan->num_cases());
   return static_cast<Exit>(130);
@@ -218,7 +235,7 @@ Exit compare_runs(const Options& options, const Context& context) {
     if (runs[0].*member != runs[1].*member)
       context.error << fmt::format("they differ in {}: {} and {}\n", what, runs[0].*member, runs[1].*member);
   if (runs[0].id == runs[1].id) context.error << "both are the same run\n";
-  return conclude(Comparison::of_runs(rows[0], rows[1], names), *fail_on, options, context);
+  return conclude(Comparison::of_runs(rows[0], rows[1], names), 0, *fail_on, options, context);
 }
 
 }  // namespace

@@ -16,7 +16,8 @@ struct CompareOptions {
   std::string store;
   std::string fail_on;
   std::string view = "pairs";
-  std::string baseline;  // of --view best; empty: the first
+  std::string baseline;         // of --view best; empty: the first
+  bool prefers_others = false;  // the first that is not Tutti instead, where there is one
   bool no_store = false;
 };
 

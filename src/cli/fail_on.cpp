@@ -55,7 +55,7 @@ std::string Account::in_words() const {
   return text.empty() ? "nothing was compared" : text;
 }
 
-Account account_of(const harness::Comparison& comparison, const std::optional<FailOn>& fail_on) {
+Account account_of(const harness::Comparison& comparison, std::size_t baseline, const std::optional<FailOn>& fail_on) {
   Account account;
   for (const harness::ComparedCase& one : comparison.cases) {
     for (const std::optional<harness::Row>& row : one.rows) {
@@ -65,8 +65,9 @@ Account account_of(const harness::Comparison& comparison, const std::optional<Fa
         ++account.num_bad;
       }
     }
-    for (std::size_t each = 1; each < one.rows.size(); ++each) {
-      const std::optional<harness::Ratio> ratio = comparison.compare(one, each, 0);
+    for (std::size_t each = 0; each < one.rows.size(); ++each) {
+      if (each == baseline) continue;
+      const std::optional<harness::Ratio> ratio = comparison.compare(one, each, baseline);
       if (!ratio) continue;
       ++account.verdicts[ratio->verdict];
       if (fail_on && is_hit(*fail_on, *ratio)) ++account.num_hits;

@@ -1,6 +1,7 @@
 // `--fail-on slower:3%`: which verdicts make a comparison fail, and the account of all verdicts. Values; thread-safe.
 #pragma once
 
+#include <cstddef>
 #include <map>
 #include <optional>
 #include <string>
@@ -18,7 +19,7 @@ struct FailOn {
 // None for an empty text.
 [[nodiscard]] Result<std::optional<FailOn>> read_fail_on(const std::string& text);
 
-// All verdicts of a comparison against its first competitor.
+// All verdicts of a comparison against one of its competitors.
 struct Account {
   std::map<harness::Verdict, int> verdicts;
   int num_unmatched = 0;  // cases that some competitor does not have
@@ -28,6 +29,7 @@ struct Account {
   // "3 faster, 1 same".
   [[nodiscard]] std::string in_words() const;
 };
-[[nodiscard]] Account account_of(const harness::Comparison& comparison, const std::optional<FailOn>& fail_on);
+[[nodiscard]] Account account_of(const harness::Comparison& comparison, std::size_t baseline,
+                                 const std::optional<FailOn>& fail_on);
 
 }  // namespace tutti::cli

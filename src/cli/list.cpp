@@ -11,6 +11,7 @@
 #include "bench/views.hpp"
 #include "cli/bench_commands.hpp"
 #include "cli/bench_store.hpp"
+#include "cli/communicators.hpp"
 #include "cli/row_output.hpp"
 
 namespace tutti::cli {
@@ -45,6 +46,9 @@ Table list_benches(const BenchWorld& world) {
     }
     table.add_row({declaration.name, ranks, axes.empty() ? Cell() : Cell(axes)});
   }
+  if (world.algorithms_of)
+    table.add_row(
+        {std::string(kCommunicators), "2", "those of all_reduce; every algorithm of every peer side by side"});
   return table;
 }
 

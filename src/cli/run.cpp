@@ -151,7 +151,15 @@ void take_bench(Options& options, const Context& context) {
 
 Exit run(Options options, const BenchWorld& world, const Context& context) {
   take_bench(options, context);
-  if (same_name(options.sweep.bench, kCommunicators))
+  // Programs with benches of their own have no peers to set side by side, and may have one of that name.
+  const bool is_communicators = world.algorithms_of && same_name(options.sweep.bench, kCommunicators);
+  if (is_communicators && (options.resume || options.output.as_nccl_tests))
+    return misuse(context, {Code::invalid_argument, fmt::format("communicators has no {}",
+                                                                options.resume ? "--resume" : "layout of nccl-tests")});
+  if (!is_communicators && (options.sweep.quick || !options.baseline.empty()))
+    return misuse(context, {Code::invalid_argument, fmt::format("{} is for the bench communicators",
+                                                                options.sweep.quick ? "--quick" : "--baseline")});
+  if (is_communicators)
     return run_communicators({.sweep = options.sweep,
                               .output = options.output,
                               .store = options.store,
@@ -187,11 +195,10 @@ Exit run(Options options, const BenchWorld& world, const Context& context) {
     const Status completed = kept->store->complete(kept->run);
     if (!completed.ok()) context.error << fmt::format("{} run: {}\n", context.program, completed.to_string());
   }
-  const Result<std::vector<Row>> shown =
-      harness::aligned(kept->rows, kept->rows.empty() ? std::vector<harness::Alignment>() : plan->alignments);
-  const Status written = shown.ok()
-                             ? write_output(rendered_rows(*shown, options.output, context), options.output, context)
-                             : shown.status();
+  // Of a sweep that was interrupted not all that is aligned may be there.
+  const Result<std::vector<Row>> shown = harness::aligned(kept->rows, plan->alignments);
+  const Status written =
+      write_output(rendered_rows(shown.ok() ? *shown : kept->rows, options.output, context), options.output, context);
   if (kept->store) context.error << fmt::format("run {} in {}\n", kept->run, kept->path);
   if (!written.ok()) return misuse(context, written);
   if (!ended.ok()) return misuse(context, ended);

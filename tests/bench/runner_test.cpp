@@ -205,10 +205,15 @@ TEST_F(BenchRunner, RunsThatHaveNothingInCommonAreNotFoundEqual) {
 }
 
 TEST_F(BenchRunner, RefusesBeforeAnythingIsStarted) {
-  const std::array<std::pair<const char*, const char*>, 12> mistakes = {{
+  const std::array<std::pair<const char*, const char*>, 17> mistakes = {{
       {"compare --bench work --launches 3 --env A=1,2", "too few for an interval over launches"},
       {"compare --bench work", "there is only one to compare"},
       {"compare --bench work --env A=1,2 --view worst", "it takes pairs or best"},
+      {"compare --bench work --env A=1,2 --view best --baseline A", "there are: 'itself A=1', 'itself A=2'"},
+      {"run --bench work --quick", "--quick is for the bench communicators"},
+      {"run --bench work -a nanos=1000,1000", "-a nanos has a value twice"},
+      {"run --bench work --env A=1,1", "A has a value twice"},
+      {"run --bench work --skip itself:nanos=1000", "it is for all peers"},
       {"run --bench nosuch", "there are: work, nothing, environment, misbehaviour"},
       {"run --bench work -a colour=1", "which is no axis of work; there are: num_ranks, nanos, mode"},
       {"run --bench work -a nanos=8:4", "-a nanos"},
