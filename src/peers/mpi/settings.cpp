@@ -214,7 +214,7 @@ harness::Evidence MpiSettings::effect(const std::string& name, std::string how) 
       if (const std::string why = why_not_tuned(); !why.empty())
         return unverifiable(fmt::format("{}, but {}", how, why));
     // Of those that a bench has, the benches look after it.
-    if (wants_rules && !collective_of(fmt::format("OMPI_MCA_{}", name)))
+    if (wants_rules && collectives_of(fmt::format("OMPI_MCA_{}", name)).empty())
       return unverifiable(fmt::format("{}, and no bench calls what it is for", how));
     if (name != kRulesFile) return confirmed(std::move(how));
     const Status file = check_rules_file(held(name)->value);
@@ -227,7 +227,7 @@ harness::Evidence MpiSettings::effect(const std::string& name, std::string how) 
   if (is_algorithm && device && device->value != "1")
     return unverifiable(
         fmt::format("{}, but MPICH's device may go its own way where {} is not none", how, kDeviceCollectives));
-  if (name.ends_with("_ALGORITHM") && !collective_of(name))
+  if (name.ends_with("_ALGORITHM") && collectives_of(name).empty())
     return unverifiable(fmt::format("{}, and no bench calls what it is for", how));
   return confirmed(std::move(how));
 }
