@@ -153,6 +153,14 @@ TEST_F(OpenMpi, AnAlgorithmIsConfirmed) {
   EXPECT_EQ(row["note"].dump().find("verifiable"), std::string::npos) << row;
 }
 
+TEST_F(OpenMpi, WhatIsUnsetIsConfirmedWhereItsDefaultIsKnown) {
+  const Json row = this->row(
+      "all_reduce", "--env OMPI_MCA_coll_tuned_allreduce_algorithm=unset --env OMPI_MCA_coll_tuned_priority=unset");
+  EXPECT_EQ(row["check"], "ok") << row;
+  EXPECT_EQ(row["note"].dump().find("allreduce_algorithm unverifiable"), std::string::npos) << row;
+  EXPECT_NE(row["note"].dump().find("OMPI_MCA_coll_tuned_priority unverifiable"), std::string::npos) << row;
+}
+
 TEST_F(OpenMpi, AnAlgorithmOfAnotherCollectiveIsNot) {
   const Json row = this->row("broadcast", "--env OMPI_MCA_coll_tuned_allreduce_algorithm=4");
   EXPECT_EQ(row["check"], "ok") << row;
