@@ -137,6 +137,7 @@ std::vector<Row> CommandRunner::run_case(Row frame, const Group& group, std::siz
   frame.sync = Sync::wall;
   frame.samples = {ended.nanos};
   frame.rounds = {1};
+  fail_if_ignored(frame);
   return {std::move(frame)};
 }
 

@@ -179,6 +179,9 @@ Status Processes::start(const LaunchRequest& request) {
     return Status::from_errno("cannot keep what processes write", errno);
   const UniqueFd nothing(::open("/dev/null", O_RDONLY | O_CLOEXEC));
   const bool is_by_rank = request.launcher == Launcher::local && !request.is_program;
+  // A program may have an mpirun of its own.
+  may_have_sessions_ = request.launcher == Launcher::openmpi || request.is_program;
+  if (request.is_program) guard_.start(entry_, request.launcher != Launcher::local);
   const int direct = is_by_rank ? request.num_ranks : 1;
   const Result<std::uint16_t> port = is_by_rank ? free_port() : Result<std::uint16_t>(std::uint16_t{0});
   if (!port.ok()) return port.status();
@@ -248,43 +251,60 @@ std::string Processes::output() const { return text_of(output_); }
 std::string Processes::errors() const { return text_of(errors_); }
 std::uint64_t Processes::num_written() const { return size_of(output_) + size_of(errors_); }
 
-void Processes::end() {
-  if (children_.empty()) return;
-  Leftovers leftovers;
-  const auto begin = Clock::now();
-  bool is_asked = false;
-  bool had_ranks = false;
-  while (true) {
-    for (const FoundProcess& process : processes_with(entry_)) {
-      if (!process.is_rank) continue;
-      leftovers.note(process);
-      ::kill(process.pid, SIGKILL);
-      had_ranks = true;
-    }
-    const auto spent = Clock::now() - begin;
-    if (have_ended() || spent > kUntilKilled) break;
-    if (!is_asked && (spent > kUntilAsked || !had_ranks)) {
-      for (const Child& child : children_)
-        if (!child.status) ::kill(child.pid, SIGTERM);
-      is_asked = true;
-    }
-    std::this_thread::sleep_for(kLook);
-  }
-  // What they have started may start more until it is killed itself.
-  for (int turn = 0; turn < 3; ++turn) {
-    for (const Child& child : children_)
-      if (!child.status) ::kill(-child.pid, SIGKILL);
-    const std::vector<FoundProcess> left = processes_with(entry_);
-    for (const FoundProcess& process : left) ::kill(process.pid, SIGKILL);
-    if (left.empty()) break;
-    std::this_thread::sleep_for(milliseconds(2));
-  }
+void Processes::signal_children(int signal, bool whole_groups) const {
+  for (const Child& child : children_)
+    if (!child.status) ::kill(whole_groups ? -child.pid : child.pid, signal);
+}
+
+void Processes::wait_for_children() {
   for (Child& child : children_)
     while (!child.status) {
       int status = 0;
       if (::waitpid(child.pid, &status, 0) >= 0 || errno != EINTR) child.status = status;
     }
   children_.clear();
+}
+
+void Processes::end_all(std::vector<Processes*> groups) {
+  std::erase_if(groups, [](const Processes* group) { return group->children_.empty(); });
+  if (groups.empty()) return;
+  std::vector<std::string> entries;
+  for (const Processes* group : groups) entries.push_back(group->entry_);
+  Leftovers leftovers;
+  const auto begin = Clock::now();
+  std::vector<bool> had_ranks(groups.size());
+  std::vector<bool> is_asked(groups.size());
+  while (true) {
+    for (FoundProcess& process : processes_with(entries)) {
+      if (!process.is_rank) continue;
+      if (!groups[process.entry]->may_have_sessions_) process.session.clear();
+      leftovers.note(process);
+      ::kill(process.pid, SIGKILL);
+      had_ranks[process.entry] = true;
+    }
+    const auto spent = Clock::now() - begin;
+    const auto have_ended =
+        std::count_if(groups.begin(), groups.end(), [](Processes* each) { return each->have_ended(); });
+    if (have_ended == std::ssize(groups) || spent > kUntilKilled) break;
+    for (std::size_t group = 0; group < groups.size(); ++group) {
+      if (is_asked[group] || (spent <= kUntilAsked && had_ranks[group])) continue;
+      groups[group]->signal_children(SIGTERM, false);
+      is_asked[group] = true;
+    }
+    std::this_thread::sleep_for(kLook);
+  }
+  // What they have started may start more until it is killed itself.
+  for (int turn = 0; turn < 3; ++turn) {
+    for (const Processes* group : groups) group->signal_children(SIGKILL, true);
+    const std::vector<FoundProcess> left = processes_with(entries);
+    for (const FoundProcess& process : left) ::kill(process.pid, SIGKILL);
+    if (left.empty()) break;
+    std::this_thread::sleep_for(milliseconds(2));
+  }
+  for (Processes* group : groups) {
+    group->wait_for_children();
+    group->guard_.end();
+  }
   leftovers.remove();
 }
 

@@ -15,6 +15,7 @@
 
 #include "base/status.hpp"
 #include "base/unique_fd.hpp"
+#include "bench/guard.hpp"
 
 namespace tutti::harness {
 
@@ -61,7 +62,9 @@ class Processes {
 
   // Ends all of them within a second: kills the ranks, so that an mpirun notices and clears up, asks it to end where it
   // does not, and kills what is left. Shared memory and temporary folders of theirs are gone afterwards.
-  void end();
+  void end() { end_all({this}); }
+  // Several at once within the same second: the ranks of all are killed before any is waited for.
+  static void end_all(std::vector<Processes*> groups);
 
  private:
   struct Child {
@@ -70,8 +73,12 @@ class Processes {
     std::optional<int> status = std::nullopt;  // from waitpid
   };
   void reap();
+  void signal_children(int signal, bool whole_groups) const;
+  void wait_for_children();
 
-  std::string entry_;  // of their environment, by which they are found
+  std::string entry_;               // of their environment, by which they are found
+  bool may_have_sessions_ = false;  // folders of an mpirun that is theirs
+  Guard guard_;                     // of a program
   std::vector<Child> children_;
   UniqueFd output_;
   UniqueFd errors_;  // of a program; workers write both to one place

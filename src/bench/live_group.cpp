@@ -50,16 +50,31 @@ LiveGroup::LiveGroup(GroupRequest request)
       cores_(allowed_whole_cores()),
       shares_cores_(static_cast<std::size_t>(request_.group.num_ranks) > cores_.size()) {}
 
-LiveGroup::~LiveGroup() {
-  if (!alive_) return;
+LiveGroup::~LiveGroup() { end_all({this}); }
+
+void LiveGroup::end_all(const std::vector<LiveGroup*>& groups) {
   // Leaving in good order may take longer than who interrupts is ready to wait.
-  if (!request_.is_interrupted()) {
-    for (Rank& rank : ranks_) static_cast<void>(rank.connection->send({{"order", "leave"}}));
+  const auto is_interrupted = [&] {
+    return std::any_of(groups.begin(), groups.end(), [](LiveGroup* group) { return group->request_.is_interrupted(); });
+  };
+  const auto have_left = [&] {
+    return std::all_of(groups.begin(), groups.end(),
+                       [](LiveGroup* group) { return !group->alive_ || group->processes_.have_ended(); });
+  };
+  if (!is_interrupted()) {
+    for (LiveGroup* group : groups)
+      if (group->alive_)
+        for (Rank& rank : group->ranks_) static_cast<void>(rank.connection->send({{"order", "leave"}}));
     const auto deadline = Clock::now() + std::chrono::seconds(2);
-    while (!processes_.have_ended() && Clock::now() < deadline && !request_.is_interrupted())
+    while (!have_left() && Clock::now() < deadline && !is_interrupted())
       std::this_thread::sleep_for(std::chrono::milliseconds(1));
   }
-  processes_.end();
+  std::vector<Processes*> processes;
+  for (LiveGroup* group : groups) {
+    group->alive_ = false;
+    processes.push_back(&group->processes_);
+  }
+  Processes::end_all(std::move(processes));
 }
 
 Result<std::unique_ptr<LiveGroup>> LiveGroup::start(GroupRequest request) {
@@ -299,7 +314,8 @@ Status LiveGroup::fail(const Status& why) {
   if (how && text.find(*how) == std::string::npos) text += fmt::format("; {}", *how);
   // Not what an mpirun says of having been ended.
   const std::string words = processes_.last_words();
-  processes_.end();
+  // One after another they would take longer than who interrupts is ready to wait.
+  if (!request_.is_interrupted()) processes_.end();
   if (!words.empty()) text += fmt::format("; it wrote: {}", words);
   return {why.code(), text, why.rank()};
 }

@@ -42,6 +42,8 @@ class LiveGroup {
   LiveGroup(const LiveGroup&) = delete;
   LiveGroup& operator=(const LiveGroup&) = delete;
   ~LiveGroup();
+  // Ends several at once: all may leave in good order, under one time limit, but for an interrupt.
+  static void end_all(const std::vector<LiveGroup*>& groups);
 
   // Gives all ranks the order and waits for the answer of each, by rank. Where a rank answers with "failed", dies, is
   // late, or says what it should not, that is an error; in all cases but the first the group is no longer of use, and
@@ -88,7 +90,7 @@ class LiveGroup {
   Status await_answers(const Patience& patience, std::string_view due);
   [[nodiscard]] Status failure_of(std::size_t rank) const;
   Status take_answer(std::size_t rank, std::string_view due);
-  // The error with what is known of the processes; the group is ended.
+  // The error with what is known of the processes; the group is ended, which an interrupt leaves to end_all.
   Status fail(const Status& why);
 
   GroupRequest request_;

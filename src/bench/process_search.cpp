@@ -58,7 +58,7 @@ void add_once(std::vector<std::string>& all, std::string_view each) {
 
 }  // namespace
 
-std::vector<FoundProcess> processes_with(const std::string& entry) {
+std::vector<FoundProcess> processes_with(const std::vector<std::string>& entries) {
   std::vector<FoundProcess> found;
   DIR* folder = ::opendir("/proc");
   if (folder == nullptr) return found;
@@ -68,11 +68,12 @@ std::vector<FoundProcess> processes_with(const std::string& entry) {
     const auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), pid);
     if (error != std::errc() || end != name.data() + name.size() || pid == ::getpid()) continue;
     const std::string block = text_of(fmt::format("/proc/{}/environ", pid));
-    if (block.find(entry) == std::string::npos) continue;
-    const std::vector<std::string_view> entries = parts_of(block, '\0');
-    if (std::find(entries.begin(), entries.end(), entry) == entries.end()) continue;
-    FoundProcess& process = found.emplace_back(FoundProcess{pid, has_rank(entries), ""});
-    for (const std::string_view variable : entries)
+    const std::vector<std::string_view> variables = parts_of(block, '\0');
+    const auto entry = std::find_first_of(entries.begin(), entries.end(), variables.begin(), variables.end());
+    if (entry == entries.end()) continue;
+    const auto number = static_cast<std::size_t>(entry - entries.begin());
+    FoundProcess& process = found.emplace_back(FoundProcess{pid, number, has_rank(variables), ""});
+    for (const std::string_view variable : variables)
       if (variable.starts_with(kSessionVariable)) process.session = variable.substr(kSessionVariable.size());
   }
   ::closedir(folder);

@@ -2,6 +2,7 @@
 // leave behind. Linux' /proc; one thread.
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <vector>
 
@@ -11,12 +12,13 @@ namespace tutti::harness {
 
 struct FoundProcess {
   pid_t pid = 0;
-  bool is_rank = false;  // as against a launcher
-  std::string session;   // a folder of the launcher's that the rank was told of; empty where there is none
+  std::size_t entry = 0;  // which of those that were looked for it has
+  bool is_rank = false;   // as against a launcher
+  std::string session;    // a folder of the launcher's that the rank was told of; empty where there is none
 };
 
-// Those of this user, but for the calling one, whose environment has the entry NAME=VALUE.
-[[nodiscard]] std::vector<FoundProcess> processes_with(const std::string& entry);
+// Those of this user, but for the calling one, whose environment has one of the entries NAME=VALUE.
+[[nodiscard]] std::vector<FoundProcess> processes_with(const std::vector<std::string>& entries);
 
 // Shared memory and temporary folders of an MPI whose processes are killed: its launcher clears them up where it is
 // left the time, and that is not certain.

@@ -113,6 +113,13 @@ void Runner::make_ready(Competitor& competitor) {
   if (started.ok()) competitor.live = std::move(*started);
 }
 
+void Runner::end_all(const std::vector<Competitor>& competitors) {
+  std::vector<LiveGroup*> live;
+  for (const Competitor& competitor : competitors)
+    if (competitor.live != nullptr) live.push_back(competitor.live.get());
+  LiveGroup::end_all(live);
+}
+
 Status Runner::compare(const std::string& bench, const std::vector<Group>& groups, const OnRow& on_row) {
   block_size_ = largest_block(inherited_, groups);
   std::map<int, std::vector<const Group*>> by_ranks;
@@ -128,10 +135,15 @@ Status Runner::compare(const std::string& bench, const std::vector<Group>& group
           if (std::find(points.begin(), points.end(), point) == points.end()) points.push_back(std::move(point));
         }
       }
+      Status compared;
       for (const Point& point : points) {
-        if (is_interrupted()) return {};
-        TUTTI_TRY(compare_case(bench, competitors, point, launch, on_row));
+        if (is_interrupted()) break;
+        compared = compare_case(bench, competitors, point, launch, on_row);
+        if (!compared.ok()) break;
       }
+      end_all(competitors);
+      TUTTI_TRY(compared);
+      if (is_interrupted()) return {};
     }
   return {};
 }

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "bench/environment_axis.hpp"
 #include "peers/collectives.hpp"
 #include "peers/probe.hpp"
 #include "peers/registry.hpp"
@@ -19,7 +20,8 @@ Result<std::string> look_for(const std::string& name, const Result<std::string>&
   if (!worker.ok()) return worker.status();
   TUTTI_TRY(harness::find_launcher((*row)->launcher));
   if (!(*row)->is_probed) return fmt::format("started by {}", name_of((*row)->launcher));
-  Result<std::string> found = peers::probe(*worker, environment.block());
+  // What another launch has told this process is not the probe's.
+  Result<std::string> found = peers::probe(*worker, harness::environment_block(environment.block(), {}, 0));
   if (found.ok()) return found;
   return Status(Code::unsupported, fmt::format("peer {} cannot run here: {}", name, found.status().message()));
 }

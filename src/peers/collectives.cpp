@@ -1,5 +1,6 @@
 #include "peers/collectives.hpp"
 
+#include <algorithm>
 #include <array>
 #include <memory>
 #include <optional>
@@ -116,9 +117,12 @@ void tell_sizes(State& state, const Request& request, int num_ranks) {
 
 // What a variable of another collective holds says nothing of this one.
 harness::Evidence evidence_of(const Peer& peer, const harness::Setting& setting, Collective collective) {
-  const std::optional<Collective> concerned = collective_of(setting.name);
-  if (!concerned || *concerned == collective) return peer.evidence(setting);
-  return unverifiable(fmt::format("it concerns {}, not {}", name_of(*concerned), name_of(collective)));
+  const std::vector<Collective> concerned = collectives_of(setting.name);
+  if (concerned.empty() || std::find(concerned.begin(), concerned.end(), collective) != concerned.end())
+    return peer.evidence(setting);
+  std::string names;
+  for (const Collective each : concerned) names += fmt::format("{}{}", names.empty() ? "" : ", ", name_of(each));
+  return unverifiable(fmt::format("it concerns {}, not {}", names, name_of(collective)));
 }
 
 void measure(Peer& peer, Collective collective, State& state, Context& context) {

@@ -250,11 +250,15 @@ Result<const PeerRow*> find_peer(std::string_view name) {
                 fmt::format("there is no peer {}; the nearest is {}", in_quotes(name), nearest_name(name, names)));
 }
 
-std::optional<Collective> collective_of(std::string_view variable) {
+std::vector<Collective> collectives_of(std::string_view variable) {
+  std::vector<Collective> found;
   for (const PeerRow& peer : kPeers)
-    for (const Variable& each : peer.variables)
-      if (variable == each.name || variable.starts_with(fmt::format("{}_", each.name))) return each.collective;
-  return std::nullopt;
+    for (const Variable& each : peer.variables) {
+      const bool is_named = variable == each.name || variable.starts_with(fmt::format("{}_", each.name));
+      if (is_named && std::find(found.begin(), found.end(), each.collective) == found.end())
+        found.push_back(each.collective);
+    }
+  return found;
 }
 
 std::vector<harness::ForcedAlgorithm> algorithms_of(const PeerRow& peer, Collective collective) {

@@ -2,7 +2,6 @@
 // but for looking for programs; thread-safe.
 #pragma once
 
-#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -50,9 +49,9 @@ struct PeerRow {
 // Hyphen and underscore and either case alike; an error names the nearest.
 [[nodiscard]] Result<const PeerRow*> find_peer(std::string_view name);
 
-// The collective that a variable is for, of whichever peer; also one that goes on behind the name of another
+// The collectives that a variable is for, of whichever peer; also one that goes on behind the name of another
 // (..._algorithm_segmentsize). None where it is for all of them, or unknown.
-[[nodiscard]] std::optional<Collective> collective_of(std::string_view variable);
+[[nodiscard]] std::vector<Collective> collectives_of(std::string_view variable);
 
 // What a peer can be forced to for a collective: by the peer's conditions, the variable, and what it takes besides.
 [[nodiscard]] std::vector<harness::ForcedAlgorithm> algorithms_of(const PeerRow& peer, Collective collective);

@@ -1,14 +1,18 @@
 // `tutti run -- COMMAND` and `tutti import`, as a user calls them, with shell scripts in the places of programs.
+#include <chrono>
+#include <csignal>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <string>
+#include <thread>
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 #include <sys/stat.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 #include "../base/temporary_folder.hpp"
 
@@ -134,6 +138,40 @@ TEST_F(RunProgram, PastItsLimitItIsKilledWithAllThatItStarted) {
   std::ifstream status(fmt::format("/proc/{}/stat", child));
   const std::string text((std::istreambuf_iterator<char>(status)), {});
   EXPECT_TRUE(text.empty() || text.find(") Z ") != std::string::npos) << text;
+}
+
+TEST_F(RunProgram, NothingOutlivesARunnerThatIsKilled) {
+  const pid_t runner = ::fork();
+  if (runner == 0) {
+    // Its group is killed as a whole.
+    ::setpgid(0, 0);
+    ::execl(
+        "/bin/sh", "sh", "-c",
+        fmt::format("cd '{}' && exec '{}' run --no-store -- sh -c 'trap \"\" TERM; sleep 1000 & echo $! >child; wait' "
+                    ">out 2>error </dev/null",
+                    folder_.path(), TUTTI_PROGRAM)
+            .c_str(),
+        nullptr);
+    ::_exit(127);
+  }
+  const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(10);
+  const auto wait_for = [&](const auto& is_so) {
+    while (!is_so() && std::chrono::steady_clock::now() < deadline)
+      std::this_thread::sleep_for(std::chrono::milliseconds(2));
+  };
+  wait_for([&] { return exists("child") && folder_.read("child").ends_with('\n'); });
+  const int child = std::atoi(folder_.read("child").c_str());
+  ::setpgid(runner, runner);
+  ::kill(-runner, SIGKILL);
+  ::waitpid(runner, nullptr, 0);
+  ASSERT_GT(child, 0);
+  const auto is_gone = [&] {
+    std::ifstream status(fmt::format("/proc/{}/stat", child));
+    const std::string text((std::istreambuf_iterator<char>(status)), {});
+    return text.empty() || text.find(") Z ") != std::string::npos;
+  };
+  wait_for(is_gone);
+  EXPECT_TRUE(is_gone());
 }
 
 TEST_F(RunProgram, AxesStandInTheCommand) {

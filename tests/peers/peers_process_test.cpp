@@ -161,11 +161,35 @@ class OpenMpi : public ::testing::Test {
   Sandbox sandbox_{TUTTI_PROGRAM};
 };
 
+TEST_F(OpenMpi, ManyGroupsStopWithinASecondOfAnInterrupt) {
+  constexpr std::size_t kNumGroups = 10;
+  const pid_t runner = sandbox_.begin(
+      "compare --bench broadcast --peer openmpi -a algorithm=default,all -a bytes=8:64K:+8 --launches 1 --no-store");
+  const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(30);
+  while (sandbox_.processes().size() < 1 + 3 * kNumGroups && std::chrono::steady_clock::now() < deadline)
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  EXPECT_EQ(sandbox_.processes().size(), 1 + 3 * kNumGroups) << "a runner, mpiruns and two ranks of each";
+  const auto begin = std::chrono::steady_clock::now();
+  ::kill(runner, SIGINT);
+  const auto outcome = sandbox_.end(runner);
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(1));
+  EXPECT_EQ(outcome.exit, 130) << outcome.error;
+  EXPECT_EQ(sandbox_.left(), "");
+}
+
 TEST_F(OpenMpi, AnAlgorithmIsConfirmed) {
   const Json row = this->row("all_reduce", "--env OMPI_MCA_coll_tuned_allreduce_algorithm=4");
   EXPECT_EQ(row["check"], "ok") << row;
   EXPECT_EQ(row["ran"], "coll/tuned allreduce 4 (ring)") << row;
   EXPECT_EQ(row["note"].dump().find("verifiable"), std::string::npos) << row;
+}
+
+TEST_F(OpenMpi, WhatIsUnsetIsConfirmedWhereItsDefaultIsKnown) {
+  const Json row = this->row(
+      "all_reduce", "--env OMPI_MCA_coll_tuned_allreduce_algorithm=unset --env OMPI_MCA_coll_tuned_priority=unset");
+  EXPECT_EQ(row["check"], "ok") << row;
+  EXPECT_EQ(row["note"].dump().find("allreduce_algorithm unverifiable"), std::string::npos) << row;
+  EXPECT_NE(row["note"].dump().find("OMPI_MCA_coll_tuned_priority unverifiable"), std::string::npos) << row;
 }
 
 TEST_F(OpenMpi, AnAlgorithmOfAnotherCollectiveIsNot) {

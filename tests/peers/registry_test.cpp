@@ -4,6 +4,7 @@
 #include <fstream>
 #include <set>
 #include <string>
+#include <vector>
 
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -57,6 +58,14 @@ TEST(Registry, NcclWantsAProtocolToo) {
                                                        .settings = {{"NCCL_ALGO", "Ring"}, {"NCCL_PROTO", "LL128"}}}));
     EXPECT_TRUE(algorithms_of(**find_peer(peer), Collective::all_to_all).empty());
   }
+}
+
+TEST(Registry, AVariableMayBeForSeveralCollectives) {
+  EXPECT_EQ(collectives_of("NCCL_ALGO"),
+            (std::vector{Collective::all_reduce, Collective::all_gather, Collective::reduce_scatter,
+                         Collective::broadcast, Collective::reduce}));
+  EXPECT_EQ(collectives_of("OMPI_MCA_coll_tuned_bcast_algorithm_segmentsize"), std::vector{Collective::broadcast});
+  EXPECT_TRUE(collectives_of("NCCL_PROTO").empty());
 }
 
 TEST(Registry, TuttisAlgorithmsAreThoseOfItsVariable) {

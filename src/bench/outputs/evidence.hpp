@@ -11,8 +11,11 @@
 
 namespace tutti::harness {
 
-// For each setting: confirmed where the text has NCCL's or RCCL's own word that it found the value in its environment
-// (with NCCL_DEBUG=INFO), else unverifiable.
+// For each setting: what NCCL or RCCL says of it in the text (with NCCL_DEBUG=INFO): confirmed where it found the value
+// in its environment, ignored where it has another or takes the value for invalid; else unverifiable.
 [[nodiscard]] std::map<std::string, Evidence> evidence_in(std::string_view text, const std::vector<Setting>& settings);
+
+// A row that was measured without a variable being obeyed is an error, as it is of peers.
+void fail_if_ignored(Row& row);
 
 }  // namespace tutti::harness

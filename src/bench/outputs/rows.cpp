@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "base/text.hpp"
+#include "bench/outputs/evidence.hpp"
 
 namespace tutti::harness {
 
@@ -133,6 +134,7 @@ std::vector<Row> rows_of(const Output& output, const Row& frame, const std::stri
   std::map<std::string, std::int64_t> times_seen;
   const auto add_row = [&](Row row) {
     row.sync = Sync::program;
+    fail_if_ignored(row);
     if (const std::int64_t nth = ++times_seen[key_of(row)]; nth > 1) row.point.values.emplace_back(kNth, nth);
     rows.push_back(std::move(row));
   };

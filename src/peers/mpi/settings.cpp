@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <cstdlib>
 #include <vector>
 
 #include <fmt/format.h>
@@ -176,7 +177,7 @@ harness::Evidence MpiSettings::compared(const harness::Setting& setting, const s
     return ignored(fmt::format("{} knows no {} here", kName, name));
   }
   const std::string how = fmt::format("{} is {} (MPI_T)", name, shown(*found));
-  if (!setting.value) return confirmed(how);
+  if (!setting.value) return without(name, *found, how);
   if (means(*found, *setting.value)) return effect(name, how);
   // Words of MPICH are numbers to MPI_T, which has no names for them; but MPI_Init refuses words it does not know.
   const bool is_word = !parse_integer(*setting.value).ok();
@@ -184,6 +185,22 @@ harness::Evidence MpiSettings::compared(const harness::Setting& setting, const s
       !is_false(*setting.value))
     return effect(name, fmt::format("{}; MPI_Init refuses words it does not know", how));
   return ignored(fmt::format("{}, where {} was ordered", how, in_quotes(*setting.value)));
+}
+
+// MPI_T does not tell a default from a value that came from elsewhere.
+harness::Evidence MpiSettings::without(const std::string& name, const Held& held, std::string how) {
+  if (kIsOpenMpi) {
+    // The word of coll/tuned's algorithms for none.
+    if (held.word == "ignore") return confirmed(std::move(how));
+    return unverifiable(fmt::format("{}, which a file such as openmpi-mca-params.conf may have set", how));
+  }
+  // MPICH reads nothing but its environment, where each variable has two other names.
+  for (const std::string_view prefix : {"MPIR_PARAM_", "MPICH_"}) {
+    const std::string other = fmt::format("{}{}", prefix, name.substr(std::string_view("MPIR_CVAR_").size()));
+    if (std::getenv(other.c_str()) != nullptr)
+      return unverifiable(fmt::format("{}, which {} may have set", how, other));
+  }
+  return confirmed(std::move(how));
 }
 
 std::string MpiSettings::why_not_tuned() const {
@@ -214,7 +231,7 @@ harness::Evidence MpiSettings::effect(const std::string& name, std::string how) 
       if (const std::string why = why_not_tuned(); !why.empty())
         return unverifiable(fmt::format("{}, but {}", how, why));
     // Of those that a bench has, the benches look after it.
-    if (wants_rules && !collective_of(fmt::format("OMPI_MCA_{}", name)))
+    if (wants_rules && collectives_of(fmt::format("OMPI_MCA_{}", name)).empty())
       return unverifiable(fmt::format("{}, and no bench calls what it is for", how));
     if (name != kRulesFile) return confirmed(std::move(how));
     const Status file = check_rules_file(held(name)->value);
@@ -227,7 +244,7 @@ harness::Evidence MpiSettings::effect(const std::string& name, std::string how) 
   if (is_algorithm && device && device->value != "1")
     return unverifiable(
         fmt::format("{}, but MPICH's device may go its own way where {} is not none", how, kDeviceCollectives));
-  if (name.ends_with("_ALGORITHM") && !collective_of(name))
+  if (name.ends_with("_ALGORITHM") && collectives_of(name).empty())
     return unverifiable(fmt::format("{}, and no bench calls what it is for", how));
   return confirmed(std::move(how));
 }

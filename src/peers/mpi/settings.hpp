@@ -32,6 +32,8 @@ class MpiSettings {
 
  private:
   [[nodiscard]] harness::Evidence compared(const harness::Setting& setting, const std::string& name) const;
+  // Of a variable that was to be unset: whether what it holds is the MPI's own choice.
+  [[nodiscard]] static harness::Evidence without(const std::string& name, const Held& held, std::string how);
   // Of a variable that holds what was ordered: whether another one keeps it from having an effect.
   [[nodiscard]] harness::Evidence effect(const std::string& name, std::string how) const;
   // Open MPI: why collectives of a communicator are, or may be, another component's than coll/tuned. Empty where all

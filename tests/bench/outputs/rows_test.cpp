@@ -107,11 +107,24 @@ TEST(OutputRows, WhatIsWrongAndWhatIsMissing) {
 }
 
 TEST(OutputRows, TheLogOfNcclIsEvidence) {
-  const auto evidence = evidence_in("a NCCL INFO NCCL_A set by environment to 32.\nNCCL_B set by environment to 321\n",
-                                    {{"NCCL_A", "32"}, {"NCCL_B", "32"}, {"NCCL_C", std::nullopt}});
+  const auto evidence = evidence_in(
+      "a NCCL INFO NCCL_A set by environment to 32.\nNCCL_B set by environment to 321\n"
+      "a NCCL INFO OF_NCCL_C set by environment to 1.\na NCCL INFO Invalid value x for NCCL_D, using default 4.\n"
+      "a NCCL INFO NCCL_E set by environment to 5.\n",
+      {{"NCCL_A", "32"}, {"NCCL_B", "32"}, {"NCCL_C", "1"}, {"NCCL_D", "x"}, {"NCCL_E", std::nullopt}});
   EXPECT_EQ(evidence.at("NCCL_A").obeyed, State::Obeyed::confirmed);
-  EXPECT_EQ(evidence.at("NCCL_B").obeyed, State::Obeyed::unverifiable);
+  EXPECT_EQ(evidence.at("NCCL_B").obeyed, State::Obeyed::ignored);
   EXPECT_EQ(evidence.at("NCCL_C").obeyed, State::Obeyed::unverifiable);
+  EXPECT_EQ(evidence.at("NCCL_D").obeyed, State::Obeyed::ignored);
+  EXPECT_EQ(evidence.at("NCCL_E").obeyed, State::Obeyed::ignored);
+}
+
+TEST(OutputRows, WhatWasMeasuredWithoutTheVariableIsAnError) {
+  Row frame = frame_of("copy");
+  frame.evidence = {{"A", {State::Obeyed::confirmed, ""}}, {"B", {State::Obeyed::ignored, "it is 3"}}};
+  const Row row = rows_of(output_of({Reading{.nanos = 1}}), frame, "")[0];
+  EXPECT_EQ(row.outcome, Outcome::error);
+  EXPECT_EQ(row.note, "B was ignored: it is 3");
 }
 
 Row collective_row(std::int64_t bytes, int in_place, double nanos) {
