@@ -115,7 +115,7 @@ std::string_view cvar_part(Collective collective) {
 
 MpiSettings::MpiSettings() {
   int provided = 0;
-  works_ = MPI_T_init_thread(MPI_THREAD_FUNNELED, &provided) == MPI_SUCCESS;
+  works_ = MPI_T_init_thread(MPI_THREAD_SINGLE, &provided) == MPI_SUCCESS;
 }
 
 MpiSettings::~MpiSettings() {
