@@ -66,12 +66,12 @@ Status check_options(const CompareOptions& options) {
 // The case by the axes in which cases differ.
 std::string name_of(const Comparison& comparison, const harness::ComparedCase& one) {
   harness::Point point;
-  for (const auto& [name, value] : one.any().point.values) {
+  for (const auto& value : one.any().point.values) {
     const bool varies = std::any_of(comparison.cases.begin(), comparison.cases.end(), [&](const auto& other) {
-      const harness::Value* its = other.any().point.find(name);
-      return its == nullptr || !(*its == value);
+      const harness::Value* its = other.any().point.find(value.first);
+      return its == nullptr || !(*its == value.second);
     });
-    if (varies) point.values.emplace_back(name, value);
+    if (varies) point.values.push_back(value);
   }
   return point.values.empty() ? one.any().bench : to_string(point);
 }
