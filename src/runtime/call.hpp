@@ -12,7 +12,7 @@
 
 namespace tutti {
 
-inline constexpr std::uint64_t kMaxCount = (std::uint64_t{1} << 36) - 1;
+inline constexpr std::uint64_t kMaxCount = (std::uint64_t{1} << 35) - 1;
 
 // What a call is, in 64 bits. It travels beside every flag, so ranks whose calls differ find out, and can say how.
 struct CallDescription {
@@ -24,11 +24,12 @@ struct CallDescription {
   Op op = Op::sum;
   std::uint32_t algorithm = 0;  // the plan's number in its communicator, at most kMostAlgorithm
   std::uint32_t root = 0;       // at most 1023
+  bool by_name = false;         // what is exposed is read where it lies, not from staging slots
 
   [[nodiscard]] constexpr std::uint64_t pack() const {
     return count | std::uint64_t{static_cast<std::uint8_t>(collective)} << 36 |
            std::uint64_t{static_cast<std::uint8_t>(type)} << 40 | std::uint64_t{static_cast<std::uint8_t>(op)} << 44 |
-           std::uint64_t{algorithm} << 48 | std::uint64_t{root} << 54;
+           std::uint64_t{algorithm} << 48 | std::uint64_t{root} << 54 | std::uint64_t{by_name} << 35;
   }
   [[nodiscard]] static constexpr CallDescription unpack(std::uint64_t word) {
     return {word & kMaxCount,
@@ -36,7 +37,8 @@ struct CallDescription {
             static_cast<Type>((word >> 40) & 15),
             static_cast<Op>((word >> 44) & 15),
             static_cast<std::uint32_t>((word >> 48) & 63),
-            static_cast<std::uint32_t>(word >> 54)};
+            static_cast<std::uint32_t>(word >> 54),
+            ((word >> 35) & 1) != 0};
   }
 };
 
@@ -75,6 +77,7 @@ struct Call {
   const Operator* operation = nullptr;
   ReduceKernel kernel = nullptr;
   std::uint64_t window = 0;  // elements of each piece that a round carries
+  std::uint32_t depth = 1;   // staging slots that exposures go through in turn
   std::uint64_t rounds = 1;
   // By space: how one block's elements are cut (all blocks of a space are alike).
   PieceLayout layouts[kNumSpaces] = {{0, 1, 1}, {0, 1, 1}, {0, 1, 1}};
@@ -89,7 +92,7 @@ struct Call {
 
   // The staging slot of expose number `expose` of `round`. Operations of a single exposure go by their posts, so that
   // the slot of the next is known (small_slot); others go through all.
-  [[nodiscard]] std::uint64_t slot(std::uint64_t round, std::uint32_t expose, std::uint32_t depth) const {
+  [[nodiscard]] std::uint64_t slot(std::uint64_t round, std::uint32_t expose) const {
     if (rounds == 1 && posts_once()) return small_slot(post_value(round, 0), depth);
     return (expose_base + round * plan->exposes_per_round + expose) % depth;
   }

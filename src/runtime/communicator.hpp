@@ -19,18 +19,15 @@
 #include "data/kernel.hpp"
 #include "runtime/executor.hpp"
 #include "runtime/failure_watch.hpp"
+#include "runtime/invocation.hpp"
+#include "runtime/portfolio.hpp"
+#include "runtime/selector.hpp"
 #include "runtime/settings.hpp"
 #include "runtime/symmetric.hpp"
 #include "transport/shm/region.hpp"
 #include "transport/shm/waiter.hpp"
 
 namespace tutti {
-
-// Names an operator: a built-in one, or one that a communicator has been given.
-struct OperatorHandle {
-  std::uint32_t value = 0;
-  static constexpr std::uint32_t kFirstCustom = 64;
-};
 
 class Communicator {
  public:
@@ -51,11 +48,11 @@ class Communicator {
   [[nodiscard]] std::uint32_t rank() const { return rank_; }
   [[nodiscard]] std::uint32_t num_ranks() const { return num_ranks_; }
 
-  // output[i] = fold over all ranks of input[i]; `input` may be `output`. Returns when the output is complete.
-  [[nodiscard]] Status all_reduce(const void* input, void* output, std::uint64_t count, Type type, OperatorHandle op);
+  // Does this rank's part of a collective; returns when its output is complete, and its input may be changed.
+  [[nodiscard]] Status run(const Invocation& asked);
 
-  // The small path by itself: End::not_begun where the call is none for it, or wrong, and all_reduce() is to be called.
-  // Here, so that nothing stands between the API and it.
+  // The small path of all-reduce by itself: End::not_begun where the call is none for it, or wrong, and run() is to be
+  // called. Here, so that nothing stands between the API and it.
   [[nodiscard]] End try_small(const void* input, void* output, std::uint64_t count, Type type, OperatorHandle op) {
     if (op.value >= kNumOps || static_cast<std::size_t>(type) >= kNumTypes || count >= small_end_ ||
         region_->is_broken()) [[unlikely]]
@@ -70,17 +67,16 @@ class Communicator {
     return executor_->run_small(entry, input, output, count);
   }
 
-  // The rest of all_reduce(), for a caller who has tried the small path.
-  [[nodiscard]] Status all_reduce_chosen(const void* input, void* output, std::uint64_t count, Type type,
-                                         OperatorHandle op);
+  // The small path, and where it is not for the call, run().
+  [[nodiscard]] Status all_reduce(const void* input, void* output, std::uint64_t count, Type type, OperatorHandle op);
 
   // What an end other than done means, in words; breaks the communicator for all ranks where it is not broken yet.
   [[nodiscard]] Status fail(End end);
 
-  // The same by a given schedule instead of a chosen one; for files, tests and benches. All ranks pass the same. The
-  // plan is kept under `number`, which must be of this schedule alone.
-  [[nodiscard]] Status all_reduce_by(const Schedule& schedule, std::uint32_t number, const void* input, void* output,
-                                     std::uint64_t count, Type type, OperatorHandle op, WalkerChoice walker);
+  // run() by a given schedule; for tests and benches. All ranks pass the same. The plan is kept under `number`, which
+  // must be of this schedule alone.
+  [[nodiscard]] Status run_by(const Schedule& schedule, std::uint32_t number, const Invocation& asked,
+                              WalkerChoice walker);
 
   [[nodiscard]] Result<void*> allocate(std::uint64_t bytes);
   [[nodiscard]] Status free(void* memory);
@@ -101,16 +97,15 @@ class Communicator {
     ReduceKernel streaming = nullptr;
   };
 
-  // Takes the settings' file, if there is one, as the algorithm of every all-reduce.
-  [[nodiscard]] Status take_file();
+  // Finds what the settings force, which all ranks do alike.
+  [[nodiscard]] Status take_forced();
+  [[nodiscard]] Status open_small_path();
   [[nodiscard]] Status arrive();
   [[nodiscard]] Result<std::uint64_t> agree(std::uint64_t mine, std::string_view on_what);
-  [[nodiscard]] Result<const Plan*> plan_of(std::uint32_t number, const Schedule& schedule);
-  [[nodiscard]] Result<const Plan*> plan_for(std::string_view name, std::uint32_t& number);
   [[nodiscard]] Result<const Prepared*> prepared(Type type, OperatorHandle op) const;
-  [[nodiscard]] Status check_buffers(const void* input, const void* output, std::uint64_t count, Type type) const;
-  [[nodiscard]] Status run(const Plan& plan, std::uint32_t number, const Prepared& entry, const void* input,
-                           void* output, std::uint64_t count, WalkerChoice walker);
+  [[nodiscard]] bool is_symmetric(const Invocation& asked, const Buffers& buffers) const;
+  [[nodiscard]] Status walk(const Plan& plan, std::uint32_t number, const Prepared& entry, const Invocation& asked,
+                            const Buffers& buffers, WalkerChoice walker);
   // The window of a plan's round for elements of that size, and what follows from it.
   [[nodiscard]] Status set_layout(Call& call, std::uint64_t count) const;
   [[nodiscard]] Status failure() const;
@@ -118,7 +113,7 @@ class Communicator {
   [[nodiscard]] std::string present_call() const;
   [[nodiscard]] std::string absent_ranks() const;
   [[nodiscard]] bool persist(std::chrono::nanoseconds waited);
-  [[nodiscard]] static std::string describe(std::uint64_t word);
+  [[nodiscard]] std::string describe(std::uint64_t word) const;
 
   std::shared_ptr<const shm::Region> region_;
   std::uint32_t rank_;
@@ -133,8 +128,9 @@ class Communicator {
   SymmetricHeap heap_;
   // The small path takes fewer bytes than this; 0: it is closed.
   std::uint64_t small_end_ = 0;
-  std::optional<OwnAlgorithm> own_;                 // of the settings' file
-  std::vector<std::unique_ptr<const Plan>> plans_;  // by number; the registry's come first, then that of own_
+  Portfolio portfolio_;
+  Selector selector_;
+  std::vector<std::unique_ptr<const Plan>> given_;  // by run_by()'s number
   std::array<std::array<Prepared, kNumTypes>, kNumOps> prepared_;
   std::vector<std::optional<Prepared>> custom_;
   std::vector<std::byte> scratch_;

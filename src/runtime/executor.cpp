@@ -10,7 +10,7 @@ Executor::Executor(const shm::Region& region, std::uint32_t rank, shm::Waiter& w
     : region_(region),
       rank_(rank),
       waiter_(waiter),
-      slot_busy_(region.shape().staging_depth, 0),
+      slot_busy_(region.shape().num_slots(), 0),
       spins_(waiter.policy().crowded ? 0 : waiter.policy().eager) {
   const std::uint32_t ranks = region.shape().num_ranks;
   for (std::uint32_t peer = 0; peer < ranks; ++peer) {

@@ -54,7 +54,7 @@ bool Machine::has_slot(const Step& step) {
 }
 
 std::uint64_t Machine::slot_of(std::uint32_t rank, std::uint32_t post) const {
-  return call_.slot(round_, call_.plan->posts[rank][post].expose, executor_.region_.shape().staging_depth);
+  return call_.slot(round_, call_.plan->posts[rank][post].expose);
 }
 
 bool Machine::all_done() { return !call_.by_name || executor_.everyone_finished(call_.round_base + round_ + 1); }

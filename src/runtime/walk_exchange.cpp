@@ -149,7 +149,7 @@ End Executor::run_slotted(const SmallOperator& op, const void* input, void* outp
 
 End Executor::expose_round(const Call& call, std::uint64_t round) {
   const std::uint64_t value = call.post_value(round, 0);
-  const std::uint64_t slot = call.slot(round, 0, region_.shape().staging_depth);
+  const std::uint64_t slot = call.slot(round, 0);
   const shm::WaitEnd end = waiter_.until([&] { return line_is_free(value) && slot_is_free(slot); });
   if (end != shm::WaitEnd::ready) return end_of(end);
   const Run run = call.layouts[static_cast<std::size_t>(Space::input)].run(0, round);
@@ -174,7 +174,6 @@ End Executor::expose_round(const Call& call, std::uint64_t round) {
 
 End Executor::fold_round(const Call& call, std::uint64_t round) {
   const std::vector<std::uint32_t>& order = call.plan->fold_order;
-  const std::uint32_t depth = region_.shape().staging_depth;
   const std::uint64_t value = call.post_value(round, 0);
   const Run run = call.layouts[static_cast<std::size_t>(Space::input)].run(0, round);
   ReduceCall reduce;
@@ -186,7 +185,7 @@ End Executor::fold_round(const Call& call, std::uint64_t round) {
       continue;
     }
     if (peer == rank_) {  // its copy is nearer: see run_slotted()
-      sources_[i] = staging_slot(rank_, call.slot(round, 0, depth));
+      sources_[i] = staging_slot(rank_, call.slot(round, 0));
       continue;
     }
     const shm::FlagLine& line = region_.post_line(peer, value);
@@ -194,7 +193,7 @@ End Executor::fold_round(const Call& call, std::uint64_t round) {
     if (end != shm::WaitEnd::ready) return end_of(end);
     const std::uint64_t theirs = line.description.load(std::memory_order_relaxed);
     if (theirs != call.description) return mismatch_with(peer, theirs);
-    sources_[i] = is_inline(call, run) ? line.payload : staging_slot(peer, call.slot(round, 0, depth));
+    sources_[i] = is_inline(call, run) ? line.payload : staging_slot(peer, call.slot(round, 0));
   }
   void* destination = call.output + run.offset * call.element;
   reduce.sources = sources_.data();

@@ -3,6 +3,7 @@
 #include <memory>
 #include <stdexcept>
 #include <string>
+#include <tuple>
 
 #include <fmt/format.h>
 
@@ -56,13 +57,8 @@ class TuttiPeer final : public Peer {
   void end() override { tuttiCommDestroy(comm_); }
 
   Result<Operation> prepare(const Request& request) override {
-    if (request.collective != Collective::all_reduce)
-      return unsupported(fmt::format("Tutti has no {} yet", name_of(request.collective)));
-    const auto type = static_cast<tuttiDataType_t>(request.type);
-    const auto op = static_cast<tuttiRedOp_t>(request.op);
-    return Operation{[this, request, type, op] {
-      if (tuttiAllReduce(request.input, request.output, request.count, type, op, comm_) != tuttiSuccess)
-        throw std::runtime_error(tuttiGetLastError(comm_));
+    return Operation{[this, request] {
+      if (call(request) != tuttiSuccess) throw std::runtime_error(tuttiGetLastError(comm_));
     }};
   }
 
@@ -73,6 +69,22 @@ class TuttiPeer final : public Peer {
   }
 
  private:
+  tuttiResult_t call(const Request& request) {
+    const auto type = static_cast<tuttiDataType_t>(request.type);
+    const auto op = static_cast<tuttiRedOp_t>(request.op);
+    const auto& [in, out, count, root] = std::tie(request.input, request.output, request.count, request.root);
+    switch (request.collective) {
+      case Collective::all_reduce: return tuttiAllReduce(in, out, count, type, op, comm_);
+      case Collective::all_gather: return tuttiAllGather(in, out, count, type, comm_);
+      case Collective::reduce_scatter: return tuttiReduceScatter(in, out, count, type, op, comm_);
+      case Collective::broadcast: return tuttiBroadcast(in, out, count, type, root, comm_);
+      case Collective::reduce: return tuttiReduce(in, out, count, type, op, root, comm_);
+      case Collective::all_to_all: return tuttiAlltoAll(in, out, count, type, comm_);
+      case Collective::barrier: return tuttiBarrier(comm_);
+    }
+    return tuttiInternalError;
+  }
+
   const Environment& environment_;
   tuttiComm_t comm_ = nullptr;
   int rank_ = 0;

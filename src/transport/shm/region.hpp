@@ -5,6 +5,7 @@
 // accessors are thread-safe in themselves; who may write what is said in line.hpp.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <cstddef>
@@ -22,10 +23,12 @@ namespace tutti::shm {
 // The same on every rank of a communicator.
 struct RegionShape {
   std::uint32_t num_ranks = 1;
-  std::uint32_t staging_depth = 4;         // slots a rank
+  std::uint32_t staging_depth = 4;         // slots that a rank stages through in turn
   std::uint64_t staging_slot = 128 << 10;  // bytes each
+  std::uint32_t staging_slots = 0;         // slots that a rank has, for what takes more at a time; at least the depth
   std::uint32_t message_depth = 4;         // slots a connection
   std::uint64_t message_slot = 128 << 10;  // bytes each
+  [[nodiscard]] std::uint32_t num_slots() const { return std::max(staging_depth, staging_slots); }
   friend bool operator==(const RegionShape&, const RegionShape&) = default;
 };
 

@@ -1,0 +1,211 @@
+// A call, from what is asked to the executor: arguments, the way to do it, the cut into rounds.
+#include <algorithm>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "runtime/communicator.hpp"
+#include "schedule/programs.hpp"
+#include "schedule/well_formed.hpp"
+
+namespace tutti {
+
+namespace {
+
+// From this size on rounds are shorter than a slot may be: input, output and slots then compete for the caches, and the
+// less of a slot is used, the more of it stays: all slots together, half of a core's own cache, if that is enough
+// (docs/design/executor.md).
+constexpr std::uint64_t kLongBytes = std::uint64_t{8} << 20;
+constexpr std::uint64_t kShortestRound = std::uint64_t{32} << 10;
+constexpr std::uint64_t kRoundUnit = 4096;
+
+}  // namespace
+
+Result<const Communicator::Prepared*> Communicator::prepared(Type type, OperatorHandle op) const {
+  if (static_cast<int>(type) >= kNumTypes)
+    return Status(Code::invalid_argument,
+                  fmt::format("{} is no type; 0 to {} are", static_cast<int>(type), kNumTypes - 1));
+  if (op.value < kNumOps) {
+    const Prepared& entry = prepared_[op.value][static_cast<std::size_t>(type)];
+    if (entry.small.kernel == nullptr)
+      return Status(Code::invalid_argument, fmt::format("the operator {} is not defined on {}",
+                                                        name_of(static_cast<Op>(op.value)), name_of(type)));
+    return &entry;
+  }
+  const std::uint32_t index = op.value - OperatorHandle::kFirstCustom;
+  if (op.value < OperatorHandle::kFirstCustom || index >= custom_.size() || !custom_[index])
+    return Status(Code::invalid_argument, fmt::format("{} is no operator of this communicator", op.value));
+  if (custom_[index]->small.operation.type != type)
+    return Status(Code::invalid_argument, fmt::format("the operator was made for {}, not for {}",
+                                                      name_of(custom_[index]->small.operation.type), name_of(type)));
+  return &*custom_[index];
+}
+
+Status Communicator::all_reduce(const void* input, void* output, std::uint64_t count, Type type, OperatorHandle op) {
+  const End end = try_small(input, output, count, type, op);
+  if (end == End::done) return {};
+  if (end != End::not_begun) return fail(end);
+  return run({.input = input, .output = output, .count = count, .type = type, .op = op});
+}
+
+Status Communicator::run(const Invocation& asked) {
+  if (region_->is_broken()) return failure();
+  const CollectiveFacts& facts = facts_of(asked.collective);
+  // What is only moved is a sum of one contribution.
+  const Result<const Prepared*> entry = prepared(asked.type, facts.folds ? asked.op : OperatorHandle{});
+  if (!entry.ok()) return entry.status();
+  const Result<Buffers> buffers = find_buffers(asked, rank_, num_ranks_);
+  if (!buffers.ok()) return buffers.status();
+  const Operator& operation = (*entry)->small.operation;
+  const Result<Choice> choice = selector_.choose(asked.collective, buffers->message_bytes,
+                                                 {.symmetric = is_symmetric(asked, *buffers),
+                                                  .in_place = buffers->in_place,
+                                                  .op = operation.op,
+                                                  .commutative = operation.commutative,
+                                                  .root = asked.root});
+  if (!choice.ok()) return choice.status();
+  Way& way = *choice->way;
+  if (choice->is_fallback)
+    log_.warn_once(LogSubsystem::coll, choice->why, "{}={} cannot be followed ({}); {} runs",
+                   forcing_variable(asked.collective), selector_.forced(asked.collective)->name, choice->why, way.name);
+  const Result<const Plan*> plan = portfolio_.plan(way, asked.root);
+  if (!plan.ok()) return plan.status();
+  log_.info(LogSubsystem::coll, "{} {} B of {}: {} ({})", facts.name, buffers->message_bytes, name_of(asked.type),
+            way.name, choice->why);
+  ++way.calls;
+  way.bytes += buffers->message_bytes;
+  return walk(**plan, way.number, **entry, asked, *buffers, settings_.walker);
+}
+
+// What a rank does not have is wherever the others have it.
+bool Communicator::is_symmetric(const Invocation& asked, const Buffers& buffers) const {
+  const auto lies_there = [this](const void* buffer, std::uint64_t bytes) {
+    return bytes == 0 || heap_.find(buffer, bytes).segment != nullptr;
+  };
+  return buffers.input_bytes + buffers.output_bytes > 0 && lies_there(asked.input, buffers.input_bytes) &&
+         lies_there(asked.output, buffers.output_bytes);
+}
+
+Status Communicator::run_by(const Schedule& schedule, std::uint32_t number, const Invocation& asked,
+                            WalkerChoice walker) {
+  if (region_->is_broken()) return failure();
+  if (schedule.num_ranks != num_ranks_)
+    return {Code::invalid_argument,
+            fmt::format("the schedule is for {} ranks, and the communicator has {}", schedule.num_ranks, num_ranks_)};
+  const Result<const Prepared*> entry =
+      prepared(asked.type, facts_of(asked.collective).folds ? asked.op : OperatorHandle{});
+  if (!entry.ok()) return entry.status();
+  const Result<Buffers> buffers = find_buffers(asked, rank_, num_ranks_);
+  if (!buffers.ok()) return buffers.status();
+  const auto first = static_cast<std::uint32_t>(portfolio_.of(asked.collective).size());
+  if (first + number > CallDescription::kMostAlgorithm)
+    return {Code::invalid_argument,
+            fmt::format("a communicator keeps {} schedules beside its algorithms, and {} is asked for",
+                        CallDescription::kMostAlgorithm + 1 - first, number)};
+  if (number >= given_.size()) given_.resize(number + 1);
+  if (given_[number] == nullptr) {
+    // What is in the catalogue is proven; this may come from anywhere.
+    if (const auto fault = find_malformed(Programs(schedule, Fusion::none)))
+      return {Code::invalid_argument,
+              fmt::format("the schedule {} is malformed: {}", schedule.name, fault->to_string())};
+    Result<Plan> plan = make_plan(schedule, rank_);
+    if (!plan.ok()) return plan.status();
+    given_[number] = std::make_unique<const Plan>(std::move(*plan));
+  }
+  return walk(*given_[number], first + number, **entry, asked, *buffers, walker);
+}
+
+Status Communicator::set_layout(Call& call, std::uint64_t count) const {
+  const Plan& plan = *call.plan;
+  const shm::RegionShape& shape = region_->shape();
+  std::uint64_t window = ~std::uint64_t{0};
+  if (plan.has_messages) window = std::min(window, shape.message_slot / plan.widest_message / call.element);
+  if (plan.exposes_per_round > 0 && !call.by_name) {
+    if (plan.exposes_per_round > shape.num_slots())
+      return {Code::unsupported,
+              fmt::format("{} exposes {} times a round and there are {} staging slots; set TUTTI_STAGING_DEPTH to at "
+                          "least that",
+                          plan.schedule.name, plan.exposes_per_round, shape.num_slots())};
+    // Enough to be a round ahead.
+    call.depth = std::clamp(2 * plan.exposes_per_round, shape.staging_depth, shape.num_slots());
+    const std::uint64_t share = settings_.core_cache / 2 / call.depth / kRoundUnit * kRoundUnit;
+    const std::uint64_t long_round = std::max(kShortestRound, share);
+    const std::uint64_t slot =
+        count * call.element < kLongBytes ? shape.staging_slot : std::min(shape.staging_slot, long_round);
+    window = std::min(window, slot / plan.widest_expose / call.element);
+  }
+  if (window == 0)
+    return {Code::unsupported,
+            fmt::format("{} has {} pieces in one slot, which is too small for them; set TUTTI_STAGING_SLOT higher",
+                        plan.schedule.name, std::max(plan.widest_message, plan.widest_expose))};
+  call.rounds = 1;
+  std::uint64_t widest = 1;
+  for (std::size_t space = 0; space < kNumSpaces; ++space) {
+    const Division& division = plan.schedule.spaces[space];
+    if (division.blocks == 0) continue;
+    // All blocks are of one size, those of scratch too.
+    const PieceLayout layout(count, division.pieces, window);
+    call.rounds = std::max(call.rounds, layout.num_rounds());
+    call.block_elements[space] = count;
+    widest = std::max(widest, (count + division.pieces - 1) / division.pieces);
+  }
+  // Packed pieces lie a window apart; where one round carries them whole, exactly as in memory.
+  call.window = std::min(window, widest);
+  for (std::size_t space = 0; space < kNumSpaces; ++space)
+    if (const Division& division = plan.schedule.spaces[space]; division.blocks != 0)
+      call.layouts[space] = PieceLayout(count, division.pieces, call.window);
+  return {};
+}
+
+Status Communicator::walk(const Plan& plan, std::uint32_t number, const Prepared& entry, const Invocation& asked,
+                          const Buffers& buffers, WalkerChoice walker) {
+  Call call;
+  call.plan = &plan;
+  call.input = static_cast<const std::byte*>(asked.input);
+  call.output = static_cast<std::byte*>(asked.output);
+  call.element = size_of(entry.small.operation.type);
+  call.operation = &entry.small.operation;
+  const std::uint64_t block_bytes = asked.count * call.element;
+  const std::uint64_t written = plan.needs_symmetric ? buffers.output_bytes * num_ranks_ : buffers.output_bytes;
+  const bool streaming = settings_.stream_min ? buffers.output_bytes >= *settings_.stream_min
+                                              : should_stream(written, settings_.last_level_cache);
+  // A message's slot is read at once by its receiver: that must not go past the cache.
+  call.kernel = streaming && !plan.has_messages ? entry.streaming : entry.small.kernel;
+  if (plan.needs_symmetric) {
+    call.by_name = true;
+    call.symmetric_input = heap_.find(asked.input, buffers.input_bytes);
+    call.symmetric_output = heap_.find(asked.output, buffers.output_bytes);
+    if (call.symmetric_input.segment == nullptr || call.symmetric_output.segment == nullptr)
+      return {Code::invalid_usage, fmt::format("{} needs input and output in symmetric memory", plan.schedule.name)};
+    if (entry.small.operation.op == Op::premultiplied_sum)
+      return {Code::unsupported, fmt::format("{} cannot scale the inputs that it reads by name", plan.schedule.name)};
+  }
+  call.description = CallDescription{.count = asked.count,
+                                     .collective = asked.collective,
+                                     .type = asked.type,
+                                     .op = entry.small.operation.op,
+                                     .algorithm = number,
+                                     .root = facts_of(asked.collective).has_root ? asked.root : 0,
+                                     .by_name = call.by_name}
+                         .pack();
+  TUTTI_TRY(set_layout(call, asked.count));
+  try {
+    if (const Division& scratch = plan.schedule.division(Space::scratch); scratch.blocks > 0) {
+      if (scratch_.size() < scratch.blocks * block_bytes) scratch_.resize(scratch.blocks * block_bytes);
+      call.scratch = scratch_.data();
+    }
+    const End end = executor_->run(call, walker);
+    return end == End::done ? Status() : fail(end);
+  } catch (const std::bad_alloc&) {
+    // This rank cannot take part, and the others wait for it.
+    region_->break_with({Code::system, rank_});
+    return {Code::system, fmt::format("there is no memory for {}; its scratch is {} blocks of {} bytes", present_call(),
+                                      plan.schedule.division(Space::scratch).blocks, block_bytes)};
+  } catch (const std::exception& error) {
+    // A caller's operator that throws: this rank stands in the middle of the operation, and the others wait for it.
+    region_->break_with({Code::internal, rank_});
+    return {Code::internal, fmt::format("in the middle of {}: {}", present_call(), error.what())};
+  }
+}
+
+}  // namespace tutti
