@@ -12,7 +12,14 @@
 
 namespace tutti {
 
-inline constexpr std::uint64_t kMaxCount = (std::uint64_t{1} << 35) - 1;
+inline constexpr std::uint64_t kMaxCount = (std::uint64_t{1} << 34) - 1;
+
+// How a rank reads what another exposes.
+enum class Reach : std::uint8_t {
+  staged,     // from a staging slot that its owner has copied it to
+  symmetric,  // where it lies, in symmetric memory
+  attached,   // where it lies, in the other process: the system copies
+};
 
 // What a call is, in 64 bits. It travels beside every flag, so ranks whose calls differ find out, and can say how.
 struct CallDescription {
@@ -24,12 +31,13 @@ struct CallDescription {
   Op op = Op::sum;
   std::uint32_t algorithm = 0;  // the plan's number in its communicator, at most kMostAlgorithm
   std::uint32_t root = 0;       // at most 1023
-  bool by_name = false;         // what is exposed is read where it lies, not from staging slots
+  Reach reach = Reach::staged;
 
   [[nodiscard]] constexpr std::uint64_t pack() const {
     return count | std::uint64_t{static_cast<std::uint8_t>(collective)} << 36 |
            std::uint64_t{static_cast<std::uint8_t>(type)} << 40 | std::uint64_t{static_cast<std::uint8_t>(op)} << 44 |
-           std::uint64_t{algorithm} << 48 | std::uint64_t{root} << 54 | std::uint64_t{by_name} << 35;
+           std::uint64_t{algorithm} << 48 | std::uint64_t{root} << 54 |
+           std::uint64_t{static_cast<std::uint8_t>(reach)} << 34;
   }
   [[nodiscard]] static constexpr CallDescription unpack(std::uint64_t word) {
     return {word & kMaxCount,
@@ -38,7 +46,7 @@ struct CallDescription {
             static_cast<Op>((word >> 44) & 15),
             static_cast<std::uint32_t>((word >> 48) & 63),
             static_cast<std::uint32_t>(word >> 54),
-            ((word >> 35) & 1) != 0};
+            static_cast<Reach>((word >> 34) & 3)};
   }
 };
 
@@ -71,7 +79,7 @@ struct Call {
   std::byte* scratch = nullptr;
   SymmetricBuffer symmetric_input;
   SymmetricBuffer symmetric_output;
-  bool by_name = false;       // exposures name the input itself instead of a copy in a staging slot
+  Reach reach = Reach::staged;
   std::uint64_t element = 1;  // bytes
   std::uint64_t description = 0;
   const Operator* operation = nullptr;
@@ -86,6 +94,9 @@ struct Call {
   std::uint64_t post_base = 0;
   std::uint64_t round_base = 0;
   std::uint64_t expose_base = 0;
+
+  // Exposures name the buffers themselves instead of a copy in a staging slot.
+  [[nodiscard]] bool by_name() const { return reach != Reach::staged; }
 
   // One post a round: then its line stays as it is until everyone is done with the round, and may carry a payload.
   [[nodiscard]] bool posts_once() const { return plan->posts_per_round == 1; }

@@ -88,7 +88,7 @@ std::string Settings::agreement(const Variables& variables) const {
     const std::optional<AlgorithmFile>& file = forced_of(collective).file;
     lines += fmt::format("{}={}\n", row_of(id).name, file ? file->agreement() : variables.text(id));
   }
-  for (const VariableId id : {VariableId::staging_slot, VariableId::staging_depth})
+  for (const VariableId id : {VariableId::walker, VariableId::staging_slot, VariableId::staging_depth})
     lines += fmt::format("{}={}\n", row_of(id).name, variables.text(id));
   return lines;
 }

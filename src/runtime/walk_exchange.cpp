@@ -38,19 +38,6 @@ End Executor::await_lines(std::uint64_t value, std::uint64_t free_at) {
   return end_of(waiter_.until([&] { return everyone_finished(busy); }));
 }
 
-inline End Executor::await_post(const shm::FlagLine& line, std::uint32_t peer, std::uint64_t value,
-                                std::uint64_t description) {
-  // Acquire: partner of publish_post() and store_flag(). The first looks stand here, so that what is near costs no more
-  // than a loop of two instructions.
-  for (std::uint32_t look = 0; line.sequence.load(std::memory_order_acquire) < value; ++look) {
-    if (look >= spins_) return await_post_longer(line, peer, value, description);
-    shm::relax();
-  }
-  if (line.description.load(std::memory_order_relaxed) != description) [[unlikely]]
-    return mismatch_with(peer, line.description.load(std::memory_order_relaxed));
-  return End::done;
-}
-
 End Executor::await_post_longer(const shm::FlagLine& line, std::uint32_t peer, std::uint64_t value,
                                 std::uint64_t description) {
   const shm::WaitEnd end = waiter_.until([&] { return line.sequence.load(std::memory_order_acquire) >= value; });
