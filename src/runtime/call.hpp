@@ -2,6 +2,7 @@
 // stack of the call; allocates nothing.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -106,6 +107,14 @@ struct Call {
   [[nodiscard]] std::uint64_t slot(std::uint64_t round, std::uint32_t expose) const {
     if (rounds == 1 && posts_once()) return small_slot(post_value(round, 0), depth);
     return (expose_base + round * plan->exposes_per_round + expose) % depth;
+  }
+
+  // Of a block's elements in a window, of which `first` are in the first round, those in that round.
+  [[nodiscard]] std::uint64_t length_of(std::uint64_t first, std::uint64_t round) const {
+    if (rounds == 1) return first;
+    const std::uint64_t elements = block_elements[static_cast<std::size_t>(Space::input)];
+    const std::uint64_t before = round * window;
+    return before >= elements ? 0 : std::min(window, elements - before);
   }
 
   // The number of post `post` of `round`; flags carry it.

@@ -19,10 +19,8 @@ constexpr std::uint64_t kLongBytes = std::uint64_t{8} << 20;
 constexpr std::uint64_t kShortestRound = std::uint64_t{32} << 10;
 constexpr std::uint64_t kRoundUnit = 4096;
 
-// In symmetric memory a copy is saved from this size on; elsewhere the system is asked to copy only above the other, up
-// to which calls are promised to do without it.
+// From this size on a copy is saved in symmetric memory.
 constexpr std::uint64_t kLeastByName = 4 << 10;
-constexpr std::uint64_t kMostWithoutSystem = 64 << 10;
 
 }  // namespace
 
@@ -109,16 +107,19 @@ Reach Communicator::reach_of(const Plan& plan, bool name_safe, const BoundCall& 
   if (!name_safe) return Reach::staged;
   const std::uint64_t bytes = bound.buffers.message_bytes;
   if (bound.symmetric) return bytes >= kLeastByName ? Reach::symmetric : Reach::staged;
-  return can_attach_ && bytes > kMostWithoutSystem && settings_.walker != WalkerChoice::generic ? Reach::attached
-                                                                                                : Reach::staged;
+  if (!can_attach_ || settings_.walker == WalkerChoice::generic) return Reach::staged;
+  const bool pays = settings_.attach_min
+                        ? bytes >= *settings_.attach_min
+                        : !waiter_->policy().crowded && pays_to_attach(plan.schedule.collective, bytes);
+  return pays ? Reach::attached : Reach::staged;
 }
 
 // What a rank does not have is wherever the others have it.
 bool Communicator::is_symmetric(const Invocation& asked, const Buffers& buffers) const {
-  const auto lies_there = [this](const void* buffer, std::uint64_t bytes) {
-    return bytes == 0 || heap_.find(buffer, bytes).segment != nullptr;
+  const auto lies_there = [&](const void* buffer, std::uint64_t bytes) {
+    return (bytes == 0 && asked.count > 0) || heap_.find(buffer, bytes).segment != nullptr;
   };
-  return buffers.input_bytes + buffers.output_bytes > 0 && lies_there(asked.input, buffers.input_bytes) &&
+  return asked.collective != Collective::barrier && lies_there(asked.input, buffers.input_bytes) &&
          lies_there(asked.output, buffers.output_bytes);
 }
 

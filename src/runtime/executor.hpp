@@ -83,12 +83,15 @@ class Executor {
   [[nodiscard]] End expose_round(const Call& call, std::uint64_t round);
   [[nodiscard]] End fold_round(const Call& call, std::uint64_t round);
 
-  [[nodiscard]] End lowered_post(const Call& call, const Lowered::Step& step);
-  [[nodiscard]] End lowered_expose(const Call& call, const Lowered::Step& step);
-  [[nodiscard]] End lowered_await(const Call& call, std::uint32_t rank, std::uint32_t post);
-  [[nodiscard]] std::byte* lowered_address(const Call& call, const Lowered::End& end) const;
-  [[nodiscard]] static std::uint64_t exposed_bytes(const Call& call, const Lowered::End& end);
-  [[nodiscard]] End lowered_combine(const Call& call, const Lowered& lowered, const Lowered::Step& step);
+  [[nodiscard]] End post_round(const Call& call, const Lowered& lowered, std::uint64_t round);
+  [[nodiscard]] End work_round(const Call& call, const Lowered& lowered, std::uint64_t round);
+  [[nodiscard]] End lowered_post(const Call& call, const Lowered::Step& step, std::uint64_t round);
+  [[nodiscard]] End lowered_expose(const Call& call, const Lowered::Step& step, std::uint64_t round);
+  [[nodiscard]] End lowered_await(const Call& call, std::uint32_t rank, std::uint32_t post, std::uint64_t round);
+  [[nodiscard]] std::byte* lowered_address(const Call& call, const Lowered::End& end, std::uint64_t round) const;
+  [[nodiscard]] static std::uint64_t exposed_bytes(const Call& call, const Lowered::End& end, std::uint64_t round);
+  [[nodiscard]] End lowered_combine(const Call& call, const Lowered& lowered, const Lowered::Step& step,
+                                    std::uint64_t round);
   [[nodiscard]] End combine_attached(const Call& call, const Lowered& lowered, const Lowered::Step& step);
 
   void begin(std::uint64_t description) {

@@ -14,7 +14,8 @@ class Lowering {
     lowered_.steps.clear();
     lowered_.ends.clear();
     lowered_.met.assign(plan_.schedule.num_ranks, false);
-    if (call_.rounds != 1 || plan_.has_messages || !take_posts()) return false;
+    if (plan_.has_messages || (call_.rounds > 1 && !has_whole_blocks()) || !take_posts()) return false;
+    lowered_.num_posts = lowered_.steps.size();
     for (std::uint32_t lane = 0; lane < plan_.num_lanes(); ++lane)
       if (!take_lane(lane)) return false;
     finish_behind_last_remote();
@@ -24,6 +25,13 @@ class Lowering {
   }
 
  private:
+  // Then a round is the same run of each block, and the next round the run behind it.
+  [[nodiscard]] bool has_whole_blocks() const {
+    const auto is_whole = [](const Division& division) { return division.blocks == 0 || division.pieces == 1; };
+    return plan_.schedule.division(Space::scratch).blocks == 0 &&
+           std::all_of(plan_.schedule.spaces.begin(), plan_.schedule.spaces.end(), is_whole);
+  }
+
   // What a rank posts must not wait for anything of others.
   bool take_posts() {
     for (const std::vector<tutti::Step>& lane : plan_.program.lanes) {
@@ -126,7 +134,7 @@ class Lowering {
     return lowered;
   }
 
-  // Behind the last step that reaches others' memory, or in front of all where there is none.
+  // Behind the last step that reaches others' memory, or behind the posts where there is none.
   void finish_behind_last_remote() {
     std::size_t last = 0;
     for (std::size_t at = 0; at < lowered_.steps.size(); ++at) {
@@ -137,6 +145,7 @@ class Lowering {
         is_remote = is_remote || lowered_.ends[step.first + end].base == Lowered::End::Base::remote;
       if (is_remote) last = at + 1;
     }
+    if (last < lowered_.num_posts) last = lowered_.num_posts;
     lowered_.steps.insert(lowered_.steps.begin() + static_cast<std::ptrdiff_t>(last), {.kind = Lowered::Kind::finish});
   }
 
@@ -144,7 +153,8 @@ class Lowering {
     return block_at(slice, index, plan_.schedule.division(slice.space).blocks);
   }
   Run run_of(const Slice& slice) const {
-    return call_.layouts[static_cast<std::size_t>(slice.space)].whole(slice.first_piece, slice.num_pieces);
+    const PieceLayout& layout = call_.layouts[static_cast<std::size_t>(slice.space)];
+    return call_.rounds > 1 ? layout.run(0, 0) : layout.whole(slice.first_piece, slice.num_pieces);
   }
   std::uint64_t offset_of(const Slice& slice, std::uint32_t block) const {
     return (block * call_.block_elements[static_cast<std::size_t>(slice.space)] + run_of(slice).offset) * element();

@@ -1,5 +1,6 @@
-// A call of one round, flattened: where every byte lies is worked out once, and what is left to do is a list. For
-// programs of direct steps that can be done in one order without waiting in vain: all posts, then the rest.
+// A call flattened: where every byte of a round lies is worked out once, and what is left to do is a list. For programs
+// of direct steps that can be done in one order without waiting in vain: all posts of a round, then the rest. Of
+// several rounds each carries the next window of every block.
 //
 // Addresses are offsets from this call's buffers, so a list serves every call of the same plan, count and type. Values.
 #pragma once
@@ -42,16 +43,17 @@ struct Lowered {
     std::uint32_t num_destinations = 0;
     std::uint32_t raw_source = kNoSource;
     std::uint64_t offset = 0;  // bytes
-    std::uint64_t length = 0;  // elements
+    std::uint64_t length = 0;  // elements, of the first round
   };
   std::vector<Step> steps;
+  std::size_t num_posts = 0;  // the first of them
   std::vector<End> ends;
   std::vector<bool> met;  // by rank: something of it is waited for
   // Every other rank's post is waited for: then all have finished the operations before.
   bool meets_all = false;
 };
 
-// Into `lowered`, whose memory is used again. False where the call has several rounds, or its program is none for this.
+// Into `lowered`, whose memory is used again. False where the call's program is none for this.
 [[nodiscard]] bool lower(const Call& call, Lowered& lowered);
 
 }  // namespace tutti
