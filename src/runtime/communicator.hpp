@@ -71,6 +71,9 @@ class Communicator {
   // The small path, and where it is not for the call, run().
   [[nodiscard]] Status all_reduce(const void* input, void* output, std::uint64_t count, Type type, OperatorHandle op);
 
+  // How run() does such a call. Its words live as long as the communicator and end with a zero.
+  [[nodiscard]] Result<Choice> choice_for(const Invocation& asked);
+
   // What an end other than done means, in words; breaks the communicator for all ranks where it is not broken yet.
   [[nodiscard]] Status fail(End end);
 
@@ -105,7 +108,9 @@ class Communicator {
   [[nodiscard]] Status find_attach();
   [[nodiscard]] Status arrive();
   [[nodiscard]] Result<std::uint64_t> agree(std::uint64_t mine, std::string_view on_what);
-  [[nodiscard]] Result<const Prepared*> prepared(Type type, OperatorHandle op) const;
+  [[nodiscard]] Result<const Prepared*> prepared(const Invocation& asked) const;
+  [[nodiscard]] Result<Choice> choose(const Invocation& asked, BoundCall& bound, const Prepared*& entry);
+  [[nodiscard]] static CallFacts facts_of_call(const Invocation& asked, const BoundCall& bound, const Prepared& entry);
   [[nodiscard]] bool is_symmetric(const Invocation& asked, const Buffers& buffers) const;
   // What is asked, bound to the way of doing it, the rounds and the steps.
   [[nodiscard]] Status bind(const Invocation& asked, BoundCall& bound);

@@ -24,10 +24,16 @@ constexpr std::uint64_t kLeastByName = 4 << 10;
 
 }  // namespace
 
-Result<const Communicator::Prepared*> Communicator::prepared(Type type, OperatorHandle op) const {
+Result<const Communicator::Prepared*> Communicator::prepared(const Invocation& asked) const {
+  const Type type = asked.type;
+  // What is only moved is a sum of one contribution.
+  const OperatorHandle op = facts_of(asked.collective).folds ? asked.op : OperatorHandle{};
   if (static_cast<int>(type) >= kNumTypes)
     return Status(Code::invalid_argument,
                   fmt::format("{} is no type; 0 to {} are", static_cast<int>(type), kNumTypes - 1));
+  const bool scans = asked.collective == Collective::scan || asked.collective == Collective::exclusive_scan;
+  if (scans && op.value == static_cast<std::uint32_t>(Op::average))
+    return Status(Code::invalid_argument, fmt::format("there is no average of a {}", name_of(asked.collective)));
   if (op.value < kNumOps) {
     const Prepared& entry = prepared_[op.value][static_cast<std::size_t>(type)];
     if (entry.small.kernel == nullptr)
@@ -62,23 +68,37 @@ Status Communicator::run(const Invocation& asked) {
   return walk(bound, asked, settings_.walker);
 }
 
-Status Communicator::bind(const Invocation& asked, BoundCall& bound) {
-  bound.asked = 0;
-  const CollectiveFacts& facts = facts_of(asked.collective);
-  // What is only moved is a sum of one contribution.
-  const Result<const Prepared*> entry = prepared(asked.type, facts.folds ? asked.op : OperatorHandle{});
-  if (!entry.ok()) return entry.status();
+Result<Choice> Communicator::choice_for(const Invocation& asked) {
+  BoundCall bound;
+  const Prepared* entry = nullptr;
+  return choose(asked, bound, entry);
+}
+
+// With the buffers, and what is known of the operator.
+Result<Choice> Communicator::choose(const Invocation& asked, BoundCall& bound, const Prepared*& entry) {
+  const Result<const Prepared*> found = prepared(asked);
+  if (!found.ok()) return found.status();
+  entry = *found;
   const Result<Buffers> buffers = find_buffers(asked, rank_, num_ranks_);
   if (!buffers.ok()) return buffers.status();
   bound.buffers = *buffers;
   bound.symmetric = heap_.is_used() && is_symmetric(asked, *buffers);
-  const Operator& operation = (*entry)->small.operation;
-  const CallFacts call{.symmetric = bound.symmetric,
-                       .in_place = buffers->in_place,
-                       .op = operation.op,
-                       .commutative = operation.commutative,
-                       .root = asked.root};
-  const Result<Choice> choice = selector_.choose(asked.collective, buffers->message_bytes, call);
+  return selector_.choose(asked.collective, buffers->message_bytes, facts_of_call(asked, bound, *entry));
+}
+
+CallFacts Communicator::facts_of_call(const Invocation& asked, const BoundCall& bound, const Prepared& entry) {
+  const Operator& operation = entry.small.operation;
+  return {.symmetric = bound.symmetric,
+          .in_place = bound.buffers.in_place,
+          .op = operation.op,
+          .commutative = operation.commutative,
+          .root = asked.root};
+}
+
+Status Communicator::bind(const Invocation& asked, BoundCall& bound) {
+  bound.asked = 0;
+  const Prepared* entry = nullptr;
+  const Result<Choice> choice = choose(asked, bound, entry);
   if (!choice.ok()) return choice.status();
   Way& way = *choice->way;
   bound.way = &way;
@@ -87,14 +107,14 @@ Status Communicator::bind(const Invocation& asked, BoundCall& bound) {
                    forcing_variable(asked.collective), selector_.forced(asked.collective)->name, choice->why, way.name);
   const Result<const Plan*> plan = portfolio_.plan(way, asked.root);
   if (!plan.ok()) return plan.status();
-  const Reach reach = reach_of(**plan, is_name_safe(way, call), bound);
-  log_.info(LogSubsystem::coll, "{} {} B of {}: {}{} ({})", facts.name, buffers->message_bytes, name_of(asked.type),
-            way.name,
+  const Reach reach = reach_of(**plan, is_name_safe(way, facts_of_call(asked, bound, *entry)), bound);
+  log_.info(LogSubsystem::coll, "{} {} B of {}: {}{} ({})", name_of(asked.collective), bound.buffers.message_bytes,
+            name_of(asked.type), way.name,
             reach == Reach::staged      ? ""
             : reach == Reach::symmetric ? ", in symmetric memory"
                                         : ", attached",
             choice->why);
-  TUTTI_TRY(make_call(**plan, way.number, reach, **entry, asked, bound));
+  TUTTI_TRY(make_call(**plan, way.number, reach, *entry, asked, bound));
   // Operators that are made come and go, and others take their numbers.
   if (asked.op.value < OperatorHandle::kFirstCustom) bound.asked = BoundCall::key_of(asked);
   bound.count = asked.count;
@@ -129,8 +149,7 @@ Status Communicator::run_by(const Schedule& schedule, std::uint32_t number, cons
   if (schedule.num_ranks != num_ranks_)
     return {Code::invalid_argument,
             fmt::format("the schedule is for {} ranks, and the communicator has {}", schedule.num_ranks, num_ranks_)};
-  const Result<const Prepared*> entry =
-      prepared(asked.type, facts_of(asked.collective).folds ? asked.op : OperatorHandle{});
+  const Result<const Prepared*> entry = prepared(asked);
   if (!entry.ok()) return entry.status();
   BoundCall bound;
   const Result<Buffers> buffers = find_buffers(asked, rank_, num_ranks_);
