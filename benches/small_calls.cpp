@@ -129,7 +129,8 @@ int run(Shared& shared, int rank) {
   Loop loop(shared, rank);
   if (rank == 0) fmt::print(" bytes   loop_ns  tutti_ns  ratio      interval   bar  verdict\n");
   bool all_met = true;
-  for (const std::size_t bytes : {8, 16, 48, 64, 128, 256, 512, 1024, 2048, 4096, 8192, 16384, 32768, 65536})
+  for (const std::size_t bytes :
+       {8U, 16U, 48U, 64U, 128U, 256U, 512U, 1024U, 2048U, 4096U, 8192U, 16384U, 32768U, 65536U})
     all_met = measure(bytes, loop, comm, input, output, rank == 0) && all_met;
   tuttiCommDestroy(comm);
   std::free(input);

@@ -260,6 +260,8 @@ TEST_P(Kernels, AveragesDivideByAnyDivisor) {
 INSTANTIATE_TEST_SUITE_P(Types, Kernels, testing::ValuesIn(all_types()),
                          [](const auto& instance) { return std::string(name_of(instance.param)); });
 
+// The sanitizers' builds have one instruction set alone (src/data/CMakeLists.txt).
+#if !defined(HWY_COMPILE_ONLY_STATIC)
 TEST(KernelChoice, EveryInstructionSetHasItsOwn) {
   std::set<ReduceKernel> kernels;
   const std::vector<std::int64_t> sets = available_instruction_sets();
@@ -275,6 +277,7 @@ TEST(KernelChoice, StreamsWhatThatHelps) {
     EXPECT_NE(reduce_kernel(type, Op::sum, true), reduce_kernel(type, Op::sum, false)) << name_of(type);
   }
 }
+#endif
 
 TEST(KernelBlocks, LongCallsOfBlockwiseKernels) {
   // More elements than a block, and more sources than the average folds at once.
