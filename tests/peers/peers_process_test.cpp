@@ -166,15 +166,31 @@ TEST_F(OpenMpi, ManyGroupsStopWithinASecondOfAnInterrupt) {
   const pid_t runner = sandbox_.begin(
       "compare --bench broadcast --peer openmpi -a algorithm=default,all -a bytes=8:64K:+8 --launches 1 --no-store");
   const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(30);
-  while (sandbox_.processes().size() < 1 + 3 * kNumGroups && std::chrono::steady_clock::now() < deadline)
+  while (sandbox_.processes().size() < 1 + 4 * kNumGroups && std::chrono::steady_clock::now() < deadline)
     std::this_thread::sleep_for(std::chrono::milliseconds(5));
-  EXPECT_EQ(sandbox_.processes().size(), 1 + 3 * kNumGroups) << "a runner, mpiruns and two ranks of each";
+  EXPECT_EQ(sandbox_.processes().size(), 1 + 4 * kNumGroups) << "a runner; an mpirun, its guard and two ranks of each";
   const auto begin = std::chrono::steady_clock::now();
   ::kill(runner, SIGINT);
   const auto outcome = sandbox_.end(runner);
   EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(1));
   EXPECT_EQ(outcome.exit, 130) << outcome.error;
   EXPECT_EQ(sandbox_.left(), "");
+}
+
+// Stopped where it has a folder and no ranks yet, as on a machine that has no time for it; so it has to be killed.
+TEST_F(OpenMpi, AnMpirunThatIsKilledWhileItBeginsLeavesNothing) {
+  for (const int signal : {SIGINT, SIGKILL}) {
+    const pid_t runner = sandbox_.begin("run --peer openmpi -a bytes=64 --no-store");
+    const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(10);
+    while (sandbox_.left().find("/ompi.") == std::string::npos && std::chrono::steady_clock::now() < deadline) continue;
+    const pid_t mpirun = sandbox_.process_called("mpirun");
+    ASSERT_GT(mpirun, 0);
+    ::kill(mpirun, SIGSTOP);
+    EXPECT_NE(sandbox_.left().find("/ompi."), std::string::npos) << "it was faster";
+    ::kill(runner, signal);
+    static_cast<void>(sandbox_.end(runner));
+    EXPECT_EQ(sandbox_.left_in_the_end(), "") << "signal " << signal;
+  }
 }
 
 TEST_F(OpenMpi, AnAlgorithmIsConfirmed) {

@@ -104,6 +104,13 @@ class Sandbox {
     return found;
   }
 
+  // The first of them whose program begins so; 0 where there is none.
+  [[nodiscard]] pid_t process_called(std::string_view name) const {
+    for (const pid_t pid : processes())
+      if (text_of(fmt::format("/proc/{}/comm", pid)).starts_with(name)) return pid;
+    return 0;
+  }
+
  private:
   [[nodiscard]] std::string out() const { return folder_.file("out"); }
   [[nodiscard]] std::string error() const { return folder_.file("error"); }
