@@ -103,8 +103,8 @@ void set_place(std::vector<std::string>& environment, int rank, int num_ranks, s
   for (const std::string_view name :
        {kNumRanksVariable, std::string_view("WORLD_SIZE"), std::string_view("LOCAL_WORLD_SIZE")})
     set_variable(environment, name, std::to_string(num_ranks));
-  set_variable(environment, "MASTER_ADDR", "127.0.0.1");
-  set_variable(environment, "MASTER_PORT", std::to_string(port));
+  set_variable(environment, kMasterAddressVariable, "127.0.0.1");
+  set_variable(environment, kMasterPortVariable, std::to_string(port));
 }
 
 std::string in_words(const std::string& name, int status) {

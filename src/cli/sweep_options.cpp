@@ -11,6 +11,7 @@
 #include "base/units.hpp"
 #include "bench/command.hpp"
 #include "bench/declaration.hpp"
+#include "bench/launcher_variables.hpp"
 #include "cli/algorithm_options.hpp"
 #include "cli/command_options.hpp"
 #include "cli/sweep_file.hpp"
@@ -290,6 +291,29 @@ Status check_launchers(const Plan& plan) {
   return {};
 }
 
+// A variable that whoever starts ranks sets for each of them would not be what the sweep says.
+Status check_variables(const Plan& plan) {
+  const auto is_local = [&](const harness::PeerProgram& program) {
+    return plan.runner.launcher.value_or(program.launcher) == harness::Launcher::local;
+  };
+  for (const EnvironmentAxis& axis : plan.sweep.environment)
+    for (const std::string& name : axis.names) {
+      const bool is_told_locally = name == harness::kMasterAddressVariable || name == harness::kMasterPortVariable;
+      const bool is_of_tutti =
+          is_told_locally && std::any_of(plan.programs.begin(), plan.programs.end(), [&](const auto& program) {
+            return is_local(program) && (axis.peer.empty() || axis.peer == program.name);
+          });
+      const std::string_view teller = is_of_tutti ? "Tutti" : harness::teller_of(name);
+      // A program that nobody gives a rank may be given any.
+      const bool has_ranks =
+          !plan.programs.empty() || plan.runner.launcher.value_or(harness::Launcher::local) != harness::Launcher::local;
+      if (teller.empty() || !(has_ranks || harness::is_of_the_harness(name))) continue;
+      return bad(fmt::format("variable {} cannot be swept: {} sets it for {}", name, teller,
+                             plan.programs.empty() ? "what it starts" : "each rank"));
+    }
+  return {};
+}
+
 // Held against rows that say no more than who they are about: nothing has been started.
 Status set_alignments(const std::vector<std::string>& texts, Plan& plan) {
   for (const std::string& text : texts) {
@@ -396,8 +420,10 @@ Result<Plan> make_plan(const SweepOptions& given, const BenchWorld& world, const
   TUTTI_TRY(set_alignments(options.align, plan));
   if (options.command.empty()) {
     for (const std::string& peer : sweep.peers) plan.programs.push_back(world.program_of(peer));
+    TUTTI_TRY(check_variables(plan));
     TUTTI_TRY(check_launchers(plan));
   } else {
+    TUTTI_TRY(check_variables(plan));
     TUTTI_TRY(plan_command(options, environment, plan));
   }
   return plan;

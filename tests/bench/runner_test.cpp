@@ -205,7 +205,7 @@ TEST_F(BenchRunner, RunsThatHaveNothingInCommonAreNotFoundEqual) {
 }
 
 TEST_F(BenchRunner, RefusesBeforeAnythingIsStarted) {
-  const std::array<std::pair<const char*, const char*>, 17> mistakes = {{
+  const std::array<std::pair<const char*, const char*>, 21> mistakes = {{
       {"compare --bench work --launches 3 --env A=1,2", "too few for an interval over launches"},
       {"compare --bench work", "there is only one to compare"},
       {"compare --bench work --env A=1,2 --view worst", "it takes pairs or best"},
@@ -213,6 +213,11 @@ TEST_F(BenchRunner, RefusesBeforeAnythingIsStarted) {
       {"run --bench work --quick", "--quick is for the bench communicators"},
       {"run --bench work -a nanos=1000,1000", "-a nanos has a value twice"},
       {"run --bench work --env A=1,1", "A has a value twice"},
+      {"run --bench work --env RANK=5",
+       "variable RANK cannot be swept: Tutti, as torchrun does, sets it for each rank"},
+      {"run --bench work --env-zip 'A,BENCH_RANK=[[1,2]]'", "variable BENCH_RANK cannot be swept: Tutti sets it"},
+      {"run --bench work --env itself:MASTER_PORT=unset", "variable MASTER_PORT cannot be swept: Tutti sets it"},
+      {"compare --bench work --env PMI_RANK=0,1", "variable PMI_RANK cannot be swept: MPICH's mpirun sets it"},
       {"run --bench work --skip itself:nanos=1000", "it is for all peers"},
       {"run --bench nosuch", "there are: work, nothing, environment, misbehaviour"},
       {"run --bench work -a colour=1", "which is no axis of work; there are: num_ranks, nanos, mode"},

@@ -280,7 +280,8 @@ TEST_F(RunProgram, MisuseStartsNothing) {
                                 "--limit 0s -- touch started",
                                 "--env A -- touch started",
                                 "-a nth=1 -- touch started{nth}",
-
+                                "--env BENCH_PROGRAM=1 -- touch started",
+                                "--launcher mpirun.openmpi -a num_ranks=2 --env RANK=1 -- touch started",
                                 "--keep-output /proc/none -- touch started",
                                 "--env other:A=1 -- touch started",
                                 "--read osu --bench all_reduce",
@@ -290,6 +291,8 @@ TEST_F(RunProgram, MisuseStartsNothing) {
     EXPECT_NE(outcome.error.find("--help"), std::string::npos) << outcome.error;
   }
   EXPECT_FALSE(exists("started"));
+  // Whom nobody gives a rank may be given one.
+  EXPECT_EQ(tutti("run --no-store --env RANK=1 --env MASTER_PORT=unset -- true").exit, 0);
   EXPECT_EQ(tutti("run --dry-run -a n=1,2 -- touch started {n}").out,
             "peer command\n  touch started 1\n  touch started 2\n");
   EXPECT_FALSE(exists("started"));
