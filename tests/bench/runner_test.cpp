@@ -193,6 +193,36 @@ TEST_F(BenchRunner, AComparisonIsKeptWithAllItsLaunches) {
           kept);
   EXPECT_EQ(best.rows()[0]["best"], "itself SLOWER=20000") << best.out;
   EXPECT_NEAR(best.rows()[0]["speedup"].get<double>(), 2, 0.5);
+  // Later as it was then.
+  EXPECT_EQ(run("show last --view best --json" + kept).out, best.out);
+  const Outcome other = run("show last --view best --baseline 'itself SLOWER=20000' --json" + kept);
+  EXPECT_EQ(other.rows()[0]["speedup"], 1.0) << other.out;
+}
+
+// What was measured one after another has a best too.
+TEST_F(BenchRunner, TheBestOfARunIsShownAndMistakesInThatAreRefused) {
+  const std::string kept = " --store '" + store() + "'";
+  EXPECT_EQ(
+      run("run --bench environment --env COLOUR=red --env SLOWER=40000,20000,40001 -a number=1,2 --budget 50ms" + kept)
+          .exit,
+      0);
+  const Json rows = run("show --view best --json" + kept).rows();
+  ASSERT_EQ(rows.size(), 2U);
+  for (const Json& row : rows) {
+    EXPECT_EQ(row["best"], "itself SLOWER=20000") << row;
+    EXPECT_NEAR(row["speedup"].get<double>(), 2, 0.5) << row;
+    EXPECT_FALSE(row.contains("SLOWER")) << row;
+  }
+  EXPECT_EQ(run("run --bench work -a nanos=1000 --budget 10ms" + kept).exit, 0);
+  for (const auto& [words, why] :
+       {std::pair("--view best", "only 'itself'"), std::pair("--view worst", "it takes rows or best"),
+        std::pair("--baseline itself", "--baseline is for --view best"),
+        std::pair("--view best --format nccl-tests", "no layout of nccl-tests"),
+        std::pair("1 --view best --baseline x", "there are: 'itself SLOWER=40000', ")}) {
+    const Outcome outcome = run(fmt::format("show {}{}", words, kept));
+    EXPECT_EQ(outcome.exit, 2) << words;
+    EXPECT_NE(outcome.error.find(why), std::string::npos) << words << "\n" << outcome.error;
+  }
 }
 
 TEST_F(BenchRunner, RunsThatHaveNothingInCommonAreNotFoundEqual) {
