@@ -143,6 +143,30 @@ TEST_P(Peers, LeavesNothingWhenItsRunnerIsKilled) {
 INSTANTIATE_TEST_SUITE_P(Each, Peers, ::testing::Values("tutti", "openmpi", "mpich", "gloo"),
                          [](const auto& each) { return std::string(each.param); });
 
+// As the runtime says it: which algorithm does the case, and why.
+TEST(Tutti, WhatRanIsToldAndItsVariableIsConfirmed) {
+  const Sandbox sandbox(TUTTI_PROGRAM);
+  const auto outcome = sandbox.run(
+      "run --peer tutti -a bytes=64 --env TUTTI_ALLREDUCE_ALGORITHM=unset,auto,one-shot,ring,two_shot --no-store "
+      "--json --budget 10ms");
+  EXPECT_EQ(outcome.exit, 0) << outcome.error;
+  ASSERT_EQ(outcome.rows.size(), 5U) << outcome.error;
+  const auto expect = [&](std::size_t place, const std::string& ran, const std::string& evidence) {
+    const Json& row = outcome.rows[place];
+    EXPECT_EQ(row["check"], "ok") << row;
+    EXPECT_EQ(row["ran"], ran) << row;
+    EXPECT_EQ(row["evidence"], "TUTTI_ALLREDUCE_ALGORITHM confirmed: " + evidence) << row;
+  };
+  expect(0, "allreduce one_shot (two ranks)", "one_shot ran: two ranks");
+  expect(1, "allreduce one_shot (two ranks)", "one_shot ran: two ranks");
+  expect(2, "allreduce one_shot (forced)", "one_shot ran: forced");
+  expect(3, "allreduce ring (forced)", "ring ran: forced");
+  EXPECT_EQ(outcome.rows[4]["check"], "skipped") << "its buffers are not in symmetric memory";
+  EXPECT_EQ(outcome.rows[4]["note"],
+            "TUTTI_ALLREDUCE_ALGORITHM cannot be followed: two_shot needs both buffers in symmetric memory; one_shot "
+            "would run");
+}
+
 class OpenMpi : public ::testing::Test {
  protected:
   void SetUp() override {
