@@ -212,13 +212,11 @@ Status add_environment(Result<EnvironmentAxis> axis, Sweep& sweep) {
 
 // --- numbers
 
-Result<double> read_percent(const char* option, const std::string& text) {
-  const bool has_sign = !text.empty() && text.back() == '%';
-  const Value value = harness::parse_value(trim(std::string_view(text).substr(0, text.size() - (has_sign ? 1 : 0))));
-  const double number = value.is_number() ? value.number() * (has_sign ? 0.01 : 1) : -1;
-  if (number <= 0 || number >= 1)
-    return bad(fmt::format("{} is {}; it takes a share such as 2% or 0.02", option, in_quotes(text)));
-  return number;
+Result<double> read_precision(const std::string& text) {
+  const Result<double> share = parse_share(text);
+  if (!share.ok() || *share <= 0 || *share >= 1)
+    return bad(fmt::format("--precision is {}; it takes a share such as 2% or 0.02", in_quotes(text)));
+  return share;
 }
 
 Result<std::int64_t> read_count(const char* option, const std::string& text, std::int64_t least, std::int64_t most) {
@@ -243,7 +241,7 @@ Status read_runner(const SweepOptions& options, harness::RunnerOptions& runner) 
   const Result<Nanos> budget = read_time("--budget", or_else(options.budget, "1s"));
   if (!budget.ok()) return budget.status();
   runner.measure.budget.seconds = static_cast<double>(budget->value()) / 1e9;
-  const Result<double> precision = read_percent("--precision", or_else(options.precision, "2%"));
+  const Result<double> precision = read_precision(or_else(options.precision, "2%"));
   if (!precision.ok()) return precision.status();
   runner.measure.budget.precision = *precision;
   const Result<std::int64_t> least = read_count("--least-samples", or_else(options.least_samples, "20"), 1, 1'000'000);
