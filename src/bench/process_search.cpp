@@ -24,10 +24,9 @@ namespace tutti::harness {
 
 namespace {
 
-// Of Open MPI 4 and 5, MPICH, and PSM 2 and UCX below them.
+// Of Open MPI 4 and 5, MPICH, and PSM 2 and UCX below them: in /dev/shm, or where a variable of theirs says.
 constexpr auto kSegments =
-    std::to_array<std::string_view>({"/dev/shm/vader_segment.", "/dev/shm/sm_segment.", "/dev/shm/mpich_shar_tmp",
-                                     "/dev/shm/psm2_shm.", "/dev/shm/ucx_shm_posix_"});
+    std::to_array<std::string_view>({"vader_segment.", "sm_segment.", "mpich_shar_tmp", "psm2_shm.", "ucx_shm_posix_"});
 // Where Open MPI 4 says a rank its launcher's folder, which is named ompi.HOST.USER/pid.LAUNCHER.
 constexpr std::string_view kSessionVariable = "PMIX_SERVER_TMPDIR=";
 
@@ -132,8 +131,9 @@ void Leftovers::note(const FoundProcess& process) {
   note_sessions(process.sessions);
   const auto take = [&](std::string_view file) {
     if (file.ends_with(" (deleted)")) return;
-    if (std::any_of(kSegments.begin(), kSegments.end(),
-                    [&](std::string_view beginning) { return file.starts_with(beginning); }))
+    const std::string_view name = file.substr(file.rfind('/') + 1);
+    if (file.starts_with('/') && std::any_of(kSegments.begin(), kSegments.end(),
+                                             [&](std::string_view beginning) { return name.starts_with(beginning); }))
       add_once(files_, file);
   };
   const std::string maps = text_of(fmt::format("/proc/{}/maps", process.pid));

@@ -201,15 +201,30 @@ TEST_F(OpenMpi, ManyGroupsStopWithinASecondOfAnInterrupt) {
   EXPECT_EQ(sandbox_.left(), "");
 }
 
+// Neither has the time to end by itself, so both are waited for: at once.
+TEST_F(OpenMpi, AGroupThatIsStartingIsEndedTogetherWithTheOthers) {
+  const pid_t runner = sandbox_.begin("compare --peer openmpi,openmpi -a bytes=64 --launches 1 --no-store");
+  const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(10);
+  while (sandbox_.processes_called("mpirun").size() < 2 && std::chrono::steady_clock::now() < deadline) continue;
+  const std::vector<pid_t> mpiruns = sandbox_.processes_called("mpirun");
+  ASSERT_EQ(mpiruns.size(), 2U);
+  for (const pid_t mpirun : mpiruns) ::kill(mpirun, SIGSTOP);
+  const auto begin = std::chrono::steady_clock::now();
+  ::kill(runner, SIGINT);
+  EXPECT_EQ(sandbox_.end(runner).exit, 130);
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::milliseconds(1400)) << "one after the other";
+  EXPECT_EQ(sandbox_.left(), "");
+}
+
 // Stopped where it has a folder and no ranks yet, as on a machine that has no time for it; so it has to be killed.
 TEST_F(OpenMpi, AnMpirunThatIsKilledWhileItBeginsLeavesNothing) {
   for (const int signal : {SIGINT, SIGKILL}) {
     const pid_t runner = sandbox_.begin("run --peer openmpi -a bytes=64 --no-store");
     const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(10);
     while (sandbox_.left().find("/ompi.") == std::string::npos && std::chrono::steady_clock::now() < deadline) continue;
-    const pid_t mpirun = sandbox_.process_called("mpirun");
-    ASSERT_GT(mpirun, 0);
-    ::kill(mpirun, SIGSTOP);
+    const std::vector<pid_t> mpiruns = sandbox_.processes_called("mpirun");
+    ASSERT_EQ(mpiruns.size(), 1U);
+    ::kill(mpiruns[0], SIGSTOP);
     EXPECT_NE(sandbox_.left().find("/ompi."), std::string::npos) << "it was faster";
     ::kill(runner, signal);
     static_cast<void>(sandbox_.end(runner));

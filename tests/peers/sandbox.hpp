@@ -104,11 +104,12 @@ class Sandbox {
     return found;
   }
 
-  // The first of them whose program begins so; 0 where there is none.
-  [[nodiscard]] pid_t process_called(std::string_view name) const {
+  // Those whose program's name begins so.
+  [[nodiscard]] std::vector<pid_t> processes_called(std::string_view beginning) const {
+    std::vector<pid_t> found;
     for (const pid_t pid : processes())
-      if (text_of(fmt::format("/proc/{}/comm", pid)).starts_with(name)) return pid;
-    return 0;
+      if (text_of(fmt::format("/proc/{}/comm", pid)).starts_with(beginning)) found.push_back(pid);
+    return found;
   }
 
  private:
