@@ -122,6 +122,13 @@ TUTTI_API tuttiResult_t tuttiMemFree(void* memory, tuttiComm_t comm);
 TUTTI_API tuttiResult_t tuttiAllReduce(const void* sendbuff, void* recvbuff, size_t count, tuttiDataType_t datatype,
                                        tuttiRedOp_t op, tuttiComm_t comm);
 
+/* The algorithm by which tuttiAllReduce does such a call, and why: "one_shot", "two ranks". The second is "forced"
+ * where TUTTI_ALLREDUCE_ALGORITHM has chosen it; where that is set and cannot be followed, it says what is against it.
+ * Both live as long as the communicator. Nothing is done, and no other rank is asked. */
+TUTTI_API tuttiResult_t tuttiAllReduceGetAlgorithm(const void* sendbuff, const void* recvbuff, size_t count,
+                                                   tuttiDataType_t datatype, tuttiRedOp_t op, tuttiComm_t comm,
+                                                   const char** algorithm, const char** why);
+
 /* Each rank's input is multiplied by that rank's *scalar (of type datatype) before the sum. */
 TUTTI_API tuttiResult_t tuttiRedOpCreatePreMulSum(tuttiRedOp_t* op, const void* scalar, tuttiDataType_t datatype,
                                                   tuttiComm_t comm);

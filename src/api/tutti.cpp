@@ -339,6 +339,24 @@ tuttiResult_t tuttiAllReduce(const void* sendbuff, void* recvbuff, size_t count,
   });
 }
 
+tuttiResult_t tuttiAllReduceGetAlgorithm(const void* sendbuff, const void* recvbuff, size_t count,
+                                         tuttiDataType_t datatype, tuttiRedOp_t op, tuttiComm_t comm,
+                                         const char** algorithm, const char** why) {
+  return guarded([&]() -> tuttiResult_t {
+    if (comm == nullptr) return refuse("comm is null");
+    if (algorithm == nullptr || why == nullptr)
+      return refuse(algorithm == nullptr ? "algorithm is null" : "why is null");
+    if (!is_type(datatype)) return refuse("datatype is none of tuttiDataType_t's");
+    const tutti::Result<tutti::Choice> choice = comm->communicator->choice_for(
+        sendbuff, recvbuff, count, static_cast<tutti::Type>(datatype), {static_cast<std::uint32_t>(op)});
+    if (!choice.ok()) return report(choice.status());
+    // Words of the library, or its settings' own: they end with a zero.
+    *algorithm = choice->algorithm.data();
+    *why = choice->why.data();
+    return tuttiSuccess;
+  });
+}
+
 tuttiResult_t tuttiRedOpCreatePreMulSum(tuttiRedOp_t* op, const void* scalar, tuttiDataType_t datatype,
                                         tuttiComm_t comm) {
   return guarded([&]() -> tuttiResult_t {

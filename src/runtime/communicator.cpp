@@ -10,7 +10,6 @@
 
 #include "algorithms/registry.hpp"
 #include "runtime/bootstrap.hpp"
-#include "runtime/selector.hpp"
 #include "schedule/programs.hpp"
 #include "schedule/well_formed.hpp"
 
@@ -280,15 +279,9 @@ Status Communicator::all_reduce(const void* input, void* output, std::uint64_t c
   return all_reduce_chosen(input, output, count, type, op);
 }
 
-Status Communicator::all_reduce_chosen(const void* input, void* output, std::uint64_t count, Type type,
-                                       OperatorHandle op) {
-  if (region_->is_broken()) return failure();
-  const Result<const Prepared*> entry = prepared(type, op);
-  if (!entry.ok()) return entry.status();
-  TUTTI_TRY(check_buffers(input, output, count, type));
-  const std::uint64_t bytes = count * size_of(type);
-  const Operator& operation = (*entry)->small.operation;
-  const Choice choice = choose_all_reduce({
+Choice Communicator::choose(const Operator& operation, const void* input, const void* output,
+                            std::uint64_t bytes) const {
+  return choose_all_reduce({
       .num_ranks = num_ranks_,
       .bytes = bytes,
       .symmetric = heap_.find(input, bytes).segment != nullptr && heap_.find(output, bytes).segment != nullptr,
@@ -298,6 +291,24 @@ Status Communicator::all_reduce_chosen(const void* input, void* output, std::uin
       .forced = settings_.algorithm,
       .own = own_ ? &own_->facts : nullptr,
   });
+}
+
+Result<Choice> Communicator::choice_for(const void* input, const void* output, std::uint64_t count, Type type,
+                                        OperatorHandle op) const {
+  const Result<const Prepared*> entry = prepared(type, op);
+  if (!entry.ok()) return entry.status();
+  TUTTI_TRY(check_buffers(input, output, count, type));
+  return choose((*entry)->small.operation, input, output, count * size_of(type));
+}
+
+Status Communicator::all_reduce_chosen(const void* input, void* output, std::uint64_t count, Type type,
+                                       OperatorHandle op) {
+  if (region_->is_broken()) return failure();
+  const Result<const Prepared*> entry = prepared(type, op);
+  if (!entry.ok()) return entry.status();
+  TUTTI_TRY(check_buffers(input, output, count, type));
+  const std::uint64_t bytes = count * size_of(type);
+  const Choice choice = choose((*entry)->small.operation, input, output, bytes);
   if (choice.is_fallback)
     log_.warn_once(LogSubsystem::coll, choice.why, "TUTTI_ALLREDUCE_ALGORITHM={} cannot be followed ({}); {} runs",
                    settings_.algorithm, choice.why, choice.algorithm);

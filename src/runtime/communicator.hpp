@@ -19,6 +19,7 @@
 #include "data/kernel.hpp"
 #include "runtime/executor.hpp"
 #include "runtime/failure_watch.hpp"
+#include "runtime/selector.hpp"
 #include "runtime/settings.hpp"
 #include "runtime/symmetric.hpp"
 #include "transport/shm/region.hpp"
@@ -74,6 +75,10 @@ class Communicator {
   [[nodiscard]] Status all_reduce_chosen(const void* input, void* output, std::uint64_t count, Type type,
                                          OperatorHandle op);
 
+  // How all_reduce() does such a call. Its words live as long as the communicator and end with a zero.
+  [[nodiscard]] Result<Choice> choice_for(const void* input, const void* output, std::uint64_t count, Type type,
+                                          OperatorHandle op) const;
+
   // What an end other than done means, in words; breaks the communicator for all ranks where it is not broken yet.
   [[nodiscard]] Status fail(End end);
 
@@ -108,6 +113,8 @@ class Communicator {
   [[nodiscard]] Result<const Plan*> plan_of(std::uint32_t number, const Schedule& schedule);
   [[nodiscard]] Result<const Plan*> plan_for(std::string_view name, std::uint32_t& number);
   [[nodiscard]] Result<const Prepared*> prepared(Type type, OperatorHandle op) const;
+  [[nodiscard]] Choice choose(const Operator& operation, const void* input, const void* output,
+                              std::uint64_t bytes) const;
   [[nodiscard]] Status check_buffers(const void* input, const void* output, std::uint64_t count, Type type) const;
   [[nodiscard]] Status run(const Plan& plan, std::uint32_t number, const Prepared& entry, const void* input,
                            void* output, std::uint64_t count, WalkerChoice walker);

@@ -44,7 +44,7 @@ inline End Executor::await_post(const shm::FlagLine& line, std::uint32_t peer, s
   // than a loop of two instructions.
   for (std::uint32_t look = 0; line.sequence.load(std::memory_order_acquire) < value; ++look) {
     if (look >= spins_) return await_post_longer(line, peer, value, description);
-    shm::relax();
+    relax();
   }
   if (line.description.load(std::memory_order_relaxed) != description) [[unlikely]]
     return mismatch_with(peer, line.description.load(std::memory_order_relaxed));

@@ -1,12 +1,13 @@
 // The worker of Tutti itself, through its C API: what a program that links the library gets.
-#include <cstdlib>
 #include <memory>
 #include <stdexcept>
 #include <string>
+#include <string_view>
 
 #include <fmt/format.h>
 
 #include "base/environment.hpp"
+#include "base/text.hpp"
 #include "peers/meeting.hpp"
 #include "peers/peer.hpp"
 #include <tutti/tutti.h>
@@ -14,6 +15,8 @@
 namespace tutti::peers {
 
 namespace {
+
+constexpr std::string_view kAlgorithmVariable = "TUTTI_ALLREDUCE_ALGORITHM";
 
 Status status_of(const char* call, tuttiResult_t result, tuttiComm_t comm) {
   if (result == tuttiSuccess) return {};
@@ -25,9 +28,6 @@ class TuttiPeer final : public Peer {
   explicit TuttiPeer(const Environment& environment) : environment_(environment) {}
 
   Status begin(int rank, int num_ranks) override {
-    // Tutti warns of variables that begin like its own; these are the harness's.
-    for (const std::string& name : environment_.names())
-      if (name.starts_with("TUTTI_BENCH_")) ::unsetenv(name.c_str());
     Result<std::unique_ptr<Meeting>> meeting = Meeting::join(environment_, rank);
     if (!meeting.ok()) return meeting.status();
     tuttiUniqueId id{};
@@ -60,23 +60,47 @@ class TuttiPeer final : public Peer {
       return unsupported(fmt::format("Tutti has no {} yet", name_of(request.collective)));
     const auto type = static_cast<tuttiDataType_t>(request.type);
     const auto op = static_cast<tuttiRedOp_t>(request.op);
+    const char* algorithm = nullptr;
+    const char* why = nullptr;
+    TUTTI_TRY(status_of(
+        "tuttiAllReduceGetAlgorithm",
+        tuttiAllReduceGetAlgorithm(request.input, request.output, request.count, type, op, comm_, &algorithm, &why),
+        comm_));
+    algorithm_ = algorithm;
+    why_ = why;
+    for (const harness::Setting& setting : settings())
+      if (setting.name == kAlgorithmVariable && forces(setting) && !is_forced())
+        return unsupported(
+            fmt::format("{} cannot be followed: {}; {} would run", kAlgorithmVariable, why_, algorithm_));
     return Operation{[this, request, type, op] {
       if (tuttiAllReduce(request.input, request.output, request.count, type, op, comm_) != tuttiSuccess)
         throw std::runtime_error(tuttiGetLastError(comm_));
     }};
   }
 
+  [[nodiscard]] std::string ran(const Request&) const override {
+    return fmt::format("allreduce {} ({})", algorithm_, why_);
+  }
   [[nodiscard]] harness::Evidence evidence(const harness::Setting& setting) const override {
-    if (setting.name.starts_with("TUTTI_"))
-      return unverifiable("Tutti refuses values it does not know, and does not tell yet what ran");
+    if (setting.name == kAlgorithmVariable) {
+      const std::string how = fmt::format("{} ran: {}", algorithm_, why_);
+      return forces(setting) == is_forced() ? confirmed(how) : ignored(how);
+    }
+    if (setting.name.starts_with("TUTTI_")) return unverifiable("Tutti refuses values it does not know, and no more");
     return unverifiable("Tutti reads nothing back");
   }
 
  private:
+  static bool forces(const harness::Setting& setting) { return setting.value && !same_name(*setting.value, "auto"); }
+  [[nodiscard]] bool is_forced() const { return why_ == "forced"; }
+
   const Environment& environment_;
   tuttiComm_t comm_ = nullptr;
   int rank_ = 0;
   int num_ranks_ = 1;
+  // Of the case that was prepared last.
+  std::string algorithm_;
+  std::string why_;
 };
 
 }  // namespace
