@@ -44,6 +44,8 @@ struct Child {
 
   // Returns errno of what went wrong.
   [[nodiscard]] int become() const {
+    const pid_t self = getpid();
+    if (request.announced_to >= 0) static_cast<void>(!write(request.announced_to, &self, sizeof self));
     setpgid(0, 0);
     if (prctl(PR_SET_PDEATHSIG, request.death_signal) != 0) return errno;
     if (getppid() != parent) _exit(1);  // it died before the kernel knew that it matters

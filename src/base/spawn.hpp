@@ -25,6 +25,7 @@ struct SpawnRequest {
   int output = 1;
   int error = 2;
   sigset_t signal_mask{};
+  int announced_to = -1;  // a pipe into which the child writes its pid before it becomes the program; -1: none
 };
 
 struct Spawned {

@@ -2,6 +2,7 @@
 
 #include <array>
 #include <charconv>
+#include <cmath>
 #include <limits>
 #include <numeric>
 #include <optional>
@@ -220,6 +221,17 @@ Result<Nanos> parse_duration(std::string_view text) {
   const Result<std::uint64_t> number = parse_quantity(text, kDuration);
   if (!number.ok()) return number.status();
   return Nanos(static_cast<std::int64_t>(*number));
+}
+
+Result<double> parse_share(std::string_view text) {
+  std::string_view digits = trim(text);
+  const bool has_sign = digits.ends_with('%');
+  if (has_sign) digits = trim(digits.substr(0, digits.size() - 1));
+  double number = 0;
+  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), number);
+  if (error != std::errc() || end != digits.data() + digits.size() || !std::isfinite(number) || number < 0)
+    return Status(Code::invalid_argument, fmt::format("{} is no share such as 2% or 0.02", in_quotes(text)));
+  return has_sign ? number / 100 : number;
 }
 
 Result<std::vector<Bytes>> parse_byte_list(std::string_view text, std::size_t most) {

@@ -62,6 +62,9 @@ class Rank {
 // "30s", "250ms", "10us", "5ns", "1m", "2h", "1.5s"; a plain number is seconds.
 [[nodiscard]] Result<Nanos> parse_duration(std::string_view text);
 
+// "2%", "0.02": a number from 0 on, of which a hundredth is meant where the sign stands behind it.
+[[nodiscard]] Result<double> parse_share(std::string_view text);
+
 // In the greatest unit that divides it: "4M", "1536K", "1000". parse_bytes reads it back to the same value.
 [[nodiscard]] std::string to_text(Bytes bytes);
 

@@ -54,6 +54,17 @@ Result<Alignment> parse_alignment(std::string_view text) {
   return alignment;
 }
 
+bool has_axis(const std::vector<Alignment>& alignments, const std::vector<Row>& rows) {
+  return std::any_of(alignments.begin(), alignments.end(), [&](const Alignment& alignment) {
+    return std::any_of(alignment.knobs.begin(), alignment.knobs.end(), [&](const auto& knob) {
+      return std::any_of(rows.begin(), rows.end(), [&](const Row& row) {
+        return std::any_of(row.point.values.begin(), row.point.values.end(),
+                           [&](const auto& value) { return same_name(value.first, knob.second); });
+      });
+    });
+  });
+}
+
 Result<std::vector<Row>> aligned(std::vector<Row> rows, const std::vector<Alignment>& alignments) {
   for (const Alignment& alignment : alignments)
     for (const auto& [peer, knob] : alignment.knobs) {

@@ -20,6 +20,10 @@ struct Alignment {
 // "cus=nccl:NCCL_MAX_CTAS,mine:comm_sms".
 [[nodiscard]] Result<Alignment> parse_alignment(std::string_view text);
 
+// Whether one of the knobs is an axis of these rows and no variable: cases that are put together by an axis of one peer
+// were not measured together with those of the others.
+[[nodiscard]] bool has_axis(const std::vector<Alignment>& alignments, const std::vector<Row>& rows);
+
 // The rows with the column as an axis in the place of the knobs. A knob that none of its peer's rows has is an error.
 [[nodiscard]] Result<std::vector<Row>> aligned(std::vector<Row> rows, const std::vector<Alignment>& alignments);
 

@@ -1,6 +1,9 @@
 #include "bench/comparison.hpp"
 
 #include <algorithm>
+#include <array>
+#include <span>
+#include <string_view>
 #include <unordered_map>
 #include <utility>
 
@@ -93,6 +96,24 @@ class Cases {
   std::unordered_map<std::string, std::size_t> places_;
 };
 
+// Columns of the tables that are nobody's.
+constexpr auto kOfPairs = std::to_array<std::string_view>({"check", "note"});
+constexpr auto kOfBest = std::to_array<std::string_view>(
+    {"best", "best_us", "busbw_gbs", "speedup", "speedup_interval", "ties", "check", "note"});
+
+// What columns of a competitor begin with: its name, but where the table has such a column already, or has it of its
+// own. A program may be called best.
+std::string column_name(std::string name, std::span<const std::string_view> ends, const std::vector<Column>& columns,
+                        std::span<const std::string_view> own) {
+  const auto is_taken = [&](std::string_view end) {
+    const std::string whole = fmt::format("{}{}", name, end);
+    return std::find(own.begin(), own.end(), whole) != own.end() ||
+           std::any_of(columns.begin(), columns.end(), [&](const Column& column) { return column.name == whole; });
+  };
+  while (std::any_of(ends.begin(), ends.end(), is_taken)) name = fmt::format("peer.{}", name);
+  return name;
+}
+
 }  // namespace
 
 const Row& ComparedCase::any() const {
@@ -168,14 +189,12 @@ std::string notes_of(const Comparison& comparison, const ComparedCase& one) {
 }
 
 Table table_of_pairs(const Comparison& comparison) {
+  constexpr auto kEnds = std::to_array<std::string_view>({"_us", "_ratio", "_interval", "_verdict"});
   std::vector<Column> columns = comparison.view.identity_columns();
   for (std::size_t each = 0; each < comparison.competitors.size(); ++each) {
-    const std::string& name = comparison.competitors[each];
-    columns.push_back({fmt::format("{}_us", name)});
-    if (each == 0) continue;
-    columns.push_back({fmt::format("{}_ratio", name)});
-    columns.push_back({fmt::format("{}_interval", name)});
-    columns.push_back({fmt::format("{}_verdict", name)});
+    const std::string name = column_name(comparison.competitors[each], kEnds, columns, kOfPairs);
+    for (const std::string_view end : std::span(kEnds).first(each == 0 ? 1 : kEnds.size()))
+      columns.push_back({name + std::string(end)});
   }
   columns.push_back({"check"});
   columns.push_back({"note", 60});
@@ -200,11 +219,13 @@ Table table_of_pairs(const Comparison& comparison) {
 Table table_of_best(const Comparison& comparison, std::size_t baseline) {
   // There are as many columns as competitors.
   constexpr std::size_t kHeading = 10;
-  std::vector<Column> columns = comparison.view.identity_columns();
-  for (const std::string& name : comparison.competitors) {
-    columns.push_back({fmt::format("{}_us", name), kHeading});
-    for (const char* what : {"low", "high", "p99"})
-      columns.push_back({.name = fmt::format("{}_{}_us", name, what), .wrap_at = 0, .is_aside = true});
+  constexpr auto kEnds = std::to_array<std::string_view>({"_us", "_low_us", "_high_us", "_p99_us"});
+  std::vector<Column> columns = comparison.view.identity_columns(kOfBest);
+  for (const std::string& competitor : comparison.competitors) {
+    const std::string name = column_name(competitor, kEnds, columns, kOfBest);
+    columns.push_back({name + std::string(kEnds[0]), kHeading});
+    for (const std::string_view end : std::span(kEnds).subspan(1))
+      columns.push_back({.name = name + std::string(end), .wrap_at = 0, .is_aside = true});
   }
   columns.push_back({"best", kHeading * 2});
   for (const char* name : {"best_us", "busbw_gbs", "speedup", "speedup_interval"}) columns.push_back({name, kHeading});

@@ -103,8 +103,8 @@ void set_place(std::vector<std::string>& environment, int rank, int num_ranks, s
   for (const std::string_view name :
        {kNumRanksVariable, std::string_view("WORLD_SIZE"), std::string_view("LOCAL_WORLD_SIZE")})
     set_variable(environment, name, std::to_string(num_ranks));
-  set_variable(environment, "MASTER_ADDR", "127.0.0.1");
-  set_variable(environment, "MASTER_PORT", std::to_string(port));
+  set_variable(environment, kMasterAddressVariable, "127.0.0.1");
+  set_variable(environment, kMasterPortVariable, std::to_string(port));
 }
 
 std::string in_words(const std::string& name, int status) {
@@ -181,7 +181,7 @@ Status Processes::start(const LaunchRequest& request) {
   const bool is_by_rank = request.launcher == Launcher::local && !request.is_program;
   // A program may have an mpirun of its own.
   may_have_sessions_ = request.launcher == Launcher::openmpi || request.is_program;
-  if (request.is_program) guard_.start(entry_, request.launcher != Launcher::local);
+  start_guard(request);
   const int direct = is_by_rank ? request.num_ranks : 1;
   const Result<std::uint16_t> port = is_by_rank ? free_port() : Result<std::uint16_t>(std::uint16_t{0});
   if (!port.ok()) return port.status();
@@ -200,14 +200,31 @@ Status Processes::start(const LaunchRequest& request) {
     spawning.input = nothing.get();
     spawning.output = output_.get();
     spawning.error = request.is_program ? errors_.get() : output_.get();
+    spawning.announced_to = guard_.announcements();
     ::sigemptyset(&spawning.signal_mask);
     const Result<Spawned> spawned = spawn(spawning);
     if (!spawned.ok()) return spawned.status();
     if (spawned->refused != 0)
       return Status::from_errno(fmt::format("cannot run {}", in_quotes(spawning.command[0])), spawned->refused);
     children_.push_back({.pid = spawned->pid, .name = name_of_child(request, spawning.command[0], rank)});
+    if (may_have_sessions_) {
+      const std::vector<std::string_view> variables(request.environment.begin(), request.environment.end());
+      for (std::string& session : sessions_of_launcher(spawned->pid, variables))
+        sessions_.push_back(std::move(session));
+    }
   }
   return {};
+}
+
+// Workers see that the runner has gone, and end and clear up by themselves; a program does not, and neither does an
+// mpirun that is still beginning.
+void Processes::start_guard(const LaunchRequest& request) {
+  if (!may_have_sessions_) return;
+  const bool has_launcher = request.launcher != Launcher::local;
+  guard_.start({.entry = entry_,
+                .environment = request.environment,
+                .ranks_are_left = request.is_program ? milliseconds(0) : kUntilKilled,
+                .others_are_left = has_launcher ? kUntilKilled : milliseconds(0)});
 }
 
 void Processes::reap() {
@@ -271,15 +288,18 @@ void Processes::end_all(std::vector<Processes*> groups) {
   std::vector<std::string> entries;
   for (const Processes* group : groups) entries.push_back(group->entry_);
   Leftovers leftovers;
+  for (const Processes* group : groups) leftovers.note_sessions(group->sessions_);
   const auto begin = Clock::now();
   std::vector<bool> had_ranks(groups.size());
   std::vector<bool> is_asked(groups.size());
   while (true) {
     for (FoundProcess& process : processes_with(entries)) {
-      if (!process.is_rank) continue;
-      if (!groups[process.entry]->may_have_sessions_) process.session.clear();
-      leftovers.note(process);
-      ::kill(process.pid, SIGKILL);
+      if (!groups[process.entry]->may_have_sessions_) process.sessions.clear();
+      if (!process.is_rank) {
+        leftovers.note_sessions(process.sessions);
+        continue;
+      }
+      leftovers.kill(process);
       had_ranks[process.entry] = true;
     }
     const auto spent = Clock::now() - begin;
@@ -301,11 +321,9 @@ void Processes::end_all(std::vector<Processes*> groups) {
     if (left.empty()) break;
     std::this_thread::sleep_for(milliseconds(2));
   }
-  for (Processes* group : groups) {
-    group->wait_for_children();
-    group->guard_.end();
-  }
+  for (Processes* group : groups) group->wait_for_children();
   leftovers.remove();
+  for (Processes* group : groups) group->guard_.end();
 }
 
 }  // namespace tutti::harness

@@ -72,13 +72,15 @@ class Processes {
     std::string name;
     std::optional<int> status = std::nullopt;  // from waitpid
   };
+  void start_guard(const LaunchRequest& request);
   void reap();
   void signal_children(int signal, bool whole_groups) const;
   void wait_for_children();
 
-  std::string entry_;               // of their environment, by which they are found
-  bool may_have_sessions_ = false;  // folders of an mpirun that is theirs
-  Guard guard_;                     // of a program
+  std::string entry_;                  // of their environment, by which they are found
+  bool may_have_sessions_ = false;     // folders of an mpirun that is theirs
+  std::vector<std::string> sessions_;  // where that would have them
+  Guard guard_;                        // of a program, and of an mpirun
   std::vector<Child> children_;
   UniqueFd output_;
   UniqueFd errors_;  // of a program; workers write both to one place

@@ -20,6 +20,9 @@ inline constexpr std::string_view kLauncherVariable = "BENCH_LAUNCHER";
 // The rank that the local launcher gives; other launchers have variables of their own.
 inline constexpr std::string_view kRankVariable = "BENCH_RANK";
 inline constexpr std::string_view kNumRanksVariable = "BENCH_NUM_RANKS";
+// Where ranks that were started locally may meet, as torchrun tells it.
+inline constexpr std::string_view kMasterAddressVariable = "MASTER_ADDR";
+inline constexpr std::string_view kMasterPortVariable = "MASTER_PORT";
 
 struct Place {
   int rank = 0;
@@ -31,6 +34,10 @@ struct Place {
 // Whether a variable tells a process of its own group or launcher, and so nothing to one of another group. What
 // launchers read themselves (an allocation of Slurm's, settings of an MPI's) is none of these.
 [[nodiscard]] bool is_of_a_launch(std::string_view name);
+// Who sets such a variable, in words: "Tutti", "srun"; empty where it is none.
+[[nodiscard]] std::string_view teller_of(std::string_view name);
+// Of those, the harness's own.
+[[nodiscard]] bool is_of_the_harness(std::string_view name);
 // Whether the environment is that of a rank, as against a launcher. Of processes that were started without variables of
 // another launch.
 [[nodiscard]] bool has_rank(const std::vector<std::string_view>& entries);

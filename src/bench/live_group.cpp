@@ -77,11 +77,9 @@ void LiveGroup::end_all(const std::vector<LiveGroup*>& groups) {
   Processes::end_all(std::move(processes));
 }
 
-Result<std::unique_ptr<LiveGroup>> LiveGroup::start(GroupRequest request) {
-  std::unique_ptr<LiveGroup> group(new LiveGroup(std::move(request)));
-  const Status begun = group->begin();
-  if (!begun.ok()) return group->fail(begun);
-  return group;
+Status LiveGroup::start() {
+  const Status begun = begin();
+  return begun.ok() ? begun : fail(begun);
 }
 
 Status LiveGroup::begin() {

@@ -37,11 +37,13 @@ struct GroupRequest {
 
 class LiveGroup {
  public:
-  // All ranks have begun; or why not, with what the processes wrote last.
-  [[nodiscard]] static Result<std::unique_ptr<LiveGroup>> start(GroupRequest request);
+  explicit LiveGroup(GroupRequest request);
   LiveGroup(const LiveGroup&) = delete;
   LiveGroup& operator=(const LiveGroup&) = delete;
   ~LiveGroup();
+  // All ranks have begun; or why not, with what the processes wrote last. After an interrupt those are left to end_all,
+  // since others may have to be ended with them.
+  [[nodiscard]] Status start();
   // Ends several at once: all may leave in good order, under one time limit, but for an interrupt.
   static void end_all(const std::vector<LiveGroup*>& groups);
 
@@ -78,7 +80,6 @@ class LiveGroup {
     Nanos limit;
   };
 
-  explicit LiveGroup(GroupRequest request);
   Status begin();
   Status meet(const Listener& listener, const UniqueId& id, const Patience& patience);
   void accept(const Listener& listener, std::vector<Stranger>& strangers);

@@ -47,18 +47,22 @@ Runner::Runner(RunnerOptions options, std::vector<PeerProgram> peers, std::vecto
       inherited_(std::move(inherited)),
       random_(options_.seed) {}
 
-Result<std::unique_ptr<LiveGroup>> Runner::start(const Group& group) {
+Status Runner::start(const Group& group, std::unique_ptr<LiveGroup>& live) {
+  live.reset();
   const auto peer =
       std::find_if(peers_.begin(), peers_.end(), [&](const PeerProgram& each) { return each.name == group.peer; });
-  if (peer == peers_.end())
-    return Status(Code::internal, fmt::format("nobody knows how peer {} is started", group.peer));
-  return LiveGroup::start({.group = group,
-                           .program = peer->program,
-                           .launcher = options_.launcher.value_or(peer->launcher),
-                           .environment = environment_block(inherited_, group.all_settings(), block_size_),
-                           .bind = peer->is_bound ? options_.bind : Bind::none,
-                           .limits = options_.limits,
-                           .is_interrupted = options_.measure.is_interrupted});
+  if (peer == peers_.end()) return {Code::internal, fmt::format("nobody knows how peer {} is started", group.peer)};
+  live = std::make_unique<LiveGroup>(
+      GroupRequest{.group = group,
+                   .program = peer->program,
+                   .launcher = options_.launcher.value_or(peer->launcher),
+                   .environment = environment_block(inherited_, group.all_settings(), block_size_),
+                   .bind = peer->is_bound ? options_.bind : Bind::none,
+                   .limits = options_.limits,
+                   .is_interrupted = options_.measure.is_interrupted});
+  Status started = live->start();
+  if (!started.ok() && !is_interrupted()) live.reset();
+  return started;
 }
 
 Status Runner::run(const std::string& bench, const std::vector<Group>& groups, const std::set<std::string>& done,
@@ -86,12 +90,7 @@ Status Runner::run_group(const std::string& bench, const Group& group, int launc
       TUTTI_TRY(on_row(row));
       continue;
     }
-    if (refused.ok() && (live == nullptr || !live->is_alive())) {
-      live.reset();
-      Result<std::unique_ptr<LiveGroup>> started = start(group);
-      refused = started.status();
-      if (started.ok()) live = std::move(*started);
-    }
+    if (refused.ok() && (live == nullptr || !live->is_alive())) refused = start(group, live);
     if (is_interrupted()) return {};
     if (!refused.ok()) {
       TUTTI_TRY(on_row(failed(std::move(row), refused)));
@@ -107,10 +106,7 @@ Status Runner::run_group(const std::string& bench, const Group& group, int launc
 
 void Runner::make_ready(Competitor& competitor) {
   if (!competitor.refused.ok() || (competitor.live != nullptr && competitor.live->is_alive())) return;
-  competitor.live.reset();
-  Result<std::unique_ptr<LiveGroup>> started = start(*competitor.group);
-  competitor.refused = started.status();
-  if (started.ok()) competitor.live = std::move(*started);
+  competitor.refused = start(*competitor.group, competitor.live);
 }
 
 void Runner::end_all(const std::vector<Competitor>& competitors) {

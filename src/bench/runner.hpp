@@ -50,7 +50,8 @@ class Runner {
   [[nodiscard]] Status compare(const std::string& bench, const std::vector<Group>& groups, const OnRow& on_row);
 
  private:
-  [[nodiscard]] Result<std::unique_ptr<LiveGroup>> start(const Group& group);
+  // In the place of one that has ended. None where it cannot be started; one that is to be ended after an interrupt.
+  [[nodiscard]] Status start(const Group& group, std::unique_ptr<LiveGroup>& live);
   // Of groups that are measured together. Started where they are not alive; why not, where they cannot be.
   struct Competitor {
     const Group* group = nullptr;

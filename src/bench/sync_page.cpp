@@ -10,21 +10,10 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "base/relax.hpp"
 #include "bench/clock.hpp"
 
 namespace tutti::harness {
-
-namespace {
-
-void pause_processor() {
-#if defined(__x86_64__)
-  __builtin_ia32_pause();
-#elif defined(__aarch64__)
-  asm volatile("yield");
-#endif
-}
-
-}  // namespace
 
 SyncPage::SyncPage(SyncPage&& other) noexcept
     : file_(std::move(other.file_)), layout_(std::exchange(other.layout_, nullptr)) {}
@@ -79,7 +68,7 @@ bool SyncPage::wait(Reached reached, bool shares_cores) {
       if (shares_cores) {
         ::sched_yield();
       } else {
-        pause_processor();
+        relax();
       }
     }
     if (layout_->end.is_over.load(std::memory_order_relaxed) != 0) return false;

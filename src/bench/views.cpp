@@ -96,18 +96,19 @@ std::vector<Cell> asides_of(const Row& row) {
           text_or_null(evidence_of(row))};
 }
 
-bool is_taken(std::string_view name) {
+bool is_taken(std::string_view name, std::span<const std::string_view> others) {
   constexpr auto kOthers = std::to_array<std::string_view>({"bench", "peer", "ranks", "check", "ran", "note"});
   const auto has = [&](const auto& names) { return std::find(names.begin(), names.end(), name) != names.end(); };
-  return has(kFigures) || has(kAsides) || has(kOthers);
+  return has(kFigures) || has(kAsides) || has(kOthers) || has(others);
 }
 
 // Behind these, with the prefix where they or later ones have the name already.
-void add_named(std::vector<Column>& columns, std::string_view prefix, std::string name) {
+void add_named(std::vector<Column>& columns, std::string_view prefix, std::string name,
+               std::span<const std::string_view> others = {}) {
   const auto is_there = [&] {
     return std::any_of(columns.begin(), columns.end(), [&](const Column& column) { return column.name == name; });
   };
-  while (is_taken(name) || is_there()) name = fmt::format("{}.{}", prefix, name);
+  while (is_taken(name, others) || is_there()) name = fmt::format("{}.{}", prefix, name);
   columns.push_back({std::move(name)});
 }
 
@@ -170,12 +171,12 @@ void View::leave_out_competitors(const std::vector<Competitor>& competitors) {
   });
 }
 
-std::vector<Column> View::identity_columns() const {
+std::vector<Column> View::identity_columns(std::span<const std::string_view> others) const {
   std::vector<Column> all = {{"bench"}};
   if (has_peer_) all.push_back({"peer"});
   all.push_back({"ranks"});
-  for (const std::string& name : variables_) add_named(all, "env", name);
-  for (const std::string& name : axes_) add_named(all, "axis", name);
+  for (const std::string& name : variables_) add_named(all, "env", name, others);
+  for (const std::string& name : axes_) add_named(all, "axis", name, others);
   return all;
 }
 

@@ -2,7 +2,9 @@
 // each row has the same columns whatever it is about: swept variables and axes are columns by name. Pure; thread-safe.
 #pragma once
 
+#include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "bench/case.hpp"
@@ -29,8 +31,9 @@ class View {
   [[nodiscard]] static View of(const std::vector<Row>& rows);
 
   // Bench, peer, ranks, swept variables, axes. A variable, axis or counter with the name of a column that is there
-  // already, or that all rows have, is called env.NAME, axis.NAME or counter.NAME.
-  [[nodiscard]] std::vector<Column> identity_columns() const;
+  // already, or that all rows have, is called env.NAME, axis.NAME or counter.NAME; so is one with the name of another
+  // column that the table has.
+  [[nodiscard]] std::vector<Column> identity_columns(std::span<const std::string_view> others = {}) const;
   [[nodiscard]] std::vector<Cell> identity_cells(const Row& row) const;
   // Without the peer, the algorithm where they have one, and the variables in which these differ.
   void leave_out_competitors(const std::vector<Competitor>& competitors);

@@ -97,7 +97,7 @@ class Watch {
     ::sigaction(SIGRTMAX, &action, nullptr);
     ::pthread_kill(watched_, SIGRTMAX);
     Leftovers leftovers;
-    leftovers.note({.pid = ::getpid(), .is_rank = true, .session = ""});
+    leftovers.note({.pid = ::getpid(), .is_rank = true, .sessions = {}});
     leftovers.remove();
     // The other ranks do the same, and a launcher kills them as soon as one has gone.
     std::this_thread::sleep_for(std::chrono::milliseconds(30));

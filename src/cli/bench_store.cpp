@@ -7,6 +7,7 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
+#include "base/digest.hpp"
 #include "base/text.hpp"
 #include "bench/command.hpp"
 #include "bench/cores.hpp"
@@ -61,11 +62,6 @@ std::string name_of_process(const std::string& process) {
 
 std::string this_process() { return name_of_process(std::to_string(::getpid())); }
 
-std::uint64_t digest(std::string_view text, std::uint64_t from) {
-  for (const char letter : text) from = (from ^ static_cast<unsigned char>(letter)) * 0x100000001b3U;
-  return from;
-}
-
 }  // namespace
 
 Result<std::string> store_path(const std::string& option, const Environment& environment) {
@@ -96,7 +92,7 @@ harness::Run new_run(std::string bench, std::string sweep, const Context& contex
 }
 
 harness::Run run_of(const Plan& plan, const Context& context) {
-  std::uint64_t cases = 0xcbf29ce484222325U;
+  std::uint64_t cases = kDigestOfNothing;
   for (const harness::Group& group : plan.groups) {
     cases = digest(harness::to_string(group), cases);
     for (const harness::Case& each : group.cases) cases = digest(harness::to_string(each.point) + each.skipped, cases);

@@ -12,6 +12,7 @@
 #include "bench/comparison.hpp"
 #include "cli/bench_commands.hpp"
 #include "cli/bench_store.hpp"
+#include "cli/comparison_output.hpp"
 #include "cli/fail_on.hpp"
 #include "cli/interrupt.hpp"
 #include "cli/output.hpp"
@@ -39,20 +40,14 @@ Exit misuse(const Context& context, const Status& status) {
 
 Status bad(std::string words) { return {Code::invalid_argument, std::move(words)}; }
 
-// Whom the others are compared with, by number.
+// The bench communicators is about the others: the first of those is what it compares with.
 Result<std::size_t> baseline_of(const std::vector<std::string>& competitors, const CompareOptions& options) {
-  if (options.baseline.empty()) {
-    const auto other = std::find_if(competitors.begin(), competitors.end(), [](const std::string& name) {
-      return !name.starts_with("tutti") && !name.starts_with("null");
-    });
-    const bool has_other = options.prefers_others && other != competitors.end();
-    return has_other ? static_cast<std::size_t>(other - competitors.begin()) : 0;
-  }
-  const auto found = std::find(competitors.begin(), competitors.end(), options.baseline);
-  if (found != competitors.end()) return static_cast<std::size_t>(found - competitors.begin());
-  std::string known;
-  for (const std::string& name : competitors) known += (known.empty() ? "" : ", ") + in_quotes(name);
-  return bad(fmt::format("--baseline is {}; there are: {}", in_quotes(options.baseline), known));
+  const auto other = std::find_if(competitors.begin(), competitors.end(), [](const std::string& name) {
+    return !name.starts_with("tutti") && !name.starts_with("null");
+  });
+  if (options.baseline.empty() && options.prefers_others && other != competitors.end())
+    return static_cast<std::size_t>(other - competitors.begin());
+  return cli::baseline_of(competitors, options.baseline);
 }
 
 Status check_options(const CompareOptions& options) {
@@ -63,30 +58,12 @@ Status check_options(const CompareOptions& options) {
   return check_output(options.output);
 }
 
-// The case by the axes in which cases differ.
-std::string name_of(const Comparison& comparison, const harness::ComparedCase& one) {
-  harness::Point point;
-  for (const auto& value : one.any().point.values) {
-    const bool varies = std::any_of(comparison.cases.begin(), comparison.cases.end(), [&](const auto& other) {
-      const harness::Value* its = other.any().point.find(value.first);
-      return its == nullptr || !(*its == value.second);
-    });
-    if (varies) point.values.push_back(value);
-  }
-  return point.values.empty() ? one.any().bench : to_string(point);
-}
-
 // Shows it, and tells how it came out.
 Exit conclude(const Comparison& comparison, std::size_t baseline, const std::optional<FailOn>& fail_on,
               const CompareOptions& options, const Context& context) {
-  const bool shows_best = same_name(options.view, "best");
-  const Table table = shows_best ? table_of_best(comparison, baseline) : table_of_pairs(comparison);
-  const Status written = write_output(rendered(table, options.output), options.output, context);
+  const Status written = same_name(options.view, "best") ? write_best(comparison, baseline, options.output, context)
+                                                         : write_pairs(comparison, options.output, context);
   if (!written.ok()) return misuse(context, written);
-  if (shows_best && options.output.format == Format::table)
-    for (const harness::ComparedCase& one : comparison.cases)
-      if (const std::string notes = notes_of(comparison, one); !notes.empty())
-        context.error << fmt::format("{}: {}\n", printable(name_of(comparison, one)), notes);
   const Account account = account_of(comparison, baseline, fail_on);
   context.error << fmt::format("against {}: {}\n", printable(comparison.competitors[baseline]), account.in_words());
   const bool nothing = account.verdicts.empty();
@@ -122,16 +99,6 @@ std::vector<std::string> competitors_of(const Plan& plan) {
     }
   Result<std::vector<Row>> shown = harness::aligned(rows, plan.alignments);
   return Comparison::of_peers(shown.ok() ? *shown : rows, true, !plan.sweep.algorithms.empty()).competitors;
-}
-
-// Cases that are aligned by an axis of one peer were not measured together with those of the others.
-bool is_paired(const Plan& plan) {
-  return std::all_of(plan.alignments.begin(), plan.alignments.end(), [&](const harness::Alignment& alignment) {
-    return std::none_of(alignment.knobs.begin(), alignment.knobs.end(), [&](const auto& knob) {
-      return std::any_of(plan.sweep.axes.begin(), plan.sweep.axes.end(),
-                         [&](const harness::Axis& axis) { return same_name(axis.name, knob.second); });
-    });
-  });
 }
 
 }  // namespace
@@ -197,8 +164,9 @@ Exit compare_live(const CompareOptions& options, const BenchWorld& world, const 
   }
   // Of a comparison that was interrupted not all may be there.
   Result<std::vector<Row>> shown = harness::aligned(rows, plan->alignments);
-  const Comparison comparison = Comparison::of_peers(harness::join_launches(shown.ok() ? *shown : rows),
-                                                     is_paired(*plan), !plan->sweep.algorithms.empty());
+  const Comparison comparison =
+      Comparison::of_peers(harness::join_launches(shown.ok() ? *shown : rows),
+                           !harness::has_axis(plan->alignments, rows), !plan->sweep.algorithms.empty());
   const auto found = std::find(comparison.competitors.begin(), comparison.competitors.end(), competitors[*baseline]);
   const std::ptrdiff_t place = found == comparison.competitors.end() ? 0 : found - comparison.competitors.begin();
   const Exit exit = conclude(comparison, static_cast<std::size_t>(place), *fail_on, options, context);

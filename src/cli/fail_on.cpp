@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include "base/text.hpp"
-#include "bench/value.hpp"
+#include "base/units.hpp"
 #include "cli/progress.hpp"
 
 namespace tutti::cli {
@@ -27,17 +27,12 @@ Result<std::optional<FailOn>> read_fail_on(const std::string& text) {
   FailOn fail;
   if (same_name(word, "faster")) fail.verdict = Verdict::faster;
   const bool is_known = same_name(word, "slower") || same_name(word, "faster");
-  if (is_known && colon != std::string::npos) {
-    std::string_view share = std::string_view(text).substr(colon + 1);
-    const bool has_sign = share.ends_with('%');
-    if (has_sign) share.remove_suffix(1);
-    const harness::Value value = harness::parse_value(share);
-    fail.share = value.is_number() ? value.number() * (has_sign ? 0.01 : 1) : -1;
-  }
-  if (!is_known || fail.share < 0)
+  const Result<double> share = parse_share(colon == std::string::npos ? "" : text.substr(colon + 1));
+  if (!is_known || !share.ok())
     return Status(
         Code::invalid_argument,
         fmt::format("--fail-on is {}; it takes slower or faster, with a share such as slower:3%", in_quotes(text)));
+  fail.share = *share;
   return std::optional(fail);
 }
 

@@ -1,4 +1,5 @@
 // `tutti list` and `tutti show`: the benches, peers and runs that there are, and the rows of a run.
+#include <algorithm>
 #include <memory>
 #include <ostream>
 
@@ -6,12 +7,15 @@
 #include <fmt/format.h>
 
 #include "base/text.hpp"
+#include "bench/algorithm_axis.hpp"
 #include "bench/alignment.hpp"
+#include "bench/comparison.hpp"
 #include "bench/declaration.hpp"
 #include "bench/views.hpp"
 #include "cli/bench_commands.hpp"
 #include "cli/bench_store.hpp"
 #include "cli/communicators.hpp"
+#include "cli/comparison_output.hpp"
 #include "cli/row_output.hpp"
 
 namespace tutti::cli {
@@ -23,6 +27,8 @@ struct Options {
   std::string run = "last";
   std::string store;
   std::vector<std::string> align;
+  std::string view = "rows";
+  std::string baseline;  // of --view best; empty: the first
   OutputOptions output;
 };
 
@@ -111,7 +117,38 @@ Exit list(const Options& options, const BenchWorld& world, const Context& contex
   return written.ok() ? Exit::done : misuse("list", context, written);
 }
 
-Exit show(const Options& options, const Context& context) {
+Status check_view(const Options& options) {
+  const bool is_best = same_name(options.view, "best");
+  if (!is_best && !same_name(options.view, "rows"))
+    return {Code::invalid_argument, fmt::format("--view is {}; it takes rows or best", in_quotes(options.view))};
+  if (!is_best && !options.baseline.empty()) return {Code::invalid_argument, "--baseline is for --view best"};
+  if (is_best && options.output.as_nccl_tests)
+    return {Code::invalid_argument, "--view best has no layout of nccl-tests; --format takes table, csv, json or md"};
+  return {};
+}
+
+// As where the run is a live comparison: what stands in the column `algorithm` is who competes, but where the bench has
+// an axis of that name.
+bool is_by_algorithm(const std::string& bench, const BenchWorld& world) {
+  const harness::Declaration* declaration = harness::find(world.benches, bench);
+  return world.algorithms_of && declaration != nullptr &&
+         std::none_of(declaration->axes.begin(), declaration->axes.end(),
+                      [](const harness::Axis& axis) { return same_name(axis.name, harness::kAlgorithmAxis); });
+}
+
+Status show_best(const Options& options, const harness::Comparison& comparison, const Context& context) {
+  const std::vector<std::string>& competitors = comparison.competitors;
+  if (competitors.size() < 2)
+    return {Code::invalid_argument,
+            fmt::format("--view best is for several that compete; run {} has {}", options.run,
+                        competitors.empty() ? "no rows" : "only " + in_quotes(competitors.front()))};
+  const Result<std::size_t> baseline = baseline_of(competitors, options.baseline);
+  if (!baseline.ok()) return baseline.status();
+  return write_best(comparison, *baseline, options.output, context);
+}
+
+Exit show(const Options& options, const BenchWorld& world, const Context& context) {
+  if (const Status fits = check_view(options); !fits.ok()) return misuse("show", context, fits);
   const Result<std::string> path = store_path(options.store, context.environment);
   if (!path.ok()) return misuse("show", context, path.status());
   Result<harness::Store> store = harness::Store::open_to_read(*path);
@@ -130,7 +167,16 @@ Exit show(const Options& options, const Context& context) {
   }
   const Result<std::vector<harness::Row>> shown = harness::aligned(*rows, alignments);
   if (!shown.ok()) return misuse("show", context, shown.status());
-  const Status written = write_output(rendered_rows(*shown, options.output, context), options.output, context);
+  Status written;
+  if (same_name(options.view, "best")) {
+    const bool is_paired = run->is_paired && !harness::has_axis(alignments, *rows);
+    written = show_best(
+        options,
+        harness::Comparison::of_peers(harness::join_launches(*shown), is_paired, is_by_algorithm(run->bench, world)),
+        context);
+  } else {
+    written = write_output(rendered_rows(*shown, options.output, context), options.output, context);
+  }
   return written.ok() ? Exit::done : misuse("show", context, written);
 }
 
@@ -151,13 +197,14 @@ Command list_command(const BenchWorld& world) {
           }};
 }
 
-Command show_command(const BenchWorld&) {
+Command show_command(const BenchWorld& world) {
   return {
       .name = "show",
       .summary = "Show the results of a run that was kept",
       .examples =
-          "tutti show\ntutti show 12\ntutti show last --format csv -o results.csv\ntutti show 12 --format nccl-tests",
-      .define = [](CLI::App& app) -> Run {
+          "tutti show\ntutti show 12\ntutti show last --format csv -o results.csv\ntutti show 12 --format nccl-tests\n"
+          "tutti show 12 --view best --baseline openmpi",
+      .define = [&world](CLI::App& app) -> Run {
         const auto options = std::make_shared<Options>();
         app.add_option("run", options->run, "A run by its number, or last")->type_name("RUN")->capture_default_str();
         app.add_option("--store", options->store, "The file that keeps results")->type_name("FILE");
@@ -166,8 +213,13 @@ Command show_command(const BenchWorld&) {
             ->expected(1)
             ->take_all()
             ->allow_extra_args(false);
+        app.add_option("--view", options->view, "The rows, or one line a case with the best of all peers and settings")
+            ->type_name("rows|best")
+            ->capture_default_str();
+        app.add_option("--baseline", options->baseline, "What --view best compares the best with, instead of the first")
+            ->type_name("NAME");
         add_row_output_options(app, options->output);
-        return [options](const Context& context) { return show(*options, context); };
+        return [options, &world](const Context& context) { return show(*options, world, context); };
       }};
 }
 

@@ -11,6 +11,7 @@
 #include "base/units.hpp"
 #include "bench/command.hpp"
 #include "bench/declaration.hpp"
+#include "bench/launcher_variables.hpp"
 #include "cli/algorithm_options.hpp"
 #include "cli/command_options.hpp"
 #include "cli/sweep_file.hpp"
@@ -211,13 +212,11 @@ Status add_environment(Result<EnvironmentAxis> axis, Sweep& sweep) {
 
 // --- numbers
 
-Result<double> read_percent(const char* option, const std::string& text) {
-  const bool has_sign = !text.empty() && text.back() == '%';
-  const Value value = harness::parse_value(trim(std::string_view(text).substr(0, text.size() - (has_sign ? 1 : 0))));
-  const double number = value.is_number() ? value.number() * (has_sign ? 0.01 : 1) : -1;
-  if (number <= 0 || number >= 1)
-    return bad(fmt::format("{} is {}; it takes a share such as 2% or 0.02", option, in_quotes(text)));
-  return number;
+Result<double> read_precision(const std::string& text) {
+  const Result<double> share = parse_share(text);
+  if (!share.ok() || *share <= 0 || *share >= 1)
+    return bad(fmt::format("--precision is {}; it takes a share such as 2% or 0.02", in_quotes(text)));
+  return share;
 }
 
 Result<std::int64_t> read_count(const char* option, const std::string& text, std::int64_t least, std::int64_t most) {
@@ -242,7 +241,7 @@ Status read_runner(const SweepOptions& options, harness::RunnerOptions& runner) 
   const Result<Nanos> budget = read_time("--budget", or_else(options.budget, "1s"));
   if (!budget.ok()) return budget.status();
   runner.measure.budget.seconds = static_cast<double>(budget->value()) / 1e9;
-  const Result<double> precision = read_percent("--precision", or_else(options.precision, "2%"));
+  const Result<double> precision = read_precision(or_else(options.precision, "2%"));
   if (!precision.ok()) return precision.status();
   runner.measure.budget.precision = *precision;
   const Result<std::int64_t> least = read_count("--least-samples", or_else(options.least_samples, "20"), 1, 1'000'000);
@@ -287,6 +286,29 @@ Status check_launchers(const Plan& plan) {
     const Status found = harness::find_launcher(plan.runner.launcher.value_or(program.launcher));
     if (!found.ok()) return found.with_context(fmt::format("peer {} cannot be started", program.name));
   }
+  return {};
+}
+
+// A variable that whoever starts ranks sets for each of them would not be what the sweep says.
+Status check_variables(const Plan& plan) {
+  const auto is_local = [&](const harness::PeerProgram& program) {
+    return plan.runner.launcher.value_or(program.launcher) == harness::Launcher::local;
+  };
+  for (const EnvironmentAxis& axis : plan.sweep.environment)
+    for (const std::string& name : axis.names) {
+      const bool is_told_locally = name == harness::kMasterAddressVariable || name == harness::kMasterPortVariable;
+      const bool is_of_tutti =
+          is_told_locally && std::any_of(plan.programs.begin(), plan.programs.end(), [&](const auto& program) {
+            return is_local(program) && (axis.peer.empty() || axis.peer == program.name);
+          });
+      const std::string_view teller = is_of_tutti ? "Tutti" : harness::teller_of(name);
+      // A program that nobody gives a rank may be given any.
+      const bool has_ranks =
+          !plan.programs.empty() || plan.runner.launcher.value_or(harness::Launcher::local) != harness::Launcher::local;
+      if (teller.empty() || !(has_ranks || harness::is_of_the_harness(name))) continue;
+      return bad(fmt::format("variable {} cannot be swept: {} sets it for {}", name, teller,
+                             plan.programs.empty() ? "what it starts" : "each rank"));
+    }
   return {};
 }
 
@@ -396,8 +418,10 @@ Result<Plan> make_plan(const SweepOptions& given, const BenchWorld& world, const
   TUTTI_TRY(set_alignments(options.align, plan));
   if (options.command.empty()) {
     for (const std::string& peer : sweep.peers) plan.programs.push_back(world.program_of(peer));
+    TUTTI_TRY(check_variables(plan));
     TUTTI_TRY(check_launchers(plan));
   } else {
+    TUTTI_TRY(check_variables(plan));
     TUTTI_TRY(plan_command(options, environment, plan));
   }
   return plan;

@@ -222,6 +222,18 @@ constexpr auto kNcclAlgorithms = std::to_array<Algorithm>({
 
 using harness::Launcher;
 
+constexpr PeerRow like_nccl(std::string_view name, std::string_view program) {
+  return {.name = name,
+          .program = program,
+          .launcher = Launcher::local,
+          .package = "",
+          .conditions = {},
+          .variables = kNcclVariables,
+          .algorithms = kNcclAlgorithms,
+          .is_bound = false,  // their threads seek cores near the device
+          .is_probed = true};
+}
+
 constexpr auto kPeers = std::to_array<PeerRow>({
     {.name = "tutti",
      .program = "peer-tutti",
@@ -251,24 +263,8 @@ constexpr auto kPeers = std::to_array<PeerRow>({
      .conditions = {},
      .variables = kGlooVariables,
      .algorithms = kGlooAlgorithms},
-    {.name = "nccl",
-     .program = "peer-nccl",
-     .launcher = Launcher::local,
-     .package = "",
-     .conditions = {},
-     .variables = kNcclVariables,
-     .algorithms = kNcclAlgorithms,
-     .is_bound = false,  // their threads seek cores near the device
-     .is_probed = true},
-    {.name = "rccl",
-     .program = "peer-rccl",
-     .launcher = Launcher::local,
-     .package = "",
-     .conditions = {},
-     .variables = kNcclVariables,
-     .algorithms = kNcclAlgorithms,
-     .is_bound = false,  // their threads seek cores near the device
-     .is_probed = true},
+    like_nccl("nccl", "peer-nccl"),
+    like_nccl("rccl", "peer-rccl"),
     {.name = "null",
      .program = "peer-null",
      .launcher = Launcher::local,

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "base/digest.hpp"
 #include "base/file.hpp"
 #include "base/text.hpp"
 #include "base/variables_table.hpp"
@@ -13,15 +14,6 @@
 namespace tutti {
 
 namespace {
-
-// FNV-1a (Fowler, Noll, Vo) of 64 bits: ranks with different files are an oversight and not an attack.
-std::uint64_t digest(std::string_view text) {
-  constexpr std::uint64_t kBasis = 0xCBF29CE484222325;
-  constexpr std::uint64_t kPrime = 0x100000001B3;
-  std::uint64_t hash = kBasis;
-  for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * kPrime;
-  return hash;
-}
 
 // What keeps a right schedule from running on this transport; empty if nothing does.
 std::string objection(const Plan& plan, const Proof& proof, const shm::RegionShape& shape) {

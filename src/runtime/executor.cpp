@@ -47,7 +47,7 @@ std::optional<std::uint64_t> Executor::differing_post(std::uint32_t rank, std::u
   const auto patience = std::chrono::steady_clock::now() + std::chrono::seconds(1);
   while (line.sequence.load(std::memory_order_acquire) == value) {
     if (std::chrono::steady_clock::now() >= patience) return theirs;
-    shm::relax();
+    relax();
   }
   return std::nullopt;
 }

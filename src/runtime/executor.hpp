@@ -152,7 +152,7 @@ class Executor {
     // more than a loop of two instructions.
     for (std::uint32_t look = 0; line.sequence.load(std::memory_order_acquire) < value; ++look) {
       if (look >= spins_) return await_post_longer(line, peer, value, description);
-      shm::relax();
+      relax();
     }
     if (line.description.load(std::memory_order_relaxed) != description) [[unlikely]]
       return mismatch_with(peer, line.description.load(std::memory_order_relaxed));

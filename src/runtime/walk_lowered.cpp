@@ -137,7 +137,7 @@ End Executor::lowered_await(const Call& call, std::uint32_t rank, std::uint32_t 
   if (call.posts_once()) return await_post(line, rank, value, call.description);
   for (std::uint32_t look = 0; line.sequence.load(std::memory_order_acquire) < value; ++look) {
     if (look < spins_) {
-      shm::relax();
+      relax();
       continue;
     }
     const shm::WaitEnd end = waiter_.until([&] { return line.sequence.load(std::memory_order_acquire) >= value; });

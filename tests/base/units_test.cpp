@@ -211,6 +211,15 @@ TEST(Integer, WholeTextOrNothing) {
   EXPECT_NE(parse_integer("9223372036854775808").status().to_string().find("too large"), std::string::npos);
 }
 
+TEST(Share, IsANumberOrSoManyHundredths) {
+  EXPECT_DOUBLE_EQ(*parse_share("2%"), 0.02);
+  EXPECT_DOUBLE_EQ(*parse_share(" 12.5 % "), 0.125);
+  EXPECT_DOUBLE_EQ(*parse_share("0.02"), 0.02);
+  EXPECT_DOUBLE_EQ(*parse_share("0"), 0);
+  for (const char* text : {"", "%", "-1%", "nan", "inf", "1e999", "2%%", "2 % x", "4K", "two"})
+    EXPECT_NE(parse_share(text).status().to_string().find("is no share"), std::string::npos) << text;
+}
+
 TEST(StrongTypes, CompareAndStandInConstantExpressions) {
   static_assert(Bytes(4) < Bytes(5) && Bytes().value() == 0);
   static_assert(Nanos(-1) < Nanos(0) && Rank(3).value() == 3 && Rank(3) == Rank(3));

@@ -1,6 +1,9 @@
 // What is shown of rows side by side; made up, so without a clock.
 #include "bench/comparison.hpp"
 
+#include <set>
+#include <string>
+
 #include <gtest/gtest.h>
 
 namespace tutti::harness {
@@ -137,6 +140,27 @@ TEST(ComparisonTest, RunsAreMatchedByCase) {
   EXPECT_EQ(cell(table, 1, "run 2_verdict"), Cell("slower"));
   EXPECT_EQ(cell(table, 0, "run 2_us"), Cell());
   EXPECT_EQ(cell(table, 2, "run 1_us"), Cell());
+}
+
+// A program may be called anything; what people read and scripts look up stays one column each.
+TEST(ComparisonTest, NoTwoColumnsHaveOneName) {
+  Row axis_of_table = row_of("best", 8, 3);
+  axis_of_table.point.values.emplace_back("speedup", Value(1));
+  axis_of_table.point.values.emplace_back("b_us", Value(1));
+  std::vector<Row> rows = {axis_of_table, axis_of_table, axis_of_table, axis_of_table};
+  rows[1].peer = "b";
+  rows[2].peer = "b_low";
+  rows[3].peer = "best_speedup";
+  const Comparison comparison = Comparison::of_peers(rows, false);
+  for (const Table& table : {table_of_best(comparison, 0), table_of_pairs(comparison)}) {
+    std::set<std::string> names;
+    for (const Column& column : table.columns()) names.insert(column.name);
+    EXPECT_EQ(names.size(), table.columns().size()) << render(table, Format::csv);
+  }
+  const Table best = table_of_best(comparison, 0);
+  EXPECT_EQ(cell(best, 0, "peer.best_us"), Cell(3.0));
+  EXPECT_EQ(cell(best, 0, "best"), Cell("best"));
+  EXPECT_EQ(cell(best, 0, "axis.speedup"), Cell(std::int64_t{1}));
 }
 
 }  // namespace

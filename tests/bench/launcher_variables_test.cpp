@@ -62,6 +62,18 @@ TEST(LauncherVariables, OfAnotherLaunchAreNotPassedOn) {
   EXPECT_EQ(environment_block({}, {{"RANK", "5"}}, 0).back(), "RANK=5");
 }
 
+TEST(LauncherVariables, HaveATeller) {
+  EXPECT_EQ(teller_of("BENCH_WORKER"), "Tutti");
+  EXPECT_EQ(teller_of("WORLD_SIZE"), "Tutti, as torchrun does,");
+  EXPECT_EQ(teller_of("TORCHELASTIC_RUN_ID"), "torchrun");
+  EXPECT_EQ(teller_of("OMPI_COMM_WORLD_RANK"), "Open MPI's mpirun");
+  EXPECT_EQ(teller_of("OMPI_MCA_ess_base_vpid"), "Open MPI's mpirun");
+  EXPECT_EQ(teller_of("PMI_SIZE"), "MPICH's mpirun");
+  EXPECT_EQ(teller_of("SLURM_PROCID"), "srun");
+  for (const char* name : {"RANKS", "OMPI_MCA_essential", "OMPI_MCA_btl", "SLURM_JOB_ID", "MASTER_ADDR"})
+    EXPECT_EQ(teller_of(name), "") << name;
+}
+
 TEST(LauncherVariables, AreSetInThePlaceOfAll) {
   Strings block = {"RANK=7", "A=1", "RANK=8", "RANKS=2"};
   set_variable(block, "RANK", "0");

@@ -196,6 +196,36 @@ TEST_F(BenchRunner, AComparisonIsKeptWithAllItsLaunches) {
           kept);
   EXPECT_EQ(best.rows()[0]["best"], "itself SLOWER=20000") << best.out;
   EXPECT_NEAR(best.rows()[0]["speedup"].get<double>(), 2, 0.5);
+  // Later as it was then.
+  EXPECT_EQ(run("show last --view best --json" + kept).out, best.out);
+  const Outcome other = run("show last --view best --baseline 'itself SLOWER=20000' --json" + kept);
+  EXPECT_EQ(other.rows()[0]["speedup"], 1.0) << other.out;
+}
+
+// What was measured one after another has a best too.
+TEST_F(BenchRunner, TheBestOfARunIsShownAndMistakesInThatAreRefused) {
+  const std::string kept = " --store '" + store() + "'";
+  EXPECT_EQ(
+      run("run --bench environment --env COLOUR=red --env SLOWER=40000,20000,40001 -a number=1,2 --budget 50ms" + kept)
+          .exit,
+      0);
+  const Json rows = run("show --view best --json" + kept).rows();
+  ASSERT_EQ(rows.size(), 2U);
+  for (const Json& row : rows) {
+    EXPECT_EQ(row["best"], "itself SLOWER=20000") << row;
+    EXPECT_NEAR(row["speedup"].get<double>(), 2, 0.5) << row;
+    EXPECT_FALSE(row.contains("SLOWER")) << row;
+  }
+  EXPECT_EQ(run("run --bench work -a nanos=1000 --budget 10ms" + kept).exit, 0);
+  for (const auto& [words, why] :
+       {std::pair("--view best", "only 'itself'"), std::pair("--view worst", "it takes rows or best"),
+        std::pair("--baseline itself", "--baseline is for --view best"),
+        std::pair("--view best --format nccl-tests", "no layout of nccl-tests"),
+        std::pair("1 --view best --baseline x", "there are: 'itself SLOWER=40000', ")}) {
+    const Outcome outcome = run(fmt::format("show {}{}", words, kept));
+    EXPECT_EQ(outcome.exit, 2) << words;
+    EXPECT_NE(outcome.error.find(why), std::string::npos) << words << "\n" << outcome.error;
+  }
 }
 
 TEST_F(BenchRunner, RunsThatHaveNothingInCommonAreNotFoundEqual) {
@@ -208,7 +238,7 @@ TEST_F(BenchRunner, RunsThatHaveNothingInCommonAreNotFoundEqual) {
 }
 
 TEST_F(BenchRunner, RefusesBeforeAnythingIsStarted) {
-  const std::array<std::pair<const char*, const char*>, 17> mistakes = {{
+  const std::array<std::pair<const char*, const char*>, 21> mistakes = {{
       {"compare --bench work --launches 3 --env A=1,2", "too few for an interval over launches"},
       {"compare --bench work", "there is only one to compare"},
       {"compare --bench work --env A=1,2 --view worst", "it takes pairs or best"},
@@ -216,6 +246,11 @@ TEST_F(BenchRunner, RefusesBeforeAnythingIsStarted) {
       {"run --bench work --quick", "--quick is for the bench communicators"},
       {"run --bench work -a nanos=1000,1000", "-a nanos has a value twice"},
       {"run --bench work --env A=1,1", "A has a value twice"},
+      {"run --bench work --env RANK=5",
+       "variable RANK cannot be swept: Tutti, as torchrun does, sets it for each rank"},
+      {"run --bench work --env-zip 'A,BENCH_RANK=[[1,2]]'", "variable BENCH_RANK cannot be swept: Tutti sets it"},
+      {"run --bench work --env itself:MASTER_PORT=unset", "variable MASTER_PORT cannot be swept: Tutti sets it"},
+      {"compare --bench work --env PMI_RANK=0,1", "variable PMI_RANK cannot be swept: MPICH's mpirun sets it"},
       {"run --bench work --skip itself:nanos=1000", "it is for all peers"},
       {"run --bench nosuch", "there are: work, nothing, environment, misbehaviour"},
       {"run --bench work -a colour=1", "which is no axis of work; there are: num_ranks, nanos, mode"},

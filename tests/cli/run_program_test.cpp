@@ -4,6 +4,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <functional>
 #include <string>
 #include <thread>
 
@@ -56,6 +57,32 @@ class RunProgram : public ::testing::Test {
             time +
             "; test \"$NCCL_MIN_CTAS\" = 64 && time=1\n"
             "echo \"     1000000  250000  float  sum  -1  ${time}0.0  10  10  0  ${time}0.5  10  10  ${WRONG:-0}\"\n");
+  }
+
+  static void wait_for(const std::function<bool()>& is_so) {
+    const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(10);
+    while (!is_so() && std::chrono::steady_clock::now() < deadline)
+      std::this_thread::sleep_for(std::chrono::milliseconds(2));
+  }
+  // Kills the runner of this script once that has written its file `child`; what is in there.
+  pid_t kill_runner_of(const std::string& script) {
+    const pid_t runner = ::fork();
+    if (runner == 0) {
+      // Its group is killed as a whole.
+      ::setpgid(0, 0);
+      ::setenv("TMPDIR", folder_.path().c_str(), 1);
+      ::execl("/bin/sh", "sh", "-c",
+              fmt::format("cd '{}' && exec '{}' run --no-store -- sh -c '{}' >out 2>error </dev/null", folder_.path(),
+                          TUTTI_PROGRAM, script)
+                  .c_str(),
+              nullptr);
+      ::_exit(127);
+    }
+    wait_for([&] { return exists("child") && folder_.read("child").ends_with('\n'); });
+    ::setpgid(runner, runner);
+    ::kill(-runner, SIGKILL);
+    ::waitpid(runner, nullptr, 0);
+    return std::atoi(folder_.read("child").c_str());
   }
 
   testing::TemporaryFolder folder_;
@@ -141,29 +168,7 @@ TEST_F(RunProgram, PastItsLimitItIsKilledWithAllThatItStarted) {
 }
 
 TEST_F(RunProgram, NothingOutlivesARunnerThatIsKilled) {
-  const pid_t runner = ::fork();
-  if (runner == 0) {
-    // Its group is killed as a whole.
-    ::setpgid(0, 0);
-    ::execl(
-        "/bin/sh", "sh", "-c",
-        fmt::format("cd '{}' && exec '{}' run --no-store -- sh -c 'trap \"\" TERM; sleep 1000 & echo $! >child; wait' "
-                    ">out 2>error </dev/null",
-                    folder_.path(), TUTTI_PROGRAM)
-            .c_str(),
-        nullptr);
-    ::_exit(127);
-  }
-  const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(10);
-  const auto wait_for = [&](const auto& is_so) {
-    while (!is_so() && std::chrono::steady_clock::now() < deadline)
-      std::this_thread::sleep_for(std::chrono::milliseconds(2));
-  };
-  wait_for([&] { return exists("child") && folder_.read("child").ends_with('\n'); });
-  const int child = std::atoi(folder_.read("child").c_str());
-  ::setpgid(runner, runner);
-  ::kill(-runner, SIGKILL);
-  ::waitpid(runner, nullptr, 0);
+  const pid_t child = kill_runner_of("trap \"\" TERM; sleep 1000 & echo $! >child; wait");
   ASSERT_GT(child, 0);
   const auto is_gone = [&] {
     std::ifstream status(fmt::format("/proc/{}/stat", child));
@@ -172,6 +177,17 @@ TEST_F(RunProgram, NothingOutlivesARunnerThatIsKilled) {
   };
   wait_for(is_gone);
   EXPECT_TRUE(is_gone());
+}
+
+// As an mpirun of Open MPI that has no ranks yet, and that the kernel ends before anybody has seen it.
+TEST_F(RunProgram, WhatAnMpirunHasBegunGoesWithARunnerThatIsKilled) {
+  const std::string all = folder_.file("ompi.$(uname -n | cut -d. -f1).$(id -u)");
+  const pid_t child = kill_runner_of(fmt::format(
+      "mkdir -p {0}/pid.$$/0 {0}/pid.1; ln -s {0} sessions; echo $$ >child; while sleep 0.01; do :; done", all));
+  ASSERT_GT(child, 0);
+  wait_for([&] { return !exists(fmt::format("sessions/pid.{}", child)); });
+  EXPECT_FALSE(exists(fmt::format("sessions/pid.{}", child)));
+  EXPECT_TRUE(exists("sessions/pid.1")) << "it is another's";
 }
 
 TEST_F(RunProgram, AxesStandInTheCommand) {
@@ -264,7 +280,8 @@ TEST_F(RunProgram, MisuseStartsNothing) {
                                 "--limit 0s -- touch started",
                                 "--env A -- touch started",
                                 "-a nth=1 -- touch started{nth}",
-
+                                "--env BENCH_PROGRAM=1 -- touch started",
+                                "--launcher mpirun.openmpi -a num_ranks=2 --env RANK=1 -- touch started",
                                 "--keep-output /proc/none -- touch started",
                                 "--env other:A=1 -- touch started",
                                 "--read osu --bench all_reduce",
@@ -274,6 +291,8 @@ TEST_F(RunProgram, MisuseStartsNothing) {
     EXPECT_NE(outcome.error.find("--help"), std::string::npos) << outcome.error;
   }
   EXPECT_FALSE(exists("started"));
+  // Whom nobody gives a rank may be given one.
+  EXPECT_EQ(tutti("run --no-store --env RANK=1 --env MASTER_PORT=unset -- true").exit, 0);
   EXPECT_EQ(tutti("run --dry-run -a n=1,2 -- touch started {n}").out,
             "peer command\n  touch started 1\n  touch started 2\n");
   EXPECT_FALSE(exists("started"));

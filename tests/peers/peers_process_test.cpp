@@ -143,6 +143,30 @@ TEST_P(Peers, LeavesNothingWhenItsRunnerIsKilled) {
 INSTANTIATE_TEST_SUITE_P(Each, Peers, ::testing::Values("tutti", "openmpi", "mpich", "gloo"),
                          [](const auto& each) { return std::string(each.param); });
 
+// As the runtime says it: which algorithm does the case, and why.
+TEST(Tutti, WhatRanIsToldAndItsVariableIsConfirmed) {
+  const Sandbox sandbox(TUTTI_PROGRAM);
+  const auto outcome = sandbox.run(
+      "run --peer tutti -a bytes=64 --env TUTTI_ALLREDUCE_ALGORITHM=unset,auto,one-shot,ring,two_shot --no-store "
+      "--json --budget 10ms");
+  EXPECT_EQ(outcome.exit, 0) << outcome.error;
+  ASSERT_EQ(outcome.rows.size(), 5U) << outcome.error;
+  const auto expect = [&](std::size_t place, const std::string& ran, const std::string& evidence) {
+    const Json& row = outcome.rows[place];
+    EXPECT_EQ(row["check"], "ok") << row;
+    EXPECT_EQ(row["ran"], ran) << row;
+    EXPECT_EQ(row["evidence"], "TUTTI_ALLREDUCE_ALGORITHM confirmed: " + evidence) << row;
+  };
+  expect(0, "all_reduce one_shot (by size)", "one_shot ran: by size");
+  expect(1, "all_reduce one_shot (by size)", "one_shot ran: by size");
+  expect(2, "all_reduce one_shot (forced)", "one_shot ran: forced");
+  expect(3, "all_reduce ring (forced)", "ring ran: forced");
+  EXPECT_EQ(outcome.rows[4]["check"], "skipped") << "its buffers are not in symmetric memory";
+  EXPECT_EQ(outcome.rows[4]["note"],
+            "TUTTI_ALLREDUCE_ALGORITHM cannot be followed: two_shot needs both buffers in symmetric memory; one_shot "
+            "would run");
+}
+
 class OpenMpi : public ::testing::Test {
  protected:
   void SetUp() override {
@@ -166,15 +190,46 @@ TEST_F(OpenMpi, ManyGroupsStopWithinASecondOfAnInterrupt) {
   const pid_t runner = sandbox_.begin(
       "compare --bench broadcast --peer openmpi -a algorithm=default,all -a bytes=8:64K:+8 --launches 1 --no-store");
   const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(30);
-  while (sandbox_.processes().size() < 1 + 3 * kNumGroups && std::chrono::steady_clock::now() < deadline)
+  while (sandbox_.processes().size() < 1 + 4 * kNumGroups && std::chrono::steady_clock::now() < deadline)
     std::this_thread::sleep_for(std::chrono::milliseconds(5));
-  EXPECT_EQ(sandbox_.processes().size(), 1 + 3 * kNumGroups) << "a runner, mpiruns and two ranks of each";
+  EXPECT_EQ(sandbox_.processes().size(), 1 + 4 * kNumGroups) << "a runner; an mpirun, its guard and two ranks of each";
   const auto begin = std::chrono::steady_clock::now();
   ::kill(runner, SIGINT);
   const auto outcome = sandbox_.end(runner);
   EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(1));
   EXPECT_EQ(outcome.exit, 130) << outcome.error;
   EXPECT_EQ(sandbox_.left(), "");
+}
+
+// Neither has the time to end by itself, so both are waited for: at once.
+TEST_F(OpenMpi, AGroupThatIsStartingIsEndedTogetherWithTheOthers) {
+  const pid_t runner = sandbox_.begin("compare --peer openmpi,openmpi -a bytes=64 --launches 1 --no-store");
+  const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(10);
+  while (sandbox_.processes_called("mpirun").size() < 2 && std::chrono::steady_clock::now() < deadline) continue;
+  const std::vector<pid_t> mpiruns = sandbox_.processes_called("mpirun");
+  ASSERT_EQ(mpiruns.size(), 2U);
+  for (const pid_t mpirun : mpiruns) ::kill(mpirun, SIGSTOP);
+  const auto begin = std::chrono::steady_clock::now();
+  ::kill(runner, SIGINT);
+  EXPECT_EQ(sandbox_.end(runner).exit, 130);
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::milliseconds(1400)) << "one after the other";
+  EXPECT_EQ(sandbox_.left(), "");
+}
+
+// Stopped where it has a folder and no ranks yet, as on a machine that has no time for it; so it has to be killed.
+TEST_F(OpenMpi, AnMpirunThatIsKilledWhileItBeginsLeavesNothing) {
+  for (const int signal : {SIGINT, SIGKILL}) {
+    const pid_t runner = sandbox_.begin("run --peer openmpi -a bytes=64 --no-store");
+    const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(10);
+    while (sandbox_.left().find("/ompi.") == std::string::npos && std::chrono::steady_clock::now() < deadline) continue;
+    const std::vector<pid_t> mpiruns = sandbox_.processes_called("mpirun");
+    ASSERT_EQ(mpiruns.size(), 1U);
+    ::kill(mpiruns[0], SIGSTOP);
+    EXPECT_NE(sandbox_.left().find("/ompi."), std::string::npos) << "it was faster";
+    ::kill(runner, signal);
+    static_cast<void>(sandbox_.end(runner));
+    EXPECT_EQ(sandbox_.left_in_the_end(), "") << "signal " << signal;
+  }
 }
 
 TEST_F(OpenMpi, AnAlgorithmIsConfirmed) {

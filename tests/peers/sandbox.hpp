@@ -104,6 +104,14 @@ class Sandbox {
     return found;
   }
 
+  // Those whose program's name begins so.
+  [[nodiscard]] std::vector<pid_t> processes_called(std::string_view beginning) const {
+    std::vector<pid_t> found;
+    for (const pid_t pid : processes())
+      if (text_of(fmt::format("/proc/{}/comm", pid)).starts_with(beginning)) found.push_back(pid);
+    return found;
+  }
+
  private:
   [[nodiscard]] std::string out() const { return folder_.file("out"); }
   [[nodiscard]] std::string error() const { return folder_.file("error"); }

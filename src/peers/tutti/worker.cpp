@@ -1,15 +1,19 @@
 // The worker of Tutti itself, through its C API: what a program that links the library gets.
-#include <cstdlib>
+#include <algorithm>
 #include <memory>
 #include <stdexcept>
 #include <string>
+#include <string_view>
 #include <tuple>
+#include <vector>
 
 #include <fmt/format.h>
 
 #include "base/environment.hpp"
+#include "base/text.hpp"
 #include "peers/meeting.hpp"
 #include "peers/peer.hpp"
+#include "peers/registry.hpp"
 #include <tutti/tutti.h>
 
 namespace tutti::peers {
@@ -26,9 +30,6 @@ class TuttiPeer final : public Peer {
   explicit TuttiPeer(const Environment& environment) : environment_(environment) {}
 
   Status begin(int rank, int num_ranks) override {
-    // Tutti warns of variables that begin like its own; these are the harness's.
-    for (const std::string& name : environment_.names())
-      if (name.starts_with("TUTTI_BENCH_")) ::unsetenv(name.c_str());
     Result<std::unique_ptr<Meeting>> meeting = Meeting::join(environment_, rank);
     if (!meeting.ok()) return meeting.status();
     tuttiUniqueId id{};
@@ -61,18 +62,43 @@ class TuttiPeer final : public Peer {
   void end() override { tuttiCommDestroy(comm_); }
 
   Result<Operation> prepare(const Request& request) override {
+    const char* algorithm = nullptr;
+    const char* why = nullptr;
+    const std::string collective(name_of(request.collective));
+    TUTTI_TRY(status_of("tuttiGetAlgorithm",
+                        tuttiGetAlgorithm(collective.c_str(), request.input, request.output, request.count,
+                                          static_cast<tuttiDataType_t>(request.type),
+                                          static_cast<tuttiRedOp_t>(request.op), request.root, comm_, &algorithm, &why),
+                        comm_));
+    algorithm_ = algorithm;
+    why_ = why;
+    for (const harness::Setting& setting : settings()) {
+      const std::vector<Collective> concerned = collectives_of(setting.name);
+      const bool is_about_it = std::find(concerned.begin(), concerned.end(), request.collective) != concerned.end();
+      if (is_about_it && forces(setting) && !is_forced())
+        return unsupported(fmt::format("{} cannot be followed: {}; {} would run", setting.name, why_, algorithm_));
+    }
     return Operation{[this, request] {
       if (call(request) != tuttiSuccess) throw std::runtime_error(tuttiGetLastError(comm_));
     }};
   }
 
+  [[nodiscard]] std::string ran(const Request& request) const override {
+    return fmt::format("{} {} ({})", name_of(request.collective), algorithm_, why_);
+  }
   [[nodiscard]] harness::Evidence evidence(const harness::Setting& setting) const override {
-    if (setting.name.starts_with("TUTTI_"))
-      return unverifiable("Tutti refuses values it does not know, and does not tell yet what ran");
+    if (!collectives_of(setting.name).empty()) {
+      const std::string how = fmt::format("{} ran: {}", algorithm_, why_);
+      return forces(setting) == is_forced() ? confirmed(how) : ignored(how);
+    }
+    if (setting.name.starts_with("TUTTI_")) return unverifiable("Tutti refuses values it does not know, and no more");
     return unverifiable("Tutti reads nothing back");
   }
 
  private:
+  static bool forces(const harness::Setting& setting) { return setting.value && !same_name(*setting.value, "auto"); }
+  [[nodiscard]] bool is_forced() const { return why_ == "forced"; }
+
   tuttiResult_t call(const Request& request) {
     const auto type = static_cast<tuttiDataType_t>(request.type);
     const auto op = static_cast<tuttiRedOp_t>(request.op);
@@ -93,6 +119,9 @@ class TuttiPeer final : public Peer {
   tuttiComm_t comm_ = nullptr;
   int rank_ = 0;
   int num_ranks_ = 1;
+  // Of the case that was prepared last.
+  std::string algorithm_;
+  std::string why_;
 };
 
 }  // namespace

@@ -12,21 +12,10 @@
 #include <cstdint>
 #include <functional>
 
+#include "base/relax.hpp"
 #include "transport/shm/region.hpp"
 
-#if defined(__x86_64__) || defined(__i386__)
-#include <immintrin.h>
-#endif
-
 namespace tutti::shm {
-
-inline void relax() {
-#if defined(__x86_64__) || defined(__i386__)
-  _mm_pause();
-#elif defined(__aarch64__)
-  asm volatile("isb" ::: "memory");
-#endif
-}
 
 // A net below the wake-ups, not a way of waiting: it costs an idle rank four looks a second.
 inline constexpr std::chrono::milliseconds kLongestSleep{250};
