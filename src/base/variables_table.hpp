@@ -238,8 +238,9 @@ inline constexpr auto kVariables = std::to_array<VariableRow>({
      .type = VariableType::bytes,
      .initial = "-2",
      .automatic = true,
-     .meaning = "From this size on, what another rank has in ordinary memory is read there, by a system call, instead of "
-                "from a copy in shared memory, where the algorithm and the system allow it.",
+     .meaning =
+         "From this size on, what another rank has in ordinary memory is read there, by a system call, instead of "
+         "from a copy in shared memory, where the algorithm and the system allow it.",
      .group = VariableGroup::tuning},
     {.id = VariableId::spin,
      .name = "TUTTI_SPIN",

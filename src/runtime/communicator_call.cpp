@@ -242,7 +242,8 @@ Status Communicator::make_call(const Plan& plan, std::uint32_t number, Reach rea
                                      .reach = call.reach}
                          .pack();
   TUTTI_TRY(set_layout(call, asked.count));
-  bound.is_lowered = (plan.shape != Shape::exchange || call.by_name()) && lower(call, bound.lowered);
+  bound.is_lowered = settings_.walker != WalkerChoice::generic && (plan.shape != Shape::exchange || call.by_name()) &&
+                     lower(call, bound.lowered);
   TUTTI_ASSERT(bound.is_lowered || reach != Reach::attached, "only the walker of lists reads attached memory");
   return {};
 }

@@ -11,10 +11,11 @@ class Lowering {
   Lowering(const Call& call, Lowered& lowered) : call_(call), plan_(*call.plan), lowered_(lowered) {}
 
   bool run() {
+    if (plan_.has_messages || !plan_.posts_first || (call_.rounds > 1 && !has_whole_blocks())) return false;
     lowered_.steps.clear();
     lowered_.ends.clear();
     lowered_.met.assign(plan_.schedule.num_ranks, false);
-    if (plan_.has_messages || (call_.rounds > 1 && !has_whole_blocks()) || !take_posts()) return false;
+    if (!take_posts()) return false;
     lowered_.num_posts = lowered_.steps.size();
     for (std::uint32_t lane = 0; lane < plan_.num_lanes(); ++lane)
       if (!take_lane(lane)) return false;
@@ -32,18 +33,10 @@ class Lowering {
            std::all_of(plan_.schedule.spaces.begin(), plan_.schedule.spaces.end(), is_whole);
   }
 
-  // What a rank posts must not wait for anything of others.
   bool take_posts() {
-    for (const std::vector<tutti::Step>& lane : plan_.program.lanes) {
-      bool has_other = false;
-      for (const tutti::Step& step : lane) {
-        if (!is_post(step)) {
-          has_other = true;
-        } else if (has_other || !step.after.empty() || !take_post(step)) {
-          return false;
-        }
-      }
-    }
+    for (const std::vector<tutti::Step>& lane : plan_.program.lanes)
+      for (const tutti::Step& step : lane)
+        if (is_post(step) && !take_post(step)) return false;
     return true;
   }
 

@@ -163,7 +163,7 @@ TEST(Tutti, WhatRanIsToldAndItsVariableIsConfirmed) {
   expect(3, "all_reduce ring (forced)", "ring ran: forced");
   EXPECT_EQ(outcome.rows[4]["check"], "skipped") << "its buffers are not in symmetric memory";
   EXPECT_EQ(outcome.rows[4]["note"],
-            "TUTTI_ALLREDUCE_ALGORITHM cannot be followed: two_shot needs both buffers in symmetric memory; one_shot "
+            "TUTTI_ALLREDUCE_ALGORITHM cannot be followed: it needs both buffers in symmetric memory; one_shot "
             "would run");
 }
 
