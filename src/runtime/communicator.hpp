@@ -102,6 +102,7 @@ class Communicator {
   [[nodiscard]] Status open_small_path();
   [[nodiscard]] Status arrive();
   [[nodiscard]] Result<std::uint64_t> agree(std::uint64_t mine, std::string_view on_what);
+  [[nodiscard]] Result<const Prepared*> prepared(const Invocation& asked) const;
   [[nodiscard]] Result<const Prepared*> prepared(Type type, OperatorHandle op) const;
   [[nodiscard]] bool is_symmetric(const Invocation& asked, const Buffers& buffers) const;
   [[nodiscard]] Status walk(const Plan& plan, std::uint32_t number, const Prepared& entry, const Invocation& asked,

@@ -21,6 +21,17 @@ constexpr std::uint64_t kRoundUnit = 4096;
 
 }  // namespace
 
+Result<const Communicator::Prepared*> Communicator::prepared(const Invocation& asked) const {
+  const bool folds = facts_of(asked.collective).folds;
+  // What is only moved is a sum of one contribution.
+  const Result<const Prepared*> entry = prepared(asked.type, folds ? asked.op : OperatorHandle{});
+  const bool scans = asked.collective == Collective::scan || asked.collective == Collective::exclusive_scan;
+  // One rank's result is another's beginning, so nobody may divide.
+  if (entry.ok() && scans && (*entry)->small.operation.op == Op::average)
+    return Status(Code::invalid_argument, fmt::format("there is no average of a {}", name_of(asked.collective)));
+  return entry;
+}
+
 Result<const Communicator::Prepared*> Communicator::prepared(Type type, OperatorHandle op) const {
   if (static_cast<int>(type) >= kNumTypes)
     return Status(Code::invalid_argument,
@@ -50,9 +61,7 @@ Status Communicator::all_reduce(const void* input, void* output, std::uint64_t c
 
 Status Communicator::run(const Invocation& asked) {
   if (region_->is_broken()) return failure();
-  const CollectiveFacts& facts = facts_of(asked.collective);
-  // What is only moved is a sum of one contribution.
-  const Result<const Prepared*> entry = prepared(asked.type, facts.folds ? asked.op : OperatorHandle{});
+  const Result<const Prepared*> entry = prepared(asked);
   if (!entry.ok()) return entry.status();
   const Result<Buffers> buffers = find_buffers(asked, rank_, num_ranks_);
   if (!buffers.ok()) return buffers.status();
@@ -65,13 +74,14 @@ Status Communicator::run(const Invocation& asked) {
                                                   .root = asked.root});
   if (!choice.ok()) return choice.status();
   Way& way = *choice->way;
-  if (choice->is_fallback)
+  // Of a call of nothing nobody minds, and its buffers lie nowhere.
+  if (choice->is_fallback && buffers->message_bytes > 0)
     log_.warn_once(LogSubsystem::coll, choice->why, "{}={} cannot be followed ({}); {} runs",
                    forcing_variable(asked.collective), selector_.forced(asked.collective)->name, choice->why, way.name);
   const Result<const Plan*> plan = portfolio_.plan(way, asked.root);
   if (!plan.ok()) return plan.status();
-  log_.info(LogSubsystem::coll, "{} {} B of {}: {} ({})", facts.name, buffers->message_bytes, name_of(asked.type),
-            way.name, choice->why);
+  log_.info(LogSubsystem::coll, "{} {} B of {}: {} ({})", name_of(asked.collective), buffers->message_bytes,
+            name_of(asked.type), way.name, choice->why);
   ++way.calls;
   way.bytes += buffers->message_bytes;
   return walk(**plan, way.number, **entry, asked, *buffers, settings_.walker);
@@ -92,8 +102,7 @@ Status Communicator::run_by(const Schedule& schedule, std::uint32_t number, cons
   if (schedule.num_ranks != num_ranks_)
     return {Code::invalid_argument,
             fmt::format("the schedule is for {} ranks, and the communicator has {}", schedule.num_ranks, num_ranks_)};
-  const Result<const Prepared*> entry =
-      prepared(asked.type, facts_of(asked.collective).folds ? asked.op : OperatorHandle{});
+  const Result<const Prepared*> entry = prepared(asked);
   if (!entry.ok()) return entry.status();
   const Result<Buffers> buffers = find_buffers(asked, rank_, num_ranks_);
   if (!buffers.ok()) return buffers.status();
