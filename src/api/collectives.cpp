@@ -1,4 +1,6 @@
 // The collectives of the C API.
+#include <optional>
+
 #include "api/handle.hpp"
 
 namespace {
@@ -121,5 +123,33 @@ tuttiResult_t tuttiExScan(const void* sendbuff, void* recvbuff, size_t count, tu
 }
 
 tuttiResult_t tuttiBarrier(tuttiComm_t comm) { return run({.collective = Collective::barrier}, tuttiUint8, comm); }
+
+tuttiResult_t tuttiGetAlgorithm(const char* collective, const void* sendbuff, const void* recvbuff, size_t count,
+                                tuttiDataType_t datatype, tuttiRedOp_t op, int root, tuttiComm_t comm,
+                                const char** algorithm, const char** why) {
+  return guarded([&]() -> tuttiResult_t {
+    if (comm == nullptr || collective == nullptr)
+      return refuse(comm == nullptr ? "comm is null" : "collective is null");
+    if (algorithm == nullptr || why == nullptr)
+      return refuse(algorithm == nullptr ? "algorithm is null" : "why is null");
+    if (!tutti::api::is_type(datatype)) return refuse("datatype is none of tuttiDataType_t's");
+    const std::optional<Collective> named = tutti::find_collective(collective);
+    if (!named) return refuse("collective is the name of none");
+    // Nothing is written there: the choice depends on where the buffer is.
+    auto* output = const_cast<void*>(recvbuff);
+    const tutti::Result<tutti::Choice> choice =
+        comm->communicator->choice_for({.collective = *named,
+                                        .input = sendbuff,
+                                        .output = output,
+                                        .count = count,
+                                        .type = static_cast<tutti::Type>(datatype),
+                                        .op = operator_of(op),
+                                        .root = root_of(root)});
+    if (!choice.ok()) return report(choice.status());
+    *algorithm = choice->way->name.c_str();
+    *why = choice->why.data();
+    return tuttiSuccess;
+  });
+}
 
 }  // extern "C"

@@ -2,6 +2,7 @@
 // stack of the call; allocates nothing.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -12,7 +13,14 @@
 
 namespace tutti {
 
-inline constexpr std::uint64_t kMaxCount = (std::uint64_t{1} << 35) - 1;
+inline constexpr std::uint64_t kMaxCount = (std::uint64_t{1} << 34) - 1;
+
+// How a rank reads what another exposes.
+enum class Reach : std::uint8_t {
+  staged,     // from a staging slot that its owner has copied it to
+  symmetric,  // where it lies, in symmetric memory
+  attached,   // where it lies, in the other process: the system copies
+};
 
 // What a call is, in 64 bits. It travels beside every flag, so ranks whose calls differ find out, and can say how.
 struct CallDescription {
@@ -24,12 +32,13 @@ struct CallDescription {
   Op op = Op::sum;
   std::uint32_t algorithm = 0;  // the plan's number in its communicator, at most kMostAlgorithm
   std::uint32_t root = 0;       // at most 1023
-  bool by_name = false;         // what is exposed is read where it lies, not from staging slots
+  Reach reach = Reach::staged;
 
   [[nodiscard]] constexpr std::uint64_t pack() const {
     return count | std::uint64_t{static_cast<std::uint8_t>(collective)} << 36 |
            std::uint64_t{static_cast<std::uint8_t>(type)} << 40 | std::uint64_t{static_cast<std::uint8_t>(op)} << 44 |
-           std::uint64_t{algorithm} << 48 | std::uint64_t{root} << 54 | std::uint64_t{by_name} << 35;
+           std::uint64_t{algorithm} << 48 | std::uint64_t{root} << 54 |
+           std::uint64_t{static_cast<std::uint8_t>(reach)} << 34;
   }
   [[nodiscard]] static constexpr CallDescription unpack(std::uint64_t word) {
     return {word & kMaxCount,
@@ -38,7 +47,7 @@ struct CallDescription {
             static_cast<Op>((word >> 44) & 15),
             static_cast<std::uint32_t>((word >> 48) & 63),
             static_cast<std::uint32_t>(word >> 54),
-            ((word >> 35) & 1) != 0};
+            static_cast<Reach>((word >> 34) & 3)};
   }
 };
 
@@ -71,7 +80,7 @@ struct Call {
   std::byte* scratch = nullptr;
   SymmetricBuffer symmetric_input;
   SymmetricBuffer symmetric_output;
-  bool by_name = false;       // exposures name the input itself instead of a copy in a staging slot
+  Reach reach = Reach::staged;
   std::uint64_t element = 1;  // bytes
   std::uint64_t description = 0;
   const Operator* operation = nullptr;
@@ -87,6 +96,9 @@ struct Call {
   std::uint64_t round_base = 0;
   std::uint64_t expose_base = 0;
 
+  // Exposures name the buffers themselves instead of a copy in a staging slot.
+  [[nodiscard]] bool by_name() const { return reach != Reach::staged; }
+
   // One post a round: then its line stays as it is until everyone is done with the round, and may carry a payload.
   [[nodiscard]] bool posts_once() const { return plan->posts_per_round == 1; }
 
@@ -95,6 +107,14 @@ struct Call {
   [[nodiscard]] std::uint64_t slot(std::uint64_t round, std::uint32_t expose) const {
     if (rounds == 1 && posts_once()) return small_slot(post_value(round, 0), depth);
     return (expose_base + round * plan->exposes_per_round + expose) % depth;
+  }
+
+  // Of a block's elements in a window, of which `first` are in the first round, those in that round.
+  [[nodiscard]] std::uint64_t length_of(std::uint64_t first, std::uint64_t round) const {
+    if (rounds == 1) return first;
+    const std::uint64_t elements = block_elements[static_cast<std::size_t>(Space::input)];
+    const std::uint64_t before = round * window;
+    return before >= elements ? 0 : std::min(window, elements - before);
   }
 
   // The number of post `post` of `round`; flags carry it.

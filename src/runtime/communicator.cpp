@@ -11,8 +11,7 @@
 #include "algorithms/registry.hpp"
 #include "runtime/bootstrap.hpp"
 #include "runtime/selector.hpp"
-#include "schedule/programs.hpp"
-#include "schedule/well_formed.hpp"
+#include "transport/shm/attach.hpp"
 
 namespace tutti {
 
@@ -41,6 +40,8 @@ std::uint32_t shared_cores(const shm::Region& region) {
   return std::max(count, 1U);
 }
 
+constexpr std::uint64_t kProbe = 0x7475747469212121;
+
 constexpr std::string_view kSmallAlgorithm = "one_shot";
 
 std::uint32_t small_number() { return number_of(*find_algorithm(Collective::all_reduce, kSmallAlgorithm)); }
@@ -57,7 +58,9 @@ Communicator::Communicator(std::shared_ptr<const shm::Region> region, std::uint3
       process_(getpid()),
       heap_(*region_, rank),
       portfolio_(rank, region_->shape()),
-      selector_(portfolio_, num_ranks_) {
+      selector_(portfolio_, num_ranks_),
+      bound_(std::size_t{1} << BoundCall::kPlaceBits),
+      probe_(kProbe ^ rank) {
   for (int op = 0; op < kNumOps; ++op)
     for (int type = 0; type < kNumTypes; ++type) {
       Prepared& entry = prepared_[static_cast<std::size_t>(op)][static_cast<std::size_t>(type)];
@@ -172,6 +175,8 @@ Status Communicator::arrive() {
   // After the waiter has registered with membarrier.
   if (rank_ == 0) region_->core_cache().store(settings_.core_cache, std::memory_order_relaxed);
   region_->call(rank_).has_membarrier.store(first.has_membarrier() ? 1 : 0, std::memory_order_relaxed);
+  region_->call(rank_).process.store(process_, std::memory_order_relaxed);
+  region_->call(rank_).probe.store(reinterpret_cast<std::uintptr_t>(&probe_), std::memory_order_relaxed);
   region_->call(rank_).presence.store(shm::Presence::here, std::memory_order_release);
   first.wake_others();
   const shm::WaitEnd end = first.until([this] {
@@ -196,7 +201,25 @@ Status Communicator::arrive() {
   waiter_.emplace(*region_, rank_, policy, persist_here);
   executor_.emplace(*region_, rank_, *waiter_);
 
-  return open_small_path();
+  TUTTI_TRY(open_small_path());
+  return find_attach();
+}
+
+Status Communicator::find_attach() {
+  if (num_ranks_ == 1) return {};
+  bool can = true;
+  for (std::uint32_t peer = 0; peer < num_ranks_ && can; ++peer) {
+    const shm::CallLine& line = region_->call(peer);
+    std::uint64_t seen = 0;
+    can = shm::read_from(line.process.load(std::memory_order_relaxed), line.probe.load(std::memory_order_relaxed),
+                         &seen, sizeof seen) &&
+          seen == (kProbe ^ peer);
+  }
+  const std::uint64_t mine[1] = {can ? std::uint64_t{1} : 0};
+  std::uint64_t least[1] = {0};
+  TUTTI_TRY(find_least(mine, least));
+  can_attach_ = least[0] == 1;
+  return {};
 }
 
 // Where nothing is forced that it could not be.

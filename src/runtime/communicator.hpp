@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -17,6 +18,7 @@
 #include "base/status.hpp"
 #include "base/unique_id.hpp"
 #include "data/kernel.hpp"
+#include "runtime/bound_call.hpp"
 #include "runtime/executor.hpp"
 #include "runtime/failure_watch.hpp"
 #include "runtime/invocation.hpp"
@@ -70,6 +72,9 @@ class Communicator {
   // The small path, and where it is not for the call, run().
   [[nodiscard]] Status all_reduce(const void* input, void* output, std::uint64_t count, Type type, OperatorHandle op);
 
+  // How run() does such a call. Its words live as long as the communicator and end with a zero.
+  [[nodiscard]] Result<Choice> choice_for(const Invocation& asked);
+
   // What an end other than done means, in words; breaks the communicator for all ranks where it is not broken yet.
   [[nodiscard]] Status fail(End end);
 
@@ -100,13 +105,22 @@ class Communicator {
   // Finds what the settings force, which all ranks do alike.
   [[nodiscard]] Status take_forced();
   [[nodiscard]] Status open_small_path();
+  // Whether every rank can read the memory of the others' processes.
+  [[nodiscard]] Status find_attach();
   [[nodiscard]] Status arrive();
+  [[nodiscard]] Status find_least(std::span<const std::uint64_t> mine, std::span<std::uint64_t> least);
   [[nodiscard]] Result<std::uint64_t> agree(std::uint64_t mine, std::string_view on_what);
   [[nodiscard]] Result<const Prepared*> prepared(const Invocation& asked) const;
-  [[nodiscard]] Result<const Prepared*> prepared(Type type, OperatorHandle op) const;
+  [[nodiscard]] Result<Choice> choose(const Invocation& asked, BoundCall& bound, const Prepared*& entry);
+  [[nodiscard]] static CallFacts facts_of_call(const Invocation& asked, const BoundCall& bound, const Prepared& entry);
+  [[nodiscard]] bool has_symmetric(const Invocation& asked, const Buffers& buffers) const;
   [[nodiscard]] bool is_symmetric(const Invocation& asked, const Buffers& buffers) const;
-  [[nodiscard]] Status walk(const Plan& plan, std::uint32_t number, const Prepared& entry, const Invocation& asked,
-                            const Buffers& buffers, WalkerChoice walker);
+  // What is asked, bound to the way of doing it, the rounds and the steps.
+  [[nodiscard]] Status bind(const Invocation& asked, BoundCall& bound);
+  [[nodiscard]] Reach reach_of(const Plan& plan, bool name_safe, const BoundCall& bound) const;
+  [[nodiscard]] Status make_call(const Plan& plan, std::uint32_t number, Reach reach, const Prepared& entry,
+                                 const Invocation& asked, BoundCall& bound);
+  [[nodiscard]] Status walk(BoundCall& bound, const Invocation& asked, WalkerChoice walker);
   // The window of a plan's round for elements of that size, and what follows from it.
   [[nodiscard]] Status set_layout(Call& call, std::uint64_t count) const;
   [[nodiscard]] Status failure() const;
@@ -132,6 +146,9 @@ class Communicator {
   Portfolio portfolio_;
   Selector selector_;
   std::vector<std::unique_ptr<const Plan>> given_;  // by run_by()'s number
+  std::vector<BoundCall> bound_;                    // by BoundCall::place_of
+  std::uint64_t probe_ = 0;                         // for others to read
+  bool can_attach_ = false;
   std::array<std::array<Prepared, kNumTypes>, kNumOps> prepared_;
   std::vector<std::optional<Prepared>> custom_;
   std::vector<std::byte> scratch_;

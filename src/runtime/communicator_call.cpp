@@ -19,23 +19,21 @@ constexpr std::uint64_t kLongBytes = std::uint64_t{8} << 20;
 constexpr std::uint64_t kShortestRound = std::uint64_t{32} << 10;
 constexpr std::uint64_t kRoundUnit = 4096;
 
+// From this size on a copy is saved in symmetric memory.
+constexpr std::uint64_t kLeastByName = 4 << 10;
+
 }  // namespace
 
 Result<const Communicator::Prepared*> Communicator::prepared(const Invocation& asked) const {
-  const bool folds = facts_of(asked.collective).folds;
+  const Type type = asked.type;
   // What is only moved is a sum of one contribution.
-  const Result<const Prepared*> entry = prepared(asked.type, folds ? asked.op : OperatorHandle{});
-  const bool scans = asked.collective == Collective::scan || asked.collective == Collective::exclusive_scan;
-  // One rank's result is another's beginning, so nobody may divide.
-  if (entry.ok() && scans && (*entry)->small.operation.op == Op::average)
-    return Status(Code::invalid_argument, fmt::format("there is no average of a {}", name_of(asked.collective)));
-  return entry;
-}
-
-Result<const Communicator::Prepared*> Communicator::prepared(Type type, OperatorHandle op) const {
+  const OperatorHandle op = facts_of(asked.collective).folds ? asked.op : OperatorHandle{};
   if (static_cast<int>(type) >= kNumTypes)
     return Status(Code::invalid_argument,
                   fmt::format("{} is no type; 0 to {} are", static_cast<int>(type), kNumTypes - 1));
+  const bool scans = asked.collective == Collective::scan || asked.collective == Collective::exclusive_scan;
+  if (scans && op.value == static_cast<std::uint32_t>(Op::average))
+    return Status(Code::invalid_argument, fmt::format("there is no average of a {}", name_of(asked.collective)));
   if (op.value < kNumOps) {
     const Prepared& entry = prepared_[op.value][static_cast<std::size_t>(type)];
     if (entry.small.kernel == nullptr)
@@ -61,38 +59,92 @@ Status Communicator::all_reduce(const void* input, void* output, std::uint64_t c
 
 Status Communicator::run(const Invocation& asked) {
   if (region_->is_broken()) return failure();
-  const Result<const Prepared*> entry = prepared(asked);
-  if (!entry.ok()) return entry.status();
+  const std::uint64_t key = BoundCall::key_of(asked);
+  BoundCall& bound = bound_[BoundCall::place_of(key, asked.count)];
+  if (!bound.suits(asked, key) || has_symmetric(asked, bound.buffers) != bound.symmetric) TUTTI_TRY(bind(asked, bound));
+  ++bound.way->calls;
+  bound.way->bytes += bound.buffers.message_bytes;
+  return walk(bound, asked, settings_.walker);
+}
+
+Result<Choice> Communicator::choice_for(const Invocation& asked) {
+  BoundCall bound;
+  const Prepared* entry = nullptr;
+  return choose(asked, bound, entry);
+}
+
+// With the buffers, and what is known of the operator.
+Result<Choice> Communicator::choose(const Invocation& asked, BoundCall& bound, const Prepared*& entry) {
+  const Result<const Prepared*> found = prepared(asked);
+  if (!found.ok()) return found.status();
+  entry = *found;
   const Result<Buffers> buffers = find_buffers(asked, rank_, num_ranks_);
   if (!buffers.ok()) return buffers.status();
-  const Operator& operation = (*entry)->small.operation;
-  const Result<Choice> choice = selector_.choose(asked.collective, buffers->message_bytes,
-                                                 {.symmetric = is_symmetric(asked, *buffers),
-                                                  .in_place = buffers->in_place,
-                                                  .op = operation.op,
-                                                  .commutative = operation.commutative,
-                                                  .root = asked.root});
+  bound.buffers = *buffers;
+  bound.symmetric = has_symmetric(asked, *buffers);
+  return selector_.choose(asked.collective, buffers->message_bytes, facts_of_call(asked, bound, *entry));
+}
+
+CallFacts Communicator::facts_of_call(const Invocation& asked, const BoundCall& bound, const Prepared& entry) {
+  const Operator& operation = entry.small.operation;
+  return {.symmetric = bound.symmetric,
+          .in_place = bound.buffers.in_place,
+          .op = operation.op,
+          .commutative = operation.commutative,
+          .root = asked.root};
+}
+
+Status Communicator::bind(const Invocation& asked, BoundCall& bound) {
+  bound.asked = 0;
+  const Prepared* entry = nullptr;
+  const Result<Choice> choice = choose(asked, bound, entry);
   if (!choice.ok()) return choice.status();
   Way& way = *choice->way;
+  bound.way = &way;
   // Of a call of nothing nobody minds, and its buffers lie nowhere.
-  if (choice->is_fallback && buffers->message_bytes > 0)
+  if (choice->is_fallback && bound.buffers.message_bytes > 0)
     log_.warn_once(LogSubsystem::coll, choice->why, "{}={} cannot be followed ({}); {} runs",
                    forcing_variable(asked.collective), selector_.forced(asked.collective)->name, choice->why, way.name);
   const Result<const Plan*> plan = portfolio_.plan(way, asked.root);
   if (!plan.ok()) return plan.status();
-  log_.info(LogSubsystem::coll, "{} {} B of {}: {} ({})", name_of(asked.collective), buffers->message_bytes,
-            name_of(asked.type), way.name, choice->why);
-  ++way.calls;
-  way.bytes += buffers->message_bytes;
-  return walk(**plan, way.number, **entry, asked, *buffers, settings_.walker);
+  const Reach reach = reach_of(**plan, is_name_safe(way, facts_of_call(asked, bound, *entry)), bound);
+  log_.info(LogSubsystem::coll, "{} {} B of {}: {}{} ({})", name_of(asked.collective), bound.buffers.message_bytes,
+            name_of(asked.type), way.name,
+            reach == Reach::staged      ? ""
+            : reach == Reach::symmetric ? ", in symmetric memory"
+                                        : ", attached",
+            choice->why);
+  TUTTI_TRY(make_call(**plan, way.number, reach, *entry, asked, bound));
+  // Operators that are made come and go, and others take their numbers.
+  if (asked.op.value < OperatorHandle::kFirstCustom) bound.asked = BoundCall::key_of(asked);
+  bound.count = asked.count;
+  return {};
+}
+
+// How the others read what this rank exposes. A copy into a slot is soon done where it is small; a larger one is saved.
+Reach Communicator::reach_of(const Plan& plan, bool name_safe, const BoundCall& bound) const {
+  if (plan.needs_symmetric) return Reach::symmetric;
+  if (!name_safe) return Reach::staged;
+  const std::uint64_t bytes = bound.buffers.message_bytes;
+  if (bound.symmetric) return bytes >= kLeastByName ? Reach::symmetric : Reach::staged;
+  if (!can_attach_ || settings_.walker == WalkerChoice::generic) return Reach::staged;
+  const bool pays = settings_.attach_min
+                        ? bytes >= *settings_.attach_min
+                        : !waiter_->policy().crowded && pays_to_attach(plan.schedule.collective, bytes);
+  return pays ? Reach::attached : Reach::staged;
+}
+
+// Ranks must answer alike: what is asked of no elements may lie anywhere, and somewhere else on each rank.
+bool Communicator::has_symmetric(const Invocation& asked, const Buffers& buffers) const {
+  return heap_.is_used() && asked.count > 0 && is_symmetric(asked, buffers);
 }
 
 // What a rank does not have is wherever the others have it.
 bool Communicator::is_symmetric(const Invocation& asked, const Buffers& buffers) const {
-  const auto lies_there = [this](const void* buffer, std::uint64_t bytes) {
-    return bytes == 0 || heap_.find(buffer, bytes).segment != nullptr;
+  const auto lies_there = [&](const void* buffer, std::uint64_t bytes) {
+    return (bytes == 0 && asked.count > 0) || heap_.find(buffer, bytes).segment != nullptr;
   };
-  return buffers.input_bytes + buffers.output_bytes > 0 && lies_there(asked.input, buffers.input_bytes) &&
+  return asked.collective != Collective::barrier && lies_there(asked.input, buffers.input_bytes) &&
          lies_there(asked.output, buffers.output_bytes);
 }
 
@@ -104,8 +156,10 @@ Status Communicator::run_by(const Schedule& schedule, std::uint32_t number, cons
             fmt::format("the schedule is for {} ranks, and the communicator has {}", schedule.num_ranks, num_ranks_)};
   const Result<const Prepared*> entry = prepared(asked);
   if (!entry.ok()) return entry.status();
+  BoundCall bound;
   const Result<Buffers> buffers = find_buffers(asked, rank_, num_ranks_);
   if (!buffers.ok()) return buffers.status();
+  bound.buffers = *buffers;
   const auto first = static_cast<std::uint32_t>(portfolio_.of(asked.collective).size());
   if (first + number > CallDescription::kMostAlgorithm)
     return {Code::invalid_argument,
@@ -121,7 +175,9 @@ Status Communicator::run_by(const Schedule& schedule, std::uint32_t number, cons
     if (!plan.ok()) return plan.status();
     given_[number] = std::make_unique<const Plan>(std::move(*plan));
   }
-  return walk(*given_[number], first + number, **entry, asked, *buffers, walker);
+  const Reach reach = given_[number]->needs_symmetric ? Reach::symmetric : Reach::staged;
+  TUTTI_TRY(make_call(*given_[number], first + number, reach, **entry, asked, bound));
+  return walk(bound, asked, walker);
 }
 
 Status Communicator::set_layout(Call& call, std::uint64_t count) const {
@@ -129,7 +185,7 @@ Status Communicator::set_layout(Call& call, std::uint64_t count) const {
   const shm::RegionShape& shape = region_->shape();
   std::uint64_t window = ~std::uint64_t{0};
   if (plan.has_messages) window = std::min(window, shape.message_slot / plan.widest_message / call.element);
-  if (plan.exposes_per_round > 0 && !call.by_name) {
+  if (plan.exposes_per_round > 0 && !call.by_name()) {
     if (plan.exposes_per_round > shape.num_slots())
       return {Code::unsupported,
               fmt::format("{} exposes {} times a round and there are {} staging slots; set TUTTI_STAGING_DEPTH to at "
@@ -166,50 +222,61 @@ Status Communicator::set_layout(Call& call, std::uint64_t count) const {
   return {};
 }
 
-Status Communicator::walk(const Plan& plan, std::uint32_t number, const Prepared& entry, const Invocation& asked,
-                          const Buffers& buffers, WalkerChoice walker) {
-  Call call;
+Status Communicator::make_call(const Plan& plan, std::uint32_t number, Reach reach, const Prepared& entry,
+                               const Invocation& asked, BoundCall& bound) {
+  Call& call = bound.call;
+  call = Call();
   call.plan = &plan;
-  call.input = static_cast<const std::byte*>(asked.input);
-  call.output = static_cast<std::byte*>(asked.output);
+  call.reach = reach;
   call.element = size_of(entry.small.operation.type);
   call.operation = &entry.small.operation;
-  const std::uint64_t block_bytes = asked.count * call.element;
-  const std::uint64_t written = plan.needs_symmetric ? buffers.output_bytes * num_ranks_ : buffers.output_bytes;
-  const bool streaming = settings_.stream_min ? buffers.output_bytes >= *settings_.stream_min
-                                              : should_stream(written, settings_.last_level_cache);
+  const std::uint64_t bytes = bound.buffers.output_bytes;
+  const bool streaming = settings_.stream_min ? bytes >= *settings_.stream_min
+                                              : should_stream(plan.needs_symmetric ? bytes * num_ranks_ : bytes,
+                                                              settings_.last_level_cache);
   // A message's slot is read at once by its receiver: that must not go past the cache.
   call.kernel = streaming && !plan.has_messages ? entry.streaming : entry.small.kernel;
-  if (plan.needs_symmetric) {
-    call.by_name = true;
-    call.symmetric_input = heap_.find(asked.input, buffers.input_bytes);
-    call.symmetric_output = heap_.find(asked.output, buffers.output_bytes);
-    if (call.symmetric_input.segment == nullptr || call.symmetric_output.segment == nullptr)
-      return {Code::invalid_usage, fmt::format("{} needs input and output in symmetric memory", plan.schedule.name)};
-    if (entry.small.operation.op == Op::premultiplied_sum)
-      return {Code::unsupported, fmt::format("{} cannot scale the inputs that it reads by name", plan.schedule.name)};
-  }
+  if (plan.needs_symmetric && entry.small.operation.op == Op::premultiplied_sum)
+    return {Code::unsupported, fmt::format("{} cannot scale the inputs that it reads by name", plan.schedule.name)};
   call.description = CallDescription{.count = asked.count,
                                      .collective = asked.collective,
                                      .type = asked.type,
                                      .op = entry.small.operation.op,
                                      .algorithm = number,
                                      .root = facts_of(asked.collective).has_root ? asked.root : 0,
-                                     .by_name = call.by_name}
+                                     .reach = call.reach}
                          .pack();
   TUTTI_TRY(set_layout(call, asked.count));
+  bound.is_lowered = (plan.shape != Shape::exchange || call.by_name()) && lower(call, bound.lowered);
+  TUTTI_ASSERT(bound.is_lowered || reach != Reach::attached, "only the walker of lists reads attached memory");
+  return {};
+}
+
+Status Communicator::walk(BoundCall& bound, const Invocation& asked, WalkerChoice walker) {
+  Call& call = bound.call;
+  const Plan& plan = *call.plan;
+  call.input = static_cast<const std::byte*>(asked.input);
+  call.output = static_cast<std::byte*>(asked.output);
+  if (call.reach == Reach::symmetric) {
+    call.symmetric_input = heap_.find(asked.input, bound.buffers.input_bytes);
+    call.symmetric_output = heap_.find(asked.output, bound.buffers.output_bytes);
+    if (!is_symmetric(asked, bound.buffers))
+      return {Code::invalid_usage, fmt::format("{} needs input and output in symmetric memory", plan.schedule.name)};
+  }
   try {
     if (const Division& scratch = plan.schedule.division(Space::scratch); scratch.blocks > 0) {
-      if (scratch_.size() < scratch.blocks * block_bytes) scratch_.resize(scratch.blocks * block_bytes);
+      const std::uint64_t bytes = scratch.blocks * asked.count * call.element;
+      if (scratch_.size() < bytes) scratch_.resize(bytes);
       call.scratch = scratch_.data();
     }
-    const End end = executor_->run(call, walker);
+    const End end = bound.is_lowered && walker != WalkerChoice::generic ? executor_->run_lowered(call, bound.lowered)
+                                                                        : executor_->run(call, walker);
     return end == End::done ? Status() : fail(end);
   } catch (const std::bad_alloc&) {
     // This rank cannot take part, and the others wait for it.
     region_->break_with({Code::system, rank_});
     return {Code::system, fmt::format("there is no memory for {}; its scratch is {} blocks of {} bytes", present_call(),
-                                      plan.schedule.division(Space::scratch).blocks, block_bytes)};
+                                      plan.schedule.division(Space::scratch).blocks, asked.count * call.element)};
   } catch (const std::exception& error) {
     // A caller's operator that throws: this rank stands in the middle of the operation, and the others wait for it.
     region_->break_with({Code::internal, rank_});

@@ -1,4 +1,5 @@
 // The table of decisions that stands in until there is a tuner.
+#include <algorithm>
 #include <array>
 
 #include "runtime/selector.hpp"
@@ -24,7 +25,23 @@ constexpr std::array kDecisions = {
     Decision{.collective = all_reduce, .way = "ring"},
 };
 
+// A copy by the system costs half a microsecond to ask for, and its data cross between the caches once instead of
+// twice; beyond the caches, stores that stream past them make up for the second copy. What is folded has to be copied
+// in any case, so of a reduce nothing is saved.
+constexpr std::array kAttach = {
+    AttachRange{broadcast, 16_K, 2_M},
+    AttachRange{all_gather, 16_K, 8_M},
+    AttachRange{all_to_all, 16_K, 8_M},
+    AttachRange{reduce_scatter, 128_K, 2_M},
+};
+
 }  // namespace
+
+bool pays_to_attach(Collective collective, std::uint64_t bytes) {
+  return std::any_of(kAttach.begin(), kAttach.end(), [&](const AttachRange& range) {
+    return range.collective == collective && bytes >= range.least_bytes && bytes <= range.most_bytes;
+  });
+}
 
 std::span<const Decision> decisions() { return kDecisions; }
 

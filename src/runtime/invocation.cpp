@@ -64,7 +64,11 @@ Result<Buffers> find_buffers(const Invocation& asked, std::uint32_t rank, std::u
                     fmt::format("the {} is null, and {} elements are asked for", name, asked.count));
   if (buffers.input_bytes == 0 || buffers.output_bytes == 0) return buffers;
   const std::optional<Twin> twin = twin_of(header, rank);
-  buffers.in_place = twin && input + twin->input * block == output + twin->output * block;
+  if (twin) {
+    buffers.input_twin = twin->input * block;
+    buffers.output_twin = twin->output * block;
+    buffers.in_place = input + buffers.input_twin == output + buffers.output_twin;
+  }
   const std::uint64_t shared = overlap(input, buffers.input_bytes, output, buffers.output_bytes);
   if (buffers.in_place || shared == 0) return buffers;
   if (!twin || (twin->input == 0 && twin->output == 0 && buffers.input_bytes == buffers.output_bytes))

@@ -30,6 +30,9 @@ struct Buffers {
   std::uint64_t input_bytes = 0;
   std::uint64_t output_bytes = 0;
   bool in_place = false;
+  // In place, these bytes of the two are the same.
+  std::uint64_t input_twin = 0;
+  std::uint64_t output_twin = 0;
   // Of all blocks of the collective, as nccl-tests counts: what sizes in tables mean.
   std::uint64_t message_bytes = 0;
 };

@@ -29,6 +29,11 @@ std::string_view objection_to(const Way& way, const CallFacts& call) {
   return "";
 }
 
+bool is_name_safe(const Way& way, const CallFacts& call) {
+  const bool is_safe = call.in_place ? way.demands.name_safe_in_place : way.demands.name_safe;
+  return is_safe && call.op != Op::premultiplied_sum;
+}
+
 Portfolio::Portfolio(std::uint32_t rank, const shm::RegionShape& shape) : rank_(rank), shape_(shape) {
   for (const Algorithm* algorithm : all_algorithms()) {
     Way& way = ways(algorithm->collective).emplace_back();
@@ -96,7 +101,9 @@ void Portfolio::get_to_know(Way& way) {
   way.demands = {.needs_symmetric = plan.needs_symmetric,
                  .keeps_rank_order = plan.schedule.order <= OrderClass::rank_order,
                  .allows_in_place = plan.schedule.allows_in_place,
-                 .allows_out_of_place = plan.schedule.allows_out_of_place};
+                 .allows_out_of_place = plan.schedule.allows_out_of_place,
+                 .name_safe = way.algorithm->name_safe,
+                 .name_safe_in_place = way.algorithm->name_safe_in_place};
   for (std::uint32_t root = 1; root < way.plans.size(); ++root) {
     Request request = way.request;
     request.root = root;

@@ -30,6 +30,9 @@ struct Demands {
   bool allows_in_place = true;
   bool allows_out_of_place = true;
   std::optional<std::uint32_t> root = {};  // the only one that it is for
+  // Whether what it exposes may be read where it lies, instead of from a copy.
+  bool name_safe = false;
+  bool name_safe_in_place = false;
 };
 
 // A way of doing a collective: an algorithm with its parameters, or a schedule of the user's own.
@@ -58,6 +61,8 @@ struct CallFacts {
   std::uint32_t root = 0;
 };
 [[nodiscard]] std::string_view objection_to(const Way& way, const CallFacts& call);
+// Whether the others may read this call's buffers where they lie.
+[[nodiscard]] bool is_name_safe(const Way& way, const CallFacts& call);
 
 class Portfolio {
  public:

@@ -32,6 +32,14 @@ struct Decision {
 };
 [[nodiscard]] std::span<const Decision> decisions();
 
+// Message sizes at which the system's one copy is faster than two through shared memory, where no core is shared.
+struct AttachRange {
+  Collective collective;
+  std::uint64_t least_bytes = 0;
+  std::uint64_t most_bytes = 0;
+};
+[[nodiscard]] bool pays_to_attach(Collective collective, std::uint64_t bytes);
+
 struct Choice {
   Way* way = nullptr;
   std::string_view why;      // for the log; of a fallback: what was against the forced way

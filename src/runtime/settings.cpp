@@ -62,6 +62,7 @@ Settings Settings::from(const Variables& variables) {
     if (const std::string name = variables.text(id); name != "auto")
       settings.forced_of(collective) = {name, AlgorithmFile::of(row_of(id).name, name)};
   if (const auto bytes = variables.get<VariableId::stream_min>()) settings.stream_min = bytes->value();
+  if (const auto bytes = variables.get<VariableId::attach_min>()) settings.attach_min = bytes->value();
   if (const auto spin = variables.get<VariableId::spin>()) settings.spin = to_chrono(*spin);
   settings.yield = to_chrono(variables.get<VariableId::yield>());
   settings.timeout = to_chrono(variables.get<VariableId::timeout>());
@@ -88,7 +89,8 @@ std::string Settings::agreement(const Variables& variables) const {
     const std::optional<AlgorithmFile>& file = forced_of(collective).file;
     lines += fmt::format("{}={}\n", row_of(id).name, file ? file->agreement() : variables.text(id));
   }
-  for (const VariableId id : {VariableId::staging_slot, VariableId::staging_depth})
+  for (const VariableId id :
+       {VariableId::walker, VariableId::staging_slot, VariableId::staging_depth, VariableId::attach_min})
     lines += fmt::format("{}={}\n", row_of(id).name, variables.text(id));
   return lines;
 }

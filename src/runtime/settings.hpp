@@ -30,6 +30,7 @@ struct Settings {
   WalkerChoice walker = WalkerChoice::automatic;
   std::array<ForcedAlgorithm, kNumCollectives> forced;
   std::optional<std::uint64_t> stream_min;  // bytes; nothing: by the size of the cache
+  std::optional<std::uint64_t> attach_min;  // bytes; nothing: by the collective
   std::optional<std::chrono::nanoseconds> spin;
   std::chrono::nanoseconds yield{1'000'000};
   std::chrono::nanoseconds timeout{0};

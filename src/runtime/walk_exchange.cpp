@@ -16,6 +16,9 @@ namespace {
 
 inline bool has_first_touch(const Operator& operation) { return operation.op == Op::premultiplied_sum; }
 
+// Of the next call's slot, so much is asked for: what stays in the first cache beside this call's data.
+constexpr std::uint64_t kMostExpected = 16 << 10;
+
 // Whether a round's data travel in the line of their flag.
 inline bool is_inline(const Call& call, const Run& run) { return run.length * call.element <= shm::kInlineBytes; }
 
@@ -36,19 +39,6 @@ void Executor::set_small_plan(const Plan& plan) {
 End Executor::await_lines(std::uint64_t value, std::uint64_t free_at) {
   const std::uint64_t busy = std::max(free_at, line_busy_[value % shm::kPostLines]);
   return end_of(waiter_.until([&] { return everyone_finished(busy); }));
-}
-
-inline End Executor::await_post(const shm::FlagLine& line, std::uint32_t peer, std::uint64_t value,
-                                std::uint64_t description) {
-  // Acquire: partner of publish_post() and store_flag(). The first looks stand here, so that what is near costs no more
-  // than a loop of two instructions.
-  for (std::uint32_t look = 0; line.sequence.load(std::memory_order_acquire) < value; ++look) {
-    if (look >= spins_) return await_post_longer(line, peer, value, description);
-    shm::relax();
-  }
-  if (line.description.load(std::memory_order_relaxed) != description) [[unlikely]]
-    return mismatch_with(peer, line.description.load(std::memory_order_relaxed));
-  return End::done;
 }
 
 End Executor::await_post_longer(const shm::FlagLine& line, std::uint32_t peer, std::uint64_t value,
@@ -129,7 +119,8 @@ End Executor::run_slotted(const SmallOperator& op, const void* input, void* outp
   publish_post(value, description);
   // While the others' posts are on their way. Not where they need this
   // core to come, nor where slots are so few that they may be reading that one.
-  if (spins_ != 0 && depth >= 4) shm::expect_stores(staging_slot(rank_, small_slot(value + 1, depth)), bytes);
+  if (spins_ != 0 && depth >= 4)
+    shm::expect_stores(staging_slot(rank_, small_slot(value + 1, depth)), bytes, kMostExpected);
   const Exchanged* const exchanged = exchanged_.data();
   for (std::size_t i = 0; i < num_exchanged_; ++i) {
     const Exchanged& peer = exchanged[i];

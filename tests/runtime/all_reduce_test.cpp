@@ -147,7 +147,7 @@ TEST(AllReduce, SaysWhatIsWrongWithAnArgument) {
               "the operator bit_and is not defined on f32");
     EXPECT_EQ(message(buffer.data(), buffer.data(), 4, Type::f32, {70}), "70 is no operator of this communicator");
     EXPECT_EQ(message(buffer.data(), buffer.data(), kMaxCount + 1, Type::f32, handle(Op::sum)),
-              "34359738368 elements are too many; 34359738367 are possible");
+              "17179869184 elements are too many; 17179869183 are possible");
   });
 }
 

@@ -54,6 +54,10 @@ class TuttiPeer final : public Peer {
     return fmt::format("Tutti {}.{}.{}", version / 10000, version / 100 % 100, version % 100);
   }
 
+  [[nodiscard]] bool has_barrier() const override { return true; }
+  void barrier() override {
+    if (tuttiBarrier(comm_) != tuttiSuccess) throw std::runtime_error(tuttiGetLastError(comm_));
+  }
   void end() override { tuttiCommDestroy(comm_); }
 
   Result<Operation> prepare(const Request& request) override {

@@ -58,7 +58,10 @@ struct alignas(kLine) CallLine {
   std::atomic<std::uint64_t> operation;  // how many operations it has begun
   std::atomic<std::uint64_t> description[2];
   std::atomic<Presence> presence;
-  std::atomic<std::uint32_t> has_membarrier;  // stored before the presence
+  // Stored before the presence.
+  std::atomic<std::uint32_t> has_membarrier;
+  std::atomic<std::int32_t> process;
+  std::atomic<std::uint64_t> probe;  // where that process has its number, for others to try whether they can read it
 };
 
 }  // namespace tutti::shm

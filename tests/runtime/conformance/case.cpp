@@ -34,6 +34,7 @@ std::string Case::to_string() const {
   if (in_place) text += ", in place";
   if (symmetric) text += ", symmetric memory";
   if (odd_addresses) text += ", odd addresses";
+  if (attached) text += ", attached";
   if (walker == WalkerChoice::generic) text += ", generic walker";
   return text + fmt::format(", slots of {}, seed {}", slot, seed);
 }

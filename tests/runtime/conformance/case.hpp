@@ -26,6 +26,7 @@ struct Case {
   bool odd_addresses = false;  // buffers are a byte off whatever alignment they would have
   WalkerChoice walker = WalkerChoice::automatic;
   std::uint64_t slot = 4096;  // bytes, of staging and of messages
+  bool attached = false;      // others read inputs where they lie, however small, if the system allows it
   std::uint64_t seed = 1;     // of the data: what an earlier call has left behind is never right by chance
 
   [[nodiscard]] std::string to_string() const;

@@ -29,7 +29,7 @@ constexpr std::uint32_t ranks_of(std::size_t level) { return static_cast<std::ui
 }  // namespace
 
 Choices::Choices() : algorithms_(conforming_algorithms()) {
-  levels_ = {algorithms_.size(), 2, kMostRanks, 3, kNumTypes, kNumOps, kNumCounts, 2, 2, 2, 2, std::size(kSlots)};
+  levels_ = {algorithms_.size(), 2, kMostRanks, 3, kNumTypes, kNumOps, kNumCounts, 2, 2, 2, 2, std::size(kSlots), 2};
   for (const Algorithm* algorithm : algorithms_)
     for (std::uint32_t ranks = 1; ranks <= kMostRanks; ++ranks) requests_.push_back(requests_of(*algorithm, ranks));
 }
@@ -84,6 +84,7 @@ Case Choices::case_of(const CoveringRow& row, std::uint64_t seed) const {
   made.odd_addresses = row[kAddresses] == 1;
   made.walker = row[kWalker] == 1 ? WalkerChoice::generic : WalkerChoice::automatic;
   made.slot = kSlots[row[kSlot]];
+  made.attached = row[kAttaching] == 1;
   made.seed = seed;
   return made;
 }

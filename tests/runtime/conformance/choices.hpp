@@ -23,6 +23,7 @@ enum Factor : std::size_t {
   kAddresses,  // aligned, odd
   kWalker,     // automatic, generic
   kSlot,       // 128 KiB, 4 KiB
+  kAttaching,  // where it pays, wherever it can be
   kNumFactors,
 };
 

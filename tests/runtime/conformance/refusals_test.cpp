@@ -104,21 +104,19 @@ TEST(Refusals, AreToldAndAnotherAlgorithmIsRight) {
     }
 }
 
-// Also of one that is made by create_operator().
 TEST(Refusals, ThereIsNoAverageOfAScan) {
   ThreadRanks(2).run([&](Communicator& communicator) {
-    const Result<OperatorHandle> own = communicator.create_operator({.op = Op::average, .type = Type::f32});
-    ASSERT_TRUE(own.ok()) << own.status().to_string();
-    for (const Collective scan : {Collective::scan, Collective::exclusive_scan})
-      for (const OperatorHandle op : {OperatorHandle{static_cast<std::uint32_t>(Op::average)}, *own}) {
-        float value = 1;
-        const Status status =
-            communicator.run({.collective = scan, .input = &value, .output = &value, .count = 1, .op = op});
-        EXPECT_EQ(status.code(), Code::invalid_argument);
-        EXPECT_EQ(status.to_string(), fmt::format("there is no average of a {}", name_of(scan)));
-      }
-    // And nothing is broken by it.
     float value = 1;
+    for (const Collective scan : {Collective::scan, Collective::exclusive_scan}) {
+      const Status status = communicator.run({.collective = scan,
+                                              .input = &value,
+                                              .output = &value,
+                                              .count = 1,
+                                              .op = {static_cast<std::uint32_t>(Op::average)}});
+      EXPECT_EQ(status.code(), Code::invalid_argument);
+      EXPECT_EQ(status.to_string(), fmt::format("there is no average of a {}", name_of(scan)));
+    }
+    // And nothing is broken by it.
     EXPECT_TRUE(communicator.run({.collective = Collective::scan, .input = &value, .output = &value, .count = 1}).ok());
     EXPECT_EQ(value, static_cast<float>(communicator.rank() + 1));
   });

@@ -31,10 +31,10 @@ struct Batch {
 std::uint64_t room_of(const Case& each, std::uint32_t rank) { return Image(each, rank).size() + 1; }
 
 std::vector<Batch> batches_of(std::span<const Case> cases) {
-  using Settled = std::tuple<std::uint32_t, WalkerChoice, std::uint64_t>;
+  using Settled = std::tuple<std::uint32_t, WalkerChoice, std::uint64_t, bool>;
   std::map<Settled, std::vector<Batch>> batches;
   for (const Case& each : cases) {
-    std::vector<Batch>& alike = batches[{each.num_ranks, each.walker, each.slot}];
+    std::vector<Batch>& alike = batches[{each.num_ranks, each.walker, each.slot, each.attached}];
     auto batch = std::find_if(alike.begin(), alike.end(), [&](const Batch& known) { return known.takes(each); });
     if (batch == alike.end()) batch = alike.emplace(alike.end());
     batch->cases.push_back(&each);
@@ -53,6 +53,7 @@ Settings settings_of(const Batch& batch) {
   Settings settings = Settings::from(Variables());
   settings.region.staging_slot = settings.region.message_slot = first.slot;
   settings.walker = first.walker;
+  if (first.attached) settings.attach_min = 0;
   settings.timeout = std::chrono::seconds(60);
   for (const auto& [collective, way] : batch.ways) settings.forced_of(collective).name = way;
   return settings;
