@@ -89,7 +89,7 @@ class Portfolio {
 
   std::uint32_t rank_;
   shm::RegionShape shape_;
-  std::array<std::deque<Way>, kNumCollectives> ways_;  // deques, so that ways stay where they are
+  std::array<std::deque<Way>, kNumCollectives> ways_;  // ways stay where they are
 };
 
 }  // namespace tutti
