@@ -100,6 +100,11 @@ class RankOfBatch {
                               .type = each.type,
                               .op = op,
                               .root = each.root};
+    const Result<Choice> choice = communicator_.choice_for(asked);
+    if (!choice.ok()) return choice.status();
+    // A fallback is warned of.
+    if (!choice->is_fallback && choice->way->name != each.way)
+      ADD_FAILURE() << each.to_string() << ", rank " << communicator_.rank() << ": " << choice->way->name << " runs";
     // As the API calls it, which has a path of its own for small all-reduces.
     TUTTI_TRY(asked.collective == Collective::all_reduce
                   ? communicator_.all_reduce(asked.input, asked.output, asked.count, asked.type, asked.op)
