@@ -26,10 +26,13 @@ std::uint32_t root_of(std::size_t level, std::uint32_t ranks) {
 
 constexpr std::uint32_t ranks_of(std::size_t level) { return static_cast<std::uint32_t>(level + 1); }
 
+constexpr Op op_of(std::size_t folding) { return static_cast<Op>(folding / kNumWalks); }
+
 }  // namespace
 
 Choices::Choices() : algorithms_(conforming_algorithms()) {
-  levels_ = {algorithms_.size(), 2, kMostRanks, 3, kNumTypes, kNumOps, kNumCounts, 2, 2, 2, 2, std::size(kSlots), 2};
+  levels_ = {algorithms_.size(), 2, kMostRanks, 3, kNumTypes, kNumCounts, 2, 2, 2, kNumOps * kNumWalks,
+             std::size(kSlots)};
   for (const Algorithm* algorithm : algorithms_)
     for (std::uint32_t ranks = 1; ranks <= kMostRanks; ++ranks) requests_.push_back(requests_of(*algorithm, ranks));
 }
@@ -39,14 +42,14 @@ bool Choices::suits(const Algorithm& algorithm, Choice choice) const {
   const Refusals refusals = refusals_of(algorithm);
   const bool moves_nothing = algorithm.collective == Collective::barrier;
   const bool takes_parameters = algorithm.takes.radix || algorithm.takes.grid || algorithm.takes.groups;
-  const auto op = static_cast<Op>(choice.level);
+  const Op op = op_of(choice.level);
   // The others say nothing of an algorithm that has no use for them.
   if (choice.level != 0 && moves_nothing && choice.factor >= kType && choice.factor <= kAddresses) return false;
   switch (choice.factor) {
     case kParameters: return choice.level == 0 || takes_parameters;
     case kRoot: return choice.level == 0 || facts.has_root;
     case kMemory: return choice.level == 1 || !refusals.ordinary_memory;
-    case kOp:
+    case kFolding:
       if (!facts.folds) return op == Op::sum;
       if (op == Op::user) return algorithm.order <= OrderClass::rank_order;
       if (op == Op::premultiplied_sum) return !refusals.premultiplied_sums;
@@ -61,9 +64,9 @@ bool Choices::in_conflict(Choice a, Choice b) const {
   if (a.factor > b.factor) std::swap(a, b);
   if (a.factor == kAlgorithm && b.factor == kRanks) return requests_[a.level * kMostRanks + b.level].empty();
   if (a.factor == kAlgorithm) return !suits(*algorithms_[a.level], b);
-  if (a.factor != kType || b.factor != kOp) return false;
+  if (a.factor != kType || b.factor != kFolding) return false;
   const auto type = static_cast<Type>(a.level);
-  const auto op = static_cast<Op>(b.level);
+  const Op op = op_of(b.level);
   return op == Op::user ? type != Type::u64 : !is_defined(op, type);
 }
 
@@ -77,14 +80,15 @@ Case Choices::case_of(const CoveringRow& row, std::uint64_t seed) const {
   const bool usual = row[kParameters] == 0 || requests.size() == 1;
   made.way = usual ? made.algorithm->name : full_name(*made.algorithm, requests[1 + seed % (requests.size() - 1)]);
   made.type = static_cast<Type>(row[kType]);
-  made.op = static_cast<Op>(row[kOp]);
+  made.op = op_of(row[kFolding]);
   made.count = count_of(row[kCount], made.num_ranks);
   made.in_place = row[kPlacement] == 1;
   made.symmetric = row[kMemory] == 1;
   made.odd_addresses = row[kAddresses] == 1;
-  made.walker = row[kWalker] == 1 ? WalkerChoice::generic : WalkerChoice::automatic;
+  const std::size_t walk = row[kFolding] % kNumWalks;
+  made.attached = walk == 1;
+  made.walker = walk == 2 ? WalkerChoice::generic : WalkerChoice::automatic;
   made.slot = kSlots[row[kSlot]];
-  made.attached = row[kAttaching] == 1;
   made.seed = seed;
   return made;
 }

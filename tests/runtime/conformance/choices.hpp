@@ -16,16 +16,20 @@ enum Factor : std::size_t {
   kRanks,       // 1 to 9
   kRoot,        // the first, the last, one in the middle
   kType,
-  kOp,
   kCount,      // 0, 1, ranks - 1, ranks, ranks + 1, 1000, 65539, 4 Mi (with a sanitizer 1 Mi)
   kPlacement,  // out of place, in place
   kMemory,     // ordinary, symmetric
   kAddresses,  // aligned, odd
-  kWalker,     // automatic, generic
+  kFolding,    // operator and way of walking: each walker scales and divides by itself, in every algorithm
   kSlot,       // 128 KiB, 4 KiB
-  kAttaching,  // where it pays, wherever it can be
   kNumFactors,
 };
+
+// How plans are walked: as the runtime chooses, the same but read where inputs lie wherever that can be, generically.
+constexpr std::size_t kNumWalks = 3;
+[[nodiscard]] constexpr std::size_t folding(Op op, std::size_t walk) {
+  return static_cast<std::size_t>(op) * kNumWalks + walk;
+}
 
 class Choices {
  public:

@@ -1,5 +1,6 @@
 // Every pair of choices of algorithm, parameters, ranks, root, type, operator, count, placement, memory, addresses,
-// walker and slots: results are exact, inputs unchanged, and nothing else is touched.
+// slots and, together with the operator, way of walking: results are exact, inputs unchanged, and nothing else is
+// touched.
 #include <gtest/gtest.h>
 
 #include "conformance/choices.hpp"

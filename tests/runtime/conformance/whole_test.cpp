@@ -1,5 +1,5 @@
 // The whole product of algorithm, ranks, type, operator, placement and count, large counts thinned; everything else is
-// drawn for each case: parameters, root, memory, addresses, walker, slots, attaching.
+// drawn for each case: parameters, root, memory, addresses, way of walking, slots.
 #include <random>
 #include <string>
 
@@ -33,7 +33,7 @@ class Whole : public testing::TestWithParam<std::size_t> {
         if (other != factor && choices_.in_conflict({factor, row[factor]}, {other, row[other]})) return true;
       return false;
     };
-    for (const Factor drawn : {kParameters, kRoot, kMemory, kAddresses, kWalker, kSlot, kAttaching}) {
+    for (const Factor drawn : {kParameters, kRoot, kMemory, kAddresses, kSlot}) {
       row[drawn] = draw(choices_.levels()[drawn]);
       if (choices_.in_conflict({kAlgorithm, row[kAlgorithm]}, {drawn, row[drawn]}))
         row[drawn] = row[drawn] == 0 ? 1 : 0;
@@ -57,9 +57,10 @@ TEST_P(Whole, IsExact) {
     row[kRanks] = ranks;
     if (choices_.in_conflict({kAlgorithm, GetParam()}, {kRanks, ranks})) continue;
     for (row[kType] = 0; row[kType] < levels[kType]; ++row[kType])
-      for (row[kOp] = 0; row[kOp] < levels[kOp]; ++row[kOp])
+      for (int op = 0; op < kNumOps; ++op)
         for (row[kPlacement] = 0; row[kPlacement] < levels[kPlacement]; ++row[kPlacement])
           for (row[kCount] = 0; row[kCount] < levels[kCount]; ++row[kCount]) {
+            row[kFolding] = folding(static_cast<Op>(op), draw(kNumWalks));
             if (!complete(row)) continue;
             const Case each = choices_.case_of(row, kSeed + cases.size());
             if (is_kept(row, each)) cases.push_back(each);
