@@ -260,6 +260,9 @@ Status Communicator::walk(BoundCall& bound, const Invocation& asked, WalkerChoic
   if (call.reach == Reach::symmetric) {
     call.symmetric_input = heap_.find(asked.input, bound.buffers.input_bytes);
     call.symmetric_output = heap_.find(asked.output, bound.buffers.output_bytes);
+    // What this rank has not, others have where its other buffer is.
+    if (bound.buffers.input_bytes == 0) call.symmetric_input = call.symmetric_output;
+    if (bound.buffers.output_bytes == 0) call.symmetric_output = call.symmetric_input;
     if (!is_symmetric(asked, bound.buffers))
       return {Code::invalid_usage, fmt::format("{} needs input and output in symmetric memory", plan.schedule.name)};
   }
