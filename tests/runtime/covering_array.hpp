@@ -36,6 +36,9 @@ struct CoveringProblem {
   // Of a row; above 0. Also asked of rows in the making, whose open factors are at level 0.
   std::function<double(const CoveringRow&)> cost;
   std::uint64_t seed = 1;
+  // Whether beside it no pair of others shows anything, as beside a call of no elements; those pairs then stand
+  // together in another row too, if they can.
+  std::function<bool(Choice)> is_idle = [](Choice) { return false; };
 };
 
 struct CoveringArray {
@@ -58,8 +61,12 @@ class CoveringArrayMaker {
     CoveringArray array;
     for (const ChoicePair& pair : open_pairs()) {
       if (!is_open(pair.a, pair.b)) continue;
-      if (const auto row = best_row(pair)) {
+      const bool is_idle = problem_.is_idle(pair.a) || problem_.is_idle(pair.b);
+      auto row = best_row(pair, is_idle);
+      if (!row && !is_idle) row = best_row(pair, true);
+      if (row) {
         close_pairs(*row);
+        set_open(pair, false);
         array.rows.push_back(*row);
       } else {
         array.impossible.push_back(pair);
@@ -77,6 +84,7 @@ class CoveringArrayMaker {
     CoveringRow levels;  // kNothing where it is open
     CoveringRow filled;  // the same with 0 there
     std::size_t gain = 0;
+    bool may_be_idle = false;
   };
 
   [[nodiscard]] std::size_t place(Choice a, Choice b) const {
@@ -115,11 +123,12 @@ class CoveringArrayMaker {
     return pairs;
   }
 
-  std::optional<CoveringRow> best_row(const ChoicePair& pair) {
+  std::optional<CoveringRow> best_row(const ChoicePair& pair, bool may_be_idle) {
     std::optional<CoveringRow> best;
     double best_worth = 0;
     for (int attempt = 0; attempt < kAttempts; ++attempt) {
-      Draft draft{CoveringRow(problem_.levels.size(), kNothing), CoveringRow(problem_.levels.size(), 0), 1};
+      Draft draft{CoveringRow(problem_.levels.size(), kNothing), CoveringRow(problem_.levels.size(), 0), 1,
+                  may_be_idle};
       for (const Choice& each : {pair.a, pair.b}) draft.levels[each.factor] = draft.filled[each.factor] = each.level;
       std::vector<std::size_t> open;
       for (std::size_t factor = 0; factor < draft.levels.size(); ++factor)
@@ -170,19 +179,26 @@ class CoveringArrayMaker {
 
   // How many open pairs the choice makes with what is chosen already; nothing where it is in conflict with that.
   [[nodiscard]] std::optional<std::size_t> gain_of(const Draft& draft, Choice choice) const {
+    if (!draft.may_be_idle && problem_.is_idle(choice)) return std::nullopt;
     std::size_t gain = 0;
     for (std::size_t other = 0; other < draft.levels.size(); ++other) {
       if (draft.levels[other] == kNothing) continue;
       const Choice chosen{other, draft.levels[other]};
       if (problem_.in_conflict(choice, chosen)) return std::nullopt;
-      if (is_open(choice, chosen)) ++gain;
+      const bool shows = !draft.may_be_idle || problem_.is_idle(choice) || problem_.is_idle(chosen);
+      if (shows && is_open(choice, chosen)) ++gain;
     }
     return gain;
   }
 
   void close_pairs(const CoveringRow& row) {
+    bool is_idle = false;
+    for (std::size_t factor = 0; factor < row.size(); ++factor) is_idle |= problem_.is_idle({factor, row[factor]});
     for (std::size_t a = 0; a < row.size(); ++a)
-      for (std::size_t b = a + 1; b < row.size(); ++b) set_open({{a, row[a]}, {b, row[b]}}, false);
+      for (std::size_t b = a + 1; b < row.size(); ++b) {
+        const ChoicePair pair{{a, row[a]}, {b, row[b]}};
+        if (!is_idle || problem_.is_idle(pair.a) || problem_.is_idle(pair.b)) set_open(pair, false);
+      }
   }
 
   const CoveringProblem& problem_;

@@ -63,5 +63,23 @@ TEST(CoveringArray, HasFewRowsOfWhatIsDear) {
   EXPECT_LE(dear, 7) << "6 are the least";
 }
 
+TEST(CoveringArray, HasPairsBesideNothingIdleWhereTheyCanBe) {
+  // Level 0 of factor 0 is idle, and level 2 of factor 1 bears nothing else.
+  const auto conflict = [](Choice a, Choice b) {
+    const Choice& first = a.factor == 0 ? a : b;
+    const Choice& second = a.factor == 0 ? b : a;
+    return first.factor == 0 && first.level != 0 && second.factor == 1 && second.level == 2;
+  };
+  const CoveringArray array =
+      covering_array({.levels = {3, 3, 3, 3}, .in_conflict = conflict, .cost = one, .is_idle = [](Choice each) {
+                        return each.factor == 0 && each.level == 0;
+                      }});
+  EXPECT_TRUE(array.impossible.empty());
+  EXPECT_EQ(pairs_of(array.rows).size(), 6U * 9 - 2);
+  std::vector<CoveringRow> at_work = array.rows;
+  std::erase_if(at_work, [](const CoveringRow& row) { return row[0] == 0; });
+  EXPECT_EQ(pairs_of(at_work).size(), 2U * 2 + 2 * 3 * 2 + 2 * 3 * 2 + 9U);
+}
+
 }  // namespace
 }  // namespace tutti::test

@@ -28,6 +28,9 @@ constexpr std::uint32_t ranks_of(std::size_t level) { return static_cast<std::ui
 
 constexpr Op op_of(std::size_t folding) { return static_cast<Op>(folding / kNumWalks); }
 
+// Of nothing, and among nobody else, hardly anything can go wrong.
+bool is_idle(Choice choice) { return choice.level == 0 && (choice.factor == kCount || choice.factor == kRanks); }
+
 }  // namespace
 
 Choices::Choices() : algorithms_(conforming_algorithms()) {
@@ -104,7 +107,8 @@ std::vector<Case> Choices::covering_cases(std::uint64_t seed) const {
   const CoveringArray array = covering_array({.levels = levels_,
                                               .in_conflict = [this](Choice a, Choice b) { return in_conflict(a, b); },
                                               .cost = [this](const CoveringRow& row) { return cost(row); },
-                                              .seed = seed});
+                                              .seed = seed,
+                                              .is_idle = is_idle});
   std::vector<Case> cases;
   for (const CoveringRow& row : array.rows) cases.push_back(case_of(row, seed + cases.size()));
   return cases;
