@@ -16,7 +16,7 @@ enum Factor : std::size_t {
   kRanks,       // 1 to 9
   kRoot,        // the first, the last, one in the middle
   kType,
-  kCount,      // 0, 1, ranks - 1, ranks, ranks + 1, 1000, 65539, 4 Mi (with a sanitizer 1 Mi)
+  kCount,      // 0, 1, ranks - 1, ranks, ranks + 1, 1000, 65539, 4 Mi (with a sanitizer 256 Ki)
   kPlacement,  // out of place, in place
   kMemory,     // ordinary, symmetric
   kAddresses,  // aligned, odd
