@@ -62,7 +62,7 @@ struct SymmetricBuffer {
   [[nodiscard]] std::uint64_t place() const { return segment_number << 40 | offset; }
   // Where the buffer of `rank` is that has posted `place`; null where that is in another segment than this rank's.
   [[nodiscard]] std::byte* of(std::uint32_t rank, std::uint64_t place) const {
-    if (place >> 40 != segment_number) return nullptr;
+    if (segment == nullptr || place >> 40 != segment_number) return nullptr;
     return segment + rank * stride + (place & ((std::uint64_t{1} << 40) - 1));
   }
 };

@@ -215,10 +215,10 @@ Status Communicator::find_attach() {
                          &seen, sizeof seen) &&
           seen == (kProbe ^ peer);
   }
-  const std::uint64_t mine = can ? 1 : 0;
-  std::uint64_t least = 0;
-  TUTTI_TRY(all_reduce(&mine, &least, 1, Type::u64, {static_cast<std::uint32_t>(Op::minimum)}));
-  can_attach_ = least == 1;
+  const std::uint64_t mine[1] = {can ? std::uint64_t{1} : 0};
+  std::uint64_t least[1] = {0};
+  TUTTI_TRY(find_least(mine, least));
+  can_attach_ = least[0] == 1;
   return {};
 }
 

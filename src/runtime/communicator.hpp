@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -107,10 +108,12 @@ class Communicator {
   // Whether every rank can read the memory of the others' processes.
   [[nodiscard]] Status find_attach();
   [[nodiscard]] Status arrive();
+  [[nodiscard]] Status find_least(std::span<const std::uint64_t> mine, std::span<std::uint64_t> least);
   [[nodiscard]] Result<std::uint64_t> agree(std::uint64_t mine, std::string_view on_what);
   [[nodiscard]] Result<const Prepared*> prepared(const Invocation& asked) const;
   [[nodiscard]] Result<Choice> choose(const Invocation& asked, BoundCall& bound, const Prepared*& entry);
   [[nodiscard]] static CallFacts facts_of_call(const Invocation& asked, const BoundCall& bound, const Prepared& entry);
+  [[nodiscard]] bool has_symmetric(const Invocation& asked, const Buffers& buffers) const;
   [[nodiscard]] bool is_symmetric(const Invocation& asked, const Buffers& buffers) const;
   // What is asked, bound to the way of doing it, the rounds and the steps.
   [[nodiscard]] Status bind(const Invocation& asked, BoundCall& bound);

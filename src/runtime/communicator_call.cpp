@@ -61,8 +61,7 @@ Status Communicator::run(const Invocation& asked) {
   if (region_->is_broken()) return failure();
   const std::uint64_t key = BoundCall::key_of(asked);
   BoundCall& bound = bound_[BoundCall::place_of(key, asked.count)];
-  if (!bound.suits(asked, key) || (heap_.is_used() && is_symmetric(asked, bound.buffers) != bound.symmetric))
-    TUTTI_TRY(bind(asked, bound));
+  if (!bound.suits(asked, key) || has_symmetric(asked, bound.buffers) != bound.symmetric) TUTTI_TRY(bind(asked, bound));
   ++bound.way->calls;
   bound.way->bytes += bound.buffers.message_bytes;
   return walk(bound, asked, settings_.walker);
@@ -82,7 +81,7 @@ Result<Choice> Communicator::choose(const Invocation& asked, BoundCall& bound, c
   const Result<Buffers> buffers = find_buffers(asked, rank_, num_ranks_);
   if (!buffers.ok()) return buffers.status();
   bound.buffers = *buffers;
-  bound.symmetric = heap_.is_used() && is_symmetric(asked, *buffers);
+  bound.symmetric = has_symmetric(asked, *buffers);
   return selector_.choose(asked.collective, buffers->message_bytes, facts_of_call(asked, bound, *entry));
 }
 
@@ -102,7 +101,8 @@ Status Communicator::bind(const Invocation& asked, BoundCall& bound) {
   if (!choice.ok()) return choice.status();
   Way& way = *choice->way;
   bound.way = &way;
-  if (choice->is_fallback)
+  // Of a call of nothing nobody minds, and its buffers lie nowhere.
+  if (choice->is_fallback && bound.buffers.message_bytes > 0)
     log_.warn_once(LogSubsystem::coll, choice->why, "{}={} cannot be followed ({}); {} runs",
                    forcing_variable(asked.collective), selector_.forced(asked.collective)->name, choice->why, way.name);
   const Result<const Plan*> plan = portfolio_.plan(way, asked.root);
@@ -132,6 +132,11 @@ Reach Communicator::reach_of(const Plan& plan, bool name_safe, const BoundCall& 
                         ? bytes >= *settings_.attach_min
                         : !waiter_->policy().crowded && pays_to_attach(plan.schedule.collective, bytes);
   return pays ? Reach::attached : Reach::staged;
+}
+
+// Ranks must answer alike: what is asked of no elements may lie anywhere, and somewhere else on each rank.
+bool Communicator::has_symmetric(const Invocation& asked, const Buffers& buffers) const {
+  return heap_.is_used() && asked.count > 0 && is_symmetric(asked, buffers);
 }
 
 // What a rank does not have is wherever the others have it.
@@ -256,6 +261,9 @@ Status Communicator::walk(BoundCall& bound, const Invocation& asked, WalkerChoic
   if (call.reach == Reach::symmetric) {
     call.symmetric_input = heap_.find(asked.input, bound.buffers.input_bytes);
     call.symmetric_output = heap_.find(asked.output, bound.buffers.output_bytes);
+    // What this rank has not, others have where its other buffer is.
+    if (bound.buffers.input_bytes == 0) call.symmetric_input = call.symmetric_output;
+    if (bound.buffers.output_bytes == 0) call.symmetric_output = call.symmetric_input;
     if (!is_symmetric(asked, bound.buffers))
       return {Code::invalid_usage, fmt::format("{} needs input and output in symmetric memory", plan.schedule.name)};
   }

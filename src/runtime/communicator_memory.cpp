@@ -7,13 +7,33 @@
 
 namespace tutti {
 
+// The least that any rank has come with, of each number. The communicator's own call: whatever is forced is for the
+// caller's.
+Status Communicator::find_least(std::span<const std::uint64_t> mine, std::span<std::uint64_t> least) {
+  const Invocation asked = {.input = mine.data(),
+                            .output = least.data(),
+                            .count = mine.size(),
+                            .type = Type::u64,
+                            .op = {static_cast<std::uint32_t>(Op::minimum)}};
+  const Result<const Prepared*> entry = prepared(asked);
+  if (!entry.ok()) return entry.status();
+  const Result<Way*> way = portfolio_.find(asked.collective, "one_shot");
+  if (!way.ok()) return way.status();
+  const Result<const Plan*> plan = portfolio_.plan(**way, 0);
+  if (!plan.ok()) return plan.status();
+  BoundCall bound;
+  bound.buffers = {.input_bytes = mine.size_bytes(), .output_bytes = least.size_bytes()};
+  bound.buffers.message_bytes = mine.size_bytes();
+  TUTTI_TRY(make_call(**plan, (*way)->number, Reach::staged, **entry, asked, bound));
+  return walk(bound, asked, settings_.walker);
+}
+
 // Whether all ranks have come with the same number, and the least that any has come with.
 Result<std::uint64_t> Communicator::agree(std::uint64_t mine, std::string_view on_what) {
   // The minimum of a number and of its complement: together the least and the greatest.
   const std::uint64_t sent[2] = {mine, ~mine};
   std::uint64_t least[2] = {0, 0};
-  const auto op = OperatorHandle{static_cast<std::uint32_t>(Op::minimum)};
-  TUTTI_TRY(all_reduce(sent, least, 2, Type::u64, op));
+  TUTTI_TRY(find_least(sent, least));
   if (least[0] == 0 || least[0] == ~least[1]) return least[0];
   return Status(Code::invalid_usage, fmt::format("the ranks differ in {}: the least is {} and the greatest {}", on_what,
                                                  least[0], ~least[1]));

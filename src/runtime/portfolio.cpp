@@ -17,7 +17,12 @@ std::string_view objection_to(const Way& way, const CallFacts& call) {
   if (demands.needs_symmetric && !call.symmetric) return "it needs both buffers in symmetric memory";
   if (demands.needs_symmetric && call.op == Op::premultiplied_sum)
     return "it reads inputs by name, where a pre-multiplied sum has not scaled them";
-  if (!demands.keeps_rank_order && !call.commutative) return "it does not keep the order of the ranks";
+  if (!call.commutative) {
+    const std::vector<std::uint32_t>& disordered = demands.disordered_roots;
+    if (!demands.keeps_rank_order) return "it does not keep the order of the ranks";
+    if (std::find(disordered.begin(), disordered.end(), call.root) != disordered.end())
+      return "it does not keep the order of the ranks with that root";
+  }
   if (!demands.allows_in_place && call.in_place) return "it is not for calls in place";
   if (!demands.allows_out_of_place && !call.in_place) return "it is for calls in place only";
   if (demands.root && *demands.root != call.root) return "it is for another root";
@@ -83,7 +88,8 @@ Result<Way*> Portfolio::add(std::string name, Schedule schedule, const Demands& 
   return append(std::move(way));
 }
 
-// What it demands shows in the plan for the first root; those for others differ in the numbers of ranks alone.
+// What it demands shows in the plan for the first root; those for others differ in the numbers of ranks, and in whether
+// they keep their order.
 void Portfolio::get_to_know(Way& way) {
   way.is_known = true;
   const Result<const Plan*> made = plan(way, 0);
@@ -98,6 +104,11 @@ void Portfolio::get_to_know(Way& way) {
                  .allows_out_of_place = plan.schedule.allows_out_of_place,
                  .name_safe = way.algorithm->name_safe,
                  .name_safe_in_place = way.algorithm->name_safe_in_place};
+  for (std::uint32_t root = 1; root < way.plans.size(); ++root) {
+    Request request = way.request;
+    request.root = root;
+    if (way.algorithm->make(request).order > OrderClass::rank_order) way.demands.disordered_roots.push_back(root);
+  }
   if (!plan.needs_symmetric && plan.exposes_per_round > shape_.num_slots())
     way.refusal = fmt::format("it exposes {} times a round, and a rank has {} staging slots", plan.exposes_per_round,
                               shape_.num_slots());

@@ -26,6 +26,7 @@ namespace tutti {
 struct Demands {
   bool needs_symmetric = false;
   bool keeps_rank_order = false;
+  std::vector<std::uint32_t> disordered_roots = {};  // with which it does not, all the same
   bool allows_in_place = true;
   bool allows_out_of_place = true;
   std::optional<std::uint32_t> root = {};  // the only one that it is for

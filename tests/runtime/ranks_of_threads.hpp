@@ -15,9 +15,10 @@ namespace tutti::test {
 
 class ThreadRanks {
  public:
-  explicit ThreadRanks(std::uint32_t num_ranks, Settings settings = Settings::from(Variables()))
-      : settings_(std::move(settings)),
-        log_(std::move(Log::create(Variables(), LogWriter::of_this_process()).value())) {
+  // `of_log` says what is logged, and where.
+  explicit ThreadRanks(std::uint32_t num_ranks, Settings settings = Settings::from(Variables()),
+                       const Variables& of_log = Variables())
+      : settings_(std::move(settings)), log_(std::move(Log::create(of_log, LogWriter::of_this_process()).value())) {
     region_ = std::move(shm::Region::create(settings_.region_for(num_ranks)).value());
   }
 
