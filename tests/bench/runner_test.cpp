@@ -170,7 +170,6 @@ TEST_F(BenchRunner, ComparesTheSameAsTheSameAndFindsWhatIsSlower) {
   EXPECT_EQ(slower.exit, 1) << slower.error << slower.out;
   EXPECT_NE(slower.error.find("1 slower"), std::string::npos) << slower.error << slower.out;
 }
-#endif
 
 // Cases that only some competitors have, and what is kept of it all.
 TEST_F(BenchRunner, AComparisonIsKeptWithAllItsLaunches) {
@@ -201,6 +200,7 @@ TEST_F(BenchRunner, AComparisonIsKeptWithAllItsLaunches) {
   const Outcome other = run("show last --view best --baseline 'itself SLOWER=20000' --json" + kept);
   EXPECT_EQ(other.rows()[0]["speedup"], 1.0) << other.out;
 }
+#endif
 
 // What was measured one after another has a best too.
 TEST_F(BenchRunner, TheBestOfARunIsShownAndMistakesInThatAreRefused) {
