@@ -5,8 +5,10 @@
  *
  * A communicator belongs to one thread at a time; different communicators are independent of each other. All calls
  * block, and the output is complete when they return. All ranks call the same operations in the same order with equal
- * count, type and operator; where they do not, the call returns tuttiInvalidUsage and tuttiGetLastError() says how they
- * differ. Once a communicator has failed, every later call on it returns the same error, on every rank. */
+ * count, type, operator and root, in place on all ranks or on none; where they do not, a call returns tuttiInvalidUsage
+ * and tuttiGetLastError() says how they differ. (Of a broadcast or reduce for which each rank takes itself for the
+ * root, nobody hears from the others, and nothing is noticed.) Once a communicator has failed, every later call on it
+ * returns the same error, on every rank. */
 #ifndef TUTTI_TUTTI_H
 #define TUTTI_TUTTI_H
 

@@ -39,6 +39,8 @@ std::string objection(const Plan& plan, const Proof& proof, const shm::RegionSha
         "TUTTI_STAGING_SLOT higher",
         plan.widest_expose, shape.staging_slot);
   if (!plan.needs_symmetric) return "";
+  if (facts_of(plan.schedule.collective).has_root)
+    return "it opens memory, and with a root some ranks lack a buffer by which they could tell where the others' is";
   for (const std::vector<Posted>& posts : plan.posts)
     if (std::any_of(posts.begin(), posts.end(), posts_scratch))
       return "it opens some memory, so all that it posts is reached by name, and scratch has no name for other ranks";

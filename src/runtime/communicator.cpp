@@ -212,7 +212,7 @@ Status Communicator::find_attach() {
     const shm::CallLine& line = region_->call(peer);
     std::uint64_t seen = 0;
     can = shm::read_from(line.process.load(std::memory_order_relaxed), line.probe.load(std::memory_order_relaxed),
-                         &seen, sizeof seen) &&
+                         &seen, sizeof seen) == 0 &&
           seen == (kProbe ^ peer);
   }
   const std::uint64_t mine[1] = {can ? std::uint64_t{1} : 0};

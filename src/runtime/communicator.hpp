@@ -115,6 +115,7 @@ class Communicator {
   [[nodiscard]] static CallFacts facts_of_call(const Invocation& asked, const BoundCall& bound, const Prepared& entry);
   [[nodiscard]] bool has_symmetric(const Invocation& asked, const Buffers& buffers) const;
   [[nodiscard]] bool is_symmetric(const Invocation& asked, const Buffers& buffers) const;
+  [[nodiscard]] Status refuse(const Invocation& asked) const;
   // What is asked, bound to the way of doing it, the rounds and the steps.
   [[nodiscard]] Status bind(const Invocation& asked, BoundCall& bound);
   [[nodiscard]] Reach reach_of(const Plan& plan, bool name_safe, const BoundCall& bound) const;

@@ -19,6 +19,8 @@ constexpr std::uint64_t kLongBytes = std::uint64_t{8} << 20;
 constexpr std::uint64_t kShortestRound = std::uint64_t{32} << 10;
 constexpr std::uint64_t kRoundUnit = 4096;
 
+constexpr std::uint32_t kMostOperator = INT32_MAX;
+
 // From this size on a copy is saved in symmetric memory.
 constexpr std::uint64_t kLeastByName = 4 << 10;
 
@@ -59,12 +61,33 @@ Status Communicator::all_reduce(const void* input, void* output, std::uint64_t c
 
 Status Communicator::run(const Invocation& asked) {
   if (region_->is_broken()) return failure();
+  // In front of the key, which has no room for others.
+  if (asked.root >= num_ranks_ || asked.op.value > kMostOperator) [[unlikely]]
+    return refuse(asked);
   const std::uint64_t key = BoundCall::key_of(asked);
   BoundCall& bound = bound_[BoundCall::place_of(key, asked.count)];
-  if (!bound.suits(asked, key) || has_symmetric(asked, bound.buffers) != bound.symmetric) TUTTI_TRY(bind(asked, bound));
-  ++bound.way->calls;
-  bound.way->bytes += bound.buffers.message_bytes;
-  return walk(bound, asked, settings_.walker);
+  try {
+    if (!bound.suits(asked, key) || has_symmetric(asked, bound.buffers) != bound.symmetric)
+      TUTTI_TRY(bind(asked, bound));
+    return walk(bound, asked, settings_.walker);
+  } catch (const std::bad_alloc&) {
+    // This rank cannot take part, and the others wait for it.
+    region_->break_with({Code::system, rank_});
+    return {Code::system, fmt::format("there is no memory for a call of {} with blocks of {} elements",
+                                      name_of(asked.collective), asked.count)};
+  } catch (const std::exception& error) {
+    // A caller's operator that throws: this rank stands in the middle of the operation, and the others wait for it.
+    region_->break_with({Code::internal, rank_});
+    return {Code::internal, fmt::format("in the middle of {}: {}", present_call(), error.what())};
+  }
+}
+
+Status Communicator::refuse(const Invocation& asked) const {
+  if (asked.root >= num_ranks_)
+    return {Code::invalid_argument, fmt::format("the root is rank {}; of {} it must be 0 to {}",
+                                                static_cast<std::int32_t>(asked.root), num_ranks_, num_ranks_ - 1)};
+  return {Code::invalid_argument,
+          fmt::format("{} is no operator of this communicator", static_cast<std::int32_t>(asked.op.value))};
 }
 
 Result<Choice> Communicator::choice_for(const Invocation& asked) {
@@ -124,9 +147,12 @@ Status Communicator::bind(const Invocation& asked, BoundCall& bound) {
 // How the others read what this rank exposes. A copy into a slot is soon done where it is small; a larger one is saved.
 Reach Communicator::reach_of(const Plan& plan, bool name_safe, const BoundCall& bound) const {
   if (plan.needs_symmetric) return Reach::symmetric;
-  if (!name_safe) return Reach::staged;
+  // Each post has a place of its own to say where the buffer lies. And with a root some ranks lack a buffer, by which
+  // they could tell where the others have theirs.
+  if (!name_safe || plan.posts_per_round > shm::kMaxPlaces) return Reach::staged;
   const std::uint64_t bytes = bound.buffers.message_bytes;
-  if (bound.symmetric) return bytes >= kLeastByName ? Reach::symmetric : Reach::staged;
+  if (bound.symmetric && !facts_of(plan.schedule.collective).has_root)
+    return bytes >= kLeastByName ? Reach::symmetric : Reach::staged;
   if (!can_attach_ || settings_.walker == WalkerChoice::generic) return Reach::staged;
   const bool pays = settings_.attach_min
                         ? bytes >= *settings_.attach_min
@@ -267,25 +293,14 @@ Status Communicator::walk(BoundCall& bound, const Invocation& asked, WalkerChoic
     if (!is_symmetric(asked, bound.buffers))
       return {Code::invalid_usage, fmt::format("{} needs input and output in symmetric memory", plan.schedule.name)};
   }
-  try {
-    if (const Division& scratch = plan.schedule.division(Space::scratch); scratch.blocks > 0) {
-      const std::uint64_t bytes = scratch.blocks * asked.count * call.element;
-      if (scratch_.size() < bytes) scratch_.resize(bytes);
-      call.scratch = scratch_.data();
-    }
-    const End end = bound.is_lowered && walker != WalkerChoice::generic ? executor_->run_lowered(call, bound.lowered)
-                                                                        : executor_->run(call, walker);
-    return end == End::done ? Status() : fail(end);
-  } catch (const std::bad_alloc&) {
-    // This rank cannot take part, and the others wait for it.
-    region_->break_with({Code::system, rank_});
-    return {Code::system, fmt::format("there is no memory for {}; its scratch is {} blocks of {} bytes", present_call(),
-                                      plan.schedule.division(Space::scratch).blocks, asked.count * call.element)};
-  } catch (const std::exception& error) {
-    // A caller's operator that throws: this rank stands in the middle of the operation, and the others wait for it.
-    region_->break_with({Code::internal, rank_});
-    return {Code::internal, fmt::format("in the middle of {}: {}", present_call(), error.what())};
+  if (const Division& scratch = plan.schedule.division(Space::scratch); scratch.blocks > 0) {
+    const std::uint64_t bytes = scratch.blocks * asked.count * call.element;
+    if (scratch_.size() < bytes) scratch_.resize(bytes);
+    call.scratch = scratch_.data();
   }
+  const End end = bound.is_lowered && walker != WalkerChoice::generic ? executor_->run_lowered(call, bound.lowered)
+                                                                      : executor_->run(call, walker);
+  return end == End::done ? Status() : fail(end);
 }
 
 }  // namespace tutti

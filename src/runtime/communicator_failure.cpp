@@ -13,6 +13,8 @@ std::string Communicator::describe(std::uint64_t word) const {
   if (call.collective == Collective::barrier) text = facts.name;
   if (facts.folds) text += fmt::format(", {}", name_of(call.op));
   if (facts.has_root) text += fmt::format(", root {}", call.root);
+  constexpr std::string_view kReach[] = {"", ", in symmetric memory", ", attached", ""};
+  text += kReach[static_cast<std::size_t>(call.reach)];
   return text + (call.algorithm < ways.size() ? ", by " + ways[call.algorithm].name
                                               : fmt::format(", by schedule {}", call.algorithm));
 }
@@ -74,6 +76,13 @@ Status Communicator::status_of(const shm::Breakage& breakage) const {
                           "{}",
                           rank, where),
               rank};
+    case Code::system:
+      return {
+          Code::system,
+          fmt::format("rank {} had no memory to go on with, or what it has could not be read by others' processes (a "
+                      "high TUTTI_ATTACH_MIN keeps them from it); this rank was at {}",
+                      rank, where),
+          rank};
     default: return {Code::internal, fmt::format("rank {} broke the communicator at {}", rank, where), rank};
   }
 }

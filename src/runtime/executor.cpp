@@ -49,7 +49,15 @@ std::optional<std::uint64_t> Executor::differing_post(std::uint32_t rank, std::u
     if (std::chrono::steady_clock::now() >= patience) return theirs;
     relax();
   }
-  return std::nullopt;
+  // It is beyond that post; its call tells, as long as it is in this operation or the next.
+  const shm::CallLine& call = region_.call(rank);
+  const auto is_near = [&] {
+    const std::uint64_t number = call.operation.load(std::memory_order_acquire);
+    return number == operations_ || number == operations_ + 1;
+  };
+  if (!is_near()) return std::nullopt;
+  const std::uint64_t called = call.description[operations_ & 1].load(std::memory_order_acquire);
+  return called != description && is_near() ? std::optional(called) : std::nullopt;
 }
 
 End Executor::end_of(shm::WaitEnd end) const {

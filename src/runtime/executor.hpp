@@ -3,7 +3,7 @@
 //
 // Four walkers, one contract (docs/design/executor.md): general programs are scheduled lane by lane through
 // meaning.hpp; straight ones run through the same machine without a scheduler; exchanges have a walker written for
-// them; and calls of one round that are direct alone run as a flat list (lowered.hpp). Ranks may walk the same schedule
+// them; and programs of direct steps alone run as a flat list (lowered.hpp). Ranks may walk the same schedule
 // with different walkers: what they say to each other is the same.
 #pragma once
 

@@ -19,7 +19,7 @@ class Lowering {
     lowered_.num_posts = lowered_.steps.size();
     for (std::uint32_t lane = 0; lane < plan_.num_lanes(); ++lane)
       if (!take_lane(lane)) return false;
-    finish_behind_last_remote();
+    if (!finish_behind_last_remote()) return false;
     lowered_.met[plan_.rank] = true;
     lowered_.meets_all = std::find(lowered_.met.begin(), lowered_.met.end(), false) == lowered_.met.end();
     return true;
@@ -127,8 +127,9 @@ class Lowering {
     return lowered;
   }
 
-  // Behind the last step that reaches others' memory, or behind the posts where there is none.
-  void finish_behind_last_remote() {
+  // Behind the last step that reaches others' memory, or behind the posts where there is none. False where a close
+  // stands before it.
+  bool finish_behind_last_remote() {
     std::size_t last = 0;
     for (std::size_t at = 0; at < lowered_.steps.size(); ++at) {
       const Lowered::Step& step = lowered_.steps[at];
@@ -138,8 +139,13 @@ class Lowering {
         is_remote = is_remote || lowered_.ends[step.first + end].base == Lowered::End::Base::remote;
       if (is_remote) last = at + 1;
     }
+    // All others would wait for that as well, each in a close of its own.
+    const auto is_close = [](const Lowered::Step& step) { return step.kind == Lowered::Kind::close; };
+    if (std::any_of(lowered_.steps.begin(), lowered_.steps.begin() + static_cast<std::ptrdiff_t>(last), is_close))
+      return false;
     if (last < lowered_.num_posts) last = lowered_.num_posts;
     lowered_.steps.insert(lowered_.steps.begin() + static_cast<std::ptrdiff_t>(last), {.kind = Lowered::Kind::finish});
+    return true;
   }
 
   std::uint32_t block(const Slice& slice, std::uint32_t index) const {

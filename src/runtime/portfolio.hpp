@@ -47,9 +47,6 @@ struct Way {
   std::string refusal;    // why it cannot run here at all; empty: it can
   Demands demands;
   std::vector<std::unique_ptr<const Plan>> plans;  // by root, where the collective has one
-  // How often it has run here.
-  std::uint64_t calls = 0;
-  std::uint64_t bytes = 0;
 };
 
 // What keeps the way from a call; empty if nothing does.

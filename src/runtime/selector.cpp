@@ -23,10 +23,11 @@ Result<Choice> Selector::by_size(Collective collective, std::uint64_t bytes, con
     if (bytes <= row.most_bytes && (!row.symmetric || call.symmetric) && objection_to(*row.way, call).empty())
       return Choice{.way = row.way, .why = row.symmetric ? "by size, in symmetric memory" : "by size"};
   // What nothing in the table is for: the first of the catalogue that can.
-  std::string against = "there is no algorithm for it";
+  std::string_view against = "there is no algorithm for it";
   for (const Algorithm* each : algorithms_of(collective)) {
     const Result<Way*> way = portfolio_.find(collective, each->name);
-    against = way.ok() ? objection_to(**way, call) : way.status().message();
+    if (!way.ok()) continue;
+    against = objection_to(**way, call);
     if (against.empty()) return Choice{.way = *way, .why = "nothing else can"};
   }
   return Status(Code::unsupported, fmt::format("nothing here can do this {}: {}", name_of(collective), against));

@@ -1,5 +1,7 @@
 // The walker for lowered calls (lowered.hpp): no lanes and no schedule, step after step over offsets.
 #include <algorithm>
+#include <atomic>
+#include <cerrno>
 #include <cstring>
 
 #include "runtime/executor.hpp"
@@ -27,11 +29,13 @@ End Executor::run_lowered(Call& call, const Lowered& lowered) {
   call.post_base = posts_;
   call.round_base = rounds_;
   call.expose_base = exposes_;
-  // Posts are one round ahead, so that a round's data cross between the caches while the one before is worked on.
-  if (const End end = post_round(call, lowered, 0); end != End::done) return end;
+  // Posts are one round ahead, so that a round's data cross between the caches while the one before is worked on; not
+  // where slots are too few for two rounds.
+  const std::uint64_t ahead = call.by_name() || call.depth >= 2 * call.plan->exposes_per_round ? 1 : 0;
+  std::uint64_t posted = 0;
   for (std::uint64_t round = 0; round < call.rounds; ++round) {
-    if (round + 1 < call.rounds)
-      if (const End end = post_round(call, lowered, round + 1); end != End::done) return end;
+    for (; posted < call.rounds && posted <= round + ahead; ++posted)
+      if (const End end = post_round(call, lowered, posted); end != End::done) return end;
     if (const End end = work_round(call, lowered, round); end != End::done) [[unlikely]]
       return end;
   }
@@ -200,16 +204,25 @@ End Executor::lowered_combine(const Call& call, const Lowered& lowered, const Lo
     }
   }
   if (length == 0) return End::done;
-  if (has_remote && call.reach == Reach::attached) return combine_attached(call, lowered, step);
-  ReduceCall reduce;
-  reduce.sources = sources_.data();
-  reduce.num_sources = step.num_sources;
-  reduce.destinations = destinations_.data();
-  reduce.num_destinations = step.num_destinations;
-  reduce.count = length;
-  reduce.raw_source = step.raw_source;
-  reduce.final = step.completes;
-  call.kernel(*call.operation, reduce);
+  if (has_remote && call.reach == Reach::attached) {
+    if (const End end = combine_attached(call, lowered, step); end != End::done) return end;
+  } else {
+    ReduceCall reduce;
+    reduce.sources = sources_.data();
+    reduce.num_sources = step.num_sources;
+    reduce.destinations = destinations_.data();
+    reduce.num_destinations = step.num_destinations;
+    reduce.count = length;
+    reduce.raw_source = step.raw_source;
+    reduce.final = step.completes;
+    call.kernel(*call.operation, reduce);
+  }
+  // Where an operation breaks, who has returned from it may change what was being read here.
+  if (has_remote && call.by_name()) {
+    std::atomic_thread_fence(std::memory_order_acquire);
+    if (region_.is_broken()) [[unlikely]]
+      return End::broken;
+  }
   return End::done;
 }
 
@@ -222,9 +235,10 @@ End Executor::combine_attached(const Call& call, const Lowered& lowered, const L
   const auto fetch = [&](std::uint32_t source, std::uint64_t offset, void* to, std::uint64_t bytes) {
     const std::uint32_t rank = lowered.ends[step.first + source].rank;
     const auto process = static_cast<pid_t>(region_.call(rank).process.load(std::memory_order_relaxed));
-    if (shm::read_from(process, reinterpret_cast<std::uintptr_t>(sources_[source]) + offset, to, bytes)) return true;
-    // It is gone, which the watch over it will tell; or its buffer is not what it said, which nobody else will.
-    if (!region_.is_broken()) region_.break_with({Code::system, rank});
+    const int error = shm::read_from(process, reinterpret_cast<std::uintptr_t>(sources_[source]) + offset, to, bytes);
+    if (error == 0) return true;
+    // The first reason stays; that it is gone the watch over it would tell a little later.
+    region_.break_with({error == ESRCH ? Code::rank_lost : Code::system, rank});
     return false;
   };
   const std::uint64_t bytes = step.length * call.element;

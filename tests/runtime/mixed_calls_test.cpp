@@ -1,7 +1,9 @@
 // Long rows of calls in which every collective follows every other, in many sizes, roots and forms: what one leaves
 // behind in lines, slots and counts must not be in the way of the next. Ranks are threads.
+#include <algorithm>
+#include <array>
 #include <cstdint>
-#include <numeric>
+#include <optional>
 #include <random>
 #include <string>
 #include <vector>
@@ -126,7 +128,7 @@ TEST_P(MixedCalls, AreAllRight) {
   settings.region.staging_slot = settings.region.message_slot = GetParam().slot;
   settings.walker = GetParam().walker;
   settings.attach_min = GetParam().attach_min;
-  for (const std::uint32_t ranks : {1U, 2U, 3U, 4U, 6U}) {
+  for (const std::uint32_t ranks : {1U, 2U, 3U, 4U, 10U}) {
     const std::vector<Called> calls = row_of_calls(ranks, ranks);
     test::ThreadRanks group(ranks, settings);
     group.run([&](Communicator& communicator) {
@@ -165,12 +167,73 @@ TEST(Calls, SayWhatIsWrongWithAnArgument) {
                        .count = 2,
                        .root = 3}),
               "the root is rank 3; of 1 it must be 0 to 0");
+    EXPECT_EQ(message({.collective = Collective::broadcast,
+                       .input = buffer.data(),
+                       .output = buffer.data(),
+                       .count = 2,
+                       .root = 65536}),
+              "the root is rank 65536; of 1 it must be 0 to 0");
+    EXPECT_EQ(message({.collective = Collective::reduce,
+                       .input = buffer.data(),
+                       .output = buffer.data(),
+                       .count = 2,
+                       .op = {0x80000000U}}),
+              "-2147483648 is no operator of this communicator");
     EXPECT_EQ(message({.collective = Collective::all_gather, .input = buffer.data(), .output = nullptr, .count = 2}),
               "the output is null, and 2 elements are asked for");
     EXPECT_EQ(
         message(
             {.collective = Collective::all_gather, .input = buffer.data() + 1, .output = buffer.data(), .count = 4}),
         "input and output overlap by 12 bytes; they must be the same or apart");
+  });
+}
+
+// What was bound in symmetric memory is no answer for the same call elsewhere, also when there is no such memory any
+// more.
+TEST(Calls, AreRightInOrdinaryMemoryAfterSymmetricMemoryIsFreed) {
+  test::ThreadRanks group(2);
+  group.run([&](Communicator& communicator) {
+    constexpr std::uint64_t kCount = 1 << 16;
+    const Result<void*> memory = communicator.allocate(3 * kCount * sizeof(float));
+    ASSERT_TRUE(memory.ok()) << memory.status().to_string();
+    std::vector<float> ordinary(3 * kCount, 1.0F);
+    for (float* buffer : {static_cast<float*>(*memory), ordinary.data()}) {
+      for (const Collective collective : {Collective::all_reduce, Collective::all_gather}) {
+        const Status status =
+            communicator.run({.collective = collective, .input = buffer, .output = buffer + kCount, .count = kCount});
+        ASSERT_TRUE(status.ok()) << status.to_string();
+      }
+      if (buffer != ordinary.data()) {
+        ASSERT_TRUE(communicator.free(buffer).ok());
+      }
+    }
+  });
+}
+
+// Ranks that only receive have no other buffer to speak of, wherever the root has its own.
+TEST(Calls, WithARootTakeNoNoticeOfBuffersThatARankHasNot) {
+  test::ThreadRanks group(3);
+  group.run([&](Communicator& communicator) {
+    constexpr std::uint64_t kCount = 1 << 14;
+    const Result<void*> memory = communicator.allocate(2 * kCount * sizeof(std::int32_t));
+    ASSERT_TRUE(memory.ok()) << memory.status().to_string();
+    auto* shared = static_cast<std::int32_t*>(*memory);
+    std::vector<std::int32_t> ordinary(kCount, 7);
+    for (std::uint32_t root = 0; root < 3; ++root)
+      for (const bool from_shared : {false, true}) {
+        const bool is_root = communicator.rank() == root;
+        const std::int32_t* input = !is_root ? nullptr : from_shared ? shared : ordinary.data();
+        if (is_root) std::fill_n(from_shared ? shared : ordinary.data(), kCount, static_cast<std::int32_t>(root));
+        const Status status = communicator.run({.collective = Collective::broadcast,
+                                                .input = input,
+                                                .output = shared + kCount,
+                                                .count = kCount,
+                                                .type = Type::i32,
+                                                .root = root});
+        ASSERT_TRUE(status.ok()) << status.to_string();
+        for (std::uint64_t i = 0; i < kCount; ++i) ASSERT_EQ(shared[kCount + i], static_cast<std::int32_t>(root));
+      }
+    ASSERT_TRUE(communicator.free(shared).ok());
   });
 }
 

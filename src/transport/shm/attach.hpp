@@ -9,7 +9,7 @@
 
 namespace tutti::shm {
 
-// False where the process is gone, forbids it, or has no such memory.
-[[nodiscard]] bool read_from(pid_t process, std::uint64_t address, void* to, std::uint64_t bytes);
+// 0, or errno: ESRCH where the process is gone, EPERM where it forbids it, EFAULT where it has no such memory.
+[[nodiscard]] int read_from(pid_t process, std::uint64_t address, void* to, std::uint64_t bytes);
 
 }  // namespace tutti::shm

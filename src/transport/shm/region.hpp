@@ -14,6 +14,7 @@
 #include <optional>
 #include <string>
 
+#include "base/assert.hpp"
 #include "base/status.hpp"
 #include "base/unique_fd.hpp"
 #include "transport/shm/line.hpp"
@@ -73,6 +74,7 @@ class Region {
   // How many rounds' direct reads and writes the rank has behind it. Written by that rank.
   [[nodiscard]] CounterLine& finished(std::uint32_t rank) const { return control(rank)->finished; }
   [[nodiscard]] std::atomic<std::uint64_t>& place(std::uint32_t rank, std::uint32_t post) const {
+    TUTTI_ASSERT(post < kMaxPlaces, "a place is asked for only where there is one");
     return control(rank)->places.place[post];
   }
   [[nodiscard]] DoorbellLine& doorbell(std::uint32_t rank) const { return control(rank)->doorbell; }
