@@ -5,8 +5,10 @@
  *
  * A communicator belongs to one thread at a time; different communicators are independent of each other. All calls
  * block, and the output is complete when they return. All ranks call the same operations in the same order with equal
- * count, type and operator; where they do not, the call returns tuttiInvalidUsage and tuttiGetLastError() says how they
- * differ. Once a communicator has failed, every later call on it returns the same error, on every rank. */
+ * count, type, operator and root, in place on all ranks or on none; where they do not, a call returns tuttiInvalidUsage
+ * and tuttiGetLastError() says how they differ. (Of a broadcast or reduce for which each rank takes itself for the
+ * root, nobody hears from the others, and nothing is noticed.) Once a communicator has failed, every later call on it
+ * returns the same error, on every rank. */
 #ifndef TUTTI_TUTTI_H
 #define TUTTI_TUTTI_H
 
@@ -122,12 +124,49 @@ TUTTI_API tuttiResult_t tuttiMemFree(void* memory, tuttiComm_t comm);
 TUTTI_API tuttiResult_t tuttiAllReduce(const void* sendbuff, void* recvbuff, size_t count, tuttiDataType_t datatype,
                                        tuttiRedOp_t op, tuttiComm_t comm);
 
-/* The algorithm by which tuttiAllReduce does such a call, and why: "one_shot", "two ranks". The second is "forced"
- * where TUTTI_ALLREDUCE_ALGORITHM has chosen it; where that is set and cannot be followed, it says what is against it.
- * Both live as long as the communicator. Nothing is done, and no other rank is asked. */
-TUTTI_API tuttiResult_t tuttiAllReduceGetAlgorithm(const void* sendbuff, const void* recvbuff, size_t count,
-                                                   tuttiDataType_t datatype, tuttiRedOp_t op, tuttiComm_t comm,
-                                                   const char** algorithm, const char** why);
+/* recvbuff has a block of sendcount elements for each rank, in their order. In place where sendbuff is this rank's own
+ * block of recvbuff. */
+TUTTI_API tuttiResult_t tuttiAllGather(const void* sendbuff, void* recvbuff, size_t sendcount, tuttiDataType_t datatype,
+                                       tuttiComm_t comm);
+/* sendbuff has a block of recvcount elements for each rank; each rank gets the fold of its own. In place where recvbuff
+ * is this rank's own block of sendbuff. */
+TUTTI_API tuttiResult_t tuttiReduceScatter(const void* sendbuff, void* recvbuff, size_t recvcount,
+                                           tuttiDataType_t datatype, tuttiRedOp_t op, tuttiComm_t comm);
+/* The root's sendbuff to every rank's recvbuff; nobody else's sendbuff is looked at. */
+TUTTI_API tuttiResult_t tuttiBroadcast(const void* sendbuff, void* recvbuff, size_t count, tuttiDataType_t datatype,
+                                       int root, tuttiComm_t comm);
+/* The same in place. */
+TUTTI_API tuttiResult_t tuttiBcast(void* buff, size_t count, tuttiDataType_t datatype, int root, tuttiComm_t comm);
+/* As tuttiAllReduce, for the root alone; nobody else's recvbuff is looked at. */
+TUTTI_API tuttiResult_t tuttiReduce(const void* sendbuff, void* recvbuff, size_t count, tuttiDataType_t datatype,
+                                    tuttiRedOp_t op, int root, tuttiComm_t comm);
+/* Both buffers have a block of count elements for each rank: block j of rank i becomes block i of rank j. In place
+ * where sendbuff is recvbuff. */
+TUTTI_API tuttiResult_t tuttiAlltoAll(const void* sendbuff, void* recvbuff, size_t count, tuttiDataType_t datatype,
+                                      tuttiComm_t comm);
+/* As tuttiAllGather, for the root alone. */
+TUTTI_API tuttiResult_t tuttiGather(const void* sendbuff, void* recvbuff, size_t count, tuttiDataType_t datatype,
+                                    int root, tuttiComm_t comm);
+/* The root's sendbuff has a block of count elements for each rank. In place where the root's recvbuff is its own block
+ * of sendbuff. */
+TUTTI_API tuttiResult_t tuttiScatter(const void* sendbuff, void* recvbuff, size_t count, tuttiDataType_t datatype,
+                                     int root, tuttiComm_t comm);
+/* The fold of the ranks up to this one, and of those before this one, where rank 0's recvbuff is left alone. There is
+ * no average of them. In place where sendbuff is recvbuff. */
+TUTTI_API tuttiResult_t tuttiScan(const void* sendbuff, void* recvbuff, size_t count, tuttiDataType_t datatype,
+                                  tuttiRedOp_t op, tuttiComm_t comm);
+TUTTI_API tuttiResult_t tuttiExScan(const void* sendbuff, void* recvbuff, size_t count, tuttiDataType_t datatype,
+                                    tuttiRedOp_t op, tuttiComm_t comm);
+/* Returns when every rank has called it. */
+TUTTI_API tuttiResult_t tuttiBarrier(tuttiComm_t comm);
+
+/* By which algorithm such a call is done, and why: "one_shot", "by size". The collective is called by its name in
+ * `tutti algorithms`, such as "all_gather"; op and root are those of the ones that have them. `why` is "forced" where
+ * TUTTI_ALLREDUCE_ALGORITHM, or its like, has chosen; where that cannot be followed, it says what is against it. Both
+ * live as long as the communicator. Nothing is done, and no other rank is asked. */
+TUTTI_API tuttiResult_t tuttiGetAlgorithm(const char* collective, const void* sendbuff, const void* recvbuff,
+                                          size_t count, tuttiDataType_t datatype, tuttiRedOp_t op, int root,
+                                          tuttiComm_t comm, const char** algorithm, const char** why);
 
 /* Each rank's input is multiplied by that rank's *scalar (of type datatype) before the sum. */
 TUTTI_API tuttiResult_t tuttiRedOpCreatePreMulSum(tuttiRedOp_t* op, const void* scalar, tuttiDataType_t datatype,

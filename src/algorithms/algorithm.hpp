@@ -51,6 +51,10 @@ struct Algorithm {
   Collective collective;
   Channel channel;
   OrderClass order;
+  // Of those that only expose: whether that may be read where it lies, instead of from a copy. prove() tells, and a
+  // test holds it.
+  bool name_safe = false;
+  bool name_safe_in_place = false;
   Takes takes = {};
   std::string_view ranks = "any";  // which numbers of ranks it is for, in words
   std::string_view method;         // a sentence

@@ -94,9 +94,10 @@ std::vector<Groups> groupings_of(std::uint32_t num_ranks, const CaseFilter& filt
   return groupings;
 }
 
-// What is asked of the algorithm between groups.
+// What is asked of the algorithm between groups. It has no root: only all-reduces take groups.
 CaseFilter between_groups(const CaseFilter& filter) {
   CaseFilter between = filter;
+  between.root.reset();
   between.groups.reset();
   between.inner.reset();
   return between;

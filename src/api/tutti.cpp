@@ -1,4 +1,4 @@
-// The C API over the runtime: opaque handles, result codes, and the words of the last error.
+// The C API but for the collectives: errors, communicators, memory, operators.
 #include <cstring>
 #include <exception>
 #include <memory>
@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "api/handle.hpp"
 #include "base/environment.hpp"
 #include "base/log.hpp"
 #include "base/variables.hpp"
@@ -15,66 +16,15 @@
 #include "runtime/rendezvous.hpp"
 #include <tutti/tutti.h>
 
-struct tuttiComm {
-  std::unique_ptr<tutti::Log> log;
-  std::unique_ptr<tutti::Communicator> communicator;
-};
-
 namespace {
 
 using tutti::Code;
 using tutti::Status;
+using tutti::api::guarded;
+using tutti::api::refuse;
+using tutti::api::report;
 
-static_assert(static_cast<int>(tutti::Type::bf16) == tuttiBfloat16 &&
-              static_cast<int>(tutti::Type::u16) == tuttiUint16 && tutti::kNumTypes == tuttiNumTypes);
-static_assert(static_cast<int>(tutti::Op::average) == tuttiAvg &&
-              static_cast<int>(tutti::Op::logical_xor) == tuttiLogicalXor);
 static_assert(sizeof(tuttiUniqueId) == tutti::UniqueId::kBytes);
-
-// Per thread, as errno is: the words behind the code that the call has returned.
-std::string& last_error() {
-  thread_local std::string words;
-  return words;
-}
-
-tuttiResult_t result_of(Code code) {
-  switch (code) {
-    case Code::ok: return tuttiSuccess;
-    case Code::invalid_argument: return tuttiInvalidArgument;
-    case Code::invalid_usage: return tuttiInvalidUsage;
-    case Code::unsupported: return tuttiUnsupported;
-    case Code::rank_lost:
-    case Code::aborted: return tuttiRemoteError;
-    case Code::timeout: return tuttiTimeout;
-    case Code::system: return tuttiSystemError;
-    case Code::internal: return tuttiInternalError;
-  }
-  return tuttiInternalError;
-}
-
-tuttiResult_t report(const Status& status) {
-  if (status.ok()) [[likely]]
-    return tuttiSuccess;
-  last_error() = status.to_string();
-  return result_of(status.code());
-}
-
-// Nothing thrown crosses the C boundary; what is thrown here is the lack of memory.
-template <typename Body>
-tuttiResult_t guarded(const Body& body) noexcept {
-  try {
-    return body();
-  } catch (const std::exception& error) {
-    static_cast<void>(error);
-    last_error().clear();  // what it says may need memory, and there is none
-    return tuttiSystemError;
-  } catch (...) {
-    last_error().clear();
-    return tuttiInternalError;
-  }
-}
-
-tuttiResult_t refuse(const char* words) { return report({Code::invalid_argument, words}); }
 
 // The rendezvous servers of the ids that this process has given out. A server ends by itself once its communicator is
 // up; the table only keeps it alive until then.
@@ -190,8 +140,6 @@ tuttiResult_t create_operator(tuttiRedOp_t* op, const tutti::Operator& custom, t
   return tuttiSuccess;
 }
 
-bool is_type(tuttiDataType_t type) { return static_cast<unsigned>(type) < tuttiNumTypes; }
-
 }  // namespace
 
 extern "C" {
@@ -216,7 +164,7 @@ const char* tuttiGetErrorString(tuttiResult_t result) {
   return "unknown result code";
 }
 
-const char* tuttiGetLastError(tuttiComm_t) { return last_error().c_str(); }
+const char* tuttiGetLastError(tuttiComm_t) { return tutti::api::last_error().c_str(); }
 
 tuttiResult_t tuttiGetUniqueId(tuttiUniqueId* id) {
   return guarded([&]() -> tuttiResult_t {
@@ -320,49 +268,12 @@ tuttiResult_t tuttiMemFree(void* memory, tuttiComm_t comm) {
   });
 }
 
-tuttiResult_t tuttiAllReduce(const void* sendbuff, void* recvbuff, size_t count, tuttiDataType_t datatype,
-                             tuttiRedOp_t op, tuttiComm_t comm) {
-  if (comm == nullptr) [[unlikely]]
-    return refuse("comm is null");
-  if (is_type(datatype)) [[likely]] {
-    const tutti::End end = comm->communicator->try_small(sendbuff, recvbuff, count, static_cast<tutti::Type>(datatype),
-                                                         {static_cast<std::uint32_t>(op)});
-    if (end == tutti::End::done) [[likely]]
-      return tuttiSuccess;
-    if (end != tutti::End::not_begun) return guarded([&] { return report(comm->communicator->fail(end)); });
-  }
-  return guarded([&]() -> tuttiResult_t {
-    // What is no type must not be cut down to one.
-    if (!is_type(datatype)) return refuse("datatype is none of tuttiDataType_t's");
-    return report(comm->communicator->all_reduce_chosen(sendbuff, recvbuff, count, static_cast<tutti::Type>(datatype),
-                                                        {static_cast<std::uint32_t>(op)}));
-  });
-}
-
-tuttiResult_t tuttiAllReduceGetAlgorithm(const void* sendbuff, const void* recvbuff, size_t count,
-                                         tuttiDataType_t datatype, tuttiRedOp_t op, tuttiComm_t comm,
-                                         const char** algorithm, const char** why) {
-  return guarded([&]() -> tuttiResult_t {
-    if (comm == nullptr) return refuse("comm is null");
-    if (algorithm == nullptr || why == nullptr)
-      return refuse(algorithm == nullptr ? "algorithm is null" : "why is null");
-    if (!is_type(datatype)) return refuse("datatype is none of tuttiDataType_t's");
-    const tutti::Result<tutti::Choice> choice = comm->communicator->choice_for(
-        sendbuff, recvbuff, count, static_cast<tutti::Type>(datatype), {static_cast<std::uint32_t>(op)});
-    if (!choice.ok()) return report(choice.status());
-    // Words of the library, or its settings' own: they end with a zero.
-    *algorithm = choice->algorithm.data();
-    *why = choice->why.data();
-    return tuttiSuccess;
-  });
-}
-
 tuttiResult_t tuttiRedOpCreatePreMulSum(tuttiRedOp_t* op, const void* scalar, tuttiDataType_t datatype,
                                         tuttiComm_t comm) {
   return guarded([&]() -> tuttiResult_t {
     if (comm == nullptr || op == nullptr || scalar == nullptr)
       return refuse(comm == nullptr ? "comm is null" : op == nullptr ? "op is null" : "scalar is null");
-    if (!is_type(datatype)) return refuse("datatype is none of tuttiDataType_t's");
+    if (!tutti::api::is_type(datatype)) return refuse("datatype is none of tuttiDataType_t's");
     tutti::Operator custom{.op = tutti::Op::premultiplied_sum, .type = static_cast<tutti::Type>(datatype)};
     read_scalar(scalar, custom.type, custom);
     return create_operator(op, custom, comm);
@@ -374,7 +285,7 @@ tuttiResult_t tuttiRedOpCreate(tuttiRedOp_t* op, tuttiRedOpFunction_t function, 
   return guarded([&]() -> tuttiResult_t {
     if (comm == nullptr || op == nullptr || function == nullptr)
       return refuse(comm == nullptr ? "comm is null" : op == nullptr ? "op is null" : "function is null");
-    if (!is_type(datatype)) return refuse("datatype is none of tuttiDataType_t's");
+    if (!tutti::api::is_type(datatype)) return refuse("datatype is none of tuttiDataType_t's");
     return create_operator(op,
                            {.op = tutti::Op::user,
                             .type = static_cast<tutti::Type>(datatype),

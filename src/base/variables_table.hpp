@@ -18,10 +18,21 @@ enum class VariableId : std::uint8_t {
   debug_file,
   conf_file,
   allreduce_algorithm,
+  allgather_algorithm,
+  reducescatter_algorithm,
+  broadcast_algorithm,
+  reduce_algorithm,
+  alltoall_algorithm,
+  gather_algorithm,
+  scatter_algorithm,
+  scan_algorithm,
+  exscan_algorithm,
+  barrier_algorithm,
   walker,
   staging_slot,
   staging_depth,
   stream_min,
+  attach_min,
   spin,
   yield,
   timeout,
@@ -58,6 +69,7 @@ struct VariableRow {
   bool automatic = false;                       // whether kAutomatic is allowed beside the range
   std::span<const std::string_view> choices{};  // of choice and list; a list without any takes any words
   std::string_view prefix{};                    // of choice: a value that begins so is taken as it stands
+  bool takes_parameters = false;                // of choice: so is one with something in parentheses behind it
   std::string_view behind{};                    // what stands behind the prefix, for people: "PATH"
   std::string_view meaning{};                   // one sentence
   std::array<std::string_view, 2> aliases{};    // the originals' names
@@ -76,7 +88,22 @@ namespace variable_choices {
 inline constexpr auto kDebug = std::to_array<std::string_view>({"none", "version", "warn", "info", "trace"});
 inline constexpr auto kSubsystems =
     std::to_array<std::string_view>({"init", "coll", "shm", "env", "prove", "bench", "launch", "all"});
-inline constexpr auto kAlgorithms = std::to_array<std::string_view>({"auto", "one_shot", "two_shot", "ring"});
+// The catalogue's names (src/algorithms); a test holds the two equal.
+inline constexpr auto kAllReduce = std::to_array<std::string_view>(
+    {"auto", "one_shot", "two_shot", "multicast_one_shot", "multicast_two_shot", "ring", "ring_bidirectional",
+     "ring_bidir_ag", "recursive_doubling", "recursive_multiplying", "rabenseifner", "reduce_broadcast",
+     "double_binary_tree", "swing", "bucket_2d", "bucket_mesh", "hierarchical", "centre"});
+inline constexpr auto kAllGather = std::to_array<std::string_view>(
+    {"auto", "direct", "ring", "ring_bidirectional", "neighbour_exchange", "recursive_doubling", "bruck", "pat"});
+inline constexpr auto kReduceScatter =
+    std::to_array<std::string_view>({"auto", "direct", "ring", "recursive_halving", "pat"});
+inline constexpr auto kBroadcast =
+    std::to_array<std::string_view>({"auto", "direct", "knomial", "chain", "scatter_all_gather"});
+inline constexpr auto kReduce = std::to_array<std::string_view>({"auto", "direct", "knomial", "chain"});
+inline constexpr auto kAllToAll = std::to_array<std::string_view>({"auto", "direct", "pairwise", "bruck"});
+inline constexpr auto kRooted = std::to_array<std::string_view>({"auto", "linear", "knomial"});
+inline constexpr auto kScan = std::to_array<std::string_view>({"auto", "linear", "recursive_doubling"});
+inline constexpr auto kBarrier = std::to_array<std::string_view>({"auto", "direct", "dissemination"});
 inline constexpr std::string_view kFilePrefix = "file:";
 inline constexpr auto kWalkers = std::to_array<std::string_view>({"auto", "generic", "specialised"});
 }  // namespace variable_choices
@@ -87,6 +114,20 @@ inline constexpr std::int64_t kMinute = 60'000'000'000;
 inline constexpr std::int64_t kYear = kMinute * 60 * 24 * 365;  // far enough from overflow when added to a clock
 inline constexpr std::int64_t kMostRanks = 1 << 20;
 }  // namespace variable_limits
+
+[[nodiscard]] constexpr VariableRow algorithm_row(VariableId id, std::string_view name,
+                                                  std::span<const std::string_view> choices, std::string_view meaning) {
+  return {.id = id,
+          .name = name,
+          .type = VariableType::choice,
+          .initial = "auto",
+          .choices = choices,
+          .prefix = variable_choices::kFilePrefix,
+          .takes_parameters = true,
+          .behind = "PATH",
+          .meaning = meaning,
+          .group = VariableGroup::tuning};
+}
 
 inline constexpr auto kVariables = std::to_array<VariableRow>({
     {.id = VariableId::debug,
@@ -119,16 +160,51 @@ inline constexpr auto kVariables = std::to_array<VariableRow>({
      .aliases = {"NCCL_CONF_FILE"},
      .group = VariableGroup::diagnosis,
      .environment_only = true},
-    {.id = VariableId::allreduce_algorithm,
-     .name = "TUTTI_ALLREDUCE_ALGORITHM",
-     .type = VariableType::choice,
-     .initial = "auto",
-     .choices = variable_choices::kAlgorithms,
-     .prefix = variable_choices::kFilePrefix,
-     .behind = "PATH",
-     .meaning = "The algorithm of every all-reduce; auto chooses by size, file: takes the schedule in that file, which "
-                "is proven when a communicator is made.",
-     .group = VariableGroup::tuning},
+    algorithm_row(
+        VariableId::allreduce_algorithm, "TUTTI_ALLREDUCE_ALGORITHM", variable_choices::kAllReduce,
+        "The algorithm of every all-reduce: a name, with parameters where it takes some, as knomial(4); auto chooses "
+        "by size, file: takes the schedule in that file, which is proven when a communicator is made."),
+    algorithm_row(
+        VariableId::allgather_algorithm, "TUTTI_ALLGATHER_ALGORITHM", variable_choices::kAllGather,
+        "The algorithm of every all-gather: a name, with parameters where it takes some, as knomial(4); auto chooses "
+        "by size, file: takes the schedule in that file, which is proven when a communicator is made."),
+    algorithm_row(VariableId::reducescatter_algorithm, "TUTTI_REDUCESCATTER_ALGORITHM",
+                  variable_choices::kReduceScatter,
+                  "The algorithm of every reduce-scatter: a name, with parameters where it takes some, as knomial(4); "
+                  "auto chooses "
+                  "by size, file: takes the schedule in that file, which is proven when a communicator is made."),
+    algorithm_row(
+        VariableId::broadcast_algorithm, "TUTTI_BROADCAST_ALGORITHM", variable_choices::kBroadcast,
+        "The algorithm of every broadcast: a name, with parameters where it takes some, as knomial(4); auto chooses "
+        "by size, file: takes the schedule in that file, which is proven when a communicator is made."),
+    algorithm_row(
+        VariableId::reduce_algorithm, "TUTTI_REDUCE_ALGORITHM", variable_choices::kReduce,
+        "The algorithm of every reduce: a name, with parameters where it takes some, as knomial(4); auto chooses "
+        "by size, file: takes the schedule in that file, which is proven when a communicator is made."),
+    algorithm_row(
+        VariableId::alltoall_algorithm, "TUTTI_ALLTOALL_ALGORITHM", variable_choices::kAllToAll,
+        "The algorithm of every all-to-all: a name, with parameters where it takes some, as knomial(4); auto chooses "
+        "by size, file: takes the schedule in that file, which is proven when a communicator is made."),
+    algorithm_row(
+        VariableId::gather_algorithm, "TUTTI_GATHER_ALGORITHM", variable_choices::kRooted,
+        "The algorithm of every gather: a name, with parameters where it takes some, as knomial(4); auto chooses "
+        "by size, file: takes the schedule in that file, which is proven when a communicator is made."),
+    algorithm_row(
+        VariableId::scatter_algorithm, "TUTTI_SCATTER_ALGORITHM", variable_choices::kRooted,
+        "The algorithm of every scatter: a name, with parameters where it takes some, as knomial(4); auto chooses "
+        "by size, file: takes the schedule in that file, which is proven when a communicator is made."),
+    algorithm_row(
+        VariableId::scan_algorithm, "TUTTI_SCAN_ALGORITHM", variable_choices::kScan,
+        "The algorithm of every scan: a name, with parameters where it takes some, as knomial(4); auto chooses "
+        "by size, file: takes the schedule in that file, which is proven when a communicator is made."),
+    algorithm_row(VariableId::exscan_algorithm, "TUTTI_EXSCAN_ALGORITHM", variable_choices::kScan,
+                  "The algorithm of every exclusive scan: a name, with parameters where it takes some, as knomial(4); "
+                  "auto chooses "
+                  "by size, file: takes the schedule in that file, which is proven when a communicator is made."),
+    algorithm_row(
+        VariableId::barrier_algorithm, "TUTTI_BARRIER_ALGORITHM", variable_choices::kBarrier,
+        "The algorithm of every barrier: a name, with parameters where it takes some, as knomial(4); auto chooses "
+        "by size, file: takes the schedule in that file, which is proven when a communicator is made."),
     {.id = VariableId::walker,
      .name = "TUTTI_WALKER",
      .type = VariableType::choice,
@@ -156,6 +232,15 @@ inline constexpr auto kVariables = std::to_array<VariableRow>({
      .initial = "-2",
      .automatic = true,
      .meaning = "From this size on, outputs are written past the cache with streaming stores.",
+     .group = VariableGroup::tuning},
+    {.id = VariableId::attach_min,
+     .name = "TUTTI_ATTACH_MIN",
+     .type = VariableType::bytes,
+     .initial = "-2",
+     .automatic = true,
+     .meaning =
+         "From this size on, what another rank has in ordinary memory is read there, by a system call, instead of "
+         "from a copy in shared memory, where the algorithm and the system allow it.",
      .group = VariableGroup::tuning},
     {.id = VariableId::spin,
      .name = "TUTTI_SPIN",

@@ -74,8 +74,10 @@ Result<VariableValue> parse_choice(const VariableRow& row, std::string_view text
     if (text.size() == row.prefix.size()) return not_allowed(row, in_quotes(text) + " has nothing behind it");
     return VariableValue(std::string(text));
   }
-  const std::string_view* choice = find_choice(row, text);
+  const std::size_t open = row.takes_parameters ? text.find('(') : std::string_view::npos;
+  const std::string_view* choice = find_choice(row, text.substr(0, open));
   if (choice == nullptr) return not_allowed(row, in_quotes(text) + " is not one of the choices");
+  if (open != std::string_view::npos) return VariableValue(std::string(text));
   return VariableValue(VariableChoice{static_cast<std::size_t>(choice - row.choices.data())});
 }
 

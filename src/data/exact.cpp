@@ -170,27 +170,27 @@ std::uint64_t fold_integers(const ExactInput& input, std::uint64_t a, std::uint6
   }
 }
 
-double expected_float(const ExactInput& input, std::size_t place) {
+double expected_float(const ExactInput& input, int ranks, std::size_t place) {
   const auto scaled = [&](int rank) {
     const double value = float_input(input, rank, place);
     return input.op == Op::premultiplied_sum ? std::ldexp(value, factor_exponent(input, rank)) : value;
   };
   double result = scaled(0);
-  for (int rank = 1; rank < input.num_ranks; ++rank) result = fold_floats(input.op, result, scaled(rank));
+  for (int rank = 1; rank < ranks; ++rank) result = fold_floats(input.op, result, scaled(rank));
   if (input.op != Op::average) return result;
   // One division in the type that the kernels divide in.
   if (input.type == Type::f64) return result / input.num_ranks;
   return static_cast<double>(static_cast<float>(result) / static_cast<float>(input.num_ranks));
 }
 
-std::uint64_t expected_integer(const ExactInput& input, std::size_t place) {
+std::uint64_t expected_integer(const ExactInput& input, int ranks, std::size_t place) {
   const auto scaled = [&](int rank) {
     std::uint64_t value = integer_input(input, rank, place);
     if (input.op == Op::premultiplied_sum) value *= exact_operator(input, rank).integer_scalar;
     return in_type(input.type, value);
   };
   std::uint64_t result = scaled(0);
-  for (int rank = 1; rank < input.num_ranks; ++rank) {
+  for (int rank = 1; rank < ranks; ++rank) {
     result = in_type(input.type, fold_integers(input, result, scaled(rank)));
   }
   if (input.op != Op::average) return result;
@@ -209,6 +209,18 @@ void lay_out(std::size_t size, std::size_t offset, std::size_t count, void* buff
     std::memcpy(to + done * size, to, next * size);
     done += next;
   }
+}
+
+void expect_of_first(const ExactInput& input, int ranks, std::size_t offset, std::size_t count, void* buffer) {
+  const bool untouched = ranks == 1 && input.op != Op::premultiplied_sum && input.op != Op::average;
+  if (untouched) return exact_fill(input, 0, offset, count, buffer);
+  lay_out(size_of(input.type), offset, count, buffer, [&](std::size_t place, std::uint8_t* to) {
+    if (is_floating(input.type)) {
+      write_float(input.type, expected_float(input, ranks, place), to);
+    } else {
+      write_integer(input.type, expected_integer(input, ranks, place), to);
+    }
+  });
 }
 
 }  // namespace
@@ -240,15 +252,13 @@ void exact_fill(const ExactInput& input, int rank, std::size_t offset, std::size
 }
 
 void exact_expected(const ExactInput& input, std::size_t offset, std::size_t count, void* buffer) {
-  const bool untouched = input.num_ranks == 1 && input.op != Op::premultiplied_sum && input.op != Op::average;
-  if (untouched) return exact_fill(input, 0, offset, count, buffer);
-  lay_out(size_of(input.type), offset, count, buffer, [&](std::size_t place, std::uint8_t* to) {
-    if (is_floating(input.type)) {
-      write_float(input.type, expected_float(input, place), to);
-    } else {
-      write_integer(input.type, expected_integer(input, place), to);
-    }
-  });
+  expect_of_first(input, input.num_ranks, offset, count, buffer);
+}
+
+void exact_expected_of_first(const ExactInput& input, int ranks, std::size_t offset, std::size_t count, void* buffer) {
+  TUTTI_ASSERT(ranks >= 1 && ranks <= input.num_ranks, "some of the ranks of the input");
+  TUTTI_ASSERT(input.op != Op::average, "who divides has all there is");
+  expect_of_first(input, ranks, offset, count, buffer);
 }
 
 void compose_affine(void* accumulator, const void* next, std::size_t count, void* /*context*/) {

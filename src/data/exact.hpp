@@ -38,6 +38,8 @@ void exact_fill(const ExactInput& input, int rank, std::size_t offset, std::size
 
 // Writes the same elements of the result. Takes time in proportion to num_ranks and count.
 void exact_expected(const ExactInput& input, std::size_t offset, std::size_t count, void* buffer);
+// Of the first `ranks` of the input's ranks alone: what a scan gives. Of no average.
+void exact_expected_of_first(const ExactInput& input, int ranks, std::size_t offset, std::size_t count, void* buffer);
 
 // (a, b) in the upper and lower half of a u64 stands for x → a·x + b modulo 2^32; accumulator becomes accumulator ∘
 // next.

@@ -126,9 +126,53 @@ constexpr auto kGlooVariables = std::to_array<Variable>({{all_reduce, "TUTTI_GLO
 constexpr auto kGlooAlgorithms =
     std::to_array<Algorithm>({{all_reduce, "ring", "ring"}, {all_reduce, "bcube", "bcube"}});
 
-constexpr auto kTuttiVariables = std::to_array<Variable>({{all_reduce, "TUTTI_ALLREDUCE_ALGORITHM"}});
-constexpr auto kTuttiAlgorithms = std::to_array<Algorithm>(
-    {{all_reduce, "one_shot", "one_shot"}, {all_reduce, "two_shot", "two_shot"}, {all_reduce, "ring", "ring"}});
+// All but those that need a switch which copies and reduces.
+constexpr auto kTuttiVariables = std::to_array<Variable>({{all_reduce, "TUTTI_ALLREDUCE_ALGORITHM"},
+                                                          {all_gather, "TUTTI_ALLGATHER_ALGORITHM"},
+                                                          {reduce_scatter, "TUTTI_REDUCESCATTER_ALGORITHM"},
+                                                          {broadcast, "TUTTI_BROADCAST_ALGORITHM"},
+                                                          {reduce, "TUTTI_REDUCE_ALGORITHM"},
+                                                          {all_to_all, "TUTTI_ALLTOALL_ALGORITHM"},
+                                                          {barrier, "TUTTI_BARRIER_ALGORITHM"}});
+constexpr Algorithm tutti_way(Collective collective, std::string_view name) { return {collective, name, name}; }
+constexpr auto kTuttiAlgorithms = std::to_array<Algorithm>({tutti_way(all_reduce, "one_shot"),
+                                                            tutti_way(all_reduce, "two_shot"),
+                                                            tutti_way(all_reduce, "ring"),
+                                                            tutti_way(all_reduce, "ring_bidirectional"),
+                                                            tutti_way(all_reduce, "ring_bidir_ag"),
+                                                            tutti_way(all_reduce, "recursive_doubling"),
+                                                            tutti_way(all_reduce, "recursive_multiplying"),
+                                                            tutti_way(all_reduce, "rabenseifner"),
+                                                            tutti_way(all_reduce, "reduce_broadcast"),
+                                                            tutti_way(all_reduce, "double_binary_tree"),
+                                                            tutti_way(all_reduce, "swing"),
+                                                            tutti_way(all_reduce, "bucket_2d"),
+                                                            tutti_way(all_reduce, "bucket_mesh"),
+                                                            tutti_way(all_reduce, "hierarchical"),
+                                                            tutti_way(all_reduce, "centre"),
+                                                            tutti_way(all_gather, "direct"),
+                                                            tutti_way(all_gather, "ring"),
+                                                            tutti_way(all_gather, "ring_bidirectional"),
+                                                            tutti_way(all_gather, "neighbour_exchange"),
+                                                            tutti_way(all_gather, "recursive_doubling"),
+                                                            tutti_way(all_gather, "bruck"),
+                                                            tutti_way(all_gather, "pat"),
+                                                            tutti_way(reduce_scatter, "direct"),
+                                                            tutti_way(reduce_scatter, "ring"),
+                                                            tutti_way(reduce_scatter, "recursive_halving"),
+                                                            tutti_way(reduce_scatter, "pat"),
+                                                            tutti_way(broadcast, "direct"),
+                                                            tutti_way(broadcast, "knomial"),
+                                                            tutti_way(broadcast, "chain"),
+                                                            tutti_way(broadcast, "scatter_all_gather"),
+                                                            tutti_way(reduce, "direct"),
+                                                            tutti_way(reduce, "knomial"),
+                                                            tutti_way(reduce, "chain"),
+                                                            tutti_way(all_to_all, "direct"),
+                                                            tutti_way(all_to_all, "pairwise"),
+                                                            tutti_way(all_to_all, "bruck"),
+                                                            tutti_way(barrier, "direct"),
+                                                            tutti_way(barrier, "dissemination")});
 
 // NCCL 2.28 and RCCL, which has taken these from it: which algorithms do a collective, and that all but ring and tree
 // have one protocol. Where one is not to be had (no NVLink switch, no SHARP) they refuse it, and the case is skipped.

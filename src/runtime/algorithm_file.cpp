@@ -24,9 +24,9 @@ std::string objection(const Plan& plan, const Proof& proof, const shm::RegionSha
     return fmt::format(
         "it needs {} messages in flight on a connection, and there are {}; set TUTTI_STAGING_DEPTH higher",
         proof.least_depth_fused, shape.message_depth);
-  if (!plan.needs_symmetric && std::max(proof.least_slots, plan.exposes_per_round) > shape.staging_depth)
+  if (!plan.needs_symmetric && std::max(proof.least_slots, plan.exposes_per_round) > shape.num_slots())
     return fmt::format("it needs {} staging slots, and there are {}; set TUTTI_STAGING_DEPTH higher",
-                       std::max(proof.least_slots, plan.exposes_per_round), shape.staging_depth);
+                       std::max(proof.least_slots, plan.exposes_per_round), shape.num_slots());
   constexpr std::uint64_t kLargestElement = 8;
   if (plan.has_messages && plan.widest_message * kLargestElement > shape.message_slot)
     return fmt::format(
@@ -39,6 +39,8 @@ std::string objection(const Plan& plan, const Proof& proof, const shm::RegionSha
         "TUTTI_STAGING_SLOT higher",
         plan.widest_expose, shape.staging_slot);
   if (!plan.needs_symmetric) return "";
+  if (facts_of(plan.schedule.collective).has_root)
+    return "it opens memory, and with a root some ranks lack a buffer by which they could tell where the others' is";
   for (const std::vector<Posted>& posts : plan.posts)
     if (std::any_of(posts.begin(), posts.end(), posts_scratch))
       return "it opens some memory, so all that it posts is reached by name, and scratch has no name for other ranks";
@@ -52,15 +54,16 @@ bool allows(const Plan& plan, bool allowed, const ExposureProof& proof) {
 
 }  // namespace
 
-std::optional<AlgorithmFile> AlgorithmFile::of(std::string_view value) {
+std::optional<AlgorithmFile> AlgorithmFile::of(std::string_view variable, std::string_view value) {
   if (!value.starts_with(variable_choices::kFilePrefix)) return std::nullopt;
   AlgorithmFile file;
+  file.variable = variable;
   file.path = value.substr(variable_choices::kFilePrefix.size());
   Result<std::string> text = read_file(file.path, schedule_text::kMostBytes);
   if (text.ok()) {
     file.text = std::move(*text);
   } else {
-    file.unread = text.status().with_context("TUTTI_ALLREDUCE_ALGORITHM");
+    file.unread = text.status().with_context(file.variable);
   }
   return file;
 }
@@ -72,10 +75,9 @@ std::string AlgorithmFile::agreement() const {
   return fmt::format("{} ({} bytes, digest {:016x})", value, text.size(), digest(text));
 }
 
-Result<OwnAlgorithm> own_algorithm(const AlgorithmFile& file, std::uint32_t num_ranks, const shm::RegionShape& shape) {
-  constexpr std::string_view kContext = "TUTTI_ALLREDUCE_ALGORITHM";
+Result<OwnAlgorithm> own_algorithm(const AlgorithmFile& file, Collective collective, const shm::RegionShape& shape) {
   const auto refuse = [&](Code code, std::string_view why) {
-    return Status(code, fmt::format("{}: {}: {}", kContext, printable(file.path), why));
+    return Status(code, fmt::format("{}: {}: {}", file.variable, printable(file.path), why));
   };
   if (trim(std::string_view(file.text).substr(0, 4096)).starts_with('<'))
     return refuse(
@@ -83,26 +85,27 @@ Result<OwnAlgorithm> own_algorithm(const AlgorithmFile& file, std::uint32_t num_
         "this is XML; 'tutti schedule --file PROGRAM.xml -o PROGRAM.sched' writes it in the form that is read "
         "here");
   Result<Schedule> schedule = read_schedule(file.text, file.path);
-  if (!schedule.ok()) return schedule.status().with_context(std::string(kContext));
-  if (schedule->collective != Collective::all_reduce)
+  if (!schedule.ok()) return schedule.status().with_context(file.variable);
+  if (schedule->collective != collective)
     return refuse(Code::invalid_argument,
-                  fmt::format("the schedule is one of {}, not all_reduce", name_of(schedule->collective)));
-  if (schedule->num_ranks != num_ranks)
+                  fmt::format("the schedule is one of {}, not {}", name_of(schedule->collective), name_of(collective)));
+  if (schedule->num_ranks != shape.num_ranks)
     return refuse(Code::invalid_argument, fmt::format("the schedule is for {} ranks, and the communicator has {}",
-                                                      schedule->num_ranks, num_ranks));
+                                                      schedule->num_ranks, shape.num_ranks));
   const Proof proof = prove(*schedule);
   if (!proof.ok()) return refuse(Code::invalid_argument, "the schedule is wrong: " + proof.failure->to_string());
   const Result<Plan> plan = make_plan(*schedule, 0);
   if (!plan.ok()) return refuse(plan.status().code(), plan.status().message());
   if (const std::string against = objection(*plan, proof, shape); !against.empty())
     return refuse(Code::unsupported, against);
-  OwnFacts facts{
+  Demands demands{
       .needs_symmetric = plan->needs_symmetric,
       .keeps_rank_order = proof.order <= OrderClass::rank_order,
       .allows_in_place = allows(*plan, schedule->allows_in_place, proof.in_place),
       .allows_out_of_place = allows(*plan, schedule->allows_out_of_place, proof.out_of_place),
+      .root = facts_of(collective).has_root ? std::optional(schedule->root) : std::nullopt,
   };
-  return OwnAlgorithm{std::move(*schedule), facts};
+  return OwnAlgorithm{std::move(*schedule), demands};
 }
 
 }  // namespace tutti

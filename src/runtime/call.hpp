@@ -2,6 +2,7 @@
 // stack of the call; allocates nothing.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -12,7 +13,14 @@
 
 namespace tutti {
 
-inline constexpr std::uint64_t kMaxCount = (std::uint64_t{1} << 36) - 1;
+inline constexpr std::uint64_t kMaxCount = (std::uint64_t{1} << 34) - 1;
+
+// How a rank reads what another exposes.
+enum class Reach : std::uint8_t {
+  staged,     // from a staging slot that its owner has copied it to
+  symmetric,  // where it lies, in symmetric memory
+  attached,   // where it lies, in the other process: the system copies
+};
 
 // What a call is, in 64 bits. It travels beside every flag, so ranks whose calls differ find out, and can say how.
 struct CallDescription {
@@ -24,11 +32,13 @@ struct CallDescription {
   Op op = Op::sum;
   std::uint32_t algorithm = 0;  // the plan's number in its communicator, at most kMostAlgorithm
   std::uint32_t root = 0;       // at most 1023
+  Reach reach = Reach::staged;
 
   [[nodiscard]] constexpr std::uint64_t pack() const {
     return count | std::uint64_t{static_cast<std::uint8_t>(collective)} << 36 |
            std::uint64_t{static_cast<std::uint8_t>(type)} << 40 | std::uint64_t{static_cast<std::uint8_t>(op)} << 44 |
-           std::uint64_t{algorithm} << 48 | std::uint64_t{root} << 54;
+           std::uint64_t{algorithm} << 48 | std::uint64_t{root} << 54 |
+           std::uint64_t{static_cast<std::uint8_t>(reach)} << 34;
   }
   [[nodiscard]] static constexpr CallDescription unpack(std::uint64_t word) {
     return {word & kMaxCount,
@@ -36,7 +46,8 @@ struct CallDescription {
             static_cast<Type>((word >> 40) & 15),
             static_cast<Op>((word >> 44) & 15),
             static_cast<std::uint32_t>((word >> 48) & 63),
-            static_cast<std::uint32_t>(word >> 54)};
+            static_cast<std::uint32_t>(word >> 54),
+            static_cast<Reach>((word >> 34) & 3)};
   }
 };
 
@@ -51,7 +62,7 @@ struct SymmetricBuffer {
   [[nodiscard]] std::uint64_t place() const { return segment_number << 40 | offset; }
   // Where the buffer of `rank` is that has posted `place`; null where that is in another segment than this rank's.
   [[nodiscard]] std::byte* of(std::uint32_t rank, std::uint64_t place) const {
-    if (place >> 40 != segment_number) return nullptr;
+    if (segment == nullptr || place >> 40 != segment_number) return nullptr;
     return segment + rank * stride + (place & ((std::uint64_t{1} << 40) - 1));
   }
 };
@@ -69,12 +80,13 @@ struct Call {
   std::byte* scratch = nullptr;
   SymmetricBuffer symmetric_input;
   SymmetricBuffer symmetric_output;
-  bool by_name = false;       // exposures name the input itself instead of a copy in a staging slot
+  Reach reach = Reach::staged;
   std::uint64_t element = 1;  // bytes
   std::uint64_t description = 0;
   const Operator* operation = nullptr;
   ReduceKernel kernel = nullptr;
   std::uint64_t window = 0;  // elements of each piece that a round carries
+  std::uint32_t depth = 1;   // staging slots that exposures go through in turn
   std::uint64_t rounds = 1;
   // By space: how one block's elements are cut (all blocks of a space are alike).
   PieceLayout layouts[kNumSpaces] = {{0, 1, 1}, {0, 1, 1}, {0, 1, 1}};
@@ -84,14 +96,25 @@ struct Call {
   std::uint64_t round_base = 0;
   std::uint64_t expose_base = 0;
 
+  // Exposures name the buffers themselves instead of a copy in a staging slot.
+  [[nodiscard]] bool by_name() const { return reach != Reach::staged; }
+
   // One post a round: then its line stays as it is until everyone is done with the round, and may carry a payload.
   [[nodiscard]] bool posts_once() const { return plan->posts_per_round == 1; }
 
   // The staging slot of expose number `expose` of `round`. Operations of a single exposure go by their posts, so that
   // the slot of the next is known (small_slot); others go through all.
-  [[nodiscard]] std::uint64_t slot(std::uint64_t round, std::uint32_t expose, std::uint32_t depth) const {
+  [[nodiscard]] std::uint64_t slot(std::uint64_t round, std::uint32_t expose) const {
     if (rounds == 1 && posts_once()) return small_slot(post_value(round, 0), depth);
     return (expose_base + round * plan->exposes_per_round + expose) % depth;
+  }
+
+  // Of a block's elements in a window, of which `first` are in the first round, those in that round.
+  [[nodiscard]] std::uint64_t length_of(std::uint64_t first, std::uint64_t round) const {
+    if (rounds == 1) return first;
+    const std::uint64_t elements = block_elements[static_cast<std::size_t>(Space::input)];
+    const std::uint64_t before = round * window;
+    return before >= elements ? 0 : std::min(window, elements - before);
   }
 
   // The number of post `post` of `round`; flags carry it.

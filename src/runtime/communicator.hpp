@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -17,8 +18,11 @@
 #include "base/status.hpp"
 #include "base/unique_id.hpp"
 #include "data/kernel.hpp"
+#include "runtime/bound_call.hpp"
 #include "runtime/executor.hpp"
 #include "runtime/failure_watch.hpp"
+#include "runtime/invocation.hpp"
+#include "runtime/portfolio.hpp"
 #include "runtime/selector.hpp"
 #include "runtime/settings.hpp"
 #include "runtime/symmetric.hpp"
@@ -26,12 +30,6 @@
 #include "transport/shm/waiter.hpp"
 
 namespace tutti {
-
-// Names an operator: a built-in one, or one that a communicator has been given.
-struct OperatorHandle {
-  std::uint32_t value = 0;
-  static constexpr std::uint32_t kFirstCustom = 64;
-};
 
 class Communicator {
  public:
@@ -52,11 +50,11 @@ class Communicator {
   [[nodiscard]] std::uint32_t rank() const { return rank_; }
   [[nodiscard]] std::uint32_t num_ranks() const { return num_ranks_; }
 
-  // output[i] = fold over all ranks of input[i]; `input` may be `output`. Returns when the output is complete.
-  [[nodiscard]] Status all_reduce(const void* input, void* output, std::uint64_t count, Type type, OperatorHandle op);
+  // Does this rank's part of a collective; returns when its output is complete, and its input may be changed.
+  [[nodiscard]] Status run(const Invocation& asked);
 
-  // The small path by itself: End::not_begun where the call is none for it, or wrong, and all_reduce() is to be called.
-  // Here, so that nothing stands between the API and it.
+  // The small path of all-reduce by itself: End::not_begun where the call is none for it, or wrong, and run() is to be
+  // called. Here, so that nothing stands between the API and it.
   [[nodiscard]] End try_small(const void* input, void* output, std::uint64_t count, Type type, OperatorHandle op) {
     if (op.value >= kNumOps || static_cast<std::size_t>(type) >= kNumTypes || count >= small_end_ ||
         region_->is_broken()) [[unlikely]]
@@ -71,21 +69,19 @@ class Communicator {
     return executor_->run_small(entry, input, output, count);
   }
 
-  // The rest of all_reduce(), for a caller who has tried the small path.
-  [[nodiscard]] Status all_reduce_chosen(const void* input, void* output, std::uint64_t count, Type type,
-                                         OperatorHandle op);
+  // The small path, and where it is not for the call, run().
+  [[nodiscard]] Status all_reduce(const void* input, void* output, std::uint64_t count, Type type, OperatorHandle op);
 
-  // How all_reduce() does such a call. Its words live as long as the communicator and end with a zero.
-  [[nodiscard]] Result<Choice> choice_for(const void* input, const void* output, std::uint64_t count, Type type,
-                                          OperatorHandle op) const;
+  // How run() does such a call. Its words live as long as the communicator and end with a zero.
+  [[nodiscard]] Result<Choice> choice_for(const Invocation& asked);
 
   // What an end other than done means, in words; breaks the communicator for all ranks where it is not broken yet.
   [[nodiscard]] Status fail(End end);
 
-  // The same by a given schedule instead of a chosen one; for files, tests and benches. All ranks pass the same. The
-  // plan is kept under `number`, which must be of this schedule alone.
-  [[nodiscard]] Status all_reduce_by(const Schedule& schedule, std::uint32_t number, const void* input, void* output,
-                                     std::uint64_t count, Type type, OperatorHandle op, WalkerChoice walker);
+  // run() by a given schedule; for tests and benches. All ranks pass the same. The plan is kept under `number`, which
+  // must be of this schedule alone.
+  [[nodiscard]] Status run_by(const Schedule& schedule, std::uint32_t number, const Invocation& asked,
+                              WalkerChoice walker);
 
   [[nodiscard]] Result<void*> allocate(std::uint64_t bytes);
   [[nodiscard]] Status free(void* memory);
@@ -106,18 +102,26 @@ class Communicator {
     ReduceKernel streaming = nullptr;
   };
 
-  // Takes the settings' file, if there is one, as the algorithm of every all-reduce.
-  [[nodiscard]] Status take_file();
+  // Finds what the settings force, which all ranks do alike.
+  [[nodiscard]] Status take_forced();
+  [[nodiscard]] Status open_small_path();
+  // Whether every rank can read the memory of the others' processes.
+  [[nodiscard]] Status find_attach();
   [[nodiscard]] Status arrive();
+  [[nodiscard]] Status find_least(std::span<const std::uint64_t> mine, std::span<std::uint64_t> least);
   [[nodiscard]] Result<std::uint64_t> agree(std::uint64_t mine, std::string_view on_what);
-  [[nodiscard]] Result<const Plan*> plan_of(std::uint32_t number, const Schedule& schedule);
-  [[nodiscard]] Result<const Plan*> plan_for(std::string_view name, std::uint32_t& number);
-  [[nodiscard]] Result<const Prepared*> prepared(Type type, OperatorHandle op) const;
-  [[nodiscard]] Choice choose(const Operator& operation, const void* input, const void* output,
-                              std::uint64_t bytes) const;
-  [[nodiscard]] Status check_buffers(const void* input, const void* output, std::uint64_t count, Type type) const;
-  [[nodiscard]] Status run(const Plan& plan, std::uint32_t number, const Prepared& entry, const void* input,
-                           void* output, std::uint64_t count, WalkerChoice walker);
+  [[nodiscard]] Result<const Prepared*> prepared(const Invocation& asked) const;
+  [[nodiscard]] Result<Choice> choose(const Invocation& asked, BoundCall& bound, const Prepared*& entry);
+  [[nodiscard]] static CallFacts facts_of_call(const Invocation& asked, const BoundCall& bound, const Prepared& entry);
+  [[nodiscard]] bool has_symmetric(const Invocation& asked, const Buffers& buffers) const;
+  [[nodiscard]] bool is_symmetric(const Invocation& asked, const Buffers& buffers) const;
+  [[nodiscard]] Status refuse(const Invocation& asked) const;
+  // What is asked, bound to the way of doing it, the rounds and the steps.
+  [[nodiscard]] Status bind(const Invocation& asked, BoundCall& bound);
+  [[nodiscard]] Reach reach_of(const Plan& plan, bool name_safe, const BoundCall& bound) const;
+  [[nodiscard]] Status make_call(const Plan& plan, std::uint32_t number, Reach reach, const Prepared& entry,
+                                 const Invocation& asked, BoundCall& bound);
+  [[nodiscard]] Status walk(BoundCall& bound, const Invocation& asked, WalkerChoice walker);
   // The window of a plan's round for elements of that size, and what follows from it.
   [[nodiscard]] Status set_layout(Call& call, std::uint64_t count) const;
   [[nodiscard]] Status failure() const;
@@ -125,7 +129,7 @@ class Communicator {
   [[nodiscard]] std::string present_call() const;
   [[nodiscard]] std::string absent_ranks() const;
   [[nodiscard]] bool persist(std::chrono::nanoseconds waited);
-  [[nodiscard]] static std::string describe(std::uint64_t word);
+  [[nodiscard]] std::string describe(std::uint64_t word) const;
 
   std::shared_ptr<const shm::Region> region_;
   std::uint32_t rank_;
@@ -140,8 +144,12 @@ class Communicator {
   SymmetricHeap heap_;
   // The small path takes fewer bytes than this; 0: it is closed.
   std::uint64_t small_end_ = 0;
-  std::optional<OwnAlgorithm> own_;                 // of the settings' file
-  std::vector<std::unique_ptr<const Plan>> plans_;  // by number; the registry's come first, then that of own_
+  Portfolio portfolio_;
+  Selector selector_;
+  std::vector<std::unique_ptr<const Plan>> given_;  // by run_by()'s number
+  std::vector<BoundCall> bound_;                    // by BoundCall::place_of
+  std::uint64_t probe_ = 0;                         // for others to read
+  bool can_attach_ = false;
   std::array<std::array<Prepared, kNumTypes>, kNumOps> prepared_;
   std::vector<std::optional<Prepared>> custom_;
   std::vector<std::byte> scratch_;

@@ -1,18 +1,22 @@
 // What a communicator says when something is wrong: who is late, who is lost, whose call differs.
 #include <fmt/format.h>
 
-#include "algorithms/registry.hpp"
 #include "runtime/communicator.hpp"
 
 namespace tutti {
 
-std::string Communicator::describe(std::uint64_t word) {
+std::string Communicator::describe(std::uint64_t word) const {
   const CallDescription call = CallDescription::unpack(word);
-  const auto algorithms = algorithms_of(call.collective);
-  const std::string algorithm = call.algorithm < algorithms.size() ? std::string(algorithms[call.algorithm]->name)
-                                                                   : fmt::format("schedule {}", call.algorithm);
-  return fmt::format("{} of {} {} elements, {}, by {}", name_of(call.collective), call.count, name_of(call.type),
-                     name_of(call.op), algorithm);
+  const CollectiveFacts& facts = facts_of(call.collective);
+  const std::deque<Way>& ways = portfolio_.of(call.collective);
+  std::string text = fmt::format("{} of {} {} elements", facts.name, call.count, name_of(call.type));
+  if (call.collective == Collective::barrier) text = facts.name;
+  if (facts.folds) text += fmt::format(", {}", name_of(call.op));
+  if (facts.has_root) text += fmt::format(", root {}", call.root);
+  constexpr std::string_view kReach[] = {"", ", in symmetric memory", ", attached", ""};
+  text += kReach[static_cast<std::size_t>(call.reach)];
+  return text + (call.algorithm < ways.size() ? ", by " + ways[call.algorithm].name
+                                              : fmt::format(", by schedule {}", call.algorithm));
 }
 
 std::string Communicator::present_call() const {
@@ -72,6 +76,13 @@ Status Communicator::status_of(const shm::Breakage& breakage) const {
                           "{}",
                           rank, where),
               rank};
+    case Code::system:
+      return {
+          Code::system,
+          fmt::format("rank {} had no memory to go on with, or what it has could not be read by others' processes (a "
+                      "high TUTTI_ATTACH_MIN keeps them from it); this rank was at {}",
+                      rank, where),
+          rank};
     default: return {Code::internal, fmt::format("rank {} broke the communicator at {}", rank, where), rank};
   }
 }

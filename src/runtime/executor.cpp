@@ -10,7 +10,7 @@ Executor::Executor(const shm::Region& region, std::uint32_t rank, shm::Waiter& w
     : region_(region),
       rank_(rank),
       waiter_(waiter),
-      slot_busy_(region.shape().staging_depth, 0),
+      slot_busy_(region.shape().num_slots(), 0),
       spins_(waiter.policy().crowded ? 0 : waiter.policy().eager) {
   const std::uint32_t ranks = region.shape().num_ranks;
   for (std::uint32_t peer = 0; peer < ranks; ++peer) {
@@ -49,7 +49,15 @@ std::optional<std::uint64_t> Executor::differing_post(std::uint32_t rank, std::u
     if (std::chrono::steady_clock::now() >= patience) return theirs;
     relax();
   }
-  return std::nullopt;
+  // It is beyond that post; its call tells, as long as it is in this operation or the next.
+  const shm::CallLine& call = region_.call(rank);
+  const auto is_near = [&] {
+    const std::uint64_t number = call.operation.load(std::memory_order_acquire);
+    return number == operations_ || number == operations_ + 1;
+  };
+  if (!is_near()) return std::nullopt;
+  const std::uint64_t called = call.description[operations_ & 1].load(std::memory_order_acquire);
+  return called != description && is_near() ? std::optional(called) : std::nullopt;
 }
 
 End Executor::end_of(shm::WaitEnd end) const {
@@ -94,7 +102,7 @@ End Executor::run(Call& call, WalkerChoice choice) {
     if (ready != shm::WaitEnd::ready) return end_of(ready);
   }
   End end = End::done;
-  if (choice != WalkerChoice::generic && plan.shape == Shape::exchange && !call.by_name) {
+  if (choice != WalkerChoice::generic && plan.shape == Shape::exchange && !call.by_name()) {
     end = walk_exchange(call);
   } else if (choice != WalkerChoice::generic && plan.num_lanes() == 1) {
     end = walk_straight(call);

@@ -1,9 +1,10 @@
 // The executor: walks plans on shared memory. One belongs to one communicator of one rank, and is used by one thread
 // at a time; it keeps what outlives a call: how far each connection, staging slot and flag has come.
 //
-// Three walkers, one contract (docs/design/executor.md): general programs are scheduled lane by lane through
+// Four walkers, one contract (docs/design/executor.md): general programs are scheduled lane by lane through
 // meaning.hpp; straight ones run through the same machine without a scheduler; exchanges have a walker written for
-// them. Ranks may walk the same schedule with different walkers: what they say to each other is the same.
+// them; and programs of direct steps alone run as a flat list (lowered.hpp). Ranks may walk the same schedule
+// with different walkers: what they say to each other is the same.
 #pragma once
 
 #include <cstddef>
@@ -12,6 +13,7 @@
 #include <vector>
 
 #include "runtime/call.hpp"
+#include "runtime/lowered.hpp"
 #include "transport/shm/inline_payload.hpp"
 #include "transport/shm/message.hpp"
 #include "transport/shm/region.hpp"
@@ -51,6 +53,9 @@ class Executor {
   // and rounds. On anything but End::done the communicator can no longer be used.
   [[nodiscard]] End run(Call& call, WalkerChoice choice);
 
+  // The same for a call that lower() has flattened to this list.
+  [[nodiscard]] End run_lowered(Call& call, const Lowered& lowered);
+
   // An exchange of one round whose bytes fit a staging slot, without a Call: the path on which nanoseconds count. Needs
   // a plan of Shape::exchange, given once.
   void set_small_plan(const Plan& plan);
@@ -77,6 +82,17 @@ class Executor {
   // The two halves of a round of an exchange: this rank's input to the others, and all inputs into this rank's output.
   [[nodiscard]] End expose_round(const Call& call, std::uint64_t round);
   [[nodiscard]] End fold_round(const Call& call, std::uint64_t round);
+
+  [[nodiscard]] End post_round(const Call& call, const Lowered& lowered, std::uint64_t round);
+  [[nodiscard]] End work_round(const Call& call, const Lowered& lowered, std::uint64_t round);
+  [[nodiscard]] End lowered_post(const Call& call, const Lowered::Step& step, std::uint64_t round);
+  [[nodiscard]] End lowered_expose(const Call& call, const Lowered::Step& step, std::uint64_t round);
+  [[nodiscard]] End lowered_await(const Call& call, std::uint32_t rank, std::uint32_t post, std::uint64_t round);
+  [[nodiscard]] std::byte* lowered_address(const Call& call, const Lowered::End& end, std::uint64_t round) const;
+  [[nodiscard]] static std::uint64_t exposed_bytes(const Call& call, const Lowered::End& end, std::uint64_t round);
+  [[nodiscard]] End lowered_combine(const Call& call, const Lowered& lowered, const Lowered::Step& step,
+                                    std::uint64_t round);
+  [[nodiscard]] End combine_attached(const Call& call, const Lowered& lowered, const Lowered::Step& step);
 
   void begin(std::uint64_t description) {
     ++operations_;
@@ -131,7 +147,17 @@ class Executor {
   [[nodiscard]] End await_post_longer(const shm::FlagLine& line, std::uint32_t peer, std::uint64_t value,
                                       std::uint64_t description);
   [[nodiscard]] End await_post(const shm::FlagLine& line, std::uint32_t peer, std::uint64_t value,
-                               std::uint64_t description);
+                               std::uint64_t description) {
+    // Acquire: partner of publish_post() and store_flag(). The first looks stand here, so that what is near costs no
+    // more than a loop of two instructions.
+    for (std::uint32_t look = 0; line.sequence.load(std::memory_order_acquire) < value; ++look) {
+      if (look >= spins_) return await_post_longer(line, peer, value, description);
+      relax();
+    }
+    if (line.description.load(std::memory_order_relaxed) != description) [[unlikely]]
+      return mismatch_with(peer, line.description.load(std::memory_order_relaxed));
+    return End::done;
+  }
   // What the post that carries this number was about, where that is not `description`.
   [[nodiscard]] std::optional<std::uint64_t> differing_post(std::uint32_t rank, std::uint64_t value,
                                                             std::uint64_t description) const;
@@ -169,6 +195,10 @@ class Executor {
   shm::CounterLine* own_finished_ = nullptr;
   std::vector<const void*> sources_;
   std::vector<void*> destinations_;
+  // Of attached reads: what has been fetched of each source, and the ends of a part.
+  std::vector<std::byte> fetched_;
+  std::vector<const void*> part_sources_;
+  std::vector<void*> part_destinations_;
   Mismatch mismatch_;
 };
 

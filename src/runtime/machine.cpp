@@ -48,21 +48,21 @@ bool Machine::has_posted(std::uint32_t rank, std::uint32_t post) const {
 }
 
 bool Machine::has_slot(const Step& step) {
-  if (call_.by_name) return true;
+  if (call_.by_name()) return true;
   return (!call_.posts_once() || executor_.line_is_free(call_.post_value(round_, step.post))) &&
          executor_.slot_is_free(slot_of(executor_.rank_, step.post));
 }
 
 std::uint64_t Machine::slot_of(std::uint32_t rank, std::uint32_t post) const {
-  return call_.slot(round_, call_.plan->posts[rank][post].expose, executor_.region_.shape().staging_depth);
+  return call_.slot(round_, call_.plan->posts[rank][post].expose);
 }
 
-bool Machine::all_done() { return !call_.by_name || executor_.everyone_finished(call_.round_base + round_ + 1); }
+bool Machine::all_done() { return !call_.by_name() || executor_.everyone_finished(call_.round_base + round_ + 1); }
 
 std::byte* Machine::remote(const Endpoint& end) const {
   const Posted& posted = call_.plan->posts[end.rank][end.post];
   const shm::Region& region = executor_.region_;
-  if (posted.kind == StepKind::open || call_.by_name) {
+  if (posted.kind == StepKind::open || call_.by_name()) {
     const SymmetricBuffer& buffer = end.slice.space == Space::input ? call_.symmetric_input : call_.symmetric_output;
     std::byte* base = buffer.of(end.rank, region.place(end.rank, end.post).load(std::memory_order_relaxed));
     const auto space = static_cast<std::size_t>(end.slice.space);
@@ -135,7 +135,7 @@ void Machine::combine_part(const Step& step, std::uint32_t part, std::uint64_t l
 void Machine::check_post(const Endpoint& end) {
   const std::uint64_t value = call_.post_value(round_, end.post);
   const StepKind kind = call_.plan->posts[end.rank][end.post].kind;
-  const bool is_by_name = call_.by_name || kind != StepKind::expose;
+  const bool is_by_name = call_.by_name() || kind != StepKind::expose;
   if (call_.posts_once() && !is_by_name) {
     // Then the line stays as it is until this rank is done with the round.
     check(end.rank, executor_.region_.post_line(end.rank, value).description.load(std::memory_order_relaxed));
@@ -183,7 +183,7 @@ void Machine::post(const Step& step) {
   const std::uint64_t value = call_.post_value(round_, step.post);
   const shm::Region& region = executor_.region_;
   const std::uint32_t self = executor_.rank_;
-  if (step.kind == StepKind::open || (step.kind == StepKind::expose && call_.by_name)) {
+  if (step.kind == StepKind::open || (step.kind == StepKind::expose && call_.by_name())) {
     const SymmetricBuffer& buffer =
         step.sources[0].slice.space == Space::input ? call_.symmetric_input : call_.symmetric_output;
     region.place(self, step.post).store(buffer.place(), std::memory_order_relaxed);

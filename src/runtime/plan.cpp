@@ -58,6 +58,12 @@ bool uses_channels(const Step& step) {
          std::any_of(step.destinations.begin(), step.destinations.end(), has_channel);
 }
 
+bool has_posts_first(const std::vector<Step>& lane) {
+  const auto first_other = std::find_if_not(lane.begin(), lane.end(), is_post);
+  return std::none_of(first_other, lane.end(), is_post) &&
+         std::all_of(lane.begin(), first_other, [](const Step& post) { return post.after.empty(); });
+}
+
 void look_at(const Step& step, Plan& plan) {
   plan.orders = plan.orders || is_direct(step);
   if (step.kind == StepKind::open) plan.needs_symmetric = true;
@@ -110,6 +116,7 @@ Result<Plan> make_plan(Schedule schedule, std::uint32_t rank) {
     return Status(Code::unsupported, fmt::format("{} posts {} times a round; by name at most {} are possible",
                                                  schedule.name, plan.posts_per_round, shm::kMaxPlaces));
   for (const std::vector<Step>& lane : plan.program.lanes) {
+    plan.posts_first = plan.posts_first && has_posts_first(lane);
     const auto last = std::find_if(lane.rbegin(), lane.rend(), is_direct);
     plan.last_remote.push_back(static_cast<std::int32_t>(lane.rend() - last) - 1);
   }

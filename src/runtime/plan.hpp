@@ -41,6 +41,8 @@ struct Plan {
   std::vector<std::uint32_t> fold_order;
   bool needs_symmetric = false;  // something is opened: buffers must be in symmetric memory
   bool has_messages = false;
+  // Its posts wait for nothing: they stand first in their lanes.
+  bool posts_first = true;
   // Some rank has several lanes or reaches another's memory, so a message may be all that orders two accesses: then it
   // is sent even if it carries nothing.
   bool orders = false;

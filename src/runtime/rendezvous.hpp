@@ -18,7 +18,7 @@
 namespace tutti {
 
 // More ranks than this on one host are a mistake.
-inline constexpr int kMostRanksOnHost = 4096;
+inline constexpr int kMostRanksOnHost = 1024;
 
 struct RendezvousOptions {
   // Where to listen; port 0 takes a free one.

@@ -1,44 +1,82 @@
-// Which algorithm runs a call. Stands in, with sizes measured on one machine, until there are decision tables. Equal
-// arguments give equal answers on every rank. Pure; thread-safe.
+// Which way of doing a collective runs a call: the one that is forced, else what the table of decisions says for its
+// size. Equal settings and calls give equal answers on every rank.
+//
+// The table (decisions.cpp) stands in, with sizes measured on a machine of two cores, until tables are tuned for the
+// machine at hand. One thread.
 #pragma once
 
+#include <array>
 #include <cstdint>
+#include <span>
+#include <string>
 #include <string_view>
+#include <vector>
 
-#include "data/type.hpp"
+#include "runtime/portfolio.hpp"
 
 namespace tutti {
 
-// Below this one_shot is the answer to everything, so the small path need not ask.
+// Below this one_shot is the answer to every all-reduce, so the small path need not ask.
 inline constexpr std::uint64_t kAlwaysOneShot = 32 << 10;
 
-// What a call must be to run a schedule of the user's own (runtime/algorithm_file.hpp).
-struct OwnFacts {
-  bool needs_symmetric = false;
-  bool keeps_rank_order = false;
-  bool allows_in_place = true;
-  bool allows_out_of_place = true;
-};
+inline constexpr std::uint64_t kAnySize = ~std::uint64_t{0};
+inline constexpr std::uint32_t kAnyRanks = ~std::uint32_t{0};
 
-// `symmetric` is as this rank's buffers are: ranks that differ in it choose differently, and find that out as they find
-// out any difference of calls.
-struct Situation {
-  std::uint32_t num_ranks = 1;
-  std::uint64_t bytes = 0;
-  bool symmetric = false;  // both buffers are in symmetric memory
-  bool in_place = false;
-  Op op = Op::sum;
-  bool commutative = true;
-  std::string_view forced = {};   // an algorithm's name, or empty
-  const OwnFacts* own = nullptr;  // of the schedule that `forced` stands for, where it is one of the user's own
+// The first row of a collective that fits a call, and that the call fits, is taken.
+struct Decision {
+  Collective collective;
+  std::uint32_t most_ranks = kAnyRanks;
+  std::uint64_t most_bytes = kAnySize;  // of the message, as nccl-tests counts
+  bool symmetric = false;               // for buffers in symmetric memory alone
+  std::string_view way = {};
 };
+[[nodiscard]] std::span<const Decision> decisions();
+
+// Message sizes at which the system's one copy is faster than two through shared memory, where no core is shared.
+struct AttachRange {
+  Collective collective;
+  std::uint64_t least_bytes = 0;
+  std::uint64_t most_bytes = 0;
+};
+[[nodiscard]] bool pays_to_attach(Collective collective, std::uint64_t bytes);
 
 struct Choice {
-  std::string_view algorithm;
-  std::string_view why;      // for the log
-  bool is_fallback = false;  // the forced algorithm cannot do this call
+  Way* way = nullptr;
+  std::string_view why;      // for the log; of a fallback: what was against the forced way
+  bool is_fallback = false;  // the forced way cannot do this call
 };
 
-[[nodiscard]] Choice choose_all_reduce(const Situation& situation);
+class Selector {
+ public:
+  Selector(Portfolio& portfolio, std::uint32_t num_ranks) : portfolio_(portfolio), num_ranks_(num_ranks) {}
+
+  // Every call of the collective goes that way if it can; borrowed.
+  void force(Collective collective, Way& way) { of(collective).forced = &way; }
+  [[nodiscard]] const Way* forced(Collective collective) const {
+    return choices_[static_cast<std::size_t>(collective)].forced;
+  }
+
+  // An error where nothing can do the call.
+  [[nodiscard]] Result<Choice> choose(Collective collective, std::uint64_t bytes, const CallFacts& call);
+
+ private:
+  struct Row {
+    std::uint64_t most_bytes;
+    bool symmetric;
+    Way* way;
+  };
+  struct Choices {
+    Way* forced = nullptr;
+    bool is_made = false;
+    std::vector<Row> rows;  // of the table, for this number of ranks
+  };
+  [[nodiscard]] Choices& of(Collective collective) { return choices_[static_cast<std::size_t>(collective)]; }
+  void make_rows(Collective collective);
+  [[nodiscard]] Result<Choice> by_size(Collective collective, std::uint64_t bytes, const CallFacts& call);
+
+  Portfolio& portfolio_;
+  std::uint32_t num_ranks_;
+  std::array<Choices, kNumCollectives> choices_;
+};
 
 }  // namespace tutti

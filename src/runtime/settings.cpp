@@ -1,5 +1,6 @@
 #include "runtime/settings.hpp"
 
+#include <algorithm>
 #include <chrono>
 #include <fstream>
 #include <optional>
@@ -9,6 +10,25 @@
 namespace tutti {
 
 namespace {
+
+// Which variable forces the algorithm of which collective.
+struct Forcing {
+  VariableId id;
+  Collective collective;
+};
+constexpr Forcing kForcing[] = {
+    {VariableId::allreduce_algorithm, Collective::all_reduce},
+    {VariableId::allgather_algorithm, Collective::all_gather},
+    {VariableId::reducescatter_algorithm, Collective::reduce_scatter},
+    {VariableId::broadcast_algorithm, Collective::broadcast},
+    {VariableId::reduce_algorithm, Collective::reduce},
+    {VariableId::alltoall_algorithm, Collective::all_to_all},
+    {VariableId::gather_algorithm, Collective::gather},
+    {VariableId::scatter_algorithm, Collective::scatter},
+    {VariableId::scan_algorithm, Collective::scan},
+    {VariableId::exscan_algorithm, Collective::exclusive_scan},
+    {VariableId::barrier_algorithm, Collective::barrier},
+};
 
 std::chrono::nanoseconds to_chrono(Nanos nanos) { return std::chrono::nanoseconds(nanos.value()); }
 
@@ -25,6 +45,12 @@ std::optional<std::uint64_t> size_of_cache(int index) {
 
 }  // namespace
 
+std::string_view forcing_variable(Collective collective) {
+  for (const Forcing& each : kForcing)
+    if (each.collective == collective) return row_of(each.id).name;
+  return "";
+}
+
 Settings Settings::from(const Variables& variables) {
   Settings settings;
   settings.region.staging_slot = variables.get<VariableId::staging_slot>().value();
@@ -32,10 +58,11 @@ Settings Settings::from(const Variables& variables) {
   settings.region.message_slot = settings.region.staging_slot;
   settings.region.message_depth = settings.region.staging_depth;
   settings.walker = variables.get_as<WalkerChoice, VariableId::walker>();
-  if (const std::string_view name = variables.get<VariableId::allreduce_algorithm>(); name != "auto")
-    settings.algorithm = std::string(name);
-  settings.file = AlgorithmFile::of(settings.algorithm);
+  for (const auto& [id, collective] : kForcing)
+    if (const std::string name = variables.text(id); name != "auto")
+      settings.forced_of(collective) = {name, AlgorithmFile::of(row_of(id).name, name)};
   if (const auto bytes = variables.get<VariableId::stream_min>()) settings.stream_min = bytes->value();
+  if (const auto bytes = variables.get<VariableId::attach_min>()) settings.attach_min = bytes->value();
   if (const auto spin = variables.get<VariableId::spin>()) settings.spin = to_chrono(*spin);
   settings.yield = to_chrono(variables.get<VariableId::yield>());
   settings.timeout = to_chrono(variables.get<VariableId::timeout>());
@@ -47,14 +74,24 @@ Settings Settings::from(const Variables& variables) {
   return settings;
 }
 
+shm::RegionShape Settings::region_for(std::uint32_t num_ranks) const {
+  // Direct algorithms expose something else to each of the others, and run a round ahead.
+  constexpr std::uint32_t kMostSlots = 64;
+  shm::RegionShape shape = region;
+  shape.num_ranks = num_ranks;
+  shape.staging_slots = std::clamp(2 * (num_ranks - 1), shape.staging_depth, std::max(shape.staging_depth, kMostSlots));
+  return shape;
+}
+
 std::string Settings::agreement(const Variables& variables) const {
-  constexpr VariableId kAgreed[] = {VariableId::allreduce_algorithm, VariableId::staging_slot,
-                                    VariableId::staging_depth};
   std::string lines;
-  for (const VariableId id : kAgreed) {
-    const bool is_file = id == VariableId::allreduce_algorithm && file;
-    lines += fmt::format("{}={}\n", row_of(id).name, is_file ? file->agreement() : variables.text(id));
+  for (const auto& [id, collective] : kForcing) {
+    const std::optional<AlgorithmFile>& file = forced_of(collective).file;
+    lines += fmt::format("{}={}\n", row_of(id).name, file ? file->agreement() : variables.text(id));
   }
+  for (const VariableId id :
+       {VariableId::walker, VariableId::staging_slot, VariableId::staging_depth, VariableId::attach_min})
+    lines += fmt::format("{}={}\n", row_of(id).name, variables.text(id));
   return lines;
 }
 

@@ -1,24 +1,36 @@
 // What the variables mean for a communicator: read once, when it is made. Values.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "base/variables.hpp"
 #include "runtime/algorithm_file.hpp"
 #include "runtime/executor.hpp"
+#include "schedule/collective.hpp"
 #include "transport/shm/region.hpp"
 #include "transport/shm/waiter.hpp"
 
 namespace tutti {
 
+// What every call of a collective is to run: an algorithm's full name, or a file; nothing: by size.
+struct ForcedAlgorithm {
+  std::string name;
+  std::optional<AlgorithmFile> file;  // that `name` names, where it names one
+};
+
+// The variable that forces it, for messages: TUTTI_ALLREDUCE_ALGORITHM. Empty where none does.
+[[nodiscard]] std::string_view forcing_variable(Collective collective);
+
 struct Settings {
-  shm::RegionShape region;  // num_ranks filled in by whoever knows it
+  shm::RegionShape region;  // see region_for()
   WalkerChoice walker = WalkerChoice::automatic;
-  std::string algorithm;                    // forced for all-reduce; empty: by size
-  std::optional<AlgorithmFile> file;        // that `algorithm` names, where it names one
+  std::array<ForcedAlgorithm, kNumCollectives> forced;
   std::optional<std::uint64_t> stream_min;  // bytes; nothing: by the size of the cache
+  std::optional<std::uint64_t> attach_min;  // bytes; nothing: by the collective
   std::optional<std::chrono::nanoseconds> spin;
   std::chrono::nanoseconds yield{1'000'000};
   std::chrono::nanoseconds timeout{0};
@@ -28,6 +40,15 @@ struct Settings {
   std::uint64_t last_level_cache = 32 << 20;
 
   [[nodiscard]] static Settings from(const Variables& variables);
+
+  // The shape of the region for that many ranks.
+  [[nodiscard]] shm::RegionShape region_for(std::uint32_t num_ranks) const;
+  [[nodiscard]] ForcedAlgorithm& forced_of(Collective collective) {
+    return forced[static_cast<std::size_t>(collective)];
+  }
+  [[nodiscard]] const ForcedAlgorithm& forced_of(Collective collective) const {
+    return forced[static_cast<std::size_t>(collective)];
+  }
 
   // NAME=VALUE lines of what must be the same on all ranks; the variables are those that these settings are from.
   [[nodiscard]] std::string agreement(const Variables& variables) const;

@@ -33,6 +33,8 @@ class SymmetricHeap {
   // Which segment's part begins there, as a number that is the same on all ranks; 0 where none does.
   [[nodiscard]] std::uint64_t segment_of(const void* part) const;
 
+  [[nodiscard]] bool is_used() const { return !segments_.empty(); }
+
   // Where the buffer is; its segment is null where it is not wholly in one part of this rank.
   [[nodiscard]] SymmetricBuffer find(const void* buffer, std::uint64_t bytes) const;
 

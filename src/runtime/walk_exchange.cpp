@@ -16,6 +16,9 @@ namespace {
 
 inline bool has_first_touch(const Operator& operation) { return operation.op == Op::premultiplied_sum; }
 
+// Of the next call's slot, so much is asked for: what stays in the first cache beside this call's data.
+constexpr std::uint64_t kMostExpected = 16 << 10;
+
 // Whether a round's data travel in the line of their flag.
 inline bool is_inline(const Call& call, const Run& run) { return run.length * call.element <= shm::kInlineBytes; }
 
@@ -36,19 +39,6 @@ void Executor::set_small_plan(const Plan& plan) {
 End Executor::await_lines(std::uint64_t value, std::uint64_t free_at) {
   const std::uint64_t busy = std::max(free_at, line_busy_[value % shm::kPostLines]);
   return end_of(waiter_.until([&] { return everyone_finished(busy); }));
-}
-
-inline End Executor::await_post(const shm::FlagLine& line, std::uint32_t peer, std::uint64_t value,
-                                std::uint64_t description) {
-  // Acquire: partner of publish_post() and store_flag(). The first looks stand here, so that what is near costs no more
-  // than a loop of two instructions.
-  for (std::uint32_t look = 0; line.sequence.load(std::memory_order_acquire) < value; ++look) {
-    if (look >= spins_) return await_post_longer(line, peer, value, description);
-    relax();
-  }
-  if (line.description.load(std::memory_order_relaxed) != description) [[unlikely]]
-    return mismatch_with(peer, line.description.load(std::memory_order_relaxed));
-  return End::done;
 }
 
 End Executor::await_post_longer(const shm::FlagLine& line, std::uint32_t peer, std::uint64_t value,
@@ -129,7 +119,8 @@ End Executor::run_slotted(const SmallOperator& op, const void* input, void* outp
   publish_post(value, description);
   // While the others' posts are on their way. Not where they need this
   // core to come, nor where slots are so few that they may be reading that one.
-  if (spins_ != 0 && depth >= 4) shm::expect_stores(staging_slot(rank_, small_slot(value + 1, depth)), bytes);
+  if (spins_ != 0 && depth >= 4)
+    shm::expect_stores(staging_slot(rank_, small_slot(value + 1, depth)), bytes, kMostExpected);
   const Exchanged* const exchanged = exchanged_.data();
   for (std::size_t i = 0; i < num_exchanged_; ++i) {
     const Exchanged& peer = exchanged[i];
@@ -149,7 +140,7 @@ End Executor::run_slotted(const SmallOperator& op, const void* input, void* outp
 
 End Executor::expose_round(const Call& call, std::uint64_t round) {
   const std::uint64_t value = call.post_value(round, 0);
-  const std::uint64_t slot = call.slot(round, 0, region_.shape().staging_depth);
+  const std::uint64_t slot = call.slot(round, 0);
   const shm::WaitEnd end = waiter_.until([&] { return line_is_free(value) && slot_is_free(slot); });
   if (end != shm::WaitEnd::ready) return end_of(end);
   const Run run = call.layouts[static_cast<std::size_t>(Space::input)].run(0, round);
@@ -174,7 +165,6 @@ End Executor::expose_round(const Call& call, std::uint64_t round) {
 
 End Executor::fold_round(const Call& call, std::uint64_t round) {
   const std::vector<std::uint32_t>& order = call.plan->fold_order;
-  const std::uint32_t depth = region_.shape().staging_depth;
   const std::uint64_t value = call.post_value(round, 0);
   const Run run = call.layouts[static_cast<std::size_t>(Space::input)].run(0, round);
   ReduceCall reduce;
@@ -186,7 +176,7 @@ End Executor::fold_round(const Call& call, std::uint64_t round) {
       continue;
     }
     if (peer == rank_) {  // its copy is nearer: see run_slotted()
-      sources_[i] = staging_slot(rank_, call.slot(round, 0, depth));
+      sources_[i] = staging_slot(rank_, call.slot(round, 0));
       continue;
     }
     const shm::FlagLine& line = region_.post_line(peer, value);
@@ -194,7 +184,7 @@ End Executor::fold_round(const Call& call, std::uint64_t round) {
     if (end != shm::WaitEnd::ready) return end_of(end);
     const std::uint64_t theirs = line.description.load(std::memory_order_relaxed);
     if (theirs != call.description) return mismatch_with(peer, theirs);
-    sources_[i] = is_inline(call, run) ? line.payload : staging_slot(peer, call.slot(round, 0, depth));
+    sources_[i] = is_inline(call, run) ? line.payload : staging_slot(peer, call.slot(round, 0));
   }
   void* destination = call.output + run.offset * call.element;
   reduce.sources = sources_.data();

@@ -2,8 +2,12 @@
 #include "algorithms/registry.hpp"
 
 #include <set>
+#include <string_view>
 
 #include <gtest/gtest.h>
+
+#include "algorithms/cases.hpp"
+#include "schedule/prove.hpp"
 
 namespace tutti {
 namespace {
@@ -17,6 +21,27 @@ TEST(Registry, RowsOfACollectiveStandTogetherAndOnce) {
         << "stands apart from the others, or another has its name";
     EXPECT_FALSE(algorithm->method.empty());
     EXPECT_FALSE(algorithm->citation.empty());
+  }
+}
+
+// By name, memory that others read must stay as it is until they are done.
+TEST(Registry, RowsSayWhetherWhatIsExposedMayBeReadWhereItLies) {
+  for (const Algorithm* algorithm : all_algorithms()) {
+    if (algorithm->channel != Channel::staged || facts_of(algorithm->collective).varies) continue;
+    bool always = true;
+    bool always_in_place = true;
+    for (const std::uint32_t ranks : {2U, 3U, 4U})
+      for (const Request& request : cases_of(*algorithm, ranks)) {
+        const Proof proof = prove(algorithm->make(request));
+        ASSERT_TRUE(proof.ok()) << full_name(*algorithm, request);
+        always = always && proof.out_of_place.exposure == Exposure::name_safe;
+        always_in_place = always_in_place && proof.in_place.exposure == Exposure::name_safe;
+      }
+    // Those that send messages as well cannot be read by name as a whole.
+    const bool only_exposes = algorithm->name != std::string_view("hierarchical");
+    EXPECT_EQ(algorithm->name_safe, always && only_exposes) << name_of(algorithm->collective) << " " << algorithm->name;
+    EXPECT_EQ(algorithm->name_safe_in_place, always_in_place && only_exposes)
+        << name_of(algorithm->collective) << " " << algorithm->name;
   }
 }
 

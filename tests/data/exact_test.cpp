@@ -88,6 +88,23 @@ TEST_P(Exact, AnyOrderGivesThePrediction) {
   }
 }
 
+TEST_P(Exact, TheFirstRanksGiveWhatAScanDoes) {
+  for (int i = 0; i < kNumOps; ++i) {
+    const auto op = static_cast<Op>(i);
+    if (op == Op::user || op == Op::average || !is_defined(op, GetParam())) continue;
+    SCOPED_TRACE(std::string(name_of(op)));
+    const ExactInput input = {.type = GetParam(), .op = op, .num_ranks = 7, .seed = 6};
+    const std::vector<Bytes> inputs = contributions(input);
+    Bytes scanned = inputs[0];
+    Bytes want(scanned.size());
+    for (std::size_t ranks = 1; ranks <= inputs.size(); ++ranks) {
+      if (ranks > 1) add(exact_operator(input, 0), scanned, inputs[ranks - 1], kNoSource, false);
+      exact_expected_of_first(input, static_cast<int>(ranks), kOffset, kCount, want.data());
+      EXPECT_EQ(scanned, want) << ranks << " ranks";
+    }
+  }
+}
+
 TEST_P(Exact, EveryRankMatters) {
   // Leaving out any one rank, or taking its neighbour's input for it, changes a sum.
   for (const int num_ranks : {2, 7, 100}) {

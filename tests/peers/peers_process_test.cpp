@@ -157,13 +157,13 @@ TEST(Tutti, WhatRanIsToldAndItsVariableIsConfirmed) {
     EXPECT_EQ(row["ran"], ran) << row;
     EXPECT_EQ(row["evidence"], "TUTTI_ALLREDUCE_ALGORITHM confirmed: " + evidence) << row;
   };
-  expect(0, "allreduce one_shot (two ranks)", "one_shot ran: two ranks");
-  expect(1, "allreduce one_shot (two ranks)", "one_shot ran: two ranks");
-  expect(2, "allreduce one_shot (forced)", "one_shot ran: forced");
-  expect(3, "allreduce ring (forced)", "ring ran: forced");
+  expect(0, "all_reduce one_shot (by size)", "one_shot ran: by size");
+  expect(1, "all_reduce one_shot (by size)", "one_shot ran: by size");
+  expect(2, "all_reduce one_shot (forced)", "one_shot ran: forced");
+  expect(3, "all_reduce ring (forced)", "ring ran: forced");
   EXPECT_EQ(outcome.rows[4]["check"], "skipped") << "its buffers are not in symmetric memory";
   EXPECT_EQ(outcome.rows[4]["note"],
-            "TUTTI_ALLREDUCE_ALGORITHM cannot be followed: two_shot needs both buffers in symmetric memory; one_shot "
+            "TUTTI_ALLREDUCE_ALGORITHM cannot be followed: it needs both buffers in symmetric memory; one_shot "
             "would run");
 }
 

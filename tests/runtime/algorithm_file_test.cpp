@@ -28,7 +28,9 @@ std::string refusal(const std::string& text, std::uint32_t ranks, std::uint32_t 
   shape.num_ranks = ranks;
   shape.staging_depth = slots;
   shape.message_depth = slots;
-  const Result<OwnAlgorithm> own = own_algorithm({.path = "my.sched", .text = text, .unread = {}}, ranks, shape);
+  const Result<OwnAlgorithm> own =
+      own_algorithm({.variable = "TUTTI_ALLREDUCE_ALGORITHM", .path = "my.sched", .text = text, .unread = {}},
+                    Collective::all_reduce, shape);
   return own.ok() ? "" : own.status().to_string();
 }
 
@@ -44,14 +46,15 @@ std::string all_reduce_of_two(std::string_view settings, std::string_view steps)
 
 TEST(AlgorithmFile, IsWhatTheValueNames) {
   const testing::TemporaryFolder folder;
-  EXPECT_FALSE(AlgorithmFile::of("ring").has_value());
-  EXPECT_FALSE(AlgorithmFile::of("").has_value());
+  EXPECT_FALSE(AlgorithmFile::of("V", "ring").has_value());
+  EXPECT_FALSE(AlgorithmFile::of("V", "").has_value());
   const std::string path = folder.write("a.sched", "text");
-  const std::optional<AlgorithmFile> file = AlgorithmFile::of("file:" + path);
+  const std::optional<AlgorithmFile> file = AlgorithmFile::of("TUTTI_ALLREDUCE_ALGORITHM", "file:" + path);
   ASSERT_TRUE(file.has_value());
   EXPECT_EQ(file->text, "text");
   EXPECT_TRUE(file->unread.ok());
-  const std::optional<AlgorithmFile> missing = AlgorithmFile::of("file:" + folder.file("b.sched"));
+  const std::optional<AlgorithmFile> missing =
+      AlgorithmFile::of("TUTTI_ALLREDUCE_ALGORITHM", "file:" + folder.file("b.sched"));
   ASSERT_TRUE(missing.has_value());
   EXPECT_EQ(missing->unread.to_string(), fmt::format("TUTTI_ALLREDUCE_ALGORITHM: cannot read '{}': No such file or "
                                                      "directory",
@@ -59,12 +62,13 @@ TEST(AlgorithmFile, IsWhatTheValueNames) {
 }
 
 TEST(AlgorithmFile, RanksCompareItsText) {
-  const AlgorithmFile file = {.path = "a", .text = "text", .unread = {}};
+  const AlgorithmFile file = {.variable = "V", .path = "a", .text = "text", .unread = {}};
   // FNV-1a of the four bytes, by another program.
   EXPECT_EQ(file.agreement(), "file:a (4 bytes, digest fa04f4ef1995407e)");
-  EXPECT_NE(file.agreement(), (AlgorithmFile{.path = "a", .text = "test", .unread = {}}).agreement());
-  EXPECT_EQ((AlgorithmFile{.path = "a\nb", .text = "", .unread = Status(Code::system, "no")}).agreement(),
-            "file:a\\x0ab (unreadable)");
+  EXPECT_NE(file.agreement(), (AlgorithmFile{.variable = "V", .path = "a", .text = "test", .unread = {}}).agreement());
+  EXPECT_EQ(
+      (AlgorithmFile{.variable = "V", .path = "a\nb", .text = "", .unread = Status(Code::system, "no")}).agreement(),
+      "file:a\\x0ab (unreadable)");
 }
 
 TEST(AlgorithmFile, IsRefusedWithTheReason) {
@@ -123,8 +127,8 @@ TEST(AlgorithmFile, IsRefusedWhereTheTransportCannot) {
 
 Settings settings_with(const std::string& text, const testing::TemporaryFolder& folder) {
   Settings settings = Settings::from(Variables());
-  settings.algorithm = "file:" + folder.write("my.sched", text);
-  settings.file = AlgorithmFile::of(settings.algorithm);
+  const std::string name = "file:" + folder.write("my.sched", text);
+  settings.forced_of(Collective::all_reduce) = {name, AlgorithmFile::of("TUTTI_ALLREDUCE_ALGORITHM", name)};
   // Small slots make many rounds out of few elements.
   settings.region.staging_slot = 4096;
   settings.region.message_slot = 4096;
@@ -156,7 +160,9 @@ TEST(AlgorithmFile, GivesRightSums) {
       const Schedule ring = find_algorithm(Collective::all_reduce, "ring")->make({.num_ranks = 4});
       double one = 1.0;
       ASSERT_TRUE(
-          communicator.all_reduce_by(ring, 0, &one, &one, 1, Type::f64, handle(Op::sum), WalkerChoice::automatic).ok());
+          communicator
+              .run_by(ring, 0, {.input = &one, .output = &one, .count = 1, .type = Type::f64}, WalkerChoice::automatic)
+              .ok());
       EXPECT_EQ(one, 4.0);
       expect_right_sums(communicator);
     });
@@ -205,24 +211,25 @@ TEST(AlgorithmFile, MessagesOfNothingKeepTheOrder) {
   });
 }
 
-TEST(AlgorithmFile, IsFollowedWhereItsFactsAllow) {
-  const OwnFacts all = {.keeps_rank_order = true};
-  const auto choice = [](const OwnFacts& facts, Situation situation) {
-    situation.forced = "file:a";
-    situation.own = &facts;
-    return choose_all_reduce(situation);
+TEST(AlgorithmFile, IsFollowedWhereItsDemandsAllow) {
+  const auto objection = [](const Demands& demands, const CallFacts& call) {
+    Way way;
+    way.demands = demands;
+    return objection_to(way, call);
   };
-  EXPECT_EQ(choice(all, {}).algorithm, "file:a");
-  EXPECT_FALSE(choice(all, {}).is_fallback);
-  EXPECT_EQ(choice({}, {.commutative = false}).why, "the schedule does not keep the order of the ranks");
-  EXPECT_FALSE(choice(all, {.commutative = false}).is_fallback);
-  EXPECT_EQ(choice({.allows_in_place = false}, {.in_place = true}).why, "the schedule is not for calls in place");
-  EXPECT_FALSE(choice({.allows_in_place = false}, {}).is_fallback);
-  EXPECT_EQ(choice({.allows_out_of_place = false}, {}).why, "the schedule is for calls in place only");
-  EXPECT_FALSE(choice({.allows_out_of_place = false}, {.in_place = true}).is_fallback);
-  EXPECT_EQ(choice({.needs_symmetric = true}, {}).why, "the schedule needs both buffers in symmetric memory");
-  EXPECT_TRUE(choice({.needs_symmetric = true}, {.symmetric = true, .op = Op::premultiplied_sum}).is_fallback);
-  EXPECT_FALSE(choice({.needs_symmetric = true}, {.symmetric = true}).is_fallback);
+  const Demands none = {.keeps_rank_order = true};
+  EXPECT_EQ(objection(none, {}), "");
+  EXPECT_EQ(objection({}, {.commutative = false}), "it does not keep the order of the ranks");
+  EXPECT_EQ(objection(none, {.commutative = false}), "");
+  EXPECT_EQ(objection({.allows_in_place = false}, {.in_place = true}), "it is not for calls in place");
+  EXPECT_EQ(objection({.allows_in_place = false}, {}), "");
+  EXPECT_EQ(objection({.allows_out_of_place = false}, {}), "it is for calls in place only");
+  EXPECT_EQ(objection({.allows_out_of_place = false}, {.in_place = true}), "");
+  EXPECT_EQ(objection({.needs_symmetric = true}, {}), "it needs both buffers in symmetric memory");
+  EXPECT_NE(objection({.needs_symmetric = true}, {.symmetric = true, .op = Op::premultiplied_sum}), "");
+  EXPECT_EQ(objection({.needs_symmetric = true}, {.symmetric = true}), "");
+  EXPECT_EQ(objection({.root = 1}, {.root = 0}), "it is for another root");
+  EXPECT_EQ(objection({.root = 1}, {.root = 1}), "");
 }
 
 }  // namespace

@@ -80,7 +80,7 @@ TEST(AllReduce, InSymmetricMemoryIsRight) {
 TEST(AllReduce, AverageDividesOnceOnEveryPath) {
   for (const std::string_view algorithm : {"one_shot", "ring", ""}) {
     Settings settings = Settings::from(Variables());
-    settings.algorithm = algorithm;
+    settings.forced_of(Collective::all_reduce).name = algorithm;
     test::ThreadRanks group(4, settings);
     group.run([&](Communicator& communicator) {
       for (const std::uint64_t count : {1U, 1000U, 100000U}) {
@@ -96,7 +96,7 @@ TEST(AllReduce, AverageDividesOnceOnEveryPath) {
 TEST(AllReduce, PreMultipliedSumScalesEachRanksInputOnceOnEveryPath) {
   for (const std::string_view algorithm : {"one_shot", "ring", ""}) {
     Settings settings = Settings::from(Variables());
-    settings.algorithm = algorithm;
+    settings.forced_of(Collective::all_reduce).name = algorithm;
     test::ThreadRanks group(3, settings);
     group.run([&](Communicator& communicator) {
       const auto rank = static_cast<double>(communicator.rank());
@@ -147,7 +147,7 @@ TEST(AllReduce, SaysWhatIsWrongWithAnArgument) {
               "the operator bit_and is not defined on f32");
     EXPECT_EQ(message(buffer.data(), buffer.data(), 4, Type::f32, {70}), "70 is no operator of this communicator");
     EXPECT_EQ(message(buffer.data(), buffer.data(), kMaxCount + 1, Type::f32, handle(Op::sum)),
-              "68719476736 elements are too many; 68719476735 are possible");
+              "17179869184 elements are too many; 17179869183 are possible");
   });
 }
 
@@ -170,7 +170,7 @@ TEST(AllReduce, DifferingCallsAreAnErrorThatSaysHowTheyDiffer) {
   };
   for (const Calls& calls : pairs) {
     Settings settings = Settings::from(Variables());
-    settings.algorithm = calls.algorithm;
+    settings.forced_of(Collective::all_reduce).name = calls.algorithm;
     test::ThreadRanks group(2, settings);
     std::array<std::string, 2> messages;
     group.run([&](Communicator& communicator) {
@@ -314,7 +314,7 @@ TEST(AllReduce, AMalformedScheduleIsRefusedBeforeAnyoneWaits) {
     schedule.lane = [](Builder& b, std::uint32_t) -> Lane { co_yield b.send(1 - b.rank(), b.input()); };
     float value = 1;
     const Status status =
-        communicator.all_reduce_by(schedule, 0, &value, &value, 1, Type::f32, handle(Op::sum), WalkerChoice::automatic);
+        communicator.run_by(schedule, 0, {.input = &value, .output = &value, .count = 1}, WalkerChoice::automatic);
     EXPECT_EQ(status.code(), Code::invalid_argument);
     EXPECT_NE(status.to_string().find("sends rank"), std::string::npos) << status.to_string();
     EXPECT_TRUE(communicator.all_reduce(&value, &value, 1, Type::f32, handle(Op::sum)).ok());

@@ -190,7 +190,7 @@ TEST(Launch, SaysWhatIsWrongWithItsArguments) {
     EXPECT_EQ(outcome.code, 2);
     return outcome.error;
   };
-  EXPECT_TRUE(contains(complaint({"-n", "0", "--", "true"}), "-n is '0'; it takes a number of ranks from 1 to 4096"));
+  EXPECT_TRUE(contains(complaint({"-n", "0", "--", "true"}), "-n is '0'; it takes a number of ranks from 1 to 1024"));
   EXPECT_TRUE(contains(complaint({"-n", "abc", "--", "true"}), "-n is 'abc'"));
   EXPECT_TRUE(contains(complaint({"-n", "4097", "--", "true"}), "-n is '4097'"));
   EXPECT_TRUE(contains(complaint({"-n", "2"}), "there is no program to run"));

@@ -15,18 +15,18 @@ namespace tutti::test {
 
 class ThreadRanks {
  public:
-  explicit ThreadRanks(std::uint32_t num_ranks, Settings settings = Settings::from(Variables()))
-      : settings_(std::move(settings)),
-        log_(std::move(Log::create(Variables(), LogWriter::of_this_process()).value())) {
-    settings_.region.num_ranks = num_ranks;
-    region_ = std::move(shm::Region::create(settings_.region).value());
+  // `of_log` says what is logged, and where.
+  explicit ThreadRanks(std::uint32_t num_ranks, Settings settings = Settings::from(Variables()),
+                       const Variables& of_log = Variables())
+      : settings_(std::move(settings)), log_(std::move(Log::create(of_log, LogWriter::of_this_process()).value())) {
+    region_ = std::move(shm::Region::create(settings_.region_for(num_ranks)).value());
   }
 
   // Runs `body(communicator)` on each rank, each in its own thread, and returns when all have.
   template <typename Body>
   void run(const Body& body) {
     std::vector<std::jthread> threads;
-    for (std::uint32_t rank = 0; rank < settings_.region.num_ranks; ++rank)
+    for (std::uint32_t rank = 0; rank < region_->shape().num_ranks; ++rank)
       threads.emplace_back([this, rank, &body] {
         const std::unique_ptr<Communicator> communicator =
             Communicator::over(region_, static_cast<int>(rank), settings_, *log_);

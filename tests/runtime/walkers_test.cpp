@@ -73,8 +73,10 @@ void run_trials(std::uint32_t ranks, const std::vector<Trial>& trials, const Set
       }
       std::byte* output = trial.in_place ? memory : memory + bytes;
       std::copy(mine.begin(), mine.end(), memory);
-      const Status status = communicator.all_reduce_by(trial.schedule, static_cast<std::uint32_t>(i), memory, output,
-                                                       trial.count, Type::f32, sum, walker_of(trial.mixture, rank));
+      const Status status =
+          communicator.run_by(trial.schedule, static_cast<std::uint32_t>(i),
+                              {.input = memory, .output = output, .count = trial.count, .type = Type::f32, .op = sum},
+                              walker_of(trial.mixture, rank));
       ASSERT_TRUE(status.ok()) << trial.schedule.name << ": " << status.to_string();
       outputs[i][rank].assign(output, output + mine.size());
       if (symmetric) {

@@ -35,6 +35,8 @@ constexpr Algorithm direct = {
     .collective = Collective::all_gather,
     .channel = Channel::staged,
     .order = OrderClass::ordered,
+    .name_safe = true,
+    .name_safe_in_place = true,
     .method = "every rank exposes its block, and every rank reads all of them",
     .citation =
         "R. L. Graham, G. Shipman, MPI support for multi-core architectures: optimized shared memory collectives, "

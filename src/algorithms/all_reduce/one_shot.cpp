@@ -31,6 +31,7 @@ const Algorithm one_shot = {
     .collective = Collective::all_reduce,
     .channel = Channel::staged,
     .order = OrderClass::ordered,
+    .name_safe = true,
     .method = "every rank exposes its whole input, and every rank folds all of them for itself",
     .citation =
         "A. Shah, A. Jangda, B. Li, C. Rocha, C. Hwang, J. Jose, M. Musuvathi, O. Saarikivi, P. Cheng, Q. Zhou, "

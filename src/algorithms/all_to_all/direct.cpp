@@ -50,6 +50,7 @@ constexpr Algorithm direct = {
     .collective = Collective::all_to_all,
     .channel = Channel::staged,
     .order = OrderClass::ordered,
+    .name_safe = true,
     .method = "every rank exposes all of its blocks, and reads its own from every other",
     .citation =
         "R. Thakur, R. Rabenseifner, W. Gropp, Optimization of collective communication operations in MPICH, IJHPCA "

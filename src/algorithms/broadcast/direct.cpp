@@ -34,6 +34,8 @@ const Algorithm direct = {
     .collective = Collective::broadcast,
     .channel = Channel::staged,
     .order = OrderClass::ordered,
+    .name_safe = true,
+    .name_safe_in_place = true,
     .method = "the root exposes the block, and every other rank reads it",
     .citation =
         "R. L. Graham, G. Shipman, MPI support for multi-core architectures: optimized shared memory collectives, "

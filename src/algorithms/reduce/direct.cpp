@@ -30,6 +30,8 @@ const Algorithm direct = {
     .collective = Collective::reduce,
     .channel = Channel::staged,
     .order = OrderClass::ordered,
+    .name_safe = true,
+    .name_safe_in_place = true,
     .method = "every rank exposes its input, and the root folds all of them",
     .citation =
         "R. L. Graham, G. Shipman, MPI support for multi-core architectures: optimized shared memory collectives, "

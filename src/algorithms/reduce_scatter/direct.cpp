@@ -46,6 +46,8 @@ constexpr Algorithm direct = {
     .collective = Collective::reduce_scatter,
     .channel = Channel::staged,
     .order = OrderClass::ordered,
+    .name_safe = true,
+    .name_safe_in_place = true,
     .method = "every rank exposes its parts of all other blocks, and every rank folds its own block of all of them",
     .citation =
         "R. Thakur, R. Rabenseifner, W. Gropp, Optimization of collective communication operations in MPICH, "

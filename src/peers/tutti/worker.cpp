@@ -1,8 +1,11 @@
 // The worker of Tutti itself, through its C API: what a program that links the library gets.
+#include <algorithm>
 #include <memory>
 #include <stdexcept>
 #include <string>
 #include <string_view>
+#include <tuple>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -10,13 +13,12 @@
 #include "base/text.hpp"
 #include "peers/meeting.hpp"
 #include "peers/peer.hpp"
+#include "peers/registry.hpp"
 #include <tutti/tutti.h>
 
 namespace tutti::peers {
 
 namespace {
-
-constexpr std::string_view kAlgorithmVariable = "TUTTI_ALLREDUCE_ALGORITHM";
 
 Status status_of(const char* call, tuttiResult_t result, tuttiComm_t comm) {
   if (result == tuttiSuccess) return {};
@@ -53,36 +55,39 @@ class TuttiPeer final : public Peer {
     return fmt::format("Tutti {}.{}.{}", version / 10000, version / 100 % 100, version % 100);
   }
 
+  [[nodiscard]] bool has_barrier() const override { return true; }
+  void barrier() override {
+    if (tuttiBarrier(comm_) != tuttiSuccess) throw std::runtime_error(tuttiGetLastError(comm_));
+  }
   void end() override { tuttiCommDestroy(comm_); }
 
   Result<Operation> prepare(const Request& request) override {
-    if (request.collective != Collective::all_reduce)
-      return unsupported(fmt::format("Tutti has no {} yet", name_of(request.collective)));
-    const auto type = static_cast<tuttiDataType_t>(request.type);
-    const auto op = static_cast<tuttiRedOp_t>(request.op);
     const char* algorithm = nullptr;
     const char* why = nullptr;
-    TUTTI_TRY(status_of(
-        "tuttiAllReduceGetAlgorithm",
-        tuttiAllReduceGetAlgorithm(request.input, request.output, request.count, type, op, comm_, &algorithm, &why),
-        comm_));
+    const std::string collective(name_of(request.collective));
+    TUTTI_TRY(status_of("tuttiGetAlgorithm",
+                        tuttiGetAlgorithm(collective.c_str(), request.input, request.output, request.count,
+                                          static_cast<tuttiDataType_t>(request.type),
+                                          static_cast<tuttiRedOp_t>(request.op), request.root, comm_, &algorithm, &why),
+                        comm_));
     algorithm_ = algorithm;
     why_ = why;
-    for (const harness::Setting& setting : settings())
-      if (setting.name == kAlgorithmVariable && forces(setting) && !is_forced())
-        return unsupported(
-            fmt::format("{} cannot be followed: {}; {} would run", kAlgorithmVariable, why_, algorithm_));
-    return Operation{[this, request, type, op] {
-      if (tuttiAllReduce(request.input, request.output, request.count, type, op, comm_) != tuttiSuccess)
-        throw std::runtime_error(tuttiGetLastError(comm_));
+    for (const harness::Setting& setting : settings()) {
+      const std::vector<Collective> concerned = collectives_of(setting.name);
+      const bool is_about_it = std::find(concerned.begin(), concerned.end(), request.collective) != concerned.end();
+      if (is_about_it && forces(setting) && !is_forced())
+        return unsupported(fmt::format("{} cannot be followed: {}; {} would run", setting.name, why_, algorithm_));
+    }
+    return Operation{[this, request] {
+      if (call(request) != tuttiSuccess) throw std::runtime_error(tuttiGetLastError(comm_));
     }};
   }
 
-  [[nodiscard]] std::string ran(const Request&) const override {
-    return fmt::format("allreduce {} ({})", algorithm_, why_);
+  [[nodiscard]] std::string ran(const Request& request) const override {
+    return fmt::format("{} {} ({})", name_of(request.collective), algorithm_, why_);
   }
   [[nodiscard]] harness::Evidence evidence(const harness::Setting& setting) const override {
-    if (setting.name == kAlgorithmVariable) {
+    if (!collectives_of(setting.name).empty()) {
       const std::string how = fmt::format("{} ran: {}", algorithm_, why_);
       return forces(setting) == is_forced() ? confirmed(how) : ignored(how);
     }
@@ -93,6 +98,22 @@ class TuttiPeer final : public Peer {
  private:
   static bool forces(const harness::Setting& setting) { return setting.value && !same_name(*setting.value, "auto"); }
   [[nodiscard]] bool is_forced() const { return why_ == "forced"; }
+
+  tuttiResult_t call(const Request& request) {
+    const auto type = static_cast<tuttiDataType_t>(request.type);
+    const auto op = static_cast<tuttiRedOp_t>(request.op);
+    const auto& [in, out, count, root] = std::tie(request.input, request.output, request.count, request.root);
+    switch (request.collective) {
+      case Collective::all_reduce: return tuttiAllReduce(in, out, count, type, op, comm_);
+      case Collective::all_gather: return tuttiAllGather(in, out, count, type, comm_);
+      case Collective::reduce_scatter: return tuttiReduceScatter(in, out, count, type, op, comm_);
+      case Collective::broadcast: return tuttiBroadcast(in, out, count, type, root, comm_);
+      case Collective::reduce: return tuttiReduce(in, out, count, type, op, root, comm_);
+      case Collective::all_to_all: return tuttiAlltoAll(in, out, count, type, comm_);
+      case Collective::barrier: return tuttiBarrier(comm_);
+    }
+    return tuttiInternalError;
+  }
 
   const Environment& environment_;
   tuttiComm_t comm_ = nullptr;

@@ -79,11 +79,10 @@ inline void expect_store(void* line) {
 #endif
 }
 
-// The same for the first bytes of a slot that is written next. No more of them than what stays in the first cache until
-// then.
-inline void expect_stores(std::byte* slot, std::uint64_t bytes) {
-  constexpr std::uint64_t kMost = 16384;
-  const std::uint64_t end = bytes < kMost ? bytes : kMost;
+// The same for the first bytes of a slot that is written next, `most` of them: no more than what stays in the core's
+// caches until then.
+inline void expect_stores(std::byte* slot, std::uint64_t bytes, std::uint64_t most) {
+  const std::uint64_t end = bytes < most ? bytes : most;
   for (std::uint64_t offset = 0; offset < end; offset += kLine) expect_store(slot + offset);
 }
 

@@ -36,8 +36,9 @@ struct alignas(kLine) DoorbellLine {
 };
 
 // Where the buffers are that a rank's posts of this operation are about, by number of the post: the buffer's offset in
-// this rank's part of its symmetric segment. Stored before the post, loaded after it, and not stored again before every
-// rank is done with the operation (by-name operations end in that knowledge).
+// this rank's part of its symmetric segment, or its address in this rank's process. Stored before the post, loaded
+// after it, and not stored again before every rank is done with the operation (by-name operations end in that
+// knowledge).
 inline constexpr std::uint32_t kMaxPlaces = 8;
 struct alignas(kLine) PlacesLine {
   std::atomic<std::uint64_t> place[kMaxPlaces];
@@ -58,7 +59,10 @@ struct alignas(kLine) CallLine {
   std::atomic<std::uint64_t> operation;  // how many operations it has begun
   std::atomic<std::uint64_t> description[2];
   std::atomic<Presence> presence;
-  std::atomic<std::uint32_t> has_membarrier;  // stored before the presence
+  // Stored before the presence.
+  std::atomic<std::uint32_t> has_membarrier;
+  std::atomic<std::int32_t> process;
+  std::atomic<std::uint64_t> probe;  // where that process has its number, for others to try whether they can read it
 };
 
 }  // namespace tutti::shm

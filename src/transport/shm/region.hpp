@@ -5,6 +5,7 @@
 // accessors are thread-safe in themselves; who may write what is said in line.hpp.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <cstddef>
@@ -13,6 +14,7 @@
 #include <optional>
 #include <string>
 
+#include "base/assert.hpp"
 #include "base/status.hpp"
 #include "base/unique_fd.hpp"
 #include "transport/shm/line.hpp"
@@ -22,10 +24,12 @@ namespace tutti::shm {
 // The same on every rank of a communicator.
 struct RegionShape {
   std::uint32_t num_ranks = 1;
-  std::uint32_t staging_depth = 4;         // slots a rank
+  std::uint32_t staging_depth = 4;         // slots that a rank stages through in turn
   std::uint64_t staging_slot = 128 << 10;  // bytes each
+  std::uint32_t staging_slots = 0;         // slots that a rank has, for what takes more at a time; at least the depth
   std::uint32_t message_depth = 4;         // slots a connection
   std::uint64_t message_slot = 128 << 10;  // bytes each
+  [[nodiscard]] std::uint32_t num_slots() const { return std::max(staging_depth, staging_slots); }
   friend bool operator==(const RegionShape&, const RegionShape&) = default;
 };
 
@@ -70,6 +74,7 @@ class Region {
   // How many rounds' direct reads and writes the rank has behind it. Written by that rank.
   [[nodiscard]] CounterLine& finished(std::uint32_t rank) const { return control(rank)->finished; }
   [[nodiscard]] std::atomic<std::uint64_t>& place(std::uint32_t rank, std::uint32_t post) const {
+    TUTTI_ASSERT(post < kMaxPlaces, "a place is asked for only where there is one");
     return control(rank)->places.place[post];
   }
   [[nodiscard]] DoorbellLine& doorbell(std::uint32_t rank) const { return control(rank)->doorbell; }

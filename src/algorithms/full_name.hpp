@@ -1,0 +1,22 @@
+// Algorithms by what people write: "ring", "knomial(4)", "bucket_2d(4x2)", "hierarchical(2+3, ring)", the form that
+// full_name() gives. Pure; thread-safe.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+#include "algorithms/algorithm.hpp"
+
+namespace tutti {
+
+struct NamedAlgorithm {
+  const Algorithm* algorithm = nullptr;
+  Request request = {};
+};
+
+// What is not written of the parameters takes its usual value (cases.hpp). An error where there is no such algorithm,
+// or it takes no such parameter; Code::unsupported where it objects to these ranks.
+[[nodiscard]] Result<NamedAlgorithm> find_by_full_name(Collective collective, std::string_view text,
+                                                       std::uint32_t num_ranks);
+
+}  // namespace tutti

@@ -1,0 +1,155 @@
+// The collectives of the C API.
+#include <optional>
+
+#include "api/handle.hpp"
+
+namespace {
+
+using tutti::Collective;
+using tutti::End;
+using tutti::Invocation;
+using tutti::api::guarded;
+using tutti::api::refuse;
+using tutti::api::report;
+
+tuttiResult_t run(Invocation asked, tuttiDataType_t datatype, tuttiComm_t comm) noexcept {
+  return guarded([&]() -> tuttiResult_t {
+    if (comm == nullptr) return refuse("comm is null");
+    if (!tutti::api::is_type(datatype)) return refuse("datatype is none of tuttiDataType_t's");
+    asked.type = static_cast<tutti::Type>(datatype);
+    return report(comm->communicator->run(asked));
+  });
+}
+
+// A negative root becomes one that no communicator has.
+std::uint32_t root_of(int root) { return static_cast<std::uint32_t>(root); }
+
+tutti::OperatorHandle operator_of(tuttiRedOp_t op) { return {static_cast<std::uint32_t>(op)}; }
+
+}  // namespace
+
+extern "C" {
+
+tuttiResult_t tuttiAllReduce(const void* sendbuff, void* recvbuff, size_t count, tuttiDataType_t datatype,
+                             tuttiRedOp_t op, tuttiComm_t comm) {
+  if (comm == nullptr) [[unlikely]]
+    return refuse("comm is null");
+  if (tutti::api::is_type(datatype)) [[likely]] {
+    const End end =
+        comm->communicator->try_small(sendbuff, recvbuff, count, static_cast<tutti::Type>(datatype), operator_of(op));
+    if (end == End::done) [[likely]]
+      return tuttiSuccess;
+    if (end != End::not_begun) return guarded([&] { return report(comm->communicator->fail(end)); });
+  }
+  return run({.input = sendbuff, .output = recvbuff, .count = count, .op = operator_of(op)}, datatype, comm);
+}
+
+tuttiResult_t tuttiAllGather(const void* sendbuff, void* recvbuff, size_t sendcount, tuttiDataType_t datatype,
+                             tuttiComm_t comm) {
+  return run({.collective = Collective::all_gather, .input = sendbuff, .output = recvbuff, .count = sendcount},
+             datatype, comm);
+}
+
+tuttiResult_t tuttiReduceScatter(const void* sendbuff, void* recvbuff, size_t recvcount, tuttiDataType_t datatype,
+                                 tuttiRedOp_t op, tuttiComm_t comm) {
+  return run({.collective = Collective::reduce_scatter,
+              .input = sendbuff,
+              .output = recvbuff,
+              .count = recvcount,
+              .op = operator_of(op)},
+             datatype, comm);
+}
+
+tuttiResult_t tuttiBroadcast(const void* sendbuff, void* recvbuff, size_t count, tuttiDataType_t datatype, int root,
+                             tuttiComm_t comm) {
+  return run({.collective = Collective::broadcast,
+              .input = sendbuff,
+              .output = recvbuff,
+              .count = count,
+              .root = root_of(root)},
+             datatype, comm);
+}
+
+tuttiResult_t tuttiBcast(void* buff, size_t count, tuttiDataType_t datatype, int root, tuttiComm_t comm) {
+  return tuttiBroadcast(buff, buff, count, datatype, root, comm);
+}
+
+tuttiResult_t tuttiReduce(const void* sendbuff, void* recvbuff, size_t count, tuttiDataType_t datatype, tuttiRedOp_t op,
+                          int root, tuttiComm_t comm) {
+  return run({.collective = Collective::reduce,
+              .input = sendbuff,
+              .output = recvbuff,
+              .count = count,
+              .op = operator_of(op),
+              .root = root_of(root)},
+             datatype, comm);
+}
+
+tuttiResult_t tuttiAlltoAll(const void* sendbuff, void* recvbuff, size_t count, tuttiDataType_t datatype,
+                            tuttiComm_t comm) {
+  return run({.collective = Collective::all_to_all, .input = sendbuff, .output = recvbuff, .count = count}, datatype,
+             comm);
+}
+
+tuttiResult_t tuttiGather(const void* sendbuff, void* recvbuff, size_t count, tuttiDataType_t datatype, int root,
+                          tuttiComm_t comm) {
+  return run(
+      {.collective = Collective::gather, .input = sendbuff, .output = recvbuff, .count = count, .root = root_of(root)},
+      datatype, comm);
+}
+
+tuttiResult_t tuttiScatter(const void* sendbuff, void* recvbuff, size_t count, tuttiDataType_t datatype, int root,
+                           tuttiComm_t comm) {
+  return run(
+      {.collective = Collective::scatter, .input = sendbuff, .output = recvbuff, .count = count, .root = root_of(root)},
+      datatype, comm);
+}
+
+tuttiResult_t tuttiScan(const void* sendbuff, void* recvbuff, size_t count, tuttiDataType_t datatype, tuttiRedOp_t op,
+                        tuttiComm_t comm) {
+  return run(
+      {.collective = Collective::scan, .input = sendbuff, .output = recvbuff, .count = count, .op = operator_of(op)},
+      datatype, comm);
+}
+
+tuttiResult_t tuttiExScan(const void* sendbuff, void* recvbuff, size_t count, tuttiDataType_t datatype, tuttiRedOp_t op,
+                          tuttiComm_t comm) {
+  return run({.collective = Collective::exclusive_scan,
+              .input = sendbuff,
+              .output = recvbuff,
+              .count = count,
+              .op = operator_of(op)},
+             datatype, comm);
+}
+
+tuttiResult_t tuttiBarrier(tuttiComm_t comm) { return run({.collective = Collective::barrier}, tuttiUint8, comm); }
+
+tuttiResult_t tuttiGetAlgorithm(const char* collective, const void* sendbuff, const void* recvbuff, size_t count,
+                                tuttiDataType_t datatype, tuttiRedOp_t op, int root, tuttiComm_t comm,
+                                const char** algorithm, const char** why) {
+  return guarded([&]() -> tuttiResult_t {
+    if (comm == nullptr || collective == nullptr)
+      return refuse(comm == nullptr ? "comm is null" : "collective is null");
+    if (algorithm == nullptr || why == nullptr)
+      return refuse(algorithm == nullptr ? "algorithm is null" : "why is null");
+    if (!tutti::api::is_type(datatype)) return refuse("datatype is none of tuttiDataType_t's");
+    const std::optional<Collective> named = tutti::find_collective(collective);
+    if (!named) return refuse("collective is the name of none");
+    // Nothing is written there: the choice depends on where the buffer is.
+    auto* output = const_cast<void*>(recvbuff);
+    const tutti::Result<tutti::Choice> choice =
+        comm->communicator->choice_for({.collective = *named,
+                                        .input = sendbuff,
+                                        .output = output,
+                                        .count = count,
+                                        .type = static_cast<tutti::Type>(datatype),
+                                        .op = operator_of(op),
+                                        .root = root_of(root)});
+    if (!choice.ok()) return report(choice.status());
+    *algorithm = choice->way->name.c_str();
+    *why = choice->why.data();
+    return tuttiSuccess;
+  });
+}
+
+}  // extern "C"

@@ -1,0 +1,47 @@
+// What the files of the C API share: the handle, result codes, and the words of the last error.
+#pragma once
+
+#include <exception>
+#include <memory>
+#include <string>
+
+#include "base/log.hpp"
+#include "runtime/communicator.hpp"
+#include <tutti/tutti.h>
+
+struct tuttiComm {
+  std::unique_ptr<tutti::Log> log;
+  std::unique_ptr<tutti::Communicator> communicator;
+};
+
+namespace tutti::api {
+
+static_assert(static_cast<int>(Type::bf16) == tuttiBfloat16 && static_cast<int>(Type::u16) == tuttiUint16 &&
+              kNumTypes == tuttiNumTypes);
+static_assert(static_cast<int>(Op::average) == tuttiAvg && static_cast<int>(Op::logical_xor) == tuttiLogicalXor);
+
+// Per thread, as errno is: the words behind the code that the call has returned.
+[[nodiscard]] std::string& last_error();
+
+// The code for the caller; keeps the words of an error.
+tuttiResult_t report(const Status& status);
+tuttiResult_t refuse(const char* words);
+
+// Nothing thrown crosses the C boundary; what is thrown here is the lack of memory.
+template <typename Body>
+tuttiResult_t guarded(const Body& body) noexcept {
+  try {
+    return body();
+  } catch (const std::exception& error) {
+    static_cast<void>(error);
+    last_error().clear();  // what it says may need memory, and there is none
+    return tuttiSystemError;
+  } catch (...) {
+    last_error().clear();
+    return tuttiInternalError;
+  }
+}
+
+[[nodiscard]] inline bool is_type(tuttiDataType_t type) { return static_cast<unsigned>(type) < tuttiNumTypes; }
+
+}  // namespace tutti::api

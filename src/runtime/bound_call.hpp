@@ -1,0 +1,48 @@
+// A call with all that follows from what is asked, but for its buffers: so that asking the same again, with whatever
+// buffers, finds the plan, the rounds and the list of steps made. A communicator keeps some.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "runtime/call.hpp"
+#include "runtime/invocation.hpp"
+#include "runtime/lowered.hpp"
+#include "runtime/portfolio.hpp"
+
+namespace tutti {
+
+struct BoundCall {
+  std::uint64_t asked = 0;  // key_of() of what it is for; 0: nothing
+  std::uint64_t count = 0;
+  Buffers buffers;
+  bool symmetric = false;
+  Way* way = nullptr;
+  Call call;
+  bool is_lowered = false;
+  Lowered lowered;
+
+  [[nodiscard]] static std::uint64_t key_of(const Invocation& asked) {
+    return 1 | std::uint64_t{asked.op.value} << 1 | std::uint64_t{asked.root} << 32 |
+           std::uint64_t{static_cast<std::uint8_t>(asked.collective)} << 48 |
+           std::uint64_t{static_cast<std::uint8_t>(asked.type)} << 56;
+  }
+  [[nodiscard]] static std::size_t place_of(std::uint64_t key, std::uint64_t count) {
+    constexpr std::uint64_t kGolden = 0x9E3779B97F4A7C15;
+    return static_cast<std::size_t>(((key ^ count * kGolden) * kGolden) >> (64 - kPlaceBits));
+  }
+  static constexpr int kPlaceBits = 6;
+
+  // Whether such a call with these buffers is right, and is done in the same way.
+  [[nodiscard]] bool suits(const Invocation& invocation, std::uint64_t key) const {
+    if (asked != key || count != invocation.count) return false;
+    const auto* input = static_cast<const std::byte*>(invocation.input);
+    const auto* output = static_cast<const std::byte*>(invocation.output);
+    if ((input == nullptr && buffers.input_bytes > 0) || (output == nullptr && buffers.output_bytes > 0)) return false;
+    if (buffers.input_bytes == 0 || buffers.output_bytes == 0) return true;
+    if (buffers.in_place) return input + buffers.input_twin == output + buffers.output_twin;
+    return input + buffers.input_bytes <= output || output + buffers.output_bytes <= input;
+  }
+};
+
+}  // namespace tutti

@@ -1,0 +1,306 @@
+// A call, from what is asked to the executor: arguments, the way to do it, the cut into rounds.
+#include <algorithm>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "runtime/communicator.hpp"
+#include "schedule/programs.hpp"
+#include "schedule/well_formed.hpp"
+
+namespace tutti {
+
+namespace {
+
+// From this size on rounds are shorter than a slot may be: input, output and slots then compete for the caches, and the
+// less of a slot is used, the more of it stays: all slots together, half of a core's own cache, if that is enough
+// (docs/design/executor.md).
+constexpr std::uint64_t kLongBytes = std::uint64_t{8} << 20;
+constexpr std::uint64_t kShortestRound = std::uint64_t{32} << 10;
+constexpr std::uint64_t kRoundUnit = 4096;
+
+constexpr std::uint32_t kMostOperator = INT32_MAX;
+
+// From this size on a copy is saved in symmetric memory.
+constexpr std::uint64_t kLeastByName = 4 << 10;
+
+}  // namespace
+
+Result<const Communicator::Prepared*> Communicator::prepared(const Invocation& asked) const {
+  const Type type = asked.type;
+  // What is only moved is a sum of one contribution.
+  const OperatorHandle op = facts_of(asked.collective).folds ? asked.op : OperatorHandle{};
+  if (static_cast<int>(type) >= kNumTypes)
+    return Status(Code::invalid_argument,
+                  fmt::format("{} is no type; 0 to {} are", static_cast<int>(type), kNumTypes - 1));
+  const bool scans = asked.collective == Collective::scan || asked.collective == Collective::exclusive_scan;
+  if (scans && op.value == static_cast<std::uint32_t>(Op::average))
+    return Status(Code::invalid_argument, fmt::format("there is no average of a {}", name_of(asked.collective)));
+  if (op.value < kNumOps) {
+    const Prepared& entry = prepared_[op.value][static_cast<std::size_t>(type)];
+    if (entry.small.kernel == nullptr)
+      return Status(Code::invalid_argument, fmt::format("the operator {} is not defined on {}",
+                                                        name_of(static_cast<Op>(op.value)), name_of(type)));
+    return &entry;
+  }
+  const std::uint32_t index = op.value - OperatorHandle::kFirstCustom;
+  if (op.value < OperatorHandle::kFirstCustom || index >= custom_.size() || !custom_[index])
+    return Status(Code::invalid_argument, fmt::format("{} is no operator of this communicator", op.value));
+  if (custom_[index]->small.operation.type != type)
+    return Status(Code::invalid_argument, fmt::format("the operator was made for {}, not for {}",
+                                                      name_of(custom_[index]->small.operation.type), name_of(type)));
+  return &*custom_[index];
+}
+
+Status Communicator::all_reduce(const void* input, void* output, std::uint64_t count, Type type, OperatorHandle op) {
+  const End end = try_small(input, output, count, type, op);
+  if (end == End::done) return {};
+  if (end != End::not_begun) return fail(end);
+  return run({.input = input, .output = output, .count = count, .type = type, .op = op});
+}
+
+Status Communicator::run(const Invocation& asked) {
+  if (region_->is_broken()) return failure();
+  // In front of the key, which has no room for others.
+  if (asked.root >= num_ranks_ || asked.op.value > kMostOperator) [[unlikely]]
+    return refuse(asked);
+  const std::uint64_t key = BoundCall::key_of(asked);
+  BoundCall& bound = bound_[BoundCall::place_of(key, asked.count)];
+  try {
+    if (!bound.suits(asked, key) || has_symmetric(asked, bound.buffers) != bound.symmetric)
+      TUTTI_TRY(bind(asked, bound));
+    return walk(bound, asked, settings_.walker);
+  } catch (const std::bad_alloc&) {
+    // This rank cannot take part, and the others wait for it.
+    region_->break_with({Code::system, rank_});
+    return {Code::system, fmt::format("there is no memory for a call of {} with blocks of {} elements",
+                                      name_of(asked.collective), asked.count)};
+  } catch (const std::exception& error) {
+    // A caller's operator that throws: this rank stands in the middle of the operation, and the others wait for it.
+    region_->break_with({Code::internal, rank_});
+    return {Code::internal, fmt::format("in the middle of {}: {}", present_call(), error.what())};
+  }
+}
+
+Status Communicator::refuse(const Invocation& asked) const {
+  if (asked.root >= num_ranks_)
+    return {Code::invalid_argument, fmt::format("the root is rank {}; of {} it must be 0 to {}",
+                                                static_cast<std::int32_t>(asked.root), num_ranks_, num_ranks_ - 1)};
+  return {Code::invalid_argument,
+          fmt::format("{} is no operator of this communicator", static_cast<std::int32_t>(asked.op.value))};
+}
+
+Result<Choice> Communicator::choice_for(const Invocation& asked) {
+  BoundCall bound;
+  const Prepared* entry = nullptr;
+  return choose(asked, bound, entry);
+}
+
+// With the buffers, and what is known of the operator.
+Result<Choice> Communicator::choose(const Invocation& asked, BoundCall& bound, const Prepared*& entry) {
+  const Result<const Prepared*> found = prepared(asked);
+  if (!found.ok()) return found.status();
+  entry = *found;
+  const Result<Buffers> buffers = find_buffers(asked, rank_, num_ranks_);
+  if (!buffers.ok()) return buffers.status();
+  bound.buffers = *buffers;
+  bound.symmetric = has_symmetric(asked, *buffers);
+  return selector_.choose(asked.collective, buffers->message_bytes, facts_of_call(asked, bound, *entry));
+}
+
+CallFacts Communicator::facts_of_call(const Invocation& asked, const BoundCall& bound, const Prepared& entry) {
+  const Operator& operation = entry.small.operation;
+  return {.symmetric = bound.symmetric,
+          .in_place = bound.buffers.in_place,
+          .op = operation.op,
+          .commutative = operation.commutative,
+          .root = asked.root};
+}
+
+Status Communicator::bind(const Invocation& asked, BoundCall& bound) {
+  bound.asked = 0;
+  const Prepared* entry = nullptr;
+  const Result<Choice> choice = choose(asked, bound, entry);
+  if (!choice.ok()) return choice.status();
+  Way& way = *choice->way;
+  bound.way = &way;
+  // Of a call of nothing nobody minds, and its buffers lie nowhere.
+  if (choice->is_fallback && bound.buffers.message_bytes > 0)
+    log_.warn_once(LogSubsystem::coll, choice->why, "{}={} cannot be followed ({}); {} runs",
+                   forcing_variable(asked.collective), selector_.forced(asked.collective)->name, choice->why, way.name);
+  const Result<const Plan*> plan = portfolio_.plan(way, asked.root);
+  if (!plan.ok()) return plan.status();
+  const Reach reach = reach_of(**plan, is_name_safe(way, facts_of_call(asked, bound, *entry)), bound);
+  log_.info(LogSubsystem::coll, "{} {} B of {}: {}{} ({})", name_of(asked.collective), bound.buffers.message_bytes,
+            name_of(asked.type), way.name,
+            reach == Reach::staged      ? ""
+            : reach == Reach::symmetric ? ", in symmetric memory"
+                                        : ", attached",
+            choice->why);
+  TUTTI_TRY(make_call(**plan, way.number, reach, *entry, asked, bound));
+  // Operators that are made come and go, and others take their numbers.
+  if (asked.op.value < OperatorHandle::kFirstCustom) bound.asked = BoundCall::key_of(asked);
+  bound.count = asked.count;
+  return {};
+}
+
+// How the others read what this rank exposes. A copy into a slot is soon done where it is small; a larger one is saved.
+Reach Communicator::reach_of(const Plan& plan, bool name_safe, const BoundCall& bound) const {
+  if (plan.needs_symmetric) return Reach::symmetric;
+  // Each post has a place of its own to say where the buffer lies. And with a root some ranks lack a buffer, by which
+  // they could tell where the others have theirs.
+  if (!name_safe || plan.posts_per_round > shm::kMaxPlaces) return Reach::staged;
+  const std::uint64_t bytes = bound.buffers.message_bytes;
+  if (bound.symmetric && !facts_of(plan.schedule.collective).has_root)
+    return bytes >= kLeastByName ? Reach::symmetric : Reach::staged;
+  if (!can_attach_ || settings_.walker == WalkerChoice::generic) return Reach::staged;
+  const bool pays = settings_.attach_min
+                        ? bytes >= *settings_.attach_min
+                        : !waiter_->policy().crowded && pays_to_attach(plan.schedule.collective, bytes);
+  return pays ? Reach::attached : Reach::staged;
+}
+
+// Ranks must answer alike: what is asked of no elements may lie anywhere, and somewhere else on each rank.
+bool Communicator::has_symmetric(const Invocation& asked, const Buffers& buffers) const {
+  return heap_.is_used() && asked.count > 0 && is_symmetric(asked, buffers);
+}
+
+// What a rank does not have is wherever the others have it.
+bool Communicator::is_symmetric(const Invocation& asked, const Buffers& buffers) const {
+  const auto lies_there = [&](const void* buffer, std::uint64_t bytes) {
+    return (bytes == 0 && asked.count > 0) || heap_.find(buffer, bytes).segment != nullptr;
+  };
+  return asked.collective != Collective::barrier && lies_there(asked.input, buffers.input_bytes) &&
+         lies_there(asked.output, buffers.output_bytes);
+}
+
+Status Communicator::run_by(const Schedule& schedule, std::uint32_t number, const Invocation& asked,
+                            WalkerChoice walker) {
+  if (region_->is_broken()) return failure();
+  if (schedule.num_ranks != num_ranks_)
+    return {Code::invalid_argument,
+            fmt::format("the schedule is for {} ranks, and the communicator has {}", schedule.num_ranks, num_ranks_)};
+  const Result<const Prepared*> entry = prepared(asked);
+  if (!entry.ok()) return entry.status();
+  BoundCall bound;
+  const Result<Buffers> buffers = find_buffers(asked, rank_, num_ranks_);
+  if (!buffers.ok()) return buffers.status();
+  bound.buffers = *buffers;
+  const auto first = static_cast<std::uint32_t>(portfolio_.of(asked.collective).size());
+  if (first + number > CallDescription::kMostAlgorithm)
+    return {Code::invalid_argument,
+            fmt::format("a communicator keeps {} schedules beside its algorithms, and {} is asked for",
+                        CallDescription::kMostAlgorithm + 1 - first, number)};
+  if (number >= given_.size()) given_.resize(number + 1);
+  if (given_[number] == nullptr) {
+    // What is in the catalogue is proven; this may come from anywhere.
+    if (const auto fault = find_malformed(Programs(schedule, Fusion::none)))
+      return {Code::invalid_argument,
+              fmt::format("the schedule {} is malformed: {}", schedule.name, fault->to_string())};
+    Result<Plan> plan = make_plan(schedule, rank_);
+    if (!plan.ok()) return plan.status();
+    given_[number] = std::make_unique<const Plan>(std::move(*plan));
+  }
+  const Reach reach = given_[number]->needs_symmetric ? Reach::symmetric : Reach::staged;
+  TUTTI_TRY(make_call(*given_[number], first + number, reach, **entry, asked, bound));
+  return walk(bound, asked, walker);
+}
+
+Status Communicator::set_layout(Call& call, std::uint64_t count) const {
+  const Plan& plan = *call.plan;
+  const shm::RegionShape& shape = region_->shape();
+  std::uint64_t window = ~std::uint64_t{0};
+  if (plan.has_messages) window = std::min(window, shape.message_slot / plan.widest_message / call.element);
+  if (plan.exposes_per_round > 0 && !call.by_name()) {
+    if (plan.exposes_per_round > shape.num_slots())
+      return {Code::unsupported,
+              fmt::format("{} exposes {} times a round and there are {} staging slots; set TUTTI_STAGING_DEPTH to at "
+                          "least that",
+                          plan.schedule.name, plan.exposes_per_round, shape.num_slots())};
+    // Enough to be a round ahead.
+    call.depth = std::clamp(2 * plan.exposes_per_round, shape.staging_depth, shape.num_slots());
+    const std::uint64_t share = settings_.core_cache / 2 / call.depth / kRoundUnit * kRoundUnit;
+    const std::uint64_t long_round = std::max(kShortestRound, share);
+    const std::uint64_t slot =
+        count * call.element < kLongBytes ? shape.staging_slot : std::min(shape.staging_slot, long_round);
+    window = std::min(window, slot / plan.widest_expose / call.element);
+  }
+  if (window == 0)
+    return {Code::unsupported,
+            fmt::format("{} has {} pieces in one slot, which is too small for them; set TUTTI_STAGING_SLOT higher",
+                        plan.schedule.name, std::max(plan.widest_message, plan.widest_expose))};
+  call.rounds = 1;
+  std::uint64_t widest = 1;
+  for (std::size_t space = 0; space < kNumSpaces; ++space) {
+    const Division& division = plan.schedule.spaces[space];
+    if (division.blocks == 0) continue;
+    // All blocks are of one size, those of scratch too.
+    const PieceLayout layout(count, division.pieces, window);
+    call.rounds = std::max(call.rounds, layout.num_rounds());
+    call.block_elements[space] = count;
+    widest = std::max(widest, (count + division.pieces - 1) / division.pieces);
+  }
+  // Packed pieces lie a window apart; where one round carries them whole, exactly as in memory.
+  call.window = std::min(window, widest);
+  for (std::size_t space = 0; space < kNumSpaces; ++space)
+    if (const Division& division = plan.schedule.spaces[space]; division.blocks != 0)
+      call.layouts[space] = PieceLayout(count, division.pieces, call.window);
+  return {};
+}
+
+Status Communicator::make_call(const Plan& plan, std::uint32_t number, Reach reach, const Prepared& entry,
+                               const Invocation& asked, BoundCall& bound) {
+  Call& call = bound.call;
+  call = Call();
+  call.plan = &plan;
+  call.reach = reach;
+  call.element = size_of(entry.small.operation.type);
+  call.operation = &entry.small.operation;
+  const std::uint64_t bytes = bound.buffers.output_bytes;
+  const bool streaming = settings_.stream_min ? bytes >= *settings_.stream_min
+                                              : should_stream(plan.needs_symmetric ? bytes * num_ranks_ : bytes,
+                                                              settings_.last_level_cache);
+  // A message's slot is read at once by its receiver: that must not go past the cache.
+  call.kernel = streaming && !plan.has_messages ? entry.streaming : entry.small.kernel;
+  if (plan.needs_symmetric && entry.small.operation.op == Op::premultiplied_sum)
+    return {Code::unsupported, fmt::format("{} cannot scale the inputs that it reads by name", plan.schedule.name)};
+  call.description = CallDescription{.count = asked.count,
+                                     .collective = asked.collective,
+                                     .type = asked.type,
+                                     .op = entry.small.operation.op,
+                                     .algorithm = number,
+                                     .root = facts_of(asked.collective).has_root ? asked.root : 0,
+                                     .reach = call.reach}
+                         .pack();
+  TUTTI_TRY(set_layout(call, asked.count));
+  bound.is_lowered = settings_.walker != WalkerChoice::generic && (plan.shape != Shape::exchange || call.by_name()) &&
+                     lower(call, bound.lowered);
+  TUTTI_ASSERT(bound.is_lowered || reach != Reach::attached, "only the walker of lists reads attached memory");
+  return {};
+}
+
+Status Communicator::walk(BoundCall& bound, const Invocation& asked, WalkerChoice walker) {
+  Call& call = bound.call;
+  const Plan& plan = *call.plan;
+  call.input = static_cast<const std::byte*>(asked.input);
+  call.output = static_cast<std::byte*>(asked.output);
+  if (call.reach == Reach::symmetric) {
+    call.symmetric_input = heap_.find(asked.input, bound.buffers.input_bytes);
+    call.symmetric_output = heap_.find(asked.output, bound.buffers.output_bytes);
+    // What this rank has not, others have where its other buffer is.
+    if (bound.buffers.input_bytes == 0) call.symmetric_input = call.symmetric_output;
+    if (bound.buffers.output_bytes == 0) call.symmetric_output = call.symmetric_input;
+    if (!is_symmetric(asked, bound.buffers))
+      return {Code::invalid_usage, fmt::format("{} needs input and output in symmetric memory", plan.schedule.name)};
+  }
+  if (const Division& scratch = plan.schedule.division(Space::scratch); scratch.blocks > 0) {
+    const std::uint64_t bytes = scratch.blocks * asked.count * call.element;
+    if (scratch_.size() < bytes) scratch_.resize(bytes);
+    call.scratch = scratch_.data();
+  }
+  const End end = bound.is_lowered && walker != WalkerChoice::generic ? executor_->run_lowered(call, bound.lowered)
+                                                                      : executor_->run(call, walker);
+  return end == End::done ? Status() : fail(end);
+}
+
+}  // namespace tutti

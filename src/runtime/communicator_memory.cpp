@@ -1,0 +1,94 @@
+// What a communicator holds beside its calls: symmetric memory and operators.
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "runtime/communicator.hpp"
+
+namespace tutti {
+
+// The least that any rank has come with, of each number. The communicator's own call: whatever is forced is for the
+// caller's.
+Status Communicator::find_least(std::span<const std::uint64_t> mine, std::span<std::uint64_t> least) {
+  const Invocation asked = {.input = mine.data(),
+                            .output = least.data(),
+                            .count = mine.size(),
+                            .type = Type::u64,
+                            .op = {static_cast<std::uint32_t>(Op::minimum)}};
+  const Result<const Prepared*> entry = prepared(asked);
+  if (!entry.ok()) return entry.status();
+  const Result<Way*> way = portfolio_.find(asked.collective, "one_shot");
+  if (!way.ok()) return way.status();
+  const Result<const Plan*> plan = portfolio_.plan(**way, 0);
+  if (!plan.ok()) return plan.status();
+  BoundCall bound;
+  bound.buffers = {.input_bytes = mine.size_bytes(), .output_bytes = least.size_bytes()};
+  bound.buffers.message_bytes = mine.size_bytes();
+  TUTTI_TRY(make_call(**plan, (*way)->number, Reach::staged, **entry, asked, bound));
+  return walk(bound, asked, settings_.walker);
+}
+
+// Whether all ranks have come with the same number, and the least that any has come with.
+Result<std::uint64_t> Communicator::agree(std::uint64_t mine, std::string_view on_what) {
+  // The minimum of a number and of its complement: together the least and the greatest.
+  const std::uint64_t sent[2] = {mine, ~mine};
+  std::uint64_t least[2] = {0, 0};
+  TUTTI_TRY(find_least(sent, least));
+  if (least[0] == 0 || least[0] == ~least[1]) return least[0];
+  return Status(Code::invalid_usage, fmt::format("the ranks differ in {}: the least is {} and the greatest {}", on_what,
+                                                 least[0], ~least[1]));
+}
+
+Result<void*> Communicator::allocate(std::uint64_t bytes) {
+  if (region_->is_broken()) return failure();
+  const Result<std::byte*> part = heap_.allocate(bytes);
+  // All or none: who failed, or wants another size, tells the others before anyone touches anything.
+  const Result<std::uint64_t> agreed = agree(part.ok() ? bytes : 0, "the bytes that they allocate");
+  if (part.ok() && agreed.ok() && *agreed != 0) return static_cast<void*>(*part);
+  if (part.ok()) TUTTI_TRY(heap_.free(*part));
+  if (!part.ok()) return part.status();
+  if (!agreed.ok()) return agreed.status();
+  return Status(Code::system, fmt::format("another rank could not set {} bytes of symmetric memory aside", bytes));
+}
+
+Status Communicator::free(void* memory) {
+  if (region_->is_broken()) return memory == nullptr ? Status() : heap_.free(memory);
+  // Nobody is still at work on anybody's part once all have come here, and all must mean the same.
+  constexpr std::uint64_t kNothing = 1;  // freeing null; segments lie further on
+  const std::uint64_t mine = memory == nullptr ? kNothing : heap_.segment_of(memory);
+  const Result<std::uint64_t> agreed = agree(mine, "the symmetric memory that they free");
+  if (!agreed.ok()) return agreed.status();
+  if (mine == kNothing) return {};
+  if (*agreed != mine && mine != 0)
+    return {Code::invalid_usage, "another rank frees what is not the beginning of its symmetric memory"};
+  return heap_.free(memory);
+}
+
+Result<OperatorHandle> Communicator::create_operator(const Operator& custom) {
+  Prepared entry;
+  entry.small.operation = custom;
+  entry.small.operation.divisor = num_ranks_;
+  entry.small.kernel = reduce_kernel(custom.type, custom.op, false);
+  entry.streaming = reduce_kernel(custom.type, custom.op, true);
+  if (entry.small.kernel == nullptr)
+    return Status(Code::invalid_argument,
+                  fmt::format("the operator {} is not defined on {}", name_of(custom.op), name_of(custom.type)));
+  const auto empty = std::find(custom_.begin(), custom_.end(), std::nullopt);
+  const auto index = static_cast<std::uint32_t>(empty - custom_.begin());
+  if (empty == custom_.end()) {
+    custom_.emplace_back(entry);
+  } else {
+    *empty = entry;
+  }
+  return OperatorHandle{OperatorHandle::kFirstCustom + index};
+}
+
+Status Communicator::destroy_operator(OperatorHandle handle) {
+  const std::uint32_t index = handle.value - OperatorHandle::kFirstCustom;
+  if (handle.value < OperatorHandle::kFirstCustom || index >= custom_.size() || !custom_[index])
+    return {Code::invalid_argument, fmt::format("{} is no operator made for this communicator", handle.value)};
+  custom_[index].reset();
+  return {};
+}
+
+}  // namespace tutti

@@ -1,0 +1,172 @@
+#include "runtime/lowered.hpp"
+
+#include <algorithm>
+
+namespace tutti {
+
+namespace {
+
+class Lowering {
+ public:
+  Lowering(const Call& call, Lowered& lowered) : call_(call), plan_(*call.plan), lowered_(lowered) {}
+
+  bool run() {
+    if (plan_.has_messages || !plan_.posts_first || (call_.rounds > 1 && !has_whole_blocks())) return false;
+    lowered_.steps.clear();
+    lowered_.ends.clear();
+    lowered_.met.assign(plan_.schedule.num_ranks, false);
+    if (!take_posts()) return false;
+    lowered_.num_posts = lowered_.steps.size();
+    for (std::uint32_t lane = 0; lane < plan_.num_lanes(); ++lane)
+      if (!take_lane(lane)) return false;
+    if (!finish_behind_last_remote()) return false;
+    lowered_.met[plan_.rank] = true;
+    lowered_.meets_all = std::find(lowered_.met.begin(), lowered_.met.end(), false) == lowered_.met.end();
+    return true;
+  }
+
+ private:
+  // Then a round is the same run of each block, and the next round the run behind it.
+  [[nodiscard]] bool has_whole_blocks() const {
+    const auto is_whole = [](const Division& division) { return division.blocks == 0 || division.pieces == 1; };
+    return plan_.schedule.division(Space::scratch).blocks == 0 &&
+           std::all_of(plan_.schedule.spaces.begin(), plan_.schedule.spaces.end(), is_whole);
+  }
+
+  bool take_posts() {
+    for (const std::vector<tutti::Step>& lane : plan_.program.lanes)
+      for (const tutti::Step& step : lane)
+        if (is_post(step) && !take_post(step)) return false;
+    return true;
+  }
+
+  bool take_post(const tutti::Step& step) {
+    Lowered::Step post{.kind = Lowered::Kind::signal, .post = step.post};
+    if (step.kind != StepKind::signal) {
+      const Slice& slice = step.sources[0].slice;
+      if (slice.space == Space::scratch) return false;
+      post.space = slice.space;
+      post.kind = call_.by_name() ? Lowered::Kind::name : Lowered::Kind::expose;
+      if (!call_.by_name() && step.kind == StepKind::open) return false;
+      if (post.kind == Lowered::Kind::expose) {
+        const Run run = run_of(slice);
+        post.offset = offset_of(slice, slice.block);
+        post.length = run.length;
+        post.expose = plan_.posts[plan_.rank][step.post].expose;
+      }
+    }
+    lowered_.steps.push_back(post);
+    return true;
+  }
+
+  bool take_lane(std::uint32_t lane) {
+    for (const tutti::Step& step : plan_.program.lanes[lane]) {
+      // Of a later lane only posts are behind it by now.
+      for (const After& after : step.after)
+        if (after.lane > lane && !is_post_of(after)) return false;
+      if (is_post(step)) continue;
+      switch (step.kind) {
+        case StepKind::wait:
+          for (const std::uint32_t rank : step.peers) {
+            lowered_.steps.push_back({.kind = Lowered::Kind::await, .rank = rank, .post = step.post});
+            lowered_.met[rank] = true;
+          }
+          break;
+        case StepKind::close:
+          if (call_.by_name()) lowered_.steps.push_back({.kind = Lowered::Kind::close});
+          break;
+        case StepKind::combine: take_combine(step); break;
+        default: return false;
+      }
+    }
+    return true;
+  }
+
+  bool is_post_of(const After& after) const {
+    const auto& steps = plan_.program.lanes[after.lane];
+    const auto found =
+        std::find_if(steps.begin(), steps.end(), [&](const tutti::Step& step) { return step.number >= after.step; });
+    return found != steps.end() && is_post(*found);
+  }
+
+  void take_combine(const tutti::Step& step) {
+    const Slice& shape = step.destinations[0].slice;
+    for (std::uint32_t index = 0; index < shape.num_blocks; ++index) {
+      const std::uint64_t length = run_of(shape).length;
+      Lowered::Step combine{.kind = Lowered::Kind::combine,
+                            .completes = step.completes,
+                            .first = static_cast<std::uint32_t>(lowered_.ends.size()),
+                            .num_sources = static_cast<std::uint32_t>(step.sources.size()),
+                            .num_destinations = static_cast<std::uint32_t>(step.destinations.size()),
+                            .length = length};
+      for (std::uint32_t source = 0; source < step.sources.size(); ++source) {
+        const Endpoint& end = step.sources[source];
+        if (end.place == Place::local && end.slice.space == Space::input) combine.raw_source = source;
+        lowered_.ends.push_back(end_of(end, index));
+      }
+      for (const Endpoint& end : step.destinations) lowered_.ends.push_back(end_of(end, index));
+      lowered_.steps.push_back(combine);
+    }
+  }
+
+  Lowered::End end_of(const Endpoint& end, std::uint32_t index) {
+    const Slice& slice = end.slice;
+    Lowered::End lowered{.space = slice.space, .offset = offset_of(slice, block(slice, index))};
+    if (end.place == Place::local) {
+      lowered.base = slice.space == Space::input    ? Lowered::End::Base::input
+                     : slice.space == Space::output ? Lowered::End::Base::output
+                                                    : Lowered::End::Base::scratch;
+      return lowered;
+    }
+    lowered.base = Lowered::End::Base::remote;
+    lowered.rank = end.rank;
+    lowered_.met[end.rank] = true;
+    lowered.post = end.post;
+    const Posted& posted = plan_.posts[end.rank][end.post];
+    if (!call_.by_name()) lowered.offset = (run_of(slice).offset - run_of(posted.slice).offset) * element();
+    return lowered;
+  }
+
+  // Behind the last step that reaches others' memory, or behind the posts where there is none. False where a close
+  // stands before it.
+  bool finish_behind_last_remote() {
+    std::size_t last = 0;
+    for (std::size_t at = 0; at < lowered_.steps.size(); ++at) {
+      const Lowered::Step& step = lowered_.steps[at];
+      bool is_remote = step.kind == Lowered::Kind::await;
+      for (std::uint32_t end = 0; step.kind == Lowered::Kind::combine && end < step.num_sources + step.num_destinations;
+           ++end)
+        is_remote = is_remote || lowered_.ends[step.first + end].base == Lowered::End::Base::remote;
+      if (is_remote) last = at + 1;
+    }
+    // All others would wait for that as well, each in a close of its own.
+    const auto is_close = [](const Lowered::Step& step) { return step.kind == Lowered::Kind::close; };
+    if (std::any_of(lowered_.steps.begin(), lowered_.steps.begin() + static_cast<std::ptrdiff_t>(last), is_close))
+      return false;
+    if (last < lowered_.num_posts) last = lowered_.num_posts;
+    lowered_.steps.insert(lowered_.steps.begin() + static_cast<std::ptrdiff_t>(last), {.kind = Lowered::Kind::finish});
+    return true;
+  }
+
+  std::uint32_t block(const Slice& slice, std::uint32_t index) const {
+    return block_at(slice, index, plan_.schedule.division(slice.space).blocks);
+  }
+  Run run_of(const Slice& slice) const {
+    const PieceLayout& layout = call_.layouts[static_cast<std::size_t>(slice.space)];
+    return call_.rounds > 1 ? layout.run(0, 0) : layout.whole(slice.first_piece, slice.num_pieces);
+  }
+  std::uint64_t offset_of(const Slice& slice, std::uint32_t block) const {
+    return (block * call_.block_elements[static_cast<std::size_t>(slice.space)] + run_of(slice).offset) * element();
+  }
+  std::uint64_t element() const { return call_.element; }
+
+  const Call& call_;
+  const Plan& plan_;
+  Lowered& lowered_;
+};
+
+}  // namespace
+
+bool lower(const Call& call, Lowered& lowered) { return Lowering(call, lowered).run(); }
+
+}  // namespace tutti

@@ -1,0 +1,277 @@
+// The walker for lowered calls (lowered.hpp): no lanes and no schedule, step after step over offsets.
+#include <algorithm>
+#include <atomic>
+#include <cerrno>
+#include <cstring>
+
+#include "runtime/executor.hpp"
+#include "transport/shm/attach.hpp"
+
+namespace tutti {
+
+namespace {
+
+bool is_inline(const Call& call, std::uint64_t bytes) {
+  return !call.by_name() && call.posts_once() && bytes <= shm::kInlineBytes;
+}
+
+// Of the next slot, so much is asked for in advance: what stays in the core's own caches beside the data of the call.
+constexpr std::uint64_t kMostExpected = 64 << 10;
+
+const SymmetricBuffer& symmetric(const Call& call, Space space) {
+  return space == Space::input ? call.symmetric_input : call.symmetric_output;
+}
+
+}  // namespace
+
+End Executor::run_lowered(Call& call, const Lowered& lowered) {
+  begin(call.description);
+  call.post_base = posts_;
+  call.round_base = rounds_;
+  call.expose_base = exposes_;
+  // Posts are one round ahead, so that a round's data cross between the caches while the one before is worked on; not
+  // where slots are too few for two rounds.
+  const std::uint64_t ahead = call.by_name() || call.depth >= 2 * call.plan->exposes_per_round ? 1 : 0;
+  std::uint64_t posted = 0;
+  for (std::uint64_t round = 0; round < call.rounds; ++round) {
+    for (; posted < call.rounds && posted <= round + ahead; ++posted)
+      if (const End end = post_round(call, lowered, posted); end != End::done) return end;
+    if (const End end = work_round(call, lowered, round); end != End::done) [[unlikely]]
+      return end;
+  }
+  // A rank posts only when it has finished all operations before.
+  if (lowered.meets_all) known_finished_ = std::max(known_finished_, rounds_);
+  posts_ += call.rounds * call.plan->posts_per_round;
+  exposes_ += call.rounds * call.plan->exposes_per_round;
+  rounds_ += call.rounds;
+  return End::done;
+}
+
+End Executor::post_round(const Call& call, const Lowered& lowered, std::uint64_t round) {
+  for (std::size_t each = 0; each < lowered.num_posts; ++each) {
+    const Lowered::Step& step = lowered.steps[each];
+    if (step.kind == Lowered::Kind::name) {
+      const std::byte* buffer = step.space == Space::input ? call.input : call.output;
+      region_.place(rank_, step.post)
+          .store(call.reach == Reach::attached ? reinterpret_cast<std::uintptr_t>(buffer)
+                                               : symmetric(call, step.space).place(),
+                 std::memory_order_relaxed);
+    }
+    const End end =
+        step.kind == Lowered::Kind::expose ? lowered_expose(call, step, round) : lowered_post(call, step, round);
+    if (end != End::done) [[unlikely]]
+      return end;
+  }
+  return End::done;
+}
+
+End Executor::work_round(const Call& call, const Lowered& lowered, std::uint64_t round) {
+  const std::uint64_t done = call.round_base + round + 1;
+  for (std::size_t each = lowered.num_posts; each < lowered.steps.size(); ++each) {
+    const Lowered::Step& step = lowered.steps[each];
+    End end = End::done;
+    switch (step.kind) {
+      case Lowered::Kind::await: end = lowered_await(call, step.rank, step.post, round); break;
+      case Lowered::Kind::combine: end = lowered_combine(call, lowered, step, round); break;
+      case Lowered::Kind::finish: finish_rounds(done); break;
+      case Lowered::Kind::close: end = end_of(waiter_.until([&] { return everyone_finished(done); })); break;
+      default: break;
+    }
+    if (end != End::done) [[unlikely]]
+      return end;
+  }
+  return End::done;
+}
+
+// A post of several leaves its line to later ones whoever has looked; that of one keeps it for the round.
+End Executor::lowered_post(const Call& call, const Lowered::Step& step, std::uint64_t round) {
+  const std::uint64_t value = call.post_value(round, step.post);
+  const std::uint64_t place = value % shm::kPostLines;
+  if (known_finished_ < line_busy_[place])
+    if (const End end = await_lines(value, 0); end != End::done) return end;
+  if (call.posts_once()) line_busy_[place] = call.round_base + round + 1;
+  publish_post(value, call.description);
+  return End::done;
+}
+
+End Executor::lowered_expose(const Call& call, const Lowered::Step& step, std::uint64_t round) {
+  const std::uint64_t value = call.post_value(round, step.post);
+  const std::uint64_t place = value % shm::kPostLines;
+  const std::uint64_t until = call.round_base + round + 1;
+  const std::uint64_t length = call.length_of(step.length, round);
+  const std::uint64_t bytes = length * call.element;
+  const std::byte* from =
+      (step.space == Space::input ? call.input : call.output) + step.offset + round * call.window * call.element;
+  const bool first_touch = step.space == Space::input && call.operation->op == Op::premultiplied_sum;
+  if (is_inline(call, bytes)) {
+    if (known_finished_ < line_busy_[place]) [[unlikely]]
+      if (const End end = await_lines(value, 0); end != End::done) return end;
+    line_busy_[place] = until;
+    std::byte touched[shm::kInlineBytes];
+    if (first_touch) {
+      first_touch_copy(*call.operation, touched, from, length, false);
+      from = touched;
+    }
+    publish_inline(value, call.description, from, bytes);
+    return End::done;
+  }
+  const std::uint64_t slot = call.slot(round, step.expose);
+  const std::uint64_t busy = std::max(line_busy_[place], slot_busy_[slot]);
+  if (known_finished_ < busy) [[unlikely]]
+    if (const End end = await_lines(value, busy); end != End::done) return end;
+  slot_busy_[slot] = until;
+  if (call.posts_once()) line_busy_[place] = until;
+  if (first_touch) {
+    first_touch_copy(*call.operation, staging_slot(rank_, slot), from, length, false);
+  } else {
+    std::memcpy(staging_slot(rank_, slot), from, bytes);
+  }
+  publish_post(value, call.description);
+  // While the others' posts are on their way, the slot of the next call: see run_slotted().
+  if (spins_ != 0 && call.posts_once() && call.depth >= 4 && round + 1 == call.rounds)
+    shm::expect_stores(
+        staging_slot(rank_, call.rounds == 1 ? small_slot(value + 1, call.depth) : call.slot(round + 1, step.expose)),
+        bytes, kMostExpected);
+  return End::done;
+}
+
+End Executor::lowered_await(const Call& call, std::uint32_t rank, std::uint32_t post, std::uint64_t round) {
+  const std::uint64_t value = call.post_value(round, post);
+  const shm::FlagLine& line = region_.post_line(rank, value);
+  if (call.posts_once()) return await_post(line, rank, value, call.description);
+  for (std::uint32_t look = 0; line.sequence.load(std::memory_order_acquire) < value; ++look) {
+    if (look < spins_) {
+      relax();
+      continue;
+    }
+    const shm::WaitEnd end = waiter_.until([&] { return line.sequence.load(std::memory_order_acquire) >= value; });
+    if (end != shm::WaitEnd::ready) return end_of(end);
+  }
+  const auto theirs = differing_post(rank, value, call.description);
+  return theirs ? mismatch_with(rank, *theirs) : End::done;
+}
+
+// Where the other rank's data lie, once its post has been seen; null where they lie in another allocation than this
+// rank's. Attached, an address of the other process.
+std::byte* Executor::lowered_address(const Call& call, const Lowered::End& end, std::uint64_t round) const {
+  const std::uint64_t value = call.post_value(round, end.post);
+  if (call.reach == Reach::attached) {
+    const std::uint64_t base = region_.place(end.rank, end.post).load(std::memory_order_relaxed);
+    return reinterpret_cast<std::byte*>(base + end.offset);  // NOLINT(performance-no-int-to-ptr)
+  }
+  if (call.reach == Reach::symmetric) {
+    std::byte* base =
+        symmetric(call, end.space).of(end.rank, region_.place(end.rank, end.post).load(std::memory_order_relaxed));
+    return base == nullptr ? nullptr : base + end.offset;
+  }
+  if (is_inline(call, exposed_bytes(call, end, round))) return region_.post_line(end.rank, value).payload + end.offset;
+  return staging_slot(end.rank, call.slot(round, call.plan->posts[end.rank][end.post].expose)) + end.offset;
+}
+
+std::uint64_t Executor::exposed_bytes(const Call& call, const Lowered::End& end, std::uint64_t round) {
+  const Slice& slice = call.plan->posts[end.rank][end.post].slice;
+  const PieceLayout& layout = call.layouts[static_cast<std::size_t>(slice.space)];
+  const Run run = call.rounds > 1 ? layout.run(0, round) : layout.whole(slice.first_piece, slice.num_pieces);
+  return run.length * call.element;
+}
+
+End Executor::lowered_combine(const Call& call, const Lowered& lowered, const Lowered::Step& step,
+                              std::uint64_t round) {
+  const std::uint64_t moved = round * call.window * call.element;
+  const std::uint64_t length = call.length_of(step.length, round);
+  const std::uint32_t all = step.num_sources + step.num_destinations;
+  if (sources_.size() < step.num_sources) sources_.resize(step.num_sources);
+  if (destinations_.size() < step.num_destinations) destinations_.resize(step.num_destinations);
+  bool has_remote = false;
+  for (std::uint32_t index = 0; index < all; ++index) {
+    const Lowered::End& end = lowered.ends[step.first + index];
+    std::byte* address = nullptr;
+    switch (end.base) {
+      case Lowered::End::Base::input: address = const_cast<std::byte*>(call.input) + end.offset + moved; break;
+      case Lowered::End::Base::output: address = call.output + end.offset + moved; break;
+      case Lowered::End::Base::scratch: address = call.scratch + end.offset; break;
+      case Lowered::End::Base::remote:
+        has_remote = true;
+        if (const End awaited = lowered_await(call, end.rank, end.post, round); awaited != End::done) return awaited;
+        address = lowered_address(call, end, round);
+        if (address == nullptr) return mismatch_with(end.rank, call.description);
+        break;
+    }
+    if (index < step.num_sources) {
+      sources_[index] = address;
+    } else {
+      destinations_[index - step.num_sources] = address;
+    }
+  }
+  if (length == 0) return End::done;
+  if (has_remote && call.reach == Reach::attached) {
+    if (const End end = combine_attached(call, lowered, step); end != End::done) return end;
+  } else {
+    ReduceCall reduce;
+    reduce.sources = sources_.data();
+    reduce.num_sources = step.num_sources;
+    reduce.destinations = destinations_.data();
+    reduce.num_destinations = step.num_destinations;
+    reduce.count = length;
+    reduce.raw_source = step.raw_source;
+    reduce.final = step.completes;
+    call.kernel(*call.operation, reduce);
+  }
+  // Where an operation breaks, who has returned from it may change what was being read here.
+  if (has_remote && call.by_name()) {
+    std::atomic_thread_fence(std::memory_order_acquire);
+    if (region_.is_broken()) [[unlikely]]
+      return End::broken;
+  }
+  return End::done;
+}
+
+// What is only moved goes where it belongs at once; what is folded comes in parts that stay in the cache until then.
+End Executor::combine_attached(const Call& call, const Lowered& lowered, const Lowered::Step& step) {
+  constexpr std::uint64_t kPart = 32 << 10;  // bytes, of each source
+  const auto is_remote = [&](std::uint32_t source) {
+    return lowered.ends[step.first + source].base == Lowered::End::Base::remote;
+  };
+  const auto fetch = [&](std::uint32_t source, std::uint64_t offset, void* to, std::uint64_t bytes) {
+    const std::uint32_t rank = lowered.ends[step.first + source].rank;
+    const auto process = static_cast<pid_t>(region_.call(rank).process.load(std::memory_order_relaxed));
+    const int error = shm::read_from(process, reinterpret_cast<std::uintptr_t>(sources_[source]) + offset, to, bytes);
+    if (error == 0) return true;
+    // The first reason stays; that it is gone the watch over it would tell a little later.
+    region_.break_with({error == ESRCH ? Code::rank_lost : Code::system, rank});
+    return false;
+  };
+  const std::uint64_t bytes = step.length * call.element;
+  if (step.num_sources == 1 && step.num_destinations == 1)
+    return fetch(0, 0, destinations_[0], bytes) ? End::done : End::broken;
+  const std::uint64_t part = kPart / call.element;
+  fetched_.resize(std::max<std::size_t>(fetched_.size(), step.num_sources * kPart));
+  std::vector<const void*>& sources = part_sources_;
+  std::vector<void*>& destinations = part_destinations_;
+  sources.resize(step.num_sources);
+  destinations.resize(step.num_destinations);
+  for (std::uint64_t done = 0; done < step.length; done += part) {
+    const std::uint64_t length = std::min(part, step.length - done);
+    const std::uint64_t offset = done * call.element;
+    for (std::uint32_t source = 0; source < step.num_sources; ++source) {
+      sources[source] = static_cast<const std::byte*>(sources_[source]) + offset;
+      if (!is_remote(source)) continue;
+      if (!fetch(source, offset, fetched_.data() + source * kPart, length * call.element)) return End::broken;
+      sources[source] = fetched_.data() + source * kPart;
+    }
+    for (std::uint32_t each = 0; each < step.num_destinations; ++each)
+      destinations[each] = static_cast<std::byte*>(destinations_[each]) + offset;
+    ReduceCall reduce;
+    reduce.sources = sources.data();
+    reduce.num_sources = step.num_sources;
+    reduce.destinations = destinations.data();
+    reduce.num_destinations = step.num_destinations;
+    reduce.count = length;
+    reduce.raw_source = step.raw_source;
+    reduce.final = step.completes;
+    call.kernel(*call.operation, reduce);
+  }
+  return End::done;
+}
+
+}  // namespace tutti

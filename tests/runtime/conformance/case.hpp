@@ -1,0 +1,53 @@
+// One call whose result is known, and everything about it that might matter to the runtime. Plain values.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "algorithms/algorithm.hpp"
+#include "data/type.hpp"
+#include "runtime/executor.hpp"
+#include "runtime/portfolio.hpp"
+
+namespace tutti::test {
+
+struct Case {
+  const Algorithm* algorithm = nullptr;
+  std::string way;  // its full name
+  std::uint32_t num_ranks = 1;
+  std::uint32_t root = 0;
+  Type type = Type::i8;
+  Op op = Op::sum;
+  std::uint64_t count = 0;
+  bool in_place = false;
+  bool symmetric = false;      // buffers are in symmetric memory
+  bool odd_addresses = false;  // buffers are a byte off whatever alignment they would have
+  WalkerChoice walker = WalkerChoice::automatic;
+  std::uint64_t slot = 4096;  // bytes, of staging and of messages
+  bool attached = false;      // others read inputs where they lie, however small, if the system allows it
+  std::uint64_t seed = 1;     // of the data: what an earlier call has left behind is never right by chance
+
+  [[nodiscard]] std::string to_string() const;
+};
+
+// The collective's buffers, without steps.
+[[nodiscard]] Schedule header_of(const Case& each);
+
+// What the runtime does not do by an algorithm, but by another: all that there is, but for operators that want the
+// ranks in order and algorithms that do not promise it.
+struct Refusals {
+  bool everything = false;
+  bool ordinary_memory = false;
+  bool premultiplied_sums = false;
+};
+[[nodiscard]] Refusals refusals_of(const Algorithm& algorithm);
+
+// Those that calls can be made of: each of the catalogue whose blocks do not vary, unless it refuses everything.
+[[nodiscard]] std::vector<const Algorithm*> conforming_algorithms();
+
+// The algorithm's parameters for that many ranks, the usual first; root 0. Empty where it is not for them.
+[[nodiscard]] std::vector<Request> requests_of(const Algorithm& algorithm, std::uint32_t num_ranks);
+
+}  // namespace tutti::test

@@ -1,0 +1,18 @@
+// Runs cases on ranks that are threads, and says what went otherwise than it must. Cases that can share a communicator
+// follow each other on one, so that what one leaves behind the next one meets.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "conformance/case.hpp"
+
+namespace tutti::test {
+
+// What the runtime warned of: nothing, unless some case asks for what is refused. Everything else is a failure of the
+// test that calls this.
+[[nodiscard]] std::string run_cases(std::span<const Case> cases);
+
+}  // namespace tutti::test
