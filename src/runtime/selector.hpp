@@ -24,7 +24,7 @@ inline constexpr std::uint32_t kAnyRanks = ~std::uint32_t{0};
 
 // The first row of a collective that fits a call, and that the call fits, is taken.
 struct Decision {
-  Collective collective;
+  Collective collective = Collective::all_reduce;
   std::uint32_t most_ranks = kAnyRanks;
   std::uint64_t most_bytes = kAnySize;  // of the message, as nccl-tests counts
   bool symmetric = false;               // for buffers in symmetric memory alone
@@ -34,7 +34,7 @@ struct Decision {
 
 // Message sizes at which the system's one copy is faster than two through shared memory, where no core is shared.
 struct AttachRange {
-  Collective collective;
+  Collective collective = Collective::all_reduce;
   std::uint64_t least_bytes = 0;
   std::uint64_t most_bytes = 0;
 };
