@@ -121,7 +121,7 @@ class TUTTI_BENCH_API Context {
 using AxisValue = std::variant<std::int64_t, double, std::string>;
 // A variable's value; without one it is unset.
 using EnvValue = std::optional<std::string>;
-inline constexpr std::nullopt_t unset = std::nullopt;
+inline constexpr std::nullopt_t unset = std::nullopt;  // NOLINT(readability-identifier-naming): as users write it
 
 namespace bench_values {
 // So that lists of numbers and text can be given as they are.

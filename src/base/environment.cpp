@@ -36,7 +36,7 @@ void Environment::set(std::string name, std::string value) {
 std::vector<std::string> Environment::block() const {
   std::vector<std::string> block;
   block.reserve(values_.size());
-  for (const auto& [name, value] : values_) block.push_back(name + "=" + value);
+  for (const auto& [name, value] : values_) block.emplace_back(name).append("=").append(value);
   return block;
 }
 

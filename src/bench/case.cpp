@@ -41,6 +41,7 @@ std::vector<const Axis*> axes_of(const Sweep& sweep, std::string_view peer) {
 std::vector<Case> cases_of(const Sweep& sweep, std::string_view peer, int num_ranks, const std::string& algorithm) {
   const std::vector<const Axis*> axes = axes_of(sweep, peer);
   std::vector<std::size_t> sizes;
+  sizes.reserve(axes.size());
   for (const Axis* axis : axes) sizes.push_back(axis->values.size());
   std::vector<std::size_t> places(axes.size());
   std::vector<Case> cases;

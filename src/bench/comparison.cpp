@@ -175,7 +175,7 @@ std::string notes_of(const Comparison& comparison, const ComparedCase& one) {
     if (row.outcome != Outcome::ok) words = fmt::format("{}: {}", name_of(row.outcome), words);
     if (words.empty()) continue;
     auto same = std::find_if(said.begin(), said.end(), [&](const auto& other) { return other.first == words; });
-    if (same == said.end()) same = said.insert(said.end(), {std::move(words), {}});
+    if (same == said.end()) same = said.emplace(said.end(), std::move(words), std::vector<std::size_t>());
     same->second.push_back(each);
   }
   std::string text;
@@ -216,10 +216,14 @@ Table table_of_pairs(const Comparison& comparison) {
   return table;
 }
 
-Table table_of_best(const Comparison& comparison, std::size_t baseline) {
+namespace {
+
+// Of a competitor's columns.
+constexpr auto kEnds = std::to_array<std::string_view>({"_us", "_low_us", "_high_us", "_p99_us"});
+
+std::vector<Column> columns_of_best(const Comparison& comparison) {
   // There are as many columns as competitors.
   constexpr std::size_t kHeading = 10;
-  constexpr auto kEnds = std::to_array<std::string_view>({"_us", "_low_us", "_high_us", "_p99_us"});
   std::vector<Column> columns = comparison.view.identity_columns(kOfBest);
   for (const std::string& competitor : comparison.competitors) {
     const std::string name = column_name(competitor, kEnds, columns, kOfBest);
@@ -232,36 +236,57 @@ Table table_of_best(const Comparison& comparison, std::size_t baseline) {
   columns.push_back({"ties", kHeading * 3});
   columns.push_back({"check"});
   columns.push_back({.name = "note", .wrap_at = 0, .is_aside = true});
-  Table table(std::move(columns));
+  return columns;
+}
+
+void add_times(std::vector<Cell>& cells, const std::optional<Row>& row) {
+  cells.push_back(time_of(row));
+  const std::optional<Summary> summary = has_times(row) ? std::optional(summarize(*row)) : std::nullopt;
+  const bool has_interval = summary && summary->interval;
+  cells.push_back(has_interval ? micros(summary->interval->low) : Cell());
+  cells.push_back(has_interval ? micros(summary->interval->high) : Cell());
+  cells.push_back(summary && summary->p99 ? micros(*summary->p99) : Cell());
+}
+
+// Who is chosen by one half of the samples and scored by the other, where there are halves.
+struct Halves {
+  ComparedCase choosing;
+  ComparedCase scoring;
+};
+Halves halves_of(const Comparison& comparison, const ComparedCase& one) {
+  Halves halves{one, one};
+  for (std::size_t each = 0; each < one.rows.size(); ++each) {
+    if (!comparison.is_paired || !has_times(one.rows[each])) continue;
+    halves.choosing.rows[each] = half_of(*one.rows[each], 0);
+    halves.scoring.rows[each] = half_of(*one.rows[each], 1);
+    if (!has_times(halves.choosing.rows[each]) || !has_times(halves.scoring.rows[each]))
+      halves.choosing.rows[each] = halves.scoring.rows[each] = one.rows[each];
+  }
+  return halves;
+}
+
+std::optional<std::size_t> fastest_of(const ComparedCase& one) {
+  std::optional<std::size_t> best;
+  double best_median = 0;
+  for (std::size_t each = 0; each < one.rows.size(); ++each) {
+    if (!has_times(one.rows[each])) continue;
+    const double median = summarize(*one.rows[each]).median;
+    if (best && median >= best_median) continue;
+    best = each;
+    best_median = median;
+  }
+  return best;
+}
+
+}  // namespace
+
+Table table_of_best(const Comparison& comparison, std::size_t baseline) {
+  Table table(columns_of_best(comparison));
   for (const ComparedCase& one : comparison.cases) {
     std::vector<Cell> cells = comparison.view.identity_cells(one.any());
-    for (const std::optional<Row>& row : one.rows) {
-      cells.push_back(time_of(row));
-      const std::optional<Summary> summary = has_times(row) ? std::optional(summarize(*row)) : std::nullopt;
-      const bool has_interval = summary && summary->interval;
-      cells.push_back(has_interval ? micros(summary->interval->low) : Cell());
-      cells.push_back(has_interval ? micros(summary->interval->high) : Cell());
-      cells.push_back(summary && summary->p99 ? micros(*summary->p99) : Cell());
-    }
-    // Chosen by one half and scored by the other, where there are halves.
-    ComparedCase choosing = one;
-    ComparedCase scoring = one;
-    for (std::size_t each = 0; each < one.rows.size(); ++each) {
-      if (!comparison.is_paired || !has_times(one.rows[each])) continue;
-      choosing.rows[each] = half_of(*one.rows[each], 0);
-      scoring.rows[each] = half_of(*one.rows[each], 1);
-      if (!has_times(choosing.rows[each]) || !has_times(scoring.rows[each]))
-        choosing.rows[each] = scoring.rows[each] = one.rows[each];
-    }
-    std::optional<std::size_t> best;
-    double best_median = 0;
-    for (std::size_t each = 0; each < one.rows.size(); ++each) {
-      if (!has_times(choosing.rows[each])) continue;
-      const double median = summarize(*choosing.rows[each]).median;
-      if (best && median >= best_median) continue;
-      best = each;
-      best_median = median;
-    }
+    for (const std::optional<Row>& row : one.rows) add_times(cells, row);
+    const auto& [choosing, scoring] = halves_of(comparison, one);
+    const std::optional<std::size_t> best = fastest_of(choosing);
     if (!best) {
       cells.resize(cells.size() + 6);
     } else {

@@ -52,7 +52,7 @@ Status Connection::flush() {
 }
 
 Status Connection::receive() {
-  std::array<std::byte, 65536> bytes;
+  std::array<std::byte, 65536> bytes;  // NOLINT(cppcoreguidelines-pro-type-member-init): written before it is read
   // As much as the longest message, however much the other end has to say.
   while (!closed_ && received_.size() < kHead + most_bytes_) {
     const Transfer got = receive_some(socket_.get(), bytes);

@@ -55,6 +55,7 @@ std::vector<Core> cores_of(const std::vector<int>& threads, const std::string& f
     }
   }
   std::vector<Core> found;
+  found.reserve(cores.size());
   for (Named& each : cores) found.push_back(std::move(each.core));
   return found;
 }

@@ -65,7 +65,7 @@ void Course::prepare() {
   if (!answers) return;
   for (const Json& answer : *answers) {
     if (!answer.contains("skipped")) continue;
-    const Json why = answer.at("skipped");
+    const Json& why = answer.at("skipped");
     forget();
     end_with(Outcome::skipped, why.is_string() ? printable(why.get<std::string>()) : "skipped");
     return;

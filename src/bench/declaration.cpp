@@ -48,8 +48,10 @@ Bench& Bench::axis(std::string name, std::initializer_list<bench_values::Any> va
   return axis(std::move(name), std::vector<bench_values::Any>(values));
 }
 
+// NOLINTNEXTLINE(performance-unnecessary-value-param): it is a sink to its users
 Bench& Bench::axis(std::string name, std::vector<bench_values::Any> values) {
   harness::Axis axis{.name = std::move(name), .values = {}, .peer = {}};
+  axis.values.reserve(values.size());
   for (const bench_values::Any& any : values) axis.values.push_back(to_value(any.value));
   declaration_->axes.push_back(std::move(axis));
   return *this;
@@ -64,6 +66,7 @@ Bench& Bench::axis(std::string name, std::string_view values) {
 
 Bench& Bench::env(std::string name, std::vector<bench_values::AnyEnv> values) {
   std::vector<std::vector<bench_values::AnyEnv>> rows;
+  rows.reserve(values.size());
   for (bench_values::AnyEnv& value : values) rows.push_back({std::move(value)});
   return env_zip({std::move(name)}, std::move(rows));
 }

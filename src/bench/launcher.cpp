@@ -286,6 +286,7 @@ void Processes::end_all(std::vector<Processes*> groups) {
   std::erase_if(groups, [](const Processes* group) { return group->children_.empty(); });
   if (groups.empty()) return;
   std::vector<std::string> entries;
+  entries.reserve(groups.size());
   for (const Processes* group : groups) entries.push_back(group->entry_);
   Leftovers leftovers;
   for (const Processes* group : groups) leftovers.note_sessions(group->sessions_);

@@ -16,6 +16,7 @@ std::uint32_t KnomialTree::place_of(std::uint32_t rank) const {
 }
 
 std::uint32_t KnomialTree::rank_at(std::uint64_t place) const {
+  TUTTI_ASSERT(num_ranks_ > 0, "there is a root among them");
   return static_cast<std::uint32_t>((place + root_) % num_ranks_);
 }
 
