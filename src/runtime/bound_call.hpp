@@ -8,7 +8,6 @@
 #include "runtime/call.hpp"
 #include "runtime/invocation.hpp"
 #include "runtime/lowered.hpp"
-#include "runtime/portfolio.hpp"
 
 namespace tutti {
 
@@ -17,7 +16,6 @@ struct BoundCall {
   std::uint64_t count = 0;
   Buffers buffers;
   bool symmetric = false;
-  Way* way = nullptr;
   Call call;
   bool is_lowered = false;
   Lowered lowered;

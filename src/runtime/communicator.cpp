@@ -155,7 +155,7 @@ Status Communicator::take_forced() {
                 way.status().message());
       continue;
     }
-    if (!way.ok()) return way.status();
+    if (!way.ok()) return way.status().with_context(std::string(forcing_variable(collective)));
     selector_.force(collective, **way);
   }
   return {};

@@ -123,7 +123,6 @@ Status Communicator::bind(const Invocation& asked, BoundCall& bound) {
   const Result<Choice> choice = choose(asked, bound, entry);
   if (!choice.ok()) return choice.status();
   Way& way = *choice->way;
-  bound.way = &way;
   // Of a call of nothing nobody minds, and its buffers lie nowhere.
   if (choice->is_fallback && bound.buffers.message_bytes > 0)
     log_.warn_once(LogSubsystem::coll, choice->why, "{}={} cannot be followed ({}); {} runs",

@@ -28,7 +28,7 @@ Result<Choice> Selector::by_size(Collective collective, std::uint64_t bytes, con
     const Result<Way*> way = portfolio_.find(collective, each->name);
     if (!way.ok()) continue;
     against = objection_to(**way, call);
-    if (against.empty()) return Choice{.way = *way, .why = "nothing else can"};
+    if (against.empty()) return Choice{.way = *way, .why = "the first that can"};
   }
   return Status(Code::unsupported, fmt::format("nothing here can do this {}: {}", name_of(collective), against));
 }

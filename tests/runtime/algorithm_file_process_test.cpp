@@ -61,6 +61,17 @@ TEST(AlgorithmFileProcesses, RunTheExample) {
   EXPECT_TRUE(all_say(outcome, 4, fmt::format("all_reduce 4000 B of f32: file:{} (forced)", kExample))) << outcome.out;
 }
 
+// Not a file, but of the same variable.
+TEST(AlgorithmByName, TakesParametersAndNamesTheVariableWhereTheyAreWrong) {
+  const Outcome right = launch(3, "recursive_multiplying(3)");
+  EXPECT_EQ(right.exit, 0) << right.out;
+  EXPECT_TRUE(all_say(right, 3, "recursive_multiplying(3) (forced)")) << right.out;
+  const Outcome wrong = launch(2, "ring(3)");
+  EXPECT_NE(wrong.exit, 0);
+  EXPECT_TRUE(contains(wrong.out, "TUTTI_ALLREDUCE_ALGORITHM: ")) << wrong.out;
+  EXPECT_TRUE(all_say(wrong, 2, "is no parameter of ring")) << wrong.out;
+}
+
 TEST(AlgorithmFileProcesses, OtherNumbersOfRanksAreAnErrorOfAll) {
   const Outcome outcome = launch(3, "file:" + kExample);
   EXPECT_NE(outcome.exit, 0);
