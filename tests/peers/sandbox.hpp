@@ -3,6 +3,7 @@
 // before is left out.
 #pragma once
 
+#include <algorithm>
 #include <cerrno>
 #include <chrono>
 #include <csignal>
@@ -104,11 +105,15 @@ class Sandbox {
     return found;
   }
 
-  // Those whose program's name begins so.
+  // Those whose program's name begins so, without their own children, which have the name until they are something
+  // else.
   [[nodiscard]] std::vector<pid_t> processes_called(std::string_view beginning) const {
-    std::vector<pid_t> found;
+    std::vector<pid_t> called;
     for (const pid_t pid : processes())
-      if (text_of(fmt::format("/proc/{}/comm", pid)).starts_with(beginning)) found.push_back(pid);
+      if (text_of(fmt::format("/proc/{}/comm", pid)).starts_with(beginning)) called.push_back(pid);
+    std::vector<pid_t> found;
+    for (const pid_t pid : called)
+      if (std::find(called.begin(), called.end(), parent_of(pid)) == called.end()) found.push_back(pid);
     return found;
   }
 
@@ -120,6 +125,14 @@ class Sandbox {
   static std::string text_of(const std::string& path) {
     std::ifstream file(path);
     return {std::istreambuf_iterator<char>(file), {}};
+  }
+
+  static pid_t parent_of(pid_t pid) {
+    constexpr std::string_view kLine = "\nPPid:";
+    const std::string status = text_of(fmt::format("/proc/{}/status", pid));
+    const std::size_t at = status.find(kLine);
+    return at == std::string::npos ? 0
+                                   : static_cast<pid_t>(std::strtol(status.c_str() + at + kLine.size(), nullptr, 10));
   }
 
   static std::set<std::string> segments() {
