@@ -5,8 +5,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "conformance/case.hpp"
-#include "covering_array.hpp"
+#include "case.hpp"
+#include "../covering_array.hpp"
 
 namespace tutti::test {
 

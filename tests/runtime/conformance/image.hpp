@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-#include "conformance/case.hpp"
+#include "case.hpp"
 #include "data/exact.hpp"
 
 namespace tutti::test {

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "conformance/case.hpp"
+#include "case.hpp"
 
 namespace tutti::test {
 
