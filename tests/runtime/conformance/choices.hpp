@@ -5,8 +5,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "case.hpp"
 #include "../covering_array.hpp"
+#include "case.hpp"
 
 namespace tutti::test {
 
