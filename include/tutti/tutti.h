@@ -160,6 +160,96 @@ TUTTI_API tuttiResult_t tuttiExScan(const void* sendbuff, void* recvbuff, size_t
 /* Returns when every rank has called it. */
 TUTTI_API tuttiResult_t tuttiBarrier(tuttiComm_t comm);
 
+/* To and from one rank. Every send has its receive with the same count and type; between two ranks they find each other
+ * in the order of their calls, and collectives do not come between. A send may return before its receive has been
+ * called, and does where the message is small; do not count on it. */
+TUTTI_API tuttiResult_t tuttiSend(const void* sendbuff, size_t count, tuttiDataType_t datatype, int peer,
+                                  tuttiComm_t comm);
+TUTTI_API tuttiResult_t tuttiRecv(void* recvbuff, size_t count, tuttiDataType_t datatype, int peer, tuttiComm_t comm);
+
+/* Calls between these two are only begun, and the outermost tuttiGroupEnd waits for all of them: sends and receives
+ * all at once, the collectives of each communicator in their order. Groups are a thread's own, and may be nested.
+ * Buffers belong to the group until its end. */
+TUTTI_API tuttiResult_t tuttiGroupStart(void);
+TUTTI_API tuttiResult_t tuttiGroupEnd(void);
+
+/* What is begun now and waited for later. tuttiI... begins a collective, or a transfer, and returns; its buffers are to
+ * be left alone until tuttiWait, tuttiWaitAll or a tuttiTest has said that it is done. tutti...Init makes a request
+ * that is started as often as wanted, each time with the same arguments: tuttiStart, then wait or test.
+ *
+ * All ranks begin the collectives of a communicator in the same order, and do them in that order; whether a rank blocks
+ * in one or waits later is its own affair. No thread works behind the caller's back: what is pending goes on within
+ * calls, and every call that waits or tests goes on with all that its thread has begun, on whichever communicator. As
+ * long as something is pending on a communicator, it stays with the thread. */
+typedef struct tuttiRequest* tuttiRequest_t;
+/* The request becomes NULL, unless it can be started again. One that is NULL is done. */
+TUTTI_API tuttiResult_t tuttiWait(tuttiRequest_t* request);
+/* Of several errors, the first. */
+TUTTI_API tuttiResult_t tuttiWaitAll(int count, tuttiRequest_t* requests);
+/* Goes on as far as that is possible without waiting; *done is then 0 or 1, and with 1 all is as after tuttiWait. */
+TUTTI_API tuttiResult_t tuttiTest(tuttiRequest_t* request, int* done);
+TUTTI_API tuttiResult_t tuttiStart(tuttiRequest_t request);
+/* Of what tutti...Init has made, when it is not pending. */
+TUTTI_API tuttiResult_t tuttiRequestFree(tuttiRequest_t* request);
+
+TUTTI_API tuttiResult_t tuttiIAllReduce(const void* sendbuff, void* recvbuff, size_t count, tuttiDataType_t datatype,
+                                        tuttiRedOp_t op, tuttiComm_t comm, tuttiRequest_t* request);
+TUTTI_API tuttiResult_t tuttiIAllGather(const void* sendbuff, void* recvbuff, size_t sendcount,
+                                        tuttiDataType_t datatype, tuttiComm_t comm, tuttiRequest_t* request);
+TUTTI_API tuttiResult_t tuttiIReduceScatter(const void* sendbuff, void* recvbuff, size_t recvcount,
+                                            tuttiDataType_t datatype, tuttiRedOp_t op, tuttiComm_t comm,
+                                            tuttiRequest_t* request);
+TUTTI_API tuttiResult_t tuttiIBroadcast(const void* sendbuff, void* recvbuff, size_t count, tuttiDataType_t datatype,
+                                        int root, tuttiComm_t comm, tuttiRequest_t* request);
+TUTTI_API tuttiResult_t tuttiIBcast(void* buff, size_t count, tuttiDataType_t datatype, int root, tuttiComm_t comm,
+                                    tuttiRequest_t* request);
+TUTTI_API tuttiResult_t tuttiIReduce(const void* sendbuff, void* recvbuff, size_t count, tuttiDataType_t datatype,
+                                     tuttiRedOp_t op, int root, tuttiComm_t comm, tuttiRequest_t* request);
+TUTTI_API tuttiResult_t tuttiIAlltoAll(const void* sendbuff, void* recvbuff, size_t count, tuttiDataType_t datatype,
+                                       tuttiComm_t comm, tuttiRequest_t* request);
+TUTTI_API tuttiResult_t tuttiIGather(const void* sendbuff, void* recvbuff, size_t count, tuttiDataType_t datatype,
+                                     int root, tuttiComm_t comm, tuttiRequest_t* request);
+TUTTI_API tuttiResult_t tuttiIScatter(const void* sendbuff, void* recvbuff, size_t count, tuttiDataType_t datatype,
+                                      int root, tuttiComm_t comm, tuttiRequest_t* request);
+TUTTI_API tuttiResult_t tuttiIScan(const void* sendbuff, void* recvbuff, size_t count, tuttiDataType_t datatype,
+                                   tuttiRedOp_t op, tuttiComm_t comm, tuttiRequest_t* request);
+TUTTI_API tuttiResult_t tuttiIExScan(const void* sendbuff, void* recvbuff, size_t count, tuttiDataType_t datatype,
+                                     tuttiRedOp_t op, tuttiComm_t comm, tuttiRequest_t* request);
+TUTTI_API tuttiResult_t tuttiIBarrier(tuttiComm_t comm, tuttiRequest_t* request);
+TUTTI_API tuttiResult_t tuttiISend(const void* sendbuff, size_t count, tuttiDataType_t datatype, int peer,
+                                   tuttiComm_t comm, tuttiRequest_t* request);
+TUTTI_API tuttiResult_t tuttiIRecv(void* recvbuff, size_t count, tuttiDataType_t datatype, int peer, tuttiComm_t comm,
+                                   tuttiRequest_t* request);
+
+TUTTI_API tuttiResult_t tuttiAllReduceInit(const void* sendbuff, void* recvbuff, size_t count, tuttiDataType_t datatype,
+                                           tuttiRedOp_t op, tuttiComm_t comm, tuttiRequest_t* request);
+TUTTI_API tuttiResult_t tuttiAllGatherInit(const void* sendbuff, void* recvbuff, size_t sendcount,
+                                           tuttiDataType_t datatype, tuttiComm_t comm, tuttiRequest_t* request);
+TUTTI_API tuttiResult_t tuttiReduceScatterInit(const void* sendbuff, void* recvbuff, size_t recvcount,
+                                               tuttiDataType_t datatype, tuttiRedOp_t op, tuttiComm_t comm,
+                                               tuttiRequest_t* request);
+TUTTI_API tuttiResult_t tuttiBroadcastInit(const void* sendbuff, void* recvbuff, size_t count, tuttiDataType_t datatype,
+                                           int root, tuttiComm_t comm, tuttiRequest_t* request);
+TUTTI_API tuttiResult_t tuttiBcastInit(void* buff, size_t count, tuttiDataType_t datatype, int root, tuttiComm_t comm,
+                                       tuttiRequest_t* request);
+TUTTI_API tuttiResult_t tuttiReduceInit(const void* sendbuff, void* recvbuff, size_t count, tuttiDataType_t datatype,
+                                        tuttiRedOp_t op, int root, tuttiComm_t comm, tuttiRequest_t* request);
+TUTTI_API tuttiResult_t tuttiAlltoAllInit(const void* sendbuff, void* recvbuff, size_t count, tuttiDataType_t datatype,
+                                          tuttiComm_t comm, tuttiRequest_t* request);
+TUTTI_API tuttiResult_t tuttiGatherInit(const void* sendbuff, void* recvbuff, size_t count, tuttiDataType_t datatype,
+                                        int root, tuttiComm_t comm, tuttiRequest_t* request);
+TUTTI_API tuttiResult_t tuttiScatterInit(const void* sendbuff, void* recvbuff, size_t count, tuttiDataType_t datatype,
+                                         int root, tuttiComm_t comm, tuttiRequest_t* request);
+TUTTI_API tuttiResult_t tuttiScanInit(const void* sendbuff, void* recvbuff, size_t count, tuttiDataType_t datatype,
+                                      tuttiRedOp_t op, tuttiComm_t comm, tuttiRequest_t* request);
+TUTTI_API tuttiResult_t tuttiExScanInit(const void* sendbuff, void* recvbuff, size_t count, tuttiDataType_t datatype,
+                                        tuttiRedOp_t op, tuttiComm_t comm, tuttiRequest_t* request);
+TUTTI_API tuttiResult_t tuttiBarrierInit(tuttiComm_t comm, tuttiRequest_t* request);
+TUTTI_API tuttiResult_t tuttiSendInit(const void* sendbuff, size_t count, tuttiDataType_t datatype, int peer,
+                                      tuttiComm_t comm, tuttiRequest_t* request);
+TUTTI_API tuttiResult_t tuttiRecvInit(void* recvbuff, size_t count, tuttiDataType_t datatype, int peer,
+                                      tuttiComm_t comm, tuttiRequest_t* request);
+
 /* By which algorithm such a call is done, and why: "one_shot", "by size". The collective is called by its name in
  * `tutti algorithms`, such as "all_gather"; op and root are those of the ones that have them. `why` is "forced" where
  * TUTTI_ALLREDUCE_ALGORITHM, or its like, has chosen; where that cannot be followed, it says what is against it. Both

@@ -1,6 +1,7 @@
-// The collectives of the C API.
+// The collectives of the C API, to their end.
 #include <optional>
 
+#include "api/asked.hpp"
 #include "api/handle.hpp"
 
 namespace {
@@ -8,23 +9,23 @@ namespace {
 using tutti::Collective;
 using tutti::End;
 using tutti::Invocation;
-using tutti::api::guarded;
 using tutti::api::refuse;
 using tutti::api::report;
+using tutti::api::asked::fold;
+using tutti::api::asked::move;
+using tutti::api::asked::operator_of;
+using tutti::api::asked::root_of;
 
 tuttiResult_t run(Invocation asked, tuttiDataType_t datatype, tuttiComm_t comm) noexcept {
-  return guarded([&]() -> tuttiResult_t {
+  return tutti::api::guarded([&]() -> tuttiResult_t {
     if (comm == nullptr) return refuse("comm is null");
     if (!tutti::api::is_type(datatype)) return refuse("datatype is none of tuttiDataType_t's");
     asked.type = static_cast<tutti::Type>(datatype);
-    return report(comm->communicator->run(asked));
+    tutti::Communicator& communicator = *comm->communicator;
+    if (tutti::thread_work.open_groups == 0) return report(communicator.run(asked));
+    return tutti::api::begin_in_group(comm, communicator.prepare(asked, false));
   });
 }
-
-// A negative root becomes one that no communicator has.
-std::uint32_t root_of(int root) { return static_cast<std::uint32_t>(root); }
-
-tutti::OperatorHandle operator_of(tuttiRedOp_t op) { return {static_cast<std::uint32_t>(op)}; }
 
 }  // namespace
 
@@ -39,87 +40,58 @@ tuttiResult_t tuttiAllReduce(const void* sendbuff, void* recvbuff, size_t count,
         comm->communicator->try_small(sendbuff, recvbuff, count, static_cast<tutti::Type>(datatype), operator_of(op));
     if (end == End::done) [[likely]]
       return tuttiSuccess;
-    if (end != End::not_begun) return guarded([&] { return report(comm->communicator->fail(end)); });
+    if (end != End::not_begun) return tutti::api::guarded([&] { return report(comm->communicator->fail(end)); });
   }
-  return run({.input = sendbuff, .output = recvbuff, .count = count, .op = operator_of(op)}, datatype, comm);
+  return run(fold(Collective::all_reduce, sendbuff, recvbuff, count, op), datatype, comm);
 }
 
 tuttiResult_t tuttiAllGather(const void* sendbuff, void* recvbuff, size_t sendcount, tuttiDataType_t datatype,
                              tuttiComm_t comm) {
-  return run({.collective = Collective::all_gather, .input = sendbuff, .output = recvbuff, .count = sendcount},
-             datatype, comm);
+  return run(move(Collective::all_gather, sendbuff, recvbuff, sendcount), datatype, comm);
 }
 
 tuttiResult_t tuttiReduceScatter(const void* sendbuff, void* recvbuff, size_t recvcount, tuttiDataType_t datatype,
                                  tuttiRedOp_t op, tuttiComm_t comm) {
-  return run({.collective = Collective::reduce_scatter,
-              .input = sendbuff,
-              .output = recvbuff,
-              .count = recvcount,
-              .op = operator_of(op)},
-             datatype, comm);
+  return run(fold(Collective::reduce_scatter, sendbuff, recvbuff, recvcount, op), datatype, comm);
 }
 
 tuttiResult_t tuttiBroadcast(const void* sendbuff, void* recvbuff, size_t count, tuttiDataType_t datatype, int root,
                              tuttiComm_t comm) {
-  return run({.collective = Collective::broadcast,
-              .input = sendbuff,
-              .output = recvbuff,
-              .count = count,
-              .root = root_of(root)},
-             datatype, comm);
+  return run(move(Collective::broadcast, sendbuff, recvbuff, count, root), datatype, comm);
 }
 
 tuttiResult_t tuttiBcast(void* buff, size_t count, tuttiDataType_t datatype, int root, tuttiComm_t comm) {
-  return tuttiBroadcast(buff, buff, count, datatype, root, comm);
+  return run(move(Collective::broadcast, buff, buff, count, root), datatype, comm);
 }
 
 tuttiResult_t tuttiReduce(const void* sendbuff, void* recvbuff, size_t count, tuttiDataType_t datatype, tuttiRedOp_t op,
                           int root, tuttiComm_t comm) {
-  return run({.collective = Collective::reduce,
-              .input = sendbuff,
-              .output = recvbuff,
-              .count = count,
-              .op = operator_of(op),
-              .root = root_of(root)},
-             datatype, comm);
+  return run(fold(Collective::reduce, sendbuff, recvbuff, count, op, root), datatype, comm);
 }
 
 tuttiResult_t tuttiAlltoAll(const void* sendbuff, void* recvbuff, size_t count, tuttiDataType_t datatype,
                             tuttiComm_t comm) {
-  return run({.collective = Collective::all_to_all, .input = sendbuff, .output = recvbuff, .count = count}, datatype,
-             comm);
+  return run(move(Collective::all_to_all, sendbuff, recvbuff, count), datatype, comm);
 }
 
 tuttiResult_t tuttiGather(const void* sendbuff, void* recvbuff, size_t count, tuttiDataType_t datatype, int root,
                           tuttiComm_t comm) {
-  return run(
-      {.collective = Collective::gather, .input = sendbuff, .output = recvbuff, .count = count, .root = root_of(root)},
-      datatype, comm);
+  return run(move(Collective::gather, sendbuff, recvbuff, count, root), datatype, comm);
 }
 
 tuttiResult_t tuttiScatter(const void* sendbuff, void* recvbuff, size_t count, tuttiDataType_t datatype, int root,
                            tuttiComm_t comm) {
-  return run(
-      {.collective = Collective::scatter, .input = sendbuff, .output = recvbuff, .count = count, .root = root_of(root)},
-      datatype, comm);
+  return run(move(Collective::scatter, sendbuff, recvbuff, count, root), datatype, comm);
 }
 
 tuttiResult_t tuttiScan(const void* sendbuff, void* recvbuff, size_t count, tuttiDataType_t datatype, tuttiRedOp_t op,
                         tuttiComm_t comm) {
-  return run(
-      {.collective = Collective::scan, .input = sendbuff, .output = recvbuff, .count = count, .op = operator_of(op)},
-      datatype, comm);
+  return run(fold(Collective::scan, sendbuff, recvbuff, count, op), datatype, comm);
 }
 
 tuttiResult_t tuttiExScan(const void* sendbuff, void* recvbuff, size_t count, tuttiDataType_t datatype, tuttiRedOp_t op,
                           tuttiComm_t comm) {
-  return run({.collective = Collective::exclusive_scan,
-              .input = sendbuff,
-              .output = recvbuff,
-              .count = count,
-              .op = operator_of(op)},
-             datatype, comm);
+  return run(fold(Collective::exclusive_scan, sendbuff, recvbuff, count, op), datatype, comm);
 }
 
 tuttiResult_t tuttiBarrier(tuttiComm_t comm) { return run({.collective = Collective::barrier}, tuttiUint8, comm); }
@@ -127,7 +99,7 @@ tuttiResult_t tuttiBarrier(tuttiComm_t comm) { return run({.collective = Collect
 tuttiResult_t tuttiGetAlgorithm(const char* collective, const void* sendbuff, const void* recvbuff, size_t count,
                                 tuttiDataType_t datatype, tuttiRedOp_t op, int root, tuttiComm_t comm,
                                 const char** algorithm, const char** why) {
-  return guarded([&]() -> tuttiResult_t {
+  return tutti::api::guarded([&]() -> tuttiResult_t {
     if (comm == nullptr || collective == nullptr)
       return refuse(comm == nullptr ? "comm is null" : "collective is null");
     if (algorithm == nullptr || why == nullptr)

@@ -42,6 +42,21 @@ tuttiResult_t guarded(const Body& body) noexcept {
   }
 }
 
+// For a call within a group of this thread (group.cpp).
+tuttiResult_t begin_in_group(tuttiComm_t comm, Result<Operation*> operation);
+
 [[nodiscard]] inline bool is_type(tuttiDataType_t type) { return static_cast<unsigned>(type) < tuttiNumTypes; }
+
+[[nodiscard]] inline Transfer transfer_of(Transfer::Direction direction, const void* data, std::size_t count,
+                                          tuttiDataType_t type, int peer) {
+  Transfer transfer;
+  transfer.direction = direction;
+  transfer.peer = static_cast<std::uint32_t>(peer);
+  // Of a send nothing is written there.
+  transfer.data = static_cast<std::byte*>(const_cast<void*>(data));
+  transfer.count = count;
+  transfer.type = static_cast<Type>(type);
+  return transfer;
+}
 
 }  // namespace tutti::api

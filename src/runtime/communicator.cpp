@@ -40,6 +40,9 @@ std::uint32_t shared_cores(const shm::Region& region) {
   return std::max(count, 1U);
 }
 
+// From this size on a send says where its data lie, and the receiver copies them from there.
+constexpr std::uint64_t kSendByAddress = 64 << 10;
+
 constexpr std::uint64_t kProbe = 0x7475747469212121;
 
 constexpr std::string_view kSmallAlgorithm = "one_shot";
@@ -202,7 +205,12 @@ Status Communicator::arrive() {
   executor_.emplace(*region_, rank_, *waiter_);
 
   TUTTI_TRY(open_small_path());
-  return find_attach();
+  TUTTI_TRY(find_attach());
+  // As with collectives: not where ranks share cores.
+  std::optional<std::uint64_t> send_by_address;
+  if (can_attach_) send_by_address = settings_.attach_min ? *settings_.attach_min : kSendByAddress;
+  pairs_.emplace(*region_, rank_, send_by_address);
+  return {};
 }
 
 Status Communicator::find_attach() {
@@ -241,6 +249,7 @@ Communicator::~Communicator() {
   if (getpid() != process_) {
     return;  // a child that the rank forked: the rank itself has not left
   }
+  leave_thread_work();
   region_->call(rank_).presence.store(shm::Presence::left, std::memory_order_release);
   region_->wake_all();
   if (watch_) watch_->stop(kLinger);

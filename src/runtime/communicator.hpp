@@ -1,14 +1,18 @@
 // A communicator: one rank's handle on a group of ranks that do collectives together. It wires the parts: the shared
 // region, the executor, the plans, the choice of algorithm, symmetric memory and the watch over the other ranks.
 //
-// Owns all of them. One thread at a time calls it; different communicators are independent. Once something has broken
+// Owns all of them. One thread at a time calls it, and as long as something is pending always the same; different
+// communicators are independent. Once something has broken
 // it (a lost rank, an abort, a mismatch, a timeout), every later call returns that same error.
 #pragma once
 
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <deque>
+#include <exception>
 #include <memory>
+#include <new>
 #include <optional>
 #include <span>
 #include <string>
@@ -22,10 +26,13 @@
 #include "runtime/executor.hpp"
 #include "runtime/failure_watch.hpp"
 #include "runtime/invocation.hpp"
+#include "runtime/operation.hpp"
+#include "runtime/pairs.hpp"
 #include "runtime/portfolio.hpp"
 #include "runtime/selector.hpp"
 #include "runtime/settings.hpp"
 #include "runtime/symmetric.hpp"
+#include "runtime/thread_work.hpp"
 #include "transport/shm/region.hpp"
 #include "transport/shm/waiter.hpp"
 
@@ -57,7 +64,7 @@ class Communicator {
   // called. Here, so that nothing stands between the API and it.
   [[nodiscard]] End try_small(const void* input, void* output, std::uint64_t count, Type type, OperatorHandle op) {
     if (op.value >= kNumOps || static_cast<std::size_t>(type) >= kNumTypes || count >= small_end_ ||
-        region_->is_broken()) [[unlikely]]
+        region_->is_broken() || !thread_work.is_none()) [[unlikely]]
       return End::not_begun;
     const SmallOperator& entry = prepared_[op.value][static_cast<std::size_t>(type)].small;
     const std::uint64_t bytes = count * entry.element;
@@ -71,6 +78,26 @@ class Communicator {
 
   // The small path, and where it is not for the call, run().
   [[nodiscard]] Status all_reduce(const void* input, void* output, std::uint64_t count, Type type, OperatorHandle op);
+
+  // The same in two halves. Prepared, an operation can be started; then its end is waited for, or asked for, and not
+  // before may its buffers be touched, or what they hold be counted on. All ranks start their collectives in the same
+  // order, blocking ones among them. It is to be released once it has ended, and may be started again before; if it is
+  // persistent, whoever has the handle is to keep it until then.
+  [[nodiscard]] Result<Operation*> prepare(const Invocation& asked, bool is_persistent);
+  [[nodiscard]] Result<Operation*> prepare(const Transfer& transfer, bool is_persistent);
+  [[nodiscard]] Status start(Operation& operation);
+  [[nodiscard]] Result<bool> test(const Operation& operation);
+  [[nodiscard]] Status wait(const Operation& operation);
+  void release(Operation& operation);
+  // Until everything has ended that has been started.
+  [[nodiscard]] Status settle();
+
+  // A send or a receive, to its end.
+  [[nodiscard]] Status transfer(const Transfer& asked);
+
+  // Of a group: started now, waited for and released by end_group().
+  [[nodiscard]] Status begin_in_group(Result<Operation*> operation);
+  [[nodiscard]] Status end_group();
 
   // How run() does such a call. Its words live as long as the communicator and end with a zero.
   [[nodiscard]] Result<Choice> choice_for(const Invocation& asked);
@@ -121,12 +148,39 @@ class Communicator {
   [[nodiscard]] Reach reach_of(const Plan& plan, bool name_safe, const BoundCall& bound) const;
   [[nodiscard]] Status make_call(const Plan& plan, std::uint32_t number, Reach reach, const Prepared& entry,
                                  const Invocation& asked, BoundCall& bound);
+  [[nodiscard]] Result<BoundCall*> bound_for(const Invocation& asked);
+  [[nodiscard]] Status find_places(BoundCall& bound, const Invocation& asked) const;
+  void find_scratch(Call& call);
   [[nodiscard]] Status walk(BoundCall& bound, const Invocation& asked, WalkerChoice walker);
+  // An exception becomes a status, and breaks the communicator.
+  template <typename Body>
+  [[nodiscard]] Status guarded(std::string_view in_what, const Body& body) {
+    try {
+      return body();
+    } catch (const std::bad_alloc&) {
+      return break_for_memory(in_what);
+    } catch (const std::exception& error) {
+      return break_for_exception(error.what());
+    }
+  }
+  [[nodiscard]] Status break_for_memory(std::string_view in_what);
+  [[nodiscard]] Status break_for_exception(std::string_view words);
+
+  [[nodiscard]] Operation& take_operation(Operation::Kind kind);
+  [[nodiscard]] Status check(const Transfer& transfer) const;
+  // Goes on with what is pending here, or on all communicators of this thread, as far as nothing has to be waited for.
+  [[nodiscard]] End advance();
+  [[nodiscard]] Status move_on();
+  [[nodiscard]] Status move_thread_on();
+  [[nodiscard]] Status finish(Operation& operation);
+  void join_thread_work();
+  void leave_thread_work();
   // The window of a plan's round for elements of that size, and what follows from it.
   [[nodiscard]] Status set_layout(Call& call, std::uint64_t count) const;
   [[nodiscard]] Status failure() const;
   [[nodiscard]] Status status_of(const shm::Breakage& breakage) const;
   [[nodiscard]] std::string present_call() const;
+  [[nodiscard]] std::string waited_call() const;
   [[nodiscard]] std::string absent_ranks() const;
   [[nodiscard]] bool persist(std::chrono::nanoseconds waited);
   [[nodiscard]] std::string describe(std::uint64_t word) const;
@@ -138,9 +192,11 @@ class Communicator {
   Log& log_;
   int process_;                         // that joined; a forked child has a copy of everything but is no rank
   std::uint64_t operation_warned_ = 0;  // the last that a warning of lateness was about, plus 1
-  std::optional<std::uint32_t> left_;   // who was found to have left while this rank waited for it
+  const Operation* transfer_warned_ = nullptr;
+  std::optional<std::uint32_t> left_;  // who was found to have left while this rank waited for it
   std::optional<shm::Waiter> waiter_;
   std::optional<Executor> executor_;
+  std::optional<Pairs> pairs_;
   SymmetricHeap heap_;
   // The small path takes fewer bytes than this; 0: it is closed.
   std::uint64_t small_end_ = 0;
@@ -151,7 +207,17 @@ class Communicator {
   std::uint64_t probe_ = 0;                         // for others to read
   bool can_attach_ = false;
   std::array<std::array<Prepared, kNumTypes>, kNumOps> prepared_;
-  std::vector<std::optional<Prepared>> custom_;
+  std::deque<std::optional<Prepared>> custom_;  // pending operations point into it
+  // Those that somebody has, or that wait to be taken again; the started collectives in their order.
+  std::deque<Operation> operations_;
+  std::vector<Operation*> free_operations_;
+  Operation* first_operation_ = nullptr;
+  Operation* last_operation_ = nullptr;
+  std::vector<Operation*> grouped_;
+  const Operation* waited_for_ = nullptr;
+  // In the thread's list of communicators with something pending (thread_work.hpp).
+  bool is_in_thread_work_ = false;
+  Communicator* next_pending_ = nullptr;
   std::vector<std::byte> scratch_;
   std::unique_ptr<FailureWatch> watch_;  // last: it is to stop first
 };

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "runtime/communicator.hpp"
+#include "runtime/thread_work.hpp"
 #include "schedule/programs.hpp"
 #include "schedule/well_formed.hpp"
 
@@ -61,25 +62,32 @@ Status Communicator::all_reduce(const void* input, void* output, std::uint64_t c
 
 Status Communicator::run(const Invocation& asked) {
   if (region_->is_broken()) return failure();
+  return guarded(name_of(asked.collective), [&]() -> Status {
+    Result<BoundCall*> bound = bound_for(asked);
+    return bound.ok() ? walk(**bound, asked, settings_.walker) : bound.status();
+  });
+}
+
+Result<BoundCall*> Communicator::bound_for(const Invocation& asked) {
   // In front of the key, which has no room for others.
   if (asked.root >= num_ranks_ || asked.op.value > kMostOperator) [[unlikely]]
     return refuse(asked);
   const std::uint64_t key = BoundCall::key_of(asked);
   BoundCall& bound = bound_[BoundCall::place_of(key, asked.count)];
-  try {
-    if (!bound.suits(asked, key) || has_symmetric(asked, bound.buffers) != bound.symmetric)
-      TUTTI_TRY(bind(asked, bound));
-    return walk(bound, asked, settings_.walker);
-  } catch (const std::bad_alloc&) {
-    // This rank cannot take part, and the others wait for it.
-    region_->break_with({Code::system, rank_});
-    return {Code::system, fmt::format("there is no memory for a call of {} with blocks of {} elements",
-                                      name_of(asked.collective), asked.count)};
-  } catch (const std::exception& error) {
-    // A caller's operator that throws: this rank stands in the middle of the operation, and the others wait for it.
-    region_->break_with({Code::internal, rank_});
-    return {Code::internal, fmt::format("in the middle of {}: {}", present_call(), error.what())};
-  }
+  if (!bound.suits(asked, key) || has_symmetric(asked, bound.buffers) != bound.symmetric) TUTTI_TRY(bind(asked, bound));
+  return &bound;
+}
+
+Status Communicator::break_for_memory(std::string_view in_what) {
+  // This rank cannot take part, and the others wait for it.
+  region_->break_with({Code::system, rank_});
+  return {Code::system, fmt::format("there is no memory for {}", in_what)};
+}
+
+Status Communicator::break_for_exception(std::string_view words) {
+  // A caller's operator that throws: this rank stands in the middle of the operation, and the others wait for it.
+  region_->break_with({Code::internal, rank_});
+  return {Code::internal, fmt::format("in the middle of {}: {}", present_call(), words)};
 }
 
 Status Communicator::refuse(const Invocation& asked) const {
@@ -278,25 +286,39 @@ Status Communicator::make_call(const Plan& plan, std::uint32_t number, Reach rea
   return {};
 }
 
-Status Communicator::walk(BoundCall& bound, const Invocation& asked, WalkerChoice walker) {
+// Where the buffers of this call are.
+Status Communicator::find_places(BoundCall& bound, const Invocation& asked) const {
   Call& call = bound.call;
-  const Plan& plan = *call.plan;
   call.input = static_cast<const std::byte*>(asked.input);
   call.output = static_cast<std::byte*>(asked.output);
-  if (call.reach == Reach::symmetric) {
-    call.symmetric_input = heap_.find(asked.input, bound.buffers.input_bytes);
-    call.symmetric_output = heap_.find(asked.output, bound.buffers.output_bytes);
-    // What this rank has not, others have where its other buffer is.
-    if (bound.buffers.input_bytes == 0) call.symmetric_input = call.symmetric_output;
-    if (bound.buffers.output_bytes == 0) call.symmetric_output = call.symmetric_input;
-    if (!is_symmetric(asked, bound.buffers))
-      return {Code::invalid_usage, fmt::format("{} needs input and output in symmetric memory", plan.schedule.name)};
+  if (call.reach != Reach::symmetric) return {};
+  call.symmetric_input = heap_.find(asked.input, bound.buffers.input_bytes);
+  call.symmetric_output = heap_.find(asked.output, bound.buffers.output_bytes);
+  // What this rank has not, others have where its other buffer is.
+  if (bound.buffers.input_bytes == 0) call.symmetric_input = call.symmetric_output;
+  if (bound.buffers.output_bytes == 0) call.symmetric_output = call.symmetric_input;
+  if (is_symmetric(asked, bound.buffers)) return {};
+  return {Code::invalid_usage, fmt::format("{} needs input and output in symmetric memory", call.plan->schedule.name)};
+}
+
+void Communicator::find_scratch(Call& call) {
+  const Division& scratch = call.plan->schedule.division(Space::scratch);
+  if (scratch.blocks == 0) return;
+  const std::uint64_t bytes =
+      scratch.blocks * call.block_elements[static_cast<std::size_t>(Space::scratch)] * call.element;
+  if (scratch_.size() < bytes) scratch_.resize(bytes);
+  call.scratch = scratch_.data();
+}
+
+Status Communicator::walk(BoundCall& bound, const Invocation& asked, WalkerChoice walker) {
+  TUTTI_TRY(find_places(bound, asked));
+  if (thread_work.pending != nullptr) [[unlikely]] {
+    Operation& operation = take_operation(Operation::Kind::collective);
+    operation.bound = bound;
+    return finish(operation);
   }
-  if (const Division& scratch = plan.schedule.division(Space::scratch); scratch.blocks > 0) {
-    const std::uint64_t bytes = scratch.blocks * asked.count * call.element;
-    if (scratch_.size() < bytes) scratch_.resize(bytes);
-    call.scratch = scratch_.data();
-  }
+  Call& call = bound.call;
+  find_scratch(call);
   const End end = bound.is_lowered && walker != WalkerChoice::generic ? executor_->run_lowered(call, bound.lowered)
                                                                       : executor_->run(call, walker);
   return end == End::done ? Status() : fail(end);

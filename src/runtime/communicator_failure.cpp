@@ -26,6 +26,16 @@ std::string Communicator::present_call() const {
   return fmt::format("operation {} ({})", number, describe(line.description[number & 1].load()));
 }
 
+// What this thread waits in; that may be a transfer.
+std::string Communicator::waited_call() const {
+  if (waited_for_ == nullptr || waited_for_->kind != Operation::Kind::transfer) return present_call();
+  const Transfer& transfer = waited_for_->transfer;
+  return fmt::format("a {} {} {} elements {} rank {}",
+                     transfer.direction == Transfer::Direction::send ? "send of" : "receive of", transfer.count,
+                     name_of(transfer.type), transfer.direction == Transfer::Direction::send ? "to" : "from",
+                     transfer.peer);
+}
+
 std::string Communicator::absent_ranks() const {
   const std::uint64_t mine = region_->call(rank_).operation.load(std::memory_order_acquire);
   std::string absent;
@@ -40,10 +50,18 @@ std::string Communicator::absent_ranks() const {
 
 bool Communicator::persist(std::chrono::nanoseconds waited) {
   const std::uint64_t operation = region_->call(rank_).operation.load(std::memory_order_relaxed);
-  if (settings_.late_warning.count() > 0 && waited >= settings_.late_warning && operation_warned_ != operation + 1) {
+  const bool is_in_transfer = waited_for_ != nullptr && waited_for_->kind == Operation::Kind::transfer;
+  const bool is_told = is_in_transfer ? transfer_warned_ == waited_for_
+                                      : transfer_warned_ == nullptr && operation_warned_ == operation + 1;
+  if (settings_.late_warning.count() > 0 && waited >= settings_.late_warning && !is_told) {
     operation_warned_ = operation + 1;
-    log_.warn(LogSubsystem::coll, "waiting in {} for {:.0f} s; {}", present_call(),
-              std::chrono::duration<double>(waited).count(), absent_ranks());
+    transfer_warned_ = is_in_transfer ? waited_for_ : nullptr;
+    const double seconds = std::chrono::duration<double>(waited).count();
+    if (is_in_transfer) {
+      log_.warn(LogSubsystem::coll, "waiting in {} for {:.0f} s", waited_call(), seconds);
+    } else {
+      log_.warn(LogSubsystem::coll, "waiting in {} for {:.0f} s; {}", present_call(), seconds, absent_ranks());
+    }
   }
   // An operation in progress may well end without a rank that has left after it; one that it never began may not.
   for (std::uint32_t peer = 0; peer < num_ranks_; ++peer) {
@@ -53,6 +71,11 @@ bool Communicator::persist(std::chrono::nanoseconds waited) {
     left_ = peer;
     return false;
   }
+  if (pairs_)
+    if (const Transfer* transfer = pairs_->deserted()) {
+      left_ = transfer->peer;
+      return false;
+    }
   return !executor_ || executor_->persist();
 }
 
@@ -97,15 +120,26 @@ Status Communicator::async_error() const { return failure(); }
 Status Communicator::fail(End end) {
   switch (end) {
     case End::done:
-    case End::not_begun: return {};
+    case End::not_begun:
+    case End::pending: return {};
     case End::broken: return failure();
     case End::timed_out: region_->break_with({Code::timeout, rank_}); return failure();
     case End::mismatched: {
       if (left_) {
         region_->break_with({Code::invalid_usage, *left_});
         return {Code::invalid_usage,
-                fmt::format("rank {} has left the communicator and will not come to {}", *left_, present_call()),
+                fmt::format("rank {} has left the communicator and will not come to {}", *left_, waited_call()),
                 static_cast<int>(*left_)};
+      }
+      if (pairs_ && pairs_->mismatch()) {
+        const auto& [received, sent] = *pairs_->mismatch();
+        region_->break_with({Code::invalid_usage, received.peer});
+        return {
+            Code::invalid_usage,
+            fmt::format("the ranks' transfers differ: rank {} sends {} {} elements where rank {} receives {} {} "
+                        "elements",
+                        received.peer, sent.count, name_of(sent.type), rank_, received.count, name_of(received.type)),
+            static_cast<int>(received.peer)};
       }
       const Mismatch& mismatch = executor_->mismatch();
       const shm::CallLine& own = region_->call(rank_);

@@ -14,8 +14,8 @@ Executor::Executor(const shm::Region& region, std::uint32_t rank, shm::Waiter& w
       spins_(waiter.policy().crowded ? 0 : waiter.policy().eager) {
   const std::uint32_t ranks = region.shape().num_ranks;
   for (std::uint32_t peer = 0; peer < ranks; ++peer) {
-    senders_.emplace_back(region, rank, peer);
-    receivers_.emplace_back(region, rank, peer);
+    senders_.emplace_back(region.connection(rank, peer, shm::Traffic::schedules));
+    receivers_.emplace_back(region.connection(peer, rank, shm::Traffic::schedules));
   }
   own_call_ = &region.call(rank);
   own_finished_ = &region.finished(rank);
@@ -89,18 +89,38 @@ bool Executor::persist() {
   return true;
 }
 
-End Executor::run(Call& call, WalkerChoice choice) {
-  const Plan& plan = *call.plan;
+void Executor::begin_call(Call& call) {
   begin(call.description);
   call.post_base = posts_;
   call.round_base = rounds_;
   call.expose_base = exposes_;
-  // Posts of other shapes do not ask for their line, so payloads of earlier operations must have been read.
-  if (plan.shape != Shape::exchange) {
-    const std::uint64_t busy = *std::max_element(std::begin(line_busy_), std::end(line_busy_));
-    const shm::WaitEnd ready = waiter_.until([&] { return everyone_finished(busy); });
-    if (ready != shm::WaitEnd::ready) return end_of(ready);
-  }
+}
+
+void Executor::end_call(const Call& call) {
+  posts_ += call.rounds * call.plan->posts_per_round;
+  rounds_ += call.rounds;
+  exposes_ += call.rounds * call.plan->exposes_per_round;
+}
+
+void Executor::end_walk(const Call& call) {
+  // Everyone's posts of this operation have been seen, and a rank posts only when it has finished all before.
+  if (call.plan->shape == Shape::exchange && call.plan->fold_order.size() == region_.shape().num_ranks)
+    known_finished_ = std::max(known_finished_, rounds_);
+  end_call(call);
+  finish_rounds(rounds_);
+}
+
+// Posts of other shapes do not ask for their line, so payloads of earlier operations must have been read.
+bool Executor::can_walk(const Call& call) {
+  if (call.plan->shape == Shape::exchange) return true;
+  return everyone_finished(*std::max_element(std::begin(line_busy_), std::end(line_busy_)));
+}
+
+End Executor::run(Call& call, WalkerChoice choice) {
+  const Plan& plan = *call.plan;
+  begin_call(call);
+  const shm::WaitEnd ready = waiter_.until([&] { return can_walk(call); });
+  if (ready != shm::WaitEnd::ready) return end_of(ready);
   End end = End::done;
   if (choice != WalkerChoice::generic && plan.shape == Shape::exchange && !call.by_name()) {
     end = walk_exchange(call);
@@ -109,15 +129,27 @@ End Executor::run(Call& call, WalkerChoice choice) {
   } else {
     end = walk_general(call);
   }
-  if (end != End::done) return end;
-  // Everyone's posts of this operation have been seen, and a rank posts only when it has finished all before.
-  if (plan.shape == Shape::exchange && plan.fold_order.size() == region_.shape().num_ranks)
-    known_finished_ = std::max(known_finished_, rounds_);
-  posts_ += call.rounds * plan.posts_per_round;
-  rounds_ += call.rounds;
-  exposes_ += call.rounds * plan.exposes_per_round;
-  finish_rounds(rounds_);
-  return End::done;
+  if (end == End::done) end_walk(call);
+  return end;
+}
+
+void Executor::start(Call& call, const Lowered* lowered) {
+  begin_call(call);
+  started_ = {.call = &call, .lowered = lowered, .state = {}, .walks = false};
+  if (lowered != nullptr) started_.state.next = lowered->num_posts;
+}
+
+End Executor::advance() {
+  const Call& call = *started_.call;
+  if (started_.lowered != nullptr) return advance_lowered(call, *started_.lowered, started_.state);
+  if (!started_.walks) {
+    if (!can_walk(call)) return End::pending;
+    begin_general(call);
+    started_.walks = true;
+  }
+  const End end = advance_general(call);
+  if (end == End::done) end_walk(call);
+  return end;
 }
 
 }  // namespace tutti

@@ -29,6 +29,7 @@ enum class End : std::uint8_t {
   timed_out,
   mismatched,  // mismatch() says with whom
   not_begun,   // nothing has happened: the call is for another path
+  pending,     // there is nothing to be done for it at present
 };
 
 struct Mismatch {
@@ -56,6 +57,15 @@ class Executor {
   // The same for a call that lower() has flattened to this list.
   [[nodiscard]] End run_lowered(Call& call, const Lowered& lowered);
 
+  // The same without waiting: begins the call, after whose end the next may be begun, and goes on with it as far as
+  // nothing has to be waited for; End::pending where something has. The call, and the list if it has one, stay where
+  // they are until its end.
+  void start(Call& call, const Lowered* lowered);
+  [[nodiscard]] End advance();
+  // Grows with every step that advance() has done.
+  [[nodiscard]] std::uint64_t progress() const { return progress_; }
+  [[nodiscard]] End end_of(shm::WaitEnd end) const;
+
   // An exchange of one round whose bytes fit a staging slot, without a Call: the path on which nanoseconds count. Needs
   // a plan of Shape::exchange, given once.
   void set_small_plan(const Plan& plan);
@@ -76,15 +86,44 @@ class Executor {
     std::int64_t passed = -1;  // number of the last step passed in this round
   };
 
+  // How far advance_lowered() has come.
+  struct LoweredState {
+    std::uint64_t round = 0;
+    std::uint64_t posted = 0;   // rounds
+    std::size_t next_post = 0;  // the step of the round that is being posted
+    std::size_t next = 0;       // and of `round`
+  };
+  struct Started {
+    const Call* call = nullptr;
+    const Lowered* lowered = nullptr;
+    LoweredState state;
+    bool walks = false;  // without a list: the walk has begun
+  };
+
+  void begin_call(Call& call);
+  void end_call(const Call& call);
+  void end_walk(const Call& call);
+  [[nodiscard]] bool can_walk(const Call& call);
+
   [[nodiscard]] End walk_general(const Call& call);
+  void begin_general(const Call& call);
+  [[nodiscard]] End advance_general(const Call& call);
+  [[nodiscard]] bool is_over(const Call& call, std::size_t lane) const;
+  [[nodiscard]] bool can_go(const Call& call, std::size_t lane);
+  [[nodiscard]] End go(const Call& call, std::size_t lane);
+  [[nodiscard]] std::uint64_t rounds_passed(const Call& call) const;
   [[nodiscard]] End walk_straight(const Call& call);
   [[nodiscard]] End walk_exchange(const Call& call);
   // The two halves of a round of an exchange: this rank's input to the others, and all inputs into this rank's output.
   [[nodiscard]] End expose_round(const Call& call, std::uint64_t round);
   [[nodiscard]] End fold_round(const Call& call, std::uint64_t round);
 
-  [[nodiscard]] End post_round(const Call& call, const Lowered& lowered, std::uint64_t round);
-  [[nodiscard]] End work_round(const Call& call, const Lowered& lowered, std::uint64_t round);
+  [[nodiscard]] static std::uint64_t rounds_ahead(const Call& call);
+  void end_lowered(const Call& call, const Lowered& lowered);
+  [[nodiscard]] End advance_lowered(const Call& call, const Lowered& lowered, LoweredState& state);
+  [[nodiscard]] bool is_lowered_ready(const Call& call, const Lowered& lowered, const Lowered::Step& step,
+                                      std::uint64_t round);
+  [[nodiscard]] End lowered_step(const Call& call, const Lowered& lowered, std::size_t number, std::uint64_t round);
   [[nodiscard]] End lowered_post(const Call& call, const Lowered::Step& step, std::uint64_t round);
   [[nodiscard]] End lowered_expose(const Call& call, const Lowered::Step& step, std::uint64_t round);
   [[nodiscard]] End lowered_await(const Call& call, std::uint32_t rank, std::uint32_t post, std::uint64_t round);
@@ -161,7 +200,6 @@ class Executor {
   // What the post that carries this number was about, where that is not `description`.
   [[nodiscard]] std::optional<std::uint64_t> differing_post(std::uint32_t rank, std::uint64_t value,
                                                             std::uint64_t description) const;
-  [[nodiscard]] End end_of(shm::WaitEnd end) const;
   [[nodiscard]] End mismatch_with(std::uint32_t rank, std::uint64_t theirs);
 
   const shm::Region& region_;
@@ -181,7 +219,11 @@ class Executor {
   std::vector<std::uint64_t> slot_busy_;
   bool has_wide_store_ = shm::has_wide_store();
   std::uint32_t spins_;  // looks at a peer's line before the waiter is asked; 0 where ranks share cores
+  // Of the general walker: its lanes, and the rounds that it has said to be finished.
   std::vector<LaneState> lanes_;
+  std::uint64_t published_ = 0;
+  Started started_;
+  std::uint64_t progress_ = 0;
   // The small path's plan, as lines: by place in the order of folding, the rank and its post lines.
   struct Exchanged {
     std::uint64_t rank;

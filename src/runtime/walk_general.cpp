@@ -19,56 +19,76 @@ bool is_after(const Step& step, std::uint64_t round, const Lanes& lanes) {
 
 }  // namespace
 
-End Executor::walk_general(const Call& call) {
-  const Plan& plan = *call.plan;
-  Machine machine(*this, call);
-  lanes_.assign(plan.num_lanes(), LaneState{});
-  const auto is_over = [&](std::size_t lane) {
-    return lanes_[lane].round == call.rounds || plan.program.lanes[lane].empty();
-  };
-  const auto can_go = [&](std::size_t lane) {
-    const LaneState& state = lanes_[lane];
-    const Step& step = plan.program.lanes[lane][state.index];
-    machine.set_round(state.round);
-    return is_after(step, state.round, lanes_) && is_ready(step, machine);
-  };
-  const auto finished = [&] {
-    std::uint64_t least = call.rounds;
-    for (std::size_t lane = 0; lane < lanes_.size(); ++lane) {
-      if (plan.last_remote[lane] < 0) continue;
-      const bool past = static_cast<std::int64_t>(lanes_[lane].index) > plan.last_remote[lane];
-      least = std::min(least, lanes_[lane].round + (past ? 1 : 0));
-    }
-    return least;
-  };
-
+void Executor::begin_general(const Call& call) {
+  lanes_.assign(call.plan->num_lanes(), LaneState{});
   // Who reads and writes nothing of others is done with that from the start.
-  std::uint64_t published = finished();
-  if (published > 0) finish_rounds(call.round_base + published);
+  published_ = rounds_passed(call);
+  if (published_ > 0) finish_rounds(call.round_base + published_);
+}
+
+// The rounds of which this rank has its direct reads and writes behind it.
+std::uint64_t Executor::rounds_passed(const Call& call) const {
+  std::uint64_t least = call.rounds;
+  for (std::size_t lane = 0; lane < lanes_.size(); ++lane) {
+    if (call.plan->last_remote[lane] < 0) continue;
+    const bool past = static_cast<std::int64_t>(lanes_[lane].index) > call.plan->last_remote[lane];
+    least = std::min(least, lanes_[lane].round + (past ? 1 : 0));
+  }
+  return least;
+}
+
+bool Executor::is_over(const Call& call, std::size_t lane) const {
+  return lanes_[lane].round == call.rounds || call.plan->program.lanes[lane].empty();
+}
+
+bool Executor::can_go(const Call& call, std::size_t lane) {
+  if (is_over(call, lane)) return false;
+  const LaneState& state = lanes_[lane];
+  const Step& step = call.plan->program.lanes[lane][state.index];
+  Machine machine(*this, call);
+  machine.set_round(state.round);
+  return is_after(step, state.round, lanes_) && is_ready(step, machine);
+}
+
+End Executor::go(const Call& call, std::size_t lane) {
+  LaneState& state = lanes_[lane];
+  const Step& step = call.plan->program.lanes[lane][state.index];
+  Machine machine(*this, call);
+  machine.set_round(state.round);
+  perform(step, machine);
+  if (machine.mismatched()) return End::mismatched;
+  state.passed = step.number;
+  if (++state.index == call.plan->program.lanes[lane].size()) state = {state.round + 1, 0, -1};
+  if (const std::uint64_t now = rounds_passed(call); now > published_) {
+    published_ = now;
+    finish_rounds(call.round_base + now);
+  }
+  return End::done;
+}
+
+End Executor::advance_general(const Call& call) {
   while (true) {
     bool moved = false;
     bool over = true;
     for (std::size_t lane = 0; lane < lanes_.size(); ++lane) {
-      if (is_over(lane)) continue;
-      over = false;
-      if (!can_go(lane)) continue;
+      over = over && is_over(call, lane);
+      if (!can_go(call, lane)) continue;
       moved = true;
-      LaneState& state = lanes_[lane];
-      const Step& step = plan.program.lanes[lane][state.index];
-      perform(step, machine);
-      if (machine.mismatched()) return End::mismatched;
-      state.passed = step.number;
-      if (++state.index == plan.program.lanes[lane].size()) state = {state.round + 1, 0, -1};
-      if (const std::uint64_t now = finished(); now > published) {
-        published = now;
-        finish_rounds(call.round_base + now);
-      }
+      if (const End end = go(call, lane); end != End::done) return end;
     }
     if (over) return End::done;
-    if (moved) continue;
+    if (!moved) return End::pending;
+    ++progress_;
+  }
+}
+
+End Executor::walk_general(const Call& call) {
+  begin_general(call);
+  while (true) {
+    if (const End end = advance_general(call); end != End::pending) return end;
     const shm::WaitEnd end = waiter_.until([&] {
       for (std::size_t lane = 0; lane < lanes_.size(); ++lane)
-        if (!is_over(lane) && can_go(lane)) return true;
+        if (can_go(call, lane)) return true;
       return false;
     });
     if (end != shm::WaitEnd::ready) return end_of(end);

@@ -24,61 +24,101 @@ const SymmetricBuffer& symmetric(const Call& call, Space space) {
 
 }  // namespace
 
+// Posts are one round ahead, so that a round's data cross between the caches while the one before is worked on; not
+// where slots are too few for two rounds.
+std::uint64_t Executor::rounds_ahead(const Call& call) {
+  return call.by_name() || call.depth >= 2 * call.plan->exposes_per_round ? 1 : 0;
+}
+
 End Executor::run_lowered(Call& call, const Lowered& lowered) {
-  begin(call.description);
-  call.post_base = posts_;
-  call.round_base = rounds_;
-  call.expose_base = exposes_;
-  // Posts are one round ahead, so that a round's data cross between the caches while the one before is worked on; not
-  // where slots are too few for two rounds.
-  const std::uint64_t ahead = call.by_name() || call.depth >= 2 * call.plan->exposes_per_round ? 1 : 0;
+  begin_call(call);
+  const std::uint64_t ahead = rounds_ahead(call);
   std::uint64_t posted = 0;
   for (std::uint64_t round = 0; round < call.rounds; ++round) {
     for (; posted < call.rounds && posted <= round + ahead; ++posted)
-      if (const End end = post_round(call, lowered, posted); end != End::done) return end;
-    if (const End end = work_round(call, lowered, round); end != End::done) [[unlikely]]
-      return end;
+      for (std::size_t each = 0; each < lowered.num_posts; ++each)
+        if (const End end = lowered_step(call, lowered, each, posted); end != End::done) [[unlikely]]
+          return end;
+    for (std::size_t each = lowered.num_posts; each < lowered.steps.size(); ++each)
+      if (const End end = lowered_step(call, lowered, each, round); end != End::done) [[unlikely]]
+        return end;
   }
-  // A rank posts only when it has finished all operations before.
-  if (lowered.meets_all) known_finished_ = std::max(known_finished_, rounds_);
-  posts_ += call.rounds * call.plan->posts_per_round;
-  exposes_ += call.rounds * call.plan->exposes_per_round;
-  rounds_ += call.rounds;
+  end_lowered(call, lowered);
   return End::done;
 }
 
-End Executor::post_round(const Call& call, const Lowered& lowered, std::uint64_t round) {
-  for (std::size_t each = 0; each < lowered.num_posts; ++each) {
-    const Lowered::Step& step = lowered.steps[each];
-    if (step.kind == Lowered::Kind::name) {
+void Executor::end_lowered(const Call& call, const Lowered& lowered) {
+  // A rank posts only when it has finished all operations before.
+  if (lowered.meets_all) known_finished_ = std::max(known_finished_, rounds_);
+  end_call(call);
+}
+
+End Executor::advance_lowered(const Call& call, const Lowered& lowered, LoweredState& state) {
+  const std::uint64_t ahead = rounds_ahead(call);
+  // As run_lowered(), but that it stops in front of a step that would wait.
+  const auto go = [&](std::size_t& next, std::size_t end, std::uint64_t round) {
+    for (; next < end; ++next) {
+      if (!is_lowered_ready(call, lowered, lowered.steps[next], round)) return End::pending;
+      if (const End failed = lowered_step(call, lowered, next, round); failed != End::done) return failed;
+      ++progress_;
+    }
+    return End::done;
+  };
+  for (; state.round < call.rounds; ++state.round, state.next = lowered.num_posts) {
+    for (; state.posted < call.rounds && state.posted <= state.round + ahead; ++state.posted, state.next_post = 0)
+      if (const End end = go(state.next_post, lowered.num_posts, state.posted); end != End::done) return end;
+    if (const End end = go(state.next, lowered.steps.size(), state.round); end != End::done) return end;
+  }
+  end_lowered(call, lowered);
+  return End::done;
+}
+
+// Whether the step would be done without waiting.
+bool Executor::is_lowered_ready(const Call& call, const Lowered& lowered, const Lowered::Step& step,
+                                std::uint64_t round) {
+  const auto is_posted = [&](std::uint32_t rank, std::uint32_t post) {
+    const std::uint64_t value = call.post_value(round, post);
+    return region_.post_line(rank, value).sequence.load(std::memory_order_acquire) >= value;
+  };
+  switch (step.kind) {
+    case Lowered::Kind::expose: {
+      const std::uint64_t value = call.post_value(round, step.post);
+      const bool in_line = is_inline(call, call.length_of(step.length, round) * call.element);
+      return line_is_free(value) && (in_line || slot_is_free(call.slot(round, step.expose)));
+    }
+    case Lowered::Kind::name:
+    case Lowered::Kind::signal: return line_is_free(call.post_value(round, step.post));
+    case Lowered::Kind::await: return is_posted(step.rank, step.post);
+    case Lowered::Kind::combine:
+      for (std::uint32_t index = 0; index < step.num_sources + step.num_destinations; ++index) {
+        const Lowered::End& end = lowered.ends[step.first + index];
+        if (end.base == Lowered::End::Base::remote && !is_posted(end.rank, end.post)) return false;
+      }
+      return true;
+    case Lowered::Kind::close: return everyone_finished(call.round_base + round + 1);
+    case Lowered::Kind::finish: return true;
+  }
+  return true;
+}
+
+End Executor::lowered_step(const Call& call, const Lowered& lowered, std::size_t number, std::uint64_t round) {
+  const Lowered::Step& step = lowered.steps[number];
+  const std::uint64_t done = call.round_base + round + 1;
+  switch (step.kind) {
+    case Lowered::Kind::expose: return lowered_expose(call, step, round);
+    case Lowered::Kind::name: {
       const std::byte* buffer = step.space == Space::input ? call.input : call.output;
       region_.place(rank_, step.post)
           .store(call.reach == Reach::attached ? reinterpret_cast<std::uintptr_t>(buffer)
                                                : symmetric(call, step.space).place(),
                  std::memory_order_relaxed);
+      return lowered_post(call, step, round);
     }
-    const End end =
-        step.kind == Lowered::Kind::expose ? lowered_expose(call, step, round) : lowered_post(call, step, round);
-    if (end != End::done) [[unlikely]]
-      return end;
-  }
-  return End::done;
-}
-
-End Executor::work_round(const Call& call, const Lowered& lowered, std::uint64_t round) {
-  const std::uint64_t done = call.round_base + round + 1;
-  for (std::size_t each = lowered.num_posts; each < lowered.steps.size(); ++each) {
-    const Lowered::Step& step = lowered.steps[each];
-    End end = End::done;
-    switch (step.kind) {
-      case Lowered::Kind::await: end = lowered_await(call, step.rank, step.post, round); break;
-      case Lowered::Kind::combine: end = lowered_combine(call, lowered, step, round); break;
-      case Lowered::Kind::finish: finish_rounds(done); break;
-      case Lowered::Kind::close: end = end_of(waiter_.until([&] { return everyone_finished(done); })); break;
-      default: break;
-    }
-    if (end != End::done) [[unlikely]]
-      return end;
+    case Lowered::Kind::signal: return lowered_post(call, step, round);
+    case Lowered::Kind::await: return lowered_await(call, step.rank, step.post, round);
+    case Lowered::Kind::combine: return lowered_combine(call, lowered, step, round);
+    case Lowered::Kind::finish: finish_rounds(done); return End::done;
+    case Lowered::Kind::close: return end_of(waiter_.until([&] { return everyone_finished(done); }));
   }
   return End::done;
 }

@@ -1,10 +1,11 @@
 // Long rows of calls in which every collective follows every other, in many sizes, roots and forms: what one leaves
 // behind in lines, slots and counts must not be in the way of the next. Ranks are threads.
+#include "mixed_calls.hpp"
+
 #include <algorithm>
 #include <array>
 #include <cstdint>
 #include <optional>
-#include <random>
 #include <string>
 #include <vector>
 
@@ -15,62 +16,8 @@
 namespace tutti {
 namespace {
 
-struct Called {
-  Collective collective = Collective::all_reduce;
-  std::uint64_t count = 0;
-  std::uint32_t root = 0;
-  bool in_place = false;
-  bool symmetric = false;
-};
-
-constexpr std::uint64_t kMostCount = 6000;
-
-// The same for every rank.
-std::vector<Called> row_of_calls(std::uint32_t num_ranks, std::uint64_t seed) {
-  constexpr Collective kAll[] = {Collective::all_reduce,     Collective::all_gather, Collective::reduce_scatter,
-                                 Collective::broadcast,      Collective::reduce,     Collective::all_to_all,
-                                 Collective::gather,         Collective::scatter,    Collective::scan,
-                                 Collective::exclusive_scan, Collective::barrier};
-  constexpr std::uint64_t kCounts[] = {0, 1, 2, 5, 12, 13, 100, 511, 1024, 1025, 4096, kMostCount};
-  std::mt19937_64 random(seed);
-  std::vector<Called> calls(300);
-  for (Called& call : calls)
-    call = {.collective = kAll[random() % std::size(kAll)],
-            .count = kCounts[random() % std::size(kCounts)],
-            .root = static_cast<std::uint32_t>(random() % num_ranks),
-            .in_place = random() % 2 == 0,
-            .symmetric = random() % 3 == 0};
-  return calls;
-}
-
-std::int32_t given(std::uint32_t rank, std::uint64_t place, std::size_t turn) {
-  return static_cast<std::int32_t>(rank * 100003 + place * 7 + turn);
-}
-
-// Element `place` of the rank's output; sums are of i32, which wrap alike in any order.
-std::int32_t expected(const Called& call, std::uint32_t rank, std::uint32_t num_ranks, std::uint64_t place,
-                      std::size_t turn) {
-  const std::uint64_t block = call.count == 0 ? 0 : place / call.count;
-  const std::uint64_t within = call.count == 0 ? 0 : place % call.count;
-  const auto sum = [&](std::uint32_t ranks, std::uint64_t at) {
-    std::int32_t total = 0;
-    for (std::uint32_t each = 0; each < ranks; ++each) total += given(each, at, turn);
-    return total;
-  };
-  switch (call.collective) {
-    case Collective::all_reduce:
-    case Collective::reduce: return sum(num_ranks, place);
-    case Collective::reduce_scatter: return sum(num_ranks, rank * call.count + place);
-    case Collective::scan: return sum(rank + 1, place);
-    case Collective::exclusive_scan: return sum(rank, place);
-    case Collective::all_gather:
-    case Collective::gather: return given(static_cast<std::uint32_t>(block), within, turn);
-    case Collective::broadcast: return given(call.root, place, turn);
-    case Collective::all_to_all: return given(static_cast<std::uint32_t>(block), rank * call.count + within, turn);
-    case Collective::scatter: return given(call.root, rank * call.count + place, turn);
-    default: return 0;
-  }
-}
+using test::Called;
+using test::kMostCount;
 
 struct Memory {
   std::vector<std::int32_t> ordinary;
@@ -78,41 +25,12 @@ struct Memory {
 };
 
 void do_call(Communicator& communicator, const Called& call, std::size_t turn, Memory& memory) {
-  const std::uint32_t rank = communicator.rank();
-  const std::uint32_t ranks = communicator.num_ranks();
-  const CollectiveFacts& facts = facts_of(call.collective);
-  const std::uint64_t inputs = call.count * (facts.many_inputs ? ranks : 1);
-  const std::uint64_t outputs = call.count * (facts.many_outputs ? ranks : 1);
-  std::int32_t* const base = call.symmetric ? memory.symmetric : memory.ordinary.data();
-  std::int32_t* input = base;
-  std::int32_t* output = base + kMostCount * ranks;
-  const bool is_root = rank == call.root;
-  if (call.in_place) {
-    // The smaller lies within the larger, at this rank's own block, where both are there.
-    output = base;
-    if (facts.many_outputs && !facts.many_inputs && (!facts.has_root || is_root)) input = base + rank * call.count;
-    if (facts.many_inputs && !facts.many_outputs && (!facts.has_root || is_root)) output = base + rank * call.count;
-  }
-  for (std::uint64_t i = 0; i < outputs; ++i) output[i] = -1;
-  for (std::uint64_t i = 0; i < inputs; ++i) input[i] = given(rank, i, turn);
-  const Status status = communicator.run({.collective = call.collective,
-                                          .input = input,
-                                          .output = output,
-                                          .count = call.count,
-                                          .type = Type::i32,
-                                          .root = call.root});
+  const test::CalledBuffers buffers(call, communicator.rank(), communicator.num_ranks(),
+                                    call.symmetric ? memory.symmetric : memory.ordinary.data());
+  buffers.fill(turn);
+  const Status status = communicator.run(buffers.invocation());
   ASSERT_TRUE(status.ok()) << status.to_string();
-  const bool has_output =
-      call.collective != Collective::barrier &&
-      (is_root || (call.collective != Collective::reduce && call.collective != Collective::gather)) &&
-      (call.collective != Collective::exclusive_scan || rank > 0);
-  if (!has_output) return;
-  // Without an assertion a time, which sanitizers make long.
-  std::uint64_t right = 0;
-  while (right < outputs && output[right] == expected(call, rank, ranks, right, turn)) ++right;
-  ASSERT_EQ(right, outputs) << name_of(call.collective) << " number " << turn << " of " << call.count << ", root "
-                            << call.root << (call.in_place ? ", in place" : "") << (call.symmetric ? ", symmetric" : "")
-                            << ": rank " << rank << " has " << output[right] << " there";
+  ASSERT_EQ(buffers.fault(turn), "");
 }
 
 struct Way {
@@ -130,7 +48,7 @@ TEST_P(MixedCalls, AreAllRight) {
   settings.walker = GetParam().walker;
   settings.attach_min = GetParam().attach_min;
   for (const std::uint32_t ranks : {1U, 2U, 3U, 4U, 10U}) {
-    const std::vector<Called> calls = row_of_calls(ranks, ranks);
+    const std::vector<Called> calls = test::row_of_calls(ranks, ranks, 300);
     test::ThreadRanks group(ranks, settings);
     group.run([&](Communicator& communicator) {
       Memory memory{.ordinary = std::vector<std::int32_t>(2 * kMostCount * ranks)};

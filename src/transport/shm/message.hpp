@@ -14,43 +14,46 @@ namespace tutti::shm {
 
 class MessageSender {
  public:
-  MessageSender(const Region& region, std::uint32_t self, std::uint32_t to) noexcept
-      : region_(&region), self_(self), to_(to) {}
+  explicit MessageSender(const Connection& connection) noexcept : connection_(connection) {}
 
   [[nodiscard]] bool has_credit() noexcept {
-    const std::uint32_t depth = region_->shape().message_depth;
-    if (sent_ - known_taken_ < depth) return true;
-    // Acquire: partner of take(); the slot may be written once its reader is done with it.
-    known_taken_ = region_->taken(self_, to_).value.load(std::memory_order_acquire);
-    return sent_ - known_taken_ < depth;
+    if (sent_ - known_taken_ < connection_.depth) return true;
+    look_at_taken();
+    return sent_ - known_taken_ < connection_.depth;
   }
 
   // Where to write the next message of that many bytes. Needs a credit.
   [[nodiscard]] std::byte* slot(std::uint64_t bytes) noexcept {
-    FlagLine& head = region_->message(self_, to_, sent_);
+    FlagLine& head = connection_.message(sent_);
     return bytes <= kInlineBytes ? head.payload : reinterpret_cast<std::byte*>(&head) + kLine;
   }
 
   void publish(std::uint64_t description) noexcept {
-    FlagLine& head = region_->message(self_, to_, sent_);
+    FlagLine& head = connection_.message(sent_);
     head.description.store(description, std::memory_order_relaxed);
     ++sent_;
     // Release: partner of has_message().
     head.sequence.store(sent_, std::memory_order_release);
   }
 
+  // Whether all that was published has been taken.
+  [[nodiscard]] bool is_drained() noexcept {
+    if (known_taken_ != sent_) look_at_taken();
+    return known_taken_ == sent_;
+  }
+
  private:
-  const Region* region_;
-  std::uint32_t self_;
-  std::uint32_t to_;
+  // Acquire: partner of take(); the slot may be written once its reader is done with it.
+  void look_at_taken() noexcept { known_taken_ = connection_.taken->value.load(std::memory_order_acquire); }
+
+  Connection connection_;
   std::uint64_t sent_ = 0;
   std::uint64_t known_taken_ = 0;
 };
 
 class MessageReceiver {
  public:
-  MessageReceiver(const Region& region, std::uint32_t self, std::uint32_t from) noexcept
-      : region_(&region), self_(self), from_(from) {}
+  explicit MessageReceiver(const Connection& connection) noexcept : connection_(connection) {}
 
   [[nodiscard]] bool has_message() const noexcept {
     // Acquire: partner of publish().
@@ -69,15 +72,13 @@ class MessageReceiver {
   void take() noexcept {
     ++taken_;
     // Release: partner of has_credit().
-    region_->taken(from_, self_).value.store(taken_, std::memory_order_release);
+    connection_.taken->value.store(taken_, std::memory_order_release);
   }
 
  private:
-  [[nodiscard]] FlagLine& head() const noexcept { return region_->message(from_, self_, taken_); }
+  [[nodiscard]] FlagLine& head() const noexcept { return connection_.message(taken_); }
 
-  const Region* region_;
-  std::uint32_t self_;
-  std::uint32_t from_;
+  Connection connection_;
   std::uint64_t taken_ = 0;
 };
 

@@ -20,7 +20,7 @@ constexpr std::uint64_t kHeapAlignment = std::uint64_t{2} << 20;  // a huge page
 
 constexpr std::uint64_t round_up(std::uint64_t value, std::uint64_t to) { return (value + to - 1) / to * to; }
 
-// Where each part begins. The connections are N² and the file is sparse: one that is never used costs address space
+// Where each part begins. The connections are 2 N² and the file is sparse: one that is never used costs address space
 // only. Between one rank's part and the next there is an odd number of lines, so that equal offsets of different ranks
 // do not fall into the same set of a cache.
 struct Offsets {
@@ -32,7 +32,7 @@ struct Offsets {
     message_stride = kLine + round_up(shape.message_slot, kLine);
     connection_stride = round_up(kLine + shape.message_depth * message_stride, kPage);
     connections = round_up(staging + ranks * staging_stride, kPage);
-    heap = round_up(connections + ranks * ranks * connection_stride, kHeapAlignment);
+    heap = round_up(connections + kNumTraffics * ranks * ranks * connection_stride, kHeapAlignment);
   }
   std::uint64_t staging, staging_stride, message_stride, connection_stride, connections, heap;
 };

@@ -48,6 +48,23 @@ struct Breakage {
 
 inline constexpr std::size_t kMaxCores = 1024;
 
+// What a connection carries: the messages of schedules, or what a program sends to one rank itself. They do not wait
+// for each other.
+enum class Traffic : std::uint8_t { schedules, program };
+inline constexpr std::size_t kNumTraffics = 2;
+
+// One connection from rank to rank: how many messages the destination has taken (its own line), and the slots, each
+// with its head, followed by the bytes that do not fit into the head.
+struct Connection {
+  CounterLine* taken = nullptr;
+  std::byte* slots = nullptr;
+  std::uint64_t stride = 0;
+  std::uint32_t depth = 1;
+  [[nodiscard]] FlagLine& message(std::uint64_t index) const {
+    return *reinterpret_cast<FlagLine*>(slots + (index % depth) * stride);
+  }
+};
+
 class Region {
  public:
   static constexpr std::uint64_t kPage = 4096;
@@ -84,14 +101,12 @@ class Region {
   }
   [[nodiscard]] std::byte* staging(std::uint32_t rank) const { return base_ + staging_ + rank * staging_stride_; }
 
-  // Connection source → destination: how many messages the destination has taken (its own line) …
-  [[nodiscard]] CounterLine& taken(std::uint32_t source, std::uint32_t destination) const {
-    return *reinterpret_cast<CounterLine*>(connection(source, destination));
-  }
-  // … and the slot of message number `index`: its head, followed by the bytes that do not fit into the head.
-  [[nodiscard]] FlagLine& message(std::uint32_t source, std::uint32_t destination, std::uint64_t index) const {
-    return *reinterpret_cast<FlagLine*>(connection(source, destination) + kLine +
-                                        (index % shape_.message_depth) * message_stride_);
+  [[nodiscard]] Connection connection(std::uint32_t source, std::uint32_t destination, Traffic traffic) const {
+    std::byte* base =
+        base_ + connections_ +
+        ((static_cast<std::uint64_t>(traffic) * shape_.num_ranks + source) * shape_.num_ranks + destination) *
+            connection_stride_;
+    return {reinterpret_cast<CounterLine*>(base), base + kLine, message_stride_, shape_.message_depth};
   }
 
   // How many ranks are asleep or about to be: whoever posts looks here first.
@@ -129,10 +144,6 @@ class Region {
   [[nodiscard]] Control* control(std::uint32_t rank) const {
     return reinterpret_cast<Control*>(base_ + kPage + rank * kControlStride);
   }
-  [[nodiscard]] std::byte* connection(std::uint32_t source, std::uint32_t destination) const {
-    return base_ + connections_ + (std::uint64_t{source} * shape_.num_ranks + destination) * connection_stride_;
-  }
-
   static_assert(sizeof(Control) <= kPage && sizeof(Header) <= kPage);
   UniqueFd memory_;
   RegionShape shape_;

@@ -53,10 +53,10 @@ Waiter::Waiter(const Region& region, std::uint32_t rank, const WaitPolicy& polic
 
 void Waiter::give_core_away() { sched_yield(); }
 
-WaitEnd Waiter::patiently(Look look, const void* context) {
+WaitEnd Waiter::patiently(Look look, const void* context, std::chrono::nanoseconds longest_sleep) {
   const Clock::time_point start = Clock::now();
   std::chrono::nanoseconds next_question = kFirstQuestion;
-  std::chrono::nanoseconds longest = std::min<std::chrono::nanoseconds>(kFirstSleep, policy_.longest_sleep);
+  std::chrono::nanoseconds longest = std::min<std::chrono::nanoseconds>(kFirstSleep, longest_sleep);
   while (true) {
     const std::chrono::nanoseconds waited = Clock::now() - start;
     if (region_.is_broken()) return look(context) ? WaitEnd::ready : WaitEnd::broken;
@@ -77,7 +77,7 @@ WaitEnd Waiter::patiently(Look look, const void* context) {
       if (look(context)) return WaitEnd::ready;
       const bool ends = policy_.timeout.count() > 0;
       sleep(look, context, ends ? std::min(longest, policy_.timeout - waited) : longest);
-      longest = std::min(longest * 2, policy_.longest_sleep);
+      longest = std::min(longest * 2, longest_sleep);
       // Whoever rang may have done so because it is in vain.
       next_question = std::min(next_question, waited + kLeastBetweenQuestions);
     }

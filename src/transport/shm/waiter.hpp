@@ -8,6 +8,7 @@
 // One Waiter belongs to one rank and one thread.
 #pragma once
 
+#include <algorithm>
 #include <chrono>
 #include <cstdint>
 #include <functional>
@@ -47,9 +48,10 @@ class Waiter {
  public:
   Waiter(const Region& region, std::uint32_t rank, const WaitPolicy& policy, Persist persist);
 
-  // Waits until `ready()` is true; anything else than WaitEnd::ready means that it never will be.
+  // Waits until `ready()` is true; anything else than WaitEnd::ready means that it never will be. No sleep is longer
+  // than `longest_sleep`.
   template <typename Ready>
-  [[nodiscard]] WaitEnd until(const Ready& ready) {
+  [[nodiscard]] WaitEnd until(const Ready& ready, std::chrono::nanoseconds longest_sleep = kLongestSleep) {
     for (std::uint32_t look = 0; look < policy_.eager; ++look) {
       if (ready()) return WaitEnd::ready;
       if (policy_.crowded) {
@@ -60,7 +62,8 @@ class Waiter {
         relax();
       }
     }
-    return patiently([](const void* context) { return (*static_cast<const Ready*>(context))(); }, &ready);
+    return patiently([](const void* context) { return (*static_cast<const Ready*>(context))(); }, &ready,
+                     std::min(longest_sleep, policy_.longest_sleep));
   }
 
   // To be called after making anything known that another rank may be asleep for.
@@ -78,7 +81,7 @@ class Waiter {
  private:
   using Look = bool (*)(const void* context);
   static void give_core_away();
-  WaitEnd patiently(Look look, const void* context);
+  WaitEnd patiently(Look look, const void* context, std::chrono::nanoseconds longest_sleep);
   void sleep(Look look, const void* context, std::chrono::nanoseconds longest);
 
   const Region& region_;

@@ -1,0 +1,50 @@
+// Groups of the C API: what is called between their ends is only begun, and all of it waited for at the outer end.
+#include <algorithm>
+#include <vector>
+
+#include "api/handle.hpp"
+
+namespace tutti::api {
+
+namespace {
+
+// The communicators that this thread's open group has called something on.
+std::vector<tuttiComm_t>& grouped() {
+  thread_local std::vector<tuttiComm_t> communicators;
+  return communicators;
+}
+
+}  // namespace
+
+tuttiResult_t begin_in_group(tuttiComm_t comm, Result<Operation*> operation) {
+  std::vector<tuttiComm_t>& communicators = grouped();
+  if (std::find(communicators.begin(), communicators.end(), comm) == communicators.end()) communicators.push_back(comm);
+  return report(comm->communicator->begin_in_group(std::move(operation)));
+}
+
+}  // namespace tutti::api
+
+extern "C" {
+
+tuttiResult_t tuttiGroupStart() {
+  ++tutti::thread_work.open_groups;
+  return tuttiSuccess;
+}
+
+tuttiResult_t tuttiGroupEnd() {
+  using tutti::api::report;
+  return tutti::api::guarded([]() -> tuttiResult_t {
+    if (tutti::thread_work.open_groups == 0)
+      return report({tutti::Code::invalid_usage, "tuttiGroupEnd without a tuttiGroupStart"});
+    if (--tutti::thread_work.open_groups > 0) return tuttiSuccess;
+    tutti::Status first;
+    for (tuttiComm* each : tutti::api::grouped()) {
+      tutti::Status status = each->communicator->end_group();
+      if (first.ok()) first = std::move(status);
+    }
+    tutti::api::grouped().clear();
+    return report(first);
+  });
+}
+
+}  // extern "C"

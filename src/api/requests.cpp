@@ -1,0 +1,306 @@
+// The C API's operations that are begun now and waited for later, and those that are made once and started often.
+#include "api/asked.hpp"
+#include "api/handle.hpp"
+
+namespace {
+
+using tutti::Collective;
+using tutti::Invocation;
+using tutti::Operation;
+using tutti::Status;
+using tutti::Transfer;
+using tutti::api::guarded;
+using tutti::api::refuse;
+using tutti::api::report;
+using tutti::api::transfer_of;
+using tutti::api::asked::fold;
+using tutti::api::asked::move;
+
+enum class Life { once, persistent };
+
+Operation* operation_of(tuttiRequest_t request) { return reinterpret_cast<Operation*>(request); }
+
+template <typename Asked>
+tuttiResult_t make(Life life, const Asked& asked, tuttiComm_t comm, tuttiRequest_t* request) {
+  tutti::Communicator& communicator = *comm->communicator;
+  const tutti::Result<Operation*> operation = communicator.prepare(asked, life == Life::persistent);
+  if (!operation.ok()) return report(operation.status());
+  if (life == Life::once)
+    if (const Status status = communicator.start(**operation); !status.ok()) {
+      communicator.release(**operation);
+      return report(status);
+    }
+  *request = reinterpret_cast<tuttiRequest_t>(*operation);
+  return tuttiSuccess;
+}
+
+tuttiResult_t make(Life life, Invocation asked, tuttiDataType_t datatype, tuttiComm_t comm,
+                   tuttiRequest_t* request) noexcept {
+  return guarded([&]() -> tuttiResult_t {
+    if (request == nullptr) return refuse("request is null");
+    *request = nullptr;
+    if (comm == nullptr) return refuse("comm is null");
+    if (!tutti::api::is_type(datatype)) return refuse("datatype is none of tuttiDataType_t's");
+    asked.type = static_cast<tutti::Type>(datatype);
+    return make(life, asked, comm, request);
+  });
+}
+
+tuttiResult_t make(Life life, const Transfer& transfer, tuttiDataType_t datatype, tuttiComm_t comm,
+                   tuttiRequest_t* request) noexcept {
+  return guarded([&]() -> tuttiResult_t {
+    if (request == nullptr) return refuse("request is null");
+    *request = nullptr;
+    if (comm == nullptr) return refuse("comm is null");
+    if (!tutti::api::is_type(datatype)) return refuse("datatype is none of tuttiDataType_t's");
+    return make(life, transfer, comm, request);
+  });
+}
+
+// A request that has ended is none any more, unless it can be started again.
+void end(tuttiRequest_t* request) {
+  Operation& operation = *operation_of(*request);
+  if (operation.is_persistent) return;
+  operation.owner->release(operation);
+  *request = nullptr;
+}
+
+// To the transfer, to the end.
+tuttiResult_t run(const Transfer& transfer, tuttiDataType_t datatype, tuttiComm_t comm) noexcept {
+  return guarded([&]() -> tuttiResult_t {
+    if (comm == nullptr) return refuse("comm is null");
+    if (!tutti::api::is_type(datatype)) return refuse("datatype is none of tuttiDataType_t's");
+    tutti::Communicator& communicator = *comm->communicator;
+    if (tutti::thread_work.open_groups == 0) return report(communicator.transfer(transfer));
+    return tutti::api::begin_in_group(comm, communicator.prepare(transfer, false));
+  });
+}
+
+tuttiResult_t wait(tuttiRequest_t* request) {
+  if (*request == nullptr) return tuttiSuccess;
+  const Operation& operation = *operation_of(*request);
+  const Status status = operation.owner->wait(operation);
+  // What has broken is waited for no more.
+  end(request);
+  return report(status);
+}
+
+}  // namespace
+
+extern "C" {
+
+tuttiResult_t tuttiIAllReduce(const void* sendbuff, void* recvbuff, size_t count, tuttiDataType_t datatype,
+                              tuttiRedOp_t op, tuttiComm_t comm, tuttiRequest_t* request) {
+  return make(Life::once, fold(Collective::all_reduce, sendbuff, recvbuff, count, op), datatype, comm, request);
+}
+
+tuttiResult_t tuttiAllReduceInit(const void* sendbuff, void* recvbuff, size_t count, tuttiDataType_t datatype,
+                                 tuttiRedOp_t op, tuttiComm_t comm, tuttiRequest_t* request) {
+  return make(Life::persistent, fold(Collective::all_reduce, sendbuff, recvbuff, count, op), datatype, comm, request);
+}
+
+tuttiResult_t tuttiIAllGather(const void* sendbuff, void* recvbuff, size_t sendcount, tuttiDataType_t datatype,
+                              tuttiComm_t comm, tuttiRequest_t* request) {
+  return make(Life::once, move(Collective::all_gather, sendbuff, recvbuff, sendcount), datatype, comm, request);
+}
+
+tuttiResult_t tuttiAllGatherInit(const void* sendbuff, void* recvbuff, size_t sendcount, tuttiDataType_t datatype,
+                                 tuttiComm_t comm, tuttiRequest_t* request) {
+  return make(Life::persistent, move(Collective::all_gather, sendbuff, recvbuff, sendcount), datatype, comm, request);
+}
+
+tuttiResult_t tuttiIReduceScatter(const void* sendbuff, void* recvbuff, size_t recvcount, tuttiDataType_t datatype,
+                                  tuttiRedOp_t op, tuttiComm_t comm, tuttiRequest_t* request) {
+  return make(Life::once, fold(Collective::reduce_scatter, sendbuff, recvbuff, recvcount, op), datatype, comm, request);
+}
+
+tuttiResult_t tuttiReduceScatterInit(const void* sendbuff, void* recvbuff, size_t recvcount, tuttiDataType_t datatype,
+                                     tuttiRedOp_t op, tuttiComm_t comm, tuttiRequest_t* request) {
+  return make(Life::persistent, fold(Collective::reduce_scatter, sendbuff, recvbuff, recvcount, op), datatype, comm,
+              request);
+}
+
+tuttiResult_t tuttiIBroadcast(const void* sendbuff, void* recvbuff, size_t count, tuttiDataType_t datatype, int root,
+                              tuttiComm_t comm, tuttiRequest_t* request) {
+  return make(Life::once, move(Collective::broadcast, sendbuff, recvbuff, count, root), datatype, comm, request);
+}
+
+tuttiResult_t tuttiBroadcastInit(const void* sendbuff, void* recvbuff, size_t count, tuttiDataType_t datatype, int root,
+                                 tuttiComm_t comm, tuttiRequest_t* request) {
+  return make(Life::persistent, move(Collective::broadcast, sendbuff, recvbuff, count, root), datatype, comm, request);
+}
+
+tuttiResult_t tuttiIBcast(void* buff, size_t count, tuttiDataType_t datatype, int root, tuttiComm_t comm,
+                          tuttiRequest_t* request) {
+  return make(Life::once, move(Collective::broadcast, buff, buff, count, root), datatype, comm, request);
+}
+
+tuttiResult_t tuttiBcastInit(void* buff, size_t count, tuttiDataType_t datatype, int root, tuttiComm_t comm,
+                             tuttiRequest_t* request) {
+  return make(Life::persistent, move(Collective::broadcast, buff, buff, count, root), datatype, comm, request);
+}
+
+tuttiResult_t tuttiIReduce(const void* sendbuff, void* recvbuff, size_t count, tuttiDataType_t datatype,
+                           tuttiRedOp_t op, int root, tuttiComm_t comm, tuttiRequest_t* request) {
+  return make(Life::once, fold(Collective::reduce, sendbuff, recvbuff, count, op, root), datatype, comm, request);
+}
+
+tuttiResult_t tuttiReduceInit(const void* sendbuff, void* recvbuff, size_t count, tuttiDataType_t datatype,
+                              tuttiRedOp_t op, int root, tuttiComm_t comm, tuttiRequest_t* request) {
+  return make(Life::persistent, fold(Collective::reduce, sendbuff, recvbuff, count, op, root), datatype, comm, request);
+}
+
+tuttiResult_t tuttiIAlltoAll(const void* sendbuff, void* recvbuff, size_t count, tuttiDataType_t datatype,
+                             tuttiComm_t comm, tuttiRequest_t* request) {
+  return make(Life::once, move(Collective::all_to_all, sendbuff, recvbuff, count), datatype, comm, request);
+}
+
+tuttiResult_t tuttiAlltoAllInit(const void* sendbuff, void* recvbuff, size_t count, tuttiDataType_t datatype,
+                                tuttiComm_t comm, tuttiRequest_t* request) {
+  return make(Life::persistent, move(Collective::all_to_all, sendbuff, recvbuff, count), datatype, comm, request);
+}
+
+tuttiResult_t tuttiIGather(const void* sendbuff, void* recvbuff, size_t count, tuttiDataType_t datatype, int root,
+                           tuttiComm_t comm, tuttiRequest_t* request) {
+  return make(Life::once, move(Collective::gather, sendbuff, recvbuff, count, root), datatype, comm, request);
+}
+
+tuttiResult_t tuttiGatherInit(const void* sendbuff, void* recvbuff, size_t count, tuttiDataType_t datatype, int root,
+                              tuttiComm_t comm, tuttiRequest_t* request) {
+  return make(Life::persistent, move(Collective::gather, sendbuff, recvbuff, count, root), datatype, comm, request);
+}
+
+tuttiResult_t tuttiIScatter(const void* sendbuff, void* recvbuff, size_t count, tuttiDataType_t datatype, int root,
+                            tuttiComm_t comm, tuttiRequest_t* request) {
+  return make(Life::once, move(Collective::scatter, sendbuff, recvbuff, count, root), datatype, comm, request);
+}
+
+tuttiResult_t tuttiScatterInit(const void* sendbuff, void* recvbuff, size_t count, tuttiDataType_t datatype, int root,
+                               tuttiComm_t comm, tuttiRequest_t* request) {
+  return make(Life::persistent, move(Collective::scatter, sendbuff, recvbuff, count, root), datatype, comm, request);
+}
+
+tuttiResult_t tuttiIScan(const void* sendbuff, void* recvbuff, size_t count, tuttiDataType_t datatype, tuttiRedOp_t op,
+                         tuttiComm_t comm, tuttiRequest_t* request) {
+  return make(Life::once, fold(Collective::scan, sendbuff, recvbuff, count, op), datatype, comm, request);
+}
+
+tuttiResult_t tuttiScanInit(const void* sendbuff, void* recvbuff, size_t count, tuttiDataType_t datatype,
+                            tuttiRedOp_t op, tuttiComm_t comm, tuttiRequest_t* request) {
+  return make(Life::persistent, fold(Collective::scan, sendbuff, recvbuff, count, op), datatype, comm, request);
+}
+
+tuttiResult_t tuttiIExScan(const void* sendbuff, void* recvbuff, size_t count, tuttiDataType_t datatype,
+                           tuttiRedOp_t op, tuttiComm_t comm, tuttiRequest_t* request) {
+  return make(Life::once, fold(Collective::exclusive_scan, sendbuff, recvbuff, count, op), datatype, comm, request);
+}
+
+tuttiResult_t tuttiExScanInit(const void* sendbuff, void* recvbuff, size_t count, tuttiDataType_t datatype,
+                              tuttiRedOp_t op, tuttiComm_t comm, tuttiRequest_t* request) {
+  return make(Life::persistent, fold(Collective::exclusive_scan, sendbuff, recvbuff, count, op), datatype, comm,
+              request);
+}
+
+tuttiResult_t tuttiIBarrier(tuttiComm_t comm, tuttiRequest_t* request) {
+  return make(Life::once, Invocation{.collective = Collective::barrier}, tuttiUint8, comm, request);
+}
+
+tuttiResult_t tuttiBarrierInit(tuttiComm_t comm, tuttiRequest_t* request) {
+  return make(Life::persistent, Invocation{.collective = Collective::barrier}, tuttiUint8, comm, request);
+}
+
+tuttiResult_t tuttiSend(const void* sendbuff, size_t count, tuttiDataType_t datatype, int peer, tuttiComm_t comm) {
+  return run(transfer_of(Transfer::Direction::send, sendbuff, count, datatype, peer), datatype, comm);
+}
+
+tuttiResult_t tuttiISend(const void* sendbuff, size_t count, tuttiDataType_t datatype, int peer, tuttiComm_t comm,
+                         tuttiRequest_t* request) {
+  return make(Life::once, transfer_of(Transfer::Direction::send, sendbuff, count, datatype, peer), datatype, comm,
+              request);
+}
+
+tuttiResult_t tuttiSendInit(const void* sendbuff, size_t count, tuttiDataType_t datatype, int peer, tuttiComm_t comm,
+                            tuttiRequest_t* request) {
+  return make(Life::persistent, transfer_of(Transfer::Direction::send, sendbuff, count, datatype, peer), datatype, comm,
+              request);
+}
+
+tuttiResult_t tuttiRecv(void* recvbuff, size_t count, tuttiDataType_t datatype, int peer, tuttiComm_t comm) {
+  return run(transfer_of(Transfer::Direction::receive, recvbuff, count, datatype, peer), datatype, comm);
+}
+
+tuttiResult_t tuttiIRecv(void* recvbuff, size_t count, tuttiDataType_t datatype, int peer, tuttiComm_t comm,
+                         tuttiRequest_t* request) {
+  return make(Life::once, transfer_of(Transfer::Direction::receive, recvbuff, count, datatype, peer), datatype, comm,
+              request);
+}
+
+tuttiResult_t tuttiRecvInit(void* recvbuff, size_t count, tuttiDataType_t datatype, int peer, tuttiComm_t comm,
+                            tuttiRequest_t* request) {
+  return make(Life::persistent, transfer_of(Transfer::Direction::receive, recvbuff, count, datatype, peer), datatype,
+              comm, request);
+}
+
+tuttiResult_t tuttiStart(tuttiRequest_t request) {
+  return guarded([&]() -> tuttiResult_t {
+    if (request == nullptr) return refuse("request is null");
+    Operation& operation = *operation_of(request);
+    if (!operation.is_persistent) return refuse("request is of an operation that has been started already");
+    return report(operation.owner->start(operation));
+  });
+}
+
+tuttiResult_t tuttiWait(tuttiRequest_t* request) {
+  return guarded([&]() -> tuttiResult_t {
+    if (request == nullptr) return refuse("request is null");
+    return wait(request);
+  });
+}
+
+tuttiResult_t tuttiWaitAll(int count, tuttiRequest_t* requests) {
+  return guarded([&]() -> tuttiResult_t {
+    if (count < 0 || (requests == nullptr && count > 0))
+      return refuse(count < 0 ? "count is negative" : "requests is null");
+    tuttiResult_t first = tuttiSuccess;
+    std::string words;
+    for (int each = 0; each < count; ++each) {
+      const tuttiResult_t result = wait(&requests[each]);
+      if (result == tuttiSuccess || first != tuttiSuccess) continue;
+      first = result;
+      words = tutti::api::last_error();
+    }
+    if (first != tuttiSuccess) tutti::api::last_error() = words;
+    return first;
+  });
+}
+
+tuttiResult_t tuttiTest(tuttiRequest_t* request, int* done) {
+  return guarded([&]() -> tuttiResult_t {
+    if (request == nullptr || done == nullptr) return refuse(request == nullptr ? "request is null" : "done is null");
+    *done = 1;
+    if (*request == nullptr) return tuttiSuccess;
+    const Operation& operation = *operation_of(*request);
+    const tutti::Result<bool> is_done = operation.owner->test(operation);
+    if (is_done.ok() && !*is_done) {
+      *done = 0;
+      return tuttiSuccess;
+    }
+    end(request);
+    return report(is_done.status());
+  });
+}
+
+tuttiResult_t tuttiRequestFree(tuttiRequest_t* request) {
+  return guarded([&]() -> tuttiResult_t {
+    if (request == nullptr) return refuse("request is null");
+    if (*request == nullptr) return tuttiSuccess;
+    Operation& operation = *operation_of(*request);
+    if (!operation.is_done() && operation.owner->async_error().ok())
+      return report({tutti::Code::invalid_usage, "a request is freed whose operation has not ended: wait for it"});
+    operation.owner->release(operation);
+    *request = nullptr;
+    return tuttiSuccess;
+  });
+}
+
+}  // extern "C"

@@ -1,0 +1,131 @@
+// Rows of calls in which every collective follows every other, in many sizes, roots and forms, and what each must give:
+// of i32, whose sums wrap alike in any order.
+#pragma once
+
+#include <cstdint>
+#include <iterator>
+#include <random>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "runtime/invocation.hpp"
+
+namespace tutti::test {
+
+struct Called {
+  Collective collective = Collective::all_reduce;
+  std::uint64_t count = 0;
+  std::uint32_t root = 0;
+  bool in_place = false;
+  bool symmetric = false;
+};
+
+inline constexpr std::uint64_t kMostCount = 6000;
+
+// The same for every rank.
+inline std::vector<Called> row_of_calls(std::uint32_t num_ranks, std::uint64_t seed, std::size_t length) {
+  constexpr Collective kAll[] = {Collective::all_reduce,     Collective::all_gather, Collective::reduce_scatter,
+                                 Collective::broadcast,      Collective::reduce,     Collective::all_to_all,
+                                 Collective::gather,         Collective::scatter,    Collective::scan,
+                                 Collective::exclusive_scan, Collective::barrier};
+  constexpr std::uint64_t kCounts[] = {0, 1, 2, 5, 12, 13, 100, 511, 1024, 1025, 4096, kMostCount};
+  std::mt19937_64 random(seed);
+  std::vector<Called> calls(length);
+  for (Called& call : calls)
+    call = {.collective = kAll[random() % std::size(kAll)],
+            .count = kCounts[random() % std::size(kCounts)],
+            .root = static_cast<std::uint32_t>(random() % num_ranks),
+            .in_place = random() % 2 == 0,
+            .symmetric = random() % 3 == 0};
+  return calls;
+}
+
+inline std::int32_t given(std::uint32_t rank, std::uint64_t place, std::size_t turn) {
+  return static_cast<std::int32_t>(rank * 100003 + place * 7 + turn);
+}
+
+// Element `place` of the rank's output.
+inline std::int32_t expected(const Called& call, std::uint32_t rank, std::uint32_t num_ranks, std::uint64_t place,
+                             std::size_t turn) {
+  const std::uint64_t block = call.count == 0 ? 0 : place / call.count;
+  const std::uint64_t within = call.count == 0 ? 0 : place % call.count;
+  const auto sum = [&](std::uint32_t ranks, std::uint64_t at) {
+    std::int32_t total = 0;
+    for (std::uint32_t each = 0; each < ranks; ++each) total += given(each, at, turn);
+    return total;
+  };
+  switch (call.collective) {
+    case Collective::all_reduce:
+    case Collective::reduce: return sum(num_ranks, place);
+    case Collective::reduce_scatter: return sum(num_ranks, rank * call.count + place);
+    case Collective::scan: return sum(rank + 1, place);
+    case Collective::exclusive_scan: return sum(rank, place);
+    case Collective::all_gather:
+    case Collective::gather: return given(static_cast<std::uint32_t>(block), within, turn);
+    case Collective::broadcast: return given(call.root, place, turn);
+    case Collective::all_to_all: return given(static_cast<std::uint32_t>(block), rank * call.count + within, turn);
+    case Collective::scatter: return given(call.root, rank * call.count + place, turn);
+    default: return 0;
+  }
+}
+
+// A call's buffers within 2 * kMostCount elements for each rank, which it fills and looks at.
+class CalledBuffers {
+ public:
+  CalledBuffers(const Called& call, std::uint32_t rank, std::uint32_t num_ranks, std::int32_t* base)
+      : call_(call), rank_(rank), num_ranks_(num_ranks), input_(base), output_(base + kMostCount * num_ranks) {
+    if (!call.in_place) return;
+    // The smaller lies within the larger, at this rank's own block, where both are there.
+    const CollectiveFacts& facts = facts_of(call.collective);
+    const bool has_both = !facts.has_root || rank == call.root;
+    output_ = base;
+    if (facts.many_outputs && !facts.many_inputs && has_both) input_ = base + rank * call.count;
+    if (facts.many_inputs && !facts.many_outputs && has_both) output_ = base + rank * call.count;
+  }
+
+  void fill(std::size_t turn) const {
+    for (std::uint64_t i = 0; i < outputs(); ++i) output_[i] = -1;
+    const std::uint64_t inputs = call_.count * (facts_of(call_.collective).many_inputs ? num_ranks_ : 1);
+    for (std::uint64_t i = 0; i < inputs; ++i) input_[i] = given(rank_, i, turn);
+  }
+
+  [[nodiscard]] Invocation invocation() const {
+    return {.collective = call_.collective,
+            .input = input_,
+            .output = output_,
+            .count = call_.count,
+            .type = Type::i32,
+            .root = call_.root};
+  }
+
+  // What is wrong with the output; empty: nothing.
+  [[nodiscard]] std::string fault(std::size_t turn) const {
+    const bool is_root = rank_ == call_.root;
+    const bool has_output =
+        call_.collective != Collective::barrier &&
+        (is_root || (call_.collective != Collective::reduce && call_.collective != Collective::gather)) &&
+        (call_.collective != Collective::exclusive_scan || rank_ > 0);
+    if (!has_output) return {};
+    for (std::uint64_t place = 0; place < outputs(); ++place)
+      if (output_[place] != expected(call_, rank_, num_ranks_, place, turn))
+        return fmt::format("{} number {} of {}, root {}{}{}: element {} of rank {} is {}", name_of(call_.collective),
+                           turn, call_.count, call_.root, call_.in_place ? ", in place" : "",
+                           call_.symmetric ? ", symmetric" : "", place, rank_, output_[place]);
+    return {};
+  }
+
+ private:
+  [[nodiscard]] std::uint64_t outputs() const {
+    return call_.count * (facts_of(call_.collective).many_outputs ? num_ranks_ : 1);
+  }
+
+  Called call_;
+  std::uint32_t rank_;
+  std::uint32_t num_ranks_;
+  std::int32_t* input_;
+  std::int32_t* output_;
+};
+
+}  // namespace tutti::test
