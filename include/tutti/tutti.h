@@ -102,8 +102,31 @@ TUTTI_API const char* tuttiGetLastError(tuttiComm_t comm);
  * serves the rendezvous and must live until all ranks have joined. */
 TUTTI_API tuttiResult_t tuttiGetUniqueId(tuttiUniqueId* id);
 TUTTI_API tuttiResult_t tuttiCommInitRank(tuttiComm_t* comm, int num_ranks, tuttiUniqueId id, int rank);
+/* What one communicator does otherwise than the environment says. Begin one as
+ *   tuttiConfig_t config = TUTTI_CONFIG_INITIALIZER; */
+typedef struct {
+  size_t size;
+  int version;
+  /* "NAME=VALUE" strings, NULL behind the last, or NULL: they come before the environment's variables of these names.
+   * The same on all ranks where those must be. */
+  const char* const* variables;
+} tuttiConfig_t;
+#define TUTTI_CONFIG_INITIALIZER \
+  { sizeof(tuttiConfig_t), TUTTI_VERSION, NULL }
+/* config may be NULL. */
+TUTTI_API tuttiResult_t tuttiCommInitRankConfig(tuttiComm_t* comm, int num_ranks, tuttiUniqueId id, int rank,
+                                                const tuttiConfig_t* config);
 /* The communicator of all ranks that `tutti launch` has started together; every rank calls it equally often. */
 TUTTI_API tuttiResult_t tuttiCommInitLaunched(tuttiComm_t* comm);
+/* New communicators, one of all ranks with the same color, whose ranks there are in the order of their keys, and where
+ * those are equal, as they are here. With TUTTI_SPLIT_NOCOLOR a rank is in none, and *newcomm is NULL. All ranks of
+ * comm call it. What config does not say is as of comm; it may be NULL. */
+#define TUTTI_SPLIT_NOCOLOR (-1)
+TUTTI_API tuttiResult_t tuttiCommSplit(tuttiComm_t comm, int color, int key, tuttiComm_t* newcomm,
+                                       const tuttiConfig_t* config);
+/* Waits for all that has been begun. */
+TUTTI_API tuttiResult_t tuttiCommFinalize(tuttiComm_t comm);
+/* The same, and then the end of it; requests that nobody has waited for are gone with it. */
 TUTTI_API tuttiResult_t tuttiCommDestroy(tuttiComm_t comm);
 /* Breaks the communicator for all ranks; from any thread, also while another is in a call. Then destroy it. */
 TUTTI_API tuttiResult_t tuttiCommAbort(tuttiComm_t comm);

@@ -5,11 +5,13 @@
 #include <memory>
 #include <string>
 
+#include "base/environment.hpp"
 #include "base/log.hpp"
 #include "runtime/communicator.hpp"
 #include <tutti/tutti.h>
 
 struct tuttiComm {
+  tutti::Environment environment;  // that its variables are from
   std::unique_ptr<tutti::Log> log;
   std::unique_ptr<tutti::Communicator> communicator;
 };

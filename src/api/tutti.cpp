@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "api/handle.hpp"
+#include "api/init.hpp"
 #include "base/environment.hpp"
 #include "base/log.hpp"
 #include "base/variables.hpp"
@@ -20,7 +21,10 @@ namespace {
 
 using tutti::Code;
 using tutti::Status;
+using tutti::api::check_ranks;
 using tutti::api::guarded;
+using tutti::api::init;
+using tutti::api::Reading;
 using tutti::api::refuse;
 using tutti::api::report;
 
@@ -63,45 +67,6 @@ GivenIds& given_ids() {
 Generations& launched_generations() {
   static Generations generations;
   return generations;
-}
-
-struct Reading {
-  tutti::Variables variables;
-  std::unique_ptr<tutti::Log> log;
-};
-
-tutti::Result<Reading> read_environment() {
-  const tutti::Environment environment = tutti::Environment::of_this_process();
-  tutti::Result<tutti::Variables> variables =
-      tutti::Variables::load(environment, tutti::ConfPaths::standard(environment));
-  if (!variables.ok()) return variables.status();
-  tutti::Result<std::unique_ptr<tutti::Log>> log = tutti::Log::create(*variables, tutti::LogWriter::of_this_process());
-  if (!log.ok()) return log.status();
-  for (const std::string& warning : variables->warnings()) (*log)->warn(tutti::LogSubsystem::env, "{}", warning);
-  return Reading{std::move(*variables), std::move(*log)};
-}
-
-Status check_ranks(std::int64_t num_ranks, std::int64_t rank) {
-  if (num_ranks < 1 || num_ranks > tutti::kMostRanksOnHost)
-    return {Code::invalid_argument, "the number of ranks is " + std::to_string(num_ranks) + "; it must be 1 to " +
-                                        std::to_string(tutti::kMostRanksOnHost)};
-  if (rank < 0 || rank >= num_ranks)
-    return {Code::invalid_argument, "the rank is " + std::to_string(rank) + "; of " + std::to_string(num_ranks) +
-                                        " it must be 0 to " + std::to_string(num_ranks - 1)};
-  return {};
-}
-
-Status init(tuttiComm_t* comm, Reading reading, const tutti::UniqueId& id, int num_ranks, int rank,
-            std::uint64_t generation) {
-  reading.log->set_rank(tutti::Rank(rank));
-  auto made = std::make_unique<tuttiComm>();
-  made->log = std::move(reading.log);
-  tutti::Result<std::unique_ptr<tutti::Communicator>> communicator =
-      tutti::Communicator::join(id, num_ranks, rank, generation, reading.variables, *made->log);
-  if (!communicator.ok()) return communicator.status();
-  made->communicator = std::move(*communicator);
-  *comm = made.release();
-  return {};
 }
 
 // The scalar of a pre-multiplied sum, as both of the forms that an Operator keeps it in.
@@ -178,26 +143,11 @@ tuttiResult_t tuttiGetUniqueId(tuttiUniqueId* id) {
   });
 }
 
-tuttiResult_t tuttiCommInitRank(tuttiComm_t* comm, int num_ranks, tuttiUniqueId id, int rank) {
-  return guarded([&]() -> tuttiResult_t {
-    if (comm == nullptr) return refuse("comm is null");
-    *comm = nullptr;
-    tutti::UniqueId::Raw raw;
-    std::memcpy(raw.data(), id.internal, raw.size());
-    const tutti::Result<tutti::UniqueId> parsed = tutti::UniqueId::from_bytes(raw);
-    if (!parsed.ok()) return report(parsed.status());
-    tutti::Result<Reading> reading = read_environment();
-    if (!reading.ok()) return report(reading.status());
-    if (const Status wrong = check_ranks(num_ranks, rank); !wrong.ok()) return report(wrong);
-    return report(init(comm, std::move(*reading), *parsed, num_ranks, rank, 0));
-  });
-}
-
 tuttiResult_t tuttiCommInitLaunched(tuttiComm_t* comm) {
   return guarded([&]() -> tuttiResult_t {
     if (comm == nullptr) return refuse("comm is null");
     *comm = nullptr;
-    tutti::Result<Reading> reading = read_environment();
+    tutti::Result<Reading> reading = Reading::of(tutti::Environment::of_this_process());
     if (!reading.ok()) return report(reading.status());
     const tutti::Variables& variables = reading->variables;
     const auto rank = variables.get<tutti::VariableId::rank>();
@@ -213,14 +163,26 @@ tuttiResult_t tuttiCommInitLaunched(tuttiComm_t* comm) {
     if (const Status wrong = check_ranks(static_cast<std::int64_t>(*num_ranks), static_cast<std::int64_t>(*rank));
         !wrong.ok())
       return report(wrong);
-    return report(init(comm, std::move(*reading), *id, static_cast<int>(*num_ranks), static_cast<int>(*rank),
-                       launched_generations().next()));
+    return report(init(comm, std::move(*reading),
+                       {.id = *id,
+                        .num_ranks = static_cast<int>(*num_ranks),
+                        .rank = static_cast<int>(*rank),
+                        .generation = launched_generations().next()}));
+  });
+}
+
+tuttiResult_t tuttiCommFinalize(tuttiComm_t comm) {
+  return guarded([&]() -> tuttiResult_t {
+    if (comm == nullptr) return refuse("comm is null");
+    return report(comm->communicator->settle());
   });
 }
 
 tuttiResult_t tuttiCommDestroy(tuttiComm_t comm) {
+  if (comm == nullptr) return tuttiSuccess;
+  const tuttiResult_t result = tuttiCommFinalize(comm);
   delete comm;
-  return tuttiSuccess;
+  return result;
 }
 
 tuttiResult_t tuttiCommAbort(tuttiComm_t comm) {

@@ -1,0 +1,125 @@
+#include "api/init.hpp"
+
+#include <cstring>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "runtime/communicator.hpp"
+#include "runtime/rendezvous.hpp"
+#include "runtime/split.hpp"
+
+namespace tutti::api {
+
+Result<Reading> Reading::of(Environment environment) {
+  Result<Variables> variables = Variables::load(environment, ConfPaths::standard(environment));
+  if (!variables.ok()) return variables.status();
+  Result<std::unique_ptr<Log>> log = Log::create(*variables, LogWriter::of_this_process());
+  if (!log.ok()) return log.status();
+  for (const std::string& warning : variables->warnings()) (*log)->warn(LogSubsystem::env, "{}", warning);
+  return Reading{std::move(environment), std::move(*variables), std::move(*log)};
+}
+
+Result<Environment> with_config(Environment environment, const tuttiConfig_t* config) {
+  if (config == nullptr) return environment;
+  if (config->size != sizeof(tuttiConfig_t) || config->version / 10000 != TUTTI_MAJOR)
+    return Status(Code::invalid_argument,
+                  fmt::format("the config is of {} bytes and of version {}, and this library's of {} bytes and version "
+                              "{}; begin one as tuttiConfig_t config = TUTTI_CONFIG_INITIALIZER",
+                              config->size, config->version, sizeof(tuttiConfig_t), TUTTI_VERSION));
+  for (const char* const* each = config->variables; each != nullptr && *each != nullptr; ++each) {
+    const std::string_view text = *each;
+    const std::size_t equals = text.find('=');
+    if (equals == std::string_view::npos || equals == 0)
+      return Status(Code::invalid_argument, fmt::format("config.variables has \"{}\", which is not NAME=VALUE", text));
+    environment.set(std::string(text.substr(0, equals)), std::string(text.substr(equals + 1)));
+  }
+  return environment;
+}
+
+Status check_ranks(std::int64_t num_ranks, std::int64_t rank) {
+  if (num_ranks < 1 || num_ranks > kMostRanksOnHost)
+    return {Code::invalid_argument,
+            fmt::format("the number of ranks is {}; it must be 1 to {}", num_ranks, kMostRanksOnHost)};
+  if (rank < 0 || rank >= num_ranks)
+    return {Code::invalid_argument,
+            fmt::format("the rank is {}; of {} it must be 0 to {}", rank, num_ranks, num_ranks - 1)};
+  return {};
+}
+
+Status init(tuttiComm_t* comm, Reading reading, const Place& place) {
+  if (thread_work.open_groups > 0)
+    return {Code::unsupported,
+            "communicators cannot be made within a group; one thread is one rank, and making blocks"};
+  TUTTI_TRY(check_ranks(place.num_ranks, place.rank));
+  reading.log->set_rank(Rank(place.rank));
+  auto made = std::make_unique<tuttiComm>();
+  made->environment = std::move(reading.environment);
+  made->log = std::move(reading.log);
+  Result<std::unique_ptr<Communicator>> communicator =
+      Communicator::join(place.id, place.num_ranks, place.rank, place.generation, reading.variables, *made->log);
+  if (!communicator.ok()) return communicator.status();
+  made->communicator = std::move(*communicator);
+  *comm = made.release();
+  return {};
+}
+
+}  // namespace tutti::api
+
+namespace {
+
+using tutti::Environment;
+using tutti::Result;
+using tutti::Status;
+using tutti::api::guarded;
+using tutti::api::Reading;
+using tutti::api::refuse;
+using tutti::api::report;
+
+}  // namespace
+
+extern "C" {
+
+tuttiResult_t tuttiCommInitRankConfig(tuttiComm_t* comm, int num_ranks, tuttiUniqueId id, int rank,
+                                      const tuttiConfig_t* config) {
+  return guarded([&]() -> tuttiResult_t {
+    if (comm == nullptr) return refuse("comm is null");
+    *comm = nullptr;
+    tutti::UniqueId::Raw raw;
+    std::memcpy(raw.data(), id.internal, raw.size());
+    const Result<tutti::UniqueId> parsed = tutti::UniqueId::from_bytes(raw);
+    if (!parsed.ok()) return report(parsed.status());
+    Result<Environment> environment = tutti::api::with_config(Environment::of_this_process(), config);
+    if (!environment.ok()) return report(environment.status());
+    Result<Reading> reading = Reading::of(std::move(*environment));
+    if (!reading.ok()) return report(reading.status());
+    return report(init(comm, std::move(*reading), {.id = *parsed, .num_ranks = num_ranks, .rank = rank}));
+  });
+}
+
+tuttiResult_t tuttiCommInitRank(tuttiComm_t* comm, int num_ranks, tuttiUniqueId id, int rank) {
+  return tuttiCommInitRankConfig(comm, num_ranks, id, rank, nullptr);
+}
+
+tuttiResult_t tuttiCommSplit(tuttiComm_t comm, int color, int key, tuttiComm_t* newcomm, const tuttiConfig_t* config) {
+  return guarded([&]() -> tuttiResult_t {
+    if (comm == nullptr || newcomm == nullptr) return refuse(comm == nullptr ? "comm is null" : "newcomm is null");
+    *newcomm = nullptr;
+    const bool is_color = color >= 0 || color == TUTTI_SPLIT_NOCOLOR;
+    // Whatever is wrong here alone, the others are told of it.
+    Result<Environment> environment = tutti::api::with_config(comm->environment, config);
+    Result<Reading> reading = environment.ok() ? Reading::of(std::move(*environment)) : environment.status();
+    const Result<tutti::SplitGroup> group =
+        tutti::split(*comm->communicator, is_color && reading.ok() ? color : tutti::kSplitRefused, key);
+    if (!is_color) return refuse("color is negative, and not TUTTI_SPLIT_NOCOLOR");
+    if (!reading.ok()) return report(reading.status());
+    if (!group.ok()) return report(group.status());
+    if (group->num_ranks == 0) return tuttiSuccess;
+    return report(
+        init(newcomm, std::move(*reading), {.id = group->id, .num_ranks = group->num_ranks, .rank = group->rank}));
+  });
+}
+
+}  // extern "C"

@@ -1,0 +1,37 @@
+// How the C API makes communicators: what is read from the environment, and joining.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+
+#include "api/handle.hpp"
+#include "base/environment.hpp"
+#include "base/log.hpp"
+#include "base/unique_id.hpp"
+#include "base/variables.hpp"
+#include <tutti/tutti.h>
+
+namespace tutti::api {
+
+struct Reading {
+  Environment environment;
+  Variables variables;
+  std::unique_ptr<Log> log;
+
+  [[nodiscard]] static Result<Reading> of(Environment environment);
+};
+
+// With what the config, which may be null, puts in front of the environment.
+[[nodiscard]] Result<Environment> with_config(Environment environment, const tuttiConfig_t* config);
+
+[[nodiscard]] Status check_ranks(std::int64_t num_ranks, std::int64_t rank);
+
+struct Place {
+  UniqueId id;
+  int num_ranks = 1;
+  int rank = 0;
+  std::uint64_t generation = 0;
+};
+[[nodiscard]] Status init(tuttiComm_t* comm, Reading reading, const Place& place);
+
+}  // namespace tutti::api

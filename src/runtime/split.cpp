@@ -1,0 +1,75 @@
+#include "runtime/split.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <tuple>
+#include <vector>
+
+#include <fmt/format.h>
+
+namespace tutti {
+
+namespace {
+
+struct Wish {
+  std::int32_t color = 0;
+  std::int32_t key = 0;
+};
+
+// Of all ranks, what each has come with.
+template <typename T>
+Result<std::vector<T>> gather_from_all(Communicator& communicator, const T& own) {
+  std::vector<T> all(communicator.num_ranks());
+  TUTTI_TRY(communicator.run({.collective = Collective::all_gather,
+                              .input = &own,
+                              .output = all.data(),
+                              .count = sizeof(T),
+                              .type = Type::u8}));
+  return all;
+}
+
+}  // namespace
+
+Result<SplitGroup> split(Communicator& communicator, int color, int key) {
+  const Result<std::vector<Wish>> wishes = gather_from_all(communicator, Wish{color, key});
+  if (!wishes.ok()) return wishes.status();
+  std::vector<std::uint32_t> members;
+  for (std::uint32_t rank = 0; rank < wishes->size(); ++rank) {
+    if ((*wishes)[rank].color == kSplitRefused)
+      return Status(Code::invalid_usage, fmt::format("rank {} cannot take part in the split", rank),
+                    static_cast<int>(rank));
+    if ((*wishes)[rank].color == color) members.push_back(rank);
+  }
+  std::stable_sort(members.begin(), members.end(),
+                   [&](std::uint32_t a, std::uint32_t b) { return (*wishes)[a].key < (*wishes)[b].key; });
+  SplitGroup group;
+  Status unserved;
+  UniqueId::Raw own{};
+  if (color != kSplitNone && members.front() == communicator.rank()) {
+    Result<std::unique_ptr<RendezvousServer>> server = RendezvousServer::start({.most_generations = 1});
+    if (server.ok()) {
+      group.server = std::move(*server);
+      own = group.server->id().to_bytes();
+    } else {
+      unserved = server.status();
+    }
+  }
+  const Result<std::vector<UniqueId::Raw>> ids = gather_from_all(communicator, own);
+  if (!ids.ok()) return ids.status();
+  if (!unserved.ok()) return unserved;
+  if (color == kSplitNone) return group;
+  const UniqueId::Raw& served = (*ids)[members.front()];
+  if (served == UniqueId::Raw{})
+    return Status(Code::system,
+                  fmt::format("rank {} could not open the rendezvous of the new communicator", members.front()),
+                  static_cast<int>(members.front()));
+  Result<UniqueId> id = UniqueId::from_bytes(served);
+  if (!id.ok()) return id.status();
+  group.id = *id;
+  group.num_ranks = static_cast<int>(members.size());
+  group.rank = static_cast<int>(std::find(members.begin(), members.end(), communicator.rank()) - members.begin());
+  return group;
+}
+
+}  // namespace tutti

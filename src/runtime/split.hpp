@@ -1,0 +1,26 @@
+// How a communicator's ranks fall into groups, each of which meets in a communicator of its own. Collective.
+#pragma once
+
+#include <memory>
+
+#include "base/status.hpp"
+#include "base/unique_id.hpp"
+#include "runtime/communicator.hpp"
+#include "runtime/rendezvous.hpp"
+
+namespace tutti {
+
+inline constexpr int kSplitNone = -1;     // as a color: in no group
+inline constexpr int kSplitRefused = -2;  // this rank cannot go on, and nobody can
+
+struct SplitGroup {
+  UniqueId id;
+  int num_ranks = 0;  // 0: in none
+  int rank = 0;       // by key, and where that is equal, as before
+  // Of the group's first rank; to be kept until all have met.
+  std::unique_ptr<RendezvousServer> server;
+};
+
+[[nodiscard]] Result<SplitGroup> split(Communicator& communicator, int color, int key);
+
+}  // namespace tutti

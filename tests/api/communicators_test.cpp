@@ -1,0 +1,127 @@
+// Communicators of the C API that are made of others, or by a config.
+#include <array>
+#include <string>
+
+#include <gtest/gtest.h>
+
+#include "ranks.hpp"
+
+namespace tutti::test {
+namespace {
+
+int sum_over(tuttiComm_t comm, int mine) {
+  int sum = 0;
+  EXPECT_DONE(tuttiAllReduce(&mine, &sum, 1, tuttiInt, tuttiSum, comm));
+  return sum;
+}
+
+TEST(Split, OrdersByKeyWithinAColor) {
+  run_ranks(5, [](tuttiComm_t comm, int rank) {
+    tuttiComm_t part = nullptr;
+    EXPECT_DONE(tuttiCommSplit(comm, rank % 2, -rank, &part, nullptr));
+    int count = 0;
+    int place = -1;
+    EXPECT_DONE(tuttiCommCount(part, &count));
+    EXPECT_DONE(tuttiCommUserRank(part, &place));
+    EXPECT_EQ(count, rank % 2 == 0 ? 3 : 2);
+    EXPECT_EQ(place, (count - 1) - rank / 2);
+    EXPECT_EQ(sum_over(part, rank), rank % 2 == 0 ? 6 : 4);
+    // Of a part, too, while the whole goes on.
+    tuttiComm_t alone = nullptr;
+    EXPECT_DONE(tuttiCommSplit(part, place, 0, &alone, nullptr));
+    EXPECT_EQ(sum_over(alone, rank), rank);
+    EXPECT_EQ(sum_over(comm, 1), 5);
+    EXPECT_DONE(tuttiCommDestroy(alone));
+    EXPECT_DONE(tuttiCommDestroy(part));
+  });
+}
+
+TEST(Split, LeavesOutWhoHasNoColor) {
+  run_ranks(3, [](tuttiComm_t comm, int rank) {
+    tuttiComm_t part = comm;
+    EXPECT_DONE(tuttiCommSplit(comm, rank == 1 ? TUTTI_SPLIT_NOCOLOR : 7, 0, &part, nullptr));
+    if (rank == 1) {
+      EXPECT_EQ(part, nullptr);
+    } else {
+      EXPECT_EQ(sum_over(part, rank), 2);
+      EXPECT_DONE(tuttiCommDestroy(part));
+    }
+  });
+}
+
+TEST(Split, FailsForAllWhereOneCannot) {
+  run_ranks(2, [](tuttiComm_t comm, int rank) {
+    tuttiComm_t part = comm;
+    const tuttiResult_t result = tuttiCommSplit(comm, rank == 1 ? -5 : 0, 0, &part, nullptr);
+    EXPECT_EQ(part, nullptr);
+    if (rank == 1) {
+      EXPECT_EQ(words_of(result, tuttiInvalidArgument), "color is negative, and not TUTTI_SPLIT_NOCOLOR");
+    } else {
+      EXPECT_EQ(words_of(result, tuttiInvalidUsage), "rank 1 cannot take part in the split");
+    }
+    EXPECT_EQ(sum_over(comm, 1), 2);
+  });
+}
+
+TEST(Config, ComesBeforeTheEnvironmentAndIsInherited) {
+  run_ranks(2, [](tuttiComm_t comm, int rank) {
+    const std::array<const char*, 2> variables = {"TUTTI_ALLREDUCE_ALGORITHM=recursive_doubling", nullptr};
+    tuttiConfig_t config = TUTTI_CONFIG_INITIALIZER;
+    config.variables = variables.data();
+    tuttiComm_t forced = nullptr;
+    tuttiComm_t same = nullptr;
+    EXPECT_DONE(tuttiCommSplit(comm, 0, rank, &forced, &config));
+    EXPECT_DONE(tuttiCommSplit(forced, 0, rank, &same, nullptr));
+    const float mine = 1;
+    float sum = 0;
+    const auto algorithm = [&](tuttiComm_t of) {
+      const char* name = nullptr;
+      const char* why = nullptr;
+      EXPECT_DONE(tuttiGetAlgorithm("all_reduce", &mine, &sum, 1, tuttiFloat, tuttiSum, 0, of, &name, &why));
+      return std::string(name) + ", " + why;
+    };
+    EXPECT_EQ(algorithm(comm), "one_shot, by size");
+    EXPECT_EQ(algorithm(forced), "recursive_doubling, forced");
+    EXPECT_EQ(algorithm(same), "recursive_doubling, forced");
+    EXPECT_EQ(sum_over(same, 1), 2);
+    EXPECT_DONE(tuttiCommDestroy(same));
+    EXPECT_DONE(tuttiCommDestroy(forced));
+  });
+}
+
+TEST(Config, SaysWhatIsWrongWithIt) {
+  tuttiUniqueId id{};
+  ASSERT_EQ(tuttiGetUniqueId(&id), tuttiSuccess);
+  tuttiComm_t comm = nullptr;
+  tuttiConfig_t config{};
+  EXPECT_NE(words_of(tuttiCommInitRankConfig(&comm, 1, id, 0, &config), tuttiInvalidArgument)
+                .find("begin one as tuttiConfig_t config = TUTTI_CONFIG_INITIALIZER"),
+            std::string::npos);
+  config = TUTTI_CONFIG_INITIALIZER;
+  const std::array<const char*, 2> wrong = {"TUTTI_SPIN", nullptr};
+  config.variables = wrong.data();
+  EXPECT_EQ(words_of(tuttiCommInitRankConfig(&comm, 1, id, 0, &config), tuttiInvalidArgument),
+            "config.variables has \"TUTTI_SPIN\", which is not NAME=VALUE");
+  const std::array<const char*, 2> malformed = {"TUTTI_SPIN=4 parsecs", nullptr};
+  config.variables = malformed.data();
+  EXPECT_NE(words_of(tuttiCommInitRankConfig(&comm, 1, id, 0, &config), tuttiInvalidArgument).find("TUTTI_SPIN"),
+            std::string::npos);
+  EXPECT_EQ(comm, nullptr);
+  config = TUTTI_CONFIG_INITIALIZER;
+  EXPECT_DONE(tuttiCommInitRankConfig(&comm, 1, id, 0, &config));
+  EXPECT_DONE(tuttiCommFinalize(comm));
+  EXPECT_DONE(tuttiCommDestroy(comm));
+}
+
+TEST(Config, MakesNoCommunicatorWithinAGroup) {
+  tuttiUniqueId id{};
+  ASSERT_EQ(tuttiGetUniqueId(&id), tuttiSuccess);
+  tuttiComm_t comm = nullptr;
+  EXPECT_DONE(tuttiGroupStart());
+  EXPECT_EQ(tuttiCommInitRank(&comm, 1, id, 0), tuttiUnsupported);
+  EXPECT_DONE(tuttiGroupEnd());
+  EXPECT_EQ(comm, nullptr);
+}
+
+}  // namespace
+}  // namespace tutti::test

@@ -1,0 +1,214 @@
+// Requests, transfers and groups of the C API.
+#include <array>
+#include <cstddef>
+#include <numeric>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "ranks.hpp"
+
+namespace tutti::test {
+namespace {
+
+TEST(Requests, AreNullOnceTheyHaveEnded) {
+  run_ranks(2, [](tuttiComm_t comm, int rank) {
+    std::array<int, 3> mine{};
+    std::array<int, 3> sums{};
+    mine.fill(rank + 1);
+    std::array<tuttiRequest_t, 3> requests{};
+    for (std::size_t each = 0; each < requests.size(); ++each)
+      EXPECT_DONE(tuttiIAllReduce(&mine[each], &sums[each], 1, tuttiInt, tuttiSum, comm, &requests[each]));
+    EXPECT_DONE(tuttiWaitAll(3, requests.data()));
+    EXPECT_EQ(requests, (std::array<tuttiRequest_t, 3>{}));
+    EXPECT_EQ(sums, (std::array{3, 3, 3}));
+    EXPECT_DONE(tuttiWait(&requests[0]));
+    int done = 0;
+    EXPECT_DONE(tuttiTest(&requests[0], &done));
+    EXPECT_EQ(done, 1);
+  });
+}
+
+TEST(Requests, AreDoneByTestsAlone) {
+  run_ranks(3, [](tuttiComm_t comm, int rank) {
+    constexpr int kCount = 1 << 18;
+    std::vector<float> mine(kCount, static_cast<float>(rank));
+    std::vector<float> sums(kCount);
+    tuttiRequest_t request = nullptr;
+    EXPECT_DONE(tuttiIAllReduce(mine.data(), sums.data(), kCount, tuttiFloat, tuttiSum, comm, &request));
+    for (int done = 0; done == 0;)
+      if (tuttiTest(&request, &done) != tuttiSuccess) FAIL() << tuttiGetLastError(nullptr);
+    EXPECT_EQ(sums, std::vector<float>(kCount, 3.0F));
+  });
+}
+
+TEST(Requests, CanBeStartedOften) {
+  run_ranks(2, [](tuttiComm_t comm, int rank) {
+    int mine = 0;
+    int sum = 0;
+    int heard = -1;
+    std::array<tuttiRequest_t, 3> requests{};
+    EXPECT_DONE(tuttiAllReduceInit(&mine, &sum, 1, tuttiInt, tuttiSum, comm, &requests[0]));
+    EXPECT_DONE(tuttiSendInit(&mine, 1, tuttiInt, 1 - rank, comm, &requests[1]));
+    EXPECT_DONE(tuttiRecvInit(&heard, 1, tuttiInt, 1 - rank, comm, &requests[2]));
+    for (int turn = 0; turn < 1000; ++turn) {
+      mine = turn * (rank + 1);
+      for (tuttiRequest_t each : requests) EXPECT_DONE(tuttiStart(each));
+      EXPECT_DONE(tuttiWaitAll(3, requests.data()));
+      ASSERT_EQ(sum, 3 * turn);
+      ASSERT_EQ(heard, turn * (2 - rank));
+    }
+    for (tuttiRequest_t& each : requests) {
+      ASSERT_NE(each, nullptr);
+      EXPECT_DONE(tuttiRequestFree(&each));
+      EXPECT_EQ(each, nullptr);
+    }
+  });
+}
+
+TEST(Requests, SayHowTheyAreMisused) {
+  run_ranks(2, [](tuttiComm_t comm, int rank) {
+    int mine = 0;
+    int heard = 0;
+    tuttiRequest_t request = nullptr;
+    EXPECT_EQ(words_of(tuttiStart(request), tuttiInvalidArgument), "request is null");
+    EXPECT_EQ(words_of(tuttiIRecv(&heard, 1, tuttiInt, 2, comm, &request), tuttiInvalidArgument),
+              "the rank to receive from is 2; of 2 it must be 0 to 1");
+    EXPECT_EQ(words_of(tuttiSend(nullptr, 3, tuttiInt, 0, comm), tuttiInvalidArgument),
+              "the buffer is null, and 3 elements are to be sent");
+    EXPECT_EQ(words_of(tuttiSend(&mine, 1, tuttiInt, rank, comm), tuttiInvalidUsage),
+              "a rank that sends to itself, or receives from itself, begins both before it waits: in a group, or with "
+              "requests");
+    EXPECT_EQ(request, nullptr);
+    EXPECT_DONE(tuttiRecvInit(&heard, 1, tuttiInt, 1 - rank, comm, &request));
+    EXPECT_DONE(tuttiStart(request));
+    EXPECT_EQ(words_of(tuttiStart(request), tuttiInvalidUsage), "an operation is started that has not ended yet");
+    EXPECT_EQ(words_of(tuttiRequestFree(&request), tuttiInvalidUsage),
+              "a request is freed whose operation has not ended: wait for it");
+    EXPECT_DONE(tuttiBarrier(comm));
+    EXPECT_DONE(tuttiSend(&mine, 1, tuttiInt, 1 - rank, comm));
+    EXPECT_DONE(tuttiWait(&request));
+    EXPECT_DONE(tuttiRequestFree(&request));
+    EXPECT_EQ(words_of(tuttiGroupEnd(), tuttiInvalidUsage), "tuttiGroupEnd without a tuttiGroupStart");
+  });
+}
+
+TEST(Requests, KeepTheirOperator) {
+  run_ranks(2, [](tuttiComm_t comm, int) {
+    const float half = 0.5F;
+    const float mine = 4;
+    float sum = 0;
+    tuttiRedOp_t op = tuttiSum;
+    EXPECT_DONE(tuttiRedOpCreatePreMulSum(&op, &half, tuttiFloat, comm));
+    tuttiRequest_t request = nullptr;
+    EXPECT_DONE(tuttiAllReduceInit(&mine, &sum, 1, tuttiFloat, op, comm, &request));
+    EXPECT_EQ(words_of(tuttiRedOpDestroy(op, comm), tuttiInvalidUsage),
+              "an operator is destroyed that a pending or persistent operation uses");
+    EXPECT_DONE(tuttiStart(request));
+    EXPECT_DONE(tuttiWait(&request));
+    EXPECT_EQ(sum, 4);
+    EXPECT_DONE(tuttiRequestFree(&request));
+    EXPECT_DONE(tuttiRedOpDestroy(op, comm));
+  });
+}
+
+// Rank 0 waits for the one first, rank 1 for the other, and blocks in a third: all go on in every wait.
+TEST(Requests, OfSeveralCommunicatorsAreWaitedForInAnyOrder) {
+  run_ranks(2, [](tuttiComm_t comm, int rank) {
+    std::array<tuttiComm_t, 3> comms{};
+    for (tuttiComm_t& each : comms) EXPECT_DONE(tuttiCommSplit(comm, 0, rank, &each, nullptr));
+    constexpr int kCount = 1 << 20;
+    std::vector<int> mine(kCount, rank + 1);
+    std::array<std::vector<int>, 3> sums;
+    for (std::vector<int>& each : sums) each.assign(kCount, 0);
+    for (int turn = 0; turn < 20; ++turn) {
+      std::array<tuttiRequest_t, 2> requests{};
+      for (std::size_t each = 0; each < 2; ++each)
+        EXPECT_DONE(
+            tuttiIAllReduce(mine.data(), sums[each].data(), kCount, tuttiInt, tuttiSum, comms[each], &requests[each]));
+      if (rank == 0) {
+        EXPECT_DONE(tuttiAllReduce(mine.data(), sums[2].data(), kCount, tuttiInt, tuttiSum, comms[2]));
+        EXPECT_DONE(tuttiWait(&requests[0]));
+        EXPECT_DONE(tuttiWait(&requests[1]));
+      } else {
+        EXPECT_DONE(tuttiWait(&requests[1]));
+        EXPECT_DONE(tuttiWait(&requests[0]));
+        EXPECT_DONE(tuttiAllReduce(mine.data(), sums[2].data(), kCount, tuttiInt, tuttiSum, comms[2]));
+      }
+      for (const std::vector<int>& each : sums) ASSERT_EQ(each[kCount - 1], 3);
+    }
+    for (tuttiComm_t each : comms) EXPECT_DONE(tuttiCommDestroy(each));
+  });
+}
+
+TEST(Transfers, GoRoundARingInAGroup) {
+  for (const int ranks : {1, 2, 5})
+    for (const std::size_t count : {std::size_t{0}, std::size_t{7}, std::size_t{300'000}})
+      run_ranks(ranks, [&](tuttiComm_t comm, int rank) {
+        std::vector<int> mine(count);
+        std::vector<int> heard(count, -1);
+        std::iota(mine.begin(), mine.end(), rank);
+        EXPECT_DONE(tuttiGroupStart());
+        EXPECT_DONE(tuttiSend(mine.data(), count, tuttiInt, (rank + 1) % ranks, comm));
+        EXPECT_DONE(tuttiRecv(heard.data(), count, tuttiInt, (rank + ranks - 1) % ranks, comm));
+        EXPECT_DONE(tuttiGroupEnd());
+        std::iota(mine.begin(), mine.end(), (rank + ranks - 1) % ranks);
+        EXPECT_EQ(heard, mine);
+      });
+}
+
+TEST(Transfers, OfOtherCountsOrTypesAreAnError) {
+  run_ranks(2, [](tuttiComm_t comm, int rank) {
+    std::array<int, 8> buffer{};
+    if (rank == 0) {
+      EXPECT_DONE(tuttiSend(buffer.data(), 5, tuttiInt, 1, comm));
+      int ignored = 0;
+      EXPECT_EQ(tuttiRecv(&ignored, 1, tuttiInt, 1, comm), tuttiInvalidUsage);
+    } else {
+      EXPECT_EQ(words_of(tuttiRecv(buffer.data(), 4, tuttiFloat, 0, comm), tuttiInvalidUsage),
+                "the ranks' transfers differ: rank 0 sends 5 i32 elements where rank 1 receives 4 f32 elements");
+    }
+  });
+}
+
+TEST(Transfers, WithARankThatHasLeftAreAnError) {
+  run_ranks(2, [](tuttiComm_t comm, int rank) {
+    int heard = 0;
+    const int mine = 5;
+    if (rank == 0) {
+      EXPECT_DONE(tuttiSend(&mine, 1, tuttiInt, 1, comm));
+      return;  // and so leaves
+    }
+    EXPECT_DONE(tuttiRecv(&heard, 1, tuttiInt, 0, comm));
+    EXPECT_EQ(heard, 5);
+    EXPECT_EQ(words_of(tuttiRecv(&heard, 1, tuttiInt, 0, comm), tuttiInvalidUsage),
+              "rank 0 has left the communicator and will not come to a receive of 1 i32 elements from rank 0");
+  });
+}
+
+TEST(Groups, HoldCollectivesOfSeveralCommunicators) {
+  run_ranks(3, [](tuttiComm_t comm, int rank) {
+    tuttiComm_t other = nullptr;
+    EXPECT_DONE(tuttiCommSplit(comm, 0, -rank, &other, nullptr));
+    constexpr int kCount = 100'000;
+    std::vector<int> mine(kCount, rank + 1);
+    std::array<std::vector<int>, 3> sums;
+    for (std::vector<int>& each : sums) each.assign(kCount, 0);
+    EXPECT_DONE(tuttiGroupStart());
+    EXPECT_DONE(tuttiAllReduce(mine.data(), sums[0].data(), kCount, tuttiInt, tuttiSum, comm));
+    EXPECT_DONE(tuttiGroupStart());
+    EXPECT_DONE(tuttiAllReduce(mine.data(), sums[1].data(), kCount, tuttiInt, tuttiSum, other));
+    EXPECT_DONE(tuttiGroupEnd());
+    EXPECT_DONE(tuttiAllReduce(mine.data(), sums[2].data(), 3, tuttiInt, tuttiSum, comm));
+    EXPECT_DONE(tuttiGroupEnd());
+    EXPECT_EQ(sums[0], std::vector<int>(kCount, 6));
+    EXPECT_EQ(sums[1], std::vector<int>(kCount, 6));
+    EXPECT_EQ(sums[2][2], 6);
+    EXPECT_EQ(sums[2][3], 0);
+    EXPECT_DONE(tuttiCommDestroy(other));
+  });
+}
+
+}  // namespace
+}  // namespace tutti::test
