@@ -210,7 +210,7 @@ TEST_P(Operations, AreRightInWhateverOrderRanksWait) {
   settings.walker = GetParam().walker;
   settings.attach_min = GetParam().attach_min;
   for (const std::uint32_t ranks : {1U, 2U, 3U, 5U}) {
-    const std::vector<Turn> turns = row_of_turns(ranks, ranks, 400);
+    const std::vector<Turn> turns = row_of_turns(ranks, ranks, TUTTI_NUM_TURNS);
     test::ThreadRanks group(ranks, settings);
     group.run([&](Communicator& communicator) {
       const Result<void*> symmetric =
