@@ -28,11 +28,13 @@ enum class VariableId : std::uint8_t {
   scan_algorithm,
   exscan_algorithm,
   barrier_algorithm,
+  ring_bidir_ag_max_size,
   walker,
   staging_slot,
   staging_depth,
   stream_min,
   attach_min,
+  shm_locality,
   spin,
   yield,
   timeout,
@@ -52,6 +54,9 @@ enum class VariableGroup : std::uint8_t { diagnosis, tuning, waiting, launch };
 // A variable that admits "automatic" takes this number (or the word auto) for it, as NCCL's do.
 inline constexpr std::int64_t kAutomatic = -2;
 inline constexpr std::string_view kAutomaticWord = "auto";
+// What one that admits any size takes for that; its value is then kAnyBytes.
+inline constexpr std::int64_t kNoLimit = -1;
+inline constexpr std::uint64_t kAnyBytes = std::numeric_limits<std::uint64_t>::max();
 
 // Both ends included; in bytes or nanoseconds where the type has a unit.
 struct VariableRange {
@@ -67,6 +72,7 @@ struct VariableRow {
   std::string_view initial{};                   // the default, as a user would write it; empty: unset means "not given"
   VariableRange range{};                        // of integer, bytes and duration
   bool automatic = false;                       // whether kAutomatic is allowed beside the range
+  bool unlimited = false;                       // of bytes: whether kNoLimit is, for any size
   std::span<const std::string_view> choices{};  // of choice and list; a list without any takes any words
   std::string_view prefix{};                    // of choice: a value that begins so is taken as it stands
   bool takes_parameters = false;                // of choice: so is one with something in parentheses behind it
@@ -205,6 +211,17 @@ inline constexpr auto kVariables = std::to_array<VariableRow>({
         VariableId::barrier_algorithm, "TUTTI_BARRIER_ALGORITHM", variable_choices::kBarrier,
         "The algorithm of every barrier: a name, with parameters where it takes some, as knomial(4); auto chooses "
         "by size, file: takes the schedule in that file, which is proven when a communicator is made."),
+    {.id = VariableId::ring_bidir_ag_max_size,
+     .name = "TUTTI_ALLREDUCE_RING_BIDIR_AG_MAX_SIZE",
+     .type = VariableType::bytes,
+     .initial = "-2",
+     .automatic = true,
+     .unlimited = true,
+     .meaning = "Up to this total size, where all-reduce would take the ring, it gathers in both directions at once "
+                "(ring_bidir_ag); 0 for never, -1 for always. auto is never on one host, where that was measured to "
+                "be no faster.",
+     .aliases = {"NCCL_CTRAN_ALLREDUCE_RING_BIDIR_AG_MAX_SIZE"},
+     .group = VariableGroup::tuning},
     {.id = VariableId::walker,
      .name = "TUTTI_WALKER",
      .type = VariableType::choice,
@@ -241,6 +258,15 @@ inline constexpr auto kVariables = std::to_array<VariableRow>({
      .meaning =
          "From this size on, what another rank has in ordinary memory is read there, by a system call, instead of "
          "from a copy in shared memory, where the algorithm and the system allow it.",
+     .group = VariableGroup::tuning},
+    {.id = VariableId::shm_locality,
+     .name = "TUTTI_SHM_LOCALITY",
+     .type = VariableType::integer,
+     .initial = "2",
+     .range = {1, 2},
+     .meaning = "On machines with several memory nodes, where messages between two ranks lie on their way: 1 near the "
+                "sender, 2 near the receiver.",
+     .aliases = {"NCCL_SHM_LOCALITY"},
      .group = VariableGroup::tuning},
     {.id = VariableId::spin,
      .name = "TUTTI_SPIN",
@@ -322,6 +348,7 @@ consteval bool rows_are_whole() {
     if (chooses && (row.choices.empty() || row.initial.empty())) return false;
     if (row.prefix.empty() != row.behind.empty() || (!chooses && !row.prefix.empty())) return false;
     if (row.automatic && (!row.is_ranged() || row.range.low <= kAutomatic)) return false;
+    if (row.unlimited && row.type != VariableType::bytes) return false;
     if (row.range.low > row.range.high) return false;
   }
   return true;

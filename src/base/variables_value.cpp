@@ -41,10 +41,10 @@ VariableValue ranged_value(const VariableRow& row, std::int64_t number) {
 }
 
 Result<VariableValue> parse_number(const VariableRow& row, std::string_view text) {
-  if (row.automatic) {
-    const Result<std::int64_t> plain = parse_integer(text);
-    if (same_name(text, kAutomaticWord) || (plain.ok() && *plain == kAutomatic)) return VariableValue();
-  }
+  const Result<std::int64_t> plain = parse_integer(text);
+  if (row.automatic && (same_name(text, kAutomaticWord) || (plain.ok() && *plain == kAutomatic)))
+    return VariableValue();
+  if (row.unlimited && plain.ok() && *plain == kNoLimit) return VariableValue(Bytes(kAnyBytes));
   const Result<std::int64_t> number = parse_ranged(row, text);
   if (!number.ok()) return not_allowed(row, number.status().message());
   if (*number < row.range.low || *number > row.range.high) {
@@ -120,7 +120,9 @@ std::string to_text(const VariableRow& row, const VariableValue& value) {
     std::string operator()(std::monostate) const { return std::string(of.automatic ? kAutomaticWord : ""); }
     std::string operator()(bool flag) const { return flag ? "1" : "0"; }
     std::string operator()(std::int64_t number) const { return fmt::format("{}", number); }
-    std::string operator()(Bytes bytes) const { return to_text(bytes); }
+    std::string operator()(Bytes bytes) const {
+      return of.unlimited && bytes.value() == kAnyBytes ? fmt::format("{}", kNoLimit) : to_text(bytes);
+    }
     std::string operator()(Nanos nanos) const { return to_text(nanos); }
     std::string operator()(VariableChoice choice) const { return std::string(of.choices[choice.index]); }
     std::string operator()(const VariableList& list) const {
@@ -143,7 +145,8 @@ std::string allowed_text(const VariableRow& row) {
       return fmt::format("a list of {}", fmt::join(row.choices, ", "));
     default: break;
   }
-  const std::string_view front = row.automatic ? "auto or " : "";
+  const std::string front = fmt::format("{}{}", row.automatic ? row.unlimited ? "auto, " : "auto or " : "",
+                                        row.unlimited ? "-1 (any size) or " : "");
   if (row.range.high == VariableRange::kUnbounded)
     return fmt::format("{}{} or more", front, ranged_text(row, row.range.low));
   return fmt::format("{}{} to {}", front, ranged_text(row, row.range.low), ranged_text(row, row.range.high));

@@ -12,6 +12,7 @@
 #include "runtime/bootstrap.hpp"
 #include "runtime/selector.hpp"
 #include "transport/shm/attach.hpp"
+#include "transport/shm/locality.hpp"
 
 namespace tutti {
 
@@ -138,6 +139,7 @@ std::unique_ptr<Communicator> Communicator::over(std::shared_ptr<const shm::Regi
 }
 
 Status Communicator::take_forced() {
+  selector_.gather_both_ways_up_to(settings_.ring_bidir_ag_max_size);
   for (int each = 0; each < kNumCollectives; ++each) {
     const auto collective = static_cast<Collective>(each);
     ForcedAlgorithm& forced = settings_.forced_of(collective);
@@ -169,6 +171,9 @@ Status Communicator::arrive() {
   const auto words = own_cores();
   for (std::size_t word = 0; word < words.size(); ++word)
     region_->cores(rank_, word).store(words[word], std::memory_order_relaxed);
+  if (shm::has_several_nodes())
+    if (const Status placed = region_->bring_near(rank_, settings_.messages_lie_near_sender); !placed.ok())
+      log_.info(LogSubsystem::shm, "TUTTI_SHM_LOCALITY cannot be followed: {}", placed.to_string());
   const auto persist_here = [this](std::chrono::nanoseconds waited) { return persist(waited); };
   // Before all have arrived nobody knows how crowded it is; yielding suits either case.
   shm::Waiter first(

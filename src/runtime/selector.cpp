@@ -21,7 +21,8 @@ Result<Choice> Selector::by_size(Collective collective, std::uint64_t bytes, con
   if (!of(collective).is_made) make_rows(collective);
   for (const Row& row : of(collective).rows)
     if (bytes <= row.most_bytes && (!row.symmetric || call.symmetric) && objection_to(*row.way, call).empty())
-      return Choice{.way = row.way, .why = row.symmetric ? "by size, in symmetric memory" : "by size"};
+      return with_ring_of_choice({.way = row.way, .why = row.symmetric ? "by size, in symmetric memory" : "by size"},
+                                 bytes, call);
   // What nothing in the table is for: the first of the catalogue that can.
   std::string_view against = "there is no algorithm for it";
   for (const Algorithm* each : algorithms_of(collective)) {
@@ -31,6 +32,15 @@ Result<Choice> Selector::by_size(Collective collective, std::uint64_t bytes, con
     if (against.empty()) return Choice{.way = *way, .why = "the first that can"};
   }
   return Status(Code::unsupported, fmt::format("nothing here can do this {}: {}", name_of(collective), against));
+}
+
+Choice Selector::with_ring_of_choice(const Choice& choice, std::uint64_t bytes, const CallFacts& call) {
+  if (choice.way->collective != Collective::all_reduce || choice.way->name != "ring" || bytes == 0 ||
+      bytes > bidirectional_most_)
+    return choice;
+  const Result<Way*> way = portfolio_.find(Collective::all_reduce, "ring_bidir_ag");
+  if (!way.ok() || !objection_to(**way, call).empty()) return choice;
+  return {.way = *way, .why = "by TUTTI_ALLREDUCE_RING_BIDIR_AG_MAX_SIZE"};
 }
 
 Result<Choice> Selector::choose(Collective collective, std::uint64_t bytes, const CallFacts& call) {

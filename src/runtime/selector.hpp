@@ -56,6 +56,9 @@ class Selector {
     return choices_[static_cast<std::size_t>(collective)].forced;
   }
 
+  // All-reduces of up to so many bytes that would take the ring take ring_bidir_ag instead.
+  void gather_both_ways_up_to(std::uint64_t bytes) { bidirectional_most_ = bytes; }
+
   // An error where nothing can do the call.
   [[nodiscard]] Result<Choice> choose(Collective collective, std::uint64_t bytes, const CallFacts& call);
 
@@ -72,10 +75,12 @@ class Selector {
   };
   [[nodiscard]] Choices& of(Collective collective) { return choices_[static_cast<std::size_t>(collective)]; }
   void make_rows(Collective collective);
+  [[nodiscard]] Choice with_ring_of_choice(const Choice& choice, std::uint64_t bytes, const CallFacts& call);
   [[nodiscard]] Result<Choice> by_size(Collective collective, std::uint64_t bytes, const CallFacts& call);
 
   Portfolio& portfolio_;
   std::uint32_t num_ranks_;
+  std::uint64_t bidirectional_most_ = 0;
   std::array<Choices, kNumCollectives> choices_;
 };
 

@@ -63,6 +63,9 @@ Settings Settings::from(const Variables& variables) {
       settings.forced_of(collective) = {name, AlgorithmFile::of(row_of(id).name, name)};
   if (const auto bytes = variables.get<VariableId::stream_min>()) settings.stream_min = bytes->value();
   if (const auto bytes = variables.get<VariableId::attach_min>()) settings.attach_min = bytes->value();
+  if (const auto bytes = variables.get<VariableId::ring_bidir_ag_max_size>())
+    settings.ring_bidir_ag_max_size = bytes->value();
+  settings.messages_lie_near_sender = variables.get<VariableId::shm_locality>() == 1;
   if (const auto spin = variables.get<VariableId::spin>()) settings.spin = to_chrono(*spin);
   settings.yield = to_chrono(variables.get<VariableId::yield>());
   settings.timeout = to_chrono(variables.get<VariableId::timeout>());
@@ -89,8 +92,8 @@ std::string Settings::agreement(const Variables& variables) const {
     const std::optional<AlgorithmFile>& file = forced_of(collective).file;
     lines += fmt::format("{}={}\n", row_of(id).name, file ? file->agreement() : variables.text(id));
   }
-  for (const VariableId id :
-       {VariableId::walker, VariableId::staging_slot, VariableId::staging_depth, VariableId::attach_min})
+  for (const VariableId id : {VariableId::ring_bidir_ag_max_size, VariableId::walker, VariableId::staging_slot,
+                              VariableId::staging_depth, VariableId::attach_min})
     lines += fmt::format("{}={}\n", row_of(id).name, variables.text(id));
   return lines;
 }

@@ -109,6 +109,19 @@ TEST_F(VariablesTest, AutomaticByNumberAndByWord) {
   EXPECT_NE(problem({{"TUTTI_STAGING_DEPTH", "auto"}}), "");
 }
 
+TEST_F(VariablesTest, AnySizeByMinusOne) {
+  constexpr VariableId kId = VariableId::ring_bidir_ag_max_size;
+  constexpr const char* kName = "TUTTI_ALLREDUCE_RING_BIDIR_AG_MAX_SIZE";
+  EXPECT_EQ(good({{kName, "-1"}}).get<kId>(), Bytes(kAnyBytes));
+  EXPECT_EQ(good({{kName, "-1"}}).text(kId), "-1");
+  EXPECT_EQ(good({{kName, "-2"}}).get<kId>(), std::nullopt);
+  EXPECT_EQ(good({{kName, "0"}}).get<kId>(), Bytes(0));
+  EXPECT_EQ(good({{kName, "4MB"}}).get<kId>(), Bytes(4 << 20));
+  EXPECT_EQ(good({{"NCCL_CTRAN_ALLREDUCE_RING_BIDIR_AG_MAX_SIZE", "4MiB"}}).get<kId>(), Bytes(4 << 20));
+  EXPECT_NE(problem({{kName, "-3"}}).find("allowed: auto, -1 (any size) or 0 or more"), std::string::npos)
+      << problem({{kName, "-3"}});
+}
+
 TEST_F(VariablesTest, AChoiceMayTakeAnythingBehindItsPrefix) {
   const Variables variables = good({{"TUTTI_ALLREDUCE_ALGORITHM", " file:/a b/My.sched "}});
   EXPECT_EQ(variables.get<VariableId::allreduce_algorithm>(), "file:/a b/My.sched");

@@ -12,6 +12,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "transport/shm/locality.hpp"
+
 namespace tutti::shm {
 
 namespace {
@@ -92,6 +94,16 @@ std::optional<Breakage> Region::breakage() const {
   const std::uint64_t word = header()->broken.load(std::memory_order_acquire);
   if (word == 0) return std::nullopt;
   return Breakage{static_cast<Code>(word >> 32), static_cast<std::uint32_t>(word)};
+}
+
+Status Region::bring_near(std::uint32_t rank, bool as_sender) const {
+  const std::uint32_t node = own_node();
+  for (const Traffic traffic : {Traffic::schedules, Traffic::program})
+    for (std::uint32_t peer = 0; peer < shape_.num_ranks; ++peer) {
+      const Connection way = as_sender ? connection(rank, peer, traffic) : connection(peer, rank, traffic);
+      TUTTI_TRY(prefer_node(way.taken, connection_stride_, node));
+    }
+  return {};
 }
 
 void Region::break_with(Breakage why) const {

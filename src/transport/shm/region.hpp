@@ -109,6 +109,9 @@ class Region {
     return {reinterpret_cast<CounterLine*>(base), base + kLine, message_stride_, shape_.message_depth};
   }
 
+  // Pages of the rank's connections that nobody has touched come to lie near this thread: of those from it, or to it.
+  [[nodiscard]] Status bring_near(std::uint32_t rank, bool as_sender) const;
+
   // How many ranks are asleep or about to be: whoever posts looks here first.
   [[nodiscard]] std::atomic<std::uint32_t>& sleepers() const { return header()->sleepers; }
 
