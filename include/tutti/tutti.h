@@ -102,7 +102,9 @@ TUTTI_API const char* tuttiGetLastError(tuttiComm_t comm);
  * serves the rendezvous and must live until all ranks have joined. */
 TUTTI_API tuttiResult_t tuttiGetUniqueId(tuttiUniqueId* id);
 TUTTI_API tuttiResult_t tuttiCommInitRank(tuttiComm_t* comm, int num_ranks, tuttiUniqueId id, int rank);
-/* The communicator of all ranks that `tutti launch` has started together; every rank calls it equally often. */
+/* The communicator of all ranks that were started together, by `tutti launch`, torchrun, an mpirun (PMIx, MPICH's PMI)
+ * or srun; every rank calls it equally often. Programs that use MPI may call it before MPI_Init or between MPI_Init and
+ * MPI_Finalize. The process of rank 0 must live as long as others make communicators. */
 TUTTI_API tuttiResult_t tuttiCommInitLaunched(tuttiComm_t* comm);
 TUTTI_API tuttiResult_t tuttiCommDestroy(tuttiComm_t comm);
 /* Breaks the communicator for all ranks; from any thread, also while another is in a call. Then destroy it. */

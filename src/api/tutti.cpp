@@ -14,6 +14,7 @@
 #include "data/small_float.hpp"
 #include "runtime/communicator.hpp"
 #include "runtime/rendezvous.hpp"
+#include "runtime/start/start.hpp"
 #include <tutti/tutti.h>
 
 namespace {
@@ -41,7 +42,8 @@ class GivenIds {
   std::vector<std::unique_ptr<tutti::RendezvousServer>> servers_;
 };
 
-// How many communicators this process has made from the launcher's id: the ranks count alike and so meet.
+// How many communicators this process has made of all ranks that were started with it: the ranks count alike and so
+// meet.
 class Generations {
  public:
   std::uint64_t next() {
@@ -54,7 +56,7 @@ class Generations {
   std::uint64_t count_ = 0;
 };
 
-// The two things that belong to the process and not to a communicator; a C API has no other place for them.
+// The things that belong to the process and not to a communicator; a C API has no other place for them.
 GivenIds& given_ids() {
   static GivenIds ids;
   return ids;
@@ -65,20 +67,26 @@ Generations& launched_generations() {
   return generations;
 }
 
+tutti::Start& start_of_this_process() {
+  static tutti::Start start;
+  return start;
+}
+
 struct Reading {
+  tutti::Environment environment;
   tutti::Variables variables;
   std::unique_ptr<tutti::Log> log;
 };
 
 tutti::Result<Reading> read_environment() {
-  const tutti::Environment environment = tutti::Environment::of_this_process();
+  tutti::Environment environment = tutti::Environment::of_this_process();
   tutti::Result<tutti::Variables> variables =
       tutti::Variables::load(environment, tutti::ConfPaths::standard(environment));
   if (!variables.ok()) return variables.status();
   tutti::Result<std::unique_ptr<tutti::Log>> log = tutti::Log::create(*variables, tutti::LogWriter::of_this_process());
   if (!log.ok()) return log.status();
   for (const std::string& warning : variables->warnings()) (*log)->warn(tutti::LogSubsystem::env, "{}", warning);
-  return Reading{std::move(*variables), std::move(*log)};
+  return Reading{std::move(environment), std::move(*variables), std::move(*log)};
 }
 
 Status check_ranks(std::int64_t num_ranks, std::int64_t rank) {
@@ -199,22 +207,19 @@ tuttiResult_t tuttiCommInitLaunched(tuttiComm_t* comm) {
     *comm = nullptr;
     tutti::Result<Reading> reading = read_environment();
     if (!reading.ok()) return report(reading.status());
-    const tutti::Variables& variables = reading->variables;
-    const auto rank = variables.get<tutti::VariableId::rank>();
-    const auto num_ranks = variables.get<tutti::VariableId::num_ranks>();
-    const std::string text = variables.get<tutti::VariableId::unique_id>();
-    if (!rank || !num_ranks || text.empty())
-      return report({Code::invalid_usage,
-                     "this process was not started by 'tutti launch': TUTTI_RANK, TUTTI_NUM_RANKS and TUTTI_UNIQUE_ID "
-                     "are to be set; start it as 'tutti launch -n 2 -- PROGRAM'"});
-    const tutti::Result<tutti::UniqueId> id = tutti::UniqueId::from_text(text);
-    if (!id.ok()) return report(id.status().with_context("TUTTI_UNIQUE_ID"));
-    // Before the communicator counts: a rank that is refused here must not be one ahead of the others.
-    if (const Status wrong = check_ranks(static_cast<std::int64_t>(*num_ranks), static_cast<std::int64_t>(*rank));
-        !wrong.ok())
-      return report(wrong);
-    return report(init(comm, std::move(*reading), *id, static_cast<int>(*num_ranks), static_cast<int>(*rank),
-                       launched_generations().next()));
+    tutti::Log& log = *reading->log;
+    const tutti::StartOptions options{
+        .late_warning = reading->variables.get<tutti::VariableId::late_warning>(),
+        .timeout = reading->variables.get<tutti::VariableId::timeout>(),
+        .warn = [&log](std::string_view text) { log.warn(tutti::LogSubsystem::init, "{}", text); },
+    };
+    // It refuses before the communicator counts: a rank that is refused must not be one ahead of the others.
+    const tutti::Result<tutti::Started> started =
+        start_of_this_process().find(reading->environment, reading->variables, options);
+    if (!started.ok()) return report(started.status());
+    log.info(tutti::LogSubsystem::init, "rank {} of {}, started by {}", started->rank, started->num_ranks, started->by);
+    return report(
+        init(comm, std::move(*reading), started->id, started->num_ranks, started->rank, launched_generations().next()));
   });
 }
 
