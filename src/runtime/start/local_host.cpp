@@ -19,7 +19,7 @@ namespace tutti::start {
 
 namespace {
 
-constexpr std::size_t kMostGuests = 2048;  // who says nothing is sent away when more come
+constexpr std::size_t kMostGuests = 256;  // who says nothing is sent away when more come, and may ask again
 constexpr std::chrono::milliseconds kAcceptPause{50};
 
 class LocalHost final : public Kept {

@@ -15,6 +15,9 @@ namespace {
 constexpr std::size_t kLongestLine = 4096;
 constexpr std::string_view kAnswer = "the process manager's answer";
 
+// For messages: what is put is a secret.
+std::string without_value(std::string_view line) { return in_quotes(line.substr(0, line.find(" value="))); }
+
 }  // namespace
 
 std::string_view word_of(std::string_view line, std::string_view name) {
@@ -64,8 +67,8 @@ Result<std::string> PmiWire::ask(const std::string& question, std::string_view a
   if (!line.ok()) return line;
   const std::string_view code = word_of(*line, "rc");
   if (word_of(*line, "cmd") != answer || (!code.empty() && code != "0"))
-    return Status(Code::system, fmt::format("PMI_FD ({}): the answer to {} is {}; expected was cmd={}", fd_,
-                                            in_quotes(question), in_quotes(*line), answer));
+    return Status(Code::system, fmt::format("PMI_FD ({}): the answer to {} is {}; it should be cmd={} and no error",
+                                            fd_, without_value(question), without_value(*line), answer));
   return line;
 }
 

@@ -166,7 +166,7 @@ TEST(StartPmi, WhatTheManagerSaysWronglyIsShown) {
   expect("", "the process manager has hung up");
   expect("cmd=response_to_i", "has hung up, after 'cmd=response_to_i'");
   expect("\x01\xff garbage\n", "the answer to 'cmd=init pmi_version=1 pmi_subversion=1' is '\\x01\\xff garbage'");
-  expect("\n", "is ''; expected was cmd=response_to_init");
+  expect("\n", "is ''; it should be cmd=response_to_init");
   expect("cmd=response_to_init rc=-1\n", "is 'cmd=response_to_init rc=-1'");
   expect(std::string(10'000, 'x'), "a line has no end: 'xxx");
   expect(std::string(kInit) + "cmd=barrier_out\n", "the answer to 'cmd=get_my_kvsname' is 'cmd=barrier_out'");
@@ -174,6 +174,17 @@ TEST(StartPmi, WhatTheManagerSaysWronglyIsShown) {
          "rc=-1 msg=key_not_found");
   EXPECT_TRUE(words_for(std::string(kInit) + kName + "cmd=barrier_out\ncmd=get_result rc=0 value=x\n")
                   .starts_with("MPICH's PMI: rank 0's tutti-id: "));
+}
+
+TEST(StartPmi, NoErrorShowsTheId) {
+  const Pair pair;
+  const std::string answers = std::string(kInit) + kName + "cmd=put_result rc=-1 msg=no value=544f4b454e\n";
+  ASSERT_EQ(write(pair.manager.get(), answers.data(), answers.size()), static_cast<ssize_t>(answers.size()));
+  const StartedRank rank = find_start(pair.environment(0, 2));
+  EXPECT_EQ(words_of(rank),
+            fmt::format("MPICH's PMI: PMI_FD ({}): the answer to 'cmd=put kvsname=kvs_1_0 key=tutti-id' "
+                        "is 'cmd=put_result rc=-1 msg=no'; it should be cmd=put_result and no error",
+                        pair.process.get()));
 }
 
 TEST(StartPmi, WhoIsLateIsWaitedForAsLongAsVariablesSay) {
