@@ -74,19 +74,20 @@ TEST(StartEnvironment, OneRankNeedsNobody) {
   EXPECT_EQ(words_of(find_start(srun(0, 1))), "found");
 }
 
+// What tells them apart may be any one of three.
 TEST(StartEnvironment, SeveralStartsAtOnceStayApart) {
-  const auto ranks = test::find_on_threads(6, [](int place) {
-    const Environment environment = torchrun(place % 2, 2);
-    // By any of the three.
-    if (place < 2) return with(environment, {{"TORCHELASTIC_RESTART_COUNT", "1"}});
-    if (place < 4) return with(environment, {{"MASTER_PORT", "29501"}});
-    return with(environment, {{"TORCHELASTIC_RUN_ID", unique("another")}});
+  const std::vector<Environment::Pair> differences = {{"LOCAL_RANK", "0"},  // none
+                                                      {"TORCHELASTIC_RESTART_COUNT", "1"},
+                                                      {"MASTER_PORT", "29501"},
+                                                      {"TORCHELASTIC_RUN_ID", unique("another")}};
+  const auto num_starts = static_cast<int>(differences.size());
+  const auto ranks = test::find_on_threads(2 * num_starts, [&](int place) {
+    return with(torchrun(place % 2, 2), {differences[static_cast<std::size_t>(place / 2)]});
   });
   for (const StartedRank& rank : ranks) ASSERT_TRUE(rank.started.ok()) << rank.started.status().to_string();
-  for (const std::size_t place : {0U, 2U, 4U}) {
-    EXPECT_EQ(ranks[place].started->id, ranks[place + 1].started->id);
-    EXPECT_NE(ranks[place].started->id, ranks[(place + 2) % 6].started->id);
-  }
+  for (std::size_t one = 0; one < ranks.size(); ++one)
+    for (std::size_t other = 0; other < one; ++other)
+      EXPECT_EQ(ranks[one].started->id == ranks[other].started->id, one / 2 == other / 2) << one << " and " << other;
 }
 
 TEST(StartEnvironment, WhatIsFoundStays) {
