@@ -129,7 +129,7 @@ struct Wrong {
   Code code;
   std::string words;
   // For the names of tests.
-  friend void PrintTo(const Wrong& wrong, std::ostream* out) { *out << wrong.words; }
+  friend std::ostream& operator<<(std::ostream& out, const Wrong& wrong) { return out << wrong.words; }
 };
 
 class StartEnvironmentWrong : public testing::TestWithParam<Wrong> {};

@@ -1,6 +1,7 @@
 // Meeting at a socket whose name anybody can make: who is late, who sits at the name, who asks without right.
 #include "runtime/start/local_meeting.hpp"
 
+#include <array>
 #include <atomic>
 #include <chrono>
 #include <future>
@@ -130,8 +131,8 @@ TEST_F(LocalMeetingTest, WhoAsksOddlyGetsNothingAndDisturbsNobody) {
   ASSERT_TRUE(first.started.ok());
   for (const char* rank : {"0", "2", "-1", "x", "1x", "99999999999999999999", ""})
     EXPECT_EQ(ask(name(), rank), "") << rank;
-  std::vector<UniqueFd> silent;
-  for (int i = 0; i < 20; ++i) silent.push_back(std::move(connect_abstract(name()).value()));
+  std::array<UniqueFd, 20> silent;
+  for (UniqueFd& guest : silent) guest = std::move(connect_abstract(name()).value());
   const StartedRank second = find_start(environment(1));
   ASSERT_TRUE(second.started.ok()) << words_of(second);
   EXPECT_EQ(first.started->id, second.started->id);

@@ -35,7 +35,7 @@ struct Launcher {
   std::string mpirun;
   std::string mpi_program;
   // For the names of tests.
-  friend void PrintTo(const Launcher& launcher, std::ostream* out) { *out << launcher.name; }
+  friend std::ostream& operator<<(std::ostream& out, const Launcher& launcher) { return out << launcher.name; }
 };
 
 std::vector<Launcher> launchers() {
