@@ -275,7 +275,8 @@ inline constexpr auto kVariables = std::to_array<VariableRow>({
      .name = "TUTTI_RANK",
      .type = VariableType::integer,
      .range = {0, variable_limits::kMostRanks - 1},
-     .meaning = "This process's rank, as tutti launch sets it.",
+     .meaning = "This process's rank, as tutti launch sets it; without it, those are asked that started the process "
+                "otherwise: torchrun, PMIx, MPICH's PMI, Slurm.",
      .group = VariableGroup::launch,
      .environment_only = true},
     {.id = VariableId::num_ranks,
