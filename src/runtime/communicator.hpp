@@ -126,8 +126,9 @@ class Communicator {
   [[nodiscard]] Status set_layout(Call& call, std::uint64_t count) const;
   [[nodiscard]] Status failure() const;
   [[nodiscard]] Status status_of(const shm::Breakage& breakage) const;
+  [[nodiscard]] shm::Breakage lateness() const;
+  [[nodiscard]] shm::Breakage difference() const;
   [[nodiscard]] std::string present_call() const;
-  [[nodiscard]] std::string absent_ranks() const;
   [[nodiscard]] bool persist(std::chrono::nanoseconds waited);
   [[nodiscard]] std::string describe(std::uint64_t word) const;
 

@@ -25,10 +25,7 @@ const SymmetricBuffer& symmetric(const Call& call, Space space) {
 }  // namespace
 
 End Executor::run_lowered(Call& call, const Lowered& lowered) {
-  begin(call.description);
-  call.post_base = posts_;
-  call.round_base = rounds_;
-  call.expose_base = exposes_;
+  begin(call);
   // Posts are one round ahead, so that a round's data cross between the caches while the one before is worked on; not
   // where slots are too few for two rounds.
   const std::uint64_t ahead = call.by_name() || call.depth >= 2 * call.plan->exposes_per_round ? 1 : 0;

@@ -54,11 +54,20 @@ Waiter::Waiter(const Region& region, std::uint32_t rank, const WaitPolicy& polic
 void Waiter::give_core_away() { sched_yield(); }
 
 WaitEnd Waiter::patiently(Look look, const void* context) {
+  const WaitEnd end = go_on_looking(look, context);
+  region_.doorbell(rank_).looked.store(0, std::memory_order_relaxed);
+  return end;
+}
+
+WaitEnd Waiter::go_on_looking(Look look, const void* context) {
   const Clock::time_point start = Clock::now();
+  std::atomic<std::int64_t>& looked = region_.doorbell(rank_).looked;
   std::chrono::nanoseconds next_question = kFirstQuestion;
   std::chrono::nanoseconds longest = std::min<std::chrono::nanoseconds>(kFirstSleep, policy_.longest_sleep);
   while (true) {
-    const std::chrono::nanoseconds waited = Clock::now() - start;
+    const Clock::time_point now = Clock::now();
+    const std::chrono::nanoseconds waited = now - start;
+    looked.store(std::chrono::nanoseconds(now.time_since_epoch()).count(), std::memory_order_relaxed);
     if (region_.is_broken()) return look(context) ? WaitEnd::ready : WaitEnd::broken;
     if (policy_.timeout.count() > 0 && waited >= policy_.timeout) return WaitEnd::timed_out;
     if (waited >= next_question) {

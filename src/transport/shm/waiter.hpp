@@ -79,6 +79,7 @@ class Waiter {
   using Look = bool (*)(const void* context);
   static void give_core_away();
   WaitEnd patiently(Look look, const void* context);
+  WaitEnd go_on_looking(Look look, const void* context);
   void sleep(Look look, const void* context, std::chrono::nanoseconds longest);
 
   const Region& region_;
