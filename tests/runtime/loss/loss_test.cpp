@@ -230,7 +230,7 @@ TEST(Loss, IsNamedToAllOthersAndLeavesNothing) {
   std::mt19937 random(seed);
   std::map<Fault, std::vector<Microseconds>> times;
   for (unsigned number = 0; number < trials; ++number) {
-    const Trial trial = Trial::make(random, Milliseconds(TUTTI_LOSS_TIMEOUT));
+    const Trial trial = Trial::make(random, Milliseconds(TUTTI_LOSS_TIMEOUT), TUTTI_LOSS_IS_BRIEF);
     SCOPED_TRACE(fmt::format("LOSS_SEED={} trial {}: {}", seed, number, trial.to_string()));
     const std::vector<Microseconds> more = Round(trial).run();
     times[trial.fault].insert(times[trial.fault].end(), more.begin(), more.end());

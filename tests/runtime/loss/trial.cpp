@@ -4,7 +4,7 @@
 
 namespace tutti::test {
 
-Trial Trial::make(std::mt19937& random, Milliseconds timeout) {
+Trial Trial::make(std::mt19937& random, Milliseconds timeout, bool is_brief) {
   const auto below = [&random](unsigned end) { return static_cast<int>(random() % end); };
   constexpr std::array kFaults = {Fault::kill, Fault::kill, Fault::kill,  Fault::kill, Fault::stop,
                                   Fault::stop, Fault::stop, Fault::pause, Fault::abort};
@@ -15,6 +15,7 @@ Trial Trial::make(std::mt19937& random, Milliseconds timeout) {
   trial.moment = kMoments[random() % kMoments.size()];
   // Of a meeting that is not complete the rest cannot tell who is stopped in it.
   if (trial.fault == Fault::stop && trial.moment == Moment::meeting) trial.moment = Moment::joining;
+  if (is_brief && trial.fault == Fault::stop && trial.moment == Moment::leaving) trial.moment = Moment::calling;
   if (trial.fault == Fault::pause || trial.fault == Fault::abort) trial.moment = Moment::calling;
   trial.victim = below(kRanks);
   trial.last = (trial.victim + 1 + below(kRanks - 1)) % kRanks;
@@ -22,7 +23,7 @@ Trial Trial::make(std::mt19937& random, Milliseconds timeout) {
   trial.seed = static_cast<unsigned>(random());
   if (trial.moment == Moment::leaving) trial.turns = 10 + below(40);
   trial.attached = below(3) == 0;
-  trial.asks_other = trial.moment == Moment::calling && (trial.fault != Fault::stop || below(4) == 0);
+  trial.asks_other = trial.moment == Moment::calling && (trial.fault != Fault::stop || (!is_brief && below(4) == 0));
   if (trial.fault == Fault::stop) trial.timeout = timeout;
   if (trial.fault == Fault::pause) trial.late_warning = Milliseconds(300);
   return trial;

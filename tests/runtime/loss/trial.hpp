@@ -51,7 +51,8 @@ struct Trial {
   // that the others wait for it is right.
   [[nodiscard]] bool is_of_joining() const { return moment == Moment::meeting || moment == Moment::joining; }
 
-  [[nodiscard]] static Trial make(std::mt19937& random, Milliseconds timeout);
+  // Brief ones wait once for a timeout, and for nothing longer.
+  [[nodiscard]] static Trial make(std::mt19937& random, Milliseconds timeout, bool is_brief);
   [[nodiscard]] std::string to_string() const;
 };
 
