@@ -69,7 +69,9 @@ WaitEnd Waiter::go_on_looking(Look look, const void* context) {
     const std::chrono::nanoseconds waited = now - start;
     looked.store(std::chrono::nanoseconds(now.time_since_epoch()).count(), std::memory_order_relaxed);
     if (region_.is_broken()) return look(context) ? WaitEnd::ready : WaitEnd::broken;
-    if (policy_.timeout.count() > 0 && waited >= policy_.timeout) return WaitEnd::timed_out;
+    // Who got no core for that long has not looked meanwhile.
+    if (policy_.timeout.count() > 0 && waited >= policy_.timeout)
+      return look(context) ? WaitEnd::ready : WaitEnd::timed_out;
     if (waited >= next_question) {
       if (!persist_(waited)) return look(context) ? WaitEnd::ready : WaitEnd::given_up;
       next_question = waited + kBetweenQuestions;

@@ -234,16 +234,15 @@ void expect_nothing_left(const std::set<std::string>& before) {
   // Every child was waited for, and no child had children.
   EXPECT_EQ(waitpid(-1, nullptr, WNOHANG), -1);
   EXPECT_EQ(errno, ECHILD);
-  // Others may use Tutti meanwhile; what is theirs goes.
-  std::vector<std::string> left;
-  for (int look = 0; look < 100; ++look) {
-    left.clear();
-    const std::set<std::string> now = traces();
-    std::set_difference(now.begin(), now.end(), before.begin(), before.end(), std::back_inserter(left));
-    if (left.empty()) break;
+  // Others may use Tutti meanwhile; what is theirs comes and goes.
+  std::set<std::string> left = traces();
+  std::erase_if(left, [&](const std::string& each) { return before.contains(each); });
+  for (int look = 0; look < 200 && !left.empty(); ++look) {
     std::this_thread::sleep_for(Milliseconds(50));
+    const std::set<std::string> now = traces();
+    std::erase_if(left, [&](const std::string& each) { return !now.contains(each); });
   }
-  EXPECT_EQ(left, std::vector<std::string>());
+  EXPECT_EQ(left, std::set<std::string>());
 }
 
 TEST(Loss, IsNamedToAllOthersAndLeavesNothing) {
