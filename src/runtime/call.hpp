@@ -81,8 +81,9 @@ struct Call {
   SymmetricBuffer symmetric_input;
   SymmetricBuffer symmetric_output;
   Reach reach = Reach::staged;
-  std::uint64_t element = 1;  // bytes
-  std::uint64_t description = 0;
+  std::uint64_t element = 1;      // bytes
+  std::uint64_t described = 0;    // CallDescription
+  std::uint64_t description = 0;  // the same as it travels beside flags, filled in when the call begins (history.hpp)
   const Operator* operation = nullptr;
   ReduceKernel kernel = nullptr;
   std::uint64_t window = 0;  // elements of each piece that a round carries

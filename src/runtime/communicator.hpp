@@ -26,6 +26,7 @@
 #include "runtime/executor.hpp"
 #include "runtime/failure_watch.hpp"
 #include "runtime/invocation.hpp"
+#include "runtime/lateness.hpp"
 #include "runtime/operation.hpp"
 #include "runtime/pairs.hpp"
 #include "runtime/portfolio.hpp"
@@ -179,9 +180,12 @@ class Communicator {
   [[nodiscard]] Status set_layout(Call& call, std::uint64_t count) const;
   [[nodiscard]] Status failure() const;
   [[nodiscard]] Status status_of(const shm::Breakage& breakage) const;
+  // Who keeps this rank waiting, which has waited that long.
+  [[nodiscard]] Lateness late(std::chrono::nanoseconds waited) const;
+  [[nodiscard]] shm::Breakage lateness() const;
+  [[nodiscard]] shm::Breakage difference() const;
   [[nodiscard]] std::string present_call() const;
   [[nodiscard]] std::string waited_call() const;
-  [[nodiscard]] std::string absent_ranks() const;
   [[nodiscard]] bool persist(std::chrono::nanoseconds waited);
   [[nodiscard]] std::string describe(std::uint64_t word) const;
 

@@ -271,14 +271,14 @@ Status Communicator::make_call(const Plan& plan, std::uint32_t number, Reach rea
   call.kernel = streaming && !plan.has_messages ? entry.streaming : entry.small.kernel;
   if (plan.needs_symmetric && entry.small.operation.op == Op::premultiplied_sum)
     return {Code::unsupported, fmt::format("{} cannot scale the inputs that it reads by name", plan.schedule.name)};
-  call.description = CallDescription{.count = asked.count,
-                                     .collective = asked.collective,
-                                     .type = asked.type,
-                                     .op = entry.small.operation.op,
-                                     .algorithm = number,
-                                     .root = facts_of(asked.collective).has_root ? asked.root : 0,
-                                     .reach = call.reach}
-                         .pack();
+  call.described = CallDescription{.count = asked.count,
+                                   .collective = asked.collective,
+                                   .type = asked.type,
+                                   .op = entry.small.operation.op,
+                                   .algorithm = number,
+                                   .root = facts_of(asked.collective).has_root ? asked.root : 0,
+                                   .reach = call.reach}
+                       .pack();
   TUTTI_TRY(set_layout(call, asked.count));
   bound.is_lowered = settings_.walker != WalkerChoice::generic && (plan.shape != Shape::exchange || call.by_name()) &&
                      lower(call, bound.lowered);

@@ -84,7 +84,8 @@ shm::RegionShape Settings::region_for(std::uint32_t num_ranks) const {
 }
 
 std::string Settings::agreement(const Variables& variables) const {
-  std::string lines;
+  // What lies where in the region belongs to the version.
+  std::string lines = fmt::format("{}={}\n", kVersionLine, TUTTI_PROJECT_VERSION);
   for (const auto& [id, collective] : kForcing) {
     const std::optional<AlgorithmFile>& file = forced_of(collective).file;
     lines += fmt::format("{}={}\n", row_of(id).name, file ? file->agreement() : variables.text(id));
