@@ -67,6 +67,7 @@ Status Communicator::run(const Invocation& asked) {
   const std::uint64_t key = BoundCall::key_of(asked);
   BoundCall& bound = bound_[BoundCall::place_of(key, asked.count)];
   try {
+    if (asked.varying != nullptr) return run_varying(asked);
     if (!bound.suits(asked, key) || has_symmetric(asked, bound.buffers) != bound.symmetric)
       TUTTI_TRY(bind(asked, bound));
     return walk(bound, asked, settings_.walker);
@@ -117,16 +118,21 @@ CallFacts Communicator::facts_of_call(const Invocation& asked, const BoundCall& 
           .root = asked.root};
 }
 
+// Of a call of nothing nobody minds, and its buffers lie nowhere.
+void Communicator::warn_of_fallback(const Choice& choice, const Buffers& buffers) {
+  if (!choice.is_fallback || buffers.message_bytes == 0) return;
+  const Collective collective = choice.way->collective;
+  log_.warn_once(LogSubsystem::coll, choice.why, "{}={} cannot be followed ({}); {} runs", forcing_variable(collective),
+                 selector_.forced(collective)->name, choice.why, choice.way->name);
+}
+
 Status Communicator::bind(const Invocation& asked, BoundCall& bound) {
   bound.asked = 0;
   const Prepared* entry = nullptr;
   const Result<Choice> choice = choose(asked, bound, entry);
   if (!choice.ok()) return choice.status();
   Way& way = *choice->way;
-  // Of a call of nothing nobody minds, and its buffers lie nowhere.
-  if (choice->is_fallback && bound.buffers.message_bytes > 0)
-    log_.warn_once(LogSubsystem::coll, choice->why, "{}={} cannot be followed ({}); {} runs",
-                   forcing_variable(asked.collective), selector_.forced(asked.collective)->name, choice->why, way.name);
+  warn_of_fallback(*choice, bound.buffers);
   const Result<const Plan*> plan = portfolio_.plan(way, asked.root);
   if (!plan.ok()) return plan.status();
   const Reach reach = reach_of(**plan, is_name_safe(way, facts_of_call(asked, bound, *entry)), bound);
@@ -146,6 +152,8 @@ Status Communicator::bind(const Invocation& asked, BoundCall& bound) {
 // How the others read what this rank exposes. A copy into a slot is soon done where it is small; a larger one is saved.
 Reach Communicator::reach_of(const Plan& plan, bool name_safe, const BoundCall& bound) const {
   if (plan.needs_symmetric) return Reach::symmetric;
+  // Nobody knows where in the others' buffers their blocks begin.
+  if (facts_of(plan.schedule.collective).varies) return Reach::staged;
   // Each post has a place of its own to say where the buffer lies. And with a root some ranks lack a buffer, by which
   // they could tell where the others have theirs.
   if (!name_safe || plan.posts_per_round > shm::kMaxPlaces) return Reach::staged;

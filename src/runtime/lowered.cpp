@@ -12,6 +12,8 @@ class Lowering {
 
   bool run() {
     if (plan_.has_messages || !plan_.posts_first || (call_.rounds > 1 && !has_whole_blocks())) return false;
+    // The list is of offsets that all ranks share.
+    if (facts_of(plan_.schedule.collective).varies) return false;
     lowered_.steps.clear();
     lowered_.ends.clear();
     lowered_.met.assign(plan_.schedule.num_ranks, false);

@@ -11,6 +11,7 @@
 #include <gtest/gtest.h>
 
 #include "ranks_of_threads.hpp"
+#include "schedule/definition.hpp"
 
 namespace tutti {
 namespace {
@@ -27,10 +28,12 @@ constexpr std::uint64_t kMostCount = 6000;
 
 // The same for every rank.
 std::vector<Called> row_of_calls(std::uint32_t num_ranks, std::uint64_t seed) {
-  constexpr Collective kAll[] = {Collective::all_reduce,     Collective::all_gather, Collective::reduce_scatter,
-                                 Collective::broadcast,      Collective::reduce,     Collective::all_to_all,
-                                 Collective::gather,         Collective::scatter,    Collective::scan,
-                                 Collective::exclusive_scan, Collective::barrier};
+  constexpr Collective kAll[] = {Collective::all_reduce,       Collective::all_gather,   Collective::reduce_scatter,
+                                 Collective::broadcast,        Collective::reduce,       Collective::all_to_all,
+                                 Collective::gather,           Collective::scatter,      Collective::scan,
+                                 Collective::exclusive_scan,   Collective::barrier,      Collective::all_gather_v,
+                                 Collective::reduce_scatter_v, Collective::all_to_all_v, Collective::gather_v,
+                                 Collective::scatter_v};
   constexpr std::uint64_t kCounts[] = {0, 1, 2, 5, 12, 13, 100, 511, 1024, 1025, 4096, kMostCount};
   std::mt19937_64 random(seed);
   std::vector<Called> calls(300);
@@ -47,6 +50,25 @@ std::int32_t given(std::uint32_t rank, std::uint64_t place, std::size_t turn) {
   return static_cast<std::int32_t>(rank * 100003 + place * 7 + turn);
 }
 
+// Of blocks that vary: each begins where it would if all were of `count` elements, and has these of them.
+std::vector<std::size_t> sizes_of_blocks(const Called& call, std::uint32_t rank, std::uint32_t num_ranks, Space space,
+                                         std::size_t turn) {
+  Schedule header;
+  header.collective = call.collective;
+  header.num_ranks = num_ranks;
+  header.root = call.root;
+  const CollectiveFacts& facts = facts_of(call.collective);
+  std::vector<std::size_t> sizes((space == Space::input ? facts.many_inputs : facts.many_outputs) ? num_ranks : 1);
+  for (std::uint32_t block = 0; block < sizes.size(); ++block) {
+    const std::uint32_t number = size_class(header, rank, space, block);
+    // Each pair of an all-to-all gives and gets the same, so that all can be in place.
+    const std::uint32_t pair = std::min(number, number % num_ranks * num_ranks + number / num_ranks);
+    const std::uint64_t drawn = (call.collective == Collective::all_to_all_v ? pair : number) * 37 + turn;
+    sizes[block] = !facts.varies ? call.count : drawn % 5 == 0 ? 0 : drawn * 101 % (call.count + 1);
+  }
+  return sizes;
+}
+
 // Element `place` of the rank's output; sums are of i32, which wrap alike in any order.
 std::int32_t expected(const Called& call, std::uint32_t rank, std::uint32_t num_ranks, std::uint64_t place,
                       std::size_t turn) {
@@ -60,14 +82,19 @@ std::int32_t expected(const Called& call, std::uint32_t rank, std::uint32_t num_
   switch (call.collective) {
     case Collective::all_reduce:
     case Collective::reduce: return sum(num_ranks, place);
-    case Collective::reduce_scatter: return sum(num_ranks, rank * call.count + place);
+    case Collective::reduce_scatter:
+    case Collective::reduce_scatter_v: return sum(num_ranks, rank * call.count + place);
     case Collective::scan: return sum(rank + 1, place);
     case Collective::exclusive_scan: return sum(rank, place);
     case Collective::all_gather:
+    case Collective::all_gather_v:
+    case Collective::gather_v:
     case Collective::gather: return given(static_cast<std::uint32_t>(block), within, turn);
     case Collective::broadcast: return given(call.root, place, turn);
-    case Collective::all_to_all: return given(static_cast<std::uint32_t>(block), rank * call.count + within, turn);
-    case Collective::scatter: return given(call.root, rank * call.count + place, turn);
+    case Collective::all_to_all:
+    case Collective::all_to_all_v: return given(static_cast<std::uint32_t>(block), rank * call.count + within, turn);
+    case Collective::scatter:
+    case Collective::scatter_v: return given(call.root, rank * call.count + place, turn);
     default: return 0;
   }
 }
@@ -93,23 +120,38 @@ void do_call(Communicator& communicator, const Called& call, std::size_t turn, M
     if (facts.many_outputs && !facts.many_inputs && (!facts.has_root || is_root)) input = base + rank * call.count;
     if (facts.many_inputs && !facts.many_outputs && (!facts.has_root || is_root)) output = base + rank * call.count;
   }
+  const std::vector<std::size_t> input_sizes = sizes_of_blocks(call, rank, ranks, Space::input, turn);
+  const std::vector<std::size_t> output_sizes = sizes_of_blocks(call, rank, ranks, Space::output, turn);
+  std::vector<std::size_t> places(ranks);
+  for (std::uint32_t block = 0; block < ranks; ++block) places[block] = block * call.count;
+  const VaryingBlocks varying{.input = {input_sizes.data(), places.data()},
+                              .output = {output_sizes.data(), places.data()}};
+  const auto is_there = [&](const std::vector<std::size_t>& sizes, std::uint64_t place) {
+    return place % call.count < sizes[place / call.count];
+  };
   for (std::uint64_t i = 0; i < outputs; ++i) output[i] = -1;
-  for (std::uint64_t i = 0; i < inputs; ++i) input[i] = given(rank, i, turn);
+  for (std::uint64_t i = 0; i < inputs; ++i)
+    if (is_there(input_sizes, i)) input[i] = given(rank, i, turn);
+  const std::vector<std::int32_t> before(output, output + outputs);
   const Status status = communicator.run({.collective = call.collective,
                                           .input = input,
                                           .output = output,
                                           .count = call.count,
                                           .type = Type::i32,
-                                          .root = call.root});
+                                          .root = call.root,
+                                          .varying = facts.varies ? &varying : nullptr});
   ASSERT_TRUE(status.ok()) << status.to_string();
-  const bool has_output =
-      call.collective != Collective::barrier &&
-      (is_root || (call.collective != Collective::reduce && call.collective != Collective::gather)) &&
-      (call.collective != Collective::exclusive_scan || rank > 0);
+  const bool only_at_root = call.collective == Collective::reduce || call.collective == Collective::gather ||
+                            call.collective == Collective::gather_v;
+  const bool has_output = call.collective != Collective::barrier && (is_root || !only_at_root) &&
+                          (call.collective != Collective::exclusive_scan || rank > 0);
   if (!has_output) return;
   // Without an assertion a time, which sanitizers make long.
   std::uint64_t right = 0;
-  while (right < outputs && output[right] == expected(call, rank, ranks, right, turn)) ++right;
+  const auto should_be = [&](std::uint64_t place) {
+    return is_there(output_sizes, place) ? expected(call, rank, ranks, place, turn) : before[place];
+  };
+  while (right < outputs && output[right] == should_be(right)) ++right;
   ASSERT_EQ(right, outputs) << name_of(call.collective) << " number " << turn << " of " << call.count << ", root "
                             << call.root << (call.in_place ? ", in place" : "") << (call.symmetric ? ", symmetric" : "")
                             << ": rank " << rank << " has " << output[right] << " there";
