@@ -134,9 +134,10 @@ class Lowering {
     const Posted& posted = plan_.posts[end.rank][end.post];
     // Of blocks that differ in size this rank knows its own alone, and all of what is exposed is read.
     if (call_.varying != nullptr) return lowered;
-    lowered.offset = call_.by_name()
-                         ? offset_of(slice, block(slice, index))
-                         : (run_of(slice, slice.block).offset - run_of(posted.slice, posted.slice.block).offset) * element();
+    lowered.offset =
+        call_.by_name()
+            ? offset_of(slice, block(slice, index))
+            : (run_of(slice, slice.block).offset - run_of(posted.slice, posted.slice.block).offset) * element();
     return lowered;
   }
 
