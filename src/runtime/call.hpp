@@ -89,6 +89,9 @@ struct Call {
   std::uint64_t window = 0;  // elements of each piece that a round carries
   std::uint32_t depth = 1;   // staging slots that exposures go through in turn
   std::uint64_t rounds = 1;
+  // What is exposed in a list (lowered.hpp) and has fewer bytes travels with its flag. Both ends must know; so where
+  // blocks differ in size, all do or none.
+  std::uint64_t inline_end = 0;
   // By space: how one block's elements are cut (all blocks of a space are alike).
   PieceLayout layouts[kNumSpaces] = {{0, 1, 1}, {0, 1, 1}, {0, 1, 1}};
   std::uint64_t block_elements[kNumSpaces] = {0, 0, 0};

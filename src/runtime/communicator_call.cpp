@@ -280,6 +280,7 @@ Status Communicator::make_call(const Plan& plan, std::uint32_t number, Reach rea
                                      .reach = call.reach}
                          .pack();
   TUTTI_TRY(set_layout(call, asked.count));
+  call.inline_end = !call.by_name() && call.posts_once() ? shm::kInlineBytes + 1 : 0;
   bound.is_lowered = settings_.walker != WalkerChoice::generic && (plan.shape != Shape::exchange || call.by_name()) &&
                      lower(call, bound.lowered);
   TUTTI_ASSERT(bound.is_lowered || reach != Reach::attached, "only the walker of lists reads attached memory");

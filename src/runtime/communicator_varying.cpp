@@ -103,6 +103,7 @@ Status Communicator::run_agreed(const Agreed& agreed, const Prepared& entry, con
   TUTTI_TRY(make_call(**plan, choice->way->number, Reach::staged, entry, largest, bound));
   varying_.table.cut((*plan)->schedule.spaces, bound.call.window);
   bound.call.varying = &varying_.table;
+  if (bound.call.window * bound.call.element >= bound.call.inline_end) bound.call.inline_end = 0;
   bound.is_lowered = settings_.walker != WalkerChoice::generic && lower(bound.call, bound.lowered);
   return walk(bound, largest, settings_.walker);
 }
