@@ -11,11 +11,13 @@ std::string Communicator::describe(std::uint64_t word) const {
   const CollectiveFacts& facts = facts_of(call.collective);
   const std::deque<Way>& ways = portfolio_.of(call.collective);
   std::string text = fmt::format("{} of {} {} elements", facts.name, call.count, name_of(call.type));
+  if (facts.varies) text = fmt::format("{} of {}", facts.name, name_of(call.type));
   if (call.collective == Collective::barrier) text = facts.name;
   if (facts.folds) text += fmt::format(", {}", name_of(call.op));
   if (facts.has_root) text += fmt::format(", root {}", call.root);
   constexpr std::string_view kReach[] = {"", ", in symmetric memory", ", attached", ""};
   text += kReach[static_cast<std::size_t>(call.reach)];
+  if (facts.varies && call.algorithm == kNotChosenYet) return text;
   return text + (call.algorithm < ways.size() ? ", by " + ways[call.algorithm].name
                                               : fmt::format(", by schedule {}", call.algorithm));
 }

@@ -166,7 +166,7 @@ End Executor::run(Call& call, WalkerChoice choice) {
   const shm::WaitEnd ready = waiter_.until([&] { return can_walk(call); });
   if (ready != shm::WaitEnd::ready) return end_of(ready);
   End end = End::done;
-  if (choice != WalkerChoice::generic && plan.shape == Shape::exchange && !call.by_name()) {
+  if (choice != WalkerChoice::generic && plan.shape == Shape::exchange && !call.by_name() && call.varying == nullptr) {
     end = walk_exchange(call);
   } else if (choice != WalkerChoice::generic && plan.num_lanes() == 1) {
     end = walk_straight(call);

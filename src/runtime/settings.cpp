@@ -28,6 +28,11 @@ constexpr Forcing kForcing[] = {
     {VariableId::scan_algorithm, Collective::scan},
     {VariableId::exscan_algorithm, Collective::exclusive_scan},
     {VariableId::barrier_algorithm, Collective::barrier},
+    {VariableId::allgatherv_algorithm, Collective::all_gather_v},
+    {VariableId::reducescatterv_algorithm, Collective::reduce_scatter_v},
+    {VariableId::alltoallv_algorithm, Collective::all_to_all_v},
+    {VariableId::gatherv_algorithm, Collective::gather_v},
+    {VariableId::scatterv_algorithm, Collective::scatter_v},
 };
 
 std::chrono::nanoseconds to_chrono(Nanos nanos) { return std::chrono::nanoseconds(nanos.value()); }
