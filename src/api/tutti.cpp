@@ -15,6 +15,7 @@
 #include "data/small_float.hpp"
 #include "runtime/communicator.hpp"
 #include "runtime/rendezvous.hpp"
+#include "runtime/start/start.hpp"
 #include <tutti/tutti.h>
 
 namespace {
@@ -67,6 +68,11 @@ GivenIds& given_ids() {
 Generations& launched_generations() {
   static Generations generations;
   return generations;
+}
+
+tutti::Start& start_of_this_process() {
+  static tutti::Start start;
+  return start;
 }
 
 // The scalar of a pre-multiplied sum, as both of the forms that an Operator keeps it in.
@@ -149,24 +155,21 @@ tuttiResult_t tuttiCommInitLaunched(tuttiComm_t* comm) {
     *comm = nullptr;
     tutti::Result<Reading> reading = Reading::of(tutti::Environment::of_this_process());
     if (!reading.ok()) return report(reading.status());
-    const tutti::Variables& variables = reading->variables;
-    const auto rank = variables.get<tutti::VariableId::rank>();
-    const auto num_ranks = variables.get<tutti::VariableId::num_ranks>();
-    const std::string text = variables.get<tutti::VariableId::unique_id>();
-    if (!rank || !num_ranks || text.empty())
-      return report({Code::invalid_usage,
-                     "this process was not started by 'tutti launch': TUTTI_RANK, TUTTI_NUM_RANKS and TUTTI_UNIQUE_ID "
-                     "are to be set; start it as 'tutti launch -n 2 -- PROGRAM'"});
-    const tutti::Result<tutti::UniqueId> id = tutti::UniqueId::from_text(text);
-    if (!id.ok()) return report(id.status().with_context("TUTTI_UNIQUE_ID"));
-    // Before the communicator counts: a rank that is refused here must not be one ahead of the others.
-    if (const Status wrong = check_ranks(static_cast<std::int64_t>(*num_ranks), static_cast<std::int64_t>(*rank));
-        !wrong.ok())
-      return report(wrong);
+    tutti::Log& log = *reading->log;
+    const tutti::StartOptions options{
+        .late_warning = reading->variables.get<tutti::VariableId::late_warning>(),
+        .timeout = reading->variables.get<tutti::VariableId::timeout>(),
+        .warn = [&log](std::string_view text) { log.warn(tutti::LogSubsystem::init, "{}", text); },
+    };
+    // It refuses before the communicator counts: a rank that is refused must not be one ahead of the others.
+    const tutti::Result<tutti::Started> started =
+        start_of_this_process().find(reading->environment, reading->variables, options);
+    if (!started.ok()) return report(started.status());
+    log.info(tutti::LogSubsystem::init, "rank {} of {}, started by {}", started->rank, started->num_ranks, started->by);
     return report(init(comm, std::move(*reading),
-                       {.id = *id,
-                        .num_ranks = static_cast<int>(*num_ranks),
-                        .rank = static_cast<int>(*rank),
+                       {.id = started->id,
+                        .num_ranks = started->num_ranks,
+                        .rank = started->rank,
                         .generation = launched_generations().next()}));
   });
 }

@@ -28,6 +28,11 @@ enum class VariableId : std::uint8_t {
   scan_algorithm,
   exscan_algorithm,
   barrier_algorithm,
+  allgatherv_algorithm,
+  reducescatterv_algorithm,
+  alltoallv_algorithm,
+  gatherv_algorithm,
+  scatterv_algorithm,
   ring_bidir_ag_max_size,
   walker,
   staging_slot,
@@ -110,6 +115,10 @@ inline constexpr auto kAllToAll = std::to_array<std::string_view>({"auto", "dire
 inline constexpr auto kRooted = std::to_array<std::string_view>({"auto", "linear", "knomial"});
 inline constexpr auto kScan = std::to_array<std::string_view>({"auto", "linear", "recursive_doubling"});
 inline constexpr auto kBarrier = std::to_array<std::string_view>({"auto", "direct", "dissemination"});
+inline constexpr auto kAllGatherV = std::to_array<std::string_view>({"auto", "direct", "ring", "bruck"});
+inline constexpr auto kReduceScatterV = std::to_array<std::string_view>({"auto", "direct", "ring"});
+inline constexpr auto kAllToAllV = std::to_array<std::string_view>({"auto", "direct", "pairwise"});
+inline constexpr auto kRootedV = std::to_array<std::string_view>({"auto", "linear"});
 inline constexpr std::string_view kFilePrefix = "file:";
 inline constexpr auto kWalkers = std::to_array<std::string_view>({"auto", "generic", "specialised"});
 }  // namespace variable_choices
@@ -211,6 +220,28 @@ inline constexpr auto kVariables = std::to_array<VariableRow>({
         VariableId::barrier_algorithm, "TUTTI_BARRIER_ALGORITHM", variable_choices::kBarrier,
         "The algorithm of every barrier: a name, with parameters where it takes some, as knomial(4); auto chooses "
         "by size, file: takes the schedule in that file, which is proven when a communicator is made."),
+    algorithm_row(VariableId::allgatherv_algorithm, "TUTTI_ALLGATHERV_ALGORITHM", variable_choices::kAllGatherV,
+                  "The algorithm of every all-gather with blocks of different sizes: a name, with parameters where it "
+                  "takes some, as bruck(4); "
+                  "auto chooses by size, file: takes the schedule in that file, which is proven when a communicator is "
+                  "made."),
+    algorithm_row(VariableId::reducescatterv_algorithm, "TUTTI_REDUCESCATTERV_ALGORITHM",
+                  variable_choices::kReduceScatterV,
+                  "The algorithm of every reduce-scatter with blocks of different sizes: a name; "
+                  "auto chooses by size, file: takes the schedule in that file, which is proven when a communicator is "
+                  "made."),
+    algorithm_row(VariableId::alltoallv_algorithm, "TUTTI_ALLTOALLV_ALGORITHM", variable_choices::kAllToAllV,
+                  "The algorithm of every all-to-all with blocks of different sizes: a name; "
+                  "auto chooses by size, file: takes the schedule in that file, which is proven when a communicator is "
+                  "made."),
+    algorithm_row(VariableId::gatherv_algorithm, "TUTTI_GATHERV_ALGORITHM", variable_choices::kRootedV,
+                  "The algorithm of every gather with blocks of different sizes: a name; "
+                  "auto chooses by size, file: takes the schedule in that file, which is proven when a communicator is "
+                  "made."),
+    algorithm_row(VariableId::scatterv_algorithm, "TUTTI_SCATTERV_ALGORITHM", variable_choices::kRootedV,
+                  "The algorithm of every scatter with blocks of different sizes: a name; "
+                  "auto chooses by size, file: takes the schedule in that file, which is proven when a communicator is "
+                  "made."),
     {.id = VariableId::ring_bidir_ag_max_size,
      .name = "TUTTI_ALLREDUCE_RING_BIDIR_AG_MAX_SIZE",
      .type = VariableType::bytes,
@@ -301,7 +332,8 @@ inline constexpr auto kVariables = std::to_array<VariableRow>({
      .name = "TUTTI_RANK",
      .type = VariableType::integer,
      .range = {0, variable_limits::kMostRanks - 1},
-     .meaning = "This process's rank, as tutti launch sets it.",
+     .meaning = "This process's rank, as tutti launch sets it; without it, those are asked that started the process "
+                "otherwise: torchrun, PMIx, MPICH's PMI, Slurm.",
      .group = VariableGroup::launch,
      .environment_only = true},
     {.id = VariableId::num_ranks,

@@ -38,7 +38,7 @@ constexpr auto kSessionBases = std::to_array<std::string_view>(
 std::string text_of(const std::string& path) {
   std::string text;
   const UniqueFd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
-  std::array<char, 8192> bytes;
+  std::array<char, 8192> bytes{};
   for (ssize_t got = 0; file.valid() && (got = ::read(file.get(), bytes.data(), bytes.size())) > 0;)
     text.append(bytes.data(), static_cast<std::size_t>(got));
   return text;

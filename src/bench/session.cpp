@@ -80,24 +80,27 @@ void Session::tear_down(const Declaration& declaration) {
   if (declaration.tear_down) static_cast<void>(failure_of("tearing down", [&] { declaration.tear_down(context); }));
 }
 
+std::string Session::run_body(const Declaration& declaration, const Json& order,
+                              std::vector<const Declaration*>& used) {
+  if (std::find(used.begin(), used.end(), &declaration) == used.end()) {
+    if (std::string failure = set_up(declaration); !failure.empty()) return failure;
+    used.push_back(&declaration);
+  }
+  return failure_of("the body", [&] {
+    point_ = point_of(order);
+    State state(*this);
+    Context context(*this, backend_.rank(), backend_.num_ranks());
+    declaration.body(state, context);
+    if (!has_run_ && skipped.empty()) throw CaseEnded{"the body came back without calling exec"};
+  });
+}
+
 Status Session::run_case(const Json& order, const std::vector<Bench>& benches, std::vector<const Declaration*>& used) {
   const std::string name = order.value("bench", "");
   const Declaration* declaration = find(benches, name);
-  std::string failure;
-  if (declaration == nullptr || !declaration->body) {
-    failure = fmt::format("this worker has no bench {}", in_quotes(name));
-  } else if (std::find(used.begin(), used.end(), declaration) == used.end()) {
-    failure = set_up(*declaration);
-    if (failure.empty()) used.push_back(declaration);
-  }
-  if (failure.empty())
-    failure = failure_of("the body", [&] {
-      point_ = point_of(order);
-      State state(*this);
-      Context context(*this, backend_.rank(), backend_.num_ranks());
-      declaration->body(state, context);
-      if (!has_run_ && skipped.empty()) throw CaseEnded{"the body came back without calling exec"};
-    });
+  const std::string failure = declaration != nullptr && declaration->body
+                                  ? run_body(*declaration, order, used)
+                                  : fmt::format("this worker has no bench {}", in_quotes(name));
   try {
     if (!failure.empty()) {
       answer({{"failed", failure}});

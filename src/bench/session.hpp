@@ -48,6 +48,9 @@ class Session {
   std::function<std::string()> after_check;
 
  private:
+  // As run_case(), of a bench that is there; what was wrong, empty where nothing was.
+  [[nodiscard]] std::string run_body(const Declaration& declaration, const Json& order,
+                                     std::vector<const Declaration*>& used);
   [[nodiscard]] Json samples(const Json& order, const std::function<void()>& call);
   [[nodiscard]] Json checked(const std::function<void()>& call);
   void meet();

@@ -149,6 +149,7 @@ Table without_empty_columns(const Table& table) {
   Table shorter(std::move(columns));
   for (const std::vector<Cell>& row : table.rows()) {
     std::vector<Cell> cells;
+    cells.reserve(kept.size());
     for (const std::size_t column : kept) cells.push_back(row[column]);
     shorter.add_row(std::move(cells));
   }

@@ -101,77 +101,112 @@ std::vector<std::string> competitors_of(const Plan& plan) {
   return Comparison::of_peers(shown.ok() ? *shown : rows, true, !plan.sweep.algorithms.empty()).competitors;
 }
 
-}  // namespace
+// Everything that was asked for, looked up and checked: nothing has been started.
+struct Asked {
+  Plan plan;
+  std::optional<FailOn> fail_on;
+  std::string baseline;  // a competitor
+};
 
-Exit compare_live(const CompareOptions& options, const BenchWorld& world, const Context& context) {
-  if (const Status fits = check_options(options); !fits.ok()) return misuse(context, fits);
+Result<Asked> check(const CompareOptions& options, const BenchWorld& world, const Environment& environment) {
+  TUTTI_TRY(check_options(options));
   SweepOptions sweep = options.sweep;
   if (sweep.launches.empty()) sweep.launches = "7";
-  Result<Plan> plan = make_plan(sweep, world, context.environment);
-  if (!plan.ok()) return misuse(context, plan.status());
-  if (plan->command)
-    return misuse(context, bad("a program is not compared live; tutti run it twice, and compare the two runs"));
+  Result<Plan> plan = make_plan(sweep, world, environment);
+  if (!plan.ok()) return plan.status();
+  if (plan->command) return bad("a program is not compared live; tutti run it twice, and compare the two runs");
   const Result<std::optional<FailOn>> fail_on = read_fail_on(options.fail_on);
-  if (!fail_on.ok()) return misuse(context, fail_on.status());
-  if (const Status fits = check_plan(*plan); !fits.ok()) return misuse(context, fits);
+  if (!fail_on.ok()) return fail_on.status();
+  TUTTI_TRY(check_plan(*plan));
   const std::vector<std::string> competitors = competitors_of(*plan);
   const Result<std::size_t> baseline = baseline_of(competitors, options);
-  if (!baseline.ok()) return misuse(context, baseline.status());
-  context.error << plan->announcement() << ", side by side\n" << std::flush;
-  if (options.sweep.dry_run) {
-    context.out << list_of(*plan);
-    return Exit::done;
-  }
+  if (!baseline.ok()) return baseline.status();
+  return Asked{.plan = std::move(*plan), .fail_on = *fail_on, .baseline = competitors[*baseline]};
+}
+
+// What is measured, and the run in the store that keeps it, where there is one.
+struct Kept {
   std::optional<harness::Store> store;
   std::int64_t run = 0;
-  if (!options.no_store) {
-    const Result<std::string> path = store_path(options.store, context.environment);
-    if (!path.ok()) return misuse(context, path.status());
-    Result<harness::Store> opened = harness::Store::open(*path);
-    if (!opened.ok()) return misuse(context, opened.status());
-    harness::Run noted = run_of(*plan, context);
-    noted.is_paired = true;
-    const Result<std::int64_t> begun = opened->begin(noted);
-    if (!begun.ok()) return misuse(context, begun.status());
-    run = *begun;
-    store = std::move(*opened);
-    context.error << fmt::format("run {} in {}\n", run, *path) << std::flush;
-  }
+  std::vector<Row> rows;
+};
 
-  const Interrupt interrupt;
-  plan->runner.measure.is_interrupted = Interrupt::has_come;
+Result<Kept> open_store(const CompareOptions& options, const Plan& plan, const Context& context) {
+  Kept kept;
+  if (options.no_store) return kept;
+  const Result<std::string> path = store_path(options.store, context.environment);
+  if (!path.ok()) return path.status();
+  Result<harness::Store> store = harness::Store::open(*path);
+  if (!store.ok()) return store.status();
+  harness::Run run = run_of(plan, context);
+  run.is_paired = true;
+  const Result<std::int64_t> begun = store->begin(run);
+  if (!begun.ok()) return begun.status();
+  kept.run = *begun;
+  kept.store = std::move(*store);
+  context.error << fmt::format("run {} in {}\n", kept.run, *path) << std::flush;
+  return kept;
+}
+
+// All that is planned, or what an interrupt leaves of it.
+Status measure(Plan& plan, Kept& kept, const Context& context) {
+  plan.runner.measure.is_interrupted = Interrupt::has_come;
   // What all launches together have is what one would have.
-  const auto launches = static_cast<std::uint64_t>(plan->runner.launches);
-  harness::Budget& budget = plan->runner.measure.budget;
+  const auto launches = static_cast<std::uint64_t>(plan.runner.launches);
+  harness::Budget& budget = plan.runner.measure.budget;
   budget.seconds /= static_cast<double>(launches);
   budget.least_rounds = std::max<std::uint64_t>(5, 30 / launches);
-  harness::Runner runner(plan->runner, plan->programs, context.environment.block());
-  Progress progress(context, plan->num_cases(), 0, 0);
-  std::vector<Row> rows;
-  const Status ended = runner.compare(plan->sweep.bench, plan->groups, [&](const Row& row) -> Status {
-    if (store) TUTTI_TRY(store->add(run, row));
-    rows.push_back(row);
+  harness::Runner runner(plan.runner, plan.programs, context.environment.block());
+  Progress progress(context, plan.num_cases(), 0, 0);
+  return runner.compare(plan.sweep.bench, plan.groups, [&](const Row& row) -> Status {
+    if (kept.store) TUTTI_TRY(kept.store->add(kept.run, row));
+    kept.rows.push_back(row);
     progress.note(std::span(&row, 1));
     return {};
   });
-  if (!ended.ok()) return misuse(context, ended);
+}
+
+Comparison comparison_of(const std::vector<Row>& rows, const Plan& plan) {
+  // Of a comparison that was interrupted not all may be there.
+  const Result<std::vector<Row>> shown = harness::aligned(rows, plan.alignments);
+  return Comparison::of_peers(harness::join_launches(shown.ok() ? *shown : rows),
+                              !harness::has_axis(plan.alignments, rows), !plan.sweep.algorithms.empty());
+}
+
+// The first where an interrupt came before it.
+std::size_t place_of(const std::string& competitor, const std::vector<std::string>& competitors) {
+  const auto found = std::find(competitors.begin(), competitors.end(), competitor);
+  return found == competitors.end() ? 0 : static_cast<std::size_t>(found - competitors.begin());
+}
+
+}  // namespace
+
+Exit compare_live(const CompareOptions& options, const BenchWorld& world, const Context& context) {
+  Result<Asked> asked = check(options, world, context.environment);
+  if (!asked.ok()) return misuse(context, asked.status());
+  Plan& plan = asked->plan;
+  context.error << plan.announcement() << ", side by side\n" << std::flush;
+  if (options.sweep.dry_run) {
+    context.out << list_of(plan);
+    return Exit::done;
+  }
+  Result<Kept> kept = open_store(options, plan, context);
+  if (!kept.ok()) return misuse(context, kept.status());
+
+  const Interrupt interrupt;
+  if (const Status measured = measure(plan, *kept, context); !measured.ok()) return misuse(context, measured);
   const bool is_whole = !Interrupt::has_come();
-  if (store && is_whole)
-    if (const Status completed = store->complete(run); !completed.ok()) return misuse(context, completed);
-  if (rows.empty()) {
+  if (kept->store && is_whole)
+    if (const Status completed = kept->store->complete(kept->run); !completed.ok()) return misuse(context, completed);
+  if (kept->rows.empty()) {
     context.error << "interrupted before anything was compared\n";
     return static_cast<Exit>(130);
   }
-  // Of a comparison that was interrupted not all may be there.
-  Result<std::vector<Row>> shown = harness::aligned(rows, plan->alignments);
-  const Comparison comparison =
-      Comparison::of_peers(harness::join_launches(shown.ok() ? *shown : rows),
-                           !harness::has_axis(plan->alignments, rows), !plan->sweep.algorithms.empty());
-  const auto found = std::find(comparison.competitors.begin(), comparison.competitors.end(), competitors[*baseline]);
-  const std::ptrdiff_t place = found == comparison.competitors.end() ? 0 : found - comparison.competitors.begin();
-  const Exit exit = conclude(comparison, static_cast<std::size_t>(place), *fail_on, options, context);
+  const Comparison comparison = comparison_of(kept->rows, plan);
+  const Exit exit =
+      conclude(comparison, place_of(asked->baseline, comparison.competitors), asked->fail_on, options, context);
   if (is_whole) return exit;
-  context.error << fmt::format("interrupted: {} of {} rows are there\n", rows.size(), plan->num_cases());
+  context.error << fmt::format("interrupted: {} of {} rows are there\n", kept->rows.size(), plan.num_cases());
   return static_cast<Exit>(130);
 }
 

@@ -4,7 +4,7 @@ namespace tutti::cli {
 
 namespace {
 
-// Signal handlers reach nothing else.
+// NOLINTNEXTLINE(cppcoreguidelines-avoid-non-const-global-variables): signal handlers reach nothing else
 volatile std::sig_atomic_t interrupted = 0;
 
 extern "C" void note_interrupt(int signal) {

@@ -149,25 +149,60 @@ void take_bench(Options& options, const Context& context) {
   sweep.command.erase(sweep.command.begin());
 }
 
+// Programs with benches of their own have no peers to set side by side, and may have one of that name.
+bool is_communicators(const Options& options, const BenchWorld& world) {
+  return world.algorithms_of && same_name(options.sweep.bench, kCommunicators);
+}
+
+// Options that only communicators has, and those that only the others have.
+Status check_bench(const Options& options, const BenchWorld& world) {
+  const bool compares = is_communicators(options, world);
+  if (compares && (options.resume || options.output.as_nccl_tests))
+    return {Code::invalid_argument,
+            fmt::format("communicators has no {}", options.resume ? "--resume" : "layout of nccl-tests")};
+  if (!compares && (options.sweep.quick || !options.baseline.empty()))
+    return {Code::invalid_argument,
+            fmt::format("{} is for the bench communicators", options.sweep.quick ? "--quick" : "--baseline")};
+  return {};
+}
+
+CompareOptions as_comparison(const Options& options) {
+  return {.sweep = options.sweep,
+          .output = options.output,
+          .store = options.store,
+          .fail_on = "",
+          .view = "best",
+          .baseline = options.baseline,
+          .no_store = options.no_store};
+}
+
+// Shows what is there.
+Status show(const Options& options, const Plan& plan, const Kept& kept, const Context& context) {
+  // Of a sweep that was interrupted not all that is aligned may be there.
+  const Result<std::vector<Row>> shown = harness::aligned(kept.rows, plan.alignments);
+  Status written =
+      write_output(rendered_rows(shown.ok() ? *shown : kept.rows, options.output, context), options.output, context);
+  if (kept.store) context.error << fmt::format("run {} in {}\n", kept.run, kept.path);
+  return written;
+}
+
+// Tells how it came out.
+Exit conclude(const Plan& plan, const Progress& progress, bool is_interrupted, bool is_kept, const Context& context) {
+  if (is_interrupted) {
+    context.error << fmt::format("interrupted: {} of {} cases are done{}\n", progress.num_done(), plan.num_cases(),
+                                 is_kept ? " and kept; the same command with --resume does the others" : "");
+    return static_cast<Exit>(130);
+  }
+  if (progress.num_bad() == 0) return Exit::done;
+  context.error << fmt::format("{} of {} cases are wrong or could not be measured\n", progress.num_bad(),
+                               plan.num_cases());
+  return Exit::found_wrong;
+}
+
 Exit run(Options options, const BenchWorld& world, const Context& context) {
   take_bench(options, context);
-  // Programs with benches of their own have no peers to set side by side, and may have one of that name.
-  const bool is_communicators = world.algorithms_of && same_name(options.sweep.bench, kCommunicators);
-  if (is_communicators && (options.resume || options.output.as_nccl_tests))
-    return misuse(context, {Code::invalid_argument, fmt::format("communicators has no {}",
-                                                                options.resume ? "--resume" : "layout of nccl-tests")});
-  if (!is_communicators && (options.sweep.quick || !options.baseline.empty()))
-    return misuse(context, {Code::invalid_argument, fmt::format("{} is for the bench communicators",
-                                                                options.sweep.quick ? "--quick" : "--baseline")});
-  if (is_communicators)
-    return run_communicators({.sweep = options.sweep,
-                              .output = options.output,
-                              .store = options.store,
-                              .fail_on = "",
-                              .view = "best",
-                              .baseline = options.baseline,
-                              .no_store = options.no_store},
-                             world, context);
+  if (const Status fit = check_bench(options, world); !fit.ok()) return misuse(context, fit);
+  if (is_communicators(options, world)) return run_communicators(as_comparison(options), world, context);
   if (const Status fit = check(options, context); !fit.ok()) return misuse(context, fit);
   Result<Plan> plan = make_plan(options.sweep, world, context.environment);
   if (!plan.ok()) return misuse(context, plan.status());
@@ -190,27 +225,14 @@ Exit run(Options options, const BenchWorld& world, const Context& context) {
   const auto num_bad = static_cast<std::size_t>(std::count_if(kept->rows.begin(), kept->rows.end(), is_bad));
   Progress progress(context, plan->num_cases(), num_done, num_bad);
   const Status ended = run_all(*plan, *kept, progress, context);
-  const bool interrupted = Interrupt::has_come();
-  if (ended.ok() && !interrupted && kept->store) {
+  const bool is_interrupted = Interrupt::has_come();
+  if (ended.ok() && !is_interrupted && kept->store) {
     const Status completed = kept->store->complete(kept->run);
     if (!completed.ok()) context.error << fmt::format("{} run: {}\n", context.program, completed.to_string());
   }
-  // Of a sweep that was interrupted not all that is aligned may be there.
-  const Result<std::vector<Row>> shown = harness::aligned(kept->rows, plan->alignments);
-  const Status written =
-      write_output(rendered_rows(shown.ok() ? *shown : kept->rows, options.output, context), options.output, context);
-  if (kept->store) context.error << fmt::format("run {} in {}\n", kept->run, kept->path);
-  if (!written.ok()) return misuse(context, written);
+  if (const Status shown = show(options, *plan, *kept, context); !shown.ok()) return misuse(context, shown);
   if (!ended.ok()) return misuse(context, ended);
-  if (interrupted) {
-    context.error << fmt::format("interrupted: {} of {} cases are done{}\n", progress.num_done(), plan->num_cases(),
-                                 kept->store ? " and kept; the same command with --resume does the others" : "");
-    return static_cast<Exit>(130);
-  }
-  if (progress.num_bad() > 0)
-    context.error << fmt::format("{} of {} cases are wrong or could not be measured\n", progress.num_bad(),
-                                 plan->num_cases());
-  return progress.num_bad() == 0 ? Exit::done : Exit::found_wrong;
+  return conclude(*plan, progress, is_interrupted, kept->store.has_value(), context);
 }
 
 }  // namespace

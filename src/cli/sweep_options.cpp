@@ -213,14 +213,14 @@ Status add_environment(Result<EnvironmentAxis> axis, Sweep& sweep) {
 // --- numbers
 
 Result<double> read_precision(const std::string& text) {
-  const Result<double> share = parse_share(text);
+  Result<double> share = parse_share(text);
   if (!share.ok() || *share <= 0 || *share >= 1)
     return bad(fmt::format("--precision is {}; it takes a share such as 2% or 0.02", in_quotes(text)));
   return share;
 }
 
 Result<std::int64_t> read_count(const char* option, const std::string& text, std::int64_t least, std::int64_t most) {
-  const Result<std::int64_t> number = parse_integer(text);
+  Result<std::int64_t> number = parse_integer(text);
   if (!number.ok() || *number < least || *number > most)
     return bad(fmt::format("{} is {}; it takes a number from {} to {}", option, in_quotes(text), least, most));
   return number;

@@ -68,7 +68,7 @@ struct Plan {
   // "3 groups, 42 cases, about 2 min"; "8 runs of all_reduce_perf".
   [[nodiscard]] std::string announcement() const;
 };
-[[nodiscard]] Result<Plan> make_plan(const SweepOptions& options, const BenchWorld& world,
+[[nodiscard]] Result<Plan> make_plan(const SweepOptions& given, const BenchWorld& world,
                                      const Environment& environment);
 
 // The groups and their cases, without running any: what --dry-run shows.

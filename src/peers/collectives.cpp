@@ -182,6 +182,7 @@ Bench declared(Collective collective, Peer* peer) {
 
 std::vector<Bench> collective_benches(Peer* peer) {
   std::vector<Bench> benches;
+  benches.reserve(kAll.size());
   for (const Collective collective : kAll) benches.push_back(declared(collective, peer));
   return benches;
 }

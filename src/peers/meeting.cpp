@@ -130,7 +130,7 @@ class Host final : public Meeting {
 
   // False where the guest has gone.
   bool hear(Guest& guest) {
-    std::array<std::byte, kMostBytes + 64> room;
+    std::array<std::byte, kMostBytes + 64> room{};
     const Transfer got = receive_some(guest.socket.get(), room);
     if (got.outcome == Transfer::Outcome::would_block) return true;
     if (got.outcome == Transfer::Outcome::closed) return false;
@@ -173,7 +173,7 @@ class Guest final : public Meeting {
   Result<std::string> get(const std::string& key) override {
     if (!send_packet(socket_.get(), packet(kGet, key, ""))) return gone();
     const auto deadline = Clock::now() + to_chrono(timeout_);
-    std::array<std::byte, kMostBytes + 64> room;
+    std::array<std::byte, kMostBytes + 64> room{};
     while (Clock::now() < deadline) {
       pollfd waiting{socket_.get(), POLLIN, 0};
       if (::poll(&waiting, 1, poll_timeout(deadline, Clock::now())) < 0 && errno != EINTR)

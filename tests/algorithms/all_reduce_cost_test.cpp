@@ -49,6 +49,9 @@ std::uint32_t knomial_height(std::uint64_t ranks, std::uint64_t radix) {
   return height;
 }
 
+// All halve down to a piece each and double it back: Rabenseifner's places, and swing's.
+Form halving_and_doubling(std::uint64_t n) { return {n * 2 * log2(n), 2 * n * (n - 1), narrow(n), 2 * log2(n)}; }
+
 Form reduce_broadcast(std::uint64_t n, std::uint64_t radix) {
   return {2 * (n - 1), 2 * (n - 1), 1, 2 * knomial_height(n, radix)};
 }
@@ -116,10 +119,7 @@ const std::vector<Row>& rows() {
          const std::uint64_t messages = places * 3 + 2 * (n - places);
          return Form{messages, messages, 1, 3};
        }},
-      {"rabenseifner", 2, power_of_two,
-       [](std::uint64_t n) {
-         return Form{n * 2 * log2(n), 2 * n * (n - 1), narrow(n), 2 * log2(n)};
-       }},
+      {"rabenseifner", 2, power_of_two, halving_and_doubling},
       {"rabenseifner", 2, no_power_of_two, rabenseifner_with_pairs},
       {"reduce_broadcast", 2, any, [](std::uint64_t n) { return reduce_broadcast(n, 2); }},
       {"reduce_broadcast", 5, any, [](std::uint64_t n) { return reduce_broadcast(n, 5); }},
@@ -128,10 +128,7 @@ const std::vector<Row>& rows() {
        [](std::uint64_t n) {
          return Form{4 * (n - 1), 4 * (n - 1), 2, 2 * log2(n)};
        }},
-      {"swing", 2, [](std::uint32_t n) { return even(n) && power_of_two(n); },
-       [](std::uint64_t n) {
-         return Form{n * 2 * log2(n), 2 * n * (n - 1), narrow(n), 2 * log2(n)};
-       }},
+      {"swing", 2, [](std::uint32_t n) { return even(n) && power_of_two(n); }, halving_and_doubling},
   };
   return all;
 }

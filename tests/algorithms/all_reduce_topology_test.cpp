@@ -173,7 +173,7 @@ TEST(AllReduceCosts, CentreAndCorner) {
         EXPECT_EQ(cost.roundings, distance + packages - 1);
         EXPECT_EQ(cost.total.messages, 2 * packages * (n - 1) + 2 * packages * (packages - 1));
         EXPECT_EQ(cost.total.pieces_sent,
-                  packages * cost.total.messages - 2 * packages * (packages - 1) * (packages - 1));
+                  packages * cost.total.messages - std::uint64_t{2} * packages * (packages - 1) * (packages - 1));
       }
     }
   }

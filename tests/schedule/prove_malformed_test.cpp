@@ -81,6 +81,7 @@ std::vector<Malformed> out_of_bounds() {
   };
 }
 
+// A step that cannot be one, whatever the others do.
 std::vector<Malformed> malformed() {
   return {
       {"own_rank", Fault::malformed, "its own rank", {}, only([](Builder& b) -> const Step& {
@@ -102,9 +103,32 @@ std::vector<Malformed> malformed() {
          return with(b, {{Place::local, 0, 0, b.input()}},
                      {{Place::local, 0, 0, b.output()}, {Place::local, 0, 0, b.output()}});
        })},
-      {"gives_up_input", Fault::malformed, "belongs to the caller", {}, only([](Builder& b) -> const Step& {
-         return b.send_away(b.neighbour(1), b.input());
+      {"sends_twice_at_once",
+       Fault::malformed,
+       "sends two messages on one connection",
+       {},
+       only([](Builder& b) -> const Step& {
+         return with(b, {{Place::local, 0, 0, b.input()}},
+                     {{Place::message, b.neighbour(1), 0, b.input()}, {Place::message, b.neighbour(1), 0, b.output()}});
        })},
+      {"receives_twice_at_once",
+       Fault::malformed,
+       "receives two messages on one connection",
+       {},
+       only([](Builder& b) -> const Step& {
+         return with(b,
+                     {{Place::message, b.neighbour(1), 0, b.input()}, {Place::message, b.neighbour(1), 0, b.input()}},
+                     {{Place::local, 0, 0, b.output()}});
+       })},
+      {"waits_for_nobody", Fault::malformed, "nobody", {}, only([](Builder& b) -> const Step& {
+         return b.wait({}, 0);
+       })},
+  };
+}
+
+// Runs of blocks, where they are none or where only one may be.
+std::vector<Malformed> with_wrong_blocks() {
+  return {
       {"no_blocks", Fault::malformed, "no blocks", {}, only([](Builder& b) -> const Step& {
          return b.send(b.neighbour(1), Builder::blocks(Space::input, 0, 0));
        })},
@@ -130,22 +154,14 @@ std::vector<Malformed> malformed() {
        "directly in one step",
        {.scratch_blocks = 4},
        [](Builder& b, std::uint32_t) { return pull_several_blocks(b); }},
-      {"sends_twice_at_once",
-       Fault::malformed,
-       "sends two messages on one connection",
-       {},
-       only([](Builder& b) -> const Step& {
-         return with(b, {{Place::local, 0, 0, b.input()}},
-                     {{Place::message, b.neighbour(1), 0, b.input()}, {Place::message, b.neighbour(1), 0, b.output()}});
-       })},
-      {"receives_twice_at_once",
-       Fault::malformed,
-       "receives two messages on one connection",
-       {},
-       only([](Builder& b) -> const Step& {
-         return with(b,
-                     {{Place::message, b.neighbour(1), 0, b.input()}, {Place::message, b.neighbour(1), 0, b.input()}},
-                     {{Place::local, 0, 0, b.output()}});
+  };
+}
+
+// The input belongs to the caller.
+std::vector<Malformed> that_change_the_input() {
+  return {
+      {"gives_up_input", Fault::malformed, "belongs to the caller", {}, only([](Builder& b) -> const Step& {
+         return b.send_away(b.neighbour(1), b.input());
        })},
       {"writes_input", Fault::malformed, "belongs to the caller", {}, only([](Builder& b) -> const Step& {
          return b.copy(b.output(), b.input());
@@ -153,9 +169,12 @@ std::vector<Malformed> malformed() {
       {"opens_input", Fault::malformed, "belongs to the caller", {}, only([](Builder& b) -> const Step& {
          return b.open(b.input());
        })},
-      {"waits_for_nobody", Fault::malformed, "nobody", {}, only([](Builder& b) -> const Step& {
-         return b.wait({}, 0);
-       })},
+  };
+}
+
+// Steps of which each is one, but that do not go together.
+std::vector<Malformed> at_odds() {
+  return {
       {"pulls_beyond_what_is_exposed",
        Fault::not_exposed,
        "permits input[0.0] only",
@@ -188,7 +207,8 @@ std::vector<Malformed> malformed() {
 }
 
 TEST(ProveMalformed, StepsThatNameWhatIsNotThere) {
-  for (const std::vector<Malformed>& table : {out_of_bounds(), malformed()}) {
+  for (const std::vector<Malformed>& table :
+       {out_of_bounds(), malformed(), with_wrong_blocks(), that_change_the_input(), at_odds()}) {
     for (const Malformed& each : table) {
       SCOPED_TRACE(each.name);
       const Proof proof = prove(scripted(each.shape, each.lane));

@@ -338,7 +338,7 @@ TEST(TextForm, MistakesInTheSettings) {
 }
 
 TEST(TextForm, MistakesInSteps) {
-  const std::string_view kSteps =
+  constexpr std::string_view kSteps =
       "a step (send, recv, recv_reduce, copy, reduce, expose, open, signal, wait, close, pull, pull_reduce, push, "
       "multicast, combine ...), 'lane' or 'rank'";
   const Mistake mistakes[] = {

@@ -86,6 +86,12 @@ bool means(const MpiSettings::Held& held, const std::string& ordered) {
   return size.ok() && fmt::to_string(size->value()) == held.value;
 }
 
+// Words of MPICH are numbers to MPI_T, which has no names for them; but MPI_Init refuses words it does not know.
+bool is_number_for_word(const MpiSettings::Held& held, const std::string& ordered) {
+  const bool is_word = !parse_integer(ordered).ok() && !is_true(ordered) && !is_false(ordered);
+  return is_word && parse_integer(held.value).ok();
+}
+
 std::string shown(const MpiSettings::Held& held) {
   if (held.word.empty() || held.word == held.value) return in_quotes(held.value);
   return fmt::format("{} ({})", held.value, held.word);
@@ -179,10 +185,7 @@ harness::Evidence MpiSettings::compared(const harness::Setting& setting, const s
   const std::string how = fmt::format("{} is {} (MPI_T)", name, shown(*found));
   if (!setting.value) return without(name, *found, how);
   if (means(*found, *setting.value)) return effect(name, how);
-  // Words of MPICH are numbers to MPI_T, which has no names for them; but MPI_Init refuses words it does not know.
-  const bool is_word = !parse_integer(*setting.value).ok();
-  if (!kIsOpenMpi && is_word && parse_integer(found->value).ok() && !is_true(*setting.value) &&
-      !is_false(*setting.value))
+  if (!kIsOpenMpi && is_number_for_word(*found, *setting.value))
     return effect(name, fmt::format("{}; MPI_Init refuses words it does not know", how));
   return ignored(fmt::format("{}, where {} was ordered", how, in_quotes(*setting.value)));
 }

@@ -1,0 +1,110 @@
+#include "runtime/start/local_host.hpp"
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <charconv>
+#include <set>
+#include <utility>
+#include <vector>
+
+#include <poll.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "base/socket.hpp"
+#include "runtime/service_thread.hpp"
+
+namespace tutti::start {
+
+namespace {
+
+constexpr std::size_t kMostGuests = 256;  // who says nothing is sent away when more come, and may ask again
+constexpr std::chrono::milliseconds kAcceptPause{50};
+
+class LocalHost final : public Kept {
+ public:
+  LocalHost(UniqueFd listener, const UniqueId& id, int num_ranks)
+      : listener_(std::move(listener)), id_(id.to_text()), num_ranks_(num_ranks) {}
+  ~LocalHost() override {
+    stopping_.store(true, std::memory_order_relaxed);
+    if (!thread_) return;
+    thread_->wake();
+    thread_->finish();
+  }
+
+  Status start() {
+    Result<std::unique_ptr<ServiceThread>> thread =
+        ServiceThread::start("tutti-start", [this](int wake_fd) { run(wake_fd); });
+    if (!thread.ok()) return thread.status();
+    thread_ = std::move(*thread);
+    return {};
+  }
+
+ private:
+  void run(int wake_fd) {
+    while (!stopping_.load(std::memory_order_relaxed) && answered_.size() + 1 < static_cast<std::size_t>(num_ranks_)) {
+      std::vector<pollfd> polled = {{wake_fd, POLLIN, 0}, {listener_.get(), POLLIN, 0}};
+      for (const UniqueFd& guest : guests_) polled.push_back({guest.get(), POLLIN, 0});
+      if (poll(polled.data(), polled.size(), -1) < 0) continue;  // EINTR, ENOMEM
+      for (std::size_t i = 2; i < polled.size(); ++i)
+        if (polled[i].revents != 0) answer(guests_[i - 2]);
+      std::erase_if(guests_, [](const UniqueFd& guest) { return !guest.valid(); });
+      if (polled[1].revents != 0) accept_all();
+    }
+    guests_.clear();
+    // Also where a forked child has a copy of it.
+    shutdown(listener_.get(), SHUT_RDWR);
+    listener_.reset();
+  }
+
+  void accept_all() {
+    for (;;) {
+      Result<UniqueFd> guest = accept_from(listener_.get());
+      if (!guest.ok()) {
+        // Descriptors have run out: who says nothing makes room, or else time does.
+        if (!guests_.empty()) guests_.erase(guests_.begin());
+        poll(nullptr, 0, static_cast<int>(kAcceptPause.count()));
+        return;
+      }
+      if (!guest->valid()) return;
+      const Result<PeerCredentials> who = peer_credentials(guest->get());
+      if (!who.ok() || who->uid != geteuid()) continue;
+      if (guests_.size() == kMostGuests) guests_.erase(guests_.begin());
+      guests_.push_back(std::move(*guest));
+    }
+  }
+
+  // One question, one answer; then it is done with.
+  void answer(UniqueFd& guest) {
+    std::array<char, 16> text{};
+    const Transfer got = receive_some(guest.get(), std::as_writable_bytes(std::span(text)));
+    if (got.outcome == Transfer::Outcome::would_block) return;
+    int rank = 0;
+    const char* const end = text.data() + got.bytes;
+    const auto [parsed, error] = std::from_chars(text.data(), end, rank);
+    const bool sane = error == std::errc() && parsed == end && rank > 0 && rank < num_ranks_;
+    // A new connection has room for it.
+    if (sane && send_some(guest.get(), std::as_bytes(std::span(id_))).outcome == Transfer::Outcome::done)
+      answered_.insert(rank);
+    guest.reset();
+  }
+
+  UniqueFd listener_;
+  const std::string id_;
+  const int num_ranks_;
+  std::vector<UniqueFd> guests_;
+  std::set<int> answered_;
+  std::atomic<bool> stopping_{false};
+  std::unique_ptr<ServiceThread> thread_;  // last, so that it ends before what it works on
+};
+
+}  // namespace
+
+Result<std::unique_ptr<Kept>> serve_id(UniqueFd listener, const UniqueId& id, int num_ranks) {
+  auto host = std::make_unique<LocalHost>(std::move(listener), id, num_ranks);
+  TUTTI_TRY(host->start());
+  return std::unique_ptr<Kept>(std::move(host));
+}
+
+}  // namespace tutti::start
