@@ -169,7 +169,8 @@ Reach Communicator::reach_of(const Plan& plan, bool name_safe, const BoundCall& 
   const std::uint64_t bytes = bound.buffers.message_bytes;
   if (bound.symmetric && !facts_of(plan.schedule.collective).has_root)
     return bytes >= kLeastByName ? Reach::symmetric : Reach::staged;
-  if (!can_attach_ || settings_.walker == WalkerChoice::generic) return Reach::staged;
+  // Lists alone read attached memory, and they begin with all posts.
+  if (!can_attach_ || !plan.posts_first || settings_.walker == WalkerChoice::generic) return Reach::staged;
   const bool pays = settings_.attach_min
                         ? bytes >= *settings_.attach_min
                         : !waiter_->policy().crowded && pays_to_attach(plan.schedule.collective, bytes);
