@@ -62,6 +62,13 @@ std::vector<Core> cores_of(const std::vector<int>& threads, const std::string& f
 
 std::vector<Core> allowed_whole_cores() { return cores_of(allowed_cores(), "/sys/devices/system/cpu"); }
 
+std::vector<Core> cores_of_ranks(const std::vector<Core>& cores, int num_ranks) {
+  std::vector<Core> of_ranks;
+  of_ranks.reserve(static_cast<std::size_t>(num_ranks));
+  for (std::size_t rank = 0; std::ssize(of_ranks) < num_ranks; ++rank) of_ranks.push_back(cores[rank % cores.size()]);
+  return of_ranks;
+}
+
 Status run_on(const Core& core) {
   cpu_set_t* set = CPU_ALLOC(kMostThreads);
   const std::size_t bytes = CPU_ALLOC_SIZE(kMostThreads);

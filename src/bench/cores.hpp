@@ -12,7 +12,8 @@
 
 namespace tutti::harness {
 
-// core: a core for each rank, where there are as many. none: wherever the system puts them.
+// core: a core for each rank, and where there are fewer, rank r on core r modulo their number. none: wherever the
+// system puts them.
 enum class Bind : std::uint8_t { core, none };
 [[nodiscard]] std::string_view name_of(Bind bind);
 [[nodiscard]] std::optional<Bind> bind_from_name(std::string_view name);
@@ -25,6 +26,8 @@ using Core = std::vector<int>;
 [[nodiscard]] std::vector<Core> cores_of(const std::vector<int>& threads, const std::string& folder);
 // Those on which this process may run.
 [[nodiscard]] std::vector<Core> allowed_whole_cores();
+// That of each rank, by rank. There is a core at least.
+[[nodiscard]] std::vector<Core> cores_of_ranks(const std::vector<Core>& cores, int num_ranks);
 
 // The calling thread, and what it starts from then on.
 [[nodiscard]] Status run_on(const Core& core);

@@ -48,7 +48,9 @@ Status too_late(std::string_view what, Nanos limit, const std::string& who) {
 LiveGroup::LiveGroup(GroupRequest request)
     : request_(std::move(request)),
       cores_(allowed_whole_cores()),
-      shares_cores_(static_cast<std::size_t>(request_.group.num_ranks) > cores_.size()) {}
+      shares_cores_(static_cast<std::size_t>(request_.group.num_ranks) > cores_.size()) {
+  if (cores_.empty()) request_.bind = Bind::none;  // the system has not told them
+}
 
 LiveGroup::~LiveGroup() { end_all({this}); }
 
@@ -111,8 +113,7 @@ Json LiveGroup::begin_order() const {
     settings.push_back({setting.name, setting.value ? Json(*setting.value) : Json(nullptr)});
   Json order = {
       {"order", "begin"}, {"settings", settings}, {"meeting_place", page_.path()}, {"shares_cores", shares_cores_}};
-  if (request_.bind == Bind::core && !shares_cores_)
-    order["cores"] = std::vector<Core>(cores_.begin(), cores_.begin() + request_.group.num_ranks);
+  if (request_.bind == Bind::core) order["cores"] = cores_of_ranks(cores_, request_.group.num_ranks);
   return order;
 }
 
@@ -133,7 +134,11 @@ Status LiveGroup::check_began(const std::vector<Json>& answers) {
 
 std::string LiveGroup::remarks() const {
   std::string text;
-  if (request_.bind == Bind::none && !shares_cores_) text = "ranks are not bound to cores";
+  if (request_.bind == Bind::none) {
+    text = "ranks are not bound to cores";
+  } else if (shares_cores_) {
+    text = fmt::format("rank r is on core r modulo {}", cores_.size());
+  }
   if (num_strangers_ > 0)
     text += fmt::format("{}{} connection{} without the token {} turned away", text.empty() ? "" : "; ", num_strangers_,
                         num_strangers_ == 1 ? "" : "s", num_strangers_ == 1 ? "was" : "were");

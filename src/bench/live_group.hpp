@@ -55,8 +55,8 @@ class LiveGroup {
   [[nodiscard]] const Group& group() const { return request_.group; }
   [[nodiscard]] const std::string& version() const { return version_; }
   [[nodiscard]] bool shares_cores() const { return shares_cores_; }
-  // What is to be known of all that it measures: who came without the token, and that no rank has a core of its own
-  // where it could. Empty where there is nothing.
+  // What is to be known of all that it measures: who came without the token, and where ranks are if not each on a core
+  // of its own. Empty where there is nothing.
   [[nodiscard]] std::string remarks() const;
   // How long before the agreed instant it is agreed upon, in nanoseconds, as whoever measures has learned; 0 so far.
   std::int64_t margin = 0;

@@ -245,6 +245,7 @@ Command run_command(const BenchWorld& world) {
               "tutti run --bench all_reduce --peer openmpi --env OMPI_MCA_coll_tuned_use_dynamic_rules=1 --env "
               "OMPI_MCA_coll_tuned_allreduce_algorithm=unset,1,3,4,6\n"
               "tutti run --bench all_gather --peer openmpi,mpich -a algorithm=default,all -a bytes=64K\n"
+              "tutti run --peer tutti,openmpi --env tutti:BENCH_MEMORY=ordinary,symmetric -a bytes=64K:16M:x4\n"
               "tutti run communicators --quick\n"
               "tutti run --peer all -a bytes=1K,1M --format csv -o results.csv\n"
               "tutti run --sweep nightly.toml --resume\n"

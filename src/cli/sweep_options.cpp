@@ -368,7 +368,8 @@ void add_sweep_options(CLI::App& app, SweepOptions& options) {
   app.add_option("--launcher", options.launcher, "Instead of the peer's own: local, mpirun.openmpi, mpirun.mpich, srun")
       ->type_name("NAME");
   app.add_option("--bind", options.bind,
-                 "core: each rank has a core of its own where there are as many; none: it has not")
+                 "core: each rank has a core of its own, or rank r core r modulo their number where there are fewer; "
+                 "none: wherever the system puts it")
       ->type_name("core|none")
       ->capture_default_str();
   app.add_option("--limit", options.limit, "A case that takes longer for one answer is ended [60s; a program 10m]")

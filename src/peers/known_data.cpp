@@ -73,12 +73,10 @@ Result<KnownData> KnownData::make(Request& request, int rank, int num_ranks) {
                  .op = reduces(request.collective) ? request.op : Op::maximum,
                  .num_ranks = num_ranks,
                  .seed = kSeed};
-  const std::size_t all = request.count * (has_blocks(request.collective) ? static_cast<std::size_t>(num_ranks) : 1);
-  if (request.collective != Collective::barrier) {
-    data.input_count_ = request.collective == Collective::all_gather ? request.count : all;
-    data.output_count_ = request.collective == Collective::reduce_scatter ? request.count : all;
-    TUTTI_TRY(data.allocate(request));
-  }
+  const BufferBytes bytes = bytes_of_buffers(request, num_ranks);
+  data.input_count_ = bytes.input / size_of(request.type);
+  data.output_count_ = bytes.output / size_of(request.type);
+  if (request.collective != Collective::barrier) TUTTI_TRY(data.allocate(request));
   data.request_ = request;
   return data;
 }

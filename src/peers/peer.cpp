@@ -36,6 +36,14 @@ std::optional<Collective> collective_from_name(std::string_view name) {
 bool has_blocks(Collective collective) { return row_of(collective).has_blocks; }
 bool reduces(Collective collective) { return row_of(collective).reduces; }
 
+BufferBytes bytes_of_buffers(const Request& request, int num_ranks) {
+  if (request.collective == Collective::barrier) return {};
+  const std::size_t block = request.count * size_of(request.type);
+  const std::size_t all = has_blocks(request.collective) ? block * static_cast<std::size_t>(num_ranks) : block;
+  return {.input = request.collective == Collective::all_gather ? block : all,
+          .output = request.collective == Collective::reduce_scatter ? block : all};
+}
+
 Status unsupported(std::string reason) { return {Code::unsupported, std::move(reason)}; }
 
 int run_worker(Peer& peer, const Environment& environment) {

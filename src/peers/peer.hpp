@@ -41,6 +41,13 @@ struct Request {
   void* output = nullptr;
 };
 
+// Of this rank; none where nothing is moved.
+struct BufferBytes {
+  std::size_t input = 0;
+  std::size_t output = 0;
+};
+[[nodiscard]] BufferBytes bytes_of_buffers(const Request& request, int num_ranks);
+
 struct Operation {
   // The call that is timed: it blocks until the rank's part is done, and everything that can be done before is.
   std::function<void()> run;

@@ -47,6 +47,13 @@ TEST(Cores, OfThisMachineHoldEachThreadOnce) {
   EXPECT_EQ(threads, allowed_cores());
 }
 
+TEST(Cores, AreTakenRoundAndRoundByMoreRanks) {
+  const Cores two = {{0, 2}, {1, 3}};
+  EXPECT_EQ(cores_of_ranks(two, 1), (Cores{{0, 2}}));
+  EXPECT_EQ(cores_of_ranks(two, 2), two);
+  EXPECT_EQ(cores_of_ranks(two, 5), (Cores{{0, 2}, {1, 3}, {0, 2}, {1, 3}, {0, 2}}));
+}
+
 TEST(Cores, AThreadRunsOnItsOwn) {
   const std::vector<int> before = allowed_cores();
   ASSERT_FALSE(before.empty());

@@ -142,6 +142,21 @@ TEST_F(BenchRunner, RanksHaveCoresOfTheirOwnUnlessTheyAreNotToBeBound) {
   EXPECT_NE(unbound["note"].dump().find("ranks are not bound to cores"), std::string::npos) << unbound;
 }
 
+TEST_F(BenchRunner, MoreRanksThanCoresAreBoundToThemInTurn) {
+  cpu_set_t allowed;
+  ASSERT_EQ(::sched_getaffinity(0, sizeof(allowed), &allowed), 0);
+  const int all = CPU_COUNT(&allowed);
+  if (all < 2 || all > 16) GTEST_SKIP() << all << " hardware threads are too few or too many";
+  const std::string command =
+      fmt::format("run --bench threads -a num_ranks={} --no-store --json --budget 20ms", all + 1);
+  const Json bound = run(command).rows()[0];
+  const Json unbound = run(command + " --bind none").rows()[0];
+  EXPECT_LT(std::stoi(bound["ran"].get<std::string>()), all) << bound;
+  EXPECT_NE(bound["note"].dump().find("rank r is on core r modulo"), std::string::npos) << bound;
+  EXPECT_EQ(unbound["ran"], std::to_string(all)) << unbound;
+  EXPECT_NE(unbound["note"].dump().find("ranks are not bound to cores"), std::string::npos) << unbound;
+}
+
 // Skips and failures while a case is prepared cost no waiting and no new start.
 TEST_F(BenchRunner, ACaseThatIsNotMeasuredLeavesTheGroupAsItWas) {
   const auto begin = std::chrono::steady_clock::now();

@@ -140,6 +140,32 @@ TEST_P(Peers, LeavesNothingWhenItsRunnerIsKilled) {
   EXPECT_EQ(sandbox_.left_in_the_end(), "");
 }
 
+// In place and not, with blocks and roots: buffers lie in the symmetric memory as they did in the program's own.
+TEST(PeerTutti, HasItsBuffersInSymmetricMemoryWhereItIsAsked) {
+  const Sandbox sandbox{TUTTI_PROGRAM};
+  for (const char* bench : {"all_reduce", "all_gather", "reduce_scatter", "broadcast", "reduce", "all_to_all"}) {
+    const auto outcome =
+        sandbox.run(fmt::format("run --bench {} --peer tutti --env BENCH_MEMORY=symmetric -a num_ranks=2,3 "
+                                "-a bytes=4092,1M -a in_place=0,1 --sync barrier --no-store --json --budget 10ms",
+                                bench));
+    EXPECT_EQ(outcome.exit, 0) << outcome.rows << outcome.error;
+    ASSERT_EQ(outcome.rows.size(), 8U) << outcome.error;
+    for (const Json& row : outcome.rows) {
+      EXPECT_EQ(row["check"], "ok") << row;
+      EXPECT_EQ(row["note"].dump().find("BENCH_MEMORY"), std::string::npos) << "not confirmed: " << row;
+    }
+  }
+  // What wants such memory is the proof that it is there.
+  const std::string two_shot =
+      "run --peer tutti -a algorithm=two_shot -a bytes=64K --sync barrier --no-store --json --budget 10ms --env "
+      "BENCH_MEMORY=";
+  EXPECT_EQ(sandbox.run(two_shot + "ordinary").rows[0]["check"], "skipped");
+  EXPECT_EQ(sandbox.run(two_shot + "symmetric").rows[0]["check"], "ok");
+  const auto refused = sandbox.run("run --peer tutti -a bytes=8 --no-store --json --env BENCH_MEMORY=shared");
+  EXPECT_EQ(refused.exit, 1);
+  EXPECT_NE(refused.rows.dump().find("it takes ordinary or symmetric"), std::string::npos) << refused.rows;
+}
+
 INSTANTIATE_TEST_SUITE_P(Each, Peers, ::testing::Values("tutti", "openmpi", "mpich", "gloo"),
                          [](const auto& each) { return std::string(each.param); });
 

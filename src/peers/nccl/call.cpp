@@ -22,14 +22,11 @@ void must(const Status& status) {
 class Mirror {
  public:
   static Result<std::shared_ptr<Mirror>> make(const Request& request, const Rank& rank) {
-    const std::size_t block = request.count * size_of(request.type);
-    const std::size_t all = block * (has_blocks(request.collective) ? static_cast<std::size_t>(rank.num_ranks) : 1);
-    const std::size_t input_bytes = request.collective == Collective::all_gather ? block : all;
-    const std::size_t output_bytes = request.collective == Collective::reduce_scatter ? block : all;
+    const BufferBytes bytes = bytes_of_buffers(request, rank.num_ranks);
     const auto mirror = std::make_shared<Mirror>(rank.device);
     // In place the smaller lies in the larger.
-    if (!request.in_place || input_bytes > output_bytes) mirror->add(request.input, input_bytes);
-    if (!request.in_place || input_bytes <= output_bytes) mirror->add(request.output, output_bytes);
+    if (!request.in_place || bytes.input > bytes.output) mirror->add(request.input, bytes.input);
+    if (!request.in_place || bytes.input <= bytes.output) mirror->add(request.output, bytes.output);
     for (Buffer& buffer : mirror->buffers_) {
       Result<Device::Memory> memory = rank.device.allocate(buffer.bytes);
       if (!memory.ok()) return memory.status();

@@ -1,4 +1,5 @@
-// The worker of Tutti itself, through its C API: what a program that links the library gets.
+// The worker of Tutti itself, through its C API: what a program that links the library gets. BENCH_MEMORY says where
+// its buffers are: ordinary or symmetric.
 #include <algorithm>
 #include <memory>
 #include <stdexcept>
@@ -14,11 +15,14 @@
 #include "peers/meeting.hpp"
 #include "peers/peer.hpp"
 #include "peers/registry.hpp"
+#include "peers/tutti/symmetric_copy.hpp"
 #include <tutti/tutti.h>
 
 namespace tutti::peers {
 
 namespace {
+
+constexpr std::string_view kMemoryVariable = "BENCH_MEMORY";
 
 Status status_of(const char* call, tuttiResult_t result, tuttiComm_t comm) {
   if (result == tuttiSuccess) return {};
@@ -30,6 +34,7 @@ class TuttiPeer final : public Peer {
   explicit TuttiPeer(const Environment& environment) : environment_(environment) {}
 
   Status begin(int rank, int num_ranks) override {
+    TUTTI_TRY(read_memory());
     Result<std::unique_ptr<Meeting>> meeting = Meeting::join(environment_, rank);
     if (!meeting.ok()) return meeting.status();
     tuttiUniqueId id{};
@@ -59,9 +64,51 @@ class TuttiPeer final : public Peer {
   void barrier() override {
     if (tuttiBarrier(comm_) != tuttiSuccess) throw std::runtime_error(tuttiGetLastError(comm_));
   }
-  void end() override { tuttiCommDestroy(comm_); }
+  void end() override {
+    copy_.reset();
+    tuttiCommDestroy(comm_);
+  }
 
   Result<Operation> prepare(const Request& request) override {
+    copy_.reset();  // the last case's
+    if (!is_symmetric_ || request.collective == Collective::barrier) return prepared(request);
+    copy_ = SymmetricCopy::make(request, num_ranks_, comm_);
+    if (copy_ == nullptr)
+      return unsupported(fmt::format("there is no symmetric memory for it: {}", tuttiGetLastError(comm_)));
+    Result<Operation> operation = prepared(copy_->request());
+    if (!operation.ok()) return operation;
+    operation->load = [this] { copy_->load(); };
+    operation->output = copy_->request().output;
+    return operation;
+  }
+
+  [[nodiscard]] std::string ran(const Request& request) const override {
+    return fmt::format("{} {} ({})", name_of(request.collective), algorithm_, why_);
+  }
+  [[nodiscard]] harness::Evidence evidence(const harness::Setting& setting) const override {
+    if (setting.name == kMemoryVariable)
+      return confirmed(copy_ != nullptr ? "buffers are from tuttiMemAlloc" : "buffers are the program's own");
+    if (!collectives_of(setting.name).empty()) {
+      const std::string how = fmt::format("{} ran: {}", algorithm_, why_);
+      return forces(setting) == is_forced() ? confirmed(how) : ignored(how);
+    }
+    if (setting.name.starts_with("TUTTI_")) return unverifiable("Tutti refuses values it does not know, and no more");
+    return unverifiable("Tutti reads nothing back");
+  }
+
+ private:
+  static bool forces(const harness::Setting& setting) { return setting.value && !same_name(*setting.value, "auto"); }
+  [[nodiscard]] bool is_forced() const { return why_ == "forced"; }
+
+  Status read_memory() {
+    const std::string word = environment_.lookup(kMemoryVariable).value_or("ordinary");
+    is_symmetric_ = same_name(word, "symmetric");
+    if (is_symmetric_ || same_name(word, "ordinary")) return {};
+    return {Code::invalid_argument,
+            fmt::format("{} is {}; it takes ordinary or symmetric", kMemoryVariable, in_quotes(word))};
+  }
+
+  Result<Operation> prepared(const Request& request) {
     const char* algorithm = nullptr;
     const char* why = nullptr;
     const std::string collective(name_of(request.collective));
@@ -83,22 +130,6 @@ class TuttiPeer final : public Peer {
     }};
   }
 
-  [[nodiscard]] std::string ran(const Request& request) const override {
-    return fmt::format("{} {} ({})", name_of(request.collective), algorithm_, why_);
-  }
-  [[nodiscard]] harness::Evidence evidence(const harness::Setting& setting) const override {
-    if (!collectives_of(setting.name).empty()) {
-      const std::string how = fmt::format("{} ran: {}", algorithm_, why_);
-      return forces(setting) == is_forced() ? confirmed(how) : ignored(how);
-    }
-    if (setting.name.starts_with("TUTTI_")) return unverifiable("Tutti refuses values it does not know, and no more");
-    return unverifiable("Tutti reads nothing back");
-  }
-
- private:
-  static bool forces(const harness::Setting& setting) { return setting.value && !same_name(*setting.value, "auto"); }
-  [[nodiscard]] bool is_forced() const { return why_ == "forced"; }
-
   tuttiResult_t call(const Request& request) {
     const auto type = static_cast<tuttiDataType_t>(request.type);
     const auto op = static_cast<tuttiRedOp_t>(request.op);
@@ -119,7 +150,9 @@ class TuttiPeer final : public Peer {
   tuttiComm_t comm_ = nullptr;
   int rank_ = 0;
   int num_ranks_ = 1;
+  bool is_symmetric_ = false;
   // Of the case that was prepared last.
+  std::unique_ptr<SymmetricCopy> copy_;
   std::string algorithm_;
   std::string why_;
 };
