@@ -67,6 +67,7 @@ class Ranks {
 
   void fold(const std::vector<std::vector<std::byte>>& inputs, std::size_t offset, std::byte* output) {
     std::vector<const void*> sources;
+    sources.reserve(inputs.size());
     for (const std::vector<std::byte>& input : inputs) sources.push_back(input.data() + offset);
     void* destination = output;
     const Request& asked = request(0);

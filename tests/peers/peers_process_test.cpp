@@ -62,7 +62,7 @@ class FewProcessors {
   [[nodiscard]] int number() const { return number_; }
 
  private:
-  cpu_set_t before_;
+  cpu_set_t before_{};
   int number_ = 0;
 };
 

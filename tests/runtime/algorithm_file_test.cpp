@@ -144,8 +144,9 @@ void expect_right_sums(Communicator& communicator) {
       const float* input = in_place ? output.data() : mine.data();
       ASSERT_TRUE(communicator.all_reduce(input, output.data(), count, Type::f32, handle(Op::sum)).ok());
       const std::uint32_t ranks = communicator.num_ranks();
+      const std::uint64_t sum_of_ranks = ranks * (ranks - 1) / 2;
       for (std::uint64_t i = 0; i < count; ++i)
-        ASSERT_EQ(output[i], static_cast<float>(ranks * i + ranks * (ranks - 1) / 2)) << i << " of " << count;
+        ASSERT_EQ(output[i], static_cast<float>(ranks * i + sum_of_ranks)) << i << " of " << count;
     }
 }
 

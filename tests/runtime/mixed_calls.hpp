@@ -50,7 +50,7 @@ inline std::vector<Called> row_of_calls(std::uint32_t num_ranks, std::uint64_t s
 }
 
 inline std::int32_t given(std::uint32_t rank, std::uint64_t place, std::size_t turn) {
-  return static_cast<std::int32_t>(rank * 100003 + place * 7 + turn);
+  return static_cast<std::int32_t>(std::uint64_t{rank} * 100003 + place * 7 + turn);
 }
 
 // Of blocks that vary: each begins where it would if all were of `count` elements, and has these of them.
@@ -66,7 +66,8 @@ inline std::vector<std::size_t> sizes_of_blocks(const Called& call, std::uint32_
     const std::uint32_t number = size_class(header, rank, space, block);
     // Each pair of an all-to-all gives and gets the same, so that all can be in place.
     const std::uint32_t pair = std::min(number, number % num_ranks * num_ranks + number / num_ranks);
-    const std::uint64_t drawn = (call.collective == Collective::all_to_all_v ? pair : number) * 37 + turn;
+    const std::uint64_t of = call.collective == Collective::all_to_all_v ? pair : number;
+    const std::uint64_t drawn = of * 37 + turn;
     sizes[block] = !facts.varies ? call.count : drawn % 5 == 0 ? 0 : drawn * 101 % (call.count + 1);
   }
   return sizes;

@@ -16,9 +16,9 @@ class SelectorTest : public testing::Test {
     return choice.ok() ? choice->way->name + ", " + std::string(choice->why) : choice.status().to_string();
   }
 
-  shm::RegionShape shape_{.num_ranks = 4};
+  shm::RegionShape shape_{.num_ranks = 2};
   Portfolio portfolio_{0, shape_};
-  Selector selector_{portfolio_, 4};
+  Selector selector_{portfolio_, 2};
 };
 
 TEST_F(SelectorTest, TheRingGathersBothWaysUpToTheSizeThatIsSet) {

@@ -55,7 +55,7 @@ void run_trials(std::uint32_t ranks, const std::vector<Trial>& trials, const Set
   std::vector<std::vector<std::vector<std::byte>>> inputs;
   for (std::size_t i = 0; i < trials.size(); ++i) inputs.push_back(inputs_for(ranks, trials[i].count, i));
 
-  constexpr OperatorHandle sum{static_cast<std::uint32_t>(Op::sum)};
+  constexpr OperatorHandle kSum{static_cast<std::uint32_t>(Op::sum)};
   test::ThreadRanks group(ranks, settings);
   group.run([&](Communicator& communicator) {
     const std::uint32_t rank = communicator.rank();
@@ -75,7 +75,7 @@ void run_trials(std::uint32_t ranks, const std::vector<Trial>& trials, const Set
       std::copy(mine.begin(), mine.end(), memory);
       const Status status =
           communicator.run_by(trial.schedule, static_cast<std::uint32_t>(i),
-                              {.input = memory, .output = output, .count = trial.count, .type = Type::f32, .op = sum},
+                              {.input = memory, .output = output, .count = trial.count, .type = Type::f32, .op = kSum},
                               walker_of(trial.mixture, rank));
       ASSERT_TRUE(status.ok()) << trial.schedule.name << ": " << status.to_string();
       outputs[i][rank].assign(output, output + mine.size());
@@ -84,7 +84,7 @@ void run_trials(std::uint32_t ranks, const std::vector<Trial>& trials, const Set
       }
       // Between them what the small path does: in the flag's line, and in slots.
       std::vector<float> ones(1 + i * 37 % 900, 1.0F);
-      ASSERT_TRUE(communicator.all_reduce(ones.data(), ones.data(), ones.size(), Type::f32, sum).ok());
+      ASSERT_TRUE(communicator.all_reduce(ones.data(), ones.data(), ones.size(), Type::f32, kSum).ok());
       EXPECT_EQ(std::count(ones.begin(), ones.end(), static_cast<float>(ranks)), std::ssize(ones));
     }
   });

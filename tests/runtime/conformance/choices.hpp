@@ -10,6 +10,7 @@
 
 namespace tutti::test {
 
+// NOLINTBEGIN(readability-identifier-naming): constants that count up, used as indices
 enum Factor : std::size_t {
   kAlgorithm,   // of conforming_algorithms()
   kParameters,  // the usual, others
@@ -26,6 +27,7 @@ enum Factor : std::size_t {
   kSpread,     // enum Spread
   kNumFactors,
 };
+// NOLINTEND(readability-identifier-naming)
 
 // How plans are walked: as the runtime chooses, the same but read where inputs lie wherever that can be, generically.
 constexpr std::size_t kNumWalks = 3;
