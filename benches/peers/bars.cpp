@@ -74,7 +74,6 @@ void add_contest(const Contest& contest, const Scores& scores, std::vector<Figur
     }
     figures.push_back(std::move(figure));
   }
-  if (contest.rivals.empty()) return;
   Figure mean = figure_of(contest.bar, contest.cases, "geometric mean");
   mean.rival = contest.of_all;
   mean.value = ratios.size() == contest.rivals.size() ? geometric_mean(ratios) : std::nullopt;
@@ -137,15 +136,16 @@ std::vector<Figure> two_ranks(const Program& program, const Wanted& wanted) {
 // In turns, since what memory can do changes from minute to minute.
 Figure share_of_one_pass(int bar, const Program& program, Cases cases) {
   constexpr int kTurns = 3;
-  cases.sizes = {cases.sizes.back()};
+  cases.sizes = {kMost};  // with --quick too: in a cache it would be another question
   std::vector<double> limits;
   std::vector<double> times;
   std::vector<double> shares;
   say(fmt::format("bar {}: beside one pass by two cores", bar));
   for (int turn = 0; turn < kTurns; ++turn) {
-    const double limit = one_pass_us(static_cast<std::size_t>(cases.sizes.front()));
     const Json rows = program.run_alone(cases, "");
-    if (limit <= 0 || rows.size() != 1 || !rows[0]["time_us"].is_number()) continue;
+    if (rows.size() != 1 || !rows[0]["time_us"].is_number()) continue;
+    const double limit = one_pass_us(static_cast<std::size_t>(cases.sizes.front()));
+    if (limit <= 0) continue;
     limits.push_back(limit);
     times.push_back(rows[0]["time_us"].get<double>());
     shares.push_back(limit / times.back());

@@ -4,6 +4,8 @@
 #include <cstdio>
 #include <fstream>
 #include <iostream>
+#include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -60,6 +62,13 @@ void declare(CLI::App& app, Options& options) {
   app.footer(titles());
 }
 
+// In ascending order, each once; all where none is named.
+std::set<int> chosen(const std::vector<int>& named) {
+  std::set<int> bars(named.begin(), named.end());
+  for (int bar = 1; named.empty() && bar <= kNumBars; ++bar) bars.insert(bar);
+  return bars;
+}
+
 int run(const Options& options) {
   std::ofstream file;
   if (!options.output.empty()) {
@@ -70,25 +79,30 @@ int run(const Options& options) {
     }
   }
   const Program program(options.tutti, options.quick);
-  const Wanted wanted{program.peers_here(), options.collectives, options.quick};
+  const std::optional<std::vector<std::string>> peers = program.peers_here();
+  if (!peers) {
+    fmt::print(stderr, "peers: {} lists no peers; it is to be a program tutti with its workers\n", options.tutti);
+    return kMisused;
+  }
+  const Wanted wanted{*peers, options.collectives, options.quick};
+  std::ostream& to = options.output.empty() ? std::cout : file;
+  const bool is_table = options.format == "table";
   std::vector<Figure> figures;
   std::vector<Conclusion> conclusions;
-  for (int bar = 1; bar <= kNumBars; ++bar) {
-    if (!options.bars.empty() && std::find(options.bars.begin(), options.bars.end(), bar) == options.bars.end())
-      continue;
+  for (const int bar : chosen(options.bars)) {
     if (wanted.peers.empty() && bar != kNumBars) {
       fmt::print(stderr, "peers: bar {} has nobody to be measured beside: no Open MPI, MPICH or Gloo is here\n", bar);
       continue;
     }
     const std::vector<Figure> own = measure(bar, program, wanted);
     conclusions.push_back(conclude(bar, own));
+    if (is_table) to << show_as("table")(own) << std::endl;  // it takes a while until all are there
     figures.insert(figures.end(), own.begin(), own.end());
   }
-  const std::string text = show_as(options.format)(figures);
+  if (!is_table) to << show_as(options.format)(figures) << std::flush;
   // What reads data from standard output is not to find words there.
-  const bool is_data = options.output.empty() && options.format != "table";
-  options.output.empty() ? std::cout << text << std::flush : file << text << std::flush;
-  for (const Conclusion& conclusion : conclusions) fmt::print(is_data ? stderr : stdout, "{}\n", conclusion.text);
+  FILE* words = is_table || !options.output.empty() ? stdout : stderr;
+  for (const Conclusion& conclusion : conclusions) fmt::print(words, "{}\n", conclusion.text);
   const bool all_met = std::all_of(conclusions.begin(), conclusions.end(),
                                    [](const Conclusion& conclusion) { return conclusion.is_met; });
   return all_met ? 0 : kMissed;

@@ -32,6 +32,12 @@ struct Free {
 };
 using Memory = std::unique_ptr<float, Free>;
 
+// Buffers behind each other, at different places within a page: where they agree in it, a load waits for a store of
+// another buffer.
+constexpr std::size_t kNumBuffers = 4;
+constexpr std::size_t kApart = 1024 + 64;
+std::size_t stride_of(std::size_t bytes) { return (bytes + kHugePage - 1) / kHugePage * kHugePage + kApart; }
+
 Memory zeros(std::size_t bytes) {
   const std::size_t whole = (bytes + kHugePage - 1) / kHugePage * kHugePage;
   void* memory = std::aligned_alloc(kHugePage, whole);
@@ -123,10 +129,11 @@ double one_pass(const Part& whole, const Add& add) {
 
 double one_pass_us(std::size_t bytes) {
   constexpr int kPasses = 11;
-  std::array<Memory, 4> buffers = {zeros(bytes), zeros(bytes), zeros(bytes), zeros(bytes)};
-  for (const Memory& buffer : buffers)
-    if (buffer == nullptr) return 0;
-  const Part whole = {buffers[0].get(), buffers[1].get(), buffers[2].get(), buffers[3].get(), bytes / sizeof(float)};
+  const std::size_t stride = stride_of(bytes);
+  const Memory memory = zeros(kNumBuffers * stride);
+  if (memory == nullptr) return 0;
+  const auto buffer = [&](std::size_t which) { return memory.get() + which * stride / sizeof(float); };
+  const Part whole = {buffer(0), buffer(1), buffer(2), buffer(3), bytes / sizeof(float)};
   std::vector<double> plain;
   std::vector<double> streaming;
   for (int pass = 0; pass < kPasses; ++pass) {

@@ -1,5 +1,6 @@
 #include "peers/program.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cstdio>
 
@@ -40,7 +41,7 @@ Score score_in(const Json& row, const std::string& rival) {
 }  // namespace
 
 Json Program::rows(const std::string& arguments) const {
-  const std::string command = fmt::format("'{}' {} --json 2>/dev/null", path_, arguments);
+  const std::string command = fmt::format("'{}' {} --json", path_, arguments);
   std::string text;
   FILE* output = popen(command.c_str(), "r");
   if (output == nullptr) return Json::array();
@@ -67,9 +68,12 @@ Json Program::rows_of(const std::string& arguments, const Cases& cases, int smal
   return all;
 }
 
-std::vector<std::string> Program::peers_here() const {
+std::optional<std::vector<std::string>> Program::peers_here() const {
+  const Json peers = rows("list peers");
+  if (std::none_of(peers.begin(), peers.end(), [](const Json& row) { return row.value("peer", "") == "tutti"; }))
+    return std::nullopt;
   std::vector<std::string> here;
-  for (const Json& row : rows("list peers"))
+  for (const Json& row : peers)
     for (const char* rival : kRivals)
       if (row.value("peer", "") == rival && row.value("here", false)) here.emplace_back(rival);
   return here;

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -31,8 +32,8 @@ class Program {
   // quick: a fifth of the time for each case.
   Program(std::string path, bool quick) : path_(std::move(path)), quick_(quick) {}
 
-  // Which of the peers that are compared with are here.
-  [[nodiscard]] std::vector<std::string> peers_here() const;
+  // Which of the peers that are compared with are here; none where the program does not even know Tutti.
+  [[nodiscard]] std::optional<std::vector<std::string>> peers_here() const;
   // The fastest for each size, at its default or at any of its algorithms; sizes that nobody can do are left out.
   [[nodiscard]] std::map<std::int64_t, Rival> best_of(const std::vector<std::string>& peers, bool by_algorithm,
                                                       const Cases& cases) const;

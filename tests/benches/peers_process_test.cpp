@@ -20,11 +20,11 @@ echo "$*" >>'{0}/asked'
 case "$*" in
   "list peers"*) echo '[{{"peer":"tutti","here":true}},{{"peer":"openmpi","here":true}},
                        {{"peer":"mpich","here":true}},{{"peer":"gloo","here":false}}]' ;;
-  "run --bench barrier"*"num_ranks=2"*)
+  "run --bench barrier"*)
     echo '[{{"peer":"openmpi","algorithm":"default","time_us":3,"check":"unchecked"}},
           {{"peer":"mpich","algorithm":"default","time_us":2,"check":"unchecked"}},
           {{"peer":"gloo","algorithm":"default","time_us":1,"check":"wrong"}}]' ;;
-  "compare --bench barrier"*"num_ranks=2"*)
+  "compare --bench barrier"*)
     echo '[{{"mpich_us":2.0,"tutti_us":1.0,"tutti_ratio":{1},"tutti_interval":"1.9-2.2","check":"unchecked"}}]' ;;
   *) exit 1 ;;
 esac
@@ -60,7 +60,7 @@ class PeersBench : public ::testing::Test {
 TEST_F(PeersBench, TheBestIsChosenInOneRunAndScoredInAnother) {
   const Outcome outcome = run(fmt::format("4 --collective barrier --format json --tutti '{}'", tutti(2.0)));
   const auto rows = nlohmann::json::parse(outcome.out, nullptr, false);
-  ASSERT_EQ(rows.size(), 2U) << outcome.out << outcome.error;
+  ASSERT_EQ(rows.size(), 4U) << outcome.out << outcome.error;
   EXPECT_EQ(rows[0]["beside"], "mpich default");
   EXPECT_EQ(rows[0]["us"], 1.0);
   EXPECT_EQ(rows[0]["its_us"], 2.0);
@@ -76,15 +76,18 @@ TEST_F(PeersBench, TheBestIsChosenInOneRunAndScoredInAnother) {
 TEST_F(PeersBench, AMissedBarIsSaidAndIsTheExitStatus) {
   const Outcome outcome = run(fmt::format("4 --collective barrier --tutti '{}'", tutti(1.2)));
   EXPECT_EQ(outcome.exit, 1);
-  EXPECT_NE(outcome.out.find("bar 4: missed (1 of 2: barrier 2 ranks geometric mean 1.2, must be >= 1.5)\n"),
+  EXPECT_NE(outcome.out.find("bar 4: missed (2 of 4: barrier 2 ranks geometric mean 1.2, must be >= 1.5; "),
             std::string::npos)
       << outcome.out;
 }
 
 TEST_F(PeersBench, WhatCannotBeMeasuredIsMissed) {
-  const Outcome outcome = run(fmt::format("5 --tutti '{}'", tutti(2.0)));
-  EXPECT_EQ(outcome.exit, 1);
-  EXPECT_NE(outcome.out.find("not measured"), std::string::npos) << outcome.out;
+  const std::string program = tutti(2.0);
+  for (const char* bars : {"1", "2", "3", "4 --collective barrier,reduce", "5"}) {
+    const Outcome outcome = run(fmt::format("{} --quick --tutti '{}'", bars, program));
+    EXPECT_EQ(outcome.exit, 1) << bars;
+    EXPECT_NE(outcome.out.find("not measured"), std::string::npos) << outcome.out;
+  }
 }
 
 TEST_F(PeersBench, MistakesAreToldBeforeAnythingStarts) {
@@ -96,6 +99,7 @@ TEST_F(PeersBench, MistakesAreToldBeforeAnythingStarts) {
   }
   EXPECT_EQ(text_of("asked"), "");
   EXPECT_EQ(run("5 --tutti /nowhere/tutti").exit, 2);
+  EXPECT_EQ(run("1 --tutti /bin/true").exit, 2);
   EXPECT_EQ(run("--help").exit, 0);
 }
 
