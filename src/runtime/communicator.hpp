@@ -31,6 +31,7 @@
 #include "runtime/portfolio.hpp"
 #include "runtime/selector.hpp"
 #include "runtime/settings.hpp"
+#include "runtime/statistics.hpp"
 #include "runtime/symmetric.hpp"
 #include "runtime/thread_work.hpp"
 #include "transport/shm/region.hpp"
@@ -101,6 +102,9 @@ class Communicator {
 
   // How run() does such a call. Its words live as long as the communicator and end with a zero.
   [[nodiscard]] Result<Choice> choice_for(const Invocation& asked);
+
+  // What has been done here so far. Its words live as long as the communicator.
+  [[nodiscard]] std::vector<Statistic> statistics() const;
 
   // What an end other than done means, in words; breaks the communicator for all ranks where it is not broken yet.
   [[nodiscard]] Status fail(End end);
@@ -203,8 +207,9 @@ class Communicator {
   Portfolio portfolio_;
   Selector selector_;
   std::vector<std::unique_ptr<const Plan>> given_;  // by run_by()'s number
-  std::vector<BoundCall> bound_;                    // by BoundCall::place_of
-  std::uint64_t probe_ = 0;                         // for others to read
+  CallCounts counts_;
+  std::vector<BoundCall> bound_;  // by BoundCall::place_of
+  std::uint64_t probe_ = 0;       // for others to read
   bool can_attach_ = false;
   std::array<std::array<Prepared, kNumTypes>, kNumOps> prepared_;
   std::deque<std::optional<Prepared>> custom_;  // pending operations point into it
