@@ -149,8 +149,8 @@ class Communicator {
   }
 
   // In place.
-  template <typename InOut, typename Operation>
-  void all_reduce(InOut&& data, const Operation& op) {
+  template <typename Data, typename Operation>
+  void all_reduce(Data&& data, const Operation& op) {
     all_reduce(data, data, op);
   }
 
