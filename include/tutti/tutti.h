@@ -6,9 +6,9 @@
  * A communicator belongs to one thread at a time; different communicators are independent of each other. All calls
  * block, and the output is complete when they return. All ranks call the same operations in the same order with equal
  * count, type, operator and root, in place on all ranks or on none; where they do not, a call returns tuttiInvalidUsage
- * and tuttiGetLastError() says how they differ. (Of a broadcast or reduce for which each rank takes itself for the
- * root, nobody hears from the others, and nothing is noticed.) Once a communicator has failed, every later call on it
- * returns the same error, on every rank. */
+ * and tuttiGetLastError() says how they differ. (A rank that hears nothing from the others in such a call, as a root of
+ * a broadcast, is told by one of the next.) Once a communicator has failed, every later call on it returns the same
+ * error, on every rank: of a rank that was lost, or that was late for TUTTI_TIMEOUT, it names that rank. */
 #ifndef TUTTI_TUTTI_H
 #define TUTTI_TUTTI_H
 
@@ -185,6 +185,38 @@ TUTTI_API tuttiResult_t tuttiExScan(const void* sendbuff, void* recvbuff, size_t
 /* Returns when every rank has called it. */
 TUTTI_API tuttiResult_t tuttiBarrier(tuttiComm_t comm);
 
+/* The same with blocks of different sizes. Counts and displacements are in elements. A displacement is where a block
+ * begins in its buffer; where displacements are NULL, blocks stand one behind the other, in the order of the ranks.
+ * They may leave gaps, which stay as they are, and be in any order; blocks that are written must not overlap. A count
+ * may be 0.
+ *
+ * What one rank gives, the other must expect. Where counts contradict each other, or what one rank has passed is wrong,
+ * every rank returns an error, of which tuttiGetLastError() names the ranks and counts, and nothing has been done: the
+ * communicator goes on. */
+
+/* recvcounts[i] elements come from rank i, on every rank; sendcount is this rank's. In place where sendbuff is this
+ * rank's own block of recvbuff. */
+TUTTI_API tuttiResult_t tuttiAllGatherV(const void* sendbuff, size_t sendcount, void* recvbuff,
+                                        const size_t* recvcounts, const size_t* displs, tuttiDataType_t datatype,
+                                        tuttiComm_t comm);
+/* Block i of every rank's sendbuff has recvcounts[i] elements, and its fold goes to rank i; all ranks have the same
+ * recvcounts. In place where recvbuff is this rank's own block of sendbuff. */
+TUTTI_API tuttiResult_t tuttiReduceScatterV(const void* sendbuff, void* recvbuff, const size_t* recvcounts,
+                                            tuttiDataType_t datatype, tuttiRedOp_t op, tuttiComm_t comm);
+/* sendcounts[j] elements go to rank j, and recvcounts[i] come from rank i. In place where sendbuff is recvbuff, with
+ * the same counts and displacements. */
+TUTTI_API tuttiResult_t tuttiAlltoAllV(const void* sendbuff, const size_t* sendcounts, const size_t* sdispls,
+                                       void* recvbuff, const size_t* recvcounts, const size_t* rdispls,
+                                       tuttiDataType_t datatype, tuttiComm_t comm);
+/* As tuttiAllGatherV, for the root alone; nobody else's recvbuff, recvcounts and displs are looked at. */
+TUTTI_API tuttiResult_t tuttiGatherV(const void* sendbuff, size_t sendcount, void* recvbuff, const size_t* recvcounts,
+                                     const size_t* displs, tuttiDataType_t datatype, int root, tuttiComm_t comm);
+/* sendcounts[j] elements of the root's sendbuff go to rank j, which has them as its recvcount; nobody else's sendbuff,
+ * sendcounts and displs are looked at. In place where the root's recvbuff is its own block of sendbuff. */
+TUTTI_API tuttiResult_t tuttiScatterV(const void* sendbuff, const size_t* sendcounts, const size_t* displs,
+                                      void* recvbuff, size_t recvcount, tuttiDataType_t datatype, int root,
+                                      tuttiComm_t comm);
+
 /* To and from one rank. Every send has its receive with the same count and type; between two ranks they find each other
  * in the order of their calls, and collectives do not come between. A send may return before its receive has been
  * called, and does where the message is small; do not count on it. */
@@ -194,7 +226,8 @@ TUTTI_API tuttiResult_t tuttiRecv(void* recvbuff, size_t count, tuttiDataType_t 
 
 /* Calls between these two are only begun, and the outermost tuttiGroupEnd waits for all of them: sends and receives
  * all at once, the collectives of each communicator in their order. Groups are a thread's own, and may be nested.
- * Buffers belong to the group until its end. */
+ * Buffers belong to the group until its end. Collectives of blocks that differ in size (tuttiAllGatherV and its like) do
+ * not wait for it: they are done when they return, behind those begun before. */
 TUTTI_API tuttiResult_t tuttiGroupStart(void);
 TUTTI_API tuttiResult_t tuttiGroupEnd(void);
 
@@ -276,9 +309,10 @@ TUTTI_API tuttiResult_t tuttiRecvInit(void* recvbuff, size_t count, tuttiDataTyp
                                       tuttiComm_t comm, tuttiRequest_t* request);
 
 /* By which algorithm such a call is done, and why: "one_shot", "by size". The collective is called by its name in
- * `tutti algorithms`, such as "all_gather"; op and root are those of the ones that have them. `why` is "forced" where
- * TUTTI_ALLREDUCE_ALGORITHM, or its like, has chosen; where that cannot be followed, it says what is against it. Both
- * live as long as the communicator. Nothing is done, and no other rank is asked. */
+ * `tutti algorithms`, such as "all_gather"; op and root are those of the ones that have them. Of blocks of different
+ * sizes ("all_gather_v"), count is their mean. `why` is "forced" where TUTTI_ALLREDUCE_ALGORITHM, or its like, has
+ * chosen; where that cannot be followed, it says what is against it. Both live as long as the communicator. Nothing is
+ * done, and no other rank is asked. */
 TUTTI_API tuttiResult_t tuttiGetAlgorithm(const char* collective, const void* sendbuff, const void* recvbuff,
                                           size_t count, tuttiDataType_t datatype, tuttiRedOp_t op, int root,
                                           tuttiComm_t comm, const char** algorithm, const char** why);

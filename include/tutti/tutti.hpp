@@ -21,6 +21,7 @@
 // Of errors tutti::Error is thrown, and tutti::RemoteError where another rank was lost.
 #pragma once
 
+#include <tutti/cpp/blocks.hpp>
 #include <tutti/cpp/communicator.hpp>
 #include <tutti/cpp/elements.hpp>
 #include <tutti/cpp/error.hpp>

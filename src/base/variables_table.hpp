@@ -28,6 +28,11 @@ enum class VariableId : std::uint8_t {
   scan_algorithm,
   exscan_algorithm,
   barrier_algorithm,
+  allgatherv_algorithm,
+  reducescatterv_algorithm,
+  alltoallv_algorithm,
+  gatherv_algorithm,
+  scatterv_algorithm,
   walker,
   staging_slot,
   staging_depth,
@@ -104,6 +109,10 @@ inline constexpr auto kAllToAll = std::to_array<std::string_view>({"auto", "dire
 inline constexpr auto kRooted = std::to_array<std::string_view>({"auto", "linear", "knomial"});
 inline constexpr auto kScan = std::to_array<std::string_view>({"auto", "linear", "recursive_doubling"});
 inline constexpr auto kBarrier = std::to_array<std::string_view>({"auto", "direct", "dissemination"});
+inline constexpr auto kAllGatherV = std::to_array<std::string_view>({"auto", "direct", "ring", "bruck"});
+inline constexpr auto kReduceScatterV = std::to_array<std::string_view>({"auto", "direct", "ring"});
+inline constexpr auto kAllToAllV = std::to_array<std::string_view>({"auto", "direct", "pairwise"});
+inline constexpr auto kRootedV = std::to_array<std::string_view>({"auto", "linear"});
 inline constexpr std::string_view kFilePrefix = "file:";
 inline constexpr auto kWalkers = std::to_array<std::string_view>({"auto", "generic", "specialised"});
 }  // namespace variable_choices
@@ -205,6 +214,28 @@ inline constexpr auto kVariables = std::to_array<VariableRow>({
         VariableId::barrier_algorithm, "TUTTI_BARRIER_ALGORITHM", variable_choices::kBarrier,
         "The algorithm of every barrier: a name, with parameters where it takes some, as knomial(4); auto chooses "
         "by size, file: takes the schedule in that file, which is proven when a communicator is made."),
+    algorithm_row(VariableId::allgatherv_algorithm, "TUTTI_ALLGATHERV_ALGORITHM", variable_choices::kAllGatherV,
+                  "The algorithm of every all-gather with blocks of different sizes: a name, with parameters where it "
+                  "takes some, as bruck(4); "
+                  "auto chooses by size, file: takes the schedule in that file, which is proven when a communicator is "
+                  "made."),
+    algorithm_row(VariableId::reducescatterv_algorithm, "TUTTI_REDUCESCATTERV_ALGORITHM",
+                  variable_choices::kReduceScatterV,
+                  "The algorithm of every reduce-scatter with blocks of different sizes: a name; "
+                  "auto chooses by size, file: takes the schedule in that file, which is proven when a communicator is "
+                  "made."),
+    algorithm_row(VariableId::alltoallv_algorithm, "TUTTI_ALLTOALLV_ALGORITHM", variable_choices::kAllToAllV,
+                  "The algorithm of every all-to-all with blocks of different sizes: a name; "
+                  "auto chooses by size, file: takes the schedule in that file, which is proven when a communicator is "
+                  "made."),
+    algorithm_row(VariableId::gatherv_algorithm, "TUTTI_GATHERV_ALGORITHM", variable_choices::kRootedV,
+                  "The algorithm of every gather with blocks of different sizes: a name; "
+                  "auto chooses by size, file: takes the schedule in that file, which is proven when a communicator is "
+                  "made."),
+    algorithm_row(VariableId::scatterv_algorithm, "TUTTI_SCATTERV_ALGORITHM", variable_choices::kRootedV,
+                  "The algorithm of every scatter with blocks of different sizes: a name; "
+                  "auto chooses by size, file: takes the schedule in that file, which is proven when a communicator is "
+                  "made."),
     {.id = VariableId::walker,
      .name = "TUTTI_WALKER",
      .type = VariableType::choice,

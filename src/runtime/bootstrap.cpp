@@ -14,6 +14,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/process_state.hpp"
 #include "base/socket.hpp"
 #include "runtime/rendezvous.hpp"
 #include "runtime/wire.hpp"
@@ -99,6 +100,8 @@ class Joiner {
   Status hear_server();
   Status obey(const wire::Frame& frame);
   void warn_if_late(Clock::time_point now);
+  [[nodiscard]] Status late() const;
+  [[nodiscard]] std::string stopped_rank() const;
   void reached(JoinStage stage) const {
     if (options_.on_stage) options_.on_stage(stage);
   }
@@ -326,7 +329,11 @@ Status Joiner::send_all(std::span<const std::byte> bytes) {
 void Joiner::give_up(const Status& why) {
   if (!server_.valid()) return;
   const int rank = why.rank() == Status::kNoRank ? request_.rank : why.rank();
-  const Status words(why.code(), fmt::format("rank {} gave up: {}", request_.rank, why.to_string()), rank);
+  // Whose patience ended first is not who is to blame.
+  const Status words(why.code(),
+                     why.code() == Code::timeout ? fmt::format("{} (rank {} gave up)", why.to_string(), request_.rank)
+                                                 : fmt::format("rank {} gave up: {}", request_.rank, why.to_string()),
+                     rank);
   static_cast<void>(send_some(server_.get(), wire::encode(wire::FrameType::give_up, words)));
 }
 
@@ -334,12 +341,7 @@ Status Joiner::wait(std::vector<pollfd>& fds, std::optional<Clock::time_point> w
   for (;;) {
     const auto now = Clock::now();
     warn_if_late(now);
-    if (deadline_ && now >= *deadline_) {
-      const std::string waited = to_text(options_.timeout);
-      return {Code::timeout, progress_.empty() ? fmt::format("the rendezvous at {} did not answer within {}",
-                                                             to_text(request_.id.address()), waited)
-                                               : fmt::format("{} after {}", progress_, waited)};
-    }
+    if (deadline_ && now >= *deadline_) return late();
     std::optional<Clock::time_point> next = wake;
     for (const auto& other : {deadline_, warn_at_}) {
       if (other) next = next ? std::min(*next, *other) : *other;
@@ -354,16 +356,32 @@ Status Joiner::wait(std::vector<pollfd>& fds, std::optional<Clock::time_point> w
   }
 }
 
+// Of those who wait for each other, the one that is stopped is who all wait for.
+std::string Joiner::stopped_rank() const {
+  for (std::size_t rank = 0; table_ && rank < table_->pids.size(); ++rank)
+    if (is_stopped(table_->pids[rank]))
+      return fmt::format("rank {} is late: process {} is stopped; ", rank, table_->pids[rank]);
+  return "";
+}
+
+Status Joiner::late() const {
+  const std::string waited = to_text(options_.timeout);
+  if (progress_.empty())
+    return {Code::timeout,
+            fmt::format("the rendezvous at {} did not answer within {}", to_text(request_.id.address()), waited)};
+  return {Code::timeout, fmt::format("{}{} after {}", stopped_rank(), progress_, waited)};
+}
+
 void Joiner::warn_if_late(Clock::time_point now) {
   if (!warn_at_ || now < *warn_at_) return;
   const auto waited = *warn_at_ - begun_;
   warn_at_ = begun_ + 2 * waited;
   if (!options_.warn) return;
   const std::string time = to_text(Nanos(waited.count()));
-  options_.warn(progress_.empty()
-                    ? fmt::format("rank {} has waited {} for an answer of the rendezvous at {}", request_.rank, time,
-                                  to_text(request_.id.address()))
-                    : fmt::format("rank {} has waited {} for the others: {}", request_.rank, time, progress_));
+  options_.warn(progress_.empty() ? fmt::format("rank {} has waited {} for an answer of the rendezvous at {}",
+                                                request_.rank, time, to_text(request_.id.address()))
+                                  : fmt::format("rank {} has waited {} for the others: {}{}", request_.rank, time,
+                                                stopped_rank(), progress_));
 }
 
 Status Joiner::wait_for_server() {

@@ -8,12 +8,13 @@
 #include <string>
 
 #include "data/kernel.hpp"
+#include "runtime/invocation.hpp"
 #include "runtime/plan.hpp"
 #include "schedule/layout.hpp"
 
 namespace tutti {
 
-inline constexpr std::uint64_t kMaxCount = (std::uint64_t{1} << 34) - 1;
+class BlockTable;
 
 // How a rank reads what another exposes.
 enum class Reach : std::uint8_t {
@@ -26,7 +27,7 @@ enum class Reach : std::uint8_t {
 struct CallDescription {
   static constexpr std::uint32_t kMostAlgorithm = 63;
 
-  std::uint64_t count = 0;  // elements, at most kMaxCount
+  std::uint64_t count = 0;  // elements of the largest block, at most kMaxCount
   Collective collective = Collective::all_reduce;
   Type type = Type::f32;
   Op op = Op::sum;
@@ -81,16 +82,22 @@ struct Call {
   SymmetricBuffer symmetric_input;
   SymmetricBuffer symmetric_output;
   Reach reach = Reach::staged;
-  std::uint64_t element = 1;  // bytes
-  std::uint64_t description = 0;
+  std::uint64_t element = 1;      // bytes
+  std::uint64_t described = 0;    // CallDescription
+  std::uint64_t description = 0;  // the same as it travels beside flags, filled in when the call begins (history.hpp)
   const Operator* operation = nullptr;
   ReduceKernel kernel = nullptr;
   std::uint64_t window = 0;  // elements of each piece that a round carries
   std::uint32_t depth = 1;   // staging slots that exposures go through in turn
   std::uint64_t rounds = 1;
+  // What is exposed in a list (lowered.hpp) and has fewer bytes travels with its flag. Both ends must know; so where
+  // blocks differ in size, all do or none.
+  std::uint64_t inline_end = 0;
   // By space: how one block's elements are cut (all blocks of a space are alike).
   PieceLayout layouts[kNumSpaces] = {{0, 1, 1}, {0, 1, 1}, {0, 1, 1}};
   std::uint64_t block_elements[kNumSpaces] = {0, 0, 0};
+  // Instead of both, where blocks differ in size; then all ranks have the window and the rounds of the largest of all.
+  const BlockTable* varying = nullptr;
   // Where this operation begins in the communicator's count of posts and of rounds.
   std::uint64_t post_base = 0;
   std::uint64_t round_base = 0;

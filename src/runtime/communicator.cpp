@@ -201,6 +201,9 @@ Status Communicator::arrive() {
   if (settings_.spin) policy.spin = *settings_.spin;
   policy.yield = settings_.yield;
   policy.timeout = settings_.timeout;
+  // Who waits is to look several times before anyone takes it for stopped (lateness.hpp).
+  for (const std::chrono::nanoseconds limit : {settings_.timeout, settings_.late_warning})
+    if (limit.count() > 0) policy.longest_sleep = std::min(policy.longest_sleep, limit / 8);
   waiter_.emplace(*region_, rank_, policy, persist_here);
   executor_.emplace(*region_, rank_, *waiter_);
 
@@ -223,6 +226,7 @@ Status Communicator::find_attach() {
                          &seen, sizeof seen) == 0 &&
           seen == (kProbe ^ peer);
   }
+  can_attach_ = can;  // whatever the others can, the numbers of their processes are right
   const std::uint64_t mine[1] = {can ? std::uint64_t{1} : 0};
   std::uint64_t least[1] = {0};
   TUTTI_TRY(find_least(mine, least));
@@ -244,7 +248,8 @@ Status Communicator::open_small_path() {
 }
 
 Communicator::~Communicator() {
-  // Rank 0 tells the others of each other, so it stays a little for those who have yet to leave.
+  // Rank 0 tells the others of each other, so it stays a little for those who have yet to leave, unless they know it
+  // all.
   constexpr Nanos kLinger{2'000'000'000};
   if (getpid() != process_) {
     return;  // a child that the rank forked: the rank itself has not left
@@ -252,7 +257,7 @@ Communicator::~Communicator() {
   leave_thread_work();
   region_->call(rank_).presence.store(shm::Presence::left, std::memory_order_release);
   region_->wake_all();
-  if (watch_) watch_->stop(kLinger);
+  if (watch_) watch_->stop(region_->is_broken() ? Nanos() : kLinger);
 }
 
 }  // namespace tutti

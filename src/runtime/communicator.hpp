@@ -26,6 +26,7 @@
 #include "runtime/executor.hpp"
 #include "runtime/failure_watch.hpp"
 #include "runtime/invocation.hpp"
+#include "runtime/lateness.hpp"
 #include "runtime/operation.hpp"
 #include "runtime/pairs.hpp"
 #include "runtime/portfolio.hpp"
@@ -34,6 +35,7 @@
 #include "runtime/statistics.hpp"
 #include "runtime/symmetric.hpp"
 #include "runtime/thread_work.hpp"
+#include "runtime/varying_call.hpp"
 #include "transport/shm/region.hpp"
 #include "transport/shm/waiter.hpp"
 
@@ -147,6 +149,13 @@ class Communicator {
   [[nodiscard]] bool has_symmetric(const Invocation& asked, const Buffers& buffers) const;
   [[nodiscard]] bool is_symmetric(const Invocation& asked, const Buffers& buffers) const;
   [[nodiscard]] Status refuse(const Invocation& asked) const;
+  void warn_of_fallback(const Choice& choice, const Buffers& buffers);
+  // Of blocks that differ in size (communicator_varying.cpp).
+  [[nodiscard]] Status run_varying(const Invocation& asked);
+  [[nodiscard]] Status name_difference(const Schedule& header, std::uint64_t about);
+  [[nodiscard]] Status run_agreed(const Agreed& agreed, const Prepared& entry, const Invocation& asked);
+  [[nodiscard]] Status tell_all(const void* mine, std::uint64_t words, void* all, std::uint64_t about,
+                                BoundCall& bound);
   // What is asked, bound to the way of doing it, the rounds and the steps.
   [[nodiscard]] Status bind(const Invocation& asked, BoundCall& bound);
   [[nodiscard]] Reach reach_of(const Plan& plan, bool name_safe, const BoundCall& bound) const;
@@ -183,9 +192,12 @@ class Communicator {
   [[nodiscard]] Status set_layout(Call& call, std::uint64_t count) const;
   [[nodiscard]] Status failure() const;
   [[nodiscard]] Status status_of(const shm::Breakage& breakage) const;
+  // Who keeps this rank waiting, which has waited that long.
+  [[nodiscard]] Lateness late(std::chrono::nanoseconds waited) const;
+  [[nodiscard]] shm::Breakage lateness() const;
+  [[nodiscard]] shm::Breakage difference() const;
   [[nodiscard]] std::string present_call() const;
   [[nodiscard]] std::string waited_call() const;
-  [[nodiscard]] std::string absent_ranks() const;
   [[nodiscard]] bool persist(std::chrono::nanoseconds waited);
   [[nodiscard]] std::string describe(std::uint64_t word) const;
 
@@ -209,7 +221,8 @@ class Communicator {
   std::vector<std::unique_ptr<const Plan>> given_;  // by run_by()'s number
   CallCounts counts_;
   std::vector<BoundCall> bound_;  // by BoundCall::place_of
-  std::uint64_t probe_ = 0;       // for others to read
+  VaryingCall varying_;
+  std::uint64_t probe_ = 0;  // for others to read
   bool can_attach_ = false;
   std::array<std::array<Prepared, kNumTypes>, kNumOps> prepared_;
   std::deque<std::optional<Prepared>> custom_;  // pending operations point into it

@@ -63,6 +63,8 @@ Status Communicator::all_reduce(const void* input, void* output, std::uint64_t c
 Status Communicator::run(const Invocation& asked) {
   if (region_->is_broken()) return failure();
   return guarded(name_of(asked.collective), [&]() -> Status {
+    if (asked.varying != nullptr)
+      return asked.root >= num_ranks_ || asked.op.value > kMostOperator ? refuse(asked) : run_varying(asked);
     Result<BoundCall*> bound = bound_for(asked);
     return bound.ok() ? walk(**bound, asked, settings_.walker) : bound.status();
   });
@@ -125,16 +127,21 @@ CallFacts Communicator::facts_of_call(const Invocation& asked, const BoundCall& 
           .root = asked.root};
 }
 
+// Of a call of nothing nobody minds, and its buffers lie nowhere.
+void Communicator::warn_of_fallback(const Choice& choice, const Buffers& buffers) {
+  if (!choice.is_fallback || buffers.message_bytes == 0) return;
+  const Collective collective = choice.way->collective;
+  log_.warn_once(LogSubsystem::coll, choice.why, "{}={} cannot be followed ({}); {} runs", forcing_variable(collective),
+                 selector_.forced(collective)->name, choice.why, choice.way->name);
+}
+
 Status Communicator::bind(const Invocation& asked, BoundCall& bound) {
   bound.asked = 0;
   const Prepared* entry = nullptr;
   const Result<Choice> choice = choose(asked, bound, entry);
   if (!choice.ok()) return choice.status();
   Way& way = *choice->way;
-  // Of a call of nothing nobody minds, and its buffers lie nowhere.
-  if (choice->is_fallback && bound.buffers.message_bytes > 0)
-    log_.warn_once(LogSubsystem::coll, choice->why, "{}={} cannot be followed ({}); {} runs",
-                   forcing_variable(asked.collective), selector_.forced(asked.collective)->name, choice->why, way.name);
+  warn_of_fallback(*choice, bound.buffers);
   const Result<const Plan*> plan = portfolio_.plan(way, asked.root);
   if (!plan.ok()) return plan.status();
   const Reach reach = reach_of(**plan, is_name_safe(way, facts_of_call(asked, bound, *entry)), bound);
@@ -155,6 +162,8 @@ Status Communicator::bind(const Invocation& asked, BoundCall& bound) {
 // How the others read what this rank exposes. A copy into a slot is soon done where it is small; a larger one is saved.
 Reach Communicator::reach_of(const Plan& plan, bool name_safe, const BoundCall& bound) const {
   if (plan.needs_symmetric) return Reach::symmetric;
+  // Nobody knows where in the others' buffers their blocks begin.
+  if (facts_of(plan.schedule.collective).varies) return Reach::staged;
   // Each post has a place of its own to say where the buffer lies. And with a root some ranks lack a buffer, by which
   // they could tell where the others have theirs.
   if (!name_safe || plan.posts_per_round > shm::kMaxPlaces) return Reach::staged;
@@ -273,15 +282,16 @@ Status Communicator::make_call(const Plan& plan, std::uint32_t number, Reach rea
   call.kernel = streaming && !plan.has_messages ? entry.streaming : entry.small.kernel;
   if (plan.needs_symmetric && entry.small.operation.op == Op::premultiplied_sum)
     return {Code::unsupported, fmt::format("{} cannot scale the inputs that it reads by name", plan.schedule.name)};
-  call.description = CallDescription{.count = asked.count,
-                                     .collective = asked.collective,
-                                     .type = asked.type,
-                                     .op = entry.small.operation.op,
-                                     .algorithm = number,
-                                     .root = facts_of(asked.collective).has_root ? asked.root : 0,
-                                     .reach = call.reach}
-                         .pack();
+  call.described = CallDescription{.count = asked.count,
+                                   .collective = asked.collective,
+                                   .type = asked.type,
+                                   .op = entry.small.operation.op,
+                                   .algorithm = number,
+                                   .root = facts_of(asked.collective).has_root ? asked.root : 0,
+                                   .reach = call.reach}
+                       .pack();
   TUTTI_TRY(set_layout(call, asked.count));
+  call.inline_end = !call.by_name() && call.posts_once() ? shm::kInlineBytes + 1 : 0;
   bound.is_lowered = settings_.walker != WalkerChoice::generic && (plan.shape != Shape::exchange || call.by_name()) &&
                      lower(call, bound.lowered);
   TUTTI_ASSERT(bound.is_lowered || reach != Reach::attached, "only the walker of lists reads attached memory");

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include "runtime/communicator.hpp"
+#include "runtime/lateness.hpp"
 
 namespace tutti {
 
@@ -10,11 +11,13 @@ std::string Communicator::describe(std::uint64_t word) const {
   const CollectiveFacts& facts = facts_of(call.collective);
   const std::deque<Way>& ways = portfolio_.of(call.collective);
   std::string text = fmt::format("{} of {} {} elements", facts.name, call.count, name_of(call.type));
+  if (facts.varies) text = fmt::format("{} of {}", facts.name, name_of(call.type));
   if (call.collective == Collective::barrier) text = facts.name;
   if (facts.folds) text += fmt::format(", {}", name_of(call.op));
   if (facts.has_root) text += fmt::format(", root {}", call.root);
   constexpr std::string_view kReach[] = {"", ", in symmetric memory", ", attached", ""};
   text += kReach[static_cast<std::size_t>(call.reach)];
+  if (facts.varies && call.algorithm == kNotChosenYet) return text;
   return text + (call.algorithm < ways.size() ? ", by " + ways[call.algorithm].name
                                               : fmt::format(", by schedule {}", call.algorithm));
 }
@@ -36,16 +39,10 @@ std::string Communicator::waited_call() const {
                      transfer.peer);
 }
 
-std::string Communicator::absent_ranks() const {
-  const std::uint64_t mine = region_->call(rank_).operation.load(std::memory_order_acquire);
-  std::string absent;
-  for (std::uint32_t peer = 0; peer < num_ranks_; ++peer) {
-    const shm::CallLine& line = region_->call(peer);
-    const bool here = mine > 0 ? line.operation.load(std::memory_order_acquire) >= mine
-                               : line.presence.load(std::memory_order_acquire) != shm::Presence::none;
-    if (!here) absent += fmt::format("{}{}", absent.empty() ? "" : ", ", peer);
-  }
-  return absent.empty() ? "all ranks have arrived there" : "not there yet: rank " + absent;
+Lateness Communicator::late(std::chrono::nanoseconds waited) const {
+  if (waited_for_ != nullptr && waited_for_->kind == Operation::Kind::transfer)
+    return find_late_partner(*region_, waited_for_->transfer.peer, can_attach_);
+  return find_late(*region_, rank_, waited, can_attach_);
 }
 
 bool Communicator::persist(std::chrono::nanoseconds waited) {
@@ -56,12 +53,8 @@ bool Communicator::persist(std::chrono::nanoseconds waited) {
   if (settings_.late_warning.count() > 0 && waited >= settings_.late_warning && !is_told) {
     operation_warned_ = operation + 1;
     transfer_warned_ = is_in_transfer ? waited_for_ : nullptr;
-    const double seconds = std::chrono::duration<double>(waited).count();
-    if (is_in_transfer) {
-      log_.warn(LogSubsystem::coll, "waiting in {} for {:.0f} s", waited_call(), seconds);
-    } else {
-      log_.warn(LogSubsystem::coll, "waiting in {} for {:.0f} s; {}", present_call(), seconds, absent_ranks());
-    }
+    log_.warn(LogSubsystem::coll, "waiting in {} for {:.1f} s; {}", waited_call(),
+              std::chrono::duration<double>(waited).count(), late(waited).words);
   }
   // An operation in progress may well end without a rank that has left after it; one that it never began may not.
   for (std::uint32_t peer = 0; peer < num_ranks_; ++peer) {
@@ -82,23 +75,14 @@ bool Communicator::persist(std::chrono::nanoseconds waited) {
 Status Communicator::status_of(const shm::Breakage& breakage) const {
   const int rank = static_cast<int>(breakage.rank);
   const std::string where = present_call();
+  if (!breakage.words.empty())
+    return {breakage.code, fmt::format("{}; this rank was at {}", breakage.words, where), rank};
   switch (breakage.code) {
     case Code::rank_lost:
       return {Code::rank_lost, fmt::format("rank {} was lost: its process ended; this rank was at {}", rank, where),
               rank};
     case Code::aborted:
       return {Code::aborted, fmt::format("rank {} aborted the communicator; this rank was at {}", rank, where), rank};
-    case Code::timeout:
-      return {
-          Code::timeout,
-          fmt::format("rank {} gave up waiting (TUTTI_TIMEOUT); this rank was at {}; {}", rank, where, absent_ranks()),
-          rank};
-    case Code::invalid_usage:
-      return {Code::invalid_usage,
-              fmt::format("rank {} has left the communicator, or its call differs from the others'; this rank was at "
-                          "{}",
-                          rank, where),
-              rank};
     case Code::system:
       return {
           Code::system,
@@ -123,45 +107,44 @@ Status Communicator::fail(End end) {
     case End::not_begun:
     case End::pending: return {};
     case End::broken: return failure();
-    case End::timed_out: region_->break_with({Code::timeout, rank_}); return failure();
-    case End::mismatched: {
-      if (left_) {
-        region_->break_with({Code::invalid_usage, *left_});
-        return {Code::invalid_usage,
-                fmt::format("rank {} has left the communicator and will not come to {}", *left_, waited_call()),
-                static_cast<int>(*left_)};
-      }
-      if (pairs_ && pairs_->mismatch()) {
-        const auto& [received, sent] = *pairs_->mismatch();
-        region_->break_with({Code::invalid_usage, received.peer});
-        return {
-            Code::invalid_usage,
-            fmt::format("the ranks' transfers differ: rank {} sends {} {} elements where rank {} receives {} {} "
-                        "elements",
-                        received.peer, sent.count, name_of(sent.type), rank_, received.count, name_of(received.type)),
-            static_cast<int>(received.peer)};
-      }
-      const Mismatch& mismatch = executor_->mismatch();
-      const shm::CallLine& own = region_->call(rank_);
-      const std::uint64_t number = own.operation.load(std::memory_order_relaxed);
-      const std::uint64_t ours = own.description[number & 1].load(std::memory_order_relaxed);
-      if (mismatch.theirs == ours) {
-        region_->break_with({Code::invalid_usage, mismatch.rank});
-        return {Code::invalid_usage,
-                fmt::format("the ranks' buffers differ: those of rank {} and rank {} lie in different allocations of "
-                            "symmetric memory at {}",
-                            rank_, mismatch.rank, present_call()),
-                static_cast<int>(mismatch.rank)};
-      }
-      Status status(Code::invalid_usage,
-                    fmt::format("the ranks' calls differ: operation {} is {} on rank {} and {} on rank {}", number,
-                                describe(ours), rank_, describe(mismatch.theirs), mismatch.rank),
-                    static_cast<int>(mismatch.rank));
-      region_->break_with({Code::invalid_usage, mismatch.rank});
-      return status;
-    }
+    case End::timed_out: region_->break_with(lateness()); return failure();
+    case End::mismatched: region_->break_with(difference()); return failure();
   }
   return {Code::internal, "an operation ended in a way that nobody knows"};
+}
+
+// The ranks whose fault it may be are named, not the one whose patience ended first.
+shm::Breakage Communicator::lateness() const {
+  const Lateness found = late(settings_.timeout);
+  return {Code::timeout, found.ranks.empty() ? rank_ : static_cast<std::uint32_t>(found.ranks.front()),
+          fmt::format("{}; rank {} has waited {} (TUTTI_TIMEOUT)", found.words, rank_,
+                      to_text(Nanos(settings_.timeout.count())))};
+}
+
+// Of the call that has ended as mismatched.
+shm::Breakage Communicator::difference() const {
+  if (left_)
+    return {Code::invalid_usage, *left_,
+            fmt::format("rank {} has left the communicator and will not come to {}", *left_, waited_call())};
+  if (pairs_ && pairs_->mismatch()) {
+    const auto& [received, sent] = *pairs_->mismatch();
+    return {Code::invalid_usage, received.peer,
+            fmt::format("the ranks' transfers differ: rank {} sends {} {} elements where rank {} receives {} {} "
+                        "elements",
+                        received.peer, sent.count, name_of(sent.type), rank_, received.count, name_of(received.type))};
+  }
+  const Mismatch& mismatch = executor_->mismatch();
+  if (mismatch.theirs == mismatch.ours)
+    return {Code::invalid_usage, mismatch.rank,
+            fmt::format("the ranks' buffers differ: those of rank {} and rank {} lie in different allocations of "
+                        "symmetric memory",
+                        rank_, mismatch.rank)};
+  const auto said = [&](const std::optional<std::uint64_t>& description) {
+    return description ? describe(*description) : "another call";
+  };
+  return {Code::invalid_usage, mismatch.rank,
+          fmt::format("the ranks' calls differ: operation {} is {} on rank {} and {} on rank {}", mismatch.operation,
+                      said(mismatch.ours), rank_, said(mismatch.theirs), mismatch.rank)};
 }
 
 void Communicator::abort(std::string_view reason) {

@@ -76,6 +76,9 @@ Status Communicator::check(const Transfer& transfer) const {
 
 Result<Operation*> Communicator::prepare(const Invocation& asked, bool is_persistent) {
   if (region_->is_broken()) return failure();
+  // The ranks tell each other their counts before they do it, and wait for that.
+  if (asked.varying != nullptr)
+    return Status(Code::unsupported, fmt::format("{} cannot be begun and waited for later", name_of(asked.collective)));
   Result<BoundCall*> bound = bound_for(asked);
   if (!bound.ok()) return bound.status();
   TUTTI_TRY(find_places(**bound, asked));

@@ -23,6 +23,11 @@ constexpr std::array kDecisions = {
     Decision{.collective = all_reduce, .most_ranks = 2, .most_bytes = 2_M, .way = "ring"},
     Decision{.collective = all_reduce, .most_ranks = 2, .way = "one_shot"},
     Decision{.collective = all_reduce, .way = "ring"},
+    Decision{.collective = all_gather_v, .way = "direct"},
+    Decision{.collective = reduce_scatter_v, .way = "direct"},
+    Decision{.collective = all_to_all_v, .way = "direct"},
+    Decision{.collective = gather_v, .way = "linear"},
+    Decision{.collective = scatter_v, .way = "linear"},
 };
 
 // A copy by the system costs half a microsecond to ask for, and its data cross between the caches once instead of

@@ -6,10 +6,18 @@
 
 namespace tutti {
 
+namespace {
+
+// Between two stores of a peer, which may lose its core there.
+constexpr std::chrono::milliseconds kPatienceWithPosts{500};
+
+}  // namespace
+
 Executor::Executor(const shm::Region& region, std::uint32_t rank, shm::Waiter& waiter)
     : region_(region),
       rank_(rank),
       waiter_(waiter),
+      history_(region.history(rank)),
       slot_busy_(region.shape().num_slots(), 0),
       spins_(waiter.policy().crowded ? 0 : waiter.policy().eager) {
   const std::uint32_t ranks = region.shape().num_ranks;
@@ -42,22 +50,20 @@ std::optional<std::uint64_t> Executor::differing_post(std::uint32_t rank, std::u
   // Acquire: the sequence is looked at after the description.
   const std::uint64_t theirs = line.description.load(std::memory_order_acquire);
   if (theirs == description) return std::nullopt;
+  // The peer's call tells, as long as that is this operation or the next.
+  const auto differing_call = [&]() -> std::optional<std::uint64_t> {
+    const auto called = call_of(rank, operations_);
+    return called && travelling(*called) != description ? std::optional(travelling(*called)) : std::nullopt;
+  };
+  if (const auto called = differing_call()) return called;
   // The peer may be about to use the line for its next post, whose description is stored before its number. Then the
   // number moves on soon; if it stays, the calls do differ.
-  const auto patience = std::chrono::steady_clock::now() + std::chrono::seconds(1);
+  const auto patience = std::chrono::steady_clock::now() + kPatienceWithPosts;
   while (line.sequence.load(std::memory_order_acquire) == value) {
     if (std::chrono::steady_clock::now() >= patience) return theirs;
     relax();
   }
-  // It is beyond that post; its call tells, as long as it is in this operation or the next.
-  const shm::CallLine& call = region_.call(rank);
-  const auto is_near = [&] {
-    const std::uint64_t number = call.operation.load(std::memory_order_acquire);
-    return number == operations_ || number == operations_ + 1;
-  };
-  if (!is_near()) return std::nullopt;
-  const std::uint64_t called = call.description[operations_ & 1].load(std::memory_order_acquire);
-  return called != description && is_near() ? std::optional(called) : std::nullopt;
+  return differing_call();
 }
 
 End Executor::end_of(shm::WaitEnd end) const {
@@ -70,27 +76,65 @@ End Executor::end_of(shm::WaitEnd end) const {
   return End::broken;
 }
 
+// A description of the present call as it travels, and back.
+std::uint64_t Executor::travelling(std::uint64_t description) const {
+  return history_.noted_operation() == operations_ ? history_.changed_when_noted(description)
+                                                   : history_.changed(description);
+}
+
+std::optional<std::uint64_t> Executor::call_of(std::uint32_t rank, std::uint64_t operation) const {
+  if (rank == rank_)
+    return operation + kRecent > operations_ ? std::optional(recent_[operation % kRecent]) : std::nullopt;
+  const shm::CallLine& line = region_.call(rank);
+  const auto is_near = [&] {
+    // Acquire: partner of begin(). Number, description, and the same number again belong together.
+    const std::uint64_t number = line.operation.load(std::memory_order_acquire);
+    return number == operation || number == operation + 1;
+  };
+  if (!is_near()) return std::nullopt;
+  const std::uint64_t description = line.description[operation & 1].load(std::memory_order_acquire);
+  return is_near() ? std::optional(description) : std::nullopt;
+}
+
 End Executor::mismatch_with(std::uint32_t rank, std::uint64_t theirs) {
-  mismatch_ = {rank, theirs};
+  mismatch_ = {rank, operations_, call_of(rank_, operations_), travelling(theirs)};
+  // Where earlier calls differed, that word is none.
+  if (call_of(rank, operations_) == mismatch_.theirs) return End::mismatched;
+  if (const auto earlier = find_difference(region_.history(rank_), region_.history(rank))) {
+    const std::uint64_t operation = earlier->operation;
+    mismatch_ = {rank, operation, earlier->ours ? earlier->ours : call_of(rank_, operation),
+                 earlier->theirs ? earlier->theirs : call_of(rank, operation)};
+  }
   return End::mismatched;
 }
 
+// The other rank's call is looked at as long as it is in this operation or the next, where the description of this one
+// still stands, and this rank's own where the other is behind.
 bool Executor::persist() {
-  const std::uint64_t mine = own_call_->description[operations_ & 1].load(std::memory_order_relaxed);
   for (std::uint32_t peer = 0; peer < region_.shape().num_ranks; ++peer) {
-    const shm::CallLine& line = region_.call(peer);
-    // Acquire: partner of begin(). Number, description, and the same number again belong together.
-    if (line.operation.load(std::memory_order_acquire) != operations_) continue;
-    const std::uint64_t theirs = line.description[operations_ & 1].load(std::memory_order_acquire);
-    if (theirs == mine || line.operation.load(std::memory_order_acquire) != operations_) continue;
-    mismatch_ = {peer, theirs};
+    const std::uint64_t number = region_.call(peer).operation.load(std::memory_order_acquire);
+    const std::uint64_t compared = std::min(number, operations_);
+    const auto ours = call_of(rank_, compared);
+    const auto theirs = call_of(peer, compared);
+    if (compared == 0 || !ours || !theirs || ours == theirs) continue;
+    mismatch_ = {peer, compared, ours, theirs};
     return false;
   }
   return true;
 }
 
+// Whether it may be that in such a call some rank hears nothing from the others. Alike on all ranks that call alike.
+bool Executor::may_go_unheard(const Call& call) {
+  const CollectiveFacts& facts = facts_of(call.plan->schedule.collective);
+  const bool scans = call.plan->schedule.collective == Collective::scan ||
+                     call.plan->schedule.collective == Collective::exclusive_scan;
+  return facts.has_root || scans || (call.plan->has_messages && CallDescription::unpack(call.described).count == 0);
+}
+
 void Executor::begin_call(Call& call) {
-  begin(call.description);
+  begin(call.described);
+  call.description = history_.changed(call.described);
+  if (may_go_unheard(call)) history_.note(operations_, call.described);
   call.post_base = posts_;
   call.round_base = rounds_;
   call.expose_base = exposes_;
@@ -122,7 +166,7 @@ End Executor::run(Call& call, WalkerChoice choice) {
   const shm::WaitEnd ready = waiter_.until([&] { return can_walk(call); });
   if (ready != shm::WaitEnd::ready) return end_of(ready);
   End end = End::done;
-  if (choice != WalkerChoice::generic && plan.shape == Shape::exchange && !call.by_name()) {
+  if (choice != WalkerChoice::generic && plan.shape == Shape::exchange && !call.by_name() && call.varying == nullptr) {
     end = walk_exchange(call);
   } else if (choice != WalkerChoice::generic && plan.num_lanes() == 1) {
     end = walk_straight(call);

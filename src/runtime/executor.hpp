@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "runtime/call.hpp"
+#include "runtime/history.hpp"
 #include "runtime/lowered.hpp"
 #include "transport/shm/inline_payload.hpp"
 #include "transport/shm/message.hpp"
@@ -32,9 +33,13 @@ enum class End : std::uint8_t {
   pending,     // there is nothing to be done for it at present
 };
 
+// Whose call is another than this rank's, and which. `theirs` is `ours` where the calls are alike and the buffers are
+// not.
 struct Mismatch {
   std::uint32_t rank = 0;
-  std::uint64_t theirs = 0;  // CallDescription
+  std::uint64_t operation = 0;
+  std::optional<std::uint64_t> ours;  // CallDescription, where it is still known
+  std::optional<std::uint64_t> theirs;
 };
 
 // What the small path needs to know of an operator on a type.
@@ -103,6 +108,7 @@ class Executor {
     bool walks = false;  // without a list: the walk has begun
   };
 
+  // Fills in where the call stands in the counts, and what it says to others.
   void begin_call(Call& call);
   void end_call(const Call& call);
   void end_walk(const Call& call);
@@ -138,11 +144,13 @@ class Executor {
 
   void begin(std::uint64_t description) {
     ++operations_;
+    recent_[operations_ % kRecent] = description;
     // Release, both: who sees the number sees its description, and who sees the next but one's description in the same
     // place sees that the number has moved on. Partner: persist().
     own_call_->description[operations_ & 1].store(description, std::memory_order_release);
     own_call_->operation.store(operations_, std::memory_order_release);
   }
+  [[nodiscard]] static bool may_go_unheard(const Call& call);
   // This rank is done with all direct reads and writes before round number `count` of the communicator.
   void finish_rounds(std::uint64_t count) {
     // Release: partner of everyone_finished(); slots and lines read in these rounds may be written again.
@@ -203,6 +211,10 @@ class Executor {
   // What the post that carries this number was about, where that is not `description`.
   [[nodiscard]] std::optional<std::uint64_t> differing_post(std::uint32_t rank, std::uint64_t value,
                                                             std::uint64_t description) const;
+  [[nodiscard]] std::uint64_t travelling(std::uint64_t description) const;
+  // What the rank called as that operation, where that is known.
+  [[nodiscard]] std::optional<std::uint64_t> call_of(std::uint32_t rank, std::uint64_t operation) const;
+  // `theirs` as it travels.
   [[nodiscard]] End mismatch_with(std::uint32_t rank, std::uint64_t theirs);
 
   const shm::Region& region_;
@@ -212,6 +224,10 @@ class Executor {
   std::vector<shm::MessageReceiver> receivers_;  // by rank
   // Counted alike on every rank: what all operations before this one have used.
   std::uint64_t operations_ = 0;
+  // The descriptions of the last of them, by number: for a late rank to be compared with.
+  static constexpr std::uint64_t kRecent = 16;
+  std::uint64_t recent_[kRecent] = {};
+  History history_;
   std::uint64_t posts_ = 0;
   std::uint64_t rounds_ = 0;
   std::uint64_t exposes_ = 0;

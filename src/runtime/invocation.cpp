@@ -7,7 +7,6 @@
 
 #include <fmt/format.h>
 
-#include "runtime/call.hpp"
 #include "schedule/definition.hpp"
 
 namespace tutti {

@@ -1,6 +1,7 @@
 // What one call asks of a communicator, and what follows from it for this rank's buffers. Plain values.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 
 #include "base/status.hpp"
@@ -9,10 +10,27 @@
 
 namespace tutti {
 
+// Elements of a block: what a call's description has room for.
+inline constexpr std::uint64_t kMaxCount = (std::uint64_t{1} << 34) - 1;
+
 // Names an operator: a built-in one, or one that a communicator has been given.
 struct OperatorHandle {
   std::uint32_t value = 0;
   static constexpr std::uint32_t kFirstCustom = 64;
+};
+
+// The sizes of a buffer's blocks, and where they begin in it, in elements. Without displacements they stand one behind
+// the other.
+struct BlockRuns {
+  const std::size_t* counts = nullptr;
+  const std::size_t* displacements = nullptr;
+};
+
+// Of collectives whose blocks vary. What a rank does not have is not looked at; nor are a reduce_scatter_v's output
+// counts, which its input counts tell.
+struct VaryingBlocks {
+  BlockRuns input = {};
+  BlockRuns output = {};
 };
 
 struct Invocation {
@@ -23,6 +41,8 @@ struct Invocation {
   Type type = Type::f32;
   OperatorHandle op = {};  // of those that fold
   std::uint32_t root = 0;  // of those that have one
+  // Of collectives whose blocks vary, instead of count; borrowed. Without, all blocks are of count elements.
+  const VaryingBlocks* varying = nullptr;
 };
 
 // Of one rank. What it does not have has no bytes.

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "runtime/block_table.hpp"
+
 namespace tutti {
 
 namespace {
@@ -12,6 +14,7 @@ class Lowering {
 
   bool run() {
     if (plan_.has_messages || !plan_.posts_first || (call_.rounds > 1 && !has_whole_blocks())) return false;
+    if (facts_of(plan_.schedule.collective).varies && !is_one_round_of_known_blocks()) return false;
     lowered_.steps.clear();
     lowered_.ends.clear();
     lowered_.met.assign(plan_.schedule.num_ranks, false);
@@ -33,6 +36,11 @@ class Lowering {
            std::all_of(plan_.schedule.spaces.begin(), plan_.schedule.spaces.end(), is_whole);
   }
 
+  // Where blocks differ in size, each ends in a round of its own.
+  [[nodiscard]] bool is_one_round_of_known_blocks() const {
+    return call_.varying != nullptr && call_.rounds == 1 && has_whole_blocks();
+  }
+
   bool take_posts() {
     for (const std::vector<tutti::Step>& lane : plan_.program.lanes)
       for (const tutti::Step& step : lane)
@@ -49,7 +57,7 @@ class Lowering {
       post.kind = call_.by_name() ? Lowered::Kind::name : Lowered::Kind::expose;
       if (!call_.by_name() && step.kind == StepKind::open) return false;
       if (post.kind == Lowered::Kind::expose) {
-        const Run run = run_of(slice);
+        const Run run = run_of(slice, slice.block);
         post.offset = offset_of(slice, slice.block);
         post.length = run.length;
         post.expose = plan_.posts[plan_.rank][step.post].expose;
@@ -92,7 +100,7 @@ class Lowering {
   void take_combine(const tutti::Step& step) {
     const Slice& shape = step.destinations[0].slice;
     for (std::uint32_t index = 0; index < shape.num_blocks; ++index) {
-      const std::uint64_t length = run_of(shape).length;
+      const std::uint64_t length = run_of(shape, block(shape, index)).length;
       Lowered::Step combine{.kind = Lowered::Kind::combine,
                             .completes = step.completes,
                             .first = static_cast<std::uint32_t>(lowered_.ends.size()),
@@ -111,8 +119,9 @@ class Lowering {
 
   Lowered::End end_of(const Endpoint& end, std::uint32_t index) {
     const Slice& slice = end.slice;
-    Lowered::End lowered{.space = slice.space, .offset = offset_of(slice, block(slice, index))};
+    Lowered::End lowered{.space = slice.space};
     if (end.place == Place::local) {
+      lowered.offset = offset_of(slice, block(slice, index));
       lowered.base = slice.space == Space::input    ? Lowered::End::Base::input
                      : slice.space == Space::output ? Lowered::End::Base::output
                                                     : Lowered::End::Base::scratch;
@@ -123,7 +132,12 @@ class Lowering {
     lowered_.met[end.rank] = true;
     lowered.post = end.post;
     const Posted& posted = plan_.posts[end.rank][end.post];
-    if (!call_.by_name()) lowered.offset = (run_of(slice).offset - run_of(posted.slice).offset) * element();
+    // Of blocks that differ in size this rank knows its own alone, and all of what is exposed is read.
+    if (call_.varying != nullptr) return lowered;
+    lowered.offset =
+        call_.by_name()
+            ? offset_of(slice, block(slice, index))
+            : (run_of(slice, slice.block).offset - run_of(posted.slice, posted.slice.block).offset) * element();
     return lowered;
   }
 
@@ -151,12 +165,15 @@ class Lowering {
   std::uint32_t block(const Slice& slice, std::uint32_t index) const {
     return block_at(slice, index, plan_.schedule.division(slice.space).blocks);
   }
-  Run run_of(const Slice& slice) const {
+  Run run_of(const Slice& slice, std::uint32_t block) const {
+    if (call_.varying != nullptr) return {0, call_.varying->at(slice.space, block).count};
     const PieceLayout& layout = call_.layouts[static_cast<std::size_t>(slice.space)];
     return call_.rounds > 1 ? layout.run(0, 0) : layout.whole(slice.first_piece, slice.num_pieces);
   }
   std::uint64_t offset_of(const Slice& slice, std::uint32_t block) const {
-    return (block * call_.block_elements[static_cast<std::size_t>(slice.space)] + run_of(slice).offset) * element();
+    if (call_.varying != nullptr) return call_.varying->at(slice.space, block).offset * element();
+    return (block * call_.block_elements[static_cast<std::size_t>(slice.space)] + run_of(slice, block).offset) *
+           element();
   }
   std::uint64_t element() const { return call_.element; }
 

@@ -2,37 +2,52 @@
 
 #include <cstring>
 
+#include "runtime/block_table.hpp"
+
 namespace tutti {
 
 // What is one run of memory: a single piece, or, where one round carries everything, all of the slice's pieces of one
-// block.
+// block. (Where blocks differ in size only a single piece: pieces are packed a window apart, and a smaller block's are
+// shorter.)
 Slice Machine::part_of(const Slice& slice, std::uint32_t part) const {
   const std::uint32_t blocks = call_.plan->schedule.division(slice.space).blocks;
-  if (call_.rounds > 1) return piece_at(slice, part, blocks);
+  if (!takes_whole_blocks_) return piece_at(slice, part, blocks);
   return {slice.space, block_at(slice, part, blocks), slice.first_piece, slice.num_pieces};
 }
 
-// Of such a part.
+const PieceLayout& Machine::layout_of(const Slice& slice) const {
+  if (call_.varying != nullptr) return call_.varying->at(slice.space, slice.block).layout;
+  return call_.layouts[static_cast<std::size_t>(slice.space)];
+}
+
 Run Machine::run(const Slice& slice) const {
-  const PieceLayout& layout = call_.layouts[static_cast<std::size_t>(slice.space)];
+  const PieceLayout& layout = layout_of(slice);
   return slice.num_pieces == 1 ? layout.run(slice.first_piece, round_)
                                : layout.whole(slice.first_piece, slice.num_pieces);
 }
 
-// What a slot must hold for the slice: packed pieces, each in a window of its own but for the last. All blocks are of
-// one size, so where the first of them is empty, all are.
+std::uint64_t Machine::first_element(const Slice& slice) const {
+  const std::uint64_t block = call_.varying != nullptr
+                                  ? call_.varying->at(slice.space, slice.block).offset
+                                  : slice.block * call_.block_elements[static_cast<std::size_t>(slice.space)];
+  return block + run(slice).offset;
+}
+
+// What a slot must hold for the slice: packed pieces, each in a window of its own but for the last.
 std::uint64_t Machine::bytes(const Slice& slice) const {
   const std::uint32_t parts = num_parts_of_block(slice);
-  for (std::uint32_t part = parts; part-- > 0;) {
+  // Where all blocks are of one size and the first of them is empty, all are; else any may be the last with something.
+  std::uint32_t part = call_.varying != nullptr ? parts * slice.num_blocks : parts;
+  const std::uint32_t before = call_.varying != nullptr ? 0 : (slice.num_blocks - 1) * slice.num_pieces;
+  while (part-- > 0) {
     const std::uint64_t length = run(part_of(slice, part)).length;
-    if (length > 0) return packed((slice.num_blocks - 1) * slice.num_pieces + part) + length * call_.element;
+    if (length > 0) return packed(before + part) + length * call_.element;
   }
   return 0;
 }
 
 std::byte* Machine::local(const Slice& slice) const {
-  const auto space = static_cast<std::size_t>(slice.space);
-  const std::uint64_t offset = (slice.block * call_.block_elements[space] + run(slice).offset) * call_.element;
+  const std::uint64_t offset = first_element(slice) * call_.element;
   switch (slice.space) {
     case Space::input: return const_cast<std::byte*>(call_.input) + offset;
     case Space::output: return call_.output + offset;
@@ -65,10 +80,7 @@ std::byte* Machine::remote(const Endpoint& end) const {
   if (posted.kind == StepKind::open || call_.by_name()) {
     const SymmetricBuffer& buffer = end.slice.space == Space::input ? call_.symmetric_input : call_.symmetric_output;
     std::byte* base = buffer.of(end.rank, region.place(end.rank, end.post).load(std::memory_order_relaxed));
-    const auto space = static_cast<std::size_t>(end.slice.space);
-    const std::uint64_t offset =
-        (end.slice.block * call_.block_elements[space] + run(end.slice).offset) * call_.element;
-    return base + offset;
+    return base + first_element(end.slice) * call_.element;
   }
   const std::uint64_t within = packed(end.slice.first_piece - posted.slice.first_piece);
   if (is_inline(posted.slice))
@@ -111,7 +123,7 @@ void Machine::combine_part(const Step& step, std::uint32_t part, std::uint64_t l
     own.slice = part_of(end.slice, part);
     return own;
   };
-  const std::uint64_t within = packed(call_.rounds > 1 ? part : part * step.sources[0].slice.num_pieces);
+  const std::uint64_t within = packed(takes_whole_blocks_ ? part * step.sources[0].slice.num_pieces : part);
   ReduceCall reduce;
   for (std::size_t i = 0; i < step.sources.size(); ++i) {
     const Endpoint& end = step.sources[i];

@@ -9,7 +9,8 @@ namespace tutti {
 
 class Machine {
  public:
-  Machine(Executor& executor, const Call& call) noexcept : executor_(executor), call_(call) {}
+  Machine(Executor& executor, const Call& call) noexcept
+      : executor_(executor), call_(call), takes_whole_blocks_(call.rounds == 1 && call.varying == nullptr) {}
 
   void set_round(std::uint64_t round) { round_ = round; }
 
@@ -39,18 +40,25 @@ class Machine {
   [[nodiscard]] Slice part_of(const Slice& slice, std::uint32_t part) const;
   // Into how many parts each of the slice's blocks falls.
   [[nodiscard]] std::uint32_t num_parts_of_block(const Slice& slice) const {
-    return call_.rounds == 1 ? 1 : slice.num_pieces;
+    return takes_whole_blocks_ ? 1 : slice.num_pieces;
   }
+  // Of such a part: which elements of its block, and where they begin in its buffer.
+  [[nodiscard]] const PieceLayout& layout_of(const Slice& slice) const;
   [[nodiscard]] Run run(const Slice& slice) const;
+  [[nodiscard]] std::uint64_t first_element(const Slice& slice) const;
   // A message of nothing is not sent where nobody relies on its order.
   [[nodiscard]] bool is_skipped(const Slice& slice) const { return !call_.plan->orders && bytes(slice) == 0; }
   [[nodiscard]] std::uint64_t bytes(const Slice& slice) const;
+  // The same of a slice of any rank; where blocks differ in size, of the largest there can be.
+  [[nodiscard]] std::uint64_t most_bytes(const Slice& slice) const {
+    return call_.varying == nullptr ? bytes(slice) : packed(slice.size());
+  }
   [[nodiscard]] std::byte* local(const Slice& slice) const;
   // The staging slot of the exposure that `rank` makes with that post of this round.
   [[nodiscard]] std::uint64_t slot_of(std::uint32_t rank, std::uint32_t post) const;
   // Whether what is exposed travels with the flag.
   [[nodiscard]] bool is_inline(const Slice& exposed) const {
-    return call_.posts_once() && bytes(exposed) <= shm::kInlineBytes;
+    return call_.posts_once() && most_bytes(exposed) <= shm::kInlineBytes;
   }
   [[nodiscard]] std::byte* remote(const Endpoint& end) const;
   // Where an end's part is; of messages, which are packed, where the whole begins.
@@ -65,6 +73,7 @@ class Machine {
 
   Executor& executor_;
   const Call& call_;
+  bool takes_whole_blocks_;  // a slice's pieces of one block are one run of memory
   std::uint64_t round_ = 0;
   std::uint64_t message_bytes_ = 0;  // of the step that is being performed
   bool mismatched_ = false;

@@ -28,6 +28,11 @@ constexpr Forcing kForcing[] = {
     {VariableId::scan_algorithm, Collective::scan},
     {VariableId::exscan_algorithm, Collective::exclusive_scan},
     {VariableId::barrier_algorithm, Collective::barrier},
+    {VariableId::allgatherv_algorithm, Collective::all_gather_v},
+    {VariableId::reducescatterv_algorithm, Collective::reduce_scatter_v},
+    {VariableId::alltoallv_algorithm, Collective::all_to_all_v},
+    {VariableId::gatherv_algorithm, Collective::gather_v},
+    {VariableId::scatterv_algorithm, Collective::scatter_v},
 };
 
 std::chrono::nanoseconds to_chrono(Nanos nanos) { return std::chrono::nanoseconds(nanos.value()); }
@@ -84,7 +89,8 @@ shm::RegionShape Settings::region_for(std::uint32_t num_ranks) const {
 }
 
 std::string Settings::agreement(const Variables& variables) const {
-  std::string lines;
+  // What lies where in the region belongs to the version.
+  std::string lines = fmt::format("{}={}\n", kVersionLine, TUTTI_PROJECT_VERSION);
   for (const auto& [id, collective] : kForcing) {
     const std::optional<AlgorithmFile>& file = forced_of(collective).file;
     lines += fmt::format("{}={}\n", row_of(id).name, file ? file->agreement() : variables.text(id));

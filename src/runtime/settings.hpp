@@ -25,6 +25,8 @@ struct ForcedAlgorithm {
 // The variable that forces it, for messages: TUTTI_ALLREDUCE_ALGORITHM. Empty where none does.
 [[nodiscard]] std::string_view forcing_variable(Collective collective);
 
+inline constexpr std::string_view kVersionLine = "Tutti's version";
+
 struct Settings {
   shm::RegionShape region;  // see region_for()
   WalkerChoice walker = WalkerChoice::automatic;
@@ -50,7 +52,8 @@ struct Settings {
     return forced[static_cast<std::size_t>(collective)];
   }
 
-  // NAME=VALUE lines of what must be the same on all ranks; the variables are those that these settings are from.
+  // NAME=VALUE lines of what must be the same on all ranks, this library's version among them; the variables are those
+  // that these settings are from.
   [[nodiscard]] std::string agreement(const Variables& variables) const;
 };
 

@@ -78,9 +78,10 @@ End Executor::run_small(const SmallOperator& op, const void* input, void* output
 End Executor::run_inline(const SmallOperator& op, const void* input, void* output, std::uint64_t count) {
   const std::uint64_t value = posts_ + 1;
   const std::uint64_t place = value % shm::kPostLines;
-  const std::uint64_t description = op.description | count;
+  const std::uint64_t described = op.description | count;
+  const std::uint64_t description = history_.changed(described);
   const std::uint64_t bytes = count * op.element;
-  begin(description);
+  begin(described);
   if (known_finished_ < line_busy_[place]) [[unlikely]]
     if (const End end = await_lines(value, 0); end != End::done) return end;
   line_busy_[place] = rounds_ + 1;
@@ -108,9 +109,10 @@ End Executor::run_slotted(const SmallOperator& op, const void* input, void* outp
   const std::uint64_t place = value % shm::kPostLines;
   const std::uint32_t depth = region_.shape().staging_depth;
   const std::uint64_t slot = small_slot(value, depth);
-  const std::uint64_t description = op.description | count;
+  const std::uint64_t described = op.description | count;
+  const std::uint64_t description = history_.changed(described);
   const std::uint64_t bytes = count * op.element;
-  begin(description);
+  begin(described);
   if (known_finished_ < std::max(line_busy_[place], slot_busy_[slot])) [[unlikely]]
     if (const End end = await_lines(value, slot_busy_[slot]); end != End::done) return end;
   slot_busy_[slot] = rounds_ + 1;

@@ -11,9 +11,7 @@ namespace tutti {
 
 namespace {
 
-bool is_inline(const Call& call, std::uint64_t bytes) {
-  return !call.by_name() && call.posts_once() && bytes <= shm::kInlineBytes;
-}
+bool is_inline(const Call& call, std::uint64_t bytes) { return bytes < call.inline_end; }
 
 // Of the next slot, so much is asked for in advance: what stays in the core's own caches beside the data of the call.
 constexpr std::uint64_t kMostExpected = 64 << 10;
@@ -210,6 +208,7 @@ std::byte* Executor::lowered_address(const Call& call, const Lowered::End& end, 
 
 std::uint64_t Executor::exposed_bytes(const Call& call, const Lowered::End& end, std::uint64_t round) {
   const Slice& slice = call.plan->posts[end.rank][end.post].slice;
+  if (call.varying != nullptr) return 0;  // its size is not known, nor does it matter: see Call::inline_end
   const PieceLayout& layout = call.layouts[static_cast<std::size_t>(slice.space)];
   const Run run = call.rounds > 1 ? layout.run(0, round) : layout.whole(slice.first_piece, slice.num_pieces);
   return run.length * call.element;

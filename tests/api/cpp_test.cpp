@@ -156,6 +156,47 @@ TEST(Cpp, RefusesSizesBeforeAnythingIsSent) {
   });
 }
 
+TEST(Cpp, TakesBlocksOfDifferentSizes) {
+  run_ranks(3, [](Communicator& comm) {
+    const auto rank = static_cast<std::size_t>(comm.rank());
+    using Counts = std::vector<std::size_t>;
+    const Counts counts = {0, 1, 2};
+    const Ints mine(rank, comm.rank());
+    Ints all(3);
+    comm.all_gather_v(mine, all, counts);
+    EXPECT_EQ(all, (Ints{1, 2, 2}));
+    Ints spread(6, -1);
+    comm.all_gather_v(mine, spread, Blocks(counts, Counts{0, 5, 0}));
+    EXPECT_EQ(spread, (Ints{2, 2, -1, -1, -1, 1}));
+    Ints own(rank);
+    comm.reduce_scatter_v(all, own, counts, Op::sum);
+    EXPECT_EQ(own, Ints(rank, comm.rank() * 3));
+    Ints collected(comm.rank() == 1 ? 3 : 0);
+    comm.gather_v(mine, collected, comm.rank() == 1 ? counts : Counts(), 1);
+    EXPECT_EQ(collected, comm.rank() == 1 ? all : Ints());
+    comm.scatter_v(collected, comm.rank() == 1 ? counts : Counts(), own, 1);
+    EXPECT_EQ(own, mine);
+    // Rank j gets j elements of everyone.
+    Ints heard(3 * rank);
+    comm.all_to_all_v(Ints(3, comm.rank()), counts, heard, Counts(3, rank));
+    if (rank > 0) {
+      EXPECT_EQ(heard[rank - 1], 0);
+      EXPECT_EQ(heard.back(), 2);
+    }
+    EXPECT_EQ(words_of([&] { comm.all_gather_v(mine, all, Counts(2)); }, Result::invalid_argument),
+              "all_gather_v: there are 2 counts for 3 ranks");
+    EXPECT_EQ(words_of([&] { comm.all_gather_v(mine, spread, counts); }, Result::invalid_argument),
+              "all_gather_v: the output has 6 elements, and its blocks end at 3");
+    EXPECT_EQ(words_of([&] { comm.reduce_scatter_v(all, all, counts, Op::sum); }, Result::invalid_argument)
+                  .find("reduce_scatter_v: the output has 3 elements"),
+              0U);
+    for (const Statistic& each : comm.statistics()) {
+      EXPECT_NE(each.operation, "all_gather");
+      EXPECT_EQ(each.operation.substr(each.operation.size() - 2), "_v");
+    }
+  });
+}
+
 TEST(Cpp, MakesOperatorsOfFunctions) {
   run_ranks(3, [](Communicator& comm) {
     // Matrices of the form x -> a x + b, in a number: their product does not commute.

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <thread>
 #include <vector>
 
@@ -37,3 +38,4 @@ inline std::string words_of(tuttiResult_t result, tuttiResult_t expected) {
 }  // namespace tutti::test
 
 #define EXPECT_DONE(call) EXPECT_EQ(call, tuttiSuccess) << tuttiGetLastError(nullptr)
+#define EXPECT_PREFIX(text, prefix) EXPECT_EQ((text).substr(0, std::string_view(prefix).size()), prefix)

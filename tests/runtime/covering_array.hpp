@@ -134,6 +134,9 @@ class CoveringArrayMaker {
       for (std::size_t factor = 0; factor < draft.levels.size(); ++factor)
         if (draft.levels[factor] == kNothing) open.push_back(factor);
       std::shuffle(open.begin(), open.end(), random_);
+      // The first factor is the one that decides what the others may be; chosen late, nearly all would be tried in
+      // vain.
+      std::stable_partition(open.begin(), open.end(), [](std::size_t factor) { return factor != 0; });
       if (!fill(draft, open)) return std::nullopt;
       const double worth = static_cast<double>(draft.gain) / problem_.cost(draft.filled);
       if (worth <= best_worth) continue;

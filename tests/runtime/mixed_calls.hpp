@@ -2,6 +2,8 @@
 // of i32, whose sums wrap alike in any order.
 #pragma once
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <iterator>
 #include <random>
@@ -11,6 +13,7 @@
 #include <fmt/format.h>
 
 #include "runtime/invocation.hpp"
+#include "schedule/definition.hpp"
 
 namespace tutti::test {
 
@@ -24,17 +27,21 @@ struct Called {
 
 inline constexpr std::uint64_t kMostCount = 6000;
 
-// The same for every rank.
-inline std::vector<Called> row_of_calls(std::uint32_t num_ranks, std::uint64_t seed, std::size_t length) {
-  constexpr Collective kAll[] = {Collective::all_reduce,     Collective::all_gather, Collective::reduce_scatter,
-                                 Collective::broadcast,      Collective::reduce,     Collective::all_to_all,
-                                 Collective::gather,         Collective::scatter,    Collective::scan,
-                                 Collective::exclusive_scan, Collective::barrier};
+// The same for every rank. The _v collectives stand last.
+inline std::vector<Called> row_of_calls(std::uint32_t num_ranks, std::uint64_t seed, std::size_t length,
+                                        bool with_varying) {
+  constexpr Collective kAll[] = {Collective::all_reduce,       Collective::all_gather,   Collective::reduce_scatter,
+                                 Collective::broadcast,        Collective::reduce,       Collective::all_to_all,
+                                 Collective::gather,           Collective::scatter,      Collective::scan,
+                                 Collective::exclusive_scan,   Collective::barrier,      Collective::all_gather_v,
+                                 Collective::reduce_scatter_v, Collective::all_to_all_v, Collective::gather_v,
+                                 Collective::scatter_v};
+  constexpr std::size_t kNumVarying = 5;
   constexpr std::uint64_t kCounts[] = {0, 1, 2, 5, 12, 13, 100, 511, 1024, 1025, 4096, kMostCount};
   std::mt19937_64 random(seed);
   std::vector<Called> calls(length);
   for (Called& call : calls)
-    call = {.collective = kAll[random() % std::size(kAll)],
+    call = {.collective = kAll[random() % (std::size(kAll) - (with_varying ? 0 : kNumVarying))],
             .count = kCounts[random() % std::size(kCounts)],
             .root = static_cast<std::uint32_t>(random() % num_ranks),
             .in_place = random() % 2 == 0,
@@ -44,6 +51,25 @@ inline std::vector<Called> row_of_calls(std::uint32_t num_ranks, std::uint64_t s
 
 inline std::int32_t given(std::uint32_t rank, std::uint64_t place, std::size_t turn) {
   return static_cast<std::int32_t>(rank * 100003 + place * 7 + turn);
+}
+
+// Of blocks that vary: each begins where it would if all were of `count` elements, and has these of them.
+inline std::vector<std::size_t> sizes_of_blocks(const Called& call, std::uint32_t rank, std::uint32_t num_ranks,
+                                                Space space, std::size_t turn) {
+  Schedule header;
+  header.collective = call.collective;
+  header.num_ranks = num_ranks;
+  header.root = call.root;
+  const CollectiveFacts& facts = facts_of(call.collective);
+  std::vector<std::size_t> sizes((space == Space::input ? facts.many_inputs : facts.many_outputs) ? num_ranks : 1);
+  for (std::uint32_t block = 0; block < sizes.size(); ++block) {
+    const std::uint32_t number = size_class(header, rank, space, block);
+    // Each pair of an all-to-all gives and gets the same, so that all can be in place.
+    const std::uint32_t pair = std::min(number, number % num_ranks * num_ranks + number / num_ranks);
+    const std::uint64_t drawn = (call.collective == Collective::all_to_all_v ? pair : number) * 37 + turn;
+    sizes[block] = !facts.varies ? call.count : drawn % 5 == 0 ? 0 : drawn * 101 % (call.count + 1);
+  }
+  return sizes;
 }
 
 // Element `place` of the rank's output.
@@ -59,14 +85,19 @@ inline std::int32_t expected(const Called& call, std::uint32_t rank, std::uint32
   switch (call.collective) {
     case Collective::all_reduce:
     case Collective::reduce: return sum(num_ranks, place);
-    case Collective::reduce_scatter: return sum(num_ranks, rank * call.count + place);
+    case Collective::reduce_scatter:
+    case Collective::reduce_scatter_v: return sum(num_ranks, rank * call.count + place);
     case Collective::scan: return sum(rank + 1, place);
     case Collective::exclusive_scan: return sum(rank, place);
     case Collective::all_gather:
+    case Collective::all_gather_v:
+    case Collective::gather_v:
     case Collective::gather: return given(static_cast<std::uint32_t>(block), within, turn);
     case Collective::broadcast: return given(call.root, place, turn);
-    case Collective::all_to_all: return given(static_cast<std::uint32_t>(block), rank * call.count + within, turn);
-    case Collective::scatter: return given(call.root, rank * call.count + place, turn);
+    case Collective::all_to_all:
+    case Collective::all_to_all_v: return given(static_cast<std::uint32_t>(block), rank * call.count + within, turn);
+    case Collective::scatter:
+    case Collective::scatter_v: return given(call.root, rank * call.count + place, turn);
     default: return 0;
   }
 }
@@ -74,8 +105,17 @@ inline std::int32_t expected(const Called& call, std::uint32_t rank, std::uint32
 // A call's buffers within 2 * kMostCount elements for each rank, which it fills and looks at.
 class CalledBuffers {
  public:
-  CalledBuffers(const Called& call, std::uint32_t rank, std::uint32_t num_ranks, std::int32_t* base)
-      : call_(call), rank_(rank), num_ranks_(num_ranks), input_(base), output_(base + kMostCount * num_ranks) {
+  CalledBuffers(const Called& call, std::uint32_t rank, std::uint32_t num_ranks, std::size_t turn, std::int32_t* base)
+      : call_(call),
+        rank_(rank),
+        num_ranks_(num_ranks),
+        turn_(turn),
+        input_(base),
+        output_(base + kMostCount * num_ranks),
+        input_sizes_(sizes_of_blocks(call, rank, num_ranks, Space::input, turn)),
+        output_sizes_(sizes_of_blocks(call, rank, num_ranks, Space::output, turn)),
+        places_(num_ranks) {
+    for (std::uint32_t block = 0; block < num_ranks; ++block) places_[block] = block * call.count;
     if (!call.in_place) return;
     // The smaller lies within the larger, at this rank's own block, where both are there.
     const CollectiveFacts& facts = facts_of(call.collective);
@@ -85,47 +125,64 @@ class CalledBuffers {
     if (facts.many_inputs && !facts.many_outputs && has_both) output_ = base + rank * call.count;
   }
 
-  void fill(std::size_t turn) const {
-    for (std::uint64_t i = 0; i < outputs(); ++i) output_[i] = -1;
+  void fill() {
+    std::fill_n(output_, num_outputs(), -1);
     const std::uint64_t inputs = call_.count * (facts_of(call_.collective).many_inputs ? num_ranks_ : 1);
-    for (std::uint64_t i = 0; i < inputs; ++i) input_[i] = given(rank_, i, turn);
+    for (std::uint64_t i = 0; i < inputs; ++i)
+      if (is_there(input_sizes_, i)) input_[i] = given(rank_, i, turn_);
+    before_.assign(output_, output_ + num_outputs());
   }
 
-  [[nodiscard]] Invocation invocation() const {
+  // Its `varying` is borrowed from this object.
+  [[nodiscard]] Invocation invocation() {
+    varying_ = {.input = {input_sizes_.data(), places_.data()}, .output = {output_sizes_.data(), places_.data()}};
     return {.collective = call_.collective,
             .input = input_,
             .output = output_,
             .count = call_.count,
             .type = Type::i32,
-            .root = call_.root};
+            .root = call_.root,
+            .varying = facts_of(call_.collective).varies ? &varying_ : nullptr};
   }
 
   // What is wrong with the output; empty: nothing.
-  [[nodiscard]] std::string fault(std::size_t turn) const {
+  [[nodiscard]] std::string fault() const {
     const bool is_root = rank_ == call_.root;
-    const bool has_output =
-        call_.collective != Collective::barrier &&
-        (is_root || (call_.collective != Collective::reduce && call_.collective != Collective::gather)) &&
-        (call_.collective != Collective::exclusive_scan || rank_ > 0);
+    const bool only_at_root = call_.collective == Collective::reduce || call_.collective == Collective::gather ||
+                              call_.collective == Collective::gather_v;
+    const bool has_output = call_.collective != Collective::barrier && (is_root || !only_at_root) &&
+                            (call_.collective != Collective::exclusive_scan || rank_ > 0);
     if (!has_output) return {};
-    for (std::uint64_t place = 0; place < outputs(); ++place)
-      if (output_[place] != expected(call_, rank_, num_ranks_, place, turn))
+    for (std::uint64_t place = 0; place < num_outputs(); ++place) {
+      const std::int32_t right =
+          is_there(output_sizes_, place) ? expected(call_, rank_, num_ranks_, place, turn_) : before_[place];
+      if (output_[place] != right)
         return fmt::format("{} number {} of {}, root {}{}{}: element {} of rank {} is {}", name_of(call_.collective),
-                           turn, call_.count, call_.root, call_.in_place ? ", in place" : "",
+                           turn_, call_.count, call_.root, call_.in_place ? ", in place" : "",
                            call_.symmetric ? ", symmetric" : "", place, rank_, output_[place]);
+    }
     return {};
   }
 
  private:
-  [[nodiscard]] std::uint64_t outputs() const {
+  [[nodiscard]] std::uint64_t num_outputs() const {
     return call_.count * (facts_of(call_.collective).many_outputs ? num_ranks_ : 1);
+  }
+  [[nodiscard]] bool is_there(const std::vector<std::size_t>& sizes, std::uint64_t place) const {
+    return place % call_.count < sizes[place / call_.count];
   }
 
   Called call_;
   std::uint32_t rank_;
   std::uint32_t num_ranks_;
+  std::size_t turn_;
   std::int32_t* input_;
   std::int32_t* output_;
+  std::vector<std::size_t> input_sizes_;
+  std::vector<std::size_t> output_sizes_;
+  std::vector<std::size_t> places_;
+  std::vector<std::int32_t> before_;
+  VaryingBlocks varying_;
 };
 
 }  // namespace tutti::test

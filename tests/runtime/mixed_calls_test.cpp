@@ -25,12 +25,12 @@ struct Memory {
 };
 
 void do_call(Communicator& communicator, const Called& call, std::size_t turn, Memory& memory) {
-  const test::CalledBuffers buffers(call, communicator.rank(), communicator.num_ranks(),
-                                    call.symmetric ? memory.symmetric : memory.ordinary.data());
-  buffers.fill(turn);
+  test::CalledBuffers buffers(call, communicator.rank(), communicator.num_ranks(), turn,
+                              call.symmetric ? memory.symmetric : memory.ordinary.data());
+  buffers.fill();
   const Status status = communicator.run(buffers.invocation());
   ASSERT_TRUE(status.ok()) << status.to_string();
-  ASSERT_EQ(buffers.fault(turn), "");
+  ASSERT_EQ(buffers.fault(), "");
 }
 
 struct Way {
@@ -48,7 +48,7 @@ TEST_P(MixedCalls, AreAllRight) {
   settings.walker = GetParam().walker;
   settings.attach_min = GetParam().attach_min;
   for (const std::uint32_t ranks : {1U, 2U, 3U, 4U, 10U}) {
-    const std::vector<Called> calls = test::row_of_calls(ranks, ranks, 300);
+    const std::vector<Called> calls = test::row_of_calls(ranks, ranks, 300, true);
     test::ThreadRanks group(ranks, settings);
     group.run([&](Communicator& communicator) {
       Memory memory{.ordinary = std::vector<std::int32_t>(2 * kMostCount * ranks)};

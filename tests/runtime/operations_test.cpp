@@ -34,7 +34,7 @@ struct Turn {
 };
 
 std::vector<Turn> row_of_turns(std::uint32_t num_ranks, std::uint64_t seed, std::size_t length) {
-  const std::vector<Called> calls = test::row_of_calls(num_ranks, seed, length);
+  const std::vector<Called> calls = test::row_of_calls(num_ranks, seed, length, false);
   constexpr std::uint64_t kCounts[] = {0, 1, 12, 13, 5000, kMostSent};
   std::mt19937_64 random(seed + 1);
   std::vector<Turn> turns(length);
@@ -90,11 +90,11 @@ class Rank {
     make_room(place);
     std::int32_t* const base =
         call.symmetric ? symmetric_ + place * 2 * kMostCount * communicator_.num_ranks() : ordinary_[place].data();
-    const CalledBuffers buffers(call, communicator_.rank(), communicator_.num_ranks(), base);
-    buffers.fill(number);
+    CalledBuffers buffers(call, communicator_.rank(), communicator_.num_ranks(), number, base);
+    buffers.fill();
     if (random_() % 2 == 0) {
       take(communicator_.run(buffers.invocation()));
-      if (fault_.empty()) fault_ = buffers.fault(number);
+      if (fault_.empty()) fault_ = buffers.fault();
       return;
     }
     begin(communicator_.prepare(buffers.invocation(), false), {.place = place, .number = number, .buffers = buffers});
@@ -167,7 +167,7 @@ class Rank {
     communicator_.release(*pending.operation);
     if (!fault_.empty()) return;
     if (pending.buffers) {
-      fault_ = pending.buffers->fault(pending.number);
+      fault_ = pending.buffers->fault();
     } else {
       check_received(pending);
     }

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include <tutti/cpp/blocks.hpp>
 #include <tutti/cpp/elements.hpp>
 #include <tutti/cpp/error.hpp>
 #include <tutti/cpp/memory.hpp>
@@ -299,6 +300,52 @@ class Communicator {
   [[nodiscard]] PersistentRequest exclusive_scan_init(const In& input, Out&& output, const Operation& op) {
     return prepare("exclusive_scan_init", tuttiExScanInit, detail::alike(input, output),
                    detail::operator_on<detail::Element<Out>>(op));
+  }
+
+  // The same with a block of its own size for each rank: counts, or Blocks(counts, displacements). They block.
+  template <typename In, typename Out>
+  void all_gather_v(const In& input, Out&& output, const Blocks& to) {
+    to.check("all_gather_v", "output", std::size(output), num_ranks_);
+    const detail::Buffers both = detail::buffers(input, output, std::size(input));
+    detail::check(
+        tuttiAllGatherV(both.input, both.count, both.output, to.counts(), to.displacements(), both.type, comm_),
+        "all_gather_v");
+  }
+  template <typename In, typename Out, typename Counts, typename Operation>
+  void reduce_scatter_v(const In& input, Out&& output, const Counts& counts, const Operation& op) {
+    const Blocks from(counts);
+    from.check("reduce_scatter_v", "input", std::size(input), num_ranks_);
+    detail::Buffers both = detail::buffers(input, output, from.counts()[rank_]);
+    both.expect("output", std::size(output), both.count);
+    both.check("reduce_scatter_v");
+    detail::check(tuttiReduceScatterV(both.input, both.output, from.counts(), both.type,
+                                      detail::operator_on<detail::Element<Out>>(op), comm_),
+                  "reduce_scatter_v");
+  }
+  template <typename In, typename Out>
+  void all_to_all_v(const In& input, const Blocks& from, Out&& output, const Blocks& to) {
+    from.check("all_to_all_v", "input", std::size(input), num_ranks_);
+    to.check("all_to_all_v", "output", std::size(output), num_ranks_);
+    const detail::Buffers both = detail::buffers(input, output, 0);
+    detail::check(tuttiAlltoAllV(both.input, from.counts(), from.displacements(), both.output, to.counts(),
+                                 to.displacements(), both.type, comm_),
+                  "all_to_all_v");
+  }
+  template <typename In, typename Out>
+  void gather_v(const In& input, Out&& output, const Blocks& to, int root) {
+    if (rank_ == root) to.check("gather_v", "output", std::size(output), num_ranks_);
+    const detail::Buffers both = detail::buffers(input, output, std::size(input));
+    detail::check(
+        tuttiGatherV(both.input, both.count, both.output, to.counts(), to.displacements(), both.type, root, comm_),
+        "gather_v");
+  }
+  template <typename In, typename Out>
+  void scatter_v(const In& input, const Blocks& from, Out&& output, int root) {
+    if (rank_ == root) from.check("scatter_v", "input", std::size(input), num_ranks_);
+    const detail::Buffers both = detail::buffers(input, output, std::size(output));
+    detail::check(
+        tuttiScatterV(both.input, from.counts(), from.displacements(), both.output, both.count, both.type, root, comm_),
+        "scatter_v");
   }
 
   // Returns when every rank has called it.

@@ -33,6 +33,9 @@ struct alignas(kLine) CounterLine {
 struct alignas(kLine) DoorbellLine {
   std::atomic<std::uint32_t> word;
   std::atomic<std::uint32_t> asleep;
+  // In a long wait, when the rank last looked whether to go on: nanoseconds of the steady clock; 0 outside of one. Who
+  // waits and does not look any more is stopped.
+  std::atomic<std::int64_t> looked;
 };
 
 // Where the buffers are that a rank's posts of this operation are about, by number of the post: the buffer's offset in
@@ -63,6 +66,18 @@ struct alignas(kLine) CallLine {
   std::atomic<std::uint32_t> has_membarrier;
   std::atomic<std::int32_t> process;
   std::atomic<std::uint64_t> probe;  // where that process has its number, for others to try whether they can read it
+};
+
+// The last calls of a rank in which it may be that some hear nothing from others (runtime/history.hpp). Number n stands
+// at n mod kKeptCalls, and is stored before the count.
+inline constexpr std::uint64_t kKeptCalls = 7;
+struct alignas(kLine) HistoryLines {
+  struct Entry {
+    std::atomic<std::uint64_t> operation;
+    std::atomic<std::uint64_t> description;
+  };
+  std::atomic<std::uint64_t> count;
+  Entry entries[kKeptCalls];
 };
 
 }  // namespace tutti::shm

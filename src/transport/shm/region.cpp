@@ -1,12 +1,14 @@
 #include "transport/shm/region.hpp"
 
 #include <cerrno>
+#include <chrono>
 #include <climits>
 #include <limits>
 
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <linux/futex.h>
+#include <sched.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -16,6 +18,8 @@ namespace tutti::shm {
 
 namespace {
 
+constexpr std::uint64_t kHasWords = std::uint64_t{1} << 63;  // in Header::broken
+constexpr std::chrono::milliseconds kPatienceWithWords{20};
 constexpr std::uint64_t kHeapAlignment = std::uint64_t{2} << 20;  // a huge page
 
 constexpr std::uint64_t round_up(std::uint64_t value, std::uint64_t to) { return (value + to - 1) / to * to; }
@@ -91,13 +95,24 @@ Region::~Region() {
 std::optional<Breakage> Region::breakage() const {
   const std::uint64_t word = header()->broken.load(std::memory_order_acquire);
   if (word == 0) return std::nullopt;
-  return Breakage{static_cast<Code>(word >> 32), static_cast<std::uint32_t>(word)};
+  Breakage why{static_cast<Code>((word >> 32) & 0xff), static_cast<std::uint32_t>(word)};
+  if ((word & kHasWords) != 0) why.words.assign(header()->words, header()->num_words);
+  return why;
 }
 
-void Region::break_with(Breakage why) const {
+void Region::break_with(const Breakage& why) const {
+  Header& head = *header();
+  std::uint64_t word = (std::uint64_t{static_cast<std::uint8_t>(why.code)} << 32) | why.rank;
+  if (head.claimed.exchange(1, std::memory_order_relaxed) == 0) {
+    head.num_words = static_cast<std::uint32_t>(why.words.copy(head.words, Breakage::kMostWords));
+    if (head.num_words > 0) word |= kHasWords;
+  } else {
+    // Who came first has its words to write, and may be stopped or killed meanwhile.
+    const auto patience = std::chrono::steady_clock::now() + kPatienceWithWords;
+    while (!is_broken() && std::chrono::steady_clock::now() < patience) sched_yield();
+  }
   std::uint64_t none = 0;
-  const std::uint64_t word = (std::uint64_t{static_cast<std::uint8_t>(why.code)} << 32) | why.rank;
-  header()->broken.compare_exchange_strong(none, word, std::memory_order_acq_rel);
+  head.broken.compare_exchange_strong(none, word, std::memory_order_acq_rel);
   wake_all();
 }
 

@@ -42,8 +42,11 @@ struct RegionShape {
 
 // Why a communicator can no longer be used; the first reason that anyone gives stays.
 struct Breakage {
+  static constexpr std::size_t kMostWords = 1024;
+
   Code code = Code::internal;
   std::uint32_t rank = 0;
+  std::string words = {};  // for every rank to say the same; may be empty, and ends after kMostWords
 };
 
 inline constexpr std::size_t kMaxCores = 1024;
@@ -96,6 +99,7 @@ class Region {
   }
   [[nodiscard]] DoorbellLine& doorbell(std::uint32_t rank) const { return control(rank)->doorbell; }
   [[nodiscard]] CallLine& call(std::uint32_t rank) const { return control(rank)->call; }
+  [[nodiscard]] HistoryLines& history(std::uint32_t rank) const { return control(rank)->history; }
   [[nodiscard]] std::atomic<std::uint64_t>& cores(std::uint32_t rank, std::size_t word) const {
     return control(rank)->cores[word];
   }
@@ -119,7 +123,7 @@ class Region {
   [[nodiscard]] bool is_broken() const { return header()->broken.load(std::memory_order_relaxed) != 0; }
   [[nodiscard]] std::optional<Breakage> breakage() const;
   // Marks the communicator as broken for every rank and wakes them all.
-  void break_with(Breakage why) const;
+  void break_with(const Breakage& why) const;
   void wake_all() const;
 
   [[nodiscard]] std::uint64_t heap_offset() const { return heap_; }
@@ -129,6 +133,10 @@ class Region {
     alignas(kLine) std::atomic<std::uint32_t> sleepers;
     alignas(kLine) std::atomic<std::uint64_t> broken;
     std::atomic<std::uint64_t> core_cache;
+    // Who sets it first writes the words, and only then `broken`.
+    std::atomic<std::uint32_t> claimed;
+    std::uint32_t num_words;
+    char words[Breakage::kMostWords];
   };
   struct Control {
     FlagLine posts[kPostLines];
@@ -136,6 +144,7 @@ class Region {
     PlacesLine places;
     DoorbellLine doorbell;
     CallLine call;
+    HistoryLines history;
     alignas(kLine) std::atomic<std::uint64_t> cores[kMaxCores / 64];
   };
 

@@ -54,13 +54,24 @@ Waiter::Waiter(const Region& region, std::uint32_t rank, const WaitPolicy& polic
 void Waiter::give_core_away() { sched_yield(); }
 
 WaitEnd Waiter::patiently(Look look, const void* context, std::chrono::nanoseconds longest_sleep) {
+  const WaitEnd end = go_on_looking(look, context, longest_sleep);
+  region_.doorbell(rank_).looked.store(0, std::memory_order_relaxed);
+  return end;
+}
+
+WaitEnd Waiter::go_on_looking(Look look, const void* context, std::chrono::nanoseconds longest_sleep) {
   const Clock::time_point start = Clock::now();
+  std::atomic<std::int64_t>& looked = region_.doorbell(rank_).looked;
   std::chrono::nanoseconds next_question = kFirstQuestion;
   std::chrono::nanoseconds longest = std::min<std::chrono::nanoseconds>(kFirstSleep, longest_sleep);
   while (true) {
-    const std::chrono::nanoseconds waited = Clock::now() - start;
+    const Clock::time_point now = Clock::now();
+    const std::chrono::nanoseconds waited = now - start;
+    looked.store(std::chrono::nanoseconds(now.time_since_epoch()).count(), std::memory_order_relaxed);
     if (region_.is_broken()) return look(context) ? WaitEnd::ready : WaitEnd::broken;
-    if (policy_.timeout.count() > 0 && waited >= policy_.timeout) return WaitEnd::timed_out;
+    // Who got no core for that long has not looked meanwhile.
+    if (policy_.timeout.count() > 0 && waited >= policy_.timeout)
+      return look(context) ? WaitEnd::ready : WaitEnd::timed_out;
     if (waited >= next_question) {
       if (!persist_(waited)) return look(context) ? WaitEnd::ready : WaitEnd::given_up;
       next_question = waited + kBetweenQuestions;

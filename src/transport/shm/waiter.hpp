@@ -82,6 +82,7 @@ class Waiter {
   using Look = bool (*)(const void* context);
   static void give_core_away();
   WaitEnd patiently(Look look, const void* context, std::chrono::nanoseconds longest_sleep);
+  WaitEnd go_on_looking(Look look, const void* context, std::chrono::nanoseconds longest_sleep);
   void sleep(Look look, const void* context, std::chrono::nanoseconds longest);
 
   const Region& region_;

@@ -1,6 +1,7 @@
 // One call whose result is known, and everything about it that might matter to the runtime. Plain values.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -12,6 +13,10 @@
 #include "runtime/portfolio.hpp"
 
 namespace tutti::test {
+
+enum class Sizes : std::uint8_t { alike, uneven, some_empty, one_large };
+// How blocks stand in their buffer.
+enum class Spread : std::uint8_t { packed, packed_by_displacements, with_gaps, backwards_with_gaps };
 
 struct Case {
   const Algorithm* algorithm = nullptr;
@@ -28,12 +33,23 @@ struct Case {
   std::uint64_t slot = 4096;  // bytes, of staging and of messages
   bool attached = false;      // others read inputs where they lie, however small, if the system allows it
   std::uint64_t seed = 1;     // of the data: what an earlier call has left behind is never right by chance
+  // Of collectives whose blocks vary, which have at most `count` elements each.
+  Sizes sizes = Sizes::alike;
+  Spread spread = Spread::packed;
 
   [[nodiscard]] std::string to_string() const;
 };
 
 // The collective's buffers, without steps.
 [[nodiscard]] Schedule header_of(const Case& each);
+
+// The blocks of a rank's input or output, in elements: how many, and where they begin.
+struct PlacedBlocks {
+  std::vector<std::size_t> counts;
+  std::vector<std::size_t> offsets;
+  std::size_t end = 0;  // of the last
+};
+[[nodiscard]] PlacedBlocks placed_blocks(const Case& each, std::uint32_t rank, Space space);
 
 // What the runtime does not do by an algorithm, but by another: all that there is, but for operators that want the
 // ranks in order and algorithms that do not promise it.
@@ -44,7 +60,7 @@ struct Refusals {
 };
 [[nodiscard]] Refusals refusals_of(const Algorithm& algorithm);
 
-// Those that calls can be made of: each of the catalogue whose blocks do not vary, unless it refuses everything.
+// Those that calls can be made of: each of the catalogue, unless it refuses everything.
 [[nodiscard]] std::vector<const Algorithm*> conforming_algorithms();
 
 // The algorithm's parameters for that many ranks, the usual first; root 0. Empty where it is not for them.

@@ -35,7 +35,7 @@ bool is_idle(Choice choice) { return choice.level == 0 && (choice.factor == kCou
 
 Choices::Choices() : algorithms_(conforming_algorithms()) {
   levels_ = {algorithms_.size(), 2, kMostRanks, 3, kNumTypes, kNumCounts, 2, 2, 2, kNumOps * kNumWalks,
-             std::size(kSlots)};
+             std::size(kSlots),  4, 4};
   for (const Algorithm* algorithm : algorithms_)
     for (std::uint32_t ranks = 1; ranks <= kMostRanks; ++ranks) requests_.push_back(requests_of(*algorithm, ranks));
 }
@@ -51,6 +51,8 @@ bool Choices::suits(const Algorithm& algorithm, Choice choice) const {
   switch (choice.factor) {
     case kParameters: return choice.level == 0 || takes_parameters;
     case kRoot: return choice.level == 0 || facts.has_root;
+    case kSizes:
+    case kSpread: return choice.level == 0 || facts.varies;
     case kMemory: return choice.level == 1 || !refusals.ordinary_memory;
     case kFolding:
       if (!facts.folds) return op == Op::sum;
@@ -93,6 +95,8 @@ Case Choices::case_of(const CoveringRow& row, std::uint64_t seed) const {
   made.walker = walk == 2 ? WalkerChoice::generic : WalkerChoice::automatic;
   made.slot = kSlots[row[kSlot]];
   made.seed = seed;
+  made.sizes = static_cast<Sizes>(row[kSizes]);
+  made.spread = static_cast<Spread>(row[kSpread]);
   return made;
 }
 

@@ -22,6 +22,8 @@ enum Factor : std::size_t {
   kAddresses,  // aligned, odd
   kFolding,    // operator and way of walking: each walker scales and divides by itself, in every algorithm
   kSlot,       // 128 KiB, 4 KiB
+  kSizes,      // of blocks that vary: enum Sizes
+  kSpread,     // enum Spread
   kNumFactors,
 };
 

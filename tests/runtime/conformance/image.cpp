@@ -22,7 +22,11 @@ ExactInput exact_input(const Case& each) {
   return {.type = each.type, .op = each.op, .num_ranks = static_cast<int>(each.num_ranks), .seed = each.seed};
 }
 
-Image::Image(const Case& each, std::uint32_t rank) : case_(each), block_(each.count * size_of(each.type)) {
+Image::Image(const Case& each, std::uint32_t rank)
+    : case_(each),
+      element_(size_of(each.type)),
+      input_blocks_(placed_blocks(each, rank, Space::input)),
+      output_blocks_(placed_blocks(each, rank, Space::output)) {
   const Schedule header = header_of(each);
   place_buffers(header, rank);
   write_input(header, rank);
@@ -31,24 +35,23 @@ Image::Image(const Case& each, std::uint32_t rank) : case_(each), block_(each.co
 }
 
 void Image::place_buffers(const Schedule& header, std::uint32_t rank) {
-  const auto bytes_of = [&](Space space) {
-    return has_block(header, rank, space, 0) ? header.division(space).blocks * block_ : 0;
-  };
   const bool has_any = header.collective != Collective::barrier;
   const bool has_input = has_any && has_block(header, rank, Space::input, 0);
   const bool has_output = has_any && has_block(header, rank, Space::output, 0);
-  if (has_input) input_bytes_ = bytes_of(Space::input);
-  if (has_output) output_bytes_ = bytes_of(Space::output);
+  if (has_input) input_bytes_ = input_blocks_.end * element_;
+  if (has_output) output_bytes_ = output_blocks_.end * element_;
   if (has_input) input_ = kGuard;
   if (has_output) output_ = has_input ? kGuard + aligned(input_bytes_) + kGuard : kGuard;
   if (case_.in_place && has_input && has_output) {
     output_ = kGuard;
     for (std::uint32_t block = 0; block < header.division(Space::output).blocks; ++block)
       if (const auto twin = input_behind(header, rank, block)) {
-        // One of the two is 0 where they are blocks of different numbers.
-        const std::uint32_t common = std::min(*twin, block);
-        input_ = kGuard + (block - common) * block_;
-        output_ = kGuard + (*twin - common) * block_;
+        // Where the one lies within the other, the other begins at the guard.
+        const std::size_t before_input = input_blocks_.offsets[*twin];
+        const std::size_t before_output = output_blocks_.offsets[block];
+        const std::size_t common = std::min(before_input, before_output);
+        input_ = kGuard + (before_output - common) * element_;
+        output_ = kGuard + (before_input - common) * element_;
         break;
       }
   }
@@ -56,19 +59,23 @@ void Image::place_buffers(const Schedule& header, std::uint32_t rank) {
   before_.assign(end + kGuard, kPoison);
 }
 
-void Image::write_moved(std::uint32_t rank, std::uint32_t block, std::byte* to) const {
+void Image::write_moved(std::uint32_t rank, std::uint32_t block, std::uint64_t elements, std::byte* to) const {
   const ExactInput bits = {
       .type = Type::u8, .op = Op::bit_xor, .num_ranks = static_cast<int>(case_.num_ranks), .seed = case_.seed};
-  exact_fill(bits, static_cast<int>(rank), block * block_, block_, to);
+  exact_fill(bits, static_cast<int>(rank), block * case_.count * element_, elements * element_, to);
 }
 
 void Image::write_input(const Schedule& header, std::uint32_t rank) {
   if (!input_) return;
-  std::byte* const to = before_.data() + *input_;
-  const std::uint32_t blocks = header.division(Space::input).blocks;
-  if (facts_of(header.collective).folds)
-    return exact_fill(exact_input(case_), static_cast<int>(rank), 0, blocks * case_.count, to);
-  for (std::uint32_t block = 0; block < blocks; ++block) write_moved(rank, block, to + block * block_);
+  for (std::uint32_t block = 0; block < header.division(Space::input).blocks; ++block) {
+    std::byte* const to = before_.data() + *input_ + input_blocks_.offsets[block] * element_;
+    const std::uint64_t count = input_blocks_.counts[block];
+    if (facts_of(header.collective).folds) {
+      exact_fill(exact_input(case_), static_cast<int>(rank), block * case_.count, count, to);
+    } else {
+      write_moved(rank, block, count, to);
+    }
+  }
 }
 
 void Image::write_result(const Schedule& header, std::uint32_t rank) {
@@ -76,14 +83,15 @@ void Image::write_result(const Schedule& header, std::uint32_t rank) {
   for (std::uint32_t block = 0; block < header.division(Space::output).blocks; ++block) {
     const auto expected = expected_output(header, rank, {block, 0});
     if (!expected) continue;
-    std::byte* const to = after_.data() + *output_ + block * block_;
+    std::byte* const to = after_.data() + *output_ + output_blocks_.offsets[block] * element_;
+    const std::uint64_t count = output_blocks_.counts[block];
     const std::uint32_t from = expected->origin.block;
     if (!facts_of(header.collective).folds) {
-      write_moved(expected->first, from, to);
+      write_moved(expected->first, from, count, to);
     } else if (expected->end == case_.num_ranks) {
-      exact_expected(exact_input(case_), from * case_.count, case_.count, to);
+      exact_expected(exact_input(case_), from * case_.count, count, to);
     } else {
-      exact_expected_of_first(exact_input(case_), static_cast<int>(expected->end), from * case_.count, case_.count, to);
+      exact_expected_of_first(exact_input(case_), static_cast<int>(expected->end), from * case_.count, count, to);
     }
   }
 }

@@ -35,10 +35,12 @@ class Image {
   void write_input(const Schedule& header, std::uint32_t rank);
   void write_result(const Schedule& header, std::uint32_t rank);
   // The elements of an input block of a rank whose bits alone matter.
-  void write_moved(std::uint32_t rank, std::uint32_t block, std::byte* to) const;
+  void write_moved(std::uint32_t rank, std::uint32_t block, std::uint64_t elements, std::byte* to) const;
 
   const Case& case_;
-  std::uint64_t block_;  // bytes
+  std::uint64_t element_;  // bytes
+  PlacedBlocks input_blocks_;
+  PlacedBlocks output_blocks_;
   std::optional<std::size_t> input_;
   std::optional<std::size_t> output_;
   std::uint64_t input_bytes_ = 0;

@@ -49,7 +49,6 @@ void expect_known_refusals(Portfolio& portfolio, const Algorithm& algorithm, Req
 
 TEST(Refusals, AreKnownForEveryAlgorithmAndAllItsParameters) {
   for (const Algorithm* algorithm : all_algorithms()) {
-    if (facts_of(algorithm->collective).varies) continue;
     for (std::uint32_t ranks = 1; ranks <= kMostRanks; ++ranks) {
       const shm::RegionShape shape = Settings::from(Variables()).region_for(ranks);
       std::unique_ptr<Portfolio> portfolio;

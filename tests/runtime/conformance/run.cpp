@@ -59,6 +59,20 @@ Settings settings_of(const Batch& batch) {
   return settings;
 }
 
+// What a call says of blocks that vary.
+struct BlocksOfCase {
+  BlocksOfCase(const Case& each, std::uint32_t rank)
+      : input(placed_blocks(each, rank, Space::input)), output(placed_blocks(each, rank, Space::output)) {
+    const auto runs = [&](const PlacedBlocks& blocks) {
+      return BlockRuns{blocks.counts.data(), each.spread == Spread::packed ? nullptr : blocks.offsets.data()};
+    };
+    varying = {.input = runs(input), .output = runs(output)};
+  }
+  PlacedBlocks input;
+  PlacedBlocks output;
+  VaryingBlocks varying;
+};
+
 // One rank's part of a batch.
 class RankOfBatch {
  public:
@@ -93,18 +107,21 @@ class RankOfBatch {
       if (!made.ok()) return made.status();
       op = *made;
     }
-    const Invocation asked = {.collective = each.algorithm->collective,
-                              .input = image.input() ? base + *image.input() : nullptr,
-                              .output = image.output() ? base + *image.output() : nullptr,
-                              .count = each.count,
-                              .type = each.type,
-                              .op = op,
-                              .root = each.root};
+    const bool varies = facts_of(each.algorithm->collective).varies;
+    const BlocksOfCase blocks(each, communicator_.rank());
+    Invocation asked = {.collective = each.algorithm->collective,
+                        .input = image.input() ? base + *image.input() : nullptr,
+                        .output = image.output() ? base + *image.output() : nullptr,
+                        .count = varies ? 0 : each.count,
+                        .type = each.type,
+                        .op = op,
+                        .root = each.root};
     const Result<Choice> choice = communicator_.choice_for(asked);
     if (!choice.ok()) return choice.status();
     // A fallback is warned of.
     if (!choice->is_fallback && choice->way->name != each.way)
       ADD_FAILURE() << each.to_string() << ", rank " << communicator_.rank() << ": " << choice->way->name << " runs";
+    if (varies) asked.varying = &blocks.varying;
     // As the API calls it, which has a path of its own for small all-reduces.
     TUTTI_TRY(asked.collective == Collective::all_reduce
                   ? communicator_.all_reduce(asked.input, asked.output, asked.count, asked.type, asked.op)

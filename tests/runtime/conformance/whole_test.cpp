@@ -1,5 +1,5 @@
 // The whole product of algorithm, ranks, type, operator, placement and count, large counts thinned; everything else is
-// drawn for each case: parameters, root, memory, addresses, way of walking, slots.
+// drawn for each case: parameters, root, memory, addresses, way of walking, slots, how blocks vary.
 #include <random>
 #include <string>
 
@@ -33,7 +33,7 @@ class Whole : public testing::TestWithParam<std::size_t> {
         if (other != factor && choices_.in_conflict({factor, row[factor]}, {other, row[other]})) return true;
       return false;
     };
-    for (const Factor drawn : {kParameters, kRoot, kMemory, kAddresses, kSlot}) {
+    for (const Factor drawn : {kParameters, kRoot, kMemory, kAddresses, kSlot, kSizes, kSpread}) {
       row[drawn] = draw(choices_.levels()[drawn]);
       if (choices_.in_conflict({kAlgorithm, row[kAlgorithm]}, {drawn, row[drawn]}))
         row[drawn] = row[drawn] == 0 ? 1 : 0;

@@ -1,0 +1,66 @@
+// The collectives of the C API whose blocks differ in size.
+#include "api/handle.hpp"
+
+namespace {
+
+using tutti::BlockRuns;
+using tutti::Collective;
+using tutti::Invocation;
+using tutti::VaryingBlocks;
+using tutti::api::guarded;
+using tutti::api::refuse;
+using tutti::api::report;
+
+// What is wrong with counts and displacements the runtime says, so that the other ranks hear of it.
+tuttiResult_t run(Invocation asked, const VaryingBlocks& blocks, tuttiDataType_t datatype, tuttiComm_t comm) noexcept {
+  return guarded([&]() -> tuttiResult_t {
+    if (comm == nullptr) return refuse("comm is null");
+    if (!tutti::api::is_type(datatype)) return refuse("datatype is none of tuttiDataType_t's");
+    asked.type = static_cast<tutti::Type>(datatype);
+    asked.varying = &blocks;
+    return report(comm->communicator->run(asked));
+  });
+}
+
+// A negative root becomes one that no communicator has.
+std::uint32_t root_of(int root) { return static_cast<std::uint32_t>(root); }
+
+}  // namespace
+
+extern "C" {
+
+tuttiResult_t tuttiAllGatherV(const void* sendbuff, size_t sendcount, void* recvbuff, const size_t* recvcounts,
+                              const size_t* displs, tuttiDataType_t datatype, tuttiComm_t comm) {
+  return run({.collective = Collective::all_gather_v, .input = sendbuff, .output = recvbuff},
+             {.input = {&sendcount}, .output = {recvcounts, displs}}, datatype, comm);
+}
+
+tuttiResult_t tuttiReduceScatterV(const void* sendbuff, void* recvbuff, const size_t* recvcounts,
+                                  tuttiDataType_t datatype, tuttiRedOp_t op, tuttiComm_t comm) {
+  return run({.collective = Collective::reduce_scatter_v,
+              .input = sendbuff,
+              .output = recvbuff,
+              .op = {static_cast<std::uint32_t>(op)}},
+             {.input = {recvcounts}}, datatype, comm);
+}
+
+tuttiResult_t tuttiAlltoAllV(const void* sendbuff, const size_t* sendcounts, const size_t* sdispls, void* recvbuff,
+                             const size_t* recvcounts, const size_t* rdispls, tuttiDataType_t datatype,
+                             tuttiComm_t comm) {
+  return run({.collective = Collective::all_to_all_v, .input = sendbuff, .output = recvbuff},
+             {.input = {sendcounts, sdispls}, .output = {recvcounts, rdispls}}, datatype, comm);
+}
+
+tuttiResult_t tuttiGatherV(const void* sendbuff, size_t sendcount, void* recvbuff, const size_t* recvcounts,
+                           const size_t* displs, tuttiDataType_t datatype, int root, tuttiComm_t comm) {
+  return run({.collective = Collective::gather_v, .input = sendbuff, .output = recvbuff, .root = root_of(root)},
+             {.input = {&sendcount}, .output = {recvcounts, displs}}, datatype, comm);
+}
+
+tuttiResult_t tuttiScatterV(const void* sendbuff, const size_t* sendcounts, const size_t* displs, void* recvbuff,
+                            size_t recvcount, tuttiDataType_t datatype, int root, tuttiComm_t comm) {
+  return run({.collective = Collective::scatter_v, .input = sendbuff, .output = recvbuff, .root = root_of(root)},
+             {.input = {sendcounts, displs}, .output = {&recvcount}}, datatype, comm);
+}
+
+}  // extern "C"

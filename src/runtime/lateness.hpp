@@ -1,0 +1,26 @@
+// Who keeps the others waiting, as far as it shows in what the ranks share: who has not come to an operation, and who
+// no longer looks for what it waits for. Thread-safe.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "transport/shm/region.hpp"
+
+namespace tutti {
+
+struct Lateness {
+  std::vector<int> ranks;  // ascending; none where all are there and wait
+  std::string words;       // "rank 3 is late: its process 4711 is stopped"
+};
+
+// To a rank that has waited that long. Processes are looked at only where their numbers are known to be theirs.
+[[nodiscard]] Lateness find_late(const shm::Region& region, std::uint32_t self, std::chrono::nanoseconds waited,
+                                 bool knows_processes);
+
+// To one that waits for what another rank sends it or takes from it.
+[[nodiscard]] Lateness find_late_partner(const shm::Region& region, std::uint32_t partner, bool knows_processes);
+
+}  // namespace tutti

@@ -1,0 +1,24 @@
+// What a communicator keeps for calls whose blocks differ in size, so that they allocate nothing once they have been
+// made: see communicator_varying.cpp. One thread.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "runtime/block_table.hpp"
+#include "runtime/bound_call.hpp"
+#include "runtime/count_statement.hpp"
+
+namespace tutti {
+
+// The algorithm's number in what ranks say of such a call before they have chosen one.
+inline constexpr std::uint32_t kNotChosenYet = CallDescription::kMostAlgorithm;
+
+struct VaryingCall {
+  BlockTable table;
+  std::vector<CountStatement> statements;  // by rank
+  BoundCall stating;                       // the exchange of statements
+  BoundCall bound;
+};
+
+}  // namespace tutti

@@ -1,0 +1,295 @@
+// What a rank does in a trial: it makes its communicators, calls everything the API has in an order that all ranks
+// share, and says what it saw when that ended. Only the C API is used.
+#include <algorithm>
+#include <cstdlib>
+#include <optional>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include <unistd.h>
+
+#include "loss/trial.hpp"
+
+namespace tutti::test {
+
+namespace {
+
+constexpr std::size_t kMostCount = 1 << 20;  // elements of a buffer: 4 MB
+
+struct Member {
+  tuttiComm_t comm = nullptr;
+  std::vector<int> ranks;  // of the trial, by their number here
+  std::vector<std::int32_t> ordinary;
+  std::int32_t* symmetric = nullptr;
+};
+
+enum class Called : std::uint8_t {
+  all_reduce,
+  all_gather,
+  reduce_scatter,
+  broadcast,
+  reduce,
+  all_to_all,
+  gather,
+  scatter,
+  scan,
+  exclusive_scan,
+  barrier
+};
+constexpr unsigned kNumCalled = 11;
+
+struct Turn {
+  Group group{};
+  Called called{};
+  std::size_t count = 0;  // of a block
+  int root = 0;
+  bool symmetric = false;
+  bool in_place = false;
+};
+
+Turn make_turn(std::minstd_rand& random) {
+  constexpr auto kCounts =
+      std::to_array<std::size_t>({0, 2, 2, 12, 100, 1000, 7000, 50'000, kMostCount / 4, kMostCount});
+  Turn turn;
+  turn.group = random() % 3 == 0 ? Group::reversed : Group::all;
+  turn.called = static_cast<Called>(random() % kNumCalled);
+  turn.count = kCounts[random() % kCounts.size()];
+  turn.root = static_cast<int>(random() % kRanks);
+  turn.symmetric = random() % 3 == 0;
+  turn.in_place = random() % 3 == 0;
+  const bool has_blocks = turn.called == Called::all_gather || turn.called == Called::reduce_scatter ||
+                          turn.called == Called::all_to_all || turn.called == Called::gather ||
+                          turn.called == Called::scatter;
+  if (has_blocks) turn.count = std::min(turn.count, kMostCount / kRanks);
+  return turn;
+}
+
+// Every element that a rank gives in a turn.
+std::int32_t given(int number, int turn) { return 1000 * turn + number; }
+
+tuttiResult_t call(const Turn& turn, const std::int32_t* in, std::int32_t* out, tuttiComm_t comm) {
+  const std::size_t count = turn.count;
+  switch (turn.called) {
+    case Called::all_reduce: return tuttiAllReduce(in, out, count, tuttiInt32, tuttiSum, comm);
+    case Called::all_gather: return tuttiAllGather(in, out, count, tuttiInt32, comm);
+    case Called::reduce_scatter: return tuttiReduceScatter(in, out, count, tuttiInt32, tuttiSum, comm);
+    case Called::broadcast: return tuttiBroadcast(in, out, count, tuttiInt32, turn.root, comm);
+    case Called::reduce: return tuttiReduce(in, out, count, tuttiInt32, tuttiSum, turn.root, comm);
+    case Called::all_to_all: return tuttiAlltoAll(in, out, count, tuttiInt32, comm);
+    case Called::gather: return tuttiGather(in, out, count, tuttiInt32, turn.root, comm);
+    case Called::scatter: return tuttiScatter(in, out, count, tuttiInt32, turn.root, comm);
+    case Called::scan: return tuttiScan(in, out, count, tuttiInt32, tuttiSum, comm);
+    case Called::exclusive_scan: return tuttiExScan(in, out, count, tuttiInt32, tuttiSum, comm);
+    case Called::barrier: return tuttiBarrier(comm);
+  }
+  return tuttiInternalError;
+}
+
+// What every element of an output block is, on a rank that has it.
+std::optional<std::int32_t> expected(const Turn& turn, int number, int turns, int block) {
+  const auto sum = [turns](int ranks) {
+    std::int32_t total = 0;
+    for (int each = 0; each < ranks; ++each) total += given(each, turns);
+    return total;
+  };
+  switch (turn.called) {
+    case Called::all_reduce:
+    case Called::reduce_scatter: return sum(kRanks);
+    case Called::reduce: return number == turn.root ? std::optional(sum(kRanks)) : std::nullopt;
+    case Called::all_gather:
+    case Called::all_to_all: return given(block, turns);
+    case Called::gather: return number == turn.root ? std::optional(given(block, turns)) : std::nullopt;
+    case Called::broadcast:
+    case Called::scatter: return given(turn.root, turns);
+    case Called::scan: return sum(number + 1);
+    case Called::exclusive_scan: return number > 0 ? std::optional(sum(number)) : std::nullopt;
+    case Called::barrier: return std::nullopt;
+  }
+  return std::nullopt;
+}
+
+bool is_right(const Turn& turn, int number, int turns, const std::int32_t* out) {
+  if (turn.count == 0) return true;
+  const bool has_blocks =
+      turn.called == Called::all_gather || turn.called == Called::all_to_all || turn.called == Called::gather;
+  for (int block = 0; block < (has_blocks ? kRanks : 1); ++block) {
+    const std::int32_t* begin = out + static_cast<std::size_t>(block) * turn.count;
+    const auto value = expected(turn, number, turns, block);
+    if (value && std::any_of(begin, begin + turn.count, [&](std::int32_t each) { return each != *value; }))
+      return false;
+  }
+  return true;
+}
+
+void wait_for(const std::atomic<int>& flag) {
+  while (flag.load() == 0) std::this_thread::sleep_for(Microseconds(50));
+}
+
+class Life {
+ public:
+  Life(Shared& shared, const Trial& trial, int rank)
+      : shared_(shared), trial_(trial), rank_(rank), told_(shared.told[static_cast<std::size_t>(rank)]) {}
+
+  void live() {
+    wait_for(rank_ == trial_.last ? shared_.last_goes : shared_.go);
+    told_.in_init = !join_all();
+    if (!told_.in_init) {
+      std::thread aborting;
+      if (trial_.fault == Fault::abort && rank_ == trial_.victim)
+        aborting = std::thread([this] { abort_when_asked(); });
+      if (call_all() && trial_.turns > 0) free_all();
+      if (aborting.joinable()) aborting.join();
+      shared_.ended.fetch_add(1);
+      wait_for_others();
+      if (told_.failed.result != tuttiSuccess) look_around();
+    }
+    for (Member& member : members_) tuttiCommDestroy(member.comm);
+    told_.gone = Clock::now();
+    told_.finished.store(1);
+  }
+
+ private:
+  Member& at(Group group) { return members_[static_cast<std::size_t>(group)]; }
+
+  // Keeps what a call has said; true where it is done.
+  static bool keep(Failed& failed, Group group, tuttiResult_t result) {
+    if (result == tuttiSuccess) return true;
+    failed.when = Clock::now();
+    failed.result = result;
+    failed.group = group;
+    std::string(tuttiGetLastError(nullptr)).copy(failed.words.data(), kMostWords - 1);
+    return false;
+  }
+
+  bool join_all() {
+    for (const Group group : {Group::all, Group::reversed, Group::survivors}) {
+      if (group != Group::all && trial_.is_of_joining()) break;
+      Member& member = at(group);
+      for (int rank = 0; rank < kRanks; ++rank)
+        if (group != Group::survivors || rank != trial_.victim) member.ranks.push_back(rank);
+      if (group == Group::reversed) std::reverse(member.ranks.begin(), member.ranks.end());
+      const auto number = std::find(member.ranks.begin(), member.ranks.end(), rank_);
+      if (number == member.ranks.end()) continue;
+      tuttiUniqueId id;
+      const auto& raw = shared_.ids[static_cast<std::size_t>(group)];
+      std::copy(raw.begin(), raw.end(), id.internal);
+      if (!keep(told_.failed, group,
+                tuttiCommInitRank(&member.comm, static_cast<int>(member.ranks.size()), id,
+                                  static_cast<int>(number - member.ranks.begin()))))
+        return false;
+    }
+    return true;
+  }
+
+  bool call_all() {
+    for (const Group group : {Group::all, Group::reversed}) {
+      if (at(group).comm == nullptr) continue;
+      void* memory = nullptr;
+      const std::size_t bytes = 2 * kMostCount * sizeof(std::int32_t);
+      if (!keep(told_.failed, group, tuttiMemAlloc(&memory, bytes, at(group).comm))) return false;
+      at(group).symmetric = static_cast<std::int32_t*>(memory);
+      at(group).ordinary.resize(2 * kMostCount);
+    }
+    std::minstd_rand random(trial_.seed);  // the same on all ranks
+    for (int turns = 1; trial_.turns == 0 || turns <= trial_.turns; ++turns) {
+      Turn turn = make_turn(random);
+      if (trial_.is_of_joining()) turn.group = Group::all;
+      if (!do_turn(turn, turns)) return false;
+      told_.turns.store(turns);
+    }
+    return true;
+  }
+
+  bool do_turn(const Turn& turn, int turns) {
+    Member& member = at(turn.group);
+    const int number = number_in(turn.group, rank_);
+    std::int32_t* in = turn.symmetric ? member.symmetric : member.ordinary.data();
+    const bool can_be_in_place = turn.called == Called::all_reduce || turn.called == Called::broadcast ||
+                                 turn.called == Called::scan || turn.called == Called::reduce;
+    std::int32_t* out = turn.in_place && can_be_in_place ? in : in + kMostCount;
+    const bool many =
+        turn.called == Called::reduce_scatter || turn.called == Called::all_to_all || turn.called == Called::scatter;
+    std::fill_n(in, turn.count * (many ? kRanks : 1), given(number, turns));
+    if (!keep(told_.failed, turn.group, call(turn, in, out, member.comm))) return false;
+    if (!is_right(turn, number, turns, out) && told_.wrong_turn < 0) told_.wrong_turn = turns;
+    return true;
+  }
+
+  void free_all() {
+    for (const Group group : {Group::all, Group::reversed})
+      if (!keep(told_.failed, group, tuttiMemFree(at(group).symmetric, at(group).comm))) return;
+  }
+
+  // Who has an error in one communicator leaves the others too, which is an error to those who are still at work there.
+  void wait_for_others() const {
+    const int others = trial_.fault == Fault::abort ? kRanks : kRanks - 1;
+    const auto until = Clock::now() + std::chrono::seconds(5);
+    while (shared_.ended.load() < others && Clock::now() < until) std::this_thread::sleep_for(Microseconds(50));
+  }
+
+  // Once the first error is there: it stays, the other communicator has lost the same rank, and one without it works.
+  void look_around() {
+    told_.stays_the_same = stays_the_same();
+    if (trial_.asks_other) {
+      const Group other = told_.failed.group == Group::all ? Group::reversed : Group::all;
+      static_cast<void>(keep(told_.other, other, tuttiBarrier(at(other).comm)));
+    }
+    // Who leaves may be further than others, and then there is nothing that all of them would still call.
+    told_.survivors_are_right = rank_ == trial_.victim || trial_.moment != Moment::calling || survivors_are_right();
+  }
+
+  bool stays_the_same() {
+    const tuttiComm_t comm = at(told_.failed.group).comm;
+    const auto same = [&](tuttiResult_t result) {
+      return result == told_.failed.result &&
+             std::string(tuttiGetLastError(comm)).substr(0, kMostWords - 1) == told_.failed.words.data();
+    };
+    for (int repeat = 0; repeat < 3; ++repeat) {
+      std::array<float, 2> value{};
+      void* memory = nullptr;
+      tuttiResult_t async_error = tuttiSuccess;
+      if (!same(tuttiAllReduce(value.data(), value.data(), 2, tuttiFloat32, tuttiMax, comm))) return false;
+      if (!same(tuttiMemAlloc(&memory, 4096, comm))) return false;
+      if (tuttiCommGetAsyncError(comm, &async_error) != tuttiSuccess || async_error != told_.failed.result)
+        return false;
+    }
+    return true;
+  }
+
+  bool survivors_are_right() {
+    const Member& member = at(Group::survivors);
+    for (int repeat = 0; repeat < 5; ++repeat) {
+      int value = rank_;
+      if (tuttiAllReduce(&value, &value, 1, tuttiInt32, tuttiSum, member.comm) != tuttiSuccess) return false;
+      if (value != kRanks * (kRanks - 1) / 2 - trial_.victim) return false;
+      if (tuttiBarrier(member.comm) != tuttiSuccess) return false;
+    }
+    return true;
+  }
+
+  void abort_when_asked() {
+    wait_for(shared_.abort_now);
+    for (const Group group : {Group::all, Group::reversed}) static_cast<void>(tuttiCommAbort(at(group).comm));
+  }
+
+  Shared& shared_;
+  const Trial& trial_;
+  int rank_;
+  Told& told_;
+  std::array<Member, kGroups> members_;
+};
+
+}  // namespace
+
+void be_rank(Shared& shared, const Trial& trial, int rank, int log) {
+  const auto set = [](const char* name, const std::string& value) { ::setenv(name, value.c_str(), 1); };
+  if (trial.timeout.count() > 0) set("TUTTI_TIMEOUT", std::to_string(trial.timeout.count()) + "ms");
+  if (trial.late_warning.count() > 0) set("TUTTI_LATE_WARNING", std::to_string(trial.late_warning.count()) + "ms");
+  if (trial.attached) set("TUTTI_ATTACH_MIN", "1K");
+  dup2(log, STDERR_FILENO);
+  Life(shared, trial, rank).live();
+  _exit(0);
+}
+
+}  // namespace tutti::test
