@@ -317,6 +317,24 @@ TUTTI_API tuttiResult_t tuttiGetAlgorithm(const char* collective, const void* se
                                           size_t count, tuttiDataType_t datatype, tuttiRedOp_t op, int root,
                                           tuttiComm_t comm, const char** algorithm, const char** why);
 
+/* What this rank has done on a communicator: a row for each way of doing something that has been used. All words live
+ * as long as the communicator. Counting costs small calls nothing, so not everything is known of them. */
+#define TUTTI_BYTES_NOT_COUNTED UINT64_MAX
+typedef struct {
+  const char* operation; /* a collective by its name in `tutti algorithms`, or "send" or "receive" */
+  const char* algorithm; /* its name; "" of a send or receive */
+  /* How data got to another rank: "small" (all-reduces that go straight through a line or slot of shared memory),
+   * "staged" (copied there, by whatever steps), "symmetric" (read where they lie, in symmetric memory), "attached" (the
+   * system copies them, once). */
+  const char* reach;
+  uint64_t calls; /* that have been begun; those of tuttiCommSplit (two all-gathers) are among them */
+  uint64_t bytes; /* of the calls together, counted as `tutti run` counts the bytes of a message; of small ones
+                     TUTTI_BYTES_NOT_COUNTED */
+} tuttiStatistic_t;
+/* *statistics has *count rows, which stand until the next call of this. The log has the same of rank 0 as a table when
+ * the communicator is destroyed, with TUTTI_DEBUG=info. */
+TUTTI_API tuttiResult_t tuttiCommGetStatistics(tuttiComm_t comm, const tuttiStatistic_t** statistics, int* count);
+
 /* Each rank's input is multiplied by that rank's *scalar (of type datatype) before the sum. */
 TUTTI_API tuttiResult_t tuttiRedOpCreatePreMulSum(tuttiRedOp_t* op, const void* scalar, tuttiDataType_t datatype,
                                                   tuttiComm_t comm);

@@ -4,6 +4,7 @@
 #include <exception>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "base/environment.hpp"
 #include "base/log.hpp"
@@ -14,6 +15,7 @@ struct tuttiComm {
   tutti::Environment environment;  // that its variables are from
   std::unique_ptr<tutti::Log> log;
   std::unique_ptr<tutti::Communicator> communicator;
+  std::vector<tuttiStatistic_t> statistics = {};  // as they were last asked for
 };
 
 namespace tutti::api {
@@ -43,6 +45,9 @@ tuttiResult_t guarded(const Body& body) noexcept {
     return tuttiInternalError;
   }
 }
+
+// A table of what ran, where the log is to have it (statistics.cpp).
+void log_statistics(const tuttiComm& comm);
 
 // For a call within a group of this thread (group.cpp).
 tuttiResult_t begin_in_group(tuttiComm_t comm, Result<Operation*> operation);

@@ -184,6 +184,10 @@ tuttiResult_t tuttiCommFinalize(tuttiComm_t comm) {
 tuttiResult_t tuttiCommDestroy(tuttiComm_t comm) {
   if (comm == nullptr) return tuttiSuccess;
   const tuttiResult_t result = tuttiCommFinalize(comm);
+  static_cast<void>(guarded([&] {
+    tutti::api::log_statistics(*comm);
+    return tuttiSuccess;
+  }));
   delete comm;
   return result;
 }

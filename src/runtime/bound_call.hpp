@@ -8,6 +8,7 @@
 #include "runtime/call.hpp"
 #include "runtime/invocation.hpp"
 #include "runtime/lowered.hpp"
+#include "runtime/statistics.hpp"
 
 namespace tutti {
 
@@ -19,6 +20,7 @@ struct BoundCall {
   Call call;
   bool is_lowered = false;
   Lowered lowered;
+  CallCount* counted = nullptr;  // the communicator's, which outlives it
 
   [[nodiscard]] static std::uint64_t key_of(const Invocation& asked) {
     return 1 | std::uint64_t{asked.op.value} << 1 | std::uint64_t{asked.root} << 32 |

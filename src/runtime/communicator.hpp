@@ -32,6 +32,7 @@
 #include "runtime/portfolio.hpp"
 #include "runtime/selector.hpp"
 #include "runtime/settings.hpp"
+#include "runtime/statistics.hpp"
 #include "runtime/symmetric.hpp"
 #include "runtime/thread_work.hpp"
 #include "runtime/varying_call.hpp"
@@ -103,6 +104,9 @@ class Communicator {
 
   // How run() does such a call. Its words live as long as the communicator and end with a zero.
   [[nodiscard]] Result<Choice> choice_for(const Invocation& asked);
+
+  // What has been done here so far. Its words live as long as the communicator.
+  [[nodiscard]] std::vector<Statistic> statistics() const;
 
   // What an end other than done means, in words; breaks the communicator for all ranks where it is not broken yet.
   [[nodiscard]] Status fail(End end);
@@ -215,7 +219,8 @@ class Communicator {
   Portfolio portfolio_;
   Selector selector_;
   std::vector<std::unique_ptr<const Plan>> given_;  // by run_by()'s number
-  std::vector<BoundCall> bound_;                    // by BoundCall::place_of
+  CallCounts counts_;
+  std::vector<BoundCall> bound_;  // by BoundCall::place_of
   VaryingCall varying_;
   std::uint64_t probe_ = 0;  // for others to read
   bool can_attach_ = false;

@@ -152,6 +152,7 @@ Status Communicator::bind(const Invocation& asked, BoundCall& bound) {
                                         : ", attached",
             choice->why);
   TUTTI_TRY(make_call(**plan, way.number, reach, *entry, asked, bound));
+  bound.counted = &counts_.row(asked.collective, &way.name, reach);
   // Operators that are made come and go, and others take their numbers.
   if (asked.op.value < OperatorHandle::kFirstCustom) bound.asked = BoundCall::key_of(asked);
   bound.count = asked.count;
@@ -220,6 +221,7 @@ Status Communicator::run_by(const Schedule& schedule, std::uint32_t number, cons
   }
   const Reach reach = given_[number]->needs_symmetric ? Reach::symmetric : Reach::staged;
   TUTTI_TRY(make_call(*given_[number], first + number, reach, **entry, asked, bound));
+  bound.counted = &counts_.row(asked.collective, &given_[number]->schedule.name, reach);
   return walk(bound, asked, walker);
 }
 
@@ -330,6 +332,7 @@ Status Communicator::walk(BoundCall& bound, const Invocation& asked, WalkerChoic
   }
   Call& call = bound.call;
   find_scratch(call);
+  bound.counted->add(bound.buffers.message_bytes);
   const End end = bound.is_lowered && walker != WalkerChoice::generic ? executor_->run_lowered(call, bound.lowered)
                                                                       : executor_->run(call, walker);
   return end == End::done ? Status() : fail(end);

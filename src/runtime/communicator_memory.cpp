@@ -25,6 +25,7 @@ Status Communicator::find_least(std::span<const std::uint64_t> mine, std::span<s
   bound.buffers = {.input_bytes = mine.size_bytes(), .output_bytes = least.size_bytes()};
   bound.buffers.message_bytes = mine.size_bytes();
   TUTTI_TRY(make_call(**plan, (*way)->number, Reach::staged, **entry, asked, bound));
+  bound.counted = &counts_.row(asked.collective, nullptr, Reach::staged);
   return walk(bound, asked, settings_.walker);
 }
 

@@ -119,6 +119,7 @@ End Communicator::advance() {
     Operation& operation = *first_operation_;
     if (!operation.is_begun) {
       find_scratch(operation.bound.call);
+      operation.bound.counted->add(operation.bound.buffers.message_bytes);
       executor_->start(operation.bound.call, operation.bound.is_lowered ? &operation.bound.lowered : nullptr);
       operation.is_begun = true;
     }
@@ -220,6 +221,12 @@ Status Communicator::end_group() {
   }
   grouped_.clear();
   return status;
+}
+
+std::vector<Statistic> Communicator::statistics() const {
+  std::vector<Statistic> all = counts_.statistics(executor_->operations());
+  pairs_->append_statistics(all);
+  return all;
 }
 
 Status Communicator::settle() {

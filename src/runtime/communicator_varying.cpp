@@ -78,6 +78,7 @@ Status Communicator::tell_all(const void* mine, std::uint64_t words, void* all, 
     const std::uint64_t bytes = words * sizeof(std::uint64_t);
     bound.buffers = {.input_bytes = bytes, .output_bytes = bytes * num_ranks_};
     TUTTI_TRY(make_call(**plan, (*way)->number, Reach::staged, **entry, asked, bound));
+    bound.counted = &counts_.row(asked.collective, nullptr, Reach::staged);
     bound.count = words;
   }
   bound.call.described = about;
@@ -101,6 +102,7 @@ Status Communicator::run_agreed(const Agreed& agreed, const Prepared& entry, con
   Invocation largest = asked;
   largest.count = agreed.largest;
   TUTTI_TRY(make_call(**plan, choice->way->number, Reach::staged, entry, largest, bound));
+  bound.counted = &counts_.row(asked.collective, &choice->way->name, Reach::staged);
   varying_.table.cut((*plan)->schedule.spaces, bound.call.window);
   bound.call.varying = &varying_.table;
   if (bound.call.window * bound.call.element >= bound.call.inline_end) bound.call.inline_end = 0;

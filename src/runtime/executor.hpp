@@ -80,6 +80,9 @@ class Executor {
   // this rank waits for will never come.
   [[nodiscard]] bool persist();
 
+  // Of all kinds, that have been begun.
+  [[nodiscard]] std::uint64_t operations() const { return operations_; }
+
   [[nodiscard]] const Mismatch& mismatch() const { return mismatch_; }
 
  private:

@@ -39,6 +39,9 @@ void Pairs::start(Transfer& transfer) {
   (queue.last == nullptr ? queue.first : queue.last->next) = &transfer;
   queue.last = &transfer;
   ++num_pending_;
+  Count& count = counts_[static_cast<std::size_t>(transfer.direction)][goes_by_address(transfer) ? 1 : 0];
+  ++count.calls;
+  count.bytes += transfer.bytes();
 }
 
 void Pairs::finish_first(Queue& queue) {
@@ -67,7 +70,7 @@ End Pairs::advance(const shm::Waiter& waiter) {
 bool Pairs::advance_send(Transfer& transfer, const shm::Waiter& waiter) {
   shm::MessageSender& sender = senders_[transfer.peer];
   const std::uint64_t bytes = transfer.bytes();
-  const bool by_address = attach_min_ && bytes >= *attach_min_;
+  const bool by_address = goes_by_address(transfer);
   if (by_address && transfer.is_announced) return sender.is_drained();
   const std::uint64_t most = std::min(kMostMessage, region_.shape().message_slot);
   const std::uint64_t description = TransferDescription{transfer.count, transfer.type, by_address}.pack();
@@ -124,6 +127,19 @@ bool Pairs::fetch(const Transfer& transfer, std::uint64_t address) {
   if (error == 0) return !region_.is_broken();
   region_.break_with({error == ESRCH ? Code::rank_lost : Code::system, transfer.peer});
   return false;
+}
+
+void Pairs::append_statistics(std::vector<Statistic>& all) const {
+  for (const Transfer::Direction direction : {Transfer::Direction::send, Transfer::Direction::receive})
+    for (const Reach reach : {Reach::staged, Reach::attached}) {
+      const Count& count = counts_[static_cast<std::size_t>(direction)][reach == Reach::attached ? 1 : 0];
+      if (count.calls == 0) continue;
+      all.push_back({.operation = direction == Transfer::Direction::send ? "send" : "receive",
+                     .algorithm = "",
+                     .reach = name_of(reach),
+                     .calls = count.calls,
+                     .bytes = count.bytes});
+    }
 }
 
 const Transfer* Pairs::deserted() const {

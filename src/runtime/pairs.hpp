@@ -5,6 +5,7 @@
 // where it lies. Belongs to one rank; one thread.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -12,6 +13,7 @@
 
 #include "data/type.hpp"
 #include "runtime/executor.hpp"
+#include "runtime/statistics.hpp"
 #include "transport/shm/message.hpp"
 #include "transport/shm/region.hpp"
 #include "transport/shm/waiter.hpp"
@@ -73,13 +75,24 @@ class Pairs {
   // Whether something is on its way between this rank and itself in the other direction of the transfer.
   [[nodiscard]] bool has_counterpart(const Transfer& transfer) const;
 
+  // A row for each direction and reach that has been used.
+  void append_statistics(std::vector<Statistic>& all) const;
+
  private:
+  struct Count {
+    std::uint64_t calls = 0;
+    std::uint64_t bytes = 0;
+  };
   struct Queue {
     Transfer* first = nullptr;
     Transfer* last = nullptr;
   };
   [[nodiscard]] Queue& queue_of(const Transfer& transfer) {
     return (transfer.direction == Transfer::Direction::send ? sends_ : receives_)[transfer.peer];
+  }
+  // Whether one message says where the data lie.
+  [[nodiscard]] bool goes_by_address(const Transfer& transfer) const {
+    return attach_min_ && transfer.bytes() >= *attach_min_;
   }
   // Whether the transfer is done.
   [[nodiscard]] bool advance_send(Transfer& transfer, const shm::Waiter& waiter);
@@ -95,6 +108,7 @@ class Pairs {
   std::vector<Queue> sends_;                     // by rank
   std::vector<Queue> receives_;                  // by rank
   std::uint64_t num_pending_ = 0;
+  std::array<std::array<Count, 2>, 2> counts_;  // by Direction, and by whether it goes by address
   std::uint64_t progress_ = 0;
   std::optional<Mismatch> mismatch_;
 };

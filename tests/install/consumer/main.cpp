@@ -1,7 +1,9 @@
-// A C++ program against an installed Tutti.
+// A C++ program against an installed Tutti, with all of its headers.
 #include <iostream>
 
+#include <tutti/bench.hpp>
 #include <tutti/tutti.h>
+#include <tutti/tutti.hpp>
 
 int main() {
   int version = -1;

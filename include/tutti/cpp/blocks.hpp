@@ -1,0 +1,54 @@
+// Blocks of different sizes, one for each rank.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <iterator>
+#include <string>
+
+#include <tutti/cpp/elements.hpp>
+#include <tutti/cpp/error.hpp>
+
+namespace tutti {
+inline namespace v0_1 {
+
+// How many elements each rank's block has, and, where the blocks do not stand one behind the other, where in the buffer
+// each begins. Made of ranges of std::size_t, which it borrows.
+class Blocks {
+ public:
+  template <typename Counts>
+  Blocks(const Counts& counts)  // NOLINT(google-explicit-constructor): counts alone are what is usual
+      : counts_(std::data(counts)), size_(std::size(counts)) {}
+  template <typename Counts, typename Displacements>
+  Blocks(const Counts& counts, const Displacements& displacements)
+      : counts_(std::data(counts)), displacements_(std::data(displacements)), size_(std::size(counts)) {
+    if (std::size(displacements) != size_)
+      detail::refuse("blocks", "there are " + std::to_string(size_) + " counts and " +
+                                   std::to_string(std::size(displacements)) + " displacements");
+  }
+
+  [[nodiscard]] const std::size_t* counts() const { return counts_; }
+  [[nodiscard]] const std::size_t* displacements() const { return displacements_; }
+
+  // That there is one for each rank, and that they lie in a buffer of so many elements, and fill it where they stand
+  // one behind the other.
+  void check(const char* what, const char* which, std::size_t elements, int num_ranks) const {
+    if (size_ != static_cast<std::size_t>(num_ranks))
+      detail::refuse(what,
+                     "there are " + std::to_string(size_) + " counts for " + std::to_string(num_ranks) + " ranks");
+    std::size_t end = 0;
+    for (std::size_t rank = 0; rank < size_; ++rank)
+      end = std::max(end, (displacements_ == nullptr ? end : displacements_[rank]) + counts_[rank]);
+    if (displacements_ == nullptr ? end != elements : end > elements)
+      detail::refuse(what, std::string("the ") + which + " has " + std::to_string(elements) +
+                               " elements, and its blocks end at " + std::to_string(end));
+  }
+
+ private:
+  const std::size_t* counts_;
+  const std::size_t* displacements_ = nullptr;
+  std::size_t size_;
+};
+
+}  // namespace v0_1
+}  // namespace tutti

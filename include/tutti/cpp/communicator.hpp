@@ -1,0 +1,460 @@
+// A communicator: this rank's handle on a group of ranks that do collectives together.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <tutti/cpp/blocks.hpp>
+#include <tutti/cpp/elements.hpp>
+#include <tutti/cpp/error.hpp>
+#include <tutti/cpp/memory.hpp>
+#include <tutti/cpp/operator.hpp>
+#include <tutti/cpp/request.hpp>
+#include <tutti/tutti.h>
+
+namespace tutti {
+inline namespace v0_1 {
+
+using UniqueId = tuttiUniqueId;
+
+// An id for one communicator, for all its ranks. This process serves the rendezvous until all have joined.
+[[nodiscard]] inline UniqueId make_unique_id() {
+  UniqueId id;
+  detail::check(tuttiGetUniqueId(&id), "make_unique_id");
+  return id;
+}
+
+// What one communicator does otherwise than the environment says: "NAME=VALUE" each.
+struct Config {
+  std::vector<std::string> variables;
+};
+
+inline constexpr int kNoColor = TUTTI_SPLIT_NOCOLOR;
+
+// By which algorithm a call is done, and why; both live as long as the communicator.
+struct Algorithm {
+  const char* name;
+  const char* why;
+};
+
+// A row of what has been done (tuttiStatistic_t).
+struct Statistic {
+  std::string operation;
+  std::string algorithm;
+  std::string reach;
+  std::uint64_t calls = 0;
+  std::optional<std::uint64_t> bytes;  // nothing where they are not counted
+};
+
+// Belongs to one thread at a time, but for abort() and async_error(). All ranks call the same collectives in the same
+// order. Each comes thrice: all_reduce() blocks, iall_reduce() begins what the request that it gives ends, and
+// all_reduce_init() prepares what can be started often. Buffers are whatever has std::data and std::size
+// (elements.hpp); their sizes are looked at before anything is sent. In place is said as in C, by passing the same
+// memory twice. What is said to be the root's alone may be empty elsewhere.
+//
+// It is destroyed after all that was made of it: requests, operators, symmetric memory.
+class Communicator {
+ public:
+  // Of no ranks, to be assigned to.
+  Communicator() = default;
+  // Takes over one of the C API.
+  explicit Communicator(tuttiComm_t comm) : comm_(comm) {
+    if (comm == nullptr) return;
+    tuttiCommUserRank(comm, &rank_);
+    tuttiCommCount(comm, &num_ranks_);
+  }
+  Communicator(Communicator&& other) noexcept
+      : comm_(std::exchange(other.comm_, nullptr)),
+        rank_(std::exchange(other.rank_, -1)),
+        num_ranks_(std::exchange(other.num_ranks_, 0)) {}
+  Communicator& operator=(Communicator&& other) noexcept {
+    std::swap(comm_, other.comm_);
+    std::swap(rank_, other.rank_);
+    std::swap(num_ranks_, other.num_ranks_);
+    return *this;
+  }
+  Communicator(const Communicator&) = delete;
+  Communicator& operator=(const Communicator&) = delete;
+  // Waits for what has been begun; finalize() says what is wrong with it.
+  ~Communicator() { tuttiCommDestroy(comm_); }
+
+  // Of all ranks that were started together, by `tutti launch`, an mpirun, torchrun or srun.
+  [[nodiscard]] static Communicator launched() {
+    tuttiComm_t comm = nullptr;
+    detail::check(tuttiCommInitLaunched(&comm), "launched");
+    return Communicator(comm);
+  }
+  [[nodiscard]] static Communicator join(const UniqueId& id, int num_ranks, int rank, const Config& config = {}) {
+    const CConfig c_config(config);
+    tuttiComm_t comm = nullptr;
+    detail::check(tuttiCommInitRankConfig(&comm, num_ranks, id, rank, &c_config.value), "join");
+    return Communicator(comm);
+  }
+  // Of all ranks with the same color, in the order of their keys; of no ranks with kNoColor.
+  [[nodiscard]] Communicator split(int color, int key = 0, const Config& config = {}) {
+    const CConfig c_config(config);
+    tuttiComm_t comm = nullptr;
+    detail::check(tuttiCommSplit(comm_, color, key, &comm, &c_config.value), "split");
+    return Communicator(comm);
+  }
+
+  [[nodiscard]] explicit operator bool() const { return comm_ != nullptr; }
+  [[nodiscard]] int rank() const { return rank_; }
+  [[nodiscard]] int num_ranks() const { return num_ranks_; }
+  [[nodiscard]] tuttiComm_t raw() const { return comm_; }
+
+  // Waits for all that has been begun.
+  void finalize() { detail::check(tuttiCommFinalize(comm_), "finalize"); }
+  // Breaks the communicator for all ranks.
+  void abort() { detail::check(tuttiCommAbort(comm_), "abort"); }
+  // What has broken it, if anything.
+  [[nodiscard]] Result async_error() const {
+    tuttiResult_t error = tuttiSuccess;
+    detail::check(tuttiCommGetAsyncError(comm_, &error), "async_error");
+    return static_cast<Result>(error);
+  }
+
+  template <typename T>
+  [[nodiscard]] SymmetricMemory<T> allocate(std::size_t count) {
+    return SymmetricMemory<T>(comm_, count);
+  }
+  // An associative operator of one's own, such as make_operator<float>([](float a, float b) { … }, Commutes::yes). All
+  // ranks make the same ones in the same order.
+  template <typename T, typename Function>
+  [[nodiscard]] Operator<T> make_operator(Function function, Commutes commutes) {
+    return Operator<T>(comm_, std::move(function), commutes);
+  }
+  template <typename T>
+  [[nodiscard]] Operator<T> make_premultiplied_sum(T scalar) {
+    return Operator<T>(comm_, typename Operator<T>::Premultiplied{scalar});
+  }
+
+  // The fold over all ranks of their inputs, on every rank.
+  template <typename In, typename Out, typename Operation>
+  void all_reduce(const In& input, Out&& output, const Operation& op) {
+    run("all_reduce", tuttiAllReduce, detail::alike(input, output), detail::operator_on<detail::Element<Out>>(op));
+  }
+  template <typename In, typename Out, typename Operation>
+  [[nodiscard]] Request iall_reduce(const In& input, Out&& output, const Operation& op) {
+    return begin("iall_reduce", tuttiIAllReduce, detail::alike(input, output),
+                 detail::operator_on<detail::Element<Out>>(op));
+  }
+  template <typename In, typename Out, typename Operation>
+  [[nodiscard]] PersistentRequest all_reduce_init(const In& input, Out&& output, const Operation& op) {
+    return prepare("all_reduce_init", tuttiAllReduceInit, detail::alike(input, output),
+                   detail::operator_on<detail::Element<Out>>(op));
+  }
+
+  // In place.
+  template <typename Data, typename Operation>
+  void all_reduce(Data&& data, const Operation& op) {
+    all_reduce(data, data, op);
+  }
+
+  // The output has a block for each rank, in their order.
+  template <typename In, typename Out>
+  void all_gather(const In& input, Out&& output) {
+    run("all_gather", tuttiAllGather, detail::gathered(input, output, num_ranks_));
+  }
+  template <typename In, typename Out>
+  [[nodiscard]] Request iall_gather(const In& input, Out&& output) {
+    return begin("iall_gather", tuttiIAllGather, detail::gathered(input, output, num_ranks_));
+  }
+  template <typename In, typename Out>
+  [[nodiscard]] PersistentRequest all_gather_init(const In& input, Out&& output) {
+    return prepare("all_gather_init", tuttiAllGatherInit, detail::gathered(input, output, num_ranks_));
+  }
+
+  // The input has a block for each rank; each gets the fold of its own.
+  template <typename In, typename Out, typename Operation>
+  void reduce_scatter(const In& input, Out&& output, const Operation& op) {
+    run("reduce_scatter", tuttiReduceScatter, detail::scattered(input, output, num_ranks_),
+        detail::operator_on<detail::Element<Out>>(op));
+  }
+  template <typename In, typename Out, typename Operation>
+  [[nodiscard]] Request ireduce_scatter(const In& input, Out&& output, const Operation& op) {
+    return begin("ireduce_scatter", tuttiIReduceScatter, detail::scattered(input, output, num_ranks_),
+                 detail::operator_on<detail::Element<Out>>(op));
+  }
+  template <typename In, typename Out, typename Operation>
+  [[nodiscard]] PersistentRequest reduce_scatter_init(const In& input, Out&& output, const Operation& op) {
+    return prepare("reduce_scatter_init", tuttiReduceScatterInit, detail::scattered(input, output, num_ranks_),
+                   detail::operator_on<detail::Element<Out>>(op));
+  }
+
+  // The root's data to everyone's.
+  template <typename Out>
+  void broadcast(Out&& data, int root) {
+    run_one("broadcast", tuttiBcast, detail::output(data), root);
+  }
+  template <typename Out>
+  [[nodiscard]] Request ibroadcast(Out&& data, int root) {
+    return begin_one("ibroadcast", tuttiIBcast, detail::output(data), root);
+  }
+  template <typename Out>
+  [[nodiscard]] PersistentRequest broadcast_init(Out&& data, int root) {
+    return prepare_one("broadcast_init", tuttiBcastInit, detail::output(data), root);
+  }
+
+  // The root's input to everyone's output; nobody else's input is looked at.
+  template <typename In, typename Out>
+  void broadcast(const In& input, Out&& output, int root) {
+    run("broadcast", tuttiBroadcast, detail::scattered(input, output, 1, rank_ == root), root);
+  }
+  template <typename In, typename Out>
+  [[nodiscard]] Request ibroadcast(const In& input, Out&& output, int root) {
+    return begin("ibroadcast", tuttiIBroadcast, detail::scattered(input, output, 1, rank_ == root), root);
+  }
+  template <typename In, typename Out>
+  [[nodiscard]] PersistentRequest broadcast_init(const In& input, Out&& output, int root) {
+    return prepare("broadcast_init", tuttiBroadcastInit, detail::scattered(input, output, 1, rank_ == root), root);
+  }
+
+  // To the root alone: nobody else's output is looked at.
+  template <typename In, typename Out, typename Operation>
+  void reduce(const In& input, Out&& output, const Operation& op, int root) {
+    run("reduce", tuttiReduce, detail::alike(input, output, rank_ == root),
+        detail::operator_on<detail::Element<Out>>(op), root);
+  }
+  template <typename In, typename Out, typename Operation>
+  [[nodiscard]] Request ireduce(const In& input, Out&& output, const Operation& op, int root) {
+    return begin("ireduce", tuttiIReduce, detail::alike(input, output, rank_ == root),
+                 detail::operator_on<detail::Element<Out>>(op), root);
+  }
+  template <typename In, typename Out, typename Operation>
+  [[nodiscard]] PersistentRequest reduce_init(const In& input, Out&& output, const Operation& op, int root) {
+    return prepare("reduce_init", tuttiReduceInit, detail::alike(input, output, rank_ == root),
+                   detail::operator_on<detail::Element<Out>>(op), root);
+  }
+
+  // Block j of rank i becomes block i of rank j.
+  template <typename In, typename Out>
+  void all_to_all(const In& input, Out&& output) {
+    run("all_to_all", tuttiAlltoAll, detail::exchanged(input, output, num_ranks_));
+  }
+  template <typename In, typename Out>
+  [[nodiscard]] Request iall_to_all(const In& input, Out&& output) {
+    return begin("iall_to_all", tuttiIAlltoAll, detail::exchanged(input, output, num_ranks_));
+  }
+  template <typename In, typename Out>
+  [[nodiscard]] PersistentRequest all_to_all_init(const In& input, Out&& output) {
+    return prepare("all_to_all_init", tuttiAlltoAllInit, detail::exchanged(input, output, num_ranks_));
+  }
+
+  // As all_gather, for the root alone.
+  template <typename In, typename Out>
+  void gather(const In& input, Out&& output, int root) {
+    run("gather", tuttiGather, detail::gathered(input, output, num_ranks_, rank_ == root), root);
+  }
+  template <typename In, typename Out>
+  [[nodiscard]] Request igather(const In& input, Out&& output, int root) {
+    return begin("igather", tuttiIGather, detail::gathered(input, output, num_ranks_, rank_ == root), root);
+  }
+  template <typename In, typename Out>
+  [[nodiscard]] PersistentRequest gather_init(const In& input, Out&& output, int root) {
+    return prepare("gather_init", tuttiGatherInit, detail::gathered(input, output, num_ranks_, rank_ == root), root);
+  }
+
+  // The root's input has a block for each rank.
+  template <typename In, typename Out>
+  void scatter(const In& input, Out&& output, int root) {
+    run("scatter", tuttiScatter, detail::scattered(input, output, num_ranks_, rank_ == root), root);
+  }
+  template <typename In, typename Out>
+  [[nodiscard]] Request iscatter(const In& input, Out&& output, int root) {
+    return begin("iscatter", tuttiIScatter, detail::scattered(input, output, num_ranks_, rank_ == root), root);
+  }
+  template <typename In, typename Out>
+  [[nodiscard]] PersistentRequest scatter_init(const In& input, Out&& output, int root) {
+    return prepare("scatter_init", tuttiScatterInit, detail::scattered(input, output, num_ranks_, rank_ == root), root);
+  }
+
+  // The fold of the ranks up to this one, and of those before it, where rank 0's output is left alone.
+  template <typename In, typename Out, typename Operation>
+  void scan(const In& input, Out&& output, const Operation& op) {
+    run("scan", tuttiScan, detail::alike(input, output), detail::operator_on<detail::Element<Out>>(op));
+  }
+  template <typename In, typename Out, typename Operation>
+  [[nodiscard]] Request iscan(const In& input, Out&& output, const Operation& op) {
+    return begin("iscan", tuttiIScan, detail::alike(input, output), detail::operator_on<detail::Element<Out>>(op));
+  }
+  template <typename In, typename Out, typename Operation>
+  [[nodiscard]] PersistentRequest scan_init(const In& input, Out&& output, const Operation& op) {
+    return prepare("scan_init", tuttiScanInit, detail::alike(input, output),
+                   detail::operator_on<detail::Element<Out>>(op));
+  }
+  template <typename In, typename Out, typename Operation>
+  void exclusive_scan(const In& input, Out&& output, const Operation& op) {
+    run("exclusive_scan", tuttiExScan, detail::alike(input, output), detail::operator_on<detail::Element<Out>>(op));
+  }
+  template <typename In, typename Out, typename Operation>
+  [[nodiscard]] Request iexclusive_scan(const In& input, Out&& output, const Operation& op) {
+    return begin("iexclusive_scan", tuttiIExScan, detail::alike(input, output),
+                 detail::operator_on<detail::Element<Out>>(op));
+  }
+  template <typename In, typename Out, typename Operation>
+  [[nodiscard]] PersistentRequest exclusive_scan_init(const In& input, Out&& output, const Operation& op) {
+    return prepare("exclusive_scan_init", tuttiExScanInit, detail::alike(input, output),
+                   detail::operator_on<detail::Element<Out>>(op));
+  }
+
+  // The same with a block of its own size for each rank: counts, or Blocks(counts, displacements). They block.
+  template <typename In, typename Out>
+  void all_gather_v(const In& input, Out&& output, const Blocks& to) {
+    to.check("all_gather_v", "output", std::size(output), num_ranks_);
+    const detail::Buffers both = detail::buffers(input, output, std::size(input));
+    detail::check(
+        tuttiAllGatherV(both.input, both.count, both.output, to.counts(), to.displacements(), both.type, comm_),
+        "all_gather_v");
+  }
+  template <typename In, typename Out, typename Counts, typename Operation>
+  void reduce_scatter_v(const In& input, Out&& output, const Counts& counts, const Operation& op) {
+    const Blocks from(counts);
+    from.check("reduce_scatter_v", "input", std::size(input), num_ranks_);
+    detail::Buffers both = detail::buffers(input, output, from.counts()[rank_]);
+    both.expect("output", std::size(output), both.count);
+    both.check("reduce_scatter_v");
+    detail::check(tuttiReduceScatterV(both.input, both.output, from.counts(), both.type,
+                                      detail::operator_on<detail::Element<Out>>(op), comm_),
+                  "reduce_scatter_v");
+  }
+  template <typename In, typename Out>
+  void all_to_all_v(const In& input, const Blocks& from, Out&& output, const Blocks& to) {
+    from.check("all_to_all_v", "input", std::size(input), num_ranks_);
+    to.check("all_to_all_v", "output", std::size(output), num_ranks_);
+    const detail::Buffers both = detail::buffers(input, output, 0);
+    detail::check(tuttiAlltoAllV(both.input, from.counts(), from.displacements(), both.output, to.counts(),
+                                 to.displacements(), both.type, comm_),
+                  "all_to_all_v");
+  }
+  template <typename In, typename Out>
+  void gather_v(const In& input, Out&& output, const Blocks& to, int root) {
+    if (rank_ == root) to.check("gather_v", "output", std::size(output), num_ranks_);
+    const detail::Buffers both = detail::buffers(input, output, std::size(input));
+    detail::check(
+        tuttiGatherV(both.input, both.count, both.output, to.counts(), to.displacements(), both.type, root, comm_),
+        "gather_v");
+  }
+  template <typename In, typename Out>
+  void scatter_v(const In& input, const Blocks& from, Out&& output, int root) {
+    if (rank_ == root) from.check("scatter_v", "input", std::size(input), num_ranks_);
+    const detail::Buffers both = detail::buffers(input, output, std::size(output));
+    detail::check(
+        tuttiScatterV(both.input, from.counts(), from.displacements(), both.output, both.count, both.type, root, comm_),
+        "scatter_v");
+  }
+
+  // Returns when every rank has called it.
+  void barrier() { detail::check(tuttiBarrier(comm_), "barrier"); }
+  [[nodiscard]] Request ibarrier() { return request<Request>("ibarrier", tuttiIBarrier); }
+  [[nodiscard]] PersistentRequest barrier_init() {
+    return request<PersistentRequest>("barrier_init", tuttiBarrierInit);
+  }
+
+  // To one rank, and from one; every send has its receive of the same size.
+  template <typename In>
+  void send(const In& data, int peer) {
+    run_one("send", tuttiSend, detail::input(data), peer);
+  }
+  template <typename In>
+  [[nodiscard]] Request isend(const In& data, int peer) {
+    return begin_one("isend", tuttiISend, detail::input(data), peer);
+  }
+  template <typename In>
+  [[nodiscard]] PersistentRequest send_init(const In& data, int peer) {
+    return prepare_one("send_init", tuttiSendInit, detail::input(data), peer);
+  }
+  template <typename Out>
+  void receive(Out&& data, int peer) {
+    run_one("receive", tuttiRecv, detail::output(data), peer);
+  }
+  template <typename Out>
+  [[nodiscard]] Request ireceive(Out&& data, int peer) {
+    return begin_one("ireceive", tuttiIRecv, detail::output(data), peer);
+  }
+  template <typename Out>
+  [[nodiscard]] PersistentRequest receive_init(Out&& data, int peer) {
+    return prepare_one("receive_init", tuttiRecvInit, detail::output(data), peer);
+  }
+
+  // Of a call of the collective of that name; nothing is done.
+  template <typename T>
+  [[nodiscard]] Algorithm algorithm(const char* collective, const T* input, const T* output, std::size_t count,
+                                    Op op = Op::sum, int root = 0) const {
+    Algorithm chosen{};
+    detail::check(tuttiGetAlgorithm(collective, input, output, count, detail::data_type<T>(),
+                                    static_cast<tuttiRedOp_t>(op), root, comm_, &chosen.name, &chosen.why),
+                  "algorithm");
+    return chosen;
+  }
+
+  // What this rank has done so far.
+  [[nodiscard]] std::vector<Statistic> statistics() const {
+    const tuttiStatistic_t* rows = nullptr;
+    int count = 0;
+    detail::check(tuttiCommGetStatistics(comm_, &rows, &count), "statistics");
+    std::vector<Statistic> all;
+    for (const tuttiStatistic_t* row = rows; row != rows + count; ++row) {
+      all.push_back({row->operation, row->algorithm, row->reach, row->calls, row->bytes});
+      if (row->bytes == TUTTI_BYTES_NOT_COUNTED) all.back().bytes.reset();
+    }
+    return all;
+  }
+
+ private:
+  struct CConfig {
+    explicit CConfig(const Config& config) {
+      for (const std::string& each : config.variables) pointers.push_back(each.c_str());
+      pointers.push_back(nullptr);
+      value.variables = pointers.data();
+    }
+    std::vector<const char*> pointers;
+    tuttiConfig_t value = TUTTI_CONFIG_INITIALIZER;
+  };
+
+  template <typename Function, typename... Rest>
+  void run(const char* what, Function function, const detail::Buffers& of, Rest... rest) {
+    of.check(what);
+    detail::check(function(of.input, of.output, of.count, of.type, rest..., comm_), what);
+  }
+  template <typename Function, typename Buffer, typename... Rest>
+  void run_one(const char* what, Function function, const Buffer& of, Rest... rest) {
+    detail::check(function(of.data, of.count, of.type, rest..., comm_), what);
+  }
+  template <typename Made, typename Function, typename... Arguments>
+  [[nodiscard]] Made request(const char* what, Function function, Arguments... arguments) {
+    tuttiRequest_t made = nullptr;
+    detail::check(function(arguments..., comm_, &made), what);
+    return Made(made);
+  }
+  template <typename Function, typename... Rest>
+  [[nodiscard]] Request begin(const char* what, Function function, const detail::Buffers& of, Rest... rest) {
+    of.check(what);
+    return request<Request>(what, function, of.input, of.output, of.count, of.type, rest...);
+  }
+  template <typename Function, typename Buffer, typename... Rest>
+  [[nodiscard]] Request begin_one(const char* what, Function function, const Buffer& of, Rest... rest) {
+    return request<Request>(what, function, of.data, of.count, of.type, rest...);
+  }
+  template <typename Function, typename... Rest>
+  [[nodiscard]] PersistentRequest prepare(const char* what, Function function, const detail::Buffers& of,
+                                          Rest... rest) {
+    of.check(what);
+    return request<PersistentRequest>(what, function, of.input, of.output, of.count, of.type, rest...);
+  }
+  template <typename Function, typename Buffer, typename... Rest>
+  [[nodiscard]] PersistentRequest prepare_one(const char* what, Function function, const Buffer& of, Rest... rest) {
+    return request<PersistentRequest>(what, function, of.data, of.count, of.type, rest...);
+  }
+
+  tuttiComm_t comm_ = nullptr;
+  int rank_ = -1;
+  int num_ranks_ = 0;
+};
+
+}  // namespace v0_1
+}  // namespace tutti

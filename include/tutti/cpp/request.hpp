@@ -1,0 +1,130 @@
+// What is begun now and waited for later: requests, persistent requests, groups.
+#pragma once
+
+#include <exception>
+#include <utility>
+
+#include <tutti/cpp/error.hpp>
+#include <tutti/tutti.h>
+
+namespace tutti {
+inline namespace v0_1 {
+
+// A collective or a transfer that has been begun. Its buffers are to be left alone until wait() has returned or test()
+// has said true. Destroying one that has not ended waits for it, as std::jthread does: buffers that go out of scope
+// behind it are then no longer in use. What is wrong is said by wait() and test() alone. Destroyed before its
+// communicator.
+class Request {
+ public:
+  Request() = default;
+  explicit Request(tuttiRequest_t request) : request_(request) {}
+  Request(Request&& other) noexcept : request_(std::exchange(other.request_, nullptr)) {}
+  Request& operator=(Request&& other) noexcept {
+    if (this == &other) return *this;
+    end();
+    request_ = std::exchange(other.request_, nullptr);
+    return *this;
+  }
+  Request(const Request&) = delete;
+  Request& operator=(const Request&) = delete;
+  ~Request() { end(); }
+
+  void wait() { detail::check(tuttiWait(&request_), "wait"); }
+  // Goes on with it, and with all that this thread has begun, as far as that is possible without waiting.
+  [[nodiscard]] bool test() {
+    int done = 0;
+    detail::check(tuttiTest(&request_, &done), "test");
+    return done != 0;
+  }
+
+ private:
+  void end() {
+    if (request_ != nullptr) tuttiWait(&request_);
+  }
+
+  tuttiRequest_t request_ = nullptr;
+};
+
+// What is made once and started as often as wanted, each time with the same buffers. Destroying one that has been
+// started waits for it.
+class PersistentRequest {
+ public:
+  PersistentRequest() = default;
+  explicit PersistentRequest(tuttiRequest_t request) : request_(request) {}
+  PersistentRequest(PersistentRequest&& other) noexcept : request_(std::exchange(other.request_, nullptr)) {}
+  PersistentRequest& operator=(PersistentRequest&& other) noexcept {
+    if (this == &other) return *this;
+    free();
+    request_ = std::exchange(other.request_, nullptr);
+    return *this;
+  }
+  PersistentRequest(const PersistentRequest&) = delete;
+  PersistentRequest& operator=(const PersistentRequest&) = delete;
+  ~PersistentRequest() { free(); }
+
+  void start() { detail::check(tuttiStart(request_), "start"); }
+  void wait() { detail::check(tuttiWait(&request_), "wait"); }
+  [[nodiscard]] bool test() {
+    int done = 0;
+    detail::check(tuttiTest(&request_, &done), "test");
+    return done != 0;
+  }
+
+ private:
+  void free() {
+    if (request_ == nullptr) return;
+    tuttiWait(&request_);
+    tuttiRequestFree(&request_);
+  }
+
+  tuttiRequest_t request_ = nullptr;
+};
+
+// Waits for each request of a range, whatever goes wrong with others, and then throws the first error.
+template <typename Requests>
+void wait_all(Requests&& requests) {
+  std::exception_ptr first;
+  for (auto& request : requests) {
+    try {
+      request.wait();
+    } catch (const Error&) {
+      if (first == nullptr) first = std::current_exception();
+    }
+  }
+  if (first != nullptr) std::rethrow_exception(first);
+}
+
+template <typename Requests>
+void start_all(Requests&& requests) {
+  for (auto& request : requests) request.start();
+}
+
+// Calls of this thread in its scope are only begun, and waited for together where the outermost group ends: sends and
+// receives all at once, collectives in their order. Its end throws what went wrong, also where it is that of the scope,
+// unless another exception is on its way. Buffers belong to the group until its end.
+class Group {
+ public:
+  Group() { detail::check(tuttiGroupStart(), "group"); }
+  Group(const Group&) = delete;
+  Group& operator=(const Group&) = delete;
+  ~Group() noexcept(false) {
+    if (!is_open_) return;
+    if (std::uncaught_exceptions() == exceptions_) {
+      end();
+    } else {
+      tuttiGroupEnd();
+    }
+  }
+
+  void end() {
+    is_open_ = false;
+    detail::check(tuttiGroupEnd(), "group");
+  }
+
+ private:
+  int exceptions_ = std::uncaught_exceptions();
+  bool is_open_ = true;
+};
+
+}  // namespace v0_1
+}  // namespace tutti
