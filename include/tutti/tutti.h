@@ -226,8 +226,8 @@ TUTTI_API tuttiResult_t tuttiRecv(void* recvbuff, size_t count, tuttiDataType_t 
 
 /* Calls between these two are only begun, and the outermost tuttiGroupEnd waits for all of them: sends and receives
  * all at once, the collectives of each communicator in their order. Groups are a thread's own, and may be nested.
- * Buffers belong to the group until its end. Collectives of blocks that differ in size (tuttiAllGatherV and its like) do
- * not wait for it: they are done when they return, behind those begun before. */
+ * Buffers belong to the group until its end. Collectives of blocks that differ in size (tuttiAllGatherV and its like)
+ * do not wait for it: they are done when they return, behind those begun before. */
 TUTTI_API tuttiResult_t tuttiGroupStart(void);
 TUTTI_API tuttiResult_t tuttiGroupEnd(void);
 
