@@ -28,8 +28,9 @@ int main(void) {
   CHECK(tuttiAllReduce(mine, sum, num_elements, tuttiFloat, tuttiSum, comm));
 
   /* Small whole numbers, so the sum is exact in any order. */
+  const int ranks_added = num_ranks * (num_ranks - 1) / 2;
   for (int i = 0; i < num_elements; ++i)
-    if (sum[i] != (float)(num_ranks * i + num_ranks * (num_ranks - 1) / 2)) return 1;
+    if (sum[i] != (float)(num_ranks * i + ranks_added)) return 1;
   if (rank == 0)
     printf("ranks: %d, elements: %d, the last one is %g\n", num_ranks, num_elements, (double)sum[num_elements - 1]);
   CHECK(tuttiCommDestroy(comm));

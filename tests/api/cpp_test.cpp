@@ -23,6 +23,7 @@ namespace {
 void run_ranks(int num_ranks, const std::function<void(Communicator& comm)>& body, const Config& config = {}) {
   const UniqueId id = make_unique_id();
   std::vector<std::jthread> threads;
+  threads.reserve(static_cast<std::size_t>(num_ranks));
   for (int rank = 0; rank < num_ranks; ++rank)
     threads.emplace_back([&, rank] {
       try {
@@ -59,7 +60,8 @@ static_assert(type_of<long>() == tuttiInt64 && type_of<long long>() == tuttiInt6
 static_assert(type_of<unsigned long>() == tuttiUint64 && type_of<unsigned long long>() == tuttiUint64);
 static_assert(type_of<Float16>() == tuttiFloat16 && type_of<Bfloat16>() == tuttiBfloat16);
 static_assert(type_of<Float8e4m3>() == tuttiFloat8e4m3 && type_of<Float8e5m2>() == tuttiFloat8e5m2);
-static_assert(!detail::HasDataType<bool>::value && !detail::HasDataType<int*>::value);
+static_assert(!detail::HasDataType<bool>::value);
+static_assert(!detail::HasDataType<int*>::value);
 static_assert(!std::is_copy_constructible_v<Communicator> && std::is_nothrow_move_constructible_v<Communicator>);
 static_assert(!std::is_copy_constructible_v<Request> && std::is_nothrow_move_constructible_v<Request>);
 

@@ -57,7 +57,7 @@ TEST(Statistics, TellSmallCallsFromOthers) {
     tuttiComm_t ring = split(comm, {"TUTTI_ALLREDUCE_ALGORITHM=ring"});
     for (int turn = 0; turn < 2; ++turn)
       EXPECT_DONE(tuttiAllReduce(values.data(), values.data(), values.size(), tuttiFloat, tuttiSum, ring));
-    EXPECT_EQ(rows_of(ring), (Rows{{"all_reduce ring staged", {2, 2 * 4 * values.size()}}}));
+    EXPECT_EQ(rows_of(ring), (Rows{{"all_reduce ring staged", {2, 2 * sizeof(float) * values.size()}}}));
     Rows whole = rows_of(comm);
     EXPECT_EQ(whole.at("all_reduce one_shot small"), std::pair(std::uint64_t{7}, TUTTI_BYTES_NOT_COUNTED));
     std::erase_if(whole, [](const auto& row) { return row.first.starts_with("all_gather "); });  // of the split
@@ -112,7 +112,7 @@ TEST(Statistics, CountTransfersByHowTheyGo) {
     const std::string direction = rank == 0 ? "send" : "receive";
     const Rows rows = rows_of(part);
     // Where the system lets no process read another.
-    const bool has_attached = rows.count(direction + "  attached") != 0;
+    const bool has_attached = rows.contains(direction + "  attached");
     EXPECT_EQ(rows, has_attached ? (Rows{{direction + "  staged", {2, 16}}, {direction + "  attached", {1, 4096}}})
                                  : (Rows{{direction + "  staged", {3, 16 + 4096}}}));
     EXPECT_DONE(tuttiCommDestroy(part));
