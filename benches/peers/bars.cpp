@@ -1,4 +1,4 @@
-#include "peers/bars.hpp"
+#include "benches/peers/bars.hpp"
 
 #include <algorithm>
 #include <cstdio>
@@ -6,7 +6,7 @@
 
 #include <fmt/format.h>
 
-#include "peers/one_pass.hpp"
+#include "benches/peers/one_pass.hpp"
 
 namespace tutti::bars {
 

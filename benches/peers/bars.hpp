@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "peers/program.hpp"
-#include "peers/score.hpp"
+#include "benches/peers/program.hpp"
+#include "benches/peers/score.hpp"
 
 namespace tutti::bars {
 

@@ -13,8 +13,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "peers/bars.hpp"
-#include "peers/report.hpp"
+#include "benches/peers/bars.hpp"
+#include "benches/peers/report.hpp"
 
 namespace {
 

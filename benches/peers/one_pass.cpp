@@ -1,4 +1,4 @@
-#include "peers/one_pass.hpp"
+#include "benches/peers/one_pass.hpp"
 
 #include <algorithm>
 #include <array>
@@ -16,7 +16,7 @@
 #include <immintrin.h>
 #endif
 
-#include "peers/score.hpp"
+#include "benches/peers/score.hpp"
 
 namespace tutti::bars {
 

@@ -1,4 +1,4 @@
-#include "peers/program.hpp"
+#include "benches/peers/program.hpp"
 
 #include <algorithm>
 #include <array>

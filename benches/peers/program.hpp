@@ -10,7 +10,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "peers/score.hpp"
+#include "benches/peers/score.hpp"
 
 namespace tutti::bars {
 

@@ -1,4 +1,4 @@
-#include "peers/report.hpp"
+#include "benches/peers/report.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "peers/score.hpp"
+#include "benches/peers/score.hpp"
 
 namespace tutti::bars {
 

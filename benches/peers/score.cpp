@@ -1,4 +1,4 @@
-#include "peers/score.hpp"
+#include "benches/peers/score.hpp"
 
 #include <algorithm>
 #include <cmath>

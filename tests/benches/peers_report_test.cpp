@@ -4,8 +4,8 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
-#include "peers/report.hpp"
-#include "peers/score.hpp"
+#include "benches/peers/report.hpp"
+#include "benches/peers/score.hpp"
 
 namespace tutti::bars {
 namespace {
