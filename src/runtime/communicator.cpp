@@ -211,13 +211,11 @@ Status Communicator::arrive() {
     if (limit.count() > 0) policy.longest_sleep = std::min(policy.longest_sleep, limit / 8);
   waiter_.emplace(*region_, rank_, policy, persist_here);
   executor_.emplace(*region_, rank_, *waiter_);
+  pairs_.emplace(*region_, rank_);
 
   TUTTI_TRY(open_small_path());
   TUTTI_TRY(find_attach());
-  // As with collectives: not where ranks share cores.
-  std::optional<std::uint64_t> send_by_address;
-  if (can_attach_) send_by_address = settings_.attach_min ? *settings_.attach_min : kSendByAddress;
-  pairs_.emplace(*region_, rank_, send_by_address);
+  if (can_attach_) pairs_->send_by_address_from(settings_.attach_min.value_or(kSendByAddress));
   return {};
 }
 

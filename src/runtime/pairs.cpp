@@ -16,12 +16,8 @@ constexpr std::uint64_t kMostMessage = 32 << 10;
 
 }  // namespace
 
-Pairs::Pairs(const shm::Region& region, std::uint32_t rank, std::optional<std::uint64_t> attach_min)
-    : region_(region),
-      rank_(rank),
-      attach_min_(attach_min),
-      sends_(region.shape().num_ranks),
-      receives_(region.shape().num_ranks) {
+Pairs::Pairs(const shm::Region& region, std::uint32_t rank)
+    : region_(region), rank_(rank), sends_(region.shape().num_ranks), receives_(region.shape().num_ranks) {
   senders_.reserve(sends_.size());
   receivers_.reserve(receives_.size());
   for (std::uint32_t peer = 0; peer < region.shape().num_ranks; ++peer) {

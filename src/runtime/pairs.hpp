@@ -53,8 +53,10 @@ struct Transfer {
 
 class Pairs {
  public:
-  // From `attach_min` bytes on a send says where its data lie; nothing: none does.
-  Pairs(const shm::Region& region, std::uint32_t rank, std::optional<std::uint64_t> attach_min);
+  Pairs(const shm::Region& region, std::uint32_t rank);
+
+  // From so many bytes on a send says where its data lie. Until this is said, none does.
+  void send_by_address_from(std::uint64_t bytes) { attach_min_ = bytes; }
 
   // The transfer stays where it is until it is done.
   void start(Transfer& transfer);

@@ -142,6 +142,24 @@ TEST(Requests, OfSeveralCommunicatorsAreWaitedForInAnyOrder) {
   });
 }
 
+// Making a communicator is a row of calls of its own, which go behind nothing.
+TEST(Requests, MayBePendingWhileACommunicatorIsMade) {
+  run_ranks(2, [](tuttiComm_t comm, int rank) {
+    tuttiComm_t early = nullptr;
+    tuttiComm_t late = nullptr;
+    EXPECT_DONE(tuttiCommSplit(comm, 0, rank, &early, nullptr));
+    int heard = -1;
+    tuttiRequest_t request = nullptr;
+    EXPECT_DONE(tuttiIRecv(&heard, 1, tuttiInt, 1 - rank, early, &request));
+    EXPECT_DONE(tuttiCommSplit(comm, 0, rank, &late, nullptr));
+    EXPECT_DONE(tuttiSend(&rank, 1, tuttiInt, 1 - rank, early));
+    EXPECT_DONE(tuttiWait(&request));
+    EXPECT_EQ(heard, 1 - rank);
+    EXPECT_DONE(tuttiCommDestroy(late));
+    EXPECT_DONE(tuttiCommDestroy(early));
+  });
+}
+
 TEST(Transfers, GoRoundARingInAGroup) {
   for (const int ranks : {1, 2, 5})
     for (const std::size_t count : {std::size_t{0}, std::size_t{7}, std::size_t{50'000}})

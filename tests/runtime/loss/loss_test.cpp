@@ -262,6 +262,7 @@ TEST(Loss, IsNamedToAllOthersAndLeavesNothing) {
     if (HasFailure()) break;
   }
   if (voids > 0) fmt::print("{} of {} trials tell nothing: their ranks got no core for long\n", voids, trials);
+  EXPECT_LE(voids, (trials + 3) / 4) << "too few trials tell anything: the machine is too busy";
   for (auto& [fault, taken] : times)
     if (!taken.empty()) print(fault, taken);
   expect_nothing_left(before);
