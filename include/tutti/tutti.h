@@ -3,12 +3,13 @@
  * The functions are shaped and named like NCCL's, so that its users port by renaming; what differs is said beside it.
  * Buffers are ordinary host memory, or symmetric memory (tuttiMemAlloc), where peers load and store without a copy.
  *
- * A communicator belongs to one thread at a time; different communicators are independent of each other. All calls
- * block, and the output is complete when they return. All ranks call the same operations in the same order with equal
- * count, type, operator and root, in place on all ranks or on none; where they do not, a call returns tuttiInvalidUsage
- * and tuttiGetLastError() says how they differ. (A rank that hears nothing from the others in such a call, as a root of
- * a broadcast, is told by one of the next.) Once a communicator has failed, every later call on it returns the same
- * error, on every rank: of a rank that was lost, or that was late for TUTTI_TIMEOUT, it names that rank. */
+ * A communicator belongs to one thread at a time; different communicators are independent of each other. Calls block,
+ * and the output is complete when they return, but for those that say otherwise (tuttiI..., groups). All ranks call the
+ * same operations in the same order with equal count, type, operator and root, in place on all ranks or on none; where
+ * they do not, a call returns tuttiInvalidUsage and tuttiGetLastError() says how they differ. (A rank that hears
+ * nothing from the others in such a call, as a root of a broadcast, is told by one of the next.) Once a communicator
+ * has failed, every later call on it returns the same error, on every rank: of a rank that was lost, or that was late
+ * for TUTTI_TIMEOUT, it names that rank. */
 #ifndef TUTTI_TUTTI_H
 #define TUTTI_TUTTI_H
 
