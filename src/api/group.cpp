@@ -22,6 +22,8 @@ tuttiResult_t begin_in_group(tuttiComm_t comm, Result<Operation*> operation) {
   return report(comm->communicator->begin_in_group(std::move(operation)));
 }
 
+void forget_in_group(tuttiComm_t comm) { std::erase(grouped(), comm); }
+
 }  // namespace tutti::api
 
 extern "C" {

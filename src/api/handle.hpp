@@ -51,6 +51,8 @@ void log_statistics(const tuttiComm& comm);
 
 // For a call within a group of this thread (group.cpp).
 tuttiResult_t begin_in_group(tuttiComm_t comm, Result<Operation*> operation);
+// Of one that ends within it, whose calls have been waited for.
+void forget_in_group(tuttiComm_t comm);
 
 [[nodiscard]] inline bool is_type(tuttiDataType_t type) { return static_cast<unsigned>(type) < tuttiNumTypes; }
 

@@ -188,6 +188,7 @@ tuttiResult_t tuttiCommDestroy(tuttiComm_t comm) {
     tutti::api::log_statistics(*comm);
     return tuttiSuccess;
   }));
+  tutti::api::forget_in_group(comm);
   delete comm;
   return result;
 }

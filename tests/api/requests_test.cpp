@@ -207,6 +207,20 @@ TEST(Transfers, WithARankThatHasLeftAreAnError) {
   });
 }
 
+TEST(Groups, OutliveACommunicatorThatEndsWithinThem) {
+  run_ranks(2, [](tuttiComm_t comm, int rank) {
+    tuttiComm_t other = nullptr;
+    EXPECT_DONE(tuttiCommSplit(comm, 0, rank, &other, nullptr));
+    const int mine = rank + 1;
+    int sum = 0;
+    EXPECT_DONE(tuttiGroupStart());
+    EXPECT_DONE(tuttiAllReduce(&mine, &sum, 1, tuttiInt, tuttiSum, other));
+    EXPECT_DONE(tuttiCommDestroy(other));
+    EXPECT_EQ(sum, 3);
+    EXPECT_DONE(tuttiGroupEnd());
+  });
+}
+
 TEST(Groups, HoldCollectivesOfSeveralCommunicators) {
   run_ranks(3, [](tuttiComm_t comm, int rank) {
     tuttiComm_t other = nullptr;
