@@ -55,7 +55,7 @@ Course::Course(const std::string& bench, LiveGroup& group, const Point& point, c
   row_.version = group.version();
   row_.shares_cores = group.shares_cores();
   row_.note = group.remarks();
-  row_.sync = options.sync.value_or(row_.shares_cores ? Sync::barrier : Sync::round);
+  row_.sync = options.sync.value_or(row_.shares_cores ? Sync::meeting : Sync::round);
   least_margin_ = row_.shares_cores ? kSharedMargin : kLeastMargin;
   group.margin = std::max(group.margin, least_margin_);
 }
@@ -80,6 +80,7 @@ void Course::run_round() {
   const std::optional<Round> round = run(iterations_);
   if (!round) return;
   seconds_ += std::chrono::duration<double>(Clock::now() - begin).count();
+  around_ = round->around;
   row_.invalid += round->invalid;
   row_.samples.insert(row_.samples.end(), round->samples.begin(), round->samples.end());
   row_.rounds.push_back(static_cast<std::uint32_t>(round->samples.size()));
@@ -123,7 +124,7 @@ void Course::finish() {
               ? fmt::format("{} uses the processors while it waits", disturbed_by_)
               : fmt::format("{} used the processors while it waited; such rounds are left out", disturbed_by_);
   else if (row_.samples.empty())
-    why = "no iteration was begun in time by all ranks; the machine is too busy, or --sync barrier";
+    why = "no iteration was begun in time by all ranks; the machine is too busy for --sync round";
   // What is known of the group may be the reason.
   if (!why.empty()) row_.note += (row_.note.empty() ? "" : "; ") + why;
   if (row_.samples.empty()) row_.outcome = Outcome::error;
@@ -189,15 +190,13 @@ void Course::warm_up() {
   for (int turn = 0; turn < kMostWarmUpRounds; ++turn) {
     const std::optional<Round> round = run(iterations);
     if (!round) return;
-    once_ = round->once;
+    around_ = round->around;
     const double spent = std::chrono::duration<double>(Clock::now() - begin).count();
     const bool is_warm = spent >= kWarmUpSeconds && turn > 0 && !round->is_mostly_late();
     if (is_warm || spent >= most_seconds) return;
     // The very first iteration of all finds ranks that have yet to wake up.
     if (round->is_mostly_late() && turn > 0) group_.margin = std::min(group_.margin * 4, kMostMargin);
-    const double around = once_ + static_cast<double>(group_.margin);
-    iterations = static_cast<std::size_t>(
-        std::clamp(kWarmUpSeconds * 1e9 / std::max(around, 1.0), 1.0, static_cast<double>(kMostIterations)));
+    iterations = iterations_in(kWarmUpSeconds * 1e9);
   }
 }
 
@@ -206,9 +205,12 @@ void Course::choose_iterations() {
   const auto doublings = static_cast<double>(1ULL << std::min<std::size_t>(num_rounds() / kRoundsOfALength, 10));
   const double nanos = std::min({first * doublings, kMostRoundNanos,
                                  options_.budget.seconds * 1e9 / static_cast<double>(options_.budget.least_rounds)});
-  const double around = once_ + static_cast<double>(group_.margin);
-  iterations_ =
-      static_cast<std::size_t>(std::clamp(nanos / std::max(around, 1.0), 1.0, static_cast<double>(kMostIterations)));
+  iterations_ = iterations_in(nanos);
+}
+
+std::size_t Course::iterations_in(double nanos) const {
+  const double around = around_ + (row_.sync == Sync::round ? static_cast<double>(group_.margin) : 0);
+  return static_cast<std::size_t>(std::clamp(nanos / std::max(around, 1.0), 1.0, static_cast<double>(kMostIterations)));
 }
 
 void Course::check() {

@@ -52,6 +52,7 @@ class Course {
   [[nodiscard]] std::optional<Round> run(std::size_t iterations);
   void warm_up();
   void choose_iterations();
+  [[nodiscard]] std::size_t iterations_in(double nanos) const;
   void check();
   void note(const Json& said);
   void note_processors(const std::vector<Json>& answers, Clock::time_point asked);
@@ -63,7 +64,7 @@ class Course {
   bool is_running_ = false;
   std::size_t iterations_ = 1;
   std::int64_t least_margin_ = 0;
-  double once_ = 0;     // nanoseconds of an iteration, about
+  double around_ = 0;   // nanoseconds of an iteration, about, with what comes before it
   double seconds_ = 0;  // spent on rounds
   std::vector<double> round_medians_;
 

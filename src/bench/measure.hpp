@@ -15,7 +15,7 @@ namespace tutti::harness {
 
 struct MeasureOptions {
   Budget budget;
-  std::optional<Sync> sync;  // else round, or barrier where ranks share cores
+  std::optional<Sync> sync;  // else round, or meeting where ranks share cores
   bool check = true;
   // Says that it is enough, between rounds.
   std::function<bool()> is_interrupted = [] { return false; };

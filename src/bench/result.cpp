@@ -17,7 +17,7 @@ namespace tutti::harness {
 namespace {
 
 constexpr std::array<std::string_view, 4> kOutcomes = {"ok", "wrong", "skipped", "error"};
-constexpr std::array<std::string_view, 4> kSyncs = {"round", "barrier", "program", "wall"};
+constexpr std::array<std::string_view, 5> kSyncs = {"round", "barrier", "program", "wall", "meeting"};
 constexpr std::array<std::string_view, 3> kObeyed = {"confirmed", "ignored", "unverifiable"};
 
 template <typename Named, std::size_t kCount>

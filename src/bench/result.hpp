@@ -25,7 +25,7 @@ enum class Outcome : std::uint8_t {
 
 // How iterations begin: at an agreed instant, or behind a barrier of the backend's. What other programs do is their own
 // business: the time is the average that a program printed, or its wall time from start to end.
-enum class Sync : std::uint8_t { round, barrier, program, wall };
+enum class Sync : std::uint8_t { round, barrier, program, wall, meeting };
 [[nodiscard]] std::string_view name_of(Sync sync);
 // Of those that a sweep can ask for: round and barrier.
 [[nodiscard]] std::optional<Sync> sync_from_name(std::string_view name);

@@ -39,7 +39,11 @@ Round round_of(const std::vector<Json>& answers, std::size_t iterations, Sync sy
       round.samples.push_back(time);
     }
   }
-  round.once = all.empty() ? 0 : median_of(all);
+  if (sync != Sync::round && iterations > 1) {
+    round.around = static_cast<double>(starts[0][iterations - 1] - starts[0][0]) / static_cast<double>(iterations - 1);
+  } else if (!all.empty()) {
+    round.around = median_of(all);
+  }
   return round;
 }
 

@@ -13,7 +13,9 @@ namespace tutti::harness {
 struct Round {
   std::vector<double> samples;  // nanoseconds of the iterations that all ranks began in time
   std::uint64_t invalid = 0;    // the others
-  double once = 0;              // what an iteration took about, late ones too
+  // Nanoseconds that an iteration took about, late ones too, with what ranks waited for before it: a barrier that spins
+  // where ranks share cores takes a thousand times as long as a small call. Without waiting for an agreed instant.
+  double around = 0;
 
   [[nodiscard]] bool is_mostly_late() const { return invalid > samples.size(); }
 };

@@ -175,7 +175,7 @@ Json Session::samples(const Json& order, const std::function<void()>& call) {
   const std::int64_t begun = processor_time();
   const auto iterations = order.at("iterations").get<std::size_t>();
   const auto margin = order.at("margin").get<std::int64_t>();
-  const bool rounds = order.at("sync") == "round";
+  const std::string sync = order.at("sync");
   const int rank = backend_.rank();
   const int num_ranks = backend_.num_ranks();
   std::vector<std::int64_t> starts(iterations);
@@ -184,13 +184,17 @@ Json Session::samples(const Json& order, const std::function<void()>& call) {
   // Of a group that others have run in between; all ranks have as many.
   for (auto untimed = order.at("untimed").get<std::size_t>(); untimed > 0; --untimed) call();
   for (std::size_t each = 0; each < iterations; ++each) {
-    if (rounds) {
+    if (sync == "round") {
       const SyncPage::Start start = page_.start_together(rank, num_ranks, ++iteration_, margin, shares_cores_);
       if (start.is_over) throw CaseEnded{"the group is being ended"};
       starts[each] = start.time;
       if (start.is_late) late.push_back(each);
     } else {
-      barrier();
+      if (sync == "barrier") {
+        barrier();
+      } else {
+        meet();
+      }
       starts[each] = now();
     }
     call();

@@ -266,7 +266,7 @@ Status read_runner(const SweepOptions& options, harness::RunnerOptions& runner) 
   if (!options.sync.empty()) {
     runner.measure.sync = harness::sync_from_name(options.sync);
     if (!runner.measure.sync)
-      return bad(fmt::format("--sync is {}; it takes round or barrier", in_quotes(options.sync)));
+      return bad(fmt::format("--sync is {}; it takes round, meeting or barrier", in_quotes(options.sync)));
   }
   if (!options.launcher.empty()) {
     runner.launcher = harness::launcher_from_name(options.launcher);
@@ -358,8 +358,10 @@ void add_sweep_options(CLI::App& app, SweepOptions& options) {
       app.add_option("--align", options.align, "Knobs of different peers as one column: cus=nccl:MAX_CTAS,mine:sms")
           ->type_name("COLUMN=KNOBS"));
   app.add_option("--sweep", options.file, "A TOML file that says all this (docs/formats/sweep.md)")->type_name("FILE");
-  app.add_option("--sync", options.sync, "How iterations begin: round (an agreed instant) or barrier, as OSU's do")
-      ->type_name("round|barrier");
+  app.add_option("--sync", options.sync,
+                 "How iterations begin: round (an agreed instant), meeting (as soon as all are there; where ranks "
+                 "share cores) or barrier (the library's own, as OSU's do)")
+      ->type_name("round|meeting|barrier");
   app.add_option("--budget", options.budget, "The most time for measuring a case [1s]")->type_name("TIME");
   app.add_option("--precision", options.precision, "Enough when the median is known this well [2%]")
       ->type_name("SHARE");

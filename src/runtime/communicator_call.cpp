@@ -172,9 +172,9 @@ Reach Communicator::reach_of(const Plan& plan, bool name_safe, const BoundCall& 
     return bytes >= kLeastByName ? Reach::symmetric : Reach::staged;
   // Lists alone read attached memory, and they begin with all posts.
   if (!can_attach_ || !plan.posts_first || settings_.walker == WalkerChoice::generic) return Reach::staged;
-  const bool pays = settings_.attach_min
-                        ? bytes >= *settings_.attach_min
-                        : !waiter_->policy().crowded && pays_to_attach(plan.schedule.collective, bytes);
+  const bool pays = settings_.attach_min ? bytes >= *settings_.attach_min
+                                         : pays_to_attach(plan.schedule.collective, bytes, static_cast<int>(num_ranks_),
+                                                          waiter_->policy().crowded);
   return pays ? Reach::attached : Reach::staged;
 }
 

@@ -34,11 +34,22 @@ constexpr std::array kAttach = {
     AttachRange{reduce_scatter, 16_K, 4_M}, AttachRange{reduce, 16_K, 256_K},
 };
 
+// Where ranks take turns on a core, those who fold or gather ask the system once for each other rank, one after the
+// other, while nobody else runs there. A broadcast asks once; and blocks of an all-to-all are read by one rank only, so
+// that no cache has them when a second copy begins.
+constexpr std::array kAttachCrowded = {
+    AttachRange{.collective = broadcast, .least_bytes = 8_K, .most_bytes = 32_K},
+    AttachRange{.collective = broadcast, .least_bytes = 8_K, .most_bytes = 64_K, .least_ranks = 4},
+    AttachRange{.collective = all_to_all, .least_bytes = 256_K, .most_bytes = 64_M, .most_ranks = 6},
+};
+
 }  // namespace
 
-bool pays_to_attach(Collective collective, std::uint64_t bytes) {
-  return std::any_of(kAttach.begin(), kAttach.end(), [&](const AttachRange& range) {
-    return range.collective == collective && bytes >= range.least_bytes && bytes <= range.most_bytes;
+bool pays_to_attach(Collective collective, std::uint64_t bytes, int num_ranks, bool crowded) {
+  const std::span<const AttachRange> ranges = crowded ? std::span<const AttachRange>(kAttachCrowded) : kAttach;
+  return std::any_of(ranges.begin(), ranges.end(), [&](const AttachRange& range) {
+    return range.collective == collective && bytes >= range.least_bytes && bytes <= range.most_bytes &&
+           num_ranks >= range.least_ranks && num_ranks <= range.most_ranks;
   });
 }
 

@@ -83,7 +83,7 @@ void look_at(const Step& step, Plan& plan) {
 Result<Plan> make_plan(Schedule schedule, std::uint32_t rank) {
   Plan plan;
   plan.rank = rank;
-  plan.orders = schedule.num_lanes > 1;
+  plan.orders = schedule.num_lanes > 1 || schedule.collective == Collective::barrier;
   plan.posts.resize(schedule.num_ranks);
   // All ranks' programs are looked at, because a reader must know what its peers expose, and all must agree on how
   // wide a round may be.

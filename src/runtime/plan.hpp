@@ -43,8 +43,8 @@ struct Plan {
   bool has_messages = false;
   // Its posts wait for nothing: they stand first in their lanes.
   bool posts_first = true;
-  // Some rank has several lanes or reaches another's memory, so a message may be all that orders two accesses: then it
-  // is sent even if it carries nothing.
+  // Messages are sent even if they carry nothing: in a barrier, and where some rank has several lanes or reaches
+  // another's memory, so that a message may be all that orders two accesses.
   bool orders = false;
   // The most pieces in one message, and in one exposure: a slot must hold that many windows.
   std::uint32_t widest_message = 1;

@@ -7,6 +7,7 @@
 
 #include <array>
 #include <cstdint>
+#include <limits>
 #include <span>
 #include <string>
 #include <string_view>
@@ -32,13 +33,16 @@ struct Decision {
 };
 [[nodiscard]] std::span<const Decision> decisions();
 
-// Message sizes at which the system's one copy is faster than two through shared memory, where no core is shared.
+// Message sizes at which the system's one copy is faster than two through shared memory.
 struct AttachRange {
   Collective collective = Collective::all_reduce;
   std::uint64_t least_bytes = 0;
   std::uint64_t most_bytes = 0;
+  int least_ranks = 2;
+  int most_ranks = std::numeric_limits<int>::max();
 };
-[[nodiscard]] bool pays_to_attach(Collective collective, std::uint64_t bytes);
+// Crowded: there are more ranks than cores.
+[[nodiscard]] bool pays_to_attach(Collective collective, std::uint64_t bytes, int num_ranks, bool crowded);
 
 struct Choice {
   Way* way = nullptr;

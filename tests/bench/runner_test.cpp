@@ -275,7 +275,7 @@ TEST_F(BenchRunner, RefusesBeforeAnythingIsStarted) {
       {"run --bench work --budget soon", "--budget is 'soon'"},
       {"run --bench work -o /nosuch/file", "cannot write '/nosuch/file'"},
       {"run --bench work --env 'A=1' --env-zip 'A,B=[[1,2]]'", "variable A is on two axes"},
-      {"run --bench work --sync never", "it takes round or barrier"},
+      {"run --bench work --sync never", "it takes round, meeting or barrier"},
   }};
   for (const auto& [arguments, words] : mistakes) {
     const Outcome outcome = run(std::string(arguments) + " --no-store");
