@@ -54,10 +54,12 @@ struct CallDescription {
 
 // Where a symmetric buffer is: the ranks' parts of one segment lie at equal distances.
 struct SymmetricBuffer {
-  std::byte* segment = nullptr;  // rank 0's part; null where the buffer is ordinary memory
-  std::uint64_t stride = 0;      // from one rank's part to the next
-  std::uint64_t offset = 0;      // of the buffer within this rank's part
-  std::uint64_t segment_number = 0;
+  static constexpr std::uint64_t kNumSegments = 1 << 24;  // told apart
+
+  std::byte* segment = nullptr;      // rank 0's part; null where the buffer is ordinary memory
+  std::uint64_t stride = 0;          // from one rank's part to the next
+  std::uint64_t offset = 0;          // of the buffer within this rank's part
+  std::uint64_t segment_number = 0;  // the same on all ranks
 
   // What this rank's post says of its buffer. Offsets are below 2^40 (SymmetricHeap).
   [[nodiscard]] std::uint64_t place() const { return segment_number << 40 | offset; }

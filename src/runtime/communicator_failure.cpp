@@ -26,7 +26,7 @@ std::string Communicator::present_call() const {
   const shm::CallLine& line = region_->call(rank_);
   const std::uint64_t number = line.operation.load(std::memory_order_acquire);
   if (number == 0) return "the start";
-  return fmt::format("operation {} ({})", number, describe(line.description[number & 1].load()));
+  return fmt::format("operation {} ({})", number, describe(line.description[number % shm::kKeptDescriptions].load()));
 }
 
 // What this thread waits in; that may be a transfer.

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 #include <iterator>
+#include <thread>
 
 namespace tutti {
 
@@ -10,6 +11,8 @@ namespace {
 
 // Between two stores of a peer, which may lose its core there.
 constexpr std::chrono::milliseconds kPatienceWithPosts{500};
+// So many operations further on a rank may be for its description of this one to be there still.
+constexpr std::uint64_t kAhead = shm::kKeptDescriptions - 2;
 
 }  // namespace
 
@@ -50,20 +53,21 @@ std::optional<std::uint64_t> Executor::differing_post(std::uint32_t rank, std::u
   // Acquire: the sequence is looked at after the description.
   const std::uint64_t theirs = line.description.load(std::memory_order_acquire);
   if (theirs == description) return std::nullopt;
-  // The peer's call tells, as long as that is this operation or the next.
-  const auto differing_call = [&]() -> std::optional<std::uint64_t> {
-    const auto called = call_of(rank, operations_);
-    return called && travelling(*called) != description ? std::optional(travelling(*called)) : std::nullopt;
+  const auto differing = [&](std::uint64_t called) {
+    return travelling(called) != description ? std::optional(travelling(called)) : std::nullopt;
   };
-  if (const auto called = differing_call()) return called;
+  // The peer's call tells, unless it is further on than that is kept.
+  if (const auto called = call_of(rank, operations_)) return differing(*called);
   // The peer may be about to use the line for its next post, whose description is stored before its number. Then the
   // number moves on soon; if it stays, the calls do differ.
   const auto patience = std::chrono::steady_clock::now() + kPatienceWithPosts;
   while (line.sequence.load(std::memory_order_acquire) == value) {
+    if (region_.is_broken()) return std::nullopt;
     if (std::chrono::steady_clock::now() >= patience) return theirs;
-    relax();
+    std::this_thread::yield();
   }
-  return differing_call();
+  const auto called = call_of(rank, operations_);
+  return called ? differing(*called) : std::nullopt;
 }
 
 End Executor::end_of(shm::WaitEnd end) const {
@@ -87,12 +91,13 @@ std::optional<std::uint64_t> Executor::call_of(std::uint32_t rank, std::uint64_t
     return operation + kRecent > operations_ ? std::optional(recent_[operation % kRecent]) : std::nullopt;
   const shm::CallLine& line = region_.call(rank);
   const auto is_near = [&] {
-    // Acquire: partner of begin(). Number, description, and the same number again belong together.
+    // Acquire: partner of begin().
     const std::uint64_t number = line.operation.load(std::memory_order_acquire);
-    return number == operation || number == operation + 1;
+    return number >= operation && number <= operation + kAhead;
   };
   if (!is_near()) return std::nullopt;
-  const std::uint64_t description = line.description[operation & 1].load(std::memory_order_acquire);
+  const std::uint64_t description =
+      line.description[operation % shm::kKeptDescriptions].load(std::memory_order_acquire);
   return is_near() ? std::optional(description) : std::nullopt;
 }
 
@@ -108,8 +113,7 @@ End Executor::mismatch_with(std::uint32_t rank, std::uint64_t theirs) {
   return End::mismatched;
 }
 
-// The other rank's call is looked at as long as it is in this operation or the next, where the description of this one
-// still stands, and this rank's own where the other is behind.
+// The other rank's call is looked at as long as its description is kept, and this rank's own where the other is behind.
 bool Executor::persist() {
   for (std::uint32_t peer = 0; peer < region_.shape().num_ranks; ++peer) {
     const std::uint64_t number = region_.call(peer).operation.load(std::memory_order_acquire);

@@ -145,9 +145,9 @@ class Executor {
   void begin(std::uint64_t description) {
     ++operations_;
     recent_[operations_ % kRecent] = description;
-    // Release, both: who sees the number sees its description, and who sees the next but one's description in the same
-    // place sees that the number has moved on. Partner: persist().
-    own_call_->description[operations_ & 1].store(description, std::memory_order_release);
+    // Release, both: who sees the number sees its description, and who sees a later description in the same place sees
+    // that the number has moved on. Partner: call_of().
+    own_call_->description[operations_ % shm::kKeptDescriptions].store(description, std::memory_order_release);
     own_call_->operation.store(operations_, std::memory_order_release);
   }
   [[nodiscard]] static bool may_go_unheard(const Call& call);

@@ -23,6 +23,9 @@ std::string_view objection_to(const Way& way, const CallFacts& call) {
     if (std::find(disordered.begin(), disordered.end(), call.root) != disordered.end())
       return "it does not keep the order of the ranks with that root";
   }
+  // With a root, ranks differ in what they pass, and must answer alike.
+  if (facts_of(way.collective).has_root && !(demands.allows_in_place && demands.allows_out_of_place))
+    return "with a root it must be for calls in place and for others";
   if (!demands.allows_in_place && call.in_place) return "it is not for calls in place";
   if (!demands.allows_out_of_place && !call.in_place) return "it is for calls in place only";
   if (demands.root && *demands.root != call.root) return "it is for another root";

@@ -49,6 +49,8 @@ std::uint64_t SymmetricHeap::place_for(std::uint64_t bytes) const {
 }
 
 Result<std::byte*> SymmetricHeap::allocate(std::uint64_t bytes) {
+  // Counted where it fails too: it may succeed on others.
+  const std::uint64_t number = ++allocations_ % SymmetricBuffer::kNumSegments;
   if (bytes == 0 || bytes > kMostBytes)
     return Status(Code::invalid_argument,
                   fmt::format("cannot allocate {} bytes of symmetric memory; 1 to {} are possible", bytes, kMostBytes));
@@ -75,7 +77,7 @@ Result<std::byte*> SymmetricHeap::allocate(std::uint64_t bytes) {
     fallocate(region_.descriptor(), FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, own, static_cast<off_t>(stride));
     return Status::from_errno(fmt::format("cannot map {} bytes of symmetric memory", whole), why);
   }
-  const Segment segment{static_cast<std::byte*>(base), offset, stride, bytes};
+  const Segment segment{static_cast<std::byte*>(base), offset, stride, bytes, number};
   segments_.insert(std::upper_bound(segments_.begin(), segments_.end(), segment,
                                     [](const Segment& a, const Segment& b) { return a.offset < b.offset; }),
                    segment);
@@ -109,8 +111,7 @@ SymmetricBuffer SymmetricHeap::find(const void* buffer, std::uint64_t bytes) con
   for (const Segment& segment : segments_) {
     const std::byte* part = segment.base + rank_ * segment.stride;
     if (begin >= part && begin + bytes <= part + segment.bytes)
-      return {segment.base, segment.stride, static_cast<std::uint64_t>(begin - part),
-              static_cast<std::uint64_t>(&segment - segments_.data())};
+      return {segment.base, segment.stride, static_cast<std::uint64_t>(begin - part), segment.number};
   }
   return {};
 }

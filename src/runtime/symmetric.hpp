@@ -44,6 +44,7 @@ class SymmetricHeap {
     std::uint64_t offset;  // in the region's memory
     std::uint64_t stride;  // from part to part
     std::uint64_t bytes;   // of a part that may be used
+    std::uint64_t number;  // of the allocation; it stays where others come and go
   };
 
   [[nodiscard]] std::uint64_t place_for(std::uint64_t bytes) const;
@@ -52,6 +53,7 @@ class SymmetricHeap {
   const shm::Region& region_;
   std::uint32_t rank_;
   std::vector<Segment> segments_;  // by offset
+  std::uint64_t allocations_ = 0;
 };
 
 }  // namespace tutti

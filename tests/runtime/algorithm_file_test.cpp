@@ -231,6 +231,12 @@ TEST(AlgorithmFile, IsFollowedWhereItsDemandsAllow) {
   EXPECT_EQ(objection({.needs_symmetric = true}, {.symmetric = true}), "");
   EXPECT_EQ(objection({.root = 1}, {.root = 0}), "it is for another root");
   EXPECT_EQ(objection({.root = 1}, {.root = 1}), "");
+  // The root alone may be in place, and the others must come to the same end.
+  Way rooted;
+  rooted.collective = Collective::broadcast;
+  rooted.demands.allows_in_place = false;
+  for (const bool in_place : {false, true})
+    EXPECT_EQ(objection_to(rooted, {.in_place = in_place}), "with a root it must be for calls in place and for others");
 }
 
 }  // namespace

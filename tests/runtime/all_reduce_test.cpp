@@ -259,6 +259,35 @@ TEST(SymmetricMemory, BuffersOfDifferentAllocationsAreAnError) {
   });
 }
 
+// Rank 0 has found out where the buffer is before another allocation goes, rank 1 after it.
+TEST(SymmetricMemory, IsTheSameToAllWhenOthersAreFreed) {
+  test::ThreadRanks group(2);
+  group.run([&](Communicator& communicator) {
+    constexpr std::uint64_t kCount = 1 << 16;
+    const Result<void*> first = communicator.allocate(4096);
+    const Result<void*> second = communicator.allocate(kCount * sizeof(float));
+    ASSERT_TRUE(first.ok() && second.ok());
+    const Invocation asked = {.input = *second, .output = *second, .count = kCount, .op = handle(Op::sum)};
+    Operation* early = nullptr;
+    if (communicator.rank() == 0) {
+      const Result<Operation*> prepared = communicator.prepare(asked, true);
+      ASSERT_TRUE(prepared.ok());
+      early = *prepared;
+    }
+    EXPECT_TRUE(communicator.free(*first).ok());
+    if (early == nullptr) {
+      const Status status = communicator.run(asked);
+      EXPECT_TRUE(status.ok()) << status.to_string();
+    } else {
+      ASSERT_TRUE(communicator.start(*early).ok());
+      const Status status = communicator.wait(*early);
+      EXPECT_TRUE(status.ok()) << status.to_string();
+      communicator.release(*early);
+    }
+    EXPECT_TRUE(communicator.free(*second).ok());
+  });
+}
+
 TEST(AllReduce, ARankThatLeavesIsNamedToThoseWhoWaitForIt) {
   test::ThreadRanks group(3);
   group.run([&](Communicator& communicator) {

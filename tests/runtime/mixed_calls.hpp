@@ -12,6 +12,7 @@
 
 #include <fmt/format.h>
 
+#include "runtime/communicator.hpp"
 #include "runtime/invocation.hpp"
 #include "schedule/definition.hpp"
 
@@ -101,6 +102,12 @@ inline std::int32_t expected(const Called& call, std::uint32_t rank, std::uint32
     case Collective::scatter_v: return given(call.root, rank * call.count + place, turn);
     default: return 0;
   }
+}
+
+// As the API calls: all-reduces have a way of their own where they are small.
+inline Status run_blocking(Communicator& communicator, const Invocation& asked) {
+  if (asked.collective != Collective::all_reduce) return communicator.run(asked);
+  return communicator.all_reduce(asked.input, asked.output, asked.count, asked.type, asked.op);
 }
 
 // A call's buffers within 2 * kMostCount elements for each rank, which it fills and looks at.

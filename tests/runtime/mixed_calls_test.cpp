@@ -28,7 +28,7 @@ void do_call(Communicator& communicator, const Called& call, std::size_t turn, M
   test::CalledBuffers buffers(call, communicator.rank(), communicator.num_ranks(), turn,
                               call.symmetric ? memory.symmetric : memory.ordinary.data());
   buffers.fill();
-  const Status status = communicator.run(buffers.invocation());
+  const Status status = test::run_blocking(communicator, buffers.invocation());
   ASSERT_TRUE(status.ok()) << status.to_string();
   ASSERT_EQ(buffers.fault(), "");
 }

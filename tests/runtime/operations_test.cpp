@@ -93,7 +93,7 @@ class Rank {
     CalledBuffers buffers(call, communicator_.rank(), communicator_.num_ranks(), number, base);
     buffers.fill();
     if (random_() % 2 == 0) {
-      take(communicator_.run(buffers.invocation()));
+      take(test::run_blocking(communicator_, buffers.invocation()));
       if (fault_.empty()) fault_ = buffers.fault();
       return;
     }

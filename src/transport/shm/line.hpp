@@ -56,11 +56,13 @@ enum class Presence : std::uint32_t {
 // A rank's posts take turns between this many lines, so that a payload stays while the next posts are made.
 inline constexpr std::size_t kPostLines = 4;
 
-// Where a rank is: what those who wait long for it look at. The description of operation number n stands at n mod 2 and
-// is stored before the number, so who reads number, description, and the same number again has what belongs together.
+// Where a rank is: what those who wait long for it look at. The description of operation number n stands at n mod 4 and
+// is stored before the number: who reads a number of n to n + 2, the description, and again a number of n to n + 2 has
+// that of n, since that of n + 4 comes after the number n + 3.
+inline constexpr std::uint64_t kKeptDescriptions = 4;
 struct alignas(kLine) CallLine {
   std::atomic<std::uint64_t> operation;  // how many operations it has begun
-  std::atomic<std::uint64_t> description[2];
+  std::atomic<std::uint64_t> description[kKeptDescriptions];
   std::atomic<Presence> presence;
   // Stored before the presence.
   std::atomic<std::uint32_t> has_membarrier;
