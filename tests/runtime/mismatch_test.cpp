@@ -110,6 +110,26 @@ TEST_P(Mismatch, OfCollectivesIsTold) {
       }
 }
 
+TEST_P(Mismatch, OfCollectivesIsToldByTheOtherWalkersToo) {
+  Settings general = Settings::from(Variables());
+  general.walker = WalkerChoice::generic;
+  Settings by_messages = general;
+  by_messages.forced_of(Collective::barrier).name = "dissemination";
+  by_messages.forced_of(Collective::all_reduce).name = "ring";
+  by_messages.forced_of(Collective::broadcast).name = "knomial";
+  by_messages.forced_of(Collective::reduce).name = "knomial";
+  for (const Settings* settings : {&general, &by_messages})
+    for (const std::uint64_t count : {0, 3000})
+      for (const Collective usual : kAll)
+        for (const Collective odd : kAll) {
+          if (usual == odd) continue;
+          const std::string what = std::string(name_of(usual)) + " and " + std::string(name_of(odd));
+          expect_told(GetParam(), once({.collective = usual, .count = count}, {.collective = odd, .count = count}),
+                      *settings, what + " of " + std::to_string(count));
+          if (HasFailure()) return;
+        }
+}
+
 TEST_P(Mismatch, OfCountsIsTold) {
   constexpr std::uint64_t kPairs[][2] = {{8, 9}, {8, 0}, {1000, 2000}, {200'000, 8}, {200'000, 0}, {300'000, 300'001}};
   for (const auto& [usual, odd] : kPairs)
