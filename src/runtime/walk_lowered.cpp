@@ -204,7 +204,7 @@ std::byte* Executor::lowered_address(const Call& call, const Lowered::End& end, 
   const std::uint64_t value = call.post_value(round, end.post);
   if (call.reach == Reach::attached) {
     const std::uint64_t base = region_.place(end.rank, end.post).load(std::memory_order_relaxed);
-    return reinterpret_cast<std::byte*>(base + end.offset);  // NOLINT(performance-no-int-to-ptr)
+    return reinterpret_cast<std::byte*>(base + end.offset);
   }
   if (call.reach == Reach::symmetric) {
     std::byte* base =

@@ -188,16 +188,19 @@ TEST_P(Mismatch, OfOrderAndNumberIsTold) {
   const Invocation all_reduce = {.count = 10};
   const Invocation broadcast = {.collective = Collective::broadcast, .count = 10};
   const Invocation gather = {.collective = Collective::all_gather, .count = 10'000};
-  for (const auto& [usual, odd] : std::vector<std::pair<std::vector<Invocation>, std::vector<Invocation>>>{
-           {{all_reduce, gather}, {gather, all_reduce}},
-           {{broadcast, all_reduce}, {all_reduce, broadcast}},
-           {{all_reduce, all_reduce}, {all_reduce}},
-           {{broadcast}, {broadcast, broadcast}},
-           {{gather, broadcast}, {gather}},
-           {{broadcast, broadcast, broadcast, gather}, {broadcast, gather}}})
+  struct Rows {
+    std::vector<Invocation> usual;
+    std::vector<Invocation> odd;
+  };
+  for (const Rows& rows : std::vector<Rows>{{{all_reduce, gather}, {gather, all_reduce}},
+                                            {{broadcast, all_reduce}, {all_reduce, broadcast}},
+                                            {{all_reduce, all_reduce}, {all_reduce}},
+                                            {{broadcast}, {broadcast, broadcast}},
+                                            {{gather, broadcast}, {gather}},
+                                            {{broadcast, broadcast, broadcast, gather}, {broadcast, gather}}})
     expect_told(
-        GetParam(), [&](bool at_odds, std::uint32_t) { return at_odds ? odd : usual; },
-        std::to_string(usual.size()) + " calls and " + std::to_string(odd.size()));
+        GetParam(), [&](bool at_odds, std::uint32_t) { return at_odds ? rows.odd : rows.usual; },
+        std::to_string(rows.usual.size()) + " calls and " + std::to_string(rows.odd.size()));
 }
 
 // Messages of nothing are none: a rank with no elements runs ahead of those who wait for some of it.
