@@ -125,7 +125,7 @@ class Communicator {
   // Breaks the communicator for all ranks; may be called from any thread, also while another is in a call.
   void abort(std::string_view reason);
   // What has broken the communicator, if anything; from any thread.
-  [[nodiscard]] Status async_error() const;
+  [[nodiscard]] Code async_error() const;
 
  private:
   Communicator(std::shared_ptr<const shm::Region> region, std::uint32_t rank, const Settings& settings, Log& log);

@@ -99,7 +99,7 @@ Status Communicator::failure() const {
   return breakage ? status_of(*breakage) : Status();
 }
 
-Status Communicator::async_error() const { return failure(); }
+Code Communicator::async_error() const { return region_->broken_by(); }
 
 Status Communicator::fail(End end) {
   switch (end) {
@@ -148,7 +148,7 @@ shm::Breakage Communicator::difference() const {
 }
 
 void Communicator::abort(std::string_view reason) {
-  log_.warn(LogSubsystem::coll, "abort: {}", reason);
+  log_.info(LogSubsystem::coll, "abort: {}", reason);
   region_->break_with({Code::aborted, rank_});
   if (watch_) watch_->abort(reason);
 }
