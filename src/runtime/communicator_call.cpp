@@ -129,10 +129,13 @@ CallFacts Communicator::facts_of_call(const Invocation& asked, const BoundCall& 
 
 // Of a call of nothing nobody minds, and its buffers lie nowhere.
 void Communicator::warn_of_fallback(const Choice& choice, const Buffers& buffers) {
-  if (!choice.is_fallback || buffers.message_bytes == 0) return;
+  if (choice.unfollowed == nullptr || buffers.message_bytes == 0) return;
   const Collective collective = choice.way->collective;
-  log_.warn_once(LogSubsystem::coll, choice.why, "{}={} cannot be followed ({}); {} runs", forcing_variable(collective),
-                 selector_.forced(collective)->name, choice.why, choice.way->name);
+  const std::string variable = choice.unfollowed == selector_.forced(collective)
+                                   ? fmt::format("{}={}", forcing_variable(collective), choice.unfollowed->name)
+                                   : std::string(row_of(VariableId::ring_bidir_ag_max_size).name);
+  log_.warn_once(LogSubsystem::coll, fmt::format("{} {}", variable, choice.why), "{} cannot be followed ({}); {} runs",
+                 variable, choice.why, choice.way->name);
 }
 
 Status Communicator::bind(const Invocation& asked, BoundCall& bound) {
