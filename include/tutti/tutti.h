@@ -328,7 +328,7 @@ typedef struct {
    * "staged" (copied there, by whatever steps), "symmetric" (read where they lie, in symmetric memory), "attached" (the
    * system copies them, once). */
   const char* reach;
-  uint64_t calls; /* that have been begun; those of tuttiCommSplit (two all-gathers) are among them */
+  uint64_t calls; /* that have been begun */
   uint64_t bytes; /* of the calls together, counted as `tutti run` counts the bytes of a message; of small ones
                      TUTTI_BYTES_NOT_COUNTED */
 } tuttiStatistic_t;
@@ -339,7 +339,8 @@ TUTTI_API tuttiResult_t tuttiCommGetStatistics(tuttiComm_t comm, const tuttiStat
 /* Each rank's input is multiplied by that rank's *scalar (of type datatype) before the sum. */
 TUTTI_API tuttiResult_t tuttiRedOpCreatePreMulSum(tuttiRedOp_t* op, const void* scalar, tuttiDataType_t datatype,
                                                   tuttiComm_t comm);
-/* An associative operator of the caller's own. All ranks make the same operators in the same order. */
+/* An associative operator of the caller's own. All ranks make and destroy the same operators, of both kinds, in the
+ * same order, and pass the same to a call; where they pass others, that is an error like any other difference. */
 TUTTI_API tuttiResult_t tuttiRedOpCreate(tuttiRedOp_t* op, tuttiRedOpFunction_t function, void* context,
                                          int commutative, tuttiDataType_t datatype, tuttiComm_t comm);
 TUTTI_API tuttiResult_t tuttiRedOpDestroy(tuttiRedOp_t op, tuttiComm_t comm);

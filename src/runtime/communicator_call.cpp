@@ -295,7 +295,7 @@ Status Communicator::make_call(const Plan& plan, std::uint32_t number, Reach rea
                                    .type = asked.type,
                                    .op = entry.small.operation.op,
                                    .algorithm = number,
-                                   .root = facts_of(asked.collective).has_root ? asked.root : 0,
+                                   .subject = CallDescription::subject_of(asked, num_ranks_),
                                    .reach = call.reach}
                        .pack();
   TUTTI_TRY(set_layout(call, asked.count));
@@ -339,7 +339,7 @@ Status Communicator::walk(BoundCall& bound, const Invocation& asked, WalkerChoic
   }
   Call& call = bound.call;
   find_scratch(call);
-  bound.counted->add(bound.buffers.message_bytes);
+  count(bound);
   const End end = bound.is_lowered && walker != WalkerChoice::generic ? executor_->run_lowered(call, bound.lowered)
                                                                       : executor_->run(call, walker);
   return end == End::done ? Status() : fail(end);
