@@ -49,8 +49,12 @@ Result<void*> Communicator::allocate(std::uint64_t bytes) {
   const Result<std::uint64_t> agreed =
       agree(OwnCall::allocation, part.ok() ? bytes : 0, "the bytes that they allocate");
   if (part.ok() && agreed.ok() && *agreed != 0) return static_cast<void*>(*part);
-  if (part.ok()) TUTTI_TRY(heap_.free(*part));
+  Status given_back;
+  if (part.ok()) given_back = heap_.free(*part);
+  // Nobody allocates anew before all have given theirs back.
+  if (!region_->is_broken()) TUTTI_TRY(meet(OwnCall::allocation));
   if (!part.ok()) return part.status();
+  TUTTI_TRY(given_back);
   if (!agreed.ok()) return agreed.status();
   return Status(Code::system, fmt::format("another rank could not set {} bytes of symmetric memory aside", bytes));
 }
@@ -63,9 +67,19 @@ Status Communicator::free(void* memory) {
   const Result<std::uint64_t> agreed = agree(OwnCall::freeing, mine, "the symmetric memory that they free");
   if (!agreed.ok()) return agreed.status();
   if (mine == kNothing) return {};
-  if (*agreed != mine && mine != 0)
+  if (mine == 0) return heap_.free(memory);  // which says what is wrong
+  if (*agreed != mine)
     return {Code::invalid_usage, "another rank frees what is not the beginning of its symmetric memory"};
-  return heap_.free(memory);
+  Status status = heap_.free(memory);
+  TUTTI_TRY(meet(OwnCall::freeing));
+  return status;
+}
+
+// Returns when all have come.
+Status Communicator::meet(OwnCall why) {
+  const std::uint64_t mine[1] = {0};
+  std::uint64_t least[1] = {0};
+  return find_least(why, mine, least);
 }
 
 Result<OperatorHandle> Communicator::create_operator(const Operator& custom) {
