@@ -44,7 +44,7 @@ struct CallDescription {
     return count | std::uint64_t{static_cast<std::uint8_t>(collective)} << 36 |
            std::uint64_t{static_cast<std::uint8_t>(type)} << 40 | std::uint64_t{static_cast<std::uint8_t>(op)} << 44 |
            std::uint64_t{algorithm} << 48 | std::uint64_t{subject} << 54 |
-           (is_own ? kOwn : std::uint64_t{static_cast<std::uint8_t>(reach)}) << 34;
+           (is_own ? kOwnCall : std::uint64_t{static_cast<std::uint8_t>(reach)}) << 34;
   }
   [[nodiscard]] static constexpr CallDescription unpack(std::uint64_t word) {
     const std::uint64_t reach = (word >> 34) & 3;
@@ -54,8 +54,8 @@ struct CallDescription {
             static_cast<Op>((word >> 44) & 15),
             static_cast<std::uint32_t>((word >> 48) & 63),
             static_cast<std::uint32_t>(word >> 54),
-            reach == kOwn ? Reach::staged : static_cast<Reach>(reach),
-            reach == kOwn};
+            reach == kOwnCall ? Reach::staged : static_cast<Reach>(reach),
+            reach == kOwnCall};
   }
 
   // Root and operator in one number. Built-in operators have no part in it, since `op` says which it is, and of those
@@ -74,7 +74,7 @@ struct CallDescription {
   }
 
  private:
-  static constexpr std::uint64_t kOwn = 3;  // where others have their reach
+  static constexpr std::uint64_t kOwnCall = 3;  // where others have their reach
 };
 
 // Where a symmetric buffer is: the ranks' parts of one segment lie at equal distances.
