@@ -1,6 +1,7 @@
 /* Tutti: collectives on one host, by the algorithm that is fastest there.
  *
- * The functions are shaped and named like NCCL's, so that its users port by renaming; what differs is said beside it.
+ * The functions are shaped and named like NCCL's, so that its users port by renaming; what differs is said beside it,
+ * and together under "Porting from NCCL" below.
  * Buffers are ordinary host memory, or symmetric memory (tuttiMemAlloc), where peers load and store without a copy.
  *
  * A communicator belongs to one thread at a time; different communicators are independent of each other. Calls block,
@@ -9,7 +10,17 @@
  * they do not, a call returns tuttiInvalidUsage and tuttiGetLastError() says how they differ. (A rank that hears
  * nothing from the others in such a call, as a root of a broadcast, is told by one of the next.) Once a communicator
  * has failed, every later call on it returns the same error, on every rank: of a rank that was lost, or that was late
- * for TUTTI_TIMEOUT, it names that rank. */
+ * for TUTTI_TIMEOUT, it names that rank. A process that ends without tuttiCommDestroy is lost to the others.
+ *
+ * A communicator has at most 1024 ranks, and a block at most 2^34 - 1 elements.
+ *
+ * Porting from NCCL. There are no devices and streams: a call takes host memory and is done when it returns. A thread
+ * is one rank at a time: there is no ncclCommInitAll, and communicators cannot be made within a group. tuttiCommAbort
+ * breaks a communicator and does not free it: tuttiCommDestroy does. Symmetric memory belongs to a communicator, which
+ * tuttiMemAlloc and tuttiMemFree take; buffers are not registered (ncclCommRegister). tuttiRedOpCreatePreMulSum always
+ * reads its scalar at once, so it has no ncclScalarResidence_t. Nothing is ever ncclInProgress: what goes on beside the
+ * caller is begun by tuttiI... and waited for by its request. A config is a list of variables. Codes that are alike
+ * have the same numbers, and so have types and operators that NCCL has too. */
 #ifndef TUTTI_TUTTI_H
 #define TUTTI_TUTTI_H
 
@@ -96,7 +107,8 @@ typedef void (*tuttiRedOpFunction_t)(void* accumulator, const void* next, size_t
 
 TUTTI_API tuttiResult_t tuttiGetVersion(int* version);
 TUTTI_API const char* tuttiGetErrorString(tuttiResult_t result);
-/* What went wrong in the last call of this thread that did not return tuttiSuccess, in words; comm may be NULL. */
+/* What went wrong in the last call of this thread that did not return tuttiSuccess, in words, which stand until the
+ * thread's next such call; comm may be NULL. */
 TUTTI_API const char* tuttiGetLastError(tuttiComm_t comm);
 
 /* An id for one communicator, to be given to all its ranks by whatever means the program has. The calling process
@@ -104,7 +116,8 @@ TUTTI_API const char* tuttiGetLastError(tuttiComm_t comm);
 TUTTI_API tuttiResult_t tuttiGetUniqueId(tuttiUniqueId* id);
 TUTTI_API tuttiResult_t tuttiCommInitRank(tuttiComm_t* comm, int num_ranks, tuttiUniqueId id, int rank);
 /* What one communicator does otherwise than the environment says. Begin one as
- *   tuttiConfig_t config = TUTTI_CONFIG_INITIALIZER; */
+ *   tuttiConfig_t config = TUTTI_CONFIG_INITIALIZER;
+ * Later versions may add fields at the end; programs that were built before go on as they are. */
 typedef struct {
   size_t size;
   int version;
@@ -129,7 +142,8 @@ TUTTI_API tuttiResult_t tuttiCommSplit(tuttiComm_t comm, int color, int key, tut
                                        const tuttiConfig_t* config);
 /* Waits for all that has been begun. */
 TUTTI_API tuttiResult_t tuttiCommFinalize(tuttiComm_t comm);
-/* The same, and then the end of it; requests that nobody has waited for are gone with it. */
+/* The same, and then the end of it, also where it returns what has failed; requests that nobody has waited for are gone
+ * with it. */
 TUTTI_API tuttiResult_t tuttiCommDestroy(tuttiComm_t comm);
 /* Breaks the communicator for all ranks; from any thread, also while another is in a call. Then destroy it. */
 TUTTI_API tuttiResult_t tuttiCommAbort(tuttiComm_t comm);
@@ -138,7 +152,7 @@ TUTTI_API tuttiResult_t tuttiCommUserRank(tuttiComm_t comm, int* rank);
 /* What has broken the communicator, or tuttiSuccess; from any thread. */
 TUTTI_API tuttiResult_t tuttiCommGetAsyncError(tuttiComm_t comm, tuttiResult_t* async_error);
 
-/* Symmetric memory, zeroed. Collective: all ranks call with the same size, in the same order. Unlike NCCL's, it
+/* Symmetric memory, zeroed. Collective: all ranks call with the same size, not 0, in the same order. Unlike NCCL's, it
  * belongs to a communicator and must be freed before that is destroyed. A buffer in symmetric memory is worth the most
  * where it is so on every rank, both as send and as receive buffer. All ranks must do alike, and pass buffers of the
  * same allocation. */
@@ -227,8 +241,9 @@ TUTTI_API tuttiResult_t tuttiRecv(void* recvbuff, size_t count, tuttiDataType_t 
 
 /* Calls between these two are only begun, and the outermost tuttiGroupEnd waits for all of them: sends and receives
  * all at once, the collectives of each communicator in their order. Groups are a thread's own, and may be nested.
- * Buffers belong to the group until its end. Collectives of blocks that differ in size (tuttiAllGatherV and its like)
- * do not wait for it: they are done when they return, behind those begun before. */
+ * Buffers belong to the group until its end. What has a request (tuttiI..., tuttiStart) is begun in its order too, and
+ * waited for by its request alone. Communicators cannot be made within a group. Collectives of blocks that differ in
+ * size (tuttiAllGatherV and its like) do not wait for it: they are done when they return, behind those begun before. */
 TUTTI_API tuttiResult_t tuttiGroupStart(void);
 TUTTI_API tuttiResult_t tuttiGroupEnd(void);
 
@@ -328,7 +343,7 @@ typedef struct {
    * "staged" (copied there, by whatever steps), "symmetric" (read where they lie, in symmetric memory), "attached" (the
    * system copies them, once). */
   const char* reach;
-  uint64_t calls; /* that have been begun; those of tuttiCommSplit (two all-gathers) are among them */
+  uint64_t calls; /* that have been begun */
   uint64_t bytes; /* of the calls together, counted as `tutti run` counts the bytes of a message; of small ones
                      TUTTI_BYTES_NOT_COUNTED */
 } tuttiStatistic_t;
@@ -339,7 +354,8 @@ TUTTI_API tuttiResult_t tuttiCommGetStatistics(tuttiComm_t comm, const tuttiStat
 /* Each rank's input is multiplied by that rank's *scalar (of type datatype) before the sum. */
 TUTTI_API tuttiResult_t tuttiRedOpCreatePreMulSum(tuttiRedOp_t* op, const void* scalar, tuttiDataType_t datatype,
                                                   tuttiComm_t comm);
-/* An associative operator of the caller's own. All ranks make the same operators in the same order. */
+/* An associative operator of the caller's own. All ranks make and destroy the same operators, of both kinds, in the
+ * same order, and pass the same to a call; where they pass others, that is an error like any other difference. */
 TUTTI_API tuttiResult_t tuttiRedOpCreate(tuttiRedOp_t* op, tuttiRedOpFunction_t function, void* context,
                                          int commutative, tuttiDataType_t datatype, tuttiComm_t comm);
 TUTTI_API tuttiResult_t tuttiRedOpDestroy(tuttiRedOp_t op, tuttiComm_t comm);

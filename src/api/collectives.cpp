@@ -9,6 +9,7 @@ namespace {
 using tutti::Collective;
 using tutti::End;
 using tutti::Invocation;
+using tutti::api::objection_to;
 using tutti::api::refuse;
 using tutti::api::report;
 using tutti::api::asked::fold;
@@ -18,8 +19,7 @@ using tutti::api::asked::root_of;
 
 tuttiResult_t run(Invocation asked, tuttiDataType_t datatype, tuttiComm_t comm) noexcept {
   return tutti::api::guarded([&]() -> tuttiResult_t {
-    if (comm == nullptr) return refuse("comm is null");
-    if (!tutti::api::is_type(datatype)) return refuse("datatype is none of tuttiDataType_t's");
+    if (const char* words = objection_to(comm, datatype)) return refuse(words);
     asked.type = static_cast<tutti::Type>(datatype);
     tutti::Communicator& communicator = *comm->communicator;
     if (tutti::thread_work.open_groups == 0) return report(communicator.run(asked));
@@ -100,11 +100,10 @@ tuttiResult_t tuttiGetAlgorithm(const char* collective, const void* sendbuff, co
                                 tuttiDataType_t datatype, tuttiRedOp_t op, int root, tuttiComm_t comm,
                                 const char** algorithm, const char** why) {
   return tutti::api::guarded([&]() -> tuttiResult_t {
-    if (comm == nullptr || collective == nullptr)
-      return refuse(comm == nullptr ? "comm is null" : "collective is null");
+    if (const char* words = objection_to(comm, datatype)) return refuse(words);
+    if (collective == nullptr) return refuse("collective is null");
     if (algorithm == nullptr || why == nullptr)
       return refuse(algorithm == nullptr ? "algorithm is null" : "why is null");
-    if (!tutti::api::is_type(datatype)) return refuse("datatype is none of tuttiDataType_t's");
     const std::optional<Collective> named = tutti::find_collective(collective);
     if (!named) return refuse("collective is the name of none");
     // Nothing is written there: the choice depends on where the buffer is.

@@ -1,4 +1,5 @@
 // The collectives of the C API whose blocks differ in size.
+#include "api/asked.hpp"
 #include "api/handle.hpp"
 
 namespace {
@@ -7,22 +8,21 @@ using tutti::Collective;
 using tutti::Invocation;
 using tutti::VaryingBlocks;
 using tutti::api::guarded;
+using tutti::api::objection_to;
 using tutti::api::refuse;
 using tutti::api::report;
+using tutti::api::asked::operator_of;
+using tutti::api::asked::root_of;
 
 // What is wrong with counts and displacements the runtime says, so that the other ranks hear of it.
 tuttiResult_t run(Invocation asked, const VaryingBlocks& blocks, tuttiDataType_t datatype, tuttiComm_t comm) noexcept {
   return guarded([&]() -> tuttiResult_t {
-    if (comm == nullptr) return refuse("comm is null");
-    if (!tutti::api::is_type(datatype)) return refuse("datatype is none of tuttiDataType_t's");
+    if (const char* words = objection_to(comm, datatype)) return refuse(words);
     asked.type = static_cast<tutti::Type>(datatype);
     asked.varying = &blocks;
     return report(comm->communicator->run(asked));
   });
 }
-
-// A negative root becomes one that no communicator has.
-std::uint32_t root_of(int root) { return static_cast<std::uint32_t>(root); }
 
 }  // namespace
 
@@ -36,10 +36,7 @@ tuttiResult_t tuttiAllGatherV(const void* sendbuff, size_t sendcount, void* recv
 
 tuttiResult_t tuttiReduceScatterV(const void* sendbuff, void* recvbuff, const size_t* recvcounts,
                                   tuttiDataType_t datatype, tuttiRedOp_t op, tuttiComm_t comm) {
-  return run({.collective = Collective::reduce_scatter_v,
-              .input = sendbuff,
-              .output = recvbuff,
-              .op = {static_cast<std::uint32_t>(op)}},
+  return run({.collective = Collective::reduce_scatter_v, .input = sendbuff, .output = recvbuff, .op = operator_of(op)},
              {.input = {recvcounts}}, datatype, comm);
 }
 

@@ -7,9 +7,7 @@ std::string& last_error() {
   return words;
 }
 
-namespace {
-
-tuttiResult_t result_of(Code code) {
+tuttiResult_t result_of(Code code) noexcept {
   switch (code) {
     case Code::ok: return tuttiSuccess;
     case Code::invalid_argument: return tuttiInvalidArgument;
@@ -24,15 +22,30 @@ tuttiResult_t result_of(Code code) {
   return tuttiInternalError;
 }
 
+namespace {
+
+// Words may need memory, and there may be none; then the code says what it can.
+template <typename Words>
+void keep(const Words& words) noexcept {
+  try {
+    last_error() = words();
+  } catch (...) {
+    last_error().clear();
+  }
+}
+
 }  // namespace
 
-tuttiResult_t report(const Status& status) {
+tuttiResult_t report(const Status& status) noexcept {
   if (status.ok()) [[likely]]
     return tuttiSuccess;
-  last_error() = status.to_string();
+  keep([&] { return status.to_string(); });
   return result_of(status.code());
 }
 
-tuttiResult_t refuse(const char* words) { return report({Code::invalid_argument, words}); }
+tuttiResult_t refuse(const char* words) noexcept {
+  keep([words] { return words; });
+  return tuttiInvalidArgument;
+}
 
 }  // namespace tutti::api

@@ -27,9 +27,10 @@ static_assert(static_cast<int>(Op::average) == tuttiAvg && static_cast<int>(Op::
 // Per thread, as errno is: the words behind the code that the call has returned.
 [[nodiscard]] std::string& last_error();
 
-// The code for the caller; keeps the words of an error.
-tuttiResult_t report(const Status& status);
-tuttiResult_t refuse(const char* words);
+[[nodiscard]] tuttiResult_t result_of(Code code) noexcept;
+// The same, and keeps the words of an error.
+tuttiResult_t report(const Status& status) noexcept;
+tuttiResult_t refuse(const char* words) noexcept;
 
 // Nothing thrown crosses the C boundary; what is thrown here is the lack of memory.
 template <typename Body>
@@ -55,6 +56,12 @@ tuttiResult_t begin_in_group(tuttiComm_t comm, Result<Operation*> operation);
 void forget_in_group(tuttiComm_t comm);
 
 [[nodiscard]] inline bool is_type(tuttiDataType_t type) { return static_cast<unsigned>(type) < tuttiNumTypes; }
+
+// What refuse() is to say of a call with these; null where they are right.
+[[nodiscard]] inline const char* objection_to(tuttiComm_t comm, tuttiDataType_t type) {
+  if (comm == nullptr) return "comm is null";
+  return is_type(type) ? nullptr : "datatype is none of tuttiDataType_t's";
+}
 
 [[nodiscard]] inline Transfer transfer_of(Transfer::Direction direction, const void* data, std::size_t count,
                                           tuttiDataType_t type, int peer) {

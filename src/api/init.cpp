@@ -1,5 +1,7 @@
 #include "api/init.hpp"
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <string>
@@ -37,14 +39,37 @@ Result<Reading> Reading::of(Environment environment) {
   return Reading{std::move(environment), std::move(*variables), std::move(*log)};
 }
 
-Result<Environment> with_config(Environment environment, const tuttiConfig_t* config) {
-  if (config == nullptr) return environment;
-  if (config->size != sizeof(tuttiConfig_t) || config->version / 10000 != TUTTI_MAJOR)
+namespace {
+
+// Up to the last field of the first version. Fields are added at the end, and zero is what the initializer gives them.
+constexpr std::size_t kLeastConfigBytes = offsetof(tuttiConfig_t, variables) + sizeof(tuttiConfig_t::variables);
+constexpr std::size_t kMostConfigBytes = 4096;
+
+// The program's header may have had fewer fields than this library's, or more.
+Result<tuttiConfig_t> read_config(const tuttiConfig_t& given) {
+  if (given.size < kLeastConfigBytes || given.size > kMostConfigBytes || given.version / 10000 != TUTTI_MAJOR)
     return Status(Code::invalid_argument,
                   fmt::format("the config is of {} bytes and of version {}, and this library's of {} bytes and version "
                               "{}; begin one as tuttiConfig_t config = TUTTI_CONFIG_INITIALIZER",
-                              config->size, config->version, sizeof(tuttiConfig_t), TUTTI_VERSION));
-  for (const char* const* each = config->variables; each != nullptr && *each != nullptr; ++each) {
+                              given.size, given.version, sizeof(tuttiConfig_t), TUTTI_VERSION));
+  const auto* const bytes = reinterpret_cast<const unsigned char*>(&given);
+  for (std::size_t byte = sizeof(tuttiConfig_t); byte < given.size; ++byte)
+    if (bytes[byte] != 0)
+      return Status(Code::unsupported, fmt::format("the config of version {} sets something that this library, of "
+                                                   "version {}, does not know",
+                                                   given.version, TUTTI_VERSION));
+  tuttiConfig_t config = TUTTI_CONFIG_INITIALIZER;
+  std::memcpy(&config, &given, std::min(given.size, sizeof config));
+  return config;
+}
+
+}  // namespace
+
+Result<Environment> with_config(Environment environment, const tuttiConfig_t* config) {
+  if (config == nullptr) return environment;
+  const Result<tuttiConfig_t> read = read_config(*config);
+  if (!read.ok()) return read.status();
+  for (const char* const* each = read->variables; each != nullptr && *each != nullptr; ++each) {
     const std::string_view text = *each;
     const std::size_t equals = text.find('=');
     if (equals == std::string_view::npos || equals == 0)

@@ -10,6 +10,7 @@ using tutti::Operation;
 using tutti::Status;
 using tutti::Transfer;
 using tutti::api::guarded;
+using tutti::api::objection_to;
 using tutti::api::refuse;
 using tutti::api::report;
 using tutti::api::transfer_of;
@@ -39,8 +40,7 @@ tuttiResult_t make(Life life, Invocation asked, tuttiDataType_t datatype, tuttiC
   return guarded([&]() -> tuttiResult_t {
     if (request == nullptr) return refuse("request is null");
     *request = nullptr;
-    if (comm == nullptr) return refuse("comm is null");
-    if (!tutti::api::is_type(datatype)) return refuse("datatype is none of tuttiDataType_t's");
+    if (const char* words = objection_to(comm, datatype)) return refuse(words);
     asked.type = static_cast<tutti::Type>(datatype);
     return make(life, asked, comm, request);
   });
@@ -51,8 +51,7 @@ tuttiResult_t make(Life life, const Transfer& transfer, tuttiDataType_t datatype
   return guarded([&]() -> tuttiResult_t {
     if (request == nullptr) return refuse("request is null");
     *request = nullptr;
-    if (comm == nullptr) return refuse("comm is null");
-    if (!tutti::api::is_type(datatype)) return refuse("datatype is none of tuttiDataType_t's");
+    if (const char* words = objection_to(comm, datatype)) return refuse(words);
     return make(life, transfer, comm, request);
   });
 }
@@ -68,8 +67,7 @@ void end(tuttiRequest_t* request) {
 // To the transfer, to the end.
 tuttiResult_t run(const Transfer& transfer, tuttiDataType_t datatype, tuttiComm_t comm) noexcept {
   return guarded([&]() -> tuttiResult_t {
-    if (comm == nullptr) return refuse("comm is null");
-    if (!tutti::api::is_type(datatype)) return refuse("datatype is none of tuttiDataType_t's");
+    if (const char* words = objection_to(comm, datatype)) return refuse(words);
     tutti::Communicator& communicator = *comm->communicator;
     if (tutti::thread_work.open_groups == 0) return report(communicator.transfer(transfer));
     return tutti::api::begin_in_group(comm, communicator.prepare(transfer, false));
@@ -295,7 +293,7 @@ tuttiResult_t tuttiRequestFree(tuttiRequest_t* request) {
     if (request == nullptr) return refuse("request is null");
     if (*request == nullptr) return tuttiSuccess;
     Operation& operation = *operation_of(*request);
-    if (!operation.is_done() && operation.owner->async_error().ok())
+    if (!operation.is_done() && operation.owner->async_error() == tutti::Code::ok)
       return report({tutti::Code::invalid_usage, "a request is freed whose operation has not ended: wait for it"});
     operation.owner->release(operation);
     *request = nullptr;

@@ -21,6 +21,7 @@ namespace {
 
 using tutti::api::guarded;
 using tutti::api::init;
+using tutti::api::objection_to;
 using tutti::api::Reading;
 using tutti::api::refuse;
 using tutti::api::report;
@@ -212,8 +213,11 @@ tuttiResult_t tuttiCommUserRank(tuttiComm_t comm, int* rank) {
 tuttiResult_t tuttiCommGetAsyncError(tuttiComm_t comm, tuttiResult_t* async_error) {
   if (comm == nullptr || async_error == nullptr)
     return refuse(comm == nullptr ? "comm is null" : "async_error is null");
-  *async_error = report(comm->communicator->async_error());
-  return tuttiSuccess;
+  // The call itself succeeds: the words of the last error stay.
+  return guarded([&]() -> tuttiResult_t {
+    *async_error = tutti::api::result_of(comm->communicator->async_error());
+    return tuttiSuccess;
+  });
 }
 
 tuttiResult_t tuttiMemAlloc(void** memory, size_t bytes, tuttiComm_t comm) {
@@ -237,9 +241,8 @@ tuttiResult_t tuttiMemFree(void* memory, tuttiComm_t comm) {
 tuttiResult_t tuttiRedOpCreatePreMulSum(tuttiRedOp_t* op, const void* scalar, tuttiDataType_t datatype,
                                         tuttiComm_t comm) {
   return guarded([&]() -> tuttiResult_t {
-    if (comm == nullptr || op == nullptr || scalar == nullptr)
-      return refuse(comm == nullptr ? "comm is null" : op == nullptr ? "op is null" : "scalar is null");
-    if (!tutti::api::is_type(datatype)) return refuse("datatype is none of tuttiDataType_t's");
+    if (const char* words = objection_to(comm, datatype)) return refuse(words);
+    if (op == nullptr || scalar == nullptr) return refuse(op == nullptr ? "op is null" : "scalar is null");
     tutti::Operator custom{.op = tutti::Op::premultiplied_sum, .type = static_cast<tutti::Type>(datatype)};
     read_scalar(scalar, custom.type, custom);
     return create_operator(op, custom, comm);
@@ -249,9 +252,8 @@ tuttiResult_t tuttiRedOpCreatePreMulSum(tuttiRedOp_t* op, const void* scalar, tu
 tuttiResult_t tuttiRedOpCreate(tuttiRedOp_t* op, tuttiRedOpFunction_t function, void* context, int commutative,
                                tuttiDataType_t datatype, tuttiComm_t comm) {
   return guarded([&]() -> tuttiResult_t {
-    if (comm == nullptr || op == nullptr || function == nullptr)
-      return refuse(comm == nullptr ? "comm is null" : op == nullptr ? "op is null" : "function is null");
-    if (!tutti::api::is_type(datatype)) return refuse("datatype is none of tuttiDataType_t's");
+    if (const char* words = objection_to(comm, datatype)) return refuse(words);
+    if (op == nullptr || function == nullptr) return refuse(op == nullptr ? "op is null" : "function is null");
     return create_operator(op,
                            {.op = tutti::Op::user,
                             .type = static_cast<tutti::Type>(datatype),

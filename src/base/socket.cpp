@@ -72,10 +72,10 @@ void set_no_delay(int socket) {
   static_cast<void>(setsockopt(socket, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on));
 }
 
-Transfer outcome_of(ssize_t result) {
-  if (result >= 0) return {Transfer::Outcome::done, static_cast<std::size_t>(result)};
+SocketTransfer outcome_of(ssize_t result) {
+  if (result >= 0) return {SocketTransfer::Outcome::done, static_cast<std::size_t>(result)};
   const bool later = errno == EAGAIN || errno == EWOULDBLOCK || errno == ENOBUFS;
-  return {later ? Transfer::Outcome::would_block : Transfer::Outcome::closed, 0};
+  return {later ? SocketTransfer::Outcome::would_block : SocketTransfer::Outcome::closed, 0};
 }
 
 }  // namespace
@@ -163,17 +163,17 @@ Result<UniqueFd> accept_from(int listener) {
   }
 }
 
-Transfer send_some(int socket, std::span<const std::byte> bytes) {
+SocketTransfer send_some(int socket, std::span<const std::byte> bytes) {
   for (;;) {
     const ssize_t sent = send(socket, bytes.data(), bytes.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
     if (sent >= 0 || errno != EINTR) return outcome_of(sent);
   }
 }
 
-Transfer receive_some(int socket, std::span<std::byte> bytes) {
+SocketTransfer receive_some(int socket, std::span<std::byte> bytes) {
   for (int resets = 0;;) {
     const ssize_t got = recv(socket, bytes.data(), bytes.size(), MSG_DONTWAIT);
-    if (got == 0) return {Transfer::Outcome::closed, 0};
+    if (got == 0) return {SocketTransfer::Outcome::closed, 0};
     if (got > 0) return outcome_of(got);
     // A local peer that closed before it had read all is reported once, ahead of what it had sent: read on.
     if (errno == ECONNRESET && resets++ == 0) continue;
@@ -181,7 +181,7 @@ Transfer receive_some(int socket, std::span<std::byte> bytes) {
   }
 }
 
-Transfer send_with_fd(int socket, std::span<const std::byte> bytes, int passed) {
+SocketTransfer send_with_fd(int socket, std::span<const std::byte> bytes, int passed) {
   iovec part{.iov_base = const_cast<std::byte*>(bytes.data()), .iov_len = bytes.size()};
   alignas(cmsghdr) std::array<char, CMSG_SPACE(sizeof(int))> control{};
   msghdr message{};
@@ -200,7 +200,7 @@ Transfer send_with_fd(int socket, std::span<const std::byte> bytes, int passed) 
   }
 }
 
-Transfer receive_with_fd(int socket, std::span<std::byte> bytes, UniqueFd& passed) {
+SocketTransfer receive_with_fd(int socket, std::span<std::byte> bytes, UniqueFd& passed) {
   iovec part{.iov_base = bytes.data(), .iov_len = bytes.size()};
   alignas(cmsghdr) std::array<char, CMSG_SPACE(sizeof(int))> control{};
   msghdr message{};
@@ -212,7 +212,7 @@ Transfer receive_with_fd(int socket, std::span<std::byte> bytes, UniqueFd& passe
   do {
     got = recvmsg(socket, &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
   } while (got < 0 && errno == EINTR);
-  if (got == 0) return {Transfer::Outcome::closed, 0};
+  if (got == 0) return {SocketTransfer::Outcome::closed, 0};
   if (got < 0) return outcome_of(got);
   const cmsghdr* header = CMSG_FIRSTHDR(&message);
   // The room holds one descriptor, so the system lets no second one in.

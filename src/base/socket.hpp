@@ -46,18 +46,18 @@ struct Listener {
 // The next connection; no descriptor where there is none.
 [[nodiscard]] Result<UniqueFd> accept_from(int listener);
 
-struct Transfer {
+struct SocketTransfer {
   enum class Outcome { done, would_block, closed };
   Outcome outcome = Outcome::would_block;
   std::size_t bytes = 0;
 };
 // closed also stands for every error of the connection: none of them can be mended, and all mean that the peer is gone.
-[[nodiscard]] Transfer send_some(int socket, std::span<const std::byte> bytes);
-[[nodiscard]] Transfer receive_some(int socket, std::span<std::byte> bytes);
+[[nodiscard]] SocketTransfer send_some(int socket, std::span<const std::byte> bytes);
+[[nodiscard]] SocketTransfer receive_some(int socket, std::span<std::byte> bytes);
 
 // A message that carries a descriptor; the receiver's copy closes on exec.
-[[nodiscard]] Transfer send_with_fd(int socket, std::span<const std::byte> bytes, int passed);
-[[nodiscard]] Transfer receive_with_fd(int socket, std::span<std::byte> bytes, UniqueFd& passed);
+[[nodiscard]] SocketTransfer send_with_fd(int socket, std::span<const std::byte> bytes, int passed);
+[[nodiscard]] SocketTransfer receive_with_fd(int socket, std::span<std::byte> bytes, UniqueFd& passed);
 
 struct PeerCredentials {
   pid_t pid = 0;  // 0 where the process is in another pid namespace

@@ -248,9 +248,10 @@ inline constexpr auto kVariables = std::to_array<VariableRow>({
      .initial = "-2",
      .automatic = true,
      .unlimited = true,
-     .meaning = "Up to this total size, where all-reduce would take the ring, it gathers in both directions at once "
-                "(ring_bidir_ag); 0 for never, -1 for always. auto is never on one host, where that was measured to "
-                "be no faster.",
+     .meaning =
+         "Up to this total size, all-reduces that are large and in ordinary memory, or for which ring is forced, "
+         "take the ring that gathers in both directions at once (ring_bidir_ag); 0 for never, -1 for always. "
+         "auto is never on one host, where that was measured to be no faster.",
      .aliases = {"NCCL_CTRAN_ALLREDUCE_RING_BIDIR_AG_MAX_SIZE"},
      .group = VariableGroup::tuning},
     {.id = VariableId::walker,

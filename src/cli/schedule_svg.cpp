@@ -39,12 +39,12 @@ const Look& look_of(const Step& step) {
   return stays ? kCopy : kMove;
 }
 
-std::string_view color_of(Transfer::Kind kind) {
+std::string_view color_of(TimedTransfer::Kind kind) {
   switch (kind) {
-    case Transfer::Kind::message: return "#aa3377";
-    case Transfer::Kind::read: return "#228833";
-    case Transfer::Kind::write: return "#ee6677";
-    case Transfer::Kind::wait: return "#bbbbbb";
+    case TimedTransfer::Kind::message: return "#aa3377";
+    case TimedTransfer::Kind::read: return "#228833";
+    case TimedTransfer::Kind::write: return "#ee6677";
+    case TimedTransfer::Kind::wait: return "#bbbbbb";
   }
   return "#000000";
 }
@@ -95,7 +95,7 @@ class Drawing {
                                             "that moves data; the number in a box is the piece",
                                             schedule.num_ranks, schedule.division(Space::input).pieces)));
     draw_ranks(width);
-    for (const Transfer& transfer : timeline_.transfers) draw_transfer(transfer);
+    for (const TimedTransfer& transfer : timeline_.transfers) draw_transfer(transfer);
     for (std::uint32_t rank = 0; rank < programs_.num_ranks(); ++rank)
       for (const TimedStep& step : timeline_.ranks[rank]) draw_step(rank, step);
     draw_legend(height - kLegend + 30);
@@ -115,7 +115,7 @@ class Drawing {
     }
   }
 
-  void draw_transfer(const Transfer& transfer) {
+  void draw_transfer(const TimedTransfer& transfer) {
     // From the nearer edge of the one rank to the nearer edge of the other, so that arrows do not cross their own rows.
     const bool down = transfer.to_rank > transfer.from_rank;
     const double from = y_of(transfer.from_rank) + (down ? rank_height_ : 0);
@@ -123,12 +123,12 @@ class Drawing {
     const double begin = x_of(transfer.begin) - 3;
     const double end = x_of(transfer.end) + 3;
     const std::string_view color = color_of(transfer.kind);
-    const double opacity = transfer.kind == Transfer::Kind::message ? 0.75 : 0.45;
+    const double opacity = transfer.kind == TimedTransfer::Kind::message ? 0.75 : 0.45;
     out_ += fmt::format(
         "<line x1=\"{:.1f}\" y1=\"{:.1f}\" x2=\"{:.1f}\" y2=\"{:.1f}\" stroke=\"{}\" stroke-width=\"1.2\" "
         "stroke-opacity=\"{}\"{}/>\n",
         begin, from, end, to, color, opacity,
-        transfer.kind == Transfer::Kind::message ? "" : " stroke-dasharray=\"4 3\"");
+        transfer.kind == TimedTransfer::Kind::message ? "" : " stroke-dasharray=\"4 3\"");
     out_ += fmt::format("<circle cx=\"{:.1f}\" cy=\"{:.1f}\" r=\"2.2\" fill=\"{}\"/>\n", end, to, color);
   }
 
@@ -160,10 +160,11 @@ class Drawing {
           x, y - 10, look->fill, x + 17, y, look->word);
       x += 68;
     }
-    constexpr std::pair<Transfer::Kind, std::string_view> kTransfers[] = {{Transfer::Kind::message, "message"},
-                                                                          {Transfer::Kind::read, "read"},
-                                                                          {Transfer::Kind::write, "write"},
-                                                                          {Transfer::Kind::wait, "wait"}};
+    constexpr std::pair<TimedTransfer::Kind, std::string_view> kTransfers[] = {
+        {TimedTransfer::Kind::message, "message"},
+        {TimedTransfer::Kind::read, "read"},
+        {TimedTransfer::Kind::write, "write"},
+        {TimedTransfer::Kind::wait, "wait"}};
     for (const auto& [kind, word] : kTransfers) {
       out_ += fmt::format(
           "<line x1=\"{0:.1f}\" y1=\"{1:.1f}\" x2=\"{2:.1f}\" y2=\"{1:.1f}\" stroke=\"{3}\" stroke-width=\"2\"/>"

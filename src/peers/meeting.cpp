@@ -56,8 +56,8 @@ std::optional<Words> words_in(std::string_view text) {
 }
 
 bool send_packet(int socket, const std::string& text) {
-  const Transfer sent = send_some(socket, std::as_bytes(std::span(text)));
-  return sent.outcome == Transfer::Outcome::done && sent.bytes == text.size();
+  const SocketTransfer sent = send_some(socket, std::as_bytes(std::span(text)));
+  return sent.outcome == SocketTransfer::Outcome::done && sent.bytes == text.size();
 }
 
 Status too_late(const std::string& what) { return {Code::timeout, fmt::format("{} did not come in time", what)}; }
@@ -131,9 +131,9 @@ class Host final : public Meeting {
   // False where the guest has gone.
   bool hear(Guest& guest) {
     std::array<std::byte, kMostBytes + 64> room{};
-    const Transfer got = receive_some(guest.socket.get(), room);
-    if (got.outcome == Transfer::Outcome::would_block) return true;
-    if (got.outcome == Transfer::Outcome::closed) return false;
+    const SocketTransfer got = receive_some(guest.socket.get(), room);
+    if (got.outcome == SocketTransfer::Outcome::would_block) return true;
+    if (got.outcome == SocketTransfer::Outcome::closed) return false;
     const std::optional<Words> words = words_in({reinterpret_cast<const char*>(room.data()), got.bytes});
     if (!words) return false;
     if (words->word == kPut) keep(words->key, words->value);
@@ -178,9 +178,9 @@ class Guest final : public Meeting {
       pollfd waiting{socket_.get(), POLLIN, 0};
       if (::poll(&waiting, 1, poll_timeout(deadline, Clock::now())) < 0 && errno != EINTR)
         return Status::from_errno("cannot wait for rank 0", errno);
-      const Transfer got = receive_some(socket_.get(), room);
-      if (got.outcome == Transfer::Outcome::closed) return gone();
-      if (got.outcome == Transfer::Outcome::would_block) continue;
+      const SocketTransfer got = receive_some(socket_.get(), room);
+      if (got.outcome == SocketTransfer::Outcome::closed) return gone();
+      if (got.outcome == SocketTransfer::Outcome::would_block) continue;
       std::optional<Words> words = words_in({reinterpret_cast<const char*>(room.data()), got.bytes});
       if (words && words->key == key) return std::move(words->value);
     }

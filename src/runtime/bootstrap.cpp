@@ -224,8 +224,8 @@ Status Joiner::admit_guests() {
 
 Status Joiner::serve_guest(Guest& guest) {
   std::array<std::byte, wire::kFetchBytes + 1> bytes{};
-  const Transfer got = receive_some(guest.socket.get(), bytes);
-  if (got.outcome == Transfer::Outcome::would_block) return {};
+  const SocketTransfer got = receive_some(guest.socket.get(), bytes);
+  if (got.outcome == SocketTransfer::Outcome::would_block) return {};
   const auto fetch = wire::parse_fetch(std::span(bytes).first(got.bytes), request_.id.token());
   const auto& peers = membership_.links.peers;
   const bool welcome = fetch && fetch->generation == request_.generation && fetch->rank > 0 &&
@@ -238,12 +238,12 @@ Status Joiner::serve_guest(Guest& guest) {
     return {};
   }
   const std::array<std::byte, 1> greeting{};
-  const Transfer sent = send_with_fd(guest.socket.get(), greeting, membership_.region.get());
-  if (sent.outcome == Transfer::Outcome::would_block) {
+  const SocketTransfer sent = send_with_fd(guest.socket.get(), greeting, membership_.region.get());
+  if (sent.outcome == SocketTransfer::Outcome::would_block) {
     return {Code::system, "cannot hand over the shared region: too many descriptors are under way"};
   }
   // Where the guest is gone the rendezvous will say so.
-  if (sent.outcome == Transfer::Outcome::done) {
+  if (sent.outcome == SocketTransfer::Outcome::done) {
     membership_.links.peers.push_back(
         {static_cast<int>(fetch->rank), guest.pid, std::move(guest.socket), std::move(guest.pidfd)});
   }
@@ -296,11 +296,11 @@ Status Joiner::fetch_region() {
     if (fds[0].revents != 0) TUTTI_TRY(hear_server());
     if (fds[1].revents != 0) {
       std::array<std::byte, 1> greeting{};
-      const Transfer got = receive_with_fd(leader, greeting, membership_.region);
-      if (got.outcome == Transfer::Outcome::done && !membership_.region.valid()) {
+      const SocketTransfer got = receive_with_fd(leader, greeting, membership_.region);
+      if (got.outcome == SocketTransfer::Outcome::done && !membership_.region.valid()) {
         return {Code::system, "could not receive the shared region from rank 0; is the limit on open files reached?"};
       }
-      if (got.outcome == Transfer::Outcome::closed) {
+      if (got.outcome == SocketTransfer::Outcome::closed) {
         listening = false;
         until = Clock::now() + kExplanationTime;
       }
@@ -314,11 +314,11 @@ Status Joiner::fetch_region() {
 
 Status Joiner::send_all(std::span<const std::byte> bytes) {
   while (!bytes.empty()) {
-    const Transfer sent = send_some(server_.get(), bytes);
+    const SocketTransfer sent = send_some(server_.get(), bytes);
     // Its last words are still there to be read.
-    if (sent.outcome == Transfer::Outcome::closed) return hear_server();
+    if (sent.outcome == SocketTransfer::Outcome::closed) return hear_server();
     bytes = bytes.subspan(sent.bytes);
-    if (sent.outcome == Transfer::Outcome::would_block) {
+    if (sent.outcome == SocketTransfer::Outcome::would_block) {
       std::vector<pollfd> fds = {{server_.get(), POLLOUT, 0}};
       TUTTI_TRY(wait(fds));
     }
@@ -393,9 +393,9 @@ Status Joiner::wait_for_server() {
 Status Joiner::hear_server() {
   std::array<std::byte, 4096> bytes{};
   for (;;) {
-    const Transfer got = receive_some(server_.get(), bytes);
-    if (got.outcome == Transfer::Outcome::would_block) return {};
-    if (got.outcome == Transfer::Outcome::closed) {
+    const SocketTransfer got = receive_some(server_.get(), bytes);
+    if (got.outcome == SocketTransfer::Outcome::would_block) return {};
+    if (got.outcome == SocketTransfer::Outcome::closed) {
       if (complete_) return {};
       server_.reset();
       return {Code::system, fmt::format("the rendezvous at {} hung up before all ranks were there; the process that "

@@ -21,6 +21,7 @@ struct BoundCall {
   bool is_lowered = false;
   Lowered lowered;
   CallCount* counted = nullptr;  // the communicator's, which outlives it
+  bool is_inner = false;         // the communicator's own, or a further step of a call
 
   [[nodiscard]] static std::uint64_t key_of(const Invocation& asked) {
     return 1 | std::uint64_t{asked.op.value} << 1 | std::uint64_t{asked.root} << 32 |

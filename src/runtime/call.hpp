@@ -23,33 +23,58 @@ enum class Reach : std::uint8_t {
   attached,   // where it lies, in the other process: the system copies
 };
 
+// What a communicator does for itself, between the calls of its program.
+enum class OwnCall : std::uint8_t { making, allocation, freeing, splitting };
+
 // What a call is, in 64 bits. It travels beside every flag, so ranks whose calls differ find out, and can say how.
 struct CallDescription {
   static constexpr std::uint32_t kMostAlgorithm = 63;
+  static constexpr std::uint32_t kSubjects = 1024;
 
   std::uint64_t count = 0;  // elements of the largest block, at most kMaxCount
   Collective collective = Collective::all_reduce;
   Type type = Type::f32;
   Op op = Op::sum;
   std::uint32_t algorithm = 0;  // the plan's number in its communicator, at most kMostAlgorithm
-  std::uint32_t root = 0;       // at most 1023
+  std::uint32_t subject = 0;    // below kSubjects: subject_of(), or which OwnCall it is
   Reach reach = Reach::staged;
+  bool is_own = false;  // the communicator's; such are staged
 
   [[nodiscard]] constexpr std::uint64_t pack() const {
     return count | std::uint64_t{static_cast<std::uint8_t>(collective)} << 36 |
            std::uint64_t{static_cast<std::uint8_t>(type)} << 40 | std::uint64_t{static_cast<std::uint8_t>(op)} << 44 |
-           std::uint64_t{algorithm} << 48 | std::uint64_t{root} << 54 |
-           std::uint64_t{static_cast<std::uint8_t>(reach)} << 34;
+           std::uint64_t{algorithm} << 48 | std::uint64_t{subject} << 54 |
+           (is_own ? kOwnCall : std::uint64_t{static_cast<std::uint8_t>(reach)}) << 34;
   }
   [[nodiscard]] static constexpr CallDescription unpack(std::uint64_t word) {
+    const std::uint64_t reach = (word >> 34) & 3;
     return {word & kMaxCount,
             static_cast<Collective>((word >> 36) & 15),
             static_cast<Type>((word >> 40) & 15),
             static_cast<Op>((word >> 44) & 15),
             static_cast<std::uint32_t>((word >> 48) & 63),
             static_cast<std::uint32_t>(word >> 54),
-            static_cast<Reach>((word >> 34) & 3)};
+            reach == kOwnCall ? Reach::staged : static_cast<Reach>(reach),
+            reach == kOwnCall};
   }
+
+  // Root and operator in one number. Built-in operators have no part in it, since `op` says which it is, and of those
+  // that were made as many can be told apart as the roots leave room for.
+  [[nodiscard]] static std::uint32_t subject_of(const Invocation& asked, std::uint32_t num_ranks) {
+    const std::uint32_t roots = num_roots(asked.collective, num_ranks);
+    const bool is_made = facts_of(asked.collective).folds && asked.op.value >= OperatorHandle::kFirstCustom;
+    const std::uint32_t made = is_made ? (asked.op.value - OperatorHandle::kFirstCustom) % (kSubjects / roots) : 0;
+    return made * roots + (roots > 1 ? asked.root : 0);
+  }
+  [[nodiscard]] std::uint32_t root(std::uint32_t num_ranks) const { return subject % num_roots(collective, num_ranks); }
+  // The number of the operator among those made, where there are no more than kSubjects / num_roots().
+  [[nodiscard]] std::uint32_t made(std::uint32_t num_ranks) const { return subject / num_roots(collective, num_ranks); }
+  [[nodiscard]] static std::uint32_t num_roots(Collective collective, std::uint32_t num_ranks) {
+    return facts_of(collective).has_root ? num_ranks : 1;
+  }
+
+ private:
+  static constexpr std::uint64_t kOwnCall = 3;  // where others have their reach
 };
 
 // Where a symmetric buffer is: the ranks' parts of one segment lie at equal distances.

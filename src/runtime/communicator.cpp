@@ -232,7 +232,7 @@ Status Communicator::find_attach() {
   can_attach_ = can;  // whatever the others can, the numbers of their processes are right
   const std::uint64_t mine[1] = {can ? std::uint64_t{1} : 0};
   std::uint64_t least[1] = {0};
-  TUTTI_TRY(find_least(mine, least));
+  TUTTI_TRY(find_least(OwnCall::making, mine, least));
   can_attach_ = least[0] == 1;
   return {};
 }

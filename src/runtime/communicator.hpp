@@ -102,6 +102,9 @@ class Communicator {
   [[nodiscard]] Status begin_in_group(Result<Operation*> operation);
   [[nodiscard]] Status end_group();
 
+  // Of a split: each rank's words to every rank.
+  [[nodiscard]] Status exchange_for_split(const void* mine, std::uint64_t words, void* all);
+
   // How run() does such a call. Its words live as long as the communicator and end with a zero.
   [[nodiscard]] Result<Choice> choice_for(const Invocation& asked);
 
@@ -125,7 +128,7 @@ class Communicator {
   // Breaks the communicator for all ranks; may be called from any thread, also while another is in a call.
   void abort(std::string_view reason);
   // What has broken the communicator, if anything; from any thread.
-  [[nodiscard]] Status async_error() const;
+  [[nodiscard]] Code async_error() const;
 
  private:
   Communicator(std::shared_ptr<const shm::Region> region, std::uint32_t rank, const Settings& settings, Log& log);
@@ -141,8 +144,14 @@ class Communicator {
   // Whether every rank can read the memory of the others' processes.
   [[nodiscard]] Status find_attach();
   [[nodiscard]] Status arrive();
-  [[nodiscard]] Status find_least(std::span<const std::uint64_t> mine, std::span<std::uint64_t> least);
-  [[nodiscard]] Result<std::uint64_t> agree(std::uint64_t mine, std::string_view on_what);
+  [[nodiscard]] Status find_least(OwnCall why, std::span<const std::uint64_t> mine, std::span<std::uint64_t> least);
+  [[nodiscard]] Status meet(OwnCall why);
+  [[nodiscard]] Result<std::uint64_t> agree(OwnCall why, std::uint64_t mine, std::string_view on_what);
+  [[nodiscard]] static std::uint64_t own_description(Collective collective, OwnCall why) {
+    return CallDescription{
+        .count = 1, .collective = collective, .subject = static_cast<std::uint32_t>(why), .is_own = true}
+        .pack();
+  }
   [[nodiscard]] Result<const Prepared*> prepared(const Invocation& asked) const;
   [[nodiscard]] Result<Choice> choose(const Invocation& asked, BoundCall& bound, const Prepared*& entry);
   [[nodiscard]] static CallFacts facts_of_call(const Invocation& asked, const BoundCall& bound, const Prepared& entry);
@@ -196,7 +205,16 @@ class Communicator {
   [[nodiscard]] Lateness late(std::chrono::nanoseconds waited) const;
   [[nodiscard]] shm::Breakage lateness() const;
   [[nodiscard]] shm::Breakage difference() const;
+  void count(const BoundCall& bound) {
+    bound.counted->add(bound.buffers.message_bytes);
+    inner_operations_ += bound.is_inner ? 1 : 0;
+  }
+  // Whether an operation is the communicator's own, or a further step of a call that has begun with another.
+  [[nodiscard]] static bool is_inner(std::uint64_t word);
+  // Which of its program's collectives an operation is, from 1, or comes before; where that is still known.
+  [[nodiscard]] std::optional<std::uint64_t> number_of(std::uint64_t operation) const;
   [[nodiscard]] std::string present_call() const;
+  [[nodiscard]] std::string present_place() const;
   [[nodiscard]] std::string waited_call() const;
   [[nodiscard]] bool persist(std::chrono::nanoseconds waited);
   [[nodiscard]] std::string describe(std::uint64_t word) const;
@@ -220,7 +238,8 @@ class Communicator {
   Selector selector_;
   std::vector<std::unique_ptr<const Plan>> given_;  // by run_by()'s number
   CallCounts counts_;
-  std::vector<BoundCall> bound_;  // by BoundCall::place_of
+  std::uint64_t inner_operations_ = 0;  // of the executor's: what is_inner() is true of
+  std::vector<BoundCall> bound_;        // by BoundCall::place_of
   VaryingCall varying_;
   std::uint64_t probe_ = 0;  // for others to read
   bool can_attach_ = false;

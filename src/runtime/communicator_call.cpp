@@ -129,10 +129,13 @@ CallFacts Communicator::facts_of_call(const Invocation& asked, const BoundCall& 
 
 // Of a call of nothing nobody minds, and its buffers lie nowhere.
 void Communicator::warn_of_fallback(const Choice& choice, const Buffers& buffers) {
-  if (!choice.is_fallback || buffers.message_bytes == 0) return;
+  if (choice.unfollowed == nullptr || buffers.message_bytes == 0) return;
   const Collective collective = choice.way->collective;
-  log_.warn_once(LogSubsystem::coll, choice.why, "{}={} cannot be followed ({}); {} runs", forcing_variable(collective),
-                 selector_.forced(collective)->name, choice.why, choice.way->name);
+  const std::string variable = choice.unfollowed == selector_.forced(collective)
+                                   ? fmt::format("{}={}", forcing_variable(collective), choice.unfollowed->name)
+                                   : std::string(row_of(VariableId::ring_bidir_ag_max_size).name);
+  log_.warn_once(LogSubsystem::coll, fmt::format("{} {}", variable, choice.why), "{} cannot be followed ({}); {} runs",
+                 variable, choice.why, choice.way->name);
 }
 
 Status Communicator::bind(const Invocation& asked, BoundCall& bound) {
@@ -292,7 +295,7 @@ Status Communicator::make_call(const Plan& plan, std::uint32_t number, Reach rea
                                    .type = asked.type,
                                    .op = entry.small.operation.op,
                                    .algorithm = number,
-                                   .root = facts_of(asked.collective).has_root ? asked.root : 0,
+                                   .subject = CallDescription::subject_of(asked, num_ranks_),
                                    .reach = call.reach}
                        .pack();
   TUTTI_TRY(set_layout(call, asked.count));
@@ -336,7 +339,7 @@ Status Communicator::walk(BoundCall& bound, const Invocation& asked, WalkerChoic
   }
   Call& call = bound.call;
   find_scratch(call);
-  bound.counted->add(bound.buffers.message_bytes);
+  count(bound);
   const End end = bound.is_lowered && walker != WalkerChoice::generic ? executor_->run_lowered(call, bound.lowered)
                                                                       : executor_->run(call, walker);
   return end == End::done ? Status() : fail(end);

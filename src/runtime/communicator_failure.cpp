@@ -6,15 +6,33 @@
 
 namespace tutti {
 
+namespace {
+
+std::string_view name_of(OwnCall call) {
+  switch (call) {
+    case OwnCall::making: return "the making of the communicator";
+    case OwnCall::allocation: return "an allocation of symmetric memory";
+    case OwnCall::freeing: return "the freeing of symmetric memory";
+    case OwnCall::splitting: return "a split of the communicator";
+  }
+  return "a call of the communicator's own";
+}
+
+}  // namespace
+
 std::string Communicator::describe(std::uint64_t word) const {
   const CallDescription call = CallDescription::unpack(word);
+  if (call.is_own) return std::string(name_of(static_cast<OwnCall>(call.subject)));
   const CollectiveFacts& facts = facts_of(call.collective);
   const std::deque<Way>& ways = portfolio_.of(call.collective);
   std::string text = fmt::format("{} of {} {} elements", facts.name, call.count, name_of(call.type));
   if (facts.varies) text = fmt::format("{} of {}", facts.name, name_of(call.type));
   if (call.collective == Collective::barrier) text = facts.name;
   if (facts.folds) text += fmt::format(", {}", name_of(call.op));
-  if (facts.has_root) text += fmt::format(", root {}", call.root);
+  const bool is_made = facts.folds && (call.op == Op::user || call.op == Op::premultiplied_sum);
+  if (is_made && custom_.size() * CallDescription::num_roots(call.collective, num_ranks_) <= CallDescription::kSubjects)
+    text += fmt::format(" (operator {})", OperatorHandle::kFirstCustom + call.made(num_ranks_));
+  if (facts.has_root) text += fmt::format(", root {}", call.root(num_ranks_));
   constexpr std::string_view kReach[] = {"", ", in symmetric memory", ", attached", ""};
   text += kReach[static_cast<std::size_t>(call.reach)];
   if (facts.varies && call.algorithm == kNotChosenYet) return text;
@@ -22,11 +40,45 @@ std::string Communicator::describe(std::uint64_t word) const {
                                               : fmt::format(", by schedule {}", call.algorithm));
 }
 
+bool Communicator::is_inner(std::uint64_t word) {
+  const CallDescription call = CallDescription::unpack(word);
+  if (call.is_own) return true;
+  return facts_of(call.collective).varies && (call.algorithm != kNotChosenYet || call.count == kFurtherStep);
+}
+
+std::optional<std::uint64_t> Communicator::number_of(std::uint64_t operation) const {
+  const std::uint64_t begun = executor_->operations();
+  if (operation > begun + 1) return std::nullopt;
+  std::uint64_t calls = begun - inner_operations_;
+  std::uint64_t word = 0;
+  for (std::uint64_t each = begun; each >= operation; --each) {
+    const std::optional<std::uint64_t> call = executor_->own_call(each);
+    if (!call) return std::nullopt;
+    word = *call;
+    if (!is_inner(word)) --calls;
+  }
+  const bool is_further_step = operation <= begun && is_inner(word) && !CallDescription::unpack(word).is_own;
+  return is_further_step ? calls : calls + 1;
+}
+
 std::string Communicator::present_call() const {
-  const shm::CallLine& line = region_->call(rank_);
-  const std::uint64_t number = line.operation.load(std::memory_order_acquire);
-  if (number == 0) return "the start";
-  return fmt::format("operation {} ({})", number, describe(line.description[number % shm::kKeptDescriptions].load()));
+  const std::uint64_t operation = executor_ ? executor_->operations() : 0;
+  const std::uint64_t word = executor_ ? executor_->own_call(operation).value_or(0) : 0;
+  if (operation == 0) return std::string(name_of(OwnCall::making));
+  if (!CallDescription::unpack(word).is_own)
+    return fmt::format("collective {} ({})", number_of(operation).value_or(0), describe(word));
+  const std::uint64_t calls = operation - inner_operations_;
+  return calls == 0 ? describe(word) : fmt::format("{}, behind collective {}", describe(word), calls);
+}
+
+// Where the making is over, it is no place to be at.
+std::string Communicator::present_place() const {
+  const bool has_begun = executor_ && executor_->operations() > 0;
+  const std::uint64_t word = has_begun ? executor_->own_call(executor_->operations()).value_or(0) : 0;
+  const CallDescription call = CallDescription::unpack(word);
+  if (!has_begun || (call.is_own && call.subject == static_cast<std::uint32_t>(OwnCall::making)))
+    return "before its first collective";
+  return "at " + present_call();
 }
 
 // What this thread waits in; that may be a transfer.
@@ -74,23 +126,22 @@ bool Communicator::persist(std::chrono::nanoseconds waited) {
 
 Status Communicator::status_of(const shm::Breakage& breakage) const {
   const int rank = static_cast<int>(breakage.rank);
-  const std::string where = present_call();
-  if (!breakage.words.empty())
-    return {breakage.code, fmt::format("{}; this rank was at {}", breakage.words, where), rank};
+  const std::string where = present_place();
+  if (!breakage.words.empty()) return {breakage.code, fmt::format("{}; this rank was {}", breakage.words, where), rank};
   switch (breakage.code) {
     case Code::rank_lost:
-      return {Code::rank_lost, fmt::format("rank {} was lost: its process ended; this rank was at {}", rank, where),
-              rank};
+      return {Code::rank_lost, fmt::format("rank {} was lost: its process ended; this rank was {}", rank, where), rank};
     case Code::aborted:
-      return {Code::aborted, fmt::format("rank {} aborted the communicator; this rank was at {}", rank, where), rank};
+      return {Code::aborted, fmt::format("rank {} aborted the communicator; this rank was {}", rank, where), rank};
     case Code::system:
       return {
           Code::system,
           fmt::format("rank {} had no memory to go on with, or what it has could not be read by others' processes (a "
-                      "high TUTTI_ATTACH_MIN keeps them from it); this rank was at {}",
+                      "high TUTTI_ATTACH_MIN keeps them from it); this rank was {}",
                       rank, where),
           rank};
-    default: return {Code::internal, fmt::format("rank {} broke the communicator at {}", rank, where), rank};
+    default:
+      return {Code::internal, fmt::format("rank {} broke the communicator; this rank was {}", rank, where), rank};
   }
 }
 
@@ -99,7 +150,7 @@ Status Communicator::failure() const {
   return breakage ? status_of(*breakage) : Status();
 }
 
-Status Communicator::async_error() const { return failure(); }
+Code Communicator::async_error() const { return region_->broken_by(); }
 
 Status Communicator::fail(End end) {
   switch (end) {
@@ -142,13 +193,15 @@ shm::Breakage Communicator::difference() const {
   const auto said = [&](const std::optional<std::uint64_t>& description) {
     return description ? describe(*description) : "another call";
   };
+  const std::optional<std::uint64_t> number = number_of(mismatch.operation);
   return {Code::invalid_usage, mismatch.rank,
-          fmt::format("the ranks' calls differ: operation {} is {} on rank {} and {} on rank {}", mismatch.operation,
-                      said(mismatch.ours), rank_, said(mismatch.theirs), mismatch.rank)};
+          fmt::format("the ranks' calls differ: {} is {} on rank {} and {} on rank {}",
+                      number ? fmt::format("collective {}", *number) : "an earlier collective", said(mismatch.ours),
+                      rank_, said(mismatch.theirs), mismatch.rank)};
 }
 
 void Communicator::abort(std::string_view reason) {
-  log_.warn(LogSubsystem::coll, "abort: {}", reason);
+  log_.info(LogSubsystem::coll, "abort: {}", reason);
   region_->break_with({Code::aborted, rank_});
   if (watch_) watch_->abort(reason);
 }

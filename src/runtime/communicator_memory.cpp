@@ -9,7 +9,7 @@ namespace tutti {
 
 // The least that any rank has come with, of each number. The communicator's own call: whatever is forced is for the
 // caller's.
-Status Communicator::find_least(std::span<const std::uint64_t> mine, std::span<std::uint64_t> least) {
+Status Communicator::find_least(OwnCall why, std::span<const std::uint64_t> mine, std::span<std::uint64_t> least) {
   const Invocation asked = {.input = mine.data(),
                             .output = least.data(),
                             .count = mine.size(),
@@ -25,16 +25,18 @@ Status Communicator::find_least(std::span<const std::uint64_t> mine, std::span<s
   bound.buffers = {.input_bytes = mine.size_bytes(), .output_bytes = least.size_bytes()};
   bound.buffers.message_bytes = mine.size_bytes();
   TUTTI_TRY(make_call(**plan, (*way)->number, Reach::staged, **entry, asked, bound));
+  bound.call.described = own_description(asked.collective, why);
   bound.counted = &counts_.row(asked.collective, nullptr, Reach::staged);
+  bound.is_inner = true;
   return walk(bound, asked, settings_.walker);
 }
 
 // Whether all ranks have come with the same number, and the least that any has come with.
-Result<std::uint64_t> Communicator::agree(std::uint64_t mine, std::string_view on_what) {
+Result<std::uint64_t> Communicator::agree(OwnCall why, std::uint64_t mine, std::string_view on_what) {
   // The minimum of a number and of its complement: together the least and the greatest.
   const std::uint64_t sent[2] = {mine, ~mine};
   std::uint64_t least[2] = {0, 0};
-  TUTTI_TRY(find_least(sent, least));
+  TUTTI_TRY(find_least(why, sent, least));
   if (least[0] == 0 || least[0] == ~least[1]) return least[0];
   return Status(Code::invalid_usage, fmt::format("the ranks differ in {}: the least is {} and the greatest {}", on_what,
                                                  least[0], ~least[1]));
@@ -44,10 +46,15 @@ Result<void*> Communicator::allocate(std::uint64_t bytes) {
   if (region_->is_broken()) return failure();
   const Result<std::byte*> part = heap_.allocate(bytes);
   // All or none: who failed, or wants another size, tells the others before anyone touches anything.
-  const Result<std::uint64_t> agreed = agree(part.ok() ? bytes : 0, "the bytes that they allocate");
+  const Result<std::uint64_t> agreed =
+      agree(OwnCall::allocation, part.ok() ? bytes : 0, "the bytes that they allocate");
   if (part.ok() && agreed.ok() && *agreed != 0) return static_cast<void*>(*part);
-  if (part.ok()) TUTTI_TRY(heap_.free(*part));
+  Status given_back;
+  if (part.ok()) given_back = heap_.free(*part);
+  // Nobody allocates anew before all have given theirs back.
+  if (!region_->is_broken()) TUTTI_TRY(meet(OwnCall::allocation));
   if (!part.ok()) return part.status();
+  TUTTI_TRY(given_back);
   if (!agreed.ok()) return agreed.status();
   return Status(Code::system, fmt::format("another rank could not set {} bytes of symmetric memory aside", bytes));
 }
@@ -57,12 +64,22 @@ Status Communicator::free(void* memory) {
   // Nobody is still at work on anybody's part once all have come here, and all must mean the same.
   constexpr std::uint64_t kNothing = 1;  // freeing null; segments lie further on
   const std::uint64_t mine = memory == nullptr ? kNothing : heap_.segment_of(memory);
-  const Result<std::uint64_t> agreed = agree(mine, "the symmetric memory that they free");
+  const Result<std::uint64_t> agreed = agree(OwnCall::freeing, mine, "the symmetric memory that they free");
   if (!agreed.ok()) return agreed.status();
   if (mine == kNothing) return {};
-  if (*agreed != mine && mine != 0)
+  if (mine == 0) return heap_.free(memory);  // which says what is wrong
+  if (*agreed != mine)
     return {Code::invalid_usage, "another rank frees what is not the beginning of its symmetric memory"};
-  return heap_.free(memory);
+  Status status = heap_.free(memory);
+  TUTTI_TRY(meet(OwnCall::freeing));
+  return status;
+}
+
+// Returns when all have come.
+Status Communicator::meet(OwnCall why) {
+  const std::uint64_t mine[1] = {0};
+  std::uint64_t least[1] = {0};
+  return find_least(why, mine, least);
 }
 
 Result<OperatorHandle> Communicator::create_operator(const Operator& custom) {

@@ -119,7 +119,7 @@ End Communicator::advance() {
     Operation& operation = *first_operation_;
     if (!operation.is_begun) {
       find_scratch(operation.bound.call);
-      operation.bound.counted->add(operation.bound.buffers.message_bytes);
+      count(operation.bound);
       executor_->start(operation.bound.call, operation.bound.is_lowered ? &operation.bound.lowered : nullptr);
       operation.is_begun = true;
     }

@@ -40,7 +40,7 @@ Status Communicator::run_varying(const Invocation& asked) {
                                               .type = asked.type,
                                               .op = (*entry)->small.operation.op,
                                               .algorithm = kNotChosenYet,
-                                              .root = facts_of(asked.collective).has_root ? asked.root : 0}
+                                              .subject = CallDescription::subject_of(asked, num_ranks_)}
                                   .pack();
   TUTTI_TRY(tell_all(&statement, kStatementWords, varying_.statements.data(), about, varying_.stating));
   const Agreed agreed = agreed_by(header, varying_.statements);
@@ -58,8 +58,10 @@ Status Communicator::run_varying(const Invocation& asked) {
 Status Communicator::name_difference(const Schedule& header, std::uint64_t about) {
   const std::vector<std::uint64_t> mine = all_counts_of(header, rank_, varying_.table);
   std::vector<std::uint64_t> all(mine.size() * num_ranks_);
+  CallDescription again = CallDescription::unpack(about);
+  again.count = kFurtherStep;
   BoundCall telling;
-  TUTTI_TRY(tell_all(mine.data(), mine.size(), all.data(), about, telling));
+  TUTTI_TRY(tell_all(mine.data(), mine.size(), all.data(), again.pack(), telling));
   return {Code::invalid_usage,
           fmt::format("the ranks' counts differ in {}: {}", name_of(header.collective), first_difference(header, all))};
 }
@@ -82,7 +84,16 @@ Status Communicator::tell_all(const void* mine, std::uint64_t words, void* all, 
     bound.count = words;
   }
   bound.call.described = about;
+  bound.is_inner = is_inner(about);
   return walk(bound, asked, settings_.walker);
+}
+
+Status Communicator::exchange_for_split(const void* mine, std::uint64_t words, void* all) {
+  if (region_->is_broken()) return failure();
+  return guarded("a split", [&] {
+    BoundCall bound;
+    return tell_all(mine, words, all, own_description(Collective::all_gather, OwnCall::splitting), bound);
+  });
 }
 
 Status Communicator::run_agreed(const Agreed& agreed, const Prepared& entry, const Invocation& asked) {
@@ -107,6 +118,7 @@ Status Communicator::run_agreed(const Agreed& agreed, const Prepared& entry, con
   bound.call.varying = &varying_.table;
   if (bound.call.window * bound.call.element >= bound.call.inline_end) bound.call.inline_end = 0;
   bound.is_lowered = settings_.walker != WalkerChoice::generic && lower(bound.call, bound.lowered);
+  bound.is_inner = is_inner(bound.call.described);
   return walk(bound, largest, settings_.walker);
 }
 

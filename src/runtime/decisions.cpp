@@ -21,10 +21,10 @@ constexpr std::array kDecisions = {
     Decision{.collective = all_reduce, .symmetric = true, .way = "two_shot"},
     Decision{.collective = all_reduce, .most_bytes = 64_K, .way = "one_shot"},
     Decision{.collective = all_reduce, .most_ranks = 4, .most_bytes = 128_K - 1, .way = "one_shot"},
-    Decision{.collective = all_reduce, .most_ranks = 2, .most_bytes = 2_M, .way = "ring"},
-    Decision{.collective = all_reduce, .most_ranks = 2, .way = "one_shot"},
+    Decision{.collective = all_reduce, .most_ranks = 2, .most_bytes = 2_M, .way = "ring", .may_be_ring = true},
+    Decision{.collective = all_reduce, .most_ranks = 2, .way = "one_shot", .may_be_ring = true},
     Decision{.collective = all_reduce, .most_ranks = 4, .most_bytes = 128_K, .way = "one_shot"},
-    Decision{.collective = all_reduce, .way = "two_shot_pull"},
+    Decision{.collective = all_reduce, .way = "two_shot_pull", .may_be_ring = true},
 };
 
 // A copy by the system costs half a microsecond to ask for, and its data cross between the caches once instead of

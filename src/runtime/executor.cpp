@@ -86,8 +86,7 @@ std::uint64_t Executor::travelling(std::uint64_t description) const {
 }
 
 std::optional<std::uint64_t> Executor::call_of(std::uint32_t rank, std::uint64_t operation) const {
-  if (rank == rank_)
-    return operation + kRecent > operations_ ? std::optional(recent_[operation % kRecent]) : std::nullopt;
+  if (rank == rank_) return own_call(operation);
   const shm::CallLine& line = region_.call(rank);
   const auto is_near = [&] {
     // Acquire: partner of begin().

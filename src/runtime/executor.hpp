@@ -82,6 +82,11 @@ class Executor {
 
   // Of all kinds, that have been begun.
   [[nodiscard]] std::uint64_t operations() const { return operations_; }
+  // What this rank called as that operation, where that is still known.
+  [[nodiscard]] std::optional<std::uint64_t> own_call(std::uint64_t operation) const {
+    const bool is_kept = operation <= operations_ && operation + kRecent > operations_;
+    return is_kept ? std::optional(recent_[operation % kRecent]) : std::nullopt;
+  }
 
   [[nodiscard]] const Mismatch& mismatch() const { return mismatch_; }
 

@@ -22,12 +22,12 @@ namespace tutti {
 namespace {
 
 // One packet on the star: type, the rank that it is about (4 bytes, little-endian), words.
-enum class Type : std::uint8_t { left = 1, lost = 2, aborted = 3 };
+enum class MessageKind : std::uint8_t { left = 1, lost = 2, aborted = 3 };
 constexpr std::size_t kHeaderBytes = 5;
 constexpr std::size_t kMostWords = 256;
 
 struct Message {
-  Type type{};
+  MessageKind type{};
   int rank = 0;
   std::string words;
 };
@@ -47,9 +47,10 @@ std::optional<Message> parse(std::span<const std::byte> bytes, int num_ranks) {
   const auto type = std::to_integer<std::uint8_t>(bytes[0]);
   std::uint32_t rank = 0;
   for (std::size_t i = 4; i >= 1; --i) rank = (rank << 8) | std::to_integer<std::uint32_t>(bytes[i]);
-  const bool known = type >= static_cast<std::uint8_t>(Type::left) && type <= static_cast<std::uint8_t>(Type::aborted);
+  const bool known =
+      type >= static_cast<std::uint8_t>(MessageKind::left) && type <= static_cast<std::uint8_t>(MessageKind::aborted);
   if (!known || rank >= static_cast<std::uint32_t>(num_ranks)) return std::nullopt;
-  Message message{static_cast<Type>(type), static_cast<int>(rank), {}};
+  Message message{static_cast<MessageKind>(type), static_cast<int>(rank), {}};
   for (const std::byte byte : bytes.subspan(kHeaderBytes)) message.words += static_cast<char>(byte);
   return message;
 }
@@ -72,7 +73,7 @@ struct FailureWatch::State {
     }
     void flush() {
       while (is_open() && !pending.empty()) {
-        if (send_some(link.socket.get(), pending.front()).outcome == Transfer::Outcome::would_block) return;
+        if (send_some(link.socket.get(), pending.front()).outcome == SocketTransfer::Outcome::would_block) return;
         pending.pop_front();  // sent, or the peer is gone, which reading will tell
       }
     }
@@ -121,7 +122,7 @@ void FailureWatch::State::run(int wake_fd) {
       stop_now = stopping;
       until = linger_until;
     }
-    if (request) send_to_others({Type::aborted, rank, std::move(*request)});
+    if (request) send_to_others({MessageKind::aborted, rank, std::move(*request)});
     if (is_over(stop_now, until)) break;
 
     prepare_poll(wake_fd);
@@ -135,7 +136,7 @@ void FailureWatch::State::run(int wake_fd) {
       if (ended || (socket.revents & (POLLIN | POLLHUP | POLLERR)) != 0) serve(peers[i], ended);
     }
   }
-  send_to_others({Type::left, rank, {}});
+  send_to_others({MessageKind::left, rank, {}});
   for (Peer& peer : peers) peer.close();
 }
 
@@ -160,14 +161,14 @@ void FailureWatch::State::prepare_poll(int wake_fd) {
 void FailureWatch::State::serve(Peer& peer, bool ended) {
   std::array<std::byte, kHeaderBytes + kMostWords> bytes{};
   while (peer.is_open()) {
-    const Transfer got = receive_some(peer.link.socket.get(), bytes);
-    if (got.outcome == Transfer::Outcome::done) {
+    const SocketTransfer got = receive_some(peer.link.socket.get(), bytes);
+    if (got.outcome == SocketTransfer::Outcome::done) {
       if (const auto message = parse(std::span(bytes).first(got.bytes), num_ranks)) take(peer, *message);
       continue;
     }
-    if (got.outcome == Transfer::Outcome::would_block && !ended) return;
+    if (got.outcome == SocketTransfer::Outcome::would_block && !ended) return;
     peer.close();
-    announce({Type::lost, peer.link.rank,
+    announce({MessageKind::lost, peer.link.rank,
               peer.link.pid > 0 ? fmt::format("its process {} ended", peer.link.pid) : "its process ended"});
   }
 }
@@ -175,7 +176,7 @@ void FailureWatch::State::serve(Peer& peer, bool ended) {
 void FailureWatch::State::take(Peer& from, const Message& message) {
   // Rank 0 speaks for all, everyone else for itself.
   if (rank == 0 && message.rank != from.link.rank) return;
-  if (message.type == Type::left && message.rank == from.link.rank) from.close();
+  if (message.type == MessageKind::left && message.rank == from.link.rank) from.close();
   announce(message);
 }
 
@@ -186,7 +187,7 @@ void FailureWatch::State::announce(const Message& message) {
 
 void FailureWatch::State::report(const Message& message) {
   const auto who = static_cast<std::size_t>(message.rank);
-  if (message.type == Type::aborted) {
+  if (message.type == MessageKind::aborted) {
     if (aborted[who]) return;
     aborted[who] = true;
     if (events.on_abort) events.on_abort(message.rank, message.words);
@@ -194,7 +195,7 @@ void FailureWatch::State::report(const Message& message) {
   }
   if (gone[who]) return;
   gone[who] = true;
-  if (message.type == Type::left) {
+  if (message.type == MessageKind::left) {
     if (events.on_left) events.on_left(message.rank);
   } else if (events.on_lost) {
     events.on_lost(message.rank, message.words);

@@ -41,9 +41,9 @@ struct Connection {
 
   void flush() {
     while (!out.empty()) {
-      const Transfer sent = send_some(socket.get(), out);
-      if (sent.outcome == Transfer::Outcome::would_block) return;
-      if (sent.outcome == Transfer::Outcome::closed) return out.clear();  // reading will tell
+      const SocketTransfer sent = send_some(socket.get(), out);
+      if (sent.outcome == SocketTransfer::Outcome::would_block) return;
+      if (sent.outcome == SocketTransfer::Outcome::closed) return out.clear();  // reading will tell
       out.erase(out.begin(), out.begin() + static_cast<std::ptrdiff_t>(sent.bytes));
     }
     if (phase == Phase::closing && !std::exchange(half_closed, true)) shutdown(socket.get(), SHUT_WR);
@@ -193,9 +193,9 @@ void RendezvousServer::State::receive(Connection& connection) {
     room = std::min(room, whole - connection.in.size());
   }
   std::vector<std::byte> bytes(room);
-  const Transfer got = receive_some(connection.socket.get(), bytes);
-  if (got.outcome == Transfer::Outcome::would_block) return;
-  if (got.outcome == Transfer::Outcome::closed) return hung_up(connection);
+  const SocketTransfer got = receive_some(connection.socket.get(), bytes);
+  if (got.outcome == SocketTransfer::Outcome::would_block) return;
+  if (got.outcome == SocketTransfer::Outcome::closed) return hung_up(connection);
   if (connection.phase == Connection::Phase::closing) return;
   connection.in.insert(connection.in.end(), bytes.begin(), bytes.begin() + static_cast<std::ptrdiff_t>(got.bytes));
   if (connection.phase == Connection::Phase::stranger) {

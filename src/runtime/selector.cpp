@@ -13,16 +13,17 @@ void Selector::make_rows(Collective collective) {
     if (decision.collective != collective || num_ranks_ > decision.most_ranks) continue;
     const Result<Way*> way = portfolio_.find(collective, decision.way);
     // Not for this number of ranks: another row is.
-    if (way.ok()) choices.rows.push_back({decision.most_bytes, decision.symmetric, *way});
+    if (way.ok()) choices.rows.push_back({decision.most_bytes, decision.symmetric, decision.may_be_ring, *way});
   }
 }
 
 Result<Choice> Selector::by_size(Collective collective, std::uint64_t bytes, const CallFacts& call) {
   if (!of(collective).is_made) make_rows(collective);
   for (const Row& row : of(collective).rows)
-    if (bytes <= row.most_bytes && (!row.symmetric || call.symmetric) && objection_to(*row.way, call).empty())
-      return with_ring_of_choice({.way = row.way, .why = row.symmetric ? "by size, in symmetric memory" : "by size"},
-                                 bytes, call);
+    if (bytes <= row.most_bytes && (!row.symmetric || call.symmetric) && objection_to(*row.way, call).empty()) {
+      const Choice choice{.way = row.way, .why = row.symmetric ? "by size, in symmetric memory" : "by size"};
+      return row.may_be_ring ? or_ring_bidir_ag(choice, bytes, call) : choice;
+    }
   // What nothing in the table is for: the first of the catalogue that can.
   std::string_view against = "there is no algorithm for it";
   for (const Algorithm* each : algorithms_of(collective)) {
@@ -34,12 +35,12 @@ Result<Choice> Selector::by_size(Collective collective, std::uint64_t bytes, con
   return Status(Code::unsupported, fmt::format("nothing here can do this {}: {}", name_of(collective), against));
 }
 
-Choice Selector::with_ring_of_choice(const Choice& choice, std::uint64_t bytes, const CallFacts& call) {
-  if (choice.way->collective != Collective::all_reduce || choice.way->name != "ring" || bytes == 0 ||
-      bytes > bidirectional_most_)
-    return choice;
+Choice Selector::or_ring_bidir_ag(const Choice& choice, std::uint64_t bytes, const CallFacts& call) {
+  if (bytes == 0 || bytes > bidirectional_most_) return choice;
   const Result<Way*> way = portfolio_.find(Collective::all_reduce, "ring_bidir_ag");
-  if (!way.ok() || !objection_to(**way, call).empty()) return choice;
+  if (!way.ok()) return choice;
+  const std::string_view against = objection_to(**way, call);
+  if (!against.empty()) return {.way = choice.way, .why = against, .unfollowed = *way};
   return {.way = *way, .why = "by TUTTI_ALLREDUCE_RING_BIDIR_AG_MAX_SIZE"};
 }
 
@@ -47,11 +48,15 @@ Result<Choice> Selector::choose(Collective collective, std::uint64_t bytes, cons
   Way* const forced = of(collective).forced;
   if (forced == nullptr) return by_size(collective, bytes, call);
   const std::string_view against = objection_to(*forced, call);
-  if (against.empty()) return Choice{.way = forced, .why = "forced"};
+  if (against.empty()) {
+    const Choice choice{.way = forced, .why = "forced"};
+    const bool is_ring = collective == Collective::all_reduce && forced->name == "ring";
+    return is_ring ? or_ring_bidir_ag(choice, bytes, call) : choice;
+  }
   Result<Choice> choice = by_size(collective, bytes, call);
   if (choice.ok()) {
     choice->why = against;
-    choice->is_fallback = true;
+    choice->unfollowed = forced;
   }
   return choice;
 }

@@ -30,6 +30,7 @@ struct Decision {
   std::uint64_t most_bytes = kAnySize;  // of the message, as nccl-tests counts
   bool symmetric = false;               // for buffers in symmetric memory alone
   std::string_view way = {};
+  bool may_be_ring = false;  // of large ordinary messages: see gather_both_ways_up_to()
 };
 [[nodiscard]] std::span<const Decision> decisions();
 
@@ -46,8 +47,9 @@ struct AttachRange {
 
 struct Choice {
   Way* way = nullptr;
-  std::string_view why;      // for the log; of a fallback: what was against the forced way
-  bool is_fallback = false;  // the forced way cannot do this call
+  std::string_view why;  // for the log; of a fallback: what was against it
+  // Of a fallback, the way that was asked for and cannot do this call; null: this is none.
+  const Way* unfollowed = nullptr;
 };
 
 class Selector {
@@ -60,7 +62,8 @@ class Selector {
     return choices_[static_cast<std::size_t>(collective)].forced;
   }
 
-  // All-reduces of up to so many bytes that would take the ring take ring_bidir_ag instead.
+  // All-reduces of up to so many bytes that are large, in ordinary memory, or for which the ring is forced, take
+  // ring_bidir_ag instead.
   void gather_both_ways_up_to(std::uint64_t bytes) { bidirectional_most_ = bytes; }
 
   // An error where nothing can do the call.
@@ -70,6 +73,7 @@ class Selector {
   struct Row {
     std::uint64_t most_bytes;
     bool symmetric;
+    bool may_be_ring;
     Way* way;
   };
   struct Choices {
@@ -79,7 +83,7 @@ class Selector {
   };
   [[nodiscard]] Choices& of(Collective collective) { return choices_[static_cast<std::size_t>(collective)]; }
   void make_rows(Collective collective);
-  [[nodiscard]] Choice with_ring_of_choice(const Choice& choice, std::uint64_t bytes, const CallFacts& call);
+  [[nodiscard]] Choice or_ring_bidir_ag(const Choice& choice, std::uint64_t bytes, const CallFacts& call);
   [[nodiscard]] Result<Choice> by_size(Collective collective, std::uint64_t bytes, const CallFacts& call);
 
   Portfolio& portfolio_;

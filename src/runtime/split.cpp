@@ -20,12 +20,9 @@ struct Wish {
 // Of all ranks, what each has come with.
 template <typename T>
 Result<std::vector<T>> gather_from_all(Communicator& communicator, const T& own) {
+  static_assert(sizeof(T) % sizeof(std::uint64_t) == 0);
   std::vector<T> all(communicator.num_ranks());
-  TUTTI_TRY(communicator.run({.collective = Collective::all_gather,
-                              .input = &own,
-                              .output = all.data(),
-                              .count = sizeof(T),
-                              .type = Type::u8}));
+  TUTTI_TRY(communicator.exchange_for_split(&own, sizeof(T) / sizeof(std::uint64_t), all.data()));
   return all;
 }
 

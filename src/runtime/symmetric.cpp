@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <fstream>
+#include <string>
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -23,10 +25,60 @@ std::uint64_t page_bytes() {
 // third rank does not meet the first again.
 constexpr std::uint64_t kSkew = 4096 + 2048 + 64;
 constexpr std::uint64_t kMostBytes = std::uint64_t{1} << 40;
+constexpr std::uint64_t kHugePage = std::uint64_t{2} << 20;
 
 constexpr std::uint64_t round_up(std::uint64_t value, std::uint64_t to) { return (value + to - 1) / to * to; }
 
+// Maps that much of the file as far behind a multiple of the huge page as it begins behind one there, since only then
+// can a huge page of the file be one of the mapping. MAP_FAILED, and errno, where that cannot be.
+void* map_aligned(int file, std::uint64_t offset, std::uint64_t bytes) {
+  void* const room = mmap(nullptr, bytes + kHugePage, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (room == MAP_FAILED) return MAP_FAILED;
+  const auto begin = reinterpret_cast<std::uintptr_t>(room);
+  const std::uint64_t before = (offset - begin) % kHugePage;  // modulo 2^64, which the huge page divides
+  std::byte* const wanted = static_cast<std::byte*>(room) + before;
+  void* const mapped =
+      mmap(wanted, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, file, static_cast<off_t>(offset));
+  if (mapped == MAP_FAILED) {
+    const int why = errno;
+    munmap(room, bytes + kHugePage);
+    errno = why;
+    return MAP_FAILED;
+  }
+  if (before > 0) munmap(room, before);
+  munmap(wanted + bytes, kHugePage - before);
+  return mapped;
+}
+
+// What the machine has, and of that, what is free or can be had; no limit where it does not say.
+struct MachineMemory {
+  std::uint64_t all = ~std::uint64_t{0};
+  std::uint64_t available = ~std::uint64_t{0};
+};
+MachineMemory memory_of_machine() {
+  MachineMemory memory;
+  std::ifstream file("/proc/meminfo");
+  std::uint64_t swap = 0;
+  std::string name;
+  std::string unit;
+  for (std::uint64_t kilobytes = 0; file >> name >> kilobytes; std::getline(file, unit)) {
+    if (name == "MemTotal:") memory.all = kilobytes << 10;
+    if (name == "MemAvailable:") memory.available = kilobytes << 10;
+    if (name == "SwapFree:") swap = kilobytes << 10;
+  }
+  if (memory.all != ~std::uint64_t{0}) memory.all += swap;
+  if (memory.available != ~std::uint64_t{0}) memory.available += swap;
+  return memory;
+}
+
 }  // namespace
+
+// Whole pages, each of which one rank alone sets aside and gives back: that in which its part begins belongs to the one
+// before it, whose part ends there.
+SymmetricHeap::Pages SymmetricHeap::own_pages(std::uint64_t offset, std::uint64_t stride) const {
+  const std::uint64_t begin = round_up(rank_ * stride, page_bytes());
+  return {offset + begin, round_up((rank_ + 1) * stride, page_bytes()) - begin};
+}
 
 SymmetricHeap::SymmetricHeap(const shm::Region& region, std::uint32_t rank) : region_(region), rank_(rank) {}
 
@@ -35,7 +87,7 @@ SymmetricHeap::~SymmetricHeap() {
 }
 
 void SymmetricHeap::unmap(const Segment& segment) const {
-  munmap(segment.base, segment.stride * region_.shape().num_ranks);
+  munmap(segment.base, round_up(segment.stride * region_.shape().num_ranks, page_bytes()));
 }
 
 // The first gap that is wide enough.
@@ -57,6 +109,12 @@ Result<std::byte*> SymmetricHeap::allocate(std::uint64_t bytes) {
   const std::uint64_t stride = round_up(bytes, page_bytes()) + kSkew;
   const std::uint64_t whole = round_up(stride * region_.shape().num_ranks, page_bytes());
   const std::uint64_t offset = place_for(whole);
+  // Beyond what there is, setting memory aside would have the system end processes, where it can be that patient.
+  if (const MachineMemory memory = memory_of_machine(); whole > memory.all || stride > memory.available)
+    return Status(Code::system,
+                  fmt::format("cannot set {} bytes of symmetric memory aside on each of {} ranks: the machine has {}, "
+                              "of which {} can be had",
+                              bytes, region_.shape().num_ranks, memory.all, memory.available));
   const auto end = static_cast<off_t>(offset + whole);
   struct stat facts {};
   // Ranks may race to grow the memory, to the same size; it is sealed against shrinking, so none undoes another's.
@@ -65,17 +123,21 @@ Result<std::byte*> SymmetricHeap::allocate(std::uint64_t bytes) {
     if (fstat(region_.descriptor(), &facts) != 0 || facts.st_size < end)
       return Status::from_errno(fmt::format("cannot grow the symmetric memory to {} bytes", offset + whole), why);
   }
-  const auto own = static_cast<off_t>(offset + rank_ * stride);
-  if (fallocate(region_.descriptor(), 0, own, static_cast<off_t>(stride)) != 0) {
-    const int why = errno;
-    return Status::from_errno(fmt::format("cannot set {} bytes of symmetric memory aside", bytes), why);
-  }
-  void* base =
-      mmap(nullptr, whole, PROT_READ | PROT_WRITE, MAP_SHARED, region_.descriptor(), static_cast<off_t>(offset));
+  void* const base = map_aligned(region_.descriptor(), offset, whole);
   if (base == MAP_FAILED) {
     const int why = errno;
-    fallocate(region_.descriptor(), FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, own, static_cast<off_t>(stride));
     return Status::from_errno(fmt::format("cannot map {} bytes of symmetric memory", whole), why);
+  }
+  madvise(base, whole, MADV_HUGEPAGE);  // where the system has none to give, it says so, and that is all
+  const Pages own = own_pages(offset, stride);
+  // By way of the mapping, since where huge pages are given to those who ask, a file cannot ask. Older systems know
+  // nothing of this, and where it fails the next says why.
+  madvise(static_cast<std::byte*>(base) + (own.begin - offset), own.bytes, MADV_POPULATE_WRITE);
+  if (fallocate(region_.descriptor(), 0, static_cast<off_t>(own.begin), static_cast<off_t>(own.bytes)) != 0) {
+    const int why = errno;
+    munmap(base, whole);
+    static_cast<void>(give_back(own));
+    return Status::from_errno(fmt::format("cannot set {} bytes of symmetric memory aside", bytes), why);
   }
   const Segment segment{static_cast<std::byte*>(base), offset, stride, bytes, number};
   segments_.insert(std::upper_bound(segments_.begin(), segments_.end(), segment,
@@ -94,8 +156,12 @@ Status SymmetricHeap::free(const void* part) {
   const Segment segment = *found;
   segments_.erase(found);
   unmap(segment);
-  if (fallocate(region_.descriptor(), FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
-                static_cast<off_t>(segment.offset + rank_ * segment.stride), static_cast<off_t>(segment.stride)) != 0)
+  return give_back(own_pages(segment.offset, segment.stride));
+}
+
+Status SymmetricHeap::give_back(const Pages& pages) const {
+  if (fallocate(region_.descriptor(), FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, static_cast<off_t>(pages.begin),
+                static_cast<off_t>(pages.bytes)) != 0)
     return Status::from_errno("cannot give symmetric memory back", errno);
   return {};
 }

@@ -23,11 +23,13 @@ class SymmetricHeap {
   SymmetricHeap& operator=(const SymmetricHeap&) = delete;
   ~SymmetricHeap();
 
-  // This rank's part, zeroed and with its memory set aside, so that running out of it is an error here and not a
-  // signal later. Other ranks' parts may be touched once they have allocated too.
+  // This rank's part, zeroed and with its memory set aside, in huge pages where the system gives them. What the machine
+  // plainly has not got is refused; where others take memory at the same time, or a control group has less, the system
+  // may still end a process. Other ranks' parts may be touched once they have allocated too.
   [[nodiscard]] Result<std::byte*> allocate(std::uint64_t bytes);
 
-  // Gives this rank's part back. No rank may touch any part of the segment any more.
+  // Gives this rank's part back. No rank may touch any part of the segment any more, and none may allocate before all
+  // have given theirs back: what comes next may lie there, cut in another way.
   [[nodiscard]] Status free(const void* part);
 
   // Which segment's part begins there, as a number that is the same on all ranks; 0 where none does.
@@ -47,6 +49,13 @@ class SymmetricHeap {
     std::uint64_t number;  // of the allocation; it stays where others come and go
   };
 
+  struct Pages {
+    std::uint64_t begin = 0;  // in the region's memory
+    std::uint64_t bytes = 0;
+  };
+
+  [[nodiscard]] Pages own_pages(std::uint64_t offset, std::uint64_t stride) const;
+  [[nodiscard]] Status give_back(const Pages& pages) const;
   [[nodiscard]] std::uint64_t place_for(std::uint64_t bytes) const;
   void unmap(const Segment& segment) const;
 

@@ -14,6 +14,9 @@ namespace tutti {
 // The algorithm's number in what ranks say of such a call before they have chosen one.
 inline constexpr std::uint32_t kNotChosenYet = CallDescription::kMostAlgorithm;
 
+// The count in what they say when their counts have turned out to differ.
+inline constexpr std::uint64_t kFurtherStep = 1;
+
 struct VaryingCall {
   BlockTable table;
   std::vector<CountStatement> statements;  // by rank

@@ -26,15 +26,15 @@ class Recorder final : public EarliestTimes {
 
  private:
   void awaits_message(const Endpoint& end, std::uint32_t sent) override {
-    arrives(Transfer::Kind::message, end.rank, sent);
+    arrives(TimedTransfer::Kind::message, end.rank, sent);
   }
 
   void awaits_post(std::uint32_t rank, std::uint32_t post, std::uint32_t made) override {
-    if (step().kind == StepKind::wait) return arrives(Transfer::Kind::wait, rank, made);
+    if (step().kind == StepKind::wait) return arrives(TimedTransfer::Kind::wait, rank, made);
     const bool reads = std::any_of(step().sources.begin(), step().sources.end(), [&](const Endpoint& end) {
       return end.post == post && (end.place == Place::multicast || (end.place == Place::remote && end.rank == rank));
     });
-    arrives(reads ? Transfer::Kind::read : Transfer::Kind::write, rank, made);
+    arrives(reads ? TimedTransfer::Kind::read : TimedTransfer::Kind::write, rank, made);
   }
 
   void happens(std::uint32_t begin, std::uint32_t end) override {
@@ -42,7 +42,7 @@ class Recorder final : public EarliestTimes {
     for (; num_arrived_ < timeline_.transfers.size(); ++num_arrived_) timeline_.transfers[num_arrived_].end = begin;
   }
 
-  void arrives(Transfer::Kind kind, std::uint32_t from_rank, std::uint32_t time) {
+  void arrives(TimedTransfer::Kind kind, std::uint32_t from_rank, std::uint32_t time) {
     timeline_.transfers.push_back({kind, from_rank, lane().rank, time, time});
   }
 

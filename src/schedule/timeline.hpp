@@ -18,7 +18,7 @@ struct TimedStep {
 };
 
 // Data or word that goes from one rank's step to another's.
-struct Transfer {
+struct TimedTransfer {
   enum class Kind : std::uint8_t {
     message,  // sent
     read,     // loaded from the other rank's exposure
@@ -34,7 +34,7 @@ struct Transfer {
 
 struct Timeline {
   std::vector<std::vector<TimedStep>> ranks;  // by rank, in the order of time
-  std::vector<Transfer> transfers;
+  std::vector<TimedTransfer> transfers;
   std::uint32_t length = 0;
 };
 

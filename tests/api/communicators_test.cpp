@@ -113,6 +113,27 @@ TEST(Config, SaysWhatIsWrongWithIt) {
   EXPECT_DONE(tuttiCommDestroy(comm));
 }
 
+// A program's header may be of another time than the library.
+TEST(Config, MayHaveFieldsThatComeLater) {
+  struct {
+    tuttiConfig_t known;
+    long later;
+  } config = {TUTTI_CONFIG_INITIALIZER, 0};
+  config.known.size = sizeof config;
+  tuttiUniqueId id{};
+  ASSERT_EQ(tuttiGetUniqueId(&id), tuttiSuccess);
+  tuttiComm_t comm = nullptr;
+  config.later = 1;
+  EXPECT_EQ(words_of(tuttiCommInitRankConfig(&comm, 1, id, 0, &config.known), tuttiUnsupported),
+            "the config of version 100 sets something that this library, of version 100, does not know");
+  config.later = 0;
+  EXPECT_DONE(tuttiCommInitRankConfig(&comm, 1, id, 0, &config.known));
+  EXPECT_DONE(tuttiCommDestroy(comm));
+  // The first version's is the least.
+  config.known.size = sizeof(config.known.size);
+  EXPECT_EQ(tuttiCommInitRankConfig(&comm, 1, id, 0, &config.known), tuttiInvalidArgument);
+}
+
 TEST(Config, MakesNoCommunicatorWithinAGroup) {
   tuttiUniqueId id{};
   ASSERT_EQ(tuttiGetUniqueId(&id), tuttiSuccess);

@@ -187,7 +187,7 @@ TEST(Transfers, OfOtherCountsOrTypesAreAnError) {
     } else {
       EXPECT_PREFIX(words_of(tuttiRecv(buffer.data(), 4, tuttiFloat, 0, comm), tuttiInvalidUsage),
                     "the ranks' transfers differ: rank 0 sends 5 i32 elements where rank 1 receives 4 f32 elements; "
-                    "this rank was at ");
+                    "this rank was before its first collective");
     }
   });
 }
@@ -204,7 +204,7 @@ TEST(Transfers, WithARankThatHasLeftAreAnError) {
     EXPECT_EQ(heard, 5);
     EXPECT_PREFIX(words_of(tuttiRecv(&heard, 1, tuttiInt, 0, comm), tuttiInvalidUsage),
                   "rank 0 has left the communicator and will not come to a receive of 1 i32 elements from rank 0; this "
-                  "rank was at ");
+                  "rank was before its first collective");
   });
 }
 

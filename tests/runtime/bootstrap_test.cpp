@@ -44,8 +44,8 @@ std::optional<std::vector<std::byte>> read_to_end(const UniqueFd& socket) {
   for (;;) {
     pollfd fd{socket.get(), POLLIN, 0};
     if (poll(&fd, 1, 10'000) != 1) return std::nullopt;
-    const Transfer got = receive_some(socket.get(), bytes);
-    if (got.outcome == Transfer::Outcome::closed) return all;
+    const SocketTransfer got = receive_some(socket.get(), bytes);
+    if (got.outcome == SocketTransfer::Outcome::closed) return all;
     all.insert(all.end(), bytes.begin(), bytes.begin() + static_cast<std::ptrdiff_t>(got.bytes));
   }
 }

@@ -168,7 +168,7 @@ TEST(FailureWatch, OneRankAloneHasNothingToFear) {
 TEST(FailureWatch, APeerThatDoesNotReadHoldsUpNobodyAndMissesNothing) {
   Group group(4);
   const std::vector<std::byte> nonsense(100, std::byte{0xff});
-  while (send_some(group.links[0].peers[0].socket.get(), nonsense).outcome == Transfer::Outcome::done) continue;
+  while (send_some(group.links[0].peers[0].socket.get(), nonsense).outcome == SocketTransfer::Outcome::done) continue;
   for (const int rank : {0, 2, 3}) group.watch(rank);
   group.watches[2]->abort("full");
   EXPECT_TRUE(group.events[3].wait_for("abort 2 full"));

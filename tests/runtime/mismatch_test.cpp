@@ -77,7 +77,7 @@ std::string expect_told(std::uint32_t num_ranks, const Calls& calls, const Setti
     words[rank] = status.to_string();
   });
   EXPECT_LT(Clock::now() - start, std::chrono::seconds(TUTTI_MOST_SECONDS)) << what;
-  const auto reason = [](const std::string& text) { return text.substr(0, text.find("; this rank was at ")); };
+  const auto reason = [](const std::string& text) { return text.substr(0, text.find("; this rank was ")); };
   for (const std::string& each : words) {
     EXPECT_EQ(reason(each), reason(words.front())) << what;
     EXPECT_NE(each.find("the ranks' calls differ"), std::string::npos) << what << ": " << each;
@@ -217,6 +217,73 @@ TEST_P(Mismatch, WithACallOfNothingIsToldByEveryAlgorithm) {
         },
         settings, std::string(algorithm) + " three times");
   }
+}
+
+// Each rank makes two operators of a kind, and the odd one takes the other.
+TEST_P(Mismatch, OfMadeOperatorsIsTold) {
+  const Operator sum = {
+      .op = Op::user, .type = Type::f32, .function = [](void* to, const void* next, std::size_t count, void*) {
+        for (std::size_t each = 0; each < count; ++each)
+          static_cast<float*>(to)[each] += static_cast<const float*>(next)[each];
+      }};
+  const Operator scaled = {.op = Op::premultiplied_sum, .type = Type::f32, .scalar = 2};
+  for (const std::uint64_t count : {4, 6000})
+    for (const Collective collective : kAll)
+      for (const Operator& made : {sum, scaled}) {
+        if (!facts_of(collective).folds) continue;
+        test::ThreadRanks group(GetParam());
+        group.run([&](Communicator& communicator) {
+          const std::uint32_t rank = communicator.rank();
+          const Result<OperatorHandle> usual = communicator.create_operator(made);
+          const Result<OperatorHandle> odd = communicator.create_operator(made);
+          ASSERT_TRUE(usual.ok() && odd.ok());
+          const GuardedCall call({.collective = collective,
+                                  .count = count,
+                                  .op = rank + 1 == GetParam() ? *odd : *usual,
+                                  .root = GetParam() - 1},
+                                 GetParam());
+          Status status = call.run(communicator);
+          if (status.ok()) status = communicator.run({.collective = Collective::barrier});
+          EXPECT_EQ(status.code(), Code::invalid_usage) << name_of(collective) << " of " << count;
+          for (const char* each : {" (operator 64)", " (operator 65)", "collective 1 is "})
+            EXPECT_NE(status.to_string().find(each), std::string::npos) << status.to_string();
+        });
+      }
+}
+
+// What the communicator does for itself is none of its program's calls, and is called by its own name.
+TEST_P(Mismatch, IsToldByTheProgramsOwnCalls) {
+  test::ThreadRanks group(GetParam());
+  group.run([&](Communicator& communicator) {
+    float value = 1;
+    const auto add = [&] { return communicator.run({.input = &value, .output = &value, .count = 1}); };
+    EXPECT_TRUE(add().ok());
+    const Result<void*> memory = communicator.allocate(64);
+    ASSERT_TRUE(memory.ok());
+    EXPECT_TRUE(add().ok());
+    const Status status = communicator.rank() + 1 == GetParam() ? communicator.free(*memory)
+                                                                : communicator.run({.collective = Collective::barrier});
+    const std::string words = status.to_string();
+    EXPECT_EQ(words.find("the ranks' calls differ: collective 3 is "), 0U) << words;
+    EXPECT_NE(words.find("the freeing of symmetric memory on rank " + std::to_string(GetParam() - 1)),
+              std::string::npos)
+        << words;
+    EXPECT_NE(words.find(communicator.rank() + 1 == GetParam()
+                             ? "; this rank was at the freeing of symmetric memory, behind collective 2"
+                             : "; this rank was at collective 3 (barrier"),
+              std::string::npos)
+        << words;
+  });
+}
+
+TEST_P(Mismatch, BeforeTheFirstCollectiveIsToldAsSuch) {
+  test::ThreadRanks group(GetParam());
+  group.run([&](Communicator& communicator) {
+    if (communicator.rank() == 0) communicator.abort("");
+    while (communicator.async_error() == Code::ok) std::this_thread::yield();
+    EXPECT_EQ(communicator.run({.collective = Collective::barrier}).to_string(),
+              "rank 0 aborted the communicator; this rank was before its first collective");
+  });
 }
 
 INSTANTIATE_TEST_SUITE_P(Ranks, Mismatch, testing::Values(2, 4),

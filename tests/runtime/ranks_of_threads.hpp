@@ -34,6 +34,8 @@ class ThreadRanks {
       });
   }
 
+  [[nodiscard]] const shm::Region& region() const { return *region_; }
+
  private:
   Settings settings_;
   std::unique_ptr<Log> log_;

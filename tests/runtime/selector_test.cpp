@@ -9,29 +9,65 @@
 namespace tutti {
 namespace {
 
-class SelectorTest : public testing::Test {
- protected:
-  std::string chosen(std::uint64_t bytes) {
-    const Result<Choice> choice = selector_.choose(Collective::all_reduce, bytes, {});
-    return choice.ok() ? choice->way->name + ", " + std::string(choice->why) : choice.status().to_string();
-  }
+constexpr std::string_view kBidirectional = "ring_bidir_ag, by TUTTI_ALLREDUCE_RING_BIDIR_AG_MAX_SIZE";
 
-  shm::RegionShape shape_{.num_ranks = 2};
+// Of so many ranks.
+class Chooser {
+ public:
+  explicit Chooser(std::uint32_t num_ranks) : shape_{.num_ranks = num_ranks}, selector_(portfolio_, num_ranks) {}
+
+  std::string chosen(std::uint64_t bytes, const CallFacts& call = {}) {
+    const Result<Choice> choice = selector_.choose(Collective::all_reduce, bytes, call);
+    if (!choice.ok()) return choice.status().to_string();
+    return choice->way->name + ", " + (choice->unfollowed ? "not " + choice->unfollowed->name + ": " : "") +
+           std::string(choice->why);
+  }
+  void force(std::string_view name) {
+    const Result<Way*> way = portfolio_.find(Collective::all_reduce, name);
+    ASSERT_TRUE(way.ok());
+    selector_.force(Collective::all_reduce, **way);
+  }
+  void gather_both_ways_up_to(std::uint64_t bytes) { selector_.gather_both_ways_up_to(bytes); }
+
+ private:
+  shm::RegionShape shape_;
   Portfolio portfolio_{0, shape_};
-  Selector selector_{portfolio_, 2};
+  Selector selector_;
 };
 
-TEST_F(SelectorTest, TheRingGathersBothWaysUpToTheSizeThatIsSet) {
-  EXPECT_EQ(chosen(1 << 20), "ring, by size");
-  selector_.gather_both_ways_up_to(1 << 20);
-  EXPECT_EQ(chosen(1 << 20), "ring_bidir_ag, by TUTTI_ALLREDUCE_RING_BIDIR_AG_MAX_SIZE");
-  EXPECT_EQ(chosen((1 << 20) + 4), "ring, by size");
-  // It decides between those two only, and after what is forced.
-  EXPECT_EQ(chosen(64), "one_shot, by size");
-  const Result<Way*> ring = portfolio_.find(Collective::all_reduce, "ring");
-  ASSERT_TRUE(ring.ok());
-  selector_.force(Collective::all_reduce, **ring);
-  EXPECT_EQ(chosen(1 << 20), "ring, forced");
+TEST(Selector, GathersBothWaysUpToTheSizeThatIsSet) {
+  for (const std::uint32_t num_ranks : {2, 3, 8, 16}) {
+    Chooser chooser(num_ranks);
+    const std::string usual = num_ranks == 2 ? "ring, by size" : "two_shot_pull, by size";
+    EXPECT_EQ(chooser.chosen(1 << 20), usual) << num_ranks;
+    chooser.gather_both_ways_up_to(1 << 20);
+    EXPECT_EQ(chooser.chosen(1 << 20), kBidirectional) << num_ranks;
+    EXPECT_EQ(chooser.chosen((1 << 20) + 4), usual) << num_ranks;
+    EXPECT_EQ(chooser.chosen(64), "one_shot, by size");
+    EXPECT_EQ(chooser.chosen(1 << 20, {.symmetric = true}), "two_shot, by size, in symmetric memory") << num_ranks;
+    chooser.gather_both_ways_up_to(kAnySize);
+    EXPECT_EQ(chooser.chosen(1 << 30), kBidirectional) << num_ranks;
+    EXPECT_EQ(chooser.chosen(0), "one_shot, by size");
+  }
+}
+
+TEST(Selector, GathersBothWaysWhereTheRingIsForced) {
+  Chooser chooser(4);
+  chooser.force("ring");
+  EXPECT_EQ(chooser.chosen(1 << 20), "ring, forced");
+  chooser.gather_both_ways_up_to(1 << 20);
+  EXPECT_EQ(chooser.chosen(1 << 20), kBidirectional);
+  EXPECT_EQ(chooser.chosen(64), kBidirectional);
+  EXPECT_EQ(chooser.chosen((1 << 20) + 4), "ring, forced");
+  chooser.force("recursive_doubling");
+  EXPECT_EQ(chooser.chosen(1 << 20), "recursive_doubling, forced");
+}
+
+TEST(Selector, SaysWhatKeepsItFromGatheringBothWays) {
+  Chooser chooser(2);
+  chooser.gather_both_ways_up_to(kAnySize);
+  const std::string chosen = chooser.chosen(16 << 20, {.op = Op::user, .commutative = false});
+  EXPECT_EQ(chosen.find("one_shot, not ring_bidir_ag: "), 0U) << chosen;
 }
 
 }  // namespace

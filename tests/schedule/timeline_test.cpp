@@ -30,10 +30,10 @@ Times times_of(const Timeline& timeline, std::uint32_t rank) {
   return times;
 }
 
-using Arrow = std::tuple<Transfer::Kind, std::uint32_t, std::uint32_t, std::uint32_t, std::uint32_t>;
+using Arrow = std::tuple<TimedTransfer::Kind, std::uint32_t, std::uint32_t, std::uint32_t, std::uint32_t>;
 std::vector<Arrow> arrows_of(const Timeline& timeline) {
   std::vector<Arrow> arrows;
-  for (const Transfer& transfer : timeline.transfers)
+  for (const TimedTransfer& transfer : timeline.transfers)
     arrows.emplace_back(transfer.kind, transfer.from_rank, transfer.to_rank, transfer.begin, transfer.end);
   std::sort(arrows.begin(), arrows.end());
   return arrows;
@@ -73,7 +73,7 @@ rank 1
   const Timeline both = timeline(schedule);
   EXPECT_EQ(times_of(both, 0), (Times{{0, 0, 1}, {1, 0, 1}, {0, 1, 2}, {2, 1, 2}, {0, 2, 3}, {0, 3, 4}}));
   EXPECT_EQ(times_of(both, 1), (Times{{0, 0, 1}, {1, 1, 2}, {2, 4, 5}}));
-  using enum Transfer::Kind;
+  using enum TimedTransfer::Kind;
   EXPECT_EQ(arrows_of(both), (std::vector<Arrow>{{message, 0, 1, 1, 1}, {message, 0, 1, 4, 4}, {message, 1, 0, 1, 1}}));
   EXPECT_EQ(both.length, 5U);
 }
@@ -106,7 +106,7 @@ rank 1
 TEST(Timeline, ReadsWritesAndWaitsAreToldApart) {
   const Timeline two_shot = timeline(all_reduce::two_shot.make({.num_ranks = 2}));
   EXPECT_EQ(times_of(two_shot, 0), (Times{{0, 0, 0}, {0, 0, 0}, {0, 0, 1}, {0, 1, 1}, {0, 1, 1}}));
-  using enum Transfer::Kind;
+  using enum TimedTransfer::Kind;
   EXPECT_EQ(arrows_of(two_shot), (std::vector<Arrow>{{read, 0, 1, 0, 0},
                                                      {read, 1, 0, 0, 0},
                                                      {write, 0, 1, 0, 0},
@@ -122,7 +122,7 @@ TEST(Timeline, ARingTakesAUnitForEachOfItsSteps) {
     const Timeline ring = timeline(all_reduce::ring.make({.num_ranks = n}));
     EXPECT_EQ(ring.length, 2 * (n - 1) + 1);
     EXPECT_EQ(ring.transfers.size(), std::size_t{2} * n * (n - 1));
-    for (const Transfer& transfer : ring.transfers) EXPECT_EQ(transfer.begin, transfer.end) << "nobody waits";
+    for (const TimedTransfer& transfer : ring.transfers) EXPECT_EQ(transfer.begin, transfer.end) << "nobody waits";
   }
 }
 

@@ -78,14 +78,14 @@ class LocalHost final : public Kept {
   // One question, one answer; then it is done with.
   void answer(UniqueFd& guest) {
     std::array<char, 16> text{};
-    const Transfer got = receive_some(guest.get(), std::as_writable_bytes(std::span(text)));
-    if (got.outcome == Transfer::Outcome::would_block) return;
+    const SocketTransfer got = receive_some(guest.get(), std::as_writable_bytes(std::span(text)));
+    if (got.outcome == SocketTransfer::Outcome::would_block) return;
     int rank = 0;
     const char* const end = text.data() + got.bytes;
     const auto [parsed, error] = std::from_chars(text.data(), end, rank);
     const bool sane = error == std::errc() && parsed == end && rank > 0 && rank < num_ranks_;
     // A new connection has room for it.
-    if (sane && send_some(guest.get(), std::as_bytes(std::span(id_))).outcome == Transfer::Outcome::done)
+    if (sane && send_some(guest.get(), std::as_bytes(std::span(id_))).outcome == SocketTransfer::Outcome::done)
       answered_.insert(rank);
     guest.reset();
   }

@@ -80,15 +80,15 @@ class Guest {
     };
     if (who->uid != geteuid()) return refuse(fmt::format("this rank belongs to user {}", geteuid()));
     const std::string rank = fmt::format("{}", meeting_.ranks.rank);
-    if (send_some(socket, std::as_bytes(std::span(rank))).outcome != Transfer::Outcome::done)
+    if (send_some(socket, std::as_bytes(std::span(rank))).outcome != SocketTransfer::Outcome::done)
       return std::optional<UniqueId>();
 
     const bool sooner = options_.timeout > Nanos() && options_.timeout < options_.answer;
     const StartOptions until_answered{.late_warning = Nanos(), .timeout = sooner ? options_.timeout : options_.answer};
     if (!Patience(until_answered).until_readable(socket, "").ok()) return refuse("does not answer; has it stopped?");
     std::array<std::byte, 1024> answer{};
-    const Transfer got = receive_some(socket, answer);
-    if (got.outcome != Transfer::Outcome::done) return std::optional<UniqueId>();
+    const SocketTransfer got = receive_some(socket, answer);
+    if (got.outcome != SocketTransfer::Outcome::done) return std::optional<UniqueId>();
     const Result<UniqueId> id = UniqueId::from_text(text_of(std::span(answer).first(got.bytes)));
     if (!id.ok()) return refuse(fmt::format("says something else than rank 0 would: {}", id.status().to_string()));
     return std::optional(*id);

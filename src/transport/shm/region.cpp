@@ -97,7 +97,7 @@ Region::~Region() {
 std::optional<Breakage> Region::breakage() const {
   const std::uint64_t word = header()->broken.load(std::memory_order_acquire);
   if (word == 0) return std::nullopt;
-  Breakage why{static_cast<Code>((word >> 32) & 0xff), static_cast<std::uint32_t>(word)};
+  Breakage why{broken_by(), static_cast<std::uint32_t>(word)};
   if ((word & kHasWords) != 0) why.words.assign(header()->words, header()->num_words);
   return why;
 }

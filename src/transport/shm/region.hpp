@@ -125,6 +125,10 @@ class Region {
 
   [[nodiscard]] bool is_broken() const { return header()->broken.load(std::memory_order_relaxed) != 0; }
   [[nodiscard]] std::optional<Breakage> breakage() const;
+  // Its code alone; Code::ok where nothing is broken.
+  [[nodiscard]] Code broken_by() const {
+    return static_cast<Code>((header()->broken.load(std::memory_order_acquire) >> 32) & 0xff);
+  }
   // Marks the communicator as broken for every rank and wakes them all.
   void break_with(const Breakage& why) const;
   void wake_all() const;

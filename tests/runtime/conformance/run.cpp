@@ -119,7 +119,7 @@ class RankOfBatch {
     const Result<Choice> choice = communicator_.choice_for(asked);
     if (!choice.ok()) return choice.status();
     // A fallback is warned of.
-    if (!choice->is_fallback && choice->way->name != each.way)
+    if (choice->unfollowed == nullptr && choice->way->name != each.way)
       ADD_FAILURE() << each.to_string() << ", rank " << communicator_.rank() << ": " << choice->way->name << " runs";
     if (varies) asked.varying = &blocks.varying;
     // As the API calls it, which has a path of its own for small all-reduces.

@@ -47,8 +47,8 @@ std::string ask(const std::string& name, std::string_view rank) {
   pollfd polled{socket->get(), POLLIN, 0};
   poll(&polled, 1, 10'000);
   std::array<char, 256> text{};
-  const Transfer got = receive_some(socket->get(), std::as_writable_bytes(std::span(text)));
-  return got.outcome == Transfer::Outcome::done ? std::string(text.data(), got.bytes) : "";
+  const SocketTransfer got = receive_some(socket->get(), std::as_writable_bytes(std::span(text)));
+  return got.outcome == SocketTransfer::Outcome::done ? std::string(text.data(), got.bytes) : "";
 }
 
 // The same in a process of another user.

@@ -1,0 +1,204 @@
+// The parts of shared memory by themselves: payloads in flags, messages, waiting. Ranks are threads, or just numbers.
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <thread>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "transport/shm/inline_payload.hpp"
+#include "transport/shm/message.hpp"
+#include "transport/shm/region.hpp"
+#include "transport/shm/waiter.hpp"
+
+namespace tutti::shm {
+namespace {
+
+constexpr RegionShape kShape{.num_ranks = 2, .message_depth = 3, .message_slot = 256};
+
+std::unique_ptr<Region> make_region() { return std::move(Region::create(kShape).value()); }
+
+std::vector<std::byte> bytes_from(std::uint8_t first, std::uint64_t count) {
+  std::vector<std::byte> bytes;
+  for (std::uint64_t i = 0; i < count; ++i) bytes.push_back(static_cast<std::byte>(first + i));
+  return bytes;
+}
+
+TEST(InlinePayload, HoldsWhatWasStoredAndNothingElse) {
+  std::vector<bool> ways = {false};
+  if (has_wide_store()) ways.push_back(true);
+  for (const bool wide : ways)
+    for (std::uint64_t count = 0; count <= kInlineBytes; ++count) {
+      FlagLine line{};
+      constexpr std::byte kBefore{0xEE};
+      std::fill(std::begin(line.payload), std::end(line.payload), kBefore);
+      line.description.store(5);
+      const std::vector<std::byte> data = bytes_from(static_cast<std::uint8_t>(count), count);
+      store_inline(line, 9 + count, data.data(), count, wide);
+      EXPECT_EQ(line.sequence.load(), 9 + count);
+      EXPECT_EQ(line.description.load(), 5U);
+      EXPECT_TRUE(std::equal(data.begin(), data.end(), line.payload)) << count << " bytes";
+      // The first eight always go together.
+      const std::uint64_t end = std::max<std::uint64_t>(count, 8);
+      EXPECT_EQ(std::count(line.payload + end, std::end(line.payload), kBefore),
+                static_cast<std::ptrdiff_t>(kInlineBytes - end))
+          << count << " bytes";
+    }
+}
+
+class Messages : public testing::Test {
+ protected:
+  void send(std::uint8_t number, std::uint64_t bytes) {
+    const std::vector<std::byte> data = bytes_from(number, bytes);
+    std::copy(data.begin(), data.end(), sender_.slot(bytes));
+    sender_.publish(number);
+  }
+  void expect(std::uint8_t number, std::uint64_t bytes) {
+    ASSERT_TRUE(receiver_.has_message());
+    EXPECT_EQ(receiver_.description(), number);
+    const std::vector<std::byte> data = bytes_from(number, bytes);
+    EXPECT_TRUE(std::equal(data.begin(), data.end(), receiver_.data(bytes))) << "message " << int{number};
+    receiver_.take();
+  }
+
+  std::unique_ptr<Region> region_ = make_region();
+  MessageSender sender_{region_->connection(0, 1, Traffic::program)};
+  MessageReceiver receiver_{region_->connection(0, 1, Traffic::program)};
+};
+
+TEST_F(Messages, KeepTheirOrderAroundTheSlots) {
+  EXPECT_FALSE(receiver_.has_message());
+  EXPECT_TRUE(sender_.is_drained());
+  // Of what travels in the head, of what does not, of nothing.
+  constexpr std::array<std::uint64_t, 5> kSizes = {kInlineBytes, kInlineBytes + 1, 0, 256, 1};
+  for (std::uint8_t number = 0; number < 20; ++number) {
+    send(number, kSizes[number % kSizes.size()]);
+    if (number == 0) continue;  // one stays ahead
+    expect(static_cast<std::uint8_t>(number - 1), kSizes[(number - 1U) % kSizes.size()]);
+    EXPECT_FALSE(sender_.is_drained());
+  }
+  expect(19, kSizes[19 % kSizes.size()]);
+  EXPECT_TRUE(sender_.is_drained());
+  EXPECT_FALSE(receiver_.has_message());
+}
+
+TEST_F(Messages, WaitForCreditWhenAllSlotsAreFull) {
+  for (std::uint8_t number = 0; number < kShape.message_depth; ++number) {
+    ASSERT_TRUE(sender_.has_credit());
+    send(number, 64);
+  }
+  EXPECT_FALSE(sender_.has_credit());
+  expect(0, 64);
+  EXPECT_TRUE(sender_.has_credit());
+  send(3, 64);
+  EXPECT_FALSE(sender_.has_credit());
+  for (std::uint8_t number = 1; number <= 3; ++number) expect(number, 64);
+}
+
+TEST_F(Messages, OfOtherConnectionsAreNotTheirs) {
+  MessageReceiver back(region_->connection(1, 0, Traffic::program));
+  MessageReceiver scheduled(region_->connection(0, 1, Traffic::schedules));
+  send(1, 8);
+  EXPECT_FALSE(back.has_message());
+  EXPECT_FALSE(scheduled.has_message());
+}
+
+TEST_F(Messages, CrossBetweenThreads) {
+  constexpr int kMessages = 2000;
+  std::jthread sending([&] {
+    for (int each = 0; each < kMessages; ++each) {
+      while (!sender_.has_credit()) std::this_thread::yield();
+      send(static_cast<std::uint8_t>(each), 100);
+    }
+  });
+  for (int each = 0; each < kMessages && !HasFailure(); ++each) {
+    while (!receiver_.has_message()) std::this_thread::yield();
+    expect(static_cast<std::uint8_t>(each), 100);
+  }
+}
+
+// Sleeps soon.
+constexpr WaitPolicy kSleepy{.eager = 1, .spin = std::chrono::nanoseconds(0), .yield = std::chrono::nanoseconds(0)};
+
+class Waits : public testing::Test {
+ protected:
+  Waiter waiter(
+      WaitPolicy policy, Persist persist = [](std::chrono::nanoseconds) { return true; }) {
+    return {*region_, 0, policy, std::move(persist)};
+  }
+  void expect_no_trace() const {
+    EXPECT_EQ(region_->sleepers().load(), 0U);
+    EXPECT_EQ(region_->doorbell(0).asleep.load(), 0U);
+    EXPECT_EQ(region_->doorbell(0).looked.load(), 0);
+  }
+
+  std::unique_ptr<Region> region_ = make_region();
+};
+
+TEST_F(Waits, EndAtOnceWhereNothingIsToBeWaitedFor) {
+  int looks = 0;
+  EXPECT_EQ(waiter({}).until([&] { return ++looks > 0; }), WaitEnd::ready);
+  EXPECT_EQ(looks, 1);
+}
+
+TEST_F(Waits, EndWhereTheRegionIsBroken) {
+  region_->break_with({Code::aborted, 1});
+  EXPECT_EQ(waiter(kSleepy).until([] { return false; }), WaitEnd::broken);
+  EXPECT_EQ(waiter({.crowded = true}).until([] { return false; }), WaitEnd::broken);
+  // What has come meanwhile counts.
+  int looks = 0;
+  EXPECT_EQ(waiter(kSleepy).until([&] { return ++looks > 1; }), WaitEnd::ready);
+  expect_no_trace();
+}
+
+TEST_F(Waits, EndWithTheirPatience) {
+  WaitPolicy policy = kSleepy;
+  policy.timeout = std::chrono::milliseconds(3);
+  EXPECT_EQ(waiter(policy).until([] { return false; }), WaitEnd::timed_out);
+  expect_no_trace();
+}
+
+TEST_F(Waits, AskWhetherTheyAreInVain) {
+  int questions = 0;
+  std::chrono::nanoseconds longest{0};
+  const auto persist = [&](std::chrono::nanoseconds waited) {
+    EXPECT_GT(waited, longest);
+    longest = waited;
+    return ++questions < 3;
+  };
+  EXPECT_EQ(waiter(kSleepy, persist).until([] { return false; }), WaitEnd::given_up);
+  EXPECT_EQ(questions, 3);
+  expect_no_trace();
+}
+
+// By who posts, and by who breaks the region; the sleeper would look by itself only after an hour.
+TEST_F(Waits, AreWokenFromSleep) {
+  WaitPolicy policy = kSleepy;
+  policy.longest_sleep = std::chrono::hours(1);
+  for (const bool breaks : {false, true}) {
+    std::atomic<bool> is_ready = false;
+    WaitEnd end = WaitEnd::timed_out;
+    {
+      std::jthread waiting([&] {
+        end = waiter(policy).until([&] { return is_ready.load(std::memory_order_acquire); }, std::chrono::hours(1));
+      });
+      while (region_->sleepers().load() == 0) std::this_thread::yield();
+      if (breaks) {
+        region_->break_with({Code::aborted, 1});
+      } else {
+        const Waiter poster(*region_, 1, kSleepy, [](std::chrono::nanoseconds) { return true; });
+        is_ready.store(true, std::memory_order_release);
+        poster.wake_others();
+      }
+    }
+    EXPECT_EQ(end, breaks ? WaitEnd::broken : WaitEnd::ready);
+    expect_no_trace();
+  }
+}
+
+}  // namespace
+}  // namespace tutti::shm
