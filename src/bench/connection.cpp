@@ -40,12 +40,12 @@ Status Connection::send(const Json& message) {
 
 Status Connection::flush() {
   while (!unsent_.empty()) {
-    const Transfer sent = send_some(socket_.get(), std::as_bytes(std::span(unsent_)));
-    if (sent.outcome == Transfer::Outcome::closed) {
+    const SocketTransfer sent = send_some(socket_.get(), std::as_bytes(std::span(unsent_)));
+    if (sent.outcome == SocketTransfer::Outcome::closed) {
       closed_ = true;
       return gone();
     }
-    if (sent.outcome == Transfer::Outcome::would_block) return {};
+    if (sent.outcome == SocketTransfer::Outcome::would_block) return {};
     unsent_.erase(0, sent.bytes);
   }
   return {};
@@ -55,9 +55,9 @@ Status Connection::receive() {
   std::array<std::byte, 65536> bytes;  // NOLINT(cppcoreguidelines-pro-type-member-init): written before it is read
   // As much as the longest message, however much the other end has to say.
   while (!closed_ && received_.size() < kHead + most_bytes_) {
-    const Transfer got = receive_some(socket_.get(), bytes);
-    if (got.outcome == Transfer::Outcome::would_block) return {};
-    if (got.outcome == Transfer::Outcome::closed) {
+    const SocketTransfer got = receive_some(socket_.get(), bytes);
+    if (got.outcome == SocketTransfer::Outcome::would_block) return {};
+    if (got.outcome == SocketTransfer::Outcome::closed) {
       closed_ = true;
       return {};
     }
