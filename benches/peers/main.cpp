@@ -18,7 +18,16 @@
 
 namespace {
 
-using namespace tutti::bars;
+using tutti::bars::conclude;
+using tutti::bars::Conclusion;
+using tutti::bars::Figure;
+using tutti::bars::kNumBars;
+using tutti::bars::measure;
+using tutti::bars::other_collectives;
+using tutti::bars::Program;
+using tutti::bars::show_as;
+using tutti::bars::title_of;
+using tutti::bars::Wanted;
 
 constexpr int kMissed = 1;
 constexpr int kMisused = 2;

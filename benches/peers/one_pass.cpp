@@ -118,6 +118,7 @@ double one_pass(const Part& whole, const Add& add) {
     ends[static_cast<std::size_t>(core)] = Clock::now();
   };
   std::vector<std::jthread> threads;
+  threads.reserve(kCores);
   for (int core = 0; core < kCores; ++core) threads.emplace_back(work, core);
   threads.clear();
   return std::chrono::duration<double, std::micro>(*std::max_element(ends.begin(), ends.end()) -

@@ -19,7 +19,7 @@ struct Interval {
 struct Rival {
   std::string peer;
   std::string algorithm;
-  auto operator<=>(const Rival&) const = default;
+  auto operator<=>(const Rival&) const = default;  // NOLINT(modernize-use-nullptr): its 0 is no pointer
 };
 
 // Tutti beside a rival, measured in turns.

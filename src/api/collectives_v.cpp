@@ -4,7 +4,6 @@
 
 namespace {
 
-using tutti::BlockRuns;
 using tutti::Collective;
 using tutti::Invocation;
 using tutti::VaryingBlocks;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <cstring>
 #include <string>
 #include <string_view>
@@ -14,6 +15,20 @@
 #include "runtime/split.hpp"
 
 namespace tutti::api {
+
+namespace {
+
+Status check_ranks(std::int64_t num_ranks, std::int64_t rank) {
+  if (num_ranks < 1 || num_ranks > kMostRanksOnHost)
+    return {Code::invalid_argument,
+            fmt::format("the number of ranks is {}; it must be 1 to {}", num_ranks, kMostRanksOnHost)};
+  if (rank < 0 || rank >= num_ranks)
+    return {Code::invalid_argument,
+            fmt::format("the rank is {}; of {} it must be 0 to {}", rank, num_ranks, num_ranks - 1)};
+  return {};
+}
+
+}  // namespace
 
 Result<Reading> Reading::of(Environment environment) {
   Result<Variables> variables = Variables::load(environment, ConfPaths::standard(environment));
@@ -64,16 +79,6 @@ Result<Environment> with_config(Environment environment, const tuttiConfig_t* co
   return environment;
 }
 
-Status check_ranks(std::int64_t num_ranks, std::int64_t rank) {
-  if (num_ranks < 1 || num_ranks > kMostRanksOnHost)
-    return {Code::invalid_argument,
-            fmt::format("the number of ranks is {}; it must be 1 to {}", num_ranks, kMostRanksOnHost)};
-  if (rank < 0 || rank >= num_ranks)
-    return {Code::invalid_argument,
-            fmt::format("the rank is {}; of {} it must be 0 to {}", rank, num_ranks, num_ranks - 1)};
-  return {};
-}
-
 Status init(tuttiComm_t* comm, Reading reading, const Place& place) {
   if (thread_work.open_groups > 0)
     return {Code::unsupported,
@@ -97,7 +102,6 @@ namespace {
 
 using tutti::Environment;
 using tutti::Result;
-using tutti::Status;
 using tutti::api::guarded;
 using tutti::api::Reading;
 using tutti::api::refuse;

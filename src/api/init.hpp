@@ -24,8 +24,6 @@ struct Reading {
 // With what the config, which may be null, puts in front of the environment.
 [[nodiscard]] Result<Environment> with_config(Environment environment, const tuttiConfig_t* config);
 
-[[nodiscard]] Status check_ranks(std::int64_t num_ranks, std::int64_t rank);
-
 struct Place {
   UniqueId id;
   int num_ranks = 1;

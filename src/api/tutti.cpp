@@ -1,6 +1,5 @@
 // The C API but for the collectives: errors, communicators, memory, operators.
 #include <cstring>
-#include <exception>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -20,9 +19,6 @@
 
 namespace {
 
-using tutti::Code;
-using tutti::Status;
-using tutti::api::check_ranks;
 using tutti::api::guarded;
 using tutti::api::init;
 using tutti::api::objection_to;

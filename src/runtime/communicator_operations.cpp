@@ -196,8 +196,7 @@ Status Communicator::transfer(const Transfer& asked) {
             "a rank that sends to itself, or receives from itself, begins both before it waits: "
             "in a group, or with requests"};
   }
-  const Status status = finish(**operation);
-  return status;
+  return finish(**operation);
 }
 
 Status Communicator::finish(Operation& operation) {

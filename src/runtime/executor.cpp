@@ -53,21 +53,20 @@ std::optional<std::uint64_t> Executor::differing_post(std::uint32_t rank, std::u
   // Acquire: the sequence is looked at after the description.
   const std::uint64_t theirs = line.description.load(std::memory_order_acquire);
   if (theirs == description) return std::nullopt;
-  const auto differing = [&](std::uint64_t called) {
-    return travelling(called) != description ? std::optional(travelling(called)) : std::nullopt;
-  };
   // The peer's call tells, unless it is further on than that is kept.
-  if (const auto called = call_of(rank, operations_)) return differing(*called);
+  const auto differing_call = [&]() -> std::optional<std::uint64_t> {
+    const auto called = call_of(rank, operations_);
+    return called && travelling(*called) != description ? std::optional(travelling(*called)) : std::nullopt;
+  };
+  if (const auto called = differing_call()) return called;
   // The peer may be about to use the line for its next post, whose description is stored before its number. Then the
-  // number moves on soon; if it stays, the calls do differ.
+  // number moves on soon; if it stays, the calls do differ, or those before them.
   const auto patience = std::chrono::steady_clock::now() + kPatienceWithPosts;
   while (line.sequence.load(std::memory_order_acquire) == value) {
-    if (region_.is_broken()) return std::nullopt;
-    if (std::chrono::steady_clock::now() >= patience) return theirs;
+    if (region_.is_broken() || std::chrono::steady_clock::now() >= patience) return theirs;
     std::this_thread::yield();
   }
-  const auto called = call_of(rank, operations_);
-  return called ? differing(*called) : std::nullopt;
+  return differing_call();
 }
 
 End Executor::end_of(shm::WaitEnd end) const {
@@ -119,8 +118,16 @@ bool Executor::persist() {
     const std::uint64_t compared = std::min(number, operations_);
     const auto ours = call_of(rank_, compared);
     const auto theirs = call_of(peer, compared);
-    if (compared == 0 || !ours || !theirs || ours == theirs) continue;
-    mismatch_ = {peer, compared, ours, theirs};
+    if (compared == 0 || !ours || !theirs) continue;
+    if (ours != theirs) {
+      mismatch_ = {peer, compared, ours, theirs};
+      return false;
+    }
+    // Both are in the same call, and wait for each other for ever where they have come to it differently.
+    const auto earlier = find_difference(region_.history(rank_), region_.history(peer));
+    const bool is_still_there = region_.call(peer).operation.load(std::memory_order_acquire) == operations_;
+    if (number != operations_ || !is_still_there || !earlier || earlier->operation >= operations_) continue;
+    mismatch_ = {peer, earlier->operation, earlier->ours, earlier->theirs};
     return false;
   }
   return true;

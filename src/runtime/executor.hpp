@@ -145,6 +145,7 @@ class Executor {
   [[nodiscard]] static std::uint64_t exposed_bytes(const Call& call, const Lowered::End& end, std::uint64_t round);
   [[nodiscard]] End lowered_combine(const Call& call, const Lowered& lowered, const Lowered::Step& step,
                                     std::uint64_t round);
+  [[nodiscard]] End lowered_move(const Call& call, const Lowered& lowered, const Lowered::Step& step);
   [[nodiscard]] End combine_attached(const Call& call, const Lowered& lowered, const Lowered::Step& step);
 
   void begin(std::uint64_t description) {

@@ -113,8 +113,28 @@ class Lowering {
         lowered_.ends.push_back(end_of(end, index));
       }
       for (const Endpoint& end : step.destinations) lowered_.ends.push_back(end_of(end, index));
+      if (is_move(combine)) {
+        combine.kind = Lowered::Kind::move;
+        set_exposure(lowered_.ends[combine.first]);
+      }
       lowered_.steps.push_back(combine);
     }
+  }
+
+  // More than that is left to the kernels, which know when to store past the caches.
+  [[nodiscard]] bool is_move(const Lowered::Step& combine) const {
+    constexpr std::uint64_t kMostMoved = 1 << 10;
+    return !facts_of(plan_.schedule.collective).folds && !call_.by_name() && call_.rounds == 1 &&
+           call_.varying == nullptr && combine.num_sources == 1 && combine.num_destinations == 1 &&
+           combine.length * element() <= kMostMoved &&
+           lowered_.ends[combine.first + 1].base == Lowered::End::Base::output;
+  }
+
+  void set_exposure(Lowered::End& end) const {
+    if (end.base != Lowered::End::Base::remote) return;
+    const Posted& posted = plan_.posts[end.rank][end.post];
+    end.expose = posted.expose;
+    end.in_line = run_of(posted.slice, posted.slice.block).length * element() < call_.inline_end;
   }
 
   Lowered::End end_of(const Endpoint& end, std::uint32_t index) {
@@ -148,8 +168,7 @@ class Lowering {
     for (std::size_t at = 0; at < lowered_.steps.size(); ++at) {
       const Lowered::Step& step = lowered_.steps[at];
       bool is_remote = step.kind == Lowered::Kind::await;
-      for (std::uint32_t end = 0; step.kind == Lowered::Kind::combine && end < step.num_sources + step.num_destinations;
-           ++end)
+      for (std::uint32_t end = 0; end < step.num_sources + step.num_destinations; ++end)
         is_remote = is_remote || lowered_.ends[step.first + end].base == Lowered::End::Base::remote;
       if (is_remote) last = at + 1;
     }

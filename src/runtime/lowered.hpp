@@ -19,6 +19,7 @@ struct Lowered {
     signal,   // posts
     await,    // waits for the post `post` of `rank`
     combine,  // `length` elements of the ends from `first`, sources first
+    move,     // the same of one source to one destination, as they are, few and of a single round
     finish,   // says that this rank reads and writes nothing of others any more
     close,    // waits until all have said so
   };
@@ -30,6 +31,8 @@ struct Lowered {
     std::uint32_t rank = 0;      // remote
     std::uint32_t post = 0;
     std::uint64_t offset = 0;
+    std::uint32_t expose = 0;  // remote and of a move: the number of that exposure,
+    bool in_line = false;      // or that it travels with its flag
   };
   struct Step {
     Kind kind = Kind::signal;

@@ -25,6 +25,8 @@ class Machine {
   [[nodiscard]] bool has_slot(const Step& step);
   [[nodiscard]] bool all_done();
   void combine(const Step& step);
+  // Whether the posts that a step has waited for are of this call.
+  void check_posts(const Step& wait);
   void take(const Endpoint& end) {
     if (mismatched_ || is_skipped(end.slice)) return;
     executor_.receivers_[end.rank].take();

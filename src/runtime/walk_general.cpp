@@ -55,6 +55,7 @@ End Executor::go(const Call& call, std::size_t lane) {
   const Step& step = call.plan->program.lanes[lane][state.index];
   Machine machine(*this, call);
   machine.set_round(state.round);
+  if (step.kind == StepKind::wait) machine.check_posts(step);
   perform(step, machine);
   if (machine.mismatched()) return End::mismatched;
   state.passed = step.number;
@@ -107,6 +108,7 @@ End Executor::walk_straight(const Call& call) {
       const Step& step = steps[index];
       const shm::WaitEnd end = waiter_.until([&] { return is_ready(step, machine); });
       if (end != shm::WaitEnd::ready) return end_of(end);
+      if (step.kind == StepKind::wait) machine.check_posts(step);
       perform(step, machine);
       if (machine.mismatched()) return End::mismatched;
       if (static_cast<std::int64_t>(index) == plan.last_remote[0]) finish_rounds(call.round_base + round + 1);

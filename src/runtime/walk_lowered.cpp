@@ -30,6 +30,13 @@ std::uint64_t Executor::rounds_ahead(const Call& call) {
 
 End Executor::run_lowered(Call& call, const Lowered& lowered) {
   begin_call(call);
+  if (call.rounds == 1) {
+    for (std::size_t each = 0; each < lowered.steps.size(); ++each)
+      if (const End end = lowered_step(call, lowered, each, 0); end != End::done) [[unlikely]]
+        return end;
+    end_lowered(call, lowered);
+    return End::done;
+  }
   const std::uint64_t ahead = rounds_ahead(call);
   std::uint64_t posted = 0;
   for (std::uint64_t round = 0; round < call.rounds; ++round) {
@@ -88,6 +95,7 @@ bool Executor::is_lowered_ready(const Call& call, const Lowered& lowered, const 
     case Lowered::Kind::signal: return line_is_free(call.post_value(round, step.post));
     case Lowered::Kind::await: return is_posted(step.rank, step.post);
     case Lowered::Kind::combine:
+    case Lowered::Kind::move:
       for (std::uint32_t index = 0; index < step.num_sources + step.num_destinations; ++index) {
         const Lowered::End& end = lowered.ends[step.first + index];
         if (end.base == Lowered::End::Base::remote && !is_posted(end.rank, end.post)) return false;
@@ -115,6 +123,7 @@ End Executor::lowered_step(const Call& call, const Lowered& lowered, std::size_t
     case Lowered::Kind::signal: return lowered_post(call, step, round);
     case Lowered::Kind::await: return lowered_await(call, step.rank, step.post, round);
     case Lowered::Kind::combine: return lowered_combine(call, lowered, step, round);
+    case Lowered::Kind::move: return lowered_move(call, lowered, step);
     case Lowered::Kind::finish: finish_rounds(done); return End::done;
     case Lowered::Kind::close: return end_of(waiter_.until([&] { return everyone_finished(done); }));
   }
@@ -195,7 +204,7 @@ std::byte* Executor::lowered_address(const Call& call, const Lowered::End& end, 
   const std::uint64_t value = call.post_value(round, end.post);
   if (call.reach == Reach::attached) {
     const std::uint64_t base = region_.place(end.rank, end.post).load(std::memory_order_relaxed);
-    return reinterpret_cast<std::byte*>(base + end.offset);  // NOLINT(performance-no-int-to-ptr)
+    return reinterpret_cast<std::byte*>(base + end.offset);
   }
   if (call.reach == Reach::symmetric) {
     std::byte* base =
@@ -262,6 +271,25 @@ End Executor::lowered_combine(const Call& call, const Lowered& lowered, const Lo
     if (region_.is_broken()) [[unlikely]]
       return End::broken;
   }
+  return End::done;
+}
+
+End Executor::lowered_move(const Call& call, const Lowered& lowered, const Lowered::Step& step) {
+  const Lowered::End& from = lowered.ends[step.first];
+  const std::byte* source = nullptr;
+  switch (from.base) {
+    case Lowered::End::Base::input: source = call.input + from.offset; break;
+    case Lowered::End::Base::output: source = call.output + from.offset; break;
+    case Lowered::End::Base::scratch: source = call.scratch + from.offset; break;
+    case Lowered::End::Base::remote:
+      if (const End awaited = lowered_await(call, from.rank, from.post, 0); awaited != End::done) [[unlikely]]
+        return awaited;
+      source = from.offset + (from.in_line ? region_.post_line(from.rank, call.post_value(0, from.post)).payload
+                                           : staging_slot(from.rank, call.slot(0, from.expose)));
+      break;
+  }
+  std::byte* destination = call.output + lowered.ends[step.first + 1].offset;
+  if (source != destination && step.length > 0) std::memcpy(destination, source, step.length * call.element);
   return End::done;
 }
 

@@ -23,9 +23,9 @@ TEST(Requests, AreNullOnceTheyHaveEnded) {
     EXPECT_DONE(tuttiWaitAll(3, requests.data()));
     EXPECT_EQ(requests, (std::array<tuttiRequest_t, 3>{}));
     EXPECT_EQ(sums, (std::array{3, 3, 3}));
-    EXPECT_DONE(tuttiWait(&requests[0]));
+    EXPECT_DONE(tuttiWait(&requests.front()));
     int done = 0;
-    EXPECT_DONE(tuttiTest(&requests[0], &done));
+    EXPECT_DONE(tuttiTest(&requests.front(), &done));
     EXPECT_EQ(done, 1);
   });
 }
@@ -49,9 +49,10 @@ TEST(Requests, CanBeStartedOften) {
     int sum = 0;
     int heard = -1;
     std::array<tuttiRequest_t, 3> requests{};
-    EXPECT_DONE(tuttiAllReduceInit(&mine, &sum, 1, tuttiInt, tuttiSum, comm, &requests[0]));
-    EXPECT_DONE(tuttiSendInit(&mine, 1, tuttiInt, 1 - rank, comm, &requests[1]));
-    EXPECT_DONE(tuttiRecvInit(&heard, 1, tuttiInt, 1 - rank, comm, &requests[2]));
+    auto& [all_reduce, send, receive] = requests;
+    EXPECT_DONE(tuttiAllReduceInit(&mine, &sum, 1, tuttiInt, tuttiSum, comm, &all_reduce));
+    EXPECT_DONE(tuttiSendInit(&mine, 1, tuttiInt, 1 - rank, comm, &send));
+    EXPECT_DONE(tuttiRecvInit(&heard, 1, tuttiInt, 1 - rank, comm, &receive));
     for (int turn = 0; turn < 300; ++turn) {
       mine = turn * (rank + 1);
       for (tuttiRequest_t each : requests) EXPECT_DONE(tuttiStart(each));
@@ -129,11 +130,11 @@ TEST(Requests, OfSeveralCommunicatorsAreWaitedForInAnyOrder) {
             tuttiIAllReduce(mine.data(), sums[each].data(), kCount, tuttiInt, tuttiSum, comms[each], &requests[each]));
       if (rank == 0) {
         EXPECT_DONE(tuttiAllReduce(mine.data(), sums[2].data(), kCount, tuttiInt, tuttiSum, comms[2]));
-        EXPECT_DONE(tuttiWait(&requests[0]));
-        EXPECT_DONE(tuttiWait(&requests[1]));
+        EXPECT_DONE(tuttiWait(&requests.front()));
+        EXPECT_DONE(tuttiWait(&requests.back()));
       } else {
-        EXPECT_DONE(tuttiWait(&requests[1]));
-        EXPECT_DONE(tuttiWait(&requests[0]));
+        EXPECT_DONE(tuttiWait(&requests.back()));
+        EXPECT_DONE(tuttiWait(&requests.front()));
         EXPECT_DONE(tuttiAllReduce(mine.data(), sums[2].data(), kCount, tuttiInt, tuttiSum, comms[2]));
       }
       for (const std::vector<int>& each : sums) ASSERT_EQ(each[kCount - 1], 3);

@@ -1,9 +1,9 @@
 // The runner and its workers as whole processes: a program with its own benches is run as a user runs it.
 #include <array>
+#include <chrono>
 #include <csignal>
-#include <cstdio>
+#include <cstdlib>
 #include <filesystem>
-#include <fstream>
 #include <set>
 #include <string>
 #include <thread>
@@ -37,22 +37,45 @@ struct Outcome {
   }
 };
 
-std::string text_of(const std::string& path) {
-  std::ifstream file(path);
-  return {std::istreambuf_iterator<char>(file), {}};
-}
-
 class BenchRunner : public ::testing::Test {
  protected:
-  Outcome run(const std::string& arguments, const std::string& front = "") {
-    const std::string out = folder_.path() + "/out";
-    const std::string error = folder_.path() + "/error";
-    const std::string command =
-        fmt::format("{} '{}' {} >'{}' 2>'{}' </dev/null", front, BENCH_PROGRAM, arguments, out, error);
-    const int status = std::system(command.c_str());
-    return {WIFEXITED(status) ? WEXITSTATUS(status) : -1, text_of(out), text_of(error)};
+  Outcome run(const std::string& arguments, const std::string& front = "") const {
+    return end(begin(arguments, front));
   }
-  [[nodiscard]] std::string store() const { return folder_.path() + "/results.db"; }
+  // Begins the program, by way of another where one is given, with these words of a shell.
+  [[nodiscard]] pid_t begin(const std::string& arguments, const std::string& front = "") const {
+    const std::string command = fmt::format("exec {} '{}' {} >'{}' 2>'{}' </dev/null", front, BENCH_PROGRAM, arguments,
+                                            folder_.file("out"), folder_.file("error"));
+    const pid_t pid = ::fork();
+    if (pid != 0) return pid;
+    ::execl("/bin/sh", "sh", "-c", command.c_str(), nullptr);
+    ::_exit(127);
+  }
+  [[nodiscard]] Outcome end(pid_t pid) const {
+    int status = 0;
+    EXPECT_EQ(::waitpid(pid, &status, 0), pid);
+    return {WIFEXITED(status) ? WEXITSTATUS(status) : -1, folder_.read("out"), folder_.read("error")};
+  }
+  [[nodiscard]] std::string store() const { return folder_.file("results.db"); }
+
+  // Each of its cases takes its budget, for want of samples; barriers wait for a rank that has no core.
+  [[nodiscard]] std::string long_sweep(int num_cases) const {
+    return fmt::format(
+        "run --bench nothing -a number=0:{}:+1 --budget 20ms --least-samples 1000000 --sync barrier --store '{}'",
+        num_cases - 1, store());
+  }
+  // The rows in the store, also while a sweep goes on.
+  [[nodiscard]] Json kept() const {
+    const std::string command =
+        fmt::format("'{}' show --json --store '{}' >'{}' 2>/dev/null", BENCH_PROGRAM, store(), folder_.file("kept"));
+    if (std::system(command.c_str()) != 0) return Json::array();
+    return Json::parse(folder_.read("kept"));
+  }
+  void wait_until_kept(std::size_t rows) const {
+    const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(30);
+    while (kept().size() < rows && std::chrono::steady_clock::now() < deadline)
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
 
   // Processes of the program that are workers: those whose environment says so.
   static int num_workers_left() {
@@ -92,8 +115,8 @@ TEST_F(BenchRunner, SkipsByRuleAndByOption) {
 }
 
 TEST_F(BenchRunner, SetsVariablesForGroupsOfTheirOwn) {
-  const Outcome outcome =
-      run("run --bench environment --env-zip 'A,B=[[1,2],[3,unset]]' --no-store --json --budget 50ms", "COLOUR=green");
+  const Outcome outcome = run(
+      "run --bench environment --env-zip 'A,B=[[1,2],[3,unset]]' --no-store --json --budget 50ms", "env COLOUR=green");
   EXPECT_EQ(outcome.exit, 0) << outcome.error;
   EXPECT_NE(outcome.error.find("4 groups, 8 cases"), std::string::npos) << outcome.error;
   int unset = 0;
@@ -285,41 +308,37 @@ TEST_F(BenchRunner, RefusesBeforeAnythingIsStarted) {
 }
 
 TEST_F(BenchRunner, KilledAndResumedItLosesAndRepeatsNothing) {
-  // Each case takes its budget, for want of samples.
-  const std::string sweep =
-      "run --bench nothing -a number=0:99:+1 --budget 50ms --least-samples 1000000 --json --store " + store();
+  const std::string sweep = long_sweep(60);
   // Killed while it runs, in different places.
   for (int turn = 0; turn < 4; ++turn) {
-    const pid_t runner = ::fork();
-    if (runner == 0) {
-      static_cast<void>(std::freopen("/dev/null", "w", stdout));
-      static_cast<void>(std::freopen("/dev/null", "w", stderr));
-      const std::string command = fmt::format("exec '{}' {}{}", BENCH_PROGRAM, sweep, turn == 0 ? "" : " --resume");
-      ::execl("/bin/sh", "sh", "-c", command.c_str(), nullptr);
-      ::_exit(127);
-    }
-    std::this_thread::sleep_for(std::chrono::milliseconds(700 + 60 * turn));
+    const std::size_t before = kept().size();
+    const pid_t runner = begin(sweep + (turn == 0 ? "" : " --resume"));
+    wait_until_kept(before + 3);
     ::kill(runner, SIGKILL);
-    ::waitpid(runner, nullptr, 0);
+    EXPECT_EQ(end(runner).exit, -1) << "it had ended before";
   }
   const Outcome resumed = run(sweep + " --resume");
-  EXPECT_EQ(resumed.exit, 0) << resumed.error;
-  const Json rows = run(fmt::format("show --store '{}' --json", store())).rows();
+  EXPECT_EQ(resumed.exit, 0) << resumed.error << resumed.out;
+  const Json rows = kept();
   std::set<int> numbers;
   for (const Json& row : rows) numbers.insert(row["number"].get<int>());
-  EXPECT_EQ(rows.size(), 100U) << "a row is lost, or there twice";
-  EXPECT_EQ(numbers.size(), 100U);
+  EXPECT_EQ(rows.size(), 60U) << "a row is lost, or there twice";
+  EXPECT_EQ(numbers.size(), 60U);
   EXPECT_EQ(num_workers_left(), 0);
 }
 
-// timeout signals its whole process group too but for --foreground, and a second signal ends at once.
 TEST_F(BenchRunner, AnInterruptKeepsWhatIsDone) {
-  const std::string sweep =
-      "run --bench nothing -a number=0:59:+1 --budget 100ms --least-samples 1000000 --store " + store();
-  const Outcome outcome = run(sweep, "timeout --foreground --signal=INT 2");
+  const std::string sweep = long_sweep(30);
+  const pid_t runner = begin(sweep);
+  wait_until_kept(1);
+  ::kill(runner, SIGINT);
+  const Outcome outcome = end(runner);
   EXPECT_NE(outcome.error.find("interrupted: "), std::string::npos) << outcome.error;
   EXPECT_NE(outcome.error.find("--resume does the others"), std::string::npos) << outcome.error;
-  EXPECT_EQ(run(sweep + " --resume").exit, 0);
+  EXPECT_GE(kept().size(), 1U);
+  const Outcome resumed = run(sweep + " --resume");
+  EXPECT_EQ(resumed.exit, 0) << resumed.error << resumed.out;
+  EXPECT_EQ(kept().size(), 30U);
   EXPECT_EQ(num_workers_left(), 0);
 }
 

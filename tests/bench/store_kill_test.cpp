@@ -151,7 +151,7 @@ TEST_F(StoreProcesses, KilledAtAnyMomentLosesNothingFinishedAndRepeatsNothing) {
     Writer writer(path_);
     // The first ones hit the making of the file, the others any moment of a few rows.
     for (unsigned rows = kill < 15 ? 0 : random() % 4; rows > 0; --rows) last = std::max(last, writer.wait_for_a_row());
-    last = std::max(last, writer.kill_after(std::chrono::microseconds(random() % 20'000)));
+    last = std::max(last, writer.kill_after(std::chrono::microseconds(random() % 5'000)));
     if (last < 0) continue;
 
     Result<Store> store = Store::open_to_read(path_);

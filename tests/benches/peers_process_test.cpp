@@ -39,7 +39,7 @@ struct Outcome {
 class PeersBench : public ::testing::Test {
  protected:
   std::string tutti(double ratio) {
-    const std::string path = folder_.write("tutti", fmt::format(kTutti, folder_.path(), ratio));
+    std::string path = folder_.write("tutti", fmt::format(kTutti, folder_.path(), ratio));
     std::filesystem::permissions(path, std::filesystem::perms::owner_all);
     return path;
   }

@@ -51,6 +51,7 @@ std::vector<std::string> join_with(const std::string& name, const std::vector<st
         .to_string();
   });
   std::vector<std::string> words;
+  words.reserve(outcomes.size());
   for (const auto& each : outcomes) words.push_back(*each);
   return words;
 }

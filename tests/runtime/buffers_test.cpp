@@ -71,7 +71,7 @@ void expect_alignment_not_to_matter(Communicator& communicator, Collective colle
   ASSERT_LE(input_bytes + output_bytes + 64, most);
   std::vector<Element> given(sizes.input);
   for (std::uint64_t i = 0; i < sizes.input; ++i)
-    given[i] = static_cast<Element>((i * 7 + communicator.rank() * 31) % 100);
+    given[i] = static_cast<Element>((i * 7 + std::uint64_t{communicator.rank()} * 31) % 100);
   const auto run = [&](std::byte* input, std::byte* output) {
     std::memcpy(input, given.data(), input_bytes);
     std::memset(output, 0x5A, output_bytes + 1);

@@ -38,7 +38,7 @@ std::uint64_t available_bytes() {
 }
 
 std::uint8_t given(std::uint32_t rank, std::uint64_t place) {
-  return static_cast<std::uint8_t>((place >> 20) * 37 + rank * 101 + (place >> 31));
+  return static_cast<std::uint8_t>((place >> 20) * 37 + std::uint64_t{rank} * 101 + (place >> 31));
 }
 
 std::uint8_t expected(const Large& large, std::uint32_t rank, std::uint64_t place) {

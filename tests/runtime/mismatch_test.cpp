@@ -110,6 +110,26 @@ TEST_P(Mismatch, OfCollectivesIsTold) {
       }
 }
 
+TEST_P(Mismatch, OfCollectivesIsToldByTheOtherWalkersToo) {
+  Settings general = Settings::from(Variables());
+  general.walker = WalkerChoice::generic;
+  Settings by_messages = general;
+  by_messages.forced_of(Collective::barrier).name = "dissemination";
+  by_messages.forced_of(Collective::all_reduce).name = "ring";
+  by_messages.forced_of(Collective::broadcast).name = "knomial";
+  by_messages.forced_of(Collective::reduce).name = "knomial";
+  for (const Settings* settings : {&general, &by_messages})
+    for (const std::uint64_t count : {0, 3000})
+      for (const Collective usual : kAll)
+        for (const Collective odd : kAll) {
+          if (usual == odd) continue;
+          const std::string what = std::string(name_of(usual)) + " and " + std::string(name_of(odd));
+          expect_told(GetParam(), once({.collective = usual, .count = count}, {.collective = odd, .count = count}),
+                      *settings, what + " of " + std::to_string(count));
+          if (HasFailure()) return;
+        }
+}
+
 TEST_P(Mismatch, OfCountsIsTold) {
   constexpr std::uint64_t kPairs[][2] = {{8, 9}, {8, 0}, {1000, 2000}, {200'000, 8}, {200'000, 0}, {300'000, 300'001}};
   for (const auto& [usual, odd] : kPairs)
@@ -168,16 +188,19 @@ TEST_P(Mismatch, OfOrderAndNumberIsTold) {
   const Invocation all_reduce = {.count = 10};
   const Invocation broadcast = {.collective = Collective::broadcast, .count = 10};
   const Invocation gather = {.collective = Collective::all_gather, .count = 10'000};
-  for (const auto& [usual, odd] : std::vector<std::pair<std::vector<Invocation>, std::vector<Invocation>>>{
-           {{all_reduce, gather}, {gather, all_reduce}},
-           {{broadcast, all_reduce}, {all_reduce, broadcast}},
-           {{all_reduce, all_reduce}, {all_reduce}},
-           {{broadcast}, {broadcast, broadcast}},
-           {{gather, broadcast}, {gather}},
-           {{broadcast, broadcast, broadcast, gather}, {broadcast, gather}}})
+  struct Rows {
+    std::vector<Invocation> usual;
+    std::vector<Invocation> odd;
+  };
+  for (const Rows& rows : std::vector<Rows>{{{all_reduce, gather}, {gather, all_reduce}},
+                                            {{broadcast, all_reduce}, {all_reduce, broadcast}},
+                                            {{all_reduce, all_reduce}, {all_reduce}},
+                                            {{broadcast}, {broadcast, broadcast}},
+                                            {{gather, broadcast}, {gather}},
+                                            {{broadcast, broadcast, broadcast, gather}, {broadcast, gather}}})
     expect_told(
-        GetParam(), [&](bool at_odds, std::uint32_t) { return at_odds ? odd : usual; },
-        std::to_string(usual.size()) + " calls and " + std::to_string(odd.size()));
+        GetParam(), [&](bool at_odds, std::uint32_t) { return at_odds ? rows.odd : rows.usual; },
+        std::to_string(rows.usual.size()) + " calls and " + std::to_string(rows.odd.size()));
 }
 
 // Messages of nothing are none: a rank with no elements runs ahead of those who wait for some of it.

@@ -52,7 +52,7 @@ std::vector<Turn> row_of_turns(std::uint32_t num_ranks, std::uint64_t seed, std:
 class Rank {
  public:
   Rank(Communicator& communicator, std::int32_t* symmetric, std::uint64_t seed)
-      : communicator_(communicator), symmetric_(symmetric), random_(seed + 100 * communicator.rank()) {
+      : communicator_(communicator), symmetric_(symmetric), random_(seed + 100 * std::uint64_t{communicator.rank()}) {
     for (std::size_t each = 0; each < kMostInFlight; ++each) {
       ordinary_[each].resize(2 * kMostCount * communicator.num_ranks());
       sent_[each].resize(kMostSent);
@@ -79,8 +79,8 @@ class Rank {
     Operation* operation = nullptr;
     std::size_t place = 0;
     std::size_t number = 0;
-    std::optional<CalledBuffers> buffers;  // of a collective
-    std::uint64_t expected = 0;            // elements of a receive
+    std::optional<CalledBuffers> buffers = {};  // of a collective
+    std::uint64_t expected = 0;                 // elements of a receive
     std::uint32_t from = 0;
   };
 

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "ranks_of_threads.hpp"
@@ -56,12 +57,12 @@ Status run(Communicator& communicator, Collective collective, const Passed& pass
   };
   const VaryingBlocks varying{.input = runs(passed.has_input_counts, passed.input_counts, passed.input_places),
                               .output = runs(passed.has_output_counts, passed.output_counts, passed.output_places)};
-  const Status status = communicator.run({.collective = collective,
-                                          .input = passed.within_output ? output.data() : input.data(),
-                                          .output = passed.has_output ? output.data() : nullptr,
-                                          .type = passed.type,
-                                          .root = passed.root,
-                                          .varying = &varying});
+  Status status = communicator.run({.collective = collective,
+                                    .input = passed.within_output ? output.data() : input.data(),
+                                    .output = passed.has_output ? output.data() : nullptr,
+                                    .type = passed.type,
+                                    .root = passed.root,
+                                    .varying = &varying});
   if (!status.ok()) {
     EXPECT_EQ(std::count(output.begin(), output.end(), kUntouched), 2000) << status.to_string();
   }
@@ -189,12 +190,12 @@ TEST(VaryingCalls, BesideAnotherCollectiveBreakTheCommunicator) {
 // exposed.
 TEST(VaryingCalls, GoByAScheduleInPiecesOfWhichOneIsReadAlone) {
   std::string text = "tutti schedule 1\nname pieces\ncollective all_gather_v\nranks 2\npieces 3\nlanes 2\n";
-  for (const std::string self : {"0", "1"}) {
-    const std::string other = self == "0" ? "1" : "0";
-    text += "rank " + self + "\nexpose input\nlane 1\ncopy output[" + self +
-            "] = input after lane 0 step 0\npull output[" + other + ".2] = rank " + other +
-            " input[0.2] (post 0)\npull output[" + other + ".0-1] = rank " + other + " input[0.0-1] (post 0)\nclose\n";
-  }
+  for (const int self : {0, 1})
+    text += fmt::format(
+        "rank {0}\nexpose input\nlane 1\ncopy output[{0}] = input after lane 0 step 0\n"
+        "pull output[{1}.2] = rank {1} input[0.2] (post 0)\n"
+        "pull output[{1}.0-1] = rank {1} input[0.0-1] (post 0)\nclose\n",
+        self, 1 - self);
   Settings settings = Settings::from(Variables());
   settings.region.staging_slot = settings.region.message_slot = 4096;
   settings.forced_of(Collective::all_gather_v) = {

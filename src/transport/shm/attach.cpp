@@ -11,7 +11,7 @@ int read_from(pid_t process, std::uint64_t address, void* to, std::uint64_t byte
   auto* into = static_cast<std::byte*>(to);
   while (bytes > 0) {
     iovec local{into, bytes};
-    iovec remote{reinterpret_cast<void*>(address), bytes};  // NOLINT(performance-no-int-to-ptr): of another process
+    iovec remote{reinterpret_cast<void*>(address), bytes};  // of another process
     const ssize_t count = ::process_vm_readv(process, &local, 1, &remote, 1, 0);
     if (count < 0) return errno;
     if (count == 0) return EFAULT;

@@ -240,18 +240,18 @@ class Life {
   }
 
   bool stays_the_same() {
-    const tuttiComm_t comm = at(told_.failed.group).comm;
+    const Member& member = at(told_.failed.group);
     const auto same = [&](tuttiResult_t result) {
       return result == told_.failed.result &&
-             std::string(tuttiGetLastError(comm)).substr(0, kMostWords - 1) == told_.failed.words.data();
+             std::string(tuttiGetLastError(member.comm)).substr(0, kMostWords - 1) == told_.failed.words.data();
     };
     for (int repeat = 0; repeat < 3; ++repeat) {
       std::array<float, 2> value{};
       void* memory = nullptr;
       tuttiResult_t async_error = tuttiSuccess;
-      if (!same(tuttiAllReduce(value.data(), value.data(), 2, tuttiFloat32, tuttiMax, comm))) return false;
-      if (!same(tuttiMemAlloc(&memory, 4096, comm))) return false;
-      if (tuttiCommGetAsyncError(comm, &async_error) != tuttiSuccess || async_error != told_.failed.result)
+      if (!same(tuttiAllReduce(value.data(), value.data(), 2, tuttiFloat32, tuttiMax, member.comm))) return false;
+      if (!same(tuttiMemAlloc(&memory, 4096, member.comm))) return false;
+      if (tuttiCommGetAsyncError(member.comm, &async_error) != tuttiSuccess || async_error != told_.failed.result)
         return false;
     }
     return true;
