@@ -63,6 +63,17 @@ TEST(Split, FailsForAllWhereOneCannot) {
   });
 }
 
+TEST(Split, IsCalledSoWhereAnotherRankCallsSomethingElse) {
+  run_ranks(2, [](tuttiComm_t comm, int rank) {
+    EXPECT_EQ(sum_over(comm, 1), 2);
+    tuttiComm_t part = nullptr;
+    const tuttiResult_t result = rank == 0 ? tuttiCommSplit(comm, 0, 0, &part, nullptr) : tuttiBarrier(comm);
+    const std::string words = words_of(result, tuttiInvalidUsage);
+    EXPECT_PREFIX(words, "the ranks' calls differ: collective 2 is ");
+    EXPECT_NE(words.find("a split of the communicator on rank 0"), std::string::npos) << words;
+  });
+}
+
 TEST(Config, ComesBeforeTheEnvironmentAndIsInherited) {
   run_ranks(2, [](tuttiComm_t comm, int rank) {
     const std::array<const char*, 2> variables = {"TUTTI_ALLREDUCE_ALGORITHM=recursive_doubling", nullptr};
