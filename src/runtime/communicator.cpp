@@ -97,6 +97,7 @@ Result<std::unique_ptr<Communicator>> Communicator::join(const UniqueId& id, int
       .late_warning = variables.get<VariableId::late_warning>(),
       .timeout = variables.get<VariableId::timeout>(),
       .warn = [&log](std::string_view text) { log.warn(LogSubsystem::init, "{}", text); },
+      .meanwhile = exhaust_thread,
   };
   Result<Membership> membership = tutti::join(request, options);
   // The others know by now that this rank has no file; it itself knows why.
@@ -246,7 +247,7 @@ Status Communicator::open_small_path() {
   const Result<const Plan*> plan = portfolio_.plan(**way, 0);
   if (!plan.ok()) return plan.status();
   executor_->set_small_plan(**plan);
-  small_end_ = std::min(region_->shape().staging_slot + 1, kAlwaysOneShot);
+  small_end_ = settled_small_end_ = std::min(region_->shape().staging_slot + 1, kAlwaysOneShot);
   return {};
 }
 
@@ -254,10 +255,10 @@ Communicator::~Communicator() {
   // Rank 0 tells the others of each other, so it stays a little for those who have yet to leave, unless they know it
   // all.
   constexpr Nanos kLinger{2'000'000'000};
+  place_.leave();
   if (getpid() != process_) {
     return;  // a child that the rank forked: the rank itself has not left
   }
-  leave_thread_work();
   region_->call(rank_).presence.store(shm::Presence::left, std::memory_order_release);
   region_->wake_all();
   if (watch_) watch_->stop(region_->is_broken() ? Nanos() : kLinger);
