@@ -129,7 +129,8 @@ TUTTI_API tuttiResult_t tuttiCommSplit(tuttiComm_t comm, int color, int key, tut
                                        const tuttiConfig_t* config);
 /* Waits for all that has been begun. */
 TUTTI_API tuttiResult_t tuttiCommFinalize(tuttiComm_t comm);
-/* The same, and then the end of it; requests that nobody has waited for are gone with it. */
+/* The same, and then the end of it; requests that nobody has waited for are gone with it. A child that a rank has
+ * forked is no rank: it may destroy its copy or just exit, and the rank goes on. */
 TUTTI_API tuttiResult_t tuttiCommDestroy(tuttiComm_t comm);
 /* Breaks the communicator for all ranks; from any thread, also while another is in a call. Then destroy it. */
 TUTTI_API tuttiResult_t tuttiCommAbort(tuttiComm_t comm);

@@ -250,14 +250,14 @@ Status Communicator::open_small_path() {
   return {};
 }
 
+bool Communicator::is_of_this_process() const { return getpid() == process_; }
+
 Communicator::~Communicator() {
   // Rank 0 tells the others of each other, so it stays a little for those who have yet to leave, unless they know it
   // all.
   constexpr Nanos kLinger{2'000'000'000};
-  if (getpid() != process_) {
-    return;  // a child that the rank forked: the rank itself has not left
-  }
   leave_thread_work();
+  if (!is_of_this_process()) return;  // the rank itself has not left
   region_->call(rank_).presence.store(shm::Presence::left, std::memory_order_release);
   region_->wake_all();
   if (watch_) watch_->stop(region_->is_broken() ? Nanos() : kLinger);

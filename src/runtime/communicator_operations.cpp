@@ -230,6 +230,7 @@ std::vector<Statistic> Communicator::statistics() const {
 }
 
 Status Communicator::settle() {
+  if (!is_of_this_process()) return {};
   for (const Operation& each : operations_)
     if (each.is_taken && !each.is_done()) TUTTI_TRY(wait(each));
   return {};

@@ -226,7 +226,12 @@ Result<std::unique_ptr<FailureWatch>> FailureWatch::start(Links links, FailureEv
   return std::unique_ptr<FailureWatch>(new FailureWatch(std::move(state)));
 }
 
-FailureWatch::~FailureWatch() { stop(); }
+FailureWatch::~FailureWatch() {
+  if (state_->thread->is_here())
+    stop();
+  else
+    abandon(std::move(state_));
+}
 
 void FailureWatch::abort(std::string_view reason) {
   if (!state_->thread->is_here()) return;
