@@ -143,7 +143,8 @@ TUTTI_API tuttiResult_t tuttiCommSplit(tuttiComm_t comm, int color, int key, tut
 /* Waits for all that has been begun. */
 TUTTI_API tuttiResult_t tuttiCommFinalize(tuttiComm_t comm);
 /* The same, and then the end of it, also where it returns what has failed; requests that nobody has waited for are gone
- * with it. From any thread, while none is in a call of this communicator or has it in an open group. */
+ * with it. From any thread, while none is in a call of this communicator or has it in an open group. A child that a
+ * rank has forked is no rank: it may destroy its copy or just exit, and the rank goes on. */
 TUTTI_API tuttiResult_t tuttiCommDestroy(tuttiComm_t comm);
 /* Breaks the communicator for all ranks; from any thread, also while another is in a call. Then destroy it, once no
  * thread is in a call of it. */

@@ -61,6 +61,8 @@ class Communicator final : private Work {
 
   [[nodiscard]] std::uint32_t rank() const { return rank_; }
   [[nodiscard]] std::uint32_t num_ranks() const { return num_ranks_; }
+  // False in a child that the rank has forked: it has a copy of everything but is no rank.
+  [[nodiscard]] bool is_of_this_process() const;
 
   // Does this rank's part of a collective; returns when its output is complete, and its input may be changed.
   [[nodiscard]] Status run(const Invocation& asked);
@@ -96,7 +98,7 @@ class Communicator final : private Work {
   // Without going on.
   [[nodiscard]] bool has_ended(const Operation& operation);
   void release(Operation& operation) { operations_.release(operation); }
-  // Until everything has ended that has been started.
+  // Until everything has ended that has been started. In a forked child: nothing of that.
   [[nodiscard]] Status settle();
 
   // A send or a receive, to its end.
@@ -236,7 +238,7 @@ class Communicator final : private Work {
   std::uint32_t num_ranks_;
   Settings settings_;
   Log& log_;
-  int process_;                         // that joined; a forked child has a copy of everything but is no rank
+  int process_;                         // that joined
   std::uint64_t operation_warned_ = 0;  // the last that a warning of lateness was about, plus 1
   std::optional<shm::Waiter> waiter_;
   std::optional<Executor> executor_;

@@ -233,6 +233,7 @@ std::vector<Statistic> Communicator::statistics() const {
 }
 
 Status Communicator::settle() {
+  if (!is_of_this_process()) return {};
   place_.come();
   while (Operation* const operation = operations_.find([](const Operation& each) { return !each.is_done(); }))
     TUTTI_TRY(wait(*operation));
