@@ -29,9 +29,9 @@ class Flag {
   std::atomic<bool> is_set_ = false;
 };
 
-tuttiComm_t split_off(tuttiComm_t comm, int rank, const tuttiConfig_t* config = nullptr) {
+tuttiComm_t split_off(tuttiComm_t comm, int rank) {
   tuttiComm_t other = nullptr;
-  EXPECT_DONE(tuttiCommSplit(comm, 0, rank, &other, config));
+  EXPECT_DONE(tuttiCommSplit(comm, 0, rank, &other, nullptr));
   return other;
 }
 
@@ -184,23 +184,6 @@ TEST(Pending, PolledAloneHearsThatCallsDiffer) {
       EXPECT_DONE(tuttiIReduce(&mine, &other, 1, tuttiInt, tuttiSum, 1, comm, &request));
     }
     EXPECT_PREFIX(words_of(poll(request), tuttiInvalidUsage), "the ranks' calls differ: ");
-  });
-}
-
-TEST(Pending, PolledAloneEndsWithTheTimeout) {
-  const char* const variables[] = {"TUTTI_TIMEOUT=500ms", nullptr};
-  tuttiConfig_t config = TUTTI_CONFIG_INITIALIZER;
-  config.variables = variables;
-  run_ranks(2, [&](tuttiComm_t comm, int rank) {
-    tuttiComm_t other = split_off(comm, rank, &config);
-    int heard = 0;
-    tuttiRequest_t request = nullptr;
-    if (rank == 0) {
-      EXPECT_DONE(tuttiIRecv(&heard, 1, tuttiInt, 1, other, &request));
-      EXPECT_PREFIX(words_of(poll(request), tuttiTimeout), "rank 1 is late: not there yet; rank 0 has waited 500ms");
-    }
-    EXPECT_EQ(sum_of_ranks(comm, rank), 1);
-    tuttiCommDestroy(other);
   });
 }
 

@@ -1,6 +1,8 @@
 // Collectives and transfers that are begun and waited for later: every rank begins the same collectives in the same
 // order, and decides for itself which of them it blocks in, and when it waits for the others. Ranks are threads.
 #include <array>
+#include <atomic>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
@@ -231,6 +233,35 @@ INSTANTIATE_TEST_SUITE_P(Ways, Operations,
                                          Way{"many_rounds", 4096, WalkerChoice::automatic, 1 << 30},
                                          Way{"generic", 4096, WalkerChoice::generic, {}}),
                          [](const auto& way) { return way.param.name; });
+
+// Rank 1 does not come before rank 0 has been told.
+TEST(Operations, PolledAloneEndWithTheTimeout) {
+  Settings settings = Settings::from(Variables());
+  settings.timeout = std::chrono::milliseconds(300);
+  test::ThreadRanks group(2, settings);
+  std::atomic<bool> is_told = false;
+  group.run([&](Communicator& communicator) {
+    if (communicator.rank() == 1) return is_told.wait(false);
+    std::byte heard{};
+    Transfer transfer;
+    transfer.direction = Transfer::Direction::receive;
+    transfer.peer = 1;
+    transfer.data = &heard;
+    transfer.count = 1;
+    transfer.type = Type::u8;
+    const Result<Operation*> operation = communicator.prepare(transfer, false);
+    ASSERT_TRUE(operation.ok());
+    ASSERT_TRUE(communicator.start(**operation).ok());
+    Result<bool> done = false;
+    while (done.ok() && !*done) done = communicator.test(**operation);
+    EXPECT_EQ(done.status().code(), Code::timeout) << done.status().to_string();
+    EXPECT_TRUE(done.status().to_string().find("rank 1 is late: not there yet") != std::string::npos)
+        << done.status().to_string();
+    communicator.release(**operation);
+    is_told = true;
+    is_told.notify_all();
+  });
+}
 
 }  // namespace
 }  // namespace tutti
