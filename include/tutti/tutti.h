@@ -127,7 +127,8 @@ typedef struct {
 } tuttiConfig_t;
 #define TUTTI_CONFIG_INITIALIZER \
   { sizeof(tuttiConfig_t), TUTTI_VERSION, NULL }
-/* config may be NULL. */
+/* config may be NULL. Where a variable is wrong on one rank, the others are told, and all return an error: the id is
+ * spent. */
 TUTTI_API tuttiResult_t tuttiCommInitRankConfig(tuttiComm_t* comm, int num_ranks, tuttiUniqueId id, int rank,
                                                 const tuttiConfig_t* config);
 /* The communicator of all ranks that were started together, by `tutti launch`, torchrun, an mpirun (PMIx, MPICH's PMI)
@@ -136,15 +137,17 @@ TUTTI_API tuttiResult_t tuttiCommInitRankConfig(tuttiComm_t* comm, int num_ranks
 TUTTI_API tuttiResult_t tuttiCommInitLaunched(tuttiComm_t* comm);
 /* New communicators, one of all ranks with the same color, whose ranks there are in the order of their keys, and where
  * those are equal, as they are here. With TUTTI_SPLIT_NOCOLOR a rank is in none, and *newcomm is NULL. All ranks of
- * comm call it. What config does not say is as of comm; it may be NULL. */
+ * comm call it, and where one of them is lost, aborts comm, or cannot go on, those that wait for it return an error.
+ * What config does not say is as of comm; it may be NULL. */
 #define TUTTI_SPLIT_NOCOLOR (-1)
 TUTTI_API tuttiResult_t tuttiCommSplit(tuttiComm_t comm, int color, int key, tuttiComm_t* newcomm,
                                        const tuttiConfig_t* config);
 /* Waits for all that has been begun. */
 TUTTI_API tuttiResult_t tuttiCommFinalize(tuttiComm_t comm);
 /* The same, and then the end of it, also where it returns what has failed; requests that nobody has waited for are gone
- * with it. From any thread, while none is in a call of this communicator or has it in an open group. A child that a
- * rank has forked is no rank: it may destroy its copy or just exit, and the rank goes on. */
+ * with it. From any thread, while none is in a call of this communicator or has it in an open group; ranks may destroy
+ * in any order. A child that a rank has forked is no rank: it may destroy its copy or just exit, and the rank goes on.
+ */
 TUTTI_API tuttiResult_t tuttiCommDestroy(tuttiComm_t comm);
 /* Breaks the communicator for all ranks; from any thread, also while another is in a call. Then destroy it, once no
  * thread is in a call of it. */

@@ -10,25 +10,11 @@
 
 #include <fmt/format.h>
 
+#include "runtime/bootstrap.hpp"
 #include "runtime/communicator.hpp"
-#include "runtime/rendezvous.hpp"
 #include "runtime/split.hpp"
 
 namespace tutti::api {
-
-namespace {
-
-Status check_ranks(std::int64_t num_ranks, std::int64_t rank) {
-  if (num_ranks < 1 || num_ranks > kMostRanksOnHost)
-    return {Code::invalid_argument,
-            fmt::format("the number of ranks is {}; it must be 1 to {}", num_ranks, kMostRanksOnHost)};
-  if (rank < 0 || rank >= num_ranks)
-    return {Code::invalid_argument,
-            fmt::format("the rank is {}; of {} it must be 0 to {}", rank, num_ranks, num_ranks - 1)};
-  return {};
-}
-
-}  // namespace
 
 Result<Reading> Reading::of(Environment environment) {
   Result<Variables> variables = Variables::load(environment, ConfPaths::standard(environment));
@@ -79,21 +65,35 @@ Result<Environment> with_config(Environment environment, const tuttiConfig_t* co
   return environment;
 }
 
-Status init(tuttiComm_t* comm, Reading reading, const Place& place) {
-  if (thread_work.open_groups > 0)
-    return {Code::unsupported,
-            "communicators cannot be made within a group; one thread is one rank, and making blocks"};
-  TUTTI_TRY(check_ranks(place.num_ranks, place.rank));
+Status check_no_group() {
+  if (thread_work.open_groups == 0) return {};
+  return {Code::unsupported, "communicators cannot be made within a group; one thread is one rank, and making blocks"};
+}
+
+Status init(tuttiComm_t* comm, Reading reading, const Place& place, std::function<Status()> in_vain) {
   reading.log->set_rank(Rank(place.rank));
   auto made = std::make_unique<tuttiComm>();
   made->environment = std::move(reading.environment);
   made->log = std::move(reading.log);
-  Result<std::unique_ptr<Communicator>> communicator =
-      Communicator::join(place.id, place.num_ranks, place.rank, place.generation, reading.variables, *made->log);
+  Result<std::unique_ptr<Communicator>> communicator = Communicator::join(
+      place.id, place.num_ranks, place.rank, place.generation, reading.variables, *made->log, std::move(in_vain));
   if (!communicator.ok()) return communicator.status();
   made->communicator = std::move(*communicator);
   *comm = made.release();
   return {};
+}
+
+Status decline(const Place& place, Status why) {
+  // Whether they hear of it is all the same to this rank.
+  constexpr Nanos kTimeToSaySo{5'000'000'000};
+  if (place.num_ranks > 1)
+    static_cast<void>(join({.id = place.id,
+                            .rank = place.rank,
+                            .num_ranks = place.num_ranks,
+                            .generation = place.generation,
+                            .refusal = why},
+                           {.late_warning = Nanos(), .timeout = kTimeToSaySo}));
+  return why;
 }
 
 }  // namespace tutti::api
@@ -107,6 +107,31 @@ using tutti::api::Reading;
 using tutti::api::refuse;
 using tutti::api::report;
 
+// However the making of the new communicator ends: without one, the others are told not to wait for this rank, unless
+// they can see why for themselves.
+class SplitPromise {
+ public:
+  SplitPromise(const tuttiComm& parent, std::uint64_t number, const tuttiComm_t& made)
+      : parent_(parent), number_(number), made_(made) {}
+  SplitPromise(const SplitPromise&) = delete;
+  SplitPromise& operator=(const SplitPromise&) = delete;
+  ~SplitPromise() {
+    if (made_ == nullptr && !is_seen_by_all_) parent_.communicator->give_up_split(number_);
+  }
+
+  [[nodiscard]] Status why_in_vain(const tutti::SplitGroup& group) {
+    Status why = tutti::why_in_vain(*parent_.communicator, group);
+    is_seen_by_all_ = is_seen_by_all_ || !why.ok();
+    return why;
+  }
+
+ private:
+  const tuttiComm& parent_;
+  const std::uint64_t number_;
+  const tuttiComm_t& made_;
+  bool is_seen_by_all_ = false;
+};
+
 }  // namespace
 
 extern "C" {
@@ -116,15 +141,17 @@ tuttiResult_t tuttiCommInitRankConfig(tuttiComm_t* comm, int num_ranks, tuttiUni
   return guarded([&]() -> tuttiResult_t {
     if (comm == nullptr) return refuse("comm is null");
     *comm = nullptr;
+    if (const Status status = tutti::api::check_no_group(); !status.ok()) return report(status);
     tutti::UniqueId::Raw raw;
     std::memcpy(raw.data(), id.internal, raw.size());
     const Result<tutti::UniqueId> parsed = tutti::UniqueId::from_bytes(raw);
     if (!parsed.ok()) return report(parsed.status());
+    const tutti::api::Place place{.id = *parsed, .num_ranks = num_ranks, .rank = rank};
     Result<Environment> environment = tutti::api::with_config(Environment::of_this_process(), config);
-    if (!environment.ok()) return report(environment.status());
+    if (!environment.ok()) return report(decline(place, environment.status()));
     Result<Reading> reading = Reading::of(std::move(*environment));
-    if (!reading.ok()) return report(reading.status());
-    return report(init(comm, std::move(*reading), {.id = *parsed, .num_ranks = num_ranks, .rank = rank}));
+    if (!reading.ok()) return report(decline(place, reading.status()));
+    return report(init(comm, std::move(*reading), place));
   });
 }
 
@@ -138,16 +165,20 @@ tuttiResult_t tuttiCommSplit(tuttiComm_t comm, int color, int key, tuttiComm_t* 
     *newcomm = nullptr;
     const bool is_color = color >= 0 || color == TUTTI_SPLIT_NOCOLOR;
     // Whatever is wrong here alone, the others are told of it.
+    const Status grouped = tutti::api::check_no_group();
     Result<Environment> environment = tutti::api::with_config(comm->environment, config);
     Result<Reading> reading = environment.ok() ? Reading::of(std::move(*environment)) : environment.status();
-    const Result<tutti::SplitGroup> group =
-        tutti::split(*comm->communicator, is_color && reading.ok() ? color : tutti::kSplitRefused, key);
+    const bool can = grouped.ok() && is_color && reading.ok();
+    const Result<tutti::SplitGroup> group = tutti::split(*comm->communicator, can ? color : tutti::kSplitRefused, key);
+    if (!grouped.ok()) return report(grouped);
     if (!is_color) return refuse("color is negative, and not TUTTI_SPLIT_NOCOLOR");
     if (!reading.ok()) return report(reading.status());
     if (!group.ok()) return report(group.status());
     if (group->num_ranks == 0) return tuttiSuccess;
-    return report(
-        init(newcomm, std::move(*reading), {.id = group->id, .num_ranks = group->num_ranks, .rank = group->rank}));
+    SplitPromise promise(*comm, group->number, *newcomm);
+    return report(init(newcomm, std::move(*reading),
+                       {.id = group->id, .num_ranks = group->num_ranks, .rank = group->rank},
+                       [&] { return promise.why_in_vain(*group); }));
   });
 }
 

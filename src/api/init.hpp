@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 
 #include "api/handle.hpp"
@@ -24,12 +25,19 @@ struct Reading {
 // With what the config, which may be null, puts in front of the environment.
 [[nodiscard]] Result<Environment> with_config(Environment environment, const tuttiConfig_t* config);
 
+// Asked before anything is begun that others hear of.
+[[nodiscard]] Status check_no_group();
+
 struct Place {
   UniqueId id;
   int num_ranks = 1;
   int rank = 0;
   std::uint64_t generation = 0;
 };
-[[nodiscard]] Status init(tuttiComm_t* comm, Reading reading, const Place& place);
+// For `in_vain` see JoinOptions.
+[[nodiscard]] Status init(tuttiComm_t* comm, Reading reading, const Place& place, std::function<Status()> in_vain = {});
+
+// Tells the others, who would wait for this rank, why it does not come. Returns that.
+[[nodiscard]] Status decline(const Place& place, Status why);
 
 }  // namespace tutti::api

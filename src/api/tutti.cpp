@@ -72,6 +72,22 @@ tutti::Start& start_of_this_process() {
   return start;
 }
 
+// As a rank of those that were started together, as far as that can be told without what is wrong.
+tutti::Status decline_launched(tutti::Status why) {
+  const tutti::Environment environment = tutti::Environment::of_this_process();
+  const tutti::Variables variables =
+      tutti::Variables::read(environment, tutti::ConfPaths::standard(environment)).variables;
+  const tutti::StartOptions options{
+      .late_warning = {}, .timeout = variables.get<tutti::VariableId::timeout>(), .warn = {}};
+  const tutti::Result<tutti::Started> started = start_of_this_process().find(environment, variables, options);
+  if (!started.ok()) return why;
+  return tutti::api::decline({.id = started->id,
+                              .num_ranks = started->num_ranks,
+                              .rank = started->rank,
+                              .generation = launched_generations().next()},
+                             std::move(why));
+}
+
 // The scalar of a pre-multiplied sum, as both of the forms that an Operator keeps it in.
 void read_scalar(const void* scalar, tutti::Type type, tutti::Operator& custom) {
   const auto as = [scalar](auto value) {
@@ -150,8 +166,9 @@ tuttiResult_t tuttiCommInitLaunched(tuttiComm_t* comm) {
   return guarded([&]() -> tuttiResult_t {
     if (comm == nullptr) return refuse("comm is null");
     *comm = nullptr;
+    if (const tutti::Status status = tutti::api::check_no_group(); !status.ok()) return report(status);
     tutti::Result<Reading> reading = Reading::of(tutti::Environment::of_this_process());
-    if (!reading.ok()) return report(reading.status());
+    if (!reading.ok()) return report(decline_launched(reading.status()));
     tutti::Log& log = *reading->log;
     const tutti::StartOptions options{
         .late_warning = reading->variables.get<tutti::VariableId::late_warning>(),

@@ -23,8 +23,9 @@
 namespace tutti {
 namespace {
 
-constexpr int kBusyPollMs = 1;                         // where there is something else to go on with
-constexpr std::chrono::milliseconds kRetryConnect{2};  // where rank 0's queue of connections is full
+constexpr int kBusyPollMs = 1;                              // where there is something else to go on with
+constexpr std::chrono::milliseconds kBetweenQuestions{20};  // whether it is in vain
+constexpr std::chrono::milliseconds kRetryConnect{2};       // where rank 0's queue of connections is full
 // How long the rendezvous has for its explanation after rank 0 has hung up.
 constexpr std::chrono::milliseconds kExplanationTime{500};
 
@@ -64,8 +65,8 @@ class Joiner {
       : request_(request), options_(options), begun_(Clock::now()) {
     if (options.timeout > Nanos()) deadline_ = begun_ + to_chrono(options.timeout);
     if (options.late_warning > Nanos()) warn_at_ = begun_ + to_chrono(options.late_warning);
-    membership_.rank = membership_.links.rank = request.rank;
-    membership_.num_ranks = membership_.links.num_ranks = request.num_ranks;
+    membership_.links.rank = request.rank;
+    membership_.links.num_ranks = request.num_ranks;
   }
 
   Result<Membership> run() {
@@ -100,6 +101,7 @@ class Joiner {
   // Takes in what the rendezvous has sent; the error is the one that it sends to all.
   Status hear_server();
   Status obey(const wire::Frame& frame);
+  [[nodiscard]] Status ask_whether_in_vain() const { return options_.in_vain ? options_.in_vain() : Status(); }
   void warn_if_late(Clock::time_point now);
   [[nodiscard]] Status late() const;
   [[nodiscard]] std::string stopped_rank() const;
@@ -135,7 +137,6 @@ Status Joiner::join_all() {
   if (table_->pids.size() != static_cast<std::size_t>(request_.num_ranks)) {
     return {Code::internal, "the rendezvous sent a table of another number of ranks"};
   }
-  membership_.pids = table_->pids;
   reached(JoinStage::table_received);
   TUTTI_TRY(request_.rank == 0 ? hand_out_region() : fetch_region());
   reached(JoinStage::region_received);
@@ -146,7 +147,8 @@ Status Joiner::join_all() {
 }
 
 Status Joiner::connect_to_server() {
-  const auto unreachable = [this](const Status& why) {
+  const auto unreachable = [this](const Status& why) -> Status {
+    TUTTI_TRY(ask_whether_in_vain());
     return why.with_context(
         fmt::format("nobody answers at {}, where the id says that the ranks meet; the process that "
                     "made the id has ended, or all its communicators were made",
@@ -173,6 +175,7 @@ Status Joiner::say_hello() {
   hello.pid = getpid();
   hello.host = wire::this_host();
   hello.configuration = request_.configuration;
+  hello.refusal = request_.refusal;
   if (request_.rank == 0) {
     // A name that nobody can guess, and so nobody can have taken.
     Result<Token> random = make_token();
@@ -344,6 +347,10 @@ Status Joiner::wait(std::vector<pollfd>& fds, std::optional<Clock::time_point> w
     warn_if_late(now);
     if (deadline_ && now >= *deadline_) return late();
     std::optional<Clock::time_point> next = wake;
+    if (options_.in_vain) {
+      TUTTI_TRY(ask_whether_in_vain());
+      next = next ? std::min(*next, now + kBetweenQuestions) : now + kBetweenQuestions;
+    }
     for (const auto& other : {deadline_, warn_at_}) {
       if (other) next = next ? std::min(*next, *other) : *other;
     }
@@ -400,6 +407,8 @@ Status Joiner::hear_server() {
     if (got.outcome == SocketTransfer::Outcome::closed) {
       if (complete_) return {};
       server_.reset();
+      // It may have ended for what this rank can see too.
+      TUTTI_TRY(ask_whether_in_vain());
       return {Code::system, fmt::format("the rendezvous at {} hung up before all ranks were there; the process that "
                                         "made the id has ended, or the id is not of this rendezvous",
                                         to_text(request_.id.address()))};

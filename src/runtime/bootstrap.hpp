@@ -37,11 +37,8 @@ struct Links {
 };
 
 struct Membership {
-  int rank = 0;
-  int num_ranks = 0;
   UniqueFd region;  // of the size that was asked for, zero; may grow (ftruncate) and is sealed against shrinking
   Links links;
-  std::vector<pid_t> pids;  // by rank, as each process knows itself; for messages
 };
 
 struct JoinRequest {
@@ -52,6 +49,9 @@ struct JoinRequest {
   std::uint64_t generation = 0;
   // Lines of NAME=VALUE that must be the same on all ranks; what is unset has no line. At most 16 KiB.
   std::string configuration;
+  // What keeps this rank from joining, if anything: then join() only tells the others, and nothing above is looked at
+  // but who it is.
+  Status refusal{};
   // The size of the region, which rank 0 asks for and the others check.
   std::function<Bytes(int num_ranks)> region_bytes;
 };
@@ -73,6 +73,8 @@ struct JoinOptions {
   std::function<void(JoinStage)> on_stage{};     // may be empty
   // Done between sleeps, which are short while it says that there is more to do; may be empty.
   std::function<bool()> meanwhile{};
+  // Asked many times a second: an error says that some rank will never come, and why. May be empty.
+  std::function<Status()> in_vain{};
 };
 
 // An error reaches every rank of the generation and has the same words on each: what differs between which ranks, who

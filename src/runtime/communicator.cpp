@@ -90,8 +90,8 @@ Communicator::Communicator(std::shared_ptr<const shm::Region> region, std::uint3
 }
 
 Result<std::unique_ptr<Communicator>> Communicator::join(const UniqueId& id, int num_ranks, int rank,
-                                                         std::uint64_t generation, const Variables& variables,
-                                                         Log& log) {
+                                                         std::uint64_t generation, const Variables& variables, Log& log,
+                                                         std::function<Status()> in_vain) {
   Settings settings = Settings::from(variables);
   const auto shape_for = [&settings](int ranks) { return settings.region_for(static_cast<std::uint32_t>(ranks)); };
   const JoinRequest request{
@@ -107,6 +107,7 @@ Result<std::unique_ptr<Communicator>> Communicator::join(const UniqueId& id, int
       .timeout = variables.get<VariableId::timeout>(),
       .warn = [&log](std::string_view text) { log.warn(LogSubsystem::init, "{}", text); },
       .meanwhile = exhaust_thread,
+      .in_vain = std::move(in_vain),
   };
   Result<Membership> membership = tutti::join(request, options);
   // The others know by now that this rank has no file; it itself knows why.
@@ -263,6 +264,14 @@ Status Communicator::open_small_path() {
   executor_->set_small_plan(**plan);
   small_end_ = settled_small_end_ = std::min(region_->shape().staging_slot + 1, kAlwaysOneShot);
   return {};
+}
+
+void Communicator::give_up_split(std::uint64_t number) const {
+  region_->call(rank_).failed_split.store(number, std::memory_order_release);
+}
+
+bool Communicator::has_given_up_split(std::uint32_t rank, std::uint64_t number) const {
+  return region_->call(rank).failed_split.load(std::memory_order_acquire) == number;
 }
 
 bool Communicator::is_of_this_process() const { return getpid() == process_; }

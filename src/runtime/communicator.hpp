@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <deque>
 #include <exception>
+#include <functional>
 #include <memory>
 #include <new>
 #include <optional>
@@ -45,10 +46,11 @@ namespace tutti {
 
 class Communicator final : private Work {
  public:
-  // Meets the other ranks at the id. Returns when all have arrived and agree. `log` is borrowed.
+  // Meets the other ranks at the id. Returns when all have arrived and agree. `log` is borrowed. For `in_vain` see
+  // JoinOptions.
   [[nodiscard]] static Result<std::unique_ptr<Communicator>> join(const UniqueId& id, int num_ranks, int rank,
                                                                   std::uint64_t generation, const Variables& variables,
-                                                                  Log& log);
+                                                                  Log& log, std::function<Status()> in_vain = {});
 
   // A rank over a region that several ranks of this process share; nobody watches over them.
   [[nodiscard]] static std::unique_ptr<Communicator> over(std::shared_ptr<const shm::Region> region, int rank,
@@ -130,6 +132,11 @@ class Communicator final : private Work {
 
   [[nodiscard]] Result<OperatorHandle> create_operator(const Operator& custom);
   [[nodiscard]] Status destroy_operator(OperatorHandle handle);
+
+  // Splits (split.hpp) are counted alike on all ranks, from 1. A rank that cannot go on with one says so to the others.
+  [[nodiscard]] std::uint64_t begin_split() { return ++splits_; }
+  void give_up_split(std::uint64_t number) const;
+  [[nodiscard]] bool has_given_up_split(std::uint32_t rank, std::uint64_t number) const;
 
   // Breaks the communicator for all ranks; may be called from any thread, also while another is in a call.
   void abort(std::string_view reason);
@@ -254,6 +261,7 @@ class Communicator final : private Work {
   std::uint64_t inner_operations_ = 0;  // of the executor's: what is_inner() is true of
   std::vector<BoundCall> bound_;        // by BoundCall::place_of
   VaryingCall varying_;
+  std::uint64_t splits_ = 0;
   std::uint64_t probe_ = 0;  // for others to read
   bool can_attach_ = false;
   std::array<std::array<Prepared, kNumTypes>, kNumOps> prepared_;

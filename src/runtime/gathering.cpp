@@ -107,6 +107,9 @@ Status Gathering::admit(wire::Hello hello) {
     return {Code::invalid_argument, fmt::format("a process joins as rank {}; of {} ranks the last is {}", hello.rank,
                                                 num_ranks_, num_ranks_ - 1)};
   }
+  if (!hello.refusal.ok())
+    return {hello.refusal.code(), fmt::format("rank {} cannot join: {}", hello.rank, hello.refusal.message()),
+            hello.rank};
   Seat& seat = seats_[static_cast<std::size_t>(hello.rank)];
   if (seat.arrived) {
     return {Code::invalid_usage,

@@ -4,6 +4,7 @@
 #include <array>
 #include <cstdint>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
@@ -41,6 +42,7 @@ Result<SplitGroup> split(Communicator& communicator, int color, int key) {
   std::stable_sort(members.begin(), members.end(),
                    [&](std::uint32_t a, std::uint32_t b) { return (*wishes)[a].key < (*wishes)[b].key; });
   SplitGroup group;
+  group.number = communicator.begin_split();
   Status unserved;
   UniqueId::Raw own{};
   if (color != kSplitNone && members.front() == communicator.rank()) {
@@ -66,7 +68,16 @@ Result<SplitGroup> split(Communicator& communicator, int color, int key) {
   group.id = *id;
   group.num_ranks = static_cast<int>(members.size());
   group.rank = static_cast<int>(std::find(members.begin(), members.end(), communicator.rank()) - members.begin());
+  group.members = std::move(members);
   return group;
+}
+
+Status why_in_vain(const Communicator& communicator, const SplitGroup& group) {
+  TUTTI_TRY(communicator.async_error());
+  for (const std::uint32_t rank : group.members)
+    if (rank != communicator.rank() && communicator.has_given_up_split(rank, group.number))
+      return {Code::system, fmt::format("rank {} could not join the new communicator", rank), static_cast<int>(rank)};
+  return {};
 }
 
 }  // namespace tutti

@@ -117,6 +117,8 @@ std::vector<std::byte> encode(const Hello& hello, const Token& token) {
   body.words(hello.host.network);
   body.words(hello.leader_socket);
   body.words(hello.configuration);
+  body.number(static_cast<std::uint8_t>(hello.refusal.code()));
+  body.words(hello.refusal.ok() ? "" : hello.refusal.to_string().substr(0, kMostErrorWords));
   const std::vector<std::byte> bytes = body.take();
 
   Writer writer;
@@ -163,7 +165,12 @@ Result<Hello> parse_body(const Prefix& prefix, std::span<const std::byte> body) 
   hello.host.network = reader.words();
   hello.leader_socket = reader.words();
   hello.configuration = reader.words();
-  if (!reader.good_and_all_read()) return malformed("hello");
+  const auto refusal = reader.number<std::uint8_t>();
+  std::string why = reader.words();
+  const bool is_refusal = refusal <= static_cast<std::uint8_t>(Code::internal) && why.size() <= kMostErrorWords &&
+                          (refusal != 0 || why.empty());
+  if (!reader.good_and_all_read() || !is_refusal) return malformed("hello");
+  if (refusal != 0) hello.refusal = Status(static_cast<Code>(refusal), std::move(why), hello.rank);
   return hello;
 }
 

@@ -21,7 +21,7 @@
 
 namespace tutti::wire {
 
-inline constexpr std::uint32_t kVersion = 1;
+inline constexpr std::uint32_t kVersion = 2;
 inline constexpr std::size_t kMagicBytes = 8;
 inline constexpr std::size_t kPrefixBytes = 64;
 inline constexpr std::size_t kMostHelloBytes = 32 << 10;
@@ -54,6 +54,7 @@ struct Hello {
   Host host;
   std::string leader_socket;  // rank 0: the abstract name at which the others reach it
   std::string configuration;
+  Status refusal;  // why this rank cannot join; it only says so to the others
 };
 
 [[nodiscard]] std::vector<std::byte> encode(const Hello& hello, const Token& token);

@@ -1,6 +1,8 @@
 // Communicators of the C API that are made of others, or by a config.
 #include <array>
 #include <string>
+#include <thread>
+#include <vector>
 
 #include <gtest/gtest.h>
 
@@ -143,6 +145,55 @@ TEST(Config, MayHaveFieldsThatComeLater) {
   // The first version's is the least.
   config.known.size = sizeof(config.known.size);
   EXPECT_EQ(tuttiCommInitRankConfig(&comm, 1, id, 0, &config.known), tuttiInvalidArgument);
+}
+
+TEST(Config, WhatIsWrongWithItOnOneRankIsToldToTheOthers) {
+  tuttiUniqueId id{};
+  ASSERT_EQ(tuttiGetUniqueId(&id), tuttiSuccess);
+  std::vector<std::jthread> threads;
+  for (int rank = 0; rank < 3; ++rank)
+    threads.emplace_back([&, rank] {
+      const std::array<const char*, 2> variables = {rank == 1 ? "TUTTI_WALKER=nonsense" : "TUTTI_WALKER=generic",
+                                                    nullptr};
+      tuttiConfig_t config = TUTTI_CONFIG_INITIALIZER;
+      config.variables = variables.data();
+      tuttiComm_t comm = nullptr;
+      const tuttiResult_t result = tuttiCommInitRankConfig(&comm, 3, id, rank, &config);
+      const std::string words = words_of(result, tuttiInvalidArgument);
+      if (rank == 1)
+        EXPECT_PREFIX(words, "TUTTI_WALKER (environment): 'nonsense' is not one of the choices");
+      else if (words.find("nobody answers") == std::string::npos)  // a rank that comes when all is over
+        EXPECT_PREFIX(words, "rank 1 cannot join: TUTTI_WALKER (environment): 'nonsense'");
+      EXPECT_EQ(comm, nullptr);
+    });
+}
+
+TEST(Split, WithinAGroupIsRefusedOnAllRanksWhereOneIsInOne) {
+  run_ranks(2, [](tuttiComm_t comm, int rank) {
+    if (rank == 1) EXPECT_DONE(tuttiGroupStart());
+    tuttiComm_t part = comm;
+    const tuttiResult_t result = tuttiCommSplit(comm, 0, 0, &part, nullptr);
+    EXPECT_EQ(part, nullptr);
+    if (rank == 1) {
+      EXPECT_PREFIX(words_of(result, tuttiUnsupported), "communicators cannot be made within a group");
+      EXPECT_DONE(tuttiGroupEnd());
+    } else {
+      EXPECT_EQ(words_of(result, tuttiInvalidUsage), "rank 1 cannot take part in the split");
+    }
+    EXPECT_EQ(sum_over(comm, 1), 2);
+  });
+}
+
+TEST(Split, EndsForAllWhereTheCommunicatorIsAborted) {
+  run_ranks(3, [](tuttiComm_t comm, int rank) {
+    if (rank == 2) {
+      EXPECT_DONE(tuttiCommAbort(comm));
+      return;
+    }
+    tuttiComm_t part = nullptr;
+    EXPECT_EQ(tuttiCommSplit(comm, 0, 0, &part, nullptr), tuttiRemoteError);
+    EXPECT_EQ(part, nullptr);
+  });
 }
 
 TEST(Config, MakesNoCommunicatorWithinAGroup) {

@@ -55,9 +55,8 @@ void expect_working(std::vector<std::optional<Joined>>& joined) {
   for (int rank = 0; rank < num_ranks; ++rank) {
     Joined& one = *joined[static_cast<std::size_t>(rank)];
     ASSERT_TRUE(one.ok()) << one.status().to_string();
-    EXPECT_EQ(one->rank, rank);
-    EXPECT_EQ(one->num_ranks, num_ranks);
-    EXPECT_EQ(one->pids, std::vector<pid_t>(joined.size(), getpid()));
+    EXPECT_EQ(one->links.rank, rank);
+    EXPECT_EQ(one->links.num_ranks, num_ranks);
     ASSERT_EQ(one->links.peers.size(), rank == 0 ? joined.size() - 1 : 1U);
     for (std::size_t i = 0; i < one->links.peers.size(); ++i) {
       const RankLink& link = one->links.peers[i];

@@ -22,6 +22,7 @@ Hello make_hello() {
   hello.host = {"box", "boot", "net:[1]"};
   hello.leader_socket = "tutti-abc";
   hello.configuration = "A=1\nB=2\n";
+  hello.refusal = Status(Code::invalid_argument, "no such walker");
   return hello;
 }
 
@@ -48,6 +49,8 @@ TEST(Wire, HelloRoundTrips) {
   EXPECT_EQ(hello->host.network, "net:[1]");
   EXPECT_EQ(hello->leader_socket, "tutti-abc");
   EXPECT_EQ(hello->configuration, "A=1\nB=2\n");
+  EXPECT_EQ(hello->refusal.code(), Code::invalid_argument);
+  EXPECT_EQ(hello->refusal.to_string(), "no such walker");
 }
 
 TEST(Wire, HelloWithAnyOtherTokenIsNone) {

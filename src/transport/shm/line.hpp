@@ -68,6 +68,8 @@ struct alignas(kLine) CallLine {
   std::atomic<std::uint32_t> has_membarrier;
   std::atomic<std::int32_t> process;
   std::atomic<std::uint64_t> probe;  // where that process has its number, for others to try whether they can read it
+  // The last split of the communicator that the rank could not go on with (Communicator::begin_split); 0: none.
+  std::atomic<std::uint64_t> failed_split;
 };
 
 // The last calls of a rank in which it may be that some hear nothing from others (runtime/history.hpp). Number n stands

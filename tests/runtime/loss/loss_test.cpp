@@ -31,9 +31,8 @@ namespace {
 
 using std::chrono::duration_cast;
 
-// Of a rank that was stopped: beyond the timeout, and in leaving, where rank 0 of each communicator stays a little.
+// Of a rank that was stopped: beyond the timeout.
 constexpr Milliseconds kTimeoutSlack{500};
-constexpr Milliseconds kMostLinger{4'500};
 constexpr Milliseconds kMostWantOfCore{500};
 
 // How many ranks have said hello to the rendezvous in this process: its connections over which something has come.
@@ -185,7 +184,7 @@ class Round {
     }
     EXPECT_EQ(its.wrong_turn, -1) << "a result was wrong";
     if (trial_.moment == Moment::leaving) {
-      EXPECT_LT(its.gone - then, (trial_.fault == Fault::stop ? kMostLinger : Milliseconds(0)) + limit());
+      EXPECT_LT(its.gone - then, limit());
       if (its.failed.result == tuttiSuccess) return;  // it was gone before
     }
     judge(its.failed);

@@ -1,0 +1,130 @@
+// A rank that fails, or is killed, when a communicator is split and before it has said so to anybody; and one that is
+// killed when rank 0 has left. This program's connect() is the one that the ranks call.
+#include <array>
+#include <cerrno>
+#include <csignal>
+#include <cstdlib>
+#include <string>
+
+#include <gtest/gtest.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <tutti/tutti.h>
+
+namespace {
+
+enum class Connecting { works, kills, fails };
+Connecting connecting = Connecting::works;  // NOLINT(cppcoreguidelines-avoid-non-const-global-variables)
+
+}  // namespace
+
+// The library's calls come here.
+extern "C" __attribute__((visibility("default"))) int connect(int socket, const sockaddr* address, socklen_t length) {
+  if (connecting != Connecting::works && address->sa_family == AF_INET) {
+    if (connecting == Connecting::kills) kill(getpid(), SIGKILL);
+    errno = EADDRNOTAVAIL;
+    return -1;
+  }
+  return static_cast<int>(syscall(SYS_connect, socket, address, length));
+}
+
+namespace tutti::test {
+namespace {
+
+constexpr int kRanks = 3;
+constexpr int kVictim = 1;
+
+// What each rank says of `body`, which is given its communicator: ranks are processes, and the victim may be killed.
+template <typename Body>
+std::array<std::string, kRanks> on_processes(const Body& body) {
+  tuttiUniqueId id{};
+  EXPECT_EQ(tuttiGetUniqueId(&id), tuttiSuccess) << tuttiGetLastError(nullptr);
+  std::array<std::array<int, 2>, kRanks> pipes{};
+  std::array<pid_t, kRanks> ranks{};
+  for (int rank = 0; rank < kRanks; ++rank) {
+    const auto at = static_cast<std::size_t>(rank);
+    EXPECT_EQ(pipe(pipes[at].data()), 0);
+    ranks[at] = fork();
+    if (ranks[at] == 0) {
+      alarm(100);
+      tuttiComm_t comm = nullptr;
+      std::string words = "not initialised";
+      if (tuttiCommInitRank(&comm, kRanks, id, rank) == tuttiSuccess) words = body(comm, rank);
+      static_cast<void>(!write(pipes[at][1], words.data(), words.size()));
+      tuttiCommDestroy(comm);
+      _exit(0);
+    }
+    close(pipes[at][1]);
+  }
+  std::array<std::string, kRanks> said;
+  for (std::size_t rank = 0; rank < kRanks; ++rank) {
+    std::array<char, 256> part{};
+    for (ssize_t got = 0; (got = read(pipes[rank][0], part.data(), part.size())) > 0;)
+      said[rank].append(part.data(), static_cast<std::size_t>(got));
+    close(pipes[rank][0]);
+    waitpid(ranks[rank], nullptr, 0);
+  }
+  return said;
+}
+
+std::string words_of(tuttiResult_t result) {
+  return std::string(tuttiGetErrorString(result)) +
+         (result == tuttiSuccess ? "" : std::string(": ") + tuttiGetLastError(nullptr));
+}
+
+std::string split_with(Connecting how, tuttiComm_t comm, int rank) {
+  if (rank == kVictim) connecting = how;
+  tuttiComm_t part = nullptr;
+  const std::string words = words_of(tuttiCommSplit(comm, 0, 0, &part, nullptr));
+  connecting = Connecting::works;
+  if (how == Connecting::kills) return words;
+  // The communicator itself goes on.
+  int sum = 0;
+  const tuttiResult_t result = tuttiAllReduce(&rank, &sum, 1, tuttiInt, tuttiSum, comm);
+  return words + (result == tuttiSuccess && sum == 3 ? "; goes on" : "; does not go on");
+}
+
+bool contains(const std::string& text, std::string_view part) { return text.find(part) != std::string::npos; }
+
+TEST(SplitLoss, WhoIsKilledBeforeItsHelloIsNamed) {
+  const auto said = on_processes([](tuttiComm_t comm, int rank) { return split_with(Connecting::kills, comm, rank); });
+  EXPECT_EQ(said[kVictim], "");
+  for (const std::size_t rank : {0U, 2U}) EXPECT_TRUE(contains(said[rank], "rank 1 was lost")) << said[rank];
+}
+
+TEST(SplitLoss, WhoFailsBeforeItsHelloIsNamedAndTheCommunicatorGoesOn) {
+  const auto said = on_processes([](tuttiComm_t comm, int rank) { return split_with(Connecting::fails, comm, rank); });
+  EXPECT_TRUE(contains(said[kVictim], "cannot connect")) << said[kVictim];
+  for (const std::size_t rank : {0U, 2U})
+    EXPECT_TRUE(contains(said[rank], "rank 1 could not join the new communicator")) << said[rank];
+  for (const std::string& words : said) EXPECT_TRUE(words.ends_with("; goes on")) << words;
+}
+
+// Rank 2 waits for the victim, which dies when it has seen that rank 0 has left.
+TEST(SplitLoss, WhoIsKilledAfterRank0HasLeftIsNamed) {
+  std::array<int, 2> gone{};
+  ASSERT_EQ(pipe(gone.data()), 0);
+  const auto said = on_processes([&gone](tuttiComm_t comm, int rank) -> std::string {
+    int data = 0;
+    if (tuttiBarrier(comm) != tuttiSuccess) return "no barrier";
+    if (rank == 2) return words_of(tuttiRecv(&data, 1, tuttiInt, kVictim, comm));
+    char byte = 0;
+    if (rank == 0) {
+      tuttiCommDestroy(comm);
+      static_cast<void>(!write(gone[1], &byte, 1));
+      _exit(0);
+    }
+    static_cast<void>(!read(gone[0], &byte, 1));
+    kill(getpid(), SIGKILL);
+    return "";
+  });
+  close(gone[0]);
+  close(gone[1]);
+  EXPECT_TRUE(contains(said[2], "rank 1 was lost: its process ended")) << said[2];
+}
+
+}  // namespace
+}  // namespace tutti::test
