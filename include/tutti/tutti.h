@@ -143,9 +143,11 @@ TUTTI_API tuttiResult_t tuttiCommSplit(tuttiComm_t comm, int color, int key, tut
 /* Waits for all that has been begun. */
 TUTTI_API tuttiResult_t tuttiCommFinalize(tuttiComm_t comm);
 /* The same, and then the end of it, also where it returns what has failed; requests that nobody has waited for are gone
- * with it. */
+ * with it. From any thread, while none is in a call of this communicator or has it in an open group. A child that a
+ * rank has forked is no rank: it may destroy its copy or just exit, and the rank goes on. */
 TUTTI_API tuttiResult_t tuttiCommDestroy(tuttiComm_t comm);
-/* Breaks the communicator for all ranks; from any thread, also while another is in a call. Then destroy it. */
+/* Breaks the communicator for all ranks; from any thread, also while another is in a call. Then destroy it, once no
+ * thread is in a call of it. */
 TUTTI_API tuttiResult_t tuttiCommAbort(tuttiComm_t comm);
 TUTTI_API tuttiResult_t tuttiCommCount(tuttiComm_t comm, int* count);
 TUTTI_API tuttiResult_t tuttiCommUserRank(tuttiComm_t comm, int* rank);
@@ -253,14 +255,18 @@ TUTTI_API tuttiResult_t tuttiGroupEnd(void);
  *
  * All ranks begin the collectives of a communicator in the same order, and do them in that order; whether a rank blocks
  * in one or waits later is its own affair. No thread works behind the caller's back: what is pending goes on within
- * calls, and every call that waits or tests goes on with all that its thread has begun, on whichever communicator. As
- * long as something is pending on a communicator, it stays with the thread. */
+ * calls, and every call that waits or tests goes on with all that its thread has begun, on whichever communicator; so
+ * does the making of a communicator. What is pending goes over to the thread that next calls something on its
+ * communicator or its request. Once a call has returned that the communicator has failed, the buffers of all that was
+ * pending on it are the caller's again, those in symmetric memory once every rank's call has. */
 typedef struct tuttiRequest* tuttiRequest_t;
 /* The request becomes NULL, unless it can be started again. One that is NULL is done. */
 TUTTI_API tuttiResult_t tuttiWait(tuttiRequest_t* request);
 /* Of several errors, the first. */
 TUTTI_API tuttiResult_t tuttiWaitAll(int count, tuttiRequest_t* requests);
-/* Goes on as far as that is possible without waiting; *done is then 0 or 1, and with 1 all is as after tuttiWait. */
+/* Goes on as far as that is possible without waiting; *done is then 0 or 1, and with 1 all is as after tuttiWait.
+ * Whoever only tests hears what a wait hears, of a rank that has left or calls that differ; and TUTTI_TIMEOUT holds,
+ * where the time between two tests counts, up to a second each. */
 TUTTI_API tuttiResult_t tuttiTest(tuttiRequest_t* request, int* done);
 TUTTI_API tuttiResult_t tuttiStart(tuttiRequest_t request);
 /* Of what tutti...Init has made, when it is not pending. */

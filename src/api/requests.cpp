@@ -76,7 +76,7 @@ tuttiResult_t run(const Transfer& transfer, tuttiDataType_t datatype, tuttiComm_
 
 tuttiResult_t wait(tuttiRequest_t* request) {
   if (*request == nullptr) return tuttiSuccess;
-  const Operation& operation = *operation_of(*request);
+  Operation& operation = *operation_of(*request);
   const Status status = operation.owner->wait(operation);
   // What has broken is waited for no more.
   end(request);
@@ -277,7 +277,7 @@ tuttiResult_t tuttiTest(tuttiRequest_t* request, int* done) {
     if (request == nullptr || done == nullptr) return refuse(request == nullptr ? "request is null" : "done is null");
     *done = 1;
     if (*request == nullptr) return tuttiSuccess;
-    const Operation& operation = *operation_of(*request);
+    Operation& operation = *operation_of(*request);
     const tutti::Result<bool> is_done = operation.owner->test(operation);
     if (is_done.ok() && !*is_done) {
       *done = 0;
@@ -293,7 +293,7 @@ tuttiResult_t tuttiRequestFree(tuttiRequest_t* request) {
     if (request == nullptr) return refuse("request is null");
     if (*request == nullptr) return tuttiSuccess;
     Operation& operation = *operation_of(*request);
-    if (!operation.is_done() && operation.owner->async_error() == tutti::Code::ok)
+    if (!operation.owner->has_ended(operation) && operation.owner->async_error() == tutti::Code::ok)
       return report({tutti::Code::invalid_usage, "a request is freed whose operation has not ended: wait for it"});
     operation.owner->release(operation);
     *request = nullptr;

@@ -7,7 +7,7 @@ namespace tutti::api {
 
 // Of rank 0 alone: collectives are the same everywhere.
 void log_statistics(const tuttiComm& comm) {
-  if (comm.communicator->rank() != 0 || !comm.log->enabled(LogLevel::info, LogSubsystem::coll)) return;
+  if (comm.communicator->rank() != 0 || !comm.communicator->is_of_this_process() || !comm.log->enabled(LogLevel::info, LogSubsystem::coll)) return;
   const std::vector<Statistic> statistics = comm.communicator->statistics();
   if (!statistics.empty()) comm.log->write(LogLevel::info, LogSubsystem::coll, "what ran:\n" + to_table(statistics));
 }

@@ -157,6 +157,7 @@ tuttiResult_t tuttiCommInitLaunched(tuttiComm_t* comm) {
         .late_warning = reading->variables.get<tutti::VariableId::late_warning>(),
         .timeout = reading->variables.get<tutti::VariableId::timeout>(),
         .warn = [&log](std::string_view text) { log.warn(tutti::LogSubsystem::init, "{}", text); },
+        .meanwhile = tutti::exhaust_thread,
     };
     // It refuses before the communicator counts: a rank that is refused must not be one ahead of the others.
     const tutti::Result<tutti::Started> started =

@@ -23,6 +23,7 @@
 namespace tutti {
 namespace {
 
+constexpr int kBusyPollMs = 1;                         // where there is something else to go on with
 constexpr std::chrono::milliseconds kRetryConnect{2};  // where rank 0's queue of connections is full
 // How long the rendezvous has for its explanation after rank 0 has hung up.
 constexpr std::chrono::milliseconds kExplanationTime{500};
@@ -346,7 +347,8 @@ Status Joiner::wait(std::vector<pollfd>& fds, std::optional<Clock::time_point> w
     for (const auto& other : {deadline_, warn_at_}) {
       if (other) next = next ? std::min(*next, *other) : *other;
     }
-    const int ready = poll(fds.data(), fds.size(), poll_timeout(next, now));
+    const bool is_busy = options_.meanwhile && options_.meanwhile();
+    const int ready = poll(fds.data(), fds.size(), is_busy ? kBusyPollMs : poll_timeout(next, now));
     if (ready > 0) return {};
     if (ready < 0 && errno != EINTR) return Status::from_errno("cannot wait for the other ranks", errno);
     if (wake && Clock::now() >= *wake) {

@@ -71,6 +71,8 @@ struct JoinOptions {
   Nanos timeout{};                               // the error Code::timeout after this time; 0 for none
   std::function<void(std::string_view)> warn{};  // where warnings go; may be empty
   std::function<void(JoinStage)> on_stage{};     // may be empty
+  // Done between sleeps, which are short while it says that there is more to do; may be empty.
+  std::function<bool()> meanwhile{};
 };
 
 // An error reaches every rank of the generation and has the same words on each: what differs between which ranks, who

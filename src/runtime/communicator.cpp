@@ -46,6 +46,15 @@ constexpr std::uint64_t kSendByAddress = 64 << 10;
 
 constexpr std::uint64_t kProbe = 0x7475747469212121;
 
+// Of those that have not left in order.
+std::optional<int> find_lost(const shm::Region& region, std::uint32_t self) {
+  for (std::uint32_t peer = 0; peer < region.shape().num_ranks; ++peer)
+    if (peer != self && region.life(peer).is_lost() &&
+        region.call(peer).presence.load(std::memory_order_acquire) != shm::Presence::left)
+      return static_cast<int>(peer);
+  return std::nullopt;
+}
+
 constexpr std::string_view kSmallAlgorithm = "one_shot";
 
 std::uint32_t small_number() { return number_of(*find_algorithm(Collective::all_reduce, kSmallAlgorithm)); }
@@ -97,6 +106,7 @@ Result<std::unique_ptr<Communicator>> Communicator::join(const UniqueId& id, int
       .late_warning = variables.get<VariableId::late_warning>(),
       .timeout = variables.get<VariableId::timeout>(),
       .warn = [&log](std::string_view text) { log.warn(LogSubsystem::init, "{}", text); },
+      .meanwhile = exhaust_thread,
   };
   Result<Membership> membership = tutti::join(request, options);
   // The others know by now that this rank has no file; it itself knows why.
@@ -115,10 +125,15 @@ Result<std::unique_ptr<Communicator>> Communicator::join(const UniqueId& id, int
   const auto mark = [shared](Code code) {
     return [shared, code](int which, auto&&...) { shared->break_with({code, static_cast<std::uint32_t>(which)}); };
   };
+  const auto self = static_cast<std::uint32_t>(rank);
   Result<std::unique_ptr<FailureWatch>> watch =
-      FailureWatch::start(std::move(membership->links), {.on_lost = mark(Code::rank_lost),
-                                                         .on_left = [shared](int) { shared->wake_all(); },
-                                                         .on_abort = mark(Code::aborted)});
+      FailureWatch::start(std::move(membership->links),
+                          {.on_lost = mark(Code::rank_lost),
+                           .on_left = [shared](int) { shared->wake_all(); },
+                           .on_abort = mark(Code::aborted)},
+                          {.give = [shared, self] { shared->life(self).hold(); },
+                           .take_back = [shared, self] { shared->life(self).let_go(); },
+                           .find_lost = [shared, self] { return find_lost(*shared, self); }});
   if (!watch.ok()) return watch.status();
   communicator->watch_ = std::move(*watch);
   if (Status status = communicator->arrive(); !status.ok()) return status;
@@ -246,21 +261,18 @@ Status Communicator::open_small_path() {
   const Result<const Plan*> plan = portfolio_.plan(**way, 0);
   if (!plan.ok()) return plan.status();
   executor_->set_small_plan(**plan);
-  small_end_ = std::min(region_->shape().staging_slot + 1, kAlwaysOneShot);
+  small_end_ = settled_small_end_ = std::min(region_->shape().staging_slot + 1, kAlwaysOneShot);
   return {};
 }
 
+bool Communicator::is_of_this_process() const { return getpid() == process_; }
+
 Communicator::~Communicator() {
-  // Rank 0 tells the others of each other, so it stays a little for those who have yet to leave, unless they know it
-  // all.
-  constexpr Nanos kLinger{2'000'000'000};
-  if (getpid() != process_) {
-    return;  // a child that the rank forked: the rank itself has not left
-  }
-  leave_thread_work();
+  place_.leave();
+  if (!is_of_this_process()) return;  // the rank itself has not left
   region_->call(rank_).presence.store(shm::Presence::left, std::memory_order_release);
   region_->wake_all();
-  if (watch_) watch_->stop(region_->is_broken() ? Nanos() : kLinger);
+  if (watch_) watch_->stop();
 }
 
 }  // namespace tutti

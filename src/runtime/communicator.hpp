@@ -1,9 +1,10 @@
 // A communicator: one rank's handle on a group of ranks that do collectives together. It wires the parts: the shared
 // region, the executor, the plans, the choice of algorithm, symmetric memory and the watch over the other ranks.
 //
-// Owns all of them. One thread at a time calls it, and as long as something is pending always the same; different
-// communicators are independent. Once something has broken
-// it (a lost rank, an abort, a mismatch, a timeout), every later call returns that same error.
+// Owns all of them. One thread at a time calls it, and what is pending goes over to the one that calls next; different
+// communicators are independent. It may be destroyed by any thread while none is in a call of it. Once something has
+// broken it (a lost rank, an abort, a mismatch, a timeout), every later call returns that same error, and what was
+// pending is left alone.
 #pragma once
 
 #include <array>
@@ -27,8 +28,9 @@
 #include "runtime/failure_watch.hpp"
 #include "runtime/invocation.hpp"
 #include "runtime/lateness.hpp"
-#include "runtime/operation.hpp"
+#include "runtime/operations.hpp"
 #include "runtime/pairs.hpp"
+#include "runtime/polling.hpp"
 #include "runtime/portfolio.hpp"
 #include "runtime/selector.hpp"
 #include "runtime/settings.hpp"
@@ -41,7 +43,7 @@
 
 namespace tutti {
 
-class Communicator {
+class Communicator final : private Work {
  public:
   // Meets the other ranks at the id. Returns when all have arrived and agree. `log` is borrowed.
   [[nodiscard]] static Result<std::unique_ptr<Communicator>> join(const UniqueId& id, int num_ranks, int rank,
@@ -59,6 +61,8 @@ class Communicator {
 
   [[nodiscard]] std::uint32_t rank() const { return rank_; }
   [[nodiscard]] std::uint32_t num_ranks() const { return num_ranks_; }
+  // False in a child that the rank has forked: it has a copy of everything but is no rank.
+  [[nodiscard]] bool is_of_this_process() const;
 
   // Does this rank's part of a collective; returns when its output is complete, and its input may be changed.
   [[nodiscard]] Status run(const Invocation& asked);
@@ -89,10 +93,12 @@ class Communicator {
   [[nodiscard]] Result<Operation*> prepare(const Invocation& asked, bool is_persistent);
   [[nodiscard]] Result<Operation*> prepare(const Transfer& transfer, bool is_persistent);
   [[nodiscard]] Status start(Operation& operation);
-  [[nodiscard]] Result<bool> test(const Operation& operation);
-  [[nodiscard]] Status wait(const Operation& operation);
-  void release(Operation& operation);
-  // Until everything has ended that has been started.
+  [[nodiscard]] Result<bool> test(Operation& operation);
+  [[nodiscard]] Status wait(Operation& operation);
+  // Without going on.
+  [[nodiscard]] bool has_ended(const Operation& operation);
+  void release(Operation& operation) { operations_.release(operation); }
+  // Until everything has ended that has been started. In a forked child: nothing of that.
   [[nodiscard]] Status settle();
 
   // A send or a receive, to its end.
@@ -131,6 +137,8 @@ class Communicator {
   [[nodiscard]] Code async_error() const;
 
  private:
+  class Watched;
+
   Communicator(std::shared_ptr<const shm::Region> region, std::uint32_t rank, const Settings& settings, Log& log);
 
   struct Prepared {
@@ -188,15 +196,19 @@ class Communicator {
   [[nodiscard]] Status break_for_memory(std::string_view in_what);
   [[nodiscard]] Status break_for_exception(std::string_view words);
 
-  [[nodiscard]] Operation& take_operation(Operation::Kind kind);
   [[nodiscard]] Status check(const Transfer& transfer) const;
-  // Goes on with what is pending here, or on all communicators of this thread, as far as nothing has to be waited for.
+  // Goes on with what is pending here as far as nothing has to be waited for.
   [[nodiscard]] End advance();
-  [[nodiscard]] Status move_on();
-  [[nodiscard]] Status move_thread_on();
+  Went go_on() override;
+  [[nodiscard]] bool is_idle() const { return operations_.first() == nullptr && pairs_->is_idle(); }
+  [[nodiscard]] std::uint64_t progress() const { return executor_->progress() + pairs_->progress(); }
   [[nodiscard]] Status finish(Operation& operation);
-  void join_thread_work();
-  void leave_thread_work();
+  // Nothing that is pending is touched any more.
+  void abandon();
+  // The end of a wait that was in vain.
+  [[nodiscard]] Status give_up(End end);
+  // Where nothing is pending any more, calls go straight again.
+  void rest();
   // The window of a plan's round for elements of that size, and what follows from it.
   [[nodiscard]] Status set_layout(Call& call, std::uint64_t count) const;
   [[nodiscard]] Status failure() const;
@@ -217,6 +229,8 @@ class Communicator {
   [[nodiscard]] std::string present_place() const;
   [[nodiscard]] std::string waited_call() const;
   [[nodiscard]] bool persist(std::chrono::nanoseconds waited);
+  // A rank that has left, and will not take part in what this one is in.
+  [[nodiscard]] std::optional<std::uint32_t> deserter() const;
   [[nodiscard]] std::string describe(std::uint64_t word) const;
 
   std::shared_ptr<const shm::Region> region_;
@@ -224,16 +238,15 @@ class Communicator {
   std::uint32_t num_ranks_;
   Settings settings_;
   Log& log_;
-  int process_;                         // that joined; a forked child has a copy of everything but is no rank
+  int process_;                         // that joined
   std::uint64_t operation_warned_ = 0;  // the last that a warning of lateness was about, plus 1
-  const Operation* transfer_warned_ = nullptr;
-  std::optional<std::uint32_t> left_;  // who was found to have left while this rank waited for it
   std::optional<shm::Waiter> waiter_;
   std::optional<Executor> executor_;
   std::optional<Pairs> pairs_;
   SymmetricHeap heap_;
-  // The small path takes fewer bytes than this; 0: it is closed.
+  // The small path takes fewer bytes than this; 0: it is closed, as it always is while something is pending.
   std::uint64_t small_end_ = 0;
+  std::uint64_t settled_small_end_ = 0;  // while nothing is
   Portfolio portfolio_;
   Selector selector_;
   std::vector<std::unique_ptr<const Plan>> given_;  // by run_by()'s number
@@ -245,16 +258,13 @@ class Communicator {
   bool can_attach_ = false;
   std::array<std::array<Prepared, kNumTypes>, kNumOps> prepared_;
   std::deque<std::optional<Prepared>> custom_;  // pending operations point into it
-  // Those that somebody has, or that wait to be taken again; the started collectives in their order.
-  std::deque<Operation> operations_;
-  std::vector<Operation*> free_operations_;
-  Operation* first_operation_ = nullptr;
-  Operation* last_operation_ = nullptr;
+  Operations operations_;
   std::vector<Operation*> grouped_;
-  const Operation* waited_for_ = nullptr;
-  // In the thread's list of communicators with something pending (thread_work.hpp).
-  bool is_in_thread_work_ = false;
-  Communicator* next_pending_ = nullptr;
+  bool has_begun_ = false;           // something, and has not found since that nothing is pending
+  Operation* waited_for_ = nullptr;  // or asked about, by the call that is under way
+  Status fault_;                     // of what was pending, for the call that hears of it first
+  Polling polling_;
+  ThreadPlace place_{*this};
   std::vector<std::byte> scratch_;
   std::unique_ptr<FailureWatch> watch_;  // last: it is to stop first
 };

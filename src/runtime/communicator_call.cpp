@@ -338,8 +338,8 @@ void Communicator::find_scratch(Call& call) {
 
 Status Communicator::walk(BoundCall& bound, const Invocation& asked, WalkerChoice walker) {
   TUTTI_TRY(find_places(bound, asked));
-  if (thread_work.pending != nullptr) [[unlikely]] {
-    Operation& operation = take_operation(Operation::Kind::collective);
+  if (thread_work.pending != nullptr || has_begun_) [[unlikely]] {
+    Operation& operation = operations_.take(*this, Operation::Kind::collective, false);
     operation.bound = bound;
     return finish(operation);
   }

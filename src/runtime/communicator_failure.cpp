@@ -97,31 +97,32 @@ Lateness Communicator::late(std::chrono::nanoseconds waited) const {
   return find_late(*region_, rank_, waited, can_attach_);
 }
 
-bool Communicator::persist(std::chrono::nanoseconds waited) {
+// An operation in progress may well end without a rank that has left after it; one that it never began may not.
+std::optional<std::uint32_t> Communicator::deserter() const {
   const std::uint64_t operation = region_->call(rank_).operation.load(std::memory_order_relaxed);
-  const bool is_in_transfer = waited_for_ != nullptr && waited_for_->kind == Operation::Kind::transfer;
-  const bool is_told = is_in_transfer ? transfer_warned_ == waited_for_
-                                      : transfer_warned_ == nullptr && operation_warned_ == operation + 1;
-  if (settings_.late_warning.count() > 0 && waited >= settings_.late_warning && !is_told) {
-    operation_warned_ = operation + 1;
-    transfer_warned_ = is_in_transfer ? waited_for_ : nullptr;
-    log_.warn(LogSubsystem::coll, "waiting in {} for {:.1f} s; {}", waited_call(),
-              std::chrono::duration<double>(waited).count(), late(waited).words);
-  }
-  // An operation in progress may well end without a rank that has left after it; one that it never began may not.
   for (std::uint32_t peer = 0; peer < num_ranks_; ++peer) {
     const shm::CallLine& line = region_->call(peer);
     if (line.presence.load(std::memory_order_acquire) != shm::Presence::left) continue;
-    if (line.operation.load(std::memory_order_acquire) >= operation) continue;
-    left_ = peer;
-    return false;
+    if (line.operation.load(std::memory_order_acquire) < operation) return peer;
   }
-  if (pairs_)
-    if (const Transfer* transfer = pairs_->deserted()) {
-      left_ = transfer->peer;
-      return false;
+  const Transfer* const transfer = pairs_ ? pairs_->deserted() : nullptr;
+  return transfer != nullptr ? std::optional(transfer->peer) : std::nullopt;
+}
+
+bool Communicator::persist(std::chrono::nanoseconds waited) {
+  const std::uint64_t operation = region_->call(rank_).operation.load(std::memory_order_relaxed);
+  const bool is_in_transfer = waited_for_ != nullptr && waited_for_->kind == Operation::Kind::transfer;
+  const bool is_told = is_in_transfer ? waited_for_->is_late : operation_warned_ == operation + 1;
+  if (settings_.late_warning.count() > 0 && waited >= settings_.late_warning && !is_told) {
+    if (is_in_transfer) {
+      waited_for_->is_late = true;
+    } else {
+      operation_warned_ = operation + 1;
     }
-  return !executor_ || executor_->persist();
+    log_.warn(LogSubsystem::coll, "waiting in {} for {:.1f} s; {}", waited_call(),
+              std::chrono::duration<double>(waited).count(), late(waited).words);
+  }
+  return !deserter() && (!executor_ || executor_->persist());
 }
 
 Status Communicator::status_of(const shm::Breakage& breakage) const {
@@ -174,9 +175,9 @@ shm::Breakage Communicator::lateness() const {
 
 // Of the call that has ended as mismatched.
 shm::Breakage Communicator::difference() const {
-  if (left_)
-    return {Code::invalid_usage, *left_,
-            fmt::format("rank {} has left the communicator and will not come to {}", *left_, waited_call())};
+  if (const auto left = deserter())
+    return {Code::invalid_usage, *left,
+            fmt::format("rank {} has left the communicator and will not come to {}", *left, waited_call())};
   if (pairs_ && pairs_->mismatch()) {
     const auto& [received, sent] = *pairs_->mismatch();
     return {Code::invalid_usage, received.peer,

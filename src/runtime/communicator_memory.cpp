@@ -106,10 +106,9 @@ Status Communicator::destroy_operator(OperatorHandle handle) {
   if (handle.value < OperatorHandle::kFirstCustom || index >= custom_.size() || !custom_[index])
     return {Code::invalid_argument, fmt::format("{} is no operator made for this communicator", handle.value)};
   const auto is_used = [&](const Operation& each) {
-    return each.is_taken && each.kind == Operation::Kind::collective &&
-           each.bound.call.operation == &custom_[index]->small.operation;
+    return each.kind == Operation::Kind::collective && each.bound.call.operation == &custom_[index]->small.operation;
   };
-  if (std::any_of(operations_.begin(), operations_.end(), is_used))
+  if (operations_.find(is_used) != nullptr)
     return {Code::invalid_usage, "an operator is destroyed that a pending or persistent operation uses"};
   custom_[index].reset();
   return {};

@@ -2,7 +2,7 @@
 // their start, transfers beside them; whoever waits, or only looks, goes on with everything of its thread.
 #include <algorithm>
 #include <chrono>
-#include <new>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -14,47 +14,25 @@ namespace tutti {
 namespace {
 
 // Where a thread waits on several communicators at once only one of them can wake it, so it sleeps no longer.
-constexpr std::chrono::microseconds kSharedSleep{50};
+constexpr std::chrono::milliseconds kSharedSleep{1};
+
+std::chrono::nanoseconds present() { return std::chrono::steady_clock::now().time_since_epoch(); }
 
 }  // namespace
 
-// NOLINTNEXTLINE(cppcoreguidelines-avoid-non-const-global-variables): see thread_work.hpp
-constinit thread_local ThreadWork thread_work;
-
-Operation& Communicator::take_operation(Operation::Kind kind) {
-  if (free_operations_.empty()) {
-    operations_.emplace_back().owner = this;
-    // So that putting one back needs no memory.
-    free_operations_.reserve(operations_.size());
-    free_operations_.push_back(&operations_.back());
+// What the thread waits for, or asks about, for as long as it does.
+class Communicator::Watched {
+ public:
+  Watched(Communicator& communicator, Operation& operation) : communicator_(communicator) {
+    communicator_.waited_for_ = &operation;
   }
-  Operation& operation = *free_operations_.back();
-  free_operations_.pop_back();
-  operation.kind = kind;
-  operation.is_taken = true;
-  operation.is_persistent = false;
-  return operation;
-}
+  Watched(const Watched&) = delete;
+  Watched& operator=(const Watched&) = delete;
+  ~Watched() { communicator_.waited_for_ = nullptr; }
 
-void Communicator::release(Operation& operation) {
-  operation.is_taken = false;
-  free_operations_.push_back(&operation);
-}
-
-void Communicator::join_thread_work() {
-  if (is_in_thread_work_) return;
-  is_in_thread_work_ = true;
-  next_pending_ = thread_work.pending;
-  thread_work.pending = this;
-}
-
-void Communicator::leave_thread_work() {
-  if (!is_in_thread_work_) return;
-  is_in_thread_work_ = false;
-  Communicator** link = &thread_work.pending;
-  while (*link != nullptr && *link != this) link = &(*link)->next_pending_;
-  if (*link == this) *link = next_pending_;
-}
+ private:
+  Communicator& communicator_;
+};
 
 Status Communicator::check(const Transfer& transfer) const {
   const bool sends = transfer.direction == Transfer::Direction::send;
@@ -82,8 +60,7 @@ Result<Operation*> Communicator::prepare(const Invocation& asked, bool is_persis
   Result<BoundCall*> bound = bound_for(asked);
   if (!bound.ok()) return bound.status();
   TUTTI_TRY(find_places(**bound, asked));
-  Operation& operation = take_operation(Operation::Kind::collective);
-  operation.is_persistent = is_persistent;
+  Operation& operation = operations_.take(*this, Operation::Kind::collective, is_persistent);
   // The table's own may be bound to another call before this one is done.
   operation.bound = **bound;
   return &operation;
@@ -92,98 +69,125 @@ Result<Operation*> Communicator::prepare(const Invocation& asked, bool is_persis
 Result<Operation*> Communicator::prepare(const Transfer& transfer, bool is_persistent) {
   if (region_->is_broken()) return failure();
   TUTTI_TRY(check(transfer));
-  Operation& operation = take_operation(Operation::Kind::transfer);
-  operation.is_persistent = is_persistent;
+  Operation& operation = operations_.take(*this, Operation::Kind::transfer, is_persistent);
   operation.transfer = transfer;
   return &operation;
 }
 
 Status Communicator::start(Operation& operation) {
   if (region_->is_broken()) return failure();
+  place_.come();
   if (!operation.is_done()) return {Code::invalid_usage, "an operation is started that has not ended yet"};
+  operation.is_late = false;
+  has_begun_ = true;
+  small_end_ = 0;
   if (operation.kind == Operation::Kind::transfer) {
     pairs_->start(operation.transfer);
   } else {
-    operation.is_pending = true;
-    operation.is_begun = false;
-    operation.next = nullptr;
-    (last_operation_ == nullptr ? first_operation_ : last_operation_->next) = &operation;
-    last_operation_ = &operation;
+    operations_.append(operation);
   }
-  join_thread_work();
-  return move_on();
+  place_.enter();
+  return region_->is_broken() && !operation.is_done() ? give_up(End::broken) : Status();
 }
 
 End Communicator::advance() {
-  while (first_operation_ != nullptr) {
-    Operation& operation = *first_operation_;
-    if (!operation.is_begun) {
-      find_scratch(operation.bound.call);
-      count(operation.bound);
-      executor_->start(operation.bound.call, operation.bound.is_lowered ? &operation.bound.lowered : nullptr);
-      operation.is_begun = true;
+  while (Operation* const operation = operations_.first()) {
+    if (!operation->is_begun) {
+      find_scratch(operation->bound.call);
+      count(operation->bound);
+      executor_->start(operation->bound.call, operation->bound.is_lowered ? &operation->bound.lowered : nullptr);
+      operation->is_begun = true;
     }
     if (const End end = executor_->advance(); end == End::pending) {
       break;
     } else if (end != End::done) {
       return end;
     }
-    operation.is_pending = false;
-    first_operation_ = operation.next;
-    if (first_operation_ == nullptr) last_operation_ = nullptr;
+    operations_.finish_first();
   }
   return pairs_->advance(*waiter_);
 }
 
-Status Communicator::move_on() {
-  Status status = guarded("what was begun", [&]() -> Status {
-    const End end = advance();
-    return end == End::pending ? Status() : fail(end);
-  });
-  // What is broken is waited for no longer.
-  if (!status.ok() || (first_operation_ == nullptr && pairs_->is_idle())) leave_thread_work();
-  return status;
-}
-
-Status Communicator::move_thread_on() {
-  Status own;
-  for (Communicator* each = thread_work.pending; each != nullptr;) {
-    Communicator* const next = each->next_pending_;
-    Status status = each->move_on();
-    if (each == this) own = std::move(status);
-    each = next;
+// Of a broken communicator nothing goes on: the buffers are the caller's again once a call has said so.
+Work::Went Communicator::go_on() {
+  const std::uint64_t before = progress();
+  if (!region_->is_broken()) {
+    Status status = guarded("what was begun", [&]() -> Status {
+      const End end = advance();
+      return end == End::pending ? Status() : fail(end);
+    });
+    if (!status.ok()) fault_ = std::move(status);
   }
-  return own;
+  if (region_->is_broken()) abandon();
+  return is_idle() ? Went::to_its_end : progress() != before ? Went::on : Went::nowhere;
 }
 
-Result<bool> Communicator::test(const Operation& operation) {
-  if (operation.is_done()) return true;
-  if (region_->is_broken()) return failure();
-  TUTTI_TRY(move_thread_on());
+void Communicator::abandon() {
+  operations_.abandon();
+  pairs_->abandon();
+}
+
+Status Communicator::give_up(End end) {
+  Status why = fail(end);
+  if (!fault_.ok()) why = std::exchange(fault_, Status());
+  place_.leave();
+  abandon();
+  return why;
+}
+
+void Communicator::rest() {
+  if (!has_begun_ || !is_idle()) return;
+  has_begun_ = false;
+  small_end_ = settled_small_end_;
+  polling_.forget();
+}
+
+bool Communicator::has_ended(const Operation& operation) {
+  place_.come();
   return operation.is_done();
 }
 
-Status Communicator::wait(const Operation& operation) {
-  const auto progress = [&] { return executor_->progress() + pairs_->progress(); };
-  waited_for_ = &operation;
-  transfer_warned_ = nullptr;
+Result<bool> Communicator::test(Operation& operation) {
+  const auto is_done = [&] {
+    if (operation.is_done()) rest();
+    return operation.is_done();
+  };
+  place_.come();
+  if (is_done()) return true;
+  const Watched watched(*this, operation);
+  go_on_with_thread();
+  if (is_done()) return true;
+  if (region_->is_broken()) return give_up(End::broken);
+  if (const auto stuck = polling_.stuck_for(progress(), present)) {
+    // Who waits for this rank sees that it waits too.
+    region_->doorbell(rank_).looked.store(present().count(), std::memory_order_relaxed);
+    const bool is_late = settings_.timeout.count() > 0 && *stuck >= settings_.timeout;
+    if (is_late || !persist(*stuck)) {
+      // The others may have come to it since.
+      go_on_with_thread();
+      if (is_done()) return true;
+      return give_up(is_late ? End::timed_out : End::mismatched);
+    }
+  }
+  return false;
+}
+
+Status Communicator::wait(Operation& operation) {
+  place_.come();
+  const Watched watched(*this, operation);
   while (!operation.is_done()) {
-    if (region_->is_broken()) return failure();
-    Status status;
     const std::uint64_t before = progress();
     const shm::WaitEnd end = waiter_->until(
         [&] {
-          status = move_thread_on();
-          return !status.ok() || progress() != before || operation.is_done();
+          go_on_with_thread();
+          return progress() != before || operation.is_done() || region_->is_broken();
         },
-        next_pending_ != nullptr || thread_work.pending != this ? kSharedSleep : shm::kLongestSleep);
-    if (!status.ok()) return status;
-    if (end != shm::WaitEnd::ready) {
-      leave_thread_work();
-      return fail(executor_->end_of(end));
-    }
+        place_.is_alone() ? shm::kLongestSleep : kSharedSleep);
+    if (operation.is_done()) break;
+    if (region_->is_broken()) return give_up(End::broken);
+    if (end != shm::WaitEnd::ready) return give_up(executor_->end_of(end));
   }
-  waited_for_ = nullptr;
+  rest();
   return {};
 }
 
@@ -191,7 +195,7 @@ Status Communicator::transfer(const Transfer& asked) {
   const Result<Operation*> operation = prepare(asked, false);
   if (!operation.ok()) return operation.status();
   if (asked.peer == rank_ && !pairs_->has_counterpart(asked)) {
-    release(**operation);
+    operations_.release(**operation);
     return {Code::invalid_usage,
             "a rank that sends to itself, or receives from itself, begins both before it waits: "
             "in a group, or with requests"};
@@ -202,7 +206,7 @@ Status Communicator::transfer(const Transfer& asked) {
 Status Communicator::finish(Operation& operation) {
   Status status = start(operation);
   if (status.ok()) status = wait(operation);
-  release(operation);
+  operations_.release(operation);
   return status;
 }
 
@@ -216,7 +220,7 @@ Status Communicator::end_group() {
   Status status;
   for (Operation* each : grouped_) {
     if (status.ok()) status = wait(*each);
-    release(*each);
+    operations_.release(*each);
   }
   grouped_.clear();
   return status;
@@ -229,8 +233,10 @@ std::vector<Statistic> Communicator::statistics() const {
 }
 
 Status Communicator::settle() {
-  for (const Operation& each : operations_)
-    if (each.is_taken && !each.is_done()) TUTTI_TRY(wait(each));
+  if (!is_of_this_process()) return {};
+  place_.come();
+  while (Operation* const operation = operations_.find([](const Operation& each) { return !each.is_done(); }))
+    TUTTI_TRY(wait(*operation));
   return {};
 }
 

@@ -1,10 +1,11 @@
 #include "runtime/failure_watch.hpp"
 
-#include <algorithm>
 #include <array>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <latch>
 #include <mutex>
 #include <optional>
 #include <span>
@@ -25,6 +26,8 @@ namespace {
 enum class MessageKind : std::uint8_t { left = 1, lost = 2, aborted = 3 };
 constexpr std::size_t kHeaderBytes = 5;
 constexpr std::size_t kMostWords = 256;
+
+constexpr std::chrono::milliseconds kBetweenLooks{100};
 
 struct Message {
   MessageKind type{};
@@ -92,41 +95,47 @@ struct FailureWatch::State {
   void announce(const Message& message);
   void report(const Message& message);
   void send_to_others(const Message& message);
-  [[nodiscard]] bool is_over(bool stop_now, Clock::time_point until) const;
+  // Whether this rank has to look after the others itself.
+  [[nodiscard]] bool is_on_its_own() const { return leader_has_left && signs.find_lost && !has_found; }
+  void look_for_lost();
 
   int rank = 0;
   int num_ranks = 0;
   FailureEvents events;
+  LifeSigns signs;
   std::vector<Peer> peers;
   std::vector<bool> gone;     // by rank: reported as lost or left
   std::vector<bool> aborted;  // by rank: reported to have aborted
+  bool leader_has_left = false;
+  bool has_found = false;  // one is enough: it ends everything
   std::vector<pollfd> polled;
+  std::latch has_begun{1};
 
   std::mutex mutex;
   std::optional<std::string> abort_request;  // guarded by mutex
   bool abort_called = false;                 // guarded by mutex
   bool stopping = false;                     // guarded by mutex
-  Clock::time_point linger_until;            // guarded by mutex
 
   std::unique_ptr<ServiceThread> thread;  // last, so that it ends before what it works on
 };
 
 void FailureWatch::State::run(int wake_fd) {
+  if (signs.give) signs.give();
+  has_begun.count_down();
   for (;;) {
     std::optional<std::string> request;
     bool stop_now = false;
-    Clock::time_point until;
     {
       const std::lock_guard lock(mutex);
       request.swap(abort_request);
       stop_now = stopping;
-      until = linger_until;
     }
     if (request) send_to_others({MessageKind::aborted, rank, std::move(*request)});
-    if (is_over(stop_now, until)) break;
+    if (stop_now) break;
+    if (is_on_its_own()) look_for_lost();
 
     prepare_poll(wake_fd);
-    const int timeout = poll_timeout(stop_now ? std::optional(until) : std::nullopt, Clock::now());
+    const int timeout = is_on_its_own() ? static_cast<int>(kBetweenLooks.count()) : -1;
     if (poll(polled.data(), polled.size(), timeout) < 0) continue;  // EINTR, ENOMEM
     if (polled[0].revents != 0) clear_wake(wake_fd);
     for (std::size_t i = 0; i < peers.size(); ++i) {
@@ -138,12 +147,14 @@ void FailureWatch::State::run(int wake_fd) {
   }
   send_to_others({MessageKind::left, rank, {}});
   for (Peer& peer : peers) peer.close();
+  if (signs.take_back) signs.take_back();
 }
 
-bool FailureWatch::State::is_over(bool stop_now, Clock::time_point until) const {
-  if (!stop_now) return false;
-  const bool anyone = std::any_of(peers.begin(), peers.end(), [](const Peer& peer) { return peer.is_open(); });
-  return rank != 0 || !anyone || Clock::now() >= until;
+void FailureWatch::State::look_for_lost() {
+  const std::optional<int> lost = signs.find_lost();
+  if (!lost) return;
+  has_found = true;
+  report({MessageKind::lost, *lost, "its process ended"});
 }
 
 // Two entries a peer, so that positions tell who it is; poll ignores descriptors of -1.
@@ -196,6 +207,7 @@ void FailureWatch::State::report(const Message& message) {
   if (gone[who]) return;
   gone[who] = true;
   if (message.type == MessageKind::left) {
+    leader_has_left = leader_has_left || message.rank == 0;
     if (events.on_left) events.on_left(message.rank);
   } else if (events.on_lost) {
     events.on_lost(message.rank, message.words);
@@ -211,11 +223,12 @@ void FailureWatch::State::send_to_others(const Message& message) {
 
 FailureWatch::FailureWatch(std::unique_ptr<State> state) : state_(std::move(state)) {}
 
-Result<std::unique_ptr<FailureWatch>> FailureWatch::start(Links links, FailureEvents events) {
+Result<std::unique_ptr<FailureWatch>> FailureWatch::start(Links links, FailureEvents events, LifeSigns signs) {
   auto state = std::make_unique<State>();
   state->rank = links.rank;
   state->num_ranks = links.num_ranks;
   state->events = std::move(events);
+  state->signs = std::move(signs);
   state->gone.resize(static_cast<std::size_t>(links.num_ranks));
   state->aborted.resize(static_cast<std::size_t>(links.num_ranks));
   for (RankLink& link : links.peers) state->peers.push_back({std::move(link), {}});
@@ -224,10 +237,16 @@ Result<std::unique_ptr<FailureWatch>> FailureWatch::start(Links links, FailureEv
       ServiceThread::start("tutti-watch", [work](int wake_fd) { work->run(wake_fd); });
   if (!thread.ok()) return thread.status().with_context("cannot watch over the other ranks");
   state->thread = std::move(*thread);
+  state->has_begun.wait();
   return std::unique_ptr<FailureWatch>(new FailureWatch(std::move(state)));
 }
 
-FailureWatch::~FailureWatch() { stop(); }
+FailureWatch::~FailureWatch() {
+  if (state_->thread->is_here())
+    stop();
+  else
+    abandon(std::move(state_));
+}
 
 void FailureWatch::abort(std::string_view reason) {
   if (!state_->thread->is_here()) return;
@@ -239,10 +258,9 @@ void FailureWatch::abort(std::string_view reason) {
   state_->thread->wake();
 }
 
-void FailureWatch::stop(Nanos linger) {
+void FailureWatch::stop() {
   if (state_->thread->is_here()) {
     const std::lock_guard lock(state_->mutex);
-    if (!state_->stopping) state_->linger_until = Clock::now() + to_chrono(linger);
     state_->stopping = true;
   }
   state_->thread->wake();

@@ -5,19 +5,19 @@
 // sees all others and passes on what it sees; the others see rank 0. Ranks that leave in order say so first and are
 // not taken for lost.
 //
-// After rank 0 has left, the others no longer hear of each other: it should be the last to go, and stop(linger) waits
-// for that. on_left(0) tells the others that nothing more can be done together.
+// After rank 0 has left nobody tells the others of each other: then each looks itself, ten times a second, where it has
+// been given signs of life to look at. Nobody has to wait for the others to leave.
 //
 // Owns its thread and the links. stop() and abort() may be called from any thread but the watch's own.
 #pragma once
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 
 #include "base/status.hpp"
-#include "base/units.hpp"
 #include "runtime/bootstrap.hpp"
 
 namespace tutti {
@@ -31,9 +31,18 @@ struct FailureEvents {
   std::function<void(int rank, std::string_view reason)> on_abort;
 };
 
+// How ranks see each other's end by themselves; called on the watch's thread. All or none may be empty.
+struct LifeSigns {
+  std::function<void()> give;  // before start() returns
+  std::function<void()> take_back;
+  // A rank that is gone and had not taken back its sign.
+  std::function<std::optional<int>()> find_lost;
+};
+
 class FailureWatch {
  public:
-  [[nodiscard]] static Result<std::unique_ptr<FailureWatch>> start(Links links, FailureEvents events);
+  [[nodiscard]] static Result<std::unique_ptr<FailureWatch>> start(Links links, FailureEvents events,
+                                                                   LifeSigns signs = {});
   FailureWatch(const FailureWatch&) = delete;
   FailureWatch& operator=(const FailureWatch&) = delete;
   ~FailureWatch();  // stop()
@@ -41,9 +50,9 @@ class FailureWatch {
   // Tells every other rank that this one gives up, and why (the first 256 bytes of it). Only the first call does.
   void abort(std::string_view reason);
 
-  // Tells the others that this rank leaves, and ends the thread; no event comes after it. Rank 0 first goes on for at
-  // most `linger`, until all others have left or are lost. Calling it again does nothing.
-  void stop(Nanos linger = Nanos{});
+  // Tells the others that this rank leaves, and ends the thread; no event comes after it. Calling it again does
+  // nothing.
+  void stop();
 
  private:
   struct State;

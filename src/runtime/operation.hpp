@@ -1,5 +1,5 @@
 // A collective or a transfer that has been asked for and is waited for later, or that is asked for again and again.
-// Belongs to the communicator that has made it (communicator_operations.cpp).
+// Belongs to the communicator that has made it (operations.hpp).
 #pragma once
 
 #include <cstdint>
@@ -17,6 +17,7 @@ struct Operation {
   Kind kind = Kind::collective;
   bool is_taken = false;       // somebody has a handle
   bool is_persistent = false;  // which lives on after its end
+  bool is_late = false;        // and somebody was told so
   // A collective, with its buffers.
   bool is_pending = false;
   bool is_begun = false;  // the executor has it

@@ -63,6 +63,12 @@ End Pairs::advance(const shm::Waiter& waiter) {
   return End::pending;
 }
 
+void Pairs::abandon() {
+  std::fill(sends_.begin(), sends_.end(), Queue());
+  std::fill(receives_.begin(), receives_.end(), Queue());
+  num_pending_ = 0;
+}
+
 bool Pairs::advance_send(Transfer& transfer, const shm::Waiter& waiter) {
   shm::MessageSender& sender = senders_[transfer.peer];
   const std::uint64_t bytes = transfer.bytes();

@@ -62,6 +62,8 @@ class Pairs {
   void start(Transfer& transfer);
   // Goes on with all transfers as far as nothing has to be waited for: End::pending, or what is wrong.
   [[nodiscard]] End advance(const shm::Waiter& waiter);
+  // Goes on with none that has been started, and none of them is ever done.
+  void abandon();
 
   [[nodiscard]] bool is_idle() const { return num_pending_ == 0; }
   // Grows with every message that has been written or read.

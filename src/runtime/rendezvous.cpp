@@ -355,6 +355,10 @@ Result<std::unique_ptr<RendezvousServer>> RendezvousServer::start(const Rendezvo
 }
 
 RendezvousServer::~RendezvousServer() {
+  if (!state_->thread->is_here()) {
+    abandon(std::move(state_));
+    return;
+  }
   state_->stopping.store(true, std::memory_order_relaxed);
   state_->thread->wake();
   state_->thread->finish();

@@ -3,37 +3,40 @@
 #include <cerrno>
 #include <csignal>
 #include <cstdint>
-#include <system_error>
+#include <mutex>
 #include <utility>
+#include <vector>
 
-#include <pthread.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
 
 namespace tutti {
 
-ServiceThread::ServiceThread(UniqueFd wake_fd) : wake_fd_(std::move(wake_fd)), owner_(getpid()) {}
+ServiceThread::ServiceThread(UniqueFd wake_fd, std::function<void(int wake_fd)> body)
+    : wake_fd_(std::move(wake_fd)), owner_(getpid()), body_(std::move(body)) {}
 
 Result<std::unique_ptr<ServiceThread>> ServiceThread::start(const std::string& name,
                                                             std::function<void(int wake_fd)> body) {
   UniqueFd wake_fd(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
   if (!wake_fd.valid()) return Status::from_errno("cannot make an eventfd", errno);
-  std::unique_ptr<ServiceThread> service(new ServiceThread(std::move(wake_fd)));
+  std::unique_ptr<ServiceThread> service(new ServiceThread(std::move(wake_fd), std::move(body)));
 
   // A new thread inherits the mask, so there is no moment at which it could take a signal.
   sigset_t all;
   sigset_t before;
   sigfillset(&all);
   pthread_sigmask(SIG_SETMASK, &all, &before);
-  int error = 0;
-  try {
-    service->thread_ = std::thread(std::move(body), service->wake_fd_.get());
-  } catch (const std::system_error& refused) {
-    error = refused.code().value();
-  }
+  const auto run = [](void* self) noexcept -> void* {
+    const ServiceThread& service = *static_cast<const ServiceThread*>(self);
+    service.body_(service.wake_fd_.get());
+    return nullptr;
+  };
+  pthread_t thread{};
+  const int error = pthread_create(&thread, nullptr, run, service.get());
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
   if (error != 0) return Status::from_errno("cannot start the thread " + name, error);
-  pthread_setname_np(service->thread_.native_handle(), name.c_str());
+  pthread_setname_np(thread, name.c_str());
+  service->thread_ = thread;
   return service;
 }
 
@@ -47,12 +50,17 @@ void ServiceThread::wake() const {
 }
 
 void ServiceThread::finish() {
-  if (!thread_.joinable()) return;
-  if (is_here()) {
-    thread_.join();
-  } else {
-    thread_.detach();
-  }
+  if (!thread_) return;
+  if (is_here()) pthread_join(*thread_, nullptr);
+  thread_.reset();
+}
+
+void abandon(std::shared_ptr<void> work) {
+  static std::mutex mutex;
+  // Not destroyed at the end of the process either, and so never a leak.
+  static auto& kept = *new std::vector<std::shared_ptr<void>>;
+  const std::scoped_lock lock(mutex);
+  kept.push_back(std::move(work));
 }
 
 void clear_wake(int wake_fd) {

@@ -3,14 +3,15 @@
 //
 // One owner; finish() and the destructor belong to it. wake() may be called from any thread. In a child that was forked
 // while the thread ran there is no such thread: is_here() is false there, and neither wake() nor finish() does
-// anything.
+// anything. What the thread works on may be half changed there: its owner gives it to abandon() and leaves it alone.
 #pragma once
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
-#include <thread>
 
+#include <pthread.h>
 #include <sys/types.h>
 
 #include "base/status.hpp"
@@ -34,12 +35,17 @@ class ServiceThread {
   [[nodiscard]] bool is_here() const;
 
  private:
-  explicit ServiceThread(UniqueFd wake_fd);
+  ServiceThread(UniqueFd wake_fd, std::function<void(int wake_fd)> body);
 
   UniqueFd wake_fd_;
   pid_t owner_;
-  std::thread thread_;
+  std::function<void(int wake_fd)> body_;
+  // Not std::thread, which has to be joined or detached even in a child where there is no thread to do that to.
+  std::optional<pthread_t> thread_;
 };
+
+// Keeps what a thread of the parent's works on, untouched, for the rest of this forked child.
+void abandon(std::shared_ptr<void> work);
 
 // Takes the pending wake-ups off the descriptor.
 void clear_wake(int wake_fd);

@@ -100,6 +100,20 @@ TEST(Bootstrap, TheRegionMayGrowButNotShrink) {
   EXPECT_EQ(ftruncate(region, 16384), 0);
 }
 
+// Rank 1 comes once rank 0 has done so much while it waited.
+TEST(Bootstrap, GoesOnWithOtherThingsMeanwhile) {
+  constexpr int kMuch = 20;
+  const auto server = start_server();
+  std::atomic<int> done = 0;
+  auto joined = on_threads(2, [&](int rank) {
+    JoinOptions options = patient();
+    if (rank == 0) options.meanwhile = [&] { return ++done < kMuch; };
+    while (rank == 1 && done < kMuch) std::this_thread::yield();
+    return join(request_of(server->id(), rank, 2), options);
+  });
+  for (const auto& each : joined) EXPECT_TRUE(each->ok());
+}
+
 TEST(Bootstrap, OneIdServesManyGenerationsEvenAtOnce) {
   constexpr int kGenerations = 4;
   const auto server = start_server();

@@ -129,7 +129,7 @@ TEST(FailureWatchProcesses, AnOrderlyEndIsNoLoss) {
                          .on_left = {},
                          .on_abort = {}};
     Result<std::unique_ptr<FailureWatch>> watch = FailureWatch::start(std::move(joined->links), std::move(events));
-    (*watch)->stop(Nanos(5'000'000'000));
+    (*watch)->stop();
     report("done");
   });
   const auto server = start_server();

@@ -1,6 +1,7 @@
 // FailureWatch with threads for ranks: leaving, hanging up, aborting, stopping.
 #include "runtime/failure_watch.hpp"
 
+#include <atomic>
 #include <condition_variable>
 #include <mutex>
 
@@ -52,10 +53,11 @@ struct Group {
       links.push_back(std::move((*one)->links));
     }
   }
-  void watch(int rank) {
+  void watch(int rank, const LifeSigns& signs = {}) {
     const auto at = static_cast<std::size_t>(rank);
     if (watches.size() < links.size()) watches.resize(links.size());
-    Result<std::unique_ptr<FailureWatch>> started = FailureWatch::start(std::move(links[at]), events[at].to_record());
+    Result<std::unique_ptr<FailureWatch>> started =
+        FailureWatch::start(std::move(links[at]), events[at].to_record(), signs);
     ASSERT_TRUE(started.ok());
     watches[at] = std::move(*started);
   }
@@ -128,17 +130,26 @@ TEST(FailureWatch, AbortThenStopStillTells) {
   EXPECT_EQ(group.events[0].all(), (std::vector<std::string>{"abort 1 enough", "left 1"}));
 }
 
-TEST(FailureWatch, Rank0LingersUntilAllHaveLeft) {
+// Nobody else could tell it any more.
+TEST(FailureWatch, WhoIsLostAfterRank0HasLeftIsFoundByLooking) {
   Group group(3);
-  group.watch_all();
-  std::thread leader([&] { group.watches[0]->stop(Nanos(20'000'000'000)); });
+  std::atomic<int> given = 0;
+  std::atomic<int> lost = -1;
+  const LifeSigns signs{
+      .give = [&] { ++given; },
+      .take_back = [&] { --given; },
+      .find_lost = [&]() -> std::optional<int> { return lost < 0 ? std::nullopt : std::optional<int>(lost.load()); }};
+  for (const int rank : {0, 1, 2}) group.watch(rank, signs);
+  EXPECT_EQ(given, 3);
+  group.watches[0]->stop();
+  EXPECT_EQ(given, 2);
+  for (const std::size_t rank : {1U, 2U}) EXPECT_TRUE(group.events[rank].wait_for("left 0"));
+  lost = 2;
+  EXPECT_TRUE(group.events[1].wait_for("lost 2"));
   group.watches[1]->stop();
-  // Passed on by a rank 0 that is already leaving.
-  EXPECT_TRUE(group.events[2].wait_for("left 1"));
   group.watches[2]->stop();
-  leader.join();
-  EXPECT_EQ(group.events[0].all().size(), 2U);
-  EXPECT_EQ(group.events[2].all(), std::vector<std::string>{"left 1"});
+  EXPECT_EQ(group.events[1].all(), (std::vector<std::string>{"left 0", "lost 2"}));
+  EXPECT_EQ(given, 0);
 }
 
 TEST(FailureWatch, StoppingTwiceAndAllAtOnceIsFine) {
@@ -146,7 +157,7 @@ TEST(FailureWatch, StoppingTwiceAndAllAtOnceIsFine) {
     Group group(5);
     group.watch_all();
     test::on_threads(5, [&](int rank) {
-      group.watches[static_cast<std::size_t>(rank)]->stop(Nanos(1'000'000));
+      group.watches[static_cast<std::size_t>(rank)]->stop();
       group.watches[static_cast<std::size_t>(rank)]->stop();
       return 0;
     });
@@ -160,7 +171,7 @@ TEST(FailureWatch, OneRankAloneHasNothingToFear) {
   Group group(1);
   group.watch_all();
   group.watches[0]->abort("nobody listens");
-  group.watches[0]->stop(Nanos(20'000'000'000));
+  group.watches[0]->stop();
   EXPECT_TRUE(group.events[0].all().empty());
 }
 

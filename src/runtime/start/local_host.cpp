@@ -22,11 +22,13 @@ namespace {
 constexpr std::size_t kMostGuests = 256;  // who says nothing is sent away when more come, and may ask again
 constexpr std::chrono::milliseconds kAcceptPause{50};
 
-class LocalHost final : public Kept {
+class LocalHost {
  public:
   LocalHost(UniqueFd listener, const UniqueId& id, int num_ranks)
       : listener_(std::move(listener)), id_(id.to_text()), num_ranks_(num_ranks) {}
-  ~LocalHost() override {
+  LocalHost(const LocalHost&) = delete;
+  LocalHost& operator=(const LocalHost&) = delete;
+  ~LocalHost() {
     stopping_.store(true, std::memory_order_relaxed);
     if (!thread_) return;
     thread_->wake();
@@ -40,6 +42,8 @@ class LocalHost final : public Kept {
     thread_ = std::move(*thread);
     return {};
   }
+
+  [[nodiscard]] bool is_here() const { return thread_->is_here(); }
 
  private:
   void run(int wake_fd) {
@@ -99,12 +103,25 @@ class LocalHost final : public Kept {
   std::unique_ptr<ServiceThread> thread_;  // last, so that it ends before what it works on
 };
 
+class KeptHost final : public Kept {
+ public:
+  explicit KeptHost(std::unique_ptr<LocalHost> host) : host_(std::move(host)) {}
+  KeptHost(const KeptHost&) = delete;
+  KeptHost& operator=(const KeptHost&) = delete;
+  ~KeptHost() override {
+    if (!host_->is_here()) abandon(std::move(host_));
+  }
+
+ private:
+  std::unique_ptr<LocalHost> host_;
+};
+
 }  // namespace
 
 Result<std::unique_ptr<Kept>> serve_id(UniqueFd listener, const UniqueId& id, int num_ranks) {
   auto host = std::make_unique<LocalHost>(std::move(listener), id, num_ranks);
   TUTTI_TRY(host->start());
-  return std::unique_ptr<Kept>(std::move(host));
+  return std::unique_ptr<Kept>(std::make_unique<KeptHost>(std::move(host)));
 }
 
 }  // namespace tutti::start

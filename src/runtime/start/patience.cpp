@@ -11,6 +11,7 @@ namespace tutti::start {
 namespace {
 
 constexpr std::chrono::milliseconds kLongestPause{100};
+constexpr int kBusyPollMs = 1;  // where there is something else to go on with
 
 }  // namespace
 
@@ -41,7 +42,8 @@ Status Patience::until_readable(int fd, std::string_view what) {
   for (;;) {
     TUTTI_TRY(check(what));
     pollfd polled{fd, POLLIN, 0};
-    const int ready = poll(&polled, 1, poll_timeout(next(), Clock::now()));
+    const bool is_busy = options_.meanwhile && options_.meanwhile();
+    const int ready = poll(&polled, 1, is_busy ? kBusyPollMs : poll_timeout(next(), Clock::now()));
     if (ready > 0) return {};
     if (ready < 0 && errno != EINTR) return Status::from_errno("cannot wait", errno);
   }
@@ -52,7 +54,10 @@ Status Patience::pause(std::string_view what) {
   auto until = Clock::now() + pause_;
   if (const auto end = next()) until = std::min(until, *end);
   pause_ = std::min(2 * pause_, kLongestPause);
-  poll(nullptr, 0, poll_timeout(until, Clock::now()));
+  while (Clock::now() < until) {
+    const bool is_busy = options_.meanwhile && options_.meanwhile();
+    poll(nullptr, 0, is_busy ? kBusyPollMs : poll_timeout(until, Clock::now()));
+  }
   return check(what);
 }
 

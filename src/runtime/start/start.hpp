@@ -32,6 +32,7 @@ struct StartOptions {
   Nanos late_warning{30'000'000'000};
   Nanos timeout{};
   std::function<void(std::string_view)> warn{};
+  std::function<bool()> meanwhile{};
   Nanos answer{10'000'000'000};  // for rank 0, once it can be heard, to answer; it does so at once if it is rank 0
 };
 

@@ -17,6 +17,7 @@
 #include "base/assert.hpp"
 #include "base/status.hpp"
 #include "base/unique_fd.hpp"
+#include "transport/shm/life.hpp"
 #include "transport/shm/line.hpp"
 
 namespace tutti::shm {
@@ -99,6 +100,7 @@ class Region {
   }
   [[nodiscard]] DoorbellLine& doorbell(std::uint32_t rank) const { return control(rank)->doorbell; }
   [[nodiscard]] CallLine& call(std::uint32_t rank) const { return control(rank)->call; }
+  [[nodiscard]] LifeLine& life(std::uint32_t rank) const { return control(rank)->life; }
   [[nodiscard]] HistoryLines& history(std::uint32_t rank) const { return control(rank)->history; }
   [[nodiscard]] std::atomic<std::uint64_t>& cores(std::uint32_t rank, std::size_t word) const {
     return control(rank)->cores[word];
@@ -153,6 +155,7 @@ class Region {
     CallLine call;
     HistoryLines history;
     alignas(kLine) std::atomic<std::uint64_t> cores[kMaxCores / 64];
+    LifeLine life;
   };
 
   Region(UniqueFd memory, const RegionShape& shape);

@@ -22,6 +22,10 @@ constexpr std::chrono::milliseconds kFirstQuestion{1};
 constexpr std::chrono::milliseconds kBetweenQuestions{20};
 constexpr std::chrono::milliseconds kLeastBetweenQuestions{1};
 constexpr std::chrono::milliseconds kFirstSleep{20};
+// Sleeps that never grow longer than this begin short and do without the barrier: a wake-up that is missed then costs
+// less than many barriers, which stop every core that runs a rank.
+constexpr std::chrono::milliseconds kBriefSleep{1};
+constexpr std::chrono::microseconds kFirstBriefSleep{50};
 
 // Makes this process one that membarrier(2) reaches; false where the kernel has no such call.
 bool register_membarrier() { return syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_GLOBAL_EXPEDITED, 0, 0) == 0; }
@@ -63,7 +67,9 @@ WaitEnd Waiter::go_on_looking(Look look, const void* context, std::chrono::nanos
   const Clock::time_point start = Clock::now();
   std::atomic<std::int64_t>& looked = region_.doorbell(rank_).looked;
   std::chrono::nanoseconds next_question = kFirstQuestion;
-  std::chrono::nanoseconds longest = std::min<std::chrono::nanoseconds>(kFirstSleep, longest_sleep);
+  const bool is_brief = longest_sleep <= kBriefSleep;
+  std::chrono::nanoseconds longest =
+      std::min<std::chrono::nanoseconds>(is_brief ? kFirstBriefSleep : kFirstSleep, longest_sleep);
   while (true) {
     const Clock::time_point now = Clock::now();
     const std::chrono::nanoseconds waited = now - start;
@@ -87,7 +93,7 @@ WaitEnd Waiter::go_on_looking(Look look, const void* context, std::chrono::nanos
     } else {
       if (look(context)) return WaitEnd::ready;
       const bool ends = policy_.timeout.count() > 0;
-      sleep(look, context, ends ? std::min(longest, policy_.timeout - waited) : longest);
+      sleep(look, context, ends ? std::min(longest, policy_.timeout - waited) : longest, !is_brief);
       longest = std::min(longest * 2, longest_sleep);
       // Whoever rang may have done so because it is in vain.
       next_question = std::min(next_question, waited + kLeastBetweenQuestions);
@@ -95,12 +101,12 @@ WaitEnd Waiter::go_on_looking(Look look, const void* context, std::chrono::nanos
   }
 }
 
-void Waiter::sleep(Look look, const void* context, std::chrono::nanoseconds longest) {
+void Waiter::sleep(Look look, const void* context, std::chrono::nanoseconds longest, bool with_barrier) {
   DoorbellLine& bell = region_.doorbell(rank_);
   const std::uint32_t word = bell.word.load(std::memory_order_acquire);
   bell.asleep.store(1, std::memory_order_relaxed);
   region_.sleepers().fetch_add(1, std::memory_order_seq_cst);
-  if (has_membarrier_) syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL_EXPEDITED, 0, 0);
+  if (with_barrier && has_membarrier_) syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL_EXPEDITED, 0, 0);
   // From here on: either this look sees the post, or the poster sees the raised counter and rings.
   if (!look(context) && !region_.is_broken()) {
     const timespec limit = to_timespec(longest);

@@ -3,7 +3,7 @@
 // Sleeping costs the poster nothing while nobody sleeps: it looks at one shared counter after each post. The order
 // "store the post, look at the counter" against "raise the counter, look at the post" would need a full fence in every
 // post; instead the sleeper pays for both with membarrier(2), which runs a fence on every core that runs a rank.
-// Where a rank's kernel has no such call, sleeps are short instead.
+// Where a rank's kernel has no such call, sleeps are short instead; and sleeps that are short anyway do without it.
 //
 // One Waiter belongs to one rank and one thread.
 #pragma once
@@ -83,7 +83,7 @@ class Waiter {
   static void give_core_away();
   WaitEnd patiently(Look look, const void* context, std::chrono::nanoseconds longest_sleep);
   WaitEnd go_on_looking(Look look, const void* context, std::chrono::nanoseconds longest_sleep);
-  void sleep(Look look, const void* context, std::chrono::nanoseconds longest);
+  void sleep(Look look, const void* context, std::chrono::nanoseconds longest, bool with_barrier);
 
   const Region& region_;
   const std::atomic<std::uint32_t>& sleepers_;

@@ -1,0 +1,42 @@
+#include "runtime/operations.hpp"
+
+namespace tutti {
+
+Operation& Operations::take(Communicator& owner, Operation::Kind kind, bool is_persistent) {
+  if (free_.empty()) {
+    all_.emplace_back().owner = &owner;
+    // So that putting one back needs no memory.
+    free_.reserve(all_.size());
+    free_.push_back(&all_.back());
+  }
+  Operation& operation = *free_.back();
+  free_.pop_back();
+  operation.kind = kind;
+  operation.is_taken = true;
+  operation.is_persistent = is_persistent;
+  // It may have been released before it had ended, if the communicator was broken.
+  operation.is_pending = false;
+  operation.transfer.is_done = true;
+  return operation;
+}
+
+void Operations::release(Operation& operation) {
+  operation.is_taken = false;
+  free_.push_back(&operation);
+}
+
+void Operations::append(Operation& operation) {
+  operation.is_pending = true;
+  operation.is_begun = false;
+  operation.next = nullptr;
+  (last_ == nullptr ? first_ : last_->next) = &operation;
+  last_ = &operation;
+}
+
+void Operations::finish_first() {
+  first_->is_pending = false;
+  first_ = first_->next;
+  if (first_ == nullptr) last_ = nullptr;
+}
+
+}  // namespace tutti

@@ -1,0 +1,72 @@
+// Ranks that a process forks after it has made their id, and children that ranks fork: what works in the background
+// does not go with them.
+#include <cstdlib>
+#include <vector>
+
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <tutti/tutti.h>
+
+namespace tutti::test {
+namespace {
+
+// Ends a child as programs do, with what stands in static objects, and of a test only the code.
+[[noreturn]] void end_with(bool is_right) { std::exit(is_right ? 0 : 7); }
+
+bool has_ended_well(pid_t child) {
+  int status = -1;
+  return child > 0 && waitpid(child, &status, 0) == child && status == 0;
+}
+
+bool sums(tuttiComm_t comm, int num_ranks) {
+  int mine = 1;
+  int sum = 0;
+  return tuttiAllReduce(&mine, &sum, 1, tuttiInt, tuttiSum, comm) == tuttiSuccess && sum == num_ranks;
+}
+
+template <typename Between>
+void fork_ranks(int num_ranks, const Between& between) {
+  tuttiUniqueId id{};
+  ASSERT_EQ(tuttiGetUniqueId(&id), tuttiSuccess) << tuttiGetLastError(nullptr);
+  std::vector<pid_t> ranks;
+  for (int rank = 0; rank < num_ranks; ++rank) {
+    ranks.push_back(fork());
+    if (ranks.back() != 0) continue;
+    tuttiComm_t comm = nullptr;
+    bool is_right = tuttiCommInitRank(&comm, num_ranks, id, rank) == tuttiSuccess && sums(comm, num_ranks);
+    is_right = is_right && between(comm, rank) && sums(comm, num_ranks);
+    end_with(tuttiCommDestroy(comm) == tuttiSuccess && is_right);
+  }
+  for (const pid_t rank : ranks) EXPECT_TRUE(has_ended_well(rank));
+}
+
+TEST(Fork, TheMakerOfAnIdForksItsRanks) {
+  fork_ranks(3, [](tuttiComm_t, int) { return true; });
+}
+
+TEST(Fork, AChildOfARankJustExits) {
+  fork_ranks(2, [](tuttiComm_t, int) {
+    const pid_t child = fork();
+    if (child == 0) end_with(true);
+    return has_ended_well(child);
+  });
+}
+
+TEST(Fork, AChildOfARankDestroysItsCopy) {
+  fork_ranks(2, [](tuttiComm_t comm, int rank) {
+    // Pending in the rank: its child does not do it.
+    int data = 0;
+    tuttiRequest_t request = nullptr;
+    if (rank == 0 && tuttiIRecv(&data, 1, tuttiInt, 1, comm, &request) != tuttiSuccess) return false;
+    const pid_t child = fork();
+    if (child == 0) end_with(tuttiCommDestroy(comm) == tuttiSuccess);
+    if (!has_ended_well(child)) return false;
+    if (rank == 1) return tuttiSend(&rank, 1, tuttiInt, 0, comm) == tuttiSuccess;
+    return tuttiWait(&request) == tuttiSuccess && data == 1;
+  });
+}
+
+}  // namespace
+}  // namespace tutti::test
