@@ -1,5 +1,7 @@
 // A call, from what is asked to the executor: arguments, the way to do it, the cut into rounds.
 #include <algorithm>
+#include <array>
+#include <string_view>
 #include <utility>
 
 #include <fmt/format.h>
@@ -131,11 +133,15 @@ CallFacts Communicator::facts_of_call(const Invocation& asked, const BoundCall& 
 void Communicator::warn_of_fallback(const Choice& choice, const Buffers& buffers) {
   if (choice.unfollowed == nullptr || buffers.message_bytes == 0) return;
   const Collective collective = choice.way->collective;
-  const std::string variable = choice.unfollowed == selector_.forced(collective)
-                                   ? fmt::format("{}={}", forcing_variable(collective), choice.unfollowed->name)
-                                   : std::string(row_of(VariableId::ring_bidir_ag_max_size).name);
-  log_.warn_once(LogSubsystem::coll, fmt::format("{} {}", variable, choice.why), "{} cannot be followed ({}); {} runs",
-                 variable, choice.why, choice.way->name);
+  const bool is_forced = choice.unfollowed == selector_.forced(collective);
+  const std::string_view variable =
+      is_forced ? forcing_variable(collective) : row_of(VariableId::ring_bidir_ag_max_size).name;
+  // Each way and reason once. Nothing is put together before, since calls come by here over and over.
+  const std::array<const void*, 2> key = {choice.unfollowed, choice.why.data()};
+  log_.warn_once(LogSubsystem::coll, std::string_view(reinterpret_cast<const char*>(key.data()), sizeof key),
+                 "{}{}{} cannot be followed ({}); {} runs", variable, is_forced ? "=" : "",
+                 is_forced ? std::string_view(choice.unfollowed->name) : std::string_view(), choice.why,
+                 choice.way->name);
 }
 
 Status Communicator::bind(const Invocation& asked, BoundCall& bound) {
