@@ -102,6 +102,7 @@ namespace {
 
 using tutti::Environment;
 using tutti::Result;
+using tutti::Status;
 using tutti::api::guarded;
 using tutti::api::Reading;
 using tutti::api::refuse;

@@ -48,12 +48,12 @@ struct JoinRequest {
   // How many communicators this process has made from this id before. Ranks meet those of the same generation.
   std::uint64_t generation = 0;
   // Lines of NAME=VALUE that must be the same on all ranks; what is unset has no line. At most 16 KiB.
-  std::string configuration;
+  std::string configuration{};
   // What keeps this rank from joining, if anything: then join() only tells the others, and nothing above is looked at
   // but who it is.
   Status refusal{};
   // The size of the region, which rank 0 asks for and the others check.
-  std::function<Bytes(int num_ranks)> region_bytes;
+  std::function<Bytes(int num_ranks)> region_bytes{};
 };
 
 // What join() has got behind it. Told to JoinOptions::on_stage, for the log and for tests.

@@ -142,6 +142,8 @@ class Communicator final : private Work {
   void abort(std::string_view reason);
   // What has broken the communicator, if anything; from any thread.
   [[nodiscard]] Code async_error() const;
+  // The same in words.
+  [[nodiscard]] Status failure() const;
 
  private:
   class Watched;
@@ -218,7 +220,6 @@ class Communicator final : private Work {
   void rest();
   // The window of a plan's round for elements of that size, and what follows from it.
   [[nodiscard]] Status set_layout(Call& call, std::uint64_t count) const;
-  [[nodiscard]] Status failure() const;
   [[nodiscard]] Status status_of(const shm::Breakage& breakage) const;
   // Who keeps this rank waiting, which has waited that long.
   [[nodiscard]] Lateness late(std::chrono::nanoseconds waited) const;

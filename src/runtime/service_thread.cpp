@@ -27,8 +27,8 @@ Result<std::unique_ptr<ServiceThread>> ServiceThread::start(const std::string& n
   sigfillset(&all);
   pthread_sigmask(SIG_SETMASK, &all, &before);
   const auto run = [](void* self) noexcept -> void* {
-    const ServiceThread& service = *static_cast<const ServiceThread*>(self);
-    service.body_(service.wake_fd_.get());
+    const ServiceThread& own = *static_cast<const ServiceThread*>(self);
+    own.body_(own.wake_fd_.get());
     return nullptr;
   };
   pthread_t thread{};

@@ -73,7 +73,7 @@ Result<SplitGroup> split(Communicator& communicator, int color, int key) {
 }
 
 Status why_in_vain(const Communicator& communicator, const SplitGroup& group) {
-  TUTTI_TRY(communicator.async_error());
+  TUTTI_TRY(communicator.failure());
   for (const std::uint32_t rank : group.members)
     if (rank != communicator.rank() && communicator.has_given_up_split(rank, group.number))
       return {Code::system, fmt::format("rank {} could not join the new communicator", rank), static_cast<int>(rank)};

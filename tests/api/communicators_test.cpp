@@ -160,17 +160,20 @@ TEST(Config, WhatIsWrongWithItOnOneRankIsToldToTheOthers) {
       tuttiComm_t comm = nullptr;
       const tuttiResult_t result = tuttiCommInitRankConfig(&comm, 3, id, rank, &config);
       const std::string words = words_of(result, tuttiInvalidArgument);
-      if (rank == 1)
+      if (rank == 1) {
         EXPECT_PREFIX(words, "TUTTI_WALKER (environment): 'nonsense' is not one of the choices");
-      else if (words.find("nobody answers") == std::string::npos)  // a rank that comes when all is over
+      } else if (words.find("nobody answers") == std::string::npos) {  // a rank that comes when all is over
         EXPECT_PREFIX(words, "rank 1 cannot join: TUTTI_WALKER (environment): 'nonsense'");
+      }
       EXPECT_EQ(comm, nullptr);
     });
 }
 
 TEST(Split, WithinAGroupIsRefusedOnAllRanksWhereOneIsInOne) {
   run_ranks(2, [](tuttiComm_t comm, int rank) {
-    if (rank == 1) EXPECT_DONE(tuttiGroupStart());
+    if (rank == 1) {
+      EXPECT_DONE(tuttiGroupStart());
+    }
     tuttiComm_t part = comm;
     const tuttiResult_t result = tuttiCommSplit(comm, 0, 0, &part, nullptr);
     EXPECT_EQ(part, nullptr);
