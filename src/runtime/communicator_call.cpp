@@ -154,8 +154,8 @@ Status Communicator::bind(const Invocation& asked, BoundCall& bound) {
   const Result<const Plan*> plan = portfolio_.plan(way, asked.root);
   if (!plan.ok()) return plan.status();
   // Some ranks may take the small path where others do not, as those that have begun something.
-  const bool is_small = asked.collective == Collective::all_reduce && bound.buffers.message_bytes < small_end_ &&
-                        entry->small.kernel != nullptr;
+  const bool is_small = asked.collective == Collective::all_reduce &&
+                        bound.buffers.message_bytes < settled_small_end_ && entry->small.kernel != nullptr;
   const Reach reach =
       is_small ? Reach::staged : reach_of(**plan, is_name_safe(way, facts_of_call(asked, bound, *entry)), bound);
   log_.info(LogSubsystem::coll, "{} {} B of {}: {}{} ({})", name_of(asked.collective), bound.buffers.message_bytes,

@@ -59,6 +59,7 @@ std::optional<std::uint64_t> Executor::differing_post(std::uint32_t rank, std::u
     return called && travelling(*called) != description ? std::optional(travelling(*called)) : std::nullopt;
   };
   if (const auto called = differing_call()) return called;
+  if (earlier_difference(rank)) return theirs;
   // The peer may be about to use the line for its next post, whose description is stored before its number. Then the
   // number moves on soon; if it stays, the calls do differ, or those before them.
   const auto patience = std::chrono::steady_clock::now() + kPatienceWithPosts;
@@ -123,14 +124,21 @@ bool Executor::persist() {
       mismatch_ = {peer, compared, ours, theirs};
       return false;
     }
-    // Both are in the same call, and wait for each other for ever where they have come to it differently.
-    const auto earlier = find_difference(region_.history(rank_), region_.history(peer));
-    const bool is_still_there = region_.call(peer).operation.load(std::memory_order_acquire) == operations_;
-    if (number != operations_ || !is_still_there || !earlier || earlier->operation >= operations_) continue;
-    mismatch_ = {peer, earlier->operation, earlier->ours, earlier->theirs};
-    return false;
+    if (const auto earlier = earlier_difference(peer)) {
+      mismatch_ = {peer, earlier->operation, earlier->ours, earlier->theirs};
+      return false;
+    }
   }
   return true;
+}
+
+// Of two that are in the same call, which wait for each other for ever where they have come to it differently. Who is
+// in a call notes nothing of those before it.
+std::optional<HistoryDifference> Executor::earlier_difference(std::uint32_t rank) const {
+  const auto is_here = [&] { return region_.call(rank).operation.load(std::memory_order_acquire) == operations_; };
+  if (!is_here()) return std::nullopt;
+  const auto earlier = find_difference(region_.history(rank_), region_.history(rank));
+  return is_here() && earlier && earlier->operation < operations_ ? earlier : std::nullopt;
 }
 
 // Whether it may be that in such a call some rank hears nothing from the others. Alike on all ranks that call alike.

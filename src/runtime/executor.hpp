@@ -217,6 +217,7 @@ class Executor {
   // What the post that carries this number was about, where that is not `description`.
   [[nodiscard]] std::optional<std::uint64_t> differing_post(std::uint32_t rank, std::uint64_t value,
                                                             std::uint64_t description) const;
+  [[nodiscard]] std::optional<HistoryDifference> earlier_difference(std::uint32_t rank) const;
   [[nodiscard]] std::uint64_t travelling(std::uint64_t description) const;
   // What the rank called as that operation, where that is known.
   [[nodiscard]] std::optional<std::uint64_t> call_of(std::uint32_t rank, std::uint64_t operation) const;

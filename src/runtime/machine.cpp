@@ -166,12 +166,8 @@ void Machine::check_post(const Endpoint& end) {
 void Machine::check_posts(const Step& wait) {
   const std::uint64_t value = call_.post_value(round_, wait.post);
   for (const std::uint32_t peer : wait.peers) {
-    if (call_.plan->schedule.collective == Collective::barrier && call_.posts_once()) {
-      // Nobody is so far ahead of a barrier as to use the line again.
-      check(peer, executor_.region_.post_line(peer, value).description.load(std::memory_order_relaxed));
-    } else if (const auto theirs = executor_.differing_post(peer, value, call_.description)) {
-      check(peer, *theirs);
-    }
+    const auto theirs = executor_.differing_post(peer, value, call_.description);
+    if (theirs) check(peer, *theirs);
   }
 }
 

@@ -81,7 +81,6 @@ TEST(Threads, AskAndAbortACommunicatorThatIsInACall) {
         }
         while (found == tuttiSuccess) EXPECT_EQ(tuttiCommGetAsyncError(comm, &found), tuttiSuccess);
         EXPECT_EQ(found, tuttiRemoteError);
-        EXPECT_TRUE(std::string(tuttiGetLastError(comm)).starts_with("rank 0 aborted")) << tuttiGetLastError(comm);
       });
       std::vector<float> buffer(turn % 2 == 0 ? 2 : 100'000);
       tuttiResult_t result = tuttiSuccess;
