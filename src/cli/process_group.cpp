@@ -62,6 +62,11 @@ class Signals {
 
   [[nodiscard]] int fd() const { return fd_.get(); }
   [[nodiscard]] const sigset_t& before() const { return before_; }
+  // Whether a write of this process has found nobody to read it.
+  [[nodiscard]] static bool has_broken_pipe() {
+    sigset_t pending;
+    return sigpending(&pending) == 0 && sigismember(&pending, SIGPIPE) == 1;
+  }
   // The next signal that came, or 0.
   [[nodiscard]] int take() const {
     signalfd_siginfo info{};
@@ -174,6 +179,7 @@ class Group {
   void note_ends();
   void note_end(int rank, const siginfo_t& how);
   void escalate();
+  void note_lost_reader();
   void signal_all(int signal) const;
   [[nodiscard]] std::vector<int> running() const;
 
@@ -290,6 +296,7 @@ void Group::wait_once() {
   for (std::size_t i = 0; i < streams_.size(); ++i) {
     if (fds[first_stream + i].revents != 0) streams_[i].pump();
   }
+  note_lost_reader();
   if (fds[0].revents != 0) obey_signals();
   if (next_step_ && Clock::now() >= *next_step_) escalate();
 }
@@ -351,6 +358,15 @@ void Group::escalate() {
   const bool gently = ending_ == Ending::none || ending_ == Ending::waiting;
   ending_ = gently ? Ending::terminated : Ending::killed;
   signal_all(gently ? SIGTERM : SIGKILL);
+}
+
+// As a program that SIGPIPE ends, which this one would be.
+void Group::note_lost_reader() {
+  if (exit_code_ != 0 || (out_.good() && error_.good()) || !Signals::has_broken_pipe()) return;
+  exit_code_ = kSignalBase + SIGPIPE;
+  ending_ = Ending::terminated;
+  next_step_ = Clock::now() + to_chrono(options_.grace);
+  signal_all(SIGTERM);
 }
 
 // To the processes' groups, also those whose leader has ended: what it started is part of it.

@@ -28,9 +28,9 @@ struct GroupOptions {
 inline constexpr int kTimedOut = 124;  // as timeout(1) has it
 
 // The exit code of the whole: 0 if every rank ended with 0; else that of the rank that failed first, 128 + signal
-// where one killed it, kTimedOut, or where the program cannot be run 127 (not found) or 126 (not runnable), as shells
-// have it. What happened is told to `error`; tagged output goes to `out`. An error of its own means that the system
-// refused something; no rank is left then.
+// where one killed it or nobody reads the output any more (SIGPIPE), kTimedOut, or where the program cannot be run 127
+// (not found) or 126 (not runnable), as shells have it. What happened is told to `error`; tagged output goes to `out`.
+// An error of its own means that the system refused something; no rank is left then.
 [[nodiscard]] Result<int> run_group(const GroupOptions& options, std::ostream& out, std::ostream& error);
 
 }  // namespace tutti::cli

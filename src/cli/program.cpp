@@ -114,8 +114,9 @@ Exit run_program(std::span<const Command> commands, const std::vector<std::strin
     defined.push_back({own, command.define(*own)});
   }
   const Exit exit = parse_and_run(app, defined, arguments, context);
-  // Whoever reads the data must learn that some of it is missing (a full disk, a closed pipe).
-  if (!context.out.flush()) {
+  // Whoever reads the data must learn that some of it is missing (a full disk, a closed pipe). A status that a command
+  // passes on from others says so by itself, or more.
+  if (!context.out.flush() && exit <= Exit::misused) {
     context.error << context.program << ": the output could not be written in full\n";
     return Exit::misused;
   }

@@ -4,6 +4,7 @@
 #include <chrono>
 #include <csignal>
 #include <fstream>
+#include <iostream>
 #include <sstream>
 
 #include <fmt/format.h>
@@ -251,6 +252,31 @@ TEST(Launch, NoRankOutlivesAKilledLauncher) {
   kill(launcher.pid, SIGKILL);
   waitpid(launcher.pid, nullptr, 0);
   for (const pid_t rank : ranks) EXPECT_TRUE(eventually([&] { return !runs(rank); }));
+}
+
+TEST(Launch, EndsWhenNobodyReadsItsOutput) {
+  std::array<int, 2> ends{};
+  ASSERT_EQ(pipe(ends.data()), 0);
+  const pid_t launcher = fork();
+  ASSERT_GE(launcher, 0);
+  if (launcher == 0) {
+    dup2(ends[1], STDOUT_FILENO);
+    close(ends[0]);
+    close(ends[1]);
+    const std::array commands{launch_command()};
+    const std::vector<std::string> arguments = {"launch", "-n", "2", "--tag", "--", "sh", "-c", "yes $$"};
+    const Environment environment = Environment::of_this_process();
+    _exit(static_cast<int>(run_program(commands, arguments, {environment, std::cout, std::cerr})));
+  }
+  close(ends[1]);
+  std::array<char, 64> bytes{};
+  ASSERT_GT(read(ends[0], bytes.data(), bytes.size() - 1), 4);
+  close(ends[0]);
+  int status = 0;
+  waitpid(launcher, &status, 0);
+  ASSERT_TRUE(WIFEXITED(status));
+  EXPECT_EQ(WEXITSTATUS(status), 128 + SIGPIPE);
+  EXPECT_TRUE(eventually([&] { return !runs(std::stoi(bytes.data() + 4)); }));
 }
 
 TEST(Launch, ForwardsWhatAsksItToEnd) {
