@@ -8,8 +8,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/take_fd.hpp"
 #include "base/text.hpp"
-#include "base/unique_fd.hpp"
 
 namespace tutti {
 
@@ -23,7 +23,7 @@ Status cannot_read(const std::string& path, int error) {
 
 Result<std::optional<std::string>> read_file_if_there(const std::string& path, std::uint64_t most_bytes) {
   // Non-blocking, so that a pipe without a writer is refused below and not waited for.
-  const UniqueFd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+  const UniqueFd file = take_fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
   if (!file.valid()) {
     if (errno == ENOENT || errno == ENOTDIR) return std::optional<std::string>();
     return cannot_read(path, errno);

@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include "base/take_fd.hpp"
 #include "base/text.hpp"
 
 namespace tutti {
@@ -77,7 +78,7 @@ Result<std::unique_ptr<Log>> Log::create(const Variables& variables, const LogWr
   if (!pattern.empty() && level != LogLevel::none) {
     const Result<std::string> path = expand_path(pattern, writer);
     if (!path.ok()) return path.status();
-    file = ::open(path->c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
+    file = take_fd(::open(path->c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644)).release();
     if (file < 0) {
       const int error = errno;
       return Status::from_errno(fmt::format("TUTTI_DEBUG_FILE: cannot open {} to write the log", in_quotes(*path)),

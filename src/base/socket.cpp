@@ -13,6 +13,8 @@
 #include <sys/syscall.h>
 #include <sys/un.h>
 
+#include "base/take_fd.hpp"
+
 namespace tutti {
 namespace {
 
@@ -59,7 +61,7 @@ SystemAddress to_system(std::string_view abstract_name) {
 }
 
 Result<UniqueFd> make_socket(int domain, int type) {
-  UniqueFd socket(::socket(domain, type | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+  UniqueFd socket = take_fd(::socket(domain, type | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
   if (!socket.valid()) return Status::from_errno("cannot make a socket", errno);
   return socket;
 }
@@ -151,7 +153,7 @@ Result<UniqueFd> connect_abstract(std::string_view name) {
 
 Result<UniqueFd> accept_from(int listener) {
   for (;;) {
-    UniqueFd socket(accept4(listener, nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
+    UniqueFd socket = take_fd(accept4(listener, nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
     if (socket.valid()) {
       set_no_delay(socket.get());
       return socket;
@@ -220,7 +222,7 @@ SocketTransfer receive_with_fd(int socket, std::span<std::byte> bytes, UniqueFd&
       header->cmsg_len == CMSG_LEN(sizeof(int))) {
     int fd = UniqueFd::kNone;
     std::memcpy(&fd, CMSG_DATA(header), sizeof fd);
-    passed.reset(fd);
+    passed = take_fd(fd);
   }
   return outcome_of(got);
 }
@@ -237,7 +239,7 @@ Result<PeerCredentials> peer_credentials(int unix_socket) {
 UniqueFd open_pidfd(pid_t pid) {
   if (pid <= 0) return {};
   // Not glibc's pidfd_open, whose header forgets that C++ exists. The descriptor closes on exec by itself.
-  return UniqueFd(static_cast<int>(syscall(SYS_pidfd_open, pid, 0)));
+  return take_fd(static_cast<int>(syscall(SYS_pidfd_open, pid, 0)));
 }
 
 }  // namespace tutti

@@ -10,6 +10,8 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
+#include "base/take_fd.hpp"
+
 namespace tutti {
 
 ServiceThread::ServiceThread(UniqueFd wake_fd, std::function<void(int wake_fd)> body)
@@ -17,7 +19,7 @@ ServiceThread::ServiceThread(UniqueFd wake_fd, std::function<void(int wake_fd)> 
 
 Result<std::unique_ptr<ServiceThread>> ServiceThread::start(const std::string& name,
                                                             std::function<void(int wake_fd)> body) {
-  UniqueFd wake_fd(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
+  UniqueFd wake_fd = take_fd(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
   if (!wake_fd.valid()) return Status::from_errno("cannot make an eventfd", errno);
   std::unique_ptr<ServiceThread> service(new ServiceThread(std::move(wake_fd), std::move(body)));
 

@@ -14,6 +14,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "base/take_fd.hpp"
 #include "transport/shm/locality.hpp"
 
 namespace tutti::shm {
@@ -58,7 +59,7 @@ Region::Region(UniqueFd memory, const RegionShape& shape) : memory_(std::move(me
 }
 
 Result<UniqueFd> make_memory(std::uint64_t bytes) {
-  UniqueFd memory(memfd_create("tutti", MFD_CLOEXEC | MFD_ALLOW_SEALING));
+  UniqueFd memory = take_fd(memfd_create("tutti", MFD_CLOEXEC | MFD_ALLOW_SEALING));
   if (!memory.valid()) return Status::from_errno("cannot create shared memory (memfd_create)", errno);
   if (bytes > static_cast<std::uint64_t>(std::numeric_limits<off_t>::max()) ||
       ftruncate(memory.get(), static_cast<off_t>(bytes)) != 0)
