@@ -242,7 +242,7 @@ Status Communicator::find_attach() {
     const shm::CallLine& line = region_->call(peer);
     std::uint64_t seen = 0;
     can = shm::read_from(line.process.load(std::memory_order_relaxed), line.probe.load(std::memory_order_relaxed),
-                         &seen, sizeof seen) == 0 &&
+                         &seen, sizeof seen) == shm::ReadEnd::done &&
           seen == (kProbe ^ peer);
   }
   can_attach_ = can;  // whatever the others can, the numbers of their processes are right

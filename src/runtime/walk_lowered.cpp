@@ -302,10 +302,10 @@ End Executor::combine_attached(const Call& call, const Lowered& lowered, const L
   const auto fetch = [&](std::uint32_t source, std::uint64_t offset, void* to, std::uint64_t bytes) {
     const std::uint32_t rank = lowered.ends[step.first + source].rank;
     const auto process = static_cast<pid_t>(region_.call(rank).process.load(std::memory_order_relaxed));
-    const int error = shm::read_from(process, reinterpret_cast<std::uintptr_t>(sources_[source]) + offset, to, bytes);
-    if (error == 0) return true;
-    // The first reason stays; that it is gone the watch over it would tell a little later.
-    region_.break_with({error == ESRCH ? Code::rank_lost : Code::system, rank});
+    const shm::ReadEnd end =
+        shm::read_from(process, reinterpret_cast<std::uintptr_t>(sources_[source]) + offset, to, bytes);
+    if (end == shm::ReadEnd::done) return true;
+    region_.break_with(shm::breakage_of(end, rank_, rank));  // the first reason stays
     return false;
   };
   const std::uint64_t bytes = step.length * call.element;

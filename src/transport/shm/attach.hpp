@@ -7,9 +7,19 @@
 
 #include <sys/types.h>
 
+#include "transport/shm/region.hpp"
+
 namespace tutti::shm {
 
-// 0, or errno: ESRCH where the process is gone, EPERM where it forbids it, EFAULT where it has no such memory.
-[[nodiscard]] int read_from(pid_t process, std::uint64_t address, void* to, std::uint64_t bytes);
+enum class ReadEnd : std::uint8_t {
+  done,
+  gone,        // there is no such process
+  unreadable,  // it has no such memory, or lets nobody read it
+  unwritable,  // this process cannot write where the copy was to go
+};
+[[nodiscard]] ReadEnd read_from(pid_t process, std::uint64_t address, void* to, std::uint64_t bytes);
+
+// What such an end, other than done, means to all where `rank` was to read what is another's.
+[[nodiscard]] Breakage breakage_of(ReadEnd end, std::uint32_t rank, std::uint32_t other);
 
 }  // namespace tutti::shm
