@@ -48,17 +48,9 @@ function(tutti_layer name)
   endif()
 endfunction()
 
-# tutti_compiles_quickly(TARGET...): for code that need not be fast, which is compiled in two thirds of the time so, or in
-# half of it where sanitizers make it long.
+# tutti_compiles_quickly(TARGET...): for code that need not be fast, which is compiled in two thirds of the time so.
 function(tutti_compiles_quickly)
   foreach(target ${ARGN})
-    target_compile_options(${target} PRIVATE $<$<CONFIG:Release>:-O1> $<$<BOOL:${TUTTI_SANITIZE}>:-O0>)
-  endforeach()
-endfunction()
-
-# tutti_sanitizes_quickly(TARGET...): for code that must be fast, but not where sanitizers look at it.
-function(tutti_sanitizes_quickly)
-  foreach(target ${ARGN})
-    target_compile_options(${target} PRIVATE $<$<BOOL:${TUTTI_SANITIZE}>:-O0>)
+    target_compile_options(${target} PRIVATE $<$<CONFIG:Release>:-O1>)
   endforeach()
 endfunction()

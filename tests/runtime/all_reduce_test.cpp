@@ -47,7 +47,7 @@ TEST(AllReduce, IsRightForEverySizeAndNumberOfRanks) {
 TEST(AllReduce, IsRightWhenSizesAlternateSoThatAlgorithmsFollowEachOther) {
   test::ThreadRanks group(3);
   group.run([&](Communicator& communicator) {
-    for (int turn = 0; turn < 200; ++turn) {
+    for (int turn = 0; turn < TUTTI_NUM_TURNS; ++turn) {
       expect_sum(communicator, 1 + static_cast<std::uint64_t>(turn % 3), false);
       expect_sum(communicator, 20000 + static_cast<std::uint64_t>(turn), turn % 2 == 0);
       expect_sum(communicator, 50000, false);
@@ -373,7 +373,7 @@ TEST(AllReduce, MoreRanksThanCoresMakeProgressAsleep) {
   settings.spin = std::chrono::nanoseconds(0);
   test::ThreadRanks group(6, settings);
   group.run([&](Communicator& communicator) {
-    for (int turn = 0; turn < 50; ++turn) {
+    for (int turn = 0; turn < TUTTI_NUM_TURNS / 6; ++turn) {
       expect_sum(communicator, 10, false);
       expect_sum(communicator, 50000, true);
     }

@@ -119,7 +119,7 @@ constexpr std::size_t kTrialsPerGroup = 20;
 class RandomSchedules : public testing::TestWithParam<Family> {};
 
 TEST_P(RandomSchedules, WalkersGiveTheBitsOfNumbers) {
-  for (std::uint64_t seed = 1; seed <= 12; ++seed) {
+  for (std::uint64_t seed = 1; seed <= TUTTI_NUM_SEEDS; ++seed) {
     std::mt19937_64 random(seed);
     const auto ranks = static_cast<std::uint32_t>(2 + random() % 4);
     std::vector<Trial> trials;

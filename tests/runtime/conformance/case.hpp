@@ -40,6 +40,12 @@ struct Case {
   [[nodiscard]] std::string to_string() const;
 };
 
+// Whether the case of that number is run: every other one where tests are brief (TUTTI_BRIEF_TESTS), and then by the
+// Thue-Morse sequence, so that what alternates from case to case remains in both its forms.
+[[nodiscard]] bool is_run(std::size_t number);
+// Those of them that are run.
+[[nodiscard]] std::vector<Case> thinned(std::vector<Case> cases);
+
 // The collective's buffers, without steps.
 [[nodiscard]] Schedule header_of(const Case& each);
 
