@@ -1,5 +1,5 @@
-# How a layer of Tutti is declared: tutti_layer(NAME SOURCES ... DEPENDS ... [PRECOMPILES headers ...]) makes the static
-# library tutti_NAME.
+# How a layer of Tutti is declared: tutti_layer(NAME SOURCES ... DEPENDS ... [COMMON_HEADERS | PRECOMPILES headers ...])
+# makes the static library tutti_NAME.
 # A layer may include only the layers named in DEPENDS and those below them; tests/lint/layers.txt holds the same rule.
 
 set(CMAKE_CXX_STANDARD 20)
@@ -18,7 +18,6 @@ target_include_directories(tutti_options INTERFACE
 target_compile_options(tutti_options INTERFACE
   -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wnon-virtual-dtor -Wold-style-cast -Woverloaded-virtual
   -ffp-contract=off -fno-math-errno)
-
 if(TUTTI_SANITIZE STREQUAL "address")
   target_compile_options(tutti_options INTERFACE
     -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer)
@@ -39,12 +38,28 @@ function(tutti_precompiles target)
   endif()
 endfunction()
 
+# tutti_shares_headers(TARGET): the same for what nearly all sources include, once for all targets that say so. They must
+# be compiled with the same options, so none of them may be what tutti_compiles_quickly has.
+file(WRITE "${PROJECT_BINARY_DIR}/common_headers.cpp" "// Its headers are all that there is.\n")
+add_library(tutti_common_headers OBJECT EXCLUDE_FROM_ALL "${PROJECT_BINARY_DIR}/common_headers.cpp")
+target_link_libraries(tutti_common_headers PRIVATE tutti_options fmt::fmt)
+tutti_precompiles(tutti_common_headers
+  <algorithm> <array> <atomic> <chrono> <coroutine> <deque> <functional> <map> <memory> <mutex> <optional> <span> <string>
+  <variant> <vector> <fmt/format.h>)
+function(tutti_shares_headers target)
+  if(TUTTI_PRECOMPILE_HEADERS)
+    target_precompile_headers(${target} REUSE_FROM tutti_common_headers)
+  endif()
+endfunction()
+
 function(tutti_layer name)
-  cmake_parse_arguments(layer "" "" "SOURCES;DEPENDS;PRECOMPILES" ${ARGN})
+  cmake_parse_arguments(layer "COMMON_HEADERS" "" "SOURCES;DEPENDS;PRECOMPILES" ${ARGN})
   add_library(tutti_${name} STATIC ${layer_SOURCES})
   target_link_libraries(tutti_${name} PUBLIC tutti_options ${layer_DEPENDS})
   if(layer_PRECOMPILES)
     tutti_precompiles(tutti_${name} ${layer_PRECOMPILES})
+  elseif(layer_COMMON_HEADERS)
+    tutti_shares_headers(tutti_${name})
   endif()
 endfunction()
 

@@ -45,7 +45,8 @@ function(tutti_test name)
   endif()
 
   add_executable(test_${name} ${test_SOURCES})
-  target_link_libraries(test_${name} PRIVATE tutti_options ${test_DEPENDS} GTest::gtest_main)
+  # fmt even where no source needs it: who has not all definitions of the precompiled headers is not given them.
+  target_link_libraries(test_${name} PRIVATE tutti_options ${test_DEPENDS} GTest::gtest_main fmt::fmt)
   target_compile_definitions(test_${name} PRIVATE TUTTI_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
   # It is compiled in three quarters of the time so, and what it tests is optimised.
   target_compile_options(test_${name} PRIVATE -O0)
