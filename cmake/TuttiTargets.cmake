@@ -18,6 +18,14 @@ target_include_directories(tutti_options INTERFACE
 target_compile_options(tutti_options INTERFACE
   -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wnon-virtual-dtor -Wold-style-cast -Woverloaded-virtual
   -ffp-contract=off -fno-math-errno)
+# GCC frees as it goes, which takes a twentieth of its time; where there are 2 GiB a core, it need not begin below 1 GiB.
+cmake_host_system_information(RESULT tutti_memory QUERY TOTAL_PHYSICAL_MEMORY)
+cmake_host_system_information(RESULT tutti_cores QUERY NUMBER_OF_LOGICAL_CORES)
+math(EXPR tutti_memory_of_a_core "${tutti_memory} / ${tutti_cores}")
+if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND tutti_memory_of_a_core GREATER_EQUAL 2048)
+  target_compile_options(tutti_options INTERFACE --param=ggc-min-heapsize=1048576)
+endif()
+
 if(TUTTI_SANITIZE STREQUAL "address")
   target_compile_options(tutti_options INTERFACE
     -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer)
