@@ -1,5 +1,7 @@
-# How a test is declared: tutti_test(NAME SOURCES ... DEPENDS layers ... LABELS ... [TIMEOUT s]) makes the GoogleTest
-# program test_NAME and registers each of its tests with CTest under the labels given (unit where none is).
+# How a test is declared: tutti_test(NAME SOURCES ... [PART_OF layer files...] DEPENDS layers ... LABELS ... [TIMEOUT s])
+# makes the GoogleTest program test_NAME and registers each of its tests with CTest under the labels given (unit where none
+# is). PART_OF is for tests of a few files of a large layer: where sanitizers build just the programs that they run, those
+# files are compiled into the program, and the rest of the layer is spared; elsewhere it is one more layer.
 #
 # Labels: unit, conformance, multiprocess, golden, install, fuzz, quick, lint, slow. `concurrent` and `parses` mark what
 # the sanitizers run on in every test run, the thread sanitizer on what is concurrent only; the targets tests_for_asan
@@ -30,7 +32,7 @@ tutti_precompiles(tutti_test_headers <gtest/gtest.h> <fmt/format.h>)
 target_compile_options(tutti_test_headers PRIVATE $<$<CXX_COMPILER_ID:GNU>:-Wno-array-bounds> $<$<CXX_COMPILER_ID:GNU>:-Wno-stringop-overflow>)
 
 function(tutti_test name)
-  cmake_parse_arguments(test "" "TIMEOUT" "SOURCES;DEPENDS;LABELS" ${ARGN})
+  cmake_parse_arguments(test "" "TIMEOUT" "SOURCES;PART_OF;DEPENDS;LABELS" ${ARGN})
   if(NOT test_LABELS)
     set(test_LABELS unit)
   endif()
@@ -42,6 +44,16 @@ function(tutti_test name)
   set(processors 1)
   if("multiprocess" IN_LIST test_LABELS)
     set(processors 2)
+  endif()
+
+  if(test_PART_OF)
+    list(POP_FRONT test_PART_OF layer)
+    if(TUTTI_SANITIZE)
+      list(TRANSFORM test_PART_OF PREPEND "${PROJECT_SOURCE_DIR}/src/${layer}/")
+      list(APPEND test_SOURCES ${test_PART_OF})
+    else()
+      list(APPEND test_DEPENDS tutti_${layer})
+    endif()
   endif()
 
   add_executable(test_${name} ${test_SOURCES})
