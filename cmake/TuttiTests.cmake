@@ -19,9 +19,6 @@ if(TUTTI_SANITIZE)
   set(TUTTI_TEST_SLOWDOWN 5)
 endif()
 
-# What sanitizers look for shows in few of many like cases, and `./dev test` has no time for all; `./dev test --full` has.
-option(TUTTI_BRIEF_TESTS "Tests that go through many like cases do a part of them" OFF)
-
 # What all tests include, compiled once.
 file(WRITE "${PROJECT_BINARY_DIR}/test_headers.cpp" "// Its headers are all that there is.\n")
 add_executable(tutti_test_headers EXCLUDE_FROM_ALL "${PROJECT_BINARY_DIR}/test_headers.cpp")
