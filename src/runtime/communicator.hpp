@@ -160,6 +160,7 @@ class Communicator final : private Work {
   [[nodiscard]] Status open_small_path();
   // Whether every rank can read the memory of the others' processes.
   [[nodiscard]] Status find_attach();
+  [[nodiscard]] Status watch_over(Links links);
   [[nodiscard]] Status arrive();
   [[nodiscard]] Status find_least(OwnCall why, std::span<const std::uint64_t> mine, std::span<std::uint64_t> least);
   [[nodiscard]] Status meet(OwnCall why);

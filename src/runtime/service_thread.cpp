@@ -13,6 +13,21 @@
 #include "base/take_fd.hpp"
 
 namespace tutti {
+namespace {
+
+// Returns what pthread_create does.
+int start_without_signals(pthread_t& thread, void* (*run)(void*), void* argument) {
+  // A new thread inherits the mask, so there is no moment at which it could take a signal.
+  sigset_t all;
+  sigset_t before;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &before);
+  const int error = pthread_create(&thread, nullptr, run, argument);
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  return error;
+}
+
+}  // namespace
 
 ServiceThread::ServiceThread(UniqueFd wake_fd, std::function<void(int wake_fd)> body)
     : wake_fd_(std::move(wake_fd)), owner_(getpid()), body_(std::move(body)) {}
@@ -23,20 +38,14 @@ Result<std::unique_ptr<ServiceThread>> ServiceThread::start(const std::string& n
   if (!wake_fd.valid()) return Status::from_errno("cannot make an eventfd", errno);
   std::unique_ptr<ServiceThread> service(new ServiceThread(std::move(wake_fd), std::move(body)));
 
-  // A new thread inherits the mask, so there is no moment at which it could take a signal.
-  sigset_t all;
-  sigset_t before;
-  sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, &before);
   const auto run = [](void* self) noexcept -> void* {
     const ServiceThread& own = *static_cast<const ServiceThread*>(self);
     own.body_(own.wake_fd_.get());
     return nullptr;
   };
   pthread_t thread{};
-  const int error = pthread_create(&thread, nullptr, run, service.get());
-  pthread_sigmask(SIG_SETMASK, &before, nullptr);
-  if (error != 0) return Status::from_errno("cannot start the thread " + name, error);
+  if (const int error = start_without_signals(thread, run, service.get()); error != 0)
+    return Status::from_errno("cannot start the thread " + name, error);
   pthread_setname_np(thread, name.c_str());
   service->thread_ = thread;
   return service;
@@ -63,6 +72,15 @@ void abandon(std::shared_ptr<void> work) {
   static auto& kept = *new std::vector<std::shared_ptr<void>>;
   const std::scoped_lock lock(mutex);
   kept.push_back(std::move(work));
+}
+
+void run_apart(std::function<void()> work) {
+  const auto run = [](void* what) noexcept -> void* {
+    (*static_cast<std::function<void()>*>(what))();
+    return nullptr;
+  };
+  pthread_t thread{};
+  if (start_without_signals(thread, run, &work) == 0) pthread_join(thread, nullptr);
 }
 
 void clear_wake(int wake_fd) {
