@@ -75,7 +75,11 @@ Communicator::Communicator(std::shared_ptr<const shm::Region> region, std::uint3
       portfolio_(rank, region_->shape()),
       selector_(portfolio_, num_ranks_),
       bound_(std::size_t{1} << BoundCall::kPlaceBits),
-      probe_(kProbe ^ rank) {
+      probe_(kProbe ^ rank),
+      fork_notice_([this] {
+        is_copy_ = true;
+        small_end_ = settled_small_end_ = 0;
+      }) {
   for (int op = 0; op < kNumOps; ++op)
     for (int type = 0; type < kNumTypes; ++type) {
       Prepared& entry = prepared_[static_cast<std::size_t>(op)][static_cast<std::size_t>(type)];
@@ -288,11 +292,9 @@ bool Communicator::has_given_up_split(std::uint32_t rank, std::uint64_t number) 
   return region_->call(rank).failed_split.load(std::memory_order_acquire) == number;
 }
 
-bool Communicator::is_of_this_process() const { return getpid() == process_; }
-
 Communicator::~Communicator() {
   place_.leave();
-  if (!is_of_this_process()) return;  // the rank itself has not left
+  if (is_copy_) return;  // the rank itself has not left
   region_->call(rank_).presence.store(shm::Presence::left, std::memory_order_release);
   region_->wake_all();
   if (watch_) watch_->stop();

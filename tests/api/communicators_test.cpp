@@ -126,6 +126,20 @@ TEST(Config, SaysWhatIsWrongWithIt) {
   EXPECT_DONE(tuttiCommDestroy(comm));
 }
 
+TEST(Algorithm, IsAskedForWithWhatThereIs) {
+  run_ranks(2, [](tuttiComm_t comm, int) {
+    int mine = 0;
+    const char* name = nullptr;
+    const char* why = nullptr;
+    EXPECT_EQ(words_of(tuttiGetAlgorithm("broadcast", &mine, &mine, 1, tuttiInt, tuttiSum, -1, comm, &name, &why),
+                       tuttiInvalidArgument),
+              "the root is rank -1; of 2 it must be 0 to 1");
+    EXPECT_EQ(words_of(tuttiGetAlgorithm("all_reduce", &mine, &mine, 1, tuttiInt, tuttiMaxRedOp, 0, comm, &name, &why),
+                       tuttiInvalidArgument),
+              "2147483647 is no operator of this communicator");
+  });
+}
+
 // A program's header may be of another time than the library.
 TEST(Config, MayHaveFieldsThatComeLater) {
   struct {

@@ -1,4 +1,4 @@
-// Ranks whose process is not as one expects: its standard streams closed, short of descriptors or of memory.
+// Ranks whose process is not as one expects: its standard streams closed, short of descriptors or of memory, forked.
 #include <algorithm>
 #include <array>
 #include <cerrno>
@@ -33,6 +33,11 @@ tuttiResult_t init(tuttiComm_t* comm, const UniqueId& id, int num_ranks, int ran
   tuttiUniqueId raw{};
   std::memcpy(raw.internal, id.to_bytes().data(), sizeof raw.internal);
   return tuttiCommInitRank(comm, num_ranks, raw, rank);
+}
+
+tuttiResult_t sum(tuttiComm_t comm, int& value) {
+  const int mine = value;
+  return tuttiAllReduce(&mine, &value, 1, tuttiInt32, tuttiSum, comm);
 }
 
 TEST(Processes, KeepClearOfClosedStreams) {
@@ -157,6 +162,69 @@ TEST(Processes, SayWhatTheyCannotMap) {
         << said;
     EXPECT_NE(said.find("KiB of address space: ulimit -v)"), std::string::npos) << said;
     EXPECT_EQ(said.find("rank 1 gave up") != std::string::npos, rank != 1) << said;
+  }
+}
+
+TEST(Processes, AForkedChildIsNoRank) {
+  constexpr int kRanks = 2;
+  Children children(kRanks, [&](int rank, const UniqueId& id, const Children::Report& report) {
+    setenv("TUTTI_RANK", std::to_string(rank).c_str(), 1);
+    setenv("TUTTI_NUM_RANKS", "2", 1);
+    setenv("TUTTI_UNIQUE_ID", id.to_text().c_str(), 1);
+    tuttiComm_t comm = nullptr;
+    int value = rank + 1;
+    report(words_of(tuttiCommInitLaunched(&comm)));
+    report(words_of(sum(comm, value)));
+    // Nobody has sent it yet.
+    int received = 0;
+    tuttiRequest_t pending = nullptr;
+    report(words_of(tuttiIRecv(&received, 1, tuttiInt32, 1 - rank, comm, &pending)));
+    const pid_t rank_process = getpid();
+    const pid_t child = fork();
+    if (child == 0) {
+      // Its calls are refused, and the ranks do not notice.
+      int wrong = 0;
+      const auto expect_refused = [&](tuttiResult_t result) {
+        const std::string words = tuttiGetLastError(nullptr);
+        const bool named = words.find(fmt::format("process {}", rank_process)) != std::string::npos;
+        if (result != tuttiInvalidUsage || !named) ++wrong;
+      };
+      std::array<int, 1000> many{};
+      tuttiRequest_t request = nullptr;
+      tuttiComm_t other = nullptr;
+      void* memory = nullptr;
+      expect_refused(tuttiWait(&pending));
+      expect_refused(sum(comm, value));
+      expect_refused(tuttiBroadcast(many.data(), many.data(), many.size(), tuttiInt32, 0, comm));
+      expect_refused(tuttiIBarrier(comm, &request));
+      expect_refused(tuttiSend(many.data(), 1, tuttiInt32, 1 - rank, comm));
+      expect_refused(tuttiMemAlloc(&memory, 4096, comm));
+      expect_refused(tuttiCommSplit(comm, 0, 0, &other, nullptr));
+      expect_refused(tuttiCommAbort(comm));
+      expect_refused(tuttiCommInitLaunched(&other));
+      // It may have communicators of its own.
+      tuttiUniqueId own{};
+      if (tuttiGetUniqueId(&own) != tuttiSuccess || tuttiCommInitRank(&other, 1, own, 0) != tuttiSuccess ||
+          sum(other, value) != tuttiSuccess)
+        wrong += 100;
+      _exit(wrong);
+    }
+    int status = 0;
+    waitpid(child, &status, 0);
+    report(fmt::format("the child was wrong {} times", WIFEXITED(status) ? WEXITSTATUS(status) : -1));
+    report(words_of(sum(comm, value)));
+    report(words_of(tuttiSend(&value, 1, tuttiInt32, 1 - rank, comm)));
+    report(words_of(tuttiWait(&pending)));
+    report(std::to_string(received));
+    tuttiCommDestroy(comm);
+  });
+  const auto server = start_server();
+  children.release(server->id());
+  for (int rank = 0; rank < kRanks; ++rank) {
+    for (int call = 0; call < 3; ++call) EXPECT_EQ(children.line(rank), "done");
+    EXPECT_EQ(children.line(rank), "the child was wrong 0 times");
+    for (int call = 0; call < 3; ++call) EXPECT_EQ(children.line(rank), "done");
+    EXPECT_EQ(children.line(rank), "6");
   }
 }
 
