@@ -158,10 +158,10 @@ TUTTI_API tuttiResult_t tuttiCommUserRank(tuttiComm_t comm, int* rank);
 /* What has broken the communicator, or tuttiSuccess; from any thread. */
 TUTTI_API tuttiResult_t tuttiCommGetAsyncError(tuttiComm_t comm, tuttiResult_t* async_error);
 
-/* Symmetric memory, zeroed. Collective: all ranks call with the same size, not 0, in the same order. Unlike NCCL's, it
- * belongs to a communicator and must be freed before that is destroyed. A buffer in symmetric memory is worth the most
- * where it is so on every rank, both as send and as receive buffer. All ranks must do alike, and pass buffers of the
- * same allocation. */
+/* Symmetric memory, zeroed. Collective: all ranks call with the same size, not 0, in the same order. More than the
+ * machine has, or the limits of control groups leave, is refused. Unlike NCCL's, it belongs to a communicator and must
+ * be freed before that is destroyed. A buffer in symmetric memory is worth the most where it is so on every rank, both
+ * as send and as receive buffer. All ranks must do alike, and pass buffers of the same allocation. */
 TUTTI_API tuttiResult_t tuttiMemAlloc(void** memory, size_t bytes, tuttiComm_t comm);
 TUTTI_API tuttiResult_t tuttiMemFree(void* memory, tuttiComm_t comm);
 
