@@ -7,7 +7,9 @@
 #include <utility>
 #include <vector>
 
+#include <fmt/format.h>
 #include <sys/eventfd.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "base/take_fd.hpp"
@@ -27,6 +29,18 @@ int start_without_signals(pthread_t& thread, void* (*run)(void*), void* argument
   return error;
 }
 
+// The system does not say of what there was not enough.
+Status refusal_of(const std::string& name, int error) {
+  const std::string what = "cannot start the thread " + name;
+  if (error != EAGAIN) return Status::from_errno(what, error);
+  rlimit space{};
+  if (getrlimit(RLIMIT_AS, &space) == 0 && space.rlim_cur != RLIM_INFINITY)
+    return {Code::system, fmt::format("{}: its stack finds no room (this process may have {} KiB of address space: "
+                                      "ulimit -v), or there are too many threads (ulimit -u)",
+                                      what, space.rlim_cur / 1024)};
+  return {Code::system, what + ": there are too many threads (ulimit -u, or a control group's pids.max)"};
+}
+
 }  // namespace
 
 ServiceThread::ServiceThread(UniqueFd wake_fd, std::function<void(int wake_fd)> body)
@@ -44,8 +58,7 @@ Result<std::unique_ptr<ServiceThread>> ServiceThread::start(const std::string& n
     return nullptr;
   };
   pthread_t thread{};
-  if (const int error = start_without_signals(thread, run, service.get()); error != 0)
-    return Status::from_errno("cannot start the thread " + name, error);
+  if (const int error = start_without_signals(thread, run, service.get()); error != 0) return refusal_of(name, error);
   pthread_setname_np(thread, name.c_str());
   service->thread_ = thread;
   return service;
