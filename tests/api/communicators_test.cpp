@@ -175,9 +175,9 @@ TEST(Config, WhatIsWrongWithItOnOneRankIsToldToTheOthers) {
       const tuttiResult_t result = tuttiCommInitRankConfig(&comm, 3, id, rank, &config);
       const std::string words = words_of(result, tuttiInvalidArgument);
       if (rank == 1) {
-        EXPECT_PREFIX(words, "TUTTI_WALKER (environment): 'nonsense' is not one of the choices");
+        EXPECT_PREFIX(words, "TUTTI_WALKER (config.variables): 'nonsense' is not one of the choices");
       } else if (words.find("nobody answers") == std::string::npos) {  // a rank that comes when all is over
-        EXPECT_PREFIX(words, "rank 1 cannot join: TUTTI_WALKER (environment): 'nonsense'");
+        EXPECT_PREFIX(words, "rank 1 cannot join: TUTTI_WALKER (config.variables): 'nonsense'");
       }
       EXPECT_EQ(comm, nullptr);
     });
