@@ -133,7 +133,8 @@ TUTTI_API tuttiResult_t tuttiCommInitRankConfig(tuttiComm_t* comm, int num_ranks
                                                 const tuttiConfig_t* config);
 /* The communicator of all ranks that were started together, by `tutti launch`, torchrun, an mpirun (PMIx, MPICH's PMI)
  * or srun; every rank calls it equally often. Programs that use MPI may call it before MPI_Init or between MPI_Init and
- * MPI_Finalize. The process of rank 0 must live as long as others make communicators. */
+ * MPI_Finalize. The process of rank 0 must live as long as others make communicators. A rank is one process: in a child
+ * that it has forked this is an error, and so is every call of a communicator that it had, but for tuttiCommDestroy. */
 TUTTI_API tuttiResult_t tuttiCommInitLaunched(tuttiComm_t* comm);
 /* New communicators, one of all ranks with the same color, whose ranks there are in the order of their keys, and where
  * those are equal, as they are here. With TUTTI_SPLIT_NOCOLOR a rank is in none, and *newcomm is NULL. All ranks of
@@ -157,10 +158,10 @@ TUTTI_API tuttiResult_t tuttiCommUserRank(tuttiComm_t comm, int* rank);
 /* What has broken the communicator, or tuttiSuccess; from any thread. */
 TUTTI_API tuttiResult_t tuttiCommGetAsyncError(tuttiComm_t comm, tuttiResult_t* async_error);
 
-/* Symmetric memory, zeroed. Collective: all ranks call with the same size, not 0, in the same order. Unlike NCCL's, it
- * belongs to a communicator and must be freed before that is destroyed. A buffer in symmetric memory is worth the most
- * where it is so on every rank, both as send and as receive buffer. All ranks must do alike, and pass buffers of the
- * same allocation. */
+/* Symmetric memory, zeroed. Collective: all ranks call with the same size, not 0, in the same order. More than the
+ * machine has, or the limits of control groups leave, is refused. Unlike NCCL's, it belongs to a communicator and must
+ * be freed before that is destroyed. A buffer in symmetric memory is worth the most where it is so on every rank, both
+ * as send and as receive buffer. All ranks must do alike, and pass buffers of the same allocation. */
 TUTTI_API tuttiResult_t tuttiMemAlloc(void** memory, size_t bytes, tuttiComm_t comm);
 TUTTI_API tuttiResult_t tuttiMemFree(void* memory, tuttiComm_t comm);
 

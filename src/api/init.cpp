@@ -60,7 +60,7 @@ Result<Environment> with_config(Environment environment, const tuttiConfig_t* co
     const std::size_t equals = text.find('=');
     if (equals == std::string_view::npos || equals == 0)
       return Status(Code::invalid_argument, fmt::format("config.variables has \"{}\", which is not NAME=VALUE", text));
-    environment.set(std::string(text.substr(0, equals)), std::string(text.substr(equals + 1)));
+    environment.set(std::string(text.substr(0, equals)), std::string(text.substr(equals + 1)), "config.variables");
   }
   return environment;
 }

@@ -6,6 +6,9 @@
 #include <utility>
 #include <vector>
 
+#include <fmt/format.h>
+#include <unistd.h>
+
 #include "api/handle.hpp"
 #include "api/init.hpp"
 #include "base/environment.hpp"
@@ -48,12 +51,19 @@ class Generations {
  public:
   std::uint64_t next() {
     const std::scoped_lock lock(mutex_);
+    process_ = getpid();
     return count_++;
+  }
+  // The process that is the launched rank, where this one is but a fork of it; else 0.
+  pid_t forked_from() {
+    const std::scoped_lock lock(mutex_);
+    return count_ > 0 && process_ != getpid() ? process_ : 0;
   }
 
  private:
   std::mutex mutex_;
   std::uint64_t count_ = 0;
+  pid_t process_ = 0;
 };
 
 // The two things that belong to the process and not to a communicator; a C API has no other place for them.
@@ -167,6 +177,11 @@ tuttiResult_t tuttiCommInitLaunched(tuttiComm_t* comm) {
     if (comm == nullptr) return refuse("comm is null");
     *comm = nullptr;
     if (const tutti::Status status = tutti::api::check_no_group(); !status.ok()) return report(status);
+    if (const pid_t rank = launched_generations().forked_from(); rank != 0)
+      return report({tutti::Code::invalid_usage,
+                     fmt::format("this process is a child that process {} has forked, and that is the rank of the "
+                                 "launcher already; ranks of their own meet by tuttiGetUniqueId and tuttiCommInitRank",
+                                 rank)});
     tutti::Result<Reading> reading = Reading::of(tutti::Environment::of_this_process());
     if (!reading.ok()) return report(decline_launched(reading.status()));
     tutti::Log& log = *reading->log;
@@ -212,7 +227,7 @@ tuttiResult_t tuttiCommAbort(tuttiComm_t comm) {
   return guarded([&]() -> tuttiResult_t {
     if (comm == nullptr) return refuse("comm is null");
     comm->communicator->abort("tuttiCommAbort was called");
-    return tuttiSuccess;
+    return comm->communicator->is_of_this_process() ? tuttiSuccess : report(comm->communicator->failure());
   });
 }
 

@@ -29,8 +29,14 @@ std::optional<std::string> Environment::lookup(std::string_view name) const {
   return found->second;
 }
 
-void Environment::set(std::string name, std::string value) {
+void Environment::set(std::string name, std::string value, std::string_view place) {
+  places_.insert_or_assign(name, place);
   values_.insert_or_assign(std::move(name), std::move(value));
+}
+
+std::string_view Environment::place_of(std::string_view name) const {
+  const auto found = places_.find(name);
+  return found == places_.end() ? kPlace : std::string_view(found->second);
 }
 
 std::vector<std::string> Environment::block() const {

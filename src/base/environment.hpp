@@ -1,6 +1,6 @@
 // The environment variables of a process as a value that is passed in: code under test gets one made of pairs, the
-// program takes its own once, in main. A copy, not a view: later changes by setenv are not seen. Reading is
-// thread-safe.
+// program takes its own once, in main. A copy, not a view: later changes by setenv are not seen. Who passes it on may
+// set others over them, and says where those are from. Reading is thread-safe.
 #pragma once
 
 #include <functional>
@@ -17,6 +17,7 @@ namespace tutti {
 class Environment {
  public:
   using Pair = std::pair<std::string, std::string>;
+  static constexpr std::string_view kPlace = "environment";
 
   Environment() = default;
   Environment(std::initializer_list<Pair> pairs);
@@ -26,7 +27,10 @@ class Environment {
   [[nodiscard]] static Environment of_this_process();
 
   [[nodiscard]] std::optional<std::string> lookup(std::string_view name) const;
-  void set(std::string name, std::string value);
+  // `place` is what messages call where it was set.
+  void set(std::string name, std::string value, std::string_view place = kPlace);
+  // Where a name that is there was set.
+  [[nodiscard]] std::string_view place_of(std::string_view name) const;
 
   // In alphabetical order.
   [[nodiscard]] std::vector<std::string> names() const;
@@ -35,6 +39,7 @@ class Environment {
 
  private:
   std::map<std::string, std::string, std::less<>> values_;
+  std::map<std::string, std::string, std::less<>> places_;  // where that is not the process's environment
 };
 
 }  // namespace tutti

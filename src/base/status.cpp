@@ -1,7 +1,11 @@
 #include "base/status.hpp"
 
 #include <array>
+#include <cerrno>
 #include <cstring>
+
+#include <fmt/format.h>
+#include <sys/resource.h>
 
 namespace tutti {
 
@@ -25,11 +29,25 @@ Status::Status(Code code, std::string message, int rank) {
   details_ = std::make_shared<const Details>(Details{code, rank, std::move(message), nullptr});
 }
 
+namespace {
+
+// The limit of the process that the error may come from, in words: what to raise.
+std::string limit_behind(int error_number) {
+  const bool files = error_number == EMFILE;
+  rlimit limit{};
+  if (!files && error_number != ENOMEM) return "";
+  if (getrlimit(files ? RLIMIT_NOFILE : RLIMIT_AS, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return "";
+  return files ? fmt::format(" (this process may have {} of them: ulimit -n)", limit.rlim_cur)
+               : fmt::format(" (this process may have {} KiB of address space: ulimit -v)", limit.rlim_cur / 1024);
+}
+
+}  // namespace
+
 Status Status::from_errno(std::string what, int error_number) {
   std::array<char, 128> buffer{};
   // The GNU form returns the words, which may or may not stand in the buffer.
   const char* words = strerror_r(error_number, buffer.data(), buffer.size());
-  return {Code::system, std::move(what) + ": " + words};
+  return {Code::system, std::move(what) + ": " + words + limit_behind(error_number)};
 }
 
 Status Status::with_context(std::string what) const {

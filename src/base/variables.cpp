@@ -89,13 +89,15 @@ class VariablesReader {
       for (const std::string_view name : names_of(row)) {
         std::optional<std::string> value = environment_.lookup(name);
         if (!value) continue;
-        VariableOrigin origin{.source = VariableOrigin::Source::environment};
+        VariableOrigin origin{.source = VariableOrigin::Source::environment,
+                              .where = std::string(environment_.place_of(name))};
         if (name != row.name) origin.alias = name;
         settings_[index_of(row.id)].push_back({std::move(*value), std::move(origin), kEnvironmentStrength});
       }
     }
     for (const std::string& name : environment_.names()) {
-      if (name.starts_with("TUTTI_") && row_with_exact_name(name) == nullptr) warn(unknown_name(name, "environment"));
+      if (name.starts_with("TUTTI_") && row_with_exact_name(name) == nullptr)
+        warn(unknown_name(name, environment_.place_of(name)));
     }
   }
 
@@ -131,7 +133,7 @@ class VariablesReader {
   }
 
   void take_line(const ConfLine& line, const std::string& path, int strength) {
-    VariableOrigin origin{.source = VariableOrigin::Source::file, .file = path, .line = line.number};
+    VariableOrigin origin{.source = VariableOrigin::Source::file, .where = path, .line = line.number};
     const VariableRow* row = row_with_exact_name(line.name);
     if (row == nullptr) {
       // Who names NCCL's own file by NCCL_CONF_FILE has lines in it that are for NCCL alone.
@@ -211,8 +213,8 @@ class VariablesReader {
 std::string VariableOrigin::place() const {
   switch (source) {
     case Source::initial: return "default";
-    case Source::environment: return "environment";
-    case Source::file: return fmt::format("{}:{}", file, line);
+    case Source::environment: return where;
+    case Source::file: return fmt::format("{}:{}", where, line);
   }
   return "unknown";
 }

@@ -59,11 +59,11 @@ using VariableValue =
 struct VariableOrigin {
   enum class Source : std::uint8_t { initial, environment, file };
   Source source = Source::initial;
-  std::string file{};  // and line, where the source is a file
+  std::string where{};  // the place in the environment's words, or the file
   int line = 0;
   std::string alias{};  // the name it was given under, where that is not its own
 
-  // "default", "environment", "/etc/tutti.conf:3".
+  // "default", "environment", "config.variables", "/etc/tutti.conf:3".
   [[nodiscard]] std::string place() const;
 
   // The place, and the alias where there is one: "environment as NCCL_DEBUG".

@@ -4,7 +4,6 @@
 #include <array>
 #include <cerrno>
 #include <csignal>
-#include <cstring>
 #include <optional>
 #include <ostream>
 #include <string_view>
@@ -226,8 +225,8 @@ Status Group::start() {
     TUTTI_TRY(start_rank(rank, server_->id(), cores, spawned));
     if (spawned.refused != 0) {
       exit_code_ = spawned.refused == ENOENT ? kNotFound : kNotRunnable;
-      error_ << fmt::format("tutti launch: cannot run {}: {}\n", in_quotes(options_.command.front()),
-                            std::strerror(spawned.refused));
+      const std::string what = fmt::format("tutti launch: cannot run {}", in_quotes(options_.command.front()));
+      error_ << Status::from_errno(what, spawned.refused).message() << '\n';
       return {};
     }
     processes_.push_back({spawned.pid, false});

@@ -16,6 +16,7 @@
 
 #include "base/process_state.hpp"
 #include "base/socket.hpp"
+#include "runtime/descriptors.hpp"
 #include "runtime/rendezvous.hpp"
 #include "runtime/wire.hpp"
 #include "transport/shm/region.hpp"
@@ -87,6 +88,8 @@ class Joiner {
   Status join_all();
   Status connect_to_server();
   Status say_hello();
+  [[nodiscard]] wire::Hello hello(const Status& refusal) const;
+  Status complete(wire::Hello& hello);
   Status hand_out_region();
   Status serve_guest(Guest& guest);
   Status admit_guests();
@@ -118,6 +121,7 @@ class Joiner {
 
   UniqueFd server_;
   bool told_ = false;  // the error came from the rendezvous, which knows it
+  bool has_said_hello_ = false;
   std::vector<std::byte> in_;
   std::string progress_;
   std::optional<wire::Table> table_;
@@ -140,6 +144,7 @@ Status Joiner::join_all() {
   reached(JoinStage::table_received);
   TUTTI_TRY(request_.rank == 0 ? hand_out_region() : fetch_region());
   reached(JoinStage::region_received);
+  if (request_.prepare) TUTTI_TRY(request_.prepare(membership_));
   TUTTI_TRY(send_all(wire::encode(wire::FrameType::ready)));
   while (!complete_) TUTTI_TRY(wait_for_server());
   reached(JoinStage::complete);
@@ -155,7 +160,9 @@ Status Joiner::connect_to_server() {
                     to_text(request_.id.address())));
   };
   Result<UniqueFd> socket = begin_connect_tcp(request_.id.address());
-  if (!socket.ok()) return unreachable(socket.status());
+  if (!socket.ok())
+    return has_no_descriptors() ? socket.status().with_context("cannot meet the other ranks")
+                                : unreachable(socket.status());
   server_ = std::move(*socket);
   std::vector<pollfd> fds = {{server_.get(), POLLOUT, 0}};
   TUTTI_TRY(wait(fds));
@@ -168,14 +175,28 @@ Status Joiner::connect_to_server() {
 }
 
 Status Joiner::say_hello() {
+  wire::Hello hello = this->hello(request_.refusal);
+  if (request_.refusal.ok()) TUTTI_TRY(complete(hello));
+  has_said_hello_ = true;
+  return send_all(wire::encode(hello, request_.id.token()));
+}
+
+// What also a rank can say that has come to nothing.
+wire::Hello Joiner::hello(const Status& refusal) const {
   wire::Hello hello;
   hello.generation = request_.generation;
   hello.rank = request_.rank;
   hello.num_ranks = request_.num_ranks;
   hello.pid = getpid();
-  hello.host = wire::this_host();
+  hello.refusal = refusal;
+  return hello;
+}
+
+Status Joiner::complete(wire::Hello& hello) {
+  Result<wire::Host> host = wire::this_host();
+  if (!host.ok()) return host.status();
+  hello.host = std::move(*host);
   hello.configuration = request_.configuration;
-  hello.refusal = request_.refusal;
   if (request_.rank == 0) {
     // A name that nobody can guess, and so nobody can have taken.
     Result<Token> random = make_token();
@@ -187,7 +208,7 @@ Status Joiner::say_hello() {
     leader_listener_ = std::move(*listener);
     hello.leader_socket = leader_name_;
   }
-  return send_all(wire::encode(hello, request_.id.token()));
+  return {};
 }
 
 // Rank 0: everyone else fetches the region, in any order. Who does not know the token or is another user is sent away.
@@ -302,7 +323,8 @@ Status Joiner::fetch_region() {
       std::array<std::byte, 1> greeting{};
       const SocketTransfer got = receive_with_fd(leader, greeting, membership_.region);
       if (got.outcome == SocketTransfer::Outcome::done && !membership_.region.valid()) {
-        return {Code::system, "could not receive the shared region from rank 0; is the limit on open files reached?"};
+        return has_no_descriptors() ? Status::from_errno("cannot receive the shared region from rank 0", EMFILE)
+                                    : Status(Code::system, "rank 0 has sent no shared region");
       }
       if (got.outcome == SocketTransfer::Outcome::closed) {
         listening = false;
@@ -331,14 +353,22 @@ Status Joiner::send_all(std::span<const std::byte> bytes) {
 }
 
 void Joiner::give_up(const Status& why) {
-  if (!server_.valid()) return;
-  const int rank = why.rank() == Status::kNoRank ? request_.rank : why.rank();
-  // Whose patience ended first is not who is to blame.
-  const Status words(why.code(),
-                     why.code() == Code::timeout ? fmt::format("{} (rank {} gave up)", why.to_string(), request_.rank)
-                                                 : fmt::format("rank {} gave up: {}", request_.rank, why.to_string()),
-                     rank);
-  static_cast<void>(send_some(server_.get(), wire::encode(wire::FrameType::give_up, words)));
+  if (has_said_hello_) {
+    const int rank = why.rank() == Status::kNoRank ? request_.rank : why.rank();
+    // Whose patience ended first is not who is to blame.
+    const Status words(why.code(),
+                       why.code() == Code::timeout ? fmt::format("{} (rank {} gave up)", why.to_string(), request_.rank)
+                                                   : fmt::format("rank {} gave up: {}", request_.rank, why.to_string()),
+                       rank);
+    if (server_.valid()) static_cast<void>(send_some(server_.get(), wire::encode(wire::FrameType::give_up, words)));
+    return;
+  }
+  const std::vector<std::byte> last = wire::encode(hello(why), request_.id.token());
+  if (server_.valid()) {
+    static_cast<void>(send_some(server_.get(), last));
+  } else if (has_no_descriptors()) {
+    say_without_descriptors(request_.id.address(), last);
+  }
 }
 
 Status Joiner::wait(std::vector<pollfd>& fds, std::optional<Clock::time_point> wake) {
@@ -348,7 +378,9 @@ Status Joiner::wait(std::vector<pollfd>& fds, std::optional<Clock::time_point> w
     if (deadline_ && now >= *deadline_) return late();
     std::optional<Clock::time_point> next = wake;
     if (options_.in_vain) {
-      TUTTI_TRY(ask_whether_in_vain());
+      // What has come by then may say more.
+      const Status in_vain = ask_whether_in_vain();
+      if (!in_vain.ok()) return poll(fds.data(), fds.size(), 0) > 0 ? Status() : in_vain;
       next = next ? std::min(*next, now + kBetweenQuestions) : now + kBetweenQuestions;
     }
     for (const auto& other : {deadline_, warn_at_}) {

@@ -54,6 +54,9 @@ struct JoinRequest {
   Status refusal{};
   // The size of the region, which rank 0 asks for and the others check.
   std::function<Bytes(int num_ranks)> region_bytes{};
+  // What this rank has yet to do with what it holds before the others may count on it; its error reaches all. May be
+  // empty.
+  std::function<Status(Membership&)> prepare{};
 };
 
 // What join() has got behind it. Told to JoinOptions::on_stage, for the log and for tests.

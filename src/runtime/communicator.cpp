@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <bit>
+#include <cerrno>
 #include <cstring>
+#include <new>
 
 #include <fmt/format.h>
 #include <sched.h>
@@ -73,7 +75,11 @@ Communicator::Communicator(std::shared_ptr<const shm::Region> region, std::uint3
       portfolio_(rank, region_->shape()),
       selector_(portfolio_, num_ranks_),
       bound_(std::size_t{1} << BoundCall::kPlaceBits),
-      probe_(kProbe ^ rank) {
+      probe_(kProbe ^ rank),
+      fork_notice_([this] {
+        is_copy_ = true;
+        small_end_ = settled_small_end_ = 0;
+      }) {
   for (int op = 0; op < kNumOps; ++op)
     for (int type = 0; type < kNumTypes; ++type) {
       Prepared& entry = prepared_[static_cast<std::size_t>(op)][static_cast<std::size_t>(type)];
@@ -94,6 +100,18 @@ Result<std::unique_ptr<Communicator>> Communicator::join(const UniqueId& id, int
                                                          std::function<Status()> in_vain) {
   Settings settings = Settings::from(variables);
   const auto shape_for = [&settings](int ranks) { return settings.region_for(static_cast<std::uint32_t>(ranks)); };
+  std::unique_ptr<Communicator> communicator;
+  const auto prepare = [&](Membership& membership) -> Status {
+    try {
+      Result<std::unique_ptr<shm::Region>> region =
+          shm::Region::map(std::move(membership.region), shape_for(num_ranks));
+      if (!region.ok()) return region.status();
+      communicator.reset(new Communicator(std::move(*region), static_cast<std::uint32_t>(rank), settings, log));
+      return communicator->watch_over(std::move(membership.links));
+    } catch (const std::bad_alloc&) {
+      return Status::from_errno("there is no memory for a communicator", ENOMEM);
+    }
+  };
   const JoinRequest request{
       .id = id,
       .rank = rank,
@@ -101,6 +119,7 @@ Result<std::unique_ptr<Communicator>> Communicator::join(const UniqueId& id, int
       .generation = generation,
       .configuration = settings.agreement(variables),
       .region_bytes = [&](int ranks) { return Bytes(shm::region_bytes(shape_for(ranks))); },
+      .prepare = prepare,
   };
   const JoinOptions options{
       .late_warning = variables.get<VariableId::late_warning>(),
@@ -109,26 +128,28 @@ Result<std::unique_ptr<Communicator>> Communicator::join(const UniqueId& id, int
       .meanwhile = exhaust_thread,
       .in_vain = std::move(in_vain),
   };
-  Result<Membership> membership = tutti::join(request, options);
+  const Result<Membership> membership = tutti::join(request, options);
   // The others know by now that this rank has no file; it itself knows why.
   for (const ForcedAlgorithm& forced : settings.forced)
     if (forced.file && !forced.file->unread.ok()) return forced.file->unread;
   if (!membership.ok()) return membership.status();
-  Result<std::unique_ptr<shm::Region>> region = shm::Region::map(std::move(membership->region), shape_for(num_ranks));
-  if (!region.ok()) return region.status();
-
-  std::unique_ptr<Communicator> communicator(
-      new Communicator(std::move(*region), static_cast<std::uint32_t>(rank), settings, log));
   // All ranks have the same names and texts, so all come to the same end here.
   if (Status status = communicator->take_forced(); !status.ok()) return status;
+  if (Status status = communicator->arrive(); !status.ok()) return status;
+  log.info(LogSubsystem::init, "communicator of {} ranks, {} cores, staging {} x {} B", num_ranks,
+           shared_cores(*communicator->region_), settings.region.staging_depth, settings.region.staging_slot);
+  return communicator;
+}
+
+Status Communicator::watch_over(Links links) {
   // The watch's thread ends before the region goes: see the order of the members.
-  const shm::Region* shared = communicator->region_.get();
+  const shm::Region* shared = region_.get();
   const auto mark = [shared](Code code) {
     return [shared, code](int which, auto&&...) { shared->break_with({code, static_cast<std::uint32_t>(which)}); };
   };
-  const auto self = static_cast<std::uint32_t>(rank);
+  const std::uint32_t self = rank_;
   Result<std::unique_ptr<FailureWatch>> watch =
-      FailureWatch::start(std::move(membership->links),
+      FailureWatch::start(std::move(links),
                           {.on_lost = mark(Code::rank_lost),
                            .on_left = [shared](int) { shared->wake_all(); },
                            .on_abort = mark(Code::aborted)},
@@ -136,11 +157,8 @@ Result<std::unique_ptr<Communicator>> Communicator::join(const UniqueId& id, int
                            .take_back = [shared, self] { shared->life(self).let_go(); },
                            .find_lost = [shared, self] { return find_lost(*shared, self); }});
   if (!watch.ok()) return watch.status();
-  communicator->watch_ = std::move(*watch);
-  if (Status status = communicator->arrive(); !status.ok()) return status;
-  log.info(LogSubsystem::init, "communicator of {} ranks, {} cores, staging {} x {} B", num_ranks,
-           shared_cores(*shared), settings.region.staging_depth, settings.region.staging_slot);
-  return communicator;
+  watch_ = std::move(*watch);
+  return {};
 }
 
 std::unique_ptr<Communicator> Communicator::over(std::shared_ptr<const shm::Region> region, int rank,
@@ -274,11 +292,9 @@ bool Communicator::has_given_up_split(std::uint32_t rank, std::uint64_t number) 
   return region_->call(rank).failed_split.load(std::memory_order_acquire) == number;
 }
 
-bool Communicator::is_of_this_process() const { return getpid() == process_; }
-
 Communicator::~Communicator() {
   place_.leave();
-  if (!is_of_this_process()) return;  // the rank itself has not left
+  if (is_copy_) return;  // the rank itself has not left
   region_->call(rank_).presence.store(shm::Presence::left, std::memory_order_release);
   region_->wake_all();
   if (watch_) watch_->stop();

@@ -27,6 +27,7 @@
 #include "runtime/bound_call.hpp"
 #include "runtime/executor.hpp"
 #include "runtime/failure_watch.hpp"
+#include "runtime/fork_notice.hpp"
 #include "runtime/invocation.hpp"
 #include "runtime/lateness.hpp"
 #include "runtime/operations.hpp"
@@ -63,8 +64,9 @@ class Communicator final : private Work {
 
   [[nodiscard]] std::uint32_t rank() const { return rank_; }
   [[nodiscard]] std::uint32_t num_ranks() const { return num_ranks_; }
-  // False in a child that the rank has forked: it has a copy of everything but is no rank.
-  [[nodiscard]] bool is_of_this_process() const;
+  // False in a child that the rank has forked: it has a copy of everything but is no rank. It can destroy that; every
+  // call is an error.
+  [[nodiscard]] bool is_of_this_process() const { return !is_copy_; }
 
   // Does this rank's part of a collective; returns when its output is complete, and its input may be changed.
   [[nodiscard]] Status run(const Invocation& asked);
@@ -160,6 +162,7 @@ class Communicator final : private Work {
   [[nodiscard]] Status open_small_path();
   // Whether every rank can read the memory of the others' processes.
   [[nodiscard]] Status find_attach();
+  [[nodiscard]] Status watch_over(Links links);
   [[nodiscard]] Status arrive();
   [[nodiscard]] Status find_least(OwnCall why, std::span<const std::uint64_t> mine, std::span<std::uint64_t> least);
   [[nodiscard]] Status meet(OwnCall why);
@@ -200,6 +203,8 @@ class Communicator final : private Work {
       return break_for_memory(in_what);
     } catch (const std::exception& error) {
       return break_for_exception(error.what());
+    } catch (...) {
+      return break_for_exception("something was thrown that is no std::exception");
     }
   }
   [[nodiscard]] Status break_for_memory(std::string_view in_what);
@@ -220,6 +225,8 @@ class Communicator final : private Work {
   void rest();
   // The window of a plan's round for elements of that size, and what follows from it.
   [[nodiscard]] Status set_layout(Call& call, std::uint64_t count) const;
+  // Broken, or but a copy of another process's.
+  [[nodiscard]] bool is_over() const { return is_copy_ || region_->is_broken(); }
   [[nodiscard]] Status status_of(const shm::Breakage& breakage) const;
   // Who keeps this rank waiting, which has waited that long.
   [[nodiscard]] Lateness late(std::chrono::nanoseconds waited) const;
@@ -265,6 +272,7 @@ class Communicator final : private Work {
   std::uint64_t splits_ = 0;
   std::uint64_t probe_ = 0;  // for others to read
   bool can_attach_ = false;
+  bool is_copy_ = false;  // in a child that was forked
   std::array<std::array<Prepared, kNumTypes>, kNumOps> prepared_;
   std::deque<std::optional<Prepared>> custom_;  // pending operations point into it
   Operations operations_;
@@ -275,6 +283,7 @@ class Communicator final : private Work {
   Polling polling_;
   ThreadPlace place_{*this};
   std::vector<std::byte> scratch_;
+  ForkNotice fork_notice_;
   std::unique_ptr<FailureWatch> watch_;  // last: it is to stop first
 };
 

@@ -63,7 +63,7 @@ Status Communicator::all_reduce(const void* input, void* output, std::uint64_t c
 }
 
 Status Communicator::run(const Invocation& asked) {
-  if (region_->is_broken()) return failure();
+  if (is_over()) return failure();
   return guarded(name_of(asked.collective), [&]() -> Status {
     if (asked.varying != nullptr)
       return asked.root >= num_ranks_ || asked.op.value > kMostOperator ? refuse(asked) : run_varying(asked);
@@ -103,6 +103,7 @@ Status Communicator::refuse(const Invocation& asked) const {
 }
 
 Result<Choice> Communicator::choice_for(const Invocation& asked) {
+  if (asked.root >= num_ranks_ || asked.op.value > kMostOperator) return refuse(asked);
   BoundCall bound;
   const Prepared* entry = nullptr;
   return choose(asked, bound, entry);
@@ -207,7 +208,7 @@ bool Communicator::is_symmetric(const Invocation& asked, const Buffers& buffers)
 
 Status Communicator::run_by(const Schedule& schedule, std::uint32_t number, const Invocation& asked,
                             WalkerChoice walker) {
-  if (region_->is_broken()) return failure();
+  if (is_over()) return failure();
   if (schedule.num_ranks != num_ranks_)
     return {Code::invalid_argument,
             fmt::format("the schedule is for {} ranks, and the communicator has {}", schedule.num_ranks, num_ranks_)};

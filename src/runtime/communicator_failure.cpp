@@ -92,8 +92,11 @@ std::string Communicator::waited_call() const {
 }
 
 Lateness Communicator::late(std::chrono::nanoseconds waited) const {
-  if (waited_for_ != nullptr && waited_for_->kind == Operation::Kind::transfer)
-    return find_late_partner(*region_, waited_for_->transfer.peer, can_attach_);
+  const bool is_in_transfer = waited_for_ != nullptr && waited_for_->kind == Operation::Kind::transfer;
+  if (is_in_transfer && waited_for_->transfer.peer == rank_)
+    return {{static_cast<int>(rank_)},
+            fmt::format("rank {} has not begun the other end of it, and nobody else will", rank_)};
+  if (is_in_transfer) return find_late_partner(*region_, waited_for_->transfer.peer, can_attach_);
   return find_late(*region_, rank_, waited, can_attach_);
 }
 
@@ -147,11 +150,16 @@ Status Communicator::status_of(const shm::Breakage& breakage) const {
 }
 
 Status Communicator::failure() const {
+  if (is_copy_)
+    return {Code::invalid_usage,
+            fmt::format("this process is a child that process {}, which is rank {}, has forked: it can make "
+                        "communicators of its own and destroy this one, but not call it",
+                        process_, rank_)};
   const std::optional<shm::Breakage> breakage = region_->breakage();
   return breakage ? status_of(*breakage) : Status();
 }
 
-Code Communicator::async_error() const { return region_->broken_by(); }
+Code Communicator::async_error() const { return is_copy_ ? Code::invalid_usage : region_->broken_by(); }
 
 Status Communicator::fail(End end) {
   switch (end) {
@@ -202,6 +210,7 @@ shm::Breakage Communicator::difference() const {
 }
 
 void Communicator::abort(std::string_view reason) {
+  if (is_copy_) return;
   log_.info(LogSubsystem::coll, "abort: {}", reason);
   region_->break_with({Code::aborted, rank_});
   if (watch_) watch_->abort(reason);

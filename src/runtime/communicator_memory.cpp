@@ -43,7 +43,7 @@ Result<std::uint64_t> Communicator::agree(OwnCall why, std::uint64_t mine, std::
 }
 
 Result<void*> Communicator::allocate(std::uint64_t bytes) {
-  if (region_->is_broken()) return failure();
+  if (is_over()) return failure();
   const Result<std::byte*> part = heap_.allocate(bytes);
   // All or none: who failed, or wants another size, tells the others before anyone touches anything.
   const Result<std::uint64_t> agreed =
@@ -60,6 +60,7 @@ Result<void*> Communicator::allocate(std::uint64_t bytes) {
 }
 
 Status Communicator::free(void* memory) {
+  if (is_copy_) return failure();
   if (region_->is_broken()) return memory == nullptr ? Status() : heap_.free(memory);
   // Nobody is still at work on anybody's part once all have come here, and all must mean the same.
   constexpr std::uint64_t kNothing = 1;  // freeing null; segments lie further on

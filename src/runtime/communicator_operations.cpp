@@ -53,7 +53,7 @@ Status Communicator::check(const Transfer& transfer) const {
 }
 
 Result<Operation*> Communicator::prepare(const Invocation& asked, bool is_persistent) {
-  if (region_->is_broken()) return failure();
+  if (is_over()) return failure();
   // The ranks tell each other their counts before they do it, and wait for that.
   if (asked.varying != nullptr)
     return Status(Code::unsupported, fmt::format("{} cannot be begun and waited for later", name_of(asked.collective)));
@@ -67,7 +67,7 @@ Result<Operation*> Communicator::prepare(const Invocation& asked, bool is_persis
 }
 
 Result<Operation*> Communicator::prepare(const Transfer& transfer, bool is_persistent) {
-  if (region_->is_broken()) return failure();
+  if (is_over()) return failure();
   TUTTI_TRY(check(transfer));
   Operation& operation = operations_.take(*this, Operation::Kind::transfer, is_persistent);
   operation.transfer = transfer;
@@ -75,7 +75,7 @@ Result<Operation*> Communicator::prepare(const Transfer& transfer, bool is_persi
 }
 
 Status Communicator::start(Operation& operation) {
-  if (region_->is_broken()) return failure();
+  if (is_over()) return failure();
   place_.come();
   if (!operation.is_done()) return {Code::invalid_usage, "an operation is started that has not ended yet"};
   operation.is_late = false;
@@ -87,7 +87,7 @@ Status Communicator::start(Operation& operation) {
     operations_.append(operation);
   }
   place_.enter();
-  return region_->is_broken() && !operation.is_done() ? give_up(End::broken) : Status();
+  return is_over() && !operation.is_done() ? give_up(End::broken) : Status();
 }
 
 End Communicator::advance() {
@@ -108,17 +108,17 @@ End Communicator::advance() {
   return pairs_->advance(*waiter_);
 }
 
-// Of a broken communicator nothing goes on: the buffers are the caller's again once a call has said so.
+// Of what is over nothing goes on: the buffers are the caller's again once a call has said so.
 Work::Went Communicator::go_on() {
   const std::uint64_t before = progress();
-  if (!region_->is_broken()) {
+  if (!is_over()) {
     Status status = guarded("what was begun", [&]() -> Status {
       const End end = advance();
       return end == End::pending ? Status() : fail(end);
     });
     if (!status.ok()) fault_ = std::move(status);
   }
-  if (region_->is_broken()) abandon();
+  if (is_over()) abandon();
   return is_idle() ? Went::to_its_end : progress() != before ? Went::on : Went::nowhere;
 }
 
@@ -157,7 +157,7 @@ Result<bool> Communicator::test(Operation& operation) {
   const Watched watched(*this, operation);
   go_on_with_thread();
   if (is_done()) return true;
-  if (region_->is_broken()) return give_up(End::broken);
+  if (is_over()) return give_up(End::broken);
   if (const auto stuck = polling_.stuck_for(progress(), present)) {
     // Who waits for this rank sees that it waits too.
     region_->doorbell(rank_).looked.store(present().count(), std::memory_order_relaxed);
@@ -180,11 +180,11 @@ Status Communicator::wait(Operation& operation) {
     const shm::WaitEnd end = waiter_->until(
         [&] {
           go_on_with_thread();
-          return progress() != before || operation.is_done() || region_->is_broken();
+          return progress() != before || operation.is_done() || is_over();
         },
         place_.is_alone() ? shm::kLongestSleep : kSharedSleep);
     if (operation.is_done()) break;
-    if (region_->is_broken()) return give_up(End::broken);
+    if (is_over()) return give_up(End::broken);
     if (end != shm::WaitEnd::ready) return give_up(executor_->end_of(end));
   }
   rest();
@@ -233,7 +233,7 @@ std::vector<Statistic> Communicator::statistics() const {
 }
 
 Status Communicator::settle() {
-  if (!is_of_this_process()) return {};
+  if (is_copy_) return {};
   place_.come();
   while (Operation* const operation = operations_.find([](const Operation& each) { return !each.is_done(); }))
     TUTTI_TRY(wait(*operation));

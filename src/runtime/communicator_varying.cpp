@@ -89,7 +89,7 @@ Status Communicator::tell_all(const void* mine, std::uint64_t words, void* all, 
 }
 
 Status Communicator::exchange_for_split(const void* mine, std::uint64_t words, void* all) {
-  if (region_->is_broken()) return failure();
+  if (is_over()) return failure();
   return guarded("a split", [&] {
     BoundCall bound;
     return tell_all(mine, words, all, own_description(Collective::all_gather, OwnCall::splitting), bound);

@@ -18,6 +18,8 @@ class Gathering {
   [[nodiscard]] Status admit(wire::Hello hello);
   void mark_ready(int rank);
 
+  // As the first to arrive has it; 0 before.
+  [[nodiscard]] int num_ranks() const { return num_ranks_; }
   [[nodiscard]] bool all_arrived() const { return num_ranks_ > 0 && arrived_ == num_ranks_; }
   [[nodiscard]] bool all_ready() const { return num_ranks_ > 0 && ready_ == num_ranks_; }
   [[nodiscard]] wire::Table table() const;
@@ -35,7 +37,7 @@ class Gathering {
   };
   [[nodiscard]] Status compare(const wire::Hello& a, const wire::Hello& b) const;
 
-  int num_ranks_ = 0;  // as the first to arrive has it
+  int num_ranks_ = 0;
   int arrived_ = 0;
   int ready_ = 0;
   int first_ = 0;  // the first to arrive: all others are compared with it

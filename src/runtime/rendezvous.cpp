@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cerrno>
 #include <cstddef>
 #include <deque>
 #include <map>
@@ -9,10 +10,14 @@
 #include <utility>
 #include <vector>
 
+#include <fmt/format.h>
 #include <poll.h>
+#include <sys/eventfd.h>
 #include <sys/socket.h>
+#include <unistd.h>
 
 #include "base/socket.hpp"
+#include "base/take_fd.hpp"
 #include "runtime/gathering.hpp"
 #include "runtime/service_thread.hpp"
 #include "runtime/wire.hpp"
@@ -25,6 +30,8 @@ constexpr std::size_t kMostOutcomes = 1024;               // generations whose e
 constexpr std::chrono::milliseconds kProgressEvery{200};  // how often waiting ranks are told who is missing
 constexpr std::chrono::seconds kClosingTime{5};           // for a rank to take its answer
 constexpr std::chrono::milliseconds kAcceptPause{50};     // where descriptors have run out
+constexpr std::chrono::seconds kAcceptPatience{1};        // how long they may have run out before that is an error
+constexpr std::chrono::milliseconds kFarewell{200};       // for who is at the door when the server ends after a failure
 
 struct Connection {
   enum class Phase : std::uint8_t { stranger, member, closing, gone };
@@ -76,6 +83,8 @@ struct RendezvousServer::State {
   [[nodiscard]] std::optional<Clock::time_point> next_deadline() const;
   void accept_all();
   void drop_a_stranger();
+  // Whether to try again at once.
+  bool make_room(const Status& shortage);
   void receive(Connection& connection);
   void greet(Connection& connection);
   void admit(Connection& connection, wire::Hello hello);
@@ -84,6 +93,8 @@ struct RendezvousServer::State {
   void end_generation(std::uint64_t generation, const Status& outcome);
   void push_progress();
   void expire_and_sweep();
+  // Asked to end, and nobody is left who is to hear why a generation failed.
+  [[nodiscard]] bool is_over();
   [[nodiscard]] bool is_done() const {
     return options.most_generations != 0 && finished.load(std::memory_order_relaxed) >= options.most_generations;
   }
@@ -94,8 +105,12 @@ struct RendezvousServer::State {
   std::atomic<std::uint64_t> finished{0};
 
   UniqueFd listener;
+  UniqueFd spare;  // given up so that a rank can come in and be told
   Clock::time_point now = Clock::now();
   Clock::time_point accept_from_then = now;
+  std::optional<Clock::time_point> short_since;    // of descriptors
+  std::optional<Clock::time_point> failure_until;  // a generation has failed; who is late hears it until then
+  std::optional<Clock::time_point> farewell_until;
   std::optional<Clock::time_point> next_progress;
   std::vector<Connection> connections;
   std::vector<pollfd> polled;  // wake, listener, then one for each connection
@@ -107,7 +122,7 @@ struct RendezvousServer::State {
 };
 
 void RendezvousServer::State::run(int wake_fd) {
-  while (!stopping.load(std::memory_order_relaxed)) {
+  while (!is_over()) {
     now = Clock::now();
     prepare_poll(wake_fd);
     if (poll(polled.data(), polled.size(), poll_timeout(next_deadline(), now)) < 0) continue;  // EINTR, ENOMEM
@@ -121,11 +136,11 @@ void RendezvousServer::State::run(int wake_fd) {
     if (polled[1].revents != 0) accept_all();
     push_progress();
     expire_and_sweep();
-    if (is_done() && listener.valid()) {
+    if (is_done() && listener.valid() && (!failure_until || now >= *failure_until)) {
       shutdown(listener.get(), SHUT_RDWR);
       listener.reset();
     }
-    if (is_done() && connections.empty()) break;
+    if (is_done() && !listener.valid() && connections.empty()) break;
   }
   // shutdown also reaches copies of these descriptors in children that were forked meanwhile.
   for (Connection& connection : connections) shutdown(connection.socket.get(), SHUT_RDWR);
@@ -136,7 +151,7 @@ void RendezvousServer::State::run(int wake_fd) {
 
 void RendezvousServer::State::prepare_poll(int wake_fd) {
   polled.clear();
-  polled.push_back({wake_fd, POLLIN, 0});
+  polled.push_back({farewell_until ? -1 : wake_fd, POLLIN, 0});
   const bool accepting = listener.valid() && now >= accept_from_then;
   polled.push_back({accepting ? listener.get() : -1, POLLIN, 0});  // poll ignores negative descriptors
   for (const Connection& connection : connections) {
@@ -149,6 +164,8 @@ std::optional<Clock::time_point> RendezvousServer::State::next_deadline() const 
   std::optional<Clock::time_point> next = next_progress;
   const auto consider = [&next](Clock::time_point time) { next = next ? std::min(*next, time) : time; };
   if (now < accept_from_then) consider(accept_from_then);
+  if (failure_until && is_done() && listener.valid()) consider(*failure_until);
+  if (farewell_until) consider(*farewell_until);
   for (const Connection& connection : connections) {
     if (connection.phase != Connection::Phase::member) consider(connection.deadline);
   }
@@ -159,11 +176,11 @@ void RendezvousServer::State::accept_all() {
   for (std::size_t i = 0; i < kMostStrangers; ++i) {
     Result<UniqueFd> socket = accept_from(listener.get());
     if (!socket.ok()) {
-      // Descriptors or memory have run out: a stranger makes room, or else time does.
-      drop_a_stranger();
+      if (make_room(socket.status())) continue;
       accept_from_then = now + kAcceptPause;
       return;
     }
+    short_since.reset();
     if (!socket->valid()) return;
     const auto strangers = std::count_if(connections.begin(), connections.end(),
                                          [](const Connection& c) { return c.phase == Connection::Phase::stranger; });
@@ -182,6 +199,24 @@ void RendezvousServer::State::drop_a_stranger() {
     connection.phase = Connection::Phase::gone;
     return;
   }
+}
+
+// Descriptors or memory have run out. That may pass, and strangers are ranks that have yet to speak, or are sent away
+// when their time is over. Else the ranks at the door cannot come in, and all are told: those who wait for them, whose
+// connections then make room, and where nobody is in yet the next one, for whom there is the spare descriptor.
+bool RendezvousServer::State::make_room(const Status& shortage) {
+  if (!short_since) short_since = now;
+  const bool may_pass = std::any_of(connections.begin(), connections.end(),
+                                    [](const Connection& each) { return each.phase != Connection::Phase::member; });
+  if (may_pass || now < *short_since + kAcceptPatience) return false;
+  const Status words =
+      shortage.with_context(fmt::format("process {}, at which the ranks meet, cannot let another rank in", getpid()));
+  std::vector<std::uint64_t> waiting;
+  for (const auto& [generation, entry] : open)
+    if (!entry.gathering.all_arrived()) waiting.push_back(generation);
+  for (const std::uint64_t generation : waiting) end_generation(generation, words);
+  short_since.reset();
+  return waiting.empty() && std::exchange(spare, UniqueFd()).valid();
 }
 
 void RendezvousServer::State::receive(Connection& connection) {
@@ -300,11 +335,16 @@ void RendezvousServer::State::end_generation(std::uint64_t generation, const Sta
   finished.fetch_add(1, std::memory_order_relaxed);  // before anyone can know of it
   const std::vector<std::byte> last_words =
       outcome.ok() ? wire::encode(wire::FrameType::complete) : wire::encode(wire::FrameType::failed, outcome);
+  int present = 0;
   for (Connection& connection : connections) {
     if (connection.phase == Connection::Phase::member && connection.generation == generation) {
       connection.close_after(last_words, now);
+      ++present;
     }
   }
+  const Gathering& gathering = open.at(generation).gathering;
+  const bool have_all_come = gathering.all_arrived() || present == gathering.num_ranks();
+  if (!outcome.ok() && !have_all_come) failure_until = now + kClosingTime;
   open.erase(generation);
   outcomes.emplace(generation, outcome);
   outcome_order.push_back(generation);
@@ -336,6 +376,15 @@ void RendezvousServer::State::expire_and_sweep() {
     if (connection.phase == Connection::Phase::gone) shutdown(connection.socket.get(), SHUT_RDWR);
   }
   std::erase_if(connections, [](const Connection& c) { return c.phase == Connection::Phase::gone; });
+  if (!spare.valid() && !short_since) spare = take_fd(eventfd(0, EFD_CLOEXEC));
+}
+
+bool RendezvousServer::State::is_over() {
+  if (!stopping.load(std::memory_order_relaxed)) return false;
+  now = Clock::now();
+  if (!failure_until || now >= *failure_until) return true;
+  if (!farewell_until) farewell_until = now + kFarewell;
+  return now >= *farewell_until;
 }
 
 RendezvousServer::RendezvousServer(std::unique_ptr<State> state) : state_(std::move(state)) {}
@@ -346,6 +395,8 @@ Result<std::unique_ptr<RendezvousServer>> RendezvousServer::start(const Rendezvo
   Result<UniqueId> id = UniqueId::make(listener->address);
   if (!id.ok()) return id.status();
   auto state = std::make_unique<State>(*id, std::move(listener->socket), options);
+  state->spare = take_fd(eventfd(0, EFD_CLOEXEC));
+  if (!state->spare.valid()) return Status::from_errno("cannot start the rendezvous", errno);
   State* const work = state.get();
   Result<std::unique_ptr<ServiceThread>> thread =
       ServiceThread::start("tutti-meet", [work](int wake_fd) { work->run(wake_fd); });

@@ -7,12 +7,41 @@
 #include <utility>
 #include <vector>
 
+#include <fmt/format.h>
 #include <sys/eventfd.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "base/take_fd.hpp"
 
 namespace tutti {
+namespace {
+
+// Returns what pthread_create does.
+int start_without_signals(pthread_t& thread, void* (*run)(void*), void* argument) {
+  // A new thread inherits the mask, so there is no moment at which it could take a signal.
+  sigset_t all;
+  sigset_t before;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &before);
+  const int error = pthread_create(&thread, nullptr, run, argument);
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  return error;
+}
+
+// The system does not say of what there was not enough.
+Status refusal_of(const std::string& name, int error) {
+  const std::string what = "cannot start the thread " + name;
+  if (error != EAGAIN) return Status::from_errno(what, error);
+  rlimit space{};
+  if (getrlimit(RLIMIT_AS, &space) == 0 && space.rlim_cur != RLIM_INFINITY)
+    return {Code::system, fmt::format("{}: its stack finds no room (this process may have {} KiB of address space: "
+                                      "ulimit -v), or there are too many threads (ulimit -u)",
+                                      what, space.rlim_cur / 1024)};
+  return {Code::system, what + ": there are too many threads (ulimit -u, or a control group's pids.max)"};
+}
+
+}  // namespace
 
 ServiceThread::ServiceThread(UniqueFd wake_fd, std::function<void(int wake_fd)> body)
     : wake_fd_(std::move(wake_fd)), owner_(getpid()), body_(std::move(body)) {}
@@ -23,20 +52,13 @@ Result<std::unique_ptr<ServiceThread>> ServiceThread::start(const std::string& n
   if (!wake_fd.valid()) return Status::from_errno("cannot make an eventfd", errno);
   std::unique_ptr<ServiceThread> service(new ServiceThread(std::move(wake_fd), std::move(body)));
 
-  // A new thread inherits the mask, so there is no moment at which it could take a signal.
-  sigset_t all;
-  sigset_t before;
-  sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, &before);
   const auto run = [](void* self) noexcept -> void* {
     const ServiceThread& own = *static_cast<const ServiceThread*>(self);
     own.body_(own.wake_fd_.get());
     return nullptr;
   };
   pthread_t thread{};
-  const int error = pthread_create(&thread, nullptr, run, service.get());
-  pthread_sigmask(SIG_SETMASK, &before, nullptr);
-  if (error != 0) return Status::from_errno("cannot start the thread " + name, error);
+  if (const int error = start_without_signals(thread, run, service.get()); error != 0) return refusal_of(name, error);
   pthread_setname_np(thread, name.c_str());
   service->thread_ = thread;
   return service;
@@ -63,6 +85,15 @@ void abandon(std::shared_ptr<void> work) {
   static auto& kept = *new std::vector<std::shared_ptr<void>>;
   const std::scoped_lock lock(mutex);
   kept.push_back(std::move(work));
+}
+
+void run_apart(std::function<void()> work) {
+  const auto run = [](void* what) noexcept -> void* {
+    (*static_cast<std::function<void()>*>(what))();
+    return nullptr;
+  };
+  pthread_t thread{};
+  if (start_without_signals(thread, run, &work) == 0) pthread_join(thread, nullptr);
 }
 
 void clear_wake(int wake_fd) {

@@ -47,6 +47,9 @@ class ServiceThread {
 // Keeps what a thread of the parent's works on, untouched, for the rest of this forked child.
 void abandon(std::shared_ptr<void> work);
 
+// Does it on another thread that takes no signals, and waits for it; where there can be no thread, it is not done.
+void run_apart(std::function<void()> work);
+
 // Takes the pending wake-ups off the descriptor.
 void clear_wake(int wake_fd);
 

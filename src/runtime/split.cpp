@@ -18,6 +18,12 @@ struct Wish {
   std::int32_t key = 0;
 };
 
+// Where a part of the ranks meets, from the one that serves it, or why it does not.
+struct Served {
+  UniqueId::Raw id{};
+  std::array<char, 256> why{};  // ends with a zero
+};
+
 // Of all ranks, what each has come with.
 template <typename T>
 Result<std::vector<T>> gather_from_all(Communicator& communicator, const T& own) {
@@ -44,26 +50,28 @@ Result<SplitGroup> split(Communicator& communicator, int color, int key) {
   SplitGroup group;
   group.number = communicator.begin_split();
   Status unserved;
-  UniqueId::Raw own{};
+  Served own;
   if (color != kSplitNone && members.front() == communicator.rank()) {
     Result<std::unique_ptr<RendezvousServer>> server = RendezvousServer::start({.most_generations = 1});
     if (server.ok()) {
       group.server = std::move(*server);
-      own = group.server->id().to_bytes();
+      own.id = group.server->id().to_bytes();
     } else {
       unserved = server.status();
+      unserved.to_string().copy(own.why.data(), own.why.size() - 1);
     }
   }
-  const Result<std::vector<UniqueId::Raw>> ids = gather_from_all(communicator, own);
-  if (!ids.ok()) return ids.status();
+  const Result<std::vector<Served>> all = gather_from_all(communicator, own);
+  if (!all.ok()) return all.status();
   if (!unserved.ok()) return unserved;
   if (color == kSplitNone) return group;
-  const UniqueId::Raw& served = (*ids)[members.front()];
-  if (served == UniqueId::Raw{})
+  const Served& served = (*all)[members.front()];
+  if (served.id == UniqueId::Raw{})
     return Status(Code::system,
-                  fmt::format("rank {} could not open the rendezvous of the new communicator", members.front()),
+                  fmt::format("rank {} could not open the rendezvous of the new communicator: {}", members.front(),
+                              served.why.data()),
                   static_cast<int>(members.front()));
-  Result<UniqueId> id = UniqueId::from_bytes(served);
+  Result<UniqueId> id = UniqueId::from_bytes(served.id);
   if (!id.ok()) return id.status();
   group.id = *id;
   group.num_ranks = static_cast<int>(members.size());

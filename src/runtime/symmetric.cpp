@@ -2,14 +2,14 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <fstream>
-#include <string>
 
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+#include "base/memory_limits.hpp"
 
 namespace tutti {
 
@@ -48,27 +48,6 @@ void* map_aligned(int file, std::uint64_t offset, std::uint64_t bytes) {
   if (before > 0) munmap(room, before);
   munmap(wanted + bytes, kHugePage - before);
   return mapped;
-}
-
-// What the machine has, and of that, what is free or can be had; no limit where it does not say.
-struct MachineMemory {
-  std::uint64_t all = ~std::uint64_t{0};
-  std::uint64_t available = ~std::uint64_t{0};
-};
-MachineMemory memory_of_machine() {
-  MachineMemory memory;
-  std::ifstream file("/proc/meminfo");
-  std::uint64_t swap = 0;
-  std::string name;
-  std::string unit;
-  for (std::uint64_t kilobytes = 0; file >> name >> kilobytes; std::getline(file, unit)) {
-    if (name == "MemTotal:") memory.all = kilobytes << 10;
-    if (name == "MemAvailable:") memory.available = kilobytes << 10;
-    if (name == "SwapFree:") swap = kilobytes << 10;
-  }
-  if (memory.all != ~std::uint64_t{0}) memory.all += swap;
-  if (memory.available != ~std::uint64_t{0}) memory.available += swap;
-  return memory;
 }
 
 }  // namespace
@@ -110,11 +89,10 @@ Result<std::byte*> SymmetricHeap::allocate(std::uint64_t bytes) {
   const std::uint64_t whole = round_up(stride * region_.shape().num_ranks, page_bytes());
   const std::uint64_t offset = place_for(whole);
   // Beyond what there is, setting memory aside would have the system end processes, where it can be that patient.
-  if (const MachineMemory memory = memory_of_machine(); whole > memory.all || stride > memory.available)
-    return Status(Code::system,
-                  fmt::format("cannot set {} bytes of symmetric memory aside on each of {} ranks: the machine has {}, "
-                              "of which {} can be had",
-                              bytes, region_.shape().num_ranks, memory.all, memory.available));
+  // The ranks of a host mostly share a control group.
+  if (const auto memory = MemoryLimits::of_this_process(); whole > memory.all || stride > memory.available)
+    return Status(Code::system, fmt::format("cannot set {} bytes of symmetric memory aside on each of {} ranks: {}",
+                                            bytes, region_.shape().num_ranks, memory.to_string()));
   const auto end = static_cast<off_t>(offset + whole);
   struct stat facts {};
   // Ranks may race to grow the memory, to the same size; it is sealed against shrinking, so none undoes another's.

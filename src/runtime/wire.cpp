@@ -2,12 +2,16 @@
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
 #include <cstring>
-#include <fstream>
 #include <limits>
+#include <utility>
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <unistd.h>
+
+#include "base/take_fd.hpp"
 
 namespace tutti::wire {
 namespace {
@@ -83,11 +87,15 @@ std::vector<std::byte> frame(FrameType type, std::span<const std::byte> body) {
   return writer.take();
 }
 
-std::string first_line_of(const char* path) {
-  std::ifstream file(path);
-  std::string line;
-  std::getline(file, line);
-  return line;
+// Empty where the system has no such thing, or keeps it to itself; that descriptors have run out is an error.
+Result<std::string> boot_id() {
+  const UniqueFd file = take_fd(open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC));
+  if (!file.valid() && (errno == EMFILE || errno == ENFILE))
+    return Status::from_errno("cannot tell which host this is", errno);
+  std::array<char, 64> text{};
+  const ssize_t length = file.valid() ? read(file.get(), text.data(), text.size()) : 0;
+  const std::string_view all(text.data(), length > 0 ? static_cast<std::size_t>(length) : 0);
+  return std::string(all.substr(0, all.find('\n')));
 }
 
 std::string target_of_link(const char* path) {
@@ -98,11 +106,13 @@ std::string target_of_link(const char* path) {
 
 }  // namespace
 
-Host this_host() {
+Result<Host> this_host() {
   Host host;
   std::array<char, 256> name{};
   if (gethostname(name.data(), name.size() - 1) == 0) host.name = name.data();
-  host.boot = first_line_of("/proc/sys/kernel/random/boot_id");
+  Result<std::string> boot = boot_id();
+  if (!boot.ok()) return boot.status();
+  host.boot = std::move(*boot);
   // Without /proc the name is the best that is known.
   if (host.boot.empty()) host.boot = host.name;
   host.network = target_of_link("/proc/self/ns/net");

@@ -34,7 +34,8 @@ struct Host {
   std::string boot;     // the kernel's boot id: no two machines have the same
   std::string network;  // the network namespace, in which abstract sockets live
 };
-[[nodiscard]] Host this_host();
+// An error only where descriptors have run out: what the system does not tell stays empty.
+[[nodiscard]] Result<Host> this_host();
 
 // The first part of a hello.
 struct Prefix {

@@ -126,6 +126,20 @@ TEST(Config, SaysWhatIsWrongWithIt) {
   EXPECT_DONE(tuttiCommDestroy(comm));
 }
 
+TEST(Algorithm, IsAskedForWithWhatThereIs) {
+  run_ranks(2, [](tuttiComm_t comm, int) {
+    int mine = 0;
+    const char* name = nullptr;
+    const char* why = nullptr;
+    EXPECT_EQ(words_of(tuttiGetAlgorithm("broadcast", &mine, &mine, 1, tuttiInt, tuttiSum, -1, comm, &name, &why),
+                       tuttiInvalidArgument),
+              "the root is rank -1; of 2 it must be 0 to 1");
+    EXPECT_EQ(words_of(tuttiGetAlgorithm("all_reduce", &mine, &mine, 1, tuttiInt, tuttiMaxRedOp, 0, comm, &name, &why),
+                       tuttiInvalidArgument),
+              "2147483647 is no operator of this communicator");
+  });
+}
+
 // A program's header may be of another time than the library.
 TEST(Config, MayHaveFieldsThatComeLater) {
   struct {
@@ -161,9 +175,9 @@ TEST(Config, WhatIsWrongWithItOnOneRankIsToldToTheOthers) {
       const tuttiResult_t result = tuttiCommInitRankConfig(&comm, 3, id, rank, &config);
       const std::string words = words_of(result, tuttiInvalidArgument);
       if (rank == 1) {
-        EXPECT_PREFIX(words, "TUTTI_WALKER (environment): 'nonsense' is not one of the choices");
+        EXPECT_PREFIX(words, "TUTTI_WALKER (config.variables): 'nonsense' is not one of the choices");
       } else if (words.find("nobody answers") == std::string::npos) {  // a rank that comes when all is over
-        EXPECT_PREFIX(words, "rank 1 cannot join: TUTTI_WALKER (environment): 'nonsense'");
+        EXPECT_PREFIX(words, "rank 1 cannot join: TUTTI_WALKER (config.variables): 'nonsense'");
       }
       EXPECT_EQ(comm, nullptr);
     });

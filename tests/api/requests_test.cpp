@@ -95,6 +95,42 @@ TEST(Requests, SayHowTheyAreMisused) {
   });
 }
 
+TEST(Operators, MayThrowWhateverTheyLike) {
+  run_ranks(2, [](tuttiComm_t comm, int rank) {
+    int thrower = rank;
+    tuttiRedOp_t op = tuttiSum;
+    EXPECT_DONE(tuttiRedOpCreate(
+        &op,
+        [](void*, const void*, size_t, void* context) {
+          if (*static_cast<int*>(context) == 0) throw 42;
+        },
+        &thrower, 1, tuttiInt, comm));
+    std::vector<int> data(1000, rank);
+    const tuttiResult_t result = tuttiAllReduce(data.data(), data.data(), data.size(), tuttiInt, op, comm);
+    if (rank == 0) {
+      EXPECT_NE(words_of(result, tuttiInternalError).find("no std::exception"), std::string::npos);
+    }
+    // The other may have been done by then, and hears of it in its next call.
+    EXPECT_EQ(tuttiBarrier(comm), tuttiInternalError);
+  });
+}
+
+TEST(Transfers, ToOneselfSayWhatIsMissing) {
+  run_ranks(1, [](tuttiComm_t parent, int) {
+    const std::array<const char*, 2> impatient = {"TUTTI_TIMEOUT=500ms", nullptr};
+    tuttiConfig_t config = TUTTI_CONFIG_INITIALIZER;
+    config.variables = impatient.data();
+    tuttiComm_t comm = nullptr;
+    ASSERT_EQ(tuttiCommSplit(parent, 0, 0, &comm, &config), tuttiSuccess) << tuttiGetLastError(nullptr);
+    const std::vector<int> data(1 << 20);
+    EXPECT_DONE(tuttiGroupStart());
+    EXPECT_DONE(tuttiSend(data.data(), data.size(), tuttiInt, 0, comm));
+    EXPECT_PREFIX(words_of(tuttiGroupEnd(), tuttiTimeout),
+                  "rank 0 has not begun the other end of it, and nobody else will; rank 0 has waited 500ms");
+    tuttiCommDestroy(comm);
+  });
+}
+
 TEST(Requests, KeepTheirOperator) {
   run_ranks(2, [](tuttiComm_t comm, int) {
     const float half = 0.5F;

@@ -34,5 +34,16 @@ TEST(Environment, OfThisProcessIsACopy) {
   EXPECT_EQ(Environment::of_this_process().lookup("TUTTI_TEST_ONLY"), std::nullopt);
 }
 
+TEST(Environment, KnowsWhereWhatWasSetLaterIsFrom) {
+  Environment environment{{"A", "1"}, {"B", "2"}};
+  environment.set("B", "3", "a file");
+  environment.set("C", "4", "a file");
+  EXPECT_EQ(environment.place_of("A"), "environment");
+  EXPECT_EQ(environment.place_of("B"), "a file");
+  EXPECT_EQ(environment.place_of("C"), "a file");
+  environment.set("B", "5");
+  EXPECT_EQ(environment.place_of("B"), "environment");
+}
+
 }  // namespace
 }  // namespace tutti

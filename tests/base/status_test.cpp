@@ -5,6 +5,7 @@
 #include <string>
 
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 
 namespace tutti {
 namespace {
@@ -43,6 +44,15 @@ TEST(Status, ErrnoBecomesWords) {
   const Status status = Status::from_errno("cannot open /x", ENOENT);
   EXPECT_EQ(status.code(), Code::system);
   EXPECT_EQ(status.message(), "cannot open /x: No such file or directory");
+}
+
+TEST(Status, NamesTheLimitThatIsReached) {
+  rlimit limit{};
+  ASSERT_EQ(getrlimit(RLIMIT_NOFILE, &limit), 0);
+  ASSERT_NE(limit.rlim_cur, RLIM_INFINITY);
+  EXPECT_EQ(Status::from_errno("cannot open /x", EMFILE).message(),
+            "cannot open /x: Too many open files (this process may have " + std::to_string(limit.rlim_cur) +
+                " of them: ulimit -n)");
 }
 
 TEST(Status, EveryCodeHasANameOfItsOwn) {

@@ -264,6 +264,21 @@ TEST_F(VariablesTest, WordsThatOnlyTheOriginalKnowsAreLeftOutUnderItsName) {
   EXPECT_NE(problem({{"NCCL_DEBUG_SUBSYS", ""}}), "");
 }
 
+TEST_F(VariablesTest, WhatAProgramSetsIsSaidToBeItsOwn) {
+  Environment environment{{"NCCL_DEBUG", "trace"}, {"TUTTI_WALKER", "generic"}};
+  environment.set("TUTTI_WALKER", "fast", "config.variables");
+  EXPECT_EQ(problem(environment),
+            "TUTTI_WALKER (config.variables): 'fast' is not one of the choices; allowed: auto, generic, specialised");
+  environment.set("TUTTI_WALKER", "auto", "config.variables");
+  environment.set("TUTTI_DEGUB", "info", "config.variables");
+  environment.set("TUTTI_DEBUG", "info", "config.variables");
+  const Texts expected{
+      "TUTTI_DEGUB (config.variables) is not a variable of Tutti; the nearest is TUTTI_DEBUG",
+      "TUTTI_DEBUG is 'info' (config.variables) and NCCL_DEBUG is 'trace' (environment); the first counts"};
+  EXPECT_EQ(warnings(environment), expected);
+  EXPECT_EQ(good(environment).origin(VariableId::walker).to_string(), "config.variables");
+}
+
 TEST_F(VariablesTest, UnknownNamesAreWarnedOfWithTheNearest) {
   EXPECT_EQ(warnings({{"TUTTI_DEGUB", "info"}}),
             Texts{"TUTTI_DEGUB (environment) is not a variable of Tutti; the nearest is TUTTI_DEBUG"});

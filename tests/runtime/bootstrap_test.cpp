@@ -194,6 +194,19 @@ TEST(Bootstrap, AllHearWhyARankGaveUp) {
   expect_same_error(joined, "rank 0 made a shared region of 8K, and this rank needs 12K");
 }
 
+TEST(Bootstrap, AllHearWhatARankCouldNotPrepare) {
+  const auto server = start_server();
+  auto joined = on_threads(3, [&](int rank) {
+    JoinRequest request = request_of(server->id(), rank, 3);
+    request.prepare = [rank](Membership& membership) -> Status {
+      EXPECT_TRUE(membership.region.valid());
+      return rank == 1 ? Status(Code::system, "cannot map it") : Status();
+    };
+    return join(request, patient());
+  });
+  expect_same_error(joined, "cannot map it");
+}
+
 TEST(Bootstrap, ALateRankHearsHowItsGenerationEnded) {
   const auto server = start_server();
   auto joined = on_threads(2, [&](int rank) { return join(request_of(server->id(), rank, rank + 2), patient()); });
@@ -308,7 +321,7 @@ TEST(Bootstrap, NonsenseFromAMemberEndsItsGenerationOnly) {
   wire::Hello hello;
   hello.rank = 1;
   hello.num_ranks = 2;
-  hello.host = wire::this_host();
+  hello.host = wire::this_host().value();
   hello.generation = 5;
   std::vector<std::byte> words = wire::encode(hello, server->id().token());
   words.insert(words.end(), 100, std::byte{0xee});

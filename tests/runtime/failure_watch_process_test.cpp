@@ -99,11 +99,12 @@ TEST(FailureWatchProcesses, AForkedChildThatExitsSpeaksForNobody) {
   Children children(kRanks, [&](int rank, const UniqueId& id, const Children::Report& report) {
     Result<Membership> joined = join(test::request_of(id, rank, kRanks), test::patient());
     if (!joined.ok()) return report(joined.status().to_string());
+    // What the watch says comes behind it.
+    report("ready");
     FailureEvents events{.on_lost = [&](int who, std::string_view) { report(fmt::format("lost {}", who)); },
                          .on_left = [&](int who) { report(fmt::format("left {}", who)); },
                          .on_abort = {}};
     Result<std::unique_ptr<FailureWatch>> watch = FailureWatch::start(std::move(joined->links), std::move(events));
-    report("ready");
     if (rank == 1) {
       const pid_t child = fork();
       if (child == 0) {

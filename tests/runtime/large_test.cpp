@@ -2,13 +2,13 @@
 // gives is the same byte for a megabyte; of what it gets, samples are looked at, and every byte near these borders.
 #include <algorithm>
 #include <cstring>
-#include <fstream>
 #include <string>
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <sys/mman.h>
 
+#include "base/memory_limits.hpp"
 #include "ranks_of_threads.hpp"
 
 namespace tutti {
@@ -26,16 +26,6 @@ struct Large {
   Memory memory = Memory::staged;
   bool in_place = false;
 };
-
-std::uint64_t available_bytes() {
-  std::ifstream file("/proc/meminfo");
-  std::string name;
-  std::uint64_t kibibytes = 0;
-  std::string unit;
-  while (file >> name >> kibibytes >> unit)
-    if (name == "MemAvailable:") return kibibytes << 10;
-  return 0;
-}
 
 std::uint8_t given(std::uint32_t rank, std::uint64_t place) {
   return static_cast<std::uint8_t>((place >> 20) * 37 + std::uint64_t{rank} * 101 + (place >> 31));
@@ -105,9 +95,9 @@ TEST_P(LargeBuffers, AreRight) {
   const std::uint64_t outputs = large.count * (facts.many_outputs ? kRanks : 1);
   const std::uint64_t of_rank = (large.in_place ? std::max(inputs, outputs) : inputs + outputs) + 2 * kGuard;
   const std::uint64_t wanted = kRanks * of_rank + (std::uint64_t{2} << 30);
-  if (available_bytes() < wanted)
-    GTEST_SKIP() << fmt::format("{} MiB of memory are available, and {} are needed", available_bytes() >> 20,
-                                wanted >> 20);
+  if (MemoryLimits::of_this_process().available < wanted)
+    GTEST_SKIP() << fmt::format("{} MiB of memory are available, and {} are needed",
+                                MemoryLimits::of_this_process().available >> 20, wanted >> 20);
   Settings settings = Settings::from(Variables());
   settings.attach_min = large.memory == Memory::attached ? 1 : std::uint64_t{1} << 60;
   test::ThreadRanks group(kRanks, settings);

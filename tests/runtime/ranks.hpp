@@ -33,10 +33,13 @@ inline JoinRequest request_of(const UniqueId& id, int rank, int num_ranks) {
   return request;
 }
 
-// No test waits for ever: a join that hangs ends with Code::timeout.
+// No test waits for ever: a join that hangs ends with Code::timeout. But processes may be stopped for a while, where
+// somebody else measures.
+constexpr std::chrono::seconds kPatience{100};
+
 inline JoinOptions patient() {
   JoinOptions options;
-  options.timeout = Nanos(20'000'000'000);
+  options.timeout = Nanos(std::chrono::nanoseconds(kPatience).count());
   return options;
 }
 
@@ -85,10 +88,10 @@ class Children {
     for (Child& child : children_) EXPECT_EQ(write(child.orders.get(), text.data(), text.size()), 128);
   }
 
-  // The next line of a child; empty once it has ended or when ten seconds have passed.
+  // The next line of a child; empty once it has ended or when patience has.
   std::string line(int rank) {
     Child& child = children_[static_cast<std::size_t>(rank)];
-    const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(10);
+    const auto until = std::chrono::steady_clock::now() + kPatience;
     for (;;) {
       if (const std::size_t end = child.text.find('\n'); end != std::string::npos) {
         std::string line = child.text.substr(0, end);

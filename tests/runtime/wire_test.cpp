@@ -180,7 +180,7 @@ TEST(Wire, ParsersSurviveDamage) {
 }
 
 TEST(Wire, ThisHostHasABootIdAndANetwork) {
-  const Host host = this_host();
+  const Host host = this_host().value();
   EXPECT_FALSE(host.boot.empty());
   EXPECT_NE(host.network.find("net:["), std::string::npos);
 }

@@ -1,0 +1,18 @@
+// What a process can still do that has no descriptor left. Thread-safe.
+#pragma once
+
+#include <cstddef>
+#include <span>
+
+#include "base/unique_id.hpp"
+
+namespace tutti {
+
+// Whether this process has reached its limit.
+[[nodiscard]] bool has_no_descriptors();
+
+// Sends that to who listens there, by descriptors of another table, and waits at most half a second for it to be heard.
+// Where the system has no such tables it is not heard.
+void say_without_descriptors(const Address& address, std::span<const std::byte> words);
+
+}  // namespace tutti

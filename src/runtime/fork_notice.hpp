@@ -1,0 +1,26 @@
+// Says so to what belongs to one process when that process forks: in the child, of which it then is a copy.
+//
+// What is to happen there runs in the forking thread, the only one that the child has, before fork() returns, so it
+// does no more than change memory. It does not run where a child is made without fork()'s handlers (vfork, clone). Made
+// and destroyed from any thread, but not within the handler; it stays where it was made.
+#pragma once
+
+#include <functional>
+
+namespace tutti {
+
+class ForkNotice {
+ public:
+  explicit ForkNotice(std::function<void()> in_child);
+  ForkNotice(const ForkNotice&) = delete;
+  ForkNotice& operator=(const ForkNotice&) = delete;
+  ~ForkNotice();
+
+ private:
+  friend class ForkNotices;
+  std::function<void()> in_child_;
+  ForkNotice* next_ = nullptr;
+  ForkNotice* previous_ = nullptr;
+};
+
+}  // namespace tutti
