@@ -1,0 +1,1 @@
+#include "fabric/fabric.hpp"

@@ -1,0 +1,37 @@
+// The links between each two ranks, remembered. One thread at a time; borrows the fabric.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <unordered_map>
+#include <vector>
+
+#include "fabric/fabric.hpp"
+
+namespace tutti::simulate {
+
+class Ways {
+ public:
+  explicit Ways(const fabric::Fabric& fabric) : fabric_(fabric) {}
+
+  // None where both are at the same node. What is returned stays where it is.
+  std::span<const std::uint32_t> between(std::uint32_t from_rank, std::uint32_t to_rank);
+  // The same, not remembered: for whoever asks once.
+  std::span<const std::uint32_t> make(std::uint32_t from_rank, std::uint32_t to_rank);
+  // How long a first byte takes.
+  double latency(std::uint32_t from_rank, std::uint32_t to_rank);
+
+ private:
+  struct Way {
+    std::span<const std::uint32_t> links;
+    double latency = 0;
+  };
+  const Way& way(std::uint32_t from_rank, std::uint32_t to_rank);
+
+  const fabric::Fabric& fabric_;
+  std::unordered_map<std::uint64_t, Way> ways_;    // by nodes
+  std::vector<std::vector<std::uint32_t>> rooms_;  // for links: filled one after another, none ever grows
+  std::vector<std::uint32_t> present_;             // the way that is being found
+};
+
+}  // namespace tutti::simulate
