@@ -99,6 +99,7 @@ bool Engine::fetch(LaneState& lane) {
     const bool moves = lane.step->kind != StepKind::wait && !lane.step->sources.empty();
     lane.length = moves ? static_cast<double>(sizes_.bytes(lane.step->sources[0].slice, lane.round)) : 0;
     lane.is_nothing = !orders_ && lane.length == 0;
+    lane.begun = now_;
     if (lane.is_nothing && lane.step->kind == StepKind::combine && !is_direct(*lane.step)) pass(lane);
   }
   return true;
@@ -118,6 +119,7 @@ bool Engine::begin(LaneState& lane) {
   }
   if (!is_ready(step, *this)) return false;
   lane.shares = cause_;
+  lane.begun = now_;
   // What no arrival explains has been spent waiting for room.
   if (const double rest = now_ - lane.shares.total(); rest > now_ * 1e-12) lane.shares.add(Share::credit, rest);
 
@@ -176,6 +178,7 @@ void Engine::pass(LaneState& lane) {
   const Step& step = *lane.step;
   lane.passed = step.number + 1;
   lane.since = now_;
+  if (options_.recorder != nullptr) options_.recorder->step(lane.rank, lane.lane, lane.round, step, lane.begun, now_);
   if (direct_ && is_direct(step) && --lane.remote_left == 0) {
     if (direct_->done.size() <= lane.round) {
       direct_->done.resize(lane.round + 1, std::vector<double>(lanes_.size(), -1));

@@ -59,6 +59,7 @@ class Engine {
     std::uint32_t remote_left = 0;  // steps of this round with remote ends, where it is known
     double length = 0;              // bytes that each end of the step moves
     bool is_nothing = false;        // so that its messages are left out
+    double begun = 0;               // when all that the step waits for had come
     double since = 0;               // when the last step was passed
     double busy_until = 0;          // reading: the core is with the step until then
     double latest = 0;              // reading: the last arrival so far

@@ -10,7 +10,7 @@ namespace tutti::simulate {
 bool Engine::has_message(const Endpoint& end) {
   if (lane_->is_nothing) return true;
   Connection& connection = connections_[connections_.incoming(lane_->rank, end.rank, end.channel)];
-  if (connection.first == kNoTransfer) {
+  if (connection.first == kNoTransfer || !transfers_[connection.first].is_settled) {
     connection.receiver = id_of(*lane_);
     return false;
   }
@@ -130,6 +130,10 @@ void Engine::launch(std::uint32_t number, LaneState& lane) {
   message.value = lane.value;
   message.links = connection.links;
   message.shares = lane.shares;
+  message.is_settled = false;
+  message.next = kNoTransfer;
+  (connection.first == kNoTransfer ? connection.first : transfers_[connection.last].next) = id;
+  connection.last = id;
   if (carries_contents() && lane.made.size() > 1) message.payload = contents_->add_payload(lane.made);
   network_->start(id, now_);
 }
@@ -140,10 +144,11 @@ void Engine::arrived(TransferId id, double time) {
     case Cargo::message: {
       transfer.arrives = time;
       Connection& connection = connections_[transfer.whose];
-      (connection.first == kNoTransfer ? connection.first : transfers_[connection.last].next) = id;
-      connection.last = id;
-      transfer.next = kNoTransfer;
-      if (connection.receiver != kNobody) wake(std::exchange(connection.receiver, kNobody), time);
+      if (options_.recorder != nullptr)
+        options_.recorder->message(connection.from, connection.to, transfer.bytes, transfer.started, time);
+      transfer.is_settled = true;
+      // Messages are taken in the order in which they were sent, whichever comes first.
+      if (connection.first == id && connection.receiver != kNobody) wake(std::exchange(connection.receiver, kNobody), time);
       return;
     }
     case Cargo::credit: has_room(transfer.whose, time); break;

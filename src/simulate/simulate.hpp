@@ -15,6 +15,7 @@
 #include "fabric/fabric.hpp"
 #include "schedule/schedule.hpp"
 #include "simulate/network.hpp"
+#include "simulate/recorder.hpp"
 #include "simulate/shares.hpp"
 
 namespace tutti::simulate {
@@ -26,6 +27,7 @@ struct Options {
   Fusion fusion = Fusion::neighbours;
   bool staged = true;        // exposing copies; else it names the memory itself
   std::uint64_t window = 0;  // elements of a piece that a round carries; 0: as many as the fabric's queues take
+  Recorder* recorder = nullptr;  // borrowed; is told all that happens
   bool check = true;         // carry fingerprints; left out where they would not fit in kMostFingerprints
 };
 // 1 GiB of them.

@@ -17,10 +17,8 @@ std::span<const std::uint32_t> Ways::between(std::uint32_t from_rank, std::uint3
 double Ways::latency(std::uint32_t from_rank, std::uint32_t to_rank) { return way(from_rank, to_rank).latency; }
 
 std::span<const std::uint32_t> Ways::make(std::uint32_t from_rank, std::uint32_t to_rank) {
-  const std::uint32_t to = fabric_.ranks[to_rank].node;
   present_.clear();
-  for (std::uint32_t at = fabric_.ranks[from_rank].node; at != to; at = fabric_.links[present_.back()].to)
-    present_.push_back(fabric_.next_link(at, to));
+  routes_.append(fabric_.ranks[from_rank].node, fabric_.ranks[to_rank].node, present_);
   if (rooms_.empty() || rooms_.back().capacity() - rooms_.back().size() < present_.size())
     rooms_.emplace_back().reserve(std::max(kRoom, present_.size()));
   std::vector<std::uint32_t>& room = rooms_.back();

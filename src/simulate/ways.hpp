@@ -7,12 +7,13 @@
 #include <vector>
 
 #include "fabric/fabric.hpp"
+#include "fabric/routes.hpp"
 
 namespace tutti::simulate {
 
 class Ways {
  public:
-  explicit Ways(const fabric::Fabric& fabric) : fabric_(fabric) {}
+  explicit Ways(const fabric::Fabric& fabric) : fabric_(fabric), routes_(fabric) {}
 
   // None where both are at the same node. What is returned stays where it is.
   std::span<const std::uint32_t> between(std::uint32_t from_rank, std::uint32_t to_rank);
@@ -29,6 +30,7 @@ class Ways {
   const Way& way(std::uint32_t from_rank, std::uint32_t to_rank);
 
   const fabric::Fabric& fabric_;
+  fabric::Routes routes_;
   std::unordered_map<std::uint64_t, Way> ways_;    // by nodes
   std::vector<std::vector<std::uint32_t>> rooms_;  // for links: filled one after another, none ever grows
   std::vector<std::uint32_t> present_;             // the way that is being found

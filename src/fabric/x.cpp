@@ -1,1 +1,0 @@
-#include "fabric/fabric.hpp"
