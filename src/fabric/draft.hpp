@@ -18,10 +18,11 @@ struct Position {
   double y = 0;
 };
 
-// On a circle about the origin, the first at the top and the others clockwise.
+// On a circle about the origin, the first at the top and the others clockwise; rounded, so that files are legible.
 [[nodiscard]] inline Position on_circle(std::uint32_t index, std::uint32_t count, double radius) {
   const double angle = 2 * std::numbers::pi * index / count;
-  return {radius * std::sin(angle), -radius * std::cos(angle)};
+  const auto rounded = [](double value) { return std::round(value * 1000) / 1000 + 0.0; };  // + 0: no -0
+  return {rounded(radius * std::sin(angle)), rounded(-radius * std::cos(angle))};
 }
 
 // How far from the middle of a circle `count` nodes have room, a unit each.
