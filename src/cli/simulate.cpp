@@ -23,7 +23,7 @@
 #include "cli/number.hpp"
 #include "cli/output.hpp"
 #include "data/type.hpp"
-#include "fabric/generate.hpp"
+#include "fabric/load.hpp"
 #include "simulate/reason.hpp"
 #include "simulate/timeline.hpp"
 
@@ -79,7 +79,10 @@ double bus_factor(const Schedule& schedule) {
   }
 }
 
-Result<std::vector<Cell>> cells_of(const Options& options, std::uint32_t num_ranks) {
+Result<std::vector<Cell>> cells_of(const Options& options, const fabric::Fabric& fabric) {
+  const std::uint32_t num_ranks = options.ranks.value_or(fabric.num_ranks());
+  const bool has_multicast =
+      std::any_of(fabric.nodes.begin(), fabric.nodes.end(), [](const fabric::Node& node) { return node.multicast; });
   const Result<std::vector<const Algorithm*>> rows = chosen(options.choice, options.filter);
   if (!rows.ok()) return rows.status();
   const Result<std::vector<Bytes>> sizes = parse_byte_list(options.bytes);
@@ -91,13 +94,16 @@ Result<std::vector<Cell>> cells_of(const Options& options, std::uint32_t num_ran
       objection = fmt::format("{}: blocks of different sizes are not simulated", name_of(algorithm->collective));
       continue;
     }
+    if (algorithm->channel == Channel::multicast && !has_multicast) {
+      objection = fmt::format("{} needs a switch that multicasts, and {} has none", algorithm->name, fabric.name);
+      continue;
+    }
     const Cases cases = find_cases(*algorithm, num_ranks, options.filter);
     if (cases.requests.empty()) {
       objection = cases.objection;
       continue;
     }
-    for (const Bytes size : *sizes)
-      cells.push_back({algorithm, algorithm->make(cases.requests.front()), size.value()});
+    for (const Bytes size : *sizes) cells.push_back({algorithm, algorithm->make(cases.requests.front()), size.value()});
   }
   if (cells.empty()) return Status(Code::invalid_argument, objection);
   return cells;
@@ -105,20 +111,16 @@ Result<std::vector<Cell>> cells_of(const Options& options, std::uint32_t num_ran
 
 std::vector<Column> columns() {
   std::vector<Column> made;
-  for (const char* name : {"collective", "algorithm", "ranks", "bytes", "time_us", "algbw_gbs", "busbw_gbs", "rounds",
-                           "messages"})
+  for (const char* name :
+       {"collective", "algorithm", "ranks", "bytes", "time_us", "algbw_gbs", "busbw_gbs", "rounds", "messages"})
     made.push_back({name});
   for (const std::string_view share : simulate::kShareNames) made.push_back({fmt::format("{}_percent", share)});
   return made;
 }
 
-double rounded(double number) {
-  return number == 0 ? 0 : std::stod(fmt::format("{:.6g}", number));
-}
+double rounded(double number) { return number == 0 ? 0 : std::stod(fmt::format("{:.6g}", number)); }
 
-tutti::Cell filled(bool has_value, double number) {
-  return has_value ? tutti::Cell(rounded(number)) : tutti::Cell();
-}
+tutti::Cell filled(bool has_value, double number) { return has_value ? tutti::Cell(rounded(number)) : tutti::Cell(); }
 
 Table table_of(const std::vector<Simulated>& all) {
   Table table(columns());
@@ -147,7 +149,14 @@ Table table_of(const std::vector<Simulated>& all) {
 
 // The links that were busiest, of each cell.
 Table links_of(const std::vector<Simulated>& all, const fabric::Fabric& fabric, std::size_t most) {
-  Table table({{"collective"}, {"algorithm"}, {"bytes"}, {"link"}, {"from"}, {"to"}, {"carried_bytes"}, {"busy_us"},
+  Table table({{"collective"},
+               {"algorithm"},
+               {"bytes"},
+               {"link"},
+               {"from"},
+               {"to"},
+               {"carried_bytes"},
+               {"busy_us"},
                {"busy_percent"}});
   for (const Simulated& one : all) {
     const std::vector<simulate::LinkUse>& uses = one.answer.links;
@@ -175,13 +184,14 @@ std::string reasons_for(const std::vector<Simulated>& all) {
   for (const Simulated& one : all) {
     const Simulated* fastest = &one;
     for (const Simulated& other : all) {
-      if (other.cell.bytes != one.cell.bytes || other.cell.schedule.collective != one.cell.schedule.collective) continue;
+      if (other.cell.bytes != one.cell.bytes || other.cell.schedule.collective != one.cell.schedule.collective)
+        continue;
       if (other.answer.time < fastest->answer.time) fastest = &other;
     }
     if (fastest == &one) continue;
-    text += fmt::format("{}, {}: {}\n", name_of(one.cell.schedule.collective), to_text(Bytes(one.cell.bytes)),
-                        simulate::why_faster({fastest->cell.schedule.name, fastest->answer},
-                                             {one.cell.schedule.name, one.answer}));
+    text += fmt::format(
+        "{}, {}: {}\n", name_of(one.cell.schedule.collective), to_text(Bytes(one.cell.bytes)),
+        simulate::why_faster({fastest->cell.schedule.name, fastest->answer}, {one.cell.schedule.name, one.answer}));
   }
   return text.empty() ? "there is nothing to compare: name several algorithms\n" : text;
 }
@@ -191,13 +201,14 @@ Status check(const Options& options) {
     return {Code::invalid_argument, fmt::format("--sharing: {} is not queueing or fair", in_quotes(options.sharing))};
   if (!type_from_name(options.type))
     return {Code::invalid_argument, fmt::format("--type: {} is no type, like f32", in_quotes(options.type))};
-  if (options.why && options.links > 0) return {Code::invalid_argument, "--why and --links are two answers; ask for one"};
+  if (options.why && options.links > 0)
+    return {Code::invalid_argument, "--why and --links are two answers; ask for one"};
   return {};
 }
 
 Result<std::vector<Simulated>> simulate_all(const Options& options, const fabric::Fabric& fabric,
                                             simulate::Timeline& timeline) {
-  const Result<std::vector<Cell>> cells = cells_of(options, options.ranks.value_or(fabric.num_ranks()));
+  const Result<std::vector<Cell>> cells = cells_of(options, fabric);
   if (!cells.ok()) return cells.status();
   if (!options.timeline.empty() && cells->size() != 1)
     return Status(Code::invalid_argument,
@@ -225,7 +236,7 @@ Exit run(const Options& options, const Context& context) {
   };
   if (const Status status = check(options); !status.ok()) return misused(status);
   if (const Status status = check_output(options.output); !status.ok()) return misused(status);
-  const Result<fabric::Fabric> fabric = fabric::generate(options.fabric);
+  const Result<fabric::Fabric> fabric = fabric::load_fabric(options.fabric);
   if (!fabric.ok()) return misused(fabric.status().with_context("--fabric"));
   if (options.ranks && *options.ranks > fabric->num_ranks())
     return misused({Code::invalid_argument, fmt::format("--ranks: {} has {}", fabric->name, fabric->num_ranks())});
@@ -285,13 +296,14 @@ Run define(CLI::App& app) {
 }  // namespace
 
 Command simulate_command() {
-  return {.name = "simulate",
-          .summary = "Tell how long algorithms would take on a fabric, and where the time would go",
-          .examples =
-              "tutti simulate --fabric torus_2d:4x4 --collective all_reduce --bytes 1M\n"
-              "tutti simulate --fabric switch:8 --algorithm ring --collective all_reduce --bytes 8:64M:x4 --format csv\n"
-              "tutti simulate --fabric ring_1d:16 --collective all_reduce --bytes 1M --why",
-          .define = define};
+  return {
+      .name = "simulate",
+      .summary = "Tell how long algorithms would take on a fabric, and where the time would go",
+      .examples =
+          "tutti simulate --fabric torus_2d:4x4 --collective all_reduce --bytes 1M\n"
+          "tutti simulate --fabric switch:8 --algorithm ring --collective all_reduce --bytes 8:64M:x4 --format csv\n"
+          "tutti simulate --fabric ring_1d:16 --collective all_reduce --bytes 1M --why",
+      .define = define};
 }
 
 }  // namespace tutti::cli

@@ -148,7 +148,8 @@ void Engine::arrived(TransferId id, double time) {
         options_.recorder->message(connection.from, connection.to, transfer.bytes, transfer.started, time);
       transfer.is_settled = true;
       // Messages are taken in the order in which they were sent, whichever comes first.
-      if (connection.first == id && connection.receiver != kNobody) wake(std::exchange(connection.receiver, kNobody), time);
+      if (connection.first == id && connection.receiver != kNobody)
+        wake(std::exchange(connection.receiver, kNobody), time);
       return;
     }
     case Cargo::credit: has_room(transfer.whose, time); break;

@@ -12,8 +12,8 @@ namespace tutti::simulate {
 namespace {
 
 constexpr std::array<std::string_view, kNumShares> kWhere = {
-    "with launching and finishing", "in overheads",   "on the wire", "queueing behind others",
-    "in memory and arithmetic",     "waiting for room in queues"};
+    "with launching and finishing", "in overheads", "on the wire", "queueing behind others", "in memory and arithmetic",
+    "waiting for room in queues"};
 // Parts of the difference that are smaller than this explain nothing.
 constexpr double kWorthSaying = 0.05;
 

@@ -25,10 +25,10 @@ struct Options {
   std::uint64_t element_size = 1;
   Sharing sharing = Sharing::queueing;
   Fusion fusion = Fusion::neighbours;
-  bool staged = true;        // exposing copies; else it names the memory itself
-  std::uint64_t window = 0;  // elements of a piece that a round carries; 0: as many as the fabric's queues take
+  bool staged = true;            // exposing copies; else it names the memory itself
+  std::uint64_t window = 0;      // elements of a piece that a round carries; 0: as many as the fabric's queues take
   Recorder* recorder = nullptr;  // borrowed; is told all that happens
-  bool check = true;         // carry fingerprints; left out where they would not fit in kMostFingerprints
+  bool check = true;             // carry fingerprints; left out where they would not fit in kMostFingerprints
 };
 // 1 GiB of them.
 inline constexpr std::uint64_t kMostFingerprints = std::uint64_t{1} << 27U;

@@ -27,7 +27,7 @@ struct Transfer {
   std::uint32_t hop = 0;          // the link of `links` that it comes to next
   std::uint32_t payload = 0;      // of a message of several pieces: what it holds
   TransferId next = kNoTransfer;  // of a message: the one behind it
-  bool is_settled = false;  // when it arrives is known
+  bool is_settled = false;        // when it arrives is known
   double bytes = 0;
   double started = 0;
   double arrives = 0;   // its last byte; so far: as if nothing stood in the way any more
