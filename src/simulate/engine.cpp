@@ -8,11 +8,13 @@
 
 namespace tutti::simulate {
 
-Engine::Engine(const Schedule& schedule, const fabric::Fabric& fabric, const Options& options, const Sizes& sizes)
+Engine::Engine(const Schedule& schedule, const fabric::Fabric& fabric, const Options& options, const Sizes& sizes,
+               const Symmetry* symmetry)
     : schedule_(schedule),
       fabric_(fabric),
       options_(options),
       sizes_(sizes),
+      symmetry_(symmetry),
       orders_(schedule.num_lanes > 1 || schedule.collective == Collective::barrier),
       ways_(fabric),
       connections_(schedule.num_ranks),
@@ -20,9 +22,9 @@ Engine::Engine(const Schedule& schedule, const fabric::Fabric& fabric, const Opt
                             [this](TransferId id, double time) { arrived(id, time); })),
       ranks_(schedule.num_ranks),
       cores_(fabric.cores.size()) {
-  if (options.check && Contents::needed(schedule) <= kMostFingerprints)
+  if (symmetry == nullptr && options.check && Contents::needed(schedule) <= kMostFingerprints)
     contents_ = std::make_unique<Contents>(schedule);
-  lanes_.resize(std::size_t{schedule.num_ranks} * schedule.num_lanes);
+  lanes_.resize(std::size_t{symmetry == nullptr ? schedule.num_ranks : 1} * schedule.num_lanes);
   for (std::uint32_t id = 0; id < lanes_.size(); ++id) {
     LaneState& lane = lanes_[id];
     lane.rank = id / schedule.num_lanes;
@@ -67,8 +69,14 @@ Answer Engine::answer() const {
   }
   if (slowest != nullptr) answer.shares = slowest->shares;
   answer.links = network_->uses();
+  if (symmetry_ != nullptr) {
+    answer.rank_times.assign(ranks_.size(), answer.time);
+    for (std::uint32_t link = 0; link < answer.links.size(); ++link)
+      answer.links[link] = network_->uses()[symmetry_->standing_for(link)];
+  }
   answer.rounds = sizes_.num_rounds();
-  answer.messages = messages_;
+  answer.messages = messages_ * (symmetry_ == nullptr ? 1 : schedule_.num_ranks);
+  answer.ranks_walked = symmetry_ == nullptr ? schedule_.num_ranks : 1;
   answer.events = num_events_;
   answer.checked = contents_ != nullptr;
   return answer;

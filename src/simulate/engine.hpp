@@ -17,13 +17,16 @@
 #include "simulate/cursor.hpp"
 #include "simulate/simulate.hpp"
 #include "simulate/sizes.hpp"
+#include "simulate/symmetry.hpp"
 #include "simulate/ways.hpp"
 
 namespace tutti::simulate {
 
 class Engine {
  public:
-  Engine(const Schedule& schedule, const fabric::Fabric& fabric, const Options& options, const Sizes& sizes);
+  // With a symmetry only rank 0 is walked, and nothing is carried.
+  Engine(const Schedule& schedule, const fabric::Fabric& fabric, const Options& options, const Sizes& sizes,
+         const Symmetry* symmetry);
 
   // Until nothing happens any more; then says what is wrong, if anything is.
   [[nodiscard]] std::optional<std::string> run();
@@ -117,6 +120,8 @@ class Engine {
   // The lane's step has waited for something that came at `time`, with the shares of the way there.
   void caused_by(double time, const Shares& shares);
 
+  [[nodiscard]] std::uint32_t incoming(std::uint32_t rank, const Endpoint& end);
+  [[nodiscard]] std::span<const std::uint32_t> way(std::uint32_t from, std::uint32_t to);
   void take(const Endpoint& end);
   void give_credit(std::uint32_t connection);
   void has_room(std::uint32_t connection, double time);
@@ -151,7 +156,8 @@ class Engine {
   const fabric::Fabric& fabric_;
   const Options& options_;
   const Sizes& sizes_;
-  bool orders_;  // messages of nothing are sent all the same: they may be all that orders two accesses
+  const Symmetry* symmetry_;  // may be null
+  bool orders_;               // messages of nothing are sent all the same: they may be all that orders two accesses
 
   Events events_;
   Transfers transfers_;

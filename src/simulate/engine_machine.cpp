@@ -9,7 +9,7 @@ namespace tutti::simulate {
 
 bool Engine::has_message(const Endpoint& end) {
   if (lane_->is_nothing) return true;
-  Connection& connection = connections_[connections_.incoming(lane_->rank, end.rank, end.channel)];
+  Connection& connection = connections_[incoming(lane_->rank, end)];
   if (connection.first == kNoTransfer || !transfers_[connection.first].is_settled) {
     connection.receiver = id_of(*lane_);
     return false;
@@ -77,9 +77,20 @@ double Engine::time_in_memory(std::uint32_t rank, double bytes_moved, double byt
   return memory.latency + std::max(moving, folding);
 }
 
+// What rank 0 gets from a rank, the rank opposite to that one gets from rank 0.
+std::uint32_t Engine::incoming(std::uint32_t rank, const Endpoint& end) {
+  if (symmetry_ != nullptr) return connections_.outgoing(rank, symmetry_->opposite(end.rank), end.channel);
+  return connections_.incoming(rank, end.rank, end.channel);
+}
+
+std::span<const std::uint32_t> Engine::way(std::uint32_t from, std::uint32_t to) {
+  if (symmetry_ == nullptr) return ways_.make(from, to);
+  return ways_.make(from, to, [&](std::uint32_t link) { return symmetry_->standing_for(link); });
+}
+
 void Engine::take(const Endpoint& end) {
   if (end.place != Place::message || lane_->is_nothing) return;
-  const std::uint32_t number = connections_.incoming(lane_->rank, end.rank, end.channel);
+  const std::uint32_t number = incoming(lane_->rank, end);
   const TransferId id = connections_[number].first;
   connections_[number].first = transfers_[id].next;
   if (contents_ != nullptr && end.slice.size() > 1 && lane_->round == 0)
@@ -91,7 +102,7 @@ void Engine::take(const Endpoint& end) {
 void Engine::give_credit(std::uint32_t number) {
   if (fabric_.queue.credit_bytes == 0) return has_room(number, now_);
   Connection& connection = connections_[number];
-  if (connection.links_back.data() == nullptr) connection.links_back = ways_.make(connection.to, connection.from);
+  if (connection.links_back.data() == nullptr) connection.links_back = way(connection.to, connection.from);
   const TransferId id = transfers_.add();
   transfers_[id] = {.cargo = Cargo::credit,
                     .whose = number,
@@ -119,7 +130,7 @@ void Engine::launch(std::uint32_t number, LaneState& lane) {
   ++messages_;
   Connection& connection = connections_[number];
   ++connection.used;
-  if (connection.links.data() == nullptr) connection.links = ways_.make(connection.from, connection.to);
+  if (connection.links.data() == nullptr) connection.links = way(connection.from, connection.to);
   const TransferId id = transfers_.add();
   Transfer& message = transfers_[id];
   message.cargo = Cargo::message;
@@ -193,7 +204,7 @@ Fingerprint Engine::fold(const Step& step, std::uint32_t rank, std::uint32_t pie
   for (const Endpoint& end : step.sources) {
     if (end.place == Place::message) {
       if (lane_->is_nothing) continue;
-      const Transfer& message = transfers_[connections_[connections_.incoming(rank, end.rank, end.channel)].first];
+      const Transfer& message = transfers_[connections_[incoming(rank, end)].first];
       sum += end.slice.size() == 1 ? message.value : contents_->payload(message.payload)[piece];
       continue;
     }

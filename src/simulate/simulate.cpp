@@ -6,6 +6,7 @@
 
 #include "simulate/cursor.hpp"
 #include "simulate/engine.hpp"
+#include "simulate/symmetry.hpp"
 
 namespace tutti::simulate {
 
@@ -45,7 +46,11 @@ Result<Answer> simulate(const Schedule& schedule, const fabric::Fabric& fabric, 
                       fabric.queue.slot_bytes, longest_message(schedule, options.fusion)));
   }
   const Sizes sizes(schedule, options.count, options.element_size, window);
-  Engine engine(schedule, fabric, options, sizes);
+  const bool is_worth_it =
+      options.alike == Alike::always || (options.alike == Alike::from_many && schedule.num_ranks >= kManyRanks);
+  const std::optional<Symmetry> symmetry =
+      is_worth_it ? Symmetry::find(schedule, fabric, options.fusion, sizes) : std::nullopt;
+  Engine engine(schedule, fabric, options, sizes, symmetry ? &*symmetry : nullptr);
   if (const std::optional<std::string> wrong = engine.run())
     return Status(Code::invalid_argument, fmt::format("{} on {}: {}", schedule.name, fabric.name, *wrong));
   return engine.answer();

@@ -20,13 +20,18 @@
 
 namespace tutti::simulate {
 
+// Ranks that are alike are simulated once where that is worth looking for: from this many ranks on.
+enum class Alike : std::uint8_t { never, from_many, always };
+inline constexpr std::uint32_t kManyRanks = 8192;
+
 struct Options {
   std::uint64_t count = 0;  // elements of a block
   std::uint64_t element_size = 1;
   Sharing sharing = Sharing::queueing;
   Fusion fusion = Fusion::neighbours;
-  bool staged = true;            // exposing copies; else it names the memory itself
-  std::uint64_t window = 0;      // elements of a piece that a round carries; 0: as many as the fabric's queues take
+  bool staged = true;        // exposing copies; else it names the memory itself
+  std::uint64_t window = 0;  // elements of a piece that a round carries; 0: as many as the fabric's queues take
+  Alike alike = Alike::from_many;
   Recorder* recorder = nullptr;  // borrowed; is told all that happens
   bool check = true;             // carry fingerprints; left out where they would not fit in kMostFingerprints
 };
@@ -41,6 +46,7 @@ struct Answer {
   std::vector<LinkUse> links;      // by number
   std::uint64_t rounds = 1;
   std::uint64_t messages = 0;
+  std::uint32_t ranks_walked = 0;  // 1 where all are alike and one has stood for all
   std::uint64_t events = 0;
   bool checked = false;
 };

@@ -16,9 +16,7 @@ std::span<const std::uint32_t> Ways::between(std::uint32_t from_rank, std::uint3
 
 double Ways::latency(std::uint32_t from_rank, std::uint32_t to_rank) { return way(from_rank, to_rank).latency; }
 
-std::span<const std::uint32_t> Ways::make(std::uint32_t from_rank, std::uint32_t to_rank) {
-  present_.clear();
-  routes_.append(fabric_.ranks[from_rank].node, fabric_.ranks[to_rank].node, present_);
+std::span<const std::uint32_t> Ways::keep_present() {
   if (rooms_.empty() || rooms_.back().capacity() - rooms_.back().size() < present_.size())
     rooms_.emplace_back().reserve(std::max(kRoom, present_.size()));
   std::vector<std::uint32_t>& room = rooms_.back();

@@ -18,7 +18,17 @@ class Ways {
   // None where both are at the same node. What is returned stays where it is.
   std::span<const std::uint32_t> between(std::uint32_t from_rank, std::uint32_t to_rank);
   // The same, not remembered: for whoever asks once.
-  std::span<const std::uint32_t> make(std::uint32_t from_rank, std::uint32_t to_rank);
+  std::span<const std::uint32_t> make(std::uint32_t from_rank, std::uint32_t to_rank) {
+    return make(from_rank, to_rank, [](std::uint32_t link) { return link; });
+  }
+  // And with each link replaced.
+  template <typename Replace>
+  std::span<const std::uint32_t> make(std::uint32_t from_rank, std::uint32_t to_rank, const Replace& replace) {
+    present_.clear();
+    routes_.append(fabric_.ranks[from_rank].node, fabric_.ranks[to_rank].node, present_);
+    for (std::uint32_t& link : present_) link = replace(link);
+    return keep_present();
+  }
   // How long a first byte takes.
   double latency(std::uint32_t from_rank, std::uint32_t to_rank);
 
@@ -27,6 +37,7 @@ class Ways {
     std::span<const std::uint32_t> links;
     double latency = 0;
   };
+  std::span<const std::uint32_t> keep_present();
   const Way& way(std::uint32_t from_rank, std::uint32_t to_rank);
 
   const fabric::Fabric& fabric_;
