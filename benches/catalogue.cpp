@@ -1,29 +1,19 @@
 // What handling schedules may cost at most: 65,536 programs of recursive doubling walked side by side, the ring of 512
 // ranks proven, and the whole catalogue proven with all its cases. Each in a process of its own, so that memory is its
 // own; one verdict a bar.
-#include <chrono>
-#include <cstdio>
 #include <cstdlib>
-#include <functional>
 #include <string>
 #include <vector>
 
 #include <fmt/format.h>
-#include <sys/resource.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include "algorithms/registry.hpp"
+#include "benches/bar.hpp"
 #include "schedule/prove.hpp"
 
 namespace {
 
-struct Bar {
-  const char* name;
-  double most_seconds;
-  double most_megabytes;  // 0: no bar
-  std::function<bool()> body;
-};
+using tutti::benches::Bar;
 
 bool walk_side_by_side() {
   constexpr std::uint32_t kRanks = 65536;
@@ -54,28 +44,6 @@ bool command(const std::string& arguments) {
   return std::system(fmt::format("'{}' {} >/dev/null 2>&1", TUTTI_PROGRAM, arguments).c_str()) == 0;
 }
 
-// Runs the body in a child and holds its bars.
-bool holds(const Bar& bar) {
-  std::fflush(nullptr);
-  const auto start = std::chrono::steady_clock::now();
-  const pid_t child = fork();
-  if (child == 0) _exit(bar.body() ? 0 : 1);
-  int status = 0;
-  rusage usage{};
-  if (child < 0 || wait4(child, &status, 0, &usage) != child) return false;
-  const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - start;
-  const double megabytes = static_cast<double>(usage.ru_maxrss) / 1024;
-  const bool right = WIFEXITED(status) && WEXITSTATUS(status) == 0;
-  const bool met =
-      right && taken.count() <= bar.most_seconds && (bar.most_megabytes == 0 || megabytes <= bar.most_megabytes);
-  fmt::print("{:46} {:>7.2f} s of {:>5.0f} {:>7.0f} MB{}  {}\n", bar.name, taken.count(), bar.most_seconds, megabytes,
-             bar.most_megabytes == 0 ? std::string() : fmt::format(" of {:.0f}", bar.most_megabytes),
-             !right ? "WRONG"
-             : met  ? "met"
-                    : "missed");
-  return met;
-}
-
 }  // namespace
 
 int main() {
@@ -87,7 +55,7 @@ int main() {
        [] { return command("prove --all --ranks 2-9 --mutate 20000 --seed 1"); }},
   };
   bool all_met = true;
-  for (const Bar& bar : bars) all_met = holds(bar) && all_met;
+  for (const Bar& bar : bars) all_met = tutti::benches::holds(bar) && all_met;
   fmt::print("catalogue: {}\n", all_met ? "all bars met" : "a bar is missed");
   return all_met ? 0 : 1;
 }

@@ -1,0 +1,309 @@
+// `tutti simulate`: how long algorithms would take on a fabric, where the time would go, and why one is faster.
+#include "simulate/simulate.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <memory>
+#include <numeric>
+#include <optional>
+#include <ostream>
+#include <string>
+#include <vector>
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+
+#include "algorithms/cases.hpp"
+#include "base/text.hpp"
+#include "base/units.hpp"
+#include "bench/table.hpp"
+#include "cli/case_options.hpp"
+#include "cli/choice.hpp"
+#include "cli/commands.hpp"
+#include "cli/number.hpp"
+#include "cli/output.hpp"
+#include "data/type.hpp"
+#include "fabric/load.hpp"
+#include "simulate/reason.hpp"
+#include "simulate/timeline.hpp"
+
+namespace tutti::cli {
+
+namespace {
+
+constexpr std::uint32_t kMostRanks = 1U << 20U;
+constexpr std::size_t kMostLinks = 1000;
+
+struct Options {
+  std::string fabric;
+  ChoiceOptions choice;
+  std::optional<std::uint32_t> ranks;
+  CaseFilter filter;
+  std::string bytes = "8:64M:x4";
+  std::string type = "f32";
+  std::string sharing = "queueing";
+  std::size_t links = 0;
+  bool why = false;
+  std::string timeline;
+  OutputOptions output;
+};
+
+// What is simulated: one row.
+struct Cell {
+  const Algorithm* algorithm = nullptr;
+  Schedule schedule;
+  std::uint64_t bytes = 0;
+};
+
+struct Simulated {
+  Cell cell;
+  simulate::Answer answer;
+};
+
+// `bytes` is what nccl-tests means: all blocks together where there are several.
+std::uint64_t elements_of_block(const Schedule& schedule, std::uint64_t bytes, std::size_t element_size) {
+  const CollectiveFacts& facts = facts_of(schedule.collective);
+  return bytes / element_size / (facts.many_inputs || facts.many_outputs ? schedule.num_ranks : 1);
+}
+
+double bus_factor(const Schedule& schedule) {
+  const double n = schedule.num_ranks;
+  switch (schedule.collective) {
+    case Collective::all_reduce: return 2 * (n - 1) / n;
+    case Collective::all_gather:
+    case Collective::reduce_scatter:
+    case Collective::all_to_all:
+    case Collective::gather:
+    case Collective::scatter: return (n - 1) / n;
+    default: return 1;
+  }
+}
+
+Result<std::vector<Cell>> cells_of(const Options& options, const fabric::Fabric& fabric) {
+  const std::uint32_t num_ranks = options.ranks.value_or(fabric.num_ranks());
+  const bool has_multicast =
+      std::any_of(fabric.nodes.begin(), fabric.nodes.end(), [](const fabric::Node& node) { return node.multicast; });
+  const Result<std::vector<const Algorithm*>> rows = chosen(options.choice, options.filter);
+  if (!rows.ok()) return rows.status();
+  const Result<std::vector<Bytes>> sizes = parse_byte_list(options.bytes);
+  if (!sizes.ok()) return sizes.status().with_context("--bytes");
+  std::vector<Cell> cells;
+  std::string objection;
+  for (const Algorithm* algorithm : *rows) {
+    if (facts_of(algorithm->collective).varies) {
+      objection = fmt::format("{}: blocks of different sizes are not simulated", name_of(algorithm->collective));
+      continue;
+    }
+    if (algorithm->channel == Channel::multicast && !has_multicast) {
+      objection = fmt::format("{} needs a switch that multicasts, and {} has none", algorithm->name, fabric.name);
+      continue;
+    }
+    const Cases cases = find_cases(*algorithm, num_ranks, options.filter);
+    if (cases.requests.empty()) {
+      objection = cases.objection;
+      continue;
+    }
+    for (const Bytes size : *sizes) cells.push_back({algorithm, algorithm->make(cases.requests.front()), size.value()});
+  }
+  if (cells.empty()) return Status(Code::invalid_argument, objection);
+  return cells;
+}
+
+std::vector<Column> columns() {
+  std::vector<Column> made;
+  for (const char* name :
+       {"collective", "algorithm", "ranks", "bytes", "time_us", "algbw_gbs", "busbw_gbs", "rounds", "messages"})
+    made.push_back({name});
+  for (const std::string_view share : simulate::kShareNames) made.push_back({fmt::format("{}_percent", share)});
+  return made;
+}
+
+double rounded(double number) { return number == 0 ? 0 : std::stod(fmt::format("{:.6g}", number)); }
+
+tutti::Cell filled(bool has_value, double number) { return has_value ? tutti::Cell(rounded(number)) : tutti::Cell(); }
+
+Table table_of(const std::vector<Simulated>& all) {
+  Table table(columns());
+  for (const Simulated& one : all) {
+    const simulate::Answer& answer = one.answer;
+    const auto bytes = static_cast<double>(one.cell.bytes);
+    const bool has_rate = answer.time > 0 && one.cell.schedule.collective != Collective::barrier;
+    std::vector<tutti::Cell> row{
+        std::string(name_of(one.cell.schedule.collective)),
+        one.cell.schedule.name,
+        std::int64_t{one.cell.schedule.num_ranks},
+        static_cast<std::int64_t>(one.cell.bytes),
+        rounded(answer.time / 1e3),
+        filled(has_rate, bytes / answer.time),
+        filled(has_rate && one.cell.schedule.num_ranks > 1, bytes / answer.time * bus_factor(one.cell.schedule)),
+        static_cast<std::int64_t>(answer.rounds),
+        static_cast<std::int64_t>(answer.messages)};
+    for (int share = 0; share < simulate::kNumShares; ++share) {
+      const double part = answer.shares.of(static_cast<simulate::Share>(share));
+      row.emplace_back(filled(answer.time > 0, std::round(part / answer.time * 1000) / 10));
+    }
+    table.add_row(std::move(row));
+  }
+  return table;
+}
+
+// The links that were busiest, of each cell.
+Table links_of(const std::vector<Simulated>& all, const fabric::Fabric& fabric, std::size_t most) {
+  Table table({{"collective"},
+               {"algorithm"},
+               {"bytes"},
+               {"link"},
+               {"from"},
+               {"to"},
+               {"carried_bytes"},
+               {"busy_us"},
+               {"busy_percent"}});
+  for (const Simulated& one : all) {
+    const std::vector<simulate::LinkUse>& uses = one.answer.links;
+    std::vector<std::size_t> order(uses.size());
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    std::stable_sort(order.begin(), order.end(),
+                     [&](std::size_t a, std::size_t b) { return uses[a].busy > uses[b].busy; });
+    for (std::size_t i = 0; i < std::min(most, order.size()); ++i) {
+      const simulate::LinkUse& use = uses[order[i]];
+      if (use.bytes == 0) break;
+      const fabric::Link& link = fabric.links[order[i]];
+      table.add_row({std::string(name_of(one.cell.schedule.collective)), one.cell.schedule.name,
+                     static_cast<std::int64_t>(one.cell.bytes), static_cast<std::int64_t>(order[i]),
+                     fabric.nodes[link.from].name, fabric.nodes[link.to].name, rounded(use.bytes),
+                     rounded(use.busy / 1e3),
+                     filled(one.answer.time > 0, std::round(use.busy / one.answer.time * 1000) / 10)});
+    }
+  }
+  return table;
+}
+
+// Of each size, the fastest against each other one of the same collective.
+std::string reasons_for(const std::vector<Simulated>& all) {
+  std::string text;
+  for (const Simulated& one : all) {
+    const Simulated* fastest = &one;
+    for (const Simulated& other : all) {
+      if (other.cell.bytes != one.cell.bytes || other.cell.schedule.collective != one.cell.schedule.collective)
+        continue;
+      if (other.answer.time < fastest->answer.time) fastest = &other;
+    }
+    if (fastest == &one) continue;
+    text += fmt::format(
+        "{}, {}: {}\n", name_of(one.cell.schedule.collective), to_text(Bytes(one.cell.bytes)),
+        simulate::why_faster({fastest->cell.schedule.name, fastest->answer}, {one.cell.schedule.name, one.answer}));
+  }
+  return text.empty() ? "there is nothing to compare: name several algorithms\n" : text;
+}
+
+Status check(const Options& options) {
+  if (options.sharing != "queueing" && options.sharing != "fair")
+    return {Code::invalid_argument, fmt::format("--sharing: {} is not queueing or fair", in_quotes(options.sharing))};
+  if (!type_from_name(options.type))
+    return {Code::invalid_argument, fmt::format("--type: {} is no type, like f32", in_quotes(options.type))};
+  if (options.why && options.links > 0)
+    return {Code::invalid_argument, "--why and --links are two answers; ask for one"};
+  return {};
+}
+
+Result<std::vector<Simulated>> simulate_all(const Options& options, const fabric::Fabric& fabric,
+                                            simulate::Timeline& timeline) {
+  const Result<std::vector<Cell>> cells = cells_of(options, fabric);
+  if (!cells.ok()) return cells.status();
+  if (!options.timeline.empty() && cells->size() != 1)
+    return Status(Code::invalid_argument,
+                  fmt::format("--timeline: it is of one algorithm with one size, and this is {} cells", cells->size()));
+  std::vector<Simulated> all;
+  for (const Cell& cell : *cells) {
+    const std::size_t element_size = size_of(*type_from_name(options.type));
+    const Result<simulate::Answer> answer = simulate::simulate(
+        cell.schedule, fabric,
+        {.count = elements_of_block(cell.schedule, cell.bytes, element_size),
+         .element_size = element_size,
+         .sharing = options.sharing == "fair" ? simulate::Sharing::fair : simulate::Sharing::queueing,
+         .staged = cell.algorithm->channel == Channel::staged,
+         .recorder = options.timeline.empty() ? nullptr : &timeline});
+    if (!answer.ok()) return answer.status();
+    all.push_back({cell, *answer});
+  }
+  return all;
+}
+
+Exit run(const Options& options, const Context& context) {
+  const auto misused = [&](const Status& status) {
+    context.error << "tutti simulate: " << status.to_string() << "\n";
+    return Exit::misused;
+  };
+  if (const Status status = check(options); !status.ok()) return misused(status);
+  if (const Status status = check_output(options.output); !status.ok()) return misused(status);
+  const Result<fabric::Fabric> fabric = fabric::load_fabric(options.fabric);
+  if (!fabric.ok()) return misused(fabric.status().with_context("--fabric"));
+  if (options.ranks && *options.ranks > fabric->num_ranks())
+    return misused({Code::invalid_argument, fmt::format("--ranks: {} has {}", fabric->name, fabric->num_ranks())});
+  simulate::Timeline timeline;
+  const Result<std::vector<Simulated>> all = simulate_all(options, *fabric, timeline);
+  if (!all.ok()) return misused(all.status());
+  if (!options.timeline.empty()) {
+    const Status status = write_output(timeline.to_json(), {.path = options.timeline}, context);
+    if (!status.ok()) return misused(status.with_context("--timeline"));
+  }
+  const std::string text = options.why         ? reasons_for(*all)
+                           : options.links > 0 ? rendered(links_of(*all, *fabric, options.links), options.output)
+                                               : rendered(table_of(*all), options.output);
+  if (const Status status = write_output(text, options.output, context); !status.ok()) return misused(status);
+  return Exit::done;
+}
+
+Run define(CLI::App& app) {
+  const auto options = std::make_shared<Options>();  // shared with the closure, which std::function copies
+  app.add_option("--fabric", options->fabric, "The machine: torus_2d:2x3, switch:8, a file (see tutti list fabrics)")
+      ->type_name("FABRIC")
+      ->required();
+  add_choice_options(app, options->choice);
+  app.add_option_function<std::string>(
+         "--ranks",
+         [options](const std::string& text) {
+           options->ranks = read_number<std::uint32_t>(text, 1, kMostRanks);
+           if (!options->ranks) refuse_option("--ranks", text, fmt::format("1 to {}", kMostRanks));
+         },
+         "The first N of the fabric's ranks (else all)")
+      ->type_name("N");
+  add_case_options(app, options->filter, CaseUse::first);
+  app.add_option("--bytes", options->bytes, "Sizes, as nccl-tests means them: 8, 4K, 8:64M:x4")
+      ->type_name("LIST")
+      ->capture_default_str();
+  app.add_option("--type", options->type, "The elements' type")->type_name("TYPE")->capture_default_str();
+  app.add_option("--sharing", options->sharing,
+                 "How messages share a link: queueing (one after another), or fair (max-min)")
+      ->type_name("HOW")
+      ->capture_default_str();
+  app.add_option_function<std::string>(
+         "--links",
+         [options](const std::string& text) {
+           const auto number = read_number<std::uint32_t>(text, 1, kMostLinks);
+           if (!number) refuse_option("--links", text, fmt::format("1 to {}", kMostLinks));
+           options->links = *number;
+         },
+         "Instead: the N busiest links of each row")
+      ->type_name("N");
+  app.add_flag("--why", options->why, "Instead: of each size, why the fastest is faster than the others");
+  app.add_option("--timeline", options->timeline, "Also: what happens when, for Chrome's about:tracing or Perfetto")
+      ->type_name("FILE");
+  add_output_options(app, options->output);
+  return [options](const Context& context) { return run(*options, context); };
+}
+
+}  // namespace
+
+Command simulate_command() {
+  return {
+      .name = "simulate",
+      .summary = "Tell how long algorithms would take on a fabric, and where the time would go",
+      .examples =
+          "tutti simulate --fabric torus_2d:4x4 --collective all_reduce --bytes 1M\n"
+          "tutti simulate --fabric switch:8 --algorithm ring --collective all_reduce --bytes 8:64M:x4 --format csv\n"
+          "tutti simulate --fabric ring_1d:16 --collective all_reduce --bytes 1M --why",
+      .define = define};
+}
+
+}  // namespace tutti::cli

@@ -1,0 +1,86 @@
+#include "fabric/costs.hpp"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "base/text.hpp"
+#include "fabric/fields.hpp"
+
+namespace tutti::fabric {
+
+namespace {
+
+constexpr std::string_view kMemory = "memory";
+constexpr std::string_view kMemoryPrefix = "memory_";
+constexpr std::string_view kQueuePrefix = "queue_";
+
+template <typename Fields>
+void add_names(std::string_view prefix, const Fields& fields, std::vector<CommonParameter>& names) {
+  for (const auto& field : fields) names.push_back({fmt::format("{}{}", prefix, field.name), field.about});
+}
+
+// The field that has this name behind the prefix; null where none has.
+template <typename Fields>
+auto find(std::string_view prefix, const Fields& fields, std::string_view name) -> decltype(fields.data()) {
+  for (const auto& field : fields)
+    if (same_name(fmt::format("{}{}", prefix, field.name), name)) return &field;
+  return nullptr;
+}
+
+template <typename Owner>
+Status set_all(const Field<Owner>& field, std::string_view value, std::vector<Owner>& owners) {
+  for (Owner& owner : owners) TUTTI_TRY(set(field, value, owner));
+  return {};
+}
+
+Status apply(const Parameter& parameter, Fabric& fabric) {
+  const std::string& name = parameter.name;
+  if (same_name(name, kMemory)) return choose_memory(parameter.value, fabric);
+  if (const auto* field = find("", kCostFields, name)) return set_all(*field, parameter.value, fabric.costs);
+  if (const auto* field = find(kMemoryPrefix, kMemoryFields, name))
+    return set_all(*field, parameter.value, fabric.memories);
+  if (const auto* field = find(kQueuePrefix, kQueueFields, name)) return set(*field, parameter.value, fabric.queue);
+  if (const auto* field = find("", kCoreFields, name)) return set_all(*field, parameter.value, fabric.cores);
+  return {};
+}
+
+}  // namespace
+
+const std::vector<CommonParameter>& common_parameters() {
+  static const std::vector<CommonParameter> all = [] {
+    std::vector<CommonParameter> names;
+    add_names("", kCostFields, names);
+    names.push_back({std::string(kMemory), "the kind of memory that all buffers lie in"});
+    add_names(kMemoryPrefix, kMemoryFields, names);
+    add_names(kQueuePrefix, kQueueFields, names);
+    add_names("", kCoreFields, names);
+    return names;
+  }();
+  return all;
+}
+
+bool is_common(std::string_view name) {
+  const auto& all = common_parameters();
+  return std::any_of(all.begin(), all.end(), [&](const CommonParameter& each) { return same_name(each.name, name); });
+}
+
+Status apply_common(std::span<const Parameter> parameters, Fabric& fabric) {
+  for (const Parameter& parameter : parameters)
+    if (const Status status = apply(parameter, fabric); !status.ok()) return about(parameter, status);
+  return {};
+}
+
+Status choose_memory(std::string_view name, Fabric& fabric) {
+  std::string known;
+  for (std::uint32_t memory = 0; memory < fabric.memories.size(); ++memory) {
+    const std::string& each = fabric.memories[memory].name;
+    known += (known.empty() ? "" : ", ") + printable(each);
+    if (!same_name(each, name)) continue;
+    for (Place& place : fabric.ranks) place.memory = memory;
+    return {};
+  }
+  return {Code::invalid_argument, fmt::format("there is no memory {} here; there is {}", in_quotes(name), known)};
+}
+
+}  // namespace tutti::fabric

@@ -1,0 +1,102 @@
+// A fabric: the ranks of a machine, the cores and memories they work with, the switches and links between them, and
+// what each costs. Made by generators (generate.hpp), from a file (fabric_file.hpp), or by a probe. Plain values.
+//
+// Times are nanoseconds and rates are bytes a nanosecond, which is GB/s of 10^9 bytes; so bytes / rate is a time. A
+// rate of 0 stands for no limit: what it governs takes no time.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace tutti::fabric {
+
+// Where links begin and end.
+struct Node {
+  std::string name;        // "rank 3", "switch 0", "cube 2.1"
+  bool is_switch = false;  // else ranks sit here
+  bool multicast = false;  // a switch that copies to many, and folds what comes from many
+  double x = 0;            // where a drawing puts it
+  double y = 0;
+};
+
+// One direction of a cable, a port, or a bus. What crosses it goes one after another, or shares its rate.
+struct Link {
+  std::uint32_t from = 0;
+  std::uint32_t to = 0;
+  double bandwidth = 0;
+  double latency = 0;
+  double gap = 0;  // the least time that a message keeps it busy
+};
+
+// What a rank's core is busy with when it communicates.
+struct Costs {
+  double send_overhead = 0;     // a message
+  double receive_overhead = 0;  // a message
+  double send_per_byte = 0;     // beside that: where the core itself carries the bytes to the queue
+  double receive_per_byte = 0;
+  double post_overhead = 0;    // making something known to others: expose, open, signal
+  double wait_overhead = 0;    // a wait or a close, once it is over
+  double launch = 0;           // once an operation, before its first step
+  double finish = 0;           // and after its last
+  std::string name = "costs";  // what files call them
+};
+
+// The kind of memory that a rank's buffers lie in. Folding k sources into m destinations moves (k + m) times the bytes.
+struct Memory {
+  std::string name = "memory";
+  double bandwidth = 0;
+  double latency = 0;  // of the first access of a step
+  double fold = 0;     // the rate of folding where the arithmetic, and not the memory, is the limit: bytes of result
+};
+
+enum class BackPressure : std::uint8_t {
+  poll,   // who has no credit looks again and again
+  sleep,  // is woken
+};
+
+// The queue of each connection between two ranks.
+struct Queue {
+  std::uint32_t slots = 0;         // messages in flight; 0 is no limit
+  std::uint64_t slot_bytes = 0;    // the longest message; 0 is no limit
+  std::uint32_t credit_bytes = 0;  // what the receiver sends back for each message taken; 0: it is known at once
+  BackPressure back_pressure = BackPressure::poll;
+  double poll_interval = 0;  // polling: how far apart the looks are
+  double wake = 0;           // sleeping: from the credit's arrival until the sender goes on
+};
+
+struct Core {
+  double switch_cost = 0;  // when another rank than the last one gets it
+};
+
+// Where a rank is and what it has.
+struct Place {
+  std::uint32_t node = 0;
+  std::uint32_t core = 0;    // ranks of the same core work one at a time
+  std::uint32_t costs = 0;   // of Fabric::costs
+  std::uint32_t memory = 0;  // of Fabric::memories
+};
+
+// The link that leads from node `at` towards node `to`, which is another one.
+using NextLink = std::function<std::uint32_t(std::uint32_t at, std::uint32_t to)>;
+
+struct Fabric {
+  std::string name;  // as it was asked for: "torus_2d:2x3"
+  std::vector<Node> nodes;
+  std::vector<Link> links;
+  std::vector<Place> ranks;
+  std::vector<Core> cores;
+  std::vector<Costs> costs = {Costs{}};
+  std::vector<Memory> memories = {Memory{}};
+  Queue queue;
+  // What made nodes, links and routes, in full: "torus_2d:2x3,bandwidth=25GB/s"; links may have been changed since.
+  // Empty where they stand by themselves.
+  std::string generator = {};
+  // Routes of a regular fabric; empty where the way with the least latency is meant (routes.hpp).
+  NextLink next_link = {};
+
+  [[nodiscard]] std::uint32_t num_ranks() const { return static_cast<std::uint32_t>(ranks.size()); }
+};
+
+}  // namespace tutti::fabric

@@ -1,0 +1,95 @@
+#include "fabric/fields.hpp"
+
+#include <limits>
+
+#include <fmt/format.h>
+
+#include "base/text.hpp"
+#include "base/units.hpp"
+#include "fabric/quantity.hpp"
+
+namespace tutti::fabric {
+
+namespace {
+
+Status read(Unit unit, std::string_view text, double& value) {
+  const Result<double> number = unit == Unit::rate ? parse_rate(text) : parse_time(text);
+  if (!number.ok()) return number.status();
+  value = *number;
+  return {};
+}
+
+Status read(Unit unit, std::string_view text, std::uint64_t& value) {
+  if (unit == Unit::bytes) {
+    const Result<Bytes> bytes = parse_bytes(text);
+    if (!bytes.ok()) return bytes.status();
+    value = bytes->value();
+    return {};
+  }
+  const Result<std::int64_t> number = parse_integer(text);
+  if (!number.ok() || *number < 0)
+    return {Code::invalid_argument, fmt::format("{} is no whole number from 0 on", in_quotes(text))};
+  value = static_cast<std::uint64_t>(*number);
+  return {};
+}
+
+Status read(Unit unit, std::string_view text, std::uint32_t& value) {
+  std::uint64_t wide = 0;
+  TUTTI_TRY(read(unit, text, wide));
+  constexpr std::uint64_t kMost = std::numeric_limits<std::uint32_t>::max();
+  if (wide > kMost)
+    return {Code::invalid_argument, fmt::format("{} is too large; {} is the most", in_quotes(text), kMost)};
+  value = static_cast<std::uint32_t>(wide);
+  return {};
+}
+
+Status read(Unit, std::string_view text, BackPressure& value) {
+  const bool polls = same_name(trim(text), "poll");
+  if (!polls && !same_name(trim(text), "sleep"))
+    return {Code::invalid_argument, fmt::format("{} is neither poll nor sleep", in_quotes(text))};
+  value = polls ? BackPressure::poll : BackPressure::sleep;
+  return {};
+}
+
+std::string write(Unit unit, double value) { return unit == Unit::rate ? rate_to_text(value) : time_to_text(value); }
+std::string write(Unit unit, std::uint64_t value) {
+  return unit == Unit::bytes ? to_text(Bytes(value)) : std::to_string(value);
+}
+std::string write(Unit unit, std::uint32_t value) { return write(unit, std::uint64_t{value}); }
+std::string write(Unit, BackPressure value) { return value == BackPressure::poll ? "poll" : "sleep"; }
+
+}  // namespace
+
+std::string_view example_of(Unit unit) {
+  switch (unit) {
+    case Unit::rate: return "a rate such as \"25GB/s\"";
+    case Unit::time: return "a time such as \"1.5us\"";
+    case Unit::bytes: return "a size such as \"4K\"";
+    case Unit::count: return "a whole number such as 4";
+    case Unit::word: return "\"poll\" or \"sleep\"";
+  }
+  return "";
+}
+
+template <typename Owner>
+Status set(const Field<Owner>& field, std::string_view text, Owner& owner) {
+  return std::visit([&](auto member) { return read(field.unit, text, owner.*member); }, field.member);
+}
+
+template <typename Owner>
+std::string get(const Field<Owner>& field, const Owner& owner) {
+  return std::visit([&](auto member) { return write(field.unit, owner.*member); }, field.member);
+}
+
+template Status set(const Field<Link>&, std::string_view, Link&);
+template Status set(const Field<Costs>&, std::string_view, Costs&);
+template Status set(const Field<Memory>&, std::string_view, Memory&);
+template Status set(const Field<Queue>&, std::string_view, Queue&);
+template Status set(const Field<Core>&, std::string_view, Core&);
+template std::string get(const Field<Link>&, const Link&);
+template std::string get(const Field<Costs>&, const Costs&);
+template std::string get(const Field<Memory>&, const Memory&);
+template std::string get(const Field<Queue>&, const Queue&);
+template std::string get(const Field<Core>&, const Core&);
+
+}  // namespace tutti::fabric

@@ -1,0 +1,14 @@
+// How large a fabric may be, so that a slip of the pen is an error and not a machine without memory. Constants.
+#pragma once
+
+#include <cstdint>
+
+namespace tutti::fabric {
+
+inline constexpr std::uint64_t kMostRanks = std::uint64_t{1} << 20;
+inline constexpr std::uint64_t kMostNodes = std::uint64_t{1} << 21;
+inline constexpr std::uint64_t kMostLinks = std::uint64_t{1} << 23;
+inline constexpr std::uint64_t kMostPorts = std::uint64_t{1} << 16;  // links that leave one node
+inline constexpr std::uint32_t kMostNested = 4;                      // fabrics within one another
+
+}  // namespace tutti::fabric

@@ -1,0 +1,259 @@
+#include "simulate/engine.hpp"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "schedule/meaning.hpp"
+
+namespace tutti::simulate {
+
+Engine::Engine(const Schedule& schedule, const fabric::Fabric& fabric, const Options& options, const Sizes& sizes,
+               const Symmetry* symmetry)
+    : schedule_(schedule),
+      fabric_(fabric),
+      options_(options),
+      sizes_(sizes),
+      symmetry_(symmetry),
+      orders_(schedule.num_lanes > 1 || schedule.collective == Collective::barrier),
+      ways_(fabric),
+      connections_(schedule.num_ranks),
+      network_(make_network(options.sharing, fabric, transfers_, events_,
+                            [this](TransferId id, double time) { arrived(id, time); })),
+      ranks_(schedule.num_ranks),
+      cores_(fabric.cores.size()) {
+  if (symmetry == nullptr && options.check && Contents::needed(schedule) <= kMostFingerprints)
+    contents_ = std::make_unique<Contents>(schedule);
+  lanes_.resize(std::size_t{symmetry == nullptr ? schedule.num_ranks : 1} * schedule.num_lanes);
+  for (std::uint32_t id = 0; id < lanes_.size(); ++id) {
+    LaneState& lane = lanes_[id];
+    lane.rank = id / schedule.num_lanes;
+    lane.lane = id % schedule.num_lanes;
+    lane.since = costs_of(lane.rank).launch;
+    lane.shares.add(Share::launch, lane.since);
+    wake(id, lane.since);
+  }
+}
+
+std::optional<std::string> Engine::run() {
+  while (!events_.empty()) {
+    const auto [time, turn] = events_.pop();
+    ++num_events_;
+    now_ = time;
+    switch (turn.of) {
+      case Turn::Of::lane: go_on(turn.id); break;
+      case Turn::Of::start: network_->start(turn.id, now_); break;
+      case Turn::Of::transfer:
+      case Turn::Of::network: network_->turn(turn, now_); break;
+    }
+  }
+  const bool all_over =
+      std::all_of(lanes_.begin(), lanes_.end(), [](const LaneState& lane) { return lane.stage == Stage::over; });
+  if (!all_over) return what_is_stuck();
+  return contents_ == nullptr ? std::nullopt : contents_->wrong(sizes_);
+}
+
+Answer Engine::answer() const {
+  Answer answer;
+  answer.rank_times.reserve(ranks_.size());
+  for (const RankState& rank : ranks_) answer.rank_times.push_back(rank.ended);
+  const auto last = std::max_element(answer.rank_times.begin(), answer.rank_times.end());
+  if (last != answer.rank_times.end()) {
+    answer.time = *last;
+    answer.slowest = static_cast<std::uint32_t>(last - answer.rank_times.begin());
+  }
+  const LaneState* slowest = nullptr;
+  for (std::uint32_t lane = 0; lane < schedule_.num_lanes; ++lane) {
+    const LaneState& state = lanes_[std::size_t{answer.slowest} * schedule_.num_lanes + lane];
+    if (slowest == nullptr || state.since > slowest->since) slowest = &state;
+  }
+  if (slowest != nullptr) answer.shares = slowest->shares;
+  answer.links = network_->uses();
+  if (symmetry_ != nullptr) {
+    answer.rank_times.assign(ranks_.size(), answer.time);
+    for (std::uint32_t link = 0; link < answer.links.size(); ++link)
+      answer.links[link] = network_->uses()[symmetry_->standing_for(link)];
+  }
+  answer.rounds = sizes_.num_rounds();
+  answer.messages = messages_ * (symmetry_ == nullptr ? 1 : schedule_.num_ranks);
+  answer.ranks_walked = symmetry_ == nullptr ? schedule_.num_ranks : 1;
+  answer.events = num_events_;
+  answer.checked = contents_ != nullptr;
+  return answer;
+}
+
+void Engine::go_on(std::uint32_t id) {
+  lane_ = &lanes_[id];
+  for (bool goes_on = true; goes_on;) {
+    switch (lane_->stage) {
+      case Stage::waiting: goes_on = fetch(*lane_) && begin(*lane_); break;
+      case Stage::reading:
+      case Stage::working: goes_on = work(*lane_); break;
+      case Stage::sending: goes_on = send(*lane_); break;
+      case Stage::over: goes_on = false; break;
+    }
+  }
+}
+
+// A step to stand at; none once all rounds are over.
+bool Engine::fetch(LaneState& lane) {
+  while (lane.step == nullptr) {
+    if (!lane.cursor) lane.cursor.emplace(schedule_, lane.rank, lane.lane, options_.fusion);
+    lane.step = lane.cursor->next();
+    if (lane.step == nullptr) {
+      if (!end_round(lane)) return false;
+      continue;
+    }
+    const bool moves = lane.step->kind != StepKind::wait && !lane.step->sources.empty();
+    lane.length = moves ? static_cast<double>(sizes_.bytes(lane.step->sources[0].slice, lane.round)) : 0;
+    lane.is_nothing = !orders_ && lane.length == 0;
+    lane.begun = now_;
+    if (lane.is_nothing && lane.step->kind == StepKind::combine && !is_direct(*lane.step)) pass(lane);
+  }
+  return true;
+}
+
+bool Engine::begin(LaneState& lane) {
+  const Step& step = *lane.step;
+  cause_time_ = lane.since;
+  cause_ = lane.shares;
+  for (const After& after : step.after) {
+    const LaneState& other = lanes_[std::size_t{lane.rank} * schedule_.num_lanes + after.lane];
+    if (other.round < lane.round || (other.round == lane.round && other.passed <= after.step)) {
+      ranks_[lane.rank].idle.push_back(id_of(lane));
+      return false;
+    }
+    if (other.since == now_) caused_by(now_, other.shares);
+  }
+  if (!is_ready(step, *this)) return false;
+  lane.shares = cause_;
+  lane.begun = now_;
+  // What no arrival explains has been spent waiting for room.
+  if (const double rest = now_ - lane.shares.total(); rest > now_ * 1e-12) lane.shares.add(Share::credit, rest);
+
+  lane.busy_until = occupy(lane, work_of(lane));
+  lane.latest = now_;
+  for (const Endpoint& end : step.sources) read(end, lane);
+  lane.stage = lane.reads > 0 ? Stage::reading : Stage::working;
+  if (lane.stage == Stage::reading) return false;  // the last arrival has a turn for it
+  return !later(lane, lane.busy_until);
+}
+
+// The core has done its part, or what is read has come.
+bool Engine::work(LaneState& lane) {
+  if (lane.stage == Stage::reading) {
+    lane.stage = Stage::working;
+    if (later(lane, lane.busy_until)) return false;
+  }
+  const Step& step = *lane.step;
+  if (const double rest = now_ - lane.shares.total(); rest > now_ * 1e-12) lane.shares.add(Share::wire, rest);
+  if (is_post(step)) {
+    announce(lane);
+  } else if (step.kind == StepKind::combine) {
+    if (carries_contents()) make_contents(lane);
+    for (const Endpoint& end : step.sources) take(end);
+  }
+  lane.stage = Stage::sending;
+  lane.destination = 0;
+  lane.is_busy = false;
+  return true;
+}
+
+bool Engine::send(LaneState& lane) {
+  const Step& step = *lane.step;
+  for (; step.kind == StepKind::combine && lane.destination < step.destinations.size(); ++lane.destination) {
+    const Endpoint& end = step.destinations[lane.destination];
+    if (end.place == Place::local || lane.is_nothing) continue;
+    if (!lane.is_busy) {
+      lane.is_busy = true;
+      const fabric::Costs& costs = costs_of(lane.rank);
+      const double overhead = end.place == Place::message ? costs.send_overhead : 0;
+      if (later(lane, occupy(lane, {.overhead = overhead + costs.send_per_byte * lane.length}))) return false;
+    }
+    lane.is_busy = false;
+    if (end.place == Place::message) {
+      launch(connections_.outgoing(lane.rank, end.rank, end.channel), lane);
+    } else {
+      store(end, lane);
+    }
+  }
+  pass(lane);
+  lane.stage = Stage::waiting;
+  return true;
+}
+
+void Engine::pass(LaneState& lane) {
+  const Step& step = *lane.step;
+  lane.passed = step.number + 1;
+  lane.since = now_;
+  if (options_.recorder != nullptr) options_.recorder->step(lane.rank, lane.lane, lane.round, step, lane.begun, now_);
+  if (direct_ && is_direct(step) && --lane.remote_left == 0) {
+    if (direct_->done.size() <= lane.round) {
+      direct_->done.resize(lane.round + 1, std::vector<double>(lanes_.size(), -1));
+      direct_->num_done.resize(lane.round + 1);
+    }
+    direct_->done[lane.round][id_of(lane)] = now_;
+    ++direct_->num_done[lane.round];
+    wake(direct_->waiting, now_);
+  }
+  lane.step = nullptr;
+  wake(ranks_[lane.rank].idle, now_);
+}
+
+// Whether there is another round.
+bool Engine::end_round(LaneState& lane) {
+  lane.cursor.reset();
+  lane.passed = 0;
+  ++lane.round;
+  if (direct_) lane.remote_left = direct_->remote_steps[id_of(lane)];
+  wake(ranks_[lane.rank].idle, now_);
+  if (lane.round < sizes_.num_rounds()) return true;
+  lane.stage = Stage::over;
+  const double finish = costs_of(lane.rank).finish;
+  lane.since = now_ + finish;
+  lane.shares.add(Share::launch, finish);
+  ranks_[lane.rank].ended = std::max(ranks_[lane.rank].ended, lane.since);
+  return false;
+}
+
+double Engine::occupy(LaneState& lane, const Work& work) {
+  double duration = work.overhead + work.memory;
+  if (duration <= 0) return now_;
+  const std::uint32_t number = fabric_.ranks[lane.rank].core;
+  CoreState& core = cores_[number];
+  const double begin = std::max(now_, core.free);
+  const bool changes = core.last_rank != kNobody && core.last_rank != lane.rank;
+  const double change = changes ? fabric_.cores[number].switch_cost : 0;
+  core.last_rank = lane.rank;
+  core.free = begin + change + duration;
+  lane.shares.add(Share::queueing, begin - now_ + change);
+  lane.shares.add(Share::overhead, work.overhead);
+  lane.shares.add(Share::reduction, work.memory);
+  return core.free;
+}
+
+bool Engine::later(const LaneState& lane, double time) {
+  if (time <= now_) return false;
+  wake(id_of(lane), time);
+  return true;
+}
+
+void Engine::wake(std::vector<std::uint32_t>& lanes, double time) {
+  for (const std::uint32_t lane : lanes) wake(lane, time);
+  lanes.clear();
+}
+
+void Engine::caused_by(double time, const Shares& shares) {
+  if (time <= cause_time_) return;
+  cause_time_ = time;
+  cause_ = shares;
+}
+
+std::string Engine::what_is_stuck() const {
+  const auto stuck =
+      std::find_if(lanes_.begin(), lanes_.end(), [](const LaneState& lane) { return lane.stage != Stage::over; });
+  return fmt::format("the schedule gets stuck: rank {}, lane {} waits for ever at {} (tutti prove tells the story)",
+                     stuck->rank, stuck->lane, stuck->step == nullptr ? "its end" : to_string(*stuck->step));
+}
+
+}  // namespace tutti::simulate

@@ -1,0 +1,181 @@
+// The ranks of a simulated operation. Each lane stands at a step until what the step waits for has come, is busy with
+// it for as long as it takes, and goes on; whoever it waits for wakes it.
+//
+// It is the Machine of schedule/meaning.hpp: an answer of no leaves the present lane registered where it will be woken,
+// or with a turn at the time at which the answer is yes. Used once; one thread at a time. Borrows everything.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "simulate/connections.hpp"
+#include "simulate/contents.hpp"
+#include "simulate/cursor.hpp"
+#include "simulate/simulate.hpp"
+#include "simulate/sizes.hpp"
+#include "simulate/symmetry.hpp"
+#include "simulate/ways.hpp"
+
+namespace tutti::simulate {
+
+class Engine {
+ public:
+  // With a symmetry only rank 0 is walked, and nothing is carried.
+  Engine(const Schedule& schedule, const fabric::Fabric& fabric, const Options& options, const Sizes& sizes,
+         const Symmetry* symmetry);
+
+  // Until nothing happens any more; then says what is wrong, if anything is.
+  [[nodiscard]] std::optional<std::string> run();
+  [[nodiscard]] Answer answer() const;
+
+  // The Machine.
+  bool has_message(const Endpoint& end);
+  bool has_credit(const Endpoint& end);
+  bool has_posted(std::uint32_t rank, std::uint32_t post);
+  [[nodiscard]] std::uint32_t num_ranks() const { return schedule_.num_ranks; }
+  bool has_slot(const Step&) { return true; }
+  bool all_done();
+
+ private:
+  enum class Stage : std::uint8_t {
+    waiting,  // for what the step needs
+    reading,  // from other ranks' memory
+    working,  // the core is busy with the step
+    sending,  // what it has made, one destination after another
+    over,     // all rounds are done
+  };
+  struct LaneState {
+    std::optional<Cursor> cursor;
+    const Step* step = nullptr;
+    std::uint32_t rank = 0;
+    std::uint32_t lane = 0;
+    Stage stage = Stage::waiting;
+    bool is_busy = false;  // the core is, with the destination that is being served
+    std::uint64_t round = 0;
+    std::uint32_t passed = 0;       // one more than the number of the last step passed in this round
+    std::uint32_t destination = 0;  // sending: the one that is being served
+    std::uint32_t reads = 0;        // under way
+    std::uint32_t remote_left = 0;  // steps of this round with remote ends, where it is known
+    double length = 0;              // bytes that each end of the step moves
+    bool is_nothing = false;        // so that its messages are left out
+    double begun = 0;               // when all that the step waits for had come
+    double since = 0;               // when the last step was passed
+    double busy_until = 0;          // reading: the core is with the step until then
+    double latest = 0;              // reading: the last arrival so far
+    Shares shares;                  // of the time until `since`, or until what the step has waited for
+    Fingerprint value = 0;          // of the first piece that the step has made, and
+    std::vector<Fingerprint> made;  // of all
+  };
+  struct Post {
+    double time = -1;  // negative: it has not been made, or what was stored before it has not arrived
+    Shares shares;
+  };
+  struct RankState {
+    std::vector<std::deque<Post>> posts;  // by round, by number
+    std::vector<std::uint32_t> waiting;   // lanes of any rank, for its posts
+    std::vector<std::uint32_t> idle;      // lanes of its own, for each other
+    std::uint32_t stores = 0;             // under way
+    double stored = 0;                    // when the last one arrived, less the latency of its way
+    std::vector<Post*> unknown;           // made while stores were under way
+    double ended = 0;
+  };
+  // What a core is busy with.
+  struct Work {
+    double overhead = 0;
+    double memory = 0;
+  };
+  struct CoreState {
+    double free = 0;
+    std::uint32_t last_rank = kNobody;
+  };
+  // What `close` has to know, found when the first post is made.
+  struct Direct {
+    std::vector<std::uint32_t> remote_steps;  // of a round, by lane
+    std::vector<bool> opens;                  // by rank
+    std::uint32_t lanes = 0;                  // that have remote steps
+    std::vector<std::vector<double>> done;    // by round, by lane: when it had done the last of them; negative: not yet
+    std::vector<std::uint32_t> num_done;      // by round
+    std::vector<std::uint32_t> waiting;       // lanes
+  };
+
+  // A lane's course. Each says whether the lane can go on at once.
+  void go_on(std::uint32_t id);
+  bool fetch(LaneState& lane);
+  bool begin(LaneState& lane);
+  bool work(LaneState& lane);
+  bool send(LaneState& lane);
+  void pass(LaneState& lane);
+  bool end_round(LaneState& lane);
+
+  // Keeps the rank's core busy from now on, or from when others have had it; when that ends.
+  double occupy(LaneState& lane, const Work& work);
+  // The lane has a turn at `time`, if that is not now; whether it has.
+  bool later(const LaneState& lane, double time);
+  [[nodiscard]] Work work_of(const LaneState& lane) const;
+  [[nodiscard]] double time_in_memory(std::uint32_t rank, double bytes_moved, double bytes_made) const;
+  // The lane's step has waited for something that came at `time`, with the shares of the way there.
+  void caused_by(double time, const Shares& shares);
+
+  [[nodiscard]] std::uint32_t incoming(std::uint32_t rank, const Endpoint& end);
+  [[nodiscard]] std::span<const std::uint32_t> way(std::uint32_t from, std::uint32_t to);
+  void take(const Endpoint& end);
+  void give_credit(std::uint32_t connection);
+  void has_room(std::uint32_t connection, double time);
+  void launch(std::uint32_t connection, LaneState& lane);
+  void arrived(TransferId id, double time);
+
+  void announce(LaneState& lane);
+  void make_known(RankState& rank);
+  Post& post_of(std::uint32_t rank, std::uint64_t round, std::uint32_t post);
+  void read(const Endpoint& end, LaneState& lane);
+  void read(std::span<const std::uint32_t> links, LaneState& lane, double asked);
+  void has_read(const Transfer& transfer, double time);
+  void store(const Endpoint& end, LaneState& lane);
+  void has_stored(const Transfer& transfer, double time);
+  void multicast(Transfer lead, double time);
+  void wake(std::vector<std::uint32_t>& lanes, double time);
+  void wake(std::uint32_t lane, double time) { events_.push(time, {Turn::Of::lane, lane}); }
+
+  void learn_of_direct_steps();
+  [[nodiscard]] bool carries_contents() const { return contents_ != nullptr && lane_->round == 0; }
+  void make_contents(LaneState& lane);
+  [[nodiscard]] Fingerprint fold(const Step& step, std::uint32_t rank, std::uint32_t piece);
+  [[nodiscard]] std::string what_is_stuck() const;
+  [[nodiscard]] std::uint32_t id_of(const LaneState& lane) const {
+    return static_cast<std::uint32_t>(&lane - lanes_.data());
+  }
+  [[nodiscard]] const fabric::Costs& costs_of(std::uint32_t rank) const {
+    return fabric_.costs[fabric_.ranks[rank].costs];
+  }
+
+  const Schedule& schedule_;
+  const fabric::Fabric& fabric_;
+  const Options& options_;
+  const Sizes& sizes_;
+  const Symmetry* symmetry_;  // may be null
+  bool orders_;               // messages of nothing are sent all the same: they may be all that orders two accesses
+
+  Events events_;
+  Transfers transfers_;
+  Ways ways_;
+  Connections connections_;
+  std::unique_ptr<Network> network_;
+  std::unique_ptr<Contents> contents_;
+  std::vector<LaneState> lanes_;
+  std::vector<RankState> ranks_;
+  std::vector<CoreState> cores_;
+  std::optional<Direct> direct_;
+
+  LaneState* lane_ = nullptr;  // the present one
+  double now_ = 0;
+  double cause_time_ = 0;  // of the present lane's step
+  Shares cause_;
+  std::uint64_t messages_ = 0;
+  std::uint64_t num_events_ = 0;
+};
+
+}  // namespace tutti::simulate

@@ -1,0 +1,227 @@
+// What steps wait for, and what they do to others: messages, their room, and what the messages hold.
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "simulate/engine.hpp"
+
+namespace tutti::simulate {
+
+bool Engine::has_message(const Endpoint& end) {
+  if (lane_->is_nothing) return true;
+  Connection& connection = connections_[incoming(lane_->rank, end)];
+  if (connection.first == kNoTransfer || !transfers_[connection.first].is_settled) {
+    connection.receiver = id_of(*lane_);
+    return false;
+  }
+  const Transfer& message = transfers_[connection.first];
+  if (later(*lane_, message.arrives)) return false;
+  if (message.arrives > cause_time_) {
+    Shares shares = message.shares;
+    shares.add(Share::queueing, message.queueing);
+    shares.add(Share::wire, message.arrives - message.started - message.queueing);
+    caused_by(message.arrives, shares);
+  }
+  return true;
+}
+
+bool Engine::has_credit(const Endpoint& end) {
+  const std::uint32_t slots = fabric_.queue.slots;
+  if (slots == 0 || lane_->is_nothing) return true;
+  Connection& connection = connections_[connections_.outgoing(lane_->rank, end.rank, end.channel)];
+  if (connection.used < slots) return true;
+  connection.sender = id_of(*lane_);
+  return false;
+}
+
+Engine::Work Engine::work_of(const LaneState& lane) const {
+  const Step& step = *lane.step;
+  const fabric::Costs& costs = costs_of(lane.rank);
+  switch (step.kind) {
+    case StepKind::expose: {
+      const double length = options_.staged ? lane.length : 0;
+      return {costs.post_overhead, time_in_memory(lane.rank, 2 * length, 0)};
+    }
+    case StepKind::open:
+    case StepKind::signal: return {costs.post_overhead, 0};
+    case StepKind::wait:
+    case StepKind::close: return {costs.wait_overhead, 0};
+    case StepKind::combine: break;
+  }
+  double overhead = 0;
+  double moved = 0;
+  bool reads_own = false;
+  bool writes_own = false;
+  for (const Endpoint& end : step.sources) {
+    moved += lane.length;
+    reads_own = reads_own || end.place == Place::local;
+    if (end.place == Place::message && !lane.is_nothing)
+      overhead += costs.receive_overhead + costs.receive_per_byte * lane.length;
+  }
+  for (const Endpoint& end : step.destinations) {
+    if (end.place != Place::local) continue;
+    moved += lane.length;
+    writes_own = true;
+  }
+  const bool folds = step.sources.size() > 1;
+  // What only goes between a link and the memory is the link's business.
+  if (!folds && !(reads_own && writes_own)) return {overhead, 0};
+  return {overhead, time_in_memory(lane.rank, moved, folds ? lane.length : 0)};
+}
+
+double Engine::time_in_memory(std::uint32_t rank, double bytes_moved, double bytes_made) const {
+  if (bytes_moved <= 0) return 0;
+  const fabric::Memory& memory = fabric_.memories[fabric_.ranks[rank].memory];
+  const double moving = memory.bandwidth > 0 ? bytes_moved / memory.bandwidth : 0;
+  const double folding = memory.fold > 0 ? bytes_made / memory.fold : 0;
+  return memory.latency + std::max(moving, folding);
+}
+
+// What rank 0 gets from a rank, the rank opposite to that one gets from rank 0.
+std::uint32_t Engine::incoming(std::uint32_t rank, const Endpoint& end) {
+  if (symmetry_ != nullptr) return connections_.outgoing(rank, symmetry_->opposite(end.rank), end.channel);
+  return connections_.incoming(rank, end.rank, end.channel);
+}
+
+std::span<const std::uint32_t> Engine::way(std::uint32_t from, std::uint32_t to) {
+  if (symmetry_ == nullptr) return ways_.make(from, to);
+  return ways_.make(from, to, [&](std::uint32_t link) { return symmetry_->standing_for(link); });
+}
+
+void Engine::take(const Endpoint& end) {
+  if (end.place != Place::message || lane_->is_nothing) return;
+  const std::uint32_t number = incoming(lane_->rank, end);
+  const TransferId id = connections_[number].first;
+  connections_[number].first = transfers_[id].next;
+  if (contents_ != nullptr && end.slice.size() > 1 && lane_->round == 0)
+    contents_->remove_payload(transfers_[id].payload);
+  transfers_.remove(id);
+  if (fabric_.queue.slots > 0) give_credit(number);
+}
+
+void Engine::give_credit(std::uint32_t number) {
+  if (fabric_.queue.credit_bytes == 0) return has_room(number, now_);
+  Connection& connection = connections_[number];
+  if (connection.links_back.data() == nullptr) connection.links_back = way(connection.to, connection.from);
+  const TransferId id = transfers_.add();
+  transfers_[id] = {.cargo = Cargo::credit,
+                    .whose = number,
+                    .bytes = static_cast<double>(fabric_.queue.credit_bytes),
+                    .links = connection.links_back};
+  network_->start(id, now_);
+}
+
+// The sender learns of it at `time`, or when it looks next.
+void Engine::has_room(std::uint32_t number, double time) {
+  Connection& connection = connections_[number];
+  --connection.used;
+  if (connection.sender == kNobody) return;
+  const fabric::Queue& queue = fabric_.queue;
+  const double since = lanes_[connection.sender].since;
+  if (queue.back_pressure == fabric::BackPressure::sleep) {
+    time += queue.wake;
+  } else if (queue.poll_interval > 0 && time > since) {
+    time = since + std::ceil((time - since) / queue.poll_interval) * queue.poll_interval;
+  }
+  wake(std::exchange(connection.sender, kNobody), std::max(time, now_));
+}
+
+void Engine::launch(std::uint32_t number, LaneState& lane) {
+  ++messages_;
+  Connection& connection = connections_[number];
+  ++connection.used;
+  if (connection.links.data() == nullptr) connection.links = way(connection.from, connection.to);
+  const TransferId id = transfers_.add();
+  Transfer& message = transfers_[id];
+  message.cargo = Cargo::message;
+  message.whose = number;
+  message.hop = 0;
+  message.bytes = lane.length;
+  message.queueing = 0;
+  message.value = lane.value;
+  message.links = connection.links;
+  message.shares = lane.shares;
+  message.is_settled = false;
+  message.next = kNoTransfer;
+  (connection.first == kNoTransfer ? connection.first : transfers_[connection.last].next) = id;
+  connection.last = id;
+  if (carries_contents() && lane.made.size() > 1) message.payload = contents_->add_payload(lane.made);
+  network_->start(id, now_);
+}
+
+void Engine::arrived(TransferId id, double time) {
+  Transfer& transfer = transfers_[id];
+  switch (transfer.cargo) {
+    case Cargo::message: {
+      transfer.arrives = time;
+      Connection& connection = connections_[transfer.whose];
+      if (options_.recorder != nullptr)
+        options_.recorder->message(connection.from, connection.to, transfer.bytes, transfer.started, time);
+      transfer.is_settled = true;
+      // Messages are taken in the order in which they were sent, whichever comes first.
+      if (connection.first == id && connection.receiver != kNobody)
+        wake(std::exchange(connection.receiver, kNobody), time);
+      return;
+    }
+    case Cargo::credit: has_room(transfer.whose, time); break;
+    case Cargo::read: has_read(transfer, time); break;
+    case Cargo::write: has_stored(transfer, time); break;
+    case Cargo::lead: {
+      const Transfer lead = transfer;
+      multicast(lead, time);
+      has_stored(lead, time);
+      break;
+    }
+  }
+  transfers_.remove(id);
+}
+
+// --- contents
+// ---------------------------------------------------------------------------------------------------------
+
+void Engine::make_contents(LaneState& lane) {
+  const Step& step = *lane.step;
+  const Slice& shape = step.sources.empty() ? Slice{} : step.sources[0].slice;
+  lane.made.clear();
+  for (std::uint32_t piece = 0; piece < shape.size(); ++piece) lane.made.push_back(fold(step, lane.rank, piece));
+  lane.value = lane.made.empty() ? 0 : lane.made[0];
+  for (const Endpoint& end : step.destinations) {
+    if (end.place == Place::message) continue;
+    const std::uint32_t blocks = schedule_.division(end.slice.space).blocks;
+    for (std::uint32_t piece = 0; piece < lane.made.size(); ++piece) {
+      const Slice to = piece_at(end.slice, piece, blocks);
+      if (end.place != Place::multicast) {
+        contents_->set(end.place == Place::local ? lane.rank : end.rank, to, lane.made[piece]);
+        continue;
+      }
+      for (std::uint32_t rank = 0; rank < schedule_.num_ranks; ++rank) contents_->set(rank, to, lane.made[piece]);
+    }
+  }
+}
+
+Fingerprint Engine::fold(const Step& step, std::uint32_t rank, std::uint32_t piece) {
+  Fingerprint sum = 0;
+  for (const Endpoint& end : step.sources) {
+    if (end.place == Place::message) {
+      if (lane_->is_nothing) continue;
+      const Transfer& message = transfers_[connections_[incoming(rank, end)].first];
+      sum += end.slice.size() == 1 ? message.value : contents_->payload(message.payload)[piece];
+      continue;
+    }
+    const Slice from = piece_at(end.slice, piece, schedule_.division(end.slice.space).blocks);
+    const auto of = [&](std::uint32_t owner) {
+      return options_.staged ? contents_->copied(owner, end.post, from) : contents_->at(owner, from);
+    };
+    switch (end.place) {
+      case Place::local: sum += contents_->at(rank, from); break;
+      case Place::remote: sum += of(end.rank); break;
+      case Place::multicast:
+        for (std::uint32_t owner = 0; owner < schedule_.num_ranks; ++owner) sum += of(owner);
+        break;
+      case Place::message: break;
+    }
+  }
+  return sum;
+}
+
+}  // namespace tutti::simulate

@@ -1,0 +1,37 @@
+// What a stretch of time went for, along the chain of what waited for what. Plain values.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string_view>
+
+namespace tutti::simulate {
+
+enum class Share : std::uint8_t {
+  launch,     // of the operation, and its finish
+  overhead,   // cores, with messages, posts and waits
+  wire,       // latencies of links, and bytes crossing the slowest of them
+  queueing,   // behind others, for a link or a core
+  reduction,  // memory and arithmetic: folds and copies
+  credit,     // until a connection took one more message
+};
+inline constexpr int kNumShares = 6;
+inline constexpr std::array<std::string_view, kNumShares> kShareNames = {"launch",   "overhead",  "wire",
+                                                                         "queueing", "reduction", "credit"};
+[[nodiscard]] inline std::string_view name_of(Share share) { return kShareNames[static_cast<std::size_t>(share)]; }
+
+class Shares {
+ public:
+  void add(Share share, double time) { times_[static_cast<std::size_t>(share)] += time; }
+  [[nodiscard]] double of(Share share) const { return times_[static_cast<std::size_t>(share)]; }
+  [[nodiscard]] double total() const {
+    double sum = 0;
+    for (const double time : times_) sum += time;
+    return sum;
+  }
+
+ private:
+  std::array<double, kNumShares> times_ = {};
+};
+
+}  // namespace tutti::simulate

@@ -1,0 +1,56 @@
+// A schedule in virtual time: the same programs as everywhere, walked by all ranks of a fabric at once, each step when
+// what it waits for has come and as long as the fabric says that it takes. Deterministic. docs/design/simulate.md has
+// the model.
+//
+// Data goes along as fingerprints, so that an answer is also a check: a result that does not hold what the collective
+// defines is an error, and so is a schedule that gets stuck.
+//
+// Pure; thread-safe.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "base/status.hpp"
+#include "fabric/fabric.hpp"
+#include "schedule/schedule.hpp"
+#include "simulate/network.hpp"
+#include "simulate/recorder.hpp"
+#include "simulate/shares.hpp"
+
+namespace tutti::simulate {
+
+// Ranks that are alike are simulated once where that is worth looking for: from this many ranks on.
+enum class Alike : std::uint8_t { never, from_many, always };
+inline constexpr std::uint32_t kManyRanks = 8192;
+
+struct Options {
+  std::uint64_t count = 0;  // elements of a block
+  std::uint64_t element_size = 1;
+  Sharing sharing = Sharing::queueing;
+  Fusion fusion = Fusion::neighbours;
+  bool staged = true;        // exposing copies; else it names the memory itself
+  std::uint64_t window = 0;  // elements of a piece that a round carries; 0: as many as the fabric's queues take
+  Alike alike = Alike::from_many;
+  Recorder* recorder = nullptr;  // borrowed; is told all that happens
+  bool check = true;             // carry fingerprints; left out where they would not fit in kMostFingerprints
+};
+// 1 GiB of them.
+inline constexpr std::uint64_t kMostFingerprints = std::uint64_t{1} << 27U;
+
+struct Answer {
+  double time = 0;                 // until the last rank is done: nanoseconds
+  std::vector<double> rank_times;  // of each
+  std::uint32_t slowest = 0;       // the rank that the time is of; the first one of those alike
+  Shares shares;                   // what its time went for, along the chain of who waited for whom
+  std::vector<LinkUse> links;      // by number
+  std::uint64_t rounds = 1;
+  std::uint64_t messages = 0;
+  std::uint32_t ranks_walked = 0;  // 1 where all are alike and one has stood for all
+  std::uint64_t events = 0;
+  bool checked = false;
+};
+
+[[nodiscard]] Result<Answer> simulate(const Schedule& schedule, const fabric::Fabric& fabric, const Options& options);
+
+}  // namespace tutti::simulate

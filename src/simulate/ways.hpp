@@ -1,0 +1,50 @@
+// The links between each two ranks, remembered. One thread at a time; borrows the fabric.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <unordered_map>
+#include <vector>
+
+#include "fabric/fabric.hpp"
+#include "fabric/routes.hpp"
+
+namespace tutti::simulate {
+
+class Ways {
+ public:
+  explicit Ways(const fabric::Fabric& fabric) : fabric_(fabric), routes_(fabric) {}
+
+  // None where both are at the same node. What is returned stays where it is.
+  std::span<const std::uint32_t> between(std::uint32_t from_rank, std::uint32_t to_rank);
+  // The same, not remembered: for whoever asks once.
+  std::span<const std::uint32_t> make(std::uint32_t from_rank, std::uint32_t to_rank) {
+    return make(from_rank, to_rank, [](std::uint32_t link) { return link; });
+  }
+  // And with each link replaced.
+  template <typename Replace>
+  std::span<const std::uint32_t> make(std::uint32_t from_rank, std::uint32_t to_rank, const Replace& replace) {
+    present_.clear();
+    routes_.append(fabric_.ranks[from_rank].node, fabric_.ranks[to_rank].node, present_);
+    for (std::uint32_t& link : present_) link = replace(link);
+    return keep_present();
+  }
+  // How long a first byte takes.
+  double latency(std::uint32_t from_rank, std::uint32_t to_rank);
+
+ private:
+  struct Way {
+    std::span<const std::uint32_t> links;
+    double latency = 0;
+  };
+  std::span<const std::uint32_t> keep_present();
+  const Way& way(std::uint32_t from_rank, std::uint32_t to_rank);
+
+  const fabric::Fabric& fabric_;
+  fabric::Routes routes_;
+  std::unordered_map<std::uint64_t, Way> ways_;    // by nodes
+  std::vector<std::vector<std::uint32_t>> rooms_;  // for links: filled one after another, none ever grows
+  std::vector<std::uint32_t> present_;             // the way that is being found
+};
+
+}  // namespace tutti::simulate

@@ -1,0 +1,111 @@
+// `tutti simulate` as a user calls it.
+#include <array>
+#include <cstdio>
+#include <fstream>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include "cli/commands.hpp"
+#include "cli/program.hpp"
+
+namespace tutti::cli {
+namespace {
+
+struct Outcome {
+  int exit = -1;
+  std::string out;
+  std::string error;
+};
+
+Outcome call(std::vector<std::string> arguments) {
+  arguments.insert(arguments.begin(), "simulate");
+  const std::array commands{simulate_command()};
+  std::ostringstream out;
+  std::ostringstream error;
+  const Environment environment;
+  const Exit exit = run_program(commands, arguments, {environment, out, error});
+  return {static_cast<int>(exit), out.str(), error.str()};
+}
+
+bool contains(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+
+// 2 · 3 steps of 1 us + 256 B / 25 GB/s each.
+TEST(Simulate, ARowSaysHowLongItTakesAndWhereTheTimeGoes) {
+  const Outcome outcome = call({"--fabric", "ring_1d:4,latency=1us,bandwidth=25GB/s", "--collective", "all_reduce",
+                                "--algorithm", "ring", "--bytes", "1K", "--format", "csv"});
+  EXPECT_EQ(outcome.exit, 0) << outcome.error;
+  EXPECT_EQ(outcome.out,
+            "collective,algorithm,ranks,bytes,time_us,algbw_gbs,busbw_gbs,rounds,messages,launch_percent,"
+            "overhead_percent,wire_percent,queueing_percent,reduction_percent,credit_percent\n"
+            "all_reduce,ring,4,1024,6.06144,0.168937,0.253405,1,24,0,0,100,0,0,0\n");
+}
+
+TEST(Simulate, EveryAlgorithmOfACollectiveHasARowButThoseThatTheFabricCannotDo) {
+  const Outcome outcome = call({"--fabric", "torus_2d:2x3", "--collective", "all_reduce", "--bytes", "8", "--json"});
+  ASSERT_EQ(outcome.exit, 0) << outcome.error;
+  const nlohmann::json rows = nlohmann::json::parse(outcome.out);
+  EXPECT_GE(rows.size(), 12U);
+  for (const auto& row : rows) EXPECT_FALSE(contains(row["algorithm"], "multicast"));
+  const Outcome none = call({"--fabric", "torus_2d:2x3", "--algorithm", "multicast_one_shot", "--bytes", "8"});
+  EXPECT_EQ(none.exit, 2);
+  EXPECT_TRUE(contains(none.error, "needs a switch that multicasts")) << none.error;
+}
+
+TEST(Simulate, SaysWhyTheFastestIsFaster) {
+  const Outcome outcome = call(
+      {"--fabric", "ring_1d:16,latency=1us,bandwidth=25GB/s", "--collective", "all_gather", "--bytes", "16M", "--why"});
+  EXPECT_EQ(outcome.exit, 0) << outcome.error;
+  EXPECT_TRUE(contains(outcome.out, "all_gather, 16M: ring_bidirectional takes")) << outcome.out;
+  EXPECT_TRUE(contains(outcome.out, "queueing behind others")) << outcome.out;
+}
+
+TEST(Simulate, TheBusiestLinksAreNamed) {
+  const Outcome outcome = call({"--fabric", "switch:4", "--collective", "scatter", "--algorithm", "linear", "--bytes",
+                                "4K", "--links", "2", "--json"});
+  ASSERT_EQ(outcome.exit, 0) << outcome.error;
+  const nlohmann::json rows = nlohmann::json::parse(outcome.out);
+  ASSERT_EQ(rows.size(), 2U);
+  EXPECT_EQ(rows[0]["carried_bytes"], 3072);
+}
+
+TEST(Simulate, ATimelineIsWhatChromeReads) {
+  const std::string path = testing::TempDir() + "timeline.json";
+  const Outcome outcome = call({"--fabric", "switch:4", "--collective", "all_reduce", "--algorithm", "ring", "--bytes",
+                                "4K", "--timeline", path});
+  ASSERT_EQ(outcome.exit, 0) << outcome.error;
+  std::ifstream file(path);
+  const nlohmann::json timeline = nlohmann::json::parse(file);
+  std::size_t messages = 0;
+  for (const auto& event : timeline["traceEvents"]) {
+    if (event["ph"] != "X") continue;
+    EXPECT_GE(event["dur"], 0);
+    if (event["args"].contains("bytes")) ++messages;
+  }
+  EXPECT_EQ(messages, 24U);
+  std::remove(path.c_str());
+}
+
+TEST(Simulate, EachMistakeHasItsMessage) {
+  const auto refused = [](std::vector<std::string> arguments, const std::string& message) {
+    arguments.insert(arguments.end(), {"--collective", "all_reduce"});
+    const Outcome outcome = call(arguments);
+    EXPECT_EQ(outcome.exit, 2);
+    EXPECT_TRUE(contains(outcome.error, message)) << outcome.error;
+  };
+  refused({"--fabric", "torus_2d:6"}, "--fabric");
+  refused({"--fabric", "switch:4", "--sharing", "evenly"}, "'evenly' is not queueing or fair");
+  refused({"--fabric", "switch:4", "--type", "f31"}, "'f31' is no type");
+  refused({"--fabric", "switch:4", "--ranks", "9"}, "--ranks: switch:4 has 4");
+  refused({"--fabric", "switch:4", "--ranks", "0"}, "1 to");
+  refused({"--fabric", "switch:4", "--bytes", "abc"}, "--bytes");
+  refused({"--fabric", "switch:4", "--why", "--links", "3"}, "ask for one");
+  refused({"--fabric", "switch:4", "--timeline", "/tmp/x.json", "--bytes", "8,16"}, "--timeline: it is of one");
+  refused({}, "--fabric");
+}
+
+}  // namespace
+}  // namespace tutti::cli

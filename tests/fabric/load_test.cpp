@@ -1,0 +1,229 @@
+// The file form: what a file says is in the fabric, what is written reads back to the same, and what comes with Tutti
+// is found by its name.
+#include "fabric/load.hpp"
+
+#include <cstdio>
+#include <fstream>
+
+#include <gtest/gtest.h>
+
+#include "fabric/fabric_file.hpp"
+#include "fabric/generate.hpp"
+#include "fabric/routes.hpp"
+
+namespace tutti::fabric {
+namespace {
+
+Result<Fabric> read(std::string_view text, std::string_view words = "my.toml") {
+  return read_fabric(text, "my.toml", *parse_request(words));
+}
+
+// Of two figures each, so that a wrong one is noticed.
+constexpr std::string_view kByHand = R"(
+version = 1
+switch_cost = "2us"
+
+[link]
+latency = "1us"
+
+[[nodes]]
+name = "left"
+
+[[nodes]]
+name = "right"
+
+[[nodes]]
+name = "hub"
+switch = true
+multicast = true
+
+[[links]]
+between = ["left", "hub"]
+bandwidth = "10GB/s"
+
+[[links]]
+from = "right"
+to = "hub"
+bandwidth = "400Gb/s"
+gap = "5ns"
+
+[[links]]
+from = "hub"
+to = "right"
+bandwidth = "unlimited"
+latency = "2us"
+
+[[memories]]
+name = "slow"
+bandwidth = "1GB/s"
+
+[[memories]]
+name = "fast"
+bandwidth = "2TB/s"
+fold = "1GB/s"
+
+[[costs]]
+name = "usual"
+
+[[costs]]
+name = "lazy"
+send_overhead = "3us"
+
+[[ranks]]
+node = "right"
+count = 2
+core = 1
+costs = "lazy"
+
+[[ranks]]
+node = "left"
+memory = "fast"
+
+[queue]
+slots = 4
+slot_bytes = "4K"
+back_pressure = "sleep"
+wake = "9us"
+)";
+
+TEST(FabricFile, SaysNodesLinksRanksAndCosts) {
+  const Result<Fabric> fabric = read(kByHand);
+  ASSERT_TRUE(fabric.ok()) << fabric.status().to_string();
+  ASSERT_EQ(fabric->nodes.size(), 3U);
+  EXPECT_TRUE(fabric->nodes[2].multicast);
+  ASSERT_EQ(fabric->links.size(), 4U);
+  EXPECT_EQ(fabric->links[1].from, 2U);
+  EXPECT_EQ(fabric->links[1].latency, 1000);
+  EXPECT_EQ(std::tuple(fabric->links[2].bandwidth, fabric->links[2].gap), std::tuple(50, 5));
+  EXPECT_EQ(std::tuple(fabric->links[3].bandwidth, fabric->links[3].latency), std::tuple(0, 2000));
+  ASSERT_EQ(fabric->num_ranks(), 3U);
+  EXPECT_EQ(std::tuple(fabric->ranks[1].node, fabric->ranks[1].core, fabric->ranks[1].costs), std::tuple(1U, 1U, 1U));
+  EXPECT_EQ(std::tuple(fabric->ranks[2].node, fabric->ranks[2].core, fabric->ranks[2].memory), std::tuple(0U, 2U, 1U));
+  EXPECT_EQ(fabric->costs[1].send_overhead, 3000);
+  EXPECT_EQ(std::tuple(fabric->memories[1].bandwidth, fabric->memories[1].fold), std::tuple(2000, 1));
+  EXPECT_EQ(std::tuple(fabric->queue.slots, fabric->queue.slot_bytes, fabric->queue.wake), std::tuple(4U, 4096U, 9000));
+  EXPECT_EQ(fabric->queue.back_pressure, BackPressure::sleep);
+  ASSERT_EQ(fabric->cores.size(), 3U);
+  EXPECT_EQ(fabric->cores[2].switch_cost, 2000);
+  EXPECT_EQ(Routes(*fabric).between(0, 1), (std::vector<std::uint32_t>{0, 3}));
+}
+
+TEST(FabricFile, TakesAGeneratorAndChangesWhatItMakes) {
+  const Result<Fabric> fabric = read(R"(
+generator = "ring_1d:3,latency=1us"
+[parameters]
+bandwidth = "7GB/s"
+send_overhead = "2us"
+[[links]]
+between = ["node 0", "node 1"]
+bandwidth = "1GB/s"
+[[links]]
+from = "node 1"
+to = "node 2"
+latency = "5us"
+)");
+  ASSERT_TRUE(fabric.ok()) << fabric.status().to_string();
+  EXPECT_EQ(fabric->generator, "ring_1d:3,bandwidth=7GB/s,latency=1us");
+  std::vector<std::tuple<double, double>> links;
+  for (const Link& link : fabric->links) links.emplace_back(link.bandwidth, link.latency);
+  // Of each node, that to the next and that to the one before.
+  EXPECT_EQ(links, (std::vector<std::tuple<double, double>>{
+                       {1, 1000}, {7, 1000}, {7, 5000}, {1, 1000}, {7, 1000}, {7, 1000}}));
+  EXPECT_EQ(fabric->costs[0].send_overhead, 2000);
+  EXPECT_TRUE(fabric->next_link);
+}
+
+TEST(FabricFile, TakesSizesAndParametersFromWhoAsks) {
+  constexpr std::string_view kFile = R"(
+generator = "switch:8"
+[parameters]
+bandwidth = "7GB/s"
+launch = "1us"
+[[memories]]
+name = "a"
+[[memories]]
+name = "b"
+)";
+  const Result<Fabric> fabric = read(kFile, "my.toml:3,bandwidth=9GB/s,multicast,memory=b,launch=2us");
+  ASSERT_TRUE(fabric.ok()) << fabric.status().to_string();
+  EXPECT_EQ(fabric->name, "my.toml:3,bandwidth=9GB/s,multicast,memory=b,launch=2us");
+  EXPECT_EQ(fabric->generator, "switch:3,multicast,bandwidth=9GB/s");
+  EXPECT_EQ(fabric->ranks[2].memory, 1U);
+  EXPECT_EQ(fabric->costs[0].launch, 2000);
+}
+
+TEST(FabricFile, WhatIsWrittenReadsBack) {
+  std::vector<std::string> texts = {std::string(kByHand),
+                                    "generator = \"torus_2d:3x3\"\n[[links]]\nbetween = [\"node 0.0\", \"node 1.0\"]\n"
+                                    "latency = \"0.1234567890123ns\"\n[[ranks]]\nnode = \"node 2.2\"\ncount = 2\n",
+                                    "generator = \"host:4x2\"\n[[cores]]\nswitch_cost = \"1us\"\n[[cores]]\n",
+                                    "[[nodes]]\nname = \"a \\\"b\\\" \\\\ \\u001b\"\n"};
+  for (const char* words :
+       {"packages:2x2x2,memory=hbm", "rail:2x2,network_gap=1ns,queue_slots=4,switch_cost=3us", "ring:2,inner=ring:3",
+        "fat_tree:2x3,uplinks=2,memory_fold=3GB/s", "switch:3,multicast,send_per_byte=0.3ns"})
+    texts.push_back(write_fabric(*generate(words)));
+  for (const Shipped& shipped : shipped_fabrics()) texts.emplace_back(shipped.text);
+  for (const std::string& text : texts) {
+    const Result<Fabric> fabric = read(text);
+    ASSERT_TRUE(fabric.ok()) << fabric.status().to_string() << "\n" << text;
+    const std::string written = write_fabric(*fabric);
+    const Result<Fabric> again = read(written);
+    ASSERT_TRUE(again.ok()) << again.status().to_string() << "\n" << written;
+    EXPECT_EQ(write_fabric(*again), written);
+    // Node by node as well, which says everything.
+    Fabric plain = *fabric;
+    Fabric plain_again = *again;
+    EXPECT_EQ(plain.next_link == nullptr, plain_again.next_link == nullptr);
+    plain.generator = plain_again.generator = "";
+    EXPECT_EQ(write_fabric(plain), write_fabric(plain_again));
+    EXPECT_EQ(write_fabric(*read(write_fabric(plain))), write_fabric(plain));
+  }
+}
+
+TEST(FabricFile, IsShort) {
+  EXPECT_EQ(write_fabric(*generate("torus_2d:64x64,latency=1us")),
+            "version = 1\ngenerator = \"torus_2d:64x64,latency=1us\"\n");
+  EXPECT_EQ(write_fabric(*generate("packages:2x2x2,memory=hbm,switch_cost=1us")),
+            "version = 1\ngenerator = \"packages:2x2x2\"\nmemory = \"hbm\"\nswitch_cost = \"1us\"\n");
+}
+
+TEST(LoadFabric, FindsGeneratorsFilesAndWhatIsShipped) {
+  EXPECT_EQ(load_fabric("ring:4")->num_ranks(), 4U);
+  EXPECT_EQ(load_fabric("H100-node")->num_ranks(), 8U);
+  EXPECT_EQ(load_fabric("h100_node:4")->num_ranks(), 4U);
+  EXPECT_EQ(load_fabric("h100_cluster:64x1")->num_ranks(), 64U);
+  EXPECT_EQ(load_fabric("accelerator_torus:3x2,memory=sram")->ranks[767].memory, 1U);
+  const std::string path = testing::TempDir() + "tutti_load_test.toml";
+  std::ofstream(path) << "generator = \"ring:5\"\n";
+  EXPECT_EQ(load_fabric(path)->num_ranks(), 5U);
+  EXPECT_EQ(load_fabric(path + ":6,latency=1ns")->links[11].latency, 1);
+  std::remove(path.c_str());
+  EXPECT_FALSE(load_fabric(path).ok());
+  EXPECT_EQ(load_fabric("h100_noed").status().to_string(),
+            "there is no fabric 'h100_noed'; the nearest is 'h100_node', 'tutti list fabrics' has all, and a file is "
+            "named with its path or .toml");
+}
+
+TEST(LoadFabric, ShippedOnesSayWhatTheyAre) {
+  for (const Shipped& shipped : shipped_fabrics()) {
+    EXPECT_FALSE(about_of(shipped.text).empty()) << shipped.name;
+    // Each number has its source beside it.
+    std::size_t begin = 0;
+    while (begin < shipped.text.size()) {
+      const std::size_t end = std::min(shipped.text.find('\n', begin), shipped.text.size());
+      const std::string_view line = shipped.text.substr(begin, end - begin);
+      const std::size_t value = line.find(" = ");
+      const bool has_number = value != std::string_view::npos && !line.starts_with("#") &&
+                              line.find_first_of("0123456789", value) != std::string_view::npos;
+      const bool is_what_it_is =
+          line.starts_with("version") || line.starts_with("about") || line.starts_with("generator");
+      if (has_number && !is_what_it_is) {
+        EXPECT_NE(line.find("  # "), std::string_view::npos) << shipped.name << ": " << line;
+      }
+      begin = end + 1;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace tutti::fabric

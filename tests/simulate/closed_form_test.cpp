@@ -1,0 +1,68 @@
+// On fabrics where nothing is in anything's way, what the simulator says is the LogGP formula of the schedule.
+#include <cmath>
+#include <set>
+#include <string>
+
+#include <gtest/gtest.h>
+
+#include "algorithms/cases.hpp"
+#include "algorithms/registry.hpp"
+#include "loggp.hpp"
+#include "simulate/simulate.hpp"
+#include "small_fabrics.hpp"
+
+namespace tutti::simulate {
+namespace {
+
+constexpr LogGP kMessages{.latency = 700, .send_overhead = 110, .receive_overhead = 90, .per_byte = 0.04, .fold = 0.03};
+// Lanes of a rank share its core, so that the formula has no overheads where there are several.
+constexpr LogGP kWiresOnly{.latency = 700, .per_byte = 0.04};
+
+fabric::Fabric fabric_of(std::uint32_t num_ranks, const LogGP& costs) {
+  fabric::Fabric made = wires(num_ranks, costs.latency, 1 / costs.per_byte);
+  made.costs[0] = {.send_overhead = costs.send_overhead, .receive_overhead = costs.receive_overhead};
+  made.memories[0].bandwidth = costs.fold > 0 ? 1 / costs.fold : 0;
+  return made;
+}
+
+class ClosedForm : public testing::TestWithParam<std::uint32_t> {};
+
+TEST_P(ClosedForm, EveryAlgorithmTakesAsLongAsItsFormulaSays) {
+  const std::uint32_t num_ranks = GetParam();
+  int compared = 0;
+  std::set<std::string> queued;
+  for (const Algorithm* algorithm : all_algorithms()) {
+    if (facts_of(algorithm->collective).varies || algorithm->channel == Channel::multicast) continue;
+    const std::vector<Request> requests = cases_of(*algorithm, num_ranks);
+    if (requests.empty()) continue;
+    const Schedule schedule = algorithm->make(requests.front());
+    const Programs programs(schedule, Fusion::neighbours);
+    const LogGP costs = schedule.num_lanes > 1 ? kWiresOnly : kMessages;
+    const bool staged = algorithm->channel == Channel::staged;
+    for (const std::uint64_t bytes : {std::uint64_t{1}, std::uint64_t{999}, std::uint64_t{100'000}}) {
+      SCOPED_TRACE(schedule.name + " of " + std::string(name_of(algorithm->collective)) + ", " + std::to_string(bytes));
+      const Result<Answer> answer = simulate(schedule, fabric_of(num_ranks, costs), {.count = bytes, .staged = staged});
+      ASSERT_TRUE(answer.ok()) << answer.status().to_string();
+      EXPECT_TRUE(answer->checked);
+      const double formula = Formula(programs, costs, bytes, staged).time();
+      EXPECT_NEAR(answer->shares.total(), answer->time, answer->time * 1e-9);
+      if (answer->shares.of(Share::queueing) > 0 || answer->time > formula * (1 + 1e-9)) {
+        // Two messages followed each other over one wire faster than it takes them.
+        EXPECT_GT(answer->time, formula * (1 - 1e-9));
+        queued.insert(std::string(name_of(algorithm->collective)) + " " + schedule.name);
+        continue;
+      }
+      EXPECT_NEAR(answer->time, formula, formula * 1e-9);
+      ++compared;
+    }
+  }
+  EXPECT_GE(compared, 130);
+  // Its root sends on what it has just scattered, over the same wire.
+  queued.erase("broadcast scatter_all_gather");
+  EXPECT_EQ(queued, std::set<std::string>{});
+}
+
+INSTANTIATE_TEST_SUITE_P(Ranks, ClosedForm, testing::Values(2U, 3U, 4U, 6U, 8U, 16U, 17U));
+
+}  // namespace
+}  // namespace tutti::simulate

@@ -1,0 +1,137 @@
+// The LogGP formula of a schedule (Alexandrov, Ionescu, Schauser, Scheiman 1995): the longest chain of overheads o,
+// latencies L and bytes times G, where nothing waits for a wire or a core. It shares with the simulator what a step
+// means (schedule/world.hpp) and nothing else; it knows the whole schedule at once and has neither events nor fabric.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <tuple>
+#include <vector>
+
+#include "schedule/layout.hpp"
+#include "schedule/world.hpp"
+
+namespace tutti::simulate {
+
+struct LogGP {
+  double latency = 0;
+  double send_overhead = 0;
+  double receive_overhead = 0;
+  double per_byte = 0;  // G
+  double fold = 0;      // a byte that a step reads or writes while it folds or copies
+};
+
+class Formula : public Observer {
+ public:
+  Formula(const Programs& programs, const LogGP& costs, std::uint64_t bytes_of_block, bool staged)
+      : programs_(programs), costs_(costs), block_(bytes_of_block), staged_(staged) {}
+
+  double time() {
+    times_.resize(std::size_t{programs_.num_ranks()} * programs_.num_lanes());
+    done_.resize(times_.size());
+    Conditions conditions;
+    conditions.operations = {1};
+    conditions.staged = staged_;
+    static_cast<void>(World(programs_, conditions, this).run());
+    return *std::max_element(times_.begin(), times_.end());
+  }
+
+  void ready(const World& world, const LaneState& lane, const Step& step) override {
+    double& time = times_[lane.id];
+    for (const After& after : step.after) {
+      const std::uint32_t other = programs_.lane_id(lane.rank, after.lane);
+      time = std::max(time, passed_[{other, programs_.index_of(lane.rank, after.lane, after.step)}]);
+    }
+    const auto seen = [&](std::uint32_t rank, std::uint32_t post) {
+      time = std::max(time, posts_[{rank, post}] + (rank == lane.rank ? 0 : costs_.latency));
+    };
+    for (const Endpoint& end : step.sources) {
+      if (end.place == Place::message && !is_nothing(end)) {
+        std::deque<double>& queue = queues_[{end.rank, lane.rank, end.channel}];
+        time = std::max(time, queue.front());
+        queue.pop_front();
+      }
+      if (end.place == Place::remote) seen(end.rank, end.post);
+    }
+    for (const Endpoint& end : step.destinations)
+      if (end.place == Place::remote) seen(end.rank, end.post);
+    if (step.kind == StepKind::wait)
+      for (const std::uint32_t peer : step.peers) seen(peer, step.post);
+    if (step.kind == StepKind::close && world.close_waits(lane.rank))
+      for (std::uint32_t id = 0; id < done_.size(); ++id)
+        if (programs_.lane_facts(id).last_remote != Programs::kNone)
+          time = std::max(time, done_[id] + (id / programs_.num_lanes() == lane.rank ? 0 : costs_.latency));
+    work(lane, step, time);
+  }
+
+  void post(const World&, const LaneState& lane, const Step& step) override {
+    posts_[{lane.rank, step.post}] = std::max(times_[lane.id], stored_[lane.rank] - costs_.latency);
+  }
+
+  void passed(const World&, const LaneState& lane, const Step&) override {
+    passed_[{lane.id, lane.index}] = times_[lane.id];
+    if (programs_.lane_facts(lane.id).last_remote == lane.index) done_[lane.id] = times_[lane.id];
+  }
+
+ private:
+  [[nodiscard]] double bytes(const Slice& slice) const {
+    const PieceLayout layout(block_, programs_.schedule().division(slice.space).pieces, UINT64_MAX);
+    double sum = 0;
+    for (std::uint32_t piece = 0; piece < slice.num_pieces; ++piece)
+      sum += static_cast<double>(layout.run(slice.first_piece + piece, 0).length);
+    return sum * slice.num_blocks;
+  }
+  [[nodiscard]] bool is_nothing(const Endpoint& end) const {
+    return programs_.num_lanes() == 1 && programs_.schedule().collective != Collective::barrier &&
+           bytes(end.slice) == 0;
+  }
+
+  void work(const LaneState& lane, const Step& step, double& time) {
+    double own_reads = 0;
+    double own_writes = 0;
+    double moved = 0;
+    double arrived = time;
+    if (step.kind == StepKind::expose && staged_) time += 2 * bytes(step.sources[0].slice) * costs_.fold;
+    if (step.kind != StepKind::combine) return;
+    for (const Endpoint& end : step.sources) {
+      moved += bytes(end.slice);
+      if (end.place == Place::local) own_reads += 1;
+      if (end.place == Place::remote && end.rank != lane.rank && bytes(end.slice) > 0)
+        arrived = std::max(arrived, time + 2 * costs_.latency + bytes(end.slice) * costs_.per_byte);
+    }
+    for (const Endpoint& end : step.sources)
+      if (end.place == Place::message && !is_nothing(end)) time += costs_.receive_overhead;
+    for (const Endpoint& end : step.destinations) {
+      if (end.place != Place::local) continue;
+      moved += bytes(end.slice);
+      own_writes += 1;
+    }
+    if (step.sources.size() > 1 || (own_reads > 0 && own_writes > 0)) time += moved * costs_.fold;
+    time = std::max(time, arrived);
+    for (const Endpoint& end : step.destinations) {
+      if (is_nothing(end)) continue;
+      if (end.place == Place::message) {
+        time += costs_.send_overhead;
+        queues_[{lane.rank, end.rank, end.channel}].push_back(time + costs_.latency +
+                                                              bytes(end.slice) * costs_.per_byte);
+      }
+      if (end.place == Place::remote && bytes(end.slice) > 0)
+        stored_[lane.rank] = std::max(stored_[lane.rank], time + costs_.latency + bytes(end.slice) * costs_.per_byte);
+    }
+  }
+
+  const Programs& programs_;
+  LogGP costs_;
+  std::uint64_t block_;
+  bool staged_;
+  std::vector<double> times_;
+  std::vector<double> done_;
+  std::map<std::tuple<std::uint32_t, std::uint32_t, std::uint32_t>, std::deque<double>> queues_;
+  std::map<std::pair<std::uint32_t, std::uint32_t>, double> posts_;
+  std::map<std::pair<std::uint32_t, std::uint32_t>, double> passed_;
+  std::map<std::uint32_t, double> stored_;  // by rank: when the last store has arrived
+};
+
+}  // namespace tutti::simulate

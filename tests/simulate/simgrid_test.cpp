@@ -1,0 +1,181 @@
+// The same messages on the same platform in SimGrid, which shares links by max-min fairness as well: its actors walk
+// the programs of the ranks, one mailbox a connection.
+//
+// SimGrid's model is CM02 without its correction factors. It lets flows with less latency have more of a link, so that
+// here those that meet have the same latency, or none.
+#include <cstdio>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+#include <simgrid/s4u.hpp>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "algorithms/registry.hpp"
+#include "schedule/layout.hpp"
+#include "schedule/programs.hpp"
+#include "simulate/simulate.hpp"
+#include "simulate/ways.hpp"
+#include "small_fabrics.hpp"
+
+namespace tutti::simulate {
+namespace {
+
+namespace s4u = simgrid::s4u;
+
+constexpr double kNano = 1e-9;
+
+std::uint64_t bytes_of(const Schedule& schedule, const Slice& slice, std::uint64_t block) {
+  const PieceLayout layout(block, schedule.division(slice.space).pieces, UINT64_MAX);
+  return layout.whole(slice.first_piece, slice.num_pieces).length * slice.num_blocks;
+}
+
+// The time in ns, in this process: SimGrid can have one world in each.
+double in_simgrid(const Programs& programs, const fabric::Fabric& fabric, std::uint64_t block) {
+  const Schedule& schedule = programs.schedule();
+  std::vector<std::string> words{"test",
+                                 "--cfg=network/model:CM02",
+                                 "--cfg=network/TCP-gamma:0",
+                                 "--cfg=network/crosstraffic:0",
+                                 "--cfg=surf/precision:1e-12",
+                                 "--cfg=maxmin/precision:1e-12",
+                                 "--log=root.thres:critical"};
+  std::vector<char*> arguments;
+  for (std::string& word : words) arguments.push_back(word.data());
+  int count = static_cast<int>(arguments.size());
+  s4u::Engine engine(&count, arguments.data());
+  s4u::NetZone* zone = s4u::create_full_zone("all");
+  std::vector<s4u::Host*> hosts;
+  for (std::uint32_t rank = 0; rank < schedule.num_ranks; ++rank)
+    hosts.push_back(zone->create_host("rank" + std::to_string(rank), 1e9));
+  std::vector<const s4u::Link*> links;
+  for (std::size_t link = 0; link < fabric.links.size(); ++link)
+    links.push_back(zone->create_link("link" + std::to_string(link), fabric.links[link].bandwidth * 1e9)
+                        ->set_latency(fabric.links[link].latency * kNano)
+                        ->seal());
+  Ways ways(fabric);
+  for (std::uint32_t from = 0; from < schedule.num_ranks; ++from) {
+    for (std::uint32_t to = 0; to < schedule.num_ranks; ++to) {
+      if (from == to) continue;
+      std::vector<s4u::LinkInRoute> route;
+      for (const std::uint32_t link : ways.between(from, to)) route.emplace_back(links[link]);
+      zone->add_route(hosts[from]->get_netpoint(), hosts[to]->get_netpoint(), nullptr, nullptr, route, false);
+    }
+  }
+  zone->seal();
+  const auto mailbox = [](std::uint32_t from, std::uint32_t to, std::uint32_t channel) {
+    return s4u::Mailbox::by_name(std::to_string(from) + ">" + std::to_string(to) + "." + std::to_string(channel));
+  };
+  for (std::uint32_t rank = 0; rank < schedule.num_ranks; ++rank) {
+    const s4u::ActorPtr actor = s4u::Actor::create("actor" + std::to_string(rank), hosts[rank], [&, rank] {
+      for (const Step& step : programs.steps(rank, 0)) {
+        for (const Endpoint& end : step.sources)
+          if (end.place == Place::message && bytes_of(schedule, end.slice, block) > 0)
+            mailbox(end.rank, rank, end.channel)->get_unique<int>();
+        for (const Endpoint& end : step.destinations) {
+          if (end.place != Place::message || bytes_of(schedule, end.slice, block) == 0) continue;
+          mailbox(rank, end.rank, end.channel)->put_init(new int(0), bytes_of(schedule, end.slice, block))->detach();
+        }
+      }
+    });
+    // So that a message is on its way before it is asked for.
+    for (const Step& step : programs.steps(rank, 0))
+      for (const Endpoint& end : step.sources)
+        if (end.place == Place::message) mailbox(end.rank, rank, end.channel)->set_receiver(actor);
+  }
+  engine.run();
+  return s4u::Engine::get_clock() / kNano;
+}
+
+double in_simgrid_apart(const Programs& programs, const fabric::Fabric& fabric, std::uint64_t block) {
+  int ends[2];
+  if (pipe(ends) != 0) return -1;
+  const pid_t child = fork();
+  if (child == 0) {
+    try {
+      const double time = in_simgrid(programs, fabric, block);
+      _exit(write(ends[1], &time, sizeof time) == sizeof time ? 0 : 1);
+    } catch (const std::exception& error) {
+      std::fprintf(stderr, "SimGrid: %s\n", error.what());
+      _exit(2);
+    }
+  }
+  close(ends[1]);
+  double time = -1;
+  const ssize_t got = read(ends[0], &time, sizeof time);
+  close(ends[0]);
+  int status = 0;
+  waitpid(child, &status, 0);
+  return got == sizeof time && status == 0 ? time : -1;
+}
+
+fabric::Fabric ring(std::uint32_t num_ranks, double latency, double bandwidth) {
+  fabric::Fabric made = ranks_without_links(num_ranks);
+  made.name = "ring";
+  for (std::uint32_t rank = 0; rank < num_ranks; ++rank) {
+    made.links.push_back({.from = rank, .to = (rank + 1) % num_ranks, .bandwidth = bandwidth, .latency = latency});
+    made.links.push_back(
+        {.from = rank, .to = (rank + num_ranks - 1) % num_ranks, .bandwidth = bandwidth, .latency = latency});
+  }
+  made.next_link = [num_ranks](std::uint32_t at, std::uint32_t to) {
+    return 2 * at + ((to + num_ranks - at) % num_ranks * 2 > num_ranks ? 1U : 0U);
+  };
+  return made;
+}
+
+struct Platform {
+  const char* name;
+  std::function<fabric::Fabric(std::uint32_t num_ranks)> make;
+};
+
+void PrintTo(const Platform& platform, std::ostream* out) { *out << platform.name; }
+
+class SimGrid : public testing::TestWithParam<Platform> {};
+
+TEST_P(SimGrid, TakesTheSameTime) {
+  int compared = 0;
+  for (const Algorithm* algorithm : all_algorithms()) {
+    if (facts_of(algorithm->collective).varies || algorithm->channel != Channel::message) continue;
+    if (algorithm->collective == Collective::barrier) continue;
+    for (const std::uint32_t num_ranks : {4U, 7U, 8U}) {
+      Request request;
+      request.collective = algorithm->collective;
+      request.num_ranks = num_ranks;
+      request.parameters.grid = {num_ranks, 1};
+      request.parameters.groups = {num_ranks};
+      if (!objection_to(*algorithm, request).empty()) continue;
+      const Schedule schedule = algorithm->make(request);
+      // Lanes of a rank would have to wait for each other.
+      if (schedule.num_lanes > 1) continue;
+      const fabric::Fabric fabric = GetParam().make(num_ranks);
+      const Programs programs(schedule, Fusion::neighbours);
+      for (const std::uint64_t bytes : {std::uint64_t{1000}, std::uint64_t{1'000'000}}) {
+        SCOPED_TRACE(schedule.name + " of " + std::string(name_of(algorithm->collective)) + ", " +
+                     std::to_string(num_ranks) + " ranks, " + std::to_string(bytes));
+        const Result<Answer> answer = simulate(schedule, fabric, {.count = bytes, .sharing = Sharing::fair});
+        ASSERT_TRUE(answer.ok()) << answer.status().to_string();
+        const double theirs = in_simgrid_apart(programs, fabric, bytes);
+        ++compared;
+        if (schedule.name == "pairwise" && num_ranks == 7 && GetParam().name == std::string("star")) {
+          // Here SimGrid is 2.3 % faster than max-min fairness allows: SharesAsAPlainFluidModelDoes has the right time.
+          EXPECT_NEAR(answer->time, theirs, theirs * 0.03);
+          continue;
+        }
+        EXPECT_NEAR(answer->time, theirs, theirs * 0.02);
+      }
+    }
+  }
+  EXPECT_GE(compared, 60);
+}
+
+INSTANTIATE_TEST_SUITE_P(Platforms, SimGrid,
+                         testing::Values(Platform{"wires", [](std::uint32_t ranks) { return wires(ranks, 500, 10); }},
+                                         Platform{"star", [](std::uint32_t ranks) { return star(ranks, 500, 10); }},
+                                         Platform{"ring", [](std::uint32_t ranks) { return ring(ranks, 0, 10); }}),
+                         [](const auto& info) { return std::string(info.param.name); });
+
+}  // namespace
+}  // namespace tutti::simulate

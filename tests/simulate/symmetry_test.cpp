@@ -1,0 +1,82 @@
+// Where ranks are alike, one of them walked gives what all of them walked give.
+#include "simulate/symmetry.hpp"
+
+#include <set>
+#include <string>
+
+#include <gtest/gtest.h>
+
+#include "algorithms/cases.hpp"
+#include "algorithms/registry.hpp"
+#include "fabric/generate.hpp"
+#include "simulate/simulate.hpp"
+
+namespace tutti::simulate {
+namespace {
+
+fabric::Fabric fabric_of(const std::string& words) {
+  Result<fabric::Fabric> made = fabric::generate(words);
+  EXPECT_TRUE(made.ok()) << made.status().to_string();
+  made->costs[0].send_overhead = 120;
+  made->costs[0].receive_overhead = 80;
+  return *std::move(made);
+}
+
+TEST(Symmetry, OneRankSaysWhatAllSay) {
+  std::set<std::string> alike;
+  for (const char* words : {"ring_1d:12", "torus_2d:4x3", "torus_2d:3x4", "torus_3d:2x2x3", "switch:12"}) {
+    const fabric::Fabric fabric = fabric_of(words);
+    for (const Algorithm* algorithm : all_algorithms()) {
+      if (facts_of(algorithm->collective).varies || algorithm->channel == Channel::multicast) continue;
+      for (const Request& request : cases_of(*algorithm, 12, {.root = 0, .seed = 1})) {
+        const Schedule schedule = algorithm->make(request);
+        for (const Sharing sharing : {Sharing::queueing, Sharing::fair}) {
+          Options options{.count = 12'000, .sharing = sharing, .staged = algorithm->channel == Channel::staged};
+          options.alike = Alike::always;
+          const Result<Answer> one = simulate(schedule, fabric, options);
+          ASSERT_TRUE(one.ok()) << one.status().to_string();
+          if (one->ranks_walked != 1) continue;
+          alike.insert(std::string(words) + " " + std::string(algorithm->name));
+          options.alike = Alike::never;
+          const Result<Answer> all = simulate(schedule, fabric, options);
+          ASSERT_TRUE(all.ok()) << all.status().to_string();
+          SCOPED_TRACE(std::string(words) + " " + schedule.name);
+          EXPECT_NEAR(one->time, all->time, all->time * 1e-9);
+          EXPECT_EQ(one->messages, all->messages);
+          EXPECT_TRUE(all->checked);
+          for (std::uint32_t rank = 0; rank < 12; ++rank)
+            EXPECT_NEAR(one->rank_times[rank], all->rank_times[rank], all->time * 1e-9);
+          for (std::size_t link = 0; link < fabric.links.size(); ++link)
+            EXPECT_NEAR(one->links[link].bytes, all->links[link].bytes, 1e-3) << link;
+        }
+      }
+    }
+  }
+  for (const char* expected : {"ring_1d:12 ring", "ring_1d:12 ring_bidirectional", "switch:12 ring",
+                               "torus_2d:4x3 bucket_2d", "ring_1d:12 bruck"})
+    EXPECT_TRUE(alike.count(expected)) << expected;
+  // Each rank has partners of its own in these, which no translation makes the same.
+  EXPECT_FALSE(alike.count("switch:12 recursive_doubling"));
+  EXPECT_FALSE(alike.count("switch:12 knomial"));
+}
+
+TEST(Symmetry, OneSlowerLinkEndsIt) {
+  fabric::Fabric fabric = fabric_of("ring_1d:12");
+  fabric.links[7].latency *= 2;
+  Request request;
+  request.num_ranks = 12;
+  const Schedule schedule = find_algorithm(Collective::all_reduce, "ring")->make(request);
+  EXPECT_EQ(simulate(schedule, fabric, {.count = 12, .alike = Alike::always})->ranks_walked, 12U);
+}
+
+// 12 pieces of 13 elements are not all alike.
+TEST(Symmetry, PiecesOfDifferentLengthsEndIt) {
+  const fabric::Fabric fabric = fabric_of("ring_1d:12");
+  Request request;
+  request.num_ranks = 12;
+  const Schedule schedule = find_algorithm(Collective::all_reduce, "ring")->make(request);
+  EXPECT_EQ(simulate(schedule, fabric, {.count = 13, .alike = Alike::always})->ranks_walked, 12U);
+}
+
+}  // namespace
+}  // namespace tutti::simulate
