@@ -160,7 +160,8 @@ TUTTI_API tuttiResult_t tuttiCommGetAsyncError(tuttiComm_t comm, tuttiResult_t* 
 /* Symmetric memory, zeroed. Collective: all ranks call with the same size, not 0, in the same order. Unlike NCCL's, it
  * belongs to a communicator and must be freed before that is destroyed. A buffer in symmetric memory is worth the most
  * where it is so on every rank, both as send and as receive buffer. All ranks must do alike, and pass buffers of the
- * same allocation. */
+ * same allocation. Freeing it is refused, on all ranks, while a rank has a request of this communicator that uses it,
+ * pending or persistent, and names it: wait for it, or free it, before. */
 TUTTI_API tuttiResult_t tuttiMemAlloc(void** memory, size_t bytes, tuttiComm_t comm);
 TUTTI_API tuttiResult_t tuttiMemFree(void* memory, tuttiComm_t comm);
 
@@ -263,7 +264,8 @@ TUTTI_API tuttiResult_t tuttiGroupEnd(void);
  * communicator or its request. Once a call has returned that the communicator has failed, the buffers of all that was
  * pending on it are the caller's again, those in symmetric memory once every rank's call has. */
 typedef struct tuttiRequest* tuttiRequest_t;
-/* The request becomes NULL, unless it can be started again. One that is NULL is done. */
+/* The request becomes NULL, unless it can be started again. One that is NULL is done. A copy of one that has ended, or
+ * was freed, is refused with tuttiInvalidUsage, here and wherever else, as long as its communicator lives. */
 TUTTI_API tuttiResult_t tuttiWait(tuttiRequest_t* request);
 /* Of several errors, the first. */
 TUTTI_API tuttiResult_t tuttiWaitAll(int count, tuttiRequest_t* requests);

@@ -19,7 +19,26 @@ using tutti::api::asked::move;
 
 enum class Life { once, persistent };
 
-Operation* operation_of(tuttiRequest_t request) { return reinterpret_cast<Operation*>(request); }
+// A handle is where its operation stands, and which use of that place it is, so that a copy of one that has ended is
+// told from whoever has the place now (once in 2^16 it is not). Addresses of programs leave the upper bits alone.
+constexpr int kAddressBits = 48;
+static_assert(sizeof(tuttiRequest_t) == sizeof(std::uint64_t) && sizeof(Operation::uses) * 8 + kAddressBits == 64);
+
+tuttiRequest_t handle_of(const Operation& operation) {
+  return reinterpret_cast<tuttiRequest_t>(reinterpret_cast<std::uint64_t>(&operation) | std::uint64_t{operation.uses}
+                                                                                            << kAddressBits);
+}
+
+// Null where the request has ended.
+Operation* operation_of(tuttiRequest_t request) {
+  const auto handle = reinterpret_cast<std::uint64_t>(request);
+  auto* const operation = reinterpret_cast<Operation*>(handle & ((std::uint64_t{1} << kAddressBits) - 1));
+  return operation->uses == handle >> kAddressBits ? operation : nullptr;
+}
+
+tuttiResult_t refuse_stale() {
+  return report({tutti::Code::invalid_usage, "the request has ended, or was freed, and this is a copy of it"});
+}
 
 template <typename Asked>
 tuttiResult_t make(Life life, const Asked& asked, tuttiComm_t comm, tuttiRequest_t* request) {
@@ -31,7 +50,7 @@ tuttiResult_t make(Life life, const Asked& asked, tuttiComm_t comm, tuttiRequest
       communicator.release(**operation);
       return report(status);
     }
-  *request = reinterpret_cast<tuttiRequest_t>(*operation);
+  *request = handle_of(**operation);
   return tuttiSuccess;
 }
 
@@ -57,8 +76,7 @@ tuttiResult_t make(Life life, const Transfer& transfer, tuttiDataType_t datatype
 }
 
 // A request that has ended is none any more, unless it can be started again.
-void end(tuttiRequest_t* request) {
-  Operation& operation = *operation_of(*request);
+void end(Operation& operation, tuttiRequest_t* request) {
   if (operation.is_persistent) return;
   operation.owner->release(operation);
   *request = nullptr;
@@ -76,10 +94,11 @@ tuttiResult_t run(const Transfer& transfer, tuttiDataType_t datatype, tuttiComm_
 
 tuttiResult_t wait(tuttiRequest_t* request) {
   if (*request == nullptr) return tuttiSuccess;
-  Operation& operation = *operation_of(*request);
-  const Status status = operation.owner->wait(operation);
+  Operation* const operation = operation_of(*request);
+  if (operation == nullptr) return refuse_stale();
+  const Status status = operation->owner->wait(*operation);
   // What has broken is waited for no more.
-  end(request);
+  end(*operation, request);
   return report(status);
 }
 
@@ -242,9 +261,10 @@ tuttiResult_t tuttiRecvInit(void* recvbuff, size_t count, tuttiDataType_t dataty
 tuttiResult_t tuttiStart(tuttiRequest_t request) {
   return guarded([&]() -> tuttiResult_t {
     if (request == nullptr) return refuse("request is null");
-    Operation& operation = *operation_of(request);
-    if (!operation.is_persistent) return refuse("request is of an operation that has been started already");
-    return report(operation.owner->start(operation));
+    Operation* const operation = operation_of(request);
+    if (operation == nullptr) return refuse_stale();
+    if (!operation->is_persistent) return refuse("request is of an operation that has been started already");
+    return report(operation->owner->start(*operation));
   });
 }
 
@@ -277,13 +297,14 @@ tuttiResult_t tuttiTest(tuttiRequest_t* request, int* done) {
     if (request == nullptr || done == nullptr) return refuse(request == nullptr ? "request is null" : "done is null");
     *done = 1;
     if (*request == nullptr) return tuttiSuccess;
-    Operation& operation = *operation_of(*request);
-    const tutti::Result<bool> is_done = operation.owner->test(operation);
+    Operation* const operation = operation_of(*request);
+    if (operation == nullptr) return refuse_stale();
+    const tutti::Result<bool> is_done = operation->owner->test(*operation);
     if (is_done.ok() && !*is_done) {
       *done = 0;
       return tuttiSuccess;
     }
-    end(request);
+    end(*operation, request);
     return report(is_done.status());
   });
 }
@@ -292,10 +313,12 @@ tuttiResult_t tuttiRequestFree(tuttiRequest_t* request) {
   return guarded([&]() -> tuttiResult_t {
     if (request == nullptr) return refuse("request is null");
     if (*request == nullptr) return tuttiSuccess;
-    Operation& operation = *operation_of(*request);
-    if (!operation.owner->has_ended(operation) && operation.owner->async_error() == tutti::Code::ok)
+    Operation* const operation = operation_of(*request);
+    if (operation == nullptr) return refuse_stale();
+    tutti::Communicator& owner = *operation->owner;
+    if (!owner.has_ended(*operation) && owner.async_error() == tutti::Code::ok)
       return report({tutti::Code::invalid_usage, "a request is freed whose operation has not ended: wait for it"});
-    operation.owner->release(operation);
+    owner.release(*operation);
     *request = nullptr;
     return tuttiSuccess;
   });

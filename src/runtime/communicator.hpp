@@ -163,7 +163,7 @@ class Communicator final : private Work {
   [[nodiscard]] Status arrive();
   [[nodiscard]] Status find_least(OwnCall why, std::span<const std::uint64_t> mine, std::span<std::uint64_t> least);
   [[nodiscard]] Status meet(OwnCall why);
-  [[nodiscard]] Result<std::uint64_t> agree(OwnCall why, std::uint64_t mine, std::string_view on_what);
+  [[nodiscard]] Result<std::uint32_t> agree(OwnCall why, std::uint64_t mine, bool objects, std::string_view on_what);
   [[nodiscard]] static std::uint64_t own_description(Collective collective, OwnCall why) {
     return CallDescription{
         .count = 1, .collective = collective, .subject = static_cast<std::uint32_t>(why), .is_own = true}
@@ -240,6 +240,7 @@ class Communicator final : private Work {
   // A rank that has left, and will not take part in what this one is in.
   [[nodiscard]] std::optional<std::uint32_t> deserter() const;
   [[nodiscard]] std::string describe(std::uint64_t word) const;
+  [[nodiscard]] std::string describe(const Operation& operation) const;
 
   std::shared_ptr<const shm::Region> region_;
   std::uint32_t rank_;

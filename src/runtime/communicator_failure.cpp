@@ -40,6 +40,14 @@ std::string Communicator::describe(std::uint64_t word) const {
                                               : fmt::format(", by schedule {}", call.algorithm));
 }
 
+std::string Communicator::describe(const Operation& operation) const {
+  if (operation.kind == Operation::Kind::collective) return describe(operation.bound.call.described);
+  const Transfer& transfer = operation.transfer;
+  const bool sends = transfer.direction == Transfer::Direction::send;
+  return fmt::format("{} of {} {} elements {} rank {}", sends ? "send" : "receive", transfer.count,
+                     name_of(transfer.type), sends ? "to" : "from", transfer.peer);
+}
+
 bool Communicator::is_inner(std::uint64_t word) {
   const CallDescription call = CallDescription::unpack(word);
   if (call.is_own) return true;
@@ -84,11 +92,7 @@ std::string Communicator::present_place() const {
 // What this thread waits in; that may be a transfer.
 std::string Communicator::waited_call() const {
   if (waited_for_ == nullptr || waited_for_->kind != Operation::Kind::transfer) return present_call();
-  const Transfer& transfer = waited_for_->transfer;
-  return fmt::format("a {} {} {} elements {} rank {}",
-                     transfer.direction == Transfer::Direction::send ? "send of" : "receive of", transfer.count,
-                     name_of(transfer.type), transfer.direction == Transfer::Direction::send ? "to" : "from",
-                     transfer.peer);
+  return "a " + describe(*waited_for_);
 }
 
 Lateness Communicator::late(std::chrono::nanoseconds waited) const {

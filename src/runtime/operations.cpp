@@ -22,6 +22,7 @@ Operation& Operations::take(Communicator& owner, Operation::Kind kind, bool is_p
 
 void Operations::release(Operation& operation) {
   operation.is_taken = false;
+  ++operation.uses;
   free_.push_back(&operation);
 }
 
