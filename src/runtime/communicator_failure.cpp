@@ -139,12 +139,7 @@ Status Communicator::status_of(const shm::Breakage& breakage) const {
     case Code::aborted:
       return {Code::aborted, fmt::format("rank {} aborted the communicator; this rank was {}", rank, where), rank};
     case Code::system:
-      return {
-          Code::system,
-          fmt::format("rank {} had no memory to go on with, or what it has could not be read by others' processes (a "
-                      "high TUTTI_ATTACH_MIN keeps them from it); this rank was {}",
-                      rank, where),
-          rank};
+      return {Code::system, fmt::format("rank {} had no memory to go on with; this rank was {}", rank, where), rank};
     default:
       return {Code::internal, fmt::format("rank {} broke the communicator; this rank was {}", rank, where), rank};
   }
