@@ -4,13 +4,17 @@
  * and together under "Porting from NCCL" below.
  * Buffers are ordinary host memory, or symmetric memory (tuttiMemAlloc), where peers load and store without a copy.
  *
- * A communicator belongs to one thread at a time; different communicators are independent of each other. Calls block,
- * and the output is complete when they return, but for those that say otherwise (tuttiI..., groups). All ranks call the
- * same operations in the same order with equal count, type, operator and root, in place on all ranks or on none; where
- * they do not, a call returns tuttiInvalidUsage and tuttiGetLastError() says how they differ. (A rank that hears
- * nothing from the others in such a call, as a root of a broadcast, is told by one of the next.) Once a communicator
- * has failed, every later call on it returns the same error, on every rank: of a rank that was lost, or that was late
- * for TUTTI_TIMEOUT, it names that rank. A process that ends without tuttiCommDestroy is lost to the others.
+ * A communicator belongs to one thread at a time; different communicators are independent of each other. A thread that
+ * calls one while another is in a call of it is refused with tuttiInvalidUsage, where that is seen, which is nearly
+ * always; tuttiCommAbort and tuttiCommGetAsyncError are for any thread at any time.
+ *
+ * Calls block, and the output is complete when they return, but for those that say otherwise (tuttiI..., groups). All
+ * ranks call the same operations in the same order with equal count, type, operator and root, in place on all ranks or
+ * on none; where they do not, a call returns tuttiInvalidUsage and tuttiGetLastError() says how they differ. (A rank
+ * that hears nothing from the others in such a call, as a root of a broadcast, is told by one of the next.) Once a
+ * communicator has failed, every later call on it returns the same error, on every rank: of a rank that was lost, or
+ * that was late for TUTTI_TIMEOUT, it names that rank. A process that ends without tuttiCommDestroy is lost to the
+ * others.
  *
  * A communicator has at most 1024 ranks, and a block at most 2^34 - 1 elements.
  *
@@ -145,9 +149,9 @@ TUTTI_API tuttiResult_t tuttiCommSplit(tuttiComm_t comm, int color, int key, tut
 /* Waits for all that has been begun. */
 TUTTI_API tuttiResult_t tuttiCommFinalize(tuttiComm_t comm);
 /* The same, and then the end of it, also where it returns what has failed; requests that nobody has waited for are gone
- * with it. From any thread, while none is in a call of this communicator or has it in an open group; ranks may destroy
- * in any order. A child that a rank has forked is no rank: it may destroy its copy or just exit, and the rank goes on.
- */
+ * with it. From any thread, while none is in a call of this communicator, for then it is refused and nothing destroyed,
+ * or has it in an open group; ranks may destroy in any order. A child that a rank has forked is no rank: it may destroy
+ * its copy or just exit, and the rank goes on. */
 TUTTI_API tuttiResult_t tuttiCommDestroy(tuttiComm_t comm);
 /* Breaks the communicator for all ranks; from any thread, also while another is in a call. Then destroy it, once no
  * thread is in a call of it. */
@@ -213,7 +217,8 @@ TUTTI_API tuttiResult_t tuttiBarrier(tuttiComm_t comm);
  *
  * What one rank gives, the other must expect. Where counts contradict each other, or what one rank has passed is wrong,
  * every rank returns an error, of which tuttiGetLastError() names the ranks and counts, and nothing has been done: the
- * communicator goes on. */
+ * communicator goes on. Where the call is only begun (tuttiIAllGatherV, a group), who waits for it is told. Counts and
+ * displacements are read when it is begun, or made (tuttiAllGatherVInit), and not again. */
 
 /* recvcounts[i] elements come from rank i, on every rank; sendcount is this rank's. In place where sendbuff is this
  * rank's own block of recvbuff. */
@@ -248,8 +253,7 @@ TUTTI_API tuttiResult_t tuttiRecv(void* recvbuff, size_t count, tuttiDataType_t 
 /* Calls between these two are only begun, and the outermost tuttiGroupEnd waits for all of them: sends and receives
  * all at once, the collectives of each communicator in their order. Groups are a thread's own, and may be nested.
  * Buffers belong to the group until its end. What has a request (tuttiI..., tuttiStart) is begun in its order too, and
- * waited for by its request alone. Communicators cannot be made within a group. Collectives of blocks that differ in
- * size (tuttiAllGatherV and its like) do not wait for it: they are done when they return, behind those begun before. */
+ * waited for by its request alone. Communicators cannot be made within a group. */
 TUTTI_API tuttiResult_t tuttiGroupStart(void);
 TUTTI_API tuttiResult_t tuttiGroupEnd(void);
 
@@ -300,6 +304,21 @@ TUTTI_API tuttiResult_t tuttiIScan(const void* sendbuff, void* recvbuff, size_t 
                                    tuttiRedOp_t op, tuttiComm_t comm, tuttiRequest_t* request);
 TUTTI_API tuttiResult_t tuttiIExScan(const void* sendbuff, void* recvbuff, size_t count, tuttiDataType_t datatype,
                                      tuttiRedOp_t op, tuttiComm_t comm, tuttiRequest_t* request);
+TUTTI_API tuttiResult_t tuttiIAllGatherV(const void* sendbuff, size_t sendcount, void* recvbuff,
+                                         const size_t* recvcounts, const size_t* displs, tuttiDataType_t datatype,
+                                         tuttiComm_t comm, tuttiRequest_t* request);
+TUTTI_API tuttiResult_t tuttiIReduceScatterV(const void* sendbuff, void* recvbuff, const size_t* recvcounts,
+                                             tuttiDataType_t datatype, tuttiRedOp_t op, tuttiComm_t comm,
+                                             tuttiRequest_t* request);
+TUTTI_API tuttiResult_t tuttiIAlltoAllV(const void* sendbuff, const size_t* sendcounts, const size_t* sdispls,
+                                        void* recvbuff, const size_t* recvcounts, const size_t* rdispls,
+                                        tuttiDataType_t datatype, tuttiComm_t comm, tuttiRequest_t* request);
+TUTTI_API tuttiResult_t tuttiIGatherV(const void* sendbuff, size_t sendcount, void* recvbuff, const size_t* recvcounts,
+                                      const size_t* displs, tuttiDataType_t datatype, int root, tuttiComm_t comm,
+                                      tuttiRequest_t* request);
+TUTTI_API tuttiResult_t tuttiIScatterV(const void* sendbuff, const size_t* sendcounts, const size_t* displs,
+                                       void* recvbuff, size_t recvcount, tuttiDataType_t datatype, int root,
+                                       tuttiComm_t comm, tuttiRequest_t* request);
 TUTTI_API tuttiResult_t tuttiIBarrier(tuttiComm_t comm, tuttiRequest_t* request);
 TUTTI_API tuttiResult_t tuttiISend(const void* sendbuff, size_t count, tuttiDataType_t datatype, int peer,
                                    tuttiComm_t comm, tuttiRequest_t* request);
@@ -329,6 +348,21 @@ TUTTI_API tuttiResult_t tuttiScanInit(const void* sendbuff, void* recvbuff, size
                                       tuttiRedOp_t op, tuttiComm_t comm, tuttiRequest_t* request);
 TUTTI_API tuttiResult_t tuttiExScanInit(const void* sendbuff, void* recvbuff, size_t count, tuttiDataType_t datatype,
                                         tuttiRedOp_t op, tuttiComm_t comm, tuttiRequest_t* request);
+TUTTI_API tuttiResult_t tuttiAllGatherVInit(const void* sendbuff, size_t sendcount, void* recvbuff,
+                                            const size_t* recvcounts, const size_t* displs, tuttiDataType_t datatype,
+                                            tuttiComm_t comm, tuttiRequest_t* request);
+TUTTI_API tuttiResult_t tuttiReduceScatterVInit(const void* sendbuff, void* recvbuff, const size_t* recvcounts,
+                                                tuttiDataType_t datatype, tuttiRedOp_t op, tuttiComm_t comm,
+                                                tuttiRequest_t* request);
+TUTTI_API tuttiResult_t tuttiAlltoAllVInit(const void* sendbuff, const size_t* sendcounts, const size_t* sdispls,
+                                           void* recvbuff, const size_t* recvcounts, const size_t* rdispls,
+                                           tuttiDataType_t datatype, tuttiComm_t comm, tuttiRequest_t* request);
+TUTTI_API tuttiResult_t tuttiGatherVInit(const void* sendbuff, size_t sendcount, void* recvbuff,
+                                         const size_t* recvcounts, const size_t* displs, tuttiDataType_t datatype,
+                                         int root, tuttiComm_t comm, tuttiRequest_t* request);
+TUTTI_API tuttiResult_t tuttiScatterVInit(const void* sendbuff, const size_t* sendcounts, const size_t* displs,
+                                          void* recvbuff, size_t recvcount, tuttiDataType_t datatype, int root,
+                                          tuttiComm_t comm, tuttiRequest_t* request);
 TUTTI_API tuttiResult_t tuttiBarrierInit(tuttiComm_t comm, tuttiRequest_t* request);
 TUTTI_API tuttiResult_t tuttiSendInit(const void* sendbuff, size_t count, tuttiDataType_t datatype, int peer,
                                       tuttiComm_t comm, tuttiRequest_t* request);

@@ -41,7 +41,8 @@ std::string Communicator::describe(std::uint64_t word) const {
 }
 
 std::string Communicator::describe(const Operation& operation) const {
-  if (operation.kind == Operation::Kind::collective) return describe(operation.bound.call.described);
+  if (operation.kind == Operation::Kind::collective)
+    return describe(operation.is_varying ? operation.varying->about : operation.bound.call.described);
   const Transfer& transfer = operation.transfer;
   const bool sends = transfer.direction == Transfer::Direction::send;
   return fmt::format("{} of {} {} elements {} rank {}", sends ? "send" : "receive", transfer.count,

@@ -120,9 +120,7 @@ Status Communicator::destroy_operator(OperatorHandle handle) {
   const std::uint32_t index = handle.value - OperatorHandle::kFirstCustom;
   if (handle.value < OperatorHandle::kFirstCustom || index >= custom_.size() || !custom_[index])
     return {Code::invalid_argument, fmt::format("{} is no operator made for this communicator", handle.value)};
-  const auto is_used = [&](const Operation& each) {
-    return each.kind == Operation::Kind::collective && each.bound.call.operation == &custom_[index]->small.operation;
-  };
+  const auto is_used = [&](const Operation& each) { return each.folds_by(custom_[index]->small.operation); };
   if (operations_.find(is_used) != nullptr)
     return {Code::invalid_usage, "an operator is destroyed that a pending or persistent operation uses"};
   custom_[index].reset();

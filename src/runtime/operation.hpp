@@ -3,9 +3,12 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 
+#include "base/status.hpp"
 #include "runtime/bound_call.hpp"
 #include "runtime/pairs.hpp"
+#include "runtime/varying_call.hpp"
 
 namespace tutti {
 
@@ -23,17 +26,26 @@ struct Operation {
   bool is_pending = false;
   bool is_begun = false;  // the executor has it
   BoundCall bound;
-  Operation* next = nullptr;  // that is done after it
+  bool is_varying = false;               // in several steps: instead of `bound`, the next
+  std::unique_ptr<VaryingCall> varying;  // stays with the place
+  Status outcome;                        // of one whose counts were wrong; told once to who waits for it
+  Operation* next = nullptr;             // that is done after it
 
   Transfer transfer;
 
   // Where it reads and writes; null where it has nothing to.
   [[nodiscard]] const void* input() const {
     if (kind == Kind::transfer) return transfer.count > 0 ? transfer.data : nullptr;
+    if (is_varying) return varying->table.buffers().input_bytes > 0 ? varying->asked.input : nullptr;
     return bound.buffers.input_bytes > 0 ? bound.call.input : nullptr;
   }
   [[nodiscard]] const void* output() const {
-    return kind == Kind::collective && bound.buffers.output_bytes > 0 ? bound.call.output : nullptr;
+    if (kind == Kind::transfer) return nullptr;
+    if (is_varying) return varying->table.buffers().output_bytes > 0 ? varying->asked.output : nullptr;
+    return bound.buffers.output_bytes > 0 ? bound.call.output : nullptr;
+  }
+  [[nodiscard]] bool folds_by(const Operator& operation) const {
+    return kind == Kind::collective && (is_varying ? varying->operation : bound.call.operation) == &operation;
   }
 
   [[nodiscard]] bool is_done() const { return kind == Kind::transfer ? transfer.is_done : !is_pending; }

@@ -185,6 +185,30 @@ TEST(Cpp, TakesBlocksOfDifferentSizes) {
       EXPECT_EQ(heard[rank - 1], 0);
       EXPECT_EQ(heard.back(), 2);
     }
+    // All of them again, begun and prepared; counts are read once.
+    Ints later(3);
+    Ints collected_later(collected.size());
+    std::vector<Request> requests;
+    requests.push_back(comm.iall_gather_v(mine, later, Counts(counts)));
+    requests.push_back(comm.igather_v(mine, collected_later, comm.rank() == 1 ? counts : Counts(), 1));
+    wait_all(requests);
+    EXPECT_EQ(later, all);
+    EXPECT_EQ(collected_later, collected);
+    Ints heard_later(3 * rank);
+    Ints own_later(rank);
+    Ints folded(rank);
+    const Ints gives(3, comm.rank());
+    std::vector<PersistentRequest> prepared;
+    prepared.push_back(comm.all_to_all_v_init(gives, counts, heard_later, Counts(3, rank)));
+    prepared.push_back(comm.scatter_v_init(collected, comm.rank() == 1 ? counts : Counts(), own_later, 1));
+    prepared.push_back(comm.reduce_scatter_v_init(all, folded, counts, Op::sum));
+    for (int turn = 0; turn < 2; ++turn) {
+      start_all(prepared);
+      wait_all(prepared);
+    }
+    EXPECT_EQ(heard_later, heard);
+    EXPECT_EQ(own_later, mine);
+    EXPECT_EQ(folded, Ints(rank, comm.rank() * 3));
     EXPECT_EQ(words_of([&] { comm.all_gather_v(mine, all, Counts(2)); }, Result::invalid_argument),
               "all_gather_v: there are 2 counts for 3 ranks");
     EXPECT_EQ(words_of([&] { comm.all_gather_v(mine, spread, counts); }, Result::invalid_argument),
