@@ -56,10 +56,12 @@ class Best {
          column < table_.columns().size(); ++column)
       if (table_.columns()[column].name != "ties") kept.push_back(column);
     std::vector<Column> columns;
+    columns.reserve(kept.size());
     for (const std::size_t each : kept) columns.push_back(table_.columns()[each]);
     Table shorter(std::move(columns));
     for (const std::vector<Cell>& row : table_.rows()) {
       std::vector<Cell> cells;
+      cells.reserve(kept.size());
       for (const std::size_t each : kept) cells.push_back(row[each]);
       shorter.add_row(std::move(cells));
     }

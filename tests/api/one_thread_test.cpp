@@ -62,8 +62,8 @@ struct Intruder {
 
 // An operator, which is called from within a call for certain.
 void add_beside_an_intruder(void* accumulator, const void* next, size_t count, void* context) {
-  const auto& [comm, request] = *static_cast<Intruder*>(context);
-  std::thread(expect_all_refused, comm, request).join();
+  const auto& intruder = *static_cast<Intruder*>(context);
+  std::thread(expect_all_refused, intruder.comm, intruder.request).join();
   for (size_t i = 0; i < count; ++i) static_cast<int*>(accumulator)[i] += static_cast<const int*>(next)[i];
 }
 
