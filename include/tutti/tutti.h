@@ -4,13 +4,17 @@
  * and together under "Porting from NCCL" below.
  * Buffers are ordinary host memory, or symmetric memory (tuttiMemAlloc), where peers load and store without a copy.
  *
- * A communicator belongs to one thread at a time; different communicators are independent of each other. Calls block,
- * and the output is complete when they return, but for those that say otherwise (tuttiI..., groups). All ranks call the
- * same operations in the same order with equal count, type, operator and root, in place on all ranks or on none; where
- * they do not, a call returns tuttiInvalidUsage and tuttiGetLastError() says how they differ. (A rank that hears
- * nothing from the others in such a call, as a root of a broadcast, is told by one of the next.) Once a communicator
- * has failed, every later call on it returns the same error, on every rank: of a rank that was lost, or that was late
- * for TUTTI_TIMEOUT, it names that rank. A process that ends without tuttiCommDestroy is lost to the others.
+ * A communicator belongs to one thread at a time; different communicators are independent of each other. A thread that
+ * calls one while another is in a call of it is refused with tuttiInvalidUsage, where that is seen, which is nearly
+ * always; tuttiCommAbort and tuttiCommGetAsyncError are for any thread at any time.
+ *
+ * Calls block, and the output is complete when they return, but for those that say otherwise (tuttiI..., groups). All
+ * ranks call the same operations in the same order with equal count, type, operator and root, in place on all ranks or
+ * on none; where they do not, a call returns tuttiInvalidUsage and tuttiGetLastError() says how they differ. (A rank
+ * that hears nothing from the others in such a call, as a root of a broadcast, is told by one of the next.) Once a
+ * communicator has failed, every later call on it returns the same error, on every rank: of a rank that was lost, or
+ * that was late for TUTTI_TIMEOUT, it names that rank. A process that ends without tuttiCommDestroy is lost to the
+ * others.
  *
  * A communicator has at most 1024 ranks, and a block at most 2^34 - 1 elements.
  *
@@ -146,9 +150,9 @@ TUTTI_API tuttiResult_t tuttiCommSplit(tuttiComm_t comm, int color, int key, tut
 /* Waits for all that has been begun. */
 TUTTI_API tuttiResult_t tuttiCommFinalize(tuttiComm_t comm);
 /* The same, and then the end of it, also where it returns what has failed; requests that nobody has waited for are gone
- * with it. From any thread, while none is in a call of this communicator or has it in an open group; ranks may destroy
- * in any order. A child that a rank has forked is no rank: it may destroy its copy or just exit, and the rank goes on.
- */
+ * with it. From any thread, while none is in a call of this communicator, for then it is refused and nothing destroyed,
+ * or has it in an open group; ranks may destroy in any order. A child that a rank has forked is no rank: it may destroy
+ * its copy or just exit, and the rank goes on. */
 TUTTI_API tuttiResult_t tuttiCommDestroy(tuttiComm_t comm);
 /* Breaks the communicator for all ranks; from any thread, also while another is in a call. Then destroy it, once no
  * thread is in a call of it. */
@@ -161,7 +165,9 @@ TUTTI_API tuttiResult_t tuttiCommGetAsyncError(tuttiComm_t comm, tuttiResult_t* 
 /* Symmetric memory, zeroed. Collective: all ranks call with the same size, not 0, in the same order. More than the
  * machine has, or the limits of control groups leave, is refused. Unlike NCCL's, it belongs to a communicator and must
  * be freed before that is destroyed. A buffer in symmetric memory is worth the most where it is so on every rank, both
- * as send and as receive buffer. All ranks must do alike, and pass buffers of the same allocation. */
+ * as send and as receive buffer. All ranks must do alike, and pass buffers of the same allocation. Freeing it is
+ * refused, on all ranks, while a rank has a request of this communicator that uses it, pending or persistent, and names
+ * it: wait for it, or free it, before. */
 TUTTI_API tuttiResult_t tuttiMemAlloc(void** memory, size_t bytes, tuttiComm_t comm);
 TUTTI_API tuttiResult_t tuttiMemFree(void* memory, tuttiComm_t comm);
 
@@ -213,7 +219,8 @@ TUTTI_API tuttiResult_t tuttiBarrier(tuttiComm_t comm);
  *
  * What one rank gives, the other must expect. Where counts contradict each other, or what one rank has passed is wrong,
  * every rank returns an error, of which tuttiGetLastError() names the ranks and counts, and nothing has been done: the
- * communicator goes on. */
+ * communicator goes on. Where the call is only begun (tuttiIAllGatherV, a group), who waits for it is told. Counts and
+ * displacements are read when it is begun, or made (tuttiAllGatherVInit), and not again. */
 
 /* recvcounts[i] elements come from rank i, on every rank; sendcount is this rank's. In place where sendbuff is this
  * rank's own block of recvbuff. */
@@ -248,8 +255,7 @@ TUTTI_API tuttiResult_t tuttiRecv(void* recvbuff, size_t count, tuttiDataType_t 
 /* Calls between these two are only begun, and the outermost tuttiGroupEnd waits for all of them: sends and receives
  * all at once, the collectives of each communicator in their order. Groups are a thread's own, and may be nested.
  * Buffers belong to the group until its end. What has a request (tuttiI..., tuttiStart) is begun in its order too, and
- * waited for by its request alone. Communicators cannot be made within a group. Collectives of blocks that differ in
- * size (tuttiAllGatherV and its like) do not wait for it: they are done when they return, behind those begun before. */
+ * waited for by its request alone. Communicators cannot be made within a group. */
 TUTTI_API tuttiResult_t tuttiGroupStart(void);
 TUTTI_API tuttiResult_t tuttiGroupEnd(void);
 
@@ -264,7 +270,8 @@ TUTTI_API tuttiResult_t tuttiGroupEnd(void);
  * communicator or its request. Once a call has returned that the communicator has failed, the buffers of all that was
  * pending on it are the caller's again, those in symmetric memory once every rank's call has. */
 typedef struct tuttiRequest* tuttiRequest_t;
-/* The request becomes NULL, unless it can be started again. One that is NULL is done. */
+/* The request becomes NULL, unless it can be started again. One that is NULL is done. A copy of one that has ended, or
+ * was freed, is refused with tuttiInvalidUsage, here and wherever else, as long as its communicator lives. */
 TUTTI_API tuttiResult_t tuttiWait(tuttiRequest_t* request);
 /* Of several errors, the first. */
 TUTTI_API tuttiResult_t tuttiWaitAll(int count, tuttiRequest_t* requests);
@@ -299,6 +306,21 @@ TUTTI_API tuttiResult_t tuttiIScan(const void* sendbuff, void* recvbuff, size_t 
                                    tuttiRedOp_t op, tuttiComm_t comm, tuttiRequest_t* request);
 TUTTI_API tuttiResult_t tuttiIExScan(const void* sendbuff, void* recvbuff, size_t count, tuttiDataType_t datatype,
                                      tuttiRedOp_t op, tuttiComm_t comm, tuttiRequest_t* request);
+TUTTI_API tuttiResult_t tuttiIAllGatherV(const void* sendbuff, size_t sendcount, void* recvbuff,
+                                         const size_t* recvcounts, const size_t* displs, tuttiDataType_t datatype,
+                                         tuttiComm_t comm, tuttiRequest_t* request);
+TUTTI_API tuttiResult_t tuttiIReduceScatterV(const void* sendbuff, void* recvbuff, const size_t* recvcounts,
+                                             tuttiDataType_t datatype, tuttiRedOp_t op, tuttiComm_t comm,
+                                             tuttiRequest_t* request);
+TUTTI_API tuttiResult_t tuttiIAlltoAllV(const void* sendbuff, const size_t* sendcounts, const size_t* sdispls,
+                                        void* recvbuff, const size_t* recvcounts, const size_t* rdispls,
+                                        tuttiDataType_t datatype, tuttiComm_t comm, tuttiRequest_t* request);
+TUTTI_API tuttiResult_t tuttiIGatherV(const void* sendbuff, size_t sendcount, void* recvbuff, const size_t* recvcounts,
+                                      const size_t* displs, tuttiDataType_t datatype, int root, tuttiComm_t comm,
+                                      tuttiRequest_t* request);
+TUTTI_API tuttiResult_t tuttiIScatterV(const void* sendbuff, const size_t* sendcounts, const size_t* displs,
+                                       void* recvbuff, size_t recvcount, tuttiDataType_t datatype, int root,
+                                       tuttiComm_t comm, tuttiRequest_t* request);
 TUTTI_API tuttiResult_t tuttiIBarrier(tuttiComm_t comm, tuttiRequest_t* request);
 TUTTI_API tuttiResult_t tuttiISend(const void* sendbuff, size_t count, tuttiDataType_t datatype, int peer,
                                    tuttiComm_t comm, tuttiRequest_t* request);
@@ -328,6 +350,21 @@ TUTTI_API tuttiResult_t tuttiScanInit(const void* sendbuff, void* recvbuff, size
                                       tuttiRedOp_t op, tuttiComm_t comm, tuttiRequest_t* request);
 TUTTI_API tuttiResult_t tuttiExScanInit(const void* sendbuff, void* recvbuff, size_t count, tuttiDataType_t datatype,
                                         tuttiRedOp_t op, tuttiComm_t comm, tuttiRequest_t* request);
+TUTTI_API tuttiResult_t tuttiAllGatherVInit(const void* sendbuff, size_t sendcount, void* recvbuff,
+                                            const size_t* recvcounts, const size_t* displs, tuttiDataType_t datatype,
+                                            tuttiComm_t comm, tuttiRequest_t* request);
+TUTTI_API tuttiResult_t tuttiReduceScatterVInit(const void* sendbuff, void* recvbuff, const size_t* recvcounts,
+                                                tuttiDataType_t datatype, tuttiRedOp_t op, tuttiComm_t comm,
+                                                tuttiRequest_t* request);
+TUTTI_API tuttiResult_t tuttiAlltoAllVInit(const void* sendbuff, const size_t* sendcounts, const size_t* sdispls,
+                                           void* recvbuff, const size_t* recvcounts, const size_t* rdispls,
+                                           tuttiDataType_t datatype, tuttiComm_t comm, tuttiRequest_t* request);
+TUTTI_API tuttiResult_t tuttiGatherVInit(const void* sendbuff, size_t sendcount, void* recvbuff,
+                                         const size_t* recvcounts, const size_t* displs, tuttiDataType_t datatype,
+                                         int root, tuttiComm_t comm, tuttiRequest_t* request);
+TUTTI_API tuttiResult_t tuttiScatterVInit(const void* sendbuff, const size_t* sendcounts, const size_t* displs,
+                                          void* recvbuff, size_t recvcount, tuttiDataType_t datatype, int root,
+                                          tuttiComm_t comm, tuttiRequest_t* request);
 TUTTI_API tuttiResult_t tuttiBarrierInit(tuttiComm_t comm, tuttiRequest_t* request);
 TUTTI_API tuttiResult_t tuttiSendInit(const void* sendbuff, size_t count, tuttiDataType_t datatype, int peer,
                                       tuttiComm_t comm, tuttiRequest_t* request);

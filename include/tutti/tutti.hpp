@@ -23,8 +23,10 @@
 
 #include <tutti/cpp/blocks.hpp>
 #include <tutti/cpp/communicator.hpp>
+#include <tutti/cpp/config.hpp>
 #include <tutti/cpp/elements.hpp>
 #include <tutti/cpp/error.hpp>
 #include <tutti/cpp/memory.hpp>
 #include <tutti/cpp/operator.hpp>
 #include <tutti/cpp/request.hpp>
+#include <tutti/cpp/varying.hpp>

@@ -18,8 +18,8 @@ using tutti::api::asked::operator_of;
 using tutti::api::asked::root_of;
 
 tuttiResult_t run(Invocation asked, tuttiDataType_t datatype, tuttiComm_t comm) noexcept {
-  return tutti::api::guarded([&]() -> tuttiResult_t {
-    if (const char* words = objection_to(comm, datatype)) return refuse(words);
+  return tutti::api::within(comm, [&]() -> tuttiResult_t {
+    if (const char* words = objection_to(datatype)) return refuse(words);
     asked.type = static_cast<tutti::Type>(datatype);
     tutti::Communicator& communicator = *comm->communicator;
     if (tutti::thread_work.open_groups == 0) return report(communicator.run(asked));
@@ -99,8 +99,8 @@ tuttiResult_t tuttiBarrier(tuttiComm_t comm) { return run({.collective = Collect
 tuttiResult_t tuttiGetAlgorithm(const char* collective, const void* sendbuff, const void* recvbuff, size_t count,
                                 tuttiDataType_t datatype, tuttiRedOp_t op, int root, tuttiComm_t comm,
                                 const char** algorithm, const char** why) {
-  return tutti::api::guarded([&]() -> tuttiResult_t {
-    if (const char* words = objection_to(comm, datatype)) return refuse(words);
+  return tutti::api::within(comm, [&]() -> tuttiResult_t {
+    if (const char* words = objection_to(datatype)) return refuse(words);
     if (collective == nullptr) return refuse("collective is null");
     if (algorithm == nullptr || why == nullptr)
       return refuse(algorithm == nullptr ? "algorithm is null" : "why is null");

@@ -1,27 +1,37 @@
-// The collectives of the C API whose blocks differ in size.
+// The collectives of the C API whose blocks differ in size: to their end, begun, and prepared.
 #include "api/asked.hpp"
 #include "api/handle.hpp"
+#include "api/requests.hpp"
 
 namespace {
 
 using tutti::Collective;
 using tutti::Invocation;
 using tutti::VaryingBlocks;
-using tutti::api::guarded;
+using tutti::api::Life;
 using tutti::api::objection_to;
 using tutti::api::refuse;
 using tutti::api::report;
 using tutti::api::asked::operator_of;
 using tutti::api::asked::root_of;
 
-// What is wrong with counts and displacements the runtime says, so that the other ranks hear of it.
+// What is wrong with counts and displacements the runtime says, so that the other ranks hear of it. They are read here
+// and now.
 tuttiResult_t run(Invocation asked, const VaryingBlocks& blocks, tuttiDataType_t datatype, tuttiComm_t comm) noexcept {
-  return guarded([&]() -> tuttiResult_t {
-    if (const char* words = objection_to(comm, datatype)) return refuse(words);
+  return tutti::api::within(comm, [&]() -> tuttiResult_t {
+    if (const char* words = objection_to(datatype)) return refuse(words);
     asked.type = static_cast<tutti::Type>(datatype);
     asked.varying = &blocks;
-    return report(comm->communicator->run(asked));
+    tutti::Communicator& communicator = *comm->communicator;
+    if (tutti::thread_work.open_groups == 0) return report(communicator.run(asked));
+    return tutti::api::begin_in_group(comm, communicator.prepare(asked, false));
   });
+}
+
+tuttiResult_t make(Life life, Invocation asked, const VaryingBlocks& blocks, tuttiDataType_t datatype, tuttiComm_t comm,
+                   tuttiRequest_t* request) noexcept {
+  asked.varying = &blocks;
+  return tutti::api::make_request(life, asked, datatype, comm, request);
 }
 
 }  // namespace
@@ -34,10 +44,42 @@ tuttiResult_t tuttiAllGatherV(const void* sendbuff, size_t sendcount, void* recv
              {.input = {&sendcount}, .output = {recvcounts, displs}}, datatype, comm);
 }
 
+tuttiResult_t tuttiIAllGatherV(const void* sendbuff, size_t sendcount, void* recvbuff, const size_t* recvcounts,
+                               const size_t* displs, tuttiDataType_t datatype, tuttiComm_t comm,
+                               tuttiRequest_t* request) {
+  return make(Life::once, {.collective = Collective::all_gather_v, .input = sendbuff, .output = recvbuff},
+              {.input = {&sendcount}, .output = {recvcounts, displs}}, datatype, comm, request);
+}
+
+tuttiResult_t tuttiAllGatherVInit(const void* sendbuff, size_t sendcount, void* recvbuff, const size_t* recvcounts,
+                                  const size_t* displs, tuttiDataType_t datatype, tuttiComm_t comm,
+                                  tuttiRequest_t* request) {
+  return make(Life::persistent, {.collective = Collective::all_gather_v, .input = sendbuff, .output = recvbuff},
+              {.input = {&sendcount}, .output = {recvcounts, displs}}, datatype, comm, request);
+}
+
 tuttiResult_t tuttiReduceScatterV(const void* sendbuff, void* recvbuff, const size_t* recvcounts,
                                   tuttiDataType_t datatype, tuttiRedOp_t op, tuttiComm_t comm) {
   return run({.collective = Collective::reduce_scatter_v, .input = sendbuff, .output = recvbuff, .op = operator_of(op)},
              {.input = {recvcounts}}, datatype, comm);
+}
+
+tuttiResult_t tuttiIReduceScatterV(const void* sendbuff, void* recvbuff, const size_t* recvcounts,
+                                   tuttiDataType_t datatype, tuttiRedOp_t op, tuttiComm_t comm,
+                                   tuttiRequest_t* request) {
+  return make(
+      Life::once,
+      {.collective = Collective::reduce_scatter_v, .input = sendbuff, .output = recvbuff, .op = operator_of(op)},
+      {.input = {recvcounts}}, datatype, comm, request);
+}
+
+tuttiResult_t tuttiReduceScatterVInit(const void* sendbuff, void* recvbuff, const size_t* recvcounts,
+                                      tuttiDataType_t datatype, tuttiRedOp_t op, tuttiComm_t comm,
+                                      tuttiRequest_t* request) {
+  return make(
+      Life::persistent,
+      {.collective = Collective::reduce_scatter_v, .input = sendbuff, .output = recvbuff, .op = operator_of(op)},
+      {.input = {recvcounts}}, datatype, comm, request);
 }
 
 tuttiResult_t tuttiAlltoAllV(const void* sendbuff, const size_t* sendcounts, const size_t* sdispls, void* recvbuff,
@@ -47,16 +89,62 @@ tuttiResult_t tuttiAlltoAllV(const void* sendbuff, const size_t* sendcounts, con
              {.input = {sendcounts, sdispls}, .output = {recvcounts, rdispls}}, datatype, comm);
 }
 
+tuttiResult_t tuttiIAlltoAllV(const void* sendbuff, const size_t* sendcounts, const size_t* sdispls, void* recvbuff,
+                              const size_t* recvcounts, const size_t* rdispls, tuttiDataType_t datatype,
+                              tuttiComm_t comm, tuttiRequest_t* request) {
+  return make(Life::once, {.collective = Collective::all_to_all_v, .input = sendbuff, .output = recvbuff},
+              {.input = {sendcounts, sdispls}, .output = {recvcounts, rdispls}}, datatype, comm, request);
+}
+
+tuttiResult_t tuttiAlltoAllVInit(const void* sendbuff, const size_t* sendcounts, const size_t* sdispls, void* recvbuff,
+                                 const size_t* recvcounts, const size_t* rdispls, tuttiDataType_t datatype,
+                                 tuttiComm_t comm, tuttiRequest_t* request) {
+  return make(Life::persistent, {.collective = Collective::all_to_all_v, .input = sendbuff, .output = recvbuff},
+              {.input = {sendcounts, sdispls}, .output = {recvcounts, rdispls}}, datatype, comm, request);
+}
+
 tuttiResult_t tuttiGatherV(const void* sendbuff, size_t sendcount, void* recvbuff, const size_t* recvcounts,
                            const size_t* displs, tuttiDataType_t datatype, int root, tuttiComm_t comm) {
   return run({.collective = Collective::gather_v, .input = sendbuff, .output = recvbuff, .root = root_of(root)},
              {.input = {&sendcount}, .output = {recvcounts, displs}}, datatype, comm);
 }
 
+tuttiResult_t tuttiIGatherV(const void* sendbuff, size_t sendcount, void* recvbuff, const size_t* recvcounts,
+                            const size_t* displs, tuttiDataType_t datatype, int root, tuttiComm_t comm,
+                            tuttiRequest_t* request) {
+  return make(Life::once,
+              {.collective = Collective::gather_v, .input = sendbuff, .output = recvbuff, .root = root_of(root)},
+              {.input = {&sendcount}, .output = {recvcounts, displs}}, datatype, comm, request);
+}
+
+tuttiResult_t tuttiGatherVInit(const void* sendbuff, size_t sendcount, void* recvbuff, const size_t* recvcounts,
+                               const size_t* displs, tuttiDataType_t datatype, int root, tuttiComm_t comm,
+                               tuttiRequest_t* request) {
+  return make(Life::persistent,
+              {.collective = Collective::gather_v, .input = sendbuff, .output = recvbuff, .root = root_of(root)},
+              {.input = {&sendcount}, .output = {recvcounts, displs}}, datatype, comm, request);
+}
+
 tuttiResult_t tuttiScatterV(const void* sendbuff, const size_t* sendcounts, const size_t* displs, void* recvbuff,
                             size_t recvcount, tuttiDataType_t datatype, int root, tuttiComm_t comm) {
   return run({.collective = Collective::scatter_v, .input = sendbuff, .output = recvbuff, .root = root_of(root)},
              {.input = {sendcounts, displs}, .output = {&recvcount}}, datatype, comm);
+}
+
+tuttiResult_t tuttiIScatterV(const void* sendbuff, const size_t* sendcounts, const size_t* displs, void* recvbuff,
+                             size_t recvcount, tuttiDataType_t datatype, int root, tuttiComm_t comm,
+                             tuttiRequest_t* request) {
+  return make(Life::once,
+              {.collective = Collective::scatter_v, .input = sendbuff, .output = recvbuff, .root = root_of(root)},
+              {.input = {sendcounts, displs}, .output = {&recvcount}}, datatype, comm, request);
+}
+
+tuttiResult_t tuttiScatterVInit(const void* sendbuff, const size_t* sendcounts, const size_t* displs, void* recvbuff,
+                                size_t recvcount, tuttiDataType_t datatype, int root, tuttiComm_t comm,
+                                tuttiRequest_t* request) {
+  return make(Life::persistent,
+              {.collective = Collective::scatter_v, .input = sendbuff, .output = recvbuff, .root = root_of(root)},
+              {.input = {sendcounts, displs}, .output = {&recvcount}}, datatype, comm, request);
 }
 
 }  // extern "C"

@@ -41,7 +41,9 @@ tuttiResult_t tuttiGroupEnd() {
     if (--tutti::thread_work.open_groups > 0) return tuttiSuccess;
     tutti::Status first;
     for (tuttiComm* each : tutti::api::grouped()) {
-      tutti::Status status = each->communicator->end_group();
+      const tutti::api::Entry entry(*each->communicator);
+      tutti::Status status = entry.status();
+      if (status.ok()) status = each->communicator->end_group();
       if (first.ok()) first = std::move(status);
     }
     tutti::api::grouped().clear();

@@ -47,6 +47,40 @@ tuttiResult_t guarded(const Body& body) noexcept {
   }
 }
 
+[[nodiscard]] inline Status another_thread() {
+  return {Code::invalid_usage, "another thread is in a call of this communicator, which belongs to one at a time"};
+}
+
+// Of a call: the thread that is in the communicator, if it has got in.
+class Entry {
+ public:
+  explicit Entry(Communicator& communicator) : communicator_(communicator), is_in_(communicator.enter()) {}
+  Entry(const Entry&) = delete;
+  Entry& operator=(const Entry&) = delete;
+  ~Entry() {
+    if (is_in_) communicator_.leave();
+  }
+  [[nodiscard]] Status status() const { return is_in_ ? Status() : another_thread(); }
+
+ private:
+  Communicator& communicator_;
+  bool is_in_;
+};
+
+// guarded(), and the only call of the communicator.
+template <typename Body>
+tuttiResult_t within(Communicator& communicator, const Body& body) noexcept {
+  return guarded([&]() -> tuttiResult_t {
+    const Entry entry(communicator);
+    if (const Status status = entry.status(); !status.ok()) return report(status);
+    return body();
+  });
+}
+template <typename Body>
+tuttiResult_t within(tuttiComm_t comm, const Body& body) noexcept {
+  return comm == nullptr ? refuse("comm is null") : within(*comm->communicator, body);
+}
+
 // A table of what ran, where the log is to have it (statistics.cpp).
 void log_statistics(const tuttiComm& comm);
 
@@ -57,9 +91,8 @@ void forget_in_group(tuttiComm_t comm);
 
 [[nodiscard]] inline bool is_type(tuttiDataType_t type) { return static_cast<unsigned>(type) < tuttiNumTypes; }
 
-// What refuse() is to say of a call with these; null where they are right.
-[[nodiscard]] inline const char* objection_to(tuttiComm_t comm, tuttiDataType_t type) {
-  if (comm == nullptr) return "comm is null";
+// What refuse() is to say of a call with it; null where it is right.
+[[nodiscard]] inline const char* objection_to(tuttiDataType_t type) {
   return is_type(type) ? nullptr : "datatype is none of tuttiDataType_t's";
 }
 

@@ -161,8 +161,8 @@ tuttiResult_t tuttiCommInitRank(tuttiComm_t* comm, int num_ranks, tuttiUniqueId 
 }
 
 tuttiResult_t tuttiCommSplit(tuttiComm_t comm, int color, int key, tuttiComm_t* newcomm, const tuttiConfig_t* config) {
-  return guarded([&]() -> tuttiResult_t {
-    if (comm == nullptr || newcomm == nullptr) return refuse(comm == nullptr ? "comm is null" : "newcomm is null");
+  return tutti::api::within(comm, [&]() -> tuttiResult_t {
+    if (newcomm == nullptr) return refuse("newcomm is null");
     *newcomm = nullptr;
     const bool is_color = color >= 0 || color == TUTTI_SPLIT_NOCOLOR;
     // Whatever is wrong here alone, the others are told of it.

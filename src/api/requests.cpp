@@ -1,4 +1,6 @@
 // The C API's operations that are begun now and waited for later, and those that are made once and started often.
+#include "api/requests.hpp"
+
 #include "api/asked.hpp"
 #include "api/handle.hpp"
 
@@ -10,16 +12,40 @@ using tutti::Operation;
 using tutti::Status;
 using tutti::Transfer;
 using tutti::api::guarded;
+using tutti::api::Life;
 using tutti::api::objection_to;
 using tutti::api::refuse;
 using tutti::api::report;
 using tutti::api::transfer_of;
+using tutti::api::within;
 using tutti::api::asked::fold;
 using tutti::api::asked::move;
 
-enum class Life { once, persistent };
+// A handle is where its operation stands, and which use of that place it is, so that a copy of one that has ended is
+// told from whoever has the place now (once in 2^16 it is not). Addresses of programs leave the upper bits alone.
+constexpr int kAddressBits = 48;
+static_assert(sizeof(tuttiRequest_t) == sizeof(std::uint64_t) && sizeof(Operation::uses) * 8 + kAddressBits == 64);
 
-Operation* operation_of(tuttiRequest_t request) { return reinterpret_cast<Operation*>(request); }
+tuttiRequest_t handle_of(const Operation& operation) {
+  return reinterpret_cast<tuttiRequest_t>(reinterpret_cast<std::uint64_t>(&operation) | std::uint64_t{operation.uses}
+                                                                                            << kAddressBits);
+}
+
+// Null where the request has ended.
+Operation* operation_of(tuttiRequest_t request) {
+  const auto handle = reinterpret_cast<std::uint64_t>(request);
+  auto* const operation = reinterpret_cast<Operation*>(handle & ((std::uint64_t{1} << kAddressBits) - 1));
+  return operation->uses == handle >> kAddressBits ? operation : nullptr;
+}
+
+// A call of the operation, if it is one still.
+template <typename Body>
+tuttiResult_t with(tuttiRequest_t request, const Body& body) noexcept {
+  Operation* const operation = operation_of(request);
+  if (operation == nullptr)
+    return report({tutti::Code::invalid_usage, "the request has ended, or was freed, and this is a copy of it"});
+  return within(*operation->owner, [&] { return body(*operation); });
+}
 
 template <typename Asked>
 tuttiResult_t make(Life life, const Asked& asked, tuttiComm_t comm, tuttiRequest_t* request) {
@@ -31,34 +57,27 @@ tuttiResult_t make(Life life, const Asked& asked, tuttiComm_t comm, tuttiRequest
       communicator.release(**operation);
       return report(status);
     }
-  *request = reinterpret_cast<tuttiRequest_t>(*operation);
+  *request = handle_of(**operation);
   return tuttiSuccess;
-}
-
-tuttiResult_t make(Life life, Invocation asked, tuttiDataType_t datatype, tuttiComm_t comm,
-                   tuttiRequest_t* request) noexcept {
-  return guarded([&]() -> tuttiResult_t {
-    if (request == nullptr) return refuse("request is null");
-    *request = nullptr;
-    if (const char* words = objection_to(comm, datatype)) return refuse(words);
-    asked.type = static_cast<tutti::Type>(datatype);
-    return make(life, asked, comm, request);
-  });
 }
 
 tuttiResult_t make(Life life, const Transfer& transfer, tuttiDataType_t datatype, tuttiComm_t comm,
                    tuttiRequest_t* request) noexcept {
-  return guarded([&]() -> tuttiResult_t {
-    if (request == nullptr) return refuse("request is null");
-    *request = nullptr;
-    if (const char* words = objection_to(comm, datatype)) return refuse(words);
+  if (request == nullptr) return refuse("request is null");
+  *request = nullptr;
+  return within(comm, [&]() -> tuttiResult_t {
+    if (const char* words = objection_to(datatype)) return refuse(words);
     return make(life, transfer, comm, request);
   });
 }
 
+tuttiResult_t make(Life life, const Invocation& asked, tuttiDataType_t datatype, tuttiComm_t comm,
+                   tuttiRequest_t* request) noexcept {
+  return tutti::api::make_request(life, asked, datatype, comm, request);
+}
+
 // A request that has ended is none any more, unless it can be started again.
-void end(tuttiRequest_t* request) {
-  Operation& operation = *operation_of(*request);
+void end(Operation& operation, tuttiRequest_t* request) {
   if (operation.is_persistent) return;
   operation.owner->release(operation);
   *request = nullptr;
@@ -66,8 +85,8 @@ void end(tuttiRequest_t* request) {
 
 // To the transfer, to the end.
 tuttiResult_t run(const Transfer& transfer, tuttiDataType_t datatype, tuttiComm_t comm) noexcept {
-  return guarded([&]() -> tuttiResult_t {
-    if (const char* words = objection_to(comm, datatype)) return refuse(words);
+  return within(comm, [&]() -> tuttiResult_t {
+    if (const char* words = objection_to(datatype)) return refuse(words);
     tutti::Communicator& communicator = *comm->communicator;
     if (tutti::thread_work.open_groups == 0) return report(communicator.transfer(transfer));
     return tutti::api::begin_in_group(comm, communicator.prepare(transfer, false));
@@ -76,14 +95,26 @@ tuttiResult_t run(const Transfer& transfer, tuttiDataType_t datatype, tuttiComm_
 
 tuttiResult_t wait(tuttiRequest_t* request) {
   if (*request == nullptr) return tuttiSuccess;
-  Operation& operation = *operation_of(*request);
-  const Status status = operation.owner->wait(operation);
-  // What has broken is waited for no more.
-  end(request);
-  return report(status);
+  return with(*request, [request](Operation& operation) {
+    const Status status = operation.owner->wait(operation);
+    // What has broken is waited for no more.
+    end(operation, request);
+    return report(status);
+  });
 }
 
 }  // namespace
+
+tuttiResult_t tutti::api::make_request(Life life, Invocation asked, tuttiDataType_t datatype, tuttiComm_t comm,
+                                       tuttiRequest_t* request) noexcept {
+  if (request == nullptr) return refuse("request is null");
+  *request = nullptr;
+  return within(comm, [&]() -> tuttiResult_t {
+    if (const char* words = objection_to(datatype)) return refuse(words);
+    asked.type = static_cast<tutti::Type>(datatype);
+    return make(life, asked, comm, request);
+  });
+}
 
 extern "C" {
 
@@ -240,19 +271,16 @@ tuttiResult_t tuttiRecvInit(void* recvbuff, size_t count, tuttiDataType_t dataty
 }
 
 tuttiResult_t tuttiStart(tuttiRequest_t request) {
-  return guarded([&]() -> tuttiResult_t {
-    if (request == nullptr) return refuse("request is null");
-    Operation& operation = *operation_of(request);
+  if (request == nullptr) return refuse("request is null");
+  return with(request, [](Operation& operation) {
     if (!operation.is_persistent) return refuse("request is of an operation that has been started already");
     return report(operation.owner->start(operation));
   });
 }
 
 tuttiResult_t tuttiWait(tuttiRequest_t* request) {
-  return guarded([&]() -> tuttiResult_t {
-    if (request == nullptr) return refuse("request is null");
-    return wait(request);
-  });
+  if (request == nullptr) return refuse("request is null");
+  return wait(request);
 }
 
 tuttiResult_t tuttiWaitAll(int count, tuttiRequest_t* requests) {
@@ -273,29 +301,26 @@ tuttiResult_t tuttiWaitAll(int count, tuttiRequest_t* requests) {
 }
 
 tuttiResult_t tuttiTest(tuttiRequest_t* request, int* done) {
-  return guarded([&]() -> tuttiResult_t {
-    if (request == nullptr || done == nullptr) return refuse(request == nullptr ? "request is null" : "done is null");
-    *done = 1;
-    if (*request == nullptr) return tuttiSuccess;
-    Operation& operation = *operation_of(*request);
+  if (request == nullptr || done == nullptr) return refuse(request == nullptr ? "request is null" : "done is null");
+  *done = *request == nullptr || operation_of(*request) == nullptr ? 1 : 0;
+  if (*request == nullptr) return tuttiSuccess;
+  return with(*request, [&](Operation& operation) {
     const tutti::Result<bool> is_done = operation.owner->test(operation);
-    if (is_done.ok() && !*is_done) {
-      *done = 0;
-      return tuttiSuccess;
-    }
-    end(request);
+    if (is_done.ok() && !*is_done) return tuttiSuccess;
+    *done = 1;
+    end(operation, request);
     return report(is_done.status());
   });
 }
 
 tuttiResult_t tuttiRequestFree(tuttiRequest_t* request) {
-  return guarded([&]() -> tuttiResult_t {
-    if (request == nullptr) return refuse("request is null");
-    if (*request == nullptr) return tuttiSuccess;
-    Operation& operation = *operation_of(*request);
-    if (!operation.owner->has_ended(operation) && operation.owner->async_error() == tutti::Code::ok)
+  if (request == nullptr) return refuse("request is null");
+  if (*request == nullptr) return tuttiSuccess;
+  return with(*request, [request](Operation& operation) {
+    tutti::Communicator& owner = *operation.owner;
+    if (!owner.has_ended(operation) && owner.async_error() == tutti::Code::ok)
       return report({tutti::Code::invalid_usage, "a request is freed whose operation has not ended: wait for it"});
-    operation.owner->release(operation);
+    owner.release(operation);
     *request = nullptr;
     return tuttiSuccess;
   });

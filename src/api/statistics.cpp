@@ -18,8 +18,7 @@ void log_statistics(const tuttiComm& comm) {
 
 extern "C" tuttiResult_t tuttiCommGetStatistics(tuttiComm_t comm, const tuttiStatistic_t** statistics, int* count) {
   using tutti::api::refuse;
-  return tutti::api::guarded([&]() -> tuttiResult_t {
-    if (comm == nullptr) return refuse("comm is null");
+  return tutti::api::within(comm, [&]() -> tuttiResult_t {
     if (statistics == nullptr || count == nullptr)
       return refuse(statistics == nullptr ? "statistics is null" : "count is null");
     comm->statistics.clear();

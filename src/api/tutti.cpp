@@ -28,6 +28,7 @@ using tutti::api::objection_to;
 using tutti::api::Reading;
 using tutti::api::refuse;
 using tutti::api::report;
+using tutti::api::within;
 
 static_assert(sizeof(tuttiUniqueId) == tutti::UniqueId::kBytes);
 
@@ -205,15 +206,15 @@ tuttiResult_t tuttiCommInitLaunched(tuttiComm_t* comm) {
 }
 
 tuttiResult_t tuttiCommFinalize(tuttiComm_t comm) {
-  return guarded([&]() -> tuttiResult_t {
-    if (comm == nullptr) return refuse("comm is null");
-    return report(comm->communicator->settle());
-  });
+  return within(comm, [&] { return report(comm->communicator->settle()); });
 }
 
 tuttiResult_t tuttiCommDestroy(tuttiComm_t comm) {
   if (comm == nullptr) return tuttiSuccess;
-  const tuttiResult_t result = tuttiCommFinalize(comm);
+  // In a forked child the thread that has called is alone, whatever others were in.
+  if (!comm->communicator->is_of_this_process()) comm->communicator->leave();
+  if (!comm->communicator->enter()) return report(tutti::api::another_thread());
+  const tuttiResult_t result = guarded([&] { return report(comm->communicator->settle()); });
   static_cast<void>(guarded([&] {
     tutti::api::log_statistics(*comm);
     return tuttiSuccess;
@@ -254,8 +255,8 @@ tuttiResult_t tuttiCommGetAsyncError(tuttiComm_t comm, tuttiResult_t* async_erro
 }
 
 tuttiResult_t tuttiMemAlloc(void** memory, size_t bytes, tuttiComm_t comm) {
-  return guarded([&]() -> tuttiResult_t {
-    if (comm == nullptr || memory == nullptr) return refuse(comm == nullptr ? "comm is null" : "memory is null");
+  return within(comm, [&]() -> tuttiResult_t {
+    if (memory == nullptr) return refuse("memory is null");
     *memory = nullptr;
     const tutti::Result<void*> part = comm->communicator->allocate(bytes);
     if (!part.ok()) return report(part.status());
@@ -265,16 +266,13 @@ tuttiResult_t tuttiMemAlloc(void** memory, size_t bytes, tuttiComm_t comm) {
 }
 
 tuttiResult_t tuttiMemFree(void* memory, tuttiComm_t comm) {
-  return guarded([&]() -> tuttiResult_t {
-    if (comm == nullptr) return refuse("comm is null");
-    return report(comm->communicator->free(memory));
-  });
+  return within(comm, [&] { return report(comm->communicator->free(memory)); });
 }
 
 tuttiResult_t tuttiRedOpCreatePreMulSum(tuttiRedOp_t* op, const void* scalar, tuttiDataType_t datatype,
                                         tuttiComm_t comm) {
-  return guarded([&]() -> tuttiResult_t {
-    if (const char* words = objection_to(comm, datatype)) return refuse(words);
+  return within(comm, [&]() -> tuttiResult_t {
+    if (const char* words = objection_to(datatype)) return refuse(words);
     if (op == nullptr || scalar == nullptr) return refuse(op == nullptr ? "op is null" : "scalar is null");
     tutti::Operator custom{.op = tutti::Op::premultiplied_sum, .type = static_cast<tutti::Type>(datatype)};
     read_scalar(scalar, custom.type, custom);
@@ -284,8 +282,8 @@ tuttiResult_t tuttiRedOpCreatePreMulSum(tuttiRedOp_t* op, const void* scalar, tu
 
 tuttiResult_t tuttiRedOpCreate(tuttiRedOp_t* op, tuttiRedOpFunction_t function, void* context, int commutative,
                                tuttiDataType_t datatype, tuttiComm_t comm) {
-  return guarded([&]() -> tuttiResult_t {
-    if (const char* words = objection_to(comm, datatype)) return refuse(words);
+  return within(comm, [&]() -> tuttiResult_t {
+    if (const char* words = objection_to(datatype)) return refuse(words);
     if (op == nullptr || function == nullptr) return refuse(op == nullptr ? "op is null" : "function is null");
     return create_operator(op,
                            {.op = tutti::Op::user,
@@ -298,10 +296,7 @@ tuttiResult_t tuttiRedOpCreate(tuttiRedOp_t* op, tuttiRedOpFunction_t function, 
 }
 
 tuttiResult_t tuttiRedOpDestroy(tuttiRedOp_t op, tuttiComm_t comm) {
-  return guarded([&]() -> tuttiResult_t {
-    if (comm == nullptr) return refuse("comm is null");
-    return report(comm->communicator->destroy_operator({static_cast<std::uint32_t>(op)}));
-  });
+  return within(comm, [&] { return report(comm->communicator->destroy_operator({static_cast<std::uint32_t>(op)})); });
 }
 
 }  // extern "C"

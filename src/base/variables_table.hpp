@@ -249,8 +249,9 @@ inline constexpr auto kVariables = std::to_array<VariableRow>({
      .automatic = true,
      .unlimited = true,
      .meaning =
-         "Up to this total size, all-reduces that are large and in ordinary memory, or for which ring is forced, "
-         "take the ring that gathers in both directions at once (ring_bidir_ag); 0 for never, -1 for always. "
+         "Up to this total size, all-reduces that are large and in ordinary memory take the ring that gathers in both "
+         "directions at once (ring_bidir_ag); 0 for never, -1 for always. An algorithm that is forced "
+         "(TUTTI_ALLREDUCE_ALGORITHM) goes before it, also ring. "
          "auto is never on one host, where that was measured to be no faster.",
      .aliases = {"NCCL_CTRAN_ALLREDUCE_RING_BIDIR_AG_MAX_SIZE"},
      .group = VariableGroup::tuning},

@@ -280,31 +280,47 @@ std::optional<std::size_t> fastest_of(const ComparedCase& one) {
 
 }  // namespace
 
-Table table_of_best(const Comparison& comparison, std::size_t baseline) {
-  Table table(columns_of_best(comparison));
+std::vector<Standing> standings_of(const Comparison& comparison) {
+  std::vector<Standing> standings;
   for (const ComparedCase& one : comparison.cases) {
+    Standing& standing = standings.emplace_back();
+    Halves halves = halves_of(comparison, one);
+    standing.best = fastest_of(halves.choosing);
+    standing.scored = std::move(halves.scoring);
+    for (std::size_t each = 0; standing.best && each < one.rows.size(); ++each) {
+      if (each == *standing.best) continue;
+      const std::optional<Ratio> to_best = comparison.compare(standing.scored, each, *standing.best);
+      if (to_best && to_best->verdict != Verdict::slower) standing.ties.push_back(each);
+    }
+  }
+  return standings;
+}
+
+Table table_of_best(const Comparison& comparison, std::size_t baseline) {
+  return table_of_best(comparison, standings_of(comparison), baseline);
+}
+
+Table table_of_best(const Comparison& comparison, const std::vector<Standing>& standings, std::size_t baseline) {
+  Table table(columns_of_best(comparison));
+  for (std::size_t number = 0; number < comparison.cases.size(); ++number) {
+    const ComparedCase& one = comparison.cases[number];
+    const auto& [scored, best, tied] = standings[number];
     std::vector<Cell> cells = comparison.view.identity_cells(one.any());
     for (const std::optional<Row>& row : one.rows) add_times(cells, row);
-    const auto& [choosing, scoring] = halves_of(comparison, one);
-    const std::optional<std::size_t> best = fastest_of(choosing);
     if (!best) {
       cells.resize(cells.size() + 6);
     } else {
-      const Row& row = *scoring.rows[*best];
+      const Row& row = *scored.rows[*best];
       const double time = summarize(row).median;
       const std::optional<double> factor = row.message ? bus_factor(row.message->traffic, row.num_ranks) : std::nullopt;
       cells.emplace_back(comparison.competitors[*best]);
       cells.push_back(micros(time));
       cells.push_back(factor ? rounded(row.message->bytes * *factor / time) : Cell());
-      const std::optional<Ratio> against = comparison.compare(scoring, *best, baseline);
+      const std::optional<Ratio> against = comparison.compare(scored, *best, baseline);
       cells.push_back(against ? rounded(against->ratio) : Cell());
       cells.push_back(*best == baseline ? Cell() : interval_of(against));
       std::string ties;
-      for (std::size_t each = 0; each < one.rows.size(); ++each) {
-        const std::optional<Ratio> to_best = each == *best ? std::nullopt : comparison.compare(scoring, each, *best);
-        if (to_best && to_best->verdict != Verdict::slower)
-          ties += (ties.empty() ? "" : ", ") + comparison.competitors[each];
-      }
+      for (const std::size_t each : tied) ties += (ties.empty() ? "" : ", ") + comparison.competitors[each];
       cells.push_back(text_or_null(ties));
     }
     cells.emplace_back(check_of(one));

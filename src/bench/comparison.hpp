@@ -46,4 +46,14 @@ struct Comparison {
 // many that are alike the one that looks best is a little worse than it looks. For people the notes stand apart.
 [[nodiscard]] Table table_of_best(const Comparison& comparison, std::size_t baseline);
 
+// Of each case: who is best, none where nobody has times, and who cannot be told from it by the rows that score.
+struct Standing {
+  ComparedCase scored;
+  std::optional<std::size_t> best;
+  std::vector<std::size_t> ties;
+};
+[[nodiscard]] std::vector<Standing> standings_of(const Comparison& comparison);
+[[nodiscard]] Table table_of_best(const Comparison& comparison, const std::vector<Standing>& standings,
+                                  std::size_t baseline);
+
 }  // namespace tutti::harness

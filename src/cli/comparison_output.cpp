@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "base/text.hpp"
+#include "bench/comparison_text.hpp"
 
 namespace tutti::cli {
 
@@ -43,8 +44,11 @@ Status write_pairs(const Comparison& comparison, const OutputOptions& options, c
 
 Status write_best(const Comparison& comparison, std::size_t baseline, const OutputOptions& options,
                   const Context& context) {
-  TUTTI_TRY(write_output(rendered(table_of_best(comparison, baseline), options), options, context));
-  if (options.format != Format::table) return {};
+  // As wide as the terminals of those who have never set any.
+  constexpr std::size_t kWidth = 100;
+  if (options.format != Format::table)
+    return write_output(rendered(table_of_best(comparison, baseline), options), options, context);
+  TUTTI_TRY(write_output(text_of_best(comparison, baseline, kWidth), options, context));
   for (const harness::ComparedCase& one : comparison.cases)
     if (const std::string notes = notes_of(comparison, one); !notes.empty())
       context.error << fmt::format("{}: {}\n", printable(name_of(comparison, one)), notes);

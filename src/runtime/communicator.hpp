@@ -8,6 +8,7 @@
 #pragma once
 
 #include <array>
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
@@ -68,6 +69,15 @@ class Communicator final : private Work {
   // call is an error.
   [[nodiscard]] bool is_of_this_process() const { return !is_copy_; }
 
+  // One thread at a time is in a call, and another that comes is told so: false, and it is not in. That is seen nearly
+  // always, not always. Relaxed: programs that hand a communicator to another thread order this as well.
+  [[nodiscard]] bool enter() {
+    if (is_entered_.load(std::memory_order_relaxed)) return false;
+    is_entered_.store(true, std::memory_order_relaxed);
+    return true;
+  }
+  void leave() { is_entered_.store(false, std::memory_order_relaxed); }
+
   // Does this rank's part of a collective; returns when its output is complete, and its input may be changed.
   [[nodiscard]] Status run(const Invocation& asked);
 
@@ -82,9 +92,12 @@ class Communicator final : private Work {
     const auto from = reinterpret_cast<std::uintptr_t>(input);
     const auto to = reinterpret_cast<std::uintptr_t>(output);
     const bool apart = from == to || from + bytes <= to || to + bytes <= from;
-    if (bytes >= small_end_ || entry.kernel == nullptr || !apart || ((from == 0 || to == 0) && count != 0)) [[unlikely]]
+    if (bytes >= small_end_ || entry.kernel == nullptr || !apart || ((from == 0 || to == 0) && count != 0) || !enter())
+        [[unlikely]]
       return End::not_begun;
-    return executor_->run_small(entry, input, output, count);
+    const End end = executor_->run_small(entry, input, output, count);
+    leave();
+    return end;
   }
 
   // The small path, and where it is not for the call, run().
@@ -166,7 +179,7 @@ class Communicator final : private Work {
   [[nodiscard]] Status arrive();
   [[nodiscard]] Status find_least(OwnCall why, std::span<const std::uint64_t> mine, std::span<std::uint64_t> least);
   [[nodiscard]] Status meet(OwnCall why);
-  [[nodiscard]] Result<std::uint64_t> agree(OwnCall why, std::uint64_t mine, std::string_view on_what);
+  [[nodiscard]] Result<std::uint32_t> agree(OwnCall why, std::uint64_t mine, bool objects, std::string_view on_what);
   [[nodiscard]] static std::uint64_t own_description(Collective collective, OwnCall why) {
     return CallDescription{
         .count = 1, .collective = collective, .subject = static_cast<std::uint32_t>(why), .is_own = true}
@@ -181,10 +194,11 @@ class Communicator final : private Work {
   void warn_of_fallback(const Choice& choice, const Buffers& buffers);
   // Of blocks that differ in size (communicator_varying.cpp).
   [[nodiscard]] Status run_varying(const Invocation& asked);
-  [[nodiscard]] Status name_difference(const Schedule& header, std::uint64_t about);
-  [[nodiscard]] Status run_agreed(const Agreed& agreed, const Prepared& entry, const Invocation& asked);
-  [[nodiscard]] Status tell_all(const void* mine, std::uint64_t words, void* all, std::uint64_t about,
-                                BoundCall& bound);
+  [[nodiscard]] Status bind_varying(const Invocation& asked, VaryingCall& call);
+  [[nodiscard]] Result<BoundCall*> next_step(VaryingCall& call);
+  [[nodiscard]] Status bind_telling(const void* mine, std::uint64_t words, void* all, std::uint64_t about,
+                                    BoundCall& bound);
+  [[nodiscard]] Status bind_moving(const Agreed& agreed, VaryingCall& call);
   // What is asked, bound to the way of doing it, the rounds and the steps.
   [[nodiscard]] Status bind(const Invocation& asked, BoundCall& bound);
   [[nodiscard]] Reach reach_of(const Plan& plan, bool name_safe, const BoundCall& bound) const;
@@ -194,6 +208,7 @@ class Communicator final : private Work {
   [[nodiscard]] Status find_places(BoundCall& bound, const Invocation& asked) const;
   void find_scratch(Call& call);
   [[nodiscard]] Status walk(BoundCall& bound, const Invocation& asked, WalkerChoice walker);
+  [[nodiscard]] Status walk_placed(BoundCall& bound, WalkerChoice walker);
   // An exception becomes a status, and breaks the communicator.
   template <typename Body>
   [[nodiscard]] Status guarded(std::string_view in_what, const Body& body) {
@@ -213,9 +228,14 @@ class Communicator final : private Work {
   [[nodiscard]] Status check(const Transfer& transfer) const;
   // Goes on with what is pending here as far as nothing has to be waited for.
   [[nodiscard]] End advance();
+  void begin_step(BoundCall& step);
+  // Of what is done in several steps; whether there is one.
+  [[nodiscard]] bool begin_next_step(Operation& operation);
   Went go_on() override;
   [[nodiscard]] bool is_idle() const { return operations_.first() == nullptr && pairs_->is_idle(); }
   [[nodiscard]] std::uint64_t progress() const { return executor_->progress() + pairs_->progress(); }
+  // Until it is done. An error breaks the communicator, or has broken it.
+  [[nodiscard]] Status await(Operation& operation);
   [[nodiscard]] Status finish(Operation& operation);
   // Nothing that is pending is touched any more.
   void abandon();
@@ -247,6 +267,7 @@ class Communicator final : private Work {
   // A rank that has left, and will not take part in what this one is in.
   [[nodiscard]] std::optional<std::uint32_t> deserter() const;
   [[nodiscard]] std::string describe(std::uint64_t word) const;
+  [[nodiscard]] std::string describe(const Operation& operation) const;
 
   std::shared_ptr<const shm::Region> region_;
   std::uint32_t rank_;
@@ -261,7 +282,8 @@ class Communicator final : private Work {
   SymmetricHeap heap_;
   // The small path takes fewer bytes than this; 0: it is closed, as it always is while something is pending.
   std::uint64_t small_end_ = 0;
-  std::uint64_t settled_small_end_ = 0;  // while nothing is
+  std::atomic<bool> is_entered_ = false;  // a thread is in a call
+  std::uint64_t settled_small_end_ = 0;   // while nothing is
   Portfolio portfolio_;
   Selector selector_;
   std::vector<std::unique_ptr<const Plan>> given_;  // by run_by()'s number

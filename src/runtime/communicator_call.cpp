@@ -22,8 +22,6 @@ constexpr std::uint64_t kLongBytes = std::uint64_t{8} << 20;
 constexpr std::uint64_t kShortestRound = std::uint64_t{32} << 10;
 constexpr std::uint64_t kRoundUnit = 4096;
 
-constexpr std::uint32_t kMostOperator = INT32_MAX;
-
 // From this size on a copy is saved in symmetric memory.
 constexpr std::uint64_t kLeastByName = 4 << 10;
 
@@ -65,8 +63,7 @@ Status Communicator::all_reduce(const void* input, void* output, std::uint64_t c
 Status Communicator::run(const Invocation& asked) {
   if (is_over()) return failure();
   return guarded(name_of(asked.collective), [&]() -> Status {
-    if (asked.varying != nullptr)
-      return asked.root >= num_ranks_ || asked.op.value > kMostOperator ? refuse(asked) : run_varying(asked);
+    if (asked.varying != nullptr) return run_varying(asked);
     Result<BoundCall*> bound = bound_for(asked);
     return bound.ok() ? walk(**bound, asked, settings_.walker) : bound.status();
   });
@@ -74,7 +71,7 @@ Status Communicator::run(const Invocation& asked) {
 
 Result<BoundCall*> Communicator::bound_for(const Invocation& asked) {
   // In front of the key, which has no room for others.
-  if (asked.root >= num_ranks_ || asked.op.value > kMostOperator) [[unlikely]]
+  if (asked.root >= num_ranks_ || asked.op.value > OperatorHandle::kMost) [[unlikely]]
     return refuse(asked);
   const std::uint64_t key = BoundCall::key_of(asked);
   BoundCall& bound = bound_[BoundCall::place_of(key, asked.count)];
@@ -339,6 +336,10 @@ void Communicator::find_scratch(Call& call) {
 
 Status Communicator::walk(BoundCall& bound, const Invocation& asked, WalkerChoice walker) {
   TUTTI_TRY(find_places(bound, asked));
+  return walk_placed(bound, walker);
+}
+
+Status Communicator::walk_placed(BoundCall& bound, WalkerChoice walker) {
   if (thread_work.pending != nullptr || has_begun_) [[unlikely]] {
     Operation& operation = operations_.take(*this, Operation::Kind::collective, false);
     operation.bound = bound;

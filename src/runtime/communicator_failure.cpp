@@ -40,6 +40,15 @@ std::string Communicator::describe(std::uint64_t word) const {
                                               : fmt::format(", by schedule {}", call.algorithm));
 }
 
+std::string Communicator::describe(const Operation& operation) const {
+  if (operation.kind == Operation::Kind::collective)
+    return describe(operation.is_varying ? operation.varying->about : operation.bound.call.described);
+  const Transfer& transfer = operation.transfer;
+  const bool sends = transfer.direction == Transfer::Direction::send;
+  return fmt::format("{} of {} {} elements {} rank {}", sends ? "send" : "receive", transfer.count,
+                     name_of(transfer.type), sends ? "to" : "from", transfer.peer);
+}
+
 bool Communicator::is_inner(std::uint64_t word) {
   const CallDescription call = CallDescription::unpack(word);
   if (call.is_own) return true;
@@ -84,11 +93,7 @@ std::string Communicator::present_place() const {
 // What this thread waits in; that may be a transfer.
 std::string Communicator::waited_call() const {
   if (waited_for_ == nullptr || waited_for_->kind != Operation::Kind::transfer) return present_call();
-  const Transfer& transfer = waited_for_->transfer;
-  return fmt::format("a {} {} {} elements {} rank {}",
-                     transfer.direction == Transfer::Direction::send ? "send of" : "receive of", transfer.count,
-                     name_of(transfer.type), transfer.direction == Transfer::Direction::send ? "to" : "from",
-                     transfer.peer);
+  return "a " + describe(*waited_for_);
 }
 
 Lateness Communicator::late(std::chrono::nanoseconds waited) const {
@@ -138,12 +143,7 @@ Status Communicator::status_of(const shm::Breakage& breakage) const {
     case Code::aborted:
       return {Code::aborted, fmt::format("rank {} aborted the communicator; this rank was {}", rank, where), rank};
     case Code::system:
-      return {
-          Code::system,
-          fmt::format("rank {} had no memory to go on with, or what it has could not be read by others' processes (a "
-                      "high TUTTI_ATTACH_MIN keeps them from it); this rank was {}",
-                      rank, where),
-          rank};
+      return {Code::system, fmt::format("rank {} had no memory to go on with; this rank was {}", rank, where), rank};
     default:
       return {Code::internal, fmt::format("rank {} broke the communicator; this rank was {}", rank, where), rank};
   }

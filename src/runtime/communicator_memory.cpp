@@ -31,13 +31,14 @@ Status Communicator::find_least(OwnCall why, std::span<const std::uint64_t> mine
   return walk(bound, asked, settings_.walker);
 }
 
-// Whether all ranks have come with the same number, and the least that any has come with.
-Result<std::uint64_t> Communicator::agree(OwnCall why, std::uint64_t mine, std::string_view on_what) {
+// The first rank that objects, or the number of ranks. An error where the ranks have come with different numbers, and
+// nobody objects.
+Result<std::uint32_t> Communicator::agree(OwnCall why, std::uint64_t mine, bool objects, std::string_view on_what) {
   // The minimum of a number and of its complement: together the least and the greatest.
-  const std::uint64_t sent[2] = {mine, ~mine};
-  std::uint64_t least[2] = {0, 0};
+  const std::uint64_t sent[3] = {mine, ~mine, objects ? rank_ : num_ranks_};
+  std::uint64_t least[3] = {};
   TUTTI_TRY(find_least(why, sent, least));
-  if (least[0] == 0 || least[0] == ~least[1]) return least[0];
+  if (least[2] < num_ranks_ || least[0] == ~least[1]) return static_cast<std::uint32_t>(least[2]);
   return Status(Code::invalid_usage, fmt::format("the ranks differ in {}: the least is {} and the greatest {}", on_what,
                                                  least[0], ~least[1]));
 }
@@ -46,31 +47,45 @@ Result<void*> Communicator::allocate(std::uint64_t bytes) {
   if (is_over()) return failure();
   const Result<std::byte*> part = heap_.allocate(bytes);
   // All or none: who failed, or wants another size, tells the others before anyone touches anything.
-  const Result<std::uint64_t> agreed =
-      agree(OwnCall::allocation, part.ok() ? bytes : 0, "the bytes that they allocate");
-  if (part.ok() && agreed.ok() && *agreed != 0) return static_cast<void*>(*part);
+  const Result<std::uint32_t> objector = agree(OwnCall::allocation, bytes, !part.ok(), "the bytes that they allocate");
+  if (objector.ok() && *objector == num_ranks_) return static_cast<void*>(*part);
   Status given_back;
   if (part.ok()) given_back = heap_.free(*part);
   // Nobody allocates anew before all have given theirs back.
   if (!region_->is_broken()) TUTTI_TRY(meet(OwnCall::allocation));
   if (!part.ok()) return part.status();
   TUTTI_TRY(given_back);
-  if (!agreed.ok()) return agreed.status();
-  return Status(Code::system, fmt::format("another rank could not set {} bytes of symmetric memory aside", bytes));
+  if (!objector.ok()) return objector.status();
+  return Status(Code::system, fmt::format("rank {} could not set its symmetric memory aside, and says why", *objector),
+                static_cast<int>(*objector));
 }
 
+// Memory stays as long as anybody has a request that would use it, as an operator does: who has one objects, and nobody
+// frees it.
 Status Communicator::free(void* memory) {
   if (is_copy_) return failure();
   if (region_->is_broken()) return memory == nullptr ? Status() : heap_.free(memory);
-  // Nobody is still at work on anybody's part once all have come here, and all must mean the same.
   constexpr std::uint64_t kNothing = 1;  // freeing null; segments lie further on
   const std::uint64_t mine = memory == nullptr ? kNothing : heap_.segment_of(memory);
-  const Result<std::uint64_t> agreed = agree(OwnCall::freeing, mine, "the symmetric memory that they free");
-  if (!agreed.ok()) return agreed.status();
-  if (mine == kNothing) return {};
+  const Operation* const user = mine <= kNothing ? nullptr : operations_.find([&](const Operation& each) {
+    return heap_.are_of_one_part(memory, each.input()) || heap_.are_of_one_part(memory, each.output());
+  });
+  // Nobody is still at work on anybody's part once all have come here, and all must mean the same.
+  const Result<std::uint32_t> objector =
+      agree(OwnCall::freeing, mine, mine == 0 || user != nullptr, "the symmetric memory that they free");
   if (mine == 0) return heap_.free(memory);  // which says what is wrong
-  if (*agreed != mine)
-    return {Code::invalid_usage, "another rank frees what is not the beginning of its symmetric memory"};
+  if (user != nullptr)
+    return {Code::invalid_usage,
+            fmt::format("symmetric memory is freed that a request of this rank uses, of {}: wait for it, or free it "
+                        "(tuttiRequestFree), before",
+                        describe(*user))};
+  if (!objector.ok()) return objector.status();
+  if (*objector < num_ranks_)
+    return {
+        Code::invalid_usage,
+        fmt::format("rank {} cannot free its part of the symmetric memory, and says why; nothing was freed", *objector),
+        static_cast<int>(*objector)};
+  if (mine == kNothing) return {};
   Status status = heap_.free(memory);
   TUTTI_TRY(meet(OwnCall::freeing));
   return status;
@@ -106,9 +121,7 @@ Status Communicator::destroy_operator(OperatorHandle handle) {
   const std::uint32_t index = handle.value - OperatorHandle::kFirstCustom;
   if (handle.value < OperatorHandle::kFirstCustom || index >= custom_.size() || !custom_[index])
     return {Code::invalid_argument, fmt::format("{} is no operator made for this communicator", handle.value)};
-  const auto is_used = [&](const Operation& each) {
-    return each.kind == Operation::Kind::collective && each.bound.call.operation == &custom_[index]->small.operation;
-  };
+  const auto is_used = [&](const Operation& each) { return each.folds_by(custom_[index]->small.operation); };
   if (operations_.find(is_used) != nullptr)
     return {Code::invalid_usage, "an operator is destroyed that a pending or persistent operation uses"};
   custom_[index].reset();

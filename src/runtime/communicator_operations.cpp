@@ -54,9 +54,16 @@ Status Communicator::check(const Transfer& transfer) const {
 
 Result<Operation*> Communicator::prepare(const Invocation& asked, bool is_persistent) {
   if (is_over()) return failure();
-  // The ranks tell each other their counts before they do it, and wait for that.
-  if (asked.varying != nullptr)
-    return Status(Code::unsupported, fmt::format("{} cannot be begun and waited for later", name_of(asked.collective)));
+  if (asked.varying != nullptr) {
+    Operation& operation = operations_.take(*this, Operation::Kind::collective, is_persistent);
+    if (operation.varying == nullptr) operation.varying = std::make_unique<VaryingCall>();
+    operation.is_varying = true;
+    if (Status status = bind_varying(asked, *operation.varying); !status.ok()) {
+      operations_.release(operation);
+      return status;
+    }
+    return &operation;
+  }
   Result<BoundCall*> bound = bound_for(asked);
   if (!bound.ok()) return bound.status();
   TUTTI_TRY(find_places(**bound, asked));
@@ -84,6 +91,7 @@ Status Communicator::start(Operation& operation) {
   if (operation.kind == Operation::Kind::transfer) {
     pairs_->start(operation.transfer);
   } else {
+    if (operation.is_varying) operation.varying->step = VaryingCall::Step::stating;
     operations_.append(operation);
   }
   place_.enter();
@@ -93,9 +101,7 @@ Status Communicator::start(Operation& operation) {
 End Communicator::advance() {
   while (Operation* const operation = operations_.first()) {
     if (!operation->is_begun) {
-      find_scratch(operation->bound.call);
-      count(operation->bound);
-      executor_->start(operation->bound.call, operation->bound.is_lowered ? &operation->bound.lowered : nullptr);
+      begin_step(operation->is_varying ? operation->varying->stating : operation->bound);
       operation->is_begun = true;
     }
     if (const End end = executor_->advance(); end == End::pending) {
@@ -103,9 +109,25 @@ End Communicator::advance() {
     } else if (end != End::done) {
       return end;
     }
-    operations_.finish_first();
+    if (!operation->is_varying || !begin_next_step(*operation)) operations_.finish_first();
   }
   return pairs_->advance(*waiter_);
+}
+
+void Communicator::begin_step(BoundCall& step) {
+  find_scratch(step.call);
+  count(step);
+  executor_->start(step.call, step.is_lowered ? &step.lowered : nullptr);
+}
+
+bool Communicator::begin_next_step(Operation& operation) {
+  const Result<BoundCall*> next = next_step(*operation.varying);
+  if (next.ok() && *next != nullptr) {
+    begin_step(**next);
+    return true;
+  }
+  operation.outcome = next.status();
+  return false;
 }
 
 // Of what is over nothing goes on: the buffers are the caller's again once a call has said so.
@@ -152,11 +174,16 @@ Result<bool> Communicator::test(Operation& operation) {
     if (operation.is_done()) rest();
     return operation.is_done();
   };
+  const auto outcome = [&]() -> Result<bool> {
+    Status status = std::exchange(operation.outcome, Status());
+    if (!status.ok()) return status;
+    return true;
+  };
   place_.come();
-  if (is_done()) return true;
+  if (is_done()) return outcome();
   const Watched watched(*this, operation);
   go_on_with_thread();
-  if (is_done()) return true;
+  if (is_done()) return outcome();
   if (is_over()) return give_up(End::broken);
   if (const auto stuck = polling_.stuck_for(progress(), present)) {
     // Who waits for this rank sees that it waits too.
@@ -165,7 +192,7 @@ Result<bool> Communicator::test(Operation& operation) {
     if (is_late || !persist(*stuck)) {
       // The others may have come to it since.
       go_on_with_thread();
-      if (is_done()) return true;
+      if (is_done()) return outcome();
       return give_up(is_late ? End::timed_out : End::mismatched);
     }
   }
@@ -173,6 +200,11 @@ Result<bool> Communicator::test(Operation& operation) {
 }
 
 Status Communicator::wait(Operation& operation) {
+  TUTTI_TRY(await(operation));
+  return std::exchange(operation.outcome, Status());
+}
+
+Status Communicator::await(Operation& operation) {
   place_.come();
   const Watched watched(*this, operation);
   while (!operation.is_done()) {
@@ -219,7 +251,8 @@ Status Communicator::begin_in_group(Result<Operation*> operation) {
 Status Communicator::end_group() {
   Status status;
   for (Operation* each : grouped_) {
-    if (status.ok()) status = wait(*each);
+    Status ended = wait(*each);
+    if (status.ok()) status = std::move(ended);
     operations_.release(*each);
   }
   grouped_.clear();
@@ -235,9 +268,12 @@ std::vector<Statistic> Communicator::statistics() const {
 Status Communicator::settle() {
   if (is_copy_) return {};
   place_.come();
-  while (Operation* const operation = operations_.find([](const Operation& each) { return !each.is_done(); }))
-    TUTTI_TRY(wait(*operation));
-  return {};
+  Status status;
+  while (Operation* const operation = operations_.find([](const Operation& each) { return !each.is_done(); })) {
+    TUTTI_TRY(await(*operation));
+    if (status.ok()) status = operation->outcome;  // who waits for it is told too
+  }
+  return status;
 }
 
 }  // namespace tutti

@@ -17,6 +17,7 @@ inline constexpr std::uint64_t kMaxCount = (std::uint64_t{1} << 34) - 1;
 struct OperatorHandle {
   std::uint32_t value = 0;
   static constexpr std::uint32_t kFirstCustom = 64;
+  static constexpr std::uint32_t kMost = INT32_MAX;
 };
 
 // The sizes of a buffer's blocks, and where they begin in it, in elements. Without displacements they stand one behind

@@ -16,18 +16,22 @@ Operation& Operations::take(Communicator& owner, Operation::Kind kind, bool is_p
   operation.is_persistent = is_persistent;
   // It may have been released before it had ended, if the communicator was broken.
   operation.is_pending = false;
+  operation.is_varying = false;
+  operation.outcome = Status();
   operation.transfer.is_done = true;
   return operation;
 }
 
 void Operations::release(Operation& operation) {
   operation.is_taken = false;
+  ++operation.uses;
   free_.push_back(&operation);
 }
 
 void Operations::append(Operation& operation) {
   operation.is_pending = true;
   operation.is_begun = false;
+  operation.outcome = Status();
   operation.next = nullptr;
   (last_ == nullptr ? first_ : last_->next) = &operation;
   last_ = &operation;

@@ -48,11 +48,7 @@ Result<Choice> Selector::choose(Collective collective, std::uint64_t bytes, cons
   Way* const forced = of(collective).forced;
   if (forced == nullptr) return by_size(collective, bytes, call);
   const std::string_view against = objection_to(*forced, call);
-  if (against.empty()) {
-    const Choice choice{.way = forced, .why = "forced"};
-    const bool is_ring = collective == Collective::all_reduce && forced->name == "ring";
-    return is_ring ? or_ring_bidir_ag(choice, bytes, call) : choice;
-  }
+  if (against.empty()) return Choice{.way = forced, .why = "forced"};
   Result<Choice> choice = by_size(collective, bytes, call);
   if (choice.ok()) {
     choice->why = against;

@@ -62,8 +62,7 @@ class Selector {
     return choices_[static_cast<std::size_t>(collective)].forced;
   }
 
-  // All-reduces of up to so many bytes that are large, in ordinary memory, or for which the ring is forced, take
-  // ring_bidir_ag instead.
+  // All-reduces of up to so many bytes that are large and in ordinary memory take ring_bidir_ag, if nothing is forced.
   void gather_both_ways_up_to(std::uint64_t bytes) { bidirectional_most_ = bytes; }
 
   // An error where nothing can do the call.

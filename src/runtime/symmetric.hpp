@@ -35,6 +35,12 @@ class SymmetricHeap {
   // Which segment's part begins there, as a number that is the same on all ranks; 0 where none does.
   [[nodiscard]] std::uint64_t segment_of(const void* part) const;
 
+  // Whether both lie in the same part of this rank.
+  [[nodiscard]] bool are_of_one_part(const void* one, const void* other) const {
+    const std::byte* const segment = find(one, 1).segment;
+    return segment != nullptr && find(other, 1).segment == segment;
+  }
+
   [[nodiscard]] bool is_used() const { return !segments_.empty(); }
 
   // Where the buffer is; its segment is null where it is not wholly in one part of this rank.

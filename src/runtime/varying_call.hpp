@@ -1,13 +1,15 @@
-// What a communicator keeps for calls whose blocks differ in size, so that they allocate nothing once they have been
-// made: see communicator_varying.cpp. One thread.
+// A call whose blocks differ in size, which is done in several steps, each a call by itself (communicator_varying.cpp).
+// It needs nothing of the caller's but the buffers, and allocates nothing where it is used again. One thread.
 #pragma once
 
 #include <cstdint>
 #include <vector>
 
+#include "base/status.hpp"
 #include "runtime/block_table.hpp"
 #include "runtime/bound_call.hpp"
 #include "runtime/count_statement.hpp"
+#include "schedule/schedule.hpp"
 
 namespace tutti {
 
@@ -18,10 +20,27 @@ inline constexpr std::uint32_t kNotChosenYet = CallDescription::kMostAlgorithm;
 inline constexpr std::uint64_t kFurtherStep = 1;
 
 struct VaryingCall {
+  enum class Step : std::uint8_t {
+    stating,  // the ranks tell each other their statements
+    telling,  // where those contradict each other: all counts
+    moving,   // else what was asked for
+  };
+
+  Invocation asked;  // whose counts the table has
+  const Operator* operation = nullptr;
+  Schedule header;  // the collective's buffers, without steps
   BlockTable table;
+  std::uint64_t about = 0;  // what the ranks say of it before an algorithm is chosen
+  Status refusal;           // what this rank has against its arguments
+  CountStatement statement;
   std::vector<CountStatement> statements;  // by rank
-  BoundCall stating;                       // the exchange of statements
-  BoundCall bound;
+  std::vector<std::uint64_t> counts;
+  std::vector<std::uint64_t> all_counts;
+
+  Step step = Step::stating;
+  BoundCall stating;
+  BoundCall telling;
+  BoundCall moving;
 };
 
 }  // namespace tutti

@@ -17,7 +17,7 @@ namespace {
 inline bool has_first_touch(const Operator& operation) { return operation.op == Op::premultiplied_sum; }
 
 // Of the next call's slot, so much is asked for: what stays in the first cache beside this call's data.
-constexpr std::uint64_t kMostExpected = 16 << 10;
+constexpr std::uint64_t kMostOfFirstCache = 16 << 10;
 
 // Whether a round's data travel in the line of their flag.
 inline bool is_inline(const Call& call, const Run& run) { return run.length * call.element <= shm::kInlineBytes; }
@@ -122,7 +122,7 @@ End Executor::run_slotted(const SmallOperator& op, const void* input, void* outp
   // While the others' posts are on their way. Not where they need this
   // core to come, nor where slots are so few that they may be reading that one.
   if (spins_ != 0 && depth >= 4)
-    shm::expect_stores(staging_slot(rank_, small_slot(value + 1, depth)), bytes, kMostExpected);
+    shm::expect_stores(staging_slot(rank_, small_slot(value + 1, depth)), bytes, kMostOfFirstCache);
   const Exchanged* const exchanged = exchanged_.data();
   for (std::size_t i = 0; i < num_exchanged_; ++i) {
     const Exchanged& peer = exchanged[i];

@@ -14,7 +14,7 @@ namespace {
 bool is_inline(const Call& call, std::uint64_t bytes) { return bytes < call.inline_end; }
 
 // Of the next slot, so much is asked for in advance: what stays in the core's own caches beside the data of the call.
-constexpr std::uint64_t kMostExpected = 64 << 10;
+constexpr std::uint64_t kMostOfOwnCaches = 64 << 10;
 
 const SymmetricBuffer& symmetric(const Call& call, Space space) {
   return space == Space::input ? call.symmetric_input : call.symmetric_output;
@@ -178,7 +178,7 @@ End Executor::lowered_expose(const Call& call, const Lowered::Step& step, std::u
   if (spins_ != 0 && call.posts_once() && call.depth >= 4 && round + 1 == call.rounds)
     shm::expect_stores(
         staging_slot(rank_, call.rounds == 1 ? small_slot(value + 1, call.depth) : call.slot(round + 1, step.expose)),
-        bytes, kMostExpected);
+        bytes, kMostOfOwnCaches);
   return End::done;
 }
 

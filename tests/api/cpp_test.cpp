@@ -199,6 +199,43 @@ TEST(Cpp, TakesBlocksOfDifferentSizes) {
   });
 }
 
+TEST(Cpp, BeginsAndPreparesBlocksOfDifferentSizes) {
+  run_ranks(3, [](Communicator& comm) {
+    const auto rank = static_cast<std::size_t>(comm.rank());
+    using Counts = std::vector<std::size_t>;
+    const Counts counts = {0, 1, 2};
+    const Counts at_root = comm.rank() == 1 ? counts : Counts();
+    const Ints mine(rank, comm.rank());
+    const Ints right = {1, 2, 2};
+    Ints all(3);
+    Ints collected(comm.rank() == 1 ? 3 : 0);
+    std::vector<Request> requests;
+    requests.push_back(comm.iall_gather_v(mine, all, Counts(counts)));  // which is read here
+    requests.push_back(comm.igather_v(mine, collected, at_root, 1));
+    wait_all(requests);
+    EXPECT_EQ(all, right);
+    EXPECT_EQ(collected, comm.rank() == 1 ? right : Ints());
+    const Ints gives(3, comm.rank());
+    Ints heard(3 * rank);
+    Ints own(rank);
+    Ints folded(rank);
+    std::vector<PersistentRequest> prepared;
+    prepared.push_back(comm.all_to_all_v_init(gives, counts, heard, Counts(3, rank)));
+    prepared.push_back(comm.scatter_v_init(collected, at_root, own, 1));
+    prepared.push_back(comm.reduce_scatter_v_init(all, folded, counts, Op::sum));
+    for (int turn = 0; turn < 2; ++turn) {
+      start_all(prepared);
+      wait_all(prepared);
+    }
+    EXPECT_EQ(own, mine);
+    EXPECT_EQ(folded, Ints(rank, comm.rank() * 3));
+    if (rank > 0) {
+      EXPECT_EQ(heard[rank - 1], 0);
+      EXPECT_EQ(heard.back(), 2);
+    }
+  });
+}
+
 TEST(Cpp, MakesOperatorsOfFunctions) {
   run_ranks(3, [](Communicator& comm) {
     // Matrices of the form x -> a x + b, in a number: their product does not commute.

@@ -131,6 +131,77 @@ TEST(Transfers, ToOneselfSayWhatIsMissing) {
   });
 }
 
+TEST(Requests, ThatHaveEndedAreRefusedInEveryCopy) {
+  const std::string stale = "the request has ended, or was freed, and this is a copy of it";
+  run_ranks(2, [&](tuttiComm_t comm, int rank) {
+    const int mine = rank + 1;
+    std::array<int, 2> sums{};
+    const auto begin = [&](int& sum) {
+      tuttiRequest_t request = nullptr;
+      EXPECT_DONE(tuttiIAllReduce(&mine, &sum, 1, tuttiInt, tuttiSum, comm, &request));
+      return request;
+    };
+    tuttiRequest_t ended = begin(sums[0]);
+    tuttiRequest_t copy = ended;
+    EXPECT_DONE(tuttiWait(&ended));
+    // With the place that it had.
+    std::array<tuttiRequest_t, 2> next = {begin(sums[0]), begin(sums[1])};
+    const tuttiRequest_t kept = copy;
+    int done = 0;
+    EXPECT_EQ(words_of(tuttiWait(&copy), tuttiInvalidUsage), stale);
+    EXPECT_EQ(words_of(tuttiTest(&copy, &done), tuttiInvalidUsage), stale);
+    EXPECT_EQ(done, 1);
+    EXPECT_EQ(words_of(tuttiStart(copy), tuttiInvalidUsage), stale);
+    EXPECT_EQ(words_of(tuttiRequestFree(&copy), tuttiInvalidUsage), stale);
+    EXPECT_EQ(copy, kept);
+    EXPECT_DONE(tuttiWaitAll(2, next.data()));
+    EXPECT_EQ(sums, (std::array{3, 3}));
+    // Twice in one list.
+    next.fill(begin(sums[0]));
+    EXPECT_EQ(words_of(tuttiWaitAll(2, next.data()), tuttiInvalidUsage), stale);
+    EXPECT_EQ(next[0], nullptr);
+    tuttiRequest_t persistent = nullptr;
+    EXPECT_DONE(tuttiBarrierInit(comm, &persistent));
+    copy = persistent;
+    EXPECT_DONE(tuttiRequestFree(&persistent));
+    EXPECT_EQ(words_of(tuttiStart(copy), tuttiInvalidUsage), stale);
+    EXPECT_EQ(words_of(tuttiRequestFree(&copy), tuttiInvalidUsage), stale);
+  });
+}
+
+TEST(Requests, KeepTheirSymmetricMemory) {
+  run_ranks(2, [&](tuttiComm_t comm, int rank) {
+    void* memory = nullptr;
+    EXPECT_DONE(tuttiMemAlloc(&memory, 4096, comm));
+    auto* const values = static_cast<int*>(memory);
+    values[0] = rank + 1;
+    // One rank alone has a request on it in the end.
+    std::array<tuttiRequest_t, 2> requests{};
+    EXPECT_DONE(tuttiAllReduceInit(values, values + 512, 500, tuttiInt, tuttiSum, comm, requests.data()));
+    if (rank == 1) {
+      EXPECT_DONE(tuttiRecvInit(values + 9, 7, tuttiInt, 0, comm, &requests[1]));
+    }
+    EXPECT_DONE(tuttiStart(requests[0]));
+    EXPECT_DONE(tuttiWait(requests.data()));
+    if (rank == 0) {
+      EXPECT_DONE(tuttiRequestFree(requests.data()));
+    }
+    for (const char* user :
+         {"all_reduce of 500 i32 elements, sum, by one_shot", "receive of 7 i32 elements from rank 0"}) {
+      const std::string words = words_of(tuttiMemFree(memory, comm), tuttiInvalidUsage);
+      EXPECT_EQ(words, rank == 0
+                           ? "rank 1 cannot free its part of the symmetric memory, and says why; nothing was freed"
+                           : "symmetric memory is freed that a request of this rank uses, of " + std::string(user) +
+                                 ": wait for it, or free it (tuttiRequestFree), before");
+      EXPECT_EQ(values[512], 3);
+      if (rank == 1) {
+        EXPECT_DONE(tuttiRequestFree(requests[0] != nullptr ? requests.data() : &requests[1]));
+      }
+    }
+    EXPECT_DONE(tuttiMemFree(memory, comm));
+  });
+}
+
 TEST(Requests, KeepTheirOperator) {
   run_ranks(2, [](tuttiComm_t comm, int) {
     const float half = 0.5F;

@@ -6,6 +6,9 @@
 
 #include <gtest/gtest.h>
 
+#include "base/text.hpp"
+#include "bench/comparison_text.hpp"
+
 namespace tutti::harness {
 namespace {
 
@@ -140,6 +143,38 @@ TEST(ComparisonTest, RunsAreMatchedByCase) {
   EXPECT_EQ(cell(table, 1, "run 2_verdict"), Cell("slower"));
   EXPECT_EQ(cell(table, 0, "run 2_us"), Cell());
   EXPECT_EQ(cell(table, 2, "run 1_us"), Cell());
+}
+
+TEST(ComparisonTest, TheBestIsTurnedWhereItIsTooWide) {
+  Row skipped = row_of("third", 64, 30);
+  skipped.outcome = Outcome::skipped;
+  const Comparison comparison =
+      Comparison::of_peers({row_of("first", 8, 10), row_of("second", 8, 20), row_of("third", 8, 10),
+                            row_of("first", 64, 1234), row_of("second", 64, 20), skipped},
+                           true);
+  EXPECT_EQ(text_of_best(comparison, 1, 200), to_aligned(without_empty_columns(table_of_best(comparison, 1))));
+  EXPECT_EQ(text_of_best(comparison, 1, 80),
+            "bench=all_reduce ranks=2\n"
+            "bytes  best    best_us  busbw_gbs  speedup  speedup_     check\n"
+            "                                            interval\n"
+            "    8  first        10     0.0008        2  2.000-2.000  ok\n"
+            "   64  second       20     0.0032        1  -            ok\n"
+            "\n"
+            "us (* best, = tied with it)  bytes=8  bytes=64\n"
+            "first                        10 *        1234\n"
+            "second                       20            20 *\n"
+            "third                        10 =     skipped\n");
+}
+
+TEST(ComparisonTest, TheBestOfManyFitsALine) {
+  std::vector<Row> rows;
+  for (int peer = 0; peer < 40; ++peer)
+    for (int size = 0; size < 12; ++size)
+      rows.push_back(row_of("a_long_name_" + std::to_string(peer), 1000 + size, 10 + peer));
+  const std::string text = text_of_best(Comparison::of_peers(rows, true), 0, 100);
+  for (const std::string_view line : split(text, '\n')) EXPECT_LE(line.size(), 100U) << line;
+  for (int size = 0; size < 12; ++size)
+    EXPECT_NE(text.find("bytes=" + std::to_string(1000 + size)), std::string::npos) << size;
 }
 
 // A program may be called anything; what people read and scripts look up stays one column each.

@@ -28,21 +28,19 @@ struct Called {
 
 inline constexpr std::uint64_t kMostCount = 6000;
 
-// The same for every rank. The _v collectives stand last.
-inline std::vector<Called> row_of_calls(std::uint32_t num_ranks, std::uint64_t seed, std::size_t length,
-                                        bool with_varying) {
+// The same for every rank.
+inline std::vector<Called> row_of_calls(std::uint32_t num_ranks, std::uint64_t seed, std::size_t length) {
   constexpr Collective kAll[] = {Collective::all_reduce,       Collective::all_gather,   Collective::reduce_scatter,
                                  Collective::broadcast,        Collective::reduce,       Collective::all_to_all,
                                  Collective::gather,           Collective::scatter,      Collective::scan,
                                  Collective::exclusive_scan,   Collective::barrier,      Collective::all_gather_v,
                                  Collective::reduce_scatter_v, Collective::all_to_all_v, Collective::gather_v,
                                  Collective::scatter_v};
-  constexpr std::size_t kNumVarying = 5;
   constexpr std::uint64_t kCounts[] = {0, 1, 2, 5, 12, 13, 100, 511, 1024, 1025, 4096, kMostCount};
   std::mt19937_64 random(seed);
   std::vector<Called> calls(length);
   for (Called& call : calls)
-    call = {.collective = kAll[random() % (std::size(kAll) - (with_varying ? 0 : kNumVarying))],
+    call = {.collective = kAll[random() % std::size(kAll)],
             .count = kCounts[random() % std::size(kCounts)],
             .root = static_cast<std::uint32_t>(random() % num_ranks),
             .in_place = random() % 2 == 0,

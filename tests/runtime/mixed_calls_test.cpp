@@ -48,7 +48,7 @@ TEST_P(MixedCalls, AreAllRight) {
   settings.walker = GetParam().walker;
   settings.attach_min = GetParam().attach_min;
   for (const std::uint32_t ranks : {1U, 2U, 3U, 4U, 10U}) {
-    const std::vector<Called> calls = test::row_of_calls(ranks, ranks, TUTTI_NUM_TURNS, true);
+    const std::vector<Called> calls = test::row_of_calls(ranks, ranks, TUTTI_NUM_TURNS);
     test::ThreadRanks group(ranks, settings);
     group.run([&](Communicator& communicator) {
       Memory memory{.ordinary = std::vector<std::int32_t>(2 * kMostCount * ranks)};

@@ -36,7 +36,7 @@ struct Turn {
 };
 
 std::vector<Turn> row_of_turns(std::uint32_t num_ranks, std::uint64_t seed, std::size_t length) {
-  const std::vector<Called> calls = test::row_of_calls(num_ranks, seed, length, false);
+  const std::vector<Called> calls = test::row_of_calls(num_ranks, seed, length);
   constexpr std::uint64_t kCounts[] = {0, 1, 12, 13, 5000, kMostSent};
   std::mt19937_64 random(seed + 1);
   std::vector<Turn> turns(length);

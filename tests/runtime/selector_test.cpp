@@ -51,16 +51,14 @@ TEST(Selector, GathersBothWaysUpToTheSizeThatIsSet) {
   }
 }
 
-TEST(Selector, GathersBothWaysWhereTheRingIsForced) {
+TEST(Selector, DoesWhatIsForcedWhateverThatSize) {
   Chooser chooser(4);
-  chooser.force("ring");
-  EXPECT_EQ(chooser.chosen(1 << 20), "ring, forced");
-  chooser.gather_both_ways_up_to(1 << 20);
-  EXPECT_EQ(chooser.chosen(1 << 20), kBidirectional);
-  EXPECT_EQ(chooser.chosen(64), kBidirectional);
-  EXPECT_EQ(chooser.chosen((1 << 20) + 4), "ring, forced");
-  chooser.force("recursive_doubling");
-  EXPECT_EQ(chooser.chosen(1 << 20), "recursive_doubling, forced");
+  chooser.gather_both_ways_up_to(kAnySize);
+  for (const std::string name : {"ring", "recursive_doubling", "ring_bidir_ag"}) {
+    chooser.force(name);
+    EXPECT_EQ(chooser.chosen(1 << 20), name + ", forced");
+    EXPECT_EQ(chooser.chosen(64), name + ", forced");
+  }
 }
 
 TEST(Selector, SaysWhatKeepsItFromGatheringBothWays) {

@@ -5,15 +5,18 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
 #include <tutti/cpp/blocks.hpp>
+#include <tutti/cpp/config.hpp>
 #include <tutti/cpp/elements.hpp>
 #include <tutti/cpp/error.hpp>
 #include <tutti/cpp/memory.hpp>
 #include <tutti/cpp/operator.hpp>
 #include <tutti/cpp/request.hpp>
+#include <tutti/cpp/varying.hpp>
 #include <tutti/tutti.h>
 
 namespace tutti {
@@ -27,11 +30,6 @@ using UniqueId = tuttiUniqueId;
   detail::check(tuttiGetUniqueId(&id), "make_unique_id");
   return id;
 }
-
-// What one communicator does otherwise than the environment says: "NAME=VALUE" each.
-struct Config {
-  std::vector<std::string> variables;
-};
 
 inline constexpr int kNoColor = TUTTI_SPLIT_NOCOLOR;
 
@@ -89,14 +87,14 @@ class Communicator {
     return Communicator(comm);
   }
   [[nodiscard]] static Communicator join(const UniqueId& id, int num_ranks, int rank, const Config& config = {}) {
-    const CConfig c_config(config);
+    const detail::CConfig c_config(config);
     tuttiComm_t comm = nullptr;
     detail::check(tuttiCommInitRankConfig(&comm, num_ranks, id, rank, &c_config.value), "join");
     return Communicator(comm);
   }
   // Of all ranks with the same color, in the order of their keys; of no ranks with kNoColor.
   [[nodiscard]] Communicator split(int color, int key = 0, const Config& config = {}) {
-    const CConfig c_config(config);
+    const detail::CConfig c_config(config);
     tuttiComm_t comm = nullptr;
     detail::check(tuttiCommSplit(comm_, color, key, &comm, &c_config.value), "split");
     return Communicator(comm);
@@ -302,50 +300,86 @@ class Communicator {
                    detail::operator_on<detail::Element<Out>>(op));
   }
 
-  // The same with a block of its own size for each rank: counts, or Blocks(counts, displacements). They block.
+  // The same with a block of its own size for each rank: counts, or Blocks(counts, displacements), which are read once.
   template <typename In, typename Out>
   void all_gather_v(const In& input, Out&& output, const Blocks& to) {
-    to.check("all_gather_v", "output", std::size(output), num_ranks_);
-    const detail::Buffers both = detail::buffers(input, output, std::size(input));
-    detail::check(
-        tuttiAllGatherV(both.input, both.count, both.output, to.counts(), to.displacements(), both.type, comm_),
-        "all_gather_v");
+    run_v("all_gather_v", tuttiAllGatherV, detail::gathered_v("all_gather_v", input, output, to, num_ranks_));
+  }
+  template <typename In, typename Out>
+  [[nodiscard]] Request iall_gather_v(const In& input, Out&& output, const Blocks& to) {
+    return request_v<Request>("iall_gather_v", tuttiIAllGatherV,
+                              detail::gathered_v("iall_gather_v", input, output, to, num_ranks_));
+  }
+  template <typename In, typename Out>
+  [[nodiscard]] PersistentRequest all_gather_v_init(const In& input, Out&& output, const Blocks& to) {
+    return request_v<PersistentRequest>("all_gather_v_init", tuttiAllGatherVInit,
+                                        detail::gathered_v("all_gather_v_init", input, output, to, num_ranks_));
   }
   template <typename In, typename Out, typename Counts, typename Operation>
   void reduce_scatter_v(const In& input, Out&& output, const Counts& counts, const Operation& op) {
-    const Blocks from(counts);
-    from.check("reduce_scatter_v", "input", std::size(input), num_ranks_);
-    detail::Buffers both = detail::buffers(input, output, from.counts()[rank_]);
-    both.expect("output", std::size(output), both.count);
-    both.check("reduce_scatter_v");
-    detail::check(tuttiReduceScatterV(both.input, both.output, from.counts(), both.type,
-                                      detail::operator_on<detail::Element<Out>>(op), comm_),
-                  "reduce_scatter_v");
+    run_v("reduce_scatter_v", tuttiReduceScatterV,
+          detail::folded_v("reduce_scatter_v", input, output, counts, num_ranks_, rank_),
+          detail::operator_on<detail::Element<Out>>(op));
+  }
+  template <typename In, typename Out, typename Counts, typename Operation>
+  [[nodiscard]] Request ireduce_scatter_v(const In& input, Out&& output, const Counts& counts, const Operation& op) {
+    return request_v<Request>("ireduce_scatter_v", tuttiIReduceScatterV,
+                              detail::folded_v("ireduce_scatter_v", input, output, counts, num_ranks_, rank_),
+                              detail::operator_on<detail::Element<Out>>(op));
+  }
+  template <typename In, typename Out, typename Counts, typename Operation>
+  [[nodiscard]] PersistentRequest reduce_scatter_v_init(const In& input, Out&& output, const Counts& counts,
+                                                        const Operation& op) {
+    return request_v<PersistentRequest>(
+        "reduce_scatter_v_init", tuttiReduceScatterVInit,
+        detail::folded_v("reduce_scatter_v_init", input, output, counts, num_ranks_, rank_),
+        detail::operator_on<detail::Element<Out>>(op));
   }
   template <typename In, typename Out>
   void all_to_all_v(const In& input, const Blocks& from, Out&& output, const Blocks& to) {
-    from.check("all_to_all_v", "input", std::size(input), num_ranks_);
-    to.check("all_to_all_v", "output", std::size(output), num_ranks_);
-    const detail::Buffers both = detail::buffers(input, output, 0);
-    detail::check(tuttiAlltoAllV(both.input, from.counts(), from.displacements(), both.output, to.counts(),
-                                 to.displacements(), both.type, comm_),
-                  "all_to_all_v");
+    run_v("all_to_all_v", tuttiAlltoAllV, detail::exchanged_v("all_to_all_v", input, from, output, to, num_ranks_));
+  }
+  template <typename In, typename Out>
+  [[nodiscard]] Request iall_to_all_v(const In& input, const Blocks& from, Out&& output, const Blocks& to) {
+    return request_v<Request>("iall_to_all_v", tuttiIAlltoAllV,
+                              detail::exchanged_v("iall_to_all_v", input, from, output, to, num_ranks_));
+  }
+  template <typename In, typename Out>
+  [[nodiscard]] PersistentRequest all_to_all_v_init(const In& input, const Blocks& from, Out&& output,
+                                                    const Blocks& to) {
+    return request_v<PersistentRequest>("all_to_all_v_init", tuttiAlltoAllVInit,
+                                        detail::exchanged_v("all_to_all_v_init", input, from, output, to, num_ranks_));
   }
   template <typename In, typename Out>
   void gather_v(const In& input, Out&& output, const Blocks& to, int root) {
-    if (rank_ == root) to.check("gather_v", "output", std::size(output), num_ranks_);
-    const detail::Buffers both = detail::buffers(input, output, std::size(input));
-    detail::check(
-        tuttiGatherV(both.input, both.count, both.output, to.counts(), to.displacements(), both.type, root, comm_),
-        "gather_v");
+    run_v("gather_v", tuttiGatherV, detail::gathered_v("gather_v", input, output, to, num_ranks_, rank_ == root), root);
+  }
+  template <typename In, typename Out>
+  [[nodiscard]] Request igather_v(const In& input, Out&& output, const Blocks& to, int root) {
+    return request_v<Request>("igather_v", tuttiIGatherV,
+                              detail::gathered_v("igather_v", input, output, to, num_ranks_, rank_ == root), root);
+  }
+  template <typename In, typename Out>
+  [[nodiscard]] PersistentRequest gather_v_init(const In& input, Out&& output, const Blocks& to, int root) {
+    return request_v<PersistentRequest>(
+        "gather_v_init", tuttiGatherVInit,
+        detail::gathered_v("gather_v_init", input, output, to, num_ranks_, rank_ == root), root);
   }
   template <typename In, typename Out>
   void scatter_v(const In& input, const Blocks& from, Out&& output, int root) {
-    if (rank_ == root) from.check("scatter_v", "input", std::size(input), num_ranks_);
-    const detail::Buffers both = detail::buffers(input, output, std::size(output));
-    detail::check(
-        tuttiScatterV(both.input, from.counts(), from.displacements(), both.output, both.count, both.type, root, comm_),
-        "scatter_v");
+    run_v("scatter_v", tuttiScatterV, detail::scattered_v("scatter_v", input, from, output, num_ranks_, rank_ == root),
+          root);
+  }
+  template <typename In, typename Out>
+  [[nodiscard]] Request iscatter_v(const In& input, const Blocks& from, Out&& output, int root) {
+    return request_v<Request>("iscatter_v", tuttiIScatterV,
+                              detail::scattered_v("iscatter_v", input, from, output, num_ranks_, rank_ == root), root);
+  }
+  template <typename In, typename Out>
+  [[nodiscard]] PersistentRequest scatter_v_init(const In& input, const Blocks& from, Out&& output, int root) {
+    return request_v<PersistentRequest>(
+        "scatter_v_init", tuttiScatterVInit,
+        detail::scattered_v("scatter_v_init", input, from, output, num_ranks_, rank_ == root), root);
   }
 
   // Returns when every rank has called it.
@@ -406,16 +440,6 @@ class Communicator {
   }
 
  private:
-  struct CConfig {
-    explicit CConfig(const Config& config) {
-      for (const std::string& each : config.variables) pointers.push_back(each.c_str());
-      pointers.push_back(nullptr);
-      value.variables = pointers.data();
-    }
-    std::vector<const char*> pointers;
-    tuttiConfig_t value = TUTTI_CONFIG_INITIALIZER;
-  };
-
   template <typename Function, typename... Rest>
   void run(const char* what, Function function, const detail::Buffers& of, Rest... rest) {
     of.check(what);
@@ -430,6 +454,14 @@ class Communicator {
     tuttiRequest_t made = nullptr;
     detail::check(function(arguments..., comm_, &made), what);
     return Made(made);
+  }
+  template <typename Function, typename... Of, typename... Rest>
+  void run_v(const char* what, Function function, const std::tuple<Of...>& of, Rest... rest) {
+    detail::check(std::apply([&](Of... each) { return function(each..., rest..., comm_); }, of), what);
+  }
+  template <typename Made, typename Function, typename... Of, typename... Rest>
+  [[nodiscard]] Made request_v(const char* what, Function function, const std::tuple<Of...>& of, Rest... rest) {
+    return std::apply([&](Of... each) { return request<Made>(what, function, each..., rest...); }, of);
   }
   template <typename Function, typename... Rest>
   [[nodiscard]] Request begin(const char* what, Function function, const detail::Buffers& of, Rest... rest) {

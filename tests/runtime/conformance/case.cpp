@@ -40,6 +40,7 @@ std::uint64_t size_of_class(const Case& each, std::uint32_t size_class) {
 }
 
 constexpr std::string_view kSizes[] = {"", ", of uneven blocks", ", some blocks empty", ", one block large"};
+constexpr std::string_view kForms[] = {"", ", begun", ", prepared"};
 constexpr std::string_view kSpreads[] = {"", ", displaced", ", with gaps", ", backwards"};
 
 }  // namespace
@@ -51,6 +52,7 @@ std::string Case::to_string() const {
   if (facts.has_root) text += fmt::format(", root {}", root);
   text += kSizes[static_cast<std::size_t>(sizes)];
   text += kSpreads[static_cast<std::size_t>(spread)];
+  text += kForms[static_cast<std::size_t>(form)];
   if (in_place) text += ", in place";
   if (symmetric) text += ", symmetric memory";
   if (odd_addresses) text += ", odd addresses";

@@ -18,6 +18,9 @@ enum class Sizes : std::uint8_t { alike, uneven, some_empty, one_large };
 // How blocks stand in their buffer.
 enum class Spread : std::uint8_t { packed, packed_by_displacements, with_gaps, backwards_with_gaps };
 
+// Done at once, begun and waited for, or prepared, and then started twice.
+enum class Form : std::uint8_t { at_once, begun, prepared };
+
 struct Case {
   const Algorithm* algorithm = nullptr;
   std::string way;  // its full name
@@ -36,6 +39,7 @@ struct Case {
   // Of collectives whose blocks vary, which have at most `count` elements each.
   Sizes sizes = Sizes::alike;
   Spread spread = Spread::packed;
+  Form form = Form::at_once;
 
   [[nodiscard]] std::string to_string() const;
 };

@@ -35,7 +35,7 @@ bool is_idle(Choice choice) { return choice.level == 0 && (choice.factor == kCou
 
 Choices::Choices() : algorithms_(conforming_algorithms()) {
   levels_ = {algorithms_.size(), 2, kMostRanks, 3, kNumTypes, kNumCounts, 2, 2, 2, kNumOps * kNumWalks,
-             std::size(kSlots),  4, 4};
+             std::size(kSlots),  4, 4,          3};
   for (const Algorithm* algorithm : algorithms_)
     for (std::uint32_t ranks = 1; ranks <= kMostRanks; ++ranks) requests_.push_back(requests_of(*algorithm, ranks));
 }
@@ -97,6 +97,7 @@ Case Choices::case_of(const CoveringRow& row, std::uint64_t seed) const {
   made.seed = seed;
   made.sizes = static_cast<Sizes>(row[kSizes]);
   made.spread = static_cast<Spread>(row[kSpread]);
+  made.form = static_cast<Form>(row[kForm]);
   return made;
 }
 

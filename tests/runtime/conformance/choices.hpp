@@ -25,6 +25,7 @@ enum Factor : std::size_t {
   kSlot,       // 128 KiB, 4 KiB
   kSizes,      // of blocks that vary: enum Sizes
   kSpread,     // enum Spread
+  kForm,       // enum Form
   kNumFactors,
 };
 // NOLINTEND(readability-identifier-naming)

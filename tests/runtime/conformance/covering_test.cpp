@@ -1,5 +1,5 @@
 // Every pair of choices of algorithm, parameters, ranks, root, type, operator, count, placement, memory, addresses,
-// slots, sizes and places of blocks that vary and, together with the operator, way of walking: results are exact,
+// slots, sizes and places of blocks that vary, form and, together with the operator, way of walking: results are exact,
 // inputs unchanged, and nothing else is touched.
 #include <set>
 #include <utility>
@@ -45,7 +45,8 @@ TEST(Conformance, HoldsForEverySizeOfBlocksInEveryAlgorithm) {
                            .walker = turn % 2 == 1 ? WalkerChoice::generic : WalkerChoice::automatic,
                            .seed = turn,
                            .sizes = sizes,
-                           .spread = static_cast<Spread>(turn / 3 % 4)});
+                           .spread = static_cast<Spread>(turn / 3 % 4),
+                           .form = static_cast<Form>(turn / 5 % 3)});
         }
   }
   EXPECT_EQ(run_cases(thinned(std::move(cases))), "") << "something else ran than was forced";

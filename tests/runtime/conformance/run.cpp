@@ -122,13 +122,27 @@ class RankOfBatch {
     if (choice->unfollowed == nullptr && choice->way->name != each.way)
       ADD_FAILURE() << each.to_string() << ", rank " << communicator_.rank() << ": " << choice->way->name << " runs";
     if (varies) asked.varying = &blocks.varying;
-    // As the API calls it, which has a path of its own for small all-reduces.
-    TUTTI_TRY(asked.collective == Collective::all_reduce
-                  ? communicator_.all_reduce(asked.input, asked.output, asked.count, asked.type, asked.op)
-                  : communicator_.run(asked));
+    TUTTI_TRY(do_by_form(each, asked, image, base));
     if (is_own) TUTTI_TRY(communicator_.destroy_operator(op));
     const std::string fault = image.fault({base, image.size()});
     if (!fault.empty()) ADD_FAILURE() << each.to_string() << ", rank " << communicator_.rank() << ": " << fault;
+    return {};
+  }
+
+  Status do_by_form(const Case& each, const Invocation& asked, const Image& image, std::byte* base) {
+    if (each.form == Form::at_once)
+      // As the API calls it, which has a path of its own for small all-reduces.
+      return asked.collective == Collective::all_reduce
+                 ? communicator_.all_reduce(asked.input, asked.output, asked.count, asked.type, asked.op)
+                 : communicator_.run(asked);
+    const Result<Operation*> operation = communicator_.prepare(asked, each.form == Form::prepared);
+    if (!operation.ok()) return operation.status();
+    for (int start = 0; start < (each.form == Form::prepared ? 2 : 1); ++start) {
+      std::memcpy(base, image.before().data(), image.size());
+      TUTTI_TRY(communicator_.start(**operation));
+      TUTTI_TRY(communicator_.wait(**operation));
+    }
+    communicator_.release(**operation);
     return {};
   }
 

@@ -1,5 +1,5 @@
 // The whole product of algorithm, ranks, type, operator, placement and count, large counts thinned; everything else is
-// drawn for each case: parameters, root, memory, addresses, way of walking, slots, how blocks vary.
+// drawn for each case: parameters, root, memory, addresses, way of walking, slots, how blocks vary, form.
 #include <random>
 #include <string>
 
@@ -33,7 +33,7 @@ class Whole : public testing::TestWithParam<std::size_t> {
         if (other != factor && choices_.in_conflict({factor, row[factor]}, {other, row[other]})) return true;
       return false;
     };
-    for (const Factor drawn : {kParameters, kRoot, kMemory, kAddresses, kSlot, kSizes, kSpread}) {
+    for (const Factor drawn : {kParameters, kRoot, kMemory, kAddresses, kSlot, kSizes, kSpread, kForm}) {
       row[drawn] = draw(choices_.levels()[drawn]);
       if (choices_.in_conflict({kAlgorithm, row[kAlgorithm]}, {drawn, row[drawn]}))
         row[drawn] = row[drawn] == 0 ? 1 : 0;

@@ -1,0 +1,32 @@
+// What one communicator does otherwise than others.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include <tutti/tutti.h>
+
+namespace tutti {
+inline namespace v0_1 {
+
+// What one communicator does otherwise than the environment says: "NAME=VALUE" each.
+struct Config {
+  std::vector<std::string> variables;
+};
+
+namespace detail {
+
+// As the C API takes it; borrows.
+struct CConfig {
+  explicit CConfig(const Config& config) {
+    for (const std::string& each : config.variables) pointers.push_back(each.c_str());
+    pointers.push_back(nullptr);
+    value.variables = pointers.data();
+  }
+  std::vector<const char*> pointers;
+  tuttiConfig_t value = TUTTI_CONFIG_INITIALIZER;
+};
+
+}  // namespace detail
+}  // namespace v0_1
+}  // namespace tutti

@@ -1,0 +1,17 @@
+// How the C API makes requests of what its collectives ask for.
+#pragma once
+
+#include <cstdint>
+
+#include "runtime/invocation.hpp"
+#include <tutti/tutti.h>
+
+namespace tutti::api {
+
+enum class Life : std::uint8_t { once, persistent };
+
+// Begun, where it lives once.
+tuttiResult_t make_request(Life life, Invocation asked, tuttiDataType_t datatype, tuttiComm_t comm,
+                           tuttiRequest_t* request) noexcept;
+
+}  // namespace tutti::api
