@@ -100,7 +100,7 @@ Status Communicator::refuse(const Invocation& asked) const {
 }
 
 Result<Choice> Communicator::choice_for(const Invocation& asked) {
-  if (asked.root >= num_ranks_ || asked.op.value > kMostOperator) return refuse(asked);
+  if (asked.root >= num_ranks_ || asked.op.value > OperatorHandle::kMost) return refuse(asked);
   BoundCall bound;
   const Prepared* entry = nullptr;
   return choose(asked, bound, entry);
