@@ -48,9 +48,7 @@ Exit run(const Options& options, const Context& context) {
 Run define(CLI::App& app) {
   const auto options = std::make_shared<Options>();
   app.add_option("fabric", options->fabric,
-                 "KIND:SIZE,NAME=VALUE of a generator, a path, or a name; 'tutti list fabrics' has them. Sizes are "
-                 "explicit (2x3), or a square's (16); links' bandwidth, latency and gap are parameters of each kind; "
-                 "inner=FABRIC, the last one, puts a fabric in the place of each rank")
+                 "KIND:SIZE,NAME=VALUE,... of a generator, a path, or a name ('tutti list fabrics')")
       ->type_name("FABRIC")
       ->required();
   CLI::Option* toml = app.add_flag("--toml", options->toml, "As a file, to be changed and read back");
@@ -70,7 +68,7 @@ Command fabric_command() {
   return {.name = "fabric",
           .summary = "Show a fabric, of which simulations are made: what it has, as a file, or as a picture",
           .examples =
-              "tutti fabric torus_2d:2x3\n"
+              "tutti fabric torus_2d:2x3,bandwidth=25GB/s,latency=1us\n"
               "tutti fabric h100_cluster:16x8 --svg -o cluster.svg\n"
               "tutti fabric switch:4,latency=1us,inner=packages:4x4x8 --toml -o machine.toml\n"
               "tutti fabric ./machine.toml,memory=hbm --json",
