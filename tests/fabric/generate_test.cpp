@@ -246,6 +246,8 @@ TEST(Generate, WhatIsWrongIsSaid) {
             "band-width: ring_1d has no such parameter; the nearest is 'bandwidth'");
   EXPECT_EQ(message_of("ring:3,latency=5"),
             "latency: '5' is not a time: it has no unit; write a number and ns, us, ms or s, such as 1.5us");
+  EXPECT_EQ(message_of("ring:3,latency"),
+            "latency: '' is not a time: there is nothing; write a number and ns, us, ms or s, such as 1.5us");
   EXPECT_EQ(message_of("switch:3,multicast=maybe"), "multicast: 'maybe' is neither true nor false");
   EXPECT_EQ(message_of("fat_tree:2x2,uplinks=0"), "uplinks: 0 is too few; 1 is the least");
   EXPECT_EQ(message_of("fat_tree:2x2,uplinks=-1"), "uplinks: '-1' is no whole number from 0 on");
