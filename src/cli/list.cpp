@@ -1,4 +1,4 @@
-// `tutti list` and `tutti show`: the benches, peers and runs that there are, and the rows of a run.
+// `tutti list` and `tutti show`: the benches, peers, fabrics and runs that there are, and the rows of a run.
 #include <algorithm>
 #include <memory>
 #include <ostream>
@@ -16,6 +16,7 @@
 #include "cli/bench_store.hpp"
 #include "cli/communicators.hpp"
 #include "cli/comparison_output.hpp"
+#include "cli/fabric_views.hpp"
 #include "cli/row_output.hpp"
 
 namespace tutti::cli {
@@ -103,6 +104,7 @@ Exit list(const Options& options, const BenchWorld& world, const Context& contex
   if (same_name(options.what, "benches")) table = list_benches(world);
   if (same_name(options.what, "peers")) table = list_peers(world);
   if (same_name(options.what, "algorithms")) table = list_algorithms(world);
+  if (same_name(options.what, "fabrics")) table = fabrics_table();
   if (same_name(options.what, "runs")) {
     Result<Table> runs = list_runs(options, context);
     if (!runs.ok()) return misuse("list", context, runs.status());
@@ -111,7 +113,7 @@ Exit list(const Options& options, const BenchWorld& world, const Context& contex
   if (!table)
     return misuse("list", context,
                   {Code::invalid_argument,
-                   fmt::format("there is no list of {}; there is one of benches, peers, algorithms and runs",
+                   fmt::format("there is no list of {}; there is one of benches, peers, algorithms, fabrics and runs",
                                in_quotes(options.what))});
   const Status written = write_output(render(*table, options.output.format), options.output, context);
   return written.ok() ? Exit::done : misuse("list", context, written);
@@ -183,18 +185,22 @@ Exit show(const Options& options, const BenchWorld& world, const Context& contex
 }  // namespace
 
 Command list_command(const BenchWorld& world) {
-  return {.name = "list",
-          .summary = "List the benches, the peers, what forces each of their algorithms, or the runs that were kept",
-          .examples = "tutti list benches\ntutti list peers\ntutti list algorithms\ntutti list runs --format csv",
-          .define = [&world](CLI::App& app) -> Run {
-            const auto options = std::make_shared<Options>();
-            app.add_option("what", options->what, "benches, peers, algorithms or runs")
-                ->type_name("WHAT")
-                ->capture_default_str();
-            app.add_option("--store", options->store, "The file that keeps results")->type_name("FILE");
-            add_output_options(app, options->output);
-            return [options, &world](const Context& context) { return list(*options, world, context); };
-          }};
+  return {
+      .name = "list",
+      .summary =
+          "List the benches, the peers, what forces each of their algorithms, the fabrics, or the runs that were kept",
+      .examples =
+          "tutti list benches\ntutti list peers\ntutti list algorithms\ntutti list fabrics\ntutti list runs --format "
+          "csv",
+      .define = [&world](CLI::App& app) -> Run {
+        const auto options = std::make_shared<Options>();
+        app.add_option("what", options->what, "benches, peers, algorithms, fabrics or runs")
+            ->type_name("WHAT")
+            ->capture_default_str();
+        app.add_option("--store", options->store, "The file that keeps results")->type_name("FILE");
+        add_output_options(app, options->output);
+        return [options, &world](const Context& context) { return list(*options, world, context); };
+      }};
 }
 
 Command show_command(const BenchWorld& world) {

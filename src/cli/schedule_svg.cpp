@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "cli/schedule_views.hpp"
+#include "cli/svg.hpp"
 #include "schedule/timeline.hpp"
 
 namespace tutti::cli {
@@ -47,20 +48,6 @@ std::string_view color_of(TimedTransfer::Kind kind) {
     case TimedTransfer::Kind::wait: return "#bbbbbb";
   }
   return "#000000";
-}
-
-std::string escaped(std::string_view text) {
-  std::string result;
-  for (const char letter : text) {
-    switch (letter) {
-      case '&': result += "&amp;"; break;
-      case '<': result += "&lt;"; break;
-      case '>': result += "&gt;"; break;
-      case '"': result += "&quot;"; break;
-      default: result += static_cast<unsigned char>(letter) < 0x20 ? ' ' : letter;
-    }
-  }
-  return result;
 }
 
 // The pieces that a step is about, short enough for its box.

@@ -15,23 +15,23 @@ namespace {
 // A key of so many dots is a table so deep that it could not be taken apart again.
 constexpr std::size_t kMostOfALine = 4096;
 
-Value converted(const toml::node& node);
+TomlValue converted(const toml::node& node);
 
-Table converted_table(const toml::table& table) {
-  Table result;
-  for (const auto& [key, node] : table) result.entries.emplace_back(std::string(key.str()), converted(node));
+TomlTable converted_table(const toml::table& table) {
+  TomlTable result;
+  for (const auto& [key, node] : table) result.entries.push_back({std::string(key.str()), converted(node)});
   return result;
 }
 
-Value converted(const toml::node& node) {
-  Value value{.line = node.source().begin.line, .value = Useless()};
+TomlValue converted(const toml::node& node) {
+  TomlValue value{.line = node.source().begin.line, .value = Useless()};
   if (const auto* text = node.as_string()) value.value = text->get();
   if (const auto* number = node.as_integer()) value.value = number->get();
   if (const auto* number = node.as_floating_point()) value.value = number->get();
   if (const auto* truth = node.as_boolean()) value.value = truth->get();
   if (const auto* table = node.as_table()) value.value = converted_table(*table);
   if (const auto* array = node.as_array()) {
-    Array values;
+    TomlArray values;
     values.reserve(array->size());
     for (const toml::node& each : *array) values.push_back(converted(each));
     value.value = std::move(values);
@@ -46,7 +46,7 @@ std::string known_words(std::string_view key, std::span<const std::string_view> 
 
 }  // namespace
 
-Result<Table> parse_document(std::string_view text, std::string_view file) {
+Result<TomlTable> parse_document(std::string_view text, std::string_view file) {
   for (std::size_t begin = 0, line = 1; begin < text.size(); ++line) {
     const std::size_t end = std::min(text.find('\n', begin), text.size());
     if (end - begin > kMostOfALine)
@@ -71,14 +71,14 @@ Status Section::check_keys(std::span<const std::string_view> known) const {
   return {};
 }
 
-const Value* Section::find(std::string_view key) const {
-  const auto found =
-      std::find_if(table_.entries.begin(), table_.entries.end(), [&](const auto& entry) { return entry.first == key; });
-  return found == table_.entries.end() ? nullptr : &found->second;
+const TomlValue* Section::find(std::string_view key) const {
+  const auto found = std::find_if(table_.entries.begin(), table_.entries.end(),
+                                  [&](const TomlEntry& entry) { return entry.key == key; });
+  return found == table_.entries.end() ? nullptr : &found->value;
 }
 
 Status Section::read(std::string_view key, std::string& value) const {
-  const Value* given = find(key);
+  const TomlValue* given = find(key);
   if (given == nullptr) return {};
   const auto* text = std::get_if<std::string>(&given->value);
   if (text == nullptr) return wrong_type(key, *given, "a text in quotes");
@@ -87,7 +87,7 @@ Status Section::read(std::string_view key, std::string& value) const {
 }
 
 Status Section::read(std::string_view key, bool& value) const {
-  const Value* given = find(key);
+  const TomlValue* given = find(key);
   if (given == nullptr) return {};
   const auto* truth = std::get_if<bool>(&given->value);
   if (truth == nullptr) return wrong_type(key, *given, "true or false");
@@ -96,7 +96,7 @@ Status Section::read(std::string_view key, bool& value) const {
 }
 
 Status Section::read(std::string_view key, double& value) const {
-  const Value* given = find(key);
+  const TomlValue* given = find(key);
   if (given == nullptr) return {};
   constexpr double kMost = 1e9;
   const auto* whole = std::get_if<std::int64_t>(&given->value);
@@ -109,7 +109,7 @@ Status Section::read(std::string_view key, double& value) const {
 }
 
 Status Section::read(std::string_view key, std::uint32_t& value, std::uint32_t most) const {
-  const Value* given = find(key);
+  const TomlValue* given = find(key);
   if (given == nullptr) return {};
   const auto* number = std::get_if<std::int64_t>(&given->value);
   if (number == nullptr) return wrong_type(key, *given, "a whole number");
@@ -120,17 +120,17 @@ Status Section::read(std::string_view key, std::uint32_t& value, std::uint32_t m
 
 Result<std::vector<Section>> Section::sections(std::string_view key) const {
   std::vector<Section> sections;
-  const Value* given = find(key);
+  const TomlValue* given = find(key);
   if (given == nullptr) return sections;
-  if (const auto* table = std::get_if<Table>(&given->value)) {
+  if (const auto* table = std::get_if<TomlTable>(&given->value)) {
     sections.emplace_back(*table, file_, full_key(key), given->line);
     return sections;
   }
-  const auto* array = std::get_if<Array>(&given->value);
+  const auto* array = std::get_if<TomlArray>(&given->value);
   if (array == nullptr) return wrong_type(key, *given, fmt::format("tables, each under [[{}]]", full_key(key)));
-  for (const Value& each : *array) {
+  for (const TomlValue& each : *array) {
     const std::string name = fmt::format("{}[{}]", full_key(key), sections.size());
-    const auto* table = std::get_if<Table>(&each.value);
+    const auto* table = std::get_if<TomlTable>(&each.value);
     if (table == nullptr)
       return Status(Code::invalid_argument,
                     fmt::format("{}:{}: {}: this is {}; write tables, each under [[{}]]", printable(file_), each.line,
@@ -141,9 +141,9 @@ Result<std::vector<Section>> Section::sections(std::string_view key) const {
 }
 
 Result<std::optional<Section>> Section::section(std::string_view key) const {
-  const Value* given = find(key);
+  const TomlValue* given = find(key);
   if (given == nullptr) return std::optional<Section>();
-  const auto* table = std::get_if<Table>(&given->value);
+  const auto* table = std::get_if<TomlTable>(&given->value);
   if (table == nullptr) return wrong_type(key, *given, fmt::format("a table under [{}]", full_key(key)));
   return std::optional<Section>(Section(*table, file_, full_key(key), given->line));
 }
@@ -155,7 +155,7 @@ std::string Section::full_key(std::string_view key) const {
 }
 
 std::string Section::place_of(std::string_view key) const {
-  const Value* value = key.empty() ? nullptr : find(key);
+  const TomlValue* value = key.empty() ? nullptr : find(key);
   const std::string name = full_key(key);
   return fmt::format("{}:{}{}{}", printable(file_), value != nullptr ? value->line : line_, name.empty() ? "" : ": ",
                      name);
@@ -165,11 +165,11 @@ Status Section::wrong(std::string_view key, std::string_view words) const {
   return {Code::invalid_argument, fmt::format("{}: {}", place_of(key), words)};
 }
 
-Status Section::wrong_type(std::string_view key, const Value& value, std::string_view right) const {
+Status Section::wrong_type(std::string_view key, const TomlValue& value, std::string_view right) const {
   return wrong(key, fmt::format("this is {}; write {}", noun_of(value), right));
 }
 
-std::string_view noun_of(const Value& value) {
+std::string_view noun_of(const TomlValue& value) {
   constexpr std::string_view kNouns[] = {"a text",           "a whole number", "a number", "true or false",
                                          "a date or a time", "an array",       "a table"};
   return kNouns[value.value.index()];

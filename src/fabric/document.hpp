@@ -15,38 +15,45 @@
 
 namespace tutti::fabric {
 
-struct Value;
+struct TomlValue;
 
-struct Table {
-  std::vector<std::pair<std::string, Value>> entries;
+struct TomlEntry;
+
+struct TomlTable {
+  std::vector<TomlEntry> entries;
 };
 
-using Array = std::vector<Value>;
+using TomlArray = std::vector<TomlValue>;
 
 // Of a kind that has no use here, such as a date.
 struct Useless {};
 
-struct Value {
+struct TomlValue {
   std::uint32_t line = 0;
-  std::variant<std::string, std::int64_t, double, bool, Useless, Array, Table> value;
+  std::variant<std::string, std::int64_t, double, bool, Useless, TomlArray, TomlTable> value;
+};
+
+struct TomlEntry {
+  std::string key;
+  TomlValue value;
 };
 
 // The tables of `text`, or what is wrong with it; `file` stands in messages only.
-[[nodiscard]] Result<Table> parse_document(std::string_view text, std::string_view file);
+[[nodiscard]] Result<TomlTable> parse_document(std::string_view text, std::string_view file);
 
 // One table and where it is. Refers to the table and to the name of the file.
 class Section {
  public:
   // The whole document.
-  Section(const Table& table, std::string_view file) : table_(table), file_(file) {}
-  Section(const Table& table, std::string_view file, std::string key, std::uint32_t line)
+  Section(const TomlTable& table, std::string_view file) : table_(table), file_(file) {}
+  Section(const TomlTable& table, std::string_view file, std::string key, std::uint32_t line)
       : table_(table), file_(file), key_(std::move(key)), line_(line) {}
 
   // Nothing but these keys is there.
   [[nodiscard]] Status check_keys(std::span<const std::string_view> known) const;
 
   [[nodiscard]] bool has(std::string_view key) const { return find(key) != nullptr; }
-  [[nodiscard]] const Value* find(std::string_view key) const;
+  [[nodiscard]] const TomlValue* find(std::string_view key) const;
 
   // Into `value` what the key has; where there is no such key, it stays.
   [[nodiscard]] Status read(std::string_view key, std::string& value) const;
@@ -66,15 +73,15 @@ class Section {
 
  private:
   [[nodiscard]] std::string full_key(std::string_view key) const;
-  [[nodiscard]] Status wrong_type(std::string_view key, const Value& value, std::string_view right) const;
+  [[nodiscard]] Status wrong_type(std::string_view key, const TomlValue& value, std::string_view right) const;
 
-  const Table& table_;
+  const TomlTable& table_;
   std::string_view file_;
   std::string key_;
   std::uint32_t line_ = 1;
 };
 
 // "a text", "a whole number": what the value is.
-[[nodiscard]] std::string_view noun_of(const Value& value);
+[[nodiscard]] std::string_view noun_of(const TomlValue& value);
 
 }  // namespace tutti::fabric

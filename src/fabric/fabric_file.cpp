@@ -25,7 +25,7 @@ constexpr auto kKeys =
                                      "switch_cost", "ranks", "costs", "memories", "queue", "cores"});
 
 // A value of [parameters], as it stands behind = on the command line.
-Result<std::string> parameter_text(const Section& parameters, const std::string& key, const Value& value) {
+Result<std::string> parameter_text(const Section& parameters, const std::string& key, const TomlValue& value) {
   if (const auto* text = std::get_if<std::string>(&value.value)) return *text;
   if (const auto* number = std::get_if<std::int64_t>(&value.value)) return std::to_string(*number);
   if (const auto* truth = std::get_if<bool>(&value.value)) return std::string(*truth ? "true" : "false");
@@ -39,7 +39,7 @@ Status read_parameters(const Section& document, std::vector<Parameter>& paramete
   if (given == nullptr) return {};
   const Result<std::optional<Section>> section = document.section("parameters");
   if (!section.ok()) return section.status();
-  for (const auto& [key, value] : std::get<Table>(given->value).entries) {
+  for (const auto& [key, value] : std::get<TomlTable>(given->value).entries) {
     const Result<std::string> text = parameter_text(**section, key, value);
     if (!text.ok()) return text.status();
     parameters.push_back({key, *text, (*section)->place_of(key)});
@@ -143,14 +143,14 @@ Result<Fabric> read(const Section& document, std::string_view file, const Reques
 }  // namespace
 
 Result<Fabric> read_fabric(std::string_view text, std::string_view file, const Request& changes) {
-  const Result<Table> table = parse_document(text, file);
+  const Result<TomlTable> table = parse_document(text, file);
   if (!table.ok()) return table.status();
   return read(Section(*table, file), file, changes);
 }
 
 std::string about_of(std::string_view text) {
   std::string about;
-  const Result<Table> table = parse_document(text, "");
+  const Result<TomlTable> table = parse_document(text, "");
   if (!table.ok() || !Section(*table, "").read("about", about).ok()) return "";
   return about;
 }

@@ -24,7 +24,7 @@ template <typename Fields>
 // The one rule: what has a unit is a text with it, and what is counted is a whole number.
 template <typename Owner>
 [[nodiscard]] Status read_field(const Section& section, const Field<Owner>& field, Owner& owner) {
-  const Value* value = section.find(field.name);
+  const TomlValue* value = section.find(field.name);
   if (value == nullptr) return {};
   const auto* text = std::get_if<std::string>(&value->value);
   const auto* number = std::get_if<std::int64_t>(&value->value);

@@ -67,9 +67,9 @@ Status wrong_ends(const Section& section) {
 // The names of the two ends: of `between`, or of `from` and `to`.
 Result<std::array<std::string, 2>> read_end_names(const Section& section) {
   std::array<std::string, 2> ends;
-  if (const Value* between = section.find("between")) {
+  if (const TomlValue* between = section.find("between")) {
     if (section.has("from") || section.has("to")) return wrong_ends(section);
-    const auto* array = std::get_if<Array>(&between->value);
+    const auto* array = std::get_if<TomlArray>(&between->value);
     if (array == nullptr || array->size() != ends.size()) return wrong_ends(section);
     for (std::size_t end = 0; end < ends.size(); ++end) {
       const auto* name = std::get_if<std::string>(&(*array)[end].value);

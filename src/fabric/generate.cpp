@@ -99,7 +99,7 @@ Result<std::uint32_t> read_setting(const Request& request, const Setting& settin
   const std::string_view value = parameter->value;
   if (setting.is_flag) {
     if (same_name(value, "false")) return 0U;
-    if (!same_name(value, "true"))
+    if (!value.empty() && !same_name(value, "true"))
       return about(*parameter, {Code::invalid_argument, fmt::format("{} is neither true nor false", in_quotes(value))});
     text += fmt::format(",{}", setting.name);
     return 1U;

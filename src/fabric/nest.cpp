@@ -87,15 +87,18 @@ Status check_extent(const Fabric& outer, const Fabric& inner) {
                 .ports = std::max(most_ports(outer), most_ports(inner)) + 1});
 }
 
-// The copy that takes the place of the outer rank, at its place in a drawing.
-void add_copy(const Fabric& inner, const Gateway& gateway, std::uint32_t copy, std::uint32_t port, Position middle,
+// How far below its port a copy is drawn.
+constexpr double kBelow = 1.2;
+
+// The copy that takes the place of the outer rank; `top` is the middle of its upper edge in a drawing.
+void add_copy(const Fabric& inner, const Gateway& gateway, std::uint32_t copy, std::uint32_t port, Position top,
               Fabric& fabric) {
   const auto first = static_cast<std::uint32_t>(fabric.nodes.size());
   const Box box = box_of(inner);
   for (Node node : inner.nodes) {
     node.name = fmt::format("{}/{}", copy, node.name);
-    node.x += middle.x - (box.least.x + box.greatest.x) / 2;
-    node.y += middle.y - (box.least.y + box.greatest.y) / 2;
+    node.x += top.x - (box.least.x + box.greatest.x) / 2;
+    node.y += top.y - box.least.y;
     fabric.nodes.push_back(std::move(node));
   }
   const auto add_link = [&](Link link, std::uint32_t from, std::uint32_t to) {
@@ -132,7 +135,7 @@ Result<Fabric> nest(const Fabric& outer, const Fabric& inner, const Gateway& gat
   fabric.memories = inner.memories;
   fabric.queue = inner.queue;
   // So far apart that copies, which are a unit apart at least, do not touch.
-  const double pitch = box_of(inner).size() + 2.5;
+  const double pitch = box_of(inner).size() + 2 * kBelow + 0.5;
   for (Node& node : fabric.nodes) {
     node.x *= pitch;
     node.y *= pitch;
@@ -141,8 +144,7 @@ Result<Fabric> nest(const Fabric& outer, const Fabric& inner, const Gateway& gat
     const std::uint32_t port = outer.ranks[copy].node;
     Node& node = fabric.nodes[port];
     node.is_switch = true;
-    const Position middle{node.x, node.y};
-    add_copy(inner, gateway, copy, port, middle, fabric);
+    add_copy(inner, gateway, copy, port, {node.x, node.y + kBelow}, fabric);
   }
   if (outer.next_link && inner.next_link) fabric.next_link = NextNested(outer, inner, gateway.node);
   return fabric;

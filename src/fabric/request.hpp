@@ -14,7 +14,7 @@ namespace tutti::fabric {
 
 struct Parameter {
   std::string name;
-  std::string value;  // "true" for a word that stands alone
+  std::string value;  // empty for a word that stands alone
   std::string where;  // in front of what is wrong with it: "my.toml:3: parameters.latency"; empty: nothing
 };
 

@@ -61,7 +61,7 @@ class Communicator final : private Work {
   Communicator(const Communicator&) = delete;
   Communicator& operator=(const Communicator&) = delete;
   // Leaves: operations that other ranks still wait in become errors that say so. In a forked child: nothing of that.
-  ~Communicator();
+  ~Communicator() override;
 
   [[nodiscard]] std::uint32_t rank() const { return rank_; }
   [[nodiscard]] std::uint32_t num_ranks() const { return num_ranks_; }

@@ -17,11 +17,11 @@ std::string message_of(std::string_view text) {
 }
 
 struct Shape {
-  std::uint32_t ranks;
-  std::size_t nodes;
-  std::size_t links;
-  std::size_t diameter;  // the most links between two ranks
-  std::size_t total;     // of all pairs of ranks
+  int ranks;
+  int nodes;
+  int links;
+  int diameter;  // the most links between two ranks
+  int total;     // of all pairs of ranks
 
   friend bool operator==(const Shape&, const Shape&) = default;
   friend void PrintTo(const Shape& shape, std::ostream* out) {
@@ -36,11 +36,12 @@ Shape shape_of(std::string_view text) {
     ADD_FAILURE() << fabric.status().to_string();
     return {};
   }
-  Shape shape{fabric->num_ranks(), fabric->nodes.size(), fabric->links.size(), 0, 0};
+  Shape shape{static_cast<int>(fabric->num_ranks()), static_cast<int>(fabric->nodes.size()),
+              static_cast<int>(fabric->links.size()), 0, 0};
   Routes routes(*fabric);
   for (const Place& from : fabric->ranks)
     for (const Place& to : fabric->ranks) {
-      const std::size_t length = routes.between(from.node, to.node).size();
+      const auto length = static_cast<int>(routes.between(from.node, to.node).size());
       shape.diameter = std::max(shape.diameter, length);
       shape.total += length;
     }
@@ -69,13 +70,13 @@ TEST(Generate, CountsAndRoutesAreThoseOfClosedForms) {
   // Each group has as many global links as there are others.
   const Shape dragonfly = shape_of("dragonfly:9x4x2");
   EXPECT_EQ((std::tuple(dragonfly.ranks, dragonfly.nodes, dragonfly.links, dragonfly.diameter)),
-            (std::tuple(72U, 72U + 36U, 2U * 72U + 36U * 3U + 9U * 8U, 5U)));
+            (std::tuple(72, 72 + 36, 2 * 72 + 36 * 3 + 9 * 8, 5)));
   // On the same node 2, on the same rail 2, else 4.
   EXPECT_EQ(shape_of("rail:3x4"), (Shape{12, 12 + 4 + 3, 48, 4, 12 * (3 * 2 + 2 * 2 + 6 * 4)}));
   EXPECT_EQ(shape_of("rail:3x1"), (Shape{3, 3 + 1, 6, 2, 3 * 2 * 2}));
   // Between cubes as on a mesh, and 2 more to a PE of another cube or the same.
-  EXPECT_EQ(shape_of("packages:3x2x1"), (Shape{6, 6 + 6 + 1, 2U * (6 + 7 + 3), 5, 4 * 8 + 9 * 2 + 6 * 5 * 2}));
-  EXPECT_EQ(shape_of("packages:1x1x4"), (Shape{4, 6, 2U * (4 + 1), 2, 4 * 3 * 2}));
+  EXPECT_EQ(shape_of("packages:3x2x1"), (Shape{6, 6 + 6 + 1, 2 * (6 + 7 + 3), 5, 4 * 8 + 9 * 2 + 6 * 5 * 2}));
+  EXPECT_EQ(shape_of("packages:1x1x4"), (Shape{4, 6, 2 * (4 + 1), 2, 4 * 3 * 2}));
   // Two ranks of a core are no link apart.
   EXPECT_EQ(shape_of("host:4x2"), (Shape{4, 3, 4, 2, 4 * 2 * 2}));
 }
@@ -83,8 +84,8 @@ TEST(Generate, CountsAndRoutesAreThoseOfClosedForms) {
 TEST(Generate, InnerFabricsTakeThePlacesOfRanks) {
   // Within a copy as inside; else to the gateway, to the port, over the switch, and back in the same way.
   EXPECT_EQ(shape_of("switch:3,inner=switch:2"),
-            (Shape{6, 4 + 3 * 3, 6U + 3 * (4 + 2), 6, 6 * (1 * 2 + 4 * (1 + 1 + 2 + 1 + 1))}));
-  EXPECT_EQ(shape_of("ring:3,gateway=node 1.1,inner=mesh_2d:2x2").diameter, 2U + 1 + 1 + 1 + 2);
+            (Shape{6, 4 + 3 * 3, 6 + 3 * (4 + 2), 6, 6 * (1 * 2 + 4 * (1 + 1 + 2 + 1 + 1))}));
+  EXPECT_EQ(shape_of("ring:3,gateway=node 1.1,inner=mesh_2d:2x2").diameter, 2 + 1 + 1 + 1 + 2);
   const Fabric fabric = *generate("ring:2,bandwidth=1GB/s,inner=switch:2,bandwidth=2GB/s,inner=host:2x1,latency=9ns");
   EXPECT_EQ(fabric.num_ranks(), 8U);
   EXPECT_EQ(fabric.generator, "ring_1d:2,bandwidth=1GB/s,inner=switch:2,bandwidth=2GB/s,inner=host:2x1,latency=9ns");
@@ -246,6 +247,8 @@ TEST(Generate, WhatIsWrongIsSaid) {
             "band-width: ring_1d has no such parameter; the nearest is 'bandwidth'");
   EXPECT_EQ(message_of("ring:3,latency=5"),
             "latency: '5' is not a time: it has no unit; write a number and ns, us, ms or s, such as 1.5us");
+  EXPECT_EQ(message_of("ring:3,latency"),
+            "latency: '' is not a time: there is nothing; write a number and ns, us, ms or s, such as 1.5us");
   EXPECT_EQ(message_of("switch:3,multicast=maybe"), "multicast: 'maybe' is neither true nor false");
   EXPECT_EQ(message_of("fat_tree:2x2,uplinks=0"), "uplinks: 0 is too few; 1 is the least");
   EXPECT_EQ(message_of("fat_tree:2x2,uplinks=-1"), "uplinks: '-1' is no whole number from 0 on");

@@ -204,6 +204,19 @@ TEST(LoadFabric, FindsGeneratorsFilesAndWhatIsShipped) {
             "named with its path or .toml");
 }
 
+TEST(FabricFile, TheExamplesOfItsSpecificationAreRight) {
+  std::ifstream file(std::string(TUTTI_SOURCE_DIR) + "/docs/formats/fabric.md");
+  const std::string text((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
+  constexpr std::string_view kBegin = "```toml\n";
+  int examples = 0;
+  for (std::size_t at = text.find(kBegin); at != std::string::npos; at = text.find(kBegin, at + 1), ++examples) {
+    const std::size_t begin = at + kBegin.size();
+    const Result<Fabric> fabric = read(text.substr(begin, text.find("```", begin) - begin));
+    EXPECT_TRUE(fabric.ok()) << fabric.status().to_string();
+  }
+  EXPECT_EQ(examples, 2);
+}
+
 TEST(LoadFabric, ShippedOnesSayWhatTheyAre) {
   for (const Shipped& shipped : shipped_fabrics()) {
     EXPECT_FALSE(about_of(shipped.text).empty()) << shipped.name;

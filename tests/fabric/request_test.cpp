@@ -12,7 +12,7 @@ TEST(Request, HasAKindSizesAndParameters) {
   ASSERT_EQ(request.parameters.size(), 2U);
   EXPECT_EQ(request.parameters[0].name, "bandwidth");
   EXPECT_EQ(request.parameters[0].value, "25GB/s");
-  EXPECT_EQ(request.parameters[1].value, "true");
+  EXPECT_EQ(request.parameters[1].value, "");
   EXPECT_TRUE(parse_request("h100_node")->sizes.empty());
 }
 

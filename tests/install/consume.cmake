@@ -33,6 +33,6 @@ set(ENV{PKG_CONFIG_PATH} "${scratch}/moved/${libdir}/pkgconfig")
 run("${CMAKE_COMMAND}" -S "${consumer}" -B "${scratch}/consumer" -G "${generator}"
     -D "CMAKE_C_COMPILER=${c_compiler}" -D "CMAKE_CXX_COMPILER=${cxx_compiler}"
     -D "CMAKE_PREFIX_PATH=${scratch}/moved" -D "expected_version=${version}"
-    -D "examples=${examples}" -D "tutti=${scratch}/moved/${bindir}/tutti")
+    -D "examples=${examples}" -D "datadir=${datadir}" -D "tutti=${scratch}/moved/${bindir}/tutti")
 run("${CMAKE_COMMAND}" --build "${scratch}/consumer")
 run("${CMAKE_CTEST_COMMAND}" --test-dir "${scratch}/consumer" --output-on-failure --no-tests=error)

@@ -1,0 +1,78 @@
+// `tutti fabric`: what a fabric is, in a line, as a file, or as a picture.
+#include <memory>
+#include <ostream>
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+
+#include "cli/commands.hpp"
+#include "cli/fabric_views.hpp"
+#include "cli/output.hpp"
+#include "fabric/fabric_file.hpp"
+#include "fabric/load.hpp"
+
+namespace tutti::cli {
+
+namespace {
+
+struct Options {
+  std::string fabric;
+  bool toml = false;
+  bool svg = false;
+  OutputOptions output;
+};
+
+Result<std::string> shown(const Options& options, const fabric::Fabric& fabric) {
+  if (options.toml) return fabric::write_fabric(fabric);
+  if (!options.svg) return rendered(fabric_summary(fabric), options.output);
+  if (fabric.nodes.size() > kMostDrawnNodes)
+    return Status(Code::invalid_argument, fmt::format("a picture of {} nodes would show nothing; {} can be drawn",
+                                                      fabric.nodes.size(), kMostDrawnNodes));
+  return fabric_to_svg(fabric);
+}
+
+Exit run(const Options& options, const Context& context) {
+  const auto misused = [&](const Status& status) {
+    context.error << fmt::format("{0} fabric: {1}\n'{0} fabric --help' tells more\n", context.program,
+                                 status.to_string());
+    return Exit::misused;
+  };
+  const Result<fabric::Fabric> fabric = fabric::load_fabric(options.fabric);
+  if (!fabric.ok()) return misused(fabric.status());
+  const Result<std::string> text = shown(options, *fabric);
+  if (!text.ok()) return misused(text.status());
+  const Status written = write_output(*text, options.output, context);
+  return written.ok() ? Exit::done : misused(written);
+}
+
+Run define(CLI::App& app) {
+  const auto options = std::make_shared<Options>();
+  app.add_option("fabric", options->fabric,
+                 "KIND:SIZE,NAME=VALUE,... of a generator, a path, or a name ('tutti list fabrics')")
+      ->type_name("FABRIC")
+      ->required();
+  CLI::Option* toml = app.add_flag("--toml", options->toml, "As a file, to be changed and read back");
+  CLI::Option* svg = app.add_flag("--svg", options->svg, "As a picture");
+  svg->excludes(toml);
+  add_output_options(app, options->output);
+  for (const char* name : {"--format", "--json"}) {
+    toml->excludes(app.get_option(name));
+    svg->excludes(app.get_option(name));
+  }
+  return [options](const Context& context) { return run(*options, context); };
+}
+
+}  // namespace
+
+Command fabric_command() {
+  return {.name = "fabric",
+          .summary = "Show a fabric, of which simulations are made: what it has, as a file, or as a picture",
+          .examples =
+              "tutti fabric torus_2d:2x3,bandwidth=25GB/s,latency=1us\n"
+              "tutti fabric h100_cluster:16x8 --svg -o cluster.svg\n"
+              "tutti fabric switch:4,latency=1us,inner=packages:4x4x8 --toml -o machine.toml\n"
+              "tutti fabric ./machine.toml,memory=hbm --json",
+          .define = define};
+}
+
+}  // namespace tutti::cli
