@@ -1,6 +1,7 @@
 #include "base/memory_limits.hpp"
 
 #include <algorithm>
+#include <array>
 #include <fstream>
 #include <optional>
 #include <string_view>
@@ -36,14 +37,17 @@ std::optional<std::uint64_t> number_behind(std::string_view name, const std::str
 struct Version {
   const char* limit;
   const char* usage;
-  const char* cache;  // in memory.stat: what of the usage is given up when it is wanted
+  std::array<const char*, 2> cache;  // in memory.stat: what of the usage is given up when it is wanted
   const char* swap_limit;
   const char* swap_usage;
 };
-constexpr Version kVersion1 = {"memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file",
-                               "memory.memsw.limit_in_bytes", "memory.memsw.usage_in_bytes"};
-constexpr Version kVersion2 = {"memory.max", "memory.current", "inactive_file", "memory.swap.max",
-                               "memory.swap.current"};
+constexpr Version kVersion1 = {"memory.limit_in_bytes",
+                               "memory.usage_in_bytes",
+                               {"total_inactive_file", "total_active_file"},
+                               "memory.memsw.limit_in_bytes",
+                               "memory.memsw.usage_in_bytes"};
+constexpr Version kVersion2 = {
+    "memory.max", "memory.current", {"inactive_file", "active_file"}, "memory.swap.max", "memory.swap.current"};
 
 void hold_against(MemoryLimits& limits, std::uint64_t all, std::uint64_t available) {
   if (all >= limits.all && available >= limits.available) return;
@@ -54,7 +58,8 @@ void hold_against(MemoryLimits& limits, std::uint64_t all, std::uint64_t availab
 
 void take_group(MemoryLimits& limits, const std::string& folder, const Version& version, std::uint64_t free_swap) {
   const std::optional<std::uint64_t> limit = number_in(folder + version.limit);
-  const std::uint64_t cache = number_behind(version.cache, folder + "memory.stat").value_or(0);
+  std::uint64_t cache = 0;
+  for (const char* name : version.cache) cache += number_behind(name, folder + "memory.stat").value_or(0);
   const auto used = [&](const char* file) { return left_of(number_in(folder + file).value_or(0), cache); };
   const std::optional<std::uint64_t> swap_limit = number_in(folder + version.swap_limit);
   std::uint64_t swap = free_swap;

@@ -50,7 +50,7 @@ TEST_F(MemoryLimitsTest, OfVersionTwoAreTheLeastOfAllGroupsOnTheWay) {
   write("sys/fs/cgroup/outer/memory.current", "204800\n");
   expect(500 << 10, 300 << 10, true);
   // Files that are only kept in memory for the next who reads them can go.
-  write("sys/fs/cgroup/outer/memory.stat", "anon 102400\nfile 102400\ninactive_file 51200\n");
+  write("sys/fs/cgroup/outer/memory.stat", "anon 102400\nfile 102400\ninactive_file 40960\nactive_file 10240\n");
   expect(500 << 10, 350 << 10, true);
   write("sys/fs/cgroup/outer/memory.swap.max", "20480\n");
   write("sys/fs/cgroup/outer/memory.swap.current", "10240\n");
@@ -68,7 +68,7 @@ TEST_F(MemoryLimitsTest, OfVersionOneAreThoseOfTheMemoryController) {
   expect(1100 << 10, 700 << 10, false);
   write("sys/fs/cgroup/memory/a:b/memory.limit_in_bytes", "409600\n");
   write("sys/fs/cgroup/memory/a:b/memory.usage_in_bytes", "307200\n");
-  write("sys/fs/cgroup/memory/a:b/memory.stat", "inactive_file 1\ntotal_inactive_file 102400\n");
+  write("sys/fs/cgroup/memory/a:b/memory.stat", "inactive_file 1\ntotal_inactive_file 81920\ntotal_active_file 20480\n");
   expect(500 << 10, 300 << 10, true);
   // With swap together.
   write("sys/fs/cgroup/memory/a:b/memory.memsw.limit_in_bytes", "409600\n");
