@@ -44,7 +44,8 @@ Status add_parameter(std::string_view words, std::string_view text, std::vector<
   Parameter parameter{std::string(trim(words.substr(0, equals))), "", ""};
   if (has_value) parameter.value = trim(words.substr(equals + 1));
   if (parameter.name.empty()) return wrong(text, "a parameter has no name");
-  if (has_value && parameter.value.empty()) return wrong(text, fmt::format("{} has no value", in_quotes(parameter.name)));
+  if (has_value && parameter.value.empty())
+    return wrong(text, fmt::format("{} has no value", in_quotes(parameter.name)));
   const auto same = [&](const Parameter& each) { return same_name(each.name, parameter.name); };
   if (std::any_of(parameters.begin(), parameters.end(), same))
     return wrong(text, fmt::format("{} is there twice", in_quotes(parameter.name)));
