@@ -53,6 +53,7 @@ std::vector<Cable> cables_of(const Fabric& fabric) {
     (link.from == a ? cable.there : cable.back) = true;
   }
   std::vector<Cable> all;
+  all.reserve(cables.size());
   for (auto& [key, cable] : cables) all.push_back(std::move(cable));
   return all;
 }

@@ -26,7 +26,7 @@ enum class Unit : std::uint8_t {
 template <typename Owner>
 struct Field {
   std::string_view name;
-  Unit unit;
+  Unit unit = Unit::count;
   std::variant<double Owner::*, std::uint32_t Owner::*, std::uint64_t Owner::*, BackPressure Owner::*> member;
   std::string_view about;
 };

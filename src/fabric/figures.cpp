@@ -86,26 +86,6 @@ class Flow {
   std::vector<std::size_t> next_;
 };
 
-// In the order in which they are first met.
-std::vector<std::pair<std::string, std::size_t>> counted_costs(const Fabric& fabric) {
-  std::vector<std::pair<Link, std::size_t>> kinds;
-  for (const Link& link : fabric.links) {
-    const auto is_same = [&](const auto& kind) {
-      return kind.first.bandwidth == link.bandwidth && kind.first.latency == link.latency && kind.first.gap == link.gap;
-    };
-    const auto found = std::find_if(kinds.begin(), kinds.end(), is_same);
-    if (found == kinds.end()) {
-      constexpr std::size_t kMostKinds = 8;
-      if (kinds.size() < kMostKinds) kinds.emplace_back(link, 1);
-    } else {
-      ++found->second;
-    }
-  }
-  std::vector<std::pair<std::string, std::size_t>> counted;
-  for (const auto& [link, count] : kinds) counted.emplace_back(link_cost(link), count);
-  return counted;
-}
-
 }  // namespace
 
 std::optional<LongestWay> longest_way(const Fabric& fabric) {
@@ -152,10 +132,26 @@ std::string link_cost(const Link& link) {
 }
 
 std::string link_costs(const Fabric& fabric) {
+  constexpr std::size_t kMostKinds = 8;
+  std::vector<std::pair<Link, std::size_t>> kinds;  // in the order in which they are first met
+  std::size_t others = 0;
+  for (const Link& link : fabric.links) {
+    const auto is_same = [&](const auto& kind) {
+      return kind.first.bandwidth == link.bandwidth && kind.first.latency == link.latency && kind.first.gap == link.gap;
+    };
+    const auto found = std::find_if(kinds.begin(), kinds.end(), is_same);
+    if (found != kinds.end()) {
+      ++found->second;
+    } else if (kinds.size() < kMostKinds) {
+      kinds.emplace_back(link, 1);
+    } else {
+      ++others;
+    }
+  }
   std::string text;
-  for (const auto& [cost, count] : counted_costs(fabric))
-    text += fmt::format("{}{} of {}", text.empty() ? "" : "; ", count, cost);
-  return text;
+  for (const auto& [link, count] : kinds)
+    text += fmt::format("{}{} of {}", text.empty() ? "" : "; ", count, link_cost(link));
+  return others == 0 ? text : fmt::format("{}; {} of others", text, others);
 }
 
 }  // namespace tutti::fabric

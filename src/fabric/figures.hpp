@@ -23,7 +23,7 @@ struct LongestWay {
 // no limit. Nothing for a single rank, where a core has ranks of both halves, and where the fabric is too large.
 [[nodiscard]] std::optional<double> between_halves(const Fabric& fabric);
 
-// "12 of 25GB/s, 1us; 4 of 50GB/s, 500ns": how many links cost what, the first eight kinds.
+// "12 of 25GB/s, 1us; 4 of 50GB/s, 500ns": how many links cost what, of the first eight kinds; and how many of others.
 [[nodiscard]] std::string link_costs(const Fabric& fabric);
 // "25GB/s, 1us", and the gap where there is one.
 [[nodiscard]] std::string link_cost(const Link& link);

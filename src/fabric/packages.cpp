@@ -68,20 +68,22 @@ void add_nodes(const Shape& shape, Draft& draft) {
   const auto pes = static_cast<std::uint32_t>(shape.pes);
   const double radius = 0.8 * room_for(pes);
   const double pitch = 2 * radius + 1.6;
+  const auto middle = [&](std::uint64_t cube) {
+    const std::uint64_t column = cube % shape.width;
+    const std::uint64_t row = cube / shape.width;
+    return Position{static_cast<double>(column) * pitch, static_cast<double>(row) * pitch};
+  };
   for (std::uint64_t cube = 0; cube < shape.num_cubes(); ++cube) {
-    const auto x = static_cast<double>(cube % shape.width) * pitch;
-    const auto y = static_cast<double>(cube / shape.width) * pitch;
+    const Position at = middle(cube);
     for (std::uint32_t pe = 0; pe < pes; ++pe) {
       // Not towards the neighbours of the cube, where the links are.
       const double angle = 2 * std::numbers::pi * (pe + 0.5) / pes;
       draft.add_node(fmt::format("pe {}.{}.{}", cube % shape.width, cube / shape.width, pe),
-                     {x + radius * std::sin(angle), y - radius * std::cos(angle)});
+                     {at.x + radius * std::sin(angle), at.y - radius * std::cos(angle)});
     }
   }
   for (std::uint64_t cube = 0; cube < shape.num_cubes(); ++cube)
-    draft.add_switch(
-        fmt::format("cube {}.{}", cube % shape.width, cube / shape.width),
-        {static_cast<double>(cube % shape.width) * pitch, static_cast<double>(cube / shape.width) * pitch});
+    draft.add_switch(fmt::format("cube {}.{}", cube % shape.width, cube / shape.width), middle(cube));
   draft.add_switch("io", {static_cast<double>(shape.width - 1) * pitch / 2, -pitch});
 }
 

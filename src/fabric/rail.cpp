@@ -24,7 +24,7 @@ struct Shape {
 enum class Kind : std::uint8_t { gpu, rail, node_switch };
 
 struct Spot {
-  Kind kind;
+  Kind kind = Kind::gpu;
   std::uint32_t node = 0;   // of all but rails
   std::uint32_t place = 0;  // of GPUs and rails
 };

@@ -55,10 +55,10 @@ Status add_parameter(std::string_view words, std::string_view text, std::vector<
 
 }  // namespace
 
-Result<Request> parse_request(std::string_view given) {
-  const std::string_view text = trim(given);
-  if (text.empty()) return wrong(given, "there is nothing");
-  if (text.size() > kMostCharacters) return wrong(given, "it is too long");
+Result<Request> parse_request(std::string_view text) {
+  text = trim(text);
+  if (text.empty()) return wrong(text, "there is nothing");
+  if (text.size() > kMostCharacters) return wrong(text, "it is too long");
   const std::size_t comma = text.find(',');
   const std::string_view head = text.substr(0, comma);
   const std::size_t colon = head.find(':');

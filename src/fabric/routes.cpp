@@ -31,7 +31,7 @@ struct Length {
   std::uint32_t hops = 0;
 
   friend bool operator==(const Length&, const Length&) = default;
-  friend auto operator<=>(const Length&, const Length&) = default;
+  friend auto operator<=>(const Length&, const Length&) = default;  // NOLINT(modernize-use-nullptr): no pointer
 };
 
 // Whether each node is met when links are walked from their end `here` to their end `there`.

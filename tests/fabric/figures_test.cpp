@@ -36,6 +36,9 @@ TEST(Figures, LongestWayIsOverAllPairs) {
 TEST(Figures, LinkCostsAreCounted) {
   EXPECT_EQ(link_costs(*generate("rail:2x4,network_gap=1ns")), "16 of 50GB/s, 500ns, gap 1ns; 16 of 450GB/s, 250ns");
   EXPECT_EQ(link_costs(*generate("ring:1")), "");
+  Fabric fabric = *generate("ring:6,bandwidth=1GB/s");
+  for (std::size_t link = 0; link < fabric.links.size(); ++link) fabric.links[link].latency = static_cast<double>(link);
+  EXPECT_TRUE(link_costs(fabric).ends_with("; 1 of 1GB/s, 7ns; 4 of others")) << link_costs(fabric);
 }
 
 }  // namespace

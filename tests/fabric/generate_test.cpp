@@ -24,9 +24,9 @@ struct Shape {
   int total;     // of all pairs of ranks
 
   friend bool operator==(const Shape&, const Shape&) = default;
-  friend void PrintTo(const Shape& shape, std::ostream* out) {
-    *out << shape.ranks << " ranks, " << shape.nodes << " nodes, " << shape.links << " links, diameter "
-         << shape.diameter << ", total " << shape.total;
+  friend std::ostream& operator<<(std::ostream& out, const Shape& shape) {
+    return out << shape.ranks << " ranks, " << shape.nodes << " nodes, " << shape.links << " links, diameter "
+               << shape.diameter << ", total " << shape.total;
   }
 };
 
