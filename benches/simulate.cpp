@@ -1,5 +1,5 @@
 // How fast the simulator is: messages a second on one core, the largest runs that it must manage, and that the time of
-// a message does not grow with their number. One verdict a bar; fingerprints are carried in all of them.
+// a message does not grow with their number. One verdict a bar; fingerprints are carried wherever all ranks are walked.
 #include "simulate/simulate.hpp"
 
 #include <algorithm>

@@ -103,7 +103,13 @@ Result<std::vector<Cell>> cells_of(const Options& options, const fabric::Fabric&
       objection = cases.objection;
       continue;
     }
-    for (const Bytes size : *sizes) cells.push_back({algorithm, algorithm->make(cases.requests.front()), size.value()});
+    const Schedule schedule = algorithm->make(cases.requests.front());
+    for (const Bytes size : *sizes) {
+      // A barrier carries nothing, whatever the size.
+      const bool is_barrier = algorithm->collective == Collective::barrier;
+      cells.push_back({algorithm, schedule, is_barrier ? 0 : size.value()});
+      if (is_barrier) break;
+    }
   }
   if (cells.empty()) return Status(Code::invalid_argument, objection);
   return cells;
@@ -111,8 +117,8 @@ Result<std::vector<Cell>> cells_of(const Options& options, const fabric::Fabric&
 
 std::vector<Column> columns() {
   std::vector<Column> made;
-  for (const char* name :
-       {"collective", "algorithm", "ranks", "bytes", "time_us", "algbw_gbs", "busbw_gbs", "rounds", "messages"})
+  for (const char* name : {"collective", "algorithm", "ranks", "bytes", "time_us", "algbw_gbs", "busbw_gbs", "rounds",
+                           "messages", "checked"})
     made.push_back({name});
   for (const std::string_view share : simulate::kShareNames) made.push_back({fmt::format("{}_percent", share)});
   return made;
@@ -129,15 +135,15 @@ Table table_of(const std::vector<Simulated>& all) {
     const auto bytes = static_cast<double>(one.cell.bytes);
     const bool has_rate = answer.time > 0 && one.cell.schedule.collective != Collective::barrier;
     std::vector<tutti::Cell> row{
-        std::string(name_of(one.cell.schedule.collective)),
-        one.cell.schedule.name,
-        std::int64_t{one.cell.schedule.num_ranks},
-        static_cast<std::int64_t>(one.cell.bytes),
-        rounded(answer.time / 1e3),
-        filled(has_rate, bytes / answer.time),
+        std::string(name_of(one.cell.schedule.collective)), one.cell.schedule.name,
+        std::int64_t{one.cell.schedule.num_ranks}, static_cast<std::int64_t>(one.cell.bytes),
+        rounded(answer.time / 1e3), filled(has_rate, bytes / answer.time),
         filled(has_rate && one.cell.schedule.num_ranks > 1, bytes / answer.time * bus_factor(one.cell.schedule)),
-        static_cast<std::int64_t>(answer.rounds),
-        static_cast<std::int64_t>(answer.messages)};
+        static_cast<std::int64_t>(answer.rounds), static_cast<std::int64_t>(answer.messages),
+        // Of ranks that are alike one has been walked, and nothing was carried.
+        std::string(answer.checked                                      ? "yes"
+                    : answer.ranks_walked < one.cell.schedule.num_ranks ? "alike"
+                                                                        : "no")};
     for (int share = 0; share < simulate::kNumShares; ++share) {
       const double part = answer.shares.of(static_cast<simulate::Share>(share));
       row.emplace_back(filled(answer.time > 0, std::round(part / answer.time * 1000) / 10));
@@ -201,13 +207,16 @@ Status check(const Options& options) {
     return {Code::invalid_argument, fmt::format("--sharing: {} is not queueing or fair", in_quotes(options.sharing))};
   if (!type_from_name(options.type))
     return {Code::invalid_argument, fmt::format("--type: {} is no type, like f32", in_quotes(options.type))};
+  if (options.why && options.output.format != Format::table)
+    return {Code::invalid_argument, "--why: it is told in words, and has no other format"};
   if (options.why && options.links > 0)
     return {Code::invalid_argument, "--why and --links are two answers; ask for one"};
   return {};
 }
 
+// What could not be done goes to `failed`.
 Result<std::vector<Simulated>> simulate_all(const Options& options, const fabric::Fabric& fabric,
-                                            simulate::Timeline& timeline) {
+                                            simulate::Timeline& timeline, std::vector<Status>& failed) {
   const Result<std::vector<Cell>> cells = cells_of(options, fabric);
   if (!cells.ok()) return cells.status();
   if (!options.timeline.empty() && cells->size() != 1)
@@ -216,15 +225,21 @@ Result<std::vector<Simulated>> simulate_all(const Options& options, const fabric
   std::vector<Simulated> all;
   for (const Cell& cell : *cells) {
     const std::size_t element_size = size_of(*type_from_name(options.type));
-    const Result<simulate::Answer> answer = simulate::simulate(
+    Result<simulate::Answer> answer = simulate::simulate(
         cell.schedule, fabric,
         {.count = elements_of_block(cell.schedule, cell.bytes, element_size),
          .element_size = element_size,
          .sharing = options.sharing == "fair" ? simulate::Sharing::fair : simulate::Sharing::queueing,
          .staged = cell.algorithm->channel == Channel::staged,
          .recorder = options.timeline.empty() ? nullptr : &timeline});
-    if (!answer.ok()) return answer.status();
-    all.push_back({cell, *answer});
+    if (!answer.ok()) {
+      failed.push_back(answer.status());
+      continue;
+    }
+    // There may be many rows, and each would keep all its links.
+    if (options.links == 0) answer->links = {};
+    answer->rank_times = {};
+    all.push_back({cell, *std::move(answer)});
   }
   return all;
 }
@@ -241,17 +256,20 @@ Exit run(const Options& options, const Context& context) {
   if (options.ranks && *options.ranks > fabric->num_ranks())
     return misused({Code::invalid_argument, fmt::format("--ranks: {} has {}", fabric->name, fabric->num_ranks())});
   simulate::Timeline timeline;
-  const Result<std::vector<Simulated>> all = simulate_all(options, *fabric, timeline);
+  std::vector<Status> failed;
+  const Result<std::vector<Simulated>> all = simulate_all(options, *fabric, timeline, failed);
   if (!all.ok()) return misused(all.status());
+  for (const Status& status : failed) context.error << "tutti simulate: " << status.to_string() << "\n";
+  if (all->empty()) return Exit::misused;
   if (!options.timeline.empty()) {
     const Status status = write_output(timeline.to_json(), {.path = options.timeline}, context);
-    if (!status.ok()) return misused(status.with_context("--timeline"));
+    if (!status.ok()) return misused(status);
   }
   const std::string text = options.why         ? reasons_for(*all)
                            : options.links > 0 ? rendered(links_of(*all, *fabric, options.links), options.output)
                                                : rendered(table_of(*all), options.output);
   if (const Status status = write_output(text, options.output, context); !status.ok()) return misused(status);
-  return Exit::done;
+  return failed.empty() ? Exit::done : Exit::found_wrong;
 }
 
 Run define(CLI::App& app) {

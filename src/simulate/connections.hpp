@@ -22,7 +22,7 @@ struct Connection {
   std::uint32_t used = 0;            // room that is taken, as the sender knows
   std::uint32_t receiver = kNobody;  // the lane that waits for a message
   std::uint32_t sender = kNobody;    // the lane that waits for room
-  double credit_since = 0;           // when the sender learned of the room that came last
+  double lacking_since = 0;          // when that lane found no room
   std::span<const std::uint32_t> links = {};
   std::span<const std::uint32_t> links_back = {};
 

@@ -41,7 +41,9 @@ void Contents::copy(std::uint32_t rank, std::uint32_t post, const Slice& slice) 
 Fingerprint Contents::copied(std::uint32_t rank, std::uint32_t post, const Slice& piece) const {
   const auto found = copies_.find(key(rank, post));
   if (found == copies_.end()) return 0;
-  const std::uint32_t offset = piece.first_piece - found->second.slice.first_piece;
+  const Slice& copy = found->second.slice;
+  if (copy.space != piece.space || copy.block != piece.block || piece.first_piece < copy.first_piece) return 0;
+  const std::uint32_t offset = piece.first_piece - copy.first_piece;
   return offset < found->second.values.size() ? found->second.values[offset] : 0;
 }
 

@@ -29,24 +29,26 @@ Engine::Engine(const Schedule& schedule, const fabric::Fabric& fabric, const Opt
     LaneState& lane = lanes_[id];
     lane.rank = id / schedule.num_lanes;
     lane.lane = id % schedule.num_lanes;
-    lane.since = costs_of(lane.rank).launch;
-    lane.shares.add(Share::launch, lane.since);
-    wake(id, lane.since);
+    lane.shares.add(Share::launch, costs_of(lane.rank).launch);
+    lane.last = {costs_of(lane.rank).launch, lane.shares};
+    wake(id, lane.last.time);
   }
 }
 
 std::optional<std::string> Engine::run() {
-  while (!events_.empty()) {
+  while (!events_.empty() && !wrong_) {
     const auto [time, turn] = events_.pop();
     ++num_events_;
     now_ = time;
     switch (turn.of) {
       case Turn::Of::lane: go_on(turn.id); break;
       case Turn::Of::start: network_->start(turn.id, now_); break;
+      case Turn::Of::room: has_room(turn.id); break;
       case Turn::Of::transfer:
       case Turn::Of::network: network_->turn(turn, now_); break;
     }
   }
+  if (wrong_) return wrong_;
   const bool all_over =
       std::all_of(lanes_.begin(), lanes_.end(), [](const LaneState& lane) { return lane.stage == Stage::over; });
   if (!all_over) return what_is_stuck();
@@ -65,9 +67,12 @@ Answer Engine::answer() const {
   const LaneState* slowest = nullptr;
   for (std::uint32_t lane = 0; lane < schedule_.num_lanes; ++lane) {
     const LaneState& state = lanes_[std::size_t{answer.slowest} * schedule_.num_lanes + lane];
-    if (slowest == nullptr || state.since > slowest->since) slowest = &state;
+    if (slowest == nullptr || state.last.time > slowest->last.time) slowest = &state;
   }
-  if (slowest != nullptr) answer.shares = slowest->shares;
+  if (slowest != nullptr) {
+    answer.shares = slowest->last.shares;
+    answer.shares.add(Share::launch, costs_of(slowest->rank).finish);
+  }
   answer.links = network_->uses();
   if (symmetry_ != nullptr) {
     answer.rank_times.assign(ranks_.size(), answer.time);
@@ -115,24 +120,29 @@ bool Engine::fetch(LaneState& lane) {
 
 bool Engine::begin(LaneState& lane) {
   const Step& step = *lane.step;
-  cause_time_ = lane.since;
-  cause_ = lane.shares;
+  if (!lane.is_looking) {
+    lane.is_looking = true;
+    lane.lacked_room = false;
+    lane.posts_seen = 0;
+    lane.cause = lane.last;
+  }
   for (const After& after : step.after) {
     const LaneState& other = lanes_[std::size_t{lane.rank} * schedule_.num_lanes + after.lane];
     if (other.round < lane.round || (other.round == lane.round && other.passed <= after.step)) {
       ranks_[lane.rank].idle.push_back(id_of(lane));
       return false;
     }
-    if (other.since == now_) caused_by(now_, other.shares);
+    if (other.last.time == now_) caused_by(other.last);
   }
+  posts_asked_ = 0;
   if (!is_ready(step, *this)) return false;
-  lane.shares = cause_;
+  lane.is_looking = false;
+  lane.shares = lane.cause.shares;
   lane.begun = now_;
-  // What no arrival explains has been spent waiting for room.
-  if (const double rest = now_ - lane.shares.total(); rest > now_ * 1e-12) lane.shares.add(Share::credit, rest);
+  if (lane.lacked_room && now_ > lane.cause.time) lane.shares.add(Share::credit, now_ - lane.cause.time);
 
+  lane.read = {now_, lane.shares};
   lane.busy_until = occupy(lane, work_of(lane));
-  lane.latest = now_;
   for (const Endpoint& end : step.sources) read(end, lane);
   lane.stage = lane.reads > 0 ? Stage::reading : Stage::working;
   if (lane.stage == Stage::reading) return false;  // the last arrival has a turn for it
@@ -144,11 +154,11 @@ bool Engine::work(LaneState& lane) {
   if (lane.stage == Stage::reading) {
     lane.stage = Stage::working;
     if (later(lane, lane.busy_until)) return false;
+    if (lane.read.time > lane.busy_until) lane.shares = lane.read.shares;
   }
   const Step& step = *lane.step;
-  if (const double rest = now_ - lane.shares.total(); rest > now_ * 1e-12) lane.shares.add(Share::wire, rest);
   if (is_post(step)) {
-    announce(lane);
+    post(lane);
   } else if (step.kind == StepKind::combine) {
     if (carries_contents()) make_contents(lane);
     for (const Endpoint& end : step.sources) take(end);
@@ -185,17 +195,9 @@ bool Engine::send(LaneState& lane) {
 void Engine::pass(LaneState& lane) {
   const Step& step = *lane.step;
   lane.passed = step.number + 1;
-  lane.since = now_;
+  lane.last = {now_, lane.shares};
   if (options_.recorder != nullptr) options_.recorder->step(lane.rank, lane.lane, lane.round, step, lane.begun, now_);
-  if (direct_ && is_direct(step) && --lane.remote_left == 0) {
-    if (direct_->done.size() <= lane.round) {
-      direct_->done.resize(lane.round + 1, std::vector<double>(lanes_.size(), -1));
-      direct_->num_done.resize(lane.round + 1);
-    }
-    direct_->done[lane.round][id_of(lane)] = now_;
-    ++direct_->num_done[lane.round];
-    wake(direct_->waiting, now_);
-  }
+  if (direct_ && is_direct(step) && --lane.remote_left == 0) end_direct_steps(lane);
   lane.step = nullptr;
   wake(ranks_[lane.rank].idle, now_);
 }
@@ -209,10 +211,7 @@ bool Engine::end_round(LaneState& lane) {
   wake(ranks_[lane.rank].idle, now_);
   if (lane.round < sizes_.num_rounds()) return true;
   lane.stage = Stage::over;
-  const double finish = costs_of(lane.rank).finish;
-  lane.since = now_ + finish;
-  lane.shares.add(Share::launch, finish);
-  ranks_[lane.rank].ended = std::max(ranks_[lane.rank].ended, lane.since);
+  ranks_[lane.rank].ended = std::max(ranks_[lane.rank].ended, now_ + costs_of(lane.rank).finish);
   return false;
 }
 
@@ -243,17 +242,19 @@ void Engine::wake(std::vector<std::uint32_t>& lanes, double time) {
   lanes.clear();
 }
 
-void Engine::caused_by(double time, const Shares& shares) {
-  if (time <= cause_time_) return;
-  cause_time_ = time;
-  cause_ = shares;
+void Engine::caused_by(const Moment& moment) {
+  if (moment.time > lane_->cause.time) lane_->cause = moment;
 }
 
-std::string Engine::what_is_stuck() const {
+std::string Engine::what_is_stuck() {
   const auto stuck =
       std::find_if(lanes_.begin(), lanes_.end(), [](const LaneState& lane) { return lane.stage != Stage::over; });
-  return fmt::format("the schedule gets stuck: rank {}, lane {} waits for ever at {} (tutti prove tells the story)",
-                     stuck->rank, stuck->lane, stuck->step == nullptr ? "its end" : to_string(*stuck->step));
+  const std::string where = fmt::format("rank {}, lane {} waits for ever at {}", stuck->rank, stuck->lane,
+                                        stuck->step == nullptr ? "its end" : to_string(*stuck->step));
+  if (stuck->lacked_room || fabric_.queue.slots > 0)
+    return fmt::format("with queues of {} slots the schedule gets stuck: {} (tutti prove tells how many it needs)",
+                       fabric_.queue.slots, where);
+  return fmt::format("the schedule gets stuck: {} (tutti prove tells the story)", where);
 }
 
 }  // namespace tutti::simulate

@@ -6,7 +6,6 @@
 #pragma once
 
 #include <cstdint>
-#include <deque>
 #include <memory>
 #include <optional>
 #include <string>
@@ -62,25 +61,39 @@ class Engine {
     std::uint32_t remote_left = 0;  // steps of this round with remote ends, where it is known
     double length = 0;              // bytes that each end of the step moves
     bool is_nothing = false;        // so that its messages are left out
+    Moment last;                    // the last step was passed
+    // While the step at hand waits: the latest of what it has waited for so far, and how many posts it has seen.
+    bool is_looking = false;
+    bool lacked_room = false;
+    std::uint32_t posts_seen = 0;
+    Moment cause;
     double begun = 0;               // when all that the step waits for had come
-    double since = 0;               // when the last step was passed
     double busy_until = 0;          // reading: the core is with the step until then
-    double latest = 0;              // reading: the last arrival so far
-    Shares shares;                  // of the time until `since`, or until what the step has waited for
+    Moment read;                    // reading: the last arrival so far
+    std::uint32_t rising = 0;       // reading by multicast: parts on their way up to the switch; and of those there,
+    double risen_head = 0;          // the first byte of the last, and
+    double risen = 0;               // its last byte
+    Shares shares;                  // of the time until now, or until the core is done
     Fingerprint value = 0;          // of the first piece that the step has made, and
     std::vector<Fingerprint> made;  // of all
   };
-  struct Post {
-    double time = -1;  // negative: it has not been made, or what was stored before it has not arrived
-    Shares shares;
+  // A post, or that a lane is done with a round: others see it once all that the rank has stored before is there.
+  struct Announcement {
+    bool is_post = false;
+    std::uint32_t number = 0;  // of the post, or the lane's
+    std::uint64_t round = 0;
+    std::uint64_t order = 0;   // among those of its rank
+    std::uint32_t stores = 0;  // that were made before and are under way
+    Moment moment;
   };
   struct RankState {
-    std::vector<std::deque<Post>> posts;  // by round, by number
-    std::vector<std::uint32_t> waiting;   // lanes of any rank, for its posts
-    std::vector<std::uint32_t> idle;      // lanes of its own, for each other
-    std::uint32_t stores = 0;             // under way
-    double stored = 0;                    // when the last one arrived, less the latency of its way
-    std::vector<Post*> unknown;           // made while stores were under way
+    std::vector<std::vector<Moment>> posts;  // by round, by number
+    std::vector<std::uint32_t> waiting;      // lanes of any rank, for its posts
+    std::vector<std::uint32_t> idle;         // lanes of its own, for each other
+    std::uint32_t stores = 0;                // under way
+    double stored = 0;                       // when the last of those that are not arrived, less the latency of its way
+    std::uint64_t announced = 0;
+    std::vector<Announcement> withheld;
     double ended = 0;
   };
   // What a core is busy with.
@@ -97,9 +110,10 @@ class Engine {
     std::vector<std::uint32_t> remote_steps;  // of a round, by lane
     std::vector<bool> opens;                  // by rank
     std::uint32_t lanes = 0;                  // that have remote steps
-    std::vector<std::vector<double>> done;    // by round, by lane: when it had done the last of them; negative: not yet
+    std::vector<std::vector<Moment>> done;    // by round, by lane: it had passed the last of them
     std::vector<std::uint32_t> num_done;      // by round
-    std::vector<std::uint32_t> waiting;       // lanes
+    std::vector<std::uint32_t> waiting;       // lanes, for all to be done
+    bool multicasts = false;
   };
 
   // A lane's course. Each says whether the lane can go on at once.
@@ -117,26 +131,33 @@ class Engine {
   bool later(const LaneState& lane, double time);
   [[nodiscard]] Work work_of(const LaneState& lane) const;
   [[nodiscard]] double time_in_memory(std::uint32_t rank, double bytes_moved, double bytes_made) const;
-  // The lane's step has waited for something that came at `time`, with the shares of the way there.
-  void caused_by(double time, const Shares& shares);
+  // The present lane's step has waited for that.
+  void caused_by(const Moment& moment);
 
   [[nodiscard]] std::uint32_t incoming(std::uint32_t rank, const Endpoint& end);
   [[nodiscard]] std::span<const std::uint32_t> way(std::uint32_t from, std::uint32_t to);
   void take(const Endpoint& end);
   void give_credit(std::uint32_t connection);
-  void has_room(std::uint32_t connection, double time);
+  void has_room(std::uint32_t connection);
   void launch(std::uint32_t connection, LaneState& lane);
   void arrived(TransferId id, double time);
+  // Who has waited for it, with what the time went for.
+  [[nodiscard]] static Moment arrival_of(const Transfer& transfer, double time);
 
-  void announce(LaneState& lane);
-  void make_known(RankState& rank);
-  Post& post_of(std::uint32_t rank, std::uint64_t round, std::uint32_t post);
+  void post(LaneState& lane);
+  void end_direct_steps(LaneState& lane);
+  void announce(std::uint32_t rank, Announcement announcement);
+  void make_known(std::uint32_t rank, Announcement& announcement);
+  Moment& post_of(std::uint32_t rank, std::uint64_t round, std::uint32_t post);
   void read(const Endpoint& end, LaneState& lane);
-  void read(std::span<const std::uint32_t> links, LaneState& lane, double asked);
+  void read(Cargo cargo, std::span<const std::uint32_t> links, LaneState& lane, double asked);
   void has_read(const Transfer& transfer, double time);
+  void has_risen(const Transfer& transfer, double time);
   void store(const Endpoint& end, LaneState& lane);
+  void store(Cargo cargo, std::span<const std::uint32_t> links, LaneState& lane, double latency);
   void has_stored(const Transfer& transfer, double time);
-  void multicast(Transfer lead, double time);
+  void copy_to_all(const Transfer& lead, double time);
+  [[nodiscard]] bool has_multicast_switch();
   void wake(std::vector<std::uint32_t>& lanes, double time);
   void wake(std::uint32_t lane, double time) { events_.push(time, {Turn::Of::lane, lane}); }
 
@@ -144,7 +165,7 @@ class Engine {
   [[nodiscard]] bool carries_contents() const { return contents_ != nullptr && lane_->round == 0; }
   void make_contents(LaneState& lane);
   [[nodiscard]] Fingerprint fold(const Step& step, std::uint32_t rank, std::uint32_t piece);
-  [[nodiscard]] std::string what_is_stuck() const;
+  [[nodiscard]] std::string what_is_stuck();
   [[nodiscard]] std::uint32_t id_of(const LaneState& lane) const {
     return static_cast<std::uint32_t>(&lane - lanes_.data());
   }
@@ -172,8 +193,8 @@ class Engine {
 
   LaneState* lane_ = nullptr;  // the present one
   double now_ = 0;
-  double cause_time_ = 0;  // of the present lane's step
-  Shares cause_;
+  std::uint32_t posts_asked_ = 0;     // in this look at the present lane's step
+  std::optional<std::string> wrong_;  // found on the way
   std::uint64_t messages_ = 0;
   std::uint64_t num_events_ = 0;
 };

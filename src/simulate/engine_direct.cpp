@@ -1,6 +1,8 @@
 // Direct channels: posts, loads from and stores to other ranks' memory, and multicast.
 #include <algorithm>
 
+#include <fmt/format.h>
+
 #include "simulate/engine.hpp"
 
 namespace tutti::simulate {
@@ -9,71 +11,91 @@ namespace tutti::simulate {
 // ------------------------------------------------------------------------------------------------------------
 
 bool Engine::has_posted(std::uint32_t rank, std::uint32_t number) {
-  const Post& post = post_of(rank, lane_->round, number);
+  // A step asks in the same order each time.
+  if (posts_asked_++ < lane_->posts_seen) return true;
+  const Moment& post = post_of(rank, lane_->round, number);
   if (post.time < 0) {
     ranks_[rank].waiting.push_back(id_of(*lane_));
     return false;
   }
   const double latency = rank == lane_->rank ? 0 : ways_.latency(rank, lane_->rank);
   if (later(*lane_, post.time + latency)) return false;
-  if (post.time + latency > cause_time_) {
-    Shares shares = post.shares;
-    shares.add(Share::wire, latency);
-    caused_by(post.time + latency, shares);
-  }
+  ++lane_->posts_seen;
+  Moment seen = post;
+  seen.time += latency;
+  seen.shares.add(Share::wire, latency);
+  caused_by(seen);
   return true;
 }
 
-Engine::Post& Engine::post_of(std::uint32_t rank, std::uint64_t round, std::uint32_t number) {
-  std::vector<std::deque<Post>>& posts = ranks_[rank].posts;
+Moment& Engine::post_of(std::uint32_t rank, std::uint64_t round, std::uint32_t number) {
+  std::vector<std::vector<Moment>>& posts = ranks_[rank].posts;
   if (posts.size() <= round) posts.resize(round + 1);
-  // Others point at posts: a deque leaves them where they are.
-  while (posts[round].size() <= number) posts[round].emplace_back();
+  if (posts[round].size() <= number) posts[round].resize(number + 1);
   return posts[round][number];
 }
 
-void Engine::announce(LaneState& lane) {
+void Engine::post(LaneState& lane) {
   if (!direct_) learn_of_direct_steps();
   const Step& step = *lane.step;
   if (step.kind == StepKind::expose && options_.staged && carries_contents())
     contents_->copy(lane.rank, step.post, step.sources[0].slice);
-  RankState& rank = ranks_[lane.rank];
-  Post& post = post_of(lane.rank, lane.round, step.post);
-  post.shares = lane.shares;
-  rank.unknown.push_back(&post);
-  if (rank.stores == 0) make_known(rank);
+  announce(lane.rank, {.is_post = true, .number = step.post, .round = lane.round, .moment = {now_, lane.shares}});
 }
 
-// Everything that was stored before the posts has arrived: a post is not seen before it.
-void Engine::make_known(RankState& rank) {
-  for (Post* post : rank.unknown) {
-    post->time = std::max(now_, rank.stored);
-    if (const double rest = post->time - post->shares.total(); rest > 0) post->shares.add(Share::wire, rest);
+void Engine::end_direct_steps(LaneState& lane) {
+  announce(lane.rank, {.number = id_of(lane), .round = lane.round, .moment = lane.last});
+}
+
+void Engine::announce(std::uint32_t number, Announcement announcement) {
+  RankState& rank = ranks_[number];
+  announcement.order = rank.announced++;
+  announcement.stores = rank.stores;
+  if (rank.stored > announcement.moment.time) {
+    announcement.moment.shares.add(Share::wire, rank.stored - announcement.moment.time);
+    announcement.moment.time = rank.stored;
   }
-  rank.unknown.clear();
-  wake(rank.waiting, now_);
+  if (announcement.stores > 0) {
+    rank.withheld.push_back(announcement);
+  } else {
+    make_known(number, announcement);
+  }
+}
+
+void Engine::make_known(std::uint32_t number, Announcement& announcement) {
+  if (announcement.is_post) {
+    post_of(number, announcement.round, announcement.number) = announcement.moment;
+    wake(ranks_[number].waiting, now_);
+    return;
+  }
+  if (direct_->done.size() <= announcement.round) {
+    direct_->done.resize(announcement.round + 1, std::vector<Moment>(lanes_.size()));
+    direct_->num_done.resize(announcement.round + 1);
+  }
+  direct_->done[announcement.round][announcement.number] = announcement.moment;
+  if (++direct_->num_done[announcement.round] == direct_->lanes) wake(direct_->waiting, now_);
 }
 
 bool Engine::all_done() {
-  if (options_.staged && !direct_->opens[lane_->rank]) return true;
+  if (!direct_) learn_of_direct_steps();
+  if (direct_->lanes == 0 || (options_.staged && !direct_->opens[lane_->rank])) return true;
   if (direct_->num_done.size() <= lane_->round || direct_->num_done[lane_->round] < direct_->lanes) {
     direct_->waiting.push_back(id_of(*lane_));
     return false;
   }
-  double last = now_;
+  Moment last;
   for (std::uint32_t id = 0; id < lanes_.size(); ++id) {
-    const double done = direct_->done[lane_->round][id];
-    if (done < 0) continue;
-    const std::uint32_t rank = lanes_[id].rank;
-    const double seen = done + (rank == lane_->rank ? 0 : ways_.latency(rank, lane_->rank));
-    if (seen > cause_time_ && lanes_[id].since == done) {
-      Shares shares = lanes_[id].shares;
-      shares.add(Share::wire, seen - done);
-      caused_by(seen, shares);
-    }
-    last = std::max(last, seen);
+    const Moment& done = direct_->done[lane_->round][id];
+    if (done.time < 0) continue;
+    const double latency = lanes_[id].rank == lane_->rank ? 0 : ways_.latency(lanes_[id].rank, lane_->rank);
+    if (done.time + latency <= last.time) continue;
+    last = done;
+    last.time += latency;
+    last.shares.add(Share::wire, latency);
   }
-  return !later(*lane_, last);
+  if (later(*lane_, last.time)) return false;
+  caused_by(last);
+  return true;
 }
 
 void Engine::learn_of_direct_steps() {
@@ -86,11 +108,27 @@ void Engine::learn_of_direct_steps() {
     while (const Step* step = cursor.next()) {
       if (is_direct(*step)) ++direct_->remote_steps[id];
       if (step->kind == StepKind::open) direct_->opens[lane.rank] = true;
+      direct_->multicasts = direct_->multicasts || is_multicast(*step);
     }
     if (direct_->remote_steps[id] > 0) ++direct_->lanes;
     // No direct step can have been passed before the first post.
     lane.remote_left = direct_->remote_steps[id];
   }
+  if (direct_->multicasts && schedule_.num_ranks > 1 && !has_multicast_switch())
+    wrong_ = "it multicasts, which needs one switch that does so between all ranks";
+}
+
+// Whether between each two neighbours there is a link up to a switch, the same for all, and one down.
+bool Engine::has_multicast_switch() {
+  std::uint32_t common = kNobody;
+  for (std::uint32_t rank = 0; rank < schedule_.num_ranks; ++rank) {
+    const auto links = ways_.between(rank, (rank + 1) % schedule_.num_ranks);
+    if (links.size() != 2) return false;
+    const std::uint32_t middle = fabric_.links[links[0]].to;
+    if (!fabric_.nodes[middle].multicast || (common != kNobody && middle != common)) return false;
+    common = middle;
+  }
+  return true;
 }
 
 // --- loads
@@ -99,30 +137,56 @@ void Engine::learn_of_direct_steps() {
 void Engine::read(const Endpoint& end, LaneState& lane) {
   if (lane.length == 0) return;
   if (end.place == Place::remote && end.rank != lane.rank) {
-    read(ways_.between(end.rank, lane.rank), lane, ways_.latency(lane.rank, end.rank));
-  } else if (end.place == Place::multicast) {
-    // Every rank's bytes go up to the switch, and the folded ones come down. A rank alone asks nobody.
+    read(Cargo::read, ways_.between(end.rank, lane.rank), lane, ways_.latency(lane.rank, end.rank));
+  } else if (end.place == Place::multicast && schedule_.num_ranks > 1) {
+    // Every rank's bytes go up to the switch; what it makes of them comes down when the last of them come.
+    lane.risen_head = lane.risen = now_;
     for (std::uint32_t rank = 0; rank < schedule_.num_ranks; ++rank) {
       const std::uint32_t other = rank == lane.rank ? (rank + 1) % schedule_.num_ranks : lane.rank;
-      const auto up = ways_.between(rank, other);
-      if (!up.empty()) read(up.first(1), lane, ways_.latency(other, rank));
-      if (rank == lane.rank && !up.empty()) read(ways_.between(other, rank).last(1), lane, ways_.latency(rank, other));
+      ++lane.rising;
+      read(Cargo::rise, ways_.between(rank, other).first(1), lane,
+           ways_.latency(lane.rank, other == lane.rank ? rank : other));
     }
   }
 }
 
-void Engine::read(std::span<const std::uint32_t> links, LaneState& lane, double asked) {
+void Engine::read(Cargo cargo, std::span<const std::uint32_t> links, LaneState& lane, double asked) {
   const TransferId id = transfers_.add();
-  transfers_[id] = {.cargo = Cargo::read, .whose = id_of(lane), .bytes = lane.length, .links = links};
+  transfers_[id] = {
+      .cargo = cargo, .whose = id_of(lane), .bytes = lane.length, .links = links, .shares = lane.read.shares};
+  transfers_[id].shares.add(Share::wire, asked);
   ++lane.reads;
   events_.push(now_ + asked, {Turn::Of::start, id});
 }
 
 void Engine::has_read(const Transfer& transfer, double time) {
   LaneState& lane = lanes_[transfer.whose];
-  lane.latest = std::max(lane.latest, time);
+  if (time > lane.read.time) lane.read = arrival_of(transfer, time);
   if (--lane.reads > 0) return;
-  wake(transfer.whose, std::max(now_, lane.latest));
+  wake(transfer.whose, std::max(now_, lane.read.time));
+}
+
+void Engine::has_risen(const Transfer& transfer, double time) {
+  LaneState& lane = lanes_[transfer.whose];
+  const double bandwidth = fabric_.links[transfer.links[0]].bandwidth;
+  lane.risen = std::max(lane.risen, time);
+  lane.risen_head = std::max(lane.risen_head, time - (bandwidth > 0 ? transfer.bytes / bandwidth : 0));
+  if (--lane.rising > 0) {
+    --lane.reads;
+    return;
+  }
+  const auto down = ways_.between((lane.rank + 1) % schedule_.num_ranks, lane.rank).last(1);
+  const TransferId id = transfers_.add();
+  const double head = std::max(now_, lane.risen_head);
+  transfers_[id] = {.cargo = Cargo::read,
+                    .whose = id_of(lane),
+                    .bytes = lane.length,
+                    .not_before = lane.risen + fabric_.links[down[0]].latency,
+                    .links = down};
+  Moment at_switch = arrival_of(transfer, time);
+  at_switch.shares.add(Share::wire, head - at_switch.time);
+  transfers_[id].shares = at_switch.shares;
+  events_.push(head, {Turn::Of::start, id});
 }
 
 // --- stores
@@ -130,39 +194,72 @@ void Engine::has_read(const Transfer& transfer, double time) {
 
 void Engine::store(const Endpoint& end, LaneState& lane) {
   if (lane.length == 0) return;
-  const bool to_all = end.place == Place::multicast;
-  if (to_all && schedule_.num_ranks == 1) return;
-  const std::uint32_t to = to_all ? (lane.rank + 1) % schedule_.num_ranks : end.rank;
-  std::span<const std::uint32_t> links = ways_.between(lane.rank, to);
-  if (to_all && !links.empty()) links = links.first(1);
+  if (end.place != Place::multicast)
+    return store(Cargo::write, ways_.between(lane.rank, end.rank), lane, ways_.latency(lane.rank, end.rank));
+  if (schedule_.num_ranks == 1) return;
+  const std::uint32_t other = (lane.rank + 1) % schedule_.num_ranks;
+  store(Cargo::lead, ways_.between(lane.rank, other).first(1), lane, 0);
+}
+
+void Engine::store(Cargo cargo, std::span<const std::uint32_t> links, LaneState& lane, double latency) {
+  RankState& rank = ranks_[lane.rank];
   const TransferId id = transfers_.add();
-  transfers_[id] = {
-      .cargo = to_all ? Cargo::lead : Cargo::write, .whose = id_of(lane), .bytes = lane.length, .links = links};
-  ++ranks_[lane.rank].stores;
+  transfers_[id] = {.cargo = cargo,
+                    .whose = id_of(lane),
+                    .bytes = lane.length,
+                    .latency = latency,
+                    .order = rank.announced,
+                    .links = links};
+  ++rank.stores;
   network_->start(id, now_);
 }
 
 // The switch copies what it gets as it comes.
-void Engine::multicast(Transfer lead, double time) {
-  const std::uint32_t from = lanes_[lead.whose].rank;
-  const double bandwidth = lead.links.empty() ? 0 : fabric_.links[lead.links[0]].bandwidth;
+void Engine::copy_to_all(const Transfer& lead, double time) {
+  LaneState& lane = lanes_[lead.whose];
+  const double bandwidth = fabric_.links[lead.links[0]].bandwidth;
   const double head = std::max(now_, time - (bandwidth > 0 ? lead.bytes / bandwidth : 0));
-  for (std::uint32_t rank = 0; rank < schedule_.num_ranks; ++rank) {
-    const auto links = ways_.between(from, rank);
-    if (links.empty()) continue;
+  for (std::uint32_t to = 0; to < schedule_.num_ranks; ++to) {
+    if (to == lane.rank) continue;
     const TransferId id = transfers_.add();
-    transfers_[id] = {.cargo = Cargo::write, .whose = lead.whose, .bytes = lead.bytes, .links = links.subspan(1)};
-    ++ranks_[from].stores;
+    transfers_[id] = {.cargo = Cargo::write,
+                      .whose = lead.whose,
+                      .bytes = lead.bytes,
+                      .not_before = time + fabric_.links[ways_.between(lane.rank, to)[1]].latency,
+                      .latency = ways_.latency(lane.rank, to),
+                      .order = lead.order,
+                      .links = ways_.between(lane.rank, to).subspan(1)};
+    ++ranks_[lane.rank].stores;
+    for (Announcement& withheld : ranks_[lane.rank].withheld)
+      if (withheld.order >= lead.order) ++withheld.stores;
     events_.push(head, {Turn::Of::start, id});
   }
 }
 
 void Engine::has_stored(const Transfer& transfer, double time) {
-  RankState& rank = ranks_[lanes_[transfer.whose].rank];
-  double latency = 0;
-  for (const std::uint32_t link : transfer.links) latency += fabric_.links[link].latency;
-  rank.stored = std::max(rank.stored, time - latency);
-  if (--rank.stores == 0 && !rank.unknown.empty()) make_known(rank);
+  const std::uint32_t number = lanes_[transfer.whose].rank;
+  RankState& rank = ranks_[number];
+  const double stored = time - transfer.latency;
+  rank.stored = std::max(rank.stored, stored);
+  --rank.stores;
+  std::size_t kept = 0;
+  std::vector<Announcement> known;
+  for (Announcement& withheld : rank.withheld) {
+    if (withheld.order >= transfer.order) {
+      --withheld.stores;
+      if (stored > withheld.moment.time) {
+        withheld.moment.shares.add(Share::wire, stored - withheld.moment.time);
+        withheld.moment.time = stored;
+      }
+    }
+    if (withheld.stores == 0) {
+      known.push_back(withheld);
+    } else {
+      rank.withheld[kept++] = withheld;
+    }
+  }
+  rank.withheld.resize(kept);
+  for (Announcement& announcement : known) make_known(number, announcement);
 }
 
 }  // namespace tutti::simulate

@@ -16,12 +16,7 @@ bool Engine::has_message(const Endpoint& end) {
   }
   const Transfer& message = transfers_[connection.first];
   if (later(*lane_, message.arrives)) return false;
-  if (message.arrives > cause_time_) {
-    Shares shares = message.shares;
-    shares.add(Share::queueing, message.queueing);
-    shares.add(Share::wire, message.arrives - message.started - message.queueing);
-    caused_by(message.arrives, shares);
-  }
+  if (message.arrives > lane_->cause.time) caused_by(arrival_of(message, message.arrives));
   return true;
 }
 
@@ -31,6 +26,8 @@ bool Engine::has_credit(const Endpoint& end) {
   Connection& connection = connections_[connections_.outgoing(lane_->rank, end.rank, end.channel)];
   if (connection.used < slots) return true;
   connection.sender = id_of(*lane_);
+  if (!lane_->lacked_room) connection.lacking_since = now_;
+  lane_->lacked_room = true;
   return false;
 }
 
@@ -77,6 +74,13 @@ double Engine::time_in_memory(std::uint32_t rank, double bytes_moved, double byt
   return memory.latency + std::max(moving, folding);
 }
 
+Moment Engine::arrival_of(const Transfer& transfer, double time) {
+  Moment moment{time, transfer.shares};
+  moment.shares.add(Share::queueing, transfer.queueing);
+  moment.shares.add(Share::wire, time - transfer.started - transfer.queueing);
+  return moment;
+}
+
 // What rank 0 gets from a rank, the rank opposite to that one gets from rank 0.
 std::uint32_t Engine::incoming(std::uint32_t rank, const Endpoint& end) {
   if (symmetry_ != nullptr) return connections_.outgoing(rank, symmetry_->opposite(end.rank), end.channel);
@@ -100,7 +104,7 @@ void Engine::take(const Endpoint& end) {
 }
 
 void Engine::give_credit(std::uint32_t number) {
-  if (fabric_.queue.credit_bytes == 0) return has_room(number, now_);
+  if (fabric_.queue.credit_bytes == 0) return has_room(number);
   Connection& connection = connections_[number];
   if (connection.links_back.data() == nullptr) connection.links_back = way(connection.to, connection.from);
   const TransferId id = transfers_.add();
@@ -111,19 +115,20 @@ void Engine::give_credit(std::uint32_t number) {
   network_->start(id, now_);
 }
 
-// The sender learns of it at `time`, or when it looks next.
-void Engine::has_room(std::uint32_t number, double time) {
+// A credit has come to the sender, who knows of it when it looks next, or is woken.
+void Engine::has_room(std::uint32_t number) {
   Connection& connection = connections_[number];
   --connection.used;
   if (connection.sender == kNobody) return;
   const fabric::Queue& queue = fabric_.queue;
-  const double since = lanes_[connection.sender].since;
+  double time = now_;
   if (queue.back_pressure == fabric::BackPressure::sleep) {
     time += queue.wake;
-  } else if (queue.poll_interval > 0 && time > since) {
-    time = since + std::ceil((time - since) / queue.poll_interval) * queue.poll_interval;
+  } else if (queue.poll_interval > 0) {
+    const double since = connection.lacking_since;
+    time = std::max(now_, since + std::ceil((now_ - since) / queue.poll_interval) * queue.poll_interval);
   }
-  wake(std::exchange(connection.sender, kNobody), std::max(time, now_));
+  wake(std::exchange(connection.sender, kNobody), time);
 }
 
 void Engine::launch(std::uint32_t number, LaneState& lane) {
@@ -151,6 +156,7 @@ void Engine::launch(std::uint32_t number, LaneState& lane) {
 
 void Engine::arrived(TransferId id, double time) {
   Transfer& transfer = transfers_[id];
+  time = std::max(time, transfer.not_before);
   switch (transfer.cargo) {
     case Cargo::message: {
       transfer.arrives = time;
@@ -163,13 +169,14 @@ void Engine::arrived(TransferId id, double time) {
         wake(std::exchange(connection.receiver, kNobody), time);
       return;
     }
-    case Cargo::credit: has_room(transfer.whose, time); break;
+    case Cargo::credit: events_.push(time, {Turn::Of::room, transfer.whose}); break;
     case Cargo::read: has_read(transfer, time); break;
     case Cargo::write: has_stored(transfer, time); break;
+    case Cargo::rise: has_risen(transfer, time); break;
     case Cargo::lead: {
-      const Transfer lead = transfer;
-      multicast(lead, time);
-      has_stored(lead, time);
+      const Transfer lead = transfer;  // those behind it need room
+      copy_to_all(lead, time);
+      has_stored(lead, 0);
       break;
     }
   }

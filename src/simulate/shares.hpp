@@ -34,4 +34,10 @@ class Shares {
   std::array<double, kNumShares> times_ = {};
 };
 
+// When something happened, and what the time until then went for.
+struct Moment {
+  double time = -1;  // negative: it has not happened
+  Shares shares;
+};
+
 }  // namespace tutti::simulate

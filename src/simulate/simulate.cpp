@@ -12,10 +12,10 @@ namespace tutti::simulate {
 
 namespace {
 
-// The pieces of the longest message.
-std::uint32_t longest_message(const Schedule& schedule, Fusion fusion) {
-  std::uint32_t longest = 1;
-  for (std::uint32_t rank = 0; rank < schedule.num_ranks; ++rank) {
+// The pieces of the longest message; 0 where there is none. Of ranks that are alike the first says it.
+std::uint32_t longest_message(const Schedule& schedule, Fusion fusion, std::uint32_t num_ranks) {
+  std::uint32_t longest = 0;
+  for (std::uint32_t rank = 0; rank < num_ranks; ++rank) {
     for (std::uint32_t lane = 0; lane < schedule.num_lanes; ++lane) {
       Cursor cursor(schedule, rank, lane, fusion);
       while (const Step* step = cursor.next()) {
@@ -36,20 +36,26 @@ Result<Answer> simulate(const Schedule& schedule, const fabric::Fabric& fabric, 
   if (facts_of(schedule.collective).varies)
     return Status(Code::unsupported,
                   fmt::format("{}: blocks of different sizes are not simulated", name_of(schedule.collective)));
+  const bool is_worth_it =
+      options.recorder == nullptr &&
+      (options.alike == Alike::always || (options.alike == Alike::from_many && schedule.num_ranks >= kManyRanks));
+  const std::optional<Symmetry> symmetry =
+      is_worth_it
+          ? Symmetry::find(schedule, fabric, options.fusion, Sizes(schedule, options.count, options.element_size, 0))
+          : std::nullopt;
   std::uint64_t window = options.window;
   if (window == 0 && fabric.queue.slot_bytes > 0) {
-    window = fabric.queue.slot_bytes / options.element_size / longest_message(schedule, options.fusion);
-    if (window == 0)
-      return Status(
-          Code::invalid_argument,
-          fmt::format("a slot of {} bytes is too small for a message of {} pieces, each of an element at least",
-                      fabric.queue.slot_bytes, longest_message(schedule, options.fusion)));
+    const std::uint32_t longest = longest_message(schedule, options.fusion, symmetry ? 1 : schedule.num_ranks);
+    if (longest > 0) {
+      window = fabric.queue.slot_bytes / options.element_size / longest;
+      if (window == 0)
+        return Status(Code::invalid_argument,
+                      fmt::format("{} on {}: a slot of {} bytes is too small for a message of {} pieces, each of at "
+                                  "least an element of {}",
+                                  schedule.name, fabric.name, fabric.queue.slot_bytes, longest, options.element_size));
+    }
   }
   const Sizes sizes(schedule, options.count, options.element_size, window);
-  const bool is_worth_it =
-      options.alike == Alike::always || (options.alike == Alike::from_many && schedule.num_ranks >= kManyRanks);
-  const std::optional<Symmetry> symmetry =
-      is_worth_it ? Symmetry::find(schedule, fabric, options.fusion, sizes) : std::nullopt;
   Engine engine(schedule, fabric, options, sizes, symmetry ? &*symmetry : nullptr);
   if (const std::optional<std::string> wrong = engine.run())
     return Status(Code::invalid_argument, fmt::format("{} on {}: {}", schedule.name, fabric.name, *wrong));

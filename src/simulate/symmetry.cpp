@@ -1,7 +1,9 @@
 #include "simulate/symmetry.hpp"
 
 #include <algorithm>
+#include <set>
 
+#include "fabric/routes.hpp"
 #include "simulate/connections.hpp"
 #include "simulate/cursor.hpp"
 
@@ -11,6 +13,7 @@ namespace {
 
 // Steps that are looked at to see whether ranks are alike.
 constexpr std::uint64_t kMostSteps = 20'000'000;
+constexpr std::uint64_t kMostLinks = 5'000'000;
 constexpr std::uint32_t kSamples = 16;
 
 std::uint64_t key(std::uint32_t from, std::uint32_t to) { return std::uint64_t{from} << 32U | to; }
@@ -57,7 +60,9 @@ std::optional<Symmetry> Symmetry::find(const Schedule& schedule, const fabric::F
       if (rows % height != 0 || (height == 1 && rows > 1)) continue;
       symmetry.lengths_ = {width, height, rows / height};
       // Steps first: most schedules that lack the symmetry show it at the first rank.
-      if (symmetry.keeps_steps(schedule, fusion, sizes) && symmetry.keeps_links()) return symmetry;
+      if (symmetry.keeps_steps(schedule, fusion, sizes) && symmetry.keeps_links() &&
+          symmetry.keeps_ways(schedule, fusion))
+        return symmetry;
     }
   }
   return std::nullopt;
@@ -104,14 +109,43 @@ bool Symmetry::keeps_links() const {
   return true;
 }
 
+// The ways to the ranks that rank 0 sends to, seen from as many ranks as keeps_steps looks at at least.
+bool Symmetry::keeps_ways(const Schedule& schedule, Fusion fusion) const {
+  std::set<std::uint32_t> peers;
+  for (std::uint32_t lane = 0; lane < schedule.num_lanes; ++lane) {
+    Cursor cursor(schedule, 0, lane, fusion);
+    while (const Step* step = cursor.next())
+      for (const Endpoint& end : step->destinations)
+        if (end.place == Place::message) peers.insert(end.rank);
+  }
+  fabric::Routes routes(*fabric_);
+  const auto node = [&](std::uint32_t rank) { return fabric_->ranks[rank].node; };
+  const std::uint32_t all = schedule.num_ranks;
+  std::uint64_t looked_at = 0;
+  for (std::uint32_t rank = 1; rank < all;) {
+    for (const std::uint32_t peer : peers) {
+      // Where `peer` is seen from rank 0, this is seen from `rank`.
+      const std::uint32_t far = seen_from(opposite(rank), peer);
+      const std::vector<std::uint32_t> first = routes.between(node(0), node(peer));
+      const std::vector<std::uint32_t> other = routes.between(node(rank), node(far));
+      if (first.size() != other.size()) return false;
+      for (std::size_t link = 0; link < first.size(); ++link)
+        if (link_seen_from(rank, other[link]) != first[link]) return false;
+      looked_at += first.size();
+    }
+    if (rank == all - 1) break;
+    const bool is_little = looked_at / rank < kMostLinks / all;
+    rank = is_little ? rank + 1 : std::min(rank + std::max(1U, all / kSamples), all - 1);
+  }
+  return true;
+}
+
 bool Symmetry::keeps_steps(const Schedule& schedule, Fusion fusion, const Sizes& sizes) const {
   const auto is_same_end = [&](const Endpoint& a, const Endpoint& b, std::uint32_t origin) {
     if (a.place != b.place || a.channel != b.channel) return false;
     if (a.place != Place::local && seen_from(origin, b.rank) != a.rank) return false;
     if (a.slice.space != b.slice.space || a.slice.size() != b.slice.size()) return false;
-    for (std::uint64_t round = 0; round < sizes.num_rounds(); ++round)
-      if (sizes.bytes(a.slice, round) != sizes.bytes(b.slice, round)) return false;
-    return true;
+    return sizes.bytes(a.slice, 0) == sizes.bytes(b.slice, 0);
   };
   const auto is_same_step = [&](const Step& a, const Step& b, std::uint32_t origin) {
     if (is_direct_or_post(a) || is_direct_or_post(b)) return false;

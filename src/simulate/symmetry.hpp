@@ -21,7 +21,8 @@ namespace tutti::simulate {
 
 class Symmetry {
  public:
-  // Nothing where the ranks are not alike, or where it cannot be told.
+  // Nothing where the ranks are not alike, or where it cannot be told. The sizes are those of a single round, which is
+  // enough: pieces as long as each other are so in every round.
   [[nodiscard]] static std::optional<Symmetry> find(const Schedule& schedule, const fabric::Fabric& fabric,
                                                     Fusion fusion, const Sizes& sizes);
 
@@ -41,6 +42,7 @@ class Symmetry {
 
   [[nodiscard]] bool keeps_links() const;
   [[nodiscard]] bool keeps_steps(const Schedule& schedule, Fusion fusion, const Sizes& sizes) const;
+  [[nodiscard]] bool keeps_ways(const Schedule& schedule, Fusion fusion) const;
   [[nodiscard]] std::uint32_t node_seen_from(std::uint32_t origin, std::uint32_t node) const;
   [[nodiscard]] std::uint32_t link_seen_from(std::uint32_t origin, std::uint32_t link) const;
 

@@ -11,7 +11,7 @@ namespace {
 
 constexpr double kMicro = 1000;
 // The thread of the messages, behind all lanes.
-constexpr std::uint32_t kMessages = 1000;
+constexpr std::uint32_t kMessages = 1'000'000;
 
 }  // namespace
 

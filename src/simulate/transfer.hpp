@@ -15,7 +15,8 @@ enum class Cargo : std::uint8_t {
   credit,   // for one
   read,     // what a step reads from another rank's memory
   write,    // what a step stores there
-  lead,     // of such a write to all: the part up to the switch that copies it
+  rise,     // of a read from all: a part on its way up to the switch that folds it
+  lead,     // of a write to all: the part up to the switch that copies it
 };
 
 using TransferId = std::uint32_t;
@@ -30,8 +31,11 @@ struct Transfer {
   bool is_settled = false;        // when it arrives is known
   double bytes = 0;
   double started = 0;
-  double arrives = 0;   // its last byte; so far: as if nothing stood in the way any more
-  double queueing = 0;  // what it has waited for others
+  double arrives = 0;       // its last byte; so far: as if nothing stood in the way any more
+  double not_before = 0;    // its last byte does not arrive before: it comes from elsewhere, as it comes
+  double latency = 0;       // of a write: of the whole way from who stores
+  std::uint64_t order = 0;  // of a write: announcements that its rank had made before
+  double queueing = 0;      // what it has waited for others
   Fingerprint value = 0;
   std::span<const std::uint32_t> links;
   Shares shares;  // of the time until it was started

@@ -29,20 +29,15 @@ class Ways {
     for (std::uint32_t& link : present_) link = replace(link);
     return keep_present();
   }
-  // How long a first byte takes.
+  // How long a first byte takes; reckoned each time.
   double latency(std::uint32_t from_rank, std::uint32_t to_rank);
 
  private:
-  struct Way {
-    std::span<const std::uint32_t> links;
-    double latency = 0;
-  };
   std::span<const std::uint32_t> keep_present();
-  const Way& way(std::uint32_t from_rank, std::uint32_t to_rank);
 
   const fabric::Fabric& fabric_;
   fabric::Routes routes_;
-  std::unordered_map<std::uint64_t, Way> ways_;    // by nodes
+  std::unordered_map<std::uint64_t, std::span<const std::uint32_t>> ways_;  // by nodes
   std::vector<std::vector<std::uint32_t>> rooms_;  // for links: filled one after another, none ever grows
   std::vector<std::uint32_t> present_;             // the way that is being found
 };

@@ -39,9 +39,9 @@ TEST(Simulate, ARowSaysHowLongItTakesAndWhereTheTimeGoes) {
                                 "--algorithm", "ring", "--bytes", "1K", "--format", "csv"});
   EXPECT_EQ(outcome.exit, 0) << outcome.error;
   EXPECT_EQ(outcome.out,
-            "collective,algorithm,ranks,bytes,time_us,algbw_gbs,busbw_gbs,rounds,messages,launch_percent,"
+            "collective,algorithm,ranks,bytes,time_us,algbw_gbs,busbw_gbs,rounds,messages,checked,launch_percent,"
             "overhead_percent,wire_percent,queueing_percent,reduction_percent,credit_percent\n"
-            "all_reduce,ring,4,1024,6.06144,0.168937,0.253405,1,24,0,0,100,0,0,0\n");
+            "all_reduce,ring,4,1024,6.06144,0.168937,0.253405,1,24,yes,0,0,100,0,0,0\n");
 }
 
 TEST(Simulate, EveryAlgorithmOfACollectiveHasARowButThoseThatTheFabricCannotDo) {
@@ -61,6 +61,25 @@ TEST(Simulate, SaysWhyTheFastestIsFaster) {
   EXPECT_EQ(outcome.exit, 0) << outcome.error;
   EXPECT_TRUE(contains(outcome.out, "all_gather, 16M: ring_bidirectional takes")) << outcome.out;
   EXPECT_TRUE(contains(outcome.out, "queueing behind others")) << outcome.out;
+}
+
+// Where one algorithm cannot be done, the others have their rows all the same.
+TEST(Simulate, WhatCannotBeDoneIsSaidBesideWhatCan) {
+  const Outcome outcome =
+      call({"--fabric", "ring_1d:4,queue_slots=1", "--collective", "all_reduce", "--bytes", "4K", "--format", "csv"});
+  EXPECT_EQ(outcome.exit, 1);
+  EXPECT_TRUE(contains(outcome.error, "with queues of 1 slots the schedule gets stuck")) << outcome.error;
+  EXPECT_TRUE(contains(outcome.out, "recursive_doubling")) << outcome.out;
+  const Outcome rail = call({"--fabric", "rail:2x4,multicast", "--algorithm", "multicast_two_shot", "--bytes", "64K"});
+  EXPECT_EQ(rail.exit, 2);
+  EXPECT_TRUE(contains(rail.error, "needs one switch that does so between all ranks")) << rail.error;
+}
+
+TEST(Simulate, ABarrierHasOneRow) {
+  const Outcome outcome = call({"--fabric", "switch:4", "--collective", "barrier", "--algorithm", "dissemination",
+                                "--bytes", "8:64M:x4", "--json"});
+  ASSERT_EQ(outcome.exit, 0) << outcome.error;
+  EXPECT_EQ(nlohmann::json::parse(outcome.out).size(), 1U);
 }
 
 TEST(Simulate, TheBusiestLinksAreNamed) {
@@ -103,6 +122,7 @@ TEST(Simulate, EachMistakeHasItsMessage) {
   refused({"--fabric", "switch:4", "--ranks", "0"}, "1 to");
   refused({"--fabric", "switch:4", "--bytes", "abc"}, "--bytes");
   refused({"--fabric", "switch:4", "--why", "--links", "3"}, "ask for one");
+  refused({"--fabric", "switch:4", "--why", "--json"}, "it is told in words");
   refused({"--fabric", "switch:4", "--timeline", "/tmp/x.json", "--bytes", "8,16"}, "--timeline: it is of one");
   refused({}, "--fabric");
 }

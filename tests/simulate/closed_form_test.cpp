@@ -46,6 +46,7 @@ TEST_P(ClosedForm, EveryAlgorithmTakesAsLongAsItsFormulaSays) {
       EXPECT_TRUE(answer->checked);
       const double formula = Formula(programs, costs, bytes, staged).time();
       EXPECT_NEAR(answer->shares.total(), answer->time, answer->time * 1e-9);
+      EXPECT_NEAR(answer->shares.of(Share::credit), 0, answer->time * 1e-9);  // no queue is limited
       if (answer->shares.of(Share::queueing) > 0 || answer->time > formula * (1 + 1e-9)) {
         // Two messages followed each other over one wire faster than it takes them.
         EXPECT_GT(answer->time, formula * (1 - 1e-9));

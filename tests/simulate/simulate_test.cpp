@@ -1,9 +1,13 @@
 // Small runs whose times can be reckoned by hand; the sums stand beside them.
 #include "simulate/simulate.hpp"
 
+#include <algorithm>
+
 #include <gtest/gtest.h>
 
+#include "algorithms/cases.hpp"
 #include "algorithms/registry.hpp"
+#include "schedule/builder.hpp"
 #include "schedule/listed.hpp"
 #include "small_fabrics.hpp"
 
@@ -50,7 +54,7 @@ TEST(Simulate, AGapKeepsALinkBusyForLongerThanTheBytesTake) {
   EXPECT_DOUBLE_EQ(answer.time, 2 * 500 + 100 + 2 * 10);
 }
 
-// Two slots, and 50 ns until a credit of 1 B is back. The chain's first rank sends four rounds of 100 B.
+// One slot, and 50 ns until a credit of 1 B is back. The chain's first rank sends four rounds of 100 B.
 TEST(Simulate, ASenderWaitsForRoomUntilTheCreditHasCome) {
   fabric::Fabric fabric = wires(2, 49, 1);
   fabric.queue = {.slots = 1, .slot_bytes = 100, .credit_bytes = 1};
@@ -65,6 +69,17 @@ TEST(Simulate, ASenderWaitsForRoomUntilTheCreditHasCome) {
       .slots = 1, .slot_bytes = 100, .credit_bytes = 1, .back_pressure = fabric::BackPressure::sleep, .wake = 300};
   EXPECT_DOUBLE_EQ(run(chain, fabric, {.count = 400}).time,
                    answer.time + 300 * static_cast<double>(answer.messages - 1));
+}
+
+// Rank 1 of the chain hands on what it gets. Its credit from rank 2 takes 50000 ns, and until then it has no room.
+TEST(Simulate, ACreditIsNoneBeforeItIsThere) {
+  fabric::Fabric fabric = wires(3, 100, 0);
+  fabric.links[2 * 3 + 1].latency = 50'000;
+  fabric.queue = {.slots = 1, .slot_bytes = 100, .credit_bytes = 1};
+  const Schedule chain = schedule_of(Collective::broadcast, "chain", 3);
+  const Answer answer = run(chain, fabric, {.count = std::uint64_t{300} * chain.division(Space::input).pieces});
+  // A first message takes 100 to rank 1 and 100 to rank 2; each other one waits for the credit of the one before.
+  EXPECT_DOUBLE_EQ(answer.time, 200 + static_cast<double>(answer.messages / 2 - 1) * 50'100);
 }
 
 TEST(Simulate, RanksOfOneCoreWorkOneAfterTheOther) {
@@ -87,13 +102,97 @@ TEST(Simulate, LaunchingAndFinishingStandAtBothEnds) {
   EXPECT_DOUBLE_EQ(answer.shares.of(Share::launch), 1200);
 }
 
-// 1000 B go up from the sender once, and down to each of the others at the same time.
+// 4000 B, for which all ranks are asked (20) once they are seen to have exposed it (20).
 TEST(Simulate, ASwitchThatMulticastsSendsOnceAndCopies) {
   const Schedule schedule = schedule_of(Collective::all_reduce, "multicast_two_shot", 4);
   const Answer answer = run(schedule, star(4, 10, 1), {.count = 4000, .staged = false});
   // Each rank's link up: its part for each of four folds, and what it has folded.
   EXPECT_DOUBLE_EQ(answer.links[0].bytes, 4000 + 1000);
   EXPECT_TRUE(answer.checked);
+  const Answer one_shot = run(schedule_of(Collective::all_reduce, "multicast_one_shot", 4), star(4, 10, 1),
+                              {.count = 4000, .staged = false});
+  // The last of four folds: its parts have come up at 20 + 20 + 16000 + 10, and are down 10 later; the others see that
+  // 20 later.
+  EXPECT_DOUBLE_EQ(*std::min_element(one_shot.rank_times.begin(), one_shot.rank_times.end()), 16'060);
+  EXPECT_DOUBLE_EQ(one_shot.time, 16'080);
+}
+
+Schedule by_hand(std::uint32_t num_ranks, std::vector<std::vector<Step>> steps) {
+  Schedule header;
+  header.name = "by hand";
+  header.collective = Collective::barrier;
+  header.num_ranks = num_ranks;
+  header.spaces = spaces_of(Collective::broadcast, num_ranks);
+  std::vector<Program> programs;
+  for (std::vector<Step>& lane : steps) programs.push_back({.lanes = {std::move(lane)}});
+  return listed(header, programs);
+}
+
+// Rank 0 opens and closes; rank 1 stores 1000 B, which take 1010 ns.
+TEST(Simulate, ACloseWaitsForWhatIsStillOnItsWay) {
+  Builder owner(0, 2, 0);
+  Builder other(1, 2, 0);
+  const Schedule schedule = by_hand(
+      2, {{owner.open(Builder::output()), owner.close()}, {other.push(0, 0, Builder::input(), Builder::output())}});
+  const Answer answer = run(schedule, wires(2, 10, 1), {.count = 1000, .staged = false});
+  // Seen open at 10, there at 1020.
+  EXPECT_DOUBLE_EQ(answer.rank_times[0], 1020);
+}
+
+// Rank 0 stores to rank 2, says so, and stores to rank 1 three times more.
+TEST(Simulate, APostDoesNotWaitForWhatIsStoredAfterIt) {
+  Builder owner(0, 3, 0);
+  Builder first(1, 3, 0);
+  Builder second(2, 3, 0);
+  std::vector<Step> stores{owner.push(2, 0, Builder::input(), Builder::output()), owner.signal()};
+  for (int i = 0; i < 3; ++i) stores.push_back(owner.push(1, 0, Builder::input(), Builder::output()));
+  const std::uint32_t owners[] = {0};
+  const Schedule schedule =
+      by_hand(3, {stores, {first.open(Builder::output())}, {second.open(Builder::output()), second.wait(owners, 0)}});
+  const Answer answer = run(schedule, star(3, 10, 1), {.count = 1000, .staged = false});
+  // Open at 20, all stored at 20 + 1000 + 20, and the post with the last byte.
+  EXPECT_DOUBLE_EQ(answer.rank_times[2], 1040);
+}
+
+// With everything that takes time, lanes that share a core, loads, stores and multicast: the account is the time.
+TEST(Simulate, WhatTheTimeWentForAddsUpToIt) {
+  int cells = 0;
+  for (const std::uint32_t num_ranks : {2U, 3U, 4U, 6U, 8U}) {
+    fabric::Fabric fabric = star(num_ranks, 300, 5);
+    fabric.costs[0] = {.send_overhead = 120,
+                       .receive_overhead = 80,
+                       .send_per_byte = 0.1,
+                       .post_overhead = 30,
+                       .wait_overhead = 20,
+                       .launch = 1000,
+                       .finish = 10};
+    fabric.memories[0].bandwidth = 20;
+    for (const Algorithm* algorithm : all_algorithms()) {
+      if (facts_of(algorithm->collective).varies) continue;
+      for (const Request& request : cases_of(*algorithm, num_ranks, {.root = 0})) {
+        const Schedule schedule = algorithm->make(request);
+        for (const std::uint64_t count : {std::uint64_t{48}, std::uint64_t{10'000}}) {
+          SCOPED_TRACE(schedule.name + " of " + std::string(name_of(algorithm->collective)));
+          const Answer answer =
+              run(schedule, fabric, {.count = count, .staged = algorithm->channel == Channel::staged});
+          ASSERT_NEAR(answer.shares.total(), answer.time, answer.time * 1e-9);
+          ASSERT_DOUBLE_EQ(answer.shares.of(Share::credit), 0);
+          for (int share = 0; share < kNumShares; ++share)
+            ASSERT_GE(answer.shares.of(static_cast<Share>(share)), -1e-6)
+                << kShareNames[static_cast<std::size_t>(share)];
+          ++cells;
+        }
+      }
+    }
+  }
+  EXPECT_GE(cells, 500);
+}
+
+// Three read rank 0's 1000 B at once, over its one link.
+TEST(Simulate, ReadersOfOneRankQueueForItsLink) {
+  const Answer answer = run(schedule_of(Collective::broadcast, "direct", 4), star(4, 10, 1), {.count = 1000});
+  EXPECT_DOUBLE_EQ(answer.time, 20 + 20 + 3000 + 20);
+  EXPECT_DOUBLE_EQ(answer.shares.of(Share::queueing), 2000);
 }
 
 TEST(Simulate, SaysWhereAScheduleGetsStuckAndWhatIsWrong) {

@@ -78,5 +78,24 @@ TEST(Symmetry, PiecesOfDifferentLengthsEndIt) {
   EXPECT_EQ(simulate(schedule, fabric, {.count = 13, .alike = Alike::always})->ranks_walked, 12U);
 }
 
+// Whether one rank for all gives what all give, on fabrics whose ways are not alike where two are as long.
+TEST(Symmetry, IsNoneWhereWaysAreNotAlike) {
+  fabric::Fabric without_routes = fabric_of("ring_1d:4");
+  without_routes.next_link = {};
+  for (const fabric::Fabric& fabric : {fabric_of("torus_2d:2x4"), fabric_of("ring_1d:8"), without_routes}) {
+    for (const Algorithm* algorithm : all_algorithms()) {
+      if (facts_of(algorithm->collective).varies || algorithm->channel != Channel::message) continue;
+      for (const Request& request : cases_of(*algorithm, fabric.num_ranks(), {.root = 0})) {
+        const Schedule schedule = algorithm->make(request);
+        const std::uint64_t count = std::uint64_t{1000} * fabric.num_ranks();
+        const Result<Answer> one = simulate(schedule, fabric, {.count = count, .alike = Alike::always});
+        const Result<Answer> all = simulate(schedule, fabric, {.count = count, .alike = Alike::never});
+        ASSERT_TRUE(one.ok() && all.ok());
+        EXPECT_NEAR(one->time, all->time, all->time * 1e-9) << fabric.name << " " << schedule.name;
+      }
+    }
+  }
+}
+
 }  // namespace
 }  // namespace tutti::simulate
