@@ -1,6 +1,8 @@
 // Ranks that a process forks after it has made their id, and children that ranks fork: what works in the background
 // does not go with them.
+#include <atomic>
 #include <cstdlib>
+#include <thread>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -14,6 +16,9 @@ namespace {
 
 // Ends a child as programs do, with what stands in static objects, and of a test only the code.
 [[noreturn]] void end_with(bool is_right) { std::exit(is_right ? 0 : 7); }
+
+// A child that hangs ends after so many seconds.
+constexpr unsigned kPatience = 120;
 
 bool has_ended_well(pid_t child) {
   int status = -1;
@@ -65,6 +70,55 @@ TEST(Fork, AChildOfARankDestroysItsCopy) {
     if (!has_ended_well(child)) return false;
     if (rank == 1) return tuttiSend(&rank, 1, tuttiInt, 0, comm) == tuttiSuccess;
     return tuttiWait(&request) == tuttiSuccess && data == 1;
+  });
+}
+
+// A thread that is in a call, in an operator, until it is told to go on.
+struct Held {
+  std::atomic<bool> is_in = false;
+  std::atomic<bool> may_go_on = false;
+};
+
+void add_once_told(void* accumulator, const void* next, size_t count, void* context) {
+  auto* const held = static_cast<Held*>(context);
+  held->is_in = true;
+  held->is_in.notify_all();
+  held->may_go_on.wait(false);
+  for (size_t each = 0; each < count; ++each)
+    static_cast<int*>(accumulator)[each] += static_cast<const int*>(next)[each];
+}
+
+// Another thread goes on with what is pending as the rank forks, and has the locks that this takes.
+TEST(Fork, AChildDestroysItsCopyOfWhatAnotherThreadGoesOnWith) {
+  fork_ranks(2, [](tuttiComm_t comm, int rank) {
+    Held held;
+    held.may_go_on = rank == 1;
+    tuttiRedOp_t op = tuttiSum;
+    if (tuttiRedOpCreate(&op, add_once_told, &held, 1, tuttiInt, comm) != tuttiSuccess) return false;
+    int mine = 1;
+    int sum = 0;
+    bool is_right = true;
+    if (rank == 1) {
+      is_right = tuttiAllReduce(&mine, &sum, 1, tuttiInt, op, comm) == tuttiSuccess;
+    } else {
+      std::thread calling([&] {
+        tuttiRequest_t request = nullptr;
+        is_right = tuttiIAllReduce(&mine, &sum, 1, tuttiInt, op, comm, &request) == tuttiSuccess &&
+                   tuttiWait(&request) == tuttiSuccess;
+      });
+      held.is_in.wait(false);
+      const pid_t child = fork();
+      if (child == 0) {
+        alarm(kPatience);
+        end_with(tuttiCommDestroy(comm) == tuttiSuccess);
+      }
+      const bool is_well = has_ended_well(child);
+      held.may_go_on = true;
+      held.may_go_on.notify_all();
+      calling.join();
+      is_right = is_right && is_well;
+    }
+    return tuttiRedOpDestroy(op, comm) == tuttiSuccess && is_right && sum == 2;
   });
 }
 
