@@ -75,6 +75,7 @@ tuttiResult_t within(Communicator& communicator, const Body& body) noexcept {
     if (const Status status = entry.status(); !status.ok()) return report(status);
     if (!communicator.is_of_this_process()) [[unlikely]]
       return report(communicator.failure());
+    communicator.take_over();
     return body();
   });
 }
