@@ -138,7 +138,8 @@ TUTTI_API tuttiResult_t tuttiCommInitRankConfig(tuttiComm_t* comm, int num_ranks
 /* The communicator of all ranks that were started together, by `tutti launch`, torchrun, an mpirun (PMIx, MPICH's PMI)
  * or srun; every rank calls it equally often. Programs that use MPI may call it before MPI_Init or between MPI_Init and
  * MPI_Finalize. The process of rank 0 must live as long as others make communicators. A rank is one process: in a child
- * that it has forked this is an error, and so is every call of a communicator that it had, but for tuttiCommDestroy. */
+ * that it has forked this is an error, and so is every call of a communicator that it had, but for tuttiCommDestroy and
+ * what its rank and the number of ranks are. */
 TUTTI_API tuttiResult_t tuttiCommInitLaunched(tuttiComm_t* comm);
 /* New communicators, one of all ranks with the same color, whose ranks there are in the order of their keys, and where
  * those are equal, as they are here. With TUTTI_SPLIT_NOCOLOR a rank is in none, and *newcomm is NULL. All ranks of

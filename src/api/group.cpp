@@ -43,7 +43,10 @@ tuttiResult_t tuttiGroupEnd() {
     for (tuttiComm* each : tutti::api::grouped()) {
       const tutti::api::Entry entry(*each->communicator);
       tutti::Status status = entry.status();
-      if (status.ok()) status = each->communicator->end_group();
+      if (status.ok()) {
+        each->communicator->take_over();
+        status = each->communicator->end_group();
+      }
       if (first.ok()) first = std::move(status);
     }
     tutti::api::grouped().clear();

@@ -67,12 +67,15 @@ class Entry {
   bool is_in_;
 };
 
-// guarded(), and the only call of the communicator.
+// guarded(), and the only call of the communicator, in the process that is its rank.
 template <typename Body>
 tuttiResult_t within(Communicator& communicator, const Body& body) noexcept {
   return guarded([&]() -> tuttiResult_t {
     const Entry entry(communicator);
     if (const Status status = entry.status(); !status.ok()) return report(status);
+    if (!communicator.is_of_this_process()) [[unlikely]]
+      return report(communicator.failure());
+    communicator.take_over();
     return body();
   });
 }

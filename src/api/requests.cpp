@@ -318,7 +318,7 @@ tuttiResult_t tuttiRequestFree(tuttiRequest_t* request) {
   if (*request == nullptr) return tuttiSuccess;
   return with(*request, [request](Operation& operation) {
     tutti::Communicator& owner = *operation.owner;
-    if (!owner.has_ended(operation) && owner.async_error() == tutti::Code::ok)
+    if (!operation.is_done() && owner.async_error() == tutti::Code::ok)
       return report({tutti::Code::invalid_usage, "a request is freed whose operation has not ended: wait for it"});
     owner.release(operation);
     *request = nullptr;

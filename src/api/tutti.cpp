@@ -211,10 +211,11 @@ tuttiResult_t tuttiCommFinalize(tuttiComm_t comm) {
 
 tuttiResult_t tuttiCommDestroy(tuttiComm_t comm) {
   if (comm == nullptr) return tuttiSuccess;
-  // In a forked child the thread that has called is alone, whatever others were in.
-  if (!comm->communicator->is_of_this_process()) comm->communicator->leave();
   if (!comm->communicator->enter()) return report(tutti::api::another_thread());
-  const tuttiResult_t result = guarded([&] { return report(comm->communicator->settle()); });
+  const tuttiResult_t result = guarded([&] {
+    comm->communicator->take_over();
+    return report(comm->communicator->settle());
+  });
   static_cast<void>(guarded([&] {
     tutti::api::log_statistics(*comm);
     return tuttiSuccess;

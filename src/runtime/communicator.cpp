@@ -78,7 +78,9 @@ Communicator::Communicator(std::shared_ptr<const shm::Region> region, std::uint3
       probe_(kProbe ^ rank),
       fork_notice_([this] {
         is_copy_ = true;
+        leave();  // whoever was in is not here
         small_end_ = settled_small_end_ = 0;
+        place_.forsake();
       }) {
   for (int op = 0; op < kNumOps; ++op)
     for (int type = 0; type < kNumTypes; ++type) {

@@ -78,6 +78,11 @@ class Communicator final : private Work {
   }
   void leave() { is_entered_.store(false, std::memory_order_relaxed); }
 
+  // What is pending here, from the thread that called last, which may be going on with it in a wait for something else.
+  // So before everything but the small path, for which there is nothing pending: whatever a call reads, going on
+  // writes.
+  void take_over() { place_.come(); }
+
   // Does this rank's part of a collective; returns when its output is complete, and its input may be changed.
   [[nodiscard]] Status run(const Invocation& asked);
 
@@ -112,8 +117,6 @@ class Communicator final : private Work {
   [[nodiscard]] Status start(Operation& operation);
   [[nodiscard]] Result<bool> test(Operation& operation);
   [[nodiscard]] Status wait(Operation& operation);
-  // Without going on.
-  [[nodiscard]] bool has_ended(const Operation& operation);
   void release(Operation& operation) { operations_.release(operation); }
   // Until everything has ended that has been started. In a forked child: nothing of that.
   [[nodiscard]] Status settle();

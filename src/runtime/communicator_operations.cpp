@@ -83,7 +83,6 @@ Result<Operation*> Communicator::prepare(const Transfer& transfer, bool is_persi
 
 Status Communicator::start(Operation& operation) {
   if (is_over()) return failure();
-  place_.come();
   if (!operation.is_done()) return {Code::invalid_usage, "an operation is started that has not ended yet"};
   operation.is_late = false;
   has_begun_ = true;
@@ -164,11 +163,6 @@ void Communicator::rest() {
   polling_.forget();
 }
 
-bool Communicator::has_ended(const Operation& operation) {
-  place_.come();
-  return operation.is_done();
-}
-
 Result<bool> Communicator::test(Operation& operation) {
   const auto is_done = [&] {
     if (operation.is_done()) rest();
@@ -179,7 +173,6 @@ Result<bool> Communicator::test(Operation& operation) {
     if (!status.ok()) return status;
     return true;
   };
-  place_.come();
   if (is_done()) return outcome();
   const Watched watched(*this, operation);
   go_on_with_thread();
@@ -205,7 +198,6 @@ Status Communicator::wait(Operation& operation) {
 }
 
 Status Communicator::await(Operation& operation) {
-  place_.come();
   const Watched watched(*this, operation);
   while (!operation.is_done()) {
     const std::uint64_t before = progress();
@@ -267,7 +259,6 @@ std::vector<Statistic> Communicator::statistics() const {
 
 Status Communicator::settle() {
   if (is_copy_) return {};
-  place_.come();
   Status status;
   while (Operation* const operation = operations_.find([](const Operation& each) { return !each.is_done(); })) {
     TUTTI_TRY(await(*operation));

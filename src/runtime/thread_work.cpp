@@ -1,9 +1,11 @@
 #include "runtime/thread_work.hpp"
 
+#include <memory>
 #include <mutex>
 #include <utility>
 
 #include "base/relax.hpp"
+#include "runtime/fork_notice.hpp"
 
 namespace tutti {
 
@@ -14,7 +16,22 @@ class ThreadList {
  public:
   // The calling thread's.
   static const std::shared_ptr<ThreadList>& own();
-  [[nodiscard]] bool is_own() const { return thread_work.kept != nullptr && thread_work.kept->get() == this; }
+  [[nodiscard]] bool is_own() const { return thread_work.own == this; }
+  // Its thread ends.
+  static void end_own() {
+    thread_work.pending = nullptr;
+    if (ThreadList* const own = std::exchange(thread_work.own, nullptr)) std::exchange(own->self_, nullptr).reset();
+  }
+  static void forsake_own() {
+    thread_work.pending = nullptr;
+    if (ThreadList* const own = std::exchange(thread_work.own, nullptr)) own->forsake();
+  }
+  // Kept for ever, where it can be found.
+  void forsake() {
+    if (is_forsaken_) return;
+    is_forsaken_ = true;
+    next_forsaken_ = std::exchange(forsaken_, this);
+  }
 
   void put_in(ThreadPlace& place) {
     const std::scoped_lock lock(mutex_);
@@ -70,8 +87,14 @@ class ThreadList {
     if (first_ == nullptr && is_own()) thread_work.pending = nullptr;
   }
 
+  // NOLINTNEXTLINE(cppcoreguidelines-avoid-non-const-global-variables): of a forked child, and for nobody to read
+  static constinit inline ThreadList* forsaken_ = nullptr;
+
   std::mutex mutex_;
   ThreadPlace* first_ = nullptr;
+  std::shared_ptr<ThreadList> self_;  // as long as its thread lives
+  bool is_forsaken_ = false;
+  ThreadList* next_forsaken_ = nullptr;
 };
 
 namespace {
@@ -81,21 +104,23 @@ struct EndOfThread {
   EndOfThread() = default;
   EndOfThread(const EndOfThread&) = delete;
   EndOfThread& operator=(const EndOfThread&) = delete;
-  ~EndOfThread() {
-    thread_work.pending = nullptr;
-    delete std::exchange(thread_work.kept, nullptr);
-  }
+  ~EndOfThread() { ThreadList::end_own(); }
 };
 
 }  // namespace
 
 const std::shared_ptr<ThreadList>& ThreadList::own() {
-  if (thread_work.kept == nullptr) {
+  if (thread_work.own == nullptr) {
+    // Never destroyed: a process may fork while it ends.
+    static const auto* const notice = new ForkNotice(forsake_own);
+    static_cast<void>(notice);
     thread_local const EndOfThread end;
     static_cast<void>(&end);
-    thread_work.kept = new std::shared_ptr<ThreadList>(std::make_shared<ThreadList>());
+    auto list = std::make_shared<ThreadList>();
+    thread_work.own = list.get();
+    thread_work.own->self_ = std::move(list);
   }
-  return *thread_work.kept;
+  return thread_work.own->self_;
 }
 
 void ThreadPlace::enter() {
@@ -114,6 +139,13 @@ void ThreadPlace::come() {
 
 void ThreadPlace::leave() {
   if (list_ != nullptr) list_->take_out(*this);
+}
+
+void ThreadPlace::forsake() noexcept {
+  if (list_ != nullptr) list_->forsake();
+  // Its count may be half changed.
+  std::construct_at(&list_);
+  is_in_ = false;
 }
 
 bool ThreadPlace::is_alone() const { return list_ == nullptr || list_->has_only(*this); }

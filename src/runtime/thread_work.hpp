@@ -4,6 +4,9 @@
 // A communicator has a place in the list of the thread that called it last. Another thread that calls it takes it over,
 // and may also destroy it, while the first is in a call of some other communicator: each list has a lock, which is held
 // while what is in it goes on. A list lives as long as its thread, or a place that has been in it.
+//
+// A forked child has copies of all lists and of none of the threads: it leaves them as they are. The forking thread
+// gets a new list there; who owns a place forsakes it (fork_notice.hpp).
 #pragma once
 
 #include <cstdint>
@@ -17,7 +20,7 @@ struct ThreadWork {
   std::uint32_t open_groups = 0;  // calls are only begun, and waited for at the end of the outermost
   // The thread's list while something may be in it: what was may have gone over to another thread.
   ThreadList* pending = nullptr;
-  std::shared_ptr<ThreadList>* kept = nullptr;  // the thread's list, once it has had one
+  ThreadList* own = nullptr;  // the thread's list, once it has had one
 
   [[nodiscard]] bool is_none() const { return open_groups == 0 && pending == nullptr; }
 };
@@ -57,6 +60,8 @@ class ThreadPlace {
   void come();
   // Out of the list that it is in, if any.
   void leave();
+  // The same in a forked child, where another thread may have held that list's lock, or been about to change it.
+  void forsake() noexcept;
   // Whether nothing else is in the calling thread's list.
   [[nodiscard]] bool is_alone() const;
 

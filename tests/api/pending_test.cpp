@@ -161,6 +161,48 @@ TEST(Pending, GoesOnInTheThreadThatCalls) {
     });
 }
 
+// An operator that tells where it ran.
+void add_and_tell(void* accumulator, const void* next, size_t count, void* context) {
+  *static_cast<std::thread::id*>(context) = std::this_thread::get_id();
+  for (size_t i = 0; i < count; ++i) static_cast<int*>(accumulator)[i] += static_cast<const int*>(next)[i];
+}
+
+// Also by a call that only reads, for what it reads must not move: the thread that has begun leaves it alone.
+TEST(Pending, IsTakenOverByAnyCall) {
+  Flag is_taken_over;
+  Flag is_gone_on_without;
+  run_ranks(2, [&](tuttiComm_t comm, int rank) {
+    tuttiComm_t other = split_off(comm, rank);
+    std::thread::id where;
+    tuttiRedOp_t op = tuttiSum;
+    EXPECT_DONE(tuttiRedOpCreate(&op, add_and_tell, &where, 1, tuttiInt, other));
+    int sum = -1;
+    tuttiRequest_t request = nullptr;
+    if (rank == 0) {
+      EXPECT_DONE(tuttiIAllReduce(&rank, &sum, 1, tuttiInt, op, other, &request));
+      std::thread second([&] {
+        const tuttiStatistic_t* statistics = nullptr;
+        int count = 0;
+        EXPECT_DONE(tuttiCommGetStatistics(other, &statistics, &count));
+        is_taken_over.set();
+        is_gone_on_without.wait();
+        EXPECT_DONE(tuttiWait(&request));
+        EXPECT_EQ(where, std::this_thread::get_id());
+      });
+      for (int turn = 0; turn < 3; ++turn) EXPECT_DONE(tuttiBarrier(comm));
+      is_gone_on_without.set();
+      second.join();
+    } else {
+      is_taken_over.wait();
+      EXPECT_DONE(tuttiIAllReduce(&rank, &sum, 1, tuttiInt, op, other, &request));
+      for (int turn = 0; turn < 3; ++turn) EXPECT_DONE(tuttiBarrier(comm));
+      EXPECT_DONE(tuttiWait(&request));
+    }
+    EXPECT_EQ(sum, 1);
+    EXPECT_DONE(tuttiCommDestroy(other));
+  });
+}
+
 TEST(Pending, PolledAloneHearsThatARankHasLeft) {
   run_ranks(2, [](tuttiComm_t comm, int rank) {
     if (rank == 1) return;  // and so leaves
