@@ -68,7 +68,8 @@ TEST_F(MemoryLimitsTest, OfVersionOneAreThoseOfTheMemoryController) {
   expect(1100 << 10, 700 << 10, false);
   write("sys/fs/cgroup/memory/a:b/memory.limit_in_bytes", "409600\n");
   write("sys/fs/cgroup/memory/a:b/memory.usage_in_bytes", "307200\n");
-  write("sys/fs/cgroup/memory/a:b/memory.stat", "inactive_file 1\ntotal_inactive_file 81920\ntotal_active_file 20480\n");
+  write("sys/fs/cgroup/memory/a:b/memory.stat",
+        "inactive_file 1\ntotal_inactive_file 81920\ntotal_active_file 20480\n");
   expect(500 << 10, 300 << 10, true);
   // With swap together.
   write("sys/fs/cgroup/memory/a:b/memory.memsw.limit_in_bytes", "409600\n");
