@@ -148,7 +148,7 @@ TUTTI_API tuttiResult_t tuttiCommInitLaunched(tuttiComm_t* comm);
 #define TUTTI_SPLIT_NOCOLOR (-1)
 TUTTI_API tuttiResult_t tuttiCommSplit(tuttiComm_t comm, int color, int key, tuttiComm_t* newcomm,
                                        const tuttiConfig_t* config);
-/* Waits for all that has been begun. */
+/* Waits for all that has been begun, and returns the first error, in the order of starts, that nobody has been told. */
 TUTTI_API tuttiResult_t tuttiCommFinalize(tuttiComm_t comm);
 /* The same, and then the end of it, also where it returns what has failed; requests that nobody has waited for are gone
  * with it. From any thread, while none is in a call of this communicator, for then it is refused and nothing destroyed,

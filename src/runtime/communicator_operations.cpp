@@ -257,14 +257,13 @@ std::vector<Statistic> Communicator::statistics() const {
   return all;
 }
 
+// Of those that have ended nobody may have heard: what it returns does not depend on which these are.
 Status Communicator::settle() {
   if (is_copy_) return {};
-  Status status;
-  while (Operation* const operation = operations_.find([](const Operation& each) { return !each.is_done(); })) {
+  while (Operation* const operation = operations_.find([](const Operation& each) { return !each.is_done(); }))
     TUTTI_TRY(await(*operation));
-    if (status.ok()) status = operation->outcome;  // who waits for it is told too
-  }
-  return status;
+  const Operation* const wrong = operations_.first_wrong();
+  return wrong == nullptr ? Status() : wrong->outcome;  // who waits for it is told too
 }
 
 }  // namespace tutti

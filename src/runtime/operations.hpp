@@ -3,6 +3,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cstdint>
 #include <deque>
 #include <vector>
 
@@ -24,6 +25,9 @@ class Operations {
   // None that has been started will ever be done, and none is gone on with.
   void abandon() { first_ = last_ = nullptr; }
 
+  // Of the taken ones whose outcome is an error that nobody has heard of, the one that was started first, or null.
+  [[nodiscard]] const Operation* first_wrong() const;
+
   // The first taken one of which that holds, or null.
   template <typename Condition>
   [[nodiscard]] Operation* find(const Condition& condition) {
@@ -37,6 +41,7 @@ class Operations {
   std::vector<Operation*> free_;
   Operation* first_ = nullptr;
   Operation* last_ = nullptr;
+  std::uint64_t started_ = 0;
 };
 
 }  // namespace tutti
