@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <deque>
+#include <utility>
 #include <vector>
 
 #include "runtime/operation.hpp"
@@ -42,6 +43,25 @@ class Operations {
   Operation* first_ = nullptr;
   Operation* last_ = nullptr;
   std::uint64_t started_ = 0;
+};
+
+// One that is being made ready: released, however that ends, unless it is kept.
+class Taken {
+ public:
+  Taken(Operations& operations, Operation& operation) : operations_(operations), operation_(&operation) {}
+  Taken(const Taken&) = delete;
+  Taken& operator=(const Taken&) = delete;
+  ~Taken() {
+    if (operation_ != nullptr) operations_.release(*operation_);
+  }
+
+  [[nodiscard]] Operation& operator*() const { return *operation_; }
+  [[nodiscard]] Operation* operator->() const { return operation_; }
+  [[nodiscard]] Operation* keep() { return std::exchange(operation_, nullptr); }
+
+ private:
+  Operations& operations_;
+  Operation* operation_;
 };
 
 }  // namespace tutti
