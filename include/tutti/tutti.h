@@ -148,7 +148,7 @@ TUTTI_API tuttiResult_t tuttiCommInitLaunched(tuttiComm_t* comm);
 #define TUTTI_SPLIT_NOCOLOR (-1)
 TUTTI_API tuttiResult_t tuttiCommSplit(tuttiComm_t comm, int color, int key, tuttiComm_t* newcomm,
                                        const tuttiConfig_t* config);
-/* Waits for all that has been begun. */
+/* Waits for all that has been begun, and returns the first error, in the order of starts, that nobody has been told. */
 TUTTI_API tuttiResult_t tuttiCommFinalize(tuttiComm_t comm);
 /* The same, and then the end of it, also where it returns what has failed; requests that nobody has waited for are gone
  * with it. From any thread, while none is in a call of this communicator, for then it is refused and nothing destroyed,
@@ -256,7 +256,8 @@ TUTTI_API tuttiResult_t tuttiRecv(void* recvbuff, size_t count, tuttiDataType_t 
 /* Calls between these two are only begun, and the outermost tuttiGroupEnd waits for all of them: sends and receives
  * all at once, the collectives of each communicator in their order. Groups are a thread's own, and may be nested.
  * Buffers belong to the group until its end. What has a request (tuttiI..., tuttiStart) is begun in its order too, and
- * waited for by its request alone. Communicators cannot be made within a group. */
+ * waited for by its request alone. Communicators cannot be made within a group. Where another thread is in a call of one
+ * of its communicators, its end is refused, and it stays open. */
 TUTTI_API tuttiResult_t tuttiGroupStart(void);
 TUTTI_API tuttiResult_t tuttiGroupEnd(void);
 

@@ -1,5 +1,6 @@
 // Groups of the C API: what is called between their ends is only begun, and all of it waited for at the outer end.
 #include <algorithm>
+#include <deque>
 #include <vector>
 
 #include "api/handle.hpp"
@@ -34,19 +35,24 @@ tuttiResult_t tuttiGroupStart() {
 }
 
 tuttiResult_t tuttiGroupEnd() {
+  using tutti::Status;
   using tutti::api::report;
   return tutti::api::guarded([]() -> tuttiResult_t {
     if (tutti::thread_work.open_groups == 0)
       return report({tutti::Code::invalid_usage, "tuttiGroupEnd without a tuttiGroupStart"});
-    if (--tutti::thread_work.open_groups > 0) return tuttiSuccess;
-    tutti::Status first;
-    for (tuttiComm* each : tutti::api::grouped()) {
-      const tutti::api::Entry entry(*each->communicator);
-      tutti::Status status = entry.status();
-      if (status.ok()) {
-        each->communicator->take_over();
-        status = each->communicator->end_group();
-      }
+    if (tutti::thread_work.open_groups > 1) {
+      --tutti::thread_work.open_groups;
+      return tuttiSuccess;
+    }
+    // Into all, or the group stays open, and can be ended later.
+    std::deque<tutti::api::Entry> entries;
+    for (const tuttiComm* each : tutti::api::grouped())
+      if (const Status status = entries.emplace_back(*each->communicator).status(); !status.ok()) return report(status);
+    for (const tuttiComm* each : tutti::api::grouped()) each->communicator->take_over();
+    tutti::thread_work.open_groups = 0;
+    Status first;
+    for (const tuttiComm* each : tutti::api::grouped()) {
+      Status status = each->communicator->end_group();
       if (first.ok()) first = std::move(status);
     }
     tutti::api::grouped().clear();

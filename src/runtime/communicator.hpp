@@ -266,7 +266,9 @@ class Communicator final : private Work {
   [[nodiscard]] std::string present_call() const;
   [[nodiscard]] std::string present_place() const;
   [[nodiscard]] std::string waited_call() const;
-  [[nodiscard]] bool persist(std::chrono::nanoseconds waited);
+  // Whether to go on waiting. Nothing thrown ends a wait in the middle of an operation.
+  [[nodiscard]] bool persist(std::chrono::nanoseconds waited) noexcept;
+  void warn_of_wait(std::chrono::nanoseconds waited);
   // A rank that has left, and will not take part in what this one is in.
   [[nodiscard]] std::optional<std::uint32_t> deserter() const;
   [[nodiscard]] std::string describe(std::uint64_t word) const;

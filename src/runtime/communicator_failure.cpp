@@ -1,4 +1,6 @@
 // What a communicator says when something is wrong: who is late, who is lost, whose call differs.
+#include <new>
+
 #include <fmt/format.h>
 
 #include "runtime/communicator.hpp"
@@ -117,20 +119,28 @@ std::optional<std::uint32_t> Communicator::deserter() const {
   return transfer != nullptr ? std::optional(transfer->peer) : std::nullopt;
 }
 
-bool Communicator::persist(std::chrono::nanoseconds waited) {
-  const std::uint64_t operation = region_->call(rank_).operation.load(std::memory_order_relaxed);
-  const bool is_in_transfer = waited_for_ != nullptr && waited_for_->kind == Operation::Kind::transfer;
-  const bool is_told = is_in_transfer ? waited_for_->is_late : operation_warned_ == operation + 1;
-  if (settings_.late_warning.count() > 0 && waited >= settings_.late_warning && !is_told) {
-    if (is_in_transfer) {
-      waited_for_->is_late = true;
-    } else {
-      operation_warned_ = operation + 1;
-    }
-    log_.warn(LogSubsystem::coll, "waiting in {} for {:.1f} s; {}", waited_call(),
-              std::chrono::duration<double>(waited).count(), late(waited).words);
+bool Communicator::persist(std::chrono::nanoseconds waited) noexcept {
+  try {
+    warn_of_wait(waited);
+  } catch (const std::bad_alloc&) {
+    // Waiting needs no memory, and words do.
   }
   return !deserter() && (!executor_ || executor_->persist());
+}
+
+// Once in each operation.
+void Communicator::warn_of_wait(std::chrono::nanoseconds waited) {
+  if (settings_.late_warning.count() == 0 || waited < settings_.late_warning) return;
+  const std::uint64_t operation = region_->call(rank_).operation.load(std::memory_order_relaxed);
+  const bool is_in_transfer = waited_for_ != nullptr && waited_for_->kind == Operation::Kind::transfer;
+  if (is_in_transfer ? waited_for_->is_late : operation_warned_ == operation + 1) return;
+  if (is_in_transfer) {
+    waited_for_->is_late = true;
+  } else {
+    operation_warned_ = operation + 1;
+  }
+  log_.warn(LogSubsystem::coll, "waiting in {} for {:.1f} s; {}", waited_call(),
+            std::chrono::duration<double>(waited).count(), late(waited).words);
 }
 
 Status Communicator::status_of(const shm::Breakage& breakage) const {

@@ -55,22 +55,20 @@ Status Communicator::check(const Transfer& transfer) const {
 Result<Operation*> Communicator::prepare(const Invocation& asked, bool is_persistent) {
   if (is_over()) return failure();
   if (asked.varying != nullptr) {
-    Operation& operation = operations_.take(*this, Operation::Kind::collective, is_persistent);
+    Taken taken(operations_, operations_.take(*this, Operation::Kind::collective, is_persistent));
+    Operation& operation = *taken;
     if (operation.varying == nullptr) operation.varying = std::make_unique<VaryingCall>();
     operation.is_varying = true;
-    if (Status status = bind_varying(asked, *operation.varying); !status.ok()) {
-      operations_.release(operation);
-      return status;
-    }
-    return &operation;
+    TUTTI_TRY(bind_varying(asked, *operation.varying));
+    return taken.keep();
   }
   Result<BoundCall*> bound = bound_for(asked);
   if (!bound.ok()) return bound.status();
   TUTTI_TRY(find_places(**bound, asked));
-  Operation& operation = operations_.take(*this, Operation::Kind::collective, is_persistent);
+  Taken taken(operations_, operations_.take(*this, Operation::Kind::collective, is_persistent));
   // The table's own may be bound to another call before this one is done.
-  operation.bound = **bound;
-  return &operation;
+  taken->bound = **bound;
+  return taken.keep();
 }
 
 Result<Operation*> Communicator::prepare(const Transfer& transfer, bool is_persistent) {
@@ -257,14 +255,13 @@ std::vector<Statistic> Communicator::statistics() const {
   return all;
 }
 
+// Of those that have ended nobody may have heard: what it returns does not depend on which these are.
 Status Communicator::settle() {
   if (is_copy_) return {};
-  Status status;
-  while (Operation* const operation = operations_.find([](const Operation& each) { return !each.is_done(); })) {
+  while (Operation* const operation = operations_.find([](const Operation& each) { return !each.is_done(); }))
     TUTTI_TRY(await(*operation));
-    if (status.ok()) status = operation->outcome;  // who waits for it is told too
-  }
-  return status;
+  const Operation* const wrong = operations_.first_wrong();
+  return wrong == nullptr ? Status() : wrong->outcome;  // who waits for it is told too
 }
 
 }  // namespace tutti

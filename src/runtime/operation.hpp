@@ -30,6 +30,7 @@ struct Operation {
   std::unique_ptr<VaryingCall> varying;  // stays with the place
   Status outcome;                        // of one whose counts were wrong; told once to who waits for it
   Operation* next = nullptr;             // that is done after it
+  std::uint64_t place_in_order = 0;      // of all that were started
 
   Transfer transfer;
 

@@ -32,6 +32,7 @@ void Operations::append(Operation& operation) {
   operation.is_pending = true;
   operation.is_begun = false;
   operation.outcome = Status();
+  operation.place_in_order = ++started_;
   operation.next = nullptr;
   (last_ == nullptr ? first_ : last_->next) = &operation;
   last_ = &operation;
@@ -41,6 +42,14 @@ void Operations::finish_first() {
   first_->is_pending = false;
   first_ = first_->next;
   if (first_ == nullptr) last_ = nullptr;
+}
+
+const Operation* Operations::first_wrong() const {
+  const Operation* first = nullptr;
+  for (const Operation& each : all_)
+    if (each.is_taken && !each.outcome.ok() && (first == nullptr || each.place_in_order < first->place_in_order))
+      first = &each;
+  return first;
 }
 
 }  // namespace tutti

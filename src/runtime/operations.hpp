@@ -3,7 +3,9 @@
 #pragma once
 
 #include <algorithm>
+#include <cstdint>
 #include <deque>
+#include <utility>
 #include <vector>
 
 #include "runtime/operation.hpp"
@@ -24,6 +26,9 @@ class Operations {
   // None that has been started will ever be done, and none is gone on with.
   void abandon() { first_ = last_ = nullptr; }
 
+  // Of the taken ones whose outcome is an error that nobody has heard of, the one that was started first, or null.
+  [[nodiscard]] const Operation* first_wrong() const;
+
   // The first taken one of which that holds, or null.
   template <typename Condition>
   [[nodiscard]] Operation* find(const Condition& condition) {
@@ -37,6 +42,26 @@ class Operations {
   std::vector<Operation*> free_;
   Operation* first_ = nullptr;
   Operation* last_ = nullptr;
+  std::uint64_t started_ = 0;
+};
+
+// One that is being made ready: released, however that ends, unless it is kept.
+class Taken {
+ public:
+  Taken(Operations& operations, Operation& operation) : operations_(operations), operation_(&operation) {}
+  Taken(const Taken&) = delete;
+  Taken& operator=(const Taken&) = delete;
+  ~Taken() {
+    if (operation_ != nullptr) operations_.release(*operation_);
+  }
+
+  [[nodiscard]] Operation& operator*() const { return *operation_; }
+  [[nodiscard]] Operation* operator->() const { return operation_; }
+  [[nodiscard]] Operation* keep() { return std::exchange(operation_, nullptr); }
+
+ private:
+  Operations& operations_;
+  Operation* operation_;
 };
 
 }  // namespace tutti

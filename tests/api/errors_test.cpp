@@ -1,4 +1,7 @@
 // What the C API says of errors: the words of the last one, also where there is no memory for any.
+#include <chrono>
+#include <thread>
+
 #include <gtest/gtest.h>
 
 #include "no_memory.hpp"
@@ -44,6 +47,52 @@ TEST(Errors, OfBrokenCommunicatorsNeedNoMemory) {
     EXPECT_EQ(result, tuttiSuccess);
     EXPECT_EQ(what, tuttiInvalidUsage);
     EXPECT_NE(again, tuttiSuccess);
+  });
+}
+
+// A warning that somebody is late would need some, in the middle of a small call.
+TEST(Errors, AreNoneOfAWaitWithoutMemory) {
+  run_ranks(2, [](tuttiComm_t parent, int rank) {
+    const char* const variables[] = {"TUTTI_LATE_WARNING=1ms", nullptr};
+    tuttiConfig_t config = TUTTI_CONFIG_INITIALIZER;
+    config.variables = variables;
+    tuttiComm_t comm = nullptr;
+    EXPECT_DONE(tuttiCommSplit(parent, 0, rank, &comm, &config));
+    const float mine = 1;
+    float sum = 0;
+    tuttiResult_t result = tuttiSuccess;
+    // So that rank 0 would warn.
+    if (rank == 1) std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    {
+      const NoMemory none;
+      result = tuttiAllReduce(&mine, &sum, 1, tuttiFloat, tuttiSum, comm);
+    }
+    EXPECT_EQ(result, tuttiSuccess);
+    EXPECT_EQ(sum, 2);
+    EXPECT_DONE(tuttiCommDestroy(comm));
+  });
+}
+
+// What could not be made ready uses nothing of the program's.
+TEST(Errors, OfRequestsWithoutMemoryLeaveNothingBehind) {
+  run_ranks(2, [](tuttiComm_t comm, int rank) {
+    int mine = 1;
+    int folded = 0;
+    const size_t sizes[2] = {1, 1};
+    tuttiRequest_t request = nullptr;
+    tuttiRedOp_t op = tuttiSum;
+    EXPECT_DONE(tuttiRedOpCreatePreMulSum(&op, &mine, tuttiInt, comm));
+    // A place to put it, with room for the block of a rank that is not the root, and no more.
+    EXPECT_DONE(tuttiGatherVInit(&mine, 1, nullptr, nullptr, nullptr, tuttiInt, 1 - rank, comm, &request));
+    EXPECT_DONE(tuttiRequestFree(&request));
+    tuttiResult_t result = tuttiSuccess;
+    {
+      const NoMemory none;
+      result = tuttiReduceScatterVInit(&mine, &folded, sizes, tuttiInt, op, comm, &request);
+    }
+    EXPECT_EQ(result, tuttiSystemError);
+    EXPECT_EQ(request, nullptr);
+    EXPECT_DONE(tuttiRedOpDestroy(op, comm));
   });
 }
 

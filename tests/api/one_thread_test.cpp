@@ -87,6 +87,68 @@ TEST(OneThread, AtATimeIsInACommunicator) {
   });
 }
 
+struct Busy {
+  std::atomic<bool> is_in = false;
+  std::atomic<bool> is_refused = false;
+};
+
+void set(std::atomic<bool>& flag) {
+  flag = true;
+  flag.notify_all();
+}
+
+void add_once_refused(void* accumulator, const void* next, size_t count, void* context) {
+  auto& busy = *static_cast<Busy*>(context);
+  set(busy.is_in);
+  busy.is_refused.wait(false);
+  for (size_t i = 0; i < count; ++i) static_cast<int*>(accumulator)[i] += static_cast<const int*>(next)[i];
+}
+
+// A group whose end is refused stays open, and what is in it goes on.
+TEST(OneThread, AtATimeEndsAGroup) {
+  run_ranks(2, [](tuttiComm_t comm, int rank) {
+    Busy busy;
+    if (rank == 1) busy.is_refused = true;
+    tuttiRedOp_t op = tuttiSum;
+    EXPECT_DONE(tuttiRedOpCreate(&op, add_once_refused, &busy, 1, tuttiInt, comm));
+    tuttiComm_t other = nullptr;
+    EXPECT_DONE(tuttiCommSplit(comm, 0, rank, &other, nullptr));
+    const int mine = rank + 1;
+    int sum = 0;
+    if (rank == 1) {
+      EXPECT_DONE(tuttiAllReduce(&mine, &sum, 1, tuttiInt, op, comm));
+      EXPECT_DONE(tuttiSend(&mine, 1, tuttiInt, 0, other));
+      EXPECT_DONE(tuttiSend(&mine, 1, tuttiInt, 0, comm));
+    } else {
+      int heard[2] = {};
+      std::atomic<bool> has_begun = false;
+      std::atomic<bool> is_over = false;
+      std::thread grouping([&] {
+        EXPECT_DONE(tuttiGroupStart());
+        EXPECT_DONE(tuttiRecv(&heard[0], 1, tuttiInt, 1, other));
+        EXPECT_DONE(tuttiRecv(&heard[1], 1, tuttiInt, 1, comm));
+        set(has_begun);
+        busy.is_in.wait(false);
+        EXPECT_EQ(words_of(tuttiGroupEnd(), tuttiInvalidUsage), kTold);
+        EXPECT_EQ(words_of(tuttiGroupEnd(), tuttiInvalidUsage), kTold);
+        set(busy.is_refused);
+        is_over.wait(false);
+        EXPECT_DONE(tuttiGroupEnd());
+        EXPECT_EQ(words_of(tuttiGroupEnd(), tuttiInvalidUsage), "tuttiGroupEnd without a tuttiGroupStart");
+      });
+      has_begun.wait(false);
+      EXPECT_DONE(tuttiAllReduce(&mine, &sum, 1, tuttiInt, op, comm));
+      set(is_over);
+      grouping.join();
+      EXPECT_EQ(heard[0], 2);
+      EXPECT_EQ(heard[1], 2);
+    }
+    EXPECT_EQ(sum, 3);
+    EXPECT_DONE(tuttiCommDestroy(other));
+    EXPECT_DONE(tuttiRedOpDestroy(op, comm));
+  });
+}
+
 // In the small path nothing of the caller's runs: of two threads one is told, and then the other rank comes.
 TEST(OneThread, AtATimeIsInASmallCall) {
   std::atomic<bool> is_told = false;

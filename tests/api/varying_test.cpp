@@ -169,6 +169,40 @@ TEST(VaryingRequests, AreWrongByThemselvesInAGroup) {
   });
 }
 
+// The first error in the order of starts, whatever has ended before the end of all is asked for.
+TEST(VaryingRequests, AreToldOfByTheEndOfAllInTheirOrder) {
+  for (const bool is_polled : {false, true})
+    run_ranks(kRanks, [is_polled](tuttiComm_t comm, int rank) {
+      Gathering second(rank);
+      Gathering first(rank);
+      Gathering right(rank);
+      if (rank == 0) second.sizes[1] = 7;
+      if (rank == 0) first.sizes[2] = 4;
+      std::array<tuttiRequest_t, 3> requests{};
+      const auto prepare = [comm](Gathering& each, tuttiRequest_t& request) {
+        EXPECT_DONE(tuttiAllGatherVInit(each.mine.data(), each.mine.size(), each.all.data(), each.sizes.data(), nullptr,
+                                        tuttiInt, comm, &request));
+      };
+      prepare(second, requests[0]);
+      prepare(first, requests[1]);
+      EXPECT_DONE(tuttiStart(requests[1]));
+      EXPECT_DONE(tuttiStart(requests[0]));
+      EXPECT_DONE(right.begin(comm, requests[2]));
+      for (int done = 0; is_polled && done == 0;) EXPECT_DONE(tuttiTest(&requests[2], &done));
+      EXPECT_EQ(words_of(tuttiCommFinalize(comm), tuttiInvalidUsage), kDiffers);
+      EXPECT_EQ(words_of(tuttiWait(&requests[1]), tuttiInvalidUsage), kDiffers);
+      // Who has heard of it does not hear again.
+      EXPECT_EQ(words_of(tuttiCommFinalize(comm), tuttiInvalidUsage),
+                "the ranks' counts differ in all_gather_v: rank 1 gives 2 elements to rank 0, which expects 7");
+      EXPECT_NE(tuttiWait(requests.data()), tuttiSuccess);
+      EXPECT_DONE(tuttiWait(&requests[2]));
+      EXPECT_DONE(tuttiCommFinalize(comm));
+      right.expect_done();
+      EXPECT_DONE(tuttiRequestFree(requests.data()));
+      EXPECT_DONE(tuttiRequestFree(&requests[1]));
+    });
+}
+
 TEST(VaryingRequests, KeepTheirOperatorAndTheirMemory) {
   run_ranks(2, [](tuttiComm_t comm, int) {
     void* memory = nullptr;
