@@ -256,8 +256,8 @@ TUTTI_API tuttiResult_t tuttiRecv(void* recvbuff, size_t count, tuttiDataType_t 
 /* Calls between these two are only begun, and the outermost tuttiGroupEnd waits for all of them: sends and receives
  * all at once, the collectives of each communicator in their order. Groups are a thread's own, and may be nested.
  * Buffers belong to the group until its end. What has a request (tuttiI..., tuttiStart) is begun in its order too, and
- * waited for by its request alone. Communicators cannot be made within a group. Where another thread is in a call of one
- * of its communicators, its end is refused, and it stays open. */
+ * waited for by its request alone. Communicators cannot be made within a group. Where another thread is in a call of
+ * one of its communicators, its end is refused, and it stays open. */
 TUTTI_API tuttiResult_t tuttiGroupStart(void);
 TUTTI_API tuttiResult_t tuttiGroupEnd(void);
 
