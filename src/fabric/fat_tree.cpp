@@ -133,7 +133,7 @@ Result<Fabric> make_fat_tree(const Plan& plan) {
   const std::size_t first = has_pods ? 1 : 0;
   const std::uint32_t ranks = plan.sizes[first + 1];
   const TreeShape shape{has_pods ? plan.sizes[0] : 1U, plan.sizes[first], ranks,
-                    plan.settings[0] != 0 ? plan.settings[0] : ranks};
+                        plan.settings[0] != 0 ? plan.settings[0] : ranks};
   // First by themselves, so that no product below is too large for its type.
   TUTTI_TRY(check({.ranks = shape.num_ranks(), .nodes = shape.uplinks, .ports = shape.ranks + shape.uplinks}));
   TUTTI_TRY(check({.ranks = shape.num_ranks(),
