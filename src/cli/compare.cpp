@@ -43,7 +43,7 @@ Status bad(std::string words) { return {Code::invalid_argument, std::move(words)
 // The bench communicators is about the others: the first of those is what it compares with.
 Result<std::size_t> baseline_of(const std::vector<std::string>& competitors, const CompareOptions& options) {
   const auto other = std::find_if(competitors.begin(), competitors.end(), [](const std::string& name) {
-    return !name.starts_with("tutti") && !name.starts_with("null");
+    return !name.starts_with("tutti") && !name.starts_with("simulate") && !name.starts_with("null");
   });
   if (options.baseline.empty() && options.prefers_others && other != competitors.end())
     return static_cast<std::size_t>(other - competitors.begin());
@@ -250,6 +250,7 @@ Command compare_command(const BenchWorld& world) {
               "tutti compare --bench all_reduce --peer openmpi,mpich -a num_ranks=2 -a bytes=8:1M:x8\n"
               "tutti compare --peer openmpi --env OMPI_MCA_coll_tuned_allreduce_algorithm=3,4 -a bytes=64K\n"
               "tutti compare --peer tutti,openmpi -a algorithm=default,all --view best -a bytes=64K\n"
+              "tutti compare --peer tutti,simulate:host:2x2 -a bytes=8:1M:x8\n"
               "tutti compare --peer all --view best --baseline openmpi\n"
               "tutti compare 3 last --fail-on slower:3%",
           .define = [&world](CLI::App& app) -> Run {

@@ -27,8 +27,8 @@ class Engine {
   Engine(const Schedule& schedule, const fabric::Fabric& fabric, const Options& options, const Sizes& sizes,
          const Symmetry* symmetry);
 
-  // Until nothing happens any more; then says what is wrong, if anything is.
-  [[nodiscard]] std::optional<std::string> run();
+  // Until nothing happens any more; then says what is wrong, if anything is (see simulate()).
+  [[nodiscard]] Status run();
   [[nodiscard]] Answer answer() const;
 
   // The Machine.
@@ -130,6 +130,7 @@ class Engine {
   // The lane has a turn at `time`, if that is not now; whether it has.
   bool later(const LaneState& lane, double time);
   [[nodiscard]] Work work_of(const LaneState& lane) const;
+  [[nodiscard]] bool stays(const LaneState& lane, const Slice& to) const;
   [[nodiscard]] double time_in_memory(std::uint32_t rank, double bytes_moved, double bytes_made) const;
   // The present lane's step has waited for that.
   void caused_by(const Moment& moment);
@@ -165,7 +166,7 @@ class Engine {
   [[nodiscard]] bool carries_contents() const { return contents_ != nullptr && lane_->round == 0; }
   void make_contents(LaneState& lane);
   [[nodiscard]] Fingerprint fold(const Step& step, std::uint32_t rank, std::uint32_t piece);
-  [[nodiscard]] std::string what_is_stuck();
+  [[nodiscard]] Status what_is_stuck();
   [[nodiscard]] std::uint32_t id_of(const LaneState& lane) const {
     return static_cast<std::uint32_t>(&lane - lanes_.data());
   }
@@ -193,8 +194,8 @@ class Engine {
 
   LaneState* lane_ = nullptr;  // the present one
   double now_ = 0;
-  std::uint32_t posts_asked_ = 0;     // in this look at the present lane's step
-  std::optional<std::string> wrong_;  // found on the way
+  std::uint32_t posts_asked_ = 0;  // in this look at the present lane's step
+  Status wrong_;                   // found on the way
   std::uint64_t messages_ = 0;
   std::uint64_t num_events_ = 0;
 };

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <utility>
 
+#include "schedule/definition.hpp"
 #include "simulate/engine.hpp"
 
 namespace tutti::simulate {
@@ -56,7 +57,7 @@ Engine::Work Engine::work_of(const LaneState& lane) const {
       overhead += costs.receive_overhead + costs.receive_per_byte * lane.length;
   }
   for (const Endpoint& end : step.destinations) {
-    if (end.place != Place::local) continue;
+    if (end.place != Place::local || stays(lane, end.slice)) continue;
     moved += lane.length;
     writes_own = true;
   }
@@ -64,6 +65,21 @@ Engine::Work Engine::work_of(const LaneState& lane) const {
   // What only goes between a link and the memory is the link's business.
   if (!folds && !(reads_own && writes_own)) return {overhead, 0};
   return {overhead, time_in_memory(lane.rank, moved, folds ? lane.length : 0)};
+}
+
+// Whether the step copies to where what it copies lies already.
+bool Engine::stays(const LaneState& lane, const Slice& to) const {
+  const std::vector<Endpoint>& sources = lane.step->sources;
+  if (!options_.in_place || to.space != Space::output || sources.size() != 1 || sources[0].place != Place::local ||
+      sources[0].slice.space != Space::input)
+    return false;
+  const Slice& from = sources[0].slice;
+  for (std::uint32_t i = 0; i < to.num_blocks; ++i) {
+    const std::uint32_t written = block_at(to, i, schedule_.division(Space::output).blocks);
+    const std::uint32_t read = block_at(from, i, schedule_.division(Space::input).blocks);
+    if (input_behind(schedule_, lane.rank, written) != read) return false;
+  }
+  return true;
 }
 
 double Engine::time_in_memory(std::uint32_t rank, double bytes_moved, double bytes_made) const {

@@ -49,7 +49,7 @@ Result<Answer> simulate(const Schedule& schedule, const fabric::Fabric& fabric, 
     if (longest > 0) {
       window = fabric.queue.slot_bytes / options.element_size / longest;
       if (window == 0)
-        return Status(Code::invalid_argument,
+        return Status(Code::unsupported,
                       fmt::format("{} on {}: a slot of {} bytes is too small for a message of {} pieces, each of at "
                                   "least an element of {}",
                                   schedule.name, fabric.name, fabric.queue.slot_bytes, longest, options.element_size));
@@ -57,8 +57,8 @@ Result<Answer> simulate(const Schedule& schedule, const fabric::Fabric& fabric, 
   }
   const Sizes sizes(schedule, options.count, options.element_size, window);
   Engine engine(schedule, fabric, options, sizes, symmetry ? &*symmetry : nullptr);
-  if (const std::optional<std::string> wrong = engine.run())
-    return Status(Code::invalid_argument, fmt::format("{} on {}: {}", schedule.name, fabric.name, *wrong));
+  if (const Status wrong = engine.run(); !wrong.ok())
+    return Status(wrong.code(), fmt::format("{} on {}: {}", schedule.name, fabric.name, wrong.message()));
   return engine.answer();
 }
 

@@ -214,6 +214,24 @@ TEST(Simulate, SaysWhereAScheduleGetsStuckAndWhatIsWrong) {
       << answer.status().to_string();
 }
 
+TEST(Simulate, TellsWhatAFabricCannotDoFromWhatIsWrongAndFromAnInterrupt) {
+  const auto code = [](const Schedule& schedule, const fabric::Fabric& fabric, const Options& options) {
+    return simulate(schedule, fabric, options).status().code();
+  };
+  const Schedule ring = schedule_of(Collective::all_reduce, "ring", 3);
+  EXPECT_EQ(code(schedule_of(Collective::all_reduce, "multicast_one_shot", 3), wires(3, 1, 1), {.count = 3}),
+            Code::unsupported);
+  fabric::Fabric narrow = wires(3, 1, 1);
+  narrow.queue = {.slots = 1, .slot_bytes = 2};
+  EXPECT_EQ(code(ring, narrow, {.count = 3, .element_size = 4}), Code::unsupported);
+  std::vector<Program> programs = programs_of(ring);
+  programs[1].lanes[0].erase(programs[1].lanes[0].begin());
+  EXPECT_EQ(code(listed(ring, programs), wires(3, 1, 1), {.count = 3}), Code::invalid_argument);
+  int looks = 0;
+  const Options options{.count = 256, .is_interrupted = [&looks] { return ++looks == 2; }};
+  EXPECT_EQ(code(schedule_of(Collective::all_reduce, "ring", 256), star(256, 1, 1), options), Code::aborted);
+}
+
 TEST(Simulate, IsTheSameEachTime) {
   const Schedule schedule = schedule_of(Collective::all_reduce, "swing", 16);
   const Answer first = run(schedule, star(16, 10, 1), {.count = 12345});
