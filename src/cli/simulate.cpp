@@ -26,6 +26,7 @@
 #include "fabric/load.hpp"
 #include "simulate/reason.hpp"
 #include "simulate/timeline.hpp"
+#include "simulate/transcript.hpp"
 
 namespace tutti::cli {
 
@@ -44,6 +45,7 @@ struct Options {
   std::string sharing = "queueing";
   std::size_t links = 0;
   bool why = false;
+  bool transcript = false;
   std::string timeline;
   OutputOptions output;
 };
@@ -207,21 +209,25 @@ Status check(const Options& options) {
     return {Code::invalid_argument, fmt::format("--sharing: {} is not queueing or fair", in_quotes(options.sharing))};
   if (!type_from_name(options.type))
     return {Code::invalid_argument, fmt::format("--type: {} is no type, like f32", in_quotes(options.type))};
-  if (options.why && options.output.format != Format::table)
-    return {Code::invalid_argument, "--why: it is told in words, and has no other format"};
-  if (options.why && options.links > 0)
-    return {Code::invalid_argument, "--why and --links are two answers; ask for one"};
+  const std::string_view told = options.why ? "--why" : options.transcript ? "--transcript" : "";
+  if (!told.empty() && options.output.format != Format::table)
+    return {Code::invalid_argument, fmt::format("{}: it is told in words, and has no other format", told)};
+  if (!told.empty() && options.links > 0)
+    return {Code::invalid_argument, fmt::format("{} and --links are two answers; ask for one", told)};
+  if (options.transcript && (options.why || !options.timeline.empty()))
+    return {Code::invalid_argument, "--transcript is an answer by itself; leave out --why and --timeline"};
   return {};
 }
 
 // What could not be done goes to `failed`.
 Result<std::vector<Simulated>> simulate_all(const Options& options, const fabric::Fabric& fabric,
-                                            simulate::Timeline& timeline, std::vector<Status>& failed) {
+                                            simulate::Recorder* recorder, std::vector<Status>& failed) {
   const Result<std::vector<Cell>> cells = cells_of(options, fabric);
   if (!cells.ok()) return cells.status();
-  if (!options.timeline.empty() && cells->size() != 1)
+  if (recorder != nullptr && cells->size() != 1)
     return Status(Code::invalid_argument,
-                  fmt::format("--timeline: it is of one algorithm with one size, and this is {} cells", cells->size()));
+                  fmt::format("{}: it is of one algorithm with one size, and this is {} cells",
+                              options.transcript ? "--transcript" : "--timeline", cells->size()));
   std::vector<Simulated> all;
   for (const Cell& cell : *cells) {
     const std::size_t element_size = size_of(*type_from_name(options.type));
@@ -231,7 +237,7 @@ Result<std::vector<Simulated>> simulate_all(const Options& options, const fabric
          .element_size = element_size,
          .sharing = options.sharing == "fair" ? simulate::Sharing::fair : simulate::Sharing::queueing,
          .staged = cell.algorithm->channel == Channel::staged,
-         .recorder = options.timeline.empty() ? nullptr : &timeline});
+         .recorder = recorder});
     if (!answer.ok()) {
       failed.push_back(answer.status());
       continue;
@@ -256,8 +262,12 @@ Exit run(const Options& options, const Context& context) {
   if (options.ranks && *options.ranks > fabric->num_ranks())
     return misused({Code::invalid_argument, fmt::format("--ranks: {} has {}", fabric->name, fabric->num_ranks())});
   simulate::Timeline timeline;
+  simulate::Transcript transcript(*fabric);
+  simulate::Recorder* const recorder = options.transcript         ? static_cast<simulate::Recorder*>(&transcript)
+                                       : options.timeline.empty() ? nullptr
+                                                                  : &timeline;
   std::vector<Status> failed;
-  const Result<std::vector<Simulated>> all = simulate_all(options, *fabric, timeline, failed);
+  const Result<std::vector<Simulated>> all = simulate_all(options, *fabric, recorder, failed);
   if (!all.ok()) return misused(all.status());
   for (const Status& status : failed) context.error << "tutti simulate: " << status.to_string() << "\n";
   if (all->empty()) return Exit::misused;
@@ -265,9 +275,10 @@ Exit run(const Options& options, const Context& context) {
     const Status status = write_output(timeline.to_json(), {.path = options.timeline}, context);
     if (!status.ok()) return misused(status);
   }
-  const std::string text = options.why         ? reasons_for(*all)
-                           : options.links > 0 ? rendered(links_of(*all, *fabric, options.links), options.output)
-                                               : rendered(table_of(*all), options.output);
+  const std::string text = options.why          ? reasons_for(*all)
+                           : options.transcript ? transcript.text()
+                           : options.links > 0  ? rendered(links_of(*all, *fabric, options.links), options.output)
+                                                : rendered(table_of(*all), options.output);
   if (const Status status = write_output(text, options.output, context); !status.ok()) return misused(status);
   return failed.empty() ? Exit::done : Exit::found_wrong;
 }
@@ -305,6 +316,8 @@ Run define(CLI::App& app) {
          "Instead: the N busiest links of each row")
       ->type_name("N");
   app.add_flag("--why", options->why, "Instead: of each size, why the fastest is faster than the others");
+  app.add_flag("--transcript", options->transcript,
+               "Instead: what happens when, in words, event by event; of one algorithm with one size");
   app.add_option("--timeline", options->timeline, "Also: what happens when, for Chrome's about:tracing or Perfetto")
       ->type_name("FILE");
   add_output_options(app, options->output);
@@ -320,7 +333,8 @@ Command simulate_command() {
       .examples =
           "tutti simulate --fabric torus_2d:4x4 --collective all_reduce --bytes 1M\n"
           "tutti simulate --fabric switch:8 --algorithm ring --collective all_reduce --bytes 8:64M:x4 --format csv\n"
-          "tutti simulate --fabric ring_1d:16 --collective all_reduce --bytes 1M --why",
+          "tutti simulate --fabric ring_1d:16 --collective all_reduce --bytes 1M --why\n"
+          "tutti simulate --fabric ring_1d:3 --collective all_reduce --algorithm ring --bytes 12 --transcript",
       .define = define};
 }
 

@@ -142,6 +142,7 @@ class Engine {
   void has_room(std::uint32_t connection);
   void launch(std::uint32_t connection, LaneState& lane);
   void arrived(TransferId id, double time);
+  void record(const Transfer& transfer, double time);
   // Who has waited for it, with what the time went for.
   [[nodiscard]] static Moment arrival_of(const Transfer& transfer, double time);
 

@@ -173,12 +173,11 @@ void Engine::launch(std::uint32_t number, LaneState& lane) {
 void Engine::arrived(TransferId id, double time) {
   Transfer& transfer = transfers_[id];
   time = std::max(time, transfer.not_before);
+  if (options_.recorder != nullptr) record(transfer, time);
   switch (transfer.cargo) {
     case Cargo::message: {
       transfer.arrives = time;
       Connection& connection = connections_[transfer.whose];
-      if (options_.recorder != nullptr)
-        options_.recorder->message(connection.from, connection.to, transfer.bytes, transfer.started, time);
       transfer.is_settled = true;
       // Messages are taken in the order in which they were sent, whichever comes first.
       if (connection.first == id && connection.receiver != kNobody)
@@ -197,6 +196,20 @@ void Engine::arrived(TransferId id, double time) {
     }
   }
   transfers_.remove(id);
+}
+
+void Engine::record(const Transfer& transfer, double time) {
+  Recorder& recorder = *options_.recorder;
+  if (transfer.cargo == Cargo::message) {
+    const Connection& connection = connections_[transfer.whose];
+    recorder.message(connection.from, connection.to, transfer.bytes, transfer.started, time);
+  } else if (transfer.cargo == Cargo::credit) {
+    const Connection& connection = connections_[transfer.whose];
+    recorder.credit(connection.to, connection.from, transfer.started, time);
+  } else {
+    recorder.access(transfer.cargo, lanes_[transfer.whose].rank, transfer.links, transfer.bytes, transfer.started,
+                    time);
+  }
 }
 
 // --- contents

@@ -59,7 +59,10 @@ Result<Answer> simulate(const Schedule& schedule, const fabric::Fabric& fabric, 
   Engine engine(schedule, fabric, options, sizes, symmetry ? &*symmetry : nullptr);
   if (const Status wrong = engine.run(); !wrong.ok())
     return Status(wrong.code(), fmt::format("{} on {}: {}", schedule.name, fabric.name, wrong.message()));
-  return engine.answer();
+  Answer answer = engine.answer();
+  for (std::uint32_t rank = 0; options.recorder != nullptr && rank < schedule.num_ranks; ++rank)
+    options.recorder->done(rank, answer.rank_times[rank]);
+  return answer;
 }
 
 }  // namespace tutti::simulate

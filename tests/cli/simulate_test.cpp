@@ -127,5 +127,24 @@ TEST(Simulate, EachMistakeHasItsMessage) {
   refused({}, "--fabric");
 }
 
+TEST(Simulate, ATranscriptIsOfOneCellAndAnAnswerByItself) {
+  const std::vector<std::string> cell = {"--fabric",    "ring_1d:3", "--collective", "all_reduce",
+                                         "--algorithm", "ring",      "--transcript"};
+  const auto with = [&](std::vector<std::string> more) {
+    more.insert(more.begin(), cell.begin(), cell.end());
+    return call(more);
+  };
+  const Outcome outcome = with({"--bytes", "12"});
+  EXPECT_EQ(outcome.exit, 0) << outcome.error;
+  EXPECT_TRUE(contains(outcome.out, "begins recv_reduce_send") || contains(outcome.out, "does recv_reduce_send"));
+  EXPECT_TRUE(contains(with({}).error, "it is of one algorithm with one size, and this is 13 cells"));
+  for (const std::vector<std::string>& other :
+       std::vector<std::vector<std::string>>{{"--json"}, {"--why"}, {"--links", "3"}, {"--timeline", "/dev/null"}}) {
+    const Outcome wrong = with(other);
+    EXPECT_EQ(wrong.exit, 2) << other[0];
+    EXPECT_TRUE(contains(wrong.error, "--transcript")) << wrong.error;
+  }
+}
+
 }  // namespace
 }  // namespace tutti::cli
