@@ -80,6 +80,8 @@ Traffic traffic_of(Collective collective) {
     case Collective::all_to_all: return Traffic::all_to_all;
     case Collective::gather: return Traffic::gather;
     case Collective::scatter: return Traffic::scatter;
+    case Collective::scan:
+    case Collective::exclusive_scan: return Traffic::reduce;
     default: return Traffic::all_reduce;
   }
 }

@@ -60,8 +60,8 @@ TEST(SimulatedPeer, ARowIsOneSampleOfTheSimulation) {
 TEST(SimulatedPeer, EveryAlgorithmOfEveryBenchIsAsSimulated) {
   const fabric::Fabric fabric = *fabric::load_fabric("torus_2d:2x3,latency=1us,memory_bandwidth=10GB/s");
   int cells = 0;
-  for (const char* bench :
-       {"all_reduce", "all_gather", "reduce_scatter", "broadcast", "reduce", "all_to_all", "barrier"}) {
+  for (const char* bench : {"all_reduce", "all_gather", "reduce_scatter", "broadcast", "reduce", "all_to_all", "gather",
+                            "scatter", "scan", "exclusive_scan", "barrier"}) {
     for (const harness::ForcedAlgorithm& algorithm : simulated_algorithms(bench)) {
       SCOPED_TRACE(fmt::format("{} {}", bench, algorithm.name));
       const Row row = reckoned(fabric.name, {.bench = bench, .settings = algorithm.settings});
@@ -81,7 +81,7 @@ TEST(SimulatedPeer, EveryAlgorithmOfEveryBenchIsAsSimulated) {
       ++cells;
     }
   }
-  EXPECT_GE(cells, 30);
+  EXPECT_GE(cells, 38);
 }
 
 TEST(SimulatedPeer, ChoosesAsTheLibraryDoes) {
