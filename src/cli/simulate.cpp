@@ -24,6 +24,7 @@
 #include "cli/output.hpp"
 #include "data/type.hpp"
 #include "fabric/load.hpp"
+#include "schedule/definition.hpp"
 #include "simulate/reason.hpp"
 #include "simulate/timeline.hpp"
 #include "simulate/transcript.hpp"
@@ -34,6 +35,7 @@ namespace {
 
 constexpr std::uint32_t kMostRanks = 1U << 20U;
 constexpr std::size_t kMostLinks = 1000;
+constexpr std::uint32_t kMostWeight = 1'000'000;
 
 struct Options {
   std::string fabric;
@@ -42,6 +44,7 @@ struct Options {
   CaseFilter filter;
   std::string bytes = "8:64M:x4";
   std::string type = "f32";
+  std::vector<std::uint32_t> weights;
   std::string sharing = "queueing";
   std::size_t links = 0;
   bool why = false;
@@ -62,10 +65,24 @@ struct Simulated {
   simulate::Answer answer;
 };
 
-// `bytes` is what nccl-tests means: all blocks together where there are several.
+// `bytes` is what nccl-tests means: all blocks together where there are several, of an all-to-all those of a rank.
 std::uint64_t elements_of_block(const Schedule& schedule, std::uint64_t bytes, std::size_t element_size) {
   const CollectiveFacts& facts = facts_of(schedule.collective);
   return bytes / element_size / (facts.many_inputs || facts.many_outputs ? schedule.num_ranks : 1);
+}
+
+// The same bytes in blocks that are to each other as the weights, which repeat. None where all are alike.
+std::vector<std::uint64_t> elements_of_blocks(const Schedule& schedule, std::uint64_t bytes, std::size_t element_size,
+                                              const std::vector<std::uint32_t>& weights) {
+  std::vector<std::uint64_t> counts;
+  if (weights.empty() || !facts_of(schedule.collective).varies) return counts;
+  const std::uint32_t num_classes = num_size_classes(schedule);
+  double sum = 0;
+  for (std::uint32_t each = 0; each < num_classes; ++each) sum += weights[each % weights.size()];
+  const double all = static_cast<double>(bytes / element_size) * num_classes / schedule.num_ranks;
+  for (std::uint32_t each = 0; each < num_classes; ++each)
+    counts.push_back(sum == 0 ? 0 : static_cast<std::uint64_t>(all * weights[each % weights.size()] / sum));
+  return counts;
 }
 
 double bus_factor(const Schedule& schedule) {
@@ -76,7 +93,12 @@ double bus_factor(const Schedule& schedule) {
     case Collective::reduce_scatter:
     case Collective::all_to_all:
     case Collective::gather:
-    case Collective::scatter: return (n - 1) / n;
+    case Collective::scatter:
+    case Collective::all_gather_v:
+    case Collective::reduce_scatter_v:
+    case Collective::all_to_all_v:
+    case Collective::gather_v:
+    case Collective::scatter_v: return (n - 1) / n;
     default: return 1;
   }
 }
@@ -92,8 +114,8 @@ Result<std::vector<Cell>> cells_of(const Options& options, const fabric::Fabric&
   std::vector<Cell> cells;
   std::string objection;
   for (const Algorithm* algorithm : *rows) {
-    if (facts_of(algorithm->collective).varies) {
-      objection = fmt::format("{}: blocks of different sizes are not simulated", name_of(algorithm->collective));
+    if (!options.weights.empty() && !facts_of(algorithm->collective).varies) {
+      objection = fmt::format("--weights: the blocks of {} do not differ in size", name_of(algorithm->collective));
       continue;
     }
     if (algorithm->channel == Channel::multicast && !has_multicast) {
@@ -234,6 +256,7 @@ Result<std::vector<Simulated>> simulate_all(const Options& options, const fabric
     Result<simulate::Answer> answer = simulate::simulate(
         cell.schedule, fabric,
         {.count = elements_of_block(cell.schedule, cell.bytes, element_size),
+         .counts = elements_of_blocks(cell.schedule, cell.bytes, element_size, options.weights),
          .element_size = element_size,
          .sharing = options.sharing == "fair" ? simulate::Sharing::fair : simulate::Sharing::queueing,
          .staged = cell.algorithm->channel == Channel::staged,
@@ -302,6 +325,18 @@ Run define(CLI::App& app) {
       ->type_name("LIST")
       ->capture_default_str();
   app.add_option("--type", options->type, "The elements' type")->type_name("TYPE")->capture_default_str();
+  app.add_option_function<std::string>(
+         "--weights",
+         [options](const std::string& text) {
+           options->weights.clear();
+           for (const std::string_view part : split(text, ',')) {
+             const auto weight = read_number<std::uint32_t>(part, 0, kMostWeight);
+             if (!weight) refuse_option("--weights", text, "a list of numbers up to 1000000, like 1,0,3");
+             options->weights.push_back(*weight);
+           }
+         },
+         "How the bytes of all_gather_v and its like go to blocks, over and over (else alike): 1,0,3")
+      ->type_name("LIST");
   app.add_option("--sharing", options->sharing,
                  "How messages share a link: queueing (one after another), or fair (max-min)")
       ->type_name("HOW")
@@ -334,7 +369,8 @@ Command simulate_command() {
           "tutti simulate --fabric torus_2d:4x4 --collective all_reduce --bytes 1M\n"
           "tutti simulate --fabric switch:8 --algorithm ring --collective all_reduce --bytes 8:64M:x4 --format csv\n"
           "tutti simulate --fabric ring_1d:16 --collective all_reduce --bytes 1M --why\n"
-          "tutti simulate --fabric ring_1d:3 --collective all_reduce --algorithm ring --bytes 12 --transcript",
+          "tutti simulate --fabric ring_1d:3 --collective all_reduce --algorithm ring --bytes 12 --transcript\n"
+          "tutti simulate --fabric switch:8 --collective all_to_all_v --bytes 1M --weights 1,0,0,5",
       .define = define};
 }
 

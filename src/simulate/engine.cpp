@@ -117,12 +117,18 @@ bool Engine::fetch(LaneState& lane) {
       continue;
     }
     const bool moves = lane.step->kind != StepKind::wait && !lane.step->sources.empty();
-    lane.length = moves ? static_cast<double>(sizes_.bytes(lane.step->sources[0].slice, lane.round)) : 0;
+    lane.length = moves ? static_cast<double>(bytes_of(lane)) : 0;
     lane.is_nothing = !orders_ && lane.length == 0;
     lane.begun = now_;
     if (lane.is_nothing && lane.step->kind == StepKind::combine && !is_direct(*lane.step)) pass(lane);
   }
   return true;
+}
+
+// Of each end of its step, which are as long as each other.
+std::uint64_t Engine::bytes_of(const LaneState& lane) const {
+  const Endpoint& end = lane.step->sources[0];
+  return sizes_.bytes(end.place == Place::remote ? end.rank : lane.rank, end.slice, lane.round);
 }
 
 bool Engine::begin(LaneState& lane) {

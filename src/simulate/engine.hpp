@@ -119,6 +119,7 @@ class Engine {
   // A lane's course. Each says whether the lane can go on at once.
   void go_on(std::uint32_t id);
   bool fetch(LaneState& lane);
+  [[nodiscard]] std::uint64_t bytes_of(const LaneState& lane) const;
   bool begin(LaneState& lane);
   bool work(LaneState& lane);
   bool send(LaneState& lane);

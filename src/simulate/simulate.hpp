@@ -27,6 +27,8 @@ inline constexpr std::uint32_t kManyRanks = 8192;
 
 struct Options {
   std::uint64_t count = 0;  // elements of a block
+  // Where blocks differ in size, instead: elements of each size class (schedule/definition.hpp). None: all are alike.
+  std::vector<std::uint64_t> counts = {};
   std::uint64_t element_size = 1;
   Sharing sharing = Sharing::queueing;
   Fusion fusion = Fusion::neighbours;
