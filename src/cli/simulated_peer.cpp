@@ -106,11 +106,20 @@ Chosen chosen(const Algorithm& algorithm, Request request, const Asked& asked, b
   return {algorithm.make(request), algorithm.channel == Channel::staged && !by_name, std::string(why)};
 }
 
+// A schedule of the user's own, proven as the library proves it.
+Result<Chosen> own(const AlgorithmFile& file, const Asked& asked, const shm::RegionShape& shape) {
+  Result<OwnAlgorithm> own = own_algorithm(file, asked.collective, shape);
+  if (!own.ok()) return own.status();
+  if (own->demands.root && *own->demands.root != asked.root)
+    return unsupported(fmt::format("{} is for root {}", file.path, *own->demands.root));
+  return Chosen{std::move(own->schedule), !own->demands.needs_symmetric, "forced"};
+}
+
 // As the library would: what is forced, on whatever this fabric can do; else what it has by size, and for memory that
 // is symmetric or not.
 Result<Chosen> choose(const Asked& asked, std::uint32_t num_ranks, const Settings& settings, bool symmetric) {
   const ForcedAlgorithm& forced = settings.forced_of(asked.collective);
-  if (forced.file) return unsupported(fmt::format("{}: a schedule of one's own is not simulated here", forced.name));
+  if (forced.file) return own(*forced.file, asked, settings.region_for(num_ranks));
   if (!forced.name.empty()) {
     const Result<NamedAlgorithm> named = find_by_full_name(asked.collective, forced.name, num_ranks);
     if (!named.ok()) return named.status();

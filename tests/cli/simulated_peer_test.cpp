@@ -107,7 +107,16 @@ TEST(SimulatedPeer, SkipsWithReasonsWhatItCannotDo) {
   EXPECT_EQ(note("switch:6", {.values = {{"bytes", Value(std::int64_t{2})}}}), "bytes hold no element");
   EXPECT_NE(note("switch:6,queue_slots=1,queue_slot_bytes=2", {.settings = forced("ring")}).find("too small"),
             std::string::npos);
-  EXPECT_NE(note("switch:6", {.settings = forced("file:./my.sched")}).find("one's own"), std::string::npos);
+}
+
+TEST(SimulatedPeer, TakesSchedulesFromFiles) {
+  const std::string file = "file:" TUTTI_SOURCE_DIR "/examples/my_all_reduce.sched";
+  const Row row = reckoned("switch:4,latency=1us", {.num_ranks = 4, .settings = forced(file)});
+  EXPECT_EQ(row.outcome, Outcome::ok) << row.note;
+  EXPECT_TRUE(row.is_checked);
+  EXPECT_EQ(row.ran, "all_reduce square (forced)");
+  EXPECT_EQ(reckoned("switch:6", {.settings = forced(file)}).outcome, Outcome::error) << "it is for 4 ranks";
+  EXPECT_EQ(reckoned("switch:6", {.settings = forced("file:/nowhere")}).outcome, Outcome::error);
 }
 
 TEST(SimulatedPeer, WhatIsWrongIsAnError) {
