@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "base/text.hpp"
+#include "cli/command.hpp"
 
 namespace tutti::cli {
 
@@ -15,8 +16,6 @@ using harness::PeerProgram;
 
 // Nobody means to start more of them without having said so.
 constexpr int kMostUnasked = 64;
-
-Status bad(std::string words) { return {Code::invalid_argument, std::move(words)}; }
 
 std::string_view head_of(std::string_view word) { return trim(word.substr(0, word.find(':'))); }
 
@@ -48,16 +47,17 @@ Result<std::string> find_peer(const std::string& word, const BenchWorld& world) 
   if (summary == nullptr) {
     std::vector<std::string_view> names;
     for (const PeerSummary& peer : world.peers) names.push_back(peer.name);
-    return bad(fmt::format("--peer has {}, which is none; the nearest is '{}', and all that are here is 'all'",
-                           in_quotes(word), nearest_name(head_of(word), names)));
+    return wrong_argument(
+        fmt::format("--peer has {}, which is none; the nearest is '{}', and all that are here is 'all'",
+                    in_quotes(word), nearest_name(head_of(word), names)));
   }
   std::string name = summary->name;
   if (!summary->wants.empty()) {
     const std::size_t colon = word.find(':');
     const std::string_view wanted = colon == std::string::npos ? "" : trim(std::string_view(word).substr(colon + 1));
     if (wanted.empty())
-      return bad(fmt::format("--peer has {}, which wants something behind it: {}:{}", in_quotes(word), summary->name,
-                             summary->wants));
+      return wrong_argument(fmt::format("--peer has {}, which wants something behind it: {}:{}", in_quotes(word),
+                                        summary->name, summary->wants));
     name += fmt::format(":{}", wanted);
   }
   const Result<std::string> here = world.look_for(name);
@@ -107,8 +107,8 @@ Status give_ranks(const std::vector<PeerProgram>& programs, bool is_said, harnes
     const int least = *std::min_element(sweep.num_ranks.begin(), sweep.num_ranks.end());
     for (const PeerProgram& program : programs)
       if (is_reckoned(program) && program.reckoner->num_ranks() < least)
-        return bad(fmt::format("peer {} has {} ranks, and -a num_ranks asks for {} and more", program.name,
-                               program.reckoner->num_ranks(), least));
+        return wrong_argument(fmt::format("peer {} has {} ranks, and -a num_ranks asks for {} and more", program.name,
+                                          program.reckoner->num_ranks(), least));
     return {};
   }
   const int num_ranks = first->reckoner->num_ranks();
@@ -120,8 +120,9 @@ Status give_ranks(const std::vector<PeerProgram>& programs, bool is_said, harnes
     return !is_reckoned(program) || program.reckoner->num_ranks() == num_ranks;
   });
   if (!are_alike || num_ranks > kMostUnasked)
-    return bad(fmt::format("peer {} has {} ranks; say with -a num_ranks how many of the others are to be started",
-                           first->name, num_ranks));
+    return wrong_argument(
+        fmt::format("peer {} has {} ranks; say with -a num_ranks how many of the others are to be started", first->name,
+                    num_ranks));
   sweep.num_ranks = {num_ranks};
   return {};
 }
@@ -132,7 +133,7 @@ Status check_reckoned(const std::vector<PeerProgram>& programs, const harness::S
       if (!is_reckoned(program) || (!axis.peer.empty() && axis.peer != program.name)) continue;
       for (const std::string& name : axis.names)
         if (!program.reckoner->obeys(name))
-          return bad(
+          return wrong_argument(
               fmt::format("variable {} means nothing to peer {}, which has no processes; PEER:{}=... sets it for "
                           "another one",
                           name, program.name, name));

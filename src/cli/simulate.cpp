@@ -33,11 +33,11 @@ namespace tutti::cli {
 
 namespace {
 
-constexpr std::uint32_t kMostRanks = 1U << 20U;
+constexpr std::uint32_t kMostSimulated = 1U << 20U;
 constexpr std::size_t kMostLinks = 1000;
 constexpr std::uint32_t kMostWeight = 1'000'000;
 
-struct Options {
+struct SimulateArguments {
   std::string fabric;
   ChoiceOptions choice;
   std::optional<std::uint32_t> ranks;
@@ -103,7 +103,7 @@ double bus_factor(const Schedule& schedule) {
   }
 }
 
-Result<std::vector<Cell>> cells_of(const Options& options, const fabric::Fabric& fabric) {
+Result<std::vector<Cell>> cells_of(const SimulateArguments& options, const fabric::Fabric& fabric) {
   const std::uint32_t num_ranks = options.ranks.value_or(fabric.num_ranks());
   const bool has_multicast =
       std::any_of(fabric.nodes.begin(), fabric.nodes.end(), [](const fabric::Node& node) { return node.multicast; });
@@ -226,7 +226,7 @@ std::string reasons_for(const std::vector<Simulated>& all) {
   return text.empty() ? "there is nothing to compare: name several algorithms\n" : text;
 }
 
-Status check(const Options& options) {
+Status check(const SimulateArguments& options) {
   if (options.sharing != "queueing" && options.sharing != "fair")
     return {Code::invalid_argument, fmt::format("--sharing: {} is not queueing or fair", in_quotes(options.sharing))};
   if (!type_from_name(options.type))
@@ -242,7 +242,7 @@ Status check(const Options& options) {
 }
 
 // What could not be done goes to `failed`.
-Result<std::vector<Simulated>> simulate_all(const Options& options, const fabric::Fabric& fabric,
+Result<std::vector<Simulated>> simulate_all(const SimulateArguments& options, const fabric::Fabric& fabric,
                                             simulate::Recorder* recorder, std::vector<Status>& failed) {
   const Result<std::vector<Cell>> cells = cells_of(options, fabric);
   if (!cells.ok()) return cells.status();
@@ -273,7 +273,7 @@ Result<std::vector<Simulated>> simulate_all(const Options& options, const fabric
   return all;
 }
 
-Exit run(const Options& options, const Context& context) {
+Exit run(const SimulateArguments& options, const Context& context) {
   const auto misused = [&](const Status& status) {
     context.error << "tutti simulate: " << status.to_string() << "\n";
     return Exit::misused;
@@ -306,8 +306,8 @@ Exit run(const Options& options, const Context& context) {
   return failed.empty() ? Exit::done : Exit::found_wrong;
 }
 
-Run define(CLI::App& app) {
-  const auto options = std::make_shared<Options>();  // shared with the closure, which std::function copies
+Run define_simulate(CLI::App& app) {
+  const auto options = std::make_shared<SimulateArguments>();  // shared with the closure, which std::function copies
   app.add_option("--fabric", options->fabric, "The machine: torus_2d:2x3, switch:8, a file (see tutti list fabrics)")
       ->type_name("FABRIC")
       ->required();
@@ -315,8 +315,8 @@ Run define(CLI::App& app) {
   app.add_option_function<std::string>(
          "--ranks",
          [options](const std::string& text) {
-           options->ranks = read_number<std::uint32_t>(text, 1, kMostRanks);
-           if (!options->ranks) refuse_option("--ranks", text, fmt::format("1 to {}", kMostRanks));
+           options->ranks = read_number<std::uint32_t>(text, 1, kMostSimulated);
+           if (!options->ranks) refuse_option("--ranks", text, fmt::format("1 to {}", kMostSimulated));
          },
          "The first N of the fabric's ranks (else all)")
       ->type_name("N");
@@ -371,7 +371,7 @@ Command simulate_command() {
           "tutti simulate --fabric ring_1d:16 --collective all_reduce --bytes 1M --why\n"
           "tutti simulate --fabric ring_1d:3 --collective all_reduce --algorithm ring --bytes 12 --transcript\n"
           "tutti simulate --fabric switch:8 --collective all_to_all_v --bytes 1M --weights 1,0,0,5",
-      .define = define};
+      .define = define_simulate};
 }
 
 }  // namespace tutti::cli

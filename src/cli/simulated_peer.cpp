@@ -10,6 +10,7 @@
 #include "base/digest.hpp"
 #include "base/text.hpp"
 #include "base/variables.hpp"
+#include "cli/command.hpp"
 #include "data/type.hpp"
 #include "fabric/fabric_file.hpp"
 #include "fabric/load.hpp"
@@ -24,12 +25,11 @@ namespace {
 constexpr std::string_view kMemory = "BENCH_MEMORY";
 constexpr std::string_view kSymmetric = "symmetric";
 
-Status wrong(std::string words) { return {Code::invalid_argument, std::move(words)}; }
-Status unsupported(std::string words) { return {Code::unsupported, std::move(words)}; }
+Status not_here(std::string words) { return {Code::unsupported, std::move(words)}; }
 
 // --- what a case asks for, by the axes of the collectives' benches
 
-struct Asked {
+struct SimulatedCase {
   Collective collective = Collective::all_reduce;
   std::uint64_t element_size = 1;
   std::uint64_t count = 0;          // elements of a block
@@ -42,19 +42,19 @@ Result<std::int64_t> whole(const harness::Point& point, std::string_view axis, s
   const harness::Value* value = point.find(axis);
   if (value == nullptr) return usual;
   if (value->is_integer() && value->integer() >= 0 && value->integer() <= most) return value->integer();
-  return wrong(fmt::format("axis {} is {}; it goes from 0 to {}", axis, in_quotes(value->text()), most));
+  return wrong_argument(fmt::format("axis {} is {}; it goes from 0 to {}", axis, in_quotes(value->text()), most));
 }
 
-Result<Asked> asked_in(const harness::Row& row) {
+Result<SimulatedCase> asked_in(const harness::Row& row) {
   constexpr std::int64_t kMostBytes = std::int64_t{1} << 40;
   const std::optional<Collective> collective = find_collective(row.bench);
-  if (!collective) return wrong(fmt::format("{} is no collective", in_quotes(row.bench)));
-  Asked asked{.collective = *collective};
+  if (!collective) return wrong_argument(fmt::format("{} is no collective", in_quotes(row.bench)));
+  SimulatedCase asked{.collective = *collective};
   if (asked.collective == Collective::barrier) return asked;
   const CollectiveFacts& facts = facts_of(*collective);
   const harness::Value* type_value = row.point.find("type");
   const std::optional<Type> type = type_from_name(type_value == nullptr ? "f32" : type_value->text());
-  if (!type) return wrong(fmt::format("axis type is {}, which is none", in_quotes(type_value->text())));
+  if (!type) return wrong_argument(fmt::format("axis type is {}, which is none", in_quotes(type_value->text())));
   const Result<std::int64_t> bytes = whole(row.point, "bytes", 0, kMostBytes);
   if (!bytes.ok()) return bytes.status();
   const Result<std::int64_t> root = whole(row.point, "root", 0, row.num_ranks - 1);
@@ -67,7 +67,7 @@ Result<Asked> asked_in(const harness::Row& row) {
   asked.message_bytes = asked.count * blocks * asked.element_size;
   asked.root = static_cast<std::uint32_t>(*root);
   asked.in_place = *in_place != 0;
-  if (asked.count == 0) return unsupported("bytes hold no element");
+  if (asked.count == 0) return not_here("bytes hold no element");
   return asked;
 }
 
@@ -86,7 +86,7 @@ Traffic traffic_of(Collective collective) {
   }
 }
 
-void tell_sizes(const Asked& asked, harness::Row& row) {
+void tell_sizes(const SimulatedCase& asked, harness::Row& row) {
   if (asked.collective == Collective::barrier) return;
   row.message = harness::Message{static_cast<double>(asked.message_bytes), traffic_of(asked.collective)};
   row.counters["count"] = static_cast<double>(asked.count);
@@ -100,24 +100,25 @@ struct Chosen {
   std::string why;
 };
 
-Chosen chosen(const Algorithm& algorithm, Request request, const Asked& asked, bool symmetric, std::string_view why) {
+Chosen chosen(const Algorithm& algorithm, Request request, const SimulatedCase& asked, bool symmetric,
+              std::string_view why) {
   request.root = asked.root;
   const bool by_name = symmetric && (asked.in_place ? algorithm.name_safe_in_place : algorithm.name_safe);
   return {algorithm.make(request), algorithm.channel == Channel::staged && !by_name, std::string(why)};
 }
 
 // A schedule of the user's own, proven as the library proves it.
-Result<Chosen> own(const AlgorithmFile& file, const Asked& asked, const shm::RegionShape& shape) {
+Result<Chosen> own(const AlgorithmFile& file, const SimulatedCase& asked, const shm::RegionShape& shape) {
   Result<OwnAlgorithm> own = own_algorithm(file, asked.collective, shape);
   if (!own.ok()) return own.status();
   if (own->demands.root && *own->demands.root != asked.root)
-    return unsupported(fmt::format("{} is for root {}", file.path, *own->demands.root));
+    return not_here(fmt::format("{} is for root {}", file.path, *own->demands.root));
   return Chosen{std::move(own->schedule), !own->demands.needs_symmetric, "forced"};
 }
 
 // As the library would: what is forced, on whatever this fabric can do; else what it has by size, and for memory that
 // is symmetric or not.
-Result<Chosen> choose(const Asked& asked, std::uint32_t num_ranks, const Settings& settings, bool symmetric) {
+Result<Chosen> choose(const SimulatedCase& asked, std::uint32_t num_ranks, const Settings& settings, bool symmetric) {
   const ForcedAlgorithm& forced = settings.forced_of(asked.collective);
   if (forced.file) return own(*forced.file, asked, settings.region_for(num_ranks));
   if (!forced.name.empty()) {
@@ -142,7 +143,7 @@ std::optional<Collective> forced_by(std::string_view variable) {
   return std::nullopt;
 }
 
-harness::Evidence evidence_of(const harness::Setting& setting, const Asked& asked, const std::string& ran) {
+harness::Evidence evidence_of(const harness::Setting& setting, const SimulatedCase& asked, const std::string& ran) {
   using Obeyed = State::Obeyed;
   const std::optional<Collective> forced = forced_by(setting.name);
   if (forced && *forced != asked.collective)
@@ -191,22 +192,22 @@ class SimulatedPeer final : public harness::Reckoner {
  private:
   Status simulate(const harness::Group& group, const harness::MeasureOptions& options, harness::Row& row) const {
     if (group.num_ranks > num_ranks())
-      return unsupported(fmt::format("{} has {} ranks", fabric_.name, fabric_.num_ranks()));
-    const Result<Asked> asked = asked_in(row);
+      return not_here(fmt::format("{} has {} ranks", fabric_.name, fabric_.num_ranks()));
+    const Result<SimulatedCase> asked = asked_in(row);
     if (!asked.ok()) return asked.status();
     const std::vector<harness::Setting> settings = group.all_settings();
     const Environment environment = changed(environment_, settings);
     const std::string memory = environment.lookup(kMemory).value_or("ordinary");
     const bool symmetric = same_name(memory, kSymmetric);
     if (!symmetric && !same_name(memory, "ordinary"))
-      return wrong(fmt::format("{} is {}; it takes ordinary or symmetric", kMemory, in_quotes(memory)));
+      return wrong_argument(fmt::format("{} is {}; it takes ordinary or symmetric", kMemory, in_quotes(memory)));
     const Result<Variables> variables = Variables::load(environment, ConfPaths::standard(environment));
     if (!variables.ok()) return variables.status();
     const Result<Chosen> way =
         choose(*asked, static_cast<std::uint32_t>(group.num_ranks), Settings::from(*variables), symmetric);
     if (!way.ok()) return way.status();
     if (!(asked->in_place ? way->schedule.allows_in_place : way->schedule.allows_out_of_place))
-      return unsupported(
+      return not_here(
           fmt::format("{} is not for calls {} place", way->schedule.name, asked->in_place ? "in" : "out of"));
     const Result<simulate::Answer> answer = simulate::simulate(way->schedule, fabric_,
                                                                {.count = asked->count,

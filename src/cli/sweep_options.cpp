@@ -13,6 +13,7 @@
 #include "bench/declaration.hpp"
 #include "bench/launcher_variables.hpp"
 #include "cli/algorithm_options.hpp"
+#include "cli/command.hpp"
 #include "cli/command_options.hpp"
 #include "cli/peer_options.hpp"
 #include "cli/sweep_file.hpp"
@@ -26,8 +27,6 @@ using harness::Declaration;
 using harness::EnvironmentAxis;
 using harness::Sweep;
 using harness::Value;
-
-Status bad(std::string words) { return {Code::invalid_argument, std::move(words)}; }
 
 void repeated(CLI::Option* option) { option->expected(1)->take_all()->allow_extra_args(false); }
 
@@ -43,7 +42,7 @@ Result<const Declaration*> find_bench(const std::string& name, const BenchWorld&
   if (name.empty() && world.benches.size() == 1) return &world.benches[0].declaration();
   const Declaration* found = harness::find(world.benches, name.empty() ? "all_reduce" : name);
   if (found == nullptr)
-    return bad(fmt::format("--bench is {}; there are: {}", in_quotes(name), names_of(world.benches)));
+    return wrong_argument(fmt::format("--bench is {}; there are: {}", in_quotes(name), names_of(world.benches)));
   if (!found->error.ok()) return found->error;
   return found;
 }
@@ -76,11 +75,11 @@ Result<Scoped> scoped(const char* option, const std::string& text, const Sweep& 
   parts.peer = peer;
   const std::size_t equals = rest.find('=');
   if (equals == std::string::npos || equals == 0)
-    return bad(fmt::format("{} is {}; it takes NAME=VALUES", option, in_quotes(text)));
+    return wrong_argument(fmt::format("{} is {}; it takes NAME=VALUES", option, in_quotes(text)));
   parts.values = rest.substr(equals + 1);
   parts.name = trim(rest.substr(0, equals));
   if (parts.name.find(':') != std::string::npos)
-    return bad(fmt::format("{} is {}, for a peer that is not measured", option, in_quotes(text)));
+    return wrong_argument(fmt::format("{} is {}, for a peer that is not measured", option, in_quotes(text)));
   return parts;
 }
 
@@ -90,7 +89,8 @@ Result<Scoped> scoped(const char* option, const std::string& text, const Sweep& 
 template <typename Values>
 Status check_distinct(const std::string& what, const Values& values) {
   for (auto each = values.begin(); each != values.end(); ++each)
-    if (std::find(values.begin(), each, *each) != each) return bad(fmt::format("{} has a value twice", what));
+    if (std::find(values.begin(), each, *each) != each)
+      return wrong_argument(fmt::format("{} has a value twice", what));
   return {};
 }
 
@@ -106,7 +106,7 @@ Status set_num_ranks(const std::vector<Value>& values, Sweep& sweep, AxisWords& 
   words.has_num_ranks = true;
   for (const Value& value : values) {
     if (!value.is_integer() || value.integer() < 1 || value.integer() > words.most_ranks)
-      return bad(
+      return wrong_argument(
           fmt::format("num_ranks has {}; it takes numbers from 1 to {}", in_quotes(value.text()), words.most_ranks));
     sweep.num_ranks.push_back(static_cast<int>(value.integer()));
   }
@@ -122,7 +122,7 @@ Axis* find_axis(Sweep& sweep, std::string_view name) {
 Status no_such_axis(const char* option, const std::string& name, const Sweep& sweep) {
   std::string known = "num_ranks";
   for (const Axis& axis : sweep.axes) known += ", " + axis.name;
-  return bad(
+  return wrong_argument(
       fmt::format("{} names {}, which is no axis of {}; there are: {}", option, in_quotes(name), sweep.bench, known));
 }
 
@@ -133,7 +133,7 @@ Status override_axis(const std::string& text, const BenchWorld& world, Sweep& sw
   if (!values.ok()) return values.status().with_context(fmt::format("-a {}", parts->name));
   TUTTI_TRY(check_distinct(fmt::format("-a {}", parts->name), *values));
   if (same_name(parts->name, "num_ranks")) {
-    if (!parts->peer.empty()) return bad("-a num_ranks is for all peers");
+    if (!parts->peer.empty()) return wrong_argument("-a num_ranks is for all peers");
     return set_num_ranks(*values, sweep, words);
   }
   if (is_algorithm_axis(parts->name, sweep, world)) {
@@ -157,7 +157,7 @@ Status add_skip(const std::string& text, Sweep& sweep) {
   Result<std::vector<Value>> values = harness::parse_values(parts->values);
   if (!values.ok()) return values.status().with_context(fmt::format("--skip {}", parts->name));
   if (!parts->peer.empty())
-    return bad(
+    return wrong_argument(
         fmt::format("--skip is {}; it is for all peers, and -a PEER:NAME=VALUES says what one has", in_quotes(text)));
   if (same_name(parts->name, "num_ranks")) {
     sweep.rules.emplace_back([values = std::move(*values)](const harness::Point&, int num_ranks) {
@@ -185,7 +185,7 @@ Status add_environment(const std::string& text, ParseEnvironment& parse, Sweep& 
   Result<EnvironmentAxis> axis = parse(rest);
   if (!axis.ok()) return axis.status();
   if (!axis->peer.empty())
-    return bad(fmt::format("{} is for peer {}, which is not measured", axis->names[0], axis->peer));
+    return wrong_argument(fmt::format("{} is for peer {}, which is not measured", axis->names[0], axis->peer));
   axis->peer = peer;
   TUTTI_TRY(check_distinct(axis->names[0], axis->points));
   // What was declared gives way to what was asked for.
@@ -201,14 +201,15 @@ Status add_environment(const std::string& text, ParseEnvironment& parse, Sweep& 
 Result<double> read_precision(const std::string& text) {
   Result<double> share = parse_share(text);
   if (!share.ok() || *share <= 0 || *share >= 1)
-    return bad(fmt::format("--precision is {}; it takes a share such as 2% or 0.02", in_quotes(text)));
+    return wrong_argument(fmt::format("--precision is {}; it takes a share such as 2% or 0.02", in_quotes(text)));
   return share;
 }
 
 Result<std::int64_t> read_count(const char* option, const std::string& text, std::int64_t least, std::int64_t most) {
   Result<std::int64_t> number = parse_integer(text);
   if (!number.ok() || *number < least || *number > most)
-    return bad(fmt::format("{} is {}; it takes a number from {} to {}", option, in_quotes(text), least, most));
+    return wrong_argument(
+        fmt::format("{} is {}; it takes a number from {} to {}", option, in_quotes(text), least, most));
   return number;
 }
 
@@ -219,7 +220,8 @@ std::string or_else(const std::string& said, std::string_view usual) {
 Result<Nanos> read_time(const char* option, const std::string& text) {
   Result<Nanos> time = parse_duration(text);
   if (!time.ok()) return time.status().with_context(fmt::format("{} is {}", option, in_quotes(text)));
-  if (time->value() <= 0) return bad(fmt::format("{} is {}; it takes a time above 0", option, in_quotes(text)));
+  if (time->value() <= 0)
+    return wrong_argument(fmt::format("{} is {}; it takes a time above 0", option, in_quotes(text)));
   return time;
 }
 
@@ -252,17 +254,17 @@ Status read_runner(const SweepOptions& options, harness::RunnerOptions& runner) 
   if (!options.sync.empty()) {
     runner.measure.sync = harness::sync_from_name(options.sync);
     if (!runner.measure.sync)
-      return bad(fmt::format("--sync is {}; it takes round, meeting or barrier", in_quotes(options.sync)));
+      return wrong_argument(fmt::format("--sync is {}; it takes round, meeting or barrier", in_quotes(options.sync)));
   }
   if (!options.launcher.empty()) {
     runner.launcher = harness::launcher_from_name(options.launcher);
     if (!runner.launcher)
-      return bad(fmt::format("--launcher is {}; it takes local, mpirun.openmpi, mpirun.mpich or srun",
-                             in_quotes(options.launcher)));
+      return wrong_argument(fmt::format("--launcher is {}; it takes local, mpirun.openmpi, mpirun.mpich or srun",
+                                        in_quotes(options.launcher)));
   }
   runner.bind = harness::bind_from_name(options.bind).value_or(harness::Bind::core);
   if (!harness::bind_from_name(options.bind))
-    return bad(fmt::format("--bind is {}; it takes core or none", in_quotes(options.bind)));
+    return wrong_argument(fmt::format("--bind is {}; it takes core or none", in_quotes(options.bind)));
   return {};
 }
 
@@ -293,8 +295,8 @@ Status check_variables(const Plan& plan) {
       const bool has_ranks =
           !plan.programs.empty() || plan.runner.launcher.value_or(harness::Launcher::local) != harness::Launcher::local;
       if (teller.empty() || !(has_ranks || harness::is_of_the_harness(name))) continue;
-      return bad(fmt::format("variable {} cannot be swept: {} sets it for {}", name, teller,
-                             plan.programs.empty() ? "what it starts" : "each rank"));
+      return wrong_argument(fmt::format("variable {} cannot be swept: {} sets it for {}", name, teller,
+                                        plan.programs.empty() ? "what it starts" : "each rank"));
     }
   return {};
 }

@@ -18,7 +18,7 @@ class Fixed final : public harness::Reckoner {
   int num_ranks_;
 };
 
-BenchWorld world() {
+BenchWorld world_with_fabrics() {
   BenchWorld world;
   world.peers = {{.name = "tutti", .package = ""},
                  {.name = "openmpi", .package = ""},
@@ -33,7 +33,7 @@ BenchWorld world() {
 
 // "a | b", or the error.
 std::string found(const std::string& asked) {
-  const Result<std::vector<std::string>> peers = find_peers(asked, world());
+  const Result<std::vector<std::string>> peers = find_peers(asked, world_with_fabrics());
   if (!peers.ok()) return peers.status().to_string();
   std::string text;
   for (const std::string& peer : *peers) text += (text.empty() ? "" : " | ") + peer;

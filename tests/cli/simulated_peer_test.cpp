@@ -10,7 +10,6 @@
 namespace tutti::cli {
 namespace {
 
-using harness::Outcome;
 using harness::Row;
 using harness::Value;
 
@@ -45,7 +44,7 @@ std::vector<harness::Setting> forced(const std::string& algorithm) {
 // 2 · 5 steps of 1 us + 1000 B / 25 GB/s each.
 TEST(SimulatedPeer, ARowIsOneSampleOfTheSimulation) {
   const Row row = reckoned("ring_1d:6,latency=1us,bandwidth=25GB/s", {.settings = forced("ring")});
-  EXPECT_EQ(row.outcome, Outcome::ok) << row.note;
+  EXPECT_EQ(row.outcome, harness::Outcome::ok) << row.note;
   ASSERT_EQ(row.samples.size(), 1U);
   EXPECT_NEAR(row.samples[0], 10 * (1000 + 40), 1e-6);
   EXPECT_EQ(row.sync, harness::Sync::virtual_time);
@@ -66,15 +65,15 @@ TEST(SimulatedPeer, EveryAlgorithmOfEveryBenchIsAsSimulated) {
       SCOPED_TRACE(fmt::format("{} {}", bench, algorithm.name));
       const Row row = reckoned(fabric.name, {.bench = bench, .settings = algorithm.settings});
       if (algorithm.name.starts_with("multicast")) {
-        EXPECT_EQ(row.outcome, Outcome::skipped);
+        EXPECT_EQ(row.outcome, harness::Outcome::skipped);
         EXPECT_NE(row.note.find("needs one switch"), std::string::npos) << row.note;
         continue;
       }
-      if (row.outcome == Outcome::skipped) {
+      if (row.outcome == harness::Outcome::skipped) {
         EXPECT_NE(row.note.find("power of two"), std::string::npos) << row.note;
         continue;
       }
-      EXPECT_EQ(row.outcome, Outcome::ok) << row.note;
+      EXPECT_EQ(row.outcome, harness::Outcome::ok) << row.note;
       EXPECT_TRUE(row.is_checked);
       ASSERT_EQ(row.samples.size(), 1U);
       EXPECT_GT(row.samples[0], 0);
@@ -100,7 +99,7 @@ TEST(SimulatedPeer, ChoosesAsTheLibraryDoes) {
 TEST(SimulatedPeer, SkipsWithReasonsWhatItCannotDo) {
   const auto note = [](std::string_view fabric, const Case& asked) {
     const Row row = reckoned(fabric, asked);
-    EXPECT_EQ(row.outcome, Outcome::skipped);
+    EXPECT_EQ(row.outcome, harness::Outcome::skipped);
     return row.note;
   };
   EXPECT_EQ(note("switch:4", {}), "switch:4 has 4 ranks");
@@ -112,17 +111,17 @@ TEST(SimulatedPeer, SkipsWithReasonsWhatItCannotDo) {
 TEST(SimulatedPeer, TakesSchedulesFromFiles) {
   const std::string file = "file:" TUTTI_SOURCE_DIR "/examples/my_all_reduce.sched";
   const Row row = reckoned("switch:4,latency=1us", {.num_ranks = 4, .settings = forced(file)});
-  EXPECT_EQ(row.outcome, Outcome::ok) << row.note;
+  EXPECT_EQ(row.outcome, harness::Outcome::ok) << row.note;
   EXPECT_TRUE(row.is_checked);
   EXPECT_EQ(row.ran, "all_reduce square (forced)");
-  EXPECT_EQ(reckoned("switch:6", {.settings = forced(file)}).outcome, Outcome::error) << "it is for 4 ranks";
-  EXPECT_EQ(reckoned("switch:6", {.settings = forced("file:/nowhere")}).outcome, Outcome::error);
+  EXPECT_EQ(reckoned("switch:6", {.settings = forced(file)}).outcome, harness::Outcome::error) << "it is for 4 ranks";
+  EXPECT_EQ(reckoned("switch:6", {.settings = forced("file:/nowhere")}).outcome, harness::Outcome::error);
 }
 
 TEST(SimulatedPeer, WhatIsWrongIsAnError) {
   const auto note = [](const Case& asked) {
     const Row row = reckoned("switch:6", asked);
-    EXPECT_EQ(row.outcome, Outcome::error);
+    EXPECT_EQ(row.outcome, harness::Outcome::error);
     return row.note;
   };
   EXPECT_NE(note({.settings = forced("rng")}).find("TUTTI_ALLREDUCE_ALGORITHM"), std::string::npos);

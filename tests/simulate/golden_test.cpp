@@ -1,6 +1,5 @@
 // Transcripts of small simulations, in golden/*.txt: words that reckon them by hand, the command, and what it tells,
 // event by event. With TUTTI_REWRITE_GOLDEN=1 the files are written anew; read the difference before it is kept.
-#include <algorithm>
 #include <array>
 #include <cstdlib>
 #include <filesystem>
@@ -13,9 +12,9 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include "../cli/calling.hpp"
 #include "base/text.hpp"
 #include "cli/commands.hpp"
-#include "cli/program.hpp"
 
 namespace tutti::simulate {
 namespace {
@@ -29,15 +28,12 @@ std::string text_of(const std::filesystem::path& path) {
 }
 
 std::string output_of(std::string_view words) {
+  const std::array commands{cli::simulate_command()};
   std::vector<std::string> arguments;
   for (const std::string_view word : split(words, ' ')) arguments.emplace_back(word);
-  const std::array commands{cli::simulate_command()};
-  const Environment environment;
-  std::ostringstream out;
-  std::ostringstream error;
-  const cli::Exit exit = cli::run_program(commands, arguments, {environment, out, error, arguments});
-  EXPECT_EQ(exit, cli::Exit::done) << error.str();
-  return out.str();
+  const cli::Outcome outcome = cli::call(commands, arguments);
+  EXPECT_EQ(outcome.exit, cli::Exit::done) << outcome.error;
+  return outcome.out;
 }
 
 // The same remarks and commands with what the commands tell now.
