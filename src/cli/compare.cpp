@@ -71,6 +71,12 @@ Status check_plan(const Plan& plan) {
   const auto of_first_ranks = std::count_if(plan.groups.begin(), plan.groups.end(), [&](const harness::Group& group) {
     return group.num_ranks == plan.groups.front().num_ranks;
   });
+  const harness::Group& first = plan.groups.front();
+  const bool has_others = std::any_of(plan.groups.begin(), plan.groups.end(),
+                                      [&](const harness::Group& group) { return group.label != first.label; });
+  if (of_first_ranks < 2 && has_others)
+    return wrong_argument(fmt::format("{} has {} ranks, and none of the others; -a num_ranks says how many all have",
+                                      first.label, first.num_ranks));
   if (of_first_ranks < 2)
     return wrong_argument("there is only one to compare; --peer a,b or --env NAME=a,b gives more");
   if (plan.runner.launches > 1 &&

@@ -66,6 +66,17 @@ TEST_F(Simulated, StandsBesideThatWhichItSimulates) {
   EXPECT_TRUE(outcome.rows[0]["simulate:host:2x2_verdict"].is_string()) << outcome.rows;
 }
 
+TEST_F(Simulated, FabricsOfDifferentSizesAreComparedByAsManyRanks) {
+  const std::string both = "compare --peer simulate:switch:4,simulate:switch:8 -a bytes=1K --no-store --json ";
+  const auto apart = run(both);
+  EXPECT_EQ(apart.exit, 2);
+  EXPECT_NE(apart.error.find("simulate:switch:4 has 4 ranks, and none of the others"), std::string::npos)
+      << apart.error;
+  const auto outcome = run(both + "-a num_ranks=4");
+  EXPECT_EQ(outcome.exit, 0) << outcome.error;
+  EXPECT_EQ(outcome.rows[0]["simulate:switch:8_verdict"], "same") << outcome.rows;
+}
+
 TEST_F(Simulated, MistakesAreToldBeforeAnythingIsStarted) {
   for (const auto& [arguments, words] : std::initializer_list<std::pair<const char*, const char*>>{
            {"--peer simulate", "simulate:FABRIC"},
