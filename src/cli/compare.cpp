@@ -37,7 +37,7 @@ struct CompareArguments : CompareOptions {
 // The bench communicators is about the others: the first of those is what it compares with.
 Result<std::size_t> baseline_of(const std::vector<std::string>& competitors, const CompareOptions& options) {
   const auto other = std::find_if(competitors.begin(), competitors.end(), [](const std::string& name) {
-    return !name.starts_with("tutti") && !name.starts_with("null");
+    return !name.starts_with("tutti") && !name.starts_with("simulate") && !name.starts_with("null");
   });
   if (options.baseline.empty() && options.prefers_others && other != competitors.end())
     return static_cast<std::size_t>(other - competitors.begin());
@@ -71,6 +71,12 @@ Status check_plan(const Plan& plan) {
   const auto of_first_ranks = std::count_if(plan.groups.begin(), plan.groups.end(), [&](const harness::Group& group) {
     return group.num_ranks == plan.groups.front().num_ranks;
   });
+  const harness::Group& first = plan.groups.front();
+  const bool has_others = std::any_of(plan.groups.begin(), plan.groups.end(),
+                                      [&](const harness::Group& group) { return group.label != first.label; });
+  if (of_first_ranks < 2 && has_others)
+    return wrong_argument(fmt::format("{} has {} ranks, and none of the others; -a num_ranks says how many all have",
+                                      first.label, first.num_ranks));
   if (of_first_ranks < 2)
     return wrong_argument("there is only one to compare; --peer a,b or --env NAME=a,b gives more");
   if (plan.runner.launches > 1 &&
@@ -248,6 +254,7 @@ Command compare_command(const BenchWorld& world) {
               "tutti compare --bench all_reduce --peer openmpi,mpich -a num_ranks=2 -a bytes=8:1M:x8\n"
               "tutti compare --peer openmpi --env OMPI_MCA_coll_tuned_allreduce_algorithm=3,4 -a bytes=64K\n"
               "tutti compare --peer tutti,openmpi -a algorithm=default,all --view best -a bytes=64K\n"
+              "tutti compare --peer tutti,simulate:host:2x2 -a bytes=8:1M:x8\n"
               "tutti compare --peer all --view best --baseline openmpi\n"
               "tutti compare 3 last --fail-on slower:3%",
           .define = [&world](CLI::App& app) -> Run {

@@ -57,7 +57,8 @@ Table list_peers(const BenchWorld& world) {
   Table table({{"peer"}, {"here"}, {"about", 80}, {"package"}});
   for (const PeerSummary& peer : world.peers) {
     const Result<std::string> found = world.look_for(peer.name);
-    table.add_row({peer.name, found.ok(), found.ok() ? *found : std::string(found.status().message()),
+    table.add_row({peer.wants.empty() ? peer.name : fmt::format("{}:{}", peer.name, peer.wants), found.ok(),
+                   found.ok() ? *found : std::string(found.status().message()),
                    peer.package.empty() ? Cell() : Cell(peer.package)});
   }
   return table;

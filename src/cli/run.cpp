@@ -241,6 +241,7 @@ Command run_command(const BenchWorld& world) {
               "OMPI_MCA_coll_tuned_allreduce_algorithm=unset,1,3,4,6\n"
               "tutti run --bench all_gather --peer openmpi,mpich -a algorithm=default,all -a bytes=64K\n"
               "tutti run --peer tutti,openmpi --env tutti:BENCH_MEMORY=ordinary,symmetric -a bytes=64K:16M:x4\n"
+              "tutti run --peer simulate:torus_2d:2x3,bandwidth=25GB/s -a algorithm=default,all -a bytes=16:96K:x2\n"
               "tutti run communicators --quick\n"
               "tutti run --peer all -a bytes=1K,1M --format csv -o results.csv\n"
               "tutti run --sweep nightly.toml --resume\n"

@@ -66,7 +66,7 @@ std::optional<std::string> Contents::wrong(const Sizes& sizes) const {
       for (std::uint32_t piece = 0; piece < outputs.pieces; ++piece) {
         const std::optional<Expected> expected = expected_output(schedule_, rank, {block, piece});
         const Slice slice{Space::output, block, piece, 1};
-        if (!expected || sizes.bytes(slice, 0) == 0) continue;
+        if (!expected || sizes.bytes(rank, slice, 0) == 0) continue;
         const Fingerprint right =
             sums.fold(expected->first, expected->end, expected->origin.block, expected->origin.piece);
         if (at(rank, slice) == right) continue;

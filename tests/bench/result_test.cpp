@@ -42,6 +42,23 @@ TEST(Rows, TheIntervalIsOfRoundsNotOfSamples) {
       << "a round without samples counts";
 }
 
+TEST(Rows, OneThatIsExactStandsAgainstTheIntervalOfOneThatIsNot) {
+  Row exact = row_of_medians("simulated", 0, {});
+  exact.sync = Sync::virtual_time;
+  exact.samples = {200};
+  exact.rounds = {1};
+  EXPECT_EQ(summarize(exact).interval->low, 200);
+  EXPECT_EQ(summarize(exact).interval->high, 200);
+  const Row measured = row_of_medians("measured", 0, {100, 110, 100, 90, 105, 95});
+  const Ratio ratio = compare_paired(exact, measured);
+  EXPECT_DOUBLE_EQ(ratio.ratio, 0.5);
+  EXPECT_DOUBLE_EQ(ratio.interval->low, 0.45);
+  EXPECT_DOUBLE_EQ(ratio.interval->high, 0.55);
+  EXPECT_EQ(ratio.verdict, Verdict::slower);
+  EXPECT_EQ(compare_paired(measured, exact).verdict, Verdict::faster);
+  EXPECT_FALSE(sync_from_name("virtual")) << "nobody can ask for it";
+}
+
 TEST(Rows, LaunchesAreJoinedAndTheirMediansCount) {
   std::vector<Row> rows;
   const std::vector<double> launches = {100, 200, 110, 120, 130, 140, 150};

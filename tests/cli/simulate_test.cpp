@@ -113,5 +113,45 @@ TEST(Simulate, EachMistakeHasItsMessage) {
   refused({}, "--fabric");
 }
 
+TEST(Simulate, ATranscriptIsOfOneCellAndAnAnswerByItself) {
+  const std::vector<std::string> cell = {"--fabric",    "ring_1d:3", "--collective", "all_reduce",
+                                         "--algorithm", "ring",      "--transcript"};
+  const auto with = [&](std::vector<std::string> more) {
+    more.insert(more.begin(), cell.begin(), cell.end());
+    return simulate(more);
+  };
+  const Outcome outcome = with({"--bytes", "12"});
+  EXPECT_EQ(outcome.exit, Exit::done) << outcome.error;
+  EXPECT_TRUE(contains(outcome.out, "begins recv_reduce_send") || contains(outcome.out, "does recv_reduce_send"));
+  EXPECT_TRUE(contains(with({}).error, "it is of one algorithm with one size, and this is 13 cells"));
+  for (const std::vector<std::string>& other :
+       std::vector<std::vector<std::string>>{{"--json"}, {"--why"}, {"--links", "3"}, {"--timeline", "/dev/null"}}) {
+    const Outcome wrong = with(other);
+    EXPECT_EQ(wrong.exit, Exit::misused) << other[0];
+    EXPECT_TRUE(contains(wrong.error, "--transcript")) << wrong.error;
+  }
+}
+
+// Of 5000 B blocks of 1000, 0, 3000 and 1000: the longest goes around, three times 1 us + 3000 B / 1 GB/s.
+TEST(Simulate, BlocksMayDifferInSize) {
+  const std::vector<std::string> ring = {
+      "--fabric", "ring_1d:4,latency=1us,bandwidth=1GB/s", "--algorithm", "ring", "--bytes", "5000", "--format", "csv"};
+  const auto with = [&](std::vector<std::string> more) {
+    more.insert(more.begin(), ring.begin(), ring.end());
+    return simulate(more);
+  };
+  const Outcome outcome = with({"--collective", "all_gather_v", "--weights", "1,0,3"});
+  EXPECT_EQ(outcome.exit, Exit::done) << outcome.error;
+  EXPECT_TRUE(contains(outcome.out, "\nall_gather_v,ring,4,5000,12,")) << outcome.out;
+  EXPECT_TRUE(contains(outcome.out, ",9,yes,")) << "a block of nothing is not sent";
+  const std::string time_of_alike = ",ring,4,5000,6.744,";  // 3 us and 3 · 1248 B
+  EXPECT_TRUE(contains(with({"--collective", "all_gather_v"}).out, time_of_alike));
+  EXPECT_TRUE(contains(with({"--collective", "all_gather"}).out, time_of_alike));
+  const Outcome plain = with({"--collective", "all_gather", "--weights", "1,2"});
+  EXPECT_EQ(plain.exit, Exit::misused);
+  EXPECT_TRUE(contains(plain.error, "--weights: the blocks of all_gather do not differ in size")) << plain.error;
+  EXPECT_TRUE(contains(with({"--collective", "all_gather_v", "--weights", "1,"}).error, "'1,' is not a list"));
+}
+
 }  // namespace
 }  // namespace tutti::cli
