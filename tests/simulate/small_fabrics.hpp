@@ -42,4 +42,19 @@ inline fabric::Fabric star(std::uint32_t num_ranks, double latency, double bandw
   return made;
 }
 
+// Each rank has a link to both its neighbours; messages go the shorter way around.
+inline fabric::Fabric ring(std::uint32_t num_ranks, double latency, double bandwidth) {
+  fabric::Fabric made = ranks_without_links(num_ranks);
+  made.name = "ring";
+  for (std::uint32_t rank = 0; rank < num_ranks; ++rank) {
+    made.links.push_back({.from = rank, .to = (rank + 1) % num_ranks, .bandwidth = bandwidth, .latency = latency});
+    made.links.push_back(
+        {.from = rank, .to = (rank + num_ranks - 1) % num_ranks, .bandwidth = bandwidth, .latency = latency});
+  }
+  made.next_link = [num_ranks](std::uint32_t at, std::uint32_t to) {
+    return 2 * at + ((to + num_ranks - at) % num_ranks * 2 > num_ranks ? 1U : 0U);
+  };
+  return made;
+}
+
 }  // namespace tutti::simulate
