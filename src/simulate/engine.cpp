@@ -36,10 +36,9 @@ Engine::Engine(const Schedule& schedule, const fabric::Fabric& fabric, const Opt
 }
 
 std::optional<std::string> Engine::run() {
-  while (!events_.empty() && !wrong_) {
-    const auto [time, turn] = events_.pop();
-    ++num_events_;
-    now_ = time;
+  num_events_ = events_.run([this](const Events::Event& event) {
+    now_ = event.time;
+    const Turn turn = event.what;
     switch (turn.of) {
       case Turn::Of::lane: go_on(turn.id); break;
       case Turn::Of::start: network_->start(turn.id, now_); break;
@@ -47,7 +46,8 @@ std::optional<std::string> Engine::run() {
       case Turn::Of::transfer:
       case Turn::Of::network: network_->turn(turn, now_); break;
     }
-  }
+    return !wrong_;
+  });
   if (wrong_) return wrong_;
   const bool all_over =
       std::all_of(lanes_.begin(), lanes_.end(), [](const LaneState& lane) { return lane.stage == Stage::over; });

@@ -33,7 +33,7 @@ inline fabric::Fabric wires(std::uint32_t num_ranks, double latency, double band
 inline fabric::Fabric star(std::uint32_t num_ranks, double latency, double bandwidth) {
   fabric::Fabric made = ranks_without_links(num_ranks);
   made.name = "star";
-  made.nodes.push_back({.is_switch = true, .multicast = true});
+  made.nodes.push_back({.name = "switch", .is_switch = true, .multicast = true});
   for (std::uint32_t rank = 0; rank < num_ranks; ++rank) {
     made.links.push_back({.from = rank, .to = num_ranks, .bandwidth = bandwidth, .latency = latency});
     made.links.push_back({.from = num_ranks, .to = rank, .bandwidth = bandwidth, .latency = latency});
