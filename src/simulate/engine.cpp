@@ -42,10 +42,13 @@ Engine::Engine(const Schedule& schedule, const fabric::Fabric& fabric, const Opt
 }
 
 Status Engine::run() {
-  while (!events_.empty() && wrong_.ok()) {
-    const auto [time, turn] = events_.pop();
-    if (++num_events_ % kEventsBetweenLooks == 0 && options_.is_interrupted()) return {Code::aborted, "interrupted"};
-    now_ = time;
+  num_events_ = 0;
+  bool is_interrupted = false;
+  events_.run([&](const Events::Event& event) {
+    is_interrupted = ++num_events_ % kEventsBetweenLooks == 0 && options_.is_interrupted();
+    if (is_interrupted) return false;
+    now_ = event.time;
+    const Turn turn = event.what;
     switch (turn.of) {
       case Turn::Of::lane: go_on(turn.id); break;
       case Turn::Of::start: network_->start(turn.id, now_); break;
@@ -53,7 +56,9 @@ Status Engine::run() {
       case Turn::Of::transfer:
       case Turn::Of::network: network_->turn(turn, now_); break;
     }
-  }
+    return wrong_.ok();
+  });
+  if (is_interrupted) return {Code::aborted, "interrupted"};
   TUTTI_TRY(wrong_);
   const bool all_over =
       std::all_of(lanes_.begin(), lanes_.end(), [](const LaneState& lane) { return lane.stage == Stage::over; });
