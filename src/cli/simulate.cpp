@@ -54,14 +54,14 @@ struct SimulateArguments {
 };
 
 // What is simulated: one row.
-struct Cell {
+struct SimulatedCell {
   const Algorithm* algorithm = nullptr;
   Schedule schedule;
   std::uint64_t bytes = 0;
 };
 
 struct Simulated {
-  Cell cell;
+  SimulatedCell cell;
   simulate::Answer answer;
 };
 
@@ -103,7 +103,7 @@ double bus_factor(const Schedule& schedule) {
   }
 }
 
-Result<std::vector<Cell>> cells_of(const SimulateArguments& options, const fabric::Fabric& fabric) {
+Result<std::vector<SimulatedCell>> cells_of(const SimulateArguments& options, const fabric::Fabric& fabric) {
   const std::uint32_t num_ranks = options.ranks.value_or(fabric.num_ranks());
   const bool has_multicast =
       std::any_of(fabric.nodes.begin(), fabric.nodes.end(), [](const fabric::Node& node) { return node.multicast; });
@@ -111,7 +111,7 @@ Result<std::vector<Cell>> cells_of(const SimulateArguments& options, const fabri
   if (!rows.ok()) return rows.status();
   const Result<std::vector<Bytes>> sizes = parse_byte_list(options.bytes);
   if (!sizes.ok()) return sizes.status().with_context("--bytes");
-  std::vector<Cell> cells;
+  std::vector<SimulatedCell> cells;
   std::string objection;
   for (const Algorithm* algorithm : *rows) {
     if (!options.weights.empty() && !facts_of(algorithm->collective).varies) {
@@ -244,14 +244,14 @@ Status check(const SimulateArguments& options) {
 // What could not be done goes to `failed`.
 Result<std::vector<Simulated>> simulate_all(const SimulateArguments& options, const fabric::Fabric& fabric,
                                             simulate::Recorder* recorder, std::vector<Status>& failed) {
-  const Result<std::vector<Cell>> cells = cells_of(options, fabric);
+  const Result<std::vector<SimulatedCell>> cells = cells_of(options, fabric);
   if (!cells.ok()) return cells.status();
   if (recorder != nullptr && cells->size() != 1)
     return Status(Code::invalid_argument,
                   fmt::format("{}: it is of one algorithm with one size, and this is {} cells",
                               options.transcript ? "--transcript" : "--timeline", cells->size()));
   std::vector<Simulated> all;
-  for (const Cell& cell : *cells) {
+  for (const SimulatedCell& cell : *cells) {
     const std::size_t element_size = size_of(*type_from_name(options.type));
     Result<simulate::Answer> answer = simulate::simulate(
         cell.schedule, fabric,
