@@ -22,6 +22,7 @@
 #include "cli/commands.hpp"
 #include "cli/number.hpp"
 #include "cli/output.hpp"
+#include "cli/simulate_against.hpp"
 #include "data/type.hpp"
 #include "fabric/load.hpp"
 #include "simulate/reason.hpp"
@@ -45,6 +46,7 @@ struct Options {
   std::size_t links = 0;
   bool why = false;
   std::string timeline;
+  std::string against;
   OutputOptions output;
 };
 
@@ -249,6 +251,17 @@ Exit run(const Options& options, const Context& context) {
     context.error << "tutti simulate: " << status.to_string() << "\n";
     return Exit::misused;
   };
+  if (options.against.empty() == options.fabric.empty())
+    return misused({Code::invalid_argument,
+                    options.fabric.empty() ? "--fabric: say which machine, or --against which figures"
+                                           : "--against: its figures say on which fabric they are; leave --fabric"});
+  if (!options.against.empty()) {
+    if (const Status status = check_output(options.output); !status.ok()) return misused(status);
+    const Result<std::string> text = against(options.against, options.output);
+    if (!text.ok()) return misused(text.status().with_context("--against"));
+    const Status status = write_output(*text, options.output, context);
+    return status.ok() ? Exit::done : misused(status);
+  }
   if (const Status status = check(options); !status.ok()) return misused(status);
   if (const Status status = check_output(options.output); !status.ok()) return misused(status);
   const Result<fabric::Fabric> fabric = fabric::load_fabric(options.fabric);
@@ -275,8 +288,10 @@ Exit run(const Options& options, const Context& context) {
 Run define(CLI::App& app) {
   const auto options = std::make_shared<Options>();  // shared with the closure, which std::function copies
   app.add_option("--fabric", options->fabric, "The machine: torus_2d:2x3, switch:8, a file (see tutti list fabrics)")
-      ->type_name("FABRIC")
-      ->required();
+      ->type_name("FABRIC");
+  app.add_option("--against", options->against,
+                 "Instead: a file of published figures, each beside what is simulated in its place, and the score")
+      ->type_name("FILE");
   add_choice_options(app, options->choice);
   app.add_option_function<std::string>(
          "--ranks",
@@ -320,7 +335,8 @@ Command simulate_command() {
       .examples =
           "tutti simulate --fabric torus_2d:4x4 --collective all_reduce --bytes 1M\n"
           "tutti simulate --fabric switch:8 --algorithm ring --collective all_reduce --bytes 8:64M:x4 --format csv\n"
-          "tutti simulate --fabric ring_1d:16 --collective all_reduce --bytes 1M --why",
+          "tutti simulate --fabric ring_1d:16 --collective all_reduce --bytes 1M --why\n"
+          "tutti simulate --against data/references/vllm_all_reduce.toml",
       .define = define};
 }
 

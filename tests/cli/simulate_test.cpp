@@ -127,5 +127,34 @@ TEST(Simulate, EachMistakeHasItsMessage) {
   refused({}, "--fabric");
 }
 
+TEST(Simulate, FiguresStandBesideWhatIsSimulated) {
+  const std::string path = testing::TempDir() + "figures.toml";
+  // 2 us of latency, and 2 · 500 B at 1 GB/s.
+  std::ofstream(path) << "version = 1\nid = \"x\"\nsource = \"y\"\ndate = \"2026-01\"\n[[series]]\nid = \"a\"\n"
+                         "bytes = [1000]\nvalues = [2.5]\n"
+                         "ways = [{ fabric = \"ring_1d:2,latency=1us,bandwidth=1GB/s\", algorithm = \"ring\" }]\n"
+                         "[[series]]\nid = \"of another machine\"\nbytes = [1000]\nvalues = [366]\n";
+  const Outcome table = call({"--against", path});
+  EXPECT_EQ(table.exit, 0) << table.error;
+  EXPECT_TRUE(contains(table.out, "all: 1 times: median error 20.0 %, greatest 20.0 %\n")) << table.out;
+  const Outcome rows = call({"--against", path, "--json"});
+  const nlohmann::json all = nlohmann::json::parse(rows.out);
+  ASSERT_EQ(all.size(), 2U);
+  EXPECT_EQ(all[0]["simulated"], 3);
+  EXPECT_EQ(all[0]["error"], 20);
+  EXPECT_EQ(all[0]["source"], "y");
+  EXPECT_TRUE(all[1]["simulated"].is_null());
+
+  EXPECT_TRUE(contains(call({"--against", path, "--fabric", "ring_1d:2"}).error, "leave --fabric"));
+  EXPECT_TRUE(contains(call({"--bytes", "8"}).error, "--fabric: say which machine, or --against which figures"));
+  const Outcome absent = call({"--against", path + "x"});
+  EXPECT_EQ(absent.exit, 2);
+  EXPECT_TRUE(contains(absent.error, "--against: ")) << absent.error;
+  std::ofstream(path) << "version = 1\nid = \"x\"\nsource = \"y\"\ndate = \"z\"\n[[series]]\nid = \"a\"\nbytes = [8]\n"
+                         "values = [2]\nways = [{ fabric = \"ring_1d:2\", algorithm = \"rung\" }]\n";
+  EXPECT_TRUE(contains(call({"--against", path}).error, "a: there is no algorithm 'rung' for all_reduce"));
+  std::remove(path.c_str());
+}
+
 }  // namespace
 }  // namespace tutti::cli
