@@ -25,6 +25,7 @@
 #include "cli/simulate_against.hpp"
 #include "data/type.hpp"
 #include "fabric/load.hpp"
+#include "schedule/side_by_side.hpp"
 #include "simulate/reason.hpp"
 #include "simulate/timeline.hpp"
 
@@ -34,11 +35,13 @@ namespace {
 
 constexpr std::uint32_t kMostRanks = 1U << 20U;
 constexpr std::size_t kMostLinks = 1000;
+constexpr std::uint32_t kMostParts = 64;
 
 struct Options {
   std::string fabric;
   ChoiceOptions choice;
   std::optional<std::uint32_t> ranks;
+  std::uint32_t parts = 1;
   CaseFilter filter;
   std::string bytes = "8:64M:x4";
   std::string type = "f32";
@@ -105,7 +108,11 @@ Result<std::vector<Cell>> cells_of(const Options& options, const fabric::Fabric&
       objection = cases.objection;
       continue;
     }
-    const Schedule schedule = algorithm->make(cases.requests.front());
+    if (options.parts > 1 && algorithm->channel != Channel::message) {
+      objection = fmt::format("--parts: {} is not by messages, so it is done in one part", algorithm->name);
+      continue;
+    }
+    const Schedule schedule = side_by_side(algorithm->make(cases.requests.front()), options.parts);
     for (const Bytes size : *sizes) {
       // A barrier carries nothing, whatever the size.
       const bool is_barrier = algorithm->collective == Collective::barrier;
@@ -300,6 +307,15 @@ Run define(CLI::App& app) {
            if (!options->ranks) refuse_option("--ranks", text, fmt::format("1 to {}", kMostRanks));
          },
          "The first N of the fabric's ranks (else all)")
+      ->type_name("N");
+  app.add_option_function<std::string>(
+         "--parts",
+         [options](const std::string& text) {
+           const auto number = read_number<std::uint32_t>(text, 1, kMostParts);
+           if (!number) refuse_option("--parts", text, fmt::format("1 to {}", kMostParts));
+           options->parts = *number;
+         },
+         "Do it in N parts side by side, as in NCCL's channels: for algorithms by messages (else 1)")
       ->type_name("N");
   add_case_options(app, options->filter, CaseUse::first);
   app.add_option("--bytes", options->bytes, "Sizes, as nccl-tests means them: 8, 4K, 8:64M:x4")

@@ -127,6 +127,22 @@ TEST(Simulate, EachMistakeHasItsMessage) {
   refused({}, "--fabric");
 }
 
+// Two parts of 512 B each at 1 B/ns go one after another over the wire; the second hides behind the first.
+TEST(Simulate, PartsGoSideBySide) {
+  const auto time_in = [](const char* parts) {
+    const Outcome outcome = call({"--fabric", "ring_1d:2,latency=100ns,bandwidth=1GB/s", "--algorithm", "ring",
+                                  "--collective", "all_reduce", "--bytes", "2K", "--parts", parts, "--json"});
+    EXPECT_EQ(outcome.exit, 0) << outcome.error;
+    return nlohmann::json::parse(outcome.out)[0]["time_us"].get<double>();
+  };
+  EXPECT_DOUBLE_EQ(time_in("1"), 2 * (1.024 + 0.1));
+  EXPECT_DOUBLE_EQ(time_in("2"), 2 * 1.024 + 0.1);
+  const Outcome direct = call({"--fabric", "switch:2", "--algorithm", "one_shot", "--bytes", "8", "--parts", "2"});
+  EXPECT_EQ(direct.exit, 2);
+  EXPECT_TRUE(contains(direct.error, "--parts: one_shot is not by messages")) << direct.error;
+  EXPECT_TRUE(contains(call({"--fabric", "switch:2", "--parts", "0"}).error, "1 to 64"));
+}
+
 TEST(Simulate, FiguresStandBesideWhatIsSimulated) {
   const std::string path = testing::TempDir() + "figures.toml";
   // 2 us of latency, and 2 · 500 B at 1 GB/s.
