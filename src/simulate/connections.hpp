@@ -20,6 +20,7 @@ struct Connection {
   std::uint32_t to = 0;
   std::uint32_t channel = 0;
   std::uint32_t used = 0;            // room that is taken, as the sender knows
+  std::uint32_t pending = 0;         // messages that may take several slots: handed over, and not taken whole
   std::uint32_t receiver = kNobody;  // the lane that waits for a message
   std::uint32_t sender = kNobody;    // the lane that waits for room
   bool is_open = false;              // parts of a message of several slots are taken out as they come

@@ -15,6 +15,7 @@ Engine::Engine(const Schedule& schedule, const fabric::Fabric& fabric, const Opt
       options_(options),
       sizes_(sizes),
       symmetry_(symmetry),
+      by_slots_(fabric.queue.long_messages == fabric::LongMessages::slots),
       orders_(schedule.num_lanes > 1 || schedule.collective == Collective::barrier),
       ways_(fabric),
       connections_(schedule.num_ranks),

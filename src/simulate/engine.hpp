@@ -198,6 +198,7 @@ class Engine {
   const Options& options_;
   const Sizes& sizes_;
   const Symmetry* symmetry_;  // may be null
+  bool by_slots_;             // long messages take several slots
   bool orders_;               // messages of nothing are sent all the same: they may be all that orders two accesses
 
   Events events_;

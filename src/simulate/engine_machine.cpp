@@ -25,7 +25,7 @@ bool Engine::has_message(const Endpoint& end) {
 // Of messages that take several slots, all but the last part of each is taken out as it comes, from whomever, once a
 // lane waits for it.
 void Engine::open_to_parts(const LaneState& lane, bool is_open) {
-  if (fabric_.queue.long_messages != fabric::LongMessages::slots || lane.is_nothing) return;
+  if (!by_slots_ || lane.is_nothing) return;
   for (const Endpoint& end : lane.step->sources) {
     if (end.place != Place::message) continue;
     const std::uint32_t number = incoming(lane.rank, end);
@@ -50,7 +50,7 @@ bool Engine::has_credit(const Endpoint& end) {
   const std::uint32_t slots = fabric_.queue.slots;
   if (slots == 0 || lane_->is_nothing) return true;
   Connection& connection = connections_[connections_.outgoing(lane_->rank, end.rank, end.channel)];
-  if (connection.used < slots) return true;
+  if ((by_slots_ ? connection.pending : connection.used) < slots) return true;
   connection.sender = id_of(*lane_);
   if (!lane_->lacked_room) connection.lacking_since = now_;
   lane_->lacked_room = true;
@@ -134,9 +134,15 @@ void Engine::take(const Endpoint& end) {
 }
 
 void Engine::take_first(std::uint32_t number) {
-  const TransferId id = connections_[number].first;
-  connections_[number].first = transfers_[id].next;
+  Connection& connection = connections_[number];
+  const TransferId id = connection.first;
+  connection.first = transfers_[id].next;
+  const bool is_whole = !transfers_[id].has_more;
   transfers_.remove(id);
+  if (by_slots_ && is_whole) {
+    --connection.pending;
+    if (connection.sender != kNobody) wake(std::exchange(connection.sender, kNobody), now_);
+  }
   if (fabric_.queue.slots > 0) give_credit(number);
 }
 
@@ -166,7 +172,7 @@ void Engine::has_room(std::uint32_t number) {
     events_.push(time, {Turn::Of::start, next});
     return;
   }
-  if (connection.sender == kNobody) return;
+  if (by_slots_ || connection.sender == kNobody) return;
   wake(std::exchange(connection.sender, kNobody), noticed(connection.lacking_since));
 }
 
@@ -179,10 +185,10 @@ double Engine::noticed(double since) const {
 
 void Engine::launch(std::uint32_t number, LaneState& lane) {
   ++messages_;
-  const fabric::Queue& queue = fabric_.queue;
-  const auto slot = static_cast<double>(queue.slot_bytes);
+  ++connections_[number].pending;
+  const auto slot = static_cast<double>(fabric_.queue.slot_bytes);
   double left = lane.length;
-  if (queue.long_messages == fabric::LongMessages::slots && slot > 0)
+  if (by_slots_ && slot > 0)
     for (; left > slot; left -= slot) launch_part(number, lane, slot, true);
   const TransferId last = launch_part(number, lane, left, false);
   if (carries_contents() && lane.made.size() > 1) transfers_[last].payload = contents_->add_payload(lane.made);
@@ -208,7 +214,6 @@ TransferId Engine::launch_part(std::uint32_t number, const LaneState& lane, doub
   part.next = kNoTransfer;
   (connection.first == kNoTransfer ? connection.first : transfers_[connection.last].next) = id;
   connection.last = id;
-  // Room for the first part is what the step has waited for.
   if (fabric_.queue.slots > 0 && connection.used >= fabric_.queue.slots) {
     if (connection.unsent == kNoTransfer) connection.unsent = id;
     return id;
