@@ -5,8 +5,10 @@
 #include <vector>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "base/file.hpp"
+#include "base/text.hpp"
 #include "benches/fit/fit.hpp"
 #include "simulate/against.hpp"
 
@@ -62,6 +64,12 @@ int main(int count, char** words) {
   if (!text.ok()) return failed(text.status());
   const Result<simulate::References> references = simulate::read_references(*text, arguments.front());
   if (!references.ok()) return failed(references.status());
+  std::vector<std::string> known;
+  for (const simulate::Fit& each : references->fits) known.push_back(each.name);
+  for (std::size_t i = 1; i < arguments.size(); ++i)
+    if (std::find(known.begin(), known.end(), arguments[i]) == known.end())
+      return failed({Code::invalid_argument, fmt::format("there is no fit {}; {} has: {}", in_quotes(arguments[i]),
+                                                         arguments.front(), fmt::join(known, ", "))});
   for (const simulate::Fit& each : references->fits) {
     if (arguments.size() > 1 && std::find(arguments.begin() + 1, arguments.end(), each.name) == arguments.end())
       continue;
