@@ -3,6 +3,7 @@
 #include <cmath>
 #include <utility>
 
+#include "schedule/definition.hpp"
 #include "simulate/engine.hpp"
 
 namespace tutti::simulate {
@@ -84,7 +85,7 @@ Engine::Work Engine::work_of(const LaneState& lane) const {
     received += time_of_message(lane.rank, lane.length);
   }
   for (const Endpoint& end : step.destinations) {
-    if (end.place != Place::local) continue;
+    if (end.place != Place::local || stays(lane, end.slice)) continue;
     moved += lane.length;
     writes_own = true;
   }
@@ -97,6 +98,21 @@ Engine::Work Engine::work_of(const LaneState& lane) const {
 double Engine::time_of_message(std::uint32_t rank, double bytes) const {
   const fabric::Memory& memory = fabric_.memories[fabric_.ranks[rank].memory];
   return memory.messages > 0 && bytes > 0 ? memory.latency + bytes / memory.messages : 0;
+}
+
+// Whether the step copies to where what it copies lies already.
+bool Engine::stays(const LaneState& lane, const Slice& to) const {
+  const std::vector<Endpoint>& sources = lane.step->sources;
+  if (!options_.in_place || to.space != Space::output || sources.size() != 1 || sources[0].place != Place::local ||
+      sources[0].slice.space != Space::input)
+    return false;
+  const Slice& from = sources[0].slice;
+  for (std::uint32_t i = 0; i < to.num_blocks; ++i) {
+    const std::uint32_t written = block_at(to, i, schedule_.division(Space::output).blocks);
+    const std::uint32_t read = block_at(from, i, schedule_.division(Space::input).blocks);
+    if (input_behind(schedule_, lane.rank, written) != read) return false;
+  }
+  return true;
 }
 
 double Engine::time_in_memory(std::uint32_t rank, double bytes_moved, double bytes_made) const {
@@ -226,12 +242,11 @@ TransferId Engine::launch_part(std::uint32_t number, const LaneState& lane, doub
 void Engine::arrived(TransferId id, double time) {
   Transfer& transfer = transfers_[id];
   time = std::max(time, transfer.not_before);
+  if (options_.recorder != nullptr) record(transfer, time);
   switch (transfer.cargo) {
     case Cargo::message: {
       transfer.arrives = time;
       Connection& connection = connections_[transfer.whose];
-      if (options_.recorder != nullptr)
-        options_.recorder->message(connection.from, connection.to, transfer.bytes, transfer.started, time);
       transfer.is_settled = true;
       if (transfer.has_more) {
         events_.push(time, {Turn::Of::part, transfer.whose});
@@ -254,6 +269,20 @@ void Engine::arrived(TransferId id, double time) {
     }
   }
   transfers_.remove(id);
+}
+
+void Engine::record(const Transfer& transfer, double time) {
+  Recorder& recorder = *options_.recorder;
+  if (transfer.cargo == Cargo::message) {
+    const Connection& connection = connections_[transfer.whose];
+    recorder.message(connection.from, connection.to, transfer.bytes, transfer.started, time);
+  } else if (transfer.cargo == Cargo::credit) {
+    const Connection& connection = connections_[transfer.whose];
+    recorder.credit(connection.to, connection.from, transfer.started, time);
+  } else {
+    recorder.access(transfer.cargo, lanes_[transfer.whose].rank, transfer.links, transfer.bytes, transfer.started,
+                    time);
+  }
 }
 
 // --- contents
