@@ -103,6 +103,7 @@ class Formula : public Observer {
     double own_writes = 0;
     double moved = 0;
     double arrived = time;
+    const double begun = time;
     if (step.kind == StepKind::expose && staged_) time += 2 * bytes(step.sources[0], lane.rank) * costs_.fold;
     if (step.kind != StepKind::combine) return;
     for (const Endpoint& end : step.sources) {
@@ -119,6 +120,8 @@ class Formula : public Observer {
       own_writes += 1;
     }
     if (step.sources.size() > 1 || (own_reads > 0 && own_writes > 0)) time += moved * costs_.fold;
+    // What is read from others is stored at others as it comes.
+    const double first = arrived > begun ? begun + 2 * costs_.latency : 0;
     time = std::max(time, arrived);
     for (const Endpoint& end : step.destinations) {
       if (is_nothing(end, lane.rank)) continue;
@@ -128,8 +131,8 @@ class Formula : public Observer {
                                                               bytes(end, lane.rank) * costs_.per_byte);
       }
       if (end.place == Place::remote && bytes(end, lane.rank) > 0)
-        stored_[lane.rank] =
-            std::max(stored_[lane.rank], time + costs_.latency + bytes(end, lane.rank) * costs_.per_byte);
+        stored_[lane.rank] = std::max(
+            stored_[lane.rank], (first > 0 ? first : time) + costs_.latency + bytes(end, lane.rank) * costs_.per_byte);
     }
   }
 
