@@ -170,7 +170,7 @@ TEST(Simulate, PartsGoSideBySide) {
 }
 
 TEST(Simulate, FiguresStandBesideWhatIsSimulated) {
-  const std::string path = testing::TempDir() + "figures.toml";
+  const std::string path = ::testing::TempDir() + "figures.toml";
   // 2 us of latency, and 2 · 500 B at 1 GB/s.
   std::ofstream(path) << "version = 1\nid = \"x\"\nsource = \"y\"\ndate = \"2026-01\"\n[[series]]\nid = \"a\"\n"
                          "bytes = [1000]\nvalues = [2.5]\n"
