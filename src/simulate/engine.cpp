@@ -17,6 +17,7 @@ Engine::Engine(const Schedule& schedule, const fabric::Fabric& fabric, const Opt
       symmetry_(symmetry),
       orders_(schedule.num_lanes > 1 || schedule.collective == Collective::barrier),
       ways_(fabric),
+      passes_(schedule, fabric, static_cast<double>(options.count * options.element_size)),
       connections_(schedule.num_ranks),
       network_(make_network(options.sharing, fabric, transfers_, events_,
                             [this](TransferId id, double time) { arrived(id, time); })),

@@ -14,6 +14,7 @@
 #include "simulate/connections.hpp"
 #include "simulate/contents.hpp"
 #include "simulate/cursor.hpp"
+#include "simulate/passes.hpp"
 #include "simulate/simulate.hpp"
 #include "simulate/sizes.hpp"
 #include "simulate/symmetry.hpp"
@@ -129,7 +130,8 @@ class Engine {
   double occupy(LaneState& lane, const Work& work);
   // The lane has a turn at `time`, if that is not now; whether it has.
   bool later(const LaneState& lane, double time);
-  [[nodiscard]] Work work_of(const LaneState& lane) const;
+  [[nodiscard]] Work work_of(const LaneState& lane);
+  [[nodiscard]] Work work_of_pass(const LaneState& lane);
   [[nodiscard]] double time_in_memory(std::uint32_t rank, double bytes_moved, double bytes_made) const;
   // The present lane's step has waited for that.
   void caused_by(const Moment& moment);
@@ -183,6 +185,7 @@ class Engine {
   Events events_;
   Transfers transfers_;
   Ways ways_;
+  Passes passes_;
   Connections connections_;
   std::unique_ptr<Network> network_;
   std::unique_ptr<Contents> contents_;

@@ -137,6 +137,7 @@ bool Engine::has_multicast_switch() {
 void Engine::read(const Endpoint& end, LaneState& lane) {
   if (lane.length == 0) return;
   if (end.place == Place::remote && end.rank != lane.rank) {
+    if (passes_.carries(lane.rank)) return;  // the core is at it
     read(Cargo::read, ways_.between(end.rank, lane.rank), lane, ways_.latency(lane.rank, end.rank));
   } else if (end.place == Place::multicast && schedule_.num_ranks > 1) {
     // Every rank's bytes go up to the switch; what it makes of them comes down when the last of them come.
