@@ -9,6 +9,7 @@ namespace tutti::cli {
 [[nodiscard]] Command demo_command();
 [[nodiscard]] Command fabric_command();
 [[nodiscard]] Command launch_command();
+[[nodiscard]] Command probe_command();
 [[nodiscard]] Command prove_command();
 [[nodiscard]] Command schedule_command();
 [[nodiscard]] Command simulate_command();
