@@ -65,6 +65,7 @@ class Engine {
     Moment last;                    // the last step was passed
     // While the step at hand waits: the latest of what it has waited for so far, and how many posts it has seen.
     bool is_looking = false;
+    bool is_queued = false;  // what it waited for has come, and others of its core have that
     bool lacked_room = false;
     std::uint32_t posts_seen = 0;
     Moment cause;
@@ -105,6 +106,12 @@ class Engine {
   struct CoreState {
     double free = 0;
     std::uint32_t last_rank = kNobody;
+    // Where several ranks have it: who has it until that rank waits for something, and which lanes of others would go
+    // on.
+    bool is_shared = false;
+    bool is_asked = false;  // a turn will see whether that rank still needs it
+    std::uint32_t holder = kNobody;
+    std::vector<std::uint32_t> queued;
   };
   // What `close` has to know, found when the first post is made.
   struct Direct {
@@ -126,6 +133,11 @@ class Engine {
   void pass(LaneState& lane);
   bool end_round(LaneState& lane);
 
+  // Whether the lane's rank has its core; else the lane is queued for it.
+  bool has_core(LaneState& lane);
+  // The present lane goes no further for now: its rank may not need the core any more.
+  void ask_for_core(const LaneState& lane);
+  void give_core_on(std::uint32_t number);
   // Keeps the rank's core busy from now on, or from when others have had it; when that ends.
   double occupy(LaneState& lane, const Work& work);
   // The lane has a turn at `time`, if that is not now; whether it has.

@@ -72,8 +72,10 @@ Engine::Work Engine::work_of(const LaneState& lane) {
 // The core carries all that the step reads and writes, in one go.
 Engine::Work Engine::work_of_pass(const LaneState& lane) {
   const Step& step = *lane.step;
+  // What other ranks of the same core write and read is as near as what this one does.
   const auto is_own = [&](const Endpoint& end) {
-    return end.place == Place::local || (end.place == Place::remote && end.rank == lane.rank);
+    return end.place == Place::local ||
+           (end.place != Place::multicast && fabric_.ranks[end.rank].core == fabric_.ranks[lane.rank].core);
   };
   Pass pass{.folds = step.sources.size() > 1};
   double overhead = 0;
