@@ -93,9 +93,38 @@ double median_of(std::vector<double> values) {
   return quantile(values, 0.5);
 }
 
+// What is predicted for each size, and how far that is from what was measured.
+using Cells = std::map<std::int64_t, std::pair<double, double>>;
+
+// The errors' median where algorithms that are predicted alike at every size, being the same messages, count as one.
+void print_median_of_groups(const std::map<std::string, Cells>& algorithms) {
+  constexpr double kAlike = 0.03;
+  std::vector<std::vector<const Cells*>> groups;
+  for (const auto& [name, cells] : algorithms) {
+    const auto is_alike = [&](const auto& group) {
+      return std::all_of(cells.begin(), cells.end(), [&](const auto& cell) {
+        const auto other = group.front()->find(cell.first);
+        return other != group.front()->end() && std::abs(cell.second.first / other->second.first - 1) < kAlike;
+      });
+    };
+    const auto found = std::find_if(groups.begin(), groups.end(), is_alike);
+    (found != groups.end() ? *found : groups.emplace_back()).push_back(&cells);
+  }
+  std::vector<double> errors;
+  for (const auto& group : groups) {
+    std::map<std::int64_t, std::vector<double>> by_size;
+    for (const auto* cells : group)
+      for (const auto& [bytes, cell] : *cells) by_size[bytes].push_back(cell.second);
+    for (const auto& [bytes, of_size] : by_size) errors.push_back(median_of(of_size));
+  }
+  fmt::print("{} groups of algorithms that are predicted alike, each counted once: median |error| {:.1f}%\n",
+             groups.size(), 100 * median_of(errors));
+}
+
 // Every cell; returns the median of the errors' absolute values, nothing where there is none.
 std::optional<double> compare(const Times& predictions, const Times& measurements) {
   std::map<std::int64_t, std::vector<double>> by_size;
+  std::map<std::string, Cells> algorithms;
   std::vector<double> errors;
   fmt::print("{:22} {:>9} {:>13} {:>12} {:>8}\n", "algorithm", "bytes", "predicted_us", "measured_us", "error");
   for (const auto& [cell, measured] : measurements) {
@@ -105,6 +134,7 @@ std::optional<double> compare(const Times& predictions, const Times& measurement
     fmt::print("{:22} {:>9} {:>13.4g} {:>12.4g} {:>+7.1f}%\n", cell.first, cell.second, found->second, measured,
                100 * error);
     errors.push_back(std::abs(error));
+    algorithms[cell.first][cell.second] = {found->second, std::abs(error)};
     by_size[cell.second].push_back(std::abs(error));
   }
   if (errors.empty()) return std::nullopt;
@@ -113,6 +143,7 @@ std::optional<double> compare(const Times& predictions, const Times& measurement
   std::sort(errors.begin(), errors.end());
   fmt::print("\n{} cells; |error|: first quartile {:.1f}%, median {:.1f}%, third quartile {:.1f}%\n", errors.size(),
              100 * quantile(errors, 0.25), 100 * quantile(errors, 0.5), 100 * quantile(errors, 0.75));
+  print_median_of_groups(algorithms);
   return quantile(errors, 0.5);
 }
 
