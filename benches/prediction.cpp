@@ -100,7 +100,8 @@ using Cells = std::map<std::int64_t, std::pair<double, double>>;
 void print_median_of_groups(const std::map<std::string, Cells>& algorithms) {
   constexpr double kAlike = 0.03;
   std::vector<std::vector<const Cells*>> groups;
-  for (const auto& [name, cells] : algorithms) {
+  for (const auto& algorithm : algorithms) {
+    const Cells& cells = algorithm.second;
     const auto is_alike = [&](const auto& group) {
       return std::all_of(cells.begin(), cells.end(), [&](const auto& cell) {
         const auto other = group.front()->find(cell.first);
@@ -113,8 +114,8 @@ void print_median_of_groups(const std::map<std::string, Cells>& algorithms) {
   std::vector<double> errors;
   for (const auto& group : groups) {
     std::map<std::int64_t, std::vector<double>> by_size;
-    for (const auto* cells : group)
-      for (const auto& [bytes, cell] : *cells) by_size[bytes].push_back(cell.second);
+    for (const Cells* each : group)
+      for (const auto& [bytes, cell] : *each) by_size[bytes].push_back(cell.second);
     for (const auto& [bytes, of_size] : by_size) errors.push_back(median_of(of_size));
   }
   fmt::print("{} groups of algorithms that are predicted alike, each counted once: median |error| {:.1f}%\n",

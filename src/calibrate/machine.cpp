@@ -3,6 +3,7 @@
 #include <cstring>
 #include <fstream>
 #include <new>
+#include <utility>
 
 #include <fmt/format.h>
 #include <sched.h>
@@ -55,11 +56,13 @@ std::unique_ptr<float[], Freed> make_zeroes(std::size_t count) {
   return std::unique_ptr<float[], Freed>(memory);
 }
 
-double median_of(std::vector<double> values) {
+double quantile_of(std::vector<double> values, double share) {
   if (values.empty()) return 0;
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::nth_element(values.begin(), middle, values.end());
-  return *middle;
+  const auto at = values.begin() + static_cast<std::ptrdiff_t>(static_cast<double>(values.size()) * share);
+  std::nth_element(values.begin(), at, values.end());
+  return *at;
 }
+
+double median_of(std::vector<double> values) { return quantile_of(std::move(values), 0.5); }
 
 }  // namespace tutti::calibrate

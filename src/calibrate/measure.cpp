@@ -23,7 +23,8 @@ namespace {
 constexpr std::uint32_t kHopsOfCall = 8;
 constexpr std::uint32_t kStepsOfCall = 32;
 constexpr std::uint64_t kShortest = 8;
-constexpr std::size_t kApart = 528;  // elements
+constexpr std::size_t kApart = 528;           // elements
+constexpr std::uint64_t kMostSlot = 1 << 20;  // longer messages take as long a byte
 constexpr std::uint64_t kLeastWorkingSet = 32 << 10;
 
 // What the ranks measure, each number the same on both; rank 0 keeps the times.
@@ -31,8 +32,8 @@ enum class Part : std::uint8_t { hops, none, steps, exchange };
 struct Cell {
   Part part = Part::hops;
   Hop hop = Hop::copy;
-  std::uint64_t bytes = 0;  // of the rank's input, as of its output
-  auto operator<=>(const Cell&) const = default;
+  std::uint64_t bytes = 0;                        // of the rank's input, as of its output
+  auto operator<=>(const Cell&) const = default;  // NOLINT(modernize-use-nullptr): its 0 is no pointer
 };
 
 class PingPong {
@@ -110,7 +111,7 @@ class PingPong {
   }
 
   // Both ranks make equally many calls. Whether all went well.
-  bool measure(Communicator& communicator, const Cell& cell, float* input, float* output) {
+  bool measure(Communicator& communicator, const Cell& cell, const float* input, float* output) {
     const Schedule schedule = schedule_of(cell);
     const auto call = [&] {
       const Status status = communicator.run_by(schedule, number_of(cell),
@@ -171,13 +172,17 @@ HopTimes hop_times(const PingPong& ping_pong, std::uint64_t bytes) {
 
 }  // namespace
 
+Status can_measure() {
+  const std::size_t cores = usable_cores().size();
+  if (cores >= 2) return {};
+  return {Code::unsupported,
+          fmt::format("this process may run on {} core only, and ping-pong needs two (see taskset, sched_setaffinity)",
+                      cores)};
+}
+
 Result<Measurements> measure(const Variables& variables, const Thoroughness& thoroughness) {
+  TUTTI_TRY(can_measure());
   std::vector<int> cores = usable_cores();
-  if (cores.size() < 2)
-    return Status(
-        Code::unsupported,
-        fmt::format("this process may run on {} core{}, and ping-pong needs two (see taskset, sched_setaffinity)",
-                    cores.size(), cores.size() == 1 ? " only" : "s"));
   Measurements measured;
   measured.machine = machine_in_words();
   measured.date = today();
@@ -185,7 +190,8 @@ Result<Measurements> measure(const Variables& variables, const Thoroughness& tho
   cores.resize(2);
   measured.core_switch = measure_core_switch(cores[0], thoroughness);
 
-  const Settings settings = Settings::from(variables);
+  Settings settings = Settings::from(variables);
+  settings.region.message_slot = std::min(settings.region.message_slot, kMostSlot);
   measured.slots = settings.region.message_depth;
   measured.slot_bytes = settings.region.message_slot;
   const Result<std::unique_ptr<Log>> log = Log::create(variables, LogWriter::of_this_process());

@@ -27,7 +27,11 @@ struct Thoroughness {
 // The processor in words: "Intel(R) Xeon(R) Processor, 2 cores, L2 2M, L3 480M".
 [[nodiscard]] std::string machine_in_words();
 
-// Of the first two usable cores. The variables are those that a rank's settings would be from.
+// Whether there are two cores to measure.
+[[nodiscard]] Status can_measure();
+
+// Of the first two usable cores, best while nothing else is at work on them. The variables are those that a rank's
+// settings would be from.
 [[nodiscard]] Result<Measurements> measure(const Variables& variables, const Thoroughness& thoroughness = {});
 
 // --- parts
@@ -51,5 +55,7 @@ struct Freed {
 
 // 0 where there is none.
 [[nodiscard]] double median_of(std::vector<double> values);
+// The one that so large a share of the others is below.
+[[nodiscard]] double quantile_of(std::vector<double> values, double share);
 
 }  // namespace tutti::calibrate

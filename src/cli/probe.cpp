@@ -56,6 +56,7 @@ Exit calibrate_machine(const ProbeOptions& options, const Context& context) {
   if (const Status status = check_output(output); !status.ok()) return failed(status);
   const Result<Variables> variables = Variables::load(context.environment, ConfPaths::standard(context.environment));
   if (!variables.ok()) return failed(variables.status());
+  if (const Status status = calibrate::can_measure(); !status.ok()) return failed(status);
   context.error << "measuring ping-pong and reduction kernels on two cores; some seconds\n";
   const Result<calibrate::Measurements> measured = calibrate::measure(*variables);
   if (!measured.ok()) return failed(measured.status());
@@ -78,18 +79,15 @@ Exit calibrate_machine(const ProbeOptions& options, const Context& context) {
 
 Exit run_probe(const ProbeOptions& options, const Context& context) {
   if (options.calibrate) return calibrate_machine(options, context);
-  if (!options.path.empty()) {
-    context.error << fmt::format("{0} probe: -o: a fabric is measured with --calibrate\n", context.program);
-    return Exit::misused;
-  }
   context.out << calibrate::machine_in_words() << "\n";
   return Exit::done;
 }
 
 Run define_probe(CLI::App& app) {
   const auto options = std::make_shared<ProbeOptions>();
-  app.add_flag("--calibrate", options->calibrate,
-               "Measures ping-pong and reduction kernels on two cores, and shows them; runs no collective");
+  CLI::Option* calibrate =
+      app.add_flag("--calibrate", options->calibrate,
+                   "Measures ping-pong and reduction kernels on two cores, and shows them; runs no collective");
   app.add_option_function<std::string>(
          "--ranks",
          [options](const std::string& text) {
@@ -98,11 +96,14 @@ Run define_probe(CLI::App& app) {
            options->ranks = *number;
          },
          "How many ranks the fabric has, which take turns on the cores [2]")
-      ->type_name("N");
+      ->type_name("N")
+      ->needs(calibrate);
   app.add_option("-o,--output", options->path, "Writes the fabric to this file, for tutti simulate --fabric")
-      ->type_name("FILE");
+      ->type_name("FILE")
+      ->needs(calibrate);
   app.add_flag_callback(
-      "--json", [options] { options->format = Format::json; }, "What was measured as JSON");
+         "--json", [options] { options->format = Format::json; }, "What was measured as JSON")
+      ->needs(calibrate);
   return [options](const Context& context) { return run_probe(*options, context); };
 }
 

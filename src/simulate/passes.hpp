@@ -49,7 +49,7 @@ class Passes {
   [[nodiscard]] const fabric::Costs& costs_of(std::uint32_t rank) const {
     return fabric_.costs[fabric_.ranks[rank].costs];
   }
-  [[nodiscard]] double look_up(std::uint32_t costs, Kind kind, double bytes);
+  [[nodiscard]] double look_up(std::uint32_t number, Kind kind, double bytes);  // of these costs
 
   const fabric::Fabric& fabric_;
   std::vector<Rates> rates_;                       // by rank; empty where no memory has curves

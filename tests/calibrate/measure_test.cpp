@@ -52,6 +52,7 @@ TEST(Measure, TheMedianIsTheMiddleOne) {
   EXPECT_EQ(median_of({}), 0);
   EXPECT_EQ(median_of({3}), 3);
   EXPECT_EQ(median_of({9, 1, 5}), 5);
+  EXPECT_EQ(quantile_of({9, 1, 5, 7, 3}, 0.2), 3);
 }
 
 }  // namespace

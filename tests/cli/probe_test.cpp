@@ -37,9 +37,14 @@ TEST(Probe, SaysWhatTheMachineIs) {
 }
 
 TEST(Probe, AFabricIsMeasuredWithCalibrate) {
-  const Probed probed = probe({"-o", "machine.toml"});
-  EXPECT_EQ(probed.exit, 2);
-  EXPECT_TRUE(has(probed.error, "-o: a fabric is measured with --calibrate")) << probed.error;
+  const std::vector<std::vector<std::string>> without = {{"-o", "machine.toml"}, {"--ranks", "4"}, {"--json"}};
+  for (const std::vector<std::string>& arguments : without) {
+    const Probed probed = probe(arguments);
+    EXPECT_EQ(probed.exit, 2);
+    EXPECT_TRUE(has(probed.error, arguments[0])) << probed.error;
+    EXPECT_TRUE(has(probed.error, "--calibrate")) << probed.error;
+    EXPECT_EQ(probed.out, "");
+  }
 }
 
 TEST(Probe, AFileThatCannotBeWrittenIsAnErrorBeforeAnythingIsMeasured) {
