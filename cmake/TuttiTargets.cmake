@@ -1,5 +1,6 @@
-# How a layer of Tutti is declared: tutti_layer(NAME SOURCES ... DEPENDS ... [COMMON_HEADERS | PRECOMPILES headers ...])
-# makes the static library tutti_NAME.
+# How a layer of Tutti is declared: tutti_layer(NAME SOURCES ... DEPENDS ... [APART | TOGETHER] [COMMON_HEADERS |
+# PRECOMPILES headers ...]) makes the static library tutti_NAME. Of one that is APART each file has names of its own for
+# what is alike; of one that is TOGETHER files include so much that some at a time are compiled in half the time.
 # A layer may include only the layers named in DEPENDS and those below them; tests/lint/layers.txt holds the same rule.
 
 set(CMAKE_CXX_STANDARD 20)
@@ -26,6 +27,9 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND tutti_memory_of_a_core GREATER_EQUAL
   target_compile_options(tutti_options INTERFACE --param=ggc-min-heapsize=1048576)
 endif()
 
+if(NOT TUTTI_COMPILE_TOGETHER MATCHES "^(none|some|all)$")
+  message(FATAL_ERROR "TUTTI_COMPILE_TOGETHER is '${TUTTI_COMPILE_TOGETHER}'; it takes none, some or all")
+endif()
 if(TUTTI_SANITIZE STREQUAL "address")
   target_compile_options(tutti_options INTERFACE
     -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer)
@@ -64,10 +68,18 @@ function(tutti_shares_headers target)
   endif()
 endfunction()
 
+# tutti_compiles_together(TARGET): its files several at a time.
+function(tutti_compiles_together target)
+  set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 8)
+endfunction()
+
 function(tutti_layer name)
-  cmake_parse_arguments(layer "COMMON_HEADERS" "" "SOURCES;DEPENDS;PRECOMPILES" ${ARGN})
+  cmake_parse_arguments(layer "APART;TOGETHER;COMMON_HEADERS" "" "SOURCES;DEPENDS;PRECOMPILES" ${ARGN})
   add_library(tutti_${name} STATIC ${layer_SOURCES})
   target_link_libraries(tutti_${name} PUBLIC tutti_options ${layer_DEPENDS})
+  if((TUTTI_COMPILE_TOGETHER STREQUAL "all" AND NOT layer_APART) OR (TUTTI_COMPILE_TOGETHER STREQUAL "some" AND layer_TOGETHER))
+    tutti_compiles_together(tutti_${name})
+  endif()
   if(layer_PRECOMPILES)
     tutti_precompiles(tutti_${name} ${layer_PRECOMPILES})
   elseif(layer_COMMON_HEADERS)

@@ -1,4 +1,4 @@
-# How a test is declared: tutti_test(NAME SOURCES ... [PART_OF layer files...] DEPENDS layers ... LABELS ... [TIMEOUT s])
+# How a test is declared: tutti_test(NAME SOURCES ... [APART] [PART_OF layer files...] DEPENDS layers ... LABELS ... [TIMEOUT s])
 # makes the GoogleTest program test_NAME and registers each of its tests with CTest under the labels given (unit where none
 # is). PART_OF is for tests of a few files of a large layer: where sanitizers build just the programs that they run, those
 # files are compiled into the program, and the rest of the layer is spared; elsewhere it is one more layer.
@@ -29,7 +29,7 @@ tutti_precompiles(tutti_test_headers <gtest/gtest.h> <fmt/format.h>)
 target_compile_options(tutti_test_headers PRIVATE $<$<CXX_COMPILER_ID:GNU>:-Wno-array-bounds> $<$<CXX_COMPILER_ID:GNU>:-Wno-stringop-overflow>)
 
 function(tutti_test name)
-  cmake_parse_arguments(test "" "TIMEOUT" "SOURCES;PART_OF;DEPENDS;LABELS" ${ARGN})
+  cmake_parse_arguments(test "APART" "TIMEOUT" "SOURCES;PART_OF;DEPENDS;LABELS" ${ARGN})
   if(NOT test_LABELS)
     set(test_LABELS unit)
   endif()
@@ -59,6 +59,9 @@ function(tutti_test name)
   target_compile_definitions(test_${name} PRIVATE TUTTI_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
   # It is compiled in three quarters of the time so, and what it tests is optimised.
   target_compile_options(test_${name} PRIVATE -O0)
+  if(NOT TUTTI_COMPILE_TOGETHER STREQUAL "none" AND NOT test_APART)
+    tutti_compiles_together(test_${name})
+  endif()
   if(TUTTI_PRECOMPILE_HEADERS)
     target_precompile_headers(test_${name} REUSE_FROM tutti_test_headers)
     target_compile_options(test_${name} PRIVATE $<$<CXX_COMPILER_ID:GNU>:-Wno-array-bounds> $<$<CXX_COMPILER_ID:GNU>:-Wno-stringop-overflow>)

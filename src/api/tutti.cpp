@@ -221,7 +221,8 @@ tuttiResult_t tuttiCommDestroy(tuttiComm_t comm) {
     return tuttiSuccess;
   }));
   tutti::api::forget_in_group(comm);
-  delete comm;
+  // Such a copy stays until its process ends.
+  if (!comm->communicator->is_torn()) delete comm;
   return result;
 }
 

@@ -11,9 +11,9 @@
 namespace tutti {
 namespace {
 
-constexpr std::uint64_t kNoLimit = ~std::uint64_t{0};
+constexpr std::uint64_t kUnlimited = ~std::uint64_t{0};
 
-constexpr std::uint64_t sum(std::uint64_t a, std::uint64_t b) { return a > kNoLimit - b ? kNoLimit : a + b; }
+constexpr std::uint64_t sum(std::uint64_t a, std::uint64_t b) { return a > kUnlimited - b ? kUnlimited : a + b; }
 constexpr std::uint64_t left_of(std::uint64_t all, std::uint64_t used) { return all - std::min(all, used); }
 
 // The number that a file begins with; none where there is no such file, or it says "max".
@@ -110,8 +110,8 @@ MemoryLimits MemoryLimits::of_this_process(const std::string& root) {
     return kilobytes ? std::optional(*kilobytes << 10) : std::nullopt;
   };
   const std::uint64_t free_swap = bytes_of("SwapFree:").value_or(0);
-  limits.all = sum(bytes_of("MemTotal:").value_or(kNoLimit), free_swap);
-  limits.available = sum(bytes_of("MemAvailable:").value_or(kNoLimit), free_swap);
+  limits.all = sum(bytes_of("MemTotal:").value_or(kUnlimited), free_swap);
+  limits.available = sum(bytes_of("MemAvailable:").value_or(kUnlimited), free_swap);
 
   // NUMBER:CONTROLLERS:PATH; version 2 has no controllers there.
   std::ifstream groups(root + "/proc/self/cgroup");

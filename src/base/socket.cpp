@@ -110,15 +110,22 @@ Result<Listener> listen_tcp(const Address& address) {
 }
 
 Result<UniqueFd> begin_connect_tcp(const Address& address) {
-  Result<UniqueFd> socket = make_socket(domain_of(address), SOCK_STREAM);
+  Result<UniqueFd> socket = make_tcp_socket(address);
   if (!socket.ok()) return socket;
-  set_no_delay(socket->get());
+  TUTTI_TRY(begin_connect(socket->get(), address));
+  return socket;
+}
+
+Result<UniqueFd> make_tcp_socket(const Address& address) { return make_socket(domain_of(address), SOCK_STREAM); }
+
+Status begin_connect(int socket, const Address& address) {
+  set_no_delay(socket);
   const SystemAddress system = to_system(address);
   // EINTR leaves the connection under way, as EINPROGRESS does.
-  if (connect(socket->get(), system.get(), system.length) != 0 && errno != EINPROGRESS && errno != EINTR) {
+  if (connect(socket, system.get(), system.length) != 0 && errno != EINPROGRESS && errno != EINTR) {
     return Status::from_errno(fmt::format("cannot connect to {}", to_text(address)), errno);
   }
-  return socket;
+  return {};
 }
 
 Status connect_outcome(int socket) {
@@ -202,7 +209,7 @@ SocketTransfer send_with_fd(int socket, std::span<const std::byte> bytes, int pa
   }
 }
 
-SocketTransfer receive_with_fd(int socket, std::span<std::byte> bytes, UniqueFd& passed) {
+SocketTransfer receive_with_fd(int socket, std::span<std::byte> bytes, PassedFd& passed) {
   iovec part{.iov_base = bytes.data(), .iov_len = bytes.size()};
   alignas(cmsghdr) std::array<char, CMSG_SPACE(sizeof(int))> control{};
   msghdr message{};
@@ -222,7 +229,9 @@ SocketTransfer receive_with_fd(int socket, std::span<std::byte> bytes, UniqueFd&
       header->cmsg_len == CMSG_LEN(sizeof(int))) {
     int fd = UniqueFd::kNone;
     std::memcpy(&fd, CMSG_DATA(header), sizeof fd);
-    passed = take_fd(fd);
+    passed.fd = take_fd(fd);
+  } else {
+    passed.lost = (message.msg_flags & MSG_CTRUNC) != 0;
   }
   return outcome_of(got);
 }

@@ -36,6 +36,9 @@ struct Listener {
 
 // Begins to connect; poll for POLLOUT, then ask connect_outcome.
 [[nodiscard]] Result<UniqueFd> begin_connect_tcp(const Address& address);
+// The same in two, for who has to know which of them failed.
+[[nodiscard]] Result<UniqueFd> make_tcp_socket(const Address& address);
+[[nodiscard]] Status begin_connect(int socket, const Address& address);
 [[nodiscard]] Status connect_outcome(int socket);
 
 // Sequenced packets in the abstract namespace: no file, gone with the process.
@@ -57,7 +60,12 @@ struct SocketTransfer {
 
 // A message that carries a descriptor; the receiver's copy closes on exec.
 [[nodiscard]] SocketTransfer send_with_fd(int socket, std::span<const std::byte> bytes, int passed);
-[[nodiscard]] SocketTransfer receive_with_fd(int socket, std::span<std::byte> bytes, UniqueFd& passed);
+// `lost` says that one came for which the process had no room.
+struct PassedFd {
+  UniqueFd fd;
+  bool lost = false;
+};
+[[nodiscard]] SocketTransfer receive_with_fd(int socket, std::span<std::byte> bytes, PassedFd& passed);
 
 struct PeerCredentials {
   pid_t pid = 0;  // 0 where the process is in another pid namespace

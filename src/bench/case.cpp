@@ -137,7 +137,8 @@ class Planner {
     const auto found = sweep_.algorithms.find(peer);
     const std::vector<ForcedAlgorithm> unforced(1);
     const std::vector<ForcedAlgorithm>& algorithms = found == sweep_.algorithms.end() ? unforced : found->second;
-    for (const int num_ranks : sweep_.num_ranks)
+    const auto own = sweep_.num_ranks_of.find(peer);
+    for (const int num_ranks : own == sweep_.num_ranks_of.end() ? sweep_.num_ranks : own->second)
       for (const ForcedAlgorithm& algorithm : algorithms) {
         if (!allows(algorithm.ranks, num_ranks)) {
           skip(fmt::format("{} with {} ranks: it wants {}", algorithm.name, num_ranks, name_of(algorithm.ranks)));

@@ -44,6 +44,8 @@ struct Sweep {
   // The values of axis `algorithm`, by peer; where it is not swept, nobody is here.
   std::map<std::string, std::vector<ForcedAlgorithm>> algorithms = {};
   std::vector<Rule> rules;
+  // Instead of num_ranks, by peer.
+  std::map<std::string, std::vector<int>> num_ranks_of = {};
 };
 
 struct Case {

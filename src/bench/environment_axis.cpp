@@ -18,7 +18,7 @@ namespace {
 
 using Point = std::vector<std::optional<std::string>>;
 
-constexpr std::string_view kUnset = "unset";
+constexpr std::string_view kUnsetWord = "unset";
 
 // What differs between --env and --env-zip in messages.
 constexpr std::string_view kEnvForm = "write NAME=a,b,unset or PEER:NAME=a,b";
@@ -173,7 +173,7 @@ Result<EnvironmentAxis> parse_env(std::string_view text) {
   const Result<std::vector<ListItem>> items = split_list(head->values);
   if (!items.ok()) return items.status().with_context(fmt::format("cannot read the values of {}", axis.names[0]));
   for (const ListItem& item : *items) {
-    const bool unset = !item.quoted && item.text == kUnset;
+    const bool unset = !item.quoted && item.text == kUnsetWord;
     axis.points.push_back({unset ? std::nullopt : std::optional(item.text)});
   }
   return axis;
@@ -209,8 +209,8 @@ Result<EnvironmentAxis> parse_env_zip(std::string_view text) {
 }
 
 std::string shown(const std::optional<std::string>& value) {
-  if (!value) return std::string(kUnset);
-  return value->empty() || *value == kUnset || value->starts_with('"') ? with_quotes(*value) : *value;
+  if (!value) return std::string(kUnsetWord);
+  return value->empty() || *value == kUnsetWord || value->starts_with('"') ? with_quotes(*value) : *value;
 }
 
 std::vector<std::string> environment_block(const std::vector<std::string>& inherited,

@@ -17,7 +17,9 @@ namespace tutti::harness {
 namespace {
 
 constexpr std::array<std::string_view, 4> kOutcomes = {"ok", "wrong", "skipped", "error"};
-constexpr std::array<std::string_view, 5> kSyncs = {"round", "barrier", "program", "wall", "meeting"};
+constexpr std::array<std::string_view, 6> kSyncs = {"round", "barrier", "program", "wall", "meeting", "virtual"};
+// Those that are asked for.
+constexpr std::array<Sync, 3> kAsked = {Sync::round, Sync::barrier, Sync::meeting};
 constexpr std::array<std::string_view, 3> kObeyed = {"confirmed", "ignored", "unverifiable"};
 
 template <typename Named, std::size_t kCount>
@@ -132,7 +134,8 @@ std::optional<Outcome> outcome_from_name(std::string_view name) { return named<O
 std::string_view name_of(Sync sync) { return kSyncs[static_cast<std::size_t>(sync)]; }
 std::optional<Sync> sync_from_name(std::string_view name) {
   const auto sync = named<Sync>(kSyncs, name);
-  return sync == Sync::program || sync == Sync::wall ? std::nullopt : sync;
+  const bool is_asked = sync && std::find(kAsked.begin(), kAsked.end(), *sync) != kAsked.end();
+  return is_asked ? sync : std::nullopt;
 }
 std::string_view name_of(State::Obeyed obeyed) { return kObeyed[static_cast<std::size_t>(obeyed)]; }
 
@@ -176,10 +179,12 @@ Summary summarize(const Row& row) {
   const std::vector<double> independent = without_gaps(several ? medians_of_launches(row) : medians_of_rounds(row));
   Summary summary = summarize(row.samples, independent);
   if (several && !independent.empty()) summary.median = median_of(independent);
+  if (is_exact(row)) summary.interval = Interval{summary.median, summary.median};
   return summary;
 }
 
 Ratio compare_paired(const Row& a, const Row& b) {
+  if (is_exact(a) || is_exact(b)) return compare_apart(a, b);
   const std::vector<double> of_a = medians_of_rounds(a);
   const std::vector<double> of_b = medians_of_rounds(b);
   const auto part = [](const std::vector<double>& medians, std::size_t first, std::size_t count) {

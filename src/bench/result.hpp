@@ -24,10 +24,11 @@ enum class Outcome : std::uint8_t {
 [[nodiscard]] std::optional<Outcome> outcome_from_name(std::string_view name);
 
 // How iterations begin: at an agreed instant, or behind a barrier of the backend's. What other programs do is their own
-// business: the time is the average that a program printed, or its wall time from start to end.
-enum class Sync : std::uint8_t { round, barrier, program, wall, meeting };
+// business: the time is the average that a program printed, or its wall time from start to end. What is reckoned
+// instead of measured is in virtual time.
+enum class Sync : std::uint8_t { round, barrier, program, wall, meeting, virtual_time };
 [[nodiscard]] std::string_view name_of(Sync sync);
-// Of those that a sweep can ask for: round and barrier.
+// Of those that a sweep can ask for: round, meeting and barrier.
 [[nodiscard]] std::optional<Sync> sync_from_name(std::string_view name);
 
 struct Evidence {
@@ -72,13 +73,16 @@ struct Row {
   std::map<std::string, Evidence> evidence;  // of swept variables, by name
 };
 
+// Without noise: its one sample is the time, and the time's interval.
+[[nodiscard]] inline bool is_exact(const Row& row) { return row.sync == Sync::virtual_time; }
 // The median of each round, 0 where it has none; without rounds, the samples themselves.
 [[nodiscard]] std::vector<double> medians_of_rounds(const Row& row);
 // The median of each launch of a joined row, of which there is one in any other.
 [[nodiscard]] std::vector<double> medians_of_launches(const Row& row);
 // Of a row with samples: over its launches if it was joined from several, else over its rounds.
 [[nodiscard]] Summary summarize(const Row& row);
-// a's and b's rounds were pairs, launch by launch: `tutti compare` has made them so.
+// a's and b's rounds were pairs, launch by launch: `tutti compare` has made them so. One that is exact has no rounds,
+// and is set against the other's interval.
 [[nodiscard]] Ratio compare_paired(const Row& a, const Row& b);
 // Rows that had nothing to do with each other: their intervals against each other, which is cautious.
 [[nodiscard]] Ratio compare_apart(const Row& a, const Row& b);

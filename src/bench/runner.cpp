@@ -41,6 +41,16 @@ std::size_t largest_block(const std::vector<std::string>& inherited, const std::
 
 }  // namespace
 
+const Reckoner* reckoner_of(const Group& group, const std::vector<PeerProgram>& peers) {
+  const auto peer =
+      std::find_if(peers.begin(), peers.end(), [&](const PeerProgram& each) { return each.name == group.peer; });
+  return peer == peers.end() ? nullptr : peer->reckoner.get();
+}
+
+int launches_of(const Group& group, const std::vector<PeerProgram>& peers, int launches) {
+  return reckoner_of(group, peers) == nullptr ? launches : 1;
+}
+
 Runner::Runner(RunnerOptions options, std::vector<PeerProgram> peers, std::vector<std::string> inherited)
     : options_(std::move(options)),
       peers_(std::move(peers)),
@@ -71,13 +81,14 @@ Status Runner::run(const std::string& bench, const std::vector<Group>& groups, c
   for (int launch = 0; launch < options_.launches; ++launch)
     for (const Group& group : groups) {
       if (is_interrupted()) return {};
-      TUTTI_TRY(run_group(bench, group, launch, done, on_row));
+      if (takes_part(group, launch)) TUTTI_TRY(run_group(bench, group, launch, done, on_row));
     }
   return {};
 }
 
 Status Runner::run_group(const std::string& bench, const Group& group, int launch, const std::set<std::string>& done,
                          const OnRow& on_row) {
+  const Reckoner* const reckoner = reckoner_of(group, peers_);
   std::unique_ptr<LiveGroup> live;
   Status refused;  // why it cannot be started; then all that is left is so
   for (const Case& each : group.cases) {
@@ -87,6 +98,12 @@ Status Runner::run_group(const std::string& bench, const Group& group, int launc
     if (!each.skipped.empty()) {
       row.outcome = Outcome::skipped;
       row.note = each.skipped;
+      TUTTI_TRY(on_row(row));
+      continue;
+    }
+    if (reckoner != nullptr) {
+      reckoner->reckon(group, options_.measure, row);
+      if (is_interrupted()) return {};
       TUTTI_TRY(on_row(row));
       continue;
     }
@@ -150,6 +167,7 @@ Status Runner::compare_case(const std::string& bench, std::vector<Competitor>& c
   std::vector<LiveGroup*> ready;
   std::vector<std::size_t> places;  // of those that are ready, in `rows`
   for (Competitor& competitor : competitors) {
+    if (!takes_part(*competitor.group, launch)) continue;
     const std::vector<Case>& cases = competitor.group->cases;
     const auto mine = std::find_if(cases.begin(), cases.end(), [&](const Case& each) {
       return without_algorithm(*competitor.group, each.point) == point;
@@ -159,6 +177,10 @@ Status Runner::compare_case(const std::string& bench, std::vector<Competitor>& c
     if (!mine->skipped.empty()) {
       row.outcome = Outcome::skipped;
       row.note = mine->skipped;
+      continue;
+    }
+    if (const Reckoner* reckoner = reckoner_of(*competitor.group, peers_)) {
+      reckoner->reckon(*competitor.group, options_.measure, row);
       continue;
     }
     make_ready(competitor);

@@ -14,6 +14,7 @@
 #include "bench/case.hpp"
 #include "bench/live_group.hpp"
 #include "bench/measure.hpp"
+#include "bench/reckoner.hpp"
 #include "bench/result.hpp"
 
 namespace tutti::harness {
@@ -24,7 +25,12 @@ struct PeerProgram {
   std::vector<std::string> program;
   Launcher launcher = Launcher::local;
   bool is_bound = true;  // a core for each rank; else any, for peers with threads of their own
+  std::shared_ptr<const Reckoner> reckoner = nullptr;  // instead of all that
 };
+// Of the group's peer; null where its times are measured.
+[[nodiscard]] const Reckoner* reckoner_of(const Group& group, const std::vector<PeerProgram>& peers);
+// How often a group is done of `launches`: what is reckoned, once.
+[[nodiscard]] int launches_of(const Group& group, const std::vector<PeerProgram>& peers, int launches);
 
 struct RunnerOptions {
   MeasureOptions measure;  // its is_interrupted is looked at everywhere
@@ -64,6 +70,10 @@ class Runner {
   static void end_all(const std::vector<Competitor>& competitors);
   Status run_group(const std::string& bench, const Group& group, int launch, const std::set<std::string>& done,
                    const OnRow& on_row);
+  // Whether the group has any more to give in this launch.
+  [[nodiscard]] bool takes_part(const Group& group, int launch) const {
+    return launch < launches_of(group, peers_, options_.launches);
+  }
   [[nodiscard]] bool is_interrupted() const { return options_.measure.is_interrupted(); }
 
   RunnerOptions options_;

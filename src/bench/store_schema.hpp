@@ -117,7 +117,8 @@ inline constexpr std::string_view kEvidence = "SELECT variable, obeyed, how FROM
 
 // The words of the form, which are not to change when those for people do. In the order of the enumerations.
 inline constexpr std::array<std::string_view, 4> kOutcomeWords = {"ok", "wrong", "skipped", "error"};
-inline constexpr std::array<std::string_view, 5> kSyncWords = {"round", "barrier", "program", "wall", "meeting"};
+inline constexpr std::array<std::string_view, 6> kSyncWords = {"round", "barrier", "program",
+                                                               "wall",  "meeting", "virtual"};
 inline constexpr std::array<std::string_view, 4> kStopWords = {"not_yet", "precise", "samples", "time"};
 inline constexpr std::array<std::string_view, 3> kObeyedWords = {"confirmed", "ignored", "unverifiable"};
 inline constexpr std::array<std::string_view, 9> kTrafficWords = {"all_reduce", "all_gather", "reduce_scatter",

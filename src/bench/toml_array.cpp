@@ -113,7 +113,7 @@ class Converter {
   std::size_t values_ = 0;
 };
 
-std::string words_of(const toml::parse_error& error) {
+std::string describe(const toml::parse_error& error) {
   const toml::source_position at = error.source().begin;
   const std::size_t column = at.line == 1 && at.column > kKey.size() ? at.column - kKey.size() : at.column;
   const std::string line = at.line == 1 ? "" : fmt::format("line {}, ", at.line);
@@ -136,7 +136,7 @@ Result<TomlArray> parse_toml_array(std::string_view text, UnsetWord unset) {
     if (document.size() != 1) return wrong(text, "something follows the array");
     return Converter(text, unset).convert(*array);
   } catch (const toml::parse_error& error) {
-    return wrong(text, words_of(error));
+    return wrong(text, describe(error));
   }
 }
 

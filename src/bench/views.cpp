@@ -136,6 +136,7 @@ std::string remarks(const Row& row) {
   std::string text = warnings(row);
   const auto add = [&](std::string_view words) { text += fmt::format("{}{}", text.empty() ? "" : "; ", words); };
   if (row.sync == Sync::wall) add("wall time of the program");
+  if (row.sync == Sync::virtual_time && has_times(row)) add("virtual time");
   if (row.sync == Sync::program && has_times(row))
     add(row.samples.size() == 1 ? "the program's own average" : "the program's own averages, one a launch");
   if (has_times(row) && row.stop != Stop::precise && row.stop != Stop::not_yet)

@@ -15,12 +15,12 @@ namespace tutti::cli {
 
 namespace {
 
-struct Options {
+struct AlgorithmsArguments {
   ChoiceOptions choice;
   OutputOptions output;
 };
 
-Exit run(const Options& options, const Context& context) {
+Exit run(const AlgorithmsArguments& options, const Context& context) {
   const Result<std::vector<const Algorithm*>> rows = chosen(options.choice);
   if (!rows.ok()) {
     context.error << "tutti algorithms: " << rows.status().to_string() << "\n";
@@ -47,8 +47,8 @@ Exit run(const Options& options, const Context& context) {
   return Exit::misused;
 }
 
-Run define(CLI::App& app) {
-  const auto options = std::make_shared<Options>();  // shared with the closure, which std::function copies
+Run define_algorithms(CLI::App& app) {
+  const auto options = std::make_shared<AlgorithmsArguments>();  // shared with the closure, which std::function copies
   add_choice_options(app, options->choice);
   add_output_options(app, options->output);
   return [options](const Context& context) { return run(*options, context); };
@@ -63,7 +63,7 @@ Command algorithms_command() {
               "tutti algorithms\n"
               "tutti algorithms --collective all_gather\n"
               "tutti algorithms --algorithm ring --json",
-          .define = define};
+          .define = define_algorithms};
 }
 
 }  // namespace tutti::cli

@@ -98,6 +98,8 @@ harness::Run run_of(const Plan& plan, const Context& context) {
     for (const harness::Case& each : group.cases) cases = digest(harness::to_string(each.point) + each.skipped, cases);
   }
   if (plan.command) cases = digest(harness::in_shell(plan.command->words) + plan.command->read.name, cases);
+  for (const harness::PeerProgram& program : plan.programs)
+    if (program.reckoner != nullptr) cases = digest(program.reckoner->version(), cases);
   // Rows that begin or are checked in another way, or on another machine, are no rows of the same sweep.
   const harness::RunnerOptions& runner = plan.runner;
   const auto sync = runner.measure.sync ? name_of(*runner.measure.sync) : std::string_view("usual");

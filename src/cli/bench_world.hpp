@@ -17,6 +17,9 @@ namespace tutti::cli {
 struct PeerSummary {
   std::string name;
   std::string package;  // what has to be installed for it to be built; empty where nothing has
+  // What stands behind its name and a colon, "FABRIC", which makes it the peer that it is; empty where nothing does.
+  // All functions of the world are given the whole, "simulate:torus_2d:2x3", and look_for the bare name as well.
+  std::string wants = {};
 };
 
 struct BenchWorld {

@@ -14,7 +14,7 @@ namespace tutti::cli {
 
 namespace {
 
-constexpr std::uint32_t kMost = 65536;
+constexpr std::uint32_t kMostOfACase = 65536;
 
 struct NumberOption {
   const char* name;  // with the hyphens
@@ -28,9 +28,9 @@ struct NumberOption {
 };
 
 constexpr NumberOption kNumbers[] = {
-    {"--root", "RANK", 0, kMost, "a rank, like 0", "This root only (else every rank)", "This root (else rank 0)",
+    {"--root", "RANK", 0, kMostOfACase, "a rank, like 0", "This root only (else every rank)", "This root (else rank 0)",
      &CaseFilter::root},
-    {"--radix", "K", 2, kMost, "a radix from 2 to 65536", "This radix only (else 2 to 8)", "This radix (else 2)",
+    {"--radix", "K", 2, kMostOfACase, "a radix from 2 to 65536", "This radix only (else 2 to 8)", "This radix (else 2)",
      &CaseFilter::radix},
     {"--corner", "N", 0, 4, "0 to 4", "0 for the centre, or the corner 1 to 4 (else all of these)",
      "0 for the centre, or the corner 1 to 4 (else 0)", &CaseFilter::corner},
@@ -39,8 +39,8 @@ constexpr NumberOption kNumbers[] = {
 Grid read_grid(const std::string& text) {
   const std::size_t times = text.find('x');
   if (times != std::string::npos) {
-    const auto width = read_number<std::uint32_t>(std::string_view(text).substr(0, times), 1, kMost);
-    const auto height = read_number<std::uint32_t>(std::string_view(text).substr(times + 1), 1, kMost);
+    const auto width = read_number<std::uint32_t>(std::string_view(text).substr(0, times), 1, kMostOfACase);
+    const auto height = read_number<std::uint32_t>(std::string_view(text).substr(times + 1), 1, kMostOfACase);
     if (width && height) return {*width, *height};
   }
   refuse_option("--grid", text, "a grid, like 4x2");
@@ -49,7 +49,7 @@ Grid read_grid(const std::string& text) {
 std::vector<std::uint32_t> read_groups(const std::string& text) {
   std::vector<std::uint32_t> groups;
   for (const std::string_view part : split(text, ',')) {
-    const auto size = read_number<std::uint32_t>(part, 1, kMost);
+    const auto size = read_number<std::uint32_t>(part, 1, kMostOfACase);
     if (!size) refuse_option("--groups", text, "a list of sizes, like 2,3,3");
     groups.push_back(*size);
   }

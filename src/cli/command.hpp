@@ -8,9 +8,11 @@
 #include <iosfwd>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/environment.hpp"
+#include "base/status.hpp"
 
 // Of CLI11, which takes seconds to compile: only those that define options include it.
 namespace CLI {
@@ -34,6 +36,12 @@ struct Context {
   std::vector<std::string> arguments = {};  // of the program, as they were given
   std::string program = "tutti";            // what it is called
 };
+
+// Says on context.error what was wrong with a call of `command`, and what tells more; none is the program itself.
+Exit misused(const Context& context, std::string_view command, std::string_view what);
+Exit misused(const Context& context, std::string_view command, const Status& status);
+
+[[nodiscard]] inline Status wrong_argument(std::string words) { return {Code::invalid_argument, std::move(words)}; }
 
 using Run = std::function<Exit(const Context&)>;
 

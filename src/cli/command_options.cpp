@@ -9,6 +9,7 @@
 
 #include "base/text.hpp"
 #include "bench/command.hpp"
+#include "cli/command.hpp"
 
 namespace tutti::cli {
 
@@ -16,8 +17,6 @@ namespace {
 
 using harness::Axis;
 using harness::kNumRanksAxis;
-
-Status bad(std::string words) { return {Code::invalid_argument, std::move(words)}; }
 
 struct Word {
   std::string_view option;
@@ -51,7 +50,7 @@ std::string_view first_given(const std::array<Word, kCount>& words, const SweepO
 
 // Whether the system would find it. Where the name has a place for an axis that is not known yet.
 Status check_program(const std::string& program, const Environment& environment) {
-  if (program.empty()) return bad("the program's name is empty");
+  if (program.empty()) return wrong_argument("the program's name is empty");
   if (!harness::places_in({program}).empty()) return {};
   if (program.find('/') != std::string::npos) {
     if (::access(program.c_str(), X_OK) == 0) return {};
@@ -60,8 +59,8 @@ Status check_program(const std::string& program, const Environment& environment)
   const std::string path = environment.lookup("PATH").value_or("/bin:/usr/bin");
   for (const std::string_view folder : split(path, ':'))
     if (::access(fmt::format("{}/{}", folder.empty() ? "." : folder, program).c_str(), X_OK) == 0) return {};
-  return bad(fmt::format("there is no program {} in PATH; one in this folder is ./{}", in_quotes(program),
-                         printable(program)));
+  return wrong_argument(fmt::format("there is no program {} in PATH; one in this folder is ./{}", in_quotes(program),
+                                    printable(program)));
 }
 
 Status check_places(const SweepOptions& options, const Plan& plan) {
@@ -71,14 +70,15 @@ Status check_places(const SweepOptions& options, const Plan& plan) {
   };
   for (const Axis& axis : plan.sweep.axes)
     if (!has_place(axis.name))
-      return bad(
+      return wrong_argument(
           fmt::format("-a {} has no place in the command; write {{{}}} where its values belong", axis.name, axis.name));
   const bool has_ranks = plan.sweep.num_ranks != std::vector<int>{0};
   const bool is_local = plan.runner.launcher.value_or(harness::Launcher::local) == harness::Launcher::local;
   if (has_ranks && is_local && !has_place(kNumRanksAxis))
-    return bad("-a num_ranks has no place in the command; write {num_ranks} there, or --launcher says who starts them");
+    return wrong_argument(
+        "-a num_ranks has no place in the command; write {num_ranks} there, or --launcher says who starts them");
   if (!has_ranks && !is_local)
-    return bad(fmt::format("--launcher {} starts ranks; -a num_ranks=2,4 says how many", options.launcher));
+    return wrong_argument(fmt::format("--launcher {} starts ranks; -a num_ranks=2,4 says how many", options.launcher));
   return {};
 }
 
@@ -110,20 +110,21 @@ Status check_name(const std::string& name) {
            c == '.';
   };
   if (!name.empty() && std::all_of(name.begin(), name.end(), is_plain)) return {};
-  return bad(fmt::format("--name is {}; it takes letters, digits, _, - and dots", in_quotes(name)));
+  return wrong_argument(fmt::format("--name is {}; it takes letters, digits, _, - and dots", in_quotes(name)));
 }
 
 Status check_no_command(const SweepOptions& options) {
   const std::string_view option = first_given(kOfPrograms, options);
   if (option.empty()) return {};
-  return bad(
+  return wrong_argument(
       fmt::format("{} is for a program to sweep, and there is none; it comes behind --: tutti run -- PROGRAM", option));
 }
 
 Status declare_command(const SweepOptions& options, harness::Sweep& sweep) {
   std::string_view option = first_given(kOfBenches, options);
   if (options.no_check) option = "--no-check";
-  if (!option.empty()) return bad(fmt::format("{} is for benches; the program behind -- measures itself", option));
+  if (!option.empty())
+    return wrong_argument(fmt::format("{} is for benches; the program behind -- measures itself", option));
   TUTTI_TRY(check_name(options.name));
   sweep.bench = harness::name_of_program(options.command.front());
   sweep.peers = {options.name};
@@ -132,7 +133,7 @@ Status declare_command(const SweepOptions& options, harness::Sweep& sweep) {
     std::string name(trim(std::string_view(text).substr(0, text.find('='))));
     name.erase(0, name.find(':') + 1);
     if (std::find(kTakenAxes.begin(), kTakenAxes.end(), name) != kTakenAxes.end())
-      return bad(fmt::format("-a {} cannot be an axis: rows have a column of that name", name));
+      return wrong_argument(fmt::format("-a {} cannot be an axis: rows have a column of that name", name));
     const bool is_known =
         std::any_of(sweep.axes.begin(), sweep.axes.end(), [&](const Axis& axis) { return same_name(axis.name, name); });
     if (!name.empty() && !is_known && !same_name(name, kNumRanksAxis)) sweep.axes.push_back({name, {}, {}});

@@ -8,6 +8,7 @@ namespace tutti::cli {
 [[nodiscard]] Command algorithms_command();
 [[nodiscard]] Command demo_command();
 [[nodiscard]] Command fabric_command();
+[[nodiscard]] Command gemm_command();
 [[nodiscard]] Command launch_command();
 [[nodiscard]] Command probe_command();
 [[nodiscard]] Command prove_command();

@@ -20,30 +20,24 @@
 #include "cli/sweep_options.hpp"
 
 namespace tutti::cli {
-
 namespace {
 
 using harness::Comparison;
 using harness::Row;
 
-struct Options : CompareOptions {
-  std::vector<std::string> runs;
-};
-
-Exit misuse(const Context& context, const Status& status) {
-  // `run communicators` compares too.
-  const std::string_view command = context.arguments.empty() ? "compare" : std::string_view(context.arguments.front());
-  context.error << fmt::format("{0} {1}: {2}\n'{0} {1} --help' tells more\n", context.program, command,
-                               status.to_string());
-  return Exit::misused;
+// `run communicators` compares too.
+std::string_view name_of(const Context& context) {
+  return context.arguments.empty() ? "compare" : std::string_view(context.arguments.front());
 }
 
-Status bad(std::string words) { return {Code::invalid_argument, std::move(words)}; }
+struct CompareArguments : CompareOptions {
+  std::vector<std::string> runs;
+};
 
 // The bench communicators is about the others: the first of those is what it compares with.
 Result<std::size_t> baseline_of(const std::vector<std::string>& competitors, const CompareOptions& options) {
   const auto other = std::find_if(competitors.begin(), competitors.end(), [](const std::string& name) {
-    return !name.starts_with("tutti") && !name.starts_with("null");
+    return !name.starts_with("tutti") && !name.starts_with("simulate") && !name.starts_with("null");
   });
   if (options.baseline.empty() && options.prefers_others && other != competitors.end())
     return static_cast<std::size_t>(other - competitors.begin());
@@ -52,9 +46,9 @@ Result<std::size_t> baseline_of(const std::vector<std::string>& competitors, con
 
 Status check_options(const CompareOptions& options) {
   if (!same_name(options.view, "pairs") && !same_name(options.view, "best"))
-    return bad(fmt::format("--view is {}; it takes pairs or best", in_quotes(options.view)));
+    return wrong_argument(fmt::format("--view is {}; it takes pairs or best", in_quotes(options.view)));
   if (!options.baseline.empty() && !same_name(options.view, "best"))
-    return bad("--baseline is for --view best; pairs are with the first of the peers");
+    return wrong_argument("--baseline is for --view best; pairs are with the first of the peers");
   return check_output(options.output);
 }
 
@@ -63,7 +57,7 @@ Exit conclude(const Comparison& comparison, std::size_t baseline, const std::opt
               const CompareOptions& options, const Context& context) {
   const Status written = same_name(options.view, "best") ? write_best(comparison, baseline, options.output, context)
                                                          : write_pairs(comparison, options.output, context);
-  if (!written.ok()) return misuse(context, written);
+  if (!written.ok()) return misused(context, name_of(context), written);
   const Account account = account_of(comparison, baseline, fail_on);
   context.error << fmt::format("against {}: {}\n", printable(comparison.competitors[baseline]), account.in_words());
   const bool nothing = account.verdicts.empty();
@@ -77,10 +71,17 @@ Status check_plan(const Plan& plan) {
   const auto of_first_ranks = std::count_if(plan.groups.begin(), plan.groups.end(), [&](const harness::Group& group) {
     return group.num_ranks == plan.groups.front().num_ranks;
   });
-  if (of_first_ranks < 2) return bad("there is only one to compare; --peer a,b or --env NAME=a,b gives more");
+  const harness::Group& first = plan.groups.front();
+  const bool has_others = std::any_of(plan.groups.begin(), plan.groups.end(),
+                                      [&](const harness::Group& group) { return group.label != first.label; });
+  if (of_first_ranks < 2 && has_others)
+    return wrong_argument(fmt::format("{} has {} ranks, and none of the others; -a num_ranks says how many all have",
+                                      first.label, first.num_ranks));
+  if (of_first_ranks < 2)
+    return wrong_argument("there is only one to compare; --peer a,b or --env NAME=a,b gives more");
   if (plan.runner.launches > 1 &&
       !harness::median_bounds(static_cast<std::uint64_t>(plan.runner.launches), harness::kConfidence))
-    return bad(
+    return wrong_argument(
         fmt::format("--launches is {}; that is too few for an interval over launches. It takes 6 and more, or 1 "
                     "for one over rounds",
                     plan.runner.launches));
@@ -114,7 +115,8 @@ Result<Asked> check(const CompareOptions& options, const BenchWorld& world, cons
   if (sweep.launches.empty()) sweep.launches = "7";
   Result<Plan> plan = make_plan(sweep, world, environment);
   if (!plan.ok()) return plan.status();
-  if (plan->command) return bad("a program is not compared live; tutti run it twice, and compare the two runs");
+  if (plan->command)
+    return wrong_argument("a program is not compared live; tutti run it twice, and compare the two runs");
   const Result<std::optional<FailOn>> fail_on = read_fail_on(options.fail_on);
   if (!fail_on.ok()) return fail_on.status();
   TUTTI_TRY(check_plan(*plan));
@@ -183,7 +185,7 @@ std::size_t place_of(const std::string& competitor, const std::vector<std::strin
 
 Exit compare_live(const CompareOptions& options, const BenchWorld& world, const Context& context) {
   Result<Asked> asked = check(options, world, context.environment);
-  if (!asked.ok()) return misuse(context, asked.status());
+  if (!asked.ok()) return misused(context, name_of(context), asked.status());
   Plan& plan = asked->plan;
   context.error << plan.announcement() << ", side by side\n" << std::flush;
   if (options.sweep.dry_run) {
@@ -191,13 +193,15 @@ Exit compare_live(const CompareOptions& options, const BenchWorld& world, const 
     return Exit::done;
   }
   Result<Kept> kept = open_store(options, plan, context);
-  if (!kept.ok()) return misuse(context, kept.status());
+  if (!kept.ok()) return misused(context, name_of(context), kept.status());
 
   const Interrupt interrupt;
-  if (const Status measured = measure(plan, *kept, context); !measured.ok()) return misuse(context, measured);
+  if (const Status measured = measure(plan, *kept, context); !measured.ok())
+    return misused(context, name_of(context), measured);
   const bool is_whole = !Interrupt::has_come();
   if (kept->store && is_whole)
-    if (const Status completed = kept->store->complete(kept->run); !completed.ok()) return misuse(context, completed);
+    if (const Status completed = kept->store->complete(kept->run); !completed.ok())
+      return misused(context, name_of(context), completed);
   if (kept->rows.empty()) {
     context.error << "interrupted before anything was compared\n";
     return static_cast<Exit>(130);
@@ -214,21 +218,21 @@ namespace {
 
 // --- from the store
 
-Exit compare_runs(const Options& options, const Context& context) {
+Exit compare_runs(const CompareArguments& options, const Context& context) {
   const Result<std::string> path = store_path(options.store, context.environment);
-  if (!path.ok()) return misuse(context, path.status());
+  if (!path.ok()) return misused(context, name_of(context), path.status());
   const Result<std::optional<FailOn>> fail_on = read_fail_on(options.fail_on);
-  if (!fail_on.ok()) return misuse(context, fail_on.status());
+  if (!fail_on.ok()) return misused(context, name_of(context), fail_on.status());
   Result<harness::Store> store = harness::Store::open_to_read(*path);
-  if (!store.ok()) return misuse(context, store.status());
+  if (!store.ok()) return misused(context, name_of(context), store.status());
   std::vector<std::vector<Row>> rows;
   std::vector<std::string> names;
   std::vector<harness::Run> runs;
   for (const std::string& name : options.runs) {
     const Result<harness::Run> run = store->find(name);
-    if (!run.ok()) return misuse(context, run.status());
+    if (!run.ok()) return misused(context, name_of(context), run.status());
     const Result<std::vector<Row>> of_run = store->rows_of(run->id);
-    if (!of_run.ok()) return misuse(context, of_run.status());
+    if (!of_run.ok()) return misused(context, name_of(context), of_run.status());
     rows.push_back(harness::join_launches(*of_run));
     names.push_back(fmt::format("run {}", run->id));
     runs.push_back(*run);
@@ -250,10 +254,11 @@ Command compare_command(const BenchWorld& world) {
               "tutti compare --bench all_reduce --peer openmpi,mpich -a num_ranks=2 -a bytes=8:1M:x8\n"
               "tutti compare --peer openmpi --env OMPI_MCA_coll_tuned_allreduce_algorithm=3,4 -a bytes=64K\n"
               "tutti compare --peer tutti,openmpi -a algorithm=default,all --view best -a bytes=64K\n"
+              "tutti compare --peer tutti,simulate:host:2x2 -a bytes=8:1M:x8\n"
               "tutti compare --peer all --view best --baseline openmpi\n"
               "tutti compare 3 last --fail-on slower:3%",
           .define = [&world](CLI::App& app) -> Run {
-            const auto options = std::make_shared<Options>();
+            const auto options = std::make_shared<CompareArguments>();
             app.add_option("runs", options->runs, "Two runs of the store, by number, or last")->type_name("RUN RUN");
             add_sweep_options(app, options->sweep);
             app.add_option("--view", options->view, "Pairs with the first, or one line a case with the best of all")
@@ -268,10 +273,12 @@ Command compare_command(const BenchWorld& world) {
             app.add_flag("--no-store", options->no_store, "Keep nothing")->excludes("--store");
             add_output_options(app, options->output);
             return [options, &world](const Context& context) {
-              if (const Status fits = check_options(*options); !fits.ok()) return misuse(context, fits);
+              if (const Status fits = check_options(*options); !fits.ok())
+                return misused(context, name_of(context), fits);
               if (options->runs.empty()) return compare_live(*options, world, context);
               if (options->runs.size() == 2) return compare_runs(*options, context);
-              return misuse(context, bad(fmt::format("{} runs were named; two are compared", options->runs.size())));
+              return misused(context, name_of(context),
+                             wrong_argument(fmt::format("{} runs were named; two are compared", options->runs.size())));
             };
           }};
 }

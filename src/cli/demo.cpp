@@ -33,7 +33,7 @@ constexpr std::uint32_t kMostProvenRanks = 9;
 constexpr Bytes kLeast{8};
 constexpr Bytes kMost{std::uint64_t{1} << 30};
 
-struct Options {
+struct DemoArguments {
   bool as_rank = false;  // how the command starts its own ranks
   std::string most = "64M";
   OutputOptions output;
@@ -144,7 +144,7 @@ Result<std::uint64_t> read_most(const std::string& text) {
   return bytes->value();
 }
 
-Status run_rank(const Options& options, std::uint64_t most, const Context& context) {
+Status run_rank(const DemoArguments& options, std::uint64_t most, const Context& context) {
   const Result<Variables> variables = Variables::load(context.environment, ConfPaths::standard(context.environment));
   if (!variables.ok()) return variables.status();
   const Result<std::unique_ptr<Log>> log = Log::create(*variables, LogWriter::of_this_process());
@@ -178,7 +178,7 @@ Status run_rank(const Options& options, std::uint64_t most, const Context& conte
   return {};
 }
 
-Result<int> run_ranks(const Options& options, const Context& context) {
+Result<int> run_ranks(const DemoArguments& options, const Context& context) {
   const Result<std::unique_ptr<RendezvousServer>> server = RendezvousServer::start({.most_generations = 1});
   if (!server.ok()) return server.status();
   context.error << "timing f32 sums on 2 ranks; medians, 1.00 is what memcpy of the same bytes takes\n";
@@ -194,7 +194,7 @@ Result<int> run_ranks(const Options& options, const Context& context) {
   return run_group(group, context.out, context.error);
 }
 
-Exit run(const Options& options, const Context& context) {
+Exit run(const DemoArguments& options, const Context& context) {
   const Result<std::uint64_t> most = read_most(options.most);
   if (!most.ok()) {
     context.error << "tutti demo: " << most.status().to_string() << "\n";
@@ -216,8 +216,8 @@ Exit run(const Options& options, const Context& context) {
   return *code == 0 ? Exit::done : Exit::found_wrong;
 }
 
-Run define(CLI::App& app) {
-  const auto options = std::make_shared<Options>();
+Run define_demo(CLI::App& app) {
+  const auto options = std::make_shared<DemoArguments>();
   app.add_flag("--as-rank", options->as_rank)->group("");
   app.add_option("--most", options->most, "The greatest size to time; each rank needs five times as much memory")
       ->type_name("SIZE")
@@ -232,7 +232,7 @@ Command demo_command() {
   return {.name = "demo",
           .summary = "Prove the algorithms and time all-reduce on two ranks beside memcpy",
           .examples = "tutti demo\ntutti demo --most 1M\ntutti demo --format md -o demo.md",
-          .define = define};
+          .define = define_demo};
 }
 
 }  // namespace tutti::cli

@@ -15,14 +15,14 @@ namespace tutti::cli {
 
 namespace {
 
-struct Options {
+struct FabricArguments {
   std::string fabric;
   bool toml = false;
   bool svg = false;
   OutputOptions output;
 };
 
-Result<std::string> shown(const Options& options, const fabric::Fabric& fabric) {
+Result<std::string> shown(const FabricArguments& options, const fabric::Fabric& fabric) {
   if (options.toml) return fabric::write_fabric(fabric);
   if (!options.svg) return rendered(fabric_summary(fabric), options.output);
   if (fabric.nodes.size() > kMostDrawnNodes)
@@ -31,22 +31,17 @@ Result<std::string> shown(const Options& options, const fabric::Fabric& fabric) 
   return fabric_to_svg(fabric);
 }
 
-Exit run(const Options& options, const Context& context) {
-  const auto misused = [&](const Status& status) {
-    context.error << fmt::format("{0} fabric: {1}\n'{0} fabric --help' tells more\n", context.program,
-                                 status.to_string());
-    return Exit::misused;
-  };
+Exit run(const FabricArguments& options, const Context& context) {
   const Result<fabric::Fabric> fabric = fabric::load_fabric(options.fabric);
-  if (!fabric.ok()) return misused(fabric.status());
+  if (!fabric.ok()) return misused(context, "fabric", fabric.status());
   const Result<std::string> text = shown(options, *fabric);
-  if (!text.ok()) return misused(text.status());
+  if (!text.ok()) return misused(context, "fabric", text.status());
   const Status written = write_output(*text, options.output, context);
-  return written.ok() ? Exit::done : misused(written);
+  return written.ok() ? Exit::done : misused(context, "fabric", written);
 }
 
-Run define(CLI::App& app) {
-  const auto options = std::make_shared<Options>();
+Run define_fabric(CLI::App& app) {
+  const auto options = std::make_shared<FabricArguments>();
   app.add_option("fabric", options->fabric,
                  "KIND:SIZE,NAME=VALUE,... of a generator, a path, or a name ('tutti list fabrics')")
       ->type_name("FABRIC")
@@ -72,7 +67,7 @@ Command fabric_command() {
               "tutti fabric h100_cluster:16x8 --svg -o cluster.svg\n"
               "tutti fabric switch:4,latency=1us,inner=packages:4x4x8 --toml -o machine.toml\n"
               "tutti fabric ./machine.toml,memory=hbm --json",
-          .define = define};
+          .define = define_fabric};
 }
 
 }  // namespace tutti::cli

@@ -29,7 +29,7 @@ using harness::Row;
 constexpr std::uint64_t kMostBytes = std::uint64_t{256} << 20;
 constexpr std::string_view kStandardInput = "-";
 
-struct Options {
+struct ImportArguments {
   std::vector<std::string> files;
   std::string read = "auto";
   std::string time;
@@ -41,12 +41,6 @@ struct Options {
   bool no_store = false;
   OutputOptions output;
 };
-
-Exit misuse(const Context& context, const Status& status) {
-  context.error << fmt::format("{0} import: {1}\n'{0} import --help' tells more\n", context.program,
-                               status.to_string());
-  return Exit::misused;
-}
 
 Result<std::string> text_of(const std::string& file) {
   if (file != kStandardInput) return read_file(file, kMostBytes);
@@ -64,7 +58,7 @@ std::string stem_of(const std::string& file) {
 }
 
 // What is known of all rows before a file is read.
-Result<Row> frame_of(const Options& options) {
+Result<Row> frame_of(const ImportArguments& options) {
   TUTTI_TRY(check_name(options.name));
   Row frame;
   frame.peer = options.name;
@@ -92,7 +86,7 @@ Result<Row> frame_of(const Options& options) {
 }
 
 // The rows of all files. Rows that several files have are launches of the same program.
-Result<std::vector<Row>> rows_of_files(const Options& options) {
+Result<std::vector<Row>> rows_of_files(const ImportArguments& options) {
   if (options.files.empty()) return Status(Code::invalid_argument, "no file is named; - is standard input");
   const Result<harness::ReadAs> read = harness::parse_read_as(options.read, options.time);
   if (!read.ok()) return read.status();
@@ -120,7 +114,7 @@ Result<std::vector<Row>> rows_of_files(const Options& options) {
   return rows;
 }
 
-Status keep(const std::vector<Row>& rows, const Options& options, const Context& context) {
+Status keep(const std::vector<Row>& rows, const ImportArguments& options, const Context& context) {
   const Result<std::string> path = store_path(options.store, context.environment);
   if (!path.ok()) return path.status();
   Result<harness::Store> store = harness::Store::open(*path);
@@ -133,15 +127,15 @@ Status keep(const std::vector<Row>& rows, const Options& options, const Context&
   return {};
 }
 
-Exit import(const Options& options, const Context& context) {
-  if (const Status ready = check_output(options.output); !ready.ok()) return misuse(context, ready);
+Exit import(const ImportArguments& options, const Context& context) {
+  if (const Status ready = check_output(options.output); !ready.ok()) return misused(context, "import", ready);
   const Result<std::vector<Row>> rows = rows_of_files(options);
-  if (!rows.ok()) return misuse(context, rows.status());
+  if (!rows.ok()) return misused(context, "import", rows.status());
   if (!options.no_store)
-    if (const Status kept = keep(*rows, options, context); !kept.ok()) return misuse(context, kept);
+    if (const Status kept = keep(*rows, options, context); !kept.ok()) return misused(context, "import", kept);
   const std::string text = rendered_rows(*rows, options.output, context);
   if (const Status written = write_output(text, options.output, context); !written.ok())
-    return misuse(context, written);
+    return misused(context, "import", written);
   const auto num_bad =
       std::count_if(rows->begin(), rows->end(), [](const Row& row) { return row.outcome != harness::Outcome::ok; });
   if (num_bad > 0) context.error << fmt::format("{} of {} rows are wrong or have no time\n", num_bad, rows->size());
@@ -158,7 +152,7 @@ Command import_command() {
               "tutti import --read osu --num-ranks 16 run1.txt run2.txt run3.txt\n"
               "ssh host ./all_reduce_perf -b 8 -e 128M -f 2 | tutti import - --name host",
           .define = [](CLI::App& app) -> Run {
-            const auto options = std::make_shared<Options>();
+            const auto options = std::make_shared<ImportArguments>();
             app.add_option("files", options->files, "Outputs; those of the same rows are launches of one program")
                 ->type_name("FILE");
             add_reading_options(app, options->read, options->time, options->name);

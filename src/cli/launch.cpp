@@ -17,7 +17,7 @@ namespace tutti::cli {
 
 namespace {
 
-struct Options {
+struct LaunchArguments {
   std::string num_ranks;
   std::string bind = "core";
   bool tag = false;
@@ -27,12 +27,11 @@ struct Options {
   std::vector<std::string> command;
 };
 
-Status bad(std::string words) { return {Code::invalid_argument, std::move(words)}; }
-
 Status read_num_ranks(const std::string& text, int& num_ranks) {
   const Result<std::int64_t> number = parse_integer(text);
   if (!number.ok() || *number < 1 || *number > kMostRanksOnHost) {
-    return bad(fmt::format("-n is {}; it takes a number of ranks from 1 to {}", in_quotes(text), kMostRanksOnHost));
+    return wrong_argument(
+        fmt::format("-n is {}; it takes a number of ranks from 1 to {}", in_quotes(text), kMostRanksOnHost));
   }
   num_ranks = static_cast<int>(*number);
   return {};
@@ -49,17 +48,17 @@ Status read_environment(const std::vector<std::string>& pairs, Environment& envi
   for (const std::string& pair : pairs) {
     const std::size_t equals = pair.find('=');
     if (equals == std::string::npos || equals == 0) {
-      return bad(fmt::format("--env is {}; it takes NAME=VALUE", in_quotes(pair)));
+      return wrong_argument(fmt::format("--env is {}; it takes NAME=VALUE", in_quotes(pair)));
     }
     environment.set(pair.substr(0, equals), pair.substr(equals + 1));
   }
   return {};
 }
 
-Status read(const Options& options, GroupOptions& group) {
+Status read(const LaunchArguments& options, GroupOptions& group) {
   TUTTI_TRY(read_num_ranks(options.num_ranks, group.num_ranks));
   if (options.bind != "core" && options.bind != "none") {
-    return bad(fmt::format("--bind is {}; it takes core or none", in_quotes(options.bind)));
+    return wrong_argument(fmt::format("--bind is {}; it takes core or none", in_quotes(options.bind)));
   }
   group.bind_to_cores = options.bind == "core";
   group.tag = options.tag;
@@ -67,20 +66,17 @@ Status read(const Options& options, GroupOptions& group) {
   TUTTI_TRY(read_duration("--grace", options.grace, group.grace));
   TUTTI_TRY(read_environment(options.environment, group.environment));
   if (options.command.empty()) {
-    return bad("there is no program to run; it comes after the options: tutti launch -n 2 -- PROGRAM");
+    return wrong_argument("there is no program to run; it comes after the options: tutti launch -n 2 -- PROGRAM");
   }
   group.command = options.command;
   return {};
 }
 
-Exit run(const Options& options, const Context& context) {
+Exit run(const LaunchArguments& options, const Context& context) {
   GroupOptions group;
   group.environment = context.environment;
   const Status understood = read(options, group);
-  if (!understood.ok()) {
-    context.error << "tutti launch: " << understood.to_string() << "\n'tutti launch --help' tells more\n";
-    return Exit::misused;
-  }
+  if (!understood.ok()) return misused(context, "launch", understood);
   const Result<int> code = run_group(group, context.out, context.error);
   if (!code.ok()) {
     context.error << "tutti launch: " << code.status().to_string() << "\n";
@@ -90,8 +86,8 @@ Exit run(const Options& options, const Context& context) {
   return static_cast<Exit>(*code);
 }
 
-Run define(CLI::App& app) {
-  const auto options = std::make_shared<Options>();  // shared with the closure, which std::function copies
+Run define_launch(CLI::App& app) {
+  const auto options = std::make_shared<LaunchArguments>();  // shared with the closure, which std::function copies
   app.add_option("-n,--num-ranks", options->num_ranks, "How many ranks to start")->type_name("N")->required();
   app.add_option("--bind", options->bind, "core: rank r on the core r, round and round; none: wherever")
       ->type_name("core|none")
@@ -121,7 +117,7 @@ Command launch_command() {
               "tutti launch -n 2 -- ./program\n"
               "tutti launch -n 4 --tag --env TUTTI_DEBUG=info -- ./program --its-own options\n"
               "tutti launch -n 8 --bind none --timeout 5m -- python3 train.py",
-          .define = define};
+          .define = define_launch};
 }
 
 }  // namespace tutti::cli

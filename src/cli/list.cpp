@@ -23,7 +23,7 @@ namespace tutti::cli {
 
 namespace {
 
-struct Options {
+struct ListArguments {
   std::string what = "benches";
   std::string run = "last";
   std::string store;
@@ -32,12 +32,6 @@ struct Options {
   std::string baseline;  // of --view best; empty: the first
   OutputOptions output;
 };
-
-Exit misuse(std::string_view command, const Context& context, const Status& status) {
-  context.error << fmt::format("{0} {1}: {2}\n'{0} {1} --help' tells more\n", context.program, command,
-                               status.to_string());
-  return Exit::misused;
-}
 
 Table list_benches(const BenchWorld& world) {
   Table table({{"bench"}, {"num_ranks"}, {"axes", 100}});
@@ -63,7 +57,8 @@ Table list_peers(const BenchWorld& world) {
   Table table({{"peer"}, {"here"}, {"about", 80}, {"package"}});
   for (const PeerSummary& peer : world.peers) {
     const Result<std::string> found = world.look_for(peer.name);
-    table.add_row({peer.name, found.ok(), found.ok() ? *found : std::string(found.status().message()),
+    table.add_row({peer.wants.empty() ? peer.name : fmt::format("{}:{}", peer.name, peer.wants), found.ok(),
+                   found.ok() ? *found : std::string(found.status().message()),
                    peer.package.empty() ? Cell() : Cell(peer.package)});
   }
   return table;
@@ -85,7 +80,7 @@ Table list_algorithms(const BenchWorld& world) {
   return table;
 }
 
-Result<Table> list_runs(const Options& options, const Context& context) {
+Result<Table> list_runs(const ListArguments& options, const Context& context) {
   const Result<std::string> path = store_path(options.store, context.environment);
   if (!path.ok()) return path.status();
   Result<harness::Store> store = harness::Store::open_to_read(*path);
@@ -99,7 +94,7 @@ Result<Table> list_runs(const Options& options, const Context& context) {
   return table;
 }
 
-Exit list(const Options& options, const BenchWorld& world, const Context& context) {
+Exit list(const ListArguments& options, const BenchWorld& world, const Context& context) {
   std::optional<Table> table;
   if (same_name(options.what, "benches")) table = list_benches(world);
   if (same_name(options.what, "peers")) table = list_peers(world);
@@ -107,19 +102,19 @@ Exit list(const Options& options, const BenchWorld& world, const Context& contex
   if (same_name(options.what, "fabrics")) table = fabrics_table();
   if (same_name(options.what, "runs")) {
     Result<Table> runs = list_runs(options, context);
-    if (!runs.ok()) return misuse("list", context, runs.status());
+    if (!runs.ok()) return misused(context, "list", runs.status());
     table = std::move(*runs);
   }
   if (!table)
-    return misuse("list", context,
-                  {Code::invalid_argument,
-                   fmt::format("there is no list of {}; there is one of benches, peers, algorithms, fabrics and runs",
-                               in_quotes(options.what))});
+    return misused(context, "list",
+                   {Code::invalid_argument,
+                    fmt::format("there is no list of {}; there is one of benches, peers, algorithms, fabrics and runs",
+                                in_quotes(options.what))});
   const Status written = write_output(render(*table, options.output.format), options.output, context);
-  return written.ok() ? Exit::done : misuse("list", context, written);
+  return written.ok() ? Exit::done : misused(context, "list", written);
 }
 
-Status check_view(const Options& options) {
+Status check_view(const ListArguments& options) {
   const bool is_best = same_name(options.view, "best");
   if (!is_best && !same_name(options.view, "rows"))
     return {Code::invalid_argument, fmt::format("--view is {}; it takes rows or best", in_quotes(options.view))};
@@ -138,7 +133,7 @@ bool is_by_algorithm(const std::string& bench, const BenchWorld& world) {
                       [](const harness::Axis& axis) { return same_name(axis.name, harness::kAlgorithmAxis); });
 }
 
-Status show_best(const Options& options, const harness::Comparison& comparison, const Context& context) {
+Status show_best(const ListArguments& options, const harness::Comparison& comparison, const Context& context) {
   const std::vector<std::string>& competitors = comparison.competitors;
   if (competitors.size() < 2)
     return {Code::invalid_argument,
@@ -149,26 +144,26 @@ Status show_best(const Options& options, const harness::Comparison& comparison, 
   return write_best(comparison, *baseline, options.output, context);
 }
 
-Exit show(const Options& options, const BenchWorld& world, const Context& context) {
-  if (const Status fits = check_view(options); !fits.ok()) return misuse("show", context, fits);
+Exit show(const ListArguments& options, const BenchWorld& world, const Context& context) {
+  if (const Status fits = check_view(options); !fits.ok()) return misused(context, "show", fits);
   const Result<std::string> path = store_path(options.store, context.environment);
-  if (!path.ok()) return misuse("show", context, path.status());
+  if (!path.ok()) return misused(context, "show", path.status());
   Result<harness::Store> store = harness::Store::open_to_read(*path);
-  if (!store.ok()) return misuse("show", context, store.status());
+  if (!store.ok()) return misused(context, "show", store.status());
   const Result<harness::Run> run = store->find(options.run);
-  if (!run.ok()) return misuse("show", context, run.status());
+  if (!run.ok()) return misused(context, "show", run.status());
   const Result<std::vector<harness::Row>> rows = store->rows_of(run->id);
-  if (!rows.ok()) return misuse("show", context, rows.status());
+  if (!rows.ok()) return misused(context, "show", rows.status());
   context.error << fmt::format("run {}, {}{}: {}\n{}\n", run->id, run->begun, run->is_complete ? "" : ", not complete",
                                run->command, run->machine);
   std::vector<harness::Alignment> alignments;
   for (const std::string& text : options.align) {
     Result<harness::Alignment> alignment = harness::parse_alignment(text);
-    if (!alignment.ok()) return misuse("show", context, alignment.status());
+    if (!alignment.ok()) return misused(context, "show", alignment.status());
     alignments.push_back(std::move(*alignment));
   }
   const Result<std::vector<harness::Row>> shown = harness::aligned(*rows, alignments);
-  if (!shown.ok()) return misuse("show", context, shown.status());
+  if (!shown.ok()) return misused(context, "show", shown.status());
   Status written;
   if (same_name(options.view, "best")) {
     const bool is_paired = run->is_paired && !harness::has_axis(alignments, *rows);
@@ -179,7 +174,7 @@ Exit show(const Options& options, const BenchWorld& world, const Context& contex
   } else {
     written = write_output(rendered_rows(*shown, options.output, context), options.output, context);
   }
-  return written.ok() ? Exit::done : misuse("show", context, written);
+  return written.ok() ? Exit::done : misused(context, "show", written);
 }
 
 }  // namespace
@@ -193,7 +188,7 @@ Command list_command(const BenchWorld& world) {
           "tutti list benches\ntutti list peers\ntutti list algorithms\ntutti list fabrics\ntutti list runs --format "
           "csv",
       .define = [&world](CLI::App& app) -> Run {
-        const auto options = std::make_shared<Options>();
+        const auto options = std::make_shared<ListArguments>();
         app.add_option("what", options->what, "benches, peers, algorithms, fabrics or runs")
             ->type_name("WHAT")
             ->capture_default_str();
@@ -211,7 +206,7 @@ Command show_command(const BenchWorld& world) {
           "tutti show\ntutti show 12\ntutti show last --format csv -o results.csv\ntutti show 12 --format nccl-tests\n"
           "tutti show 12 --view best --baseline openmpi",
       .define = [&world](CLI::App& app) -> Run {
-        const auto options = std::make_shared<Options>();
+        const auto options = std::make_shared<ListArguments>();
         app.add_option("run", options->run, "A run by its number, or last")->type_name("RUN")->capture_default_str();
         app.add_option("--store", options->store, "The file that keeps results")->type_name("FILE");
         app.add_option("--align", options->align, "Knobs of different peers as one column: cus=nccl:MAX_CTAS,mine:sms")

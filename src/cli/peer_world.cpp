@@ -1,8 +1,12 @@
 #include "cli/peer_world.hpp"
 
+#include <algorithm>
+#include <optional>
+
 #include <fmt/format.h>
 
 #include "bench/environment_axis.hpp"
+#include "cli/simulated_peer.hpp"
 #include "peers/collectives.hpp"
 #include "peers/probe.hpp"
 #include "peers/registry.hpp"
@@ -26,7 +30,21 @@ Result<std::string> look_for(const std::string& name, const Result<std::string>&
   return Status(Code::unsupported, fmt::format("peer {} cannot run here: {}", name, found.status().message()));
 }
 
+// What stands behind the colon of "simulate:FABRIC"; of the bare name nothing does. Null for other peers.
+std::optional<std::string_view> fabric_in(std::string_view peer) {
+  const std::size_t colon = std::min(peer.find(':'), peer.size());
+  if (peer.substr(0, colon) != kSimulatedPeer) return std::nullopt;
+  return peer.substr(std::min(colon + 1, peer.size()));
+}
+
+Result<std::string> look_for_fabric(std::string_view fabric, const Environment& environment) {
+  if (fabric.empty()) return std::string("virtual time on a fabric ('tutti list fabrics'): simulate:torus_2d:2x3");
+  const auto peer = simulated_peer(fabric, environment);
+  return peer.ok() ? Result<std::string>(std::string("virtual time")) : peer.status();
+}
+
 std::vector<harness::ForcedAlgorithm> algorithms_of(std::string_view peer, std::string_view bench) {
+  if (fabric_in(peer)) return simulated_algorithms(bench);
   const Result<const peers::PeerRow*> row = peers::find_peer(peer);
   const std::optional<peers::Collective> collective = peers::collective_from_name(bench);
   if (!row.ok() || !collective) return {};
@@ -40,13 +58,22 @@ BenchWorld peer_world(const Environment& environment) {
   world.benches = peers::collective_benches(nullptr);
   for (const peers::PeerRow& row : peers::all_peers())
     world.peers.push_back({.name = std::string(row.name), .package = std::string(row.package)});
+  world.peers.push_back({.name = std::string(kSimulatedPeer), .package = "", .wants = "FABRIC"});
   world.default_peers = "tutti";
   const Result<std::string> folder = peers::worker_folder();
-  world.look_for = [folder, &environment](const std::string& name) { return look_for(name, folder, environment); };
+  world.look_for = [folder, &environment](const std::string& name) {
+    const std::optional<std::string_view> fabric = fabric_in(name);
+    return fabric ? look_for_fabric(*fabric, environment) : look_for(name, folder, environment);
+  };
   world.algorithms_of = algorithms_of;
-  world.program_of = [folder](std::string_view name) {
-    const Result<const peers::PeerRow*> row = peers::find_peer(name);
+  world.program_of = [folder, &environment](std::string_view name) {
     harness::PeerProgram program{.name = std::string(name), .program = {}, .launcher = harness::Launcher::local};
+    if (const std::optional<std::string_view> fabric = fabric_in(name)) {
+      const auto peer = simulated_peer(*fabric, environment);
+      if (peer.ok()) program.reckoner = *peer;
+      return program;
+    }
+    const Result<const peers::PeerRow*> row = peers::find_peer(name);
     if (!row.ok() || !folder.ok()) return program;
     const Result<std::string> worker = peers::worker_of(**row, *folder);
     if (worker.ok()) program.program = {*worker};

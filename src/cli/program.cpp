@@ -28,13 +28,6 @@ std::string foot_of(const Command& command) {
   return foot;
 }
 
-Exit misused(const Context& context, std::string_view command, std::string_view what) {
-  const std::string whole = command.empty() ? context.program : fmt::format("{} {}", context.program, command);
-  context.error << whole << ": " << what << "\n"
-                << "'" << whole << " --help' tells more\n";
-  return Exit::misused;
-}
-
 Exit unknown_command(std::span<const Command> commands, const std::string& name, const Context& context) {
   std::vector<std::string_view> names;
   std::transform(commands.begin(), commands.end(), std::back_inserter(names),
@@ -91,6 +84,17 @@ Exit parse_and_run(CLI::App& app, std::span<const Defined> defined, const std::v
 }
 
 }  // namespace
+
+Exit misused(const Context& context, std::string_view command, std::string_view what) {
+  const std::string whole = command.empty() ? context.program : fmt::format("{} {}", context.program, command);
+  context.error << whole << ": " << what << "\n"
+                << "'" << whole << " --help' tells more\n";
+  return Exit::misused;
+}
+
+Exit misused(const Context& context, std::string_view command, const Status& status) {
+  return misused(context, command, status.to_string());
+}
 
 Exit run_program(std::span<const Command> commands, const std::vector<std::string>& arguments, const Context& context) {
   const auto has_name = [&](const Command& command) { return same_name(command.name, arguments.front()); };

@@ -35,11 +35,11 @@ namespace tutti::cli {
 
 namespace {
 
-constexpr std::uint32_t kMostRanks = 1024;
+constexpr std::uint32_t kMostProven = 1024;
 constexpr std::uint64_t kMostMutants = 1'000'000'000;
 constexpr std::uint64_t kMostShown = 1000;
 
-struct Options {
+struct ProveArguments {
   bool all = false;
   ChoiceOptions choice;
   std::string ranks = "1-33";
@@ -55,7 +55,7 @@ struct RankRange {
 };
 
 std::optional<std::uint32_t> read_ranks(std::string_view text) {
-  return read_number<std::uint32_t>(text, 1, kMostRanks);
+  return read_number<std::uint32_t>(text, 1, kMostProven);
 }
 
 Result<std::vector<RankRange>> parse_ranks(std::string_view text) {
@@ -67,7 +67,7 @@ Result<std::vector<RankRange>> parse_ranks(std::string_view text) {
     if (!first || !last || *last < *first) {
       return Status(Code::invalid_argument,
                     fmt::format("--ranks: {} is not a number or a range of ranks from 1 to {}, like 2,3,5-9",
-                                in_quotes(part), kMostRanks));
+                                in_quotes(part), kMostProven));
     }
     ranges.push_back({*first, *last});
   }
@@ -209,7 +209,7 @@ std::vector<Cell> cells_of(const Algorithm& algorithm, const std::string& ranks,
   return cells;
 }
 
-Exit mutate_rows(const Options& options, const std::vector<const Algorithm*>& rows, std::vector<Task> tasks,
+Exit mutate_rows(const ProveArguments& options, const std::vector<const Algorithm*>& rows, std::vector<Task> tasks,
                  const Context& context) {
   std::vector<MutateCase> cases;
   cases.reserve(tasks.size());
@@ -220,7 +220,7 @@ Exit mutate_rows(const Options& options, const std::vector<const Algorithm*>& ro
   return mutate_cases(cases, choice, options.output, context);
 }
 
-Exit prove_rows(const Options& options, const std::vector<const Algorithm*>& rows, std::vector<Task> tasks,
+Exit prove_rows(const ProveArguments& options, const std::vector<const Algorithm*>& rows, std::vector<Task> tasks,
                 const Context& context) {
   const auto begin = std::chrono::steady_clock::now();
   const std::vector<RowSummary> summaries = Provers(rows, std::move(tasks)).run();
@@ -246,7 +246,7 @@ Exit prove_rows(const Options& options, const std::vector<const Algorithm*>& row
   return wrong ? Exit::found_wrong : num_cases == 0 ? Exit::misused : Exit::done;
 }
 
-Exit run(const Options& options, const Context& context) {
+Exit run(const ProveArguments& options, const Context& context) {
   const auto misused = [&](std::string_view what) {
     context.error << "tutti prove: " << what << "\n";
     return Exit::misused;
@@ -282,8 +282,8 @@ void add_mutate_options(CLI::App& app, MutateChoice& choice) {
       ->needs("--mutate");
 }
 
-Run define(CLI::App& app) {
-  const auto options = std::make_shared<Options>();  // shared with the closure, which std::function copies
+Run define_prove(CLI::App& app) {
+  const auto options = std::make_shared<ProveArguments>();  // shared with the closure, which std::function copies
   app.add_flag("--all", options->all, "Every algorithm of every collective (as without any choice)");
   add_choice_options(app, options->choice);
   app.add_option("--ranks", options->ranks, "Numbers of ranks: 4, 2-33, or 2,3,5-9")
@@ -327,7 +327,7 @@ Command prove_command() {
               "tutti prove --file my_all_reduce.sched --file program.xml\n"
               "tutti prove --all --ranks 2-9 --mutate 20000 --seed 1\n"
               "tutti prove --collective reduce --ranks 2-4 --mutate 500 --show 2",
-          .define = define};
+          .define = define_prove};
 }
 
 }  // namespace tutti::cli

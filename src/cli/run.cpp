@@ -27,7 +27,7 @@ namespace {
 
 using harness::Row;
 
-struct Options {
+struct RunArguments {
   SweepOptions sweep;
   OutputOptions output;
   std::string store;
@@ -35,11 +35,6 @@ struct Options {
   bool resume = false;
   bool no_store = false;
 };
-
-Exit misuse(const Context& context, const Status& status) {
-  context.error << fmt::format("{0} run: {1}\n'{0} run --help' tells more\n", context.program, status.to_string());
-  return Exit::misused;
-}
 
 // A run in the store: a new one, or the one that is resumed.
 struct Kept {
@@ -50,7 +45,7 @@ struct Kept {
   std::vector<Row> rows;
 };
 
-Result<Kept> open_store(const Options& options, const Plan& plan, const Context& context) {
+Result<Kept> open_store(const RunArguments& options, const Plan& plan, const Context& context) {
   Kept kept;
   if (options.no_store) return kept;
   Result<std::string> path = store_path(options.store, context.environment);
@@ -100,7 +95,7 @@ std::size_t num_done_before(const Plan& plan, const Kept& kept) {
 }
 
 // What can be refused before anything is started.
-Status check(const Options& options, const Context& context) {
+Status check(const RunArguments& options, const Context& context) {
   const auto& arguments = context.arguments;
   const bool has_mark = std::find(arguments.begin(), arguments.end(), "--") != arguments.end();
   if (has_mark && options.sweep.command.empty())
@@ -140,7 +135,7 @@ Status run_all(Plan& plan, Kept& kept, Progress& progress, const Context& contex
 }
 
 // A word without a dash before it is a bench, where no program is swept.
-void take_bench(Options& options, const Context& context) {
+void take_bench(RunArguments& options, const Context& context) {
   const auto& arguments = context.arguments;
   const bool has_mark = std::find(arguments.begin(), arguments.end(), "--") != arguments.end();
   SweepOptions& sweep = options.sweep;
@@ -150,12 +145,12 @@ void take_bench(Options& options, const Context& context) {
 }
 
 // Programs with benches of their own have no peers to set side by side, and may have one of that name.
-bool is_communicators(const Options& options, const BenchWorld& world) {
+bool is_communicators(const RunArguments& options, const BenchWorld& world) {
   return world.algorithms_of && same_name(options.sweep.bench, kCommunicators);
 }
 
-// Options that only communicators has, and those that only the others have.
-Status check_bench(const Options& options, const BenchWorld& world) {
+// RunArguments that only communicators has, and those that only the others have.
+Status check_bench(const RunArguments& options, const BenchWorld& world) {
   const bool compares = is_communicators(options, world);
   if (compares && (options.resume || options.output.as_nccl_tests))
     return {Code::invalid_argument,
@@ -166,7 +161,7 @@ Status check_bench(const Options& options, const BenchWorld& world) {
   return {};
 }
 
-CompareOptions as_comparison(const Options& options) {
+CompareOptions as_comparison(const RunArguments& options) {
   return {.sweep = options.sweep,
           .output = options.output,
           .store = options.store,
@@ -177,7 +172,7 @@ CompareOptions as_comparison(const Options& options) {
 }
 
 // Shows what is there.
-Status show(const Options& options, const Plan& plan, const Kept& kept, const Context& context) {
+Status show(const RunArguments& options, const Plan& plan, const Kept& kept, const Context& context) {
   // Of a sweep that was interrupted not all that is aligned may be there.
   const Result<std::vector<Row>> shown = harness::aligned(kept.rows, plan.alignments);
   Status written =
@@ -199,13 +194,13 @@ Exit conclude(const Plan& plan, const Progress& progress, bool is_interrupted, b
   return Exit::found_wrong;
 }
 
-Exit run(Options options, const BenchWorld& world, const Context& context) {
+Exit run(RunArguments options, const BenchWorld& world, const Context& context) {
   take_bench(options, context);
-  if (const Status fit = check_bench(options, world); !fit.ok()) return misuse(context, fit);
+  if (const Status fit = check_bench(options, world); !fit.ok()) return misused(context, "run", fit);
   if (is_communicators(options, world)) return run_communicators(as_comparison(options), world, context);
-  if (const Status fit = check(options, context); !fit.ok()) return misuse(context, fit);
+  if (const Status fit = check(options, context); !fit.ok()) return misused(context, "run", fit);
   Result<Plan> plan = make_plan(options.sweep, world, context.environment);
-  if (!plan.ok()) return misuse(context, plan.status());
+  if (!plan.ok()) return misused(context, "run", plan.status());
   for (const std::string& warning : plan->warnings) context.error << warning << "\n";
   if (options.sweep.dry_run) {
     context.error << plan->announcement() << "\n";
@@ -213,9 +208,9 @@ Exit run(Options options, const BenchWorld& world, const Context& context) {
     return Exit::done;
   }
   if (plan->command)
-    if (const Status made = make_folder(plan->command->keep_folder); !made.ok()) return misuse(context, made);
+    if (const Status made = make_folder(plan->command->keep_folder); !made.ok()) return misused(context, "run", made);
   Result<Kept> kept = open_store(options, *plan, context);
-  if (!kept.ok()) return misuse(context, kept.status());
+  if (!kept.ok()) return misused(context, "run", kept.status());
   const std::size_t num_done = num_done_before(*plan, *kept);
   context.error << plan->announcement();
   if (num_done > 0) context.error << fmt::format("; {} of them are done already", num_done);
@@ -230,8 +225,8 @@ Exit run(Options options, const BenchWorld& world, const Context& context) {
     const Status completed = kept->store->complete(kept->run);
     if (!completed.ok()) context.error << fmt::format("{} run: {}\n", context.program, completed.to_string());
   }
-  if (const Status shown = show(options, *plan, *kept, context); !shown.ok()) return misuse(context, shown);
-  if (!ended.ok()) return misuse(context, ended);
+  if (const Status shown = show(options, *plan, *kept, context); !shown.ok()) return misused(context, "run", shown);
+  if (!ended.ok()) return misused(context, "run", ended);
   return conclude(*plan, progress, is_interrupted, kept->store.has_value(), context);
 }
 
@@ -246,6 +241,7 @@ Command run_command(const BenchWorld& world) {
               "OMPI_MCA_coll_tuned_allreduce_algorithm=unset,1,3,4,6\n"
               "tutti run --bench all_gather --peer openmpi,mpich -a algorithm=default,all -a bytes=64K\n"
               "tutti run --peer tutti,openmpi --env tutti:BENCH_MEMORY=ordinary,symmetric -a bytes=64K:16M:x4\n"
+              "tutti run --peer simulate:torus_2d:2x3,bandwidth=25GB/s -a algorithm=default,all -a bytes=16:96K:x2\n"
               "tutti run communicators --quick\n"
               "tutti run --peer all -a bytes=1K,1M --format csv -o results.csv\n"
               "tutti run --sweep nightly.toml --resume\n"
@@ -253,7 +249,7 @@ Command run_command(const BenchWorld& world) {
               "tutti run --launcher mpirun.openmpi -a num_ranks=2,4 -a size=8,1K -- ./osu_allreduce -m {size}:{size}\n"
               "tutti run --read regex:'took (?<time_ms>[0-9.]+) ms' -a threads=1,2,4 -- ./solve --threads {threads}",
           .define = [&world](CLI::App& app) -> Run {
-            const auto options = std::make_shared<Options>();
+            const auto options = std::make_shared<RunArguments>();
             add_sweep_options(app, options->sweep);
             app.add_option("--store", options->store, "The SQLite file that keeps results (docs/formats/store.md)")
                 ->type_name("FILE");

@@ -24,10 +24,10 @@ namespace tutti::cli {
 
 namespace {
 
-constexpr std::uint32_t kMostRanks = 4096;
+constexpr std::uint32_t kMostRanksShown = 4096;
 constexpr std::uint32_t kMostDrawnRanks = 128;
 
-struct Options {
+struct ScheduleArguments {
   ChoiceOptions choice;
   std::uint32_t ranks = 4;
   CaseFilter filter;
@@ -39,7 +39,7 @@ struct Options {
 };
 
 // The algorithm's schedule for the first case that the options leave.
-Result<Schedule> make(const Options& options) {
+Result<Schedule> make(const ScheduleArguments& options) {
   if (options.choice.algorithm.empty())
     return Status(Code::invalid_argument, "which schedule? --algorithm names one, or --file has one");
   const Result<std::vector<const Algorithm*>> rows = chosen(options.choice, options.filter);
@@ -58,7 +58,7 @@ Result<Schedule> make(const Options& options) {
   return algorithm.make(cases.requests.front());
 }
 
-Result<std::string> render(const Options& options, const Schedule& schedule) {
+Result<std::string> render(const ScheduleArguments& options, const Schedule& schedule) {
   const Fusion fusion = options.fused ? Fusion::neighbours : Fusion::none;
   const Programs programs(schedule, fusion);
   if (options.format == "json") return schedule_to_json(programs, options.rank);
@@ -75,7 +75,7 @@ Result<std::string> render(const Options& options, const Schedule& schedule) {
   return write_schedule(schedule);
 }
 
-Status check(const Options& options) {
+Status check(const ScheduleArguments& options) {
   if (options.format != "text" && options.format != "json" && options.format != "svg")
     return {Code::invalid_argument, fmt::format("--format: {} is not text, json or svg", in_quotes(options.format))};
   if (options.rank && options.format != "json")
@@ -85,7 +85,7 @@ Status check(const Options& options) {
   return {};
 }
 
-Exit run(const Options& options, const Context& context) {
+Exit run(const ScheduleArguments& options, const Context& context) {
   const auto misused = [&](const Status& status) {
     context.error << "tutti schedule: " << status.to_string() << "\n";
     return Exit::misused;
@@ -102,13 +102,13 @@ Exit run(const Options& options, const Context& context) {
   return Exit::done;
 }
 
-Run define(CLI::App& app) {
-  const auto options = std::make_shared<Options>();  // shared with the closure, which std::function copies
+Run define_schedule(CLI::App& app) {
+  const auto options = std::make_shared<ScheduleArguments>();  // shared with the closure, which std::function copies
   add_choice_options(app, options->choice);
   const auto into = [](const char* option, std::uint32_t least, auto& value) {
     return [option, least, &value](const std::string& text) {
-      const auto number = read_number<std::uint32_t>(text, least, kMostRanks);
-      if (!number) refuse_option(option, text, fmt::format("{} to {}", least, kMostRanks));
+      const auto number = read_number<std::uint32_t>(text, least, kMostRanksShown);
+      if (!number) refuse_option(option, text, fmt::format("{} to {}", least, kMostRanksShown));
       value = *number;
     };
   };
@@ -139,7 +139,7 @@ Command schedule_command() {
               "tutti schedule --algorithm ring --collective all_reduce --ranks 4\n"
               "tutti schedule --algorithm swing --ranks 8 --fused --format svg -o swing.svg\n"
               "tutti schedule --file program.xml --format json --rank 0",
-          .define = define};
+          .define = define_schedule};
 }
 
 }  // namespace tutti::cli

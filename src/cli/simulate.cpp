@@ -24,46 +24,65 @@
 #include "cli/output.hpp"
 #include "data/type.hpp"
 #include "fabric/load.hpp"
+#include "schedule/definition.hpp"
 #include "simulate/reason.hpp"
 #include "simulate/timeline.hpp"
+#include "simulate/transcript.hpp"
 
 namespace tutti::cli {
 
 namespace {
 
-constexpr std::uint32_t kMostRanks = 1U << 20U;
+constexpr std::uint32_t kMostSimulated = 1U << 20U;
 constexpr std::size_t kMostLinks = 1000;
+constexpr std::uint32_t kMostWeight = 1'000'000;
 
-struct Options {
+struct SimulateArguments {
   std::string fabric;
   ChoiceOptions choice;
   std::optional<std::uint32_t> ranks;
   CaseFilter filter;
   std::string bytes = "8:64M:x4";
   std::string type = "f32";
+  std::vector<std::uint32_t> weights;
   std::string sharing = "queueing";
   std::size_t links = 0;
   bool why = false;
+  bool transcript = false;
   std::string timeline;
   OutputOptions output;
 };
 
 // What is simulated: one row.
-struct Cell {
+struct SimulatedCell {
   const Algorithm* algorithm = nullptr;
   Schedule schedule;
   std::uint64_t bytes = 0;
 };
 
 struct Simulated {
-  Cell cell;
+  SimulatedCell cell;
   simulate::Answer answer;
 };
 
-// `bytes` is what nccl-tests means: all blocks together where there are several.
+// `bytes` is what nccl-tests means: all blocks together where there are several, of an all-to-all those of a rank.
 std::uint64_t elements_of_block(const Schedule& schedule, std::uint64_t bytes, std::size_t element_size) {
   const CollectiveFacts& facts = facts_of(schedule.collective);
   return bytes / element_size / (facts.many_inputs || facts.many_outputs ? schedule.num_ranks : 1);
+}
+
+// The same bytes in blocks that are to each other as the weights, which repeat. None where all are alike.
+std::vector<std::uint64_t> elements_of_blocks(const Schedule& schedule, std::uint64_t bytes, std::size_t element_size,
+                                              const std::vector<std::uint32_t>& weights) {
+  std::vector<std::uint64_t> counts;
+  if (weights.empty() || !facts_of(schedule.collective).varies) return counts;
+  const std::uint32_t num_classes = num_size_classes(schedule);
+  double sum = 0;
+  for (std::uint32_t each = 0; each < num_classes; ++each) sum += weights[each % weights.size()];
+  const double all = static_cast<double>(bytes / element_size) * num_classes / schedule.num_ranks;
+  for (std::uint32_t each = 0; each < num_classes; ++each)
+    counts.push_back(sum == 0 ? 0 : static_cast<std::uint64_t>(all * weights[each % weights.size()] / sum));
+  return counts;
 }
 
 double bus_factor(const Schedule& schedule) {
@@ -74,12 +93,17 @@ double bus_factor(const Schedule& schedule) {
     case Collective::reduce_scatter:
     case Collective::all_to_all:
     case Collective::gather:
-    case Collective::scatter: return (n - 1) / n;
+    case Collective::scatter:
+    case Collective::all_gather_v:
+    case Collective::reduce_scatter_v:
+    case Collective::all_to_all_v:
+    case Collective::gather_v:
+    case Collective::scatter_v: return (n - 1) / n;
     default: return 1;
   }
 }
 
-Result<std::vector<Cell>> cells_of(const Options& options, const fabric::Fabric& fabric) {
+Result<std::vector<SimulatedCell>> cells_of(const SimulateArguments& options, const fabric::Fabric& fabric) {
   const std::uint32_t num_ranks = options.ranks.value_or(fabric.num_ranks());
   const bool has_multicast =
       std::any_of(fabric.nodes.begin(), fabric.nodes.end(), [](const fabric::Node& node) { return node.multicast; });
@@ -87,11 +111,11 @@ Result<std::vector<Cell>> cells_of(const Options& options, const fabric::Fabric&
   if (!rows.ok()) return rows.status();
   const Result<std::vector<Bytes>> sizes = parse_byte_list(options.bytes);
   if (!sizes.ok()) return sizes.status().with_context("--bytes");
-  std::vector<Cell> cells;
+  std::vector<SimulatedCell> cells;
   std::string objection;
   for (const Algorithm* algorithm : *rows) {
-    if (facts_of(algorithm->collective).varies) {
-      objection = fmt::format("{}: blocks of different sizes are not simulated", name_of(algorithm->collective));
+    if (!options.weights.empty() && !facts_of(algorithm->collective).varies) {
+      objection = fmt::format("--weights: the blocks of {} do not differ in size", name_of(algorithm->collective));
       continue;
     }
     if (algorithm->channel == Channel::multicast && !has_multicast) {
@@ -202,36 +226,41 @@ std::string reasons_for(const std::vector<Simulated>& all) {
   return text.empty() ? "there is nothing to compare: name several algorithms\n" : text;
 }
 
-Status check(const Options& options) {
+Status check(const SimulateArguments& options) {
   if (options.sharing != "queueing" && options.sharing != "fair")
     return {Code::invalid_argument, fmt::format("--sharing: {} is not queueing or fair", in_quotes(options.sharing))};
   if (!type_from_name(options.type))
     return {Code::invalid_argument, fmt::format("--type: {} is no type, like f32", in_quotes(options.type))};
-  if (options.why && options.output.format != Format::table)
-    return {Code::invalid_argument, "--why: it is told in words, and has no other format"};
-  if (options.why && options.links > 0)
-    return {Code::invalid_argument, "--why and --links are two answers; ask for one"};
+  const std::string_view told = options.why ? "--why" : options.transcript ? "--transcript" : "";
+  if (!told.empty() && options.output.format != Format::table)
+    return {Code::invalid_argument, fmt::format("{}: it is told in words, and has no other format", told)};
+  if (!told.empty() && options.links > 0)
+    return {Code::invalid_argument, fmt::format("{} and --links are two answers; ask for one", told)};
+  if (options.transcript && (options.why || !options.timeline.empty()))
+    return {Code::invalid_argument, "--transcript is an answer by itself; leave out --why and --timeline"};
   return {};
 }
 
 // What could not be done goes to `failed`.
-Result<std::vector<Simulated>> simulate_all(const Options& options, const fabric::Fabric& fabric,
-                                            simulate::Timeline& timeline, std::vector<Status>& failed) {
-  const Result<std::vector<Cell>> cells = cells_of(options, fabric);
+Result<std::vector<Simulated>> simulate_all(const SimulateArguments& options, const fabric::Fabric& fabric,
+                                            simulate::Recorder* recorder, std::vector<Status>& failed) {
+  const Result<std::vector<SimulatedCell>> cells = cells_of(options, fabric);
   if (!cells.ok()) return cells.status();
-  if (!options.timeline.empty() && cells->size() != 1)
+  if (recorder != nullptr && cells->size() != 1)
     return Status(Code::invalid_argument,
-                  fmt::format("--timeline: it is of one algorithm with one size, and this is {} cells", cells->size()));
+                  fmt::format("{}: it is of one algorithm with one size, and this is {} cells",
+                              options.transcript ? "--transcript" : "--timeline", cells->size()));
   std::vector<Simulated> all;
-  for (const Cell& cell : *cells) {
+  for (const SimulatedCell& cell : *cells) {
     const std::size_t element_size = size_of(*type_from_name(options.type));
     Result<simulate::Answer> answer = simulate::simulate(
         cell.schedule, fabric,
         {.count = elements_of_block(cell.schedule, cell.bytes, element_size),
+         .counts = elements_of_blocks(cell.schedule, cell.bytes, element_size, options.weights),
          .element_size = element_size,
          .sharing = options.sharing == "fair" ? simulate::Sharing::fair : simulate::Sharing::queueing,
          .staged = cell.algorithm->channel == Channel::staged,
-         .recorder = options.timeline.empty() ? nullptr : &timeline});
+         .recorder = recorder});
     if (!answer.ok()) {
       failed.push_back(answer.status());
       continue;
@@ -244,7 +273,7 @@ Result<std::vector<Simulated>> simulate_all(const Options& options, const fabric
   return all;
 }
 
-Exit run(const Options& options, const Context& context) {
+Exit run(const SimulateArguments& options, const Context& context) {
   const auto misused = [&](const Status& status) {
     context.error << "tutti simulate: " << status.to_string() << "\n";
     return Exit::misused;
@@ -256,8 +285,12 @@ Exit run(const Options& options, const Context& context) {
   if (options.ranks && *options.ranks > fabric->num_ranks())
     return misused({Code::invalid_argument, fmt::format("--ranks: {} has {}", fabric->name, fabric->num_ranks())});
   simulate::Timeline timeline;
+  simulate::Transcript transcript(*fabric);
+  simulate::Recorder* const recorder = options.transcript         ? static_cast<simulate::Recorder*>(&transcript)
+                                       : options.timeline.empty() ? nullptr
+                                                                  : &timeline;
   std::vector<Status> failed;
-  const Result<std::vector<Simulated>> all = simulate_all(options, *fabric, timeline, failed);
+  const Result<std::vector<Simulated>> all = simulate_all(options, *fabric, recorder, failed);
   if (!all.ok()) return misused(all.status());
   for (const Status& status : failed) context.error << "tutti simulate: " << status.to_string() << "\n";
   if (all->empty()) return Exit::misused;
@@ -265,15 +298,16 @@ Exit run(const Options& options, const Context& context) {
     const Status status = write_output(timeline.to_json(), {.path = options.timeline}, context);
     if (!status.ok()) return misused(status);
   }
-  const std::string text = options.why         ? reasons_for(*all)
-                           : options.links > 0 ? rendered(links_of(*all, *fabric, options.links), options.output)
-                                               : rendered(table_of(*all), options.output);
+  const std::string text = options.why          ? reasons_for(*all)
+                           : options.transcript ? transcript.text()
+                           : options.links > 0  ? rendered(links_of(*all, *fabric, options.links), options.output)
+                                                : rendered(table_of(*all), options.output);
   if (const Status status = write_output(text, options.output, context); !status.ok()) return misused(status);
   return failed.empty() ? Exit::done : Exit::found_wrong;
 }
 
-Run define(CLI::App& app) {
-  const auto options = std::make_shared<Options>();  // shared with the closure, which std::function copies
+Run define_simulate(CLI::App& app) {
+  const auto options = std::make_shared<SimulateArguments>();  // shared with the closure, which std::function copies
   app.add_option("--fabric", options->fabric, "The machine: torus_2d:2x3, switch:8, a file (see tutti list fabrics)")
       ->type_name("FABRIC")
       ->required();
@@ -281,8 +315,8 @@ Run define(CLI::App& app) {
   app.add_option_function<std::string>(
          "--ranks",
          [options](const std::string& text) {
-           options->ranks = read_number<std::uint32_t>(text, 1, kMostRanks);
-           if (!options->ranks) refuse_option("--ranks", text, fmt::format("1 to {}", kMostRanks));
+           options->ranks = read_number<std::uint32_t>(text, 1, kMostSimulated);
+           if (!options->ranks) refuse_option("--ranks", text, fmt::format("1 to {}", kMostSimulated));
          },
          "The first N of the fabric's ranks (else all)")
       ->type_name("N");
@@ -291,6 +325,18 @@ Run define(CLI::App& app) {
       ->type_name("LIST")
       ->capture_default_str();
   app.add_option("--type", options->type, "The elements' type")->type_name("TYPE")->capture_default_str();
+  app.add_option_function<std::string>(
+         "--weights",
+         [options](const std::string& text) {
+           options->weights.clear();
+           for (const std::string_view part : split(text, ',')) {
+             const auto weight = read_number<std::uint32_t>(part, 0, kMostWeight);
+             if (!weight) refuse_option("--weights", text, "a list of numbers up to 1000000, like 1,0,3");
+             options->weights.push_back(*weight);
+           }
+         },
+         "How the bytes of all_gather_v and its like go to blocks, over and over (else alike): 1,0,3")
+      ->type_name("LIST");
   app.add_option("--sharing", options->sharing,
                  "How messages share a link: queueing (one after another), or fair (max-min)")
       ->type_name("HOW")
@@ -305,6 +351,8 @@ Run define(CLI::App& app) {
          "Instead: the N busiest links of each row")
       ->type_name("N");
   app.add_flag("--why", options->why, "Instead: of each size, why the fastest is faster than the others");
+  app.add_flag("--transcript", options->transcript,
+               "Instead: what happens when, in words, event by event; of one algorithm with one size");
   app.add_option("--timeline", options->timeline, "Also: what happens when, for Chrome's about:tracing or Perfetto")
       ->type_name("FILE");
   add_output_options(app, options->output);
@@ -320,8 +368,10 @@ Command simulate_command() {
       .examples =
           "tutti simulate --fabric torus_2d:4x4 --collective all_reduce --bytes 1M\n"
           "tutti simulate --fabric switch:8 --algorithm ring --collective all_reduce --bytes 8:64M:x4 --format csv\n"
-          "tutti simulate --fabric ring_1d:16 --collective all_reduce --bytes 1M --why",
-      .define = define};
+          "tutti simulate --fabric ring_1d:16 --collective all_reduce --bytes 1M --why\n"
+          "tutti simulate --fabric ring_1d:3 --collective all_reduce --algorithm ring --bytes 12 --transcript\n"
+          "tutti simulate --fabric switch:8 --collective all_to_all_v --bytes 1M --weights 1,0,0,5",
+      .define = define_simulate};
 }
 
 }  // namespace tutti::cli

@@ -13,7 +13,9 @@
 #include "bench/declaration.hpp"
 #include "bench/launcher_variables.hpp"
 #include "cli/algorithm_options.hpp"
+#include "cli/command.hpp"
 #include "cli/command_options.hpp"
+#include "cli/peer_options.hpp"
 #include "cli/sweep_file.hpp"
 
 namespace tutti::cli {
@@ -25,8 +27,6 @@ using harness::Declaration;
 using harness::EnvironmentAxis;
 using harness::Sweep;
 using harness::Value;
-
-Status bad(std::string words) { return {Code::invalid_argument, std::move(words)}; }
 
 void repeated(CLI::Option* option) { option->expected(1)->take_all()->allow_extra_args(false); }
 
@@ -42,30 +42,9 @@ Result<const Declaration*> find_bench(const std::string& name, const BenchWorld&
   if (name.empty() && world.benches.size() == 1) return &world.benches[0].declaration();
   const Declaration* found = harness::find(world.benches, name.empty() ? "all_reduce" : name);
   if (found == nullptr)
-    return bad(fmt::format("--bench is {}; there are: {}", in_quotes(name), names_of(world.benches)));
+    return wrong_argument(fmt::format("--bench is {}; there are: {}", in_quotes(name), names_of(world.benches)));
   if (!found->error.ok()) return found->error;
   return found;
-}
-
-Status find_peers(const std::string& asked, const BenchWorld& world, Sweep& sweep) {
-  std::vector<std::string_view> names;
-  for (const PeerSummary& peer : world.peers) names.push_back(peer.name);
-  for (const std::string_view each : split(asked, ',')) {
-    if (same_name(each, "all")) {
-      for (const PeerSummary& peer : world.peers)
-        if (peer.name != "null" && world.look_for(peer.name).ok()) sweep.peers.push_back(peer.name);
-      continue;
-    }
-    const auto found = std::find_if(world.peers.begin(), world.peers.end(),
-                                    [&](const PeerSummary& peer) { return same_name(peer.name, each); });
-    if (found == world.peers.end())
-      return bad(fmt::format("--peer has {}, which is none; the nearest is '{}', and all that are here is 'all'",
-                             in_quotes(each), nearest_name(each, names)));
-    const Result<std::string> here = world.look_for(found->name);
-    if (!here.ok()) return here.status();
-    sweep.peers.push_back(found->name);
-  }
-  return {};
 }
 
 Status declare_bench(const SweepOptions& options, const BenchWorld& world, Sweep& sweep) {
@@ -76,7 +55,11 @@ Status declare_bench(const SweepOptions& options, const BenchWorld& world, Sweep
   sweep.axes = (*bench)->axes;
   sweep.environment = (*bench)->environment;
   sweep.rules = (*bench)->rules;
-  return find_peers(options.peers.empty() ? world.default_peers : options.peers, world, sweep);
+  Result<std::vector<std::string>> peers =
+      find_peers(options.peers.empty() ? world.default_peers : options.peers, world);
+  if (!peers.ok()) return peers.status();
+  sweep.peers = std::move(*peers);
+  return {};
 }
 
 // "PEER:NAME=VALUES" in its parts; the peer is one that the sweep has.
@@ -88,20 +71,15 @@ struct Scoped {
 
 Result<Scoped> scoped(const char* option, const std::string& text, const Sweep& sweep) {
   Scoped parts;
-  const std::size_t equals = text.find('=');
+  const auto [peer, rest] = peer_in_front(text, sweep.peers);
+  parts.peer = peer;
+  const std::size_t equals = rest.find('=');
   if (equals == std::string::npos || equals == 0)
-    return bad(fmt::format("{} is {}; it takes NAME=VALUES", option, in_quotes(text)));
-  parts.values = text.substr(equals + 1);
-  parts.name = trim(std::string_view(text).substr(0, equals));
-  if (const std::size_t colon = parts.name.find(':'); colon != std::string::npos) {
-    parts.peer = parts.name.substr(0, colon);
-    parts.name = parts.name.substr(colon + 1);
-    const auto peer = std::find_if(sweep.peers.begin(), sweep.peers.end(),
-                                   [&](const std::string& each) { return same_name(each, parts.peer); });
-    if (peer == sweep.peers.end())
-      return bad(fmt::format("{} is {}, for a peer that is not measured", option, in_quotes(text)));
-    parts.peer = *peer;
-  }
+    return wrong_argument(fmt::format("{} is {}; it takes NAME=VALUES", option, in_quotes(text)));
+  parts.values = rest.substr(equals + 1);
+  parts.name = trim(rest.substr(0, equals));
+  if (parts.name.find(':') != std::string::npos)
+    return wrong_argument(fmt::format("{} is {}, for a peer that is not measured", option, in_quotes(text)));
   return parts;
 }
 
@@ -111,16 +89,25 @@ Result<Scoped> scoped(const char* option, const std::string& text, const Sweep& 
 template <typename Values>
 Status check_distinct(const std::string& what, const Values& values) {
   for (auto each = values.begin(); each != values.end(); ++each)
-    if (std::find(values.begin(), each, *each) != each) return bad(fmt::format("{} has a value twice", what));
+    if (std::find(values.begin(), each, *each) != each)
+      return wrong_argument(fmt::format("{} has a value twice", what));
   return {};
 }
 
-Status set_num_ranks(const std::vector<Value>& values, Sweep& sweep) {
+// What the axes say besides the sweep.
+struct AxisWords {
+  std::vector<AlgorithmWords> algorithms;
+  std::int64_t most_ranks = harness::SyncPage::kMostRanks;
+  bool has_num_ranks = false;
+};
+
+Status set_num_ranks(const std::vector<Value>& values, Sweep& sweep, AxisWords& words) {
   sweep.num_ranks.clear();
+  words.has_num_ranks = true;
   for (const Value& value : values) {
-    if (!value.is_integer() || value.integer() < 1 || value.integer() > harness::SyncPage::kMostRanks)
-      return bad(fmt::format("num_ranks has {}; it takes numbers from 1 to {}", in_quotes(value.text()),
-                             harness::SyncPage::kMostRanks));
+    if (!value.is_integer() || value.integer() < 1 || value.integer() > words.most_ranks)
+      return wrong_argument(
+          fmt::format("num_ranks has {}; it takes numbers from 1 to {}", in_quotes(value.text()), words.most_ranks));
     sweep.num_ranks.push_back(static_cast<int>(value.integer()));
   }
   return {};
@@ -135,24 +122,23 @@ Axis* find_axis(Sweep& sweep, std::string_view name) {
 Status no_such_axis(const char* option, const std::string& name, const Sweep& sweep) {
   std::string known = "num_ranks";
   for (const Axis& axis : sweep.axes) known += ", " + axis.name;
-  return bad(
+  return wrong_argument(
       fmt::format("{} names {}, which is no axis of {}; there are: {}", option, in_quotes(name), sweep.bench, known));
 }
 
-Status override_axis(const std::string& text, const BenchWorld& world, Sweep& sweep,
-                     std::vector<AlgorithmWords>& algorithms) {
+Status override_axis(const std::string& text, const BenchWorld& world, Sweep& sweep, AxisWords& words) {
   const Result<Scoped> parts = scoped("-a", text, sweep);
   if (!parts.ok()) return parts.status();
   Result<std::vector<Value>> values = harness::parse_values(parts->values);
   if (!values.ok()) return values.status().with_context(fmt::format("-a {}", parts->name));
   TUTTI_TRY(check_distinct(fmt::format("-a {}", parts->name), *values));
   if (same_name(parts->name, "num_ranks")) {
-    if (!parts->peer.empty()) return bad("-a num_ranks is for all peers");
-    return set_num_ranks(*values, sweep);
+    if (!parts->peer.empty()) return wrong_argument("-a num_ranks is for all peers");
+    return set_num_ranks(*values, sweep, words);
   }
   if (is_algorithm_axis(parts->name, sweep, world)) {
-    AlgorithmWords& words = algorithms.emplace_back(AlgorithmWords{parts->peer, {}});
-    for (const Value& value : *values) words.words.push_back(value.text());
+    AlgorithmWords& algorithms = words.algorithms.emplace_back(AlgorithmWords{parts->peer, {}});
+    for (const Value& value : *values) algorithms.words.push_back(value.text());
     return {};
   }
   Axis* axis = find_axis(sweep, parts->name);
@@ -171,7 +157,7 @@ Status add_skip(const std::string& text, Sweep& sweep) {
   Result<std::vector<Value>> values = harness::parse_values(parts->values);
   if (!values.ok()) return values.status().with_context(fmt::format("--skip {}", parts->name));
   if (!parts->peer.empty())
-    return bad(
+    return wrong_argument(
         fmt::format("--skip is {}; it is for all peers, and -a PEER:NAME=VALUES says what one has", in_quotes(text)));
   if (same_name(parts->name, "num_ranks")) {
     sweep.rules.emplace_back([values = std::move(*values)](const harness::Point&, int num_ranks) {
@@ -192,15 +178,15 @@ Status add_skip(const std::string& text, Sweep& sweep) {
   return {};
 }
 
-Status add_environment(Result<EnvironmentAxis> axis, Sweep& sweep) {
+using ParseEnvironment = Result<EnvironmentAxis>(std::string_view text);
+
+Status add_environment(const std::string& text, ParseEnvironment& parse, Sweep& sweep) {
+  const auto [peer, rest] = peer_in_front(text, sweep.peers);
+  Result<EnvironmentAxis> axis = parse(rest);
   if (!axis.ok()) return axis.status();
-  if (!axis->peer.empty()) {
-    const auto peer = std::find_if(sweep.peers.begin(), sweep.peers.end(),
-                                   [&](const std::string& each) { return same_name(each, axis->peer); });
-    if (peer == sweep.peers.end())
-      return bad(fmt::format("{} is for peer {}, which is not measured", axis->names[0], axis->peer));
-    axis->peer = *peer;
-  }
+  if (!axis->peer.empty())
+    return wrong_argument(fmt::format("{} is for peer {}, which is not measured", axis->names[0], axis->peer));
+  axis->peer = peer;
   TUTTI_TRY(check_distinct(axis->names[0], axis->points));
   // What was declared gives way to what was asked for.
   std::erase_if(sweep.environment, [&](const EnvironmentAxis& declared) {
@@ -215,14 +201,15 @@ Status add_environment(Result<EnvironmentAxis> axis, Sweep& sweep) {
 Result<double> read_precision(const std::string& text) {
   Result<double> share = parse_share(text);
   if (!share.ok() || *share <= 0 || *share >= 1)
-    return bad(fmt::format("--precision is {}; it takes a share such as 2% or 0.02", in_quotes(text)));
+    return wrong_argument(fmt::format("--precision is {}; it takes a share such as 2% or 0.02", in_quotes(text)));
   return share;
 }
 
 Result<std::int64_t> read_count(const char* option, const std::string& text, std::int64_t least, std::int64_t most) {
   Result<std::int64_t> number = parse_integer(text);
   if (!number.ok() || *number < least || *number > most)
-    return bad(fmt::format("{} is {}; it takes a number from {} to {}", option, in_quotes(text), least, most));
+    return wrong_argument(
+        fmt::format("{} is {}; it takes a number from {} to {}", option, in_quotes(text), least, most));
   return number;
 }
 
@@ -233,7 +220,8 @@ std::string or_else(const std::string& said, std::string_view usual) {
 Result<Nanos> read_time(const char* option, const std::string& text) {
   Result<Nanos> time = parse_duration(text);
   if (!time.ok()) return time.status().with_context(fmt::format("{} is {}", option, in_quotes(text)));
-  if (time->value() <= 0) return bad(fmt::format("{} is {}; it takes a time above 0", option, in_quotes(text)));
+  if (time->value() <= 0)
+    return wrong_argument(fmt::format("{} is {}; it takes a time above 0", option, in_quotes(text)));
   return time;
 }
 
@@ -266,23 +254,24 @@ Status read_runner(const SweepOptions& options, harness::RunnerOptions& runner) 
   if (!options.sync.empty()) {
     runner.measure.sync = harness::sync_from_name(options.sync);
     if (!runner.measure.sync)
-      return bad(fmt::format("--sync is {}; it takes round, meeting or barrier", in_quotes(options.sync)));
+      return wrong_argument(fmt::format("--sync is {}; it takes round, meeting or barrier", in_quotes(options.sync)));
   }
   if (!options.launcher.empty()) {
     runner.launcher = harness::launcher_from_name(options.launcher);
     if (!runner.launcher)
-      return bad(fmt::format("--launcher is {}; it takes local, mpirun.openmpi, mpirun.mpich or srun",
-                             in_quotes(options.launcher)));
+      return wrong_argument(fmt::format("--launcher is {}; it takes local, mpirun.openmpi, mpirun.mpich or srun",
+                                        in_quotes(options.launcher)));
   }
   runner.bind = harness::bind_from_name(options.bind).value_or(harness::Bind::core);
   if (!harness::bind_from_name(options.bind))
-    return bad(fmt::format("--bind is {}; it takes core or none", in_quotes(options.bind)));
+    return wrong_argument(fmt::format("--bind is {}; it takes core or none", in_quotes(options.bind)));
   return {};
 }
 
 // Whoever starts the groups must be there.
 Status check_launchers(const Plan& plan) {
   for (const harness::PeerProgram& program : plan.programs) {
+    if (program.reckoner != nullptr) continue;
     const Status found = harness::find_launcher(plan.runner.launcher.value_or(program.launcher));
     if (!found.ok()) return found.with_context(fmt::format("peer {} cannot be started", program.name));
   }
@@ -306,8 +295,8 @@ Status check_variables(const Plan& plan) {
       const bool has_ranks =
           !plan.programs.empty() || plan.runner.launcher.value_or(harness::Launcher::local) != harness::Launcher::local;
       if (teller.empty() || !(has_ranks || harness::is_of_the_harness(name))) continue;
-      return bad(fmt::format("variable {} cannot be swept: {} sets it for {}", name, teller,
-                             plan.programs.empty() ? "what it starts" : "each rank"));
+      return wrong_argument(fmt::format("variable {} cannot be swept: {} sets it for {}", name, teller,
+                                        plan.programs.empty() ? "what it starts" : "each rank"));
     }
   return {};
 }
@@ -344,7 +333,9 @@ std::string counted(std::size_t count, std::string_view what) {
 
 void add_sweep_options(CLI::App& app, SweepOptions& options) {
   app.add_option("--bench", options.bench, "What is measured; 'tutti list benches' has all")->type_name("NAME");
-  app.add_option("--peer", options.peers, "Who does it: names with commas between, or all that are here")
+  app.add_option(
+         "--peer", options.peers,
+         "Who does it: names with commas between, or all that are here; simulate:FABRIC does it in virtual time")
       ->type_name("NAMES");
   repeated(app.add_option("-a,--axis", options.axes,
                           "Values of an axis: num_ranks=2,4, bytes=8:64M:x4, algorithm=all, PEER:NAME=…")
@@ -384,16 +375,23 @@ void add_sweep_options(CLI::App& app, SweepOptions& options) {
 
 std::size_t Plan::num_cases() const {
   std::size_t count = 0;
-  for (const harness::Group& group : groups) count += group.cases.size();
-  return count * static_cast<std::size_t>(runner.launches);
+  for (const harness::Group& group : groups)
+    count += group.cases.size() * static_cast<std::size_t>(launches_of(group, programs, runner.launches));
+  return count;
 }
 
 std::string Plan::announcement() const {
   if (command) return fmt::format("{} of {}", counted(num_cases(), "run"), sweep.bench);
-  const std::size_t starts = groups.size() * static_cast<std::size_t>(runner.launches);
-  // Most cases are known well enough before their budget is spent.
-  const double seconds =
-      static_cast<double>(starts) * 0.5 + static_cast<double>(num_cases()) * (0.02 + runner.measure.budget.seconds / 3);
+  std::size_t starts = 0;
+  double seconds = 0;
+  for (const harness::Group& group : groups) {
+    const auto launches = static_cast<std::size_t>(launches_of(group, programs, runner.launches));
+    starts += launches;
+    if (reckoner_of(group, programs) != nullptr) continue;
+    // Most cases are known well enough before their budget is spent.
+    const double of_cases = static_cast<double>(group.cases.size()) * (0.02 + runner.measure.budget.seconds / 3);
+    seconds += static_cast<double>(launches) * (0.5 + of_cases);
+  }
   return fmt::format("{}, {}, about {}", counted(starts, "group"), counted(num_cases(), "case"), rough(seconds));
 }
 
@@ -405,26 +403,30 @@ Result<Plan> make_plan(const SweepOptions& given, const BenchWorld& world, const
   if (options.command.empty()) {
     TUTTI_TRY(check_no_command(options));
     TUTTI_TRY(declare_bench(options, world, sweep));
+    for (const std::string& peer : sweep.peers) plan.programs.push_back(world.program_of(peer));
   } else {
     TUTTI_TRY(declare_command(options, sweep));
   }
-  std::vector<AlgorithmWords> algorithms;
-  for (const std::string& text : options.axes) TUTTI_TRY(override_axis(text, world, sweep, algorithms));
-  TUTTI_TRY(set_algorithms(algorithms, world, sweep));
+  AxisWords words;
+  if (are_all_reckoned(plan.programs)) words.most_ranks = kMostReckonedRanks;
+  for (const std::string& text : options.axes) TUTTI_TRY(override_axis(text, world, sweep, words));
+  TUTTI_TRY(give_ranks(plan.programs, words.has_num_ranks, sweep));
+  TUTTI_TRY(set_algorithms(words.algorithms, world, sweep));
   for (const std::string& text : options.skips) TUTTI_TRY(add_skip(text, sweep));
-  for (const std::string& text : options.env) TUTTI_TRY(add_environment(harness::parse_env(text), sweep));
-  for (const std::string& text : options.env_zip) TUTTI_TRY(add_environment(harness::parse_env_zip(text), sweep));
+  for (const std::string& text : options.env) TUTTI_TRY(add_environment(text, harness::parse_env, sweep));
+  for (const std::string& text : options.env_zip) TUTTI_TRY(add_environment(text, harness::parse_env_zip, sweep));
+  TUTTI_TRY(check_reckoned(plan.programs, sweep));
   TUTTI_TRY(read_runner(options, plan.runner));
+  if (std::string warning = unheeded_words(options, plan.programs); !warning.empty())
+    plan.warnings.push_back(std::move(warning));
   Result<std::vector<harness::Group>> groups = harness::plan(sweep);
   if (!groups.ok()) return groups.status();
   plan.groups = std::move(*groups);
   TUTTI_TRY(set_alignments(options.align, plan));
+  TUTTI_TRY(check_variables(plan));
   if (options.command.empty()) {
-    for (const std::string& peer : sweep.peers) plan.programs.push_back(world.program_of(peer));
-    TUTTI_TRY(check_variables(plan));
     TUTTI_TRY(check_launchers(plan));
   } else {
-    TUTTI_TRY(check_variables(plan));
     TUTTI_TRY(plan_command(options, environment, plan));
   }
   return plan;

@@ -18,7 +18,7 @@ namespace tutti::cli {
 
 namespace {
 
-struct Options {
+struct VariablesArguments {
   std::string name;  // empty: all
   OutputOptions output;
 };
@@ -85,7 +85,7 @@ std::string at_length(const Table& table) {
   return to_aligned(lines);
 }
 
-Exit run(const Options& options, const Context& context) {
+Exit run(const VariablesArguments& options, const Context& context) {
   if (!options.name.empty() && find_variable(options.name) == nullptr) {
     context.error << fmt::format("tutti variables: {} is not a variable; the nearest is {}\n", in_quotes(options.name),
                                  nearest_variable(options.name));
@@ -105,8 +105,8 @@ Exit run(const Options& options, const Context& context) {
   return reading.problems.empty() ? Exit::done : Exit::found_wrong;
 }
 
-Run define(CLI::App& app) {
-  const auto options = std::make_shared<Options>();  // shared with the closure, which std::function copies
+Run define_variables(CLI::App& app) {
+  const auto options = std::make_shared<VariablesArguments>();  // shared with the closure, which std::function copies
   app.add_option("name", options->name, "Show this variable only, at length")->type_name("NAME");
   add_output_options(app, options->output);
   return [options](const Context& context) { return run(*options, context); };
@@ -121,7 +121,7 @@ Command variables_command() {
               "tutti variables\n"
               "tutti variables TUTTI_STAGING_SLOT\n"
               "TUTTI_DEBUG=trace tutti variables --format md -o variables.md",
-          .define = define};
+          .define = define_variables};
 }
 
 }  // namespace tutti::cli

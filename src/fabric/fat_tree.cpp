@@ -12,7 +12,7 @@ namespace tutti::fabric {
 namespace {
 
 // A spine is the aggregation switch of the only pod. Numbers of nodes: ranks, leaves, aggregation switches, cores.
-struct Shape {
+struct TreeShape {
   std::uint64_t pods;
   std::uint64_t leaves;   // of a pod
   std::uint64_t ranks;    // of a leaf
@@ -54,7 +54,7 @@ struct Spot {
 
 class NextInTree {
  public:
-  explicit NextInTree(Shape shape) : shape_(shape) {}
+  explicit NextInTree(TreeShape shape) : shape_(shape) {}
 
   std::uint32_t operator()(std::uint32_t at, std::uint32_t to) const {
     const Spot here = spot(at);
@@ -76,7 +76,7 @@ class NextInTree {
   static std::uint32_t down(std::uint64_t cable) { return static_cast<std::uint32_t>(2 * cable + 1); }
 
   [[nodiscard]] Spot spot(std::uint64_t node) const {
-    const Shape& shape = shape_;
+    const TreeShape& shape = shape_;
     if (node < shape.first_leaf())
       return {Level::rank, node / shape.ranks / shape.leaves, node / shape.ranks % shape.leaves, node % shape.ranks, 0};
     if (node < shape.first_aggregation()) {
@@ -108,10 +108,10 @@ class NextInTree {
     return up(shape_.core_cable(aggregation, there.leaf));
   }
 
-  Shape shape_;
+  TreeShape shape_;
 };
 
-void add_switches(const Shape& shape, Draft& draft) {
+void add_switches(const TreeShape& shape, Draft& draft) {
   // Each level is spread over the width of the ranks.
   const auto width = static_cast<double>(shape.num_ranks());
   const auto over = [&](std::uint64_t index, std::uint64_t count, double level) {
@@ -132,8 +132,8 @@ Result<Fabric> make_fat_tree(const Plan& plan) {
   const bool has_pods = plan.sizes.size() == 3;
   const std::size_t first = has_pods ? 1 : 0;
   const std::uint32_t ranks = plan.sizes[first + 1];
-  const Shape shape{has_pods ? plan.sizes[0] : 1U, plan.sizes[first], ranks,
-                    plan.settings[0] != 0 ? plan.settings[0] : ranks};
+  const TreeShape shape{has_pods ? plan.sizes[0] : 1U, plan.sizes[first], ranks,
+                        plan.settings[0] != 0 ? plan.settings[0] : ranks};
   // First by themselves, so that no product below is too large for its type.
   TUTTI_TRY(check({.ranks = shape.num_ranks(), .nodes = shape.uplinks, .ports = shape.ranks + shape.uplinks}));
   TUTTI_TRY(check({.ranks = shape.num_ranks(),

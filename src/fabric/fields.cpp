@@ -8,6 +8,7 @@
 
 #include "base/text.hpp"
 #include "base/units.hpp"
+#include "fabric/processing_element.hpp"
 #include "fabric/quantity.hpp"
 
 namespace tutti::fabric {
@@ -129,10 +130,12 @@ template Status set(const Field<Costs>&, std::string_view, Costs&);
 template Status set(const Field<Memory>&, std::string_view, Memory&);
 template Status set(const Field<Queue>&, std::string_view, Queue&);
 template Status set(const Field<Core>&, std::string_view, Core&);
+template Status set(const Field<ProcessingElement>&, std::string_view, ProcessingElement&);
 template std::string get(const Field<Link>&, const Link&);
 template std::string get(const Field<Costs>&, const Costs&);
 template std::string get(const Field<Memory>&, const Memory&);
 template std::string get(const Field<Queue>&, const Queue&);
 template std::string get(const Field<Core>&, const Core&);
+template std::string get(const Field<ProcessingElement>&, const ProcessingElement&);
 
 }  // namespace tutti::fabric

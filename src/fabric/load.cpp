@@ -41,4 +41,26 @@ Result<Fabric> load_fabric(std::string_view words) {
                             in_quotes(request->kind), nearest_name(request->kind, names)));
 }
 
+Result<ProcessingElement> load_processing_element(std::string_view words) {
+  const Result<Request> request = parse_request(words);
+  if (!request.ok()) return request.status();
+  if (!request->sizes.empty())
+    return Status(Code::invalid_argument, fmt::format("{}: a processing element has no size", in_quotes(words)));
+  if (is_path(request->kind)) {
+    const Result<std::string> text = read_file(request->kind, kMostBytes);
+    if (!text.ok()) return text.status();
+    return read_processing_element(*text, request->kind, *request);
+  }
+  std::string known;
+  for (const Shipped& shipped : shipped_processing_elements()) {
+    if (same_name(shipped.name, request->kind))
+      return read_processing_element(shipped.text, fmt::format("{}.toml", shipped.name), *request);
+    known += fmt::format("{}'{}'", known.empty() ? "" : ", ", shipped.name);
+  }
+  return Status(
+      Code::invalid_argument,
+      fmt::format("there is no processing element {}; there is {}, and a file is named with its path or .toml",
+                  in_quotes(request->kind), known));
+}
+
 }  // namespace tutti::fabric

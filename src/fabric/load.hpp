@@ -8,10 +8,11 @@
 
 #include "base/status.hpp"
 #include "fabric/fabric.hpp"
+#include "fabric/processing_element.hpp"
 
 namespace tutti::fabric {
 
-// A file of data/fabrics, which is part of the program, so that it is there wherever the program is.
+// A file of data, which is part of the program, so that it is there wherever the program is.
 struct Shipped {
   std::string_view name;
   std::string_view text;
@@ -19,5 +20,9 @@ struct Shipped {
 [[nodiscard]] std::span<const Shipped> shipped_fabrics();
 
 [[nodiscard]] Result<Fabric> load_fabric(std::string_view words);
+
+// Those of data/processing_elements, and one of them or of a file: "accelerator,dma_overhead=2ns".
+[[nodiscard]] std::span<const Shipped> shipped_processing_elements();
+[[nodiscard]] Result<ProcessingElement> load_processing_element(std::string_view words);
 
 }  // namespace tutti::fabric

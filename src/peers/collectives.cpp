@@ -16,10 +16,11 @@ namespace tutti::peers {
 namespace {
 
 constexpr std::array<Collective, kNumCollectives> kAll = {
-    Collective::all_reduce, Collective::all_gather, Collective::reduce_scatter, Collective::broadcast,
-    Collective::reduce,     Collective::all_to_all, Collective::barrier};
+    Collective::all_reduce, Collective::all_gather,     Collective::reduce_scatter, Collective::broadcast,
+    Collective::reduce,     Collective::all_to_all,     Collective::gather,         Collective::scatter,
+    Collective::scan,       Collective::exclusive_scan, Collective::barrier};
 
-bool has_root(Collective collective) { return collective == Collective::broadcast || collective == Collective::reduce; }
+bool scans(Collective collective) { return collective == Collective::scan || collective == Collective::exclusive_scan; }
 
 Traffic traffic_of(Collective collective) {
   switch (collective) {
@@ -28,6 +29,11 @@ Traffic traffic_of(Collective collective) {
     case Collective::broadcast: return Traffic::broadcast;
     case Collective::reduce: return Traffic::reduce;
     case Collective::all_to_all: return Traffic::all_to_all;
+    case Collective::gather: return Traffic::gather;
+    case Collective::scatter: return Traffic::scatter;
+    // The last rank's result, which is the one that takes longest.
+    case Collective::scan:
+    case Collective::exclusive_scan: return Traffic::reduce;
     default: return Traffic::all_reduce;
   }
 }
@@ -72,6 +78,7 @@ std::string why_not(Collective collective, const Asked& asked, int num_ranks) {
     return fmt::format("{} means nothing on {}", name_of(*asked.op), name_of(*asked.type));
   if (asked.op && (*asked.op == Op::premultiplied_sum || *asked.op == Op::user))
     return fmt::format("{} takes more than a name", name_of(*asked.op));
+  if (asked.op == Op::average && scans(collective)) return "there is no average of some of the ranks";
   if (asked.bytes && *asked.bytes >= 0 && count_of(collective, *asked.type, *asked.bytes, num_ranks) == 0)
     return has_blocks(collective)
                ? fmt::format("{} bytes hold no {} for each of {} ranks", *asked.bytes, name_of(*asked.type), num_ranks)

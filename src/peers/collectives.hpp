@@ -1,5 +1,5 @@
 // The benches of collectives, declared once for all peers: all_reduce, all_gather, reduce_scatter, broadcast, reduce,
-// all_to_all and barrier.
+// all_to_all, gather, scatter, scan, exclusive_scan and barrier.
 //
 // Axes (barrier has none): bytes as nccl-tests means them (the total for those made of blocks, of all-to-all one rank's
 // whole buffer), type, op where they reduce, in_place (0 or 1), root where there is one. Bytes are rounded down to

@@ -106,7 +106,8 @@ void KnownData::reset() {
   const std::size_t size = size_of(request_.type);
   std::memset(request_.output, kPoison, output_count_ * size);
   if (request_.in_place) std::memset(first_.get(), kPoison, std::max(input_count_, output_count_) * size);
-  const bool has_input = request_.collective != Collective::broadcast || rank_ == request_.root;
+  const bool is_from_root = request_.collective == Collective::broadcast || request_.collective == Collective::scatter;
+  const bool has_input = !is_from_root || rank_ == request_.root;
   if (has_input) exact_fill(exact_, rank_, 0, input_count_, request_.input);
 }
 
@@ -117,7 +118,11 @@ void KnownData::look(int rank, std::size_t offset, std::size_t place, Mistakes& 
   const std::size_t count = request_.count;
   std::vector<std::uint64_t> room(std::min(count, kRun) * size / sizeof(std::uint64_t) + 1);
   const auto* expected = reinterpret_cast<std::byte*>(room.data());
-  if (rank == kResult) {
+  if (rank == kResult && request_.collective == Collective::scan) {
+    exact_expected_of_first(exact_, rank_ + 1, offset, std::min(count, kRun), room.data());
+  } else if (rank == kResult && request_.collective == Collective::exclusive_scan) {
+    exact_expected_of_first(exact_, rank_, offset, std::min(count, kRun), room.data());
+  } else if (rank == kResult) {
     exact_expected(exact_, offset, std::min(count, kRun), room.data());
   } else {
     exact_fill(exact_, rank, offset, std::min(count, kRun), room.data());
@@ -142,7 +147,11 @@ std::string KnownData::verdict(const void* output) const {
   const std::size_t own = static_cast<std::size_t>(rank_) * request_.count;
   switch (request_.collective) {
     case Collective::barrier: return "";
-    case Collective::all_reduce: look(kResult, 0, 0, mistakes); break;
+    case Collective::all_reduce:
+    case Collective::scan: look(kResult, 0, 0, mistakes); break;
+    case Collective::exclusive_scan:
+      if (rank_ > 0) look(kResult, 0, 0, mistakes);
+      break;
     case Collective::reduce:
       if (rank_ == request_.root) look(kResult, 0, 0, mistakes);
       break;
@@ -151,6 +160,10 @@ std::string KnownData::verdict(const void* output) const {
       // The root's output may stay as it was where the peer has one buffer for both.
       if (rank_ != request_.root || request_.in_place) look(request_.root, 0, 0, mistakes);
       break;
+    case Collective::scatter: look(request_.root, own, 0, mistakes); break;
+    case Collective::gather:
+      if (rank_ != request_.root) break;
+      [[fallthrough]];
     case Collective::all_gather:
     case Collective::all_to_all:
       for (int from = 0; from < num_ranks_; ++from) {

@@ -13,14 +13,19 @@ struct Row {
   std::string_view name;
   bool has_blocks;
   bool reduces;
+  bool has_root = false;
 };
 // In the order of the enumeration.
 constexpr std::array<Row, kNumCollectives> kRows = {{{"all_reduce", false, true},
                                                      {"all_gather", true, false},
                                                      {"reduce_scatter", true, true},
-                                                     {"broadcast", false, false},
-                                                     {"reduce", false, true},
+                                                     {"broadcast", false, false, true},
+                                                     {"reduce", false, true, true},
                                                      {"all_to_all", true, false},
+                                                     {"gather", true, false, true},
+                                                     {"scatter", true, false, true},
+                                                     {"scan", false, true},
+                                                     {"exclusive_scan", false, true},
                                                      {"barrier", false, false}}};
 
 const Row& row_of(Collective collective) { return kRows[static_cast<std::size_t>(collective)]; }
@@ -35,13 +40,17 @@ std::optional<Collective> collective_from_name(std::string_view name) {
 }
 bool has_blocks(Collective collective) { return row_of(collective).has_blocks; }
 bool reduces(Collective collective) { return row_of(collective).reduces; }
+bool has_root(Collective collective) { return row_of(collective).has_root; }
 
 BufferBytes bytes_of_buffers(const Request& request, int num_ranks) {
   if (request.collective == Collective::barrier) return {};
   const std::size_t block = request.count * size_of(request.type);
   const std::size_t all = has_blocks(request.collective) ? block * static_cast<std::size_t>(num_ranks) : block;
-  return {.input = request.collective == Collective::all_gather ? block : all,
-          .output = request.collective == Collective::reduce_scatter ? block : all};
+  const auto is = [&](Collective one, Collective other) {
+    return request.collective == one || request.collective == other;
+  };
+  return {.input = is(Collective::all_gather, Collective::gather) ? block : all,
+          .output = is(Collective::reduce_scatter, Collective::scatter) ? block : all};
 }
 
 Status unsupported(std::string reason) { return {Code::unsupported, std::move(reason)}; }

@@ -19,13 +19,26 @@
 
 namespace tutti::peers {
 
-enum class Collective : std::uint8_t { all_reduce, all_gather, reduce_scatter, broadcast, reduce, all_to_all, barrier };
-inline constexpr int kNumCollectives = 7;
+enum class Collective : std::uint8_t {
+  all_reduce,
+  all_gather,
+  reduce_scatter,
+  broadcast,
+  reduce,
+  all_to_all,
+  gather,
+  scatter,
+  scan,
+  exclusive_scan,
+  barrier,
+};
+inline constexpr int kNumCollectives = 11;
 [[nodiscard]] std::string_view name_of(Collective collective);
 [[nodiscard]] std::optional<Collective> collective_from_name(std::string_view name);
 // Whether a rank's buffers are made of one block for each rank.
 [[nodiscard]] bool has_blocks(Collective collective);
 [[nodiscard]] bool reduces(Collective collective);
+[[nodiscard]] bool has_root(Collective collective);
 
 // What is asked for, alike on all ranks but for the buffers.
 struct Request {
@@ -33,9 +46,9 @@ struct Request {
   Type type = Type::f32;
   Op op = Op::sum;        // of those that reduce
   std::size_t count = 0;  // elements; of one block where there are blocks
-  int root = 0;           // of broadcast and reduce
-  // In place, the smaller one lies within the larger: the rank's own block, or the same elements. Of a reduce only the
-  // root's output is written, of a broadcast only the root's input is read.
+  int root = 0;           // of those that have one
+  // In place, the smaller one lies within the larger: the rank's own block, or the same elements. Of a reduce and a
+  // gather only the root's output is written, of a broadcast and a scatter only the root's input is read.
   bool in_place = false;
   void* input = nullptr;
   void* output = nullptr;

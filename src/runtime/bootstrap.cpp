@@ -122,6 +122,7 @@ class Joiner {
   UniqueFd server_;
   bool told_ = false;  // the error came from the rendezvous, which knows it
   bool has_said_hello_ = false;
+  bool has_socket_ = true;  // false: there was none to be had
   std::vector<std::byte> in_;
   std::string progress_;
   std::optional<wire::Table> table_;
@@ -159,10 +160,12 @@ Status Joiner::connect_to_server() {
                     "made the id has ended, or all its communicators were made",
                     to_text(request_.id.address())));
   };
-  Result<UniqueFd> socket = begin_connect_tcp(request_.id.address());
-  if (!socket.ok())
-    return has_no_descriptors() ? socket.status().with_context("cannot meet the other ranks")
-                                : unreachable(socket.status());
+  Result<UniqueFd> socket = make_tcp_socket(request_.id.address());
+  if (!socket.ok()) {
+    has_socket_ = false;
+    return socket.status().with_context("cannot meet the other ranks");
+  }
+  if (const Status begun = begin_connect(socket->get(), request_.id.address()); !begun.ok()) return unreachable(begun);
   server_ = std::move(*socket);
   std::vector<pollfd> fds = {{server_.get(), POLLOUT, 0}};
   TUTTI_TRY(wait(fds));
@@ -321,10 +324,12 @@ Status Joiner::fetch_region() {
     if (fds[0].revents != 0) TUTTI_TRY(hear_server());
     if (fds[1].revents != 0) {
       std::array<std::byte, 1> greeting{};
-      const SocketTransfer got = receive_with_fd(leader, greeting, membership_.region);
+      PassedFd passed;
+      const SocketTransfer got = receive_with_fd(leader, greeting, passed);
+      membership_.region = std::move(passed.fd);
       if (got.outcome == SocketTransfer::Outcome::done && !membership_.region.valid()) {
-        return has_no_descriptors() ? Status::from_errno("cannot receive the shared region from rank 0", EMFILE)
-                                    : Status(Code::system, "rank 0 has sent no shared region");
+        return passed.lost ? Status::from_errno("cannot receive the shared region from rank 0", EMFILE)
+                           : Status(Code::system, "rank 0 has sent no shared region");
       }
       if (got.outcome == SocketTransfer::Outcome::closed) {
         listening = false;
@@ -363,10 +368,12 @@ void Joiner::give_up(const Status& why) {
     if (server_.valid()) static_cast<void>(send_some(server_.get(), wire::encode(wire::FrameType::give_up, words)));
     return;
   }
-  const std::vector<std::byte> last = wire::encode(hello(why), request_.id.token());
+  // What a rank was refused for before comes first.
+  const std::vector<std::byte> last =
+      wire::encode(hello(request_.refusal.ok() ? why : request_.refusal), request_.id.token());
   if (server_.valid()) {
     static_cast<void>(send_some(server_.get(), last));
-  } else if (has_no_descriptors()) {
+  } else if (!has_socket_) {
     say_without_descriptors(request_.id.address(), last);
   }
 }

@@ -78,6 +78,7 @@ Communicator::Communicator(std::shared_ptr<const shm::Region> region, std::uint3
       probe_(kProbe ^ rank),
       fork_notice_([this] {
         is_copy_ = true;
+        is_torn_ = !enter();
         leave();  // whoever was in is not here
         small_end_ = settled_small_end_ = 0;
         place_.forsake();

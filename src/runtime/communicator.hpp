@@ -68,6 +68,8 @@ class Communicator final : private Work {
   // False in a child that the rank has forked: it has a copy of everything but is no rank. It can destroy that; every
   // call is an error.
   [[nodiscard]] bool is_of_this_process() const { return !is_copy_; }
+  // In a forked child: whether a thread was in a call at the fork, so that what it was changing may be half changed.
+  [[nodiscard]] bool is_torn() const { return is_torn_; }
 
   // One thread at a time is in a call, and another that comes is told so: false, and it is not in. That is seen nearly
   // always, not always. Relaxed: programs that hand a communicator to another thread order this as well.
@@ -300,6 +302,7 @@ class Communicator final : private Work {
   std::uint64_t probe_ = 0;  // for others to read
   bool can_attach_ = false;
   bool is_copy_ = false;  // in a child that was forked
+  bool is_torn_ = false;
   std::array<std::array<Prepared, kNumTypes>, kNumOps> prepared_;
   std::deque<std::optional<Prepared>> custom_;  // pending operations point into it
   Operations operations_;

@@ -82,6 +82,7 @@ Result<Operation*> Communicator::prepare(const Transfer& transfer, bool is_persi
 Status Communicator::start(Operation& operation) {
   if (is_over()) return failure();
   if (!operation.is_done()) return {Code::invalid_usage, "an operation is started that has not ended yet"};
+  place_.prepare();
   operation.is_late = false;
   has_begun_ = true;
   small_end_ = 0;

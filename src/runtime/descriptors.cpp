@@ -1,15 +1,12 @@
 #include "runtime/descriptors.hpp"
 
 #include <array>
-#include <cerrno>
 #include <chrono>
 
 #include <poll.h>
-#include <sys/eventfd.h>
 #include <unistd.h>
 
 #include "base/socket.hpp"
-#include "base/take_fd.hpp"
 #include "runtime/service_thread.hpp"
 
 namespace tutti {
@@ -35,11 +32,6 @@ void say_with_an_empty_table(const Address& address, std::span<const std::byte> 
 }
 
 }  // namespace
-
-bool has_no_descriptors() {
-  const UniqueFd one = take_fd(eventfd(0, EFD_CLOEXEC));
-  return !one.valid() && errno == EMFILE;
-}
 
 void say_without_descriptors(const Address& address, std::span<const std::byte> words) {
   run_apart([&] { say_with_an_empty_table(address, words); });

@@ -1,4 +1,4 @@
-// What a process can still do that has no descriptor left. Thread-safe.
+// What a process can still do that gets no descriptor. Thread-safe.
 #pragma once
 
 #include <cstddef>
@@ -7,9 +7,6 @@
 #include "base/unique_id.hpp"
 
 namespace tutti {
-
-// Whether this process has reached its limit.
-[[nodiscard]] bool has_no_descriptors();
 
 // Sends that to who listens there, by descriptors of another table, and waits at most half a second for it to be heard.
 // Where the system has no such tables it is not heard.

@@ -17,10 +17,10 @@ namespace {
 constexpr std::size_t kMostRunsShown = 8;
 constexpr int kMostDifferencesShown = 4;
 
-using Variables = std::map<std::string_view, std::string_view>;
+using NamedValues = std::map<std::string_view, std::string_view>;
 
-Variables variables_of(std::string_view lines) {
-  Variables variables;
+NamedValues variables_of(std::string_view lines) {
+  NamedValues variables;
   while (!lines.empty()) {
     const std::string_view line = lines.substr(0, lines.find('\n'));
     lines.remove_prefix(std::min(lines.size(), line.size() + 1));
@@ -30,7 +30,7 @@ Variables variables_of(std::string_view lines) {
   return variables;
 }
 
-std::string value_on(const Variables& variables, std::string_view name, int rank) {
+std::string value_on(const NamedValues& variables, std::string_view name, int rank) {
   const auto found = variables.find(name);
   if (found == variables.end()) return fmt::format("unset on rank {}", rank);
   return fmt::format("{} on rank {}", found->second.empty() ? "empty" : printable(found->second), rank);
@@ -63,8 +63,8 @@ std::string rank_list(const std::vector<int>& ranks) {
 }
 
 std::string configuration_difference(const RankConfiguration& a, const RankConfiguration& b) {
-  const Variables variables_a = variables_of(a.lines);
-  const Variables variables_b = variables_of(b.lines);
+  const NamedValues variables_a = variables_of(a.lines);
+  const NamedValues variables_b = variables_of(b.lines);
   std::set<std::string_view> names;
   for (const auto& [name, value] : variables_a) names.insert(name);
   for (const auto& [name, value] : variables_b) names.insert(name);

@@ -123,9 +123,13 @@ const std::shared_ptr<ThreadList>& ThreadList::own() {
   return thread_work.own->self_;
 }
 
-void ThreadPlace::enter() {
+void ThreadPlace::prepare() {
   come();
-  if (list_ == nullptr || !list_->is_own()) list_ = ThreadList::own();
+  if (list_ == nullptr) list_ = ThreadList::own();
+}
+
+void ThreadPlace::enter() {
+  prepare();
   list_->put_in_and_go_on(*this);
 }
 

@@ -53,6 +53,8 @@ class ThreadPlace {
   ThreadPlace& operator=(const ThreadPlace&) = delete;
   ~ThreadPlace() { leave(); }
 
+  // All of enter() that can fail: for want of memory, with std::bad_alloc, the first time in a thread.
+  void prepare();
   // Into the calling thread's list, and on from there.
   void enter();
   // From another thread's list into the calling thread's; where it is in none, it stays out. Behind this no other

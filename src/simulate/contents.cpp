@@ -10,7 +10,7 @@ namespace {
 
 std::uint64_t cells_of(const Division& division) { return std::uint64_t{division.blocks} * division.pieces; }
 
-std::uint64_t key(std::uint32_t rank, std::uint32_t post) { return std::uint64_t{rank} << 32U | post; }
+std::uint64_t place_of(std::uint32_t rank, std::uint32_t post) { return std::uint64_t{rank} << 32U | post; }
 
 }  // namespace
 
@@ -31,7 +31,7 @@ Fingerprint Contents::at(std::uint32_t rank, const Slice& piece) const {
 }
 
 void Contents::copy(std::uint32_t rank, std::uint32_t post, const Slice& slice) {
-  Copy& copy = copies_[key(rank, post)];
+  Copy& copy = copies_[place_of(rank, post)];
   copy.slice = slice;
   copy.values.clear();
   const std::uint32_t blocks = schedule_.division(slice.space).blocks;
@@ -39,7 +39,7 @@ void Contents::copy(std::uint32_t rank, std::uint32_t post, const Slice& slice) 
 }
 
 Fingerprint Contents::copied(std::uint32_t rank, std::uint32_t post, const Slice& piece) const {
-  const auto found = copies_.find(key(rank, post));
+  const auto found = copies_.find(place_of(rank, post));
   if (found == copies_.end()) return 0;
   const Slice& copy = found->second.slice;
   if (copy.space != piece.space || copy.block != piece.block || piece.first_piece < copy.first_piece) return 0;
@@ -66,7 +66,7 @@ std::optional<std::string> Contents::wrong(const Sizes& sizes) const {
       for (std::uint32_t piece = 0; piece < outputs.pieces; ++piece) {
         const std::optional<Expected> expected = expected_output(schedule_, rank, {block, piece});
         const Slice slice{Space::output, block, piece, 1};
-        if (!expected || sizes.bytes(slice, 0) == 0) continue;
+        if (!expected || sizes.bytes(rank, slice, 0) == 0) continue;
         const Fingerprint right =
             sums.fold(expected->first, expected->end, expected->origin.block, expected->origin.piece);
         if (at(rank, slice) == right) continue;

@@ -8,6 +8,12 @@
 
 namespace tutti::simulate {
 
+namespace {
+
+constexpr std::uint64_t kEventsBetweenLooks = std::uint64_t{1} << 16U;
+
+}  // namespace
+
 Engine::Engine(const Schedule& schedule, const fabric::Fabric& fabric, const Options& options, const Sizes& sizes,
                const Symmetry* symmetry)
     : schedule_(schedule),
@@ -17,7 +23,7 @@ Engine::Engine(const Schedule& schedule, const fabric::Fabric& fabric, const Opt
       symmetry_(symmetry),
       orders_(schedule.num_lanes > 1 || schedule.collective == Collective::barrier),
       ways_(fabric),
-      passes_(schedule, fabric, static_cast<double>(options.count * options.element_size)),
+      passes_(fabric, schedule.num_ranks, sizes, options.in_place),
       connections_(schedule.num_ranks),
       network_(make_network(options.sharing, fabric, transfers_, events_,
                             [this](TransferId id, double time) { arrived(id, time); })),
@@ -42,11 +48,14 @@ Engine::Engine(const Schedule& schedule, const fabric::Fabric& fabric, const Opt
   }
 }
 
-std::optional<std::string> Engine::run() {
-  while (!events_.empty() && !wrong_) {
-    const auto [time, turn] = events_.pop();
-    ++num_events_;
-    now_ = time;
+Status Engine::run() {
+  num_events_ = 0;
+  bool is_interrupted = false;
+  events_.run([&](const Events::Event& event) {
+    is_interrupted = ++num_events_ % kEventsBetweenLooks == 0 && options_.is_interrupted();
+    if (is_interrupted) return false;
+    now_ = event.time;
+    const Turn turn = event.what;
     switch (turn.of) {
       case Turn::Of::lane: go_on(turn.id); break;
       case Turn::Of::start: network_->start(turn.id, now_); break;
@@ -55,12 +64,15 @@ std::optional<std::string> Engine::run() {
       case Turn::Of::transfer:
       case Turn::Of::network: network_->turn(turn, now_); break;
     }
-  }
-  if (wrong_) return wrong_;
+    return wrong_.ok();
+  });
+  if (is_interrupted) return {Code::aborted, "interrupted"};
+  TUTTI_TRY(wrong_);
   const bool all_over =
       std::all_of(lanes_.begin(), lanes_.end(), [](const LaneState& lane) { return lane.stage == Stage::over; });
   if (!all_over) return what_is_stuck();
-  return contents_ == nullptr ? std::nullopt : contents_->wrong(sizes_);
+  const std::optional<std::string> wrong = contents_ == nullptr ? std::nullopt : contents_->wrong(sizes_);
+  return wrong ? Status(Code::invalid_argument, *wrong) : Status();
 }
 
 Answer Engine::answer() const {
@@ -119,12 +131,18 @@ bool Engine::fetch(LaneState& lane) {
       continue;
     }
     const bool moves = lane.step->kind != StepKind::wait && !lane.step->sources.empty();
-    lane.length = moves ? static_cast<double>(sizes_.bytes(lane.step->sources[0].slice, lane.round)) : 0;
+    lane.length = moves ? static_cast<double>(bytes_of(lane)) : 0;
     lane.is_nothing = !orders_ && lane.length == 0;
     lane.begun = now_;
     if (lane.is_nothing && lane.step->kind == StepKind::combine && !is_direct(*lane.step)) pass(lane);
   }
   return true;
+}
+
+// Of each end of its step, which are as long as each other.
+std::uint64_t Engine::bytes_of(const LaneState& lane) const {
+  const Endpoint& end = lane.step->sources[0];
+  return sizes_.bytes(end.place == Place::remote ? end.rank : lane.rank, end.slice, lane.round);
 }
 
 bool Engine::begin(LaneState& lane) {
@@ -297,15 +315,16 @@ void Engine::caused_by(const Moment& moment) {
   if (moment.time > lane_->cause.time) lane_->cause = moment;
 }
 
-std::string Engine::what_is_stuck() {
+Status Engine::what_is_stuck() {
   const auto stuck =
       std::find_if(lanes_.begin(), lanes_.end(), [](const LaneState& lane) { return lane.stage != Stage::over; });
   const std::string where = fmt::format("rank {}, lane {} waits for ever at {}", stuck->rank, stuck->lane,
                                         stuck->step == nullptr ? "its end" : to_string(*stuck->step));
   if (stuck->lacked_room || fabric_.queue.slots > 0)
-    return fmt::format("with queues of {} slots the schedule gets stuck: {} (tutti prove tells how many it needs)",
-                       fabric_.queue.slots, where);
-  return fmt::format("the schedule gets stuck: {} (tutti prove tells the story)", where);
+    return {Code::unsupported,
+            fmt::format("with queues of {} slots the schedule gets stuck: {} (tutti prove tells how many it needs)",
+                        fabric_.queue.slots, where)};
+  return {Code::invalid_argument, fmt::format("the schedule gets stuck: {} (tutti prove tells the story)", where)};
 }
 
 }  // namespace tutti::simulate

@@ -28,8 +28,8 @@ class Engine {
   Engine(const Schedule& schedule, const fabric::Fabric& fabric, const Options& options, const Sizes& sizes,
          const Symmetry* symmetry);
 
-  // Until nothing happens any more; then says what is wrong, if anything is.
-  [[nodiscard]] std::optional<std::string> run();
+  // Until nothing happens any more; then says what is wrong, if anything is (see simulate()).
+  [[nodiscard]] Status run();
   [[nodiscard]] Answer answer() const;
 
   // The Machine.
@@ -127,6 +127,7 @@ class Engine {
   // A lane's course. Each says whether the lane can go on at once.
   void go_on(std::uint32_t id);
   bool fetch(LaneState& lane);
+  [[nodiscard]] std::uint64_t bytes_of(const LaneState& lane) const;
   bool begin(LaneState& lane);
   bool work(LaneState& lane);
   bool send(LaneState& lane);
@@ -144,6 +145,7 @@ class Engine {
   bool later(const LaneState& lane, double time);
   [[nodiscard]] Work work_of(const LaneState& lane);
   [[nodiscard]] Work work_of_pass(const LaneState& lane);
+  [[nodiscard]] bool stays(const LaneState& lane, const Slice& to) const;
   [[nodiscard]] double time_in_memory(std::uint32_t rank, double bytes_moved, double bytes_made) const;
   // The present lane's step has waited for that.
   void caused_by(const Moment& moment);
@@ -155,6 +157,7 @@ class Engine {
   void has_room(std::uint32_t connection);
   void launch(std::uint32_t connection, LaneState& lane);
   void arrived(TransferId id, double time);
+  void record(const Transfer& transfer, double time);
   // Who has waited for it, with what the time went for.
   [[nodiscard]] static Moment arrival_of(const Transfer& transfer, double time);
 
@@ -179,7 +182,7 @@ class Engine {
   [[nodiscard]] bool carries_contents() const { return contents_ != nullptr && lane_->round == 0; }
   void make_contents(LaneState& lane);
   [[nodiscard]] Fingerprint fold(const Step& step, std::uint32_t rank, std::uint32_t piece);
-  [[nodiscard]] std::string what_is_stuck();
+  [[nodiscard]] Status what_is_stuck();
   [[nodiscard]] std::uint32_t id_of(const LaneState& lane) const {
     return static_cast<std::uint32_t>(&lane - lanes_.data());
   }
@@ -208,8 +211,8 @@ class Engine {
 
   LaneState* lane_ = nullptr;  // the present one
   double now_ = 0;
-  std::uint32_t posts_asked_ = 0;     // in this look at the present lane's step
-  std::optional<std::string> wrong_;  // found on the way
+  std::uint32_t posts_asked_ = 0;  // in this look at the present lane's step
+  Status wrong_;                   // found on the way
   std::uint64_t messages_ = 0;
   std::uint64_t num_events_ = 0;
 };

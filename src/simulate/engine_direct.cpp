@@ -115,7 +115,7 @@ void Engine::learn_of_direct_steps() {
     lane.remote_left = direct_->remote_steps[id];
   }
   if (direct_->multicasts && schedule_.num_ranks > 1 && !has_multicast_switch())
-    wrong_ = "it multicasts, which needs one switch that does so between all ranks";
+    wrong_ = {Code::unsupported, "it multicasts, which needs one switch that does so between all ranks"};
 }
 
 // Whether between each two neighbours there is a link up to a switch, the same for all, and one down.

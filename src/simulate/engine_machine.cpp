@@ -3,6 +3,7 @@
 #include <cmath>
 #include <utility>
 
+#include "schedule/definition.hpp"
 #include "simulate/engine.hpp"
 
 namespace tutti::simulate {
@@ -59,7 +60,7 @@ Engine::Work Engine::work_of(const LaneState& lane) {
       overhead += costs.receive_overhead + costs.receive_per_byte * lane.length;
   }
   for (const Endpoint& end : step.destinations) {
-    if (end.place != Place::local) continue;
+    if (end.place != Place::local || stays(lane, end.slice)) continue;
     moved += lane.length;
     writes_own = true;
   }
@@ -83,12 +84,33 @@ Engine::Work Engine::work_of_pass(const LaneState& lane) {
     ++(is_own(end) ? pass.own_ends : pass.from_others);
     if (end.place == Place::message && !lane.is_nothing) overhead += costs_of(lane.rank).receive_overhead;
   }
-  for (const Endpoint& end : step.destinations) ++(is_own(end) ? pass.own_ends : pass.to_others);
+  bool writes = false;
+  for (const Endpoint& end : step.destinations) {
+    if (end.place == Place::local && stays(lane, end.slice)) continue;
+    ++(is_own(end) ? pass.own_ends : pass.to_others);
+    writes = true;
+  }
+  if (!writes) return {overhead, 0};
   const bool is_among_others = pass.from_others > 0 || pass.to_others > 0;
   const double time = is_among_others
                           ? passes_.time_of(lane.rank, pass, lane.length)
                           : time_in_memory(lane.rank, pass.own_ends * lane.length, pass.folds ? lane.length : 0);
   return {overhead, time};
+}
+
+// Whether the step copies to where what it copies lies already.
+bool Engine::stays(const LaneState& lane, const Slice& to) const {
+  const std::vector<Endpoint>& sources = lane.step->sources;
+  if (!options_.in_place || to.space != Space::output || sources.size() != 1 || sources[0].place != Place::local ||
+      sources[0].slice.space != Space::input)
+    return false;
+  const Slice& from = sources[0].slice;
+  for (std::uint32_t i = 0; i < to.num_blocks; ++i) {
+    const std::uint32_t written = block_at(to, i, schedule_.division(Space::output).blocks);
+    const std::uint32_t read = block_at(from, i, schedule_.division(Space::input).blocks);
+    if (input_behind(schedule_, lane.rank, written) != read) return false;
+  }
+  return true;
 }
 
 double Engine::time_in_memory(std::uint32_t rank, double bytes_moved, double bytes_made) const {
@@ -183,12 +205,11 @@ void Engine::launch(std::uint32_t number, LaneState& lane) {
 void Engine::arrived(TransferId id, double time) {
   Transfer& transfer = transfers_[id];
   time = std::max(time, transfer.not_before);
+  if (options_.recorder != nullptr) record(transfer, time);
   switch (transfer.cargo) {
     case Cargo::message: {
       transfer.arrives = time;
       Connection& connection = connections_[transfer.whose];
-      if (options_.recorder != nullptr)
-        options_.recorder->message(connection.from, connection.to, transfer.bytes, transfer.started, time);
       transfer.is_settled = true;
       // Messages are taken in the order in which they were sent, whichever comes first.
       if (connection.first == id && connection.receiver != kNobody)
@@ -207,6 +228,20 @@ void Engine::arrived(TransferId id, double time) {
     }
   }
   transfers_.remove(id);
+}
+
+void Engine::record(const Transfer& transfer, double time) {
+  Recorder& recorder = *options_.recorder;
+  if (transfer.cargo == Cargo::message) {
+    const Connection& connection = connections_[transfer.whose];
+    recorder.message(connection.from, connection.to, transfer.bytes, transfer.started, time);
+  } else if (transfer.cargo == Cargo::credit) {
+    const Connection& connection = connections_[transfer.whose];
+    recorder.credit(connection.to, connection.from, transfer.started, time);
+  } else {
+    recorder.access(transfer.cargo, lanes_[transfer.whose].rank, transfer.links, transfer.bytes, transfer.started,
+                    time);
+  }
 }
 
 // --- contents

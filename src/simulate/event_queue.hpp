@@ -40,6 +40,16 @@ class EventQueue {
     return buckets_[0][next_++];
   }
 
+  // One event after another, also those that are put in meanwhile, until there is none or `act` says no; how many.
+  template <typename Act>
+  std::uint64_t run(const Act& act) {
+    for (std::uint64_t taken = 0;; ++taken) {
+      if (empty()) return taken;
+      const Event event = pop();
+      if (!act(event)) return taken + 1;
+    }
+  }
+
  private:
   static constexpr std::size_t kBits = 64;
 

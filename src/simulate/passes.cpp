@@ -12,16 +12,15 @@ bool has_curves(const fabric::Memory& memory) {
 
 }  // namespace
 
-Passes::Passes(const Schedule& schedule, const fabric::Fabric& fabric, double block_bytes)
+Passes::Passes(const fabric::Fabric& fabric, std::uint32_t num_ranks, const Sizes& sizes, bool in_place)
     : fabric_(fabric), kept_(fabric.costs.size()) {
   if (std::none_of(fabric.memories.begin(), fabric.memories.end(), has_curves)) return;
-  // What a rank touches: its input, its output and what it needs beside them; and so do all that share its core.
-  double of_rank = 0;
-  for (const Division& division : schedule.spaces) of_rank += block_bytes * division.blocks;
+  // All that share a core share its caches.
   std::vector<double> of_core(fabric.cores.size());
-  for (std::uint32_t rank = 0; rank < schedule.num_ranks; ++rank) of_core[fabric.ranks[rank].core] += of_rank;
-  rates_.resize(schedule.num_ranks);
-  for (std::uint32_t rank = 0; rank < schedule.num_ranks; ++rank) {
+  for (std::uint32_t rank = 0; rank < num_ranks; ++rank)
+    of_core[fabric.ranks[rank].core] += sizes.touched(rank, in_place);
+  rates_.resize(num_ranks);
+  for (std::uint32_t rank = 0; rank < num_ranks; ++rank) {
     const fabric::Place& place = fabric.ranks[rank];
     const fabric::Memory& memory = fabric.memories[place.memory];
     rates_[rank] = {fabric::rate_at(memory.bandwidths, of_core[place.core]),

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "fabric/fabric.hpp"
-#include "schedule/schedule.hpp"
+#include "simulate/sizes.hpp"
 
 namespace tutti::simulate {
 
@@ -21,8 +21,8 @@ struct Pass {
 
 class Passes {
  public:
-  // Of an operation whose blocks have so many bytes. Borrows the fabric.
-  Passes(const Schedule& schedule, const fabric::Fabric& fabric, double block_bytes);
+  // Of an operation with blocks of these sizes. Borrows the fabric.
+  Passes(const fabric::Fabric& fabric, std::uint32_t num_ranks, const Sizes& sizes, bool in_place);
 
   // Whether the rank's core carries bytes itself.
   [[nodiscard]] bool carries(std::uint32_t rank) const { return costs_of(rank).carries(); }

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "schedule/definition.hpp"
 #include "simulate/cursor.hpp"
 #include "simulate/engine.hpp"
 #include "simulate/symmetry.hpp"
@@ -33,33 +34,37 @@ Result<Answer> simulate(const Schedule& schedule, const fabric::Fabric& fabric, 
   if (fabric.num_ranks() < schedule.num_ranks)
     return Status(Code::invalid_argument, fmt::format("{} has {} ranks; the schedule is for {}", fabric.name,
                                                       fabric.num_ranks(), schedule.num_ranks));
-  if (facts_of(schedule.collective).varies)
-    return Status(Code::unsupported,
-                  fmt::format("{}: blocks of different sizes are not simulated", name_of(schedule.collective)));
+  const bool varies = facts_of(schedule.collective).varies;
+  if (!options.counts.empty() && (!varies || options.counts.size() != num_size_classes(schedule)))
+    return Status(Code::invalid_argument, fmt::format("{} has {} sizes of blocks, not {}", name_of(schedule.collective),
+                                                      num_size_classes(schedule), options.counts.size()));
   const bool is_worth_it =
-      options.recorder == nullptr &&
+      options.recorder == nullptr && options.counts.empty() &&
       (options.alike == Alike::always || (options.alike == Alike::from_many && schedule.num_ranks >= kManyRanks));
   const std::optional<Symmetry> symmetry =
-      is_worth_it
-          ? Symmetry::find(schedule, fabric, options.fusion, Sizes(schedule, options.count, options.element_size, 0))
-          : std::nullopt;
+      is_worth_it ? Symmetry::find(schedule, fabric, options.fusion,
+                                   Sizes(schedule, options.count, {}, options.element_size, 0))
+                  : std::nullopt;
   std::uint64_t window = options.window;
   if (window == 0 && fabric.queue.slot_bytes > 0) {
     const std::uint32_t longest = longest_message(schedule, options.fusion, symmetry ? 1 : schedule.num_ranks);
     if (longest > 0) {
       window = fabric.queue.slot_bytes / options.element_size / longest;
       if (window == 0)
-        return Status(Code::invalid_argument,
+        return Status(Code::unsupported,
                       fmt::format("{} on {}: a slot of {} bytes is too small for a message of {} pieces, each of at "
                                   "least an element of {}",
                                   schedule.name, fabric.name, fabric.queue.slot_bytes, longest, options.element_size));
     }
   }
-  const Sizes sizes(schedule, options.count, options.element_size, window);
+  const Sizes sizes(schedule, options.count, options.counts, options.element_size, window);
   Engine engine(schedule, fabric, options, sizes, symmetry ? &*symmetry : nullptr);
-  if (const std::optional<std::string> wrong = engine.run())
-    return Status(Code::invalid_argument, fmt::format("{} on {}: {}", schedule.name, fabric.name, *wrong));
-  return engine.answer();
+  if (const Status wrong = engine.run(); !wrong.ok())
+    return Status(wrong.code(), fmt::format("{} on {}: {}", schedule.name, fabric.name, wrong.message()));
+  Answer answer = engine.answer();
+  for (std::uint32_t rank = 0; options.recorder != nullptr && rank < schedule.num_ranks; ++rank)
+    options.recorder->done(rank, answer.rank_times[rank]);
+  return answer;
 }
 
 }  // namespace tutti::simulate

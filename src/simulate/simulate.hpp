@@ -9,6 +9,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <vector>
 
 #include "base/status.hpp"
@@ -26,6 +27,8 @@ inline constexpr std::uint32_t kManyRanks = 8192;
 
 struct Options {
   std::uint64_t count = 0;  // elements of a block
+  // Where blocks differ in size, instead: elements of each size class (schedule/definition.hpp). None: all are alike.
+  std::vector<std::uint64_t> counts = {};
   std::uint64_t element_size = 1;
   Sharing sharing = Sharing::queueing;
   Fusion fusion = Fusion::neighbours;
@@ -34,6 +37,9 @@ struct Options {
   Alike alike = Alike::from_many;
   Recorder* recorder = nullptr;  // borrowed; is told all that happens
   bool check = true;             // carry fingerprints; left out where they would not fit in kMostFingerprints
+  bool in_place = false;         // a copy within a rank whose ends are the same then takes no time
+  // Looked at now and then; true ends it.
+  std::function<bool()> is_interrupted = [] { return false; };
 };
 // 1 GiB of them.
 inline constexpr std::uint64_t kMostFingerprints = std::uint64_t{1} << 27U;
@@ -51,6 +57,8 @@ struct Answer {
   bool checked = false;
 };
 
+// Code::unsupported where the fabric cannot do it: it has no switch that multicasts, or too few or too small slots.
+// Code::aborted after an interrupt. Any other error is the schedule's.
 [[nodiscard]] Result<Answer> simulate(const Schedule& schedule, const fabric::Fabric& fabric, const Options& options);
 
 }  // namespace tutti::simulate

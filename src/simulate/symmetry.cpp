@@ -145,7 +145,7 @@ bool Symmetry::keeps_steps(const Schedule& schedule, Fusion fusion, const Sizes&
     if (a.place != b.place || a.channel != b.channel) return false;
     if (a.place != Place::local && seen_from(origin, b.rank) != a.rank) return false;
     if (a.slice.space != b.slice.space || a.slice.size() != b.slice.size()) return false;
-    return sizes.bytes(a.slice, 0) == sizes.bytes(b.slice, 0);
+    return sizes.bytes(0, a.slice, 0) == sizes.bytes(0, b.slice, 0);
   };
   const auto is_same_step = [&](const Step& a, const Step& b, std::uint32_t origin) {
     if (is_direct_or_post(a) || is_direct_or_post(b)) return false;

@@ -20,7 +20,7 @@
 namespace tutti::test {
 namespace {
 
-void run_ranks(int num_ranks, const std::function<void(Communicator& comm)>& body, const Config& config = {}) {
+void run_members(int num_ranks, const std::function<void(Communicator& comm)>& body, const Config& config = {}) {
   const UniqueId id = make_unique_id();
   std::vector<std::jthread> threads;
   threads.reserve(static_cast<std::size_t>(num_ranks));
@@ -35,7 +35,7 @@ void run_ranks(int num_ranks, const std::function<void(Communicator& comm)>& bod
     });
 }
 
-std::string words_of(const std::function<void()>& call, Result expected) {
+std::string words_thrown(const std::function<void()>& call, Result expected) {
   try {
     call();
   } catch (const Error& error) {
@@ -66,7 +66,7 @@ static_assert(!std::is_copy_constructible_v<Communicator> && std::is_nothrow_mov
 static_assert(!std::is_copy_constructible_v<Request> && std::is_nothrow_move_constructible_v<Request>);
 
 TEST(Cpp, DoesEveryCollective) {
-  run_ranks(3, [](Communicator& comm) {
+  run_members(3, [](Communicator& comm) {
     const int rank = comm.rank();
     ASSERT_EQ(comm.num_ranks(), 3);
     const Ints mine = {rank, 10 * rank};
@@ -107,7 +107,7 @@ TEST(Cpp, DoesEveryCollective) {
 }
 
 TEST(Cpp, TakesWhateverHasDataAndSize) {
-  run_ranks(2, [](Communicator& comm) {
+  run_members(2, [](Communicator& comm) {
     std::array<double, 4> array{1, 2, 3, 4};
     comm.all_reduce(array, Op::average);
     EXPECT_EQ(array, (std::array<double, 4>{1, 2, 3, 4}));
@@ -134,10 +134,10 @@ TEST(Cpp, TakesWhateverHasDataAndSize) {
 }
 
 TEST(Cpp, RefusesSizesBeforeAnythingIsSent) {
-  run_ranks(3, [](Communicator& comm) {
+  run_members(3, [](Communicator& comm) {
     const Ints two(2);
     Ints five(5);
-    const auto words = [](const auto& call) { return words_of(call, Result::invalid_argument); };
+    const auto words = [](const auto& call) { return words_thrown(call, Result::invalid_argument); };
     EXPECT_EQ(words([&] { comm.all_reduce(two, five, Op::sum); }),
               "all_reduce: the output has 5 elements, and 2 would be right");
     EXPECT_EQ(words([&] { comm.all_gather(two, five); }),
@@ -159,7 +159,7 @@ TEST(Cpp, RefusesSizesBeforeAnythingIsSent) {
 }
 
 TEST(Cpp, TakesBlocksOfDifferentSizes) {
-  run_ranks(3, [](Communicator& comm) {
+  run_members(3, [](Communicator& comm) {
     const auto rank = static_cast<std::size_t>(comm.rank());
     using Counts = std::vector<std::size_t>;
     const Counts counts = {0, 1, 2};
@@ -185,11 +185,11 @@ TEST(Cpp, TakesBlocksOfDifferentSizes) {
       EXPECT_EQ(heard[rank - 1], 0);
       EXPECT_EQ(heard.back(), 2);
     }
-    EXPECT_EQ(words_of([&] { comm.all_gather_v(mine, all, Counts(2)); }, Result::invalid_argument),
+    EXPECT_EQ(words_thrown([&] { comm.all_gather_v(mine, all, Counts(2)); }, Result::invalid_argument),
               "all_gather_v: there are 2 counts for 3 ranks");
-    EXPECT_EQ(words_of([&] { comm.all_gather_v(mine, spread, counts); }, Result::invalid_argument),
+    EXPECT_EQ(words_thrown([&] { comm.all_gather_v(mine, spread, counts); }, Result::invalid_argument),
               "all_gather_v: the output has 6 elements, and its blocks end at 3");
-    EXPECT_EQ(words_of([&] { comm.reduce_scatter_v(all, all, counts, Op::sum); }, Result::invalid_argument)
+    EXPECT_EQ(words_thrown([&] { comm.reduce_scatter_v(all, all, counts, Op::sum); }, Result::invalid_argument)
                   .find("reduce_scatter_v: the output has 3 elements"),
               0U);
     for (const Statistic& each : comm.statistics()) {
@@ -200,7 +200,7 @@ TEST(Cpp, TakesBlocksOfDifferentSizes) {
 }
 
 TEST(Cpp, BeginsAndPreparesBlocksOfDifferentSizes) {
-  run_ranks(3, [](Communicator& comm) {
+  run_members(3, [](Communicator& comm) {
     const auto rank = static_cast<std::size_t>(comm.rank());
     using Counts = std::vector<std::size_t>;
     const Counts counts = {0, 1, 2};
@@ -237,7 +237,7 @@ TEST(Cpp, BeginsAndPreparesBlocksOfDifferentSizes) {
 }
 
 TEST(Cpp, MakesOperatorsOfFunctions) {
-  run_ranks(3, [](Communicator& comm) {
+  run_members(3, [](Communicator& comm) {
     // Matrices of the form x -> a x + b, in a number: their product does not commute.
     const std::int64_t modulus = 1000;
     const auto compose = [modulus](std::int64_t f, std::int64_t g) {
@@ -263,7 +263,7 @@ TEST(Cpp, MakesOperatorsOfFunctions) {
 }
 
 TEST(Cpp, WaitsForRequests) {
-  run_ranks(2, [](Communicator& comm) {
+  run_members(2, [](Communicator& comm) {
     const Ints mine(1 << 15, comm.rank() + 1);
     Ints sum(mine.size());
     Ints product(mine.size());
@@ -287,7 +287,7 @@ TEST(Cpp, WaitsForRequests) {
 }
 
 TEST(Cpp, StartsPersistentRequestsOften) {
-  run_ranks(2, [](Communicator& comm) {
+  run_members(2, [](Communicator& comm) {
     int mine = 0;
     int sum = 0;
     int heard = 0;
@@ -303,7 +303,7 @@ TEST(Cpp, StartsPersistentRequestsOften) {
       ASSERT_EQ(heard, turn * (other + 1));
     }
     requests[2].start();
-    EXPECT_EQ(words_of([&] { requests[2].start(); }, Result::invalid_usage),
+    EXPECT_EQ(words_thrown([&] { requests[2].start(); }, Result::invalid_usage),
               "start: an operation is started that has not ended yet");
     comm.barrier();
     comm.send(one(mine), other);
@@ -311,7 +311,7 @@ TEST(Cpp, StartsPersistentRequestsOften) {
 }
 
 TEST(Cpp, EndsGroupsWithTheirScope) {
-  run_ranks(3, [](Communicator& comm) {
+  run_members(3, [](Communicator& comm) {
     const int right = (comm.rank() + 1) % 3;
     const int left = (comm.rank() + 2) % 3;
     const Ints mine(10000, comm.rank());
@@ -330,11 +330,11 @@ TEST(Cpp, EndsGroupsWithTheirScope) {
 }
 
 TEST(Cpp, ThrowsWhatWentWrongWhereAGroupEnds) {
-  run_ranks(2, [](Communicator& comm) {
+  run_members(2, [](Communicator& comm) {
     Ints three(3);
     Ints four(4);
     int turn = 0;
-    const std::string words = words_of(
+    const std::string words = words_thrown(
         [&] {
           if (comm.rank() == 1) {
             comm.receive(one(turn), 0);
@@ -362,7 +362,7 @@ TEST(Cpp, ThrowsWhatWentWrongWhereAGroupEnds) {
 }
 
 TEST(Cpp, SaysWhoIsGone) {
-  run_ranks(2, [](Communicator& comm) {
+  run_members(2, [](Communicator& comm) {
     if (comm.rank() == 0) {
       comm.abort();
       return;
@@ -373,7 +373,7 @@ TEST(Cpp, SaysWhoIsGone) {
 }
 
 TEST(Cpp, ReducesInSymmetricMemory) {
-  run_ranks(2, [](Communicator& comm) {
+  run_members(2, [](Communicator& comm) {
     SymmetricMemory<float> memory = comm.allocate<float>(1 << 14);
     EXPECT_EQ(std::accumulate(memory.begin(), memory.end(), 0.0F), 0);
     for (float& each : memory.span()) each = static_cast<float>(comm.rank());
@@ -390,7 +390,7 @@ TEST(Cpp, ReducesInSymmetricMemory) {
 }
 
 TEST(Cpp, SplitsAndTakesAConfig) {
-  run_ranks(
+  run_members(
       3,
       [](Communicator& comm) {
         int value = 1;
@@ -410,8 +410,8 @@ TEST(Cpp, SplitsAndTakesAConfig) {
       },
       Config{{"TUTTI_ALLREDUCE_ALGORITHM=ring"}});
   EXPECT_EQ(
-      words_of([] { const Communicator comm = Communicator::join(make_unique_id(), 1, 0, Config{{"TUTTI_SPIN"}}); },
-               Result::invalid_argument),
+      words_thrown([] { const Communicator comm = Communicator::join(make_unique_id(), 1, 0, Config{{"TUTTI_SPIN"}}); },
+                   Result::invalid_argument),
       "join: config.variables has \"TUTTI_SPIN\", which is not NAME=VALUE");
 }
 

@@ -96,6 +96,26 @@ TEST(Errors, OfRequestsWithoutMemoryLeaveNothingBehind) {
   });
 }
 
+TEST(Errors, OfStartsWithoutMemoryLeaveTheRequestAsItWas) {
+  run_ranks(2, [](tuttiComm_t comm, int) {
+    const int mine = 1;
+    int sum = 0;
+    tuttiRequest_t request = nullptr;
+    EXPECT_DONE(tuttiAllReduceInit(&mine, &sum, 1, tuttiInt, tuttiSum, comm, &request));
+    tuttiResult_t result = tuttiSuccess;
+    // The first call of a thread makes its list of what is pending.
+    std::thread([&] {
+      const NoMemory none;
+      result = tuttiStart(request);
+    }).join();
+    EXPECT_EQ(result, tuttiSystemError);
+    EXPECT_DONE(tuttiStart(request));
+    EXPECT_DONE(tuttiWait(&request));
+    EXPECT_EQ(sum, 2);
+    EXPECT_DONE(tuttiRequestFree(&request));
+  });
+}
+
 TEST(Errors, StayWhereACallSucceeds) {
   run_ranks(2, [](tuttiComm_t comm, int rank) {
     float value = 1;

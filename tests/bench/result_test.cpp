@@ -9,7 +9,7 @@ namespace tutti::harness {
 namespace {
 
 // Rounds of four samples around these medians.
-Row row_of(const std::string& peer, int launch, const std::vector<double>& medians) {
+Row row_of_medians(const std::string& peer, int launch, const std::vector<double>& medians) {
   Row row;
   row.bench = "all_reduce";
   row.peer = peer;
@@ -24,21 +24,39 @@ Row row_of(const std::string& peer, int launch, const std::vector<double>& media
 }
 
 TEST(Rows, MediansOfRounds) {
-  EXPECT_EQ(medians_of_rounds(row_of("a", 0, {100, 0, 120})), (std::vector<double>{100, 0, 120}));
+  EXPECT_EQ(medians_of_rounds(row_of_medians("a", 0, {100, 0, 120})), (std::vector<double>{100, 0, 120}));
   Row row;
   row.samples = {3, 1, 2};
   EXPECT_EQ(medians_of_rounds(row), row.samples);
 }
 
 TEST(Rows, TheIntervalIsOfRoundsNotOfSamples) {
-  const Row row = row_of("a", 0, {100, 110, 100, 90, 105, 95});
+  const Row row = row_of_medians("a", 0, {100, 110, 100, 90, 105, 95});
   const Summary summary = summarize(row);
   EXPECT_EQ(summary.count, 24U);
   ASSERT_TRUE(summary.interval);
   EXPECT_EQ(summary.interval->low, 90);
   EXPECT_EQ(summary.interval->high, 110);
-  EXPECT_FALSE(summarize(row_of("a", 0, {100, 110, 100, 90, 105})).interval);
-  EXPECT_FALSE(summarize(row_of("a", 0, {100, 110, 100, 90, 105, 0})).interval) << "a round without samples counts";
+  EXPECT_FALSE(summarize(row_of_medians("a", 0, {100, 110, 100, 90, 105})).interval);
+  EXPECT_FALSE(summarize(row_of_medians("a", 0, {100, 110, 100, 90, 105, 0})).interval)
+      << "a round without samples counts";
+}
+
+TEST(Rows, OneThatIsExactStandsAgainstTheIntervalOfOneThatIsNot) {
+  Row exact = row_of_medians("simulated", 0, {});
+  exact.sync = Sync::virtual_time;
+  exact.samples = {200};
+  exact.rounds = {1};
+  EXPECT_EQ(summarize(exact).interval->low, 200);
+  EXPECT_EQ(summarize(exact).interval->high, 200);
+  const Row measured = row_of_medians("measured", 0, {100, 110, 100, 90, 105, 95});
+  const Ratio ratio = compare_paired(exact, measured);
+  EXPECT_DOUBLE_EQ(ratio.ratio, 0.5);
+  EXPECT_DOUBLE_EQ(ratio.interval->low, 0.45);
+  EXPECT_DOUBLE_EQ(ratio.interval->high, 0.55);
+  EXPECT_EQ(ratio.verdict, Verdict::slower);
+  EXPECT_EQ(compare_paired(measured, exact).verdict, Verdict::faster);
+  EXPECT_FALSE(sync_from_name("virtual")) << "nobody can ask for it";
 }
 
 TEST(Rows, LaunchesAreJoinedAndTheirMediansCount) {
@@ -46,7 +64,7 @@ TEST(Rows, LaunchesAreJoinedAndTheirMediansCount) {
   const std::vector<double> launches = {100, 200, 110, 120, 130, 140, 150};
   for (int launch = 0; launch < 7; ++launch)
     for (const char* peer : {"a", "b"})
-      rows.push_back(row_of(peer, launch, std::vector<double>(5, launches[static_cast<std::size_t>(launch)])));
+      rows.push_back(row_of_medians(peer, launch, std::vector<double>(5, launches[static_cast<std::size_t>(launch)])));
   const std::vector<Row> joined = join_launches(rows);
   ASSERT_EQ(joined.size(), 2U);
   EXPECT_EQ(joined[1].peer, "b");
@@ -60,7 +78,7 @@ TEST(Rows, LaunchesAreJoinedAndTheirMediansCount) {
 }
 
 TEST(Rows, TheWorstOutcomeOfLaunchesIsTheirs) {
-  std::vector<Row> rows = {row_of("a", 0, {1}), row_of("a", 1, {1}), row_of("a", 2, {1})};
+  std::vector<Row> rows = {row_of_medians("a", 0, {1}), row_of_medians("a", 1, {1}), row_of_medians("a", 2, {1})};
   rows[1].outcome = Outcome::wrong;
   rows[1].note = "7 is 8";
   rows[2].outcome = Outcome::error;
@@ -71,7 +89,8 @@ TEST(Rows, TheWorstOutcomeOfLaunchesIsTheirs) {
 }
 
 TEST(Rows, WhatAnyLaunchHasToTellIsTold) {
-  std::vector<Row> rows = {row_of("a", 0, {1}), row_of("a", 1, {1}), row_of("a", 2, {1}), row_of("a", 3, {1})};
+  std::vector<Row> rows = {row_of_medians("a", 0, {1}), row_of_medians("a", 1, {1}), row_of_medians("a", 2, {1}),
+                           row_of_medians("a", 3, {1})};
   rows[0].note = "odd; queer";
   rows[1].note = "queer; strange";
   rows[3].note = "odd";
@@ -98,8 +117,8 @@ TEST(Rows, PairsAreComparedLaunchByLaunch) {
   std::vector<Row> rows;
   for (int launch = 0; launch < 6; ++launch) {
     const double time = 1000 + 300 * launch;
-    rows.push_back(row_of("a", launch, {time, time * 2, time}));
-    rows.push_back(row_of("b", launch, {time * 1.1, time * 2.2, time * 1.1}));
+    rows.push_back(row_of_medians("a", launch, {time, time * 2, time}));
+    rows.push_back(row_of_medians("b", launch, {time * 1.1, time * 2.2, time * 1.1}));
   }
   const std::vector<Row> joined = join_launches(rows);
   const Ratio ratio = compare_paired(joined[1], joined[0]);
@@ -109,8 +128,8 @@ TEST(Rows, PairsAreComparedLaunchByLaunch) {
 }
 
 TEST(Rows, OfOneLaunchRoundsArePairs) {
-  const Row a = row_of("a", 0, {1000, 2000, 0, 3000, 4000, 5000, 6000, 1000});
-  const Row b = row_of("b", 0, {1200, 2400, 500, 3600, 4800, 6000, 7200});
+  const Row a = row_of_medians("a", 0, {1000, 2000, 0, 3000, 4000, 5000, 6000, 1000});
+  const Row b = row_of_medians("b", 0, {1200, 2400, 500, 3600, 4800, 6000, 7200});
   const Ratio ratio = compare_paired(a, b);
   EXPECT_NEAR(ratio.ratio, 1.2, 1e-9);
   EXPECT_EQ(ratio.verdict, Verdict::faster);
@@ -119,8 +138,8 @@ TEST(Rows, OfOneLaunchRoundsArePairs) {
 TEST(Rows, LaunchesWithoutATimeAreLeftOut) {
   std::vector<Row> rows;
   for (int launch = 0; launch < 7; ++launch) {
-    rows.push_back(row_of("a", launch, launch == 3 ? std::vector<double>() : std::vector<double>{1000}));
-    rows.push_back(row_of("b", launch, {1300}));
+    rows.push_back(row_of_medians("a", launch, launch == 3 ? std::vector<double>() : std::vector<double>{1000}));
+    rows.push_back(row_of_medians("b", launch, {1300}));
   }
   const std::vector<Row> joined = join_launches(rows);
   const Ratio ratio = compare_paired(joined[0], joined[1]);

@@ -24,7 +24,7 @@ Values values(std::string_view text) {
   return result.ok() ? *result : Values{};
 }
 
-std::string error(std::string_view text) {
+std::string refusal_of_value(std::string_view text) {
   const Result<Values> result = parse_values(text);
   EXPECT_FALSE(result.ok()) << text;
   EXPECT_TRUE(result.ok() || result.status().code() == Code::invalid_argument) << text;
@@ -32,7 +32,7 @@ std::string error(std::string_view text) {
 }
 
 void expect_error(std::string_view text, std::string_view words) {
-  const std::string message = error(text);
+  const std::string message = refusal_of_value(text);
   EXPECT_NE(message.find(words), std::string::npos) << message;
 }
 

@@ -1,14 +1,14 @@
 // `tutti fabric` as a user calls it.
-#include <array>
 #include <cstdio>
 #include <fstream>
-#include <sstream>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
+#include "calling.hpp"
 #include "cli/commands.hpp"
 #include "cli/fabric_views.hpp"
 #include "cli/program.hpp"
@@ -17,58 +17,38 @@
 namespace tutti::cli {
 namespace {
 
-struct Outcome {
-  int exit = -1;
-  std::string out;
-  std::string error;
-};
-
-Outcome call(std::vector<std::string> arguments) {
-  arguments.insert(arguments.begin(), "fabric");
-  const std::array commands{fabric_command()};
-  std::ostringstream out;
-  std::ostringstream error;
-  const Environment environment;
-  const Exit exit = run_program(commands, arguments, {environment, out, error});
-  return {static_cast<int>(exit), out.str(), error.str()};
-}
-
-std::size_t count_of(const std::string& text, const std::string& part) {
-  std::size_t count = 0;
-  for (std::size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + 1)) ++count;
-  return count;
-}
+Outcome show_fabric(std::vector<std::string> arguments) { return call(fabric_command(), std::move(arguments)); }
 
 TEST(FabricCommand, SaysHowManyAndHowFar) {
-  const Outcome outcome = call({"torus_2d:4x4,latency=1us", "--json"});
-  ASSERT_EQ(outcome.exit, 0) << outcome.error;
+  const Outcome outcome = show_fabric({"torus_2d:4x4,latency=1us", "--json"});
+  ASSERT_EQ(outcome.exit, Exit::done) << outcome.error;
   EXPECT_EQ(nlohmann::json::parse(outcome.out), nlohmann::json::parse(R"([{"fabric": "torus_2d:4x4,latency=1us",
       "ranks": 16, "cores": 16, "nodes": 16, "switches": 0, "links": 64, "link_costs": "64 of 50GB/s, 1us",
       "most_hops": 4, "most_latency_us": 4.0, "halves_GBps": 400.0}])"));
 }
 
 TEST(FabricCommand, ItsFileReadsBack) {
-  const std::string path = testing::TempDir() + "tutti_fabric_test.toml";
-  const Outcome written = call({"rail:2x2,network_latency=3us,launch=1us", "--toml", "-o", path});
-  ASSERT_EQ(written.exit, 0) << written.error;
-  const Outcome shown = call({path, "--toml"});
+  const std::string path = ::testing::TempDir() + "tutti_fabric_test.toml";
+  const Outcome written = show_fabric({"rail:2x2,network_latency=3us,launch=1us", "--toml", "-o", path});
+  ASSERT_EQ(written.exit, Exit::done) << written.error;
+  const Outcome shown = show_fabric({path, "--toml"});
   EXPECT_EQ(shown.out,
             "version = 1\ngenerator = \"rail:2x2,network_latency=3us\"\n\n[[costs]]\nname = \"costs\"\n"
             "launch = \"1us\"\n");
   std::ofstream(path) << "generator = \"ring:0\"\n";
-  const Outcome wrong = call({path});
-  EXPECT_EQ(wrong.exit, 2);
+  const Outcome wrong = show_fabric({path});
+  EXPECT_EQ(wrong.exit, Exit::misused);
   EXPECT_NE(wrong.error.find(path + ":1: generator: 'ring:0': a size is 0"), std::string::npos) << wrong.error;
   std::remove(path.c_str());
 }
 
 TEST(FabricCommand, ThePictureHasEveryRankSwitchAndCable) {
-  const std::string torus = call({"torus_2d:4x4", "--svg"}).out;
+  const std::string torus = show_fabric({"torus_2d:4x4", "--svg"}).out;
   EXPECT_TRUE(torus.starts_with("<svg ") && torus.ends_with("</svg>\n"));
   EXPECT_EQ(count_of(torus, "<circle "), 16U);
   EXPECT_EQ(count_of(torus, "<path "), 32U);
   EXPECT_EQ(count_of(torus, " C"), 8U) << "the cables that close it are arcs";
-  const std::string rail = call({"rail:2x2", "--svg"}).out;
+  const std::string rail = show_fabric({"rail:2x2", "--svg"}).out;
   EXPECT_EQ(count_of(rail, "<circle "), 4U);
   EXPECT_EQ(count_of(rail, "<path "), 8U);
   EXPECT_EQ(count_of(rail, ">gpu 1.0: rank 2<"), 1U);
@@ -99,8 +79,8 @@ TEST(FabricCommand, MisuseSaysWhatWouldBeRight) {
       {{"ring:4", "-o", "/nowhere/x"}, "cannot write '/nowhere/x'"},
   };
   for (const auto& [arguments, words] : wrong) {
-    const Outcome outcome = call(arguments);
-    EXPECT_EQ(outcome.exit, 2) << words;
+    const Outcome outcome = show_fabric(arguments);
+    EXPECT_EQ(outcome.exit, Exit::misused) << words;
     EXPECT_EQ(outcome.out, "");
     EXPECT_NE(outcome.error.find(words), std::string::npos) << words << ": " << outcome.error;
   }

@@ -8,6 +8,7 @@
 #include <CLI/CLI.hpp>
 #include <gtest/gtest.h>
 
+#include "calling.hpp"
 #include "cli/commands.hpp"
 
 namespace tutti::cli {
@@ -37,22 +38,12 @@ Run define_fail(CLI::App&) {
   };
 }
 
-struct Outcome {
-  Exit exit;
-  std::string out;
-  std::string error;
-};
-
 Outcome run(const std::vector<std::string>& arguments) {
   const std::array commands{
       Command{"echo-back", "Say it again", "tutti echo-back -n 2 word", define_echo},
       Command{"fail", "Find something wrong", "tutti fail", define_fail},
   };
-  std::ostringstream out;
-  std::ostringstream error;
-  const Environment environment;
-  const Exit exit = run_program(commands, arguments, {environment, out, error});
-  return {exit, out.str(), error.str()};
+  return call(commands, arguments);
 }
 
 TEST(Program, RunsTheCommandWithItsOptions) {

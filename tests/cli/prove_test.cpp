@@ -3,8 +3,8 @@
 #include <array>
 #include <fstream>
 #include <iterator>
-#include <sstream>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
@@ -13,33 +13,18 @@
 
 #include "../base/temporary_folder.hpp"
 #include "algorithms/registry.hpp"
+#include "calling.hpp"
 #include "cli/commands.hpp"
 #include "cli/program.hpp"
 
 namespace tutti::cli {
 namespace {
 
-struct Outcome {
-  int exit = -1;
-  std::string out;
-  std::string error;
-};
-
-Outcome prove(std::vector<std::string> arguments) {
-  arguments.insert(arguments.begin(), "prove");
-  const std::array commands{prove_command()};
-  std::ostringstream out;
-  std::ostringstream error;
-  const Environment environment;
-  const Exit exit = run_program(commands, arguments, {environment, out, error});
-  return {static_cast<int>(exit), out.str(), error.str()};
-}
-
-bool contains(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+Outcome prove(std::vector<std::string> arguments) { return call(prove_command(), std::move(arguments)); }
 
 TEST(Prove, ListsEveryAlgorithmAsProven) {
   const Outcome outcome = prove({"--ranks", "1-5"});
-  EXPECT_EQ(outcome.exit, 0) << outcome.error;
+  EXPECT_EQ(outcome.exit, Exit::done) << outcome.error;
   EXPECT_TRUE(outcome.out.starts_with("collective")) << outcome.out;
   for (const Algorithm* algorithm : all_algorithms()) EXPECT_TRUE(contains(outcome.out, std::string(algorithm->name)));
   EXPECT_EQ(nlohmann::json::parse(prove({"--ranks", "1-2", "--json"}).out).size(), all_algorithms().size());
@@ -49,7 +34,7 @@ TEST(Prove, ListsEveryAlgorithmAsProven) {
 
 TEST(Prove, GivesJsonOfWhatWasAskedFor) {
   const Outcome outcome = prove({"--algorithm", "ring", "--collective", "all_reduce", "--ranks", "2,4-5", "--json"});
-  EXPECT_EQ(outcome.exit, 0) << outcome.error;
+  EXPECT_EQ(outcome.exit, Exit::done) << outcome.error;
   const nlohmann::json rows = nlohmann::json::parse(outcome.out);
   ASSERT_EQ(rows.size(), 1U);
   EXPECT_EQ(rows[0]["algorithm"], "ring");
@@ -81,7 +66,7 @@ TEST(Prove, OneCaseCanBeAskedFor) {
   }};
   for (const auto& [option, text, words] : wrong) {
     const Outcome outcome = prove({fmt::format("{}={}", option, text)});
-    EXPECT_EQ(outcome.exit, 2) << option;
+    EXPECT_EQ(outcome.exit, Exit::misused) << option;
     EXPECT_EQ(outcome.out, "");
     EXPECT_TRUE(contains(outcome.error, words)) << outcome.error;
   }
@@ -99,12 +84,12 @@ TEST(Prove, WhereThereIsNoCaseItSaysWhy) {
   for (const auto& [without, words] : none) {
     std::vector<std::string> arguments = without;
     const Outcome outcome = prove(arguments);
-    EXPECT_EQ(outcome.exit, 2);
+    EXPECT_EQ(outcome.exit, Exit::misused);
     EXPECT_TRUE(contains(outcome.out, "no case")) << outcome.out;
     EXPECT_TRUE(contains(outcome.error, words)) << outcome.error;
     arguments.insert(arguments.end(), {"--mutate", "10"});
     const Outcome mutated = prove(arguments);
-    EXPECT_EQ(mutated.exit, 2) << "nothing was examined";
+    EXPECT_EQ(mutated.exit, Exit::misused) << "nothing was examined";
     EXPECT_EQ(mutated.out, "");
     EXPECT_TRUE(contains(mutated.error, words)) << mutated.error;
   }
@@ -125,7 +110,7 @@ TEST(Prove, ParametersThatNothingTakesAreMisuse) {
   };
   for (const auto& [arguments, words] : wrong) {
     const Outcome outcome = prove(arguments);
-    EXPECT_EQ(outcome.exit, 2) << words;
+    EXPECT_EQ(outcome.exit, Exit::misused) << words;
     EXPECT_EQ(outcome.out, "");
     EXPECT_TRUE(contains(outcome.error, words)) << outcome.error;
   }
@@ -152,7 +137,7 @@ TEST(Prove, SaysTheSeedOfWhatItDraws) {
   std::vector<std::string> seeded = arguments;
   seeded.insert(seeded.end(), {"--seed", "7"});
   const Outcome outcome = prove(seeded);
-  EXPECT_EQ(outcome.exit, 0) << outcome.error;
+  EXPECT_EQ(outcome.exit, Exit::done) << outcome.error;
   EXPECT_TRUE(contains(outcome.error, " cases, seed 7, in ")) << outcome.error;
 }
 
@@ -168,7 +153,7 @@ TEST(Prove, TheTableFitsATerminalOf160Columns) {
 TEST(Prove, AllIsAsNothing) {
   EXPECT_EQ(prove({"--all", "--ranks", "3"}).out, prove({"--ranks", "3"}).out);
   const Outcome outcome = prove({"--all", "--algorithm", "ring"});
-  EXPECT_EQ(outcome.exit, 2);
+  EXPECT_EQ(outcome.exit, Exit::misused);
   EXPECT_TRUE(contains(outcome.error, "--all is every algorithm")) << outcome.error;
 }
 
@@ -177,7 +162,7 @@ const std::vector<std::string> kMutants = {"--algorithm", "ring", "--collective"
 
 TEST(Prove, MutantsAreCountedAndNoneDoesHarm) {
   const Outcome outcome = prove(kMutants);
-  EXPECT_EQ(outcome.exit, 0) << outcome.error;
+  EXPECT_EQ(outcome.exit, Exit::done) << outcome.error;
   const nlohmann::json rows = nlohmann::json::parse(outcome.out);
   ASSERT_GE(rows.size(), 3U);
   EXPECT_EQ(rows[0]["algorithm"], "ring");
@@ -216,12 +201,12 @@ TEST(Prove, MutantsThatAreRejectedWithoutNeedCanBeSeen) {
   EXPECT_TRUE(contains(outcome.error, " of seed 3, of all_reduce ring with ")) << outcome.error;
   EXPECT_TRUE(contains(outcome.error, "is rejected and does no harm\n  changed: ")) << outcome.error;
   EXPECT_TRUE(contains(outcome.error, "\ntutti schedule 1\n")) << outcome.error;
-  EXPECT_EQ(prove({"--show", "1"}).exit, 2) << "there is nothing to show without --mutate";
+  EXPECT_EQ(prove({"--show", "1"}).exit, Exit::misused) << "there is nothing to show without --mutate";
 }
 
 TEST(Prove, MutatingNothingIsMisuse) {
   const Outcome outcome = prove({"--algorithm", "dissemination", "--ranks", "1", "--mutate", "10"});
-  EXPECT_EQ(outcome.exit, 2);
+  EXPECT_EQ(outcome.exit, Exit::misused);
   EXPECT_EQ(outcome.out, "");
   EXPECT_TRUE(contains(outcome.error, "none of these schedules has anything that a mutation could change"))
       << outcome.error;
@@ -235,7 +220,7 @@ TEST(Prove, RandomSchedulesAreMutatedWithAllAlgorithmsOnly) {
 TEST(Prove, WrongRanksAreMisuse) {
   for (const char* ranks : {"0", "abc", "3-2", "1-", "-4", "2,,3", "2-3-4", "1025", ""}) {
     const Outcome outcome = prove({std::string("--ranks=") + ranks});
-    EXPECT_EQ(outcome.exit, 2) << ranks;
+    EXPECT_EQ(outcome.exit, Exit::misused) << ranks;
     EXPECT_EQ(outcome.out, "") << ranks;
     EXPECT_TRUE(contains(outcome.error, "--ranks")) << ranks << ": " << outcome.error;
   }
@@ -253,7 +238,7 @@ TEST(Prove, UnknownNamesAreMisuseAndTheKnownAreNamed) {
   };
   for (const auto& [arguments, words] : wrong) {
     const Outcome outcome = prove(arguments);
-    EXPECT_EQ(outcome.exit, 2);
+    EXPECT_EQ(outcome.exit, Exit::misused);
     EXPECT_EQ(outcome.out, "");
     EXPECT_TRUE(contains(outcome.error, words)) << outcome.error;
   }
@@ -263,7 +248,7 @@ const std::string kExample = TUTTI_SOURCE_DIR "/examples/my_all_reduce.sched";
 
 TEST(Prove, ProvesSchedulesThatAreWrittenDown) {
   const Outcome outcome = prove({"--file", kExample, "--json"});
-  EXPECT_EQ(outcome.exit, 0) << outcome.error;
+  EXPECT_EQ(outcome.exit, Exit::done) << outcome.error;
   const nlohmann::json rows = nlohmann::json::parse(outcome.out);
   ASSERT_EQ(rows.size(), 1U);
   EXPECT_EQ(rows[0]["file"], kExample);
@@ -286,12 +271,12 @@ TEST(Prove, TellsTheStoryOfAFileThatIsWrongAndGoesOn) {
   text.replace(text.find("scratch = input"), 15, "scratch[0.0] = input[0.0]");
   const std::string wrong = folder.write("wrong.sched", text);
   const Outcome outcome = prove({"--file", wrong, kExample});
-  EXPECT_EQ(outcome.exit, 1) << outcome.error;
+  EXPECT_EQ(outcome.exit, Exit::found_wrong) << outcome.error;
   EXPECT_TRUE(contains(outcome.out, "wrong") && contains(outcome.out, "proven")) << outcome.out;
   EXPECT_TRUE(contains(outcome.error, "rank 3 sends rank 1 1 messages a round, which receives 2")) << outcome.error;
 
   const Outcome misused = prove({"--file", unreadable, "--file", folder.file("missing"), kExample});
-  EXPECT_EQ(misused.exit, 2);
+  EXPECT_EQ(misused.exit, Exit::misused);
   EXPECT_TRUE(contains(misused.out, "proven")) << misused.out;
   EXPECT_TRUE(contains(misused.error, unreadable + ":49:8: found 'scratch', expected another space")) << misused.error;
   EXPECT_TRUE(contains(misused.error, "missing': No such file or directory")) << misused.error;
@@ -300,7 +285,7 @@ TEST(Prove, TellsTheStoryOfAFileThatIsWrongAndGoesOn) {
 TEST(Prove, FilesGoWithNoChoiceOfAlgorithms) {
   for (const char* option : {"--ranks=2", "--algorithm=ring", "--all", "--root=0", "--seed=1"}) {
     const Outcome outcome = prove({"--file", kExample, option});
-    EXPECT_EQ(outcome.exit, 2) << option;
+    EXPECT_EQ(outcome.exit, Exit::misused) << option;
     EXPECT_TRUE(contains(outcome.error, "excludes --file")) << outcome.error;
   }
 }

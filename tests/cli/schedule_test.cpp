@@ -2,7 +2,6 @@
 #include <array>
 #include <cstdio>
 #include <fstream>
-#include <sstream>
 #include <string>
 #include <vector>
 
@@ -10,6 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "algorithms/registry.hpp"
+#include "calling.hpp"
 #include "cli/commands.hpp"
 #include "cli/program.hpp"
 #include "schedule/text_form.hpp"
@@ -17,32 +17,15 @@
 namespace tutti::cli {
 namespace {
 
-struct Outcome {
-  int exit = -1;
-  std::string out;
-  std::string error;
-};
-
-Outcome call(const std::vector<std::string>& arguments) {
+Outcome run_schedule(const std::vector<std::string>& arguments) {
   const std::array commands{algorithms_command(), schedule_command()};
-  std::ostringstream out;
-  std::ostringstream error;
-  const Environment environment;
-  const Exit exit = run_program(commands, arguments, {environment, out, error});
-  return {static_cast<int>(exit), out.str(), error.str()};
-}
-
-bool contains(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
-
-std::size_t count_of(const std::string& text, const std::string& part) {
-  std::size_t count = 0;
-  for (std::size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + 1)) ++count;
-  return count;
+  return call(commands, arguments);
 }
 
 TEST(ScheduleCommand, ItsTextReadsBack) {
-  const Outcome outcome = call({"schedule", "--algorithm", "ring", "--collective", "all-reduce", "--ranks", "3"});
-  ASSERT_EQ(outcome.exit, 0) << outcome.error;
+  const Outcome outcome =
+      run_schedule({"schedule", "--algorithm", "ring", "--collective", "all-reduce", "--ranks", "3"});
+  ASSERT_EQ(outcome.exit, Exit::done) << outcome.error;
   const Result<Schedule> schedule = read_schedule(outcome.out, "ring");
   ASSERT_TRUE(schedule.ok()) << schedule.status().to_string();
   EXPECT_EQ(schedule->name, "ring");
@@ -51,9 +34,9 @@ TEST(ScheduleCommand, ItsTextReadsBack) {
 }
 
 TEST(ScheduleCommand, JsonHasTheStepsOfTheRankAskedFor) {
-  const Outcome outcome = call({"schedule", "--algorithm", "knomial", "--collective", "broadcast", "--ranks", "4",
-                                "--radix", "2", "--root", "1", "--format", "json", "--rank", "1"});
-  ASSERT_EQ(outcome.exit, 0) << outcome.error;
+  const Outcome outcome = run_schedule({"schedule", "--algorithm", "knomial", "--collective", "broadcast", "--ranks",
+                                        "4", "--radix", "2", "--root", "1", "--format", "json", "--rank", "1"});
+  ASSERT_EQ(outcome.exit, Exit::done) << outcome.error;
   const nlohmann::json json = nlohmann::json::parse(outcome.out);
   EXPECT_EQ(json["name"], "knomial(2)");
   EXPECT_EQ(json["root"], 1);
@@ -63,29 +46,29 @@ TEST(ScheduleCommand, JsonHasTheStepsOfTheRankAskedFor) {
 }
 
 TEST(ScheduleCommand, ThePictureHasABoxForEachStepAndALineForEachMessage) {
-  const Outcome outcome =
-      call({"schedule", "--algorithm", "ring", "--collective", "all_reduce", "--ranks", "3", "--format", "svg"});
-  ASSERT_EQ(outcome.exit, 0) << outcome.error;
+  const Outcome outcome = run_schedule(
+      {"schedule", "--algorithm", "ring", "--collective", "all_reduce", "--ranks", "3", "--format", "svg"});
+  ASSERT_EQ(outcome.exit, Exit::done) << outcome.error;
   EXPECT_TRUE(outcome.out.starts_with("<svg ") && outcome.out.ends_with("</svg>\n"));
   EXPECT_EQ(count_of(outcome.out, "<g>"), count_of(outcome.out, "</g>"));
   // A rank sends 4 messages, receives as many: 8 steps of each of the 3 ranks, 12 messages (and 4 lines of the legend).
   EXPECT_EQ(count_of(outcome.out, "<title>"), 24U);
   EXPECT_EQ(count_of(outcome.out, "<line "), 12U + 4U);
-  const Outcome fused = call(
+  const Outcome fused = run_schedule(
       {"schedule", "--algorithm", "ring", "--collective", "all_reduce", "--ranks", "3", "--format", "svg", "--fused"});
   EXPECT_LT(count_of(fused.out, "<title>"), 24U);
 }
 
 TEST(ScheduleCommand, ReadsFilesOfEitherForm) {
-  const std::string path = testing::TempDir() + "tutti_schedule_test.sched";
-  const Outcome text = call({"schedule", "--algorithm", "swing", "--ranks", "4", "-o", path});
-  ASSERT_EQ(text.exit, 0) << text.error;
-  const Outcome again = call({"schedule", "--file", path});
-  EXPECT_EQ(again.exit, 0) << again.error;
+  const std::string path = ::testing::TempDir() + "tutti_schedule_test.sched";
+  const Outcome text = run_schedule({"schedule", "--algorithm", "swing", "--ranks", "4", "-o", path});
+  ASSERT_EQ(text.exit, Exit::done) << text.error;
+  const Outcome again = run_schedule({"schedule", "--file", path});
+  EXPECT_EQ(again.exit, Exit::done) << again.error;
   EXPECT_TRUE(contains(again.out, "name swing")) << again.out;
   std::ofstream(path) << "<algo>";
-  const Outcome wrong = call({"schedule", "--file", path});
-  EXPECT_EQ(wrong.exit, 2);
+  const Outcome wrong = run_schedule({"schedule", "--file", path});
+  EXPECT_EQ(wrong.exit, Exit::misused);
   EXPECT_NE(wrong.error, "");
   std::remove(path.c_str());
 }
@@ -113,8 +96,8 @@ TEST(ScheduleCommand, MisuseSaysWhatWouldBeRight) {
   for (const auto& [arguments, words] : wrong) {
     std::vector<std::string> all = {"schedule"};
     all.insert(all.end(), arguments.begin(), arguments.end());
-    const Outcome outcome = call(all);
-    EXPECT_EQ(outcome.exit, 2) << words;
+    const Outcome outcome = run_schedule(all);
+    EXPECT_EQ(outcome.exit, Exit::misused) << words;
     EXPECT_EQ(outcome.out, "");
     EXPECT_TRUE(contains(outcome.error, words)) << words << ": " << outcome.error;
     EXPECT_EQ(count_of(outcome.error, "tutti schedule: "), 1U) << "one error: " << outcome.error;
@@ -122,24 +105,24 @@ TEST(ScheduleCommand, MisuseSaysWhatWouldBeRight) {
 }
 
 TEST(ScheduleCommand, ShowsTheUsualCase) {
-  const Outcome outcome = call({"schedule", "--algorithm", "hierarchical", "--ranks", "4"});
+  const Outcome outcome = run_schedule({"schedule", "--algorithm", "hierarchical", "--ranks", "4"});
   EXPECT_TRUE(contains(outcome.out, "name hierarchical(2+2, ring)")) << outcome.out;
-  const Outcome inner = call({"schedule", "--algorithm", "hierarchical", "--ranks", "6", "--groups", "1,2,3", "--inner",
-                              "recursive_multiplying", "--radix", "3"});
+  const Outcome inner = run_schedule({"schedule", "--algorithm", "hierarchical", "--ranks", "6", "--groups", "1,2,3",
+                                      "--inner", "recursive_multiplying", "--radix", "3"});
   EXPECT_TRUE(contains(inner.out, "name hierarchical(1+2+3, recursive_multiplying(3))")) << inner.out << inner.error;
-  EXPECT_TRUE(contains(call({"schedule", "--help"}).out, "This radix (else 2)"));
+  EXPECT_TRUE(contains(run_schedule({"schedule", "--help"}).out, "This radix (else 2)"));
 }
 
 TEST(AlgorithmsCommand, HasARowForEachAlgorithm) {
-  const Outcome outcome = call({"algorithms", "--json"});
-  ASSERT_EQ(outcome.exit, 0) << outcome.error;
+  const Outcome outcome = run_schedule({"algorithms", "--json"});
+  ASSERT_EQ(outcome.exit, Exit::done) << outcome.error;
   const nlohmann::json rows = nlohmann::json::parse(outcome.out);
   ASSERT_EQ(rows.size(), all_algorithms().size());
   for (const nlohmann::json& row : rows) {
     for (const char* column : {"collective", "algorithm", "channel", "order", "ranks", "method", "citation"})
       EXPECT_FALSE(row[column].get<std::string>().empty()) << row << column;
   }
-  EXPECT_EQ(call({"algorithms", "--collective", "barier"}).exit, 2);
+  EXPECT_EQ(run_schedule({"algorithms", "--collective", "barier"}).exit, Exit::misused);
 }
 
 }  // namespace

@@ -1,43 +1,27 @@
 // `tutti simulate` as a user calls it.
-#include <array>
 #include <cstdio>
 #include <fstream>
-#include <sstream>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
+#include "calling.hpp"
 #include "cli/commands.hpp"
 #include "cli/program.hpp"
 
 namespace tutti::cli {
 namespace {
 
-struct Outcome {
-  int exit = -1;
-  std::string out;
-  std::string error;
-};
-
-Outcome call(std::vector<std::string> arguments) {
-  arguments.insert(arguments.begin(), "simulate");
-  const std::array commands{simulate_command()};
-  std::ostringstream out;
-  std::ostringstream error;
-  const Environment environment;
-  const Exit exit = run_program(commands, arguments, {environment, out, error});
-  return {static_cast<int>(exit), out.str(), error.str()};
-}
-
-bool contains(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+Outcome simulate(std::vector<std::string> arguments) { return call(simulate_command(), std::move(arguments)); }
 
 // 2 · 3 steps of 1 us + 256 B / 25 GB/s each.
 TEST(Simulate, ARowSaysHowLongItTakesAndWhereTheTimeGoes) {
-  const Outcome outcome = call({"--fabric", "ring_1d:4,latency=1us,bandwidth=25GB/s", "--collective", "all_reduce",
-                                "--algorithm", "ring", "--bytes", "1K", "--format", "csv"});
-  EXPECT_EQ(outcome.exit, 0) << outcome.error;
+  const Outcome outcome = simulate({"--fabric", "ring_1d:4,latency=1us,bandwidth=25GB/s", "--collective", "all_reduce",
+                                    "--algorithm", "ring", "--bytes", "1K", "--format", "csv"});
+  EXPECT_EQ(outcome.exit, Exit::done) << outcome.error;
   EXPECT_EQ(outcome.out,
             "collective,algorithm,ranks,bytes,time_us,algbw_gbs,busbw_gbs,rounds,messages,checked,launch_percent,"
             "overhead_percent,wire_percent,queueing_percent,reduction_percent,credit_percent\n"
@@ -45,57 +29,59 @@ TEST(Simulate, ARowSaysHowLongItTakesAndWhereTheTimeGoes) {
 }
 
 TEST(Simulate, EveryAlgorithmOfACollectiveHasARowButThoseThatTheFabricCannotDo) {
-  const Outcome outcome = call({"--fabric", "torus_2d:2x3", "--collective", "all_reduce", "--bytes", "8", "--json"});
-  ASSERT_EQ(outcome.exit, 0) << outcome.error;
+  const Outcome outcome =
+      simulate({"--fabric", "torus_2d:2x3", "--collective", "all_reduce", "--bytes", "8", "--json"});
+  ASSERT_EQ(outcome.exit, Exit::done) << outcome.error;
   const nlohmann::json rows = nlohmann::json::parse(outcome.out);
   EXPECT_GE(rows.size(), 12U);
-  for (const auto& row : rows) EXPECT_FALSE(contains(row["algorithm"], "multicast"));
-  const Outcome none = call({"--fabric", "torus_2d:2x3", "--algorithm", "multicast_one_shot", "--bytes", "8"});
-  EXPECT_EQ(none.exit, 2);
+  for (const auto& row : rows) EXPECT_FALSE(contains(row["algorithm"].get<std::string>(), "multicast"));
+  const Outcome none = simulate({"--fabric", "torus_2d:2x3", "--algorithm", "multicast_one_shot", "--bytes", "8"});
+  EXPECT_EQ(none.exit, Exit::misused);
   EXPECT_TRUE(contains(none.error, "needs a switch that multicasts")) << none.error;
 }
 
 TEST(Simulate, SaysWhyTheFastestIsFaster) {
-  const Outcome outcome = call(
+  const Outcome outcome = simulate(
       {"--fabric", "ring_1d:16,latency=1us,bandwidth=25GB/s", "--collective", "all_gather", "--bytes", "16M", "--why"});
-  EXPECT_EQ(outcome.exit, 0) << outcome.error;
+  EXPECT_EQ(outcome.exit, Exit::done) << outcome.error;
   EXPECT_TRUE(contains(outcome.out, "all_gather, 16M: ring_bidirectional takes")) << outcome.out;
   EXPECT_TRUE(contains(outcome.out, "queueing behind others")) << outcome.out;
 }
 
 // Where one algorithm cannot be done, the others have their rows all the same.
 TEST(Simulate, WhatCannotBeDoneIsSaidBesideWhatCan) {
-  const Outcome outcome =
-      call({"--fabric", "ring_1d:4,queue_slots=1", "--collective", "all_reduce", "--bytes", "4K", "--format", "csv"});
-  EXPECT_EQ(outcome.exit, 1);
+  const Outcome outcome = simulate(
+      {"--fabric", "ring_1d:4,queue_slots=1", "--collective", "all_reduce", "--bytes", "4K", "--format", "csv"});
+  EXPECT_EQ(outcome.exit, Exit::found_wrong);
   EXPECT_TRUE(contains(outcome.error, "with queues of 1 slots the schedule gets stuck")) << outcome.error;
   EXPECT_TRUE(contains(outcome.out, "recursive_doubling")) << outcome.out;
-  const Outcome rail = call({"--fabric", "rail:2x4,multicast", "--algorithm", "multicast_two_shot", "--bytes", "64K"});
-  EXPECT_EQ(rail.exit, 2);
+  const Outcome rail =
+      simulate({"--fabric", "rail:2x4,multicast", "--algorithm", "multicast_two_shot", "--bytes", "64K"});
+  EXPECT_EQ(rail.exit, Exit::misused);
   EXPECT_TRUE(contains(rail.error, "needs one switch that does so between all ranks")) << rail.error;
 }
 
 TEST(Simulate, ABarrierHasOneRow) {
-  const Outcome outcome = call({"--fabric", "switch:4", "--collective", "barrier", "--algorithm", "dissemination",
-                                "--bytes", "8:64M:x4", "--json"});
-  ASSERT_EQ(outcome.exit, 0) << outcome.error;
+  const Outcome outcome = simulate({"--fabric", "switch:4", "--collective", "barrier", "--algorithm", "dissemination",
+                                    "--bytes", "8:64M:x4", "--json"});
+  ASSERT_EQ(outcome.exit, Exit::done) << outcome.error;
   EXPECT_EQ(nlohmann::json::parse(outcome.out).size(), 1U);
 }
 
 TEST(Simulate, TheBusiestLinksAreNamed) {
-  const Outcome outcome = call({"--fabric", "switch:4", "--collective", "scatter", "--algorithm", "linear", "--bytes",
-                                "4K", "--links", "2", "--json"});
-  ASSERT_EQ(outcome.exit, 0) << outcome.error;
+  const Outcome outcome = simulate({"--fabric", "switch:4", "--collective", "scatter", "--algorithm", "linear",
+                                    "--bytes", "4K", "--links", "2", "--json"});
+  ASSERT_EQ(outcome.exit, Exit::done) << outcome.error;
   const nlohmann::json rows = nlohmann::json::parse(outcome.out);
   ASSERT_EQ(rows.size(), 2U);
   EXPECT_EQ(rows[0]["carried_bytes"], 3072);
 }
 
 TEST(Simulate, ATimelineIsWhatChromeReads) {
-  const std::string path = testing::TempDir() + "timeline.json";
-  const Outcome outcome = call({"--fabric", "switch:4", "--collective", "all_reduce", "--algorithm", "ring", "--bytes",
-                                "4K", "--timeline", path});
-  ASSERT_EQ(outcome.exit, 0) << outcome.error;
+  const std::string path = ::testing::TempDir() + "timeline.json";
+  const Outcome outcome = simulate({"--fabric", "switch:4", "--collective", "all_reduce", "--algorithm", "ring",
+                                    "--bytes", "4K", "--timeline", path});
+  ASSERT_EQ(outcome.exit, Exit::done) << outcome.error;
   std::ifstream file(path);
   const nlohmann::json timeline = nlohmann::json::parse(file);
   std::size_t messages = 0;
@@ -111,8 +97,8 @@ TEST(Simulate, ATimelineIsWhatChromeReads) {
 TEST(Simulate, EachMistakeHasItsMessage) {
   const auto refused = [](std::vector<std::string> arguments, const std::string& message) {
     arguments.insert(arguments.end(), {"--collective", "all_reduce"});
-    const Outcome outcome = call(arguments);
-    EXPECT_EQ(outcome.exit, 2);
+    const Outcome outcome = simulate(arguments);
+    EXPECT_EQ(outcome.exit, Exit::misused);
     EXPECT_TRUE(contains(outcome.error, message)) << outcome.error;
   };
   refused({"--fabric", "torus_2d:6"}, "--fabric");
@@ -125,6 +111,46 @@ TEST(Simulate, EachMistakeHasItsMessage) {
   refused({"--fabric", "switch:4", "--why", "--json"}, "it is told in words");
   refused({"--fabric", "switch:4", "--timeline", "/tmp/x.json", "--bytes", "8,16"}, "--timeline: it is of one");
   refused({}, "--fabric");
+}
+
+TEST(Simulate, ATranscriptIsOfOneCellAndAnAnswerByItself) {
+  const std::vector<std::string> cell = {"--fabric",    "ring_1d:3", "--collective", "all_reduce",
+                                         "--algorithm", "ring",      "--transcript"};
+  const auto with = [&](std::vector<std::string> more) {
+    more.insert(more.begin(), cell.begin(), cell.end());
+    return simulate(more);
+  };
+  const Outcome outcome = with({"--bytes", "12"});
+  EXPECT_EQ(outcome.exit, Exit::done) << outcome.error;
+  EXPECT_TRUE(contains(outcome.out, "begins recv_reduce_send") || contains(outcome.out, "does recv_reduce_send"));
+  EXPECT_TRUE(contains(with({}).error, "it is of one algorithm with one size, and this is 13 cells"));
+  for (const std::vector<std::string>& other :
+       std::vector<std::vector<std::string>>{{"--json"}, {"--why"}, {"--links", "3"}, {"--timeline", "/dev/null"}}) {
+    const Outcome wrong = with(other);
+    EXPECT_EQ(wrong.exit, Exit::misused) << other[0];
+    EXPECT_TRUE(contains(wrong.error, "--transcript")) << wrong.error;
+  }
+}
+
+// Of 5000 B blocks of 1000, 0, 3000 and 1000: the longest goes around, three times 1 us + 3000 B / 1 GB/s.
+TEST(Simulate, BlocksMayDifferInSize) {
+  const std::vector<std::string> ring = {
+      "--fabric", "ring_1d:4,latency=1us,bandwidth=1GB/s", "--algorithm", "ring", "--bytes", "5000", "--format", "csv"};
+  const auto with = [&](std::vector<std::string> more) {
+    more.insert(more.begin(), ring.begin(), ring.end());
+    return simulate(more);
+  };
+  const Outcome outcome = with({"--collective", "all_gather_v", "--weights", "1,0,3"});
+  EXPECT_EQ(outcome.exit, Exit::done) << outcome.error;
+  EXPECT_TRUE(contains(outcome.out, "\nall_gather_v,ring,4,5000,12,")) << outcome.out;
+  EXPECT_TRUE(contains(outcome.out, ",9,yes,")) << "a block of nothing is not sent";
+  const std::string time_of_alike = ",ring,4,5000,6.744,";  // 3 us and 3 · 1248 B
+  EXPECT_TRUE(contains(with({"--collective", "all_gather_v"}).out, time_of_alike));
+  EXPECT_TRUE(contains(with({"--collective", "all_gather"}).out, time_of_alike));
+  const Outcome plain = with({"--collective", "all_gather", "--weights", "1,2"});
+  EXPECT_EQ(plain.exit, Exit::misused);
+  EXPECT_TRUE(contains(plain.error, "--weights: the blocks of all_gather do not differ in size")) << plain.error;
+  EXPECT_TRUE(contains(with({"--collective", "all_gather_v", "--weights", "1,"}).error, "'1,' is not a list"));
 }
 
 }  // namespace

@@ -11,7 +11,7 @@
 namespace tutti::fabric {
 namespace {
 
-std::string message_of(std::string_view text) {
+std::string refusal_of(std::string_view text) {
   const Result<Fabric> fabric = generate(text);
   return fabric.ok() ? "" : fabric.status().to_string();
 }
@@ -221,50 +221,50 @@ TEST(Generate, ASizeIsASquareOrWrittenOut) {
   EXPECT_EQ(generate("torus_2d:16")->generator, "torus_2d:4x4");
   EXPECT_EQ(generate("mesh_2d:1")->generator, "mesh_2d:1x1");
   EXPECT_EQ(generate("torus_3d:27")->generator, "torus_3d:3x3x3");
-  EXPECT_EQ(message_of("torus_2d:6"),
+  EXPECT_EQ(refusal_of("torus_2d:6"),
             "torus_2d:6: 6 is no square, so each size must be there; write torus_2d:WxH, such as torus_2d:2x3");
-  EXPECT_EQ(message_of("mesh_2d_no_wrap:6"),
+  EXPECT_EQ(refusal_of("mesh_2d_no_wrap:6"),
             "mesh_2d_no_wrap:6: 6 is no square, so each size must be there; write mesh_2d:WxH, such as mesh_2d:2x3");
-  EXPECT_EQ(message_of("torus_3d:16"),
+  EXPECT_EQ(refusal_of("torus_3d:16"),
             "torus_3d:16: 16 is no cube, so each size must be there; write torus_3d:WxHxD, such as torus_3d:4x4x4");
 }
 
 TEST(Generate, WhatIsWrongIsSaid) {
-  EXPECT_EQ(message_of("tours_2d:2x3"), "tours_2d:2x3: there is no generator 'tours_2d'; the nearest is 'torus_2d'");
-  EXPECT_EQ(message_of("ring_1d"), "ring_1d: it has no size; write ring_1d:N, such as ring_1d:6");
-  EXPECT_EQ(message_of("ring_1d:2x3"), "ring_1d:2x3: it has 2 sizes; write ring_1d:N, such as ring_1d:6");
-  EXPECT_EQ(message_of("torus_3d:2x3"), "torus_3d:2x3: it has 2 sizes; write torus_3d:WxHxD, such as torus_3d:4x4x4");
-  EXPECT_EQ(message_of("fat_tree:16"),
+  EXPECT_EQ(refusal_of("tours_2d:2x3"), "tours_2d:2x3: there is no generator 'tours_2d'; the nearest is 'torus_2d'");
+  EXPECT_EQ(refusal_of("ring_1d"), "ring_1d: it has no size; write ring_1d:N, such as ring_1d:6");
+  EXPECT_EQ(refusal_of("ring_1d:2x3"), "ring_1d:2x3: it has 2 sizes; write ring_1d:N, such as ring_1d:6");
+  EXPECT_EQ(refusal_of("torus_3d:2x3"), "torus_3d:2x3: it has 2 sizes; write torus_3d:WxHxD, such as torus_3d:4x4x4");
+  EXPECT_EQ(refusal_of("fat_tree:16"),
             "fat_tree:16: it has 1 size; write fat_tree:[PODSx]LEAVESxNODES, such as "
             "fat_tree:4x8,uplinks=4");
-  EXPECT_EQ(message_of("switch:1000000"),
+  EXPECT_EQ(refusal_of("switch:1000000"),
             "switch:1000000: 1000000 ports on one node are more than the 65536 that there may be");
-  EXPECT_EQ(message_of("torus_2d:2000x2000"),
+  EXPECT_EQ(refusal_of("torus_2d:2000x2000"),
             "torus_2d:2000x2000: 4000000 ranks are more than the 1048576 that there may be");
-  EXPECT_EQ(message_of("packages:1048576x1048576x1048576").substr(0, 66),
+  EXPECT_EQ(refusal_of("packages:1048576x1048576x1048576").substr(0, 66),
             "packages:1048576x1048576x1048576: 1152921504606846976 ranks are mo");
-  EXPECT_EQ(message_of("ring:3,band-width=5GB/s"),
+  EXPECT_EQ(refusal_of("ring:3,band-width=5GB/s"),
             "band-width: ring_1d has no such parameter; the nearest is 'bandwidth'");
-  EXPECT_EQ(message_of("ring:3,latency=5"),
+  EXPECT_EQ(refusal_of("ring:3,latency=5"),
             "latency: '5' is not a time: it has no unit; write a number and ns, us, ms or s, such as 1.5us");
-  EXPECT_EQ(message_of("ring:3,latency"),
+  EXPECT_EQ(refusal_of("ring:3,latency"),
             "latency: '' is not a time: there is nothing; write a number and ns, us, ms or s, such as 1.5us");
-  EXPECT_EQ(message_of("switch:3,multicast=maybe"), "multicast: 'maybe' is neither true nor false");
-  EXPECT_EQ(message_of("fat_tree:2x2,uplinks=0"), "uplinks: 0 is too few; 1 is the least");
-  EXPECT_EQ(message_of("fat_tree:2x2,uplinks=-1"), "uplinks: '-1' is no whole number from 0 on");
+  EXPECT_EQ(refusal_of("switch:3,multicast=maybe"), "multicast: 'maybe' is neither true nor false");
+  EXPECT_EQ(refusal_of("fat_tree:2x2,uplinks=0"), "uplinks: 0 is too few; 1 is the least");
+  EXPECT_EQ(refusal_of("fat_tree:2x2,uplinks=-1"), "uplinks: '-1' is no whole number from 0 on");
   EXPECT_FALSE(generate("fat_tree:1024x1024,uplinks=4294967295").ok());
-  EXPECT_EQ(message_of("ring:3,gateway=node 0"), "gateway: there is no gateway without an inner fabric (inner=...)");
-  EXPECT_EQ(message_of("ring:3,inner=ring:3,gateway=node 0"),
+  EXPECT_EQ(refusal_of("ring:3,gateway=node 0"), "gateway: there is no gateway without an inner fabric (inner=...)");
+  EXPECT_EQ(refusal_of("ring:3,inner=ring:3,gateway=node 0"),
             "inner: gateway: there is no gateway without an inner "
             "fabric (inner=...)");
-  EXPECT_EQ(message_of("ring:3,gateway=io,inner=ring:3"),
+  EXPECT_EQ(refusal_of("ring:3,gateway=io,inner=ring:3"),
             "gateway: ring:3 has no node 'io'; its nodes are such as 'node 0' and 'node 2'");
-  EXPECT_EQ(message_of("ring:1,inner=ring:1,inner=ring:1,inner=ring:1,inner=ring:1"),
+  EXPECT_EQ(refusal_of("ring:1,inner=ring:1,inner=ring:1,inner=ring:1,inner=ring:1"),
             "inner: inner: inner: inner: 4 fabrics within one another are the most");
-  EXPECT_EQ(message_of("ring:1000,inner=ring:2000"),
+  EXPECT_EQ(refusal_of("ring:1000,inner=ring:2000"),
             "ring:1000,inner=ring:2000: 2000000 ranks are more than the 1048576 that there may be");
-  EXPECT_EQ(message_of("ring:3,memory=hbm"), "memory: there is no memory 'hbm' here; there is memory");
-  EXPECT_EQ(message_of("ring:3,queue_back_pressure=wait"), "queue_back_pressure: 'wait' is neither poll nor sleep");
+  EXPECT_EQ(refusal_of("ring:3,memory=hbm"), "memory: there is no memory 'hbm' here; there is memory");
+  EXPECT_EQ(refusal_of("ring:3,queue_back_pressure=wait"), "queue_back_pressure: 'wait' is neither poll nor sleep");
 }
 
 TEST(Generate, MemoriesOfAPackageAreChosenByName) {

@@ -250,7 +250,9 @@ TEST(FabricFile, TheExamplesOfItsSpecificationAreRight) {
 }
 
 TEST(LoadFabric, ShippedOnesSayWhatTheyAre) {
-  for (const Shipped& shipped : shipped_fabrics()) {
+  std::vector<Shipped> all(shipped_fabrics().begin(), shipped_fabrics().end());
+  all.insert(all.end(), shipped_processing_elements().begin(), shipped_processing_elements().end());
+  for (const Shipped& shipped : all) {
     EXPECT_FALSE(about_of(shipped.text).empty()) << shipped.name;
     // Each number has its source beside it.
     std::size_t begin = 0;

@@ -36,6 +36,7 @@ TEST(Collectives, WhatMeansNothingIsSkipped) {
   EXPECT_NE(why_skipped("all_reduce", {{{"bytes", 3}, {"type", "f32"}, {"op", "sum"}}}, 2), "") << "no element";
   EXPECT_NE(why_skipped("broadcast", {{{"bytes", 8}, {"type", "f32"}, {"root", 2}}}, 2), "") << "no such root";
   EXPECT_EQ(why_skipped("broadcast", {{{"bytes", 8}, {"type", "f32"}, {"root", 1}}}, 2), "");
+  EXPECT_NE(why_skipped("scan", {{{"bytes", 8}, {"type", "f32"}, {"op", "average"}}}, 2), "");
 }
 
 TEST(Collectives, ABlockNeedsAnElementOfItsOwn) {

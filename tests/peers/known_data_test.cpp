@@ -34,7 +34,8 @@ class Ranks {
   // The collective, by the book.
   void run() {
     std::vector<std::vector<std::byte>> inputs;
-    const bool all = has_blocks(request(0).collective) && request(0).collective != Collective::all_gather;
+    const bool all = has_blocks(request(0).collective) && request(0).collective != Collective::all_gather &&
+                     request(0).collective != Collective::gather;
     for (const Request& each : requests_) {
       const auto* input = static_cast<const std::byte*>(each.input);
       inputs.emplace_back(input, input + size_ * (all ? kNumRanks : 1));
@@ -53,9 +54,17 @@ class Ranks {
         if (rank == request(rank).root) fold(inputs, 0, output);
         return;
       case Collective::reduce_scatter: return fold(inputs, own, output);
+      case Collective::scan: return fold_first(inputs, rank + 1, output);
+      case Collective::exclusive_scan: return fold_first(inputs, rank, output);
+      case Collective::scatter:
+        std::memcpy(output, inputs[static_cast<std::size_t>(request(rank).root)].data() + own, size_);
+        return;
       case Collective::broadcast:
         std::memcpy(output, inputs[static_cast<std::size_t>(request(rank).root)].data(), size_);
         return;
+      case Collective::gather:
+        if (rank != request(rank).root) return;
+        [[fallthrough]];
       case Collective::all_gather:
       case Collective::all_to_all:
         for (std::size_t from = 0; from < kNumRanks; ++from) {
@@ -63,6 +72,11 @@ class Ranks {
           std::memcpy(output + from * size_, inputs[from].data() + offset, size_);
         }
     }
+  }
+
+  void fold_first(std::vector<std::vector<std::byte>> inputs, int ranks, std::byte* output) {
+    inputs.resize(static_cast<std::size_t>(ranks));
+    if (!inputs.empty()) fold(inputs, 0, output);
   }
 
   void fold(const std::vector<std::vector<std::byte>>& inputs, std::size_t offset, std::byte* output) {
@@ -75,7 +89,7 @@ class Ranks {
     reduce_kernel(asked.type, asked.op, false)(op, {.destinations = &destination,
                                                     .num_destinations = 1,
                                                     .sources = sources.data(),
-                                                    .num_sources = kNumRanks,
+                                                    .num_sources = inputs.size(),
                                                     .count = asked.count,
                                                     .final = true});
   }
@@ -85,14 +99,18 @@ class Ranks {
   std::size_t size_ = 0;
 };
 
-constexpr auto kMoving = {Collective::all_reduce, Collective::all_gather, Collective::reduce_scatter,
-                          Collective::broadcast,  Collective::reduce,     Collective::all_to_all};
+constexpr auto kMoving = {Collective::all_reduce,    Collective::all_gather, Collective::reduce_scatter,
+                          Collective::broadcast,     Collective::reduce,     Collective::all_to_all,
+                          Collective::gather,        Collective::scatter,    Collective::scan,
+                          Collective::exclusive_scan};
 
 TEST(KnownData, TakesWhatIsRight) {
   for (const Collective collective : kMoving)
     for (const Type type : {Type::i8, Type::u16, Type::i64, Type::f8e4m3, Type::bf16, Type::f16, Type::f32, Type::f64})
       for (const Op op : {Op::sum, Op::product, Op::maximum, Op::average})
         for (const bool in_place : {false, true}) {
+          const bool scans = collective == Collective::scan || collective == Collective::exclusive_scan;
+          if (scans && op == Op::average) continue;
           Ranks ranks(Request{
               .collective = collective, .type = type, .op = op, .count = 20'000, .root = 1, .in_place = in_place});
           ranks.run();
@@ -146,7 +164,7 @@ TEST(KnownData, SaturatedSumsAreWrong) {
 }
 
 TEST(KnownData, BlocksThatWereSwappedAreWrong) {
-  for (const Collective collective : {Collective::all_gather, Collective::all_to_all}) {
+  for (const Collective collective : {Collective::all_gather, Collective::all_to_all, Collective::gather}) {
     constexpr std::size_t kCount = 8;
     Ranks ranks(Request{.collective = collective, .type = Type::f32, .count = kCount});
     ranks.run();

@@ -67,8 +67,8 @@ class FewProcessors {
 };
 
 TEST_P(Peers, DoesEveryCollective) {
-  for (const char* bench :
-       {"all_reduce", "all_gather", "reduce_scatter", "broadcast", "reduce", "all_to_all", "barrier"}) {
+  for (const char* bench : {"all_reduce", "all_gather", "reduce_scatter", "broadcast", "reduce", "all_to_all", "gather",
+                            "scatter", "scan", "exclusive_scan", "barrier"}) {
     const std::string axes = std::string(bench) == "barrier" ? "" : "-a bytes=64,8K";
     // Not by agreed instants, which ranks miss where others have the cores.
     const auto outcome = sandbox_.run(fmt::format(
@@ -77,6 +77,7 @@ TEST_P(Peers, DoesEveryCollective) {
     ASSERT_TRUE(outcome.rows.is_array() && !outcome.rows.empty()) << outcome.error;
     for (const Json& row : outcome.rows) {
       if (row["check"] == "skipped") {
+        if (row["note"].dump().find("Gloo is not asked for") != std::string::npos) continue;
         EXPECT_STREQ(GetParam(), "tutti") << row;
         EXPECT_STRNE(bench, "all_reduce") << row;
         continue;

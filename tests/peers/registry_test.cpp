@@ -86,6 +86,10 @@ TEST(Registry, TuttisAlgorithmsAreThoseOfItsVariables) {
   take(Collective::broadcast, variable_choices::kBroadcast);
   take(Collective::reduce, variable_choices::kReduce);
   take(Collective::all_to_all, variable_choices::kAllToAll);
+  take(Collective::gather, variable_choices::kRooted);
+  take(Collective::scatter, variable_choices::kRooted);
+  take(Collective::scan, variable_choices::kScan);
+  take(Collective::exclusive_scan, variable_choices::kScan);
   take(Collective::barrier, variable_choices::kBarrier);
   EXPECT_EQ(registered, known);
 }

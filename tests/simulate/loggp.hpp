@@ -9,8 +9,10 @@
 #include <map>
 #include <optional>
 #include <tuple>
+#include <utility>
 #include <vector>
 
+#include "schedule/definition.hpp"
 #include "schedule/layout.hpp"
 #include "schedule/world.hpp"
 
@@ -38,8 +40,9 @@ struct LogGP {
 
 class Formula : public Observer {
  public:
-  Formula(const Programs& programs, const LogGP& costs, std::uint64_t bytes_of_block, bool staged)
-      : programs_(programs), costs_(costs), block_(bytes_of_block), staged_(staged) {}
+  // The bytes of each size class of blocks; where they are all alike, there is one.
+  Formula(const Programs& programs, const LogGP& costs, std::vector<std::uint64_t> bytes_of_blocks, bool staged)
+      : programs_(programs), costs_(costs), blocks_(std::move(bytes_of_blocks)), staged_(staged) {}
 
   double time() {
     times_.resize(std::size_t{programs_.num_ranks()} * programs_.num_lanes());
@@ -61,7 +64,7 @@ class Formula : public Observer {
       time = std::max(time, posts_[{rank, post}] + (rank == lane.rank ? 0 : costs_.latency));
     };
     for (const Endpoint& end : step.sources) {
-      if (end.place == Place::message && !is_nothing(end)) {
+      if (end.place == Place::message && !is_nothing(end, lane.rank)) {
         std::deque<double>& queue = queues_[{end.rank, lane.rank, end.channel}];
         time = std::max(time, queue.front());
         queue.pop_front();
@@ -89,16 +92,23 @@ class Formula : public Observer {
   }
 
  private:
-  [[nodiscard]] double bytes(const Slice& slice) const {
-    const PieceLayout layout(block_, programs_.schedule().division(slice.space).pieces, UINT64_MAX);
+  // Of an end of a step of that rank's.
+  [[nodiscard]] double bytes(const Endpoint& end, std::uint32_t rank) const {
+    const Schedule& schedule = programs_.schedule();
+    const Slice& slice = end.slice;
+    const Division& division = schedule.division(slice.space);
+    const std::uint32_t owner = end.place == Place::remote ? end.rank : rank;
     double sum = 0;
-    for (std::uint32_t piece = 0; piece < slice.num_pieces; ++piece)
-      sum += static_cast<double>(layout.run(slice.first_piece + piece, 0).length);
-    return sum * slice.num_blocks;
+    for (std::uint32_t i = 0; i < slice.size(); ++i) {
+      const Slice piece = piece_at(slice, i, division.blocks);
+      const std::uint64_t block = blocks_[size_class(schedule, owner, slice.space, piece.block)];
+      sum += static_cast<double>(PieceLayout(block, division.pieces, UINT64_MAX).run(piece.first_piece, 0).length);
+    }
+    return sum;
   }
-  [[nodiscard]] bool is_nothing(const Endpoint& end) const {
+  [[nodiscard]] bool is_nothing(const Endpoint& end, std::uint32_t rank) const {
     return programs_.num_lanes() == 1 && programs_.schedule().collective != Collective::barrier &&
-           bytes(end.slice) == 0;
+           bytes(end, rank) == 0;
   }
 
   void work(const LaneState& lane, const Step& step, double& time) {
@@ -107,19 +117,19 @@ class Formula : public Observer {
     double own_writes = 0;
     double moved = 0;
     double arrived = time;
-    if (step.kind == StepKind::expose && staged_) time += 2 * bytes(step.sources[0].slice) * costs_.fold;
+    if (step.kind == StepKind::expose && staged_) time += 2 * bytes(step.sources[0], lane.rank) * costs_.fold;
     if (step.kind != StepKind::combine) return;
     for (const Endpoint& end : step.sources) {
-      moved += bytes(end.slice);
+      moved += bytes(end, lane.rank);
       if (end.place == Place::local) own_reads += 1;
-      if (end.place == Place::remote && end.rank != lane.rank && bytes(end.slice) > 0)
-        arrived = std::max(arrived, time + 2 * costs_.latency + bytes(end.slice) * costs_.per_byte);
+      if (end.place == Place::remote && end.rank != lane.rank && bytes(end, lane.rank) > 0)
+        arrived = std::max(arrived, time + 2 * costs_.latency + bytes(end, lane.rank) * costs_.per_byte);
     }
     for (const Endpoint& end : step.sources)
-      if (end.place == Place::message && !is_nothing(end)) time += costs_.receive_overhead;
+      if (end.place == Place::message && !is_nothing(end, lane.rank)) time += costs_.receive_overhead;
     for (const Endpoint& end : step.destinations) {
       if (end.place != Place::local) continue;
-      moved += bytes(end.slice);
+      moved += bytes(end, lane.rank);
       own_writes += 1;
     }
     if (step.sources.size() > 1 || (own_reads > 0 && own_writes > 0)) time += moved * costs_.fold;
@@ -129,21 +139,22 @@ class Formula : public Observer {
 
   void leave(const LaneState& lane, const Step& step, double& time) {
     for (const Endpoint& end : step.destinations) {
-      if (is_nothing(end)) continue;
+      if (is_nothing(end, lane.rank)) continue;
       if (end.place == Place::message) {
         time += costs_.send_overhead;
         queues_[{lane.rank, end.rank, end.channel}].push_back(time + costs_.latency +
-                                                              bytes(end.slice) * costs_.per_byte);
+                                                              bytes(end, lane.rank) * costs_.per_byte);
       }
-      if (end.place == Place::remote && bytes(end.slice) > 0)
-        stored_[lane.rank] = std::max(stored_[lane.rank], time + costs_.latency + bytes(end.slice) * costs_.per_byte);
+      if (end.place == Place::remote && bytes(end, lane.rank) > 0)
+        stored_[lane.rank] =
+            std::max(stored_[lane.rank], time + costs_.latency + bytes(end, lane.rank) * costs_.per_byte);
     }
   }
 
   // The same where the core of the rank does it all.
   void carry(const LaneState& lane, const Step& step, double& time) {
     const LogGP::Carried& carried = *costs_.carried;
-    const double length = step.sources.empty() ? 0 : bytes(step.sources[0].slice);
+    const double length = step.sources.empty() ? 0 : bytes(step.sources[0], lane.rank);
     if (step.kind == StepKind::expose && staged_) time += carried.send.of(length) + carried.beside * length;
     if (step.kind != StepKind::combine) return;
     double others_read = 0;
@@ -153,7 +164,7 @@ class Formula : public Observer {
       return end.place == Place::local || (end.place == Place::remote && end.rank == lane.rank);
     };
     for (const Endpoint& end : step.sources) {
-      if (end.place == Place::message && !is_nothing(end)) time += costs_.receive_overhead;
+      if (end.place == Place::message && !is_nothing(end, lane.rank)) time += costs_.receive_overhead;
       (is_own(end) ? own : others_read) += 1;
     }
     for (const Endpoint& end : step.destinations) (is_own(end) ? own : others_written) += 1;
@@ -172,7 +183,7 @@ class Formula : public Observer {
 
   const Programs& programs_;
   LogGP costs_;
-  std::uint64_t block_;
+  std::vector<std::uint64_t> blocks_;
   bool staged_;
   std::vector<double> times_;
   std::vector<double> done_;

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "schedule/collective.hpp"
+#include "simulate/sizes.hpp"
 #include "small_fabrics.hpp"
 
 namespace tutti::simulate {
@@ -15,6 +16,12 @@ Schedule all_reduce_of(std::uint32_t num_ranks) {
   return schedule;
 }
 
+// Of an all-reduce of 100 bytes.
+Passes passes_of(std::uint32_t num_ranks, const fabric::Fabric& fabric, bool in_place = false) {
+  const Schedule schedule = all_reduce_of(num_ranks);
+  return {fabric, num_ranks, Sizes(schedule, 100, {}, 1, 0), in_place};
+}
+
 fabric::Curve curve(std::vector<fabric::CurvePoint> points) { return {std::move(points)}; }
 
 TEST(Passes, TakeWhatTheCurveOfTheirKindSays) {
@@ -24,7 +31,7 @@ TEST(Passes, TakeWhatTheCurveOfTheirKindSays) {
   made.costs[0].fold_times = curve({{100, 4}});
   made.costs[0].forward_times = curve({{100, 8}});
   made.costs[0].fold_forward_times = curve({{100, 16}});
-  Passes passes(all_reduce_of(2), made, 100);
+  Passes passes = passes_of(2, made);
   EXPECT_TRUE(passes.carries(0));
   const auto time = [&](Pass pass) { return passes.time_of(0, pass, 100); };
   EXPECT_EQ(time({.own_ends = 1, .to_others = 1}), 1);
@@ -43,7 +50,7 @@ TEST(Passes, WhatIsNotKnownIsTheSumOfWhatIs) {
   fabric::Fabric made = wires(2, 0, 0);
   made.costs[0].send_times = curve({{100, 1}});
   made.costs[0].receive_times = curve({{100, 2}});
-  Passes passes(all_reduce_of(2), made, 100);
+  Passes passes = passes_of(2, made);
   EXPECT_EQ(passes.time_of(0, {.own_ends = 2, .from_others = 1, .folds = true}, 100), 2);
   EXPECT_EQ(passes.time_of(0, {.own_ends = 1, .from_others = 1, .to_others = 1}, 100), 3);
   EXPECT_EQ(passes.time_of(0, {.own_ends = 2, .from_others = 1, .to_others = 1, .folds = true}, 100), 3);
@@ -55,7 +62,7 @@ TEST(Passes, TheWorkingSetIsOfAllRanksOfACore) {
   made.costs[0].send_times = curve({{100, 50}});
   made.memories[0].bandwidths = curve({{200, 8}, {400, 4}});
   made.memories[0].beside_bandwidths = curve({{200, 100}, {400, 10}});
-  Passes passes(all_reduce_of(3), made, 100);  // 100 bytes in, and 100 out, of each
+  Passes passes = passes_of(3, made);  // 100 bytes in, and 100 out, of each
   EXPECT_EQ(passes.bandwidth(0), 4);
   EXPECT_EQ(passes.bandwidth(1), 4);
   EXPECT_EQ(passes.bandwidth(2), 8);
@@ -63,10 +70,17 @@ TEST(Passes, TheWorkingSetIsOfAllRanksOfACore) {
   EXPECT_EQ(passes.time_of(2, {.own_ends = 1, .to_others = 1}, 100), 50 + 1);
 }
 
+TEST(Passes, InPlaceTheInputIsTheOutput) {
+  fabric::Fabric made = wires(2, 0, 0);
+  made.memories[0].bandwidths = curve({{100, 16}, {200, 8}});
+  EXPECT_EQ(passes_of(2, made).bandwidth(0), 8);
+  EXPECT_EQ(passes_of(2, made, true).bandwidth(0), 16);
+}
+
 TEST(Passes, WithoutCurvesMemoryHasItsBandwidth) {
   fabric::Fabric made = wires(2, 0, 0);
   made.memories[0].bandwidth = 7;
-  const Passes passes(all_reduce_of(2), made, 100);
+  const Passes passes = passes_of(2, made);
   EXPECT_FALSE(passes.carries(0));
   EXPECT_EQ(passes.bandwidth(1), 7);
 }

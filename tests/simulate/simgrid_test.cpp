@@ -112,20 +112,6 @@ double in_simgrid_apart(const Programs& programs, const fabric::Fabric& fabric, 
   return got == sizeof time && status == 0 ? time : -1;
 }
 
-fabric::Fabric ring(std::uint32_t num_ranks, double latency, double bandwidth) {
-  fabric::Fabric made = ranks_without_links(num_ranks);
-  made.name = "ring";
-  for (std::uint32_t rank = 0; rank < num_ranks; ++rank) {
-    made.links.push_back({.from = rank, .to = (rank + 1) % num_ranks, .bandwidth = bandwidth, .latency = latency});
-    made.links.push_back(
-        {.from = rank, .to = (rank + num_ranks - 1) % num_ranks, .bandwidth = bandwidth, .latency = latency});
-  }
-  made.next_link = [num_ranks](std::uint32_t at, std::uint32_t to) {
-    return 2 * at + ((to + num_ranks - at) % num_ranks * 2 > num_ranks ? 1U : 0U);
-  };
-  return made;
-}
-
 struct Platform {
   const char* name;
   std::function<fabric::Fabric(std::uint32_t num_ranks)> make;

@@ -206,7 +206,6 @@ TEST(Simulate, WhatTheTimeWentForAddsUpToIt) {
                        .finish = 10};
     fabric.memories[0].bandwidth = 20;
     for (const Algorithm* algorithm : all_algorithms()) {
-      if (facts_of(algorithm->collective).varies) continue;
       for (const Request& request : cases_of(*algorithm, num_ranks, {.root = 0})) {
         const Schedule schedule = algorithm->make(request);
         for (const std::uint64_t count : {std::uint64_t{48}, std::uint64_t{10'000}}) {
@@ -250,6 +249,24 @@ TEST(Simulate, SaysWhereAScheduleGetsStuckAndWhatIsWrong) {
   ASSERT_FALSE(answer.ok());
   EXPECT_NE(answer.status().to_string().find("does not hold what all_reduce defines"), std::string::npos)
       << answer.status().to_string();
+}
+
+TEST(Simulate, TellsWhatAFabricCannotDoFromWhatIsWrongAndFromAnInterrupt) {
+  const auto code = [](const Schedule& schedule, const fabric::Fabric& fabric, const Options& options) {
+    return simulate(schedule, fabric, options).status().code();
+  };
+  const Schedule ring = schedule_of(Collective::all_reduce, "ring", 3);
+  EXPECT_EQ(code(schedule_of(Collective::all_reduce, "multicast_one_shot", 3), wires(3, 1, 1), {.count = 3}),
+            Code::unsupported);
+  fabric::Fabric narrow = wires(3, 1, 1);
+  narrow.queue = {.slots = 1, .slot_bytes = 2};
+  EXPECT_EQ(code(ring, narrow, {.count = 3, .element_size = 4}), Code::unsupported);
+  std::vector<Program> programs = programs_of(ring);
+  programs[1].lanes[0].erase(programs[1].lanes[0].begin());
+  EXPECT_EQ(code(listed(ring, programs), wires(3, 1, 1), {.count = 3}), Code::invalid_argument);
+  int looks = 0;
+  const Options options{.count = 256, .is_interrupted = [&looks] { return ++looks == 2; }};
+  EXPECT_EQ(code(schedule_of(Collective::all_reduce, "ring", 256), star(256, 1, 1), options), Code::aborted);
 }
 
 TEST(Simulate, IsTheSameEachTime) {

@@ -10,8 +10,6 @@ namespace tutti::harness {
 
 namespace {
 
-constexpr double kMicro = 1e3;  // nanoseconds
-
 class Imb {
  public:
   Output read(std::string_view text) {

@@ -14,8 +14,6 @@ namespace {
 
 using Words = std::vector<std::string_view>;
 
-constexpr double kMicro = 1e3;  // nanoseconds
-
 class NcclTests {
  public:
   Output read(std::string_view text) {

@@ -8,7 +8,6 @@ namespace tutti::harness {
 
 namespace {
 
-constexpr double kMicro = 1e3;      // nanoseconds
 constexpr double kMegaBytes = 1e6;  // OSU's
 
 class Osu {

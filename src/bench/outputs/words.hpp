@@ -30,6 +30,8 @@ namespace tutti::harness {
 // What stands behind the prefix, trimmed; nothing where the line begins otherwise.
 [[nodiscard]] std::optional<std::string_view> behind(std::string_view line, std::string_view prefix);
 
+inline constexpr double kMicro = 1e3;
+
 // Takes a time as printed, in units of so many nanoseconds, or says why it is none.
 void set_time(Reading& reading, std::string_view word, double unit);
 

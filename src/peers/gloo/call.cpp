@@ -128,6 +128,11 @@ Result<Operation> typed(const Request& request, const ContextPointer& context, G
     case Collective::broadcast: return broadcast<T>(request, context);
     case Collective::reduce: return reduce<T>(request, context);
     case Collective::all_to_all: return all_to_all<T>(request, context);
+    case Collective::gather:
+    case Collective::scatter:
+    case Collective::scan:
+    case Collective::exclusive_scan:
+      return unsupported(fmt::format("Gloo is not asked for {}", name_of(request.collective)));
     case Collective::barrier: break;
   }
   const auto options = std::make_shared<gloo::BarrierOptions>(context);

@@ -72,6 +72,16 @@ std::function<void()> call_of(const Request& asked, int rank, MPI_Datatype type,
       if (rank != root) input = asked.input;
       return [=] { MPI_Reduce(input, output, count, type, op, root, MPI_COMM_WORLD); };
     case Collective::all_to_all: return [=] { MPI_Alltoall(input, count, type, output, count, type, MPI_COMM_WORLD); };
+    case Collective::gather:
+      if (rank != root) input = asked.input;
+      return [=] { MPI_Gather(input, count, type, output, count, type, root, MPI_COMM_WORLD); };
+    case Collective::scatter: {
+      input = asked.input;
+      if (asked.in_place && rank == root) output = MPI_IN_PLACE;
+      return [=] { MPI_Scatter(input, count, type, output, count, type, root, MPI_COMM_WORLD); };
+    }
+    case Collective::scan: return [=] { MPI_Scan(input, output, count, type, op, MPI_COMM_WORLD); };
+    case Collective::exclusive_scan: return [=] { MPI_Exscan(input, output, count, type, op, MPI_COMM_WORLD); };
     case Collective::barrier: return [] { MPI_Barrier(MPI_COMM_WORLD); };
   }
   return nullptr;

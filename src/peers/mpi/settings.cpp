@@ -112,6 +112,10 @@ std::string_view cvar_part(Collective collective) {
     case Collective::broadcast: return kIsOpenMpi ? "bcast" : "BCAST";
     case Collective::reduce: return kIsOpenMpi ? "reduce" : "REDUCE";
     case Collective::all_to_all: return kIsOpenMpi ? "alltoall" : "ALLTOALL";
+    case Collective::gather: return kIsOpenMpi ? "gather" : "GATHER";
+    case Collective::scatter: return kIsOpenMpi ? "scatter" : "SCATTER";
+    case Collective::scan: return kIsOpenMpi ? "scan" : "SCAN";
+    case Collective::exclusive_scan: return kIsOpenMpi ? "exscan" : "EXSCAN";
     case Collective::barrier: return kIsOpenMpi ? "barrier" : "BARRIER";
   }
   return "";

@@ -124,6 +124,10 @@ Enqueue enqueuing(Collective collective, const Call& call, const Rank& rank) {
                 return library.reduce(call.input, call.output, call.count, call.type, call.op, call.root, comm, stream);
               }};
     case Collective::all_to_all: return {"ncclSend and ncclRecv", [=, &rank] { return all_to_all(call, rank); }};
+    case Collective::gather:
+    case Collective::scatter:
+    case Collective::scan:
+    case Collective::exclusive_scan:
     case Collective::barrier: break;
   }
   return {};
@@ -200,7 +204,14 @@ std::optional<int> native_op(Op op) {
 
 Result<Operation> to_nccl(const Request& request, const Rank& rank) {
   const std::string& name = rank.library.name;
-  if (request.collective == Collective::barrier) return unsupported(fmt::format("{} has no barrier", name));
+  switch (request.collective) {
+    case Collective::gather:
+    case Collective::scatter:
+    case Collective::scan:
+    case Collective::exclusive_scan:
+    case Collective::barrier: return unsupported(fmt::format("{} has no {}", name, name_of(request.collective)));
+    default: break;
+  }
   if (request.collective == Collective::all_to_all && request.in_place)
     return unsupported("sends and receives of one group want two buffers");
   Call call{.count = request.count, .root = request.root, .block_bytes = request.count * size_of(request.type)};

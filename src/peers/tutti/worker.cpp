@@ -141,6 +141,10 @@ class TuttiPeer final : public Peer {
       case Collective::broadcast: return tuttiBroadcast(in, out, count, type, root, comm_);
       case Collective::reduce: return tuttiReduce(in, out, count, type, op, root, comm_);
       case Collective::all_to_all: return tuttiAlltoAll(in, out, count, type, comm_);
+      case Collective::gather: return tuttiGather(in, out, count, type, root, comm_);
+      case Collective::scatter: return tuttiScatter(in, out, count, type, root, comm_);
+      case Collective::scan: return tuttiScan(in, out, count, type, op, comm_);
+      case Collective::exclusive_scan: return tuttiExScan(in, out, count, type, op, comm_);
       case Collective::barrier: return tuttiBarrier(comm_);
     }
     return tuttiInternalError;

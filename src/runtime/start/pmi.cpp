@@ -13,7 +13,7 @@ namespace tutti::start {
 
 namespace {
 
-constexpr std::string_view kBy = "MPICH's PMI";
+constexpr std::string_view kPmi = "MPICH's PMI";
 constexpr std::string_view kKey = "tutti-id";
 constexpr Nanos kFarewell{2'000'000'000};
 
@@ -62,7 +62,7 @@ Result<UniqueId> exchange(Process& process, PmiWire& wire, const Ranks& ranks) {
     TUTTI_TRY(wire.put(*job, kKey, id->to_text()));
   }
   TUTTI_TRY(wire.barrier(
-      fmt::format("rank {} of {} waits for all ranks that {} has started", ranks.rank, ranks.num_ranks, kBy)));
+      fmt::format("rank {} of {} waits for all ranks that {} has started", ranks.rank, ranks.num_ranks, kPmi)));
   if (own) return *own;
   const Result<std::string> text = wire.get(*job, kKey);
   if (!text.ok()) return text.status();
@@ -93,9 +93,9 @@ Found by_pmi(Process& process) {
   Patience patience(process.options);
   PmiWire wire(descriptor, patience);
   const Result<UniqueId> id = exchange(process, wire, *ranks);
-  if (!id.ok()) return id.status().with_context(std::string(kBy));
+  if (!id.ok()) return id.status().with_context(std::string(kPmi));
   process.kept.push_back(std::make_unique<Farewell>(descriptor, *file));
-  return std::optional(Started{ranks->rank, ranks->num_ranks, *id, kBy});
+  return std::optional(Started{ranks->rank, ranks->num_ranks, *id, kPmi});
 }
 
 }  // namespace tutti::start

@@ -35,8 +35,8 @@ Result<Library> Library::open() {
 
 namespace {
 
-constexpr std::string_view kBy = "PMIx";
-constexpr char kKey[] = "tutti.id";
+constexpr std::string_view kPmix = "PMIx";
+constexpr char kKeyOfId[] = "tutti.id";
 
 // The library counts who has initialised it, MPI_Init too, and begins to speak to the launcher with the first; but
 // after the last finalize it cannot begin again, and MPI_Init may be still to come. So it is finalised at the very end.
@@ -70,7 +70,7 @@ class Session final : public Kept {
     pmix::Value value;
     value.type = pmix::kString;
     value.data.string = text.data();
-    TUTTI_TRY(outcome("PMIx_Put", library_.put(pmix::kGlobal, kKey, &value)));
+    TUTTI_TRY(outcome("PMIx_Put", library_.put(pmix::kGlobal, kKeyOfId, &value)));
     return outcome("PMIx_Commit", library_.commit());
   }
 
@@ -83,7 +83,7 @@ class Session final : public Kept {
     immediately.value.type = pmix::kBool;
     immediately.value.data.flag = true;
     pmix::Value* value = nullptr;
-    const int code = library_.get(&first, kKey, &immediately, 1, &value);
+    const int code = library_.get(&first, kKeyOfId, &immediately, 1, &value);
     if (code == pmix::kNotFound || code == pmix::kTimeout) return std::string();
     TUTTI_TRY(outcome("PMIx_Get", code));
     std::string text;
@@ -147,8 +147,8 @@ Found by_pmix(Process& process) {
   TUTTI_TRY(check_one_host(*num_ranks, session.job_number(pmix::kLocalSize).value_or(*num_ranks)));
   const Ranks ranks{static_cast<int>(session.rank()), static_cast<int>(*num_ranks)};
   const Result<UniqueId> id = exchange(process, session, ranks);
-  if (!id.ok()) return id.status().with_context(std::string(kBy));
-  return std::optional(Started{ranks.rank, ranks.num_ranks, *id, kBy});
+  if (!id.ok()) return id.status().with_context(std::string(kPmix));
+  return std::optional(Started{ranks.rank, ranks.num_ranks, *id, kPmix});
 }
 
 }  // namespace tutti::start

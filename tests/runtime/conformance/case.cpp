@@ -39,7 +39,7 @@ std::uint64_t size_of_class(const Case& each, std::uint32_t size_class) {
   return each.count;
 }
 
-constexpr std::string_view kSizes[] = {"", ", of uneven blocks", ", some blocks empty", ", one block large"};
+constexpr std::string_view kSizesInWords[] = {"", ", of uneven blocks", ", some blocks empty", ", one block large"};
 constexpr std::string_view kForms[] = {"", ", begun", ", prepared"};
 constexpr std::string_view kSpreads[] = {"", ", displaced", ", with gaps", ", backwards"};
 
@@ -50,7 +50,7 @@ std::string Case::to_string() const {
   std::string text = fmt::format("{} by {}, {} ranks, {} of {}", facts.name, way, num_ranks, count, name_of(type));
   if (facts.folds) text += fmt::format(", {}", name_of(op));
   if (facts.has_root) text += fmt::format(", root {}", root);
-  text += kSizes[static_cast<std::size_t>(sizes)];
+  text += kSizesInWords[static_cast<std::size_t>(sizes)];
   text += kSpreads[static_cast<std::size_t>(spread)];
   text += kForms[static_cast<std::size_t>(form)];
   if (in_place) text += ", in place";

@@ -14,6 +14,8 @@
 
 namespace tutti::test {
 
+inline constexpr std::uint32_t kMostRanks = 9;
+
 enum class Sizes : std::uint8_t { alike, uneven, some_empty, one_large };
 // How blocks stand in their buffer.
 enum class Spread : std::uint8_t { packed, packed_by_displacements, with_gaps, backwards_with_gaps };

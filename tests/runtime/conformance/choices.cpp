@@ -10,7 +10,6 @@ namespace tutti::test {
 
 namespace {
 
-constexpr std::uint32_t kMostRanks = 9;
 constexpr std::uint64_t kSlots[] = {128 << 10, 4 << 10};
 constexpr std::size_t kNumCounts = 8;
 

@@ -16,7 +16,6 @@ namespace tutti::test {
 namespace {
 
 using Memory = std::vector<std::byte>;
-constexpr std::uint32_t kMostRanks = 9;
 constexpr std::uint64_t kSeed = 3;
 constexpr std::uint64_t kSlot = 1024;  // bytes
 

@@ -11,8 +11,6 @@
 namespace tutti::test {
 namespace {
 
-constexpr std::uint32_t kMostRanks = 9;
-
 bool is_refused(const Algorithm& algorithm, const Request& request, const CallFacts& call) {
   const Refusals known = refusals_of(algorithm);
   return known.everything || (known.ordinary_memory && !call.symmetric) ||

@@ -116,7 +116,7 @@ class RankOfBatch {
                         .type = each.type,
                         .op = op,
                         .root = each.root};
-    const Result<Choice> choice = communicator_.choice_for(asked);
+    const Result<tutti::Choice> choice = communicator_.choice_for(asked);
     if (!choice.ok()) return choice.status();
     // A fallback is warned of.
     if (choice->unfollowed == nullptr && choice->way->name != each.way)

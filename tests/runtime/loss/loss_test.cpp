@@ -194,7 +194,7 @@ class Round {
     EXPECT_NE(trial_.moment, Moment::meeting);
     EXPECT_TRUE(its.stays_the_same) << its.failed.words.data();
     EXPECT_TRUE(its.survivors_are_right);
-    if (trial_.asks_other) judge(its.other);
+    if (its.has_asked_other) judge(its.other);
   }
 
   [[nodiscard]] Milliseconds limit() const {

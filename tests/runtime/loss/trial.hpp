@@ -74,7 +74,8 @@ struct Told {
   std::atomic<int> turns = 0;     // of calls that it has done
   std::atomic<int> finished = 0;  // 1 once all below is written
   Failed failed;
-  Failed other;  // in the other communicator, if it was asked
+  Failed other;  // in the other communicator, where it was asked
+  bool has_asked_other = false;
   bool in_init = false;
   bool stays_the_same = false;
   bool survivors_are_right = false;

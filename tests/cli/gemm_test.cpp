@@ -1,0 +1,103 @@
+// `tutti gemm` as a user calls it.
+#include <cmath>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include "calling.hpp"
+#include "cli/commands.hpp"
+
+namespace tutti::cli {
+namespace {
+
+Outcome gemm(std::vector<std::string> arguments) { return call(gemm_command(), std::move(arguments)); }
+
+const std::string kReferences = std::string(TUTTI_SOURCE_DIR) + "/data/references/accelerator_gemm.toml";
+
+TEST(Gemm, EightShapesAndThreePlacementsIfNothingIsSaid) {
+  const Outcome outcome = gemm({"--json"});
+  ASSERT_EQ(outcome.exit, Exit::done) << outcome.error;
+  const nlohmann::json rows = nlohmann::json::parse(outcome.out);
+  ASSERT_EQ(rows.size(), 24U);
+  std::set<std::string> cells;
+  for (const auto& row : rows) {
+    cells.insert(row["shape"].get<std::string>() + row["preloaded"].get<std::string>());
+    // Windows hold each other, and the parts the whole.
+    EXPECT_LE(row["tiled_ns"], row["all_ns"]);
+    EXPECT_DOUBLE_EQ(row["stage_dma_in_ns"].get<double>() + row["stage_dma_out_ns"].get<double>() +
+                         row["stage_preload_ns"].get<double>(),
+                     row["dma_ns"].get<double>());
+    EXPECT_EQ(row["stage_gemm_records"], row["tiles"]);
+    EXPECT_NEAR(row["model_fill_ns"].get<double>() + row["model_busy_ns"].get<double>() +
+                    row["model_drain_ns"].get<double>() + row["model_preload_ns"].get<double>(),
+                row["model_all_ns"].get<double>(), 0.2);
+  }
+  EXPECT_EQ(cells.size(), 24U);
+}
+
+TEST(Gemm, TheTableForPeopleLeavesOutWhatIsForThoseWhoKeepTheData) {
+  const Outcome outcome = gemm({"32x3072x32", "--preload", "one"});
+  EXPECT_EQ(outcome.exit, Exit::done) << outcome.error;
+  EXPECT_EQ(outcome.out,
+            "shape       preloaded  tiles  all_ns  tiled_ns  model_all_ns  model_tiled_ns  slowest   tflops  "
+            "dma_percent  fetch_store_percent  gemm_percent\n"
+            "32x3072x32  one           48    1770       998          1770             998  dma      6.30406  "
+            "       97.4                 38.7            77\n");
+}
+
+TEST(Gemm, StagesUnitsAndPortsHaveARowEach) {
+  const Outcome outcome = gemm({"32x3072x32", "--preload", "one", "--stages", "--format", "csv"});
+  EXPECT_EQ(outcome.exit, Exit::done) << outcome.error;
+  EXPECT_EQ(outcome.out,
+            "shape,preloaded,what,name,records,bytes,busy_ns,first_ns,last_ns,percent_of_all,percent_of_tiled\n"
+            "32x3072x32,one,stage,preload,1,196608,772,0,772,43.6,\n"
+            "32x3072x32,one,stage,dma_in,48,196608,960,772,1732,54.2,96.2\n"
+            "32x3072x32,one,stage,fetch,48,393216,384,792,1740,21.7,38.5\n"
+            "32x3072x32,one,stage,gemm,48,0,768,800,1756,43.4,77\n"
+            "32x3072x32,one,stage,store,1,2048,2,1756,1758,0.1,0.2\n"
+            "32x3072x32,one,stage,dma_out,1,2048,12,1758,1770,0.7,1.2\n"
+            "32x3072x32,one,unit,dma,50,395264,1744,0,1770,98.5,97.4\n"
+            "32x3072x32,one,unit,fetch_store,49,395264,386,792,1758,21.8,38.7\n"
+            "32x3072x32,one,unit,gemm,48,0,768,800,1756,43.4,77\n"
+            "32x3072x32,one,port,hbm,,395264,1544,,,87.2,\n"
+            "32x3072x32,one,port,tcm_write,,395264,386,,,21.8,\n"
+            "32x3072x32,one,port,tcm_read,,395264,386,,,21.8,\n");
+}
+
+TEST(Gemm, PublishedWindowsStandBesideTheSimulatedOnes) {
+  const Outcome outcome = gemm({"--against", kReferences, "--json"});
+  ASSERT_EQ(outcome.exit, Exit::done) << outcome.error;
+  const nlohmann::json rows = nlohmann::json::parse(outcome.out);
+  ASSERT_EQ(rows.size(), 2U);
+  for (const auto& row : rows) {
+    EXPECT_FALSE(row["source"].get<std::string>().empty());
+    EXPECT_LE(std::abs(row["error_percent"].get<double>()), 2);
+  }
+  // Another element, or one with another figure, answers for them as well.
+  const Outcome other = gemm({"--against", kReferences, "--pe", "accelerator,hbm_bandwidth=128GB/s", "--json"});
+  EXPECT_GE(nlohmann::json::parse(other.out)[0]["error_percent"].get<double>(), 50);
+}
+
+TEST(Gemm, MistakesAreToldAndWhatWouldBeRight) {
+  const auto error = [](const std::vector<std::string>& arguments) {
+    const Outcome outcome = gemm(arguments);
+    EXPECT_EQ(outcome.exit, Exit::misused);
+    EXPECT_EQ(outcome.out, "");
+    return outcome.error.substr(0, outcome.error.find('\n'));
+  };
+  EXPECT_EQ(error({"32x64"}),
+            "tutti gemm: '32x64' is no shape; write MxKxN, such as 32x3072x32, each from 1 to 1048576");
+  EXPECT_EQ(error({"--preload", "none,two"}), "tutti gemm: --preload: 'two' is not none, one or both");
+  EXPECT_EQ(error({"--type", "f17"}), "tutti gemm: --type: 'f17' is no type, like f16");
+  EXPECT_EQ(error({"--pe", "accelerator,cycle=1"}).substr(0, 24), "tutti gemm: --pe: cycle:");
+  EXPECT_EQ(error({"--against", kReferences, "--stages"}), "tutti gemm: --stages excludes --against");
+  EXPECT_EQ(error({"99999x99999x99999"}),
+            "tutti gemm: 99999x99999x99999 has 15263671875 products of tiles of 32x64x32; 262144 are the most");
+}
+
+}  // namespace
+}  // namespace tutti::cli

@@ -1,0 +1,171 @@
+// A fabric as a peer: its rows say what simulating the schedule says.
+#include "cli/simulated_peer.hpp"
+
+#include <gtest/gtest.h>
+
+#include "algorithms/registry.hpp"
+#include "fabric/load.hpp"
+#include "simulate/simulate.hpp"
+
+namespace tutti::cli {
+namespace {
+
+using harness::Row;
+using harness::Value;
+
+struct Case {
+  std::string bench = "all_reduce";
+  int num_ranks = 6;
+  std::vector<std::pair<std::string, Value>> values = {{"bytes", Value(std::int64_t{6000})}};
+  std::vector<harness::Setting> settings = {};
+};
+
+Row reckoned(std::string_view fabric, const Case& asked, bool check = true) {
+  const Environment environment;
+  const auto peer = simulated_peer(fabric, environment);
+  EXPECT_TRUE(peer.ok()) << peer.status().to_string();
+  harness::Group group;
+  group.num_ranks = asked.num_ranks;
+  group.settings = asked.settings;
+  Row row;
+  row.bench = asked.bench;
+  row.num_ranks = asked.num_ranks;
+  row.point.values = asked.values;
+  harness::MeasureOptions options;
+  options.check = check;
+  (*peer)->reckon(group, options, row);
+  return row;
+}
+
+std::vector<harness::Setting> forced(const std::string& algorithm) {
+  return {{"TUTTI_ALLREDUCE_ALGORITHM", algorithm}};
+}
+
+// 2 · 5 steps of 1 us + 1000 B / 25 GB/s each.
+TEST(SimulatedPeer, ARowIsOneSampleOfTheSimulation) {
+  const Row row = reckoned("ring_1d:6,latency=1us,bandwidth=25GB/s", {.settings = forced("ring")});
+  EXPECT_EQ(row.outcome, harness::Outcome::ok) << row.note;
+  ASSERT_EQ(row.samples.size(), 1U);
+  EXPECT_NEAR(row.samples[0], 10 * (1000 + 40), 1e-6);
+  EXPECT_EQ(row.sync, harness::Sync::virtual_time);
+  EXPECT_TRUE(row.is_checked);
+  EXPECT_EQ(row.ran, "all_reduce ring (forced)");
+  EXPECT_EQ(row.message->bytes, 6000);
+  EXPECT_EQ(row.counters.at("count"), 1500);
+  EXPECT_EQ(row.evidence.at("TUTTI_ALLREDUCE_ALGORITHM").obeyed, State::Obeyed::confirmed);
+  EXPECT_FALSE(reckoned("ring_1d:6", {}, false).is_checked);
+}
+
+TEST(SimulatedPeer, EveryAlgorithmOfEveryBenchIsAsSimulated) {
+  const fabric::Fabric fabric = *fabric::load_fabric("torus_2d:2x3,latency=1us,memory_bandwidth=10GB/s");
+  int cells = 0;
+  for (const char* bench : {"all_reduce", "all_gather", "reduce_scatter", "broadcast", "reduce", "all_to_all", "gather",
+                            "scatter", "scan", "exclusive_scan", "barrier"}) {
+    for (const harness::ForcedAlgorithm& algorithm : simulated_algorithms(bench)) {
+      SCOPED_TRACE(fmt::format("{} {}", bench, algorithm.name));
+      const Row row = reckoned(fabric.name, {.bench = bench, .settings = algorithm.settings});
+      if (algorithm.name.starts_with("multicast")) {
+        EXPECT_EQ(row.outcome, harness::Outcome::skipped);
+        EXPECT_NE(row.note.find("needs one switch"), std::string::npos) << row.note;
+        continue;
+      }
+      if (row.outcome == harness::Outcome::skipped) {
+        EXPECT_NE(row.note.find("power of two"), std::string::npos) << row.note;
+        continue;
+      }
+      EXPECT_EQ(row.outcome, harness::Outcome::ok) << row.note;
+      EXPECT_TRUE(row.is_checked);
+      ASSERT_EQ(row.samples.size(), 1U);
+      EXPECT_GT(row.samples[0], 0);
+      ++cells;
+    }
+  }
+  EXPECT_GE(cells, 38);
+}
+
+TEST(SimulatedPeer, ChoosesAsTheLibraryDoes) {
+  const auto ran = [](std::int64_t bytes, std::vector<harness::Setting> settings = {}) {
+    return reckoned("switch:8", {.num_ranks = 8, .values = {{"bytes", Value(bytes)}}, .settings = std::move(settings)})
+        .ran;
+  };
+  EXPECT_EQ(ran(1024), "all_reduce one_shot (by size)");
+  EXPECT_EQ(ran(1 << 20), "all_reduce two_shot_pull (by size)");
+  EXPECT_EQ(ran(1 << 20, {{"BENCH_MEMORY", "symmetric"}}), "all_reduce two_shot (by size, in symmetric memory)");
+  EXPECT_EQ(ran(1 << 20, {{"TUTTI_ALLREDUCE_RING_BIDIR_AG_MAX_SIZE", "2M"}}),
+            "all_reduce ring_bidir_ag (by TUTTI_ALLREDUCE_RING_BIDIR_AG_MAX_SIZE)");
+  EXPECT_EQ(ran(1 << 20, forced("centre(4x2)")), "all_reduce centre(4x2) (forced)");
+}
+
+TEST(SimulatedPeer, SkipsWithReasonsWhatItCannotDo) {
+  const auto note = [](std::string_view fabric, const Case& asked) {
+    const Row row = reckoned(fabric, asked);
+    EXPECT_EQ(row.outcome, harness::Outcome::skipped);
+    return row.note;
+  };
+  EXPECT_EQ(note("switch:4", {}), "switch:4 has 4 ranks");
+  EXPECT_EQ(note("switch:6", {.values = {{"bytes", Value(std::int64_t{2})}}}), "bytes hold no element");
+  EXPECT_NE(note("switch:6,queue_slots=1,queue_slot_bytes=2", {.settings = forced("ring")}).find("too small"),
+            std::string::npos);
+}
+
+TEST(SimulatedPeer, TakesSchedulesFromFiles) {
+  const std::string file = "file:" TUTTI_SOURCE_DIR "/examples/my_all_reduce.sched";
+  const Row row = reckoned("switch:4,latency=1us", {.num_ranks = 4, .settings = forced(file)});
+  EXPECT_EQ(row.outcome, harness::Outcome::ok) << row.note;
+  EXPECT_TRUE(row.is_checked);
+  EXPECT_EQ(row.ran, "all_reduce square (forced)");
+  EXPECT_EQ(reckoned("switch:6", {.settings = forced(file)}).outcome, harness::Outcome::error) << "it is for 4 ranks";
+  EXPECT_EQ(reckoned("switch:6", {.settings = forced("file:/nowhere")}).outcome, harness::Outcome::error);
+}
+
+TEST(SimulatedPeer, WhatIsWrongIsAnError) {
+  const auto note = [](const Case& asked) {
+    const Row row = reckoned("switch:6", asked);
+    EXPECT_EQ(row.outcome, harness::Outcome::error);
+    return row.note;
+  };
+  EXPECT_NE(note({.settings = forced("rng")}).find("TUTTI_ALLREDUCE_ALGORITHM"), std::string::npos);
+  EXPECT_NE(note({.settings = {{"BENCH_MEMORY", "wet"}}}).find("it takes ordinary or symmetric"), std::string::npos);
+  EXPECT_NE(note({.values = {{"bytes", Value(std::int64_t{-1})}}}).find("axis bytes is '-1'"), std::string::npos);
+  EXPECT_NE(note({.values = {{"bytes", Value("much")}}}).find("axis bytes is 'much'"), std::string::npos);
+  const Environment environment;
+  EXPECT_FALSE(simulated_peer("switsch:4", environment).ok());
+}
+
+// A rank's own block: 8000 B, read and written at 1 B/ns, which a call in place need not move.
+TEST(SimulatedPeer, InPlaceARankLeavesItsOwnBlockWhereItLies) {
+  const auto time = [](std::int64_t in_place) {
+    return reckoned("switch:4,memory_bandwidth=1GB/s",
+                    {.bench = "all_gather",
+                     .num_ranks = 4,
+                     .values = {{"bytes", Value(std::int64_t{32'000})}, {"in_place", Value(in_place)}},
+                     .settings = {{"TUTTI_ALLGATHER_ALGORITHM", "ring"}}})
+        .samples.at(0);
+  };
+  EXPECT_NEAR(time(0) - time(1), 16'000, 1e-6);
+}
+
+TEST(SimulatedPeer, ARootIsObeyed) {
+  const auto time = [](std::int64_t root) {
+    return reckoned("mesh_2d:3x1,latency=1us", {.bench = "broadcast",
+                                                .num_ranks = 3,
+                                                .values = {{"bytes", Value(std::int64_t{8})}, {"root", Value(root)}},
+                                                .settings = {{"TUTTI_BROADCAST_ALGORITHM", "direct"}}})
+        .samples.at(0);
+  };
+  EXPECT_GT(time(0), time(1));
+  EXPECT_DOUBLE_EQ(time(0), time(2));
+}
+
+TEST(SimulatedPeer, ObeysWhatChoosesAlgorithms) {
+  const Environment environment;
+  const auto peer = simulated_peer("switch:4", environment);
+  ASSERT_TRUE(peer.ok());
+  for (const char* name : {"TUTTI_ALLREDUCE_ALGORITHM", "TUTTI_BARRIER_ALGORITHM", "BENCH_MEMORY",
+                           "TUTTI_ALLREDUCE_RING_BIDIR_AG_MAX_SIZE", "NCCL_CTRAN_ALLREDUCE_RING_BIDIR_AG_MAX_SIZE"})
+    EXPECT_TRUE((*peer)->obeys(name)) << name;
+  for (const char* name : {"TUTTI_SPIN", "NCCL_ALGO", "FOO", ""}) EXPECT_FALSE((*peer)->obeys(name)) << name;
+}
+
+}  // namespace
+}  // namespace tutti::cli
