@@ -10,6 +10,7 @@ namespace tutti::cli {
 [[nodiscard]] Command fabric_command();
 [[nodiscard]] Command gemm_command();
 [[nodiscard]] Command launch_command();
+[[nodiscard]] Command probe_command();
 [[nodiscard]] Command prove_command();
 [[nodiscard]] Command schedule_command();
 [[nodiscard]] Command simulate_command();

@@ -18,10 +18,10 @@ int main(int argc, char** argv) try {
   const tutti::Environment environment = tutti::Environment::of_this_process();
   const cli::BenchWorld world = cli::peer_world(environment);
   const std::array commands{
-      cli::algorithms_command(), cli::compare_command(world), cli::demo_command(),     cli::fabric_command(),
-      cli::gemm_command(),       cli::import_command(),       cli::launch_command(),   cli::list_command(world),
-      cli::prove_command(),      cli::run_command(world),     cli::schedule_command(), cli::show_command(world),
-      cli::simulate_command(),   cli::variables_command(),
+      cli::algorithms_command(), cli::compare_command(world), cli::demo_command(),      cli::fabric_command(),
+      cli::gemm_command(),       cli::import_command(),       cli::launch_command(),    cli::list_command(world),
+      cli::probe_command(),      cli::prove_command(),        cli::run_command(world),  cli::schedule_command(),
+      cli::show_command(world),  cli::simulate_command(),     cli::variables_command(),
   };
   const std::vector<std::string> arguments(argv + (argc > 0 ? 1 : 0), argv + argc);
   const cli::Context context{environment, std::cout, std::cerr, arguments};

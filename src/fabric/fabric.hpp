@@ -10,6 +10,8 @@
 #include <string>
 #include <vector>
 
+#include "fabric/curve.hpp"
+
 namespace tutti::fabric {
 
 // Where links begin and end.
@@ -40,11 +42,20 @@ struct Costs {
   // for at a time in each round trip.
   double read_rate = 0;
   double multicast_read_rate = 0;
-  double post_overhead = 0;    // making something known to others: expose, open, signal
-  double wait_overhead = 0;    // a wait or a close, once it is over
-  double launch = 0;           // once an operation, before its first step
-  double finish = 0;           // and after its last
-  std::string name = "costs";  // what files call them
+  double post_overhead = 0;  // making something known to others: expose, open, signal
+  double wait_overhead = 0;  // a wait or a close, once it is over
+  double launch = 0;         // once an operation, before its first step
+  double finish = 0;         // and after its last
+  // Where the core itself carries what others get or have written (`carries`): how long one pass over so many bytes
+  // takes, by what is done in it, own buffers being near.
+  Curve send_times = {};          // own bytes to another rank
+  Curve receive_times = {};       // another rank's bytes to one's own
+  Curve fold_times = {};          // another rank's bytes and one's own folded to one's own
+  Curve forward_times = {};       // another rank's bytes to one's own, and on to another rank
+  Curve fold_forward_times = {};  // another rank's bytes and one's own folded, the same way
+  std::string name = "costs";     // what files call them
+
+  [[nodiscard]] bool carries() const { return !send_times.empty() || !receive_times.empty(); }
 };
 
 // The kind of memory that a rank's buffers lie in. Folding k sources into m destinations moves (k + m) times the bytes.
@@ -54,6 +65,9 @@ struct Memory {
   double latency = 0;   // of the first access of a step
   double messages = 0;  // what goes out of it as messages, or comes in; 0: links set the pace
   double fold = 0;      // the rate of folding where the arithmetic, and not the memory, is the limit: bytes of result
+  // By the working set: the bytes that the ranks of a core touch in an operation.
+  Curve bandwidths = {};         // in place of the bandwidth
+  Curve beside_bandwidths = {};  // what own bytes take beside others', in a pass that carries these as well
 };
 
 enum class BackPressure : std::uint8_t {

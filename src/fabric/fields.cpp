@@ -1,6 +1,8 @@
 #include "fabric/fields.hpp"
 
+#include <algorithm>
 #include <limits>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -60,11 +62,50 @@ Status read(Unit, std::string_view text, LongMessages& value) {
   return {};
 }
 
+// "64:120ns 4K:1.1us"
+Status read(Unit unit, std::string_view text, Curve& value) {
+  const auto wrong = [](std::string_view point, std::string_view words) {
+    return Status(Code::invalid_argument, fmt::format("{}: {}", in_quotes(point), words));
+  };
+  constexpr std::string_view kBlanks = " \t\r\n";
+  Curve curve;
+  for (std::size_t at = text.find_first_not_of(kBlanks); at != std::string_view::npos;) {
+    const std::size_t end = std::min(text.find_first_of(kBlanks, at), text.size());
+    const std::string_view point = text.substr(at, end - at);
+    at = text.find_first_not_of(kBlanks, end);
+    const std::size_t colon = point.find(':');
+    if (colon == std::string_view::npos)
+      return wrong(point, unit == Unit::times ? "a point is a size and its time, such as 4K:1.5us"
+                                              : "a point is a size and its rate, such as 4K:25GB/s");
+    const Result<Bytes> bytes = parse_bytes(point.substr(0, colon));
+    if (!bytes.ok()) return wrong(point, bytes.status().message());
+    double number = 0;
+    const Status status = read(unit == Unit::times ? Unit::time : Unit::rate, point.substr(colon + 1), number);
+    if (!status.ok()) return wrong(point, status.message());
+    if (bytes->value() == 0 || number == 0)
+      return wrong(point, "sizes, times and rates of points are more than 0, and none is unlimited");
+    if (!curve.empty() && curve.points.back().bytes >= bytes->value())
+      return wrong(point, "each point has a greater size than the one before");
+    if (curve.points.size() == kMostCurvePoints)
+      return wrong(point, fmt::format("there are more than {} points", kMostCurvePoints));
+    curve.points.push_back({bytes->value(), number});
+  }
+  value = std::move(curve);
+  return {};
+}
+
 std::string write(Unit unit, double value) { return unit == Unit::rate ? rate_to_text(value) : time_to_text(value); }
 std::string write(Unit unit, std::uint64_t value) {
   return unit == Unit::bytes ? to_text(Bytes(value)) : std::to_string(value);
 }
 std::string write(Unit unit, std::uint32_t value) { return write(unit, std::uint64_t{value}); }
+std::string write(Unit unit, const Curve& curve) {
+  std::string text;
+  for (const CurvePoint& point : curve.points)
+    text += fmt::format("{}{}:{}", text.empty() ? "" : " ", to_text(Bytes(point.bytes)),
+                        unit == Unit::rates ? rate_to_text(point.value) : time_to_text(point.value));
+  return text;
+}
 std::string write(Unit, BackPressure value) { return value == BackPressure::poll ? "poll" : "sleep"; }
 std::string write(Unit, LongMessages value) { return value == LongMessages::rounds ? "rounds" : "slots"; }
 
@@ -77,6 +118,8 @@ std::string_view example_of(Unit unit) {
     case Unit::bytes: return "a size such as \"4K\"";
     case Unit::count: return "a whole number such as 4";
     case Unit::word: return "one of its words in quotes";
+    case Unit::times: return "sizes with times such as \"64:120ns 4K:1.1us\"";
+    case Unit::rates: return "sizes with rates such as \"32K:80GB/s 4M:20GB/s\"";
   }
   return "";
 }

@@ -20,6 +20,8 @@ enum class Unit : std::uint8_t {
   bytes,  // "4K"
   count,  // 4
   word,   // one of a few
+  times,  // "64:120ns 4K:1.1us"
+  rates,  // "32K:80GB/s 4M:20GB/s"
 };
 
 // Of one member of an Owner.
@@ -28,7 +30,7 @@ struct Field {
   std::string_view name;
   Unit unit = Unit::count;
   std::variant<double Owner::*, std::uint32_t Owner::*, std::uint64_t Owner::*, BackPressure Owner::*,
-               LongMessages Owner::*>
+               LongMessages Owner::*, Curve Owner::*>
       member;
   std::string_view about;
 };
@@ -50,6 +52,11 @@ inline constexpr auto kCostFields = std::to_array<Field<Costs>>({
     {"wait_overhead", Unit::time, &Costs::wait_overhead, "a wait or a close, once it is over"},
     {"launch", Unit::time, &Costs::launch, "once an operation, before its first step"},
     {"finish", Unit::time, &Costs::finish, "once an operation, after its last step"},
+    {"send_times", Unit::times, &Costs::send_times, "the core carries: own bytes to another rank"},
+    {"receive_times", Unit::times, &Costs::receive_times, "the core carries: another rank's bytes to its own"},
+    {"fold_times", Unit::times, &Costs::fold_times, "the core carries: another rank's bytes folded with its own"},
+    {"forward_times", Unit::times, &Costs::forward_times, "the core carries: another's bytes to its own, and on"},
+    {"fold_forward_times", Unit::times, &Costs::fold_forward_times, "the core carries: folded with its own, and on"},
 });
 
 inline constexpr auto kMemoryFields = std::to_array<Field<Memory>>({
@@ -57,6 +64,9 @@ inline constexpr auto kMemoryFields = std::to_array<Field<Memory>>({
     {"latency", Unit::time, &Memory::latency, "of the first access of a step"},
     {"messages", Unit::rate, &Memory::messages, "what messages read or write there; else links set the pace"},
     {"fold", Unit::rate, &Memory::fold, "the rate of folding, in bytes of result"},
+    {"bandwidths", Unit::rates, &Memory::bandwidths, "in place of bandwidth: by the working set"},
+    {"beside_bandwidths", Unit::rates, &Memory::beside_bandwidths,
+     "of own bytes in a pass that carries others' as well"},
 });
 
 inline constexpr auto kQueueFields = std::to_array<Field<Queue>>({

@@ -24,6 +24,7 @@ Engine::Engine(const Schedule& schedule, const fabric::Fabric& fabric, const Opt
       by_slots_(fabric.queue.long_messages == fabric::LongMessages::slots),
       orders_(schedule.num_lanes > 1 || schedule.collective == Collective::barrier),
       ways_(fabric),
+      passes_(fabric, schedule.num_ranks, sizes, options.in_place),
       connections_(schedule.num_ranks),
       network_(make_network(options.sharing, fabric, transfers_, events_,
                             [this](TransferId id, double time) { arrived(id, time); })),
@@ -31,6 +32,12 @@ Engine::Engine(const Schedule& schedule, const fabric::Fabric& fabric, const Opt
       cores_(fabric.cores.size()) {
   if (symmetry == nullptr && options.check && Contents::needed(schedule) <= kMostFingerprints)
     contents_ = std::make_unique<Contents>(schedule);
+  std::vector<bool> has_rank(cores_.size());
+  for (std::uint32_t rank = 0; rank < schedule.num_ranks; ++rank) {
+    const std::uint32_t core = fabric.ranks[rank].core;
+    cores_[core].is_shared = has_rank[core];
+    has_rank[core] = true;
+  }
   lanes_.resize(std::size_t{symmetry == nullptr ? schedule.num_ranks : 1} * schedule.num_lanes);
   for (std::uint32_t id = 0; id < lanes_.size(); ++id) {
     LaneState& lane = lanes_[id];
@@ -55,6 +62,7 @@ Status Engine::run() {
       case Turn::Of::start: network_->start(turn.id, now_); break;
       case Turn::Of::room: has_room(turn.id); break;
       case Turn::Of::part: take_parts(turn.id); break;
+      case Turn::Of::core: give_core_on(turn.id); break;
       case Turn::Of::transfer:
       case Turn::Of::network: network_->turn(turn, now_); break;
     }
@@ -112,6 +120,7 @@ void Engine::go_on(std::uint32_t id) {
       case Stage::over: goes_on = false; break;
     }
   }
+  ask_for_core(*lane_);
 }
 
 // A step to stand at; none once all rounds are over.
@@ -156,12 +165,13 @@ bool Engine::begin(LaneState& lane) {
     if (other.last.time == now_) caused_by(other.last);
   }
   posts_asked_ = 0;
-  if (!is_ready(step, *this)) return false;
+  if (!is_ready(step, *this) || !has_core(lane)) return false;
   lane.is_looking = false;
   open_to_parts(lane, false);
   lane.shares = lane.cause.shares;
   lane.begun = now_;
-  if (lane.lacked_room && now_ > lane.cause.time) lane.shares.add(Share::credit, now_ - lane.cause.time);
+  if (now_ > lane.cause.time)
+    lane.shares.add(lane.lacked_room ? Share::credit : Share::queueing, now_ - lane.cause.time);
 
   lane.read = {now_, lane.shares};
   lane.busy_until = occupy(lane, work_of(lane));
@@ -240,6 +250,47 @@ bool Engine::end_round(LaneState& lane) {
   lane.stage = Stage::over;
   ranks_[lane.rank].ended = std::max(ranks_[lane.rank].ended, now_ + costs_of(lane.rank).finish);
   return false;
+}
+
+bool Engine::has_core(LaneState& lane) {
+  CoreState& core = cores_[fabric_.ranks[lane.rank].core];
+  if (!core.is_shared) return true;
+  if (core.holder == kNobody) core.holder = lane.rank;
+  if (core.holder == lane.rank) return true;
+  if (!lane.is_queued) core.queued.push_back(id_of(lane));
+  lane.is_queued = true;
+  return false;
+}
+
+void Engine::ask_for_core(const LaneState& lane) {
+  const std::uint32_t number = fabric_.ranks[lane.rank].core;
+  CoreState& core = cores_[number];
+  if (core.holder != lane.rank || core.is_asked || lane.stage == Stage::working || lane.stage == Stage::sending) return;
+  core.is_asked = true;
+  // Behind all that happens now, of which something may let the rank go on.
+  events_.push(now_, {Turn::Of::core, number});
+}
+
+void Engine::give_core_on(std::uint32_t number) {
+  CoreState& core = cores_[number];
+  core.is_asked = false;
+  const auto is_at_work = [&](std::uint32_t rank) {
+    const auto first = lanes_.begin() + std::ptrdiff_t{rank} * schedule_.num_lanes;
+    return std::any_of(first, first + schedule_.num_lanes, [&](const LaneState& lane) {
+      return lane.stage == Stage::working || lane.stage == Stage::sending ||
+             (lane.stage == Stage::reading && lane.busy_until > now_);
+    });
+  };
+  if (core.holder == kNobody || is_at_work(core.holder)) return;
+  core.holder = kNobody;
+  if (core.queued.empty()) return;
+  core.holder = lanes_[core.queued.front()].rank;
+  std::erase_if(core.queued, [&](std::uint32_t id) {
+    if (lanes_[id].rank != core.holder) return false;
+    lanes_[id].is_queued = false;
+    wake(id, now_);
+    return true;
+  });
 }
 
 double Engine::occupy(LaneState& lane, const Work& work) {

@@ -15,6 +15,7 @@
 #include "simulate/connections.hpp"
 #include "simulate/contents.hpp"
 #include "simulate/cursor.hpp"
+#include "simulate/passes.hpp"
 #include "simulate/simulate.hpp"
 #include "simulate/sizes.hpp"
 #include "simulate/symmetry.hpp"
@@ -66,6 +67,7 @@ class Engine {
     Moment last;                    // the last step was passed
     // While the step at hand waits: the latest of what it has waited for so far, and how many posts it has seen.
     bool is_looking = false;
+    bool is_queued = false;  // what it waited for has come, and others of its core have that
     bool lacked_room = false;
     std::uint32_t posts_seen = 0;
     Moment cause;
@@ -106,6 +108,12 @@ class Engine {
   struct CoreState {
     double free = 0;
     std::uint32_t last_rank = kNobody;
+    // Where several ranks have it: who has it until that rank waits for something, and which lanes of others would go
+    // on.
+    bool is_shared = false;
+    bool is_asked = false;  // a turn will see whether that rank still needs it
+    std::uint32_t holder = kNobody;
+    std::vector<std::uint32_t> queued;
   };
   // What `close` has to know, found when the first post is made.
   struct Direct {
@@ -134,11 +142,17 @@ class Engine {
   void pass(LaneState& lane);
   bool end_round(LaneState& lane);
 
+  // Whether the lane's rank has its core; else the lane is queued for it.
+  bool has_core(LaneState& lane);
+  // The present lane goes no further for now: its rank may not need the core any more.
+  void ask_for_core(const LaneState& lane);
+  void give_core_on(std::uint32_t number);
   // Keeps the rank's core busy from now on, or from when others have had it; when that ends.
   double occupy(LaneState& lane, const Work& work);
   // The lane has a turn at `time`, if that is not now; whether it has.
   bool later(const LaneState& lane, double time);
-  [[nodiscard]] Work work_of(const LaneState& lane) const;
+  [[nodiscard]] Work work_of(const LaneState& lane);
+  [[nodiscard]] Work work_of_pass(const LaneState& lane);
   [[nodiscard]] bool stays(const LaneState& lane, const Slice& to) const;
   [[nodiscard]] double time_in_memory(std::uint32_t rank, double bytes_moved, double bytes_made) const;
   [[nodiscard]] double time_of_message(std::uint32_t rank, double bytes) const;
@@ -207,6 +221,7 @@ class Engine {
   Events events_;
   Transfers transfers_;
   Ways ways_;
+  Passes passes_;
   Connections connections_;
   std::unique_ptr<Network> network_;
   std::unique_ptr<Contents> contents_;

@@ -137,6 +137,7 @@ bool Engine::has_multicast_switch() {
 void Engine::read(const Endpoint& end, LaneState& lane) {
   if (lane.length == 0) return;
   if (end.place == Place::remote && end.rank != lane.rank) {
+    if (passes_.carries(lane.rank)) return;  // the core is at it
     const double rate = costs_of(lane.rank).read_rate;
     const double asked = ways_.latency(lane.rank, end.rank);
     const double paced = rate > 0 ? now_ + asked + ways_.latency(end.rank, lane.rank) + lane.length / rate : 0;

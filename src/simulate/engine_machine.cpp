@@ -58,12 +58,14 @@ bool Engine::has_credit(const Endpoint& end) {
   return false;
 }
 
-Engine::Work Engine::work_of(const LaneState& lane) const {
+Engine::Work Engine::work_of(const LaneState& lane) {
   const Step& step = *lane.step;
   const fabric::Costs& costs = costs_of(lane.rank);
   switch (step.kind) {
     case StepKind::expose: {
       const double length = options_.staged ? lane.length : 0;
+      if (passes_.carries(lane.rank))
+        return {costs.post_overhead, passes_.time_of(lane.rank, {.own_ends = 1, .to_others = 1}, length)};
       return {costs.post_overhead, time_in_memory(lane.rank, 2 * length, 0)};
     }
     case StepKind::open:
@@ -72,6 +74,7 @@ Engine::Work Engine::work_of(const LaneState& lane) const {
     case StepKind::close: return {costs.wait_overhead, 0};
     case StepKind::combine: break;
   }
+  if (passes_.carries(lane.rank)) return work_of_pass(lane);
   double overhead = 0;
   double received = 0;
   double moved = 0;
@@ -100,6 +103,34 @@ double Engine::time_of_message(std::uint32_t rank, double bytes) const {
   return memory.messages > 0 && bytes > 0 ? memory.latency + bytes / memory.messages : 0;
 }
 
+// The core carries all that the step reads and writes, in one go.
+Engine::Work Engine::work_of_pass(const LaneState& lane) {
+  const Step& step = *lane.step;
+  // What other ranks of the same core write and read is as near as what this one does.
+  const auto is_own = [&](const Endpoint& end) {
+    return end.place == Place::local ||
+           (end.place != Place::multicast && fabric_.ranks[end.rank].core == fabric_.ranks[lane.rank].core);
+  };
+  Pass pass{.folds = step.sources.size() > 1};
+  double overhead = 0;
+  for (const Endpoint& end : step.sources) {
+    ++(is_own(end) ? pass.own_ends : pass.from_others);
+    if (end.place == Place::message && !lane.is_nothing) overhead += costs_of(lane.rank).receive_overhead;
+  }
+  bool writes = false;
+  for (const Endpoint& end : step.destinations) {
+    if (end.place == Place::local && stays(lane, end.slice)) continue;
+    ++(is_own(end) ? pass.own_ends : pass.to_others);
+    writes = true;
+  }
+  if (!writes) return {overhead, 0};
+  const bool is_among_others = pass.from_others > 0 || pass.to_others > 0;
+  const double time = is_among_others
+                          ? passes_.time_of(lane.rank, pass, lane.length)
+                          : time_in_memory(lane.rank, pass.own_ends * lane.length, pass.folds ? lane.length : 0);
+  return {overhead, time};
+}
+
 // Whether the step copies to where what it copies lies already.
 bool Engine::stays(const LaneState& lane, const Slice& to) const {
   const std::vector<Endpoint>& sources = lane.step->sources;
@@ -118,7 +149,8 @@ bool Engine::stays(const LaneState& lane, const Slice& to) const {
 double Engine::time_in_memory(std::uint32_t rank, double bytes_moved, double bytes_made) const {
   if (bytes_moved <= 0) return 0;
   const fabric::Memory& memory = fabric_.memories[fabric_.ranks[rank].memory];
-  const double moving = memory.bandwidth > 0 ? bytes_moved / memory.bandwidth : 0;
+  const double bandwidth = passes_.bandwidth(rank);
+  const double moving = bandwidth > 0 ? bytes_moved / bandwidth : 0;
   const double folding = memory.fold > 0 ? bytes_made / memory.fold : 0;
   return memory.latency + std::max(moving, folding);
 }

@@ -22,6 +22,7 @@ class Sizes {
       : schedule_(&schedule), element_size_(element_size), varies_(!counts.empty()) {
     const std::uint64_t alike[] = {count};
     for (const std::uint64_t each : varies_ ? counts : std::span<const std::uint64_t>(alike)) {
+      counts_.push_back(each);
       std::array<PieceLayout, kNumSpaces>& spaces =
           classes_.emplace_back(std::array{layout(Space::input, each, window), layout(Space::output, each, window),
                                            layout(Space::scratch, each, window)});
@@ -41,6 +42,23 @@ class Sizes {
     return elements * element_size_;
   }
 
+  // All that the rank's input, output and scratch have, in all rounds; in place the input is part of the output, or the
+  // other way round.
+  [[nodiscard]] double touched(std::uint32_t rank, bool in_place) const {
+    std::array<double, kNumSpaces> bytes = {};
+    for (int number = 0; number < kNumSpaces; ++number) {
+      const auto space = static_cast<Space>(number);
+      const std::uint32_t blocks = schedule_->division(space).blocks;
+      double& sum = bytes.at(static_cast<std::size_t>(number));
+      if (!varies_) sum = static_cast<double>(counts_[0] * element_size_) * blocks;
+      for (std::uint32_t block = 0; varies_ && block < blocks; ++block)
+        sum += static_cast<double>(counts_[size_class(*schedule_, rank, space, block)] * element_size_);
+    }
+    const double input = bytes[static_cast<std::size_t>(Space::input)];
+    const double output = bytes[static_cast<std::size_t>(Space::output)];
+    return (in_place ? std::max(input, output) : input + output) + bytes[static_cast<std::size_t>(Space::scratch)];
+  }
+
  private:
   [[nodiscard]] PieceLayout layout(Space space, std::uint64_t count, std::uint64_t window) const {
     return {count, schedule_->division(space).pieces, window == 0 ? UINT64_MAX : window};
@@ -57,6 +75,7 @@ class Sizes {
   }
 
   const Schedule* schedule_;
+  std::vector<std::uint64_t> counts_;  // by size class
   std::uint64_t element_size_;
   bool varies_;
   std::vector<std::array<PieceLayout, kNumSpaces>> classes_;

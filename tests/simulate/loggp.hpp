@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <deque>
 #include <map>
+#include <optional>
 #include <tuple>
 #include <utility>
 #include <vector>
@@ -23,6 +24,18 @@ struct LogGP {
   double receive_overhead = 0;
   double per_byte = 0;  // G
   double fold = 0;      // a byte that a step reads or writes while it folds or copies
+  // Where cores carry bytes: a pass over b of them takes a + c·b, by what is done in it, and each own end beside·b
+  // more.
+  struct Line {
+    double a = 0;
+    double c = 0;
+    [[nodiscard]] double of(double bytes) const { return bytes > 0 ? a + c * bytes : 0; }
+  };
+  struct Carried {
+    Line send, receive, fold, forward, fold_forward;
+    double beside = 0;
+  };
+  std::optional<Carried> carried = {};
 };
 
 class Formula : public Observer {
@@ -99,6 +112,7 @@ class Formula : public Observer {
   }
 
   void work(const LaneState& lane, const Step& step, double& time) {
+    if (costs_.carried) return carry(lane, step, time);
     double own_reads = 0;
     double own_writes = 0;
     double moved = 0;
@@ -123,6 +137,10 @@ class Formula : public Observer {
     // What is read from others is stored at others as it comes.
     const double first = arrived > begun ? begun + 2 * costs_.latency : 0;
     time = std::max(time, arrived);
+    leave(lane, step, time);
+  }
+
+  void leave(const LaneState& lane, const Step& step, double& time) {
     for (const Endpoint& end : step.destinations) {
       if (is_nothing(end, lane.rank)) continue;
       if (end.place == Place::message) {
@@ -134,6 +152,36 @@ class Formula : public Observer {
         stored_[lane.rank] = std::max(
             stored_[lane.rank], (first > 0 ? first : time) + costs_.latency + bytes(end, lane.rank) * costs_.per_byte);
     }
+  }
+
+  // The same where the core of the rank does it all.
+  void carry(const LaneState& lane, const Step& step, double& time) {
+    const LogGP::Carried& carried = *costs_.carried;
+    const double length = step.sources.empty() ? 0 : bytes(step.sources[0], lane.rank);
+    if (step.kind == StepKind::expose && staged_) time += carried.send.of(length) + carried.beside * length;
+    if (step.kind != StepKind::combine) return;
+    double others_read = 0;
+    double others_written = 0;
+    double own = 0;
+    const auto is_own = [&](const Endpoint& end) {
+      return end.place == Place::local || (end.place == Place::remote && end.rank == lane.rank);
+    };
+    for (const Endpoint& end : step.sources) {
+      if (end.place == Place::message && !is_nothing(end, lane.rank)) time += costs_.receive_overhead;
+      (is_own(end) ? own : others_read) += 1;
+    }
+    for (const Endpoint& end : step.destinations) (is_own(end) ? own : others_written) += 1;
+    const bool folds = step.sources.size() > 1;
+    if (others_read > 0) {
+      const LogGP::Line& kept = folds ? carried.fold : carried.receive;
+      const LogGP::Line& passed_on = folds ? carried.fold_forward : carried.forward;
+      time += (others_written > 0 ? passed_on : kept).of(length) + (others_read - 1) * carried.receive.of(length);
+      if (others_written > 1) time += (others_written - 1) * carried.send.of(length);
+    } else {
+      time += others_written * carried.send.of(length);
+    }
+    time += own * length * (others_read + others_written > 0 ? carried.beside : costs_.fold);
+    leave(lane, step, time);
   }
 
   const Programs& programs_;

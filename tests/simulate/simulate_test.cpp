@@ -93,6 +93,44 @@ TEST(Simulate, RanksOfOneCoreWorkOneAfterTheOther) {
   EXPECT_GT(run(schedule, fabric, {.count = 1}).time, 400 + 2 * 7);
 }
 
+// Ranks 0 and 1 have a core, and send three times each, which waits for nothing: there is one change between them.
+TEST(Simulate, ARankKeepsItsCoreUntilItWaits) {
+  fabric::Fabric fabric = wires(4, 0, 0);
+  fabric.costs[0].send_overhead = 100;
+  fabric.ranks[1].core = 0;
+  fabric.cores[0].switch_cost = 7;
+  Schedule schedule;
+  schedule.name = "three_sends";
+  schedule.num_ranks = 4;
+  schedule.spaces = spaces_of(Collective::all_reduce, 4);
+  schedule.lane = [](Builder& b, std::uint32_t) -> Lane {
+    for (int i = 0; i < 3; ++i) {
+      if (b.rank() < 2) {
+        co_yield b.send(b.rank() + 2, b.input());
+      } else {
+        co_yield b.recv(b.rank() - 2, b.output());
+      }
+    }
+  };
+  const Answer answer = run(schedule, fabric, {.count = 1, .check = false});
+  EXPECT_DOUBLE_EQ(answer.time, 607);
+  EXPECT_NEAR(answer.shares.total(), answer.time, 1e-6);
+}
+
+// Each sends 100 bytes, which reads and writes them, and folds 100 with 100 to 100; no bytes come from another core.
+TEST(Simulate, BetweenRanksOfACoreBytesAreNear) {
+  fabric::Fabric fabric = wires(2, 0, 0);
+  fabric.ranks[1].core = 0;
+  fabric.costs[0].send_times = {{{100, 10'000}}};
+  fabric.costs[0].receive_times = {{{100, 10'000}}};
+  fabric.memories[0].bandwidth = 1;
+  const Schedule schedule = schedule_of(Collective::all_reduce, "recursive_doubling", 2);
+  EXPECT_DOUBLE_EQ(run(schedule, fabric, {.count = 100}).time, 2 * 200 + 2 * 300);
+  fabric.ranks[1].core = 1;
+  fabric.cores.resize(2);
+  EXPECT_DOUBLE_EQ(run(schedule, fabric, {.count = 100}).time, 20'000);
+}
+
 TEST(Simulate, LaunchingAndFinishingStandAtBothEnds) {
   fabric::Fabric fabric = wires(2, 5, 0);
   fabric.costs[0].launch = 1000;

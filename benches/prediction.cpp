@@ -1,0 +1,190 @@
+// Sets what the simulator predicts for all-reduce beside what the runtime takes, on this machine: calibrates a fabric
+// with ping-pong and kernels only (`tutti probe --calibrate`), asks `tutti simulate` for each algorithm and size, and
+// measures the same with `tutti run`. Prints every cell with its error. The bar is a median of the errors' absolute
+// values under 20 % for 2 ranks on 2 cores; 4 ranks on 2 cores are reported beside it.
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+#include <unistd.h>
+
+namespace {
+
+using Json = nlohmann::json;
+
+constexpr double kMostError = 0.20;
+constexpr const char* kSizes = "64:16M:x4";
+// In ordinary memory nobody could do these.
+constexpr const char* kSymmetric = "two_shot";
+
+// What a cell is of, and its time in microseconds.
+using Times = std::map<std::pair<std::string, std::int64_t>, double>;
+
+std::optional<Json> ask(const std::string& arguments) {
+  const std::string command = fmt::format("'{}' {} </dev/null", TUTTI_PROGRAM, arguments);
+  FILE* output = popen(command.c_str(), "r");
+  if (output == nullptr) return std::nullopt;
+  std::string text;
+  std::array<char, 65536> part{};
+  for (std::size_t got = 0; (got = std::fread(part.data(), 1, part.size(), output)) > 0;) text.append(part.data(), got);
+  pclose(output);  // of rows that are wrong it says so, and has the others
+  Json found = Json::parse(text, nullptr, false);
+  return found.is_array() ? std::optional(std::move(found)) : std::nullopt;
+}
+
+// The first row of each cell, which is the algorithm as it is chosen by its plain name.
+Times times_in(const Json& rows) {
+  Times times;
+  for (const Json& row : rows) {
+    if (!row.contains("time_us") || !row["time_us"].is_number()) continue;
+    if (row.value("check", "ok") != "ok") continue;
+    std::string algorithm = row.value("algorithm", "");
+    algorithm = algorithm.substr(0, algorithm.find('('));
+    times.emplace(std::pair(algorithm, row.value("bytes", std::int64_t{0})), row["time_us"].get<double>());
+  }
+  return times;
+}
+
+// Ordinary memory, and beside it symmetric memory for who needs that.
+std::optional<Times> measured(int ranks, int budget_ms) {
+  const auto run = [&](const std::string& algorithm, const std::string& memory) {
+    return ask(
+        fmt::format("run all_reduce --peer tutti -a algorithm={} -a num_ranks={} -a bytes={} --budget {}ms --no-store "
+                    "{} --json 2>/dev/null",
+                    algorithm, ranks, kSizes, budget_ms, memory));
+  };
+  const std::optional<Json> ordinary = run("all", "");
+  const std::optional<Json> symmetric = run(kSymmetric, "--env BENCH_MEMORY=symmetric");
+  if (!ordinary || !symmetric) return std::nullopt;
+  Times times = times_in(*ordinary);
+  for (const auto& [cell, time] : times_in(*symmetric))
+    if (cell.first == kSymmetric) times[cell] = time;
+  return times;
+}
+
+std::optional<Times> predicted(const std::string& fabric, int ranks, int cores) {
+  const std::optional<Json> rows =
+      ask(fmt::format("simulate --fabric '{}:{}x{}' --collective all_reduce --bytes {} --json", fabric, ranks,
+                      std::min(ranks, cores), kSizes));
+  return rows ? std::optional(times_in(*rows)) : std::nullopt;
+}
+
+double quantile(const std::vector<double>& sorted, double share) {
+  const double at = share * static_cast<double>(sorted.size() - 1);
+  const auto below = static_cast<std::size_t>(at);
+  const std::size_t above = std::min(below + 1, sorted.size() - 1);
+  return sorted[below] + (at - static_cast<double>(below)) * (sorted[above] - sorted[below]);
+}
+
+double median_of(std::vector<double> values) {
+  std::sort(values.begin(), values.end());
+  return quantile(values, 0.5);
+}
+
+// What is predicted for each size, and how far that is from what was measured.
+using Cells = std::map<std::int64_t, std::pair<double, double>>;
+
+// The errors' median where algorithms that are predicted alike at every size, being the same messages, count as one.
+void print_median_of_groups(const std::map<std::string, Cells>& algorithms) {
+  constexpr double kAlike = 0.03;
+  std::vector<std::vector<const Cells*>> groups;
+  for (const auto& algorithm : algorithms) {
+    const Cells& cells = algorithm.second;
+    const auto is_alike = [&](const auto& group) {
+      return std::all_of(cells.begin(), cells.end(), [&](const auto& cell) {
+        const auto other = group.front()->find(cell.first);
+        return other != group.front()->end() && std::abs(cell.second.first / other->second.first - 1) < kAlike;
+      });
+    };
+    const auto found = std::find_if(groups.begin(), groups.end(), is_alike);
+    (found != groups.end() ? *found : groups.emplace_back()).push_back(&cells);
+  }
+  std::vector<double> errors;
+  for (const auto& group : groups) {
+    std::map<std::int64_t, std::vector<double>> by_size;
+    for (const Cells* each : group)
+      for (const auto& [bytes, cell] : *each) by_size[bytes].push_back(cell.second);
+    for (const auto& [bytes, of_size] : by_size) errors.push_back(median_of(of_size));
+  }
+  fmt::print("{} groups of algorithms that are predicted alike, each counted once: median |error| {:.1f}%\n",
+             groups.size(), 100 * median_of(errors));
+}
+
+// Every cell; returns the median of the errors' absolute values, nothing where there is none.
+std::optional<double> compare(const Times& predictions, const Times& measurements) {
+  std::map<std::int64_t, std::vector<double>> by_size;
+  std::map<std::string, Cells> algorithms;
+  std::vector<double> errors;
+  fmt::print("{:22} {:>9} {:>13} {:>12} {:>8}\n", "algorithm", "bytes", "predicted_us", "measured_us", "error");
+  for (const auto& [cell, measured] : measurements) {
+    const auto found = predictions.find(cell);
+    if (found == predictions.end() || measured <= 0) continue;
+    const double error = found->second / measured - 1;
+    fmt::print("{:22} {:>9} {:>13.4g} {:>12.4g} {:>+7.1f}%\n", cell.first, cell.second, found->second, measured,
+               100 * error);
+    errors.push_back(std::abs(error));
+    algorithms[cell.first][cell.second] = {found->second, std::abs(error)};
+    by_size[cell.second].push_back(std::abs(error));
+  }
+  if (errors.empty()) return std::nullopt;
+  fmt::print("median of |error| by bytes:");
+  for (const auto& [bytes, of_size] : by_size) fmt::print("  {} {:.1f}%", bytes, 100 * median_of(of_size));
+  std::sort(errors.begin(), errors.end());
+  fmt::print("\n{} cells; |error|: first quartile {:.1f}%, median {:.1f}%, third quartile {:.1f}%\n", errors.size(),
+             100 * quantile(errors, 0.25), 100 * quantile(errors, 0.5), 100 * quantile(errors, 0.75));
+  print_median_of_groups(algorithms);
+  return quantile(errors, 0.5);
+}
+
+std::optional<double> compare_on(const std::string& fabric, int ranks, int cores, int budget_ms) {
+  fmt::print("\n{} ranks on {} cores, all-reduce, f32, sum\n", ranks, std::min(ranks, cores));
+  const std::optional<Times> measurements = measured(ranks, budget_ms);
+  const std::optional<Times> predictions = predicted(fabric, ranks, cores);
+  if (!measurements || !predictions) return std::nullopt;
+  return compare(*predictions, *measurements);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const bool quick = argc == 2 && std::string(argv[1]) == "--quick";
+  if (argc > 1 && !quick) {
+    fmt::print(stderr, "prediction: takes nothing, or --quick (a fifth of the time for each case)\n");
+    return 2;
+  }
+  const int budget_ms = quick ? 40 : 200;
+  const std::filesystem::path file =
+      std::filesystem::temp_directory_path() / fmt::format("tutti_prediction_{}.toml", getpid());
+  // On two of the machine's cores, as both are measured.
+  const int calibrated =
+      std::system(fmt::format("'{}' probe --calibrate -o '{}'", TUTTI_PROGRAM, file.string()).c_str());
+  if (calibrated != 0) {
+    fmt::print("prediction: this machine could not be calibrated\n");
+    return 1;
+  }
+  std::fflush(stdout);
+  const std::optional<double> two = compare_on(file.string(), 2, 2, budget_ms);
+  const std::optional<double> four = compare_on(file.string(), 4, 2, budget_ms);
+  std::filesystem::remove(file);
+  if (!two || !four) {
+    fmt::print("prediction: there is nothing to compare\n");
+    return 1;
+  }
+  const bool is_met = *two < kMostError;
+  fmt::print("\n4 ranks on 2 cores: median |error| {:.1f}% (no bar)\n", 100 * *four);
+  fmt::print("2 ranks on 2 cores: median |error| {:.1f}% (bar {:.0f}%): {}\n", 100 * *two, 100 * kMostError,
+             is_met ? "met" : "missed");
+  return is_met ? 0 : 1;
+}

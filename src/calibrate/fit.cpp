@@ -1,0 +1,134 @@
+#include "calibrate/fit.hpp"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "base/units.hpp"
+#include "fabric/fields.hpp"
+#include "fabric/generate.hpp"
+#include "fabric/quantity.hpp"
+
+namespace tutti::calibrate {
+
+namespace {
+
+// What takes less is none: curves have times above 0.
+constexpr double kLeastTime = 0.1;
+// What own bytes are given beside others' where they were not slower at all: no limit to speak of.
+constexpr double kNoLimit = 10'000;
+
+// Four digits are more than was measured.
+double rounded(double value) { return std::stod(fmt::format("{:.4g}", value)); }
+
+void add(fabric::Curve& curve, std::uint64_t bytes, double value) { curve.points.push_back({bytes, rounded(value)}); }
+
+struct Basis {
+  double step = 0;
+  double latency = 0;
+};
+
+Basis basis_of(const Measurements& measured) {
+  if (measured.hops.empty()) return {};
+  Basis basis;
+  basis.step = rounded(measured.step);
+  const HopTimes& shortest = measured.hops.front();
+  const double least = std::min({shortest.copy, shortest.fold, shortest.forward, shortest.fold_forward});
+  basis.latency = rounded(std::max(0.0, least - 2 * basis.step - 2 * kLeastTime));
+  return basis;
+}
+
+fabric::Costs costs_of(const Measurements& measured) {
+  const auto [step, latency] = basis_of(measured);
+  fabric::Costs costs;
+  costs.name = "process";
+  costs.send_overhead = costs.receive_overhead = step;
+  costs.post_overhead = costs.wait_overhead = step;
+  costs.launch = rounded(std::max(0.0, measured.call));
+  for (const HopTimes& hop : measured.hops) {
+    const double beside = 2 * step + latency;
+    const double end = std::max(kLeastTime, rounded((hop.copy - beside) / 2));
+    add(costs.send_times, hop.bytes, end);
+    add(costs.receive_times, hop.bytes, end);
+    add(costs.fold_times, hop.bytes, std::max(kLeastTime, hop.fold - beside - end));
+    add(costs.forward_times, hop.bytes, std::max(kLeastTime, hop.forward - beside));
+    add(costs.fold_forward_times, hop.bytes, std::max(kLeastTime, hop.fold_forward - beside));
+  }
+  return costs;
+}
+
+fabric::Memory memory_of(const Measurements& measured) {
+  fabric::Memory memory;
+  for (const OwnRate& own : measured.own) {
+    add(memory.bandwidths, own.working_set, own.fold_bandwidth);
+    if (own.exchange <= 0 || measured.hops.empty()) continue;
+    // Of a message each way a rank reads one slot's bytes of its own and writes another's.
+    const double longer = own.exchange - measured.hops.back().copy;
+    const double own_bytes = 2.0 * static_cast<double>(measured.hops.back().bytes);
+    add(memory.beside_bandwidths, own.working_set, std::min(kNoLimit, longer > 0 ? own_bytes / longer : kNoLimit));
+  }
+  return memory;
+}
+
+}  // namespace
+
+fabric::Fabric fabric_of(const Measurements& measured, std::uint32_t ranks) {
+  const std::uint32_t cores = std::min(ranks, measured.cores);
+  fabric::Fabric made = fabric::generate(fmt::format("host:{}x{},bandwidth=unlimited,latency={}", ranks, cores,
+                                                     fabric::time_to_text(basis_of(measured).latency / 2)))
+                            .value();
+  made.costs = {costs_of(measured)};
+  made.memories = {memory_of(measured)};
+  made.queue.slots = measured.slots;
+  made.queue.slot_bytes = measured.slot_bytes;
+  for (fabric::Core& core : made.cores) core.switch_cost = rounded(measured.core_switch);
+  return made;
+}
+
+std::string file_of(const Measurements& measured, std::uint32_t ranks) {
+  const fabric::Fabric made = fabric_of(measured, ranks);
+  const std::uint32_t cores = std::min(ranks, measured.cores);
+  const std::string mark = fmt::format("measured {}", measured.date);
+  std::string text = fmt::format(
+      "# A machine as `tutti probe --calibrate` has measured it: ping-pong between two cores and reduction kernels, "
+      "no\n"
+      "# collective. `measured {0}` is of {1}.\n"
+      "version = 1\n"
+      "about = \"{2} ranks on {3} cores, calibrated on {0}\"\n"
+      "generator = \"host:{2}x{3}\"\n"
+      "switch_cost = \"{4}\"  # {5}: from one process of a core to the next, by sched_yield\n"
+      "\n[parameters]\n"
+      "latency = \"{6}\"  # {5}: half of the least hop of 8 bytes, less its steps\n"
+      "bandwidth = \"unlimited\"  # what limits is the cores and their memory, below\n",
+      measured.date, measured.machine, ranks, cores, fabric::time_to_text(made.cores.front().switch_cost), mark,
+      fabric::time_to_text(made.links.front().latency));
+  const auto add_lines = [&](const auto& fields, const auto& owner, const auto& why) {
+    for (const auto& field : fields) {
+      const std::string value = fabric::get(field, owner);
+      if (value == fabric::get(field, std::decay_t<decltype(owner)>())) continue;
+      text += fmt::format("{} = {}  # {}\n", field.name,
+                          field.unit == fabric::Unit::count ? value : fmt::format("\"{}\"", value), why(field.name));
+    }
+  };
+  text += "\n[[memories]]\nname = \"memory\"\n";
+  add_lines(fabric::kMemoryFields, made.memories.front(), [&](std::string_view name) {
+    return fmt::format("{}: {}", mark,
+                       name == "bandwidths" ? "a kernel with two own sources, on both cores at once, by working set"
+                                            : "own bytes of messages, by working set, beside what a small one takes");
+  });
+  text += "\n[[costs]]\nname = \"process\"\n";
+  add_lines(fabric::kCostFields, made.costs.front(), [&](std::string_view name) {
+    if (name == "launch") return fmt::format("{}: a call, beside its steps", mark);
+    if (name.ends_with("overhead")) return fmt::format("{}: a step that copies 8 bytes", mark);
+    if (name.ends_with("send_times") || name.ends_with("receive_times"))
+      return fmt::format("{}: half of a copying hop, less steps and latency", mark);
+    return fmt::format("{}: a hop of this kind, less steps, latency and sending", mark);
+  });
+  text += "\n[queue]\n";
+  add_lines(fabric::kQueueFields, made.queue, [](std::string_view name) {
+    return name == "slots" ? "TUTTI_STAGING_DEPTH where it was measured" : "TUTTI_STAGING_SLOT where it was measured";
+  });
+  return text;
+}
+
+}  // namespace tutti::calibrate

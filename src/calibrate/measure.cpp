@@ -1,0 +1,218 @@
+// Ping-pong by two ranks that are threads, over a region of their own.
+#include "calibrate/measure.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <ctime>
+#include <map>
+#include <mutex>
+#include <thread>
+
+#include <fmt/format.h>
+
+#include "base/log.hpp"
+#include "calibrate/ping_pong.hpp"
+#include "data/kernel.hpp"
+#include "runtime/communicator.hpp"
+
+namespace tutti::calibrate {
+
+namespace {
+
+constexpr std::uint32_t kHopsOfCall = 8;
+constexpr std::uint32_t kStepsOfCall = 32;
+constexpr std::uint64_t kShortest = 8;
+constexpr std::size_t kApart = 528;           // elements
+constexpr std::uint64_t kMostSlot = 1 << 20;  // longer messages take as long a byte
+constexpr std::uint64_t kLeastWorkingSet = 32 << 10;
+
+// What the ranks measure, each number the same on both; rank 0 keeps the times.
+enum class Part : std::uint8_t { hops, none, steps, exchange };
+struct Cell {
+  Part part = Part::hops;
+  Hop hop = Hop::copy;
+  std::uint64_t bytes = 0;                        // of the rank's input, as of its output
+  auto operator<=>(const Cell&) const = default;  // NOLINT(modernize-use-nullptr): its 0 is no pointer
+};
+
+class PingPong {
+ public:
+  PingPong(const Settings& settings, const Thoroughness& thoroughness, Log& log, std::shared_ptr<shm::Region> region,
+           const std::vector<int>& cores)
+      : settings_(settings),
+        thoroughness_(thoroughness),
+        log_(log),
+        region_(std::move(region)),
+        cores_(cores),
+        most_(settings.region.message_slot) {}
+
+  [[nodiscard]] Status run() {
+    {
+      std::vector<std::jthread> threads;
+      for (std::uint32_t rank = 0; rank < 2; ++rank) threads.emplace_back([this, rank] { be(rank); });
+    }
+    return failed_;
+  }
+
+  // The time of a call.
+  [[nodiscard]] double time_of(const Cell& cell) const {
+    const auto found = times_.find(cell);
+    return found == times_.end() ? 0 : median_of(found->second);
+  }
+  [[nodiscard]] std::uint64_t longest() const { return most_; }
+  // What it is about, in order of size.
+  [[nodiscard]] std::vector<std::uint64_t> sizes() const {
+    std::vector<std::uint64_t> sizes;
+    for (std::uint64_t bytes = kShortest; bytes < most_; bytes *= 2) sizes.push_back(bytes);
+    sizes.push_back(most_);
+    return sizes;
+  }
+  [[nodiscard]] std::vector<std::uint64_t> working_sets() const {
+    std::vector<std::uint64_t> sets;
+    for (std::uint64_t bytes = kLeastWorkingSet; bytes <= thoroughness_.most_working_set; bytes *= 2)
+      sets.push_back(bytes);
+    return sets;
+  }
+
+ private:
+  void be(std::uint32_t rank) {
+    pin_to(cores_[rank]);
+    const std::unique_ptr<Communicator> communicator =
+        Communicator::over(region_, static_cast<int>(rank), settings_, log_);
+    const std::uint64_t room = std::max(most_, thoroughness_.most_working_set / 2);
+    // Parts of a page apart, so that what is read does not agree with what is written in the low bits of its address.
+    const auto input = make_zeroes(room / sizeof(float));
+    const auto output = make_zeroes(room / sizeof(float) + kApart);
+    for (std::uint32_t pass = 0; pass < thoroughness_.passes; ++pass) {
+      const auto time = [&](const Cell& cell) {
+        return measure(*communicator, cell, input.get(), output.get() + kApart);
+      };
+      bool goes_on = time({.part = Part::steps, .bytes = kShortest});
+      for (const std::uint64_t bytes : sizes()) {
+        for (const Hop hop : kHops)
+          goes_on = goes_on && time({.part = Part::none, .hop = hop, .bytes = bytes}) &&
+                    time({.part = Part::hops, .hop = hop, .bytes = bytes});
+      }
+      for (const std::uint64_t set : working_sets())
+        if (set / 2 >= most_) goes_on = goes_on && time({.part = Part::exchange, .bytes = set / 2});
+      if (!goes_on) return;
+    }
+  }
+
+  [[nodiscard]] static Schedule schedule_of(const Cell& cell) {
+    if (cell.part == Part::steps) return own_steps(kStepsOfCall);
+    return ping_pong(cell.hop, cell.part == Part::hops ? kHopsOfCall : 0);
+  }
+  // A number of its own for each schedule, under which its plan is kept.
+  [[nodiscard]] static std::uint32_t number_of(const Cell& cell) {
+    const Part part = cell.part == Part::exchange ? Part::none : cell.part;
+    return static_cast<std::uint32_t>(part) * 4 + static_cast<std::uint32_t>(cell.hop);
+  }
+
+  // Both ranks make equally many calls. Whether all went well.
+  bool measure(Communicator& communicator, const Cell& cell, const float* input, float* output) {
+    const Schedule schedule = schedule_of(cell);
+    const auto call = [&] {
+      const Status status = communicator.run_by(schedule, number_of(cell),
+                                                {.input = input, .output = output, .count = cell.bytes / sizeof(float)},
+                                                WalkerChoice::automatic);
+      if (status.ok()) return true;
+      const std::scoped_lock lock(mutex_);
+      if (failed_.ok()) failed_ = status;
+      return false;
+    };
+    // About what it will take; both must come to the same.
+    const double hops = cell.part == Part::hops ? kHopsOfCall + 1 : cell.part == Part::steps ? 4 : 1;
+    const double expected = hops * (250 + 0.15 * static_cast<double>(cell.bytes));
+    const auto at_once = static_cast<std::uint64_t>(std::max(1.0, 20'000 / expected));
+    const auto blocks = static_cast<std::uint64_t>(
+        std::max(3.0, static_cast<double>(thoroughness_.block_ns) / (expected * static_cast<double>(at_once))));
+    for (std::uint64_t i = 0; i < at_once; ++i)
+      if (!call()) return false;
+    std::vector<double> taken;
+    for (std::uint64_t block = 0; block < blocks; ++block) {
+      const auto begin = std::chrono::steady_clock::now();
+      for (std::uint64_t i = 0; i < at_once; ++i)
+        if (!call()) return false;
+      const std::chrono::duration<double, std::nano> time = std::chrono::steady_clock::now() - begin;
+      taken.push_back(time.count() / static_cast<double>(at_once));
+    }
+    if (communicator.rank() == 0) times_[cell].push_back(median_of(std::move(taken)));
+    return true;
+  }
+
+  const Settings& settings_;
+  const Thoroughness& thoroughness_;
+  Log& log_;
+  std::shared_ptr<shm::Region> region_;
+  const std::vector<int>& cores_;
+  std::uint64_t most_;
+  std::map<Cell, std::vector<double>> times_;  // of passes; rank 0's
+  std::mutex mutex_;
+  Status failed_;  // guarded by the mutex while threads run
+};
+
+std::string today() {
+  const std::time_t now = std::time(nullptr);
+  std::tm parts{};
+  gmtime_r(&now, &parts);
+  return fmt::format("{:04}-{:02}-{:02}", parts.tm_year + 1900, parts.tm_mon + 1, parts.tm_mday);
+}
+
+// Each call begins with one hop and ends with another half of one, which is what a call without hops is.
+HopTimes hop_times(const PingPong& ping_pong, std::uint64_t bytes) {
+  const auto of = [&](Hop hop) {
+    const double all = ping_pong.time_of({.part = Part::hops, .hop = hop, .bytes = bytes});
+    const double none = ping_pong.time_of({.part = Part::none, .hop = hop, .bytes = bytes});
+    return std::max(0.0, all - none) / kHopsOfCall;
+  };
+  return {bytes, of(Hop::copy), of(Hop::fold), of(Hop::forward), of(Hop::fold_forward)};
+}
+
+}  // namespace
+
+Status can_measure() {
+  const std::size_t cores = usable_cores().size();
+  if (cores >= 2) return {};
+  return {Code::unsupported,
+          fmt::format("this process may run on {} core only, and ping-pong needs two (see taskset, sched_setaffinity)",
+                      cores)};
+}
+
+Result<Measurements> measure(const Variables& variables, const Thoroughness& thoroughness) {
+  TUTTI_TRY(can_measure());
+  std::vector<int> cores = usable_cores();
+  Measurements measured;
+  measured.machine = machine_in_words();
+  measured.date = today();
+  measured.cores = static_cast<std::uint32_t>(cores.size());
+  cores.resize(2);
+  measured.core_switch = measure_core_switch(cores[0], thoroughness);
+
+  Settings settings = Settings::from(variables);
+  settings.region.message_slot = std::min(settings.region.message_slot, kMostSlot);
+  measured.slots = settings.region.message_depth;
+  measured.slot_bytes = settings.region.message_slot;
+  const Result<std::unique_ptr<Log>> log = Log::create(variables, LogWriter::of_this_process());
+  if (!log.ok()) return log.status();
+  Result<std::unique_ptr<shm::Region>> region = shm::Region::create(settings.region_for(2));
+  if (!region.ok()) return region.status();
+  PingPong ping_pong(settings, thoroughness, **log, std::shared_ptr<shm::Region>(std::move(region).value()), cores);
+  TUTTI_TRY(ping_pong.run());
+
+  for (const std::uint64_t bytes : ping_pong.sizes()) measured.hops.push_back(hop_times(ping_pong, bytes));
+  measured.step = ping_pong.time_of({.part = Part::steps, .bytes = kShortest}) / kStepsOfCall;
+  const double exchange = ping_pong.time_of({.part = Part::none, .hop = Hop::copy, .bytes = kShortest});
+  measured.call = std::max(0.0, exchange - measured.hops.front().copy);
+  for (const std::uint64_t set : ping_pong.working_sets()) {
+    const bool streams = should_stream(set / 3, settings.last_level_cache);
+    const double call = ping_pong.time_of({.part = Part::exchange, .bytes = set / 2});
+    const double rounds = static_cast<double>(set) / 2 / static_cast<double>(ping_pong.longest());
+    measured.own.push_back({set, measure_own_memory(cores, set, streams, thoroughness),
+                            call > 0 ? std::max(0.0, call - measured.call) / rounds : 0});
+  }
+  return measured;
+}
+
+}  // namespace tutti::calibrate

@@ -1,0 +1,40 @@
+// What calibration has measured. Plain values; times are nanoseconds and rates bytes a nanosecond.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace tutti::calibrate {
+
+// One hop of a message of so many bytes, by what is done at its end (ping_pong.hpp).
+struct HopTimes {
+  std::uint64_t bytes = 0;
+  double copy = 0;
+  double fold = 0;
+  double forward = 0;
+  double fold_forward = 0;
+};
+
+// Of own memory, with a working set of so many bytes on each of both cores at once.
+struct OwnRate {
+  std::uint64_t working_set = 0;
+  double fold_bandwidth = 0;  // two sources to one destination, all of them counted
+  double exchange = 0;        // a message of the longest kind each way, from and to buffers that make up the working
+                              // set: a slot's time; 0 where it was not measured
+};
+
+struct Measurements {
+  std::string machine;  // in words
+  std::string date;     // "2026-11-22"
+  std::uint32_t cores = 2;
+  std::uint64_t slot_bytes = 0;
+  std::uint32_t slots = 0;
+  double call = 0;             // from a program's call until its first step, and back
+  double step = 0;             // what the runtime takes for a step beside moving bytes
+  double core_switch = 0;      // from one process of a core to the next
+  std::vector<HopTimes> hops;  // by rising size
+  std::vector<OwnRate> own;    // by rising working set
+};
+
+}  // namespace tutti::calibrate

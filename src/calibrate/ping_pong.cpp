@@ -1,0 +1,61 @@
+#include "calibrate/ping_pong.hpp"
+
+namespace tutti::calibrate {
+
+namespace {
+
+Lane back_and_forth(Builder& b, Hop hop, std::uint32_t hops) {
+  const std::uint32_t peer = 1 - b.rank();
+  co_yield b.send(peer, b.input());
+  for (std::uint32_t i = 0; i < hops; ++i) {
+    const bool folds = hop == Hop::fold || hop == Hop::fold_forward;
+    const bool forwards = hop == Hop::forward || hop == Hop::fold_forward;
+    if (folds) {
+      co_yield b.recv_reduce(peer, b.input(), b.output());
+    } else {
+      co_yield b.recv(peer, b.output());
+    }
+    co_yield b.send(peer, forwards ? b.output() : b.input());
+  }
+  co_yield b.recv(peer, b.output());
+}
+
+Lane copies(Builder& b, std::uint32_t steps) {
+  for (std::uint32_t i = 0; i < steps; ++i) co_yield b.copy(b.input(), b.output());
+}
+
+Schedule schedule_of(std::string name) {
+  Schedule schedule;
+  schedule.name = std::move(name);
+  schedule.num_ranks = 2;
+  // Buffers as those of an all-reduce: a block in, and one out.
+  schedule.collective = Collective::all_reduce;
+  schedule.spaces = spaces_of(Collective::all_reduce, 2);
+  return schedule;
+}
+
+}  // namespace
+
+std::string_view name_of(Hop hop) {
+  switch (hop) {
+    case Hop::copy: return "copy";
+    case Hop::fold: return "fold";
+    case Hop::forward: return "forward";
+    case Hop::fold_forward: return "fold_forward";
+  }
+  return "";
+}
+
+Schedule ping_pong(Hop hop, std::uint32_t hops) {
+  Schedule schedule = schedule_of("ping_pong_" + std::string(name_of(hop)));
+  schedule.lane = [hop, hops](Builder& b, std::uint32_t) { return back_and_forth(b, hop, hops); };
+  return schedule;
+}
+
+Schedule own_steps(std::uint32_t steps) {
+  Schedule schedule = schedule_of("own_steps");
+  schedule.lane = [steps](Builder& b, std::uint32_t) { return copies(b, steps); };
+  return schedule;
+}
+
+}  // namespace tutti::calibrate

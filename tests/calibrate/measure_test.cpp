@@ -1,0 +1,59 @@
+// Measuring, as little as can be: that numbers come, not which.
+#include "calibrate/measure.hpp"
+
+#include <cmath>
+
+#include <gtest/gtest.h>
+#include <sched.h>
+
+#include "calibrate/fit.hpp"
+#include "fabric/fabric_file.hpp"
+
+namespace tutti::calibrate {
+namespace {
+
+constexpr Thoroughness kLeast{.passes = 1, .block_ns = 1000, .most_working_set = 512 << 10};
+
+TEST(Measure, GivesNumbersThatMakeAFabric) {
+  if (usable_cores().size() < 2) GTEST_SKIP() << "ping-pong needs two cores";
+  const std::vector<int> before = usable_cores();
+  const Result<Measurements> measured = measure(Variables(), kLeast);
+  ASSERT_TRUE(measured.ok()) << measured.status().to_string();
+  EXPECT_EQ(usable_cores(), before);
+  EXPECT_FALSE(measured->machine.empty());
+  EXPECT_EQ(measured->date.size(), 10U);
+  EXPECT_GT(measured->core_switch, 0);
+  EXPECT_GT(measured->step, 0);
+  ASSERT_GT(measured->hops.size(), 10U);
+  EXPECT_EQ(measured->hops.front().bytes, 8U);
+  EXPECT_EQ(measured->hops.back().bytes, measured->slot_bytes);
+  for (const HopTimes& hop : measured->hops)
+    for (const double time : {hop.copy, hop.fold, hop.forward, hop.fold_forward}) EXPECT_TRUE(std::isfinite(time));
+  ASSERT_EQ(measured->own.size(), 5U);  // 32K to 512K
+  for (const OwnRate& own : measured->own) EXPECT_GT(own.fold_bandwidth, 0);
+  EXPECT_EQ(measured->own.front().exchange, 0);
+  EXPECT_GT(measured->own.back().exchange, 0);
+  const Result<fabric::Fabric> read = fabric::read_fabric(file_of(*measured, 2), "machine.toml", {});
+  EXPECT_TRUE(read.ok()) << read.status().to_string();
+}
+
+TEST(Measure, OnOneCoreItSaysWhatItNeeds) {
+  cpu_set_t before;
+  ASSERT_EQ(sched_getaffinity(0, sizeof before, &before), 0);
+  pin_to(usable_cores().front());
+  const Result<Measurements> measured = measure(Variables(), kLeast);
+  ASSERT_EQ(sched_setaffinity(0, sizeof before, &before), 0);
+  ASSERT_FALSE(measured.ok());
+  EXPECT_NE(measured.status().message().find("may run on 1 core only, and ping-pong needs two"), std::string::npos)
+      << measured.status().to_string();
+}
+
+TEST(Measure, TheMedianIsTheMiddleOne) {
+  EXPECT_EQ(median_of({}), 0);
+  EXPECT_EQ(median_of({3}), 3);
+  EXPECT_EQ(median_of({9, 1, 5}), 5);
+  EXPECT_EQ(quantile_of({9, 1, 5, 7, 3}, 0.2), 3);
+}
+
+}  // namespace
+}  // namespace tutti::calibrate

@@ -1,0 +1,67 @@
+// `tutti probe` as a user calls it; what it measures is tested in tests/calibrate.
+#include <array>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "cli/commands.hpp"
+#include "cli/program.hpp"
+
+namespace tutti::cli {
+namespace {
+
+struct Probed {
+  int exit = -1;
+  std::string out;
+  std::string error;
+};
+
+Probed probe(std::vector<std::string> arguments) {
+  arguments.insert(arguments.begin(), "probe");
+  const std::array commands{probe_command()};
+  std::ostringstream out;
+  std::ostringstream error;
+  const Environment environment;
+  const Exit exit = run_program(commands, arguments, {environment, out, error});
+  return {static_cast<int>(exit), out.str(), error.str()};
+}
+
+bool has(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+
+TEST(Probe, SaysWhatTheMachineIs) {
+  const Probed probed = probe({});
+  EXPECT_EQ(probed.exit, 0) << probed.error;
+  EXPECT_TRUE(has(probed.out, " cores")) << probed.out;
+}
+
+TEST(Probe, AFabricIsMeasuredWithCalibrate) {
+  const std::vector<std::vector<std::string>> without = {{"-o", "machine.toml"}, {"--ranks", "4"}, {"--json"}};
+  for (const std::vector<std::string>& arguments : without) {
+    const Probed probed = probe(arguments);
+    EXPECT_EQ(probed.exit, 2);
+    EXPECT_TRUE(has(probed.error, arguments[0])) << probed.error;
+    EXPECT_TRUE(has(probed.error, "--calibrate")) << probed.error;
+    EXPECT_EQ(probed.out, "");
+  }
+}
+
+TEST(Probe, AFileThatCannotBeWrittenIsAnErrorBeforeAnythingIsMeasured) {
+  const Probed probed = probe({"--calibrate", "-o", "/nowhere/machine.toml"});
+  EXPECT_EQ(probed.exit, 2);
+  EXPECT_TRUE(has(probed.error, "/nowhere/machine.toml")) << probed.error;
+  EXPECT_FALSE(has(probed.error, "measuring")) << probed.error;
+}
+
+TEST(Probe, ThereAreSomeRanksAndNotTooMany) {
+  for (const char* wrong : {"0", "-1", "x", "1025"}) {
+    const Probed probed = probe({"--calibrate", "--ranks", wrong});
+    EXPECT_EQ(probed.exit, 2);
+    EXPECT_TRUE(has(probed.error, "--ranks")) << probed.error;
+    EXPECT_TRUE(has(probed.error, "1 to 1024")) << probed.error;
+  }
+}
+
+}  // namespace
+}  // namespace tutti::cli
