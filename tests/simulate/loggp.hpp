@@ -134,13 +134,13 @@ class Formula : public Observer {
       own_writes += 1;
     }
     if (step.sources.size() > 1 || (own_reads > 0 && own_writes > 0)) time += moved * costs_.fold;
-    // What is read from others is stored at others as it comes.
     const double first = arrived > begun ? begun + 2 * costs_.latency : 0;
     time = std::max(time, arrived);
-    leave(lane, step, time);
+    leave(lane, step, time, first);
   }
 
-  void leave(const LaneState& lane, const Step& step, double& time) {
+  // What is read from others is stored at others as it comes: from `first` on; 0: nothing is.
+  void leave(const LaneState& lane, const Step& step, double& time, double first = 0) {
     for (const Endpoint& end : step.destinations) {
       if (is_nothing(end, lane.rank)) continue;
       if (end.place == Place::message) {

@@ -10,22 +10,10 @@
 #include "schedule/builder.hpp"
 #include "schedule/listed.hpp"
 #include "small_fabrics.hpp"
+#include "small_runs.hpp"
 
 namespace tutti::simulate {
 namespace {
-
-Schedule schedule_of(Collective collective, std::string_view name, std::uint32_t num_ranks) {
-  Request request;
-  request.collective = collective;
-  request.num_ranks = num_ranks;
-  return find_algorithm(collective, name)->make(request);
-}
-
-Answer run(const Schedule& schedule, const fabric::Fabric& fabric, const Options& options) {
-  const Result<Answer> answer = simulate(schedule, fabric, options);
-  EXPECT_TRUE(answer.ok()) << answer.status().to_string();
-  return answer.ok() ? *answer : Answer{};
-}
 
 // A rank sends to each other; all go through its one link: 1000 B at 1 B/ns each.
 TEST(Simulate, MessagesQueueForTheLinkThatTheyShare) {

@@ -9,21 +9,10 @@
 #include "schedule/listed.hpp"
 #include "simulate/simulate.hpp"
 #include "small_fabrics.hpp"
+#include "small_runs.hpp"
 
 namespace tutti::simulate {
 namespace {
-
-Schedule schedule_of(Collective collective, std::string_view name, std::uint32_t num_ranks) {
-  return find_algorithm(collective, name)->make({.collective = collective, .num_ranks = num_ranks});
-}
-
-Answer run(const Schedule& schedule, const fabric::Fabric& fabric, const Options& options) {
-  const Result<Answer> answer = simulate(schedule, fabric, options);
-  EXPECT_TRUE(answer.ok()) << answer.status().to_string();
-  if (!answer.ok()) return {};
-  EXPECT_NEAR(answer->shares.total(), answer->time, answer->time * 1e-9);
-  return *answer;
-}
 
 // Exposed at 0 and seen at 10, asked for until 20; 1000 B come 10 later, at 1 B/ns, or at half of that.
 TEST(Transfers, LoadsComeNoFasterThanTheirRate) {
