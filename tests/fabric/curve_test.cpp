@@ -76,7 +76,7 @@ TEST(Curve, FilesAndParametersSayThem) {
   EXPECT_EQ(in_a_line->memories[0].beside_bandwidths, curve_of({{1 << 20, 5}}));
 }
 
-std::string error_of(const std::string& times) {
+std::string times_error(const std::string& times) {
   const Result<Fabric> made =
       read_fabric("version = 1\ngenerator = \"host:2x2\"\n[[costs]]\nsend_times = " + times + "\n", "my.toml", {});
   return made.ok() ? "" : std::string(made.status().message());
@@ -84,21 +84,21 @@ std::string error_of(const std::string& times) {
 
 TEST(Curve, ErrorsSayFileLineKeyAndPoint) {
   const std::string place = "my.toml:4: costs[0].send_times: ";
-  EXPECT_EQ(error_of("8"), place +
-                               "this is a whole number without a unit; write sizes with times such as "
-                               "\"64:120ns 4K:1.1us\"");
-  EXPECT_EQ(error_of("\"8\""), place + "'8': a point is a size and its time, such as 4K:1.5us");
-  EXPECT_EQ(error_of("\"8:1ns 4:2ns\""), place + "'4:2ns': each point has a greater size than the one before");
-  EXPECT_EQ(error_of("\"8:1ns 8:2ns\""), place + "'8:2ns': each point has a greater size than the one before");
-  EXPECT_EQ(error_of("\"0:1ns\""),
+  EXPECT_EQ(times_error("8"), place +
+                                  "this is a whole number without a unit; write sizes with times such as "
+                                  "\"64:120ns 4K:1.1us\"");
+  EXPECT_EQ(times_error("\"8\""), place + "'8': a point is a size and its time, such as 4K:1.5us");
+  EXPECT_EQ(times_error("\"8:1ns 4:2ns\""), place + "'4:2ns': each point has a greater size than the one before");
+  EXPECT_EQ(times_error("\"8:1ns 8:2ns\""), place + "'8:2ns': each point has a greater size than the one before");
+  EXPECT_EQ(times_error("\"0:1ns\""),
             place + "'0:1ns': sizes, times and rates of points are more than 0, and none is unlimited");
-  EXPECT_EQ(error_of("\"8:0ns\""),
+  EXPECT_EQ(times_error("\"8:0ns\""),
             place + "'8:0ns': sizes, times and rates of points are more than 0, and none is unlimited");
-  EXPECT_TRUE(error_of("\"x:1ns\"").starts_with(place + "'x:1ns': ")) << error_of("\"x:1ns\"");
-  EXPECT_TRUE(error_of("\"8:1GB/s\"").starts_with(place + "'8:1GB/s': ")) << error_of("\"8:1GB/s\"");
+  EXPECT_TRUE(times_error("\"x:1ns\"").starts_with(place + "'x:1ns': ")) << times_error("\"x:1ns\"");
+  EXPECT_TRUE(times_error("\"8:1GB/s\"").starts_with(place + "'8:1GB/s': ")) << times_error("\"8:1GB/s\"");
   std::string many = "\"";
   for (std::size_t i = 1; i <= kMostCurvePoints + 1; ++i) many += std::to_string(i) + ":1ns ";
-  EXPECT_EQ(error_of(many + "\""), place + "'65:1ns': there are more than 64 points");
+  EXPECT_EQ(times_error(many + "\""), place + "'65:1ns': there are more than 64 points");
 }
 
 }  // namespace
