@@ -22,9 +22,11 @@
 #include "cli/commands.hpp"
 #include "cli/number.hpp"
 #include "cli/output.hpp"
+#include "cli/simulate_against.hpp"
 #include "data/type.hpp"
 #include "fabric/load.hpp"
 #include "schedule/definition.hpp"
+#include "schedule/side_by_side.hpp"
 #include "simulate/reason.hpp"
 #include "simulate/timeline.hpp"
 #include "simulate/transcript.hpp"
@@ -35,12 +37,14 @@ namespace {
 
 constexpr std::uint32_t kMostSimulated = 1U << 20U;
 constexpr std::size_t kMostLinks = 1000;
+constexpr std::uint32_t kMostParts = 64;
 constexpr std::uint32_t kMostWeight = 1'000'000;
 
 struct SimulateArguments {
   std::string fabric;
   ChoiceOptions choice;
   std::optional<std::uint32_t> ranks;
+  std::uint32_t parts = 1;
   CaseFilter filter;
   std::string bytes = "8:64M:x4";
   std::string type = "f32";
@@ -50,6 +54,7 @@ struct SimulateArguments {
   bool why = false;
   bool transcript = false;
   std::string timeline;
+  std::string against;
   OutputOptions output;
 };
 
@@ -127,7 +132,11 @@ Result<std::vector<SimulatedCell>> cells_of(const SimulateArguments& options, co
       objection = cases.objection;
       continue;
     }
-    const Schedule schedule = algorithm->make(cases.requests.front());
+    if (options.parts > 1 && algorithm->channel != Channel::message) {
+      objection = fmt::format("--parts: {} is not by messages, so it is done in one part", algorithm->name);
+      continue;
+    }
+    const Schedule schedule = side_by_side(algorithm->make(cases.requests.front()), options.parts);
     for (const Bytes size : *sizes) {
       // A barrier carries nothing, whatever the size.
       const bool is_barrier = algorithm->collective == Collective::barrier;
@@ -278,6 +287,17 @@ Exit run(const SimulateArguments& options, const Context& context) {
     context.error << "tutti simulate: " << status.to_string() << "\n";
     return Exit::misused;
   };
+  if (options.against.empty() == options.fabric.empty())
+    return misused({Code::invalid_argument,
+                    options.fabric.empty() ? "--fabric: say which machine, or --against which figures"
+                                           : "--against: its figures say on which fabric they are; leave --fabric"});
+  if (!options.against.empty()) {
+    if (const Status status = check_output(options.output); !status.ok()) return misused(status);
+    const Result<std::string> text = against(options.against, options.output);
+    if (!text.ok()) return misused(text.status().with_context("--against"));
+    const Status status = write_output(*text, options.output, context);
+    return status.ok() ? Exit::done : misused(status);
+  }
   if (const Status status = check(options); !status.ok()) return misused(status);
   if (const Status status = check_output(options.output); !status.ok()) return misused(status);
   const Result<fabric::Fabric> fabric = fabric::load_fabric(options.fabric);
@@ -309,8 +329,10 @@ Exit run(const SimulateArguments& options, const Context& context) {
 Run define_simulate(CLI::App& app) {
   const auto options = std::make_shared<SimulateArguments>();  // shared with the closure, which std::function copies
   app.add_option("--fabric", options->fabric, "The machine: torus_2d:2x3, switch:8, a file (see tutti list fabrics)")
-      ->type_name("FABRIC")
-      ->required();
+      ->type_name("FABRIC");
+  app.add_option("--against", options->against,
+                 "Instead: a file of published figures, each beside what is simulated in its place, and the score")
+      ->type_name("FILE");
   add_choice_options(app, options->choice);
   app.add_option_function<std::string>(
          "--ranks",
@@ -319,6 +341,15 @@ Run define_simulate(CLI::App& app) {
            if (!options->ranks) refuse_option("--ranks", text, fmt::format("1 to {}", kMostSimulated));
          },
          "The first N of the fabric's ranks (else all)")
+      ->type_name("N");
+  app.add_option_function<std::string>(
+         "--parts",
+         [options](const std::string& text) {
+           const auto number = read_number<std::uint32_t>(text, 1, kMostParts);
+           if (!number) refuse_option("--parts", text, fmt::format("1 to {}", kMostParts));
+           options->parts = *number;
+         },
+         "Do it in N parts side by side, as in NCCL's channels: for algorithms by messages (else 1)")
       ->type_name("N");
   add_case_options(app, options->filter, CaseUse::first);
   app.add_option("--bytes", options->bytes, "Sizes, as nccl-tests means them: 8, 4K, 8:64M:x4")
@@ -369,6 +400,7 @@ Command simulate_command() {
           "tutti simulate --fabric torus_2d:4x4 --collective all_reduce --bytes 1M\n"
           "tutti simulate --fabric switch:8 --algorithm ring --collective all_reduce --bytes 8:64M:x4 --format csv\n"
           "tutti simulate --fabric ring_1d:16 --collective all_reduce --bytes 1M --why\n"
+          "tutti simulate --against data/references/vllm_all_reduce.toml\n"
           "tutti simulate --fabric ring_1d:3 --collective all_reduce --algorithm ring --bytes 12 --transcript\n"
           "tutti simulate --fabric switch:8 --collective all_to_all_v --bytes 1M --weights 1,0,0,5",
       .define = define_simulate};

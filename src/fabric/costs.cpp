@@ -12,6 +12,7 @@ namespace tutti::fabric {
 namespace {
 
 constexpr std::string_view kMemory = "memory";
+constexpr std::string_view kCosts = "costs";
 constexpr std::string_view kMemoryPrefix = "memory_";
 constexpr std::string_view kQueuePrefix = "queue_";
 
@@ -37,6 +38,7 @@ Status set_all(const Field<Owner>& field, std::string_view value, std::vector<Ow
 Status apply(const Parameter& parameter, Fabric& fabric) {
   const std::string& name = parameter.name;
   if (same_name(name, kMemory)) return choose_memory(parameter.value, fabric);
+  if (same_name(name, kCosts)) return choose_costs(parameter.value, fabric);
   if (const auto* field = find("", kCostFields, name)) return set_all(*field, parameter.value, fabric.costs);
   if (const auto* field = find(kMemoryPrefix, kMemoryFields, name))
     return set_all(*field, parameter.value, fabric.memories);
@@ -51,6 +53,7 @@ const std::vector<CommonParameter>& common_parameters() {
   static const std::vector<CommonParameter> all = [] {
     std::vector<CommonParameter> names;
     add_names("", kCostFields, names);
+    names.push_back({std::string(kCosts), "the kind of costs that all ranks have"});
     names.push_back({std::string(kMemory), "the kind of memory that all buffers lie in"});
     add_names(kMemoryPrefix, kMemoryFields, names);
     add_names(kQueuePrefix, kQueueFields, names);
@@ -71,16 +74,30 @@ Status apply_common(std::span<const Parameter> parameters, Fabric& fabric) {
   return {};
 }
 
-Status choose_memory(std::string_view name, Fabric& fabric) {
+namespace {
+
+// Gives every rank the one of `owners` that has this name.
+template <typename Owner>
+Status choose(std::string_view noun, std::string_view name, const std::vector<Owner>& owners,
+              std::uint32_t Place::*member, std::vector<Place>& ranks) {
   std::string known;
-  for (std::uint32_t memory = 0; memory < fabric.memories.size(); ++memory) {
-    const std::string& each = fabric.memories[memory].name;
-    known += (known.empty() ? "" : ", ") + printable(each);
-    if (!same_name(each, name)) continue;
-    for (Place& place : fabric.ranks) place.memory = memory;
+  for (std::uint32_t number = 0; number < owners.size(); ++number) {
+    known += (known.empty() ? "" : ", ") + printable(owners[number].name);
+    if (!same_name(owners[number].name, name)) continue;
+    for (Place& place : ranks) place.*member = number;
     return {};
   }
-  return {Code::invalid_argument, fmt::format("there is no memory {} here; there is {}", in_quotes(name), known)};
+  return {Code::invalid_argument, fmt::format("there is no {} {} here; there is {}", noun, in_quotes(name), known)};
+}
+
+}  // namespace
+
+Status choose_memory(std::string_view name, Fabric& fabric) {
+  return choose("memory", name, fabric.memories, &Place::memory, fabric.ranks);
+}
+
+Status choose_costs(std::string_view name, Fabric& fabric) {
+  return choose("kind of costs", name, fabric.costs, &Place::costs, fabric.ranks);
 }
 
 }  // namespace tutti::fabric

@@ -25,5 +25,7 @@ struct CommonParameter {
 
 // Puts the buffers of all ranks into this kind of memory.
 [[nodiscard]] Status choose_memory(std::string_view name, Fabric& fabric);
+// Gives all ranks this kind of costs.
+[[nodiscard]] Status choose_costs(std::string_view name, Fabric& fabric);
 
 }  // namespace tutti::fabric

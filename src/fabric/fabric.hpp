@@ -38,6 +38,10 @@ struct Costs {
   double receive_overhead = 0;  // a message
   double send_per_byte = 0;     // beside that: where the core itself carries the bytes to the queue
   double receive_per_byte = 0;
+  // What its loads from one other rank, and from all at once by a switch that folds, can carry: as much as it has asked
+  // for at a time in each round trip.
+  double read_rate = 0;
+  double multicast_read_rate = 0;
   double post_overhead = 0;  // making something known to others: expose, open, signal
   double wait_overhead = 0;  // a wait or a close, once it is over
   double launch = 0;         // once an operation, before its first step
@@ -58,8 +62,9 @@ struct Costs {
 struct Memory {
   std::string name = "memory";
   double bandwidth = 0;
-  double latency = 0;  // of the first access of a step
-  double fold = 0;     // the rate of folding where the arithmetic, and not the memory, is the limit: bytes of result
+  double latency = 0;   // of the first access of a step
+  double messages = 0;  // what goes out of it as messages, or comes in; 0: links set the pace
+  double fold = 0;      // the rate of folding where the arithmetic, and not the memory, is the limit: bytes of result
   // By the working set: the bytes that the ranks of a core touch in an operation.
   Curve bandwidths = {};         // in place of the bandwidth
   Curve beside_bandwidths = {};  // what own bytes take beside others', in a pass that carries these as well
@@ -70,11 +75,18 @@ enum class BackPressure : std::uint8_t {
   sleep,  // is woken
 };
 
+// What becomes of a message that is longer than a slot.
+enum class LongMessages : std::uint8_t {
+  rounds,  // there are none: the whole operation is done in rounds, as many as let each message fit a slot
+  slots,   // it takes several slots, one after another, and who receives it takes out what has come
+};
+
 // The queue of each connection between two ranks.
 struct Queue {
   std::uint32_t slots = 0;         // messages in flight; 0 is no limit
   std::uint64_t slot_bytes = 0;    // the longest message; 0 is no limit
   std::uint32_t credit_bytes = 0;  // what the receiver sends back for each message taken; 0: it is known at once
+  LongMessages long_messages = LongMessages::rounds;
   BackPressure back_pressure = BackPressure::poll;
   double poll_interval = 0;  // polling: how far apart the looks are
   double wake = 0;           // sleeping: from the credit's arrival until the sender goes on

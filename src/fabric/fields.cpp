@@ -86,6 +86,14 @@ Status read(Unit unit, std::string_view text, Curve& value) {
   return {};
 }
 
+Status read(Unit, std::string_view text, LongMessages& value) {
+  const bool by_rounds = same_name(trim(text), "rounds");
+  if (!by_rounds && !same_name(trim(text), "slots"))
+    return {Code::invalid_argument, fmt::format("{} is neither rounds nor slots", in_quotes(text))};
+  value = by_rounds ? LongMessages::rounds : LongMessages::slots;
+  return {};
+}
+
 std::string write(Unit unit, double value) { return unit == Unit::rate ? rate_to_text(value) : time_to_text(value); }
 std::string write(Unit unit, std::uint64_t value) {
   return unit == Unit::bytes ? to_text(Bytes(value)) : std::to_string(value);
@@ -99,6 +107,7 @@ std::string write(Unit unit, const Curve& curve) {
   return text;
 }
 std::string write(Unit, BackPressure value) { return value == BackPressure::poll ? "poll" : "sleep"; }
+std::string write(Unit, LongMessages value) { return value == LongMessages::rounds ? "rounds" : "slots"; }
 
 }  // namespace
 
@@ -108,7 +117,7 @@ std::string_view example_of(Unit unit) {
     case Unit::time: return "a time such as \"1.5us\"";
     case Unit::bytes: return "a size such as \"4K\"";
     case Unit::count: return "a whole number such as 4";
-    case Unit::word: return "\"poll\" or \"sleep\"";
+    case Unit::word: return "one of its words in quotes";
     case Unit::times: return "sizes with times such as \"64:120ns 4K:1.1us\"";
     case Unit::rates: return "sizes with rates such as \"32K:80GB/s 4M:20GB/s\"";
   }

@@ -19,7 +19,7 @@ enum class Unit : std::uint8_t {
   time,   // "1.5us"
   bytes,  // "4K"
   count,  // 4
-  word,   // "poll"
+  word,   // one of a few
   times,  // "64:120ns 4K:1.1us"
   rates,  // "32K:80GB/s 4M:20GB/s"
 };
@@ -29,7 +29,8 @@ template <typename Owner>
 struct Field {
   std::string_view name;
   Unit unit = Unit::count;
-  std::variant<double Owner::*, std::uint32_t Owner::*, std::uint64_t Owner::*, BackPressure Owner::*, Curve Owner::*>
+  std::variant<double Owner::*, std::uint32_t Owner::*, std::uint64_t Owner::*, BackPressure Owner::*,
+               LongMessages Owner::*, Curve Owner::*>
       member;
   std::string_view about;
 };
@@ -45,6 +46,8 @@ inline constexpr auto kCostFields = std::to_array<Field<Costs>>({
     {"receive_overhead", Unit::time, &Costs::receive_overhead, "of the receiver's core, a message"},
     {"send_per_byte", Unit::time, &Costs::send_per_byte, "beside that, where the core itself carries the bytes"},
     {"receive_per_byte", Unit::time, &Costs::receive_per_byte, "the same of the receiver"},
+    {"read_rate", Unit::rate, &Costs::read_rate, "what loads from one other rank can carry"},
+    {"multicast_read_rate", Unit::rate, &Costs::multicast_read_rate, "the same of loads that a switch folds"},
     {"post_overhead", Unit::time, &Costs::post_overhead, "making something known to others: expose, open, signal"},
     {"wait_overhead", Unit::time, &Costs::wait_overhead, "a wait or a close, once it is over"},
     {"launch", Unit::time, &Costs::launch, "once an operation, before its first step"},
@@ -59,6 +62,7 @@ inline constexpr auto kCostFields = std::to_array<Field<Costs>>({
 inline constexpr auto kMemoryFields = std::to_array<Field<Memory>>({
     {"bandwidth", Unit::rate, &Memory::bandwidth, "what the memory that buffers lie in reads and writes"},
     {"latency", Unit::time, &Memory::latency, "of the first access of a step"},
+    {"messages", Unit::rate, &Memory::messages, "what messages read or write there; else links set the pace"},
     {"fold", Unit::rate, &Memory::fold, "the rate of folding, in bytes of result"},
     {"bandwidths", Unit::rates, &Memory::bandwidths, "in place of bandwidth: by the working set"},
     {"beside_bandwidths", Unit::rates, &Memory::beside_bandwidths,
@@ -69,6 +73,8 @@ inline constexpr auto kQueueFields = std::to_array<Field<Queue>>({
     {"slots", Unit::count, &Queue::slots, "messages in flight between two ranks; 0: no limit"},
     {"slot_bytes", Unit::bytes, &Queue::slot_bytes, "the longest message; 0: no limit"},
     {"credit_bytes", Unit::bytes, &Queue::credit_bytes, "what goes back for each message taken; 0: nothing"},
+    {"long_messages", Unit::word, &Queue::long_messages,
+     "longer than a slot: rounds of the operation, or several slots"},
     {"back_pressure", Unit::word, &Queue::back_pressure, "who has no credit will poll or sleep"},
     {"poll_interval", Unit::time, &Queue::poll_interval, "polling: how far apart the looks are"},
     {"wake", Unit::time, &Queue::wake, "sleeping: from the credit's arrival until the sender goes on"},

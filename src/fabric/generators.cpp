@@ -33,9 +33,10 @@ constexpr auto kRailLinks = std::to_array<LinkClass>({{"", "between GPUs and the
                                                       {"network_", "between GPUs and rails", kPort, kPortLatency}});
 constexpr auto kRailSettings =
     std::to_array<Setting>({{"multicast", "the switches of nodes copy to many and fold what comes from many", true}});
-// A UCIe port takes 8 ns, and a link between two cubes has one at each end; rates and the rest are assumed.
-constexpr auto kPackageLinks = std::to_array<LinkClass>({{"", "between PEs and their cube", 128, 2},
-                                                         {"cube_", "between cubes", 128, 16},
+// A UCIe port takes 8 ns, and a link between two cubes has one at each end; what it carries is fitted to times on
+// accelerator_torus (data/references/accelerator.toml), and the rest is assumed.
+constexpr auto kPackageLinks = std::to_array<LinkClass>({{"", "between PEs and their cube", 512, 2},
+                                                         {"cube_", "between cubes", 85, 16},
                                                          {"io_", "between cubes and io", 128, 16}});
 // A core copies about 10 GB/s, and a line comes from another core in about 100 ns, by memory and back.
 constexpr auto kHostLinks = std::to_array<LinkClass>({{"", "between cores and their memory", 10, 50}});

@@ -13,7 +13,7 @@ namespace tutti::fabric {
 
 namespace {
 
-struct QuantityUnit {
+struct NamedUnit {
   std::string_view suffix;
   double factor;
   bool is_written = true;  // beside being read
@@ -22,12 +22,12 @@ struct QuantityUnit {
 struct Quantity {
   std::string_view noun;
   std::string_view right;
-  std::span<const QuantityUnit> units;  // the greatest first
-  double least;                         // but for 0
+  std::span<const NamedUnit> units;  // the greatest first
+  double least;                      // but for 0
   double greatest;
 };
 
-constexpr auto kRateUnits = std::to_array<QuantityUnit>({
+constexpr auto kRateUnits = std::to_array<NamedUnit>({
     {"TB/s", 1e3},
     {"GB/s", 1},
     {"MB/s", 1e-3},
@@ -42,7 +42,7 @@ constexpr auto kRateUnits = std::to_array<QuantityUnit>({
     {"Mb/s", 1e-3 / 8, false},
     {"Kb/s", 1e-6 / 8, false},
 });
-constexpr auto kTimeUnits = std::to_array<QuantityUnit>({
+constexpr auto kTimeUnits = std::to_array<NamedUnit>({
     {"s", 1e9},
     {"ms", 1e6},
     {"us", 1e3},
@@ -71,7 +71,7 @@ Result<double> parse(std::string_view given, const Quantity& quantity) {
   if (!std::isfinite(number)) return wrong("that is no number");
   const std::string_view suffix = trim(text.substr(static_cast<std::size_t>(end - text.data())));
   if (suffix.empty()) return wrong("it has no unit");
-  for (const QuantityUnit& unit : quantity.units) {
+  for (const NamedUnit& unit : quantity.units) {
     if (unit.suffix != suffix) continue;
     const double value = number * unit.factor;
     if (value > quantity.greatest) return wrong("it is too large");
@@ -83,7 +83,7 @@ Result<double> parse(std::string_view given, const Quantity& quantity) {
 
 // `value` is not 0.
 std::string write(double value, const Quantity& quantity) {
-  for (const QuantityUnit& unit : quantity.units) {
+  for (const NamedUnit& unit : quantity.units) {
     if (!unit.is_written || value < unit.factor) continue;
     // Twelve digits are shorter where they say the same.
     std::string text = fmt::format("{:.12g}{}", value / unit.factor, unit.suffix);

@@ -20,8 +20,10 @@ struct Connection {
   std::uint32_t to = 0;
   std::uint32_t channel = 0;
   std::uint32_t used = 0;            // room that is taken, as the sender knows
+  std::uint32_t pending = 0;         // messages that may take several slots: handed over, and not taken whole
   std::uint32_t receiver = kNobody;  // the lane that waits for a message
   std::uint32_t sender = kNobody;    // the lane that waits for room
+  bool is_open = false;              // parts of a message of several slots are taken out as they come
   double lacking_since = 0;          // when that lane found no room
   std::span<const std::uint32_t> links = {};
   std::span<const std::uint32_t> links_back = {};
@@ -29,6 +31,7 @@ struct Connection {
   // Messages in the order in which they were sent: a list through Transfer::next.
   TransferId first = kNoTransfer;
   TransferId last = kNoTransfer;
+  TransferId unsent = kNoTransfer;  // of those, the first that waits for room: a part of a message of several slots
 };
 
 class Connections {

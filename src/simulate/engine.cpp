@@ -21,6 +21,7 @@ Engine::Engine(const Schedule& schedule, const fabric::Fabric& fabric, const Opt
       options_(options),
       sizes_(sizes),
       symmetry_(symmetry),
+      by_slots_(fabric.queue.long_messages == fabric::LongMessages::slots),
       orders_(schedule.num_lanes > 1 || schedule.collective == Collective::barrier),
       ways_(fabric),
       passes_(fabric, schedule.num_ranks, sizes, options.in_place),
@@ -61,6 +62,7 @@ Status Engine::run() {
       case Turn::Of::start: network_->start(turn.id, now_); break;
       case Turn::Of::room: has_room(turn.id); break;
       case Turn::Of::core: give_core_on(turn.id); break;
+      case Turn::Of::part: take_parts(turn.id); break;
       case Turn::Of::transfer:
       case Turn::Of::network: network_->turn(turn, now_); break;
     }
@@ -152,6 +154,7 @@ bool Engine::begin(LaneState& lane) {
     lane.lacked_room = false;
     lane.posts_seen = 0;
     lane.cause = lane.last;
+    open_to_parts(lane, true);
   }
   for (const After& after : step.after) {
     const LaneState& other = lanes_[std::size_t{lane.rank} * schedule_.num_lanes + after.lane];
@@ -164,6 +167,7 @@ bool Engine::begin(LaneState& lane) {
   posts_asked_ = 0;
   if (!is_ready(step, *this) || !has_core(lane)) return false;
   lane.is_looking = false;
+  open_to_parts(lane, false);
   lane.shares = lane.cause.shares;
   lane.begun = now_;
   if (now_ > lane.cause.time)
@@ -172,6 +176,7 @@ bool Engine::begin(LaneState& lane) {
   lane.read = {now_, lane.shares};
   lane.busy_until = occupy(lane, work_of(lane));
   for (const Endpoint& end : step.sources) read(end, lane);
+  lane.is_streaming = lane.reads > 0 && begin_stores(lane);
   lane.stage = lane.reads > 0 ? Stage::reading : Stage::working;
   if (lane.stage == Stage::reading) return false;  // the last arrival has a turn for it
   return !later(lane, lane.busy_until);
@@ -205,14 +210,18 @@ bool Engine::send(LaneState& lane) {
     if (!lane.is_busy) {
       lane.is_busy = true;
       const fabric::Costs& costs = costs_of(lane.rank);
-      const double overhead = end.place == Place::message ? costs.send_overhead : 0;
-      if (later(lane, occupy(lane, {.overhead = overhead + costs.send_per_byte * lane.length}))) return false;
+      const bool is_message = end.place == Place::message;
+      const Work handing_over{
+          .overhead = (is_message ? costs.send_overhead : 0) + costs.send_per_byte * lane.length,
+          .memory = is_message ? time_of_message(lane.rank, lane.length) : 0,
+      };
+      if (later(lane, occupy(lane, handing_over))) return false;
     }
     lane.is_busy = false;
     if (end.place == Place::message) {
       launch(connections_.outgoing(lane.rank, end.rank, end.channel), lane);
-    } else {
-      store(end, lane);
+    } else if (!lane.is_streaming) {
+      store(end, lane, now_);
     }
   }
   pass(lane);

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -59,6 +60,7 @@ class Engine {
     std::uint32_t passed = 0;       // one more than the number of the last step passed in this round
     std::uint32_t destination = 0;  // sending: the one that is being served
     std::uint32_t reads = 0;        // under way
+    bool is_streaming = false;      // what the step reads it stores elsewhere as it comes
     std::uint32_t remote_left = 0;  // steps of this round with remote ends, where it is known
     double length = 0;              // bytes that each end of the step moves
     bool is_nothing = false;        // so that its messages are left out
@@ -124,6 +126,12 @@ class Engine {
     bool multicasts = false;
   };
 
+  // The links of a rank's multicasts, the rank's own one first.
+  struct Tree {
+    std::vector<std::uint32_t> up;    // what is folded: all ranks' links to the switch, and the one from there
+    std::vector<std::uint32_t> down;  // what is copied: the link to the switch, and those from there to the others
+  };
+
   // A lane's course. Each says whether the lane can go on at once.
   void go_on(std::uint32_t id);
   bool fetch(LaneState& lane);
@@ -147,15 +155,22 @@ class Engine {
   [[nodiscard]] Work work_of_pass(const LaneState& lane);
   [[nodiscard]] bool stays(const LaneState& lane, const Slice& to) const;
   [[nodiscard]] double time_in_memory(std::uint32_t rank, double bytes_moved, double bytes_made) const;
+  [[nodiscard]] double time_of_message(std::uint32_t rank, double bytes) const;
   // The present lane's step has waited for that.
   void caused_by(const Moment& moment);
 
   [[nodiscard]] std::uint32_t incoming(std::uint32_t rank, const Endpoint& end);
   [[nodiscard]] std::span<const std::uint32_t> way(std::uint32_t from, std::uint32_t to);
   void take(const Endpoint& end);
+  void open_to_parts(const LaneState& lane, bool is_open);
+  void take_parts(std::uint32_t connection);
+  void take_first(std::uint32_t connection);
   void give_credit(std::uint32_t connection);
   void has_room(std::uint32_t connection);
+  // When a sender that has lacked room since then sees that there is some now.
+  [[nodiscard]] double noticed(double since) const;
   void launch(std::uint32_t connection, LaneState& lane);
+  TransferId launch_part(std::uint32_t connection, const LaneState& lane, double bytes, bool has_more);
   void arrived(TransferId id, double time);
   void record(const Transfer& transfer, double time);
   // Who has waited for it, with what the time went for.
@@ -167,17 +182,22 @@ class Engine {
   void make_known(std::uint32_t rank, Announcement& announcement);
   Moment& post_of(std::uint32_t rank, std::uint64_t round, std::uint32_t post);
   void read(const Endpoint& end, LaneState& lane);
-  void read(Cargo cargo, std::span<const std::uint32_t> links, LaneState& lane, double asked);
+  void read_by_tree(LaneState& lane);
+  void read(Transfer transfer, LaneState& lane, double asked);
   void has_read(const Transfer& transfer, double time);
   void has_risen(const Transfer& transfer, double time);
-  void store(const Endpoint& end, LaneState& lane);
-  void store(Cargo cargo, std::span<const std::uint32_t> links, LaneState& lane, double latency);
+  // The stores of a step that reads from others, each with the first bytes that come; whether it has any.
+  bool begin_stores(LaneState& lane);
+  // With its first bytes on their way at `time`.
+  void store(const Endpoint& end, LaneState& lane, double time);
+  void store(Transfer transfer, LaneState& lane, double time);
   void has_stored(const Transfer& transfer, double time);
   void copy_to_all(const Transfer& lead, double time);
   [[nodiscard]] bool has_multicast_switch();
   void wake(std::vector<std::uint32_t>& lanes, double time);
   void wake(std::uint32_t lane, double time) { events_.push(time, {Turn::Of::lane, lane}); }
 
+  const Tree& tree_of(std::uint32_t rank);
   void learn_of_direct_steps();
   [[nodiscard]] bool carries_contents() const { return contents_ != nullptr && lane_->round == 0; }
   void make_contents(LaneState& lane);
@@ -195,6 +215,7 @@ class Engine {
   const Options& options_;
   const Sizes& sizes_;
   const Symmetry* symmetry_;  // may be null
+  bool by_slots_;             // long messages take several slots
   bool orders_;               // messages of nothing are sent all the same: they may be all that orders two accesses
 
   Events events_;
@@ -208,6 +229,7 @@ class Engine {
   std::vector<RankState> ranks_;
   std::vector<CoreState> cores_;
   std::optional<Direct> direct_;
+  std::map<std::uint32_t, Tree> trees_;
 
   LaneState* lane_ = nullptr;  // the present one
   double now_ = 0;

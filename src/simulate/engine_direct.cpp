@@ -138,24 +138,55 @@ void Engine::read(const Endpoint& end, LaneState& lane) {
   if (lane.length == 0) return;
   if (end.place == Place::remote && end.rank != lane.rank) {
     if (passes_.carries(lane.rank)) return;  // the core is at it
-    read(Cargo::read, ways_.between(end.rank, lane.rank), lane, ways_.latency(lane.rank, end.rank));
+    const double rate = costs_of(lane.rank).read_rate;
+    const double asked = ways_.latency(lane.rank, end.rank);
+    const double paced = rate > 0 ? now_ + asked + ways_.latency(end.rank, lane.rank) + lane.length / rate : 0;
+    read({.cargo = Cargo::read, .not_before = paced, .links = ways_.between(end.rank, lane.rank)}, lane, asked);
   } else if (end.place == Place::multicast && schedule_.num_ranks > 1) {
+    if (options_.sharing == Sharing::fair) return read_by_tree(lane);
     // Every rank's bytes go up to the switch; what it makes of them comes down when the last of them come.
     lane.risen_head = lane.risen = now_;
     for (std::uint32_t rank = 0; rank < schedule_.num_ranks; ++rank) {
       const std::uint32_t other = rank == lane.rank ? (rank + 1) % schedule_.num_ranks : lane.rank;
       ++lane.rising;
-      read(Cargo::rise, ways_.between(rank, other).first(1), lane,
+      read({.cargo = Cargo::rise, .links = ways_.between(rank, other).first(1)}, lane,
            ways_.latency(lane.rank, other == lane.rank ? rank : other));
     }
   }
 }
 
-void Engine::read(Cargo cargo, std::span<const std::uint32_t> links, LaneState& lane, double asked) {
+// As a fluid that goes up every rank's link and down the reader's at one rate.
+void Engine::read_by_tree(LaneState& lane) {
+  const std::uint32_t other = (lane.rank + 1) % schedule_.num_ranks;
+  const double latency = ways_.latency(other, lane.rank);
+  const double rate = costs_of(lane.rank).multicast_read_rate;
+  const double asked = ways_.latency(lane.rank, other);
+  const double paced = rate > 0 ? now_ + asked + latency + lane.length / rate : 0;
+  read({.cargo = Cargo::read, .not_before = paced, .is_tree = true, .links = tree_of(lane.rank).up}, lane, asked);
+}
+
+const Engine::Tree& Engine::tree_of(std::uint32_t rank) {
+  const auto [found, is_new] = trees_.try_emplace(rank);
+  Tree& tree = found->second;
+  if (!is_new) return tree;
+  const auto next = [&](std::uint32_t from) { return ways_.between(from, (from + 1) % schedule_.num_ranks); };
+  const std::uint32_t before = (rank + schedule_.num_ranks - 1) % schedule_.num_ranks;
+  tree.down = {next(rank)[0]};
+  tree.up = {next(before)[1]};
+  for (std::uint32_t each = 0; each < schedule_.num_ranks; ++each) {
+    tree.up.push_back(next(each)[0]);
+    if (each != before) tree.down.push_back(next(each)[1]);
+  }
+  return tree;
+}
+
+void Engine::read(Transfer transfer, LaneState& lane, double asked) {
+  transfer.whose = id_of(lane);
+  transfer.bytes = lane.length;
+  transfer.shares = lane.read.shares;
+  transfer.shares.add(Share::wire, asked);
   const TransferId id = transfers_.add();
-  transfers_[id] = {
-      .cargo = cargo, .whose = id_of(lane), .bytes = lane.length, .links = links, .shares = lane.read.shares};
-  transfers_[id].shares.add(Share::wire, asked);
+  transfers_[id] = transfer;
   ++lane.reads;
   events_.push(now_ + asked, {Turn::Of::start, id});
 }
@@ -179,10 +210,13 @@ void Engine::has_risen(const Transfer& transfer, double time) {
   const auto down = ways_.between((lane.rank + 1) % schedule_.num_ranks, lane.rank).last(1);
   const TransferId id = transfers_.add();
   const double head = std::max(now_, lane.risen_head);
+  const double rate = costs_of(lane.rank).multicast_read_rate;
+  const double round_trip = 2 * ways_.latency((lane.rank + 1) % schedule_.num_ranks, lane.rank);
+  const double paced = rate > 0 ? lane.begun + round_trip + lane.length / rate : 0;
   transfers_[id] = {.cargo = Cargo::read,
                     .whose = id_of(lane),
                     .bytes = lane.length,
-                    .not_before = lane.risen + fabric_.links[down[0]].latency,
+                    .not_before = std::max(lane.risen + fabric_.links[down[0]].latency, paced),
                     .links = down};
   Moment at_switch = arrival_of(transfer, time);
   at_switch.shares.add(Share::wire, head - at_switch.time);
@@ -193,26 +227,54 @@ void Engine::has_risen(const Transfer& transfer, double time) {
 // --- stores
 // -----------------------------------------------------------------------------------------------------------
 
-void Engine::store(const Endpoint& end, LaneState& lane) {
-  if (lane.length == 0) return;
-  if (end.place != Place::multicast)
-    return store(Cargo::write, ways_.between(lane.rank, end.rank), lane, ways_.latency(lane.rank, end.rank));
-  if (schedule_.num_ranks == 1) return;
-  const std::uint32_t other = (lane.rank + 1) % schedule_.num_ranks;
-  store(Cargo::lead, ways_.between(lane.rank, other).first(1), lane, 0);
+bool Engine::begin_stores(LaneState& lane) {
+  double round_trip = 0;
+  for (const Endpoint& end : lane.step->sources) {
+    const bool is_far = end.place == Place::remote && end.rank != lane.rank;
+    const std::uint32_t other = is_far ? end.rank : (lane.rank + 1) % schedule_.num_ranks;
+    if (is_far || end.place == Place::multicast)
+      round_trip = std::max(round_trip, ways_.latency(lane.rank, other) + ways_.latency(other, lane.rank));
+  }
+  bool has_any = false;
+  for (const Endpoint& end : lane.step->destinations) {
+    if (end.place != Place::remote && end.place != Place::multicast) continue;
+    store(end, lane, now_ + round_trip);
+    has_any = true;
+  }
+  return has_any;
 }
 
-void Engine::store(Cargo cargo, std::span<const std::uint32_t> links, LaneState& lane, double latency) {
+void Engine::store(const Endpoint& end, LaneState& lane, double time) {
+  if (lane.length == 0) return;
+  if (end.place != Place::multicast)
+    return store({.cargo = Cargo::write,
+                  .latency = ways_.latency(lane.rank, end.rank),
+                  .links = ways_.between(lane.rank, end.rank)},
+                 lane, time);
+  if (schedule_.num_ranks == 1) return;
+  const std::uint32_t other = (lane.rank + 1) % schedule_.num_ranks;
+  if (options_.sharing == Sharing::fair)
+    return store({.cargo = Cargo::write,
+                  .latency = ways_.latency(lane.rank, other),
+                  .is_tree = true,
+                  .links = tree_of(lane.rank).down},
+                 lane, time);
+  store({.cargo = Cargo::lead, .links = ways_.between(lane.rank, other).first(1)}, lane, time);
+}
+
+void Engine::store(Transfer transfer, LaneState& lane, double time) {
   RankState& rank = ranks_[lane.rank];
+  transfer.whose = id_of(lane);
+  transfer.bytes = lane.length;
+  transfer.order = rank.announced;
   const TransferId id = transfers_.add();
-  transfers_[id] = {.cargo = cargo,
-                    .whose = id_of(lane),
-                    .bytes = lane.length,
-                    .latency = latency,
-                    .order = rank.announced,
-                    .links = links};
+  transfers_[id] = transfer;
   ++rank.stores;
-  network_->start(id, now_);
+  if (time > now_) {
+    events_.push(time, {Turn::Of::start, id});
+  } else {
+    network_->start(id, now_);
+  }
 }
 
 // The switch copies what it gets as it comes.

@@ -10,8 +10,10 @@ namespace tutti::simulate {
 
 bool Engine::has_message(const Endpoint& end) {
   if (lane_->is_nothing) return true;
-  Connection& connection = connections_[incoming(lane_->rank, end)];
-  if (connection.first == kNoTransfer || !transfers_[connection.first].is_settled) {
+  const std::uint32_t number = incoming(lane_->rank, end);
+  Connection& connection = connections_[number];
+  if (connection.first == kNoTransfer || !transfers_[connection.first].is_settled ||
+      transfers_[connection.first].has_more) {
     connection.receiver = id_of(*lane_);
     return false;
   }
@@ -21,11 +23,35 @@ bool Engine::has_message(const Endpoint& end) {
   return true;
 }
 
+// Of messages that take several slots, all but the last part of each is taken out as it comes, from whomever, once a
+// lane waits for it.
+void Engine::open_to_parts(const LaneState& lane, bool is_open) {
+  if (!by_slots_ || lane.is_nothing) return;
+  for (const Endpoint& end : lane.step->sources) {
+    if (end.place != Place::message) continue;
+    const std::uint32_t number = incoming(lane.rank, end);
+    connections_[number].is_open = is_open;
+    if (is_open) take_parts(number);
+  }
+}
+
+void Engine::take_parts(std::uint32_t number) {
+  if (!connections_[number].is_open) return;
+  const auto first = [&] { return connections_[number].first; };
+  while (first() != kNoTransfer && transfers_[first()].is_settled && transfers_[first()].has_more &&
+         transfers_[first()].arrives <= now_)
+    take_first(number);
+  if (first() == kNoTransfer || transfers_[first()].has_more || !transfers_[first()].is_settled) return;
+  Connection& connection = connections_[number];
+  if (connection.receiver != kNobody)
+    wake(std::exchange(connection.receiver, kNobody), std::max(now_, transfers_[first()].arrives));
+}
+
 bool Engine::has_credit(const Endpoint& end) {
   const std::uint32_t slots = fabric_.queue.slots;
   if (slots == 0 || lane_->is_nothing) return true;
   Connection& connection = connections_[connections_.outgoing(lane_->rank, end.rank, end.channel)];
-  if (connection.used < slots) return true;
+  if ((by_slots_ ? connection.pending : connection.used) < slots) return true;
   connection.sender = id_of(*lane_);
   if (!lane_->lacked_room) connection.lacking_since = now_;
   lane_->lacked_room = true;
@@ -50,14 +76,16 @@ Engine::Work Engine::work_of(const LaneState& lane) {
   }
   if (passes_.carries(lane.rank)) return work_of_pass(lane);
   double overhead = 0;
+  double received = 0;
   double moved = 0;
   bool reads_own = false;
   bool writes_own = false;
   for (const Endpoint& end : step.sources) {
     moved += lane.length;
     reads_own = reads_own || end.place == Place::local;
-    if (end.place == Place::message && !lane.is_nothing)
-      overhead += costs.receive_overhead + costs.receive_per_byte * lane.length;
+    if (end.place != Place::message || lane.is_nothing) continue;
+    overhead += costs.receive_overhead + costs.receive_per_byte * lane.length;
+    received += time_of_message(lane.rank, lane.length);
   }
   for (const Endpoint& end : step.destinations) {
     if (end.place != Place::local || stays(lane, end.slice)) continue;
@@ -65,9 +93,14 @@ Engine::Work Engine::work_of(const LaneState& lane) {
     writes_own = true;
   }
   const bool folds = step.sources.size() > 1;
-  // What only goes between a link and the memory is the link's business.
-  if (!folds && !(reads_own && writes_own)) return {overhead, 0};
-  return {overhead, time_in_memory(lane.rank, moved, folds ? lane.length : 0)};
+  // What only goes between a link and the memory is the link's business, unless the memory has a rate for messages.
+  if (!folds && !(reads_own && writes_own)) return {overhead, received};
+  return {overhead, received + time_in_memory(lane.rank, moved, folds ? lane.length : 0)};
+}
+
+double Engine::time_of_message(std::uint32_t rank, double bytes) const {
+  const fabric::Memory& memory = fabric_.memories[fabric_.ranks[rank].memory];
+  return memory.messages > 0 && bytes > 0 ? memory.latency + bytes / memory.messages : 0;
 }
 
 // The core carries all that the step reads and writes, in one go.
@@ -143,11 +176,21 @@ std::span<const std::uint32_t> Engine::way(std::uint32_t from, std::uint32_t to)
 void Engine::take(const Endpoint& end) {
   if (end.place != Place::message || lane_->is_nothing) return;
   const std::uint32_t number = incoming(lane_->rank, end);
-  const TransferId id = connections_[number].first;
-  connections_[number].first = transfers_[id].next;
   if (contents_ != nullptr && end.slice.size() > 1 && lane_->round == 0)
-    contents_->remove_payload(transfers_[id].payload);
+    contents_->remove_payload(transfers_[connections_[number].first].payload);
+  take_first(number);
+}
+
+void Engine::take_first(std::uint32_t number) {
+  Connection& connection = connections_[number];
+  const TransferId id = connection.first;
+  connection.first = transfers_[id].next;
+  const bool is_whole = !transfers_[id].has_more;
   transfers_.remove(id);
+  if (by_slots_ && is_whole) {
+    --connection.pending;
+    if (connection.sender != kNobody) wake(std::exchange(connection.sender, kNobody), now_);
+  }
   if (fabric_.queue.slots > 0) give_credit(number);
 }
 
@@ -167,39 +210,65 @@ void Engine::give_credit(std::uint32_t number) {
 void Engine::has_room(std::uint32_t number) {
   Connection& connection = connections_[number];
   --connection.used;
-  if (connection.sender == kNobody) return;
-  const fabric::Queue& queue = fabric_.queue;
-  double time = now_;
-  if (queue.back_pressure == fabric::BackPressure::sleep) {
-    time += queue.wake;
-  } else if (queue.poll_interval > 0) {
-    const double since = connection.lacking_since;
-    time = std::max(now_, since + std::ceil((now_ - since) / queue.poll_interval) * queue.poll_interval);
+  // What is left of messages that take several slots goes first.
+  if (const TransferId next = connection.unsent; next != kNoTransfer) {
+    Transfer& part = transfers_[next];
+    connection.unsent = part.next;
+    ++connection.used;
+    const double time = noticed(part.started);
+    part.shares.add(Share::credit, time - part.started);
+    events_.push(time, {Turn::Of::start, next});
+    return;
   }
-  wake(std::exchange(connection.sender, kNobody), time);
+  if (by_slots_ || connection.sender == kNobody) return;
+  wake(std::exchange(connection.sender, kNobody), noticed(connection.lacking_since));
+}
+
+double Engine::noticed(double since) const {
+  const fabric::Queue& queue = fabric_.queue;
+  if (queue.back_pressure == fabric::BackPressure::sleep) return now_ + queue.wake;
+  if (queue.poll_interval <= 0) return now_;
+  return std::max(now_, since + std::ceil((now_ - since) / queue.poll_interval) * queue.poll_interval);
 }
 
 void Engine::launch(std::uint32_t number, LaneState& lane) {
   ++messages_;
+  ++connections_[number].pending;
+  const auto slot = static_cast<double>(fabric_.queue.slot_bytes);
+  double left = lane.length;
+  if (by_slots_ && slot > 0)
+    for (; left > slot; left -= slot) launch_part(number, lane, slot, true);
+  const TransferId last = launch_part(number, lane, left, false);
+  if (carries_contents() && lane.made.size() > 1) transfers_[last].payload = contents_->add_payload(lane.made);
+}
+
+TransferId Engine::launch_part(std::uint32_t number, const LaneState& lane, double bytes, bool has_more) {
   Connection& connection = connections_[number];
-  ++connection.used;
   if (connection.links.data() == nullptr) connection.links = way(connection.from, connection.to);
   const TransferId id = transfers_.add();
-  Transfer& message = transfers_[id];
-  message.cargo = Cargo::message;
-  message.whose = number;
-  message.hop = 0;
-  message.bytes = lane.length;
-  message.queueing = 0;
-  message.value = lane.value;
-  message.links = connection.links;
-  message.shares = lane.shares;
-  message.is_settled = false;
-  message.next = kNoTransfer;
+  Transfer& part = transfers_[id];
+  part.cargo = Cargo::message;
+  part.whose = number;
+  part.hop = 0;
+  part.bytes = bytes;
+  part.started = now_;
+  part.not_before = 0;
+  part.queueing = 0;
+  part.value = lane.value;
+  part.links = connection.links;
+  part.shares = lane.shares;
+  part.is_settled = false;
+  part.has_more = has_more;
+  part.next = kNoTransfer;
   (connection.first == kNoTransfer ? connection.first : transfers_[connection.last].next) = id;
   connection.last = id;
-  if (carries_contents() && lane.made.size() > 1) message.payload = contents_->add_payload(lane.made);
+  if (fabric_.queue.slots > 0 && connection.used >= fabric_.queue.slots) {
+    if (connection.unsent == kNoTransfer) connection.unsent = id;
+    return id;
+  }
+  ++connection.used;
   network_->start(id, now_);
+  return id;
 }
 
 void Engine::arrived(TransferId id, double time) {
@@ -211,6 +280,10 @@ void Engine::arrived(TransferId id, double time) {
       transfer.arrives = time;
       Connection& connection = connections_[transfer.whose];
       transfer.is_settled = true;
+      if (transfer.has_more) {
+        events_.push(time, {Turn::Of::part, transfer.whose});
+        return;
+      }
       // Messages are taken in the order in which they were sent, whichever comes first.
       if (connection.first == id && connection.receiver != kNobody)
         wake(std::exchange(connection.receiver, kNobody), time);

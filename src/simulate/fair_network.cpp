@@ -58,8 +58,15 @@ class FairNetwork final : public Network {
 
   [[nodiscard]] double latency_of(const Transfer& transfer) const {
     double latency = 0;
-    for (const std::uint32_t link : transfer.links) latency += links_[link].latency;
-    return latency;
+    double beside = 0;
+    for (const std::uint32_t link : transfer.links) {
+      if (transfer.is_tree && link != transfer.links.front()) {
+        beside = std::max(beside, links_[link].latency);
+      } else {
+        latency += links_[link].latency;
+      }
+    }
+    return latency + beside;
   }
   // How long its bytes would take if it were alone.
   [[nodiscard]] double crossing_of(const Transfer& transfer) const {

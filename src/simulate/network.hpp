@@ -16,7 +16,7 @@ namespace tutti::simulate {
 
 // What an event is for.
 struct Turn {
-  enum class Of : std::uint8_t { lane, start, transfer, network, room, core };
+  enum class Of : std::uint8_t { lane, start, transfer, network, room, core, part };
   Of of = Of::lane;
   std::uint32_t id = 0;  // which one
 };

@@ -46,7 +46,7 @@ Result<Answer> simulate(const Schedule& schedule, const fabric::Fabric& fabric, 
                                    Sizes(schedule, options.count, {}, options.element_size, 0))
                   : std::nullopt;
   std::uint64_t window = options.window;
-  if (window == 0 && fabric.queue.slot_bytes > 0) {
+  if (window == 0 && fabric.queue.slot_bytes > 0 && fabric.queue.long_messages == fabric::LongMessages::rounds) {
     const std::uint32_t longest = longest_message(schedule, options.fusion, symmetry ? 1 : schedule.num_ranks);
     if (longest > 0) {
       window = fabric.queue.slot_bytes / options.element_size / longest;

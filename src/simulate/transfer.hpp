@@ -29,6 +29,7 @@ struct Transfer {
   std::uint32_t payload = 0;      // of a message of several pieces: what it holds
   TransferId next = kNoTransfer;  // of a message: the one behind it
   bool is_settled = false;        // when it arrives is known
+  bool has_more = false;          // of a message that takes several slots: not the last part
   double bytes = 0;
   double started = 0;
   double arrives = 0;       // its last byte; so far: as if nothing stood in the way any more
@@ -37,6 +38,7 @@ struct Transfer {
   std::uint64_t order = 0;  // of a write: announcements that its rank had made before
   double queueing = 0;      // what it has waited for others
   Fingerprint value = 0;
+  bool is_tree = false;  // the links behind the first are side by side: a fluid that a switch copies, or folds
   std::span<const std::uint32_t> links;
   Shares shares;  // of the time until it was started
 };

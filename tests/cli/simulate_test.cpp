@@ -153,5 +153,50 @@ TEST(Simulate, BlocksMayDifferInSize) {
   EXPECT_TRUE(contains(with({"--collective", "all_gather_v", "--weights", "1,"}).error, "'1,' is not a list"));
 }
 
+// Two parts of 512 B each at 1 B/ns go one after another over the wire; the second hides behind the first.
+TEST(Simulate, PartsGoSideBySide) {
+  const auto time_in = [](const char* parts) {
+    const Outcome outcome = simulate({"--fabric", "ring_1d:2,latency=100ns,bandwidth=1GB/s", "--algorithm", "ring",
+                                      "--collective", "all_reduce", "--bytes", "2K", "--parts", parts, "--json"});
+    EXPECT_EQ(outcome.exit, Exit::done) << outcome.error;
+    return nlohmann::json::parse(outcome.out)[0]["time_us"].get<double>();
+  };
+  EXPECT_DOUBLE_EQ(time_in("1"), 2 * (1.024 + 0.1));
+  EXPECT_DOUBLE_EQ(time_in("2"), 2 * 1.024 + 0.1);
+  const Outcome direct = simulate({"--fabric", "switch:2", "--algorithm", "one_shot", "--bytes", "8", "--parts", "2"});
+  EXPECT_EQ(direct.exit, Exit::misused);
+  EXPECT_TRUE(contains(direct.error, "--parts: one_shot is not by messages")) << direct.error;
+  EXPECT_TRUE(contains(simulate({"--fabric", "switch:2", "--parts", "0"}).error, "1 to 64"));
+}
+
+TEST(Simulate, FiguresStandBesideWhatIsSimulated) {
+  const std::string path = ::testing::TempDir() + "figures.toml";
+  // 2 us of latency, and 2 · 500 B at 1 GB/s.
+  std::ofstream(path) << "version = 1\nid = \"x\"\nsource = \"y\"\ndate = \"2026-01\"\n[[series]]\nid = \"a\"\n"
+                         "bytes = [1000]\nvalues = [2.5]\n"
+                         "ways = [{ fabric = \"ring_1d:2,latency=1us,bandwidth=1GB/s\", algorithm = \"ring\" }]\n"
+                         "[[series]]\nid = \"of another machine\"\nbytes = [1000]\nvalues = [366]\n";
+  const Outcome table = simulate({"--against", path});
+  EXPECT_EQ(table.exit, Exit::done) << table.error;
+  EXPECT_TRUE(contains(table.out, "all: 1 times: median error 20.0 %, greatest 20.0 %\n")) << table.out;
+  const Outcome rows = simulate({"--against", path, "--json"});
+  const nlohmann::json all = nlohmann::json::parse(rows.out);
+  ASSERT_EQ(all.size(), 2U);
+  EXPECT_EQ(all[0]["simulated"], 3);
+  EXPECT_EQ(all[0]["error"], 20);
+  EXPECT_EQ(all[0]["source"], "y");
+  EXPECT_TRUE(all[1]["simulated"].is_null());
+
+  EXPECT_TRUE(contains(simulate({"--against", path, "--fabric", "ring_1d:2"}).error, "leave --fabric"));
+  EXPECT_TRUE(contains(simulate({"--bytes", "8"}).error, "--fabric: say which machine, or --against which figures"));
+  const Outcome absent = simulate({"--against", path + "x"});
+  EXPECT_EQ(absent.exit, Exit::misused);
+  EXPECT_TRUE(contains(absent.error, "--against: ")) << absent.error;
+  std::ofstream(path) << "version = 1\nid = \"x\"\nsource = \"y\"\ndate = \"z\"\n[[series]]\nid = \"a\"\nbytes = [8]\n"
+                         "values = [2]\nways = [{ fabric = \"ring_1d:2\", algorithm = \"rung\" }]\n";
+  EXPECT_TRUE(contains(simulate({"--against", path}).error, "a: there is no algorithm 'rung' for all_reduce"));
+  std::remove(path.c_str());
+}
+
 }  // namespace
 }  // namespace tutti::cli

@@ -44,7 +44,7 @@ TEST(Curve, OnePointIsEnough) {
   EXPECT_EQ(rate_at(curve, 16), 5);
 }
 
-constexpr const char* kFile =
+constexpr const char* kFileWithCurves =
     "version = 1\n"
     "generator = \"host:2x2\"\n"
     "[[memories]]\n"
@@ -56,7 +56,7 @@ constexpr const char* kFile =
     "fold_forward_times = \"8:20ns\"\n";
 
 TEST(Curve, FilesAndParametersSayThem) {
-  const Result<Fabric> read = read_fabric(kFile, "my.toml", {});
+  const Result<Fabric> read = read_fabric(kFileWithCurves, "my.toml", {});
   ASSERT_TRUE(read.ok()) << read.status().to_string();
   EXPECT_EQ(read->costs[0].send_times, curve_of({{8, 20}, {4096, 1100}}));
   EXPECT_EQ(read->costs[0].fold_forward_times, curve_of({{8, 20}}));

@@ -264,6 +264,8 @@ TEST(Generate, WhatIsWrongIsSaid) {
   EXPECT_EQ(refusal_of("ring:1000,inner=ring:2000"),
             "ring:1000,inner=ring:2000: 2000000 ranks are more than the 1048576 that there may be");
   EXPECT_EQ(refusal_of("ring:3,memory=hbm"), "memory: there is no memory 'hbm' here; there is memory");
+  EXPECT_EQ(refusal_of("ring:3,costs=fast"), "costs: there is no kind of costs 'fast' here; there is costs");
+  EXPECT_EQ(refusal_of("ring:3,queue_long_messages=x"), "queue_long_messages: 'x' is neither rounds nor slots");
   EXPECT_EQ(refusal_of("ring:3,queue_back_pressure=wait"), "queue_back_pressure: 'wait' is neither poll nor sleep");
 }
 

@@ -224,6 +224,7 @@ TEST(LoadFabric, FindsGeneratorsFilesAndWhatIsShipped) {
   EXPECT_EQ(load_fabric("H100-node")->num_ranks(), 8U);
   EXPECT_EQ(load_fabric("h100_node:4")->num_ranks(), 4U);
   EXPECT_EQ(load_fabric("h100_cluster:64x1")->num_ranks(), 64U);
+  EXPECT_EQ(load_fabric("h100_node:2,costs=ll")->ranks[1].costs, 1U);
   EXPECT_EQ(load_fabric("accelerator_torus:3x2,memory=sram")->ranks[767].memory, 1U);
   const std::string path = testing::TempDir() + "tutti_load_test.toml";
   std::ofstream(path) << "generator = \"ring:5\"\n";

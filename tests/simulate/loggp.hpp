@@ -117,6 +117,7 @@ class Formula : public Observer {
     double own_writes = 0;
     double moved = 0;
     double arrived = time;
+    const double begun = time;
     if (step.kind == StepKind::expose && staged_) time += 2 * bytes(step.sources[0], lane.rank) * costs_.fold;
     if (step.kind != StepKind::combine) return;
     for (const Endpoint& end : step.sources) {
@@ -133,11 +134,14 @@ class Formula : public Observer {
       own_writes += 1;
     }
     if (step.sources.size() > 1 || (own_reads > 0 && own_writes > 0)) time += moved * costs_.fold;
+    // What is read from others is stored at others as it comes.
+    const double first = arrived > begun ? begun + 2 * costs_.latency : 0;
     time = std::max(time, arrived);
-    leave(lane, step, time);
+    leave(lane, step, time, first);
   }
 
-  void leave(const LaneState& lane, const Step& step, double& time) {
+  // What is read from others is stored as it comes: from `first` on, if that is not 0.
+  void leave(const LaneState& lane, const Step& step, double& time, double first) {
     for (const Endpoint& end : step.destinations) {
       if (is_nothing(end, lane.rank)) continue;
       if (end.place == Place::message) {
@@ -146,8 +150,8 @@ class Formula : public Observer {
                                                               bytes(end, lane.rank) * costs_.per_byte);
       }
       if (end.place == Place::remote && bytes(end, lane.rank) > 0)
-        stored_[lane.rank] =
-            std::max(stored_[lane.rank], time + costs_.latency + bytes(end, lane.rank) * costs_.per_byte);
+        stored_[lane.rank] = std::max(
+            stored_[lane.rank], (first > 0 ? first : time) + costs_.latency + bytes(end, lane.rank) * costs_.per_byte);
     }
   }
 
@@ -178,7 +182,7 @@ class Formula : public Observer {
       time += others_written * carried.send.of(length);
     }
     time += own * length * (others_read + others_written > 0 ? carried.beside : costs_.fold);
-    leave(lane, step, time);
+    leave(lane, step, time, 0);
   }
 
   const Programs& programs_;

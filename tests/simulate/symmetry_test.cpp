@@ -24,7 +24,9 @@ fabric::Fabric fabric_of(const std::string& words) {
 
 TEST(Symmetry, OneRankSaysWhatAllSay) {
   std::set<std::string> alike;
-  for (const char* words : {"ring_1d:12", "torus_2d:4x3", "torus_2d:3x4", "torus_3d:2x2x3", "switch:12"}) {
+  for (const char* words :
+       {"ring_1d:12", "torus_2d:4x3", "torus_2d:3x4", "torus_3d:2x2x3", "switch:12",
+        "ring_1d:12,queue_slots=2,queue_slot_bytes=300,queue_credit_bytes=16,queue_long_messages=slots"}) {
     const fabric::Fabric fabric = fabric_of(words);
     for (const Algorithm* algorithm : all_algorithms()) {
       if (facts_of(algorithm->collective).varies || algorithm->channel == Channel::multicast) continue;

@@ -1,0 +1,30 @@
+// Parameters of a fabric that bring what is simulated as near to figures as they can: coordinate descent in the
+// logarithms of the parameters, with steps that shrink. Nothing in it is random. Pure; thread-safe.
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "base/status.hpp"
+#include "simulate/references.hpp"
+
+namespace tutti::benches {
+
+struct Fitted {
+  std::vector<simulate::FitParameter> parameters;  // `start` is what was found
+  double loss_before = 0;
+  double loss = 0;
+  std::size_t tries = 0;
+  std::size_t cells = 0;  // it has seen
+};
+
+// `progress` is told after each pass.
+[[nodiscard]] Result<Fitted> fit(const simulate::References& references, const simulate::Fit& what,
+                                 const std::function<void(const Fitted&)>& progress);
+
+// The fabric with those of the parameters that are for it.
+[[nodiscard]] std::string with_parameters(std::string fabric, const std::vector<simulate::FitParameter>& parameters);
+
+}  // namespace tutti::benches

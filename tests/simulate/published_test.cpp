@@ -1,0 +1,71 @@
+// Published figures, and how near the simulator has to come to them.
+#include <gtest/gtest.h>
+
+#include "base/file.hpp"
+#include "simulate/against.hpp"
+
+namespace tutti::simulate {
+namespace {
+
+class Published : public testing::Test {
+ protected:
+  void compare_with(const std::string& name) {
+    const std::string path = std::string(TUTTI_SOURCE_DIR) + "/data/references/" + name + ".toml";
+    const Result<std::string> text = read_file(path, std::uint64_t{1} << 22U);
+    ASSERT_TRUE(text.ok()) << text.status().to_string();
+    const Result<References> read = read_references(*text, path);
+    ASSERT_TRUE(read.ok()) << read.status().to_string();
+    references_ = *read;
+    const Result<std::vector<Compared>> compared = compare(references_, {}, nullptr);
+    ASSERT_TRUE(compared.ok()) << compared.status().to_string();
+    compared_ = *compared;
+  }
+
+  References references_;
+  std::vector<Compared> compared_;
+};
+
+TEST_F(Published, AllReducesOfVllmWithinTwelvePercent) {
+  ASSERT_NO_FATAL_FAILURE(compare_with("vllm_all_reduce"));
+  for (const char* gpu : {"h100", "b200"}) {
+    for (const bool left_out : {false, true}) {
+      SCOPED_TRACE(std::string(gpu) + (left_out ? ", left out of the fit" : ", fitted"));
+      const Score found = score(compared_, Metric::time, [&](const Compared& each) {
+        return each.series->id.starts_with(gpu) && each.is_left_out == left_out;
+      });
+      EXPECT_EQ(found.cells, left_out ? 30U : 70U);
+      EXPECT_LT(found.median_error, 0.12);
+    }
+  }
+  for (const bool left_out : {false, true}) {
+    const Score found =
+        score(compared_, Metric::time, [&](const Compared& each) { return each.is_left_out == left_out; });
+    EXPECT_GE(static_cast<double>(found.winners), 0.85 * static_cast<double>(found.contests));
+  }
+}
+
+TEST_F(Published, TheRingWithABidirectionalAllGatherIsFasterUpToTheSizesThatWereMeasured) {
+  ASSERT_NO_FATAL_FAILURE(compare_with("bidirectional_all_gather"));
+  const auto is_h100 = [](const Compared& each) { return each.series->id.starts_with("h100"); };
+  const Score crossovers = score(compared_, Metric::crossover, is_h100);
+  EXPECT_EQ(crossovers.cells, 4U);
+  EXPECT_EQ(crossovers.greatest_error, 0);  // in doublings
+  const Score gains = score(compared_, Metric::gain, is_h100);
+  EXPECT_EQ(gains.cells, 4U);
+  EXPECT_LT(gains.greatest_error, 5);
+  // On GB200 the range is met up to 1.5 points, and what becomes of it from 128 MB on is not.
+  for (const Compared& each : compared_)
+    EXPECT_LT(std::abs(each.error()), each.series->uncertainty + (is_h100(each) ? 5 : 1.5)) << each.series->id;
+}
+
+TEST_F(Published, TheAcceleratorWithinTenPercentAndInOrder) {
+  ASSERT_NO_FATAL_FAILURE(compare_with("accelerator"));
+  const Score found = score(compared_, Metric::time, [](const Compared&) { return true; });
+  EXPECT_EQ(found.cells, 5U);
+  EXPECT_LT(found.greatest_error, 0.10);
+  EXPECT_EQ(found.contests, 2U);  // corner and centre; the three kinds of memory
+  EXPECT_EQ(found.orders, 2U);
+}
+
+}  // namespace
+}  // namespace tutti::simulate

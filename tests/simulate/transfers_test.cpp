@@ -1,0 +1,132 @@
+// How bytes get from rank to rank, in runs so small that the sums stand beside them: loads with a rate of their own,
+// loads that are stored elsewhere as they come, what switches fold and copy as fluids, messages of several slots, and
+// memories that messages go through.
+#include <gtest/gtest.h>
+
+#include "algorithms/registry.hpp"
+#include "schedule/builder.hpp"
+#include "schedule/ends.hpp"
+#include "schedule/listed.hpp"
+#include "simulate/simulate.hpp"
+#include "small_fabrics.hpp"
+
+namespace tutti::simulate {
+namespace {
+
+Schedule schedule_of(Collective collective, std::string_view name, std::uint32_t num_ranks) {
+  return find_algorithm(collective, name)->make({.collective = collective, .num_ranks = num_ranks});
+}
+
+Answer run(const Schedule& schedule, const fabric::Fabric& fabric, const Options& options) {
+  const Result<Answer> answer = simulate(schedule, fabric, options);
+  EXPECT_TRUE(answer.ok()) << answer.status().to_string();
+  if (!answer.ok()) return {};
+  EXPECT_NEAR(answer->shares.total(), answer->time, answer->time * 1e-9);
+  return *answer;
+}
+
+// Exposed at 0 and seen at 10, asked for until 20; 1000 B come 10 later, at 1 B/ns, or at half of that.
+TEST(Transfers, LoadsComeNoFasterThanTheirRate) {
+  fabric::Fabric fabric = wires(2, 10, 1);
+  const Schedule schedule = schedule_of(Collective::broadcast, "direct", 2);
+  EXPECT_DOUBLE_EQ(run(schedule, fabric, {.count = 1000}).rank_times[1], 20 + 10 + 1000);
+  fabric.costs[0].read_rate = 0.5;
+  EXPECT_DOUBLE_EQ(run(schedule, fabric, {.count = 1000}).rank_times[1], 20 + 10 + 2000);
+  fabric.costs[0].read_rate = 2;
+  EXPECT_DOUBLE_EQ(run(schedule, fabric, {.count = 1000}).rank_times[1], 20 + 10 + 1000);
+}
+
+TEST(Transfers, LoadsThatASwitchFoldsHaveARateToo) {
+  const Schedule schedule = schedule_of(Collective::all_reduce, "multicast_one_shot", 4);
+  fabric::Fabric fabric = star(4, 10, 1);
+  for (const Sharing sharing : {Sharing::queueing, Sharing::fair}) {
+    fabric.costs[0].multicast_read_rate = 0;
+    const Answer free = run(schedule, fabric, {.count = 1000, .sharing = sharing, .staged = false});
+    // Seen at 20, asked for until 40; four folds of four parts go up, and the last one is down; all know 20 later.
+    EXPECT_DOUBLE_EQ(free.time, 40 + 4000 + 20 + 20);
+    fabric.costs[0].multicast_read_rate = 0.1;
+    EXPECT_DOUBLE_EQ(run(schedule, fabric, {.count = 1000, .sharing = sharing, .staged = false}).time,
+                     40 + 20 + 10'000 + 20);
+  }
+}
+
+// Rank 1 loads 1000 B of rank 0 and stores them at rank 2.
+TEST(Transfers, WhatIsLoadedIsStoredElsewhereAsItComes) {
+  Builder first(0, 3, 0);
+  Builder second(1, 3, 0);
+  Builder third(2, 3, 0);
+  const Endpoint from[] = {remote_end(0, 0, Builder::input())};
+  const Endpoint into[] = {remote_end(2, 0, Builder::output())};
+  const std::uint32_t middle[] = {1};
+  Schedule header;
+  header.name = "by hand";
+  header.collective = Collective::barrier;
+  header.num_ranks = 3;
+  header.spaces = spaces_of(Collective::broadcast, 3);
+  std::vector<Program> programs(3);
+  programs[0].lanes = {{first.expose(Builder::input())}};
+  programs[1].lanes = {{}};
+  programs[1].lanes[0].push_back(second.combine(from, into));
+  programs[1].lanes[0].push_back(second.signal());
+  programs[2].lanes = {{}};
+  programs[2].lanes[0].push_back(third.open(Builder::output()));
+  programs[2].lanes[0].push_back(third.wait(middle, 0));
+  const Answer answer = run(listed(header, programs), wires(3, 10, 1), {.count = 1000, .staged = false});
+  // Both posts are seen at 10; the first bytes are here at 30 and the last at 1030, and 10 later they are there.
+  EXPECT_DOUBLE_EQ(answer.rank_times[1], 1030);
+  EXPECT_DOUBLE_EQ(answer.rank_times[2], 1040);
+}
+
+// The parts of all four go up each link, 4000 B, and with them what its rank has folded, 1000 B, for which the switch
+// needs no more time: it comes as it goes.
+TEST(Transfers, FluidsAreFoldedAndCopiedOnTheirWay) {
+  const Schedule schedule = schedule_of(Collective::all_reduce, "multicast_two_shot", 4);
+  const Answer answer = run(schedule, star(4, 10, 1), {.count = 4000, .sharing = Sharing::fair, .staged = false});
+  EXPECT_TRUE(answer.checked);
+  EXPECT_NEAR(answer.links[0].bytes, 5000, 1e-6);
+  EXPECT_GT(answer.time, 5000 + 60);
+  EXPECT_LT(answer.time, 5000 + 100);
+}
+
+// 1000 B through two slots of 100 B: a credit is back 50 after a part has come, so the wire is never idle; through one
+// slot, each part but the first waits for that.
+TEST(Transfers, ALongMessageTakesSeveralSlotsOneAfterAnother) {
+  const Schedule schedule = schedule_of(Collective::scatter, "linear", 2);
+  fabric::Fabric fabric = wires(2, 49, 1);
+  fabric.queue = {.slots = 2, .slot_bytes = 100, .credit_bytes = 1, .long_messages = fabric::LongMessages::slots};
+  const Answer two = run(schedule, fabric, {.count = 1000});
+  EXPECT_DOUBLE_EQ(two.time, 1000 + 49);
+  EXPECT_EQ(two.rounds, 1U);
+  EXPECT_EQ(two.messages, 1U);
+  EXPECT_TRUE(two.checked);
+  fabric.queue.slots = 1;
+  const Answer one = run(schedule, fabric, {.count = 1000});
+  EXPECT_DOUBLE_EQ(one.time, 10 * (100 + 49) + 9 * 50);
+  EXPECT_DOUBLE_EQ(one.shares.of(Share::credit), 9 * (149 + 50));
+  fabric.queue.back_pressure = fabric::BackPressure::sleep;
+  fabric.queue.wake = 300;
+  EXPECT_DOUBLE_EQ(run(schedule, fabric, {.count = 1000}).time, one.time + 9 * 300);
+}
+
+// Nobody takes anything before it has sent all of its own, which is longer than the slots.
+TEST(Transfers, LongMessagesOfAllToAllRanksDoNotBlockEachOther) {
+  fabric::Fabric fabric = wires(5, 49, 1);
+  fabric.queue = {.slots = 2, .slot_bytes = 100, .credit_bytes = 1, .long_messages = fabric::LongMessages::slots};
+  for (const char* name : {"ring", "recursive_doubling", "swing", "double_binary_tree"}) {
+    SCOPED_TRACE(name);
+    EXPECT_TRUE(run(schedule_of(Collective::all_reduce, name, 4), fabric, {.count = 9999}).checked);
+  }
+  EXPECT_TRUE(run(schedule_of(Collective::all_to_all, "pairwise", 5), fabric, {.count = 777}).checked);
+}
+
+// Out of the memory in 5 + 500, over the wire in 1010, and in as it came out.
+TEST(Transfers, AMemoryMayHaveARateForMessages) {
+  fabric::Fabric fabric = wires(2, 10, 1);
+  fabric.memories[0].messages = 2;
+  fabric.memories[0].latency = 5;
+  const Answer answer = run(schedule_of(Collective::scatter, "linear", 2), fabric, {.count = 1000});
+  EXPECT_DOUBLE_EQ(answer.rank_times[1], 505 + 1010 + 505);
+}
+
+}  // namespace
+}  // namespace tutti::simulate
