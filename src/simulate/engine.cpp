@@ -174,9 +174,10 @@ bool Engine::begin(LaneState& lane) {
     lane.shares.add(lane.lacked_room ? Share::credit : Share::queueing, now_ - lane.cause.time);
 
   lane.read = {now_, lane.shares};
+  lane.read_head = now_;
   lane.busy_until = occupy(lane, work_of(lane));
   for (const Endpoint& end : step.sources) read(end, lane);
-  lane.is_streaming = lane.reads > 0 && begin_stores(lane);
+  stream(lane);
   lane.stage = lane.reads > 0 ? Stage::reading : Stage::working;
   if (lane.stage == Stage::reading) return false;  // the last arrival has a turn for it
   return !later(lane, lane.busy_until);

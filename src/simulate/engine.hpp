@@ -61,6 +61,7 @@ class Engine {
     std::uint32_t destination = 0;  // sending: the one that is being served
     std::uint32_t reads = 0;        // under way
     bool is_streaming = false;      // what the step reads it stores elsewhere as it comes
+    std::vector<TransferId> fed;    // by these writes, until when the last of it comes is known
     std::uint32_t remote_left = 0;  // steps of this round with remote ends, where it is known
     double length = 0;              // bytes that each end of the step moves
     bool is_nothing = false;        // so that its messages are left out
@@ -73,7 +74,8 @@ class Engine {
     Moment cause;
     double begun = 0;               // when all that the step waits for had come
     double busy_until = 0;          // reading: the core is with the step until then
-    Moment read;                    // reading: the last arrival so far
+    Moment read;                    // reading: the last arrival so far, and
+    double read_head = 0;           // the last of their first bytes
     std::uint32_t rising = 0;       // reading by multicast: parts on their way up to the switch; and of those there,
     double risen_head = 0;          // the first byte of the last, and
     double risen = 0;               // its last byte
@@ -186,8 +188,11 @@ class Engine {
   void read(Transfer transfer, LaneState& lane, double asked);
   void has_read(const Transfer& transfer, double time);
   void has_risen(const Transfer& transfer, double time);
-  // The stores of a step that reads from others, each with the first bytes that come; whether it has any.
-  bool begin_stores(LaneState& lane);
+  // What a step that has begun to read stores elsewhere as it comes: that goes out once the first bytes of all that it
+  // reads are there, and is there no sooner than the last of them, a way further.
+  void stream(LaneState& lane);
+  void begin_stores(LaneState& lane, double time);
+  void feed_last(LaneState& lane);
   // With its first bytes on their way at `time`.
   void store(const Endpoint& end, LaneState& lane, double time);
   void store(Transfer transfer, LaneState& lane, double time);

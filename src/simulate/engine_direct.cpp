@@ -1,5 +1,6 @@
 // Direct channels: posts, loads from and stores to other ranks' memory, and multicast.
 #include <algorithm>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -194,15 +195,16 @@ void Engine::read(Transfer transfer, LaneState& lane, double asked) {
 void Engine::has_read(const Transfer& transfer, double time) {
   LaneState& lane = lanes_[transfer.whose];
   if (time > lane.read.time) lane.read = arrival_of(transfer, time);
+  lane.read_head = std::max(lane.read_head, transfer.head);
   if (--lane.reads > 0) return;
+  if (lane.is_streaming) feed_last(lane);
   wake(transfer.whose, std::max(now_, lane.read.time));
 }
 
 void Engine::has_risen(const Transfer& transfer, double time) {
   LaneState& lane = lanes_[transfer.whose];
-  const double bandwidth = fabric_.links[transfer.links[0]].bandwidth;
   lane.risen = std::max(lane.risen, time);
-  lane.risen_head = std::max(lane.risen_head, time - (bandwidth > 0 ? transfer.bytes / bandwidth : 0));
+  lane.risen_head = std::max(lane.risen_head, transfer.head);
   if (--lane.rising > 0) {
     --lane.reads;
     return;
@@ -227,7 +229,15 @@ void Engine::has_risen(const Transfer& transfer, double time) {
 // --- stores
 // -----------------------------------------------------------------------------------------------------------
 
-bool Engine::begin_stores(LaneState& lane) {
+// Where links queue, when the first and the last bytes of a load come is known once it has passed the last queue. Where
+// they are shared nothing queues: all loads flow a round trip after they are asked for, and only their ends are not
+// known.
+void Engine::stream(LaneState& lane) {
+  const std::vector<Endpoint>& destinations = lane.step->destinations;
+  lane.is_streaming = lane.reads > 0 && std::any_of(destinations.begin(), destinations.end(), [](const Endpoint& end) {
+                        return end.place == Place::remote || end.place == Place::multicast;
+                      });
+  if (!lane.is_streaming || options_.sharing == Sharing::queueing) return;
   double round_trip = 0;
   for (const Endpoint& end : lane.step->sources) {
     const bool is_far = end.place == Place::remote && end.rank != lane.rank;
@@ -235,13 +245,24 @@ bool Engine::begin_stores(LaneState& lane) {
     if (is_far || end.place == Place::multicast)
       round_trip = std::max(round_trip, ways_.latency(lane.rank, other) + ways_.latency(other, lane.rank));
   }
-  bool has_any = false;
-  for (const Endpoint& end : lane.step->destinations) {
-    if (end.place != Place::remote && end.place != Place::multicast) continue;
-    store(end, lane, now_ + round_trip);
-    has_any = true;
+  begin_stores(lane, now_ + round_trip);
+}
+
+void Engine::begin_stores(LaneState& lane, double time) {
+  for (const Endpoint& end : lane.step->destinations)
+    if (end.place == Place::remote || end.place == Place::multicast) store(end, lane, time);
+}
+
+// When the last bytes of all that the step reads come is known now.
+void Engine::feed_last(LaneState& lane) {
+  if (options_.sharing == Sharing::queueing) begin_stores(lane, std::max(now_, lane.read_head));
+  const double last = std::max(lane.read.time, lane.busy_until);
+  for (const TransferId id : std::exchange(lane.fed, {})) {
+    Transfer& write = transfers_[id];
+    write.is_fed = false;
+    write.not_before = last + write.latency;
+    if (write.is_settled) arrived(id, write.arrives);
   }
-  return has_any;
 }
 
 void Engine::store(const Endpoint& end, LaneState& lane, double time) {
@@ -259,7 +280,8 @@ void Engine::store(const Endpoint& end, LaneState& lane, double time) {
                   .is_tree = true,
                   .links = tree_of(lane.rank).down},
                  lane, time);
-  store({.cargo = Cargo::lead, .links = ways_.between(lane.rank, other).first(1)}, lane, time);
+  const auto up = ways_.between(lane.rank, other).first(1);
+  store({.cargo = Cargo::lead, .latency = fabric_.links[up[0]].latency, .links = up}, lane, time);
 }
 
 void Engine::store(Transfer transfer, LaneState& lane, double time) {
@@ -267,10 +289,12 @@ void Engine::store(Transfer transfer, LaneState& lane, double time) {
   transfer.whose = id_of(lane);
   transfer.bytes = lane.length;
   transfer.order = rank.announced;
+  transfer.is_fed = lane.is_streaming;
   const TransferId id = transfers_.add();
   transfers_[id] = transfer;
   ++rank.stores;
-  if (time > now_) {
+  if (transfer.is_fed) lane.fed.push_back(id);
+  if (transfer.is_fed || time > now_) {
     events_.push(time, {Turn::Of::start, id});
   } else {
     network_->start(id, now_);
@@ -280,8 +304,7 @@ void Engine::store(Transfer transfer, LaneState& lane, double time) {
 // The switch copies what it gets as it comes.
 void Engine::copy_to_all(const Transfer& lead, double time) {
   LaneState& lane = lanes_[lead.whose];
-  const double bandwidth = fabric_.links[lead.links[0]].bandwidth;
-  const double head = std::max(now_, time - (bandwidth > 0 ? lead.bytes / bandwidth : 0));
+  const double head = std::max(now_, lead.head);
   for (std::uint32_t to = 0; to < schedule_.num_ranks; ++to) {
     if (to == lane.rank) continue;
     const TransferId id = transfers_.add();

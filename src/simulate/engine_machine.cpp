@@ -273,6 +273,11 @@ TransferId Engine::launch_part(std::uint32_t number, const LaneState& lane, doub
 
 void Engine::arrived(TransferId id, double time) {
   Transfer& transfer = transfers_[id];
+  if (transfer.is_fed) {
+    transfer.is_settled = true;
+    transfer.arrives = time;
+    return;
+  }
   time = std::max(time, transfer.not_before);
   if (options_.recorder != nullptr) record(transfer, time);
   switch (transfer.cargo) {
@@ -290,11 +295,12 @@ void Engine::arrived(TransferId id, double time) {
       return;
     }
     case Cargo::credit: events_.push(time, {Turn::Of::room, transfer.whose}); break;
-    case Cargo::read: has_read(transfer, time); break;
+    // Copies of these: what follows from them needs room.
+    case Cargo::read: has_read(Transfer(transfer), time); break;
+    case Cargo::rise: has_risen(Transfer(transfer), time); break;
     case Cargo::write: has_stored(transfer, time); break;
-    case Cargo::rise: has_risen(transfer, time); break;
     case Cargo::lead: {
-      const Transfer lead = transfer;  // those behind it need room
+      const Transfer lead = transfer;
       copy_to_all(lead, time);
       has_stored(lead, 0);
       break;

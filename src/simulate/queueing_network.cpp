@@ -22,6 +22,7 @@ class QueueingNetwork final : public Network {
 
   void start(TransferId id, double now) override {
     transfers_[id].started = now;
+    transfers_[id].head = now;
     transfers_[id].arrives = now;
     enter(id, now);
   }
@@ -43,10 +44,10 @@ class QueueingNetwork final : public Network {
     uses_[number].busy += busy;
     transfer.queueing += begin - now;
     transfer.arrives = std::max(transfer.arrives, begin + crossing) + link.latency;
+    transfer.head = begin + link.latency;
     if (++transfer.hop == transfer.links.size()) return arrival_(id, transfer.arrives);
-    const double head = begin + link.latency;
-    if (head > now) {
-      events_.push(head, {Turn::Of::transfer, id});
+    if (transfer.head > now) {
+      events_.push(transfer.head, {Turn::Of::transfer, id});
     } else {
       enter(id, now);
     }

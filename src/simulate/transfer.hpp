@@ -30,11 +30,13 @@ struct Transfer {
   TransferId next = kNoTransfer;  // of a message: the one behind it
   bool is_settled = false;        // when it arrives is known
   bool has_more = false;          // of a message that takes several slots: not the last part
+  bool is_fed = false;            // of a write: not yet known when the last of what it carries is loaded
   double bytes = 0;
   double started = 0;
+  double head = 0;          // where links queue: its first byte is there; known when `arrives` is
   double arrives = 0;       // its last byte; so far: as if nothing stood in the way any more
   double not_before = 0;    // its last byte does not arrive before: it comes from elsewhere, as it comes
-  double latency = 0;       // of a write: of the whole way from who stores
+  double latency = 0;       // of a write: of the whole way from who stores; of a lead: up to the switch
   std::uint64_t order = 0;  // of a write: announcements that its rank had made before
   double queueing = 0;      // what it has waited for others
   Fingerprint value = 0;

@@ -139,7 +139,8 @@ class Formula : public Observer {
     leave(lane, step, time, first);
   }
 
-  // What is read from others is stored at others as it comes: from `first` on; 0: nothing is.
+  // What is read from others is stored at others as it comes: from `first` on, and no sooner whole than the step has
+  // it; 0: nothing is.
   void leave(const LaneState& lane, const Step& step, double& time, double first = 0) {
     for (const Endpoint& end : step.destinations) {
       if (is_nothing(end, lane.rank)) continue;
@@ -149,8 +150,9 @@ class Formula : public Observer {
                                                               bytes(end, lane.rank) * costs_.per_byte);
       }
       if (end.place == Place::remote && bytes(end, lane.rank) > 0)
-        stored_[lane.rank] = std::max(
-            stored_[lane.rank], (first > 0 ? first : time) + costs_.latency + bytes(end, lane.rank) * costs_.per_byte);
+        stored_[lane.rank] =
+            std::max({stored_[lane.rank], time + costs_.latency,
+                      (first > 0 ? first : time) + costs_.latency + bytes(end, lane.rank) * costs_.per_byte});
     }
   }
 

@@ -1,8 +1,13 @@
 // How bytes get from rank to rank, in runs so small that the sums stand beside them: loads with a rate of their own,
 // loads that are stored elsewhere as they come, what switches fold and copy as fluids, messages of several slots, and
 // memories that messages go through.
+#include <algorithm>
+#include <string>
+#include <vector>
+
 #include <gtest/gtest.h>
 
+#include "algorithms/cases.hpp"
 #include "algorithms/registry.hpp"
 #include "schedule/builder.hpp"
 #include "schedule/ends.hpp"
@@ -64,6 +69,106 @@ TEST(Transfers, WhatIsLoadedIsStoredElsewhereAsItComes) {
   // Both posts are seen at 10; the first bytes are here at 30 and the last at 1030, and 10 later they are there.
   EXPECT_DOUBLE_EQ(answer.rank_times[1], 1030);
   EXPECT_DOUBLE_EQ(answer.rank_times[2], 1040);
+}
+
+// Of each rank's step that stores elsewhere what it loads: when it is over, and when the first of its stores is whole.
+class Streams final : public Recorder {
+ public:
+  explicit Streams(std::uint32_t num_ranks) : of_(num_ranks) {}
+
+  void step(std::uint32_t rank, std::uint32_t, std::uint64_t, const Step& step, double, double end) override {
+    const auto is_far = [](const Endpoint& at) { return at.place == Place::remote || at.place == Place::multicast; };
+    if (!std::any_of(step.sources.begin(), step.sources.end(), is_far) ||
+        !std::any_of(step.destinations.begin(), step.destinations.end(), is_far))
+      return;
+    EXPECT_EQ(of_[rank].steps++, 0) << "whose stores are these?";
+    EXPECT_GE(end, of_[rank].loaded);
+    of_[rank].over = end;
+  }
+  void message(std::uint32_t, std::uint32_t, double, double, double) override {}
+  void access(Cargo cargo, std::uint32_t rank, std::span<const std::uint32_t>, double, double, double end) override {
+    if (cargo == Cargo::read) of_[rank].loaded = std::max(of_[rank].loaded, end);
+    if (cargo == Cargo::write) of_[rank].stored = std::min(of_[rank].stored, end);
+  }
+
+  [[nodiscard]] double stored(std::uint32_t rank) const { return of_[rank].stored; }
+  // How many there were.
+  [[nodiscard]] int hold(double way) const {
+    int steps = 0;
+    for (const OfRank& rank : of_) {
+      steps += rank.steps;
+      if (rank.steps > 0) {
+        EXPECT_GE(rank.stored, rank.over + way - 1e-6);
+        EXPECT_LT(rank.stored, kNever);
+      }
+    }
+    return steps;
+  }
+
+ private:
+  static constexpr double kNever = 1e300;
+  struct OfRank {
+    int steps = 0;
+    double loaded = 0;
+    double over = 0;
+    double stored = kNever;
+  };
+  std::vector<OfRank> of_;
+};
+
+TEST(Transfers, NothingIsStoredBeforeItIsLoaded) {
+  constexpr std::uint32_t kRanks = 5;
+  struct Place {
+    fabric::Fabric fabric;
+    double way;  // latency from rank to rank
+    bool multicasts;
+  };
+  std::vector<Place> places = {{star(kRanks, 10, 1), 20, true},
+                               {star(kRanks, 10, 1), 20, true},
+                               {star(kRanks, 10, 1), 20, true},
+                               {star(kRanks, 10, 1), 20, true},
+                               {wires(kRanks, 10, 1), 10, false}};
+  places[1].fabric.links[2 * 2].bandwidth = 0.1;      // up from rank 2
+  places[2].fabric.links[2 * 2 + 1].bandwidth = 0.1;  // down to it
+  places[3].fabric.memories[0].bandwidth = 0.1;
+  places[4].fabric.links[2 * kRanks + 1].bandwidth = 0.1;
+  int steps = 0;
+  for (const Algorithm* algorithm : all_algorithms()) {
+    if (algorithm->channel == Channel::message) continue;
+    for (const Place& place : places) {
+      if (algorithm->channel == Channel::multicast && !place.multicasts) continue;
+      for (const Request& request : cases_of(*algorithm, kRanks, {.root = 0})) {
+        const Schedule schedule = algorithm->make(request);
+        for (const Sharing sharing : {Sharing::queueing, Sharing::fair}) {
+          SCOPED_TRACE(schedule.name + " of " + std::string(name_of(algorithm->collective)) + ", fabric " +
+                       std::to_string(&place - places.data()) + (sharing == Sharing::fair ? ", fair" : ""));
+          Streams streams(kRanks);
+          run(schedule, place.fabric,
+              {.count = 1000,
+               .sharing = sharing,
+               .staged = algorithm->channel == Channel::staged,
+               .recorder = &streams});
+          steps += streams.hold(place.way);
+        }
+      }
+    }
+  }
+  // Two shots on five fabrics, and by multicast on four.
+  EXPECT_EQ(steps, 2 * (5 + 4) * static_cast<int>(kRanks));
+}
+
+// Three ranks fold 100 B each of 300. Rank 2's way to rank 1 is slow, so that rank 1 has its sum at 30 + 1000. Where
+// links are shared what rank 2 stores at rank 1 flows beside it from 40 on: 1 B until then, and 99 in 1980. A latency
+// later rank 1's sum is stored.
+TEST(Transfers, WhatComesSlowlyIsStoredSlowly) {
+  fabric::Fabric fabric = wires(3, 10, 1);
+  fabric.links[2 * 3 + 1].bandwidth = 0.1;
+  const Schedule schedule = schedule_of(Collective::all_reduce, "two_shot", 3);
+  for (const Sharing sharing : {Sharing::queueing, Sharing::fair}) {
+    Streams streams(3);
+    run(schedule, fabric, {.count = 300, .sharing = sharing, .staged = false, .recorder = &streams});
+    EXPECT_NEAR(streams.stored(1), (sharing == Sharing::fair ? 40 + 1980 : 30 + 1000) + 10, 1e-6);
+  }
 }
 
 // The parts of all four go up each link, 4000 B, and with them what its rank has folded, 1000 B, for which the switch
