@@ -1,6 +1,7 @@
 #include "cli/simulated_peer.hpp"
 
 #include <algorithm>
+#include <functional>
 #include <new>
 #include <optional>
 
@@ -119,7 +120,8 @@ Result<Chosen> own(const AlgorithmFile& file, const SimulatedCase& asked, const 
 
 // As the library would: what is forced, on whatever this fabric can do; else what it has by size, and for memory that
 // is symmetric or not.
-Result<Chosen> choose(const SimulatedCase& asked, std::uint32_t num_ranks, const Settings& settings, bool symmetric) {
+Result<Chosen> choose(const SimulatedCase& asked, std::uint32_t num_ranks, const Settings& settings, bool symmetric,
+                      const std::function<bool()>& is_interrupted) {
   const ForcedAlgorithm& forced = settings.forced_of(asked.collective);
   if (forced.file) return own(*forced.file, asked, settings.region_for(num_ranks));
   if (!forced.name.empty()) {
@@ -128,6 +130,7 @@ Result<Chosen> choose(const SimulatedCase& asked, std::uint32_t num_ranks, const
     return chosen(*named->algorithm, named->request, asked, symmetric, "forced");
   }
   Portfolio portfolio(0, settings.region_for(num_ranks));
+  portfolio.end_when(is_interrupted);
   Selector selector(portfolio, num_ranks);
   selector.gather_both_ways_up_to(settings.ring_bidir_ag_max_size);
   const CallFacts call{.symmetric = symmetric, .in_place = asked.in_place, .root = asked.root};
@@ -212,8 +215,8 @@ class SimulatedPeer final : public harness::Reckoner {
       return wrong_argument(fmt::format("{} is {}; it takes ordinary or symmetric", kMemory, in_quotes(memory)));
     const Result<Variables> variables = Variables::load(environment, ConfPaths::standard(environment));
     if (!variables.ok()) return variables.status();
-    const Result<Chosen> way =
-        choose(*asked, static_cast<std::uint32_t>(group.num_ranks), Settings::from(*variables), symmetric);
+    const Result<Chosen> way = choose(*asked, static_cast<std::uint32_t>(group.num_ranks), Settings::from(*variables),
+                                      symmetric, options.is_interrupted);
     if (!way.ok()) return way.status();
     if (!(asked->in_place ? way->schedule.allows_in_place : way->schedule.allows_out_of_place))
       return not_here(
