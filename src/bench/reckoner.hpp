@@ -21,7 +21,8 @@ class Reckoner {
   [[nodiscard]] virtual int num_ranks() const = 0;
   // Whether the variable means anything to it.
   [[nodiscard]] virtual bool obeys(std::string_view variable) const = 0;
-  // The rest of a row that says already which case of the group it is. After an interrupt it need not be right.
+  // The rest of a row that says already which case of the group it is. After an interrupt, which is
+  // also told when the time for an answer is over, it need not be right, and ends within a second.
   virtual void reckon(const Group& group, const MeasureOptions& options, Row& row) const = 0;
 };
 

@@ -1,6 +1,7 @@
 #include "bench/runner.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <map>
 
 #include <fmt/format.h>
@@ -102,7 +103,7 @@ Status Runner::run_group(const std::string& bench, const Group& group, int launc
       continue;
     }
     if (reckoner != nullptr) {
-      reckoner->reckon(group, options_.measure, row);
+      reckon(*reckoner, group, row);
       if (is_interrupted()) return {};
       TUTTI_TRY(on_row(row));
       continue;
@@ -119,6 +120,22 @@ Status Runner::run_group(const std::string& bench, const Group& group, int launc
     TUTTI_TRY(on_row(measured[0]));
   }
   return {};
+}
+
+void Runner::reckon(const Reckoner& reckoner, const Group& group, Row& row) const {
+  const Nanos limit = options_.limits.answer;
+  const auto until = std::chrono::steady_clock::now() + to_chrono(limit);
+  bool is_late = false;
+  MeasureOptions measure = options_.measure;
+  measure.is_interrupted = [&] {
+    is_late = is_late || std::chrono::steady_clock::now() >= until;
+    return is_late || is_interrupted();
+  };
+  Row reckoned = row;
+  reckoner.reckon(group, measure, reckoned);
+  row = is_late ? failed(std::move(row),
+                         {Code::timeout, fmt::format("{} has not answered within {}", group.peer, to_text(limit))})
+                : std::move(reckoned);
 }
 
 void Runner::make_ready(Competitor& competitor) {
@@ -180,7 +197,7 @@ Status Runner::compare_case(const std::string& bench, std::vector<Competitor>& c
       continue;
     }
     if (const Reckoner* reckoner = reckoner_of(*competitor.group, peers_)) {
-      reckoner->reckon(*competitor.group, options_.measure, row);
+      reckon(*reckoner, *competitor.group, row);
       continue;
     }
     make_ready(competitor);

@@ -67,6 +67,8 @@ class Runner {
   Status compare_case(const std::string& bench, std::vector<Competitor>& competitors, const Point& point, int launch,
                       const OnRow& on_row);
   void make_ready(Competitor& competitor);
+  // For as long as an answer may take.
+  void reckon(const Reckoner& reckoner, const Group& group, Row& row) const;
   static void end_all(const std::vector<Competitor>& competitors);
   Status run_group(const std::string& bench, const Group& group, int launch, const std::set<std::string>& done,
                    const OnRow& on_row);

@@ -146,16 +146,15 @@ std::string unheeded_words(const SweepOptions& options, const std::vector<PeerPr
     std::string_view option;
     std::string SweepOptions::*value;
   };
-  constexpr std::array<Word, 10> kWords = {{{"--sync", &SweepOptions::sync},
-                                            {"--budget", &SweepOptions::budget},
-                                            {"--precision", &SweepOptions::precision},
-                                            {"--least-samples", &SweepOptions::least_samples},
-                                            {"--launches", &SweepOptions::launches},
-                                            {"--launcher", &SweepOptions::launcher},
-                                            {"--bind", &SweepOptions::bind},
-                                            {"--limit", &SweepOptions::limit},
-                                            {"--start-limit", &SweepOptions::start_limit},
-                                            {"--seed", &SweepOptions::seed}}};
+  constexpr std::array<Word, 9> kWords = {{{"--sync", &SweepOptions::sync},
+                                           {"--budget", &SweepOptions::budget},
+                                           {"--precision", &SweepOptions::precision},
+                                           {"--least-samples", &SweepOptions::least_samples},
+                                           {"--launches", &SweepOptions::launches},
+                                           {"--launcher", &SweepOptions::launcher},
+                                           {"--bind", &SweepOptions::bind},
+                                           {"--start-limit", &SweepOptions::start_limit},
+                                           {"--seed", &SweepOptions::seed}}};
   if (!are_all_reckoned(programs)) return "";
   static const SweepOptions defaults;
   std::string said;

@@ -17,6 +17,7 @@
 #include "cli/command_options.hpp"
 #include "cli/communicators.hpp"
 #include "cli/interrupt.hpp"
+#include "cli/peer_options.hpp"
 #include "cli/progress.hpp"
 #include "cli/row_output.hpp"
 #include "cli/sweep_options.hpp"
@@ -181,6 +182,13 @@ Status show(const RunArguments& options, const Plan& plan, const Kept& kept, con
   return written;
 }
 
+// Whether simulated fabrics could do nothing at all. (What processes refuse, like a type that a library has not got, is
+// an answer.)
+bool could_do_nothing(const Plan& plan, const std::vector<Row>& rows) {
+  const auto is_skipped = [](const Row& row) { return row.outcome == harness::Outcome::skipped; };
+  return are_all_reckoned(plan.programs) && !rows.empty() && std::all_of(rows.begin(), rows.end(), is_skipped);
+}
+
 // Tells how it came out.
 Exit conclude(const Plan& plan, const Progress& progress, bool is_interrupted, bool is_kept, const Context& context) {
   if (is_interrupted) {
@@ -227,6 +235,10 @@ Exit run(RunArguments options, const BenchWorld& world, const Context& context) 
   }
   if (const Status shown = show(options, *plan, *kept, context); !shown.ok()) return misused(context, "run", shown);
   if (!ended.ok()) return misused(context, "run", ended);
+  if (!is_interrupted && could_do_nothing(*plan, kept->rows)) {
+    context.error << "nothing could be done: " << kept->rows.front().note << "\n";
+    return Exit::misused;
+  }
   return conclude(*plan, progress, is_interrupted, kept->store.has_value(), context);
 }
 

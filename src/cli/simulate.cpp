@@ -313,7 +313,10 @@ Exit run(const SimulateArguments& options, const Context& context) {
   const Result<std::vector<Simulated>> all = simulate_all(options, *fabric, recorder, failed);
   if (!all.ok()) return misused(all.status());
   for (const Status& status : failed) context.error << "tutti simulate: " << status.to_string() << "\n";
-  if (all->empty()) return Exit::misused;
+  // What the fabric cannot do has been said, and is nobody's mistake, as long as there is anything else to tell.
+  const bool all_right = std::all_of(failed.begin(), failed.end(),
+                                     [](const Status& status) { return status.code() == Code::unsupported; });
+  if (all->empty()) return all_right ? Exit::misused : Exit::found_wrong;
   if (!options.timeline.empty()) {
     const Status status = write_output(timeline.to_json(), {.path = options.timeline}, context);
     if (!status.ok()) return misused(status);
@@ -323,7 +326,7 @@ Exit run(const SimulateArguments& options, const Context& context) {
                            : options.links > 0  ? rendered(links_of(*all, *fabric, options.links), options.output)
                                                 : rendered(table_of(*all), options.output);
   if (const Status status = write_output(text, options.output, context); !status.ok()) return misused(status);
-  return failed.empty() ? Exit::done : Exit::found_wrong;
+  return all_right ? Exit::done : Exit::found_wrong;
 }
 
 Run define_simulate(CLI::App& app) {

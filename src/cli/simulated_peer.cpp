@@ -1,6 +1,8 @@
 #include "cli/simulated_peer.hpp"
 
 #include <algorithm>
+#include <functional>
+#include <new>
 #include <optional>
 
 #include <fmt/format.h>
@@ -118,7 +120,8 @@ Result<Chosen> own(const AlgorithmFile& file, const SimulatedCase& asked, const 
 
 // As the library would: what is forced, on whatever this fabric can do; else what it has by size, and for memory that
 // is symmetric or not.
-Result<Chosen> choose(const SimulatedCase& asked, std::uint32_t num_ranks, const Settings& settings, bool symmetric) {
+Result<Chosen> choose(const SimulatedCase& asked, std::uint32_t num_ranks, const Settings& settings, bool symmetric,
+                      const std::function<bool()>& is_interrupted) {
   const ForcedAlgorithm& forced = settings.forced_of(asked.collective);
   if (forced.file) return own(*forced.file, asked, settings.region_for(num_ranks));
   if (!forced.name.empty()) {
@@ -127,6 +130,7 @@ Result<Chosen> choose(const SimulatedCase& asked, std::uint32_t num_ranks, const
     return chosen(*named->algorithm, named->request, asked, symmetric, "forced");
   }
   Portfolio portfolio(0, settings.region_for(num_ranks));
+  portfolio.end_when(is_interrupted);
   Selector selector(portfolio, num_ranks);
   selector.gather_both_ways_up_to(settings.ring_bidir_ag_max_size);
   const CallFacts call{.symmetric = symmetric, .in_place = asked.in_place, .root = asked.root};
@@ -183,13 +187,21 @@ class SimulatedPeer final : public harness::Reckoner {
   void reckon(const harness::Group& group, const harness::MeasureOptions& options, harness::Row& row) const override {
     row.version = version_;
     row.sync = harness::Sync::virtual_time;
-    const Status status = simulate(group, options, row);
+    const Status status = simulate_within_memory(group, options, row);
     if (status.ok()) return;
     row.outcome = status.code() == Code::unsupported ? harness::Outcome::skipped : harness::Outcome::error;
     row.note = status.message();
   }
 
  private:
+  // Too little memory costs the case, not the sweep: what the case had is given back by then.
+  Status simulate_within_memory(const harness::Group& group, const harness::MeasureOptions& options,
+                                harness::Row& row) const try {
+    return simulate(group, options, row);
+  } catch (const std::bad_alloc&) {
+    return {Code::system, "there is not enough memory for this"};
+  }
+
   Status simulate(const harness::Group& group, const harness::MeasureOptions& options, harness::Row& row) const {
     if (group.num_ranks > num_ranks())
       return not_here(fmt::format("{} has {} ranks", fabric_.name, fabric_.num_ranks()));
@@ -203,8 +215,8 @@ class SimulatedPeer final : public harness::Reckoner {
       return wrong_argument(fmt::format("{} is {}; it takes ordinary or symmetric", kMemory, in_quotes(memory)));
     const Result<Variables> variables = Variables::load(environment, ConfPaths::standard(environment));
     if (!variables.ok()) return variables.status();
-    const Result<Chosen> way =
-        choose(*asked, static_cast<std::uint32_t>(group.num_ranks), Settings::from(*variables), symmetric);
+    const Result<Chosen> way = choose(*asked, static_cast<std::uint32_t>(group.num_ranks), Settings::from(*variables),
+                                      symmetric, options.is_interrupted);
     if (!way.ok()) return way.status();
     if (!(asked->in_place ? way->schedule.allows_in_place : way->schedule.allows_out_of_place))
       return not_here(

@@ -80,7 +80,7 @@ void look_at(const Step& step, Plan& plan) {
 
 }  // namespace
 
-Result<Plan> make_plan(Schedule schedule, std::uint32_t rank) {
+Result<Plan> make_plan(Schedule schedule, std::uint32_t rank, const std::function<bool()>& is_interrupted) {
   Plan plan;
   plan.rank = rank;
   plan.orders = schedule.num_lanes > 1 || schedule.collective == Collective::barrier;
@@ -88,6 +88,7 @@ Result<Plan> make_plan(Schedule schedule, std::uint32_t rank) {
   // All ranks' programs are looked at, because a reader must know what its peers expose, and all must agree on how
   // wide a round may be.
   for (std::uint32_t each = 0; each < schedule.num_ranks; ++each) {
+    if (is_interrupted && is_interrupted()) return Status(Code::aborted, "interrupted");
     Program program = collect(schedule, each, Fusion::neighbours);
     Result<std::vector<Posted>> posts = posts_of(program, each);
     if (!posts.ok()) return posts.status();

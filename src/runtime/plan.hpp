@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <vector>
 
 #include "base/status.hpp"
@@ -54,6 +55,8 @@ struct Plan {
 };
 
 // An error where a program breaks a rule that prove would have named: plans are only made of what is well-formed.
-[[nodiscard]] Result<Plan> make_plan(Schedule schedule, std::uint32_t rank);
+// Code::aborted after an interrupt, which is looked for at each rank; null where there is none.
+[[nodiscard]] Result<Plan> make_plan(Schedule schedule, std::uint32_t rank,
+                                     const std::function<bool()>& is_interrupted = nullptr);
 
 }  // namespace tutti

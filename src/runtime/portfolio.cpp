@@ -123,7 +123,7 @@ Result<const Plan*> Portfolio::plan(Way& way, std::uint32_t root) {
   if (kept != nullptr) return kept.get();
   Request request = way.request;
   request.root = root;
-  Result<Plan> made = make_plan(way.own ? *way.own : way.algorithm->make(request), rank_);
+  Result<Plan> made = make_plan(way.own ? *way.own : way.algorithm->make(request), rank_, is_interrupted_);
   if (!made.ok()) return made.status();
   kept = std::make_unique<const Plan>(std::move(*made));
   return kept.get();

@@ -8,10 +8,12 @@
 #include <array>
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "algorithms/algorithm.hpp"
@@ -65,6 +67,9 @@ class Portfolio {
  public:
   Portfolio(std::uint32_t rank, const shm::RegionShape& shape);
 
+  // Plans of many ranks take their time: true ends them, and refuses the ways that they are for.
+  void end_when(std::function<bool()> is_interrupted) { is_interrupted_ = std::move(is_interrupted); }
+
   // The way of that full name (algorithms/full_name.hpp), borrowed for as long as the portfolio lives. An error where
   // there is no such algorithm for these ranks; one that this transport cannot run is a way with a refusal.
   [[nodiscard]] Result<Way*> find(Collective collective, std::string_view name);
@@ -86,6 +91,7 @@ class Portfolio {
 
   std::uint32_t rank_;
   shm::RegionShape shape_;
+  std::function<bool()> is_interrupted_;
   std::array<std::deque<Way>, kNumCollectives> ways_;  // ways stay where they are
 };
 

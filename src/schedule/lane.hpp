@@ -6,7 +6,6 @@
 #pragma once
 
 #include <coroutine>
-#include <exception>
 #include <utility>
 
 #include "schedule/step.hpp"
@@ -26,8 +25,9 @@ class Lane {
       return {};
     }
     void return_void() noexcept {}
-    // Algorithms are pure arithmetic over their builder; an exception in one is a bug.
-    void unhandled_exception() noexcept { std::terminate(); }
+    // Too little memory is the one exception of an algorithm that is no bug; who walks the lane sees it from next(),
+    // and the lane is over.
+    [[noreturn]] void unhandled_exception() { throw; }
   };
 
   Lane(Lane&& other) noexcept : handle_(std::exchange(other.handle_, nullptr)) {}

@@ -58,12 +58,13 @@ std::uint32_t Contents::add_payload(std::span<const Fingerprint> values) {
   return number;
 }
 
-std::optional<std::string> Contents::wrong(const Sizes& sizes) const {
+std::optional<std::string> Contents::wrong(const Sizes& sizes, Watch& watch) const {
   const RankSums sums(schedule_.num_ranks);
   const Division& outputs = schedule_.division(Space::output);
   for (std::uint32_t rank = 0; rank < schedule_.num_ranks; ++rank) {
     for (std::uint32_t block = 0; block < outputs.blocks; ++block) {
       for (std::uint32_t piece = 0; piece < outputs.pieces; ++piece) {
+        if (watch.is_over(1)) return std::nullopt;
         const std::optional<Expected> expected = expected_output(schedule_, rank, {block, piece});
         const Slice slice{Space::output, block, piece, 1};
         if (!expected || sizes.bytes(rank, slice, 0) == 0) continue;

@@ -13,6 +13,7 @@
 #include "schedule/schedule.hpp"
 #include "simulate/fingerprint.hpp"
 #include "simulate/sizes.hpp"
+#include "simulate/watch.hpp"
 
 namespace tutti::simulate {
 
@@ -35,8 +36,9 @@ class Contents {
   [[nodiscard]] std::span<const Fingerprint> payload(std::uint32_t number) const { return payloads_[number]; }
   void remove_payload(std::uint32_t number) { free_.push_back(number); }
 
-  // The first thing that is not as the collective defines it. Pieces of no bytes hold nothing.
-  [[nodiscard]] std::optional<std::string> wrong(const Sizes& sizes) const;
+  // The first thing that is not as the collective defines it. Pieces of no bytes hold nothing. None once
+  // the watch is over.
+  [[nodiscard]] std::optional<std::string> wrong(const Sizes& sizes, Watch& watch) const;
 
  private:
   struct Copy {

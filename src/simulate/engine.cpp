@@ -8,22 +8,17 @@
 
 namespace tutti::simulate {
 
-namespace {
-
-constexpr std::uint64_t kEventsBetweenLooks = std::uint64_t{1} << 16U;
-
-}  // namespace
-
 Engine::Engine(const Schedule& schedule, const fabric::Fabric& fabric, const Options& options, const Sizes& sizes,
-               const Symmetry* symmetry)
+               const Symmetry* symmetry, Watch& watch)
     : schedule_(schedule),
       fabric_(fabric),
       options_(options),
       sizes_(sizes),
       symmetry_(symmetry),
+      watch_(watch),
       by_slots_(fabric.queue.long_messages == fabric::LongMessages::slots),
       orders_(schedule.num_lanes > 1 || schedule.collective == Collective::barrier),
-      ways_(fabric),
+      ways_(fabric, watch),
       passes_(fabric, schedule.num_ranks, sizes, options.in_place),
       connections_(schedule.num_ranks),
       network_(make_network(options.sharing, fabric, transfers_, events_,
@@ -51,10 +46,11 @@ Engine::Engine(const Schedule& schedule, const fabric::Fabric& fabric, const Opt
 
 Status Engine::run() {
   num_events_ = 0;
-  bool is_interrupted = false;
+  if (symmetry_ == nullptr && is_by_direct_steps()) learn_of_direct_steps();
+  TUTTI_TRY(wrong_);
   events_.run([&](const Events::Event& event) {
-    is_interrupted = ++num_events_ % kEventsBetweenLooks == 0 && options_.is_interrupted();
-    if (is_interrupted) return false;
+    ++num_events_;
+    if (ends(1)) return false;
     now_ = event.time;
     const Turn turn = event.what;
     switch (turn.of) {
@@ -68,13 +64,21 @@ Status Engine::run() {
     }
     return wrong_.ok();
   });
-  if (is_interrupted) return {Code::aborted, "interrupted"};
   TUTTI_TRY(wrong_);
   const bool all_over =
       std::all_of(lanes_.begin(), lanes_.end(), [](const LaneState& lane) { return lane.stage == Stage::over; });
   if (!all_over) return what_is_stuck();
-  const std::optional<std::string> wrong = contents_ == nullptr ? std::nullopt : contents_->wrong(sizes_);
+  const std::optional<std::string> wrong = contents_ == nullptr ? std::nullopt : contents_->wrong(sizes_, watch_);
+  if (ends(0)) return wrong_;
   return wrong ? Status(Code::invalid_argument, *wrong) : Status();
+}
+
+bool Engine::ends(std::uint64_t work) {
+  if (wrong_.ok() && watch_.is_over(work)) wrong_ = {Code::aborted, "interrupted"};
+  if (wrong_.ok() && ways_.num_kept() > kMostLinksKept)
+    wrong_ = {Code::unsupported,
+              fmt::format("the ways between its ranks have more than {} links, which is too many", kMostLinksKept)};
+  return !wrong_.ok();
 }
 
 Answer Engine::answer() const {
@@ -165,7 +169,7 @@ bool Engine::begin(LaneState& lane) {
     if (other.last.time == now_) caused_by(other.last);
   }
   posts_asked_ = 0;
-  if (!is_ready(step, *this) || !has_core(lane)) return false;
+  if (ends(step.sources.size()) || !is_ready(step, *this) || !has_core(lane)) return false;
   lane.is_looking = false;
   open_to_parts(lane, false);
   lane.shares = lane.cause.shares;
@@ -176,7 +180,10 @@ bool Engine::begin(LaneState& lane) {
   lane.read = {now_, lane.shares};
   lane.read_head = now_;
   lane.busy_until = occupy(lane, work_of(lane));
-  for (const Endpoint& end : step.sources) read(end, lane);
+  for (const Endpoint& end : step.sources) {
+    if (ends(1)) return false;
+    read(end, lane);
+  }
   stream(lane);
   lane.stage = lane.reads > 0 ? Stage::reading : Stage::working;
   if (lane.stage == Stage::reading) return false;  // the last arrival has a turn for it
@@ -208,6 +215,7 @@ bool Engine::send(LaneState& lane) {
   for (; step.kind == StepKind::combine && lane.destination < step.destinations.size(); ++lane.destination) {
     const Endpoint& end = step.destinations[lane.destination];
     if (end.place == Place::local || lane.is_nothing) continue;
+    if (ends(1)) return false;
     if (!lane.is_busy) {
       lane.is_busy = true;
       const fabric::Costs& costs = costs_of(lane.rank);

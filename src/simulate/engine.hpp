@@ -19,6 +19,7 @@
 #include "simulate/simulate.hpp"
 #include "simulate/sizes.hpp"
 #include "simulate/symmetry.hpp"
+#include "simulate/watch.hpp"
 #include "simulate/ways.hpp"
 
 namespace tutti::simulate {
@@ -27,7 +28,7 @@ class Engine {
  public:
   // With a symmetry only rank 0 is walked, and nothing is carried.
   Engine(const Schedule& schedule, const fabric::Fabric& fabric, const Options& options, const Sizes& sizes,
-         const Symmetry* symmetry);
+         const Symmetry* symmetry, Watch& watch);
 
   // Until nothing happens any more; then says what is wrong, if anything is (see simulate()).
   [[nodiscard]] Status run();
@@ -117,7 +118,7 @@ class Engine {
     std::uint32_t holder = kNobody;
     std::vector<std::uint32_t> queued;
   };
-  // What `close` has to know, found when the first post is made.
+  // What `close` has to know, found before anything happens, or at the latest when the first post is made.
   struct Direct {
     std::vector<std::uint32_t> remote_steps;  // of a round, by lane
     std::vector<bool> opens;                  // by rank
@@ -200,9 +201,13 @@ class Engine {
   void copy_to_all(const Transfer& lead, double time);
   [[nodiscard]] bool has_multicast_switch();
   void wake(std::vector<std::uint32_t>& lanes, double time);
+  // That much more has been done; whether all ends, for whatever reason.
+  bool ends(std::uint64_t work);
   void wake(std::uint32_t lane, double time) { events_.push(time, {Turn::Of::lane, lane}); }
 
   const Tree& tree_of(std::uint32_t rank);
+  // As far as rank 0 tells; where it does not, the first post does.
+  [[nodiscard]] bool is_by_direct_steps() const;
   void learn_of_direct_steps();
   [[nodiscard]] bool carries_contents() const { return contents_ != nullptr && lane_->round == 0; }
   void make_contents(LaneState& lane);
@@ -220,8 +225,9 @@ class Engine {
   const Options& options_;
   const Sizes& sizes_;
   const Symmetry* symmetry_;  // may be null
-  bool by_slots_;             // long messages take several slots
-  bool orders_;               // messages of nothing are sent all the same: they may be all that orders two accesses
+  Watch& watch_;
+  bool by_slots_;  // long messages take several slots
+  bool orders_;    // messages of nothing are sent all the same: they may be all that orders two accesses
 
   Events events_;
   Transfers transfers_;

@@ -8,10 +8,24 @@
 
 namespace tutti::simulate {
 
+namespace {
+
+// Of what a step reads from other ranks and stores there.
+std::uint64_t accesses_of(const Step& step, std::uint32_t num_ranks) {
+  std::uint64_t sum = 0;
+  for (const std::vector<Endpoint>* ends : {&step.sources, &step.destinations})
+    for (const Endpoint& end : *ends)
+      sum += end.place == Place::multicast ? num_ranks : end.place == Place::remote ? 1 : 0;
+  return sum;
+}
+
+}  // namespace
+
 // --- posts
 // ------------------------------------------------------------------------------------------------------------
 
 bool Engine::has_posted(std::uint32_t rank, std::uint32_t number) {
+  if (ends(1)) return false;
   // A step asks in the same order each time.
   if (posts_asked_++ < lane_->posts_seen) return true;
   const Moment& post = post_of(rank, lane_->round, number);
@@ -86,6 +100,7 @@ bool Engine::all_done() {
   }
   Moment last;
   for (std::uint32_t id = 0; id < lanes_.size(); ++id) {
+    if (ends(1)) return false;
     const Moment& done = direct_->done[lane_->round][id];
     if (done.time < 0) continue;
     const double latency = lanes_[id].rank == lane_->rank ? 0 : ways_.latency(lanes_[id].rank, lane_->rank);
@@ -99,14 +114,27 @@ bool Engine::all_done() {
   return true;
 }
 
+bool Engine::is_by_direct_steps() const {
+  for (std::uint32_t lane = 0; lane < schedule_.num_lanes; ++lane) {
+    Cursor cursor(schedule_, 0, lane, options_.fusion);
+    while (const Step* step = cursor.next())
+      if (is_direct(*step) || is_post(*step)) return true;
+  }
+  return false;
+}
+
 void Engine::learn_of_direct_steps() {
   direct_.emplace();
   direct_->remote_steps.resize(lanes_.size());
   direct_->opens.resize(schedule_.num_ranks);
+  std::uint64_t at_once = 0;
   for (std::uint32_t id = 0; id < lanes_.size(); ++id) {
     LaneState& lane = lanes_[id];
+    std::uint64_t most = 0;  // of a step
     Cursor cursor(schedule_, lane.rank, lane.lane, options_.fusion);
     while (const Step* step = cursor.next()) {
+      if (ends(1 + step->sources.size() + step->destinations.size())) return;
+      most = std::max(most, accesses_of(*step, schedule_.num_ranks));
       if (is_direct(*step)) ++direct_->remote_steps[id];
       if (step->kind == StepKind::open) direct_->opens[lane.rank] = true;
       direct_->multicasts = direct_->multicasts || is_multicast(*step);
@@ -114,6 +142,11 @@ void Engine::learn_of_direct_steps() {
     if (direct_->remote_steps[id] > 0) ++direct_->lanes;
     // No direct step can have been passed before the first post.
     lane.remote_left = direct_->remote_steps[id];
+    at_once += most;
+    if (at_once <= kMostAccesses) continue;
+    wrong_ = {Code::unsupported,
+              fmt::format("its ranks make more than {} loads and stores at once, which is too many", kMostAccesses)};
+    return;
   }
   if (direct_->multicasts && schedule_.num_ranks > 1 && !has_multicast_switch())
     wrong_ = {Code::unsupported, "it multicasts, which needs one switch that does so between all ranks"};
@@ -147,7 +180,7 @@ void Engine::read(const Endpoint& end, LaneState& lane) {
     if (options_.sharing == Sharing::fair) return read_by_tree(lane);
     // Every rank's bytes go up to the switch; what it makes of them comes down when the last of them come.
     lane.risen_head = lane.risen = now_;
-    for (std::uint32_t rank = 0; rank < schedule_.num_ranks; ++rank) {
+    for (std::uint32_t rank = 0; rank < schedule_.num_ranks && !ends(1); ++rank) {
       const std::uint32_t other = rank == lane.rank ? (rank + 1) % schedule_.num_ranks : lane.rank;
       ++lane.rising;
       read({.cargo = Cargo::rise, .links = ways_.between(rank, other).first(1)}, lane,
@@ -240,6 +273,7 @@ void Engine::stream(LaneState& lane) {
   if (!lane.is_streaming || options_.sharing == Sharing::queueing) return;
   double round_trip = 0;
   for (const Endpoint& end : lane.step->sources) {
+    if (ends(1)) return;
     const bool is_far = end.place == Place::remote && end.rank != lane.rank;
     const std::uint32_t other = is_far ? end.rank : (lane.rank + 1) % schedule_.num_ranks;
     if (is_far || end.place == Place::multicast)
@@ -249,8 +283,10 @@ void Engine::stream(LaneState& lane) {
 }
 
 void Engine::begin_stores(LaneState& lane, double time) {
-  for (const Endpoint& end : lane.step->destinations)
+  for (const Endpoint& end : lane.step->destinations) {
+    if (ends(1)) return;
     if (end.place == Place::remote || end.place == Place::multicast) store(end, lane, time);
+  }
 }
 
 // When the last bytes of all that the step reads come is known now.
@@ -307,6 +343,7 @@ void Engine::copy_to_all(const Transfer& lead, double time) {
   const double head = std::max(now_, lead.head);
   for (std::uint32_t to = 0; to < schedule_.num_ranks; ++to) {
     if (to == lane.rank) continue;
+    if (ends(1)) return;
     const TransferId id = transfers_.add();
     transfers_[id] = {.cargo = Cargo::write,
                       .whose = lead.whose,

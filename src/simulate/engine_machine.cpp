@@ -330,12 +330,13 @@ void Engine::make_contents(LaneState& lane) {
   const Step& step = *lane.step;
   const Slice& shape = step.sources.empty() ? Slice{} : step.sources[0].slice;
   lane.made.clear();
-  for (std::uint32_t piece = 0; piece < shape.size(); ++piece) lane.made.push_back(fold(step, lane.rank, piece));
+  for (std::uint32_t piece = 0; piece < shape.size() && !ends(1); ++piece)
+    lane.made.push_back(fold(step, lane.rank, piece));
   lane.value = lane.made.empty() ? 0 : lane.made[0];
   for (const Endpoint& end : step.destinations) {
     if (end.place == Place::message) continue;
     const std::uint32_t blocks = schedule_.division(end.slice.space).blocks;
-    for (std::uint32_t piece = 0; piece < lane.made.size(); ++piece) {
+    for (std::uint32_t piece = 0; piece < lane.made.size() && !ends(1); ++piece) {
       const Slice to = piece_at(end.slice, piece, blocks);
       if (end.place != Place::multicast) {
         contents_->set(end.place == Place::local ? lane.rank : end.rank, to, lane.made[piece]);
@@ -349,6 +350,7 @@ void Engine::make_contents(LaneState& lane) {
 Fingerprint Engine::fold(const Step& step, std::uint32_t rank, std::uint32_t piece) {
   Fingerprint sum = 0;
   for (const Endpoint& end : step.sources) {
+    if (ends(end.place == Place::multicast ? schedule_.num_ranks : 1)) break;
     if (end.place == Place::message) {
       if (lane_->is_nothing) continue;
       const Transfer& message = transfers_[connections_[incoming(rank, end)].first];

@@ -8,18 +8,20 @@
 #include "simulate/cursor.hpp"
 #include "simulate/engine.hpp"
 #include "simulate/symmetry.hpp"
+#include "simulate/watch.hpp"
 
 namespace tutti::simulate {
 
 namespace {
 
 // The pieces of the longest message; 0 where there is none. Of ranks that are alike the first says it.
-std::uint32_t longest_message(const Schedule& schedule, Fusion fusion, std::uint32_t num_ranks) {
+std::uint32_t longest_message(const Schedule& schedule, Fusion fusion, std::uint32_t num_ranks, Watch& watch) {
   std::uint32_t longest = 0;
   for (std::uint32_t rank = 0; rank < num_ranks; ++rank) {
     for (std::uint32_t lane = 0; lane < schedule.num_lanes; ++lane) {
       Cursor cursor(schedule, rank, lane, fusion);
       while (const Step* step = cursor.next()) {
+        if (watch.is_over(1 + step->destinations.size())) return longest;
         for (const Endpoint& end : step->destinations)
           if (end.place == Place::message) longest = std::max(longest, end.slice.size());
       }
@@ -41,14 +43,15 @@ Result<Answer> simulate(const Schedule& schedule, const fabric::Fabric& fabric, 
   const bool is_worth_it =
       options.recorder == nullptr && options.counts.empty() &&
       (options.alike == Alike::always || (options.alike == Alike::from_many && schedule.num_ranks >= kManyRanks));
+  Watch watch(options.is_interrupted);
   const std::optional<Symmetry> symmetry =
       is_worth_it ? Symmetry::find(schedule, fabric, options.fusion,
-                                   Sizes(schedule, options.count, {}, options.element_size, 0))
+                                   Sizes(schedule, options.count, {}, options.element_size, 0), watch)
                   : std::nullopt;
   std::uint64_t window = options.window;
   if (window == 0 && fabric.queue.slot_bytes > 0 && fabric.queue.long_messages == fabric::LongMessages::rounds) {
-    const std::uint32_t longest = longest_message(schedule, options.fusion, symmetry ? 1 : schedule.num_ranks);
-    if (longest > 0) {
+    const std::uint32_t longest = longest_message(schedule, options.fusion, symmetry ? 1 : schedule.num_ranks, watch);
+    if (longest > 0 && !watch.is_over(0)) {
       window = fabric.queue.slot_bytes / options.element_size / longest;
       if (window == 0)
         return Status(Code::unsupported,
@@ -57,8 +60,9 @@ Result<Answer> simulate(const Schedule& schedule, const fabric::Fabric& fabric, 
                                   schedule.name, fabric.name, fabric.queue.slot_bytes, longest, options.element_size));
     }
   }
+  if (watch.is_over(0)) return Status(Code::aborted, fmt::format("{}: interrupted", schedule.name));
   const Sizes sizes(schedule, options.count, options.counts, options.element_size, window);
-  Engine engine(schedule, fabric, options, sizes, symmetry ? &*symmetry : nullptr);
+  Engine engine(schedule, fabric, options, sizes, symmetry ? &*symmetry : nullptr, watch);
   if (const Status wrong = engine.run(); !wrong.ok())
     return Status(wrong.code(), fmt::format("{} on {}: {}", schedule.name, fabric.name, wrong.message()));
   Answer answer = engine.answer();

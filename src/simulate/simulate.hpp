@@ -38,11 +38,14 @@ struct Options {
   Recorder* recorder = nullptr;  // borrowed; is told all that happens
   bool check = true;             // carry fingerprints; left out where they would not fit in kMostFingerprints
   bool in_place = false;         // a copy within a rank whose ends are the same then takes no time
-  // Looked at now and then; true ends it.
+  // Looked at often, whatever the schedule; true ends it.
   std::function<bool()> is_interrupted = [] { return false; };
 };
 // 1 GiB of them.
 inline constexpr std::uint64_t kMostFingerprints = std::uint64_t{1} << 27U;
+// As much memory for what is under way at once, and for the links of ways between ranks; beyond them it is not done.
+inline constexpr std::uint64_t kMostAccesses = std::uint64_t{1} << 22U;
+inline constexpr std::uint64_t kMostLinksKept = std::uint64_t{1} << 28U;
 
 struct Answer {
   double time = 0;                 // until the last rank is done: nanoseconds
@@ -57,7 +60,8 @@ struct Answer {
   bool checked = false;
 };
 
-// Code::unsupported where the fabric cannot do it: it has no switch that multicasts, or too few or too small slots.
+// Code::unsupported where the fabric cannot do it: it has no switch that multicasts, or too few or too small slots;
+// and where it would take too much memory.
 // Code::aborted after an interrupt. Any other error is the schedule's.
 [[nodiscard]] Result<Answer> simulate(const Schedule& schedule, const fabric::Fabric& fabric, const Options& options);
 

@@ -40,20 +40,21 @@ std::optional<std::vector<std::uint32_t>> rank_of_each_node(const fabric::Fabric
 
 }  // namespace
 
-Symmetry::Symmetry(const fabric::Fabric& fabric, std::vector<std::uint32_t> rank_of_node)
-    : fabric_(&fabric), rank_of_node_(std::move(rank_of_node)) {
+Symmetry::Symmetry(const fabric::Fabric& fabric, std::vector<std::uint32_t> rank_of_node, Watch& watch)
+    : fabric_(&fabric), watch_(&watch), rank_of_node_(std::move(rank_of_node)) {
   for (std::uint32_t link = 0; link < fabric.links.size(); ++link)
     between_[key(fabric.links[link].from, fabric.links[link].to)].push_back(link);
 }
 
 std::optional<Symmetry> Symmetry::find(const Schedule& schedule, const fabric::Fabric& fabric, Fusion fusion,
-                                       const Sizes& sizes) {
+                                       const Sizes& sizes, Watch& watch) {
   const std::uint32_t all = fabric.num_ranks();
   if (schedule.num_ranks != all || all < 2) return std::nullopt;
   std::optional<std::vector<std::uint32_t>> ranks = rank_of_each_node(fabric);
   if (!ranks) return std::nullopt;
-  Symmetry symmetry(fabric, *std::move(ranks));
+  Symmetry symmetry(fabric, *std::move(ranks), watch);
   for (std::uint32_t width = all; width > 1; --width) {
+    if (watch.is_over(1)) break;
     if (all % width != 0) continue;
     const std::uint32_t rows = all / width;
     for (std::uint32_t height = rows; height > 0; --height) {
@@ -102,6 +103,7 @@ bool Symmetry::keeps_links() const {
   for (std::uint32_t stride = 1, d = 0; d < lengths_.size(); stride *= lengths_[d], ++d) {
     if (lengths_[d] == 1) continue;
     for (std::uint32_t link = 0; link < fabric_->links.size(); ++link) {
+      if (watch_->is_over(1)) return false;
       const std::uint32_t seen = link_seen_from(stride, link);
       if (seen == kNobody || !is_alike(fabric_->links[link], fabric_->links[seen])) return false;
     }
@@ -132,6 +134,7 @@ bool Symmetry::keeps_ways(const Schedule& schedule, Fusion fusion) const {
       for (std::size_t link = 0; link < first.size(); ++link)
         if (link_seen_from(rank, other[link]) != first[link]) return false;
       looked_at += first.size();
+      if (watch_->is_over(1 + first.size())) return false;
     }
     if (rank == all - 1) break;
     const bool is_little = looked_at / rank < kMostLinks / all;
@@ -164,6 +167,7 @@ bool Symmetry::keeps_steps(const Schedule& schedule, Fusion fusion, const Sizes&
       const Step* b = other.next();
       if (a == nullptr || b == nullptr) return a == b;
       ++looked_at;
+      if (watch_->is_over(1 + a->sources.size() + a->destinations.size())) return false;
       if (!is_same_step(*a, *b, origin)) return false;
     }
   };

@@ -16,6 +16,7 @@
 #include "fabric/fabric.hpp"
 #include "schedule/schedule.hpp"
 #include "simulate/sizes.hpp"
+#include "simulate/watch.hpp"
 
 namespace tutti::simulate {
 
@@ -23,8 +24,9 @@ class Symmetry {
  public:
   // Nothing where the ranks are not alike, or where it cannot be told. The sizes are those of a single round, which is
   // enough: pieces as long as each other are so in every round.
+  // Nothing either once the watch is over.
   [[nodiscard]] static std::optional<Symmetry> find(const Schedule& schedule, const fabric::Fabric& fabric,
-                                                    Fusion fusion, const Sizes& sizes);
+                                                    Fusion fusion, const Sizes& sizes, Watch& watch);
 
   // Where `rank` is for one who calls `origin` rank 0; and the rank that rank 0 is for one who calls `rank` so.
   [[nodiscard]] std::uint32_t seen_from(std::uint32_t origin, std::uint32_t rank) const;
@@ -38,7 +40,7 @@ class Symmetry {
   // The links between two nodes, in the order of their numbers.
   using LinksBetween = std::unordered_map<std::uint64_t, std::vector<std::uint32_t>>;
 
-  Symmetry(const fabric::Fabric& fabric, std::vector<std::uint32_t> rank_of_node);
+  Symmetry(const fabric::Fabric& fabric, std::vector<std::uint32_t> rank_of_node, Watch& watch);
 
   [[nodiscard]] bool keeps_links() const;
   [[nodiscard]] bool keeps_steps(const Schedule& schedule, Fusion fusion, const Sizes& sizes) const;
@@ -47,6 +49,7 @@ class Symmetry {
   [[nodiscard]] std::uint32_t link_seen_from(std::uint32_t origin, std::uint32_t link) const;
 
   const fabric::Fabric* fabric_;
+  Watch* watch_;
   std::vector<std::uint32_t> rank_of_node_;  // kNobody: a switch
   LinksBetween between_;
   Lengths lengths_ = {1, 1, 1};

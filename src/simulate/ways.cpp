@@ -18,8 +18,7 @@ std::span<const std::uint32_t> Ways::between(std::uint32_t from_rank, std::uint3
 }
 
 double Ways::latency(std::uint32_t from_rank, std::uint32_t to_rank) {
-  present_.clear();
-  routes_.append(fabric_.ranks[from_rank].node, fabric_.ranks[to_rank].node, present_);
+  find(from_rank, to_rank);
   double latency = 0;
   for (const std::uint32_t link : present_) latency += fabric_.links[link].latency;
   return latency;
@@ -30,6 +29,7 @@ std::span<const std::uint32_t> Ways::keep_present() {
     rooms_.emplace_back().reserve(std::max(kRoom, present_.size()));
   std::vector<std::uint32_t>& room = rooms_.back();
   const std::size_t first = room.size();
+  num_kept_ += present_.size();
   room.insert(room.end(), present_.begin(), present_.end());
   return {room.data() + first, present_.size()};
 }

@@ -78,6 +78,36 @@ TEST(Reckoner, EachCaseIsReckonedOnceHoweverManyLaunchesThereAre) {
   EXPECT_EQ(rows[2].samples, std::vector<double>{3000});
 }
 
+// Reckons until it is told to end.
+class Endless final : public Reckoner {
+ public:
+  [[nodiscard]] std::string version() const override { return "by hand"; }
+  [[nodiscard]] int num_ranks() const override { return 4; }
+  [[nodiscard]] bool obeys(std::string_view) const override { return false; }
+  void reckon(const Group&, const MeasureOptions& options, Row& row) const override {
+    while (!options.is_interrupted()) row.note = "half done";
+  }
+};
+
+TEST(Reckoner, IsEndedWhereItTakesLongerThanAnAnswerMay) {
+  Plan made = plan_of({{"slow", 3}});
+  made.programs[0].reckoner = std::make_shared<const Endless>();
+  RunnerOptions options = options_of(1);
+  options.limits.answer = Nanos(2'000'000);
+  std::vector<Row> rows;
+  const auto keep = [&](const Row& row) {
+    rows.push_back(row);
+    return Status();
+  };
+  ASSERT_TRUE(Runner(options, made.programs, {}).run("all_reduce", made.groups, {}, keep).ok());
+  ASSERT_TRUE(Runner(options, made.programs, {}).compare("all_reduce", made.groups, keep).ok());
+  ASSERT_EQ(rows.size(), 6U);
+  for (const Row& row : rows) {
+    EXPECT_EQ(row.outcome, Outcome::error);
+    EXPECT_EQ(row.note, "slow has not answered within 2ms");
+  }
+}
+
 TEST(Reckoner, WhatIsDoneAlreadyIsLeftOut) {
   const Plan made = plan_of({{"slow", 3}});
   Runner runner(options_of(1), made.programs, {});

@@ -52,9 +52,13 @@ TEST(Simulate, SaysWhyTheFastestIsFaster) {
 TEST(Simulate, WhatCannotBeDoneIsSaidBesideWhatCan) {
   const Outcome outcome = simulate(
       {"--fabric", "ring_1d:4,queue_slots=1", "--collective", "all_reduce", "--bytes", "4K", "--format", "csv"});
-  EXPECT_EQ(outcome.exit, Exit::found_wrong);
+  EXPECT_EQ(outcome.exit, Exit::done);
   EXPECT_TRUE(contains(outcome.error, "with queues of 1 slots the schedule gets stuck")) << outcome.error;
   EXPECT_TRUE(contains(outcome.out, "recursive_doubling")) << outcome.out;
+  const Outcome ring = simulate({"--fabric", "switch:4,queue_slots=1,queue_slot_bytes=4", "--collective", "all_reduce",
+                                 "--algorithm", "ring", "--bytes", "1K"});
+  EXPECT_EQ(ring.exit, Exit::misused) << "nothing at all could be done";
+  EXPECT_TRUE(contains(ring.error, "gets stuck")) << ring.error;
   const Outcome rail =
       simulate({"--fabric", "rail:2x4,multicast", "--algorithm", "multicast_two_shot", "--bytes", "64K"});
   EXPECT_EQ(rail.exit, Exit::misused);

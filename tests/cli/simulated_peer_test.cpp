@@ -1,6 +1,8 @@
 // A fabric as a peer: its rows say what simulating the schedule says.
 #include "cli/simulated_peer.hpp"
 
+#include <new>
+
 #include <gtest/gtest.h>
 
 #include "algorithms/registry.hpp"
@@ -116,6 +118,22 @@ TEST(SimulatedPeer, TakesSchedulesFromFiles) {
   EXPECT_EQ(row.ran, "all_reduce square (forced)");
   EXPECT_EQ(reckoned("switch:6", {.settings = forced(file)}).outcome, harness::Outcome::error) << "it is for 4 ranks";
   EXPECT_EQ(reckoned("switch:6", {.settings = forced("file:/nowhere")}).outcome, harness::Outcome::error);
+}
+
+TEST(SimulatedPeer, TooLittleMemoryCostsItsOwnCase) {
+  const Environment environment;
+  const auto peer = simulated_peer("switch:4", environment);
+  ASSERT_TRUE(peer.ok());
+  harness::Group group;
+  group.num_ranks = 4;
+  Row row;
+  row.bench = "barrier";
+  row.num_ranks = 4;
+  harness::MeasureOptions options;
+  options.is_interrupted = []() -> bool { throw std::bad_alloc(); };
+  (*peer)->reckon(group, options, row);
+  EXPECT_EQ(row.outcome, harness::Outcome::error);
+  EXPECT_EQ(row.note, "there is not enough memory for this");
 }
 
 TEST(SimulatedPeer, WhatIsWrongIsAnError) {

@@ -93,6 +93,16 @@ TEST_F(Simulated, MistakesAreToldBeforeAnythingIsStarted) {
   }
 }
 
+TEST_F(Simulated, WhereTheFabricCanDoNothingTheRunFails) {
+  const std::string narrow =
+      "run all_reduce --peer simulate:switch:4,queue_slots=1,queue_slot_bytes=4 --no-store "
+      "--json -a bytes=1K -a algorithm=";
+  const auto nothing = run(narrow + "ring");
+  EXPECT_EQ(nothing.exit, 2);
+  EXPECT_NE(nothing.error.find("nothing could be done: ring on switch:4"), std::string::npos) << nothing.error;
+  EXPECT_EQ(run(narrow + "ring,one_shot").exit, 0);
+}
+
 TEST_F(Simulated, IsAmongThePeersAndTheirAlgorithms) {
   bool is_listed = false;
   for (const Json& row : run("list peers --json").rows)

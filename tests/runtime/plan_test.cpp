@@ -39,5 +39,14 @@ TEST(Plan, HasOneConnectionBetweenTwoRanks) {
   EXPECT_NE(status.to_string().find("message(1, channel 1)"), std::string::npos) << status.to_string();
 }
 
+// At the second of two ranks.
+TEST(Plan, IsEndedByAnInterrupt) {
+  Schedule schedule{.name = "exchange", .num_ranks = 2, .spaces = spaces_of(Collective::all_reduce, 2)};
+  schedule.lane = [](Builder& b, std::uint32_t) { return exchange(b, 0); };
+  int looks = 0;
+  const auto is_interrupted = [&looks] { return ++looks == 2; };
+  EXPECT_EQ(make_plan(schedule, 0, is_interrupted).status().code(), Code::aborted);
+}
+
 }  // namespace
 }  // namespace tutti

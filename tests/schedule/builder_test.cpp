@@ -1,5 +1,7 @@
 #include "schedule/builder.hpp"
 
+#include <new>
+
 #include <gtest/gtest.h>
 
 #include "scripted.hpp"
@@ -15,6 +17,18 @@ TEST(Builder, NeighboursGoAroundTheRingBothWays) {
   EXPECT_EQ(b.neighbour(-2), 4U);
   EXPECT_EQ(b.neighbour(-12), 4U);
   EXPECT_EQ(b.neighbour(12), 3U);
+}
+
+TEST(Lane, HandsOnWhatItsAlgorithmThrowsAndIsOver) {
+  Builder b(0, 2, 0);
+  const auto algorithm = [](Builder& builder) -> Lane {
+    co_yield builder.copy(builder.input(), builder.output());
+    throw std::bad_alloc();
+  };
+  Lane lane = algorithm(b);
+  EXPECT_NE(lane.next(), nullptr);
+  EXPECT_THROW(lane.next(), std::bad_alloc);
+  EXPECT_EQ(lane.next(), nullptr);
 }
 
 TEST(Builder, NumbersStepsAndPostsApart) {

@@ -257,6 +257,34 @@ TEST(Simulate, TellsWhatAFabricCannotDoFromWhatIsWrongAndFromAnInterrupt) {
   EXPECT_EQ(code(schedule_of(Collective::all_reduce, "ring", 256), star(256, 1, 1), options), Code::aborted);
 }
 
+class StepsTold final : public Recorder {
+ public:
+  void step(std::uint32_t, std::uint32_t, std::uint64_t, const Step&, double, double) override { ++num_steps; }
+  void message(std::uint32_t, std::uint32_t, double, double, double) override {}
+  int num_steps = 0;
+};
+
+// 400 steps that load from 400 ranks each: the second look is before any of them.
+TEST(Simulate, AnInterruptEndsItInTheMiddleOfWhateverItDoes) {
+  StepsTold recorder;
+  int looks = 0;
+  const Options options{.count = 400, .recorder = &recorder, .is_interrupted = [&looks] { return ++looks == 2; }};
+  const Result<Answer> answer =
+      simulate(schedule_of(Collective::all_reduce, "one_shot", 400), star(400, 1, 1), options);
+  EXPECT_EQ(answer.status().code(), Code::aborted);
+  EXPECT_EQ(looks, 2);
+  EXPECT_EQ(recorder.num_steps, 0);
+}
+
+// 2100 ranks that load from 2099 each.
+TEST(Simulate, WhatTakesTooMuchMemoryIsNotBegun) {
+  const Result<Answer> answer =
+      simulate(schedule_of(Collective::all_reduce, "one_shot", 2100), star(2100, 1, 1), {.count = 1, .check = false});
+  EXPECT_EQ(answer.status().code(), Code::unsupported);
+  EXPECT_NE(answer.status().message().find("more than 4194304 loads and stores at once"), std::string::npos)
+      << answer.status().to_string();
+}
+
 TEST(Simulate, IsTheSameEachTime) {
   const Schedule schedule = schedule_of(Collective::all_reduce, "swing", 16);
   const Answer first = run(schedule, star(16, 10, 1), {.count = 12345});
