@@ -43,6 +43,7 @@ struct GemmRow {
 
 double six_digits(double number) { return number == 0 ? 0 : std::stod(fmt::format("{:.6g}", number)); }
 std::int64_t count_cell(std::uint64_t number) { return static_cast<std::int64_t>(number); }
+std::int64_t bytes_cell(double bytes) { return std::llround(bytes); }
 double percent(double part, double whole) { return whole > 0 ? std::round(part / whole * 1000) / 10 : 0; }
 double flops(const simulate::GemmShape& shape) { return 2.0 * shape.m * shape.k * shape.n; }
 std::vector<tutti::Cell> names_of_work(const simulate::GemmWork& work) {
@@ -86,9 +87,9 @@ Table table_of(const std::vector<GemmRow>& rows) {
     for (const simulate::GemmUse& unit : answer.units)
       cells.insert(cells.end(), {count_cell(unit.records), six_digits(unit.busy), percent(unit.busy, answer.all)});
     for (const simulate::GemmUse& stage : answer.stages)
-      cells.insert(cells.end(), {count_cell(stage.records), six_digits(stage.bytes), six_digits(stage.busy)});
+      cells.insert(cells.end(), {count_cell(stage.records), bytes_cell(stage.bytes), six_digits(stage.busy)});
     for (const simulate::LinkUse& port : answer.ports)
-      cells.insert(cells.end(), {six_digits(port.bytes), six_digits(port.busy), percent(port.busy, answer.all)});
+      cells.insert(cells.end(), {bytes_cell(port.bytes), six_digits(port.busy), percent(port.busy, answer.all)});
     table.add_row(std::move(cells));
   }
   return table;
@@ -111,7 +112,7 @@ class Parts {
       const simulate::LinkUse& port = answer.ports[i];
       std::vector<tutti::Cell> cells = names_of_work(row.work);
       cells.insert(cells.end(), {std::string("port"), std::string(simulate::kGemmPortNames[i]), tutti::Cell(),
-                                 six_digits(port.bytes), six_digits(port.busy), tutti::Cell(), tutti::Cell(),
+                                 bytes_cell(port.bytes), six_digits(port.busy), tutti::Cell(), tutti::Cell(),
                                  percent(port.busy, answer.all), tutti::Cell()});
       table_.add_row(std::move(cells));
     }
@@ -123,7 +124,7 @@ class Parts {
            tutti::Cell share_of_tiled) {
     if (use.records == 0) return;
     std::vector<tutti::Cell> cells = names_of_work(row.work);
-    cells.insert(cells.end(), {std::string(what), std::string(name), count_cell(use.records), six_digits(use.bytes),
+    cells.insert(cells.end(), {std::string(what), std::string(name), count_cell(use.records), bytes_cell(use.bytes),
                                six_digits(use.busy), six_digits(use.first), six_digits(use.last),
                                percent(use.busy, row.answer.all), std::move(share_of_tiled)});
     table_.add_row(std::move(cells));

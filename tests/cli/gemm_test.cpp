@@ -49,6 +49,29 @@ TEST(Gemm, TheTableForPeopleLeavesOutWhatIsForThoseWhoKeepTheData) {
             "       97.4                 38.7            77\n");
 }
 
+TEST(Gemm, BytesAreWholeNumbers) {
+  const auto parsed = [](std::vector<std::string> arguments) {
+    const Outcome outcome = gemm(std::move(arguments));
+    EXPECT_EQ(outcome.exit, Exit::done) << outcome.error;
+    return nlohmann::json::parse(outcome.out);
+  };
+  const auto all = parsed({"1001x64x1001", "--preload", "none", "--json"});
+  EXPECT_EQ(all[0]["stage_dma_out_bytes"], 2 * 1001 * 1001);
+  bool is_there = false;
+  for (const auto& row : parsed({"1001x64x1001", "--preload", "none", "--stages", "--json"}))
+    is_there = is_there || (row["name"] == "dma_out" && row["bytes"] == 2 * 1001 * 1001);
+  EXPECT_TRUE(is_there);
+}
+
+// Of one tile whose way is the same whoever is said to be slowest.
+TEST(Gemm, OfATieTheBusierUnitIsSlowest) {
+  const Outcome outcome = gemm({"32x64x32", "--preload", "both", "--json"});
+  ASSERT_EQ(outcome.exit, Exit::done) << outcome.error;
+  const nlohmann::json row = nlohmann::json::parse(outcome.out)[0];
+  EXPECT_EQ(row["slowest"], "gemm");
+  EXPECT_GE(row["model_busy_ns"], row["dma_ns"].get<double>() - row["stage_preload_ns"].get<double>());
+}
+
 TEST(Gemm, StagesUnitsAndPortsHaveARowEach) {
   const Outcome outcome = gemm({"32x3072x32", "--preload", "one", "--stages", "--format", "csv"});
   EXPECT_EQ(outcome.exit, Exit::done) << outcome.error;
