@@ -11,11 +11,13 @@
 #include "base/text.hpp"
 #include "base/variables.hpp"
 #include "cli/command.hpp"
+#include "data/no_element.hpp"
 #include "data/type.hpp"
 #include "fabric/fabric_file.hpp"
 #include "fabric/load.hpp"
 #include "runtime/selector.hpp"
 #include "runtime/settings.hpp"
+#include "schedule/message_size.hpp"
 #include "simulate/simulate.hpp"
 
 namespace tutti::cli {
@@ -51,7 +53,6 @@ Result<SimulatedCase> asked_in(const harness::Row& row) {
   if (!collective) return wrong_argument(fmt::format("{} is no collective", in_quotes(row.bench)));
   SimulatedCase asked{.collective = *collective};
   if (asked.collective == Collective::barrier) return asked;
-  const CollectiveFacts& facts = facts_of(*collective);
   const harness::Value* type_value = row.point.find("type");
   const std::optional<Type> type = type_from_name(type_value == nullptr ? "f32" : type_value->text());
   if (!type) return wrong_argument(fmt::format("axis type is {}, which is none", in_quotes(type_value->text())));
@@ -61,13 +62,14 @@ Result<SimulatedCase> asked_in(const harness::Row& row) {
   if (!root.ok()) return root.status();
   const Result<std::int64_t> in_place = whole(row.point, "in_place", 0, 1);
   if (!in_place.ok()) return in_place.status();
-  const std::uint64_t blocks = facts.many_inputs || facts.many_outputs ? static_cast<std::uint64_t>(row.num_ranks) : 1;
+  const auto num_ranks = static_cast<std::uint32_t>(row.num_ranks);
+  const std::uint32_t blocks = num_blocks(*collective, num_ranks);
   asked.element_size = size_of(*type);
-  asked.count = static_cast<std::uint64_t>(*bytes) / asked.element_size / blocks;
+  asked.count = elements_of_block(*collective, num_ranks, static_cast<std::uint64_t>(*bytes), asked.element_size);
   asked.message_bytes = asked.count * blocks * asked.element_size;
   asked.root = static_cast<std::uint32_t>(*root);
   asked.in_place = *in_place != 0;
-  if (asked.count == 0) return not_here("bytes hold no element");
+  if (asked.count == 0) return not_here(holds_no_element(static_cast<std::uint64_t>(*bytes), *type, blocks));
   return asked;
 }
 

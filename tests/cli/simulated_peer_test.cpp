@@ -103,7 +103,7 @@ TEST(SimulatedPeer, SkipsWithReasonsWhatItCannotDo) {
     return row.note;
   };
   EXPECT_EQ(note("switch:4", {}), "switch:4 has 4 ranks");
-  EXPECT_EQ(note("switch:6", {.values = {{"bytes", Value(std::int64_t{2})}}}), "bytes hold no element");
+  EXPECT_EQ(note("switch:6", {.values = {{"bytes", Value(std::int64_t{2})}}}), "2 bytes hold no f32");
   EXPECT_NE(note("switch:6,queue_slots=1,queue_slot_bytes=2", {.settings = forced("ring")}).find("too small"),
             std::string::npos);
 }
