@@ -1,6 +1,7 @@
 // `tutti gemm`: how long matrix products take on a processing element, and what its stages, units and ports do.
 #include "simulate/gemm.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <memory>
 #include <ostream>
@@ -160,6 +161,8 @@ Result<std::vector<simulate::Preloaded>> placements_of(const GemmArguments& opti
   for (const std::string_view word : split(options.preload, ',')) {
     const std::optional<simulate::Preloaded> found = simulate::preloaded_from_name(word);
     if (!found) return wrong_argument(fmt::format("--preload: {} is not none, one or both", in_quotes(word)));
+    if (std::find(placements.begin(), placements.end(), *found) != placements.end())
+      return wrong_argument(fmt::format("--preload: {} is there twice", in_quotes(word)));
     placements.push_back(*found);
   }
   return placements;
@@ -256,11 +259,15 @@ Run define_gemm(CLI::App& app) {
   app.add_option(
          "--pe", options->element,
          "The processing element: 'accelerator' (usual), or a file; figures may follow: accelerator,dma_overhead=2ns")
-      ->type_name("ELEMENT");
+      ->type_name("ELEMENT")
+      ->check([](const std::string& text) {
+        return std::string(text.empty() ? "'' is not a processing element, such as accelerator" : "");
+      });
   app.add_option("--type", options->type, "The elements' type")->type_name("TYPE")->capture_default_str();
   CLI::Option* stages = app.add_flag("--stages", options->stages, "Instead: a row for each stage, unit and port");
   app.add_option("--against", options->against, "Instead: each figure of a file of published ones beside the simulated")
       ->type_name("FILE")
+      ->check([](const std::string& text) { return std::string(text.empty() ? "'' is not a file" : ""); })
       ->excludes(shapes)
       ->excludes(preload)
       ->excludes(stages);

@@ -269,7 +269,7 @@ std::string reasons_for(const std::vector<Simulated>& all) {
 }
 
 Status check(const SimulateArguments& options) {
-  if (options.sharing != "queueing" && options.sharing != "fair")
+  if (!same_name(options.sharing, "queueing") && !same_name(options.sharing, "fair"))
     return {Code::invalid_argument, fmt::format("--sharing: {} is not queueing or fair", in_quotes(options.sharing))};
   if (!type_from_name(options.type))
     return {Code::invalid_argument, fmt::format("--type: {} is no type, like f32", in_quotes(options.type))};
@@ -283,6 +283,16 @@ Status check(const SimulateArguments& options) {
     return {Code::invalid_argument, fmt::format("{} and --links are two answers; ask for one", told)};
   if (options.transcript && (options.why || !options.timeline.empty()))
     return {Code::invalid_argument, "--transcript is an answer by itself; leave out --why and --timeline"};
+  return {};
+}
+
+Status check_outputs(const SimulateArguments& options) {
+  TUTTI_TRY(check_output(options.output));
+  if (options.timeline.empty()) return {};
+  const OutputOptions timeline{.path = options.timeline, .option = "--timeline"};
+  TUTTI_TRY(check_output(timeline));
+  if (are_one_file(timeline, options.output))
+    return wrong_argument(fmt::format("--timeline and -o are both {}; give two files", in_quotes(options.timeline)));
   return {};
 }
 
@@ -303,7 +313,7 @@ Result<std::vector<Simulated>> simulate_all(const SimulateArguments& options, co
         {.count = cell.count,
          .counts = cell.counts,
          .element_size = size_of(*type_from_name(options.type)),
-         .sharing = options.sharing == "fair" ? simulate::Sharing::fair : simulate::Sharing::queueing,
+         .sharing = same_name(options.sharing, "fair") ? simulate::Sharing::fair : simulate::Sharing::queueing,
          .staged = cell.algorithm->channel == Channel::staged,
          .recorder = recorder});
     if (!answer.ok()) {
@@ -335,7 +345,7 @@ Exit run(const SimulateArguments& options, const Context& context) {
     return status.ok() ? Exit::done : misused(status);
   }
   if (const Status status = check(options); !status.ok()) return misused(status);
-  if (const Status status = check_output(options.output); !status.ok()) return misused(status);
+  if (const Status status = check_outputs(options); !status.ok()) return misused(status);
   const Result<fabric::Fabric> fabric = fabric::load_fabric(options.fabric);
   if (!fabric.ok()) return misused(fabric.status().with_context("--fabric"));
   if (options.ranks && *options.ranks > fabric->num_ranks())
@@ -353,7 +363,7 @@ Exit run(const SimulateArguments& options, const Context& context) {
   for (const Status& status : failed) context.error << "tutti simulate: " << status.to_string() << "\n";
   if (all->empty()) return Exit::misused;
   if (!options.timeline.empty()) {
-    const Status status = write_output(timeline.to_json(), {.path = options.timeline}, context);
+    const Status status = write_output(timeline.to_json(), {.path = options.timeline, .option = "--timeline"}, context);
     if (!status.ok()) return misused(status);
   }
   const std::string text = options.why          ? reasons_for(*all)
@@ -370,7 +380,8 @@ Run define_simulate(CLI::App& app) {
       ->type_name("FABRIC");
   app.add_option("--against", options->against,
                  "Instead: a file of published figures, each beside what is simulated in its place, and the score")
-      ->type_name("FILE");
+      ->type_name("FILE")
+      ->check([](const std::string& text) { return std::string(text.empty() ? "'' is not a file" : ""); });
   add_choice_options(app, options->choice);
   app.add_option_function<std::string>(
          "--ranks",

@@ -11,10 +11,13 @@
 #include "base/text.hpp"
 #include "base/variables.hpp"
 #include "cli/command.hpp"
+#include "cli/counted.hpp"
 #include "data/no_element.hpp"
 #include "data/type.hpp"
 #include "fabric/fabric_file.hpp"
+#include "fabric/generate.hpp"
 #include "fabric/load.hpp"
+#include "fabric/request.hpp"
 #include "runtime/selector.hpp"
 #include "runtime/settings.hpp"
 #include "schedule/message_size.hpp"
@@ -167,13 +170,19 @@ Environment changed(const Environment& environment, const std::vector<harness::S
   return all;
 }
 
+// What tells fabrics apart: the words that a generator was asked with say all; what a file holds may change.
+std::uint32_t digest_of(std::string_view words, const fabric::Fabric& fabric) {
+  const Result<fabric::Request> request = fabric::parse_request(words);
+  const bool is_generated = request.ok() && fabric::find_generator(request->kind) != nullptr;
+  return static_cast<std::uint32_t>(digest(is_generated ? request->text : fabric::write_fabric(fabric)));
+}
+
 class SimulatedPeer final : public harness::Reckoner {
  public:
-  SimulatedPeer(fabric::Fabric fabric, const Environment& environment)
+  SimulatedPeer(std::string_view words, fabric::Fabric fabric, const Environment& environment)
       : fabric_(std::move(fabric)),
         environment_(environment),
-        version_(fmt::format("Tutti {} on fabric {:08x}", TUTTI_VERSION,
-                             static_cast<std::uint32_t>(digest(fabric::write_fabric(fabric_))))) {}
+        version_(fmt::format("Tutti {} on fabric {:08x}", TUTTI_VERSION, digest_of(words, fabric_))) {}
 
   [[nodiscard]] std::string version() const override { return version_; }
   [[nodiscard]] int num_ranks() const override { return static_cast<int>(fabric_.num_ranks()); }
@@ -194,7 +203,7 @@ class SimulatedPeer final : public harness::Reckoner {
  private:
   Status simulate(const harness::Group& group, const harness::MeasureOptions& options, harness::Row& row) const {
     if (group.num_ranks > num_ranks())
-      return not_here(fmt::format("{} has {} ranks", fabric_.name, fabric_.num_ranks()));
+      return not_here(fmt::format("{} has {}", fabric_.name, counted(num_ranks(), "rank")));
     const Result<SimulatedCase> asked = asked_in(row);
     if (!asked.ok()) return asked.status();
     const std::vector<harness::Setting> settings = group.all_settings();
@@ -242,7 +251,7 @@ Result<std::shared_ptr<const harness::Reckoner>> simulated_peer(std::string_view
   Result<fabric::Fabric> loaded = fabric::load_fabric(fabric);
   if (!loaded.ok()) return loaded.status();
   return std::shared_ptr<const harness::Reckoner>(
-      std::make_shared<const SimulatedPeer>(*std::move(loaded), environment));
+      std::make_shared<const SimulatedPeer>(fabric, *std::move(loaded), environment));
 }
 
 std::vector<harness::ForcedAlgorithm> simulated_algorithms(std::string_view bench) {

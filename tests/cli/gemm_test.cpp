@@ -115,6 +115,10 @@ TEST(Gemm, MistakesAreToldAndWhatWouldBeRight) {
   EXPECT_EQ(error({"32x64"}),
             "tutti gemm: '32x64' is no shape; write MxKxN, such as 32x3072x32, each from 1 to 1048576");
   EXPECT_EQ(error({"--preload", "none,two"}), "tutti gemm: --preload: 'two' is not none, one or both");
+  EXPECT_EQ(error({"--preload", "none,one,None"}), "tutti gemm: --preload: 'None' is there twice");
+  EXPECT_TRUE(contains(error({"--pe", "accelerator,"}), "write a processing element as"));
+  EXPECT_TRUE(contains(error({"--pe", ""}), "--pe: '' is not a processing element"));
+  EXPECT_TRUE(contains(error({"--against", ""}), "--against: '' is not a file"));
   EXPECT_EQ(error({"--type", "f17"}), "tutti gemm: --type: 'f17' is no type, like f16");
   EXPECT_EQ(error({"--pe", "accelerator,cycle=1"}).substr(0, 24), "tutti gemm: --pe: cycle:");
   EXPECT_EQ(error({"--against", kReferences, "--stages"}), "tutti gemm: --stages excludes --against");

@@ -204,6 +204,21 @@ TEST(Simulate, PartsGoSideBySide) {
   EXPECT_TRUE(contains(simulate({"--fabric", "switch:2", "--parts", "0"}).error, "1 to 64"));
 }
 
+TEST(Simulate, FilesAreNamedByTheirOptionsAndAreTwo) {
+  const auto with = [](std::vector<std::string> more) {
+    more.insert(more.begin(), {"--fabric", "switch:2", "--collective", "all_reduce", "--algorithm", "ring", "--bytes",
+                               "1K", "--sharing", "Fair", "--type", "F32"});
+    return simulate(more);
+  };
+  EXPECT_EQ(with({}).exit, Exit::done) << with({}).error;
+  EXPECT_TRUE(contains(with({"--timeline", "/proc/none/x"}).error, "--timeline: cannot write '/proc/none/x'"));
+  const std::string path = ::testing::TempDir() + "one_file.json";
+  const Outcome one = with({"--timeline", path, "-o", ::testing::TempDir() + "./one_file.json"});
+  EXPECT_EQ(one.exit, Exit::misused);
+  EXPECT_TRUE(contains(one.error, "--timeline and -o are both")) << one.error;
+  std::remove(path.c_str());
+}
+
 TEST(Simulate, FiguresStandBesideWhatIsSimulated) {
   const std::string path = ::testing::TempDir() + "figures.toml";
   // 2 us of latency, and 2 · 500 B at 1 GB/s.
