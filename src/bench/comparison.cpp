@@ -61,6 +61,9 @@ Cell time_of(const std::optional<Row>& row) {
   return row ? Cell(std::string(name_of(row->outcome))) : Cell();
 }
 
+// A time of 0 is compared, but times nothing.
+Cell ratio_of(const std::optional<Ratio>& ratio) { return ratio && ratio->ratio > 0 ? rounded(ratio->ratio) : Cell(); }
+
 Cell interval_of(const std::optional<Ratio>& ratio) {
   if (!ratio || !ratio->interval) return {};
   return fmt::format("{:.3f}-{:.3f}", ratio->interval->low, ratio->interval->high);
@@ -205,7 +208,7 @@ Table table_of_pairs(const Comparison& comparison) {
       cells.push_back(time_of(one.rows[each]));
       if (each == 0) continue;
       const std::optional<Ratio> ratio = comparison.compare(one, each, 0);
-      cells.push_back(ratio ? rounded(ratio->ratio) : Cell());
+      cells.push_back(ratio_of(ratio));
       cells.push_back(interval_of(ratio));
       cells.push_back(ratio ? Cell(std::string(name_of(ratio->verdict))) : Cell());
     }
@@ -317,7 +320,7 @@ Table table_of_best(const Comparison& comparison, const std::vector<Standing>& s
       cells.push_back(micros(time));
       cells.push_back(factor ? rounded(row.message->bytes * *factor / time) : Cell());
       const std::optional<Ratio> against = comparison.compare(scored, *best, baseline);
-      cells.push_back(against ? rounded(against->ratio) : Cell());
+      cells.push_back(ratio_of(against));
       cells.push_back(*best == baseline ? Cell() : interval_of(against));
       std::string ties;
       for (const std::size_t each : tied) ties += (ties.empty() ? "" : ", ") + comparison.competitors[each];

@@ -217,7 +217,15 @@ Ratio compare_apart(const Row& a, const Row& b) {
   const Summary of_a = summarize(a);
   const Summary of_b = summarize(b);
   Ratio ratio;
+  if (of_a.median == 0 && of_b.median == 0) {
+    ratio.verdict = Verdict::same;
+    return ratio;
+  }
   ratio.ratio = of_b.median / of_a.median;
+  if (of_a.median == 0 || of_b.median == 0) {
+    if (of_a.interval && of_b.interval) ratio.verdict = of_a.median == 0 ? Verdict::faster : Verdict::slower;
+    return ratio;
+  }
   if (!of_a.interval || !of_b.interval) return ratio;
   ratio.interval = Interval{of_b.interval->low / of_a.interval->high, of_b.interval->high / of_a.interval->low};
   ratio.verdict = verdict_of(ratio);

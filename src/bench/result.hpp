@@ -84,7 +84,8 @@ struct Row {
 // a's and b's rounds were pairs, launch by launch: `tutti compare` has made them so. One that is exact has no rounds,
 // and is set against the other's interval.
 [[nodiscard]] Ratio compare_paired(const Row& a, const Row& b);
-// Rows that had nothing to do with each other: their intervals against each other, which is cautious.
+// Rows that had nothing to do with each other: their intervals against each other, which is cautious. Two times of 0
+// are the same; with one of them the ratio is 0 or infinite, which no table shows, and there is no interval.
 [[nodiscard]] Ratio compare_apart(const Row& a, const Row& b);
 
 // One row for all launches of a case, in the place of the first: the samples of all, the worst outcome with the notes

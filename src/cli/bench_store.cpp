@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/digest.hpp"
+#include "base/process_state.hpp"
 #include "base/text.hpp"
 #include "bench/command.hpp"
 #include "bench/cores.hpp"
@@ -76,6 +77,8 @@ std::optional<std::string> living_owner(const harness::Run& run) {
   if (words.size() != 3) return std::nullopt;
   const std::string process(words[1]);
   if (name_of_process(process) != run.owner || run.owner == this_process()) return std::nullopt;
+  // Killed, and not yet waited for, it has its number still.
+  if (is_ended(static_cast<pid_t>(std::stol(process)))) return std::nullopt;
   return process;
 }
 

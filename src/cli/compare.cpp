@@ -13,6 +13,7 @@
 #include "cli/bench_commands.hpp"
 #include "cli/bench_store.hpp"
 #include "cli/comparison_output.hpp"
+#include "cli/counted.hpp"
 #include "cli/fail_on.hpp"
 #include "cli/interrupt.hpp"
 #include "cli/output.hpp"
@@ -75,8 +76,8 @@ Status check_plan(const Plan& plan) {
   const bool has_others = std::any_of(plan.groups.begin(), plan.groups.end(),
                                       [&](const harness::Group& group) { return group.label != first.label; });
   if (of_first_ranks < 2 && has_others)
-    return wrong_argument(fmt::format("{} has {} ranks, and none of the others; -a num_ranks says how many all have",
-                                      first.label, first.num_ranks));
+    return wrong_argument(fmt::format("{} has {}, and none of the others; -a num_ranks says how many all have",
+                                      first.label, counted(first.num_ranks, "rank")));
   if (of_first_ranks < 2)
     return wrong_argument("there is only one to compare; --peer a,b or --env NAME=a,b gives more");
   if (plan.runner.launches > 1 &&

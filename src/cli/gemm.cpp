@@ -1,6 +1,7 @@
 // `tutti gemm`: how long matrix products take on a processing element, and what its stages, units and ports do.
 #include "simulate/gemm.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <memory>
 #include <ostream>
@@ -43,6 +44,7 @@ struct GemmRow {
 
 double six_digits(double number) { return number == 0 ? 0 : std::stod(fmt::format("{:.6g}", number)); }
 std::int64_t count_cell(std::uint64_t number) { return static_cast<std::int64_t>(number); }
+std::int64_t bytes_cell(double bytes) { return std::llround(bytes); }
 double percent(double part, double whole) { return whole > 0 ? std::round(part / whole * 1000) / 10 : 0; }
 double flops(const simulate::GemmShape& shape) { return 2.0 * shape.m * shape.k * shape.n; }
 std::vector<tutti::Cell> names_of_work(const simulate::GemmWork& work) {
@@ -86,9 +88,9 @@ Table table_of(const std::vector<GemmRow>& rows) {
     for (const simulate::GemmUse& unit : answer.units)
       cells.insert(cells.end(), {count_cell(unit.records), six_digits(unit.busy), percent(unit.busy, answer.all)});
     for (const simulate::GemmUse& stage : answer.stages)
-      cells.insert(cells.end(), {count_cell(stage.records), six_digits(stage.bytes), six_digits(stage.busy)});
+      cells.insert(cells.end(), {count_cell(stage.records), bytes_cell(stage.bytes), six_digits(stage.busy)});
     for (const simulate::LinkUse& port : answer.ports)
-      cells.insert(cells.end(), {six_digits(port.bytes), six_digits(port.busy), percent(port.busy, answer.all)});
+      cells.insert(cells.end(), {bytes_cell(port.bytes), six_digits(port.busy), percent(port.busy, answer.all)});
     table.add_row(std::move(cells));
   }
   return table;
@@ -111,7 +113,7 @@ class Parts {
       const simulate::LinkUse& port = answer.ports[i];
       std::vector<tutti::Cell> cells = names_of_work(row.work);
       cells.insert(cells.end(), {std::string("port"), std::string(simulate::kGemmPortNames[i]), tutti::Cell(),
-                                 six_digits(port.bytes), six_digits(port.busy), tutti::Cell(), tutti::Cell(),
+                                 bytes_cell(port.bytes), six_digits(port.busy), tutti::Cell(), tutti::Cell(),
                                  percent(port.busy, answer.all), tutti::Cell()});
       table_.add_row(std::move(cells));
     }
@@ -123,7 +125,7 @@ class Parts {
            tutti::Cell share_of_tiled) {
     if (use.records == 0) return;
     std::vector<tutti::Cell> cells = names_of_work(row.work);
-    cells.insert(cells.end(), {std::string(what), std::string(name), count_cell(use.records), six_digits(use.bytes),
+    cells.insert(cells.end(), {std::string(what), std::string(name), count_cell(use.records), bytes_cell(use.bytes),
                                six_digits(use.busy), six_digits(use.first), six_digits(use.last),
                                percent(use.busy, row.answer.all), std::move(share_of_tiled)});
     table_.add_row(std::move(cells));
@@ -159,6 +161,8 @@ Result<std::vector<simulate::Preloaded>> placements_of(const GemmArguments& opti
   for (const std::string_view word : split(options.preload, ',')) {
     const std::optional<simulate::Preloaded> found = simulate::preloaded_from_name(word);
     if (!found) return wrong_argument(fmt::format("--preload: {} is not none, one or both", in_quotes(word)));
+    if (std::find(placements.begin(), placements.end(), *found) != placements.end())
+      return wrong_argument(fmt::format("--preload: {} is there twice", in_quotes(word)));
     placements.push_back(*found);
   }
   return placements;
@@ -255,11 +259,15 @@ Run define_gemm(CLI::App& app) {
   app.add_option(
          "--pe", options->element,
          "The processing element: 'accelerator' (usual), or a file; figures may follow: accelerator,dma_overhead=2ns")
-      ->type_name("ELEMENT");
+      ->type_name("ELEMENT")
+      ->check([](const std::string& text) {
+        return std::string(text.empty() ? "'' is not a processing element, such as accelerator" : "");
+      });
   app.add_option("--type", options->type, "The elements' type")->type_name("TYPE")->capture_default_str();
   CLI::Option* stages = app.add_flag("--stages", options->stages, "Instead: a row for each stage, unit and port");
   app.add_option("--against", options->against, "Instead: each figure of a file of published ones beside the simulated")
       ->type_name("FILE")
+      ->check([](const std::string& text) { return std::string(text.empty() ? "'' is not a file" : ""); })
       ->excludes(shapes)
       ->excludes(preload)
       ->excludes(stages);

@@ -2,6 +2,7 @@
 
 #include <cerrno>
 #include <cstdio>
+#include <filesystem>
 #include <memory>
 #include <ostream>
 
@@ -48,7 +49,12 @@ Status check_output(const OutputOptions& options) {
   if (options.path.empty()) return {};
   const UniqueFd file(::open(options.path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0666));
   if (file.valid()) return {};
-  return Status::from_errno(fmt::format("-o: cannot write {}", in_quotes(options.path)), errno);
+  return Status::from_errno(fmt::format("{}: cannot write {}", options.option, in_quotes(options.path)), errno);
+}
+
+bool are_one_file(const OutputOptions& a, const OutputOptions& b) {
+  std::error_code none;
+  return std::filesystem::is_regular_file(a.path, none) && std::filesystem::equivalent(a.path, b.path, none);
 }
 
 std::string rendered(const Table& table, const OutputOptions& options) {
@@ -61,7 +67,7 @@ Status write_output(std::string_view text, const OutputOptions& options, const C
     return {};
   }
   const auto cannot = [&](int error) {
-    return Status::from_errno(fmt::format("-o: cannot write {}", in_quotes(options.path)), error);
+    return Status::from_errno(fmt::format("{}: cannot write {}", options.option, in_quotes(options.path)), error);
   };
   const auto close = [](std::FILE* file) { return std::fclose(file); };
   std::unique_ptr<std::FILE, decltype(close)> file(std::fopen(options.path.c_str(), "we"), close);

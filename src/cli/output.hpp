@@ -13,8 +13,9 @@ namespace tutti::cli {
 
 struct OutputOptions {
   Format format = Format::table;
-  bool as_nccl_tests = false;  // in place of the format
-  std::string path;            // empty: context.out
+  bool as_nccl_tests = false;      // in place of the format
+  std::string path;                // empty: context.out
+  std::string_view option = "-o";  // which names the path
 };
 
 // The options must live as long as the application.
@@ -24,6 +25,9 @@ void add_row_output_options(CLI::App& app, OutputOptions& options);
 
 // Whether the file of -o can be written; what it holds stays. For commands that take long before they have data.
 [[nodiscard]] Status check_output(const OutputOptions& options);
+
+// Whether both would be written to one file; both can be written.
+[[nodiscard]] bool are_one_file(const OutputOptions& a, const OutputOptions& b);
 
 // The table as the options ask for it; one for people without columns that have nothing in any row.
 [[nodiscard]] std::string rendered(const Table& table, const OutputOptions& options);

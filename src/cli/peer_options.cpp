@@ -7,6 +7,7 @@
 
 #include "base/text.hpp"
 #include "cli/command.hpp"
+#include "cli/counted.hpp"
 
 namespace tutti::cli {
 
@@ -107,8 +108,8 @@ Status give_ranks(const std::vector<PeerProgram>& programs, bool is_said, harnes
     const int least = *std::min_element(sweep.num_ranks.begin(), sweep.num_ranks.end());
     for (const PeerProgram& program : programs)
       if (is_reckoned(program) && program.reckoner->num_ranks() < least)
-        return wrong_argument(fmt::format("peer {} has {} ranks, and -a num_ranks asks for {} and more", program.name,
-                                          program.reckoner->num_ranks(), least));
+        return wrong_argument(fmt::format("peer {} has {}, and -a num_ranks asks for {} and more", program.name,
+                                          counted(program.reckoner->num_ranks(), "rank"), least));
     return {};
   }
   const int num_ranks = first->reckoner->num_ranks();
@@ -120,9 +121,8 @@ Status give_ranks(const std::vector<PeerProgram>& programs, bool is_said, harnes
     return !is_reckoned(program) || program.reckoner->num_ranks() == num_ranks;
   });
   if (!are_alike || num_ranks > kMostUnasked)
-    return wrong_argument(
-        fmt::format("peer {} has {} ranks; say with -a num_ranks how many of the others are to be started", first->name,
-                    num_ranks));
+    return wrong_argument(fmt::format("peer {} has {}; say with -a num_ranks how many of the others are to be started",
+                                      first->name, counted(num_ranks, "rank")));
   sweep.num_ranks = {num_ranks};
   return {};
 }

@@ -7,6 +7,7 @@
 #include <numeric>
 #include <optional>
 #include <ostream>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -23,9 +24,11 @@
 #include "cli/number.hpp"
 #include "cli/output.hpp"
 #include "cli/simulate_against.hpp"
+#include "data/no_element.hpp"
 #include "data/type.hpp"
 #include "fabric/load.hpp"
 #include "schedule/definition.hpp"
+#include "schedule/message_size.hpp"
 #include "schedule/side_by_side.hpp"
 #include "simulate/reason.hpp"
 #include "simulate/timeline.hpp"
@@ -62,19 +65,16 @@ struct SimulateArguments {
 struct SimulatedCell {
   const Algorithm* algorithm = nullptr;
   Schedule schedule;
-  std::uint64_t bytes = 0;
+  std::uint64_t bytes = 0;            // as asked
+  std::uint64_t count = 0;            // elements of a block
+  std::vector<std::uint64_t> counts;  // of each class of blocks, where they differ
+  double moved = 0;                   // bytes of the whole elements, of which the rates are
 };
 
 struct Simulated {
   SimulatedCell cell;
   simulate::Answer answer;
 };
-
-// `bytes` is what nccl-tests means: all blocks together where there are several, of an all-to-all those of a rank.
-std::uint64_t elements_of_block(const Schedule& schedule, std::uint64_t bytes, std::size_t element_size) {
-  const CollectiveFacts& facts = facts_of(schedule.collective);
-  return bytes / element_size / (facts.many_inputs || facts.many_outputs ? schedule.num_ranks : 1);
-}
 
 // The same bytes in blocks that are to each other as the weights, which repeat. None where all are alike.
 std::vector<std::uint64_t> elements_of_blocks(const Schedule& schedule, std::uint64_t bytes, std::size_t element_size,
@@ -86,8 +86,29 @@ std::vector<std::uint64_t> elements_of_blocks(const Schedule& schedule, std::uin
   for (std::uint32_t each = 0; each < num_classes; ++each) sum += weights[each % weights.size()];
   const double all = static_cast<double>(bytes / element_size) * num_classes / schedule.num_ranks;
   for (std::uint32_t each = 0; each < num_classes; ++each)
-    counts.push_back(sum == 0 ? 0 : static_cast<std::uint64_t>(all * weights[each % weights.size()] / sum));
+    counts.push_back(static_cast<std::uint64_t>(all * weights[each % weights.size()] / sum));
   return counts;
+}
+
+// Weights behind the last block are nobody's.
+bool has_no_weight(const Schedule& schedule, const std::vector<std::uint32_t>& weights) {
+  const std::size_t used = std::min<std::size_t>(weights.size(), num_size_classes(schedule));
+  return std::all_of(weights.begin(), weights.begin() + static_cast<std::ptrdiff_t>(used),
+                     [](std::uint32_t weight) { return weight == 0; });
+}
+
+SimulatedCell cell_of(const Algorithm& algorithm, const Schedule& schedule, std::uint64_t bytes, Type type,
+                      const std::vector<std::uint32_t>& weights) {
+  SimulatedCell cell{.algorithm = &algorithm, .schedule = schedule, .bytes = bytes};
+  const std::size_t element_size = size_of(type);
+  cell.count = elements_of_block(schedule.collective, schedule.num_ranks, bytes, element_size);
+  cell.counts = elements_of_blocks(schedule, bytes, element_size, weights);
+  const double elements = cell.counts.empty()
+                              ? static_cast<double>(cell.count) * num_blocks(schedule.collective, schedule.num_ranks)
+                              : std::accumulate(cell.counts.begin(), cell.counts.end(), 0.0) * schedule.num_ranks /
+                                    static_cast<double>(cell.counts.size());
+  cell.moved = elements * static_cast<double>(element_size);
+  return cell;
 }
 
 double bus_factor(const Schedule& schedule) {
@@ -108,7 +129,9 @@ double bus_factor(const Schedule& schedule) {
   }
 }
 
-Result<std::vector<SimulatedCell>> cells_of(const SimulateArguments& options, const fabric::Fabric& fabric) {
+// Sizes that hold no element are left out, and `skipped` says which.
+Result<std::vector<SimulatedCell>> cells_of(const SimulateArguments& options, const fabric::Fabric& fabric,
+                                            std::set<std::string>& skipped) {
   const std::uint32_t num_ranks = options.ranks.value_or(fabric.num_ranks());
   const bool has_multicast =
       std::any_of(fabric.nodes.begin(), fabric.nodes.end(), [](const fabric::Node& node) { return node.multicast; });
@@ -116,6 +139,7 @@ Result<std::vector<SimulatedCell>> cells_of(const SimulateArguments& options, co
   if (!rows.ok()) return rows.status();
   const Result<std::vector<Bytes>> sizes = parse_byte_list(options.bytes);
   if (!sizes.ok()) return sizes.status().with_context("--bytes");
+  const Type type = *type_from_name(options.type);
   std::vector<SimulatedCell> cells;
   std::string objection;
   for (const Algorithm* algorithm : *rows) {
@@ -140,7 +164,17 @@ Result<std::vector<SimulatedCell>> cells_of(const SimulateArguments& options, co
     for (const Bytes size : *sizes) {
       // A barrier carries nothing, whatever the size.
       const bool is_barrier = algorithm->collective == Collective::barrier;
-      cells.push_back({algorithm, schedule, is_barrier ? 0 : size.value()});
+      if (!options.weights.empty() && has_no_weight(schedule, options.weights))
+        return Status(Code::invalid_argument,
+                      fmt::format("--weights: {} has {} blocks, and the first {} are 0", name_of(schedule.collective),
+                                  num_size_classes(schedule), num_size_classes(schedule)));
+      SimulatedCell cell = cell_of(*algorithm, schedule, is_barrier ? 0 : size.value(), type, options.weights);
+      if (!is_barrier && cell.moved == 0) {
+        objection = holds_no_element(size.value(), type, num_blocks(schedule.collective, num_ranks));
+        skipped.insert(fmt::format("{}: {}", name_of(schedule.collective), objection));
+        continue;
+      }
+      cells.push_back(std::move(cell));
       if (is_barrier) break;
     }
   }
@@ -165,18 +199,17 @@ Table table_of(const std::vector<Simulated>& all) {
   Table table(columns());
   for (const Simulated& one : all) {
     const simulate::Answer& answer = one.answer;
-    const auto bytes = static_cast<double>(one.cell.bytes);
     const bool has_rate = answer.time > 0 && one.cell.schedule.collective != Collective::barrier;
-    std::vector<tutti::Cell> row{
-        std::string(name_of(one.cell.schedule.collective)), one.cell.schedule.name,
-        std::int64_t{one.cell.schedule.num_ranks}, static_cast<std::int64_t>(one.cell.bytes),
-        rounded(answer.time / 1e3), filled(has_rate, bytes / answer.time),
-        filled(has_rate && one.cell.schedule.num_ranks > 1, bytes / answer.time * bus_factor(one.cell.schedule)),
-        static_cast<std::int64_t>(answer.rounds), static_cast<std::int64_t>(answer.messages),
-        // Of ranks that are alike one has been walked, and nothing was carried.
-        std::string(answer.checked                                      ? "yes"
-                    : answer.ranks_walked < one.cell.schedule.num_ranks ? "alike"
-                                                                        : "no")};
+    std::vector<tutti::Cell> row{std::string(name_of(one.cell.schedule.collective)), one.cell.schedule.name,
+                                 std::int64_t{one.cell.schedule.num_ranks}, static_cast<std::int64_t>(one.cell.bytes),
+                                 rounded(answer.time / 1e3), filled(has_rate, one.cell.moved / answer.time),
+                                 filled(has_rate && one.cell.schedule.num_ranks > 1,
+                                        one.cell.moved / answer.time * bus_factor(one.cell.schedule)),
+                                 static_cast<std::int64_t>(answer.rounds), static_cast<std::int64_t>(answer.messages),
+                                 // Of ranks that are alike one has been walked, and nothing was carried.
+                                 std::string(answer.checked                                      ? "yes"
+                                             : answer.ranks_walked < one.cell.schedule.num_ranks ? "alike"
+                                                                                                 : "no")};
     for (int share = 0; share < simulate::kNumShares; ++share) {
       const double part = answer.shares.of(static_cast<simulate::Share>(share));
       row.emplace_back(filled(answer.time > 0, std::round(part / answer.time * 1000) / 10));
@@ -209,8 +242,8 @@ Table links_of(const std::vector<Simulated>& all, const fabric::Fabric& fabric, 
       const fabric::Link& link = fabric.links[order[i]];
       table.add_row({std::string(name_of(one.cell.schedule.collective)), one.cell.schedule.name,
                      static_cast<std::int64_t>(one.cell.bytes), static_cast<std::int64_t>(order[i]),
-                     fabric.nodes[link.from].name, fabric.nodes[link.to].name, rounded(use.bytes),
-                     rounded(use.busy / 1e3),
+                     fabric.nodes[link.from].name, fabric.nodes[link.to].name,
+                     static_cast<std::int64_t>(std::llround(use.bytes)), rounded(use.busy / 1e3),
                      filled(one.answer.time > 0, std::round(use.busy / one.answer.time * 1000) / 10)});
     }
   }
@@ -236,10 +269,13 @@ std::string reasons_for(const std::vector<Simulated>& all) {
 }
 
 Status check(const SimulateArguments& options) {
-  if (options.sharing != "queueing" && options.sharing != "fair")
+  if (!same_name(options.sharing, "queueing") && !same_name(options.sharing, "fair"))
     return {Code::invalid_argument, fmt::format("--sharing: {} is not queueing or fair", in_quotes(options.sharing))};
   if (!type_from_name(options.type))
     return {Code::invalid_argument, fmt::format("--type: {} is no type, like f32", in_quotes(options.type))};
+  const auto is_zero = [](std::uint32_t weight) { return weight == 0; };
+  if (!options.weights.empty() && std::all_of(options.weights.begin(), options.weights.end(), is_zero))
+    return {Code::invalid_argument, "--weights: all are 0, so no block has any bytes"};
   const std::string_view told = options.why ? "--why" : options.transcript ? "--transcript" : "";
   if (!told.empty() && options.output.format != Format::table)
     return {Code::invalid_argument, fmt::format("{}: it is told in words, and has no other format", told)};
@@ -250,10 +286,21 @@ Status check(const SimulateArguments& options) {
   return {};
 }
 
+Status check_outputs(const SimulateArguments& options) {
+  TUTTI_TRY(check_output(options.output));
+  if (options.timeline.empty()) return {};
+  const OutputOptions timeline{.path = options.timeline, .option = "--timeline"};
+  TUTTI_TRY(check_output(timeline));
+  if (are_one_file(timeline, options.output))
+    return wrong_argument(fmt::format("--timeline and -o are both {}; give two files", in_quotes(options.timeline)));
+  return {};
+}
+
 // What could not be done goes to `failed`.
 Result<std::vector<Simulated>> simulate_all(const SimulateArguments& options, const fabric::Fabric& fabric,
-                                            simulate::Recorder* recorder, std::vector<Status>& failed) {
-  const Result<std::vector<SimulatedCell>> cells = cells_of(options, fabric);
+                                            simulate::Recorder* recorder, std::vector<Status>& failed,
+                                            std::set<std::string>& skipped) {
+  const Result<std::vector<SimulatedCell>> cells = cells_of(options, fabric, skipped);
   if (!cells.ok()) return cells.status();
   if (recorder != nullptr && cells->size() != 1)
     return Status(Code::invalid_argument,
@@ -261,13 +308,12 @@ Result<std::vector<Simulated>> simulate_all(const SimulateArguments& options, co
                               options.transcript ? "--transcript" : "--timeline", cells->size()));
   std::vector<Simulated> all;
   for (const SimulatedCell& cell : *cells) {
-    const std::size_t element_size = size_of(*type_from_name(options.type));
     Result<simulate::Answer> answer = simulate::simulate(
         cell.schedule, fabric,
-        {.count = elements_of_block(cell.schedule, cell.bytes, element_size),
-         .counts = elements_of_blocks(cell.schedule, cell.bytes, element_size, options.weights),
-         .element_size = element_size,
-         .sharing = options.sharing == "fair" ? simulate::Sharing::fair : simulate::Sharing::queueing,
+        {.count = cell.count,
+         .counts = cell.counts,
+         .element_size = size_of(*type_from_name(options.type)),
+         .sharing = same_name(options.sharing, "fair") ? simulate::Sharing::fair : simulate::Sharing::queueing,
          .staged = cell.algorithm->channel == Channel::staged,
          .recorder = recorder});
     if (!answer.ok()) {
@@ -299,7 +345,7 @@ Exit run(const SimulateArguments& options, const Context& context) {
     return status.ok() ? Exit::done : misused(status);
   }
   if (const Status status = check(options); !status.ok()) return misused(status);
-  if (const Status status = check_output(options.output); !status.ok()) return misused(status);
+  if (const Status status = check_outputs(options); !status.ok()) return misused(status);
   const Result<fabric::Fabric> fabric = fabric::load_fabric(options.fabric);
   if (!fabric.ok()) return misused(fabric.status().with_context("--fabric"));
   if (options.ranks && *options.ranks > fabric->num_ranks())
@@ -310,15 +356,17 @@ Exit run(const SimulateArguments& options, const Context& context) {
                                        : options.timeline.empty() ? nullptr
                                                                   : &timeline;
   std::vector<Status> failed;
-  const Result<std::vector<Simulated>> all = simulate_all(options, *fabric, recorder, failed);
+  std::set<std::string> skipped;
+  const Result<std::vector<Simulated>> all = simulate_all(options, *fabric, recorder, failed, skipped);
   if (!all.ok()) return misused(all.status());
+  for (const std::string& words : skipped) context.error << "tutti simulate: skipped " << words << "\n";
   for (const Status& status : failed) context.error << "tutti simulate: " << status.to_string() << "\n";
   // What the fabric cannot do has been said, and is nobody's mistake, as long as there is anything else to tell.
   const bool all_right = std::all_of(failed.begin(), failed.end(),
                                      [](const Status& status) { return status.code() == Code::unsupported; });
   if (all->empty()) return all_right ? Exit::misused : Exit::found_wrong;
   if (!options.timeline.empty()) {
-    const Status status = write_output(timeline.to_json(), {.path = options.timeline}, context);
+    const Status status = write_output(timeline.to_json(), {.path = options.timeline, .option = "--timeline"}, context);
     if (!status.ok()) return misused(status);
   }
   const std::string text = options.why          ? reasons_for(*all)
@@ -335,7 +383,8 @@ Run define_simulate(CLI::App& app) {
       ->type_name("FABRIC");
   app.add_option("--against", options->against,
                  "Instead: a file of published figures, each beside what is simulated in its place, and the score")
-      ->type_name("FILE");
+      ->type_name("FILE")
+      ->check([](const std::string& text) { return std::string(text.empty() ? "'' is not a file" : ""); });
   add_choice_options(app, options->choice);
   app.add_option_function<std::string>(
          "--ranks",

@@ -13,11 +13,16 @@
 #include "base/text.hpp"
 #include "base/variables.hpp"
 #include "cli/command.hpp"
+#include "cli/counted.hpp"
+#include "data/no_element.hpp"
 #include "data/type.hpp"
 #include "fabric/fabric_file.hpp"
+#include "fabric/generate.hpp"
 #include "fabric/load.hpp"
+#include "fabric/request.hpp"
 #include "runtime/selector.hpp"
 #include "runtime/settings.hpp"
+#include "schedule/message_size.hpp"
 #include "simulate/simulate.hpp"
 
 namespace tutti::cli {
@@ -53,7 +58,6 @@ Result<SimulatedCase> asked_in(const harness::Row& row) {
   if (!collective) return wrong_argument(fmt::format("{} is no collective", in_quotes(row.bench)));
   SimulatedCase asked{.collective = *collective};
   if (asked.collective == Collective::barrier) return asked;
-  const CollectiveFacts& facts = facts_of(*collective);
   const harness::Value* type_value = row.point.find("type");
   const std::optional<Type> type = type_from_name(type_value == nullptr ? "f32" : type_value->text());
   if (!type) return wrong_argument(fmt::format("axis type is {}, which is none", in_quotes(type_value->text())));
@@ -63,13 +67,14 @@ Result<SimulatedCase> asked_in(const harness::Row& row) {
   if (!root.ok()) return root.status();
   const Result<std::int64_t> in_place = whole(row.point, "in_place", 0, 1);
   if (!in_place.ok()) return in_place.status();
-  const std::uint64_t blocks = facts.many_inputs || facts.many_outputs ? static_cast<std::uint64_t>(row.num_ranks) : 1;
+  const auto num_ranks = static_cast<std::uint32_t>(row.num_ranks);
+  const std::uint32_t blocks = num_blocks(*collective, num_ranks);
   asked.element_size = size_of(*type);
-  asked.count = static_cast<std::uint64_t>(*bytes) / asked.element_size / blocks;
+  asked.count = elements_of_block(*collective, num_ranks, static_cast<std::uint64_t>(*bytes), asked.element_size);
   asked.message_bytes = asked.count * blocks * asked.element_size;
   asked.root = static_cast<std::uint32_t>(*root);
   asked.in_place = *in_place != 0;
-  if (asked.count == 0) return not_here("bytes hold no element");
+  if (asked.count == 0) return not_here(holds_no_element(static_cast<std::uint64_t>(*bytes), *type, blocks));
   return asked;
 }
 
@@ -169,13 +174,19 @@ Environment changed(const Environment& environment, const std::vector<harness::S
   return all;
 }
 
+// What tells fabrics apart: the words that a generator was asked with say all; what a file holds may change.
+std::uint32_t digest_of(std::string_view words, const fabric::Fabric& fabric) {
+  const Result<fabric::Request> request = fabric::parse_request(words);
+  const bool is_generated = request.ok() && fabric::find_generator(request->kind) != nullptr;
+  return static_cast<std::uint32_t>(digest(is_generated ? request->text : fabric::write_fabric(fabric)));
+}
+
 class SimulatedPeer final : public harness::Reckoner {
  public:
-  SimulatedPeer(fabric::Fabric fabric, const Environment& environment)
+  SimulatedPeer(std::string_view words, fabric::Fabric fabric, const Environment& environment)
       : fabric_(std::move(fabric)),
         environment_(environment),
-        version_(fmt::format("Tutti {} on fabric {:08x}", TUTTI_VERSION,
-                             static_cast<std::uint32_t>(digest(fabric::write_fabric(fabric_))))) {}
+        version_(fmt::format("Tutti {} on fabric {:08x}", TUTTI_VERSION, digest_of(words, fabric_))) {}
 
   [[nodiscard]] std::string version() const override { return version_; }
   [[nodiscard]] int num_ranks() const override { return static_cast<int>(fabric_.num_ranks()); }
@@ -204,7 +215,7 @@ class SimulatedPeer final : public harness::Reckoner {
 
   Status simulate(const harness::Group& group, const harness::MeasureOptions& options, harness::Row& row) const {
     if (group.num_ranks > num_ranks())
-      return not_here(fmt::format("{} has {} ranks", fabric_.name, fabric_.num_ranks()));
+      return not_here(fmt::format("{} has {}", fabric_.name, counted(num_ranks(), "rank")));
     const Result<SimulatedCase> asked = asked_in(row);
     if (!asked.ok()) return asked.status();
     const std::vector<harness::Setting> settings = group.all_settings();
@@ -252,7 +263,7 @@ Result<std::shared_ptr<const harness::Reckoner>> simulated_peer(std::string_view
   Result<fabric::Fabric> loaded = fabric::load_fabric(fabric);
   if (!loaded.ok()) return loaded.status();
   return std::shared_ptr<const harness::Reckoner>(
-      std::make_shared<const SimulatedPeer>(*std::move(loaded), environment));
+      std::make_shared<const SimulatedPeer>(fabric, *std::move(loaded), environment));
 }
 
 std::vector<harness::ForcedAlgorithm> simulated_algorithms(std::string_view bench) {

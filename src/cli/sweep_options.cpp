@@ -15,6 +15,7 @@
 #include "cli/algorithm_options.hpp"
 #include "cli/command.hpp"
 #include "cli/command_options.hpp"
+#include "cli/counted.hpp"
 #include "cli/peer_options.hpp"
 #include "cli/sweep_file.hpp"
 
@@ -323,10 +324,6 @@ std::string rough(double seconds) {
   if (seconds < 90) return fmt::format("{:.0f} s", std::max(1.0, std::ceil(seconds)));
   if (seconds < 5400) return fmt::format("{:.0f} min", std::ceil(seconds / 60));
   return fmt::format("{:.1f} h", seconds / 3600);
-}
-
-std::string counted(std::size_t count, std::string_view what) {
-  return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
 }
 
 }  // namespace

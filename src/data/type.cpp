@@ -2,6 +2,8 @@
 
 #include <array>
 
+#include "base/text.hpp"
+
 namespace tutti {
 namespace {
 
@@ -46,7 +48,7 @@ std::string_view name_of(Op op) { return kOps[static_cast<std::size_t>(op)]; }
 
 std::optional<Type> type_from_name(std::string_view name) {
   for (std::size_t i = 0; i < kTypes.size(); ++i) {
-    if (kTypes[i].name == name) return static_cast<Type>(i);
+    if (same_name(kTypes[i].name, name)) return static_cast<Type>(i);
   }
   return std::nullopt;
 }

@@ -22,6 +22,20 @@ Status read(Unit unit, std::string_view text, double& value) {
   return {};
 }
 
+Status too_large(std::string_view text, std::uint64_t most) {
+  return {Code::invalid_argument, fmt::format("{} is too large; {} is the most", in_quotes(text), most)};
+}
+
+Status read_whole(std::string_view text, std::uint64_t most, std::uint64_t& value) {
+  const std::string_view digits = trim(text);
+  if (digits.empty() || digits.find_first_not_of("0123456789") != std::string_view::npos)
+    return {Code::invalid_argument, fmt::format("{} is no whole number from 0 on", in_quotes(text))};
+  const Result<std::int64_t> number = parse_integer(digits);
+  if (!number.ok() || static_cast<std::uint64_t>(*number) > most) return too_large(text, most);
+  value = static_cast<std::uint64_t>(*number);
+  return {};
+}
+
 Status read(Unit unit, std::string_view text, std::uint64_t& value) {
   if (unit == Unit::bytes) {
     const Result<Bytes> bytes = parse_bytes(text);
@@ -29,19 +43,14 @@ Status read(Unit unit, std::string_view text, std::uint64_t& value) {
     value = bytes->value();
     return {};
   }
-  const Result<std::int64_t> number = parse_integer(text);
-  if (!number.ok() || *number < 0)
-    return {Code::invalid_argument, fmt::format("{} is no whole number from 0 on", in_quotes(text))};
-  value = static_cast<std::uint64_t>(*number);
-  return {};
+  return read_whole(text, std::numeric_limits<std::int64_t>::max(), value);
 }
 
 Status read(Unit unit, std::string_view text, std::uint32_t& value) {
-  std::uint64_t wide = 0;
-  TUTTI_TRY(read(unit, text, wide));
   constexpr std::uint64_t kMost = std::numeric_limits<std::uint32_t>::max();
-  if (wide > kMost)
-    return {Code::invalid_argument, fmt::format("{} is too large; {} is the most", in_quotes(text), kMost)};
+  std::uint64_t wide = 0;
+  TUTTI_TRY(unit == Unit::bytes ? read(unit, text, wide) : read_whole(text, kMost, wide));
+  if (wide > kMost) return too_large(text, kMost);
   value = static_cast<std::uint32_t>(wide);
   return {};
 }

@@ -15,6 +15,9 @@ namespace {
 
 constexpr std::uint64_t kMostBytes = std::uint64_t{4} << 20;
 
+constexpr std::string_view kElementForm =
+    "write a processing element as NAME or FILE with NAME=VALUE behind it, such as accelerator,dma_overhead=2ns";
+
 bool is_path(std::string_view kind) { return kind.find('/') != std::string_view::npos || kind.ends_with(".toml"); }
 
 }  // namespace
@@ -42,7 +45,7 @@ Result<Fabric> load_fabric(std::string_view words) {
 }
 
 Result<ProcessingElement> load_processing_element(std::string_view words) {
-  const Result<Request> request = parse_request(words);
+  const Result<Request> request = parse_request(words, kElementForm);
   if (!request.ok()) return request.status();
   if (!request->sizes.empty())
     return Status(Code::invalid_argument, fmt::format("{}: a processing element has no size", in_quotes(words)));

@@ -16,9 +16,7 @@ constexpr std::size_t kMostCharacters = 4096;
 constexpr std::size_t kMostSizes = 4;
 
 Status wrong(std::string_view text, std::string_view why) {
-  return {Code::invalid_argument,
-          fmt::format("{}: {}; write a fabric as KIND:SIZE,NAME=VALUE, such as torus_2d:2x3,bandwidth=25GB/s",
-                      in_quotes(text), why)};
+  return {Code::invalid_argument, fmt::format("{}: {}", in_quotes(text), why)};
 }
 
 Result<std::vector<std::uint32_t>> parse_sizes(std::string_view words, std::string_view text) {
@@ -53,9 +51,7 @@ Status add_parameter(std::string_view words, std::string_view text, std::vector<
   return {};
 }
 
-}  // namespace
-
-Result<Request> parse_request(std::string_view text) {
+Result<Request> parse(std::string_view text) {
   text = trim(text);
   if (text.empty()) return wrong(text, "there is nothing");
   if (text.size() > kMostCharacters) return wrong(text, "it is too long");
@@ -79,6 +75,14 @@ Result<Request> parse_request(std::string_view text) {
     rest = end == std::string_view::npos ? std::string_view() : rest.substr(end);
   }
   return request;
+}
+
+}  // namespace
+
+Result<Request> parse_request(std::string_view text, std::string_view form) {
+  Result<Request> request = parse(text);
+  if (request.ok()) return request;
+  return Status(request.status().code(), fmt::format("{}; {}", request.status().message(), form));
 }
 
 Status about(const Parameter& parameter, const Status& what) {

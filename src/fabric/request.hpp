@@ -25,7 +25,10 @@ struct Request {
   std::vector<Parameter> parameters;  // of those with the same name, the last counts
 };
 
-[[nodiscard]] Result<Request> parse_request(std::string_view text);
+inline constexpr std::string_view kFabricForm =
+    "write a fabric as KIND:SIZE,NAME=VALUE, such as torus_2d:2x3,bandwidth=25GB/s";
+// `form` is told with what is wrong.
+[[nodiscard]] Result<Request> parse_request(std::string_view text, std::string_view form = kFabricForm);
 
 // An error about the parameter.
 [[nodiscard]] Status about(const Parameter& parameter, const Status& what);

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "base/text.hpp"
+#include "data/no_element.hpp"
 #include "peers/known_data.hpp"
 #include "peers/registry.hpp"
 
@@ -80,9 +81,8 @@ std::string why_not(Collective collective, const Asked& asked, int num_ranks) {
     return fmt::format("{} takes more than a name", name_of(*asked.op));
   if (asked.op == Op::average && scans(collective)) return "there is no average of some of the ranks";
   if (asked.bytes && *asked.bytes >= 0 && count_of(collective, *asked.type, *asked.bytes, num_ranks) == 0)
-    return has_blocks(collective)
-               ? fmt::format("{} bytes hold no {} for each of {} ranks", *asked.bytes, name_of(*asked.type), num_ranks)
-               : fmt::format("{} bytes hold no {}", *asked.bytes, name_of(*asked.type));
+    return holds_no_element(static_cast<std::uint64_t>(*asked.bytes), *asked.type,
+                            has_blocks(collective) ? static_cast<std::uint64_t>(num_ranks) : 1);
   return "";
 }
 

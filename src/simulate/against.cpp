@@ -12,6 +12,7 @@
 #include "algorithms/registry.hpp"
 #include "base/text.hpp"
 #include "fabric/load.hpp"
+#include "schedule/message_size.hpp"
 #include "schedule/side_by_side.hpp"
 #include "simulate/simulate.hpp"
 
@@ -118,16 +119,15 @@ class Comparer {
 
   [[nodiscard]] Result<double> time_of(const Schedule& schedule, const fabric::Fabric& fabric, std::uint64_t bytes,
                                        bool staged) const {
-    const CollectiveFacts& facts = facts_of(schedule.collective);
     const std::size_t element_size = size_of(references_.type);
-    const std::uint32_t blocks = facts.many_inputs || facts.many_outputs ? schedule.num_ranks : 1;
     // A fit asks again and again for what has been checked once.
-    const Result<Answer> answer = simulate(schedule, fabric,
-                                           {.count = bytes / element_size / blocks,
-                                            .element_size = element_size,
-                                            .sharing = references_.sharing,
-                                            .staged = staged,
-                                            .check = rewrite_ == nullptr});
+    const Result<Answer> answer =
+        simulate(schedule, fabric,
+                 {.count = elements_of_block(schedule.collective, schedule.num_ranks, bytes, element_size),
+                  .element_size = element_size,
+                  .sharing = references_.sharing,
+                  .staged = staged,
+                  .check = rewrite_ == nullptr});
     if (!answer.ok()) return answer.status();
     return answer->time;
   }

@@ -135,6 +135,23 @@ TEST(Rows, OfOneLaunchRoundsArePairs) {
   EXPECT_EQ(ratio.verdict, Verdict::faster);
 }
 
+TEST(Rows, ATimeOfNothingHasAVerdictButNoInterval) {
+  const auto exact = [](double time) {
+    Row row;
+    row.sync = Sync::virtual_time;
+    row.samples = {time};
+    return row;
+  };
+  const Ratio both = compare_paired(exact(0), exact(0));
+  EXPECT_EQ(both.verdict, Verdict::same);
+  EXPECT_EQ(both.ratio, 1);
+  EXPECT_FALSE(both.interval);
+  const Ratio none = compare_paired(exact(0), exact(10));
+  EXPECT_EQ(none.verdict, Verdict::faster);
+  EXPECT_FALSE(none.interval);
+  EXPECT_EQ(compare_paired(exact(10), exact(0)).verdict, Verdict::slower);
+}
+
 TEST(Rows, LaunchesWithoutATimeAreLeftOut) {
   std::vector<Row> rows;
   for (int launch = 0; launch < 7; ++launch) {

@@ -49,6 +49,29 @@ TEST(Gemm, TheTableForPeopleLeavesOutWhatIsForThoseWhoKeepTheData) {
             "       97.4                 38.7            77\n");
 }
 
+TEST(Gemm, BytesAreWholeNumbers) {
+  const auto parsed = [](std::vector<std::string> arguments) {
+    const Outcome outcome = gemm(std::move(arguments));
+    EXPECT_EQ(outcome.exit, Exit::done) << outcome.error;
+    return nlohmann::json::parse(outcome.out);
+  };
+  const auto all = parsed({"1001x64x1001", "--preload", "none", "--json"});
+  EXPECT_EQ(all[0]["stage_dma_out_bytes"], 2 * 1001 * 1001);
+  bool is_there = false;
+  for (const auto& row : parsed({"1001x64x1001", "--preload", "none", "--stages", "--json"}))
+    is_there = is_there || (row["name"] == "dma_out" && row["bytes"] == 2 * 1001 * 1001);
+  EXPECT_TRUE(is_there);
+}
+
+// Of one tile whose way is the same whoever is said to be slowest.
+TEST(Gemm, OfATieTheBusierUnitIsSlowest) {
+  const Outcome outcome = gemm({"32x64x32", "--preload", "both", "--json"});
+  ASSERT_EQ(outcome.exit, Exit::done) << outcome.error;
+  const nlohmann::json row = nlohmann::json::parse(outcome.out)[0];
+  EXPECT_EQ(row["slowest"], "gemm");
+  EXPECT_GE(row["model_busy_ns"], row["dma_ns"].get<double>() - row["stage_preload_ns"].get<double>());
+}
+
 TEST(Gemm, StagesUnitsAndPortsHaveARowEach) {
   const Outcome outcome = gemm({"32x3072x32", "--preload", "one", "--stages", "--format", "csv"});
   EXPECT_EQ(outcome.exit, Exit::done) << outcome.error;
@@ -92,6 +115,10 @@ TEST(Gemm, MistakesAreToldAndWhatWouldBeRight) {
   EXPECT_EQ(error({"32x64"}),
             "tutti gemm: '32x64' is no shape; write MxKxN, such as 32x3072x32, each from 1 to 1048576");
   EXPECT_EQ(error({"--preload", "none,two"}), "tutti gemm: --preload: 'two' is not none, one or both");
+  EXPECT_EQ(error({"--preload", "none,one,None"}), "tutti gemm: --preload: 'None' is there twice");
+  EXPECT_TRUE(contains(error({"--pe", "accelerator,"}), "write a processing element as"));
+  EXPECT_TRUE(contains(error({"--pe", ""}), "--pe: '' is not a processing element"));
+  EXPECT_TRUE(contains(error({"--against", ""}), "--against: '' is not a file"));
   EXPECT_EQ(error({"--type", "f17"}), "tutti gemm: --type: 'f17' is no type, like f16");
   EXPECT_EQ(error({"--pe", "accelerator,cycle=1"}).substr(0, 24), "tutti gemm: --pe: cycle:");
   EXPECT_EQ(error({"--against", kReferences, "--stages"}), "tutti gemm: --stages excludes --against");

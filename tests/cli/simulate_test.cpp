@@ -157,6 +157,41 @@ TEST(Simulate, BlocksMayDifferInSize) {
   EXPECT_TRUE(contains(with({"--collective", "all_gather_v", "--weights", "1,"}).error, "'1,' is not a list"));
 }
 
+// Of 1000 bytes 992 are whole elements for each of four ranks.
+TEST(Simulate, RatesAreOfTheBytesThatMove) {
+  const Outcome outcome = simulate({"--fabric", "ring_1d:4,latency=1us,bandwidth=1GB/s", "--collective", "all_gather",
+                                    "--algorithm", "ring", "--bytes", "1000", "--json"});
+  ASSERT_EQ(outcome.exit, Exit::done) << outcome.error;
+  EXPECT_NEAR(nlohmann::json::parse(outcome.out)[0]["algbw_gbs"].get<double>(), 992 / (3 * (1000.0 + 248)), 1e-6);
+}
+
+TEST(Simulate, BytesThatHoldNoElementAreSkipped) {
+  const auto with = [](const char* collective, const char* bytes) {
+    return simulate({"--fabric", "switch:4", "--collective", collective, "--algorithm", "ring", "--bytes", bytes,
+                     "--format", "csv"});
+  };
+  const Outcome some = with("all_gather", "8,1K");
+  EXPECT_EQ(some.exit, Exit::done);
+  EXPECT_EQ(some.error, "tutti simulate: skipped all_gather: 8 bytes hold no f32 for each of 4 ranks\n");
+  EXPECT_FALSE(contains(some.out, ",8,")) << some.out;
+  const Outcome none = with("all_reduce", "1");
+  EXPECT_EQ(none.exit, Exit::misused);
+  EXPECT_TRUE(contains(none.error, "1 byte holds no f32")) << none.error;
+  const auto weighted = [](const char* weights) {
+    return simulate({"--fabric", "switch:4", "--collective", "all_gather_v", "--bytes", "1K", "--weights", weights});
+  };
+  EXPECT_EQ(weighted("0,0").exit, Exit::misused);
+  EXPECT_TRUE(contains(weighted("0,0").error, "--weights: all are 0")) << weighted("0,0").error;
+  EXPECT_TRUE(contains(weighted("0,0,0,0,1").error, "the first 4 are 0")) << weighted("0,0,0,0,1").error;
+}
+
+TEST(Simulate, CarriedBytesAreWholeNumbers) {
+  const Outcome outcome = simulate({"--fabric", "switch:2", "--collective", "broadcast", "--algorithm", "direct",
+                                    "--bytes", "1234568", "--links", "1", "--json"});
+  ASSERT_EQ(outcome.exit, Exit::done) << outcome.error;
+  EXPECT_EQ(nlohmann::json::parse(outcome.out)[0]["carried_bytes"], 1234568);
+}
+
 // Two parts of 512 B each at 1 B/ns go one after another over the wire; the second hides behind the first.
 TEST(Simulate, PartsGoSideBySide) {
   const auto time_in = [](const char* parts) {
@@ -171,6 +206,21 @@ TEST(Simulate, PartsGoSideBySide) {
   EXPECT_EQ(direct.exit, Exit::misused);
   EXPECT_TRUE(contains(direct.error, "--parts: one_shot is not by messages")) << direct.error;
   EXPECT_TRUE(contains(simulate({"--fabric", "switch:2", "--parts", "0"}).error, "1 to 64"));
+}
+
+TEST(Simulate, FilesAreNamedByTheirOptionsAndAreTwo) {
+  const auto with = [](std::vector<std::string> more) {
+    more.insert(more.begin(), {"--fabric", "switch:2", "--collective", "all_reduce", "--algorithm", "ring", "--bytes",
+                               "1K", "--sharing", "Fair", "--type", "F32"});
+    return simulate(more);
+  };
+  EXPECT_EQ(with({}).exit, Exit::done) << with({}).error;
+  EXPECT_TRUE(contains(with({"--timeline", "/proc/none/x"}).error, "--timeline: cannot write '/proc/none/x'"));
+  const std::string path = ::testing::TempDir() + "one_file.json";
+  const Outcome one = with({"--timeline", path, "-o", ::testing::TempDir() + "./one_file.json"});
+  EXPECT_EQ(one.exit, Exit::misused);
+  EXPECT_TRUE(contains(one.error, "--timeline and -o are both")) << one.error;
+  std::remove(path.c_str());
 }
 
 TEST(Simulate, FiguresStandBesideWhatIsSimulated) {

@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "algorithms/registry.hpp"
+#include "base/digest.hpp"
 #include "fabric/load.hpp"
 #include "simulate/simulate.hpp"
 
@@ -58,6 +59,14 @@ TEST(SimulatedPeer, ARowIsOneSampleOfTheSimulation) {
   EXPECT_FALSE(reckoned("ring_1d:6", {}, false).is_checked);
 }
 
+TEST(SimulatedPeer, TheVersionOfAGeneratedFabricIsOfWhatWasAsked) {
+  const Environment environment;
+  const auto version = [&](std::string_view words) { return (*simulated_peer(words, environment))->version(); };
+  EXPECT_TRUE(version("ring_1d:4").ends_with(fmt::format("{:08x}", static_cast<std::uint32_t>(digest("ring_1d:4")))));
+  EXPECT_NE(version("ring_1d:4"), version("ring_1d:4,latency=2us"));
+  EXPECT_NE(version("h100_node"), version("h100_node,latency=2us"));
+}
+
 TEST(SimulatedPeer, EveryAlgorithmOfEveryBenchIsAsSimulated) {
   const fabric::Fabric fabric = *fabric::load_fabric("torus_2d:2x3,latency=1us,memory_bandwidth=10GB/s");
   int cells = 0;
@@ -105,7 +114,8 @@ TEST(SimulatedPeer, SkipsWithReasonsWhatItCannotDo) {
     return row.note;
   };
   EXPECT_EQ(note("switch:4", {}), "switch:4 has 4 ranks");
-  EXPECT_EQ(note("switch:6", {.values = {{"bytes", Value(std::int64_t{2})}}}), "bytes hold no element");
+  EXPECT_EQ(note("switch:6", {.values = {{"bytes", Value(std::int64_t{2})}}}), "2 bytes hold no f32");
+  EXPECT_EQ(note("switch:1", {}), "switch:1 has 1 rank");
   EXPECT_NE(note("switch:6,queue_slots=1,queue_slot_bytes=2", {.settings = forced("ring")}).find("too small"),
             std::string::npos);
 }

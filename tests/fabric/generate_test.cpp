@@ -252,6 +252,8 @@ TEST(Generate, WhatIsWrongIsSaid) {
   EXPECT_EQ(refusal_of("switch:3,multicast=maybe"), "multicast: 'maybe' is neither true nor false");
   EXPECT_EQ(refusal_of("fat_tree:2x2,uplinks=0"), "uplinks: 0 is too few; 1 is the least");
   EXPECT_EQ(refusal_of("fat_tree:2x2,uplinks=-1"), "uplinks: '-1' is no whole number from 0 on");
+  EXPECT_EQ(refusal_of("fat_tree:2x2,uplinks=99999999999999999999"),
+            "uplinks: '99999999999999999999' is too large; 4294967295 is the most");
   EXPECT_FALSE(generate("fat_tree:1024x1024,uplinks=4294967295").ok());
   EXPECT_EQ(refusal_of("ring:3,gateway=node 0"), "gateway: there is no gateway without an inner fabric (inner=...)");
   EXPECT_EQ(refusal_of("ring:3,inner=ring:3,gateway=node 0"),

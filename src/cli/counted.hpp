@@ -1,0 +1,16 @@
+// Numbers of things in words: "1 rank", "4 ranks". Pure; thread-safe.
+#pragma once
+
+#include <concepts>
+#include <string>
+#include <string_view>
+
+#include <fmt/format.h>
+
+namespace tutti::cli {
+
+[[nodiscard]] std::string counted(std::integral auto count, std::string_view what) {
+  return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
+}
+
+}  // namespace tutti::cli
