@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "schedule/empty_messages.hpp"
 #include "transport/shm/line.hpp"
 
 namespace tutti {
@@ -65,7 +66,6 @@ bool has_posts_first(const std::vector<Step>& lane) {
 }
 
 void look_at(const Step& step, Plan& plan) {
-  plan.orders = plan.orders || is_direct(step);
   if (step.kind == StepKind::open) plan.needs_symmetric = true;
   if (step.kind == StepKind::expose) {
     plan.widest_expose = std::max(plan.widest_expose, step.sources[0].slice.size());
@@ -83,8 +83,8 @@ void look_at(const Step& step, Plan& plan) {
 Result<Plan> make_plan(Schedule schedule, std::uint32_t rank, const std::function<bool()>& is_interrupted) {
   Plan plan;
   plan.rank = rank;
-  plan.orders = schedule.num_lanes > 1 || schedule.collective == Collective::barrier;
   plan.posts.resize(schedule.num_ranks);
+  bool has_direct_steps = false;
   // All ranks' programs are looked at, because a reader must know what its peers expose, and all must agree on how
   // wide a round may be.
   for (std::uint32_t each = 0; each < schedule.num_ranks; ++each) {
@@ -104,9 +104,11 @@ Result<Plan> make_plan(Schedule schedule, std::uint32_t rank, const std::functio
                         fmt::format("{} needs several connections between two ranks, and the runtime has one: {}",
                                     schedule.name, to_string(step)));
         look_at(step, plan);
+        has_direct_steps = has_direct_steps || is_direct(step);
       }
     if (each == rank) plan.program = std::move(program);
   }
+  plan.orders = sends_empty_messages(schedule, [&] { return has_direct_steps; });
   for (std::vector<Posted>& posts : plan.posts) posts.resize(plan.posts_per_round);
   for (const std::vector<Posted>& posts : plan.posts) {
     const auto exposes =

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "schedule/empty_messages.hpp"
 #include "schedule/meaning.hpp"
 
 namespace tutti::simulate {
@@ -17,7 +18,6 @@ Engine::Engine(const Schedule& schedule, const fabric::Fabric& fabric, const Opt
       symmetry_(symmetry),
       watch_(watch),
       by_slots_(fabric.queue.long_messages == fabric::LongMessages::slots),
-      orders_(schedule.num_lanes > 1 || schedule.collective == Collective::barrier),
       ways_(fabric, watch),
       passes_(fabric, schedule.num_ranks, sizes, options.in_place),
       connections_(schedule.num_ranks),
@@ -138,11 +138,25 @@ bool Engine::fetch(LaneState& lane) {
     }
     const bool moves = lane.step->kind != StepKind::wait && !lane.step->sources.empty();
     lane.length = moves ? static_cast<double>(bytes_of(lane)) : 0;
-    lane.is_nothing = !orders_ && lane.length == 0;
+    lane.is_nothing = lane.step->kind == StepKind::combine && lane.length == 0 && !sends_empty();
     lane.begun = now_;
-    if (lane.is_nothing && lane.step->kind == StepKind::combine && !is_direct(*lane.step)) pass(lane);
+    if (lane.is_nothing && !is_direct(*lane.step)) pass(lane);
   }
   return true;
+}
+
+// Ranks that are alike have no direct steps (symmetry.hpp).
+bool Engine::sends_empty() {
+  if (!sends_empty_)
+    sends_empty_ = sends_empty_messages(schedule_, [&] {
+      return symmetry_ == nullptr && std::any_of(lanes_.begin(), lanes_.end(), [&](const LaneState& lane) {
+               Walk walk = schedule_.walk(lane.rank, lane.lane);
+               while (const Step* step = walk.next())
+                 if (is_direct(*step)) return true;
+               return false;
+             });
+    });
+  return *sends_empty_;
 }
 
 // Of each end of its step, which are as long as each other.

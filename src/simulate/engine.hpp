@@ -140,6 +140,7 @@ class Engine {
   bool fetch(LaneState& lane);
   [[nodiscard]] std::uint64_t bytes_of(const LaneState& lane) const;
   bool begin(LaneState& lane);
+  [[nodiscard]] bool sends_empty();
   bool work(LaneState& lane);
   bool send(LaneState& lane);
   void pass(LaneState& lane);
@@ -226,8 +227,8 @@ class Engine {
   const Sizes& sizes_;
   const Symmetry* symmetry_;  // may be null
   Watch& watch_;
-  bool by_slots_;  // long messages take several slots
-  bool orders_;    // messages of nothing are sent all the same: they may be all that orders two accesses
+  bool by_slots_;                    // long messages take several slots
+  std::optional<bool> sends_empty_;  // messages of nothing are sent all the same; found when there is one
 
   Events events_;
   Transfers transfers_;

@@ -18,6 +18,7 @@
 #include "schedule/layout.hpp"
 #include "schedule/programs.hpp"
 #include "simulate/simulate.hpp"
+#include "simulate/watch.hpp"
 #include "simulate/ways.hpp"
 #include "small_fabrics.hpp"
 
@@ -56,7 +57,9 @@ double in_simgrid(const Programs& programs, const fabric::Fabric& fabric, std::u
     links.push_back(zone->create_link("link" + std::to_string(link), fabric.links[link].bandwidth * 1e9)
                         ->set_latency(fabric.links[link].latency * kNano)
                         ->seal());
-  Ways ways(fabric);
+  const std::function<bool()> goes_on = [] { return false; };
+  Watch watch(goes_on);
+  Ways ways(fabric, watch);
   for (std::uint32_t from = 0; from < schedule.num_ranks; ++from) {
     for (std::uint32_t to = 0; to < schedule.num_ranks; ++to) {
       if (from == to) continue;

@@ -180,6 +180,22 @@ TEST(Simulate, APostDoesNotWaitForWhatIsStoredAfterIt) {
   EXPECT_DOUBLE_EQ(answer.rank_times[2], 1040);
 }
 
+// Rank 0 says by a message of nothing that it has loaded from rank 1; without the load there is nothing to say.
+TEST(Simulate, MessagesOfNothingAreSentWhereTheyMayOrderAccesses) {
+  const auto time = [](bool loads) {
+    Builder reader(0, 2, 0);
+    Builder owner(1, 2, 0);
+    std::vector<Step> reads;
+    if (loads) reads.push_back(reader.pull(1, 0, Builder::input(), Builder::output()));
+    reads.push_back(reader.send(1, Builder::input()));
+    Schedule schedule = by_hand(2, {reads, {owner.expose(Builder::input()), owner.recv(0, Builder::output())}});
+    schedule.collective = Collective::broadcast;
+    return run(schedule, wires(2, 10, 1), {.count = 0, .staged = false, .check = false}).time;
+  };
+  EXPECT_DOUBLE_EQ(time(false), 0);
+  EXPECT_DOUBLE_EQ(time(true), 10 + 10);  // exposed at 0, seen at 10
+}
+
 // With everything that takes time, lanes that share a core, loads, stores and multicast: the account is the time.
 TEST(Simulate, WhatTheTimeWentForAddsUpToIt) {
   int cells = 0;

@@ -21,6 +21,7 @@
 
 #include "algorithms/registry.hpp"
 #include "simulate/simulate.hpp"
+#include "simulate/watch.hpp"
 #include "simulate/ways.hpp"
 #include "small_fabrics.hpp"
 
@@ -63,7 +64,9 @@ void write_platform(const fabric::Fabric& fabric, const std::string& path) {
                         fabric.links[link].latency);
   // What a rank sends to itself is a copy, and takes no time.
   file << "<link id=\"self\" bandwidth=\"1e9GBps\" latency=\"0ns\"/>\n";
-  Ways ways(fabric);
+  const std::function<bool()> goes_on = [] { return false; };
+  Watch watch(goes_on);
+  Ways ways(fabric, watch);
   for (std::uint32_t from = 0; from < fabric.num_ranks(); ++from) {
     for (std::uint32_t to = 0; to < fabric.num_ranks(); ++to) {
       file << fmt::format("<route src=\"rank{}\" dst=\"rank{}\" symmetrical=\"NO\">", from, to);
