@@ -111,12 +111,13 @@ struct EndOfThread {
 
 const std::shared_ptr<ThreadList>& ThreadList::own() {
   if (thread_work.own == nullptr) {
+    // First: where there is no memory for it, nothing else is begun.
+    auto list = std::make_shared<ThreadList>();
     // Never destroyed: a process may fork while it ends.
     static const auto* const notice = new ForkNotice(forsake_own);
     static_cast<void>(notice);
     thread_local const EndOfThread end;
     static_cast<void>(&end);
-    auto list = std::make_shared<ThreadList>();
     thread_work.own = list.get();
     thread_work.own->self_ = std::move(list);
   }
