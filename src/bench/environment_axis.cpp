@@ -16,7 +16,7 @@ namespace tutti::harness {
 
 namespace {
 
-using Point = std::vector<std::optional<std::string>>;
+using EnvironmentPoint = std::vector<std::optional<std::string>>;
 
 constexpr std::string_view kUnsetWord = "unset";
 
@@ -103,8 +103,8 @@ Result<std::optional<std::string>> value_from(const TomlValue& item, std::string
   return std::optional(*value);
 }
 
-Result<Point> point_from(const TomlArray& array, std::string_view text, std::string_view right) {
-  Point point;
+Result<EnvironmentPoint> point_from(const TomlArray& array, std::string_view text, std::string_view right) {
+  EnvironmentPoint point;
   for (const TomlValue& item : array) {
     Result<std::optional<std::string>> value = value_from(item, text, right);
     if (!value.ok()) return value.status();
@@ -164,7 +164,7 @@ Result<EnvironmentAxis> parse_env(std::string_view text) {
   if (head->values.starts_with('[')) {
     const Result<TomlArray> array = parse_toml_array(head->values, UnsetWord::allowed);
     if (!array.ok()) return array.status().with_context(fmt::format("cannot read the values of {}", axis.names[0]));
-    const Result<Point> values = point_from(*array, text, "write a list of values, or pairs with --env-zip");
+    const Result<EnvironmentPoint> values = point_from(*array, text, "write a list of values, or pairs with --env-zip");
     if (!values.ok()) return values.status();
     if (values->empty()) return wrong(text, "the array is empty", kEnvForm);
     for (const std::optional<std::string>& value : *values) axis.points.push_back({value});
@@ -201,7 +201,7 @@ Result<EnvironmentAxis> parse_env_zip(std::string_view text) {
           fmt::format("element {} of the array has {} values for {} names", number, values->size(), axis.names.size()),
           kZipForm);
     }
-    Result<Point> point = point_from(*values, text, kZipForm);
+    Result<EnvironmentPoint> point = point_from(*values, text, kZipForm);
     if (!point.ok()) return point.status();
     axis.points.push_back(*std::move(point));
   }

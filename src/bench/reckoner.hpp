@@ -4,6 +4,7 @@
 // Pure; one thread at a time.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 
@@ -17,6 +18,8 @@ class Reckoner {
   virtual ~Reckoner() = default;
   // What its times are of, as far as the peer's name does not tell: equal words, equal times.
   [[nodiscard]] virtual std::string version() const = 0;
+  // Likewise of the variables that it obeys, the group's and those around it, and of the files that they name.
+  [[nodiscard]] virtual std::uint64_t settings_digest(const Group& group) const = 0;
   // How many ranks it has.
   [[nodiscard]] virtual int num_ranks() const = 0;
   // Whether the variable means anything to it.

@@ -99,6 +99,8 @@ harness::Run run_of(const Plan& plan, const Context& context) {
   for (const harness::Group& group : plan.groups) {
     cases = digest(harness::to_string(group), cases);
     for (const harness::Case& each : group.cases) cases = digest(harness::to_string(each.point) + each.skipped, cases);
+    if (const harness::Reckoner* reckoner = harness::reckoner_of(group, plan.programs))
+      cases = digest(fmt::format("{:016x}", reckoner->settings_digest(group)), cases);
   }
   if (plan.command) cases = digest(harness::in_shell(plan.command->words) + plan.command->read.name, cases);
   for (const harness::PeerProgram& program : plan.programs)

@@ -31,7 +31,7 @@ struct BenchWorld {
   std::function<Result<std::string>(const std::string& name)> look_for;
   // What a peer can be forced to. Null where there is no such thing.
   std::function<std::vector<harness::ForcedAlgorithm>(std::string_view peer, std::string_view bench)> algorithms_of;
-  // How a peer that is here is started.
+  // How a peer is started that was looked for and is here.
   std::function<harness::PeerProgram(std::string_view name)> program_of;
 };
 

@@ -1,6 +1,8 @@
 #include "cli/peer_world.hpp"
 
 #include <algorithm>
+#include <map>
+#include <memory>
 #include <optional>
 
 #include <fmt/format.h>
@@ -37,10 +39,17 @@ std::optional<std::string_view> fabric_in(std::string_view peer) {
   return peer.substr(std::min(colon + 1, peer.size()));
 }
 
-Result<std::string> look_for_fabric(std::string_view fabric, const Environment& environment) {
+// Those that were looked at, since a file may change before it is used.
+using Fabrics = std::map<std::string, std::shared_ptr<const harness::Reckoner>, std::less<>>;
+
+Result<std::string> look_for_fabric(std::string_view fabric, const Environment& environment, Fabrics& seen) {
   if (fabric.empty()) return std::string("virtual time on a fabric ('tutti list fabrics'): simulate:torus_2d:2x3");
-  const auto peer = simulated_peer(fabric, environment);
-  return peer.ok() ? Result<std::string>(std::string("virtual time")) : peer.status();
+  if (seen.find(fabric) == seen.end()) {
+    const auto peer = simulated_peer(fabric, environment);
+    if (!peer.ok()) return peer.status();
+    seen.emplace(fabric, *peer);
+  }
+  return std::string("virtual time");
 }
 
 std::vector<harness::ForcedAlgorithm> algorithms_of(std::string_view peer, std::string_view bench) {
@@ -61,16 +70,16 @@ BenchWorld peer_world(const Environment& environment) {
   world.peers.push_back({.name = std::string(kSimulatedPeer), .package = "", .wants = "FABRIC"});
   world.default_peers = "tutti";
   const Result<std::string> folder = peers::worker_folder();
-  world.look_for = [folder, &environment](const std::string& name) {
+  const auto fabrics = std::make_shared<Fabrics>();
+  world.look_for = [folder, fabrics, &environment](const std::string& name) {
     const std::optional<std::string_view> fabric = fabric_in(name);
-    return fabric ? look_for_fabric(*fabric, environment) : look_for(name, folder, environment);
+    return fabric ? look_for_fabric(*fabric, environment, *fabrics) : look_for(name, folder, environment);
   };
   world.algorithms_of = algorithms_of;
-  world.program_of = [folder, &environment](std::string_view name) {
+  world.program_of = [folder, fabrics](std::string_view name) {
     harness::PeerProgram program{.name = std::string(name), .program = {}, .launcher = harness::Launcher::local};
     if (const std::optional<std::string_view> fabric = fabric_in(name)) {
-      const auto peer = simulated_peer(*fabric, environment);
-      if (peer.ok()) program.reckoner = *peer;
+      if (const auto seen = fabrics->find(*fabric); seen != fabrics->end()) program.reckoner = seen->second;
       return program;
     }
     const Result<const peers::PeerRow*> row = peers::find_peer(name);

@@ -65,10 +65,10 @@ struct SimulateArguments {
 struct SimulatedCell {
   const Algorithm* algorithm = nullptr;
   Schedule schedule;
-  std::uint64_t bytes = 0;            // as asked
-  std::uint64_t count = 0;            // elements of a block
-  std::vector<std::uint64_t> counts;  // of each class of blocks, where they differ
-  double moved = 0;                   // bytes of the whole elements, of which the rates are
+  std::uint64_t bytes = 0;                 // as asked
+  std::uint64_t count = 0;                 // elements of a block
+  std::vector<std::uint64_t> counts = {};  // of each class of blocks, where they differ
+  double moved = 0;                        // bytes of the whole elements, of which the rates are
 };
 
 struct Simulated {

@@ -1,28 +1,24 @@
 #include "cli/simulated_peer.hpp"
 
 #include <algorithm>
-#include <functional>
 #include <new>
 #include <optional>
 
 #include <fmt/format.h>
 
-#include "algorithms/full_name.hpp"
 #include "algorithms/registry.hpp"
 #include "base/digest.hpp"
 #include "base/text.hpp"
 #include "base/variables.hpp"
 #include "cli/command.hpp"
 #include "cli/counted.hpp"
-#include "data/no_element.hpp"
-#include "data/type.hpp"
+#include "cli/simulated_case.hpp"
+#include "cli/simulated_way.hpp"
 #include "fabric/fabric_file.hpp"
 #include "fabric/generate.hpp"
 #include "fabric/load.hpp"
 #include "fabric/request.hpp"
-#include "runtime/selector.hpp"
 #include "runtime/settings.hpp"
-#include "schedule/message_size.hpp"
 #include "simulate/simulate.hpp"
 
 namespace tutti::cli {
@@ -32,118 +28,6 @@ namespace {
 constexpr std::string_view kMemory = "BENCH_MEMORY";
 constexpr std::string_view kSymmetric = "symmetric";
 
-Status not_here(std::string words) { return {Code::unsupported, std::move(words)}; }
-
-// --- what a case asks for, by the axes of the collectives' benches
-
-struct SimulatedCase {
-  Collective collective = Collective::all_reduce;
-  std::uint64_t element_size = 1;
-  std::uint64_t count = 0;          // elements of a block
-  std::uint64_t message_bytes = 0;  // of all blocks, as nccl-tests counts
-  std::uint32_t root = 0;
-  bool in_place = false;
-};
-
-Result<std::int64_t> whole(const harness::Point& point, std::string_view axis, std::int64_t usual, std::int64_t most) {
-  const harness::Value* value = point.find(axis);
-  if (value == nullptr) return usual;
-  if (value->is_integer() && value->integer() >= 0 && value->integer() <= most) return value->integer();
-  return wrong_argument(fmt::format("axis {} is {}; it goes from 0 to {}", axis, in_quotes(value->text()), most));
-}
-
-Result<SimulatedCase> asked_in(const harness::Row& row) {
-  constexpr std::int64_t kMostBytes = std::int64_t{1} << 40;
-  const std::optional<Collective> collective = find_collective(row.bench);
-  if (!collective) return wrong_argument(fmt::format("{} is no collective", in_quotes(row.bench)));
-  SimulatedCase asked{.collective = *collective};
-  if (asked.collective == Collective::barrier) return asked;
-  const harness::Value* type_value = row.point.find("type");
-  const std::optional<Type> type = type_from_name(type_value == nullptr ? "f32" : type_value->text());
-  if (!type) return wrong_argument(fmt::format("axis type is {}, which is none", in_quotes(type_value->text())));
-  const Result<std::int64_t> bytes = whole(row.point, "bytes", 0, kMostBytes);
-  if (!bytes.ok()) return bytes.status();
-  const Result<std::int64_t> root = whole(row.point, "root", 0, row.num_ranks - 1);
-  if (!root.ok()) return root.status();
-  const Result<std::int64_t> in_place = whole(row.point, "in_place", 0, 1);
-  if (!in_place.ok()) return in_place.status();
-  const auto num_ranks = static_cast<std::uint32_t>(row.num_ranks);
-  const std::uint32_t blocks = num_blocks(*collective, num_ranks);
-  asked.element_size = size_of(*type);
-  asked.count = elements_of_block(*collective, num_ranks, static_cast<std::uint64_t>(*bytes), asked.element_size);
-  asked.message_bytes = asked.count * blocks * asked.element_size;
-  asked.root = static_cast<std::uint32_t>(*root);
-  asked.in_place = *in_place != 0;
-  if (asked.count == 0) return not_here(holds_no_element(static_cast<std::uint64_t>(*bytes), *type, blocks));
-  return asked;
-}
-
-Traffic traffic_of(Collective collective) {
-  switch (collective) {
-    case Collective::all_gather: return Traffic::all_gather;
-    case Collective::reduce_scatter: return Traffic::reduce_scatter;
-    case Collective::broadcast: return Traffic::broadcast;
-    case Collective::reduce: return Traffic::reduce;
-    case Collective::all_to_all: return Traffic::all_to_all;
-    case Collective::gather: return Traffic::gather;
-    case Collective::scatter: return Traffic::scatter;
-    case Collective::scan:
-    case Collective::exclusive_scan: return Traffic::reduce;
-    default: return Traffic::all_reduce;
-  }
-}
-
-void tell_sizes(const SimulatedCase& asked, harness::Row& row) {
-  if (asked.collective == Collective::barrier) return;
-  row.message = harness::Message{static_cast<double>(asked.message_bytes), traffic_of(asked.collective)};
-  row.counters["count"] = static_cast<double>(asked.count);
-}
-
-// --- how it is done
-
-struct Chosen {
-  Schedule schedule;
-  bool staged = true;
-  std::string why;
-};
-
-Chosen chosen(const Algorithm& algorithm, Request request, const SimulatedCase& asked, bool symmetric,
-              std::string_view why) {
-  request.root = asked.root;
-  const bool by_name = symmetric && (asked.in_place ? algorithm.name_safe_in_place : algorithm.name_safe);
-  return {algorithm.make(request), algorithm.channel == Channel::staged && !by_name, std::string(why)};
-}
-
-// A schedule of the user's own, proven as the library proves it.
-Result<Chosen> own(const AlgorithmFile& file, const SimulatedCase& asked, const shm::RegionShape& shape) {
-  Result<OwnAlgorithm> own = own_algorithm(file, asked.collective, shape);
-  if (!own.ok()) return own.status();
-  if (own->demands.root && *own->demands.root != asked.root)
-    return not_here(fmt::format("{} is for root {}", file.path, *own->demands.root));
-  return Chosen{std::move(own->schedule), !own->demands.needs_symmetric, "forced"};
-}
-
-// As the library would: what is forced, on whatever this fabric can do; else what it has by size, and for memory that
-// is symmetric or not.
-Result<Chosen> choose(const SimulatedCase& asked, std::uint32_t num_ranks, const Settings& settings, bool symmetric,
-                      const std::function<bool()>& is_interrupted) {
-  const ForcedAlgorithm& forced = settings.forced_of(asked.collective);
-  if (forced.file) return own(*forced.file, asked, settings.region_for(num_ranks));
-  if (!forced.name.empty()) {
-    const Result<NamedAlgorithm> named = find_by_full_name(asked.collective, forced.name, num_ranks);
-    if (!named.ok()) return named.status();
-    return chosen(*named->algorithm, named->request, asked, symmetric, "forced");
-  }
-  Portfolio portfolio(0, settings.region_for(num_ranks));
-  portfolio.end_when(is_interrupted);
-  Selector selector(portfolio, num_ranks);
-  selector.gather_both_ways_up_to(settings.ring_bidir_ag_max_size);
-  const CallFacts call{.symmetric = symmetric, .in_place = asked.in_place, .root = asked.root};
-  const Result<Choice> choice = selector.choose(asked.collective, asked.message_bytes, call);
-  if (!choice.ok()) return choice.status();
-  return chosen(*choice->way->algorithm, choice->way->request, asked, symmetric, choice->why);
-}
-
 std::optional<Collective> forced_by(std::string_view variable) {
   const VariableRow* row = find_variable(variable);  // which it may be an alias of
   for (int each = 0; each < kNumCollectives; ++each)
@@ -152,12 +36,18 @@ std::optional<Collective> forced_by(std::string_view variable) {
   return std::nullopt;
 }
 
-harness::Evidence evidence_of(const harness::Setting& setting, const SimulatedCase& asked, const std::string& ran) {
+harness::Evidence evidence_of(const harness::Setting& setting, const SimulatedCase& asked, const SimulatedWay& way,
+                              bool symmetric) {
   using Obeyed = State::Obeyed;
-  const std::optional<Collective> forced = forced_by(setting.name);
-  if (forced && *forced != asked.collective)
-    return {Obeyed::unverifiable, fmt::format("it concerns {}, not {}", name_of(*forced), name_of(asked.collective))};
-  return {Obeyed::confirmed, fmt::format("{} was simulated", ran)};
+  const bool is_ring = find_variable(setting.name) == &row_of(VariableId::ring_bidir_ag_max_size);
+  const std::optional<Collective> of = is_ring ? Collective::all_reduce : forced_by(setting.name);
+  if (of && *of != asked.collective)
+    return {Obeyed::unverifiable, fmt::format("it concerns {}, not {}", name_of(*of), name_of(asked.collective))};
+  if (is_ring && way.is_forced) return {Obeyed::ignored, fmt::format("{} is forced", way.schedule.name)};
+  if (is_ring && !way.unfollowed.empty()) return {Obeyed::ignored, way.unfollowed};
+  if (setting.name == kMemory && way.needs_symmetric && !symmetric)
+    return {Obeyed::ignored, fmt::format("{} was simulated in symmetric memory, which it needs", way.schedule.name)};
+  return {Obeyed::confirmed, fmt::format("{} was simulated", way.schedule.name)};
 }
 
 // The environment with the settings of a group.
@@ -195,6 +85,14 @@ class SimulatedPeer final : public harness::Reckoner {
            find_variable(variable) == &row_of(VariableId::ring_bidir_ag_max_size);
   }
 
+  [[nodiscard]] std::uint64_t settings_digest(const harness::Group& group) const override {
+    const Environment environment = changed(environment_, group.all_settings());
+    const Result<Variables> variables = Variables::load(environment, ConfPaths::standard(environment));
+    const std::string agreement =
+        variables.ok() ? Settings::from(*variables).agreement(*variables) : variables.status().to_string();
+    return digest(environment.lookup(kMemory).value_or(""), digest(agreement));
+  }
+
   void reckon(const harness::Group& group, const harness::MeasureOptions& options, harness::Row& row) const override {
     row.version = version_;
     row.sync = harness::Sync::virtual_time;
@@ -226,8 +124,8 @@ class SimulatedPeer final : public harness::Reckoner {
       return wrong_argument(fmt::format("{} is {}; it takes ordinary or symmetric", kMemory, in_quotes(memory)));
     const Result<Variables> variables = Variables::load(environment, ConfPaths::standard(environment));
     if (!variables.ok()) return variables.status();
-    const Result<Chosen> way = choose(*asked, static_cast<std::uint32_t>(group.num_ranks), Settings::from(*variables),
-                                      symmetric, options.is_interrupted);
+    const Result<SimulatedWay> way = chooser_.choose(*asked, static_cast<std::uint32_t>(group.num_ranks), *variables,
+                                                     symmetric, options.is_interrupted);
     if (!way.ok()) return way.status();
     if (!(asked->in_place ? way->schedule.allows_in_place : way->schedule.allows_out_of_place))
       return not_here(
@@ -247,13 +145,14 @@ class SimulatedPeer final : public harness::Reckoner {
     row.is_checked = answer->checked;
     row.ran = fmt::format("{} {} ({})", name_of(asked->collective), way->schedule.name, way->why);
     for (const harness::Setting& setting : settings)
-      row.evidence[setting.name] = evidence_of(setting, *asked, way->schedule.name);
+      row.evidence[setting.name] = evidence_of(setting, *asked, *way, symmetric);
     return {};
   }
 
   fabric::Fabric fabric_;
   const Environment& environment_;
   std::string version_;
+  mutable WayChooser chooser_;  // remembers, and says the same all the same
 };
 
 }  // namespace

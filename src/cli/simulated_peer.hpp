@@ -2,7 +2,7 @@
 // would choose for the call, or is told to by the same variables as the library. Each case is checked by what the
 // simulation carries.
 //
-// A value that shares the fabric; thread-safe.
+// One thread at a time.
 #pragma once
 
 #include <memory>

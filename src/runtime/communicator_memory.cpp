@@ -65,9 +65,9 @@ Result<void*> Communicator::allocate(std::uint64_t bytes) {
 Status Communicator::free(void* memory) {
   if (is_copy_) return failure();
   if (region_->is_broken()) return memory == nullptr ? Status() : heap_.free(memory);
-  constexpr std::uint64_t kNothing = 1;  // freeing null; segments lie further on
-  const std::uint64_t mine = memory == nullptr ? kNothing : heap_.segment_of(memory);
-  const Operation* const user = mine <= kNothing ? nullptr : operations_.find([&](const Operation& each) {
+  constexpr std::uint64_t kOfNull = 1;  // freeing null; segments lie further on
+  const std::uint64_t mine = memory == nullptr ? kOfNull : heap_.segment_of(memory);
+  const Operation* const user = mine <= kOfNull ? nullptr : operations_.find([&](const Operation& each) {
     return heap_.are_of_one_part(memory, each.input()) || heap_.are_of_one_part(memory, each.output());
   });
   // Nobody is still at work on anybody's part once all have come here, and all must mean the same.
@@ -85,7 +85,7 @@ Status Communicator::free(void* memory) {
         Code::invalid_usage,
         fmt::format("rank {} cannot free its part of the symmetric memory, and says why; nothing was freed", *objector),
         static_cast<int>(*objector)};
-  if (mine == kNothing) return {};
+  if (mine == kOfNull) return {};
   Status status = heap_.free(memory);
   TUTTI_TRY(meet(OwnCall::freeing));
   return status;

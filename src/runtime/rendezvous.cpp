@@ -33,48 +33,48 @@ constexpr std::chrono::milliseconds kAcceptPause{50};     // where descriptors h
 constexpr std::chrono::seconds kAcceptPatience{1};        // how long they may have run out before that is an error
 constexpr std::chrono::milliseconds kFarewell{200};       // for who is at the door when the server ends after a failure
 
-struct Connection {
-  enum class Phase : std::uint8_t { stranger, member, closing, gone };
-
-  UniqueFd socket;
-  Phase phase = Phase::stranger;
-  Clock::time_point deadline;  // of strangers and of those that are closing
-  std::vector<std::byte> in;
-  std::vector<std::byte> out;
-  bool half_closed = false;
-  std::optional<wire::Prefix> prefix;
-  std::uint64_t generation = 0;
-  int rank = 0;
-
-  void flush() {
-    while (!out.empty()) {
-      const SocketTransfer sent = send_some(socket.get(), out);
-      if (sent.outcome == SocketTransfer::Outcome::would_block) return;
-      if (sent.outcome == SocketTransfer::Outcome::closed) return out.clear();  // reading will tell
-      out.erase(out.begin(), out.begin() + static_cast<std::ptrdiff_t>(sent.bytes));
-    }
-    if (phase == Phase::closing && !std::exchange(half_closed, true)) shutdown(socket.get(), SHUT_WR);
-  }
-  void send(const std::vector<std::byte>& bytes) {
-    out.insert(out.end(), bytes.begin(), bytes.end());
-    flush();
-  }
-  void close_after(const std::vector<std::byte>& last_words, Clock::time_point now) {
-    phase = Phase::closing;
-    deadline = now + kClosingTime;
-    send(last_words);
-  }
-};
-
-struct OpenGeneration {
-  Gathering gathering;
-  bool progress_due = false;
-};
-
 }  // namespace
 
 // What the thread works on. Everything but `stopping` and `finished` is its own once it runs.
 struct RendezvousServer::State {
+  struct Connection {
+    enum class Phase : std::uint8_t { stranger, member, closing, gone };
+
+    UniqueFd socket;
+    Phase phase = Phase::stranger;
+    Clock::time_point deadline;  // of strangers and of those that are closing
+    std::vector<std::byte> in;
+    std::vector<std::byte> out;
+    bool half_closed = false;
+    std::optional<wire::Prefix> prefix;
+    std::uint64_t generation = 0;
+    int rank = 0;
+
+    void flush() {
+      while (!out.empty()) {
+        const SocketTransfer sent = send_some(socket.get(), out);
+        if (sent.outcome == SocketTransfer::Outcome::would_block) return;
+        if (sent.outcome == SocketTransfer::Outcome::closed) return out.clear();  // reading will tell
+        out.erase(out.begin(), out.begin() + static_cast<std::ptrdiff_t>(sent.bytes));
+      }
+      if (phase == Phase::closing && !std::exchange(half_closed, true)) shutdown(socket.get(), SHUT_WR);
+    }
+    void send(const std::vector<std::byte>& bytes) {
+      out.insert(out.end(), bytes.begin(), bytes.end());
+      flush();
+    }
+    void close_after(const std::vector<std::byte>& last_words, Clock::time_point now) {
+      phase = Phase::closing;
+      deadline = now + kClosingTime;
+      send(last_words);
+    }
+  };
+
+  struct OpenGeneration {
+    Gathering gathering;
+    bool progress_due = false;
+  };
+
   State(UniqueId the_id, UniqueFd the_listener, const RendezvousOptions& the_options)
       : id(the_id), options(the_options), listener(std::move(the_listener)) {}
 

@@ -11,8 +11,6 @@ namespace tutti::oracle {
 
 namespace {
 
-constexpr std::uint32_t kNone = UINT32_MAX;
-
 // What the steps of a rank say together.
 struct RankFacts {
   std::vector<const Step*> posts;     // by number

@@ -16,6 +16,9 @@
 
 namespace tutti::oracle {
 
+// No lane, no step, no copy.
+inline constexpr std::uint32_t kNone = UINT32_MAX;
+
 // How a schedule is run. Depth is given to the run: no cell depends on it.
 struct Setting {
   Fusion fusion = Fusion::none;

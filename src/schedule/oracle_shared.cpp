@@ -8,8 +8,6 @@ namespace tutti::oracle {
 
 namespace {
 
-constexpr std::uint32_t kNone = UINT32_MAX;
-
 struct Use {
   std::uint32_t owner = kNone;  // the rank whose caller has the cell
   std::uint32_t row = kNone;    // the first lane that touches it

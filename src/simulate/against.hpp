@@ -18,8 +18,8 @@ struct Compared {
   const Series* series = nullptr;
   std::uint64_t bytes = 0;  // of a crossover 0
   double published = 0;     // times in the file's unit, gains in percent, crossovers in bytes
-  std::optional<double> simulated;
-  std::string_view best;  // the algorithm of the way that was the fastest
+  std::optional<double> simulated = {};
+  std::string_view best = {};  // the algorithm of the way that was the fastest
   bool is_left_out = false;
 
   // Of a time, as a share of it; of a gain, in points; of a crossover, in doublings.

@@ -20,7 +20,7 @@ struct Operation {
   std::uint32_t unit = 0;
   double work = 0;                                                                  // first the unit is busy with this
   double bytes = 0;                                                                 // and then until these have crossed
-  std::span<const std::uint32_t> links;                                             // borrowed
+  std::span<const std::uint32_t> links = {};                                        // borrowed
   std::array<std::uint32_t, 3> after = {kNoOperation, kNoOperation, kNoOperation};  // operations before it in the list
 };
 
@@ -31,7 +31,7 @@ struct Ran {
 
 struct Operated {
   std::vector<Ran> operations;  // each of them
-  std::vector<LinkUse> links;
+  std::vector<LinkUse> links = {};
   std::uint64_t events = 0;
 };
 

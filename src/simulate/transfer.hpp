@@ -42,7 +42,7 @@ struct Transfer {
   Fingerprint value = 0;
   bool is_tree = false;  // the links behind the first are side by side: a fluid that a switch copies, or folds
   std::span<const std::uint32_t> links;
-  Shares shares;  // of the time until it was started
+  Shares shares = {};  // of the time until it was started
 };
 
 // All transfers there are; those that have ended give their place to later ones.

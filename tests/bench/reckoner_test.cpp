@@ -14,6 +14,7 @@ class PerByte final : public Reckoner {
  public:
   explicit PerByte(double nanos) : nanos_(nanos) {}
   [[nodiscard]] std::string version() const override { return "by hand"; }
+  [[nodiscard]] std::uint64_t settings_digest(const Group&) const override { return 0; }
   [[nodiscard]] int num_ranks() const override { return 4; }
   [[nodiscard]] bool obeys(std::string_view) const override { return false; }
   void reckon(const Group&, const MeasureOptions& options, Row& row) const override {
@@ -82,6 +83,7 @@ TEST(Reckoner, EachCaseIsReckonedOnceHoweverManyLaunchesThereAre) {
 class Endless final : public Reckoner {
  public:
   [[nodiscard]] std::string version() const override { return "by hand"; }
+  [[nodiscard]] std::uint64_t settings_digest(const Group&) const override { return 0; }
   [[nodiscard]] int num_ranks() const override { return 4; }
   [[nodiscard]] bool obeys(std::string_view) const override { return false; }
   void reckon(const Group&, const MeasureOptions& options, Row& row) const override {

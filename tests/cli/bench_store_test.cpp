@@ -43,5 +43,42 @@ TEST(LivingOwner, IsNoProcessThatWasKilledAndNotWaitedFor) {
   EXPECT_EQ(::waitpid(child, nullptr, 0), child);
 }
 
+// What its times depend on is a number that is given.
+class Dependent final : public harness::Reckoner {
+ public:
+  Dependent(std::string version, std::uint64_t settings) : version_(std::move(version)), settings_(settings) {}
+  [[nodiscard]] std::string version() const override { return version_; }
+  [[nodiscard]] std::uint64_t settings_digest(const harness::Group& group) const override {
+    return settings_ + group.settings.size();
+  }
+  [[nodiscard]] int num_ranks() const override { return 4; }
+  [[nodiscard]] bool obeys(std::string_view) const override { return true; }
+  void reckon(const harness::Group&, const harness::MeasureOptions&, harness::Row&) const override {}
+
+ private:
+  std::string version_;
+  std::uint64_t settings_;
+};
+
+// The name by which --resume finds it.
+TEST(RunOf, IsAnotherSweepWhereTheTimesOfAPeerWouldBeOthers) {
+  const auto name = [](const std::string& version, std::uint64_t settings) {
+    const Environment environment;
+    std::ostringstream out;
+    Plan plan;
+    plan.sweep.bench = "all_reduce";
+    plan.groups.resize(1);
+    plan.groups[0].peer = "simulate:switch:4";
+    plan.programs = {{.name = "simulate:switch:4",
+                      .program = {},
+                      .launcher = harness::Launcher::local,
+                      .reckoner = std::make_shared<const Dependent>(version, settings)}};
+    return run_of(plan, {.environment = environment, .out = out, .error = out}).sweep;
+  };
+  EXPECT_EQ(name("1", 1), name("1", 1));
+  EXPECT_NE(name("1", 1), name("2", 1));
+  EXPECT_NE(name("1", 1), name("1", 2));
+}
+
 }  // namespace
 }  // namespace tutti::cli

@@ -10,6 +10,7 @@ class Fixed final : public harness::Reckoner {
  public:
   explicit Fixed(int num_ranks) : num_ranks_(num_ranks) {}
   [[nodiscard]] std::string version() const override { return ""; }
+  [[nodiscard]] std::uint64_t settings_digest(const harness::Group&) const override { return 0; }
   [[nodiscard]] int num_ranks() const override { return num_ranks_; }
   [[nodiscard]] bool obeys(std::string_view variable) const override { return variable == "KNOWN"; }
   void reckon(const harness::Group&, const harness::MeasureOptions&, harness::Row&) const override {}

@@ -2,12 +2,16 @@
 #include "cli/simulated_peer.hpp"
 
 #include <new>
+#include <set>
 
 #include <gtest/gtest.h>
 
+#include "../base/temporary_folder.hpp"
+#include "algorithms/full_name.hpp"
 #include "algorithms/registry.hpp"
 #include "base/digest.hpp"
 #include "fabric/load.hpp"
+#include "schedule/message_size.hpp"
 #include "simulate/simulate.hpp"
 
 namespace tutti::cli {
@@ -42,6 +46,21 @@ Row reckoned(std::string_view fabric, const Case& asked, bool check = true) {
 
 std::vector<harness::Setting> forced(const std::string& algorithm) {
   return {{"TUTTI_ALLREDUCE_ALGORITHM", algorithm}};
+}
+
+// The same case without the peer: 6000 bytes of f32.
+double simulated(std::string_view bench, std::string_view name, const fabric::Fabric& fabric) {
+  const Collective collective = *find_collective(bench);
+  const Result<NamedAlgorithm> named = find_by_full_name(collective, name, fabric.num_ranks());
+  EXPECT_TRUE(named.ok()) << named.status().to_string();
+  const bool is_barrier = collective == Collective::barrier;
+  const Result<simulate::Answer> answer =
+      simulate::simulate(named->algorithm->make(named->request), fabric,
+                         {.count = is_barrier ? 0 : elements_of_block(collective, fabric.num_ranks(), 6000, 4),
+                          .element_size = is_barrier ? std::size_t{1} : std::size_t{4},
+                          .staged = named->algorithm->channel == Channel::staged});
+  EXPECT_TRUE(answer.ok()) << answer.status().to_string();
+  return answer.ok() ? answer->time : -1;
 }
 
 // 2 · 5 steps of 1 us + 1000 B / 25 GB/s each.
@@ -87,7 +106,7 @@ TEST(SimulatedPeer, EveryAlgorithmOfEveryBenchIsAsSimulated) {
       EXPECT_EQ(row.outcome, harness::Outcome::ok) << row.note;
       EXPECT_TRUE(row.is_checked);
       ASSERT_EQ(row.samples.size(), 1U);
-      EXPECT_GT(row.samples[0], 0);
+      EXPECT_DOUBLE_EQ(row.samples[0], simulated(bench, algorithm.name, fabric));
       ++cells;
     }
   }
@@ -193,6 +212,84 @@ TEST(SimulatedPeer, ObeysWhatChoosesAlgorithms) {
                            "TUTTI_ALLREDUCE_RING_BIDIR_AG_MAX_SIZE", "NCCL_CTRAN_ALLREDUCE_RING_BIDIR_AG_MAX_SIZE"})
     EXPECT_TRUE((*peer)->obeys(name)) << name;
   for (const char* name : {"TUTTI_SPIN", "NCCL_ALGO", "FOO", ""}) EXPECT_FALSE((*peer)->obeys(name)) << name;
+}
+
+// Whether the rows of a run begun with one may go on with the other.
+TEST(SimulatedPeer, WhatDecidesItsTimesTellsRunsApart) {
+  const testing::TemporaryFolder folder;
+  const std::string file = folder.write("mine.sched", "one");
+  const auto digest_of = [](const Environment& environment, std::vector<harness::Setting> settings = {}) {
+    harness::Group group;
+    group.num_ranks = 4;
+    group.settings = std::move(settings);
+    return (*simulated_peer("switch:4", environment))->settings_digest(group);
+  };
+  const Environment none;
+  EXPECT_EQ(digest_of(none), digest_of({{"TUTTI_TIMEOUT", "5s"}, {"HOME", "/nowhere"}})) << "times are the same";
+  std::set<std::uint64_t> seen = {digest_of(none)};
+  const auto is_new = [&](std::uint64_t digest) { return seen.insert(digest).second; };
+  EXPECT_TRUE(is_new(digest_of({{"TUTTI_ALLREDUCE_ALGORITHM", "ring"}})));
+  EXPECT_TRUE(is_new(digest_of({{"BENCH_MEMORY", "symmetric"}})));
+  EXPECT_TRUE(is_new(digest_of(none, {{"TUTTI_ALLREDUCE_RING_BIDIR_AG_MAX_SIZE", "1M"}})));
+  EXPECT_EQ(digest_of(none, forced("ring")), digest_of({{"TUTTI_ALLREDUCE_ALGORITHM", "ring"}}));
+  const Environment with_file = {{"TUTTI_ALLREDUCE_ALGORITHM", "file:" + file}};
+  EXPECT_TRUE(is_new(digest_of(with_file)));
+  folder.write("mine.sched", "two");
+  EXPECT_TRUE(is_new(digest_of(with_file)));
+  EXPECT_TRUE(is_new(digest_of({{"TUTTI_ALLREDUCE_ALGORITHM", "rng"}}))) << "what is wrong is told by the rows";
+}
+
+TEST(SimulatedPeer, TellsWhatWasNotObeyed) {
+  const auto evidence = [](std::vector<harness::Setting> settings, const std::string& of,
+                           const std::string& bench = "all_reduce") {
+    const Row row = reckoned("switch:6", {.bench = bench, .settings = std::move(settings)});
+    EXPECT_EQ(row.outcome, harness::Outcome::ok) << row.note;
+    return std::pair(row.evidence.at(of).obeyed, row.ran);
+  };
+  using Obeyed = State::Obeyed;
+  const harness::Setting ordinary = {"BENCH_MEMORY", "ordinary"};
+  const harness::Setting both_ways = {"TUTTI_ALLREDUCE_RING_BIDIR_AG_MAX_SIZE", "1M"};
+  const harness::Setting two_shot = {"TUTTI_ALLREDUCE_ALGORITHM", "two_shot"};
+  EXPECT_EQ(evidence({ordinary, two_shot}, "BENCH_MEMORY"),
+            std::pair(Obeyed::ignored, std::string("all_reduce two_shot (forced; on this host the library would not: "
+                                                   "it needs both buffers in symmetric memory)")));
+  EXPECT_EQ(evidence({{"BENCH_MEMORY", "symmetric"}, two_shot}, "BENCH_MEMORY"),
+            std::pair(Obeyed::confirmed, std::string("all_reduce two_shot (forced)")));
+  EXPECT_EQ(evidence({both_ways, two_shot}, both_ways.name).first, Obeyed::ignored);
+  EXPECT_EQ(evidence({both_ways, two_shot}, two_shot.name).first, Obeyed::confirmed);
+  EXPECT_EQ(evidence({both_ways}, both_ways.name, "broadcast").first, Obeyed::unverifiable);
+  EXPECT_EQ(evidence({two_shot}, two_shot.name, "broadcast").first, Obeyed::unverifiable);
+}
+
+// By the same peer, sizes in turn: what was found out for one number of ranks does not serve another.
+TEST(SimulatedPeer, RemembersNothingThatWouldBeWrong) {
+  const Environment environment;
+  const auto peer = *simulated_peer("switch:64", environment);
+  const auto row = [&](int num_ranks, std::vector<harness::Setting> settings, bool is_interrupted = false) {
+    harness::Group group;
+    group.num_ranks = num_ranks;
+    group.settings = std::move(settings);
+    Row asked;
+    asked.bench = "all_reduce";
+    asked.num_ranks = num_ranks;
+    asked.point.values = {{"bytes", Value(std::int64_t{1 << 20})}};
+    harness::MeasureOptions options;
+    options.is_interrupted = [=] { return is_interrupted; };
+    peer->reckon(group, options, asked);
+    return asked;
+  };
+  EXPECT_NE(row(64, {}, true).outcome, harness::Outcome::ok);
+  const harness::Setting both_ways = {"TUTTI_ALLREDUCE_RING_BIDIR_AG_MAX_SIZE", "2M"};
+  for (const int num_ranks : {64, 8, 64, 1}) {
+    for (const auto& settings : {std::vector<harness::Setting>(), {both_ways}}) {
+      const Row fresh =
+          reckoned("switch:64",
+                   {.num_ranks = num_ranks, .values = {{"bytes", Value(std::int64_t{1 << 20})}}, .settings = settings});
+      const Row again = row(num_ranks, settings);
+      EXPECT_EQ(again.ran, fresh.ran);
+      EXPECT_EQ(again.samples, fresh.samples);
+    }
+  }
 }
 
 }  // namespace

@@ -42,12 +42,12 @@ TEST(MaxMin, EveryFlowHasALinkThatIsFullAndOnWhichNoneIsFaster) {
   for (int trial = 0; trial < 200; ++trial) {
     const std::uint32_t links = 1 + random() % 8;
     std::vector<double> capacities;
-    for (std::uint32_t link = 0; link < links; ++link) capacities.push_back(1 + random() % 20);
+    for (std::uint32_t link = 0; link < links; ++link) capacities.push_back(static_cast<double>(1 + random() % 20));
     Ways ways(1 + random() % 12);
     for (auto& way : ways) {
       for (std::uint32_t link = 0; link < links; ++link)
         if (random() % 3 == 0) way.push_back(link);
-      if (way.empty()) way.push_back(random() % links);
+      if (way.empty()) way.push_back(static_cast<std::uint32_t>(random() % links));
     }
     const std::vector<double> found = rates(capacities, ways);
     std::vector<double> used(links);

@@ -10,11 +10,12 @@ namespace tutti::harness {
 
 namespace {
 
-struct Named {
+struct KnownFormat {
   std::string_view name;
   Output (*read)(std::string_view text);
 };
-constexpr std::array<Named, 3> kFormats = {{{"nccl-tests", read_nccl_tests}, {"osu", read_osu}, {"imb", read_imb}}};
+constexpr std::array<KnownFormat, 3> kFormats = {
+    {{"nccl-tests", read_nccl_tests}, {"osu", read_osu}, {"imb", read_imb}}};
 
 // A last line without an end may be cut off in the midst of a number: its rows say so.
 Output read_to_the_end(const Reader& read, std::string_view text) {
@@ -33,7 +34,7 @@ Reader whole_lines(Reader read) {
 }
 
 Output read_any(std::string_view text) {
-  for (const Named& format : kFormats)
+  for (const KnownFormat& format : kFormats)
     if (Output output = format.read(text); output.is_recognised()) return output;
   return {};
 }
@@ -48,7 +49,7 @@ Result<ReadAs> parse_read_as(std::string_view text, std::string_view time) {
     return Status(Code::invalid_argument, fmt::format("--time {} is for --read json", in_quotes(time)));
   if (same_name(name, "auto")) return ReadAs{"auto", whole_lines(read_any), false};
   if (same_name(name, "wall")) return ReadAs{"wall", nullptr, false};
-  for (const Named& format : kFormats)
+  for (const KnownFormat& format : kFormats)
     if (same_name(name, format.name)) return ReadAs{std::string(format.name), whole_lines(format.read), true};
   if (same_name(name, "json")) {
     Result<Reader> reader = json_reader(time);

@@ -13,22 +13,22 @@ namespace tutti::harness {
 
 namespace {
 
-struct Named {
+struct NamedTraffic {
   std::string_view name;
   Traffic traffic;
 };
 // The first that the name has in it, without its case and punctuation.
-constexpr std::array<Named, 11> kTraffic = {{{"allreduce", Traffic::all_reduce},
-                                             {"allgather", Traffic::all_gather},
-                                             {"reducescatter", Traffic::reduce_scatter},
-                                             {"alltoall", Traffic::all_to_all},
-                                             {"broadcast", Traffic::broadcast},
-                                             {"bcast", Traffic::broadcast},
-                                             {"gather", Traffic::gather},
-                                             {"scatter", Traffic::scatter},
-                                             {"reduce", Traffic::reduce},
-                                             {"sendrecv", Traffic::send_recv},
-                                             {"pingpong", Traffic::send_recv}}};
+constexpr std::array<NamedTraffic, 11> kTraffic = {{{"allreduce", Traffic::all_reduce},
+                                                    {"allgather", Traffic::all_gather},
+                                                    {"reducescatter", Traffic::reduce_scatter},
+                                                    {"alltoall", Traffic::all_to_all},
+                                                    {"broadcast", Traffic::broadcast},
+                                                    {"bcast", Traffic::broadcast},
+                                                    {"gather", Traffic::gather},
+                                                    {"scatter", Traffic::scatter},
+                                                    {"reduce", Traffic::reduce},
+                                                    {"sendrecv", Traffic::send_recv},
+                                                    {"pingpong", Traffic::send_recv}}};
 
 // Values that are no program's own: how many ranks were started, where it tells another number; and of rows that are
 // alike otherwise, which this is.
@@ -124,7 +124,7 @@ std::optional<Traffic> traffic_named(std::string_view name) {
     if (each >= 'a' && each <= 'z') letters += each;
     if (each >= 'A' && each <= 'Z') letters += static_cast<char>(each - 'A' + 'a');
   }
-  for (const Named& each : kTraffic)
+  for (const NamedTraffic& each : kTraffic)
     if (letters.find(each.name) != std::string::npos) return each.traffic;
   return std::nullopt;
 }

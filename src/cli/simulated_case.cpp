@@ -1,0 +1,76 @@
+#include "cli/simulated_case.hpp"
+
+#include <optional>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "base/text.hpp"
+#include "cli/command.hpp"
+#include "data/no_element.hpp"
+#include "data/type.hpp"
+#include "schedule/message_size.hpp"
+
+namespace tutti::cli {
+
+namespace {
+
+Result<std::int64_t> whole(const harness::Point& point, std::string_view axis, std::int64_t usual, std::int64_t most) {
+  const harness::Value* value = point.find(axis);
+  if (value == nullptr) return usual;
+  if (value->is_integer() && value->integer() >= 0 && value->integer() <= most) return value->integer();
+  return wrong_argument(fmt::format("axis {} is {}; it goes from 0 to {}", axis, in_quotes(value->text()), most));
+}
+
+Traffic traffic_of(Collective collective) {
+  switch (collective) {
+    case Collective::all_gather: return Traffic::all_gather;
+    case Collective::reduce_scatter: return Traffic::reduce_scatter;
+    case Collective::broadcast: return Traffic::broadcast;
+    case Collective::reduce: return Traffic::reduce;
+    case Collective::all_to_all: return Traffic::all_to_all;
+    case Collective::gather: return Traffic::gather;
+    case Collective::scatter: return Traffic::scatter;
+    case Collective::scan:
+    case Collective::exclusive_scan: return Traffic::reduce;
+    default: return Traffic::all_reduce;
+  }
+}
+
+}  // namespace
+
+Status not_here(std::string words) { return {Code::unsupported, std::move(words)}; }
+
+Result<SimulatedCase> asked_in(const harness::Row& row) {
+  constexpr std::int64_t kMostBytes = std::int64_t{1} << 40;
+  const std::optional<Collective> collective = find_collective(row.bench);
+  if (!collective) return wrong_argument(fmt::format("{} is no collective", in_quotes(row.bench)));
+  SimulatedCase asked{.collective = *collective};
+  if (asked.collective == Collective::barrier) return asked;
+  const harness::Value* type_value = row.point.find("type");
+  const std::optional<Type> type = type_from_name(type_value == nullptr ? "f32" : type_value->text());
+  if (!type) return wrong_argument(fmt::format("axis type is {}, which is none", in_quotes(type_value->text())));
+  const Result<std::int64_t> bytes = whole(row.point, "bytes", 0, kMostBytes);
+  if (!bytes.ok()) return bytes.status();
+  const Result<std::int64_t> root = whole(row.point, "root", 0, row.num_ranks - 1);
+  if (!root.ok()) return root.status();
+  const Result<std::int64_t> in_place = whole(row.point, "in_place", 0, 1);
+  if (!in_place.ok()) return in_place.status();
+  const auto num_ranks = static_cast<std::uint32_t>(row.num_ranks);
+  const std::uint32_t blocks = num_blocks(*collective, num_ranks);
+  asked.element_size = size_of(*type);
+  asked.count = elements_of_block(*collective, num_ranks, static_cast<std::uint64_t>(*bytes), asked.element_size);
+  asked.message_bytes = asked.count * blocks * asked.element_size;
+  asked.root = static_cast<std::uint32_t>(*root);
+  asked.in_place = *in_place != 0;
+  if (asked.count == 0) return not_here(holds_no_element(static_cast<std::uint64_t>(*bytes), *type, blocks));
+  return asked;
+}
+
+void tell_sizes(const SimulatedCase& asked, harness::Row& row) {
+  if (asked.collective == Collective::barrier) return;
+  row.message = harness::Message{static_cast<double>(asked.message_bytes), traffic_of(asked.collective)};
+  row.counters["count"] = static_cast<double>(asked.count);
+}
+
+}  // namespace tutti::cli

@@ -1,0 +1,45 @@
+// Which schedule a call on a simulated fabric runs: what Tutti's library would take for it, told by the same variables;
+// but what is forced runs there whether or not the library could follow it on this host.
+//
+// A chooser keeps what it has found out about one number of ranks with one set of variables. One thread at a time.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "base/status.hpp"
+#include "base/variables.hpp"
+#include "cli/simulated_case.hpp"
+#include "schedule/schedule.hpp"
+
+namespace tutti::cli {
+
+struct SimulatedWay {
+  Schedule schedule;
+  bool staged = true;
+  std::string why;
+  bool is_forced = false;
+  bool needs_symmetric = false;
+  std::string unfollowed = {};  // what a variable asked for and the call could not have, and why; empty: nothing
+};
+
+class WayChooser {
+ public:
+  WayChooser();
+  ~WayChooser();
+  WayChooser(const WayChooser&) = delete;
+  WayChooser& operator=(const WayChooser&) = delete;
+
+  // `symmetric`: the buffers are in symmetric memory.
+  [[nodiscard]] Result<SimulatedWay> choose(const SimulatedCase& asked, std::uint32_t num_ranks,
+                                            const Variables& variables, bool symmetric,
+                                            const std::function<bool()>& is_interrupted);
+
+ private:
+  struct Known;
+  std::unique_ptr<Known> known_;
+};
+
+}  // namespace tutti::cli
