@@ -2,7 +2,11 @@
 #pragma once
 
 #include <cmath>
+#include <cstdint>
 #include <string>
+#include <variant>
+
+#include <fmt/format.h>
 
 #include "bench/table.hpp"
 
@@ -19,5 +23,14 @@ namespace tutti::harness {
 [[nodiscard]] inline Cell micros(double nanos) { return rounded(nanos / 1000); }
 
 [[nodiscard]] inline Cell text_or_null(const std::string& text) { return text.empty() ? Cell() : Cell(text); }
+
+// As people read it; of nothing a hyphen.
+[[nodiscard]] inline std::string text_of(const Cell& cell) {
+  if (const auto* text = std::get_if<std::string>(&cell)) return *text;
+  if (const auto* whole = std::get_if<std::int64_t>(&cell)) return fmt::format("{}", *whole);
+  if (const auto* number = std::get_if<double>(&cell)) return fmt::format("{}", *number);
+  if (const auto* flag = std::get_if<bool>(&cell)) return *flag ? "true" : "false";
+  return "-";
+}
 
 }  // namespace tutti::harness

@@ -1,12 +1,12 @@
 #include "bench/comparison_text.hpp"
 
 #include <algorithm>
-#include <variant>
 #include <vector>
 
 #include <fmt/format.h>
 
 #include "base/text.hpp"
+#include "bench/cells.hpp"
 
 namespace tutti::harness {
 
@@ -16,14 +16,6 @@ std::size_t widest_line(std::string_view text) {
   std::size_t widest = 0;
   for (const std::string_view line : split(text, '\n')) widest = std::max(widest, line.size());
   return widest;
-}
-
-std::string text_of(const Cell& cell) {
-  if (const auto* text = std::get_if<std::string>(&cell)) return *text;
-  if (const auto* whole = std::get_if<std::int64_t>(&cell)) return fmt::format("{}", *whole);
-  if (const auto* number = std::get_if<double>(&cell)) return fmt::format("{}", *number);
-  if (const auto* flag = std::get_if<bool>(&cell)) return *flag ? "true" : "false";
-  return "-";
 }
 
 // table_of_best(), and which of its columns are what.

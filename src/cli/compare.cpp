@@ -10,6 +10,7 @@
 
 #include "base/text.hpp"
 #include "bench/comparison.hpp"
+#include "bench/comparison_by.hpp"
 #include "cli/bench_commands.hpp"
 #include "cli/bench_store.hpp"
 #include "cli/comparison_output.hpp"
@@ -50,14 +51,17 @@ Status check_options(const CompareOptions& options) {
     return wrong_argument(fmt::format("--view is {}; it takes pairs or best", in_quotes(options.view)));
   if (!options.baseline.empty() && !same_name(options.view, "best"))
     return wrong_argument("--baseline is for --view best; pairs are with the first of the peers");
+  if (!options.by.empty() && same_name(options.view, "best"))
+    return wrong_argument("--by is how each stands to the first; leave out --view best");
   return check_output(options.output);
 }
 
 // Shows it, and tells how it came out.
 Exit conclude(const Comparison& comparison, std::size_t baseline, const std::optional<FailOn>& fail_on,
               const CompareOptions& options, const Context& context) {
-  const Status written = same_name(options.view, "best") ? write_best(comparison, baseline, options.output, context)
-                                                         : write_pairs(comparison, options.output, context);
+  const Status written = !options.by.empty()               ? write_by(comparison, options.by, options.output, context)
+                         : same_name(options.view, "best") ? write_best(comparison, baseline, options.output, context)
+                                                           : write_pairs(comparison, options.output, context);
   if (!written.ok()) return misused(context, name_of(context), written);
   const Account account = account_of(comparison, baseline, fail_on);
   context.error << fmt::format("against {}: {}\n", printable(comparison.competitors[baseline]), account.in_words());
@@ -89,18 +93,20 @@ Status check_plan(const Plan& plan) {
   return {};
 }
 
-// What the competitors of a plan are called, before any has a row.
-std::vector<std::string> competitors_of(const Plan& plan) {
+// What a plan's comparison will be of, before anything has been measured.
+Comparison outlook_of(const Plan& plan) {
   std::vector<Row> rows;
   for (const harness::Group& group : plan.groups)
     for (const harness::Case& each : group.cases) {
       Row& row = rows.emplace_back();
+      row.bench = plan.sweep.bench;
       row.peer = group.label;
+      row.num_ranks = group.num_ranks;
       row.settings = group.settings;
       row.point = each.point;
     }
   Result<std::vector<Row>> shown = harness::aligned(rows, plan.alignments);
-  return Comparison::of_peers(shown.ok() ? *shown : rows, true, !plan.sweep.algorithms.empty()).competitors;
+  return Comparison::of_peers(shown.ok() ? *shown : rows, true, !plan.sweep.algorithms.empty());
 }
 
 // Everything that was asked for, looked up and checked: nothing has been started.
@@ -121,10 +127,12 @@ Result<Asked> check(const CompareOptions& options, const BenchWorld& world, cons
   const Result<std::optional<FailOn>> fail_on = read_fail_on(options.fail_on);
   if (!fail_on.ok()) return fail_on.status();
   TUTTI_TRY(check_plan(*plan));
-  const std::vector<std::string> competitors = competitors_of(*plan);
-  const Result<std::size_t> baseline = baseline_of(competitors, options);
+  const Comparison outlook = outlook_of(*plan);
+  const Result<std::size_t> baseline = baseline_of(outlook.competitors, options);
   if (!baseline.ok()) return baseline.status();
-  return Asked{.plan = std::move(*plan), .fail_on = *fail_on, .baseline = competitors[*baseline]};
+  if (!options.by.empty())
+    if (const Result<Table> by = table_by(outlook, options.by); !by.ok()) return by.status();
+  return Asked{.plan = std::move(*plan), .fail_on = *fail_on, .baseline = outlook.competitors[*baseline]};
 }
 
 // What is measured, and the run in the store that keeps it, where there is one.
@@ -257,6 +265,8 @@ Command compare_command(const BenchWorld& world) {
               "tutti compare --peer tutti,openmpi -a algorithm=default,all --view best -a bytes=64K\n"
               "tutti compare --peer tutti,simulate:host:2x2 -a bytes=8:1M:x8\n"
               "tutti compare --peer all --view best --baseline openmpi\n"
+              "tutti compare --peer simulate:h100_cluster:64x1 -a num_ranks=8,16,32,64 -a bytes=512K:128M:x2 "
+              "-a algorithm=ring,ring_bidir_ag --by ranks\n"
               "tutti compare 3 last --fail-on slower:3%",
           .define = [&world](CLI::App& app) -> Run {
             const auto options = std::make_shared<CompareArguments>();
@@ -268,6 +278,10 @@ Command compare_command(const BenchWorld& world) {
             app.add_option("--baseline", options->baseline,
                            "What --view best compares the best with, instead of the first")
                 ->type_name("NAME");
+            app.add_option("--by", options->by,
+                           "Instead of each case, for each value of a column how each stands to the first over all: "
+                           "ranks, bytes")
+                ->type_name("COLUMN");
             app.add_option("--fail-on", options->fail_on, "Exit with 1 where a verdict is that, by more than the share")
                 ->type_name("slower:3%");
             app.add_option("--store", options->store, "The file that keeps results")->type_name("FILE");

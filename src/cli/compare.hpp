@@ -17,6 +17,7 @@ struct CompareOptions {
   std::string fail_on;
   std::string view = "pairs";
   std::string baseline;         // of --view best; empty: the first
+  std::string by = {};          // pairs in short, for each value of this column
   bool prefers_others = false;  // the first that is not Tutti instead, where there is one
   bool no_store = false;
 };

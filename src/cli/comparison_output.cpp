@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "base/text.hpp"
+#include "bench/comparison_by.hpp"
 #include "bench/comparison_text.hpp"
 
 namespace tutti::cli {
@@ -40,6 +41,13 @@ Result<std::size_t> baseline_of(const std::vector<std::string>& competitors, con
 
 Status write_pairs(const Comparison& comparison, const OutputOptions& options, const Context& context) {
   return write_output(rendered(table_of_pairs(comparison), options), options, context);
+}
+
+Status write_by(const Comparison& comparison, std::string_view column, const OutputOptions& options,
+                const Context& context) {
+  const Result<Table> table = table_by(comparison, column);
+  if (!table.ok()) return table.status();
+  return write_output(rendered(*table, options), options, context);
 }
 
 Status write_best(const Comparison& comparison, std::size_t baseline, const OutputOptions& options,

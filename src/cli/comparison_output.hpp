@@ -17,6 +17,9 @@ namespace tutti::cli {
 
 [[nodiscard]] Status write_pairs(const harness::Comparison& comparison, const OutputOptions& options,
                                  const Context& context);
+// In short, for each value of that column.
+[[nodiscard]] Status write_by(const harness::Comparison& comparison, std::string_view column,
+                              const OutputOptions& options, const Context& context);
 // For people the notes of each case come as lines of their own.
 [[nodiscard]] Status write_best(const harness::Comparison& comparison, std::size_t baseline,
                                 const OutputOptions& options, const Context& context);

@@ -36,17 +36,14 @@ std::optional<Collective> forced_by(std::string_view variable) {
   return std::nullopt;
 }
 
-harness::Evidence evidence_of(const harness::Setting& setting, const SimulatedCase& asked, const SimulatedWay& way,
-                              bool symmetric) {
+harness::Evidence evidence_of(const harness::Setting& setting, const SimulatedCase& asked, const SimulatedWay& way) {
   using Obeyed = State::Obeyed;
   const bool is_ring = find_variable(setting.name) == &row_of(VariableId::ring_bidir_ag_max_size);
   const std::optional<Collective> of = is_ring ? Collective::all_reduce : forced_by(setting.name);
   if (of && *of != asked.collective)
     return {Obeyed::unverifiable, fmt::format("it concerns {}, not {}", name_of(*of), name_of(asked.collective))};
-  if (is_ring && way.is_forced) return {Obeyed::ignored, fmt::format("{} is forced", way.schedule.name)};
-  if (is_ring && !way.unfollowed.empty()) return {Obeyed::ignored, way.unfollowed};
-  if (setting.name == kMemory && way.needs_symmetric && !symmetric)
-    return {Obeyed::ignored, fmt::format("{} was simulated in symmetric memory, which it needs", way.schedule.name)};
+  if (is_ring && way.is_forced) return {Obeyed::unverifiable, fmt::format("{} is forced", way.schedule.name)};
+  if (is_ring && !way.unfollowed.empty()) return {Obeyed::unverifiable, way.unfollowed};
   return {Obeyed::confirmed, fmt::format("{} was simulated", way.schedule.name)};
 }
 
@@ -118,15 +115,18 @@ class SimulatedPeer final : public harness::Reckoner {
     if (!asked.ok()) return asked.status();
     const std::vector<harness::Setting> settings = group.all_settings();
     const Environment environment = changed(environment_, settings);
-    const std::string memory = environment.lookup(kMemory).value_or("ordinary");
-    const bool symmetric = same_name(memory, kSymmetric);
-    if (!symmetric && !same_name(memory, "ordinary"))
-      return wrong_argument(fmt::format("{} is {}; it takes ordinary or symmetric", kMemory, in_quotes(memory)));
+    const std::optional<std::string> memory = environment.lookup(kMemory);
+    const bool symmetric = memory && same_name(*memory, kSymmetric);
+    if (memory && !symmetric && !same_name(*memory, "ordinary"))
+      return wrong_argument(fmt::format("{} is {}; it takes ordinary or symmetric", kMemory, in_quotes(*memory)));
     const Result<Variables> variables = Variables::load(environment, ConfPaths::standard(environment));
     if (!variables.ok()) return variables.status();
     const Result<SimulatedWay> way = chooser_.choose(*asked, static_cast<std::uint32_t>(group.num_ranks), *variables,
                                                      symmetric, options.is_interrupted);
     if (!way.ok()) return way.status();
+    if (way->needs_symmetric && memory && !symmetric)
+      return not_here(fmt::format("{} needs both buffers in symmetric memory, and {} says {}", way->schedule.name,
+                                  kMemory, *memory));
     if (!(asked->in_place ? way->schedule.allows_in_place : way->schedule.allows_out_of_place))
       return not_here(
           fmt::format("{} is not for calls {} place", way->schedule.name, asked->in_place ? "in" : "out of"));
@@ -144,8 +144,7 @@ class SimulatedPeer final : public harness::Reckoner {
     row.stop = harness::Stop::precise;
     row.is_checked = answer->checked;
     row.ran = fmt::format("{} {} ({})", name_of(asked->collective), way->schedule.name, way->why);
-    for (const harness::Setting& setting : settings)
-      row.evidence[setting.name] = evidence_of(setting, *asked, *way, symmetric);
+    for (const harness::Setting& setting : settings) row.evidence[setting.name] = evidence_of(setting, *asked, *way);
     return {};
   }
 

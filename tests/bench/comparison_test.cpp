@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 
 #include "base/text.hpp"
+#include "bench/comparison_by.hpp"
 #include "bench/comparison_text.hpp"
 
 namespace tutti::harness {
@@ -196,6 +197,40 @@ TEST(ComparisonTest, NoTwoColumnsHaveOneName) {
   EXPECT_EQ(cell(best, 0, "peer.best_us"), Cell(3.0));
   EXPECT_EQ(cell(best, 0, "best"), Cell("best"));
   EXPECT_EQ(cell(best, 0, "axis.speedup"), Cell(std::int64_t{1}));
+}
+
+TEST(ComparisonTest, InShortForEachNumberOfRanks) {
+  std::vector<Row> rows;
+  const auto add = [&](int num_ranks, const std::string& peer, std::int64_t bytes, double micros) {
+    rows.push_back(row_of(peer, bytes, micros));
+    rows.back().num_ranks = num_ranks;
+  };
+  for (const int num_ranks : {2, 4}) {
+    for (const std::int64_t bytes : {8, 64, 512}) add(num_ranks, "a", bytes, 30);
+    add(num_ranks, "b", 8, 20);                          // +50 %
+    add(num_ranks, "b", 64, 40);                         // -25 %
+    add(num_ranks, "b", 512, num_ranks == 2 ? 30 : 15);  // 0 %, or +100 %
+  }
+  rows.back().num_ranks = 4;
+  rows.push_back(rows.back());
+  rows.back().point.values[0].second = std::int64_t{4096};
+  rows.back().num_ranks = 8;  // of b alone: nothing to compare
+  const Comparison comparison = Comparison::of_peers(rows, true);
+  const Result<Table> table = table_by(comparison, "ranks");
+  ASSERT_TRUE(table.ok()) << table.status().to_string();
+  ASSERT_EQ(table->rows().size(), 3U);
+  EXPECT_EQ(to_csv(*table),
+            "ranks,competitor,cases,average_percent,least_percent,greatest_percent,faster,same,undecided,slower,"
+            "slower_at\n"
+            "2,b,3,8.333,-25,50,1,1,0,1,bytes=64\n"
+            "4,b,3,41.67,-25,100,2,0,0,1,bytes=64\n"
+            "8,b,0,,,,,,,,\n");
+  const Result<Table> by_size = table_by(comparison, "bytes");
+  ASSERT_TRUE(by_size.ok());
+  EXPECT_EQ(cell(*by_size, 1, "slower_at"), Cell("ranks=2, ranks=4"));
+  const Result<Table> wrong = table_by(comparison, "rank");
+  ASSERT_FALSE(wrong.ok());
+  EXPECT_EQ(wrong.status().message(), "--by is 'rank'; what tells cases apart is bench, ranks, bytes");
 }
 
 }  // namespace

@@ -239,26 +239,32 @@ TEST(SimulatedPeer, WhatDecidesItsTimesTellsRunsApart) {
   EXPECT_TRUE(is_new(digest_of({{"TUTTI_ALLREDUCE_ALGORITHM", "rng"}}))) << "what is wrong is told by the rows";
 }
 
-TEST(SimulatedPeer, TellsWhatWasNotObeyed) {
-  const auto evidence = [](std::vector<harness::Setting> settings, const std::string& of,
-                           const std::string& bench = "all_reduce") {
-    const Row row = reckoned("switch:6", {.bench = bench, .settings = std::move(settings)});
-    EXPECT_EQ(row.outcome, harness::Outcome::ok) << row.note;
-    return std::pair(row.evidence.at(of).obeyed, row.ran);
-  };
+TEST(SimulatedPeer, TellsWhatItMakesOfItsVariables) {
   using Obeyed = State::Obeyed;
-  const harness::Setting ordinary = {"BENCH_MEMORY", "ordinary"};
+  const auto row = [](std::vector<harness::Setting> settings, const std::string& bench = "all_reduce") {
+    return reckoned("switch:6", {.bench = bench, .settings = std::move(settings)});
+  };
   const harness::Setting both_ways = {"TUTTI_ALLREDUCE_RING_BIDIR_AG_MAX_SIZE", "1M"};
   const harness::Setting two_shot = {"TUTTI_ALLREDUCE_ALGORITHM", "two_shot"};
-  EXPECT_EQ(evidence({ordinary, two_shot}, "BENCH_MEMORY"),
-            std::pair(Obeyed::ignored, std::string("all_reduce two_shot (forced; on this host the library would not: "
-                                                   "it needs both buffers in symmetric memory)")));
-  EXPECT_EQ(evidence({{"BENCH_MEMORY", "symmetric"}, two_shot}, "BENCH_MEMORY"),
-            std::pair(Obeyed::confirmed, std::string("all_reduce two_shot (forced)")));
-  EXPECT_EQ(evidence({both_ways, two_shot}, both_ways.name).first, Obeyed::ignored);
-  EXPECT_EQ(evidence({both_ways, two_shot}, two_shot.name).first, Obeyed::confirmed);
-  EXPECT_EQ(evidence({both_ways}, both_ways.name, "broadcast").first, Obeyed::unverifiable);
-  EXPECT_EQ(evidence({two_shot}, two_shot.name, "broadcast").first, Obeyed::unverifiable);
+  const auto obeyed = [&](const harness::Setting& of, const std::vector<harness::Setting>& settings,
+                          const std::string& bench = "all_reduce") {
+    const Row made = row(settings, bench);
+    EXPECT_EQ(made.outcome, harness::Outcome::ok) << made.note;
+    return made.evidence.at(of.name).obeyed;
+  };
+  EXPECT_EQ(obeyed(both_ways, {both_ways}), Obeyed::confirmed);
+  EXPECT_EQ(obeyed(both_ways, {both_ways, two_shot}), Obeyed::unverifiable);
+  EXPECT_EQ(obeyed(two_shot, {both_ways, two_shot}), Obeyed::confirmed);
+  EXPECT_EQ(obeyed(both_ways, {both_ways}, "broadcast"), Obeyed::unverifiable);
+  EXPECT_EQ(obeyed(two_shot, {two_shot}, "broadcast"), Obeyed::unverifiable);
+
+  EXPECT_EQ(row({two_shot}).ran,
+            "all_reduce two_shot (forced; on this host the library would not: it needs both buffers in symmetric "
+            "memory)");
+  EXPECT_EQ(row({{"BENCH_MEMORY", "symmetric"}, two_shot}).ran, "all_reduce two_shot (forced)");
+  const Row refused = row({{"BENCH_MEMORY", "ordinary"}, two_shot});
+  EXPECT_EQ(refused.outcome, harness::Outcome::skipped);
+  EXPECT_EQ(refused.note, "two_shot needs both buffers in symmetric memory, and BENCH_MEMORY says ordinary");
 }
 
 // By the same peer, sizes in turn: what was found out for one number of ranks does not serve another.

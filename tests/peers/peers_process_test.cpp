@@ -104,7 +104,8 @@ TEST_P(Peers, RunsWithMoreRanksThanCores) {
 // A worker compares what it finds with what was ordered, so a row that is right is the proof.
 TEST_P(Peers, VariablesComeThroughItsLauncher) {
   const auto outcome = sandbox_.run(fmt::format(
-      "run --peer {} -a bytes=64 --env 'NOBODYS=[\"a b\",\"=,;\",\"\",unset]' --no-store --json --budget 10ms",
+      "run --peer {} -a bytes=64 --env 'NOBODYS=[\"a b\",\"=,;\",\"\",unset]' --sync meeting --no-store --json "
+      "--budget 10ms",
       GetParam()));
   EXPECT_EQ(outcome.exit, 0) << outcome.rows << outcome.error;
   ASSERT_EQ(outcome.rows.size(), 4U);
@@ -176,7 +177,7 @@ TEST(Tutti, WhatRanIsToldAndItsVariableIsConfirmed) {
   const Sandbox sandbox(TUTTI_PROGRAM);
   const auto outcome = sandbox.run(
       "run --peer tutti -a bytes=64 --env TUTTI_ALLREDUCE_ALGORITHM=unset,auto,one-shot,ring,two_shot --no-store "
-      "--json --budget 10ms");
+      "--json --sync meeting --budget 10ms");
   EXPECT_EQ(outcome.exit, 0) << outcome.error;
   ASSERT_EQ(outcome.rows.size(), 5U) << outcome.error;
   const auto expect = [&](std::size_t place, const std::string& ran, const std::string& evidence) {
@@ -204,7 +205,7 @@ class OpenMpi : public ::testing::Test {
   [[nodiscard]] Json row(const std::string& bench, const std::string& variables) const {
     const auto outcome = sandbox_.run(fmt::format(
         "run --bench {} --peer openmpi -a bytes=4K --env OMPI_MCA_coll_tuned_use_dynamic_rules=1 {} --no-store --json "
-        "--budget 10ms",
+        "--sync meeting --budget 10ms",
         bench, variables));
     EXPECT_TRUE(outcome.rows.is_array() && outcome.rows.size() == 1) << outcome.error;
     return outcome.rows[0];
