@@ -1,6 +1,7 @@
 #include "bench/comparison_by.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <map>
 #include <string>
@@ -18,37 +19,52 @@ namespace {
 
 // What is known of one competitor and one value of the column.
 struct InShort {
-  std::vector<double> percents;
+  std::int64_t compared = 0;
+  std::int64_t missing = 0;
+  std::vector<double> ratios;  // that are of times
   std::map<Verdict, std::int64_t> verdicts;
   std::string slower;  // the cases in which it is
 };
 
-// What the cases of one value still differ in: "bytes=1024 root=0".
-std::string others_of(const Table& identities, std::size_t row, std::size_t but) {
-  std::string text;
+// The columns in which cases differ, but for one.
+std::vector<std::size_t> other_columns(const Table& identities, std::size_t but) {
+  std::vector<std::size_t> others;
   for (std::size_t column = 0; column < identities.columns().size(); ++column) {
-    const bool varies = std::any_of(identities.rows().begin(), identities.rows().end(), [&](const auto& other) {
-      return other[column] != identities.rows().front()[column];
-    });
-    if (column == but || !varies) continue;
-    text += fmt::format("{}{}={}", text.empty() ? "" : " ", identities.columns()[column].name,
-                        text_of(identities.rows()[row][column]));
+    const bool varies = std::any_of(identities.rows().begin(), identities.rows().end(),
+                                    [&](const auto& row) { return row[column] != identities.rows().front()[column]; });
+    if (column != but && varies) others.push_back(column);
   }
-  return printable(text);
+  return others;
 }
 
+// "bytes=1024 root=0".
+std::string name_of(const Table& identities, std::size_t row, const std::vector<std::size_t>& columns) {
+  std::string text;
+  for (const std::size_t column : columns)
+    text += fmt::format("{}{}={}", text.empty() ? "" : " ", identities.columns()[column].name,
+                        text_of(identities.rows()[row][column]));
+  return text.empty() ? "all" : printable(text);
+}
+
+Cell percent(double ratio) { return rounded((ratio - 1) * 100); }
+
 std::vector<Cell> cells_of(const InShort& one) {
-  if (one.percents.empty()) return {std::int64_t{0}, Cell(), Cell(), Cell(), Cell(), Cell(), Cell(), Cell(), Cell()};
-  double sum = 0;
-  for (const double percent : one.percents) sum += percent;
-  const auto [least, greatest] = std::minmax_element(one.percents.begin(), one.percents.end());
-  std::vector<Cell> cells = {static_cast<std::int64_t>(one.percents.size()),
-                             rounded(sum / static_cast<double>(one.percents.size())), rounded(*least),
-                             rounded(*greatest)};
+  std::vector<Cell> cells = {one.compared};
+  if (one.ratios.empty()) {
+    cells.resize(cells.size() + 3);
+  } else {
+    double sum = 0;
+    for (const double ratio : one.ratios) sum += std::log(ratio);
+    const auto [least, greatest] = std::minmax_element(one.ratios.begin(), one.ratios.end());
+    cells.push_back(percent(std::exp(sum / static_cast<double>(one.ratios.size()))));
+    cells.push_back(percent(*least));
+    cells.push_back(percent(*greatest));
+  }
   for (const Verdict verdict : {Verdict::faster, Verdict::same, Verdict::undecided, Verdict::slower}) {
     const auto found = one.verdicts.find(verdict);
     cells.emplace_back(found == one.verdicts.end() ? std::int64_t{0} : found->second);
   }
+  cells.emplace_back(one.missing);
   cells.push_back(text_or_null(one.slower));
   return cells;
 }
@@ -74,26 +90,31 @@ Result<Table> table_by(const Comparison& comparison, std::string_view column) {
   Table table({{named->name},
                {"competitor"},
                {"cases"},
-               {"average_percent"},
+               {"mean_percent"},
                {"least_percent"},
                {"greatest_percent"},
                {"faster"},
                {"same"},
                {"undecided"},
                {"slower"},
+               {"missing"},
                {"slower_at", kCases}});
+  const std::vector<std::size_t> others = other_columns(identities, by);
   for (const Cell& value : values)
     for (std::size_t each = 1; each < comparison.competitors.size(); ++each) {
       InShort in_short;
       for (std::size_t number = 0; number < comparison.cases.size(); ++number) {
         if (identities.rows()[number][by] != value) continue;
         const std::optional<Ratio> ratio = comparison.compare(comparison.cases[number], each, 0);
-        if (!ratio || !(ratio->ratio > 0)) continue;
-        in_short.percents.push_back((ratio->ratio - 1) * 100);
+        if (!ratio) {
+          ++in_short.missing;
+          continue;
+        }
+        ++in_short.compared;
         ++in_short.verdicts[ratio->verdict];
-        if (ratio->verdict != Verdict::slower) continue;
-        const std::string where = others_of(identities, number, by);
-        in_short.slower += (in_short.slower.empty() ? "" : ", ") + (where.empty() ? std::string("all") : where);
+        if (ratio->ratio > 0 && std::isfinite(ratio->ratio)) in_short.ratios.push_back(ratio->ratio);
+        if (ratio->verdict == Verdict::slower)
+          in_short.slower += (in_short.slower.empty() ? "" : ", ") + name_of(identities, number, others);
       }
       std::vector<Cell> cells = {value, comparison.competitors[each]};
       const std::vector<Cell> figures = cells_of(in_short);

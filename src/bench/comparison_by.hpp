@@ -11,8 +11,9 @@
 namespace tutti::harness {
 
 // A line for each value of the column (of those that tell cases apart: ranks, bytes) and each competitor but the first:
-// by how much it is faster in percent of its own time, which is the difference of rates (average, least, greatest), how
-// many cases are of which verdict, and in which it is slower. An error where no column is called that.
+// by how much its rate is higher in percent (by the geometric mean of the ratios, least, greatest; of times of 0 there
+// is no rate), how many cases are of which verdict, how many could not be compared, and in which it is slower. An error
+// where no column is called that.
 [[nodiscard]] Result<Table> table_by(const Comparison& comparison, std::string_view column);
 
 }  // namespace tutti::harness

@@ -1,7 +1,7 @@
 // A peer that says how long its calls would take without making them, as a simulator does: it has no processes, and
 // since its time is no measurement, one sample of each case says all.
 //
-// Pure; one thread at a time.
+// One thread at a time.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,8 @@ class Reckoner {
   virtual ~Reckoner() = default;
   // What its times are of, as far as the peer's name does not tell: equal words, equal times.
   [[nodiscard]] virtual std::string version() const = 0;
-  // Likewise of the variables that it obeys, the group's and those around it, and of the files that they name.
+  // Likewise of the variables that may decide its times, the group's and those around it, and of the files that they
+  // name; what they held when it was first asked.
   [[nodiscard]] virtual std::uint64_t settings_digest(const Group& group) const = 0;
   // How many ranks it has.
   [[nodiscard]] virtual int num_ranks() const = 0;

@@ -279,9 +279,10 @@ Command compare_command(const BenchWorld& world) {
                            "What --view best compares the best with, instead of the first")
                 ->type_name("NAME");
             app.add_option("--by", options->by,
-                           "Instead of each case, for each value of a column how each stands to the first over all: "
-                           "ranks, bytes")
-                ->type_name("COLUMN");
+                           "Instead of each case, how each stands to the first over all cases of one number of ranks, "
+                           "or of whatever else tells cases apart: ranks, bytes, an axis")
+                ->type_name("COLUMN")
+                ->check([](const std::string& text) { return std::string(text.empty() ? "'' is no column" : ""); });
             app.add_option("--fail-on", options->fail_on, "Exit with 1 where a verdict is that, by more than the share")
                 ->type_name("slower:3%");
             app.add_option("--store", options->store, "The file that keeps results")->type_name("FILE");

@@ -28,6 +28,12 @@ std::string name_of(const Comparison& comparison, const harness::ComparedCase& o
   return point.values.empty() ? one.any().bench : to_string(point);
 }
 
+void tell_notes(const Comparison& comparison, const Context& context) {
+  for (const harness::ComparedCase& one : comparison.cases)
+    if (const std::string notes = notes_of(comparison, one); !notes.empty())
+      context.error << fmt::format("{}: {}\n", printable(name_of(comparison, one)), notes);
+}
+
 }  // namespace
 
 Result<std::size_t> baseline_of(const std::vector<std::string>& competitors, const std::string& name) {
@@ -47,7 +53,9 @@ Status write_by(const Comparison& comparison, std::string_view column, const Out
                 const Context& context) {
   const Result<Table> table = table_by(comparison, column);
   if (!table.ok()) return table.status();
-  return write_output(rendered(*table, options), options, context);
+  TUTTI_TRY(write_output(rendered(*table, options), options, context));
+  if (options.format == Format::table) tell_notes(comparison, context);
+  return {};
 }
 
 Status write_best(const Comparison& comparison, std::size_t baseline, const OutputOptions& options,
@@ -57,9 +65,7 @@ Status write_best(const Comparison& comparison, std::size_t baseline, const Outp
   if (options.format != Format::table)
     return write_output(rendered(table_of_best(comparison, baseline), options), options, context);
   TUTTI_TRY(write_output(text_of_best(comparison, baseline, kWidth), options, context));
-  for (const harness::ComparedCase& one : comparison.cases)
-    if (const std::string notes = notes_of(comparison, one); !notes.empty())
-      context.error << fmt::format("{}: {}\n", printable(name_of(comparison, one)), notes);
+  tell_notes(comparison, context);
   return {};
 }
 

@@ -162,8 +162,6 @@ std::string reasons_for(const std::vector<Simulated>& all) {
 Status check(const SimulateArguments& options) {
   if (!same_name(options.sharing, "queueing") && !same_name(options.sharing, "fair"))
     return {Code::invalid_argument, fmt::format("--sharing: {} is not queueing or fair", in_quotes(options.sharing))};
-  if (!type_from_name(options.type))
-    return {Code::invalid_argument, fmt::format("--type: {} is no type, like f32", in_quotes(options.type))};
   const auto is_zero = [](std::uint32_t weight) { return weight == 0; };
   if (!options.weights.empty() && std::all_of(options.weights.begin(), options.weights.end(), is_zero))
     return {Code::invalid_argument, "--weights: all are 0, so no block has any bytes"};

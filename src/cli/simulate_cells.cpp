@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "base/text.hpp"
 #include "base/units.hpp"
 #include "data/no_element.hpp"
 #include "data/type.hpp"
@@ -62,7 +63,9 @@ Result<std::vector<SimulatedCell>> cells_of(const CellOptions& options, const fa
   if (!rows.ok()) return rows.status();
   const Result<std::vector<Bytes>> sizes = parse_byte_list(options.bytes);
   if (!sizes.ok()) return sizes.status().with_context("--bytes");
-  const Type type = *type_from_name(options.type);
+  const std::optional<Type> type = type_from_name(options.type);
+  if (!type)
+    return Status(Code::invalid_argument, fmt::format("--type: {} is no type, like f32", in_quotes(options.type)));
   std::vector<SimulatedCell> cells;
   std::string objection;
   for (const Algorithm* algorithm : *rows) {
@@ -91,9 +94,9 @@ Result<std::vector<SimulatedCell>> cells_of(const CellOptions& options, const fa
         return Status(Code::invalid_argument,
                       fmt::format("--weights: {} has {} blocks, and the first {} are 0", name_of(schedule.collective),
                                   num_size_classes(schedule), num_size_classes(schedule)));
-      SimulatedCell cell = cell_of(*algorithm, schedule, is_barrier ? 0 : size.value(), type, options.weights);
+      SimulatedCell cell = cell_of(*algorithm, schedule, is_barrier ? 0 : size.value(), *type, options.weights);
       if (!is_barrier && cell.moved == 0) {
-        objection = holds_no_element(size.value(), type, num_blocks(schedule.collective, num_ranks));
+        objection = holds_no_element(size.value(), *type, num_blocks(schedule.collective, num_ranks));
         skipped.insert(fmt::format("{}: {}", name_of(schedule.collective), objection));
         continue;
       }

@@ -1,8 +1,10 @@
 #include "cli/simulated_peer.hpp"
 
 #include <algorithm>
+#include <deque>
 #include <new>
 #include <optional>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -27,6 +29,11 @@ namespace {
 
 constexpr std::string_view kMemory = "BENCH_MEMORY";
 constexpr std::string_view kSymmetric = "symmetric";
+constexpr std::string_view kRingBothWays = "ring_bidir_ag";
+
+bool is_any_of(const VariableRow* row, std::initializer_list<VariableId> ids) {
+  return std::any_of(ids.begin(), ids.end(), [&](VariableId id) { return row == &row_of(id); });
+}
 
 std::optional<Collective> forced_by(std::string_view variable) {
   const VariableRow* row = find_variable(variable);  // which it may be an alias of
@@ -38,12 +45,14 @@ std::optional<Collective> forced_by(std::string_view variable) {
 
 harness::Evidence evidence_of(const harness::Setting& setting, const SimulatedCase& asked, const SimulatedWay& way) {
   using Obeyed = State::Obeyed;
-  const bool is_ring = find_variable(setting.name) == &row_of(VariableId::ring_bidir_ag_max_size);
+  const bool is_ring = is_any_of(find_variable(setting.name), {VariableId::ring_bidir_ag_max_size});
   const std::optional<Collective> of = is_ring ? Collective::all_reduce : forced_by(setting.name);
   if (of && *of != asked.collective)
     return {Obeyed::unverifiable, fmt::format("it concerns {}, not {}", name_of(*of), name_of(asked.collective))};
-  if (is_ring && way.is_forced) return {Obeyed::unverifiable, fmt::format("{} is forced", way.schedule.name)};
-  if (is_ring && !way.unfollowed.empty()) return {Obeyed::unverifiable, way.unfollowed};
+  const bool is_room = is_any_of(find_variable(setting.name), {VariableId::staging_slot, VariableId::staging_depth});
+  if (is_room || (is_ring && (way.is_forced || way.schedule.name != kRingBothWays)))
+    return {Obeyed::unverifiable,
+            fmt::format("{} was simulated: {}", way.schedule.name, way.unfollowed.empty() ? way.why : way.unfollowed)};
   return {Obeyed::confirmed, fmt::format("{} was simulated", way.schedule.name)};
 }
 
@@ -79,15 +88,13 @@ class SimulatedPeer final : public harness::Reckoner {
   [[nodiscard]] int num_ranks() const override { return static_cast<int>(fabric_.num_ranks()); }
   [[nodiscard]] bool obeys(std::string_view variable) const override {
     return variable == kMemory || forced_by(variable) ||
-           find_variable(variable) == &row_of(VariableId::ring_bidir_ag_max_size);
+           is_any_of(find_variable(variable),
+                     {VariableId::ring_bidir_ag_max_size, VariableId::staging_slot, VariableId::staging_depth});
   }
 
   [[nodiscard]] std::uint64_t settings_digest(const harness::Group& group) const override {
-    const Environment environment = changed(environment_, group.all_settings());
-    const Result<Variables> variables = Variables::load(environment, ConfPaths::standard(environment));
-    const std::string agreement =
-        variables.ok() ? Settings::from(*variables).agreement(*variables) : variables.status().to_string();
-    return digest(environment.lookup(kMemory).value_or(""), digest(agreement));
+    const Told& told = told_to(group);
+    return digest(told.memory.value_or(""), digest(told.words));
   }
 
   void reckon(const harness::Group& group, const harness::MeasureOptions& options, harness::Row& row) const override {
@@ -96,11 +103,30 @@ class SimulatedPeer final : public harness::Reckoner {
     const Status status = simulate_within_memory(group, options, row);
     if (status.ok()) return;
     row.outcome = status.code() == Code::unsupported ? harness::Outcome::skipped : harness::Outcome::error;
-    row.note = status.message();
+    row.note = status.to_string();
   }
 
  private:
-  // Too little memory costs the case, not the sweep: what the case had is given back by then.
+  // What a group's environment says. Taken in once: files that change meanwhile are another run's.
+  struct Told {
+    std::optional<std::string> memory;
+    Result<Settings> settings;
+    std::string words;  // that tell settings apart
+  };
+  const Told& told_to(const harness::Group& group) const {
+    const std::vector<harness::Setting> changes = group.all_settings();
+    const auto seen = std::find_if(told_.begin(), told_.end(), [&](const auto& each) { return each.first == changes; });
+    if (seen != told_.end()) return seen->second;
+    const Environment environment = changed(environment_, changes);
+    const Result<Variables> variables = Variables::load(environment, ConfPaths::standard(environment));
+    Told told{.memory = environment.lookup(kMemory),
+              .settings = variables.ok() ? Result<Settings>(Settings::from(*variables)) : variables.status(),
+              .words = ""};
+    told.words = told.settings.ok() ? told.settings->agreement(*variables) : told.settings.status().to_string();
+    return told_.emplace_back(changes, std::move(told)).second;
+  }
+
+  // Too little memory costs the case, not the sweep.
   Status simulate_within_memory(const harness::Group& group, const harness::MeasureOptions& options,
                                 harness::Row& row) const try {
     return simulate(group, options, row);
@@ -113,20 +139,17 @@ class SimulatedPeer final : public harness::Reckoner {
       return not_here(fmt::format("{} has {}", fabric_.name, counted(num_ranks(), "rank")));
     const Result<SimulatedCase> asked = asked_in(row);
     if (!asked.ok()) return asked.status();
-    const std::vector<harness::Setting> settings = group.all_settings();
-    const Environment environment = changed(environment_, settings);
-    const std::optional<std::string> memory = environment.lookup(kMemory);
-    const bool symmetric = memory && same_name(*memory, kSymmetric);
-    if (memory && !symmetric && !same_name(*memory, "ordinary"))
-      return wrong_argument(fmt::format("{} is {}; it takes ordinary or symmetric", kMemory, in_quotes(*memory)));
-    const Result<Variables> variables = Variables::load(environment, ConfPaths::standard(environment));
-    if (!variables.ok()) return variables.status();
-    const Result<SimulatedWay> way = chooser_.choose(*asked, static_cast<std::uint32_t>(group.num_ranks), *variables,
-                                                     symmetric, options.is_interrupted);
+    const Told& told = told_to(group);
+    const bool symmetric = told.memory && same_name(*told.memory, kSymmetric);
+    if (told.memory && !symmetric && !same_name(*told.memory, "ordinary"))
+      return wrong_argument(fmt::format("{} is {}; it takes ordinary or symmetric", kMemory, in_quotes(*told.memory)));
+    if (!told.settings.ok()) return told.settings.status();
+    const Result<SimulatedWay> way = chooser_.choose(*asked, static_cast<std::uint32_t>(group.num_ranks),
+                                                     *told.settings, symmetric, options.is_interrupted);
     if (!way.ok()) return way.status();
-    if (way->needs_symmetric && memory && !symmetric)
+    if (way->needs_symmetric && told.memory && !symmetric)
       return not_here(fmt::format("{} needs both buffers in symmetric memory, and {} says {}", way->schedule.name,
-                                  kMemory, *memory));
+                                  kMemory, *told.memory));
     if (!(asked->in_place ? way->schedule.allows_in_place : way->schedule.allows_out_of_place))
       return not_here(
           fmt::format("{} is not for calls {} place", way->schedule.name, asked->in_place ? "in" : "out of"));
@@ -144,7 +167,8 @@ class SimulatedPeer final : public harness::Reckoner {
     row.stop = harness::Stop::precise;
     row.is_checked = answer->checked;
     row.ran = fmt::format("{} {} ({})", name_of(asked->collective), way->schedule.name, way->why);
-    for (const harness::Setting& setting : settings) row.evidence[setting.name] = evidence_of(setting, *asked, *way);
+    for (const harness::Setting& setting : group.all_settings())
+      row.evidence[setting.name] = evidence_of(setting, *asked, *way);
     return {};
   }
 
@@ -152,6 +176,7 @@ class SimulatedPeer final : public harness::Reckoner {
   const Environment& environment_;
   std::string version_;
   mutable WayChooser chooser_;  // remembers, and says the same all the same
+  mutable std::deque<std::pair<std::vector<harness::Setting>, Told>> told_;
 };
 
 }  // namespace

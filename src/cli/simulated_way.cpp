@@ -12,7 +12,7 @@
 
 namespace tutti::cli {
 
-// Plans of thousands of ranks take longer than simulating them.
+// Plans of many ranks take longer than simulating them.
 struct WayChooser::Known {
   Known(std::string given_key, const Settings& settings, std::uint32_t num_ranks)
       : key(std::move(given_key)), portfolio(0, settings.region_for(num_ranks)), selector(portfolio, num_ranks) {
@@ -21,15 +21,25 @@ struct WayChooser::Known {
   std::string key;
   Portfolio portfolio;
   Selector selector;
+  // The last schedule from a file, and what tells it apart.
+  std::string file;
+  Result<OwnAlgorithm> own = Status(Code::internal, "there was none");
 };
 
 namespace {
 
-constexpr std::string_view kForced = "forced";
+// What portfolio and selector are made of.
+std::string key_of(const Settings& settings, std::uint32_t num_ranks) {
+  const shm::RegionShape shape = settings.region_for(num_ranks);
+  return fmt::format("{} {} {} {} {} {} {}", num_ranks, shape.staging_depth, shape.staging_slots, shape.staging_slot,
+                     shape.message_depth, shape.message_slot, settings.ring_bidir_ag_max_size);
+}
 
-std::string forced_against(std::string_view against) {
-  return against.empty() ? std::string(kForced)
-                         : fmt::format("{}; on this host the library would not: {}", kForced, against);
+std::string forced_against(std::uint32_t num_ranks, std::string_view against) {
+  if (num_ranks > kMostRanksOnHost)
+    return fmt::format("forced, which the library would not follow: {} ranks are the most", kMostRanksOnHost);
+  return against.empty() ? std::string("forced")
+                         : fmt::format("forced, which the library would not follow: {}", against);
 }
 
 SimulatedWay way_of(const Algorithm& algorithm, Request request, const SimulatedCase& asked, bool symmetric,
@@ -42,21 +52,17 @@ SimulatedWay way_of(const Algorithm& algorithm, Request request, const Simulated
           .needs_symmetric = algorithm.channel == Channel::symmetric};
 }
 
-// A schedule of the user's own, proven as the library proves it.
-Result<SimulatedWay> own(const AlgorithmFile& file, const SimulatedCase& asked, const shm::RegionShape& shape,
-                         const CallFacts& call) {
-  Result<OwnAlgorithm> own = own_algorithm(file, asked.collective, shape);
-  if (!own.ok()) return own.status();
-  if (own->demands.root && *own->demands.root != asked.root)
-    return not_here(fmt::format("{} is for root {}", file.path, *own->demands.root));
+Result<SimulatedWay> own(const OwnAlgorithm& own, const SimulatedCase& asked, const CallFacts& call) {
+  if (own.demands.root && *own.demands.root != asked.root)
+    return not_here(fmt::format("{} is for root {}", own.schedule.name, *own.demands.root));
   Way way;
   way.collective = asked.collective;
-  way.demands = own->demands;
-  return SimulatedWay{.schedule = std::move(own->schedule),
-                      .staged = !own->demands.needs_symmetric,
-                      .why = forced_against(objection_to(way, call)),
+  way.demands = own.demands;
+  return SimulatedWay{.schedule = own.schedule,
+                      .staged = !own.demands.needs_symmetric,
+                      .why = forced_against(own.schedule.num_ranks, objection_to(way, call)),
                       .is_forced = true,
-                      .needs_symmetric = own->demands.needs_symmetric};
+                      .needs_symmetric = own.demands.needs_symmetric};
 }
 
 Result<SimulatedWay> named(std::string_view name, const SimulatedCase& asked, std::uint32_t num_ranks, bool symmetric,
@@ -64,13 +70,22 @@ Result<SimulatedWay> named(std::string_view name, const SimulatedCase& asked, st
   const Result<NamedAlgorithm> found = find_by_full_name(asked.collective, name, num_ranks);
   if (!found.ok()) return found.status();
   std::string_view against;
-  if (num_ranks <= kMostRanksOnHost) {
-    const Result<Way*> known = portfolio.find(asked.collective, name);
-    if (!known.ok()) return known.status();
-    against = objection_to(**known, call);
-  }
-  SimulatedWay way = way_of(*found->algorithm, found->request, asked, symmetric, forced_against(against));
+  if (num_ranks <= kMostRanksOnHost)
+    // A portfolio may be full, which takes nothing from the simulation.
+    if (const Result<Way*> known = portfolio.find(asked.collective, name); known.ok())
+      against = objection_to(**known, call);
+  SimulatedWay way = way_of(*found->algorithm, found->request, asked, symmetric, forced_against(num_ranks, against));
   way.is_forced = true;
+  return way;
+}
+
+Result<SimulatedWay> by_size(const SimulatedCase& asked, bool symmetric, const CallFacts& call, Selector& selector) {
+  const Result<Choice> choice = selector.choose(asked.collective, asked.message_bytes, call);
+  if (!choice.ok()) return choice.status();
+  SimulatedWay way = way_of(*choice->way->algorithm, choice->way->request, asked, symmetric, std::string(choice->why));
+  if (choice->unfollowed == nullptr) return way;
+  way.unfollowed = fmt::format("{} cannot be followed: {}", choice->unfollowed->name, choice->why);
+  way.why = fmt::format("by size; {}", way.unfollowed);
   return way;
 }
 
@@ -79,29 +94,31 @@ Result<SimulatedWay> named(std::string_view name, const SimulatedCase& asked, st
 WayChooser::WayChooser() = default;
 WayChooser::~WayChooser() = default;
 
-Result<SimulatedWay> WayChooser::choose(const SimulatedCase& asked, std::uint32_t num_ranks, const Variables& variables,
+Result<SimulatedWay> WayChooser::choose(const SimulatedCase& asked, std::uint32_t num_ranks, const Settings& settings,
                                         bool symmetric, const std::function<bool()>& is_interrupted) {
-  const Settings settings = Settings::from(variables);
+  // Taken out, and put back when all has gone well: what an interrupt refuses, or want of memory leaves half done, is
+  // no finding.
+  std::unique_ptr<Known> known = std::exchange(known_, nullptr);
+  std::string key = key_of(settings, num_ranks);
+  if (known == nullptr || known->key != key) known = std::make_unique<Known>(std::move(key), settings, num_ranks);
+  known->portfolio.end_when(is_interrupted);
   const CallFacts call{.symmetric = symmetric, .in_place = asked.in_place, .root = asked.root};
   const ForcedAlgorithm& forced = settings.forced_of(asked.collective);
-  if (forced.file) return own(*forced.file, asked, settings.region_for(num_ranks), call);
-  std::string key = fmt::format("{} ranks\n{}", num_ranks, settings.agreement(variables));
-  if (known_ == nullptr || known_->key != key) known_ = std::make_unique<Known>(std::move(key), settings, num_ranks);
-  known_->portfolio.end_when(is_interrupted);
   Result<SimulatedWay> way = [&]() -> Result<SimulatedWay> {
-    if (!forced.name.empty()) return named(forced.name, asked, num_ranks, symmetric, call, known_->portfolio);
-    const Result<Choice> choice = known_->selector.choose(asked.collective, asked.message_bytes, call);
-    if (!choice.ok()) return choice.status();
-    SimulatedWay chosen =
-        way_of(*choice->way->algorithm, choice->way->request, asked, symmetric, std::string(choice->why));
-    if (choice->unfollowed == nullptr) return chosen;
-    chosen.unfollowed = fmt::format("{} cannot be followed: {}", choice->unfollowed->name, choice->why);
-    chosen.why = fmt::format("by size; {}", chosen.unfollowed);
-    return chosen;
+    if (!forced.file && !forced.name.empty())
+      return named(forced.name, asked, num_ranks, symmetric, call, known->portfolio);
+    if (!forced.file) return by_size(asked, symmetric, call, known->selector);
+    if (!forced.file->unread.ok()) return forced.file->unread;
+    if (std::string file = fmt::format("{} {}", name_of(asked.collective), forced.file->agreement());
+        file != known->file) {
+      known->own = own_algorithm(*forced.file, asked.collective, settings.region_for(num_ranks));
+      known->file = std::move(file);
+    }
+    if (!known->own.ok()) return known->own.status();
+    return own(*known->own, asked, call);
   }();
-  // What an interrupt has refused is no finding.
-  known_->portfolio.end_when(nullptr);
-  if (is_interrupted && is_interrupted()) known_.reset();
+  known->portfolio.end_when(nullptr);
+  if (!is_interrupted || !is_interrupted()) known_ = std::move(known);
   return way;
 }
 

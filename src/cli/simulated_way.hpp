@@ -1,7 +1,8 @@
-// Which schedule a call on a simulated fabric runs: what Tutti's library would take for it, told by the same variables;
-// but what is forced runs there whether or not the library could follow it on this host.
+// Which schedule a call on a simulated fabric runs: what Tutti's library would take for it, told by the same settings;
+// but an algorithm that is forced runs there whether or not the library could follow it on this host. A schedule from a
+// file is proven first, and must fit the region that the settings give, as in the library.
 //
-// A chooser keeps what it has found out about one number of ranks with one set of variables. One thread at a time.
+// A chooser keeps what it has found out about one number of ranks. One thread at a time.
 #pragma once
 
 #include <cstdint>
@@ -10,8 +11,8 @@
 #include <string>
 
 #include "base/status.hpp"
-#include "base/variables.hpp"
 #include "cli/simulated_case.hpp"
+#include "runtime/settings.hpp"
 #include "schedule/schedule.hpp"
 
 namespace tutti::cli {
@@ -34,7 +35,7 @@ class WayChooser {
 
   // `symmetric`: the buffers are in symmetric memory.
   [[nodiscard]] Result<SimulatedWay> choose(const SimulatedCase& asked, std::uint32_t num_ranks,
-                                            const Variables& variables, bool symmetric,
+                                            const Settings& settings, bool symmetric,
                                             const std::function<bool()>& is_interrupted);
 
  private:

@@ -211,7 +211,6 @@ TEST(ComparisonTest, InShortForEachNumberOfRanks) {
     add(num_ranks, "b", 64, 40);                         // -25 %
     add(num_ranks, "b", 512, num_ranks == 2 ? 30 : 15);  // 0 %, or +100 %
   }
-  rows.back().num_ranks = 4;
   rows.push_back(rows.back());
   rows.back().point.values[0].second = std::int64_t{4096};
   rows.back().num_ranks = 8;  // of b alone: nothing to compare
@@ -220,14 +219,29 @@ TEST(ComparisonTest, InShortForEachNumberOfRanks) {
   ASSERT_TRUE(table.ok()) << table.status().to_string();
   ASSERT_EQ(table->rows().size(), 3U);
   EXPECT_EQ(to_csv(*table),
-            "ranks,competitor,cases,average_percent,least_percent,greatest_percent,faster,same,undecided,slower,"
+            "ranks,competitor,cases,mean_percent,least_percent,greatest_percent,faster,same,undecided,slower,missing,"
             "slower_at\n"
-            "2,b,3,8.333,-25,50,1,1,0,1,bytes=64\n"
-            "4,b,3,41.67,-25,100,2,0,0,1,bytes=64\n"
-            "8,b,0,,,,,,,,\n");
+            "2,b,3,4.004,-25,50,1,1,0,1,0,bytes=64\n"
+            "4,b,3,31.04,-25,100,2,0,0,1,0,bytes=64\n"
+            "8,b,0,,,,0,0,0,0,1,\n");
   const Result<Table> by_size = table_by(comparison, "bytes");
   ASSERT_TRUE(by_size.ok());
   EXPECT_EQ(cell(*by_size, 1, "slower_at"), Cell("ranks=2, ranks=4"));
+  // Times of 0, which simulations of one rank may have, are compared and have no rate, whoever is the first.
+  const auto exact = [](const std::string& peer, std::int64_t bytes, double micros) {
+    Row row = row_of(peer, bytes, micros);
+    row.samples.resize(1);
+    row.rounds.resize(1);
+    row.sync = Sync::virtual_time;
+    return row;
+  };
+  const Comparison nothing = Comparison::of_peers({exact("a", 8, 0), exact("b", 8, 1), exact("a", 64, 2),
+                                                   exact("b", 64, 1), exact("a", 512, 1), exact("b", 512, 0)},
+                                                  false);
+  EXPECT_EQ(to_csv(*table_by(nothing, "ranks")),
+            "ranks,competitor,cases,mean_percent,least_percent,greatest_percent,faster,same,undecided,slower,missing,"
+            "slower_at\n"
+            "2,b,3,100,100,100,2,0,0,1,0,bytes=8\n");
   const Result<Table> wrong = table_by(comparison, "rank");
   ASSERT_FALSE(wrong.ok());
   EXPECT_EQ(wrong.status().message(), "--by is 'rank'; what tells cases apart is bench, ranks, bytes");

@@ -1,6 +1,7 @@
 // A fabric as a peer: its rows say what simulating the schedule says.
 #include "cli/simulated_peer.hpp"
 
+#include <functional>
 #include <new>
 #include <set>
 
@@ -10,6 +11,7 @@
 #include "algorithms/full_name.hpp"
 #include "algorithms/registry.hpp"
 #include "base/digest.hpp"
+#include "base/file.hpp"
 #include "fabric/load.hpp"
 #include "schedule/message_size.hpp"
 #include "simulate/simulate.hpp"
@@ -146,7 +148,9 @@ TEST(SimulatedPeer, TakesSchedulesFromFiles) {
   EXPECT_TRUE(row.is_checked);
   EXPECT_EQ(row.ran, "all_reduce square (forced)");
   EXPECT_EQ(reckoned("switch:6", {.settings = forced(file)}).outcome, harness::Outcome::error) << "it is for 4 ranks";
-  EXPECT_EQ(reckoned("switch:6", {.settings = forced("file:/nowhere")}).outcome, harness::Outcome::error);
+  const Row nowhere = reckoned("switch:6", {.settings = forced("file:/nowhere")});
+  EXPECT_EQ(nowhere.outcome, harness::Outcome::error);
+  EXPECT_NE(nowhere.note.find("No such file"), std::string::npos) << nowhere.note;
 }
 
 TEST(SimulatedPeer, TooLittleMemoryCostsItsOwnCase) {
@@ -208,8 +212,9 @@ TEST(SimulatedPeer, ObeysWhatChoosesAlgorithms) {
   const Environment environment;
   const auto peer = simulated_peer("switch:4", environment);
   ASSERT_TRUE(peer.ok());
-  for (const char* name : {"TUTTI_ALLREDUCE_ALGORITHM", "TUTTI_BARRIER_ALGORITHM", "BENCH_MEMORY",
-                           "TUTTI_ALLREDUCE_RING_BIDIR_AG_MAX_SIZE", "NCCL_CTRAN_ALLREDUCE_RING_BIDIR_AG_MAX_SIZE"})
+  for (const char* name :
+       {"TUTTI_ALLREDUCE_ALGORITHM", "TUTTI_BARRIER_ALGORITHM", "BENCH_MEMORY", "TUTTI_STAGING_DEPTH",
+        "TUTTI_ALLREDUCE_RING_BIDIR_AG_MAX_SIZE", "NCCL_CTRAN_ALLREDUCE_RING_BIDIR_AG_MAX_SIZE"})
     EXPECT_TRUE((*peer)->obeys(name)) << name;
   for (const char* name : {"TUTTI_SPIN", "NCCL_ALGO", "FOO", ""}) EXPECT_FALSE((*peer)->obeys(name)) << name;
 }
@@ -252,50 +257,85 @@ TEST(SimulatedPeer, TellsWhatItMakesOfItsVariables) {
     EXPECT_EQ(made.outcome, harness::Outcome::ok) << made.note;
     return made.evidence.at(of.name).obeyed;
   };
-  EXPECT_EQ(obeyed(both_ways, {both_ways}), Obeyed::confirmed);
+  EXPECT_EQ(obeyed(both_ways, {{"BENCH_MEMORY", "ordinary"}, both_ways}), Obeyed::unverifiable) << "it is a small one";
   EXPECT_EQ(obeyed(both_ways, {both_ways, two_shot}), Obeyed::unverifiable);
   EXPECT_EQ(obeyed(two_shot, {both_ways, two_shot}), Obeyed::confirmed);
   EXPECT_EQ(obeyed(both_ways, {both_ways}, "broadcast"), Obeyed::unverifiable);
   EXPECT_EQ(obeyed(two_shot, {two_shot}, "broadcast"), Obeyed::unverifiable);
 
   EXPECT_EQ(row({two_shot}).ran,
-            "all_reduce two_shot (forced; on this host the library would not: it needs both buffers in symmetric "
+            "all_reduce two_shot (forced, which the library would not follow: it needs both buffers in symmetric "
             "memory)");
   EXPECT_EQ(row({{"BENCH_MEMORY", "symmetric"}, two_shot}).ran, "all_reduce two_shot (forced)");
+  const Row large =
+      reckoned("switch:6", {.values = {{"bytes", Value(std::int64_t{1 << 20})}}, .settings = {both_ways}});
+  EXPECT_EQ(large.evidence.at(both_ways.name).obeyed, Obeyed::confirmed) << large.ran;
+  const Row many = reckoned("switch:1025", {.num_ranks = 1025, .settings = forced("ring")}, false);
+  EXPECT_EQ(many.ran, "all_reduce ring (forced, which the library would not follow: 1024 ranks are the most)");
   const Row refused = row({{"BENCH_MEMORY", "ordinary"}, two_shot});
   EXPECT_EQ(refused.outcome, harness::Outcome::skipped);
   EXPECT_EQ(refused.note, "two_shot needs both buffers in symmetric memory, and BENCH_MEMORY says ordinary");
 }
 
-// By the same peer, sizes in turn: what was found out for one number of ranks does not serve another.
+// By the same peer in turn: what was found out for one case does not spoil another.
 TEST(SimulatedPeer, RemembersNothingThatWouldBeWrong) {
   const Environment environment;
   const auto peer = *simulated_peer("switch:64", environment);
-  const auto row = [&](int num_ranks, std::vector<harness::Setting> settings, bool is_interrupted = false) {
+  const auto row = [&](const Case& asked, const std::function<bool()>& is_interrupted) {
     harness::Group group;
-    group.num_ranks = num_ranks;
-    group.settings = std::move(settings);
-    Row asked;
-    asked.bench = "all_reduce";
-    asked.num_ranks = num_ranks;
-    asked.point.values = {{"bytes", Value(std::int64_t{1 << 20})}};
+    group.num_ranks = asked.num_ranks;
+    group.settings = asked.settings;
+    Row made;
+    made.bench = asked.bench;
+    made.num_ranks = asked.num_ranks;
+    made.point.values = asked.values;
     harness::MeasureOptions options;
-    options.is_interrupted = [=] { return is_interrupted; };
-    peer->reckon(group, options, asked);
-    return asked;
+    options.is_interrupted = is_interrupted;
+    peer->reckon(group, options, made);
+    return made;
   };
-  EXPECT_NE(row(64, {}, true).outcome, harness::Outcome::ok);
+  const Case large = {.num_ranks = 64, .values = {{"bytes", Value(std::int64_t{1 << 20})}}};
+  EXPECT_NE(row(large, [] { return true; }).outcome, harness::Outcome::ok);
+  EXPECT_EQ(row(large, []() -> bool { throw std::bad_alloc(); }).note, "there is not enough memory for this");
   const harness::Setting both_ways = {"TUTTI_ALLREDUCE_RING_BIDIR_AG_MAX_SIZE", "2M"};
-  for (const int num_ranks : {64, 8, 64, 1}) {
-    for (const auto& settings : {std::vector<harness::Setting>(), {both_ways}}) {
-      const Row fresh =
-          reckoned("switch:64",
-                   {.num_ranks = num_ranks, .values = {{"bytes", Value(std::int64_t{1 << 20})}}, .settings = settings});
-      const Row again = row(num_ranks, settings);
-      EXPECT_EQ(again.ran, fresh.ran);
-      EXPECT_EQ(again.samples, fresh.samples);
-    }
-  }
+  const harness::Setting few_slots = {"TUTTI_STAGING_DEPTH", "8"};
+  for (const int num_ranks : {64, 8, 64, 1})
+    for (const std::int64_t bytes : {64, 1 << 20})
+      for (const char* bench : {"all_reduce", "all_gather"})
+        for (const auto& settings : {std::vector<harness::Setting>(),
+                                     {both_ways},
+                                     {few_slots},
+                                     {{"BENCH_MEMORY", "symmetric"}},
+                                     forced("swing")}) {
+          const Case asked = {bench, num_ranks, {{"bytes", Value(bytes)}}, settings};
+          SCOPED_TRACE(fmt::format("{} {} ranks, {} bytes", bench, num_ranks, bytes));
+          const Row fresh = reckoned("switch:64", asked);
+          const Row again = row(asked, [] { return false; });
+          EXPECT_EQ(again.ran, fresh.ran);
+          EXPECT_EQ(again.samples, fresh.samples);
+        }
+}
+
+// The rows of a run are of what was there when it began.
+TEST(SimulatedPeer, AFileThatChangesMeanwhileIsAnotherRuns) {
+  const testing::TemporaryFolder folder;
+  const testing::TemporaryFolder empty;
+  const std::string text = *read_file(TUTTI_SOURCE_DIR "/examples/my_all_reduce.sched", 1 << 20);
+  const Environment environment = {{"TUTTI_ALLREDUCE_ALGORITHM", "file:" + folder.write("mine.sched", text)},
+                                   {"HOME", empty.path()}};
+  const auto peer = *simulated_peer("switch:4", environment);
+  harness::Group group;
+  group.num_ranks = 4;
+  const std::uint64_t digest = peer->settings_digest(group);
+  folder.write("mine.sched", "something else");
+  EXPECT_EQ(peer->settings_digest(group), digest);
+  Row row;
+  row.bench = "all_reduce";
+  row.num_ranks = 4;
+  row.point.values = {{"bytes", Value(std::int64_t{4096})}};
+  peer->reckon(group, {}, row);
+  EXPECT_EQ(row.ran, "all_reduce square (forced)") << row.note;
+  EXPECT_NE((*simulated_peer("switch:4", environment))->settings_digest(group), digest);
 }
 
 }  // namespace

@@ -77,6 +77,31 @@ TEST_F(Simulated, FabricsOfDifferentSizesAreComparedByAsManyRanks) {
   EXPECT_EQ(outcome.rows[0]["simulate:switch:8_verdict"], "same") << outcome.rows;
 }
 
+TEST_F(Simulated, ComparisonsInShort) {
+  const std::string two = "--peer simulate:switch:8 -a num_ranks=2,4 -a bytes=1K,1M ";
+  const auto live = run("compare " + two + "-a algorithm=ring,ring_bidir_ag --no-store --json --by ranks");
+  EXPECT_EQ(live.exit, 0) << live.error;
+  ASSERT_EQ(live.rows.size(), 2U) << live.rows;
+  EXPECT_EQ(live.rows[1]["ranks"], 4);
+  EXPECT_EQ(live.rows[1]["cases"], 2);
+  EXPECT_TRUE(live.rows[1]["mean_percent"].is_number()) << live.rows;
+  for (int twice = 0; twice < 2; ++twice)
+    EXPECT_EQ(run(fmt::format("run {} --store '{}'", two, sandbox_.store())).exit, 0);
+  const auto kept = run(fmt::format("compare 1 2 --by bytes --json --store '{}'", sandbox_.store()));
+  EXPECT_EQ(kept.exit, 0) << kept.error;
+  ASSERT_EQ(kept.rows.size(), 2U) << kept.rows;
+  EXPECT_EQ(kept.rows[0]["same"], 2);
+  EXPECT_EQ(kept.rows[0]["competitor"], "run 2");
+  for (const auto& [words, said] : std::initializer_list<std::pair<const char*, const char*>>{
+           {"--by rank", "--by is 'rank'; what tells cases apart is"},
+           {"--by ranks --view best", "leave out --view best"},
+           {"--by ''", "'' is no column"}}) {
+    const auto outcome = run(fmt::format("compare {} -a algorithm=ring,swing --no-store {}", two, words));
+    EXPECT_EQ(outcome.exit, 2) << words;
+    EXPECT_NE(outcome.error.find(said), std::string::npos) << outcome.error;
+  }
+}
+
 TEST_F(Simulated, MistakesAreToldBeforeAnythingIsStarted) {
   for (const auto& [arguments, words] : std::initializer_list<std::pair<const char*, const char*>>{
            {"--peer simulate", "simulate:FABRIC"},
