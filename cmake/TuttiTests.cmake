@@ -3,7 +3,7 @@
 # is). PART_OF is for tests of a few files of a large layer: where sanitizers build just the programs that they run, those
 # files are compiled into the program, and the rest of the layer is spared; elsewhere it is one more layer.
 #
-# Labels: unit, conformance, multiprocess, golden, install, fuzz, quick, lint, slow. `concurrent` and `parses` mark what
+# Labels: unit, conformance, multiprocess, golden, install, fuzz, lint, slow. `concurrent` and `parses` mark what
 # the sanitizers run on in every test run, the thread sanitizer on what is concurrent only; the targets tests_for_asan
 # and tests_for_tsan build just those programs.
 include(GoogleTest)
@@ -11,7 +11,6 @@ include(GoogleTest)
 add_custom_target(tests_for_asan)
 add_custom_target(tests_for_tsan)
 add_custom_target(fuzzers)
-add_custom_target(fuzzers_quick)
 
 # A sanitizer slows a test down; its time limit grows with it.
 set(TUTTI_TEST_SLOWDOWN 1)
@@ -83,27 +82,21 @@ function(tutti_test name)
   set_property(DIRECTORY APPEND PROPERTY TEST_INCLUDE_FILES "${more}")
 endfunction()
 
-# tutti_fuzz(NAME SOURCES ... DEPENDS layers ... [CORPUS folder] [QUICK]): a libFuzzer program fuzz_NAME (its source
+# tutti_fuzz(NAME SOURCES ... DEPENDS layers ... [CORPUS folder]): a libFuzzer program fuzz_NAME (its source
 # defines LLVMFuzzerTestOneInput) and a test that runs it for TUTTI_FUZZ_SECONDS, beginning with the corpus. It is built
-# where Clang builds with the address sanitizer, as `./dev test --full` does and, of those that are QUICK, every
-# `./dev test`; elsewhere this declares nothing.
+# where Clang builds with the address sanitizer, as `./dev test --full` does; elsewhere this declares nothing.
 set(TUTTI_FUZZ_SECONDS 120 CACHE STRING "How long the test of each fuzzer runs")
 
 function(tutti_fuzz name)
   if(NOT CMAKE_CXX_COMPILER_ID STREQUAL "Clang" OR NOT TUTTI_SANITIZE STREQUAL "address")
     return()
   endif()
-  cmake_parse_arguments(fuzz "QUICK" "CORPUS" "SOURCES;DEPENDS" ${ARGN})
+  cmake_parse_arguments(fuzz "" "CORPUS" "SOURCES;DEPENDS" ${ARGN})
   add_executable(fuzz_${name} EXCLUDE_FROM_ALL ${fuzz_SOURCES})
   target_link_libraries(fuzz_${name} PRIVATE tutti_options ${fuzz_DEPENDS})
   target_compile_options(fuzz_${name} PRIVATE -O1 -fsanitize=fuzzer)
   target_link_options(fuzz_${name} PRIVATE -fsanitize=fuzzer)
   add_dependencies(fuzzers fuzz_${name})
-  set(labels fuzz)
-  if(fuzz_QUICK)
-    list(APPEND labels quick)
-    add_dependencies(fuzzers_quick fuzz_${name})
-  endif()
 
   # New inputs go to the first folder, which the build owns; the corpus is only read.
   set(found "${CMAKE_CURRENT_BINARY_DIR}/fuzz_${name}.found")
@@ -114,5 +107,5 @@ function(tutti_fuzz name)
   add_test(NAME fuzz.${name} COMMAND fuzz_${name} "${found}" ${fuzz_CORPUS}
     -max_total_time=${TUTTI_FUZZ_SECONDS} -timeout=10 -print_final_stats=1 "-artifact_prefix=${found}/")
   math(EXPR timeout "${TUTTI_FUZZ_SECONDS} + 120")
-  set_tests_properties(fuzz.${name} PROPERTIES LABELS "${labels}" TIMEOUT ${timeout})
+  set_tests_properties(fuzz.${name} PROPERTIES LABELS fuzz TIMEOUT ${timeout})
 endfunction()
