@@ -131,6 +131,7 @@ class SimulatedPeer final : public harness::Reckoner {
                                 harness::Row& row) const try {
     return simulate(group, options, row);
   } catch (const std::bad_alloc&) {
+    chooser_.forget();
     return {Code::system, "there is not enough memory for this"};
   }
 

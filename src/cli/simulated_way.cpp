@@ -14,11 +14,12 @@ namespace tutti::cli {
 
 // Plans of many ranks take longer than simulating them.
 struct WayChooser::Known {
-  Known(std::string given_key, const Settings& settings, std::uint32_t num_ranks)
-      : key(std::move(given_key)), portfolio(0, settings.region_for(num_ranks)), selector(portfolio, num_ranks) {
-    selector.gather_both_ways_up_to(settings.ring_bidir_ag_max_size);
+  Known(const shm::RegionShape& given_shape, std::uint64_t given_both_ways)
+      : shape(given_shape), both_ways(given_both_ways), portfolio(0, shape), selector(portfolio, shape.num_ranks) {
+    selector.gather_both_ways_up_to(both_ways);
   }
-  std::string key;
+  shm::RegionShape shape;
+  std::uint64_t both_ways;  // up to so many bytes
   Portfolio portfolio;
   Selector selector;
   // The last schedule from a file, and what tells it apart.
@@ -27,13 +28,6 @@ struct WayChooser::Known {
 };
 
 namespace {
-
-// What portfolio and selector are made of.
-std::string key_of(const Settings& settings, std::uint32_t num_ranks) {
-  const shm::RegionShape shape = settings.region_for(num_ranks);
-  return fmt::format("{} {} {} {} {} {} {}", num_ranks, shape.staging_depth, shape.staging_slots, shape.staging_slot,
-                     shape.message_depth, shape.message_slot, settings.ring_bidir_ag_max_size);
-}
 
 std::string forced_against(std::uint32_t num_ranks, std::string_view against) {
   if (num_ranks > kMostRanksOnHost)
@@ -94,13 +88,17 @@ Result<SimulatedWay> by_size(const SimulatedCase& asked, bool symmetric, const C
 WayChooser::WayChooser() = default;
 WayChooser::~WayChooser() = default;
 
+void WayChooser::forget() { known_.reset(); }
+
 Result<SimulatedWay> WayChooser::choose(const SimulatedCase& asked, std::uint32_t num_ranks, const Settings& settings,
                                         bool symmetric, const std::function<bool()>& is_interrupted) {
   // Taken out, and put back when all has gone well: what an interrupt refuses, or want of memory leaves half done, is
   // no finding.
   std::unique_ptr<Known> known = std::exchange(known_, nullptr);
-  std::string key = key_of(settings, num_ranks);
-  if (known == nullptr || known->key != key) known = std::make_unique<Known>(std::move(key), settings, num_ranks);
+  const shm::RegionShape shape = settings.region_for(num_ranks);
+  const std::uint64_t both_ways = settings.ring_bidir_ag_max_size;
+  if (known == nullptr || known->shape != shape || known->both_ways != both_ways)
+    known = std::make_unique<Known>(shape, both_ways);
   known->portfolio.end_when(is_interrupted);
   const CallFacts call{.symmetric = symmetric, .in_place = asked.in_place, .root = asked.root};
   const ForcedAlgorithm& forced = settings.forced_of(asked.collective);
@@ -111,7 +109,7 @@ Result<SimulatedWay> WayChooser::choose(const SimulatedCase& asked, std::uint32_
     if (!forced.file->unread.ok()) return forced.file->unread;
     if (std::string file = fmt::format("{} {}", name_of(asked.collective), forced.file->agreement());
         file != known->file) {
-      known->own = own_algorithm(*forced.file, asked.collective, settings.region_for(num_ranks));
+      known->own = own_algorithm(*forced.file, asked.collective, shape);
       known->file = std::move(file);
     }
     if (!known->own.ok()) return known->own.status();

@@ -37,6 +37,8 @@ class WayChooser {
   [[nodiscard]] Result<SimulatedWay> choose(const SimulatedCase& asked, std::uint32_t num_ranks,
                                             const Settings& settings, bool symmetric,
                                             const std::function<bool()>& is_interrupted);
+  // Gives its memory back.
+  void forget();
 
  private:
   struct Known;

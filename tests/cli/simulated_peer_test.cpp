@@ -29,10 +29,7 @@ struct Case {
   std::vector<harness::Setting> settings = {};
 };
 
-Row reckoned(std::string_view fabric, const Case& asked, bool check = true) {
-  const Environment environment;
-  const auto peer = simulated_peer(fabric, environment);
-  EXPECT_TRUE(peer.ok()) << peer.status().to_string();
+Row reckoned_by(const harness::Reckoner& peer, const Case& asked, const harness::MeasureOptions& options) {
   harness::Group group;
   group.num_ranks = asked.num_ranks;
   group.settings = asked.settings;
@@ -40,10 +37,17 @@ Row reckoned(std::string_view fabric, const Case& asked, bool check = true) {
   row.bench = asked.bench;
   row.num_ranks = asked.num_ranks;
   row.point.values = asked.values;
+  peer.reckon(group, options, row);
+  return row;
+}
+
+Row reckoned(std::string_view fabric, const Case& asked, bool check = true) {
+  const Environment environment;
+  const auto peer = simulated_peer(fabric, environment);
+  EXPECT_TRUE(peer.ok()) << peer.status().to_string();
   harness::MeasureOptions options;
   options.check = check;
-  (*peer)->reckon(group, options, row);
-  return row;
+  return reckoned_by(**peer, asked, options);
 }
 
 std::vector<harness::Setting> forced(const std::string& algorithm) {
@@ -157,14 +161,9 @@ TEST(SimulatedPeer, TooLittleMemoryCostsItsOwnCase) {
   const Environment environment;
   const auto peer = simulated_peer("switch:4", environment);
   ASSERT_TRUE(peer.ok());
-  harness::Group group;
-  group.num_ranks = 4;
-  Row row;
-  row.bench = "barrier";
-  row.num_ranks = 4;
   harness::MeasureOptions options;
   options.is_interrupted = []() -> bool { throw std::bad_alloc(); };
-  (*peer)->reckon(group, options, row);
+  const Row row = reckoned_by(**peer, {.bench = "barrier", .num_ranks = 4, .values = {}}, options);
   EXPECT_EQ(row.outcome, harness::Outcome::error);
   EXPECT_EQ(row.note, "there is not enough memory for this");
 }
@@ -282,17 +281,9 @@ TEST(SimulatedPeer, RemembersNothingThatWouldBeWrong) {
   const Environment environment;
   const auto peer = *simulated_peer("switch:64", environment);
   const auto row = [&](const Case& asked, const std::function<bool()>& is_interrupted) {
-    harness::Group group;
-    group.num_ranks = asked.num_ranks;
-    group.settings = asked.settings;
-    Row made;
-    made.bench = asked.bench;
-    made.num_ranks = asked.num_ranks;
-    made.point.values = asked.values;
     harness::MeasureOptions options;
     options.is_interrupted = is_interrupted;
-    peer->reckon(group, options, made);
-    return made;
+    return reckoned_by(*peer, asked, options);
   };
   const Case large = {.num_ranks = 64, .values = {{"bytes", Value(std::int64_t{1 << 20})}}};
   EXPECT_NE(row(large, [] { return true; }).outcome, harness::Outcome::ok);
@@ -329,11 +320,7 @@ TEST(SimulatedPeer, AFileThatChangesMeanwhileIsAnotherRuns) {
   const std::uint64_t digest = peer->settings_digest(group);
   folder.write("mine.sched", "something else");
   EXPECT_EQ(peer->settings_digest(group), digest);
-  Row row;
-  row.bench = "all_reduce";
-  row.num_ranks = 4;
-  row.point.values = {{"bytes", Value(std::int64_t{4096})}};
-  peer->reckon(group, {}, row);
+  const Row row = reckoned_by(*peer, {.num_ranks = 4, .values = {{"bytes", Value(std::int64_t{4096})}}}, {});
   EXPECT_EQ(row.ran, "all_reduce square (forced)") << row.note;
   EXPECT_NE((*simulated_peer("switch:4", environment))->settings_digest(group), digest);
 }
