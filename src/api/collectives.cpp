@@ -27,6 +27,15 @@ tuttiResult_t run(Invocation asked, tuttiDataType_t datatype, tuttiComm_t comm) 
   });
 }
 
+// Out of line, what the small path does not need: so its caller has no registers to save for it.
+[[gnu::noinline]] tuttiResult_t failed(End end, tutti::Communicator& communicator) {
+  return tutti::api::guarded([&] { return report(communicator.fail(end)); });
+}
+[[gnu::noinline]] tuttiResult_t all_reduce_otherwise(const void* sendbuff, void* recvbuff, size_t count,
+                                                     tuttiDataType_t datatype, tuttiRedOp_t op, tuttiComm_t comm) {
+  return run(fold(Collective::all_reduce, sendbuff, recvbuff, count, op), datatype, comm);
+}
+
 }  // namespace
 
 extern "C" {
@@ -35,14 +44,16 @@ tuttiResult_t tuttiAllReduce(const void* sendbuff, void* recvbuff, size_t count,
                              tuttiRedOp_t op, tuttiComm_t comm) {
   if (comm == nullptr) [[unlikely]]
     return refuse("comm is null");
+  tutti::Communicator& communicator = *comm->communicator;
   if (tutti::api::is_type(datatype)) [[likely]] {
-    const End end =
-        comm->communicator->try_small(sendbuff, recvbuff, count, static_cast<tutti::Type>(datatype), operator_of(op));
-    if (end == End::done) [[likely]]
-      return tuttiSuccess;
-    if (end != End::not_begun) return tutti::api::guarded([&] { return report(comm->communicator->fail(end)); });
+    const tutti::SmallOperator* const entry =
+        communicator.enter_small(sendbuff, recvbuff, count, static_cast<tutti::Type>(datatype), operator_of(op));
+    if (entry != nullptr) [[likely]] {
+      const End end = communicator.run_small(*entry, sendbuff, recvbuff, count);
+      return end == End::done ? tuttiSuccess : failed(end, communicator);
+    }
   }
-  return run(fold(Collective::all_reduce, sendbuff, recvbuff, count, op), datatype, comm);
+  return all_reduce_otherwise(sendbuff, recvbuff, count, datatype, op, comm);
 }
 
 tuttiResult_t tuttiAllGather(const void* sendbuff, void* recvbuff, size_t sendcount, tuttiDataType_t datatype,

@@ -95,11 +95,14 @@ struct SymmetricBuffer {
   }
 };
 
-// The staging slot of an operation of a single exposure, by the number of its post. Four take turns, or two where there
-// are no four: with four, when a rank has seen all posts of one operation, nobody reads the slot of the next but one.
-[[nodiscard]] constexpr std::uint64_t small_slot(std::uint64_t post, std::uint32_t depth) {
-  return post & (depth >= 4 ? 3 : 1);
+// How many staging slots the operations of a single exposure of `bytes` take in turn. Four: when a rank has seen all
+// posts of one operation, nobody reads the slot of the next but one. Two where there are no four; or where two ranks'
+// slots, input and output stay in a first cache of that size with two, and not with four.
+[[nodiscard]] constexpr std::uint64_t slot_turns(std::uint64_t bytes, std::uint32_t depth, std::uint64_t first_cache) {
+  return depth < 4 || (6 * bytes < first_cache && 10 * bytes > first_cache) ? 2 : 4;
 }
+// The slot of such an operation, by the number of its post.
+[[nodiscard]] constexpr std::uint64_t small_slot(std::uint64_t post, std::uint64_t turns) { return post & (turns - 1); }
 
 struct Call {
   const Plan* plan = nullptr;
@@ -116,6 +119,7 @@ struct Call {
   ReduceKernel kernel = nullptr;
   std::uint64_t window = 0;  // elements of each piece that a round carries
   std::uint32_t depth = 1;   // staging slots that exposures go through in turn
+  std::uint64_t turns = 2;   // the same where there is only one: slot_turns()
   std::uint64_t rounds = 1;
   // What is exposed in a list (lowered.hpp) and has fewer bytes travels with its flag. Both ends must know; so where
   // blocks differ in size, all do or none.
@@ -137,9 +141,9 @@ struct Call {
   [[nodiscard]] bool posts_once() const { return plan->posts_per_round == 1; }
 
   // The staging slot of expose number `expose` of `round`. Operations of a single exposure go by their posts, so that
-  // the slot of the next is known (small_slot); others go through all.
+  // the slot of the next is known; others go through all.
   [[nodiscard]] std::uint64_t slot(std::uint64_t round, std::uint32_t expose) const {
-    if (rounds == 1 && posts_once()) return small_slot(post_value(round, 0), depth);
+    if (rounds == 1 && posts_once()) return small_slot(post_value(round, 0), turns);
     return (expose_base + round * plan->exposes_per_round + expose) % depth;
   }
 

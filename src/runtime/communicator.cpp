@@ -218,7 +218,10 @@ Status Communicator::arrive() {
       {.eager = 0, .spin = {}, .timeout = settings_.timeout, .longest_sleep = std::chrono::milliseconds(5)},
       persist_here);
   // After the waiter has registered with membarrier.
-  if (rank_ == 0) region_->core_cache().store(settings_.core_cache, std::memory_order_relaxed);
+  if (rank_ == 0) {
+    region_->first_cache().store(settings_.first_cache, std::memory_order_relaxed);
+    region_->core_cache().store(settings_.core_cache, std::memory_order_relaxed);
+  }
   region_->call(rank_).has_membarrier.store(first.has_membarrier() ? 1 : 0, std::memory_order_relaxed);
   region_->call(rank_).process.store(process_, std::memory_order_relaxed);
   region_->call(rank_).probe.store(reinterpret_cast<std::uintptr_t>(&probe_), std::memory_order_relaxed);
@@ -233,6 +236,7 @@ Status Communicator::arrive() {
     return fail(end == shm::WaitEnd::timed_out  ? End::timed_out
                 : end == shm::WaitEnd::given_up ? End::mismatched
                                                 : End::broken);
+  settings_.first_cache = region_->first_cache().load(std::memory_order_relaxed);
   settings_.core_cache = region_->core_cache().load(std::memory_order_relaxed);
   shm::WaitPolicy policy = shm::wait_policy(num_ranks_, shared_cores(*region_));
   bool all_have_membarrier = true;
@@ -282,7 +286,7 @@ Status Communicator::open_small_path() {
   if (const Way* forced = selector_.forced(Collective::all_reduce); forced != nullptr && forced != *way) return {};
   const Result<const Plan*> plan = portfolio_.plan(**way, 0);
   if (!plan.ok()) return plan.status();
-  executor_->set_small_plan(**plan);
+  executor_->set_small_plan(**plan, settings_.first_cache);
   small_end_ = settled_small_end_ = std::min(region_->shape().staging_slot + 1, kAlwaysOneShot);
   return {};
 }

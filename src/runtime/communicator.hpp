@@ -88,20 +88,23 @@ class Communicator final : private Work {
   // Does this rank's part of a collective; returns when its output is complete, and its input may be changed.
   [[nodiscard]] Status run(const Invocation& asked);
 
-  // The small path of all-reduce by itself: End::not_begun where the call is none for it, or wrong, and run() is to be
-  // called. Here, so that nothing stands between the API and it.
-  [[nodiscard]] End try_small(const void* input, void* output, std::uint64_t count, Type type, OperatorHandle op) {
+  // The small path of all-reduce by itself, in two steps that stand here so that nothing is between the API and it.
+  // Where the call is for it, and right, this thread enters, and is to go on with run_small(); null: run() is to be
+  // called.
+  [[nodiscard]] const SmallOperator* enter_small(const void* input, const void* output, std::uint64_t count, Type type,
+                                                 OperatorHandle op) {
     if (op.value >= kNumOps || static_cast<std::size_t>(type) >= kNumTypes || count >= small_end_ ||
         region_->is_broken() || !thread_work.is_none()) [[unlikely]]
-      return End::not_begun;
+      return nullptr;
     const SmallOperator& entry = prepared_[op.value][static_cast<std::size_t>(type)].small;
     const std::uint64_t bytes = count * entry.element;
     const auto from = reinterpret_cast<std::uintptr_t>(input);
     const auto to = reinterpret_cast<std::uintptr_t>(output);
     const bool apart = from == to || from + bytes <= to || to + bytes <= from;
-    if (bytes >= small_end_ || entry.kernel == nullptr || !apart || ((from == 0 || to == 0) && count != 0) || !enter())
-        [[unlikely]]
-      return End::not_begun;
+    const bool fits = bytes < small_end_ && entry.kernel != nullptr && apart && ((from != 0 && to != 0) || count == 0);
+    return fits && enter() ? &entry : nullptr;
+  }
+  [[nodiscard]] End run_small(const SmallOperator& entry, const void* input, void* output, std::uint64_t count) {
     const End end = executor_->run_small(entry, input, output, count);
     leave();
     return end;

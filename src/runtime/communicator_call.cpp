@@ -54,9 +54,10 @@ Result<const Communicator::Prepared*> Communicator::prepared(const Invocation& a
 }
 
 Status Communicator::all_reduce(const void* input, void* output, std::uint64_t count, Type type, OperatorHandle op) {
-  const End end = try_small(input, output, count, type, op);
-  if (end == End::done) return {};
-  if (end != End::not_begun) return fail(end);
+  if (const SmallOperator* const entry = enter_small(input, output, count, type, op)) {
+    const End end = run_small(*entry, input, output, count);
+    return end == End::done ? Status() : fail(end);
+  }
   return run({.input = input, .output = output, .count = count, .type = type, .op = op});
 }
 
@@ -249,6 +250,7 @@ Status Communicator::set_layout(Call& call, std::uint64_t count) const {
                           plan.schedule.name, plan.exposes_per_round, shape.num_slots())};
     // Enough to be a round ahead.
     call.depth = std::clamp(2 * plan.exposes_per_round, shape.staging_depth, shape.num_slots());
+    call.turns = slot_turns(count * call.element, call.depth, settings_.first_cache);
     const std::uint64_t share = settings_.core_cache / 2 / call.depth / kRoundUnit * kRoundUnit;
     const std::uint64_t long_round = std::max(kShortestRound, share);
     const std::uint64_t slot =

@@ -174,7 +174,6 @@ Code Communicator::async_error() const { return is_copy_ ? Code::invalid_usage :
 Status Communicator::fail(End end) {
   switch (end) {
     case End::done:
-    case End::not_begun:
     case End::pending: return {};
     case End::broken: return failure();
     case End::timed_out: region_->break_with(lateness()); return failure();

@@ -29,7 +29,6 @@ enum class End : std::uint8_t {
   broken,  // the region says why
   timed_out,
   mismatched,  // mismatch() says with whom
-  not_begun,   // nothing has happened: the call is for another path
   pending,     // there is nothing to be done for it at present
 };
 
@@ -72,8 +71,8 @@ class Executor {
   [[nodiscard]] End end_of(shm::WaitEnd end) const;
 
   // An exchange of one round whose bytes fit a staging slot, without a Call: the path on which nanoseconds count. Needs
-  // a plan of Shape::exchange, given once.
-  void set_small_plan(const Plan& plan);
+  // a plan of Shape::exchange and the size that all ranks take for the first cache, given once.
+  void set_small_plan(const Plan& plan, std::uint64_t first_cache);
   [[nodiscard]] End run_small(const SmallOperator& op, const void* input, void* output, std::uint64_t count);
 
   // To be asked during long waits: whether no peer is seen to be in another call of the same number, in which case what
@@ -198,7 +197,8 @@ class Executor {
   [[nodiscard]] End run_inline(const SmallOperator& op, const void* input, void* output, std::uint64_t count);
   [[nodiscard]] End run_slotted(const SmallOperator& op, const void* input, void* output, std::uint64_t count);
   [[nodiscard]] End await_lines(std::uint64_t value, std::uint64_t free_at);
-  void fold_small(const SmallOperator& op, void* output, std::uint64_t count, std::uint64_t value);
+  void prepare_small(const void* own, void* output, std::uint64_t count, std::uint64_t value);
+  void fold_small(const SmallOperator& op);
   // Waits for the post in that line of the peer and looks whether it is of this call.
   [[nodiscard]] End await_post_longer(const shm::FlagLine& line, std::uint32_t peer, std::uint64_t value,
                                       std::uint64_t description);
@@ -250,13 +250,27 @@ class Executor {
   std::uint64_t published_ = 0;
   Started started_;
   std::uint64_t progress_ = 0;
-  // The small path's plan, as lines: by place in the order of folding, the rank and its post lines.
-  struct Exchanged {
-    std::uint64_t rank;
-    const shm::FlagLine* lines[shm::kPostLines];
+  // The small path's plan: whom this rank waits for, and the kernel's call, in which the count and what this rank gives
+  // and gets change from operation to operation.
+  struct SmallPeer {
+    std::uint32_t rank = 0;
+    const void** source = nullptr;  // its place among the sources
+    const std::byte* slots = nullptr;
+    const shm::FlagLine* lines[shm::kPostLines] = {};
   };
-  std::vector<Exchanged> exchanged_;
-  std::size_t num_exchanged_ = 0;
+  struct SmallPlan {
+    std::vector<SmallPeer> peers;
+    const void** own_source = nullptr;
+    std::byte* own_slots = nullptr;
+    std::uint64_t first_cache = 0;
+    // The next call's slot is asked for by calls of fewer bytes, and of at least so many.
+    std::uint64_t asked_end = 0;
+    std::uint64_t asked_again = 0;
+    std::vector<const void*> sources;
+    void* output = nullptr;
+    ReduceCall reduce;
+  };
+  SmallPlan small_;
   shm::FlagLine* own_lines_[shm::kPostLines] = {};
   std::uint64_t own_descriptions_[shm::kPostLines] = {};  // what own_lines_ say
   shm::CallLine* own_call_ = nullptr;

@@ -75,6 +75,7 @@ Settings Settings::from(const Variables& variables) {
   settings.yield = to_chrono(variables.get<VariableId::yield>());
   settings.timeout = to_chrono(variables.get<VariableId::timeout>());
   settings.late_warning = to_chrono(variables.get<VariableId::late_warning>());
+  if (const auto first = size_of_cache(0)) settings.first_cache = *first;
   const std::optional<std::uint64_t> second = size_of_cache(2);
   const std::optional<std::uint64_t> third = size_of_cache(3);
   if (second) settings.core_cache = *second;

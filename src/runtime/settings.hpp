@@ -39,7 +39,8 @@ struct Settings {
   std::chrono::nanoseconds yield{1'000'000};
   std::chrono::nanoseconds timeout{0};
   std::chrono::nanoseconds late_warning{30'000'000'000};
-  // Bytes; what one core has to itself, and what all share.
+  // Bytes; what one core has to itself, nearest and in all, and what all share.
+  std::uint64_t first_cache = 32 << 10;
   std::uint64_t core_cache = 512 << 10;
   std::uint64_t last_level_cache = 32 << 20;
 

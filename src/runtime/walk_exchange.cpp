@@ -19,20 +19,45 @@ inline bool has_first_touch(const Operator& operation) { return operation.op == 
 // Of the next call's slot, so much is asked for: what stays in the first cache beside this call's data.
 constexpr std::uint64_t kMostOfFirstCache = 16 << 10;
 
+// Where all that a call touches stays in the first cache, asking for more than this holds up the loads that follow on
+// AMD's processors, which get the lines themselves as fast (docs/design/executor.md).
+std::uint64_t most_asked_within_cache() {
+#if defined(__x86_64__)
+  if (__builtin_cpu_is("amd")) return 1 << 10;
+#endif
+  return kMostOfFirstCache;
+}
+
 // Whether a round's data travel in the line of their flag.
 inline bool is_inline(const Call& call, const Run& run) { return run.length * call.element <= shm::kInlineBytes; }
 
 }  // namespace
 
-void Executor::set_small_plan(const Plan& plan) {
+void Executor::set_small_plan(const Plan& plan, std::uint64_t first_cache) {
   TUTTI_ASSERT(plan.shape == Shape::exchange, "the small path walks exchanges");
-  exchanged_.clear();
-  for (const std::uint32_t rank : plan.fold_order) {
-    Exchanged& each = exchanged_.emplace_back();
-    each.rank = rank;
-    for (std::uint64_t line = 0; line < shm::kPostLines; ++line) each.lines[line] = &region_.post_line(rank, line);
+  small_.peers.clear();
+  small_.sources.resize(plan.fold_order.size());
+  for (std::size_t i = 0; i < plan.fold_order.size(); ++i) {
+    const std::uint32_t rank = plan.fold_order[i];
+    if (rank == rank_) {
+      small_.own_source = &small_.sources[i];
+      continue;
+    }
+    SmallPeer& peer = small_.peers.emplace_back();
+    peer.rank = rank;
+    peer.source = &small_.sources[i];
+    peer.slots = region_.staging(rank);
+    for (std::uint64_t line = 0; line < shm::kPostLines; ++line) peer.lines[line] = &region_.post_line(rank, line);
   }
-  num_exchanged_ = exchanged_.size();
+  small_.own_slots = region_.staging(rank_);
+  small_.first_cache = first_cache;
+  small_.asked_end = most_asked_within_cache() + 1;
+  small_.asked_again = first_cache / 6;
+  small_.reduce = {.destinations = &small_.output,
+                   .num_destinations = 1,
+                   .sources = small_.sources.data(),
+                   .num_sources = static_cast<std::uint32_t>(small_.sources.size()),
+                   .final = true};
 }
 
 // Until the readers of what the line, or the slot, held before are done with it.
@@ -51,21 +76,21 @@ End Executor::await_post_longer(const shm::FlagLine& line, std::uint32_t peer, s
   return End::done;
 }
 
-// Folds sources_, in the order of exchanged_, into the output, and closes the books of the operation.
-inline void Executor::fold_small(const SmallOperator& op, void* output, std::uint64_t count, std::uint64_t value) {
-  void* destination = output;
-  ReduceCall reduce;
-  reduce.sources = sources_.data();
-  reduce.num_sources = static_cast<std::uint32_t>(num_exchanged_);
-  reduce.destinations = &destination;
-  reduce.num_destinations = 1;
-  reduce.count = count;
-  reduce.final = true;
-  op.kernel(op.operation, reduce);
-  // Every rank's post of this operation has been seen, and a rank posts once it has finished all before.
-  known_finished_ = std::max(known_finished_, rounds_);
+// What can be said of the operation before the others' posts have come, while there is nothing else to do.
+inline void Executor::prepare_small(const void* own, void* output, std::uint64_t count, std::uint64_t value) {
+  *small_.own_source = own;
+  small_.output = output;
+  small_.reduce.count = count;
+  line_busy_[value % shm::kPostLines] = rounds_ + 1;
   posts_ = value;
   ++exposes_;
+}
+
+// Folds the sources into the output, and closes the books of the operation.
+inline void Executor::fold_small(const SmallOperator& op) {
+  op.kernel(op.operation, small_.reduce);
+  // Every rank's post of this operation has been seen, and a rank posts once it has finished all before.
+  known_finished_ = std::max(known_finished_, rounds_);
   finish_rounds(++rounds_);
 }
 
@@ -80,27 +105,19 @@ End Executor::run_inline(const SmallOperator& op, const void* input, void* outpu
   const std::uint64_t place = value % shm::kPostLines;
   const std::uint64_t described = op.description | count;
   const std::uint64_t description = history_.changed(described);
-  const std::uint64_t bytes = count * op.element;
   begin(described);
   if (known_finished_ < line_busy_[place]) [[unlikely]]
     if (const End end = await_lines(value, 0); end != End::done) return end;
-  line_busy_[place] = rounds_ + 1;
-  publish_inline(value, description, input, bytes);
-  const Exchanged* const exchanged = exchanged_.data();
-  for (std::size_t i = 0; i < num_exchanged_; ++i) {
-    const Exchanged& peer = exchanged[i];
-    if (peer.rank == rank_) {
-      sources_[i] = input;
-      continue;
-    }
+  publish_inline(value, description, input, count * op.element);
+  prepare_small(input, output, count, value);
+  for (const SmallPeer& peer : small_.peers) {
     const shm::FlagLine& line = *peer.lines[place];
-    if (const End end = await_post(line, static_cast<std::uint32_t>(peer.rank), value, description); end != End::done)
-        [[unlikely]]
+    *peer.source = line.payload;
+    if (const End end = await_post(line, peer.rank, value, description); end != End::done) [[unlikely]]
       return end;
-    sources_[i] = line.payload;
   }
   shm::expect_store(own_lines_[(value + 1) % shm::kPostLines]);
-  fold_small(op, output, count, value);
+  fold_small(op);
   return End::done;
 }
 
@@ -108,35 +125,34 @@ End Executor::run_slotted(const SmallOperator& op, const void* input, void* outp
   const std::uint64_t value = posts_ + 1;
   const std::uint64_t place = value % shm::kPostLines;
   const std::uint32_t depth = region_.shape().staging_depth;
-  const std::uint64_t slot = small_slot(value, depth);
+  const std::uint64_t slot_bytes = region_.shape().staging_slot;
+  const std::uint64_t bytes = count * op.element;
+  const std::uint64_t turns = slot_turns(bytes, depth, small_.first_cache);
+  const std::uint64_t slot = small_slot(value, turns);
   const std::uint64_t described = op.description | count;
   const std::uint64_t description = history_.changed(described);
-  const std::uint64_t bytes = count * op.element;
   begin(described);
   if (known_finished_ < std::max(line_busy_[place], slot_busy_[slot])) [[unlikely]]
     if (const End end = await_lines(value, slot_busy_[slot]); end != End::done) return end;
-  slot_busy_[slot] = rounds_ + 1;
-  line_busy_[place] = rounds_ + 1;
-  std::memcpy(staging_slot(rank_, slot), input, bytes);
+  std::byte* const own = small_.own_slots + slot * slot_bytes;
+  std::memcpy(own, input, bytes);
   publish_post(value, description);
-  // While the others' posts are on their way. Not where they need this
-  // core to come, nor where slots are so few that they may be reading that one.
-  if (spins_ != 0 && depth >= 4)
-    shm::expect_stores(staging_slot(rank_, small_slot(value + 1, depth)), bytes, kMostOfFirstCache);
-  const Exchanged* const exchanged = exchanged_.data();
-  for (std::size_t i = 0; i < num_exchanged_; ++i) {
-    const Exchanged& peer = exchanged[i];
-    if (peer.rank == rank_) {
-      // What was just stored is nearer than the input, where the ranks' data compete for the caches.
-      sources_[i] = spins_ != 0 ? input : staging_slot(rank_, slot);
-      continue;
-    }
-    if (const End end = await_post(*peer.lines[place], static_cast<std::uint32_t>(peer.rank), value, description);
-        end != End::done) [[unlikely]]
+  // What was just stored is nearer than the input, where the ranks' data compete for the caches.
+  prepare_small(spins_ != 0 ? input : own, output, count, value);
+  slot_busy_[slot] = rounds_ + 1;
+  // Not where the others need this core to come, nor where slots are so few that they may be reading that one.
+  if (spins_ != 0 && depth >= 4 && (bytes < small_.asked_end || bytes >= small_.asked_again))
+    shm::expect_stores(small_.own_slots + small_slot(value + 1, turns) * slot_bytes, bytes, kMostOfFirstCache);
+  for (const SmallPeer& peer : small_.peers) {
+    const std::byte* const theirs = peer.slots + slot * slot_bytes;
+    *peer.source = theirs;
+    if (const End end = await_post(*peer.lines[place], peer.rank, value, description); end != End::done) [[unlikely]]
       return end;
-    sources_[i] = staging_slot(static_cast<std::uint32_t>(peer.rank), slot);
+    // The kernel is still some steps away from its first loads.
+    __builtin_prefetch(theirs);
+    __builtin_prefetch(theirs + shm::kLine);
   }
-  fold_small(op, output, count, value);
+  fold_small(op);
   return End::done;
 }
 

@@ -116,6 +116,15 @@ Settings small_slots() {
 // The plan's number has 6 bits in the description of a call, and the registry's have the first, so a group runs few.
 constexpr std::size_t kTrialsPerGroup = 20;
 
+TEST(SlotTurns, AreFourWhereTheyFitOrNothingDoes) {
+  constexpr std::uint64_t kCache = 32 << 10;
+  EXPECT_EQ(slot_turns(1 << 10, 4, kCache), 4U);
+  EXPECT_EQ(slot_turns(kCache / 10, 4, kCache), 4U);
+  EXPECT_EQ(slot_turns(4 << 10, 4, kCache), 2U);
+  EXPECT_EQ(slot_turns(6 << 10, 4, kCache), 4U);
+  for (const std::uint64_t bytes : {0U, 4096U, 65536U}) EXPECT_EQ(slot_turns(bytes, 3, kCache), 2U);
+}
+
 class RandomSchedules : public testing::TestWithParam<Family> {};
 
 TEST_P(RandomSchedules, WalkersGiveTheBitsOfNumbers) {
@@ -136,6 +145,9 @@ TEST_P(RandomSchedules, WalkersGiveTheBitsOfNumbers) {
     constexpr std::uint32_t kDepths[] = {3, 4, 5, 7, 64};
     Settings settings = small_slots();
     settings.region.staging_depth = settings.region.message_depth = kDepths[seed % std::size(kDepths)];
+    // What decides how many slots take turns lies in the midst of these sizes.
+    constexpr std::uint64_t kFirstCaches[] = {2 << 10, 8 << 10, 24 << 10, 32 << 10};
+    settings.first_cache = kFirstCaches[seed / std::size(kDepths) % std::size(kFirstCaches)];
     run_trials(ranks, trials, settings);
     if (HasFatalFailure()) return;
   }

@@ -9,6 +9,10 @@
 namespace tutti::shm {
 
 inline constexpr std::size_t kLine = 64;
+// Processors fetch lines in pairs: who looks at a line takes its neighbour away from whoever is about to write that. So
+// what is polled begins such a pair, and what its writer writes next is in none of those that others poll now
+// (docs/design/executor.md has what it costs).
+inline constexpr std::size_t kPair = 2 * kLine;
 // What fits into the flag's own line, so that flag and payload cross in one transfer.
 inline constexpr std::size_t kInlineBytes = 48;
 

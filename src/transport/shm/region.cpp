@@ -35,9 +35,9 @@ struct Offsets {
     const std::uint64_t ranks = shape.num_ranks;
     constexpr std::uint64_t kPage = 4096;
     staging = round_up(kPage + ranks * Region::kControlStride, kPage);
-    staging_stride = round_up(shape.num_slots() * shape.staging_slot, kPage) + kPage + 9 * kLine;
-    message_stride = kLine + round_up(shape.message_slot, kLine);
-    connection_stride = round_up(kLine + shape.message_depth * message_stride, kPage);
+    staging_stride = round_up(shape.num_slots() * shape.staging_slot, kPage) + kPage + 5 * kPair;
+    message_stride = round_up(kLine + shape.message_slot, kPair);
+    connection_stride = round_up(kPair + shape.message_depth * message_stride, kPage);
     connections = round_up(staging + ranks * staging_stride, kPage);
     heap = round_up(connections + kNumTraffics * ranks * ranks * connection_stride, kHeapAlignment);
   }

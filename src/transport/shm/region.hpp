@@ -74,7 +74,7 @@ class Region {
   static constexpr std::uint64_t kPage = 4096;
   // From one rank's lines to the next's. Not a whole page: a load that agrees with a store under way in its low 12
   // address bits waits for it, and ranks poll the line that stands where their own does.
-  static constexpr std::uint64_t kControlStride = kPage + 5 * kLine;
+  static constexpr std::uint64_t kControlStride = kPage + 3 * kPair;
 
   // A fresh region for ranks of this process.
   [[nodiscard]] static Result<std::unique_ptr<Region>> create(const RegionShape& shape);
@@ -90,7 +90,7 @@ class Region {
 
   // Posts go to the lines in turn.
   [[nodiscard]] FlagLine& post_line(std::uint32_t rank, std::uint64_t sequence) const {
-    return control(rank)->posts[sequence % kPostLines];
+    return control(rank)->posts[sequence % kPostLines].line;
   }
   // How many rounds' direct reads and writes the rank has behind it. Written by that rank.
   [[nodiscard]] CounterLine& finished(std::uint32_t rank) const { return control(rank)->finished; }
@@ -112,7 +112,7 @@ class Region {
         base_ + connections_ +
         ((static_cast<std::uint64_t>(traffic) * shape_.num_ranks + source) * shape_.num_ranks + destination) *
             connection_stride_;
-    return {reinterpret_cast<CounterLine*>(base), base + kLine, message_stride_, shape_.message_depth};
+    return {reinterpret_cast<CounterLine*>(base), base + kPair, message_stride_, shape_.message_depth};
   }
 
   // Pages of the rank's connections that nobody has touched come to lie near this thread: of those from it, or to it.
@@ -121,8 +121,9 @@ class Region {
   // How many ranks are asleep or about to be: whoever posts looks here first.
   [[nodiscard]] std::atomic<std::uint32_t>& sleepers() const { return header()->sleepers; }
 
-  // Bytes of a core's own cache, as rank 0 sees it: rounds are cut by it, so all must take the same. Stored by rank 0
-  // before it is present.
+  // Bytes of a core's first cache and of all that is its own, as rank 0 sees them: slots are taken and rounds cut by
+  // them, so all must take the same. Stored by rank 0 before it is present.
+  [[nodiscard]] std::atomic<std::uint64_t>& first_cache() const { return header()->first_cache; }
   [[nodiscard]] std::atomic<std::uint64_t>& core_cache() const { return header()->core_cache; }
 
   [[nodiscard]] bool is_broken() const { return header()->broken.load(std::memory_order_relaxed) != 0; }
@@ -141,19 +142,23 @@ class Region {
   struct Header {
     alignas(kLine) std::atomic<std::uint32_t> sleepers;
     alignas(kLine) std::atomic<std::uint64_t> broken;
+    std::atomic<std::uint64_t> first_cache;
     std::atomic<std::uint64_t> core_cache;
     // Who sets it first writes the words, and only then `broken`.
     std::atomic<std::uint32_t> claimed;
     std::uint32_t num_words;
     char words[Breakage::kMostWords];
   };
+  struct alignas(kPair) Post {
+    FlagLine line;
+  };
   struct Control {
-    FlagLine posts[kPostLines];
-    CounterLine finished;
-    PlacesLine places;
-    DoorbellLine doorbell;
-    CallLine call;
-    HistoryLines history;
+    Post posts[kPostLines];
+    alignas(kPair) CounterLine finished;
+    alignas(kPair) PlacesLine places;
+    alignas(kPair) DoorbellLine doorbell;
+    alignas(kPair) CallLine call;
+    alignas(kPair) HistoryLines history;
     alignas(kLine) std::atomic<std::uint64_t> cores[kMaxCores / 64];
     LifeLine life;
   };
