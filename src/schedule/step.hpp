@@ -54,6 +54,7 @@ struct Slice {
   return static_cast<std::uint32_t>((slice.block + distance) % blocks);
 }
 [[nodiscard]] inline Slice piece_at(const Slice& slice, std::uint32_t offset, std::uint32_t blocks) {
+  if (slice.size() == 1) return {slice.space, slice.block, slice.first_piece, 1};  // without a division
   return {slice.space, block_at(slice, offset / slice.num_pieces, blocks),
           slice.first_piece + offset % slice.num_pieces, 1};
 }

@@ -10,7 +10,7 @@ std::uint64_t key(std::uint32_t peer, std::uint32_t channel) { return std::uint6
 
 }  // namespace
 
-std::uint32_t Connections::Side::find(std::uint32_t peer, std::uint32_t channel) {
+std::uint32_t Connections::Side::find_further(std::uint32_t peer, std::uint32_t channel) {
   if (many_ != nullptr) {
     const auto found = many_->find(key(peer, channel));
     return found == many_->end() ? kNobody : found->second;

@@ -55,10 +55,16 @@ class Connections {
   // last and the one behind it.
   class Side {
    public:
-    [[nodiscard]] std::uint32_t find(std::uint32_t peer, std::uint32_t channel);
+    [[nodiscard]] std::uint32_t find(std::uint32_t peer, std::uint32_t channel) {
+      if (last_ < known_.size() && known_[last_].peer == peer && known_[last_].channel == channel)
+        return known_[last_].number;
+      return find_further(peer, channel);
+    }
     void add(std::uint32_t peer, std::uint32_t channel, std::uint32_t number);
 
    private:
+    [[nodiscard]] std::uint32_t find_further(std::uint32_t peer, std::uint32_t channel);
+
     struct Known {
       std::uint32_t peer = 0;
       std::uint32_t channel = 0;

@@ -73,8 +73,8 @@ Status Engine::run() {
   return wrong ? Status(Code::invalid_argument, *wrong) : Status();
 }
 
-bool Engine::ends(std::uint64_t work) {
-  if (wrong_.ok() && watch_.is_over(work)) wrong_ = {Code::aborted, "interrupted"};
+bool Engine::has_ended() {
+  if (wrong_.ok() && watch_.is_over(0)) wrong_ = {Code::aborted, "interrupted"};
   if (wrong_.ok() && ways_.num_kept() > kMostLinksKept)
     wrong_ = {Code::unsupported,
               fmt::format("the ways between its ranks have more than {} links, which is too many", kMostLinksKept)};

@@ -163,7 +163,11 @@ class Engine {
   // The present lane's step has waited for that.
   void caused_by(const Moment& moment);
 
-  [[nodiscard]] std::uint32_t incoming(std::uint32_t rank, const Endpoint& end);
+  // What rank 0 gets from a rank, the rank opposite to that one gets from rank 0.
+  [[nodiscard]] std::uint32_t incoming(std::uint32_t rank, const Endpoint& end) {
+    if (symmetry_ != nullptr) return connections_.outgoing(rank, symmetry_->opposite(end.rank), end.channel);
+    return connections_.incoming(rank, end.rank, end.channel);
+  }
   [[nodiscard]] std::span<const std::uint32_t> way(std::uint32_t from, std::uint32_t to);
   void take(const Endpoint& end);
   void open_to_parts(const LaneState& lane, bool is_open);
@@ -203,7 +207,13 @@ class Engine {
   [[nodiscard]] bool has_multicast_switch();
   void wake(std::vector<std::uint32_t>& lanes, double time);
   // That much more has been done; whether all ends, for whatever reason.
-  bool ends(std::uint64_t work);
+  bool ends(std::uint64_t work) {
+    if (!watch_.is_over(work) && wrong_.ok() && ways_.num_kept() <= kMostLinksKept) [[likely]]
+      return false;
+    return has_ended();
+  }
+  // The same when there is a reason, which it keeps.
+  bool has_ended();
   void wake(std::uint32_t lane, double time) { events_.push(time, {Turn::Of::lane, lane}); }
 
   const Tree& tree_of(std::uint32_t rank);

@@ -162,12 +162,6 @@ Moment Engine::arrival_of(const Transfer& transfer, double time) {
   return moment;
 }
 
-// What rank 0 gets from a rank, the rank opposite to that one gets from rank 0.
-std::uint32_t Engine::incoming(std::uint32_t rank, const Endpoint& end) {
-  if (symmetry_ != nullptr) return connections_.outgoing(rank, symmetry_->opposite(end.rank), end.channel);
-  return connections_.incoming(rank, end.rank, end.channel);
-}
-
 std::span<const std::uint32_t> Engine::way(std::uint32_t from, std::uint32_t to) {
   if (symmetry_ == nullptr) return ways_.make(from, to);
   return ways_.make(from, to, [&](std::uint32_t link) { return symmetry_->standing_for(link); });

@@ -69,6 +69,12 @@ class EventQueue {
     next_ = 0;
     const auto bucket = static_cast<std::size_t>(std::countr_zero(waiting_)) + 1;
     waiting_ &= waiting_ - 1;
+    if (buckets_[bucket].size() == 1) {
+      buckets_[0].push_back(buckets_[bucket][0]);
+      buckets_[bucket].clear();
+      present_ = key(buckets_[0][0].time);
+      return;
+    }
     moving_.swap(buckets_[bucket]);
     std::uint64_t least = UINT64_MAX;
     for (const Event& event : moving_) least = key(event.time) < least ? key(event.time) : least;

@@ -13,11 +13,15 @@ class Watch {
 
   // That much has been done since: an event, an end of a step, a link of a way are one each. Once over, always over.
   bool is_over(std::uint64_t work) {
-    if (work < left_) {
+    if (work < left_) [[likely]] {
       left_ -= work;
-    } else {
+      return false;
+    }
+    if (!is_over_ && !is_interrupted_()) {
       left_ = kBetweenLooks;
-      is_over_ = is_over_ || is_interrupted_();
+    } else {
+      is_over_ = true;
+      left_ = 0;
     }
     return is_over_;
   }
