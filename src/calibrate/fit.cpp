@@ -1,6 +1,7 @@
 #include "calibrate/fit.hpp"
 
 #include <algorithm>
+#include <cctype>
 
 #include <fmt/format.h>
 
@@ -85,6 +86,16 @@ fabric::Fabric fabric_of(const Measurements& measured, std::uint32_t ranks) {
   return made;
 }
 
+std::string unsteadiness_in_words(const Measurements& measured) {
+  const Steadiness& steadiness = measured.steadiness;
+  if (steadiness.is_steady && steadiness.passes.size() == measured.passes) return "";
+  const std::string seen = fmt::format("the machine did not keep still: the same call took {:.3g} to {:.3g} us",
+                                       steadiness.least / 1e3, steadiness.greatest / 1e3);
+  if (!steadiness.is_steady) return fmt::format("{}, and changed within each of {} passes", seen, measured.passes);
+  return fmt::format("{}; this is of {} of {} passes, in which it took {:.3g} us", seen, steadiness.passes.size(),
+                     measured.passes, steadiness.mark / 1e3);
+}
+
 std::string file_of(const Measurements& measured, std::uint32_t ranks) {
   const fabric::Fabric made = fabric_of(measured, ranks);
   const std::uint32_t cores = std::min(ranks, measured.cores);
@@ -102,6 +113,8 @@ std::string file_of(const Measurements& measured, std::uint32_t ranks) {
       "bandwidth = \"unlimited\"  # what limits is the cores and their memory, below\n",
       measured.date, measured.machine, ranks, cores, fabric::time_to_text(made.cores.front().switch_cost), mark,
       fabric::time_to_text(made.links.front().latency));
+  if (const std::string words = unsteadiness_in_words(measured); !words.empty())
+    text = fmt::format("# {}{}.\n", static_cast<char>(std::toupper(words[0])), words.substr(1)) + text;
   const auto add_lines = [&](const auto& fields, const auto& owner, const auto& why) {
     for (const auto& field : fields) {
       const std::string value = fabric::get(field, owner);

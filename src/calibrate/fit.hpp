@@ -19,6 +19,9 @@ namespace tutti::calibrate {
 //    working set than from and to a small one, by own byte.
 [[nodiscard]] fabric::Fabric fabric_of(const Measurements& measured, std::uint32_t ranks);
 
+// How still the machine kept meanwhile, in words; nothing where it did.
+[[nodiscard]] std::string unsteadiness_in_words(const Measurements& measured);
+
 // The same as a file, behind each number where it is from.
 [[nodiscard]] std::string file_of(const Measurements& measured, std::uint32_t ranks);
 

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <barrier>
 #include <chrono>
 #include <ctime>
 #include <map>
@@ -28,7 +29,7 @@ constexpr std::uint64_t kMostSlot = 1 << 20;  // longer messages take as long a 
 constexpr std::uint64_t kLeastWorkingSet = 32 << 10;
 
 // What the ranks measure, each number the same on both; rank 0 keeps the times.
-enum class Part : std::uint8_t { hops, none, steps, exchange };
+enum class Part : std::uint8_t { hops, none, steps, exchange, mark };
 struct Cell {
   Part part = Part::hops;
   Hop hop = Hop::copy;
@@ -55,11 +56,16 @@ class PingPong {
     return failed_;
   }
 
-  // The time of a call.
+  // The time of a call, in the passes that count.
   [[nodiscard]] double time_of(const Cell& cell) const {
     const auto found = times_.find(cell);
-    return found == times_.end() ? 0 : median_of(found->second);
+    if (found == times_.end()) return 0;
+    std::vector<double> times;
+    for (const std::size_t pass : steadiness_.passes) times.push_back(found->second[pass]);
+    return median_of(std::move(times));
   }
+  [[nodiscard]] const Steadiness& steadiness() const { return steadiness_; }
+  [[nodiscard]] std::uint32_t passes() const { return passes_; }
   [[nodiscard]] std::uint64_t longest() const { return most_; }
   // What it is about, in order of size.
   [[nodiscard]] std::vector<std::uint64_t> sizes() const {
@@ -84,7 +90,7 @@ class PingPong {
     // Parts of a page apart, so that what is read does not agree with what is written in the low bits of its address.
     const auto input = make_zeroes(room / sizeof(float));
     const auto output = make_zeroes(room / sizeof(float) + kApart);
-    for (std::uint32_t pass = 0; pass < thoroughness_.passes; ++pass) {
+    for (bool is_enough = false; !is_enough;) {
       const auto time = [&](const Cell& cell) {
         return measure(*communicator, cell, input.get(), output.get() + kApart);
       };
@@ -96,17 +102,33 @@ class PingPong {
       }
       for (const std::uint64_t set : working_sets())
         if (set / 2 >= most_) goes_on = goes_on && time({.part = Part::exchange, .bytes = set / 2});
-      if (!goes_on) return;
+      goes_on = goes_on && time(kAfter);
+      if (!goes_on) return end_of_pass_.arrive_and_drop();
+      if (rank == 0) count_pass();
+      end_of_pass_.arrive_and_wait();
+      is_enough = is_enough_;
     }
+  }
+
+  // Rank 0, behind whom the other waits.
+  void count_pass() {
+    ++passes_;
+    const std::vector<double>& before = times_[kBefore];
+    const std::vector<double>& after = times_[kAfter];
+    std::vector<Mark> marks;
+    for (std::size_t pass = 0; pass < passes_; ++pass) marks.push_back({before[pass], after[pass]});
+    steadiness_ = steadiness_of(marks);
+    const bool has_all = steadiness_.is_steady && steadiness_.passes.size() >= thoroughness_.passes;
+    is_enough_ = has_all || passes_ >= std::max(thoroughness_.passes, thoroughness_.most_passes);
   }
 
   [[nodiscard]] static Schedule schedule_of(const Cell& cell) {
     if (cell.part == Part::steps) return own_steps(kStepsOfCall);
-    return ping_pong(cell.hop, cell.part == Part::hops ? kHopsOfCall : 0);
+    return ping_pong(cell.hop, cell.part == Part::hops || cell.part == Part::mark ? kHopsOfCall : 0);
   }
   // A number of its own for each schedule, under which its plan is kept.
   [[nodiscard]] static std::uint32_t number_of(const Cell& cell) {
-    const Part part = cell.part == Part::exchange ? Part::none : cell.part;
+    const Part part = cell.part == Part::exchange ? Part::none : cell.part == Part::mark ? Part::hops : cell.part;
     return static_cast<std::uint32_t>(part) * 4 + static_cast<std::uint32_t>(cell.hop);
   }
 
@@ -123,7 +145,8 @@ class PingPong {
       return false;
     };
     // About what it will take; both must come to the same.
-    const double hops = cell.part == Part::hops ? kHopsOfCall + 1 : cell.part == Part::steps ? 4 : 1;
+    const bool has_hops = cell.part == Part::hops || cell.part == Part::mark;
+    const double hops = has_hops ? kHopsOfCall + 1 : cell.part == Part::steps ? 4 : 1;
     const double expected = hops * (250 + 0.15 * static_cast<double>(cell.bytes));
     const auto at_once = static_cast<std::uint64_t>(std::max(1.0, 20'000 / expected));
     const auto blocks = static_cast<std::uint64_t>(
@@ -142,13 +165,21 @@ class PingPong {
     return true;
   }
 
+  // What marks a pass, at its beginning and at its end.
+  static constexpr Cell kBefore{.part = Part::hops, .bytes = kShortest};
+  static constexpr Cell kAfter{.part = Part::mark, .bytes = kShortest};
+
   const Settings& settings_;
   const Thoroughness& thoroughness_;
   Log& log_;
   std::shared_ptr<shm::Region> region_;
   const std::vector<int>& cores_;
   std::uint64_t most_;
-  std::map<Cell, std::vector<double>> times_;  // of passes; rank 0's
+  std::map<Cell, std::vector<double>> times_;  // by pass; rank 0's, as is all until the barrier
+  std::uint32_t passes_ = 0;
+  Steadiness steadiness_;
+  bool is_enough_ = false;
+  std::barrier<> end_of_pass_{2};
   std::mutex mutex_;
   Status failed_;  // guarded by the mutex while threads run
 };
@@ -200,6 +231,8 @@ Result<Measurements> measure(const Variables& variables, const Thoroughness& tho
   if (!region.ok()) return region.status();
   PingPong ping_pong(settings, thoroughness, **log, std::shared_ptr<shm::Region>(std::move(region).value()), cores);
   TUTTI_TRY(ping_pong.run());
+  measured.passes = ping_pong.passes();
+  measured.steadiness = ping_pong.steadiness();
 
   for (const std::uint64_t bytes : ping_pong.sizes()) measured.hops.push_back(hop_times(ping_pong, bytes));
   measured.step = ping_pong.time_of({.part = Part::steps, .bytes = kShortest}) / kStepsOfCall;

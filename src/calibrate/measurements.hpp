@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "calibrate/steadiness.hpp"
+
 namespace tutti::calibrate {
 
 // One hop of a message of so many bytes, by what is done at its end (ping_pong.hpp).
@@ -28,6 +30,9 @@ struct Measurements {
   std::string machine;  // in words
   std::string date;     // "2026-11-22"
   std::uint32_t cores = 2;
+  // Of which passes all this is, and how still the machine kept: its mark is a call of some hops of 8 bytes.
+  std::uint32_t passes = 0;
+  Steadiness steadiness;
   std::uint64_t slot_bytes = 0;
   std::uint32_t slots = 0;
   double call = 0;             // from a program's call until its first step, and back

@@ -66,6 +66,9 @@ Exit calibrate_machine(const ProbeOptions& options, const Context& context) {
   context.error << fmt::format(
       "{}: a call {:.0f} ns, a step {:.0f} ns, from one process of a core to the next {:.0f} ns\n", measured->machine,
       measured->call, measured->step, measured->core_switch);
+  if (const std::string words = calibrate::unsteadiness_in_words(*measured); !words.empty())
+    context.error << fmt::format("{} probe: {}; what it predicts holds as long as it is as it was then\n",
+                                 context.program, words);
   if (options.path.empty()) {
     context.error << "-o FILE keeps it as a fabric\n";
     return Exit::done;

@@ -21,6 +21,8 @@ Measurements some_measurements() {
   made.call = 100;
   made.step = 40;
   made.core_switch = 600;
+  made.passes = 7;
+  made.steadiness = {.passes = {0, 1, 2, 3, 4, 5, 6}, .is_steady = true, .mark = 900, .least = 850, .greatest = 1000};
   made.hops = {{8, 240, 250, 300, 230}, {256, 350, 370, 310, 320}, {4096, 1200, 1400, 1300, 2200}};
   made.own = {{32 << 10, 200, 0}, {256 << 10, 100, 1200}, {1 << 20, 50, 1500}};
   return made;
@@ -89,6 +91,22 @@ TEST(Fit, TheFileIsTheFabricWithWhereItsNumbersAreFrom) {
     }
     EXPECT_EQ(unmarked, 0U) << text;
   }
+}
+
+TEST(Fit, SaysHowStillTheMachineKept) {
+  Measurements measured = some_measurements();
+  EXPECT_EQ(unsteadiness_in_words(measured), "");
+  EXPECT_EQ(file_of(measured, 2).find("keep still"), std::string::npos);
+  measured.passes = 12;
+  measured.steadiness.greatest = 3400;
+  EXPECT_EQ(unsteadiness_in_words(measured),
+            "the machine did not keep still: the same call took 0.85 to 3.4 us; this is of 7 of 12 passes, in which it "
+            "took 0.9 us");
+  EXPECT_TRUE(file_of(measured, 2).starts_with("# The machine did not keep still: "));
+  EXPECT_TRUE(fabric::read_fabric(file_of(measured, 2), "machine.toml", {}).ok());
+  measured.steadiness.is_steady = false;
+  EXPECT_EQ(unsteadiness_in_words(measured),
+            "the machine did not keep still: the same call took 0.85 to 3.4 us, and changed within each of 12 passes");
 }
 
 // Whatever a noisy machine says, the file is one.
