@@ -6,6 +6,8 @@
 #include <fmt/format.h>
 
 #include "base/units.hpp"
+#include "fabric/draft.hpp"
+#include "fabric/fabric_file.hpp"
 #include "fabric/fields.hpp"
 #include "fabric/generate.hpp"
 #include "fabric/quantity.hpp"
@@ -71,13 +73,93 @@ fabric::Memory memory_of(const Measurements& measured) {
   return memory;
 }
 
+std::uint32_t cores_for(const Measurements& measured, std::uint32_t ranks) {
+  return std::min(ranks, static_cast<std::uint32_t>(measured.places.size()));
+}
+
+// Whether all cores that so many ranks are on are as near each other as those that were measured.
+bool is_flat(const Measurements& measured, std::uint32_t ranks) {
+  const auto first = measured.places.begin();
+  return std::all_of(first, first + cores_for(measured, ranks),
+                     [&](const CorePlace& place) { return apart(*first, place) <= measured.near; });
+}
+
+fabric::Fabric flat(const Measurements& measured, std::uint32_t ranks) {
+  return fabric::generate(fmt::format("host:{}x{},bandwidth=unlimited,latency={}", ranks, cores_for(measured, ranks),
+                                      fabric::time_to_text(basis_of(measured).latency / 2)))
+      .value();
+}
+
+// What a message takes longer to so far a core than to a near one, once and by the byte.
+fabric::Link farther_link(const Measurements& measured, Apart distance) {
+  fabric::Link link;
+  for (const FartherHop& hop : measured.farther) {
+    if (hop.distance != distance) continue;
+    link.latency = std::max(0.0, hop.shortest - measured.hops.front().copy);
+    const double longer = hop.longest - measured.hops.back().copy - link.latency;
+    if (longer > 0) link.bandwidth = rounded(static_cast<double>(measured.hops.back().bytes) / longer);
+  }
+  return link;
+}
+
+// Cores around what they share, and these around what they share.
+fabric::Fabric graph(const Measurements& measured, std::uint32_t ranks) {
+  fabric::Draft draft;
+  const std::uint32_t cores = cores_for(measured, ranks);
+  for (std::uint32_t core = 0; core < cores; ++core)
+    draft.add_node(fmt::format("core {}", core), fabric::on_circle(core, cores, 2 * fabric::room_for(cores)));
+  struct Group {
+    std::uint32_t node = 0;
+    CorePlace place;
+    std::uint32_t first = 0;  // core, for its place in a picture
+  };
+  const auto in_middle_of = [&](const Group& group, double share) {
+    return fabric::on_circle(group.first, cores, share * 2 * fabric::room_for(cores));
+  };
+  std::vector<Group> inner;
+  for (std::uint32_t core = 0; core < cores; ++core) {
+    const CorePlace& place = measured.places[core];
+    if (inner.empty() || apart(inner.back().place, place) > measured.near) {
+      Group group{.place = place, .first = core};
+      group.node = draft.add_switch(measured.near == Apart::not_at_all ? fmt::format("cache {}", place.cache)
+                                                                       : fmt::format("package {}", place.package),
+                                    in_middle_of(group, 0.6));
+      inner.push_back(group);
+    }
+    fabric::Link link;
+    link.latency = rounded(basis_of(measured).latency / 2);
+    draft.add_both(core, inner.back().node, link);
+  }
+  const auto join = [&](std::uint32_t part, std::uint32_t whole, fabric::Link link, double reached) {
+    link.latency = rounded(std::max(0.0, link.latency - reached) / 2);
+    draft.add_both(part, whole, link);
+  };
+  const fabric::Link between_caches = farther_link(measured, Apart::caches);
+  const fabric::Link between_packages = farther_link(measured, Apart::packages);
+  const bool has_packages = apart(inner.front().place, inner.back().place) == Apart::packages;
+  const std::uint32_t machine = draft.add_switch("machine", {});
+  for (std::size_t at = 0; at < inner.size();) {
+    std::size_t end = at + 1;
+    while (end < inner.size() && inner[end].place.package == inner[at].place.package) ++end;
+    if (!has_packages || measured.near != Apart::not_at_all || end == at + 1) {
+      for (; at < end; ++at) join(inner[at].node, machine, has_packages ? between_packages : between_caches, 0);
+      continue;
+    }
+    const std::uint32_t package =
+        draft.add_switch(fmt::format("package {}", inner[at].place.package), in_middle_of(inner[at], 0.3));
+    join(package, machine, between_packages, between_caches.latency);
+    for (; at < end; ++at) join(inner[at].node, package, between_caches, 0);
+  }
+  fabric::Fabric made = std::move(draft).finish({});
+  made.ranks.clear();
+  for (std::uint32_t rank = 0; rank < ranks; ++rank) made.ranks.push_back({.node = rank % cores, .core = rank % cores});
+  return made;
+}
+
 }  // namespace
 
 fabric::Fabric fabric_of(const Measurements& measured, std::uint32_t ranks) {
-  const std::uint32_t cores = std::min(ranks, measured.cores);
-  fabric::Fabric made = fabric::generate(fmt::format("host:{}x{},bandwidth=unlimited,latency={}", ranks, cores,
-                                                     fabric::time_to_text(basis_of(measured).latency / 2)))
-                            .value();
+  fabric::Fabric made = is_flat(measured, ranks) ? flat(measured, ranks) : graph(measured, ranks);
   made.costs = {costs_of(measured)};
   made.memories = {memory_of(measured)};
   made.queue.slots = measured.slots;
@@ -96,9 +178,27 @@ std::string unsteadiness_in_words(const Measurements& measured) {
                      measured.passes, steadiness.mark / 1e3);
 }
 
+namespace {
+std::string comment_of(const std::string& words) {
+  return fmt::format("# {}{}.\n", static_cast<char>(std::toupper(words[0])), words.substr(1));
+}
+}  // namespace
+
 std::string file_of(const Measurements& measured, std::uint32_t ranks) {
   const fabric::Fabric made = fabric_of(measured, ranks);
-  const std::uint32_t cores = std::min(ranks, measured.cores);
+  const std::string unsteadiness = unsteadiness_in_words(measured);
+  if (!is_flat(measured, ranks)) {
+    std::string text = unsteadiness.empty() ? "" : comment_of(unsteadiness);
+    text += fmt::format(
+        "# A machine as `tutti probe --calibrate` has measured it, {}: {}.\n"
+        "# Where cores are is from hwloc. Links: a copying hop of 8 bytes, and of a slot, between cores as far from "
+        "each "
+        "other,\n"
+        "# less the same between near ones. Costs: ping-pong between near cores. Memories: reduction kernels.\n",
+        measured.date, measured.machine);
+    return text + fabric::write_fabric(made);
+  }
+  const std::uint32_t cores = cores_for(measured, ranks);
   const std::string mark = fmt::format("measured {}", measured.date);
   std::string text = fmt::format(
       "# A machine as `tutti probe --calibrate` has measured it: ping-pong between two cores and reduction kernels, "
@@ -113,8 +213,7 @@ std::string file_of(const Measurements& measured, std::uint32_t ranks) {
       "bandwidth = \"unlimited\"  # what limits is the cores and their memory, below\n",
       measured.date, measured.machine, ranks, cores, fabric::time_to_text(made.cores.front().switch_cost), mark,
       fabric::time_to_text(made.links.front().latency));
-  if (const std::string words = unsteadiness_in_words(measured); !words.empty())
-    text = fmt::format("# {}{}.\n", static_cast<char>(std::toupper(words[0])), words.substr(1)) + text;
+  if (!unsteadiness.empty()) text = comment_of(unsteadiness) + text;
   const auto add_lines = [&](const auto& fields, const auto& owner, const auto& why) {
     for (const auto& field : fields) {
       const std::string value = fabric::get(field, owner);

@@ -8,6 +8,7 @@
 #include <ctime>
 #include <map>
 #include <mutex>
+#include <span>
 #include <thread>
 
 #include <fmt/format.h>
@@ -29,6 +30,7 @@ constexpr std::uint64_t kMostSlot = 1 << 20;  // longer messages take as long a 
 constexpr std::uint64_t kLeastWorkingSet = 32 << 10;
 
 // What the ranks measure, each number the same on both; rank 0 keeps the times.
+enum class Extent : std::uint8_t { all, ends };  // ends: copying hops of the shortest and the longest message
 enum class Part : std::uint8_t { hops, none, steps, exchange, mark };
 struct Cell {
   Part part = Part::hops;
@@ -40,12 +42,13 @@ struct Cell {
 class PingPong {
  public:
   PingPong(const Settings& settings, const Thoroughness& thoroughness, Log& log, std::shared_ptr<shm::Region> region,
-           const std::vector<int>& cores)
+           const std::vector<int>& cores, Extent extent)
       : settings_(settings),
         thoroughness_(thoroughness),
         log_(log),
         region_(std::move(region)),
         cores_(cores),
+        extent_(extent),
         most_(settings.region.message_slot) {}
 
   [[nodiscard]] Status run() {
@@ -70,18 +73,24 @@ class PingPong {
   // What it is about, in order of size.
   [[nodiscard]] std::vector<std::uint64_t> sizes() const {
     std::vector<std::uint64_t> sizes;
+    if (extent_ == Extent::ends) return {kShortest, most_};
     for (std::uint64_t bytes = kShortest; bytes < most_; bytes *= 2) sizes.push_back(bytes);
     sizes.push_back(most_);
     return sizes;
   }
   [[nodiscard]] std::vector<std::uint64_t> working_sets() const {
     std::vector<std::uint64_t> sets;
+    if (extent_ == Extent::ends) return sets;
     for (std::uint64_t bytes = kLeastWorkingSet; bytes <= thoroughness_.most_working_set; bytes *= 2)
       sets.push_back(bytes);
     return sets;
   }
 
  private:
+  [[nodiscard]] std::span<const Hop> hops() const {
+    return std::span(kHops).first(extent_ == Extent::ends ? 1 : std::size(kHops));
+  }
+
   void be(std::uint32_t rank) {
     pin_to(cores_[rank]);
     const std::unique_ptr<Communicator> communicator =
@@ -96,7 +105,7 @@ class PingPong {
       };
       bool goes_on = time({.part = Part::steps, .bytes = kShortest});
       for (const std::uint64_t bytes : sizes()) {
-        for (const Hop hop : kHops)
+        for (const Hop hop : hops())
           goes_on = goes_on && time({.part = Part::none, .hop = hop, .bytes = bytes}) &&
                     time({.part = Part::hops, .hop = hop, .bytes = bytes});
       }
@@ -174,6 +183,7 @@ class PingPong {
   Log& log_;
   std::shared_ptr<shm::Region> region_;
   const std::vector<int>& cores_;
+  Extent extent_;
   std::uint64_t most_;
   std::map<Cell, std::vector<double>> times_;  // by pass; rank 0's, as is all until the barrier
   std::uint32_t passes_ = 0;
@@ -204,7 +214,7 @@ HopTimes hop_times(const PingPong& ping_pong, std::uint64_t bytes) {
 }  // namespace
 
 Status can_measure() {
-  const std::size_t cores = usable_cores().size();
+  const std::size_t cores = topology_of_machine().cores.size();
   if (cores >= 2) return {};
   return {Code::unsupported,
           fmt::format("this process may run on {} core only, and ping-pong needs two (see taskset, sched_setaffinity)",
@@ -213,12 +223,17 @@ Status can_measure() {
 
 Result<Measurements> measure(const Variables& variables, const Thoroughness& thoroughness) {
   TUTTI_TRY(can_measure());
-  std::vector<int> cores = usable_cores();
+  const Topology topology = topology_of_machine();
   Measurements measured;
   measured.machine = machine_in_words();
   measured.date = today();
-  measured.cores = static_cast<std::uint32_t>(cores.size());
-  cores.resize(2);
+  measured.places = topology.cores;
+  std::vector<std::pair<Apart, std::vector<int>>> pairs;
+  for (const Apart distance : {Apart::not_at_all, Apart::caches, Apart::packages})
+    if (const auto pair = topology.pair(distance))
+      pairs.emplace_back(distance, std::vector<int>{pair->first.processor, pair->second.processor});
+  const std::vector<int>& cores = pairs.front().second;
+  measured.near = pairs.front().first;
   measured.core_switch = measure_core_switch(cores[0], thoroughness);
 
   Settings settings = Settings::from(variables);
@@ -227,10 +242,17 @@ Result<Measurements> measure(const Variables& variables, const Thoroughness& tho
   measured.slot_bytes = settings.region.message_slot;
   const Result<std::unique_ptr<Log>> log = Log::create(variables, LogWriter::of_this_process());
   if (!log.ok()) return log.status();
-  Result<std::unique_ptr<shm::Region>> region = shm::Region::create(settings.region_for(2));
-  if (!region.ok()) return region.status();
-  PingPong ping_pong(settings, thoroughness, **log, std::shared_ptr<shm::Region>(std::move(region).value()), cores);
-  TUTTI_TRY(ping_pong.run());
+  const auto ping_pong_of = [&](const std::vector<int>& of, Extent extent) -> Result<std::unique_ptr<PingPong>> {
+    Result<std::unique_ptr<shm::Region>> region = shm::Region::create(settings.region_for(2));
+    if (!region.ok()) return region.status();
+    auto ping_pong = std::make_unique<PingPong>(settings, thoroughness, **log,
+                                                std::shared_ptr<shm::Region>(std::move(region).value()), of, extent);
+    TUTTI_TRY(ping_pong->run());
+    return ping_pong;
+  };
+  const Result<std::unique_ptr<PingPong>> near = ping_pong_of(cores, Extent::all);
+  if (!near.ok()) return near.status();
+  const PingPong& ping_pong = **near;
   measured.passes = ping_pong.passes();
   measured.steadiness = ping_pong.steadiness();
 
@@ -244,6 +266,12 @@ Result<Measurements> measure(const Variables& variables, const Thoroughness& tho
     const double rounds = static_cast<double>(set) / 2 / static_cast<double>(ping_pong.longest());
     measured.own.push_back({set, measure_own_memory(cores, set, streams, thoroughness),
                             call > 0 ? std::max(0.0, call - measured.call) / rounds : 0});
+  }
+  for (std::size_t each = 1; each < pairs.size(); ++each) {
+    const Result<std::unique_ptr<PingPong>> far = ping_pong_of(pairs[each].second, Extent::ends);
+    if (!far.ok()) return far.status();
+    measured.farther.push_back(
+        {pairs[each].first, hop_times(**far, kShortest).copy, hop_times(**far, (*far)->longest()).copy});
   }
   return measured;
 }

@@ -22,7 +22,7 @@ struct Thoroughness {
   std::uint64_t most_working_set = std::uint64_t{64} << 20U;
 };
 
-// The cores that this process may run on, by number.
+// The processors that this process may run on, by number.
 [[nodiscard]] std::vector<int> usable_cores();
 
 // The processor in words: "Intel(R) Xeon(R) Processor, 2 cores, L2 2M, L3 480M".
@@ -31,7 +31,8 @@ struct Thoroughness {
 // Whether there are two cores to measure.
 [[nodiscard]] Status can_measure();
 
-// Of the first two usable cores, best while nothing else is at work on them. The variables are those that a rank's
+// Of two cores as near each other as there are, and how much farther others are; best while nothing else is at work on
+// them. The variables are those that a rank's
 // settings would be from.
 [[nodiscard]] Result<Measurements> measure(const Variables& variables, const Thoroughness& thoroughness = {});
 

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "calibrate/steadiness.hpp"
+#include "calibrate/topology.hpp"
 
 namespace tutti::calibrate {
 
@@ -26,10 +27,19 @@ struct OwnRate {
                               // set: a slot's time; 0 where it was not measured
 };
 
+// A copying hop between cores that are farther from each other than those of all else.
+struct FartherHop {
+  Apart distance = Apart::caches;
+  double shortest = 0;  // 8 bytes
+  double longest = 0;   // a slot
+};
+
 struct Measurements {
-  std::string machine;  // in words
-  std::string date;     // "2026-11-22"
-  std::uint32_t cores = 2;
+  std::string machine;              // in words
+  std::string date;                 // "2026-11-22"
+  std::vector<CorePlace> places;    // of all cores
+  Apart near = Apart::not_at_all;   // how far those are that all is of
+  std::vector<FartherHop> farther;  // by rising distance
   // Of which passes all this is, and how still the machine kept: its mark is a call of some hops of 8 bytes.
   std::uint32_t passes = 0;
   Steadiness steadiness;

@@ -83,6 +83,7 @@ Exit calibrate_machine(const ProbeOptions& options, const Context& context) {
 Exit run_probe(const ProbeOptions& options, const Context& context) {
   if (options.calibrate) return calibrate_machine(options, context);
   context.out << calibrate::machine_in_words() << "\n";
+  for (const std::string& line : calibrate::topology_of_machine().lines) context.out << line << "\n";
   return Exit::done;
 }
 
@@ -90,7 +91,8 @@ Run define_probe(CLI::App& app) {
   const auto options = std::make_shared<ProbeOptions>();
   CLI::Option* calibrate =
       app.add_flag("--calibrate", options->calibrate,
-                   "Measures ping-pong and reduction kernels on two cores, and shows them; runs no collective");
+                   "Measures ping-pong and reduction kernels on two cores, and how much farther others are, and shows "
+                   "them; runs no collective");
   app.add_option_function<std::string>(
          "--ranks",
          [options](const std::string& text) {

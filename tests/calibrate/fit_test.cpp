@@ -5,6 +5,7 @@
 
 #include "calibrate/ping_pong.hpp"
 #include "fabric/fabric_file.hpp"
+#include "fabric/routes.hpp"
 #include "simulate/simulate.hpp"
 
 namespace tutti::calibrate {
@@ -15,7 +16,7 @@ Measurements some_measurements() {
   Measurements made;
   made.machine = "a made-up processor, 4 cores";
   made.date = "2026-01-31";
-  made.cores = 4;
+  made.places = {{0, 0, 0}, {1, 0, 0}, {2, 0, 0}, {3, 0, 0}};
   made.slots = 4;
   made.slot_bytes = 4096;
   made.call = 100;
@@ -68,6 +69,63 @@ TEST(Fit, RanksTakeTurnsOnTheCoresThereAre) {
   EXPECT_EQ(six.cores[0].switch_cost, 600);
   EXPECT_EQ(fabric_of(some_measurements(), 2).cores.size(), 2U);
   EXPECT_EQ(fabric_of(some_measurements(), 1).num_ranks(), 1U);
+}
+
+double latency_between(const fabric::Fabric& fabric, std::uint32_t from, std::uint32_t to) {
+  fabric::Routes routes(fabric);
+  std::vector<std::uint32_t> way;
+  routes.append(fabric.ranks[from].node, fabric.ranks[to].node, way);
+  double latency = 0;
+  for (const std::uint32_t link : way) latency += fabric.links[link].latency;
+  return latency;
+}
+
+// Two packages: one of two caches with two cores each, one of a single cache.
+Measurements several_distances() {
+  Measurements made = some_measurements();
+  made.places = {{0, 0, 0}, {1, 0, 0}, {2, 1, 0}, {3, 1, 0}, {4, 2, 1}, {5, 2, 1}};
+  made.farther = {{Apart::caches, 300, 1400}, {Apart::packages, 640, 3000}};
+  return made;
+}
+
+TEST(Fit, CoresAreAsFarFromEachOtherAsHopsTake) {
+  const Measurements measured = several_distances();
+  const fabric::Fabric six = fabric_of(measured, 6);
+  const double near = latency_between(six, 0, 1);
+  EXPECT_NEAR(latency_between(fabric_of(measured, 2), 0, 1), near, 1e-9);
+  EXPECT_NEAR(latency_between(six, 2, 3), near, 1e-9);
+  EXPECT_NEAR(latency_between(six, 4, 5), near, 1e-9);
+  EXPECT_NEAR(latency_between(six, 0, 2), near + 60, 1e-9);  // 300 - 240
+  EXPECT_NEAR(latency_between(six, 3, 1), near + 60, 1e-9);
+  EXPECT_NEAR(latency_between(six, 0, 4), near + 400, 1e-9);
+  EXPECT_NEAR(latency_between(six, 5, 3), near + 400, 1e-9);
+  // A slot to a far core: what crosses the link takes as long as it took longer there, less the way.
+  const auto rate = [&](double longer) { return 4096 / longer; };
+  double slowest = 0;
+  for (const fabric::Link& link : six.links)
+    if (link.bandwidth > 0 && (slowest == 0 || link.bandwidth < slowest)) slowest = link.bandwidth;
+  EXPECT_NEAR(slowest, rate(3000 - 1200 - 400), 0.01);
+}
+
+TEST(Fit, SeveralDistancesAreAFileToo) {
+  const Measurements measured = several_distances();
+  for (const std::uint32_t ranks : {3U, 6U, 9U}) {
+    const std::string text = file_of(measured, ranks);
+    const Result<fabric::Fabric> read = fabric::read_fabric(text, "machine.toml", {});
+    ASSERT_TRUE(read.ok()) << read.status().to_string() << "\n" << text;
+    EXPECT_EQ(read->num_ranks(), ranks);
+    EXPECT_EQ(fabric::write_fabric(*read), fabric::write_fabric(fabric_of(measured, ranks)));
+    EXPECT_NE(text.find("2026-01-31: a made-up processor"), std::string::npos) << text;
+  }
+}
+
+TEST(Fit, WherePackagesAreAllThereIs) {
+  Measurements measured = some_measurements();
+  measured.places = {{0, 0, 0}, {1, 0, 0}, {2, 1, 1}, {3, 1, 1}};
+  measured.farther = {{Apart::packages, 440, 1200}};
+  const fabric::Fabric four = fabric_of(measured, 4);
+  EXPECT_NEAR(latency_between(four, 0, 3), latency_between(four, 0, 1) + 200, 1e-9);
+  for (const fabric::Link& link : four.links) EXPECT_EQ(link.bandwidth, 0);
 }
 
 TEST(Fit, TheFileIsTheFabricWithWhereItsNumbersAreFrom) {
