@@ -132,12 +132,13 @@ std::string with_parameters(std::string fabric, const std::vector<FitParameter>&
   for (const auto& [full_name, value] : parameters) {
     const std::size_t colon = full_name.find(':');
     const std::string name = colon == std::string::npos ? full_name : full_name.substr(colon + 1);
-    if (colon == std::string::npos) {
+    const std::string of = colon == std::string::npos ? "" : full_name.substr(0, colon);
+    if (of.empty()) {
       for_all[name] = value;
-    } else if (full_name.substr(0, colon) == fabric::kInner) {
+    } else if (of == fabric::kInner) {
       if (outer_end < fabric.size()) fabric += fmt::format(",{}={}", name, value);
     } else if (std::any_of(words.begin(), words.end(),
-                           [&](std::string_view word) { return word.ends_with("=" + full_name.substr(0, colon)); })) {
+                           [&](std::string_view word) { return word.ends_with("=" + of); })) {
       for_some[name] = value;
     }
   }

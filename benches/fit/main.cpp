@@ -12,9 +12,9 @@
 #include "benches/fit/fit.hpp"
 #include "simulate/against.hpp"
 
-namespace {
+namespace tutti {
 
-using namespace tutti;
+namespace {
 
 // Of each series on the fabric, also those that the fit has not seen: the errors from the first figure to the last.
 Status print_errors(const simulate::References& references, const simulate::Fit& fit,
@@ -47,10 +47,7 @@ Status print_errors(const simulate::References& references, const simulate::Fit&
   return {};
 }
 
-}  // namespace
-
-int main(int count, char** words) {
-  const std::vector<std::string> arguments(words + 1, words + count);
+int run(const std::vector<std::string>& arguments) {
   if (arguments.empty() || arguments.front().starts_with("-")) {
     fmt::print(
         "fit FILE [NAME ...]: the fits of a file of references (docs/formats/references.md), or these of them\n");
@@ -85,3 +82,9 @@ int main(int count, char** words) {
   }
   return 0;
 }
+
+}  // namespace
+
+}  // namespace tutti
+
+int main(int count, char** words) { return tutti::run({words + 1, words + count}); }

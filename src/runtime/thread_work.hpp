@@ -41,7 +41,7 @@ class Work {
   Work() = default;
   Work(const Work&) = default;
   Work& operator=(const Work&) = default;
-  virtual ~Work() = default;
+  ~Work() = default;  // nobody ends one as such
 };
 
 // Where a piece of work stands. Its functions are called by whoever may call the work's owner: one thread at a time.
