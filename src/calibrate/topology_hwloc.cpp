@@ -78,7 +78,7 @@ Topology read(hwloc_topology* topology, const std::vector<int>* usable) {
   for (std::size_t at = 0; at < found.cores.size(); ++at) {
     const CorePlace& place = found.cores[at];
     if (begins(at, true)) {
-      hwloc_obj_t const package = hwloc_get_obj_by_type(topology, HWLOC_OBJ_PACKAGE, place.package);
+      const hwloc_obj* const package = hwloc_get_obj_by_type(topology, HWLOC_OBJ_PACKAGE, place.package);
       const std::uint64_t memory = package == nullptr ? 0 : package->total_memory;
       found.lines.push_back(fmt::format("package {}", place.package) +
                             (memory > 0 ? fmt::format(", {} of memory", to_text(Bytes(memory >> 20U << 20U))) : ""));

@@ -34,6 +34,8 @@ class Work {
  public:
   enum class Went : std::uint8_t { nowhere, on, to_its_end };
 
+  virtual ~Work() = default;
+
   // As far as nothing has to be waited for. One thread at a time calls it, which may be any.
   virtual Went go_on() = 0;
 
@@ -41,7 +43,6 @@ class Work {
   Work() = default;
   Work(const Work&) = default;
   Work& operator=(const Work&) = default;
-  ~Work() = default;  // nobody ends one as such
 };
 
 // Where a piece of work stands. Its functions are called by whoever may call the work's owner: one thread at a time.

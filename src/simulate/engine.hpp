@@ -171,14 +171,15 @@ class Engine {
   [[nodiscard]] std::span<const std::uint32_t> way(std::uint32_t from, std::uint32_t to);
   void take(const Endpoint& end);
   void open_to_parts(const LaneState& lane, bool is_open);
-  void take_parts(std::uint32_t connection);
-  void take_first(std::uint32_t connection);
-  void give_credit(std::uint32_t connection);
-  void has_room(std::uint32_t connection);
+  // Of a connection, by its number.
+  void take_parts(std::uint32_t number);
+  void take_first(std::uint32_t number);
+  void give_credit(std::uint32_t number);
+  void has_room(std::uint32_t number);
   // When a sender that has lacked room since then sees that there is some now.
   [[nodiscard]] double noticed(double since) const;
-  void launch(std::uint32_t connection, LaneState& lane);
-  TransferId launch_part(std::uint32_t connection, const LaneState& lane, double bytes, bool has_more);
+  void launch(std::uint32_t number, LaneState& lane);
+  TransferId launch_part(std::uint32_t number, const LaneState& lane, double bytes, bool has_more);
   void arrived(TransferId id, double time);
   void record(const Transfer& transfer, double time);
   // Who has waited for it, with what the time went for.

@@ -230,8 +230,10 @@ void Engine::launch(std::uint32_t number, LaneState& lane) {
   ++connections_[number].pending;
   const auto slot = static_cast<double>(fabric_.queue.slot_bytes);
   double left = lane.length;
-  if (by_slots_ && slot > 0)
-    for (; left > slot; left -= slot) launch_part(number, lane, slot, true);
+  while (by_slots_ && slot > 0 && left > slot) {
+    launch_part(number, lane, slot, true);
+    left -= slot;
+  }
   const TransferId last = launch_part(number, lane, left, false);
   if (carries_contents() && lane.made.size() > 1) transfers_[last].payload = contents_->add_payload(lane.made);
 }
