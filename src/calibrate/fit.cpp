@@ -93,6 +93,7 @@ fabric::Fabric flat(const Measurements& measured, std::uint32_t ranks) {
 // What a message takes longer to so far a core than to a near one, once and by the byte.
 fabric::Link farther_link(const Measurements& measured, Apart distance) {
   fabric::Link link;
+  if (measured.hops.empty()) return link;
   for (const FartherHop& hop : measured.farther) {
     if (hop.distance != distance) continue;
     link.latency = std::max(0.0, hop.shortest - measured.hops.front().copy);
@@ -170,7 +171,11 @@ fabric::Fabric fabric_of(const Measurements& measured, std::uint32_t ranks) {
 
 std::string unsteadiness_in_words(const Measurements& measured) {
   const Steadiness& steadiness = measured.steadiness;
-  if (steadiness.is_steady && steadiness.passes.size() == measured.passes) return "";
+  const bool is_near_steady = steadiness.is_steady && steadiness.passes.size() == measured.passes;
+  const bool is_far_steady = std::all_of(measured.farther.begin(), measured.farther.end(),
+                                         [](const FartherHop& hop) { return hop.is_steady; });
+  if (is_near_steady && is_far_steady) return "";
+  if (is_near_steady) return "the machine did not keep still while hops between far cores were measured";
   const std::string seen = fmt::format("the machine did not keep still: the same call took {:.3g} to {:.3g} us",
                                        steadiness.least / 1e3, steadiness.greatest / 1e3);
   if (!steadiness.is_steady) return fmt::format("{}, and changed within each of {} passes", seen, measured.passes);

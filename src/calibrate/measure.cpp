@@ -29,8 +29,8 @@ constexpr std::size_t kApart = 528;           // elements
 constexpr std::uint64_t kMostSlot = 1 << 20;  // longer messages take as long a byte
 constexpr std::uint64_t kLeastWorkingSet = 32 << 10;
 
-// What the ranks measure, each number the same on both; rank 0 keeps the times.
 enum class Extent : std::uint8_t { all, ends };  // ends: copying hops of the shortest and the longest message
+// What the ranks measure, each number the same on both; rank 0 keeps the times.
 enum class Part : std::uint8_t { hops, none, steps, exchange, mark };
 struct Cell {
   Part part = Part::hops;
@@ -234,6 +234,10 @@ Result<Measurements> measure(const Variables& variables, const Thoroughness& tho
       pairs.emplace_back(distance, std::vector<int>{pair->first.processor, pair->second.processor});
   const std::vector<int>& cores = pairs.front().second;
   measured.near = pairs.front().first;
+  // Those that are as near stand first, so that few ranks are on these.
+  const CorePlace first = topology.pair(measured.near)->first;
+  std::stable_partition(measured.places.begin(), measured.places.end(),
+                        [&](const CorePlace& place) { return apart(first, place) <= measured.near; });
   measured.core_switch = measure_core_switch(cores[0], thoroughness);
 
   Settings settings = Settings::from(variables);
@@ -271,7 +275,8 @@ Result<Measurements> measure(const Variables& variables, const Thoroughness& tho
     const Result<std::unique_ptr<PingPong>> far = ping_pong_of(pairs[each].second, Extent::ends);
     if (!far.ok()) return far.status();
     measured.farther.push_back(
-        {pairs[each].first, hop_times(**far, kShortest).copy, hop_times(**far, (*far)->longest()).copy});
+        {pairs[each].first, hop_times(**far, kShortest).copy, hop_times(**far, (*far)->longest()).copy,
+         (*far)->steadiness().is_steady && (*far)->steadiness().passes.size() == (*far)->passes()});
   }
   return measured;
 }

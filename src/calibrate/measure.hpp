@@ -32,8 +32,7 @@ struct Thoroughness {
 [[nodiscard]] Status can_measure();
 
 // Of two cores as near each other as there are, and how much farther others are; best while nothing else is at work on
-// them. The variables are those that a rank's
-// settings would be from.
+// them. The variables are those that a rank's settings would be from.
 [[nodiscard]] Result<Measurements> measure(const Variables& variables, const Thoroughness& thoroughness = {});
 
 // --- parts

@@ -32,6 +32,7 @@ struct FartherHop {
   Apart distance = Apart::caches;
   double shortest = 0;  // 8 bytes
   double longest = 0;   // a slot
+  bool is_steady = true;
 };
 
 struct Measurements {

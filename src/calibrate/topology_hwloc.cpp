@@ -24,7 +24,7 @@ Hwloc make() {
   return Hwloc(hwloc_topology_init(&topology) == 0 ? topology : nullptr);
 }
 
-// The last cache above a core that some cores share, or its own where none do.
+// The last cache above a core, which others may share.
 hwloc_obj_t last_cache(hwloc_obj_t core) {
   hwloc_obj_t found = nullptr;
   for (hwloc_obj_t above = core->parent; above != nullptr; above = above->parent)
@@ -36,8 +36,12 @@ hwloc_obj_t package_of(hwloc_topology* topology, hwloc_obj_t core) {
   return hwloc_get_ancestor_obj_by_type(topology, HWLOC_OBJ_PACKAGE, core);
 }
 
-// What tells objects of a machine apart; those without one are all of the machine.
-std::uint32_t number_of(hwloc_obj_t object) { return object == nullptr ? 0 : object->logical_index; }
+std::uint32_t number_of(std::vector<hwloc_obj_t>& seen, hwloc_obj_t object) {
+  const auto found = std::find(seen.begin(), seen.end(), object);
+  if (found != seen.end()) return static_cast<std::uint32_t>(found - seen.begin());
+  seen.push_back(object);
+  return static_cast<std::uint32_t>(seen.size() - 1);
+}
 
 std::string cores_in_words(const std::vector<CorePlace>& cores, std::size_t first, std::size_t count) {
   std::string words = fmt::format("{} core{}: processor{}", count, count == 1 ? "" : "s", count == 1 ? "" : "s");
@@ -57,13 +61,16 @@ Topology read(hwloc_topology* topology, const std::vector<int>* usable) {
   const auto may_use = [&](unsigned processor) {
     return usable == nullptr || std::binary_search(usable->begin(), usable->end(), static_cast<int>(processor));
   };
+  // In the order in which they are met: on some machines caches of several levels are the last. None is one, too.
+  std::vector<hwloc_obj_t> caches;
+  std::vector<hwloc_obj_t> packages;
   hwloc_obj_t core = nullptr;
   while ((core = hwloc_get_next_obj_by_type(topology, HWLOC_OBJ_CORE, core)) != nullptr) {
     for (unsigned processor = 0; processor <= static_cast<unsigned>(hwloc_bitmap_last(core->cpuset)); ++processor) {
       if (hwloc_bitmap_isset(core->cpuset, processor) == 0 || !may_use(processor)) continue;
       found.cores.push_back({.processor = static_cast<int>(processor),
-                             .cache = number_of(last_cache(core)),
-                             .package = number_of(package_of(topology, core))});
+                             .cache = number_of(caches, last_cache(core)),
+                             .package = number_of(packages, package_of(topology, core))});
       break;
     }
   }
@@ -78,7 +85,7 @@ Topology read(hwloc_topology* topology, const std::vector<int>* usable) {
   for (std::size_t at = 0; at < found.cores.size(); ++at) {
     const CorePlace& place = found.cores[at];
     if (begins(at, true)) {
-      const hwloc_obj* const package = hwloc_get_obj_by_type(topology, HWLOC_OBJ_PACKAGE, place.package);
+      const hwloc_obj* const package = packages[place.package];
       const std::uint64_t memory = package == nullptr ? 0 : package->total_memory;
       found.lines.push_back(fmt::format("package {}", place.package) +
                             (memory > 0 ? fmt::format(", {} of memory", to_text(Bytes(memory >> 20U << 20U))) : ""));
@@ -103,9 +110,11 @@ Topology topology_of_machine() {
   const Hwloc topology = make();
   Topology found;
   if (topology != nullptr && hwloc_topology_load(topology.get()) == 0) found = read(topology.get(), &usable);
-  if (!found.cores.empty()) return found;
+  if (found.lines.empty()) found.lines = {"hwloc cannot tell which cores share what"};
+  if (found.cores.size() >= 2 || usable.size() == found.cores.size()) return found;
+  // The threads of a single core, which are as near each other as can be.
+  found.cores.clear();
   for (const int processor : usable) found.cores.push_back({.processor = processor});
-  found.lines = {"hwloc cannot tell which cores share what"};
   return found;
 }
 

@@ -95,12 +95,22 @@ struct SymmetricBuffer {
   }
 };
 
-// How many staging slots the operations of a single exposure of `bytes` take in turn. Four: when a rank has seen all
-// posts of one operation, nobody reads the slot of the next but one. Two where there are no four; or where two ranks'
-// slots, input and output stay in a first cache of that size with two, and not with four.
-[[nodiscard]] constexpr std::uint64_t slot_turns(std::uint64_t bytes, std::uint32_t depth, std::uint64_t first_cache) {
-  return depth < 4 || (6 * bytes < first_cache && 10 * bytes > first_cache) ? 2 : 4;
-}
+// How many staging slots the operations of a single exposure take in turn. Four: when a rank has seen all posts of one
+// operation, nobody reads the slot of the next but one. Two where there are no four; and where two ranks exchange their
+// data and both ranks' slots, input and output stay in the first cache with two slots each, and not with four.
+struct SlotTurns {
+  // Bytes, between which it is two.
+  std::uint64_t more_than = 0;
+  std::uint64_t less_than = 0;
+
+  [[nodiscard]] static SlotTurns of(const Plan& plan, std::uint64_t first_cache) {
+    const bool is_of_two = plan.shape == Shape::exchange && plan.fold_order.size() == 2;
+    return is_of_two ? SlotTurns{first_cache / 10, first_cache / 6} : SlotTurns{};
+  }
+  [[nodiscard]] std::uint64_t count(std::uint64_t bytes, std::uint32_t depth) const {
+    return depth < 4 || (bytes > more_than && bytes < less_than) ? 2 : 4;
+  }
+};
 // The slot of such an operation, by the number of its post.
 [[nodiscard]] constexpr std::uint64_t small_slot(std::uint64_t post, std::uint64_t turns) { return post & (turns - 1); }
 
@@ -119,7 +129,7 @@ struct Call {
   ReduceKernel kernel = nullptr;
   std::uint64_t window = 0;  // elements of each piece that a round carries
   std::uint32_t depth = 1;   // staging slots that exposures go through in turn
-  std::uint64_t turns = 2;   // the same where there is only one: slot_turns()
+  std::uint64_t turns = 2;   // the same where there is only one: SlotTurns
   std::uint64_t rounds = 1;
   // What is exposed in a list (lowered.hpp) and has fewer bytes travels with its flag. Both ends must know; so where
   // blocks differ in size, all do or none.

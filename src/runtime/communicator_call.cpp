@@ -250,7 +250,7 @@ Status Communicator::set_layout(Call& call, std::uint64_t count) const {
                           plan.schedule.name, plan.exposes_per_round, shape.num_slots())};
     // Enough to be a round ahead.
     call.depth = std::clamp(2 * plan.exposes_per_round, shape.staging_depth, shape.num_slots());
-    call.turns = slot_turns(count * call.element, call.depth, settings_.first_cache);
+    call.turns = SlotTurns::of(plan, settings_.first_cache).count(count * call.element, call.depth);
     const std::uint64_t share = settings_.core_cache / 2 / call.depth / kRoundUnit * kRoundUnit;
     const std::uint64_t long_round = std::max(kShortestRound, share);
     const std::uint64_t slot =

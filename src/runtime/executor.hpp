@@ -262,7 +262,7 @@ class Executor {
     std::vector<SmallPeer> peers;
     const void** own_source = nullptr;
     std::byte* own_slots = nullptr;
-    std::uint64_t first_cache = 0;
+    SlotTurns turns;
     // The next call's slot is asked for by calls of fewer bytes, and of at least so many.
     std::uint64_t asked_end = 0;
     std::uint64_t asked_again = 0;

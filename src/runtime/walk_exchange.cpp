@@ -19,13 +19,13 @@ inline bool has_first_touch(const Operator& operation) { return operation.op == 
 // Of the next call's slot, so much is asked for: what stays in the first cache beside this call's data.
 constexpr std::uint64_t kMostOfFirstCache = 16 << 10;
 
-// Where all that a call touches stays in the first cache, asking for more than this holds up the loads that follow on
+// Where all that a call touches stays in the first cache, asking for this and more holds up the loads that follow on
 // AMD's processors, which get the lines themselves as fast (docs/design/executor.md).
-std::uint64_t most_asked_within_cache() {
+std::uint64_t asked_end_within_cache() {
 #if defined(__x86_64__)
-  if (__builtin_cpu_is("amd")) return 1 << 10;
+  if (__builtin_cpu_is("amd")) return (1 << 10) + 1;
 #endif
-  return kMostOfFirstCache;
+  return ~std::uint64_t{0};
 }
 
 // Whether a round's data travel in the line of their flag.
@@ -50,8 +50,8 @@ void Executor::set_small_plan(const Plan& plan, std::uint64_t first_cache) {
     for (std::uint64_t line = 0; line < shm::kPostLines; ++line) peer.lines[line] = &region_.post_line(rank, line);
   }
   small_.own_slots = region_.staging(rank_);
-  small_.first_cache = first_cache;
-  small_.asked_end = most_asked_within_cache() + 1;
+  small_.turns = SlotTurns::of(plan, first_cache);
+  small_.asked_end = asked_end_within_cache();
   small_.asked_again = first_cache / 6;
   small_.reduce = {.destinations = &small_.output,
                    .num_destinations = 1,
@@ -127,7 +127,7 @@ End Executor::run_slotted(const SmallOperator& op, const void* input, void* outp
   const std::uint32_t depth = region_.shape().staging_depth;
   const std::uint64_t slot_bytes = region_.shape().staging_slot;
   const std::uint64_t bytes = count * op.element;
-  const std::uint64_t turns = slot_turns(bytes, depth, small_.first_cache);
+  const std::uint64_t turns = small_.turns.count(bytes, depth);
   const std::uint64_t slot = small_slot(value, turns);
   const std::uint64_t described = op.description | count;
   const std::uint64_t description = history_.changed(described);
@@ -141,7 +141,7 @@ End Executor::run_slotted(const SmallOperator& op, const void* input, void* outp
   prepare_small(spins_ != 0 ? input : own, output, count, value);
   slot_busy_[slot] = rounds_ + 1;
   // Not where the others need this core to come, nor where slots are so few that they may be reading that one.
-  if (spins_ != 0 && depth >= 4 && (bytes < small_.asked_end || bytes >= small_.asked_again))
+  if (spins_ != 0 && turns == 4 && (bytes < small_.asked_end || bytes >= small_.asked_again))
     shm::expect_stores(small_.own_slots + small_slot(value + 1, turns) * slot_bytes, bytes, kMostOfFirstCache);
   for (const SmallPeer& peer : small_.peers) {
     const std::byte* const theirs = peer.slots + slot * slot_bytes;

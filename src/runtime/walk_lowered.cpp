@@ -175,7 +175,7 @@ End Executor::lowered_expose(const Call& call, const Lowered::Step& step, std::u
   }
   publish_post(value, call.description);
   // While the others' posts are on their way, the slot of the next call: see run_slotted().
-  if (spins_ != 0 && call.posts_once() && call.depth >= 4 && round + 1 == call.rounds)
+  if (spins_ != 0 && call.posts_once() && (call.rounds == 1 ? call.turns : call.depth) >= 4 && round + 1 == call.rounds)
     shm::expect_stores(
         staging_slot(rank_, call.rounds == 1 ? small_slot(value + 1, call.turns) : call.slot(round + 1, step.expose)),
         bytes, kMostOfOwnCaches);

@@ -73,7 +73,7 @@ Status Engine::run() {
   return wrong ? Status(Code::invalid_argument, *wrong) : Status();
 }
 
-bool Engine::has_ended() {
+bool Engine::note_end() {
   if (wrong_.ok() && watch_.is_over(0)) wrong_ = {Code::aborted, "interrupted"};
   if (wrong_.ok() && ways_.num_kept() > kMostLinksKept)
     wrong_ = {Code::unsupported,

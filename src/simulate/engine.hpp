@@ -211,10 +211,10 @@ class Engine {
   bool ends(std::uint64_t work) {
     if (!watch_.is_over(work) && wrong_.ok() && ways_.num_kept() <= kMostLinksKept) [[likely]]
       return false;
-    return has_ended();
+    return note_end();
   }
   // The same when there is a reason, which it keeps.
-  bool has_ended();
+  bool note_end();
   void wake(std::uint32_t lane, double time) { events_.push(time, {Turn::Of::lane, lane}); }
 
   const Tree& tree_of(std::uint32_t rank);

@@ -165,6 +165,10 @@ TEST(Fit, SaysHowStillTheMachineKept) {
   measured.steadiness.is_steady = false;
   EXPECT_EQ(unsteadiness_in_words(measured),
             "the machine did not keep still: the same call took 0.85 to 3.4 us, and changed within each of 12 passes");
+  Measurements far = several_distances();
+  EXPECT_EQ(unsteadiness_in_words(far), "");
+  far.farther.back().is_steady = false;
+  EXPECT_NE(unsteadiness_in_words(far).find("far cores"), std::string::npos);
 }
 
 // Whatever a noisy machine says, the file is one.

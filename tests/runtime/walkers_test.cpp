@@ -117,12 +117,20 @@ Settings small_slots() {
 constexpr std::size_t kTrialsPerGroup = 20;
 
 TEST(SlotTurns, AreFourWhereTheyFitOrNothingDoes) {
-  constexpr std::uint64_t kCache = 32 << 10;
-  EXPECT_EQ(slot_turns(1 << 10, 4, kCache), 4U);
-  EXPECT_EQ(slot_turns(kCache / 10, 4, kCache), 4U);
-  EXPECT_EQ(slot_turns(4 << 10, 4, kCache), 2U);
-  EXPECT_EQ(slot_turns(6 << 10, 4, kCache), 4U);
-  for (const std::uint64_t bytes : {0U, 4096U, 65536U}) EXPECT_EQ(slot_turns(bytes, 3, kCache), 2U);
+  Plan plan;
+  plan.shape = Shape::exchange;
+  plan.fold_order = {0, 1};
+  const SlotTurns turns = SlotTurns::of(plan, 32 << 10);
+  EXPECT_EQ(turns.count(1 << 10, 4), 4U);
+  EXPECT_EQ(turns.count((32 << 10) / 10, 4), 4U);
+  EXPECT_EQ(turns.count(4 << 10, 4), 2U);
+  EXPECT_EQ(turns.count(6 << 10, 4), 4U);
+  for (const std::uint64_t bytes : {0U, 4096U, 65536U}) EXPECT_EQ(turns.count(bytes, 3), 2U);
+  // Of more ranks, or where not all exchange, readers may lag further.
+  plan.fold_order = {0, 1, 2};
+  EXPECT_EQ(SlotTurns::of(plan, 32 << 10).count(4 << 10, 4), 4U);
+  plan = {};
+  EXPECT_EQ(SlotTurns::of(plan, 32 << 10).count(4 << 10, 4), 4U);
 }
 
 class RandomSchedules : public testing::TestWithParam<Family> {};

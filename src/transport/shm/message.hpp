@@ -25,7 +25,7 @@ class MessageSender {
   // Where to write the next message of that many bytes. Needs a credit.
   [[nodiscard]] std::byte* slot(std::uint64_t bytes) noexcept {
     FlagLine& head = connection_.message(sent_);
-    return bytes <= kInlineBytes ? head.payload : reinterpret_cast<std::byte*>(&head) + kLine;
+    return bytes <= kInlineBytes ? head.payload : reinterpret_cast<std::byte*>(&head) + kPair;
   }
 
   void publish(std::uint64_t description) noexcept {
@@ -66,7 +66,7 @@ class MessageReceiver {
   }
   [[nodiscard]] const std::byte* data(std::uint64_t bytes) const noexcept {
     FlagLine& line = head();
-    return bytes <= kInlineBytes ? line.payload : reinterpret_cast<const std::byte*>(&line) + kLine;
+    return bytes <= kInlineBytes ? line.payload : reinterpret_cast<const std::byte*>(&line) + kPair;
   }
 
   void take() noexcept {

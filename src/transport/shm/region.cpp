@@ -28,15 +28,15 @@ constexpr std::uint64_t kHeapAlignment = std::uint64_t{2} << 20;  // a huge page
 constexpr std::uint64_t round_up(std::uint64_t value, std::uint64_t to) { return (value + to - 1) / to * to; }
 
 // Where each part begins. The connections are 2 N² and the file is sparse: one that is never used costs address space
-// only. Between one rank's part and the next there is an odd number of lines, so that equal offsets of different ranks
-// do not fall into the same set of a cache.
+// only. Between one rank's part and the next there is an odd number of pairs of lines, so that equal offsets of
+// different ranks do not fall into the same set of a cache.
 struct Offsets {
   explicit Offsets(const RegionShape& shape) {
     const std::uint64_t ranks = shape.num_ranks;
     constexpr std::uint64_t kPage = 4096;
     staging = round_up(kPage + ranks * Region::kControlStride, kPage);
     staging_stride = round_up(shape.num_slots() * shape.staging_slot, kPage) + kPage + 5 * kPair;
-    message_stride = round_up(kLine + shape.message_slot, kPair);
+    message_stride = kPair + round_up(shape.message_slot, kPair);
     connection_stride = round_up(kPair + shape.message_depth * message_stride, kPage);
     connections = round_up(staging + ranks * staging_stride, kPage);
     heap = round_up(connections + kNumTraffics * ranks * ranks * connection_stride, kHeapAlignment);

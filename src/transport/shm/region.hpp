@@ -73,8 +73,9 @@ class Region {
  public:
   static constexpr std::uint64_t kPage = 4096;
   // From one rank's lines to the next's. Not a whole page: a load that agrees with a store under way in its low 12
-  // address bits waits for it, and ranks poll the line that stands where their own does.
-  static constexpr std::uint64_t kControlStride = kPage + 3 * kPair;
+  // address bits waits for it, and ranks poll the line that stands where their own does; up to four of them have no
+  // line that is stored in every call where another's is polled.
+  static constexpr std::uint64_t kControlStride = kPage + 8 * kPair;
 
   // A fresh region for ranks of this process.
   [[nodiscard]] static Result<std::unique_ptr<Region>> create(const RegionShape& shape);
@@ -141,7 +142,7 @@ class Region {
  private:
   struct Header {
     alignas(kLine) std::atomic<std::uint32_t> sleepers;
-    alignas(kLine) std::atomic<std::uint64_t> broken;
+    alignas(kPair) std::atomic<std::uint64_t> broken;
     std::atomic<std::uint64_t> first_cache;
     std::atomic<std::uint64_t> core_cache;
     // Who sets it first writes the words, and only then `broken`.
