@@ -23,7 +23,7 @@ struct Steadiness {
   // Where none kept still, all.
   std::vector<std::size_t> passes;
   bool is_steady = false;
-  double mark = 0;   // their middle
+  double mark = 0;   // of the pass that they are around
   double least = 0;  // of all passes
   double greatest = 0;
 };
