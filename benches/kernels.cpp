@@ -3,9 +3,10 @@
 // A kernel with k sources and m destinations of S bytes moves (k + m)·S, memcpy 2·S. Each row sets (k + 1)·S/t of the
 // kernel beside 2·S/t of a memcpy of the same size, measured right after each other in alternating order: the ratio is
 // taken round by round, so that a drifting machine cancels out, and its median is reported with the 95 % interval that
-// order statistics give without assuming a distribution. Warm means the same buffers again and again; cold means that
-// buffers rotate through several times the last-level cache. Streaming or not is the library's own choice
-// (should_stream), and both are shown. Exit status 1: a bar was missed by more than the interval.
+// order statistics give without assuming a distribution. Warm means the same buffers again and again within a round,
+// and others in the next, for where their pages lie decides more than a tenth; cold means that buffers rotate through
+// several times the last-level cache. Streaming or not is the library's own choice (should_stream), and both are shown.
+// Exit status 1: a bar was missed by more than the interval.
 #include <algorithm>
 #include <array>
 #include <chrono>
@@ -91,7 +92,7 @@ Interval median_interval(std::vector<double> samples) {
   return {samples[low], samples[samples.size() / 2], samples[high]};
 }
 
-// Hands out sets of buffers: always the same when warm, the next in the arena when cold.
+// Hands out sets of buffers: the same for a whole round when warm, the next in the arena when cold.
 class Buffers {
  public:
   Buffers(const Arena& arena, std::size_t bytes, std::size_t num_buffers, bool cold)
@@ -100,15 +101,21 @@ class Buffers {
   // The offset of a set; buffer i lies i strides further. A stride is off the page size, so that buffers do not
   // compete for the same cache sets.
   std::size_t next() {
-    if (!cold_) return 0;
     const std::size_t now = position_;
-    position_ += set_;
-    if (position_ + set_ > arena_.bytes()) position_ = 0;
+    if (cold_) advance();
     return now;
+  }
+  void next_round() {
+    if (!cold_) advance();
   }
   [[nodiscard]] std::uint8_t* buffer(std::size_t set, std::size_t i) const { return arena_.at(set + i * stride_); }
 
  private:
+  void advance() {
+    position_ += set_;
+    if (position_ + set_ > arena_.bytes()) position_ = 0;
+  }
+
   const Arena& arena_;
   std::size_t stride_;
   std::size_t set_;
@@ -118,10 +125,11 @@ class Buffers {
 
 double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
 
+// The first of several calls warms up.
 double time_kernel(const Case& c, ReduceKernel kernel, Buffers& buffers, int repeats) {
   const Operator op = {.op = Op::sum, .type = c.type};
   double total = 0;
-  for (int i = 0; i < repeats; ++i) {
+  for (int i = repeats > 1 ? -1 : 0; i < repeats; ++i) {
     const std::size_t set = buffers.next();
     std::array<const void*, 8> sources{};
     std::array<void*, 8> destinations{};
@@ -134,22 +142,24 @@ double time_kernel(const Case& c, ReduceKernel kernel, Buffers& buffers, int rep
                              .count = c.bytes / size_of(c.type)};
     const auto start = Clock::now();
     kernel(op, call);
-    total += seconds_since(start);
+    if (i >= 0) total += seconds_since(start);
   }
+  buffers.next_round();
   return total / repeats;
 }
 
 double time_memcpy(std::size_t bytes, Buffers& buffers, int repeats) {
   double total = 0;
-  for (int i = 0; i < repeats; ++i) {
+  for (int i = repeats > 1 ? -1 : 0; i < repeats; ++i) {
     const std::size_t set = buffers.next();
     void* to = buffers.buffer(set, 1);
     const void* from = buffers.buffer(set, 0);
     const auto start = Clock::now();
     std::memcpy(to, from, bytes);
     asm volatile("" : : "r"(to) : "memory");  // the copy is made
-    total += seconds_since(start);
+    if (i >= 0) total += seconds_since(start);
   }
+  buffers.next_round();
   return total / repeats;
 }
 

@@ -200,8 +200,21 @@ struct Brain {
     const auto half = hn::Set(du, 0x8000U);
     const auto even_up = hn::Add(hn::BitCast(du, even), half);
     const auto odd_up = hn::Add(hn::BitCast(du, odd), half);
-    const auto above = hn::OddEven(hn::BitCast(d16, odd_up), hn::BitCast(d16, hn::ShiftRight<16>(even_up)));
-    const auto below = hn::OddEven(hn::BitCast(d16, hn::ShiftLeft<16>(odd_up)), hn::BitCast(d16, even_up));
+    const auto even16 = hn::BitCast(d16, even_up);
+    const auto odd16 = hn::BitCast(d16, odd_up);
+#if HWY_TARGET == HWY_AVX3
+    if constexpr (hn::MaxLanes(D()) == 16) {
+      // A shuffle that leaves other bytes alone takes a half across and puts it beside the other at once.
+      using V16 = hn::Vec<decltype(d16)>;
+      const __m512i down = _mm512_set4_epi32(0x0f0e0f0e, 0x0b0a0b0a, 0x07060706, 0x03020302);
+      const __m512i up = _mm512_set4_epi32(0x0d0c0d0c, 0x09080908, 0x05040504, 0x01000100);
+      const V16 above{_mm512_mask_shuffle_epi8(odd16.raw, 0x3333333333333333U, even16.raw, down)};
+      const V16 below{_mm512_mask_shuffle_epi8(even16.raw, 0xccccccccccccccccU, odd16.raw, up)};
+      return hn::BitCast(du, hn::And(above, hn::SaturatedAdd(below, hn::Set(d16, std::uint16_t{0xfffe}))));
+    }
+#endif
+    const auto above = hn::OddEven(odd16, hn::BitCast(d16, hn::ShiftRight<16>(even_up)));
+    const auto below = hn::OddEven(hn::BitCast(d16, hn::ShiftLeft<16>(odd_up)), even16);
     return hn::BitCast(du, hn::And(above, hn::SaturatedAdd(below, hn::Set(d16, std::uint16_t{0xfffe}))));
 #endif
   }
@@ -214,7 +227,10 @@ struct Brain {
     using Stored = hn::Vec<DU>;
 
     static HWY_INLINE Value load(const std::uint8_t* from) {
-      const auto words = load_lanes(DU(), from);
+      auto words = load_lanes(DU(), from);
+#if HWY_TARGET == HWY_AVX3
+      asm("" : "+v"(words.raw));  // in a register, once: each of the two below would load it again
+#endif
       return {hn::BitCast(D(), hn::ShiftLeft<16>(words)), hn::BitCast(D(), hn::And(words, hn::Set(DU(), 0xffff0000U)))};
     }
     template <class F>
@@ -238,14 +254,15 @@ struct Brain {
     }
   };
 
-  // Whether there is any NaN is asked once for all: their sum is NaN then (and sometimes without, between infinities,
-  // which costs time but is right).
+  // Whether there is any NaN is asked once for all: a sum of products of them is NaN then (and sometimes without, where
+  // products overflow or infinities meet, which costs time but is right).
   template <class F, class V, class S>
   static HWY_INLINE bool stored_four(const Four<V>& values, Four<S>& stored) {
     using Widest = Pack<kLanes>;
     const typename Widest::D d;
-    const auto sum = hn::Add(hn::Add(hn::Add(values.a.even, values.a.odd), hn::Add(values.b.even, values.b.odd)),
-                             hn::Add(hn::Add(values.c.even, values.c.odd), hn::Add(values.d.even, values.d.odd)));
+    const auto a_and_b = hn::MulAdd(values.a.even, values.a.odd, values.b.even);
+    const auto c_and_d = hn::MulAdd(values.c.even, values.c.odd, values.d.even);
+    const auto sum = hn::Add(hn::MulAdd(a_and_b, values.b.odd, c_and_d), values.d.odd);
     stored = {joined(d, values.a.even, values.a.odd), joined(d, values.b.even, values.b.odd),
               joined(d, values.c.even, values.c.odd), joined(d, values.d.even, values.d.odd)};
     return hn::AllTrue(d, hn::Eq(sum, sum));
