@@ -80,7 +80,7 @@ Communicator::Communicator(std::shared_ptr<const shm::Region> region, std::uint3
         is_copy_ = true;
         is_torn_ = !enter();
         leave();  // whoever was in is not here
-        small_end_ = settled_small_end_ = 0;
+        small_end_ = settled_small_end_ = ordinary_small_end_ = symmetric_small_end_ = 0;
         place_.forsake();
       }) {
   for (int op = 0; op < kNumOps; ++op)
@@ -221,6 +221,7 @@ Status Communicator::arrive() {
   if (rank_ == 0) {
     region_->first_cache().store(settings_.first_cache, std::memory_order_relaxed);
     region_->core_cache().store(settings_.core_cache, std::memory_order_relaxed);
+    region_->processor().store(settings_.processor, std::memory_order_relaxed);
   }
   region_->call(rank_).has_membarrier.store(first.has_membarrier() ? 1 : 0, std::memory_order_relaxed);
   region_->call(rank_).process.store(process_, std::memory_order_relaxed);
@@ -238,6 +239,8 @@ Status Communicator::arrive() {
                                                 : End::broken);
   settings_.first_cache = region_->first_cache().load(std::memory_order_relaxed);
   settings_.core_cache = region_->core_cache().load(std::memory_order_relaxed);
+  settings_.processor = region_->processor().load(std::memory_order_relaxed);
+  selector_.decide_for(settings_.processor);
   shm::WaitPolicy policy = shm::wait_policy(num_ranks_, shared_cores(*region_));
   bool all_have_membarrier = true;
   for (std::uint32_t peer = 0; peer < num_ranks_; ++peer)
@@ -287,8 +290,16 @@ Status Communicator::open_small_path() {
   const Result<const Plan*> plan = portfolio_.plan(**way, 0);
   if (!plan.ok()) return plan.status();
   executor_->set_small_plan(**plan, settings_.first_cache);
-  small_end_ = settled_small_end_ = std::min(region_->shape().staging_slot + 1, kAlwaysOneShot);
+  ordinary_small_end_ = symmetric_small_end_ = std::min(region_->shape().staging_slot + 1, kAlwaysOneShot);
+  if (selector_.forced(Collective::all_reduce) == nullptr)
+    symmetric_small_end_ = std::min(ordinary_small_end_, always_one_shot_symmetric(num_ranks_));
+  settle_small_path();
   return {};
+}
+
+void Communicator::settle_small_path() {
+  settled_small_end_ = heap_.is_used() ? symmetric_small_end_ : ordinary_small_end_;
+  if (!has_begun_) small_end_ = settled_small_end_;
 }
 
 void Communicator::give_up_split(std::uint64_t number) const {

@@ -181,6 +181,7 @@ class Communicator final : private Work {
   // Finds what the settings force, which all ranks do alike.
   [[nodiscard]] Status take_forced();
   [[nodiscard]] Status open_small_path();
+  void settle_small_path();
   // Whether every rank can read the memory of the others' processes.
   [[nodiscard]] Status find_attach();
   [[nodiscard]] Status watch_over(Links links);
@@ -290,10 +291,13 @@ class Communicator final : private Work {
   std::optional<Executor> executor_;
   std::optional<Pairs> pairs_;
   SymmetricHeap heap_;
-  // The small path takes fewer bytes than this; 0: it is closed, as it always is while something is pending.
+  // The small path takes fewer bytes than this; 0: it is closed, as it always is while something is pending. As it does
+  // not ask where buffers lie, the lesser end is everybody's once there is symmetric memory.
   std::uint64_t small_end_ = 0;
-  std::atomic<bool> is_entered_ = false;  // a thread is in a call
-  std::uint64_t settled_small_end_ = 0;   // while nothing is
+  std::atomic<bool> is_entered_ = false;   // a thread is in a call
+  std::uint64_t settled_small_end_ = 0;    // while nothing is
+  std::uint64_t ordinary_small_end_ = 0;   // of buffers in ordinary memory,
+  std::uint64_t symmetric_small_end_ = 0;  // and in symmetric
   Portfolio portfolio_;
   Selector selector_;
   std::vector<std::unique_ptr<const Plan>> given_;  // by run_by()'s number

@@ -153,8 +153,8 @@ Status Communicator::bind(const Invocation& asked, BoundCall& bound) {
   const Result<const Plan*> plan = portfolio_.plan(way, asked.root);
   if (!plan.ok()) return plan.status();
   // Some ranks may take the small path where others do not, as those that have begun something.
-  const bool is_small = asked.collective == Collective::all_reduce &&
-                        bound.buffers.message_bytes < settled_small_end_ && entry->small.kernel != nullptr;
+  const bool is_small = asked.collective == Collective::all_reduce && entry->small.kernel != nullptr &&
+                        bound.buffers.message_bytes < (bound.symmetric ? symmetric_small_end_ : ordinary_small_end_);
   const Reach reach =
       is_small ? Reach::staged : reach_of(**plan, is_name_safe(way, facts_of_call(asked, bound, *entry)), bound);
   log_.info(LogSubsystem::coll, "{} {} B of {}: {}{} ({})", name_of(asked.collective), bound.buffers.message_bytes,
@@ -186,7 +186,7 @@ Reach Communicator::reach_of(const Plan& plan, bool name_safe, const BoundCall& 
   if (!can_attach_ || !plan.posts_first || settings_.walker == WalkerChoice::generic) return Reach::staged;
   const bool pays = settings_.attach_min ? bytes >= *settings_.attach_min
                                          : pays_to_attach(plan.schedule.collective, bytes, static_cast<int>(num_ranks_),
-                                                          waiter_->policy().crowded);
+                                                          waiter_->policy().crowded, settings_.processor);
   return pays ? Reach::attached : Reach::staged;
 }
 
@@ -320,10 +320,15 @@ Status Communicator::find_places(BoundCall& bound, const Invocation& asked) cons
   if (call.reach != Reach::symmetric) return {};
   call.symmetric_input = heap_.find(asked.input, bound.buffers.input_bytes);
   call.symmetric_output = heap_.find(asked.output, bound.buffers.output_bytes);
+  const auto lies_there = [&](const SymmetricBuffer& found, std::uint64_t bytes) {
+    return (bytes == 0 && asked.count > 0) || found.segment != nullptr;
+  };
+  const bool is_found = lies_there(call.symmetric_input, bound.buffers.input_bytes) &&
+                        lies_there(call.symmetric_output, bound.buffers.output_bytes);
   // What this rank has not, others have where its other buffer is.
   if (bound.buffers.input_bytes == 0) call.symmetric_input = call.symmetric_output;
   if (bound.buffers.output_bytes == 0) call.symmetric_output = call.symmetric_input;
-  if (is_symmetric(asked, bound.buffers)) return {};
+  if (is_found) return {};
   return {Code::invalid_usage, fmt::format("{} needs input and output in symmetric memory", call.plan->schedule.name)};
 }
 

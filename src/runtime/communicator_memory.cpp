@@ -48,7 +48,10 @@ Result<void*> Communicator::allocate(std::uint64_t bytes) {
   const Result<std::byte*> part = heap_.allocate(bytes);
   // All or none: who failed, or wants another size, tells the others before anyone touches anything.
   const Result<std::uint32_t> objector = agree(OwnCall::allocation, bytes, !part.ok(), "the bytes that they allocate");
-  if (objector.ok() && *objector == num_ranks_) return static_cast<void*>(*part);
+  if (objector.ok() && *objector == num_ranks_) {
+    settle_small_path();
+    return static_cast<void*>(*part);
+  }
   Status given_back;
   if (part.ok()) given_back = heap_.free(*part);
   // Nobody allocates anew before all have given theirs back.
@@ -87,6 +90,7 @@ Status Communicator::free(void* memory) {
         static_cast<int>(*objector)};
   if (mine == kOfNull) return {};
   Status status = heap_.free(memory);
+  settle_small_path();
   TUTTI_TRY(meet(OwnCall::freeing));
   return status;
 }

@@ -14,14 +14,24 @@ constexpr std::uint64_t operator""_M(unsigned long long number) { return number 
 using enum Collective;
 
 // Two ranks move the same bytes by a flat exchange and by the ring, and read a third less in the ring; its result is
-// read again by the peer, so it keeps to the caches, and beyond them the exchange is back. Of more than two ranks a
-// flat exchange reads more bytes than two shots, and a ring has them wait for each other more often.
+// read again by the peer, so it keeps to the caches, and beyond them the exchange is back; on AMD, whose caches hand
+// lines over slowly, the exchange is never behind. Of more than two ranks a flat exchange reads more bytes than two
+// shots, and a ring has them wait for each other more often. In symmetric memory two shots move the least, and wait
+// twice: soon worth it for two ranks, and later for those who wait for a core as well.
 constexpr std::array kDecisions = {
-    Decision{.collective = all_reduce, .most_bytes = kAlwaysOneShot - 1, .way = "one_shot"},
+    Decision{.collective = all_reduce, .most_bytes = always_one_shot_symmetric(2) - 1, .way = "one_shot"},
+    Decision{.collective = all_reduce, .most_ranks = 2, .symmetric = true, .way = "two_shot"},
+    Decision{.collective = all_reduce, .most_bytes = always_one_shot_symmetric(kAnyRanks) - 1, .way = "one_shot"},
     Decision{.collective = all_reduce, .symmetric = true, .way = "two_shot"},
+    Decision{.collective = all_reduce, .most_bytes = kAlwaysOneShot - 1, .way = "one_shot"},
     Decision{.collective = all_reduce, .most_bytes = 64_K, .way = "one_shot"},
     Decision{.collective = all_reduce, .most_ranks = 4, .most_bytes = 128_K - 1, .way = "one_shot"},
-    Decision{.collective = all_reduce, .most_ranks = 2, .most_bytes = 2_M, .way = "ring", .may_be_ring = true},
+    Decision{.collective = all_reduce,
+             .most_ranks = 2,
+             .most_bytes = 2_M,
+             .way = "ring",
+             .may_be_ring = true,
+             .is_for_amd = false},
     Decision{.collective = all_reduce, .most_ranks = 2, .way = "one_shot", .may_be_ring = true},
     Decision{.collective = all_reduce, .most_ranks = 4, .most_bytes = 128_K, .way = "one_shot"},
     Decision{.collective = all_reduce, .way = "two_shot_pull", .may_be_ring = true},
@@ -32,6 +42,15 @@ constexpr std::array kDecisions = {
 constexpr std::array kAttach = {
     AttachRange{broadcast, 16_K, 2_M},      AttachRange{all_gather, 16_K, 8_M}, AttachRange{all_to_all, 16_K, 8_M},
     AttachRange{reduce_scatter, 16_K, 4_M}, AttachRange{reduce, 16_K, 256_K},
+};
+
+// AMD's copies begin later to pay, and end sooner where both cores have their share in one cache. Where they have not,
+// which no process can tell, one copy would stay twice as fast; a broadcast, which waits for nobody else's, keeps to
+// it.
+constexpr std::array kAttachAmd = {
+    AttachRange{broadcast, 32_K, 2_M},    AttachRange{all_gather, 64_K, 256_K},
+    AttachRange{all_to_all, 64_K, 256_K}, AttachRange{reduce_scatter, 64_K, 256_K},
+    AttachRange{reduce, 64_K, 256_K},
 };
 
 // Where ranks take turns on a core, those who fold or gather ask the system once for each other rank, one after the
@@ -45,8 +64,10 @@ constexpr std::array kAttachCrowded = {
 
 }  // namespace
 
-bool pays_to_attach(Collective collective, std::uint64_t bytes, int num_ranks, bool crowded) {
-  const std::span<const AttachRange> ranges = crowded ? std::span<const AttachRange>(kAttachCrowded) : kAttach;
+bool pays_to_attach(Collective collective, std::uint64_t bytes, int num_ranks, bool crowded, Processor processor) {
+  const std::span<const AttachRange> ranges = crowded ? std::span<const AttachRange>(kAttachCrowded)
+                                              : processor == Processor::amd ? kAttachAmd
+                                                                            : kAttach;
   return std::any_of(ranges.begin(), ranges.end(), [&](const AttachRange& range) {
     return range.collective == collective && bytes >= range.least_bytes && bytes <= range.most_bytes &&
            num_ranks >= range.least_ranks && num_ranks <= range.most_ranks;

@@ -31,6 +31,7 @@ Executor::Executor(const shm::Region& region, std::uint32_t rank, shm::Waiter& w
   own_call_ = &region.call(rank);
   own_finished_ = &region.finished(rank);
   for (std::uint64_t line = 0; line < shm::kPostLines; ++line) own_lines_[line] = &region.post_line(rank, line);
+  seen_posts_.resize(ranks, 0);
   sources_.resize(ranks);
   destinations_.resize(ranks);
 }

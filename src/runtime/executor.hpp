@@ -7,6 +7,7 @@
 // with different walkers: what they say to each other is the same.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -194,6 +195,12 @@ class Executor {
     own_descriptions_[line] = description;
     own_lines_[line]->description.store(description, std::memory_order_relaxed);
   }
+  // Where a buffer lies, for those who see the post that follows. As with describe_post(), only what is new is stored.
+  void say_place(std::uint32_t post, std::uint64_t place) {
+    if (own_places_[post] == place) return;
+    own_places_[post] = place;
+    region_.place(rank_, post).store(place, std::memory_order_relaxed);
+  }
   [[nodiscard]] End run_inline(const SmallOperator& op, const void* input, void* output, std::uint64_t count);
   [[nodiscard]] End run_slotted(const SmallOperator& op, const void* input, void* output, std::uint64_t count);
   [[nodiscard]] End await_lines(std::uint64_t value, std::uint64_t free_at);
@@ -217,6 +224,13 @@ class Executor {
   // What the post that carries this number was about, where that is not `description`.
   [[nodiscard]] std::optional<std::uint64_t> differing_post(std::uint32_t rank, std::uint64_t value,
                                                             std::uint64_t description) const;
+  // The same of the rank's posts of that round, of which the one of that number is known to have been made: any tells,
+  // and the one that was looked at last lies in this core's cache.
+  [[nodiscard]] std::optional<std::uint64_t> differing_round(const Call& call, std::uint32_t rank, std::uint64_t round,
+                                                             std::uint64_t value) const {
+    const std::uint64_t last = call.post_value(round, call.plan->posts_per_round - 1);
+    return differing_post(rank, std::max(value, std::min(last, seen_posts_[rank])), call.description);
+  }
   [[nodiscard]] std::optional<HistoryDifference> earlier_difference(std::uint32_t rank) const;
   [[nodiscard]] std::uint64_t travelling(std::uint64_t description) const;
   // What the rank called as that operation, where that is known.
@@ -273,6 +287,9 @@ class Executor {
   SmallPlan small_;
   shm::FlagLine* own_lines_[shm::kPostLines] = {};
   std::uint64_t own_descriptions_[shm::kPostLines] = {};  // what own_lines_ say
+  std::uint64_t own_places_[shm::kMaxPlaces] = {};        // and what this rank's places do
+  // By rank: the number of a post that it is known to have made, and so all before it, for ranks post in order.
+  std::vector<std::uint64_t> seen_posts_;
   shm::CallLine* own_call_ = nullptr;
   shm::CounterLine* own_finished_ = nullptr;
   std::vector<const void*> sources_;

@@ -13,7 +13,8 @@ class Lowering {
   Lowering(const Call& call, Lowered& lowered) : call_(call), plan_(*call.plan), lowered_(lowered) {}
 
   bool run() {
-    if (plan_.has_messages || !plan_.posts_first || (call_.rounds > 1 && !has_whole_blocks())) return false;
+    if (plan_.has_messages || (call_.rounds > 1 && !has_whole_blocks())) return false;
+    if (!plan_.posts_first && !is_one_round_of_one_lane()) return false;
     if (facts_of(plan_.schedule.collective).varies && !is_one_round_of_known_blocks()) return false;
     lowered_.steps.clear();
     lowered_.ends.clear();
@@ -36,15 +37,24 @@ class Lowering {
            std::all_of(plan_.schedule.spaces.begin(), plan_.schedule.spaces.end(), is_whole);
   }
 
+  // Then what stands in the way of a later post stands before it in the list too. (Staged, a slot or a line might have
+  // to become free first, which the list waits for without going on with anything else.)
+  [[nodiscard]] bool is_one_round_of_one_lane() const {
+    return call_.reach == Reach::symmetric && call_.rounds == 1 && plan_.num_lanes() == 1;
+  }
+
   // Where blocks differ in size, each ends in a round of its own.
   [[nodiscard]] bool is_one_round_of_known_blocks() const {
     return call_.varying != nullptr && call_.rounds == 1 && has_whole_blocks();
   }
 
+  // Those that stand first in their lanes.
   bool take_posts() {
     for (const std::vector<tutti::Step>& lane : plan_.program.lanes)
-      for (const tutti::Step& step : lane)
-        if (is_post(step) && !take_post(step)) return false;
+      for (const tutti::Step& step : lane) {
+        if (!is_post(step)) break;
+        if (!take_post(step)) return false;
+      }
     return true;
   }
 
@@ -55,7 +65,7 @@ class Lowering {
       if (slice.space == Space::scratch) return false;
       post.space = slice.space;
       post.kind = call_.by_name() ? Lowered::Kind::name : Lowered::Kind::expose;
-      if (!call_.by_name() && step.kind == StepKind::open) return false;
+      if (step.kind == StepKind::open && call_.reach != Reach::symmetric) return false;
       if (post.kind == Lowered::Kind::expose) {
         const Run run = run_of(slice, slice.block);
         post.offset = offset_of(slice, slice.block);
@@ -68,11 +78,16 @@ class Lowering {
   }
 
   bool take_lane(std::uint32_t lane) {
+    bool are_posts = true;  // so far: take_posts() has them
     for (const tutti::Step& step : plan_.program.lanes[lane]) {
       // Of a later lane only posts are behind it by now.
       for (const After& after : step.after)
         if (after.lane > lane && !is_post_of(after)) return false;
-      if (is_post(step)) continue;
+      if (is_post(step)) {
+        if (!are_posts && !take_post(step)) return false;
+        continue;
+      }
+      are_posts = false;
       switch (step.kind) {
         case StepKind::wait:
           for (const std::uint32_t rank : step.peers) {

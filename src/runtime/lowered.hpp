@@ -1,6 +1,6 @@
 // A call flattened: where every byte of a round lies is worked out once, and what is left to do is a list. For programs
-// of direct steps that can be done in one order without waiting in vain: all posts of a round, then the rest. Of
-// several rounds each carries the next window of every block.
+// of direct steps that can be done in one order without waiting in vain: all posts of a round, then the rest; or, of a
+// single lane and round on symmetric memory, its own. Of several rounds each carries the next window of every block.
 //
 // Addresses are offsets from this call's buffers, so a list serves every call of the same plan, count and type. Values.
 #pragma once
@@ -49,7 +49,7 @@ struct Lowered {
     std::uint64_t length = 0;  // elements, of the first round
   };
   std::vector<Step> steps;
-  std::size_t num_posts = 0;  // the first of them
+  std::size_t num_posts = 0;  // that stand first
   std::vector<End> ends;
   std::vector<bool> met;  // by rank: something of it is waited for
   // Every other rank's post is waited for: then all have finished the operations before.

@@ -56,10 +56,14 @@ std::byte* Machine::local(const Slice& slice) const {
   return nullptr;
 }
 
-bool Machine::has_posted(std::uint32_t rank, std::uint32_t post) const {
+bool Machine::has_posted(std::uint32_t rank, std::uint32_t post) {
   const std::uint64_t value = call_.post_value(round_, post);
+  std::uint64_t& seen = executor_.seen_posts_[rank];
+  if (seen >= value) return true;
   // Acquire: partner of Executor::publish_post().
-  return executor_.region_.post_line(rank, value).sequence.load(std::memory_order_acquire) >= value;
+  const std::uint64_t posted = executor_.region_.post_line(rank, value).sequence.load(std::memory_order_acquire);
+  if (posted >= value) seen = posted;
+  return posted >= value;
 }
 
 bool Machine::has_slot(const Step& step) {
@@ -151,7 +155,7 @@ void Machine::check_post(const Endpoint& end) {
   if (call_.posts_once() && !is_by_name) {
     // Then the line stays as it is until this rank is done with the round.
     check(end.rank, executor_.region_.post_line(end.rank, value).description.load(std::memory_order_relaxed));
-  } else if (const auto theirs = executor_.differing_post(end.rank, value, call_.description)) {
+  } else if (const auto theirs = executor_.differing_round(call_, end.rank, round_, value)) {
     check(end.rank, *theirs);
   }
   // By name every rank's buffer must lie in the same allocation: that is how this rank knows where it is.
@@ -166,7 +170,7 @@ void Machine::check_post(const Endpoint& end) {
 void Machine::check_posts(const Step& wait) {
   const std::uint64_t value = call_.post_value(round_, wait.post);
   for (const std::uint32_t peer : wait.peers) {
-    const auto theirs = executor_.differing_post(peer, value, call_.description);
+    const auto theirs = executor_.differing_round(call_, peer, round_, value);
     if (theirs) check(peer, *theirs);
   }
 }
@@ -201,12 +205,10 @@ void Machine::publish(const Endpoint& end) {
 
 void Machine::post(const Step& step) {
   const std::uint64_t value = call_.post_value(round_, step.post);
-  const shm::Region& region = executor_.region_;
-  const std::uint32_t self = executor_.rank_;
   if (step.kind == StepKind::open || (step.kind == StepKind::expose && call_.by_name())) {
     const SymmetricBuffer& buffer =
         step.sources[0].slice.space == Space::input ? call_.symmetric_input : call_.symmetric_output;
-    region.place(self, step.post).store(buffer.place(), std::memory_order_relaxed);
+    executor_.say_place(step.post, buffer.place());
   } else if (step.kind == StepKind::expose) {
     return expose(step, value);
   }

@@ -20,7 +20,7 @@ class Machine {
   [[nodiscard]] bool has_credit(const Endpoint& end) {
     return is_skipped(end.slice) || executor_.senders_[end.rank].has_credit();
   }
-  [[nodiscard]] bool has_posted(std::uint32_t rank, std::uint32_t post) const;
+  [[nodiscard]] bool has_posted(std::uint32_t rank, std::uint32_t post);
   [[nodiscard]] std::uint32_t num_ranks() const { return executor_.region_.shape().num_ranks; }
   [[nodiscard]] bool has_slot(const Step& step);
   [[nodiscard]] bool all_done();

@@ -11,6 +11,7 @@ void Selector::make_rows(Collective collective) {
   choices.is_made = true;
   for (const Decision& decision : decisions()) {
     if (decision.collective != collective || num_ranks_ > decision.most_ranks) continue;
+    if (processor_ == Processor::amd && !decision.is_for_amd) continue;
     const Result<Way*> way = portfolio_.find(collective, decision.way);
     // Not for this number of ranks: another row is.
     if (way.ok()) choices.rows.push_back({decision.most_bytes, decision.symmetric, decision.may_be_ring, *way});

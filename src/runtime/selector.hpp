@@ -13,12 +13,17 @@
 #include <string_view>
 #include <vector>
 
+#include "base/processor.hpp"
 #include "runtime/portfolio.hpp"
 
 namespace tutti {
 
 // Below this one_shot is the answer to every all-reduce, so the small path need not ask.
 inline constexpr std::uint64_t kAlwaysOneShot = 32 << 10;
+// The same in symmetric memory.
+[[nodiscard]] constexpr std::uint64_t always_one_shot_symmetric(std::uint32_t num_ranks) {
+  return num_ranks <= 2 ? 4 << 10 : 16 << 10;
+}
 
 inline constexpr std::uint64_t kAnySize = ~std::uint64_t{0};
 inline constexpr std::uint32_t kAnyRanks = ~std::uint32_t{0};
@@ -31,6 +36,7 @@ struct Decision {
   bool symmetric = false;               // for buffers in symmetric memory alone
   std::string_view way = {};
   bool may_be_ring = false;  // of large ordinary messages: see gather_both_ways_up_to()
+  bool is_for_amd = true;    // too
 };
 [[nodiscard]] std::span<const Decision> decisions();
 
@@ -43,7 +49,8 @@ struct AttachRange {
   int most_ranks = std::numeric_limits<int>::max();
 };
 // Crowded: there are more ranks than cores.
-[[nodiscard]] bool pays_to_attach(Collective collective, std::uint64_t bytes, int num_ranks, bool crowded);
+[[nodiscard]] bool pays_to_attach(Collective collective, std::uint64_t bytes, int num_ranks, bool crowded,
+                                  Processor processor);
 
 struct Choice {
   Way* way = nullptr;
@@ -61,6 +68,9 @@ class Selector {
   [[nodiscard]] const Way* forced(Collective collective) const {
     return choices_[static_cast<std::size_t>(collective)].forced;
   }
+
+  // Before anything is chosen: whose processor the ranks run on. `other` without.
+  void decide_for(Processor processor) { processor_ = processor; }
 
   // All-reduces of up to so many bytes that are large and in ordinary memory take ring_bidir_ag, if nothing is forced.
   void gather_both_ways_up_to(std::uint64_t bytes) { bidirectional_most_ = bytes; }
@@ -87,6 +97,7 @@ class Selector {
 
   Portfolio& portfolio_;
   std::uint32_t num_ranks_;
+  Processor processor_ = Processor::other;
   std::uint64_t bidirectional_most_ = 0;
   std::array<Choices, kNumCollectives> choices_;
 };

@@ -7,6 +7,7 @@
 #include <string>
 #include <string_view>
 
+#include "base/processor.hpp"
 #include "base/variables.hpp"
 #include "runtime/algorithm_file.hpp"
 #include "runtime/executor.hpp"
@@ -39,6 +40,7 @@ struct Settings {
   std::chrono::nanoseconds yield{1'000'000};
   std::chrono::nanoseconds timeout{0};
   std::chrono::nanoseconds late_warning{30'000'000'000};
+  Processor processor = this_processor();
   // Bytes; what one core has to itself, nearest and in all, and what all share.
   std::uint64_t first_cache = 32 << 10;
   std::uint64_t core_cache = 512 << 10;

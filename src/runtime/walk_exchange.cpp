@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "base/processor.hpp"
 #include "runtime/executor.hpp"
 
 namespace tutti {
@@ -22,10 +23,7 @@ constexpr std::uint64_t kMostOfFirstCache = 16 << 10;
 // Where all that a call touches stays in the first cache, asking for this and more holds up the loads that follow on
 // AMD's processors, which get the lines themselves as fast (docs/design/executor.md).
 std::uint64_t asked_end_within_cache() {
-#if defined(__x86_64__)
-  if (__builtin_cpu_is("amd")) return (1 << 10) + 1;
-#endif
-  return ~std::uint64_t{0};
+  return this_processor() == Processor::amd ? (1 << 10) + 1 : ~std::uint64_t{0};
 }
 
 // Whether a round's data travel in the line of their flag.

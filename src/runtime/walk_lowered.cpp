@@ -114,10 +114,8 @@ End Executor::lowered_step(const Call& call, const Lowered& lowered, std::size_t
     case Lowered::Kind::expose: return lowered_expose(call, step, round);
     case Lowered::Kind::name: {
       const std::byte* buffer = step.space == Space::input ? call.input : call.output;
-      region_.place(rank_, step.post)
-          .store(call.reach == Reach::attached ? reinterpret_cast<std::uintptr_t>(buffer)
-                                               : symmetric(call, step.space).place(),
-                 std::memory_order_relaxed);
+      say_place(step.post, call.reach == Reach::attached ? reinterpret_cast<std::uintptr_t>(buffer)
+                                                         : symmetric(call, step.space).place());
       return lowered_post(call, step, round);
     }
     case Lowered::Kind::signal: return lowered_post(call, step, round);
@@ -186,7 +184,10 @@ End Executor::lowered_await(const Call& call, std::uint32_t rank, std::uint32_t 
   const std::uint64_t value = call.post_value(round, post);
   const shm::FlagLine& line = region_.post_line(rank, value);
   if (call.posts_once()) return await_post(line, rank, value, call.description);
-  for (std::uint32_t look = 0; line.sequence.load(std::memory_order_acquire) < value; ++look) {
+  std::uint64_t& seen = seen_posts_[rank];
+  for (std::uint32_t look = 0; seen < value; ++look) {
+    seen = std::max(seen, line.sequence.load(std::memory_order_acquire));
+    if (seen >= value) break;
     if (look < spins_) {
       relax();
       continue;
@@ -194,7 +195,7 @@ End Executor::lowered_await(const Call& call, std::uint32_t rank, std::uint32_t 
     const shm::WaitEnd end = waiter_.until([&] { return line.sequence.load(std::memory_order_acquire) >= value; });
     if (end != shm::WaitEnd::ready) return end_of(end);
   }
-  const auto theirs = differing_post(rank, value, call.description);
+  const auto theirs = differing_round(call, rank, round, value);
   return theirs ? mismatch_with(rank, *theirs) : End::done;
 }
 

@@ -27,6 +27,7 @@ class Chooser {
     ASSERT_TRUE(way.ok());
     selector_.force(Collective::all_reduce, **way);
   }
+  void decide_for(Processor processor) { selector_.decide_for(processor); }
   void gather_both_ways_up_to(std::uint64_t bytes) { selector_.gather_both_ways_up_to(bytes); }
 
  private:
@@ -49,6 +50,31 @@ TEST(Selector, GathersBothWaysUpToTheSizeThatIsSet) {
     EXPECT_EQ(chooser.chosen(1 << 30), kBidirectional) << num_ranks;
     EXPECT_EQ(chooser.chosen(0), "one_shot, by size");
   }
+}
+
+// Where the small path does not ask, whatever is chosen must be what it does.
+TEST(Selector, AlwaysTakesOneShotWhereTheSmallPathDoes) {
+  for (const std::uint32_t num_ranks : {2, 3, 4, 8, 16, 64}) {
+    for (const Processor processor : {Processor::other, Processor::amd}) {
+      Chooser chooser(num_ranks);
+      chooser.decide_for(processor);
+      for (std::uint64_t bytes = 0; bytes < kAlwaysOneShot; bytes += 1000) {
+        EXPECT_EQ(chooser.chosen(bytes), "one_shot, by size") << num_ranks << ", " << bytes;
+        EXPECT_EQ(chooser.chosen(bytes, {.symmetric = true}), bytes < always_one_shot_symmetric(num_ranks)
+                                                                  ? "one_shot, by size"
+                                                                  : "two_shot, by size, in symmetric memory")
+            << num_ranks << ", " << bytes;
+      }
+    }
+  }
+}
+
+TEST(Selector, KnowsAmdsCaches) {
+  Chooser chooser(2);
+  chooser.decide_for(Processor::amd);
+  EXPECT_EQ(chooser.chosen(1 << 20), "one_shot, by size");
+  EXPECT_TRUE(pays_to_attach(Collective::all_gather, 1 << 20, 2, false, Processor::other));
+  EXPECT_FALSE(pays_to_attach(Collective::all_gather, 1 << 20, 2, false, Processor::amd));
 }
 
 TEST(Selector, DoesWhatIsForcedWhateverThatSize) {

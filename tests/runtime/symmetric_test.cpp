@@ -1,6 +1,7 @@
 // Symmetric memory: where it lies, and that what a rank sets aside stays so until it gives it back.
 #include "runtime/symmetric.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <filesystem>
@@ -8,6 +9,8 @@
 #include <memory>
 #include <sstream>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include <gtest/gtest.h>
 #include <sys/stat.h>
@@ -98,6 +101,44 @@ TEST(SymmetricMemoryOfRanks, StaysSetAside) {
         EXPECT_GE(hole, begin + static_cast<off_t>(kRanks * bytes)) << "turn " << turn;
       }
       ASSERT_TRUE(communicator.free(*memory).ok());
+    }
+  });
+}
+
+// The small path does not ask where buffers lie, and takes fewer bytes while there is symmetric memory.
+TEST(SymmetricMemoryOfRanks, IsMadeUseOfFromSomeKilobytes) {
+  constexpr std::uint64_t kCount = 2048;  // 8 KiB
+  test::ThreadRanks group(2);
+  group.run([&](Communicator& communicator) {
+    std::vector<float> input(kCount, static_cast<float>(communicator.rank() + 1));
+    std::vector<float> output(kCount);
+    const auto expect_sum = [&](const float* from, float* to, std::uint64_t count, std::string_view where) {
+      std::fill_n(to, kCount, 0.0F);
+      ASSERT_TRUE(communicator.all_reduce(from, to, count, Type::f32, {}).ok());
+      EXPECT_EQ(std::count(to, to + kCount, 3.0F), static_cast<std::ptrdiff_t>(count)) << where;
+    };
+    const auto symmetric_calls = [&] {
+      std::uint64_t calls = 0;
+      for (const Statistic& row : communicator.statistics())
+        if (row.reach == "symmetric") calls += row.calls;
+      return calls;
+    };
+    for (int turn = 0; turn < 3 && !HasFailure(); ++turn) {
+      expect_sum(input.data(), output.data(), kCount, "before");
+      const std::uint64_t before = symmetric_calls();
+      const Result<void*> memory = communicator.allocate(2 * kCount * sizeof(float));
+      ASSERT_TRUE(memory.ok()) << memory.status().to_string();
+      auto* const shared = static_cast<float*>(*memory);
+      std::copy(input.begin(), input.end(), shared);
+      for (int again = 0; again < 3; ++again) {
+        expect_sum(shared, shared + kCount, kCount, "symmetric");
+        expect_sum(input.data(), output.data(), kCount, "ordinary beside it");
+        expect_sum(shared, shared + kCount, 16, "few");
+        expect_sum(shared, output.data(), kCount, "from it");
+      }
+      EXPECT_EQ(symmetric_calls(), before + 3);
+      ASSERT_TRUE(communicator.free(*memory).ok());
+      expect_sum(input.data(), output.data(), kCount, "behind");
     }
   });
 }

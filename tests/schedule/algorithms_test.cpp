@@ -42,7 +42,7 @@ TEST(Algorithms, RingAsWrittenAndFused) {
 TEST(Algorithms, TwoShotFusesTheFoldWithTheStores) {
   const Program fused = collect(make("two_shot", 4), 2, Fusion::neighbours);
   EXPECT_EQ(names_of(fused.lanes[0]),
-            (std::vector<std::string>{"expose", "open", "pull_reduce_push", "signal", "wait"}));
+            (std::vector<std::string>{"open", "expose", "pull_reduce_push", "signal", "wait"}));
   EXPECT_EQ(fused.lanes[0][2].sources.size(), 4U);
   EXPECT_EQ(fused.lanes[0][2].destinations.size(), 4U);
 }

@@ -10,15 +10,15 @@ namespace tutti::all_reduce {
 
 namespace {
 
-constexpr std::uint32_t kExposed = 0;
-constexpr std::uint32_t kOpened = 1;
+constexpr std::uint32_t kOpened = 0;
+constexpr std::uint32_t kExposed = 1;
 constexpr std::uint32_t kDone = 2;
 
 Lane steps(Builder& b) {
   const std::uint32_t all = b.num_ranks();
   const std::uint32_t own = b.rank();
-  co_yield b.expose(b.input(0, all));
   co_yield b.open(b.output(0, all));
+  co_yield b.expose(b.input(0, all));
   co_yield b.pull_reduce_all(kExposed, b.input(own), b.output(own));
   if (all > 1) co_yield b.push_to_all_others(kOpened, b.output(own), b.output(own));
   co_yield b.signal();
