@@ -125,7 +125,7 @@ void sum_block(const Operator& op, const ReduceCall& call, std::size_t offset, s
 
 void average_in_blocks(const Operator& op, const ReduceCall& call, bool streaming) {
   if (!call.final) {
-    const KernelSet::Pair& sum = kernels_of(op.type)[Op::sum];
+    const KernelSet::Kernels& sum = kernels_of(op.type)[Op::sum];
     return (streaming ? sum.streaming : sum.plain)(op, call);
   }
   // NOLINTNEXTLINE(cppcoreguidelines-pro-type-member-init): written before it is read; zeros would cost a pass
@@ -176,9 +176,11 @@ void average_integers_streaming(const Operator& op, const ReduceCall& call) { av
 
 ReduceKernel reduce_kernel(Type type, Op op, bool streaming) {
   if (op == Op::user) return &reduce_by_function;
-  const KernelSet::Pair& pair = kernels_of(type)[op];
-  return streaming ? pair.streaming : pair.plain;
+  const KernelSet::Kernels& kernels = kernels_of(type)[op];
+  return streaming ? kernels.streaming : kernels.plain;
 }
+
+PairKernel pair_kernel(Type type, Op op) { return op == Op::user ? nullptr : kernels_of(type)[op].pair; }
 
 void copy(void* destination, const void* source, std::size_t bytes, bool streaming) {
   if (bytes == 0 || destination == source) return;

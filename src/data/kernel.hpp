@@ -65,6 +65,12 @@ using ReduceKernel = void (*)(const Operator& op, const ReduceCall& call);
 // 8-bit floats and for a user's function is the plain one: its stores are too small or too rare to gain.
 [[nodiscard]] ReduceKernel reduce_kernel(Type type, Op op, bool streaming);
 
+// The same of two sources into one destination where nothing but their order matters: null for operators that take more
+// than that from the call, and where it would be no faster. For small messages between two ranks, where every
+// nanosecond of set-up shows.
+using PairKernel = void (*)(const void* first, const void* second, void* destination, std::size_t count);
+[[nodiscard]] PairKernel pair_kernel(Type type, Op op);
+
 // `destination` and `source` are the same or do not overlap.
 void copy(void* destination, const void* source, std::size_t bytes, bool streaming);
 

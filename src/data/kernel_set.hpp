@@ -16,14 +16,15 @@
 namespace tutti {
 
 struct KernelSet {
-  struct Pair {
+  struct Kernels {
     ReduceKernel plain = nullptr;
     ReduceKernel streaming = nullptr;
+    PairKernel pair = nullptr;
   };
-  std::array<Pair, kNumOps> of{};
+  std::array<Kernels, kNumOps> of{};
 
-  constexpr Pair& operator[](Op op) { return of[static_cast<std::size_t>(op)]; }
-  constexpr const Pair& operator[](Op op) const { return of[static_cast<std::size_t>(op)]; }
+  constexpr Kernels& operator[](Op op) { return of[static_cast<std::size_t>(op)]; }
+  constexpr const Kernels& operator[](Op op) const { return of[static_cast<std::size_t>(op)]; }
 };
 
 // Each looks up the best set for this processor (a table lookup; the processor is asked once per process).

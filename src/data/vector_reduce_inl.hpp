@@ -74,6 +74,11 @@ struct FixedPass {
     if constexpr (kDestinations > 1) destination_1 = bytes_of(call.destinations[1]);
   }
 
+  HWY_INLINE FixedPass(const void* first, const void* second, void* destination)
+      : source_0(bytes_of(first)), source_1(bytes_of(second)), destination_0(bytes_of(destination)) {
+    static_assert(kSources == 2 && kDestinations == 1);
+  }
+
   template <std::size_t N>
   HWY_INLINE auto folded(std::size_t offset) const {
     using Pack = typename E::template Pack<N>;
@@ -273,6 +278,18 @@ HWY_NOINLINE void reduce_fixed(const ReduceCall& call) {
   FixedPass<E, F, kSources, kDestinations>(call).run(call.count);
 }
 
+template <class E, class F>
+HWY_NOINLINE void reduce_pair_of_vectors(const void* first, const void* second, void* destination, std::size_t count) {
+  FixedPass<E, F, 2, 1>(first, second, destination).run(count);
+}
+
+// The smallest messages stay in this function, which uses no whole vector and so has none to clear at its end.
+template <class E, class F>
+void reduce_pair(const void* first, const void* second, void* destination, std::size_t count) {
+  if (count >= E::kLanes) return reduce_pair_of_vectors<E, F>(first, second, destination, count);
+  FixedPass<E, F, 2, 1>(first, second, destination).rest(0, count);
+}
+
 template <class E, class F, bool kStreaming, Effort kEffort>
 HWY_NOINLINE void reduce_any(const Operator& op, const ReduceCall& call) {
   AnyPass<E, F, kStreaming, kEffort>(op, call).run();
@@ -287,11 +304,8 @@ HWY_NOINLINE void copy_elements(const ReduceCall& call) {
 template <class E, class F, bool kStreaming, Effort kEffort>
 HWY_INLINE void reduce_plainly(const Operator& op, const ReduceCall& call) {
   if constexpr (kEffort != Effort::small && !kStreaming) {
-    if (call.num_sources == 2 && call.num_destinations == 1) {
-      // The smallest messages stay in this function, which uses no whole vector and so has none to clear at its end.
-      if (call.count < E::kLanes) return FixedPass<E, F, 2, 1>(call).rest(0, call.count);
-      return reduce_fixed<E, F, 2, 1>(call);
-    }
+    if (call.num_sources == 2 && call.num_destinations == 1)
+      return reduce_pair<E, F>(call.sources[0], call.sources[1], call.destinations[0], call.count);
   }
   if (call.num_sources == 1) return copy_elements<E, kStreaming>(call);
   if constexpr (kEffort == Effort::full && !kStreaming) {
@@ -322,24 +336,26 @@ void reduce(const Operator& op, const ReduceCall& call) {
 }
 
 template <class E, class F, Effort kWanted>
-constexpr KernelSet::Pair pair_of() {
+constexpr KernelSet::Kernels kernels_of() {
   constexpr Effort kEffort = limited<E>(kWanted);
-  return {&reduce<E, F, false, kEffort>, &reduce<E, F, E::kStreams, kEffort>};
+  KernelSet::Kernels kernels = {&reduce<E, F, false, kEffort>, &reduce<E, F, E::kStreams, kEffort>};
+  if constexpr (kEffort != Effort::small && !F::kScales && !F::kDivides) kernels.pair = &reduce_pair<E, F>;
+  return kernels;
 }
 
 // Everything that is defined on floats.
 template <class E>
 constexpr KernelSet float_set() {
   KernelSet set;
-  set[Op::sum] = pair_of<E, Sum, Effort::full>();
-  set[Op::product] = pair_of<E, Product, Effort::small>();
-  set[Op::maximum] = pair_of<E, Maximum, Effort::unrolled>();
-  set[Op::minimum] = pair_of<E, Minimum, Effort::unrolled>();
-  set[Op::average] = pair_of<E, Average, Effort::full>();
-  set[Op::logical_and] = pair_of<E, LogicalAnd, Effort::small>();
-  set[Op::logical_or] = pair_of<E, LogicalOr, Effort::small>();
-  set[Op::logical_xor] = pair_of<E, LogicalXor, Effort::small>();
-  set[Op::premultiplied_sum] = pair_of<E, PremultipliedSum, Effort::full>();
+  set[Op::sum] = kernels_of<E, Sum, Effort::full>();
+  set[Op::product] = kernels_of<E, Product, Effort::small>();
+  set[Op::maximum] = kernels_of<E, Maximum, Effort::unrolled>();
+  set[Op::minimum] = kernels_of<E, Minimum, Effort::unrolled>();
+  set[Op::average] = kernels_of<E, Average, Effort::full>();
+  set[Op::logical_and] = kernels_of<E, LogicalAnd, Effort::small>();
+  set[Op::logical_or] = kernels_of<E, LogicalOr, Effort::small>();
+  set[Op::logical_xor] = kernels_of<E, LogicalXor, Effort::small>();
+  set[Op::premultiplied_sum] = kernels_of<E, PremultipliedSum, Effort::full>();
   return set;
 }
 
@@ -349,18 +365,18 @@ template <class Unsigned, class Ordered>
 constexpr KernelSet integer_set() {
   using E = Plain<Unsigned>;
   KernelSet set;
-  set[Op::sum] = pair_of<E, Sum, Effort::full>();
-  set[Op::product] = pair_of<E, Product, Effort::small>();
-  set[Op::maximum] = pair_of<Plain<Ordered>, Maximum, Effort::unrolled>();
-  set[Op::minimum] = pair_of<Plain<Ordered>, Minimum, Effort::unrolled>();
-  set[Op::average] = {&average_integers, &average_integers_streaming};
-  set[Op::bit_and] = pair_of<E, BitAnd, Effort::small>();
-  set[Op::bit_or] = pair_of<E, BitOr, Effort::small>();
-  set[Op::bit_xor] = pair_of<E, BitXor, Effort::small>();
-  set[Op::logical_and] = pair_of<E, LogicalAnd, Effort::small>();
-  set[Op::logical_or] = pair_of<E, LogicalOr, Effort::small>();
-  set[Op::logical_xor] = pair_of<E, LogicalXor, Effort::small>();
-  set[Op::premultiplied_sum] = pair_of<E, PremultipliedSum, Effort::full>();
+  set[Op::sum] = kernels_of<E, Sum, Effort::full>();
+  set[Op::product] = kernels_of<E, Product, Effort::small>();
+  set[Op::maximum] = kernels_of<Plain<Ordered>, Maximum, Effort::unrolled>();
+  set[Op::minimum] = kernels_of<Plain<Ordered>, Minimum, Effort::unrolled>();
+  set[Op::average] = {&average_integers, &average_integers_streaming, nullptr};
+  set[Op::bit_and] = kernels_of<E, BitAnd, Effort::small>();
+  set[Op::bit_or] = kernels_of<E, BitOr, Effort::small>();
+  set[Op::bit_xor] = kernels_of<E, BitXor, Effort::small>();
+  set[Op::logical_and] = kernels_of<E, LogicalAnd, Effort::small>();
+  set[Op::logical_or] = kernels_of<E, LogicalOr, Effort::small>();
+  set[Op::logical_xor] = kernels_of<E, LogicalXor, Effort::small>();
+  set[Op::premultiplied_sum] = kernels_of<E, PremultipliedSum, Effort::full>();
   return set;
 }
 

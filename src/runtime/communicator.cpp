@@ -91,6 +91,7 @@ Communicator::Communicator(std::shared_ptr<const shm::Region> region, std::uint3
       // These two come with something of the caller's: create_operator() makes them.
       if (operation.op == Op::user || operation.op == Op::premultiplied_sum) continue;
       entry.small.kernel = reduce_kernel(operation.type, operation.op, false);
+      entry.small.pair = pair_kernel(operation.type, operation.op);
       entry.small.element = size_of(operation.type);
       entry.small.description =
           CallDescription{.type = operation.type, .op = operation.op, .algorithm = small_number()}.pack();

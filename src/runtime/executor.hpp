@@ -46,6 +46,7 @@ struct Mismatch {
 struct SmallOperator {
   Operator operation;
   ReduceKernel kernel = nullptr;  // null where the operator is not defined on the type
+  PairKernel pair = nullptr;      // null where there is none
   std::uint64_t element = 0;      // bytes
   std::uint64_t description = 0;  // CallDescription of the small path, but for the count
 };

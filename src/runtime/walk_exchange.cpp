@@ -86,7 +86,11 @@ inline void Executor::prepare_small(const void* own, void* output, std::uint64_t
 
 // Folds the sources into the output, and closes the books of the operation.
 inline void Executor::fold_small(const SmallOperator& op) {
-  op.kernel(op.operation, small_.reduce);
+  if (op.pair != nullptr && small_.sources.size() == 2) {
+    op.pair(small_.sources[0], small_.sources[1], small_.output, small_.reduce.count);
+  } else {
+    op.kernel(op.operation, small_.reduce);
+  }
   // Every rank's post of this operation has been seen, and a rank posts once it has finished all before.
   known_finished_ = std::max(known_finished_, rounds_);
   finish_rounds(++rounds_);
