@@ -18,6 +18,14 @@ using tutti::api::asked::operator_of;
 using tutti::api::asked::root_of;
 
 tuttiResult_t run(Invocation asked, tuttiDataType_t datatype, tuttiComm_t comm) noexcept {
+  if (comm != nullptr && tutti::api::is_type(datatype)) [[likely]] {
+    tutti::Communicator& communicator = *comm->communicator;
+    asked.type = static_cast<tutti::Type>(datatype);
+    if (tutti::BoundCall* const bound = communicator.enter_bound(asked)) {
+      const tutti::Status status = communicator.run_bound(*bound, asked);
+      return status.ok() ? tuttiSuccess : report(status);
+    }
+  }
   return tutti::api::within(comm, [&]() -> tuttiResult_t {
     if (const char* words = objection_to(datatype)) return refuse(words);
     asked.type = static_cast<tutti::Type>(datatype);

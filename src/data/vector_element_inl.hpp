@@ -254,18 +254,26 @@ struct Brain {
     }
   };
 
-  // Whether there is any NaN is asked once for all: a sum of products of them is NaN then (and sometimes without, where
-  // products overflow or infinities meet, which costs time but is right).
+  // Whether there is any NaN is asked once for all: by two at a time where a comparison takes what the one before has
+  // found along; else their sum is NaN then (and sometimes without, between infinities, which costs time but is right).
   template <class F, class V, class S>
   static HWY_INLINE bool stored_four(const Four<V>& values, Four<S>& stored) {
     using Widest = Pack<kLanes>;
     const typename Widest::D d;
-    const auto a_and_b = hn::MulAdd(values.a.even, values.a.odd, values.b.even);
-    const auto c_and_d = hn::MulAdd(values.c.even, values.c.odd, values.d.even);
-    const auto sum = hn::Add(hn::MulAdd(a_and_b, values.b.odd, c_and_d), values.d.odd);
+#if HWY_TARGET == HWY_AVX3
+    __mmask16 no_nan = _mm512_cmp_ps_mask(values.a.even.raw, values.a.odd.raw, _CMP_ORD_Q);
+    no_nan = _mm512_mask_cmp_ps_mask(no_nan, values.b.even.raw, values.b.odd.raw, _CMP_ORD_Q);
+    no_nan = _mm512_mask_cmp_ps_mask(no_nan, values.c.even.raw, values.c.odd.raw, _CMP_ORD_Q);
+    no_nan = _mm512_mask_cmp_ps_mask(no_nan, values.d.even.raw, values.d.odd.raw, _CMP_ORD_Q);
+    const bool is_right = no_nan == 0xffff;
+#else
+    const auto sum = hn::Add(hn::Add(hn::Add(values.a.even, values.a.odd), hn::Add(values.b.even, values.b.odd)),
+                             hn::Add(hn::Add(values.c.even, values.c.odd), hn::Add(values.d.even, values.d.odd)));
+    const bool is_right = hn::AllTrue(d, hn::Eq(sum, sum));
+#endif
     stored = {joined(d, values.a.even, values.a.odd), joined(d, values.b.even, values.b.odd),
               joined(d, values.c.even, values.c.odd), joined(d, values.d.even, values.d.odd)};
-    return hn::AllTrue(d, hn::Eq(sum, sum));
+    return is_right;
   }
 };
 

@@ -19,6 +19,7 @@ struct BoundCall {
   bool symmetric = false;
   Call call;
   bool is_lowered = false;
+  bool is_quick = false;  // done by the list alone: no scratch, no buffers but the caller's
   Lowered lowered;
   CallCount* counted = nullptr;  // the communicator's, which outlives it
   bool is_inner = false;         // the communicator's own, or a further step of a call

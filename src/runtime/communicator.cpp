@@ -80,7 +80,7 @@ Communicator::Communicator(std::shared_ptr<const shm::Region> region, std::uint3
         is_copy_ = true;
         is_torn_ = !enter();
         leave();  // whoever was in is not here
-        small_end_ = settled_small_end_ = ordinary_small_end_ = symmetric_small_end_ = 0;
+        small_end_ = settled_small_end_ = 0;
         place_.forsake();
       }) {
   for (int op = 0; op < kNumOps; ++op)
@@ -291,16 +291,10 @@ Status Communicator::open_small_path() {
   const Result<const Plan*> plan = portfolio_.plan(**way, 0);
   if (!plan.ok()) return plan.status();
   executor_->set_small_plan(**plan, settings_.first_cache);
-  ordinary_small_end_ = symmetric_small_end_ = std::min(region_->shape().staging_slot + 1, kAlwaysOneShot);
+  small_end_ = settled_small_end_ = symmetric_small_end_ = std::min(region_->shape().staging_slot + 1, kAlwaysOneShot);
   if (selector_.forced(Collective::all_reduce) == nullptr)
-    symmetric_small_end_ = std::min(ordinary_small_end_, always_one_shot_symmetric(num_ranks_));
-  settle_small_path();
+    symmetric_small_end_ = std::min(symmetric_small_end_, always_one_shot_symmetric(num_ranks_));
   return {};
-}
-
-void Communicator::settle_small_path() {
-  settled_small_end_ = heap_.is_used() ? symmetric_small_end_ : ordinary_small_end_;
-  if (!has_begun_) small_end_ = settled_small_end_;
 }
 
 void Communicator::give_up_split(std::uint64_t number) const {

@@ -102,6 +102,8 @@ class Communicator final : private Work {
     const auto to = reinterpret_cast<std::uintptr_t>(output);
     const bool apart = from == to || from + bytes <= to || to + bytes <= from;
     const bool fits = bytes < small_end_ && entry.kernel != nullptr && apart && ((from != 0 && to != 0) || count == 0);
+    if (bytes >= symmetric_end_ && are_symmetric(input, output, bytes)) [[unlikely]]
+      return nullptr;
     return fits && enter() ? &entry : nullptr;
   }
   [[nodiscard]] End run_small(const SmallOperator& entry, const void* input, void* output, std::uint64_t count) {
@@ -109,6 +111,20 @@ class Communicator final : private Work {
     leave();
     return end;
   }
+
+  // The same for what was called before alike, and is walked as a list: nothing is looked at but whether it is the same
+  // call again. run_bound() leaves.
+  [[nodiscard]] BoundCall* enter_bound(const Invocation& asked) {
+    if (asked.root >= num_ranks_ || asked.op.value >= kNumOps || has_begun_ || is_over() || !thread_work.is_none())
+      return nullptr;
+    const std::uint64_t key = BoundCall::key_of(asked);
+    BoundCall& bound = bound_[BoundCall::place_of(key, asked.count)];
+    if (!bound.is_quick || !bound.suits(asked, key) || !enter()) return nullptr;
+    if (!heap_.is_used() || finds_places(bound, asked)) return &bound;
+    leave();
+    return nullptr;
+  }
+  [[nodiscard]] Status run_bound(BoundCall& bound, const Invocation& asked);
 
   // The small path, and where it is not for the call, run().
   [[nodiscard]] Status all_reduce(const void* input, void* output, std::uint64_t count, Type type, OperatorHandle op);
@@ -181,7 +197,10 @@ class Communicator final : private Work {
   // Finds what the settings force, which all ranks do alike.
   [[nodiscard]] Status take_forced();
   [[nodiscard]] Status open_small_path();
-  void settle_small_path();
+  void settle_symmetric_end() { symmetric_end_ = heap_.is_used() ? symmetric_small_end_ : ~std::uint64_t{0}; }
+  [[nodiscard]] bool are_symmetric(const void* input, const void* output, std::uint64_t bytes) const {
+    return heap_.find(input, bytes).segment != nullptr && heap_.find(output, bytes).segment != nullptr;
+  }
   // Whether every rank can read the memory of the others' processes.
   [[nodiscard]] Status find_attach();
   [[nodiscard]] Status watch_over(Links links);
@@ -214,6 +233,10 @@ class Communicator final : private Work {
   [[nodiscard]] Status make_call(const Plan& plan, std::uint32_t number, Reach reach, const Prepared& entry,
                                  const Invocation& asked, BoundCall& bound);
   [[nodiscard]] Result<BoundCall*> bound_for(const Invocation& asked);
+  [[nodiscard]] bool find_symmetric(BoundCall& bound, const Invocation& asked) const;
+  // Whether the buffers lie in symmetric memory if and only if those that the call was bound with did; then the call
+  // has their places.
+  [[nodiscard]] bool finds_places(BoundCall& bound, const Invocation& asked) const;
   [[nodiscard]] Status find_places(BoundCall& bound, const Invocation& asked) const;
   void find_scratch(Call& call);
   [[nodiscard]] Status walk(BoundCall& bound, const Invocation& asked, WalkerChoice walker);
@@ -291,13 +314,13 @@ class Communicator final : private Work {
   std::optional<Executor> executor_;
   std::optional<Pairs> pairs_;
   SymmetricHeap heap_;
-  // The small path takes fewer bytes than this; 0: it is closed, as it always is while something is pending. As it does
-  // not ask where buffers lie, the lesser end is everybody's once there is symmetric memory.
+  // The small path takes fewer bytes than this; 0: it is closed, as it always is while something is pending.
   std::uint64_t small_end_ = 0;
+  // Of buffers in symmetric memory it takes fewer; without any such memory nobody asks.
+  std::uint64_t symmetric_end_ = ~std::uint64_t{0};
   std::atomic<bool> is_entered_ = false;   // a thread is in a call
-  std::uint64_t settled_small_end_ = 0;    // while nothing is
-  std::uint64_t ordinary_small_end_ = 0;   // of buffers in ordinary memory,
-  std::uint64_t symmetric_small_end_ = 0;  // and in symmetric
+  std::uint64_t settled_small_end_ = 0;    // while nothing is pending
+  std::uint64_t symmetric_small_end_ = 0;  // while there is symmetric memory
   Portfolio portfolio_;
   Selector selector_;
   std::vector<std::unique_ptr<const Plan>> given_;  // by run_by()'s number

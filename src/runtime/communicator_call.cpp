@@ -154,7 +154,7 @@ Status Communicator::bind(const Invocation& asked, BoundCall& bound) {
   if (!plan.ok()) return plan.status();
   // Some ranks may take the small path where others do not, as those that have begun something.
   const bool is_small = asked.collective == Collective::all_reduce && entry->small.kernel != nullptr &&
-                        bound.buffers.message_bytes < (bound.symmetric ? symmetric_small_end_ : ordinary_small_end_);
+                        bound.buffers.message_bytes < (bound.symmetric ? symmetric_small_end_ : settled_small_end_);
   const Reach reach =
       is_small ? Reach::staged : reach_of(**plan, is_name_safe(way, facts_of_call(asked, bound, *entry)), bound);
   log_.info(LogSubsystem::coll, "{} {} B of {}: {}{} ({})", name_of(asked.collective), bound.buffers.message_bytes,
@@ -309,15 +309,13 @@ Status Communicator::make_call(const Plan& plan, std::uint32_t number, Reach rea
   bound.is_lowered = settings_.walker != WalkerChoice::generic && (plan.shape != Shape::exchange || call.by_name()) &&
                      lower(call, bound.lowered);
   TUTTI_ASSERT(bound.is_lowered || reach != Reach::attached, "only the walker of lists reads attached memory");
+  bound.is_quick = bound.is_lowered && call.varying == nullptr && plan.schedule.division(Space::scratch).blocks == 0;
   return {};
 }
 
-// Where the buffers of this call are.
-Status Communicator::find_places(BoundCall& bound, const Invocation& asked) const {
+// Where the buffers of a call in symmetric memory are; whether they are there.
+bool Communicator::find_symmetric(BoundCall& bound, const Invocation& asked) const {
   Call& call = bound.call;
-  call.input = static_cast<const std::byte*>(asked.input);
-  call.output = static_cast<std::byte*>(asked.output);
-  if (call.reach != Reach::symmetric) return {};
   call.symmetric_input = heap_.find(asked.input, bound.buffers.input_bytes);
   call.symmetric_output = heap_.find(asked.output, bound.buffers.output_bytes);
   const auto lies_there = [&](const SymmetricBuffer& found, std::uint64_t bytes) {
@@ -328,8 +326,32 @@ Status Communicator::find_places(BoundCall& bound, const Invocation& asked) cons
   // What this rank has not, others have where its other buffer is.
   if (bound.buffers.input_bytes == 0) call.symmetric_input = call.symmetric_output;
   if (bound.buffers.output_bytes == 0) call.symmetric_output = call.symmetric_input;
-  if (is_found) return {};
+  return is_found;
+}
+
+Status Communicator::find_places(BoundCall& bound, const Invocation& asked) const {
+  Call& call = bound.call;
+  call.input = static_cast<const std::byte*>(asked.input);
+  call.output = static_cast<std::byte*>(asked.output);
+  if (call.reach != Reach::symmetric || find_symmetric(bound, asked)) return {};
   return {Code::invalid_usage, fmt::format("{} needs input and output in symmetric memory", call.plan->schedule.name)};
+}
+
+bool Communicator::finds_places(BoundCall& bound, const Invocation& asked) const {
+  if (bound.call.reach == Reach::symmetric) return bound.symmetric && asked.count > 0 && find_symmetric(bound, asked);
+  return has_symmetric(asked, bound.buffers) == bound.symmetric;
+}
+
+Status Communicator::run_bound(BoundCall& bound, const Invocation& asked) {
+  Status status = guarded(name_of(asked.collective), [&]() -> Status {
+    bound.call.input = static_cast<const std::byte*>(asked.input);
+    bound.call.output = static_cast<std::byte*>(asked.output);
+    count(bound);
+    const End end = executor_->run_lowered(bound.call, bound.lowered);
+    return end == End::done ? Status() : fail(end);
+  });
+  leave();
+  return status;
 }
 
 void Communicator::find_scratch(Call& call) {

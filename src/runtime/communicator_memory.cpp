@@ -49,7 +49,7 @@ Result<void*> Communicator::allocate(std::uint64_t bytes) {
   // All or none: who failed, or wants another size, tells the others before anyone touches anything.
   const Result<std::uint32_t> objector = agree(OwnCall::allocation, bytes, !part.ok(), "the bytes that they allocate");
   if (objector.ok() && *objector == num_ranks_) {
-    settle_small_path();
+    settle_symmetric_end();
     return static_cast<void*>(*part);
   }
   Status given_back;
@@ -90,7 +90,7 @@ Status Communicator::free(void* memory) {
         static_cast<int>(*objector)};
   if (mine == kOfNull) return {};
   Status status = heap_.free(memory);
-  settle_small_path();
+  settle_symmetric_end();
   TUTTI_TRY(meet(OwnCall::freeing));
   return status;
 }

@@ -289,7 +289,8 @@ class Executor {
   shm::FlagLine* own_lines_[shm::kPostLines] = {};
   std::uint64_t own_descriptions_[shm::kPostLines] = {};  // what own_lines_ say
   std::uint64_t own_places_[shm::kMaxPlaces] = {};        // and what this rank's places do
-  // By rank: the number of a post that it is known to have made, and so all before it, for ranks post in order.
+  // By rank: the number of a post that it is known to have made, and so all before it, for ranks post in order: all
+  // posts of a rank stand in one lane (posts_of() in plan.cpp), and rounds and operations follow each other.
   std::vector<std::uint64_t> seen_posts_;
   shm::CallLine* own_call_ = nullptr;
   shm::CounterLine* own_finished_ = nullptr;

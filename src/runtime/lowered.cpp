@@ -37,8 +37,8 @@ class Lowering {
            std::all_of(plan_.schedule.spaces.begin(), plan_.schedule.spaces.end(), is_whole);
   }
 
-  // Then what stands in the way of a later post stands before it in the list too. (Staged, a slot or a line might have
-  // to become free first, which the list waits for without going on with anything else.)
+  // Then what a later post waits for stands before it in the list too. Of several rounds the first posts of the next
+  // would be made before the later ones of this, and a rank's posts are to be made in order (Executor::seen_posts_).
   [[nodiscard]] bool is_one_round_of_one_lane() const {
     return call_.reach == Reach::symmetric && call_.rounds == 1 && plan_.num_lanes() == 1;
   }

@@ -9,6 +9,7 @@ namespace tutti {
 void Selector::make_rows(Collective collective) {
   Choices& choices = of(collective);
   choices.is_made = true;
+  choices.rows.clear();
   for (const Decision& decision : decisions()) {
     if (decision.collective != collective || num_ranks_ > decision.most_ranks) continue;
     if (processor_ == Processor::amd && !decision.is_for_amd) continue;

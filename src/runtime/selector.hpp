@@ -18,9 +18,9 @@
 
 namespace tutti {
 
-// Below this one_shot is the answer to every all-reduce, so the small path need not ask.
+// Below this one_shot is the answer to every all-reduce in ordinary memory, so the small path need not ask.
 inline constexpr std::uint64_t kAlwaysOneShot = 32 << 10;
-// The same in symmetric memory.
+// The same in symmetric memory. Of more than two ranks as measured where they share cores.
 [[nodiscard]] constexpr std::uint64_t always_one_shot_symmetric(std::uint32_t num_ranks) {
   return num_ranks <= 2 ? 4 << 10 : 16 << 10;
 }
@@ -70,7 +70,10 @@ class Selector {
   }
 
   // Before anything is chosen: whose processor the ranks run on. `other` without.
-  void decide_for(Processor processor) { processor_ = processor; }
+  void decide_for(Processor processor) {
+    processor_ = processor;
+    for (Choices& choices : choices_) choices.is_made = false;
+  }
 
   // All-reduces of up to so many bytes that are large and in ordinary memory take ring_bidir_ag, if nothing is forced.
   void gather_both_ways_up_to(std::uint64_t bytes) { bidirectional_most_ = bytes; }

@@ -83,7 +83,10 @@ bool Executor::is_lowered_ready(const Call& call, const Lowered& lowered, const 
                                 std::uint64_t round) {
   const auto is_posted = [&](std::uint32_t rank, std::uint32_t post) {
     const std::uint64_t value = call.post_value(round, post);
-    return region_.post_line(rank, value).sequence.load(std::memory_order_acquire) >= value;
+    if (seen_posts_[rank] < value)
+      seen_posts_[rank] =
+          std::max(seen_posts_[rank], region_.post_line(rank, value).sequence.load(std::memory_order_acquire));
+    return seen_posts_[rank] >= value;
   };
   switch (step.kind) {
     case Lowered::Kind::expose: {

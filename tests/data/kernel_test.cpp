@@ -71,6 +71,33 @@ std::vector<std::uint8_t> random_elements(Type type, std::size_t count, std::mt1
   return bytes;
 }
 
+// How floats of the type are made up, where kernels look for NaN in several vectors at once.
+struct FloatParts {
+  Type type;
+  int mantissa_bits;
+  std::uint64_t greatest_exponent;  // of infinity and NaN
+};
+constexpr std::array<FloatParts, 4> kFloatParts = {
+    {{Type::f32, 23, 0xff}, {Type::f64, 52, 0x7ff}, {Type::f16, 10, 0x1f}, {Type::bf16, 7, 0xff}}};
+
+// No NaN and no infinity: mostly of a few neighbouring exponents, so that sums are rounded, and lie in the middle
+// between two values, in every way; some zeros, subnormals and extremes.
+std::vector<std::uint8_t> finite_elements(const FloatParts& parts, std::size_t count, std::mt19937_64& random) {
+  const std::size_t size = size_of(parts.type);
+  std::vector<std::uint8_t> bytes(count * size);
+  for (std::size_t i = 0; i < count; ++i) {
+    const std::uint64_t mantissa = random() & ((std::uint64_t{1} << parts.mantissa_bits) - 1);
+    std::uint64_t exponent = parts.greatest_exponent / 2 + random() % 12;
+    const std::uint64_t chance = random() % 16;
+    if (chance == 0) exponent = 0;
+    if (chance == 1) exponent = parts.greatest_exponent - 1;
+    const std::uint64_t sign = random() % 2 << (8 * size - 1);
+    const std::uint64_t code = sign | exponent << parts.mantissa_bits | (chance == 2 ? 0 : mantissa);
+    std::memcpy(bytes.data() + i * size, &code, size);
+  }
+  return bytes;
+}
+
 void concatenate_bits(void* accumulator, const void* next, std::size_t count, void* context) {
   // A user's function that is not commutative: rotate, then add.
   const std::size_t size = *static_cast<const std::size_t*>(context);
@@ -98,6 +125,19 @@ class Bench {
     for (auto& values : master_) values = random_elements(type, kMaxCount, random_);
     for (auto& buffer : sources_) buffer.resize(kRoom);
     for (auto& buffer : destinations_) buffer.resize(kRoom);
+  }
+
+  // With these in place of random bits, and one of them another.
+  void make_finite(const FloatParts& parts) {
+    for (auto& values : master_) values = finite_elements(parts, kMaxCount, random_);
+  }
+  std::uint64_t exchange(std::uint32_t source, std::size_t index, std::uint64_t code) {
+    const std::size_t size = size_of(type_);
+    std::uint8_t* const at = master_[source].data() + index * size;
+    std::uint64_t before = 0;
+    std::memcpy(&before, at, size);
+    std::memcpy(at, &code, size);
+    return before;
   }
 
   testing::AssertionResult check(const Operator& op, const Shape& shape) {
@@ -185,6 +225,45 @@ class Bench {
   std::array<std::vector<std::uint8_t>, kMaxSources> sources_;
   std::array<std::vector<std::uint8_t>, kMaxDestinations> destinations_;
 };
+
+// Whether there is a NaN is asked of several vectors at once: with none, and with one wherever it may be.
+TEST(KernelsOfFloats, FindTheOneNan) {
+  for (const FloatParts& parts : kFloatParts) {
+    Bench bench(parts.type);
+    bench.make_finite(parts);
+    const Operator sum = {.op = Op::sum, .type = parts.type};
+    const auto shape_of = [](std::uint32_t num_sources, std::uint32_t num_destinations, bool streaming) {
+      return Shape{.num_sources = num_sources,
+                   .num_destinations = num_destinations,
+                   .count = kMaxCount,
+                   .misalignment = 0,
+                   .in_place = kNoSource,
+                   .raw_source = kNoSource,
+                   .final = true,
+                   .streaming = streaming};
+    };
+    for (const std::int64_t set : available_instruction_sets()) {
+      SCOPED_TRACE(hwy::TargetName(set));
+      const ForcedInstructionSet forced(set);
+      for (const Op op : {Op::sum, Op::product, Op::maximum, Op::average})
+        for (const std::uint32_t k : {2U, 3U, 4U, 9U})
+          for (const std::uint32_t m : {1U, 2U, 3U})
+            for (const bool streaming : {false, true, false})
+              ASSERT_TRUE(bench.check({.op = op, .type = parts.type, .divisor = 3}, shape_of(k, m, streaming)));
+      const std::uint64_t infinity = parts.greatest_exponent << parts.mantissa_bits;
+      for (const std::uint64_t code : {infinity | 1, infinity}) {
+        for (std::size_t index = 0; index < 160; ++index) {
+          const auto source = static_cast<std::uint32_t>(index % 2);
+          const std::uint64_t before = bench.exchange(source, index, code);
+          // Twice, for the kernel of two sources has a turn.
+          for (int turn = 0; turn < 2; ++turn) ASSERT_TRUE(bench.check(sum, shape_of(2, 1, false))) << index;
+          ASSERT_TRUE(bench.check(sum, shape_of(3, 2, index % 3 == 0))) << index;
+          bench.exchange(source, index, before);
+        }
+      }
+    }
+  }
+}
 
 class Kernels : public testing::TestWithParam<Type> {
  protected:

@@ -25,11 +25,18 @@ class ThreadRanks {
   // Runs `body(communicator)` on each rank, each in its own thread, and returns when all have.
   template <typename Body>
   void run(const Body& body) {
+    run(body, [](std::uint32_t, Settings&) {});
+  }
+  // Each with settings that `change(rank, settings)` has made other.
+  template <typename Body, typename Change>
+  void run(const Body& body, const Change& change) {
     std::vector<std::jthread> threads;
     for (std::uint32_t rank = 0; rank < region_->shape().num_ranks; ++rank)
-      threads.emplace_back([this, rank, &body] {
+      threads.emplace_back([this, rank, &body, &change] {
+        Settings settings = settings_;
+        change(rank, settings);
         const std::unique_ptr<Communicator> communicator =
-            Communicator::over(region_, static_cast<int>(rank), settings_, *log_);
+            Communicator::over(region_, static_cast<int>(rank), settings, *log_);
         body(*communicator);
       });
   }

@@ -3,8 +3,11 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include <gtest/gtest.h>
+
+#include "ranks_of_threads.hpp"
 
 namespace tutti {
 namespace {
@@ -58,7 +61,9 @@ TEST(Selector, AlwaysTakesOneShotWhereTheSmallPathDoes) {
     for (const Processor processor : {Processor::other, Processor::amd}) {
       Chooser chooser(num_ranks);
       chooser.decide_for(processor);
-      for (std::uint64_t bytes = 0; bytes < kAlwaysOneShot; bytes += 1000) {
+      std::vector<std::uint64_t> sizes = {4095, 4096, 16383, 16384, kAlwaysOneShot - 1};
+      for (std::uint64_t bytes = 0; bytes < kAlwaysOneShot; bytes += 1000) sizes.push_back(bytes);
+      for (const std::uint64_t bytes : sizes) {
         EXPECT_EQ(chooser.chosen(bytes), "one_shot, by size") << num_ranks << ", " << bytes;
         EXPECT_EQ(chooser.chosen(bytes, {.symmetric = true}), bytes < always_one_shot_symmetric(num_ranks)
                                                                   ? "one_shot, by size"
@@ -75,6 +80,33 @@ TEST(Selector, KnowsAmdsCaches) {
   EXPECT_EQ(chooser.chosen(1 << 20), "one_shot, by size");
   EXPECT_TRUE(pays_to_attach(Collective::all_gather, 1 << 20, 2, false, Processor::other));
   EXPECT_FALSE(pays_to_attach(Collective::all_gather, 1 << 20, 2, false, Processor::amd));
+  EXPECT_TRUE(pays_to_attach(Collective::all_to_all, 1 << 20, 4, true, Processor::other));
+  EXPECT_FALSE(pays_to_attach(Collective::all_to_all, 1 << 20, 4, true, Processor::amd));
+}
+
+// Rank 0's decides, whatever the others run on.
+TEST(Selector, RanksOnSeveralProcessorsDecideAlike) {
+  constexpr std::uint64_t kCount = 1 << 18;
+  for (const Processor of_first : {Processor::other, Processor::amd}) {
+    test::ThreadRanks group(2);
+    group.run(
+        [&](Communicator& communicator) {
+          const std::vector<float> input(kCount, 1);
+          std::vector<float> output(2 * kCount);
+          for (const Collective collective : {Collective::all_reduce, Collective::all_gather}) {
+            const Status status = communicator.run(
+                {.collective = collective, .input = input.data(), .output = output.data(), .count = kCount});
+            EXPECT_TRUE(status.ok()) << status.to_string();
+          }
+          for (const Statistic& row : communicator.statistics())
+            if (row.operation == "all_reduce" && row.reach != "small") {
+              EXPECT_EQ(row.algorithm, of_first == Processor::amd ? "one_shot" : "ring");
+            }
+        },
+        [&](std::uint32_t rank, Settings& settings) {
+          settings.processor = (of_first == Processor::amd) == (rank == 0) ? Processor::amd : Processor::other;
+        });
+  }
 }
 
 TEST(Selector, DoesWhatIsForcedWhateverThatSize) {
