@@ -9,8 +9,8 @@
 
 #include "base/text.hpp"
 #include "cli/fabric_views.hpp"
-#include "cli/svg.hpp"
 #include "fabric/figures.hpp"
+#include "report/svg.hpp"
 
 namespace tutti::cli {
 
@@ -19,6 +19,7 @@ namespace {
 using fabric::Fabric;
 using fabric::Link;
 using fabric::Node;
+using report::escaped;
 
 constexpr double kMargin = 48;
 constexpr double kTop = 72;  // of the title

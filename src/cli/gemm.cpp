@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
 #include <memory>
 #include <ostream>
 #include <string>
@@ -15,6 +16,7 @@
 #include "base/text.hpp"
 #include "bench/table.hpp"
 #include "cli/commands.hpp"
+#include "cli/gemm_figures.hpp"
 #include "cli/output.hpp"
 #include "data/type.hpp"
 #include "fabric/load.hpp"
@@ -31,16 +33,12 @@ struct GemmArguments {
   std::string type = "f16";
   bool stages = false;
   std::string against;
+  std::string figures;
   OutputOptions output;
 };
 
 constexpr std::string_view kUsualElement = "accelerator";
 constexpr std::uint64_t kMostBytesOfReferences = std::uint64_t{4} << 20U;
-
-struct GemmRow {
-  simulate::GemmWork work;
-  simulate::GemmAnswer answer;
-};
 
 double six_digits(double number) { return number == 0 ? 0 : std::stod(fmt::format("{:.6g}", number)); }
 std::int64_t count_cell(std::uint64_t number) { return static_cast<std::int64_t>(number); }
@@ -180,7 +178,20 @@ Result<fabric::ProcessingElement> element_of(const GemmArguments& options, std::
   return element.ok() ? std::move(element) : element.status().with_context("--pe");
 }
 
-Result<Table> simulate_products(const GemmArguments& options) {
+// Each in a file of its own.
+Status write_figures(const std::vector<GemmRow>& rows, const std::string& folder, const Context& context) {
+  std::error_code error;
+  std::filesystem::create_directories(folder, error);
+  if (error)
+    return Status::from_errno(fmt::format("--figures: cannot make the folder {}", in_quotes(folder)), error.value());
+  for (const Figure& figure : gemm_figures(rows)) {
+    const std::string path = (std::filesystem::path(folder) / figure.name).string();
+    TUTTI_TRY(write_output(figure.svg, {.path = path, .option = "--figures"}, context));
+  }
+  return {};
+}
+
+Result<Table> simulate_products(const GemmArguments& options, const Context& context) {
   const Result<std::uint32_t> element_size = element_size_of(options);
   if (!element_size.ok()) return element_size.status();
   const Result<std::vector<simulate::GemmShape>> shapes = shapes_of(options);
@@ -198,6 +209,7 @@ Result<Table> simulate_products(const GemmArguments& options) {
       rows.push_back({work, *answer});
     }
   }
+  if (!options.figures.empty()) TUTTI_TRY(write_figures(rows, options.figures, context));
   if (!options.stages) return table_of(rows);
   Parts parts;
   for (const GemmRow& row : rows) parts.add(row);
@@ -240,7 +252,7 @@ Result<Table> compare_windows(const GemmArguments& options) {
 
 Exit run(const GemmArguments& options, const Context& context) {
   if (const Status status = check_output(options.output); !status.ok()) return misused(context, "gemm", status);
-  const Result<Table> table = options.against.empty() ? simulate_products(options) : compare_windows(options);
+  const Result<Table> table = options.against.empty() ? simulate_products(options, context) : compare_windows(options);
   if (!table.ok()) return misused(context, "gemm", table.status());
   const Status written = write_output(rendered(*table, options.output), options.output, context);
   return written.ok() ? Exit::done : misused(context, "gemm", written);
@@ -271,6 +283,10 @@ Run define_gemm(CLI::App& app) {
       ->excludes(shapes)
       ->excludes(preload)
       ->excludes(stages);
+  app.add_option("--figures", options->figures,
+                 "Also: pictures (SVG) in this folder: windows, work of the stages, occupancy of the units")
+      ->type_name("FOLDER")
+      ->excludes("--against");
   add_output_options(app, options->output);
   return [options](const Context& context) { return run(*options, context); };
 }
@@ -283,6 +299,7 @@ Command gemm_command() {
           .examples =
               "tutti gemm\n"
               "tutti gemm 32x3072x32 --preload one --stages\n"
+              "tutti gemm --figures products --format csv -o products.csv\n"
               "tutti gemm --against data/references/accelerator_gemm.toml\n"
               "tutti gemm 512x512x512 --pe accelerator,hbm_bandwidth=512GB/s --json",
           .define = define_gemm};

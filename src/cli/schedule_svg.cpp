@@ -3,12 +3,14 @@
 #include <fmt/format.h>
 
 #include "cli/schedule_views.hpp"
-#include "cli/svg.hpp"
+#include "report/svg.hpp"
 #include "schedule/timeline.hpp"
 
 namespace tutti::cli {
 
 namespace {
+
+using report::escaped;
 
 constexpr double kLeft = 86;          // of the names of the ranks
 constexpr double kTop = 66;           // of the title

@@ -2,6 +2,7 @@
 #include "simulate/simulate.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <memory>
 #include <numeric>
@@ -24,6 +25,7 @@
 #include "cli/output.hpp"
 #include "cli/simulate_against.hpp"
 #include "cli/simulate_cells.hpp"
+#include "cli/simulate_figure.hpp"
 #include "data/type.hpp"
 #include "fabric/load.hpp"
 #include "simulate/reason.hpp"
@@ -40,17 +42,19 @@ constexpr std::uint32_t kMostParts = 64;
 constexpr std::uint32_t kMostWeight = 1'000'000;
 
 struct SimulateArguments : CellOptions {
-  std::string fabric;
+  std::vector<std::string> fabrics;
   std::string sharing = "queueing";
   std::size_t links = 0;
   bool why = false;
   bool transcript = false;
   std::string timeline;
+  std::string figure;
   std::string against;
   OutputOptions output;
 };
 
 struct Simulated {
+  std::string fabric;  // as asked for
   SimulatedCell cell;
   simulate::Answer answer;
 };
@@ -73,8 +77,8 @@ double bus_factor(const Schedule& schedule) {
   }
 }
 
-std::vector<Column> columns() {
-  std::vector<Column> made;
+std::vector<Column> columns(bool has_fabrics) {
+  std::vector<Column> made{{.name = "fabric", .is_aside = !has_fabrics}};
   for (const char* name : {"collective", "algorithm", "ranks", "bytes", "time_us", "algbw_gbs", "busbw_gbs", "rounds",
                            "messages", "checked"})
     made.push_back({name});
@@ -86,12 +90,12 @@ double rounded(double number) { return number == 0 ? 0 : std::stod(fmt::format("
 
 tutti::Cell filled(bool has_value, double number) { return has_value ? tutti::Cell(rounded(number)) : tutti::Cell(); }
 
-Table table_of(const std::vector<Simulated>& all) {
-  Table table(columns());
+Table table_of(const std::vector<Simulated>& all, bool has_fabrics) {
+  Table table(columns(has_fabrics));
   for (const Simulated& one : all) {
     const simulate::Answer& answer = one.answer;
     const bool has_rate = answer.time > 0 && one.cell.schedule.collective != Collective::barrier;
-    std::vector<tutti::Cell> row{std::string(name_of(one.cell.schedule.collective)), one.cell.schedule.name,
+    std::vector<tutti::Cell> row{one.fabric, std::string(name_of(one.cell.schedule.collective)), one.cell.schedule.name,
                                  std::int64_t{one.cell.schedule.num_ranks}, static_cast<std::int64_t>(one.cell.bytes),
                                  rounded(answer.time / 1e3), filled(has_rate, one.cell.moved / answer.time),
                                  filled(has_rate && one.cell.schedule.num_ranks > 1,
@@ -147,7 +151,8 @@ std::string reasons_for(const std::vector<Simulated>& all) {
   for (const Simulated& one : all) {
     const Simulated* fastest = &one;
     for (const Simulated& other : all) {
-      if (other.cell.bytes != one.cell.bytes || other.cell.schedule.collective != one.cell.schedule.collective)
+      if (other.fabric != one.fabric || other.cell.bytes != one.cell.bytes ||
+          other.cell.schedule.collective != one.cell.schedule.collective)
         continue;
       if (other.answer.time < fastest->answer.time) fastest = &other;
     }
@@ -172,30 +177,39 @@ Status check(const SimulateArguments& options) {
     return {Code::invalid_argument, fmt::format("{} and --links are two answers; ask for one", told)};
   if (options.transcript && (options.why || !options.timeline.empty()))
     return {Code::invalid_argument, "--transcript is an answer by itself; leave out --why and --timeline"};
+  const std::string_view of_one = !told.empty()               ? told
+                                  : options.links > 0         ? "--links"
+                                  : !options.timeline.empty() ? "--timeline"
+                                                              : "";
+  if (!of_one.empty() && options.fabrics.size() > 1)
+    return {Code::invalid_argument,
+            fmt::format("{} is of one fabric, and --fabric is there {} times", of_one, options.fabrics.size())};
   return {};
 }
 
 Status check_outputs(const SimulateArguments& options) {
-  TUTTI_TRY(check_output(options.output));
-  if (options.timeline.empty()) return {};
-  const OutputOptions timeline{.path = options.timeline, .option = "--timeline"};
-  TUTTI_TRY(check_output(timeline));
-  if (are_one_file(timeline, options.output))
-    return wrong_argument(fmt::format("--timeline and -o are both {}; give two files", in_quotes(options.timeline)));
+  const std::array<OutputOptions, 3> outputs = {options.output,
+                                                {.path = options.timeline, .option = "--timeline"},
+                                                {.path = options.figure, .option = "--figure"}};
+  for (std::size_t i = 0; i < outputs.size(); ++i) {
+    TUTTI_TRY(check_output(outputs[i]));
+    for (std::size_t j = 0; j < i; ++j)
+      if (are_one_file(outputs[i], outputs[j]))
+        return wrong_argument(fmt::format("{} and {} are both {}; give two files", outputs[i].option, outputs[j].option,
+                                          in_quotes(outputs[i].path)));
+  }
   return {};
 }
 
 // What could not be done goes to `failed`.
-Result<std::vector<Simulated>> simulate_all(const SimulateArguments& options, const fabric::Fabric& fabric,
-                                            simulate::Recorder* recorder, std::vector<Status>& failed,
-                                            std::set<std::string>& skipped) {
+Status simulate_on(const SimulateArguments& options, const std::string& asked, const fabric::Fabric& fabric,
+                   simulate::Recorder* recorder, std::vector<Simulated>& all, std::vector<Status>& failed,
+                   std::set<std::string>& skipped) {
   const Result<std::vector<SimulatedCell>> cells = cells_of(options, fabric, skipped);
   if (!cells.ok()) return cells.status();
   if (recorder != nullptr && cells->size() != 1)
-    return Status(Code::invalid_argument,
-                  fmt::format("{}: it is of one algorithm with one size, and this is {} cells",
-                              options.transcript ? "--transcript" : "--timeline", cells->size()));
-  std::vector<Simulated> all;
+    return {Code::invalid_argument, fmt::format("{}: it is of one algorithm with one size, and this is {} cells",
+                                                options.transcript ? "--transcript" : "--timeline", cells->size())};
   for (const SimulatedCell& cell : *cells) {
     Result<simulate::Answer> answer = simulate::simulate(
         cell.schedule, fabric,
@@ -212,64 +226,90 @@ Result<std::vector<Simulated>> simulate_all(const SimulateArguments& options, co
     // There may be many rows, and each would keep all its links.
     if (options.links == 0) answer->links = {};
     answer->rank_times = {};
-    all.push_back({cell, *std::move(answer)});
+    all.push_back({asked, cell, *std::move(answer)});
   }
-  return all;
+  return {};
 }
 
-Exit run(const SimulateArguments& options, const Context& context) {
-  const auto misused = [&](const Status& status) {
-    context.error << "tutti simulate: " << status.to_string() << "\n";
-    return Exit::misused;
-  };
-  if (options.against.empty() == options.fabric.empty())
-    return misused({Code::invalid_argument,
-                    options.fabric.empty() ? "--fabric: say which machine, or --against which figures"
-                                           : "--against: its figures say on which fabric they are; leave --fabric"});
-  if (!options.against.empty()) {
-    if (const Status status = check_output(options.output); !status.ok()) return misused(status);
-    const Result<std::string> text = against(options.against, options.output);
-    if (!text.ok()) return misused(text.status().with_context("--against"));
-    const Status status = write_output(*text, options.output, context);
-    return status.ok() ? Exit::done : misused(status);
+std::string figure_of(const std::vector<Simulated>& all) {
+  std::vector<SimulatedTime> times;
+  for (const Simulated& one : all)
+    times.push_back({.fabric = one.fabric,
+                     .collective = std::string(name_of(one.cell.schedule.collective)),
+                     .algorithm = one.cell.schedule.name,
+                     .bytes = one.cell.bytes,
+                     .microseconds = one.answer.time / 1e3});
+  return times_to_svg(times);
+}
+
+// Of figures that are published.
+Result<Exit> run_against(const SimulateArguments& options, const Context& context) {
+  TUTTI_TRY(check_outputs(options));
+  const Result<Against> answer = against(options.against, options.output, !options.figure.empty());
+  if (!answer.ok()) return answer.status().with_context("--against");
+  if (!options.figure.empty())
+    TUTTI_TRY(write_output(answer->figure, {.path = options.figure, .option = "--figure"}, context));
+  TUTTI_TRY(write_output(answer->text, options.output, context));
+  return Exit::done;
+}
+
+Result<Exit> run_on_fabrics(const SimulateArguments& options, const Context& context) {
+  TUTTI_TRY(check(options));
+  TUTTI_TRY(check_outputs(options));
+  std::vector<fabric::Fabric> fabrics;
+  for (const std::string& asked : options.fabrics) {
+    Result<fabric::Fabric> fabric = fabric::load_fabric(asked);
+    if (!fabric.ok()) return fabric.status().with_context("--fabric");
+    if (options.ranks && *options.ranks > fabric->num_ranks())
+      return wrong_argument(fmt::format("--ranks: {} has {}", fabric->name, fabric->num_ranks()));
+    fabrics.push_back(*std::move(fabric));
   }
-  if (const Status status = check(options); !status.ok()) return misused(status);
-  if (const Status status = check_outputs(options); !status.ok()) return misused(status);
-  const Result<fabric::Fabric> fabric = fabric::load_fabric(options.fabric);
-  if (!fabric.ok()) return misused(fabric.status().with_context("--fabric"));
-  if (options.ranks && *options.ranks > fabric->num_ranks())
-    return misused({Code::invalid_argument, fmt::format("--ranks: {} has {}", fabric->name, fabric->num_ranks())});
   simulate::Timeline timeline;
-  simulate::Transcript transcript(*fabric);
+  simulate::Transcript transcript(fabrics.front());
   simulate::Recorder* const recorder = options.transcript         ? static_cast<simulate::Recorder*>(&transcript)
                                        : options.timeline.empty() ? nullptr
                                                                   : &timeline;
+  std::vector<Simulated> all;
   std::vector<Status> failed;
   std::set<std::string> skipped;
-  const Result<std::vector<Simulated>> all = simulate_all(options, *fabric, recorder, failed, skipped);
-  if (!all.ok()) return misused(all.status());
+  for (std::size_t each = 0; each < fabrics.size(); ++each)
+    TUTTI_TRY(simulate_on(options, options.fabrics[each], fabrics[each], recorder, all, failed, skipped));
   for (const std::string& words : skipped) context.error << "tutti simulate: skipped " << words << "\n";
   for (const Status& status : failed) context.error << "tutti simulate: " << status.to_string() << "\n";
   // What the fabric cannot do has been said, and is nobody's mistake, as long as there is anything else to tell.
   const bool all_right = std::all_of(failed.begin(), failed.end(),
                                      [](const Status& status) { return status.code() == Code::unsupported; });
-  if (all->empty()) return all_right ? Exit::misused : Exit::found_wrong;
-  if (!options.timeline.empty()) {
-    const Status status = write_output(timeline.to_json(), {.path = options.timeline, .option = "--timeline"}, context);
-    if (!status.ok()) return misused(status);
-  }
-  const std::string text = options.why          ? reasons_for(*all)
+  if (all.empty()) return all_right ? Exit::misused : Exit::found_wrong;
+  if (!options.timeline.empty())
+    TUTTI_TRY(write_output(timeline.to_json(), {.path = options.timeline, .option = "--timeline"}, context));
+  if (!options.figure.empty())
+    TUTTI_TRY(write_output(figure_of(all), {.path = options.figure, .option = "--figure"}, context));
+  const std::string text = options.why          ? reasons_for(all)
                            : options.transcript ? transcript.text()
-                           : options.links > 0  ? rendered(links_of(*all, *fabric, options.links), options.output)
-                                                : rendered(table_of(*all), options.output);
-  if (const Status status = write_output(text, options.output, context); !status.ok()) return misused(status);
+                           : options.links > 0 ? rendered(links_of(all, fabrics.front(), options.links), options.output)
+                                               : rendered(table_of(all, fabrics.size() > 1), options.output);
+  TUTTI_TRY(write_output(text, options.output, context));
   return all_right ? Exit::done : Exit::found_wrong;
+}
+
+Exit run(const SimulateArguments& options, const Context& context) {
+  if (options.against.empty() == options.fabrics.empty())
+    return misused(context, "simulate",
+                   {Code::invalid_argument,
+                    options.fabrics.empty() ? "--fabric: say which machine, or --against which figures"
+                                            : "--against: its figures say on which fabric they are; leave --fabric"});
+  const Result<Exit> exit = options.against.empty() ? run_on_fabrics(options, context) : run_against(options, context);
+  return exit.ok() ? *exit : misused(context, "simulate", exit.status());
 }
 
 Run define_simulate(CLI::App& app) {
   const auto options = std::make_shared<SimulateArguments>();  // shared with the closure, which std::function copies
-  app.add_option("--fabric", options->fabric, "The machine: torus_2d:2x3, switch:8, a file (see tutti list fabrics)")
-      ->type_name("FABRIC");
+  app.add_option_function<std::vector<std::string>>(
+         "--fabric", [options](const std::vector<std::string>& fabrics) { options->fabrics = fabrics; },
+         "The machine: torus_2d:2x3, switch:8, a file (see tutti list fabrics); again for each further one")
+      ->type_name("FABRIC")
+      ->expected(1)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
   app.add_option("--against", options->against,
                  "Instead: a file of published figures, each beside what is simulated in its place, and the score")
       ->type_name("FILE")
@@ -327,6 +367,9 @@ Run define_simulate(CLI::App& app) {
                "Instead: what happens when, in words, event by event; of one algorithm with one size");
   app.add_option("--timeline", options->timeline, "Also: what happens when, for Chrome's about:tracing or Perfetto")
       ->type_name("FILE");
+  app.add_option("--figure", options->figure,
+                 "Also: a picture (SVG): times over sizes, or --against beside what is simulated")
+      ->type_name("FILE");
   add_output_options(app, options->output);
   return [options](const Context& context) { return run(*options, context); };
 }
@@ -342,6 +385,8 @@ Command simulate_command() {
           "tutti simulate --fabric switch:8 --algorithm ring --collective all_reduce --bytes 8:64M:x4 --format csv\n"
           "tutti simulate --fabric ring_1d:16 --collective all_reduce --bytes 1M --why\n"
           "tutti simulate --against data/references/vllm_all_reduce.toml\n"
+          "tutti simulate --fabric torus_2d:2x3 --fabric ring_1d:6 --collective all_reduce --algorithm ring --figure "
+          "times.svg\n"
           "tutti simulate --fabric ring_1d:3 --collective all_reduce --algorithm ring --bytes 12 --transcript\n"
           "tutti simulate --fabric switch:8 --collective all_to_all_v --bytes 1M --weights 1,0,0,5",
       .define = define_simulate};

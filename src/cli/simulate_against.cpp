@@ -11,6 +11,7 @@
 #include "base/file.hpp"
 #include "base/units.hpp"
 #include "bench/table.hpp"
+#include "cli/simulate_figure.hpp"
 #include "simulate/against.hpp"
 
 namespace tutti::cli {
@@ -141,16 +142,17 @@ std::string scores_of(const std::vector<Compared>& all, const simulate::Referenc
 
 }  // namespace
 
-Result<std::string> against(const std::string& path, const OutputOptions& output) {
+Result<Against> against(const std::string& path, const OutputOptions& output, bool with_figure) {
   const Result<std::string> text = read_file(path, kMostBytes);
   if (!text.ok()) return text.status();
   const Result<simulate::References> references = simulate::read_references(*text, path);
   if (!references.ok()) return references.status();
   const Result<std::vector<Compared>> all = simulate::compare(*references, {}, nullptr);
   if (!all.ok()) return all.status();
-  std::string rows = rendered(figures_of(*all, *references), output);
-  if (output.format != Format::table) return rows;
-  return rows + "\n" + gains_of(*all, *references) + scores_of(*all, *references);
+  Against answer{.text = rendered(figures_of(*all, *references), output),
+                 .figure = with_figure ? comparison_to_svg(*all, *references) : std::string()};
+  if (output.format == Format::table) answer.text += "\n" + gains_of(*all, *references) + scores_of(*all, *references);
+  return answer;
 }
 
 }  // namespace tutti::cli

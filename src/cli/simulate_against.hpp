@@ -8,7 +8,11 @@
 
 namespace tutti::cli {
 
-// Every figure with its error, and what that is worth; of formats for programs the figures only.
-[[nodiscard]] Result<std::string> against(const std::string& path, const OutputOptions& output);
+struct Against {
+  // Every figure with its error, and what that is worth; of formats for programs the figures only.
+  std::string text;
+  std::string figure;  // SVG; empty where it was not asked for
+};
+[[nodiscard]] Result<Against> against(const std::string& path, const OutputOptions& output, bool with_figure);
 
 }  // namespace tutti::cli

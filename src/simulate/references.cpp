@@ -32,10 +32,12 @@ struct TimeUnit {
 constexpr auto kUnits = std::to_array<TimeUnit>({{"ns", 1}, {"us", 1e3}, {"ms", 1e6}, {"s", 1e9}});
 constexpr auto kMetricNames = std::to_array<std::string_view>({"time", "gain", "crossover"});
 
+constexpr auto kKindNames = std::to_array<std::string_view>({"reference", "measured", "theory"});
+
 constexpr auto kKeys = std::to_array<std::string_view>({"version", "id", "about", "source", "date", "unit",
                                                         "collective", "type", "sharing", "left_out", "series", "fits"});
 constexpr auto kSeriesKeys = std::to_array<std::string_view>(
-    {"id", "group", "configuration", "metric", "bytes", "values", "uncertainty", "ways", "baselines"});
+    {"id", "group", "configuration", "kind", "metric", "bytes", "values", "uncertainty", "ways", "baselines"});
 constexpr auto kWayKeys =
     std::to_array<std::string_view>({"fabric", "algorithm", "grid", "corner", "parts", "copies", "by_name"});
 constexpr auto kFitKeys = std::to_array<std::string_view>({"name", "fabric", "series", "parameters"});
@@ -137,6 +139,12 @@ Status read_series(const Section& section, Series& series) {
   if (found == kMetricNames.end())
     return section.wrong("metric", fmt::format("{} is not time, gain or crossover", in_quotes(metric)));
   series.metric = static_cast<Metric>(found - kMetricNames.begin());
+  std::string kind = "reference";
+  TUTTI_TRY(section.read("kind", kind));
+  const auto* const of_kind = std::find(kKindNames.begin(), kKindNames.end(), kind);
+  if (of_kind == kKindNames.end())
+    return section.wrong("kind", fmt::format("{} is not reference, measured or theory", in_quotes(kind)));
+  series.kind = static_cast<FigureKind>(of_kind - kKindNames.begin());
   TUTTI_TRY(read_sizes(section, "bytes", series.bytes));
   TUTTI_TRY(read_values(section, series.values));
   const std::size_t wanted = series.metric == Metric::crossover ? 1 : series.bytes.size();

@@ -24,6 +24,9 @@ enum class Metric : std::uint8_t {
 
 [[nodiscard]] std::string_view name_of(Metric metric);
 
+// Where a figure is from; pictures tell these apart.
+enum class FigureKind : std::uint8_t { reference, measured, theory };
+
 // One way in which the operation may be done.
 struct Way {
   std::string fabric;  // in a line
@@ -41,6 +44,7 @@ struct Series {
   std::string group;          // of the same group and size, one series is the fastest
   std::string configuration;  // in words
   Metric metric = Metric::time;
+  FigureKind kind = FigureKind::reference;
   std::vector<std::uint64_t> bytes;  // a value each; of a crossover all sizes of the sweep, with one value
   std::vector<double> values;
   double uncertainty = 0;      // a value may be that much more or less

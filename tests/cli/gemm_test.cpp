@@ -8,6 +8,7 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
+#include "../base/temporary_folder.hpp"
 #include "calling.hpp"
 #include "cli/commands.hpp"
 
@@ -103,6 +104,18 @@ TEST(Gemm, PublishedWindowsStandBesideTheSimulatedOnes) {
   // Another element, or one with another figure, answers for them as well.
   const Outcome other = gemm({"--against", kReferences, "--pe", "accelerator,hbm_bandwidth=128GB/s", "--json"});
   EXPECT_GE(nlohmann::json::parse(other.out)[0]["error_percent"].get<double>(), 50);
+}
+
+TEST(Gemm, ThreeFiguresInAFolder) {
+  const testing::TemporaryFolder folder;
+  const std::string deep = folder.file("a/b");
+  const Outcome outcome = gemm({"32x3072x32", "--preload", "none,one", "--figures", deep});
+  ASSERT_EQ(outcome.exit, Exit::done) << outcome.error;
+  EXPECT_TRUE(contains(folder.read("a/b/windows.svg"), "<title>one preloaded, tiled: 998</title>"));
+  EXPECT_TRUE(contains(folder.read("a/b/stages.svg"), "<title>one preloaded, preload: "));
+  EXPECT_TRUE(contains(folder.read("a/b/occupancy.svg"), "<title>one preloaded, dma: 97."));
+  EXPECT_TRUE(contains(gemm({"32x64x32", "--figures", "/proc/none"}).error, "--figures: cannot make the folder"));
+  EXPECT_TRUE(contains(gemm({"--against", kReferences, "--figures", deep}).error, "excludes"));
 }
 
 TEST(Gemm, MistakesAreToldAndWhatWouldBeRight) {

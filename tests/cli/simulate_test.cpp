@@ -8,6 +8,7 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
+#include "../base/temporary_folder.hpp"
 #include "calling.hpp"
 #include "cli/commands.hpp"
 #include "cli/program.hpp"
@@ -22,10 +23,12 @@ TEST(Simulate, ARowSaysHowLongItTakesAndWhereTheTimeGoes) {
   const Outcome outcome = simulate({"--fabric", "ring_1d:4,latency=1us,bandwidth=25GB/s", "--collective", "all_reduce",
                                     "--algorithm", "ring", "--bytes", "1K", "--format", "csv"});
   EXPECT_EQ(outcome.exit, Exit::done) << outcome.error;
-  EXPECT_EQ(outcome.out,
-            "collective,algorithm,ranks,bytes,time_us,algbw_gbs,busbw_gbs,rounds,messages,checked,launch_percent,"
-            "overhead_percent,wire_percent,queueing_percent,reduction_percent,credit_percent\n"
-            "all_reduce,ring,4,1024,6.06144,0.168937,0.253405,1,24,yes,0,0,100,0,0,0\n");
+  EXPECT_EQ(
+      outcome.out,
+      "fabric,collective,algorithm,ranks,bytes,time_us,algbw_gbs,busbw_gbs,rounds,messages,checked,launch_percent,"
+      "overhead_percent,wire_percent,queueing_percent,reduction_percent,credit_percent\n"
+      "\"ring_1d:4,latency=1us,bandwidth=25GB/"
+      "s\",all_reduce,ring,4,1024,6.06144,0.168937,0.253405,1,24,yes,0,0,100,0,0,0\n");
 }
 
 TEST(Simulate, EveryAlgorithmOfACollectiveHasARowButThoseThatTheFabricCannotDo) {
@@ -146,7 +149,7 @@ TEST(Simulate, BlocksMayDifferInSize) {
   };
   const Outcome outcome = with({"--collective", "all_gather_v", "--weights", "1,0,3"});
   EXPECT_EQ(outcome.exit, Exit::done) << outcome.error;
-  EXPECT_TRUE(contains(outcome.out, "\nall_gather_v,ring,4,5000,12,")) << outcome.out;
+  EXPECT_TRUE(contains(outcome.out, "all_gather_v,ring,4,5000,12,")) << outcome.out;
   EXPECT_TRUE(contains(outcome.out, ",9,yes,")) << "a block of nothing is not sent";
   const std::string time_of_alike = ",ring,4,5000,6.744,";  // 3 us and 3 · 1248 B
   EXPECT_TRUE(contains(with({"--collective", "all_gather_v"}).out, time_of_alike));
@@ -250,6 +253,54 @@ TEST(Simulate, FiguresStandBesideWhatIsSimulated) {
                          "values = [2]\nways = [{ fabric = \"ring_1d:2\", algorithm = \"rung\" }]\n";
   EXPECT_TRUE(contains(simulate({"--against", path}).error, "a: there is no algorithm 'rung' for all_reduce"));
   std::remove(path.c_str());
+}
+
+TEST(Simulate, SeveralFabricsAreRowsAndLines) {
+  const testing::TemporaryFolder folder;
+  const std::string picture = folder.file("times.svg");
+  const std::vector<std::string> asked = {"--fabric",     "ring_1d:4",  "--fabric",    "switch:4",
+                                          "--collective", "all_reduce", "--algorithm", "ring",
+                                          "--bytes",      "64,4K",      "--figure",    picture};
+  std::vector<std::string> arguments = asked;
+  arguments.push_back("--json");
+  const Outcome outcome = simulate(arguments);
+  ASSERT_EQ(outcome.exit, Exit::done) << outcome.error;
+  const nlohmann::json rows = nlohmann::json::parse(outcome.out);
+  ASSERT_EQ(rows.size(), 4U);
+  EXPECT_EQ(rows[0]["fabric"], "ring_1d:4");
+  EXPECT_EQ(rows[3]["fabric"], "switch:4");
+  EXPECT_TRUE(simulate(asked).out.starts_with("fabric "));
+  const std::string svg = folder.read("times.svg");
+  EXPECT_TRUE(svg.starts_with("<svg ") && svg.ends_with("</svg>\n"));
+  for (const char* words : {"<title>ring_1d:4, 64: ", "<title>switch:4, 4K: "})
+    EXPECT_TRUE(contains(svg, words)) << svg;
+
+  for (const std::string told : {"--why", "--transcript"}) {
+    arguments = asked;
+    arguments.push_back(told);
+    EXPECT_TRUE(contains(simulate(arguments).error, told + " is of one fabric, and --fabric is there 2 times"));
+  }
+  EXPECT_TRUE(contains(simulate({"--fabric", "switch:2", "--fabric", "switch:0"}).error, "--fabric: "));
+  EXPECT_TRUE(contains(simulate({"--fabric", "switch:2", "--bytes", "8", "--figure", picture, "-o", picture}).error,
+                       "give two files"));
+}
+
+TEST(Simulate, FiguresAreDrawnBesideWhatIsSimulated) {
+  const testing::TemporaryFolder folder;
+  const std::string references = std::string(TUTTI_SOURCE_DIR) + "/data/references/";
+  const auto picture_of = [&](const std::string& name) {
+    const Outcome outcome = simulate({"--against", references + name, "--figure", folder.file("all.svg")});
+    EXPECT_EQ(outcome.exit, Exit::done) << outcome.error;
+    return folder.read("all.svg");
+  };
+  const std::string accelerator = picture_of("accelerator.toml");
+  for (const char* words : {"fsim-single-device, reference: 366; one device", "the axis is broken here", ">theory<",
+                            "of another configuration", "torus6-96KB-centre, simulated: 17."})
+    EXPECT_TRUE(contains(accelerator, words)) << words;
+  // None of these is measured, and what is not there is not in the legend.
+  EXPECT_FALSE(contains(accelerator, ">measured<"));
+  const std::string gains = picture_of("bidirectional_all_gather.toml");
+  EXPECT_TRUE(contains(gains, "gain, percent"));
 }
 
 }  // namespace

@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-namespace tutti::cli {
+namespace tutti::report {
 
 // As text or an attribute of an SVG picture.
 [[nodiscard]] inline std::string escaped(std::string_view text) {
@@ -21,4 +21,4 @@ namespace tutti::cli {
   return result;
 }
 
-}  // namespace tutti::cli
+}  // namespace tutti::report
