@@ -139,6 +139,7 @@ struct Call {
   std::uint64_t block_elements[kNumSpaces] = {0, 0, 0};
   // Instead of both, where blocks differ in size; then all ranks have the window and the rounds of the largest of all.
   const BlockTable* varying = nullptr;
+  bool may_go_unheard = false;  // some rank may hear nothing from the others: alike on all that call alike
   // Where this operation begins in the communicator's count of posts and of rounds.
   std::uint64_t post_base = 0;
   std::uint64_t round_base = 0;

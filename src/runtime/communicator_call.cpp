@@ -25,6 +25,13 @@ constexpr std::uint64_t kRoundUnit = 4096;
 // From this size on a copy is saved in symmetric memory.
 constexpr std::uint64_t kLeastByName = 4 << 10;
 
+bool goes_unheard(const Call& call, std::uint64_t count) {
+  const CollectiveFacts& facts = facts_of(call.plan->schedule.collective);
+  const bool scans = call.plan->schedule.collective == Collective::scan ||
+                     call.plan->schedule.collective == Collective::exclusive_scan;
+  return facts.has_root || scans || (call.plan->has_messages && count == 0);
+}
+
 }  // namespace
 
 Result<const Communicator::Prepared*> Communicator::prepared(const Invocation& asked) const {
@@ -304,6 +311,7 @@ Status Communicator::make_call(const Plan& plan, std::uint32_t number, Reach rea
                                    .subject = CallDescription::subject_of(asked, num_ranks_),
                                    .reach = call.reach}
                        .pack();
+  call.may_go_unheard = goes_unheard(call, asked.count);
   TUTTI_TRY(set_layout(call, asked.count));
   call.inline_end = !call.by_name() && call.posts_once() ? shm::kInlineBytes + 1 : 0;
   bound.is_lowered = settings_.walker != WalkerChoice::generic && (plan.shape != Shape::exchange || call.by_name()) &&

@@ -142,18 +142,10 @@ std::optional<HistoryDifference> Executor::earlier_difference(std::uint32_t rank
   return is_here() && earlier && earlier->operation < operations_ ? earlier : std::nullopt;
 }
 
-// Whether it may be that in such a call some rank hears nothing from the others. Alike on all ranks that call alike.
-bool Executor::may_go_unheard(const Call& call) {
-  const CollectiveFacts& facts = facts_of(call.plan->schedule.collective);
-  const bool scans = call.plan->schedule.collective == Collective::scan ||
-                     call.plan->schedule.collective == Collective::exclusive_scan;
-  return facts.has_root || scans || (call.plan->has_messages && CallDescription::unpack(call.described).count == 0);
-}
-
 void Executor::begin_call(Call& call) {
   begin(call.described);
   call.description = history_.changed(call.described);
-  if (may_go_unheard(call)) history_.note(operations_, call.described);
+  if (call.may_go_unheard) history_.note(operations_, call.described);
   call.post_base = posts_;
   call.round_base = rounds_;
   call.expose_base = exposes_;

@@ -134,6 +134,7 @@ class Executor {
   [[nodiscard]] End fold_round(const Call& call, std::uint64_t round);
 
   [[nodiscard]] static std::uint64_t rounds_ahead(const Call& call);
+  [[nodiscard]] End walk_once(const Call& call, const Lowered& lowered);
   void end_lowered(const Call& call, const Lowered& lowered);
   [[nodiscard]] End advance_lowered(const Call& call, const Lowered& lowered, LoweredState& state);
   [[nodiscard]] bool is_lowered_ready(const Call& call, const Lowered& lowered, const Lowered::Step& step,
@@ -157,7 +158,6 @@ class Executor {
     own_call_->description[operations_ % shm::kKeptDescriptions].store(description, std::memory_order_release);
     own_call_->operation.store(operations_, std::memory_order_release);
   }
-  [[nodiscard]] static bool may_go_unheard(const Call& call);
   // This rank is done with all direct reads and writes before round number `count` of the communicator.
   void finish_rounds(std::uint64_t count) {
     // Release: partner of everyone_finished(); slots and lines read in these rounds may be written again.

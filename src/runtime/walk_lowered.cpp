@@ -30,13 +30,7 @@ std::uint64_t Executor::rounds_ahead(const Call& call) {
 
 End Executor::run_lowered(Call& call, const Lowered& lowered) {
   begin_call(call);
-  if (call.rounds == 1) {
-    for (std::size_t each = 0; each < lowered.steps.size(); ++each)
-      if (const End end = lowered_step(call, lowered, each, 0); end != End::done) [[unlikely]]
-        return end;
-    end_lowered(call, lowered);
-    return End::done;
-  }
+  if (call.rounds == 1) return walk_once(call, lowered);
   const std::uint64_t ahead = rounds_ahead(call);
   std::uint64_t posted = 0;
   for (std::uint64_t round = 0; round < call.rounds; ++round) {
@@ -47,6 +41,33 @@ End Executor::run_lowered(Call& call, const Lowered& lowered) {
     for (std::size_t each = lowered.num_posts; each < lowered.steps.size(); ++each)
       if (const End end = lowered_step(call, lowered, each, round); end != End::done) [[unlikely]]
         return end;
+  }
+  end_lowered(call, lowered);
+  return End::done;
+}
+
+// A single round. What small calls consist of stands here, so that it costs no call of its own.
+End Executor::walk_once(const Call& call, const Lowered& lowered) {
+  const bool posts_once = call.posts_once();
+  const std::uint64_t value = call.post_value(0, 0);  // of the only post, then
+  const std::uint64_t place = value % shm::kPostLines;
+  for (std::size_t number = 0; number < lowered.steps.size(); ++number) {
+    const Lowered::Step& step = lowered.steps[number];
+    End end = End::done;
+    if (step.kind == Lowered::Kind::await && posts_once) {
+      end = await_post(region_.post_line(step.rank, value), step.rank, value, call.description);
+    } else if (step.kind == Lowered::Kind::signal && posts_once && known_finished_ >= line_busy_[place]) {
+      line_busy_[place] = call.round_base + 1;
+      publish_post(value, call.description);
+    } else if (step.kind == Lowered::Kind::finish) {
+      // The next call's line, which a peer has looked at, comes back meanwhile: see run_inline().
+      if (spins_ != 0) shm::expect_store(own_lines_[(value + call.plan->posts_per_round) % shm::kPostLines]);
+      finish_rounds(call.round_base + 1);
+    } else {
+      end = lowered_step(call, lowered, number, 0);
+    }
+    if (end != End::done) [[unlikely]]
+      return end;
   }
   end_lowered(call, lowered);
   return End::done;
