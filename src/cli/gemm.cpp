@@ -179,14 +179,17 @@ Result<fabric::ProcessingElement> element_of(const GemmArguments& options, std::
 }
 
 // Each in a file of its own.
-Status write_figures(const std::vector<GemmRow>& rows, const std::string& folder, const Context& context) {
+Status write_figures(const std::vector<GemmRow>& rows, const std::string& folder, const OutputOptions& output,
+                     const Context& context) {
   std::error_code error;
   std::filesystem::create_directories(folder, error);
   if (error)
     return Status::from_errno(fmt::format("--figures: cannot make the folder {}", in_quotes(folder)), error.value());
   for (const Figure& figure : gemm_figures(rows)) {
-    const std::string path = (std::filesystem::path(folder) / figure.name).string();
-    TUTTI_TRY(write_output(figure.svg, {.path = path, .option = "--figures"}, context));
+    const OutputOptions picture{.path = (std::filesystem::path(folder) / figure.name).string(), .option = "--figures"};
+    if (are_one_file(picture, output))
+      return wrong_argument(fmt::format("-o is {}, which --figures writes; give another file", in_quotes(output.path)));
+    TUTTI_TRY(write_output(figure.svg, picture, context));
   }
   return {};
 }
@@ -209,7 +212,7 @@ Result<Table> simulate_products(const GemmArguments& options, const Context& con
       rows.push_back({work, *answer});
     }
   }
-  if (!options.figures.empty()) TUTTI_TRY(write_figures(rows, options.figures, context));
+  if (!options.figures.empty()) TUTTI_TRY(write_figures(rows, options.figures, options.output, context));
   if (!options.stages) return table_of(rows);
   Parts parts;
   for (const GemmRow& row : rows) parts.add(row);
@@ -279,13 +282,14 @@ Run define_gemm(CLI::App& app) {
   CLI::Option* stages = app.add_flag("--stages", options->stages, "Instead: a row for each stage, unit and port");
   app.add_option("--against", options->against, "Instead: each figure of a file of published ones beside the simulated")
       ->type_name("FILE")
-      ->check([](const std::string& text) { return std::string(text.empty() ? "'' is not a file" : ""); })
+      ->check(objection_to_file)
       ->excludes(shapes)
       ->excludes(preload)
       ->excludes(stages);
   app.add_option("--figures", options->figures,
                  "Also: pictures (SVG) in this folder: windows, work of the stages, occupancy of the units")
       ->type_name("FOLDER")
+      ->check([](const std::string& path) { return std::string(path.empty() ? "'' is not a folder" : ""); })
       ->excludes("--against");
   add_output_options(app, options->output);
   return [options](const Context& context) { return run(*options, context); };

@@ -9,6 +9,7 @@
 #include <CLI/CLI.hpp>
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include "base/text.hpp"
 #include "base/unique_fd.hpp"
@@ -37,7 +38,13 @@ void add_options(CLI::App& app, OutputOptions& options, bool has_rows) {
          "--json", [&options] { options.format = Format::json; }, "Short for --format json")
       ->excludes(format);
   app.add_option("-o,--output", options.path, "Write the data to this file instead of standard output")
-      ->type_name("FILE");
+      ->type_name("FILE")
+      ->check(objection_to_file);
+}
+
+bool is_there(const std::string& path) {
+  std::error_code none;
+  return std::filesystem::exists(std::filesystem::symlink_status(path, none));
 }
 
 }  // namespace
@@ -47,14 +54,21 @@ void add_row_output_options(CLI::App& app, OutputOptions& options) { add_options
 
 Status check_output(const OutputOptions& options) {
   if (options.path.empty()) return {};
+  const bool is_new = !is_there(options.path);
   const UniqueFd file(::open(options.path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0666));
-  if (file.valid()) return {};
+  if (file.valid()) {
+    if (is_new) static_cast<void>(::unlink(options.path.c_str()));
+    return {};
+  }
   return Status::from_errno(fmt::format("{}: cannot write {}", options.option, in_quotes(options.path)), errno);
 }
 
 bool are_one_file(const OutputOptions& a, const OutputOptions& b) {
+  if (a.path.empty() || b.path.empty()) return false;
   std::error_code none;
-  return std::filesystem::is_regular_file(a.path, none) && std::filesystem::equivalent(a.path, b.path, none);
+  if (is_there(a.path) && is_there(b.path))
+    return std::filesystem::is_regular_file(a.path, none) && std::filesystem::equivalent(a.path, b.path, none);
+  return std::filesystem::weakly_canonical(a.path, none) == std::filesystem::weakly_canonical(b.path, none);
 }
 
 std::string rendered(const Table& table, const OutputOptions& options) {

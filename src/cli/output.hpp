@@ -23,7 +23,13 @@ void add_output_options(CLI::App& app, OutputOptions& options);
 // The same for commands whose data are rows of results: these may also have the layout of nccl-tests.
 void add_row_output_options(CLI::App& app, OutputOptions& options);
 
-// Whether the file of -o can be written; what it holds stays. For commands that take long before they have data.
+// What is wrong with the name of a file that an option is given; empty where nothing is.
+[[nodiscard]] inline std::string objection_to_file(const std::string& path) {
+  return path.empty() ? "'' is not a file" : "";
+}
+
+// Whether the file of -o can be written; what it holds stays, and if there is none, none is made. For commands that
+// take long before they have data.
 [[nodiscard]] Status check_output(const OutputOptions& options);
 
 // Whether both would be written to one file; both can be written.

@@ -313,7 +313,7 @@ Run define_simulate(CLI::App& app) {
   app.add_option("--against", options->against,
                  "Instead: a file of published figures, each beside what is simulated in its place, and the score")
       ->type_name("FILE")
-      ->check([](const std::string& text) { return std::string(text.empty() ? "'' is not a file" : ""); });
+      ->check(objection_to_file);
   add_choice_options(app, options->choice);
   app.add_option_function<std::string>(
          "--ranks",
@@ -366,10 +366,12 @@ Run define_simulate(CLI::App& app) {
   app.add_flag("--transcript", options->transcript,
                "Instead: what happens when, in words, event by event; of one algorithm with one size");
   app.add_option("--timeline", options->timeline, "Also: what happens when, for Chrome's about:tracing or Perfetto")
-      ->type_name("FILE");
+      ->type_name("FILE")
+      ->check(objection_to_file);
   app.add_option("--figure", options->figure,
                  "Also: a picture (SVG): times over sizes, or --against beside what is simulated")
-      ->type_name("FILE");
+      ->type_name("FILE")
+      ->check(objection_to_file);
   add_output_options(app, options->output);
   return [options](const Context& context) { return run(*options, context); };
 }

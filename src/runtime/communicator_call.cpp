@@ -44,7 +44,9 @@ Result<const Communicator::Prepared*> Communicator::prepared(const Invocation& a
   const bool scans = asked.collective == Collective::scan || asked.collective == Collective::exclusive_scan;
   if (scans && op.value == static_cast<std::uint32_t>(Op::average))
     return Status(Code::invalid_argument, fmt::format("there is no average of a {}", name_of(asked.collective)));
-  if (op.value < kNumOps) {
+  const bool is_made =
+      op.value == static_cast<std::uint32_t>(Op::user) || op.value == static_cast<std::uint32_t>(Op::premultiplied_sum);
+  if (op.value < kNumOps && !is_made) {
     const Prepared& entry = prepared_[op.value][static_cast<std::size_t>(type)];
     if (entry.small.kernel == nullptr)
       return Status(Code::invalid_argument, fmt::format("the operator {} is not defined on {}",

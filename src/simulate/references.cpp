@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <span>
 
 #include <fmt/format.h>
@@ -74,7 +75,8 @@ Status read_values(const Section& section, std::vector<double>& values) {
   for (const TomlValue& each : *array) {
     const auto* whole = std::get_if<std::int64_t>(&each.value);
     const auto* real = std::get_if<double>(&each.value);
-    if (whole == nullptr && real == nullptr) return section.wrong("values", "its figures are numbers");
+    if (whole == nullptr && (real == nullptr || !std::isfinite(*real)))
+      return section.wrong("values", "its figures are numbers");
     values.push_back(whole != nullptr ? static_cast<double>(*whole) : *real);
   }
   return {};
@@ -150,10 +152,17 @@ Status read_series(const Section& section, Series& series) {
   const std::size_t wanted = series.metric == Metric::crossover ? 1 : series.bytes.size();
   if (series.bytes.empty() || series.values.size() != wanted)
     return section.wrong("values", fmt::format("there are {}, for {} sizes", series.values.size(), wanted));
+  std::vector<std::uint64_t> sizes = series.bytes;
+  std::sort(sizes.begin(), sizes.end());
+  if (sizes.front() == 0) return section.wrong("bytes", "0 bytes are no size");
+  if (const auto twice = std::adjacent_find(sizes.begin(), sizes.end()); twice != sizes.end())
+    return section.wrong("bytes", fmt::format("{} is there twice", *twice));
   if (series.metric != Metric::gain)
     for (const double value : series.values)
       if (!(value > 0)) return section.wrong("values", fmt::format("{} is no {}", value, metric));
   TUTTI_TRY(section.read("uncertainty", series.uncertainty));
+  if (!(series.uncertainty >= 0) || !std::isfinite(series.uncertainty))
+    return section.wrong("uncertainty", fmt::format("{} is none; 0 or more is", series.uncertainty));
   TUTTI_TRY(read_ways(section, "ways", series.ways));
   TUTTI_TRY(read_ways(section, "baselines", series.baselines));
   if (!series.ways.empty() && series.baselines.empty() != (series.metric == Metric::time))

@@ -116,6 +116,10 @@ TEST(Gemm, ThreeFiguresInAFolder) {
   EXPECT_TRUE(contains(folder.read("a/b/occupancy.svg"), "<title>one preloaded, dma: 97."));
   EXPECT_TRUE(contains(gemm({"32x64x32", "--figures", "/proc/none"}).error, "--figures: cannot make the folder"));
   EXPECT_TRUE(contains(gemm({"--against", kReferences, "--figures", deep}).error, "excludes"));
+  EXPECT_TRUE(contains(gemm({"--figures", ""}).error, "--figures: '' is not a folder"));
+  const Outcome over = gemm({"32x64x32", "--figures", deep, "-o", folder.file("a/./b/stages.svg")});
+  EXPECT_EQ(over.exit, Exit::misused);
+  EXPECT_TRUE(contains(over.error, "which --figures writes; give another file")) << over.error;
 }
 
 TEST(Gemm, MistakesAreToldAndWhatWouldBeRight) {

@@ -1,5 +1,6 @@
 // `tutti simulate` as a user calls it.
 #include <cstdio>
+#include <filesystem>
 #include <fstream>
 #include <string>
 #include <utility>
@@ -283,6 +284,15 @@ TEST(Simulate, SeveralFabricsAreRowsAndLines) {
   EXPECT_TRUE(contains(simulate({"--fabric", "switch:2", "--fabric", "switch:0"}).error, "--fabric: "));
   EXPECT_TRUE(contains(simulate({"--fabric", "switch:2", "--bytes", "8", "--figure", picture, "-o", picture}).error,
                        "give two files"));
+  // What is not made is not there, and a file of no name is none.
+  const std::string fresh = folder.file("fresh.svg");
+  EXPECT_TRUE(contains(
+      simulate({"--fabric", "switch:2", "--bytes", "8", "--figure", fresh, "-o", folder.file("./fresh.svg")}).error,
+      "give two files"));
+  EXPECT_EQ(simulate({"--fabric", "switch:0", "--bytes", "8", "--figure", fresh}).exit, Exit::misused);
+  EXPECT_FALSE(std::filesystem::exists(fresh));
+  for (const char* option : {"--figure", "--timeline", "-o"})
+    EXPECT_TRUE(contains(simulate({"--fabric", "switch:2", "--bytes", "8", option, ""}).error, "'' is not a file"));
 }
 
 TEST(Simulate, FiguresAreDrawnBesideWhatIsSimulated) {

@@ -28,6 +28,15 @@ TEST(References, EachMistakeHasItsPlace) {
   EXPECT_EQ(message_of(series("values = [1]\nmetric = \"gain\"\nways = [{fabric = \"a\", algorithm = \"ring\"}]")),
             "f.toml:5: series[0].baselines: a gain and a crossover have some, and a time has none");
   EXPECT_EQ(message_of("unit = \"h\"\n" + series("values = [1]")), "f.toml:5: unit: 'h' is not ns, us, ms or s");
+  EXPECT_EQ(message_of(series("values = [inf]")), "f.toml:8: series[0].values: its figures are numbers");
+  EXPECT_EQ(message_of(series("values = [1]\nkind = \"guess\"")),
+            "f.toml:9: series[0].kind: 'guess' is not reference, measured or theory");
+  EXPECT_EQ(message_of(series("values = [1]\nuncertainty = -1")),
+            "f.toml:9: series[0].uncertainty: -1 is none; 0 or more is");
+  EXPECT_EQ(message_of("[[series]]\nid = \"a\"\nbytes = [0]\nvalues = [1]"),
+            "f.toml:7: series[0].bytes: 0 bytes are no size");
+  EXPECT_EQ(message_of("[[series]]\nid = \"a\"\nbytes = [8, 8]\nvalues = [1, 2]"),
+            "f.toml:7: series[0].bytes: 8 is there twice");
   EXPECT_EQ(message_of(series("values = [1]")), "");
 }
 
