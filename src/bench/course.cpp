@@ -15,6 +15,7 @@ namespace {
 constexpr std::int64_t kLeastMargin = 1'000;
 constexpr std::int64_t kSharedMargin = 20'000;  // where ranks share cores
 constexpr std::int64_t kMostMargin = 200'000;
+constexpr double kMostLateSeconds = 0.25;  // so long a virtual machine's core may be away
 
 constexpr std::size_t kMostIterations = 200;  // of a round
 // A round begins short, and gets longer as long as the case is not known well: a short one is soon known well, and
@@ -93,6 +94,10 @@ void Course::run_round() {
 }
 
 Stop Course::should_stop() const {
+  // Where every iteration has been late so far, the next round agrees upon a later instant; without that, a budget of a
+  // millisecond would be over before a core has come back.
+  if (row_.samples.empty() && row_.invalid > 0 && disturbed_by_.empty() && seconds_ < kMostLateSeconds)
+    return Stop::not_yet;
   std::vector<double> medians = round_medians_;
   std::erase(medians, 0.0);
   return harness::should_stop(medians, row_.samples.size(), seconds_, options_.budget);
