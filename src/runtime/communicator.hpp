@@ -102,9 +102,9 @@ class Communicator final : private Work {
     const auto to = reinterpret_cast<std::uintptr_t>(output);
     const bool apart = from == to || from + bytes <= to || to + bytes <= from;
     const bool fits = bytes < small_end_ && entry.kernel != nullptr && apart && ((from != 0 && to != 0) || count == 0);
-    if (bytes >= symmetric_end_ && are_symmetric(input, output, bytes)) [[unlikely]]
+    if (!fits || (bytes >= symmetric_end_ && are_symmetric(input, output, bytes))) [[unlikely]]
       return nullptr;
-    return fits && enter() ? &entry : nullptr;
+    return enter() ? &entry : nullptr;
   }
   [[nodiscard]] End run_small(const SmallOperator& entry, const void* input, void* output, std::uint64_t count) {
     const End end = executor_->run_small(entry, input, output, count);
