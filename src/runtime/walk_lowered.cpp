@@ -192,7 +192,7 @@ End Executor::lowered_expose(const Call& call, const Lowered::Step& step, std::u
   if (call.posts_once()) line_busy_[place] = until;
   if (first_touch) {
     first_touch_copy(*call.operation, staging_slot(rank_, slot), from, length, false);
-  } else {
+  } else if (bytes > 0) {  // of none there may be no address either
     std::memcpy(staging_slot(rank_, slot), from, bytes);
   }
   publish_post(value, call.description);
