@@ -265,9 +265,12 @@ inline constexpr auto kVariables = std::to_array<VariableRow>({
     {.id = VariableId::staging_slot,
      .name = "TUTTI_STAGING_SLOT",
      .type = VariableType::bytes,
-     .initial = "128K",
+     .initial = "-2",
      .range = {4 << 10, 16 << 20},
-     .meaning = "The size of one slot that data is staged through.",
+     .automatic = true,
+     .meaning =
+         "The size of one slot that data is staged through; auto uses 128K of each, and up to 512K where ranks share "
+         "cores and that stays in their cache.",
      .group = VariableGroup::tuning},
     {.id = VariableId::staging_depth,
      .name = "TUTTI_STAGING_DEPTH",

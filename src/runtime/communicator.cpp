@@ -222,6 +222,7 @@ Status Communicator::arrive() {
   if (rank_ == 0) {
     region_->first_cache().store(settings_.first_cache, std::memory_order_relaxed);
     region_->core_cache().store(settings_.core_cache, std::memory_order_relaxed);
+    region_->last_level_cache().store(settings_.last_level_cache, std::memory_order_relaxed);
     region_->processor().store(settings_.processor, std::memory_order_relaxed);
   }
   region_->call(rank_).has_membarrier.store(first.has_membarrier() ? 1 : 0, std::memory_order_relaxed);
@@ -240,6 +241,7 @@ Status Communicator::arrive() {
                                                 : End::broken);
   settings_.first_cache = region_->first_cache().load(std::memory_order_relaxed);
   settings_.core_cache = region_->core_cache().load(std::memory_order_relaxed);
+  settings_.last_level_cache = region_->last_level_cache().load(std::memory_order_relaxed);
   settings_.processor = region_->processor().load(std::memory_order_relaxed);
   selector_.decide_for(settings_.processor);
   shm::WaitPolicy policy = shm::wait_policy(num_ranks_, shared_cores(*region_));

@@ -275,6 +275,7 @@ class Communicator final : private Work {
   [[nodiscard]] Status give_up(End end);
   // Where nothing is pending any more, calls go straight again.
   void rest();
+  [[nodiscard]] std::uint64_t longest_round(std::uint64_t depth, std::uint64_t bytes) const;
   // The window of a plan's round for elements of that size, and what follows from it.
   [[nodiscard]] Status set_layout(Call& call, std::uint64_t count) const;
   // Broken, or but a copy of another process's.

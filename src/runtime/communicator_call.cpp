@@ -15,9 +15,9 @@ namespace tutti {
 
 namespace {
 
-// From this size on rounds are shorter than a slot may be: input, output and slots then compete for the caches, and the
-// less of a slot is used, the more of it stays: all slots together, half of a core's own cache, if that is enough
-// (docs/design/executor.md).
+// From this size on rounds of ranks that have a core each are shorter than a slot may be: input, output and slots then
+// compete for the caches, and the less of a slot is used, the more of it stays: all slots together, half of a core's
+// own cache, if that is enough (docs/design/executor.md).
 constexpr std::uint64_t kLongBytes = std::uint64_t{8} << 20;
 constexpr std::uint64_t kShortestRound = std::uint64_t{32} << 10;
 constexpr std::uint64_t kRoundUnit = 4096;
@@ -246,6 +246,17 @@ Status Communicator::run_by(const Schedule& schedule, std::uint32_t number, cons
   return walk(bound, asked, walker);
 }
 
+// How much of a slot a round uses. Ranks that share cores change places twice a round or more: the fewer rounds the
+// better, as long as all their slots are no more than half of the cache that they meet in.
+std::uint64_t Communicator::longest_round(std::uint64_t depth, std::uint64_t bytes) const {
+  const auto share_of = [&](std::uint64_t cache) { return cache / 2 / depth / kRoundUnit * kRoundUnit; };
+  if (waiter_->policy().crowded)
+    return settings_.staging_slot.value_or(
+        std::clamp(share_of(settings_.last_level_cache / num_ranks_), kRound, kWidestRound));
+  const std::uint64_t round = settings_.staging_slot.value_or(kRound);
+  return bytes < kLongBytes ? round : std::min(round, std::max(kShortestRound, share_of(settings_.core_cache)));
+}
+
 Status Communicator::set_layout(Call& call, std::uint64_t count) const {
   const Plan& plan = *call.plan;
   const shm::RegionShape& shape = region_->shape();
@@ -260,10 +271,7 @@ Status Communicator::set_layout(Call& call, std::uint64_t count) const {
     // Enough to be a round ahead.
     call.depth = std::clamp(2 * plan.exposes_per_round, shape.staging_depth, shape.num_slots());
     call.turns = SlotTurns::of(plan, settings_.first_cache).count(count * call.element, call.depth);
-    const std::uint64_t share = settings_.core_cache / 2 / call.depth / kRoundUnit * kRoundUnit;
-    const std::uint64_t long_round = std::max(kShortestRound, share);
-    const std::uint64_t slot =
-        count * call.element < kLongBytes ? shape.staging_slot : std::min(shape.staging_slot, long_round);
+    const std::uint64_t slot = std::min(shape.staging_slot, longest_round(call.depth, count * call.element));
     window = std::min(window, slot / plan.widest_expose / call.element);
   }
   if (window == 0)
@@ -298,9 +306,11 @@ Status Communicator::make_call(const Plan& plan, std::uint32_t number, Reach rea
   call.element = size_of(entry.small.operation.type);
   call.operation = &entry.small.operation;
   const std::uint64_t bytes = bound.buffers.output_bytes;
-  const bool streaming = settings_.stream_min ? bytes >= *settings_.stream_min
-                                              : should_stream(plan.needs_symmetric ? bytes * num_ranks_ : bytes,
-                                                              settings_.last_level_cache);
+  // All ranks' outputs pass through one cache: two may be as large as if each were alone. Pushed to every rank, one
+  // counts for itself.
+  const std::uint64_t written = plan.needs_symmetric ? bytes * num_ranks_ : bytes * std::max(num_ranks_, 2U) / 2;
+  const bool streaming =
+      settings_.stream_min ? bytes >= *settings_.stream_min : should_stream(written, settings_.last_level_cache);
   // A message's slot is read at once by its receiver: that must not go past the cache.
   call.kernel = streaming && !plan.has_messages ? entry.streaming : entry.small.kernel;
   if (plan.needs_symmetric && entry.small.operation.op == Op::premultiplied_sum)

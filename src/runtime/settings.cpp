@@ -58,9 +58,10 @@ std::string_view forcing_variable(Collective collective) {
 
 Settings Settings::from(const Variables& variables) {
   Settings settings;
-  settings.region.staging_slot = variables.get<VariableId::staging_slot>().value();
+  if (const auto bytes = variables.get<VariableId::staging_slot>()) settings.staging_slot = bytes->value();
+  settings.region.staging_slot = settings.staging_slot.value_or(kWidestRound);
   settings.region.staging_depth = static_cast<std::uint32_t>(variables.get<VariableId::staging_depth>());
-  settings.region.message_slot = settings.region.staging_slot;
+  settings.region.message_slot = settings.staging_slot.value_or(kRound);
   settings.region.message_depth = settings.region.staging_depth;
   settings.walker = variables.get_as<WalkerChoice, VariableId::walker>();
   for (const auto& [id, collective] : kForcing)

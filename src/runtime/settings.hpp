@@ -28,14 +28,19 @@ struct ForcedAlgorithm {
 
 inline constexpr std::string_view kVersionLine = "Tutti's version";
 
+// Bytes of a staging slot that a round uses where nothing says otherwise, and the most where ranks share cores.
+inline constexpr std::uint64_t kRound = 128 << 10;
+inline constexpr std::uint64_t kWidestRound = 512 << 10;
+
 struct Settings {
   shm::RegionShape region;  // see region_for()
   WalkerChoice walker = WalkerChoice::automatic;
   std::array<ForcedAlgorithm, kNumCollectives> forced;
-  std::optional<std::uint64_t> stream_min;   // bytes; nothing: by the size of the cache
-  std::optional<std::uint64_t> attach_min;   // bytes; nothing: by the collective
-  std::uint64_t ring_bidir_ag_max_size = 0;  // bytes
-  bool messages_lie_near_sender = false;     // else near their receiver
+  std::optional<std::uint64_t> staging_slot;  // bytes; nothing: by how crowded it is
+  std::optional<std::uint64_t> stream_min;    // bytes; nothing: by the size of the cache
+  std::optional<std::uint64_t> attach_min;    // bytes; nothing: by the collective
+  std::uint64_t ring_bidir_ag_max_size = 0;   // bytes
+  bool messages_lie_near_sender = false;      // else near their receiver
   std::optional<std::chrono::nanoseconds> spin;
   std::chrono::nanoseconds yield{1'000'000};
   std::chrono::nanoseconds timeout{0};

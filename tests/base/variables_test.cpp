@@ -53,7 +53,7 @@ TEST_F(VariablesTest, Defaults) {
   EXPECT_TRUE(variables.get<VariableId::debug_subsystems>().contains("coll"));
   EXPECT_EQ(variables.get<VariableId::debug_file>(), "");
   EXPECT_EQ(variables.get<VariableId::allreduce_algorithm>(), "auto");
-  EXPECT_EQ(variables.get<VariableId::staging_slot>(), Bytes(131072));
+  EXPECT_EQ(variables.get<VariableId::staging_slot>(), std::nullopt);
   EXPECT_EQ(variables.get<VariableId::staging_depth>(), 4);
   EXPECT_EQ(variables.get<VariableId::stream_min>(), std::nullopt);
   EXPECT_EQ(variables.get<VariableId::spin>(), std::nullopt);
@@ -68,7 +68,7 @@ TEST_F(VariablesTest, Defaults) {
 
 TEST_F(VariablesTest, GettersHaveTheTypesOfTheirRows) {
   const Variables variables;
-  static_assert(std::is_same_v<decltype(variables.get<VariableId::staging_slot>()), Bytes>);
+  static_assert(std::is_same_v<decltype(variables.get<VariableId::staging_slot>()), std::optional<Bytes>>);
   static_assert(std::is_same_v<decltype(variables.get<VariableId::stream_min>()), std::optional<Bytes>>);
   static_assert(std::is_same_v<decltype(variables.get<VariableId::staging_depth>()), std::int64_t>);
   static_assert(std::is_same_v<decltype(variables.get<VariableId::rank>()), std::optional<std::int64_t>>);
@@ -155,9 +155,9 @@ TEST_F(VariablesTest, WrongValuesNameVariableValueAndWhatIsAllowed) {
             "TUTTI_STAGING_DEPTH (environment): 'abc' is not a whole number; allowed: 2 to 64");
   EXPECT_EQ(problem({{"TUTTI_STAGING_SLOT", "4 parsecs"}}),
             "TUTTI_STAGING_SLOT (environment): '4 parsecs' is not a size: 'parsecs' is not a unit; write bytes with K, "
-            "M, G or T behind them, such as 4M; allowed: 4K to 16M");
+            "M, G or T behind them, such as 4M; allowed: auto or 4K to 16M");
   EXPECT_EQ(problem({{"TUTTI_STAGING_SLOT", "32M"}}),
-            "TUTTI_STAGING_SLOT (environment): '32M' is out of range; allowed: 4K to 16M");
+            "TUTTI_STAGING_SLOT (environment): '32M' is out of range; allowed: auto or 4K to 16M");
   EXPECT_EQ(problem({{"TUTTI_SPIN", "2m"}}),
             "TUTTI_SPIN (environment): '2m' is out of range; allowed: auto or 0s to 1m");
   EXPECT_EQ(problem({{"TUTTI_WALKER", "fast"}}),

@@ -123,10 +123,12 @@ class Region {
   // How many ranks are asleep or about to be: whoever posts looks here first.
   [[nodiscard]] std::atomic<std::uint32_t>& sleepers() const { return header()->sleepers; }
 
-  // Bytes of a core's first cache and of all that is its own, and whose processor it is, as rank 0 sees them: slots are
-  // taken, rounds cut and ways chosen by them, so all must take the same. Stored by rank 0 before it is present.
+  // Bytes of a core's first cache, of all that is its own and of the last, and whose processor it is, as rank 0 sees
+  // them: slots are taken, rounds cut and ways chosen by them, so all must take the same. Stored by rank 0 before it is
+  // present.
   [[nodiscard]] std::atomic<std::uint64_t>& first_cache() const { return header()->first_cache; }
   [[nodiscard]] std::atomic<std::uint64_t>& core_cache() const { return header()->core_cache; }
+  [[nodiscard]] std::atomic<std::uint64_t>& last_level_cache() const { return header()->last_level_cache; }
   [[nodiscard]] std::atomic<Processor>& processor() const { return header()->processor; }
 
   [[nodiscard]] bool is_broken() const { return header()->broken.load(std::memory_order_relaxed) != 0; }
@@ -147,6 +149,7 @@ class Region {
     alignas(kPair) std::atomic<std::uint64_t> broken;
     std::atomic<std::uint64_t> first_cache;
     std::atomic<std::uint64_t> core_cache;
+    std::atomic<std::uint64_t> last_level_cache;
     std::atomic<Processor> processor;
     // Who sets it first writes the words, and only then `broken`.
     std::atomic<std::uint32_t> claimed;
