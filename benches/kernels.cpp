@@ -15,7 +15,6 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <fstream>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -23,6 +22,7 @@
 
 #include <fmt/format.h>
 
+#include "base/caches.hpp"
 #include "data/kernel.hpp"
 
 namespace {
@@ -35,16 +35,6 @@ constexpr std::size_t kKiB = 1024;
 constexpr std::size_t kMiB = 1024 * kKiB;
 constexpr double kF32Bar = 0.85;
 constexpr double kBf16Bar = 0.70;
-
-// As the kernel of the system has it: what sysconf reports on virtual machines is often the host's.
-std::size_t last_level_cache() {
-  std::size_t kib = 0;
-  for (const char* index : {"index3", "index2"}) {
-    std::ifstream file(fmt::format("/sys/devices/system/cpu/cpu0/cache/{}/size", index));
-    if (file >> kib && kib > 0) return kib * kKiB;
-  }
-  return 32 * kMiB;
-}
 
 // One large area that buffers are cut from, touched once so that pages are there.
 class Arena {
@@ -256,7 +246,7 @@ double call_nanoseconds(std::size_t count) {
 }  // namespace
 
 int main() {
-  const std::size_t cache = last_level_cache();
+  const std::size_t cache = size_of_cache(kThirdCache).value_or(size_of_cache(kSecondCache).value_or(32 * kMiB));
   const Arena arena((std::max(8 * (66 * kMiB), 4 * cache) + 2 * kMiB - 1) / (2 * kMiB) * (2 * kMiB));
   fmt::print("last-level cache {} MiB; ratio = (k+1)·S/t over memcpy's 2·S/t, median [95 % interval]\n\n",
              cache / kMiB);

@@ -7,8 +7,8 @@
 
 #include <fmt/format.h>
 #include <sched.h>
-#include <unistd.h>
 
+#include "base/caches.hpp"
 #include "base/units.hpp"
 #include "calibrate/measure.hpp"
 
@@ -34,9 +34,8 @@ std::string machine_in_words() {
     break;
   }
   std::string text = fmt::format("{}, {} cores", model, usable_cores().size());
-  for (const auto& [name, number] : {std::pair("L2", _SC_LEVEL2_CACHE_SIZE), std::pair("L3", _SC_LEVEL3_CACHE_SIZE)})
-    if (const long bytes = sysconf(number); bytes > 0)
-      text += fmt::format(", {} {}", name, to_text(Bytes(static_cast<std::uint64_t>(bytes))));
+  for (const auto& [name, index] : {std::pair("L2", kSecondCache), std::pair("L3", kThirdCache)})
+    if (const auto bytes = size_of_cache(index)) text += fmt::format(", {} {}", name, to_text(Bytes(*bytes)));
   return text;
 }
 

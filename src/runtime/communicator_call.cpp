@@ -21,6 +21,8 @@ namespace {
 constexpr std::uint64_t kLongBytes = std::uint64_t{8} << 20;
 constexpr std::uint64_t kShortestRound = std::uint64_t{32} << 10;
 constexpr std::uint64_t kRoundUnit = 4096;
+// No more of the last cache is counted on: a virtual machine is told the size of its host's.
+constexpr std::uint64_t kMostCountedOn = std::uint64_t{64} << 20;
 
 // From this size on a copy is saved in symmetric memory.
 constexpr std::uint64_t kLeastByName = 4 << 10;
@@ -252,7 +254,7 @@ std::uint64_t Communicator::longest_round(std::uint64_t depth, std::uint64_t byt
   const auto share_of = [&](std::uint64_t cache) { return cache / 2 / depth / kRoundUnit * kRoundUnit; };
   if (waiter_->policy().crowded)
     return settings_.staging_slot.value_or(
-        std::clamp(share_of(settings_.last_level_cache / num_ranks_), kRound, kWidestRound));
+        std::clamp(share_of(std::min(settings_.last_level_cache, kMostCountedOn) / num_ranks_), kRound, kWidestRound));
   const std::uint64_t round = settings_.staging_slot.value_or(kRound);
   return bytes < kLongBytes ? round : std::min(round, std::max(kShortestRound, share_of(settings_.core_cache)));
 }

@@ -2,10 +2,11 @@
 
 #include <algorithm>
 #include <chrono>
-#include <fstream>
 #include <optional>
 
 #include <fmt/format.h>
+
+#include "base/caches.hpp"
 
 namespace tutti {
 
@@ -37,17 +38,6 @@ constexpr Forcing kForcing[] = {
 
 std::chrono::nanoseconds to_chrono(Nanos nanos) { return std::chrono::nanoseconds(nanos.value()); }
 
-// In bytes; nothing where the system does not say. From sysfs, because sysconf reports the sum over a machine's caches
-// where they are several. Linux counts both first-level caches, so the second level has index 2.
-std::optional<std::uint64_t> size_of_cache(int index) {
-  std::ifstream file(fmt::format("/sys/devices/system/cpu/cpu0/cache/index{}/size", index));
-  std::string text;
-  if (!(file >> text)) return std::nullopt;
-  const Result<Bytes> bytes = parse_bytes(text);
-  if (!bytes.ok() || bytes->value() == 0) return std::nullopt;
-  return bytes->value();
-}
-
 }  // namespace
 
 std::string_view forcing_variable(Collective collective) {
@@ -76,9 +66,9 @@ Settings Settings::from(const Variables& variables) {
   settings.yield = to_chrono(variables.get<VariableId::yield>());
   settings.timeout = to_chrono(variables.get<VariableId::timeout>());
   settings.late_warning = to_chrono(variables.get<VariableId::late_warning>());
-  if (const auto first = size_of_cache(0)) settings.first_cache = *first;
-  const std::optional<std::uint64_t> second = size_of_cache(2);
-  const std::optional<std::uint64_t> third = size_of_cache(3);
+  if (const auto first = size_of_cache(kFirstCache)) settings.first_cache = *first;
+  const std::optional<std::uint64_t> second = size_of_cache(kSecondCache);
+  const std::optional<std::uint64_t> third = size_of_cache(kThirdCache);
   if (second) settings.core_cache = *second;
   if (second || third) settings.last_level_cache = third.value_or(second.value_or(0));
   return settings;
