@@ -7,10 +7,12 @@
 #include <cstdint>
 #include <string>
 
+#include "base/processor.hpp"
 #include "data/kernel.hpp"
 #include "runtime/invocation.hpp"
 #include "runtime/plan.hpp"
 #include "schedule/layout.hpp"
+#include "transport/shm/line.hpp"
 
 namespace tutti {
 
@@ -111,6 +113,23 @@ struct SlotTurns {
     return depth < 4 || (bytes > more_than && bytes < less_than) ? 2 : 4;
   }
 };
+// How much of a slot is there when its post comes, where two ranks exchange it in one round: three quarters of what is
+// long enough for the rest to be written while the post is on its way, and all of the others. Of the rest a line of its
+// own tells. On AMD's processors; it is not known to pay elsewhere.
+struct FirstPart {
+  std::uint64_t least = ~std::uint64_t{0};  // bytes that go in two parts, to `most`
+  std::uint64_t most = 0;
+
+  [[nodiscard]] static FirstPart of(const Plan& plan, Processor processor) {
+    const bool is_of_two = plan.shape == Shape::exchange && plan.fold_order.size() == 2;
+    return is_of_two && processor == Processor::amd ? FirstPart{2 << 10, 8 << 10} : FirstPart{};
+  }
+  [[nodiscard]] bool is_all(std::uint64_t bytes) const { return bytes < least || bytes > most; }
+  // Whole lines.
+  [[nodiscard]] std::uint64_t bytes_of(std::uint64_t bytes) const {
+    return is_all(bytes) ? bytes : bytes * 3 / 4 / shm::kLine * shm::kLine;
+  }
+};
 // The slot of such an operation, by the number of its post.
 [[nodiscard]] constexpr std::uint64_t small_slot(std::uint64_t post, std::uint64_t turns) { return post & (turns - 1); }
 
@@ -131,6 +150,7 @@ struct Call {
   std::uint32_t depth = 1;   // staging slots that exposures go through in turn
   std::uint64_t turns = 2;   // the same where there is only one: SlotTurns
   std::uint64_t rounds = 1;
+  bool has_rests = false;  // posts stand for the first part of their slots: FirstPart
   // What is exposed in a list (lowered.hpp) and has fewer bytes travels with its flag. Both ends must know; so where
   // blocks differ in size, all do or none.
   std::uint64_t inline_end = 0;

@@ -292,7 +292,7 @@ Status Communicator::open_small_path() {
   if (const Way* forced = selector_.forced(Collective::all_reduce); forced != nullptr && forced != *way) return {};
   const Result<const Plan*> plan = portfolio_.plan(**way, 0);
   if (!plan.ok()) return plan.status();
-  executor_->set_small_plan(**plan, settings_.first_cache);
+  executor_->set_small_plan(**plan, settings_.first_cache, settings_.processor);
   small_end_ = settled_small_end_ = symmetric_small_end_ = std::min(region_->shape().staging_slot + 1, kAlwaysOneShot);
   if (selector_.forced(Collective::all_reduce) == nullptr)
     symmetric_small_end_ = std::min(symmetric_small_end_, always_one_shot_symmetric(num_ranks_));

@@ -291,6 +291,8 @@ Status Communicator::set_layout(Call& call, std::uint64_t count) const {
     call.block_elements[space] = count;
     widest = std::max(widest, (count + division.pieces - 1) / division.pieces);
   }
+  call.has_rests = call.rounds == 1 && !call.by_name() && call.varying == nullptr &&
+                   !FirstPart::of(plan, settings_.processor).is_all(count * call.element);
   // Packed pieces lie a window apart; where one round carries them whole, exactly as in memory.
   call.window = std::min(window, widest);
   for (std::size_t space = 0; space < kNumSpaces; ++space)

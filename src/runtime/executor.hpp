@@ -74,7 +74,7 @@ class Executor {
 
   // An exchange of one round whose bytes fit a staging slot, without a Call: the path on which nanoseconds count. Needs
   // a plan of Shape::exchange and the size that all ranks take for the first cache, given once.
-  void set_small_plan(const Plan& plan, std::uint64_t first_cache);
+  void set_small_plan(const Plan& plan, std::uint64_t first_cache, Processor processor);
   [[nodiscard]] End run_small(const SmallOperator& op, const void* input, void* output, std::uint64_t count);
 
   // To be asked during long waits: whether no peer is seen to be in another call of the same number, in which case what
@@ -176,11 +176,23 @@ class Executor {
   [[nodiscard]] bool slot_is_free(std::uint64_t slot) { return everyone_finished(slot_busy_[slot]); }
   // Makes a post without payload known; its line must be free.
   void publish_post(std::uint64_t value, std::uint64_t description) {
+    announce_post(value, description);
+    waiter_.wake_others();
+  }
+  // The same to those who are awake.
+  void announce_post(std::uint64_t value, std::uint64_t description) {
     shm::FlagLine& line = *own_lines_[value % shm::kPostLines];
     describe_post(value % shm::kPostLines, description);
     // Release: partner of every load of a post's sequence.
     line.sequence.store(value, std::memory_order_release);
-    waiter_.wake_others();
+  }
+  // The rest of what that post is about; said before it, or behind announce_post() once it is there.
+  void say_rest(std::uint64_t value) {
+    // Release: partner of has_rest().
+    region_.rest_line(rank_, value).value.store(value, std::memory_order_release);
+  }
+  [[nodiscard]] bool has_rest(std::uint32_t rank, std::uint64_t value) const {
+    return region_.rest_line(rank, value).value.load(std::memory_order_acquire) >= value;
   }
   // The same with at most kInlineBytes of payload.
   void publish_inline(std::uint64_t value, std::uint64_t description, const void* data, std::uint64_t bytes) {
@@ -206,7 +218,9 @@ class Executor {
   [[nodiscard]] End run_slotted(const SmallOperator& op, const void* input, void* output, std::uint64_t count);
   [[nodiscard]] End await_lines(std::uint64_t value, std::uint64_t free_at);
   void prepare_small(const void* own, void* output, std::uint64_t count, std::uint64_t value);
+  [[nodiscard]] End fold_parts(const SmallOperator& op, std::uint64_t first, std::uint64_t bytes, std::uint64_t value);
   void fold_small(const SmallOperator& op);
+  void close_small();
   // Waits for the post in that line of the peer and looks whether it is of this call.
   [[nodiscard]] End await_post_longer(const shm::FlagLine& line, std::uint32_t peer, std::uint64_t value,
                                       std::uint64_t description);
@@ -278,6 +292,7 @@ class Executor {
     const void** own_source = nullptr;
     std::byte* own_slots = nullptr;
     SlotTurns turns;
+    FirstPart first_part;
     // The next call's slot is asked for by calls of fewer bytes, and of at least so many.
     std::uint64_t asked_end = 0;
     std::uint64_t asked_again = 0;

@@ -61,7 +61,12 @@ bool Machine::has_posted(std::uint32_t rank, std::uint32_t post) {
   std::uint64_t& seen = executor_.seen_posts_[rank];
   if (seen >= value) return true;
   // Acquire: partner of Executor::publish_post().
-  const std::uint64_t posted = executor_.region_.post_line(rank, value).sequence.load(std::memory_order_acquire);
+  const shm::FlagLine& line = executor_.region_.post_line(rank, value);
+  const std::uint64_t posted = line.sequence.load(std::memory_order_acquire);
+  // Who called something else has no rest to tell of. Behind a later post it is there.
+  if (call_.has_rests && posted == value && line.description.load(std::memory_order_relaxed) == call_.description &&
+      !executor_.has_rest(rank, value))
+    return false;
   if (posted >= value) seen = posted;
   return posted >= value;
 }
@@ -241,6 +246,7 @@ void Machine::expose(const Step& step, std::uint64_t value) {
   if (is_in_line) {
     executor_.publish_inline(value, call_.description, carried, bytes(slice));
   } else {
+    if (call_.has_rests) executor_.say_rest(value);
     executor_.publish_post(value, call_.description);
   }
 }

@@ -31,7 +31,7 @@ inline bool is_inline(const Call& call, const Run& run) { return run.length * ca
 
 }  // namespace
 
-void Executor::set_small_plan(const Plan& plan, std::uint64_t first_cache) {
+void Executor::set_small_plan(const Plan& plan, std::uint64_t first_cache, Processor processor) {
   TUTTI_ASSERT(plan.shape == Shape::exchange, "the small path walks exchanges");
   small_.peers.clear();
   small_.sources.resize(plan.fold_order.size());
@@ -49,6 +49,7 @@ void Executor::set_small_plan(const Plan& plan, std::uint64_t first_cache) {
   }
   small_.own_slots = region_.staging(rank_);
   small_.turns = SlotTurns::of(plan, first_cache);
+  small_.first_part = FirstPart::of(plan, processor);
   small_.asked_end = asked_end_within_cache();
   small_.asked_again = first_cache / 6;
   small_.reduce = {.destinations = &small_.output,
@@ -84,13 +85,17 @@ inline void Executor::prepare_small(const void* own, void* output, std::uint64_t
   ++exposes_;
 }
 
-// Folds the sources into the output, and closes the books of the operation.
+// Folds the sources into the output, and ends the operation.
 inline void Executor::fold_small(const SmallOperator& op) {
   if (op.pair != nullptr && small_.sources.size() == 2) {
     op.pair(small_.sources[0], small_.sources[1], small_.output, small_.reduce.count);
   } else {
     op.kernel(op.operation, small_.reduce);
   }
+  close_small();
+}
+
+inline void Executor::close_small() {
   // Every rank's post of this operation has been seen, and a rank posts once it has finished all before.
   known_finished_ = std::max(known_finished_, rounds_);
   finish_rounds(++rounds_);
@@ -137,8 +142,14 @@ End Executor::run_slotted(const SmallOperator& op, const void* input, void* outp
   if (known_finished_ < std::max(line_busy_[place], slot_busy_[slot])) [[unlikely]]
     if (const End end = await_lines(value, slot_busy_[slot]); end != End::done) return end;
   std::byte* const own = small_.own_slots + slot * slot_bytes;
-  std::memcpy(own, input, bytes);
-  publish_post(value, description);
+  const std::uint64_t first = small_.first_part.bytes_of(bytes);
+  std::memcpy(own, input, first);
+  announce_post(value, description);
+  if (first < bytes) {
+    std::memcpy(own + first, static_cast<const std::byte*>(input) + first, bytes - first);
+    say_rest(value);
+  }
+  waiter_.wake_others();
   // What was just stored is nearer than the input, where the ranks' data compete for the caches.
   prepare_small(spins_ != 0 ? input : own, output, count, value);
   slot_busy_[slot] = rounds_ + 1;
@@ -154,7 +165,35 @@ End Executor::run_slotted(const SmallOperator& op, const void* input, void* outp
     __builtin_prefetch(theirs);
     __builtin_prefetch(theirs + shm::kLine);
   }
+  if (first < bytes) return fold_parts(op, first, bytes, value);
   fold_small(op);
+  return End::done;
+}
+
+// What two ranks exchange: the rest may still be on its way while the first part is folded.
+End Executor::fold_parts(const SmallOperator& op, std::uint64_t first, std::uint64_t bytes, std::uint64_t value) {
+  const std::uint32_t peer = small_.peers.front().rank;
+  const auto fold = [&](std::uint64_t from, std::uint64_t to) {
+    op.pair(static_cast<const std::byte*>(small_.sources[0]) + from,
+            static_cast<const std::byte*>(small_.sources[1]) + from, static_cast<std::byte*>(small_.output) + from,
+            (to - from) / op.element);
+  };
+  if (op.pair != nullptr) fold(0, first);
+  for (std::uint32_t look = 0; !has_rest(peer, value); ++look) {
+    if (look >= spins_) {
+      const shm::WaitEnd end = waiter_.until([&] { return has_rest(peer, value); });
+      if (end != shm::WaitEnd::ready) [[unlikely]]
+        return end_of(end);
+      break;
+    }
+    relax();
+  }
+  if (op.pair == nullptr) {
+    fold_small(op);
+    return End::done;
+  }
+  fold(first, bytes);
+  close_small();
   return End::done;
 }
 
@@ -179,6 +218,7 @@ End Executor::expose_round(const Call& call, std::uint64_t round) {
   } else {
     std::memcpy(staging_slot(rank_, slot), source, run.length * call.element);
   }
+  if (call.has_rests) say_rest(value);
   publish_post(value, call.description);
   return End::done;
 }
@@ -204,6 +244,9 @@ End Executor::fold_round(const Call& call, std::uint64_t round) {
     if (end != shm::WaitEnd::ready) return end_of(end);
     const std::uint64_t theirs = line.description.load(std::memory_order_relaxed);
     if (theirs != call.description) return mismatch_with(peer, theirs);
+    if (call.has_rests)
+      if (const shm::WaitEnd rest = waiter_.until([&] { return has_rest(peer, value); }); rest != shm::WaitEnd::ready)
+        return end_of(rest);
     sources_[i] = is_inline(call, run) ? line.payload : staging_slot(peer, call.slot(round, 0));
   }
   void* destination = call.output + run.offset * call.element;

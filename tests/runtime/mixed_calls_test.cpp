@@ -174,5 +174,23 @@ TEST(Calls, ThatDifferAreAnErrorOnEveryRank) {
   }
 }
 
+// One that comes in two parts, beside one that differs: nobody waits for a second part that nobody writes.
+TEST(Calls, ThatComeInTwoPartsAndDifferAreAnErrorOnBothRanks) {
+  Settings settings = Settings::from(Variables());
+  settings.processor = Processor::amd;
+  for (const auto& counts : {std::array{1024, 1025}, std::array{1024, 2}, std::array{2, 1024}, std::array{1024, 9000}})
+    for (const bool by_walker : {false, true}) {
+      test::ThreadRanks group(2, settings);
+      group.run([&](Communicator& communicator) {
+        const auto count = static_cast<std::uint64_t>(counts[communicator.rank()]);
+        const std::vector<float> from(count, 1.0F);
+        std::vector<float> to(count);
+        const Invocation asked{.input = from.data(), .output = to.data(), .count = count};
+        const Status status = by_walker ? communicator.run(asked) : test::run_blocking(communicator, asked);
+        EXPECT_EQ(status.code(), Code::invalid_usage) << counts[0] << ", " << counts[1] << ": " << status.to_string();
+      });
+    }
+}
+
 }  // namespace
 }  // namespace tutti

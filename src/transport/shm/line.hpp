@@ -33,6 +33,11 @@ struct alignas(kLine) CounterLine {
   std::atomic<std::uint64_t> value;
 };
 
+// Behind a post that stands for the first part of its slot only: the post's number once the rest is there as well.
+struct alignas(kPair) RestLine {
+  CounterLine counter;
+};
+
 // What a rank sleeps on. `asleep` is written by the sleeper, `word` by whoever wakes it (waiter.cpp).
 struct alignas(kLine) DoorbellLine {
   std::atomic<std::uint32_t> word;

@@ -100,6 +100,9 @@ class Region {
     TUTTI_ASSERT(post < kMaxPlaces, "a place is asked for only where there is one");
     return control(rank)->places.place[post];
   }
+  [[nodiscard]] CounterLine& rest_line(std::uint32_t rank, std::uint64_t sequence) const {
+    return control(rank)->rests[sequence % kPostLines].counter;
+  }
   [[nodiscard]] DoorbellLine& doorbell(std::uint32_t rank) const { return control(rank)->doorbell; }
   [[nodiscard]] CallLine& call(std::uint32_t rank) const { return control(rank)->call; }
   [[nodiscard]] LifeLine& life(std::uint32_t rank) const { return control(rank)->life; }
@@ -161,6 +164,7 @@ class Region {
   };
   struct Control {
     Post posts[kPostLines];
+    RestLine rests[kPostLines];
     alignas(kPair) CounterLine finished;
     alignas(kPair) PlacesLine places;
     alignas(kPair) DoorbellLine doorbell;
