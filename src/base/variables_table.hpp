@@ -269,8 +269,8 @@ inline constexpr auto kVariables = std::to_array<VariableRow>({
      .range = {4 << 10, 16 << 20},
      .automatic = true,
      .meaning =
-         "The size of one slot that data is staged through; auto uses 128K of each, and up to 512K where ranks share "
-         "cores and that stays in their cache.",
+         "The size of one slot that data and messages go through; auto is 128K, and for staging up to 512K where ranks "
+         "share cores and that stays in their cache.",
      .group = VariableGroup::tuning},
     {.id = VariableId::staging_depth,
      .name = "TUTTI_STAGING_DEPTH",

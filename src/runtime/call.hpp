@@ -106,13 +106,15 @@ struct SlotTurns {
   std::uint64_t less_than = 0;
 
   [[nodiscard]] static SlotTurns of(const Plan& plan, std::uint64_t first_cache) {
-    const bool is_of_two = plan.shape == Shape::exchange && plan.fold_order.size() == 2;
-    return is_of_two ? SlotTurns{first_cache / 10, first_cache / 6} : SlotTurns{};
+    return plan.is_pair ? SlotTurns{first_cache / 10, first_cache / 6} : SlotTurns{};
   }
   [[nodiscard]] std::uint64_t count(std::uint64_t bytes, std::uint32_t depth) const {
     return depth < 4 || (bytes > more_than && bytes < less_than) ? 2 : 4;
   }
 };
+// The slot of such an operation, by the number of its post.
+[[nodiscard]] constexpr std::uint64_t small_slot(std::uint64_t post, std::uint64_t turns) { return post & (turns - 1); }
+
 // How much of a slot is there when its post comes, where two ranks exchange it in one round: three quarters of what is
 // long enough for the rest to be written while the post is on its way, and all of the others. Of the rest a line of its
 // own tells. On AMD's processors; it is not known to pay elsewhere.
@@ -121,8 +123,7 @@ struct FirstPart {
   std::uint64_t most = 0;
 
   [[nodiscard]] static FirstPart of(const Plan& plan, Processor processor) {
-    const bool is_of_two = plan.shape == Shape::exchange && plan.fold_order.size() == 2;
-    return is_of_two && processor == Processor::amd ? FirstPart{2 << 10, 8 << 10} : FirstPart{};
+    return plan.is_pair && processor == Processor::amd ? FirstPart{2 << 10, 8 << 10} : FirstPart{};
   }
   [[nodiscard]] bool is_all(std::uint64_t bytes) const { return bytes < least || bytes > most; }
   // Whole lines.
@@ -130,8 +131,6 @@ struct FirstPart {
     return is_all(bytes) ? bytes : bytes * 3 / 4 / shm::kLine * shm::kLine;
   }
 };
-// The slot of such an operation, by the number of its post.
-[[nodiscard]] constexpr std::uint64_t small_slot(std::uint64_t post, std::uint64_t turns) { return post & (turns - 1); }
 
 struct Call {
   const Plan* plan = nullptr;

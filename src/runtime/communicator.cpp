@@ -140,7 +140,7 @@ Result<std::unique_ptr<Communicator>> Communicator::join(const UniqueId& id, int
   // All ranks have the same names and texts, so all come to the same end here.
   if (Status status = communicator->take_forced(); !status.ok()) return status;
   if (Status status = communicator->arrive(); !status.ok()) return status;
-  log.info(LogSubsystem::init, "communicator of {} ranks, {} cores, staging {} x {} B", num_ranks,
+  log.info(LogSubsystem::init, "communicator of {} ranks, {} cores, staging {} x at most {} B", num_ranks,
            shared_cores(*communicator->region_), settings.region.staging_depth, settings.region.staging_slot);
   return communicator;
 }

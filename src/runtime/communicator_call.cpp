@@ -273,7 +273,9 @@ Status Communicator::set_layout(Call& call, std::uint64_t count) const {
     // Enough to be a round ahead.
     call.depth = std::clamp(2 * plan.exposes_per_round, shape.staging_depth, shape.num_slots());
     call.turns = SlotTurns::of(plan, settings_.first_cache).count(count * call.element, call.depth);
-    const std::uint64_t slot = std::min(shape.staging_slot, longest_round(call.depth, count * call.element));
+    // However short rounds are, an element of each piece has room where the slot has.
+    const std::uint64_t round = longest_round(call.depth, count * call.element);
+    const std::uint64_t slot = std::min(shape.staging_slot, std::max(round, plan.widest_expose * call.element));
     window = std::min(window, slot / plan.widest_expose / call.element);
   }
   if (window == 0)
@@ -291,8 +293,8 @@ Status Communicator::set_layout(Call& call, std::uint64_t count) const {
     call.block_elements[space] = count;
     widest = std::max(widest, (count + division.pieces - 1) / division.pieces);
   }
-  call.has_rests = call.rounds == 1 && !call.by_name() && call.varying == nullptr &&
-                   !FirstPart::of(plan, settings_.processor).is_all(count * call.element);
+  call.has_rests =
+      call.rounds == 1 && !call.by_name() && !FirstPart::of(plan, settings_.processor).is_all(count * call.element);
   // Packed pieces lie a window apart; where one round carries them whole, exactly as in memory.
   call.window = std::min(window, widest);
   for (std::size_t space = 0; space < kNumSpaces; ++space)
@@ -310,9 +312,11 @@ Status Communicator::make_call(const Plan& plan, std::uint32_t number, Reach rea
   call.element = size_of(entry.small.operation.type);
   call.operation = &entry.small.operation;
   const std::uint64_t bytes = bound.buffers.output_bytes;
-  // All ranks' outputs pass through one cache: two may be as large as if each were alone. Pushed to every rank, one
+  // Outputs of all ranks pass through one cache: two may be as large as if each were alone. Pushed to every rank, one
   // counts for itself.
-  const std::uint64_t written = plan.needs_symmetric ? bytes * num_ranks_ : bytes * std::max(num_ranks_, 2U) / 2;
+  const bool all_have_outputs = has_block(plan.schedule, (asked.root + 1) % num_ranks_, Space::output, 0);
+  const std::uint64_t outputs = all_have_outputs ? std::max(num_ranks_, 2U) : 2;
+  const std::uint64_t written = plan.needs_symmetric ? bytes * num_ranks_ : bytes * outputs / 2;
   const bool streaming =
       settings_.stream_min ? bytes >= *settings_.stream_min : should_stream(written, settings_.last_level_cache);
   // A message's slot is read at once by its receiver: that must not go past the cache.

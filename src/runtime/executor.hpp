@@ -73,7 +73,7 @@ class Executor {
   [[nodiscard]] End end_of(shm::WaitEnd end) const;
 
   // An exchange of one round whose bytes fit a staging slot, without a Call: the path on which nanoseconds count. Needs
-  // a plan of Shape::exchange and the size that all ranks take for the first cache, given once.
+  // a plan of Shape::exchange, and what all ranks take for the first cache's size and for the processor, given once.
   void set_small_plan(const Plan& plan, std::uint64_t first_cache, Processor processor);
   [[nodiscard]] End run_small(const SmallOperator& op, const void* input, void* output, std::uint64_t count);
 
@@ -179,7 +179,14 @@ class Executor {
     announce_post(value, description);
     waiter_.wake_others();
   }
-  // The same to those who are awake.
+  // The same with at most kInlineBytes of payload.
+  void publish_inline(std::uint64_t value, std::uint64_t description, const void* data, std::uint64_t bytes) {
+    shm::FlagLine& line = *own_lines_[value % shm::kPostLines];
+    describe_post(value % shm::kPostLines, description);
+    shm::store_inline(line, value, data, bytes, has_wide_store_);
+    waiter_.wake_others();
+  }
+  // A post without payload, to those who are awake.
   void announce_post(std::uint64_t value, std::uint64_t description) {
     shm::FlagLine& line = *own_lines_[value % shm::kPostLines];
     describe_post(value % shm::kPostLines, description);
@@ -193,13 +200,6 @@ class Executor {
   }
   [[nodiscard]] bool has_rest(std::uint32_t rank, std::uint64_t value) const {
     return region_.rest_line(rank, value).value.load(std::memory_order_acquire) >= value;
-  }
-  // The same with at most kInlineBytes of payload.
-  void publish_inline(std::uint64_t value, std::uint64_t description, const void* data, std::uint64_t bytes) {
-    shm::FlagLine& line = *own_lines_[value % shm::kPostLines];
-    describe_post(value % shm::kPostLines, description);
-    shm::store_inline(line, value, data, bytes, has_wide_store_);
-    waiter_.wake_others();
   }
   // Stores the description where it is another than the line has. This rank's own lines are never read: with the first
   // look of a peer they have gone to its cache, and reading one fetches it back only to lose it again.

@@ -59,16 +59,16 @@ std::byte* Machine::local(const Slice& slice) const {
 bool Machine::has_posted(std::uint32_t rank, std::uint32_t post) {
   const std::uint64_t value = call_.post_value(round_, post);
   std::uint64_t& seen = executor_.seen_posts_[rank];
-  if (seen >= value) return true;
-  // Acquire: partner of Executor::publish_post().
   const shm::FlagLine& line = executor_.region_.post_line(rank, value);
-  const std::uint64_t posted = line.sequence.load(std::memory_order_acquire);
-  // Who called something else has no rest to tell of. Behind a later post it is there.
-  if (call_.has_rests && posted == value && line.description.load(std::memory_order_relaxed) == call_.description &&
-      !executor_.has_rest(rank, value))
-    return false;
-  if (posted >= value) seen = posted;
-  return posted >= value;
+  if (seen < value) {
+    // Acquire: partner of Executor::announce_post().
+    const std::uint64_t posted = line.sequence.load(std::memory_order_acquire);
+    if (posted < value) return false;
+    seen = posted;
+  }
+  // Who called something else has no rest to tell of.
+  return !call_.has_rests || executor_.has_rest(rank, value) ||
+         line.description.load(std::memory_order_relaxed) != call_.description;
 }
 
 bool Machine::has_slot(const Step& step) {

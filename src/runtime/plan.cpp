@@ -35,13 +35,13 @@ Result<std::vector<Posted>> posts_of(const Program& program, std::uint32_t rank)
 }
 
 // Lane 0 exposes the whole input; lane 1 folds exposures into the whole output, and may close.
-bool is_exchange(const Plan& plan) {
-  if (plan.posts_per_round != 1 || plan.num_lanes() != 2) return false;
-  const std::vector<Step>& exposing = plan.program.lanes[0];
-  const std::vector<Step>& folding = plan.program.lanes[1];
+bool is_exchange(const Schedule& schedule, const Program& program) {
+  if (program.lanes.size() != 2) return false;
+  const std::vector<Step>& exposing = program.lanes[0];
+  const std::vector<Step>& folding = program.lanes[1];
   const Slice input{Space::input, 0, 0, 1};
   const Slice output{Space::output, 0, 0, 1};
-  if (plan.schedule.division(Space::input).pieces != 1 || plan.schedule.division(Space::output).pieces != 1 ||
+  if (schedule.division(Space::input).pieces != 1 || schedule.division(Space::output).pieces != 1 ||
       exposing.size() != 1 || exposing[0].kind != StepKind::expose || exposing[0].sources[0].slice != input)
     return false;
   if (folding.empty() || folding.size() > 2 || (folding.size() == 2 && folding[1].kind != StepKind::close))
@@ -84,6 +84,7 @@ Result<Plan> make_plan(Schedule schedule, std::uint32_t rank, const std::functio
   Plan plan;
   plan.rank = rank;
   plan.posts.resize(schedule.num_ranks);
+  plan.is_pair = schedule.num_ranks == 2;
   bool has_direct_steps = false;
   // All ranks' programs are looked at, because a reader must know what its peers expose, and all must agree on how
   // wide a round may be.
@@ -106,6 +107,8 @@ Result<Plan> make_plan(Schedule schedule, std::uint32_t rank, const std::functio
         look_at(step, plan);
         has_direct_steps = has_direct_steps || is_direct(step);
       }
+    const bool exchanges = is_exchange(schedule, program);
+    plan.is_pair = plan.is_pair && exchanges && program.lanes[1][0].sources.size() == 2;
     if (each == rank) plan.program = std::move(program);
   }
   plan.orders = sends_empty_messages(schedule, [&] { return has_direct_steps; });
@@ -123,8 +126,9 @@ Result<Plan> make_plan(Schedule schedule, std::uint32_t rank, const std::functio
     const auto last = std::find_if(lane.rbegin(), lane.rend(), is_direct);
     plan.last_remote.push_back(static_cast<std::int32_t>(lane.rend() - last) - 1);
   }
+  plan.is_pair = plan.is_pair && plan.posts_per_round == 1;
   plan.schedule = std::move(schedule);
-  if (is_exchange(plan)) {
+  if (plan.posts_per_round == 1 && is_exchange(plan.schedule, plan.program)) {
     plan.shape = Shape::exchange;
     for (const Endpoint& end : plan.program.lanes[1][0].sources)
       plan.fold_order.push_back(end.place == Place::local ? rank : end.rank);

@@ -40,6 +40,8 @@ struct Plan {
   std::vector<std::int32_t> last_remote;
   // Shape::exchange: the ranks whose exposures are folded, in order.
   std::vector<std::uint32_t> fold_order;
+  // Of two ranks, and both programs are exchanges of two sources: what holds on one rank holds on the other.
+  bool is_pair = false;
   bool needs_symmetric = false;  // something is opened: buffers must be in symmetric memory
   bool has_messages = false;
   // Its posts wait for nothing: they stand first in their lanes.

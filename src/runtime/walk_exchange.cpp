@@ -22,8 +22,8 @@ constexpr std::uint64_t kMostOfFirstCache = 16 << 10;
 
 // Where all that a call touches stays in the first cache, asking for this and more holds up the loads that follow on
 // AMD's processors, which get the lines themselves as fast (docs/design/executor.md).
-std::uint64_t asked_end_within_cache() {
-  return this_processor() == Processor::amd ? (1 << 10) + 1 : ~std::uint64_t{0};
+std::uint64_t asked_end_within_cache(Processor processor) {
+  return processor == Processor::amd ? (1 << 10) + 1 : ~std::uint64_t{0};
 }
 
 // Whether a round's data travel in the line of their flag.
@@ -50,7 +50,7 @@ void Executor::set_small_plan(const Plan& plan, std::uint64_t first_cache, Proce
   small_.own_slots = region_.staging(rank_);
   small_.turns = SlotTurns::of(plan, first_cache);
   small_.first_part = FirstPart::of(plan, processor);
-  small_.asked_end = asked_end_within_cache();
+  small_.asked_end = asked_end_within_cache(processor);
   small_.asked_again = first_cache / 6;
   small_.reduce = {.destinations = &small_.output,
                    .num_destinations = 1,

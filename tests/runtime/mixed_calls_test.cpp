@@ -174,20 +174,55 @@ TEST(Calls, ThatDifferAreAnErrorOnEveryRank) {
   }
 }
 
+template <typename T>
+void add_in_two_parts(Communicator& communicator, Type type) {
+  for (const std::size_t bytes : {2040, 2048, 2056, 4104, 8192, 8200}) {
+    const std::size_t count = bytes / sizeof(T);
+    std::vector<T> from(count);
+    std::vector<T> to(count);
+    for (std::size_t i = 0; i < count; ++i) from[i] = static_cast<T>(i % 50 + communicator.rank());
+    const Status status = communicator.all_reduce(from.data(), to.data(), count, type, {});
+    ASSERT_TRUE(status.ok()) << status.to_string();
+    for (std::size_t i = 0; i < count; ++i) ASSERT_EQ(to[i], static_cast<T>(2 * (i % 50) + 1)) << bytes << ", " << i;
+  }
+}
+
+TEST(Calls, ThatComeInTwoPartsAreRightOfEverySize) {
+  Settings settings = Settings::from(Variables());
+  settings.processor = Processor::amd;
+  test::ThreadRanks group(2, settings);
+  group.run([](Communicator& communicator) {
+    add_in_two_parts<std::uint8_t>(communicator, Type::u8);
+    add_in_two_parts<std::int16_t>(communicator, Type::i16);
+    add_in_two_parts<float>(communicator, Type::f32);
+    add_in_two_parts<double>(communicator, Type::f64);
+  });
+}
+
 // One that comes in two parts, beside one that differs: nobody waits for a second part that nobody writes.
 TEST(Calls, ThatComeInTwoPartsAndDifferAreAnErrorOnBothRanks) {
   Settings settings = Settings::from(Variables());
   settings.processor = Processor::amd;
   for (const auto& counts : {std::array{1024, 1025}, std::array{1024, 2}, std::array{2, 1024}, std::array{1024, 9000}})
-    for (const bool by_walker : {false, true}) {
+    for (const char* by : {"small path", "walker", "machine"}) {
       test::ThreadRanks group(2, settings);
       group.run([&](Communicator& communicator) {
         const auto count = static_cast<std::uint64_t>(counts[communicator.rank()]);
         const std::vector<float> from(count, 1.0F);
         std::vector<float> to(count);
         const Invocation asked{.input = from.data(), .output = to.data(), .count = count};
-        const Status status = by_walker ? communicator.run(asked) : test::run_blocking(communicator, asked);
-        EXPECT_EQ(status.code(), Code::invalid_usage) << counts[0] << ", " << counts[1] << ": " << status.to_string();
+        // Where something pends before it, a call is gone on with in steps.
+        Operation* before = nullptr;
+        if (by == std::string("machine")) {
+          const Result<Operation*> begun = communicator.prepare({.collective = Collective::barrier}, false);
+          ASSERT_TRUE(begun.ok() && communicator.start(**begun).ok());
+          before = *begun;
+        }
+        const Status status =
+            by == std::string("walker") ? communicator.run(asked) : test::run_blocking(communicator, asked);
+        EXPECT_EQ(status.code(), Code::invalid_usage)
+            << by << ": " << counts[0] << ", " << counts[1] << ": " << status.to_string();
+        if (before != nullptr) communicator.release(*before);
       });
     }
 }

@@ -17,7 +17,7 @@ inline constexpr std::size_t kPair = 2 * kLine;
 inline constexpr std::size_t kInlineBytes = 48;
 
 // A post, or the head of a message. Its sequence is stored with release after the rest and loaded with acquire before
-// it, so whoever sees the number sees what it announces.
+// it, so whoever sees the number sees what it announces: all of a slot, or the first part of one (Region::rest_line).
 struct alignas(kLine) FlagLine {
   // These two are written together where the processor can (store_flag).
   std::atomic<std::uint64_t> sequence;
@@ -31,11 +31,6 @@ static_assert(sizeof(FlagLine) == kLine);
 // A number that only grows. Stored with release when what it counts is done, loaded with acquire by who builds on it.
 struct alignas(kLine) CounterLine {
   std::atomic<std::uint64_t> value;
-};
-
-// Behind a post that stands for the first part of its slot only: the post's number once the rest is there as well.
-struct alignas(kPair) RestLine {
-  CounterLine counter;
 };
 
 // What a rank sleeps on. `asleep` is written by the sleeper, `word` by whoever wakes it (waiter.cpp).

@@ -77,6 +77,8 @@ class Region {
   // address bits waits for it, and ranks poll the line that stands where their own does; up to four of them have no
   // line that is stored in every call where another's is polled.
   static constexpr std::uint64_t kControlStride = kPage + 8 * kPair;
+  // Of what only two ranks use: half a page on, where that holds for them as well.
+  static constexpr std::uint64_t kRests = 16 * kPair;
 
   // A fresh region for ranks of this process.
   [[nodiscard]] static Result<std::unique_ptr<Region>> create(const RegionShape& shape);
@@ -100,8 +102,11 @@ class Region {
     TUTTI_ASSERT(post < kMaxPlaces, "a place is asked for only where there is one");
     return control(rank)->places.place[post];
   }
+  // Behind a post that stands for the first part of its slot only: its number, once the rest is there as well. Takes
+  // turns as the post's line does.
   [[nodiscard]] CounterLine& rest_line(std::uint32_t rank, std::uint64_t sequence) const {
-    return control(rank)->rests[sequence % kPostLines].counter;
+    auto* const rests = reinterpret_cast<Rest*>(reinterpret_cast<std::byte*>(control(rank)) + kRests);
+    return rests[sequence % kPostLines].counter;
   }
   [[nodiscard]] DoorbellLine& doorbell(std::uint32_t rank) const { return control(rank)->doorbell; }
   [[nodiscard]] CallLine& call(std::uint32_t rank) const { return control(rank)->call; }
@@ -162,9 +167,11 @@ class Region {
   struct alignas(kPair) Post {
     FlagLine line;
   };
+  struct alignas(kPair) Rest {
+    CounterLine counter;
+  };
   struct Control {
     Post posts[kPostLines];
-    RestLine rests[kPostLines];
     alignas(kPair) CounterLine finished;
     alignas(kPair) PlacesLine places;
     alignas(kPair) DoorbellLine doorbell;
@@ -179,7 +186,7 @@ class Region {
   [[nodiscard]] Control* control(std::uint32_t rank) const {
     return reinterpret_cast<Control*>(base_ + kPage + rank * kControlStride);
   }
-  static_assert(sizeof(Control) <= kPage && sizeof(Header) <= kPage);
+  static_assert(sizeof(Control) <= kRests && kRests + kPostLines * sizeof(Rest) <= kPage && sizeof(Header) <= kPage);
   UniqueFd memory_;
   RegionShape shape_;
   std::byte* base_ = nullptr;
