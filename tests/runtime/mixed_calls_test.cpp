@@ -4,12 +4,17 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
+#include <csignal>
+#include <cstddef>
 #include <cstdint>
+#include <ctime>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include <gtest/gtest.h>
+#include <sys/mman.h>
 
 #include "ranks_of_threads.hpp"
 
@@ -197,6 +202,85 @@ TEST(Calls, ThatComeInTwoPartsAreRightOfEverySize) {
     add_in_two_parts<float>(communicator, Type::f32);
     add_in_two_parts<double>(communicator, Type::f64);
   });
+}
+
+// Memory whose second page makes whoever reads it first wait: a rank that copies from there stops between the parts.
+class LatePage {
+ public:
+  static constexpr std::size_t kPage = 4096;
+
+  LatePage()
+      : memory_(static_cast<std::byte*>(
+            mmap(nullptr, 2 * kPage, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0))) {
+    struct sigaction action {};
+    action.sa_sigaction = on_fault;
+    action.sa_flags = SA_SIGINFO;
+    sigaction(SIGSEGV, &action, &before_);
+  }
+  ~LatePage() {
+    sigaction(SIGSEGV, &before_, nullptr);
+    munmap(memory_, 2 * kPage);
+  }
+  LatePage(const LatePage&) = delete;
+  LatePage& operator=(const LatePage&) = delete;
+
+  [[nodiscard]] std::byte* second() { return memory_ + kPage; }
+  void arm() {
+    late = second();
+    mprotect(second(), kPage, PROT_NONE);
+  }
+
+ private:
+  static void on_fault(int, siginfo_t* info, void*) {
+    auto* const at = static_cast<std::byte*>(info->si_addr);
+    std::byte* const page = late;
+    if (at < page || at >= page + kPage) {
+      signal(SIGSEGV, SIG_DFL);
+      return;
+    }
+    const timespec while_the_other_reads{.tv_sec = 0, .tv_nsec = 50'000'000};
+    nanosleep(&while_the_other_reads, nullptr);
+    mprotect(page, kPage, PROT_READ | PROT_WRITE);
+  }
+  static inline std::atomic<std::byte*> late = nullptr;
+  std::byte* memory_;
+  struct sigaction before_ {};
+};
+
+// Rank 1 is late with the second part, after which rank 0 looks in each of the ways that there are.
+TEST(Calls, ThatComeInTwoPartsAreReadWhole) {
+  constexpr std::size_t kCount = 1024;
+  constexpr std::size_t kFirst = 768;
+  Settings settings = Settings::from(Variables());
+  settings.processor = Processor::amd;
+  for (const std::string by : {"small path", "walker", "machine"}) {
+    LatePage late;
+    test::ThreadRanks group(2, settings);
+    group.run([&](Communicator& communicator) {
+      std::vector<float> own(kCount, 1.0F);
+      std::vector<float> to(kCount);
+      // What the slots hold before.
+      for (int turn = 0; turn < 4; ++turn)
+        ASSERT_TRUE(communicator.all_reduce(own.data(), to.data(), kCount, Type::f32, {}).ok());
+      float* const from = communicator.rank() == 0 ? own.data() : reinterpret_cast<float*>(late.second()) - kFirst;
+      std::fill_n(from, kCount, 2.0F + static_cast<float>(communicator.rank()));
+      const Invocation asked{.input = from, .output = to.data(), .count = kCount};
+      if (communicator.rank() == 1) late.arm();
+      if (communicator.rank() == 1 || by == "small path") {
+        EXPECT_TRUE(test::run_blocking(communicator, asked).ok());
+      } else if (by == "walker") {
+        EXPECT_TRUE(communicator.run(asked).ok());
+      } else {
+        const Result<Operation*> begun = communicator.prepare(asked, false);
+        ASSERT_TRUE(begun.ok() && communicator.start(**begun).ok());
+        Result<bool> done = false;
+        while (done.ok() && !*done) done = communicator.test(**begun);
+        EXPECT_TRUE(done.ok());
+        communicator.release(**begun);
+      }
+      EXPECT_EQ(to, std::vector<float>(kCount, 5.0F)) << by;
+    });
+  }
 }
 
 // One that comes in two parts, beside one that differs: nobody waits for a second part that nobody writes.
