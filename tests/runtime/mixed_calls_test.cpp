@@ -14,6 +14,7 @@
 #include <vector>
 
 #include <gtest/gtest.h>
+#include <sched.h>
 #include <sys/mman.h>
 
 #include "ranks_of_threads.hpp"
@@ -202,6 +203,44 @@ TEST(Calls, ThatComeInTwoPartsAreRightOfEverySize) {
     add_in_two_parts<float>(communicator, Type::f32);
     add_in_two_parts<double>(communicator, Type::f64);
   });
+}
+
+// How many rounds 300 KB of an all-reduce take three ranks on one core.
+std::uint64_t rounds_on_one_core(const Settings& settings) {
+  constexpr std::size_t kCount = 75 << 10;
+  std::atomic<std::uint64_t> rounds = 0;
+  test::ThreadRanks group(3, settings);
+  group.run(
+      [&](Communicator& communicator) {
+        const std::vector<float> from(kCount, 1.0F);
+        std::vector<float> to(kCount);
+        const std::atomic<std::uint64_t>& finished = group.region().finished(communicator.rank()).value;
+        const std::uint64_t before = finished;
+        EXPECT_TRUE(communicator.all_reduce(from.data(), to.data(), kCount, Type::f32, {}).ok());
+        if (communicator.rank() == 0) rounds = finished - before;
+      },
+      [](std::uint32_t, Settings&) {
+        cpu_set_t cores;
+        sched_getaffinity(0, sizeof cores, &cores);
+        int first = 0;
+        while (!CPU_ISSET(first, &cores)) ++first;
+        CPU_ZERO(&cores);
+        CPU_SET(first, &cores);
+        sched_setaffinity(0, sizeof cores, &cores);
+      });
+  return rounds;
+}
+
+TEST(Rounds, AreAsLongWhereRanksShareCoresAsTheirSlotsStayInTheCache) {
+  Settings settings = Settings::from(Variables());
+  settings.last_level_cache = 32 << 20;
+  EXPECT_EQ(rounds_on_one_core(settings), 1U);
+  settings.last_level_cache = 3 << 20;
+  EXPECT_EQ(rounds_on_one_core(settings), 3U);
+  // What somebody asks for is taken, however large the cache.
+  settings.last_level_cache = 32 << 20;
+  settings.staging_slot = 64 << 10;
+  EXPECT_EQ(rounds_on_one_core(settings), 5U);
 }
 
 // Memory whose second page makes whoever reads it first wait: a rank that copies from there stops between the parts.
