@@ -51,8 +51,8 @@ struct Algorithm {
   Collective collective;
   Channel channel;
   OrderClass order;
-  // Of those that only expose: whether that may be read where it lies, instead of from a copy. prove() tells, and a
-  // test holds it.
+  // Of those that only expose: whether that may be read where it lies, instead of from a copy; of those that store as
+  // well, whether the system may copy it all (decision 0015). prove() tells, and a test holds it.
   bool name_safe = false;
   bool name_safe_in_place = false;
   Takes takes = {};

@@ -43,7 +43,7 @@ SimulatedWay way_of(const Algorithm& algorithm, Request request, const Simulated
   return {.schedule = algorithm.make(request),
           .staged = algorithm.channel == Channel::staged && !by_name,
           .why = std::move(why),
-          .needs_symmetric = algorithm.channel == Channel::symmetric};
+          .needs_symmetric = algorithm.channel == Channel::symmetric && !algorithm.name_safe};
 }
 
 Result<SimulatedWay> own(const OwnAlgorithm& own, const SimulatedCase& asked, const CallFacts& call) {
@@ -53,10 +53,10 @@ Result<SimulatedWay> own(const OwnAlgorithm& own, const SimulatedCase& asked, co
   way.collective = asked.collective;
   way.demands = own.demands;
   return SimulatedWay{.schedule = own.schedule,
-                      .staged = !own.demands.needs_symmetric,
+                      .staged = !own.demands.opens,
                       .why = forced_against(own.schedule.num_ranks, objection_to(way, call)),
                       .is_forced = true,
-                      .needs_symmetric = own.demands.needs_symmetric};
+                      .needs_symmetric = own.demands.opens};
 }
 
 Result<SimulatedWay> named(std::string_view name, const SimulatedCase& asked, std::uint32_t num_ranks, bool symmetric,
@@ -100,7 +100,8 @@ Result<SimulatedWay> WayChooser::choose(const SimulatedCase& asked, std::uint32_
   if (known == nullptr || known->shape != shape || known->both_ways != both_ways)
     known = std::make_unique<Known>(shape, both_ways);
   known->portfolio.end_when(is_interrupted);
-  const CallFacts call{.symmetric = symmetric, .in_place = asked.in_place, .root = asked.root};
+  // That the system may copy keeps nothing from being forced; by size, what it copies is not simulated.
+  const CallFacts call{.symmetric = symmetric, .can_attach = true, .in_place = asked.in_place, .root = asked.root};
   const ForcedAlgorithm& forced = settings.forced_of(asked.collective);
   Result<SimulatedWay> way = [&]() -> Result<SimulatedWay> {
     if (!forced.file && !forced.name.empty())

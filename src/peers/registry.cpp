@@ -194,6 +194,7 @@ constexpr auto kTuttiAlgorithms = std::to_array<Algorithm>({tutti_way(all_reduce
                                                             tutti_way(reduce_scatter, "recursive_halving"),
                                                             tutti_way(reduce_scatter, "pat"),
                                                             tutti_way(broadcast, "direct"),
+                                                            tutti_way(broadcast, "push_pull"),
                                                             tutti_way(broadcast, "knomial"),
                                                             tutti_way(broadcast, "chain"),
                                                             tutti_way(broadcast, "scatter_all_gather"),

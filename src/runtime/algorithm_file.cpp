@@ -24,7 +24,7 @@ std::string objection(const Plan& plan, const Proof& proof, const shm::RegionSha
     return fmt::format(
         "it needs {} messages in flight on a connection, and there are {}; set TUTTI_STAGING_DEPTH higher",
         proof.least_depth_fused, shape.message_depth);
-  if (!plan.needs_symmetric && std::max(proof.least_slots, plan.exposes_per_round) > shape.num_slots())
+  if (!plan.opens && std::max(proof.least_slots, plan.exposes_per_round) > shape.num_slots())
     return fmt::format("it needs {} staging slots, and there are {}; set TUTTI_STAGING_DEPTH higher",
                        std::max(proof.least_slots, plan.exposes_per_round), shape.num_slots());
   constexpr std::uint64_t kLargestElement = 8;
@@ -33,12 +33,12 @@ std::string objection(const Plan& plan, const Proof& proof, const shm::RegionSha
         "it has messages of {} pieces, and a slot of {} bytes has no room for an element of each; set "
         "TUTTI_STAGING_SLOT higher",
         plan.widest_message, shape.message_slot);
-  if (!plan.needs_symmetric && plan.widest_expose * kLargestElement > shape.staging_slot)
+  if (!plan.opens && plan.widest_expose * kLargestElement > shape.staging_slot)
     return fmt::format(
         "it exposes {} pieces at once, and a slot of {} bytes has no room for an element of each; set "
         "TUTTI_STAGING_SLOT higher",
         plan.widest_expose, shape.staging_slot);
-  if (!plan.needs_symmetric) return "";
+  if (!plan.opens) return "";
   if (facts_of(plan.schedule.collective).has_root)
     return "it opens memory, and with a root some ranks lack a buffer by which they could tell where the others' is";
   for (const std::vector<Posted>& posts : plan.posts)
@@ -49,7 +49,7 @@ std::string objection(const Plan& plan, const Proof& proof, const shm::RegionSha
 
 // Whether calls of that kind are right. What opens memory runs by name, so what it exposes must be safe by name.
 bool allows(const Plan& plan, bool allowed, const ExposureProof& proof) {
-  return allowed && (!plan.needs_symmetric || proof.exposure != Exposure::copy_only);
+  return allowed && (!plan.opens || proof.exposure != Exposure::copy_only);
 }
 
 }  // namespace
@@ -99,7 +99,7 @@ Result<OwnAlgorithm> own_algorithm(const AlgorithmFile& file, Collective collect
   if (const std::string against = objection(*plan, proof, shape); !against.empty())
     return refuse(Code::unsupported, against);
   Demands demands{
-      .needs_symmetric = plan->needs_symmetric,
+      .opens = plan->opens,
       .keeps_rank_order = proof.order <= OrderClass::rank_order,
       .allows_in_place = allows(*plan, schedule->allows_in_place, proof.in_place),
       .allows_out_of_place = allows(*plan, schedule->allows_out_of_place, proof.out_of_place),

@@ -272,9 +272,10 @@ Status Communicator::find_attach() {
   for (std::uint32_t peer = 0; peer < num_ranks_ && can; ++peer) {
     const shm::CallLine& line = region_->call(peer);
     std::uint64_t seen = 0;
-    can = shm::read_from(line.process.load(std::memory_order_relaxed), line.probe.load(std::memory_order_relaxed),
-                         &seen, sizeof seen) == shm::ReadEnd::done &&
-          seen == (kProbe ^ peer);
+    const pid_t process = line.process.load(std::memory_order_relaxed);
+    const std::uint64_t address = line.probe.load(std::memory_order_relaxed);
+    can = shm::read_from(process, address, &seen, sizeof seen) == shm::AttachEnd::done && seen == (kProbe ^ peer) &&
+          shm::write_to(process, address, &seen, sizeof seen) == shm::AttachEnd::done;
   }
   can_attach_ = can;  // whatever the others can, the numbers of their processes are right
   const std::uint64_t mine[1] = {can ? std::uint64_t{1} : 0};

@@ -215,7 +215,7 @@ class Communicator final : private Work {
   }
   [[nodiscard]] Result<const Prepared*> prepared(const Invocation& asked) const;
   [[nodiscard]] Result<Choice> choose(const Invocation& asked, BoundCall& bound, const Prepared*& entry);
-  [[nodiscard]] static CallFacts facts_of_call(const Invocation& asked, const BoundCall& bound, const Prepared& entry);
+  [[nodiscard]] CallFacts facts_of_call(const Invocation& asked, const BoundCall& bound, const Prepared& entry) const;
   [[nodiscard]] bool has_symmetric(const Invocation& asked, const Buffers& buffers) const;
   [[nodiscard]] bool is_symmetric(const Invocation& asked, const Buffers& buffers) const;
   [[nodiscard]] Status refuse(const Invocation& asked) const;
@@ -229,7 +229,7 @@ class Communicator final : private Work {
   [[nodiscard]] Status bind_moving(const Agreed& agreed, VaryingCall& call);
   // What is asked, bound to the way of doing it, the rounds and the steps.
   [[nodiscard]] Status bind(const Invocation& asked, BoundCall& bound);
-  [[nodiscard]] Reach reach_of(const Plan& plan, bool name_safe, const BoundCall& bound) const;
+  [[nodiscard]] Reach reach_of(const Plan& plan, bool name_safe, const CallFacts& facts, const BoundCall& bound) const;
   [[nodiscard]] Status make_call(const Plan& plan, std::uint32_t number, Reach reach, const Prepared& entry,
                                  const Invocation& asked, BoundCall& bound);
   [[nodiscard]] Result<BoundCall*> bound_for(const Invocation& asked);
@@ -330,7 +330,7 @@ class Communicator final : private Work {
   std::vector<BoundCall> bound_;        // by BoundCall::place_of
   VaryingCall varying_;
   std::uint64_t splits_ = 0;
-  std::uint64_t probe_ = 0;  // for others to read
+  std::uint64_t probe_ = 0;  // for others to read, and to write what is there
   bool can_attach_ = false;
   bool is_copy_ = false;  // in a child that was forked
   bool is_torn_ = false;

@@ -130,9 +130,18 @@ Result<Choice> Communicator::choose(const Invocation& asked, BoundCall& bound, c
   return selector_.choose(asked.collective, buffers->message_bytes, facts_of_call(asked, bound, *entry));
 }
 
-CallFacts Communicator::facts_of_call(const Invocation& asked, const BoundCall& bound, const Prepared& entry) {
+CallFacts Communicator::facts_of_call(const Invocation& asked, const BoundCall& bound, const Prepared& entry) const {
   const Operator& operation = entry.small.operation;
+  const std::uint64_t bytes = bound.buffers.message_bytes;
+  // Lists alone reach attached memory.
+  const bool can_attach = can_attach_ && settings_.walker != WalkerChoice::generic;
   return {.symmetric = bound.symmetric,
+          .can_attach = can_attach,
+          .pays_to_attach = can_attach && (settings_.attach_min
+                                               ? bytes >= *settings_.attach_min
+                                               : pays_to_attach(asked.collective, bytes, static_cast<int>(num_ranks_),
+                                                                waiter_->policy().crowded, settings_.processor)),
+          .crowded = waiter_->policy().crowded,
           .in_place = bound.buffers.in_place,
           .op = operation.op,
           .commutative = operation.commutative,
@@ -166,8 +175,8 @@ Status Communicator::bind(const Invocation& asked, BoundCall& bound) {
   // Some ranks may take the small path where others do not, as those that have begun something.
   const bool is_small = asked.collective == Collective::all_reduce && entry->small.kernel != nullptr &&
                         bound.buffers.message_bytes < (bound.symmetric ? symmetric_small_end_ : settled_small_end_);
-  const Reach reach =
-      is_small ? Reach::staged : reach_of(**plan, is_name_safe(way, facts_of_call(asked, bound, *entry)), bound);
+  const CallFacts facts = facts_of_call(asked, bound, *entry);
+  const Reach reach = is_small ? Reach::staged : reach_of(**plan, is_name_safe(way, facts), facts, bound);
   log_.info(LogSubsystem::coll, "{} {} B of {}: {}{} ({})", name_of(asked.collective), bound.buffers.message_bytes,
             name_of(asked.type), way.name,
             reach == Reach::staged      ? ""
@@ -183,8 +192,8 @@ Status Communicator::bind(const Invocation& asked, BoundCall& bound) {
 }
 
 // How the others read what this rank exposes. A copy into a slot is soon done where it is small; a larger one is saved.
-Reach Communicator::reach_of(const Plan& plan, bool name_safe, const BoundCall& bound) const {
-  if (plan.needs_symmetric) return Reach::symmetric;
+Reach Communicator::reach_of(const Plan& plan, bool name_safe, const CallFacts& facts, const BoundCall& bound) const {
+  if (plan.opens) return facts_of(plan.schedule.collective).has_root ? Reach::attached : Reach::symmetric;
   // Nobody knows where in the others' buffers their blocks begin.
   if (facts_of(plan.schedule.collective).varies) return Reach::staged;
   // Each post has a place of its own to say where the buffer lies. And with a root some ranks lack a buffer, by which
@@ -193,12 +202,8 @@ Reach Communicator::reach_of(const Plan& plan, bool name_safe, const BoundCall& 
   const std::uint64_t bytes = bound.buffers.message_bytes;
   if (bound.symmetric && !facts_of(plan.schedule.collective).has_root)
     return bytes >= kLeastByName ? Reach::symmetric : Reach::staged;
-  // Lists alone read attached memory, and they begin with all posts.
-  if (!can_attach_ || !plan.posts_first || settings_.walker == WalkerChoice::generic) return Reach::staged;
-  const bool pays = settings_.attach_min ? bytes >= *settings_.attach_min
-                                         : pays_to_attach(plan.schedule.collective, bytes, static_cast<int>(num_ranks_),
-                                                          waiter_->policy().crowded, settings_.processor);
-  return pays ? Reach::attached : Reach::staged;
+  // Lists begin with all posts.
+  return plan.posts_first && facts.pays_to_attach ? Reach::attached : Reach::staged;
 }
 
 // Ranks must answer alike: what is asked of no elements may lie anywhere, and somewhere else on each rank.
@@ -242,7 +247,7 @@ Status Communicator::run_by(const Schedule& schedule, std::uint32_t number, cons
     if (!plan.ok()) return plan.status();
     given_[number] = std::make_unique<const Plan>(std::move(*plan));
   }
-  const Reach reach = given_[number]->needs_symmetric ? Reach::symmetric : Reach::staged;
+  const Reach reach = given_[number]->opens ? Reach::symmetric : Reach::staged;
   TUTTI_TRY(make_call(*given_[number], first + number, reach, **entry, asked, bound));
   bound.counted = &counts_.row(asked.collective, &given_[number]->schedule.name, reach);
   return walk(bound, asked, walker);
@@ -316,12 +321,12 @@ Status Communicator::make_call(const Plan& plan, std::uint32_t number, Reach rea
   // counts for itself.
   const bool all_have_outputs = has_block(plan.schedule, (asked.root + 1) % num_ranks_, Space::output, 0);
   const std::uint64_t outputs = all_have_outputs ? std::max(num_ranks_, 2U) : 2;
-  const std::uint64_t written = plan.needs_symmetric ? bytes * num_ranks_ : bytes * outputs / 2;
+  const std::uint64_t written = plan.opens ? bytes * num_ranks_ : bytes * outputs / 2;
   const bool streaming =
       settings_.stream_min ? bytes >= *settings_.stream_min : should_stream(written, settings_.last_level_cache);
   // A message's slot is read at once by its receiver: that must not go past the cache.
   call.kernel = streaming && !plan.has_messages ? entry.streaming : entry.small.kernel;
-  if (plan.needs_symmetric && entry.small.operation.op == Op::premultiplied_sum)
+  if (plan.opens && entry.small.operation.op == Op::premultiplied_sum)
     return {Code::unsupported, fmt::format("{} cannot scale the inputs that it reads by name", plan.schedule.name)};
   call.described = CallDescription{.count = asked.count,
                                    .collective = asked.collective,
@@ -336,7 +341,7 @@ Status Communicator::make_call(const Plan& plan, std::uint32_t number, Reach rea
   call.inline_end = !call.by_name() && call.posts_once() ? shm::kInlineBytes + 1 : 0;
   bound.is_lowered = settings_.walker != WalkerChoice::generic && (plan.shape != Shape::exchange || call.by_name()) &&
                      lower(call, bound.lowered);
-  TUTTI_ASSERT(bound.is_lowered || reach != Reach::attached, "only the walker of lists reads attached memory");
+  TUTTI_ASSERT(bound.is_lowered || reach != Reach::attached, "only the walker of lists reaches attached memory");
   bound.is_quick = bound.is_lowered && call.varying == nullptr && plan.schedule.division(Space::scratch).blocks == 0;
   return {};
 }

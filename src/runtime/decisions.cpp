@@ -35,6 +35,8 @@ constexpr std::array kDecisions = {
     Decision{.collective = all_reduce, .most_ranks = 2, .way = "one_shot", .may_be_ring = true},
     Decision{.collective = all_reduce, .most_ranks = 4, .most_bytes = 128_K, .way = "one_shot"},
     Decision{.collective = all_reduce, .way = "two_shot_pull", .may_be_ring = true},
+    // With more readers than the root the system's copies are under way on every core already.
+    Decision{.collective = broadcast, .most_ranks = 2, .attached = true, .way = "push_pull"},
 };
 
 // A copy by the system costs half a microsecond to ask for, and its data cross between the caches once instead of
@@ -46,10 +48,13 @@ constexpr std::array kAttach = {
 
 // AMD's copies begin later to pay, and end sooner where both cores have their share in one cache. Where they have not,
 // which no process can tell, one copy would stay twice as fast; a broadcast, which waits for nobody else's, keeps to
-// it.
+// it, and that of two ranks, who copy a half each, at every size.
 constexpr std::array kAttachAmd = {
-    AttachRange{broadcast, 32_K, 2_M},    AttachRange{all_gather, 64_K, 256_K},
-    AttachRange{all_to_all, 64_K, 256_K}, AttachRange{reduce_scatter, 64_K, 256_K},
+    AttachRange{.collective = broadcast, .least_bytes = 32_K, .most_bytes = kAnySize, .most_ranks = 2},
+    AttachRange{broadcast, 32_K, 2_M},
+    AttachRange{all_gather, 64_K, 256_K},
+    AttachRange{all_to_all, 64_K, 256_K},
+    AttachRange{reduce_scatter, 64_K, 256_K},
     AttachRange{reduce, 64_K, 256_K},
 };
 
@@ -68,9 +73,12 @@ constexpr std::array kAttachCrowded = {
 bool pays_to_attach(Collective collective, std::uint64_t bytes, int num_ranks, bool crowded, Processor processor) {
   const bool is_amd = processor == Processor::amd;
   if (crowded && is_amd) return false;
-  const std::span<const AttachRange> ranges = crowded  ? std::span<const AttachRange>(kAttachCrowded)
-                                              : is_amd ? kAttachAmd
-                                                       : kAttach;
+  const auto ranges_for = [&]() -> std::span<const AttachRange> {
+    if (crowded) return kAttachCrowded;
+    if (is_amd) return kAttachAmd;
+    return kAttach;
+  };
+  const std::span<const AttachRange> ranges = ranges_for();
   return std::any_of(ranges.begin(), ranges.end(), [&](const AttachRange& range) {
     return range.collective == collective && bytes >= range.least_bytes && bytes <= range.most_bytes &&
            num_ranks >= range.least_ranks && num_ranks <= range.most_ranks;

@@ -65,7 +65,7 @@ class Lowering {
       if (slice.space == Space::scratch) return false;
       post.space = slice.space;
       post.kind = call_.by_name() ? Lowered::Kind::name : Lowered::Kind::expose;
-      if (step.kind == StepKind::open && call_.reach != Reach::symmetric) return false;
+      if (step.kind == StepKind::open && !call_.by_name()) return false;
       if (post.kind == Lowered::Kind::expose) {
         const Run run = run_of(slice, slice.block);
         post.offset = offset_of(slice, slice.block);
@@ -98,11 +98,23 @@ class Lowering {
         case StepKind::close:
           if (call_.by_name()) lowered_.steps.push_back({.kind = Lowered::Kind::close});
           break;
-        case StepKind::combine: take_combine(step); break;
+        case StepKind::combine:
+          if (call_.reach == Reach::attached && !is_copied_by_system(step)) return false;
+          take_combine(step);
+          break;
         default: return false;
       }
     }
     return true;
+  }
+
+  // What is stored in other processes is this rank's own and goes there as it is; what is stored here may be made of
+  // anything.
+  static bool is_copied_by_system(const tutti::Step& step) {
+    const auto is_remote = [](const Endpoint& end) { return end.place == Place::remote; };
+    return std::none_of(step.destinations.begin(), step.destinations.end(), is_remote) ||
+           (std::all_of(step.destinations.begin(), step.destinations.end(), is_remote) && step.sources.size() == 1 &&
+            step.sources[0].place == Place::local);
   }
 
   bool is_post_of(const After& after) const {

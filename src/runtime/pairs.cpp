@@ -123,11 +123,11 @@ End Pairs::advance_receive(Transfer& transfer, const shm::Waiter& waiter) {
 
 bool Pairs::fetch(const Transfer& transfer, std::uint64_t address) {
   const auto process = static_cast<pid_t>(region_.call(transfer.peer).process.load(std::memory_order_relaxed));
-  const shm::ReadEnd end = shm::read_from(process, address, transfer.data, transfer.bytes());
+  const shm::AttachEnd end = shm::read_from(process, address, transfer.data, transfer.bytes());
   // Where a communicator breaks, the sender may have gone on and changed what was being read.
   std::atomic_thread_fence(std::memory_order_acquire);
-  if (end == shm::ReadEnd::done) return !region_.is_broken();
-  region_.break_with(shm::breakage_of(end, rank_, transfer.peer));
+  if (end == shm::AttachEnd::done) return !region_.is_broken();
+  region_.break_with(shm::breakage_of(end, shm::Access::read, rank_, transfer.peer));
   return false;
 }
 

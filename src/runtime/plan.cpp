@@ -66,7 +66,7 @@ bool has_posts_first(const std::vector<Step>& lane) {
 }
 
 void look_at(const Step& step, Plan& plan) {
-  if (step.kind == StepKind::open) plan.needs_symmetric = true;
+  if (step.kind == StepKind::open) plan.opens = true;
   if (step.kind == StepKind::expose) {
     plan.widest_expose = std::max(plan.widest_expose, step.sources[0].slice.size());
   }
@@ -118,7 +118,7 @@ Result<Plan> make_plan(Schedule schedule, std::uint32_t rank, const std::functio
         std::count_if(posts.begin(), posts.end(), [](const Posted& post) { return post.kind == StepKind::expose; });
     plan.exposes_per_round = std::max(plan.exposes_per_round, static_cast<std::uint32_t>(exposes));
   }
-  if (plan.needs_symmetric && plan.posts_per_round > shm::kMaxPlaces)
+  if (plan.opens && plan.posts_per_round > shm::kMaxPlaces)
     return Status(Code::unsupported, fmt::format("{} posts {} times a round; by name at most {} are possible",
                                                  schedule.name, plan.posts_per_round, shm::kMaxPlaces));
   for (const std::vector<Step>& lane : plan.program.lanes) {

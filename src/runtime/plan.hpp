@@ -42,7 +42,7 @@ struct Plan {
   std::vector<std::uint32_t> fold_order;
   // Of two ranks, and both programs are exchanges of two sources: what holds on one rank holds on the other.
   bool is_pair = false;
-  bool needs_symmetric = false;  // something is opened: buffers must be in symmetric memory
+  bool opens = false;  // something, for others to store to: then all is reached by name
   bool has_messages = false;
   // Its posts wait for nothing: they stand first in their lanes.
   bool posts_first = true;

@@ -11,11 +11,23 @@
 
 namespace tutti {
 
+namespace {
+
+// Whether others can store to the buffers of the call. With a root some ranks lack a buffer, by which they could tell
+// where in symmetric memory the others have theirs.
+bool is_stored_to(const Way& way, const CallFacts& call) {
+  return facts_of(way.collective).has_root ? call.can_attach && is_name_safe(way, call) : call.symmetric;
+}
+
+}  // namespace
+
 std::string_view objection_to(const Way& way, const CallFacts& call) {
   if (!way.refusal.empty()) return way.refusal;
   const Demands& demands = way.demands;
-  if (demands.needs_symmetric && !call.symmetric) return "it needs both buffers in symmetric memory";
-  if (demands.needs_symmetric && call.op == Op::premultiplied_sum)
+  if (demands.opens && !is_stored_to(way, call))
+    return facts_of(way.collective).has_root ? "it stores to other ranks' buffers, which the system does not let it"
+                                             : "it needs both buffers in symmetric memory";
+  if (demands.opens && call.op == Op::premultiplied_sum)
     return "it reads inputs by name, where a pre-multiplied sum has not scaled them";
   if (!call.commutative) {
     const std::vector<std::uint32_t>& disordered = demands.disordered_roots;
@@ -101,7 +113,7 @@ void Portfolio::get_to_know(Way& way) {
     return;
   }
   const Plan& plan = **made;
-  way.demands = {.needs_symmetric = plan.needs_symmetric,
+  way.demands = {.opens = plan.opens,
                  .keeps_rank_order = plan.schedule.order <= OrderClass::rank_order,
                  .allows_in_place = plan.schedule.allows_in_place,
                  .allows_out_of_place = plan.schedule.allows_out_of_place,
@@ -112,7 +124,7 @@ void Portfolio::get_to_know(Way& way) {
     request.root = root;
     if (way.algorithm->make(request).order > OrderClass::rank_order) way.demands.disordered_roots.push_back(root);
   }
-  if (!plan.needs_symmetric && plan.exposes_per_round > shape_.num_slots())
+  if (!plan.opens && plan.exposes_per_round > shape_.num_slots())
     way.refusal = fmt::format("it exposes {} times a round, and a rank has {} staging slots", plan.exposes_per_round,
                               shape_.num_slots());
 }

@@ -26,7 +26,7 @@ namespace tutti {
 
 // What a call must be to run it.
 struct Demands {
-  bool needs_symmetric = false;
+  bool opens = false;  // memory for others to store to
   bool keeps_rank_order = false;
   std::vector<std::uint32_t> disordered_roots = {};  // with which it does not, all the same
   bool allows_in_place = true;
@@ -53,7 +53,10 @@ struct Way {
 
 // What keeps the way from a call; empty if nothing does.
 struct CallFacts {
-  bool symmetric = false;  // both buffers are in symmetric memory
+  bool symmetric = false;       // both buffers are in symmetric memory
+  bool can_attach = false;      // the system copies between ranks' memory for them,
+  bool pays_to_attach = false;  // and soon enough for a call of this size
+  bool crowded = false;         // there are more ranks than cores
   bool in_place = false;
   Op op = Op::sum;
   bool commutative = true;

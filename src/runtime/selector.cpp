@@ -15,14 +15,16 @@ void Selector::make_rows(Collective collective) {
     if (processor_ == Processor::amd && !decision.is_for_amd) continue;
     const Result<Way*> way = portfolio_.find(collective, decision.way);
     // Not for this number of ranks: another row is.
-    if (way.ok()) choices.rows.push_back({decision.most_bytes, decision.symmetric, decision.may_be_ring, *way});
+    if (way.ok())
+      choices.rows.push_back({decision.most_bytes, decision.symmetric, decision.attached, decision.may_be_ring, *way});
   }
 }
 
 Result<Choice> Selector::by_size(Collective collective, std::uint64_t bytes, const CallFacts& call) {
   if (!of(collective).is_made) make_rows(collective);
   for (const Row& row : of(collective).rows)
-    if (bytes <= row.most_bytes && (!row.symmetric || call.symmetric) && objection_to(*row.way, call).empty()) {
+    if (bytes <= row.most_bytes && (!row.symmetric || call.symmetric) &&
+        (!row.attached || (call.pays_to_attach && !call.crowded)) && objection_to(*row.way, call).empty()) {
       const Choice choice{.way = row.way, .why = row.symmetric ? "by size, in symmetric memory" : "by size"};
       return row.may_be_ring ? or_ring_bidir_ag(choice, bytes, call) : choice;
     }

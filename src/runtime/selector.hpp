@@ -34,6 +34,7 @@ struct Decision {
   std::uint32_t most_ranks = kAnyRanks;
   std::uint64_t most_bytes = kAnySize;  // of the message, as nccl-tests counts
   bool symmetric = false;               // for buffers in symmetric memory alone
+  bool attached = false;                // where a copy by the system pays, and both ends have a core for it
   std::string_view way = {};
   bool may_be_ring = false;  // of large ordinary messages: see gather_both_ways_up_to()
   bool is_for_amd = true;    // too
@@ -85,6 +86,7 @@ class Selector {
   struct Row {
     std::uint64_t most_bytes;
     bool symmetric;
+    bool attached;
     bool may_be_ring;
     Way* way;
   };

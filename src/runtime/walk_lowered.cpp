@@ -318,6 +318,28 @@ End Executor::lowered_move(const Call& call, const Lowered& lowered, const Lower
   return End::done;
 }
 
+pid_t Executor::process_of(std::uint32_t rank) const {
+  return static_cast<pid_t>(region_.call(rank).process.load(std::memory_order_relaxed));
+}
+
+// To every destination, in parts: whoever has given up has its memory back, but for a part that is on its way.
+End Executor::store_attached(const Lowered& lowered, const Lowered::Step& step, std::uint64_t bytes) {
+  constexpr std::uint64_t kPart = 256 << 10;
+  for (std::uint64_t done = 0; done < bytes; done += kPart)
+    for (std::uint32_t each = 0; each < step.num_destinations; ++each) {
+      const std::uint32_t rank = lowered.ends[step.first + step.num_sources + each].rank;
+      if (region_.is_broken()) [[unlikely]]
+        return End::broken;
+      const shm::AttachEnd end =
+          shm::write_to(process_of(rank), reinterpret_cast<std::uintptr_t>(destinations_[each]) + done,
+                        static_cast<const std::byte*>(sources_[0]) + done, std::min(kPart, bytes - done));
+      if (end == shm::AttachEnd::done) continue;
+      region_.break_with(shm::breakage_of(end, shm::Access::write, rank_, rank));
+      return End::broken;
+    }
+  return End::done;
+}
+
 // What is only moved goes where it belongs at once; what is folded comes in parts that stay in the cache until then.
 End Executor::combine_attached(const Call& call, const Lowered& lowered, const Lowered::Step& step) {
   constexpr std::uint64_t kPart = 128 << 10;  // bytes, of each source: fewer parts, fewer system calls
@@ -326,14 +348,15 @@ End Executor::combine_attached(const Call& call, const Lowered& lowered, const L
   };
   const auto fetch = [&](std::uint32_t source, std::uint64_t offset, void* to, std::uint64_t bytes) {
     const std::uint32_t rank = lowered.ends[step.first + source].rank;
-    const auto process = static_cast<pid_t>(region_.call(rank).process.load(std::memory_order_relaxed));
-    const shm::ReadEnd end =
-        shm::read_from(process, reinterpret_cast<std::uintptr_t>(sources_[source]) + offset, to, bytes);
-    if (end == shm::ReadEnd::done) return true;
-    region_.break_with(shm::breakage_of(end, rank_, rank));  // the first reason stays
+    const shm::AttachEnd end =
+        shm::read_from(process_of(rank), reinterpret_cast<std::uintptr_t>(sources_[source]) + offset, to, bytes);
+    if (end == shm::AttachEnd::done) return true;
+    region_.break_with(shm::breakage_of(end, shm::Access::read, rank_, rank));  // the first reason stays
     return false;
   };
   const std::uint64_t bytes = step.length * call.element;
+  if (lowered.ends[step.first + step.num_sources].base == Lowered::End::Base::remote)
+    return store_attached(lowered, step, bytes);
   if (step.num_sources == 1 && step.num_destinations == 1)
     return fetch(0, 0, destinations_[0], bytes) ? End::done : End::broken;
   const std::uint64_t part = kPart / call.element;

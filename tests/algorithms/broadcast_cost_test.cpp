@@ -30,6 +30,32 @@ TEST(BroadcastExposure, DirectIsRightByName) {
   });
 }
 
+TEST(BroadcastCost, PushPullHasTheRootCopyAsMuchAsEachOther) {
+  for_each_asked({2}, [](const Asked& asked) {
+    const std::uint32_t n = asked.ranks;
+    const Cost both = broadcast("push_pull", asked);
+    EXPECT_EQ(both.num_pieces, n);
+    EXPECT_EQ(both.total.messages, 0U);
+    EXPECT_EQ(both.ranks[asked.root].pieces_pulled, 0U);
+    EXPECT_EQ(both.ranks[asked.root].pieces_pushed, n - 1);
+    for (std::uint32_t rank = 0; rank < n; ++rank) {
+      if (rank == asked.root) continue;
+      EXPECT_EQ(both.ranks[rank].pieces_pulled, n - 1);
+      EXPECT_EQ(both.ranks[rank].pieces_pushed, 0U);
+    }
+    EXPECT_EQ(both.longest_path, n > 1 ? 1U : 0U);
+  });
+}
+
+TEST(BroadcastExposure, PushPullIsRightByName) {
+  for_each_asked({2}, [](const Asked& asked) {
+    if (asked.ranks == 1) return;
+    const Proof proof = prove(schedule_of(Collective::broadcast, "push_pull", asked));
+    EXPECT_EQ(proof.out_of_place.exposure, Exposure::name_safe);
+    EXPECT_EQ(proof.in_place.exposure, Exposure::name_safe);
+  });
+}
+
 TEST(BroadcastCost, KnomialHasALevelForEachDigit) {
   for_each_asked({2, 3, 4, 8, 20}, [](const Asked& asked) {
     SCOPED_TRACE(testing::Message() << asked.ranks << " ranks, root " << asked.root << ", radix " << asked.radix);

@@ -226,9 +226,9 @@ TEST(AlgorithmFile, IsFollowedWhereItsDemandsAllow) {
   EXPECT_EQ(objection({.allows_in_place = false}, {}), "");
   EXPECT_EQ(objection({.allows_out_of_place = false}, {}), "it is for calls in place only");
   EXPECT_EQ(objection({.allows_out_of_place = false}, {.in_place = true}), "");
-  EXPECT_EQ(objection({.needs_symmetric = true}, {}), "it needs both buffers in symmetric memory");
-  EXPECT_NE(objection({.needs_symmetric = true}, {.symmetric = true, .op = Op::premultiplied_sum}), "");
-  EXPECT_EQ(objection({.needs_symmetric = true}, {.symmetric = true}), "");
+  EXPECT_EQ(objection({.opens = true}, {}), "it needs both buffers in symmetric memory");
+  EXPECT_NE(objection({.opens = true}, {.symmetric = true, .op = Op::premultiplied_sum}), "");
+  EXPECT_EQ(objection({.opens = true}, {.symmetric = true}), "");
   EXPECT_EQ(objection({.root = 1}, {.root = 0}), "it is for another root");
   EXPECT_EQ(objection({.root = 1}, {.root = 1}), "");
   // The root alone may be in place, and the others must come to the same end.

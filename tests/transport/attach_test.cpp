@@ -1,4 +1,4 @@
-// Reading another process's memory, with this process as the other: who is said to be at fault.
+// Reading and writing another process's memory, with this process as the other: who is said to be at fault.
 #include "transport/shm/attach.hpp"
 
 #include <array>
@@ -39,11 +39,26 @@ TEST(Attach, TellsWhichEndIsAtFault) {
   const Pages read_only(PROT_READ);
   const Pages closed(PROT_NONE);
   right.get()[kPage + 1] = std::byte{7};
-  if (read_from(getpid(), right.address(), read_only.get(), 1) != ReadEnd::done) GTEST_SKIP() << "may not attach";
-  EXPECT_EQ(read_from(getpid(), read_only.address(), right.get(), 2 * kPage), ReadEnd::done);
+  if (read_from(getpid(), right.address(), read_only.get(), 1) != AttachEnd::done) GTEST_SKIP() << "may not attach";
+  EXPECT_EQ(read_from(getpid(), read_only.address(), right.get(), 2 * kPage), AttachEnd::done);
   EXPECT_EQ(right.get()[kPage + 1], std::byte{0});
-  EXPECT_EQ(read_from(getpid(), right.address(), read_only.get(), 2 * kPage), ReadEnd::unwritable);
-  EXPECT_EQ(read_from(getpid(), closed.address(), right.get(), 2 * kPage), ReadEnd::unreadable);
+  EXPECT_EQ(read_from(getpid(), right.address(), read_only.get(), 2 * kPage), AttachEnd::own_closed);
+  EXPECT_EQ(read_from(getpid(), closed.address(), right.get(), 2 * kPage), AttachEnd::theirs_closed);
+}
+
+TEST(Attach, TellsWhichEndIsAtFaultOfAWrite) {
+  const Pages right(PROT_READ | PROT_WRITE);
+  const Pages other(PROT_READ | PROT_WRITE);
+  const Pages read_only(PROT_READ);
+  const Pages closed(PROT_NONE);
+  right.get()[kPage + 1] = std::byte{7};
+  if (write_to(getpid(), other.address(), right.get(), 1) != AttachEnd::done) GTEST_SKIP() << "may not attach";
+  EXPECT_EQ(write_to(getpid(), other.address(), right.get(), 2 * kPage), AttachEnd::done);
+  EXPECT_EQ(other.get()[kPage + 1], std::byte{7});
+  EXPECT_EQ(write_to(getpid(), closed.address(), right.get(), 2 * kPage), AttachEnd::theirs_closed);
+  EXPECT_EQ(write_to(getpid(), other.address(), closed.get(), 2 * kPage), AttachEnd::own_closed);
+  // That it can be read does not help it.
+  EXPECT_EQ(write_to(getpid(), read_only.address(), right.get(), 2 * kPage), AttachEnd::theirs_closed);
 }
 
 TEST(Attach, TellsThatAProcessIsGone) {
@@ -52,14 +67,21 @@ TEST(Attach, TellsThatAProcessIsGone) {
   if (child == 0) _exit(0);
   waitpid(child, nullptr, 0);
   std::array<std::byte, 8> bytes{};
-  EXPECT_EQ(read_from(child, reinterpret_cast<std::uintptr_t>(bytes.data()), bytes.data(), 8), ReadEnd::gone);
+  EXPECT_EQ(read_from(child, reinterpret_cast<std::uintptr_t>(bytes.data()), bytes.data(), 8), AttachEnd::gone);
+  EXPECT_EQ(write_to(child, reinterpret_cast<std::uintptr_t>(bytes.data()), bytes.data(), 8), AttachEnd::gone);
 }
 
 TEST(Attach, NamesWhoIsAtFault) {
-  EXPECT_EQ(breakage_of(ReadEnd::unwritable, 2, 5).rank, 2U);
-  EXPECT_EQ(breakage_of(ReadEnd::unwritable, 2, 5).words, "rank 2 cannot write to its own buffer");
-  EXPECT_EQ(breakage_of(ReadEnd::unreadable, 2, 5).rank, 5U);
-  EXPECT_EQ(breakage_of(ReadEnd::gone, 2, 5).code, Code::rank_lost);
+  for (const Access access : {Access::read, Access::write}) {
+    EXPECT_EQ(breakage_of(AttachEnd::own_closed, access, 2, 5).rank, 2U);
+    EXPECT_EQ(breakage_of(AttachEnd::theirs_closed, access, 2, 5).rank, 5U);
+    EXPECT_EQ(breakage_of(AttachEnd::gone, access, 2, 5).code, Code::rank_lost);
+  }
+  EXPECT_EQ(breakage_of(AttachEnd::own_closed, Access::read, 2, 5).words, "rank 2 cannot write to its own buffer");
+  EXPECT_EQ(breakage_of(AttachEnd::own_closed, Access::write, 2, 5).words, "rank 2 cannot read its own buffer");
+  EXPECT_EQ(
+      breakage_of(AttachEnd::theirs_closed, Access::write, 2, 5).words.find("the buffer of rank 5 cannot be written"),
+      0U);
 }
 
 }  // namespace

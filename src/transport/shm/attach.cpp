@@ -10,40 +10,52 @@ namespace tutti::shm {
 
 namespace {
 
-// The system says EFAULT of either side; what can be read by itself is not to blame.
-ReadEnd end_of(int error, pid_t process, void* remote) {
-  if (error == ESRCH) return ReadEnd::gone;
+ssize_t access(Access access, pid_t process, const iovec& own, const iovec& theirs) {
+  return access == Access::read ? ::process_vm_readv(process, &own, 1, &theirs, 1, 0)
+                                : ::process_vm_writev(process, &own, 1, &theirs, 1, 0);
+}
+
+// The system says EFAULT of either side; where the other's memory can be had by itself, it is not to blame.
+AttachEnd end_of(int error, Access how, pid_t process, void* remote) {
+  if (error == ESRCH) return AttachEnd::gone;
   std::byte one{};
-  const iovec there{remote, 1};
-  const iovec here{&one, 1};
-  return error == EFAULT && ::process_vm_readv(process, &here, 1, &there, 1, 0) == 1 ? ReadEnd::unwritable
-                                                                                     : ReadEnd::unreadable;
+  if (error == EFAULT && access(Access::read, process, {&one, 1}, {remote, 1}) == 1 &&
+      (how == Access::read || access(Access::write, process, {&one, 1}, {remote, 1}) == 1))
+    return AttachEnd::own_closed;
+  return AttachEnd::theirs_closed;
+}
+
+AttachEnd copy(Access how, pid_t process, std::uint64_t address, std::byte* own, std::uint64_t bytes) {
+  while (bytes > 0) {
+    void* const remote = reinterpret_cast<void*>(address);  // of another process
+    const ssize_t count = access(how, process, {own, bytes}, {remote, bytes});
+    if (count <= 0) return end_of(count < 0 ? errno : EFAULT, how, process, remote);
+    own += count;
+    address += static_cast<std::uint64_t>(count);
+    bytes -= static_cast<std::uint64_t>(count);
+  }
+  return AttachEnd::done;
 }
 
 }  // namespace
 
-ReadEnd read_from(pid_t process, std::uint64_t address, void* to, std::uint64_t bytes) {
-  auto* into = static_cast<std::byte*>(to);
-  while (bytes > 0) {
-    iovec local{into, bytes};
-    iovec remote{reinterpret_cast<void*>(address), bytes};  // of another process
-    const ssize_t count = ::process_vm_readv(process, &local, 1, &remote, 1, 0);
-    if (count <= 0) return end_of(count < 0 ? errno : EFAULT, process, remote.iov_base);
-    into += count;
-    address += static_cast<std::uint64_t>(count);
-    bytes -= static_cast<std::uint64_t>(count);
-  }
-  return ReadEnd::done;
+AttachEnd read_from(pid_t process, std::uint64_t address, void* to, std::uint64_t bytes) {
+  return copy(Access::read, process, address, static_cast<std::byte*>(to), bytes);
 }
 
-Breakage breakage_of(ReadEnd end, std::uint32_t rank, std::uint32_t other) {
+AttachEnd write_to(pid_t process, std::uint64_t address, const void* from, std::uint64_t bytes) {
+  return copy(Access::write, process, address, static_cast<std::byte*>(const_cast<void*>(from)), bytes);
+}
+
+Breakage breakage_of(AttachEnd end, Access access, std::uint32_t rank, std::uint32_t other) {
   // That it is gone the watch over it would tell a little later.
-  if (end == ReadEnd::gone) return {Code::rank_lost, other};
-  if (end == ReadEnd::unwritable)
-    return {Code::system, rank, fmt::format("rank {} cannot write to its own buffer", rank)};
+  if (end == AttachEnd::gone) return {Code::rank_lost, other};
+  if (end == AttachEnd::own_closed)
+    return {Code::system, rank,
+            fmt::format("rank {} cannot {} its own buffer", rank, access == Access::read ? "write to" : "read")};
   return {Code::system, other,
-          fmt::format("the buffer of rank {} cannot be read by rank {} (a high TUTTI_ATTACH_MIN keeps ranks from it)",
-                      other, rank)};
+          fmt::format("the buffer of rank {} cannot be {} by rank {} (a high TUTTI_ATTACH_MIN keeps ranks from it)",
+                      other, access == Access::read ? "read" : "written", rank)};
 }
 
 }  // namespace tutti::shm

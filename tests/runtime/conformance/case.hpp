@@ -68,6 +68,7 @@ struct PlacedBlocks {
 struct Refusals {
   bool everything = false;
   bool ordinary_memory = false;
+  bool unattached = false;  // where the system does not copy between ranks
   bool premultiplied_sums = false;
 };
 [[nodiscard]] Refusals refusals_of(const Algorithm& algorithm);

@@ -54,6 +54,8 @@ bool Choices::suits(const Algorithm& algorithm, Choice choice) const {
     case kSpread: return choice.level == 0 || facts.varies;
     case kMemory: return choice.level == 1 || !refusals.ordinary_memory;
     case kFolding:
+      // The generic walker reaches no memory but what is mapped.
+      if (refusals.unattached && choice.level % kNumWalks == kGenericWalk) return false;
       if (!facts.folds) return op == Op::sum;
       if (op == Op::user) return algorithm.order <= OrderClass::rank_order;
       if (op == Op::premultiplied_sum) return !refusals.premultiplied_sums;
@@ -91,7 +93,7 @@ Case Choices::case_of(const CoveringRow& row, std::uint64_t seed) const {
   made.odd_addresses = row[kAddresses] == 1;
   const std::size_t walk = row[kFolding] % kNumWalks;
   made.attached = walk == 1;
-  made.walker = walk == 2 ? WalkerChoice::generic : WalkerChoice::automatic;
+  made.walker = walk == kGenericWalk ? WalkerChoice::generic : WalkerChoice::automatic;
   made.slot = kSlots[row[kSlot]];
   made.seed = seed;
   made.sizes = static_cast<Sizes>(row[kSizes]);

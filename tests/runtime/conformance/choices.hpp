@@ -32,6 +32,7 @@ enum Factor : std::size_t {
 
 // How plans are walked: as the runtime chooses, the same but read where inputs lie wherever that can be, generically.
 constexpr std::size_t kNumWalks = 3;
+constexpr std::size_t kGenericWalk = 2;
 [[nodiscard]] constexpr std::size_t folding(Op op, std::size_t walk) {
   return static_cast<std::size_t>(op) * kNumWalks + walk;
 }

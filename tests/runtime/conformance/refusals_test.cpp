@@ -13,7 +13,7 @@ namespace {
 
 bool is_refused(const Algorithm& algorithm, const Request& request, const CallFacts& call) {
   const Refusals known = refusals_of(algorithm);
-  return known.everything || (known.ordinary_memory && !call.symmetric) ||
+  return known.everything || (known.ordinary_memory && !call.symmetric) || (known.unattached && !call.can_attach) ||
          (known.premultiplied_sums && call.op == Op::premultiplied_sum) ||
          (!call.commutative && algorithm.make(request).order > OrderClass::rank_order);
 }
@@ -22,13 +22,15 @@ bool is_refused(const Algorithm& algorithm, const Request& request, const CallFa
 std::vector<CallFacts> all_facts(const Request& request) {
   std::vector<CallFacts> all;
   for (const bool symmetric : {false, true})
-    for (const bool in_place : {false, true})
-      for (const Op op : {Op::sum, Op::premultiplied_sum, Op::user})
-        all.push_back({.symmetric = symmetric,
-                       .in_place = in_place,
-                       .op = op,
-                       .commutative = op != Op::user,
-                       .root = request.root});
+    for (const bool can_attach : {false, true})
+      for (const bool in_place : {false, true})
+        for (const Op op : {Op::sum, Op::premultiplied_sum, Op::user})
+          all.push_back({.symmetric = symmetric,
+                         .can_attach = can_attach,
+                         .in_place = in_place,
+                         .op = op,
+                         .commutative = op != Op::user,
+                         .root = request.root});
   return all;
 }
 
@@ -40,8 +42,9 @@ void expect_known_refusals(Portfolio& portfolio, const Algorithm& algorithm, Req
     for (const CallFacts& call : all_facts(request)) {
       const std::string_view objection = objection_to(**way, call);
       EXPECT_EQ(!objection.empty(), is_refused(algorithm, request, call))
-          << (call.symmetric ? "symmetric, " : "") << (call.in_place ? "in place, " : "") << name_of(call.op)
-          << ", root " << call.root << ": '" << objection << "'";
+          << (call.symmetric ? "symmetric, " : "") << (call.can_attach ? "attached, " : "")
+          << (call.in_place ? "in place, " : "") << name_of(call.op) << ", root " << call.root << ": '" << objection
+          << "'";
     }
 }
 
@@ -71,6 +74,7 @@ struct Refused {
   bool symmetric;
   Collective collective = Collective::all_reduce;
   std::uint32_t root = 0;
+  WalkerChoice walker = WalkerChoice::automatic;
 };
 
 TEST(Refusals, AreToldAndAnotherAlgorithmIsRight) {
@@ -83,6 +87,8 @@ TEST(Refusals, AreToldAndAnotherAlgorithmIsRight) {
       {"ring", Op::user, false, Collective::reduce_scatter},
       {"chain", Op::user, false, Collective::reduce, 1},
       {"knomial", Op::user, false, Collective::reduce, 2},
+      {"push_pull", Op::sum, false, Collective::broadcast, 1, WalkerChoice::generic},
+      {"push_pull", Op::sum, true, Collective::broadcast, 2, WalkerChoice::generic},
   };
   for (const Refused& refused : kRefused)
     for (const std::uint64_t count : {1U, 5000U}) {
@@ -94,6 +100,7 @@ TEST(Refusals, AreToldAndAnotherAlgorithmIsRight) {
                           .op = refused.op,
                           .count = count,
                           .symmetric = refused.symmetric,
+                          .walker = refused.walker,
                           .seed = count};
       ASSERT_NE(asked.algorithm, nullptr) << refused.algorithm;
       const std::string warnings = run_cases({&asked, 1});

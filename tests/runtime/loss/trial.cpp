@@ -23,6 +23,7 @@ Trial Trial::make(std::mt19937& random, Milliseconds timeout, bool is_brief) {
   trial.seed = static_cast<unsigned>(random());
   if (trial.moment == Moment::leaving) trial.turns = 10 + below(40);
   trial.attached = below(3) == 0;
+  trial.pushed = trial.attached && trial.seed % 2 == 0;
   trial.asks_other = trial.moment == Moment::calling && (trial.fault != Fault::stop || (!is_brief && below(4) == 0));
   if (trial.fault == Fault::stop) trial.timeout = timeout;
   if (trial.fault == Fault::pause) trial.late_warning = Milliseconds(300);
@@ -34,8 +35,11 @@ std::string Trial::to_string() const {
   constexpr std::array kMoments = {"meeting", "joining", "calling", "leaving"};
   return fmt::format("rank {} {} after {} us of {}{}, rank {} last, seed {}, {} turns", victim,
                      kFaults[static_cast<std::size_t>(fault)], delay.count(),
-                     kMoments[static_cast<std::size_t>(moment)], attached ? " with attached reads" : "", last, seed,
-                     turns);
+                     kMoments[static_cast<std::size_t>(moment)],
+                     pushed     ? " with attached reads and stores"
+                     : attached ? " with attached reads"
+                                : "",
+                     last, seed, turns);
 }
 
 int number_in(Group group, int rank) { return group == Group::reversed ? kRanks - 1 - rank : rank; }
