@@ -37,6 +37,7 @@ enum class VariableId : std::uint8_t {
   walker,
   staging_slot,
   staging_depth,
+  staging_stores,
   stream_min,
   attach_min,
   shm_locality,
@@ -120,6 +121,7 @@ inline constexpr auto kReduceScatterV = std::to_array<std::string_view>({"auto",
 inline constexpr auto kAllToAllV = std::to_array<std::string_view>({"auto", "direct", "pairwise"});
 inline constexpr auto kRootedV = std::to_array<std::string_view>({"auto", "linear"});
 inline constexpr std::string_view kFilePrefix = "file:";
+inline constexpr auto kStores = std::to_array<std::string_view>({"auto", "cached", "past"});
 inline constexpr auto kWalkers = std::to_array<std::string_view>({"auto", "generic", "specialised"});
 }  // namespace variable_choices
 
@@ -278,6 +280,15 @@ inline constexpr auto kVariables = std::to_array<VariableRow>({
      .initial = "4",
      .range = {2, 64},
      .meaning = "How many slots each rank stages through in turn; small calls use 4 of them, or 2.",
+     .group = VariableGroup::tuning},
+    {.id = VariableId::staging_stores,
+     .name = "TUTTI_STAGING_STORES",
+     .type = VariableType::choice,
+     .initial = "auto",
+     .choices = variable_choices::kStores,
+     .meaning =
+         "How copies of 4K and more are stored in slots for other ranks: through the caches, which is faster between "
+         "cores that share one, or past them; auto goes by how long copies take.",
      .group = VariableGroup::tuning},
     {.id = VariableId::stream_min,
      .name = "TUTTI_STREAM_MIN",

@@ -257,8 +257,8 @@ Status Communicator::arrive() {
   for (const std::chrono::nanoseconds limit : {settings_.timeout, settings_.late_warning})
     if (limit.count() > 0) policy.longest_sleep = std::min(policy.longest_sleep, limit / 8);
   waiter_.emplace(*region_, rank_, policy, persist_here);
-  executor_.emplace(*region_, rank_, *waiter_);
-  pairs_.emplace(*region_, rank_);
+  executor_.emplace(*region_, rank_, *waiter_, settings_.stores);
+  pairs_.emplace(*region_, rank_, settings_.stores);
 
   TUTTI_TRY(open_small_path());
   TUTTI_TRY(find_attach());

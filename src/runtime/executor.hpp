@@ -16,6 +16,7 @@
 #include "runtime/call.hpp"
 #include "runtime/history.hpp"
 #include "runtime/lowered.hpp"
+#include "runtime/slot_stores.hpp"
 #include "transport/shm/inline_payload.hpp"
 #include "transport/shm/message.hpp"
 #include "transport/shm/region.hpp"
@@ -54,7 +55,7 @@ struct SmallOperator {
 class Executor {
  public:
   // The region and the waiter are borrowed and outlive the executor.
-  Executor(const shm::Region& region, std::uint32_t rank, shm::Waiter& waiter);
+  Executor(const shm::Region& region, std::uint32_t rank, shm::Waiter& waiter, StoresChoice stores);
 
   // Walks the plan of the call from its first to its last round. Fills in where the call begins in the counts of posts
   // and rounds. On anything but End::done the communicator can no longer be used.
@@ -171,6 +172,14 @@ class Executor {
   [[nodiscard]] std::byte* staging_slot(std::uint32_t rank, std::uint64_t slot) const {
     return region_.staging(rank) + slot * region_.shape().staging_slot;
   }
+  // A block's elements on their way to a slot.
+  void store_exposed(const Call& call, std::byte* slot, const std::byte* from, std::uint64_t length, bool first_touch) {
+    if (first_touch) {
+      first_touch_copy(*call.operation, slot, from, length, stores_.are_past());
+    } else {
+      stores_.copy(slot, from, length * call.element);
+    }
+  }
   // Whether the line and the slot of a post may be written again.
   [[nodiscard]] bool line_is_free(std::uint64_t value) {
     return everyone_finished(line_busy_[value % shm::kPostLines]);
@@ -274,6 +283,7 @@ class Executor {
   // How many rounds everyone must have finished before a line's payload, or a slot, may be overwritten.
   std::uint64_t line_busy_[shm::kPostLines] = {};
   std::vector<std::uint64_t> slot_busy_;
+  SlotStores stores_;
   bool has_wide_store_ = shm::has_wide_store();
   std::uint32_t spins_;  // looks at a peer's line before the waiter is asked; 0 where ranks share cores
   // Of the general walker: its lanes, and the rounds that it has said to be finished.

@@ -237,11 +237,8 @@ void Machine::expose(const Step& step, std::uint64_t value) {
     const Slice part = part_of(slice, number);
     const std::uint64_t length = run(part).length;
     if (length == 0) continue;
-    if (slice.space == Space::input) {
-      first_touch_copy(*call_.operation, slot + packed(number), local(part), length, false);
-    } else {
-      copy(slot + packed(number), local(part), length * call_.element, false);
-    }
+    const bool first_touch = slice.space == Space::input && call_.operation->op == Op::premultiplied_sum;
+    executor_.store_exposed(call_, slot + packed(number), local(part), length, first_touch);
   }
   if (is_in_line) {
     executor_.publish_inline(value, call_.description, carried, bytes(slice));

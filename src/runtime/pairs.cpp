@@ -16,8 +16,12 @@ constexpr std::uint64_t kMostMessage = 32 << 10;
 
 }  // namespace
 
-Pairs::Pairs(const shm::Region& region, std::uint32_t rank)
-    : region_(region), rank_(rank), sends_(region.shape().num_ranks), receives_(region.shape().num_ranks) {
+Pairs::Pairs(const shm::Region& region, std::uint32_t rank, StoresChoice stores)
+    : region_(region),
+      rank_(rank),
+      stores_(region.shape().num_ranks, SlotStores(stores, region.shape().message_depth)),
+      sends_(region.shape().num_ranks),
+      receives_(region.shape().num_ranks) {
   senders_.reserve(sends_.size());
   receivers_.reserve(receives_.size());
   for (std::uint32_t peer = 0; peer < region.shape().num_ranks; ++peer) {
@@ -83,7 +87,7 @@ bool Pairs::advance_send(Transfer& transfer, const shm::Waiter& waiter) {
       std::memcpy(sender.slot(sizeof address), &address, sizeof address);
       transfer.moved = bytes;
     } else if (const std::uint64_t length = std::min(most, bytes - transfer.moved); length > 0) {
-      std::memcpy(sender.slot(length), transfer.data + transfer.moved, length);
+      stores_[transfer.peer].copy(sender.slot(length), transfer.data + transfer.moved, length);
       transfer.moved += length;
     }
     sender.publish(description);

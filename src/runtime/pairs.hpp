@@ -53,7 +53,7 @@ struct Transfer {
 
 class Pairs {
  public:
-  Pairs(const shm::Region& region, std::uint32_t rank);
+  Pairs(const shm::Region& region, std::uint32_t rank, StoresChoice stores);
 
   // From so many bytes on a send says where its data lie. Until this is said, none does.
   void send_by_address_from(std::uint64_t bytes) { attach_min_ = bytes; }
@@ -106,6 +106,7 @@ class Pairs {
 
   const shm::Region& region_;
   std::uint32_t rank_;
+  std::vector<SlotStores> stores_;  // by rank: some are far
   std::optional<std::uint64_t> attach_min_;
   std::vector<shm::MessageSender> senders_;      // by rank
   std::vector<shm::MessageReceiver> receivers_;  // by rank

@@ -54,6 +54,7 @@ Settings Settings::from(const Variables& variables) {
   settings.region.message_slot = settings.staging_slot.value_or(kRound);
   settings.region.message_depth = settings.region.staging_depth;
   settings.walker = variables.get_as<WalkerChoice, VariableId::walker>();
+  settings.stores = variables.get_as<StoresChoice, VariableId::staging_stores>();
   for (const auto& [id, collective] : kForcing)
     if (const std::string name = variables.text(id); name != "auto")
       settings.forced_of(collective) = {name, AlgorithmFile::of(row_of(id).name, name)};

@@ -35,6 +35,7 @@ inline constexpr std::uint64_t kWidestRound = 512 << 10;
 struct Settings {
   shm::RegionShape region;  // see region_for()
   WalkerChoice walker = WalkerChoice::automatic;
+  StoresChoice stores = StoresChoice::automatic;
   std::array<ForcedAlgorithm, kNumCollectives> forced;
   std::optional<std::uint64_t> staging_slot;  // bytes; nothing: by how crowded it is
   std::optional<std::uint64_t> stream_min;    // bytes; nothing: by the size of the cache

@@ -143,18 +143,22 @@ End Executor::run_slotted(const SmallOperator& op, const void* input, void* outp
     if (const End end = await_lines(value, slot_busy_[slot]); end != End::done) return end;
   std::byte* const own = small_.own_slots + slot * slot_bytes;
   const std::uint64_t first = small_.first_part.bytes_of(bytes);
-  std::memcpy(own, input, first);
-  announce_post(value, description);
-  if (first < bytes) {
-    std::memcpy(own + first, static_cast<const std::byte*>(input) + first, bytes - first);
-    say_rest(value);
+  const auto* const from = static_cast<const std::byte*>(input);
+  if (stores_.takes(bytes)) [[unlikely]] {
+    stores_.copy(own, from, bytes);
+    announce_post(value, description);
+  } else {
+    std::memcpy(own, from, first);
+    announce_post(value, description);
+    if (first < bytes) std::memcpy(own + first, from + first, bytes - first);
   }
+  if (first < bytes) say_rest(value);
   waiter_.wake_others();
-  // What was just stored is nearer than the input, where the ranks' data compete for the caches.
-  prepare_small(spins_ != 0 ? input : own, output, count, value);
+  // What was just stored is nearer than the input, where the ranks' data compete for the caches and it is in one.
+  prepare_small(spins_ != 0 || stores_.are_past() ? input : own, output, count, value);
   slot_busy_[slot] = rounds_ + 1;
   // Not where the others need this core to come, nor where slots are so few that they may be reading that one.
-  if (spins_ != 0 && turns == 4 && (bytes < small_.asked_end || bytes >= small_.asked_again))
+  if (spins_ != 0 && turns == 4 && !stores_.are_past() && (bytes < small_.asked_end || bytes >= small_.asked_again))
     shm::expect_stores(small_.own_slots + small_slot(value + 1, turns) * slot_bytes, bytes, kMostOfFirstCache);
   for (const SmallPeer& peer : small_.peers) {
     const std::byte* const theirs = peer.slots + slot * slot_bytes;
@@ -213,11 +217,7 @@ End Executor::expose_round(const Call& call, std::uint64_t round) {
     return End::done;
   }
   slot_busy_[slot] = busy;
-  if (has_first_touch(*call.operation)) {
-    first_touch_copy(*call.operation, staging_slot(rank_, slot), source, run.length, false);
-  } else {
-    std::memcpy(staging_slot(rank_, slot), source, run.length * call.element);
-  }
+  store_exposed(call, staging_slot(rank_, slot), source, run.length, has_first_touch(*call.operation));
   if (call.has_rests) say_rest(value);
   publish_post(value, call.description);
   return End::done;
@@ -230,7 +230,7 @@ End Executor::fold_round(const Call& call, std::uint64_t round) {
   ReduceCall reduce;
   for (std::size_t i = 0; i < order.size(); ++i) {
     const std::uint32_t peer = order[i];
-    if (peer == rank_ && (spins_ != 0 || is_inline(call, run))) {
+    if (peer == rank_ && (spins_ != 0 || is_inline(call, run) || stores_.are_past())) {
       sources_[i] = call.input + run.offset * call.element;
       reduce.raw_source = static_cast<std::uint32_t>(i);
       continue;

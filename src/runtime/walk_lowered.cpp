@@ -190,14 +190,11 @@ End Executor::lowered_expose(const Call& call, const Lowered::Step& step, std::u
     if (const End end = await_lines(value, busy); end != End::done) return end;
   slot_busy_[slot] = until;
   if (call.posts_once()) line_busy_[place] = until;
-  if (first_touch) {
-    first_touch_copy(*call.operation, staging_slot(rank_, slot), from, length, false);
-  } else if (bytes > 0) {  // of none there may be no address either
-    std::memcpy(staging_slot(rank_, slot), from, bytes);
-  }
+  store_exposed(call, staging_slot(rank_, slot), from, length, first_touch);
   publish_post(value, call.description);
   // While the others' posts are on their way, the slot of the next call: see run_slotted().
-  if (spins_ != 0 && call.posts_once() && (call.rounds == 1 ? call.turns : call.depth) >= 4 && round + 1 == call.rounds)
+  if (spins_ != 0 && !stores_.are_past() && call.posts_once() && (call.rounds == 1 ? call.turns : call.depth) >= 4 &&
+      round + 1 == call.rounds)
     shm::expect_stores(
         staging_slot(rank_, call.rounds == 1 ? small_slot(value + 1, call.turns) : call.slot(round + 1, step.expose)),
         bytes, kMostOfOwnCaches);
