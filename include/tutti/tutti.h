@@ -270,7 +270,8 @@ TUTTI_API tuttiResult_t tuttiGroupEnd(void);
  * calls, and every call that waits or tests goes on with all that its thread has begun, on whichever communicator; so
  * does the making of a communicator. What is pending goes over to the thread that next calls something on its
  * communicator or its request. Once a call has returned that the communicator has failed, the buffers of all that was
- * pending on it are the caller's again, those in symmetric memory once every rank's call has. */
+ * pending on it are the caller's again, those in symmetric memory, and outputs of a broadcast, once every rank's call
+ * has: a rank that is stopped may still store there. */
 typedef struct tuttiRequest* tuttiRequest_t;
 /* The request becomes NULL, unless it can be started again. One that is NULL is done. A copy of one that has ended, or
  * was freed, is refused with tuttiInvalidUsage, here and wherever else, as long as its communicator lives. */

@@ -286,9 +286,11 @@ inline constexpr auto kVariables = std::to_array<VariableRow>({
      .type = VariableType::choice,
      .initial = "auto",
      .choices = variable_choices::kStores,
-     .meaning =
-         "How copies of 4K and more are stored in slots for other ranks: through the caches, which is faster between "
-         "cores that share one, or past them; auto goes by how long copies take.",
+     .meaning = "How copies of 4K and more are stored where other ranks read them, in staging slots and the messages "
+                "of sends: "
+                "through the caches, which is faster for most sizes between cores that share one, or past them; auto "
+                "goes by how "
+                "long copies take, and ranks may differ.",
      .group = VariableGroup::tuning},
     {.id = VariableId::stream_min,
      .name = "TUTTI_STREAM_MIN",
@@ -303,8 +305,8 @@ inline constexpr auto kVariables = std::to_array<VariableRow>({
      .initial = "-2",
      .automatic = true,
      .meaning =
-         "From this size on, what another rank has in ordinary memory is read there, by a system call, instead of "
-         "from a copy in shared memory, where the algorithm and the system allow it.",
+         "From this size on, what another rank has in ordinary memory is read or written there, by a system call, "
+         "instead of by way of a copy in shared memory, where the algorithm and the system allow it; below, never.",
      .group = VariableGroup::tuning},
     {.id = VariableId::shm_locality,
      .name = "TUTTI_SHM_LOCALITY",

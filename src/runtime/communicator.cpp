@@ -268,20 +268,22 @@ Status Communicator::arrive() {
 
 Status Communicator::find_attach() {
   if (num_ranks_ == 1) return {};
-  bool can = true;
-  for (std::uint32_t peer = 0; peer < num_ranks_ && can; ++peer) {
+  bool can_read = true;
+  bool can_write = true;
+  for (std::uint32_t peer = 0; peer < num_ranks_ && can_read; ++peer) {
     const shm::CallLine& line = region_->call(peer);
     std::uint64_t seen = 0;
     const pid_t process = line.process.load(std::memory_order_relaxed);
     const std::uint64_t address = line.probe.load(std::memory_order_relaxed);
-    can = shm::read_from(process, address, &seen, sizeof seen) == shm::AttachEnd::done && seen == (kProbe ^ peer) &&
-          shm::write_to(process, address, &seen, sizeof seen) == shm::AttachEnd::done;
+    can_read = shm::read_from(process, address, &seen, sizeof seen) == shm::AttachEnd::done && seen == (kProbe ^ peer);
+    can_write = can_write && can_read && shm::write_to(process, address, &seen, sizeof seen) == shm::AttachEnd::done;
   }
-  can_attach_ = can;  // whatever the others can, the numbers of their processes are right
-  const std::uint64_t mine[1] = {can ? std::uint64_t{1} : 0};
-  std::uint64_t least[1] = {0};
+  can_attach_ = can_read;  // whatever the others can, the numbers of their processes are right
+  const std::uint64_t mine[2] = {can_read ? std::uint64_t{1} : 0, can_write ? std::uint64_t{1} : 0};
+  std::uint64_t least[2] = {0, 0};
   TUTTI_TRY(find_least(OwnCall::making, mine, least));
   can_attach_ = least[0] == 1;
+  can_store_attached_ = least[1] == 1;
   return {};
 }
 

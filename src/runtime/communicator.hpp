@@ -203,6 +203,7 @@ class Communicator final : private Work {
   }
   // Whether every rank can read the memory of the others' processes.
   [[nodiscard]] Status find_attach();
+  void await_stores() const;
   [[nodiscard]] Status watch_over(Links links);
   [[nodiscard]] Status arrive();
   [[nodiscard]] Status find_least(OwnCall why, std::span<const std::uint64_t> mine, std::span<std::uint64_t> least);
@@ -330,9 +331,10 @@ class Communicator final : private Work {
   std::vector<BoundCall> bound_;        // by BoundCall::place_of
   VaryingCall varying_;
   std::uint64_t splits_ = 0;
-  std::uint64_t probe_ = 0;  // for others to read, and to write what is there
-  bool can_attach_ = false;
-  bool is_copy_ = false;  // in a child that was forked
+  std::uint64_t probe_ = 0;          // for others to read, and to write what is there
+  bool can_attach_ = false;          // all ranks can read each other's memory,
+  bool can_store_attached_ = false;  // and write it
+  bool is_copy_ = false;             // in a child that was forked
   bool is_torn_ = false;
   std::array<std::array<Prepared, kNumTypes>, kNumOps> prepared_;
   std::deque<std::optional<Prepared>> custom_;  // pending operations point into it

@@ -133,14 +133,14 @@ Result<Choice> Communicator::choose(const Invocation& asked, BoundCall& bound, c
 CallFacts Communicator::facts_of_call(const Invocation& asked, const BoundCall& bound, const Prepared& entry) const {
   const Operator& operation = entry.small.operation;
   const std::uint64_t bytes = bound.buffers.message_bytes;
-  // Lists alone reach attached memory.
-  const bool can_attach = can_attach_ && settings_.walker != WalkerChoice::generic;
+  // Lists alone reach attached memory, and a size that is set keeps the system out below.
+  const bool may_attach = settings_.walker != WalkerChoice::generic && bytes >= settings_.attach_min.value_or(0);
+  const bool can_attach = may_attach && can_attach_;
   return {.symmetric = bound.symmetric,
-          .can_attach = can_attach,
-          .pays_to_attach = can_attach && (settings_.attach_min
-                                               ? bytes >= *settings_.attach_min
-                                               : pays_to_attach(asked.collective, bytes, static_cast<int>(num_ranks_),
-                                                                waiter_->policy().crowded, settings_.processor)),
+          .can_store_attached = may_attach && can_store_attached_,
+          .pays_to_attach = can_attach && (settings_.attach_min ||
+                                           pays_to_attach(asked.collective, bytes, static_cast<int>(num_ranks_),
+                                                          waiter_->policy().crowded, settings_.processor)),
           .crowded = waiter_->policy().crowded,
           .in_place = bound.buffers.in_place,
           .op = operation.op,

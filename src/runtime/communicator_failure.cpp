@@ -1,5 +1,8 @@
 // What a communicator says when something is wrong: who is late, who is lost, whose call differs.
+#include <atomic>
+#include <chrono>
 #include <new>
+#include <thread>
 
 #include <fmt/format.h>
 
@@ -175,11 +178,25 @@ Status Communicator::fail(End end) {
   switch (end) {
     case End::done:
     case End::pending: return {};
-    case End::broken: return failure();
-    case End::timed_out: region_->break_with(lateness()); return failure();
-    case End::mismatched: region_->break_with(difference()); return failure();
+    case End::broken: break;
+    case End::timed_out: region_->break_with(lateness()); break;
+    case End::mismatched: region_->break_with(difference()); break;
   }
-  return {Code::internal, "an operation ended in a way that nobody knows"};
+  await_stores();
+  return failure();
+}
+
+// Of what has broken nobody stores any more in other ranks' memory, which is their callers' again, but for a part that
+// is on its way. One that takes longer than any part is that of a rank that is stopped, or dead.
+void Communicator::await_stores() const {
+  constexpr std::chrono::milliseconds kLongestPart{50};
+  const auto end = std::chrono::steady_clock::now() + kLongestPart;
+  // Partner of Executor::store_attached().
+  std::atomic_thread_fence(std::memory_order_seq_cst);
+  for (std::uint32_t peer = 0; peer < num_ranks_; ++peer)
+    while (peer != rank_ && region_->call(peer).is_storing.load(std::memory_order_seq_cst) != 0 &&
+           std::chrono::steady_clock::now() < end)
+      std::this_thread::yield();
 }
 
 // The ranks whose fault it may be are named, not the one whose patience ended first.
@@ -223,6 +240,7 @@ void Communicator::abort(std::string_view reason) {
   log_.info(LogSubsystem::coll, "abort: {}", reason);
   region_->break_with({Code::aborted, rank_});
   if (watch_) watch_->abort(reason);
+  await_stores();
 }
 
 }  // namespace tutti

@@ -143,6 +143,7 @@ Work::Went Communicator::go_on() {
 }
 
 void Communicator::abandon() {
+  await_stores();
   operations_.abandon();
   pairs_->abandon();
 }

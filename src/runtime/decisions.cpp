@@ -35,7 +35,7 @@ constexpr std::array kDecisions = {
     Decision{.collective = all_reduce, .most_ranks = 2, .way = "one_shot", .may_be_ring = true},
     Decision{.collective = all_reduce, .most_ranks = 4, .most_bytes = 128_K, .way = "one_shot"},
     Decision{.collective = all_reduce, .way = "two_shot_pull", .may_be_ring = true},
-    // With more readers than the root the system's copies are under way on every core already.
+    // Measured on AMD; more ranks than two had to share two cores, which their readers keep busy by themselves.
     Decision{.collective = broadcast, .most_ranks = 2, .attached = true, .way = "push_pull"},
 };
 
@@ -46,9 +46,8 @@ constexpr std::array kAttach = {
     AttachRange{reduce_scatter, 16_K, 4_M}, AttachRange{reduce, 16_K, 256_K},
 };
 
-// AMD's copies begin later to pay, and end sooner where both cores have their share in one cache. Where they have not,
-// which no process can tell, one copy would stay twice as fast; a broadcast, which waits for nobody else's, keeps to
-// it, and that of two ranks, who copy a half each, at every size.
+// AMD's copies begin later to pay, and end sooner; a broadcast, which waits for nobody else's, keeps to them, and that
+// of two ranks, who copy a half each, at every size.
 constexpr std::array kAttachAmd = {
     AttachRange{.collective = broadcast, .least_bytes = 32_K, .most_bytes = kAnySize, .most_ranks = 2},
     AttachRange{broadcast, 32_K, 2_M},

@@ -175,7 +175,7 @@ class Executor {
   // A block's elements on their way to a slot.
   void store_exposed(const Call& call, std::byte* slot, const std::byte* from, std::uint64_t length, bool first_touch) {
     if (first_touch) {
-      first_touch_copy(*call.operation, slot, from, length, stores_.are_past());
+      first_touch_copy(*call.operation, slot, from, length, false);
     } else {
       stores_.copy(slot, from, length * call.element);
     }

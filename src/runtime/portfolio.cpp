@@ -16,7 +16,7 @@ namespace {
 // Whether others can store to the buffers of the call. With a root some ranks lack a buffer, by which they could tell
 // where in symmetric memory the others have theirs.
 bool is_stored_to(const Way& way, const CallFacts& call) {
-  return facts_of(way.collective).has_root ? call.can_attach && is_name_safe(way, call) : call.symmetric;
+  return facts_of(way.collective).has_root ? call.can_store_attached && is_name_safe(way, call) : call.symmetric;
 }
 
 }  // namespace
@@ -25,8 +25,9 @@ std::string_view objection_to(const Way& way, const CallFacts& call) {
   if (!way.refusal.empty()) return way.refusal;
   const Demands& demands = way.demands;
   if (demands.opens && !is_stored_to(way, call))
-    return facts_of(way.collective).has_root ? "it stores to other ranks' buffers, which the system does not let it"
-                                             : "it needs both buffers in symmetric memory";
+    return facts_of(way.collective).has_root
+               ? "it has the system store to other ranks' buffers, which it cannot here, or is not to"
+               : "it needs both buffers in symmetric memory";
   if (demands.opens && call.op == Op::premultiplied_sum)
     return "it reads inputs by name, where a pre-multiplied sum has not scaled them";
   if (!call.commutative) {

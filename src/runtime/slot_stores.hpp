@@ -29,8 +29,8 @@ class SlotStores {
   // Copies, so that whatever says so afterwards comes later to any other core.
   void copy(std::byte* to, const std::byte* from, std::uint64_t bytes);
 
-  // Whether a copy of that size is to be left to copy(); otherwise whoever asks makes it through the caches, in parts
-  // if it likes.
+  // Whether a copy of that size is to be left to copy(); otherwise it counts as made, and whoever asks makes it through
+  // the caches, in parts if it likes.
   [[nodiscard]] bool takes(std::uint64_t bytes) {
     if (bytes < least_) return false;
     if (!is_past_ && bytes < before_look_) {
@@ -40,9 +40,9 @@ class SlotStores {
     return true;
   }
 
-  // Whether copies go past the caches at present: then this core has nothing of them, nor any use for the lines of the
-  // next one.
-  [[nodiscard]] bool are_past() const { return is_past_; }
+  // Whether copies of that size go past the caches at present: then this core has nothing of them, nor any use for the
+  // lines of the next one.
+  [[nodiscard]] bool goes_past(std::uint64_t bytes) const { return is_past_ && bytes >= least_; }
 
  private:
   static std::uint64_t steady_clock();

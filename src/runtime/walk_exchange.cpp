@@ -155,10 +155,11 @@ End Executor::run_slotted(const SmallOperator& op, const void* input, void* outp
   if (first < bytes) say_rest(value);
   waiter_.wake_others();
   // What was just stored is nearer than the input, where the ranks' data compete for the caches and it is in one.
-  prepare_small(spins_ != 0 || stores_.are_past() ? input : own, output, count, value);
+  prepare_small(spins_ != 0 || stores_.goes_past(bytes) ? input : own, output, count, value);
   slot_busy_[slot] = rounds_ + 1;
   // Not where the others need this core to come, nor where slots are so few that they may be reading that one.
-  if (spins_ != 0 && turns == 4 && !stores_.are_past() && (bytes < small_.asked_end || bytes >= small_.asked_again))
+  if (spins_ != 0 && turns == 4 && !stores_.goes_past(bytes) &&
+      (bytes < small_.asked_end || bytes >= small_.asked_again))
     shm::expect_stores(small_.own_slots + small_slot(value + 1, turns) * slot_bytes, bytes, kMostOfFirstCache);
   for (const SmallPeer& peer : small_.peers) {
     const std::byte* const theirs = peer.slots + slot * slot_bytes;
@@ -230,7 +231,7 @@ End Executor::fold_round(const Call& call, std::uint64_t round) {
   ReduceCall reduce;
   for (std::size_t i = 0; i < order.size(); ++i) {
     const std::uint32_t peer = order[i];
-    if (peer == rank_ && (spins_ != 0 || is_inline(call, run) || stores_.are_past())) {
+    if (peer == rank_ && (spins_ != 0 || is_inline(call, run) || stores_.goes_past(run.length * call.element))) {
       sources_[i] = call.input + run.offset * call.element;
       reduce.raw_source = static_cast<std::uint32_t>(i);
       continue;

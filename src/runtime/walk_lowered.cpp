@@ -193,8 +193,8 @@ End Executor::lowered_expose(const Call& call, const Lowered::Step& step, std::u
   store_exposed(call, staging_slot(rank_, slot), from, length, first_touch);
   publish_post(value, call.description);
   // While the others' posts are on their way, the slot of the next call: see run_slotted().
-  if (spins_ != 0 && !stores_.are_past() && call.posts_once() && (call.rounds == 1 ? call.turns : call.depth) >= 4 &&
-      round + 1 == call.rounds)
+  if (spins_ != 0 && !stores_.goes_past(bytes) && call.posts_once() &&
+      (call.rounds == 1 ? call.turns : call.depth) >= 4 && round + 1 == call.rounds)
     shm::expect_stores(
         staging_slot(rank_, call.rounds == 1 ? small_slot(value + 1, call.turns) : call.slot(round + 1, step.expose)),
         bytes, kMostOfOwnCaches);
@@ -264,7 +264,7 @@ End Executor::lowered_combine(const Call& call, const Lowered& lowered, const Lo
         has_remote = true;
         if (const End awaited = lowered_await(call, end.rank, end.post, round); awaited != End::done) return awaited;
         address = lowered_address(call, end, round);
-        if (address == nullptr) return mismatch_with(end.rank, call.description);
+        if (address == nullptr && call.reach == Reach::symmetric) return mismatch_with(end.rank, call.description);
         break;
     }
     if (index < step.num_sources) {
@@ -319,17 +319,24 @@ pid_t Executor::process_of(std::uint32_t rank) const {
   return static_cast<pid_t>(region_.call(rank).process.load(std::memory_order_relaxed));
 }
 
-// To every destination, in parts: whoever has given up has its memory back, but for a part that is on its way.
+// To every destination, in parts: whoever gives up waits for no more than one (Communicator::await_stores).
 End Executor::store_attached(const Lowered& lowered, const Lowered::Step& step, std::uint64_t bytes) {
   constexpr std::uint64_t kPart = 256 << 10;
   for (std::uint64_t done = 0; done < bytes; done += kPart)
     for (std::uint32_t each = 0; each < step.num_destinations; ++each) {
       const std::uint32_t rank = lowered.ends[step.first + step.num_sources + each].rank;
-      if (region_.is_broken()) [[unlikely]]
+      // Sequentially consistent, as in await_stores(): either this rank sees there that all is over, or that rank sees
+      // here that its memory is being written to.
+      own_call_->is_storing.store(1, std::memory_order_seq_cst);
+      std::atomic_thread_fence(std::memory_order_seq_cst);
+      if (region_.is_broken()) [[unlikely]] {
+        own_call_->is_storing.store(0, std::memory_order_release);
         return End::broken;
+      }
       const shm::AttachEnd end =
           shm::write_to(process_of(rank), reinterpret_cast<std::uintptr_t>(destinations_[each]) + done,
                         static_cast<const std::byte*>(sources_[0]) + done, std::min(kPart, bytes - done));
+      own_call_->is_storing.store(0, std::memory_order_release);
       if (end == shm::AttachEnd::done) continue;
       region_.break_with(shm::breakage_of(end, shm::Access::write, rank_, rank));
       return End::broken;

@@ -44,6 +44,7 @@ struct Way {
   std::uint64_t slot;
   WalkerChoice walker;
   std::optional<std::uint64_t> attach_min;
+  bool stores_differ = false;  // every other rank stores past its caches what the others read
 };
 
 class MixedCalls : public testing::TestWithParam<Way> {};
@@ -56,20 +57,24 @@ TEST_P(MixedCalls, AreAllRight) {
   for (const std::uint32_t ranks : {1U, 2U, 3U, 4U, 10U}) {
     const std::vector<Called> calls = test::row_of_calls(ranks, ranks, TUTTI_NUM_TURNS);
     test::ThreadRanks group(ranks, settings);
-    group.run([&](Communicator& communicator) {
-      Memory memory{.ordinary = std::vector<std::int32_t>(2 * kMostCount * ranks)};
-      const Result<void*> allocated = communicator.allocate(2 * kMostCount * ranks * sizeof(std::int32_t));
-      ASSERT_TRUE(allocated.ok()) << allocated.status().to_string();
-      memory.symmetric = static_cast<std::int32_t*>(*allocated);
-      for (std::size_t turn = 0; turn < calls.size(); ++turn) {
-        do_call(communicator, calls[turn], turn, memory);
-        if (testing::Test::HasFatalFailure()) {
-          communicator.abort("a result is wrong");
-          return;
-        }
-      }
-      EXPECT_TRUE(communicator.free(memory.symmetric).ok());
-    });
+    group.run(
+        [&](Communicator& communicator) {
+          Memory memory{.ordinary = std::vector<std::int32_t>(2 * kMostCount * ranks)};
+          const Result<void*> allocated = communicator.allocate(2 * kMostCount * ranks * sizeof(std::int32_t));
+          ASSERT_TRUE(allocated.ok()) << allocated.status().to_string();
+          memory.symmetric = static_cast<std::int32_t*>(*allocated);
+          for (std::size_t turn = 0; turn < calls.size(); ++turn) {
+            do_call(communicator, calls[turn], turn, memory);
+            if (testing::Test::HasFatalFailure()) {
+              communicator.abort("a result is wrong");
+              return;
+            }
+          }
+          EXPECT_TRUE(communicator.free(memory.symmetric).ok());
+        },
+        [](std::uint32_t rank, Settings& own) {
+          if (GetParam().stores_differ) test::ThreadRanks::store_differently(rank, own);
+        });
     if (HasFatalFailure()) return;
   }
 }
@@ -78,7 +83,8 @@ INSTANTIATE_TEST_SUITE_P(Ways, MixedCalls,
                          testing::Values(Way{"usual", 128 << 10, WalkerChoice::automatic, {}},
                                          Way{"attached", 128 << 10, WalkerChoice::automatic, 1},
                                          Way{"many_rounds", 4096, WalkerChoice::automatic, 1 << 30},
-                                         Way{"generic", 4096, WalkerChoice::generic, {}}),
+                                         Way{"past_caches", 8192, WalkerChoice::automatic, 1 << 30, true},
+                                         Way{"generic", 4096, WalkerChoice::generic, {}, true}),
                          [](const auto& way) { return way.param.name; });
 
 TEST(Calls, SayWhatIsWrongWithAnArgument) {

@@ -202,6 +202,7 @@ struct Way {
   std::uint64_t slot;
   WalkerChoice walker;
   std::optional<std::uint64_t> attach_min;
+  bool stores_differ = false;  // every other rank stores past its caches what the others read
 };
 
 class Operations : public testing::TestWithParam<Way> {};
@@ -214,15 +215,19 @@ TEST_P(Operations, AreRightInWhateverOrderRanksWait) {
   for (const std::uint32_t ranks : {1U, 2U, 3U, 5U}) {
     const std::vector<Turn> turns = row_of_turns(ranks, ranks, TUTTI_NUM_TURNS);
     test::ThreadRanks group(ranks, settings);
-    group.run([&](Communicator& communicator) {
-      const Result<void*> symmetric =
-          communicator.allocate(kMostInFlight * 2 * kMostCount * ranks * sizeof(std::int32_t));
-      ASSERT_TRUE(symmetric.ok()) << symmetric.status().to_string();
-      Rank rank(communicator, static_cast<std::int32_t*>(*symmetric), ranks);
-      rank.go(turns);
-      if (!rank.fault().empty()) communicator.abort("a result is wrong");
-      EXPECT_EQ(rank.fault(), "");
-    });
+    group.run(
+        [&](Communicator& communicator) {
+          const Result<void*> symmetric =
+              communicator.allocate(kMostInFlight * 2 * kMostCount * ranks * sizeof(std::int32_t));
+          ASSERT_TRUE(symmetric.ok()) << symmetric.status().to_string();
+          Rank rank(communicator, static_cast<std::int32_t*>(*symmetric), ranks);
+          rank.go(turns);
+          if (!rank.fault().empty()) communicator.abort("a result is wrong");
+          EXPECT_EQ(rank.fault(), "");
+        },
+        [](std::uint32_t rank, Settings& own) {
+          if (GetParam().stores_differ) test::ThreadRanks::store_differently(rank, own);
+        });
     if (HasFailure()) return;
   }
 }
@@ -231,7 +236,8 @@ INSTANTIATE_TEST_SUITE_P(Ways, Operations,
                          testing::Values(Way{"usual", 128 << 10, WalkerChoice::automatic, {}},
                                          Way{"attached", 128 << 10, WalkerChoice::automatic, 1},
                                          Way{"many_rounds", 4096, WalkerChoice::automatic, 1 << 30},
-                                         Way{"generic", 4096, WalkerChoice::generic, {}}),
+                                         Way{"past_caches", 8192, WalkerChoice::automatic, 1 << 30, true},
+                                         Way{"generic", 4096, WalkerChoice::generic, {}, true}),
                          [](const auto& way) { return way.param.name; });
 
 // Sizes around those that two ranks exchange in two parts, by whichever walker: FirstPart.

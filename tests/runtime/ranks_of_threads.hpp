@@ -41,6 +41,11 @@ class ThreadRanks {
       });
   }
 
+  // For the latter: ranks that take turns to store through their caches and past them.
+  static void store_differently(std::uint32_t rank, Settings& settings) {
+    settings.stores = rank % 2 == 0 ? StoresChoice::past : StoresChoice::cached;
+  }
+
   [[nodiscard]] const shm::Region& region() const { return *region_; }
 
  private:

@@ -30,7 +30,7 @@ class Copies {
       stores_.copy(to.data(), from.data(), bytes);
       EXPECT_EQ(to, from);
     }
-    return stores_.are_past();
+    return stores_.goes_past(SlotStores::kLeast);
   }
 
  private:

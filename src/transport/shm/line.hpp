@@ -71,7 +71,8 @@ struct alignas(kLine) CallLine {
   // Stored before the presence.
   std::atomic<std::uint32_t> has_membarrier;
   std::atomic<std::int32_t> process;
-  std::atomic<std::uint64_t> probe;  // where that process has its number, for others to try whether they can read it
+  std::atomic<std::uint32_t> is_storing;  // to the memory of another process, by the system
+  std::atomic<std::uint64_t> probe;  // where that process has its number, for others to try whether they can have it
   // The last split of the communicator that the rank could not go on with (Communicator::begin_split); 0: none.
   std::atomic<std::uint64_t> failed_split;
 };

@@ -13,7 +13,8 @@ namespace {
 
 bool is_refused(const Algorithm& algorithm, const Request& request, const CallFacts& call) {
   const Refusals known = refusals_of(algorithm);
-  return known.everything || (known.ordinary_memory && !call.symmetric) || (known.unattached && !call.can_attach) ||
+  return known.everything || (known.ordinary_memory && !call.symmetric) ||
+         (known.unattached && !call.can_store_attached) ||
          (known.premultiplied_sums && call.op == Op::premultiplied_sum) ||
          (!call.commutative && algorithm.make(request).order > OrderClass::rank_order);
 }
@@ -22,11 +23,11 @@ bool is_refused(const Algorithm& algorithm, const Request& request, const CallFa
 std::vector<CallFacts> all_facts(const Request& request) {
   std::vector<CallFacts> all;
   for (const bool symmetric : {false, true})
-    for (const bool can_attach : {false, true})
+    for (const bool can_store : {false, true})
       for (const bool in_place : {false, true})
         for (const Op op : {Op::sum, Op::premultiplied_sum, Op::user})
           all.push_back({.symmetric = symmetric,
-                         .can_attach = can_attach,
+                         .can_store_attached = can_store,
                          .in_place = in_place,
                          .op = op,
                          .commutative = op != Op::user,
@@ -42,7 +43,7 @@ void expect_known_refusals(Portfolio& portfolio, const Algorithm& algorithm, Req
     for (const CallFacts& call : all_facts(request)) {
       const std::string_view objection = objection_to(**way, call);
       EXPECT_EQ(!objection.empty(), is_refused(algorithm, request, call))
-          << (call.symmetric ? "symmetric, " : "") << (call.can_attach ? "attached, " : "")
+          << (call.symmetric ? "symmetric, " : "") << (call.can_store_attached ? "attached, " : "")
           << (call.in_place ? "in place, " : "") << name_of(call.op) << ", root " << call.root << ": '" << objection
           << "'";
     }

@@ -170,7 +170,9 @@ std::string run_cases(std::span<const Case> cases) {
   EXPECT_TRUE(variables.ok()) << variables.status().to_string();
   for (const Batch& batch : batches_of(cases)) {
     test::ThreadRanks group(batch.cases.front()->num_ranks, settings_of(batch), *variables);
-    group.run([&](Communicator& communicator) { RankOfBatch(communicator).run(batch); });
+    // How its own copies are stored is each rank's own affair.
+    group.run([&](Communicator& communicator) { RankOfBatch(communicator).run(batch); },
+              test::ThreadRanks::store_differently);
     if (::testing::Test::HasFailure()) break;
   }
   return folder.read("log");
