@@ -101,7 +101,8 @@ Result<SimulatedWay> WayChooser::choose(const SimulatedCase& asked, std::uint32_
     known = std::make_unique<Known>(shape, both_ways);
   known->portfolio.end_when(is_interrupted);
   // That the system may copy keeps nothing from being forced; by size, what it copies is not simulated.
-  const CallFacts call{.symmetric = symmetric, .can_store_attached = true, .in_place = asked.in_place, .root = asked.root};
+  const CallFacts call{
+      .symmetric = symmetric, .can_store_attached = true, .in_place = asked.in_place, .root = asked.root};
   const ForcedAlgorithm& forced = settings.forced_of(asked.collective);
   Result<SimulatedWay> way = [&]() -> Result<SimulatedWay> {
     if (!forced.file && !forced.name.empty())

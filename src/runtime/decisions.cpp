@@ -24,8 +24,11 @@ constexpr std::array kDecisions = {
     Decision{.collective = all_reduce, .most_bytes = always_one_shot_symmetric(kAnyRanks) - 1, .way = "one_shot"},
     Decision{.collective = all_reduce, .symmetric = true, .way = "two_shot"},
     Decision{.collective = all_reduce, .most_bytes = kAlwaysOneShot - 1, .way = "one_shot"},
-    Decision{.collective = all_reduce, .most_bytes = 64_K, .way = "one_shot"},
-    Decision{.collective = all_reduce, .most_ranks = 4, .most_bytes = 128_K - 1, .way = "one_shot"},
+    Decision{.collective = all_reduce, .most_ranks = 5, .most_bytes = 64_K, .way = "one_shot"},
+    Decision{.collective = all_reduce, .most_bytes = 64_K, .way = "one_shot", .is_for_amd = false},
+    Decision{.collective = all_reduce, .most_bytes = 40_K, .way = "one_shot"},
+    Decision{
+        .collective = all_reduce, .most_ranks = 4, .most_bytes = 128_K - 1, .way = "one_shot", .is_for_amd = false},
     Decision{.collective = all_reduce,
              .most_ranks = 2,
              .most_bytes = 2_M,
@@ -33,7 +36,7 @@ constexpr std::array kDecisions = {
              .may_be_ring = true,
              .is_for_amd = false},
     Decision{.collective = all_reduce, .most_ranks = 2, .way = "one_shot", .may_be_ring = true},
-    Decision{.collective = all_reduce, .most_ranks = 4, .most_bytes = 128_K, .way = "one_shot"},
+    Decision{.collective = all_reduce, .most_ranks = 4, .most_bytes = 128_K, .way = "one_shot", .is_for_amd = false},
     Decision{.collective = all_reduce, .way = "two_shot_pull", .may_be_ring = true},
     // Measured on AMD; more ranks than two had to share two cores, which their readers keep busy by themselves.
     Decision{.collective = broadcast, .most_ranks = 2, .attached = true, .way = "push_pull"},

@@ -233,12 +233,20 @@ void Machine::expose(const Step& step, std::uint64_t value) {
     executor_.slot_busy_[number] = busy;
     slot = executor_.staging_slot(executor_.rank_, number);
   }
-  for (std::uint32_t number = 0; number < num_parts_of_block(slice); ++number) {
-    const Slice part = part_of(slice, number);
-    const std::uint64_t length = run(part).length;
-    if (length == 0) continue;
-    const bool first_touch = slice.space == Space::input && call_.operation->op == Op::premultiplied_sum;
-    executor_.store_exposed(call_, slot + packed(number), local(part), length, first_touch);
+  const auto store = [&](const Slice& pieces) {
+    for (std::uint32_t number = 0; number < num_parts_of_block(pieces); ++number) {
+      const Slice part = part_of(pieces, number);
+      const std::uint64_t length = run(part).length;
+      if (length == 0) continue;
+      const bool first_touch = slice.space == Space::input && call_.operation->op == Op::premultiplied_sum;
+      executor_.store_exposed(call_, slot + packed(part.first_piece - slice.first_piece), local(part), length,
+                              first_touch);
+    }
+  };
+  if (is_in_line) {
+    store(slice);
+  } else {
+    for (const Slice& pieces : call_.plan->posts[executor_.rank_][step.post].read) store(pieces);
   }
   if (is_in_line) {
     executor_.publish_inline(value, call_.description, carried, bytes(slice));

@@ -1,6 +1,7 @@
 #include "runtime/plan.hpp"
 
 #include <algorithm>
+#include <set>
 #include <utility>
 
 #include <fmt/format.h>
@@ -24,7 +25,7 @@ Result<std::vector<Posted>> posts_of(const Program& program, std::uint32_t rank)
         return Status(Code::internal,
                       fmt::format("rank {}: {} stands where post {} is due", rank, to_string(step), posts.size()));
       const std::uint32_t expose = step.kind == StepKind::expose ? exposes++ : 0;
-      posts.push_back({step.kind, step.sources.empty() ? Slice{} : step.sources[0].slice, expose});
+      posts.push_back({step.kind, step.sources.empty() ? Slice{} : step.sources[0].slice, expose, {}});
     }
     if (posts.size() != before) ++lanes_that_post;
   }
@@ -51,6 +52,30 @@ bool is_exchange(const Schedule& schedule, const Program& program) {
          fold.destinations[0].place == Place::local && fold.destinations[0].slice == output &&
          std::all_of(fold.sources.begin(), fold.sources.end(),
                      [&](const Endpoint& end) { return end.place != Place::message && end.slice == input; });
+}
+
+// Which pieces of a rank's exposures the others read: by post and piece.
+using PiecesRead = std::set<std::pair<std::uint32_t, std::uint32_t>>;
+
+void note_pieces_read(const Step& step, std::uint32_t rank, PiecesRead& read) {
+  for (const Endpoint& end : step.sources)
+    if (end.place == Place::remote && end.rank == rank)
+      for (std::uint32_t piece = 0; piece < end.slice.num_pieces; ++piece)
+        read.emplace(end.post, end.slice.first_piece + piece);
+}
+
+std::vector<Slice> runs_read(const Slice& exposed, std::uint32_t post, const PiecesRead& read) {
+  std::vector<Slice> runs;
+  for (std::uint32_t piece = exposed.first_piece; piece < exposed.first_piece + exposed.num_pieces; ++piece) {
+    if (read.count({post, piece}) == 0) continue;
+    if (runs.empty() || runs.back().first_piece + runs.back().num_pieces != piece) {
+      Slice& run = runs.emplace_back(exposed);
+      run.first_piece = piece;
+      run.num_pieces = 0;
+    }
+    ++runs.back().num_pieces;
+  }
+  return runs;
 }
 
 bool uses_channels(const Step& step) {
@@ -86,6 +111,7 @@ Result<Plan> make_plan(Schedule schedule, std::uint32_t rank, const std::functio
   plan.posts.resize(schedule.num_ranks);
   plan.is_pair = schedule.num_ranks == 2;
   bool has_direct_steps = false;
+  PiecesRead read;
   // All ranks' programs are looked at, because a reader must know what its peers expose, and all must agree on how
   // wide a round may be.
   for (std::uint32_t each = 0; each < schedule.num_ranks; ++each) {
@@ -106,12 +132,15 @@ Result<Plan> make_plan(Schedule schedule, std::uint32_t rank, const std::functio
                                     schedule.name, to_string(step)));
         look_at(step, plan);
         has_direct_steps = has_direct_steps || is_direct(step);
+        note_pieces_read(step, rank, read);
       }
     const bool exchanges = is_exchange(schedule, program);
     plan.is_pair = plan.is_pair && exchanges && program.lanes[1][0].sources.size() == 2;
     if (each == rank) plan.program = std::move(program);
   }
   plan.orders = sends_empty_messages(schedule, [&] { return has_direct_steps; });
+  for (std::uint32_t post = 0; post < plan.posts[rank].size(); ++post)
+    if (Posted& own = plan.posts[rank][post]; own.kind == StepKind::expose) own.read = runs_read(own.slice, post, read);
   for (std::vector<Posted>& posts : plan.posts) posts.resize(plan.posts_per_round);
   for (const std::vector<Posted>& posts : plan.posts) {
     const auto exposes =

@@ -23,6 +23,8 @@ struct Posted {
   StepKind kind = StepKind::signal;
   Slice slice;
   std::uint32_t expose = 0;  // its number among the rank's exposes
+  // Of the plan's own rank's exposes: the runs of pieces that another rank reads. The others need not be copied.
+  std::vector<Slice> read;
 };
 
 struct Plan {

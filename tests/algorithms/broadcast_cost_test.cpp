@@ -43,7 +43,7 @@ TEST(BroadcastCost, PushPullHasTheRootCopyAsMuchAsEachOther) {
       EXPECT_EQ(both.ranks[rank].pieces_pulled, n - 1);
       EXPECT_EQ(both.ranks[rank].pieces_pushed, 0U);
     }
-    EXPECT_EQ(both.longest_path, n > 1 ? 1U : 0U);
+    EXPECT_EQ(both.longest_path, n > 1 ? 2U : 0U);
   });
 }
 

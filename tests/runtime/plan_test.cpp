@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include "algorithms/registry.hpp"
+
 namespace tutti {
 namespace {
 
@@ -37,6 +39,21 @@ TEST(Plan, HasOneConnectionBetweenTwoRanks) {
   EXPECT_EQ(status.code(), Code::unsupported);
   EXPECT_NE(status.to_string().find("several connections"), std::string::npos) << status.to_string();
   EXPECT_NE(status.to_string().find("message(1, channel 1)"), std::string::npos) << status.to_string();
+}
+
+// What nobody else reads need not be copied to a slot.
+TEST(Plan, KnowsWhichPiecesOthersRead) {
+  const auto of_post = [](std::uint32_t rank, std::uint32_t post) {
+    const Result<Plan> plan = make_plan(all_reduce::two_shot_pull.make({.num_ranks = 4}), rank);
+    EXPECT_TRUE(plan.ok());
+    std::string runs;
+    for (const Slice& run : plan->posts[rank][post].read) runs += to_string(run) + " ";
+    return runs;
+  };
+  EXPECT_EQ(of_post(0, 0), "input[0.1-3] ");
+  EXPECT_EQ(of_post(2, 0), "input[0.0-1] input[0.3] ");
+  EXPECT_EQ(of_post(3, 0), "input[0.0-2] ");
+  EXPECT_EQ(of_post(2, 1), "output[0.2] ");
 }
 
 // At the second of two ranks.

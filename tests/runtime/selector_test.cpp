@@ -78,6 +78,16 @@ TEST(Selector, KnowsAmdsCaches) {
   Chooser chooser(2);
   chooser.decide_for(Processor::amd);
   EXPECT_EQ(chooser.chosen(1 << 20), "one_shot, by size");
+  Chooser of_four(4);
+  Chooser of_eight(8);
+  EXPECT_EQ(of_four.chosen(128 << 10), "one_shot, by size");
+  EXPECT_EQ(of_eight.chosen(64 << 10), "one_shot, by size");
+  of_four.decide_for(Processor::amd);
+  of_eight.decide_for(Processor::amd);
+  EXPECT_EQ(of_four.chosen(64 << 10), "one_shot, by size");
+  EXPECT_EQ(of_four.chosen(128 << 10), "two_shot_pull, by size");
+  EXPECT_EQ(of_eight.chosen(32 << 10), "one_shot, by size");
+  EXPECT_EQ(of_eight.chosen(64 << 10), "two_shot_pull, by size");
   EXPECT_TRUE(pays_to_attach(Collective::all_gather, 1 << 20, 2, false, Processor::other));
   EXPECT_FALSE(pays_to_attach(Collective::all_gather, 1 << 20, 2, false, Processor::amd));
   EXPECT_TRUE(pays_to_attach(Collective::all_to_all, 1 << 20, 4, true, Processor::other));

@@ -25,7 +25,7 @@ constexpr RefusalsRow kRefusals[] = {
     // It reads and writes the other ranks' own buffers, where nobody has scaled inputs.
     {Collective::all_reduce, "two_shot", {.ordinary_memory = true, .premultiplied_sums = true}},
     // It writes them with a root, when not all ranks know where in symmetric memory they are.
-    {Collective::broadcast, "push_pull", {.unattached = true, .premultiplied_sums = true}},
+    {Collective::broadcast, "push_pull", {.unattached = true}},
 };
 
 // Of a block of that size class (schedule/definition.hpp).

@@ -14,18 +14,21 @@ namespace {
 bool is_refused(const Algorithm& algorithm, const Request& request, const CallFacts& call) {
   const Refusals known = refusals_of(algorithm);
   return known.everything || (known.ordinary_memory && !call.symmetric) ||
-         (known.unattached && !call.can_store_attached) ||
+         (known.unattached && request.num_ranks > 1 && !call.can_store_attached) ||
          (known.premultiplied_sums && call.op == Op::premultiplied_sum) ||
          (!call.commutative && algorithm.make(request).order > OrderClass::rank_order);
 }
 
 // Every call as far as portfolios care.
 std::vector<CallFacts> all_facts(const Request& request) {
+  // What is only moved is a sum of one contribution.
+  std::vector<Op> ops = {Op::sum};
+  if (facts_of(request.collective).folds) ops.insert(ops.end(), {Op::premultiplied_sum, Op::user});
   std::vector<CallFacts> all;
   for (const bool symmetric : {false, true})
     for (const bool can_store : {false, true})
       for (const bool in_place : {false, true})
-        for (const Op op : {Op::sum, Op::premultiplied_sum, Op::user})
+        for (const Op op : ops)
           all.push_back({.symmetric = symmetric,
                          .can_store_attached = can_store,
                          .in_place = in_place,
