@@ -123,6 +123,15 @@ std::byte* Machine::destination(const Endpoint& end) {
   return nullptr;
 }
 
+// What a rank sends of its own, as it is.
+bool Machine::is_copied_to_message(const Step& step) const {
+  const Op op = call_.operation->op;
+  return step.sources.size() == 1 && step.destinations.size() == 1 && step.sources[0].place == Place::local &&
+         step.destinations[0].place == Place::message &&
+         !(op == Op::premultiplied_sum && step.sources[0].slice.space == Space::input) &&
+         !(op == Op::average && step.completes);
+}
+
 void Machine::combine_part(const Step& step, std::uint32_t part, std::uint64_t length) {
   // Messages are packed, so the beginning of the message is the same for all its parts; everything else has an address
   // of its own for each.
@@ -142,6 +151,11 @@ void Machine::combine_part(const Step& step, std::uint32_t part, std::uint64_t l
   for (std::size_t i = 0; i < step.destinations.size(); ++i) {
     const Endpoint& end = step.destinations[i];
     executor_.destinations_[i] = destination(at(end)) + (end.place == Place::message ? within : 0);
+  }
+  if (is_copied_to_message(step)) {
+    executor_.stores_.copy(static_cast<std::byte*>(executor_.destinations_[0]),
+                           static_cast<const std::byte*>(executor_.sources_[0]), length * call_.element);
+    return;
   }
   reduce.sources = executor_.sources_.data();
   reduce.num_sources = static_cast<std::uint32_t>(step.sources.size());

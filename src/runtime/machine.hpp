@@ -63,6 +63,7 @@ class Machine {
     return call_.posts_once() && most_bytes(exposed) <= shm::kInlineBytes;
   }
   [[nodiscard]] std::byte* remote(const Endpoint& end) const;
+  [[nodiscard]] bool is_copied_to_message(const Step& step) const;
   // Where an end's part is; of messages, which are packed, where the whole begins.
   [[nodiscard]] const std::byte* source(const Endpoint& end);
   [[nodiscard]] std::byte* destination(const Endpoint& end);
