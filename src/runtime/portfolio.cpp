@@ -25,9 +25,9 @@ std::string_view objection_to(const Way& way, const CallFacts& call) {
   if (!way.refusal.empty()) return way.refusal;
   const Demands& demands = way.demands;
   if (demands.opens && !is_stored_to(way, call))
-    return facts_of(way.collective).has_root
-               ? "it has the system store to other ranks' buffers, which it cannot here, or is not to"
-               : "it needs both buffers in symmetric memory";
+    return facts_of(way.collective).has_root ? "it has the system store to other ranks' buffers, which it may not "
+                                               "here, or which TUTTI_WALKER or TUTTI_ATTACH_MIN rule out"
+                                             : "it needs both buffers in symmetric memory";
   if (demands.opens && call.op == Op::premultiplied_sum)
     return "it reads inputs by name, where a pre-multiplied sum has not scaled them";
   if (!call.commutative) {
