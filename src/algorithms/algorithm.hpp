@@ -52,7 +52,7 @@ struct Algorithm {
   Channel channel;
   OrderClass order;
   // Of those that only expose: whether that may be read where it lies, instead of from a copy; of those that store as
-  // well, whether the system may copy it all (decision 0015). prove() tells, and a test holds it.
+  // well, whether the system may copy it all (decision 0033). prove() tells, and a test holds it.
   bool name_safe = false;
   bool name_safe_in_place = false;
   Takes takes = {};

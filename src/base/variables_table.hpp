@@ -286,11 +286,11 @@ inline constexpr auto kVariables = std::to_array<VariableRow>({
      .type = VariableType::choice,
      .initial = "auto",
      .choices = variable_choices::kStores,
-     .meaning = "How copies of 4K and more are stored where other ranks read them, in staging slots and the messages "
-                "of sends: "
-                "through the caches, which is faster for most sizes between cores that share one, or past them; auto "
-                "goes by how "
-                "long copies take, and ranks may differ.",
+     .meaning =
+         "How copies of 4K and more are stored where other ranks read them, in staging slots and the messages of "
+         "sends: "
+         "through the caches, which is faster for most sizes between cores that share one, or past them; auto goes by "
+         "how long copies take, and ranks may differ.",
      .group = VariableGroup::tuning},
     {.id = VariableId::stream_min,
      .name = "TUTTI_STREAM_MIN",

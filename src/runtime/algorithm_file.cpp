@@ -41,8 +41,7 @@ std::string objection(const Plan& plan, const Proof& proof, const shm::RegionSha
   if (!plan.opens) return "";
   if (facts_of(plan.schedule.collective).has_root)
     return "it opens memory, and with a root some ranks lack a buffer by which they could tell where in symmetric "
-           "memory "
-           "the others' is; in ordinary memory only algorithms that come with Tutti do that";
+           "memory the others' is; in ordinary memory only algorithms that come with Tutti do that";
   for (const std::vector<Posted>& posts : plan.posts)
     if (std::any_of(posts.begin(), posts.end(), posts_scratch))
       return "it opens some memory, so all that it posts is reached by name, and scratch has no name for other ranks";

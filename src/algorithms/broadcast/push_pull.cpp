@@ -45,8 +45,8 @@ const Algorithm push_pull = {
     .method = "the root stores the last of N pieces into every output, while each rank reads the others from the root",
     .citation =
         "T. Ma, G. Bosilca, A. Bouteiller, J. Dongarra, Kernel-assisted and topology-aware MPI collective "
-        "communications "
-        "on multicore/many-core platforms, JPDC 73, 2013 (one copy by the kernel; here by both ends at once)",
+        "communications on multicore/many-core platforms, JPDC 73, 2013 (one copy by the kernel; here by both ends at "
+        "once)",
     .make = make,
 };
 
