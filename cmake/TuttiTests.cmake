@@ -18,14 +18,19 @@ if(TUTTI_SANITIZE)
   set(TUTTI_TEST_SLOWDOWN 5)
 endif()
 
-# What all tests include, compiled once.
-file(WRITE "${PROJECT_BINARY_DIR}/test_headers.cpp" "// Its headers are all that there is.\n")
-add_executable(tutti_test_headers EXCLUDE_FROM_ALL "${PROJECT_BINARY_DIR}/test_headers.cpp")
-target_link_libraries(tutti_test_headers PRIVATE tutti_options GTest::gtest_main fmt::fmt)
-target_compile_options(tutti_test_headers PRIVATE -O0)
-tutti_precompiles(tutti_test_headers <gtest/gtest.h> <fmt/format.h>)
-# GCC 12 takes what it inlines from precompiled headers for ours, and is wrong about it.
-target_compile_options(tutti_test_headers PRIVATE $<$<CXX_COMPILER_ID:GNU>:-Wno-array-bounds> $<$<CXX_COMPILER_ID:GNU>:-Wno-stringop-overflow>)
+# tutti_test_headers(NAME HEADER...): what the tests declared from here on, in this folder and below it, include, compiled
+# once for all of them.
+function(tutti_test_headers name)
+  set(target tutti_${name}_test_headers)
+  file(WRITE "${CMAKE_CURRENT_BINARY_DIR}/${name}_test_headers.cpp" "// Its headers are all that there is.\n")
+  add_executable(${target} EXCLUDE_FROM_ALL "${CMAKE_CURRENT_BINARY_DIR}/${name}_test_headers.cpp")
+  target_link_libraries(${target} PRIVATE tutti_options GTest::gtest_main fmt::fmt)
+  target_compile_options(${target} PRIVATE -O0)
+  tutti_precompiles(${target} <gtest/gtest.h> <fmt/format.h> ${ARGN})
+  # GCC 12 takes what it inlines from precompiled headers for ours, and is wrong about it.
+  target_compile_options(${target} PRIVATE $<$<CXX_COMPILER_ID:GNU>:-Wno-array-bounds> $<$<CXX_COMPILER_ID:GNU>:-Wno-stringop-overflow>)
+  set(TUTTI_TEST_HEADERS ${target} PARENT_SCOPE)
+endfunction()
 
 function(tutti_test name)
   cmake_parse_arguments(test "APART" "TIMEOUT" "SOURCES;PART_OF;DEPENDS;LABELS" ${ARGN})
@@ -62,7 +67,7 @@ function(tutti_test name)
     tutti_compiles_together(test_${name})
   endif()
   if(TUTTI_PRECOMPILE_HEADERS)
-    target_precompile_headers(test_${name} REUSE_FROM tutti_test_headers)
+    target_precompile_headers(test_${name} REUSE_FROM ${TUTTI_TEST_HEADERS})
     target_compile_options(test_${name} PRIVATE $<$<CXX_COMPILER_ID:GNU>:-Wno-array-bounds> $<$<CXX_COMPILER_ID:GNU>:-Wno-stringop-overflow>)
   endif()
   if("concurrent" IN_LIST test_LABELS OR "parses" IN_LIST test_LABELS)

@@ -122,7 +122,7 @@ class ReadConf : public ::testing::Test {
     EXPECT_FALSE(result.ok());
     return result.status().to_string();
   }
-  testing::TemporaryFolder folder_;
+  test::TemporaryFolder folder_;
 };
 
 TEST_F(ReadConf, AFileAndNoFile) {

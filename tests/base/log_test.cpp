@@ -32,7 +32,7 @@ class LogTest : public ::testing::Test {
   }
   [[nodiscard]] std::string written() const { return folder_.read("log"); }
 
-  testing::TemporaryFolder folder_;
+  test::TemporaryFolder folder_;
 };
 
 TEST_F(LogTest, LineHasHostProcessRankLevelAndSubsystem) {

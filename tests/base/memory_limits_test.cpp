@@ -28,7 +28,7 @@ class MemoryLimitsTest : public ::testing::Test {
   }
 
  private:
-  testing::TemporaryFolder root_;
+  test::TemporaryFolder root_;
 };
 
 TEST_F(MemoryLimitsTest, AreNoneWhereTheSystemSaysNothing) { expect(kNone, kNone, false); }

@@ -10,7 +10,7 @@
 
 #include "base/assert.hpp"
 
-namespace tutti::testing {
+namespace tutti::test {
 
 class TemporaryFolder {
  public:
@@ -46,4 +46,4 @@ class TemporaryFolder {
   std::string path_;
 };
 
-}  // namespace tutti::testing
+}  // namespace tutti::test

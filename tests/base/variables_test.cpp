@@ -44,7 +44,7 @@ class VariablesTest : public ::testing::Test {
     return text;
   }
 
-  testing::TemporaryFolder folder_;
+  test::TemporaryFolder folder_;
 };
 
 TEST_F(VariablesTest, Defaults) {

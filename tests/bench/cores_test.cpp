@@ -24,7 +24,7 @@ void write_siblings(const std::string& folder, int thread, const std::string& li
 }
 
 TEST(Cores, AreWholeWithTheirThreads) {
-  const testing::TemporaryFolder folder;
+  const test::TemporaryFolder folder;
   // Threads of a core are neighbours on some machines, and half the machine apart on others.
   for (int thread = 0; thread < 4; ++thread) write_siblings(folder.path(), thread, thread < 2 ? "0-1" : "2-3");
   for (int thread = 4; thread < 8; ++thread) write_siblings(folder.path(), thread, thread % 2 == 0 ? "4,6" : "5,7");
@@ -35,7 +35,7 @@ TEST(Cores, AreWholeWithTheirThreads) {
 }
 
 TEST(Cores, AThreadOfWhichNothingIsKnownIsOne) {
-  const testing::TemporaryFolder folder;
+  const test::TemporaryFolder folder;
   write_siblings(folder.path(), 1, "nonsense");
   EXPECT_EQ(cores_of({0, 1}, folder.path()), (Cores{{0}, {1}}));
 }

@@ -88,7 +88,7 @@ class BenchRunner : public ::testing::Test {
     return count;
   }
 
-  testing::TemporaryFolder folder_;
+  test::TemporaryFolder folder_;
 };
 
 TEST_F(BenchRunner, MeasuresWhatIsKnown) {

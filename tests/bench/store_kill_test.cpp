@@ -31,7 +31,7 @@ using testing::numbered_row;
 
 // A fixture has a member Run of its own.
 using StoredRun = Run;
-using ::tutti::testing::TemporaryFolder;
+using ::tutti::test::TemporaryFolder;
 
 constexpr int kNotPossibleHere = 77;
 

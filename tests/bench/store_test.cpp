@@ -23,7 +23,7 @@ using testing::RandomRows;
 
 // Fixtures have a member Run of their own.
 using StoredRun = Run;
-using ::tutti::testing::TemporaryFolder;
+using ::tutti::test::TemporaryFolder;
 
 // Another program that has the file open.
 class Other {

@@ -54,7 +54,7 @@ class PeersBench : public ::testing::Test {
     return {std::istreambuf_iterator<char>(file), {}};
   }
 
-  testing::TemporaryFolder folder_;
+  test::TemporaryFolder folder_;
 };
 
 TEST_F(PeersBench, TheBestIsChosenInOneRunAndScoredInAnother) {

@@ -107,7 +107,7 @@ TEST(Gemm, PublishedWindowsStandBesideTheSimulatedOnes) {
 }
 
 TEST(Gemm, ThreeFiguresInAFolder) {
-  const testing::TemporaryFolder folder;
+  const test::TemporaryFolder folder;
   const std::string deep = folder.file("a/b");
   const Outcome outcome = gemm({"32x3072x32", "--preload", "none,one", "--figures", deep});
   ASSERT_EQ(outcome.exit, Exit::done) << outcome.error;

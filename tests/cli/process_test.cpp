@@ -61,7 +61,7 @@ class TuttiProcess : public ::testing::Test {
     return {};
   }
 
-  testing::TemporaryFolder folder_;
+  test::TemporaryFolder folder_;
 };
 
 TEST_F(TuttiProcess, VersionAndHelp) {

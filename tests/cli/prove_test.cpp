@@ -261,7 +261,7 @@ TEST(Prove, ProvesSchedulesThatAreWrittenDown) {
 }
 
 TEST(Prove, TellsTheStoryOfAFileThatIsWrongAndGoesOn) {
-  const testing::TemporaryFolder folder;
+  const test::TemporaryFolder folder;
   std::ifstream example(kExample);
   std::string text{std::istreambuf_iterator<char>(example), {}};
   // Rank 3 folds what it should hand out, so rank 1 receives what nobody sends.

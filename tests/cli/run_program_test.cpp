@@ -85,7 +85,7 @@ class RunProgram : public ::testing::Test {
     return std::atoi(folder_.read("child").c_str());
   }
 
-  testing::TemporaryFolder folder_;
+  test::TemporaryFolder folder_;
 };
 
 TEST_F(RunProgram, EachRowOfItsTableIsARowOfResults) {

@@ -257,7 +257,7 @@ TEST(Simulate, FiguresStandBesideWhatIsSimulated) {
 }
 
 TEST(Simulate, SeveralFabricsAreRowsAndLines) {
-  const testing::TemporaryFolder folder;
+  const test::TemporaryFolder folder;
   const std::string picture = folder.file("times.svg");
   const std::vector<std::string> asked = {"--fabric",     "ring_1d:4",  "--fabric",    "switch:4",
                                           "--collective", "all_reduce", "--algorithm", "ring",
@@ -296,7 +296,7 @@ TEST(Simulate, SeveralFabricsAreRowsAndLines) {
 }
 
 TEST(Simulate, FiguresAreDrawnBesideWhatIsSimulated) {
-  const testing::TemporaryFolder folder;
+  const test::TemporaryFolder folder;
   const std::string references = std::string(TUTTI_SOURCE_DIR) + "/data/references/";
   const auto picture_of = [&](const std::string& name) {
     const Outcome outcome = simulate({"--against", references + name, "--figure", folder.file("all.svg")});

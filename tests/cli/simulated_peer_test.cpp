@@ -220,7 +220,7 @@ TEST(SimulatedPeer, ObeysWhatChoosesAlgorithms) {
 
 // Whether the rows of a run begun with one may go on with the other.
 TEST(SimulatedPeer, WhatDecidesItsTimesTellsRunsApart) {
-  const testing::TemporaryFolder folder;
+  const test::TemporaryFolder folder;
   const std::string file = folder.write("mine.sched", "one");
   const auto digest_of = [](const Environment& environment, std::vector<harness::Setting> settings = {}) {
     harness::Group group;
@@ -309,8 +309,8 @@ TEST(SimulatedPeer, RemembersNothingThatWouldBeWrong) {
 
 // The rows of a run are of what was there when it began.
 TEST(SimulatedPeer, AFileThatChangesMeanwhileIsAnotherRuns) {
-  const testing::TemporaryFolder folder;
-  const testing::TemporaryFolder empty;
+  const test::TemporaryFolder folder;
+  const test::TemporaryFolder empty;
   const std::string text = *read_file(TUTTI_SOURCE_DIR "/examples/my_all_reduce.sched", 1 << 20);
   const Environment environment = {{"TUTTI_ALLREDUCE_ALGORITHM", "file:" + folder.write("mine.sched", text)},
                                    {"HOME", empty.path()}};

@@ -166,7 +166,7 @@ latency = "5us"
 }
 
 TEST(FabricFile, TakesSizesAndParametersFromWhoAsks) {
-  constexpr std::string_view kFile = R"(
+  constexpr std::string_view kParameters = R"(
 generator = "switch:8"
 [parameters]
 bandwidth = "7GB/s"
@@ -176,7 +176,7 @@ name = "a"
 [[memories]]
 name = "b"
 )";
-  const Result<Fabric> fabric = read(kFile, "my.toml:3,bandwidth=9GB/s,multicast,memory=b,launch=2us");
+  const Result<Fabric> fabric = read(kParameters, "my.toml:3,bandwidth=9GB/s,multicast,memory=b,launch=2us");
   ASSERT_TRUE(fabric.ok()) << fabric.status().to_string();
   EXPECT_EQ(fabric->name, "my.toml:3,bandwidth=9GB/s,multicast,memory=b,launch=2us");
   EXPECT_EQ(fabric->generator, "switch:3,multicast,bandwidth=9GB/s");

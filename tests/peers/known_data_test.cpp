@@ -89,7 +89,7 @@ class Ranks {
     reduce_kernel(asked.type, asked.op, false)(op, {.destinations = &destination,
                                                     .num_destinations = 1,
                                                     .sources = sources.data(),
-                                                    .num_sources = inputs.size(),
+                                                    .num_sources = static_cast<std::uint32_t>(inputs.size()),
                                                     .count = asked.count,
                                                     .final = true});
   }

@@ -30,7 +30,7 @@ std::string text_of(const std::string& path) {
 // One group that is told to misbehave, and one that is not.
 Outcome run(const std::string& variable, const std::string& value, const std::string& bench = "barrier",
             const std::string& limit = "1s") {
-  const testing::TemporaryFolder folder;
+  const test::TemporaryFolder folder;
   const std::string command = fmt::format(
       "'{}' run --bench {} --peer null --env {}={},unset --no-store --json --budget 50ms --limit {} --start-limit 10s "
       ">'{}/out' 2>'{}/error' </dev/null",

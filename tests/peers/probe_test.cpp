@@ -13,7 +13,7 @@ namespace {
 
 // A runner within an mpirun has inherited that one's folder, which is not the probe's to take away.
 TEST(Probe, OneThatHangsTakesNothingOfAnotherLaunch) {
-  const testing::TemporaryFolder folder;
+  const test::TemporaryFolder folder;
   const std::string worker = folder.write("worker", "#!/bin/sh\nsleep 1000\n");
   ASSERT_EQ(::chmod(worker.c_str(), 0700), 0);
   const std::string session = folder.file("ompi.host.0/pid.1");

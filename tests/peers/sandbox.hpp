@@ -145,7 +145,7 @@ class Sandbox {
     return found;
   }
 
-  testing::TemporaryFolder folder_;
+  test::TemporaryFolder folder_;
   std::string program_;
   std::string mark_;
   std::set<std::string> before_;

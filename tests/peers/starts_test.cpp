@@ -85,7 +85,7 @@ class Starts : public ::testing::Test {
     return groups.size();
   }
 
-  testing::TemporaryFolder folder_;
+  test::TemporaryFolder folder_;
   std::string out_;
 };
 

@@ -79,7 +79,7 @@ TEST(AlgorithmFileProcesses, OtherNumbersOfRanksAreAnErrorOfAll) {
 }
 
 TEST(AlgorithmFileProcesses, AWrongScheduleIsAnErrorWithItsStory) {
-  const testing::TemporaryFolder folder;
+  const test::TemporaryFolder folder;
   const std::string path = folder.write("wrong.sched",
                                         "tutti schedule 1\nname wrong\ncollective all_reduce\nranks 2\n"
                                         "rank 0\nsend input to 1\nrecv output from 1\n"
@@ -97,7 +97,7 @@ TEST(AlgorithmFileProcesses, AMissingFileIsAnErrorOfAll) {
 
 // The same name, in folders of the ranks' own.
 TEST(AlgorithmFileProcesses, RanksWithDifferentTextsAreTold) {
-  const testing::TemporaryFolder folder;
+  const test::TemporaryFolder folder;
   folder.write("0/my.sched", "tutti schedule 1\n");
   folder.write("1/my.sched", "tutti schedule 1 # mine\n");
   const Outcome outcome = launch(2, "file:my.sched", fmt::format("cd {}/$TUTTI_RANK;", folder.path()));
@@ -107,7 +107,7 @@ TEST(AlgorithmFileProcesses, RanksWithDifferentTextsAreTold) {
 }
 
 TEST(AlgorithmFileProcesses, AFileThatOneRankLacksIsAnErrorOfAll) {
-  const testing::TemporaryFolder folder;
+  const test::TemporaryFolder folder;
   folder.write("0/my.sched", "tutti schedule 1\n");
   folder.write("1/other.sched", "");
   const Outcome outcome = launch(2, "file:my.sched", fmt::format("cd {}/$TUTTI_RANK;", folder.path()));

@@ -16,8 +16,6 @@
 namespace tutti {
 namespace {
 
-constexpr OperatorHandle handle(Op op) { return {static_cast<std::uint32_t>(op)}; }
-
 std::string written(std::string_view algorithm, std::uint32_t ranks) {
   return write_schedule(find_algorithm(Collective::all_reduce, algorithm)->make({.num_ranks = ranks}));
 }
@@ -45,7 +43,7 @@ std::string all_reduce_of_two(std::string_view settings, std::string_view steps)
 }
 
 TEST(AlgorithmFile, IsWhatTheValueNames) {
-  const testing::TemporaryFolder folder;
+  const test::TemporaryFolder folder;
   EXPECT_FALSE(AlgorithmFile::of("V", "ring").has_value());
   EXPECT_FALSE(AlgorithmFile::of("V", "").has_value());
   const std::string path = folder.write("a.sched", "text");
@@ -125,7 +123,7 @@ TEST(AlgorithmFile, IsRefusedWhereTheTransportCannot) {
   EXPECT_NE(refusal(cast, 2).find("multicast"), std::string::npos) << refusal(cast, 2);
 }
 
-Settings settings_with(const std::string& text, const testing::TemporaryFolder& folder) {
+Settings settings_with(const std::string& text, const test::TemporaryFolder& folder) {
   Settings settings = Settings::from(Variables());
   const std::string name = "file:" + folder.write("my.sched", text);
   settings.forced_of(Collective::all_reduce) = {name, AlgorithmFile::of("TUTTI_ALLREDUCE_ALGORITHM", name)};
@@ -142,7 +140,7 @@ void expect_right_sums(Communicator& communicator) {
       std::iota(mine.begin(), mine.end(), static_cast<float>(communicator.rank()));
       std::vector<float> output = mine;
       const float* input = in_place ? output.data() : mine.data();
-      ASSERT_TRUE(communicator.all_reduce(input, output.data(), count, Type::f32, handle(Op::sum)).ok());
+      ASSERT_TRUE(communicator.all_reduce(input, output.data(), count, Type::f32, test::handle(Op::sum)).ok());
       const std::uint32_t ranks = communicator.num_ranks();
       const std::uint64_t sum_of_ranks = ranks * (ranks - 1) / 2;
       for (std::uint64_t i = 0; i < count; ++i)
@@ -151,7 +149,7 @@ void expect_right_sums(Communicator& communicator) {
 }
 
 TEST(AlgorithmFile, GivesRightSums) {
-  const testing::TemporaryFolder folder;
+  const test::TemporaryFolder folder;
   const std::string example = std::move(read_file(TUTTI_SOURCE_DIR "/examples/my_all_reduce.sched", 1 << 20).value());
   for (const std::string& text : {example, written("ring", 4), written("one_shot", 4)}) {
     test::ThreadRanks group(4, settings_with(text, folder));
@@ -171,7 +169,7 @@ TEST(AlgorithmFile, GivesRightSums) {
 }
 
 TEST(AlgorithmFile, IsSetAsideForCallsThatItCannotDo) {
-  const testing::TemporaryFolder folder;
+  const test::TemporaryFolder folder;
   // Needs symmetric memory; what allocates it has none yet.
   test::ThreadRanks group(3, settings_with(written("two_shot", 3), folder));
   group.run([](Communicator& communicator) {
@@ -180,7 +178,7 @@ TEST(AlgorithmFile, IsSetAsideForCallsThatItCannotDo) {
     ASSERT_TRUE(memory.ok()) << memory.status().to_string();
     auto* buffer = static_cast<double*>(*memory);
     for (int i = 0; i < 1000; ++i) buffer[i] = i;
-    ASSERT_TRUE(communicator.all_reduce(buffer, buffer, 1000, Type::f64, handle(Op::sum)).ok());
+    ASSERT_TRUE(communicator.all_reduce(buffer, buffer, 1000, Type::f64, test::handle(Op::sum)).ok());
     for (int i = 0; i < 1000; ++i) ASSERT_EQ(buffer[i], 3.0 * i);
     EXPECT_TRUE(communicator.free(*memory).ok());
   });
@@ -188,7 +186,7 @@ TEST(AlgorithmFile, IsSetAsideForCallsThatItCannotDo) {
 
 // The message of piece 1 is all that tells rank 0 that rank 1 has stored piece 0: it comes even if piece 1 is empty.
 TEST(AlgorithmFile, MessagesOfNothingKeepTheOrder) {
-  const testing::TemporaryFolder folder;
+  const test::TemporaryFolder folder;
   const std::string text =
       "tutti schedule 1\nname empty_message\ncollective all_reduce\nranks 2\npieces 2\n"
       "rank 0\n  open output[0.0]\n  send input[0.0] to 1\n  send input[0.1] to 1\n"
@@ -205,7 +203,7 @@ TEST(AlgorithmFile, MessagesOfNothingKeepTheOrder) {
     for (int turn = 0; turn < 3000; ++turn) {
       *input = static_cast<float>(turn + static_cast<int>(communicator.rank()));
       *output = -1;
-      ASSERT_TRUE(communicator.all_reduce(input, output, 1, Type::f32, handle(Op::sum)).ok());
+      ASSERT_TRUE(communicator.all_reduce(input, output, 1, Type::f32, test::handle(Op::sum)).ok());
       ASSERT_EQ(*output, static_cast<float>(2 * turn + 1));
     }
     EXPECT_TRUE(communicator.free(*memory).ok());

@@ -14,8 +14,6 @@
 namespace tutti {
 namespace {
 
-constexpr OperatorHandle handle(Op op) { return {static_cast<std::uint32_t>(op)}; }
-
 // Integers, so that any order gives the same sum: rank r holds r + i.
 void expect_sum(Communicator& communicator, std::uint64_t count, bool in_place) {
   const std::uint32_t ranks = communicator.num_ranks();
@@ -24,7 +22,7 @@ void expect_sum(Communicator& communicator, std::uint64_t count, bool in_place) 
   std::vector<std::int32_t> output(count + 1, -1);
   std::int32_t* target = in_place ? input.data() : output.data();
   target[count] = -7;
-  const Status status = communicator.all_reduce(input.data(), target, count, Type::i32, handle(Op::sum));
+  const Status status = communicator.all_reduce(input.data(), target, count, Type::i32, test::handle(Op::sum));
   ASSERT_TRUE(status.ok()) << status.to_string();
   const auto offset = static_cast<std::int32_t>(ranks * (ranks - 1) / 2);
   // Without an assertion a time, which sanitizers make long.
@@ -68,7 +66,7 @@ TEST(AllReduce, InSymmetricMemoryIsRight) {
           // Out of place the two halves swap, so that offsets differ from call to call.
           std::int32_t* output = in_place ? input : input + kCount;
           for (std::uint64_t i = 0; i < kCount; ++i) input[i] = static_cast<std::int32_t>(i + communicator.rank());
-          const Status status = communicator.all_reduce(input, output, kCount, Type::i32, handle(Op::sum));
+          const Status status = communicator.all_reduce(input, output, kCount, Type::i32, test::handle(Op::sum));
           ASSERT_TRUE(status.ok()) << status.to_string();
           const auto offset = static_cast<std::int32_t>(ranks * (ranks - 1) / 2);
           for (std::uint64_t i = 0; i < kCount; ++i)
@@ -88,7 +86,8 @@ TEST(AllReduce, AverageDividesOnceOnEveryPath) {
       for (const std::uint64_t count : {1U, 1000U, 100000U}) {
         const std::vector<float> input(count, static_cast<float>(communicator.rank()));
         std::vector<float> output(count);
-        ASSERT_TRUE(communicator.all_reduce(input.data(), output.data(), count, Type::f32, handle(Op::average)).ok());
+        ASSERT_TRUE(
+            communicator.all_reduce(input.data(), output.data(), count, Type::f32, test::handle(Op::average)).ok());
         for (const float value : output) ASSERT_EQ(value, 1.5F) << algorithm << " " << count;
       }
     });
@@ -141,14 +140,14 @@ TEST(AllReduce, SaysWhatIsWrongWithAnArgument) {
     const auto message = [&](const void* in, void* out, std::uint64_t count, Type type, OperatorHandle op) {
       return communicator.all_reduce(in, out, count, type, op).to_string();
     };
-    EXPECT_EQ(message(nullptr, buffer.data(), 3, Type::f32, handle(Op::sum)),
+    EXPECT_EQ(message(nullptr, buffer.data(), 3, Type::f32, test::handle(Op::sum)),
               "the input is null, and 3 elements are asked for");
-    EXPECT_EQ(message(buffer.data(), buffer.data() + 1, 4, Type::f32, handle(Op::sum)),
+    EXPECT_EQ(message(buffer.data(), buffer.data() + 1, 4, Type::f32, test::handle(Op::sum)),
               "input and output overlap by 12 bytes; they must be the same or apart");
-    EXPECT_EQ(message(buffer.data(), buffer.data(), 4, Type::f32, handle(Op::bit_and)),
+    EXPECT_EQ(message(buffer.data(), buffer.data(), 4, Type::f32, test::handle(Op::bit_and)),
               "the operator bit_and is not defined on f32");
     EXPECT_EQ(message(buffer.data(), buffer.data(), 4, Type::f32, {70}), "70 is no operator of this communicator");
-    EXPECT_EQ(message(buffer.data(), buffer.data(), kMaxCount + 1, Type::f32, handle(Op::sum)),
+    EXPECT_EQ(message(buffer.data(), buffer.data(), kMaxCount + 1, Type::f32, test::handle(Op::sum)),
               "17179869184 elements are too many; 17179869183 are possible");
   });
 }
@@ -179,11 +178,11 @@ TEST(AllReduce, DifferingCallsAreAnErrorThatSaysHowTheyDiffer) {
       const std::uint32_t rank = communicator.rank();
       std::vector<double> buffer(100000);
       const Status status = communicator.all_reduce(buffer.data(), buffer.data(), calls.count[rank], calls.type[rank],
-                                                    handle(calls.op[rank]));
+                                                    test::handle(calls.op[rank]));
       EXPECT_EQ(status.code(), Code::invalid_usage) << status.to_string();
       messages[rank] = status.to_string();
       // It stays broken.
-      EXPECT_FALSE(communicator.all_reduce(buffer.data(), buffer.data(), 1, Type::f32, handle(Op::sum)).ok());
+      EXPECT_FALSE(communicator.all_reduce(buffer.data(), buffer.data(), 1, Type::f32, test::handle(Op::sum)).ok());
     });
     const bool named =
         messages[0].find(calls.expected) != std::string::npos || messages[1].find(calls.expected) != std::string::npos;
@@ -197,7 +196,8 @@ TEST(AllReduce, DifferingCallsOfManyRanksThatNeverMeetAreAnErrorToo) {
   group.run([&](Communicator& communicator) {
     std::vector<float> buffer(1 << 18);
     const std::uint64_t count = communicator.rank() % 2 == 0 ? buffer.size() : 2000;
-    const Status status = communicator.all_reduce(buffer.data(), buffer.data(), count, Type::f32, handle(Op::sum));
+    const Status status =
+        communicator.all_reduce(buffer.data(), buffer.data(), count, Type::f32, test::handle(Op::sum));
     EXPECT_EQ(status.code(), Code::invalid_usage) << status.to_string();
   });
 }
@@ -210,7 +210,8 @@ TEST(AllReduce, ACallThatRunsAheadOfADifferingOneIsNotTakenForIt) {
     group.run([&](Communicator& communicator) {
       std::vector<double> buffer(100000);
       const std::uint64_t count = communicator.rank() == 0 ? 2 : buffer.size();
-      const Status status = communicator.all_reduce(buffer.data(), buffer.data(), count, Type::f64, handle(Op::sum));
+      const Status status =
+          communicator.all_reduce(buffer.data(), buffer.data(), count, Type::f64, test::handle(Op::sum));
       EXPECT_EQ(status.code(), Code::invalid_usage) << status.to_string();
     });
   }
@@ -254,7 +255,7 @@ TEST(SymmetricMemory, BuffersOfDifferentAllocationsAreAnError) {
     const Result<void*> second = communicator.allocate(2 * kCount * sizeof(float));
     ASSERT_TRUE(first.ok() && second.ok());
     auto* memory = static_cast<float*>(communicator.rank() == 0 ? *first : *second);
-    const Status status = communicator.all_reduce(memory, memory + kCount, kCount, Type::f32, handle(Op::sum));
+    const Status status = communicator.all_reduce(memory, memory + kCount, kCount, Type::f32, test::handle(Op::sum));
     EXPECT_EQ(status.code(), Code::invalid_usage) << status.to_string();
   });
 }
@@ -267,7 +268,7 @@ TEST(SymmetricMemory, IsTheSameToAllWhenOthersAreFreed) {
     const Result<void*> first = communicator.allocate(4096);
     const Result<void*> second = communicator.allocate(kCount * sizeof(float));
     ASSERT_TRUE(first.ok() && second.ok());
-    const Invocation asked = {.input = *second, .output = *second, .count = kCount, .op = handle(Op::sum)};
+    const Invocation asked = {.input = *second, .output = *second, .count = kCount, .op = test::handle(Op::sum)};
     Operation* early = nullptr;
     if (communicator.rank() == 0) {
       const Result<Operation*> prepared = communicator.prepare(asked, true);
@@ -292,9 +293,9 @@ TEST(AllReduce, ARankThatLeavesIsNamedToThoseWhoWaitForIt) {
   test::ThreadRanks group(3);
   group.run([&](Communicator& communicator) {
     float value = 1;
-    ASSERT_TRUE(communicator.all_reduce(&value, &value, 1, Type::f32, handle(Op::sum)).ok());
+    ASSERT_TRUE(communicator.all_reduce(&value, &value, 1, Type::f32, test::handle(Op::sum)).ok());
     if (communicator.rank() == 1) return;
-    const Status status = communicator.all_reduce(&value, &value, 1, Type::f32, handle(Op::sum));
+    const Status status = communicator.all_reduce(&value, &value, 1, Type::f32, test::handle(Op::sum));
     EXPECT_EQ(status.code(), Code::invalid_usage);
     EXPECT_NE(status.to_string().find("rank 1 has left"), std::string::npos) << status.to_string();
   });
@@ -312,7 +313,7 @@ TEST(AllReduce, TimeoutNamesWhoHasNotArrived) {
     }
     float value = 1;
     const auto start = std::chrono::steady_clock::now();
-    const Status status = communicator.all_reduce(&value, &value, 1, Type::f32, handle(Op::sum));
+    const Status status = communicator.all_reduce(&value, &value, 1, Type::f32, test::handle(Op::sum));
     EXPECT_GE(std::chrono::steady_clock::now() - start, settings.timeout);
     EXPECT_EQ(status.code(), Code::timeout);
     EXPECT_NE(status.to_string().find("rank 1 is late: not there yet"), std::string::npos) << status.to_string();
@@ -333,7 +334,7 @@ TEST(AllReduce, AForkedChildThatDestroysSpeaksForNobody) {
       }
       waitpid(child, nullptr, 0);
     }
-    EXPECT_TRUE(communicator.all_reduce(&value, &value, 1, Type::f32, handle(Op::sum)).ok());
+    EXPECT_TRUE(communicator.all_reduce(&value, &value, 1, Type::f32, test::handle(Op::sum)).ok());
     EXPECT_EQ(value, 2);
   });
 }
@@ -348,7 +349,7 @@ TEST(AllReduce, AMalformedScheduleIsRefusedBeforeAnyoneWaits) {
         communicator.run_by(schedule, 0, {.input = &value, .output = &value, .count = 1}, WalkerChoice::automatic);
     EXPECT_EQ(status.code(), Code::invalid_argument);
     EXPECT_NE(status.to_string().find("sends rank"), std::string::npos) << status.to_string();
-    EXPECT_TRUE(communicator.all_reduce(&value, &value, 1, Type::f32, handle(Op::sum)).ok());
+    EXPECT_TRUE(communicator.all_reduce(&value, &value, 1, Type::f32, test::handle(Op::sum)).ok());
   });
 }
 
@@ -361,7 +362,7 @@ TEST(AllReduce, AbortReachesARankThatWaits) {
       return;
     }
     Status status;
-    while (status.ok()) status = communicator.all_reduce(&value, &value, 1, Type::f32, handle(Op::sum));
+    while (status.ok()) status = communicator.all_reduce(&value, &value, 1, Type::f32, test::handle(Op::sum));
     EXPECT_EQ(status.code(), Code::aborted) << status.to_string();
     EXPECT_EQ(status.rank(), 1);
   });

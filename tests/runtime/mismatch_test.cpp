@@ -20,8 +20,6 @@ constexpr Collective kAll[] = {Collective::all_reduce,     Collective::all_gathe
                                Collective::gather,         Collective::scatter,    Collective::scan,
                                Collective::exclusive_scan, Collective::barrier};
 
-constexpr OperatorHandle handle(Op op) { return {static_cast<std::uint32_t>(op)}; }
-
 // A call and the memory for it, with guards around both buffers.
 class GuardedCall {
  public:
@@ -149,7 +147,7 @@ TEST_P(Mismatch, OfTypesAndOperatorsIsTold) {
   for (const std::uint64_t count : {4, 6000})
     for (const Collective collective : kAll) {
       if (collective == Collective::barrier) continue;
-      const Invocation usual = {.collective = collective, .count = count, .op = handle(Op::sum)};
+      const Invocation usual = {.collective = collective, .count = count, .op = test::handle(Op::sum)};
       Invocation odd = usual;
       odd.type = Type::i32;
       const std::string what = std::string(name_of(collective)) + " of " + std::to_string(count);
@@ -157,7 +155,7 @@ TEST_P(Mismatch, OfTypesAndOperatorsIsTold) {
       EXPECT_NE(words.find("i32"), std::string::npos) << words;
       if (!facts_of(collective).folds) continue;
       odd.type = usual.type;
-      odd.op = handle(Op::maximum);
+      odd.op = test::handle(Op::maximum);
       EXPECT_NE(expect_told(GetParam(), once(usual, odd), what + ", maximum").find("maximum"), std::string::npos);
       if (HasFailure()) return;
     }

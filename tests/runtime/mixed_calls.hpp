@@ -6,12 +6,14 @@
 #include <cstddef>
 #include <cstdint>
 #include <iterator>
+#include <optional>
 #include <random>
 #include <string>
 #include <vector>
 
 #include <fmt/format.h>
 
+#include "ranks_of_threads.hpp"
 #include "runtime/communicator.hpp"
 #include "runtime/invocation.hpp"
 #include "schedule/definition.hpp"
@@ -190,5 +192,33 @@ class CalledBuffers {
   std::vector<std::int32_t> before_;
   VaryingBlocks varying_;
 };
+
+// What may lead ranks through the same calls by other code.
+struct WayToRun {
+  std::string name;
+  std::uint64_t slot;
+  WalkerChoice walker;
+  std::optional<std::uint64_t> attach_min;
+  bool stores_differ = false;  // every other rank stores past its caches what the others read
+
+  [[nodiscard]] Settings settings() const {
+    Settings settings = Settings::from(Variables());
+    settings.region.staging_slot = settings.region.message_slot = slot;
+    settings.walker = walker;
+    settings.attach_min = attach_min;
+    return settings;
+  }
+  void change(std::uint32_t rank, Settings& own) const {
+    if (stores_differ) ThreadRanks::store_differently(rank, own);
+  }
+};
+
+inline std::vector<WayToRun> ways_to_run() {
+  return {{"usual", 128 << 10, WalkerChoice::automatic, {}},
+          {"attached", 128 << 10, WalkerChoice::automatic, 1},
+          {"many_rounds", 4096, WalkerChoice::automatic, 1 << 30},
+          {"past_caches", 8192, WalkerChoice::automatic, 1 << 30, true},
+          {"generic", 4096, WalkerChoice::generic, {}, true}};
+}
 
 }  // namespace tutti::test

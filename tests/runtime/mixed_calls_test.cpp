@@ -39,24 +39,12 @@ void do_call(Communicator& communicator, const Called& call, std::size_t turn, M
   ASSERT_EQ(buffers.fault(), "");
 }
 
-struct Way {
-  std::string name;
-  std::uint64_t slot;
-  WalkerChoice walker;
-  std::optional<std::uint64_t> attach_min;
-  bool stores_differ = false;  // every other rank stores past its caches what the others read
-};
-
-class MixedCalls : public testing::TestWithParam<Way> {};
+class MixedCalls : public testing::TestWithParam<test::WayToRun> {};
 
 TEST_P(MixedCalls, AreAllRight) {
-  Settings settings = Settings::from(Variables());
-  settings.region.staging_slot = settings.region.message_slot = GetParam().slot;
-  settings.walker = GetParam().walker;
-  settings.attach_min = GetParam().attach_min;
   for (const std::uint32_t ranks : {1U, 2U, 3U, 4U, 10U}) {
     const std::vector<Called> calls = test::row_of_calls(ranks, ranks, TUTTI_NUM_TURNS);
-    test::ThreadRanks group(ranks, settings);
+    test::ThreadRanks group(ranks, GetParam().settings());
     group.run(
         [&](Communicator& communicator) {
           Memory memory{.ordinary = std::vector<std::int32_t>(2 * kMostCount * ranks)};
@@ -72,19 +60,12 @@ TEST_P(MixedCalls, AreAllRight) {
           }
           EXPECT_TRUE(communicator.free(memory.symmetric).ok());
         },
-        [](std::uint32_t rank, Settings& own) {
-          if (GetParam().stores_differ) test::ThreadRanks::store_differently(rank, own);
-        });
+        [](std::uint32_t rank, Settings& own) { GetParam().change(rank, own); });
     if (HasFatalFailure()) return;
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Ways, MixedCalls,
-                         testing::Values(Way{"usual", 128 << 10, WalkerChoice::automatic, {}},
-                                         Way{"attached", 128 << 10, WalkerChoice::automatic, 1},
-                                         Way{"many_rounds", 4096, WalkerChoice::automatic, 1 << 30},
-                                         Way{"past_caches", 8192, WalkerChoice::automatic, 1 << 30, true},
-                                         Way{"generic", 4096, WalkerChoice::generic, {}, true}),
+INSTANTIATE_TEST_SUITE_P(Ways, MixedCalls, testing::ValuesIn(test::ways_to_run()),
                          [](const auto& way) { return way.param.name; });
 
 TEST(Calls, SayWhatIsWrongWithAnArgument) {

@@ -197,24 +197,12 @@ class Rank {
   std::string fault_;
 };
 
-struct Way {
-  std::string name;
-  std::uint64_t slot;
-  WalkerChoice walker;
-  std::optional<std::uint64_t> attach_min;
-  bool stores_differ = false;  // every other rank stores past its caches what the others read
-};
-
-class Operations : public testing::TestWithParam<Way> {};
+class Operations : public testing::TestWithParam<test::WayToRun> {};
 
 TEST_P(Operations, AreRightInWhateverOrderRanksWait) {
-  Settings settings = Settings::from(Variables());
-  settings.region.staging_slot = settings.region.message_slot = GetParam().slot;
-  settings.walker = GetParam().walker;
-  settings.attach_min = GetParam().attach_min;
   for (const std::uint32_t ranks : {1U, 2U, 3U, 5U}) {
     const std::vector<Turn> turns = row_of_turns(ranks, ranks, TUTTI_NUM_TURNS);
-    test::ThreadRanks group(ranks, settings);
+    test::ThreadRanks group(ranks, GetParam().settings());
     group.run(
         [&](Communicator& communicator) {
           const Result<void*> symmetric =
@@ -225,19 +213,12 @@ TEST_P(Operations, AreRightInWhateverOrderRanksWait) {
           if (!rank.fault().empty()) communicator.abort("a result is wrong");
           EXPECT_EQ(rank.fault(), "");
         },
-        [](std::uint32_t rank, Settings& own) {
-          if (GetParam().stores_differ) test::ThreadRanks::store_differently(rank, own);
-        });
+        [](std::uint32_t rank, Settings& own) { GetParam().change(rank, own); });
     if (HasFailure()) return;
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Ways, Operations,
-                         testing::Values(Way{"usual", 128 << 10, WalkerChoice::automatic, {}},
-                                         Way{"attached", 128 << 10, WalkerChoice::automatic, 1},
-                                         Way{"many_rounds", 4096, WalkerChoice::automatic, 1 << 30},
-                                         Way{"past_caches", 8192, WalkerChoice::automatic, 1 << 30, true},
-                                         Way{"generic", 4096, WalkerChoice::generic, {}, true}),
+INSTANTIATE_TEST_SUITE_P(Ways, Operations, testing::ValuesIn(test::ways_to_run()),
                          [](const auto& way) { return way.param.name; });
 
 // Sizes around those that two ranks exchange in two parts, by whichever walker: FirstPart.

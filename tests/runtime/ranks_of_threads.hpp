@@ -13,6 +13,8 @@
 
 namespace tutti::test {
 
+constexpr OperatorHandle handle(Op op) { return {static_cast<std::uint32_t>(op)}; }
+
 class ThreadRanks {
  public:
   // `of_log` says what is logged, and where.

@@ -187,7 +187,7 @@ INSTANTIATE_TEST_SUITE_P(
     testing::Values(Platform{"wires", [](std::uint32_t ranks) { return wires(ranks, 500, kBandwidth); }},
                     Platform{"star", [](std::uint32_t ranks) { return star(ranks, 500, kBandwidth); }},
                     Platform{"ring", [](std::uint32_t ranks) { return ring(ranks, 0, kBandwidth); }, false}),
-    [](const auto& info) { return std::string(info.param.name); });
+    [](const auto& platform) { return std::string(platform.param.name); });
 
 }  // namespace
 }  // namespace tutti::simulate

@@ -33,7 +33,7 @@ constexpr const char* kFakes = FAKES "/whole";
 
 // `words` are of the shell.
 Outcome tutti(const std::string& words, const std::string& variables = "", const std::string& libraries = kFakes) {
-  const testing::TemporaryFolder folder;
+  const test::TemporaryFolder folder;
   const std::string command = fmt::format("LD_LIBRARY_PATH='{}' {} '{}' {} --json >'{}/out' 2>'{}/error' </dev/null",
                                           libraries, variables, TUTTI_PROGRAM, words, folder.path(), folder.path());
   const int status = std::system(command.c_str());

@@ -164,7 +164,7 @@ class RankOfBatch {
 }  // namespace
 
 std::string run_cases(std::span<const Case> cases) {
-  const testing::TemporaryFolder folder;
+  const test::TemporaryFolder folder;
   const Environment environment{{"TUTTI_DEBUG_FILE", folder.file("log")}};
   const Result<Variables> variables = Variables::load(environment, {});
   EXPECT_TRUE(variables.ok()) << variables.status().to_string();

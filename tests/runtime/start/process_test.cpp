@@ -75,7 +75,7 @@ TEST_P(StartProcess, RanksOfMpiMeetBeforeAndAfterItIsInitialised) {
 }
 
 TEST_P(StartProcess, TwoAtOnceStayApart) {
-  const testing::TemporaryFolder folder;
+  const test::TemporaryFolder folder;
   const std::string of_two = started(2, fmt::format("'{}' plain", PROGRAM));
   const std::string of_three = started(3, fmt::format("'{}' plain", PROGRAM));
   const Outcome outcome =
@@ -104,7 +104,7 @@ INSTANTIATE_TEST_SUITE_P(Each, StartProcess, ::testing::ValuesIn(launchers()),
 TEST(StartProcessWithoutPmix, RanksOfOpenMpiMeetByItsVariables) {
   const Launcher open_mpi = launchers()[0];
   if (open_mpi.mpirun.empty()) GTEST_SKIP() << "there is no mpirun";
-  const testing::TemporaryFolder folder;
+  const test::TemporaryFolder folder;
   folder.write("libpmix.so.2", "");  // in the way of the machine's
   const Outcome outcome = run(fmt::format("{} -n 3 env TUTTI_DEBUG=info LD_LIBRARY_PATH='{}' '{}' plain",
                                           open_mpi.mpirun, folder.path(), PROGRAM));
