@@ -101,10 +101,26 @@ inline constexpr auto kDebug = std::to_array<std::string_view>({"none", "version
 inline constexpr auto kSubsystems =
     std::to_array<std::string_view>({"init", "coll", "shm", "env", "prove", "bench", "launch", "all"});
 // The catalogue's names (src/algorithms); a test holds the two equal.
-inline constexpr auto kAllReduce = std::to_array<std::string_view>(
-    {"auto", "one_shot", "two_shot", "two_shot_pull", "multicast_one_shot", "multicast_two_shot", "ring",
-     "ring_bidirectional", "ring_bidir_ag", "recursive_doubling", "recursive_multiplying", "rabenseifner",
-     "reduce_broadcast", "double_binary_tree", "swing", "bucket_2d", "bucket_mesh", "hierarchical", "centre"});
+inline constexpr auto kAllReduce = std::to_array<std::string_view>({"auto",
+                                                                    "one_shot",
+                                                                    "two_shot",
+                                                                    "two_shot_pull",
+                                                                    "two_shot_few",
+                                                                    "multicast_one_shot",
+                                                                    "multicast_two_shot",
+                                                                    "ring",
+                                                                    "ring_bidirectional",
+                                                                    "ring_bidir_ag",
+                                                                    "recursive_doubling",
+                                                                    "recursive_multiplying",
+                                                                    "rabenseifner",
+                                                                    "reduce_broadcast",
+                                                                    "double_binary_tree",
+                                                                    "swing",
+                                                                    "bucket_2d",
+                                                                    "bucket_mesh",
+                                                                    "hierarchical",
+                                                                    "centre"});
 inline constexpr auto kAllGather = std::to_array<std::string_view>(
     {"auto", "direct", "ring", "ring_bidirectional", "neighbour_exchange", "recursive_doubling", "bruck", "pat"});
 inline constexpr auto kReduceScatter =

@@ -169,6 +169,7 @@ constexpr Algorithm tutti_way(Collective collective, std::string_view name) { re
 constexpr auto kTuttiAlgorithms = std::to_array<Algorithm>({tutti_way(all_reduce, "one_shot"),
                                                             tutti_way(all_reduce, "two_shot"),
                                                             tutti_way(all_reduce, "two_shot_pull"),
+                                                            tutti_way(all_reduce, "two_shot_few"),
                                                             tutti_way(all_reduce, "ring"),
                                                             tutti_way(all_reduce, "ring_bidirectional"),
                                                             tutti_way(all_reduce, "ring_bidir_ag"),

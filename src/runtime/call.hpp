@@ -132,6 +132,10 @@ struct FirstPart {
   }
 };
 
+// Messages of so many bytes take less than a change of processes on a core, so that it pays to keep one for others'
+// posts.
+inline constexpr std::uint64_t kMostBrief = 4 << 10;
+
 struct Call {
   const Plan* plan = nullptr;
   const std::byte* input = nullptr;
@@ -158,6 +162,7 @@ struct Call {
   std::uint64_t block_elements[kNumSpaces] = {0, 0, 0};
   // Instead of both, where blocks differ in size; then all ranks have the window and the rounds of the largest of all.
   const BlockTable* varying = nullptr;
+  bool is_brief = false;        // so little that ranks which share cores wait in a way of their own: kMostBrief
   bool may_go_unheard = false;  // some rank may hear nothing from the others: alike on all that call alike
   // Where this operation begins in the communicator's count of posts and of rounds.
   std::uint64_t post_base = 0;

@@ -243,8 +243,9 @@ Status Communicator::arrive() {
   settings_.core_cache = region_->core_cache().load(std::memory_order_relaxed);
   settings_.last_level_cache = region_->last_level_cache().load(std::memory_order_relaxed);
   settings_.processor = region_->processor().load(std::memory_order_relaxed);
-  selector_.decide_for(settings_.processor);
-  shm::WaitPolicy policy = shm::wait_policy(num_ranks_, shared_cores(*region_));
+  const std::uint32_t num_cores = shared_cores(*region_);
+  selector_.decide_for(settings_.processor, num_cores);
+  shm::WaitPolicy policy = shm::wait_policy(num_ranks_, num_cores);
   bool all_have_membarrier = true;
   for (std::uint32_t peer = 0; peer < num_ranks_; ++peer)
     all_have_membarrier =

@@ -336,6 +336,7 @@ Status Communicator::make_call(const Plan& plan, std::uint32_t number, Reach rea
                                    .subject = CallDescription::subject_of(asked, num_ranks_),
                                    .reach = call.reach}
                        .pack();
+  call.is_brief = bound.buffers.message_bytes <= kMostBrief;
   call.may_go_unheard = goes_unheard(call, asked.count);
   TUTTI_TRY(set_layout(call, asked.count));
   call.inline_end = !call.by_name() && call.posts_once() ? shm::kInlineBytes + 1 : 0;

@@ -16,8 +16,9 @@ using enum Collective;
 // Two ranks move the same bytes by a flat exchange and by the ring, and read a third less in the ring; its result is
 // read again by the peer, so it keeps to the caches, and beyond them the exchange is back; on AMD, whose caches hand
 // lines over slowly, the exchange is never behind. Of more than two ranks a flat exchange reads more bytes than two
-// shots, and a ring has them wait for each other more often. In symmetric memory two shots move the least, and wait
-// twice: soon worth it for two ranks, and later for those who wait for a core as well.
+// shots, and a ring has them wait for each other more often; where they share cores, as few as there are cores do the
+// folding, so that the others wait once and not twice (decision 0035). In symmetric memory two shots move the least,
+// and wait twice: soon worth it for two ranks, and later for those who wait for a core as well.
 constexpr std::array kDecisions = {
     Decision{.collective = all_reduce, .most_bytes = always_one_shot_symmetric(2) - 1, .way = "one_shot"},
     Decision{.collective = all_reduce, .most_ranks = 2, .symmetric = true, .way = "two_shot"},
@@ -26,7 +27,6 @@ constexpr std::array kDecisions = {
     Decision{.collective = all_reduce, .most_bytes = kAlwaysOneShot - 1, .way = "one_shot"},
     Decision{.collective = all_reduce, .most_ranks = 5, .most_bytes = 64_K, .way = "one_shot"},
     Decision{.collective = all_reduce, .most_bytes = 64_K, .way = "one_shot", .is_for_amd = false},
-    Decision{.collective = all_reduce, .most_bytes = 40_K, .way = "one_shot"},
     Decision{
         .collective = all_reduce, .most_ranks = 4, .most_bytes = 128_K - 1, .way = "one_shot", .is_for_amd = false},
     Decision{.collective = all_reduce,
@@ -37,6 +37,8 @@ constexpr std::array kDecisions = {
              .is_for_amd = false},
     Decision{.collective = all_reduce, .most_ranks = 2, .way = "one_shot", .may_be_ring = true},
     Decision{.collective = all_reduce, .most_ranks = 4, .most_bytes = 128_K, .way = "one_shot", .is_for_amd = false},
+    Decision{.collective = all_reduce, .way = "two_shot_few", .may_be_ring = true, .crowded = true},
+    Decision{.collective = all_reduce, .most_bytes = 40_K, .way = "one_shot"},
     Decision{.collective = all_reduce, .way = "two_shot_pull", .may_be_ring = true},
     // Measured on AMD; more ranks than two had to share two cores, which their readers keep busy by themselves.
     Decision{.collective = broadcast, .most_ranks = 2, .attached = true, .way = "push_pull"},

@@ -150,6 +150,7 @@ void Executor::begin_call(Call& call) {
   call.post_base = posts_;
   call.round_base = rounds_;
   call.expose_base = exposes_;
+  waiter_.expect_near_posts(call.is_brief);
 }
 
 void Executor::end_call(const Call& call) {

@@ -121,7 +121,8 @@ Result<Plan> make_plan(Schedule schedule, std::uint32_t rank, const std::functio
     if (!posts.ok()) return posts.status();
     plan.posts[each] = std::move(*posts);
     plan.posts_per_round = std::max(plan.posts_per_round, static_cast<std::uint32_t>(plan.posts[each].size()));
-    for (const std::vector<Step>& lane : program.lanes)
+    for (const std::vector<Step>& lane : program.lanes) {
+      plan.posts_first = plan.posts_first && has_posts_first(lane);
       for (const Step& step : lane) {
         if (is_multicast(step))
           return Status(Code::unsupported,
@@ -134,6 +135,7 @@ Result<Plan> make_plan(Schedule schedule, std::uint32_t rank, const std::functio
         has_direct_steps = has_direct_steps || is_direct(step);
         note_pieces_read(step, rank, read);
       }
+    }
     const bool exchanges = is_exchange(schedule, program);
     plan.is_pair = plan.is_pair && exchanges && program.lanes[1][0].sources.size() == 2;
     if (each == rank) plan.program = std::move(program);
@@ -151,7 +153,6 @@ Result<Plan> make_plan(Schedule schedule, std::uint32_t rank, const std::functio
     return Status(Code::unsupported, fmt::format("{} posts {} times a round; by name at most {} are possible",
                                                  schedule.name, plan.posts_per_round, shm::kMaxPlaces));
   for (const std::vector<Step>& lane : plan.program.lanes) {
-    plan.posts_first = plan.posts_first && has_posts_first(lane);
     const auto last = std::find_if(lane.rbegin(), lane.rend(), is_direct);
     plan.last_remote.push_back(static_cast<std::int32_t>(lane.rend() - last) - 1);
   }

@@ -46,7 +46,7 @@ struct Plan {
   bool is_pair = false;
   bool opens = false;  // something, for others to store to: then all is reached by name
   bool has_messages = false;
-  // Its posts wait for nothing: they stand first in their lanes.
+  // Every rank's posts wait for nothing: they stand first in their lanes.
   bool posts_first = true;
   // Messages are sent even if they carry nothing: in a barrier, and where some rank has several lanes or reaches
   // another's memory, so that a message may be all that orders two accesses.

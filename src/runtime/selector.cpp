@@ -13,7 +13,10 @@ void Selector::make_rows(Collective collective) {
   for (const Decision& decision : decisions()) {
     if (decision.collective != collective || num_ranks_ > decision.most_ranks) continue;
     if (processor_ == Processor::amd && !decision.is_for_amd) continue;
-    const Result<Way*> way = portfolio_.find(collective, decision.way);
+    if (decision.crowded && num_ranks_ <= num_cores_) continue;
+    std::string name(decision.way);
+    if (decision.crowded && num_cores_ > 2) name += fmt::format("({})", num_cores_);
+    const Result<Way*> way = portfolio_.find(collective, name);
     // Not for this number of ranks: another row is.
     if (way.ok())
       choices.rows.push_back({decision.most_bytes, decision.symmetric, decision.attached, decision.may_be_ring, *way});

@@ -38,6 +38,7 @@ struct Decision {
   std::string_view way = {};
   bool may_be_ring = false;  // of large ordinary messages: see gather_both_ways_up_to()
   bool is_for_amd = true;    // too
+  bool crowded = false;      // for more ranks than cores alone; the way is made with as many as there are cores
 };
 [[nodiscard]] std::span<const Decision> decisions();
 
@@ -70,9 +71,11 @@ class Selector {
     return choices_[static_cast<std::size_t>(collective)].forced;
   }
 
-  // Before anything is chosen: whose processor the ranks run on. `other` without.
-  void decide_for(Processor processor) {
+  // Before anything is chosen: whose processor the ranks run on, and how many cores they have together. Without,
+  // `other` and one for each.
+  void decide_for(Processor processor, std::uint32_t num_cores) {
     processor_ = processor;
+    num_cores_ = num_cores;
     for (Choices& choices : choices_) choices.is_made = false;
   }
 
@@ -103,6 +106,7 @@ class Selector {
   Portfolio& portfolio_;
   std::uint32_t num_ranks_;
   Processor processor_ = Processor::other;
+  std::uint32_t num_cores_ = kAnyRanks;
   std::uint64_t bidirectional_most_ = 0;
   std::array<Choices, kNumCollectives> choices_;
 };

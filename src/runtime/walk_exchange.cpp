@@ -67,7 +67,7 @@ End Executor::await_lines(std::uint64_t value, std::uint64_t free_at) {
 
 End Executor::await_post_longer(const shm::FlagLine& line, std::uint32_t peer, std::uint64_t value,
                                 std::uint64_t description) {
-  const shm::WaitEnd end = waiter_.until([&] { return line.sequence.load(std::memory_order_acquire) >= value; });
+  const shm::WaitEnd end = waiter_.until_posted(peer, value);
   if (end != shm::WaitEnd::ready) [[unlikely]]
     return end_of(end);
   if (line.description.load(std::memory_order_relaxed) != description) [[unlikely]]
@@ -103,6 +103,7 @@ inline void Executor::close_small() {
 
 End Executor::run_small(const SmallOperator& op, const void* input, void* output, std::uint64_t count) {
   const std::uint64_t bytes = count * op.element;
+  waiter_.expect_near_posts(bytes <= kMostBrief);
   if (bytes <= shm::kInlineBytes) return run_inline(op, input, output, count);
   return run_slotted(op, input, output, count);
 }
@@ -241,7 +242,7 @@ End Executor::fold_round(const Call& call, std::uint64_t round) {
       continue;
     }
     const shm::FlagLine& line = region_.post_line(peer, value);
-    const shm::WaitEnd end = waiter_.until([&] { return line.sequence.load(std::memory_order_acquire) >= value; });
+    const shm::WaitEnd end = waiter_.until_posted(peer, value);
     if (end != shm::WaitEnd::ready) return end_of(end);
     const std::uint64_t theirs = line.description.load(std::memory_order_relaxed);
     if (theirs != call.description) return mismatch_with(peer, theirs);

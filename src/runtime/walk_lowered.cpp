@@ -213,7 +213,7 @@ End Executor::lowered_await(const Call& call, std::uint32_t rank, std::uint32_t 
       relax();
       continue;
     }
-    const shm::WaitEnd end = waiter_.until([&] { return line.sequence.load(std::memory_order_acquire) >= value; });
+    const shm::WaitEnd end = waiter_.until_posted(rank, value);
     if (end != shm::WaitEnd::ready) return end_of(end);
   }
   const auto theirs = differing_round(call, rank, round, value);

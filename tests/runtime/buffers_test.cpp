@@ -17,7 +17,7 @@ constexpr Collective kWithBuffers[] = {Collective::all_reduce,    Collective::al
                                        Collective::gather,        Collective::scatter,    Collective::scan,
                                        Collective::exclusive_scan};
 
-constexpr std::uint32_t kRanks = 3;
+constexpr std::uint32_t kBufferRanks = 3;
 
 struct Sizes {
   std::uint64_t input = 0;  // elements
@@ -27,11 +27,11 @@ struct Sizes {
 // Of a rank that has both; others may ask for them too.
 Sizes sizes_of(Collective collective, std::uint64_t count) {
   const CollectiveFacts& facts = facts_of(collective);
-  return {count * (facts.many_inputs ? kRanks : 1), count * (facts.many_outputs ? kRanks : 1)};
+  return {count * (facts.many_inputs ? kBufferRanks : 1), count * (facts.many_outputs ? kBufferRanks : 1)};
 }
 
 TEST(Buffers, ThatOverlapAreRefusedAndNothingIsBroken) {
-  test::ThreadRanks group(kRanks);
+  test::ThreadRanks group(kBufferRanks);
   group.run([&](Communicator& communicator) {
     for (const Collective collective : kWithBuffers)
       for (const std::uint64_t count : {4, 1000, 50'000}) {
@@ -96,7 +96,7 @@ TEST(Buffers, NeedNoAlignment) {
   for (const std::uint64_t attach_min : {std::uint64_t{1}, std::uint64_t{1} << 30}) {
     Settings settings = Settings::from(Variables());
     settings.attach_min = attach_min;
-    test::ThreadRanks group(kRanks, settings);
+    test::ThreadRanks group(kBufferRanks, settings);
     group.run([&](Communicator& communicator) {
       constexpr std::uint64_t kMost = std::uint64_t{8} << 20;
       const Result<void*> memory = communicator.allocate(kMost);

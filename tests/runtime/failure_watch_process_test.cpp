@@ -14,12 +14,12 @@ using test::Children;
 using test::start_server;
 
 using Seconds = std::chrono::duration<double>;
-constexpr int kRanks = 4;
+constexpr int kWatched = 4;
 
 // Joins, watches, says so, and reports what happens until the process is killed or `until_left` others have left.
 void watch_and_report(int rank, const UniqueId& id, const Children::Report& report,
                       const std::function<void()>& when_ready = {}) {
-  Result<Membership> joined = join(test::request_of(id, rank, kRanks), test::patient());
+  Result<Membership> joined = join(test::request_of(id, rank, kWatched), test::patient());
   if (!joined.ok()) return report(joined.status().to_string());
   FailureEvents events{.on_lost = [&](int who, std::string_view why) { report(fmt::format("lost {} {}", who, why)); },
                        .on_left = [&](int who) { report(fmt::format("left {}", who)); },
@@ -32,22 +32,23 @@ void watch_and_report(int rank, const UniqueId& id, const Children::Report& repo
 }
 
 void await_ready(Children& children) {
-  for (int rank = 0; rank < kRanks; ++rank) ASSERT_EQ(children.line(rank), "ready");
+  for (int rank = 0; rank < kWatched; ++rank) ASSERT_EQ(children.line(rank), "ready");
 }
 
 class KilledRank : public testing::TestWithParam<int> {};
 
 TEST_P(KilledRank, IsNamedToAllOthersWithinASecond) {
   const int victim = GetParam();
-  Children children(
-      kRanks, [](int rank, const UniqueId& id, const Children::Report& report) { watch_and_report(rank, id, report); });
+  Children children(kWatched, [](int rank, const UniqueId& id, const Children::Report& report) {
+    watch_and_report(rank, id, report);
+  });
   const auto server = start_server();
   children.release(server->id());
   await_ready(children);
   const auto killed = std::chrono::steady_clock::now();
   children.kill(victim);
   const std::string expected = fmt::format("lost {} its process {} ended", victim, children.pid(victim));
-  for (int rank = 0; rank < kRanks; ++rank) {
+  for (int rank = 0; rank < kWatched; ++rank) {
     if (rank == victim) continue;
     EXPECT_EQ(children.line(rank), expected) << "rank " << rank;
   }
@@ -57,7 +58,7 @@ TEST_P(KilledRank, IsNamedToAllOthersWithinASecond) {
 // A child that the rank had forked still holds its sockets, so that nobody sees a hang-up.
 TEST_P(KilledRank, IsNamedEvenIfItsChildSurvives) {
   const int victim = GetParam();
-  Children children(kRanks, [&](int rank, const UniqueId& id, const Children::Report& report) {
+  Children children(kWatched, [&](int rank, const UniqueId& id, const Children::Report& report) {
     watch_and_report(rank, id, report, [&] {
       if (rank != victim) return;
       const pid_t child = fork();
@@ -73,7 +74,7 @@ TEST_P(KilledRank, IsNamedEvenIfItsChildSurvives) {
   const pid_t survivor = std::stoi(children.line(victim));
   const auto killed = std::chrono::steady_clock::now();
   children.kill(victim);
-  for (int rank = 0; rank < kRanks; ++rank) {
+  for (int rank = 0; rank < kWatched; ++rank) {
     if (rank == victim) continue;
     EXPECT_TRUE(children.line(rank).starts_with(fmt::format("lost {} ", victim))) << "rank " << rank;
   }
@@ -81,11 +82,12 @@ TEST_P(KilledRank, IsNamedEvenIfItsChildSurvives) {
   EXPECT_EQ(::kill(survivor, SIGKILL), 0);
 }
 
-INSTANTIATE_TEST_SUITE_P(Each, KilledRank, testing::Range(0, kRanks), testing::PrintToStringParamName());
+INSTANTIATE_TEST_SUITE_P(Each, KilledRank, testing::Range(0, kWatched), testing::PrintToStringParamName());
 
 TEST(FailureWatchProcesses, OfSeveralDeadAtLeastOneIsNamed) {
-  Children children(
-      kRanks, [](int rank, const UniqueId& id, const Children::Report& report) { watch_and_report(rank, id, report); });
+  Children children(kWatched, [](int rank, const UniqueId& id, const Children::Report& report) {
+    watch_and_report(rank, id, report);
+  });
   const auto server = start_server();
   children.release(server->id());
   await_ready(children);
@@ -96,8 +98,8 @@ TEST(FailureWatchProcesses, OfSeveralDeadAtLeastOneIsNamed) {
 
 // exit() runs destructors in the forked child of a rank; the rank itself must not seem to have left by that.
 TEST(FailureWatchProcesses, AForkedChildThatExitsSpeaksForNobody) {
-  Children children(kRanks, [&](int rank, const UniqueId& id, const Children::Report& report) {
-    Result<Membership> joined = join(test::request_of(id, rank, kRanks), test::patient());
+  Children children(kWatched, [&](int rank, const UniqueId& id, const Children::Report& report) {
+    Result<Membership> joined = join(test::request_of(id, rank, kWatched), test::patient());
     if (!joined.ok()) return report(joined.status().to_string());
     // What the watch says comes behind it.
     report("ready");
@@ -123,8 +125,8 @@ TEST(FailureWatchProcesses, AForkedChildThatExitsSpeaksForNobody) {
 }
 
 TEST(FailureWatchProcesses, AnOrderlyEndIsNoLoss) {
-  Children children(kRanks, [](int rank, const UniqueId& id, const Children::Report& report) {
-    Result<Membership> joined = join(test::request_of(id, rank, kRanks), test::patient());
+  Children children(kWatched, [](int rank, const UniqueId& id, const Children::Report& report) {
+    Result<Membership> joined = join(test::request_of(id, rank, kWatched), test::patient());
     if (!joined.ok()) return report(joined.status().to_string());
     FailureEvents events{.on_lost = [&](int who, std::string_view) { report(fmt::format("lost {}", who)); },
                          .on_left = {},
@@ -135,7 +137,7 @@ TEST(FailureWatchProcesses, AnOrderlyEndIsNoLoss) {
   });
   const auto server = start_server();
   children.release(server->id());
-  for (int rank = 0; rank < kRanks; ++rank) {
+  for (int rank = 0; rank < kWatched; ++rank) {
     EXPECT_EQ(children.line(rank), "done");
     EXPECT_EQ(children.wait_for_end(rank), 0);
   }

@@ -30,7 +30,9 @@ class Chooser {
     ASSERT_TRUE(way.ok());
     selector_.force(Collective::all_reduce, **way);
   }
-  void decide_for(Processor processor) { selector_.decide_for(processor); }
+  void decide_for(Processor processor, std::uint32_t num_cores = kAnyRanks) {
+    selector_.decide_for(processor, num_cores);
+  }
   void gather_both_ways_up_to(std::uint64_t bytes) { selector_.gather_both_ways_up_to(bytes); }
 
  private:
@@ -92,6 +94,31 @@ TEST(Selector, KnowsAmdsCaches) {
   EXPECT_FALSE(pays_to_attach(Collective::all_gather, 1 << 20, 2, false, Processor::amd));
   EXPECT_TRUE(pays_to_attach(Collective::all_to_all, 1 << 20, 4, true, Processor::other));
   EXPECT_FALSE(pays_to_attach(Collective::all_to_all, 1 << 20, 4, true, Processor::amd));
+}
+
+// Where ranks share cores, as many fold as there are cores.
+TEST(Selector, HasFewFoldWhereRanksShareCores) {
+  Chooser of_two(2);
+  of_two.decide_for(Processor::amd, 1);
+  EXPECT_EQ(of_two.chosen(1 << 20), "one_shot, by size");
+  Chooser of_eight(8);
+  for (const Processor processor : {Processor::other, Processor::amd}) {
+    of_eight.decide_for(processor, 8);
+    EXPECT_EQ(of_eight.chosen(1 << 20), "two_shot_pull, by size");
+    of_eight.decide_for(processor, 2);
+    EXPECT_EQ(of_eight.chosen(1 << 20), "two_shot_few, by size");
+    EXPECT_EQ(of_eight.chosen(1 << 20, {.symmetric = true}), "two_shot, by size, in symmetric memory");
+    of_eight.decide_for(processor, 3);
+    EXPECT_EQ(of_eight.chosen(1 << 20), "two_shot_few(3), by size");
+    of_eight.decide_for(processor, 1);
+    EXPECT_EQ(of_eight.chosen(1 << 20), "two_shot_few, by size");
+    EXPECT_EQ(of_eight.chosen(32 << 10), processor == Processor::amd ? "two_shot_few, by size" : "one_shot, by size");
+    EXPECT_EQ(of_eight.chosen(kAlwaysOneShot - 1), "one_shot, by size");
+  }
+  Chooser of_four(4);
+  of_four.decide_for(Processor::amd, 2);
+  EXPECT_EQ(of_four.chosen(64 << 10), "one_shot, by size");
+  EXPECT_EQ(of_four.chosen(128 << 10), "two_shot_few, by size");
 }
 
 // Rank 0's decides, whatever the others run on.

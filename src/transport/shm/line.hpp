@@ -40,6 +40,12 @@ struct alignas(kLine) DoorbellLine {
   // In a long wait, when the rank last looked whether to go on: nanoseconds of the steady clock; 0 outside of one. Who
   // waits and does not look any more is stopped.
   std::atomic<std::int64_t> looked;
+  // Where ranks share cores, what the rank waits for, so that others on its core know whether it could use that: a
+  // post, by who makes it and its number; 0 where it is something else, or nothing. And one more than the core on which
+  // it began the last such wait.
+  std::atomic<std::uint64_t> awaited_post;
+  std::atomic<std::uint32_t> awaited_rank;
+  std::atomic<std::uint32_t> core;
 };
 
 // Where the buffers are that a rank's posts of this operation are about, by number of the post: the buffer's offset in

@@ -16,6 +16,10 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
+// About what it takes to give the core away and to have it again.
+constexpr std::chrono::nanoseconds kTurn{2'000};
+constexpr int kLooksBetweenQuestions = 4;
+
 constexpr int kLooksBetweenClocks = 64;
 // When whoever waits is first asked whether it makes sense, how often then, and at most how often by a wake-up.
 constexpr std::chrono::milliseconds kFirstQuestion{1};
@@ -56,6 +60,47 @@ Waiter::Waiter(const Region& region, std::uint32_t rank, const WaitPolicy& polic
       has_membarrier_(register_membarrier()) {}
 
 void Waiter::give_core_away() { sched_yield(); }
+
+// As far as is known: both that are read of a rank may be of different waits, for it may be running on another core by
+// now. Then this one gives its core away in vain, or keeps it a moment too long.
+bool Waiter::others_here_can_use(std::uint32_t core, std::uint64_t awaited) const {
+  for (std::uint32_t rank = 0; rank < region_.shape().num_ranks; ++rank) {
+    const DoorbellLine& bell = region_.doorbell(rank);
+    if (rank == rank_ || bell.core.load(std::memory_order_relaxed) != core) continue;
+    const std::uint64_t theirs = bell.awaited_post.load(std::memory_order_relaxed);
+    if (theirs == 0) return true;
+    // Who has come as far as this rank waits for what this rank waits for, or has even less to do with it.
+    if (!has_posted(rank, awaited) && has_posted(bell.awaited_rank.load(std::memory_order_relaxed), theirs))
+      return true;
+  }
+  return false;
+}
+
+WaitEnd Waiter::keeping_core(std::uint32_t rank, std::uint64_t value) {
+  const auto is_posted = [&] { return has_posted(rank, value); };
+  DoorbellLine& bell = region_.doorbell(rank_);
+  bell.awaited_rank.store(rank, std::memory_order_relaxed);
+  bell.awaited_post.store(value, std::memory_order_relaxed);
+  WaitEnd end = WaitEnd::ready;
+  for (std::uint32_t look = 0; !is_posted(); ++look) {
+    if (look == policy_.eager || region_.is_broken()) {
+      end = until(is_posted);
+      break;
+    }
+    // Where it has been moved to; nobody stores to a line that is right.
+    const auto core = static_cast<std::uint32_t>(::sched_getcpu()) + 1;
+    if (bell.core.load(std::memory_order_relaxed) != core) bell.core.store(core, std::memory_order_relaxed);
+    const Clock::time_point latest = Clock::now() + kTurn;
+    bool gives = false;
+    while (!gives && !is_posted()) {
+      for (int each = 0; each < kLooksBetweenQuestions && !is_posted(); ++each) relax();
+      gives = others_here_can_use(core, value) || Clock::now() > latest;
+    }
+    if (gives) give_core_away();
+  }
+  bell.awaited_post.store(0, std::memory_order_relaxed);
+  return end;
+}
 
 WaitEnd Waiter::patiently(Look look, const void* context, std::chrono::nanoseconds longest_sleep) {
   const WaitEnd end = go_on_looking(look, context, longest_sleep);

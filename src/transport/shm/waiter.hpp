@@ -66,6 +66,15 @@ class Waiter {
                      std::min(longest_sleep, policy_.longest_sleep));
   }
 
+  // Until the rank has made the post of that number. Where ranks share cores and the post is near, this one keeps its
+  // core for a moment, unless another there could go on with something that leads up to it.
+  [[nodiscard]] WaitEnd until_posted(std::uint32_t rank, std::uint64_t value) {
+    if (keeps_core_) return keeping_core(rank, value);
+    return until([&] { return has_posted(rank, value); });
+  }
+  // Whether the posts that are waited for from here on are near: all ranks are busy with little.
+  void expect_near_posts(bool near) { keeps_core_ = near && policy_.crowded; }
+
   // To be called after making anything known that another rank may be asleep for.
   void wake_others() const {
     // Keeps the compiler from looking before it stores; the processor is the sleeper's business (see above).
@@ -81,6 +90,13 @@ class Waiter {
  private:
   using Look = bool (*)(const void* context);
   static void give_core_away();
+  // Acquire: partner of store_flag().
+  [[nodiscard]] bool has_posted(std::uint32_t rank, std::uint64_t value) const {
+    return region_.post_line(rank, value).sequence.load(std::memory_order_acquire) >= value;
+  }
+  WaitEnd keeping_core(std::uint32_t rank, std::uint64_t value);
+  // Whether another rank on this core could go on, and has not made the post of that number.
+  [[nodiscard]] bool others_here_can_use(std::uint32_t core, std::uint64_t awaited) const;
   WaitEnd patiently(Look look, const void* context, std::chrono::nanoseconds longest_sleep);
   WaitEnd go_on_looking(Look look, const void* context, std::chrono::nanoseconds longest_sleep);
   void sleep(Look look, const void* context, std::chrono::nanoseconds longest, bool with_barrier);
@@ -91,6 +107,7 @@ class Waiter {
   WaitPolicy policy_;
   Persist persist_;
   bool has_membarrier_ = false;
+  bool keeps_core_ = false;
 };
 
 }  // namespace tutti::shm
