@@ -3,12 +3,14 @@
 // Through the caches is faster where the ranks' cores share one. Where they do not, the reader's cache has to give up
 // each line before it can be written, and what is stored there goes at a tenth of the speed; stores past the caches do
 // not wait for that, and reading from memory costs little more than reading from a far cache. Which of both it is
-// changes while a program runs, as processes and virtual processors are moved; so now and then a copy is timed
-// (docs/design/executor.md has the figures). Nobody else needs to know how it was stored.
+// changes while a program runs, as processes and virtual processors are moved; so now and then a copy is timed, and
+// each quarter of it by itself, for who reads which part of a slot may differ (docs/design/executor.md has the
+// figures). Nobody else needs to know how it was stored.
 //
 // One belongs to one thread at a time.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 
@@ -25,6 +27,9 @@ class SlotStores {
 
   // What is shorter always goes through the caches.
   static constexpr std::uint64_t kLeast = 4 << 10;
+  // Up to this a copy goes as a whole; of a longer one each quarter by itself.
+  static constexpr std::uint64_t kMostShort = 8 << 10;
+  static constexpr std::size_t kNumParts = 4;
 
   // Copies, so that whatever says so afterwards comes later to any other core.
   void copy(std::byte* to, const std::byte* from, std::uint64_t bytes);
@@ -33,27 +38,38 @@ class SlotStores {
   // the caches, in parts if it likes.
   [[nodiscard]] bool takes(std::uint64_t bytes) {
     if (bytes < least_) return false;
-    if (!is_past_ && bytes < before_look_) {
-      before_look_ -= bytes;
+    Kind& kind = kind_of(bytes);
+    if (kind.num_past == 0 && bytes < kind.before_look) {
+      kind.before_look -= bytes;
       return false;
     }
     return true;
   }
 
-  // Whether copies of that size go past the caches at present: then this core has nothing of them, nor any use for the
-  // lines of the next one.
-  [[nodiscard]] bool goes_past(std::uint64_t bytes) const { return is_past_ && bytes >= least_; }
+  // Whether copies of that size, or some of their parts, go past the caches at present: then this core has nothing of
+  // them, nor any use for the lines of the next one.
+  [[nodiscard]] bool goes_past(std::uint64_t bytes) { return bytes >= least_ && kind_of(bytes).num_past != 0; }
 
  private:
+  struct Part {
+    bool is_past = false;
+    bool was_slow = false;  // the last look, of those through the caches
+  };
+  // Of short copies, which use one part, or of long ones.
+  struct Kind {
+    std::array<Part, kNumParts> parts;
+    std::uint32_t num_past = 0;
+    std::uint32_t fresh = 0;        // looks
+    std::uint64_t before_look = 0;  // bytes
+  };
+
   static std::uint64_t steady_clock();
-  void look(std::byte* to, const std::byte* from, std::uint64_t bytes);
+  [[nodiscard]] Kind& kind_of(std::uint64_t bytes) { return kinds_[bytes <= kMostShort ? 0 : 1]; }
+  void look(Kind& kind, std::byte* to, const std::byte* from, std::uint64_t bytes);
 
   Clock clock_;
-  std::uint32_t fresh_;  // looks
   std::uint64_t least_;
-  bool is_past_;
-  bool was_slow_ = false;      // the last look, of those through the caches
-  std::uint64_t before_look_;  // bytes
+  std::array<Kind, 2> kinds_;
 };
 
 }  // namespace tutti

@@ -10,11 +10,18 @@ namespace tutti {
 namespace {
 
 constexpr std::uint32_t kSlots = 4;
-constexpr std::uint64_t kCopy = 64 << 10;  // each is a look, through the caches
+constexpr std::uint64_t kCopy = 128 << 10;  // each is a look, through the caches
 
 thread_local std::uint64_t present = 0;
 thread_local std::uint64_t each_takes = 0;  // between two readings
-std::uint64_t set_clock() { return present += each_takes; }
+thread_local int more_for = -1;             // of the five readings of a long look; -1: none
+thread_local int reading = 0;
+constexpr std::uint64_t kMore = 4000;
+std::uint64_t set_clock() {
+  present += each_takes;
+  if (reading++ % 5 == more_for) present += kMore;
+  return present;
+}
 constexpr std::uint64_t kQuick = 500;
 constexpr std::uint64_t kSlow = 4000;
 
@@ -30,7 +37,7 @@ class Copies {
       stores_.copy(to.data(), from.data(), bytes);
       EXPECT_EQ(to, from);
     }
-    return stores_.goes_past(SlotStores::kLeast);
+    return stores_.goes_past(bytes < SlotStores::kLeast ? SlotStores::kLeast : bytes);
   }
 
  private:
@@ -70,6 +77,20 @@ TEST(SlotStores, NeverGoPastWhatIsShort) {
   SlotStores past(StoresChoice::past, kSlots, set_clock);
   EXPECT_FALSE(past.takes(SlotStores::kLeast - 1));
   EXPECT_TRUE(past.takes(SlotStores::kLeast));
+}
+
+// Each quarter of a long copy by itself, and short ones by themselves.
+TEST(SlotStores, GoPastInPart) {
+  reading = 0;
+  Copies copies(StoresChoice::automatic);
+  EXPECT_FALSE(copies.go_past_after(kSlots + 1, kQuick));
+  more_for = 3;
+  EXPECT_FALSE(copies.go_past_after(1, kQuick));
+  EXPECT_TRUE(copies.go_past_after(1, kQuick));
+  EXPECT_TRUE(copies.go_past_after(100, kQuick));
+  more_for = -1;
+  EXPECT_FALSE(copies.go_past_after(0, kQuick, SlotStores::kMostShort));
+  EXPECT_FALSE(copies.go_past_after(32, kQuick));
 }
 
 TEST(SlotStores, DoWhatIsChosen) {
