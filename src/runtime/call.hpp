@@ -132,8 +132,8 @@ struct FirstPart {
   }
 };
 
-// Messages of so many bytes take less than a change of processes on a core, so that it pays to keep one for others'
-// posts.
+// Messages of up to so many bytes take less than a change of processes on a core, so that it pays to keep one for
+// others' posts.
 inline constexpr std::uint64_t kMostBrief = 4 << 10;
 
 struct Call {

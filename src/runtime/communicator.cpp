@@ -31,16 +31,25 @@ std::array<std::uint64_t, shm::kMaxCores / 64> own_cores() {
   return words;
 }
 
-// How many cores the ranks have together.
-std::uint32_t shared_cores(const shm::Region& region) {
+// How many cores the first so many ranks have together.
+std::uint32_t cores_of(const shm::Region& region, std::uint32_t num_ranks) {
   std::uint32_t count = 0;
   for (std::size_t word = 0; word < shm::kMaxCores / 64; ++word) {
     std::uint64_t any = 0;
-    for (std::uint32_t rank = 0; rank < region.shape().num_ranks; ++rank)
+    for (std::uint32_t rank = 0; rank < num_ranks; ++rank)
       any |= region.cores(rank, word).load(std::memory_order_relaxed);
     count += static_cast<std::uint32_t>(std::popcount(any));
   }
   return std::max(count, 1U);
+}
+
+// Decision::crowded: as many ranks as there are cores, if the first ranks are not all on a few of them; 0 elsewhere. No
+// more than schedules are proven for.
+std::uint32_t ranks_to_fold(const shm::Region& region, std::uint32_t num_cores) {
+  constexpr std::uint32_t kMost = 8;
+  const std::uint32_t num_ranks = region.shape().num_ranks;
+  const std::uint32_t folding = std::min(num_cores, kMost);
+  return num_ranks > num_cores && cores_of(region, folding) >= folding ? folding : 0;
 }
 
 // From this size on a send says where its data lie, and the receiver copies them from there.
@@ -141,7 +150,8 @@ Result<std::unique_ptr<Communicator>> Communicator::join(const UniqueId& id, int
   if (Status status = communicator->take_forced(); !status.ok()) return status;
   if (Status status = communicator->arrive(); !status.ok()) return status;
   log.info(LogSubsystem::init, "communicator of {} ranks, {} cores, staging {} x at most {} B", num_ranks,
-           shared_cores(*communicator->region_), settings.region.staging_depth, settings.region.staging_slot);
+           cores_of(*communicator->region_, communicator->num_ranks_), settings.region.staging_depth,
+           settings.region.staging_slot);
   return communicator;
 }
 
@@ -243,8 +253,8 @@ Status Communicator::arrive() {
   settings_.core_cache = region_->core_cache().load(std::memory_order_relaxed);
   settings_.last_level_cache = region_->last_level_cache().load(std::memory_order_relaxed);
   settings_.processor = region_->processor().load(std::memory_order_relaxed);
-  const std::uint32_t num_cores = shared_cores(*region_);
-  selector_.decide_for(settings_.processor, num_cores);
+  const std::uint32_t num_cores = cores_of(*region_, num_ranks_);
+  selector_.decide_for(settings_.processor, ranks_to_fold(*region_, num_cores));
   shm::WaitPolicy policy = shm::wait_policy(num_ranks_, num_cores);
   bool all_have_membarrier = true;
   for (std::uint32_t peer = 0; peer < num_ranks_; ++peer)

@@ -13,9 +13,9 @@ void Selector::make_rows(Collective collective) {
   for (const Decision& decision : decisions()) {
     if (decision.collective != collective || num_ranks_ > decision.most_ranks) continue;
     if (processor_ == Processor::amd && !decision.is_for_amd) continue;
-    if (decision.crowded && num_ranks_ <= num_cores_) continue;
+    if (decision.crowded && num_folding_ == 0) continue;
     std::string name(decision.way);
-    if (decision.crowded && num_cores_ > 2) name += fmt::format("({})", num_cores_);
+    if (decision.crowded && num_folding_ > 2) name += fmt::format("({})", num_folding_);
     const Result<Way*> way = portfolio_.find(collective, name);
     // Not for this number of ranks: another row is.
     if (way.ok())

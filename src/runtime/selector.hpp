@@ -38,7 +38,7 @@ struct Decision {
   std::string_view way = {};
   bool may_be_ring = false;  // of large ordinary messages: see gather_both_ways_up_to()
   bool is_for_amd = true;    // too
-  bool crowded = false;      // for more ranks than cores alone; the way is made with as many as there are cores
+  bool crowded = false;      // for more ranks than cores alone; the way is made with one rank for each core
 };
 [[nodiscard]] std::span<const Decision> decisions();
 
@@ -71,11 +71,11 @@ class Selector {
     return choices_[static_cast<std::size_t>(collective)].forced;
   }
 
-  // Before anything is chosen: whose processor the ranks run on, and how many cores they have together. Without,
-  // `other` and one for each.
-  void decide_for(Processor processor, std::uint32_t num_cores) {
+  // Before anything is chosen: whose processor the ranks run on, and how many of them, from the first on, have a core
+  // each where there are more ranks than cores. Without, `other` and none.
+  void decide_for(Processor processor, std::uint32_t num_folding) {
     processor_ = processor;
-    num_cores_ = num_cores;
+    num_folding_ = num_folding;
     for (Choices& choices : choices_) choices.is_made = false;
   }
 
@@ -106,7 +106,7 @@ class Selector {
   Portfolio& portfolio_;
   std::uint32_t num_ranks_;
   Processor processor_ = Processor::other;
-  std::uint32_t num_cores_ = kAnyRanks;
+  std::uint32_t num_folding_ = 0;
   std::uint64_t bidirectional_most_ = 0;
   std::array<Choices, kNumCollectives> choices_;
 };

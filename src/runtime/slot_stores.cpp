@@ -33,6 +33,7 @@ constexpr std::uint64_t kCacheLine = 64;
 void bring_near(const std::byte* from, std::uint64_t bytes) {
   for (std::uint64_t at = 0; at < bytes; at += kCacheLine)
     static_cast<void>(*static_cast<const volatile std::byte*>(from + at));
+  static_cast<void>(*static_cast<const volatile std::byte*>(from + bytes - 1));
 }
 
 }  // namespace
@@ -91,10 +92,11 @@ void SlotStores::look(Kind& kind, std::byte* to, const std::byte* from, std::uin
   const std::uint64_t slow = kSlowToBegin + looked / kCacheLine * (is_short ? kSlowEachOfShort : kSlowEach);
   for (std::size_t each = 0; each < num_parts; ++each) bring_near(from + each * stride, looked);
   kind.num_past = 0;
+  // Each part's time has its own stores, and none of those before.
+  if (!is_short) std::atomic_thread_fence(std::memory_order_seq_cst);
   std::uint64_t begin = clock_();
   for (std::size_t each = 0; each < num_parts; ++each) {
     std::memcpy(to + each * stride, from + each * stride, looked);
-    // Whose stores are under way until here is known by the part.
     if (!is_short) std::atomic_thread_fence(std::memory_order_seq_cst);
     const std::uint64_t end = clock_();
     Part& part = kind.parts[each];

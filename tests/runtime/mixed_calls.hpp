@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <iterator>
 #include <optional>
+#include <ostream>
 #include <random>
 #include <string>
 #include <vector>
@@ -200,6 +201,9 @@ struct WayToRun {
   WalkerChoice walker;
   std::optional<std::uint64_t> attach_min;
   bool stores_differ = false;  // every other rank stores past its caches what the others read
+  bool share_cores = false;    // ranks take turns on two cores, or on one where there are no more
+
+  friend void PrintTo(const WayToRun& way, std::ostream* out) { *out << way.name; }
 
   [[nodiscard]] Settings settings() const {
     Settings settings = Settings::from(Variables());
@@ -210,6 +214,7 @@ struct WayToRun {
   }
   void change(std::uint32_t rank, Settings& own) const {
     if (stores_differ) ThreadRanks::store_differently(rank, own);
+    if (share_cores) ThreadRanks::share_two_cores(rank);
   }
 };
 
@@ -218,6 +223,8 @@ inline std::vector<WayToRun> ways_to_run() {
           {"attached", 128 << 10, WalkerChoice::automatic, 1},
           {"many_rounds", 4096, WalkerChoice::automatic, 1 << 30},
           {"past_caches", 8192, WalkerChoice::automatic, 1 << 30, true},
+          {"crowded", 128 << 10, WalkerChoice::automatic, {}, false, true},
+          {"crowded_many_rounds", 4096, WalkerChoice::automatic, {}, true, true},
           {"generic", 4096, WalkerChoice::generic, {}, true}};
 }
 

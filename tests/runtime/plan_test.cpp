@@ -56,6 +56,18 @@ TEST(Plan, KnowsWhichPiecesOthersRead) {
   EXPECT_EQ(of_post(2, 1), "output[0.2] ");
 }
 
+// Ranks must agree on it, whether they post once or twice themselves.
+TEST(Plan, KnowsWhetherAllRanksPostFirst) {
+  for (std::uint32_t rank = 0; rank < 4; ++rank) {
+    const Result<Plan> few = make_plan(all_reduce::two_shot_few.make({.num_ranks = 4}), rank);
+    ASSERT_TRUE(few.ok());
+    EXPECT_FALSE(few->posts_first) << rank;
+    const Result<Plan> one = make_plan(all_reduce::one_shot.make({.num_ranks = 4}), rank);
+    ASSERT_TRUE(one.ok());
+    EXPECT_TRUE(one->posts_first) << rank;
+  }
+}
+
 // At the second of two ranks.
 TEST(Plan, IsEndedByAnInterrupt) {
   Schedule schedule{.name = "exchange", .num_ranks = 2, .spaces = spaces_of(Collective::all_reduce, 2)};

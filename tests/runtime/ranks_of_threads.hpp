@@ -2,9 +2,13 @@
 // point, so that sanitizers and debuggers see all of it.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <thread>
 #include <vector>
+
+#include <gtest/gtest.h>
+#include <sched.h>
 
 #include "base/environment.hpp"
 #include "base/log.hpp"
@@ -46,6 +50,23 @@ class ThreadRanks {
   // For the latter: ranks that take turns to store through their caches and past them.
   static void store_differently(std::uint32_t rank, Settings& settings) {
     settings.stores = rank % 2 == 0 ? StoresChoice::past : StoresChoice::cached;
+  }
+
+  // For the latter as well: this rank's thread on one of the first two cores that it may run on.
+  static void share_two_cores(std::uint32_t rank) {
+    cpu_set_t allowed;
+    CPU_ZERO(&allowed);
+    ASSERT_EQ(sched_getaffinity(0, sizeof allowed, &allowed), 0);
+    cpu_set_t own;
+    CPU_ZERO(&own);
+    std::uint32_t found = 0;
+    for (int core = 0; core < CPU_SETSIZE && found <= rank % 2; ++core)
+      if (CPU_ISSET(core, &allowed)) {
+        CPU_ZERO(&own);
+        CPU_SET(core, &own);
+        ++found;
+      }
+    ASSERT_EQ(sched_setaffinity(0, sizeof own, &own), 0);
   }
 
   [[nodiscard]] const shm::Region& region() const { return *region_; }

@@ -30,9 +30,7 @@ class Chooser {
     ASSERT_TRUE(way.ok());
     selector_.force(Collective::all_reduce, **way);
   }
-  void decide_for(Processor processor, std::uint32_t num_cores = kAnyRanks) {
-    selector_.decide_for(processor, num_cores);
-  }
+  void decide_for(Processor processor, std::uint32_t num_folding = 0) { selector_.decide_for(processor, num_folding); }
   void gather_both_ways_up_to(std::uint64_t bytes) { selector_.gather_both_ways_up_to(bytes); }
 
  private:
@@ -103,7 +101,7 @@ TEST(Selector, HasFewFoldWhereRanksShareCores) {
   EXPECT_EQ(of_two.chosen(1 << 20), "one_shot, by size");
   Chooser of_eight(8);
   for (const Processor processor : {Processor::other, Processor::amd}) {
-    of_eight.decide_for(processor, 8);
+    of_eight.decide_for(processor, 0);
     EXPECT_EQ(of_eight.chosen(1 << 20), "two_shot_pull, by size");
     of_eight.decide_for(processor, 2);
     EXPECT_EQ(of_eight.chosen(1 << 20), "two_shot_few, by size");

@@ -32,7 +32,8 @@ class Copies {
   bool go_past_after(int number, std::uint64_t time, std::uint64_t bytes = kCopy) {
     each_takes = time;
     for (int each = 0; each < number; ++each) {
-      std::vector<std::byte> from(bytes, static_cast<std::byte>(each));
+      std::vector<std::byte> from(bytes);
+      for (std::size_t at = 0; at < bytes; ++at) from[at] = static_cast<std::byte>(at / 64 + at % 61);
       std::vector<std::byte> to(bytes);
       stores_.copy(to.data(), from.data(), bytes);
       EXPECT_EQ(to, from);
@@ -88,6 +89,8 @@ TEST(SlotStores, GoPastInPart) {
   EXPECT_FALSE(copies.go_past_after(1, kQuick));
   EXPECT_TRUE(copies.go_past_after(1, kQuick));
   EXPECT_TRUE(copies.go_past_after(100, kQuick));
+  for (const std::uint64_t bytes : {SlotStores::kMostShort + 1, std::uint64_t{12'345}, std::uint64_t{65 * 1024 + 1}})
+    EXPECT_TRUE(copies.go_past_after(3, kQuick, bytes)) << bytes;
   more_for = -1;
   EXPECT_FALSE(copies.go_past_after(0, kQuick, SlotStores::kMostShort));
   EXPECT_FALSE(copies.go_past_after(32, kQuick));

@@ -134,6 +134,7 @@ class Waits : public testing::Test {
     EXPECT_EQ(region_->sleepers().load(), 0U);
     EXPECT_EQ(region_->doorbell(0).asleep.load(), 0U);
     EXPECT_EQ(region_->doorbell(0).looked.load(), 0);
+    EXPECT_EQ(region_->doorbell(0).awaited_post.load(), 0U);
   }
 
   std::unique_ptr<Region> region_ = make_region();
@@ -173,6 +174,52 @@ TEST_F(Waits, AskWhetherTheyAreInVain) {
   EXPECT_EQ(waiter(kSleepy, persist).until([] { return false; }), WaitEnd::given_up);
   EXPECT_EQ(questions, 3);
   expect_no_trace();
+}
+
+// Of ranks that share cores, for a post that is near.
+constexpr WaitPolicy kCrowded{
+    .crowded = true, .eager = 3, .spin = std::chrono::nanoseconds(0), .yield = std::chrono::nanoseconds(0)};
+
+TEST_F(Waits, ForPostsEndAsOthersDo) {
+  Waiter usual = waiter(kCrowded);
+  usual.expect_near_posts(true);
+  region_->post_line(1, 5).sequence.store(5);
+  EXPECT_EQ(usual.until_posted(1, 5), WaitEnd::ready);
+  WaitPolicy policy = kCrowded;
+  policy.timeout = std::chrono::milliseconds(3);
+  Waiter impatient = waiter(policy);
+  impatient.expect_near_posts(true);
+  EXPECT_EQ(impatient.until_posted(1, 6), WaitEnd::timed_out);
+  expect_no_trace();
+  Waiter in_vain = waiter(kCrowded, [](std::chrono::nanoseconds) { return false; });
+  in_vain.expect_near_posts(true);
+  EXPECT_EQ(in_vain.until_posted(1, 6), WaitEnd::given_up);
+  expect_no_trace();
+  region_->break_with({Code::aborted, 1});
+  EXPECT_EQ(usual.until_posted(1, 6), WaitEnd::broken);
+  EXPECT_EQ(usual.until_posted(1, 5), WaitEnd::ready);
+  expect_no_trace();
+}
+
+// Two that take turns to post, on one core or on two.
+TEST_F(Waits, ForPostsMeetThem) {
+  constexpr std::uint64_t kPosts = 2000;
+  for (const bool near : {true, false}) {
+    region_ = make_region();
+    const auto go = [&](std::uint32_t rank) {
+      Waiter own(*region_, rank, kCrowded, [](std::chrono::nanoseconds) { return true; });
+      own.expect_near_posts(near);
+      for (std::uint64_t post = 1; post <= kPosts; ++post) {
+        region_->post_line(rank, post).sequence.store(post, std::memory_order_release);
+        own.wake_others();
+        EXPECT_EQ(own.until_posted(1 - rank, post), WaitEnd::ready);
+      }
+    };
+    std::thread other([&] { go(1); });
+    go(0);
+    other.join();
+    expect_no_trace();
+  }
 }
 
 // By who posts, and by who breaks the region; the sleeper would look by itself only after an hour.

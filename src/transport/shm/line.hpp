@@ -42,7 +42,7 @@ struct alignas(kLine) DoorbellLine {
   std::atomic<std::int64_t> looked;
   // Where ranks share cores, what the rank waits for, so that others on its core know whether it could use that: a
   // post, by who makes it and its number; 0 where it is something else, or nothing. And one more than the core on which
-  // it began the last such wait.
+  // it last had a turn in such a wait.
   std::atomic<std::uint64_t> awaited_post;
   std::atomic<std::uint32_t> awaited_rank;
   std::atomic<std::uint32_t> core;

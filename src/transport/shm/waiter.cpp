@@ -61,16 +61,17 @@ Waiter::Waiter(const Region& region, std::uint32_t rank, const WaitPolicy& polic
 
 void Waiter::give_core_away() { sched_yield(); }
 
-// As far as is known: both that are read of a rank may be of different waits, for it may be running on another core by
-// now. Then this one gives its core away in vain, or keeps it a moment too long.
+// As far as is known: both that are read of another may be of different waits, for it may be running elsewhere by now;
+// and one that waits for something else than a post may be in vain. Then this rank gives its core away for nothing, or
+// keeps it a moment too long.
 bool Waiter::others_here_can_use(std::uint32_t core, std::uint64_t awaited) const {
-  for (std::uint32_t rank = 0; rank < region_.shape().num_ranks; ++rank) {
-    const DoorbellLine& bell = region_.doorbell(rank);
-    if (rank == rank_ || bell.core.load(std::memory_order_relaxed) != core) continue;
+  for (std::uint32_t other = 0; other < region_.shape().num_ranks; ++other) {
+    const DoorbellLine& bell = region_.doorbell(other);
+    if (other == rank_ || bell.core.load(std::memory_order_relaxed) != core) continue;
     const std::uint64_t theirs = bell.awaited_post.load(std::memory_order_relaxed);
     if (theirs == 0) return true;
-    // Who has come as far as this rank waits for what this rank waits for, or has even less to do with it.
-    if (!has_posted(rank, awaited) && has_posted(bell.awaited_rank.load(std::memory_order_relaxed), theirs))
+    // Who has made the awaited post itself is not what holds it up elsewhere.
+    if (!has_posted(other, awaited) && has_posted(bell.awaited_rank.load(std::memory_order_relaxed), theirs))
       return true;
   }
   return false;
@@ -78,28 +79,31 @@ bool Waiter::others_here_can_use(std::uint32_t core, std::uint64_t awaited) cons
 
 WaitEnd Waiter::keeping_core(std::uint32_t rank, std::uint64_t value) {
   const auto is_posted = [&] { return has_posted(rank, value); };
+  if (is_posted()) return WaitEnd::ready;
   DoorbellLine& bell = region_.doorbell(rank_);
   bell.awaited_rank.store(rank, std::memory_order_relaxed);
   bell.awaited_post.store(value, std::memory_order_relaxed);
-  WaitEnd end = WaitEnd::ready;
-  for (std::uint32_t look = 0; !is_posted(); ++look) {
-    if (look == policy_.eager || region_.is_broken()) {
-      end = until(is_posted);
-      break;
-    }
-    // Where it has been moved to; nobody stores to a line that is right.
+  const auto come = [&](WaitEnd end) {
+    bell.awaited_post.store(0, std::memory_order_relaxed);
+    return end;
+  };
+  for (std::uint32_t turn = 0; turn < policy_.eager && !region_.is_broken(); ++turn) {
+    // It may have been moved; nobody stores to a line that is right.
     const auto core = static_cast<std::uint32_t>(::sched_getcpu()) + 1;
     if (bell.core.load(std::memory_order_relaxed) != core) bell.core.store(core, std::memory_order_relaxed);
     const Clock::time_point latest = Clock::now() + kTurn;
-    bool gives = false;
-    while (!gives && !is_posted()) {
-      for (int each = 0; each < kLooksBetweenQuestions && !is_posted(); ++each) relax();
-      gives = others_here_can_use(core, value) || Clock::now() > latest;
+    while (!others_here_can_use(core, value) && Clock::now() < latest) {
+      for (int look = 0; look < kLooksBetweenQuestions; ++look) {
+        if (is_posted()) return come(WaitEnd::ready);
+        relax();
+      }
     }
-    if (gives) give_core_away();
+    if (is_posted()) return come(WaitEnd::ready);
+    give_core_away();
+    if (is_posted()) return come(WaitEnd::ready);
   }
-  bell.awaited_post.store(0, std::memory_order_relaxed);
-  return end;
+  return come(patiently([](const void* context) { return (*static_cast<const decltype(is_posted)*>(context))(); },
+                        &is_posted, std::min<std::chrono::nanoseconds>(kLongestSleep, policy_.longest_sleep)));
 }
 
 WaitEnd Waiter::patiently(Look look, const void* context, std::chrono::nanoseconds longest_sleep) {
