@@ -10,7 +10,6 @@ namespace tutti {
 
 namespace {
 
-constexpr std::uint32_t kMostRadix = 8;
 constexpr std::uint32_t kMostCorner = 4;
 constexpr int kDrawnGroupings = 4;
 

@@ -12,6 +12,9 @@
 
 namespace tutti {
 
+// The largest radix that every algorithm with one is proven for.
+inline constexpr std::uint32_t kMostRadix = 8;
+
 // What is asked for; nothing stands for all that there are. Radix, grid and corner are those of the algorithm between
 // groups as well, which is then one that takes them.
 struct CaseFilter {

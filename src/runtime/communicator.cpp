@@ -10,6 +10,7 @@
 #include <sched.h>
 #include <unistd.h>
 
+#include "algorithms/cases.hpp"
 #include "algorithms/registry.hpp"
 #include "runtime/bootstrap.hpp"
 #include "runtime/selector.hpp"
@@ -46,9 +47,8 @@ std::uint32_t cores_of(const shm::Region& region, std::uint32_t num_ranks) {
 // Decision::crowded: as many ranks as there are cores, if the first ranks are not all on a few of them; 0 elsewhere. No
 // more than schedules are proven for.
 std::uint32_t ranks_to_fold(const shm::Region& region, std::uint32_t num_cores) {
-  constexpr std::uint32_t kMost = 8;
   const std::uint32_t num_ranks = region.shape().num_ranks;
-  const std::uint32_t folding = std::min(num_cores, kMost);
+  const std::uint32_t folding = std::min(num_cores, kMostRadix);
   return num_ranks > num_cores && cores_of(region, folding) >= folding ? folding : 0;
 }
 

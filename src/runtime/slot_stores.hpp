@@ -48,7 +48,9 @@ class SlotStores {
 
   // Whether copies of that size, or some of their parts, go past the caches at present: then this core has nothing of
   // them, nor any use for the lines of the next one.
-  [[nodiscard]] bool goes_past(std::uint64_t bytes) { return bytes >= least_ && kind_of(bytes).num_past != 0; }
+  [[nodiscard]] bool goes_past(std::uint64_t bytes) { return num_past(bytes) != 0; }
+  // Of so many parts; of a short copy all or none.
+  [[nodiscard]] std::uint32_t num_past(std::uint64_t bytes) { return bytes < least_ ? 0 : kind_of(bytes).num_past; }
 
  private:
   struct Part {

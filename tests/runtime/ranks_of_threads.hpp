@@ -52,15 +52,17 @@ class ThreadRanks {
     settings.stores = rank % 2 == 0 ? StoresChoice::past : StoresChoice::cached;
   }
 
-  // For the latter as well: this rank's thread on one of the first two cores that it may run on.
-  static void share_two_cores(std::uint32_t rank) {
+  // For the latter as well: ranks in turn on the first two cores that they may run on.
+  static void share_two_cores(std::uint32_t rank) { run_on(rank % 2); }
+  // This thread on the core of that number among those that it may run on, or on the last of them.
+  static void run_on(std::uint32_t number) {
     cpu_set_t allowed;
     CPU_ZERO(&allowed);
     ASSERT_EQ(sched_getaffinity(0, sizeof allowed, &allowed), 0);
     cpu_set_t own;
     CPU_ZERO(&own);
     std::uint32_t found = 0;
-    for (int core = 0; core < CPU_SETSIZE && found <= rank % 2; ++core)
+    for (int core = 0; core < CPU_SETSIZE && found <= number; ++core)
       if (CPU_ISSET(core, &allowed)) {
         CPU_ZERO(&own);
         CPU_SET(core, &own);

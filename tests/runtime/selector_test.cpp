@@ -6,6 +6,7 @@
 #include <vector>
 
 #include <gtest/gtest.h>
+#include <sched.h>
 
 #include "ranks_of_threads.hpp"
 
@@ -117,6 +118,27 @@ TEST(Selector, HasFewFoldWhereRanksShareCores) {
   of_four.decide_for(Processor::amd, 2);
   EXPECT_EQ(of_four.chosen(64 << 10), "one_shot, by size");
   EXPECT_EQ(of_four.chosen(128 << 10), "two_shot_few, by size");
+}
+
+// The first ranks of as many as there are cores fold; not where they have one core between them.
+TEST(Selector, HasRanksFoldThatHaveACoreEach) {
+  cpu_set_t allowed;
+  CPU_ZERO(&allowed);
+  ASSERT_EQ(sched_getaffinity(0, sizeof allowed, &allowed), 0);
+  if (CPU_COUNT(&allowed) < 2) GTEST_SKIP() << "there is one core";
+  for (const bool in_turn : {true, false}) {
+    test::ThreadRanks group(6);
+    group.run(
+        [&](Communicator& communicator) {
+          std::vector<float> buffer(100'000);
+          ASSERT_TRUE(
+              communicator.all_reduce(buffer.data(), buffer.data(), buffer.size(), Type::f32, test::handle(Op::sum))
+                  .ok());
+          for (const Statistic& row : communicator.statistics())
+            EXPECT_EQ(row.algorithm, in_turn ? "two_shot_few" : "two_shot_pull");
+        },
+        [&](std::uint32_t rank, Settings&) { test::ThreadRanks::run_on(in_turn ? rank % 2 : rank / 3); });
+  }
 }
 
 // Rank 0's decides, whatever the others run on.

@@ -41,6 +41,8 @@ class Copies {
     return stores_.goes_past(bytes < SlotStores::kLeast ? SlotStores::kLeast : bytes);
   }
 
+  std::uint32_t num_past(std::uint64_t bytes = kCopy) { return stores_.num_past(bytes); }
+
  private:
   SlotStores stores_;
 };
@@ -89,6 +91,8 @@ TEST(SlotStores, GoPastInPart) {
   EXPECT_FALSE(copies.go_past_after(1, kQuick));
   EXPECT_TRUE(copies.go_past_after(1, kQuick));
   EXPECT_TRUE(copies.go_past_after(100, kQuick));
+  EXPECT_EQ(copies.num_past(), 1U);
+  EXPECT_EQ(copies.num_past(SlotStores::kMostShort), 0U);
   for (const std::uint64_t bytes : {SlotStores::kMostShort + 1, std::uint64_t{12'345}, std::uint64_t{65 * 1024 + 1}})
     EXPECT_TRUE(copies.go_past_after(3, kQuick, bytes)) << bytes;
   more_for = -1;

@@ -201,6 +201,28 @@ TEST_F(Waits, ForPostsEndAsOthersDo) {
   expect_no_trace();
 }
 
+TEST_F(Waits, KnowWhoElseCouldUseTheCore) {
+  constexpr std::uint32_t kCore = 3;
+  constexpr std::uint64_t kAwaited = 6;  // by rank 0
+  const Waiter own = waiter(kCrowded);
+  DoorbellLine& other = region_->doorbell(1);
+  EXPECT_FALSE(own.others_here_can_use(kCore, kAwaited));
+  other.core.store(kCore + 1);
+  EXPECT_FALSE(own.others_here_can_use(kCore, kAwaited));
+  other.core.store(kCore);
+  EXPECT_TRUE(own.others_here_can_use(kCore, kAwaited)) << "it waits for no post";
+  other.awaited_rank.store(0);
+  other.awaited_post.store(5);
+  EXPECT_FALSE(own.others_here_can_use(kCore, kAwaited)) << "what it waits for has not come";
+  region_->post_line(0, 5).sequence.store(5);
+  EXPECT_TRUE(own.others_here_can_use(kCore, kAwaited));
+  region_->post_line(1, kAwaited).sequence.store(kAwaited);
+  EXPECT_FALSE(own.others_here_can_use(kCore, kAwaited)) << "it has come as far";
+  // Nor is a rank another of itself.
+  region_->doorbell(0).core.store(kCore);
+  EXPECT_FALSE(own.others_here_can_use(kCore, kAwaited));
+}
+
 // Two that take turns to post, on one core or on two.
 TEST_F(Waits, ForPostsMeetThem) {
   constexpr std::uint64_t kPosts = 2000;

@@ -75,6 +75,9 @@ class Waiter {
   // Whether the posts that are waited for from here on are near: all ranks are busy with little.
   void expect_near_posts(bool near) { keeps_core_ = near && policy_.crowded; }
 
+  // Whether another rank on that core, by DoorbellLine::core, could go on and has not made the post of that number.
+  [[nodiscard]] bool others_here_can_use(std::uint32_t core, std::uint64_t awaited) const;
+
   // To be called after making anything known that another rank may be asleep for.
   void wake_others() const {
     // Keeps the compiler from looking before it stores; the processor is the sleeper's business (see above).
@@ -95,8 +98,6 @@ class Waiter {
     return region_.post_line(rank, value).sequence.load(std::memory_order_acquire) >= value;
   }
   WaitEnd keeping_core(std::uint32_t rank, std::uint64_t value);
-  // Whether another rank on this core could go on, and has not made the post of that number.
-  [[nodiscard]] bool others_here_can_use(std::uint32_t core, std::uint64_t awaited) const;
   WaitEnd patiently(Look look, const void* context, std::chrono::nanoseconds longest_sleep);
   WaitEnd go_on_looking(Look look, const void* context, std::chrono::nanoseconds longest_sleep);
   void sleep(Look look, const void* context, std::chrono::nanoseconds longest, bool with_barrier);
