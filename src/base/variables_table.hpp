@@ -37,6 +37,7 @@ enum class VariableId : std::uint8_t {
   walker,
   staging_slot,
   staging_depth,
+  staging_spread,
   staging_stores,
   stream_min,
   attach_min,
@@ -296,6 +297,18 @@ inline constexpr auto kVariables = std::to_array<VariableRow>({
      .initial = "4",
      .range = {2, 64},
      .meaning = "How many slots each rank stages through in turn; small calls use 4 of them, or 2.",
+     .group = VariableGroup::tuning},
+    {.id = VariableId::staging_spread,
+     .name = "TUTTI_STAGING_SPREAD",
+     .type = VariableType::bytes,
+     .initial = "-2",
+     .range = {0, 2 << 20},
+     .automatic = true,
+     .meaning =
+         "How many bytes of its slots a rank goes through, with what it stages and with what it sends to one rank, "
+         "before it comes back to a place, where that is short enough; 0 stays at the beginning of each slot, and auto "
+         "is twice what a core's own cache holds on AMD's processors, less where ranks are many or share cores, and 0 "
+         "on others.",
      .group = VariableGroup::tuning},
     {.id = VariableId::staging_stores,
      .name = "TUTTI_STAGING_STORES",

@@ -13,6 +13,7 @@
 #include "runtime/plan.hpp"
 #include "schedule/layout.hpp"
 #include "transport/shm/line.hpp"
+#include "transport/shm/spread.hpp"
 
 namespace tutti {
 
@@ -109,8 +110,9 @@ struct SlotTurns {
     return plan.is_pair ? SlotTurns{first_cache / 10, first_cache / 6} : SlotTurns{};
   }
   [[nodiscard]] std::uint64_t count(std::uint64_t bytes, std::uint32_t depth) const {
-    return depth < 4 || (bytes > more_than && bytes < less_than) ? 2 : 4;
+    return bytes > more_than && bytes < less_than ? 2 : most(depth);
   }
+  [[nodiscard]] static std::uint64_t most(std::uint32_t depth) { return depth < 4 ? 2 : 4; }
 };
 // The slot of such an operation, by the number of its post.
 [[nodiscard]] constexpr std::uint64_t small_slot(std::uint64_t post, std::uint64_t turns) { return post & (turns - 1); }
@@ -152,6 +154,7 @@ struct Call {
   std::uint64_t window = 0;  // elements of each piece that a round carries
   std::uint32_t depth = 1;   // staging slots that exposures go through in turn
   std::uint64_t turns = 2;   // the same where there is only one: SlotTurns
+  shm::Places places;        // in a slot
   std::uint64_t rounds = 1;
   bool has_rests = false;  // posts stand for the first part of their slots: FirstPart
   // What is exposed in a list (lowered.hpp) and has fewer bytes travels with its flag. Both ends must know; so where
@@ -179,7 +182,15 @@ struct Call {
   // the slot of the next is known; others go through all.
   [[nodiscard]] std::uint64_t slot(std::uint64_t round, std::uint32_t expose) const {
     if (rounds == 1 && posts_once()) return small_slot(post_value(round, 0), turns);
-    return (expose_base + round * plan->exposes_per_round + expose) % depth;
+    return number_of(round, expose) % depth;
+  }
+  // And where in that slot it begins.
+  [[nodiscard]] std::uint64_t begin_in_slot(std::uint64_t round, std::uint32_t expose) const {
+    if (rounds == 1 && posts_once()) return places.begin(post_value(round, 0), turns);
+    return places.begin(number_of(round, expose), depth);
+  }
+  [[nodiscard]] std::uint64_t number_of(std::uint64_t round, std::uint32_t expose) const {
+    return expose_base + round * plan->exposes_per_round + expose;
   }
 
   // Of a block's elements in a window, of which `first` are in the first round, those in that round.

@@ -1,19 +1,18 @@
 #include "runtime/communicator.hpp"
 
 #include <algorithm>
-#include <bit>
 #include <cerrno>
 #include <cstring>
 #include <new>
 
 #include <fmt/format.h>
-#include <sched.h>
 #include <unistd.h>
 
-#include "algorithms/cases.hpp"
 #include "algorithms/registry.hpp"
 #include "runtime/bootstrap.hpp"
+#include "runtime/lateness.hpp"
 #include "runtime/selector.hpp"
+#include "runtime/shared_cores.hpp"
 #include "transport/shm/attach.hpp"
 #include "transport/shm/locality.hpp"
 
@@ -21,50 +20,10 @@ namespace tutti {
 
 namespace {
 
-// The cores that this thread may run on, as the words of the region's control page.
-std::array<std::uint64_t, shm::kMaxCores / 64> own_cores() {
-  std::array<std::uint64_t, shm::kMaxCores / 64> words{};
-  cpu_set_t set;
-  CPU_ZERO(&set);
-  if (sched_getaffinity(0, sizeof set, &set) != 0) return words;
-  for (std::size_t core = 0; core < CPU_SETSIZE && core < shm::kMaxCores; ++core)
-    if (CPU_ISSET(core, &set)) words[core / 64] |= std::uint64_t{1} << (core % 64);
-  return words;
-}
-
-// How many cores the first so many ranks have together.
-std::uint32_t cores_of(const shm::Region& region, std::uint32_t num_ranks) {
-  std::uint32_t count = 0;
-  for (std::size_t word = 0; word < shm::kMaxCores / 64; ++word) {
-    std::uint64_t any = 0;
-    for (std::uint32_t rank = 0; rank < num_ranks; ++rank)
-      any |= region.cores(rank, word).load(std::memory_order_relaxed);
-    count += static_cast<std::uint32_t>(std::popcount(any));
-  }
-  return std::max(count, 1U);
-}
-
-// Decision::crowded: as many ranks as there are cores, if the first ranks are not all on a few of them; 0 elsewhere. No
-// more than schedules are proven for.
-std::uint32_t ranks_to_fold(const shm::Region& region, std::uint32_t num_cores) {
-  const std::uint32_t num_ranks = region.shape().num_ranks;
-  const std::uint32_t folding = std::min(num_cores, kMostRadix);
-  return num_ranks > num_cores && cores_of(region, folding) >= folding ? folding : 0;
-}
-
 // From this size on a send says where its data lie, and the receiver copies them from there.
 constexpr std::uint64_t kSendByAddress = 64 << 10;
 
 constexpr std::uint64_t kProbe = 0x7475747469212121;
-
-// Of those that have not left in order.
-std::optional<int> find_lost(const shm::Region& region, std::uint32_t self) {
-  for (std::uint32_t peer = 0; peer < region.shape().num_ranks; ++peer)
-    if (peer != self && region.life(peer).is_lost() &&
-        region.call(peer).presence.load(std::memory_order_acquire) != shm::Presence::left)
-      return static_cast<int>(peer);
-  return std::nullopt;
-}
 
 constexpr std::string_view kSmallAlgorithm = "one_shot";
 
@@ -149,9 +108,9 @@ Result<std::unique_ptr<Communicator>> Communicator::join(const UniqueId& id, int
   // All ranks have the same names and texts, so all come to the same end here.
   if (Status status = communicator->take_forced(); !status.ok()) return status;
   if (Status status = communicator->arrive(); !status.ok()) return status;
-  log.info(LogSubsystem::init, "communicator of {} ranks, {} cores, staging {} x at most {} B", num_ranks,
-           cores_of(*communicator->region_, communicator->num_ranks_), settings.region.staging_depth,
-           settings.region.staging_slot);
+  log.info(LogSubsystem::init, "communicator of {} ranks, {} cores, staging {} x at most {} B, spread over {} B",
+           num_ranks, cores_of(*communicator->region_, communicator->num_ranks_), settings.region.staging_depth,
+           settings.region.staging_slot, communicator->spread_);
   return communicator;
 }
 
@@ -164,7 +123,12 @@ Status Communicator::watch_over(Links links) {
   const std::uint32_t self = rank_;
   Result<std::unique_ptr<FailureWatch>> watch =
       FailureWatch::start(std::move(links),
-                          {.on_lost = mark(Code::rank_lost),
+                          {.on_lost =
+                               [shared, lose = mark(Code::rank_lost)](int which, std::string_view) {
+                                 // It may have left, and ended before it could say so here.
+                                 if (has_left(*shared, static_cast<std::uint32_t>(which))) return shared->wake_all();
+                                 lose(which);
+                               },
                            .on_left = [shared](int) { shared->wake_all(); },
                            .on_abort = mark(Code::aborted)},
                           {.give = [shared, self] { shared->life(self).hold(); },
@@ -216,9 +180,7 @@ Status Communicator::take_forced() {
 
 // Tells the others which cores this rank runs on, waits for theirs, and gets ready.
 Status Communicator::arrive() {
-  const auto words = own_cores();
-  for (std::size_t word = 0; word < words.size(); ++word)
-    region_->cores(rank_, word).store(words[word], std::memory_order_relaxed);
+  tell_own_cores(*region_, rank_);
   if (shm::has_several_nodes())
     if (const Status placed = region_->bring_near(rank_, settings_.messages_lie_near_sender); !placed.ok())
       log_.info(LogSubsystem::shm, "TUTTI_SHM_LOCALITY cannot be followed: {}", placed.to_string());
@@ -253,9 +215,8 @@ Status Communicator::arrive() {
   settings_.core_cache = region_->core_cache().load(std::memory_order_relaxed);
   settings_.last_level_cache = region_->last_level_cache().load(std::memory_order_relaxed);
   settings_.processor = region_->processor().load(std::memory_order_relaxed);
-  const std::uint32_t num_cores = cores_of(*region_, num_ranks_);
-  selector_.decide_for(settings_.processor, ranks_to_fold(*region_, num_cores));
-  shm::WaitPolicy policy = shm::wait_policy(num_ranks_, num_cores);
+  selector_.decide_for(settings_.processor, ranks_to_fold(*region_));
+  shm::WaitPolicy policy = shm::wait_policy(shares_cores(*region_));
   bool all_have_membarrier = true;
   for (std::uint32_t peer = 0; peer < num_ranks_; ++peer)
     all_have_membarrier =
@@ -268,13 +229,24 @@ Status Communicator::arrive() {
   for (const std::chrono::nanoseconds limit : {settings_.timeout, settings_.late_warning})
     if (limit.count() > 0) policy.longest_sleep = std::min(policy.longest_sleep, limit / 8);
   waiter_.emplace(*region_, rank_, policy, persist_here);
-  executor_.emplace(*region_, rank_, *waiter_, settings_.stores);
-  pairs_.emplace(*region_, rank_, settings_.stores);
-
+  const SpreadFacts facts{.processor = settings_.processor,
+                          .core_cache = settings_.core_cache,
+                          .last_level_cache = settings_.last_level_cache,
+                          .num_cores = cores_of(*region_, num_ranks_),
+                          .num_ranks = num_ranks_};
+  spread_ = settings_.staging_spread.value_or(usual_spread(facts, num_ranks_));
+  const std::uint64_t of_messages =
+      settings_.staging_spread.value_or(usual_spread(facts, num_ranks_ * (num_ranks_ - 1)));
+  executor_.emplace(*region_, rank_, *waiter_, settings_.stores, Executor::Spreads{spread_, of_messages});
+  pairs_.emplace(*region_, rank_, settings_.stores, of_messages);
   TUTTI_TRY(open_small_path());
   TUTTI_TRY(find_attach());
   if (can_attach_) pairs_->send_by_address_from(settings_.attach_min.value_or(kSendByAddress));
   return {};
+}
+
+shm::Spread Communicator::spread_of(std::uint64_t slots) const {
+  return {spread_, slots, region_->shape().staging_room()};
 }
 
 Status Communicator::find_attach() {
@@ -306,7 +278,8 @@ Status Communicator::open_small_path() {
   if (const Way* forced = selector_.forced(Collective::all_reduce); forced != nullptr && forced != *way) return {};
   const Result<const Plan*> plan = portfolio_.plan(**way, 0);
   if (!plan.ok()) return plan.status();
-  executor_->set_small_plan(**plan, settings_.first_cache, settings_.processor);
+  executor_->set_small_plan(**plan, spread_of(SlotTurns::most(region_->shape().staging_depth)), settings_.first_cache,
+                            settings_.processor);
   small_end_ = settled_small_end_ = symmetric_small_end_ = std::min(region_->shape().staging_slot + 1, kAlwaysOneShot);
   if (selector_.forced(Collective::all_reduce) == nullptr)
     symmetric_small_end_ = std::min(symmetric_small_end_, always_one_shot_symmetric(num_ranks_));

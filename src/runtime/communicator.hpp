@@ -120,7 +120,8 @@ class Communicator final : private Work {
     const std::uint64_t key = BoundCall::key_of(asked);
     BoundCall& bound = bound_[BoundCall::place_of(key, asked.count)];
     if (!bound.is_quick || !bound.suits(asked, key) || !enter()) return nullptr;
-    if (!heap_.is_used() || finds_places(bound, asked)) return &bound;
+    // Bound in symmetric memory, it may be called in other memory since.
+    if ((!heap_.is_used() && !bound.symmetric) || finds_places(bound, asked)) return &bound;
     leave();
     return nullptr;
   }
@@ -203,6 +204,7 @@ class Communicator final : private Work {
   }
   // Whether every rank can read the memory of the others' processes.
   [[nodiscard]] Status find_attach();
+  [[nodiscard]] shm::Spread spread_of(std::uint64_t slots) const;
   void await_stores() const;
   [[nodiscard]] Status watch_over(Links links);
   [[nodiscard]] Status arrive();
@@ -276,7 +278,7 @@ class Communicator final : private Work {
   [[nodiscard]] Status give_up(End end);
   // Where nothing is pending any more, calls go straight again.
   void rest();
-  [[nodiscard]] std::uint64_t longest_round(std::uint64_t depth, std::uint64_t bytes) const;
+  [[nodiscard]] std::uint64_t longest_round(const Plan& plan, std::uint64_t depth, std::uint64_t bytes) const;
   // The window of a plan's round for elements of that size, and what follows from it.
   [[nodiscard]] Status set_layout(Call& call, std::uint64_t count) const;
   // Broken, or but a copy of another process's.
@@ -316,6 +318,7 @@ class Communicator final : private Work {
   std::optional<Executor> executor_;
   std::optional<Pairs> pairs_;
   SymmetricHeap heap_;
+  std::uint64_t spread_ = 0;  // bytes that what is put into slots lies in, in turn (spread.hpp)
   // The small path takes fewer bytes than this; 0: it is closed, as it always is while something is pending.
   std::uint64_t small_end_ = 0;
   // Of buffers in symmetric memory it takes fewer; without any such memory nobody asks.

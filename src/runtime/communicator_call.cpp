@@ -20,6 +20,7 @@ namespace {
 // own cache, if that is enough (docs/design/executor.md).
 constexpr std::uint64_t kLongBytes = std::uint64_t{8} << 20;
 constexpr std::uint64_t kShortestRound = std::uint64_t{32} << 10;
+constexpr std::uint64_t kShortestOfRoot = std::uint64_t{16} << 10;
 constexpr std::uint64_t kRoundUnit = 4096;
 // No more of the last cache is counted on: a virtual machine is told the size of its host's.
 constexpr std::uint64_t kMostCountedOn = std::uint64_t{64} << 20;
@@ -255,11 +256,15 @@ Status Communicator::run_by(const Schedule& schedule, std::uint32_t number, cons
 
 // How much of a slot a round uses. Ranks that share cores change places twice a round or more: the fewer rounds the
 // better, as long as all their slots are no more than half of the cache that they meet in.
-std::uint64_t Communicator::longest_round(std::uint64_t depth, std::uint64_t bytes) const {
+// Where they do not, and one side of an operation stages what the other reads, both are at work only from the second
+// round on.
+std::uint64_t Communicator::longest_round(const Plan& plan, std::uint64_t depth, std::uint64_t bytes) const {
   const auto share_of = [&](std::uint64_t cache) { return cache / 2 / depth / kRoundUnit * kRoundUnit; };
   if (waiter_->policy().crowded)
     return settings_.staging_slot.value_or(
         std::clamp(share_of(std::min(settings_.last_level_cache, kMostCountedOn) / num_ranks_), kRound, kWidestRound));
+  if (!settings_.staging_slot && facts_of(plan.schedule.collective).has_root && bytes < 4 * kRound)
+    return std::max(bytes / 4 / kRoundUnit * kRoundUnit, kShortestOfRoot);
   const std::uint64_t round = settings_.staging_slot.value_or(kRound);
   return bytes < kLongBytes ? round : std::min(round, std::max(kShortestRound, share_of(settings_.core_cache)));
 }
@@ -279,7 +284,7 @@ Status Communicator::set_layout(Call& call, std::uint64_t count) const {
     call.depth = std::clamp(2 * plan.exposes_per_round, shape.staging_depth, shape.num_slots());
     call.turns = SlotTurns::of(plan, settings_.first_cache).count(count * call.element, call.depth);
     // However short rounds are, an element of each piece has room where the slot has.
-    const std::uint64_t round = longest_round(call.depth, count * call.element);
+    const std::uint64_t round = longest_round(plan, call.depth, count * call.element);
     const std::uint64_t slot = std::min(shape.staging_slot, std::max(round, plan.widest_expose * call.element));
     window = std::min(window, slot / plan.widest_expose / call.element);
   }
@@ -302,6 +307,11 @@ Status Communicator::set_layout(Call& call, std::uint64_t count) const {
       call.rounds == 1 && !call.by_name() && !FirstPart::of(plan, settings_.processor).is_all(count * call.element);
   // Packed pieces lie a window apart; where one round carries them whole, exactly as in memory.
   call.window = std::min(window, widest);
+  if (plan.exposes_per_round > 0 && !call.by_name()) {
+    const bool is_one = call.rounds == 1 && call.posts_once();
+    call.places = spread_of(is_one ? SlotTurns::most(call.depth) : call.depth)
+                      .places(plan.widest_expose * call.window * call.element);
+  }
   for (std::size_t space = 0; space < kNumSpaces; ++space)
     if (const Division& division = plan.schedule.spaces[space]; division.blocks != 0)
       call.layouts[space] = PieceLayout(count, division.pieces, call.window);
@@ -321,7 +331,9 @@ Status Communicator::make_call(const Plan& plan, std::uint32_t number, Reach rea
   // counts for itself.
   const bool all_have_outputs = has_block(plan.schedule, (asked.root + 1) % num_ranks_, Space::output, 0);
   const std::uint64_t outputs = all_have_outputs ? std::max(num_ranks_, 2U) : 2;
-  const std::uint64_t written = plan.opens ? bytes * num_ranks_ : bytes * outputs / 2;
+  // What is written is fetched and put back, what is read only fetched: an input counts for half as much as an output.
+  const std::uint64_t passing = bytes == 0 ? 0 : (bound.buffers.input_bytes + 2 * bytes) / 3;
+  const std::uint64_t written = plan.opens ? bytes * num_ranks_ : passing * outputs / 2;
   const bool streaming =
       settings_.stream_min ? bytes >= *settings_.stream_min : should_stream(written, settings_.last_level_cache);
   // A message's slot is read at once by its receiver: that must not go past the cache.

@@ -128,6 +128,9 @@ bool Communicator::persist(std::chrono::nanoseconds waited) noexcept {
   } catch (const std::bad_alloc&) {
     // Waiting needs no memory, and words do.
   }
+  // Rank 0, which watches over all, may be stopped itself.
+  if (const auto lost = find_lost(*region_, rank_))
+    region_->break_with({Code::rank_lost, static_cast<std::uint32_t>(*lost)});
   return !deserter() && (!executor_ || executor_->persist());
 }
 

@@ -14,11 +14,11 @@ constexpr std::uint64_t operator""_M(unsigned long long number) { return number 
 using enum Collective;
 
 // Two ranks move the same bytes by a flat exchange and by the ring, and read a third less in the ring; its result is
-// read again by the peer, so it keeps to the caches, and beyond them the exchange is back; on AMD, whose caches hand
-// lines over slowly, the exchange is never behind. Of more than two ranks a flat exchange reads more bytes than two
-// shots, and a ring has them wait for each other more often; where they share cores, as few as there are cores do the
-// folding, so that the others wait once and not twice (decision 0035). In symmetric memory two shots move the least,
-// and wait twice: soon worth it for two ranks, and later for those who wait for a core as well.
+// read again by the peer, so it keeps to the caches, and beyond them the exchange is back. Of more than two ranks a
+// flat exchange reads more bytes than two shots, and a ring has them wait for each other more often; where they share
+// cores, as few as there are cores do the folding, so that the others wait once and not twice (decision 0035). In
+// symmetric memory two shots move the least, and wait twice: soon worth it for two ranks, and later for those who wait
+// for a core as well.
 constexpr std::array kDecisions = {
     Decision{.collective = all_reduce, .most_bytes = always_one_shot_symmetric(2) - 1, .way = "one_shot"},
     Decision{.collective = all_reduce, .most_ranks = 2, .symmetric = true, .way = "two_shot"},
@@ -26,17 +26,36 @@ constexpr std::array kDecisions = {
     Decision{.collective = all_reduce, .symmetric = true, .way = "two_shot"},
     Decision{.collective = all_reduce, .most_bytes = kAlwaysOneShot - 1, .way = "one_shot"},
     Decision{.collective = all_reduce, .most_ranks = 5, .most_bytes = 64_K, .way = "one_shot"},
-    Decision{.collective = all_reduce, .most_bytes = 64_K, .way = "one_shot", .is_for_amd = false},
-    Decision{
-        .collective = all_reduce, .most_ranks = 4, .most_bytes = 128_K - 1, .way = "one_shot", .is_for_amd = false},
+    Decision{.collective = all_reduce, .most_bytes = 64_K, .way = "one_shot", .processor = Processor::other},
+    Decision{.collective = all_reduce,
+             .most_ranks = 4,
+             .most_bytes = 128_K - 1,
+             .way = "one_shot",
+             .processor = Processor::other},
     Decision{.collective = all_reduce,
              .most_ranks = 2,
              .most_bytes = 2_M,
              .way = "ring",
              .may_be_ring = true,
-             .is_for_amd = false},
+             .processor = Processor::other},
+    Decision{.collective = all_reduce,
+             .most_ranks = 2,
+             .most_bytes = 128_K,
+             .way = "one_shot",
+             .may_be_ring = true,
+             .processor = Processor::amd},
+    Decision{.collective = all_reduce,
+             .most_ranks = 2,
+             .most_bytes = 4_M,
+             .way = "ring",
+             .may_be_ring = true,
+             .processor = Processor::amd},
     Decision{.collective = all_reduce, .most_ranks = 2, .way = "one_shot", .may_be_ring = true},
-    Decision{.collective = all_reduce, .most_ranks = 4, .most_bytes = 128_K, .way = "one_shot", .is_for_amd = false},
+    Decision{.collective = all_reduce,
+             .most_ranks = 4,
+             .most_bytes = 128_K,
+             .way = "one_shot",
+             .processor = Processor::other},
     Decision{.collective = all_reduce, .way = "two_shot_few", .may_be_ring = true, .crowded = true},
     Decision{.collective = all_reduce, .most_bytes = 40_K, .way = "one_shot"},
     Decision{.collective = all_reduce, .way = "two_shot_pull", .may_be_ring = true},
@@ -51,21 +70,9 @@ constexpr std::array kAttach = {
     AttachRange{reduce_scatter, 16_K, 4_M}, AttachRange{reduce, 16_K, 256_K},
 };
 
-// AMD's copies begin later to pay, and end sooner; a broadcast, which waits for nobody else's, keeps to them, and that
-// of two ranks, who copy a half each, at every size.
-constexpr std::array kAttachAmd = {
-    AttachRange{.collective = broadcast, .least_bytes = 32_K, .most_bytes = kAnySize, .most_ranks = 2},
-    AttachRange{broadcast, 32_K, 2_M},
-    AttachRange{all_gather, 64_K, 256_K},
-    AttachRange{all_to_all, 64_K, 256_K},
-    AttachRange{reduce_scatter, 64_K, 256_K},
-    AttachRange{reduce, 64_K, 256_K},
-};
-
 // Where ranks take turns on a core, those who fold or gather ask the system once for each other rank, one after the
 // other, while nobody else runs there. A broadcast asks once; and blocks of an all-to-all are read by one rank only, so
-// that no cache has them when a second copy begins. On AMD two copies are faster throughout (512 KB of an all-to-all of
-// four ranks on two cores: 36 against 93 µs).
+// that no cache has them when a second copy begins.
 constexpr std::array kAttachCrowded = {
     AttachRange{.collective = broadcast, .least_bytes = 8_K, .most_bytes = 32_K},
     AttachRange{.collective = broadcast, .least_bytes = 8_K, .most_bytes = 64_K, .least_ranks = 4},
@@ -75,18 +82,24 @@ constexpr std::array kAttachCrowded = {
 }  // namespace
 
 bool pays_to_attach(Collective collective, std::uint64_t bytes, int num_ranks, bool crowded, Processor processor) {
-  const bool is_amd = processor == Processor::amd;
-  if (crowded && is_amd) return false;
-  const auto ranges_for = [&]() -> std::span<const AttachRange> {
-    if (crowded) return kAttachCrowded;
-    if (is_amd) return kAttachAmd;
-    return kAttach;
-  };
-  const std::span<const AttachRange> ranges = ranges_for();
+  // Two copies are faster there throughout, with slots that are spread (docs/decisions/0036).
+  if (processor == Processor::amd) return false;
+  const std::span<const AttachRange> ranges = crowded ? std::span<const AttachRange>(kAttachCrowded) : kAttach;
   return std::any_of(ranges.begin(), ranges.end(), [&](const AttachRange& range) {
     return range.collective == collective && bytes >= range.least_bytes && bytes <= range.most_bytes &&
            num_ranks >= range.least_ranks && num_ranks <= range.most_ranks;
   });
+}
+
+// On AMD's processors, whose cores hand each other lines more slowly than the cache that they share does: as much as is
+// in neither of two cores' own caches any more when its turn comes again, if all groups' together stay in the shared
+// one. Less where two ranks share a core, and nothing where more do, who find near there what was written on it. It is
+// not known to pay elsewhere.
+std::uint64_t usual_spread(const SpreadFacts& facts, std::uint32_t num_groups) {
+  if (facts.processor != Processor::amd || num_groups == 0) return 0;
+  const std::uint64_t own = 2 * facts.core_cache * std::min(facts.num_cores, facts.num_ranks) / facts.num_ranks;
+  const std::uint64_t spread = std::min(own, facts.last_level_cache / 2 / num_groups);
+  return spread < facts.core_cache ? 0 : spread;
 }
 
 std::span<const Decision> decisions() { return kDecisions; }

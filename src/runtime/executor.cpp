@@ -5,6 +5,9 @@
 #include <iterator>
 #include <thread>
 
+#include <sys/mman.h>
+#include <unistd.h>
+
 namespace tutti {
 
 namespace {
@@ -16,18 +19,21 @@ constexpr std::uint64_t kAhead = shm::kKeptDescriptions - 2;
 
 }  // namespace
 
-Executor::Executor(const shm::Region& region, std::uint32_t rank, shm::Waiter& waiter, StoresChoice stores)
+Executor::Executor(const shm::Region& region, std::uint32_t rank, shm::Waiter& waiter, StoresChoice stores,
+                   const Spreads& spreads)
     : region_(region),
       rank_(rank),
       waiter_(waiter),
       history_(region.history(rank)),
       slot_busy_(region.shape().num_slots(), 0),
+      slot_room_(region.shape().staging_room()),
+      spread_(spreads.staging),
       stores_(stores, region.shape().num_slots()),
       spins_(waiter.policy().crowded ? 0 : waiter.policy().eager) {
   const std::uint32_t ranks = region.shape().num_ranks;
   for (std::uint32_t peer = 0; peer < ranks; ++peer) {
-    senders_.emplace_back(region.connection(rank, peer, shm::Traffic::schedules));
-    receivers_.emplace_back(region.connection(peer, rank, shm::Traffic::schedules));
+    senders_.emplace_back(region.connection(rank, peer, shm::Traffic::schedules), spreads.messages);
+    receivers_.emplace_back(region.connection(peer, rank, shm::Traffic::schedules), spreads.messages);
   }
   own_call_ = &region.call(rank);
   own_finished_ = &region.finished(rank);
@@ -143,6 +149,21 @@ std::optional<HistoryDifference> Executor::earlier_difference(std::uint32_t rank
   return is_here() && earlier && earlier->operation < operations_ ? earlier : std::nullopt;
 }
 
+// The pages of what is spread over most slots, at once: otherwise each of the first calls would wait for some.
+void Executor::get_spread() {
+  has_spread_ = true;
+#ifdef MADV_POPULATE_WRITE
+  const auto page = static_cast<std::uintptr_t>(sysconf(_SC_PAGESIZE));
+  const std::uint32_t depth = region_.shape().staging_depth;
+  for (std::uint64_t slot = 0; slot < depth; ++slot) {
+    const auto begin = reinterpret_cast<std::uintptr_t>(staging_slot(rank_, slot));
+    // Where it fails, as on older systems, they come one by one.
+    madvise(reinterpret_cast<void*>(begin / page * page), begin % page + std::min(spread_ / depth, slot_room_),
+            MADV_POPULATE_WRITE);
+  }
+#endif
+}
+
 void Executor::begin_call(Call& call) {
   begin(call.described);
   call.description = history_.changed(call.described);
@@ -150,6 +171,8 @@ void Executor::begin_call(Call& call) {
   call.post_base = posts_;
   call.round_base = rounds_;
   call.expose_base = exposes_;
+  if (!has_spread_ && call.places.number > 1) [[unlikely]]
+    get_spread();
   waiter_.expect_near_posts(call.is_brief);
 }
 
@@ -167,9 +190,10 @@ void Executor::end_walk(const Call& call) {
   finish_rounds(rounds_);
 }
 
-// Posts of other shapes do not ask for their line, so payloads of earlier operations must have been read.
+// Posts of other shapes, and those by name, do not ask for their line, so payloads of earlier operations must have been
+// read.
 bool Executor::can_walk(const Call& call) {
-  if (call.plan->shape == Shape::exchange) return true;
+  if (call.plan->shape == Shape::exchange && !call.by_name()) return true;
   return everyone_finished(*std::max_element(std::begin(line_busy_), std::end(line_busy_)));
 }
 

@@ -54,8 +54,14 @@ struct SmallOperator {
 
 class Executor {
  public:
+  // Over how many bytes of a rank's staging slots, and of a connection's, what is put there is spread (spread.hpp).
+  struct Spreads {
+    std::uint64_t staging = 0;
+    std::uint64_t messages = 0;
+  };
   // The region and the waiter are borrowed and outlive the executor.
-  Executor(const shm::Region& region, std::uint32_t rank, shm::Waiter& waiter, StoresChoice stores);
+  Executor(const shm::Region& region, std::uint32_t rank, shm::Waiter& waiter, StoresChoice stores,
+           const Spreads& spreads);
 
   // Walks the plan of the call from its first to its last round. Fills in where the call begins in the counts of posts
   // and rounds. On anything but End::done the communicator can no longer be used.
@@ -75,7 +81,7 @@ class Executor {
 
   // An exchange of one round whose bytes fit a staging slot, without a Call: the path on which nanoseconds count. Needs
   // a plan of Shape::exchange, and what all ranks take for the first cache's size and for the processor, given once.
-  void set_small_plan(const Plan& plan, std::uint64_t first_cache, Processor processor);
+  void set_small_plan(const Plan& plan, const shm::Spread& spread, std::uint64_t first_cache, Processor processor);
   [[nodiscard]] End run_small(const SmallOperator& op, const void* input, void* output, std::uint64_t count);
 
   // To be asked during long waits: whether no peer is seen to be in another call of the same number, in which case what
@@ -115,6 +121,7 @@ class Executor {
     bool walks = false;  // without a list: the walk has begun
   };
 
+  void get_spread();
   // Fills in where the call stands in the counts, and what it says to others.
   void begin_call(Call& call);
   void end_call(const Call& call);
@@ -170,7 +177,12 @@ class Executor {
   // Whether every rank has finished `count` rounds.
   [[nodiscard]] bool everyone_finished(std::uint64_t count);
   [[nodiscard]] std::byte* staging_slot(std::uint32_t rank, std::uint64_t slot) const {
-    return region_.staging(rank) + slot * region_.shape().staging_slot;
+    return region_.staging(rank) + slot * slot_room_;
+  }
+  // Where expose number `expose` of a round lies.
+  [[nodiscard]] std::byte* staged(const Call& call, std::uint32_t rank, std::uint64_t round,
+                                  std::uint32_t expose) const {
+    return staging_slot(rank, call.slot(round, expose)) + call.begin_in_slot(round, expose);
   }
   // A block's elements on their way to a slot.
   void store_exposed(const Call& call, std::byte* slot, const std::byte* from, std::uint64_t length, bool first_touch) {
@@ -283,6 +295,9 @@ class Executor {
   // How many rounds everyone must have finished before a line's payload, or a slot, may be overwritten.
   std::uint64_t line_busy_[shm::kPostLines] = {};
   std::vector<std::uint64_t> slot_busy_;
+  std::uint64_t slot_room_;
+  std::uint64_t spread_;     // bytes that what is staged lies in, in turn
+  bool has_spread_ = false;  // the pages for it
   SlotStores stores_;
   bool has_wide_store_ = shm::has_wide_store();
   std::uint32_t spins_;  // looks at a peer's line before the waiter is asked; 0 where ranks share cores
@@ -304,6 +319,7 @@ class Executor {
     const void** own_source = nullptr;
     std::byte* own_slots = nullptr;
     SlotTurns turns;
+    shm::Spread spread;
     FirstPart first_part;
     // The next call's slot is asked for by calls of fewer bytes, and of at least so many.
     std::uint64_t asked_end = 0;

@@ -96,7 +96,7 @@ struct FailureWatch::State {
   void report(const Message& message);
   void send_to_others(const Message& message);
   // Whether this rank has to look after the others itself.
-  [[nodiscard]] bool is_on_its_own() const { return leader_has_left && signs.find_lost && !has_found; }
+  [[nodiscard]] bool is_on_its_own() const { return leader_is_gone && signs.find_lost && !has_found; }
   void look_for_lost();
 
   int rank = 0;
@@ -106,7 +106,7 @@ struct FailureWatch::State {
   std::vector<Peer> peers;
   std::vector<bool> gone;     // by rank: reported as lost or left
   std::vector<bool> aborted;  // by rank: reported to have aborted
-  bool leader_has_left = false;
+  bool leader_is_gone = false;
   bool has_found = false;  // one is enough: it ends everything
   std::vector<pollfd> polled;
   std::latch has_begun{1};
@@ -206,8 +206,8 @@ void FailureWatch::State::report(const Message& message) {
   }
   if (gone[who]) return;
   gone[who] = true;
+  leader_is_gone = leader_is_gone || message.rank == 0;
   if (message.type == MessageKind::left) {
-    leader_has_left = leader_has_left || message.rank == 0;
     if (events.on_left) events.on_left(message.rank);
   } else if (events.on_lost) {
     events.on_lost(message.rank, message.words);

@@ -76,4 +76,14 @@ Lateness find_late_partner(const shm::Region& region, std::uint32_t partner, boo
                                                  : fmt::format("{}: not there yet", who)};
 }
 
+bool has_left(const shm::Region& region, std::uint32_t rank) {
+  return region.call(rank).presence.load(std::memory_order_acquire) == shm::Presence::left;
+}
+
+std::optional<int> find_lost(const shm::Region& region, std::uint32_t self) {
+  for (std::uint32_t peer = 0; peer < region.shape().num_ranks; ++peer)
+    if (peer != self && region.life(peer).is_lost() && !has_left(region, peer)) return static_cast<int>(peer);
+  return std::nullopt;
+}
+
 }  // namespace tutti

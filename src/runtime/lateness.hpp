@@ -4,6 +4,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -22,5 +23,10 @@ struct Lateness {
 
 // To one that waits for what another rank sends it or takes from it.
 [[nodiscard]] Lateness find_late_partner(const shm::Region& region, std::uint32_t partner, bool knows_processes);
+
+[[nodiscard]] bool has_left(const shm::Region& region, std::uint32_t rank);
+
+// One whose process has ended, and that has not left in order.
+[[nodiscard]] std::optional<int> find_lost(const shm::Region& region, std::uint32_t self);
 
 }  // namespace tutti

@@ -94,7 +94,7 @@ std::byte* Machine::remote(const Endpoint& end) const {
   const std::uint64_t within = packed(end.slice.first_piece - posted.slice.first_piece);
   if (is_inline(posted.slice))
     return executor_.region_.post_line(end.rank, call_.post_value(round_, end.post)).payload + within;
-  return executor_.staging_slot(end.rank, slot_of(end.rank, end.post)) + within;
+  return executor_.staged(call_, end.rank, round_, posted.expose) + within;
 }
 
 void Machine::check(std::uint32_t rank, std::uint64_t theirs) {
@@ -245,7 +245,7 @@ void Machine::expose(const Step& step, std::uint64_t value) {
   if (!is_in_line) {
     const std::uint64_t number = slot_of(executor_.rank_, step.post);
     executor_.slot_busy_[number] = busy;
-    slot = executor_.staging_slot(executor_.rank_, number);
+    slot = executor_.staged(call_, executor_.rank_, round_, call_.plan->posts[executor_.rank_][step.post].expose);
   }
   const auto store = [&](const Slice& pieces) {
     for (std::uint32_t number = 0; number < num_parts_of_block(pieces); ++number) {

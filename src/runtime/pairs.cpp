@@ -16,17 +16,17 @@ constexpr std::uint64_t kMostMessage = 32 << 10;
 
 }  // namespace
 
-Pairs::Pairs(const shm::Region& region, std::uint32_t rank, StoresChoice stores)
+Pairs::Pairs(const shm::Region& region, std::uint32_t rank, StoresChoice stores, std::uint64_t spread)
     : region_(region),
       rank_(rank),
-      stores_(region.shape().num_ranks, SlotStores(stores, region.shape().message_depth)),
+      stores_(region.shape().num_ranks, SlotStores(stores, 2 * region.shape().message_depth)),
       sends_(region.shape().num_ranks),
       receives_(region.shape().num_ranks) {
   senders_.reserve(sends_.size());
   receivers_.reserve(receives_.size());
   for (std::uint32_t peer = 0; peer < region.shape().num_ranks; ++peer) {
-    senders_.emplace_back(region.connection(rank, peer, shm::Traffic::program));
-    receivers_.emplace_back(region.connection(peer, rank, shm::Traffic::program));
+    senders_.emplace_back(region.connection(rank, peer, shm::Traffic::program), spread);
+    receivers_.emplace_back(region.connection(peer, rank, shm::Traffic::program), spread);
   }
 }
 

@@ -53,7 +53,8 @@ struct Transfer {
 
 class Pairs {
  public:
-  Pairs(const shm::Region& region, std::uint32_t rank, StoresChoice stores);
+  // Messages are spread over so many bytes of each connection (spread.hpp).
+  Pairs(const shm::Region& region, std::uint32_t rank, StoresChoice stores, std::uint64_t spread);
 
   // From so many bytes on a send says where its data lie. Until this is said, none does.
   void send_by_address_from(std::uint64_t bytes) { attach_min_ = bytes; }

@@ -12,7 +12,7 @@ void Selector::make_rows(Collective collective) {
   choices.rows.clear();
   for (const Decision& decision : decisions()) {
     if (decision.collective != collective || num_ranks_ > decision.most_ranks) continue;
-    if (processor_ == Processor::amd && !decision.is_for_amd) continue;
+    if (decision.processor.value_or(processor_) != processor_) continue;
     if (decision.crowded && num_folding_ == 0) continue;
     std::string name(decision.way);
     if (decision.crowded && num_folding_ > 2) name += fmt::format("({})", num_folding_);

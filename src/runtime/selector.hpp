@@ -8,6 +8,7 @@
 #include <array>
 #include <cstdint>
 #include <limits>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -36,9 +37,9 @@ struct Decision {
   bool symmetric = false;               // for buffers in symmetric memory alone
   bool attached = false;                // where a copy by the system pays, and both ends have a core for it
   std::string_view way = {};
-  bool may_be_ring = false;  // of large ordinary messages: see gather_both_ways_up_to()
-  bool is_for_amd = true;    // too
-  bool crowded = false;      // for more ranks than cores alone; the way is made with one rank for each core
+  bool may_be_ring = false;                 // of large ordinary messages: see gather_both_ways_up_to()
+  std::optional<Processor> processor = {};  // on that alone
+  bool crowded = false;  // for more ranks than cores alone; the way is made with one rank for each core
 };
 [[nodiscard]] std::span<const Decision> decisions();
 
@@ -53,6 +54,18 @@ struct AttachRange {
 // Crowded: there are more ranks than cores.
 [[nodiscard]] bool pays_to_attach(Collective collective, std::uint64_t bytes, int num_ranks, bool crowded,
                                   Processor processor);
+
+// What usual_spread() goes by.
+struct SpreadFacts {
+  Processor processor = Processor::other;
+  std::uint64_t core_cache = 0;  // bytes of all that is a core's own
+  std::uint64_t last_level_cache = 0;
+  std::uint32_t num_cores = 1;
+  std::uint32_t num_ranks = 1;
+};
+// Over how many bytes what is put into slots is spread where nobody says (spread.hpp), with so many groups of slots
+// that may be in use at a time.
+[[nodiscard]] std::uint64_t usual_spread(const SpreadFacts& facts, std::uint32_t num_groups);
 
 struct Choice {
   Way* way = nullptr;

@@ -58,6 +58,7 @@ Settings Settings::from(const Variables& variables) {
   for (const auto& [id, collective] : kForcing)
     if (const std::string name = variables.text(id); name != "auto")
       settings.forced_of(collective) = {name, AlgorithmFile::of(row_of(id).name, name)};
+  if (const auto bytes = variables.get<VariableId::staging_spread>()) settings.staging_spread = bytes->value();
   if (const auto bytes = variables.get<VariableId::stream_min>()) settings.stream_min = bytes->value();
   if (const auto bytes = variables.get<VariableId::attach_min>()) settings.attach_min = bytes->value();
   if (const auto bytes = variables.get<VariableId::ring_bidir_ag_max_size>())
@@ -92,7 +93,7 @@ std::string Settings::agreement(const Variables& variables) const {
     lines += fmt::format("{}={}\n", row_of(id).name, file ? file->agreement() : variables.text(id));
   }
   for (const VariableId id : {VariableId::ring_bidir_ag_max_size, VariableId::walker, VariableId::staging_slot,
-                              VariableId::staging_depth, VariableId::attach_min})
+                              VariableId::staging_depth, VariableId::staging_spread, VariableId::attach_min})
     lines += fmt::format("{}={}\n", row_of(id).name, variables.text(id));
   return lines;
 }

@@ -13,8 +13,10 @@ namespace tutti {
 namespace {
 
 constexpr std::uint64_t kNever = std::numeric_limits<std::uint64_t>::max();
-// Bytes between two looks through the caches, which cost some readings of the clock.
-constexpr std::uint64_t kCachedBetween = 128 << 10;
+// Bytes between two looks through the caches. A look at a long copy costs five readings of the clock and as many waits
+// for its stores: half a microsecond, and this many bytes some sixty.
+constexpr std::uint64_t kShortBetween = 128 << 10;
+constexpr std::uint64_t kLongBetween = 512 << 10;
 // The same where copies go past them and a look may take as long as several of those: of no more than a part of one,
 // and each counts as so many bytes at least.
 constexpr std::uint64_t kPastBetween = 2 << 20;
@@ -46,9 +48,11 @@ std::uint64_t SlotStores::steady_clock() {
 
 SlotStores::SlotStores(StoresChoice choice, std::uint32_t num_slots, Clock clock)
     : clock_(clock), least_(choice == StoresChoice::cached ? kNever : kLeast) {
+  kinds_[0].between = kShortBetween;
+  kinds_[1].between = kLongBetween;
   for (Kind& kind : kinds_) {
     kind.fresh = num_slots;
-    kind.before_look = choice == StoresChoice::past ? kNever : kCachedBetween;
+    kind.before_look = choice == StoresChoice::past ? kNever : kind.between;
     if (choice != StoresChoice::past) continue;
     for (Part& part : kind.parts) part.is_past = true;
     kind.num_past = kNumParts;
@@ -79,7 +83,7 @@ void SlotStores::copy(std::byte* to, const std::byte* from, std::uint64_t bytes)
 }
 
 void SlotStores::look(Kind& kind, std::byte* to, const std::byte* from, std::uint64_t bytes) {
-  kind.before_look = kCachedBetween;
+  kind.before_look = kind.between;
   if (kind.fresh > 0) {
     --kind.fresh;
     std::memcpy(to, from, bytes);

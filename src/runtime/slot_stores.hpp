@@ -62,6 +62,7 @@ class SlotStores {
     std::array<Part, kNumParts> parts;
     std::uint32_t num_past = 0;
     std::uint32_t fresh = 0;        // looks
+    std::uint64_t between = 0;      // bytes, of looks through the caches
     std::uint64_t before_look = 0;  // bytes
   };
 

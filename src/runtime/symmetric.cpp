@@ -50,6 +50,17 @@ void* map_aligned(int file, std::uint64_t offset, std::uint64_t bytes) {
   return mapped;
 }
 
+// Why it failed, or 0. Linux before 6.11 gives up at any signal, and a profiler's come often: so in pieces, each of
+// which gets through between two of them.
+int set_aside(int file, std::uint64_t begin, std::uint64_t bytes) {
+  constexpr std::uint64_t kPiece = std::uint64_t{1} << 20;
+  for (std::uint64_t done = 0; done < bytes; done += kPiece)
+    while (fallocate(file, 0, static_cast<off_t>(begin + done), static_cast<off_t>(std::min(kPiece, bytes - done))) !=
+           0)
+      if (errno != EINTR) return errno;
+  return 0;
+}
+
 }  // namespace
 
 // Whole pages, each of which one rank alone sets aside and gives back: that in which its part begins belongs to the one
@@ -93,14 +104,14 @@ Result<std::byte*> SymmetricHeap::allocate(std::uint64_t bytes) {
   if (const auto memory = MemoryLimits::of_this_process(); whole > memory.all || stride > memory.available)
     return Status(Code::system, fmt::format("cannot set {} bytes of symmetric memory aside on each of {} ranks: {}",
                                             bytes, region_.shape().num_ranks, memory.to_string()));
-  const auto end = static_cast<off_t>(offset + whole);
-  struct stat facts {};
+  const auto is_large_enough = [&] {
+    struct stat facts {};
+    return fstat(region_.descriptor(), &facts) == 0 && facts.st_size >= static_cast<off_t>(offset + whole);
+  };
   // Ranks may race to grow the memory, to the same size; it is sealed against shrinking, so none undoes another's.
-  if (fstat(region_.descriptor(), &facts) != 0 || (facts.st_size < end && ftruncate(region_.descriptor(), end) != 0)) {
-    const int why = errno;
-    if (fstat(region_.descriptor(), &facts) != 0 || facts.st_size < end)
-      return Status::from_errno(fmt::format("cannot grow the symmetric memory to {} bytes", offset + whole), why);
-  }
+  if (!is_large_enough())
+    if (Status grown = shm::grow_memory(region_.descriptor(), offset + whole); !grown.ok() && !is_large_enough())
+      return grown;
   void* const base = map_aligned(region_.descriptor(), offset, whole);
   if (base == MAP_FAILED) {
     const int why = errno;
@@ -111,8 +122,7 @@ Result<std::byte*> SymmetricHeap::allocate(std::uint64_t bytes) {
   // By way of the mapping, since where huge pages are given to those who ask, a file cannot ask. Older systems know
   // nothing of this, and where it fails the next says why.
   madvise(static_cast<std::byte*>(base) + (own.begin - offset), own.bytes, MADV_POPULATE_WRITE);
-  if (fallocate(region_.descriptor(), 0, static_cast<off_t>(own.begin), static_cast<off_t>(own.bytes)) != 0) {
-    const int why = errno;
+  if (const int why = set_aside(region_.descriptor(), own.begin, own.bytes); why != 0) {
     munmap(base, whole);
     static_cast<void>(give_back(own));
     return Status::from_errno(fmt::format("cannot set {} bytes of symmetric memory aside", bytes), why);

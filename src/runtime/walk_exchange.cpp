@@ -31,7 +31,8 @@ inline bool is_inline(const Call& call, const Run& run) { return run.length * ca
 
 }  // namespace
 
-void Executor::set_small_plan(const Plan& plan, std::uint64_t first_cache, Processor processor) {
+void Executor::set_small_plan(const Plan& plan, const shm::Spread& spread, std::uint64_t first_cache,
+                              Processor processor) {
   TUTTI_ASSERT(plan.shape == Shape::exchange, "the small path walks exchanges");
   small_.peers.clear();
   small_.sources.resize(plan.fold_order.size());
@@ -49,6 +50,7 @@ void Executor::set_small_plan(const Plan& plan, std::uint64_t first_cache, Proce
   }
   small_.own_slots = region_.staging(rank_);
   small_.turns = SlotTurns::of(plan, first_cache);
+  small_.spread = spread;
   small_.first_part = FirstPart::of(plan, processor);
   small_.asked_end = asked_end_within_cache(processor);
   small_.asked_again = first_cache / 6;
@@ -133,7 +135,6 @@ End Executor::run_slotted(const SmallOperator& op, const void* input, void* outp
   const std::uint64_t value = posts_ + 1;
   const std::uint64_t place = value % shm::kPostLines;
   const std::uint32_t depth = region_.shape().staging_depth;
-  const std::uint64_t slot_bytes = region_.shape().staging_slot;
   const std::uint64_t bytes = count * op.element;
   const std::uint64_t turns = small_.turns.count(bytes, depth);
   const std::uint64_t slot = small_slot(value, turns);
@@ -142,7 +143,11 @@ End Executor::run_slotted(const SmallOperator& op, const void* input, void* outp
   begin(described);
   if (known_finished_ < std::max(line_busy_[place], slot_busy_[slot])) [[unlikely]]
     if (const End end = await_lines(value, slot_busy_[slot]); end != End::done) return end;
-  std::byte* const own = small_.own_slots + slot * slot_bytes;
+  const shm::Places places = small_.spread.places(bytes);
+  if (places.number > 1 && !has_spread_) [[unlikely]]
+    get_spread();
+  const std::uint64_t begin_in_slot = places.begin(value, turns);
+  std::byte* const own = small_.own_slots + slot * slot_room_ + begin_in_slot;
   const std::uint64_t first = small_.first_part.bytes_of(bytes);
   const auto* const from = static_cast<const std::byte*>(input);
   if (stores_.takes(bytes)) [[unlikely]] {
@@ -161,9 +166,10 @@ End Executor::run_slotted(const SmallOperator& op, const void* input, void* outp
   // Not where the others need this core to come, nor where slots are so few that they may be reading that one.
   if (spins_ != 0 && turns == 4 && !stores_.goes_past(bytes) &&
       (bytes < small_.asked_end || bytes >= small_.asked_again))
-    shm::expect_stores(small_.own_slots + small_slot(value + 1, turns) * slot_bytes, bytes, kMostOfFirstCache);
+    shm::expect_stores(small_.own_slots + small_slot(value + 1, turns) * slot_room_ + places.begin(value + 1, turns),
+                       bytes, kMostOfFirstCache);
   for (const SmallPeer& peer : small_.peers) {
-    const std::byte* const theirs = peer.slots + slot * slot_bytes;
+    const std::byte* const theirs = peer.slots + slot * slot_room_ + begin_in_slot;
     *peer.source = theirs;
     if (const End end = await_post(*peer.lines[place], peer.rank, value, description); end != End::done) [[unlikely]]
       return end;
@@ -219,7 +225,7 @@ End Executor::expose_round(const Call& call, std::uint64_t round) {
     return End::done;
   }
   slot_busy_[slot] = busy;
-  store_exposed(call, staging_slot(rank_, slot), source, run.length, has_first_touch(*call.operation));
+  store_exposed(call, staged(call, rank_, round, 0), source, run.length, has_first_touch(*call.operation));
   if (call.has_rests) say_rest(value);
   publish_post(value, call.description);
   return End::done;
@@ -238,7 +244,7 @@ End Executor::fold_round(const Call& call, std::uint64_t round) {
       continue;
     }
     if (peer == rank_) {  // its copy is nearer: see run_slotted()
-      sources_[i] = staging_slot(rank_, call.slot(round, 0));
+      sources_[i] = staged(call, rank_, round, 0);
       continue;
     }
     const shm::FlagLine& line = region_.post_line(peer, value);
@@ -249,7 +255,7 @@ End Executor::fold_round(const Call& call, std::uint64_t round) {
     if (call.has_rests)
       if (const shm::WaitEnd rest = waiter_.until([&] { return has_rest(peer, value); }); rest != shm::WaitEnd::ready)
         return end_of(rest);
-    sources_[i] = is_inline(call, run) ? line.payload : staging_slot(peer, call.slot(round, 0));
+    sources_[i] = is_inline(call, run) ? line.payload : staged(call, peer, round, 0);
   }
   void* destination = call.output + run.offset * call.element;
   reduce.sources = sources_.data();

@@ -190,14 +190,12 @@ End Executor::lowered_expose(const Call& call, const Lowered::Step& step, std::u
     if (const End end = await_lines(value, busy); end != End::done) return end;
   slot_busy_[slot] = until;
   if (call.posts_once()) line_busy_[place] = until;
-  store_exposed(call, staging_slot(rank_, slot), from, length, first_touch);
+  store_exposed(call, staged(call, rank_, round, step.expose), from, length, first_touch);
   publish_post(value, call.description);
   // While the others' posts are on their way, the slot of the next call: see run_slotted().
   if (spins_ != 0 && !stores_.goes_past(bytes) && call.posts_once() &&
       (call.rounds == 1 ? call.turns : call.depth) >= 4 && round + 1 == call.rounds)
-    shm::expect_stores(
-        staging_slot(rank_, call.rounds == 1 ? small_slot(value + 1, call.turns) : call.slot(round + 1, step.expose)),
-        bytes, kMostOfOwnCaches);
+    shm::expect_stores(staged(call, rank_, round + 1, step.expose), bytes, kMostOfOwnCaches);
   return End::done;
 }
 
@@ -234,7 +232,7 @@ std::byte* Executor::lowered_address(const Call& call, const Lowered::End& end, 
     return base == nullptr ? nullptr : base + end.offset;
   }
   if (is_inline(call, exposed_bytes(call, end, round))) return region_.post_line(end.rank, value).payload + end.offset;
-  return staging_slot(end.rank, call.slot(round, call.plan->posts[end.rank][end.post].expose)) + end.offset;
+  return staged(call, end.rank, round, call.plan->posts[end.rank][end.post].expose) + end.offset;
 }
 
 std::uint64_t Executor::exposed_bytes(const Call& call, const Lowered::End& end, std::uint64_t round) {
@@ -307,7 +305,7 @@ End Executor::lowered_move(const Call& call, const Lowered& lowered, const Lower
       if (const End awaited = lowered_await(call, from.rank, from.post, 0); awaited != End::done) [[unlikely]]
         return awaited;
       source = from.offset + (from.in_line ? region_.post_line(from.rank, call.post_value(0, from.post)).payload
-                                           : staging_slot(from.rank, call.slot(0, from.expose)));
+                                           : staged(call, from.rank, 0, from.expose));
       break;
   }
   std::byte* destination = call.output + lowered.ends[step.first + 1].offset;

@@ -4,6 +4,7 @@
 #include <cerrno>
 #include <csignal>
 #include <cstdlib>
+#include <fstream>
 #include <string>
 
 #include <gtest/gtest.h>
@@ -123,6 +124,46 @@ TEST(SplitLoss, WhoIsKilledAfterRank0HasLeftIsNamed) {
   });
   close(gone[0]);
   close(gone[1]);
+  EXPECT_TRUE(contains(said[2], "rank 1 was lost: its process ended")) << said[2];
+}
+
+// It watches over all ranks, and may be stopped itself: rank 2 finds the victim by itself, and lets rank 0 go on.
+TEST(SplitLoss, WhoIsKilledWhileRank0IsStoppedIsNamed) {
+  std::array<int, 2> stopping{};
+  ASSERT_EQ(pipe(stopping.data()), 0);
+  std::array<int, 2> stopped{};
+  ASSERT_EQ(pipe(stopped.data()), 0);
+  setenv("TUTTI_TIMEOUT", "30s", 1);  // so that it goes on in any case
+  const auto said = on_processes([&](tuttiComm_t comm, int rank) -> std::string {
+    int data = 0;
+    if (tuttiBarrier(comm) != tuttiSuccess) return "no barrier";
+    pid_t first = getpid();
+    if (rank == 0) {
+      static_cast<void>(!write(stopping[1], &first, sizeof first));
+      kill(first, SIGSTOP);
+      return "went on";
+    }
+    if (rank == 2) {
+      static_cast<void>(!read(stopped[0], &first, sizeof first));
+      const std::string words = words_of(tuttiRecv(&data, 1, tuttiInt, kVictim, comm));
+      kill(first, SIGCONT);
+      return words;
+    }
+    static_cast<void>(!read(stopping[0], &first, sizeof first));
+    const std::string state = "/proc/" + std::to_string(first) + "/stat";
+    for (char is = ' '; is != 'T';) {
+      std::ifstream file(state);
+      std::string number;
+      std::string name;
+      file >> number >> name >> is;
+    }
+    static_cast<void>(!write(stopped[1], &first, sizeof first));
+    kill(getpid(), SIGKILL);
+    return "";
+  });
+  unsetenv("TUTTI_TIMEOUT");
+  for (const int end : {stopping[0], stopping[1], stopped[0], stopped[1]}) close(end);
+  EXPECT_EQ(said[0], "went on");
   EXPECT_TRUE(contains(said[2], "rank 1 was lost: its process ended")) << said[2];
 }
 

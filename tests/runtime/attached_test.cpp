@@ -72,7 +72,9 @@ std::array<std::string, 2> told(int protection_of_root, int protection_of_other)
 
 TEST(BroadcastFromBothEnds, IsThatOfTwoRanksWithACoreEach) {
   for (const std::uint32_t ranks : {2U, 3U, 4U}) {
-    test::ThreadRanks(ranks).run([&](Communicator& communicator) {
+    Settings settings;
+    settings.processor = Processor::other;
+    test::ThreadRanks(ranks, settings).run([&](Communicator& communicator) {
       std::vector<std::byte> buffer(kBytes, communicator.rank() == 0 ? std::byte{7} : std::byte{0});
       const Status status = communicator.run(broadcast(buffer.data(), kBytes));
       EXPECT_TRUE(status.ok()) << status.to_string();

@@ -202,6 +202,7 @@ struct WayToRun {
   std::optional<std::uint64_t> attach_min;
   bool stores_differ = false;  // every other rank stores past its caches what the others read
   bool share_cores = false;    // ranks take turns on two cores, or on one where there are no more
+  std::optional<std::uint64_t> spread = {};
 
   friend void PrintTo(const WayToRun& way, std::ostream* out) { *out << way.name; }
 
@@ -210,6 +211,7 @@ struct WayToRun {
     settings.region.staging_slot = settings.region.message_slot = slot;
     settings.walker = walker;
     settings.attach_min = attach_min;
+    settings.staging_spread = spread;
     return settings;
   }
   void change(std::uint32_t rank, Settings& own) const {
@@ -225,7 +227,9 @@ inline std::vector<WayToRun> ways_to_run() {
           {"past_caches", 8192, WalkerChoice::automatic, 1 << 30, true},
           {"crowded", 128 << 10, WalkerChoice::automatic, {}, false, true},
           {"crowded_many_rounds", 4096, WalkerChoice::automatic, {}, true, true},
-          {"generic", 4096, WalkerChoice::generic, {}, true}};
+          {"spread", 16 << 10, WalkerChoice::automatic, 1 << 30, true, false, 200'000},
+          {"generic", 4096, WalkerChoice::generic, {}, true},
+          {"generic_spread", 16 << 10, WalkerChoice::generic, {}, false, false, 200'000}};
 }
 
 }  // namespace tutti::test

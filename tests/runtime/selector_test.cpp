@@ -78,7 +78,9 @@ TEST(Selector, AlwaysTakesOneShotWhereTheSmallPathDoes) {
 TEST(Selector, KnowsAmdsCaches) {
   Chooser chooser(2);
   chooser.decide_for(Processor::amd);
-  EXPECT_EQ(chooser.chosen(1 << 20), "one_shot, by size");
+  EXPECT_EQ(chooser.chosen(128 << 10), "one_shot, by size");
+  EXPECT_EQ(chooser.chosen(4 << 20), "ring, by size");
+  EXPECT_EQ(chooser.chosen((4 << 20) + 4), "one_shot, by size");
   Chooser of_four(4);
   Chooser of_eight(8);
   EXPECT_EQ(of_four.chosen(128 << 10), "one_shot, by size");
@@ -90,16 +92,44 @@ TEST(Selector, KnowsAmdsCaches) {
   EXPECT_EQ(of_eight.chosen(32 << 10), "one_shot, by size");
   EXPECT_EQ(of_eight.chosen(64 << 10), "two_shot_pull, by size");
   EXPECT_TRUE(pays_to_attach(Collective::all_gather, 1 << 20, 2, false, Processor::other));
-  EXPECT_FALSE(pays_to_attach(Collective::all_gather, 1 << 20, 2, false, Processor::amd));
+  for (const Collective collective : {Collective::broadcast, Collective::all_gather, Collective::reduce_scatter})
+    EXPECT_FALSE(pays_to_attach(collective, 128 << 10, 2, false, Processor::amd));
   EXPECT_TRUE(pays_to_attach(Collective::all_to_all, 1 << 20, 4, true, Processor::other));
   EXPECT_FALSE(pays_to_attach(Collective::all_to_all, 1 << 20, 4, true, Processor::amd));
+}
+
+TEST(Selector, SpreadsSlotsOverNeitherTooMuchNorTooLittle) {
+  constexpr std::uint64_t kMega = 1 << 20;
+  SpreadFacts facts{.processor = Processor::amd, .core_cache = kMega, .last_level_cache = 32 * kMega, .num_cores = 8};
+  const auto of_slots = [&](std::uint32_t num_ranks) {
+    facts.num_ranks = num_ranks;
+    return usual_spread(facts, num_ranks);
+  };
+  const auto of_connections = [&](std::uint32_t num_ranks) {
+    facts.num_ranks = num_ranks;
+    return usual_spread(facts, num_ranks * (num_ranks - 1));
+  };
+  EXPECT_EQ(of_slots(2), 2 * kMega);
+  EXPECT_EQ(of_slots(8), 2 * kMega);
+  EXPECT_EQ(of_slots(12), 4 * kMega / 3);
+  EXPECT_EQ(of_slots(16), kMega);
+  EXPECT_EQ(of_slots(17), 0U);
+  facts.num_cores = 64;
+  EXPECT_EQ(of_slots(16), kMega);
+  EXPECT_EQ(of_slots(17), 0U);
+  EXPECT_EQ(of_connections(1), 0U);
+  EXPECT_EQ(of_connections(2), 2 * kMega);
+  EXPECT_EQ(of_connections(4), 4 * kMega / 3);
+  EXPECT_EQ(of_connections(5), 0U);
+  facts.processor = Processor::other;
+  EXPECT_EQ(of_slots(2), 0U);
 }
 
 // Where ranks share cores, as many fold as there are cores.
 TEST(Selector, HasFewFoldWhereRanksShareCores) {
   Chooser of_two(2);
   of_two.decide_for(Processor::amd, 1);
-  EXPECT_EQ(of_two.chosen(1 << 20), "one_shot, by size");
+  EXPECT_EQ(of_two.chosen(1 << 20), "ring, by size");
   Chooser of_eight(8);
   for (const Processor processor : {Processor::other, Processor::amd}) {
     of_eight.decide_for(processor, 0);
@@ -143,7 +173,7 @@ TEST(Selector, HasRanksFoldThatHaveACoreEach) {
 
 // Rank 0's decides, whatever the others run on.
 TEST(Selector, RanksOnSeveralProcessorsDecideAlike) {
-  constexpr std::uint64_t kCount = 1 << 18;
+  constexpr std::uint64_t kCount = 3 << 18;  // of 4 bytes each
   for (const Processor of_first : {Processor::other, Processor::amd}) {
     test::ThreadRanks group(2);
     group.run(
@@ -157,7 +187,7 @@ TEST(Selector, RanksOnSeveralProcessorsDecideAlike) {
           }
           for (const Statistic& row : communicator.statistics())
             if (row.operation == "all_reduce" && row.reach != "small") {
-              EXPECT_EQ(row.algorithm, of_first == Processor::amd ? "one_shot" : "ring");
+              EXPECT_EQ(row.algorithm, of_first == Processor::amd ? "ring" : "one_shot");
             }
         },
         [&](std::uint32_t rank, Settings& settings) {

@@ -10,7 +10,7 @@ namespace tutti {
 namespace {
 
 constexpr std::uint32_t kSlots = 4;
-constexpr std::uint64_t kCopy = 128 << 10;  // each is a look, through the caches
+constexpr std::uint64_t kCopy = 512 << 10;  // each is a look, through the caches
 
 thread_local std::uint64_t present = 0;
 thread_local std::uint64_t each_takes = 0;  // between two readings

@@ -1,8 +1,10 @@
 // The differential test of the walkers: on random schedules, and on the built-in ones, the generic walker, the
 // specialised ones, and any mixture of them among the ranks give the bits that execution on numbers gives.
 #include <algorithm>
+#include <chrono>
 #include <cstring>
 #include <random>
+#include <thread>
 
 #include <gtest/gtest.h>
 
@@ -152,6 +154,11 @@ TEST_P(RandomSchedules, WalkersGiveTheBitsOfNumbers) {
     constexpr std::uint32_t kDepths[] = {3, 4, 5, 7, 64};
     Settings settings = small_slots();
     settings.region.staging_depth = settings.region.message_depth = kDepths[seed % std::size(kDepths)];
+    // Every other one has slots in which what is put there lies here and there.
+    if (seed % 2 == 0) {
+      settings.region.staging_slot = settings.region.message_slot = 16 << 10;
+      settings.staging_spread = 300'000;
+    }
     // What decides how many slots take turns lies in the midst of these sizes.
     constexpr std::uint64_t kFirstCaches[] = {2 << 10, 8 << 10, 24 << 10, 32 << 10};
     settings.first_cache = kFirstCaches[seed / std::size(kDepths) % std::size(kFirstCaches)];
@@ -226,6 +233,38 @@ TEST(BuiltInSchedules, WalkersGiveTheBitsOfNumbers) {
       run_trials(ranks, trials, settings);
       if (HasFatalFailure()) return;
     }
+}
+
+// What a rank has not looked at yet stays: four calls lie between it and the root.
+TEST(GenericWalker, PostsByNameOverNoLineThatIsToBeRead) {
+  Settings settings;
+  settings.walker = WalkerChoice::generic;
+  test::ThreadRanks group(3, settings);
+  group.run([](Communicator& communicator) {
+    constexpr std::size_t kCount = 2048;
+    const Result<void*> memory = communicator.allocate(2 * kCount * sizeof(std::int32_t));
+    ASSERT_TRUE(memory.ok()) << memory.status().to_string();
+    auto* const values = static_cast<std::int32_t*>(*memory);
+    for (int turn = 0; turn < 5; ++turn) {
+      std::fill_n(values, kCount, static_cast<std::int32_t>(communicator.rank()) + turn);
+      if (communicator.rank() == 2) std::this_thread::sleep_for(std::chrono::milliseconds(20));
+      for (std::int32_t call = 0; call < 4; ++call) {
+        std::int32_t word = communicator.rank() == 0 ? 10 * turn + call : -1;
+        const Status status = communicator.run(
+            {.collective = Collective::broadcast, .input = &word, .output = &word, .count = 1, .type = Type::i32});
+        ASSERT_TRUE(status.ok()) << status.to_string();
+        ASSERT_EQ(word, 10 * turn + call);
+      }
+      const Status status = communicator.run({.collective = Collective::all_reduce,
+                                              .input = values,
+                                              .output = values + kCount,
+                                              .count = kCount,
+                                              .type = Type::i32,
+                                              .op = test::handle(Op::sum)});
+      ASSERT_TRUE(status.ok()) << status.to_string();
+      for (std::size_t i = 0; i < kCount; ++i) ASSERT_EQ(values[kCount + i], 3 + 3 * turn);
+    }
+  });
 }
 
 }  // namespace

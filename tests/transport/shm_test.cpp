@@ -5,10 +5,12 @@
 #include <chrono>
 #include <cstdint>
 #include <memory>
+#include <set>
 #include <thread>
 #include <vector>
 
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 
 #include "transport/shm/inline_payload.hpp"
 #include "transport/shm/message.hpp"
@@ -26,6 +28,23 @@ std::vector<std::byte> bytes_from(std::uint8_t first, std::uint64_t count) {
   std::vector<std::byte> bytes;
   for (std::uint64_t i = 0; i < count; ++i) bytes.push_back(static_cast<std::byte>(first + i));
   return bytes;
+}
+
+// The signal that such a limit sends would end the process.
+TEST(Memory, ThatMayNotBeSoLargeIsAnError) {
+  rlimit before{};
+  ASSERT_EQ(getrlimit(RLIMIT_FSIZE, &before), 0);
+  rlimit small = before;
+  small.rlim_cur = 1 << 20;
+  ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &small), 0);
+  const Result<UniqueFd> memory = make_memory(1 << 20);
+  const Result<UniqueFd> larger = make_memory((1 << 20) + 1);
+  const Status grown = memory.ok() ? grow_memory(memory->get(), 2 << 20) : Status();
+  ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &before), 0);
+  EXPECT_TRUE(memory.ok());
+  EXPECT_NE(larger.status().to_string().find("ulimit -f"), std::string::npos) << larger.status().to_string();
+  EXPECT_NE(grown.to_string().find("cannot grow shared memory to 2097152 bytes"), std::string::npos)
+      << grown.to_string();
 }
 
 TEST(InlinePayload, HoldsWhatWasStoredAndNothingElse) {
@@ -66,8 +85,8 @@ class Messages : public testing::Test {
   }
 
   std::unique_ptr<Region> region_ = make_region();
-  MessageSender sender_{region_->connection(0, 1, Traffic::program)};
-  MessageReceiver receiver_{region_->connection(0, 1, Traffic::program)};
+  MessageSender sender_{region_->connection(0, 1, Traffic::program), 0};
+  MessageReceiver receiver_{region_->connection(0, 1, Traffic::program), 0};
 };
 
 TEST_F(Messages, KeepTheirOrderAroundTheSlots) {
@@ -99,9 +118,41 @@ TEST_F(Messages, WaitForCreditWhenAllSlotsAreFull) {
   for (std::uint8_t number = 1; number <= 3; ++number) expect(number, 64);
 }
 
+// Of sizes that lie in other places of the same slots.
+TEST(SpreadMessages, AreWhereTheirReceiverLooks) {
+  for (const std::uint64_t spread : {std::uint64_t{100'000}, std::uint64_t{1} << 20, std::uint64_t{1} << 30}) {
+    const std::unique_ptr<Region> region =
+        std::move(Region::create({.num_ranks = 2, .message_depth = 3, .message_slot = 64 << 10}).value());
+    const Connection connection = region->connection(0, 1, Traffic::program);
+    MessageSender sender(connection, spread);
+    MessageReceiver receiver(connection, spread);
+    std::set<const std::byte*> places;
+    constexpr std::array<std::uint64_t, 5> kSizes = {64 << 10, 8 << 10, 20'000, 100, 0};
+    const auto send = [&](std::uint64_t number) {
+      const std::uint64_t bytes = kSizes[number % kSizes.size()];
+      std::byte* const slot = sender.slot(bytes);
+      std::fill_n(slot, bytes, static_cast<std::byte>(number));
+      if (bytes == 8 << 10) places.insert(slot);
+      sender.publish(number);
+    };
+    for (std::uint64_t number = 0; number < 2; ++number) send(number);
+    for (std::uint64_t number = 2; number < 400; ++number) {
+      send(number);
+      const std::uint64_t bytes = kSizes[(number - 2) % kSizes.size()];
+      ASSERT_TRUE(receiver.has_message());
+      const std::byte* const data = receiver.data(bytes);
+      ASSERT_EQ(std::count(data, data + bytes, static_cast<std::byte>(number - 2)), bytes) << spread << ", " << number;
+      receiver.take();
+      ASSERT_TRUE(sender.has_credit());
+    }
+    // Each slot holds 4 of 8 KB in its share of the shortest spread.
+    EXPECT_EQ(places.size(), spread == 100'000 ? 3 * 4U : 80U) << spread;
+  }
+}
+
 TEST_F(Messages, OfOtherConnectionsAreNotTheirs) {
-  MessageReceiver back(region_->connection(1, 0, Traffic::program));
-  MessageReceiver scheduled(region_->connection(0, 1, Traffic::schedules));
+  MessageReceiver back(region_->connection(1, 0, Traffic::program), 0);
+  MessageReceiver scheduled(region_->connection(0, 1, Traffic::schedules), 0);
   send(1, 8);
   EXPECT_FALSE(back.has_message());
   EXPECT_FALSE(scheduled.has_message());

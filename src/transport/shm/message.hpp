@@ -9,12 +9,15 @@
 #include <cstdint>
 
 #include "transport/shm/region.hpp"
+#include "transport/shm/spread.hpp"
 
 namespace tutti::shm {
 
 class MessageSender {
  public:
-  explicit MessageSender(const Connection& connection) noexcept : connection_(connection) {}
+  // Both ends spread messages over as many bytes (spread.hpp).
+  MessageSender(const Connection& connection, std::uint64_t spread) noexcept
+      : connection_(connection), spread_(spread, connection.depth, connection.room()) {}
 
   [[nodiscard]] bool has_credit() noexcept {
     if (sent_ - known_taken_ < connection_.depth) return true;
@@ -25,7 +28,8 @@ class MessageSender {
   // Where to write the next message of that many bytes. Needs a credit.
   [[nodiscard]] std::byte* slot(std::uint64_t bytes) noexcept {
     FlagLine& head = connection_.message(sent_);
-    return bytes <= kInlineBytes ? head.payload : reinterpret_cast<std::byte*>(&head) + kPair;
+    if (bytes <= kInlineBytes) return head.payload;
+    return reinterpret_cast<std::byte*>(&head) + kPair + spread_.places(bytes).begin(sent_, connection_.depth);
   }
 
   void publish(std::uint64_t description) noexcept {
@@ -47,13 +51,15 @@ class MessageSender {
   void look_at_taken() noexcept { known_taken_ = connection_.taken->value.load(std::memory_order_acquire); }
 
   Connection connection_;
+  Spread spread_;
   std::uint64_t sent_ = 0;
   std::uint64_t known_taken_ = 0;
 };
 
 class MessageReceiver {
  public:
-  explicit MessageReceiver(const Connection& connection) noexcept : connection_(connection) {}
+  MessageReceiver(const Connection& connection, std::uint64_t spread) noexcept
+      : connection_(connection), spread_(spread, connection.depth, connection.room()) {}
 
   [[nodiscard]] bool has_message() const noexcept {
     // Acquire: partner of publish().
@@ -66,7 +72,8 @@ class MessageReceiver {
   }
   [[nodiscard]] const std::byte* data(std::uint64_t bytes) const noexcept {
     FlagLine& line = head();
-    return bytes <= kInlineBytes ? line.payload : reinterpret_cast<const std::byte*>(&line) + kPair;
+    if (bytes <= kInlineBytes) return line.payload;
+    return reinterpret_cast<const std::byte*>(&line) + kPair + spread_.places(bytes).begin(taken_, connection_.depth);
   }
 
   void take() noexcept {
@@ -79,6 +86,7 @@ class MessageReceiver {
   [[nodiscard]] FlagLine& head() const noexcept { return connection_.message(taken_); }
 
   Connection connection_;
+  Spread spread_;
   std::uint64_t taken_ = 0;
 };
 

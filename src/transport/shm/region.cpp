@@ -3,6 +3,8 @@
 #include <cerrno>
 #include <chrono>
 #include <climits>
+#include <csignal>
+#include <ctime>
 #include <limits>
 
 #include <fcntl.h>
@@ -35,8 +37,8 @@ struct Offsets {
     const std::uint64_t ranks = shape.num_ranks;
     constexpr std::uint64_t kPage = 4096;
     staging = round_up(kPage + ranks * Region::kControlStride, kPage);
-    staging_stride = round_up(shape.num_slots() * shape.staging_slot, kPage) + kPage + 5 * kPair;
-    message_stride = kPair + round_up(shape.message_slot, kPair);
+    staging_stride = shape.num_slots() * shape.staging_room() + kPage + 5 * kPair;
+    message_stride = kPair + shape.message_room();
     connection_stride = round_up(kPair + shape.message_depth * message_stride, kPage);
     connections = round_up(staging + ranks * staging_stride, kPage);
     heap = round_up(connections + kNumTraffics * ranks * ranks * connection_stride, kHeapAlignment);
@@ -61,12 +63,30 @@ Region::Region(UniqueFd memory, const RegionShape& shape) : memory_(std::move(me
 Result<UniqueFd> make_memory(std::uint64_t bytes) {
   UniqueFd memory = take_fd(memfd_create("tutti", MFD_CLOEXEC | MFD_ALLOW_SEALING));
   if (!memory.valid()) return Status::from_errno("cannot create shared memory (memfd_create)", errno);
-  if (bytes > static_cast<std::uint64_t>(std::numeric_limits<off_t>::max()) ||
-      ftruncate(memory.get(), static_cast<off_t>(bytes)) != 0)
-    return Status::from_errno(fmt::format("cannot give shared memory {} bytes", bytes), errno);
+  TUTTI_TRY(grow_memory(memory.get(), bytes));
   if (fcntl(memory.get(), F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_SEAL) != 0)
     return Status::from_errno("cannot seal the shared memory", errno);
   return memory;
+}
+
+Status grow_memory(int memory, std::uint64_t bytes) {
+  int why = EFBIG;
+  if (bytes <= static_cast<std::uint64_t>(std::numeric_limits<off_t>::max())) {
+    sigset_t too_large;
+    sigset_t before;
+    sigemptyset(&too_large);
+    sigaddset(&too_large, SIGXFSZ);
+    pthread_sigmask(SIG_BLOCK, &too_large, &before);
+    why = ftruncate(memory, static_cast<off_t>(bytes)) == 0 ? 0 : errno;
+    // It has come to this thread, and waits.
+    constexpr timespec kNow{};
+    if (why == EFBIG) sigtimedwait(&too_large, nullptr, &kNow);
+    pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  }
+  if (why == 0) return {};
+  return Status::from_errno(fmt::format("cannot grow shared memory to {} bytes{}", bytes,
+                                        why == EFBIG ? ", which may be a limit on the size of files (ulimit -f)" : ""),
+                            why);
 }
 
 Result<std::unique_ptr<Region>> Region::create(const RegionShape& shape) {

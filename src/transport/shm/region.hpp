@@ -32,7 +32,21 @@ struct RegionShape {
   std::uint32_t message_depth = 4;         // slots a connection
   std::uint64_t message_slot = 128 << 10;  // bytes each
   [[nodiscard]] std::uint32_t num_slots() const { return std::max(staging_depth, staging_slots); }
+  // From one slot to the next, and from one message's bytes to their end: there is room to spread what is put there
+  // (spread.hpp), less of it in each of many connections.
+  [[nodiscard]] std::uint64_t staging_room() const { return whole_pages(std::max(staging_slot, kRoom / num_slots())); }
+  [[nodiscard]] std::uint64_t message_room() const {
+    return whole_pages(std::max(message_slot, std::min(kRoom, kRoomOfAll / num_ranks) / message_depth));
+  }
   friend bool operator==(const RegionShape&, const RegionShape&) = default;
+
+ private:
+  static constexpr std::uint64_t kRoom = std::uint64_t{2} << 20;        // of a rank's slots, or of a connection's
+  static constexpr std::uint64_t kRoomOfAll = std::uint64_t{64} << 20;  // of all connections from a rank
+  static constexpr std::uint64_t kPage = 4096;
+  [[nodiscard]] static constexpr std::uint64_t whole_pages(std::uint64_t bytes) {
+    return (bytes + kPage - 1) / kPage * kPage;
+  }
 };
 
 // Bytes of a region of that shape, before the symmetric heap.
@@ -41,6 +55,10 @@ struct RegionShape {
 // Zeroed memory without a name. It can grow but never shrink: nobody can take away what others have mapped, which would
 // kill them with SIGBUS.
 [[nodiscard]] Result<UniqueFd> make_memory(std::uint64_t bytes);
+
+// To so many bytes, which are more than it has. Where the process may not have files of that size (ulimit -f) that is
+// an error like others: the signal that comes with it ends nobody.
+[[nodiscard]] Status grow_memory(int memory, std::uint64_t bytes);
 
 // Why a communicator can no longer be used; the first reason that anyone gives stays.
 struct Breakage {
@@ -68,6 +86,8 @@ struct Connection {
   [[nodiscard]] FlagLine& message(std::uint64_t index) const {
     return *reinterpret_cast<FlagLine*>(slots + (index % depth) * stride);
   }
+  // Of a slot, behind its head.
+  [[nodiscard]] std::uint64_t room() const { return stride - kPair; }
 };
 
 class Region {

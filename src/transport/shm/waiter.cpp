@@ -41,9 +41,9 @@ timespec to_timespec(std::chrono::nanoseconds duration) {
 
 }  // namespace
 
-WaitPolicy wait_policy(std::uint32_t num_ranks, std::uint32_t num_cores) {
+WaitPolicy wait_policy(bool crowded) {
   WaitPolicy policy;
-  if (num_ranks > num_cores) {
+  if (crowded) {
     policy.crowded = true;
     policy.eager = 20;
     policy.spin = std::chrono::nanoseconds(0);

@@ -31,8 +31,8 @@ struct WaitPolicy {
   std::chrono::nanoseconds longest_sleep{200'000};
 };
 
-// What fits the machine: where there are fewer cores than ranks, spinning keeps a core from the one waited for.
-[[nodiscard]] WaitPolicy wait_policy(std::uint32_t num_ranks, std::uint32_t num_cores);
+// What fits ranks with a core each, and ranks that share them: there, spinning keeps a core from the one waited for.
+[[nodiscard]] WaitPolicy wait_policy(bool crowded);
 
 enum class WaitEnd : std::uint8_t {
   ready,

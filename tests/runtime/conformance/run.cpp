@@ -52,6 +52,7 @@ Settings settings_of(const Batch& batch) {
   const Case& first = *batch.cases.front();
   Settings settings = Settings::from(Variables());
   settings.region.staging_slot = settings.region.message_slot = first.slot;
+  settings.staging_spread = 1 << 20;
   settings.walker = first.walker;
   if (first.attached) settings.attach_min = 0;
   settings.timeout = std::chrono::seconds(60);
