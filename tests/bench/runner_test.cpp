@@ -4,6 +4,8 @@
 #include <csignal>
 #include <cstdlib>
 #include <filesystem>
+#include <fstream>
+#include <iterator>
 #include <set>
 #include <string>
 #include <thread>
@@ -44,8 +46,8 @@ class BenchRunner : public ::testing::Test {
   }
   // Begins the program, by way of another where one is given, with these words of a shell.
   [[nodiscard]] pid_t begin(const std::string& arguments, const std::string& front = "") const {
-    const std::string command = fmt::format("exec {} '{}' {} >'{}' 2>'{}' </dev/null", front, BENCH_PROGRAM, arguments,
-                                            folder_.file("out"), folder_.file("error"));
+    const std::string command = fmt::format("exec env '{}' {} '{}' {} >'{}' 2>'{}' </dev/null", mark(), front,
+                                            BENCH_PROGRAM, arguments, folder_.file("out"), folder_.file("error"));
     const pid_t pid = ::fork();
     if (pid != 0) return pid;
     ::execl("/bin/sh", "sh", "-c", command.c_str(), nullptr);
@@ -77,13 +79,18 @@ class BenchRunner : public ::testing::Test {
       std::this_thread::sleep_for(std::chrono::milliseconds(1));
   }
 
-  // Processes of the program that are workers: those whose environment says so.
-  static int num_workers_left() {
+  // In the environment of all that this test begins.
+  [[nodiscard]] std::string mark() const { return "BEGUN_BY=" + folder_.file("a_test"); }
+  // Processes of the program that this test has begun, or that those have.
+  [[nodiscard]] int num_workers_left() const {
     int count = 0;
     for (const auto& entry : std::filesystem::directory_iterator("/proc")) {
       std::error_code error;
       const auto program = std::filesystem::read_symlink(entry.path() / "exe", error);
-      if (!error && program == BENCH_PROGRAM) ++count;
+      if (error || program != BENCH_PROGRAM) continue;
+      std::ifstream file(entry.path() / "environ", std::ios::binary);
+      const std::string environment(std::istreambuf_iterator<char>(file), {});
+      if (environment.find(mark()) != std::string::npos) ++count;
     }
     return count;
   }
