@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <chrono>
 #include <cstring>
 #include <filesystem>
+#include <thread>
 #include <utility>
 
 #include <fcntl.h>
@@ -47,6 +49,7 @@ constexpr std::array kTroubles = {
 };
 
 // The header of every database file: https://www.sqlite.org/fileformat2.html, section 1.3.
+constexpr std::chrono::seconds kUntilBroken{1};
 constexpr std::size_t kHeaderBytes = 100;
 constexpr std::string_view kMagic{"SQLite format 3\0", 16};
 constexpr std::size_t kVersionOffset = 60;
@@ -158,7 +161,15 @@ Result<bool> Statement::step() {
   if (refused_ != SQLITE_OK) return database_->error(refused_);
   read_ = 0;
   errno = 0;
-  const int code = ::sqlite3_step(statement_);
+  int code = ::sqlite3_step(statement_);
+  // Who may only read comes upon a log whose head is being written, and cannot tell that from one that is broken.
+  const auto until = std::chrono::steady_clock::now() + kUntilBroken;
+  while (code == SQLITE_READONLY_RECOVERY && std::chrono::steady_clock::now() < until) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    ::sqlite3_reset(statement_);
+    errno = 0;
+    code = ::sqlite3_step(statement_);
+  }
   if (code == SQLITE_ROW) return true;
   if (code == SQLITE_DONE) return false;
   return database_->error(code);

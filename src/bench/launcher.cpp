@@ -33,6 +33,8 @@ constexpr std::array<std::string_view, 4> kNames = {"local", "mpirun.openmpi", "
 // for those that do not notice.
 constexpr milliseconds kUntilAsked{400};
 constexpr milliseconds kUntilKilled{750};
+// From then on: until what was killed is looked for no more.
+constexpr milliseconds kUntilGone{200};
 constexpr milliseconds kLook{5};
 
 struct MpiRun {
@@ -314,12 +316,12 @@ void Processes::end_all(std::vector<Processes*> groups) {
     }
     std::this_thread::sleep_for(kLook);
   }
-  // What they have started may start more until it is killed itself.
-  for (int turn = 0; turn < 3; ++turn) {
+  // What they have started may start more until it is killed itself, and who is killed may need a core to die.
+  for (const auto deadline = Clock::now() + kUntilGone;;) {
     for (const Processes* group : groups) group->signal_children(SIGKILL, true);
     const std::vector<FoundProcess> left = processes_with(entries);
     for (const FoundProcess& process : left) ::kill(process.pid, SIGKILL);
-    if (left.empty()) break;
+    if (left.empty() || Clock::now() > deadline) break;
     std::this_thread::sleep_for(milliseconds(2));
   }
   for (Processes* group : groups) group->wait_for_children();

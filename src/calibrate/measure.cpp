@@ -17,6 +17,7 @@
 #include "calibrate/ping_pong.hpp"
 #include "data/kernel.hpp"
 #include "runtime/communicator.hpp"
+#include "runtime/selector.hpp"
 
 namespace tutti::calibrate {
 
@@ -265,7 +266,9 @@ Result<Measurements> measure(const Variables& variables, const Thoroughness& tho
   const double exchange = ping_pong.time_of({.part = Part::none, .hop = Hop::copy, .bytes = kShortest});
   measured.call = std::max(0.0, exchange - measured.hops.front().copy);
   for (const std::uint64_t set : ping_pong.working_sets()) {
-    const bool streams = should_stream(set / 3, settings.last_level_cache);
+    const bool streams = set / 3 >= usual_stream_min({.processor = settings.processor,
+                                                      .core_cache = settings.core_cache,
+                                                      .last_level_cache = settings.last_level_cache});
     const double call = ping_pong.time_of({.part = Part::exchange, .bytes = set / 2});
     const double rounds = static_cast<double>(set) / 2 / static_cast<double>(ping_pong.longest());
     measured.own.push_back({set, measure_own_memory(cores, set, streams, thoroughness),

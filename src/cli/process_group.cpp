@@ -95,27 +95,32 @@ struct TaggedStream {
   std::ostream* to = nullptr;
   std::string line;
 
-  // Everything that is there; at the end of the stream also a last line that nobody ended.
+  // What has come, but no more than `kMostAtOnce`: who never stops writing does not keep the launcher from everything
+  // else. At the end of the stream also a last line that nobody ended.
   void pump() {
-    std::array<char, 16384> bytes{};
-    while (fd.valid()) {
-      const ssize_t got = read(fd.get(), bytes.data(), bytes.size());
-      if (got < 0 && errno == EINTR) continue;
-      if (got < 0 && errno == EAGAIN) break;
-      if (got <= 0) {
-        finish();
-        break;
-      }
+    std::array<char, kMostAtOnce> bytes{};
+    const ssize_t got = read(fd.get(), bytes.data(), bytes.size());
+    if (got > 0) {
       take({bytes.data(), static_cast<std::size_t>(got)});
+    } else if (got == 0 || (errno != EINTR && errno != EAGAIN)) {
+      finish();
     }
     to->flush();
   }
+  // All that was there when nobody was left to write; also where a process that a rank has left behind writes on.
+  void drain() {
+    const int room = fd.valid() ? fcntl(fd.get(), F_GETPIPE_SZ) : 0;
+    for (int taken = 0; fd.valid() && taken <= room; taken += kMostAtOnce) pump();
+    if (fd.valid()) finish();
+  }
+
+ private:
+  static constexpr int kMostAtOnce = 65536;
+
   void finish() {
     if (!line.empty()) emit();
     fd.reset();
   }
-
- private:
   void take(std::string_view text) {
     for (const char c : text) {
       if (c == '\n' || line.size() >= kMostLine) emit();
@@ -199,10 +204,7 @@ class Group {
 Result<int> Group::run() {
   TUTTI_TRY(start());
   while (exit_code_ != kNotFound && exit_code_ != kNotRunnable && !running().empty()) wait_once();
-  for (TaggedStream& stream : streams_) {
-    stream.pump();
-    if (stream.fd.valid()) stream.finish();  // held open by a process that a rank left behind
-  }
+  for (TaggedStream& stream : streams_) stream.drain();
   return exit_code_;
 }
 
@@ -297,7 +299,7 @@ void Group::wait_once() {
   }
   note_lost_reader();
   if (fds[0].revents != 0) obey_signals();
-  if (next_step_ && Clock::now() >= *next_step_) escalate();
+  if (next_step_ && Clock::now() >= *next_step_ && !running().empty()) escalate();
 }
 
 void Group::obey_signals() {

@@ -221,12 +221,4 @@ void first_touch_copy(const Operator& op, void* destination, const void* source,
                                                 .raw_source = 0});
 }
 
-// No more of the last-level cache than this is counted on: it has many users, and a virtual machine is told the size of
-// its host's.
-constexpr std::size_t kMostOfCache = std::size_t{16} << 20;
-
-bool should_stream(std::size_t bytes_written, std::size_t last_level_cache) {
-  return bytes_written >= std::min(last_level_cache / 4, kMostOfCache);
-}
-
 }  // namespace tutti

@@ -82,8 +82,4 @@ void multi_copy(void* const* destinations, std::uint32_t num_destinations, const
 // otherwise copied.
 void first_touch_copy(const Operator& op, void* destination, const void* source, std::size_t count, bool streaming);
 
-// Whether a pass that writes `bytes_written` (over all destinations) should stream: past a share of the last-level
-// cache its lines would be evicted before anyone reads them, and an ordinary store reads every line that it overwrites.
-[[nodiscard]] bool should_stream(std::size_t bytes_written, std::size_t last_level_cache);
-
 }  // namespace tutti

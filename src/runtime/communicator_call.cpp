@@ -334,10 +334,17 @@ Status Communicator::make_call(const Plan& plan, std::uint32_t number, Reach rea
   // What is written is fetched and put back, what is read only fetched: an input counts for half as much as an output.
   const std::uint64_t passing = bytes == 0 ? 0 : (bound.buffers.input_bytes + 2 * bytes) / 3;
   const std::uint64_t written = plan.opens ? bytes * num_ranks_ : passing * outputs / 2;
-  const bool streaming =
-      settings_.stream_min ? bytes >= *settings_.stream_min : should_stream(written, settings_.last_level_cache);
-  // A message's slot is read at once by its receiver: that must not go past the cache.
-  call.kernel = streaming && !plan.has_messages ? entry.streaming : entry.small.kernel;
+  const bool streaming = settings_.stream_min
+                             ? bytes >= *settings_.stream_min
+                             : written >= usual_stream_min({.processor = settings_.processor,
+                                                            .core_cache = settings_.core_cache,
+                                                            .last_level_cache = settings_.last_level_cache,
+                                                            .is_pushed = plan.opens,
+                                                            .is_passed_on = !plan.posts_first});
+  // A message's slot is read at once by its receiver, and what the system has fetched to be folded is in the cache
+  // where the result will be: neither must go past the cache.
+  const bool is_in_cache = plan.has_messages || (reach == Reach::attached && facts_of(asked.collective).folds);
+  call.kernel = streaming && !is_in_cache ? entry.streaming : entry.small.kernel;
   if (plan.opens && entry.small.operation.op == Op::premultiplied_sum)
     return {Code::unsupported, fmt::format("{} cannot scale the inputs that it reads by name", plan.schedule.name)};
   call.described = CallDescription{.count = asked.count,

@@ -25,16 +25,16 @@ constexpr std::array kDecisions = {
     Decision{.collective = all_reduce, .most_bytes = always_one_shot_symmetric(kAnyRanks) - 1, .way = "one_shot"},
     Decision{.collective = all_reduce, .symmetric = true, .way = "two_shot"},
     Decision{.collective = all_reduce, .most_bytes = kAlwaysOneShot - 1, .way = "one_shot"},
-    Decision{.collective = all_reduce, .most_ranks = 5, .most_bytes = 64_K, .way = "one_shot"},
-    Decision{.collective = all_reduce, .most_bytes = 64_K, .way = "one_shot", .processor = Processor::other},
+    Decision{.collective = all_reduce, .most_ranks = 5, .most_bytes = 64_K - 1, .way = "one_shot"},
+    Decision{.collective = all_reduce, .most_ranks = 2, .most_bytes = 64_K, .way = "one_shot"},
     Decision{.collective = all_reduce,
-             .most_ranks = 4,
+             .most_ranks = 2,
              .most_bytes = 128_K - 1,
              .way = "one_shot",
              .processor = Processor::other},
     Decision{.collective = all_reduce,
              .most_ranks = 2,
-             .most_bytes = 2_M,
+             .most_bytes = 1_M - 1,
              .way = "ring",
              .may_be_ring = true,
              .processor = Processor::other},
@@ -51,12 +51,15 @@ constexpr std::array kDecisions = {
              .may_be_ring = true,
              .processor = Processor::amd},
     Decision{.collective = all_reduce, .most_ranks = 2, .way = "one_shot", .may_be_ring = true},
+    Decision{.collective = all_reduce, .way = "two_shot_few", .may_be_ring = true, .crowded = true},
+    // Of more than two ranks with a core each nobody knows: what their exchanges were where they shared two cores.
+    Decision{.collective = all_reduce, .most_ranks = 5, .most_bytes = 64_K, .way = "one_shot"},
+    Decision{.collective = all_reduce, .most_bytes = 64_K, .way = "one_shot", .processor = Processor::other},
     Decision{.collective = all_reduce,
              .most_ranks = 4,
              .most_bytes = 128_K,
              .way = "one_shot",
              .processor = Processor::other},
-    Decision{.collective = all_reduce, .way = "two_shot_few", .may_be_ring = true, .crowded = true},
     Decision{.collective = all_reduce, .most_bytes = 40_K, .way = "one_shot"},
     Decision{.collective = all_reduce, .way = "two_shot_pull", .may_be_ring = true},
     // Measured on AMD; more ranks than two had to share two cores, which their readers keep busy by themselves.
@@ -66,8 +69,8 @@ constexpr std::array kDecisions = {
 // A copy by the system costs half a microsecond to ask for, and its data cross between the caches once instead of
 // twice; beyond the caches, stores that stream past them make up for the second copy.
 constexpr std::array kAttach = {
-    AttachRange{broadcast, 16_K, 2_M},      AttachRange{all_gather, 16_K, 8_M}, AttachRange{all_to_all, 16_K, 8_M},
-    AttachRange{reduce_scatter, 16_K, 4_M}, AttachRange{reduce, 16_K, 256_K},
+    AttachRange{broadcast, 16_K, 32_M},     AttachRange{all_gather, 16_K, 16_M},  AttachRange{all_to_all, 16_K, 16_M},
+    AttachRange{reduce_scatter, 16_K, 8_M}, AttachRange{reduce, 16_K, 256_K - 1},
 };
 
 // Where ranks take turns on a core, those who fold or gather ask the system once for each other rank, one after the
@@ -76,7 +79,7 @@ constexpr std::array kAttach = {
 constexpr std::array kAttachCrowded = {
     AttachRange{.collective = broadcast, .least_bytes = 8_K, .most_bytes = 32_K},
     AttachRange{.collective = broadcast, .least_bytes = 8_K, .most_bytes = 64_K, .least_ranks = 4},
-    AttachRange{.collective = all_to_all, .least_bytes = 256_K, .most_bytes = 64_M, .most_ranks = 6},
+    AttachRange{.collective = all_to_all, .least_bytes = 256_K, .most_bytes = 4_M, .most_ranks = 6},
 };
 
 }  // namespace
@@ -100,6 +103,19 @@ std::uint64_t usual_spread(const SpreadFacts& facts, std::uint32_t num_groups) {
   const std::uint64_t own = 2 * facts.core_cache * std::min(facts.num_cores, facts.num_ranks) / facts.num_ranks;
   const std::uint64_t spread = std::min(own, facts.last_level_cache / 2 / num_groups);
   return spread < facts.core_cache ? 0 : spread;
+}
+
+// Lines of what is past a cache's share would be evicted before anyone reads them, and an ordinary store reads every
+// line that it overwrites. On AMD's processors that share is a quarter of the cache that the cores have together;
+// elsewhere the cores' own caches are all that is counted on: a virtual machine is told the size of its host's last
+// one, and what leaves a core's own for there comes back as slowly as from memory.
+std::uint64_t usual_stream_min(const StreamFacts& facts) {
+  constexpr std::uint64_t kMostCountedOn = std::uint64_t{16} << 20;
+  if (facts.processor == Processor::amd) return std::min(facts.last_level_cache / 4, kMostCountedOn);
+  const std::uint64_t own = facts.is_pushed      ? 2 * facts.core_cache
+                            : facts.is_passed_on ? 3 * facts.core_cache
+                                                 : facts.core_cache / 2;
+  return std::min(facts.last_level_cache / 4, own);
 }
 
 std::span<const Decision> decisions() { return kDecisions; }

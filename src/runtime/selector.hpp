@@ -67,6 +67,18 @@ struct SpreadFacts {
 // that may be in use at a time.
 [[nodiscard]] std::uint64_t usual_spread(const SpreadFacts& facts, std::uint32_t num_groups);
 
+// What usual_stream_min() goes by.
+struct StreamFacts {
+  Processor processor = Processor::other;
+  std::uint64_t core_cache = 0;  // bytes of all that is a core's own
+  std::uint64_t last_level_cache = 0;
+  bool is_pushed = false;     // each rank stores what it makes in the outputs of all
+  bool is_passed_on = false;  // some of what it makes is read again, to be exposed
+};
+// From how many bytes on outputs go past the caches where nobody says: half as many as all ranks' outputs together
+// have, or what one rank pushes to all.
+[[nodiscard]] std::uint64_t usual_stream_min(const StreamFacts& facts);
+
 struct Choice {
   Way* way = nullptr;
   std::string_view why;  // for the log; of a fallback: what was against it

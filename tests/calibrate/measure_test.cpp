@@ -32,7 +32,8 @@ TEST(Measure, GivesNumbersThatMakeAFabric) {
   ASSERT_EQ(measured->own.size(), 5U);  // 32K to 512K
   for (const OwnRate& own : measured->own) EXPECT_GT(own.fold_bandwidth, 0);
   EXPECT_EQ(measured->own.front().exchange, 0);
-  EXPECT_GT(measured->own.back().exchange, 0);
+  // What a call takes less what one without data takes: with so little measured, perhaps nothing.
+  EXPECT_GE(measured->own.back().exchange, 0);
   const Result<fabric::Fabric> read = fabric::read_fabric(file_of(*measured, 2), "machine.toml", {});
   EXPECT_TRUE(read.ok()) << read.status().to_string();
 }

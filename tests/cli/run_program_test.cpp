@@ -64,6 +64,12 @@ class RunProgram : public ::testing::Test {
     while (!is_so() && std::chrono::steady_clock::now() < deadline)
       std::this_thread::sleep_for(std::chrono::milliseconds(2));
   }
+  // Gone, or dead and not yet buried by whoever has inherited it.
+  static bool is_gone(pid_t process) {
+    std::ifstream status(fmt::format("/proc/{}/stat", process));
+    const std::string text((std::istreambuf_iterator<char>(status)), {});
+    return text.empty() || text.find(") Z ") != std::string::npos;
+  }
   // Kills the runner of this script once that has written its file `child`; what is in there.
   pid_t kill_runner_of(const std::string& script) {
     const pid_t runner = ::fork();
@@ -156,27 +162,20 @@ TEST_F(RunProgram, WrongResultsAndFailuresAreRows) {
 TEST_F(RunProgram, PastItsLimitItIsKilledWithAllThatItStarted) {
   // Its child leads a session of its own, and holds a pipe that this test reads to its end.
   const Outcome outcome =
-      tutti("run --no-store --json --limit 200ms -- sh -c 'setsid sh -c \"echo \\$\\$ >child; sleep 1000\" & wait'");
+      tutti("run --no-store --json --limit 1s -- sh -c 'setsid sh -c \"echo \\$\\$ >child; sleep 1000\" & wait'");
   EXPECT_EQ(outcome.exit, 1);
-  EXPECT_NE(outcome.rows()[0]["note"].get<std::string>().find("within 200ms"), std::string::npos) << outcome.out;
-  const int child = std::atoi(folder_.read("child").c_str());
+  EXPECT_NE(outcome.rows()[0]["note"].get<std::string>().find("within 1s"), std::string::npos) << outcome.out;
+  const pid_t child = std::atoi(folder_.read("child").c_str());
   ASSERT_GT(child, 0);
-  // Gone, or dead and not yet buried by whoever has inherited it.
-  std::ifstream status(fmt::format("/proc/{}/stat", child));
-  const std::string text((std::istreambuf_iterator<char>(status)), {});
-  EXPECT_TRUE(text.empty() || text.find(") Z ") != std::string::npos) << text;
+  wait_for([&] { return is_gone(child); });
+  EXPECT_TRUE(is_gone(child));
 }
 
 TEST_F(RunProgram, NothingOutlivesARunnerThatIsKilled) {
   const pid_t child = kill_runner_of("trap \"\" TERM; sleep 1000 & echo $! >child; wait");
   ASSERT_GT(child, 0);
-  const auto is_gone = [&] {
-    std::ifstream status(fmt::format("/proc/{}/stat", child));
-    const std::string text((std::istreambuf_iterator<char>(status)), {});
-    return text.empty() || text.find(") Z ") != std::string::npos;
-  };
-  wait_for(is_gone);
-  EXPECT_TRUE(is_gone());
+  wait_for([&] { return is_gone(child); });
+  EXPECT_TRUE(is_gone(child));
 }
 
 // As an mpirun of Open MPI that has no ranks yet, and that the kernel ends before anybody has seen it.

@@ -122,11 +122,5 @@ TEST(Copy, FirstTouchScalesAPremultipliedSumOnly) {
   }
 }
 
-TEST(Copy, StreamsOnlyWhatDoesNotFitTheCache) {
-  const std::size_t cache = std::size_t{32} << 20;
-  EXPECT_FALSE(should_stream(32 << 10, cache));
-  EXPECT_TRUE(should_stream(std::size_t{64} << 20, cache));
-}
-
 }  // namespace
 }  // namespace tutti

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <chrono>
 #include <csignal>
+#include <functional>
 #include <string>
 #include <thread>
 #include <vector>
@@ -15,6 +16,14 @@
 namespace tutti::peers {
 namespace {
 
+// One of three attempts takes less: whatever else the machine does only makes them longer.
+void within(std::chrono::milliseconds limit, const std::function<std::chrono::nanoseconds()>& attempt) {
+  std::chrono::nanoseconds least = std::chrono::nanoseconds::max();
+  for (int number = 0; number < 3 && least >= limit && !::testing::Test::HasFailure(); ++number)
+    least = std::min(least, attempt());
+  EXPECT_LT(least, limit);
+}
+
 class Peers : public ::testing::TestWithParam<const char*> {
  protected:
   void SetUp() override {
@@ -24,11 +33,12 @@ class Peers : public ::testing::TestWithParam<const char*> {
 
   // A sweep that goes on for longer than the test, once it has kept its first row.
   [[nodiscard]] pid_t begin_long() const {
+    const std::size_t before = num_kept();
     const pid_t runner =
         sandbox_.begin(fmt::format("run --peer {} -a bytes=8:64K:+8 --budget 50ms --least-samples 1000000 --store '{}'",
                                    GetParam(), sandbox_.store()));
     const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(10);
-    while (num_kept() == 0 && std::chrono::steady_clock::now() < deadline)
+    while (num_kept() == before && std::chrono::steady_clock::now() < deadline)
       std::this_thread::sleep_for(std::chrono::milliseconds(5));
     EXPECT_GE(sandbox_.processes().size(), 3U) << "a runner and two ranks";
     return runner;
@@ -125,15 +135,18 @@ TEST_P(Peers, LeavesNothingAfterATimeLimit) {
 }
 
 TEST_P(Peers, StopsWithinASecondOfAnInterruptAndLeavesNothing) {
-  const pid_t runner = begin_long();
-  const auto begin = std::chrono::steady_clock::now();
-  ::kill(runner, SIGINT);
-  const auto outcome = sandbox_.end(runner);
-  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(1));
-  EXPECT_EQ(outcome.exit, 130) << outcome.error;
-  EXPECT_NE(outcome.error.find("and kept"), std::string::npos) << outcome.error;
-  EXPECT_GE(num_kept(), 1U);
-  EXPECT_EQ(sandbox_.left(), "");
+  within(std::chrono::seconds(1), [&] {
+    const pid_t runner = begin_long();
+    const auto begin = std::chrono::steady_clock::now();
+    ::kill(runner, SIGINT);
+    const auto outcome = sandbox_.end(runner);
+    const auto taken = std::chrono::steady_clock::now() - begin;
+    EXPECT_EQ(outcome.exit, 130) << outcome.error;
+    EXPECT_NE(outcome.error.find("and kept"), std::string::npos) << outcome.error;
+    EXPECT_GE(num_kept(), 1U);
+    EXPECT_EQ(sandbox_.left(), "");
+    return taken;
+  });
 }
 
 TEST_P(Peers, LeavesNothingWhenItsRunnerIsKilled) {
@@ -216,33 +229,39 @@ class OpenMpi : public ::testing::Test {
 
 TEST_F(OpenMpi, ManyGroupsStopWithinASecondOfAnInterrupt) {
   constexpr std::size_t kNumGroups = 6;
-  const pid_t runner = sandbox_.begin(
-      "compare --bench broadcast --peer openmpi -a algorithm=default,chain,pipeline,binary_tree,binomial,knomial "
-      "-a bytes=8:64K:+8 --launches 1 --no-store");
-  const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(30);
-  while (sandbox_.processes().size() < 1 + 4 * kNumGroups && std::chrono::steady_clock::now() < deadline)
-    std::this_thread::sleep_for(std::chrono::milliseconds(5));
-  EXPECT_EQ(sandbox_.processes().size(), 1 + 4 * kNumGroups) << "a runner; an mpirun, its guard and two ranks of each";
-  const auto begin = std::chrono::steady_clock::now();
-  ::kill(runner, SIGINT);
-  const auto outcome = sandbox_.end(runner);
-  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(1));
-  EXPECT_EQ(outcome.exit, 130) << outcome.error;
-  EXPECT_EQ(sandbox_.left(), "");
+  within(std::chrono::seconds(1), [&] {
+    const pid_t runner = sandbox_.begin(
+        "compare --bench broadcast --peer openmpi -a algorithm=default,chain,pipeline,binary_tree,binomial,knomial "
+        "-a bytes=8:64K:+8 --launches 1 --no-store");
+    const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(30);
+    while (sandbox_.processes().size() < 1 + 4 * kNumGroups && std::chrono::steady_clock::now() < deadline)
+      std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    EXPECT_GE(sandbox_.processes().size(), 1 + 4 * kNumGroups)
+        << "a runner; an mpirun, its guard and two ranks of each";
+    const auto begin = std::chrono::steady_clock::now();
+    ::kill(runner, SIGINT);
+    const auto outcome = sandbox_.end(runner);
+    const auto taken = std::chrono::steady_clock::now() - begin;
+    EXPECT_EQ(outcome.exit, 130) << outcome.error;
+    EXPECT_EQ(sandbox_.left(), "");
+    return taken;
+  });
 }
 
 // Neither has the time to end by itself, so both are waited for: at once.
 TEST_F(OpenMpi, AGroupThatIsStartingIsEndedTogetherWithTheOthers) {
-  const pid_t runner = sandbox_.begin("compare --peer openmpi,openmpi -a bytes=64 --launches 1 --no-store");
-  const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(10);
-  while (sandbox_.processes_called("mpirun").size() < 2 && std::chrono::steady_clock::now() < deadline) continue;
-  const std::vector<pid_t> mpiruns = sandbox_.processes_called("mpirun");
-  ASSERT_EQ(mpiruns.size(), 2U);
-  for (const pid_t mpirun : mpiruns) ::kill(mpirun, SIGSTOP);
-  const auto begin = std::chrono::steady_clock::now();
-  ::kill(runner, SIGINT);
-  EXPECT_EQ(sandbox_.end(runner).exit, 130);
-  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::milliseconds(1400)) << "one after the other";
+  within(std::chrono::milliseconds(1400), [&] {
+    const pid_t runner = sandbox_.begin("compare --peer openmpi,openmpi -a bytes=64 --launches 1 --no-store");
+    const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(10);
+    while (sandbox_.processes_called("mpirun").size() < 2 && std::chrono::steady_clock::now() < deadline) continue;
+    const std::vector<pid_t> mpiruns = sandbox_.processes_called("mpirun");
+    EXPECT_EQ(mpiruns.size(), 2U);
+    for (const pid_t mpirun : mpiruns) ::kill(mpirun, SIGSTOP);
+    const auto begin = std::chrono::steady_clock::now();
+    ::kill(runner, SIGINT);
+    EXPECT_EQ(sandbox_.end(runner).exit, 130);
+    return std::chrono::steady_clock::now() - begin;  // more where it is one after the other
+  });
   EXPECT_EQ(sandbox_.left(), "");
 }
 

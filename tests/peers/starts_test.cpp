@@ -67,8 +67,9 @@ class Starts : public ::testing::Test {
         folder_.file("starts"), announced, folder_.file("error"), PEER_NULL);
     ::chmod(folder_.write("worker", script).c_str(), 0700);
     const std::vector<std::string> before = own_environment();
-    EXPECT_EQ(tutti(fmt::format("run all_reduce -a bytes=8:256 --budget 1ms --least-samples 1 --json --store {} {}",
-                                folder_.file("store"), sweep)),
+    EXPECT_EQ(tutti(fmt::format(
+                  "run all_reduce -a bytes=8:256 --budget 1ms --least-samples 1 --sync meeting --json --store {} {}",
+                  folder_.file("store"), sweep)),
               cli::Exit::done)
         << error() << out_;
     EXPECT_EQ(own_environment(), before);

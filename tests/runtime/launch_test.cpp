@@ -13,6 +13,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "../base/temporary_folder.hpp"
 #include "base/spawn.hpp"
 #include "base/unique_fd.hpp"
 #include "base/unique_id.hpp"
@@ -151,18 +152,27 @@ TEST(Launch, NamesTheSignalThatKilledARank) {
 }
 
 TEST(Launch, EndsTheOthersAfterTheGrace) {
-  const Outcome outcome =
-      launch_script(4, "[ $TUTTI_RANK = 2 ] && exit 3; trap 'echo ended; exit 0' TERM; while :; do sleep 0.01; done",
-                    {"--grace", "100ms"});
+  // The rank that fails does so once the others are ready to be ended.
+  const test::TemporaryFolder folder;
+  const Outcome outcome = launch_script(
+      4,
+      fmt::format("cd '{}'; if [ $TUTTI_RANK = 2 ]; then until [ -e 0 -a -e 1 -a -e 3 ]; do sleep 0.01; done; exit 3; "
+                  "fi; trap 'echo ended; exit 0' TERM; : >$TUTTI_RANK; while :; do sleep 0.01; done",
+                  folder.path()),
+      {"--grace", "500ms"});
   EXPECT_EQ(outcome.code, 3);
   EXPECT_EQ(sorted_lines(outcome.out), (std::vector<std::string>{"[0] ended", "[1] ended", "[3] ended"}));
-  EXPECT_TRUE(contains(outcome.error, "ranks 0, 1 and 3 still ran 100ms after that; sent SIGTERM")) << outcome.error;
+  EXPECT_TRUE(contains(outcome.error, "ranks 0, 1 and 3 still ran 500ms after that; sent SIGTERM")) << outcome.error;
   EXPECT_FALSE(contains(outcome.error, "killed")) << outcome.error;
 }
 
 TEST(Launch, KillsWhatDoesNotHeedAndWhatItStarted) {
+  const test::TemporaryFolder folder;
   const Outcome outcome = launch_script(
-      2, "[ $TUTTI_RANK = 1 ] && exit 3; trap '' TERM; sleep 1000 & echo $!; wait; while :; do sleep 0.01; done",
+      2,
+      fmt::format("cd '{}'; if [ $TUTTI_RANK = 1 ]; then until [ -e ready ]; do sleep 0.01; done; exit 3; fi; "
+                  "trap '' TERM; sleep 1000 & echo $!; : >ready; wait; while :; do sleep 0.01; done",
+                  folder.path()),
       {"--grace", "100ms"});
   EXPECT_EQ(outcome.code, 3);
   EXPECT_TRUE(contains(outcome.error, "rank 0 did not heed it; killed")) << outcome.error;
@@ -171,7 +181,7 @@ TEST(Launch, KillsWhatDoesNotHeedAndWhatItStarted) {
 }
 
 TEST(Launch, EndsAllAtTheTimeout) {
-  const Outcome outcome = launch_script(2, "exec sleep 1000", {"--timeout", "200ms", "--grace", "100ms"});
+  const Outcome outcome = launch_script(2, "exec sleep 1000", {"--timeout", "200ms", "--grace", "10s"});
   EXPECT_EQ(outcome.code, 124);
   EXPECT_EQ(outcome.error, "tutti launch: ranks 0 and 1 still ran after 200ms; sent SIGTERM\n");
 }

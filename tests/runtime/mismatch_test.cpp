@@ -55,9 +55,10 @@ class GuardedCall {
 // What rank `rank` of that many calls; nothing further behind the last.
 using Calls = std::function<std::vector<Invocation>(bool at_odds, std::uint32_t rank)>;
 
-// All call what they do, and a barrier. Each must be told by then; the words, of which all have the same.
-std::string expect_told(std::uint32_t num_ranks, const Calls& calls, const Settings& settings,
-                        const std::string& what) {
+// All call what they do, and a barrier. Each must be told by then; the words, of which all have the same. In little
+// time: what is slow because the cores were needed elsewhere is done again.
+std::string expect_told(std::uint32_t num_ranks, const Calls& calls, const Settings& settings, const std::string& what,
+                        int attempts = 3) {
   test::ThreadRanks group(num_ranks, settings);
   std::vector<std::string> words(num_ranks);
   const auto start = Clock::now();
@@ -74,7 +75,9 @@ std::string expect_told(std::uint32_t num_ranks, const Calls& calls, const Setti
     EXPECT_EQ(status.code(), Code::invalid_usage) << what << ": rank " << rank << " " << status.to_string();
     words[rank] = status.to_string();
   });
-  EXPECT_LT(Clock::now() - start, std::chrono::seconds(TUTTI_MOST_SECONDS)) << what;
+  const bool is_slow = Clock::now() - start >= std::chrono::seconds(TUTTI_MOST_SECONDS);
+  if (is_slow && attempts > 1) return expect_told(num_ranks, calls, settings, what, attempts - 1);
+  EXPECT_FALSE(is_slow) << what;
   const auto reason = [](const std::string& text) { return text.substr(0, text.find("; this rank was ")); };
   for (const std::string& each : words) {
     EXPECT_EQ(reason(each), reason(words.front())) << what;

@@ -44,12 +44,12 @@ TEST(Selector, GathersBothWaysUpToTheSizeThatIsSet) {
   for (const std::uint32_t num_ranks : {2, 3, 8, 16}) {
     Chooser chooser(num_ranks);
     const std::string usual = num_ranks == 2 ? "ring, by size" : "two_shot_pull, by size";
-    EXPECT_EQ(chooser.chosen(1 << 20), usual) << num_ranks;
-    chooser.gather_both_ways_up_to(1 << 20);
-    EXPECT_EQ(chooser.chosen(1 << 20), kBidirectional) << num_ranks;
-    EXPECT_EQ(chooser.chosen((1 << 20) + 4), usual) << num_ranks;
+    EXPECT_EQ(chooser.chosen(1 << 19), usual) << num_ranks;
+    chooser.gather_both_ways_up_to(1 << 19);
+    EXPECT_EQ(chooser.chosen(1 << 19), kBidirectional) << num_ranks;
+    EXPECT_EQ(chooser.chosen((1 << 19) + 4), usual) << num_ranks;
     EXPECT_EQ(chooser.chosen(64), "one_shot, by size");
-    EXPECT_EQ(chooser.chosen(1 << 20, {.symmetric = true}), "two_shot, by size, in symmetric memory") << num_ranks;
+    EXPECT_EQ(chooser.chosen(1 << 19, {.symmetric = true}), "two_shot, by size, in symmetric memory") << num_ranks;
     chooser.gather_both_ways_up_to(kAnySize);
     EXPECT_EQ(chooser.chosen(1 << 30), kBidirectional) << num_ranks;
     EXPECT_EQ(chooser.chosen(0), "one_shot, by size");
@@ -98,6 +98,23 @@ TEST(Selector, KnowsAmdsCaches) {
   EXPECT_FALSE(pays_to_attach(Collective::all_to_all, 1 << 20, 4, true, Processor::amd));
 }
 
+TEST(Selector, StreamsWhatDoesNotStayInTheCaches) {
+  constexpr std::uint64_t kMega = 1 << 20;
+  StreamFacts facts{.processor = Processor::amd, .core_cache = kMega, .last_level_cache = 32 * kMega};
+  EXPECT_EQ(usual_stream_min(facts), 8 * kMega);
+  facts.last_level_cache = 512 * kMega;
+  EXPECT_EQ(usual_stream_min(facts), 16 * kMega);
+  facts.processor = Processor::other;
+  facts.core_cache = 2 * kMega;
+  EXPECT_EQ(usual_stream_min(facts), kMega);
+  facts.is_passed_on = true;
+  EXPECT_EQ(usual_stream_min(facts), 6 * kMega);
+  facts.is_pushed = true;
+  EXPECT_EQ(usual_stream_min(facts), 4 * kMega);
+  facts.last_level_cache = 8 * kMega;
+  EXPECT_EQ(usual_stream_min(facts), 2 * kMega);
+}
+
 TEST(Selector, SpreadsSlotsOverNeitherTooMuchNorTooLittle) {
   constexpr std::uint64_t kMega = 1 << 20;
   SpreadFacts facts{.processor = Processor::amd, .core_cache = kMega, .last_level_cache = 32 * kMega, .num_cores = 8};
@@ -141,13 +158,19 @@ TEST(Selector, HasFewFoldWhereRanksShareCores) {
     EXPECT_EQ(of_eight.chosen(1 << 20), "two_shot_few(3), by size");
     of_eight.decide_for(processor, 1);
     EXPECT_EQ(of_eight.chosen(1 << 20), "two_shot_few, by size");
-    EXPECT_EQ(of_eight.chosen(32 << 10), processor == Processor::amd ? "two_shot_few, by size" : "one_shot, by size");
+    EXPECT_EQ(of_eight.chosen(kAlwaysOneShot), "two_shot_few, by size");
     EXPECT_EQ(of_eight.chosen(kAlwaysOneShot - 1), "one_shot, by size");
   }
   Chooser of_four(4);
   of_four.decide_for(Processor::amd, 2);
-  EXPECT_EQ(of_four.chosen(64 << 10), "one_shot, by size");
-  EXPECT_EQ(of_four.chosen(128 << 10), "two_shot_few, by size");
+  EXPECT_EQ(of_four.chosen((64 << 10) - 1), "one_shot, by size");
+  EXPECT_EQ(of_four.chosen(64 << 10), "two_shot_few, by size");
+}
+
+TEST(Selector, KnowsFromWhereOnOthersStream) {
+  Chooser chooser(2);
+  EXPECT_EQ(chooser.chosen((1 << 20) - 1), "ring, by size");
+  EXPECT_EQ(chooser.chosen(1 << 20), "one_shot, by size");
 }
 
 // The first ranks of as many as there are cores fold; not where they have one core between them.

@@ -7,6 +7,7 @@
 #include <cerrno>
 #include <csignal>
 #include <cstdlib>
+#include <filesystem>
 #include <fstream>
 #include <map>
 #include <thread>
@@ -114,13 +115,30 @@ class Round {
   }
 
   [[nodiscard]] bool is_starved() const {
-    return std::any_of(processes_.begin(), processes_.end(), [](pid_t each) {
-      std::ifstream file(fmt::format("/proc/{}/schedstat", each));
-      std::uint64_t ran = 0;
-      std::uint64_t wanted = 0;  // a core, in nanoseconds
-      file >> ran >> wanted;
-      return std::chrono::nanoseconds(wanted) > kMostWantOfCore;
+    // Of all its threads, each of which others may have to wait for.
+    const bool wants = std::any_of(processes_.begin(), processes_.end(), [](pid_t each) {
+      std::chrono::nanoseconds wanted{};
+      std::error_code error;
+      for (const auto& thread : std::filesystem::directory_iterator(fmt::format("/proc/{}/task", each), error)) {
+        std::ifstream file(thread.path() / "schedstat");
+        std::uint64_t ran = 0;
+        std::uint64_t without_core = 0;
+        file >> ran >> without_core;
+        wanted += std::chrono::nanoseconds(without_core);
+      }
+      return wanted > kMostWantOfCore;
     });
+    return wants || stolen() - stolen_before_ > kMostWantOfCore;
+  }
+
+  // For how long the host has kept this machine's cores for others, in all.
+  static Milliseconds stolen() {
+    std::ifstream file("/proc/stat");
+    std::string name;
+    std::int64_t ticks = 0;
+    file >> name;
+    for (int column = 0; column < 8; ++column) file >> ticks;  // user, nice, system, idle, iowait, irq, softirq, steal
+    return Milliseconds(file ? ticks * 1000 / sysconf(_SC_CLK_TCK) : 0);
   }
 
   [[nodiscard]] pid_t process(int rank) const { return processes_[static_cast<std::size_t>(rank)]; }
@@ -209,6 +227,7 @@ class Round {
   }
 
   Trial trial_;
+  Milliseconds stolen_before_ = stolen();
   bool is_void_ = false;
   Shared* shared_ = nullptr;
   std::vector<UniqueFd> logs_;

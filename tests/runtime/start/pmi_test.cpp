@@ -194,11 +194,11 @@ TEST(StartPmi, WhoIsLateIsWaitedForAsLongAsVariablesSay) {
   std::vector<std::string> warnings;
   StartOptions options;
   options.late_warning = Nanos(5'000'000);
-  options.timeout = Nanos(30'000'000);
+  options.timeout = Nanos(500'000'000);
   options.warn = [&](std::string_view words) { warnings.emplace_back(words); };
   const StartedRank rank = find_start(pair.environment(1, 2), options);
   EXPECT_EQ(words_of(rank),
-            "MPICH's PMI: rank 1 of 2 waits for all ranks that MPICH's PMI has started, and 30ms are over");
+            "MPICH's PMI: rank 1 of 2 waits for all ranks that MPICH's PMI has started, and 500ms are over");
   ASSERT_GE(warnings.size(), 2U);
   EXPECT_EQ(warnings[1], "rank 1 of 2 waits for all ranks that MPICH's PMI has started, for 10ms so far");
 }
