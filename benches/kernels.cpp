@@ -5,8 +5,8 @@
 // taken round by round, so that a drifting machine cancels out, and its median is reported with the 95 % interval that
 // order statistics give without assuming a distribution. Warm means the same buffers again and again within a round,
 // and others in the next, for where their pages lie decides more than a tenth; cold means that buffers rotate through
-// several times the last-level cache. Streaming or not is the library's own choice (should_stream), and both are shown.
-// Exit status 1: a bar was missed by more than the interval.
+// several times the last-level cache. Streaming or not is the library's own choice for two ranks (usual_stream_min),
+// and both are shown. Exit status 1: a bar was missed by more than the interval.
 #include <algorithm>
 #include <array>
 #include <chrono>
@@ -24,6 +24,7 @@
 
 #include "base/caches.hpp"
 #include "data/kernel.hpp"
+#include "runtime/selector.hpp"
 
 namespace {
 
@@ -187,7 +188,7 @@ Outcome measure(const Case& c, const Arena& arena, bool cold, int rounds) {
           2 * size / median_interval(copy_times).median / 1e9};
 }
 
-std::vector<Case> all_cases(std::size_t cache) {
+std::vector<Case> all_cases(std::size_t stream_min) {
   std::vector<Case> cases;
   struct Row {
     std::string_view name;
@@ -204,8 +205,7 @@ std::vector<Case> all_cases(std::size_t cache) {
                                          {"f32 k=8 m=1", Type::f32, 8, 1, 0}}};
   for (const std::size_t bytes : {32 * kKiB, 4 * kMiB, 64 * kMiB}) {
     for (const Row& row : kRows) {
-      // Past the caches what leaves them, whichever they are; the bar is on that, and the other is shown beside.
-      const bool chosen = bytes * row.num_destinations >= std::min(cache / 4, 16 * kMiB);
+      const bool chosen = bytes * row.num_destinations >= stream_min;
       for (const bool streaming : {chosen, !chosen}) {
         if (row.num_sources == 8 && bytes == 64 * kMiB) continue;  // nine buffers of 64 MiB: the arena has eight
         cases.push_back({row.name, row.type, row.num_sources, row.num_destinations, bytes, streaming,
@@ -254,7 +254,12 @@ int main() {
   fmt::print("{:<14} {:<12} {:<10} {:>9} {:>9}  {:<22} {}\n", "kernel", "size", "stores", "GB/s", "memcpy", "ratio",
              "bar");
   int missed = 0;
-  for (const Case& c : all_cases(cache)) {
+  const CacheFacts facts{.processor = this_processor(),
+                         .core_cache = size_of_cache(kSecondCache).value_or(0),
+                         .last_level_cache = cache,
+                         .num_cores = 2,
+                         .num_ranks = 2};
+  for (const Case& c : all_cases(usual_stream_min(facts, false, false))) {
     const bool cold = c.bytes > 64 * kKiB;
     const int rounds = c.bytes >= 64 * kMiB ? 25 : 101;
     const Outcome outcome = measure(c, arena, cold, rounds);

@@ -326,7 +326,10 @@ inline constexpr auto kVariables = std::to_array<VariableRow>({
      .type = VariableType::bytes,
      .initial = "-2",
      .automatic = true,
-     .meaning = "From this size on, outputs are written past the cache with streaming stores.",
+     .meaning =
+         "From this size on, outputs are written past the caches with streaming stores, but for those of messages, of "
+         "what is folded in place and of what the system has fetched to be folded; auto goes by the processor's caches "
+         "and the number of ranks.",
      .group = VariableGroup::tuning},
     {.id = VariableId::attach_min,
      .name = "TUTTI_ATTACH_MIN",

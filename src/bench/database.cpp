@@ -48,8 +48,21 @@ constexpr std::array kTroubles = {
     Trouble{SQLITE_NOMEM, Code::system, "there is no memory left", "end other programs"},
 };
 
+// Who may only read comes upon a write-ahead log whose head is just being written, and cannot tell it from one that is
+// broken: what begins to read is asked again for a while.
+template <typename Call>
+int once_head_is_whole(const Call& call) {
+  constexpr std::chrono::seconds kUntilBroken{1};
+  const auto until = std::chrono::steady_clock::now() + kUntilBroken;
+  while (true) {
+    errno = 0;
+    const int code = call();
+    if (code != SQLITE_READONLY_RECOVERY || std::chrono::steady_clock::now() > until) return code;
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+}
+
 // The header of every database file: https://www.sqlite.org/fileformat2.html, section 1.3.
-constexpr std::chrono::seconds kUntilBroken{1};
 constexpr std::size_t kHeaderBytes = 100;
 constexpr std::string_view kMagic{"SQLite format 3\0", 16};
 constexpr std::size_t kVersionOffset = 60;
@@ -160,16 +173,7 @@ Statement& Statement::bind(std::nullopt_t /*null*/) {
 Result<bool> Statement::step() {
   if (refused_ != SQLITE_OK) return database_->error(refused_);
   read_ = 0;
-  errno = 0;
-  int code = ::sqlite3_step(statement_);
-  // Who may only read comes upon a log whose head is being written, and cannot tell that from one that is broken.
-  const auto until = std::chrono::steady_clock::now() + kUntilBroken;
-  while (code == SQLITE_READONLY_RECOVERY && std::chrono::steady_clock::now() < until) {
-    std::this_thread::sleep_for(std::chrono::milliseconds(1));
-    ::sqlite3_reset(statement_);
-    errno = 0;
-    code = ::sqlite3_step(statement_);
-  }
+  const int code = once_head_is_whole([&] { return ::sqlite3_step(statement_); });
   if (code == SQLITE_ROW) return true;
   if (code == SQLITE_DONE) return false;
   return database_->error(code);
@@ -389,9 +393,10 @@ Result<Statement> Database::prepare(std::string_view sql) {
   auto found = statements_.find(sql);
   if (found == statements_.end()) {
     sqlite3_stmt* statement = nullptr;
-    errno = 0;
-    const int code = ::sqlite3_prepare_v3(connection_, sql.data(), static_cast<int>(sql.size()),
-                                          SQLITE_PREPARE_PERSISTENT, &statement, nullptr);
+    const int code = once_head_is_whole([&] {
+      return ::sqlite3_prepare_v3(connection_, sql.data(), static_cast<int>(sql.size()), SQLITE_PREPARE_PERSISTENT,
+                                  &statement, nullptr);
+    });
     if (code != SQLITE_OK) return error(code);
     found = statements_.emplace(sql, statement).first;
   }

@@ -309,7 +309,7 @@ Status LiveGroup::fail(const Status& why) {
   // A process that has just gone is soon known to have; how it ended is worth the wait.
   const auto deadline = Clock::now() + std::chrono::seconds(1);
   std::optional<std::string> how = processes_.failure();
-  while (!how && why.code() == Code::rank_lost && Clock::now() < deadline) {
+  while (!how && why.code() == Code::rank_lost && !request_.is_interrupted() && Clock::now() < deadline) {
     std::this_thread::sleep_for(std::chrono::milliseconds(2));
     how = processes_.failure();
   }

@@ -265,10 +265,13 @@ Result<Measurements> measure(const Variables& variables, const Thoroughness& tho
   measured.step = ping_pong.time_of({.part = Part::steps, .bytes = kShortest}) / kStepsOfCall;
   const double exchange = ping_pong.time_of({.part = Part::none, .hop = Hop::copy, .bytes = kShortest});
   measured.call = std::max(0.0, exchange - measured.hops.front().copy);
+  const CacheFacts facts{.processor = settings.processor,
+                         .core_cache = settings.core_cache,
+                         .last_level_cache = settings.last_level_cache,
+                         .num_cores = 2,
+                         .num_ranks = 2};
   for (const std::uint64_t set : ping_pong.working_sets()) {
-    const bool streams = set / 3 >= usual_stream_min({.processor = settings.processor,
-                                                      .core_cache = settings.core_cache,
-                                                      .last_level_cache = settings.last_level_cache});
+    const bool streams = set / 3 >= usual_stream_min(facts, false, false);
     const double call = ping_pong.time_of({.part = Part::exchange, .bytes = set / 2});
     const double rounds = static_cast<double>(set) / 2 / static_cast<double>(ping_pong.longest());
     measured.own.push_back({set, measure_own_memory(cores, set, streams, thoroughness),

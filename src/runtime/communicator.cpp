@@ -229,14 +229,14 @@ Status Communicator::arrive() {
   for (const std::chrono::nanoseconds limit : {settings_.timeout, settings_.late_warning})
     if (limit.count() > 0) policy.longest_sleep = std::min(policy.longest_sleep, limit / 8);
   waiter_.emplace(*region_, rank_, policy, persist_here);
-  const SpreadFacts facts{.processor = settings_.processor,
-                          .core_cache = settings_.core_cache,
-                          .last_level_cache = settings_.last_level_cache,
-                          .num_cores = cores_of(*region_, num_ranks_),
-                          .num_ranks = num_ranks_};
-  spread_ = settings_.staging_spread.value_or(usual_spread(facts, num_ranks_));
+  cache_facts_ = {.processor = settings_.processor,
+                  .core_cache = settings_.core_cache,
+                  .last_level_cache = settings_.last_level_cache,
+                  .num_cores = cores_of(*region_, num_ranks_),
+                  .num_ranks = num_ranks_};
+  spread_ = settings_.staging_spread.value_or(usual_spread(cache_facts_, num_ranks_));
   const std::uint64_t of_messages =
-      settings_.staging_spread.value_or(usual_spread(facts, num_ranks_ * (num_ranks_ - 1)));
+      settings_.staging_spread.value_or(usual_spread(cache_facts_, num_ranks_ * (num_ranks_ - 1)));
   executor_.emplace(*region_, rank_, *waiter_, settings_.stores, Executor::Spreads{spread_, of_messages});
   pairs_.emplace(*region_, rank_, settings_.stores, of_messages);
   TUTTI_TRY(open_small_path());

@@ -318,6 +318,7 @@ class Communicator final : private Work {
   std::optional<Executor> executor_;
   std::optional<Pairs> pairs_;
   SymmetricHeap heap_;
+  CacheFacts cache_facts_;
   std::uint64_t spread_ = 0;  // bytes that what is put into slots lies in, in turn (spread.hpp)
   // The small path takes fewer bytes than this; 0: it is closed, as it always is while something is pending.
   std::uint64_t small_end_ = 0;

@@ -336,14 +336,12 @@ Status Communicator::make_call(const Plan& plan, std::uint32_t number, Reach rea
   const std::uint64_t written = plan.opens ? bytes * num_ranks_ : passing * outputs / 2;
   const bool streaming = settings_.stream_min
                              ? bytes >= *settings_.stream_min
-                             : written >= usual_stream_min({.processor = settings_.processor,
-                                                            .core_cache = settings_.core_cache,
-                                                            .last_level_cache = settings_.last_level_cache,
-                                                            .is_pushed = plan.opens,
-                                                            .is_passed_on = !plan.posts_first});
-  // A message's slot is read at once by its receiver, and what the system has fetched to be folded is in the cache
-  // where the result will be: neither must go past the cache.
-  const bool is_in_cache = plan.has_messages || (reach == Reach::attached && facts_of(asked.collective).folds);
+                             : written >= usual_stream_min(cache_facts_, plan.opens, !plan.posts_first);
+  // A message's slot is read at once by its receiver. What the system has fetched to be folded is in the cache, of two
+  // ranks where the result will be, and in place that is where a source has just been read. None of it must go past the
+  // cache.
+  const bool is_in_cache =
+      plan.has_messages || (facts_of(asked.collective).folds && (reach == Reach::attached || bound.buffers.in_place));
   call.kernel = streaming && !is_in_cache ? entry.streaming : entry.small.kernel;
   if (plan.opens && entry.small.operation.op == Op::premultiplied_sum)
     return {Code::unsupported, fmt::format("{} cannot scale the inputs that it reads by name", plan.schedule.name)};

@@ -25,7 +25,6 @@ constexpr std::array kDecisions = {
     Decision{.collective = all_reduce, .most_bytes = always_one_shot_symmetric(kAnyRanks) - 1, .way = "one_shot"},
     Decision{.collective = all_reduce, .symmetric = true, .way = "two_shot"},
     Decision{.collective = all_reduce, .most_bytes = kAlwaysOneShot - 1, .way = "one_shot"},
-    Decision{.collective = all_reduce, .most_ranks = 5, .most_bytes = 64_K - 1, .way = "one_shot"},
     Decision{.collective = all_reduce, .most_ranks = 2, .most_bytes = 64_K, .way = "one_shot"},
     Decision{.collective = all_reduce,
              .most_ranks = 2,
@@ -51,9 +50,9 @@ constexpr std::array kDecisions = {
              .may_be_ring = true,
              .processor = Processor::amd},
     Decision{.collective = all_reduce, .most_ranks = 2, .way = "one_shot", .may_be_ring = true},
+    Decision{.collective = all_reduce, .most_ranks = 5, .most_bytes = 64_K - 1, .way = "one_shot"},
     Decision{.collective = all_reduce, .way = "two_shot_few", .may_be_ring = true, .crowded = true},
-    // Of more than two ranks with a core each nobody knows: what their exchanges were where they shared two cores.
-    Decision{.collective = all_reduce, .most_ranks = 5, .most_bytes = 64_K, .way = "one_shot"},
+    // More than two ranks with a core each have not been measured: what was best where they shared two.
     Decision{.collective = all_reduce, .most_bytes = 64_K, .way = "one_shot", .processor = Processor::other},
     Decision{.collective = all_reduce,
              .most_ranks = 4,
@@ -96,9 +95,9 @@ bool pays_to_attach(Collective collective, std::uint64_t bytes, int num_ranks, b
 
 // On AMD's processors, whose cores hand each other lines more slowly than the cache that they share does: as much as is
 // in neither of two cores' own caches any more when its turn comes again, if all groups' together stay in the shared
-// one. Less where two ranks share a core, and nothing where more do, who find near there what was written on it. It is
-// not known to pay elsewhere.
-std::uint64_t usual_spread(const SpreadFacts& facts, std::uint32_t num_groups) {
+// one. Less where two ranks share a core, and nothing where more do, who find near there what was written on it. It
+// does not pay elsewhere.
+std::uint64_t usual_spread(const CacheFacts& facts, std::uint32_t num_groups) {
   if (facts.processor != Processor::amd || num_groups == 0) return 0;
   const std::uint64_t own = 2 * facts.core_cache * std::min(facts.num_cores, facts.num_ranks) / facts.num_ranks;
   const std::uint64_t spread = std::min(own, facts.last_level_cache / 2 / num_groups);
@@ -108,14 +107,16 @@ std::uint64_t usual_spread(const SpreadFacts& facts, std::uint32_t num_groups) {
 // Lines of what is past a cache's share would be evicted before anyone reads them, and an ordinary store reads every
 // line that it overwrites. On AMD's processors that share is a quarter of the cache that the cores have together;
 // elsewhere the cores' own caches are all that is counted on: a virtual machine is told the size of its host's last
-// one, and what leaves a core's own for there comes back as slowly as from memory.
-std::uint64_t usual_stream_min(const StreamFacts& facts) {
-  constexpr std::uint64_t kMostCountedOn = std::uint64_t{16} << 20;
+// one, and what leaves a core's own for there comes back as slowly as from memory. Measured with 2 MB a core; less is
+// not taken for it.
+std::uint64_t usual_stream_min(const CacheFacts& facts, bool is_pushed, bool is_passed_on) {
+  constexpr std::uint64_t kMostCountedOn = 16_M;
+  constexpr std::uint64_t kLeastOwn = 2_M;
   if (facts.processor == Processor::amd) return std::min(facts.last_level_cache / 4, kMostCountedOn);
-  const std::uint64_t own = facts.is_pushed      ? 2 * facts.core_cache
-                            : facts.is_passed_on ? 3 * facts.core_cache
-                                                 : facts.core_cache / 2;
-  return std::min(facts.last_level_cache / 4, own);
+  const std::uint64_t own = std::max(facts.core_cache, kLeastOwn);
+  const std::uint64_t of_two = is_pushed ? 2 * own : is_passed_on ? 3 * own : own / 2;
+  const std::uint64_t cores = std::max<std::uint64_t>(2, std::min(facts.num_cores, facts.num_ranks));
+  return std::min(facts.last_level_cache / 4, of_two * cores / 2);
 }
 
 std::span<const Decision> decisions() { return kDecisions; }

@@ -55,8 +55,8 @@ struct AttachRange {
 [[nodiscard]] bool pays_to_attach(Collective collective, std::uint64_t bytes, int num_ranks, bool crowded,
                                   Processor processor);
 
-// What usual_spread() goes by.
-struct SpreadFacts {
+// What usual_spread() and usual_stream_min() go by.
+struct CacheFacts {
   Processor processor = Processor::other;
   std::uint64_t core_cache = 0;  // bytes of all that is a core's own
   std::uint64_t last_level_cache = 0;
@@ -65,19 +65,12 @@ struct SpreadFacts {
 };
 // Over how many bytes what is put into slots is spread where nobody says (spread.hpp), with so many groups of slots
 // that may be in use at a time.
-[[nodiscard]] std::uint64_t usual_spread(const SpreadFacts& facts, std::uint32_t num_groups);
+[[nodiscard]] std::uint64_t usual_spread(const CacheFacts& facts, std::uint32_t num_groups);
 
-// What usual_stream_min() goes by.
-struct StreamFacts {
-  Processor processor = Processor::other;
-  std::uint64_t core_cache = 0;  // bytes of all that is a core's own
-  std::uint64_t last_level_cache = 0;
-  bool is_pushed = false;     // each rank stores what it makes in the outputs of all
-  bool is_passed_on = false;  // some of what it makes is read again, to be exposed
-};
 // From how many bytes on outputs go past the caches where nobody says: half as many as all ranks' outputs together
-// have, or what one rank pushes to all.
-[[nodiscard]] std::uint64_t usual_stream_min(const StreamFacts& facts);
+// have, or, where each rank stores what it makes in the outputs of all (pushed), all. Passed on is what is read again,
+// to be exposed.
+[[nodiscard]] std::uint64_t usual_stream_min(const CacheFacts& facts, bool is_pushed, bool is_passed_on);
 
 struct Choice {
   Way* way = nullptr;

@@ -289,6 +289,15 @@ TEST(Launch, EndsWhenNobodyReadsItsOutput) {
   EXPECT_TRUE(eventually([&] { return !runs(std::stoi(bytes.data() + 4)); }));
 }
 
+// Neither a rank nor what it has left behind, which ends once nobody reads what it writes.
+TEST(Launch, WhoNeverStopsWritingKeepsNobodyFromEnding) {
+  const auto begun = std::chrono::steady_clock::now();
+  EXPECT_EQ(launch_script(2, "exec yes", {"--timeout", "200ms"}).code, 124);
+  const Outcome left = launch_script(1, "yes left & exit 0");
+  EXPECT_EQ(left.code, 0) << left.error;
+  EXPECT_LT(std::chrono::steady_clock::now() - begun, std::chrono::seconds(20));
+}
+
 TEST(Launch, ForwardsWhatAsksItToEnd) {
   const Launcher launcher("trap 'exit 5' TERM; echo $$; while :; do sleep 0.01; done");
   launcher.read_pids();

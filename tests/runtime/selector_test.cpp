@@ -87,8 +87,8 @@ TEST(Selector, KnowsAmdsCaches) {
   EXPECT_EQ(of_eight.chosen(64 << 10), "one_shot, by size");
   of_four.decide_for(Processor::amd);
   of_eight.decide_for(Processor::amd);
-  EXPECT_EQ(of_four.chosen(64 << 10), "one_shot, by size");
-  EXPECT_EQ(of_four.chosen(128 << 10), "two_shot_pull, by size");
+  EXPECT_EQ(of_four.chosen((64 << 10) - 1), "one_shot, by size");
+  EXPECT_EQ(of_four.chosen(64 << 10), "two_shot_pull, by size");
   EXPECT_EQ(of_eight.chosen(32 << 10), "one_shot, by size");
   EXPECT_EQ(of_eight.chosen(64 << 10), "two_shot_pull, by size");
   EXPECT_TRUE(pays_to_attach(Collective::all_gather, 1 << 20, 2, false, Processor::other));
@@ -100,24 +100,31 @@ TEST(Selector, KnowsAmdsCaches) {
 
 TEST(Selector, StreamsWhatDoesNotStayInTheCaches) {
   constexpr std::uint64_t kMega = 1 << 20;
-  StreamFacts facts{.processor = Processor::amd, .core_cache = kMega, .last_level_cache = 32 * kMega};
-  EXPECT_EQ(usual_stream_min(facts), 8 * kMega);
+  const auto min_of = [](const CacheFacts& facts) { return usual_stream_min(facts, false, false); };
+  CacheFacts facts{.processor = Processor::amd, .core_cache = kMega, .last_level_cache = 32 * kMega, .num_ranks = 2};
+  EXPECT_EQ(min_of(facts), 8 * kMega);
   facts.last_level_cache = 512 * kMega;
-  EXPECT_EQ(usual_stream_min(facts), 16 * kMega);
+  EXPECT_EQ(min_of(facts), 16 * kMega);
   facts.processor = Processor::other;
   facts.core_cache = 2 * kMega;
-  EXPECT_EQ(usual_stream_min(facts), kMega);
-  facts.is_passed_on = true;
-  EXPECT_EQ(usual_stream_min(facts), 6 * kMega);
-  facts.is_pushed = true;
-  EXPECT_EQ(usual_stream_min(facts), 4 * kMega);
+  EXPECT_EQ(min_of(facts), kMega);
+  EXPECT_EQ(usual_stream_min(facts, false, true), 6 * kMega);
+  EXPECT_EQ(usual_stream_min(facts, true, true), 4 * kMega);
+  // Cores' own caches are as many as there are cores in use.
+  facts.num_ranks = 8;
+  facts.num_cores = 2;
+  EXPECT_EQ(min_of(facts), kMega);
+  facts.num_cores = 64;
+  EXPECT_EQ(min_of(facts), 4 * kMega);
+  facts.core_cache = 256 << 10;
+  EXPECT_EQ(min_of(facts), 4 * kMega);
   facts.last_level_cache = 8 * kMega;
-  EXPECT_EQ(usual_stream_min(facts), 2 * kMega);
+  EXPECT_EQ(min_of(facts), 2 * kMega);
 }
 
 TEST(Selector, SpreadsSlotsOverNeitherTooMuchNorTooLittle) {
   constexpr std::uint64_t kMega = 1 << 20;
-  SpreadFacts facts{.processor = Processor::amd, .core_cache = kMega, .last_level_cache = 32 * kMega, .num_cores = 8};
+  CacheFacts facts{.processor = Processor::amd, .core_cache = kMega, .last_level_cache = 32 * kMega, .num_cores = 8};
   const auto of_slots = [&](std::uint32_t num_ranks) {
     facts.num_ranks = num_ranks;
     return usual_spread(facts, num_ranks);

@@ -131,14 +131,14 @@ class Round {
     return wants || stolen() - stolen_before_ > kMostWantOfCore;
   }
 
-  // For how long the host has kept this machine's cores for others, in all.
+  // For how long the host has kept a core of this machine for others, in the mean over all.
   static Milliseconds stolen() {
     std::ifstream file("/proc/stat");
     std::string name;
     std::int64_t ticks = 0;
     file >> name;
     for (int column = 0; column < 8; ++column) file >> ticks;  // user, nice, system, idle, iowait, irq, softirq, steal
-    return Milliseconds(file ? ticks * 1000 / sysconf(_SC_CLK_TCK) : 0);
+    return Milliseconds(file ? ticks * 1000 / sysconf(_SC_CLK_TCK) / sysconf(_SC_NPROCESSORS_ONLN) : 0);
   }
 
   [[nodiscard]] pid_t process(int rank) const { return processes_[static_cast<std::size_t>(rank)]; }
