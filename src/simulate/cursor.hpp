@@ -17,7 +17,7 @@ class Cursor {
   // The next step, borrowed until the next call; null after the last.
   [[nodiscard]] const Step* next() {
     if (ahead_ == nullptr) return nullptr;
-    step_ = *ahead_;
+    take(*ahead_);
     do {
       ahead_ = walk_.next();
     } while (fuses_ && ahead_ != nullptr && fuse_into(step_, *ahead_));
@@ -25,6 +25,19 @@ class Cursor {
   }
 
  private:
+  // Most steps have neither peers nor what they come after.
+  void take(const Step& step) {
+    step_.kind = step.kind;
+    step_.number = step.number;
+    step_.post = step.post;
+    step_.gives_up_source = step.gives_up_source;
+    step_.completes = step.completes;
+    step_.sources = step.sources;
+    step_.destinations = step.destinations;
+    if (!step_.peers.empty() || !step.peers.empty()) step_.peers = step.peers;
+    if (!step_.after.empty() || !step.after.empty()) step_.after = step.after;
+  }
+
   Walk walk_;
   bool fuses_;
   const Step* ahead_;  // the walk's own

@@ -19,7 +19,7 @@ bool Engine::has_message(const Endpoint& end) {
   }
   const Transfer& message = transfers_[connection.first];
   if (later(*lane_, message.arrives)) return false;
-  if (message.arrives > lane_->cause.time) caused_by(arrival_of(message, message.arrives));
+  if (message.arrives > lane_->cause.time) lane_->cause = arrival_of(message, message.arrives);
   return true;
 }
 
