@@ -1,7 +1,6 @@
 // Measuring, as little as can be: that numbers come, not which.
 #include "calibrate/measure.hpp"
 
-#include <algorithm>
 #include <cmath>
 
 #include <gtest/gtest.h>
@@ -33,9 +32,14 @@ TEST(Measure, GivesNumbersThatMakeAFabric) {
   ASSERT_EQ(measured->own.size(), 5U);  // 32K to 512K
   for (const OwnRate& own : measured->own) EXPECT_GT(own.fold_bandwidth, 0);
   EXPECT_EQ(measured->own.front().exchange, 0);
-  // What a call takes less what one without data takes, which of one size may be nothing where so little is measured.
-  EXPECT_TRUE(
-      std::any_of(measured->own.begin(), measured->own.end(), [](const OwnRate& own) { return own.exchange > 0; }));
+  // What a call takes less what one without data takes: where so little is measured, noise may leave nothing of it.
+  double exchange = measured->own.back().exchange;
+  for (int again = 0; again < 2 && exchange == 0; ++again) {
+    const Result<Measurements> more = measure(Variables(), kLeast);
+    ASSERT_TRUE(more.ok()) << more.status().to_string();
+    exchange = more->own.back().exchange;
+  }
+  EXPECT_GT(exchange, 0);
   const Result<fabric::Fabric> read = fabric::read_fabric(file_of(*measured, 2), "machine.toml", {});
   EXPECT_TRUE(read.ok()) << read.status().to_string();
 }
