@@ -307,8 +307,8 @@ inline constexpr auto kVariables = std::to_array<VariableRow>({
      .meaning =
          "How many bytes of its slots a rank goes through, with what it stages and with what it sends to one rank, "
          "before it comes back to a place, where that is short enough; 0 stays at the beginning of each slot, and auto "
-         "is twice what a core's own cache holds on AMD's processors, less where ranks are many or share cores, and 0 "
-         "on others.",
+         "is twice what a core's own cache holds on AMD's processors, less where ranks are many or share cores, and on "
+         "others 512K, and 0 where ranks share cores.",
      .group = VariableGroup::tuning},
     {.id = VariableId::staging_stores,
      .name = "TUTTI_STAGING_STORES",

@@ -20,8 +20,10 @@ namespace {
 // own cache, if that is enough (docs/design/executor.md).
 constexpr std::uint64_t kLongBytes = std::uint64_t{8} << 20;
 constexpr std::uint64_t kShortestRound = std::uint64_t{32} << 10;
-constexpr std::uint64_t kShortestOfRoot = std::uint64_t{16} << 10;
 constexpr std::uint64_t kRoundUnit = 4096;
+constexpr std::uint64_t shortest_of_root(Processor processor) {
+  return std::uint64_t{processor == Processor::amd ? 16U : 32U} << 10;
+}
 // No more of the last cache is counted on: a virtual machine is told the size of its host's.
 constexpr std::uint64_t kMostCountedOn = std::uint64_t{64} << 20;
 
@@ -264,7 +266,7 @@ std::uint64_t Communicator::longest_round(const Plan& plan, std::uint64_t depth,
     return settings_.staging_slot.value_or(
         std::clamp(share_of(std::min(settings_.last_level_cache, kMostCountedOn) / num_ranks_), kRound, kWidestRound));
   if (!settings_.staging_slot && facts_of(plan.schedule.collective).has_root && bytes < 4 * kRound)
-    return std::max(bytes / 4 / kRoundUnit * kRoundUnit, kShortestOfRoot);
+    return std::max(bytes / 4 / kRoundUnit * kRoundUnit, shortest_of_root(settings_.processor));
   const std::uint64_t round = settings_.staging_slot.value_or(kRound);
   return bytes < kLongBytes ? round : std::min(round, std::max(kShortestRound, share_of(settings_.core_cache)));
 }

@@ -146,6 +146,12 @@ TEST(Selector, SpreadsSlotsOverNeitherTooMuchNorTooLittle) {
   EXPECT_EQ(of_connections(4), 4 * kMega / 3);
   EXPECT_EQ(of_connections(5), 0U);
   facts.processor = Processor::other;
+  facts.num_cores = 8;
+  EXPECT_EQ(of_slots(8), kMega / 2);
+  EXPECT_EQ(of_slots(9), 0U);
+  EXPECT_EQ(of_connections(2), kMega / 2);
+  EXPECT_EQ(of_connections(8), 0U);  // not all of them together in the shared one
+  facts.core_cache = kMega / 4;
   EXPECT_EQ(of_slots(2), 0U);
 }
 
