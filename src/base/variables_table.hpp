@@ -128,7 +128,7 @@ inline constexpr auto kReduceScatter =
     std::to_array<std::string_view>({"auto", "direct", "ring", "recursive_halving", "pat"});
 inline constexpr auto kBroadcast =
     std::to_array<std::string_view>({"auto", "direct", "push_pull", "knomial", "chain", "scatter_all_gather"});
-inline constexpr auto kReduce = std::to_array<std::string_view>({"auto", "direct", "knomial", "chain"});
+inline constexpr auto kReduce = std::to_array<std::string_view>({"auto", "direct", "push_pull", "knomial", "chain"});
 inline constexpr auto kAllToAll = std::to_array<std::string_view>({"auto", "direct", "pairwise", "bruck"});
 inline constexpr auto kRooted = std::to_array<std::string_view>({"auto", "linear", "knomial"});
 inline constexpr auto kScan = std::to_array<std::string_view>({"auto", "linear", "recursive_doubling"});

@@ -200,6 +200,7 @@ constexpr auto kTuttiAlgorithms = std::to_array<Algorithm>({tutti_way(all_reduce
                                                             tutti_way(broadcast, "chain"),
                                                             tutti_way(broadcast, "scatter_all_gather"),
                                                             tutti_way(reduce, "direct"),
+                                                            tutti_way(reduce, "push_pull"),
                                                             tutti_way(reduce, "knomial"),
                                                             tutti_way(reduce, "chain"),
                                                             tutti_way(all_to_all, "direct"),

@@ -61,15 +61,21 @@ constexpr std::array kDecisions = {
              .processor = Processor::other},
     Decision{.collective = all_reduce, .most_bytes = 40_K, .way = "one_shot"},
     Decision{.collective = all_reduce, .way = "two_shot_pull", .may_be_ring = true},
-    // Measured on AMD; more ranks than two had to share two cores, which their readers keep busy by themselves.
+    // More ranks than two had to share two cores, which their readers keep busy by themselves.
     Decision{.collective = broadcast, .most_ranks = 2, .attached = true, .way = "push_pull"},
+    Decision{.collective = reduce, .most_bytes = 48_K, .way = "direct"},
+    Decision{.collective = reduce, .most_ranks = 2, .attached = true, .way = "push_pull"},
 };
 
 // A copy by the system costs half a microsecond to ask for, and its data cross between the caches once instead of
 // twice; beyond the caches, stores that stream past them make up for the second copy.
 constexpr std::array kAttach = {
-    AttachRange{broadcast, 16_K, 32_M},     AttachRange{all_gather, 16_K, 16_M},  AttachRange{all_to_all, 16_K, 16_M},
-    AttachRange{reduce_scatter, 16_K, 8_M}, AttachRange{reduce, 16_K, 256_K - 1},
+    AttachRange{.collective = broadcast, .least_bytes = 16_K, .most_bytes = 32_M},
+    AttachRange{.collective = all_gather, .least_bytes = 20_K, .most_bytes = 16_M},
+    AttachRange{.collective = all_to_all, .least_bytes = 16_K, .most_bytes = 16_M},
+    AttachRange{.collective = reduce_scatter, .least_bytes = 20_K, .most_bytes = 8_M},
+    AttachRange{.collective = reduce, .least_bytes = 16_K, .most_bytes = 256_K - 1},
+    AttachRange{.collective = reduce, .least_bytes = 256_K, .most_bytes = 1_M, .most_ranks = 2},
 };
 
 // Where ranks take turns on a core, those who fold or gather ask the system once for each other rank, one after the

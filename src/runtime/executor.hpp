@@ -157,7 +157,8 @@ class Executor {
                                     std::uint64_t round);
   [[nodiscard]] End lowered_move(const Call& call, const Lowered& lowered, const Lowered::Step& step);
   [[nodiscard]] End combine_attached(const Call& call, const Lowered& lowered, const Lowered::Step& step);
-  [[nodiscard]] End store_attached(const Lowered& lowered, const Lowered::Step& step, std::uint64_t bytes);
+  [[nodiscard]] End store_attached(const Lowered& lowered, const Lowered::Step& step, const std::byte* from,
+                                   std::uint64_t offset, std::uint64_t bytes);
   [[nodiscard]] pid_t process_of(std::uint32_t rank) const;
 
   void begin(std::uint64_t description) {

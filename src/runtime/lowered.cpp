@@ -108,13 +108,11 @@ class Lowering {
     return true;
   }
 
-  // What is stored in other processes is this rank's own and goes there as it is; what is stored here may be made of
-  // anything.
+  // All of its result is stored here, or all of it in other processes.
   static bool is_copied_by_system(const tutti::Step& step) {
     const auto is_remote = [](const Endpoint& end) { return end.place == Place::remote; };
-    return std::none_of(step.destinations.begin(), step.destinations.end(), is_remote) ||
-           (std::all_of(step.destinations.begin(), step.destinations.end(), is_remote) && step.sources.size() == 1 &&
-            step.sources[0].place == Place::local);
+    const auto stored_there = std::count_if(step.destinations.begin(), step.destinations.end(), is_remote);
+    return stored_there == 0 || stored_there == std::ssize(step.destinations);
   }
 
   bool is_post_of(const After& after) const {

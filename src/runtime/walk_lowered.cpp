@@ -317,8 +317,10 @@ pid_t Executor::process_of(std::uint32_t rank) const {
   return static_cast<pid_t>(region_.call(rank).process.load(std::memory_order_relaxed));
 }
 
-// To every destination, in parts: whoever gives up waits for no more than one (Communicator::await_stores).
-End Executor::store_attached(const Lowered& lowered, const Lowered::Step& step, std::uint64_t bytes) {
+// So many bytes from `offset` on of what every destination is to have, in parts: whoever gives up waits for no more
+// than one (Communicator::await_stores).
+End Executor::store_attached(const Lowered& lowered, const Lowered::Step& step, const std::byte* from,
+                             std::uint64_t offset, std::uint64_t bytes) {
   constexpr std::uint64_t kPart = 256 << 10;
   for (std::uint64_t done = 0; done < bytes; done += kPart)
     for (std::uint32_t each = 0; each < step.num_destinations; ++each) {
@@ -332,8 +334,8 @@ End Executor::store_attached(const Lowered& lowered, const Lowered::Step& step, 
         return End::broken;
       }
       const shm::AttachEnd end =
-          shm::write_to(process_of(rank), reinterpret_cast<std::uintptr_t>(destinations_[each]) + done,
-                        static_cast<const std::byte*>(sources_[0]) + done, std::min(kPart, bytes - done));
+          shm::write_to(process_of(rank), reinterpret_cast<std::uintptr_t>(destinations_[each]) + offset + done,
+                        from + done, std::min(kPart, bytes - done));
       own_call_->is_storing.store(0, std::memory_order_release);
       if (end == shm::AttachEnd::done) continue;
       region_.break_with(shm::breakage_of(end, shm::Access::write, rank_, rank));
@@ -342,11 +344,12 @@ End Executor::store_attached(const Lowered& lowered, const Lowered::Step& step, 
   return End::done;
 }
 
-// What is only moved goes where it belongs at once; what is folded comes in parts that stay in the cache until then.
+// What is only moved goes where it belongs at once; what is folded comes in parts that stay in the cache until then,
+// and goes from there where the result belongs to others.
 End Executor::combine_attached(const Call& call, const Lowered& lowered, const Lowered::Step& step) {
   constexpr std::uint64_t kPart = 128 << 10;  // bytes, of each source: fewer parts, fewer system calls
-  const auto is_remote = [&](std::uint32_t source) {
-    return lowered.ends[step.first + source].base == Lowered::End::Base::remote;
+  const auto is_remote = [&](std::uint32_t end) {
+    return lowered.ends[step.first + end].base == Lowered::End::Base::remote;
   };
   const auto fetch = [&](std::uint32_t source, std::uint64_t offset, void* to, std::uint64_t bytes) {
     const std::uint32_t rank = lowered.ends[step.first + source].rank;
@@ -357,24 +360,26 @@ End Executor::combine_attached(const Call& call, const Lowered& lowered, const L
     return false;
   };
   const std::uint64_t bytes = step.length * call.element;
-  if (lowered.ends[step.first + step.num_sources].base == Lowered::End::Base::remote)
-    return store_attached(lowered, step, bytes);
-  if (step.num_sources == 1 && step.num_destinations == 1)
+  const bool goes_away = is_remote(step.num_sources);
+  if (step.num_sources == 1 && goes_away && !is_remote(0))
+    return store_attached(lowered, step, static_cast<const std::byte*>(sources_[0]), 0, bytes);
+  if (step.num_sources == 1 && step.num_destinations == 1 && !goes_away)
     return fetch(0, 0, destinations_[0], bytes) ? End::done : End::broken;
   const std::uint64_t part = kPart / call.element;
   // A single one is fetched to where the result will be, if nothing of this rank's lies there: so much less to cache.
   std::uint32_t num_remote = 0;
-  bool has_room = step.num_destinations == 1;
+  bool has_room = step.num_destinations == 1 && !goes_away;
   for (std::uint32_t source = 0; source < step.num_sources; ++source) {
     if (is_remote(source)) ++num_remote;
     has_room = has_room && sources_[source] != destinations_[0];
   }
   has_room = has_room && num_remote == 1;
-  if (!has_room) fetched_.resize(std::max<std::size_t>(fetched_.size(), step.num_sources * kPart));
+  // Behind what is fetched there is room for a result that goes away.
+  if (!has_room) fetched_.resize(std::max<std::size_t>(fetched_.size(), (step.num_sources + 1) * kPart));
   std::vector<const void*>& sources = part_sources_;
   std::vector<void*>& destinations = part_destinations_;
   sources.resize(step.num_sources);
-  destinations.resize(step.num_destinations);
+  destinations.resize(goes_away ? 1 : step.num_destinations);
   for (std::uint64_t done = 0; done < step.length; done += part) {
     const std::uint64_t length = std::min(part, step.length - done);
     const std::uint64_t offset = done * call.element;
@@ -386,17 +391,25 @@ End Executor::combine_attached(const Call& call, const Lowered& lowered, const L
       if (!fetch(source, offset, to, length * call.element)) return End::broken;
       sources[source] = to;
     }
-    for (std::uint32_t each = 0; each < step.num_destinations; ++each)
-      destinations[each] = static_cast<std::byte*>(destinations_[each]) + offset;
+    if (goes_away) {
+      destinations[0] = fetched_.data() + step.num_sources * kPart;
+    } else {
+      for (std::uint32_t each = 0; each < step.num_destinations; ++each)
+        destinations[each] = static_cast<std::byte*>(destinations_[each]) + offset;
+    }
     ReduceCall reduce;
     reduce.sources = sources.data();
     reduce.num_sources = step.num_sources;
     reduce.destinations = destinations.data();
-    reduce.num_destinations = step.num_destinations;
+    reduce.num_destinations = static_cast<std::uint32_t>(destinations.size());
     reduce.count = length;
     reduce.raw_source = step.raw_source;
     reduce.final = step.completes;
     call.kernel(*call.operation, reduce);
+    if (!goes_away) continue;
+    const auto* const result = static_cast<const std::byte*>(destinations[0]);
+    if (const End end = store_attached(lowered, step, result, offset, length * call.element); end != End::done)
+      return end;
   }
   return End::done;
 }

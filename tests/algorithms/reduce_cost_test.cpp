@@ -21,6 +21,23 @@ TEST(ReduceCost, DirectReadsEverybodyInOneStep) {
   });
 }
 
+TEST(ReduceCost, PushPullHasEachFoldAPiece) {
+  for_each_asked({2}, [](const Asked& asked) {
+    const std::uint32_t n = asked.ranks;
+    const std::uint32_t of_root = n == 2 ? 2 : 1;
+    const Cost both = reduce("push_pull", asked);
+    EXPECT_EQ(both.num_pieces, of_root + n - 1);
+    EXPECT_EQ(both.total.messages, 0U);
+    for (std::uint32_t rank = 0; rank < n; ++rank) {
+      const bool is_root = rank == asked.root;
+      EXPECT_EQ(both.ranks[rank].pieces_pulled, (is_root ? of_root : 1) * (n - 1));
+      EXPECT_EQ(both.ranks[rank].pieces_pushed, is_root ? 0U : 1U);
+    }
+    EXPECT_EQ(both.longest_path, n > 1 ? 2U : 0U);
+    EXPECT_EQ(both.roundings, n > 1 ? 1U : 0U);
+  });
+}
+
 TEST(ReduceCost, KnomialFoldsALevelInOneStep) {
   for_each_asked({2, 3, 4, 8, 20}, [](const Asked& asked) {
     SCOPED_TRACE(testing::Message() << asked.ranks << " ranks, root " << asked.root << ", radix " << asked.radix);
@@ -51,12 +68,14 @@ TEST(ReduceCost, ChainSendsOnceAndRoundsAtEachRank) {
 }
 
 // Nobody's caller has its input back before the root has read it.
-TEST(ReduceExposure, DirectIsRightByName) {
+TEST(ReduceExposure, DirectAndPushPullAreRightByName) {
   for_each_asked({2}, [](const Asked& asked) {
     if (asked.ranks == 1) return;
-    const Proof proof = prove(schedule_of(Collective::reduce, "direct", asked));
-    EXPECT_EQ(proof.out_of_place.exposure, Exposure::name_safe);
-    EXPECT_EQ(proof.in_place.exposure, Exposure::name_safe);
+    for (const char* const name : {"direct", "push_pull"}) {
+      const Proof proof = prove(schedule_of(Collective::reduce, name, asked));
+      EXPECT_EQ(proof.out_of_place.exposure, Exposure::name_safe) << name;
+      EXPECT_EQ(proof.in_place.exposure, Exposure::name_safe) << name;
+    }
   });
 }
 

@@ -1,5 +1,5 @@
-// Broadcasts that the system copies from both ends: who does them so, and what is told, and left alone, where one
-// cannot be done.
+// Broadcasts and reduces that the system copies from both ends: who does them so, and what is told, and left alone,
+// where one cannot be done.
 #include <algorithm>
 #include <array>
 #include <atomic>
@@ -7,6 +7,7 @@
 #include <set>
 #include <span>
 #include <string>
+#include <string_view>
 #include <thread>
 #include <vector>
 
@@ -23,6 +24,7 @@ constexpr std::uint64_t kBytes = std::uint64_t{1} << 20;
 Settings pushing() {
   Settings settings = Settings::from(Variables());
   settings.forced_of(Collective::broadcast).name = "push_pull";
+  settings.forced_of(Collective::reduce).name = "push_pull";
   return settings;
 }
 
@@ -44,6 +46,7 @@ class Pages {
   Pages(const Pages&) = delete;
   Pages& operator=(const Pages&) = delete;
   ~Pages() { munmap(begin_, bytes_); }
+  void protect_first_half(int protection) { EXPECT_EQ(mprotect(begin_, bytes_ / 2, protection), 0); }
   void protect_second_half(int protection) { EXPECT_EQ(mprotect(begin_ + bytes_ / 2, bytes_ / 2, protection), 0); }
   [[nodiscard]] std::byte* get() const { return begin_; }
 
@@ -52,11 +55,21 @@ class Pages {
   std::byte* begin_;
 };
 
-// By which algorithms broadcasts were done.
-std::set<std::string> ways_of(const Communicator& communicator) {
+Invocation reduce(const std::uint32_t* input, std::uint32_t* output, std::uint64_t count, std::uint32_t root) {
+  return {.collective = Collective::reduce,
+          .input = input,
+          .output = output,
+          .count = count,
+          .type = Type::u32,
+          .op = {static_cast<std::uint32_t>(Op::sum)},
+          .root = root};
+}
+
+// By which algorithms such collectives were done.
+std::set<std::string> ways_of(const Communicator& communicator, std::string_view operation = "broadcast") {
   std::set<std::string> ways;
   for (const Statistic& row : communicator.statistics())
-    if (row.operation == "broadcast") ways.insert(std::string(row.algorithm) + " " + std::string(row.reach));
+    if (row.operation == operation) ways.insert(std::string(row.algorithm) + " " + std::string(row.reach));
   return ways;
 }
 
@@ -116,6 +129,67 @@ TEST(BroadcastFromBothEnds, KeepsTheSystemOutBelowTheSizeThatIsSet) {
                                            : std::set<std::string>({"direct staged", "push_pull attached"}));
     }
   });
+}
+
+// Number i of the elements of a rank.
+std::uint32_t element(std::uint32_t rank, std::uint64_t i) { return static_cast<std::uint32_t>((rank + 1) * (i + 3)); }
+
+TEST(ReduceFromBothEnds, IsRightInMorePartsThanOneAndInPlace) {
+  for (const std::uint32_t ranks : {1U, 2U, 3U, 5U})
+    for (const std::uint64_t count : {std::uint64_t{1}, std::uint64_t{1000}, kBytes / 2 + 7})
+      test::ThreadRanks(ranks, pushing()).run([&](Communicator& communicator) {
+        const std::uint32_t root = ranks / 2;
+        const bool is_root = communicator.rank() == root;
+        for (const bool in_place : {false, true}) {
+          std::vector<std::uint32_t> input(count);
+          for (std::uint64_t i = 0; i < count; ++i) input[i] = element(communicator.rank(), i);
+          std::vector<std::uint32_t> output(is_root && !in_place ? count : 0);
+          std::uint32_t* const result = in_place ? input.data() : output.data();
+          const Status status =
+              communicator.run(reduce(input.data(), is_root || in_place ? result : nullptr, count, root));
+          ASSERT_TRUE(status.ok()) << status.to_string();
+          std::uint64_t num_wrong = 0;
+          for (std::uint64_t i = 0; i < count; ++i)
+            num_wrong += (is_root ? result[i] != ranks * (ranks + 1) / 2 * element(0, i)
+                                  : input[i] != element(communicator.rank(), i))
+                             ? 1
+                             : 0;
+          EXPECT_EQ(num_wrong, 0U) << ranks << " ranks, " << count << (in_place ? " in place" : "");
+        }
+        if (ranks > 1) {
+          EXPECT_EQ(ways_of(communicator, "reduce"), std::set<std::string>{"push_pull attached"});
+        }
+      });
+}
+
+TEST(ReduceFromBothEnds, IsThatOfTwoRanksWithACoreEach) {
+  if (std::thread::hardware_concurrency() < 2) GTEST_SKIP() << "ranks share the only core";
+  Settings settings;
+  settings.processor = Processor::other;
+  test::ThreadRanks(2, settings).run([&](Communicator& communicator) {
+    std::vector<std::uint32_t> buffer(kBytes);
+    for (const std::uint64_t kilobytes : {32U, 64U, 1024U, 4096U})
+      EXPECT_TRUE(communicator.run(reduce(buffer.data(), buffer.data(), kilobytes << 8, 0)).ok());
+    EXPECT_EQ(ways_of(communicator, "reduce"),
+              std::set<std::string>({"direct attached", "push_pull attached", "direct staged"}));
+  });
+}
+
+// The root folds two thirds, and the other rank the last one.
+TEST(ReduceFromBothEnds, TellsWhoseMemoryItCannotHave) {
+  const auto expect_told = [](bool is_of_root, std::uint64_t count, std::string_view words) {
+    test::ThreadRanks(2, pushing()).run([&](Communicator& communicator) {
+      Pages buffer(kBytes);
+      auto* const numbers = reinterpret_cast<std::uint32_t*>(buffer.get());
+      if (is_of_root && communicator.rank() == 0) buffer.protect_second_half(PROT_READ);
+      if (!is_of_root && communicator.rank() == 1) buffer.protect_first_half(PROT_NONE);
+      const Status status = communicator.run(reduce(numbers, numbers, count, 0));
+      EXPECT_NE(status.to_string().find(words), std::string::npos) << status.to_string();
+    });
+  };
+  const std::uint64_t all = kBytes / sizeof(std::uint32_t);
+  expect_told(true, all * 3 / 4, "the buffer of rank 0 cannot be written by rank 1");
+  expect_told(false, all, "the buffer of rank 1 cannot be read by rank 0");
 }
 
 // Whoever gives up has its memory back when its call says so. The root's half is fresh memory, in which it is slower

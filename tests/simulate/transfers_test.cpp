@@ -153,8 +153,8 @@ TEST(Transfers, NothingIsStoredBeforeItIsLoaded) {
       }
     }
   }
-  // Two shots on five fabrics, and by multicast on four.
-  EXPECT_EQ(steps, 2 * (5 + 4) * static_cast<int>(kRanks));
+  // Two shots on five fabrics, and by multicast on four; and a reduce from both ends by all but the root.
+  EXPECT_EQ(steps, 2 * (5 + 4) * static_cast<int>(kRanks) + 2 * 5 * static_cast<int>(kRanks - 1));
 }
 
 // Three ranks fold 100 B each of 300. Rank 2's way to rank 1 is slow, so that rank 1 has its sum at 30 + 1000. Where

@@ -26,6 +26,7 @@ constexpr RefusalsRow kRefusals[] = {
     {Collective::all_reduce, "two_shot", {.ordinary_memory = true, .premultiplied_sums = true}},
     // It writes them with a root, when not all ranks know where in symmetric memory they are.
     {Collective::broadcast, "push_pull", {.unattached = true}},
+    {Collective::reduce, "push_pull", {.unattached = true, .premultiplied_sums = true}},
 };
 
 // Of a block of that size class (schedule/definition.hpp).

@@ -13,9 +13,11 @@ namespace {
 
 bool is_refused(const Algorithm& algorithm, const Request& request, const CallFacts& call) {
   const Refusals known = refusals_of(algorithm);
+  // What writes to others with a root has nobody to write to, alone.
+  const bool writes = request.num_ranks > 1 || !known.unattached;
   return known.everything || (known.ordinary_memory && !call.symmetric) ||
-         (known.unattached && request.num_ranks > 1 && !call.can_store_attached) ||
-         (known.premultiplied_sums && call.op == Op::premultiplied_sum) ||
+         (known.unattached && writes && !call.can_store_attached) ||
+         (known.premultiplied_sums && writes && call.op == Op::premultiplied_sum) ||
          (!call.commutative && algorithm.make(request).order > OrderClass::rank_order);
 }
 
@@ -93,6 +95,8 @@ TEST(Refusals, AreToldAndAnotherAlgorithmIsRight) {
       {"knomial", Op::user, false, Collective::reduce, 2},
       {"push_pull", Op::sum, false, Collective::broadcast, 1, WalkerChoice::generic},
       {"push_pull", Op::sum, true, Collective::broadcast, 2, WalkerChoice::generic},
+      {"push_pull", Op::sum, false, Collective::reduce, 1, WalkerChoice::generic},
+      {"push_pull", Op::premultiplied_sum, false, Collective::reduce, 2},
   };
   for (const Refused& refused : kRefused)
     for (const std::uint64_t count : {1U, 5000U}) {

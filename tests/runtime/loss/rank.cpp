@@ -297,7 +297,10 @@ void be_rank(Shared& shared, const Trial& trial, int rank, int log) {
   if (trial.timeout.count() > 0) set("TUTTI_TIMEOUT", std::to_string(trial.timeout.count()) + "ms");
   if (trial.late_warning.count() > 0) set("TUTTI_LATE_WARNING", std::to_string(trial.late_warning.count()) + "ms");
   if (trial.attached) set("TUTTI_ATTACH_MIN", "1K");
-  if (trial.pushed) set("TUTTI_BROADCAST_ALGORITHM", "push_pull");
+  if (trial.pushed) {
+    set("TUTTI_BROADCAST_ALGORITHM", "push_pull");
+    set("TUTTI_REDUCE_ALGORITHM", "push_pull");
+  }
   dup2(log, STDERR_FILENO);
   Life(shared, trial, rank).live();
   _exit(0);
