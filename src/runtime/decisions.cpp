@@ -103,13 +103,15 @@ bool pays_to_attach(Collective collective, std::uint64_t bytes, int num_ranks, b
 // in neither of two cores' own caches any more when its turn comes again, if all groups' together stay in the shared
 // one. Less where two ranks share a core, and nothing where more do, who find near there what was written on it.
 // Elsewhere what one has written and the other read is written again faster once more than 128 KB lie between, though
-// both still have it; where ranks share cores that does not pay.
+// both still have it; of two ranks on a core, that is so with what both have written.
 std::uint64_t usual_spread(const CacheFacts& facts, std::uint32_t num_groups) {
   if (num_groups == 0) return 0;
   const std::uint64_t shared = facts.last_level_cache / 2 / num_groups;
   if (facts.processor != Processor::amd) {
-    constexpr std::uint64_t kElsewhere = 512_K;
-    return facts.num_ranks > facts.num_cores || std::min(facts.core_cache, shared) < kElsewhere ? 0 : kElsewhere;
+    const std::uint64_t spread = facts.num_ranks <= facts.num_cores       ? 512_K
+                                 : facts.num_ranks <= 2 * facts.num_cores ? 128_K
+                                                                          : 0;
+    return std::min(facts.core_cache, shared) < spread ? 0 : spread;
   }
   const std::uint64_t own = 2 * facts.core_cache * std::min(facts.num_cores, facts.num_ranks) / facts.num_ranks;
   const std::uint64_t spread = std::min(own, shared);

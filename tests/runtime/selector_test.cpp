@@ -148,7 +148,8 @@ TEST(Selector, SpreadsSlotsOverNeitherTooMuchNorTooLittle) {
   facts.processor = Processor::other;
   facts.num_cores = 8;
   EXPECT_EQ(of_slots(8), kMega / 2);
-  EXPECT_EQ(of_slots(9), 0U);
+  EXPECT_EQ(of_slots(9), kMega / 8);
+  EXPECT_EQ(of_slots(17), 0U);
   EXPECT_EQ(of_connections(2), kMega / 2);
   EXPECT_EQ(of_connections(8), 0U);  // not all of them together in the shared one
   facts.core_cache = kMega / 4;
