@@ -8,7 +8,13 @@ namespace tutti {
 bool fuse_into(Step& step, const Step& next) {
   if (step.kind != StepKind::combine || next.kind != StepKind::combine) return false;
   if (next.sources.size() != 1 || next.sources[0].place != Place::local || !next.after.empty()) return false;
-  const auto made = std::find(step.destinations.begin(), step.destinations.end(), next.sources[0]);
+  // What is made is the last destination, as a rule.
+  auto made = step.destinations.end();
+  if (!step.destinations.empty() && *(made - 1) == next.sources[0]) {
+    --made;
+  } else {
+    made = std::find(step.destinations.begin(), step.destinations.end(), next.sources[0]);
+  }
   if (made == step.destinations.end()) return false;
   // A local destination of the forwarding step that overlaps a source of the first would be written while the first
   // still reads it piecewise; in one elementwise pass that is only right where both are the same slice, and telling
@@ -24,13 +30,8 @@ bool fuse_into(Step& step, const Step& next) {
   if (sends_twice) return false;
   // A final touch of what goes on must not be one of what stays.
   if (next.completes && !step.completes && !next.gives_up_source) return false;
-  // One end for the last one is the usual case, and simulators fuse millions of steps.
-  if (next.gives_up_source && next.destinations.size() == 1 && made + 1 == step.destinations.end()) {
-    *made = next.destinations[0];
-  } else {
-    if (next.gives_up_source) step.destinations.erase(made);
-    for (const Endpoint& end : next.destinations) step.destinations.push_back(end);
-  }
+  if (next.gives_up_source) step.destinations.erase(made);
+  for (const Endpoint& end : next.destinations) step.destinations.push_back(end);
   step.gives_up_source = false;
   step.completes = step.completes || next.completes;
   step.number = next.number;

@@ -31,6 +31,7 @@ Engine::Engine(const Schedule& schedule, const fabric::Fabric& fabric, const Opt
   for (std::uint32_t rank = 0; rank < schedule.num_ranks; ++rank) {
     const std::uint32_t core = fabric.ranks[rank].core;
     cores_[core].is_shared = has_rank[core];
+    shares_cores_ = shares_cores_ || has_rank[core];
     has_rank[core] = true;
   }
   lanes_.resize(std::size_t{symmetry == nullptr ? schedule.num_ranks : 1} * schedule.num_lanes);
@@ -124,7 +125,7 @@ void Engine::go_on(std::uint32_t id) {
       case Stage::over: goes_on = false; break;
     }
   }
-  ask_for_core(*lane_);
+  if (shares_cores_) ask_for_core(*lane_);
 }
 
 // A step to stand at; none once all rounds are over.
@@ -136,6 +137,7 @@ bool Engine::fetch(LaneState& lane) {
       if (!end_round(lane)) return false;
       continue;
     }
+    lane.source = nullptr;
     const bool moves = lane.step->kind != StepKind::wait && !lane.step->sources.empty();
     lane.length = moves ? static_cast<double>(bytes_of(lane)) : 0;
     lane.is_nothing = lane.step->kind == StepKind::combine && lane.length == 0 && !sends_empty();
@@ -172,7 +174,7 @@ bool Engine::begin(LaneState& lane) {
     lane.lacked_room = false;
     lane.posts_seen = 0;
     lane.cause = lane.last;
-    open_to_parts(lane, true);
+    if (by_slots_) open_to_parts(lane, true);
   }
   for (const After& after : step.after) {
     const LaneState& other = lanes_[std::size_t{lane.rank} * schedule_.num_lanes + after.lane];
@@ -183,26 +185,33 @@ bool Engine::begin(LaneState& lane) {
     if (other.last.time == now_) caused_by(other.last);
   }
   posts_asked_ = 0;
-  if (ends(step.sources.size()) || !is_ready(step, *this) || !has_core(lane)) return false;
+  if (ends(step.sources.size()) || !is_ready(step, *this) || (shares_cores_ && !has_core(lane))) return false;
   lane.is_looking = false;
-  open_to_parts(lane, false);
+  if (by_slots_) open_to_parts(lane, false);
   lane.shares = lane.cause.shares;
   lane.begun = now_;
   if (now_ > lane.cause.time)
     lane.shares.add(lane.lacked_room ? Share::credit : Share::queueing, now_ - lane.cause.time);
 
-  lane.read = {now_, lane.shares};
-  lane.read_head = now_;
+  const auto is_read = [](const Endpoint& end) { return end.place == Place::remote || end.place == Place::multicast; };
+  const bool reads = std::any_of(step.sources.begin(), step.sources.end(), is_read);
+  if (reads) {
+    lane.read = {now_, lane.shares};
+    lane.read_head = now_;
+  }
   lane.busy_until = occupy(lane, work_of(lane));
+  lane.is_streaming = false;
+  lane.stage = Stage::working;
+  if (!reads) return !later(lane, lane.busy_until);
   for (const Endpoint& end : step.sources) {
-    if (end.place == Place::local || end.place == Place::message) continue;
+    if (!is_read(end)) continue;
     if (ends(1)) return false;
     read(end, lane);
   }
   stream(lane);
-  lane.stage = lane.reads > 0 ? Stage::reading : Stage::working;
-  if (lane.stage == Stage::reading) return false;  // the last arrival has a turn for it
-  return !later(lane, lane.busy_until);
+  if (lane.reads == 0) return !later(lane, lane.busy_until);
+  lane.stage = Stage::reading;  // the last arrival has a turn for it
+  return false;
 }
 
 // The core has done its part, or what is read has come.

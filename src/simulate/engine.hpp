@@ -58,15 +58,17 @@ class Engine {
     Stage stage = Stage::waiting;
     bool is_busy = false;  // the core is, with the destination that is being served
     std::uint64_t round = 0;
-    std::uint32_t passed = 0;       // one more than the number of the last step passed in this round
-    std::uint32_t destination = 0;  // sending: the one that is being served
-    std::uint32_t reads = 0;        // under way
-    bool is_streaming = false;      // what the step reads it stores elsewhere as it comes
-    std::vector<TransferId> fed;    // by these writes, until when the last of it comes is known
-    std::uint32_t remote_left = 0;  // steps of this round with remote ends, where it is known
-    double length = 0;              // bytes that each end of the step moves
-    bool is_nothing = false;        // so that its messages are left out
-    Moment last;                    // the last step was passed
+    std::uint32_t passed = 0;          // one more than the number of the last step passed in this round
+    std::uint32_t destination = 0;     // sending: the one that is being served
+    std::uint32_t reads = 0;           // under way
+    bool is_streaming = false;         // what the step reads it stores elsewhere as it comes
+    std::vector<TransferId> fed;       // by these writes, until when the last of it comes is known
+    std::uint32_t remote_left = 0;     // steps of this round with remote ends, where it is known
+    const Endpoint* source = nullptr;  // of the step: a message, and
+    std::uint32_t from_source = 0;     // its connection
+    double length = 0;                 // bytes that each end of the step moves
+    bool is_nothing = false;           // so that its messages are left out
+    Moment last;                       // the last step was passed
     // While the step at hand waits: the latest of what it has waited for so far, and how many posts it has seen.
     bool is_looking = false;
     bool is_queued = false;  // what it waited for has come, and others of its core have that
@@ -164,9 +166,17 @@ class Engine {
   void caused_by(const Moment& moment);
 
   // What rank 0 gets from a rank, the rank opposite to that one gets from rank 0.
-  [[nodiscard]] std::uint32_t incoming(std::uint32_t rank, const Endpoint& end) {
+  [[nodiscard]] std::uint32_t connection_to(std::uint32_t rank, const Endpoint& end) {
     if (symmetry_ != nullptr) return connections_.outgoing(rank, symmetry_->opposite(end.rank), end.channel);
     return connections_.incoming(rank, end.rank, end.channel);
+  }
+  // Of a source of the lane's step. Most steps have one that is a message, which is looked at several times.
+  [[nodiscard]] std::uint32_t incoming(LaneState& lane, const Endpoint& end) {
+    if (lane.source != &end) {
+      lane.source = &end;
+      lane.from_source = connection_to(lane.rank, end);
+    }
+    return lane.from_source;
   }
   [[nodiscard]] std::span<const std::uint32_t> way(std::uint32_t from, std::uint32_t to);
   void take(const Endpoint& end);
@@ -223,6 +233,7 @@ class Engine {
   void learn_of_direct_steps();
   [[nodiscard]] bool carries_contents() const { return contents_ != nullptr && lane_->round == 0; }
   void make_contents(LaneState& lane);
+  void store_piece(const Endpoint& end, std::uint32_t rank, const Slice& to, Fingerprint value);
   [[nodiscard]] Fingerprint fold(const Step& step, std::uint32_t rank, std::uint32_t piece);
   [[nodiscard]] Status what_is_stuck();
   [[nodiscard]] std::uint32_t id_of(const LaneState& lane) const {
@@ -251,6 +262,7 @@ class Engine {
   std::vector<LaneState> lanes_;
   std::vector<RankState> ranks_;
   std::vector<CoreState> cores_;
+  bool shares_cores_ = false;  // some core has several ranks
   std::optional<Direct> direct_;
   std::map<std::uint32_t, Tree> trees_;
 

@@ -10,8 +10,7 @@ namespace tutti::simulate {
 
 bool Engine::has_message(const Endpoint& end) {
   if (lane_->is_nothing) return true;
-  const std::uint32_t number = incoming(lane_->rank, end);
-  Connection& connection = connections_[number];
+  Connection& connection = connections_[incoming(*lane_, end)];
   if (connection.first == kNoTransfer || !transfers_[connection.first].is_settled ||
       transfers_[connection.first].has_more) {
     connection.receiver = id_of(*lane_);
@@ -26,10 +25,10 @@ bool Engine::has_message(const Endpoint& end) {
 // Of messages that take several slots, all but the last part of each is taken out as it comes, from whomever, once a
 // lane waits for it.
 void Engine::open_to_parts(const LaneState& lane, bool is_open) {
-  if (!by_slots_ || lane.is_nothing) return;
+  if (lane.is_nothing) return;
   for (const Endpoint& end : lane.step->sources) {
     if (end.place != Place::message) continue;
-    const std::uint32_t number = incoming(lane.rank, end);
+    const std::uint32_t number = connection_to(lane.rank, end);
     connections_[number].is_open = is_open;
     if (is_open) take_parts(number);
   }
@@ -169,7 +168,7 @@ std::span<const std::uint32_t> Engine::way(std::uint32_t from, std::uint32_t to)
 
 void Engine::take(const Endpoint& end) {
   if (end.place != Place::message || lane_->is_nothing) return;
-  const std::uint32_t number = incoming(lane_->rank, end);
+  const std::uint32_t number = incoming(*lane_, end);
   if (contents_ != nullptr && end.slice.size() > 1 && lane_->round == 0)
     contents_->remove_payload(transfers_[connections_[number].first].payload);
   take_first(number);
@@ -324,32 +323,37 @@ void Engine::record(const Transfer& transfer, double time) {
 
 void Engine::make_contents(LaneState& lane) {
   const Step& step = *lane.step;
-  const Slice& shape = step.sources.empty() ? Slice{} : step.sources[0].slice;
   lane.made.clear();
-  for (std::uint32_t piece = 0; piece < shape.size() && !ends(1); ++piece)
+  const std::uint32_t size = step.sources.empty() ? 1 : step.sources[0].slice.size();
+  // What is done for the ends of a step of one piece has been counted when it began.
+  if (size == 1) {
+    lane.value = fold(step, lane.rank, 0);
+    for (const Endpoint& end : step.destinations)
+      if (end.place != Place::message) store_piece(end, lane.rank, end.slice, lane.value);
+    return;
+  }
+  for (std::uint32_t piece = 0; piece < size && !ends(step.sources.size()); ++piece)
     lane.made.push_back(fold(step, lane.rank, piece));
   lane.value = lane.made.empty() ? 0 : lane.made[0];
   for (const Endpoint& end : step.destinations) {
     if (end.place == Place::message) continue;
     const std::uint32_t blocks = schedule_.division(end.slice.space).blocks;
-    for (std::uint32_t piece = 0; piece < lane.made.size() && !ends(1); ++piece) {
-      const Slice to = piece_at(end.slice, piece, blocks);
-      if (end.place != Place::multicast) {
-        contents_->set(end.place == Place::local ? lane.rank : end.rank, to, lane.made[piece]);
-        continue;
-      }
-      for (std::uint32_t rank = 0; rank < schedule_.num_ranks; ++rank) contents_->set(rank, to, lane.made[piece]);
-    }
+    for (std::uint32_t piece = 0; piece < lane.made.size() && !ends(1); ++piece)
+      store_piece(end, lane.rank, piece_at(end.slice, piece, blocks), lane.made[piece]);
   }
+}
+
+void Engine::store_piece(const Endpoint& end, std::uint32_t rank, const Slice& to, Fingerprint value) {
+  if (end.place != Place::multicast) return contents_->set(end.place == Place::local ? rank : end.rank, to, value);
+  for (std::uint32_t each = 0; each < schedule_.num_ranks && !ends(1); ++each) contents_->set(each, to, value);
 }
 
 Fingerprint Engine::fold(const Step& step, std::uint32_t rank, std::uint32_t piece) {
   Fingerprint sum = 0;
   for (const Endpoint& end : step.sources) {
-    if (ends(end.place == Place::multicast ? schedule_.num_ranks : 1)) break;
     if (end.place == Place::message) {
       if (lane_->is_nothing) continue;
-      const Transfer& message = transfers_[connections_[incoming(rank, end)].first];
+      const Transfer& message = transfers_[connections_[incoming(*lane_, end)].first];
       sum += end.slice.size() == 1 ? message.value : contents_->payload(message.payload)[piece];
       continue;
     }
@@ -361,7 +365,7 @@ Fingerprint Engine::fold(const Step& step, std::uint32_t rank, std::uint32_t pie
       case Place::local: sum += contents_->at(rank, from); break;
       case Place::remote: sum += of(end.rank); break;
       case Place::multicast:
-        for (std::uint32_t owner = 0; owner < schedule_.num_ranks; ++owner) sum += of(owner);
+        for (std::uint32_t owner = 0; owner < schedule_.num_ranks && !ends(1); ++owner) sum += of(owner);
         break;
       case Place::message: break;
     }

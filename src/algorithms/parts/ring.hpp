@@ -13,13 +13,14 @@ namespace tutti::parts {
 struct Ring {
   patterns::Line line;
   bool backwards = false;
-  std::uint32_t shift = 0;  // the chunk of a place is the one with a number so much greater, going around
+  std::uint32_t shift =
+      0;  // the chunk of a place is the one with a number so much greater, going around; at most a length
 
   [[nodiscard]] std::uint32_t next() const { return backwards ? line.previous() : line.next(); }
   [[nodiscard]] std::uint32_t previous() const { return backwards ? line.next() : line.previous(); }
   // The chunk of the place whose rank is `distance` before this one on the way; a distance of at most one length.
   [[nodiscard]] std::uint32_t chunk_before(std::uint32_t distance) const {
-    return (line.place_before(backwards ? line.length - distance : distance) + shift) % line.length;
+    return line.around(line.place_before(backwards ? line.length - distance : distance) + shift);
   }
 };
 

@@ -39,10 +39,12 @@ struct Line {
 
   [[nodiscard]] std::uint32_t at(std::uint32_t place) const { return first + place * stride; }
   // The neighbours; around the end, where the line is a ring.
-  [[nodiscard]] std::uint32_t next() const { return at((own + 1) % length); }
-  [[nodiscard]] std::uint32_t previous() const { return at((own + length - 1) % length); }
+  [[nodiscard]] std::uint32_t next() const { return at(around(own + 1)); }
+  [[nodiscard]] std::uint32_t previous() const { return at(around(own + length - 1)); }
   // The place `distance` before this rank's own, on the ring; a distance of at most one length.
-  [[nodiscard]] std::uint32_t place_before(std::uint32_t distance) const { return (own + length - distance) % length; }
+  [[nodiscard]] std::uint32_t place_before(std::uint32_t distance) const { return around(own + length - distance); }
+  // A place, or one behind the end by less than a length; without a division, since rings ask for every step.
+  [[nodiscard]] std::uint32_t around(std::uint32_t place) const { return place < length ? place : place - length; }
   friend bool operator==(const Line&, const Line&) = default;
 };
 
