@@ -308,7 +308,9 @@ inline constexpr auto kVariables = std::to_array<VariableRow>({
          "How many bytes of its slots a rank goes through, with what it stages and with what it sends to one rank, "
          "before it comes back to a place, where that is short enough; 0 stays at the beginning of each slot, and auto "
          "is twice what a core's own cache holds on AMD's processors, less where ranks are many or share cores, and on "
-         "others 512K, 128K where two ranks share a core, and 0 where more do.",
+         "others 512K, 128K where two ranks share a core, and 0 where more do or a core's own cache is too small for "
+         "what "
+         "all ranks have there.",
      .group = VariableGroup::tuning},
     {.id = VariableId::staging_stores,
      .name = "TUTTI_STAGING_STORES",

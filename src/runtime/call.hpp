@@ -157,6 +157,8 @@ struct Call {
   shm::Places places;        // in a slot
   std::uint64_t rounds = 1;
   bool has_rests = false;  // posts stand for the first part of their slots: FirstPart
+  // All that a rank exposes lies in one slot, so many bytes apart, and its last expose posts for all. 0: it does not.
+  std::uint64_t gathered = 0;
   // What is exposed in a list (lowered.hpp) and has fewer bytes travels with its flag. Both ends must know; so where
   // blocks differ in size, all do or none.
   std::uint64_t inline_end = 0;
@@ -175,8 +177,22 @@ struct Call {
   // Exposures name the buffers themselves instead of a copy in a staging slot.
   [[nodiscard]] bool by_name() const { return reach != Reach::staged; }
 
+  // Of a round.
+  [[nodiscard]] std::uint32_t num_posts() const { return gathered > 0 ? 1 : plan->posts_per_round; }
+  [[nodiscard]] std::uint32_t num_exposes() const { return gathered > 0 ? 1 : plan->exposes_per_round; }
   // One post a round: then its line stays as it is until everyone is done with the round, and may carry a payload.
-  [[nodiscard]] bool posts_once() const { return plan->posts_per_round == 1; }
+  [[nodiscard]] bool posts_once() const { return num_posts() == 1; }
+  // Whether that expose of a round begins a slot, and whether it posts.
+  [[nodiscard]] bool begins_slot(std::uint32_t expose) const { return gathered == 0 || expose == 0; }
+  [[nodiscard]] bool ends_slot(std::uint32_t expose) const {
+    return gathered == 0 || expose + 1 == plan->exposes_per_round;
+  }
+  // What a slot holds of which an expose has so many bytes.
+  [[nodiscard]] std::uint64_t bytes_in_slot(std::uint64_t bytes) const {
+    return gathered > 0 ? gathered * plan->exposes_per_round : bytes;
+  }
+  // Where that expose lies in what its slot, or its line, holds.
+  [[nodiscard]] std::uint64_t within_slot(std::uint32_t expose) const { return gathered * expose; }
 
   // The staging slot of expose number `expose` of `round`. Operations of a single exposure go by their posts, so that
   // the slot of the next is known; others go through all.
@@ -186,7 +202,7 @@ struct Call {
   }
   // And where in that slot it begins.
   [[nodiscard]] std::uint64_t begin_in_slot(std::uint64_t round, std::uint32_t expose) const {
-    if (rounds == 1 && posts_once()) return places.begin(post_value(round, 0), turns);
+    if (rounds == 1 && posts_once()) return places.begin(post_value(round, 0), turns) + within_slot(expose);
     return places.begin(number_of(round, expose), depth);
   }
   [[nodiscard]] std::uint64_t number_of(std::uint64_t round, std::uint32_t expose) const {
@@ -203,7 +219,7 @@ struct Call {
 
   // The number of post `post` of `round`; flags carry it.
   [[nodiscard]] std::uint64_t post_value(std::uint64_t round, std::uint32_t post) const {
-    return post_base + round * plan->posts_per_round + post + 1;
+    return post_base + round * num_posts() + (gathered > 0 ? 0 : post) + 1;
   }
 };
 

@@ -233,7 +233,8 @@ Status Communicator::arrive() {
                   .core_cache = settings_.core_cache,
                   .last_level_cache = settings_.last_level_cache,
                   .num_cores = cores_of(*region_, num_ranks_),
-                  .num_ranks = num_ranks_};
+                  .num_ranks = num_ranks_,
+                  .crowded = waiter_->policy().crowded};
   spread_ = settings_.staging_spread.value_or(usual_spread(cache_facts_, num_ranks_));
   const std::uint64_t of_messages =
       settings_.staging_spread.value_or(usual_spread(cache_facts_, num_ranks_ * (num_ranks_ - 1)));

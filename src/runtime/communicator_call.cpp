@@ -27,6 +27,11 @@ constexpr std::uint64_t shortest_of_root(Processor processor) {
 // No more of the last cache is counted on: a virtual machine is told the size of its host's.
 constexpr std::uint64_t kMostCountedOn = std::uint64_t{64} << 20;
 
+// What a rank exposes to each of the others lies in one slot, and one post tells of it, up to so many bytes together:
+// as far as that was measured to pay where ranks share cores, and less where each could begin with what is there first.
+constexpr std::uint64_t kMostGatheredCrowded = 32 << 10;
+constexpr std::uint64_t kMostGathered = 8 << 10;
+
 // From this size on a copy is saved in symmetric memory.
 constexpr std::uint64_t kLeastByName = 4 << 10;
 
@@ -139,11 +144,15 @@ CallFacts Communicator::facts_of_call(const Invocation& asked, const BoundCall& 
   // Lists alone reach attached memory, and a size that is set keeps the system out below.
   const bool may_attach = settings_.walker != WalkerChoice::generic && bytes >= settings_.attach_min.value_or(0);
   const bool can_attach = may_attach && can_attach_;
+  const auto pays = [&](bool stores) {
+    return can_attach &&
+           (settings_.attach_min || pays_to_attach(asked.collective, bytes, static_cast<int>(num_ranks_),
+                                                   waiter_->policy().crowded, settings_.processor, stores));
+  };
   return {.symmetric = bound.symmetric,
           .can_store_attached = may_attach && can_store_attached_,
-          .pays_to_attach = can_attach && (settings_.attach_min ||
-                                           pays_to_attach(asked.collective, bytes, static_cast<int>(num_ranks_),
-                                                          waiter_->policy().crowded, settings_.processor)),
+          .pays_to_attach = pays(false),
+          .pays_to_store_attached = pays(true),
           .crowded = waiter_->policy().crowded,
           .in_place = bound.buffers.in_place,
           .op = operation.op,
@@ -310,9 +319,14 @@ Status Communicator::set_layout(Call& call, std::uint64_t count) const {
   // Packed pieces lie a window apart; where one round carries them whole, exactly as in memory.
   call.window = std::min(window, widest);
   if (plan.exposes_per_round > 0 && !call.by_name()) {
+    if (plan.exposes_several && call.rounds == 1 && !facts_of(plan.schedule.collective).varies) {
+      const std::uint64_t each = call.window * call.element;
+      const std::uint64_t most = waiter_->policy().crowded ? kMostGatheredCrowded : kMostGathered;
+      if (each * plan.exposes_per_round <= std::min(shape.staging_slot, most)) call.gathered = each;
+    }
     const bool is_one = call.rounds == 1 && call.posts_once();
     call.places = spread_of(is_one ? SlotTurns::most(call.depth) : call.depth)
-                      .places(plan.widest_expose * call.window * call.element);
+                      .places(call.bytes_in_slot(plan.widest_expose * call.window * call.element));
   }
   for (std::size_t space = 0; space < kNumSpaces; ++space)
     if (const Division& division = plan.schedule.spaces[space]; division.blocks != 0)

@@ -65,6 +65,7 @@ constexpr std::array kDecisions = {
     Decision{.collective = broadcast, .most_ranks = 2, .attached = true, .way = "push_pull"},
     Decision{.collective = reduce, .most_bytes = 48_K, .way = "direct"},
     Decision{.collective = reduce, .most_ranks = 2, .attached = true, .way = "push_pull"},
+    Decision{.collective = reduce, .way = "direct"},
 };
 
 // A copy by the system costs half a microsecond to ask for, and its data cross between the caches once instead of
@@ -74,8 +75,8 @@ constexpr std::array kAttach = {
     AttachRange{.collective = all_gather, .least_bytes = 20_K, .most_bytes = 16_M},
     AttachRange{.collective = all_to_all, .least_bytes = 16_K, .most_bytes = 16_M},
     AttachRange{.collective = reduce_scatter, .least_bytes = 20_K, .most_bytes = 8_M},
-    AttachRange{.collective = reduce, .least_bytes = 16_K, .most_bytes = 256_K - 1},
-    AttachRange{.collective = reduce, .least_bytes = 256_K, .most_bytes = 1_M, .most_ranks = 2},
+    AttachRange{.collective = reduce, .least_bytes = 16_K, .most_bytes = 48_K},
+    AttachRange{.collective = reduce, .least_bytes = 16_K, .most_bytes = 1_M, .most_ranks = 2, .stores = true},
 };
 
 // Where ranks take turns on a core, those who fold or gather ask the system once for each other rank, one after the
@@ -89,29 +90,31 @@ constexpr std::array kAttachCrowded = {
 
 }  // namespace
 
-bool pays_to_attach(Collective collective, std::uint64_t bytes, int num_ranks, bool crowded, Processor processor) {
+bool pays_to_attach(Collective collective, std::uint64_t bytes, int num_ranks, bool crowded, Processor processor,
+                    bool stores) {
   // Two copies are faster there throughout, with slots that are spread (docs/decisions/0036).
   if (processor == Processor::amd) return false;
   const std::span<const AttachRange> ranges = crowded ? std::span<const AttachRange>(kAttachCrowded) : kAttach;
   return std::any_of(ranges.begin(), ranges.end(), [&](const AttachRange& range) {
-    return range.collective == collective && bytes >= range.least_bytes && bytes <= range.most_bytes &&
-           num_ranks >= range.least_ranks && num_ranks <= range.most_ranks;
+    return range.collective == collective && (stores || !range.stores) && bytes >= range.least_bytes &&
+           bytes <= range.most_bytes && num_ranks >= range.least_ranks && num_ranks <= range.most_ranks;
   });
 }
 
 // On AMD's processors, whose cores hand each other lines more slowly than the cache that they share does: as much as is
 // in neither of two cores' own caches any more when its turn comes again, if all groups' together stay in the shared
 // one. Less where two ranks share a core, and nothing where more do, who find near there what was written on it.
-// Elsewhere what one has written and the other read is written again faster once more than 128 KB lie between, though
-// both still have it; of two ranks on a core, that is so with what both have written.
+// Elsewhere what one has written and the other read is written again faster once 256 KB lie between, or half of that
+// where two ranks share a core: if all that a core has written and read so stays in its own cache.
 std::uint64_t usual_spread(const CacheFacts& facts, std::uint32_t num_groups) {
   if (num_groups == 0) return 0;
   const std::uint64_t shared = facts.last_level_cache / 2 / num_groups;
   if (facts.processor != Processor::amd) {
-    const std::uint64_t spread = facts.num_ranks <= facts.num_cores       ? 512_K
-                                 : facts.num_ranks <= 2 * facts.num_cores ? 128_K
-                                                                          : 0;
-    return std::min(facts.core_cache, shared) < spread ? 0 : spread;
+    if (facts.crowded && facts.num_ranks > 2 * facts.num_cores) return 0;
+    const std::uint64_t most = std::min(shared, facts.core_cache / 2 / facts.num_ranks);
+    if (facts.crowded) return most < 128_K ? 0 : 128_K;
+    // 512 KB have more lengths of rounds fit.
+    return most < 256_K ? 0 : std::min(most, 512_K);
   }
   const std::uint64_t own = 2 * facts.core_cache * std::min(facts.num_cores, facts.num_ranks) / facts.num_ranks;
   const std::uint64_t spread = std::min(own, shared);

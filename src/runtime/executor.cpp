@@ -177,9 +177,9 @@ void Executor::begin_call(Call& call) {
 }
 
 void Executor::end_call(const Call& call) {
-  posts_ += call.rounds * call.plan->posts_per_round;
+  posts_ += call.rounds * call.num_posts();
   rounds_ += call.rounds;
-  exposes_ += call.rounds * call.plan->exposes_per_round;
+  exposes_ += call.rounds * call.num_exposes();
 }
 
 void Executor::end_walk(const Call& call) {

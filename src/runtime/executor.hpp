@@ -267,7 +267,7 @@ class Executor {
   // and the one that was looked at last lies in this core's cache.
   [[nodiscard]] std::optional<std::uint64_t> differing_round(const Call& call, std::uint32_t rank, std::uint64_t round,
                                                              std::uint64_t value) const {
-    const std::uint64_t last = call.post_value(round, call.plan->posts_per_round - 1);
+    const std::uint64_t last = call.post_value(round, call.num_posts() - 1);
     return differing_post(rank, std::max(value, std::min(last, seen_posts_[rank])), call.description);
   }
   [[nodiscard]] std::optional<HistoryDifference> earlier_difference(std::uint32_t rank) const;
@@ -340,6 +340,8 @@ class Executor {
   shm::CounterLine* own_finished_ = nullptr;
   std::vector<const void*> sources_;
   std::vector<void*> destinations_;
+  // What goes with one post in its line, so far: Call::gathered.
+  std::byte gathered_[shm::kInlineBytes] = {};
   // Of attached reads: what has been fetched of each source, and the ends of a part.
   std::vector<std::byte> fetched_;
   std::vector<const void*> part_sources_;

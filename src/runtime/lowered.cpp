@@ -108,7 +108,8 @@ class Lowering {
     return true;
   }
 
-  // All of its result is stored here, or all of it in other processes.
+  // All of its result is stored here, or all of it in other processes; so far in one, and of what is partly this
+  // rank's.
   static bool is_copied_by_system(const tutti::Step& step) {
     const auto is_remote = [](const Endpoint& end) { return end.place == Place::remote; };
     const auto stored_there = std::count_if(step.destinations.begin(), step.destinations.end(), is_remote);
@@ -159,7 +160,8 @@ class Lowering {
     if (end.base != Lowered::End::Base::remote) return;
     const Posted& posted = plan_.posts[end.rank][end.post];
     end.expose = posted.expose;
-    end.in_line = run_of(posted.slice, posted.slice.block).length * element() < call_.inline_end;
+    const std::uint64_t bytes = run_of(posted.slice, posted.slice.block).length * element();
+    end.in_line = call_.bytes_in_slot(bytes) < call_.inline_end;
   }
 
   Lowered::End end_of(const Endpoint& end, std::uint32_t index) {

@@ -72,7 +72,7 @@ bool Machine::has_posted(std::uint32_t rank, std::uint32_t post) {
 }
 
 bool Machine::has_slot(const Step& step) {
-  if (call_.by_name()) return true;
+  if (call_.by_name() || !call_.begins_slot(call_.plan->posts[executor_.rank_][step.post].expose)) return true;
   return (!call_.posts_once() || executor_.line_is_free(call_.post_value(round_, step.post))) &&
          executor_.slot_is_free(slot_of(executor_.rank_, step.post));
 }
@@ -93,7 +93,8 @@ std::byte* Machine::remote(const Endpoint& end) const {
   }
   const std::uint64_t within = packed(end.slice.first_piece - posted.slice.first_piece);
   if (is_inline(posted.slice))
-    return executor_.region_.post_line(end.rank, call_.post_value(round_, end.post)).payload + within;
+    return executor_.region_.post_line(end.rank, call_.post_value(round_, end.post)).payload +
+           call_.within_slot(posted.expose) + within;
   return executor_.staged(call_, end.rank, round_, posted.expose) + within;
 }
 
@@ -237,15 +238,15 @@ void Machine::post(const Step& step) {
 void Machine::expose(const Step& step, std::uint64_t value) {
   const Slice& slice = step.sources[0].slice;
   const std::uint64_t busy = call_.round_base + round_ + 1;
+  const std::uint32_t expose = call_.plan->posts[executor_.rank_][step.post].expose;
   const bool is_in_line = is_inline(slice);
-  std::byte carried[shm::kInlineBytes];
-  std::byte* slot = carried;
+  std::byte* slot = executor_.gathered_ + call_.within_slot(expose);
   // The line also tells what the slot is about, so it stays as long.
   if (call_.posts_once()) executor_.line_busy_[value % shm::kPostLines] = busy;
   if (!is_in_line) {
     const std::uint64_t number = slot_of(executor_.rank_, step.post);
     executor_.slot_busy_[number] = busy;
-    slot = executor_.staged(call_, executor_.rank_, round_, call_.plan->posts[executor_.rank_][step.post].expose);
+    slot = executor_.staged(call_, executor_.rank_, round_, expose);
   }
   const auto store = [&](const Slice& pieces) {
     for (std::uint32_t number = 0; number < num_parts_of_block(pieces); ++number) {
@@ -262,8 +263,9 @@ void Machine::expose(const Step& step, std::uint64_t value) {
   } else {
     for (const Slice& pieces : call_.plan->posts[executor_.rank_][step.post].read) store(pieces);
   }
+  if (!call_.ends_slot(expose)) return;
   if (is_in_line) {
-    executor_.publish_inline(value, call_.description, carried, bytes(slice));
+    executor_.publish_inline(value, call_.description, executor_.gathered_, call_.bytes_in_slot(bytes(slice)));
   } else {
     if (call_.has_rests) executor_.say_rest(value);
     executor_.publish_post(value, call_.description);

@@ -60,7 +60,7 @@ class Machine {
   [[nodiscard]] std::uint64_t slot_of(std::uint32_t rank, std::uint32_t post) const;
   // Whether what is exposed travels with the flag.
   [[nodiscard]] bool is_inline(const Slice& exposed) const {
-    return call_.posts_once() && most_bytes(exposed) <= shm::kInlineBytes;
+    return call_.posts_once() && call_.bytes_in_slot(most_bytes(exposed)) <= shm::kInlineBytes;
   }
   [[nodiscard]] std::byte* remote(const Endpoint& end) const;
   [[nodiscard]] bool is_copied_to_message(const Step& step) const;

@@ -144,6 +144,11 @@ Result<Plan> make_plan(Schedule schedule, std::uint32_t rank, const std::functio
   for (std::uint32_t post = 0; post < plan.posts[rank].size(); ++post)
     if (Posted& own = plan.posts[rank][post]; own.kind == StepKind::expose) own.read = runs_read(own.slice, post, read);
   for (std::vector<Posted>& posts : plan.posts) posts.resize(plan.posts_per_round);
+  plan.exposes_several = plan.posts_first && plan.posts_per_round > 1 && plan.widest_expose == 1 &&
+                         std::all_of(plan.posts.begin(), plan.posts.end(), [](const std::vector<Posted>& posts) {
+                           return std::all_of(posts.begin(), posts.end(),
+                                              [](const Posted& post) { return post.kind == StepKind::expose; });
+                         });
   for (const std::vector<Posted>& posts : plan.posts) {
     const auto exposes =
         std::count_if(posts.begin(), posts.end(), [](const Posted& post) { return post.kind == StepKind::expose; });

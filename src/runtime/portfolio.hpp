@@ -53,10 +53,11 @@ struct Way {
 
 // What keeps the way from a call; empty if nothing does.
 struct CallFacts {
-  bool symmetric = false;           // both buffers are in symmetric memory
-  bool can_store_attached = false;  // the system copies for them to each other's memory
-  bool pays_to_attach = false;      // and from it sooner than two copies would be made
-  bool crowded = false;             // there are more ranks than cores
+  bool symmetric = false;               // both buffers are in symmetric memory
+  bool can_store_attached = false;      // the system copies for them to each other's memory
+  bool pays_to_attach = false;          // and from it sooner than two copies would be made
+  bool pays_to_store_attached = false;  // and both ways
+  bool crowded = false;                 // there are more ranks than cores
   bool in_place = false;
   Op op = Op::sum;
   bool commutative = true;

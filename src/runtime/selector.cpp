@@ -27,7 +27,7 @@ Result<Choice> Selector::by_size(Collective collective, std::uint64_t bytes, con
   if (!of(collective).is_made) make_rows(collective);
   for (const Row& row : of(collective).rows)
     if (bytes <= row.most_bytes && (!row.symmetric || call.symmetric) &&
-        (!row.attached || (call.pays_to_attach && !call.crowded)) && objection_to(*row.way, call).empty()) {
+        (!row.attached || (call.pays_to_store_attached && !call.crowded)) && objection_to(*row.way, call).empty()) {
       const Choice choice{.way = row.way, .why = row.symmetric ? "by size, in symmetric memory" : "by size"};
       return row.may_be_ring ? or_ring_bidir_ag(choice, bytes, call) : choice;
     }

@@ -50,10 +50,11 @@ struct AttachRange {
   std::uint64_t most_bytes = 0;
   int least_ranks = 2;
   int most_ranks = std::numeric_limits<int>::max();
+  bool stores = false;  // only of ways that store to others too
 };
-// Crowded: there are more ranks than cores.
+// Crowded: there are more ranks than cores. Of ways that store to others, or of those that only read from them.
 [[nodiscard]] bool pays_to_attach(Collective collective, std::uint64_t bytes, int num_ranks, bool crowded,
-                                  Processor processor);
+                                  Processor processor, bool stores);
 
 // What usual_spread() and usual_stream_min() go by.
 struct CacheFacts {
@@ -62,6 +63,7 @@ struct CacheFacts {
   std::uint64_t last_level_cache = 0;
   std::uint32_t num_cores = 1;
   std::uint32_t num_ranks = 1;
+  bool crowded = false;  // there are more ranks than cores
 };
 // Over how many bytes what is put into slots is spread where nobody says (spread.hpp), with so many groups of slots
 // that may be in use at a time.

@@ -61,7 +61,7 @@ End Executor::walk_once(const Call& call, const Lowered& lowered) {
       publish_post(value, call.description);
     } else if (step.kind == Lowered::Kind::finish) {
       // The next call's line, which a peer has looked at, comes back meanwhile: see run_inline().
-      if (spins_ != 0) shm::expect_store(own_lines_[(value + call.plan->posts_per_round) % shm::kPostLines]);
+      if (spins_ != 0) shm::expect_store(own_lines_[(value + call.num_posts()) % shm::kPostLines]);
       finish_rounds(call.round_base + 1);
     } else {
       end = lowered_step(call, lowered, number, 0);
@@ -112,7 +112,9 @@ bool Executor::is_lowered_ready(const Call& call, const Lowered& lowered, const 
   switch (step.kind) {
     case Lowered::Kind::expose: {
       const std::uint64_t value = call.post_value(round, step.post);
-      const bool in_line = is_inline(call, call.length_of(step.length, round) * call.element);
+      if (!call.begins_slot(step.expose)) return true;
+      const std::uint64_t bytes = call.length_of(step.length, round) * call.element;
+      const bool in_line = is_inline(call, call.bytes_in_slot(bytes));
       return line_is_free(value) && (in_line || slot_is_free(call.slot(round, step.expose)));
     }
     case Lowered::Kind::name:
@@ -172,30 +174,34 @@ End Executor::lowered_expose(const Call& call, const Lowered::Step& step, std::u
   const std::byte* from =
       (step.space == Space::input ? call.input : call.output) + step.offset + round * call.window * call.element;
   const bool first_touch = step.space == Space::input && call.operation->op == Op::premultiplied_sum;
-  if (is_inline(call, bytes)) {
-    if (known_finished_ < line_busy_[place]) [[unlikely]]
+  const std::uint64_t in_slot = call.bytes_in_slot(bytes);
+  if (is_inline(call, in_slot)) {
+    if (call.begins_slot(step.expose) && known_finished_ < line_busy_[place]) [[unlikely]]
       if (const End end = await_lines(value, 0); end != End::done) return end;
     line_busy_[place] = until;
-    std::byte touched[shm::kInlineBytes];
     if (first_touch) {
-      first_touch_copy(*call.operation, touched, from, length, false);
-      from = touched;
+      first_touch_copy(*call.operation, gathered_ + call.within_slot(step.expose), from, length, false);
+      from = gathered_;
+    } else if (call.gathered > 0) {
+      std::memcpy(gathered_ + call.within_slot(step.expose), from, bytes);
+      from = gathered_;
     }
-    publish_inline(value, call.description, from, bytes);
+    if (call.ends_slot(step.expose)) publish_inline(value, call.description, from, in_slot);
     return End::done;
   }
   const std::uint64_t slot = call.slot(round, step.expose);
   const std::uint64_t busy = std::max(line_busy_[place], slot_busy_[slot]);
-  if (known_finished_ < busy) [[unlikely]]
+  if (call.begins_slot(step.expose) && known_finished_ < busy) [[unlikely]]
     if (const End end = await_lines(value, busy); end != End::done) return end;
   slot_busy_[slot] = until;
   if (call.posts_once()) line_busy_[place] = until;
   store_exposed(call, staged(call, rank_, round, step.expose), from, length, first_touch);
+  if (!call.ends_slot(step.expose)) return End::done;
   publish_post(value, call.description);
   // While the others' posts are on their way, the slot of the next call: see run_slotted().
   if (spins_ != 0 && !stores_.goes_past(bytes) && call.posts_once() &&
       (call.rounds == 1 ? call.turns : call.depth) >= 4 && round + 1 == call.rounds)
-    shm::expect_stores(staged(call, rank_, round + 1, step.expose), bytes, kMostOfOwnCaches);
+    shm::expect_stores(staged(call, rank_, round + 1, 0), in_slot, kMostOfOwnCaches);
   return End::done;
 }
 
@@ -231,8 +237,10 @@ std::byte* Executor::lowered_address(const Call& call, const Lowered::End& end, 
         symmetric(call, end.space).of(end.rank, region_.place(end.rank, end.post).load(std::memory_order_relaxed));
     return base == nullptr ? nullptr : base + end.offset;
   }
-  if (is_inline(call, exposed_bytes(call, end, round))) return region_.post_line(end.rank, value).payload + end.offset;
-  return staged(call, end.rank, round, call.plan->posts[end.rank][end.post].expose) + end.offset;
+  const std::uint32_t expose = call.plan->posts[end.rank][end.post].expose;
+  if (is_inline(call, call.bytes_in_slot(exposed_bytes(call, end, round))))
+    return region_.post_line(end.rank, value).payload + call.within_slot(expose) + end.offset;
+  return staged(call, end.rank, round, expose) + end.offset;
 }
 
 std::uint64_t Executor::exposed_bytes(const Call& call, const Lowered::End& end, std::uint64_t round) {
@@ -304,7 +312,8 @@ End Executor::lowered_move(const Call& call, const Lowered& lowered, const Lower
     case Lowered::End::Base::remote:
       if (const End awaited = lowered_await(call, from.rank, from.post, 0); awaited != End::done) [[unlikely]]
         return awaited;
-      source = from.offset + (from.in_line ? region_.post_line(from.rank, call.post_value(0, from.post)).payload
+      source = from.offset + (from.in_line ? region_.post_line(from.rank, call.post_value(0, from.post)).payload +
+                                                 call.within_slot(from.expose)
                                            : staged(call, from.rank, 0, from.expose));
       break;
   }
@@ -375,7 +384,8 @@ End Executor::combine_attached(const Call& call, const Lowered& lowered, const L
   }
   has_room = has_room && num_remote == 1;
   // Behind what is fetched there is room for a result that goes away.
-  if (!has_room) fetched_.resize(std::max<std::size_t>(fetched_.size(), (step.num_sources + 1) * kPart));
+  if (!has_room)
+    fetched_.resize(std::max<std::size_t>(fetched_.size(), (step.num_sources + (goes_away ? 1 : 0)) * kPart));
   std::vector<const void*>& sources = part_sources_;
   std::vector<void*>& destinations = part_destinations_;
   sources.resize(step.num_sources);

@@ -1,6 +1,7 @@
 #include "schedule/fuse.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 namespace tutti {
@@ -8,14 +9,9 @@ namespace tutti {
 bool fuse_into(Step& step, const Step& next) {
   if (step.kind != StepKind::combine || next.kind != StepKind::combine) return false;
   if (next.sources.size() != 1 || next.sources[0].place != Place::local || !next.after.empty()) return false;
-  // What is made is the last destination, as a rule.
-  auto made = step.destinations.end();
-  if (!step.destinations.empty() && *(made - 1) == next.sources[0]) {
-    --made;
-  } else {
-    made = std::find(step.destinations.begin(), step.destinations.end(), next.sources[0]);
-  }
-  if (made == step.destinations.end()) return false;
+  // From the end, where it is as a rule.
+  const auto found = std::find(step.destinations.rbegin(), step.destinations.rend(), next.sources[0]);
+  if (found == step.destinations.rend()) return false;
   // A local destination of the forwarding step that overlaps a source of the first would be written while the first
   // still reads it piecewise; in one elementwise pass that is only right where both are the same slice, and telling
   // those cases apart is not worth it: copies stay steps of their own.
@@ -30,7 +26,7 @@ bool fuse_into(Step& step, const Step& next) {
   if (sends_twice) return false;
   // A final touch of what goes on must not be one of what stays.
   if (next.completes && !step.completes && !next.gives_up_source) return false;
-  if (next.gives_up_source) step.destinations.erase(made);
+  if (next.gives_up_source) step.destinations.erase(std::next(found).base());
   for (const Endpoint& end : next.destinations) step.destinations.push_back(end);
   step.gives_up_source = false;
   step.completes = step.completes || next.completes;

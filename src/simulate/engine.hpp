@@ -170,7 +170,8 @@ class Engine {
     if (symmetry_ != nullptr) return connections_.outgoing(rank, symmetry_->opposite(end.rank), end.channel);
     return connections_.incoming(rank, end.rank, end.channel);
   }
-  // Of a source of the lane's step. Most steps have one that is a message, which is looked at several times.
+  // Of a source of the step that the lane stands at. Most steps have one that is a message, which is looked at several
+  // times.
   [[nodiscard]] std::uint32_t incoming(LaneState& lane, const Endpoint& end) {
     if (lane.source != &end) {
       lane.source = &end;

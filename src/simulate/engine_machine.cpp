@@ -325,7 +325,7 @@ void Engine::make_contents(LaneState& lane) {
   const Step& step = *lane.step;
   lane.made.clear();
   const std::uint32_t size = step.sources.empty() ? 1 : step.sources[0].slice.size();
-  // What is done for the ends of a step of one piece has been counted when it began.
+  // What is done for the sources of a step of one piece was counted when it began, and its destinations are few.
   if (size == 1) {
     lane.value = fold(step, lane.rank, 0);
     for (const Endpoint& end : step.destinations)

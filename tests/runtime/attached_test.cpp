@@ -9,6 +9,7 @@
 #include <string>
 #include <string_view>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -136,7 +137,7 @@ std::uint32_t element(std::uint32_t rank, std::uint64_t i) { return static_cast<
 
 TEST(ReduceFromBothEnds, IsRightInMorePartsThanOneAndInPlace) {
   for (const std::uint32_t ranks : {1U, 2U, 3U, 5U})
-    for (const std::uint64_t count : {std::uint64_t{1}, std::uint64_t{1000}, kBytes / 2 + 7})
+    for (const std::uint64_t count : {std::uint64_t{0}, std::uint64_t{1}, std::uint64_t{1000}, kBytes / 2 + 7})
       test::ThreadRanks(ranks, pushing()).run([&](Communicator& communicator) {
         const std::uint32_t root = ranks / 2;
         const bool is_root = communicator.rank() == root;
@@ -162,17 +163,79 @@ TEST(ReduceFromBothEnds, IsRightInMorePartsThanOneAndInPlace) {
       });
 }
 
+// By which way each of some sizes goes.
 TEST(ReduceFromBothEnds, IsThatOfTwoRanksWithACoreEach) {
   if (std::thread::hardware_concurrency() < 2) GTEST_SKIP() << "ranks share the only core";
-  Settings settings;
-  settings.processor = Processor::other;
-  test::ThreadRanks(2, settings).run([&](Communicator& communicator) {
-    std::vector<std::uint32_t> buffer(kBytes);
-    for (const std::uint64_t kilobytes : {32U, 64U, 1024U, 4096U})
-      EXPECT_TRUE(communicator.run(reduce(buffer.data(), buffer.data(), kilobytes << 8, 0)).ok());
-    EXPECT_EQ(ways_of(communicator, "reduce"),
-              std::set<std::string>({"direct attached", "push_pull attached", "direct staged"}));
+  constexpr std::uint64_t kLeast = std::uint64_t{48} << 10;
+  constexpr std::array<std::pair<std::uint64_t, std::string_view>, 6> kWays = {{{8 << 10, "direct staged"},
+                                                                                {kLeast, "direct attached"},
+                                                                                {kLeast + 4, "push_pull attached"},
+                                                                                {256 << 10, "push_pull attached"},
+                                                                                {kBytes, "push_pull attached"},
+                                                                                {kBytes + 4, "direct staged"}}};
+  for (const auto& [bytes, way] : kWays)
+    for (const std::uint32_t ranks : {2U, 3U}) {
+      Settings settings;
+      settings.processor = Processor::other;
+      test::ThreadRanks(ranks, settings).run([&](Communicator& communicator) {
+        std::vector<std::uint32_t> buffer(bytes / sizeof(std::uint32_t));
+        EXPECT_TRUE(communicator.run(reduce(buffer.data(), buffer.data(), buffer.size(), 0)).ok());
+        const std::set<std::string> ways = ways_of(communicator, "reduce");
+        if (ranks == 2) {
+          EXPECT_EQ(ways, std::set<std::string>{std::string(way)}) << bytes;
+        } else {
+          EXPECT_EQ(ways.count("push_pull attached"), 0U) << bytes;
+        }
+      });
+    }
+}
+
+// What is the other rank's to write is left alone before it knows that both mean the same call.
+TEST(ReduceFromBothEnds, StoresNothingWhereCallsDiffer) {
+  test::ThreadRanks(2, pushing()).run([](Communicator& communicator) {
+    const bool is_root = communicator.rank() == 0;
+    constexpr std::uint64_t kCount = kBytes / sizeof(std::uint32_t);
+    std::vector<std::uint32_t> input(kCount, 3);
+    std::vector<std::uint32_t> output(kCount, 1);
+    const Status status = communicator.run(reduce(input.data(), output.data(), is_root ? kCount : kCount / 2, 0));
+    EXPECT_EQ(status.code(), Code::invalid_usage) << status.to_string();
+    EXPECT_EQ(std::count(output.begin(), output.end(), 1U), std::ssize(output));
   });
+}
+
+// Of the root's output, in memory that is new, so that the other rank is still storing there when the root gives up.
+TEST(ReduceFromBothEnds, StoresNothingBehindTheEndOfTheCall) {
+  std::atomic<int> num_seen = 0;
+  constexpr std::uint64_t kMuch = std::uint64_t{16} << 20;
+  for (int turn = 0; turn < 16; ++turn)
+    test::ThreadRanks(2, pushing()).run([&](Communicator& communicator) {
+      const bool is_root = communicator.rank() == 0;
+      std::vector<std::uint32_t> input(kMuch / sizeof(std::uint32_t), 7);
+      Pages output(kMuch);
+      std::jthread other;
+      if (is_root)
+        other = std::jthread([&] {
+          std::this_thread::sleep_for(std::chrono::microseconds(300 * turn));
+          communicator.abort("a test");
+        });
+      const auto begun = std::chrono::steady_clock::now();
+      const Status status =
+          communicator.run(reduce(input.data(), reinterpret_cast<std::uint32_t*>(output.get()), input.size(), 0));
+      // Who has no core for as long as the other waits for it, 50 ms, may still store.
+      const auto taken = std::chrono::steady_clock::now() - begun;
+      if (!is_root || status.ok() || taken > std::chrono::milliseconds(45)) return;
+      ++num_seen;
+      const auto look = [&] {
+        std::string looked;
+        for (std::uint64_t at = kMuch - 4; at > kMuch * 2 / 3; at -= 16 << 10)
+          looked += static_cast<volatile std::byte*>(output.get())[at] == std::byte{0} ? '-' : '7';
+        return looked;
+      };
+      const std::string at_once = look();
+      std::this_thread::sleep_for(std::chrono::milliseconds(2));
+      EXPECT_EQ(look(), at_once);
+    });
+  EXPECT_GT(num_seen, 0) << "none of the calls was broken in time";
 }
 
 // The root folds two thirds, and the other rank the last one.

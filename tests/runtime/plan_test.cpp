@@ -68,6 +68,23 @@ TEST(Plan, KnowsWhetherAllRanksPostFirst) {
   }
 }
 
+// What one slot can hold for all others together.
+TEST(Plan, KnowsWhetherAllRanksExposeSeveralPieces) {
+  const auto exposes_several = [](const Algorithm& algorithm, std::uint32_t ranks) {
+    const Result<Plan> plan =
+        make_plan(algorithm.make({.collective = algorithm.collective, .num_ranks = ranks}), ranks - 1);
+    EXPECT_TRUE(plan.ok());
+    return plan->exposes_several;
+  };
+  EXPECT_TRUE(exposes_several(all_to_all::direct, 3));
+  EXPECT_TRUE(exposes_several(reduce_scatter::direct, 8));
+  EXPECT_FALSE(exposes_several(all_to_all::direct, 2));
+  EXPECT_FALSE(exposes_several(all_gather::direct, 3));
+  EXPECT_FALSE(exposes_several(all_reduce::two_shot_pull, 3));
+  EXPECT_FALSE(exposes_several(broadcast::direct, 3));
+  EXPECT_FALSE(exposes_several(reduce::push_pull, 3));
+}
+
 // At the second of two ranks.
 TEST(Plan, IsEndedByAnInterrupt) {
   Schedule schedule{.name = "exchange", .num_ranks = 2, .spaces = spaces_of(Collective::all_reduce, 2)};

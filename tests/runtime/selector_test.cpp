@@ -91,11 +91,15 @@ TEST(Selector, KnowsAmdsCaches) {
   EXPECT_EQ(of_four.chosen(64 << 10), "two_shot_pull, by size");
   EXPECT_EQ(of_eight.chosen(32 << 10), "one_shot, by size");
   EXPECT_EQ(of_eight.chosen(64 << 10), "two_shot_pull, by size");
-  EXPECT_TRUE(pays_to_attach(Collective::all_gather, 1 << 20, 2, false, Processor::other));
+  EXPECT_TRUE(pays_to_attach(Collective::all_gather, 1 << 20, 2, false, Processor::other, false));
   for (const Collective collective : {Collective::broadcast, Collective::all_gather, Collective::reduce_scatter})
-    EXPECT_FALSE(pays_to_attach(collective, 128 << 10, 2, false, Processor::amd));
-  EXPECT_TRUE(pays_to_attach(Collective::all_to_all, 1 << 20, 4, true, Processor::other));
-  EXPECT_FALSE(pays_to_attach(Collective::all_to_all, 1 << 20, 4, true, Processor::amd));
+    EXPECT_FALSE(pays_to_attach(collective, 128 << 10, 2, false, Processor::amd, true));
+  EXPECT_TRUE(pays_to_attach(Collective::all_to_all, 1 << 20, 4, true, Processor::other, false));
+  // Of two ranks, where both ends copy.
+  EXPECT_FALSE(pays_to_attach(Collective::reduce, 128 << 10, 2, false, Processor::other, false));
+  EXPECT_TRUE(pays_to_attach(Collective::reduce, 128 << 10, 2, false, Processor::other, true));
+  EXPECT_FALSE(pays_to_attach(Collective::reduce, 128 << 10, 3, false, Processor::other, true));
+  EXPECT_FALSE(pays_to_attach(Collective::all_to_all, 1 << 20, 4, true, Processor::amd, false));
 }
 
 TEST(Selector, StreamsWhatDoesNotStayInTheCaches) {
@@ -146,14 +150,23 @@ TEST(Selector, SpreadsSlotsOverNeitherTooMuchNorTooLittle) {
   EXPECT_EQ(of_connections(4), 4 * kMega / 3);
   EXPECT_EQ(of_connections(5), 0U);
   facts.processor = Processor::other;
+  facts.core_cache = 2 * kMega;
   facts.num_cores = 8;
-  EXPECT_EQ(of_slots(8), kMega / 2);
-  EXPECT_EQ(of_slots(9), kMega / 8);
-  EXPECT_EQ(of_slots(17), 0U);
+  EXPECT_EQ(of_slots(2), kMega / 2);
+  EXPECT_EQ(of_slots(4), kMega / 4);
+  EXPECT_EQ(of_slots(5), 0U);
   EXPECT_EQ(of_connections(2), kMega / 2);
-  EXPECT_EQ(of_connections(8), 0U);  // not all of them together in the shared one
-  facts.core_cache = kMega / 4;
+  facts.core_cache = kMega / 2;
   EXPECT_EQ(of_slots(2), 0U);
+  facts.core_cache = 2 * kMega;
+  facts.last_level_cache = kMega;
+  EXPECT_EQ(of_slots(2), kMega / 4);
+  EXPECT_EQ(of_slots(3), 0U);
+  facts.last_level_cache = 32 * kMega;
+  facts.num_cores = 2;
+  facts.crowded = true;
+  EXPECT_EQ(of_slots(4), kMega / 8);
+  EXPECT_EQ(of_slots(5), 0U);
 }
 
 // Where ranks share cores, as many fold as there are cores.

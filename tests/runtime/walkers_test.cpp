@@ -235,6 +235,59 @@ TEST(BuiltInSchedules, WalkersGiveTheBitsOfNumbers) {
     }
 }
 
+// What a rank exposes to each of the others goes in one slot, or in the line of its flag, up to some size: calls of
+// either kind, and some whose post tells of more than their own, one after another, and by unlike walkers.
+TEST(SeveralExposures, AreToldOfByOnePostOrOneEach) {
+  constexpr std::uint64_t kCounts[] = {1, 4, 0, 5, 3000, 13, 1, 100, 9000, 700, 2, 681, 683, 1024, 12, 40'000, 6};
+  for (const std::uint32_t ranks : {3U, 5U, 8U})
+    for (const Mixture mixture : {Mixture::generic, Mixture::specialised, Mixture::mixed}) {
+      const Schedule exchanging = all_to_all::direct.make({.collective = Collective::all_to_all, .num_ranks = ranks});
+      const Schedule folding =
+          reduce_scatter::direct.make({.collective = Collective::reduce_scatter, .num_ranks = ranks});
+      test::ThreadRanks(ranks, Settings::from(Variables())).run([&](Communicator& communicator) {
+        const std::uint32_t rank = communicator.rank();
+        const WalkerChoice walker = walker_of(mixture, rank);
+        std::uint32_t turn = 0;
+        for (const std::uint64_t count : kCounts) {
+          ++turn;
+          // Of rank r for rank b, and the i-th of these.
+          const auto element = [&](std::uint32_t r, std::uint32_t b, std::uint64_t i) {
+            return static_cast<std::uint32_t>(turn * 1'000'003 + r * 10'007 + b * 101 + i);
+          };
+          std::vector<std::uint32_t> input(count * ranks);
+          for (std::uint32_t block = 0; block < ranks; ++block)
+            for (std::uint64_t i = 0; i < count; ++i) input[block * count + i] = element(rank, block, i);
+          std::vector<std::uint32_t> output(count * ranks);
+          Status status = communicator.run_by(exchanging, 0,
+                                              {.collective = Collective::all_to_all,
+                                               .input = input.data(),
+                                               .output = output.data(),
+                                               .count = count,
+                                               .type = Type::u32},
+                                              walker);
+          ASSERT_TRUE(status.ok()) << status.to_string();
+          for (std::uint32_t from = 0; from < ranks; ++from)
+            for (std::uint64_t i = 0; i < count; ++i)
+              ASSERT_EQ(output[from * count + i], element(from, rank, i)) << count << " from " << from;
+          status = communicator.run_by(folding, 1,
+                                       {.collective = Collective::reduce_scatter,
+                                        .input = input.data(),
+                                        .output = output.data(),
+                                        .count = count,
+                                        .type = Type::u32,
+                                        .op = test::handle(Op::sum)},
+                                       walker);
+          ASSERT_TRUE(status.ok()) << status.to_string();
+          for (std::uint64_t i = 0; i < count; ++i) {
+            std::uint32_t sum = 0;
+            for (std::uint32_t from = 0; from < ranks; ++from) sum += element(from, rank, i);
+            ASSERT_EQ(output[i], sum) << count;
+          }
+        }
+      });
+    }
+}
+
 // What a rank has not looked at yet stays: four calls lie between it and the root.
 TEST(GenericWalker, PostsByNameOverNoLineThatIsToBeRead) {
   Settings settings;

@@ -13,8 +13,8 @@ namespace tutti::parts {
 struct Ring {
   patterns::Line line;
   bool backwards = false;
-  std::uint32_t shift =
-      0;  // the chunk of a place is the one with a number so much greater, going around; at most a length
+  // The chunk of a place is the one with a number so much greater, going around; at most a length.
+  std::uint32_t shift = 0;
 
   [[nodiscard]] std::uint32_t next() const { return backwards ? line.previous() : line.next(); }
   [[nodiscard]] std::uint32_t previous() const { return backwards ? line.next() : line.previous(); }

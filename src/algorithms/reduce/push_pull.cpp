@@ -64,9 +64,8 @@ const Algorithm push_pull = {
     .name_safe_in_place = true,
     .method = "each rank folds a piece of all inputs, and stores it into the root's output",
     .citation =
-        "R. Rabenseifner, Optimization of collective reduction operations, ICCS 2004 (reduce-scatter, then gather; "
-        "here "
-        "in one pass, by load and store)",
+        "R. Rabenseifner, Optimization of collective reduction operations, ICCS 2004 (reduce-scatter, then "
+        "gather; here in one pass, by load and store)",
     .make = make,
 };
 

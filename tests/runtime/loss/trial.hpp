@@ -43,7 +43,7 @@ struct Trial {
   unsigned seed = 0;        // of the calls
   int turns = 0;            // of calls before all leave; 0: they go on
   bool attached = false;    // what is larger than a few bytes is read from the other process
-  bool pushed = false;      // and of broadcasts a part is written there
+  bool pushed = false;      // and of broadcasts and reduces a part is written there
   bool asks_other = false;  // whether the ranks then look into the second communicator too
   Milliseconds timeout{0};
   Milliseconds late_warning{0};
