@@ -14,7 +14,9 @@
  * that hears nothing from the others in such a call, as a root of a broadcast, is told by one of the next.) Once a
  * communicator has failed, every later call on it returns the same error, on every rank: of a rank that was lost, or
  * that was late for TUTTI_TIMEOUT, it names that rank. A process that ends without tuttiCommDestroy is lost to the
- * others.
+ * others. After a call that has failed its buffers are the caller's again; those in symmetric memory, and outputs of a
+ * broadcast or a reduce, only once every rank's call has returned: a rank that is stopped in the middle, or late by
+ * more than 50 ms there, may still store there.
  *
  * A communicator has at most 1024 ranks, and a block at most 2^34 - 1 elements.
  *
@@ -270,8 +272,7 @@ TUTTI_API tuttiResult_t tuttiGroupEnd(void);
  * calls, and every call that waits or tests goes on with all that its thread has begun, on whichever communicator; so
  * does the making of a communicator. What is pending goes over to the thread that next calls something on its
  * communicator or its request. Once a call has returned that the communicator has failed, the buffers of all that was
- * pending on it are the caller's again, those in symmetric memory, and outputs of a broadcast, once every rank's call
- * has: a rank that is stopped may still store there. */
+ * pending on it are the caller's again, as after a call that blocks. */
 typedef struct tuttiRequest* tuttiRequest_t;
 /* The request becomes NULL, unless it can be started again. One that is NULL is done. A copy of one that has ended, or
  * was freed, is refused with tuttiInvalidUsage, here and wherever else, as long as its communicator lives. */

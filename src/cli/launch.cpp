@@ -100,7 +100,10 @@ Run define_launch(CLI::App& app) {
       ->take_all()
       ->allow_extra_args(false);
   app.add_option("--timeout", options->timeout, "End all ranks after this time (exit status 124)")->type_name("TIME");
-  app.add_option("--grace", options->grace, "The time between a rank's failure, SIGTERM and SIGKILL for the others")
+  app.add_option("--grace", options->grace,
+                 "The time between a rank's failure, SIGTERM and SIGKILL for the others; and between a SIGTERM or "
+                 "SIGHUP that is "
+                 "passed on, and SIGKILL")
       ->type_name("TIME")
       ->capture_default_str();
   app.add_option("program", options->command, "What to run, with its arguments; -- in front keeps its options its own")

@@ -180,6 +180,7 @@ class Group {
   Status open_streams(int rank, SpawnRequest& request, std::vector<UniqueFd>& ends);
   void wait_once();
   void obey_signals();
+  void await_heed();
   void note_ends();
   void note_end(int rank, const siginfo_t& how);
   void escalate();
@@ -309,8 +310,17 @@ void Group::obey_signals() {
     } else {
       // Who presses Ctrl-C a third time means it.
       signal_all(++interrupts_ >= kInterruptsToKill ? SIGKILL : signal);
+      if (signal != SIGINT) await_heed();
     }
   }
+}
+
+// Of a signal that is to end the ranks: those that are stopped, and those that do not mind it, end too.
+void Group::await_heed() {
+  signal_all(SIGCONT);
+  if (ending_ == Ending::terminated || ending_ == Ending::killed) return;
+  ending_ = Ending::terminated;
+  next_step_ = Clock::now() + to_chrono(options_.grace);
 }
 
 void Group::note_ends() {
@@ -337,6 +347,7 @@ void Group::note_end(int rank, const siginfo_t& how) {
                           name != nullptr ? fmt::format("SIG{}", name) : fmt::format("signal {}", how.si_status));
   }
   error_.flush();
+  if (ending_ == Ending::terminated || ending_ == Ending::killed) return;
   ending_ = Ending::waiting;
   next_step_ = Clock::now() + to_chrono(options_.grace);
 }

@@ -22,7 +22,7 @@ struct GroupOptions {
   bool bind_to_cores = true;         // rank r to the core r modulo their number among those of this process
   bool tag = false;                  // each line of output with its rank in front
   Nanos timeout{};                   // 0: none
-  Nanos grace{2'000'000'000};        // between a failure, SIGTERM and SIGKILL
+  Nanos grace{2'000'000'000};        // between a failure, SIGTERM and SIGKILL; and a SIGTERM passed on, and SIGKILL
 };
 
 inline constexpr int kTimedOut = 124;  // as timeout(1) has it

@@ -224,7 +224,7 @@ TEST(Launch, LeavesTheProgramsOptionsToTheProgram) {
 
 // The launcher runs in a child, which tells through the pipe what its ranks print.
 struct Launcher {
-  explicit Launcher(const std::string& script) {
+  explicit Launcher(const std::string& script, const std::string& grace = "2s") {
     std::array<int, 2> ends{};
     EXPECT_EQ(pipe(ends.data()), 0);
     pid = fork();
@@ -232,7 +232,7 @@ struct Launcher {
       dup2(ends[1], STDOUT_FILENO);
       close(ends[0]);
       close(ends[1]);
-      _exit(launch({"-n", "2", "--", "sh", "-c", script}).code);
+      _exit(launch({"-n", "2", "--grace", grace, "--", "sh", "-c", script}).code);
     }
     close(ends[1]);
     from.reset(ends[0]);
@@ -306,6 +306,22 @@ TEST(Launch, ForwardsWhatAsksItToEnd) {
   waitpid(launcher.pid, &status, 0);
   ASSERT_TRUE(WIFEXITED(status));
   EXPECT_EQ(WEXITSTATUS(status), 5);
+}
+
+TEST(Launch, EndsAlsoWhoIsStoppedOrDoesNotHeedWhatAsksItToEnd) {
+  constexpr std::pair<const char*, int> kCodes[] = {
+      {"trap 'exit 5' TERM; echo $$; kill -STOP $$; while :; do sleep 0.01; done", 5},
+      {"trap '' TERM; echo $$; while :; do sleep 0.01; done", 128 + SIGKILL}};
+  for (const auto& [script, code] : kCodes) {
+    const Launcher launcher(script, "300ms");
+    launcher.read_pids();
+    std::this_thread::sleep_for(std::chrono::milliseconds(100));
+    kill(launcher.pid, SIGTERM);
+    int status = 0;
+    waitpid(launcher.pid, &status, 0);
+    ASSERT_TRUE(WIFEXITED(status)) << script;
+    EXPECT_EQ(WEXITSTATUS(status), code) << script;
+  }
 }
 
 }  // namespace
