@@ -183,7 +183,7 @@ End Executor::lowered_expose(const Call& call, const Lowered::Step& step, std::u
       first_touch_copy(*call.operation, gathered_ + call.within_slot(step.expose), from, length, false);
       from = gathered_;
     } else if (call.gathered > 0) {
-      std::memcpy(gathered_ + call.within_slot(step.expose), from, bytes);
+      if (bytes > 0) std::memcpy(gathered_ + call.within_slot(step.expose), from, bytes);
       from = gathered_;
     }
     if (call.ends_slot(step.expose)) publish_inline(value, call.description, from, in_slot);
