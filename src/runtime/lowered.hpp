@@ -14,7 +14,7 @@ namespace tutti {
 
 struct Lowered {
   enum class Kind : std::uint8_t {
-    expose,   // copies `length` elements at `offset` of the input, and posts
+    expose,   // copies `length` elements at `offset` of the input, and posts, or the last does (Call::gathered)
     name,     // posts where the buffer lies
     signal,   // posts
     await,    // waits for the post `post` of `rank`

@@ -240,10 +240,12 @@ void Machine::expose(const Step& step, std::uint64_t value) {
   const std::uint64_t busy = call_.round_base + round_ + 1;
   const std::uint32_t expose = call_.plan->posts[executor_.rank_][step.post].expose;
   const bool is_in_line = is_inline(slice);
-  std::byte* slot = executor_.gathered_ + call_.within_slot(expose);
+  std::byte* slot = nullptr;
   // The line also tells what the slot is about, so it stays as long.
   if (call_.posts_once()) executor_.line_busy_[value % shm::kPostLines] = busy;
-  if (!is_in_line) {
+  if (is_in_line) {
+    slot = executor_.gathered_ + call_.within_slot(expose);
+  } else {
     const std::uint64_t number = slot_of(executor_.rank_, step.post);
     executor_.slot_busy_[number] = busy;
     slot = executor_.staged(call_, executor_.rank_, round_, expose);

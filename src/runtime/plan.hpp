@@ -48,7 +48,7 @@ struct Plan {
   bool has_messages = false;
   // Every rank's posts wait for nothing: they stand first in their lanes.
   bool posts_first = true;
-  // And each rank exposes several pieces, as many as the others, and posts nothing else.
+  // And each rank exposes several times, a piece each, as often as the others, and posts nothing else.
   bool exposes_several = false;
   // Messages are sent even if they carry nothing: in a barrier, and where some rank has several lanes or reaches
   // another's memory, so that a message may be all that orders two accesses.

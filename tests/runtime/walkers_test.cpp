@@ -241,10 +241,13 @@ TEST(SeveralExposures, AreToldOfByOnePostOrOneEach) {
   constexpr std::uint64_t kCounts[] = {1, 4, 0, 5, 3000, 13, 1, 100, 9000, 700, 2, 681, 683, 1024, 12, 40'000, 6};
   for (const std::uint32_t ranks : {3U, 5U, 8U})
     for (const Mixture mixture : {Mixture::generic, Mixture::specialised, Mixture::mixed}) {
+      Settings settings = Settings::from(Variables());
+      // Also over several places in a slot.
+      settings.staging_spread = mixture == Mixture::generic ? 0 : std::uint64_t{1} << 20;
       const Schedule exchanging = all_to_all::direct.make({.collective = Collective::all_to_all, .num_ranks = ranks});
       const Schedule folding =
           reduce_scatter::direct.make({.collective = Collective::reduce_scatter, .num_ranks = ranks});
-      test::ThreadRanks(ranks, Settings::from(Variables())).run([&](Communicator& communicator) {
+      test::ThreadRanks(ranks, settings).run([&](Communicator& communicator) {
         const std::uint32_t rank = communicator.rank();
         const WalkerChoice walker = walker_of(mixture, rank);
         std::uint32_t turn = 0;
