@@ -231,23 +231,33 @@ class Life {
   // Once the first error is there: it stays, the other communicator has lost the same rank, and one without it works.
   void look_around() {
     told_.stays_the_same = stays_the_same();
-    told_.has_asked_other = trial_.asks_other && all_are_as_far();
+    const Group other = told_.failed.group == Group::all ? Group::reversed : Group::all;
+    told_.has_asked_other = trial_.asks_other && (trial_.fault != Fault::stop || all_are_as_far());
     if (told_.has_asked_other) {
-      const Group other = told_.failed.group == Group::all ? Group::reversed : Group::all;
+      if (!all_are_as_far()) wait_for_error(at(other));
       static_cast<void>(keep(told_.other, other, tuttiBarrier(at(other).comm)));
     }
     // Who leaves may be further than others, and then there is nothing that all of them would still call.
     told_.survivors_are_right = rank_ == trial_.victim || trial_.moment != Moment::calling || survivors_are_right();
   }
 
-  // Else what they ask in the other communicator is another call than what others have done there, and that may be seen
-  // sooner than the loss. Ranks hear of one that is stopped only as they wait for it, and of one that was killed at
-  // their own time: one that has heard earlier than others has done fewer calls.
+  // Of a rank that is stopped, ranks hear only as they wait for it, and wait together only in the same call: one that
+  // has waited for it earlier than others has done fewer.
   [[nodiscard]] bool all_are_as_far() const {
     for (int rank = 0; rank < kRanks; ++rank)
       if (rank != trial_.victim && shared_.told[static_cast<std::size_t>(rank)].turns.load() != told_.turns.load())
         return false;
     return true;
+  }
+
+  // Where ranks have done unlike numbers of calls, what they ask there next are unlike calls, which may be seen sooner
+  // than the loss. It is told without being asked.
+  static void wait_for_error(const Member& member) {
+    const auto until = Clock::now() + std::chrono::seconds(1);
+    tuttiResult_t result = tuttiSuccess;
+    while (tuttiCommGetAsyncError(member.comm, &result) == tuttiSuccess && result == tuttiSuccess &&
+           Clock::now() < until)
+      std::this_thread::sleep_for(Microseconds(50));
   }
 
   bool stays_the_same() {
