@@ -50,9 +50,9 @@ int main() {
   const Bar bars[] = {
       {"65,536 programs walked side by side", 2, 300, walk_side_by_side},
       {"the ring of 512 ranks proven", 5, 0, prove_ring_of_512},
-      {"prove --all --ranks 1-33", 90, 0, [] { return command("prove --all --ranks 1-33"); }},
-      {"prove --all --ranks 2-9 --mutate 20000", 300, 0,
-       [] { return command("prove --all --ranks 2-9 --mutate 20000 --seed 1"); }},
+      {"prove --all --num-ranks 1-33", 90, 0, [] { return command("prove --all --num-ranks 1-33"); }},
+      {"prove --all --num-ranks 2-9 --mutate 20000", 300, 0,
+       [] { return command("prove --all --num-ranks 2-9 --mutate 20000 --seed 1"); }},
   };
   bool all_met = true;
   for (const Bar& bar : bars) all_met = tutti::benches::holds(bar) && all_met;

@@ -168,7 +168,7 @@ CommandRunner::Ended CommandRunner::run_once(const Group& group, const std::vect
     end = now();
     if (sweep_.is_interrupted()) ended.failure = "interrupted";
     if (end - begin > sweep_.limit.value() && !processes.have_ended())
-      ended.failure = fmt::format("it has not ended within {} (--limit)", to_text(sweep_.limit));
+      ended.failure = fmt::format("it has not ended within {} (--timeout)", to_text(sweep_.limit));
     if (processes.num_written() > kMostOutput)
       ended.failure = fmt::format("it has written more than {}", to_text(Bytes(kMostOutput)));
   }

@@ -76,8 +76,10 @@ Result<Table> table_by(const Comparison& comparison, std::string_view column) {
   Table identities(comparison.view.identity_columns());
   std::string known;
   for (const Column& each : identities.columns()) known += (known.empty() ? "" : ", ") + each.name;
-  const auto named = std::find_if(identities.columns().begin(), identities.columns().end(),
-                                  [&](const Column& each) { return each.name == column; });
+  const auto named = std::find_if(identities.columns().begin(), identities.columns().end(), [&](const Column& each) {
+    // The axis of this column has another name.
+    return each.name == column || (each.name == "ranks" && column == "num_ranks");
+  });
   if (named == identities.columns().end())
     return Status(Code::invalid_argument,
                   fmt::format("--by is {}; what tells cases apart is {}", in_quotes(column), printable(known)));

@@ -30,7 +30,7 @@ Exit run(const AlgorithmsArguments& options, const Context& context) {
                {"algorithm"},
                {"channel"},
                {"order"},
-               {"ranks"},
+               {"ranks_allowed"},
                {"parameters"},
                {"method", 44},
                {"citation", 44}});

@@ -29,7 +29,7 @@ constexpr std::array<Word, 8> kOfBenches = {{{"--bench", &SweepOptions::bench},
                                              {"--budget", &SweepOptions::budget},
                                              {"--precision", &SweepOptions::precision},
                                              {"--least-samples", &SweepOptions::least_samples},
-                                             {"--start-limit", &SweepOptions::start_limit},
+                                             {"--start-timeout", &SweepOptions::start_timeout},
                                              {"--bind", &SweepOptions::bind}}};
 constexpr std::array<Word, 4> kOfPrograms = {{{"--read", &SweepOptions::read},
                                               {"--time", &SweepOptions::time},

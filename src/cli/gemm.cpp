@@ -184,11 +184,11 @@ Status write_figures(const std::vector<GemmRow>& rows, const std::string& folder
   std::error_code error;
   std::filesystem::create_directories(folder, error);
   if (error)
-    return Status::from_errno(fmt::format("--figures: cannot make the folder {}", in_quotes(folder)), error.value());
+    return Status::from_errno(fmt::format("--figure: cannot make the folder {}", in_quotes(folder)), error.value());
   for (const Figure& figure : gemm_figures(rows)) {
-    const OutputOptions picture{.path = (std::filesystem::path(folder) / figure.name).string(), .option = "--figures"};
+    const OutputOptions picture{.path = (std::filesystem::path(folder) / figure.name).string(), .option = "--figure"};
     if (are_one_file(picture, output))
-      return wrong_argument(fmt::format("-o is {}, which --figures writes; give another file", in_quotes(output.path)));
+      return wrong_argument(fmt::format("-o is {}, which --figure writes; give another file", in_quotes(output.path)));
     TUTTI_TRY(write_output(figure.svg, picture, context));
   }
   return {};
@@ -286,7 +286,7 @@ Run define_gemm(CLI::App& app) {
       ->excludes(shapes)
       ->excludes(preload)
       ->excludes(stages);
-  app.add_option("--figures", options->figures,
+  app.add_option("--figure", options->figures,
                  "Also: pictures (SVG) in this folder: windows, work of the stages, occupancy of the units")
       ->type_name("FOLDER")
       ->check([](const std::string& path) { return std::string(path.empty() ? "'' is not a folder" : ""); })
@@ -303,7 +303,7 @@ Command gemm_command() {
           .examples =
               "tutti gemm\n"
               "tutti gemm 32x3072x32 --preload one --stages\n"
-              "tutti gemm --figures products --format csv -o products.csv\n"
+              "tutti gemm --figure products --format csv -o products.csv\n"
               "tutti gemm --against data/references/accelerator_gemm.toml\n"
               "tutti gemm 512x512x512 --pe accelerator,hbm_bandwidth=512GB/s --json",
           .define = define_gemm};

@@ -34,7 +34,7 @@ struct ListArguments {
 };
 
 Table list_benches(const BenchWorld& world) {
-  Table table({{"bench"}, {"num_ranks"}, {"axes", 100}});
+  Table table({{"bench"}, {"ranks"}, {"axes", 100}});
   for (const Bench& bench : world.benches) {
     const harness::Declaration& declaration = bench.declaration();
     std::string ranks;
@@ -65,7 +65,7 @@ Table list_peers(const BenchWorld& world) {
 }
 
 Table list_algorithms(const BenchWorld& world) {
-  Table table({{"peer"}, {"bench"}, {"algorithm"}, {"ranks"}, {"settings", 120}});
+  Table table({{"peer"}, {"bench"}, {"algorithm"}, {"ranks_allowed"}, {"settings", 120}});
   if (!world.algorithms_of) return table;
   for (const PeerSummary& peer : world.peers)
     for (const Bench& bench : world.benches) {

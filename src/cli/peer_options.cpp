@@ -153,7 +153,7 @@ std::string unheeded_words(const SweepOptions& options, const std::vector<PeerPr
                                            {"--launches", &SweepOptions::launches},
                                            {"--launcher", &SweepOptions::launcher},
                                            {"--bind", &SweepOptions::bind},
-                                           {"--start-limit", &SweepOptions::start_limit},
+                                           {"--start-timeout", &SweepOptions::start_timeout},
                                            {"--seed", &SweepOptions::seed}}};
   if (!are_all_reckoned(programs)) return "";
   static const SweepOptions defaults;

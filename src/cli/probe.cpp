@@ -94,10 +94,10 @@ Run define_probe(CLI::App& app) {
                    "Measures ping-pong and reduction kernels on two cores, and how much farther others are, and shows "
                    "them; runs no collective");
   app.add_option_function<std::string>(
-         "--ranks",
+         "--num-ranks",
          [options](const std::string& text) {
            const auto number = read_number<std::uint32_t>(text, 1, kMostProbedRanks);
-           if (!number) refuse_option("--ranks", text, fmt::format("1 to {}", kMostProbedRanks));
+           if (!number) refuse_option("--num-ranks", text, fmt::format("1 to {}", kMostProbedRanks));
            options->ranks = *number;
          },
          "How many ranks the fabric has, which take turns on the cores [2]")

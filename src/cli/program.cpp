@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 
 #include "base/text.hpp"
+#include "cli/other_names.hpp"
 
 namespace tutti::cli {
 
@@ -49,6 +50,31 @@ std::string unexpected(const CLI::App& app) {
   const std::vector<std::string_view> views(names.begin(), names.end());
   const std::string_view bare = std::string_view(found).substr(0, found.find('='));
   return fmt::format("{} is not an option; the nearest is '{}'", in_quotes(bare), nearest_name(bare, views));
+}
+
+// Options by another name that means the same get the name that the command lists. What stands behind -- is not the
+// command's; nor may be what stands behind the program that a command starts.
+void use_listed_names(const CLI::App& command, std::vector<std::string>& arguments) {
+  const auto has = [&](std::string_view name) {
+    return command.get_option_no_throw(fmt::format("--{}", name)) != nullptr;
+  };
+  if (command.get_option_no_throw("program") != nullptr) return;
+  for (std::string& argument : arguments) {
+    if (argument == "--") return;
+    if (!argument.starts_with("--")) continue;
+    const std::size_t end = std::min(argument.find('='), argument.size());
+    const std::string name = argument.substr(2, end - 2);
+    if (const std::string_view listed = other_name(name); !has(name) && !listed.empty() && has(listed))
+      argument.replace(2, end - 2, listed);
+  }
+}
+
+// "help run" is "run --help".
+std::vector<std::string> without_help_command(std::vector<std::string> arguments) {
+  if (arguments.empty() || arguments.front() != "help") return arguments;
+  arguments.erase(arguments.begin());
+  arguments.emplace_back("--help");
+  return arguments;
 }
 
 // CLI11 takes the arguments last first.
@@ -96,7 +122,8 @@ Exit misused(const Context& context, std::string_view command, const Status& sta
   return misused(context, command, status.to_string());
 }
 
-Exit run_program(std::span<const Command> commands, const std::vector<std::string>& arguments, const Context& context) {
+Exit run_program(std::span<const Command> commands, const std::vector<std::string>& given, const Context& context) {
+  std::vector<std::string> arguments = without_help_command(given);
   const auto has_name = [&](const Command& command) { return same_name(command.name, arguments.front()); };
   const bool names_command = !arguments.empty() && !arguments.front().starts_with('-');
   if (names_command && std::none_of(commands.begin(), commands.end(), has_name)) {
@@ -108,7 +135,7 @@ Exit run_program(std::span<const Command> commands, const std::vector<std::strin
   app.set_help_flag("-h,--help", "Print this and exit");
   app.get_formatter()->column_width(36);
   app.footer(
-      fmt::format("\n'{} COMMAND --help' tells more about a command.\nExit status: 0 done, 1 found wrong, 2 misused.",
+      fmt::format("\n'{} help COMMAND' tells more about a command.\nExit status: 0 done, 1 found wrong, 2 misused.",
                   context.program));
   std::vector<Defined> defined;
   for (const Command& command : commands) {
@@ -116,6 +143,7 @@ Exit run_program(std::span<const Command> commands, const std::vector<std::strin
     own->ignore_case()->ignore_underscore();
     own->footer(foot_of(command));
     defined.push_back({own, command.define(*own)});
+    if (names_command && has_name(command)) use_listed_names(*own, arguments);
   }
   const Exit exit = parse_and_run(app, defined, arguments, context);
   // Whoever reads the data must learn that some of it is missing (a full disk, a closed pipe). A status that a command

@@ -66,7 +66,7 @@ Result<std::vector<RankRange>> parse_ranks(std::string_view text) {
     const auto last = hyphen == std::string_view::npos ? first : read_ranks(part.substr(hyphen + 1));
     if (!first || !last || *last < *first) {
       return Status(Code::invalid_argument,
-                    fmt::format("--ranks: {} is not a number or a range of ranks from 1 to {}, like 2,3,5-9",
+                    fmt::format("--num-ranks: {} is not a number or a range of ranks from 1 to {}, like 2,3,5-9",
                                 in_quotes(part), kMostProven));
     }
     ranges.push_back({*first, *last});
@@ -286,7 +286,7 @@ Run define_prove(CLI::App& app) {
   const auto options = std::make_shared<ProveArguments>();  // shared with the closure, which std::function copies
   app.add_flag("--all", options->all, "Every algorithm of every collective (as without any choice)");
   add_choice_options(app, options->choice);
-  app.add_option("--ranks", options->ranks, "Numbers of ranks: 4, 2-33, or 2,3,5-9")
+  app.add_option("--num-ranks", options->ranks, "Numbers of ranks: 4, 2-33, or 2,3,5-9")
       ->type_name("LIST")
       ->capture_default_str();
   add_case_options(app, options->filter, CaseUse::all);
@@ -319,14 +319,14 @@ Command prove_command() {
           .summary = "Show that algorithms do what they should, or tell the story of how they do not",
           .examples =
               "tutti prove\n"
-              "tutti prove --algorithm ring --collective all_reduce --ranks 2-33\n"
-              "tutti prove --all --ranks 1-33\n"
-              "tutti prove --algorithm knomial --collective broadcast --ranks 7 --radix 3 --root 2\n"
-              "tutti prove --algorithm hierarchical --ranks 12 --inner bucket_2d --grid 2x2\n"
-              "tutti prove --ranks 2,3,5-9 --json\n"
+              "tutti prove --algorithm ring --collective all_reduce --num-ranks 2-33\n"
+              "tutti prove --all --num-ranks 1-33\n"
+              "tutti prove --algorithm knomial --collective broadcast --num-ranks 7 --radix 3 --root 2\n"
+              "tutti prove --algorithm hierarchical --num-ranks 12 --inner bucket_2d --grid 2x2\n"
+              "tutti prove --num-ranks 2,3,5-9 --json\n"
               "tutti prove --file my_all_reduce.sched --file program.xml\n"
-              "tutti prove --all --ranks 2-9 --mutate 20000 --seed 1\n"
-              "tutti prove --collective reduce --ranks 2-4 --mutate 500 --show 2",
+              "tutti prove --all --num-ranks 2-9 --mutate 20000 --seed 1\n"
+              "tutti prove --collective reduce --num-ranks 2-4 --mutate 500 --show 2",
           .define = define_prove};
 }
 

@@ -112,7 +112,7 @@ Run define_schedule(CLI::App& app) {
       value = *number;
     };
   };
-  app.add_option_function<std::string>("--ranks", into("--ranks", 1, options->ranks), "How many ranks (else 4)")
+  app.add_option_function<std::string>("--num-ranks", into("--num-ranks", 1, options->ranks), "How many ranks (else 4)")
       ->type_name("N");
   add_case_options(app, options->filter, CaseUse::first);
   CLI::Option* file =
@@ -136,8 +136,8 @@ Command schedule_command() {
   return {.name = "schedule",
           .summary = "Show the steps of an algorithm, or of a file: text, JSON, or a picture",
           .examples =
-              "tutti schedule --algorithm ring --collective all_reduce --ranks 4\n"
-              "tutti schedule --algorithm swing --ranks 8 --fused --format svg -o swing.svg\n"
+              "tutti schedule --algorithm ring --collective all_reduce --num-ranks 4\n"
+              "tutti schedule --algorithm swing --num-ranks 8 --fused --format svg -o swing.svg\n"
               "tutti schedule --file program.xml --format json --rank 0",
           .define = define_schedule};
 }

@@ -261,7 +261,7 @@ Result<Exit> run_on_fabrics(const SimulateArguments& options, const Context& con
     Result<fabric::Fabric> fabric = fabric::load_fabric(asked);
     if (!fabric.ok()) return fabric.status().with_context("--fabric");
     if (options.ranks && *options.ranks > fabric->num_ranks())
-      return wrong_argument(fmt::format("--ranks: {} has {}", fabric->name, fabric->num_ranks()));
+      return wrong_argument(fmt::format("--num-ranks: {} has {}", fabric->name, fabric->num_ranks()));
     fabrics.push_back(*std::move(fabric));
   }
   simulate::Timeline timeline;
@@ -316,10 +316,10 @@ Run define_simulate(CLI::App& app) {
       ->check(objection_to_file);
   add_choice_options(app, options->choice);
   app.add_option_function<std::string>(
-         "--ranks",
+         "--num-ranks",
          [options](const std::string& text) {
            options->ranks = read_number<std::uint32_t>(text, 1, kMostSimulated);
-           if (!options->ranks) refuse_option("--ranks", text, fmt::format("1 to {}", kMostSimulated));
+           if (!options->ranks) refuse_option("--num-ranks", text, fmt::format("1 to {}", kMostSimulated));
          },
          "The first N of the fabric's ranks (else all)")
       ->type_name("N");

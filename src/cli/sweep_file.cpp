@@ -8,6 +8,7 @@
 
 #include "base/file.hpp"
 #include "base/text.hpp"
+#include "cli/other_names.hpp"
 
 namespace tutti::cli {
 
@@ -18,7 +19,7 @@ struct Word {
   std::string SweepOptions::*option;
 };
 constexpr std::array<Word, 16> kWords = {{{"bench", &SweepOptions::bench},
-                                          {"peers", &SweepOptions::peers},
+                                          {"peer", &SweepOptions::peers},
                                           {"sync", &SweepOptions::sync},
                                           {"budget", &SweepOptions::budget},
                                           {"precision", &SweepOptions::precision},
@@ -26,8 +27,8 @@ constexpr std::array<Word, 16> kWords = {{{"bench", &SweepOptions::bench},
                                           {"launches", &SweepOptions::launches},
                                           {"launcher", &SweepOptions::launcher},
                                           {"bind", &SweepOptions::bind},
-                                          {"limit", &SweepOptions::limit},
-                                          {"start_limit", &SweepOptions::start_limit},
+                                          {"timeout", &SweepOptions::timeout},
+                                          {"start_timeout", &SweepOptions::start_timeout},
                                           {"seed", &SweepOptions::seed},
                                           {"read", &SweepOptions::read},
                                           {"time", &SweepOptions::time},
@@ -79,7 +80,7 @@ Status read_list(const std::string& path, std::string_view key, const toml::node
 Status read_entry(const std::string& path, std::string_view key, const toml::node& node, SweepOptions& options) {
   static const SweepOptions defaults;
   for (const Word& word : kWords) {
-    if (word.key != key) continue;
+    if (word.key != key && !same_name(word.key, other_name(key))) continue;
     const std::optional<std::string> text = word_of(node);
     if (!text) return wrong(path, node, fmt::format("{} is neither a text nor a whole number", key));
     if (options.*word.option == defaults.*word.option) options.*word.option = *text;

@@ -120,6 +120,11 @@ Axis* find_axis(Sweep& sweep, std::string_view name) {
   return found == sweep.axes.end() ? nullptr : &*found;
 }
 
+// As the column is called, unless a program has an axis of that name.
+bool is_num_ranks(std::string_view name, Sweep& sweep) {
+  return same_name(name, harness::kNumRanksAxis) || (same_name(name, "ranks") && find_axis(sweep, name) == nullptr);
+}
+
 Status no_such_axis(const char* option, const std::string& name, const Sweep& sweep) {
   std::string known = "num_ranks";
   for (const Axis& axis : sweep.axes) known += ", " + axis.name;
@@ -133,7 +138,7 @@ Status override_axis(const std::string& text, const BenchWorld& world, Sweep& sw
   Result<std::vector<Value>> values = harness::parse_values(parts->values);
   if (!values.ok()) return values.status().with_context(fmt::format("-a {}", parts->name));
   TUTTI_TRY(check_distinct(fmt::format("-a {}", parts->name), *values));
-  if (same_name(parts->name, "num_ranks")) {
+  if (is_num_ranks(parts->name, sweep)) {
     if (!parts->peer.empty()) return wrong_argument("-a num_ranks is for all peers");
     return set_num_ranks(*values, sweep, words);
   }
@@ -160,7 +165,7 @@ Status add_skip(const std::string& text, Sweep& sweep) {
   if (!parts->peer.empty())
     return wrong_argument(
         fmt::format("--skip is {}; it is for all peers, and -a PEER:NAME=VALUES says what one has", in_quotes(text)));
-  if (same_name(parts->name, "num_ranks")) {
+  if (is_num_ranks(parts->name, sweep)) {
     sweep.rules.emplace_back([values = std::move(*values)](const harness::Point&, int num_ranks) {
       const bool hit = std::find(values.begin(), values.end(), Value(std::int64_t{num_ranks})) != values.end();
       return hit ? std::string("asked to be skipped") : std::string();
@@ -246,9 +251,9 @@ Status read_runner(const SweepOptions& options, harness::RunnerOptions& runner) 
   if (!seed.ok()) return seed.status();
   runner.seed = static_cast<std::uint64_t>(*seed);
   const std::string_view usual = options.command.empty() ? "60s" : "10m";
-  const Result<Nanos> limit = read_time("--limit", std::string(options.limit.empty() ? usual : options.limit));
+  const Result<Nanos> limit = read_time("--timeout", std::string(options.timeout.empty() ? usual : options.timeout));
   if (!limit.ok()) return limit.status();
-  const Result<Nanos> start_limit = read_time("--start-limit", or_else(options.start_limit, "60s"));
+  const Result<Nanos> start_limit = read_time("--start-timeout", or_else(options.start_timeout, "60s"));
   if (!start_limit.ok()) return start_limit.status();
   runner.limits = {.start = *start_limit, .answer = *limit};
   runner.measure.check = !options.no_check;
@@ -337,6 +342,15 @@ void add_sweep_options(CLI::App& app, SweepOptions& options) {
   repeated(app.add_option("-a,--axis", options.axes,
                           "Values of an axis: num_ranks=2,4, bytes=8:64M:x4, algorithm=all, PEER:NAME=…")
                ->type_name("NAME=VALUES"));
+  const auto add_axis = [&](const char* names, const char* axis, const char* help) {
+    app.add_option_function<std::string>(
+           names,
+           [&options, axis](const std::string& values) { options.axes.push_back(fmt::format("{}={}", axis, values)); },
+           help)
+        ->type_name("LIST");
+  };
+  add_axis("-n,--num-ranks", "num_ranks", "How many ranks: short for -a num_ranks=LIST");
+  add_axis("--bytes", "bytes", "Sizes, such as 8:64M:x4: short for -a bytes=LIST");
   repeated(app.add_option("--skip", options.skips, "Leaves out these values of an axis")->type_name("NAME=VALUES"));
   repeated(app.add_option("--env", options.env, "Values of a variable; each starts processes of its own. unset is one")
                ->type_name("NAME=VALUES"));
@@ -362,9 +376,9 @@ void add_sweep_options(CLI::App& app, SweepOptions& options) {
                  "none: wherever the system puts it")
       ->type_name("core|none")
       ->capture_default_str();
-  app.add_option("--limit", options.limit, "A case that takes longer for one answer is ended [60s; a program 10m]")
+  app.add_option("--timeout", options.timeout, "A case that takes longer for one answer is ended [60s; a program 10m]")
       ->type_name("TIME");
-  app.add_option("--start-limit", options.start_limit, "The same for starting processes [60s]")->type_name("TIME");
+  app.add_option("--start-timeout", options.start_timeout, "The same for starting processes [60s]")->type_name("TIME");
   app.add_option("--seed", options.seed, "Of the order of rounds [1]")->type_name("N");
   app.add_flag("--no-check", options.no_check, "Does not look at results");
   app.add_flag("--dry-run", options.dry_run, "Shows groups and cases, and starts nothing");

@@ -37,8 +37,8 @@ struct SweepOptions {
   std::string launches;
   std::string launcher;
   std::string bind = "core";
-  std::string limit;  // empty: 60s, and 10m for a program
-  std::string start_limit;
+  std::string timeout;  // empty: 60s, and 10m for a program
+  std::string start_timeout;
   std::string seed;
   bool no_check = false;
   bool dry_run = false;

@@ -242,6 +242,7 @@ TEST(ComparisonTest, InShortForEachNumberOfRanks) {
             "ranks,competitor,cases,mean_percent,least_percent,greatest_percent,faster,same,undecided,slower,missing,"
             "slower_at\n"
             "2,b,3,100,100,100,2,0,0,1,0,bytes=8\n");
+  EXPECT_EQ(to_csv(*table_by(nothing, "num_ranks")), to_csv(*table_by(nothing, "ranks")));  // as the axis is called
   const Result<Table> wrong = table_by(comparison, "rank");
   ASSERT_FALSE(wrong.ok());
   EXPECT_EQ(wrong.status().message(), "--by is 'rank'; what tells cases apart is bench, ranks, bytes");

@@ -136,7 +136,7 @@ TEST_F(BenchRunner, SetsVariablesForGroupsOfTheirOwn) {
 }
 
 TEST_F(BenchRunner, WhatOneCaseDoesIsItsOwnAffair) {
-  const Outcome outcome = run("run --bench misbehaviour --sync meeting --no-store --json --budget 50ms --limit 3s");
+  const Outcome outcome = run("run --bench misbehaviour --sync meeting --no-store --json --budget 50ms --timeout 3s");
   EXPECT_EQ(outcome.exit, 1) << outcome.error;
   const auto says = [&](const char* how, const char* check, const char* words) {
     const Json row = outcome.row("how", how);
@@ -192,7 +192,7 @@ TEST_F(BenchRunner, ACaseThatIsNotMeasuredLeavesTheGroupAsItWas) {
   const auto begin = std::chrono::steady_clock::now();
   const Outcome outcome =
       run("run --bench misbehaviour -a how=nothing,throws_alone,skips_alone,skips,throws,well --no-store --json "
-          "--budget 50ms --limit 60s");
+          "--budget 50ms --timeout 60s");
   EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(30)) << "it waited for an answer";
   EXPECT_EQ(outcome.row("how", "nothing")["check"], "unchecked") << outcome.out;
   EXPECT_EQ(outcome.row("how", "well")["check"], "unchecked") << outcome.out;

@@ -109,17 +109,17 @@ TEST(Gemm, PublishedWindowsStandBesideTheSimulatedOnes) {
 TEST(Gemm, ThreeFiguresInAFolder) {
   const test::TemporaryFolder folder;
   const std::string deep = folder.file("a/b");
-  const Outcome outcome = gemm({"32x3072x32", "--preload", "none,one", "--figures", deep});
+  const Outcome outcome = gemm({"32x3072x32", "--preload", "none,one", "--figure", deep});
   ASSERT_EQ(outcome.exit, Exit::done) << outcome.error;
   EXPECT_TRUE(contains(folder.read("a/b/windows.svg"), "<title>one preloaded, tiled: 998</title>"));
   EXPECT_TRUE(contains(folder.read("a/b/stages.svg"), "<title>one preloaded, preload: "));
   EXPECT_TRUE(contains(folder.read("a/b/occupancy.svg"), "<title>one preloaded, dma: 97."));
-  EXPECT_TRUE(contains(gemm({"32x64x32", "--figures", "/proc/none"}).error, "--figures: cannot make the folder"));
-  EXPECT_TRUE(contains(gemm({"--against", kReferences, "--figures", deep}).error, "excludes"));
-  EXPECT_TRUE(contains(gemm({"--figures", ""}).error, "--figures: '' is not a folder"));
-  const Outcome over = gemm({"32x64x32", "--figures", deep, "-o", folder.file("a/./b/stages.svg")});
+  EXPECT_TRUE(contains(gemm({"32x64x32", "--figure", "/proc/none"}).error, "--figure: cannot make the folder"));
+  EXPECT_TRUE(contains(gemm({"--against", kReferences, "--figure", deep}).error, "excludes"));
+  EXPECT_TRUE(contains(gemm({"--figure", ""}).error, "--figure: '' is not a folder"));
+  const Outcome over = gemm({"32x64x32", "--figure", deep, "-o", folder.file("a/./b/stages.svg")});
   EXPECT_EQ(over.exit, Exit::misused);
-  EXPECT_TRUE(contains(over.error, "which --figures writes; give another file")) << over.error;
+  EXPECT_TRUE(contains(over.error, "which --figure writes; give another file")) << over.error;
 }
 
 TEST(Gemm, MistakesAreToldAndWhatWouldBeRight) {

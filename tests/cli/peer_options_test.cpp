@@ -113,7 +113,7 @@ TEST(PeerOptions, AVariableThatMeansNothingToAPeerIsAnError) {
 
 TEST(PeerOptions, WhatOnlyMeasuringKnowsIsNamed) {
   SweepOptions options;
-  options.limit = "2s";  // is obeyed
+  options.timeout = "2s";  // is obeyed
   EXPECT_EQ(unheeded_words(options, {fixed("a", 4)}), "");
   options.sync = "barrier";
   options.launches = "3";

@@ -37,7 +37,7 @@ TEST(Probe, SaysWhatTheMachineIs) {
 }
 
 TEST(Probe, AFabricIsMeasuredWithCalibrate) {
-  const std::vector<std::vector<std::string>> without = {{"-o", "machine.toml"}, {"--ranks", "4"}, {"--json"}};
+  const std::vector<std::vector<std::string>> without = {{"-o", "machine.toml"}, {"--num-ranks", "4"}, {"--json"}};
   for (const std::vector<std::string>& arguments : without) {
     const Probed probed = probe(arguments);
     EXPECT_EQ(probed.exit, 2);
@@ -56,9 +56,9 @@ TEST(Probe, AFileThatCannotBeWrittenIsAnErrorBeforeAnythingIsMeasured) {
 
 TEST(Probe, ThereAreSomeRanksAndNotTooMany) {
   for (const char* wrong : {"0", "-1", "x", "1025"}) {
-    const Probed probed = probe({"--calibrate", "--ranks", wrong});
+    const Probed probed = probe({"--calibrate", "--num-ranks", wrong});
     EXPECT_EQ(probed.exit, 2);
-    EXPECT_TRUE(has(probed.error, "--ranks")) << probed.error;
+    EXPECT_TRUE(has(probed.error, "--num-ranks")) << probed.error;
     EXPECT_TRUE(has(probed.error, "1 to 1024")) << probed.error;
   }
 }

@@ -74,6 +74,24 @@ TEST_F(TuttiProcess, VersionAndHelp) {
   EXPECT_EQ(help.error, "");
 }
 
+TEST_F(TuttiProcess, SweepsAreTheSameByShortAndByOtherNames) {
+  const Outcome axes = run({"run", "--bench", "all_reduce", "--peer", "null,tutti", "-a", "num_ranks=1,2", "-a",
+                            "bytes=8,64", "--timeout", "1s", "--start-timeout", "2s", "--dry-run"});
+  EXPECT_EQ(axes.exit, 0) << axes.error;
+  EXPECT_NE(axes.out.find("bytes=64"), std::string::npos) << axes.out;
+  EXPECT_EQ(run({"run", "--collective", "all_reduce", "--peers", "null,tutti", "-n", "1,2", "--bytes", "8,64",
+                 "--limit", "1s", "--start-limit=2s", "--dry-run"})
+                .out,
+            axes.out);
+  EXPECT_EQ(run({"run", "--peer", "null,tutti", "-a", "ranks=1,2", "-a", "bytes=8,64", "--dry-run"}).out, axes.out);
+  folder_.write("now.toml", "peer = 'null,tutti'\naxes = ['num_ranks=1,2', 'bytes=8,64']\ntimeout = '1s'\n");
+  folder_.write("before.toml",
+                "peers = 'null,tutti'\naxes = ['num_ranks=1,2', 'bytes=8,64']\nlimit = '1s'\nstart_limit = 2\n");
+  for (const char* file : {"now.toml", "before.toml"})
+    EXPECT_EQ(run({"run", "--sweep", folder_.file(file), "--dry-run"}).out, axes.out) << file;
+  EXPECT_NE(run({"run", "--limit", "soon", "--dry-run"}).error.find("--timeout is 'soon'"), std::string::npos);
+}
+
 TEST_F(TuttiProcess, MisuseIsTwoAndOnStandardError) {
   for (const Texts& arguments : {Texts{}, Texts{"varables"}, Texts{"variables", "--format", "xml"},
                                  Texts{"variables", "--json", "--format", "csv"}, Texts{"variables", "TUTTI_DEBUGG"}}) {

@@ -76,6 +76,44 @@ TEST(Program, HelpListsCommandsAndEachHasItsExample) {
   EXPECT_NE(one.out.find("Usage: tutti echo-back"), std::string::npos) << one.out;
 }
 
+TEST(Program, HelpIsACommandToo) {
+  EXPECT_EQ(run({"help"}).out, run({"--help"}).out);
+  EXPECT_EQ(run({"help", "echo-back"}).out, run({"echo-back", "--help"}).out);
+  EXPECT_EQ(run({"help", "echo-back"}).exit, Exit::done);
+  const Outcome unknown = run({"help", "ehco-back"});
+  EXPECT_EQ(unknown.exit, Exit::misused);
+  EXPECT_NE(unknown.error.find("'ehco-back' is not a command"), std::string::npos) << unknown.error;
+}
+
+TEST(Program, OptionsAreUnderstoodByTheirOtherNames) {
+  // What it is given as the number of ranks, and what is left.
+  const auto define = [](const char* positional) {
+    return [positional](CLI::App& app) -> cli::Run {
+      struct Options {
+        std::string num_ranks;
+        std::vector<std::string> rest;
+      };
+      const auto options = std::make_shared<Options>();
+      app.add_option("-n,--num-ranks", options->num_ranks, "How many");
+      app.add_option(positional, options->rest, "What");
+      return [options](const Context& context) {
+        context.out << options->num_ranks;
+        return Exit::done;
+      };
+    };
+  };
+  const std::array commands{Command{"sweep", "Count", "tutti sweep", define("rest")},
+                            Command{"start", "Start", "tutti start", define("program")}};
+  for (const char* name : {"-n", "--num-ranks", "--ranks"}) EXPECT_EQ(call(commands, {"sweep", name, "4"}).out, "4");
+  EXPECT_EQ(call(commands, {"sweep", "--ranks=4"}).out, "4");
+  EXPECT_EQ(call(commands, {"sweep", "-n", "4", "--", "--ranks", "3"}).out, "4");
+  EXPECT_EQ(call(commands, {"sweep", "--peers", "4"}).exit, Exit::misused);  // it has neither
+  EXPECT_EQ(call(commands, {"sweep", "--help"}).out.find("--ranks"), std::string::npos);
+  // A program that is started may have an option of any name.
+  const Outcome started = call(commands, {"start", "word", "--ranks", "3"});
+  EXPECT_NE(started.error.find("'--ranks' is not an option"), std::string::npos) << started.error;
+}
+
 TEST(Program, VersionIsPrinted) {
   EXPECT_EQ(run({"--version"}).out.rfind("tutti ", 0), 0U);
   EXPECT_EQ(run({"--version"}).exit, Exit::done);

@@ -23,17 +23,18 @@ namespace {
 Outcome prove(std::vector<std::string> arguments) { return call(prove_command(), std::move(arguments)); }
 
 TEST(Prove, ListsEveryAlgorithmAsProven) {
-  const Outcome outcome = prove({"--ranks", "1-5"});
+  const Outcome outcome = prove({"--num-ranks", "1-5"});
   EXPECT_EQ(outcome.exit, Exit::done) << outcome.error;
   EXPECT_TRUE(outcome.out.starts_with("collective")) << outcome.out;
   for (const Algorithm* algorithm : all_algorithms()) EXPECT_TRUE(contains(outcome.out, std::string(algorithm->name)));
-  EXPECT_EQ(nlohmann::json::parse(prove({"--ranks", "1-2", "--json"}).out).size(), all_algorithms().size());
+  EXPECT_EQ(nlohmann::json::parse(prove({"--num-ranks", "1-2", "--json"}).out).size(), all_algorithms().size());
   EXPECT_FALSE(contains(outcome.out, "wrong"));
   EXPECT_TRUE(contains(outcome.error, " algorithms, ")) << outcome.error;
 }
 
 TEST(Prove, GivesJsonOfWhatWasAskedFor) {
-  const Outcome outcome = prove({"--algorithm", "ring", "--collective", "all_reduce", "--ranks", "2,4-5", "--json"});
+  const Outcome outcome =
+      prove({"--algorithm", "ring", "--collective", "all_reduce", "--num-ranks", "2,4-5", "--json"});
   EXPECT_EQ(outcome.exit, Exit::done) << outcome.error;
   const nlohmann::json rows = nlohmann::json::parse(outcome.out);
   ASSERT_EQ(rows.size(), 1U);
@@ -46,7 +47,7 @@ TEST(Prove, GivesJsonOfWhatWasAskedFor) {
 }
 
 TEST(Prove, OneCaseCanBeAskedFor) {
-  const Outcome all = prove({"--algorithm", "ring", "--ranks", "2-4", "--json"});
+  const Outcome all = prove({"--algorithm", "ring", "--num-ranks", "2-4", "--json"});
   EXPECT_EQ(nlohmann::json::parse(all.out)[0]["cases"], 3);
   const std::array<std::array<const char*, 3>, 14> wrong = {{
       {"--root", "x", "'x' is not a rank"},
@@ -74,12 +75,12 @@ TEST(Prove, OneCaseCanBeAskedFor) {
 
 TEST(Prove, WhereThereIsNoCaseItSaysWhy) {
   const std::vector<std::pair<std::vector<std::string>, std::string>> none = {
-      {{"--algorithm", "swing", "--ranks", "5"}, "swing needs an even number of ranks, and there are 5"},
-      {{"--algorithm", "knomial", "--collective", "broadcast", "--ranks", "2", "--root", "9"},
+      {{"--algorithm", "swing", "--num-ranks", "5"}, "swing needs an even number of ranks, and there are 5"},
+      {{"--algorithm", "knomial", "--collective", "broadcast", "--num-ranks", "2", "--root", "9"},
        "there is no case of broadcast knomial: the root is rank 9, and there are 2 ranks"},
-      {{"--algorithm", "hierarchical", "--ranks", "4", "--inner", "nosuch"},
+      {{"--algorithm", "hierarchical", "--num-ranks", "4", "--inner", "nosuch"},
        "there is no all_reduce algorithm nosuch to run between groups"},
-      {{"--algorithm", "bucket_2d", "--ranks", "6", "--grid", "2x2"}, "a grid of 2x2 does not have 6 ranks"},
+      {{"--algorithm", "bucket_2d", "--num-ranks", "6", "--grid", "2x2"}, "a grid of 2x2 does not have 6 ranks"},
   };
   for (const auto& [without, words] : none) {
     std::vector<std::string> arguments = without;
@@ -116,15 +117,16 @@ TEST(Prove, ParametersThatNothingTakesAreMisuse) {
   }
   // Of several algorithms, those that take it.
   const nlohmann::json rows =
-      nlohmann::json::parse(prove({"--collective", "broadcast", "--ranks", "3", "--radix", "3", "--json"}).out);
+      nlohmann::json::parse(prove({"--collective", "broadcast", "--num-ranks", "3", "--radix", "3", "--json"}).out);
   ASSERT_EQ(rows.size(), 1U);
   EXPECT_EQ(rows[0]["algorithm"], "knomial");
   EXPECT_EQ(rows[0]["cases"], 3);
 }
 
 TEST(Prove, TheParametersOfAnInnerAlgorithmCount) {
-  const std::vector<std::string> arguments = {
-      "--algorithm", "hierarchical", "--groups", "2,3,2", "--ranks", "7", "--inner", "recursive_multiplying", "--json"};
+  const std::vector<std::string> arguments = {"--algorithm", "hierarchical",          "--groups",
+                                              "2,3,2",       "--num-ranks",           "7",
+                                              "--inner",     "recursive_multiplying", "--json"};
   EXPECT_EQ(nlohmann::json::parse(prove(arguments).out)[0]["cases"], 7) << "a case for each radix";
   std::vector<std::string> one = arguments;
   one.insert(one.end(), {"--radix", "3"});
@@ -132,7 +134,7 @@ TEST(Prove, TheParametersOfAnInnerAlgorithmCount) {
 }
 
 TEST(Prove, SaysTheSeedOfWhatItDraws) {
-  const std::vector<std::string> arguments = {"--algorithm", "hierarchical", "--ranks", "9"};
+  const std::vector<std::string> arguments = {"--algorithm", "hierarchical", "--num-ranks", "9"};
   EXPECT_TRUE(contains(prove(arguments).error, " cases, seed 1, in "));
   std::vector<std::string> seeded = arguments;
   seeded.insert(seeded.end(), {"--seed", "7"});
@@ -142,7 +144,7 @@ TEST(Prove, SaysTheSeedOfWhatItDraws) {
 }
 
 TEST(Prove, TheTableFitsATerminalOf160Columns) {
-  const Outcome outcome = prove({"--ranks", "1-6"});
+  const Outcome outcome = prove({"--num-ranks", "1-6"});
   std::istringstream lines(outcome.out);
   for (std::string line; std::getline(lines, line);) {
     const auto wide = std::count_if(line.begin(), line.end(), [](char c) { return (c & 0xC0) != 0x80; });
@@ -151,13 +153,13 @@ TEST(Prove, TheTableFitsATerminalOf160Columns) {
 }
 
 TEST(Prove, AllIsAsNothing) {
-  EXPECT_EQ(prove({"--all", "--ranks", "3"}).out, prove({"--ranks", "3"}).out);
+  EXPECT_EQ(prove({"--all", "--num-ranks", "3"}).out, prove({"--num-ranks", "3"}).out);
   const Outcome outcome = prove({"--all", "--algorithm", "ring"});
   EXPECT_EQ(outcome.exit, Exit::misused);
   EXPECT_TRUE(contains(outcome.error, "--all is every algorithm")) << outcome.error;
 }
 
-const std::vector<std::string> kMutants = {"--algorithm", "ring", "--collective", "all_reduce", "--ranks", "2-4",
+const std::vector<std::string> kMutants = {"--algorithm", "ring", "--collective", "all_reduce", "--num-ranks", "2-4",
                                            "--mutate",    "60",   "--seed",       "3",          "--json"};
 
 TEST(Prove, MutantsAreCountedAndNoneDoesHarm) {
@@ -205,7 +207,7 @@ TEST(Prove, MutantsThatAreRejectedWithoutNeedCanBeSeen) {
 }
 
 TEST(Prove, MutatingNothingIsMisuse) {
-  const Outcome outcome = prove({"--algorithm", "dissemination", "--ranks", "1", "--mutate", "10"});
+  const Outcome outcome = prove({"--algorithm", "dissemination", "--num-ranks", "1", "--mutate", "10"});
   EXPECT_EQ(outcome.exit, Exit::misused);
   EXPECT_EQ(outcome.out, "");
   EXPECT_TRUE(contains(outcome.error, "none of these schedules has anything that a mutation could change"))
@@ -213,18 +215,18 @@ TEST(Prove, MutatingNothingIsMisuse) {
 }
 
 TEST(Prove, RandomSchedulesAreMutatedWithAllAlgorithmsOnly) {
-  EXPECT_TRUE(contains(prove({"--ranks", "2", "--mutate", "400"}).out, "random symmetric"));
-  EXPECT_FALSE(contains(prove({"--collective", "barrier", "--ranks", "2", "--mutate", "40"}).out, "random"));
+  EXPECT_TRUE(contains(prove({"--num-ranks", "2", "--mutate", "400"}).out, "random symmetric"));
+  EXPECT_FALSE(contains(prove({"--collective", "barrier", "--num-ranks", "2", "--mutate", "40"}).out, "random"));
 }
 
 TEST(Prove, WrongRanksAreMisuse) {
   for (const char* ranks : {"0", "abc", "3-2", "1-", "-4", "2,,3", "2-3-4", "1025", ""}) {
-    const Outcome outcome = prove({std::string("--ranks=") + ranks});
+    const Outcome outcome = prove({std::string("--num-ranks=") + ranks});
     EXPECT_EQ(outcome.exit, Exit::misused) << ranks;
     EXPECT_EQ(outcome.out, "") << ranks;
-    EXPECT_TRUE(contains(outcome.error, "--ranks")) << ranks << ": " << outcome.error;
+    EXPECT_TRUE(contains(outcome.error, "--num-ranks")) << ranks << ": " << outcome.error;
   }
-  EXPECT_TRUE(contains(prove({"--ranks", "2,x"}).error, "'x' is not a number or a range of ranks from 1 to 1024"));
+  EXPECT_TRUE(contains(prove({"--num-ranks", "2,x"}).error, "'x' is not a number or a range of ranks from 1 to 1024"));
 }
 
 TEST(Prove, UnknownNamesAreMisuseAndTheKnownAreNamed) {
@@ -283,7 +285,7 @@ TEST(Prove, TellsTheStoryOfAFileThatIsWrongAndGoesOn) {
 }
 
 TEST(Prove, FilesGoWithNoChoiceOfAlgorithms) {
-  for (const char* option : {"--ranks=2", "--algorithm=ring", "--all", "--root=0", "--seed=1"}) {
+  for (const char* option : {"--num-ranks=2", "--algorithm=ring", "--all", "--root=0", "--seed=1"}) {
     const Outcome outcome = prove({"--file", kExample, option});
     EXPECT_EQ(outcome.exit, Exit::misused) << option;
     EXPECT_TRUE(contains(outcome.error, "excludes --file")) << outcome.error;

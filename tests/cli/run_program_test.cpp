@@ -162,7 +162,7 @@ TEST_F(RunProgram, WrongResultsAndFailuresAreRows) {
 TEST_F(RunProgram, PastItsLimitItIsKilledWithAllThatItStarted) {
   // Its child leads a session of its own, and holds a pipe that this test reads to its end.
   const Outcome outcome =
-      tutti("run --no-store --json --limit 1s -- sh -c 'setsid sh -c \"echo \\$\\$ >child; sleep 1000\" & wait'");
+      tutti("run --no-store --json --timeout 1s -- sh -c 'setsid sh -c \"echo \\$\\$ >child; sleep 1000\" & wait'");
   EXPECT_EQ(outcome.exit, 1);
   EXPECT_NE(outcome.rows()[0]["note"].get<std::string>().find("within 1s"), std::string::npos) << outcome.out;
   const pid_t child = std::atoi(folder_.read("child").c_str());
@@ -275,7 +275,7 @@ TEST_F(RunProgram, MisuseStartsNothing) {
                                 "--read regex:x -- touch started",
                                 "--time a:us -- touch started",
                                 "--name 'a b' -- touch started",
-                                "--limit 0s -- touch started",
+                                "--timeout 0s -- touch started",
                                 "--env A -- touch started",
                                 "-a nth=1 -- touch started{nth}",
                                 "--env BENCH_PROGRAM=1 -- touch started",

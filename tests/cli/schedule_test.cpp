@@ -24,7 +24,7 @@ Outcome run_schedule(const std::vector<std::string>& arguments) {
 
 TEST(ScheduleCommand, ItsTextReadsBack) {
   const Outcome outcome =
-      run_schedule({"schedule", "--algorithm", "ring", "--collective", "all-reduce", "--ranks", "3"});
+      run_schedule({"schedule", "--algorithm", "ring", "--collective", "all-reduce", "--num-ranks", "3"});
   ASSERT_EQ(outcome.exit, Exit::done) << outcome.error;
   const Result<Schedule> schedule = read_schedule(outcome.out, "ring");
   ASSERT_TRUE(schedule.ok()) << schedule.status().to_string();
@@ -34,8 +34,9 @@ TEST(ScheduleCommand, ItsTextReadsBack) {
 }
 
 TEST(ScheduleCommand, JsonHasTheStepsOfTheRankAskedFor) {
-  const Outcome outcome = run_schedule({"schedule", "--algorithm", "knomial", "--collective", "broadcast", "--ranks",
-                                        "4", "--radix", "2", "--root", "1", "--format", "json", "--rank", "1"});
+  const Outcome outcome =
+      run_schedule({"schedule", "--algorithm", "knomial", "--collective", "broadcast", "--num-ranks", "4", "--radix",
+                    "2", "--root", "1", "--format", "json", "--rank", "1"});
   ASSERT_EQ(outcome.exit, Exit::done) << outcome.error;
   const nlohmann::json json = nlohmann::json::parse(outcome.out);
   EXPECT_EQ(json["name"], "knomial(2)");
@@ -47,21 +48,21 @@ TEST(ScheduleCommand, JsonHasTheStepsOfTheRankAskedFor) {
 
 TEST(ScheduleCommand, ThePictureHasABoxForEachStepAndALineForEachMessage) {
   const Outcome outcome = run_schedule(
-      {"schedule", "--algorithm", "ring", "--collective", "all_reduce", "--ranks", "3", "--format", "svg"});
+      {"schedule", "--algorithm", "ring", "--collective", "all_reduce", "--num-ranks", "3", "--format", "svg"});
   ASSERT_EQ(outcome.exit, Exit::done) << outcome.error;
   EXPECT_TRUE(outcome.out.starts_with("<svg ") && outcome.out.ends_with("</svg>\n"));
   EXPECT_EQ(count_of(outcome.out, "<g>"), count_of(outcome.out, "</g>"));
   // A rank sends 4 messages, receives as many: 8 steps of each of the 3 ranks, 12 messages (and 4 lines of the legend).
   EXPECT_EQ(count_of(outcome.out, "<title>"), 24U);
   EXPECT_EQ(count_of(outcome.out, "<line "), 12U + 4U);
-  const Outcome fused = run_schedule(
-      {"schedule", "--algorithm", "ring", "--collective", "all_reduce", "--ranks", "3", "--format", "svg", "--fused"});
+  const Outcome fused = run_schedule({"schedule", "--algorithm", "ring", "--collective", "all_reduce", "--num-ranks",
+                                      "3", "--format", "svg", "--fused"});
   EXPECT_LT(count_of(fused.out, "<title>"), 24U);
 }
 
 TEST(ScheduleCommand, ReadsFilesOfEitherForm) {
   const std::string path = ::testing::TempDir() + "tutti_schedule_test.sched";
-  const Outcome text = run_schedule({"schedule", "--algorithm", "swing", "--ranks", "4", "-o", path});
+  const Outcome text = run_schedule({"schedule", "--algorithm", "swing", "--num-ranks", "4", "-o", path});
   ASSERT_EQ(text.exit, Exit::done) << text.error;
   const Outcome again = run_schedule({"schedule", "--file", path});
   EXPECT_EQ(again.exit, Exit::done) << again.error;
@@ -78,19 +79,19 @@ TEST(ScheduleCommand, MisuseSaysWhatWouldBeRight) {
       {{}, "--algorithm names one"},
       {{"--algorithm", "ring"}, "choose by --collective: all_reduce, all_gather"},
       {{"--algorithm", "rign"}, "there is no algorithm 'rign'"},
-      {{"--algorithm", "swing", "--ranks", "5"}, "swing needs an even number of ranks, and there are 5"},
-      {{"--algorithm", "scatter-all-gather", "--ranks", "4", "--root", "9"},
+      {{"--algorithm", "swing", "--num-ranks", "5"}, "swing needs an even number of ranks, and there are 5"},
+      {{"--algorithm", "scatter-all-gather", "--num-ranks", "4", "--root", "9"},
        "the root is rank 9, and there are 4 ranks"},
       {{"--algorithm", "ring", "--collective", "all_reduce", "--radix", "3"}, "--radix: all_reduce ring takes none"},
       {{"--file", "/nowhere", "--radix", "3"}, "--radix excludes --file"},
       {{"--file", "/nowhere", "--root", "9"}, "--root excludes --file"},
-      {{"--algorithm", "swing", "--ranks", "0"}, "--ranks: '0' is not 1 to 4096"},
-      {{"--algorithm", "swing", "--ranks=-5"}, "--ranks: '-5' is not 1 to 4096"},
+      {{"--algorithm", "swing", "--num-ranks", "0"}, "--num-ranks: '0' is not 1 to 4096"},
+      {{"--algorithm", "swing", "--num-ranks=-5"}, "--num-ranks: '-5' is not 1 to 4096"},
       {{"--algorithm", "swing", "--format", "png"}, "'png' is not text, json or svg"},
       {{"--algorithm", "swing", "--format", "json", "--rank", "4"}, "4 is none of the 4 ranks"},
       {{"--algorithm", "swing", "--rank", "1"}, "only --format json"},
       {{"--algorithm", "swing", "--fused"}, "the text form has the steps as written"},
-      {{"--algorithm", "one_shot", "--ranks", "500", "--format", "svg"}, "128 can be drawn"},
+      {{"--algorithm", "one_shot", "--num-ranks", "500", "--format", "svg"}, "128 can be drawn"},
       {{"--file", "/nowhere"}, "/nowhere"},
   };
   for (const auto& [arguments, words] : wrong) {
@@ -105,10 +106,10 @@ TEST(ScheduleCommand, MisuseSaysWhatWouldBeRight) {
 }
 
 TEST(ScheduleCommand, ShowsTheUsualCase) {
-  const Outcome outcome = run_schedule({"schedule", "--algorithm", "hierarchical", "--ranks", "4"});
+  const Outcome outcome = run_schedule({"schedule", "--algorithm", "hierarchical", "--num-ranks", "4"});
   EXPECT_TRUE(contains(outcome.out, "name hierarchical(2+2, ring)")) << outcome.out;
-  const Outcome inner = run_schedule({"schedule", "--algorithm", "hierarchical", "--ranks", "6", "--groups", "1,2,3",
-                                      "--inner", "recursive_multiplying", "--radix", "3"});
+  const Outcome inner = run_schedule({"schedule", "--algorithm", "hierarchical", "--num-ranks", "6", "--groups",
+                                      "1,2,3", "--inner", "recursive_multiplying", "--radix", "3"});
   EXPECT_TRUE(contains(inner.out, "name hierarchical(1+2+3, recursive_multiplying(3))")) << inner.out << inner.error;
   EXPECT_TRUE(contains(run_schedule({"schedule", "--help"}).out, "This radix (else 2)"));
 }
@@ -119,7 +120,7 @@ TEST(AlgorithmsCommand, HasARowForEachAlgorithm) {
   const nlohmann::json rows = nlohmann::json::parse(outcome.out);
   ASSERT_EQ(rows.size(), all_algorithms().size());
   for (const nlohmann::json& row : rows) {
-    for (const char* column : {"collective", "algorithm", "channel", "order", "ranks", "method", "citation"})
+    for (const char* column : {"collective", "algorithm", "channel", "order", "ranks_allowed", "method", "citation"})
       EXPECT_FALSE(row[column].get<std::string>().empty()) << row << column;
   }
   EXPECT_EQ(run_schedule({"algorithms", "--collective", "barier"}).exit, Exit::misused);

@@ -32,8 +32,8 @@ Outcome run(const std::string& variable, const std::string& value, const std::st
             const std::string& limit = "1s") {
   const test::TemporaryFolder folder;
   const std::string command = fmt::format(
-      "'{}' run --bench {} --peer null --env {}={},unset --sync meeting --no-store --json --budget 50ms --limit {} "
-      "--start-limit 10s "
+      "'{}' run --bench {} --peer null --env {}={},unset --sync meeting --no-store --json --budget 50ms --timeout {} "
+      "--start-timeout 10s "
       ">'{}/out' 2>'{}/error' </dev/null",
       TUTTI_PROGRAM, bench, variable, value, limit, folder.path(), folder.path());
   const int status = std::system(command.c_str());

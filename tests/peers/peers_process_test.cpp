@@ -127,7 +127,7 @@ TEST_P(Peers, VariablesComeThroughItsLauncher) {
 
 TEST_P(Peers, LeavesNothingAfterATimeLimit) {
   const auto outcome = sandbox_.run(
-      fmt::format("run --peer {} -a bytes=64M --limit 1ms --start-limit 20s --no-store --json", GetParam()));
+      fmt::format("run --peer {} -a bytes=64M --timeout 1ms --start-timeout 20s --no-store --json", GetParam()));
   EXPECT_EQ(outcome.exit, 1);
   EXPECT_NE(outcome.rows[0]["note"].dump().find("has not answered within 1ms"), std::string::npos) << outcome.rows;
   EXPECT_EQ(outcome.rows[0]["note"].dump().find("mpirun"), std::string::npos) << "it tells of its own doing";

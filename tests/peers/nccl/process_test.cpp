@@ -41,7 +41,7 @@ Outcome tutti(const std::string& words, const std::string& variables = "", const
           text_of(folder.path() + "/error")};
 }
 
-constexpr const char* kQuick = " --no-store --budget 1ms --precision 90% --least-samples 1 --limit 10s";
+constexpr const char* kQuick = " --no-store --budget 1ms --precision 90% --least-samples 1 --timeout 10s";
 
 Outcome run(const std::string& words, const std::string& variables = "", const std::string& libraries = kFakes) {
   return tutti("run --peer nccl " + words + kQuick, variables, libraries);
