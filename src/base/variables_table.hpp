@@ -44,6 +44,7 @@ enum class VariableId : std::uint8_t {
   shm_locality,
   spin,
   yield,
+  leave_busy_cores,
   timeout,
   late_warning,
   rank,
@@ -365,6 +366,14 @@ inline constexpr auto kVariables = std::to_array<VariableRow>({
      .initial = "1ms",
      .range = {0, variable_limits::kMinute},
      .meaning = "How long a waiting rank yields before it sleeps.",
+     .group = VariableGroup::waiting},
+    {.id = VariableId::leave_busy_cores,
+     .name = "TUTTI_LEAVE_BUSY_CORES",
+     .type = VariableType::boolean,
+     .initial = "1",
+     .meaning =
+         "Of ranks that are bound to fewer cores than there are ranks: where a foreign process keeps a rank's core "
+         "busy, the rank leaves its binding and may run on all cores of the ranks.",
      .group = VariableGroup::waiting},
     {.id = VariableId::timeout,
      .name = "TUTTI_TIMEOUT",

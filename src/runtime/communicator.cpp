@@ -10,6 +10,7 @@
 
 #include "algorithms/registry.hpp"
 #include "runtime/bootstrap.hpp"
+#include "runtime/busy_core.hpp"
 #include "runtime/lateness.hpp"
 #include "runtime/selector.hpp"
 #include "runtime/shared_cores.hpp"
@@ -229,6 +230,7 @@ Status Communicator::arrive() {
   for (const std::chrono::nanoseconds limit : {settings_.timeout, settings_.late_warning})
     if (limit.count() > 0) policy.longest_sleep = std::min(policy.longest_sleep, limit / 8);
   waiter_.emplace(*region_, rank_, policy, persist_here);
+  watch_core();
   cache_facts_ = {.processor = settings_.processor,
                   .core_cache = settings_.core_cache,
                   .last_level_cache = settings_.last_level_cache,
@@ -244,6 +246,18 @@ Status Communicator::arrive() {
   TUTTI_TRY(find_attach());
   if (can_attach_) pairs_->send_by_address_from(settings_.attach_min.value_or(kSendByAddress));
   return {};
+}
+
+// Ranks that share cores yield to each other, and so to any foreign process there.
+void Communicator::watch_core() {
+  if (!waiter_->policy().crowded || !settings_.leave_busy_cores) return;
+  std::optional<shm::CoreWatch::Senses> senses = senses_of_core(*region_, rank_, [this] {
+    log_.info(LogSubsystem::shm,
+              "rank {} shares its core with ranks and a busy foreign process; it may run on all cores of the ranks now "
+              "(TUTTI_LEAVE_BUSY_CORES)",
+              rank_);
+  });
+  if (senses) waiter_->watch_core(std::move(*senses));
 }
 
 shm::Spread Communicator::spread_of(std::uint64_t slots) const {

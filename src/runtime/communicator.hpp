@@ -206,6 +206,7 @@ class Communicator final : private Work {
   [[nodiscard]] Status find_attach();
   [[nodiscard]] shm::Spread spread_of(std::uint64_t slots) const;
   void await_stores() const;
+  void watch_core();
   [[nodiscard]] Status watch_over(Links links);
   [[nodiscard]] Status arrive();
   [[nodiscard]] Status find_least(OwnCall why, std::span<const std::uint64_t> mine, std::span<std::uint64_t> least);

@@ -65,6 +65,7 @@ Settings Settings::from(const Variables& variables) {
     settings.ring_bidir_ag_max_size = bytes->value();
   settings.messages_lie_near_sender = variables.get<VariableId::shm_locality>() == 1;
   if (const auto spin = variables.get<VariableId::spin>()) settings.spin = to_chrono(*spin);
+  settings.leave_busy_cores = variables.get<VariableId::leave_busy_cores>();
   settings.yield = to_chrono(variables.get<VariableId::yield>());
   settings.timeout = to_chrono(variables.get<VariableId::timeout>());
   settings.late_warning = to_chrono(variables.get<VariableId::late_warning>());

@@ -45,6 +45,7 @@ struct Settings {
   bool messages_lie_near_sender = false;        // else near their receiver
   std::optional<std::chrono::nanoseconds> spin;
   std::chrono::nanoseconds yield{1'000'000};
+  bool leave_busy_cores = true;
   std::chrono::nanoseconds timeout{0};
   std::chrono::nanoseconds late_warning{30'000'000'000};
   Processor processor = this_processor();

@@ -59,7 +59,10 @@ Waiter::Waiter(const Region& region, std::uint32_t rank, const WaitPolicy& polic
       persist_(std::move(persist)),
       has_membarrier_(register_membarrier()) {}
 
-void Waiter::give_core_away() { sched_yield(); }
+void Waiter::give_core_away() {
+  if (core_watch_) return core_watch_->yield();
+  sched_yield();
+}
 
 // As far as is known: both that are read of another may be of different waits, for it may be running elsewhere by now;
 // and one that waits for something else than a post may be in vain. Then this rank gives its core away for nothing, or

@@ -12,8 +12,11 @@
 #include <chrono>
 #include <cstdint>
 #include <functional>
+#include <optional>
+#include <utility>
 
 #include "base/relax.hpp"
+#include "transport/shm/core_watch.hpp"
 #include "transport/shm/region.hpp"
 
 namespace tutti::shm {
@@ -75,6 +78,9 @@ class Waiter {
   // Whether the posts that are waited for from here on are near: all ranks are busy with little.
   void expect_near_posts(bool near) { keeps_core_ = near && policy_.crowded; }
 
+  // From here on a foreign process that keeps this rank's core busy is noticed.
+  void watch_core(CoreWatch::Senses senses) { core_watch_.emplace(std::move(senses)); }
+
   // Whether another rank on that core, by DoorbellLine::core, could go on and has not made the post of that number.
   [[nodiscard]] bool others_here_can_use(std::uint32_t core, std::uint64_t awaited) const;
 
@@ -92,7 +98,7 @@ class Waiter {
 
  private:
   using Look = bool (*)(const void* context);
-  static void give_core_away();
+  void give_core_away();
   // Acquire: partner of store_flag().
   [[nodiscard]] bool has_posted(std::uint32_t rank, std::uint64_t value) const {
     return region_.post_line(rank, value).sequence.load(std::memory_order_acquire) >= value;
@@ -109,6 +115,7 @@ class Waiter {
   Persist persist_;
   bool has_membarrier_ = false;
   bool keeps_core_ = false;
+  std::optional<CoreWatch> core_watch_;
 };
 
 }  // namespace tutti::shm
