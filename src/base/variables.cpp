@@ -104,26 +104,29 @@ class VariablesReader {
   void take_files(const ConfPaths& paths) {
     const std::vector<Setting>& named = settings_[index_of(VariableId::conf_file)];
     if (named.empty()) {
-      take_file(paths.user, 1);
-      take_file(paths.system, 2);
+      for (const auto& [path, strength] : {std::pair(&paths.user, 1), std::pair(&paths.system, 2)}) {
+        const Result<bool> taken = take_file(*path, strength);
+        // Nobody has asked for it: whose home may not be searched has no such file.
+        if (!taken.ok()) warn(fmt::format("{}; it is left out", taken.status().to_string()));
+      }
       return;
     }
     const Setting& setting = named.front();
-    if (setting.value.empty() || take_file(setting.value, 1)) return;
-    wrong(VariableId::conf_file,
-          fmt::format("TUTTI_CONF_FILE ({}): there is no file {}; name one that exists, or nothing "
-                      "for none",
-                      setting.origin.to_string(), in_quotes(setting.value)));
+    if (setting.value.empty()) return;
+    const Result<bool> taken = take_file(setting.value, 1);
+    if (!taken.ok()) return wrong(std::nullopt, taken.status().to_string());
+    if (!*taken)
+      wrong(VariableId::conf_file,
+            fmt::format("TUTTI_CONF_FILE ({}): there is no file {}; name one that exists, or nothing "
+                        "for none",
+                        setting.origin.to_string(), in_quotes(setting.value)));
   }
 
-  // Whether there is such a file.
-  bool take_file(const std::string& path, int strength) {
+  // Whether there is such a file; an error where there is one that cannot be read.
+  Result<bool> take_file(const std::string& path, int strength) {
     if (path.empty()) return false;
     const Result<std::optional<std::string>> text = read_conf(path);
-    if (!text.ok()) {
-      wrong(std::nullopt, text.status().to_string());
-      return true;
-    }
+    if (!text.ok()) return text.status();
     if (!text->has_value()) return false;
     const std::string shown_path = printable(path);
     ConfContents contents = parse_conf(**text, shown_path);

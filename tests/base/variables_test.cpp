@@ -299,11 +299,19 @@ TEST_F(VariablesTest, ANamedConfFileIsReadInsteadOfBoth) {
   EXPECT_EQ(good({{"TUTTI_CONF_FILE", ""}}).get<VariableId::yield>(), Nanos(1'000'000));
 }
 
-TEST_F(VariablesTest, ANamedConfFileMustExistAndOthersMustBeReadable) {
+TEST_F(VariablesTest, ANamedConfFileMustExistAndBeReadable) {
   EXPECT_EQ(problem({{"TUTTI_CONF_FILE", folder_.file("mine.conf")}}),
             "TUTTI_CONF_FILE (environment): there is no file 'mine.conf'; name one that exists, or nothing for none");
+  folder_.write("mine.conf/below", "");
+  EXPECT_EQ(problem({{"TUTTI_CONF_FILE", folder_.file("mine.conf")}}), "cannot read 'mine.conf': Is a directory");
+}
+
+// A home that belongs to somebody else, say, as containers of any user have it.
+TEST_F(VariablesTest, AnUnreadableConfFileThatNobodyNamedIsAWarning) {
   folder_.write("user.conf/below", "");
-  EXPECT_EQ(problem({}), "cannot read 'user.conf': Is a directory");
+  folder_.write("system.conf", "TUTTI_YIELD=1s\n");
+  EXPECT_EQ(good({}).get<VariableId::yield>(), Nanos(1'000'000'000));
+  EXPECT_EQ(warnings({}), Texts{"cannot read 'user.conf': Is a directory; it is left out"});
 }
 
 TEST_F(VariablesTest, WhatConcernsOneProcessIsNotTakenFromAFile) {
