@@ -177,6 +177,18 @@ class Planner {
 
 }  // namespace
 
+Status check_values(const Sweep& sweep, std::string_view axis, std::string_view what, std::vector<Value>& values) {
+  for (const AxisCheck& check : sweep.checks) {
+    if (check.axis != axis) continue;
+    for (Value& value : values) {
+      const std::string given = value.text();
+      if (const std::string why = check.objection(value); !why.empty())
+        return {Code::invalid_argument, fmt::format("{} has {}; {}", what, in_quotes(given), why)};
+    }
+  }
+  return {};
+}
+
 std::vector<Setting> Group::all_settings() const {
   std::vector<Setting> all = forced;
   all.insert(all.end(), settings.begin(), settings.end());

@@ -34,6 +34,12 @@ struct Point {
 // Why a combination is not run; empty where it is. The same for all ranks, so it depends on nothing but its arguments.
 using Rule = std::function<std::string(const Point& point, int num_ranks)>;
 
+// What is wrong with a value of an axis; empty where nothing is. May rewrite the value to the form that rows show.
+struct AxisCheck {
+  std::string axis;
+  std::function<std::string(Value& value)> objection;
+};
+
 // What is to be run, as a declaration and a command line together say it.
 struct Sweep {
   std::string bench;
@@ -44,6 +50,7 @@ struct Sweep {
   // The values of axis `algorithm`, by peer; where it is not swept, nobody is here.
   std::map<std::string, std::vector<ForcedAlgorithm>> algorithms = {};
   std::vector<Rule> rules;
+  std::vector<AxisCheck> checks = {};
   // Instead of num_ranks, by peer.
   std::map<std::string, std::vector<int>> num_ranks_of = {};
 };
@@ -66,6 +73,11 @@ struct Group {
   // What its processes are started with.
   [[nodiscard]] std::vector<Setting> all_settings() const;
 };
+
+// Lets the axis's check look at the values, which it may rewrite; the error begins with `what`. For every value that a
+// sweep is given, before it is planned.
+[[nodiscard]] Status check_values(const Sweep& sweep, std::string_view axis, std::string_view what,
+                                  std::vector<Value>& values);
 
 // Peers in their order, for each the numbers of ranks, for each the algorithms that work with so many, for each the
 // combinations of settings that concern the peer, for each the cases. Combinations that are all skipped make no group;

@@ -93,6 +93,18 @@ Bench& Bench::skip_if(std::function<std::string(const Values& values, int num_ra
   return *this;
 }
 
+// NOLINTNEXTLINE(performance-unnecessary-value-param): it is a sink to its users
+Bench& Bench::check(std::string axis, Check objection) {
+  std::erase_if(declaration_->checks, [&](const harness::AxisCheck& other) { return other.axis == axis; });
+  declaration_->checks.push_back({std::move(axis), [objection = std::move(objection)](Value& value) {
+                                    AxisValue held = to_axis_value(value);
+                                    std::string why = objection(held);
+                                    value = to_value(held);
+                                    return why;
+                                  }});
+  return *this;
+}
+
 Bench& Bench::set_up(std::function<void(Context&)> once) {
   declaration_->set_up = std::move(once);
   return *this;

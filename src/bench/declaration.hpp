@@ -17,6 +17,7 @@ struct Declaration {
   std::vector<Axis> axes;
   std::vector<EnvironmentAxis> environment;
   std::vector<Rule> rules;
+  std::vector<AxisCheck> checks;
   // Once in a group, where they are there.
   std::function<void(Context&)> set_up;
   std::function<void(Context&)> tear_down;

@@ -18,10 +18,13 @@
 #include "cli/comparison_output.hpp"
 #include "cli/fabric_views.hpp"
 #include "cli/row_output.hpp"
+#include "cli/type_tables.hpp"
 
 namespace tutti::cli {
 
 namespace {
+
+constexpr std::string_view kLists = "benches, peers, algorithms, types, operators, fabrics and runs";
 
 struct ListArguments {
   std::string what = "benches";
@@ -100,6 +103,8 @@ Exit list(const ListArguments& options, const BenchWorld& world, const Context& 
   if (same_name(options.what, "peers")) table = list_peers(world);
   if (same_name(options.what, "algorithms")) table = list_algorithms(world);
   if (same_name(options.what, "fabrics")) table = fabrics_table();
+  if (same_name(options.what, "types")) table = types_table();
+  if (same_name(options.what, "operators")) table = operators_table();
   if (same_name(options.what, "runs")) {
     Result<Table> runs = list_runs(options, context);
     if (!runs.ok()) return misused(context, "list", runs.status());
@@ -108,8 +113,7 @@ Exit list(const ListArguments& options, const BenchWorld& world, const Context& 
   if (!table)
     return misused(context, "list",
                    {Code::invalid_argument,
-                    fmt::format("there is no list of {}; there is one of benches, peers, algorithms, fabrics and runs",
-                                in_quotes(options.what))});
+                    fmt::format("there is no list of {}; there is one of {}", in_quotes(options.what), kLists)});
   const Status written = write_output(render(*table, options.output.format), options.output, context);
   return written.ok() ? Exit::done : misused(context, "list", written);
 }
@@ -183,13 +187,14 @@ Command list_command(const BenchWorld& world) {
   return {
       .name = "list",
       .summary =
-          "List the benches, the peers, what forces each of their algorithms, the fabrics, or the runs that were kept",
+          "List the benches, the peers, what forces each of their algorithms, the types and operators, the fabrics, or "
+          "the runs that were kept",
       .examples =
-          "tutti list benches\ntutti list peers\ntutti list algorithms\ntutti list fabrics\ntutti list runs --format "
-          "csv",
+          "tutti list benches\ntutti list peers\ntutti list algorithms\ntutti list types\ntutti list fabrics\n"
+          "tutti list runs --format csv",
       .define = [&world](CLI::App& app) -> Run {
         const auto options = std::make_shared<ListArguments>();
-        app.add_option("what", options->what, "benches, peers, algorithms, fabrics or runs")
+        app.add_option("what", options->what, "benches, peers, algorithms, types, operators, fabrics or runs")
             ->type_name("WHAT")
             ->capture_default_str();
         app.add_option("--store", options->store, "The file that keeps results")->type_name("FILE");

@@ -56,6 +56,9 @@ Status declare_bench(const SweepOptions& options, const BenchWorld& world, Sweep
   sweep.axes = (*bench)->axes;
   sweep.environment = (*bench)->environment;
   sweep.rules = (*bench)->rules;
+  sweep.checks = (*bench)->checks;
+  for (Axis& axis : sweep.axes)
+    TUTTI_TRY(check_values(sweep, axis.name, fmt::format("bench {}: axis {}", sweep.bench, axis.name), axis.values));
   Result<std::vector<std::string>> peers =
       find_peers(options.peers.empty() ? world.default_peers : options.peers, world);
   if (!peers.ok()) return peers.status();
@@ -137,6 +140,8 @@ Status override_axis(const std::string& text, const BenchWorld& world, Sweep& sw
   if (!parts.ok()) return parts.status();
   Result<std::vector<Value>> values = harness::parse_values(parts->values);
   if (!values.ok()) return values.status().with_context(fmt::format("-a {}", parts->name));
+  Axis* axis = find_axis(sweep, parts->name);
+  if (axis != nullptr) TUTTI_TRY(check_values(sweep, axis->name, fmt::format("-a {}", axis->name), *values));
   TUTTI_TRY(check_distinct(fmt::format("-a {}", parts->name), *values));
   if (is_num_ranks(parts->name, sweep)) {
     if (!parts->peer.empty()) return wrong_argument("-a num_ranks is for all peers");
@@ -147,7 +152,6 @@ Status override_axis(const std::string& text, const BenchWorld& world, Sweep& sw
     for (const Value& value : *values) algorithms.words.push_back(value.text());
     return {};
   }
-  Axis* axis = find_axis(sweep, parts->name);
   if (axis == nullptr) return no_such_axis("-a", parts->name, sweep);
   if (parts->peer.empty()) {
     axis->values = std::move(*values);
@@ -175,6 +179,7 @@ Status add_skip(const std::string& text, Sweep& sweep) {
   const Axis* axis = find_axis(sweep, parts->name);
   const bool is_algorithm = !sweep.algorithms.empty() && same_name(parts->name, harness::kAlgorithmAxis);
   if (axis == nullptr && !is_algorithm) return no_such_axis("--skip", parts->name, sweep);
+  if (axis != nullptr) TUTTI_TRY(check_values(sweep, axis->name, fmt::format("--skip {}", axis->name), *values));
   sweep.rules.emplace_back([name = axis == nullptr ? std::string(harness::kAlgorithmAxis) : axis->name,
                             values = std::move(*values)](const harness::Point& point, int) {
     const Value* value = point.find(name);

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <string_view>
 
 namespace tutti {
@@ -33,8 +34,15 @@ inline constexpr int kNumOps = 13;
 [[nodiscard]] std::size_t size_of(Type type);
 [[nodiscard]] std::string_view name_of(Type type);
 [[nodiscard]] std::string_view name_of(Op op);
+// By Tutti's name, or by a name that NCCL, MPI or C has for it ("float", "ncclFloat", "MPI_FLOAT"); in either case.
 [[nodiscard]] std::optional<Type> type_from_name(std::string_view name);
 [[nodiscard]] std::optional<Op> op_from_name(std::string_view name);
+// These other names, with blanks between: "float float32 fp32 ncclFloat ncclFloat32 MPI_FLOAT".
+[[nodiscard]] std::string_view other_names_of(Type type);
+[[nodiscard]] std::string_view other_names_of(Op op);
+// "i8, u8, i32, …": Tutti's names of all types and of all operators, for messages.
+[[nodiscard]] std::string all_type_names();
+[[nodiscard]] std::string all_op_names();
 [[nodiscard]] bool is_floating(Type type);
 
 // Whether the operator means anything on the type: bitwise operators want integers.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <memory>
 #include <optional>
 
@@ -44,6 +45,43 @@ std::size_t count_of(Collective collective, Type type, std::int64_t bytes, int n
   return has_blocks(collective) ? elements / static_cast<std::size_t>(num_ranks) : elements;
 }
 
+// --- checks: what an axis takes, whatever the values of the others
+
+constexpr std::int64_t kMostBytes = std::int64_t{1} << 40;
+
+std::string check_number(AxisValue& value, std::int64_t least, std::int64_t most, const char* wanted) {
+  // "1e6" is a fraction to the reader of values.
+  if (const auto* number = std::get_if<double>(&value); number != nullptr && *number == std::floor(*number))
+    if (std::fabs(*number) <= static_cast<double>(kMostBytes)) value = static_cast<std::int64_t>(*number);
+  const auto* whole = std::get_if<std::int64_t>(&value);
+  return whole != nullptr && *whole >= least && *whole <= most ? "" : fmt::format("it takes {}", wanted);
+}
+
+std::string check_bytes(AxisValue& value) {
+  return check_number(value, 0, kMostBytes, "sizes from 0 to 1T, such as 64 or 4M");
+}
+std::string check_root(AxisValue& value) { return check_number(value, 0, INT32_MAX, "ranks, from 0 on"); }
+std::string check_in_place(AxisValue& value) {
+  return check_number(value, 0, 1, "0 (two buffers) and 1 (the input is the output's place)");
+}
+
+std::string check_type(AxisValue& value) {
+  const auto* word = std::get_if<std::string>(&value);
+  const std::optional<Type> type = word == nullptr ? std::nullopt : type_from_name(*word);
+  if (!type) return fmt::format("there are: {}; 'tutti list types' has their other names", all_type_names());
+  value = std::string(name_of(*type));
+  return "";
+}
+
+std::string check_op(AxisValue& value) {
+  const auto* word = std::get_if<std::string>(&value);
+  const std::optional<Op> op = word == nullptr ? std::nullopt : op_from_name(*word);
+  if (!op) return fmt::format("there are: {}; 'tutti list operators' has their other names", all_op_names());
+  if (*op == Op::premultiplied_sum || *op == Op::user) return "it takes more than a name, so no bench measures it";
+  value = std::string(name_of(*op));
+  return "";
+}
+
 // --- rules: why a combination makes no sense for any peer
 
 struct Asked {
@@ -51,7 +89,6 @@ struct Asked {
   std::optional<Op> op;
   std::optional<std::int64_t> bytes;
   std::optional<std::int64_t> root;
-  std::string wrong;  // a word that is none
 };
 
 Asked asked_in(const Bench::Values& values) {
@@ -63,8 +100,6 @@ Asked asked_in(const Bench::Values& values) {
     } else if (const auto* word = std::get_if<std::string>(&value)) {
       if (name == "type") asked.type = type_from_name(*word);
       if (name == "op") asked.op = op_from_name(*word);
-      if ((name == "type" && !asked.type) || (name == "op" && !asked.op))
-        asked.wrong = fmt::format("{} is {}, which is none", name, in_quotes(*word));
     }
   }
   return asked;
@@ -73,12 +108,9 @@ Asked asked_in(const Bench::Values& values) {
 std::string why_not(Collective collective, const Asked& asked, int num_ranks) {
   if (asked.root && (*asked.root < 0 || *asked.root >= num_ranks))
     return fmt::format("there is no rank {} among {}", *asked.root, num_ranks);
-  if (!asked.wrong.empty()) return asked.wrong;
   if (!asked.type) return "";
   if (asked.op && !is_defined(*asked.op, *asked.type))
     return fmt::format("{} means nothing on {}", name_of(*asked.op), name_of(*asked.type));
-  if (asked.op && (*asked.op == Op::premultiplied_sum || *asked.op == Op::user))
-    return fmt::format("{} takes more than a name", name_of(*asked.op));
   if (asked.op == Op::average && scans(collective)) return "there is no average of some of the ranks";
   if (asked.bytes && *asked.bytes >= 0 && count_of(collective, *asked.type, *asked.bytes, num_ranks) == 0)
     return holds_no_element(static_cast<std::uint64_t>(*asked.bytes), *asked.type,
@@ -105,7 +137,6 @@ Request request_in(const State& state, Collective collective, int num_ranks) {
   Request request;
   request.collective = collective;
   if (collective == Collective::barrier) return request;
-  constexpr std::int64_t kMostBytes = std::int64_t{1} << 40;
   request.type = known(state, type_from_name(state.word("type")), "type");
   if (reduces(collective)) request.op = known(state, op_from_name(state.word("op")), "op");
   if (has_root(collective)) request.root = static_cast<int>(within(state, "root", 0, num_ranks - 1));
@@ -175,6 +206,8 @@ Bench declared(Collective collective, Peer* peer) {
     if (has_root(collective)) bench.axis("root", {0});
     // A broadcast has one buffer nearly everywhere.
     bench.axis("in_place", {collective == Collective::broadcast ? 1 : 0});
+    bench.check("bytes", check_bytes).check("type", check_type).check("op", check_op);
+    bench.check("root", check_root).check("in_place", check_in_place);
     bench.skip_if([collective](const Bench::Values& values, int num_ranks) {
       return why_not(collective, asked_in(values), num_ranks);
     });

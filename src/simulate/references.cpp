@@ -211,7 +211,8 @@ Status read_head(const Section& document, References& references) {
   word = "f32";
   TUTTI_TRY(document.read("type", word));
   const std::optional<Type> type = type_from_name(word);
-  if (!type) return document.wrong("type", fmt::format("{} is no type, like f32", in_quotes(word)));
+  if (!type)
+    return document.wrong("type", fmt::format("{} is no type; there are: {}", in_quotes(word), all_type_names()));
   references.type = *type;
   word = "queueing";
   TUTTI_TRY(document.read("sharing", word));

@@ -1,9 +1,15 @@
 #include "data/type.hpp"
 
+#include <algorithm>
+#include <cctype>
 #include <set>
+#include <string>
 #include <string_view>
+#include <vector>
 
 #include <gtest/gtest.h>
+
+#include "base/text.hpp"
 
 namespace tutti {
 namespace {
@@ -49,6 +55,50 @@ TEST(Op, NamesAreDistinctAndComeBack) {
   }
   EXPECT_EQ(op_from_name("add"), std::nullopt);
 }
+
+// What NCCL's nccl-tests, MPI's programs and C's call them.
+TEST(Type, NamesOfOtherLibrariesAreAccepted) {
+  for (const char* name : {"float", "float32", "FLOAT", "ncclFloat", "ncclFloat32", "MPI_FLOAT", "fp32"})
+    EXPECT_EQ(type_from_name(name), Type::f32) << name;
+  for (const char* name : {"double", "ncclDouble", "MPI_DOUBLE"}) EXPECT_EQ(type_from_name(name), Type::f64) << name;
+  for (const char* name : {"half", "float16", "ncclHalf"}) EXPECT_EQ(type_from_name(name), Type::f16) << name;
+  EXPECT_EQ(type_from_name("bfloat16"), Type::bf16);
+  for (const char* name : {"int", "int32", "ncclInt", "MPI_INT"}) EXPECT_EQ(type_from_name(name), Type::i32) << name;
+  for (const char* name : {"uint8", "ncclUint8", "MPI_BYTE"}) EXPECT_EQ(type_from_name(name), Type::u8) << name;
+  EXPECT_EQ(type_from_name("MPI_LONG_LONG"), Type::i64);
+  EXPECT_EQ(type_from_name("nccl"), std::nullopt);
+  EXPECT_EQ(type_from_name("float float32"), std::nullopt) << "a name, not a list of names";
+}
+
+TEST(Op, NamesOfOtherLibrariesAreAccepted) {
+  for (const char* name : {"prod", "ncclProd", "MPI_PROD", "PROD"}) EXPECT_EQ(op_from_name(name), Op::product) << name;
+  for (const char* name : {"max", "ncclMax", "MPI_MAX"}) EXPECT_EQ(op_from_name(name), Op::maximum) << name;
+  for (const char* name : {"min", "ncclMin", "MPI_MIN"}) EXPECT_EQ(op_from_name(name), Op::minimum) << name;
+  for (const char* name : {"avg", "ncclAvg"}) EXPECT_EQ(op_from_name(name), Op::average) << name;
+  EXPECT_EQ(op_from_name("MPI_SUM"), Op::sum);
+  EXPECT_EQ(op_from_name("MPI_BXOR"), Op::bit_xor);
+  EXPECT_EQ(op_from_name(""), std::nullopt);
+}
+
+// No name stands for two.
+template <typename Named>
+void expect_distinct(int count) {
+  std::set<std::string> names;
+  for (int i = 0; i < count; ++i) {
+    const auto named = static_cast<Named>(i);
+    std::vector<std::string_view> all = split(other_names_of(named), ' ');
+    all.push_back(name_of(named));
+    for (const std::string_view each : all) {
+      if (each.empty()) continue;
+      std::string folded(each);
+      std::transform(folded.begin(), folded.end(), folded.begin(), [](unsigned char c) { return std::tolower(c); });
+      EXPECT_TRUE(names.insert(folded).second) << each;
+    }
+  }
+}
+
+TEST(Type, OtherNamesAreDistinct) { expect_distinct<Type>(kNumTypes); }
+TEST(Op, OtherNamesAreDistinct) { expect_distinct<Op>(kNumOps); }
 
 TEST(Op, BitwiseOperatorsWantIntegers) {
   for (int i = 0; i < kNumTypes; ++i) {
