@@ -150,12 +150,15 @@ TUTTI_API tuttiResult_t tuttiCommInitLaunched(tuttiComm_t* comm);
 #define TUTTI_SPLIT_NOCOLOR (-1)
 TUTTI_API tuttiResult_t tuttiCommSplit(tuttiComm_t comm, int color, int key, tuttiComm_t* newcomm,
                                        const tuttiConfig_t* config);
-/* Waits for all that has been begun, and returns the first error, in the order of starts, that nobody has been told. */
+/* Waits for all that has been begun, and returns the first error, in the order of starts, that nobody has been told.
+ * Nothing can be begun afterwards, nor symmetric memory be freed: such calls return tuttiInvalidUsage. What is still
+ * possible: to wait for requests, test and free them, to destroy operators, to ask for statistics, rank, number of
+ * ranks and error, to abort and to destroy. */
 TUTTI_API tuttiResult_t tuttiCommFinalize(tuttiComm_t comm);
 /* The same, and then the end of it, also where it returns what has failed; requests that nobody has waited for are gone
- * with it. From any thread, while none is in a call of this communicator, for then it is refused and nothing destroyed,
- * or has it in an open group; ranks may destroy in any order. A child that a rank has forked is no rank: it may destroy
- * its copy or just exit, and the rank goes on. */
+ * with it. From any thread; while another is in a call of this communicator it is refused, and nothing is destroyed.
+ * Ranks may destroy in any order. Every later call with this comm returns tuttiInvalidUsage and says that it was
+ * destroyed. A child that a rank has forked is no rank: it may destroy its copy or just exit, and the rank goes on. */
 TUTTI_API tuttiResult_t tuttiCommDestroy(tuttiComm_t comm);
 /* Breaks the communicator for all ranks; from any thread, also while another is in a call. Then destroy it, once no
  * thread is in a call of it. */
@@ -259,9 +262,13 @@ TUTTI_API tuttiResult_t tuttiRecv(void* recvbuff, size_t count, tuttiDataType_t 
  * all at once, the collectives of each communicator in their order. Groups are a thread's own, and may be nested.
  * Buffers belong to the group until its end. What has a request (tuttiI..., tuttiStart) is begun in its order too, and
  * waited for by its request alone. Communicators cannot be made within a group. Where another thread is in a call of
- * one of its communicators, its end is refused, and it stays open. */
+ * one of its communicators, its end is refused, and it stays open. A communicator may be destroyed within a group: that
+ * waits for its calls, and the group's end has nothing left to do with it. */
 TUTTI_API tuttiResult_t tuttiGroupStart(void);
 TUTTI_API tuttiResult_t tuttiGroupEnd(void);
+/* Ends a group, in place of tuttiGroupEnd, where its calls cannot all be made. It aborts every communicator that has
+ * calls in the group, and waits for nothing. */
+TUTTI_API tuttiResult_t tuttiGroupAbort(void);
 
 /* What is begun now and waited for later. tuttiI... begins a collective, or a transfer, and returns; its buffers are to
  * be left alone until tuttiWait, tuttiWaitAll or a tuttiTest has said that it is done. tutti...Init makes a request
@@ -283,8 +290,10 @@ TUTTI_API tuttiResult_t tuttiWaitAll(int count, tuttiRequest_t* requests);
  * Whoever only tests hears what a wait hears, of a rank that has left or calls that differ; and TUTTI_TIMEOUT holds,
  * where the time between two tests counts, up to a second each. */
 TUTTI_API tuttiResult_t tuttiTest(tuttiRequest_t* request, int* done);
+/* From tuttiStart until tuttiWait has returned, or tuttiTest has said that it is done, a request is active, however far
+ * its operation is: to start it again, or to free it, returns tuttiInvalidUsage. */
 TUTTI_API tuttiResult_t tuttiStart(tuttiRequest_t request);
-/* Of what tutti...Init has made, when it is not pending. */
+/* Of what tutti...Init has made, while it is not active. */
 TUTTI_API tuttiResult_t tuttiRequestFree(tuttiRequest_t* request);
 
 TUTTI_API tuttiResult_t tuttiIAllReduce(const void* sendbuff, void* recvbuff, size_t count, tuttiDataType_t datatype,

@@ -18,7 +18,7 @@ using tutti::api::asked::operator_of;
 using tutti::api::asked::root_of;
 
 tuttiResult_t run(Invocation asked, tuttiDataType_t datatype, tuttiComm_t comm) noexcept {
-  if (comm != nullptr && tutti::api::is_type(datatype)) [[likely]] {
+  if (tutti::api::is_live(comm) && tutti::api::is_type(datatype)) [[likely]] {
     tutti::Communicator& communicator = *comm->communicator;
     asked.type = static_cast<tutti::Type>(datatype);
     if (tutti::BoundCall* const bound = communicator.enter_bound(asked)) {
@@ -50,8 +50,8 @@ extern "C" {
 
 tuttiResult_t tuttiAllReduce(const void* sendbuff, void* recvbuff, size_t count, tuttiDataType_t datatype,
                              tuttiRedOp_t op, tuttiComm_t comm) {
-  if (comm == nullptr) [[unlikely]]
-    return refuse("comm is null");
+  if (!tutti::api::is_live(comm)) [[unlikely]]
+    return tutti::api::refuse_handle(comm);
   tutti::Communicator& communicator = *comm->communicator;
   if (tutti::api::is_type(datatype)) [[likely]] {
     const tutti::SmallOperator* const entry =

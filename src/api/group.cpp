@@ -1,5 +1,6 @@
 // Groups of the C API: what is called between their ends is only begun, and all of it waited for at the outer end.
 #include <algorithm>
+#include <cstdint>
 #include <deque>
 #include <vector>
 
@@ -23,8 +24,6 @@ tuttiResult_t begin_in_group(tuttiComm_t comm, Result<Operation*> operation) {
   return report(comm->communicator->begin_in_group(std::move(operation)));
 }
 
-void forget_in_group(tuttiComm_t comm) { std::erase(grouped(), comm); }
-
 }  // namespace tutti::api
 
 extern "C" {
@@ -44,6 +43,8 @@ tuttiResult_t tuttiGroupEnd() {
       --tutti::thread_work.open_groups;
       return tuttiSuccess;
     }
+    // What was destroyed since has waited for its calls.
+    std::erase_if(tutti::api::grouped(), [](const tuttiComm* each) { return !tutti::api::is_live(each); });
     // Into all, or the group stays open, and can be ended later.
     std::deque<tutti::api::Entry> entries;
     for (const tuttiComm* each : tutti::api::grouped())
@@ -57,6 +58,20 @@ tuttiResult_t tuttiGroupEnd() {
     }
     tutti::api::grouped().clear();
     return report(first);
+  });
+}
+
+tuttiResult_t tuttiGroupAbort() {
+  return tutti::api::guarded([]() -> tuttiResult_t {
+    if (tutti::thread_work.open_groups == 0)
+      return tutti::api::report({tutti::Code::invalid_usage, "tuttiGroupAbort without a tuttiGroupStart"});
+    for (const tuttiComm* each : tutti::api::grouped())
+      if (tutti::api::is_live(each) && each->communicator->has_open_group())
+        each->communicator->abort("tuttiGroupAbort was called");
+    // What has failed is waited for no more, and the next call of its communicator says why.
+    const std::uint32_t open_groups = tutti::thread_work.open_groups;
+    const tuttiResult_t result = tuttiGroupEnd();
+    return tutti::thread_work.open_groups < open_groups ? tuttiSuccess : result;
   });
 }
 

@@ -1,5 +1,8 @@
 #include "api/handle.hpp"
 
+#include <atomic>
+#include <utility>
+
 namespace tutti::api {
 
 std::string& last_error() {
@@ -34,7 +37,25 @@ void keep(const Words& words) noexcept {
   }
 }
 
+// NOLINTNEXTLINE(cppcoreguidelines-avoid-non-const-global-variables): see tuttiComm
+constinit std::atomic<tuttiComm*> last_made = nullptr;
+
 }  // namespace
+
+tuttiComm_t new_handle(std::unique_ptr<Surroundings> surroundings, std::unique_ptr<Communicator> communicator) {
+  auto* const comm = new tuttiComm{std::move(surroundings), std::move(communicator)};
+  comm->made_before = last_made.load(std::memory_order_relaxed);
+  while (
+      !last_made.compare_exchange_weak(comm->made_before, comm, std::memory_order_release, std::memory_order_relaxed)) {
+  }
+  return comm;
+}
+
+tuttiResult_t refuse_handle(const tuttiComm* comm) noexcept {
+  if (comm == nullptr) return refuse("comm is null");
+  keep([] { return "comm was destroyed (tuttiCommDestroy)"; });
+  return tuttiInvalidUsage;
+}
 
 tuttiResult_t report(const Status& status) noexcept {
   if (status.ok()) [[likely]]

@@ -11,14 +11,34 @@
 #include "runtime/communicator.hpp"
 #include <tutti/tutti.h>
 
-struct tuttiComm {
-  tutti::Environment environment;  // that its variables are from
-  std::unique_ptr<tutti::Log> log;
-  std::unique_ptr<tutti::Communicator> communicator;
+namespace tutti::api {
+
+// What a communicator of the C API has beside it.
+struct Surroundings {
+  Environment environment;  // that its variables are from
+  std::unique_ptr<Log> log;
   std::vector<tuttiStatistic_t> statistics = {};  // as they were last asked for
 };
 
+}  // namespace tutti::api
+
+// Stays until the process ends (32 bytes), so that every later call with the handle of a communicator that was
+// destroyed is refused, whatever has been made since. Handles are never used again.
+struct tuttiComm {
+  std::unique_ptr<tutti::api::Surroundings> surroundings;
+  std::unique_ptr<tutti::Communicator> communicator;  // null: it was destroyed
+  tuttiComm* made_before = nullptr;                   // so that leak checkers find all of them
+};
+
 namespace tutti::api {
+
+// Takes both over.
+[[nodiscard]] tuttiComm_t new_handle(std::unique_ptr<Surroundings> surroundings,
+                                     std::unique_ptr<Communicator> communicator);
+
+[[nodiscard]] inline bool is_live(const tuttiComm* comm) { return comm != nullptr && comm->communicator != nullptr; }
+// Of a handle that is not.
+tuttiResult_t refuse_handle(const tuttiComm* comm) noexcept;
 
 static_assert(static_cast<int>(Type::bf16) == tuttiBfloat16 && static_cast<int>(Type::u16) == tuttiUint16 &&
               kNumTypes == tuttiNumTypes);
@@ -79,9 +99,17 @@ tuttiResult_t within(Communicator& communicator, const Body& body) noexcept {
     return body();
   });
 }
+// Also after tuttiCommFinalize.
+template <typename Body>
+tuttiResult_t within_finalized(tuttiComm_t comm, const Body& body) noexcept {
+  return is_live(comm) ? within(*comm->communicator, body) : refuse_handle(comm);
+}
 template <typename Body>
 tuttiResult_t within(tuttiComm_t comm, const Body& body) noexcept {
-  return comm == nullptr ? refuse("comm is null") : within(*comm->communicator, body);
+  return within_finalized(comm, [&]() -> tuttiResult_t {
+    const Status status = comm->communicator->check_not_finalized();
+    return status.ok() ? body() : report(status);
+  });
 }
 
 // A table of what ran, where the log is to have it (statistics.cpp).
@@ -89,8 +117,6 @@ void log_statistics(const tuttiComm& comm);
 
 // For a call within a group of this thread (group.cpp).
 tuttiResult_t begin_in_group(tuttiComm_t comm, Result<Operation*> operation);
-// Of one that ends within it, whose calls have been waited for.
-void forget_in_group(tuttiComm_t comm);
 
 [[nodiscard]] inline bool is_type(tuttiDataType_t type) { return static_cast<unsigned>(type) < tuttiNumTypes; }
 

@@ -72,14 +72,14 @@ Status check_no_group() {
 
 Status init(tuttiComm_t* comm, Reading reading, const Place& place, std::function<Status()> in_vain) {
   reading.log->set_rank(Rank(place.rank));
-  auto made = std::make_unique<tuttiComm>();
-  made->environment = std::move(reading.environment);
-  made->log = std::move(reading.log);
-  Result<std::unique_ptr<Communicator>> communicator = Communicator::join(
-      place.id, place.num_ranks, place.rank, place.generation, reading.variables, *made->log, std::move(in_vain));
+  auto surroundings = std::make_unique<Surroundings>();
+  surroundings->environment = std::move(reading.environment);
+  surroundings->log = std::move(reading.log);
+  Result<std::unique_ptr<Communicator>> communicator =
+      Communicator::join(place.id, place.num_ranks, place.rank, place.generation, reading.variables, *surroundings->log,
+                         std::move(in_vain));
   if (!communicator.ok()) return communicator.status();
-  made->communicator = std::move(*communicator);
-  *comm = made.release();
+  *comm = new_handle(std::move(surroundings), std::move(*communicator));
   return {};
 }
 
@@ -167,7 +167,7 @@ tuttiResult_t tuttiCommSplit(tuttiComm_t comm, int color, int key, tuttiComm_t* 
     const bool is_color = color >= 0 || color == TUTTI_SPLIT_NOCOLOR;
     // Whatever is wrong here alone, the others are told of it.
     const Status grouped = tutti::api::check_no_group();
-    Result<Environment> environment = tutti::api::with_config(comm->environment, config);
+    Result<Environment> environment = tutti::api::with_config(comm->surroundings->environment, config);
     Result<Reading> reading = environment.ok() ? Reading::of(std::move(*environment)) : environment.status();
     const bool can = grouped.ok() && is_color && reading.ok();
     const Result<tutti::SplitGroup> group = tutti::split(*comm->communicator, can ? color : tutti::kSplitRefused, key);

@@ -318,8 +318,9 @@ tuttiResult_t tuttiRequestFree(tuttiRequest_t* request) {
   if (*request == nullptr) return tuttiSuccess;
   return with(*request, [request](Operation& operation) {
     tutti::Communicator& owner = *operation.owner;
-    if (!operation.is_done() && owner.async_error() == tutti::Code::ok)
-      return report({tutti::Code::invalid_usage, "a request is freed whose operation has not ended: wait for it"});
+    if (operation.is_active && owner.async_error() == tutti::Code::ok)
+      return report({tutti::Code::invalid_usage,
+                     "the request is active: wait for it, or test it until it is done, before it is freed"});
     owner.release(operation);
     *request = nullptr;
     return tuttiSuccess;

@@ -24,11 +24,14 @@ namespace {
 
 using tutti::api::guarded;
 using tutti::api::init;
+using tutti::api::is_live;
 using tutti::api::objection_to;
 using tutti::api::Reading;
 using tutti::api::refuse;
+using tutti::api::refuse_handle;
 using tutti::api::report;
 using tutti::api::within;
+using tutti::api::within_finalized;
 
 static_assert(sizeof(tuttiUniqueId) == tutti::UniqueId::kBytes);
 
@@ -206,11 +209,12 @@ tuttiResult_t tuttiCommInitLaunched(tuttiComm_t* comm) {
 }
 
 tuttiResult_t tuttiCommFinalize(tuttiComm_t comm) {
-  return within(comm, [&] { return report(comm->communicator->settle()); });
+  return within_finalized(comm, [&] { return report(comm->communicator->finalize()); });
 }
 
 tuttiResult_t tuttiCommDestroy(tuttiComm_t comm) {
   if (comm == nullptr) return tuttiSuccess;
+  if (!is_live(comm)) return refuse_handle(comm);
   if (!comm->communicator->enter()) return report(tutti::api::another_thread());
   const tuttiResult_t result = guarded([&] {
     comm->communicator->take_over();
@@ -220,35 +224,38 @@ tuttiResult_t tuttiCommDestroy(tuttiComm_t comm) {
     tutti::api::log_statistics(*comm);
     return tuttiSuccess;
   }));
-  tutti::api::forget_in_group(comm);
   // Such a copy stays until its process ends.
-  if (!comm->communicator->is_torn()) delete comm;
+  if (comm->communicator->is_torn()) return result;
+  comm->communicator.reset();
+  comm->surroundings.reset();
   return result;
 }
 
 tuttiResult_t tuttiCommAbort(tuttiComm_t comm) {
   return guarded([&]() -> tuttiResult_t {
-    if (comm == nullptr) return refuse("comm is null");
+    if (!is_live(comm)) return refuse_handle(comm);
     comm->communicator->abort("tuttiCommAbort was called");
     return comm->communicator->is_of_this_process() ? tuttiSuccess : report(comm->communicator->failure());
   });
 }
 
 tuttiResult_t tuttiCommCount(tuttiComm_t comm, int* count) {
-  if (comm == nullptr || count == nullptr) return refuse(comm == nullptr ? "comm is null" : "count is null");
+  if (!is_live(comm)) return refuse_handle(comm);
+  if (count == nullptr) return refuse("count is null");
   *count = static_cast<int>(comm->communicator->num_ranks());
   return tuttiSuccess;
 }
 
 tuttiResult_t tuttiCommUserRank(tuttiComm_t comm, int* rank) {
-  if (comm == nullptr || rank == nullptr) return refuse(comm == nullptr ? "comm is null" : "rank is null");
+  if (!is_live(comm)) return refuse_handle(comm);
+  if (rank == nullptr) return refuse("rank is null");
   *rank = static_cast<int>(comm->communicator->rank());
   return tuttiSuccess;
 }
 
 tuttiResult_t tuttiCommGetAsyncError(tuttiComm_t comm, tuttiResult_t* async_error) {
-  if (comm == nullptr || async_error == nullptr)
-    return refuse(comm == nullptr ? "comm is null" : "async_error is null");
+  if (!is_live(comm)) return refuse_handle(comm);
+  if (async_error == nullptr) return refuse("async_error is null");
   // The call itself succeeds: the words of the last error stay.
   return guarded([&]() -> tuttiResult_t {
     *async_error = tutti::api::result_of(comm->communicator->async_error());
@@ -298,7 +305,8 @@ tuttiResult_t tuttiRedOpCreate(tuttiRedOp_t* op, tuttiRedOpFunction_t function, 
 }
 
 tuttiResult_t tuttiRedOpDestroy(tuttiRedOp_t op, tuttiComm_t comm) {
-  return within(comm, [&] { return report(comm->communicator->destroy_operator({static_cast<std::uint32_t>(op)})); });
+  return within_finalized(
+      comm, [&] { return report(comm->communicator->destroy_operator({static_cast<std::uint32_t>(op)})); });
 }
 
 }  // extern "C"

@@ -142,6 +142,9 @@ class Communicator final : private Work {
   void release(Operation& operation) { operations_.release(operation); }
   // Until everything has ended that has been started. In a forked child: nothing of that.
   [[nodiscard]] Status settle();
+  // The same, and nothing more can be begun; what has failed already says so as before.
+  [[nodiscard]] Status finalize();
+  [[nodiscard]] Status check_not_finalized() const;
 
   // A send or a receive, to its end.
   [[nodiscard]] Status transfer(const Transfer& asked);
@@ -149,6 +152,7 @@ class Communicator final : private Work {
   // Of a group: started now, waited for and released by end_group().
   [[nodiscard]] Status begin_in_group(Result<Operation*> operation);
   [[nodiscard]] Status end_group();
+  [[nodiscard]] bool has_open_group() const { return !grouped_.empty(); }
 
   // Of a split: each rank's words to every rank.
   [[nodiscard]] Status exchange_for_split(const void* mine, std::uint64_t words, void* all);
@@ -339,7 +343,8 @@ class Communicator final : private Work {
   std::uint64_t probe_ = 0;          // for others to read, and to write what is there
   bool can_attach_ = false;          // all ranks can read each other's memory,
   bool can_store_attached_ = false;  // and write it
-  bool is_copy_ = false;             // in a child that was forked
+  bool is_finalized_ = false;
+  bool is_copy_ = false;  // in a child that was forked
   bool is_torn_ = false;
   std::array<std::array<Prepared, kNumTypes>, kNumOps> prepared_;
   std::deque<std::optional<Prepared>> custom_;  // pending operations point into it

@@ -81,8 +81,13 @@ Result<Operation*> Communicator::prepare(const Transfer& transfer, bool is_persi
 
 Status Communicator::start(Operation& operation) {
   if (is_over()) return failure();
-  if (!operation.is_done()) return {Code::invalid_usage, "an operation is started that has not ended yet"};
+  TUTTI_TRY(check_not_finalized());
+  // By what the caller has been told, so that it depends on no rank's speed.
+  if (operation.is_active)
+    return {Code::invalid_usage,
+            "the request is active: wait for it, or test it until it is done, before it is started again"};
   place_.prepare();
+  operation.is_active = true;
   operation.is_late = false;
   has_begun_ = true;
   small_end_ = 0;
@@ -169,6 +174,7 @@ Result<bool> Communicator::test(Operation& operation) {
     return operation.is_done();
   };
   const auto outcome = [&]() -> Result<bool> {
+    operation.is_active = false;
     Status status = std::exchange(operation.outcome, Status());
     if (!status.ok()) return status;
     return true;
@@ -193,7 +199,9 @@ Result<bool> Communicator::test(Operation& operation) {
 }
 
 Status Communicator::wait(Operation& operation) {
-  TUTTI_TRY(await(operation));
+  const Status status = await(operation);
+  operation.is_active = false;
+  TUTTI_TRY(status);
   return std::exchange(operation.outcome, Status());
 }
 
@@ -255,6 +263,20 @@ std::vector<Statistic> Communicator::statistics() const {
   std::vector<Statistic> all = counts_.statistics(executor_->operations());
   pairs_->append_statistics(all);
   return all;
+}
+
+Status Communicator::finalize() {
+  Status status = settle();
+  is_finalized_ = true;
+  // Every call is to come to where it is refused.
+  small_end_ = settled_small_end_ = 0;
+  for (BoundCall& each : bound_) each.is_quick = false;
+  return status;
+}
+
+Status Communicator::check_not_finalized() const {
+  if (!is_finalized_ || is_over()) return {};
+  return {Code::invalid_usage, "the communicator was finalized (tuttiCommFinalize), and can only be destroyed"};
 }
 
 // Of those that have ended nobody may have heard: what it returns does not depend on which these are.

@@ -21,6 +21,7 @@ struct Operation {
   bool is_taken = false;       // somebody has a handle
   std::uint16_t uses = 0;      // of this place that are over: whoever has a handle of one of them has none any more
   bool is_persistent = false;  // which lives on after its end
+  bool is_active = false;      // started, and nobody has been told since that it is done
   bool is_late = false;        // and somebody was told so
   // A collective, with its buffers.
   bool is_pending = false;

@@ -14,6 +14,7 @@ Operation& Operations::take(Communicator& owner, Operation::Kind kind, bool is_p
   operation.kind = kind;
   operation.is_taken = true;
   operation.is_persistent = is_persistent;
+  operation.is_active = false;
   // It may have been released before it had ended, if the communicator was broken.
   operation.is_pending = false;
   operation.is_varying = false;

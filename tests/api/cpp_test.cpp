@@ -304,7 +304,7 @@ TEST(Cpp, StartsPersistentRequestsOften) {
     }
     requests[2].start();
     EXPECT_EQ(words_thrown([&] { requests[2].start(); }, Result::invalid_usage),
-              "start: an operation is started that has not ended yet");
+              "start: the request is active: wait for it, or test it until it is done, before it is started again");
     comm.barrier();
     comm.send(one(mine), other);
   });

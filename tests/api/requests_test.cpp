@@ -84,9 +84,10 @@ TEST(Requests, SayHowTheyAreMisused) {
     EXPECT_EQ(request, nullptr);
     EXPECT_DONE(tuttiRecvInit(&heard, 1, tuttiInt, 1 - rank, comm, &request));
     EXPECT_DONE(tuttiStart(request));
-    EXPECT_EQ(words_of(tuttiStart(request), tuttiInvalidUsage), "an operation is started that has not ended yet");
+    EXPECT_EQ(words_of(tuttiStart(request), tuttiInvalidUsage),
+              "the request is active: wait for it, or test it until it is done, before it is started again");
     EXPECT_EQ(words_of(tuttiRequestFree(&request), tuttiInvalidUsage),
-              "a request is freed whose operation has not ended: wait for it");
+              "the request is active: wait for it, or test it until it is done, before it is freed");
     EXPECT_DONE(tuttiBarrier(comm));
     EXPECT_DONE(tuttiSend(&mine, 1, tuttiInt, 1 - rank, comm));
     EXPECT_DONE(tuttiWait(&request));
