@@ -6,13 +6,14 @@
 #include <cstdlib>
 #include <fstream>
 #include <string>
+#include <vector>
 
 #include <gtest/gtest.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
+#include "processes.hpp"
 #include <tutti/tutti.h>
 
 namespace {
@@ -38,37 +39,16 @@ namespace {
 constexpr int kRanks = 3;
 constexpr int kVictim = 1;
 
-// What each rank says of `body`, which is given its communicator: ranks are processes, and the victim may be killed.
+// What each rank says of `body`, which is given its communicator; the victim may be killed.
 template <typename Body>
-std::array<std::string, kRanks> on_processes(const Body& body) {
-  tuttiUniqueId id{};
-  EXPECT_EQ(tuttiGetUniqueId(&id), tuttiSuccess) << tuttiGetLastError(nullptr);
-  std::array<std::array<int, 2>, kRanks> pipes{};
-  std::array<pid_t, kRanks> ranks{};
-  for (int rank = 0; rank < kRanks; ++rank) {
-    const auto at = static_cast<std::size_t>(rank);
-    EXPECT_EQ(pipe(pipes[at].data()), 0);
-    ranks[at] = fork();
-    if (ranks[at] == 0) {
-      alarm(100);
-      tuttiComm_t comm = nullptr;
-      std::string words = "not initialised";
-      if (tuttiCommInitRank(&comm, kRanks, id, rank) == tuttiSuccess) words = body(comm, rank);
-      static_cast<void>(!write(pipes[at][1], words.data(), words.size()));
-      tuttiCommDestroy(comm);
-      _exit(0);
-    }
-    close(pipes[at][1]);
-  }
-  std::array<std::string, kRanks> said;
-  for (std::size_t rank = 0; rank < kRanks; ++rank) {
-    std::array<char, 256> part{};
-    for (ssize_t got = 0; (got = read(pipes[rank][0], part.data(), part.size())) > 0;)
-      said[rank].append(part.data(), static_cast<std::size_t>(got));
-    close(pipes[rank][0]);
-    waitpid(ranks[rank], nullptr, 0);
-  }
-  return said;
+std::vector<std::string> on_processes(const Body& body) {
+  return run_processes(kRanks, [&](const tuttiUniqueId& id, int rank) -> std::string {
+    tuttiComm_t comm = nullptr;
+    std::string words = "not initialised";
+    if (tuttiCommInitRank(&comm, kRanks, id, rank) == tuttiSuccess) words = body(comm, rank);
+    tuttiCommDestroy(comm);
+    return words;
+  });
 }
 
 std::string words_of(tuttiResult_t result) {
@@ -87,8 +67,6 @@ std::string split_with(Connecting how, tuttiComm_t comm, int rank) {
   const tuttiResult_t result = tuttiAllReduce(&rank, &sum, 1, tuttiInt, tuttiSum, comm);
   return words + (result == tuttiSuccess && sum == 3 ? "; goes on" : "; does not go on");
 }
-
-bool contains(const std::string& text, std::string_view part) { return text.find(part) != std::string::npos; }
 
 TEST(SplitLoss, WhoIsKilledBeforeItsHelloIsNamed) {
   const auto said = on_processes([](tuttiComm_t comm, int rank) { return split_with(Connecting::kills, comm, rank); });

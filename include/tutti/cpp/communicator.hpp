@@ -16,6 +16,7 @@
 #include <tutti/cpp/memory.hpp>
 #include <tutti/cpp/operator.hpp>
 #include <tutti/cpp/request.hpp>
+#include <tutti/cpp/unwinding.hpp>
 #include <tutti/cpp/varying.hpp>
 #include <tutti/tutti.h>
 
@@ -77,8 +78,11 @@ class Communicator {
   }
   Communicator(const Communicator&) = delete;
   Communicator& operator=(const Communicator&) = delete;
-  // Waits for what has been begun; finalize() says what is wrong with it.
-  ~Communicator() { tuttiCommDestroy(comm_); }
+  // Waits for what has been begun; finalize() says what is wrong with it. By an exception, it is aborted instead.
+  ~Communicator() {
+    if (comm_ != nullptr && unwinding_.is_now()) tuttiCommAbort(comm_);
+    tuttiCommDestroy(comm_);
+  }
 
   // Of all ranks that were started together, by `tutti launch`, an mpirun, torchrun or srun.
   [[nodiscard]] static Communicator launched() {
@@ -453,7 +457,7 @@ class Communicator {
   [[nodiscard]] Made request(const char* what, Function function, Arguments... arguments) {
     tuttiRequest_t made = nullptr;
     detail::check(function(arguments..., comm_, &made), what);
-    return Made(made);
+    return Made(made, comm_);
   }
   template <typename Function, typename... Of, typename... Rest>
   void run_v(const char* what, Function function, const std::tuple<Of...>& of, Rest... rest) {
@@ -486,6 +490,7 @@ class Communicator {
   tuttiComm_t comm_ = nullptr;
   int rank_ = -1;
   int num_ranks_ = 0;
+  detail::Unwinding unwinding_;
 };
 
 }  // namespace v0_1

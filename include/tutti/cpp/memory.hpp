@@ -9,13 +9,15 @@
 #endif
 
 #include <tutti/cpp/error.hpp>
+#include <tutti/cpp/unwinding.hpp>
 #include <tutti/tutti.h>
 
 namespace tutti {
 inline namespace v0_1 {
 
 // Elements in symmetric memory, zeroed (Communicator::allocate). Making and destroying are collective: all ranks do it
-// with equal counts, in the same order, and before the communicator is destroyed.
+// with equal counts, in the same order, and before the communicator is destroyed. Destroyed by an exception, it aborts
+// the communicator instead: the other ranks may be elsewhere, and would never come to free it.
 template <typename T>
 class SymmetricMemory {
  public:
@@ -41,7 +43,9 @@ class SymmetricMemory {
   SymmetricMemory(const SymmetricMemory&) = delete;
   SymmetricMemory& operator=(const SymmetricMemory&) = delete;
   ~SymmetricMemory() {
-    if (comm_ != nullptr) tuttiMemFree(data_, comm_);
+    if (comm_ == nullptr) return;
+    if (unwinding_.is_now()) tuttiCommAbort(comm_);
+    tuttiMemFree(data_, comm_);
   }
 
   [[nodiscard]] T* data() { return data_; }
@@ -62,6 +66,7 @@ class SymmetricMemory {
   tuttiComm_t comm_ = nullptr;
   T* data_ = nullptr;
   std::size_t size_ = 0;
+  detail::Unwinding unwinding_;
 };
 
 }  // namespace v0_1

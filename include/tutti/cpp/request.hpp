@@ -5,24 +5,39 @@
 #include <utility>
 
 #include <tutti/cpp/error.hpp>
+#include <tutti/cpp/unwinding.hpp>
 #include <tutti/tutti.h>
 
 namespace tutti {
 inline namespace v0_1 {
 
+namespace detail {
+
+// While an exception is on its way; what it ends with is told to nobody.
+inline void abort_unless_done(tuttiRequest_t& request, tuttiComm_t comm) {
+  int done = 0;
+  tuttiTest(&request, &done);
+  if (done == 0 && comm != nullptr) tuttiCommAbort(comm);
+}
+
+}  // namespace detail
+
 // A collective or a transfer that has been begun. Its buffers are to be left alone until wait() has returned or test()
 // has said true. Destroying one that has not ended waits for it, as std::jthread does: buffers that go out of scope
-// behind it are then no longer in use. What is wrong is said by wait() and test() alone. Destroyed before its
-// communicator.
+// behind it are then no longer in use. What is wrong is said by wait() and test() alone. Destroyed by an exception
+// before it has ended, it aborts the communicator instead, whose other ranks may be waiting for this one elsewhere.
+// Destroyed before its communicator.
 class Request {
  public:
   Request() = default;
-  explicit Request(tuttiRequest_t request) : request_(request) {}
-  Request(Request&& other) noexcept : request_(std::exchange(other.request_, nullptr)) {}
+  // Of that communicator; without it, an exception waits for the request too.
+  explicit Request(tuttiRequest_t request, tuttiComm_t comm = nullptr) : request_(request), comm_(comm) {}
+  Request(Request&& other) noexcept : request_(std::exchange(other.request_, nullptr)), comm_(other.comm_) {}
   Request& operator=(Request&& other) noexcept {
     if (this == &other) return *this;
     end();
     request_ = std::exchange(other.request_, nullptr);
+    comm_ = other.comm_;
     return *this;
   }
   Request(const Request&) = delete;
@@ -39,23 +54,29 @@ class Request {
 
  private:
   void end() {
-    if (request_ != nullptr) tuttiWait(&request_);
+    if (request_ == nullptr) return;
+    if (unwinding_.is_now()) detail::abort_unless_done(request_, comm_);
+    tuttiWait(&request_);
   }
 
   tuttiRequest_t request_ = nullptr;
+  tuttiComm_t comm_ = nullptr;
+  detail::Unwinding unwinding_;
 };
 
 // What is made once and started as often as wanted, each time with the same buffers. Destroying one that has been
-// started waits for it.
+// started waits for it, or aborts as a Request does.
 class PersistentRequest {
  public:
   PersistentRequest() = default;
-  explicit PersistentRequest(tuttiRequest_t request) : request_(request) {}
-  PersistentRequest(PersistentRequest&& other) noexcept : request_(std::exchange(other.request_, nullptr)) {}
+  explicit PersistentRequest(tuttiRequest_t request, tuttiComm_t comm = nullptr) : request_(request), comm_(comm) {}
+  PersistentRequest(PersistentRequest&& other) noexcept
+      : request_(std::exchange(other.request_, nullptr)), comm_(other.comm_) {}
   PersistentRequest& operator=(PersistentRequest&& other) noexcept {
     if (this == &other) return *this;
     free();
     request_ = std::exchange(other.request_, nullptr);
+    comm_ = other.comm_;
     return *this;
   }
   PersistentRequest(const PersistentRequest&) = delete;
@@ -73,11 +94,14 @@ class PersistentRequest {
  private:
   void free() {
     if (request_ == nullptr) return;
+    if (unwinding_.is_now()) detail::abort_unless_done(request_, comm_);
     tuttiWait(&request_);
     tuttiRequestFree(&request_);
   }
 
   tuttiRequest_t request_ = nullptr;
+  tuttiComm_t comm_ = nullptr;
+  detail::Unwinding unwinding_;
 };
 
 // Waits for each request of a range, whatever goes wrong with others, and then throws the first error.
@@ -101,7 +125,8 @@ void start_all(Requests&& requests) {
 
 // Calls of this thread in its scope are only begun, and waited for together where the outermost group ends: sends and
 // receives all at once, collectives in their order. Its end throws what went wrong, also where it is that of the scope,
-// unless another exception is on its way. Buffers belong to the group until its end.
+// unless another exception is on its way: that aborts the communicators with calls in the group. Buffers belong to the
+// group until its end.
 class Group {
  public:
   Group() { detail::check(tuttiGroupStart(), "group"); }
@@ -109,10 +134,10 @@ class Group {
   Group& operator=(const Group&) = delete;
   ~Group() noexcept(false) {
     if (!is_open_) return;
-    if (std::uncaught_exceptions() == exceptions_) {
-      end();
+    if (unwinding_.is_now()) {
+      tuttiGroupAbort();
     } else {
-      tuttiGroupEnd();
+      end();
     }
   }
 
@@ -122,7 +147,7 @@ class Group {
   }
 
  private:
-  int exceptions_ = std::uncaught_exceptions();
+  detail::Unwinding unwinding_;
   bool is_open_ = true;
 };
 
