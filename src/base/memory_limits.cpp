@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include <fmt/format.h>
+#include <sys/resource.h>
 
 namespace tutti {
 namespace {
@@ -125,6 +126,19 @@ MemoryLimits MemoryLimits::of_this_process(const std::string& root) {
     if (has_memory(controllers)) take_groups(limits, root + "/sys/fs/cgroup/memory", path, kVersion1, free_swap);
   }
   return limits;
+}
+
+std::string memory_ulimits_text() {
+  rlimit space{};
+  rlimit data{};
+  const bool has_space = getrlimit(RLIMIT_AS, &space) == 0 && space.rlim_cur != RLIM_INFINITY;
+  const bool has_data = getrlimit(RLIMIT_DATA, &data) == 0 && data.rlim_cur != RLIM_INFINITY;
+  if (!has_space && !has_data) return "";
+  std::string text = " (this process may have ";
+  if (has_space) text += fmt::format("{} KiB of address space: ulimit -v", space.rlim_cur / 1024);
+  if (has_space && has_data) text += ", and ";
+  if (has_data) text += fmt::format("{} KiB of data: ulimit -d", data.rlim_cur / 1024);
+  return text + ")";
 }
 
 }  // namespace tutti

@@ -21,4 +21,8 @@ struct MemoryLimits {
   [[nodiscard]] static MemoryLimits of_this_process(const std::string& root = "");
 };
 
+// What `ulimit -v` and `ulimit -d` leave this process, for the end of a message: " (this process may have 4096 KiB of
+// address space: ulimit -v)". Empty where both are unlimited.
+[[nodiscard]] std::string memory_ulimits_text();
+
 }  // namespace tutti

@@ -7,6 +7,8 @@
 #include <fmt/format.h>
 #include <sys/resource.h>
 
+#include "base/memory_limits.hpp"
+
 namespace tutti {
 
 std::string_view name_of(Code code) {
@@ -33,12 +35,10 @@ namespace {
 
 // The limit of the process that the error may come from, in words: what to raise.
 std::string limit_behind(int error_number) {
-  const bool files = error_number == EMFILE;
-  rlimit limit{};
-  if (!files && error_number != ENOMEM) return "";
-  if (getrlimit(files ? RLIMIT_NOFILE : RLIMIT_AS, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return "";
-  return files ? fmt::format(" (this process may have {} of them: ulimit -n)", limit.rlim_cur)
-               : fmt::format(" (this process may have {} KiB of address space: ulimit -v)", limit.rlim_cur / 1024);
+  if (error_number == ENOMEM) return memory_ulimits_text();
+  rlimit files{};
+  if (error_number != EMFILE || getrlimit(RLIMIT_NOFILE, &files) != 0 || files.rlim_cur == RLIM_INFINITY) return "";
+  return fmt::format(" (this process may have {} of them: ulimit -n)", files.rlim_cur);
 }
 
 }  // namespace

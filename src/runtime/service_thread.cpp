@@ -4,14 +4,15 @@
 #include <csignal>
 #include <cstdint>
 #include <mutex>
+#include <new>
 #include <utility>
 #include <vector>
 
 #include <fmt/format.h>
 #include <sys/eventfd.h>
-#include <sys/resource.h>
 #include <unistd.h>
 
+#include "base/memory_limits.hpp"
 #include "base/take_fd.hpp"
 
 namespace tutti {
@@ -33,11 +34,10 @@ int start_without_signals(pthread_t& thread, void* (*run)(void*), void* argument
 Status refusal_of(const std::string& name, int error) {
   const std::string what = "cannot start the thread " + name;
   if (error != EAGAIN) return Status::from_errno(what, error);
-  rlimit space{};
-  if (getrlimit(RLIMIT_AS, &space) == 0 && space.rlim_cur != RLIM_INFINITY)
-    return {Code::system, fmt::format("{}: its stack finds no room (this process may have {} KiB of address space: "
-                                      "ulimit -v), or there are too many threads (ulimit -u)",
-                                      what, space.rlim_cur / 1024)};
+  const std::string limits = memory_ulimits_text();
+  if (!limits.empty())
+    return {Code::system,
+            fmt::format("{}: its stack finds no room{}, or there are too many threads (ulimit -u)", what, limits)};
   return {Code::system, what + ": there are too many threads (ulimit -u, or a control group's pids.max)"};
 }
 
@@ -89,7 +89,11 @@ void abandon(std::shared_ptr<void> work) {
 
 void run_apart(std::function<void()> work) {
   const auto run = [](void* what) noexcept -> void* {
-    (*static_cast<std::function<void()>*>(what))();
+    try {
+      (*static_cast<std::function<void()>*>(what))();
+    } catch (const std::bad_alloc&) {
+      // Then it is done in part, or not at all.
+    }
     return nullptr;
   };
   pthread_t thread{};

@@ -140,14 +140,25 @@ TEST(Processes, SaySoWithoutADescriptorToMeetBy) {
   }
 }
 
+struct Shortage {
+  const char* name;
+  __rlimit_resource resource;
+  std::uint64_t more;       // MiB beyond what the process has
+  const char* in_messages;  // what it is called there
+};
+
 // As much as the process has, and so much more, which is not enough for a thread.
-void allow_address_space(std::uint64_t more) {
-  std::uint64_t pages = 0;
-  std::ifstream("/proc/self/statm") >> pages;
+void allow(const Shortage& shortage) {
+  const std::uint64_t more = shortage.more << 20;
+  // Pages of: all, resident, shared, text, library, data and stack.
+  std::array<std::uint64_t, 6> pages{};
+  std::ifstream file("/proc/self/statm");
+  for (std::uint64_t& each : pages) file >> each;
   rlimit limit{};
-  getrlimit(RLIMIT_AS, &limit);
-  limit.rlim_cur = pages * static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE)) + more;
-  setrlimit(RLIMIT_AS, &limit);
+  getrlimit(shortage.resource, &limit);
+  limit.rlim_cur = pages[shortage.resource == RLIMIT_AS ? 0 : 5] * static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
+  limit.rlim_cur += more;
+  setrlimit(shortage.resource, &limit);
   pthread_attr_t threads{};
   pthread_attr_init(&threads);
   pthread_attr_setstacksize(&threads, 2 * more);
@@ -155,15 +166,14 @@ void allow_address_space(std::uint64_t more) {
   pthread_attr_destroy(&threads);
 }
 
-class ShortOfAddressSpace : public testing::TestWithParam<int> {};
+class ShortOfMemory : public testing::TestWithParam<Shortage> {};
 
 // Not enough for the region, or not for the stack of the watch's thread.
-TEST_P(ShortOfAddressSpace, ARankSaysSoToAll) {
-  if (kIsSanitized) GTEST_SKIP() << "sanitizers want more address space than there is";
+TEST_P(ShortOfMemory, ARankSaysSoToAll) {
+  if (kIsSanitized) GTEST_SKIP() << "sanitizers want more memory than there is";
   constexpr int kRanks = 3;
-  const auto more = static_cast<std::uint64_t>(GetParam()) << 20;
   Children children(kRanks, [&](int rank, const UniqueId& id, const Children::Report& report) {
-    if (rank == 1) allow_address_space(more);
+    if (rank == 1) allow(GetParam());
     tuttiComm_t comm = nullptr;
     report(words_of(init(&comm, id, kRanks, rank)));
   });
@@ -172,12 +182,17 @@ TEST_P(ShortOfAddressSpace, ARankSaysSoToAll) {
   for (int rank = 0; rank < kRanks; ++rank) {
     const std::string said = children.line(rank);
     EXPECT_NE(said.find(" (this process may have "), std::string::npos) << said;
-    EXPECT_NE(said.find(" KiB of address space: ulimit -v)"), std::string::npos) << said;
+    EXPECT_NE(said.find(GetParam().in_messages), std::string::npos) << said;
     EXPECT_EQ(said.find("rank 1 gave up") != std::string::npos, rank != 1) << said;
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(MiB, ShortOfAddressSpace, testing::Values(1, 32), testing::PrintToStringParamName());
+INSTANTIATE_TEST_SUITE_P(Each, ShortOfMemory,
+                         testing::Values(Shortage{"LittleAddressSpace", RLIMIT_AS, 1,
+                                                  " KiB of address space: ulimit -v)"},
+                                         Shortage{"AddressSpace", RLIMIT_AS, 32, " KiB of address space: ulimit -v)"},
+                                         Shortage{"Data", RLIMIT_DATA, 32, " KiB of data: ulimit -d)"}),
+                         [](const testing::TestParamInfo<Shortage>& of) { return of.param.name; });
 
 TEST(Processes, AForkedChildIsNoRank) {
   constexpr int kRanks = 2;
