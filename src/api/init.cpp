@@ -1,9 +1,11 @@
 #include "api/init.hpp"
 
 #include <algorithm>
+#include <cerrno>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <new>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -83,6 +85,8 @@ Status init(tuttiComm_t* comm, Reading reading, const Place& place, std::functio
   return {};
 }
 
+Status no_memory() { return Status::from_errno("there is no memory for a communicator", ENOMEM); }
+
 Status decline(const Place& place, Status why) {
   // Whether they hear of it is all the same to this rank.
   constexpr Nanos kTimeToSaySo{5'000'000'000};
@@ -133,6 +137,15 @@ class SplitPromise {
   bool is_seen_by_all_ = false;
 };
 
+Result<Reading> read_for_split(const tuttiComm& parent, const tuttiConfig_t* config) {
+  try {
+    Result<Environment> environment = tutti::api::with_config(parent.surroundings->environment, config);
+    return environment.ok() ? Reading::of(std::move(*environment)) : environment.status();
+  } catch (const std::bad_alloc&) {
+    return tutti::api::no_memory();
+  }
+}
+
 }  // namespace
 
 extern "C" {
@@ -148,11 +161,15 @@ tuttiResult_t tuttiCommInitRankConfig(tuttiComm_t* comm, int num_ranks, tuttiUni
     const Result<tutti::UniqueId> parsed = tutti::UniqueId::from_bytes(raw);
     if (!parsed.ok()) return report(parsed.status());
     const tutti::api::Place place{.id = *parsed, .num_ranks = num_ranks, .rank = rank};
-    Result<Environment> environment = tutti::api::with_config(Environment::of_this_process(), config);
-    if (!environment.ok()) return report(decline(place, environment.status()));
-    Result<Reading> reading = Reading::of(std::move(*environment));
-    if (!reading.ok()) return report(decline(place, reading.status()));
-    return report(init(comm, std::move(*reading), place));
+    try {
+      Result<Environment> environment = tutti::api::with_config(Environment::of_this_process(), config);
+      if (!environment.ok()) return report(decline(place, environment.status()));
+      Result<Reading> reading = Reading::of(std::move(*environment));
+      if (!reading.ok()) return report(decline(place, reading.status()));
+      return report(init(comm, std::move(*reading), place));
+    } catch (const std::bad_alloc&) {
+      return report(decline(place, tutti::api::no_memory()));
+    }
   });
 }
 
@@ -167,8 +184,7 @@ tuttiResult_t tuttiCommSplit(tuttiComm_t comm, int color, int key, tuttiComm_t* 
     const bool is_color = color >= 0 || color == TUTTI_SPLIT_NOCOLOR;
     // Whatever is wrong here alone, the others are told of it.
     const Status grouped = tutti::api::check_no_group();
-    Result<Environment> environment = tutti::api::with_config(comm->surroundings->environment, config);
-    Result<Reading> reading = environment.ok() ? Reading::of(std::move(*environment)) : environment.status();
+    Result<Reading> reading = read_for_split(*comm, config);
     const bool can = grouped.ok() && is_color && reading.ok();
     const Result<tutti::SplitGroup> group = tutti::split(*comm->communicator, can ? color : tutti::kSplitRefused, key);
     if (!grouped.ok()) return report(grouped);

@@ -37,6 +37,9 @@ struct Place {
 // For `in_vain` see JoinOptions.
 [[nodiscard]] Status init(tuttiComm_t* comm, Reading reading, const Place& place, std::function<Status()> in_vain = {});
 
+// Why this rank does not come, where it ran out of memory on the way.
+[[nodiscard]] Status no_memory();
+
 // Tells the others, who would wait for this rank, why it does not come. Returns that.
 [[nodiscard]] Status decline(const Place& place, Status why);
 

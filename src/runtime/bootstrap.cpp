@@ -4,6 +4,7 @@
 #include <array>
 #include <cerrno>
 #include <chrono>
+#include <new>
 #include <optional>
 #include <utility>
 
@@ -71,7 +72,7 @@ class Joiner {
   }
 
   Result<Membership> run() {
-    const Status done = join_all();
+    const Status done = join_with_memory();
     if (done.ok()) return std::move(membership_);
     if (!told_) give_up(done);
     return done;
@@ -86,6 +87,13 @@ class Joiner {
   };
 
   Status join_all();
+  Status join_with_memory() {
+    try {
+      return join_all();
+    } catch (const std::bad_alloc&) {
+      return Status::from_errno("there is no memory to join with", ENOMEM);
+    }
+  }
   Status connect_to_server();
   Status say_hello();
   [[nodiscard]] wire::Hello hello(const Status& refusal) const;
@@ -122,7 +130,7 @@ class Joiner {
   UniqueFd server_;
   bool told_ = false;  // the error came from the rendezvous, which knows it
   bool has_said_hello_ = false;
-  bool has_socket_ = true;  // false: there was none to be had
+  bool is_unreachable_ = false;  // nobody listens where the rendezvous is to be
   std::vector<std::byte> in_;
   std::string progress_;
   std::optional<wire::Table> table_;
@@ -154,6 +162,7 @@ Status Joiner::join_all() {
 
 Status Joiner::connect_to_server() {
   const auto unreachable = [this](const Status& why) -> Status {
+    is_unreachable_ = true;
     TUTTI_TRY(ask_whether_in_vain());
     return why.with_context(
         fmt::format("nobody answers at {}, where the id says that the ranks meet; the process that "
@@ -161,10 +170,7 @@ Status Joiner::connect_to_server() {
                     to_text(request_.id.address())));
   };
   Result<UniqueFd> socket = make_tcp_socket(request_.id.address());
-  if (!socket.ok()) {
-    has_socket_ = false;
-    return socket.status().with_context("cannot meet the other ranks");
-  }
+  if (!socket.ok()) return socket.status().with_context("cannot meet the other ranks");
   if (const Status begun = begin_connect(socket->get(), request_.id.address()); !begun.ok()) return unreachable(begun);
   server_ = std::move(*socket);
   std::vector<pollfd> fds = {{server_.get(), POLLOUT, 0}};
@@ -180,8 +186,9 @@ Status Joiner::connect_to_server() {
 Status Joiner::say_hello() {
   wire::Hello hello = this->hello(request_.refusal);
   if (request_.refusal.ok()) TUTTI_TRY(complete(hello));
+  const std::vector<std::byte> bytes = wire::encode(hello, request_.id.token());
   has_said_hello_ = true;
-  return send_all(wire::encode(hello, request_.id.token()));
+  return send_all(bytes);
 }
 
 // What also a rank can say that has come to nothing.
@@ -373,7 +380,8 @@ void Joiner::give_up(const Status& why) {
       wire::encode(hello(request_.refusal.ok() ? why : request_.refusal), request_.id.token());
   if (server_.valid()) {
     static_cast<void>(send_some(server_.get(), last));
-  } else if (!has_socket_) {
+  } else if (!is_unreachable_) {
+    // There was no descriptor to connect by, or no memory on the way there.
     say_without_descriptors(request_.id.address(), last);
   }
 }

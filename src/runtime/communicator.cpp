@@ -106,9 +106,12 @@ Result<std::unique_ptr<Communicator>> Communicator::join(const UniqueId& id, int
   for (const ForcedAlgorithm& forced : settings.forced)
     if (forced.file && !forced.file->unread.ok()) return forced.file->unread;
   if (!membership.ok()) return membership.status();
-  // All ranks have the same names and texts, so all come to the same end here.
-  if (Status status = communicator->take_forced(); !status.ok()) return status;
-  if (Status status = communicator->arrive(); !status.ok()) return status;
+  const Status status = communicator->guarded("the making of the communicator", [&communicator]() -> Status {
+    // All ranks have the same names and texts, so all come to the same end here.
+    TUTTI_TRY(communicator->take_forced());
+    return communicator->arrive();
+  });
+  if (!status.ok()) return status;
   log.info(LogSubsystem::init, "communicator of {} ranks, {} cores, staging {} x at most {} B, spread over {} B",
            num_ranks, cores_of(*communicator->region_, communicator->num_ranks_), settings.region.staging_depth,
            settings.region.staging_slot, communicator->spread_);

@@ -182,6 +182,8 @@ class Communicator final : private Work {
   void give_up_split(std::uint64_t number) const;
   [[nodiscard]] bool has_given_up_split(std::uint32_t rank, std::uint64_t number) const;
 
+  // This rank had no memory to go on with in a call that the others are in.
+  [[nodiscard]] Status break_for_memory(std::string_view in_what);
   // Breaks the communicator for all ranks; may be called from any thread, also while another is in a call.
   void abort(std::string_view reason);
   // What has broken the communicator, if anything; from any thread.
@@ -214,6 +216,8 @@ class Communicator final : private Work {
   [[nodiscard]] Status watch_over(Links links);
   [[nodiscard]] Status arrive();
   [[nodiscard]] Status find_least(OwnCall why, std::span<const std::uint64_t> mine, std::span<std::uint64_t> least);
+  [[nodiscard]] Result<void*> allocate_with_others(std::uint64_t bytes);
+  [[nodiscard]] Status free_with_others(void* memory);
   [[nodiscard]] Status meet(OwnCall why);
   [[nodiscard]] Result<std::uint32_t> agree(OwnCall why, std::uint64_t mine, bool objects, std::string_view on_what);
   [[nodiscard]] static std::uint64_t own_description(Collective collective, OwnCall why) {
@@ -262,7 +266,6 @@ class Communicator final : private Work {
       return break_for_exception("something was thrown that is no std::exception");
     }
   }
-  [[nodiscard]] Status break_for_memory(std::string_view in_what);
   [[nodiscard]] Status break_for_exception(std::string_view words);
 
   [[nodiscard]] Status check(const Transfer& transfer) const;

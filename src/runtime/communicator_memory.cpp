@@ -45,6 +45,15 @@ Result<std::uint32_t> Communicator::agree(OwnCall why, std::uint64_t mine, bool 
 
 Result<void*> Communicator::allocate(std::uint64_t bytes) {
   if (is_over()) return failure();
+  Result<void*> part = nullptr;
+  const Status status = guarded("symmetric memory", [&]() -> Status {
+    part = allocate_with_others(bytes);
+    return part.status();
+  });
+  return status.ok() ? part : status;
+}
+
+Result<void*> Communicator::allocate_with_others(std::uint64_t bytes) {
   const Result<std::byte*> part = heap_.allocate(bytes);
   // All or none: who failed, or wants another size, tells the others before anyone touches anything.
   const Result<std::uint32_t> objector = agree(OwnCall::allocation, bytes, !part.ok(), "the bytes that they allocate");
@@ -68,6 +77,10 @@ Result<void*> Communicator::allocate(std::uint64_t bytes) {
 Status Communicator::free(void* memory) {
   if (is_copy_) return failure();
   if (region_->is_broken()) return memory == nullptr ? Status() : heap_.free(memory);
+  return guarded("the freeing of symmetric memory", [&] { return free_with_others(memory); });
+}
+
+Status Communicator::free_with_others(void* memory) {
   constexpr std::uint64_t kOfNull = 1;  // freeing null; segments lie further on
   const std::uint64_t mine = memory == nullptr ? kOfNull : heap_.segment_of(memory);
   const Operation* const user = mine <= kOfNull ? nullptr : operations_.find([&](const Operation& each) {

@@ -1,10 +1,10 @@
 #include "runtime/failure_watch.hpp"
 
+#include <algorithm>
 #include <array>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
-#include <deque>
 #include <latch>
 #include <mutex>
 #include <optional>
@@ -16,11 +16,14 @@
 #include <poll.h>
 #include <sys/socket.h>
 
+#include "base/assert.hpp"
 #include "base/socket.hpp"
 #include "runtime/service_thread.hpp"
 
 namespace tutti {
-namespace {
+
+// What ranks say to each other on the star.
+namespace star {
 
 // One packet on the star: type, the rank that it is about (4 bytes, little-endian), words.
 enum class MessageKind : std::uint8_t { left = 1, lost = 2, aborted = 3 };
@@ -29,20 +32,40 @@ constexpr std::size_t kMostWords = 256;
 
 constexpr std::chrono::milliseconds kBetweenLooks{100};
 
+using Packet = std::array<std::byte, kHeaderBytes + kMostWords>;
+
+// Its words have their place in it: the watch allocates nothing while it runs, so that no lack of memory ends it.
 struct Message {
   MessageKind type{};
   int rank = 0;
-  std::string words;
+  std::size_t length = 0;
+  std::array<char, kMostWords> text{};
+
+  [[nodiscard]] std::string_view words() const { return {text.data(), length}; }
 };
 
-std::vector<std::byte> encode(const Message& message) {
-  const std::string_view words = std::string_view(message.words).substr(0, kMostWords);
-  std::vector<std::byte> bytes = {static_cast<std::byte>(message.type)};
-  for (int shift = 0; shift < 32; shift += 8) {
-    bytes.push_back(static_cast<std::byte>(static_cast<std::uint32_t>(message.rank) >> shift));
-  }
-  for (const char c : words) bytes.push_back(static_cast<std::byte>(c));
-  return bytes;
+Message make_message(MessageKind type, int rank, std::string_view words = {}) {
+  Message message{.type = type, .rank = rank};
+  message.length = words.copy(message.text.data(), message.text.size());
+  return message;
+}
+
+Message of_end(const RankLink& link) {
+  Message message{.type = MessageKind::lost, .rank = link.rank};
+  const auto said = link.pid > 0
+                        ? fmt::format_to_n(message.text.data(), message.text.size(), "its process {} ended", link.pid)
+                        : fmt::format_to_n(message.text.data(), message.text.size(), "its process ended");
+  message.length = std::min(said.size, message.text.size());
+  return message;
+}
+
+std::span<const std::byte> encode(const Message& message, Packet& packet) {
+  packet[0] = static_cast<std::byte>(message.type);
+  for (std::size_t i = 0; i < 4; ++i)
+    packet[1 + i] = static_cast<std::byte>(static_cast<std::uint32_t>(message.rank) >> (8 * i));
+  const auto words = std::as_bytes(std::span(message.words()));
+  std::copy(words.begin(), words.end(), packet.begin() + kHeaderBytes);
+  return std::span(packet).first(kHeaderBytes + words.size());
 }
 
 std::optional<Message> parse(std::span<const std::byte> bytes, int num_ranks) {
@@ -53,17 +76,19 @@ std::optional<Message> parse(std::span<const std::byte> bytes, int num_ranks) {
   const bool known =
       type >= static_cast<std::uint8_t>(MessageKind::left) && type <= static_cast<std::uint8_t>(MessageKind::aborted);
   if (!known || rank >= static_cast<std::uint32_t>(num_ranks)) return std::nullopt;
-  Message message{static_cast<MessageKind>(type), static_cast<int>(rank), {}};
-  for (const std::byte byte : bytes.subspan(kHeaderBytes)) message.words += static_cast<char>(byte);
-  return message;
+  const auto words = bytes.subspan(kHeaderBytes);
+  return make_message(static_cast<MessageKind>(type), static_cast<int>(rank),
+                      {reinterpret_cast<const char*>(words.data()), words.size()});
 }
 
-}  // namespace
+}  // namespace star
+
+using namespace star;
 
 struct FailureWatch::State {
   struct Peer {
     RankLink link;
-    std::deque<std::vector<std::byte>> pending;  // what did not fit into the socket yet
+    std::size_t next = 0;  // of `said`: the first that it has not been sent
 
     [[nodiscard]] bool is_open() const { return link.socket.valid(); }
     // shutdown also reaches copies of the socket in children that were forked meanwhile.
@@ -72,28 +97,19 @@ struct FailureWatch::State {
       shutdown(link.socket.get(), SHUT_RDWR);
       link.socket.reset();
       link.pidfd.reset();
-      pending.clear();
-    }
-    void flush() {
-      while (is_open() && !pending.empty()) {
-        if (send_some(link.socket.get(), pending.front()).outcome == SocketTransfer::Outcome::would_block) return;
-        pending.pop_front();  // sent, or the peer is gone, which reading will tell
-      }
-    }
-    void send(const std::vector<std::byte>& bytes) {
-      if (!is_open()) return;
-      pending.push_back(bytes);
-      flush();
     }
   };
 
   void run(int wake_fd);
   void prepare_poll(int wake_fd);
+  // Sends what fits into the socket; the rest waits until there is room.
+  void flush(Peer& peer);
   void serve(Peer& peer, bool ended);
   void take(Peer& from, const Message& message);
   // Reports it here, and where this is rank 0 to all others.
   void announce(const Message& message);
-  void report(const Message& message);
+  // Whether that is new.
+  bool report(const Message& message);
   void send_to_others(const Message& message);
   // Whether this rank has to look after the others itself.
   [[nodiscard]] bool is_on_its_own() const { return leader_is_gone && signs.find_lost && !has_found; }
@@ -104,6 +120,7 @@ struct FailureWatch::State {
   FailureEvents events;
   LifeSigns signs;
   std::vector<Peer> peers;
+  std::vector<Message> said;  // to the others, with room for all that can be
   std::vector<bool> gone;     // by rank: reported as lost or left
   std::vector<bool> aborted;  // by rank: reported to have aborted
   bool leader_is_gone = false;
@@ -112,9 +129,9 @@ struct FailureWatch::State {
   std::latch has_begun{1};
 
   std::mutex mutex;
-  std::optional<std::string> abort_request;  // guarded by mutex
-  bool abort_called = false;                 // guarded by mutex
-  bool stopping = false;                     // guarded by mutex
+  std::optional<Message> abort_request;  // guarded by mutex
+  bool abort_called = false;             // guarded by mutex
+  bool stopping = false;                 // guarded by mutex
 
   std::unique_ptr<ServiceThread> thread;  // last, so that it ends before what it works on
 };
@@ -123,14 +140,14 @@ void FailureWatch::State::run(int wake_fd) {
   if (signs.give) signs.give();
   has_begun.count_down();
   for (;;) {
-    std::optional<std::string> request;
+    std::optional<Message> request;
     bool stop_now = false;
     {
       const std::lock_guard lock(mutex);
       request.swap(abort_request);
       stop_now = stopping;
     }
-    if (request) send_to_others({MessageKind::aborted, rank, std::move(*request)});
+    if (request) send_to_others(*request);
     if (stop_now) break;
     if (is_on_its_own()) look_for_lost();
 
@@ -141,11 +158,11 @@ void FailureWatch::State::run(int wake_fd) {
     for (std::size_t i = 0; i < peers.size(); ++i) {
       const pollfd& socket = polled[1 + 2 * i];
       const bool ended = polled[2 + 2 * i].revents != 0;
-      if ((socket.revents & POLLOUT) != 0) peers[i].flush();
+      if ((socket.revents & POLLOUT) != 0) flush(peers[i]);
       if (ended || (socket.revents & (POLLIN | POLLHUP | POLLERR)) != 0) serve(peers[i], ended);
     }
   }
-  send_to_others({MessageKind::left, rank, {}});
+  send_to_others(make_message(MessageKind::left, rank));
   for (Peer& peer : peers) peer.close();
   if (signs.take_back) signs.take_back();
 }
@@ -154,7 +171,7 @@ void FailureWatch::State::look_for_lost() {
   const std::optional<int> lost = signs.find_lost();
   if (!lost) return;
   has_found = true;
-  report({MessageKind::lost, *lost, "its process ended"});
+  static_cast<void>(report(make_message(MessageKind::lost, *lost, "its process ended")));
 }
 
 // Two entries a peer, so that positions tell who it is; poll ignores descriptors of -1.
@@ -162,7 +179,7 @@ void FailureWatch::State::prepare_poll(int wake_fd) {
   polled.clear();
   polled.push_back({wake_fd, POLLIN, 0});
   for (const Peer& peer : peers) {
-    const auto wanted = static_cast<short>(peer.pending.empty() ? POLLIN : POLLIN | POLLOUT);
+    const auto wanted = static_cast<short>(peer.next == said.size() ? POLLIN : POLLIN | POLLOUT);
     polled.push_back({peer.link.socket.get(), wanted, 0});
     polled.push_back({peer.link.pidfd.get(), POLLIN, 0});
   }
@@ -170,7 +187,7 @@ void FailureWatch::State::prepare_poll(int wake_fd) {
 
 // What a process sent before it ended is in the socket by then, so all of that is read before the end counts.
 void FailureWatch::State::serve(Peer& peer, bool ended) {
-  std::array<std::byte, kHeaderBytes + kMostWords> bytes{};
+  Packet bytes{};
   while (peer.is_open()) {
     const SocketTransfer got = receive_some(peer.link.socket.get(), bytes);
     if (got.outcome == SocketTransfer::Outcome::done) {
@@ -179,8 +196,7 @@ void FailureWatch::State::serve(Peer& peer, bool ended) {
     }
     if (got.outcome == SocketTransfer::Outcome::would_block && !ended) return;
     peer.close();
-    announce({MessageKind::lost, peer.link.rank,
-              peer.link.pid > 0 ? fmt::format("its process {} ended", peer.link.pid) : "its process ended"});
+    announce(of_end(peer.link));
   }
 }
 
@@ -192,32 +208,42 @@ void FailureWatch::State::take(Peer& from, const Message& message) {
 }
 
 void FailureWatch::State::announce(const Message& message) {
-  report(message);
-  if (rank == 0) send_to_others(message);
+  if (report(message) && rank == 0) send_to_others(message);
 }
 
-void FailureWatch::State::report(const Message& message) {
+bool FailureWatch::State::report(const Message& message) {
   const auto who = static_cast<std::size_t>(message.rank);
   if (message.type == MessageKind::aborted) {
-    if (aborted[who]) return;
+    if (aborted[who]) return false;
     aborted[who] = true;
-    if (events.on_abort) events.on_abort(message.rank, message.words);
-    return;
+    if (events.on_abort) events.on_abort(message.rank, message.words());
+    return true;
   }
-  if (gone[who]) return;
+  if (gone[who]) return false;
   gone[who] = true;
   leader_is_gone = leader_is_gone || message.rank == 0;
   if (message.type == MessageKind::left) {
     if (events.on_left) events.on_left(message.rank);
   } else if (events.on_lost) {
-    events.on_lost(message.rank, message.words);
+    events.on_lost(message.rank, message.words());
   }
+  return true;
 }
 
 void FailureWatch::State::send_to_others(const Message& message) {
-  const std::vector<std::byte> bytes = encode(message);
-  for (Peer& peer : peers) {
-    if (peer.link.rank != message.rank) peer.send(bytes);
+  TUTTI_ASSERT(said.size() < said.capacity(), "of each rank the others are told at most twice");
+  said.push_back(message);
+  for (Peer& peer : peers) flush(peer);
+}
+
+void FailureWatch::State::flush(Peer& peer) {
+  Packet packet{};
+  for (; peer.is_open() && peer.next < said.size(); ++peer.next) {
+    const Message& message = said[peer.next];
+    if (message.rank == peer.link.rank) continue;
+    // Else it is sent, or the peer is gone, which reading will tell.
+    const SocketTransfer sent = send_some(peer.link.socket.get(), encode(message, packet));
+    if (sent.outcome == SocketTransfer::Outcome::would_block) return;
   }
 }
 
@@ -231,17 +257,25 @@ Result<std::unique_ptr<FailureWatch>> FailureWatch::start(Links links, FailureEv
   state->signs = std::move(signs);
   state->gone.resize(static_cast<std::size_t>(links.num_ranks));
   state->aborted.resize(static_cast<std::size_t>(links.num_ranks));
-  for (RankLink& link : links.peers) state->peers.push_back({std::move(link), {}});
+  // All room that the thread needs: it takes none itself.
+  const std::size_t most_said = 2 * static_cast<std::size_t>(links.rank == 0 ? links.num_ranks : 1);
+  state->said.reserve(most_said);
+  state->peers.reserve(links.peers.size());
+  for (RankLink& link : links.peers) state->peers.push_back({std::move(link), 0});
+  state->polled.reserve(1 + 2 * state->peers.size());
   State* const work = state.get();
+  // Nothing may fail between the thread's begin and its having an owner that ends it, so the owner comes first.
+  std::unique_ptr<FailureWatch> watch(new FailureWatch(std::move(state)));
   Result<std::unique_ptr<ServiceThread>> thread =
       ServiceThread::start("tutti-watch", [work](int wake_fd) { work->run(wake_fd); });
   if (!thread.ok()) return thread.status().with_context("cannot watch over the other ranks");
-  state->thread = std::move(*thread);
-  state->has_begun.wait();
-  return std::unique_ptr<FailureWatch>(new FailureWatch(std::move(state)));
+  work->thread = std::move(*thread);
+  work->has_begun.wait();
+  return watch;
 }
 
 FailureWatch::~FailureWatch() {
+  if (!state_->thread) return;
   if (state_->thread->is_here())
     stop();
   else
@@ -253,7 +287,7 @@ void FailureWatch::abort(std::string_view reason) {
   {
     const std::lock_guard lock(state_->mutex);
     if (std::exchange(state_->abort_called, true)) return;
-    state_->abort_request.emplace(reason);
+    state_->abort_request = make_message(MessageKind::aborted, state_->rank, reason);
   }
   state_->thread->wake();
 }

@@ -1,12 +1,14 @@
 #include "runtime/rendezvous.hpp"
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <cerrno>
 #include <cstddef>
-#include <deque>
 #include <map>
+#include <new>
 #include <optional>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -25,7 +27,9 @@
 namespace tutti {
 namespace {
 
-constexpr std::size_t kMostStrangers = 128;               // connections that have not said who they are
+constexpr std::size_t kMostStrangers = 128;  // connections that have not said who they are
+constexpr std::size_t kMostReceived = 4096;
+constexpr std::size_t kUsualPolled = 64;
 constexpr std::size_t kMostOutcomes = 1024;               // generations whose end is remembered for who comes late
 constexpr std::chrono::milliseconds kProgressEvery{200};  // how often waiting ranks are told who is missing
 constexpr std::chrono::seconds kClosingTime{5};           // for a rank to take its answer
@@ -59,7 +63,12 @@ struct RendezvousServer::State {
       }
       if (phase == Phase::closing && !std::exchange(half_closed, true)) shutdown(socket.get(), SHUT_WR);
     }
-    void send(const std::vector<std::byte>& bytes) {
+    // What fits into the socket needs no memory.
+    void send(std::span<const std::byte> bytes) {
+      if (out.empty()) {
+        const SocketTransfer sent = send_some(socket.get(), bytes);
+        bytes = sent.outcome == SocketTransfer::Outcome::closed ? bytes.last(0) : bytes.subspan(sent.bytes);
+      }
       out.insert(out.end(), bytes.begin(), bytes.end());
       flush();
     }
@@ -74,11 +83,22 @@ struct RendezvousServer::State {
     Gathering gathering;
     bool progress_due = false;
   };
+  struct EndedGeneration {
+    std::uint64_t generation = 0;
+    Status outcome;
+  };
 
   State(UniqueId the_id, UniqueFd the_listener, const RendezvousOptions& the_options)
-      : id(the_id), options(the_options), listener(std::move(the_listener)) {}
+      : id(the_id), options(the_options), listener(std::move(the_listener)) {
+    ended.reserve(kMostOutcomes);
+    polled.reserve(kUsualPolled);
+  }
 
   void run(int wake_fd);
+  // What there is to do until the next sleep ends; false once all is done.
+  bool serve_once(int wake_fd);
+  // Every rank that waits is told, and all are hung up on. It takes no memory itself.
+  void fail_for_memory() noexcept;
   void prepare_poll(int wake_fd);
   [[nodiscard]] std::optional<Clock::time_point> next_deadline() const;
   void accept_all();
@@ -91,6 +111,8 @@ struct RendezvousServer::State {
   void obey_frames(Connection& connection);
   void hung_up(Connection& connection);
   void end_generation(std::uint64_t generation, const Status& outcome);
+  [[nodiscard]] const EndedGeneration* find_ended(std::uint64_t generation) const;
+  void remember(std::uint64_t generation, const Status& outcome);
   void push_progress();
   void expire_and_sweep();
   // Asked to end, and nobody is left who is to hear why a generation failed.
@@ -115,38 +137,69 @@ struct RendezvousServer::State {
   std::vector<Connection> connections;
   std::vector<pollfd> polled;  // wake, listener, then one for each connection
   std::map<std::uint64_t, OpenGeneration> open;
-  std::map<std::uint64_t, Status> outcomes;
-  std::deque<std::uint64_t> outcome_order;
+  std::vector<EndedGeneration> ended;  // the last kMostOutcomes; has room for them from the start
+  std::size_t oldest_ended = 0;        // its place once all of that is taken
+  const Status no_memory{Code::system,
+                         fmt::format("process {}, at which the ranks meet, has no memory left", getpid())};
+  const std::vector<std::byte> no_memory_words = wire::encode(wire::FrameType::failed, no_memory);
 
   std::unique_ptr<ServiceThread> thread;  // last, so that it ends before what it works on
 };
 
 void RendezvousServer::State::run(int wake_fd) {
   while (!is_over()) {
-    now = Clock::now();
-    prepare_poll(wake_fd);
-    if (poll(polled.data(), polled.size(), poll_timeout(next_deadline(), now)) < 0) continue;  // EINTR, ENOMEM
-    now = Clock::now();
-    // By index and for those that were polled: accept_all adds to the end.
-    const std::size_t count = polled.size() - 2;
-    for (std::size_t i = 0; i < count; ++i) {
-      if ((polled[i + 2].revents & POLLOUT) != 0) connections[i].flush();
-      if ((polled[i + 2].revents & (POLLIN | POLLHUP | POLLERR)) != 0) receive(connections[i]);
+    try {
+      if (!serve_once(wake_fd)) break;
+    } catch (const std::bad_alloc&) {
+      fail_for_memory();
     }
-    if (polled[1].revents != 0) accept_all();
-    push_progress();
-    expire_and_sweep();
-    if (is_done() && listener.valid() && (!failure_until || now >= *failure_until)) {
-      shutdown(listener.get(), SHUT_RDWR);
-      listener.reset();
-    }
-    if (is_done() && !listener.valid() && connections.empty()) break;
   }
   // shutdown also reaches copies of these descriptors in children that were forked meanwhile.
   for (Connection& connection : connections) shutdown(connection.socket.get(), SHUT_RDWR);
   connections.clear();
   if (listener.valid()) shutdown(listener.get(), SHUT_RDWR);
   listener.reset();
+}
+
+bool RendezvousServer::State::serve_once(int wake_fd) {
+  now = Clock::now();
+  prepare_poll(wake_fd);
+  if (poll(polled.data(), polled.size(), poll_timeout(next_deadline(), now)) < 0) return true;  // EINTR, ENOMEM
+  now = Clock::now();
+  // By index and for those that were polled: accept_all adds to the end.
+  const std::size_t count = polled.size() - 2;
+  for (std::size_t i = 0; i < count; ++i) {
+    if ((polled[i + 2].revents & POLLOUT) != 0) connections[i].flush();
+    if ((polled[i + 2].revents & (POLLIN | POLLHUP | POLLERR)) != 0) receive(connections[i]);
+  }
+  if (polled[1].revents != 0) accept_all();
+  push_progress();
+  expire_and_sweep();
+  if (is_done() && listener.valid() && (!failure_until || now >= *failure_until)) {
+    shutdown(listener.get(), SHUT_RDWR);
+    listener.reset();
+  }
+  return !is_done() || listener.valid() || !connections.empty();
+}
+
+// What was thrown came in the middle of something, so nothing of it is kept.
+void RendezvousServer::State::fail_for_memory() noexcept {
+  const auto fail = [this](std::uint64_t generation) {
+    if (find_ended(generation) != nullptr) return;
+    finished.fetch_add(1, std::memory_order_relaxed);
+    remember(generation, no_memory);
+    failure_until = now + kClosingTime;
+  };
+  for (const auto& [generation, entry] : open) fail(generation);
+  open.clear();
+  for (const Connection& connection : connections) {
+    const bool is_member = connection.phase == Connection::Phase::member;
+    if (is_member) fail(connection.generation);
+    // Behind half a frame no other would be understood.
+    if (is_member && connection.out.empty()) static_cast<void>(send_some(connection.socket.get(), no_memory_words));
+    shutdown(connection.socket.get(), SHUT_RDWR);
+  }
+  connections.clear();
 }
 
 void RendezvousServer::State::prepare_poll(int wake_fd) {
@@ -222,13 +275,13 @@ bool RendezvousServer::State::make_room(const Status& shortage) {
 void RendezvousServer::State::receive(Connection& connection) {
   if (connection.phase == Connection::Phase::gone) return;
   // A stranger gets no room beyond the prefix until its token is right.
-  std::size_t room = 4096;
+  std::size_t room = kMostReceived;
   if (connection.phase == Connection::Phase::stranger) {
     const std::size_t whole = wire::kPrefixBytes + (connection.prefix ? connection.prefix->body_bytes : 0);
     room = std::min(room, whole - connection.in.size());
   }
-  std::vector<std::byte> bytes(room);
-  const SocketTransfer got = receive_some(connection.socket.get(), bytes);
+  std::array<std::byte, kMostReceived> bytes{};
+  const SocketTransfer got = receive_some(connection.socket.get(), std::span(bytes).first(room));
   if (got.outcome == SocketTransfer::Outcome::would_block) return;
   if (got.outcome == SocketTransfer::Outcome::closed) return hung_up(connection);
   if (connection.phase == Connection::Phase::closing) return;
@@ -282,10 +335,10 @@ void RendezvousServer::State::admit(Connection& connection, wire::Hello hello) {
   connection.phase = Connection::Phase::member;
   connection.generation = generation;
   connection.rank = hello.rank;
-  if (const auto ended = outcomes.find(generation); ended != outcomes.end()) {
+  if (const EndedGeneration* const earlier = find_ended(generation)) {
     const Status late(Code::invalid_usage, "all ranks of this communicator have been there already");
-    return connection.close_after(wire::encode(wire::FrameType::failed, ended->second.ok() ? late : ended->second),
-                                  now);
+    return connection.close_after(
+        wire::encode(wire::FrameType::failed, earlier->outcome.ok() ? late : earlier->outcome), now);
   }
   OpenGeneration& entry = open[generation];
   const Status admitted = entry.gathering.admit(std::move(hello));
@@ -332,9 +385,10 @@ void RendezvousServer::State::hung_up(Connection& connection) {
 
 // Every member of it has the same answer; who comes later gets it too.
 void RendezvousServer::State::end_generation(std::uint64_t generation, const Status& outcome) {
-  finished.fetch_add(1, std::memory_order_relaxed);  // before anyone can know of it
   const std::vector<std::byte> last_words =
       outcome.ok() ? wire::encode(wire::FrameType::complete) : wire::encode(wire::FrameType::failed, outcome);
+  finished.fetch_add(1, std::memory_order_relaxed);  // before anyone can know of it
+  remember(generation, outcome);
   int present = 0;
   for (Connection& connection : connections) {
     if (connection.phase == Connection::Phase::member && connection.generation == generation) {
@@ -346,12 +400,21 @@ void RendezvousServer::State::end_generation(std::uint64_t generation, const Sta
   const bool have_all_come = gathering.all_arrived() || present == gathering.num_ranks();
   if (!outcome.ok() && !have_all_come) failure_until = now + kClosingTime;
   open.erase(generation);
-  outcomes.emplace(generation, outcome);
-  outcome_order.push_back(generation);
-  if (outcome_order.size() > kMostOutcomes) {
-    outcomes.erase(outcome_order.front());
-    outcome_order.pop_front();
+}
+
+const RendezvousServer::State::EndedGeneration* RendezvousServer::State::find_ended(std::uint64_t generation) const {
+  const auto found = std::find_if(ended.begin(), ended.end(),
+                                  [generation](const EndedGeneration& each) { return each.generation == generation; });
+  return found == ended.end() ? nullptr : &*found;
+}
+
+void RendezvousServer::State::remember(std::uint64_t generation, const Status& outcome) {
+  if (ended.size() < kMostOutcomes) {
+    ended.push_back({generation, outcome});
+    return;
   }
+  ended[oldest_ended] = {generation, outcome};
+  oldest_ended = (oldest_ended + 1) % kMostOutcomes;
 }
 
 void RendezvousServer::State::push_progress() {
@@ -398,14 +461,17 @@ Result<std::unique_ptr<RendezvousServer>> RendezvousServer::start(const Rendezvo
   state->spare = take_fd(eventfd(0, EFD_CLOEXEC));
   if (!state->spare.valid()) return Status::from_errno("cannot start the rendezvous", errno);
   State* const work = state.get();
+  // Nothing may fail between the thread's begin and its having an owner that ends it, so the owner comes first.
+  std::unique_ptr<RendezvousServer> server(new RendezvousServer(std::move(state)));
   Result<std::unique_ptr<ServiceThread>> thread =
       ServiceThread::start("tutti-meet", [work](int wake_fd) { work->run(wake_fd); });
   if (!thread.ok()) return thread.status().with_context("cannot start the rendezvous");
-  state->thread = std::move(*thread);
-  return std::unique_ptr<RendezvousServer>(new RendezvousServer(std::move(state)));
+  work->thread = std::move(*thread);
+  return server;
 }
 
 RendezvousServer::~RendezvousServer() {
+  if (!state_->thread) return;
   if (!state_->thread->is_here()) {
     abandon(std::move(state_));
     return;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <new>
 #include <tuple>
 #include <utility>
 #include <vector>
@@ -35,7 +36,9 @@ Result<std::vector<T>> gather_from_all(Communicator& communicator, const T& own)
 
 }  // namespace
 
-Result<SplitGroup> split(Communicator& communicator, int color, int key) {
+namespace {
+
+Result<SplitGroup> split_with_memory(Communicator& communicator, int color, int key) {
   const Result<std::vector<Wish>> wishes = gather_from_all(communicator, Wish{color, key});
   if (!wishes.ok()) return wishes.status();
   std::vector<std::uint32_t> members;
@@ -78,6 +81,16 @@ Result<SplitGroup> split(Communicator& communicator, int color, int key) {
   group.rank = static_cast<int>(std::find(members.begin(), members.end(), communicator.rank()) - members.begin());
   group.members = std::move(members);
   return group;
+}
+
+}  // namespace
+
+Result<SplitGroup> split(Communicator& communicator, int color, int key) {
+  try {
+    return split_with_memory(communicator, color, key);
+  } catch (const std::bad_alloc&) {
+    return communicator.break_for_memory("a split");
+  }
 }
 
 Status why_in_vain(const Communicator& communicator, const SplitGroup& group) {

@@ -4,7 +4,7 @@
 #include <array>
 #include <atomic>
 #include <charconv>
-#include <set>
+#include <new>
 #include <utility>
 #include <vector>
 
@@ -25,7 +25,11 @@ constexpr std::chrono::milliseconds kAcceptPause{50};
 class LocalHost {
  public:
   LocalHost(UniqueFd listener, const UniqueId& id, int num_ranks)
-      : listener_(std::move(listener)), id_(id.to_text()), num_ranks_(num_ranks) {}
+      : listener_(std::move(listener)), id_(id.to_text()), answered_(static_cast<std::size_t>(num_ranks)) {
+    // All room that the thread needs.
+    guests_.reserve(kMostGuests);
+    polled_.reserve(2 + kMostGuests);
+  }
   LocalHost(const LocalHost&) = delete;
   LocalHost& operator=(const LocalHost&) = delete;
   ~LocalHost() {
@@ -47,14 +51,20 @@ class LocalHost {
 
  private:
   void run(int wake_fd) {
-    while (!stopping_.load(std::memory_order_relaxed) && answered_.size() + 1 < static_cast<std::size_t>(num_ranks_)) {
-      std::vector<pollfd> polled = {{wake_fd, POLLIN, 0}, {listener_.get(), POLLIN, 0}};
-      for (const UniqueFd& guest : guests_) polled.push_back({guest.get(), POLLIN, 0});
-      if (poll(polled.data(), polled.size(), -1) < 0) continue;  // EINTR, ENOMEM
-      for (std::size_t i = 2; i < polled.size(); ++i)
-        if (polled[i].revents != 0) answer(guests_[i - 2]);
+    while (!stopping_.load(std::memory_order_relaxed) && num_answered_ + 1 < answered_.size()) {
+      polled_.clear();
+      polled_.push_back({wake_fd, POLLIN, 0});
+      polled_.push_back({listener_.get(), POLLIN, 0});
+      for (const UniqueFd& guest : guests_) polled_.push_back({guest.get(), POLLIN, 0});
+      if (poll(polled_.data(), polled_.size(), -1) < 0) continue;  // EINTR, ENOMEM
+      for (std::size_t i = 2; i < polled_.size(); ++i)
+        if (polled_[i].revents != 0) answer(guests_[i - 2]);
       std::erase_if(guests_, [](const UniqueFd& guest) { return !guest.valid(); });
-      if (polled[1].revents != 0) accept_all();
+      if (polled_[1].revents != 0 && !accept_all()) {
+        // Descriptors or memory have run out: who says nothing makes room, or else time does.
+        if (!guests_.empty()) guests_.erase(guests_.begin());
+        poll(nullptr, 0, static_cast<int>(kAcceptPause.count()));
+      }
     }
     guests_.clear();
     // Also where a forked child has a copy of it.
@@ -62,20 +72,20 @@ class LocalHost {
     listener_.reset();
   }
 
-  void accept_all() {
-    for (;;) {
-      Result<UniqueFd> guest = accept_from(listener_.get());
-      if (!guest.ok()) {
-        // Descriptors have run out: who says nothing makes room, or else time does.
-        if (!guests_.empty()) guests_.erase(guests_.begin());
-        poll(nullptr, 0, static_cast<int>(kAcceptPause.count()));
-        return;
+  // False where one could not be let in. Guests take no memory; the words of an error would.
+  bool accept_all() {
+    try {
+      for (;;) {
+        Result<UniqueFd> guest = accept_from(listener_.get());
+        if (!guest.ok()) return false;
+        if (!guest->valid()) return true;
+        const Result<PeerCredentials> who = peer_credentials(guest->get());
+        if (!who.ok() || who->uid != geteuid()) continue;
+        if (guests_.size() == kMostGuests) guests_.erase(guests_.begin());
+        guests_.push_back(std::move(*guest));
       }
-      if (!guest->valid()) return;
-      const Result<PeerCredentials> who = peer_credentials(guest->get());
-      if (!who.ok() || who->uid != geteuid()) continue;
-      if (guests_.size() == kMostGuests) guests_.erase(guests_.begin());
-      guests_.push_back(std::move(*guest));
+    } catch (const std::bad_alloc&) {
+      return false;
     }
   }
 
@@ -87,18 +97,22 @@ class LocalHost {
     int rank = 0;
     const char* const end = text.data() + got.bytes;
     const auto [parsed, error] = std::from_chars(text.data(), end, rank);
-    const bool sane = error == std::errc() && parsed == end && rank > 0 && rank < num_ranks_;
+    const bool sane =
+        error == std::errc() && parsed == end && rank > 0 && static_cast<std::size_t>(rank) < answered_.size();
     // A new connection has room for it.
-    if (sane && send_some(guest.get(), std::as_bytes(std::span(id_))).outcome == SocketTransfer::Outcome::done)
-      answered_.insert(rank);
+    if (sane && send_some(guest.get(), std::as_bytes(std::span(id_))).outcome == SocketTransfer::Outcome::done) {
+      num_answered_ += answered_[static_cast<std::size_t>(rank)] ? 0 : 1;
+      answered_[static_cast<std::size_t>(rank)] = true;
+    }
     guest.reset();
   }
 
   UniqueFd listener_;
   const std::string id_;
-  const int num_ranks_;
   std::vector<UniqueFd> guests_;
-  std::set<int> answered_;
+  std::vector<pollfd> polled_;  // wake, listener, then one for each guest
+  std::vector<bool> answered_;  // by rank; 0 does not ask
+  std::size_t num_answered_ = 0;
   std::atomic<bool> stopping_{false};
   std::unique_ptr<ServiceThread> thread_;  // last, so that it ends before what it works on
 };
