@@ -17,11 +17,12 @@ struct SimulatedTime {
   double microseconds = 0;
 };
 
-// Times over sizes: a panel a collective, a line for each algorithm on each fabric. Sizes of 0 have no place there.
+// Times over sizes: a panel a collective, a line for each algorithm on each fabric. What has no size, such as a
+// barrier, is a bar.
 [[nodiscard]] std::string times_to_svg(const std::vector<SimulatedTime>& times);
 
-// Figures of a file, each beside what is simulated in its place. Series of several sizes are lines, a panel for each
-// group of them; those of one or two are bars.
+// Figures of a file, each beside what is simulated in its place. Groups with several sizes are lines, a panel each;
+// those with one or two are bars; crossovers are marks on an axis of sizes.
 [[nodiscard]] std::string comparison_to_svg(const std::vector<simulate::Compared>& all,
                                             const simulate::References& references);
 

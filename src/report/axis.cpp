@@ -11,6 +11,8 @@ namespace tutti::report {
 namespace {
 
 constexpr double kMostTicks = 8;
+// A logarithmic axis of no more decades has 1, 2 and 5 of each.
+constexpr double kMostFullDecades = 6;
 // An axis is broken where one value is so many times the next, and few are above it.
 constexpr double kFarAbove = 3.5;
 constexpr std::size_t kFewOf = 4;  // one in so many
@@ -59,7 +61,7 @@ Axis Axis::logarithmic(double least, double greatest) {
   if (axis.to_ <= axis.from_ * 1.5) axis.to_ = round_step(axis.from_ * 1.5);
   const int lowest = static_cast<int>(std::floor(std::log10(axis.from_) + 1e-9));
   const int highest = static_cast<int>(std::ceil(std::log10(axis.to_) - 1e-9));
-  const bool has_room = std::log10(axis.to_ / axis.from_) < 3;
+  const bool has_room = std::log10(axis.to_ / axis.from_) <= kMostFullDecades;
   const int apart = (highest - lowest) / static_cast<int>(kMostTicks) + 1;
   for (int power = lowest; power <= highest; power += apart)
     for (const double times : {1.0, 2.0, 5.0}) {
@@ -77,7 +79,7 @@ Axis Axis::of_sizes(double least, double greatest) {
   const int highest = std::max(static_cast<int>(std::ceil(std::log2(greatest) - 1e-9)), lowest + 1);
   axis.from_ = std::exp2(lowest);
   axis.to_ = std::exp2(highest);
-  constexpr int kMostSizes = 14;
+  constexpr int kMostSizes = 12;
   const int apart = (highest - lowest) / kMostSizes + 1;
   for (int power = lowest; power <= highest; power += apart) axis.ticks_.push_back(std::exp2(power));
   return axis;

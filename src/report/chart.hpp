@@ -1,39 +1,65 @@
-// Charts as SVG pictures: lines over sizes, and bars side by side or on top of each other. What is drawn is in the
-// picture as text too (titles of its shapes), so that a browser tells each value. Pure; thread-safe.
+// Charts as SVG pictures: lines over sizes, marks on an axis of sizes, and bars side by side or on top of each other.
+// What is drawn is in the picture as text too (titles of its shapes), so that a browser tells each value. Their sizes
+// are bounded by the number of panels. Pure; thread-safe.
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <vector>
 
 namespace tutti::report {
 
 enum class Scale { linear, logarithmic };
+enum class Better { lower, higher };
 
+struct Range {
+  double low = 0;
+  double high = 0;
+};
 struct Point {
   double x = 0;
   double y = 0;
+  std::optional<Range> range = {};  // of y
 };
-// Lines of the same color number share a color, in all panels.
+// Lines of one name belong together: they have one color and mark, and one label at their end.
 struct Line {
   std::string name;
   std::vector<Point> points;
-  std::size_t color = 0;
-  bool is_dashed = false;
+  bool is_dashed = false;  // with hollow marks
+  bool is_range = false;   // only the ranges of its points are drawn, as a band
 };
+// Up to eight lines have a color each. Of more, those that are best at some size do, and the others are thin and grey.
 struct LinePanel {
   std::string title;
   std::string y_name;  // with its unit
   Scale y_scale = Scale::logarithmic;
+  Better better = Better::lower;
   std::vector<Line> lines;
 };
-// Panels one below the other, each with its own axes and legend. x is bytes, above 0, and so is a logarithmic y: other
-// points are left out.
+// Figures in bytes: a row each, with what is published (hollow, with its range) and what is in its place.
+struct SizeRow {
+  std::string name;
+  double dashed = 0;
+  std::optional<Range> range = {};
+  std::optional<double> full = {};
+};
+struct SizePanel {
+  std::string title;
+  std::vector<SizeRow> rows;
+};
+// Panels with axes and labels of their own, in up to three columns. x is bytes, above 0, and so is a logarithmic y:
+// other points are left out.
 struct LineChart {
   std::string title;
   std::string remark;
   std::string x_name;
+  // What full and dashed lines and bands are; said where there are any.
+  std::string full = {};
+  std::string dashed = {};
+  std::string ranges = {};
   std::vector<LinePanel> panels;
+  std::vector<SizePanel> sizes = {};
 };
 [[nodiscard]] std::string to_svg(const LineChart& chart);
 
@@ -58,11 +84,14 @@ struct BarPanel {
 struct BarChart {
   std::string title;
   std::string remark;
-  std::vector<std::string> kinds;  // the legend
+  std::vector<std::string> kinds;  // the legend; a single one needs none
   std::string hatched = {};        // what hatched bars are; where there are any
   std::size_t columns = 1;         // so many panels beside each other
   std::vector<BarPanel> panels;
 };
 [[nodiscard]] std::string to_svg(const BarChart& chart);
+
+// The bars below the lines, under the title and remark of the lines. Either may have no panels.
+[[nodiscard]] std::string to_svg(const LineChart& lines, const BarChart& bars);
 
 }  // namespace tutti::report

@@ -10,6 +10,7 @@
 #include <nlohmann/json.hpp>
 
 #include "../base/temporary_folder.hpp"
+#include "../report/svg_check.hpp"
 #include "calling.hpp"
 #include "cli/commands.hpp"
 #include "cli/program.hpp"
@@ -304,13 +305,38 @@ TEST(Simulate, FiguresAreDrawnBesideWhatIsSimulated) {
     return folder.read("all.svg");
   };
   const std::string accelerator = picture_of("accelerator.toml");
-  for (const char* words : {"fsim-single-device, reference: 366; one device", "the axis is broken here", ">theory<",
+  for (const char* words : {"fsim-single-device, published: 366; one device", "the axis is broken here", ">theory<",
                             "of another configuration", "torus6-96KB-centre, simulated: 17."})
     EXPECT_TRUE(contains(accelerator, words)) << words;
   // None of these is measured, and what is not there is not in the legend.
   EXPECT_FALSE(contains(accelerator, ">measured<"));
   const std::string gains = picture_of("bidirectional_all_gather.toml");
   EXPECT_TRUE(contains(gains, "gain, percent"));
+  // What is published as 10 to 28 % is drawn as that, and figures of all metrics are there.
+  for (const char* words :
+       {"<title>gain, 1M: 10 to 28</title>", "<title>marginal, 128M: -10 to 10</title>",
+        "<title>H100, 64 nodes: 32M</title>", "h100-64-gain, 32M, published: 16.5", "range that is published"})
+    EXPECT_TRUE(contains(gains, words)) << words;
+  EXPECT_FALSE(contains(gains, ": 19<"));
+  const std::string pairs = picture_of("vllm_all_reduce.toml");
+  EXPECT_EQ(count_of(pairs, ">ca_1stage</text>"), 4U);  // once in each panel, for both of a pair
+  for (const std::string& svg : {accelerator, gains, pairs}) {
+    test::expect_readable(svg, 1600, 1600);
+    test::expect_keys_occur(svg);
+  }
+}
+
+TEST(Simulate, PicturesOfManyAlgorithmsAreReadable) {
+  const test::TemporaryFolder folder;
+  const Outcome outcome =
+      simulate({"--fabric", "switch:8", "--bytes", "8:64M:x64", "--figure", folder.file("all.svg"), "--json"});
+  ASSERT_EQ(outcome.exit, Exit::done) << outcome.error;
+  const std::string svg = folder.read("all.svg");
+  test::expect_readable(svg, 2400, 2400);
+  test::expect_keys_occur(svg);
+  for (const char* words : {">one_shot</text>", ">all_to_all_v</text>", "<title>direct, time: "})
+    EXPECT_TRUE(contains(svg, words)) << words;
+  EXPECT_FALSE(contains(svg, "nothing to draw"));  // a barrier has no size: it is bars
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
 #include "report/axis.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <vector>
 
@@ -32,6 +33,13 @@ TEST(Axis, IsRoundAroundItsValues) {
   expect_ends(Axis::of_sizes(16, 98304), 16, 131072);
   expect_ends(Axis::of_sizes(4096, 4096), 4096, 8192);
   expect_ends(Axis::of_sizes(1, 1e15), 1, std::exp2(50));
+}
+
+TEST(Axis, EveryDecadeHasThreeTicks) {
+  const std::vector<double> ticks = Axis::logarithmic(7.5, 60000).ticks();
+  for (const double tick : {5.0, 10.0, 20.0, 50.0, 100.0, 5000.0, 20000.0})
+    EXPECT_TRUE(std::any_of(ticks.begin(), ticks.end(), [&](double each) { return std::abs(each / tick - 1) < 1e-9; }))
+        << tick;
 }
 
 TEST(BarAxis, BreaksWhereAFewAreFarAbove) {

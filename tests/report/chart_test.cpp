@@ -1,12 +1,17 @@
 // That charts have what they are given, wherever it is odd. How they look is for eyes.
 #include "report/chart.hpp"
 
+#include <cmath>
 #include <limits>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include <gtest/gtest.h>
+
+#include "report/line_styles.hpp"
+#include "svg_check.hpp"
 
 namespace tutti::report {
 namespace {
@@ -27,21 +32,29 @@ void expect_sound(const std::string& svg) {
   for (const std::string_view word : {"nan", "inf"}) EXPECT_EQ(count_of(svg, word), 0U) << svg;
 }
 
+// Those of points have words, those of keys do not.
+std::size_t num_marks(const std::string& svg) {
+  std::size_t count = 0;
+  for (std::size_t at = svg.find("class=\"mark\""); at != std::string::npos; at = svg.find("class=\"mark\"", at + 1))
+    count += svg.substr(svg.find('>', at), 8) == "><title>" ? 1 : 0;
+  return count;
+}
+
 TEST(LineChart, HasALineAndAPointForEverything) {
   const LineChart chart{.title = "a <b> & \"c\"",
                         .remark = "remark",
                         .x_name = "bytes",
                         .panels = {{.title = "all_reduce",
                                     .y_name = "us",
-                                    .lines = {{.name = "ring", .points = {{64, 1}, {4096, 20}}, .color = 0},
-                                              {.name = "tree", .points = {{64, 3}}, .color = 13, .is_dashed = true}}},
+                                    .lines = {{.name = "ring", .points = {{64, 1}, {4096, 20}}},
+                                              {.name = "tree", .points = {{64, 3}}, .is_dashed = true}}},
                                    {.title = "gains",
                                     .y_name = "percent",
                                     .y_scale = Scale::linear,
                                     .lines = {{.name = "ring", .points = {{64, -3}, {4096, 7}}}}}}};
   const std::string svg = to_svg(chart);
   expect_sound(svg);
-  EXPECT_EQ(count_of(svg, "<circle "), 5U);
+  EXPECT_EQ(num_marks(svg), 5U);
   EXPECT_EQ(count_of(svg, "a &lt;b&gt; &amp; &quot;c&quot;"), 1U);
   EXPECT_EQ(count_of(svg, "<title>ring, 4K: 20</title>"), 1U);
 }
@@ -58,9 +71,160 @@ TEST(LineChart, LeavesOutWhatHasNoPlace) {
                                    {.title = "r", .y_name = "us", .lines = {}}}};
   const std::string svg = to_svg(chart);
   expect_sound(svg);
-  EXPECT_EQ(count_of(svg, "<circle "), 1U);
+  EXPECT_EQ(num_marks(svg), 1U);
   EXPECT_EQ(count_of(svg, "nothing to draw"), 2U);
   expect_sound(to_svg(LineChart{}));
+}
+
+TEST(SvgCheck, SeesWordsThatOverlap) {
+  const auto words = [](const std::string& first, const std::string& second) {
+    return test::words_of_svg("<text " + first + ">hello</text><text " + second + ">world</text>");
+  };
+  const auto overlap = [&](const std::string& first, const std::string& second) {
+    const std::vector<test::SvgWords> both = words(first, second);
+    return test::do_overlap(both.at(0), both.at(1));
+  };
+  EXPECT_TRUE(overlap(R"(x="10" y="20")", R"(x="30" y="22")"));
+  EXPECT_FALSE(overlap(R"(x="10" y="20")", R"(x="10" y="32")"));
+  EXPECT_FALSE(overlap(R"(x="10" y="20")", R"(x="41" y="20")"));
+  EXPECT_TRUE(overlap(R"(x="10" y="20")", R"(x="41" y="20" text-anchor="end")"));
+  EXPECT_TRUE(overlap(R"(x="10" y="20" font-size="16")", R"(x="41" y="20")"));
+  // Turned, they stand upright side by side.
+  const std::string upright = R"_(x="20" y="100" transform="rotate(-90 20 100)")_";
+  EXPECT_FALSE(overlap(R"_(x="10" y="100" transform="rotate(-90 10 100)")_", upright));
+  EXPECT_TRUE(overlap(R"(x="10" y="90")", upright));
+  const std::string svg = "<rect fill=\"#aaaaaa\"/><g class=\"key\"><g><rect fill=\"#bbbbbb\"/></g></g>";
+  EXPECT_EQ(test::colors_of_svg(svg, true), std::set<std::string>{"#bbbbbb"});
+  EXPECT_EQ(test::colors_of_svg(svg, false), std::set<std::string>{"#aaaaaa"});
+}
+
+LinePanel panel_of_lines(std::size_t num_lines) {
+  LinePanel panel{.title = "all_reduce", .y_name = "time, us", .lines = {}};
+  for (std::size_t each = 0; each < num_lines; ++each) {
+    Line line{.name = "algorithm_" + std::to_string(each), .points = {}};
+    for (int size = 3; size <= 30; ++size) {
+      const double per_byte = 1e-4 * static_cast<double>(each + 1);
+      line.points.push_back({std::exp2(size), 100.0 / static_cast<double>(each + 1) + per_byte * std::exp2(size)});
+    }
+    panel.lines.push_back(std::move(line));
+  }
+  return panel;
+}
+
+TEST(LineChart, LinesThatAreDrawnInColorDifferInColorAndMark) {
+  const std::vector<StylesOfLines> styles = styles_of({panel_of_lines(8), panel_of_lines(17)});
+  for (const StylesOfLines& of_panel : styles) {
+    std::set<std::string_view> colors;
+    std::set<Mark> marks;
+    std::size_t num_styled = 0;
+    for (const auto& [name, style] : of_panel) {
+      if (!style) continue;
+      ++num_styled;
+      colors.insert(style->color);
+      marks.insert(style->mark);
+    }
+    EXPECT_EQ(colors.size(), num_styled);
+    EXPECT_EQ(marks.size(), num_styled);
+    EXPECT_GT(num_styled, 0U);
+  }
+  EXPECT_EQ(styles[0].size(), 8U);
+  EXPECT_EQ(styles[1].size(), 17U);
+  EXPECT_TRUE(styles[1].at("algorithm_0"));   // the best of the greatest size
+  EXPECT_TRUE(styles[1].at("algorithm_16"));  // the best of the least
+  // One name has one style.
+  EXPECT_EQ(styles[0].at("algorithm_0")->color, styles[1].at("algorithm_0")->color);
+}
+
+TEST(LineChart, OfManyLinesIsReadable) {
+  LineChart chart{.title = "many", .remark = "simulated", .x_name = "bytes", .panels = {}};
+  for (const std::size_t num_lines : {17, 3, 1, 8, 9, 40}) chart.panels.push_back(panel_of_lines(num_lines));
+  for (const std::size_t num_panels : {6, 2}) {
+    chart.panels.resize(num_panels);
+    const std::string svg = to_svg(chart);
+    expect_sound(svg);
+    test::expect_readable(svg, 2400, 2400);
+    test::expect_keys_occur(svg);
+  }
+  // Every line has its name beside it.
+  const std::string svg = to_svg(LineChart{.title = "", .remark = "", .x_name = "", .panels = {panel_of_lines(17)}});
+  for (std::size_t each = 0; each < 17; ++each)
+    EXPECT_EQ(count_of(svg, ">algorithm_" + std::to_string(each) + "</text>"), 1U);
+}
+
+TEST(LineChart, PairsHaveOneNameAndRangesAreBands) {
+  LineChart chart{
+      .title = "t",
+      .remark = "r",
+      .x_name = "bytes",
+      .full = "simulated",
+      .dashed = "published",
+      .ranges = "published range",
+      .panels = {{.title = "p",
+                  .y_name = "us",
+                  .lines = {{.name = "nccl", .points = {{64, 1, Range{0.5, 1.5}}, {128, 2}}, .is_dashed = true},
+                            {.name = "nccl", .points = {{64, 1.2}, {128, 2.2}}}}}}};
+  const std::string pair = to_svg(chart);
+  expect_sound(pair);
+  EXPECT_EQ(count_of(pair, ">nccl</text>"), 1U);
+  EXPECT_EQ(count_of(pair, "<path class=\"line\""), 2U);
+  EXPECT_EQ(count_of(pair, "<title>nccl, 64: 1, 0.5 to 1.5</title>"), 2U);  // the mark and the whisker
+  EXPECT_EQ(count_of(pair, "published range"), 0U);
+  chart.panels[0].lines[0] = {.name = "nccl",
+                              .points = {{64, 19, Range{10, 28}}, {128, 19, Range{10, 28}}},
+                              .is_dashed = true,
+                              .is_range = true};
+  const std::string range = to_svg(chart);
+  expect_sound(range);
+  test::expect_readable(range, 1000, 600);
+  EXPECT_EQ(count_of(range, "<path class=\"line\""), 1U);  // none through the middle of the range
+  EXPECT_EQ(count_of(range, "<title>nccl, 64: 10 to 28</title>"), 1U);
+  EXPECT_EQ(count_of(range, "published range"), 1U);
+}
+
+TEST(LineChart, SizesAreMarksOnTheirAxis) {
+  const LineChart chart{.title = "t",
+                        .remark = "",
+                        .x_name = "bytes",
+                        .full = "simulated",
+                        .dashed = "published",
+                        .panels = {},
+                        .sizes = {{.title = "crossovers",
+                                   .rows = {{.name = "8 <nodes>", .dashed = 4194304, .full = 8388608},
+                                            {.name = "16", .dashed = 8388608, .range = Range{4194304, 16777216}}}}}};
+  const std::string svg = to_svg(chart);
+  expect_sound(svg);
+  test::expect_readable(svg, 1000, 400);
+  EXPECT_EQ(count_of(svg, "<title>8 &lt;nodes&gt;: 4M</title>"), 1U);
+  EXPECT_EQ(count_of(svg, "<title>8 &lt;nodes&gt;: 8M</title>"), 1U);
+}
+
+TEST(BarChart, ValuesAndNamesDoNotOverlap) {
+  BarChart chart{.title = "t", .remark = "r", .kinds = {"one", "two"}, .columns = 2, .panels = {}};
+  for (const double scale : {1.0, 98765.4, 3e9}) {
+    BarPanel panel{.title = "512x512x512", .y_name = "ns", .groups = {}};
+    for (int group = 0; group < 5; ++group)
+      panel.groups.push_back({.name = "a long name of a configuration, " + std::to_string(group),
+                              .bars = {{.kind = 0, .value = scale}, {.kind = 1, .value = 1.01 * scale}}});
+    chart.panels.push_back(std::move(panel));
+    const std::string svg = to_svg(chart);
+    expect_sound(svg);
+    test::expect_readable(svg, 2400, 2400);
+    test::expect_keys_occur(svg);
+  }
+}
+
+TEST(BarChart, BelowLinesHasWhatHasNoSize) {
+  const LineChart lines{.title = "t", .remark = "r", .x_name = "bytes", .panels = {panel_of_lines(3)}};
+  const BarChart bars{
+      .title = "",
+      .remark = "",
+      .kinds = {"time"},
+      .panels = {{.title = "barrier", .y_name = "us", .groups = {{.name = "direct", .bars = {{.value = 3}}}}}}};
+  const std::string svg = to_svg(lines, bars);
+  expect_sound(svg);
+  test::expect_readable(svg, 2400, 2400);
+  EXPECT_EQ(count_of(svg, ">barrier</text>"), 1U);
+  EXPECT_EQ(count_of(svg, "nothing to draw"), 0U);
 }
 
 TEST(BarChart, HasABarForEverything) {
