@@ -138,10 +138,11 @@ typedef struct {
 TUTTI_API tuttiResult_t tuttiCommInitRankConfig(tuttiComm_t* comm, int num_ranks, tuttiUniqueId id, int rank,
                                                 const tuttiConfig_t* config);
 /* The communicator of all ranks that were started together, by `tutti launch`, torchrun, an mpirun (PMIx, MPICH's PMI)
- * or srun; every rank calls it equally often. Programs that use MPI may call it before MPI_Init or between MPI_Init and
- * MPI_Finalize. The process of rank 0 must live as long as others make communicators. A rank is one process: in a child
- * that it has forked this is an error, and so is every call of a communicator that it had, but for tuttiCommDestroy and
- * what its rank and the number of ranks are. */
+ * or srun; every rank calls it equally often. A process that nobody has started so is one rank alone; where variables
+ * of a launcher are there but incomplete, that is an error. Programs that use MPI may call it before MPI_Init or
+ * between MPI_Init and MPI_Finalize. The process of rank 0 must live as long as others make communicators. A rank is
+ * one process: in a child that it has forked this is an error, and so is every call of a communicator that it had, but
+ * for tuttiCommDestroy and what its rank and the number of ranks are. */
 TUTTI_API tuttiResult_t tuttiCommInitLaunched(tuttiComm_t* comm);
 /* New communicators, one of all ranks with the same color, whose ranks there are in the order of their keys, and where
  * those are equal, as they are here. With TUTTI_SPLIT_NOCOLOR a rank is in none, and *newcomm is NULL. All ranks of
@@ -150,6 +151,8 @@ TUTTI_API tuttiResult_t tuttiCommInitLaunched(tuttiComm_t* comm);
 #define TUTTI_SPLIT_NOCOLOR (-1)
 TUTTI_API tuttiResult_t tuttiCommSplit(tuttiComm_t comm, int color, int key, tuttiComm_t* newcomm,
                                        const tuttiConfig_t* config);
+/* A new communicator of the same ranks: tuttiCommSplit with one color and the present ranks as keys. */
+TUTTI_API tuttiResult_t tuttiCommDup(tuttiComm_t comm, tuttiComm_t* newcomm);
 /* Waits for all that has been begun, and returns the first error, in the order of starts, that nobody has been told.
  * Nothing can be begun afterwards, nor symmetric memory be freed: such calls return tuttiInvalidUsage. What is still
  * possible: to wait for requests, test and free them, to destroy operators, to ask for statistics, rank, number of
@@ -257,6 +260,10 @@ TUTTI_API tuttiResult_t tuttiScatterV(const void* sendbuff, const size_t* sendco
 TUTTI_API tuttiResult_t tuttiSend(const void* sendbuff, size_t count, tuttiDataType_t datatype, int peer,
                                   tuttiComm_t comm);
 TUTTI_API tuttiResult_t tuttiRecv(void* recvbuff, size_t count, tuttiDataType_t datatype, int peer, tuttiComm_t comm);
+/* Sends to dest and receives from source at once, so that a ring of ranks needs no group. Either may be this rank. The
+ * buffers must not overlap. */
+TUTTI_API tuttiResult_t tuttiSendRecv(const void* sendbuff, size_t sendcount, int dest, void* recvbuff,
+                                      size_t recvcount, int source, tuttiDataType_t datatype, tuttiComm_t comm);
 
 /* Calls between these two are only begun, and the outermost tuttiGroupEnd waits for all of them: sends and receives
  * all at once, the collectives of each communicator in their order. Groups are a thread's own, and may be nested.
@@ -286,10 +293,16 @@ typedef struct tuttiRequest* tuttiRequest_t;
 TUTTI_API tuttiResult_t tuttiWait(tuttiRequest_t* request);
 /* Of several errors, the first. */
 TUTTI_API tuttiResult_t tuttiWaitAll(int count, tuttiRequest_t* requests);
+/* Waits until one of them is done; *index says which, and it alone is as after tuttiWait. Requests that are NULL or not
+ * active are passed over; where all are, *index is -1. */
+TUTTI_API tuttiResult_t tuttiWaitAny(int count, tuttiRequest_t* requests, int* index);
 /* Goes on as far as that is possible without waiting; *done is then 0 or 1, and with 1 all is as after tuttiWait.
  * Whoever only tests hears what a wait hears, of a rank that has left or calls that differ; and TUTTI_TIMEOUT holds,
  * where the time between two tests counts, up to a second each. */
 TUTTI_API tuttiResult_t tuttiTest(tuttiRequest_t* request, int* done);
+/* Tests each; *done says whether all are done. Those that are done are as after tuttiTest, also where others are not.
+ * Of several errors, the first. */
+TUTTI_API tuttiResult_t tuttiTestAll(int count, tuttiRequest_t* requests, int* done);
 /* From tuttiStart until tuttiWait has returned, or tuttiTest has said that it is done, a request is active, however far
  * its operation is: to start it again, or to free it, returns tuttiInvalidUsage. */
 TUTTI_API tuttiResult_t tuttiStart(tuttiRequest_t request);

@@ -26,6 +26,7 @@
 #include <tutti/cpp/config.hpp>
 #include <tutti/cpp/elements.hpp>
 #include <tutti/cpp/error.hpp>
+#include <tutti/cpp/facts.hpp>
 #include <tutti/cpp/memory.hpp>
 #include <tutti/cpp/operator.hpp>
 #include <tutti/cpp/request.hpp>

@@ -199,4 +199,8 @@ tuttiResult_t tuttiCommSplit(tuttiComm_t comm, int color, int key, tuttiComm_t* 
   });
 }
 
+tuttiResult_t tuttiCommDup(tuttiComm_t comm, tuttiComm_t* newcomm) {
+  return tuttiCommSplit(comm, 0, 0, newcomm, nullptr);
+}
+
 }  // extern "C"

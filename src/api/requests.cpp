@@ -1,6 +1,9 @@
 // The C API's operations that are begun now and waited for later, and those that are made once and started often.
 #include "api/requests.hpp"
 
+#include <algorithm>
+#include <string>
+
 #include "api/asked.hpp"
 #include "api/handle.hpp"
 
@@ -90,6 +93,42 @@ tuttiResult_t run(const Transfer& transfer, tuttiDataType_t datatype, tuttiComm_
     tutti::Communicator& communicator = *comm->communicator;
     if (tutti::thread_work.open_groups == 0) return report(communicator.transfer(transfer));
     return tutti::api::begin_in_group(comm, communicator.prepare(transfer, false));
+  });
+}
+
+// Of several calls, the first error; the rest is done all the same.
+class FirstError {
+ public:
+  void take(tuttiResult_t result) {
+    if (result == tuttiSuccess || first_ != tuttiSuccess) return;
+    first_ = result;
+    words_ = tutti::api::last_error();
+  }
+  [[nodiscard]] tuttiResult_t say() const {
+    if (first_ != tuttiSuccess) tutti::api::last_error() = words_;
+    return first_;
+  }
+
+ private:
+  tuttiResult_t first_ = tuttiSuccess;
+  std::string words_;
+};
+
+// Null where a call may have these.
+const char* objection_to(int count, const tuttiRequest_t* requests) {
+  if (count < 0) return "count is negative";
+  return requests == nullptr && count > 0 ? "requests is null" : nullptr;
+}
+
+// Until one of those that are active has ended, or failed; `first` is one of them.
+tuttiResult_t wait_for_any(Operation& first, int count, const tuttiRequest_t* requests) {
+  const auto is_over = [](tuttiRequest_t request) {
+    const Operation* const operation = request == nullptr ? nullptr : operation_of(request);
+    return operation != nullptr && operation->is_active &&
+           (operation->is_done() || operation->owner->async_error() != tutti::Code::ok);
+  };
+  return within(*first.owner, [&] {
+    return report(first.owner->wait_for_any(first, [&] { return std::any_of(requests, requests + count, is_over); }));
   });
 }
 
@@ -270,6 +309,20 @@ tuttiResult_t tuttiRecvInit(void* recvbuff, size_t count, tuttiDataType_t dataty
               comm, request);
 }
 
+tuttiResult_t tuttiSendRecv(const void* sendbuff, size_t sendcount, int dest, void* recvbuff, size_t recvcount,
+                            int source, tuttiDataType_t datatype, tuttiComm_t comm) {
+  return within(comm, [&]() -> tuttiResult_t {
+    if (const char* words = objection_to(datatype)) return refuse(words);
+    const Transfer sent = transfer_of(Transfer::Direction::send, sendbuff, sendcount, datatype, dest);
+    const Transfer received = transfer_of(Transfer::Direction::receive, recvbuff, recvcount, datatype, source);
+    tutti::Communicator& communicator = *comm->communicator;
+    if (tutti::thread_work.open_groups == 0) return report(communicator.exchange(sent, received));
+    const tuttiResult_t result = tutti::api::begin_in_group(comm, communicator.prepare(sent, false));
+    if (result != tuttiSuccess) return result;
+    return tutti::api::begin_in_group(comm, communicator.prepare(received, false));
+  });
+}
+
 tuttiResult_t tuttiStart(tuttiRequest_t request) {
   if (request == nullptr) return refuse("request is null");
   return with(request, [](Operation& operation) {
@@ -285,18 +338,34 @@ tuttiResult_t tuttiWait(tuttiRequest_t* request) {
 
 tuttiResult_t tuttiWaitAll(int count, tuttiRequest_t* requests) {
   return guarded([&]() -> tuttiResult_t {
-    if (count < 0 || (requests == nullptr && count > 0))
-      return refuse(count < 0 ? "count is negative" : "requests is null");
-    tuttiResult_t first = tuttiSuccess;
-    std::string words;
-    for (int each = 0; each < count; ++each) {
-      const tuttiResult_t result = wait(&requests[each]);
-      if (result == tuttiSuccess || first != tuttiSuccess) continue;
-      first = result;
-      words = tutti::api::last_error();
+    if (const char* words = objection_to(count, requests)) return refuse(words);
+    FirstError error;
+    for (int each = 0; each < count; ++each) error.take(wait(&requests[each]));
+    return error.say();
+  });
+}
+
+tuttiResult_t tuttiWaitAny(int count, tuttiRequest_t* requests, int* index) {
+  return guarded([&]() -> tuttiResult_t {
+    if (index == nullptr) return refuse("index is null");
+    *index = -1;
+    if (const char* words = objection_to(count, requests)) return refuse(words);
+    while (true) {
+      Operation* first = nullptr;
+      for (int each = 0; each < count; ++each) {
+        if (requests[each] == nullptr) continue;
+        Operation* const operation = operation_of(requests[each]);
+        if (operation != nullptr && !operation->is_active) continue;
+        int done = 0;
+        const tuttiResult_t result = tuttiTest(&requests[each], &done);
+        if (done != 0) *index = each;
+        if (done != 0 || result != tuttiSuccess) return result;
+        if (first == nullptr) first = operation;
+      }
+      if (first == nullptr) return tuttiSuccess;
+      // What has failed meanwhile is said by the test of the request that it is about.
+      static_cast<void>(wait_for_any(*first, count, requests));
     }
-    if (first != tuttiSuccess) tutti::api::last_error() = words;
-    return first;
   });
 }
 
@@ -310,6 +379,23 @@ tuttiResult_t tuttiTest(tuttiRequest_t* request, int* done) {
     *done = 1;
     end(operation, request);
     return report(is_done.status());
+  });
+}
+
+tuttiResult_t tuttiTestAll(int count, tuttiRequest_t* requests, int* done) {
+  return guarded([&]() -> tuttiResult_t {
+    if (done == nullptr) return refuse("done is null");
+    *done = 0;
+    if (const char* words = objection_to(count, requests)) return refuse(words);
+    FirstError error;
+    int num_done = 0;
+    for (int each = 0; each < count; ++each) {
+      int is_done = 0;
+      error.take(tuttiTest(&requests[each], &is_done));
+      num_done += is_done;
+    }
+    *done = num_done == count ? 1 : 0;
+    return error.say();
   });
 }
 

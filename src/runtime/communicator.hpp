@@ -139,6 +139,8 @@ class Communicator final : private Work {
   [[nodiscard]] Status start(Operation& operation);
   [[nodiscard]] Result<bool> test(Operation& operation);
   [[nodiscard]] Status wait(Operation& operation);
+  // Until `is_enough`, which looks at what wait() would wait for; this communicator is the one of `watched`, which is.
+  [[nodiscard]] Status wait_for_any(Operation& watched, const std::function<bool()>& is_enough);
   void release(Operation& operation) { operations_.release(operation); }
   // Until everything has ended that has been started. In a forked child: nothing of that.
   [[nodiscard]] Status settle();
@@ -148,6 +150,8 @@ class Communicator final : private Work {
 
   // A send or a receive, to its end.
   [[nodiscard]] Status transfer(const Transfer& asked);
+  // A send and a receive at once, to the end of both.
+  [[nodiscard]] Status exchange(const Transfer& sent, const Transfer& received);
 
   // Of a group: started now, waited for and released by end_group().
   [[nodiscard]] Status begin_in_group(Result<Operation*> operation);
@@ -279,6 +283,8 @@ class Communicator final : private Work {
   [[nodiscard]] std::uint64_t progress() const { return executor_->progress() + pairs_->progress(); }
   // Until it is done. An error breaks the communicator, or has broken it.
   [[nodiscard]] Status await(Operation& operation);
+  template <typename Enough>
+  [[nodiscard]] Status await_until(Operation& watched, const Enough& is_enough);
   [[nodiscard]] Status finish(Operation& operation);
   // Nothing that is pending is touched any more.
   void abandon();

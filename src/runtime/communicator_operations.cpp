@@ -205,22 +205,31 @@ Status Communicator::wait(Operation& operation) {
   return std::exchange(operation.outcome, Status());
 }
 
-Status Communicator::await(Operation& operation) {
-  const Watched watched(*this, operation);
-  while (!operation.is_done()) {
+template <typename Enough>
+Status Communicator::await_until(Operation& watched, const Enough& is_enough) {
+  const Watched watching(*this, watched);
+  while (!is_enough()) {
     const std::uint64_t before = progress();
     const shm::WaitEnd end = waiter_->until(
         [&] {
           go_on_with_thread();
-          return progress() != before || operation.is_done() || is_over();
+          return progress() != before || is_enough() || is_over();
         },
         place_.is_alone() ? shm::kLongestSleep : kSharedSleep);
-    if (operation.is_done()) break;
+    if (is_enough()) break;
     if (is_over()) return give_up(End::broken);
     if (end != shm::WaitEnd::ready) return give_up(executor_->end_of(end));
   }
   rest();
   return {};
+}
+
+Status Communicator::await(Operation& operation) {
+  return await_until(operation, [&] { return operation.is_done(); });
+}
+
+Status Communicator::wait_for_any(Operation& watched, const std::function<bool()>& is_enough) {
+  return await_until(watched, is_enough);
 }
 
 Status Communicator::transfer(const Transfer& asked) {
@@ -233,6 +242,22 @@ Status Communicator::transfer(const Transfer& asked) {
             "in a group, or with requests"};
   }
   return finish(**operation);
+}
+
+Status Communicator::exchange(const Transfer& sent, const Transfer& received) {
+  const Result<Operation*> send = prepare(sent, false);
+  if (!send.ok()) return send.status();
+  const Result<Operation*> receive = prepare(received, false);
+  Status status = receive.status();
+  if (status.ok()) {
+    status = start(**send);
+    if (status.ok()) status = start(**receive);
+    if (status.ok()) status = wait(**send);
+    if (status.ok()) status = wait(**receive);
+    operations_.release(**receive);
+  }
+  operations_.release(**send);
+  return status;
 }
 
 Status Communicator::finish(Operation& operation) {

@@ -5,6 +5,7 @@
 #include <exception>
 #include <functional>
 #include <numeric>
+#include <optional>
 #include <span>
 #include <stdexcept>
 #include <string>
@@ -307,6 +308,28 @@ TEST(Cpp, StartsPersistentRequestsOften) {
               "start: the request is active: wait for it, or test it until it is done, before it is started again");
     comm.barrier();
     comm.send(one(mine), other);
+  });
+}
+
+TEST(Cpp, WaitsForAnyAndTestsAll) {
+  run_members(2, [](Communicator& comm) {
+    Communicator twin = comm.dup();
+    EXPECT_EQ(twin.num_ranks(), 2);
+    EXPECT_EQ(twin.rank(), comm.rank());
+    const int other = 1 - comm.rank();
+    int heard = -1;
+    comm.send_receive(one(other), other, one(heard), other);
+    EXPECT_EQ(heard, comm.rank());
+    std::vector<Request> requests(2);
+    requests.push_back(twin.ireceive(one(heard), other));
+    requests.push_back(comm.ibarrier());
+    EXPECT_EQ(wait_any(requests), 3U);
+    comm.barrier();
+    twin.send(one(other), other);
+    EXPECT_EQ(wait_any(requests), 2U);
+    EXPECT_EQ(wait_any(requests), std::nullopt);
+    requests.push_back(comm.ibarrier());
+    while (!test_all(requests)) std::this_thread::yield();
   });
 }
 

@@ -316,6 +316,104 @@ TEST(Transfers, WithARankThatHasLeftAreAnError) {
   });
 }
 
+TEST(Requests, AreTestedTogether) {
+  run_ranks(2, [](tuttiComm_t comm, int rank) {
+    const int mine = rank + 1;
+    int sum = 0;
+    int heard = 0;
+    std::array<tuttiRequest_t, 3> requests{};
+    EXPECT_DONE(tuttiIAllReduce(&mine, &sum, 1, tuttiInt, tuttiSum, comm, requests.data()));
+    EXPECT_DONE(tuttiIRecv(&heard, 1, tuttiInt, 1 - rank, comm, &requests[2]));
+    EXPECT_DONE(tuttiBarrier(comm));
+    int done = -1;
+    EXPECT_DONE(tuttiTestAll(3, requests.data(), &done));
+    EXPECT_EQ(done, 0);
+    EXPECT_EQ(requests[0], nullptr);
+    EXPECT_NE(requests[2], nullptr);
+    EXPECT_DONE(tuttiBarrier(comm));
+    EXPECT_DONE(tuttiSend(&mine, 1, tuttiInt, 1 - rank, comm));
+    while (done == 0) EXPECT_DONE(tuttiTestAll(3, requests.data(), &done));
+    EXPECT_EQ(requests, (std::array<tuttiRequest_t, 3>{}));
+    EXPECT_EQ(heard, 2 - rank);
+    EXPECT_EQ(words_of(tuttiTestAll(1, nullptr, &done), tuttiInvalidArgument), "requests is null");
+  });
+}
+
+TEST(Requests, AreWaitedForInTheOrderInWhichTheyEnd) {
+  run_ranks(3, [](tuttiComm_t comm, int rank) {
+    std::array<int, 2> heard{};
+    std::array<tuttiRequest_t, 4> requests{};
+    int index = 0;
+    if (rank == 0) {
+      EXPECT_DONE(tuttiRecvInit(&index, 1, tuttiInt, 1, comm, &requests[1]));  // never started
+      EXPECT_DONE(tuttiIRecv(heard.data(), 1, tuttiInt, 1, comm, &requests[2]));
+      EXPECT_DONE(tuttiRecvInit(&heard[1], 1, tuttiInt, 2, comm, &requests[3]));
+      EXPECT_DONE(tuttiStart(requests[3]));
+      EXPECT_DONE(tuttiWaitAny(4, requests.data(), &index));
+      EXPECT_EQ(index, 3);
+      EXPECT_NE(requests[3], nullptr);
+      EXPECT_DONE(tuttiSend(&rank, 1, tuttiInt, 1, comm));
+      EXPECT_DONE(tuttiWaitAny(4, requests.data(), &index));
+      EXPECT_EQ(index, 2);
+      EXPECT_EQ(requests[2], nullptr);
+      EXPECT_DONE(tuttiWaitAny(4, requests.data(), &index));
+      EXPECT_EQ(index, -1);
+      EXPECT_EQ(heard, (std::array{1, 2}));
+      EXPECT_DONE(tuttiRequestFree(&requests[1]));
+      EXPECT_DONE(tuttiRequestFree(&requests[3]));
+    } else {
+      if (rank == 1) {
+        EXPECT_DONE(tuttiRecv(&index, 1, tuttiInt, 0, comm));
+      }
+      EXPECT_DONE(tuttiSend(&rank, 1, tuttiInt, 0, comm));
+    }
+    EXPECT_DONE(tuttiWaitAny(0, nullptr, &index));
+    EXPECT_EQ(index, -1);
+  });
+}
+
+TEST(Requests, OfABrokenCommunicatorEndAWaitForAny) {
+  run_ranks(2, [](tuttiComm_t comm, int rank) {
+    tuttiComm_t other = nullptr;
+    EXPECT_DONE(tuttiCommDup(comm, &other));
+    std::array<int, 2> heard{};
+    std::array<tuttiRequest_t, 2> requests{};
+    EXPECT_DONE(tuttiIRecv(heard.data(), 1, tuttiInt, 1 - rank, comm, requests.data()));
+    EXPECT_DONE(tuttiIRecv(&heard[1], 1, tuttiInt, 1 - rank, other, &requests[1]));
+    EXPECT_DONE(tuttiBarrier(comm));
+    if (rank == 1) {
+      EXPECT_DONE(tuttiCommAbort(other));
+    }
+    int index = -1;
+    EXPECT_PREFIX(words_of(tuttiWaitAny(2, requests.data(), &index), tuttiRemoteError),
+                  "rank 1 aborted the communicator");
+    EXPECT_EQ(index, 1);
+    EXPECT_EQ(requests[1], nullptr);
+    EXPECT_DONE(tuttiCommDestroy(other));
+    EXPECT_DONE(tuttiBarrier(comm));
+    EXPECT_DONE(tuttiSend(&rank, 1, tuttiInt, 1 - rank, comm));
+    EXPECT_DONE(tuttiWaitAll(2, requests.data()));
+    EXPECT_EQ(heard[0], 1 - rank);
+  });
+}
+
+TEST(Transfers, GoBothWaysAtOnce) {
+  run_ranks(3, [](tuttiComm_t comm, int rank) {
+    constexpr int kCount = 100'000;  // more than a send can leave behind
+    const std::vector<int> mine(kCount, rank);
+    std::vector<int> heard(kCount, -1);
+    const int left = (rank + 2) % 3;
+    EXPECT_DONE(tuttiSendRecv(mine.data(), kCount, (rank + 1) % 3, heard.data(), kCount, left, tuttiInt, comm));
+    EXPECT_EQ(heard, std::vector<int>(kCount, left));
+    EXPECT_DONE(tuttiSendRecv(mine.data(), 7, rank, heard.data(), 7, rank, tuttiInt, comm));
+    EXPECT_EQ(heard[6], rank);
+    EXPECT_EQ(heard[7], left);
+    EXPECT_EQ(words_of(tuttiSendRecv(mine.data(), 7, left, heard.data(), 7, 3, tuttiInt, comm), tuttiInvalidArgument),
+              "the rank to receive from is 3; of 3 it must be 0 to 2");
+    EXPECT_DONE(tuttiBarrier(comm));
+  });
+}
+
 TEST(Groups, OutliveACommunicatorThatEndsWithinThem) {
   run_ranks(2, [](tuttiComm_t comm, int rank) {
     tuttiComm_t other = nullptr;

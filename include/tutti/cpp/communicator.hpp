@@ -3,9 +3,8 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <optional>
-#include <string>
 #include <tuple>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -13,6 +12,7 @@
 #include <tutti/cpp/config.hpp>
 #include <tutti/cpp/elements.hpp>
 #include <tutti/cpp/error.hpp>
+#include <tutti/cpp/facts.hpp>
 #include <tutti/cpp/memory.hpp>
 #include <tutti/cpp/operator.hpp>
 #include <tutti/cpp/request.hpp>
@@ -23,31 +23,7 @@
 namespace tutti {
 inline namespace v0_1 {
 
-using UniqueId = tuttiUniqueId;
-
-// An id for one communicator, for all its ranks. This process serves the rendezvous until all have joined.
-[[nodiscard]] inline UniqueId make_unique_id() {
-  UniqueId id;
-  detail::check(tuttiGetUniqueId(&id), "make_unique_id");
-  return id;
-}
-
 inline constexpr int kNoColor = TUTTI_SPLIT_NOCOLOR;
-
-// By which algorithm a call is done, and why; both live as long as the communicator.
-struct Algorithm {
-  const char* name;
-  const char* why;
-};
-
-// A row of what has been done (tuttiStatistic_t).
-struct Statistic {
-  std::string operation;
-  std::string algorithm;
-  std::string reach;
-  std::uint64_t calls = 0;
-  std::optional<std::uint64_t> bytes;  // nothing where they are not counted
-};
 
 // Belongs to one thread at a time, but for abort() and async_error(). All ranks call the same collectives in the same
 // order. Each comes thrice: all_reduce() blocks, iall_reduce() begins what the request that it gives ends, and
@@ -101,6 +77,12 @@ class Communicator {
     const detail::CConfig c_config(config);
     tuttiComm_t comm = nullptr;
     detail::check(tuttiCommSplit(comm_, color, key, &comm, &c_config.value), "split");
+    return Communicator(comm);
+  }
+  // Of the same ranks.
+  [[nodiscard]] Communicator dup() {
+    tuttiComm_t comm = nullptr;
+    detail::check(tuttiCommDup(comm_, &comm), "dup");
     return Communicator(comm);
   }
 
@@ -417,6 +399,16 @@ class Communicator {
   template <typename Out>
   [[nodiscard]] PersistentRequest receive_init(Out&& data, int peer) {
     return prepare_one("receive_init", tuttiRecvInit, detail::output(data), peer);
+  }
+
+  // Both at once, also with oneself. The buffers do not overlap.
+  template <typename In, typename Out>
+  void send_receive(const In& data, int to, Out&& into, int from) {
+    const auto sent = detail::input(data);
+    const auto received = detail::output(into);
+    static_assert(std::is_same_v<detail::Element<In>, detail::Element<Out>>, "both are of the same elements");
+    detail::check(tuttiSendRecv(sent.data, sent.count, to, received.data, received.count, from, sent.type, comm_),
+                  "send_receive");
   }
 
   // Of a call of the collective of that name; nothing is done.

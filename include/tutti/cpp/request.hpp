@@ -1,8 +1,12 @@
 // What is begun now and waited for later: requests, persistent requests, groups.
 #pragma once
 
+#include <cstddef>
 #include <exception>
+#include <iterator>
+#include <optional>
 #include <utility>
+#include <vector>
 
 #include <tutti/cpp/error.hpp>
 #include <tutti/cpp/unwinding.hpp>
@@ -51,6 +55,10 @@ class Request {
     detail::check(tuttiTest(&request_, &done), "test");
     return done != 0;
   }
+  // Of the C API; this object keeps it.
+  [[nodiscard]] tuttiRequest_t raw() const { return request_; }
+  // It has ended elsewhere, by raw().
+  void forget() { request_ = nullptr; }
 
  private:
   void end() {
@@ -90,6 +98,9 @@ class PersistentRequest {
     detail::check(tuttiTest(&request_, &done), "test");
     return done != 0;
   }
+  [[nodiscard]] tuttiRequest_t raw() const { return request_; }
+  // It has ended elsewhere, by raw().
+  void forget() { request_ = nullptr; }
 
  private:
   void free() {
@@ -116,6 +127,39 @@ void wait_all(Requests&& requests) {
     }
   }
   if (first != nullptr) std::rethrow_exception(first);
+}
+
+// Tests each request of a range; whether all are done. Throws the first error, behind the last test.
+template <typename Requests>
+[[nodiscard]] bool test_all(Requests&& requests) {
+  bool are_done = true;
+  std::exception_ptr first;
+  for (auto& request : requests) {
+    try {
+      are_done = request.test() && are_done;
+    } catch (const Error&) {
+      if (first == nullptr) first = std::current_exception();
+    }
+  }
+  if (first != nullptr) std::rethrow_exception(first);
+  return are_done;
+}
+
+// Waits until one request of a range has ended, which is behind it as after its wait(), and gives its index; nothing
+// where none is active.
+template <typename Requests>
+[[nodiscard]] std::optional<std::size_t> wait_any(Requests&& requests) {
+  std::vector<tuttiRequest_t> raw;
+  for (const auto& request : requests) raw.push_back(request.raw());
+  int index = -1;
+  const tuttiResult_t waited = tuttiWaitAny(static_cast<int>(raw.size()), raw.data(), &index);
+  if (index >= 0) {
+    auto ended = std::begin(requests);
+    std::advance(ended, index);
+    if (raw[static_cast<std::size_t>(index)] == nullptr) ended->forget();
+  }
+  detail::check(waited, "wait_any");
+  return index < 0 ? std::nullopt : std::optional(static_cast<std::size_t>(index));
 }
 
 template <typename Requests>

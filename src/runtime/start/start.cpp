@@ -49,7 +49,12 @@ Result<Started> Start::find(const Environment& environment, const Variables& var
     found_ = **found;
     return *found_;
   }
-  return started_by_nobody(process.remarks);
+  // What is half there may be of a launcher with other ranks.
+  if (!process.remarks.empty()) return started_by_nobody(process.remarks);
+  Result<UniqueId> id = make_id();
+  if (!id.ok()) return id.status();
+  found_ = Started{.rank = 0, .num_ranks = 1, .id = *id, .by = "nobody: one rank alone"};
+  return *found_;
 }
 
 }  // namespace tutti

@@ -113,8 +113,15 @@ TEST(StartEnvironment, TheInnermostCounts) {
             "Open MPI's mpirun");
 }
 
-TEST(StartEnvironment, WhoWasStartedByNobodyLearnsWhatWasLookedFor) {
-  const StartedRank rank = find_start({});
+TEST(StartEnvironment, WhoWasStartedByNobodyIsAlone) {
+  const StartedRank rank = find_start({{"HOME", "/root"}});
+  ASSERT_TRUE(rank.started.ok()) << words_of(rank);
+  EXPECT_EQ(rank.started->rank, 0);
+  EXPECT_EQ(rank.started->num_ranks, 1);
+}
+
+TEST(StartEnvironment, WhoseLauncherIsHalfThereLearnsWhatWasLookedFor) {
+  const StartedRank rank = find_start({{"RANK", "0"}});
   ASSERT_FALSE(rank.started.ok());
   EXPECT_EQ(rank.started.status().code(), Code::invalid_usage);
   const std::string words = words_of(rank);
