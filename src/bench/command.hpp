@@ -10,6 +10,8 @@
 namespace tutti::harness {
 
 inline constexpr std::string_view kNumRanksAxis = "num_ranks";
+// What the rows of a program have as their peer where nobody has named it.
+inline constexpr std::string_view kUnnamedProgram = "command";
 
 // The names that stand in braces, each once. Braces around anything else (awk '{ print $1 }') are the program's own.
 [[nodiscard]] std::vector<std::string> places_in(const std::vector<std::string>& words);

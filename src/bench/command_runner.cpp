@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cerrno>
 #include <fstream>
+#include <iterator>
+#include <map>
 
 #include <fmt/format.h>
 
@@ -82,7 +84,7 @@ bool is_of(const Row& row, const Group& group, const Point& point, int launch) {
 }
 
 CommandRunner::CommandRunner(CommandSweep sweep, std::vector<std::string> inherited)
-    : sweep_(std::move(sweep)), inherited_(std::move(inherited)) {}
+    : sweep_(std::move(sweep)), inherited_(std::move(inherited)), random_(sweep_.seed) {}
 
 Status CommandRunner::run(const std::string& bench, const std::vector<Group>& groups, const std::vector<Row>& done,
                           const OnRows& on_rows) {
@@ -96,21 +98,62 @@ Status CommandRunner::run(const std::string& bench, const std::vector<Group>& gr
         const bool is_done = std::any_of(done.begin(), done.end(),
                                          [&](const Row& row) { return is_of(row, group, each.point, launch); });
         if (is_done) continue;
-        Row frame = frame_of(bench, group, each.point, launch);
-        std::vector<Row> rows;
-        if (each.skipped.empty()) {
-          rows = run_case(std::move(frame), group, number);
-        } else {
-          frame.outcome = Outcome::skipped;
-          frame.note = each.skipped;
-          rows = {std::move(frame)};
-        }
+        const std::vector<Row> rows = take(bench, {&group, &each, number}, launch);
         if (sweep_.is_interrupted()) return {};
         TUTTI_TRY(on_rows(rows));
       }
     }
   }
   return {};
+}
+
+Status CommandRunner::compare(const std::string& bench, const std::vector<Group>& groups, const std::vector<Row>& done,
+                              const OnRows& on_rows) {
+  for (const Group& group : groups) block_size_ = std::max(block_size_, size_of_block(inherited_, group.settings));
+  std::size_t number = 0;
+  for (int launch = 0; launch < sweep_.launches; ++launch) {
+    // By number of ranks and point, in the order in which they come.
+    std::vector<std::vector<Turn>> cases;
+    for (const Group& group : groups)
+      for (const Case& each : group.cases) {
+        const auto same = std::find_if(cases.begin(), cases.end(), [&](const std::vector<Turn>& turns) {
+          return turns.front().group->num_ranks == group.num_ranks && turns.front().each->point == each.point;
+        });
+        (same == cases.end() ? cases.emplace_back() : *same).push_back({&group, &each, ++number});
+      }
+    for (std::vector<Turn>& turns : cases) {
+      if (sweep_.is_interrupted()) return {};
+      TUTTI_TRY(compare_turns(bench, std::move(turns), launch, done, on_rows));
+    }
+  }
+  return {};
+}
+
+Status CommandRunner::compare_turns(const std::string& bench, std::vector<Turn> turns, int launch,
+                                    const std::vector<Row>& done, const OnRows& on_rows) {
+  const bool are_done = std::all_of(turns.begin(), turns.end(), [&](const Turn& turn) {
+    return std::any_of(done.begin(), done.end(),
+                       [&](const Row& row) { return is_of(row, *turn.group, turn.each->point, launch); });
+  });
+  if (are_done) return {};
+  std::shuffle(turns.begin(), turns.end(), random_);
+  // Handed over in the order of the groups, whoever came first.
+  std::map<std::size_t, std::vector<Row>> by_number;
+  for (const Turn& turn : turns) {
+    by_number[turn.number] = take(bench, turn, launch);
+    if (sweep_.is_interrupted()) return {};
+  }
+  std::vector<Row> rows;
+  for (auto& [number, of_one] : by_number) std::move(of_one.begin(), of_one.end(), std::back_inserter(rows));
+  return on_rows(rows);
+}
+
+std::vector<Row> CommandRunner::take(const std::string& bench, const Turn& turn, int launch) {
+  Row frame = frame_of(bench, *turn.group, turn.each->point, launch);
+  if (turn.each->skipped.empty()) return run_case(std::move(frame), *turn.group, turn.number);
+  frame.outcome = Outcome::skipped;
+  frame.note = turn.each->skipped;
+  return {std::move(frame)};
 }
 
 std::vector<Row> CommandRunner::run_case(Row frame, const Group& group, std::size_t number) {

@@ -3,8 +3,10 @@
 // read when it has ended. Whatever it does, the sweep goes on. Blocks; one thread.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <optional>
+#include <random>
 #include <span>
 #include <string>
 #include <vector>
@@ -24,6 +26,7 @@ struct CommandSweep {
   Nanos limit{};            // of one run
   int launches = 1;         // how often each case is run
   std::string keep_folder;  // where whole outputs go; empty: nowhere
+  std::uint64_t seed = 1;   // of the order in which compared groups take turns
   std::function<bool()> is_interrupted = [] { return false; };
 };
 
@@ -37,16 +40,31 @@ class CommandRunner {
   // there are. An error is one of on_rows'.
   [[nodiscard]] Status run(const std::string& bench, const std::vector<Group>& groups, const std::vector<Row>& done,
                            const OnRows& on_rows);
+  // The groups of each number of ranks side by side: in each launch and for each case they take turns in an order that
+  // is drawn anew, so that a launch is a round, and its rows are pairs. All rows of a case and launch are handed over
+  // together; where `done` lacks one group's, all are measured anew.
+  [[nodiscard]] Status compare(const std::string& bench, const std::vector<Group>& groups, const std::vector<Row>& done,
+                               const OnRows& on_rows);
 
  private:
   struct Ended;
   [[nodiscard]] Ended run_once(const Group& group, const std::vector<std::string>& words);
   [[nodiscard]] std::vector<Row> run_case(Row frame, const Group& group, std::size_t number);
+  // One case of a group in one launch, skipped or run.
+  struct Turn {
+    const Group* group = nullptr;
+    const Case* each = nullptr;
+    std::size_t number = 0;  // among all of the sweep, from 1
+  };
+  [[nodiscard]] std::vector<Row> take(const std::string& bench, const Turn& turn, int launch);
+  [[nodiscard]] Status compare_turns(const std::string& bench, std::vector<Turn> turns, int launch,
+                                     const std::vector<Row>& done, const OnRows& on_rows);
   Status keep(const std::string& name, const Ended& ended) const;
 
   CommandSweep sweep_;
   std::vector<std::string> inherited_;
   std::size_t block_size_ = 0;  // of the environment, in all runs
+  std::mt19937_64 random_;
 };
 
 // Whether the row came from this case of this group, in this launch.

@@ -62,11 +62,29 @@ Cell time_of(const std::optional<Row>& row) {
 }
 
 // A time of 0 is compared, but times nothing.
-Cell ratio_of(const std::optional<Ratio>& ratio) { return ratio && ratio->ratio > 0 ? rounded(ratio->ratio) : Cell(); }
+Cell ratio_of(const std::optional<Ratio>& ratio) { return ratio && ratio->ratio > 0 ? figure(ratio->ratio) : Cell(); }
 
 Cell interval_of(const std::optional<Ratio>& ratio) {
   if (!ratio || !ratio->interval) return {};
   return fmt::format("{:.3f}-{:.3f}", ratio->interval->low, ratio->interval->high);
+}
+
+Cell low_of(const std::optional<Ratio>& ratio) {
+  return ratio && ratio->interval ? figure(ratio->interval->low) : Cell();
+}
+Cell high_of(const std::optional<Ratio>& ratio) {
+  return ratio && ratio->interval ? figure(ratio->interval->high) : Cell();
+}
+
+// Of what was measured: the fewest that a competitor has. None where all that has times is exact.
+std::optional<std::size_t> launches_of(const ComparedCase& one) {
+  std::optional<std::size_t> fewest;
+  for (const std::optional<Row>& row : one.rows) {
+    if (!has_times(row) || is_exact(*row)) continue;
+    const std::size_t launches = std::max<std::size_t>(row->launches.size(), 1);
+    fewest = std::min(fewest.value_or(launches), launches);
+  }
+  return fewest;
 }
 
 // Names that are there twice get numbers, since columns are called by them: "run 3", "run 3 #2".
@@ -100,9 +118,10 @@ class Cases {
 };
 
 // Columns of the tables that are nobody's.
-constexpr auto kOfPairs = std::to_array<std::string_view>({"check", "note"});
-constexpr auto kOfBest = std::to_array<std::string_view>(
-    {"best", "best_us", "busbw_gbs", "speedup", "speedup_interval", "ties", "check", "note"});
+constexpr auto kOfPairs = std::to_array<std::string_view>({"launches", "check", "note"});
+constexpr auto kOfBest =
+    std::to_array<std::string_view>({"best", "best_us", "busbw_gbs", "speedup", "speedup_interval", "speedup_low",
+                                     "speedup_high", "baseline", "ties", "check", "note"});
 
 // What columns of a competitor begin with: its name, but where the table has such a column already, or has it of its
 // own. A program may be called best.
@@ -165,8 +184,41 @@ Comparison Comparison::of_runs(const std::vector<Row>& first, const std::vector<
 }
 
 std::optional<Ratio> Comparison::compare(const ComparedCase& one, std::size_t a, std::size_t b) const {
+  std::optional<Ratio> ratio = compare_by_rounds(one, a, b);
+  if (!ratio) return ratio;
+  for (const std::size_t each : {a, b}) {
+    const Row& row = *one.rows[each];
+    if (is_exact(row) || row.launches.size() >= kLeastLaunches) continue;
+    ratio->interval.reset();
+    ratio->verdict = Verdict::undecided;
+  }
+  return ratio;
+}
+
+std::optional<Ratio> Comparison::compare_by_rounds(const ComparedCase& one, std::size_t a, std::size_t b) const {
   if (!has_times(one.rows[a]) || !has_times(one.rows[b])) return std::nullopt;
   return is_paired ? compare_paired(*one.rows[a], *one.rows[b]) : compare_apart(*one.rows[a], *one.rows[b]);
+}
+
+std::string lacking_launches(const Comparison& comparison) {
+  std::size_t most = 0;
+  std::size_t fewest = kLeastLaunches;
+  std::size_t num_lacking = 0;
+  for (const ComparedCase& one : comparison.cases) {
+    const std::size_t launches = launches_of(one).value_or(kLeastLaunches);
+    if (launches >= kLeastLaunches) continue;
+    ++num_lacking;
+    most = std::max(most, launches);
+    fewest = std::min(fewest, launches);
+  }
+  if (num_lacking == 0) return "";
+  const std::string launches = fewest == most ? fmt::format("{} launch{}", most, most == 1 ? "" : "es")
+                                              : fmt::format("{} to {} launches", fewest, most);
+  const std::string whose = num_lacking == comparison.cases.size()
+                                ? ""
+                                : fmt::format(" in {} of {} cases", num_lacking, comparison.cases.size());
+  return fmt::format("{}{}: no interval over launches, so no verdict; {} or more give one", launches, whose,
+                     kLeastLaunches);
 }
 
 std::string notes_of(const Comparison& comparison, const ComparedCase& one) {
@@ -192,13 +244,15 @@ std::string notes_of(const Comparison& comparison, const ComparedCase& one) {
 }
 
 Table table_of_pairs(const Comparison& comparison) {
-  constexpr auto kEnds = std::to_array<std::string_view>({"_us", "_ratio", "_interval", "_verdict"});
+  constexpr auto kEnds =
+      std::to_array<std::string_view>({"_us", "_ratio", "_interval", "_ratio_low", "_ratio_high", "_verdict"});
   std::vector<Column> columns = comparison.view.identity_columns();
   for (std::size_t each = 0; each < comparison.competitors.size(); ++each) {
     const std::string name = column_name(comparison.competitors[each], kEnds, columns, kOfPairs);
     for (const std::string_view end : std::span(kEnds).first(each == 0 ? 1 : kEnds.size()))
-      columns.push_back({name + std::string(end)});
+      columns.push_back(measured(name + std::string(end), 0, end.starts_with("_ratio_")));
   }
+  columns.push_back({.name = "launches", .is_aside = true});
   columns.push_back({"check"});
   columns.push_back({"note", 60});
   Table table(std::move(columns));
@@ -210,8 +264,12 @@ Table table_of_pairs(const Comparison& comparison) {
       const std::optional<Ratio> ratio = comparison.compare(one, each, 0);
       cells.push_back(ratio_of(ratio));
       cells.push_back(interval_of(ratio));
+      cells.push_back(low_of(ratio));
+      cells.push_back(high_of(ratio));
       cells.push_back(ratio ? Cell(std::string(name_of(ratio->verdict))) : Cell());
     }
+    const std::optional<std::size_t> launches = launches_of(one);
+    cells.push_back(launches ? Cell(static_cast<std::int64_t>(*launches)) : Cell());
     cells.emplace_back(check_of(one));
     cells.push_back(text_or_null(notes_of(comparison, one)));
     table.add_row(std::move(cells));
@@ -230,12 +288,15 @@ std::vector<Column> columns_of_best(const Comparison& comparison) {
   std::vector<Column> columns = comparison.view.identity_columns(kOfBest);
   for (const std::string& competitor : comparison.competitors) {
     const std::string name = column_name(competitor, kEnds, columns, kOfBest);
-    columns.push_back({name + std::string(kEnds[0]), kHeading});
+    columns.push_back(measured(name + std::string(kEnds[0]), kHeading));
     for (const std::string_view end : std::span(kEnds).subspan(1))
-      columns.push_back({.name = name + std::string(end), .wrap_at = 0, .is_aside = true});
+      columns.push_back(measured(name + std::string(end), 0, true));
   }
   columns.push_back({"best", kHeading * 2});
-  for (const char* name : {"best_us", "busbw_gbs", "speedup", "speedup_interval"}) columns.push_back({name, kHeading});
+  for (const char* name : {"best_us", "busbw_gbs", "speedup", "speedup_interval"})
+    columns.push_back(measured(name, kHeading));
+  for (const char* name : {"speedup_low", "speedup_high"}) columns.push_back(measured(name, 0, true));
+  columns.push_back({.name = "baseline", .is_aside = true});
   columns.push_back({"ties", kHeading * 3});
   columns.push_back({"check"});
   columns.push_back({.name = "note", .wrap_at = 0, .is_aside = true});
@@ -292,7 +353,7 @@ std::vector<Standing> standings_of(const Comparison& comparison) {
     standing.scored = std::move(halves.scoring);
     for (std::size_t each = 0; standing.best && each < one.rows.size(); ++each) {
       if (each == *standing.best) continue;
-      const std::optional<Ratio> to_best = comparison.compare(standing.scored, each, *standing.best);
+      const std::optional<Ratio> to_best = comparison.compare_by_rounds(standing.scored, each, *standing.best);
       if (to_best && to_best->verdict != Verdict::slower) standing.ties.push_back(each);
     }
   }
@@ -311,17 +372,21 @@ Table table_of_best(const Comparison& comparison, const std::vector<Standing>& s
     std::vector<Cell> cells = comparison.view.identity_cells(one.any());
     for (const std::optional<Row>& row : one.rows) add_times(cells, row);
     if (!best) {
-      cells.resize(cells.size() + 6);
+      cells.resize(cells.size() + kOfBest.size() - 2);
     } else {
       const Row& row = *scored.rows[*best];
       const double time = summarize(row).median;
       const std::optional<double> factor = row.message ? bus_factor(row.message->traffic, row.num_ranks) : std::nullopt;
       cells.emplace_back(comparison.competitors[*best]);
       cells.push_back(micros(time));
-      cells.push_back(factor ? rounded(row.message->bytes * *factor / time) : Cell());
-      const std::optional<Ratio> against = comparison.compare(scored, *best, baseline);
+      cells.push_back(factor ? figure(row.message->bytes * *factor / time) : Cell());
+      const std::optional<Ratio> against = comparison.compare_by_rounds(scored, *best, baseline);
+      const std::optional<Ratio> of_others = *best == baseline ? std::nullopt : against;
       cells.push_back(ratio_of(against));
-      cells.push_back(*best == baseline ? Cell() : interval_of(against));
+      cells.push_back(interval_of(of_others));
+      cells.push_back(low_of(of_others));
+      cells.push_back(high_of(of_others));
+      cells.emplace_back(comparison.competitors[baseline]);
       std::string ties;
       for (const std::size_t each : tied) ties += (ties.empty() ? "" : ", ") + comparison.competitors[each];
       cells.push_back(text_or_null(ties));

@@ -13,6 +13,9 @@
 
 namespace tutti::harness {
 
+// From so many launches on there is an interval over them (median_bounds()), and so a verdict.
+inline constexpr std::size_t kLeastLaunches = 6;
+
 struct ComparedCase {
   std::vector<std::optional<Row>> rows;  // of each competitor that has the case; at least one
 
@@ -31,9 +34,16 @@ struct Comparison {
   [[nodiscard]] static Comparison of_runs(const std::vector<Row>& first, const std::vector<Row>& second,
                                           const std::vector<std::string>& names);
 
-  // How a competitor stands to another one; none where either has no times that count.
+  // How a competitor stands to another one; none where either has no times that count. How a process happens to lie in
+  // memory is a factor too, so with fewer launches than kLeastLaunches of what is measured there is no interval, and
+  // the verdict is undecided.
   [[nodiscard]] std::optional<Ratio> compare(const ComparedCase& one, std::size_t a, std::size_t b) const;
+  // The same, where the interval over the rounds of one launch will do.
+  [[nodiscard]] std::optional<Ratio> compare_by_rounds(const ComparedCase& one, std::size_t a, std::size_t b) const;
 };
+
+// What of the evidence is lacking: which cases have too few launches, and how many would do. Empty where nothing is.
+[[nodiscard]] std::string lacking_launches(const Comparison& comparison);
 
 // What is to be said of a case's rows, and whose: "a, b: more ranks than cores; c: error: gone". Safe to show.
 [[nodiscard]] std::string notes_of(const Comparison& comparison, const ComparedCase& one);
@@ -42,8 +52,9 @@ struct Comparison {
 [[nodiscard]] Table table_of_pairs(const Comparison& comparison);
 
 // One line a case: each competitor's median, which is best and who cannot be told from it, and how much faster than the
-// baseline the best is. Where rounds are pairs, the best is chosen by half of them and scored by the other half: of
-// many that are alike the one that looks best is a little worse than it looks. For people the notes stand apart.
+// baseline the best is. Of a single launch, ties and intervals are over its rounds. Where rounds are pairs, the best is
+// chosen by half of them and scored by the other half: of many that are alike the one that looks best is a little worse
+// than it looks. For people the notes stand apart.
 [[nodiscard]] Table table_of_best(const Comparison& comparison, std::size_t baseline);
 
 // Of each case: who is best, none where nobody has times, and who cannot be told from it by the rows that score.

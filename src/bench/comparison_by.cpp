@@ -46,7 +46,7 @@ std::string name_of(const Table& identities, std::size_t row, const std::vector<
   return text.empty() ? "all" : printable(text);
 }
 
-Cell percent(double ratio) { return rounded((ratio - 1) * 100); }
+Cell percent(double ratio) { return figure((ratio - 1) * 100); }
 
 std::vector<Cell> cells_of(const InShort& one) {
   std::vector<Cell> cells = {one.compared};
@@ -92,9 +92,9 @@ Result<Table> table_by(const Comparison& comparison, std::string_view column) {
   Table table({{named->name},
                {"competitor"},
                {"cases"},
-               {"mean_percent"},
-               {"least_percent"},
-               {"greatest_percent"},
+               measured("mean_percent"),
+               measured("least_percent"),
+               measured("greatest_percent"),
                {"faster"},
                {"same"},
                {"undecided"},

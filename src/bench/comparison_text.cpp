@@ -74,8 +74,8 @@ class Best {
   }
 
  private:
-  static constexpr std::size_t kNumOthers = 8;  // columns: what is best, ties, check, note
-  static constexpr std::size_t kLabel = 32;     // of a competitor
+  static constexpr std::size_t kNumOthers = 11;  // columns: what is best, over whom, ties, check, note
+  static constexpr std::size_t kLabel = 32;      // of a competitor
 
   [[nodiscard]] bool is_common(std::size_t column) const {
     return std::all_of(table_.rows().begin(), table_.rows().end(),
@@ -91,7 +91,7 @@ class Best {
   }
 
   [[nodiscard]] std::string time_text(std::size_t competitor, std::size_t number) const {
-    return text_of(table_.rows()[number][num_identities_ + competitor * num_times_]);
+    return text_of(table_.rows()[number][num_identities_ + competitor * num_times_], kMeasuredDigits);
   }
 
   // To the right, where the mark stands behind.
@@ -120,9 +120,11 @@ class Best {
 
 std::string text_of_best(const Comparison& comparison, std::size_t baseline, std::size_t width) {
   const Best best(comparison, standings_of(comparison), baseline);
-  std::string text = to_aligned(without_empty_columns(best.table()));
-  if (comparison.cases.empty() || widest_line(text) <= width) return text;
-  text = best.heading() + best.verdicts();
+  const std::string table = to_aligned(without_empty_columns(best.table()));
+  if (comparison.cases.empty()) return table;
+  const std::string over = fmt::format("speedup over {}\n", printable(comparison.competitors[baseline]));
+  if (widest_line(table) <= width) return over + table;
+  std::string text = best.heading() + over + best.verdicts();
   for (std::size_t first = 0; first < comparison.cases.size();) {
     std::size_t end = first + 1;
     std::string block = best.times(first, end);

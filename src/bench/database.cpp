@@ -233,7 +233,7 @@ std::span<const std::byte> Statement::next_blob() {
 // --- opening
 
 Database::Database(std::string path, Access access, DatabaseKind kind)
-    : path_(std::move(path)), access_(access), kind_(std::move(kind)) {}
+    : path_(std::move(path)), access_(access), kind_(std::move(kind)), version_(kind_.version) {}
 
 Database::~Database() { disconnect(); }
 
@@ -316,19 +316,25 @@ Status Database::look_at_header() {
   if (big_endian(header.substr(kApplicationOffset)) != kind_.application_id) {
     return refusal(Code::invalid_argument, "it is another program's SQLite database", "name another file");
   }
-  const int version = big_endian(header.substr(kVersionOffset));
+  return check_version(big_endian(header.substr(kVersionOffset)));
+}
+
+Status Database::check_version(std::int64_t version) {
   if (version > kind_.version) {
     return refusal(Code::unsupported,
                    fmt::format("it has version {} of the form, and this Tutti knows {}", version, kind_.version),
                    "use the Tutti that wrote it, or name another file");
   }
   if (version < 1) return damaged(fmt::format("it has version {}", version));
-  if (version < kind_.version) {
+  const bool is_known = version == kind_.version || std::any_of(kind_.upgrades.begin(), kind_.upgrades.end(),
+                                                                [&](const auto& each) { return each.from == version; });
+  if (!is_known) {
     return refusal(Code::unsupported,
                    fmt::format("it has version {} of the form, from before the first release, and this Tutti knows {}",
                                version, kind_.version),
                    "name another file");
   }
+  version_ = static_cast<int>(version);
   return {};
 }
 
@@ -341,7 +347,23 @@ Status Database::prepare_to_write() {
   if (!id.ok()) return id.status();
   // Also where the process that made it was killed, which looking at it has undone.
   if (*id == 0) TUTTI_TRY(make_tables());
+  if (version_ != kind_.version) TUTTI_TRY(upgrade());
   return choose_journal();
+}
+
+// Another process may have done it meanwhile.
+Status Database::upgrade() {
+  Result<Transaction> transaction = Transaction::begin(*this, Transaction::For::writing);
+  if (!transaction.ok()) return transaction.status();
+  const Result<std::int64_t> version = number("PRAGMA user_version");
+  if (!version.ok()) return version.status();
+  TUTTI_TRY(check_version(*version));
+  for (const DatabaseKind::Upgrade& each : kind_.upgrades)
+    if (each.from >= *version) TUTTI_TRY(execute(each.statements));
+  TUTTI_TRY(execute(fmt::format("PRAGMA user_version = {}", kind_.version)));
+  TUTTI_TRY(transaction->commit());
+  version_ = kind_.version;
+  return {};
 }
 
 Status Database::make_tables() {
@@ -384,7 +406,10 @@ Status Database::prepare_to_read(std::chrono::milliseconds patience) {
     tables = number("SELECT count(*) FROM sqlite_schema");
   }
   if (!tables.ok()) return tables.status();
-  return *tables == 0 ? refusal(Code::invalid_argument, "it is empty", "name another file") : Status();
+  if (*tables == 0) return refusal(Code::invalid_argument, "it is empty", "name another file");
+  // The header may be older than the log.
+  const Result<std::int64_t> version = number("PRAGMA user_version");
+  return version.ok() ? check_version(*version) : version.status();
 }
 
 // --- using

@@ -13,6 +13,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/status.hpp"
 
@@ -27,6 +28,13 @@ struct DatabaseKind {
   std::int32_t application_id = 0;  // not 0, which is what other programs' files say
   int version = 1;
   std::string schema;  // statements that make the tables
+  // Files of these versions are read as they are, and brought to `version` when they are opened for writing. Ascending,
+  // one version after the other up to the one before `version`.
+  struct Upgrade {
+    int from = 0;
+    std::string statements;  // that make of it what the next version is
+  };
+  std::vector<Upgrade> upgrades = {};
 };
 
 class Database;
@@ -101,6 +109,8 @@ class Database {
   [[nodiscard]] std::int64_t num_changed() const;
 
   [[nodiscard]] const std::string& path() const { return path_; }
+  // Of the file: that of its kind, or an older one where it was opened for reading.
+  [[nodiscard]] int version() const { return version_; }
   // What SQLite said, with the file and what is to be done.
   [[nodiscard]] Status error(int code) const;
   // The file is of the right kind, and what is in it cannot be.
@@ -116,6 +126,8 @@ class Database {
   [[nodiscard]] Status prepare_to_write();
   [[nodiscard]] Status prepare_to_read(std::chrono::milliseconds patience);
   [[nodiscard]] Status make_tables();
+  [[nodiscard]] Status check_version(std::int64_t version);
+  [[nodiscard]] Status upgrade();
   [[nodiscard]] Status choose_journal();
   [[nodiscard]] Result<std::int64_t> number(std::string_view sql);
   [[nodiscard]] Status refusal(Code code, std::string_view what, std::string_view remedy) const;
@@ -125,6 +137,7 @@ class Database {
   std::string path_;
   Access access_;
   DatabaseKind kind_;
+  int version_;
   sqlite3* connection_ = nullptr;
   std::map<std::string, sqlite3_stmt*, std::less<>> statements_;
 };

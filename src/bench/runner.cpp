@@ -150,7 +150,8 @@ void Runner::end_all(const std::vector<Competitor>& competitors) {
   LiveGroup::end_all(live);
 }
 
-Status Runner::compare(const std::string& bench, const std::vector<Group>& groups, const OnRow& on_row) {
+Status Runner::compare(const std::string& bench, const std::vector<Group>& groups, const std::set<std::string>& done,
+                       const OnRows& on_rows) {
   block_size_ = largest_block(inherited_, groups);
   std::map<int, std::vector<const Group*>> by_ranks;
   for (const Group& group : groups) by_ranks[group.num_ranks].push_back(&group);
@@ -168,7 +169,7 @@ Status Runner::compare(const std::string& bench, const std::vector<Group>& group
       Status compared;
       for (const Point& point : points) {
         if (is_interrupted()) break;
-        compared = compare_case(bench, competitors, point, launch, on_row);
+        compared = compare_case(bench, competitors, point, launch, done, on_rows);
         if (!compared.ok()) break;
       }
       end_all(competitors);
@@ -178,35 +179,46 @@ Status Runner::compare(const std::string& bench, const std::vector<Group>& group
   return {};
 }
 
+std::vector<Runner::Part> Runner::parts_of(const std::string& bench, std::vector<Competitor>& competitors,
+                                           const Point& point, int launch) const {
+  std::vector<Part> parts;
+  for (Competitor& competitor : competitors) {
+    const Group& group = *competitor.group;
+    if (!takes_part(group, launch)) continue;
+    const auto mine = std::find_if(group.cases.begin(), group.cases.end(),
+                                   [&](const Case& each) { return without_algorithm(group, each.point) == point; });
+    if (mine != group.cases.end()) parts.push_back({&competitor, &*mine, row_of(bench, group, mine->point, launch)});
+  }
+  return parts;
+}
+
 Status Runner::compare_case(const std::string& bench, std::vector<Competitor>& competitors, const Point& point,
-                            int launch, const OnRow& on_row) {
+                            int launch, const std::set<std::string>& done, const OnRows& on_rows) {
+  std::vector<Part> parts = parts_of(bench, competitors, point, launch);
+  const bool is_done =
+      std::all_of(parts.begin(), parts.end(), [&](const Part& part) { return done.contains(key_of(part.row)); });
+  if (is_done) return {};
   std::vector<Row> rows;
   std::vector<LiveGroup*> ready;
   std::vector<std::size_t> places;  // of those that are ready, in `rows`
-  for (Competitor& competitor : competitors) {
-    if (!takes_part(*competitor.group, launch)) continue;
-    const std::vector<Case>& cases = competitor.group->cases;
-    const auto mine = std::find_if(cases.begin(), cases.end(), [&](const Case& each) {
-      return without_algorithm(*competitor.group, each.point) == point;
-    });
-    if (mine == cases.end()) continue;
-    Row& row = rows.emplace_back(row_of(bench, *competitor.group, mine->point, launch));
-    if (!mine->skipped.empty()) {
+  for (Part& part : parts) {
+    Row& row = rows.emplace_back(std::move(part.row));
+    if (!part.mine->skipped.empty()) {
       row.outcome = Outcome::skipped;
-      row.note = mine->skipped;
+      row.note = part.mine->skipped;
       continue;
     }
-    if (const Reckoner* reckoner = reckoner_of(*competitor.group, peers_)) {
-      reckon(*reckoner, *competitor.group, row);
+    if (const Reckoner* reckoner = reckoner_of(*part.competitor->group, peers_)) {
+      reckon(*reckoner, *part.competitor->group, row);
       continue;
     }
-    make_ready(competitor);
+    make_ready(*part.competitor);
     if (is_interrupted()) return {};
-    if (!competitor.refused.ok()) {
-      row = failed(std::move(row), competitor.refused);
+    if (!part.competitor->refused.ok()) {
+      row = failed(std::move(row), part.competitor->refused);
       continue;
     }
-    ready.push_back(competitor.live.get());
+    ready.push_back(part.competitor->live.get());
     places.push_back(rows.size() - 1);
   }
   std::vector<Row> measured = measure(bench, ready, point, options_.measure, random_);
@@ -216,8 +228,7 @@ Status Runner::compare_case(const std::string& bench, std::vector<Competitor>& c
     measured[each].point = rows[places[each]].point;
     rows[places[each]] = std::move(measured[each]);
   }
-  for (const Row& row : rows) TUTTI_TRY(on_row(row));
-  return {};
+  return on_rows(rows);
 }
 
 }  // namespace tutti::harness

@@ -8,6 +8,7 @@
 #include <optional>
 #include <random>
 #include <set>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -51,9 +52,13 @@ class Runner {
   [[nodiscard]] Status run(const std::string& bench, const std::vector<Group>& groups,
                            const std::set<std::string>& done, const OnRow& on_row);
 
+  // The rows of one case and launch, of all groups that have it.
+  using OnRows = std::function<Status(std::span<const Row> rows)>;
   // The groups of each number of ranks side by side: rows of one case and launch are paired, round by round, for as
-  // many launches as the options say. A case that some group does not have is measured in the others.
-  [[nodiscard]] Status compare(const std::string& bench, const std::vector<Group>& groups, const OnRow& on_row);
+  // many launches as the options say. A case that some group does not have is measured in the others. What has all its
+  // rows' keys in `done` is left out; where one of them is missing, all are measured anew, since pairs are of one time.
+  [[nodiscard]] Status compare(const std::string& bench, const std::vector<Group>& groups,
+                               const std::set<std::string>& done, const OnRows& on_rows);
 
  private:
   // In the place of one that has ended. None where it cannot be started; one that is to be ended after an interrupt.
@@ -65,7 +70,15 @@ class Runner {
     Status refused;
   };
   Status compare_case(const std::string& bench, std::vector<Competitor>& competitors, const Point& point, int launch,
-                      const OnRow& on_row);
+                      const std::set<std::string>& done, const OnRows& on_rows);
+  // Of a case in a launch: the groups that have it, each with the row that it begins with.
+  struct Part {
+    Competitor* competitor = nullptr;
+    const Case* mine = nullptr;
+    Row row;
+  };
+  [[nodiscard]] std::vector<Part> parts_of(const std::string& bench, std::vector<Competitor>& competitors,
+                                           const Point& point, int launch) const;
   void make_ready(Competitor& competitor);
   // For as long as an answer may take.
   void reckon(const Reckoner& reckoner, const Group& group, Row& row) const;

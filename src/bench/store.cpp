@@ -25,7 +25,8 @@ DatabaseKind kind() {
   return {.holds = "results",
           .application_id = kStoreApplicationId,
           .version = kStoreVersion,
-          .schema = std::string(kStoreSchema)};
+          .schema = std::string(kStoreSchema),
+          .upgrades = {{.from = 2, .statements = std::string(kUpgradeFrom2)}}};
 }
 
 template <typename Named, std::size_t kCount>
@@ -92,9 +93,9 @@ std::optional<Value> next_value(Statement& statement) {
 template <typename BindValues>
 Result<std::vector<Run>> select_runs(Database& database, std::string_view condition, BindValues bind_values) {
   const std::string sql = fmt::format(
-      "SELECT id, begun, bench, command, sweep, machine, tutti, owner, is_paired, is_complete, "
+      "SELECT id, begun, bench, command, sweep, machine, tutti, owner, {}, is_paired, is_complete, "
       "(SELECT count(*) FROM results WHERE results.run = runs.id) FROM runs {} ORDER BY id DESC",
-      condition);
+      database.version() < kFirstWithBaseline ? "''" : "baseline", condition);
   Result<Statement> statement = database.prepare(sql);
   if (!statement.ok()) return statement.status();
   bind_values(*statement);
@@ -112,6 +113,7 @@ Result<std::vector<Run>> select_runs(Database& database, std::string_view condit
     run.machine = statement->next_text();
     run.tutti = statement->next_text();
     run.owner = statement->next_text();
+    run.baseline = statement->next_text();
     run.is_paired = statement->next_integer() != 0;
     run.is_complete = statement->next_integer() != 0;
     run.num_rows = static_cast<std::uint64_t>(statement->next_integer());
@@ -229,14 +231,18 @@ Result<std::int64_t> Store::begin(const Run& run) {
   Result<Statement> statement = database_->prepare(kInsertRun);
   if (!statement.ok()) return statement.status();
   for (const std::string* text :
-       {&run.begun, &run.bench, &run.command, &run.sweep, &run.machine, &run.tutti, &run.owner})
+       {&run.begun, &run.bench, &run.command, &run.sweep, &run.machine, &run.tutti, &run.owner, &run.baseline})
     statement->bind(std::string_view(*text));
   statement->bind(std::int64_t{run.is_paired});
   TUTTI_TRY(statement->run());
   return database_->last_id();
 }
 
-Status Store::add(std::int64_t run, std::span<const Row> rows) {
+Status Store::add(std::int64_t run, std::span<const Row> rows) { return put(run, rows, false); }
+
+Status Store::replace(std::int64_t run, std::span<const Row> rows) { return put(run, rows, true); }
+
+Status Store::put(std::int64_t run, std::span<const Row> rows, bool replaces) {
   Result<Transaction> transaction = Transaction::begin(*database_, Transaction::For::writing);
   if (!transaction.ok()) return transaction.status();
   bool has_run = false;
@@ -245,12 +251,17 @@ Status Store::add(std::int64_t run, std::span<const Row> rows) {
     return Status();
   }));
   if (!has_run) return no_such_run(*database_, std::to_string(run));
-  for (const Row& row : rows) TUTTI_TRY(add_row(run, row));
+  for (const Row& row : rows) TUTTI_TRY(add_row(run, row, replaces));
   return transaction->commit();
 }
 
-Status Store::add_row(std::int64_t run, const Row& row) {
+Status Store::add_row(std::int64_t run, const Row& row, bool replaces) {
   const std::string key = key_of(row);
+  if (replaces) {
+    Result<Statement> statement = database_->prepare(kForgetRow);
+    if (!statement.ok()) return statement.status();
+    TUTTI_TRY(statement->bind(run).bind(std::string_view(key)).run());
+  }
   {
     Result<Statement> statement = database_->prepare(kKeyExists);
     if (!statement.ok()) return statement.status();
@@ -321,8 +332,8 @@ Status Store::complete(std::int64_t run) {
 
 // --- reading
 
-Result<std::optional<Run>> Store::last_incomplete(const std::string& sweep) {
-  Result<std::vector<Run>> runs = select_runs(*database_, "WHERE sweep = ? AND is_complete = 0",
+Result<std::optional<Run>> Store::last_of(const std::string& sweep) {
+  Result<std::vector<Run>> runs = select_runs(*database_, "WHERE sweep = ?",
                                               [&](Statement& statement) { statement.bind(std::string_view(sweep)); });
   if (!runs.ok()) return runs.status();
   return runs->empty() ? std::optional<Run>() : std::optional(std::move(runs->front()));

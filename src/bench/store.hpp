@@ -21,7 +21,7 @@
 
 namespace tutti::harness {
 
-inline constexpr int kStoreVersion = 2;
+inline constexpr int kStoreVersion = 3;
 
 // What a run is, besides its rows.
 struct Run {
@@ -34,6 +34,7 @@ struct Run {
   std::string tutti;       // version
   std::string owner;       // the process that writes it: equal for no other process of any time
   bool is_paired = false;  // a live comparison: rounds of one case and launch are pairs
+  std::string baseline;    // the competitor over whom its speed-ups are; empty: the first
   bool is_complete = false;
   std::uint64_t num_rows = 0;  // as far as they are there
 };
@@ -61,12 +62,14 @@ class Store {
   [[nodiscard]] Status add(std::int64_t run, const Row& row) { return add(run, std::span(&row, 1)); }
   // All of them, or none.
   [[nodiscard]] Status add(std::int64_t run, std::span<const Row> rows);
+  // The same in the places of rows with these keys, where the run has any.
+  [[nodiscard]] Status replace(std::int64_t run, std::span<const Row> rows);
   // Another process goes on with the run. Its rows of what could not be measured are taken away, to be tried again.
   [[nodiscard]] Status adopt(std::int64_t run, const std::string& owner);
   [[nodiscard]] Status complete(std::int64_t run);
 
-  // The latest run that is not complete and has this sweep.
-  [[nodiscard]] Result<std::optional<Run>> last_incomplete(const std::string& sweep);
+  // The latest run that has this sweep.
+  [[nodiscard]] Result<std::optional<Run>> last_of(const std::string& sweep);
   // The keys of the rows that a run has.
   [[nodiscard]] Result<std::set<std::string>> keys_of(std::int64_t run);
 
@@ -79,7 +82,8 @@ class Store {
 
  private:
   explicit Store(std::unique_ptr<Database> database);
-  [[nodiscard]] Status add_row(std::int64_t run, const Row& row);
+  [[nodiscard]] Status put(std::int64_t run, std::span<const Row> rows, bool replaces);
+  [[nodiscard]] Status add_row(std::int64_t run, const Row& row, bool replaces);
   [[nodiscard]] Status add_parts(std::int64_t id, const Row& row);
   [[nodiscard]] Status read_parts(std::int64_t id, Row& row);
 

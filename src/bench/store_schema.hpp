@@ -21,7 +21,8 @@ CREATE TABLE runs (
   tutti       TEXT NOT NULL,
   is_paired   INTEGER NOT NULL,
   owner       TEXT NOT NULL,
-  is_complete INTEGER NOT NULL DEFAULT 0
+  is_complete INTEGER NOT NULL DEFAULT 0,
+  baseline    TEXT NOT NULL DEFAULT ''
 ) STRICT;
 CREATE INDEX runs_by_sweep ON runs (sweep);
 
@@ -84,13 +85,19 @@ CREATE TABLE evidence (
 ) STRICT, WITHOUT ROWID;
 )";
 
+// What a file of version 2 lacks.
+inline constexpr std::string_view kUpgradeFrom2 = "ALTER TABLE runs ADD COLUMN baseline TEXT NOT NULL DEFAULT ''";
+inline constexpr int kFirstWithBaseline = 3;
+
 inline constexpr std::string_view kInsertRun =
-    "INSERT INTO runs (begun, bench, command, sweep, machine, tutti, owner, is_paired) VALUES (?, ?, ?, ?, ?, ?, ?, ?)";
+    "INSERT INTO runs (begun, bench, command, sweep, machine, tutti, owner, baseline, is_paired) "
+    "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)";
 inline constexpr std::string_view kAdopt = "UPDATE runs SET owner = ? WHERE id = ?";
 inline constexpr std::string_view kForgetErrors = "DELETE FROM results WHERE run = ? AND outcome = 'error'";
 inline constexpr std::string_view kComplete = "UPDATE runs SET is_complete = 1 WHERE id = ?";
 inline constexpr std::string_view kRunExists = "SELECT count(*) FROM runs WHERE id = ?";
 inline constexpr std::string_view kKeyExists = "SELECT count(*) FROM results WHERE run = ? AND key = ?";
+inline constexpr std::string_view kForgetRow = "DELETE FROM results WHERE run = ? AND key = ?";
 inline constexpr std::string_view kKeys = "SELECT key FROM results WHERE run = ?";
 
 inline constexpr std::string_view kInsertRow =

@@ -1,6 +1,7 @@
 #include "bench/table.hpp"
 
 #include <algorithm>
+#include <charconv>
 #include <cmath>
 #include <utility>
 
@@ -9,6 +10,7 @@
 
 #include "base/assert.hpp"
 #include "base/text.hpp"
+#include "bench/environment_axis.hpp"
 
 namespace tutti {
 
@@ -19,17 +21,31 @@ bool is_number(const Cell& cell) {
   return std::holds_alternative<std::int64_t>(cell) || std::holds_alternative<double>(cell);
 }
 
+constexpr int kAllDigits = 0;
+
+// All of them, or so many that mean something.
+std::string in_digits(double number, int digits) {
+  if (digits == kAllDigits || !std::isfinite(number)) return fmt::format("{}", number);
+  const std::string rounded = fmt::format("{:.{}g}", number, digits);
+  // Not as it stands, with an exponent from few digits on.
+  double read = number;
+  std::from_chars(rounded.data(), rounded.data() + rounded.size(), read);
+  return fmt::format("{}", read);
+}
+
 // The value as bare text, whatever the format makes of null.
-std::string plain(const Cell& cell, std::string_view null) {
+std::string plain(const Cell& cell, std::string_view null, int digits) {
   struct Writer {
     std::string_view null;
+    int digits;
     std::string operator()(std::monostate) const { return std::string(null); }
     std::string operator()(bool flag) const { return flag ? "true" : "false"; }
     std::string operator()(std::int64_t number) const { return fmt::format("{}", number); }
-    std::string operator()(double number) const { return fmt::format("{}", number); }
+    std::string operator()(double number) const { return in_digits(number, digits); }
     std::string operator()(const std::string& text) const { return text; }
+    std::string operator()(const VariableCell& variable) const { return harness::shown(variable.value); }
   };
-  return std::visit(Writer{null}, cell);
+  return std::visit(Writer{null, digits}, cell);
 }
 
 // How many characters a terminal shows, where each code point is one.
@@ -73,7 +89,7 @@ struct Box {
 };
 
 Box box_of(const Cell& cell, const Column& column) {
-  const std::string text = printable(plain(cell, "-"));
+  const std::string text = printable(text_of(cell, column.digits));
   if (column.wrap_at == 0) return {{text}, is_number(cell)};
   return {wrap(text, column.wrap_at), is_number(cell)};
 }
@@ -97,17 +113,19 @@ void append_boxes(const std::vector<Box>& boxes, const std::vector<std::size_t>&
 
 std::string csv_field(const Cell& cell) {
   if (is_null(cell)) return {};
-  std::string text = plain(cell, "");
-  const bool is_text = std::holds_alternative<std::string>(cell);
+  const auto* variable = std::get_if<VariableCell>(&cell);
+  if (variable != nullptr && variable->value == "") return R"("")";
+  const std::string text = plain(cell, "", kAllDigits);
+  const bool is_text = variable != nullptr || std::holds_alternative<std::string>(cell);
   if (!is_text || (!text.empty() && text.find_first_of(",\"\r\n") == std::string::npos)) return text;
   std::string field = "\"";
   for (const char c : text) field += c == '"' ? "\"\"" : std::string(1, c);
   return field += '"';
 }
 
-std::string markdown_cell(const Cell& cell) {
+std::string markdown_cell(const Cell& cell, int digits) {
   std::string escaped;
-  for (const char c : plain(cell, "-")) {
+  for (const char c : text_of(cell, digits)) {
     if (c == '\n') {
       escaped += "<br>";
     } else {
@@ -116,6 +134,20 @@ std::string markdown_cell(const Cell& cell) {
     }
   }
   return printable(escaped);
+}
+
+nlohmann::ordered_json json_of(const Cell& cell) {
+  struct Writer {
+    nlohmann::ordered_json operator()(std::monostate) const { return nullptr; }
+    nlohmann::ordered_json operator()(bool flag) const { return flag; }
+    nlohmann::ordered_json operator()(std::int64_t number) const { return number; }
+    nlohmann::ordered_json operator()(double number) const { return number; }
+    nlohmann::ordered_json operator()(const std::string& text) const { return text; }
+    nlohmann::ordered_json operator()(const VariableCell& variable) const {
+      return variable.value ? nlohmann::ordered_json(*variable.value) : nullptr;
+    }
+  };
+  return std::visit(Writer(), cell);
 }
 
 template <typename Range, typename Function>
@@ -129,6 +161,8 @@ std::string joined(const Range& range, std::string_view separator, Function func
 }
 
 }  // namespace
+
+std::string text_of(const Cell& cell, int digits, std::string_view null) { return plain(cell, null, digits); }
 
 void Table::add_row(std::vector<Cell> cells) {
   TUTTI_ASSERT(cells.size() == columns_.size(), "a row needs one cell for each column");
@@ -209,16 +243,14 @@ std::string to_csv(const Table& table) {
 
 std::string to_json(const Table& table) {
   nlohmann::ordered_json rows = nlohmann::ordered_json::array();
+  std::vector<bool> are_variables;
+  for (std::size_t i = 0; i < table.columns().size(); ++i)
+    are_variables.push_back(std::any_of(table.rows().begin(), table.rows().end(),
+                                        [&](const auto& row) { return std::holds_alternative<VariableCell>(row[i]); }));
   for (const std::vector<Cell>& row : table.rows()) {
     nlohmann::ordered_json object = nlohmann::ordered_json::object();
-    for (std::size_t i = 0; i < row.size(); ++i) {
-      nlohmann::ordered_json& member = object[table.columns()[i].name];
-      std::visit(
-          [&](const auto& value) {
-            if constexpr (!std::is_same_v<std::decay_t<decltype(value)>, std::monostate>) member = value;
-          },
-          row[i]);
-    }
+    for (std::size_t i = 0; i < row.size(); ++i)
+      if (!is_null(row[i]) || !are_variables[i]) object[table.columns()[i].name] = json_of(row[i]);
     rows.push_back(std::move(object));
   }
   return rows.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
@@ -226,9 +258,15 @@ std::string to_json(const Table& table) {
 
 std::string to_markdown(const Table& table) {
   const auto line = [](const std::string& cells) { return "| " + cells + " |\n"; };
-  std::string text = line(joined(table.columns(), " | ", [](const Column& c) { return markdown_cell(c.name); }));
+  std::string text =
+      line(joined(table.columns(), " | ", [](const Column& c) { return markdown_cell(c.name, kDigits); }));
   text += line(joined(table.columns(), " | ", [](const Column&) { return std::string("---"); }));
-  for (const std::vector<Cell>& row : table.rows()) text += line(joined(row, " | ", markdown_cell));
+  for (const std::vector<Cell>& row : table.rows()) {
+    std::string cells;
+    for (std::size_t i = 0; i < row.size(); ++i)
+      cells += (i == 0 ? "" : " | ") + markdown_cell(row[i], table.columns()[i].digits);
+    text += line(cells);
+  }
   return text;
 }
 

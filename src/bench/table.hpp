@@ -1,5 +1,7 @@
-// Rows of typed cells, and four ways to write them: an aligned table for people, CSV, JSON and Markdown. A cell without
-// a value is null in each of them and never 0. Values and pure functions; thread-safe.
+// Rows of typed cells, and four ways to write them: an aligned table and Markdown for people, who read as many digits
+// of a fraction as a column has; CSV and JSON for machines, which get every fraction in full: the shortest text that
+// reads back to the same double. A cell without a value is null in each of them and never 0. Values and pure functions;
+// thread-safe.
 #pragma once
 
 #include <cstddef>
@@ -12,14 +14,29 @@
 
 namespace tutti {
 
+// What a variable of the environment is set to: unset, empty and a word are three things. People and CSV read unset, ""
+// and the word (in quotes where it would read like one of the others); JSON has null, "" and the word.
+struct VariableCell {
+  std::optional<std::string> value;
+
+  friend bool operator==(const VariableCell&, const VariableCell&) = default;
+};
+
 // Null, or a value.
-using Cell = std::variant<std::monostate, bool, std::int64_t, double, std::string>;
+using Cell = std::variant<std::monostate, bool, std::int64_t, double, std::string, VariableCell>;
+
+// Digits of fractions: enough for what is exact, and too few for what adding up leaves in the last places.
+inline constexpr int kDigits = 10;
 
 struct Column {
   std::string name;         // the key in JSON and the heading elsewhere
   std::size_t wrap_at = 0;  // the aligned table breaks longer text into lines of this many characters; 0 for never
   bool is_aside = false;    // the aligned table leaves it out: it is for those who keep the data
+  int digits = kDigits;     // that people read of fractions
 };
+
+// A cell as people read it, null as these words.
+[[nodiscard]] std::string text_of(const Cell& cell, int digits = kDigits, std::string_view null = "-");
 
 class Table {
  public:
@@ -48,10 +65,11 @@ enum class Format : std::uint8_t { table, csv, json, md };
 // headings behind underscores as well.
 [[nodiscard]] std::string to_aligned(const Table& table);
 
-// RFC 4180 with line feeds. Null is an empty field, empty text is "".
+// RFC 4180 with line feeds. Null is an empty field; empty text is "", and so is a variable that is empty.
 [[nodiscard]] std::string to_csv(const Table& table);
 
-// An array with one object a row, keys in the order of the columns. Numbers that JSON has no form for are null.
+// An array with one object a row, keys in the order of the columns. Numbers that JSON has no form for are null. In a
+// column of variables null is an unset one: a row that a variable does not concern has no such key.
 [[nodiscard]] std::string to_json(const Table& table);
 
 // GitHub's table; null is a hyphen.

@@ -8,6 +8,7 @@
 
 #include "base/text.hpp"
 #include "bench/cells.hpp"
+#include "bench/command.hpp"
 
 namespace tutti::harness {
 
@@ -25,14 +26,14 @@ Cell to_cell(const Value& value) {
 
 Cell half_width(const Summary& summary) {
   if (!summary.interval || summary.median <= 0) return {};
-  return rounded((summary.interval->high - summary.interval->low) / 2 / summary.median * 100);
+  return figure((summary.interval->high - summary.interval->low) / 2 / summary.median * 100);
 }
 
 // Whole numbers as they are.
-Cell rounded_unless_whole(double value) {
+Cell figure_or_whole(double value) {
   constexpr double kMostExact = 9007199254740992.0;
   if (value == std::floor(value) && std::fabs(value) < kMostExact) return static_cast<std::int64_t>(value);
-  return rounded(value);
+  return figure(value);
 }
 
 std::string check_of(const Row& row) {
@@ -69,7 +70,7 @@ std::vector<Cell> figures_of(const Row& row) {
   if (!has_times(row)) return std::vector<Cell>(kFigures.size());
   const Summary summary = summarize(row);
   const auto rate = [&](std::optional<double> amount) {  // an amount a nanosecond
-    return amount ? rounded(*amount / summary.median) : Cell();
+    return amount ? figure(*amount / summary.median) : Cell();
   };
   const std::optional<double> message = row.message ? std::optional(row.message->bytes) : std::nullopt;
   const std::optional<double> factor = row.message ? bus_factor(row.message->traffic, row.num_ranks) : std::nullopt;
@@ -189,7 +190,7 @@ std::vector<Cell> View::identity_cells(const Row& row) const {
     const auto found =
         std::find_if(row.settings.begin(), row.settings.end(), [&](const Setting& each) { return each.name == name; });
     // A variable that does not concern the peer is not there, which is another thing than unset.
-    cells.push_back(found == row.settings.end() ? Cell() : Cell(shown(found->value)));
+    cells.push_back(found == row.settings.end() ? Cell() : Cell(VariableCell{found->value}));
   }
   for (const std::string& name : axes_) {
     const Value* value = row.point.find(name);
@@ -200,12 +201,15 @@ std::vector<Cell> View::identity_cells(const Row& row) const {
 
 std::vector<Column> View::columns() const {
   std::vector<Column> all = identity_columns();
-  for (const std::string_view name : kFigures) all.push_back({std::string(name)});
-  for (const std::string& name : counters_) add_named(all, "counter", name);
+  for (const std::string_view name : kFigures) all.push_back(measured(std::string(name)));
+  for (const std::string& name : counters_) {
+    add_named(all, "counter", name);
+    all.back().digits = kMeasuredDigits;
+  }
   all.push_back({"check"});
   all.push_back({.name = "ran", .is_aside = is_of_programs_});
   for (const std::string_view name : kAsides)
-    all.push_back({.name = std::string(name), .wrap_at = 0, .is_aside = true});
+    all.push_back({.name = std::string(name), .wrap_at = 0, .is_aside = true, .digits = kMeasuredDigits});
   all.push_back({"note", 60});
   return all;
 }
@@ -216,7 +220,7 @@ std::vector<Cell> View::cells(const Row& row) const {
   add(figures_of(row));
   for (const std::string& name : counters_) {
     const auto found = row.counters.find(name);
-    cells.push_back(found == row.counters.end() ? Cell() : rounded_unless_whole(found->second));
+    cells.push_back(found == row.counters.end() ? Cell() : figure_or_whole(found->second));
   }
   cells.emplace_back(check_of(row));
   cells.push_back(text_or_null(row.ran));
@@ -234,6 +238,10 @@ Table table_of(const std::vector<Row>& rows) {
 }
 
 std::vector<std::string> labels_of(const std::vector<Competitor>& competitors) {
+  // Settings of one program that nobody has named are told apart without a word for it.
+  const bool is_unnamed =
+      competitors.size() > 1 && std::all_of(competitors.begin(), competitors.end(),
+                                            [](const Competitor& each) { return each.peer == kUnnamedProgram; });
   std::vector<std::string> labels;
   for (const Competitor& competitor : competitors) {
     std::string label = competitor.peer;
@@ -247,7 +255,7 @@ std::vector<std::string> labels_of(const std::vector<Competitor>& competitors) {
       });
       if (differs) label += fmt::format(" {}={}", setting.name, shown(setting.value));
     }
-    labels.push_back(std::move(label));
+    labels.push_back(is_unnamed ? std::string(trim(std::string_view(label).substr(kUnnamedProgram.size()))) : label);
   }
   return labels;
 }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <filesystem>
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
@@ -99,6 +100,10 @@ void add_command_options(CLI::App& app, SweepOptions& options) {
   app.add_option("command", options.command,
                  "Behind --: a program to sweep instead of a bench. {NAME} in it stands for a value of -a NAME=…")
       ->type_name("-- COMMAND");
+  add_program_options(app, options);
+}
+
+void add_program_options(CLI::App& app, SweepOptions& options) {
   add_reading_options(app, options.read, options.time, options.name);
   app.add_option("--keep-output", options.keep_output, "Keeps all that a program writes, a file a run, in this folder")
       ->type_name("FOLDER");
@@ -164,6 +169,15 @@ Status plan_command(const SweepOptions& options, const Environment& environment,
                                        .launches = plan.runner.launches,
                                        .keep_folder = options.keep_output};
   return {};
+}
+
+Status make_output_folder(const Plan& plan) {
+  if (!plan.command || plan.command->keep_folder.empty()) return {};
+  const std::string& path = plan.command->keep_folder;
+  std::error_code error;
+  std::filesystem::create_directories(path, error);
+  if (!error) return {};
+  return {Code::system, fmt::format("--keep-output: cannot make the folder {}: {}", in_quotes(path), error.message())};
 }
 
 }  // namespace tutti::cli

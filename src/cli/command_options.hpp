@@ -14,6 +14,8 @@ namespace tutti::cli {
 
 // The options must live as long as the application.
 void add_command_options(CLI::App& app, SweepOptions& options);
+// The same without the command itself.
+void add_program_options(CLI::App& app, SweepOptions& options);
 // Those of them that say how outputs are read.
 void add_reading_options(CLI::App& app, std::string& read, std::string& time, std::string& name);
 
@@ -24,6 +26,9 @@ void add_reading_options(CLI::App& app, std::string& read, std::string& time, st
 [[nodiscard]] Status declare_command(const SweepOptions& options, harness::Sweep& sweep);
 // The rest, with the sweep as the options say it.
 [[nodiscard]] Status plan_command(const SweepOptions& options, const Environment& environment, Plan& plan);
+
+// The folder of --keep-output, where the plan has one.
+[[nodiscard]] Status make_output_folder(const Plan& plan);
 
 // Whether it can name a peer: letters, digits, _, - and the dot.
 [[nodiscard]] Status check_name(const std::string& name);

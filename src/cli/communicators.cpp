@@ -52,6 +52,7 @@ Exit run_communicators(CompareOptions options, const BenchWorld& world, const Co
        {"algorithm", "default,all"}}};
   for (const auto& [axis, values] : usual)
     if (!says(sweep, axis)) sweep.axes.push_back(fmt::format("{}={}", axis, values));
+  // A look at many; who wants verdicts asks for more.
   if (sweep.launches.empty()) sweep.launches = "1";
   if (sweep.quick && sweep.budget.empty()) sweep.budget = "300ms";
   return compare_live(options, world, context);

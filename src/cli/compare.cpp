@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <memory>
 #include <ostream>
+#include <span>
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
@@ -13,11 +14,13 @@
 #include "bench/comparison_by.hpp"
 #include "cli/bench_commands.hpp"
 #include "cli/bench_store.hpp"
+#include "cli/command_options.hpp"
 #include "cli/comparison_output.hpp"
 #include "cli/counted.hpp"
 #include "cli/fail_on.hpp"
 #include "cli/interrupt.hpp"
 #include "cli/output.hpp"
+#include "cli/peer_options.hpp"
 #include "cli/progress.hpp"
 #include "cli/sweep_options.hpp"
 
@@ -33,7 +36,8 @@ std::string_view name_of(const Context& context) {
 }
 
 struct CompareArguments : CompareOptions {
-  std::vector<std::string> runs;
+  std::vector<std::string> words;  // runs, or a program
+  std::string ignored;
 };
 
 // The bench communicators is about the others: the first of those is what it compares with.
@@ -46,6 +50,8 @@ Result<std::size_t> baseline_of(const std::vector<std::string>& competitors, con
   return cli::baseline_of(competitors, options.baseline);
 }
 
+}  // namespace
+
 Status check_options(const CompareOptions& options) {
   if (!same_name(options.view, "pairs") && !same_name(options.view, "best"))
     return wrong_argument(fmt::format("--view is {}; it takes pairs or best", in_quotes(options.view)));
@@ -56,19 +62,24 @@ Status check_options(const CompareOptions& options) {
   return check_output(options.output);
 }
 
-// Shows it, and tells how it came out.
 Exit conclude(const Comparison& comparison, std::size_t baseline, const std::optional<FailOn>& fail_on,
               const CompareOptions& options, const Context& context) {
-  const Status written = !options.by.empty()               ? write_by(comparison, options.by, options.output, context)
-                         : same_name(options.view, "best") ? write_best(comparison, baseline, options.output, context)
-                                                           : write_pairs(comparison, options.output, context);
+  const bool is_best = same_name(options.view, "best");
+  const Status written = !options.by.empty() ? write_by(comparison, options.by, options.output, context)
+                         : is_best           ? write_best(comparison, baseline, options.output, context)
+                                             : write_pairs(comparison, options.output, context);
   if (!written.ok()) return misused(context, name_of(context), written);
+  const std::string lacking = lacking_launches(comparison);
+  if (!lacking.empty()) context.error << lacking << (is_best ? "; ties and intervals above are over rounds\n" : "\n");
   const Account account = account_of(comparison, baseline, fail_on);
   context.error << fmt::format("against {}: {}\n", printable(comparison.competitors[baseline]), account.in_words());
   const bool nothing = account.verdicts.empty();
-  const bool fails_gate = fail_on && (account.num_hits > 0 || account.num_unmatched > 0);
+  // Without a verdict there is nothing to pass by.
+  const bool fails_gate = fail_on && (account.num_hits > 0 || account.num_unmatched > 0 || !lacking.empty());
   return nothing || account.num_bad > 0 || fails_gate ? Exit::found_wrong : Exit::done;
 }
+
+namespace {
 
 // --- live
 
@@ -84,12 +95,6 @@ Status check_plan(const Plan& plan) {
                                       first.label, counted(first.num_ranks, "rank")));
   if (of_first_ranks < 2)
     return wrong_argument("there is only one to compare; --peer a,b or --env NAME=a,b gives more");
-  if (plan.runner.launches > 1 &&
-      !harness::median_bounds(static_cast<std::uint64_t>(plan.runner.launches), harness::kConfidence))
-    return wrong_argument(
-        fmt::format("--launches is {}; that is too few for an interval over launches. It takes 6 and more, or 1 "
-                    "for one over rounds",
-                    plan.runner.launches));
   return {};
 }
 
@@ -122,11 +127,14 @@ Result<Asked> check(const CompareOptions& options, const BenchWorld& world, cons
   if (sweep.launches.empty()) sweep.launches = "7";
   Result<Plan> plan = make_plan(sweep, world, environment);
   if (!plan.ok()) return plan.status();
-  if (plan->command)
-    return wrong_argument("a program is not compared live; tutti run it twice, and compare the two runs");
   const Result<std::optional<FailOn>> fail_on = read_fail_on(options.fail_on);
   if (!fail_on.ok()) return fail_on.status();
   TUTTI_TRY(check_plan(*plan));
+  const bool is_judged =
+      are_all_reckoned(plan->programs) || plan->runner.launches >= static_cast<int>(harness::kLeastLaunches);
+  if (*fail_on && !is_judged)
+    return wrong_argument(fmt::format("--fail-on is about verdicts, which take {} launches or more; --launches is {}",
+                                      harness::kLeastLaunches, plan->runner.launches));
   const Comparison outlook = outlook_of(*plan);
   const Result<std::size_t> baseline = baseline_of(outlook.competitors, options);
   if (!baseline.ok()) return baseline.status();
@@ -135,32 +143,36 @@ Result<Asked> check(const CompareOptions& options, const BenchWorld& world, cons
   return Asked{.plan = std::move(*plan), .fail_on = *fail_on, .baseline = outlook.competitors[*baseline]};
 }
 
-// What is measured, and the run in the store that keeps it, where there is one.
-struct Kept {
-  std::optional<harness::Store> store;
-  std::int64_t run = 0;
-  std::vector<Row> rows;
-};
-
-Result<Kept> open_store(const CompareOptions& options, const Plan& plan, const Context& context) {
-  Kept kept;
-  if (options.no_store) return kept;
-  const Result<std::string> path = store_path(options.store, context.environment);
-  if (!path.ok()) return path.status();
-  Result<harness::Store> store = harness::Store::open(*path);
-  if (!store.ok()) return store.status();
+// How the store knows it.
+harness::Run paired_run_of(const Plan& plan, const std::string& baseline, const Context& context) {
   harness::Run run = run_of(plan, context);
   run.is_paired = true;
-  const Result<std::int64_t> begun = store->begin(run);
-  if (!begun.ok()) return begun.status();
-  kept.run = *begun;
-  kept.store = std::move(*store);
-  context.error << fmt::format("run {} in {}\n", kept.run, *path) << std::flush;
-  return kept;
+  run.sweep += ", side by side";
+  run.baseline = baseline;
+  return run;
 }
 
-// All that is planned, or what an interrupt leaves of it.
-Status measure(Plan& plan, Kept& kept, const Context& context) {
+// All that is planned and not there yet, or what an interrupt leaves of it.
+Status measure(Plan& plan, KeptRun& kept, const Context& context) {
+  if (kept.is_complete) return {};
+  const auto num_bad = static_cast<std::size_t>(std::count_if(kept.rows.begin(), kept.rows.end(), is_bad));
+  Progress progress(context, plan.num_cases(), num_done(plan, kept), num_bad);
+  const auto on_rows = [&](std::span<const Row> rows) -> Status {
+    TUTTI_TRY(kept.replace(rows));
+    // A competitor's rows stand together.
+    for (std::size_t first = 0, end = 0; first < rows.size(); first = end) {
+      while (end < rows.size() && rows[end].peer == rows[first].peer && rows[end].settings == rows[first].settings)
+        ++end;
+      progress.note(rows.subspan(first, end - first));
+    }
+    return {};
+  };
+  if (plan.command) {
+    plan.command->is_interrupted = Interrupt::has_come;
+    plan.command->seed = plan.runner.seed;
+    harness::CommandRunner runner(*plan.command, context.environment.block());
+    return runner.compare(plan.sweep.bench, plan.groups, std::vector<Row>(kept.rows), on_rows);
+  }
   plan.runner.measure.is_interrupted = Interrupt::has_come;
   // What all launches together have is what one would have.
   const auto launches = static_cast<std::uint64_t>(plan.runner.launches);
@@ -168,13 +180,7 @@ Status measure(Plan& plan, Kept& kept, const Context& context) {
   budget.seconds /= static_cast<double>(launches);
   budget.least_rounds = std::max<std::uint64_t>(5, 30 / launches);
   harness::Runner runner(plan.runner, plan.programs, context.environment.block());
-  Progress progress(context, plan.num_cases(), 0, 0);
-  return runner.compare(plan.sweep.bench, plan.groups, [&](const Row& row) -> Status {
-    if (kept.store) TUTTI_TRY(kept.store->add(kept.run, row));
-    kept.rows.push_back(row);
-    progress.note(std::span(&row, 1));
-    return {};
-  });
+  return runner.compare(plan.sweep.bench, plan.groups, kept.done, on_rows);
 }
 
 Comparison comparison_of(const std::vector<Row>& rows, const Plan& plan) {
@@ -196,13 +202,18 @@ Exit compare_live(const CompareOptions& options, const BenchWorld& world, const 
   Result<Asked> asked = check(options, world, context.environment);
   if (!asked.ok()) return misused(context, name_of(context), asked.status());
   Plan& plan = asked->plan;
-  context.error << plan.announcement() << ", side by side\n" << std::flush;
+  for (const std::string& warning : plan.warnings) context.error << warning << "\n";
   if (options.sweep.dry_run) {
+    context.error << plan.announcement() << ", side by side\n" << std::flush;
     context.out << list_of(plan);
     return Exit::done;
   }
-  Result<Kept> kept = open_store(options, plan, context);
+  if (const Status made = make_output_folder(plan); !made.ok()) return misused(context, name_of(context), made);
+  Result<KeptRun> kept = keep_run(options.keeping, paired_run_of(plan, asked->baseline, context), context);
   if (!kept.ok()) return misused(context, name_of(context), kept.status());
+  context.error << announcement_of(plan, *kept) << ", side by side\n";
+  if (kept->store) context.error << fmt::format("run {} in {}\n", kept->run, kept->path);
+  context.error << std::flush;
 
   const Interrupt interrupt;
   if (const Status measured = measure(plan, *kept, context); !measured.ok())
@@ -219,39 +230,46 @@ Exit compare_live(const CompareOptions& options, const BenchWorld& world, const 
   const Exit exit =
       conclude(comparison, place_of(asked->baseline, comparison.competitors), asked->fail_on, options, context);
   if (is_whole) return exit;
-  context.error << fmt::format("interrupted: {} of {} rows are there\n", kept->rows.size(), plan.num_cases());
+  context.error << fmt::format("interrupted: {} of {} cases are done{}\n", num_done(plan, *kept), plan.num_cases(),
+                               kept->store ? " and kept; the same command with --resume does the others" : "");
   return static_cast<Exit>(130);
 }
 
 namespace {
 
-// --- from the store
+Exit compare(CompareArguments options, const BenchWorld& world, const Context& context) {
+  const auto refuse = [&](std::string words) {
+    return misused(context, name_of(context), wrong_argument(std::move(words)));
+  };
+  const auto mark = std::find(context.arguments.begin(), context.arguments.end(), "--");
+  const bool has_mark = mark != context.arguments.end();
+  const std::ptrdiff_t num_behind = has_mark ? context.arguments.end() - mark - 1 : 0;
+  if (has_mark && num_behind == 0) return refuse("no program comes behind --");
+  if (has_mark && num_behind != std::ssize(options.words))
+    return refuse(
+        fmt::format("{} was not expected before --, behind which the program comes", in_quotes(options.words.front())));
+  if (const Status fits = check_options(options); !fits.ok()) return misused(context, name_of(context), fits);
+  if (!has_mark && !options.words.empty()) return compare_runs(options, options.words, options.ignored, context);
+  if (!options.ignored.empty()) return refuse("--ignore is for two runs of the store");
+  options.sweep.command = options.words;
+  return compare_live(options, world, context);
+}
 
-Exit compare_runs(const CompareArguments& options, const Context& context) {
-  const Result<std::string> path = store_path(options.store, context.environment);
-  if (!path.ok()) return misused(context, name_of(context), path.status());
-  const Result<std::optional<FailOn>> fail_on = read_fail_on(options.fail_on);
-  if (!fail_on.ok()) return misused(context, name_of(context), fail_on.status());
-  Result<harness::Store> store = harness::Store::open_to_read(*path);
-  if (!store.ok()) return misused(context, name_of(context), store.status());
-  std::vector<std::vector<Row>> rows;
-  std::vector<std::string> names;
-  std::vector<harness::Run> runs;
-  for (const std::string& name : options.runs) {
-    const Result<harness::Run> run = store->find(name);
-    if (!run.ok()) return misused(context, name_of(context), run.status());
-    const Result<std::vector<Row>> of_run = store->rows_of(run->id);
-    if (!of_run.ok()) return misused(context, name_of(context), of_run.status());
-    rows.push_back(harness::join_launches(*of_run));
-    names.push_back(fmt::format("run {}", run->id));
-    runs.push_back(*run);
-  }
-  for (const auto& [what, member] :
-       {std::pair("machine", &harness::Run::machine), std::pair("Tutti", &harness::Run::tutti)})
-    if (runs[0].*member != runs[1].*member)
-      context.error << fmt::format("they differ in {}: {} and {}\n", what, runs[0].*member, runs[1].*member);
-  if (runs[0].id == runs[1].id) context.error << "both are the same run\n";
-  return conclude(Comparison::of_runs(rows[0], rows[1], names), 0, *fail_on, options, context);
+void add_view_options(CLI::App& app, CompareArguments& options) {
+  app.add_option("--view", options.view, "Pairs with the first, or one line a case with the best of all")
+      ->type_name("pairs|best")
+      ->capture_default_str();
+  app.add_option("--baseline", options.baseline, "What --view best compares the best with, instead of the first")
+      ->type_name("NAME");
+  app.add_option("--by", options.by,
+                 "Instead of each case, how each stands to the first over all cases of one number of ranks, "
+                 "or of whatever else tells cases apart: ranks, bytes, an axis")
+      ->type_name("COLUMN")
+      ->check([](const std::string& text) { return std::string(text.empty() ? "'' is no column" : ""); });
+  app.add_option("--fail-on", options.fail_on,
+                 "Exit with 1 where a verdict is that, by more than the share, or where there is none for want of "
+                 "launches")
+      ->type_name("slower:3%");
 }
 
 }  // namespace
@@ -267,35 +285,25 @@ Command compare_command(const BenchWorld& world) {
               "tutti compare --peer all --view best --baseline openmpi\n"
               "tutti compare --peer simulate:h100_cluster:64x1 -a num_ranks=8,16,32,64 -a bytes=512K:128M:x2 "
               "-a algorithm=ring,ring_bidir_ag --by ranks\n"
-              "tutti compare 3 last --fail-on slower:3%",
+              "tutti compare --env NCCL_MIN_CTAS=16,32 -- ./all_reduce_perf -b 8 -e 128M -f 2 -g 8\n"
+              "tutti compare 3 last --fail-on slower:3%\n"
+              "tutti compare 3 4 --ignore NCCL_MIN_CTAS",
           .define = [&world](CLI::App& app) -> Run {
             const auto options = std::make_shared<CompareArguments>();
-            app.add_option("runs", options->runs, "Two runs of the store, by number, or last")->type_name("RUN RUN");
+            app.add_option("what", options->words,
+                           "Two runs of the store, by number, or last; or, behind --, a program whose settings are "
+                           "compared")
+                ->type_name("RUN RUN | -- COMMAND");
             add_sweep_options(app, options->sweep);
-            app.add_option("--view", options->view, "Pairs with the first, or one line a case with the best of all")
-                ->type_name("pairs|best")
-                ->capture_default_str();
-            app.add_option("--baseline", options->baseline,
-                           "What --view best compares the best with, instead of the first")
+            add_program_options(app, options->sweep);
+            app.add_option("--ignore", options->ignored,
+                           "Of two runs: match cases without this variable or axis, over which they are compared [the "
+                           "only one in which they differ]")
                 ->type_name("NAME");
-            app.add_option("--by", options->by,
-                           "Instead of each case, how each stands to the first over all cases of one number of ranks, "
-                           "or of whatever else tells cases apart: ranks, bytes, an axis")
-                ->type_name("COLUMN")
-                ->check([](const std::string& text) { return std::string(text.empty() ? "'' is no column" : ""); });
-            app.add_option("--fail-on", options->fail_on, "Exit with 1 where a verdict is that, by more than the share")
-                ->type_name("slower:3%");
-            app.add_option("--store", options->store, "The file that keeps results")->type_name("FILE");
-            app.add_flag("--no-store", options->no_store, "Keep nothing")->excludes("--store");
+            add_view_options(app, *options);
+            add_keeping_options(app, options->keeping);
             add_output_options(app, options->output);
-            return [options, &world](const Context& context) {
-              if (const Status fits = check_options(*options); !fits.ok())
-                return misused(context, name_of(context), fits);
-              if (options->runs.empty()) return compare_live(*options, world, context);
-              if (options->runs.size() == 2) return compare_runs(*options, context);
-              return misused(context, name_of(context),
-                             wrong_argument(fmt::format("{} runs were named; two are compared", options->runs.size())));
-            };
+            return [options, &world](const Context& context) { return compare(*options, world, context); };
           }};
 }
 

@@ -1,10 +1,18 @@
-// Comparing live: what `tutti compare` does, and the bench `communicators` in its own way. Main thread only.
+// Comparing: live, as `tutti compare` does and the bench `communicators` in its own way, or two runs of the store.
+// Main thread only.
 #pragma once
 
+#include <cstddef>
+#include <optional>
 #include <string>
+#include <vector>
 
+#include "base/status.hpp"
+#include "bench/comparison.hpp"
 #include "cli/bench_world.hpp"
 #include "cli/command.hpp"
+#include "cli/fail_on.hpp"
+#include "cli/kept_run.hpp"
 #include "cli/output.hpp"
 #include "cli/sweep_options.hpp"
 
@@ -13,15 +21,27 @@ namespace tutti::cli {
 struct CompareOptions {
   SweepOptions sweep;
   OutputOptions output;
-  std::string store;
+  Keeping keeping;
   std::string fail_on;
   std::string view = "pairs";
   std::string baseline;         // of --view best; empty: the first
   std::string by = {};          // pairs in short, for each value of this column
   bool prefers_others = false;  // the first that is not Tutti instead, where there is one
-  bool no_store = false;
 };
 
+// What of these options no comparison has.
+[[nodiscard]] Status check_options(const CompareOptions& options);
+
+// Shows it, says which evidence is lacking, and tells how it came out.
+[[nodiscard]] Exit conclude(const harness::Comparison& comparison, std::size_t baseline,
+                            const std::optional<FailOn>& fail_on, const CompareOptions& options,
+                            const Context& context);
+
 [[nodiscard]] Exit compare_live(const CompareOptions& options, const BenchWorld& world, const Context& context);
+
+// Runs by number, or last: two of them. Cases are matched without the variable or axis that is ignored; without the
+// only one in which the runs differ, where nobody says which.
+[[nodiscard]] Exit compare_runs(const CompareOptions& options, const std::vector<std::string>& names,
+                                const std::string& ignored, const Context& context);
 
 }  // namespace tutti::cli

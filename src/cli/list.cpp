@@ -137,13 +137,17 @@ bool is_by_algorithm(const std::string& bench, const BenchWorld& world) {
                       [](const harness::Axis& axis) { return same_name(axis.name, harness::kAlgorithmAxis); });
 }
 
-Status show_best(const ListArguments& options, const harness::Comparison& comparison, const Context& context) {
+Status show_best(const ListArguments& options, const harness::Comparison& comparison, const std::string& kept_baseline,
+                 const Context& context) {
   const std::vector<std::string>& competitors = comparison.competitors;
   if (competitors.size() < 2)
     return {Code::invalid_argument,
             fmt::format("--view best is for several that compete; run {} has {}", options.run,
                         competitors.empty() ? "no rows" : "only " + in_quotes(competitors.front()))};
-  const Result<std::size_t> baseline = baseline_of(competitors, options.baseline);
+  // Of a run that was interrupted, who is the baseline may have no row.
+  const bool is_kept = std::find(competitors.begin(), competitors.end(), kept_baseline) != competitors.end();
+  const std::string& wanted = options.baseline.empty() && is_kept ? kept_baseline : options.baseline;
+  const Result<std::size_t> baseline = baseline_of(competitors, wanted);
   if (!baseline.ok()) return baseline.status();
   return write_best(comparison, *baseline, options.output, context);
 }
@@ -174,7 +178,7 @@ Exit show(const ListArguments& options, const BenchWorld& world, const Context& 
     written = show_best(
         options,
         harness::Comparison::of_peers(harness::join_launches(*shown), is_paired, is_by_algorithm(run->bench, world)),
-        context);
+        run->baseline, context);
   } else {
     written = write_output(rendered_rows(*shown, options.output, context), options.output, context);
   }
@@ -222,7 +226,8 @@ Command show_command(const BenchWorld& world) {
         app.add_option("--view", options->view, "The rows, or one line a case with the best of all peers and settings")
             ->type_name("rows|best")
             ->capture_default_str();
-        app.add_option("--baseline", options->baseline, "What --view best compares the best with, instead of the first")
+        app.add_option("--baseline", options->baseline,
+                       "What --view best compares the best with, instead of what the run did")
             ->type_name("NAME");
         add_row_output_options(app, options->output);
         return [options, &world](const Context& context) { return show(*options, world, context); };

@@ -1,9 +1,7 @@
 // `tutti run`: runs a sweep and keeps what it gives.
 #include <algorithm>
-#include <filesystem>
 #include <memory>
 #include <ostream>
-#include <set>
 #include <span>
 
 #include <CLI/CLI.hpp>
@@ -17,6 +15,7 @@
 #include "cli/command_options.hpp"
 #include "cli/communicators.hpp"
 #include "cli/interrupt.hpp"
+#include "cli/kept_run.hpp"
 #include "cli/peer_options.hpp"
 #include "cli/progress.hpp"
 #include "cli/row_output.hpp"
@@ -31,69 +30,9 @@ using harness::Row;
 struct RunArguments {
   SweepOptions sweep;
   OutputOptions output;
-  std::string store;
+  Keeping keeping;
   std::string baseline;
-  bool resume = false;
-  bool no_store = false;
 };
-
-// A run in the store: a new one, or the one that is resumed.
-struct Kept {
-  std::optional<harness::Store> store;
-  std::string path;
-  std::int64_t run = 0;
-  std::set<std::string> done;
-  std::vector<Row> rows;
-};
-
-Result<Kept> open_store(const RunArguments& options, const Plan& plan, const Context& context) {
-  Kept kept;
-  if (options.no_store) return kept;
-  Result<std::string> path = store_path(options.store, context.environment);
-  if (!path.ok()) return path.status();
-  kept.path = *path;
-  Result<harness::Store> store = harness::Store::open(kept.path);
-  if (!store.ok()) return store.status();
-  kept.store = std::move(*store);
-  const harness::Run run = run_of(plan, context);
-  if (options.resume) {
-    const auto last = kept.store->last_incomplete(run.sweep);
-    if (!last.ok()) return last.status();
-    if (!*last)
-      return Status(
-          Code::invalid_usage,
-          fmt::format("there is nothing to resume in {}: no run of this sweep was left unfinished", kept.path));
-    kept.run = (**last).id;
-    if (const std::optional<std::string> owner = living_owner(**last))
-      return Status(Code::invalid_usage,
-                    fmt::format("run {} is not unfinished: process {} is at it", kept.run, *owner));
-    TUTTI_TRY(kept.store->adopt(kept.run, run.owner));
-    Result<std::set<std::string>> keys = kept.store->keys_of(kept.run);
-    if (!keys.ok()) return keys.status();
-    kept.done = std::move(*keys);
-    Result<std::vector<Row>> rows = kept.store->rows_of(kept.run);
-    if (!rows.ok()) return rows.status();
-    kept.rows = std::move(*rows);
-    return kept;
-  }
-  const Result<std::int64_t> begun = kept.store->begin(run);
-  if (!begun.ok()) return begun.status();
-  kept.run = *begun;
-  return kept;
-}
-
-// Cases that the run has rows of.
-std::size_t num_done_before(const Plan& plan, const Kept& kept) {
-  if (!plan.command) return kept.done.size();
-  std::size_t count = 0;
-  for (int launch = 0; launch < plan.command->launches; ++launch)
-    for (const harness::Group& group : plan.groups)
-      count += static_cast<std::size_t>(std::count_if(group.cases.begin(), group.cases.end(), [&](const auto& each) {
-        return std::any_of(kept.rows.begin(), kept.rows.end(),
-                           [&](const Row& row) { return harness::is_of(row, group, each.point, launch); });
-      }));
-  return count;
-}
 
 // What can be refused before anything is started.
 Status check(const RunArguments& options, const Context& context) {
@@ -110,20 +49,14 @@ Status check(const RunArguments& options, const Context& context) {
   return check_output(options.output);
 }
 
-Status make_folder(const std::string& path) {
-  std::error_code error;
-  if (!path.empty()) std::filesystem::create_directories(path, error);
-  if (!error) return {};
-  return {Code::system, fmt::format("--keep-output: cannot make the folder {}: {}", in_quotes(path), error.message())};
-}
-
-Status run_all(Plan& plan, Kept& kept, Progress& progress, const Context& context) {
+// Nothing of a run that is complete.
+Status run_all(Plan& plan, KeptRun& kept, Progress& progress, const Context& context) {
   const auto on_rows = [&](std::span<const Row> rows) -> Status {
-    if (kept.store) TUTTI_TRY(kept.store->add(kept.run, rows));
-    kept.rows.insert(kept.rows.end(), rows.begin(), rows.end());
+    TUTTI_TRY(kept.add(rows));
     progress.note(rows);
     return {};
   };
+  if (kept.is_complete) return {};
   if (plan.command) {
     plan.command->is_interrupted = Interrupt::has_come;
     harness::CommandRunner runner(*plan.command, context.environment.block());
@@ -153,9 +86,8 @@ bool is_communicators(const RunArguments& options, const BenchWorld& world) {
 // RunArguments that only communicators has, and those that only the others have.
 Status check_bench(const RunArguments& options, const BenchWorld& world) {
   const bool compares = is_communicators(options, world);
-  if (compares && (options.resume || options.output.as_nccl_tests))
-    return {Code::invalid_argument,
-            fmt::format("communicators has no {}", options.resume ? "--resume" : "layout of nccl-tests")};
+  if (compares && options.output.as_nccl_tests)
+    return {Code::invalid_argument, "communicators has no layout of nccl-tests"};
   if (!compares && (options.sweep.quick || !options.baseline.empty()))
     return {Code::invalid_argument,
             fmt::format("{} is for the bench communicators", options.sweep.quick ? "--quick" : "--baseline")};
@@ -165,15 +97,14 @@ Status check_bench(const RunArguments& options, const BenchWorld& world) {
 CompareOptions as_comparison(const RunArguments& options) {
   return {.sweep = options.sweep,
           .output = options.output,
-          .store = options.store,
+          .keeping = options.keeping,
           .fail_on = "",
           .view = "best",
-          .baseline = options.baseline,
-          .no_store = options.no_store};
+          .baseline = options.baseline};
 }
 
 // Shows what is there.
-Status show(const RunArguments& options, const Plan& plan, const Kept& kept, const Context& context) {
+Status show(const RunArguments& options, const Plan& plan, const KeptRun& kept, const Context& context) {
   // Of a sweep that was interrupted not all that is aligned may be there.
   const Result<std::vector<Row>> shown = harness::aligned(kept.rows, plan.alignments);
   Status written =
@@ -216,17 +147,14 @@ Exit run(RunArguments options, const BenchWorld& world, const Context& context) 
     return Exit::done;
   }
   if (plan->command)
-    if (const Status made = make_folder(plan->command->keep_folder); !made.ok()) return misused(context, "run", made);
-  Result<Kept> kept = open_store(options, *plan, context);
+    if (const Status made = make_output_folder(*plan); !made.ok()) return misused(context, "run", made);
+  Result<KeptRun> kept = keep_run(options.keeping, run_of(*plan, context), context);
   if (!kept.ok()) return misused(context, "run", kept.status());
-  const std::size_t num_done = num_done_before(*plan, *kept);
-  context.error << plan->announcement();
-  if (num_done > 0) context.error << fmt::format("; {} of them are done already", num_done);
-  context.error << "\n" << std::flush;
+  context.error << announcement_of(*plan, *kept) << "\n" << std::flush;
 
   const Interrupt interrupt;
   const auto num_bad = static_cast<std::size_t>(std::count_if(kept->rows.begin(), kept->rows.end(), is_bad));
-  Progress progress(context, plan->num_cases(), num_done, num_bad);
+  Progress progress(context, plan->num_cases(), num_done(*plan, *kept), num_bad);
   const Status ended = run_all(*plan, *kept, progress, context);
   const bool is_interrupted = Interrupt::has_come();
   if (ended.ok() && !is_interrupted && kept->store) {
@@ -256,18 +184,14 @@ Command run_command(const BenchWorld& world) {
               "tutti run --peer simulate:torus_2d:2x3,bandwidth=25GB/s -a algorithm=default,all -a bytes=16:96K:x2\n"
               "tutti run communicators --quick\n"
               "tutti run --peer all -a bytes=1K,1M --format csv -o results.csv\n"
-              "tutti run --sweep nightly.toml --resume\n"
-              "tutti run --env NCCL_MIN_CTAS=32,64 --launches 5 -- ./all_reduce_perf -b 8 -e 128M -f 2 -g 8\n"
+              "tutti run --sweep sweep.toml --resume\n"
+              "tutti run --env NCCL_MIN_CTAS=32,64 --launches 7 -- ./all_reduce_perf -b 8 -e 128M -f 2 -g 8\n"
               "tutti run --launcher mpirun.openmpi -a num_ranks=2,4 -a size=8,1K -- ./osu_allreduce -m {size}:{size}\n"
               "tutti run --read regex:'took (?<time_ms>[0-9.]+) ms' -a threads=1,2,4 -- ./solve --threads {threads}",
           .define = [&world](CLI::App& app) -> Run {
             const auto options = std::make_shared<RunArguments>();
             add_sweep_options(app, options->sweep);
-            app.add_option("--store", options->store, "The SQLite file that keeps results (docs/formats/store.md)")
-                ->type_name("FILE");
-            app.add_flag("--resume", options->resume,
-                         "Go on with the last run of the same sweep that was not finished");
-            app.add_flag("--no-store", options->no_store, "Keep nothing")->excludes("--store")->excludes("--resume");
+            add_keeping_options(app, options->keeping);
             add_command_options(app, options->sweep);
             app.add_flag("--quick", options->sweep.quick, "Of communicators: fewer sizes, and less time for each");
             app.add_option("--baseline", options->baseline, "Of communicators: whom the best is compared with")

@@ -373,7 +373,9 @@ void add_sweep_options(CLI::App& app, SweepOptions& options) {
   app.add_option("--precision", options.precision, "Enough when the median is known this well [2%]")
       ->type_name("SHARE");
   app.add_option("--least-samples", options.least_samples, "But so many at least [20]")->type_name("N");
-  app.add_option("--launches", options.launches, "Starts every group so many times [1, to compare 7]")->type_name("N");
+  app.add_option("--launches", options.launches,
+                 "Starts every group so many times; verdicts take 6 or more [1, to compare 7]")
+      ->type_name("N");
   app.add_option("--launcher", options.launcher, "Instead of the peer's own: local, mpirun.openmpi, mpirun.mpich, srun")
       ->type_name("NAME");
   app.add_option("--bind", options.bind,

@@ -10,6 +10,7 @@
 #include "base/status.hpp"
 #include "bench/alignment.hpp"
 #include "bench/case.hpp"
+#include "bench/command.hpp"
 #include "bench/command_runner.hpp"
 #include "bench/runner.hpp"
 #include "cli/bench_world.hpp"
@@ -47,7 +48,7 @@ struct SweepOptions {
   std::vector<std::string> command;
   std::string read = "auto";
   std::string time;
-  std::string name = "command";
+  std::string name = std::string(harness::kUnnamedProgram);
   std::string keep_output;
 };
 

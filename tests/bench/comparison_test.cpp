@@ -9,6 +9,7 @@
 #include "base/text.hpp"
 #include "bench/comparison_by.hpp"
 #include "bench/comparison_text.hpp"
+#include "bench/run_difference.hpp"
 
 namespace tutti::harness {
 namespace {
@@ -27,6 +28,13 @@ Row row_of(const std::string& peer, std::int64_t bytes, double micros, std::vect
     row.samples.push_back(micros * 1000);
     row.rounds.push_back(1);
   }
+  row.launches.assign(10, 2);
+  return row;
+}
+
+// The same rounds in fewer launches.
+Row in_launches(Row row, std::vector<std::uint32_t> launches) {
+  row.launches = std::move(launches);
   return row;
 }
 
@@ -77,7 +85,7 @@ TEST(ComparisonTest, VariablesThatDifferAreNamesAndOthersColumns) {
       {row_of("a", 8, 10, {{"X", "1"}, {"Y", "2"}}), row_of("a", 8, 20, {{"X", "1"}, {"Y", "3"}})}, true);
   EXPECT_EQ(comparison.competitors, (std::vector<std::string>{"a Y=2", "a Y=3"}));
   const Table table = table_of_pairs(comparison);
-  EXPECT_EQ(cell(table, 0, "X"), Cell("1"));
+  EXPECT_EQ(cell(table, 0, "X"), Cell(VariableCell{"1"}));
   for (const Column& column : table.columns()) EXPECT_NE(column.name, "Y");
 }
 
@@ -95,6 +103,82 @@ TEST(ComparisonTest, TheBestWithItsSpeedUpAndItsTies) {
   EXPECT_EQ(cell(table, 0, "d_us"), Cell(6.0));
   EXPECT_EQ(cell(table, 0, "b_p99_us"), Cell()) << "of twenty samples";
   EXPECT_EQ(cell(table_of_best(comparison, 3), 0, "speedup"), Cell(1.2));
+}
+
+TEST(ComparisonTest, AVerdictTakesAnIntervalOverLaunches) {
+  EXPECT_FALSE(median_bounds(kLeastLaunches - 1, kConfidence));
+  EXPECT_TRUE(median_bounds(kLeastLaunches, kConfidence));
+  const auto compared = [](std::vector<std::uint32_t> launches) {
+    return Comparison::of_peers({in_launches(row_of("a", 8, 10), launches), in_launches(row_of("b", 8, 20), launches)},
+                                true);
+  };
+  const Comparison once = compared({20});
+  EXPECT_EQ(cell(table_of_pairs(once), 0, "b_ratio"), Cell(0.5));
+  EXPECT_EQ(cell(table_of_pairs(once), 0, "b_interval"), Cell());
+  EXPECT_EQ(cell(table_of_pairs(once), 0, "b_verdict"), Cell("undecided"));
+  EXPECT_EQ(cell(table_of_pairs(once), 0, "launches"), Cell(std::int64_t{1}));
+  EXPECT_EQ(lacking_launches(once), "1 launch: no interval over launches, so no verdict; 6 or more give one");
+  EXPECT_EQ(cell(table_of_best(once, 0), 0, "ties"), Cell()) << "there the rounds will do";
+  EXPECT_EQ(cell(table_of_best(once, 1), 0, "speedup_interval"), Cell("2.000-2.000"));
+  EXPECT_EQ(cell(table_of_pairs(compared({4, 4, 4, 4, 4})), 0, "b_verdict"), Cell("undecided"));
+  const Comparison enough = compared({4, 4, 4, 4, 2, 2});
+  EXPECT_EQ(cell(table_of_pairs(enough), 0, "b_verdict"), Cell("slower"));
+  EXPECT_EQ(cell(table_of_pairs(enough), 0, "b_ratio_high"), Cell(0.5));
+  EXPECT_EQ(lacking_launches(enough), "");
+  // Runs of the store, too.
+  const Comparison runs = Comparison::of_runs({in_launches(row_of("a", 8, 10), {20}), row_of("a", 64, 10)},
+                                              {row_of("a", 8, 20), row_of("a", 64, 20)}, {"run 1", "run 2"});
+  EXPECT_EQ(cell(table_of_pairs(runs), 0, "run 2_verdict"), Cell("undecided"));
+  EXPECT_EQ(cell(table_of_pairs(runs), 1, "run 2_verdict"), Cell("slower"));
+  EXPECT_EQ(lacking_launches(runs),
+            "1 launch in 1 of 2 cases: no interval over launches, so no verdict; 6 or more give one");
+}
+
+TEST(ComparisonTest, TablesNameTheBaseline) {
+  const Comparison comparison = Comparison::of_peers({row_of("a", 8, 10), row_of("b", 8, 20)}, true);
+  EXPECT_EQ(cell(table_of_best(comparison, 1), 0, "baseline"), Cell("b"));
+  EXPECT_EQ(cell(table_of_best(comparison, 1), 0, "speedup"), Cell(2.0));
+  EXPECT_EQ(cell(table_of_best(comparison, 0), 0, "baseline"), Cell("a"));
+  EXPECT_TRUE(text_of_best(comparison, 1, 200).starts_with("speedup over b\n"));
+}
+
+TEST(ComparisonTest, SettingsOfAProgramWithoutANameAreCalledByWhatDiffers) {
+  const Comparison comparison = Comparison::of_peers(
+      {row_of("command", 8, 10, {{"X", "1"}, {"Y", "2"}}), row_of("command", 8, 20, {{"X", "1"}, {"Y", {}}})}, true);
+  EXPECT_EQ(comparison.competitors, (std::vector<std::string>{"Y=2", "Y=unset"}));
+}
+
+TEST(RunDifferences, AreOfVariablesAndAxesWithOneValueInEachRun) {
+  const std::vector<Row> first = {row_of("a", 8, 10, {{"X", "16"}, {"Y", "1"}, {"Z", {}}}),
+                                  row_of("a", 64, 10, {{"X", "16"}, {"Y", "2"}, {"Z", {}}})};
+  std::vector<Row> second = {row_of("a", 8, 10, {{"X", "32"}, {"Y", "1"}}),
+                             row_of("a", 64, 10, {{"X", "32"}, {"Y", "2"}})};
+  const std::vector<RunDifference> differences = differences_of(first, second);
+  ASSERT_EQ(differences.size(), 2U);
+  EXPECT_EQ(differences[0].name, "X");
+  EXPECT_EQ(differences[0].first, "16");
+  EXPECT_EQ(differences[0].second, "32");
+  EXPECT_EQ(differences[1].name, "Z");
+  EXPECT_EQ(differences[1].first, "unset");
+  EXPECT_EQ(differences[1].second, "not set");
+  for (Row& row : second) row.settings = {{"X", "16"}, row.settings[1], {"Z", {}}};
+  EXPECT_TRUE(differences_of(first, second).empty());
+  second.pop_back();
+  const std::vector<RunDifference> of_axis = differences_of({first[1]}, second);
+  ASSERT_EQ(of_axis.size(), 2U);
+  EXPECT_EQ(of_axis[1].name, "bytes");
+  EXPECT_EQ(of_axis[1].first, "64");
+}
+
+TEST(RunDifferences, WithoutAVariableCasesAreOneOnlyWhereItHadOneValue) {
+  const std::vector<Row> rows = {row_of("a", 8, 10, {{"X", "16"}}), row_of("a", 64, 10, {{"X", "16"}})};
+  const Result<std::vector<Row>> stripped = without(rows, "X");
+  ASSERT_TRUE(stripped.ok());
+  EXPECT_TRUE(stripped->front().settings.empty());
+  EXPECT_EQ(without(rows, "Y")->front().settings.size(), 1U);
+  const Result<std::vector<Row>> several = without(rows, "bytes");
+  ASSERT_FALSE(several.ok());
+  EXPECT_NE(several.status().message().find("several values of bytes"), std::string_view::npos);
 }
 
 TEST(ComparisonTest, TheBestIsChosenByOneHalfAndScoredByTheOther) {
@@ -153,9 +237,11 @@ TEST(ComparisonTest, TheBestIsTurnedWhereItIsTooWide) {
       Comparison::of_peers({row_of("first", 8, 10), row_of("second", 8, 20), row_of("third", 8, 10),
                             row_of("first", 64, 1234), row_of("second", 64, 20), skipped},
                            true);
-  EXPECT_EQ(text_of_best(comparison, 1, 200), to_aligned(without_empty_columns(table_of_best(comparison, 1))));
+  EXPECT_EQ(text_of_best(comparison, 1, 200),
+            "speedup over second\n" + to_aligned(without_empty_columns(table_of_best(comparison, 1))));
   EXPECT_EQ(text_of_best(comparison, 1, 80),
             "bench=all_reduce ranks=2\n"
+            "speedup over second\n"
             "bytes  best    best_us  busbw_gbs  speedup  speedup_     check\n"
             "                                            interval\n"
             "    8  first        10     0.0008        2  2.000-2.000  ok\n"
@@ -218,12 +304,14 @@ TEST(ComparisonTest, InShortForEachNumberOfRanks) {
   const Result<Table> table = table_by(comparison, "ranks");
   ASSERT_TRUE(table.ok()) << table.status().to_string();
   ASSERT_EQ(table->rows().size(), 3U);
-  EXPECT_EQ(to_csv(*table),
-            "ranks,competitor,cases,mean_percent,least_percent,greatest_percent,faster,same,undecided,slower,missing,"
-            "slower_at\n"
-            "2,b,3,4.004,-25,50,1,1,0,1,0,bytes=64\n"
-            "4,b,3,31.04,-25,100,2,0,0,1,0,bytes=64\n"
-            "8,b,0,,,,0,0,0,0,1,\n");
+  EXPECT_EQ(
+      to_markdown(*table),
+      "| ranks | competitor | cases | mean_percent | least_percent | greatest_percent | faster | same | undecided "
+      "| slower | missing | slower_at |\n"
+      "| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |\n"
+      "| 2 | b | 3 | 4.004 | -25 | 50 | 1 | 1 | 0 | 1 | 0 | bytes=64 |\n"
+      "| 4 | b | 3 | 31.04 | -25 | 100 | 2 | 0 | 0 | 1 | 0 | bytes=64 |\n"
+      "| 8 | b | 0 | - | - | - | 0 | 0 | 0 | 0 | 1 | - |\n");
   const Result<Table> by_size = table_by(comparison, "bytes");
   ASSERT_TRUE(by_size.ok());
   EXPECT_EQ(cell(*by_size, 1, "slower_at"), Cell("ranks=2, ranks=4"));
@@ -232,6 +320,7 @@ TEST(ComparisonTest, InShortForEachNumberOfRanks) {
     Row row = row_of(peer, bytes, micros);
     row.samples.resize(1);
     row.rounds.resize(1);
+    row.launches = {1};
     row.sync = Sync::virtual_time;
     return row;
   };

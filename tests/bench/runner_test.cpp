@@ -128,9 +128,9 @@ TEST_F(BenchRunner, SetsVariablesForGroupsOfTheirOwn) {
   EXPECT_NE(outcome.error.find("4 groups, 8 cases"), std::string::npos) << outcome.error;
   int unset = 0;
   for (const Json& row : outcome.rows()) {
-    EXPECT_TRUE(row["COLOUR"] == "red" || row["COLOUR"] == "unset") << row;
-    EXPECT_EQ(row["ran"], row["COLOUR"] == "unset" ? Json("no colour") : row["COLOUR"]);
-    unset += row["B"] == "unset" ? 1 : 0;
+    EXPECT_TRUE(row["COLOUR"] == "red" || row["COLOUR"].is_null()) << row;
+    EXPECT_EQ(row["ran"], row["COLOUR"].is_null() ? Json("no colour") : row["COLOUR"]);
+    unset += row["B"].is_null() ? 1 : 0;
   }
   EXPECT_EQ(unset, 4);
 }
@@ -275,8 +275,8 @@ TEST_F(BenchRunner, TheBestOfARunIsShownAndMistakesInThatAreRefused) {
 
 TEST_F(BenchRunner, RunsThatHaveNothingInCommonAreNotFoundEqual) {
   const std::string kept = " --budget 50ms --store '" + store() + "' ";
-  EXPECT_EQ(run("run --bench work --sync meeting -a nanos=1000" + kept).exit, 0);
-  EXPECT_EQ(run("run --bench work --sync meeting -a nanos=2000" + kept).exit, 0);
+  EXPECT_EQ(run("run --bench work --sync meeting -a nanos=1000 --env A=1" + kept).exit, 0);
+  EXPECT_EQ(run("run --bench work --sync meeting -a nanos=2000 --env A=2" + kept).exit, 0);
   const Outcome outcome = run("compare 1 2 --fail-on slower:3% --store '" + store() + "'");
   EXPECT_EQ(outcome.exit, 1) << outcome.error;
   EXPECT_NE(outcome.error.find("2 there only once"), std::string::npos) << outcome.error;
@@ -284,7 +284,7 @@ TEST_F(BenchRunner, RunsThatHaveNothingInCommonAreNotFoundEqual) {
 
 TEST_F(BenchRunner, RefusesBeforeAnythingIsStarted) {
   const std::array<std::pair<const char*, const char*>, 21> mistakes = {{
-      {"compare --bench work --launches 3 --env A=1,2", "too few for an interval over launches"},
+      {"compare --bench work --launches 3 --env A=1,2 --fail-on slower:3%", "take 6 launches or more; --launches is 3"},
       {"compare --bench work", "there is only one to compare"},
       {"compare --bench work --env A=1,2 --view worst", "it takes pairs or best"},
       {"compare --bench work --env A=1,2 --view best --baseline A", "there are: 'itself A=1', 'itself A=2'"},
@@ -331,6 +331,34 @@ TEST_F(BenchRunner, KilledAndResumedItLosesAndRepeatsNothing) {
   for (const Json& row : rows) numbers.insert(row["number"].get<int>());
   EXPECT_EQ(rows.size(), 120U) << "a row is lost, or there twice";
   EXPECT_EQ(numbers.size(), 120U);
+  EXPECT_EQ(num_workers_left(), 0);
+}
+
+TEST_F(BenchRunner, AComparisonIsResumedAndKeepsItsBaseline) {
+  const std::string sweep =
+      "compare --bench environment --env COLOUR=red --env SLOWER=100,200 -a number=0:9:+1 --launches 2 --view best "
+      "--baseline 'itself SLOWER=200' --budget 200ms --least-samples 1000000 --json --store '" +
+      store() + "'";
+  const pid_t runner = begin(sweep);
+  wait_until_kept(1);
+  ::kill(runner, SIGINT);
+  const Outcome interrupted = end(runner);
+  EXPECT_EQ(interrupted.exit, 130);
+  EXPECT_NE(interrupted.error.find("of 40 cases are done and kept"), std::string::npos) << interrupted.error;
+  EXPECT_NE(interrupted.error.find("no verdict; 6 or more"), std::string::npos) << interrupted.error;
+  const Outcome resumed = run(sweep + " --resume");
+  EXPECT_EQ(resumed.exit, 0) << resumed.error;
+  EXPECT_NE(resumed.error.find(" of them are done already"), std::string::npos) << resumed.error;
+  ASSERT_EQ(resumed.rows().size(), 10U);
+  EXPECT_EQ(resumed.rows()[0]["baseline"], "itself SLOWER=200");
+  // All is done, which is no mistake.
+  const Outcome again = run(sweep + " --resume");
+  EXPECT_EQ(again.exit, 0) << again.error;
+  EXPECT_NE(again.error.find("run 1 has all of its 40 cases already"), std::string::npos) << again.error;
+  EXPECT_EQ(again.out, resumed.out);
+  const Outcome shown = run("show --view best --json --store '" + store() + "'");
+  EXPECT_EQ(shown.out, resumed.out) << "over the same one";
+  for (const Json& row : kept()) EXPECT_EQ(row["launches"], 2) << row;
   EXPECT_EQ(num_workers_left(), 0);
 }
 

@@ -110,7 +110,7 @@ class Writer {
   [[noreturn]] static void write_rows(const std::string& path, int tell) {
     Result<Store> store = Store::open(path);
     if (!store.ok()) fail(store.status());
-    const Result<std::optional<StoredRun>> run = store->last_incomplete("sweep");
+    const Result<std::optional<StoredRun>> run = store->last_of("sweep");
     if (!run.ok()) fail(run.status());
     Run fresh;
     fresh.sweep = "sweep";

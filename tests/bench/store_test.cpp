@@ -166,7 +166,7 @@ TEST_F(StoreTest, TextIsNeverTakenForSql) {
   row.settings = {{evil, evil}};
   ASSERT_TRUE(store->add(id, row).ok());
   expect_same(store->rows_of(id)->front(), row);
-  EXPECT_EQ(store->last_incomplete(evil)->value().id, id);
+  EXPECT_EQ(store->last_of(evil)->value().id, id);
 }
 
 TEST_F(StoreTest, KeepsNoRowTwiceAndNoneWithoutARun) {
@@ -190,23 +190,40 @@ TEST_F(StoreTest, KeepsNoRowTwiceAndNoneWithoutARun) {
   EXPECT_EQ(store->rows_of(run)->size(), 3U);
 }
 
+TEST_F(StoreTest, ReplacesRowsThatItHas) {
+  Result<Store> store = Store::open(path_);
+  ASSERT_TRUE(store.ok());
+  const std::int64_t run = *store->begin({});
+  const std::int64_t other = *store->begin({});
+  for (const std::int64_t each : {run, other}) ASSERT_TRUE(store->add(each, numbered_row(0)).ok());
+  std::vector<Row> again = {numbered_row(0), numbered_row(1)};
+  again[0].note = "once more";
+  ASSERT_TRUE(store->replace(run, again).ok());
+  const std::vector<Row> rows = *store->rows_of(run);
+  ASSERT_EQ(rows.size(), 2U);
+  expect_same(rows[0], again[0]);
+  expect_same(rows[1], again[1]);
+  expect_same(store->rows_of(other)->at(0), numbered_row(0));
+}
+
 // --- finding runs
 
-TEST_F(StoreTest, FindsTheLastIncompleteRunOfASweep) {
+TEST_F(StoreTest, FindsTheLastRunOfASweep) {
   Result<Store> store = Store::open(path_);
   ASSERT_TRUE(store.ok());
   StoredRun run;
   run.sweep = "this";
-  EXPECT_FALSE(store->last_incomplete("this")->has_value());
-  const std::int64_t first = *store->begin(run);
+  EXPECT_FALSE(store->last_of("this")->has_value());
+  ASSERT_TRUE(store->begin(run).ok());
   const std::int64_t second = *store->begin(run);
   run.sweep = "that";
   ASSERT_TRUE(store->begin(run).ok());
-  EXPECT_EQ(store->last_incomplete("this")->value().id, second);
+  EXPECT_EQ(store->last_of("this")->value().id, second);
+  EXPECT_FALSE(store->last_of("this")->value().is_complete);
   ASSERT_TRUE(store->complete(second).ok());
   EXPECT_TRUE(store->find(std::to_string(second))->is_complete);
-  EXPECT_EQ(store->last_incomplete("this")->value().id, first);
-  EXPECT_FALSE(store->last_incomplete("THIS")->has_value());
+  EXPECT_TRUE(store->last_of("this")->value().is_complete);
+  EXPECT_FALSE(store->last_of("THIS")->has_value());
 }
 
 TEST_F(StoreTest, FindsRunsByNumberAndLast) {
@@ -286,6 +303,38 @@ TEST_F(StoreTest, RefusesALaterVersion) {
                              kStoreVersion + 1, kStoreVersion));
   expect_refused(Store::open_to_read(path_), path_, "use the Tutti that wrote it");
   EXPECT_EQ(folder_.read("results.db"), before);
+}
+
+// A file as the last version made it, with a run.
+TEST_F(StoreTest, OpensTheVersionBefore) {
+  {
+    Result<Store> store = Store::open(path_);
+    ASSERT_TRUE(store.ok());
+    StoredRun run;
+    run.sweep = "this";
+    ASSERT_TRUE(store->add(*store->begin(run), numbered_row(0)).ok());
+  }
+  ask(path_, "PRAGMA journal_mode = DELETE; ALTER TABLE runs DROP COLUMN baseline; PRAGMA user_version = 2");
+  const std::string before = folder_.read("results.db");
+  {
+    Result<Store> reader = Store::open_to_read(path_);
+    ASSERT_TRUE(reader.ok()) << reader.status().to_string();
+    EXPECT_EQ(reader->find("last")->baseline, "");
+    EXPECT_EQ(reader->rows_of(1)->size(), 1U);
+    EXPECT_EQ(folder_.read("results.db"), before) << "who reads changes nothing";
+  }
+  Result<Store> store = Store::open(path_);
+  ASSERT_TRUE(store.ok()) << store.status().to_string();
+  EXPECT_EQ(ask(path_, "PRAGMA user_version"), std::to_string(kStoreVersion));
+  EXPECT_EQ(store->find("1")->baseline, "");
+  EXPECT_EQ(store->rows_of(1)->size(), 1U);
+  StoredRun run;
+  run.baseline = "openmpi default";
+  ASSERT_TRUE(store->begin(run).ok());
+  // The version is in the log now, and not yet in the header.
+  Result<Store> reader = Store::open_to_read(path_);
+  ASSERT_TRUE(reader.ok()) << reader.status().to_string();
+  EXPECT_EQ(reader->find("last")->baseline, "openmpi default");
 }
 
 TEST_F(StoreTest, RefusesFoldersDevicesAndPipes) {

@@ -5,6 +5,8 @@
 
 #include <gtest/gtest.h>
 
+#include "bench/decimal.hpp"
+
 namespace tutti::cli {
 namespace {
 
@@ -81,6 +83,54 @@ TEST(Table, CsvTellsNullFromEmptyAndQuotes) {
             ",\"\",true\n"
             "\"say \"\"x\"\"\",\"1,2\",0\n"
             "\"two\nlines\",-1.5,false\n");
+}
+
+TEST(Table, PeopleReadTheDigitsOfAColumnAndMachinesAll) {
+  Table table({{"exact"}, {.name = "us", .wrap_at = 0, .is_aside = false, .digits = 4}});
+  const double noisy = 332.00000000000006;
+  table.add_row({noisy, 1041.2});
+  table.add_row({0.1 + 0.2, 12345678.9});
+  table.add_row({17179869184.5, 0.0});
+  EXPECT_EQ(to_aligned(table),
+            "      exact        us\n"
+            "        332      1041\n"
+            "        0.3  12350000\n"
+            "17179869180         0\n");
+  EXPECT_EQ(to_markdown(table),
+            "| exact | us |\n| --- | --- |\n| 332 | 1041 |\n| 0.3 | 12350000 |\n| 17179869180 | 0 |\n");
+  EXPECT_EQ(to_csv(table), "exact,us\n332.00000000000006,1041.2\n0.30000000000000004,12345678.9\n17179869184.5,0\n");
+  const std::string json = to_json(table);
+  EXPECT_NE(json.find("\"exact\": 332.00000000000006,\n    \"us\": 1041.2\n"), std::string::npos) << json;
+  EXPECT_NE(json.find("\"us\": 12345678.9\n"), std::string::npos) << json;
+}
+
+// Unset, empty, a word, a word that reads like another, and a row that the variable does not concern.
+TEST(Table, VariablesAreUnsetOrEmptyOrAWord) {
+  Table table({{"X"}, {"n"}});
+  table.add_row({VariableCell{}, std::int64_t{1}});
+  table.add_row({VariableCell{""}, std::int64_t{2}});
+  table.add_row({VariableCell{"a"}, std::int64_t{3}});
+  table.add_row({VariableCell{"unset"}, std::int64_t{4}});
+  table.add_row({Cell(), std::int64_t{5}});
+  EXPECT_EQ(to_aligned(table), "X        n\nunset    1\n\"\"       2\na        3\n\"unset\"  4\n-        5\n");
+  EXPECT_EQ(to_csv(table), "X,n\nunset,1\n\"\",2\na,3\n\"\"\"unset\"\"\",4\n,5\n");
+  EXPECT_EQ(to_json(table),
+            "[\n  {\n    \"X\": null,\n    \"n\": 1\n  },\n  {\n    \"X\": \"\",\n    \"n\": 2\n  },\n"
+            "  {\n    \"X\": \"a\",\n    \"n\": 3\n  },\n  {\n    \"X\": \"unset\",\n    \"n\": 4\n  },\n"
+            "  {\n    \"n\": 5\n  }\n]\n");
+}
+
+TEST(Decimal, ShortFiguresStayShortInOtherUnits) {
+  EXPECT_NE(1.005 * 1000, 1005) << "which is why";
+  EXPECT_EQ(harness::times_power_of_ten(1.005, 1e3), 1005);
+  EXPECT_EQ(harness::times_power_of_ten(0.000332, 1e9), 332000);
+  EXPECT_EQ(harness::over_power_of_ten(1041200, 1e3), 1041.2);
+  for (int tenths = 1; tenths < 10'000; ++tenths) {
+    const double micros = tenths / 10.0;
+    ASSERT_EQ(harness::over_power_of_ten(harness::times_power_of_ten(micros, 1e3), 1e3), micros);
+  }
+  const double third = 1.0 / 3;
+  EXPECT_EQ(harness::times_power_of_ten(third, 1e3), third * 1e3) << "what is no short figure loses no digit";
 }
 
 TEST(Table, JsonKeepsTypesAndOrderAndNull) {

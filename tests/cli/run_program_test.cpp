@@ -252,6 +252,116 @@ TEST_F(RunProgram, AnInterruptedSweepGoesOnWhereItStopped) {
   EXPECT_EQ(folder_.read("started"), "1\n2\n2\n3\n");
 }
 
+TEST_F(RunProgram, ResumingBeginsGoesOnOrFindsAllDone) {
+  write_program("p", "echo $A >>started; echo took $A\n");
+  const std::string sweep = "run --resume --json --env A=1,2 --read 'regex:took (?<time_us>.*)' -- ./p";
+  const Outcome first = tutti(sweep);
+  EXPECT_EQ(first.exit, 0) << first.error;
+  EXPECT_EQ(first.rows().size(), 2U);
+  const Outcome second = tutti(sweep);
+  EXPECT_EQ(second.exit, 0) << second.error;
+  EXPECT_EQ(second.out, first.out);
+  EXPECT_NE(second.error.find("run 1 has all of its 2 cases already"), std::string::npos) << second.error;
+  EXPECT_EQ(folder_.read("started"), "1\n2\n");
+}
+
+TEST_F(RunProgram, SettingsOfAProgramAreComparedInTurns) {
+  write_program("p", "echo $X >>started; test $X = 32 && echo took 10 || echo took 20\n");
+  const std::string settings = "--env X=16,32 --json --read 'regex:took (?<time_us>.*)' -- ./p";
+  const Outcome outcome = tutti("compare " + settings);
+  EXPECT_EQ(outcome.exit, 0) << outcome.error;
+  const Json rows = outcome.rows();
+  ASSERT_EQ(rows.size(), 1U) << outcome.out;
+  EXPECT_EQ(rows[0]["X=16_us"], 20.0);
+  EXPECT_EQ(rows[0]["X=32_us"], 10.0);
+  EXPECT_EQ(rows[0]["X=32_verdict"], "faster");
+  EXPECT_EQ(rows[0]["X=32_interval"], "2.000-2.000");
+  EXPECT_EQ(rows[0]["launches"], 7);
+  // Each launch has both, and not all in the same order.
+  const std::string started = folder_.read("started");
+  ASSERT_EQ(started.size(), 7U * 6) << started;
+  int num_swapped = 0;
+  for (std::size_t launch = 0; launch < 7; ++launch) {
+    const std::string pair = started.substr(launch * 6, 6);
+    EXPECT_TRUE(pair == "16\n32\n" || pair == "32\n16\n") << started;
+    num_swapped += pair == "32\n16\n" ? 1 : 0;
+  }
+  EXPECT_GT(num_swapped, 0);
+  EXPECT_LT(num_swapped, 7);
+  const Outcome once = tutti("compare --launches 1 --no-store " + settings);
+  EXPECT_EQ(once.exit, 0) << once.error;
+  EXPECT_EQ(once.rows()[0]["X=32_verdict"], "undecided");
+  EXPECT_NE(once.error.find("1 launch: no interval over launches, so no verdict; 6 or more"), std::string::npos)
+      << once.error;
+  EXPECT_EQ(tutti("compare --launches 1 --fail-on slower:3% " + settings).exit, 2);
+  EXPECT_EQ(tutti("compare --env X=16 -- ./p").exit, 2);
+  EXPECT_EQ(tutti("compare --env X=16,32 --").exit, 2);
+  EXPECT_EQ(tutti("compare --env X=16,32 --ignore X -- ./p").exit, 2);
+}
+
+TEST_F(RunProgram, AnInterruptedComparisonOfSettingsGoesOn) {
+  write_program("p",
+                "echo $X >>started\n"
+                "test $(wc -l <started) = 4 && { kill -INT $PPID; sleep 1000; }\n"
+                "echo took $X\n");
+  const std::string settings = "--launches 6 --env X=16,32 --json --read 'regex:took (?<time_us>.*)' -- ./p";
+  const Outcome first = tutti("compare --resume " + settings);
+  EXPECT_EQ(first.exit, 130);
+  EXPECT_NE(first.error.find("interrupted: 2 of 12 cases are done and kept"), std::string::npos) << first.error;
+  EXPECT_EQ(first.rows()[0]["X=32_verdict"], "undecided");
+  const Outcome second = tutti("compare --resume " + settings);
+  EXPECT_EQ(second.exit, 0) << second.error;
+  EXPECT_NE(second.error.find("2 of them are done already"), std::string::npos) << second.error;
+  EXPECT_EQ(second.rows()[0]["X=32_verdict"], "slower");
+  EXPECT_EQ(folder_.read("started").size(), 3U * (4 + 10));
+}
+
+TEST_F(RunProgram, RunsThatDifferInOneVariableAreComparedOverIt) {
+  write_program("p", "test $X = 32 && echo took 10 || echo took 20\n");
+  for (const char* settings : {"--env X=16 --env Y=1", "--env X=32 --env Y=1", "--env X=32 --env Y=2", "--env X=16,32"})
+    ASSERT_EQ(tutti(fmt::format("run --launches 6 {} --read 'regex:took (?<time_us>.*)' -- ./p", settings)).exit, 0);
+  const Outcome found = tutti("compare 1 2 --json");
+  EXPECT_EQ(found.exit, 0) << found.error;
+  EXPECT_NE(found.error.find("X in run 1: 16, in run 2: 32; compared over it"), std::string::npos) << found.error;
+  ASSERT_EQ(found.rows().size(), 1U) << found.out;
+  EXPECT_EQ(found.rows()[0]["run 2_verdict"], "faster");
+  EXPECT_EQ(found.rows()[0]["Y"], "1");
+  EXPECT_FALSE(found.rows()[0].contains("X"));
+  EXPECT_EQ(tutti("compare 1 2 --ignore X --json").out, found.out);
+  // Of two that differ, none is chosen; they are named.
+  const Outcome two = tutti("compare 1 3");
+  EXPECT_EQ(two.exit, 1);
+  EXPECT_NE(two.error.find("X in run 1: 16, in run 3: 32\n"), std::string::npos) << two.error;
+  EXPECT_NE(two.error.find("Y in run 1: 1, in run 3: 2\n"), std::string::npos) << two.error;
+  const Outcome several = tutti("compare 1 4 --ignore X");
+  EXPECT_EQ(several.exit, 2);
+  EXPECT_NE(several.error.find("run 4 cannot be compared over X"), std::string::npos) << several.error;
+  EXPECT_EQ(tutti("compare 1 2 --ignore Z").exit, 2);
+}
+
+TEST_F(RunProgram, DataKeepEveryDigitAndTellUnsetFromEmpty) {
+  write_program("p", "echo took ${T:-1041.2}\n");
+  const std::string sweep = "run --no-store --env 'X=unset,,a' --read 'regex:took (?<time_us>.*)' ";
+  const Json rows = tutti(sweep + "--json -- ./p").rows();
+  ASSERT_EQ(rows.size(), 3U);
+  EXPECT_EQ(rows[0]["time_us"], 1041.2);
+  EXPECT_TRUE(rows[0].contains("X") && rows[0]["X"].is_null()) << rows;
+  EXPECT_EQ(rows[1]["X"], "");
+  EXPECT_EQ(rows[2]["X"], "a");
+  const std::string csv = tutti(sweep + "--format csv -- ./p").out;
+  EXPECT_NE(csv.find("\np,command,,unset,1041.2,"), std::string::npos) << csv;
+  EXPECT_NE(csv.find("\np,command,,\"\",1041.2,"), std::string::npos) << csv;
+  const std::string table = tutti(sweep + "-- ./p").out;
+  EXPECT_NE(table.find(" \"\" "), std::string::npos) << table;
+  EXPECT_NE(table.find(" 1041 "), std::string::npos) << table;
+  folder_.write("osu.txt",
+                "# OSU MPI Allreduce Latency Test v5.9\n# Size       Avg Latency(us)\n8  1.005\n16  1041.2\n");
+  const Json imported = tutti("import --num-ranks 2 --no-store --json osu.txt").rows();
+  ASSERT_EQ(imported.size(), 2U);
+  EXPECT_EQ(imported[0]["time_us"], 1.005);
+  EXPECT_EQ(imported[1]["time_us"], 1041.2);
+}
+
 TEST_F(RunProgram, WholeOutputsAreKept) {
   const Outcome outcome =
       tutti("run --no-store --keep-output a/b --env A=1,2 -a n=x/y -- sh -c 'echo {n} $A; echo no >&2'");

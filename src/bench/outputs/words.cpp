@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "base/text.hpp"
+#include "bench/decimal.hpp"
 
 namespace tutti::harness {
 
@@ -100,7 +101,7 @@ std::optional<std::string_view> behind(std::string_view line, std::string_view p
 void set_time(Reading& reading, std::string_view word, double unit) {
   const std::optional<double> number = to_number(word);
   if (number && *number > 0 && std::isfinite(*number * unit)) {
-    reading.nanos = *number * unit;
+    reading.nanos = times_power_of_ten(*number, unit);
   } else {
     reading.problem = fmt::format("the time that was printed is {}, which is none", in_quotes(word));
   }

@@ -1,0 +1,102 @@
+#include "cli/kept_run.hpp"
+
+#include <algorithm>
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+
+#include "cli/bench_store.hpp"
+#include "cli/counted.hpp"
+
+namespace tutti::cli {
+
+void add_keeping_options(CLI::App& app, Keeping& keeping) {
+  CLI::Option* store =
+      app.add_option("--store", keeping.store, "The SQLite file that keeps results (docs/formats/store.md)");
+  store->type_name("FILE");
+  CLI::Option* resume = app.add_flag("--resume", keeping.resume,
+                                     "Go on with the last run of the same sweep where it was interrupted; begin it "
+                                     "where there is none, and show it where it is complete");
+  app.add_flag("--no-store", keeping.no_store, "Keep nothing")->excludes(store)->excludes(resume);
+}
+
+Status KeptRun::add(std::span<const harness::Row> rows_of_case) {
+  if (store) TUTTI_TRY(store->add(run, rows_of_case));
+  rows.insert(rows.end(), rows_of_case.begin(), rows_of_case.end());
+  return {};
+}
+
+Status KeptRun::replace(std::span<const harness::Row> rows_of_case) {
+  if (store) TUTTI_TRY(store->replace(run, rows_of_case));
+  std::set<std::string> keys;
+  for (const harness::Row& row : rows_of_case) keys.insert(harness::key_of(row));
+  std::erase_if(rows, [&](const harness::Row& row) { return keys.contains(harness::key_of(row)); });
+  rows.insert(rows.end(), rows_of_case.begin(), rows_of_case.end());
+  return {};
+}
+
+namespace {
+
+// Takes over what there is of the run.
+Status go_on(KeptRun& kept, const harness::Run& found, const harness::Run& run) {
+  kept.run = found.id;
+  kept.is_complete = found.is_complete;
+  if (!found.is_complete) {
+    if (const std::optional<std::string> owner = living_owner(found))
+      return {Code::invalid_usage, fmt::format("run {} is not unfinished: process {} is at it", found.id, *owner)};
+    TUTTI_TRY(kept.store->adopt(kept.run, run.owner));
+  }
+  Result<std::set<std::string>> keys = kept.store->keys_of(kept.run);
+  if (!keys.ok()) return keys.status();
+  kept.done = std::move(*keys);
+  Result<std::vector<harness::Row>> rows = kept.store->rows_of(kept.run);
+  if (!rows.ok()) return rows.status();
+  kept.rows = std::move(*rows);
+  return {};
+}
+
+}  // namespace
+
+Result<KeptRun> keep_run(const Keeping& keeping, const harness::Run& run, const Context& context) {
+  KeptRun kept;
+  if (keeping.no_store) return kept;
+  Result<std::string> path = store_path(keeping.store, context.environment);
+  if (!path.ok()) return path.status();
+  kept.path = *path;
+  Result<harness::Store> store = harness::Store::open(kept.path);
+  if (!store.ok()) return store.status();
+  kept.store = std::move(*store);
+  if (keeping.resume) {
+    const Result<std::optional<harness::Run>> last = kept.store->last_of(run.sweep);
+    if (!last.ok()) return last.status();
+    if (*last) {
+      TUTTI_TRY(go_on(kept, **last, run));
+      return kept;
+    }
+  }
+  const Result<std::int64_t> begun = kept.store->begin(run);
+  if (!begun.ok()) return begun.status();
+  kept.run = *begun;
+  return kept;
+}
+
+std::size_t num_done(const Plan& plan, const KeptRun& kept) {
+  if (!plan.command) return kept.rows.size();
+  std::size_t count = 0;
+  for (int launch = 0; launch < plan.command->launches; ++launch)
+    for (const harness::Group& group : plan.groups)
+      count += static_cast<std::size_t>(std::count_if(group.cases.begin(), group.cases.end(), [&](const auto& each) {
+        return std::any_of(kept.rows.begin(), kept.rows.end(),
+                           [&](const harness::Row& row) { return harness::is_of(row, group, each.point, launch); });
+      }));
+  return count;
+}
+
+std::string announcement_of(const Plan& plan, const KeptRun& kept) {
+  if (kept.is_complete)
+    return fmt::format("run {} has all of its {} already", kept.run, counted(plan.num_cases(), "case"));
+  const std::size_t num_before = num_done(plan, kept);
+  return plan.announcement() + (num_before > 0 ? fmt::format("; {} of them are done already", num_before) : "");
+}
+
+}  // namespace tutti::cli

@@ -1,0 +1,51 @@
+// A run of the store that a command begins or goes on with, and the options that say which. Main thread only.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <set>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/status.hpp"
+#include "bench/store.hpp"
+#include "cli/command.hpp"
+#include "cli/sweep_options.hpp"
+
+namespace tutti::cli {
+
+// A run and the rows that it has. Without a store it keeps them in memory only.
+struct KeptRun {
+  std::optional<harness::Store> store;
+  std::string path;
+  std::int64_t run = 0;
+  bool is_complete = false;    // it was when it was found: nothing is left to do
+  std::set<std::string> done;  // the keys of rows that were there before
+  std::vector<harness::Row> rows;
+
+  // The first is an error where the run has such a row; the second puts rows in the places of those.
+  [[nodiscard]] Status add(std::span<const harness::Row> rows_of_case);
+  [[nodiscard]] Status replace(std::span<const harness::Row> rows_of_case);
+};
+
+// How a sweep is kept.
+struct Keeping {
+  std::string store;  // the file; empty: the usual one
+  bool no_store = false;
+  bool resume = false;
+};
+// --store, --no-store and --resume. The options must live as long as the application.
+void add_keeping_options(CLI::App& app, Keeping& keeping);
+
+// Begins the run in the store; or finds the last run of the same sweep, which goes on where it was interrupted, and
+// tries again what could not be measured. An error where another process is at that one.
+[[nodiscard]] Result<KeptRun> keep_run(const Keeping& keeping, const harness::Run& run, const Context& context);
+
+// Cases of the plan of which the run has rows, launches counted apart.
+[[nodiscard]] std::size_t num_done(const Plan& plan, const KeptRun& kept);
+// "3 groups, 42 cases, about 2 min; 12 of them are done already".
+[[nodiscard]] std::string announcement_of(const Plan& plan, const KeptRun& kept);
+
+}  // namespace tutti::cli
