@@ -1,8 +1,11 @@
 // `tutti demo`: a first look. Proves the algorithms, then starts two ranks of itself and times all-reduce beside what a
 // copy of the same bytes costs here.
 #include <algorithm>
+#include <array>
 #include <chrono>
+#include <cmath>
 #include <cstring>
+#include <limits>
 #include <memory>
 #include <ostream>
 #include <string>
@@ -11,6 +14,7 @@
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
+#include "algorithms/cases.hpp"
 #include "algorithms/registry.hpp"
 #include "base/log.hpp"
 #include "base/text.hpp"
@@ -19,6 +23,7 @@
 #include "cli/commands.hpp"
 #include "cli/output.hpp"
 #include "cli/process_group.hpp"
+#include "data/exact.hpp"
 #include "runtime/communicator.hpp"
 #include "runtime/rendezvous.hpp"
 #include "schedule/prove.hpp"
@@ -30,6 +35,8 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr std::uint32_t kMostProvenRanks = 9;
+constexpr int kNumRanks = 2;
+constexpr OperatorHandle kSum{static_cast<std::uint32_t>(Op::sum)};
 constexpr Bytes kLeast{8};
 constexpr Bytes kMost{std::uint64_t{1} << 30};
 
@@ -39,18 +46,48 @@ struct DemoArguments {
   OutputOptions output;
 };
 
-bool prove_slice(const Context& context) {
-  for (const Algorithm* algorithm : algorithms_of(Collective::all_reduce))
-    for (std::uint32_t ranks = 1; ranks <= kMostProvenRanks; ++ranks) {
-      const Request request{.collective = Collective::all_reduce, .num_ranks = ranks};
-      if (!objection_to(*algorithm, request).empty()) continue;
-      const Proof proof = prove(algorithm->make(request));
-      if (proof.ok()) continue;
-      context.error << fmt::format("{} of {} ranks: {}\n", algorithm->name, ranks, proof.failure->to_string());
-      return false;
+// What was proven of the all-reduce algorithms, and of which there was nothing to prove for some numbers of ranks.
+struct Proven {
+  std::size_t num_algorithms = 0;
+  std::size_t num_cases = 0;
+  std::vector<std::string> left_out;  // a line each
+};
+
+// Every case of one algorithm; false where one is wrong, which is told.
+bool prove_cases(const Algorithm& algorithm, Proven& proven, const Context& context) {
+  std::size_t num_cases = 0;
+  std::vector<std::string> without_case;  // numbers of ranks
+  std::string why;
+  for (std::uint32_t ranks = 1; ranks <= kMostProvenRanks; ++ranks) {
+    const Cases cases = find_cases(algorithm, ranks);
+    for (const Request& request : cases.requests) {
+      const Proof proof = prove(algorithm.make(request));
+      if (!proof.ok()) {
+        context.error << fmt::format("{} of {} ranks: {}\n", full_name(algorithm, request), ranks,
+                                     proof.failure->to_string());
+        return false;
+      }
     }
-  context.error << fmt::format("proven: {} all-reduce algorithms for 1 to {} ranks ('tutti prove' shows more)\n",
-                               algorithms_of(Collective::all_reduce).size(), kMostProvenRanks);
+    num_cases += cases.requests.size();
+    if (!cases.requests.empty()) continue;
+    without_case.push_back(std::to_string(ranks));
+    if (why.empty()) why = cases.objection;
+  }
+  proven.num_cases += num_cases;
+  if (num_cases > 0) ++proven.num_algorithms;
+  if (!without_case.empty())
+    proven.left_out.push_back(fmt::format("{} on {} ranks: {}", algorithm.name, fmt::join(without_case, ", "), why));
+  return true;
+}
+
+bool prove_slice(const Context& context) {
+  Proven proven;
+  for (const Algorithm* algorithm : algorithms_of(Collective::all_reduce))
+    if (!prove_cases(*algorithm, proven, context)) return false;
+  context.error << fmt::format(
+      "proven: {} all-reduce algorithms in {} cases on 1 to {} ranks ('tutti prove' shows more)\n",
+      proven.num_algorithms, proven.num_cases, kMostProvenRanks);
+  for (const std::string& line : proven.left_out) context.error << "left out: " << line << "\n";
   return true;
 }
 
@@ -77,16 +114,25 @@ struct Buffers {
   float* shared_output = nullptr;
 };
 
-bool all_equal(const float* values, std::uint64_t count, float expected) {
-  return std::all_of(values, values + count, [expected](float value) { return value == expected; });
+constexpr ExactInput kInput{.type = Type::f32, .op = Op::sum, .num_ranks = kNumRanks, .seed = 1};
+
+// Whether a call gives every element its exact sum, which is another one from element to element, in an output that
+// held no number before.
+Result<bool> is_right(Communicator& communicator, const float* input, float* output, std::uint64_t count) {
+  std::fill_n(output, count, std::numeric_limits<float>::quiet_NaN());
+  TUTTI_TRY(communicator.all_reduce(input, output, count, Type::f32, kSum));
+  std::array<float, kExactPeriod> expected{};
+  exact_expected(kInput, 0, expected.size(), expected.data());
+  for (std::uint64_t element = 0; element < count; ++element)
+    if (output[element] != expected[element % kExactPeriod]) return false;
+  return true;
 }
 
 // The rounds alternate between the ways, so that a machine that drifts drifts for all of them.
 Result<std::vector<Cell>> measure(Communicator& communicator, Buffers& buffers, std::uint64_t bytes) {
   const std::uint64_t count = bytes / sizeof(float);
-  const OperatorHandle sum{static_cast<std::uint32_t>(Op::sum)};
   const auto reduce = [&](const float* input, float* output) {
-    return communicator.all_reduce(input, output, count, Type::f32, sum);
+    return communicator.all_reduce(input, output, count, Type::f32, kSum);
   };
   Timed copy, ordinary, symmetric;
   const std::uint64_t rounds = std::clamp<std::uint64_t>((std::uint64_t{256} << 20) / bytes, 9, 3000);
@@ -103,18 +149,18 @@ Result<std::vector<Cell>> measure(Communicator& communicator, Buffers& buffers, 
     symmetric.add([&] { keep(reduce(buffers.shared_input, buffers.shared_output)); });
   }
   TUTTI_TRY(status);
-  const float expected = static_cast<float>(communicator.num_ranks() * (communicator.num_ranks() + 1)) / 2;
-  const bool right =
-      all_equal(buffers.output.data(), count, expected) && all_equal(buffers.shared_output, count, expected);
-  const auto rounded = [](double value) { return std::stod(fmt::format("{:.2f}", value)); };
+  const Result<bool> ordinary_right = is_right(communicator, buffers.input.data(), buffers.output.data(), count);
+  if (!ordinary_right.ok()) return ordinary_right.status();
+  const Result<bool> symmetric_right = is_right(communicator, buffers.shared_input, buffers.shared_output, count);
+  if (!symmetric_right.ok()) return symmetric_right.status();
   const double base = copy.median();
   return std::vector<Cell>{to_text(Bytes(bytes)),
-                           rounded(base),
-                           rounded(ordinary.median()),
-                           rounded(ordinary.median() / base),
-                           rounded(symmetric.median()),
-                           rounded(symmetric.median() / base),
-                           std::string(right ? "right" : "WRONG")};
+                           base,
+                           ordinary.median(),
+                           ordinary.median() / base,
+                           symmetric.median(),
+                           symmetric.median() / base,
+                           std::string(*ordinary_right && *symmetric_right ? "right" : "WRONG")};
 }
 
 Result<Table> measure_all(Communicator& communicator, Buffers& buffers, std::uint64_t most) {
@@ -132,6 +178,17 @@ Result<Table> measure_all(Communicator& communicator, Buffers& buffers, std::uin
     table.add_row(*row);
   }
   return table;
+}
+
+// People read hundredths, machines all digits.
+Table for_people(const Table& table) {
+  Table rounded(table.columns());
+  for (std::vector<Cell> cells : table.rows()) {
+    for (Cell& cell : cells)
+      if (double* number = std::get_if<double>(&cell)) *number = std::round(*number * 100) / 100;
+    rounded.add_row(std::move(cells));
+  }
+  return rounded;
 }
 
 Result<std::uint64_t> read_most(const std::string& text) {
@@ -152,7 +209,7 @@ Status run_rank(const DemoArguments& options, std::uint64_t most, const Context&
   const Result<UniqueId> id = UniqueId::from_text(variables->get<VariableId::unique_id>());
   const auto rank = variables->get<VariableId::rank>();
   const auto num_ranks = variables->get<VariableId::num_ranks>();
-  if (!id.ok() || !rank || !num_ranks)
+  if (!id.ok() || !rank || num_ranks != kNumRanks)
     return {Code::invalid_usage, "--as-rank is how the command starts its own ranks; leave it out"};
   const Result<std::unique_ptr<Communicator>> joined =
       Communicator::join(*id, static_cast<int>(*num_ranks), static_cast<int>(*rank), 0, *variables, **log);
@@ -160,18 +217,21 @@ Status run_rank(const DemoArguments& options, std::uint64_t most, const Context&
   Communicator& communicator = **joined;
 
   const std::uint64_t count = most / sizeof(float);
-  const auto own = static_cast<float>(*rank + 1);
-  Buffers buffers{std::vector<float>(count, own), std::vector<float>(count), std::vector<float>(count)};
+  Buffers buffers{std::vector<float>(count), std::vector<float>(count), std::vector<float>(count)};
+  exact_fill(kInput, static_cast<int>(*rank), 0, count, buffers.input.data());
   const Result<void*> shared = communicator.allocate(2 * most);
   if (!shared.ok()) return shared.status();
   buffers.shared_input = static_cast<float*>(*shared);
   buffers.shared_output = buffers.shared_input + count;
-  std::fill_n(buffers.shared_input, count, own);
+  std::copy(buffers.input.begin(), buffers.input.end(), buffers.shared_input);
 
   const Result<Table> table = measure_all(communicator, buffers, most);
   if (!table.ok()) return table.status();
   TUTTI_TRY(communicator.free(*shared));
-  if (*rank == 0) TUTTI_TRY(write_output(render(*table, options.output.format), options.output, context));
+  const bool is_for_people = options.output.format == Format::table || options.output.format == Format::md;
+  if (*rank == 0)
+    TUTTI_TRY(write_output(render(is_for_people ? for_people(*table) : *table, options.output.format), options.output,
+                           context));
   for (const std::vector<Cell>& row : table->rows())
     if (row.back() != Cell(std::string("right")))
       return {Code::internal, "an all-reduce gave a wrong result: see the table"};
@@ -182,7 +242,7 @@ Result<int> run_ranks(const DemoArguments& options, const Context& context) {
   const Result<std::unique_ptr<RendezvousServer>> server = RendezvousServer::start({.most_generations = 1});
   if (!server.ok()) return server.status();
   context.error << "timing f32 sums on 2 ranks; medians, 1.00 is what memcpy of the same bytes takes\n";
-  GroupOptions group{.num_ranks = 2,
+  GroupOptions group{.num_ranks = kNumRanks,
                      .command = {"/proc/self/exe", "demo", "--as-rank", "--most", options.most, "--format",
                                  std::string(name_of(options.output.format))},
                      .environment = context.environment};

@@ -1,6 +1,8 @@
 // `tutti demo`: the built program, kept short.
 #include <array>
 #include <cstdio>
+#include <fstream>
+#include <iterator>
 #include <string>
 
 #include <fmt/format.h>
@@ -16,9 +18,9 @@ struct Outcome {
   std::string out;
 };
 
-Outcome demo(const std::string& arguments) {
+Outcome output_of(const std::string& arguments) {
   Outcome outcome;
-  std::FILE* pipe = ::popen(fmt::format("'{}' demo {}", TUTTI_PROGRAM, arguments).c_str(), "r");
+  std::FILE* pipe = ::popen(fmt::format("'{}' {}", TUTTI_PROGRAM, arguments).c_str(), "r");
   if (pipe == nullptr) return outcome;
   std::array<char, 4096> bytes{};
   for (std::size_t got = 0; (got = std::fread(bytes.data(), 1, bytes.size(), pipe)) > 0;)
@@ -27,6 +29,8 @@ Outcome demo(const std::string& arguments) {
   outcome.exit = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
   return outcome;
 }
+
+Outcome demo(const std::string& arguments) { return output_of("demo " + arguments); }
 
 TEST(Demo, TimesRightAllReducesUpToTheSizeAskedFor) {
   const Outcome outcome = demo("--most 100K --json 2>/dev/null");
@@ -40,6 +44,26 @@ TEST(Demo, TimesRightAllReducesUpToTheSizeAskedFor) {
     EXPECT_EQ(row["data"], "right");
     EXPECT_GT(row["memcpy_us"].get<double>() + row["all_reduce_us"].get<double>(), 0.0);
   }
+}
+
+// What it says that it has proven is what `tutti prove` proves, and what the README shows.
+TEST(Demo, CountsWhatItHasProven) {
+  const std::string said = demo("--most 8 --json 2>&1 >/dev/null").out;
+  const std::string table = output_of("prove --collective all_reduce --num-ranks 1-9 --json 2>/dev/null").out;
+  std::size_t algorithms = 0;
+  std::size_t cases = 0;
+  for (const nlohmann::json& row : nlohmann::json::parse(table)) {
+    algorithms += row["cases"] > 0 ? 1 : 0;
+    cases += row["cases"].get<std::size_t>();
+  }
+  const std::string line =
+      fmt::format("proven: {} all-reduce algorithms in {} cases on 1 to 9 ranks", algorithms, cases);
+  EXPECT_NE(said.find(line), std::string::npos) << line << "\n" << said;
+  EXPECT_NE(said.find("left out: swing on 1, 3, 5, 7, 9 ranks: swing needs an even number of ranks"), std::string::npos)
+      << said;
+  std::ifstream readme(TUTTI_SOURCE_DIR "/README.md");
+  const std::string text((std::istreambuf_iterator<char>(readme)), {});
+  EXPECT_NE(text.find(line), std::string::npos) << line;
 }
 
 TEST(Demo, ASizeThatIsNoneIsMisuse) {
