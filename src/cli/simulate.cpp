@@ -77,18 +77,21 @@ double bus_factor(const Schedule& schedule) {
   }
 }
 
+// Digits that people read.
+constexpr int kTimeDigits = 6;
+constexpr int kShareDigits = 3;
+
 std::vector<Column> columns(bool has_fabrics) {
   std::vector<Column> made{{.name = "fabric", .is_aside = !has_fabrics}};
   for (const char* name : {"collective", "algorithm", "ranks", "bytes", "time_us", "algbw_gbs", "busbw_gbs", "rounds",
                            "messages", "checked"})
-    made.push_back({name});
-  for (const std::string_view share : simulate::kShareNames) made.push_back({fmt::format("{}_percent", share)});
+    made.push_back({.name = name, .digits = kTimeDigits});
+  for (const std::string_view share : simulate::kShareNames)
+    made.push_back({.name = fmt::format("{}_percent", share), .digits = kShareDigits});
   return made;
 }
 
-double rounded(double number) { return number == 0 ? 0 : std::stod(fmt::format("{:.6g}", number)); }
-
-tutti::Cell filled(bool has_value, double number) { return has_value ? tutti::Cell(rounded(number)) : tutti::Cell(); }
+tutti::Cell filled(bool has_value, double number) { return has_value ? tutti::Cell(number) : tutti::Cell(); }
 
 Table table_of(const std::vector<Simulated>& all, bool has_fabrics) {
   Table table(columns(has_fabrics));
@@ -97,7 +100,7 @@ Table table_of(const std::vector<Simulated>& all, bool has_fabrics) {
     const bool has_rate = answer.time > 0 && one.cell.schedule.collective != Collective::barrier;
     std::vector<tutti::Cell> row{one.fabric, std::string(name_of(one.cell.schedule.collective)), one.cell.schedule.name,
                                  std::int64_t{one.cell.schedule.num_ranks}, static_cast<std::int64_t>(one.cell.bytes),
-                                 rounded(answer.time / 1e3), filled(has_rate, one.cell.moved / answer.time),
+                                 answer.time / 1e3, filled(has_rate, one.cell.moved / answer.time),
                                  filled(has_rate && one.cell.schedule.num_ranks > 1,
                                         one.cell.moved / answer.time * bus_factor(one.cell.schedule)),
                                  static_cast<std::int64_t>(answer.rounds), static_cast<std::int64_t>(answer.messages),
@@ -107,7 +110,7 @@ Table table_of(const std::vector<Simulated>& all, bool has_fabrics) {
                                                                                                  : "no")};
     for (int share = 0; share < simulate::kNumShares; ++share) {
       const double part = answer.shares.of(static_cast<simulate::Share>(share));
-      row.emplace_back(filled(answer.time > 0, std::round(part / answer.time * 1000) / 10));
+      row.emplace_back(filled(answer.time > 0, part / answer.time * 100));
     }
     table.add_row(std::move(row));
   }
@@ -123,8 +126,8 @@ Table links_of(const std::vector<Simulated>& all, const fabric::Fabric& fabric, 
                {"from"},
                {"to"},
                {"carried_bytes"},
-               {"busy_us"},
-               {"busy_percent"}});
+               {.name = "busy_us", .digits = kTimeDigits},
+               {.name = "busy_percent", .digits = kShareDigits}});
   for (const Simulated& one : all) {
     const std::vector<simulate::LinkUse>& uses = one.answer.links;
     std::vector<std::size_t> order(uses.size());
@@ -138,8 +141,8 @@ Table links_of(const std::vector<Simulated>& all, const fabric::Fabric& fabric, 
       table.add_row({std::string(name_of(one.cell.schedule.collective)), one.cell.schedule.name,
                      static_cast<std::int64_t>(one.cell.bytes), static_cast<std::int64_t>(order[i]),
                      fabric.nodes[link.from].name, fabric.nodes[link.to].name,
-                     static_cast<std::int64_t>(std::llround(use.bytes)), rounded(use.busy / 1e3),
-                     filled(one.answer.time > 0, std::round(use.busy / one.answer.time * 1000) / 10)});
+                     static_cast<std::int64_t>(std::llround(use.bytes)), use.busy / 1e3,
+                     filled(one.answer.time > 0, use.busy / one.answer.time * 100)});
     }
   }
   return table;

@@ -22,15 +22,30 @@ Outcome simulate(std::vector<std::string> arguments) { return call(simulate_comm
 
 // 2 · 3 steps of 1 us + 256 B / 25 GB/s each.
 TEST(Simulate, ARowSaysHowLongItTakesAndWhereTheTimeGoes) {
-  const Outcome outcome = simulate({"--fabric", "ring_1d:4,latency=1us,bandwidth=25GB/s", "--collective", "all_reduce",
-                                    "--algorithm", "ring", "--bytes", "1K", "--format", "csv"});
-  EXPECT_EQ(outcome.exit, Exit::done) << outcome.error;
+  const std::vector<std::string> ring = {"--fabric",     "ring_1d:4,latency=1us,bandwidth=25GB/s",
+                                         "--collective", "all_reduce",
+                                         "--algorithm",  "ring",
+                                         "--bytes",      "1K",
+                                         "--format"};
+  const auto in = [&](const char* format) {
+    std::vector<std::string> words = ring;
+    words.emplace_back(format);
+    const Outcome outcome = simulate(words);
+    EXPECT_EQ(outcome.exit, Exit::done) << outcome.error;
+    return outcome.out;
+  };
+  const std::string csv = in("csv");
   EXPECT_EQ(
-      outcome.out,
+      csv.substr(0, csv.find('\n')),
       "fabric,collective,algorithm,ranks,bytes,time_us,algbw_gbs,busbw_gbs,rounds,messages,checked,launch_percent,"
-      "overhead_percent,wire_percent,queueing_percent,reduction_percent,credit_percent\n"
-      "\"ring_1d:4,latency=1us,bandwidth=25GB/"
-      "s\",all_reduce,ring,4,1024,6.06144,0.168937,0.253405,1,24,yes,0,0,100,0,0,0\n");
+      "overhead_percent,wire_percent,queueing_percent,reduction_percent,credit_percent");
+  const std::string line =
+      "| ring_1d:4,latency=1us,bandwidth=25GB/s | all_reduce | ring | 4 | 1024 | 6.06144 | 0.168937 | 0.253405 | 1 | "
+      "24 "
+      "| yes | 0 | 0 | 100 | 0 | 0 | 0 |\n";
+  EXPECT_TRUE(contains(in("md"), line)) << in("md");
+  const nlohmann::json row = nlohmann::json::parse(in("json"))[0];
+  EXPECT_NEAR(row["algbw_gbs"].get<double>(), 1024 / 6061.44, 1e-12) << "machines get every digit";
 }
 
 TEST(Simulate, EveryAlgorithmOfACollectiveHasARowButThoseThatTheFabricCannotDo) {
@@ -153,9 +168,12 @@ TEST(Simulate, BlocksMayDifferInSize) {
   EXPECT_EQ(outcome.exit, Exit::done) << outcome.error;
   EXPECT_TRUE(contains(outcome.out, "all_gather_v,ring,4,5000,12,")) << outcome.out;
   EXPECT_TRUE(contains(outcome.out, ",9,yes,")) << "a block of nothing is not sent";
-  const std::string time_of_alike = ",ring,4,5000,6.744,";  // 3 us and 3 · 1248 B
-  EXPECT_TRUE(contains(with({"--collective", "all_gather_v"}).out, time_of_alike));
-  EXPECT_TRUE(contains(with({"--collective", "all_gather"}).out, time_of_alike));
+  for (const char* collective : {"all_gather_v", "all_gather"}) {
+    const Outcome alike = simulate({"--fabric", "ring_1d:4,latency=1us,bandwidth=1GB/s", "--algorithm", "ring",
+                                    "--bytes", "5000", "--json", "--collective", collective});
+    const nlohmann::json row = nlohmann::json::parse(alike.out)[0];
+    EXPECT_NEAR(row["time_us"].get<double>(), 6.744, 1e-9) << "3 us and 3 * 1248 B";
+  }
   const Outcome plain = with({"--collective", "all_gather", "--weights", "1,2"});
   EXPECT_EQ(plain.exit, Exit::misused);
   EXPECT_TRUE(contains(plain.error, "--weights: the blocks of all_gather do not differ in size")) << plain.error;
