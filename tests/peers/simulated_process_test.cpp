@@ -57,6 +57,23 @@ TEST_F(Simulated, RowsAreKeptShownAndCompared) {
   EXPECT_EQ(run(fmt::format("compare 1 2 --store '{}' --fail-on slower:3%", sandbox_.store())).exit, 1);
 }
 
+TEST_F(Simulated, CommunicatorsAreResumedAndKeepTheirBaseline) {
+  const std::string sweep = fmt::format(
+      "run communicators --peer simulate:switch:4 -a bytes=1K --baseline 'simulate:switch:4 ring' --resume "
+      "--json --store '{}'",
+      sandbox_.store());
+  const auto first = run(sweep);
+  EXPECT_EQ(first.exit, 0) << first.error;
+  ASSERT_EQ(first.rows.size(), 1U) << first.rows;
+  EXPECT_EQ(first.rows[0]["baseline"], "simulate:switch:4 ring");
+  EXPECT_GT(first.rows[0]["speedup"].get<double>(), 1);
+  const auto again = run(sweep);
+  EXPECT_EQ(again.exit, 0) << again.error;
+  EXPECT_NE(again.error.find("run 1 has all of its"), std::string::npos) << again.error;
+  EXPECT_EQ(again.rows, first.rows);
+  EXPECT_EQ(run(fmt::format("show 1 --view best --json --store '{}'", sandbox_.store())).rows, first.rows);
+}
+
 TEST_F(Simulated, StandsBesideThatWhichItSimulates) {
   const auto outcome = run(
       "compare --peer null,simulate:host:2x2 -a bytes=8 --launches 1 --budget 50ms --sync meeting --no-store --json");
