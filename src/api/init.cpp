@@ -12,7 +12,6 @@
 
 #include <fmt/format.h>
 
-#include "runtime/bootstrap.hpp"
 #include "runtime/communicator.hpp"
 #include "runtime/split.hpp"
 
@@ -77,9 +76,8 @@ Status init(tuttiComm_t* comm, Reading reading, const Place& place, std::functio
   auto surroundings = std::make_unique<Surroundings>();
   surroundings->environment = std::move(reading.environment);
   surroundings->log = std::move(reading.log);
-  Result<std::unique_ptr<Communicator>> communicator =
-      Communicator::join(place.id, place.num_ranks, place.rank, place.generation, reading.variables, *surroundings->log,
-                         std::move(in_vain));
+  Result<std::unique_ptr<Communicator>> communicator = Communicator::join(
+      place.id, place.num_ranks, place.rank, place.attempt, reading.variables, *surroundings->log, std::move(in_vain));
   if (!communicator.ok()) return communicator.status();
   *comm = new_handle(std::move(surroundings), std::move(*communicator));
   return {};
@@ -91,12 +89,9 @@ Status decline(const Place& place, Status why) {
   // Whether they hear of it is all the same to this rank.
   constexpr Nanos kTimeToSaySo{5'000'000'000};
   if (place.num_ranks > 1)
-    static_cast<void>(join({.id = place.id,
-                            .rank = place.rank,
-                            .num_ranks = place.num_ranks,
-                            .generation = place.generation,
-                            .refusal = why},
-                           {.late_warning = Nanos(), .timeout = kTimeToSaySo}));
+    static_cast<void>(join(
+        {.id = place.id, .rank = place.rank, .num_ranks = place.num_ranks, .attempt = place.attempt, .refusal = why},
+        {.late_warning = Nanos(), .timeout = kTimeToSaySo}));
   return why;
 }
 

@@ -1,7 +1,6 @@
 // How the C API makes communicators: what is read from the environment, and joining.
 #pragma once
 
-#include <cstdint>
 #include <functional>
 #include <memory>
 
@@ -10,6 +9,7 @@
 #include "base/log.hpp"
 #include "base/unique_id.hpp"
 #include "base/variables.hpp"
+#include "runtime/bootstrap.hpp"
 #include <tutti/tutti.h>
 
 namespace tutti::api {
@@ -32,7 +32,7 @@ struct Place {
   UniqueId id;
   int num_ranks = 1;
   int rank = 0;
-  std::uint64_t generation = 0;
+  Attempt* attempt = nullptr;  // see JoinRequest
 };
 // For `in_vain` see JoinOptions.
 [[nodiscard]] Status init(tuttiComm_t* comm, Reading reading, const Place& place, std::function<Status()> in_vain = {});

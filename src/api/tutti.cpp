@@ -1,7 +1,10 @@
 // The C API but for the collectives: errors, communicators, memory, operators.
+#include <algorithm>
 #include <cstring>
 #include <memory>
 #include <mutex>
+#include <new>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -50,23 +53,31 @@ class GivenIds {
   std::vector<std::unique_ptr<tutti::RendezvousServer>> servers_;
 };
 
-// How many communicators this process has made from the launcher's id: the ranks count alike and so meet.
-class Generations {
+// Which communicator of the launcher's id comes next: the ranks count alike and so meet.
+class LaunchedAttempts {
  public:
-  std::uint64_t next() {
+  tutti::Attempt take() {
     const std::scoped_lock lock(mutex_);
     process_ = getpid();
-    return count_++;
+    const tutti::Attempt taken = next_;
+    ++next_.generation;
+    return taken;
+  }
+  // Of one that was taken: which is to follow it.
+  void settle(const tutti::Attempt& next) {
+    const std::scoped_lock lock(mutex_);
+    next_.generation = next.is_unsure ? next.generation : std::max(next_.generation, next.generation);
+    next_.is_unsure = next.is_unsure;
   }
   // The process that is the launched rank, where this one is but a fork of it; else 0.
   pid_t forked_from() {
     const std::scoped_lock lock(mutex_);
-    return count_ > 0 && process_ != getpid() ? process_ : 0;
+    return process_ != 0 && process_ != getpid() ? process_ : 0;
   }
 
  private:
   std::mutex mutex_;
-  std::uint64_t count_ = 0;
+  tutti::Attempt next_;
   pid_t process_ = 0;
 };
 
@@ -76,10 +87,30 @@ GivenIds& given_ids() {
   return ids;
 }
 
-Generations& launched_generations() {
-  static Generations generations;
-  return generations;
+LaunchedAttempts& launched_attempts() {
+  static LaunchedAttempts attempts;
+  return attempts;
 }
+
+// One of them, while it is made.
+class LaunchedAttempt {
+ public:
+  LaunchedAttempt() : taken_(launched_attempts().take()), attempt_(taken_) {}
+  LaunchedAttempt(const LaunchedAttempt&) = delete;
+  LaunchedAttempt& operator=(const LaunchedAttempt&) = delete;
+  // What never came to the others may be tried again.
+  ~LaunchedAttempt() { launched_attempts().settle({attempt_.generation, attempt_.is_unsure || !has_met()}); }
+
+  // For join(), which leaves there how it went on.
+  [[nodiscard]] tutti::Attempt* get() { return &attempt_; }
+  [[nodiscard]] bool has_met() const {
+    return attempt_.generation != taken_.generation || attempt_.is_unsure != taken_.is_unsure;
+  }
+
+ private:
+  const tutti::Attempt taken_;
+  tutti::Attempt attempt_;
+};
 
 tutti::Start& start_of_this_process() {
   static tutti::Start start;
@@ -87,7 +118,7 @@ tutti::Start& start_of_this_process() {
 }
 
 // As a rank of those that were started together, as far as that can be told without what is wrong.
-tutti::Status decline_launched(tutti::Status why) {
+tutti::Status decline_launched(tutti::Status why, std::optional<LaunchedAttempt>& attempt) {
   const tutti::Environment environment = tutti::Environment::of_this_process();
   const tutti::Variables variables =
       tutti::Variables::read(environment, tutti::ConfPaths::standard(environment)).variables;
@@ -95,11 +126,30 @@ tutti::Status decline_launched(tutti::Status why) {
       .late_warning = {}, .timeout = variables.get<tutti::VariableId::timeout>(), .warn = {}};
   const tutti::Result<tutti::Started> started = start_of_this_process().find(environment, variables, options);
   if (!started.ok()) return why;
-  return tutti::api::decline({.id = started->id,
-                              .num_ranks = started->num_ranks,
-                              .rank = started->rank,
-                              .generation = launched_generations().next()},
-                             std::move(why));
+  if (!attempt) attempt.emplace();
+  return tutti::api::decline(
+      {.id = started->id, .num_ranks = started->num_ranks, .rank = started->rank, .attempt = attempt->get()},
+      std::move(why));
+}
+
+tutti::Status init_launched(tuttiComm_t* comm, std::optional<LaunchedAttempt>& attempt) {
+  tutti::Result<Reading> reading = Reading::of(tutti::Environment::of_this_process());
+  if (!reading.ok()) return decline_launched(reading.status(), attempt);
+  tutti::Log& log = *reading->log;
+  const tutti::StartOptions options{
+      .late_warning = reading->variables.get<tutti::VariableId::late_warning>(),
+      .timeout = reading->variables.get<tutti::VariableId::timeout>(),
+      .warn = [&log](std::string_view text) { log.warn(tutti::LogSubsystem::init, "{}", text); },
+      .meanwhile = tutti::exhaust_thread,
+  };
+  // It refuses before the communicator counts: a rank that is refused must not be one ahead of the others.
+  const tutti::Result<tutti::Started> started =
+      start_of_this_process().find(reading->environment, reading->variables, options);
+  if (!started.ok()) return started.status();
+  log.info(tutti::LogSubsystem::init, "rank {} of {}, started by {}", started->rank, started->num_ranks, started->by);
+  attempt.emplace();
+  return init(comm, std::move(*reading),
+              {.id = started->id, .num_ranks = started->num_ranks, .rank = started->rank, .attempt = attempt->get()});
 }
 
 // The scalar of a pre-multiplied sum, as both of the forms that an Operator keeps it in.
@@ -181,30 +231,19 @@ tuttiResult_t tuttiCommInitLaunched(tuttiComm_t* comm) {
     if (comm == nullptr) return refuse("comm is null");
     *comm = nullptr;
     if (const tutti::Status status = tutti::api::check_no_group(); !status.ok()) return report(status);
-    if (const pid_t rank = launched_generations().forked_from(); rank != 0)
+    if (const pid_t rank = launched_attempts().forked_from(); rank != 0)
       return report({tutti::Code::invalid_usage,
                      fmt::format("this process is a child that process {} has forked, and that is the rank of the "
                                  "launcher already; ranks of their own meet by tuttiGetUniqueId and tuttiCommInitRank",
                                  rank)});
-    tutti::Result<Reading> reading = Reading::of(tutti::Environment::of_this_process());
-    if (!reading.ok()) return report(decline_launched(reading.status()));
-    tutti::Log& log = *reading->log;
-    const tutti::StartOptions options{
-        .late_warning = reading->variables.get<tutti::VariableId::late_warning>(),
-        .timeout = reading->variables.get<tutti::VariableId::timeout>(),
-        .warn = [&log](std::string_view text) { log.warn(tutti::LogSubsystem::init, "{}", text); },
-        .meanwhile = tutti::exhaust_thread,
-    };
-    // It refuses before the communicator counts: a rank that is refused must not be one ahead of the others.
-    const tutti::Result<tutti::Started> started =
-        start_of_this_process().find(reading->environment, reading->variables, options);
-    if (!started.ok()) return report(started.status());
-    log.info(tutti::LogSubsystem::init, "rank {} of {}, started by {}", started->rank, started->num_ranks, started->by);
-    return report(init(comm, std::move(*reading),
-                       {.id = started->id,
-                        .num_ranks = started->num_ranks,
-                        .rank = started->rank,
-                        .generation = launched_generations().next()}));
+    std::optional<LaunchedAttempt> attempt;
+    try {
+      return report(init_launched(comm, attempt));
+    } catch (const std::bad_alloc&) {
+      // The others wait for this rank, unless it had come to them.
+      if (attempt && attempt->has_met()) throw;
+      return report(decline_launched(tutti::api::no_memory(), attempt));
+    }
   });
 }
 

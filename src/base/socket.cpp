@@ -27,7 +27,20 @@ struct SystemAddress {
   [[nodiscard]] const sockaddr* get() const { return reinterpret_cast<const sockaddr*>(&storage); }
 };
 
+// A zero byte before the name makes it abstract; its length, not a zero at the end, says where it ends.
+SystemAddress to_system(std::string_view abstract_name) {
+  sockaddr_un un{};
+  un.sun_family = AF_UNIX;
+  const std::size_t length = std::min(abstract_name.size(), sizeof un.sun_path - 1);
+  std::memcpy(un.sun_path + 1, abstract_name.data(), length);
+  SystemAddress system;
+  std::memcpy(&system.storage, &un, sizeof un);
+  system.length = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 + length);
+  return system;
+}
+
 SystemAddress to_system(const Address& address) {
+  if (address.family == Address::Family::local) return to_system(std::string_view(local_name(address)));
   SystemAddress system;
   if (address.family == Address::Family::ipv4) {
     sockaddr_in in{};
@@ -48,25 +61,30 @@ SystemAddress to_system(const Address& address) {
   return system;
 }
 
-// A zero byte before the name makes it abstract; its length, not a zero at the end, says where it ends.
-SystemAddress to_system(std::string_view abstract_name) {
-  sockaddr_un un{};
-  un.sun_family = AF_UNIX;
-  const std::size_t length = std::min(abstract_name.size(), sizeof un.sun_path - 1);
-  std::memcpy(un.sun_path + 1, abstract_name.data(), length);
-  SystemAddress system;
-  std::memcpy(&system.storage, &un, sizeof un);
-  system.length = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 + length);
-  return system;
-}
-
 Result<UniqueFd> make_socket(int domain, int type) {
   UniqueFd socket = take_fd(::socket(domain, type | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
   if (!socket.valid()) return Status::from_errno("cannot make a socket", errno);
   return socket;
 }
 
-int domain_of(const Address& address) { return address.family == Address::Family::ipv4 ? AF_INET : AF_INET6; }
+int domain_of(const Address& address) {
+  if (address.family == Address::Family::local) return AF_UNIX;
+  return address.family == Address::Family::ipv4 ? AF_INET : AF_INET6;
+}
+
+bool is_loopback(const Address& address) {
+  if (address.family == Address::Family::ipv4) return address.bytes[0] == 127;
+  return address.family == Address::Family::ipv6 && address.bytes.back() == 1 &&
+         std::all_of(address.bytes.begin(), address.bytes.end() - 1, [](std::uint8_t byte) { return byte == 0; });
+}
+
+// "cannot listen on 127.0.0.1:0: Cannot assign requested address (the loopback interface is down)"
+Status refused_at(std::string_view what, const Address& address, int error) {
+  const Status status = Status::from_errno(fmt::format("cannot {} {}", what, to_text(address)), error);
+  const bool has_no_way = error == EADDRNOTAVAIL || error == ENETUNREACH;
+  if (!has_no_way || !is_loopback(address)) return status;
+  return {status.code(), fmt::format("{} (the loopback interface is down: ip link set lo up)", status.message())};
+}
 
 // Small messages that others wait for: send each at once. A socket that refuses is only slower.
 void set_no_delay(int socket) {
@@ -89,14 +107,15 @@ int poll_timeout(std::optional<Clock::time_point> deadline, Clock::time_point no
   return static_cast<int>(std::min<std::int64_t>(left, 60'000));
 }
 
-Result<Listener> listen_tcp(const Address& address) {
+Result<Listener> listen_at(const Address& address) {
   Result<UniqueFd> socket = make_socket(domain_of(address), SOCK_STREAM);
   if (!socket.ok()) return socket.status();
   const int fd = socket->get();
   SystemAddress system = to_system(address);
   if (bind(fd, system.get(), system.length) != 0 || listen(fd, SOMAXCONN) != 0) {
-    return Status::from_errno(fmt::format("cannot listen on {}", to_text(address)), errno);
+    return refused_at("listen on", address, errno);
   }
+  if (address.family == Address::Family::local) return Listener{std::move(*socket), address};
   system.length = sizeof system.storage;
   if (getsockname(fd, system.get(), &system.length) != 0) {
     return Status::from_errno("cannot learn the port of a socket", errno);
@@ -109,23 +128,26 @@ Result<Listener> listen_tcp(const Address& address) {
   return Listener{std::move(*socket), bound};
 }
 
-Result<UniqueFd> begin_connect_tcp(const Address& address) {
-  Result<UniqueFd> socket = make_tcp_socket(address);
+Result<UniqueFd> begin_connect(const Address& address) {
+  Result<UniqueFd> socket = make_socket_for(address);
   if (!socket.ok()) return socket;
-  TUTTI_TRY(begin_connect(socket->get(), address));
+  const Result<bool> begun = begin_connect(socket->get(), address);
+  if (!begun.ok()) return begun.status();
+  if (!*begun) return refused_at("connect to", address, EAGAIN);
   return socket;
 }
 
-Result<UniqueFd> make_tcp_socket(const Address& address) { return make_socket(domain_of(address), SOCK_STREAM); }
+Result<UniqueFd> make_socket_for(const Address& address) { return make_socket(domain_of(address), SOCK_STREAM); }
 
-Status begin_connect(int socket, const Address& address) {
+Result<bool> begin_connect(int socket, const Address& address) {
   set_no_delay(socket);
   const SystemAddress system = to_system(address);
-  // EINTR leaves the connection under way, as EINPROGRESS does.
-  if (connect(socket, system.get(), system.length) != 0 && errno != EINPROGRESS && errno != EINTR) {
-    return Status::from_errno(fmt::format("cannot connect to {}", to_text(address)), errno);
-  }
-  return {};
+  // EINTR leaves a connection of TCP under way, as EINPROGRESS does; a local one is not made then.
+  if (connect(socket, system.get(), system.length) == 0) return true;
+  const bool is_local = address.family == Address::Family::local;
+  if (errno == EINPROGRESS || (errno == EINTR && !is_local)) return true;
+  if (is_local && (errno == EAGAIN || errno == EINTR)) return false;
+  return refused_at("connect to", address, errno);
 }
 
 Status connect_outcome(int socket) {

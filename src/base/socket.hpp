@@ -32,13 +32,15 @@ struct Listener {
   UniqueFd socket;
   Address address;  // with the port that the system chose
 };
-[[nodiscard]] Result<Listener> listen_tcp(const Address& address);
+// A stream: TCP, or a unix socket where the address is local.
+[[nodiscard]] Result<Listener> listen_at(const Address& address);
 
 // Begins to connect; poll for POLLOUT, then ask connect_outcome.
-[[nodiscard]] Result<UniqueFd> begin_connect_tcp(const Address& address);
-// The same in two, for who has to know which of them failed.
-[[nodiscard]] Result<UniqueFd> make_tcp_socket(const Address& address);
-[[nodiscard]] Status begin_connect(int socket, const Address& address);
+[[nodiscard]] Result<UniqueFd> begin_connect(const Address& address);
+// The same in two, for who has to know which of them failed. False where the queue of a local listener is full: try
+// again a little later.
+[[nodiscard]] Result<UniqueFd> make_socket_for(const Address& address);
+[[nodiscard]] Result<bool> begin_connect(int socket, const Address& address);
 [[nodiscard]] Status connect_outcome(int socket);
 
 // Sequenced packets in the abstract namespace: no file, gone with the process.

@@ -25,6 +25,7 @@ constexpr std::size_t kTokenAt = 28;
 constexpr std::size_t kChecksumAt = 60;
 constexpr std::size_t kUsedBytes = 64;
 constexpr std::size_t kTextLength = 2 * kUsedBytes;
+constexpr std::size_t kLocalBytes = 8;  // of a local address
 
 template <typename Unsigned>
 void store(std::span<std::byte> raw, std::size_t at, Unsigned value) {
@@ -60,7 +61,22 @@ Status not_an_id(std::string_view why) {
 
 }  // namespace
 
+std::string local_name(const Address& address) {
+  std::string name = "tutti-meet-";
+  for (std::size_t i = 0; i < kLocalBytes; ++i) name += fmt::format("{:02x}", address.bytes[i]);
+  return name;
+}
+
+Result<Address> make_local_address() {
+  const Result<Token> random = make_token();
+  if (!random.ok()) return random.status();
+  Address address{.family = Address::Family::local};
+  for (std::size_t i = 0; i < kLocalBytes; ++i) address.bytes[i] = std::to_integer<std::uint8_t>((*random)[i]);
+  return address;
+}
+
 std::string to_text(const Address& address) {
+  if (address.family == Address::Family::local) return fmt::format("@{}", local_name(address));
   std::array<char, INET6_ADDRSTRLEN> text{};
   const bool ipv4 = address.family == Address::Family::ipv4;
   const char* words = inet_ntop(ipv4 ? AF_INET : AF_INET6, address.bytes.data(), text.data(), text.size());
@@ -110,7 +126,8 @@ Result<UniqueId> UniqueId::from_bytes(std::span<const std::byte, kBytes> raw) {
     return not_an_id("its last 64 bytes are not zero");
   }
   const auto family = load<std::uint8_t>(raw, kFamilyAt);
-  if (family != 4 && family != 6) return not_an_id(fmt::format("it has an address of family {}", family));
+  if (family != 1 && family != 4 && family != 6)
+    return not_an_id(fmt::format("it has an address of family {}", family));
 
   UniqueId id;
   id.address_.family = static_cast<Address::Family>(family);
@@ -118,7 +135,7 @@ Result<UniqueId> UniqueId::from_bytes(std::span<const std::byte, kBytes> raw) {
   id.address_.scope = load<std::uint32_t>(raw, kScopeAt);
   std::memcpy(id.address_.bytes.data(), raw.data() + kAddressAt, id.address_.bytes.size());
   std::copy_n(raw.begin() + kTokenAt, kTokenBytes, id.token_.begin());
-  if (id.address_.port == 0) return not_an_id("it has no port");
+  if (id.address_.port == 0 && id.address_.family != Address::Family::local) return not_an_id("it has no port");
   return id;
 }
 

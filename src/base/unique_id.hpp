@@ -15,9 +15,11 @@
 
 namespace tutti {
 
-// Where a server listens. An IPv4 address stands in the first four bytes.
+// Where a server listens. An IPv4 address stands in the first four bytes. A local one is the name of an abstract unix
+// socket, which only processes of this host can reach, and at which the system tells whose process comes: in the first
+// eight bytes, at random.
 struct Address {
-  enum class Family : std::uint8_t { ipv4 = 4, ipv6 = 6 };
+  enum class Family : std::uint8_t { local = 1, ipv4 = 4, ipv6 = 6 };
   Family family = Family::ipv4;
   std::uint16_t port = 0;
   std::uint32_t scope = 0;  // the interface that a link-local IPv6 address belongs to
@@ -26,8 +28,13 @@ struct Address {
   bool operator==(const Address&) const = default;
 };
 
-// "127.0.0.1:4711", "[::1]:4711".
+// "127.0.0.1:4711", "[::1]:4711", "@tutti-meet-0123456789abcdef".
 [[nodiscard]] std::string to_text(const Address& address);
+
+// One that nobody has yet.
+[[nodiscard]] Result<Address> make_local_address();
+// The name of a local one, without the zero in front that makes it abstract.
+[[nodiscard]] std::string local_name(const Address& address);
 
 inline constexpr std::size_t kTokenBytes = 32;
 using Token = std::array<std::byte, kTokenBytes>;

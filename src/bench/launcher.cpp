@@ -91,7 +91,7 @@ std::vector<std::string> words_of(const LaunchRequest& request) {
 Result<std::uint16_t> free_port() {
   constexpr std::uint16_t kLeast = 10'000;
   for (int turn = 0; turn < 16; ++turn) {
-    const Result<Listener> listener = listen_tcp({.port = 0, .bytes = {127, 0, 0, 1}});
+    const Result<Listener> listener = listen_at({.port = 0, .bytes = {127, 0, 0, 1}});
     if (!listener.ok()) return listener.status();
     if (listener->address.port >= kLeast) return listener->address.port;
   }

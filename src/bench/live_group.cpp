@@ -89,7 +89,7 @@ Status LiveGroup::begin() {
   Result<SyncPage> page = SyncPage::create(num_ranks);
   if (!page.ok()) return page.status();
   page_ = std::move(*page);
-  Result<Listener> listener = listen_tcp(loopback());
+  Result<Listener> listener = listen_at(loopback());
   if (!listener.ok()) return listener.status();
   const Result<UniqueId> id = UniqueId::make(listener->address);
   if (!id.ok()) return id.status();

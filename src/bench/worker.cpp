@@ -41,7 +41,7 @@ class NoBackend final : public Backend {
 };
 
 Result<UniqueFd> connect_to(const Address& address) {
-  Result<UniqueFd> socket = begin_connect_tcp(address);
+  Result<UniqueFd> socket = begin_connect(address);
   if (!socket.ok()) return socket;
   pollfd waiting{socket->get(), POLLOUT, 0};
   constexpr int kMilliseconds = 30'000;

@@ -212,7 +212,7 @@ Status run_rank(const DemoArguments& options, std::uint64_t most, const Context&
   if (!id.ok() || !rank || num_ranks != kNumRanks)
     return {Code::invalid_usage, "--as-rank is how the command starts its own ranks; leave it out"};
   const Result<std::unique_ptr<Communicator>> joined =
-      Communicator::join(*id, static_cast<int>(*num_ranks), static_cast<int>(*rank), 0, *variables, **log);
+      Communicator::join(*id, static_cast<int>(*num_ranks), static_cast<int>(*rank), nullptr, *variables, **log);
   if (!joined.ok()) return joined.status();
   Communicator& communicator = **joined;
 

@@ -41,12 +41,21 @@ struct Membership {
   Links links;
 };
 
+// Which communicator of an id a rank comes for. Ranks count those that they have tried to make, and meet where they
+// have counted alike.
+struct Attempt {
+  std::uint64_t generation = 0;
+  // An earlier one failed before the rendezvous answered, so this rank does not know whether the others' failed too.
+  // The rendezvous then takes it on to the generation that they are at.
+  bool is_unsure = false;
+};
+
 struct JoinRequest {
   UniqueId id;
   int rank = 0;
   int num_ranks = 1;
-  // How many communicators this process has made from this id before. Ranks meet those of the same generation.
-  std::uint64_t generation = 0;
+  // However join() ends, it leaves there what the rank's next attempt is to be. Null: the first, and no other.
+  Attempt* attempt = nullptr;
   // Lines of NAME=VALUE that must be the same on all ranks; what is unset has no line. At most 16 KiB.
   std::string configuration{};
   // What keeps this rank from joining, if anything: then join() only tells the others, and nothing above is looked at
@@ -59,7 +68,8 @@ struct JoinRequest {
   std::function<Status(Membership&)> prepare{};
 };
 
-// What join() has got behind it. Told to JoinOptions::on_stage, for the log and for tests.
+// What join() has got behind it. Told to JoinOptions::on_stage, for the log and for tests. A rank that was hung up on
+// before it had an answer goes through the first two again.
 enum class JoinStage : std::uint8_t {
   connected,        // to the rendezvous
   hello_sent,       //

@@ -68,8 +68,8 @@ Communicator::Communicator(std::shared_ptr<const shm::Region> region, std::uint3
     }
 }
 
-Result<std::unique_ptr<Communicator>> Communicator::join(const UniqueId& id, int num_ranks, int rank,
-                                                         std::uint64_t generation, const Variables& variables, Log& log,
+Result<std::unique_ptr<Communicator>> Communicator::join(const UniqueId& id, int num_ranks, int rank, Attempt* attempt,
+                                                         const Variables& variables, Log& log,
                                                          std::function<Status()> in_vain) {
   Settings settings = Settings::from(variables);
   const auto shape_for = [&settings](int ranks) { return settings.region_for(static_cast<std::uint32_t>(ranks)); };
@@ -89,7 +89,7 @@ Result<std::unique_ptr<Communicator>> Communicator::join(const UniqueId& id, int
       .id = id,
       .rank = rank,
       .num_ranks = num_ranks,
-      .generation = generation,
+      .attempt = attempt,
       .configuration = settings.agreement(variables),
       .region_bytes = [&](int ranks) { return Bytes(shm::region_bytes(shape_for(ranks))); },
       .prepare = prepare,

@@ -48,10 +48,10 @@ namespace tutti {
 
 class Communicator final : private Work {
  public:
-  // Meets the other ranks at the id. Returns when all have arrived and agree. `log` is borrowed. For `in_vain` see
-  // JoinOptions.
+  // Meets the other ranks at the id. Returns when all have arrived and agree. `log` is borrowed. For `attempt` see
+  // JoinRequest, for `in_vain` JoinOptions.
   [[nodiscard]] static Result<std::unique_ptr<Communicator>> join(const UniqueId& id, int num_ranks, int rank,
-                                                                  std::uint64_t generation, const Variables& variables,
+                                                                  Attempt* attempt, const Variables& variables,
                                                                   Log& log, std::function<Status()> in_vain = {});
 
   // A rank over a region that several ranks of this process share; nobody watches over them.

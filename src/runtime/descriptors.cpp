@@ -19,7 +19,7 @@ void say_with_an_empty_table(const Address& address, std::span<const std::byte> 
   // Of one's own, and empty: where containers refuse unshare(2), they still allow this.
   if (close_range(0, ~0U, CLOSE_RANGE_UNSHARE) != 0) return;
   const auto until = Clock::now() + kMostPatience;
-  const Result<UniqueFd> socket = begin_connect_tcp(address);
+  const Result<UniqueFd> socket = begin_connect(address);
   if (!socket.ok()) return;
   pollfd fd{socket->get(), POLLOUT, 0};
   if (poll(&fd, 1, poll_timeout(until, Clock::now())) != 1 || !connect_outcome(socket->get()).ok()) return;

@@ -153,7 +153,7 @@ void Gathering::mark_ready(int rank) {
 }
 
 wire::Table Gathering::table() const {
-  wire::Table table{seats_[0].hello.leader_socket, {}};
+  wire::Table table{seats_[0].hello.generation, seats_[0].hello.leader_socket, {}};
   for (const Seat& seat : seats_) table.pids.push_back(seat.hello.pid);
   return table;
 }

@@ -21,64 +21,28 @@
 #include "base/socket.hpp"
 #include "base/take_fd.hpp"
 #include "runtime/gathering.hpp"
+#include "runtime/rendezvous_connection.hpp"
 #include "runtime/service_thread.hpp"
 #include "runtime/wire.hpp"
 
 namespace tutti {
 namespace {
 
-constexpr std::size_t kMostStrangers = 128;  // connections that have not said who they are
+// Connections that have not said who they are: of this user, and as many of others.
+constexpr std::size_t kMostStrangers = 128;
 constexpr std::size_t kMostReceived = 4096;
 constexpr std::size_t kUsualPolled = 64;
 constexpr std::size_t kMostOutcomes = 1024;               // generations whose end is remembered for who comes late
 constexpr std::chrono::milliseconds kProgressEvery{200};  // how often waiting ranks are told who is missing
-constexpr std::chrono::seconds kClosingTime{5};           // for a rank to take its answer
 constexpr std::chrono::milliseconds kAcceptPause{50};     // where descriptors have run out
 constexpr std::chrono::seconds kAcceptPatience{1};        // how long they may have run out before that is an error
-constexpr std::chrono::milliseconds kFarewell{200};       // for who is at the door when the server ends after a failure
+constexpr std::chrono::milliseconds kFarewell{200};       // for who comes late to a failure, before this process ends
 
 }  // namespace
 
-// What the thread works on. Everything but `stopping` and `finished` is its own once it runs.
+// What the thread works on. Everything but `stopping`, `arrived` and `finished` is its own once it runs.
 struct RendezvousServer::State {
-  struct Connection {
-    enum class Phase : std::uint8_t { stranger, member, closing, gone };
-
-    UniqueFd socket;
-    Phase phase = Phase::stranger;
-    Clock::time_point deadline;  // of strangers and of those that are closing
-    std::vector<std::byte> in;
-    std::vector<std::byte> out;
-    bool half_closed = false;
-    std::optional<wire::Prefix> prefix;
-    std::uint64_t generation = 0;
-    int rank = 0;
-
-    void flush() {
-      while (!out.empty()) {
-        const SocketTransfer sent = send_some(socket.get(), out);
-        if (sent.outcome == SocketTransfer::Outcome::would_block) return;
-        if (sent.outcome == SocketTransfer::Outcome::closed) return out.clear();  // reading will tell
-        out.erase(out.begin(), out.begin() + static_cast<std::ptrdiff_t>(sent.bytes));
-      }
-      if (phase == Phase::closing && !std::exchange(half_closed, true)) shutdown(socket.get(), SHUT_WR);
-    }
-    // What fits into the socket needs no memory.
-    void send(std::span<const std::byte> bytes) {
-      if (out.empty()) {
-        const SocketTransfer sent = send_some(socket.get(), bytes);
-        bytes = sent.outcome == SocketTransfer::Outcome::closed ? bytes.last(0) : bytes.subspan(sent.bytes);
-      }
-      out.insert(out.end(), bytes.begin(), bytes.end());
-      flush();
-    }
-    void close_after(const std::vector<std::byte>& last_words, Clock::time_point now) {
-      phase = Phase::closing;
-      deadline = now + kClosingTime;
-      send(last_words);
-    }
-  };
-
+  using Connection = RendezvousConnection;
   struct OpenGeneration {
     Gathering gathering;
     bool progress_due = false;
@@ -86,6 +50,7 @@ struct RendezvousServer::State {
   struct EndedGeneration {
     std::uint64_t generation = 0;
     Status outcome;
+    int missing = 0;  // ranks that had yet to come, and have not heard of it
   };
 
   State(UniqueId the_id, UniqueFd the_listener, const RendezvousOptions& the_options)
@@ -102,7 +67,8 @@ struct RendezvousServer::State {
   void prepare_poll(int wake_fd);
   [[nodiscard]] std::optional<Clock::time_point> next_deadline() const;
   void accept_all();
-  void drop_a_stranger();
+  // So that there is room for one more of the kind.
+  void drop_a_stranger(bool is_foreign);
   // Whether to try again at once.
   bool make_room(const Status& shortage);
   void receive(Connection& connection);
@@ -111,8 +77,11 @@ struct RendezvousServer::State {
   void obey_frames(Connection& connection);
   void hung_up(Connection& connection);
   void end_generation(std::uint64_t generation, const Status& outcome);
-  [[nodiscard]] const EndedGeneration* find_ended(std::uint64_t generation) const;
-  void remember(std::uint64_t generation, const Status& outcome);
+  // Tells a rank that has come too late for it.
+  void tell_late(Connection& connection, EndedGeneration& earlier);
+  void release_held(std::uint64_t generation);
+  [[nodiscard]] EndedGeneration* find_ended(std::uint64_t generation);
+  void remember(const EndedGeneration& one);
   void push_progress();
   void expire_and_sweep();
   // Asked to end, and nobody is left who is to hear why a generation failed.
@@ -124,6 +93,7 @@ struct RendezvousServer::State {
   const UniqueId id;
   const RendezvousOptions options;
   std::atomic<bool> stopping{false};
+  std::atomic<std::uint64_t> arrived{0};
   std::atomic<std::uint64_t> finished{0};
 
   UniqueFd listener;
@@ -187,17 +157,22 @@ void RendezvousServer::State::fail_for_memory() noexcept {
   const auto fail = [this](std::uint64_t generation) {
     if (find_ended(generation) != nullptr) return;
     finished.fetch_add(1, std::memory_order_relaxed);
-    remember(generation, no_memory);
-    failure_until = now + kClosingTime;
+    remember({generation, no_memory});
+    failure_until = now + RendezvousConnection::kClosingTime;
   };
   for (const auto& [generation, entry] : open) fail(generation);
   open.clear();
-  for (const Connection& connection : connections) {
-    const bool is_member = connection.phase == Connection::Phase::member;
-    if (is_member) fail(connection.generation);
-    // Behind half a frame no other would be understood.
-    if (is_member && connection.out.empty()) static_cast<void>(send_some(connection.socket.get(), no_memory_words));
-    shutdown(connection.socket.get(), SHUT_RDWR);
+  for (const Connection& connection : connections)
+    if (connection.phase == Connection::Phase::member) fail(connection.generation);
+  // As in end_generation(), ranks of this process last.
+  for (const bool is_own : {false, true}) {
+    for (const Connection& connection : connections) {
+      const bool waits = connection.phase == Connection::Phase::member || connection.phase == Connection::Phase::held;
+      if ((connection.pid == getpid()) != is_own) continue;
+      // Behind half a frame no other would be understood.
+      if (waits && connection.out.empty()) static_cast<void>(send_some(connection.socket.get(), no_memory_words));
+      shutdown(connection.socket.get(), SHUT_RDWR);
+    }
   }
   connections.clear();
 }
@@ -235,23 +210,28 @@ void RendezvousServer::State::accept_all() {
     }
     short_since.reset();
     if (!socket->valid()) return;
-    const auto strangers = std::count_if(connections.begin(), connections.end(),
-                                         [](const Connection& c) { return c.phase == Connection::Phase::stranger; });
-    if (static_cast<std::size_t>(strangers) >= kMostStrangers) drop_a_stranger();
     Connection connection;
     connection.socket = std::move(*socket);
+    if (id.address().family == Address::Family::local) {
+      const Result<PeerCredentials> who = peer_credentials(connection.socket.get());
+      connection.is_foreign = !who.ok() || who->uid != geteuid();
+    }
+    drop_a_stranger(connection.is_foreign);
     connection.deadline = now + to_chrono(options.hello_deadline);
     connections.push_back(std::move(connection));
   }
 }
 
-// The one that has been silent longest; connections stand in the order in which they came.
-void RendezvousServer::State::drop_a_stranger() {
-  for (Connection& connection : connections) {
-    if (connection.phase != Connection::Phase::stranger) continue;
-    connection.phase = Connection::Phase::gone;
-    return;
-  }
+// The one that has been silent longest; connections stand in the order in which they came. Other users' are counted
+// apart, so that none of them can displace a rank of this user's. They are not refused: root may serve the ranks of
+// another user.
+void RendezvousServer::State::drop_a_stranger(bool is_foreign) {
+  const auto is_of_kind = [is_foreign](const Connection& each) {
+    return each.phase == Connection::Phase::stranger && each.is_foreign == is_foreign;
+  };
+  const auto strangers = std::count_if(connections.begin(), connections.end(), is_of_kind);
+  if (static_cast<std::size_t>(strangers) < kMostStrangers) return;
+  std::find_if(connections.begin(), connections.end(), is_of_kind)->phase = Connection::Phase::gone;
 }
 
 // Descriptors or memory have run out. That may pass, and strangers are ranks that have yet to speak, or are sent away
@@ -284,7 +264,7 @@ void RendezvousServer::State::receive(Connection& connection) {
   const SocketTransfer got = receive_some(connection.socket.get(), std::span(bytes).first(room));
   if (got.outcome == SocketTransfer::Outcome::would_block) return;
   if (got.outcome == SocketTransfer::Outcome::closed) return hung_up(connection);
-  if (connection.phase == Connection::Phase::closing) return;
+  if (connection.phase == Connection::Phase::closing || connection.phase == Connection::Phase::held) return;
   connection.in.insert(connection.in.end(), bytes.begin(), bytes.begin() + static_cast<std::ptrdiff_t>(got.bytes));
   if (connection.phase == Connection::Phase::stranger) {
     greet(connection);
@@ -331,15 +311,16 @@ void RendezvousServer::State::greet(Connection& connection) {
 }
 
 void RendezvousServer::State::admit(Connection& connection, wire::Hello hello) {
+  // Its own attempt failed before it had an answer. The generation that the others are at by now is the first that has
+  // not ended.
+  while (hello.is_unsure && find_ended(hello.generation) != nullptr) ++hello.generation;
   const std::uint64_t generation = hello.generation;
+  arrived.fetch_add(1, std::memory_order_relaxed);
   connection.phase = Connection::Phase::member;
   connection.generation = generation;
   connection.rank = hello.rank;
-  if (const EndedGeneration* const earlier = find_ended(generation)) {
-    const Status late(Code::invalid_usage, "all ranks of this communicator have been there already");
-    return connection.close_after(
-        wire::encode(wire::FrameType::failed, earlier->outcome.ok() ? late : earlier->outcome), now);
-  }
+  connection.pid = hello.pid;
+  if (EndedGeneration* const earlier = find_ended(generation)) return tell_late(connection, *earlier);
   OpenGeneration& entry = open[generation];
   const Status admitted = entry.gathering.admit(std::move(hello));
   if (!admitted.ok()) return end_generation(generation, admitted);
@@ -387,33 +368,55 @@ void RendezvousServer::State::hung_up(Connection& connection) {
 void RendezvousServer::State::end_generation(std::uint64_t generation, const Status& outcome) {
   const std::vector<std::byte> last_words =
       outcome.ok() ? wire::encode(wire::FrameType::complete) : wire::encode(wire::FrameType::failed, outcome);
-  finished.fetch_add(1, std::memory_order_relaxed);  // before anyone can know of it
-  remember(generation, outcome);
-  int present = 0;
-  for (Connection& connection : connections) {
-    if (connection.phase == Connection::Phase::member && connection.generation == generation) {
-      connection.close_after(last_words, now);
-      ++present;
-    }
-  }
+  const auto is_member = [generation](const Connection& each) {
+    return each.phase == Connection::Phase::member && each.generation == generation;
+  };
   const Gathering& gathering = open.at(generation).gathering;
-  const bool have_all_come = gathering.all_arrived() || present == gathering.num_ranks();
-  if (!outcome.ok() && !have_all_come) failure_until = now + kClosingTime;
+  const auto present = static_cast<int>(std::count_if(connections.begin(), connections.end(), is_member));
+  const int missing = gathering.all_arrived() ? 0 : gathering.num_ranks() - present;
+  const bool may_hold = !outcome.ok() && missing > 0;
+  finished.fetch_add(1, std::memory_order_relaxed);  // before anyone can know of it
+  remember({generation, outcome, missing});
+  for (Connection& connection : connections) {
+    if (is_member(connection) && connection.pid != getpid()) connection.close_after(last_words, now);
+  }
+  // Ranks of this process last: once they know, it may end, and this thread with it. Of a failure they hear once those
+  // who had yet to come have heard of it as well, or a little later.
+  for (Connection& connection : connections) {
+    if (!is_member(connection)) continue;
+    if (may_hold)
+      connection.hold(last_words, now + kFarewell);
+    else
+      connection.close_after(last_words, now);
+  }
+  if (may_hold) failure_until = now + RendezvousConnection::kClosingTime;
   open.erase(generation);
 }
 
-const RendezvousServer::State::EndedGeneration* RendezvousServer::State::find_ended(std::uint64_t generation) const {
+void RendezvousServer::State::tell_late(Connection& connection, EndedGeneration& earlier) {
+  const Status late(Code::invalid_usage, "all ranks of this communicator have been there already");
+  connection.close_after(wire::encode(wire::FrameType::failed, earlier.outcome.ok() ? late : earlier.outcome), now);
+  if (earlier.missing > 0 && --earlier.missing == 0) release_held(earlier.generation);
+}
+
+void RendezvousServer::State::release_held(std::uint64_t generation) {
+  for (Connection& connection : connections)
+    if (connection.phase == Connection::Phase::held && connection.generation == generation)
+      connection.close_after(connection.last_words, now);
+}
+
+RendezvousServer::State::EndedGeneration* RendezvousServer::State::find_ended(std::uint64_t generation) {
   const auto found = std::find_if(ended.begin(), ended.end(),
                                   [generation](const EndedGeneration& each) { return each.generation == generation; });
   return found == ended.end() ? nullptr : &*found;
 }
 
-void RendezvousServer::State::remember(std::uint64_t generation, const Status& outcome) {
+void RendezvousServer::State::remember(const EndedGeneration& one) {
   if (ended.size() < kMostOutcomes) {
-    ended.push_back({generation, outcome});
+    ended.push_back(one);
     return;
   }
-  ended[oldest_ended] = {generation, outcome};
+  ended[oldest_ended] = one;
   oldest_ended = (oldest_ended + 1) % kMostOutcomes;
 }
 
@@ -435,6 +438,8 @@ void RendezvousServer::State::push_progress() {
 void RendezvousServer::State::expire_and_sweep() {
   for (Connection& connection : connections) {
     const bool bounded = connection.phase != Connection::Phase::member;
+    if (connection.phase == Connection::Phase::held && now >= connection.deadline)
+      connection.close_after(connection.last_words, now);
     if (bounded && now >= connection.deadline) connection.phase = Connection::Phase::gone;
     if (connection.phase == Connection::Phase::gone) shutdown(connection.socket.get(), SHUT_RDWR);
   }
@@ -453,7 +458,9 @@ bool RendezvousServer::State::is_over() {
 RendezvousServer::RendezvousServer(std::unique_ptr<State> state) : state_(std::move(state)) {}
 
 Result<std::unique_ptr<RendezvousServer>> RendezvousServer::start(const RendezvousOptions& options) {
-  Result<Listener> listener = listen_tcp(options.address);
+  const Result<Address> address = options.address ? *options.address : make_local_address();
+  if (!address.ok()) return address.status();
+  Result<Listener> listener = listen_at(*address);
   if (!listener.ok()) return listener.status().with_context("cannot start the rendezvous");
   Result<UniqueId> id = UniqueId::make(listener->address);
   if (!id.ok()) return id.status();
@@ -482,6 +489,8 @@ RendezvousServer::~RendezvousServer() {
 }
 
 const UniqueId& RendezvousServer::id() const { return state_->id; }
+
+std::uint64_t RendezvousServer::arrived() const { return state_->arrived.load(std::memory_order_relaxed); }
 
 std::uint64_t RendezvousServer::finished() const { return state_->finished.load(std::memory_order_relaxed); }
 

@@ -4,12 +4,14 @@
 //
 // It serves one id and, one after another or at once, any number of its generations (bootstrap.hpp). Who does not know
 // the token gets no answer. A client that is slow, talks garbage or says nothing is dropped after a time and holds up
-// nobody; what is kept for clients is bounded. The object owns the thread: the destructor ends it and hangs up on all
-// who still wait. All members are thread-safe.
+// nobody; what is kept for clients is bounded. So a rank may be dropped before it has spoken, and comes again; other
+// users' connections never make this user's be dropped. The object owns the thread: the destructor ends it and hangs up
+// on all who still wait. All members are thread-safe.
 #pragma once
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 
 #include "base/status.hpp"
 #include "base/unique_id.hpp"
@@ -21,8 +23,8 @@ namespace tutti {
 inline constexpr int kMostRanksOnHost = 1024;
 
 struct RendezvousOptions {
-  // Where to listen; port 0 takes a free one.
-  Address address{.family = Address::Family::ipv4, .bytes = {127, 0, 0, 1}};
+  // Where to listen; port 0 takes a free one. Nothing: at a local address of its own.
+  std::optional<Address> address{};
   Nanos hello_deadline{5'000'000'000};  // a client that has not said who it is by then is dropped
   // The thread ends, and the port closes, after this many generations have come to an end, well or not; 0: never.
   std::uint64_t most_generations = 0;
@@ -36,6 +38,8 @@ class RendezvousServer {
   ~RendezvousServer();
 
   [[nodiscard]] const UniqueId& id() const;
+  // How many ranks have said hello.
+  [[nodiscard]] std::uint64_t arrived() const;
   // How many generations have come to an end, well or not.
   [[nodiscard]] std::uint64_t finished() const;
 

@@ -121,6 +121,7 @@ Result<Host> this_host() {
 
 std::vector<std::byte> encode(const Hello& hello, const Token& token) {
   Writer body;
+  body.number(static_cast<std::uint8_t>(hello.is_unsure ? 1 : 0));
   body.number(static_cast<std::uint32_t>(hello.pid));
   body.words(hello.host.name);
   body.words(hello.host.boot);
@@ -169,6 +170,8 @@ Result<Hello> parse_body(const Prefix& prefix, std::span<const std::byte> body) 
   hello.generation = prefix.generation;
   hello.rank = static_cast<int>(std::min(prefix.rank, kMostInt));
   hello.num_ranks = static_cast<int>(std::min(prefix.num_ranks, kMostInt));
+  const auto unsure = reader.number<std::uint8_t>();
+  hello.is_unsure = unsure == 1;
   hello.pid = static_cast<pid_t>(reader.number<std::uint32_t>());
   hello.host.name = reader.words();
   hello.host.boot = reader.words();
@@ -179,7 +182,7 @@ Result<Hello> parse_body(const Prefix& prefix, std::span<const std::byte> body) 
   std::string why = reader.words();
   const bool is_refusal = refusal <= static_cast<std::uint8_t>(Code::internal) && why.size() <= kMostErrorWords &&
                           (refusal != 0 || why.empty());
-  if (!reader.good_and_all_read() || !is_refusal) return malformed("hello");
+  if (!reader.good_and_all_read() || !is_refusal || unsure > 1) return malformed("hello");
   if (refusal != 0) hello.refusal = Status(static_cast<Code>(refusal), std::move(why), hello.rank);
   return hello;
 }
@@ -190,6 +193,7 @@ std::vector<std::byte> encode(FrameType type, std::string_view words) {
 
 std::vector<std::byte> encode(const Table& table) {
   Writer body;
+  body.number(table.generation);
   body.words(table.leader_socket);
   body.number(static_cast<std::uint32_t>(table.pids.size()));
   for (const pid_t pid : table.pids) body.number(static_cast<std::uint32_t>(pid));
@@ -228,6 +232,7 @@ std::string parse_words(const Frame& frame) {
 Result<Table> parse_table(const Frame& frame) {
   Reader reader(frame.body);
   Table table;
+  table.generation = reader.number<std::uint64_t>();
   table.leader_socket = reader.words();
   const auto count = reader.number<std::uint32_t>();
   if (!reader.good() || reader.left() != std::size_t{count} * sizeof(std::uint32_t)) return malformed("table");

@@ -21,7 +21,7 @@
 
 namespace tutti::wire {
 
-inline constexpr std::uint32_t kVersion = 2;
+inline constexpr std::uint32_t kVersion = 3;
 inline constexpr std::size_t kMagicBytes = 8;
 inline constexpr std::size_t kPrefixBytes = 64;
 inline constexpr std::size_t kMostHelloBytes = 32 << 10;
@@ -51,6 +51,8 @@ struct Hello {
   std::uint64_t generation = 0;
   int rank = 0;
   int num_ranks = 0;
+  // An earlier attempt of this rank at the generation failed, and it does not know whether the others' did.
+  bool is_unsure = false;
   pid_t pid = 0;
   Host host;
   std::string leader_socket;  // rank 0: the abstract name at which the others reach it
@@ -81,6 +83,7 @@ struct Frame {
 };
 
 struct Table {
+  std::uint64_t generation = 0;  // where that is another than a rank has said, the rank was unsure
   std::string leader_socket;
   std::vector<pid_t> pids;
 };

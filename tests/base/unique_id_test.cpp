@@ -18,7 +18,7 @@ UniqueId make_id(const Address& address = kLoopback) {
 TEST(UniqueId, SurvivesBytesAndText) {
   Address ipv6{.family = Address::Family::ipv6, .port = 65535, .scope = 7};
   ipv6.bytes.back() = 1;
-  for (const Address& address : {kLoopback, ipv6}) {
+  for (const Address& address : {kLoopback, ipv6, *make_local_address()}) {
     const UniqueId id = make_id(address);
     Result<UniqueId> from_bytes = UniqueId::from_bytes(id.to_bytes());
     Result<UniqueId> from_text = UniqueId::from_text(id.to_text());
@@ -86,6 +86,8 @@ TEST(Address, HasATextThatPeopleKnow) {
   Address ipv6{.family = Address::Family::ipv6, .port = 80};
   ipv6.bytes.back() = 1;
   EXPECT_EQ(to_text(ipv6), "[::1]:80");
+  const Address local{.family = Address::Family::local, .bytes = {0x01, 0x23, 0x45, 0x67, 0x89, 0xab, 0xcd, 0xef}};
+  EXPECT_EQ(to_text(local), "@tutti-meet-0123456789abcdef");
 }
 
 }  // namespace

@@ -46,7 +46,7 @@ std::vector<std::string> join_with(const std::string& name, const std::vector<st
     const Environment environment({{name, values[static_cast<std::size_t>(rank)]}});
     const Variables variables = std::move(Variables::load(environment, {}).value());
     const std::unique_ptr<Log> log = std::move(Log::create(Variables(), LogWriter::of_this_process()).value());
-    return Communicator::join(server->id(), static_cast<int>(values.size()), rank, 0, variables, *log)
+    return Communicator::join(server->id(), static_cast<int>(values.size()), rank, nullptr, variables, *log)
         .status()
         .to_string();
   });

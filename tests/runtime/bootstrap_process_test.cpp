@@ -1,14 +1,18 @@
 // join() between processes, and what the others learn when one of them dies on the way.
 #include <algorithm>
+#include <atomic>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <new>
 #include <sstream>
 #include <string>
 #include <vector>
 
 #include <fmt/format.h>
+#include <sys/mman.h>
 
+#include "base/socket.hpp"
 #include "ranks.hpp"
 
 namespace tutti {
@@ -77,6 +81,55 @@ INSTANTIATE_TEST_SUITE_P(EachStage, BootstrapDeath,
                          [](const testing::TestParamInfo<Death>& of) {
                            return fmt::format("Rank{}Stage{}", of.param.rank, static_cast<int>(of.param.stage));
                          });
+
+// What other users do at the door: they connect in hundreds, and say nothing.
+TEST(BootstrapProcesses, OtherUsersDisplaceNobody) {
+  if (geteuid() != 0) GTEST_SKIP() << "only root can be another user";
+  constexpr int kStranger = 2;
+  struct Crowd {
+    std::atomic<bool> rank_is_at_the_door = false;
+    std::atomic<bool> is_there = false;
+  };
+  void* const memory = mmap(nullptr, sizeof(Crowd), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  ASSERT_NE(memory, MAP_FAILED);
+  auto& crowd = *new (memory) Crowd;
+  const auto wait_for = [](const std::atomic<bool>& flag) {
+    while (!flag.load()) std::this_thread::sleep_for(std::chrono::microseconds(50));
+  };
+  Children children(3, [&](int rank, const UniqueId& id, const Children::Report& report) {
+    if (rank == kStranger) {
+      if (setresuid(65534, 65534, 65534) != 0) return report("cannot be another user");
+      wait_for(crowd.rank_is_at_the_door);
+      std::vector<UniqueFd> silent;
+      for (int i = 0; i < 300; ++i) {
+        Result<UniqueFd> one = begin_connect(id.address());
+        if (!one.ok()) return report(one.status().to_string());
+        silent.push_back(std::move(*one));
+      }
+      // The first of them has made room for later ones.
+      pollfd first{silent.front().get(), POLLIN, 0};
+      poll(&first, 1, 20'000);
+      crowd.is_there = true;
+      return report((first.revents & POLLHUP) != 0 ? "dropped" : "kept");
+    }
+    int visits = 0;
+    JoinOptions options = patient();
+    options.on_stage = [&](JoinStage stage) {
+      if (rank != 1 || stage != JoinStage::connected) return;
+      ++visits;
+      crowd.rank_is_at_the_door = true;
+      wait_for(crowd.is_there);
+    };
+    const Result<Membership> joined = join(request_of(id, rank, 2), options);
+    report(fmt::format("{} after {}", outcome_of(joined), visits));
+  });
+  const auto server = start_server();
+  children.release(server->id());
+  EXPECT_EQ(children.line(kStranger), "dropped");
+  EXPECT_EQ(children.line(0), "joined after 0");
+  EXPECT_EQ(children.line(1), "joined after 1");
+  munmap(memory, sizeof(Crowd));
+}
 
 // What the descriptors of this process are, as the system calls it: "socket:[INODE]", "/memfd:tutti (deleted)".
 std::vector<std::string> descriptors() {

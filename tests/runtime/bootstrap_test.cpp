@@ -28,7 +28,7 @@ using Joined = Result<Membership>;
 
 // A connection to the rendezvous that says what it likes.
 UniqueFd visit(const UniqueId& id, std::span<const std::byte> words) {
-  Result<UniqueFd> socket = begin_connect_tcp(id.address());
+  Result<UniqueFd> socket = begin_connect(id.address());
   EXPECT_TRUE(socket.ok());
   pollfd fd{socket->get(), POLLOUT, 0};
   EXPECT_EQ(poll(&fd, 1, 5000), 1);
@@ -118,7 +118,8 @@ TEST(Bootstrap, OneIdServesManyGenerationsEvenAtOnce) {
   const auto server = start_server();
   auto joined = on_threads(2 * kGenerations, [&](int thread) {
     JoinRequest request = request_of(server->id(), thread % 2, 2);
-    request.generation = static_cast<std::uint64_t>(thread / 2);
+    Attempt attempt{.generation = static_cast<std::uint64_t>(thread / 2)};
+    request.attempt = &attempt;
     return join(request, patient());
   });
   for (const auto& one : joined) EXPECT_TRUE(one->ok()) << one->status().to_string();
@@ -130,7 +131,8 @@ TEST(Bootstrap, TheServerEndsAfterItsGenerations) {
   auto joined = on_threads(2, [&](int rank) { return join(request_of(server->id(), rank, 2), patient()); });
   for (const auto& one : joined) EXPECT_TRUE(one->ok()) << one->status().to_string();
   JoinRequest request = request_of(server->id(), 0, 1);
-  request.generation = 1;
+  Attempt second{.generation = 1};
+  request.attempt = &second;
   const Joined late = join(request, patient());
   ASSERT_FALSE(late.ok());
   EXPECT_NE(late.status().code(), Code::timeout) << late.status().to_string();
@@ -241,7 +243,7 @@ TEST(Bootstrap, NobodyAtTheAddressIsAnErrorAtOnce) {
   const UniqueId id = start_server()->id();  // gone again
   const Joined joined = join(request_of(id, 0, 2), patient());
   ASSERT_FALSE(joined.ok());
-  EXPECT_NE(joined.status().to_string().find("nobody answers at 127.0.0.1:"), std::string::npos)
+  EXPECT_NE(joined.status().to_string().find("nobody answers at @tutti-meet-"), std::string::npos)
       << joined.status().to_string();
 }
 
@@ -289,6 +291,82 @@ TEST(Bootstrap, StrangersHoldUpNobody) {
   }
   auto joined = on_threads(4, [&](int rank) { return join(request_of(server->id(), rank, 4), patient()); });
   for (const auto& one : joined) EXPECT_TRUE(one->ok()) << one->status().to_string();
+}
+
+// More strangers than the server keeps come between a rank's connection and its hello, so it is the one that is
+// dropped.
+TEST(Bootstrap, ARankThatIsDroppedBeforeItHasSpokenComesAgain) {
+  const auto server = start_server();
+  std::vector<UniqueFd> strangers;
+  int connections = 0;
+  auto joined = on_threads(2, [&](int rank) {
+    JoinOptions options = patient();
+    options.on_stage = [&, rank](JoinStage stage) {
+      if (rank != 1 || stage != JoinStage::connected || ++connections > 1) return;
+      for (int i = 0; i < 200; ++i) strangers.push_back(visit(server->id(), {}));
+      // It came after the rank's, and is dropped after it.
+      EXPECT_TRUE(read_to_end(strangers.front()));
+    };
+    return join(request_of(server->id(), rank, 2), options);
+  });
+  expect_working(joined);
+  EXPECT_EQ(connections, 2);
+}
+
+// What join() leaves for the rank's next attempt.
+struct Tried {
+  Joined joined;
+  Attempt next;
+};
+
+Tried try_to_join(JoinRequest request, Attempt attempt, const JoinOptions& options = patient()) {
+  request.attempt = &attempt;
+  Joined joined = join(request, options);
+  return {std::move(joined), attempt};
+}
+
+TEST(Bootstrap, ARankWhoseAttemptFailedUnheardMeetsTheOthersWhereTheyAre) {
+  const auto server = start_server();
+  // The others have been told of three failures, of which rank 1 heard none.
+  for (std::uint64_t generation = 0; generation < 3; ++generation) {
+    const Tried tried = try_to_join(request_of(server->id(), 7, 3), {.generation = generation});
+    EXPECT_EQ(tried.next.generation, generation);  // not even asked
+    JoinRequest request = request_of(server->id(), 0, 2);
+    request.refusal = Status(Code::system, "of no consequence");
+    const Tried refused = try_to_join(request, {.generation = generation});
+    EXPECT_FALSE(refused.joined.ok());
+    EXPECT_EQ(refused.next.generation, generation + 1);
+    EXPECT_FALSE(refused.next.is_unsure);
+  }
+  auto tried = on_threads(2, [&](int rank) {
+    return try_to_join(request_of(server->id(), rank, 2),
+                       rank == 0 ? Attempt{.generation = 3} : Attempt{.generation = 0, .is_unsure = true});
+  });
+  for (const auto& each : tried) {
+    EXPECT_TRUE(each->joined.ok()) << each->joined.status().to_string();
+    EXPECT_EQ(each->next.generation, 4U);
+    EXPECT_FALSE(each->next.is_unsure);
+  }
+}
+
+TEST(Bootstrap, ARankThatGaveUpWithoutAnAnswerTriesAgainWithTheOthers) {
+  const auto server = start_server();
+  auto tried = on_threads(2, [&](int rank) {
+    const JoinRequest request = request_of(server->id(), rank, 2);
+    JoinOptions options = patient();
+    if (rank == 1) options.timeout = Nanos(1);
+    const Tried first = try_to_join(request, {}, options);
+    EXPECT_FALSE(first.joined.ok());
+    return try_to_join(request, first.next);
+  });
+  for (const auto& each : tried) EXPECT_TRUE(each->joined.ok()) << each->joined.status().to_string();
+}
+
+TEST(Bootstrap, OtherFamiliesOfAddressesServeAsWell) {
+  RendezvousOptions options{.address = Address{.family = Address::Family::ipv4, .bytes = {127, 0, 0, 1}}};
+  const auto server = start_server(options);
+  auto joined = on_threads(3, [&](int rank) { return join(request_of(server->id(), rank, 3), patient()); });
+  expect_working(joined);
 }
 
 TEST(Bootstrap, ASilentStrangerIsDroppedAfterItsTime) {

@@ -140,6 +140,59 @@ TEST(Processes, SaySoWithoutADescriptorToMeetBy) {
   }
 }
 
+// Rank 0 serves the rendezvous. The others come only once it knows that it fails, and it ends at once when it is told.
+TEST(Processes, HearWhyRank0FailedThoughItEndsAtOnce) {
+  constexpr int kRanks = 3;
+  const std::string start = fmt::format("processes-test-{}", getpid());
+  Children children(kRanks, [&](int rank, const UniqueId&, const Children::Report& report) {
+    setenv("TUTTI_CONF_FILE", "", 1);
+    setenv("TUTTI_TIMEOUT", "20s", 1);
+    setenv("TORCHELASTIC_RUN_ID", start.c_str(), 1);
+    setenv("RANK", std::to_string(rank).c_str(), 1);
+    setenv("WORLD_SIZE", "3", 1);
+    if (rank == 0)
+      setenv("TUTTI_WALKER", "nonsense", 1);
+    else
+      usleep(20'000);
+    tuttiComm_t comm = nullptr;
+    report(words_of(tuttiCommInitLaunched(&comm)));
+  });
+  const auto server = start_server();
+  children.release(server->id());
+  for (int rank = 0; rank < kRanks; ++rank) {
+    const std::string said = children.line(rank);
+    EXPECT_NE(said.find("'nonsense' is not one of the choices"), std::string::npos) << said;
+  }
+}
+
+// The others hear of it only by its refusal, and it hears nothing from them.
+TEST(Processes, TryAgainTogetherAfterOneOfThemCouldNotJoin) {
+  if (kIsSanitized) GTEST_SKIP() << kSanitizersLook;
+  constexpr int kRanks = 3;
+  Children children(kRanks, [&](int rank, const UniqueId& id, const Children::Report& report) {
+    setenv("TUTTI_RANK", std::to_string(rank).c_str(), 1);
+    setenv("TUTTI_NUM_RANKS", "3", 1);
+    setenv("TUTTI_UNIQUE_ID", id.to_text().c_str(), 1);
+    setenv("TUTTI_CONF_FILE", "", 1);
+    rlimit before{};
+    getrlimit(RLIMIT_NOFILE, &before);
+    if (rank == 1) allow_descriptors(0);
+    tuttiComm_t comm = nullptr;
+    report(tuttiCommInitLaunched(&comm) == tuttiSuccess ? "done" : "failed");
+    setrlimit(RLIMIT_NOFILE, &before);
+    report(words_of(tuttiCommInitLaunched(&comm)));
+    int value = rank + 1;
+    report(words_of(tuttiAllReduce(&value, &value, 1, tuttiInt, tuttiSum, comm)));
+    report(words_of(tuttiCommDestroy(comm)));
+  });
+  const auto server = start_server();
+  children.release(server->id());
+  for (int rank = 0; rank < kRanks; ++rank) {
+    EXPECT_EQ(children.line(rank), "failed");
+    for (int call = 0; call < 3; ++call) EXPECT_EQ(children.line(rank), "done");
+  }
+}
+
 struct Shortage {
   const char* name;
   __rlimit_resource resource;

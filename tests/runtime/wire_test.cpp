@@ -18,6 +18,7 @@ Hello make_hello() {
   hello.generation = 3;
   hello.rank = 2;
   hello.num_ranks = 5;
+  hello.is_unsure = true;
   hello.pid = 1234;
   hello.host = {"box", "boot", "net:[1]"};
   hello.leader_socket = "tutti-abc";
@@ -43,6 +44,7 @@ TEST(Wire, HelloRoundTrips) {
   EXPECT_EQ(hello->generation, 3U);
   EXPECT_EQ(hello->rank, 2);
   EXPECT_EQ(hello->num_ranks, 5);
+  EXPECT_TRUE(hello->is_unsure);
   EXPECT_EQ(hello->pid, 1234);
   EXPECT_EQ(hello->host.name, "box");
   EXPECT_EQ(hello->host.boot, "boot");
@@ -100,7 +102,7 @@ TEST(Wire, RanksBeyondAnIntStayBeyondEveryLimit) {
 
 TEST(Wire, FramesComeOutWholeAndInOrder) {
   const Bytes first = encode(FrameType::progress, "rank 1 of 2 has not arrived");
-  const Bytes second = encode(Table{"tutti-x", {11, 12, 13}});
+  const Bytes second = encode(Table{5, "tutti-x", {11, 12, 13}});
   const Bytes third = encode(FrameType::failed, Status(Code::rank_lost, "gone", 7));
   Bytes all = first;
   all.insert(all.end(), second.begin(), second.end());
@@ -137,8 +139,8 @@ TEST(Wire, FramesThatCannotBeAreRefused) {
 }
 
 TEST(Wire, ATableThatPromisesMoreThanItHoldsIsMalformed) {
-  Bytes bytes = encode(Table{"", {1, 2}});
-  bytes[9] = std::byte{200};  // the number of ranks, behind header and empty name
+  Bytes bytes = encode(Table{0, "", {1, 2}});
+  bytes[17] = std::byte{200};  // the number of ranks, behind header, generation and empty name
   const Result<std::optional<Frame>> frame = take_frame(bytes);
   ASSERT_TRUE(frame.ok());
   EXPECT_FALSE(parse_table(**frame).ok());

@@ -21,7 +21,7 @@ using harness::Connection;
 using harness::Json;
 
 Result<Connection> connected(const Address& address) {
-  Result<UniqueFd> socket = begin_connect_tcp(address);
+  Result<UniqueFd> socket = begin_connect(address);
   if (!socket.ok()) return socket.status();
   pollfd waiting{socket->get(), POLLOUT, 0};
   while (::poll(&waiting, 1, -1) < 0 && errno == EINTR) continue;

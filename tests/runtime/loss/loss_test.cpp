@@ -15,8 +15,6 @@
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
-#include <linux/tcp.h>
-#include <netinet/in.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
@@ -35,17 +33,6 @@ using std::chrono::duration_cast;
 // Of a rank that was stopped: beyond the timeout.
 constexpr Milliseconds kTimeoutSlack{500};
 constexpr Milliseconds kMostWantOfCore{500};
-
-// How many ranks have said hello to the rendezvous in this process: its connections over which something has come.
-int hellos() {
-  int count = 0;
-  for (int fd = 3; fd < 256; ++fd) {
-    tcp_info info{};
-    socklen_t length = sizeof info;
-    if (getsockopt(fd, IPPROTO_TCP, TCP_INFO, &info, &length) == 0 && info.tcpi_bytes_received > 0) ++count;
-  }
-  return count;
-}
 
 template <typename Condition>
 bool eventually(Condition condition) {
@@ -160,7 +147,8 @@ class Round {
     }
     shared_->go.store(1);
     // A rank that dies before it has said who it is was never there; that the others wait for it is right.
-    EXPECT_TRUE(eventually([] { return hellos() == kRanks - 1; }) || is_starved()) << "the ranks did not say hello";
+    EXPECT_TRUE(eventually([this] { return servers_.front()->arrived() == kRanks - 1; }) || is_starved())
+        << "the ranks did not say hello";
     if (trial_.moment != Moment::meeting) shared_->last_goes.store(1);
     if (trial_.moment == Moment::calling) {
       EXPECT_TRUE(eventually([&] { return all_have_done(5); }) || is_starved()) << "the ranks did not come to call";
