@@ -1,13 +1,9 @@
 #include "base/status.hpp"
 
 #include <array>
-#include <cerrno>
 #include <cstring>
 
-#include <fmt/format.h>
-#include <sys/resource.h>
-
-#include "base/memory_limits.hpp"
+#include "base/limits.hpp"
 
 namespace tutti {
 
@@ -30,18 +26,6 @@ Status::Status(Code code, std::string message, int rank) {
   TUTTI_ASSERT(code != Code::ok, "an error needs a code");
   details_ = std::make_shared<const Details>(Details{code, rank, std::move(message), nullptr});
 }
-
-namespace {
-
-// The limit of the process that the error may come from, in words: what to raise.
-std::string limit_behind(int error_number) {
-  if (error_number == ENOMEM) return memory_ulimits_text();
-  rlimit files{};
-  if (error_number != EMFILE || getrlimit(RLIMIT_NOFILE, &files) != 0 || files.rlim_cur == RLIM_INFINITY) return "";
-  return fmt::format(" (this process may have {} of them: ulimit -n)", files.rlim_cur);
-}
-
-}  // namespace
 
 Status Status::from_errno(std::string what, int error_number) {
   std::array<char, 128> buffer{};

@@ -16,6 +16,7 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
+#include "base/limits.hpp"
 #include "base/text.hpp"
 
 namespace tutti::harness {
@@ -268,10 +269,10 @@ Status Database::look_at_place() const {
     return {};
   }
   if (errno != ENOENT) return refusal(Code::system, std::strerror(errno), "name another file");
-  if (access_ == Access::read) return refusal(Code::invalid_argument, "there is no such file", "name another file");
+  if (access_ == Access::read) return refusal(Code::system, "there is no such file", "name another file");
   const std::string folder = folder_of(path_);
   if (::stat(folder.c_str(), &about) != 0) {
-    return refusal(Code::invalid_argument, fmt::format("there is no folder {}", in_quotes(folder)),
+    return refusal(Code::system, fmt::format("there is no folder {}", in_quotes(folder)),
                    "make it (mkdir -p), or name a file elsewhere");
   }
   if (::faccessat(AT_FDCWD, folder.c_str(), W_OK | X_OK, AT_EACCESS) != 0) {
@@ -463,7 +464,8 @@ Status Database::error(int code) const {
   const int number = errno;
   const int primary = code & 0xFF;
   const bool says_why = primary == SQLITE_IOERR || (primary == SQLITE_CANTOPEN && number != ENOENT);
-  const std::string why = says_why && number != 0 ? fmt::format(" ({})", std::strerror(number)) : "";
+  const std::string why =
+      says_why && number != 0 ? fmt::format(" ({}){}", std::strerror(number), limit_behind(number)) : "";
   for (const int wanted : {code, primary})
     for (const Trouble& trouble : kTroubles)
       if (trouble.code == wanted) return refusal(trouble.ours, fmt::format("{}{}", trouble.what, why), trouble.remedy);

@@ -161,7 +161,7 @@ Status LiveGroup::meet(const Listener& listener, const UniqueId& id, const Patie
     for (const Stranger& stranger : strangers) waiting.push_back({stranger.connection->fd(), POLLIN, 0});
     if (::poll(waiting.data(), waiting.size(), kLook) < 0 && errno != EINTR)
       return Status::from_errno("cannot wait for workers", errno);
-    accept(listener, strangers);
+    TUTTI_TRY(accept(listener, strangers));
     TUTTI_TRY(welcome(strangers, id));
   }
   num_strangers_ += static_cast<int>(strangers.size());
@@ -169,15 +169,16 @@ Status LiveGroup::meet(const Listener& listener, const UniqueId& id, const Patie
 }
 
 // Silent ones give way, so that they cannot keep workers out.
-void LiveGroup::accept(const Listener& listener, std::vector<Stranger>& strangers) {
+Status LiveGroup::accept(const Listener& listener, std::vector<Stranger>& strangers) {
   if (strangers.size() >= kMostStrangers + ranks_.size()) {
-    if (Clock::now() - strangers.front().since < kUntilStrange) return;
+    if (Clock::now() - strangers.front().since < kUntilStrange) return {};
     strangers.erase(strangers.begin());
     ++num_strangers_;
   }
   Result<UniqueFd> accepted = accept_from(listener.socket.get());
-  if (accepted.ok() && accepted->valid())
-    strangers.push_back({std::make_unique<Connection>(std::move(*accepted)), Clock::now()});
+  if (!accepted.ok()) return accepted.status();
+  if (accepted->valid()) strangers.push_back({std::make_unique<Connection>(std::move(*accepted)), Clock::now()});
+  return {};
 }  // NOLINT(clang-analyzer-cplusplus.NewDeleteLeaks): takes what is in the vector for lost
 
 // Whoever has said hello gets its seat; who says anything else is shown out.

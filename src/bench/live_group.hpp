@@ -82,7 +82,7 @@ class LiveGroup {
 
   Status begin();
   Status meet(const Listener& listener, const UniqueId& id, const Patience& patience);
-  void accept(const Listener& listener, std::vector<Stranger>& strangers);
+  Status accept(const Listener& listener, std::vector<Stranger>& strangers);
   Status welcome(std::vector<Stranger>& strangers, const UniqueId& id);
   Status seat(const Json& hello, std::unique_ptr<Connection> connection);
   [[nodiscard]] Json begin_order() const;

@@ -116,6 +116,8 @@ bool SyncPage::meet(int rank, int num_ranks, std::uint64_t iteration, bool share
   return true;
 }
 
-void SyncPage::end() { layout_->end.is_over.store(1, std::memory_order_relaxed); }
+void SyncPage::end() {
+  if (layout_ != nullptr) layout_->end.is_over.store(1, std::memory_order_relaxed);
+}
 
 }  // namespace tutti::harness

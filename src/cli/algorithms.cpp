@@ -22,10 +22,7 @@ struct AlgorithmsArguments {
 
 Exit run(const AlgorithmsArguments& options, const Context& context) {
   const Result<std::vector<const Algorithm*>> rows = chosen(options.choice);
-  if (!rows.ok()) {
-    context.error << "tutti algorithms: " << rows.status().to_string() << "\n";
-    return Exit::misused;
-  }
+  if (!rows.ok()) return failed(context, "algorithms", rows.status());
   Table table({{"collective"},
                {"algorithm"},
                {"channel"},
@@ -42,9 +39,7 @@ Exit run(const AlgorithmsArguments& options, const Context& context) {
                    std::string(algorithm->method), std::string(algorithm->citation)});
   }
   const Status written = write_output(render(table, options.output.format), options.output, context);
-  if (written.ok()) return Exit::done;
-  context.error << "tutti algorithms: " << written.to_string() << "\n";
-  return Exit::misused;
+  return written.ok() ? Exit::done : failed(context, "algorithms", written);
 }
 
 Run define_algorithms(CLI::App& app) {

@@ -8,6 +8,7 @@
 #include "base/environment.hpp"
 #include "bench/worker.hpp"
 #include "cli/bench_commands.hpp"
+#include "cli/interrupt.hpp"
 #include "cli/program.hpp"
 #include <tutti/bench.hpp>
 
@@ -40,6 +41,7 @@ int bench_main(int argc, char** argv, std::vector<Bench> benches) try {
     const std::unique_ptr<harness::Backend> backend = harness::no_backend();
     return harness::run_worker(benches, *backend, environment);
   }
+  cli::let_too_large_files_fail();
   const cli::BenchWorld world = world_of(std::move(benches));
   const std::array commands{cli::compare_command(world), cli::list_command(world), cli::run_command(world),
                             cli::show_command(world)};
@@ -49,7 +51,7 @@ int bench_main(int argc, char** argv, std::vector<Bench> benches) try {
   return static_cast<int>(cli::run_program(commands, arguments, context));
 } catch (const std::exception& error) {
   std::fprintf(stderr, "bug: %s\n", error.what());
-  return static_cast<int>(cli::Exit::misused);
+  return static_cast<int>(cli::Exit::not_done);
 }
 
 }  // namespace tutti

@@ -21,11 +21,13 @@ class App;
 
 namespace tutti::cli {
 
-// The exit status of the program.
+// The exit status of the program. A command that starts others passes their status on, and one that was interrupted
+// ends with 128 and the signal.
 enum class Exit : int {
   done = 0,
-  found_wrong = 1,  // what the command examined is not as it should be
-  misused = 2,      // it was called wrongly, or what it was given cannot be read or written
+  found_wrong = 1,         // what the command examined is not as it should be
+  not_done = found_wrong,  // it was called rightly, and the system did not let it: a file is missing, the disk is full
+  misused = 2,             // it was called wrongly: an option, a value, the text of a file
 };
 
 // The world that a command acts in.
@@ -39,7 +41,10 @@ struct Context {
 
 // Says on context.error what was wrong with a call of `command`, and what tells more; none is the program itself.
 Exit misused(const Context& context, std::string_view command, std::string_view what);
-Exit misused(const Context& context, std::string_view command, const Status& status);
+// Whether the caller has to call it otherwise (misused), or could not have known (not_done).
+[[nodiscard]] Exit exit_of(const Status& error);
+// Says on context.error why `command` failed; what tells more only to those who misused it.
+Exit failed(const Context& context, std::string_view command, const Status& error);
 
 [[nodiscard]] inline Status wrong_argument(std::string words) { return {Code::invalid_argument, std::move(words)}; }
 

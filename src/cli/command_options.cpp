@@ -60,8 +60,8 @@ Status check_program(const std::string& program, const Environment& environment)
   const std::string path = environment.lookup("PATH").value_or("/bin:/usr/bin");
   for (const std::string_view folder : split(path, ':'))
     if (::access(fmt::format("{}/{}", folder.empty() ? "." : folder, program).c_str(), X_OK) == 0) return {};
-  return wrong_argument(fmt::format("there is no program {} in PATH; one in this folder is ./{}", in_quotes(program),
-                                    printable(program)));
+  return {Code::system, fmt::format("there is no program {} in PATH; one in this folder is ./{}", in_quotes(program),
+                                    printable(program))};
 }
 
 Status check_places(const SweepOptions& options, const Plan& plan) {

@@ -68,7 +68,7 @@ Exit conclude(const Comparison& comparison, std::size_t baseline, const std::opt
   const Status written = !options.by.empty() ? write_by(comparison, options.by, options.output, context)
                          : is_best           ? write_best(comparison, baseline, options.output, context)
                                              : write_pairs(comparison, options.output, context);
-  if (!written.ok()) return misused(context, name_of(context), written);
+  if (!written.ok()) return failed(context, name_of(context), written);
   const std::string lacking = lacking_launches(comparison);
   if (!lacking.empty()) context.error << lacking << (is_best ? "; ties and intervals above are over rounds\n" : "\n");
   const Account account = account_of(comparison, baseline, fail_on);
@@ -200,7 +200,7 @@ std::size_t place_of(const std::string& competitor, const std::vector<std::strin
 
 Exit compare_live(const CompareOptions& options, const BenchWorld& world, const Context& context) {
   Result<Asked> asked = check(options, world, context.environment);
-  if (!asked.ok()) return misused(context, name_of(context), asked.status());
+  if (!asked.ok()) return failed(context, name_of(context), asked.status());
   Plan& plan = asked->plan;
   for (const std::string& warning : plan.warnings) context.error << warning << "\n";
   if (options.sweep.dry_run) {
@@ -208,23 +208,23 @@ Exit compare_live(const CompareOptions& options, const BenchWorld& world, const 
     context.out << list_of(plan);
     return Exit::done;
   }
-  if (const Status made = make_output_folder(plan); !made.ok()) return misused(context, name_of(context), made);
+  if (const Status made = make_output_folder(plan); !made.ok()) return failed(context, name_of(context), made);
   Result<KeptRun> kept = keep_run(options.keeping, paired_run_of(plan, asked->baseline, context), context);
-  if (!kept.ok()) return misused(context, name_of(context), kept.status());
+  if (!kept.ok()) return failed(context, name_of(context), kept.status());
   context.error << announcement_of(plan, *kept) << ", side by side\n";
   if (kept->store) context.error << fmt::format("run {} in {}\n", kept->run, kept->path);
   context.error << std::flush;
 
   const Interrupt interrupt;
   if (const Status measured = measure(plan, *kept, context); !measured.ok())
-    return misused(context, name_of(context), measured);
+    return failed(context, name_of(context), measured);
   const bool is_whole = !Interrupt::has_come();
   if (kept->store && is_whole)
     if (const Status completed = kept->store->complete(kept->run); !completed.ok())
-      return misused(context, name_of(context), completed);
+      return failed(context, name_of(context), completed);
   if (kept->rows.empty()) {
     context.error << "interrupted before anything was compared\n";
-    return static_cast<Exit>(130);
+    return Interrupt::exit();
   }
   const Comparison comparison = comparison_of(kept->rows, plan);
   const Exit exit =
@@ -232,14 +232,14 @@ Exit compare_live(const CompareOptions& options, const BenchWorld& world, const 
   if (is_whole) return exit;
   context.error << fmt::format("interrupted: {} of {} cases are done{}\n", num_done(plan, *kept), plan.num_cases(),
                                kept->store ? " and kept; the same command with --resume does the others" : "");
-  return static_cast<Exit>(130);
+  return Interrupt::exit();
 }
 
 namespace {
 
 Exit compare(CompareArguments options, const BenchWorld& world, const Context& context) {
   const auto refuse = [&](std::string words) {
-    return misused(context, name_of(context), wrong_argument(std::move(words)));
+    return failed(context, name_of(context), wrong_argument(std::move(words)));
   };
   const auto mark = std::find(context.arguments.begin(), context.arguments.end(), "--");
   const bool has_mark = mark != context.arguments.end();
@@ -248,7 +248,7 @@ Exit compare(CompareArguments options, const BenchWorld& world, const Context& c
   if (has_mark && num_behind != std::ssize(options.words))
     return refuse(
         fmt::format("{} was not expected before --, behind which the program comes", in_quotes(options.words.front())));
-  if (const Status fits = check_options(options); !fits.ok()) return misused(context, name_of(context), fits);
+  if (const Status fits = check_options(options); !fits.ok()) return failed(context, name_of(context), fits);
   if (!has_mark && !options.words.empty()) return compare_runs(options, options.words, options.ignored, context);
   if (!options.ignored.empty()) return refuse("--ignore is for two runs of the store");
   options.sweep.command = options.words;

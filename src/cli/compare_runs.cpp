@@ -86,7 +86,7 @@ Status choose_what_differs(const std::string& ignored, Pair& pair, const Context
 
 Exit compare_runs(const CompareOptions& options, const std::vector<std::string>& names, const std::string& ignored,
                   const Context& context) {
-  const auto refuse = [&](const Status& status) { return misused(context, "compare", status); };
+  const auto refuse = [&](const Status& status) { return failed(context, "compare", status); };
   if (names.size() != 2)
     return refuse(wrong_argument(fmt::format("{} runs were named; two are compared", names.size())));
   const Result<std::optional<FailOn>> fail_on = read_fail_on(options.fail_on);

@@ -256,10 +256,7 @@ Result<int> run_ranks(const DemoArguments& options, const Context& context) {
 
 Exit run(const DemoArguments& options, const Context& context) {
   const Result<std::uint64_t> most = read_most(options.most);
-  if (!most.ok()) {
-    context.error << "tutti demo: " << most.status().to_string() << "\n";
-    return Exit::misused;
-  }
+  if (!most.ok()) return failed(context, "demo", most.status());
   if (options.as_rank) {
     const Status status = run_rank(options, *most, context);
     if (status.ok()) return Exit::done;

@@ -33,11 +33,11 @@ Result<std::string> shown(const FabricArguments& options, const fabric::Fabric& 
 
 Exit run(const FabricArguments& options, const Context& context) {
   const Result<fabric::Fabric> fabric = fabric::load_fabric(options.fabric);
-  if (!fabric.ok()) return misused(context, "fabric", fabric.status());
+  if (!fabric.ok()) return failed(context, "fabric", fabric.status());
   const Result<std::string> text = shown(options, *fabric);
-  if (!text.ok()) return misused(context, "fabric", text.status());
+  if (!text.ok()) return failed(context, "fabric", text.status());
   const Status written = write_output(*text, options.output, context);
-  return written.ok() ? Exit::done : misused(context, "fabric", written);
+  return written.ok() ? Exit::done : failed(context, "fabric", written);
 }
 
 Run define_fabric(CLI::App& app) {

@@ -256,11 +256,11 @@ Result<Table> compare_windows(const GemmArguments& options) {
 }
 
 Exit run(const GemmArguments& options, const Context& context) {
-  if (const Status status = check_output(options.output); !status.ok()) return misused(context, "gemm", status);
+  if (const Status status = check_output(options.output); !status.ok()) return failed(context, "gemm", status);
   const Result<Table> table = options.against.empty() ? simulate_products(options, context) : compare_windows(options);
-  if (!table.ok()) return misused(context, "gemm", table.status());
+  if (!table.ok()) return failed(context, "gemm", table.status());
   const Status written = write_output(rendered(*table, options.output), options.output, context);
-  return written.ok() ? Exit::done : misused(context, "gemm", written);
+  return written.ok() ? Exit::done : failed(context, "gemm", written);
 }
 
 Run define_gemm(CLI::App& app) {

@@ -128,14 +128,14 @@ Status keep(const std::vector<Row>& rows, const ImportArguments& options, const 
 }
 
 Exit import(const ImportArguments& options, const Context& context) {
-  if (const Status ready = check_output(options.output); !ready.ok()) return misused(context, "import", ready);
+  if (const Status ready = check_output(options.output); !ready.ok()) return failed(context, "import", ready);
   const Result<std::vector<Row>> rows = rows_of_files(options);
-  if (!rows.ok()) return misused(context, "import", rows.status());
+  if (!rows.ok()) return failed(context, "import", rows.status());
   if (!options.no_store)
-    if (const Status kept = keep(*rows, options, context); !kept.ok()) return misused(context, "import", kept);
+    if (const Status kept = keep(*rows, options, context); !kept.ok()) return failed(context, "import", kept);
   const std::string text = rendered_rows(*rows, options.output, context);
   if (const Status written = write_output(text, options.output, context); !written.ok())
-    return misused(context, "import", written);
+    return failed(context, "import", written);
   const auto num_bad =
       std::count_if(rows->begin(), rows->end(), [](const Row& row) { return row.outcome != harness::Outcome::ok; });
   if (num_bad > 0) context.error << fmt::format("{} of {} rows are wrong or have no time\n", num_bad, rows->size());

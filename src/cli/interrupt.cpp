@@ -5,15 +5,17 @@ namespace tutti::cli {
 namespace {
 
 // NOLINTNEXTLINE(cppcoreguidelines-avoid-non-const-global-variables): signal handlers reach nothing else
-volatile std::sig_atomic_t interrupted = 0;
+volatile std::sig_atomic_t interrupted = 0;  // the signal
 
 extern "C" void note_interrupt(int signal) {
   if (interrupted != 0) {
     std::signal(signal, SIG_DFL);
     std::raise(signal);
   }
-  interrupted = 1;
+  interrupted = signal;
 }
+
+extern "C" void ignore(int) {}
 
 }  // namespace
 
@@ -32,5 +34,13 @@ Interrupt::~Interrupt() {
 }
 
 bool Interrupt::has_come() { return interrupted != 0; }
+
+Exit Interrupt::exit() {
+  constexpr int kSignalBase = 128;
+  return static_cast<Exit>(kSignalBase + interrupted);
+}
+
+// A handler, since what is ignored stays so in programs that are started.
+void let_too_large_files_fail() { std::signal(SIGXFSZ, ignore); }
 
 }  // namespace tutti::cli

@@ -4,6 +4,8 @@
 
 #include <csignal>
 
+#include "cli/command.hpp"
+
 namespace tutti::cli {
 
 class Interrupt {
@@ -14,10 +16,16 @@ class Interrupt {
   ~Interrupt();
 
   [[nodiscard]] static bool has_come();
+  // Of a command that was ended by the one that has come: 130 for SIGINT, 143 for SIGTERM, as shells have it.
+  [[nodiscard]] static Exit exit();
 
  private:
   struct sigaction before_int_ {};
   struct sigaction before_term_ {};
 };
+
+// From now on a write beyond the limit of file sizes (ulimit -f) fails, and SIGXFSZ does not end the process. Programs
+// that are started have the usual again. For main.
+void let_too_large_files_fail();
 
 }  // namespace tutti::cli

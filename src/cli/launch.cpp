@@ -76,12 +76,9 @@ Exit run(const LaunchArguments& options, const Context& context) {
   GroupOptions group;
   group.environment = context.environment;
   const Status understood = read(options, group);
-  if (!understood.ok()) return misused(context, "launch", understood);
+  if (!understood.ok()) return failed(context, "launch", understood);
   const Result<int> code = run_group(group, context.out, context.error);
-  if (!code.ok()) {
-    context.error << "tutti launch: " << code.status().to_string() << "\n";
-    return Exit::misused;
-  }
+  if (!code.ok()) return failed(context, "launch", code.status());
   // The ranks' own status is passed on, as from env or timeout; Exit has room for it.
   return static_cast<Exit>(*code);
 }

@@ -1,5 +1,6 @@
 // `tutti list` and `tutti show`: the benches, peers, fabrics and runs that there are, and the rows of a run.
 #include <algorithm>
+#include <filesystem>
 #include <memory>
 #include <ostream>
 
@@ -83,13 +84,21 @@ Table list_algorithms(const BenchWorld& world) {
   return table;
 }
 
+// The usual store is made by the first run that is kept; one that was named must be there.
+Result<std::vector<harness::Run>> runs_in(const std::string& path, bool is_usual) {
+  std::error_code none;
+  if (is_usual && !std::filesystem::exists(path, none)) return std::vector<harness::Run>();
+  Result<harness::Store> store = harness::Store::open_to_read(path);
+  if (!store.ok()) return store.status();
+  return store->runs();
+}
+
 Result<Table> list_runs(const ListArguments& options, const Context& context) {
   const Result<std::string> path = store_path(options.store, context.environment);
   if (!path.ok()) return path.status();
-  Result<harness::Store> store = harness::Store::open_to_read(*path);
-  if (!store.ok()) return store.status();
-  const Result<std::vector<harness::Run>> runs = store->runs();
+  const Result<std::vector<harness::Run>> runs = runs_in(*path, options.store.empty());
   if (!runs.ok()) return runs.status();
+  if (runs->empty()) context.error << fmt::format("no runs yet; '{} run' keeps the first\n", context.program);
   Table table({{"run"}, {"begun"}, {"bench"}, {"rows"}, {"complete"}, {"command", 80}});
   for (const harness::Run& run : *runs)
     table.add_row(
@@ -107,15 +116,15 @@ Exit list(const ListArguments& options, const BenchWorld& world, const Context& 
   if (same_name(options.what, "operators")) table = operators_table();
   if (same_name(options.what, "runs")) {
     Result<Table> runs = list_runs(options, context);
-    if (!runs.ok()) return misused(context, "list", runs.status());
+    if (!runs.ok()) return failed(context, "list", runs.status());
     table = std::move(*runs);
   }
   if (!table)
-    return misused(context, "list",
-                   {Code::invalid_argument,
-                    fmt::format("there is no list of {}; there is one of {}", in_quotes(options.what), kLists)});
+    return failed(context, "list",
+                  {Code::invalid_argument,
+                   fmt::format("there is no list of {}; there is one of {}", in_quotes(options.what), kLists)});
   const Status written = write_output(render(*table, options.output.format), options.output, context);
-  return written.ok() ? Exit::done : misused(context, "list", written);
+  return written.ok() ? Exit::done : failed(context, "list", written);
 }
 
 Status check_view(const ListArguments& options) {
@@ -153,25 +162,25 @@ Status show_best(const ListArguments& options, const harness::Comparison& compar
 }
 
 Exit show(const ListArguments& options, const BenchWorld& world, const Context& context) {
-  if (const Status fits = check_view(options); !fits.ok()) return misused(context, "show", fits);
+  if (const Status fits = check_view(options); !fits.ok()) return failed(context, "show", fits);
   const Result<std::string> path = store_path(options.store, context.environment);
-  if (!path.ok()) return misused(context, "show", path.status());
+  if (!path.ok()) return failed(context, "show", path.status());
   Result<harness::Store> store = harness::Store::open_to_read(*path);
-  if (!store.ok()) return misused(context, "show", store.status());
+  if (!store.ok()) return failed(context, "show", store.status());
   const Result<harness::Run> run = store->find(options.run);
-  if (!run.ok()) return misused(context, "show", run.status());
+  if (!run.ok()) return failed(context, "show", run.status());
   const Result<std::vector<harness::Row>> rows = store->rows_of(run->id);
-  if (!rows.ok()) return misused(context, "show", rows.status());
+  if (!rows.ok()) return failed(context, "show", rows.status());
   context.error << fmt::format("run {}, {}{}: {}\n{}\n", run->id, run->begun, run->is_complete ? "" : ", not complete",
                                run->command, run->machine);
   std::vector<harness::Alignment> alignments;
   for (const std::string& text : options.align) {
     Result<harness::Alignment> alignment = harness::parse_alignment(text);
-    if (!alignment.ok()) return misused(context, "show", alignment.status());
+    if (!alignment.ok()) return failed(context, "show", alignment.status());
     alignments.push_back(std::move(*alignment));
   }
   const Result<std::vector<harness::Row>> shown = harness::aligned(*rows, alignments);
-  if (!shown.ok()) return misused(context, "show", shown.status());
+  if (!shown.ok()) return failed(context, "show", shown.status());
   Status written;
   if (same_name(options.view, "best")) {
     const bool is_paired = run->is_paired && !harness::has_axis(alignments, *rows);
@@ -182,7 +191,7 @@ Exit show(const ListArguments& options, const BenchWorld& world, const Context& 
   } else {
     written = write_output(rendered_rows(*shown, options.output, context), options.output, context);
   }
-  return written.ok() ? Exit::done : misused(context, "show", written);
+  return written.ok() ? Exit::done : failed(context, "show", written);
 }
 
 }  // namespace

@@ -10,11 +10,13 @@
 #include "base/environment.hpp"
 #include "cli/bench_commands.hpp"
 #include "cli/commands.hpp"
+#include "cli/interrupt.hpp"
 #include "cli/peer_world.hpp"
 #include "cli/program.hpp"
 
 int main(int argc, char** argv) try {
   namespace cli = tutti::cli;
+  cli::let_too_large_files_fail();
   const tutti::Environment environment = tutti::Environment::of_this_process();
   const cli::BenchWorld world = cli::peer_world(environment);
   const std::array commands{
@@ -28,8 +30,8 @@ int main(int argc, char** argv) try {
   return static_cast<int>(cli::run_program(commands, arguments, context));
 } catch (const std::bad_alloc&) {
   std::fprintf(stderr, "tutti: there is not enough memory for this\n");
-  return static_cast<int>(tutti::cli::Exit::misused);
+  return static_cast<int>(tutti::cli::Exit::not_done);
 } catch (const std::exception& error) {
   std::fprintf(stderr, "tutti: bug: %s\n", error.what());
-  return static_cast<int>(tutti::cli::Exit::misused);
+  return static_cast<int>(tutti::cli::Exit::not_done);
 }

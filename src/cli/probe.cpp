@@ -47,19 +47,15 @@ Table table_of_measurements(const calibrate::Measurements& measured) {
 }
 
 Exit calibrate_machine(const ProbeOptions& options, const Context& context) {
-  const auto failed = [&](const Status& status) {
-    context.error << fmt::format("{} probe: {}\n", context.program, status.to_string());
-    return Exit::misused;
-  };
   OutputOptions output;
   output.path = options.path;
-  if (const Status status = check_output(output); !status.ok()) return failed(status);
+  if (const Status status = check_output(output); !status.ok()) return failed(context, "probe", status);
   const Result<Variables> variables = Variables::load(context.environment, ConfPaths::standard(context.environment));
-  if (!variables.ok()) return failed(variables.status());
-  if (const Status status = calibrate::can_measure(); !status.ok()) return failed(status);
+  if (!variables.ok()) return failed(context, "probe", variables.status());
+  if (const Status status = calibrate::can_measure(); !status.ok()) return failed(context, "probe", status);
   context.error << "measuring ping-pong and reduction kernels on two cores; some seconds\n";
   const Result<calibrate::Measurements> measured = calibrate::measure(*variables);
-  if (!measured.ok()) return failed(measured.status());
+  if (!measured.ok()) return failed(context, "probe", measured.status());
   OutputOptions of_table;
   of_table.format = options.format;
   context.out << rendered(table_of_measurements(*measured), of_table);
@@ -74,7 +70,7 @@ Exit calibrate_machine(const ProbeOptions& options, const Context& context) {
     return Exit::done;
   }
   const std::string text = calibrate::file_of(*measured, options.ranks);
-  if (const Status status = write_output(text, output, context); !status.ok()) return failed(status);
+  if (const Status status = write_output(text, output, context); !status.ok()) return failed(context, "probe", status);
   const std::string fabric = options.path.find('/') == std::string::npos ? "./" + options.path : options.path;
   context.error << fmt::format("{0} simulate --fabric {1} --collective all_reduce takes it\n", context.program, fabric);
   return Exit::done;

@@ -118,8 +118,16 @@ Exit misused(const Context& context, std::string_view command, std::string_view 
   return Exit::misused;
 }
 
-Exit misused(const Context& context, std::string_view command, const Status& status) {
-  return misused(context, command, status.to_string());
+Exit exit_of(const Status& error) {
+  const Code code = error.code();
+  const bool is_misuse = code == Code::invalid_argument || code == Code::invalid_usage || code == Code::unsupported;
+  return is_misuse ? Exit::misused : Exit::not_done;
+}
+
+Exit failed(const Context& context, std::string_view command, const Status& error) {
+  if (exit_of(error) == Exit::misused) return misused(context, command, error.to_string());
+  context.error << context.program << (command.empty() ? "" : " ") << command << ": " << error.to_string() << "\n";
+  return Exit::not_done;
 }
 
 Exit run_program(std::span<const Command> commands, const std::vector<std::string>& given, const Context& context) {
@@ -135,7 +143,9 @@ Exit run_program(std::span<const Command> commands, const std::vector<std::strin
   app.set_help_flag("-h,--help", "Print this and exit");
   app.get_formatter()->column_width(36);
   app.footer(
-      fmt::format("\n'{} help COMMAND' tells more about a command.\nExit status: 0 done, 1 found wrong, 2 misused.",
+      fmt::format("\n'{} help COMMAND' tells more about a command.\nExit status: 0 done; 1 found wrong, or not "
+                  "possible (a missing file, a full disk); 2 misused;\n"
+                  "128 and the signal: interrupted.",
                   context.program));
   std::vector<Defined> defined;
   for (const Command& command : commands) {
@@ -150,7 +160,7 @@ Exit run_program(std::span<const Command> commands, const std::vector<std::strin
   // passes on from others says so by itself, or more.
   if (!context.out.flush() && exit <= Exit::misused) {
     context.error << context.program << ": the output could not be written in full\n";
-    return Exit::misused;
+    return Exit::not_done;
   }
   return exit;
 }

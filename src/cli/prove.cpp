@@ -236,10 +236,7 @@ Exit prove_rows(const ProveArguments& options, const std::vector<const Algorithm
   }
   const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - begin;
   const Status written = write_output(render(table, options.output.format), options.output, context);
-  if (!written.ok()) {
-    context.error << "tutti prove: " << written.to_string() << "\n";
-    return Exit::misused;
-  }
+  if (!written.ok()) return failed(context, "prove", written);
   context.error << fmt::format("{} algorithm{}, {} case{}, seed {}, in {:.2f} s\n", rows.size(),
                                rows.size() == 1 ? "" : "s", num_cases, num_cases == 1 ? "" : "s", options.filter.seed,
                                taken.count());
@@ -247,16 +244,12 @@ Exit prove_rows(const ProveArguments& options, const std::vector<const Algorithm
 }
 
 Exit run(const ProveArguments& options, const Context& context) {
-  const auto misused = [&](std::string_view what) {
-    context.error << "tutti prove: " << what << "\n";
-    return Exit::misused;
-  };
   if (options.all && (!options.choice.algorithm.empty() || !options.choice.collective.empty()))
-    return misused("--all is every algorithm; it does not go with --algorithm or --collective");
+    return misused(context, "prove", "--all is every algorithm; it does not go with --algorithm or --collective");
   const Result<std::vector<RankRange>> ranges = parse_ranks(options.ranks);
-  if (!ranges.ok()) return misused(ranges.status().to_string());
+  if (!ranges.ok()) return failed(context, "prove", ranges.status());
   const Result<std::vector<const Algorithm*>> rows = chosen(options.choice, options.filter);
-  if (!rows.ok()) return misused(rows.status().to_string());
+  if (!rows.ok()) return failed(context, "prove", rows.status());
   Tasks tasks = tasks_of(*rows, *ranges, options.filter, context);
   return options.mutate.count > 0 ? mutate_rows(options, *rows, std::move(tasks.tasks), context)
                                   : prove_rows(options, *rows, std::move(tasks.tasks), context);

@@ -1,5 +1,6 @@
 #include "cli/prove_file.hpp"
 
+#include <algorithm>
 #include <ostream>
 
 #include <fmt/format.h>
@@ -37,8 +38,7 @@ Exit prove_files(const std::vector<std::string>& paths, const OutputOptions& out
   for (const std::string& path : paths) {
     const Result<Schedule> schedule = read_schedule_file(path);
     if (!schedule.ok()) {
-      context.error << "tutti prove: " << schedule.status().to_string() << "\n";
-      exit = Exit::misused;
+      exit = std::max(exit, failed(context, "prove", schedule.status()));
       continue;
     }
     const Proof proof = prove(*schedule);
@@ -49,9 +49,7 @@ Exit prove_files(const std::vector<std::string>& paths, const OutputOptions& out
   }
   if (table.rows().empty()) return exit;
   const Status written = write_output(render(table, output.format), output, context);
-  if (written.ok()) return exit;
-  context.error << "tutti prove: " << written.to_string() << "\n";
-  return Exit::misused;
+  return written.ok() ? exit : failed(context, "prove", written);
 }
 
 }  // namespace tutti::cli

@@ -101,10 +101,7 @@ Exit mutate_cases(const std::vector<MutateCase>& cases, const MutateChoice& choi
     return Exit::misused;
   }
   const Status written = write_output(render(table_of(report, choice.details), output.format), output, context);
-  if (!written.ok()) {
-    context.error << "tutti prove: " << written.to_string() << "\n";
-    return Exit::misused;
-  }
+  if (!written.ok()) return failed(context, "prove", written);
   for (const auto& [reason, mutants] : report.strict)
     for (const NotedMutant& mutant : mutants) context.error << mutant.text << "\n";
   for (const NotedMutant& harm : report.harms) context.error << harm.text << "\n";

@@ -125,7 +125,7 @@ Exit conclude(const Plan& plan, const Progress& progress, bool is_interrupted, b
   if (is_interrupted) {
     context.error << fmt::format("interrupted: {} of {} cases are done{}\n", progress.num_done(), plan.num_cases(),
                                  is_kept ? " and kept; the same command with --resume does the others" : "");
-    return static_cast<Exit>(130);
+    return Interrupt::exit();
   }
   if (progress.num_bad() == 0) return Exit::done;
   context.error << fmt::format("{} of {} cases are wrong or could not be measured\n", progress.num_bad(),
@@ -135,11 +135,11 @@ Exit conclude(const Plan& plan, const Progress& progress, bool is_interrupted, b
 
 Exit run(RunArguments options, const BenchWorld& world, const Context& context) {
   take_bench(options, context);
-  if (const Status fit = check_bench(options, world); !fit.ok()) return misused(context, "run", fit);
+  if (const Status fit = check_bench(options, world); !fit.ok()) return failed(context, "run", fit);
   if (is_communicators(options, world)) return run_communicators(as_comparison(options), world, context);
-  if (const Status fit = check(options, context); !fit.ok()) return misused(context, "run", fit);
+  if (const Status fit = check(options, context); !fit.ok()) return failed(context, "run", fit);
   Result<Plan> plan = make_plan(options.sweep, world, context.environment);
-  if (!plan.ok()) return misused(context, "run", plan.status());
+  if (!plan.ok()) return failed(context, "run", plan.status());
   for (const std::string& warning : plan->warnings) context.error << warning << "\n";
   if (options.sweep.dry_run) {
     context.error << plan->announcement() << "\n";
@@ -147,9 +147,9 @@ Exit run(RunArguments options, const BenchWorld& world, const Context& context) 
     return Exit::done;
   }
   if (plan->command)
-    if (const Status made = make_output_folder(*plan); !made.ok()) return misused(context, "run", made);
+    if (const Status made = make_output_folder(*plan); !made.ok()) return failed(context, "run", made);
   Result<KeptRun> kept = keep_run(options.keeping, run_of(*plan, context), context);
-  if (!kept.ok()) return misused(context, "run", kept.status());
+  if (!kept.ok()) return failed(context, "run", kept.status());
   context.error << announcement_of(*plan, *kept) << "\n" << std::flush;
 
   const Interrupt interrupt;
@@ -161,8 +161,8 @@ Exit run(RunArguments options, const BenchWorld& world, const Context& context) 
     const Status completed = kept->store->complete(kept->run);
     if (!completed.ok()) context.error << fmt::format("{} run: {}\n", context.program, completed.to_string());
   }
-  if (const Status shown = show(options, *plan, *kept, context); !shown.ok()) return misused(context, "run", shown);
-  if (!ended.ok()) return misused(context, "run", ended);
+  if (const Status shown = show(options, *plan, *kept, context); !shown.ok()) return failed(context, "run", shown);
+  if (!ended.ok()) return failed(context, "run", ended);
   if (!is_interrupted && could_do_nothing(*plan, kept->rows)) {
     context.error << "nothing could be done: " << kept->rows.front().note << "\n";
     return Exit::misused;

@@ -86,19 +86,17 @@ Status check(const ScheduleArguments& options) {
 }
 
 Exit run(const ScheduleArguments& options, const Context& context) {
-  const auto misused = [&](const Status& status) {
-    context.error << "tutti schedule: " << status.to_string() << "\n";
-    return Exit::misused;
-  };
-  if (const Status status = check(options); !status.ok()) return misused(status);
+  if (const Status status = check(options); !status.ok()) return failed(context, "schedule", status);
   const Result<Schedule> schedule = options.file.empty() ? make(options) : read_schedule_file(options.file);
-  if (!schedule.ok()) return misused(schedule.status());
+  if (!schedule.ok()) return failed(context, "schedule", schedule.status());
   if (options.rank && *options.rank >= schedule->num_ranks)
-    return misused({Code::invalid_argument,
-                    fmt::format("--rank: {} is none of the {} ranks", *options.rank, schedule->num_ranks)});
+    return failed(context, "schedule",
+                  {Code::invalid_argument,
+                   fmt::format("--rank: {} is none of the {} ranks", *options.rank, schedule->num_ranks)});
   const Result<std::string> text = render(options, *schedule);
-  if (!text.ok()) return misused(text.status());
-  if (const Status status = write_output(*text, options.output, context); !status.ok()) return misused(status);
+  if (!text.ok()) return failed(context, "schedule", text.status());
+  if (const Status status = write_output(*text, options.output, context); !status.ok())
+    return failed(context, "schedule", status);
   return Exit::done;
 }
 

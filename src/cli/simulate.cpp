@@ -297,12 +297,12 @@ Result<Exit> run_on_fabrics(const SimulateArguments& options, const Context& con
 
 Exit run(const SimulateArguments& options, const Context& context) {
   if (options.against.empty() == options.fabrics.empty())
-    return misused(context, "simulate",
-                   {Code::invalid_argument,
-                    options.fabrics.empty() ? "--fabric: say which machine, or --against which figures"
-                                            : "--against: its figures say on which fabric they are; leave --fabric"});
+    return failed(context, "simulate",
+                  {Code::invalid_argument,
+                   options.fabrics.empty() ? "--fabric: say which machine, or --against which figures"
+                                           : "--against: its figures say on which fabric they are; leave --fabric"});
   const Result<Exit> exit = options.against.empty() ? run_on_fabrics(options, context) : run_against(options, context);
-  return exit.ok() ? *exit : misused(context, "simulate", exit.status());
+  return exit.ok() ? *exit : failed(context, "simulate", exit.status());
 }
 
 Run define_simulate(CLI::App& app) {

@@ -87,19 +87,16 @@ std::string at_length(const Table& table) {
 
 Exit run(const VariablesArguments& options, const Context& context) {
   if (!options.name.empty() && find_variable(options.name) == nullptr) {
-    context.error << fmt::format("tutti variables: {} is not a variable; the nearest is {}\n", in_quotes(options.name),
-                                 nearest_variable(options.name));
-    return Exit::misused;
+    return misused(context, "variables",
+                   fmt::format("{} is not a variable; the nearest is {}", in_quotes(options.name),
+                               nearest_variable(options.name)));
   }
   const VariablesReading reading = Variables::read(context.environment, ConfPaths::standard(context.environment));
   const Table table = table_of(options.name, reading);
   const bool one = !options.name.empty() && options.output.format == Format::table;
   const Status written =
       write_output(one ? at_length(table) : render(table, options.output.format), options.output, context);
-  if (!written.ok()) {
-    context.error << "tutti variables: " << written.to_string() << "\n";
-    return Exit::misused;
-  }
+  if (!written.ok()) return failed(context, "variables", written);
   for (const std::string& warning : reading.variables.warnings()) context.error << "warning: " << warning << "\n";
   for (const VariableProblem& problem : reading.problems) context.error << "error: " << problem.text << "\n";
   return reading.problems.empty() ? Exit::done : Exit::found_wrong;

@@ -14,6 +14,7 @@
 #include <thread>
 #include <vector>
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <poll.h>
 #include <sys/eventfd.h>
@@ -30,6 +31,7 @@ namespace {
 
 constexpr std::string_view kPut = "put";
 constexpr std::string_view kGet = "get";
+constexpr std::string_view kRefused = "refused";  // why, to whom rank 0 cannot serve
 
 // A packet: the word, the key and the value, with zeros between.
 std::string packet(std::string_view word, std::string_view key, std::string_view value) {
@@ -65,8 +67,12 @@ Status too_late(const std::string& what) { return {Code::timeout, fmt::format("{
 // The store, and the thread that serves the other ranks.
 class Host final : public Meeting {
  public:
-  Host(UniqueFd listener, UniqueFd wake, Nanos timeout)
-      : listener_(std::move(listener)), wake_(std::move(wake)), timeout_(timeout), thread_([this] { serve(); }) {}
+  Host(UniqueFd listener, UniqueFd wake, UniqueFd spare, Nanos timeout)
+      : listener_(std::move(listener)),
+        wake_(std::move(wake)),
+        spare_(std::move(spare)),
+        timeout_(timeout),
+        thread_([this] { serve(); }) {}
   Host(const Host&) = delete;
   Host& operator=(const Host&) = delete;
   ~Host() override {
@@ -121,11 +127,20 @@ class Host final : public Meeting {
     }
   }
 
-  void welcome(std::vector<Guest>& guests) const {
+  void welcome(std::vector<Guest>& guests) {
     Result<UniqueFd> accepted = accept_from(listener_.get());
+    const Status failure = accepted.status();
+    if (!failure.ok()) {
+      // In the place of the spare one, one guest can still be told; it keeps the place, and ends the group.
+      spare_.reset();
+      accepted = accept_from(listener_.get());
+      listener_.reset();
+    }
     if (!accepted.ok() || !accepted->valid()) return;
     const Result<PeerCredentials> who = peer_credentials(accepted->get());
-    if (who.ok() && who->uid == ::geteuid()) guests.push_back({std::move(*accepted), ""});
+    if (!who.ok() || who->uid != ::geteuid()) return;
+    if (!failure.ok()) static_cast<void>(send_packet(accepted->get(), packet(kRefused, "", failure.to_string())));
+    guests.push_back({std::move(*accepted), ""});
   }
 
   // False where the guest has gone.
@@ -152,6 +167,7 @@ class Host final : public Meeting {
 
   UniqueFd listener_;
   UniqueFd wake_;
+  UniqueFd spare_;  // so that somebody can be let in when there are no more descriptors
   Nanos timeout_;
   std::atomic<bool> is_over_ = false;
   std::mutex mutex_;  // of what is below
@@ -182,6 +198,8 @@ class Guest final : public Meeting {
       if (got.outcome == SocketTransfer::Outcome::closed) return gone();
       if (got.outcome == SocketTransfer::Outcome::would_block) continue;
       std::optional<Words> words = words_in({reinterpret_cast<const char*>(room.data()), got.bytes});
+      if (words && words->word == kRefused)
+        return Status(Code::system, fmt::format("rank 0 cannot let other ranks in: {}", words->value));
       if (words && words->key == key) return std::move(words->value);
     }
     return too_late(key);
@@ -199,7 +217,10 @@ Result<std::unique_ptr<Meeting>> host(const std::string& name, Nanos timeout) {
   if (!listener.ok()) return listener.status();
   UniqueFd wake(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
   if (!wake.valid()) return Status::from_errno("cannot make an eventfd", errno);
-  return std::unique_ptr<Meeting>(std::make_unique<Host>(std::move(*listener), std::move(wake), timeout));
+  UniqueFd spare(::fcntl(wake.get(), F_DUPFD_CLOEXEC, 0));
+  if (!spare.valid()) return Status::from_errno("cannot keep a descriptor in reserve", errno);
+  return std::unique_ptr<Meeting>(
+      std::make_unique<Host>(std::move(*listener), std::move(wake), std::move(spare), timeout));
 }
 
 Result<std::unique_ptr<Meeting>> visit(const std::string& name, Nanos timeout) {

@@ -6,6 +6,10 @@
 
 #include <gtest/gtest.h>
 #include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/limits.hpp"
 
 namespace tutti {
 namespace {
@@ -50,9 +54,33 @@ TEST(Status, NamesTheLimitThatIsReached) {
   rlimit limit{};
   ASSERT_EQ(getrlimit(RLIMIT_NOFILE, &limit), 0);
   ASSERT_NE(limit.rlim_cur, RLIM_INFINITY);
-  EXPECT_EQ(Status::from_errno("cannot open /x", EMFILE).message(),
-            "cannot open /x: Too many open files (this process may have " + std::to_string(limit.rlim_cur) +
-                " of them: ulimit -n)");
+  const std::string known = "cannot open /x: Too many open files (this process may have " +
+                            std::to_string(limit.rlim_cur) + " of them: ulimit -n; ";
+  EXPECT_EQ(Status::from_errno("cannot open /x", EMFILE).message().substr(0, known.size()), known);
+}
+
+TEST(Status, SaysWhatRaisesTheLimit) {
+  rlimit before{};
+  ASSERT_EQ(getrlimit(RLIMIT_FSIZE, &before), 0);
+  const auto limited_to = [&](rlim_t bytes, rlim_t most) {
+    const pid_t child = fork();  // what is lowered there may be raised by root only
+    if (child == 0) {
+      const rlimit limit{.rlim_cur = bytes, .rlim_max = most};
+      setrlimit(RLIMIT_FSIZE, &limit);
+      const bool is_hard = limit_behind(EFBIG) ==
+                           " (this process may write files of up to 2 KiB: ulimit -f; this is the hard limit, which "
+                           "only root raises)";
+      const bool is_soft =
+          limit_behind(EFBIG) == " (this process may write files of up to 2 KiB: ulimit -f; 'ulimit -f 4' raises it)";
+      _exit(is_hard ? 1 : is_soft ? 2 : 0);
+    }
+    int status = 0;
+    waitpid(child, &status, 0);
+    return WEXITSTATUS(status);
+  };
+  EXPECT_EQ(limited_to(2048, 2048), 1);
+  EXPECT_EQ(limited_to(2048, 4096), 2);
+  EXPECT_EQ(limit_behind(ENOENT), "");
 }
 
 TEST(Status, EveryCodeHasANameOfItsOwn) {

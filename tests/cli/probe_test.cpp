@@ -49,7 +49,7 @@ TEST(Probe, AFabricIsMeasuredWithCalibrate) {
 
 TEST(Probe, AFileThatCannotBeWrittenIsAnErrorBeforeAnythingIsMeasured) {
   const Probed probed = probe({"--calibrate", "-o", "/nowhere/machine.toml"});
-  EXPECT_EQ(probed.exit, 2);
+  EXPECT_EQ(probed.exit, 1);
   EXPECT_TRUE(has(probed.error, "/nowhere/machine.toml")) << probed.error;
   EXPECT_FALSE(has(probed.error, "measuring")) << probed.error;
 }

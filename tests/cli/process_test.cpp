@@ -1,10 +1,13 @@
 // Runs the built program with an environment of its own and looks at what comes out of it.
+#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -26,6 +29,7 @@ class TuttiProcess : public ::testing::Test {
   // The standard output goes to a file, by default one that is read back.
   Outcome run(const Texts& arguments, Texts environment = {}, const std::string& out = {}) {
     environment.push_back("XDG_CONFIG_HOME=" + folder_.path());
+    environment.push_back("XDG_DATA_HOME=" + folder_.path());
     const std::string out_path = out.empty() ? folder_.file("out") : out;
     const std::string error_path = folder_.file("error");
     Texts command{TUTTI_PROGRAM};
@@ -34,6 +38,7 @@ class TuttiProcess : public ::testing::Test {
     std::vector<char*> envp = pointers(environment);
     const pid_t child = ::fork();
     if (child == 0) {
+      if (limit_) ::setrlimit(limit_->first, &limit_->second);
       const int out_file = ::open(out_path.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
       const int error_file = ::open(error_path.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
       if (::dup2(out_file, STDOUT_FILENO) >= 0 && ::dup2(error_file, STDERR_FILENO) >= 0) {
@@ -62,6 +67,7 @@ class TuttiProcess : public ::testing::Test {
   }
 
   test::TemporaryFolder folder_;
+  std::optional<std::pair<decltype(RLIMIT_NOFILE), rlimit>> limit_;  // of the program's process
 };
 
 TEST_F(TuttiProcess, VersionAndHelp) {
@@ -214,12 +220,53 @@ TEST_F(TuttiProcess, OutputGoesToAFile) {
 
 TEST_F(TuttiProcess, OutputThatCannotBeWrittenIsSaid) {
   const Outcome missing = run({"variables", "-o", folder_.file("none/variables.md")});
-  EXPECT_EQ(missing.exit, 2);
+  EXPECT_EQ(missing.exit, 1);
   EXPECT_NE(missing.error.find("No such file or directory"), std::string::npos) << missing.error;
   const Outcome full = run({"variables", "-o", "/dev/full"});
-  EXPECT_EQ(full.exit, 2);
+  EXPECT_EQ(full.exit, 1);
   EXPECT_NE(full.error.find("No space left"), std::string::npos) << full.error;
-  EXPECT_EQ(run({"variables"}, {}, "/dev/full").exit, 2);
+  EXPECT_EQ(run({"variables"}, {}, "/dev/full").exit, 1);
+}
+
+// 2 is for what the caller has to say otherwise.
+TEST_F(TuttiProcess, AMissingFileIsOne) {
+  const std::string missing = folder_.file("missing");
+  for (const Texts& arguments :
+       {Texts{"prove", "--file", missing}, Texts{"schedule", "--file", missing}, Texts{"import", missing},
+        Texts{"fabric", missing + ".toml"}, Texts{"simulate", "--against", missing},
+        Texts{"run", "--sweep", missing, "--dry-run"}, Texts{"list", "runs", "--store", missing}, Texts{"show"}}) {
+    const Outcome outcome = run(arguments);
+    EXPECT_EQ(outcome.exit, 1) << arguments[0] << ": " << outcome.error;
+    EXPECT_NE(outcome.error.find("o such file"), std::string::npos) << outcome.error;
+    EXPECT_EQ(outcome.error.find("--help"), std::string::npos) << outcome.error;
+  }
+  folder_.write("wrong.sched", "nonsense");
+  EXPECT_EQ(run({"prove", "--file", folder_.file("wrong.sched"), "--file", missing}).exit, 2);
+}
+
+TEST_F(TuttiProcess, TheFirstListOfRunsIsEmpty) {
+  const Outcome outcome = run({"list", "runs", "--json"});
+  EXPECT_EQ(outcome.exit, 0);
+  EXPECT_EQ(outcome.error, "no runs yet; 'tutti run' keeps the first\n");
+  EXPECT_EQ(nlohmann::json::parse(outcome.out), nlohmann::json::array());
+}
+
+TEST_F(TuttiProcess, ALimitOfFileSizesIsNamed) {
+  constexpr rlim_t kBytes = 4096;
+  rlimit limit{};
+  ASSERT_EQ(::getrlimit(RLIMIT_FSIZE, &limit), 0);
+  limit.rlim_cur = kBytes;
+  limit_ = {RLIMIT_FSIZE, limit};
+  for (const Texts& arguments :
+       {Texts{"variables", "--json", "-o", folder_.file("variables.json")},
+        Texts{"run", "--peer", "null", "--bytes", "8"}, Texts{"run", "--peer", "null", "--bytes", "8", "--no-store"}}) {
+    const Outcome outcome = run(arguments);
+    EXPECT_EQ(outcome.exit, 1) << outcome.error;
+    std::string said = outcome.out + outcome.error;
+    // A table breaks lines within words.
+    std::erase_if(said, [](char c) { return c == ' ' || c == '\n'; });
+    EXPECT_NE(said.find("thisprocessmaywritefilesofupto4KiB:ulimit-f;"), std::string::npos) << said;
+  }
 }
 
 }  // namespace

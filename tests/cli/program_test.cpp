@@ -1,6 +1,7 @@
 #include "cli/program.hpp"
 
 #include <array>
+#include <cerrno>
 #include <memory>
 #include <sstream>
 #include <string>
@@ -157,8 +158,20 @@ TEST(Program, OutputThatCannotBeWrittenIsSaid) {
   std::ostringstream error;
   std::ostream closed(nullptr);
   const Environment environment;
-  EXPECT_EQ(run_program(commands, {"echo"}, {environment, closed, error}), Exit::misused);
+  EXPECT_EQ(run_program(commands, {"echo"}, {environment, closed, error}), Exit::not_done);
   EXPECT_NE(error.str().find("could not be written"), std::string::npos);
+}
+
+TEST(Program, WhatTheSystemRefusesIsNoMisuse) {
+  std::ostringstream error;
+  const Environment environment;
+  const Context context{environment, error, error};
+  EXPECT_EQ(failed(context, "echo", Status::from_errno("cannot read x", ENOENT)), Exit::not_done);
+  EXPECT_EQ(error.str(), "tutti echo: cannot read x: No such file or directory\n");
+  EXPECT_EQ(failed(context, "echo", wrong_argument("x is y")), Exit::misused);
+  EXPECT_NE(error.str().find("tutti echo: x is y\n'tutti echo --help' tells more\n"), std::string::npos);
+  EXPECT_EQ(exit_of({Code::unsupported, "no such peer here"}), Exit::misused);
+  EXPECT_EQ(exit_of({Code::internal, "a bug"}), Exit::not_done);
 }
 
 TEST(Program, EveryCommandHasSummaryAndExamples) {

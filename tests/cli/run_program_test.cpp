@@ -362,6 +362,15 @@ TEST_F(RunProgram, DataKeepEveryDigitAndTellUnsetFromEmpty) {
   EXPECT_EQ(imported[1]["time_us"], 1041.2);
 }
 
+TEST_F(RunProgram, ATerminatedSweepKeepsWhatIsDone) {
+  write_program("p", "test $A = 2 && { kill -TERM $PPID; sleep 1000; }\necho took $A\n");
+  const Outcome outcome = tutti("run --json --env A=1,2 --read 'regex:took (?<time_us>.*)' -- ./p");
+  EXPECT_EQ(outcome.exit, 143);
+  EXPECT_NE(outcome.error.find("interrupted: 1 of 2 cases are done and kept"), std::string::npos) << outcome.error;
+  EXPECT_EQ(outcome.rows().size(), 1U);
+  EXPECT_EQ(tutti("show last --json").rows().size(), 1U);
+}
+
 TEST_F(RunProgram, WholeOutputsAreKept) {
   const Outcome outcome =
       tutti("run --no-store --keep-output a/b --env A=1,2 -a n=x/y -- sh -c 'echo {n} $A; echo no >&2'");
@@ -372,8 +381,6 @@ TEST_F(RunProgram, WholeOutputsAreKept) {
 
 TEST_F(RunProgram, MisuseStartsNothing) {
   for (const char* arguments : {"--",
-                                "-- ./none",
-                                "-- none",
                                 "touch started",
                                 "-a n=1 -- touch started",
                                 "-a num_ranks=2 -- touch started",
@@ -390,13 +397,17 @@ TEST_F(RunProgram, MisuseStartsNothing) {
                                 "-a nth=1 -- touch started{nth}",
                                 "--env BENCH_PROGRAM=1 -- touch started",
                                 "--launcher mpirun.openmpi -a num_ranks=2 --env RANK=1 -- touch started",
-                                "--keep-output /proc/none -- touch started",
                                 "--env other:A=1 -- touch started",
                                 "--read osu --bench all_reduce",
                                 "--format xml -- touch started"}) {
     const Outcome outcome = tutti(fmt::format("run --no-store {}", arguments));
     EXPECT_EQ(outcome.exit, 2) << arguments;
     EXPECT_NE(outcome.error.find("--help"), std::string::npos) << outcome.error;
+  }
+  for (const char* arguments : {"-- ./none", "-- none", "--keep-output /proc/none -- touch started"}) {
+    const Outcome outcome = tutti(fmt::format("run --no-store {}", arguments));
+    EXPECT_EQ(outcome.exit, 1) << arguments;
+    EXPECT_NE(outcome.error.find("none'"), std::string::npos) << outcome.error;
   }
   EXPECT_FALSE(exists("started"));
   // Whom nobody gives a rank may be given one.
@@ -435,9 +446,10 @@ TEST_F(RunProgram, SavedOutputsAreImportedAndWrittenAgain) {
   EXPECT_EQ(again.rows()[1]["bench"], "all_reduce_perf");
 
   folder_.write("other.txt", "nothing\n");
-  for (const char* arguments : {"", "none.txt", "other.txt", "--read wall table.txt", "--env A=1,2 table.txt",
-                                "--num-ranks 0 table.txt", "--read json --time x table.txt", ". "})
+  for (const char* arguments : {"", "other.txt", "--read wall table.txt", "--env A=1,2 table.txt",
+                                "--num-ranks 0 table.txt", "--read json --time x table.txt"})
     EXPECT_EQ(tutti(fmt::format("import {}", arguments)).exit, 2) << arguments;
+  for (const char* file : {"none.txt", "."}) EXPECT_EQ(tutti(fmt::format("import {}", file)).exit, 1) << file;
   EXPECT_EQ(tutti("list runs --json").rows().size(), 1U);
 }
 

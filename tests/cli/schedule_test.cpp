@@ -92,7 +92,6 @@ TEST(ScheduleCommand, MisuseSaysWhatWouldBeRight) {
       {{"--algorithm", "swing", "--rank", "1"}, "only --format json"},
       {{"--algorithm", "swing", "--fused"}, "the text form has the steps as written"},
       {{"--algorithm", "one_shot", "--num-ranks", "500", "--format", "svg"}, "128 can be drawn"},
-      {{"--file", "/nowhere"}, "/nowhere"},
   };
   for (const auto& [arguments, words] : wrong) {
     std::vector<std::string> all = {"schedule"};
@@ -103,6 +102,9 @@ TEST(ScheduleCommand, MisuseSaysWhatWouldBeRight) {
     EXPECT_TRUE(contains(outcome.error, words)) << words << ": " << outcome.error;
     EXPECT_EQ(count_of(outcome.error, "tutti schedule: "), 1U) << "one error: " << outcome.error;
   }
+  const Outcome missing = run_schedule({"schedule", "--file", "/nowhere"});
+  EXPECT_EQ(missing.exit, Exit::not_done);
+  EXPECT_TRUE(contains(missing.error, "/nowhere")) << missing.error;
 }
 
 TEST(ScheduleCommand, ShowsTheUsualCase) {

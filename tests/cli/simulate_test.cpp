@@ -267,7 +267,7 @@ TEST(Simulate, FiguresStandBesideWhatIsSimulated) {
   EXPECT_TRUE(contains(simulate({"--against", path, "--fabric", "ring_1d:2"}).error, "leave --fabric"));
   EXPECT_TRUE(contains(simulate({"--bytes", "8"}).error, "--fabric: say which machine, or --against which figures"));
   const Outcome absent = simulate({"--against", path + "x"});
-  EXPECT_EQ(absent.exit, Exit::misused);
+  EXPECT_EQ(absent.exit, Exit::not_done);
   EXPECT_TRUE(contains(absent.error, "--against: ")) << absent.error;
   std::ofstream(path) << "version = 1\nid = \"x\"\nsource = \"y\"\ndate = \"z\"\n[[series]]\nid = \"a\"\nbytes = [8]\n"
                          "values = [2]\nways = [{ fabric = \"ring_1d:2\", algorithm = \"rung\" }]\n";

@@ -1,11 +1,14 @@
 #include "peers/meeting.hpp"
 
+#include <array>
 #include <string>
 #include <thread>
 #include <vector>
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "bench/worker.hpp"
@@ -76,6 +79,37 @@ TEST(Meeting, SaysThatRankZeroHasLeft) {
   ASSERT_TRUE(guest.ok());
   host->reset();
   EXPECT_EQ((*guest)->get("key").status().code(), Code::rank_lost);
+}
+
+// Also that there is no room for it at rank 0.
+TEST(Meeting, TellsAGuestThatRankZeroHasNoDescriptorsLeft) {
+  const Environment environment = group("full");
+  std::array<int, 2> over{};
+  ASSERT_EQ(::pipe(over.data()), 0);
+  const pid_t child = ::fork();
+  if (child == 0) {
+    ::close(over[1]);
+    const auto host = Meeting::join(environment, 0);
+    const int next = ::dup(0);
+    const rlimit limit{.rlim_cur = static_cast<rlim_t>(next), .rlim_max = static_cast<rlim_t>(next)};
+    ::close(next);
+    ::setrlimit(RLIMIT_NOFILE, &limit);
+    char none = 0;
+    static_cast<void>(!::read(over[0], &none, 1));
+    ::_exit(host.ok() ? 0 : 1);
+  }
+  ::close(over[0]);
+  auto guest = Meeting::join(environment, 1);
+  ASSERT_TRUE(guest.ok()) << guest.status().to_string();
+  const auto heard = (*guest)->get("key");
+  ASSERT_FALSE(heard.ok());
+  EXPECT_EQ(heard.status().code(), Code::system);
+  EXPECT_NE(heard.status().message().find("rank 0 cannot let other ranks in"), std::string_view::npos);
+  EXPECT_NE(heard.status().message().find("ulimit -n"), std::string_view::npos) << heard.status().to_string();
+  ::close(over[1]);
+  int status = 0;
+  EXPECT_EQ(::waitpid(child, &status, 0), child);
+  EXPECT_EQ(status, 0);
 }
 
 TEST(Meeting, AnotherGroupMeetsElsewhere) {

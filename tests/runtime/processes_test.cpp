@@ -135,7 +135,7 @@ TEST(Processes, SaySoWithoutADescriptorToMeetBy) {
   for (int rank = 0; rank < kRanks; ++rank) {
     const std::string said = children.line(rank);
     EXPECT_NE(said.find("Too many open files (this process may have "), std::string::npos) << said;
-    EXPECT_NE(said.find(" of them: ulimit -n)"), std::string::npos) << said;
+    EXPECT_NE(said.find(" of them: ulimit -n; "), std::string::npos) << said;
     EXPECT_EQ(said.find("rank 1 cannot join") != std::string::npos, rank != 1) << said;
   }
 }

@@ -84,9 +84,7 @@ Status grow_memory(int memory, std::uint64_t bytes) {
     pthread_sigmask(SIG_SETMASK, &before, nullptr);
   }
   if (why == 0) return {};
-  return Status::from_errno(fmt::format("cannot grow shared memory to {} bytes{}", bytes,
-                                        why == EFBIG ? ", which may be a limit on the size of files (ulimit -f)" : ""),
-                            why);
+  return Status::from_errno(fmt::format("cannot grow shared memory to {} bytes", bytes), why);
 }
 
 Result<std::unique_ptr<Region>> Region::create(const RegionShape& shape) {
