@@ -39,6 +39,8 @@ bool has(const Row& row, std::string_view name) {
 }  // namespace
 
 std::vector<RunDifference> differences_of(const std::vector<Row>& first, const std::vector<Row>& second) {
+  // A run without rows says nothing of what it would have had.
+  if (first.empty() || second.empty()) return {};
   ValuesByName of_first = values_of(first);
   ValuesByName of_second = values_of(second);
   const std::set<std::string> nothing = {std::string(kNotSet)};

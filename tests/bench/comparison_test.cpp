@@ -163,6 +163,7 @@ TEST(RunDifferences, AreOfVariablesAndAxesWithOneValueInEachRun) {
   EXPECT_EQ(differences[1].second, "not set");
   for (Row& row : second) row.settings = {{"X", "16"}, row.settings[1], {"Z", {}}};
   EXPECT_TRUE(differences_of(first, second).empty());
+  EXPECT_TRUE(differences_of(first, {}).empty()) << "one was interrupted before it had a row";
   second.pop_back();
   const std::vector<RunDifference> of_axis = differences_of({first[1]}, second);
   ASSERT_EQ(of_axis.size(), 2U);
