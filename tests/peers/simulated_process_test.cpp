@@ -126,7 +126,6 @@ TEST_F(Simulated, MistakesAreToldBeforeAnythingIsStarted) {
            {"--peer simulate", "simulate:FABRIC"},
            {"--peer simulate:switsch:4", "the nearest is 'switch'"},
            {"--peer simulate:switch:4,opnmpi", "opnmpi: switch has no such parameter"},
-           {"--peer simulate:./none.toml", "cannot read './none.toml'"},
            {"--peer simulate:switch:4 -a num_ranks=5", "has 4 ranks"},
            {"--peer simulate:switch:4 -a algorithm=rng", "'rng', which is none"},
            {"--peer simulate:switch:4 --env FOO=1,2", "variable FOO means nothing to peer simulate:switch:4"},
@@ -135,6 +134,9 @@ TEST_F(Simulated, MistakesAreToldBeforeAnythingIsStarted) {
     EXPECT_EQ(outcome.exit, 2) << arguments;
     EXPECT_NE(outcome.error.find(words), std::string::npos) << arguments << ": " << outcome.error;
   }
+  const auto missing = run(fmt::format("run all_reduce --peer simulate:./none.toml --store '{}'", sandbox_.store()));
+  EXPECT_EQ(missing.exit, 1);
+  EXPECT_NE(missing.error.find("cannot read './none.toml'"), std::string::npos) << missing.error;
 }
 
 TEST_F(Simulated, WhereTheFabricCanDoNothingTheRunFails) {
