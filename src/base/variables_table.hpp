@@ -269,10 +269,11 @@ inline constexpr auto kVariables = std::to_array<VariableRow>({
      .automatic = true,
      .unlimited = true,
      .meaning =
-         "Up to this total size, all-reduces that are large and in ordinary memory take the ring that gathers in both "
-         "directions at once (ring_bidir_ag); 0 for never, -1 for always. An algorithm that is forced "
-         "(TUTTI_ALLREDUCE_ALGORITHM) goes before it, also ring. "
-         "auto is never on one host, where that was measured to be no faster.",
+         "Which all-reduces take ring_bidir_ag, the ring whose all-gather goes in both directions at once. -1: all "
+         "that "
+         "it can do, whatever their size. 0: none. Above 0: those up to this total size that would take ring by size; "
+         "no other algorithm gives way. -2 or auto: none on one host, where it was measured to be no faster. "
+         "TUTTI_ALLREDUCE_ALGORITHM goes before all of these.",
      .aliases = {"NCCL_CTRAN_ALLREDUCE_RING_BIDIR_AG_MAX_SIZE"},
      .group = VariableGroup::tuning},
     {.id = VariableId::walker,

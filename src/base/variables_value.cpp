@@ -145,8 +145,8 @@ std::string allowed_text(const VariableRow& row) {
       return fmt::format("a list of {}", fmt::join(row.choices, ", "));
     default: break;
   }
-  const std::string front = fmt::format("{}{}", row.automatic ? row.unlimited ? "auto, " : "auto or " : "",
-                                        row.unlimited ? "-1 (any size) or " : "");
+  const std::string front = fmt::format("{}{}", row.automatic ? fmt::format("auto or {}, ", kAutomatic) : "",
+                                        row.unlimited ? fmt::format("{} (any size), ", kNoLimit) : "");
   if (row.range.high == VariableRange::kUnbounded)
     return fmt::format("{}{} or more", front, ranged_text(row, row.range.low));
   return fmt::format("{}{} to {}", front, ranged_text(row, row.range.low), ranged_text(row, row.range.high));

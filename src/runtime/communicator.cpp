@@ -293,13 +293,14 @@ Status Communicator::open_small_path() {
   if (settings_.walker == WalkerChoice::generic || num_ranks_ == 1) return {};
   const Result<Way*> way = portfolio_.find(Collective::all_reduce, kSmallAlgorithm);
   if (!way.ok()) return way.status();
-  if (const Way* forced = selector_.forced(Collective::all_reduce); forced != nullptr && forced != *way) return {};
+  const Way* const forced = selector_.forced(Collective::all_reduce);
+  if (forced != nullptr ? forced != *way : selector_.always_gathers_both_ways()) return {};
   const Result<const Plan*> plan = portfolio_.plan(**way, 0);
   if (!plan.ok()) return plan.status();
   executor_->set_small_plan(**plan, spread_of(SlotTurns::most(region_->shape().staging_depth)), settings_.first_cache,
                             settings_.processor);
   small_end_ = settled_small_end_ = symmetric_small_end_ = std::min(region_->shape().staging_slot + 1, kAlwaysOneShot);
-  if (selector_.forced(Collective::all_reduce) == nullptr)
+  if (forced == nullptr)
     symmetric_small_end_ = std::min(symmetric_small_end_, always_one_shot_symmetric(num_ranks_));
   return {};
 }

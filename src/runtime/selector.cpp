@@ -6,6 +6,12 @@
 
 namespace tutti {
 
+namespace {
+
+bool is_ring(const Way& way) { return way.collective == Collective::all_reduce && way.name == "ring"; }
+
+}  // namespace
+
 void Selector::make_rows(Collective collective) {
   Choices& choices = of(collective);
   choices.is_made = true;
@@ -19,17 +25,17 @@ void Selector::make_rows(Collective collective) {
     const Result<Way*> way = portfolio_.find(collective, name);
     // Not for this number of ranks: another row is.
     if (way.ok())
-      choices.rows.push_back({decision.most_bytes, decision.symmetric, decision.attached, decision.may_be_ring, *way});
+      choices.rows.push_back({decision.most_bytes, decision.symmetric, decision.attached, is_ring(**way), *way});
   }
 }
 
-Result<Choice> Selector::by_size(Collective collective, std::uint64_t bytes, const CallFacts& call) {
+Result<Choice> Selector::by_table(Collective collective, std::uint64_t bytes, const CallFacts& call) {
   if (!of(collective).is_made) make_rows(collective);
   for (const Row& row : of(collective).rows)
     if (bytes <= row.most_bytes && (!row.symmetric || call.symmetric) &&
         (!row.attached || (call.pays_to_store_attached && !call.crowded)) && objection_to(*row.way, call).empty()) {
       const Choice choice{.way = row.way, .why = row.symmetric ? "by size, in symmetric memory" : "by size"};
-      return row.may_be_ring ? or_ring_bidir_ag(choice, bytes, call) : choice;
+      return row.is_ring && bytes <= bidirectional_most_ ? or_ring_bidir_ag(choice, call) : choice;
     }
   // What nothing in the table is for: the first of the catalogue that can.
   std::string_view against = "there is no algorithm for it";
@@ -42,8 +48,13 @@ Result<Choice> Selector::by_size(Collective collective, std::uint64_t bytes, con
   return Status(Code::unsupported, fmt::format("nothing here can do this {}: {}", name_of(collective), against));
 }
 
-Choice Selector::or_ring_bidir_ag(const Choice& choice, std::uint64_t bytes, const CallFacts& call) {
-  if (bytes == 0 || bytes > bidirectional_most_) return choice;
+Result<Choice> Selector::by_size(Collective collective, std::uint64_t bytes, const CallFacts& call) {
+  Result<Choice> choice = by_table(collective, bytes, call);
+  if (!choice.ok() || collective != Collective::all_reduce || !always_gathers_both_ways()) return choice;
+  return or_ring_bidir_ag(*choice, call);
+}
+
+Choice Selector::or_ring_bidir_ag(const Choice& choice, const CallFacts& call) {
   const Result<Way*> way = portfolio_.find(Collective::all_reduce, "ring_bidir_ag");
   if (!way.ok()) return choice;
   const std::string_view against = objection_to(**way, call);

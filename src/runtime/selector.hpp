@@ -37,7 +37,6 @@ struct Decision {
   bool symmetric = false;               // for buffers in symmetric memory alone
   bool attached = false;                // where a copy by the system pays, and both ends have a core for it
   std::string_view way = {};
-  bool may_be_ring = false;                 // of large ordinary messages: see gather_both_ways_up_to()
   std::optional<Processor> processor = {};  // on that alone
   bool crowded = false;  // for more ranks than cores alone; the way is made with one rank for each core
 };
@@ -99,8 +98,11 @@ class Selector {
     for (Choices& choices : choices_) choices.is_made = false;
   }
 
-  // All-reduces of up to so many bytes that are large and in ordinary memory take ring_bidir_ag, if nothing is forced.
+  // TUTTI_ALLREDUCE_RING_BIDIR_AG_MAX_SIZE. Up to so many bytes ring_bidir_ag takes the place of ring where the table
+  // says ring; kAnySize: ring_bidir_ag does every all-reduce that it can do, whatever the table says. An algorithm that
+  // is forced goes before both.
   void gather_both_ways_up_to(std::uint64_t bytes) { bidirectional_most_ = bytes; }
+  [[nodiscard]] bool always_gathers_both_ways() const { return bidirectional_most_ == kAnySize; }
 
   // An error where nothing can do the call.
   [[nodiscard]] Result<Choice> choose(Collective collective, std::uint64_t bytes, const CallFacts& call);
@@ -110,7 +112,7 @@ class Selector {
     std::uint64_t most_bytes;
     bool symmetric;
     bool attached;
-    bool may_be_ring;
+    bool is_ring;
     Way* way;
   };
   struct Choices {
@@ -120,8 +122,9 @@ class Selector {
   };
   [[nodiscard]] Choices& of(Collective collective) { return choices_[static_cast<std::size_t>(collective)]; }
   void make_rows(Collective collective);
-  [[nodiscard]] Choice or_ring_bidir_ag(const Choice& choice, std::uint64_t bytes, const CallFacts& call);
+  [[nodiscard]] Choice or_ring_bidir_ag(const Choice& choice, const CallFacts& call);
   [[nodiscard]] Result<Choice> by_size(Collective collective, std::uint64_t bytes, const CallFacts& call);
+  [[nodiscard]] Result<Choice> by_table(Collective collective, std::uint64_t bytes, const CallFacts& call);
 
   Portfolio& portfolio_;
   std::uint32_t num_ranks_;

@@ -118,7 +118,7 @@ TEST_F(VariablesTest, AnySizeByMinusOne) {
   EXPECT_EQ(good({{kName, "0"}}).get<kId>(), Bytes(0));
   EXPECT_EQ(good({{kName, "4MB"}}).get<kId>(), Bytes(4 << 20));
   EXPECT_EQ(good({{"NCCL_CTRAN_ALLREDUCE_RING_BIDIR_AG_MAX_SIZE", "4MiB"}}).get<kId>(), Bytes(4 << 20));
-  EXPECT_NE(problem({{kName, "-3"}}).find("allowed: auto, -1 (any size) or 0 or more"), std::string::npos)
+  EXPECT_NE(problem({{kName, "-3"}}).find("allowed: auto or -2, -1 (any size), 0 or more"), std::string::npos)
       << problem({{kName, "-3"}});
 }
 
@@ -155,11 +155,11 @@ TEST_F(VariablesTest, WrongValuesNameVariableValueAndWhatIsAllowed) {
             "TUTTI_STAGING_DEPTH (environment): 'abc' is not a whole number; allowed: 2 to 64");
   EXPECT_EQ(problem({{"TUTTI_STAGING_SLOT", "4 parsecs"}}),
             "TUTTI_STAGING_SLOT (environment): '4 parsecs' is not a size: 'parsecs' is not a unit; write bytes with K, "
-            "M, G or T behind them, such as 4M; allowed: auto or 4K to 16M");
+            "M, G or T behind them, such as 4M; allowed: auto or -2, 4K to 16M");
   EXPECT_EQ(problem({{"TUTTI_STAGING_SLOT", "32M"}}),
-            "TUTTI_STAGING_SLOT (environment): '32M' is out of range; allowed: auto or 4K to 16M");
+            "TUTTI_STAGING_SLOT (environment): '32M' is out of range; allowed: auto or -2, 4K to 16M");
   EXPECT_EQ(problem({{"TUTTI_SPIN", "2m"}}),
-            "TUTTI_SPIN (environment): '2m' is out of range; allowed: auto or 0s to 1m");
+            "TUTTI_SPIN (environment): '2m' is out of range; allowed: auto or -2, 0s to 1m");
   EXPECT_EQ(problem({{"TUTTI_WALKER", "fast"}}),
             "TUTTI_WALKER (environment): 'fast' is not one of the choices; allowed: auto, generic, specialised");
   EXPECT_EQ(problem({{"TUTTI_TIMEOUT", ""}}),

@@ -161,7 +161,7 @@ TEST_F(TuttiProcess, ValuesOutOfRangeAreSaidWithWhatIsAllowed) {
   EXPECT_EQ(outcome.exit, 1);
   EXPECT_EQ(outcome.error,
             "error: TUTTI_STAGING_DEPTH (environment): '65' is out of range; allowed: 2 to 64\n"
-            "error: TUTTI_SPIN (environment): '2h' is out of range; allowed: auto or 0s to 1m\n"
+            "error: TUTTI_SPIN (environment): '2h' is out of range; allowed: auto or -2, 0s to 1m\n"
             "error: TUTTI_YIELD (environment): '4 parsecs' is not a duration: 'parsecs' is not a unit; write a number "
             "and ns, us, ms, s, m or h, such as 250ms (no unit: seconds); allowed: 0s to 1m\n");
 }

@@ -127,7 +127,9 @@ TEST(SimulatedPeer, ChoosesAsTheLibraryDoes) {
   EXPECT_EQ(ran(1024), "all_reduce one_shot (by size)");
   EXPECT_EQ(ran(1 << 20), "all_reduce two_shot_pull (by size)");
   EXPECT_EQ(ran(1 << 20, {{"BENCH_MEMORY", "symmetric"}}), "all_reduce two_shot (by size, in symmetric memory)");
-  EXPECT_EQ(ran(1 << 20, {{"TUTTI_ALLREDUCE_RING_BIDIR_AG_MAX_SIZE", "2M"}}),
+  EXPECT_EQ(ran(1 << 20, {{"TUTTI_ALLREDUCE_RING_BIDIR_AG_MAX_SIZE", "2M"}}), "all_reduce two_shot_pull (by size)")
+      << "it takes nothing but a ring's place";
+  EXPECT_EQ(ran(1024, {{"TUTTI_ALLREDUCE_RING_BIDIR_AG_MAX_SIZE", "-1"}}),
             "all_reduce ring_bidir_ag (by TUTTI_ALLREDUCE_RING_BIDIR_AG_MAX_SIZE)");
   EXPECT_EQ(ran(1 << 20, forced("centre(4x2)")), "all_reduce centre(4x2) (forced)");
 }
@@ -266,9 +268,7 @@ TEST(SimulatedPeer, TellsWhatItMakesOfItsVariables) {
             "all_reduce two_shot (forced, which the library would not follow: it needs both buffers in symmetric "
             "memory)");
   EXPECT_EQ(row({{"BENCH_MEMORY", "symmetric"}, two_shot}).ran, "all_reduce two_shot (forced)");
-  const Row large =
-      reckoned("switch:6", {.values = {{"bytes", Value(std::int64_t{1 << 20})}}, .settings = {both_ways}});
-  EXPECT_EQ(large.evidence.at(both_ways.name).obeyed, Obeyed::confirmed) << large.ran;
+  EXPECT_EQ(obeyed({both_ways.name, "-1"}, {{both_ways.name, "-1"}}), Obeyed::confirmed);
   const Row many = reckoned("switch:1025", {.num_ranks = 1025, .settings = forced("ring")}, false);
   EXPECT_EQ(many.ran, "all_reduce ring (forced, which the library would not follow: 1024 ranks are the most)");
   const Row refused = row({{"BENCH_MEMORY", "ordinary"}, two_shot});
@@ -288,7 +288,7 @@ TEST(SimulatedPeer, RemembersNothingThatWouldBeWrong) {
   const Case large = {.num_ranks = 64, .values = {{"bytes", Value(std::int64_t{1 << 20})}}};
   EXPECT_NE(row(large, [] { return true; }).outcome, harness::Outcome::ok);
   EXPECT_EQ(row(large, []() -> bool { throw std::bad_alloc(); }).note, "there is not enough memory for this");
-  const harness::Setting both_ways = {"TUTTI_ALLREDUCE_RING_BIDIR_AG_MAX_SIZE", "2M"};
+  const harness::Setting both_ways = {"TUTTI_ALLREDUCE_RING_BIDIR_AG_MAX_SIZE", "-1"};
   const harness::Setting few_slots = {"TUTTI_STAGING_DEPTH", "8"};
   for (const int num_ranks : {64, 8, 64, 1})
     for (const std::int64_t bytes : {64, 1 << 20})

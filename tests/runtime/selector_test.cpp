@@ -40,20 +40,61 @@ class Chooser {
   Selector selector_;
 };
 
-TEST(Selector, GathersBothWaysUpToTheSizeThatIsSet) {
-  for (const std::uint32_t num_ranks : {2, 3, 8, 16}) {
-    Chooser chooser(num_ranks);
-    const std::string usual = num_ranks == 2 ? "ring, by size" : "two_shot_pull, by size";
-    EXPECT_EQ(chooser.chosen(1 << 19), usual) << num_ranks;
+// A size chooses between the two rings, and takes nothing from other algorithms.
+TEST(Selector, GathersBothWaysUpToTheSizeThatIsSetWhereItWouldTakeARing) {
+  for (const Processor processor : {Processor::other, Processor::amd}) {
+    Chooser chooser(2);
+    chooser.decide_for(processor);
+    EXPECT_EQ(chooser.chosen(1 << 19), "ring, by size");
     chooser.gather_both_ways_up_to(1 << 19);
-    EXPECT_EQ(chooser.chosen(1 << 19), kBidirectional) << num_ranks;
-    EXPECT_EQ(chooser.chosen((1 << 19) + 4), usual) << num_ranks;
+    EXPECT_EQ(chooser.chosen(1 << 19), kBidirectional);
+    EXPECT_EQ(chooser.chosen((1 << 19) + 4), "ring, by size");
+    chooser.gather_both_ways_up_to(std::uint64_t{1} << 40);
+    EXPECT_EQ(chooser.chosen(1 << 19), kBidirectional);
     EXPECT_EQ(chooser.chosen(64), "one_shot, by size");
-    EXPECT_EQ(chooser.chosen(1 << 19, {.symmetric = true}), "two_shot, by size, in symmetric memory") << num_ranks;
-    chooser.gather_both_ways_up_to(kAnySize);
-    EXPECT_EQ(chooser.chosen(1 << 30), kBidirectional) << num_ranks;
-    EXPECT_EQ(chooser.chosen(0), "one_shot, by size");
+    EXPECT_EQ(chooser.chosen(64 << 10), "one_shot, by size");
+    EXPECT_EQ(chooser.chosen(16 << 20), "one_shot, by size");
+    EXPECT_EQ(chooser.chosen(1 << 19, {.symmetric = true}), "two_shot, by size, in symmetric memory");
   }
+  for (const std::uint32_t num_ranks : {3, 4, 8, 16}) {
+    Chooser chooser(num_ranks);
+    chooser.gather_both_ways_up_to(std::uint64_t{1} << 40);
+    EXPECT_EQ(chooser.chosen(8 << 20), "two_shot_pull, by size") << num_ranks;
+    chooser.decide_for(Processor::other, 2);
+    EXPECT_EQ(chooser.chosen(8 << 20), "two_shot_few, by size") << num_ranks;
+  }
+}
+
+TEST(Selector, GathersBothWaysAlwaysWhereThatIsSet) {
+  for (const std::uint32_t num_ranks : {2, 3, 8, 16})
+    for (const std::uint32_t num_folding : {0, 2}) {
+      Chooser chooser(num_ranks);
+      chooser.decide_for(Processor::other, num_folding);
+      chooser.gather_both_ways_up_to(kAnySize);
+      for (const std::uint64_t bytes : {0, 8, 20 << 10, 64 << 10, 8 << 20, 1 << 30}) {
+        EXPECT_EQ(chooser.chosen(bytes), kBidirectional) << num_ranks << ", " << bytes;
+        EXPECT_EQ(chooser.chosen(bytes, {.symmetric = true}), kBidirectional) << num_ranks << ", " << bytes;
+      }
+    }
+}
+
+TEST(Selector, RanksGatherBothWaysAlwaysAlsoInSmallCalls) {
+  Settings settings = Settings::from(Variables());
+  settings.ring_bidir_ag_max_size = kAnyBytes;
+  test::ThreadRanks group(2, settings);
+  group.run([](Communicator& communicator) {
+    for (const std::uint64_t count : {1, 2, 5 << 10, 1 << 17}) {
+      std::vector<float> buffer(count, static_cast<float>(communicator.rank() + 1));
+      ASSERT_TRUE(communicator.all_reduce(buffer.data(), buffer.data(), count, Type::f32, test::handle(Op::sum)).ok());
+      EXPECT_EQ(buffer, std::vector<float>(count, 3));
+    }
+    std::uint64_t calls = 0;
+    for (const Statistic& row : communicator.statistics()) {
+      EXPECT_EQ(row.algorithm, "ring_bidir_ag");
+      calls += row.calls;
+    }
+    EXPECT_EQ(calls, 4U);
+  });
 }
 
 // Where the small path does not ask, whatever is chosen must be what it does.
