@@ -82,6 +82,13 @@ class Log {
     write(LogLevel::warn, subsystem, fmt::format(format, std::forward<Args>(args)...));
   }
 
+  // The same of an info.
+  template <typename... Args>
+  void info_once(LogSubsystem subsystem, std::string_view key, fmt::format_string<Args...> format, Args&&... args) {
+    if (!enabled(LogLevel::info, subsystem) || !is_first(key)) return;
+    write(LogLevel::info, subsystem, fmt::format(format, std::forward<Args>(args)...));
+  }
+
   // The text as it is, each of its lines with the front of its own. Does not ask enabled().
   void write(LogLevel level, LogSubsystem subsystem, std::string_view text);
 

@@ -26,9 +26,9 @@ constexpr std::uint64_t kSendByAddress = 64 << 10;
 
 constexpr std::uint64_t kProbe = 0x7475747469212121;
 
-constexpr std::string_view kSmallAlgorithm = "one_shot";
-
-std::uint32_t small_number() { return number_of(*find_algorithm(Collective::all_reduce, kSmallAlgorithm)); }
+std::uint32_t small_number() {
+  return number_of(*find_algorithm(Collective::all_reduce, Communicator::kSmallAlgorithm));
+}
 
 }  // namespace
 
@@ -39,6 +39,7 @@ Communicator::Communicator(std::shared_ptr<const shm::Region> region, std::uint3
       num_ranks_(region_->shape().num_ranks),
       settings_(settings),
       log_(log),
+      traces_(log.enabled(LogLevel::trace, LogSubsystem::coll)),
       process_(getpid()),
       heap_(*region_, rank),
       portfolio_(rank, region_->shape()),
@@ -299,9 +300,10 @@ Status Communicator::open_small_path() {
   if (!plan.ok()) return plan.status();
   executor_->set_small_plan(**plan, spread_of(SlotTurns::most(region_->shape().staging_depth)), settings_.first_cache,
                             settings_.processor);
-  small_end_ = settled_small_end_ = symmetric_small_end_ = std::min(region_->shape().staging_slot + 1, kAlwaysOneShot);
-  if (forced == nullptr)
-    symmetric_small_end_ = std::min(symmetric_small_end_, always_one_shot_symmetric(num_ranks_));
+  settled_small_end_ = symmetric_small_end_ = std::min(region_->shape().staging_slot + 1, kAlwaysOneShot);
+  if (forced == nullptr) symmetric_small_end_ = std::min(symmetric_small_end_, always_one_shot_symmetric(num_ranks_));
+  rest_small_path();
+  log_small_path();
   return {};
 }
 

@@ -19,6 +19,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/log.hpp"
@@ -48,6 +49,9 @@ namespace tutti {
 
 class Communicator final : private Work {
  public:
+  // What does an all-reduce on the small path.
+  static constexpr std::string_view kSmallAlgorithm = "one_shot";
+
   // Meets the other ranks at the id. Returns when all have arrived and agree. `log` is borrowed. For `attempt` see
   // JoinRequest, for `in_vain` JoinOptions.
   [[nodiscard]] static Result<std::unique_ptr<Communicator>> join(const UniqueId& id, int num_ranks, int rank,
@@ -205,6 +209,16 @@ class Communicator final : private Work {
     ReduceKernel streaming = nullptr;
   };
 
+  // The log of calls (communicator_log.cpp). At info, once for each collective, range of sizes, algorithm and reason;
+  // at trace, each call: those of the quick ways, which do not come by there, are then done in the general way
+  // (traces_).
+  void log_choice(const Choice& choice, std::uint64_t bytes, Type type, Reach reach);
+  void log_small_path();
+  // `word` is its description, `why` is empty where its algorithm is not chosen yet, and `how` it is waited for.
+  void trace_collective(std::uint64_t word, std::string_view why, const void* input, const void* output,
+                        std::string_view how);
+  void trace_operation(const Operation& operation, std::string_view how);
+
   // Finds what the settings force, which all ranks do alike.
   [[nodiscard]] Status take_forced();
   [[nodiscard]] Status open_small_path();
@@ -286,12 +300,14 @@ class Communicator final : private Work {
   template <typename Enough>
   [[nodiscard]] Status await_until(Operation& watched, const Enough& is_enough);
   [[nodiscard]] Status finish(Operation& operation);
+  [[nodiscard]] Status begin(Operation& operation);
   // Nothing that is pending is touched any more.
   void abandon();
   // The end of a wait that was in vain.
   [[nodiscard]] Status give_up(End end);
   // Where nothing is pending any more, calls go straight again.
   void rest();
+  void rest_small_path() { small_end_ = traces_ ? 0 : settled_small_end_; }
   [[nodiscard]] std::uint64_t longest_round(const Plan& plan, std::uint64_t depth, std::uint64_t bytes) const;
   // The window of a plan's round for elements of that size, and what follows from it.
   [[nodiscard]] Status set_layout(Call& call, std::uint64_t count) const;
@@ -326,6 +342,9 @@ class Communicator final : private Work {
   std::uint32_t num_ranks_;
   Settings settings_;
   Log& log_;
+  bool traces_;                     // the log has each call, so all take the general way
+  std::uint64_t traced_calls_ = 0;  // collectives, as errors count them
+  std::uint64_t traced_transfers_ = 0;
   int process_;                         // that joined
   std::uint64_t operation_warned_ = 0;  // the last that a warning of lateness was about, plus 1
   std::optional<shm::Waiter> waiter_;
@@ -334,7 +353,8 @@ class Communicator final : private Work {
   SymmetricHeap heap_;
   CacheFacts cache_facts_;
   std::uint64_t spread_ = 0;  // bytes that what is put into slots lies in, in turn (spread.hpp)
-  // The small path takes fewer bytes than this; 0: it is closed, as it always is while something is pending.
+  // The small path takes fewer bytes than this; 0: it is closed, as it always is while something is pending or calls
+  // are traced.
   std::uint64_t small_end_ = 0;
   // Of buffers in symmetric memory it takes fewer; without any such memory nobody asks.
   std::uint64_t symmetric_end_ = ~std::uint64_t{0};

@@ -189,14 +189,10 @@ Status Communicator::bind(const Invocation& asked, BoundCall& bound) {
                         bound.buffers.message_bytes < (bound.symmetric ? symmetric_small_end_ : settled_small_end_);
   const CallFacts facts = facts_of_call(asked, bound, *entry);
   const Reach reach = is_small ? Reach::staged : reach_of(**plan, is_name_safe(way, facts), facts, bound);
-  log_.info(LogSubsystem::coll, "{} {} B of {}: {}{} ({})", name_of(asked.collective), bound.buffers.message_bytes,
-            name_of(asked.type), way.name,
-            reach == Reach::staged      ? ""
-            : reach == Reach::symmetric ? ", in symmetric memory"
-                                        : ", attached",
-            choice->why);
+  log_choice(*choice, bound.buffers.message_bytes, asked.type, reach);
   TUTTI_TRY(make_call(**plan, way.number, reach, *entry, asked, bound));
   bound.counted = &counts_.row(asked.collective, &way.name, reach);
+  bound.why = choice->why;
   // Operators that are made come and go, and others take their numbers.
   if (asked.op.value < OperatorHandle::kFirstCustom) bound.asked = BoundCall::key_of(asked);
   bound.count = asked.count;
@@ -376,7 +372,8 @@ Status Communicator::make_call(const Plan& plan, std::uint32_t number, Reach rea
   bound.is_lowered = settings_.walker != WalkerChoice::generic && (plan.shape != Shape::exchange || call.by_name()) &&
                      lower(call, bound.lowered);
   TUTTI_ASSERT(bound.is_lowered || reach != Reach::attached, "only the walker of lists reaches attached memory");
-  bound.is_quick = bound.is_lowered && call.varying == nullptr && plan.schedule.division(Space::scratch).blocks == 0;
+  bound.is_quick =
+      !traces_ && bound.is_lowered && call.varying == nullptr && plan.schedule.division(Space::scratch).blocks == 0;
   return {};
 }
 
@@ -436,6 +433,9 @@ Status Communicator::walk(BoundCall& bound, const Invocation& asked, WalkerChoic
 }
 
 Status Communicator::walk_placed(BoundCall& bound, WalkerChoice walker) {
+  // Of what is done in steps its first is traced, with the caller's buffers.
+  if (traces_ && !bound.is_inner && !facts_of(CallDescription::unpack(bound.call.described).collective).varies)
+    trace_collective(bound.call.described, bound.why, bound.call.input, bound.call.output, "blocking");
   if (thread_work.pending != nullptr || has_begun_) [[unlikely]] {
     Operation& operation = operations_.take(*this, Operation::Kind::collective, false);
     operation.bound = bound;

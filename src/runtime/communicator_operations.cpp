@@ -86,6 +86,12 @@ Status Communicator::start(Operation& operation) {
   if (operation.is_active)
     return {Code::invalid_usage,
             "the request is active: wait for it, or test it until it is done, before it is started again"};
+  if (traces_) [[unlikely]]
+    trace_operation(operation, "begun");
+  return begin(operation);
+}
+
+Status Communicator::begin(Operation& operation) {
   place_.prepare();
   operation.is_active = true;
   operation.is_late = false;
@@ -164,7 +170,7 @@ Status Communicator::give_up(End end) {
 void Communicator::rest() {
   if (!has_begun_ || !is_idle()) return;
   has_begun_ = false;
-  small_end_ = settled_small_end_;
+  rest_small_path();
   polling_.forget();
 }
 
@@ -241,6 +247,8 @@ Status Communicator::transfer(const Transfer& asked) {
             "a rank that sends to itself, or receives from itself, begins both before it waits: "
             "in a group, or with requests"};
   }
+  if (traces_) [[unlikely]]
+    trace_operation(**operation, "blocking");
   return finish(**operation);
 }
 
@@ -261,7 +269,8 @@ Status Communicator::exchange(const Transfer& sent, const Transfer& received) {
 }
 
 Status Communicator::finish(Operation& operation) {
-  Status status = start(operation);
+  Status status = is_over() ? failure() : check_not_finalized();
+  if (status.ok()) status = begin(operation);
   if (status.ok()) status = wait(operation);
   operations_.release(operation);
   return status;

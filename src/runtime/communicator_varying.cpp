@@ -80,6 +80,8 @@ Result<BoundCall*> Communicator::next_step(VaryingCall& call) {
 
 Status Communicator::run_varying(const Invocation& asked) {
   TUTTI_TRY(bind_varying(asked, varying_));
+  if (traces_) [[unlikely]]
+    trace_collective(varying_.about, "", asked.input, asked.output, "blocking");
   for (BoundCall* step = &varying_.stating; step != nullptr;) {
     TUTTI_TRY(walk_placed(*step, settings_.walker));
     const Result<BoundCall*> next = next_step(varying_);
@@ -134,8 +136,7 @@ Status Communicator::bind_moving(const Agreed& agreed, VaryingCall& call) {
   warn_of_fallback(*choice, bound.buffers);
   const Result<const Plan*> plan = portfolio_.plan(*choice->way, call.asked.root);
   if (!plan.ok()) return plan.status();
-  log_.info(LogSubsystem::coll, "{} {} B of {}: {} ({})", name_of(collective), bound.buffers.message_bytes,
-            name_of(call.asked.type), choice->way->name, choice->why);
+  log_choice(*choice, bound.buffers.message_bytes, call.asked.type, Reach::staged);
   const Result<const Prepared*> entry = prepared(call.asked);
   if (!entry.ok()) return entry.status();
   Invocation largest = call.asked;
