@@ -17,6 +17,9 @@ constexpr char folded(char c) {
   return c == '-' ? '_' : c;
 }
 
+// How many of a name's letters may be wrong for it to be taken for another name.
+constexpr std::size_t most_edits(std::string_view name) { return std::min<std::size_t>((name.size() + 1) / 3, 3); }
+
 constexpr bool is_continuation(char c) { return (static_cast<unsigned char>(c) & 0xC0U) == 0x80U; }
 
 // The length of the valid UTF-8 sequence that `text` begins with, 0 where there is none (Unicode 15, table 3-7).
@@ -80,7 +83,7 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
 
 std::string_view nearest_name(std::string_view name, std::span<const std::string_view> candidates) {
   std::string_view nearest;
-  std::size_t least = SIZE_MAX;
+  std::size_t least = most_edits(name) + 1;
   for (const std::string_view candidate : candidates) {
     if (const std::size_t distance = edit_distance(name, candidate); distance < least) {
       least = distance;
@@ -88,6 +91,11 @@ std::string_view nearest_name(std::string_view name, std::span<const std::string
     }
   }
   return nearest;
+}
+
+std::string nearest_hint(std::string_view name, std::span<const std::string_view> candidates) {
+  const std::string_view nearest = nearest_name(name, candidates);
+  return nearest.empty() ? std::string() : fmt::format("; the nearest is '{}'", nearest);
 }
 
 std::size_t first_invalid_utf8(std::string_view text) {

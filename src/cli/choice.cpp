@@ -38,9 +38,8 @@ Status unknown(std::string words) { return {Code::invalid_argument, std::move(wo
 Status unknown_algorithm(const ChoiceOptions& options, const Rows& rows, const Rows& named) {
   const std::string name = in_quotes(options.algorithm);
   if (options.collective.empty()) {
-    return unknown(
-        fmt::format("--algorithm: there is no algorithm {}; the nearest is '{}' ('tutti algorithms' lists all)", name,
-                    nearest_name(options.algorithm, algorithms_of(rows))));
+    return unknown(fmt::format("--algorithm: there is no algorithm {}{} ('tutti algorithms' lists all)", name,
+                               nearest_hint(options.algorithm, algorithms_of(rows))));
   }
   const std::string others =
       named.empty() ? "" : fmt::format("; {} is one for {}", name, fmt::join(collectives_of(named), ", "));

@@ -48,9 +48,8 @@ Result<std::string> find_peer(const std::string& word, const BenchWorld& world) 
   if (summary == nullptr) {
     std::vector<std::string_view> names;
     for (const PeerSummary& peer : world.peers) names.push_back(peer.name);
-    return wrong_argument(
-        fmt::format("--peer has {}, which is none; the nearest is '{}', and all that are here is 'all'",
-                    in_quotes(word), nearest_name(head_of(word), names)));
+    return wrong_argument(fmt::format("--peer has {}, which is none{}; all that are here is 'all'", in_quotes(word),
+                                      nearest_hint(head_of(word), names)));
   }
   std::string name = summary->name;
   if (!summary->wants.empty()) {

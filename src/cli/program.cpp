@@ -34,7 +34,7 @@ Exit unknown_command(std::span<const Command> commands, const std::string& name,
   std::transform(commands.begin(), commands.end(), std::back_inserter(names),
                  [](const Command& command) { return command.name; });
   return misused(context, "",
-                 fmt::format("{} is not a command; the nearest is '{}'", in_quotes(name), nearest_name(name, names)));
+                 fmt::format("{} is not a command{}", in_quotes(name), nearest_hint(name, names)));
 }
 
 // What the command does not know, with the nearest option that it does know.
@@ -49,7 +49,7 @@ std::string unexpected(const CLI::App& app) {
   }
   const std::vector<std::string_view> views(names.begin(), names.end());
   const std::string_view bare = std::string_view(found).substr(0, found.find('='));
-  return fmt::format("{} is not an option; the nearest is '{}'", in_quotes(bare), nearest_name(bare, views));
+  return fmt::format("{} is not an option{}", in_quotes(bare), nearest_hint(bare, views));
 }
 
 // Options by another name that means the same get the name that the command lists. What stands behind -- is not the

@@ -40,7 +40,9 @@ TomlValue converted(const toml::node& node) {
 }
 
 std::string known_words(std::string_view key, std::span<const std::string_view> known) {
-  return fmt::format("the nearest that is known is '{}'; there are {}", nearest_name(key, known),
+  const std::string_view nearest = nearest_name(key, known);
+  return fmt::format("{}there are {}",
+                     nearest.empty() ? "" : fmt::format("the nearest that is known is '{}'; ", nearest),
                      fmt::join(known, ", "));
 }
 

@@ -49,8 +49,7 @@ Result<std::uint32_t> find_node(const Section& section, std::string_view key, co
   std::vector<std::string_view> all;
   for (const auto& [each, node] : names) all.push_back(each);
   std::sort(all.begin(), all.end());
-  const std::string nearest =
-      all.size() > kMostCompared ? "" : fmt::format("; the nearest is {}", in_quotes(nearest_name(name, all)));
+  const std::string nearest = all.size() > kMostCompared ? "" : nearest_hint(name, all);
   return section.wrong(key, fmt::format("there is no node {}{}", in_quotes(name), nearest));
 }
 

@@ -74,8 +74,8 @@ Status check_names(const Request& request, const Generator& generator) {
     const auto is_it = [&](const std::string& name) { return same_name(name, parameter.name); };
     if (std::any_of(names.begin(), names.end(), is_it)) continue;
     const std::vector<std::string_view> views(names.begin(), names.end());
-    return about(parameter, {Code::invalid_argument, fmt::format("{} has no such parameter; the nearest is '{}'",
-                                                                 generator.name, nearest_name(parameter.name, views))});
+    return about(parameter, {Code::invalid_argument, fmt::format("{} has no such parameter{}", generator.name,
+                                                                 nearest_hint(parameter.name, views))});
   }
   return {};
 }
@@ -159,8 +159,8 @@ Result<Fabric> generate(const Request& request, std::uint32_t depth) {
   if (generator == nullptr) {
     std::vector<std::string_view> names;
     for (const Generator& each : generators()) names.push_back(each.name);
-    return wrong(request, fmt::format("there is no generator {}; the nearest is '{}'", in_quotes(request.kind),
-                                      nearest_name(request.kind, names)));
+    return wrong(request,
+                 fmt::format("there is no generator {}{}", in_quotes(request.kind), nearest_hint(request.kind, names)));
   }
   Result<std::vector<std::uint32_t>> sizes = find_sizes(request, *generator);
   if (!sizes.ok()) return sizes.status();

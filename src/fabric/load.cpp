@@ -38,10 +38,11 @@ Result<Fabric> load_fabric(std::string_view words) {
     names.push_back(shipped.name);
   }
   for (const Generator& generator : generators()) names.push_back(generator.name);
-  return Status(Code::invalid_argument,
-                fmt::format("there is no fabric {}; the nearest is '{}', 'tutti list fabrics' has all, and a file is "
-                            "named with its path or .toml",
-                            in_quotes(request->kind), nearest_name(request->kind, names)));
+  return Status(
+      Code::invalid_argument,
+      fmt::format("there is no fabric {}{}; 'tutti list fabrics' has all, and a file is named with its path or "
+                  ".toml",
+                  in_quotes(request->kind), nearest_hint(request->kind, names)));
 }
 
 Result<ProcessingElement> load_processing_element(std::string_view words) {

@@ -36,8 +36,7 @@ Status change_figure(const Parameter& parameter, ProcessingElement& element) {
     return wrong.empty() ? Status() : Status(Code::invalid_argument, wrong);
   }
   std::vector<std::string_view> names = with_names({}, kElementFields);
-  return {Code::invalid_argument,
-          fmt::format("there is no such figure; the nearest is '{}'", nearest_name(parameter.name, names))};
+  return {Code::invalid_argument, fmt::format("there is no such figure{}", nearest_hint(parameter.name, names))};
 }
 
 }  // namespace

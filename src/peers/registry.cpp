@@ -330,7 +330,7 @@ Result<const PeerRow*> find_peer(std::string_view name) {
     names.push_back(peer.name);
   }
   return Status(Code::invalid_argument,
-                fmt::format("there is no peer {}; the nearest is {}", in_quotes(name), nearest_name(name, names)));
+                fmt::format("there is no peer {}{}", in_quotes(name), nearest_hint(name, names)));
 }
 
 std::vector<Collective> collectives_of(std::string_view variable) {

@@ -45,7 +45,19 @@ TEST(Text, NearestIsTheFirstOfTheLeast) {
   EXPECT_EQ(nearest_name("varables", kNames), "variables");
   EXPECT_EQ(nearest_name("prope", kNames), "prove");
   EXPECT_EQ(nearest_name("prob", kNames), "probe");
+  EXPECT_EQ(nearest_name("rpove", kNames), "prove");
   EXPECT_EQ(nearest_name("x", {}), "");
+}
+
+TEST(Text, NothingIsNearThatNoSlipOfTheFingersMakes) {
+  constexpr std::array<std::string_view, 4> kNames{"demo", "--read", "ring", "recursive_multiplying"};
+  EXPECT_EQ(nearest_name("help", kNames), "");
+  EXPECT_EQ(nearest_name("--rnaks", kNames), "");
+  EXPECT_EQ(nearest_name("x", kNames), "");
+  EXPECT_EQ(nearest_name("rabenseifner_multiplying", kNames), "");
+  EXPECT_EQ(nearest_hint("help", kNames), "");
+  EXPECT_EQ(nearest_hint("rnig", kNames), "; the nearest is 'ring'");
+  EXPECT_EQ(nearest_hint("recursve_multipling", kNames), "; the nearest is 'recursive_multiplying'");
 }
 
 TEST(Text, FindsTheFirstByteThatIsNotUtf8) {

@@ -301,7 +301,7 @@ TEST_F(BenchRunner, RefusesBeforeAnythingIsStarted) {
       {"run --bench work -a colour=1", "which is no axis of work; there are: num_ranks, nanos, mode"},
       {"run --bench work -a nanos=8:4", "-a nanos"},
       {"run --bench work -a num_ranks=0", "it takes numbers from 1"},
-      {"run --bench work --peer gloo", "the nearest is 'itself'"},
+      {"run --bench work --peer gloo", "--peer has 'gloo', which is none; all that are here is 'all'"},
       {"run --bench work --budget soon", "--budget is 'soon'"},
       {"run --bench work --env 'A=1' --env-zip 'A,B=[[1,2]]'", "variable A is on two axes"},
       {"run --bench work --sync never", "it takes round, meeting or barrier"},

@@ -57,9 +57,9 @@ TEST(PeerOptions, SayWhatIsWrong) {
   EXPECT_EQ(found("simulate:,tutti"), "--peer has 'simulate:', which wants something behind it: simulate:FABRIC");
   EXPECT_EQ(found("tutti,simulate:nowhere"), "--peer simulate: there is no fabric 'nowhere'");
   EXPECT_EQ(found("simulat:switch:8"),
-            "--peer has 'simulat:switch:8', which is none; the nearest is 'simulate', and all that are here is 'all'");
+            "--peer has 'simulat:switch:8', which is none; the nearest is 'simulate'; all that are here is 'all'");
   EXPECT_EQ(found("tutti:switch"),
-            "--peer has 'tutti:switch', which is none; the nearest is 'tutti', and all that are here is 'all'");
+            "--peer has 'tutti:switch', which is none; the nearest is 'tutti'; all that are here is 'all'");
 }
 
 TEST(PeerOptions, TheLongestPeerInFrontIsMeant) {

@@ -233,7 +233,7 @@ TEST(LoadFabric, FindsGeneratorsFilesAndWhatIsShipped) {
   std::remove(path.c_str());
   EXPECT_FALSE(load_fabric(path).ok());
   EXPECT_EQ(load_fabric("h100_noed").status().to_string(),
-            "there is no fabric 'h100_noed'; the nearest is 'h100_node', 'tutti list fabrics' has all, and a file is "
+            "there is no fabric 'h100_noed'; the nearest is 'h100_node'; 'tutti list fabrics' has all, and a file is "
             "named with its path or .toml");
 }
 
