@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "base/bench_variables.hpp"
 #include "base/conf.hpp"
 #include "base/text.hpp"
 
@@ -53,11 +54,6 @@ const VariableRow* row_with_exact_name(std::string_view name) {
   return nullptr;
 }
 
-std::string unknown_name(std::string_view name, std::string_view where) {
-  return fmt::format("{} ({}) is not a variable of Tutti; the nearest is {}", printable(name), where,
-                     nearest_variable(name));
-}
-
 std::string shown(const VariableRow& row, std::string_view value) {
   return row.secret ? std::string(kHidden) : in_quotes(value);
 }
@@ -96,8 +92,8 @@ class VariablesReader {
       }
     }
     for (const std::string& name : environment_.names()) {
-      if (name.starts_with("TUTTI_") && row_with_exact_name(name) == nullptr)
-        warn(unknown_name(name, environment_.place_of(name)));
+      if (std::string unknown = unknown_variable(name, environment_.place_of(name)); !unknown.empty())
+        warn(std::move(unknown));
     }
   }
 
@@ -141,7 +137,10 @@ class VariablesReader {
     if (row == nullptr) {
       // Who names NCCL's own file by NCCL_CONF_FILE has lines in it that are for NCCL alone.
       const bool is_originals = line.name.starts_with("NCCL_") || line.name.starts_with("RCCL_");
-      if (!is_originals) warn(unknown_name(line.name, origin.to_string()));
+      if (is_originals) return;
+      warn(find_bench_variable(line.name) == nullptr
+               ? no_such_variable(line.name, origin.to_string())
+               : fmt::format("{} ({}): benchmarks take it from the environment only", line.name, origin.to_string()));
       return;
     }
     if (row->environment_only) {

@@ -53,8 +53,17 @@ using VariableValue =
 // The row that has this name or alias, hyphen and underscore and either case alike; null where none has.
 [[nodiscard]] const VariableRow* find_variable(std::string_view name);
 
-// The own name that is nearest to a name that nobody has.
+// Of the library's names and of those that benchmarks read (bench_variables.hpp), the nearest to a name that nobody
+// has; empty where none is near.
 [[nodiscard]] std::string_view nearest_variable(std::string_view name);
+
+// The sentence that a name is none of a variable, and stands there.
+[[nodiscard]] std::string no_such_variable(std::string_view name, std::string_view where);
+// The same of a name that begins with TUTTI_ and that nothing of Tutti reads; empty for all others.
+[[nodiscard]] std::string unknown_variable(std::string_view name, std::string_view where);
+
+// Whether a variable of Tutti takes the value. Names that nothing of Tutti reads take any.
+[[nodiscard]] Status check_variable(std::string_view name, std::string_view value);
 
 struct VariableOrigin {
   enum class Source : std::uint8_t { initial, environment, file };

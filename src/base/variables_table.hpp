@@ -59,6 +59,8 @@ enum class VariableType : std::uint8_t { boolean, integer, bytes, duration, choi
 // `tutti launch` for the processes that it starts.
 enum class VariableGroup : std::uint8_t { diagnosis, tuning, waiting, launch };
 
+inline constexpr std::string_view kVariablePrefix = "TUTTI_";
+
 // A variable that admits "automatic" takes this number (or the word auto) for it, as NCCL's do.
 inline constexpr std::int64_t kAutomatic = -2;
 inline constexpr std::string_view kAutomaticWord = "auto";
@@ -170,7 +172,10 @@ inline constexpr auto kVariables = std::to_array<VariableRow>({
      .type = VariableType::choice,
      .initial = "warn",
      .choices = variable_choices::kDebug,
-     .meaning = "How much the log tells; each level includes those before it.",
+     .meaning =
+         "How much the log tells: info, once for each collective and range of sizes, which algorithm does it and "
+         "why; trace, each call with its buffers, for which calls take slower ways. Each level includes those "
+         "before it.",
      .aliases = {"NCCL_DEBUG"},
      .group = VariableGroup::diagnosis},
     {.id = VariableId::debug_subsystems,
@@ -438,7 +443,7 @@ consteval bool rows_follow_ids() {
 consteval bool rows_are_whole() {
   for (const VariableRow& row : kVariables) {
     const bool chooses = row.type == VariableType::choice;
-    if (!row.name.starts_with("TUTTI_") || !row.meaning.ends_with('.')) return false;
+    if (!row.name.starts_with(kVariablePrefix) || !row.meaning.ends_with('.')) return false;
     if (chooses && (row.choices.empty() || row.initial.empty())) return false;
     if (row.prefix.empty() != row.behind.empty() || (!chooses && !row.prefix.empty())) return false;
     if (row.automatic && (!row.is_ranged() || row.range.low <= kAutomatic)) return false;

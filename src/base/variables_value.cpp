@@ -175,20 +175,4 @@ std::string_view name_of(VariableGroup group) {
   return "unknown group";
 }
 
-const VariableRow* find_variable(std::string_view name) {
-  for (const VariableRow& row : kVariables) {
-    if (same_name(row.name, name)) return &row;
-    for (const std::string_view alias : row.aliases) {
-      if (!alias.empty() && same_name(alias, name)) return &row;
-    }
-  }
-  return nullptr;
-}
-
-std::string_view nearest_variable(std::string_view name) {
-  std::array<std::string_view, kNumVariables> names;
-  std::transform(kVariables.begin(), kVariables.end(), names.begin(), [](const VariableRow& row) { return row.name; });
-  return nearest_name(name, names);
-}
-
 }  // namespace tutti

@@ -11,6 +11,7 @@
 #include "base/units.hpp"
 #include "cli/commands.hpp"
 #include "cli/process_group.hpp"
+#include "cli/variables_check.hpp"
 #include "runtime/rendezvous.hpp"
 
 namespace tutti::cli {
@@ -44,18 +45,20 @@ Status read_duration(const char* option, const std::string& text, Nanos& duratio
   return {};
 }
 
-Status read_environment(const std::vector<std::string>& pairs, Environment& environment) {
+Status read_environment(const std::vector<std::string>& pairs, Environment& environment,
+                        std::vector<std::string>& warnings) {
   for (const std::string& pair : pairs) {
     const std::size_t equals = pair.find('=');
     if (equals == std::string::npos || equals == 0) {
       return wrong_argument(fmt::format("--env is {}; it takes NAME=VALUE", in_quotes(pair)));
     }
+    TUTTI_TRY(check_given_variable("--env", pair.substr(0, equals), pair.substr(equals + 1), warnings));
     environment.set(pair.substr(0, equals), pair.substr(equals + 1));
   }
   return {};
 }
 
-Status read(const LaunchArguments& options, GroupOptions& group) {
+Status read(const LaunchArguments& options, GroupOptions& group, std::vector<std::string>& warnings) {
   TUTTI_TRY(read_num_ranks(options.num_ranks, group.num_ranks));
   if (options.bind != "core" && options.bind != "none") {
     return wrong_argument(fmt::format("--bind is {}; it takes core or none", in_quotes(options.bind)));
@@ -64,7 +67,7 @@ Status read(const LaunchArguments& options, GroupOptions& group) {
   group.tag = options.tag;
   if (!options.timeout.empty()) TUTTI_TRY(read_duration("--timeout", options.timeout, group.timeout));
   TUTTI_TRY(read_duration("--grace", options.grace, group.grace));
-  TUTTI_TRY(read_environment(options.environment, group.environment));
+  TUTTI_TRY(read_environment(options.environment, group.environment, warnings));
   if (options.command.empty()) {
     return wrong_argument("there is no program to run; it comes after the options: tutti launch -n 2 -- PROGRAM");
   }
@@ -75,7 +78,9 @@ Status read(const LaunchArguments& options, GroupOptions& group) {
 Exit run(const LaunchArguments& options, const Context& context) {
   GroupOptions group;
   group.environment = context.environment;
-  const Status understood = read(options, group);
+  std::vector<std::string> warnings;
+  const Status understood = read(options, group, warnings);
+  for (const std::string& warning : warnings) context.error << "tutti launch: " << warning << "\n";
   if (!understood.ok()) return failed(context, "launch", understood);
   const Result<int> code = run_group(group, context.out, context.error);
   if (!code.ok()) return failed(context, "launch", code.status());

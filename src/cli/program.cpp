@@ -11,6 +11,7 @@
 
 #include "base/text.hpp"
 #include "cli/other_names.hpp"
+#include "cli/variables_check.hpp"
 
 namespace tutti::cli {
 
@@ -19,6 +20,7 @@ namespace {
 struct Defined {
   CLI::App* app;
   Run run;
+  bool tells_variables = false;
 };
 
 std::string foot_of(const Command& command) {
@@ -33,8 +35,7 @@ Exit unknown_command(std::span<const Command> commands, const std::string& name,
   std::vector<std::string_view> names;
   std::transform(commands.begin(), commands.end(), std::back_inserter(names),
                  [](const Command& command) { return command.name; });
-  return misused(context, "",
-                 fmt::format("{} is not a command{}", in_quotes(name), nearest_hint(name, names)));
+  return misused(context, "", fmt::format("{} is not a command{}", in_quotes(name), nearest_hint(name, names)));
 }
 
 // What the command does not know, with the nearest option that it does know.
@@ -106,6 +107,8 @@ Exit parse_and_run(CLI::App& app, std::span<const Defined> defined, const std::v
     context.error << app.help();
     return Exit::misused;
   }
+  if (!chosen()->tells_variables)
+    if (const Exit checked = check_own_variables(context); checked != Exit::done) return checked;
   return chosen()->run(context);
 }
 
@@ -152,7 +155,7 @@ Exit run_program(std::span<const Command> commands, const std::vector<std::strin
     CLI::App* own = app.add_subcommand(std::string(command.name), std::string(command.summary));
     own->ignore_case()->ignore_underscore();
     own->footer(foot_of(command));
-    defined.push_back({own, command.define(*own)});
+    defined.push_back({own, command.define(*own), command.tells_variables});
     if (names_command && has_name(command)) use_listed_names(*own, arguments);
   }
   const Exit exit = parse_and_run(app, defined, arguments, context);

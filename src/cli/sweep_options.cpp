@@ -17,6 +17,7 @@
 #include "cli/command_options.hpp"
 #include "cli/counted.hpp"
 #include "cli/peer_options.hpp"
+#include "cli/sweep_environment.hpp"
 #include "cli/sweep_file.hpp"
 
 namespace tutti::cli {
@@ -186,24 +187,6 @@ Status add_skip(const std::string& text, Sweep& sweep) {
     const bool hit = value != nullptr && std::find(values.begin(), values.end(), *value) != values.end();
     return hit ? std::string("asked to be skipped") : std::string();
   });
-  return {};
-}
-
-using ParseEnvironment = Result<EnvironmentAxis>(std::string_view text);
-
-Status add_environment(const std::string& text, ParseEnvironment& parse, Sweep& sweep) {
-  const auto [peer, rest] = peer_in_front(text, sweep.peers);
-  Result<EnvironmentAxis> axis = parse(rest);
-  if (!axis.ok()) return axis.status();
-  if (!axis->peer.empty())
-    return wrong_argument(fmt::format("{} is for peer {}, which is not measured", axis->names[0], axis->peer));
-  axis->peer = peer;
-  TUTTI_TRY(check_distinct(axis->names[0], axis->points));
-  // What was declared gives way to what was asked for.
-  std::erase_if(sweep.environment, [&](const EnvironmentAxis& declared) {
-    return declared.peer == axis->peer && declared.names == axis->names;
-  });
-  sweep.environment.push_back(std::move(*axis));
   return {};
 }
 
@@ -431,8 +414,7 @@ Result<Plan> make_plan(const SweepOptions& given, const BenchWorld& world, const
   TUTTI_TRY(give_ranks(plan.programs, words.has_num_ranks, sweep));
   TUTTI_TRY(set_algorithms(words.algorithms, world, sweep));
   for (const std::string& text : options.skips) TUTTI_TRY(add_skip(text, sweep));
-  for (const std::string& text : options.env) TUTTI_TRY(add_environment(text, harness::parse_env, sweep));
-  for (const std::string& text : options.env_zip) TUTTI_TRY(add_environment(text, harness::parse_env_zip, sweep));
+  TUTTI_TRY(add_environments(given, options, sweep, plan.warnings));
   TUTTI_TRY(check_reckoned(plan.programs, sweep));
   TUTTI_TRY(read_runner(options, plan.runner));
   if (std::string warning = unheeded_words(options, plan.programs); !warning.empty())

@@ -9,6 +9,7 @@
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
+#include "base/bench_variables.hpp"
 #include "base/text.hpp"
 #include "bench/table.hpp"
 #include "cli/commands.hpp"
@@ -59,7 +60,21 @@ std::vector<Cell> cells_of(const VariableRow& row, const VariablesReading& readi
           std::string(name_of(row.group))};
 }
 
-Table table_of(const std::string& name, const VariablesReading& reading) {
+// One that benchmarks read; its value is what the environment says, which they check themselves.
+std::vector<Cell> cells_of(const BenchVariable& variable, const Environment& environment) {
+  const std::optional<std::string> value = environment.lookup(variable.name);
+  return {std::string(variable.name),
+          value && variable.secret ? Cell("(hidden)") : text_or_null(value.value_or(std::string(variable.initial))),
+          std::string(value ? environment.place_of(variable.name) : "default"),
+          text_or_null(std::string(variable.initial)),
+          std::string(variable.choices.empty() ? "text" : "choice"),
+          allowed_text(variable),
+          std::string(variable.meaning),
+          Cell(),
+          std::string(variable.group)};
+}
+
+Table table_of(const std::string& name, const VariablesReading& reading, const Environment& environment) {
   Table table({{"name"},
                {"value"},
                {"from", 24},
@@ -71,8 +86,11 @@ Table table_of(const std::string& name, const VariablesReading& reading) {
                {"group"}});
   const VariableRow* only = name.empty() ? nullptr : find_variable(name);
   for (const VariableRow& row : kVariables) {
-    if (only == nullptr || only == &row) table.add_row(cells_of(row, reading));
+    if (name.empty() || only == &row) table.add_row(cells_of(row, reading));
   }
+  const BenchVariable* const of_benches = find_bench_variable(name);
+  for (const BenchVariable& each : kBenchVariables)
+    if (name.empty() || of_benches == &each) table.add_row(cells_of(each, environment));
   return table;
 }
 
@@ -86,13 +104,14 @@ std::string at_length(const Table& table) {
 }
 
 Exit run(const VariablesArguments& options, const Context& context) {
-  if (!options.name.empty() && find_variable(options.name) == nullptr) {
+  if (!options.name.empty() && find_variable(options.name) == nullptr && find_bench_variable(options.name) == nullptr) {
+    const std::string_view nearest = nearest_variable(options.name);
     return misused(context, "variables",
-                   fmt::format("{} is not a variable; the nearest is {}", in_quotes(options.name),
-                               nearest_variable(options.name)));
+                   fmt::format("{} is not a variable{}", in_quotes(options.name),
+                               nearest.empty() ? "" : fmt::format("; the nearest is {}", nearest)));
   }
   const VariablesReading reading = Variables::read(context.environment, ConfPaths::standard(context.environment));
-  const Table table = table_of(options.name, reading);
+  const Table table = table_of(options.name, reading, context.environment);
   const bool one = !options.name.empty() && options.output.format == Format::table;
   const Status written =
       write_output(one ? at_length(table) : render(table, options.output.format), options.output, context);
@@ -113,11 +132,12 @@ Run define_variables(CLI::App& app) {
 
 Command variables_command() {
   return {.name = "variables",
-          .summary = "Every variable that Tutti reads: its value, where that came from, and what is allowed",
+          .summary = "Every variable that Tutti or a benchmark reads: its value, where that came from, what is allowed",
           .examples =
               "tutti variables\n"
               "tutti variables TUTTI_STAGING_SLOT\n"
               "TUTTI_DEBUG=trace tutti variables --format md -o variables.md",
+          .tells_variables = true,
           .define = define_variables};
 }
 

@@ -1,11 +1,14 @@
 #include "base/variables.hpp"
 
 #include <algorithm>
+#include <filesystem>
+#include <fstream>
 #include <set>
 #include <string>
 
 #include <gtest/gtest.h>
 
+#include "base/bench_variables.hpp"
 #include "temporary_folder.hpp"
 
 namespace tutti {
@@ -282,9 +285,56 @@ TEST_F(VariablesTest, WhatAProgramSetsIsSaidToBeItsOwn) {
 TEST_F(VariablesTest, UnknownNamesAreWarnedOfWithTheNearest) {
   EXPECT_EQ(warnings({{"TUTTI_DEGUB", "info"}}),
             Texts{"TUTTI_DEGUB (environment) is not a variable of Tutti; the nearest is TUTTI_DEBUG"});
+  EXPECT_EQ(warnings({{"TUTTI_TIMEOT", "3"}}),
+            Texts{"TUTTI_TIMEOT (environment) is not a variable of Tutti; the nearest is TUTTI_TIMEOUT"});
   EXPECT_EQ(warnings({{"TUTTI_STAGING_SIZE", ""}, {"PATH", "/bin"}, {"NCCL_TOPO_FILE", "x"}}).size(), 1U);
+  EXPECT_EQ(warnings({{"TUTTI_FOO", "1"}}), Texts{"TUTTI_FOO (environment) is not a variable of Tutti"})
+      << "what all names begin with makes none of them near";
   folder_.write("user.conf", "TUTI_DEBUG = info\nNCCL_TOPO_FILE = x\nRCCL_X = 1\n");
   EXPECT_EQ(warnings({}), Texts{"TUTI_DEBUG (user.conf:1) is not a variable of Tutti; the nearest is TUTTI_DEBUG"});
+}
+
+TEST_F(VariablesTest, WhatBenchmarksReadIsKnown) {
+  EXPECT_EQ(warnings({{"TUTTI_GLOO_ALLREDUCE_ALGORITHM", "ring"}, {"TUTTI_NULL_WORK", "1us"}}), Texts{});
+  EXPECT_EQ(warnings({{"TUTTI_NULL_WROK", "1us"}}),
+            Texts{"TUTTI_NULL_WROK (environment) is not a variable of Tutti; the nearest is TUTTI_NULL_WORK"});
+  folder_.write("user.conf", "BENCH_MEMORY = symmetric\n");
+  EXPECT_EQ(warnings({}), Texts{"BENCH_MEMORY (user.conf:1): benchmarks take it from the environment only"});
+}
+
+TEST_F(VariablesTest, AValueIsCheckedByItsNameAlone) {
+  EXPECT_EQ(check_variable("TUTTI_DEBUG", "info").to_string(), "ok");
+  EXPECT_EQ(check_variable("TUTTI_DEBUG", "infoo").to_string(),
+            "TUTTI_DEBUG: 'infoo' is not one of the choices; allowed: none, version, warn, info, trace");
+  EXPECT_EQ(check_variable("BENCH_MEMORY", "ordinray").to_string(),
+            "BENCH_MEMORY: 'ordinray' is not one of the choices; allowed: ordinary, symmetric");
+  EXPECT_TRUE(check_variable("BENCH_MEMORY", "SYMMETRIC").ok());
+  EXPECT_TRUE(check_variable("TUTTI_NULL_CRASH", "1@50").ok());
+  EXPECT_TRUE(check_variable("TUTTI_FOO", "").ok());
+}
+
+// A variable that some source reads and no table has would be called unknown.
+TEST_F(VariablesTest, EveryNameThatSourcesReadIsInATable) {
+  constexpr std::string_view kLetters = "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_";
+  std::size_t found = 0;
+  const auto check_line = [&](std::string_view line, const std::filesystem::path& path) {
+    for (std::size_t at = line.find('"'); at != std::string_view::npos; at = line.find('"', at + 1)) {
+      const std::string_view quoted = line.substr(at + 1);
+      const std::string_view name = quoted.substr(0, quoted.find_first_not_of(kLetters));
+      const bool has_prefix = name.starts_with("TUTTI_") || name.starts_with("BENCH_");
+      // A name that ends so is what several begin with.
+      if (!has_prefix || name.ends_with('_') || !quoted.substr(name.size()).starts_with('"')) continue;
+      EXPECT_TRUE(find_variable(name) != nullptr || find_bench_variable(name) != nullptr) << path << " has " << name;
+      ++found;
+    }
+  };
+  for (const char* folder : {"/src", "/benches", "/examples"})
+    for (const auto& entry : std::filesystem::recursive_directory_iterator(std::string(TUTTI_SOURCE_DIR) + folder)) {
+      if (entry.path().extension() != ".cpp" && entry.path().extension() != ".hpp") continue;
+      std::ifstream file(entry.path());
+      for (std::string line; std::getline(file, line);) check_line(line, entry.path());
+    }
+  EXPECT_GT(found, kNumVariables + kBenchVariables.size()) << "the sources were not looked at";
 }
 
 TEST_F(VariablesTest, ANamedConfFileIsReadInsteadOfBoth) {

@@ -283,7 +283,7 @@ TEST_F(BenchRunner, RunsThatHaveNothingInCommonAreNotFoundEqual) {
 }
 
 TEST_F(BenchRunner, RefusesBeforeAnythingIsStarted) {
-  const std::array<std::pair<const char*, const char*>, 20> mistakes = {{
+  const std::array<std::pair<const char*, const char*>, 27> mistakes = {{
       {"compare --bench work --launches 3 --env A=1,2 --fail-on slower:3%", "take 6 launches or more; --launches is 3"},
       {"compare --bench work", "there is only one to compare"},
       {"compare --bench work --env A=1,2 --view worst", "it takes pairs or best"},
@@ -304,6 +304,13 @@ TEST_F(BenchRunner, RefusesBeforeAnythingIsStarted) {
       {"run --bench work --peer gloo", "--peer has 'gloo', which is none; all that are here is 'all'"},
       {"run --bench work --budget soon", "--budget is 'soon'"},
       {"run --bench work --env 'A=1' --env-zip 'A,B=[[1,2]]'", "variable A is on two axes"},
+      {"run --bench work --env-zip 'A=[[1],[2]]' --env A=3", "A is given twice; one --env or --env-zip has all its"},
+      {"run --bench work --env A=3 --env A=4", "A is given twice"},
+      {"run --bench work --env-zip 'A,B=[[1,2]]' --env-zip 'A,B=[[3,4]]'", "A,B is given twice"},
+      {"run --bench work --env itself:A=3 --env itself:A=4", "itself:A is given twice"},
+      {"run --bench work --env TUTTI_DEBUG=info,infoo", "--env: TUTTI_DEBUG: 'infoo' is not one of the choices"},
+      {"run --env 'TUTTI_DEBUG=infoo' -- true", "--env: TUTTI_DEBUG: 'infoo' is not one of the choices"},
+      {"compare --bench work --env-zip 'A,TUTTI_SPIN=[[1,\"2h\"]]'", "--env-zip: TUTTI_SPIN: '2h' is out of range"},
       {"run --bench work --sync never", "it takes round, meeting or barrier"},
   }};
   for (const auto& [arguments, words] : mistakes) {

@@ -1,5 +1,7 @@
 // Runs the built program with an environment of its own and looks at what comes out of it.
+#include <algorithm>
 #include <optional>
+#include <sstream>
 #include <string>
 #include <utility>
 #include <vector>
@@ -131,6 +133,97 @@ TEST_F(TuttiProcess, VariablesListsWhatItShould) {
   EXPECT_TRUE(depth["aliases"].is_null());
   EXPECT_EQ(row(outcome, "TUTTI_STREAM_MIN")["value"], "auto");
   EXPECT_TRUE(row(outcome, "TUTTI_RANK")["value"].is_null());
+}
+
+TEST_F(TuttiProcess, VariablesListsWhatBenchmarksRead) {
+  const Outcome outcome = run({"variables", "--json"},
+                              {"TUTTI_GLOO_ALLREDUCE_ALGORITHM=ring", "BENCH_WORKER=hunter2", "TUTTI_NULL_WORK=1us"});
+  EXPECT_EQ(outcome.exit, 0);
+  EXPECT_EQ(outcome.error, "");
+  const nlohmann::json gloo = row(outcome, "TUTTI_GLOO_ALLREDUCE_ALGORITHM");
+  EXPECT_EQ(gloo["value"], "ring");
+  EXPECT_EQ(gloo["from"], "environment");
+  EXPECT_EQ(gloo["allowed"], "unspecified, ring, bcube");
+  EXPECT_EQ(gloo["group"], "benchmarks");
+  EXPECT_EQ(row(outcome, "BENCH_MEMORY")["value"], "ordinary");
+  EXPECT_EQ(row(outcome, "BENCH_WORKER")["value"], "(hidden)");
+  EXPECT_EQ(run({"variables", "bench-memory"}).out.find("variable  BENCH_MEMORY\n"), 0U);
+}
+
+// Whatever is advertised as what forces an algorithm is no unknown name.
+TEST_F(TuttiProcess, EveryVariableThatForcesAnAlgorithmIsListed) {
+  const nlohmann::json listed = nlohmann::json::parse(run({"variables", "--json"}).out);
+  const auto is_listed = [&](const std::string& name) {
+    return std::any_of(listed.begin(), listed.end(), [&](const nlohmann::json& row) { return row["name"] == name; });
+  };
+  std::size_t found = 0;
+  for (const nlohmann::json& row : nlohmann::json::parse(run({"list", "algorithms", "--json"}).out)) {
+    std::istringstream settings(row["settings"].is_null() ? "" : row["settings"].get<std::string>());
+    for (std::string setting; settings >> setting;) {
+      if (!setting.starts_with("TUTTI_")) continue;
+      EXPECT_TRUE(is_listed(setting.substr(0, setting.find('=')))) << setting;
+      ++found;
+    }
+  }
+  EXPECT_GT(found, 50U);
+}
+
+TEST_F(TuttiProcess, EveryCommandWarnsOfNamesThatNothingReads) {
+  for (const Texts& arguments :
+       {Texts{"prove", "--algorithm", "one_shot", "--ranks", "2"}, Texts{"list", "benches"}, Texts{"algorithms"},
+        Texts{"launch", "-n", "1", "--", "true"}, Texts{"fabric", "ring_1d:4"},
+        Texts{"run", "--peer", "simulate:ring_1d:4", "--dry-run", "--no-store"}}) {
+    const Outcome outcome = run(arguments, {"TUTTI_TIMEOT=3"});
+    EXPECT_EQ(outcome.exit, 0) << arguments.front() << outcome.error;
+    EXPECT_EQ(
+        outcome.error.find("tutti: warning: TUTTI_TIMEOT (environment) is not a variable of Tutti; the nearest is "
+                           "TUTTI_TIMEOUT\n"),
+        0U)
+        << arguments.front() << outcome.error;
+  }
+  EXPECT_EQ(run({"list", "--help"}, {"TUTTI_TIMEOT=3"}).error, "");
+}
+
+TEST_F(TuttiProcess, AWrongValueIsAnErrorOfEveryCommand) {
+  for (const Texts& arguments : {Texts{"prove", "--algorithm", "one_shot", "--ranks", "2"}, Texts{"list", "benches"},
+                                 Texts{"launch", "-n", "1", "--", "true"}, Texts{"demo"}}) {
+    const Outcome outcome = run(arguments, {"TUTTI_DEBUG=infoo"});
+    EXPECT_EQ(outcome.exit, 2) << arguments.front();
+    EXPECT_EQ(outcome.out, "") << arguments.front();
+    EXPECT_EQ(
+        outcome.error.find("tutti: TUTTI_DEBUG (environment): 'infoo' is not one of the choices; allowed: none, "), 0U)
+        << outcome.error;
+  }
+}
+
+TEST_F(TuttiProcess, VariablesThatAreToBeSetAreCheckedBeforeAnythingStarts) {
+  const Outcome launched = run({"launch", "-n", "1", "--env", "TUTTI_DEBUGG=info", "--", "true"});
+  EXPECT_EQ(launched.exit, 0);
+  EXPECT_EQ(launched.error,
+            "tutti launch: warning: TUTTI_DEBUGG (--env) is not a variable of Tutti; the nearest is "
+            "TUTTI_DEBUG\n");
+  const Outcome refused = run({"launch", "-n", "1", "--env", "TUTTI_DEBUG=infoo", "--", "echo", "started"});
+  EXPECT_EQ(refused.exit, 2);
+  EXPECT_EQ(refused.out, "");
+  for (const char* command : {"run", "compare"}) {
+    const Outcome swept = run({command, "--peer", "tutti", "--env", "TUTTI_DEBUGG=info,unset", "--dry-run"});
+    EXPECT_EQ(swept.exit, 0) << swept.error;
+    EXPECT_EQ(
+        swept.error.find("warning: TUTTI_DEBUGG (--env) is not a variable of Tutti; the nearest is TUTTI_DEBUG\n"), 0U)
+        << swept.error;
+  }
+}
+
+TEST_F(TuttiProcess, TheCommandLineGoesBeforeASweepsFile) {
+  const std::string file = folder_.write("mine.toml", "peers = \"null\"\nenv = [\"A=1,2\"]\n");
+  const Outcome replaced = run({"run", "--sweep", file, "--env", "A=3", "--dry-run"});
+  EXPECT_EQ(replaced.exit, 0) << replaced.error;
+  EXPECT_NE(replaced.out.find("A=3"), std::string::npos) << replaced.out;
+  EXPECT_EQ(replaced.out.find("A=1"), std::string::npos) << replaced.out;
+  const std::string twice = folder_.write("twice.toml", "peers = \"null\"\nenv = [\"A=1,2\", \"A=3\"]\n");
+  const Outcome refused = run({"run", "--sweep", twice, "--dry-run"});
+  EXPECT_EQ(refused.exit, 2);
+  EXPECT_NE(refused.error.find("A is given twice"), std::string::npos) << refused.error;
 }
 
 TEST_F(TuttiProcess, WrongVariablesAreListedAndExitIsOne) {

@@ -178,8 +178,10 @@ TEST(PeerTutti, HasItsBuffersInSymmetricMemoryWhereItIsAsked) {
   EXPECT_EQ(sandbox.run(two_shot + "ordinary").rows[0]["check"], "skipped");
   EXPECT_EQ(sandbox.run(two_shot + "symmetric").rows[0]["check"], "ok");
   const auto refused = sandbox.run("run --peer tutti -a bytes=8 --no-store --json --env BENCH_MEMORY=shared");
-  EXPECT_EQ(refused.exit, 1);
-  EXPECT_NE(refused.rows.dump().find("it takes ordinary or symmetric"), std::string::npos) << refused.rows;
+  EXPECT_EQ(refused.exit, 2);
+  EXPECT_NE(refused.error.find("BENCH_MEMORY: 'shared' is not one of the choices; allowed: ordinary, symmetric"),
+            std::string::npos)
+      << refused.error;
 }
 
 INSTANTIATE_TEST_SUITE_P(Each, Peers, ::testing::Values("tutti", "openmpi", "mpich", "gloo"),

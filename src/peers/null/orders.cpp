@@ -70,18 +70,18 @@ Reader moment_into(std::optional<Moment>& to) {
 Result<NullOrders> null_orders(const Environment& environment) {
   NullOrders orders;
   const std::map<std::string_view, Reader> readers = {
-      {"WORK", time_into(orders.work)},         {"FACTOR", factor_into(orders.factor)},
-      {"DELAY", time_into(orders.delay)},       {"SPIN", switch_into(orders.spins)},
-      {"CRASH", moment_into(orders.crash)},     {"HANG", moment_into(orders.hang)},
-      {"EXIT", rank_into(orders.exit)},         {"WRONG", switch_into(orders.is_wrong)},
-      {"RANK", rank_into(orders.claimed_rank)}, {"TWICE", rank_into(orders.twice)},
-      {"GARBAGE", rank_into(orders.garbage)},   {"OVERSIZED", rank_into(orders.oversized)},
-      {"SILENT", rank_into(orders.silent)},     {"STRANGER", rank_into(orders.stranger)},
-      {"CROWDED", rank_into(orders.crowded)},   {"FAIL", moment_into(orders.fail)},
-      {"BEGIN", time_into(orders.begin)}};
+      {"TUTTI_NULL_WORK", time_into(orders.work)},         {"TUTTI_NULL_FACTOR", factor_into(orders.factor)},
+      {"TUTTI_NULL_DELAY", time_into(orders.delay)},       {"TUTTI_NULL_SPIN", switch_into(orders.spins)},
+      {"TUTTI_NULL_CRASH", moment_into(orders.crash)},     {"TUTTI_NULL_HANG", moment_into(orders.hang)},
+      {"TUTTI_NULL_EXIT", rank_into(orders.exit)},         {"TUTTI_NULL_WRONG", switch_into(orders.is_wrong)},
+      {"TUTTI_NULL_RANK", rank_into(orders.claimed_rank)}, {"TUTTI_NULL_TWICE", rank_into(orders.twice)},
+      {"TUTTI_NULL_GARBAGE", rank_into(orders.garbage)},   {"TUTTI_NULL_OVERSIZED", rank_into(orders.oversized)},
+      {"TUTTI_NULL_SILENT", rank_into(orders.silent)},     {"TUTTI_NULL_STRANGER", rank_into(orders.stranger)},
+      {"TUTTI_NULL_CROWDED", rank_into(orders.crowded)},   {"TUTTI_NULL_FAIL", moment_into(orders.fail)},
+      {"TUTTI_NULL_BEGIN", time_into(orders.begin)}};
   for (const std::string& name : environment.names()) {
     if (!name.starts_with(kNullPrefix)) continue;
-    const auto reader = readers.find(std::string_view(name).substr(kNullPrefix.size()));
+    const auto reader = readers.find(name);
     if (reader == readers.end())
       return Status(Code::invalid_argument, fmt::format("the null peer knows no variable {}", name));
     const Status status = reader->second(environment.lookup(name).value_or(""));

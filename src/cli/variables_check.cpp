@@ -1,0 +1,42 @@
+#include "cli/variables_check.hpp"
+
+#include <algorithm>
+#include <ostream>
+
+#include "base/bench_variables.hpp"
+#include "base/variables.hpp"
+
+namespace tutti::cli {
+
+Exit check_own_variables(const Context& context) {
+  const VariablesReading reading = Variables::read(context.environment, ConfPaths::standard(context.environment));
+  for (const std::string& warning : reading.variables.warnings())
+    context.error << context.program << ": warning: " << warning << "\n";
+  std::vector<std::string> problems;
+  for (const VariableProblem& problem : reading.problems) problems.push_back(problem.text);
+  for (const BenchVariable& each : kBenchVariables)
+    if (const std::optional<std::string> value = context.environment.lookup(each.name))
+      if (const Status status = check_variable(each.name, *value); !status.ok()) problems.push_back(status.to_string());
+  for (const std::string& problem : problems) context.error << context.program << ": " << problem << "\n";
+  return problems.empty() ? Exit::done : Exit::misused;
+}
+
+Status check_given_variable(std::string_view option, std::string_view name, const std::optional<std::string>& value,
+                            std::vector<std::string>& warnings) {
+  const std::string unknown = unknown_variable(name, option);
+  std::string warning = "warning: " + unknown;
+  const bool is_new = std::find(warnings.begin(), warnings.end(), warning) == warnings.end();
+  if (!unknown.empty() && is_new) warnings.push_back(std::move(warning));
+  return value ? check_variable(name, *value).with_context(std::string(option)) : Status();
+}
+
+Status check_swept_variables(const std::vector<harness::EnvironmentAxis>& axes, std::vector<std::string>& warnings) {
+  for (const harness::EnvironmentAxis& axis : axes)
+    for (const auto& point : axis.points)
+      for (std::size_t place = 0; place < axis.names.size(); ++place)
+        TUTTI_TRY(check_given_variable(axis.names.size() == 1 ? "--env" : "--env-zip", axis.names[place], point[place],
+                                       warnings));
+  return {};
+}
+
+}  // namespace tutti::cli
