@@ -87,6 +87,13 @@ function(tutti_layer name)
   endif()
 endfunction()
 
+# tutti_exports(TARGET): shows but what the folder's exports.map names, and gives that its version.
+function(tutti_exports target)
+  set(map "${CMAKE_CURRENT_SOURCE_DIR}/exports.map")
+  target_link_options(${target} PRIVATE "LINKER:--version-script=${map}")
+  set_property(TARGET ${target} APPEND PROPERTY LINK_DEPENDS "${map}")
+endfunction()
+
 # tutti_compiles_quickly(TARGET...): for code that need not be fast, which is compiled in two thirds of the time so.
 function(tutti_compiles_quickly)
   foreach(target ${ARGN})

@@ -21,6 +21,10 @@
 // Of errors tutti::Error is thrown, and tutti::RemoteError where another rank was lost.
 #pragma once
 
+#if __cplusplus < 201703L
+#error "tutti.hpp needs C++17 or later (-std=c++17); tutti.h is for C and every C++"
+#endif
+
 #include <tutti/cpp/blocks.hpp>
 #include <tutti/cpp/communicator.hpp>
 #include <tutti/cpp/config.hpp>
