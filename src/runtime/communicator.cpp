@@ -39,13 +39,13 @@ Communicator::Communicator(std::shared_ptr<const shm::Region> region, std::uint3
       num_ranks_(region_->shape().num_ranks),
       settings_(settings),
       log_(log),
-      traces_(log.enabled(LogLevel::trace, LogSubsystem::coll)),
       process_(getpid()),
       heap_(*region_, rank),
       portfolio_(rank, region_->shape()),
       selector_(portfolio_, num_ranks_),
       bound_(std::size_t{1} << BoundCall::kPlaceBits),
       probe_(kProbe ^ rank),
+      traces_(log.enabled(LogLevel::trace, LogSubsystem::coll)),
       fork_notice_([this] {
         is_copy_ = true;
         is_torn_ = !enter();

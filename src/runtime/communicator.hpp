@@ -342,9 +342,6 @@ class Communicator final : private Work {
   std::uint32_t num_ranks_;
   Settings settings_;
   Log& log_;
-  bool traces_;                     // the log has each call, so all take the general way
-  std::uint64_t traced_calls_ = 0;  // collectives, as errors count them
-  std::uint64_t traced_transfers_ = 0;
   int process_;                         // that joined
   std::uint64_t operation_warned_ = 0;  // the last that a warning of lateness was about, plus 1
   std::optional<shm::Waiter> waiter_;
@@ -375,6 +372,7 @@ class Communicator final : private Work {
   bool is_finalized_ = false;
   bool is_copy_ = false;  // in a child that was forked
   bool is_torn_ = false;
+  const bool traces_;  // the log has each call, so all take the general way
   std::array<std::array<Prepared, kNumTypes>, kNumOps> prepared_;
   std::deque<std::optional<Prepared>> custom_;  // pending operations point into it
   Operations operations_;
@@ -383,6 +381,8 @@ class Communicator final : private Work {
   Operation* waited_for_ = nullptr;  // or asked about, by the call that is under way
   Status fault_;                     // of what was pending, for the call that hears of it first
   Polling polling_;
+  std::uint64_t traced_calls_ = 0;  // collectives, as errors count them
+  std::uint64_t traced_transfers_ = 0;
   ThreadPlace place_{*this};
   std::vector<std::byte> scratch_;
   ForkNotice fork_notice_;
