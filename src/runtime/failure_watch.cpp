@@ -83,8 +83,6 @@ std::optional<Message> parse(std::span<const std::byte> bytes, int num_ranks) {
 
 }  // namespace star
 
-using namespace star;
-
 struct FailureWatch::State {
   struct Peer {
     RankLink link;
@@ -105,12 +103,12 @@ struct FailureWatch::State {
   // Sends what fits into the socket; the rest waits until there is room.
   void flush(Peer& peer);
   void serve(Peer& peer, bool ended);
-  void take(Peer& from, const Message& message);
+  void take(Peer& from, const star::Message& message);
   // Reports it here, and where this is rank 0 to all others.
-  void announce(const Message& message);
+  void announce(const star::Message& message);
   // Whether that is new.
-  bool report(const Message& message);
-  void send_to_others(const Message& message);
+  bool report(const star::Message& message);
+  void send_to_others(const star::Message& message);
   // Whether this rank has to look after the others itself.
   [[nodiscard]] bool is_on_its_own() const { return leader_is_gone && signs.find_lost && !has_found; }
   void look_for_lost();
@@ -120,18 +118,18 @@ struct FailureWatch::State {
   FailureEvents events;
   LifeSigns signs;
   std::vector<Peer> peers;
-  std::vector<Message> said;  // to the others, with room for all that can be
-  std::vector<bool> gone;     // by rank: reported as lost or left
-  std::vector<bool> aborted;  // by rank: reported to have aborted
+  std::vector<star::Message> said;  // to the others, with room for all that can be
+  std::vector<bool> gone;           // by rank: reported as lost or left
+  std::vector<bool> aborted;        // by rank: reported to have aborted
   bool leader_is_gone = false;
   bool has_found = false;  // one is enough: it ends everything
   std::vector<pollfd> polled;
   std::latch has_begun{1};
 
   std::mutex mutex;
-  std::optional<Message> abort_request;  // guarded by mutex
-  bool abort_called = false;             // guarded by mutex
-  bool stopping = false;                 // guarded by mutex
+  std::optional<star::Message> abort_request;  // guarded by mutex
+  bool abort_called = false;                   // guarded by mutex
+  bool stopping = false;                       // guarded by mutex
 
   std::unique_ptr<ServiceThread> thread;  // last, so that it ends before what it works on
 };
@@ -140,7 +138,7 @@ void FailureWatch::State::run(int wake_fd) {
   if (signs.give) signs.give();
   has_begun.count_down();
   for (;;) {
-    std::optional<Message> request;
+    std::optional<star::Message> request;
     bool stop_now = false;
     {
       const std::lock_guard lock(mutex);
@@ -152,7 +150,7 @@ void FailureWatch::State::run(int wake_fd) {
     if (is_on_its_own()) look_for_lost();
 
     prepare_poll(wake_fd);
-    const int timeout = is_on_its_own() ? static_cast<int>(kBetweenLooks.count()) : -1;
+    const int timeout = is_on_its_own() ? static_cast<int>(star::kBetweenLooks.count()) : -1;
     if (poll(polled.data(), polled.size(), timeout) < 0) continue;  // EINTR, ENOMEM
     if (polled[0].revents != 0) clear_wake(wake_fd);
     for (std::size_t i = 0; i < peers.size(); ++i) {
@@ -162,7 +160,7 @@ void FailureWatch::State::run(int wake_fd) {
       if (ended || (socket.revents & (POLLIN | POLLHUP | POLLERR)) != 0) serve(peers[i], ended);
     }
   }
-  send_to_others(make_message(MessageKind::left, rank));
+  send_to_others(star::make_message(star::MessageKind::left, rank));
   for (Peer& peer : peers) peer.close();
   if (signs.take_back) signs.take_back();
 }
@@ -171,7 +169,7 @@ void FailureWatch::State::look_for_lost() {
   const std::optional<int> lost = signs.find_lost();
   if (!lost) return;
   has_found = true;
-  static_cast<void>(report(make_message(MessageKind::lost, *lost, "its process ended")));
+  static_cast<void>(report(star::make_message(star::MessageKind::lost, *lost, "its process ended")));
 }
 
 // Two entries a peer, so that positions tell who it is; poll ignores descriptors of -1.
@@ -187,33 +185,33 @@ void FailureWatch::State::prepare_poll(int wake_fd) {
 
 // What a process sent before it ended is in the socket by then, so all of that is read before the end counts.
 void FailureWatch::State::serve(Peer& peer, bool ended) {
-  Packet bytes{};
+  star::Packet bytes{};
   while (peer.is_open()) {
     const SocketTransfer got = receive_some(peer.link.socket.get(), bytes);
     if (got.outcome == SocketTransfer::Outcome::done) {
-      if (const auto message = parse(std::span(bytes).first(got.bytes), num_ranks)) take(peer, *message);
+      if (const auto message = star::parse(std::span(bytes).first(got.bytes), num_ranks)) take(peer, *message);
       continue;
     }
     if (got.outcome == SocketTransfer::Outcome::would_block && !ended) return;
     peer.close();
-    announce(of_end(peer.link));
+    announce(star::of_end(peer.link));
   }
 }
 
-void FailureWatch::State::take(Peer& from, const Message& message) {
+void FailureWatch::State::take(Peer& from, const star::Message& message) {
   // Rank 0 speaks for all, everyone else for itself.
   if (rank == 0 && message.rank != from.link.rank) return;
-  if (message.type == MessageKind::left && message.rank == from.link.rank) from.close();
+  if (message.type == star::MessageKind::left && message.rank == from.link.rank) from.close();
   announce(message);
 }
 
-void FailureWatch::State::announce(const Message& message) {
+void FailureWatch::State::announce(const star::Message& message) {
   if (report(message) && rank == 0) send_to_others(message);
 }
 
-bool FailureWatch::State::report(const Message& message) {
+bool FailureWatch::State::report(const star::Message& message) {
   const auto who = static_cast<std::size_t>(message.rank);
-  if (message.type == MessageKind::aborted) {
+  if (message.type == star::MessageKind::aborted) {
     if (aborted[who]) return false;
     aborted[who] = true;
     if (events.on_abort) events.on_abort(message.rank, message.words());
@@ -222,7 +220,7 @@ bool FailureWatch::State::report(const Message& message) {
   if (gone[who]) return false;
   gone[who] = true;
   leader_is_gone = leader_is_gone || message.rank == 0;
-  if (message.type == MessageKind::left) {
+  if (message.type == star::MessageKind::left) {
     if (events.on_left) events.on_left(message.rank);
   } else if (events.on_lost) {
     events.on_lost(message.rank, message.words());
@@ -230,19 +228,19 @@ bool FailureWatch::State::report(const Message& message) {
   return true;
 }
 
-void FailureWatch::State::send_to_others(const Message& message) {
+void FailureWatch::State::send_to_others(const star::Message& message) {
   TUTTI_ASSERT(said.size() < said.capacity(), "of each rank the others are told at most twice");
   said.push_back(message);
   for (Peer& peer : peers) flush(peer);
 }
 
 void FailureWatch::State::flush(Peer& peer) {
-  Packet packet{};
+  star::Packet packet{};
   for (; peer.is_open() && peer.next < said.size(); ++peer.next) {
-    const Message& message = said[peer.next];
+    const star::Message& message = said[peer.next];
     if (message.rank == peer.link.rank) continue;
     // Else it is sent, or the peer is gone, which reading will tell.
-    const SocketTransfer sent = send_some(peer.link.socket.get(), encode(message, packet));
+    const SocketTransfer sent = send_some(peer.link.socket.get(), star::encode(message, packet));
     if (sent.outcome == SocketTransfer::Outcome::would_block) return;
   }
 }
@@ -287,7 +285,7 @@ void FailureWatch::abort(std::string_view reason) {
   {
     const std::lock_guard lock(state_->mutex);
     if (std::exchange(state_->abort_called, true)) return;
-    state_->abort_request = make_message(MessageKind::aborted, state_->rank, reason);
+    state_->abort_request = star::make_message(star::MessageKind::aborted, state_->rank, reason);
   }
   state_->thread->wake();
 }

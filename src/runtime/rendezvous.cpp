@@ -20,6 +20,7 @@
 
 #include "base/socket.hpp"
 #include "base/take_fd.hpp"
+#include "runtime/ended_generations.hpp"
 #include "runtime/gathering.hpp"
 #include "runtime/rendezvous_connection.hpp"
 #include "runtime/service_thread.hpp"
@@ -32,7 +33,6 @@ namespace {
 constexpr std::size_t kMostStrangers = 128;
 constexpr std::size_t kMostReceived = 4096;
 constexpr std::size_t kUsualPolled = 64;
-constexpr std::size_t kMostOutcomes = 1024;               // generations whose end is remembered for who comes late
 constexpr std::chrono::milliseconds kProgressEvery{200};  // how often waiting ranks are told who is missing
 constexpr std::chrono::milliseconds kAcceptPause{50};     // where descriptors have run out
 constexpr std::chrono::seconds kAcceptPatience{1};        // how long they may have run out before that is an error
@@ -47,22 +47,16 @@ struct RendezvousServer::State {
     Gathering gathering;
     bool progress_due = false;
   };
-  struct EndedGeneration {
-    std::uint64_t generation = 0;
-    Status outcome;
-    int missing = 0;  // ranks that had yet to come, and have not heard of it
-  };
 
   State(UniqueId the_id, UniqueFd the_listener, const RendezvousOptions& the_options)
       : id(the_id), options(the_options), listener(std::move(the_listener)) {
-    ended.reserve(kMostOutcomes);
     polled.reserve(kUsualPolled);
   }
 
   void run(int wake_fd);
   // What there is to do until the next sleep ends; false once all is done.
   bool serve_once(int wake_fd);
-  // Every rank that waits is told, and all are hung up on. It takes no memory itself.
+  // Every rank that waits is told, and others are hung up on. It takes no memory itself.
   void fail_for_memory() noexcept;
   void prepare_poll(int wake_fd);
   [[nodiscard]] std::optional<Clock::time_point> next_deadline() const;
@@ -80,8 +74,6 @@ struct RendezvousServer::State {
   // Tells a rank that has come too late for it.
   void tell_late(Connection& connection, EndedGeneration& earlier);
   void release_held(std::uint64_t generation);
-  [[nodiscard]] EndedGeneration* find_ended(std::uint64_t generation);
-  void remember(const EndedGeneration& one);
   void push_progress();
   void expire_and_sweep();
   // Asked to end, and nobody is left who is to hear why a generation failed.
@@ -107,11 +99,11 @@ struct RendezvousServer::State {
   std::vector<Connection> connections;
   std::vector<pollfd> polled;  // wake, listener, then one for each connection
   std::map<std::uint64_t, OpenGeneration> open;
-  std::vector<EndedGeneration> ended;  // the last kMostOutcomes; has room for them from the start
-  std::size_t oldest_ended = 0;        // its place once all of that is taken
+  EndedGenerations ended;
   const Status no_memory{Code::system,
                          fmt::format("process {}, at which the ranks meet, has no memory left", getpid())};
-  const std::vector<std::byte> no_memory_words = wire::encode(wire::FrameType::failed, no_memory);
+  const std::shared_ptr<const std::vector<std::byte>> no_memory_words =
+      std::make_shared<const std::vector<std::byte>>(wire::encode(wire::FrameType::failed, no_memory));
 
   std::unique_ptr<ServiceThread> thread;  // last, so that it ends before what it works on
 };
@@ -155,26 +147,29 @@ bool RendezvousServer::State::serve_once(int wake_fd) {
 // What was thrown came in the middle of something, so nothing of it is kept.
 void RendezvousServer::State::fail_for_memory() noexcept {
   const auto fail = [this](std::uint64_t generation) {
-    if (find_ended(generation) != nullptr) return;
+    if (ended.find(generation) != nullptr) return;
     finished.fetch_add(1, std::memory_order_relaxed);
-    remember({generation, no_memory});
+    ended.add({generation, no_memory, kMostRanksOnHost});
     failure_until = now + RendezvousConnection::kClosingTime;
   };
   for (const auto& [generation, entry] : open) fail(generation);
   open.clear();
   for (const Connection& connection : connections)
     if (connection.phase == Connection::Phase::member) fail(connection.generation);
-  // As in end_generation(), ranks of this process last.
-  for (const bool is_own : {false, true}) {
-    for (const Connection& connection : connections) {
-      const bool waits = connection.phase == Connection::Phase::member || connection.phase == Connection::Phase::held;
-      if ((connection.pid == getpid()) != is_own) continue;
-      // Behind half a frame no other would be understood.
-      if (waits && connection.out.empty()) static_cast<void>(send_some(connection.socket.get(), no_memory_words));
-      shutdown(connection.socket.get(), SHUT_RDWR);
+  // As in end_generation(), ranks of this process hear of it last.
+  for (Connection& connection : connections) {
+    if (connection.phase == Connection::Phase::held) continue;
+    const bool is_member = connection.phase == Connection::Phase::member;
+    if (is_member && connection.pid == getpid()) {
+      connection.hold(no_memory_words, now + kFarewell);
+      continue;
     }
+    // Behind half a frame no other would be understood.
+    if (is_member && connection.out.empty()) static_cast<void>(send_some(connection.socket.get(), *no_memory_words));
+    shutdown(connection.socket.get(), SHUT_RDWR);
+    connection.phase = Connection::Phase::gone;
   }
-  connections.clear();
+  std::erase_if(connections, [](const Connection& each) { return each.phase == Connection::Phase::gone; });
 }
 
 void RendezvousServer::State::prepare_poll(int wake_fd) {
@@ -313,14 +308,14 @@ void RendezvousServer::State::greet(Connection& connection) {
 void RendezvousServer::State::admit(Connection& connection, wire::Hello hello) {
   // Its own attempt failed before it had an answer. The generation that the others are at by now is the first that has
   // not ended.
-  while (hello.is_unsure && find_ended(hello.generation) != nullptr) ++hello.generation;
+  while (hello.is_unsure && ended.find(hello.generation) != nullptr) ++hello.generation;
   const std::uint64_t generation = hello.generation;
   arrived.fetch_add(1, std::memory_order_relaxed);
   connection.phase = Connection::Phase::member;
   connection.generation = generation;
   connection.rank = hello.rank;
   connection.pid = hello.pid;
-  if (EndedGeneration* const earlier = find_ended(generation)) return tell_late(connection, *earlier);
+  if (EndedGeneration* const earlier = ended.find(generation)) return tell_late(connection, *earlier);
   OpenGeneration& entry = open[generation];
   const Status admitted = entry.gathering.admit(std::move(hello));
   if (!admitted.ok()) return end_generation(generation, admitted);
@@ -366,8 +361,8 @@ void RendezvousServer::State::hung_up(Connection& connection) {
 
 // Every member of it has the same answer; who comes later gets it too.
 void RendezvousServer::State::end_generation(std::uint64_t generation, const Status& outcome) {
-  const std::vector<std::byte> last_words =
-      outcome.ok() ? wire::encode(wire::FrameType::complete) : wire::encode(wire::FrameType::failed, outcome);
+  const auto last_words = std::make_shared<const std::vector<std::byte>>(
+      outcome.ok() ? wire::encode(wire::FrameType::complete) : wire::encode(wire::FrameType::failed, outcome));
   const auto is_member = [generation](const Connection& each) {
     return each.phase == Connection::Phase::member && each.generation == generation;
   };
@@ -376,9 +371,9 @@ void RendezvousServer::State::end_generation(std::uint64_t generation, const Sta
   const int missing = gathering.all_arrived() ? 0 : gathering.num_ranks() - present;
   const bool may_hold = !outcome.ok() && missing > 0;
   finished.fetch_add(1, std::memory_order_relaxed);  // before anyone can know of it
-  remember({generation, outcome, missing});
+  ended.add({generation, outcome, missing});
   for (Connection& connection : connections) {
-    if (is_member(connection) && connection.pid != getpid()) connection.close_after(last_words, now);
+    if (is_member(connection) && connection.pid != getpid()) connection.close_after(*last_words, now);
   }
   // Ranks of this process last: once they know, it may end, and this thread with it. Of a failure they hear once those
   // who had yet to come have heard of it as well, or a little later.
@@ -387,7 +382,7 @@ void RendezvousServer::State::end_generation(std::uint64_t generation, const Sta
     if (may_hold)
       connection.hold(last_words, now + kFarewell);
     else
-      connection.close_after(last_words, now);
+      connection.close_after(*last_words, now);
   }
   if (may_hold) failure_until = now + RendezvousConnection::kClosingTime;
   open.erase(generation);
@@ -395,29 +390,17 @@ void RendezvousServer::State::end_generation(std::uint64_t generation, const Sta
 
 void RendezvousServer::State::tell_late(Connection& connection, EndedGeneration& earlier) {
   const Status late(Code::invalid_usage, "all ranks of this communicator have been there already");
-  connection.close_after(wire::encode(wire::FrameType::failed, earlier.outcome.ok() ? late : earlier.outcome), now);
-  if (earlier.missing > 0 && --earlier.missing == 0) release_held(earlier.generation);
+  const auto words = std::make_shared<const std::vector<std::byte>>(
+      wire::encode(wire::FrameType::failed, earlier.outcome.ok() ? late : earlier.outcome));
+  if (earlier.missing > 0) --earlier.missing;
+  if (earlier.missing > 0 && connection.pid == getpid()) return connection.hold(words, now + kFarewell);
+  connection.close_after(*words, now);
+  if (earlier.missing == 0) release_held(earlier.generation);
 }
 
 void RendezvousServer::State::release_held(std::uint64_t generation) {
   for (Connection& connection : connections)
-    if (connection.phase == Connection::Phase::held && connection.generation == generation)
-      connection.close_after(connection.last_words, now);
-}
-
-RendezvousServer::State::EndedGeneration* RendezvousServer::State::find_ended(std::uint64_t generation) {
-  const auto found = std::find_if(ended.begin(), ended.end(),
-                                  [generation](const EndedGeneration& each) { return each.generation == generation; });
-  return found == ended.end() ? nullptr : &*found;
-}
-
-void RendezvousServer::State::remember(const EndedGeneration& one) {
-  if (ended.size() < kMostOutcomes) {
-    ended.push_back(one);
-    return;
-  }
-  ended[oldest_ended] = one;
-  oldest_ended = (oldest_ended + 1) % kMostOutcomes;
+    if (connection.phase == Connection::Phase::held && connection.generation == generation) connection.release(now);
 }
 
 void RendezvousServer::State::push_progress() {
@@ -438,8 +421,7 @@ void RendezvousServer::State::push_progress() {
 void RendezvousServer::State::expire_and_sweep() {
   for (Connection& connection : connections) {
     const bool bounded = connection.phase != Connection::Phase::member;
-    if (connection.phase == Connection::Phase::held && now >= connection.deadline)
-      connection.close_after(connection.last_words, now);
+    if (connection.phase == Connection::Phase::held && now >= connection.deadline) connection.release(now);
     if (bounded && now >= connection.deadline) connection.phase = Connection::Phase::gone;
     if (connection.phase == Connection::Phase::gone) shutdown(connection.socket.get(), SHUT_RDWR);
   }

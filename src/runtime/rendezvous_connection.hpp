@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
 #include <utility>
@@ -30,7 +31,8 @@ struct RendezvousConnection {
   Clock::time_point deadline;  // of all but members
   std::vector<std::byte> in;
   std::vector<std::byte> out;
-  std::vector<std::byte> last_words;  // of one that is held
+  // Of one that is held. Shared, since whoever holds it may have no memory for words of its own.
+  std::shared_ptr<const std::vector<std::byte>> last_words;
   bool half_closed = false;
   std::optional<wire::Prefix> prefix;
   std::uint64_t generation = 0;
@@ -60,11 +62,12 @@ struct RendezvousConnection {
     deadline = now + kClosingTime;
     send(last);
   }
-  void hold(const std::vector<std::byte>& last, Clock::time_point until) {
-    last_words = last;
+  void hold(std::shared_ptr<const std::vector<std::byte>> words, Clock::time_point until) {
+    last_words = std::move(words);
     phase = Phase::held;
     deadline = until;
   }
+  void release(Clock::time_point now) { close_after(*last_words, now); }
 };
 
 }  // namespace tutti

@@ -41,13 +41,17 @@ struct Shared {
     std::array<char, 64> call{};  // the one that failed
     std::array<char, 400> words{};
     std::uint64_t allocations = 0;
+    std::uint64_t allocations_of_start = 0;  // until it has a communicator
   };
   std::atomic<int> id_state = 0;  // 1: there is one; 2: there is none to come
   tuttiUniqueId id{};
   std::array<Rank, kRanks> ranks;
 };
 
+enum class Start : std::uint8_t { by_id, launched };
+
 struct Failing {
+  Start start = Start::by_id;
   int rank = 0;
   std::uint64_t first = 0;  // 0: none
   std::uint64_t last = 0;
@@ -56,8 +60,8 @@ struct Failing {
 // The first call that fails ends the program, as it would end a careful user's.
 class Program {
  public:
-  Program(Shared& shared, int rank)
-      : shared_(shared), own_(shared.ranks[static_cast<std::size_t>(rank)]), rank_(rank) {}
+  Program(Shared& shared, Start start, int rank)
+      : shared_(shared), own_(shared.ranks[static_cast<std::size_t>(rank)]), start_(start), rank_(rank) {}
 
   void run() {
     // All hear of a failure by the last call, at the latest; what leaving says concerns nobody else.
@@ -78,6 +82,7 @@ class Program {
   }
 
   bool meet() {
+    if (start_ == Start::launched) return keep("InitLaunched", tuttiCommInitLaunched(&comm_));
     if (rank_ == 0) {
       const tuttiResult_t result = tuttiGetUniqueId(&shared_.id);
       shared_.id_state.store(result == tuttiSuccess ? 1 : 2);
@@ -89,6 +94,7 @@ class Program {
   }
 
   bool call_collectives() {
+    own_.allocations_of_start = num_allocations();
     const std::size_t counts[kRanks] = {3, 1, 2};
     const std::size_t places[kRanks] = {0, 3, 4};
     const int next = (rank_ + 1) % kRanks;
@@ -136,6 +142,7 @@ class Program {
 
   Shared& shared_;
   Shared::Rank& own_;
+  const Start start_;
   const int rank_;
   tuttiComm_t comm_ = nullptr;
   tuttiComm_t part_ = nullptr;
@@ -143,12 +150,18 @@ class Program {
   static inline float out_[kLarge] = {};
 };
 
-[[noreturn]] void be_rank(Shared& shared, const Failing& failing, int rank) {
+[[noreturn]] void be_rank(Shared& shared, const Failing& failing, int trial, int rank) {
   ::setenv("TUTTI_CONF_FILE", "", 1);
   ::setenv("TUTTI_TIMEOUT", kTimeout, 1);
   ::setenv("TUTTI_DEBUG", "none", 1);
+  // By variables that anybody may set, and which no other trial has.
+  if (failing.start == Start::launched) {
+    ::setenv("TORCHELASTIC_RUN_ID", fmt::format("failed-allocation-{}-{}", getppid(), trial).c_str(), 1);
+    ::setenv("RANK", fmt::format("{}", rank).c_str(), 1);
+    ::setenv("WORLD_SIZE", fmt::format("{}", kRanks).c_str(), 1);
+  }
   fail_allocations(rank == failing.rank ? failing.first : 0, failing.last);
-  Program(shared, rank).run();
+  Program(shared, failing.start, rank).run();
   Shared::Rank& own = shared.ranks[static_cast<std::size_t>(rank)];
   own.allocations = num_allocations();
   own.is_done.store(true);
@@ -167,10 +180,12 @@ class Trial {
   ~Trial() { munmap(shared_, sizeof(Shared)); }
 
   void run(const Failing& failing) {
+    static int trials = 0;
+    ++trials;
     std::array<pid_t, kRanks> processes{};
     for (int rank = 0; rank < kRanks; ++rank) {
       processes[static_cast<std::size_t>(rank)] = fork();
-      if (processes[static_cast<std::size_t>(rank)] == 0) be_rank(*shared_, failing, rank);
+      if (processes[static_cast<std::size_t>(rank)] == 0) be_rank(*shared_, failing, trials, rank);
     }
     const auto until = std::chrono::steady_clock::now() + kDeadline;
     for (const pid_t process : processes) {
@@ -201,9 +216,7 @@ class Trial {
     }
     return text;
   }
-  [[nodiscard]] std::uint64_t allocations(int rank) const {
-    return shared_->ranks[static_cast<std::size_t>(rank)].allocations;
-  }
+  [[nodiscard]] const Shared::Rank& of(int rank) const { return shared_->ranks[static_cast<std::size_t>(rank)]; }
   [[nodiscard]] bool has_succeeded() const {
     return std::all_of(shared_->ranks.begin(), shared_->ranks.end(),
                        [](const Shared::Rank& rank) { return rank.is_done.load() && rank.result == tuttiSuccess; });
@@ -214,22 +227,34 @@ class Trial {
   std::vector<int> statuses_;
 };
 
-class FailedAllocation : public testing::TestWithParam<int> {};
+struct Lack {
+  Start start = Start::by_id;
+  bool lasts = false;  // from then on nothing is to be had
+  int rank = 0;
+};
+
+class FailedAllocation : public testing::TestWithParam<Lack> {};
 
 TEST_P(FailedAllocation, IsAnErrorOnAllRanks) {
-  const int rank = GetParam();
+  const auto [start, lasts, rank] = GetParam();
   Trial whole;
-  whole.run({});
+  whole.run({.start = start});
   ASSERT_TRUE(whole.has_succeeded()) << whole.objection();
-  const std::uint64_t all = whole.allocations(rank);
+  // A rank that never has any memory cannot say so: its end is what others would hear of, from who started it.
+  const std::uint64_t of_start = whole.of(rank).allocations_of_start;
+  const std::uint64_t first = lasts ? of_start + 1 : 1;
+  // However they were started, they go on alike.
+  const std::uint64_t all = (start == Start::launched ? of_start : whole.of(rank).allocations) + 1 - first;
   ASSERT_GT(all, 100U);
   // In a brief run as many as there is time for, others on each rank.
-  const std::uint64_t trials = std::min<std::uint64_t>(TUTTI_MOST_TRIALS, all);
+  const std::uint64_t most = std::min<std::uint64_t>(TUTTI_MOST_TRIALS, lasts ? 300 : all);
+  const std::uint64_t trials = std::min(most, all);
   int succeeded = 0;
   for (std::uint64_t trial = 0; trial < trials; ++trial) {
-    const std::uint64_t number = 1 + (trial * all + static_cast<std::uint64_t>(rank) * all / kRanks / trials) / trials;
+    const std::uint64_t number =
+        first + (trial * all + static_cast<std::uint64_t>(rank) * all / kRanks / trials) / trials;
     Trial one;
-    one.run({.rank = rank, .first = number, .last = number});
+    one.run({.start = start, .rank = rank, .first = number, .last = lasts ? ~std::uint64_t{0} : number});
     succeeded += one.has_succeeded() ? 1 : 0;
     EXPECT_EQ(one.objection(), "") << "allocation " << number << " of " << all << " on rank " << rank;
   }
@@ -237,7 +262,20 @@ TEST_P(FailedAllocation, IsAnErrorOnAllRanks) {
   EXPECT_LT(succeeded, static_cast<int>(trials / 2));
 }
 
-INSTANTIATE_TEST_SUITE_P(Rank, FailedAllocation, testing::Range(0, kRanks), testing::PrintToStringParamName());
+std::vector<Lack> lacks() {
+  std::vector<Lack> all;
+  for (int rank = 0; rank < kRanks; ++rank) {
+    all.push_back({Start::by_id, false, rank});
+    all.push_back({Start::by_id, true, rank});
+    all.push_back({Start::launched, false, rank});
+  }
+  return all;
+}
+
+INSTANTIATE_TEST_SUITE_P(Each, FailedAllocation, testing::ValuesIn(lacks()), [](const auto& of) {
+  return fmt::format("{}{}OnRank{}", of.param.start == Start::launched ? "Launched" : "ById",
+                     of.param.lasts ? "AndAllAfterIt" : "", of.param.rank);
+});
 
 }  // namespace
 }  // namespace tutti::test

@@ -11,8 +11,10 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <pthread.h>
+#include <sched.h>
 #include <sys/resource.h>
 
+#include "base/socket.hpp"
 #include "ranks.hpp"
 #include <tutti/tutti.h>
 
@@ -138,6 +140,42 @@ TEST(Processes, SaySoWithoutADescriptorToMeetBy) {
     EXPECT_NE(said.find(" of them: ulimit -n; "), std::string::npos) << said;
     EXPECT_EQ(said.find("rank 1 cannot join") != std::string::npos, rank != 1) << said;
   }
+}
+
+// In a network namespace in which nothing is up, as `unshare -n` makes one.
+TEST(Processes, MeetWithoutALoopbackInterface) {
+  constexpr int kRanks = 3;
+  Children children(1, [&](int, const UniqueId&, const Children::Report& report) {
+    if (unshare(CLONE_NEWNET) != 0) return report("not allowed");
+    const Result<Listener> listener = listen_at({.family = Address::Family::ipv4, .bytes = {127, 0, 0, 1}});
+    const Result<UniqueFd> socket = listener.ok() ? begin_connect(listener->address) : listener.status();
+    report(socket.ok() ? "connects" : socket.status().to_string());
+    setenv("TUTTI_CONF_FILE", "", 1);
+    setenv("TORCHELASTIC_RUN_ID", fmt::format("processes-test-{}", getpid()).c_str(), 1);
+    setenv("WORLD_SIZE", "3", 1);
+    std::array<pid_t, kRanks> ranks{};
+    for (int rank = 0; rank < kRanks; ++rank) {
+      pid_t& process = ranks[static_cast<std::size_t>(rank)];
+      process = fork();
+      if (process != 0) continue;
+      setenv("RANK", std::to_string(rank).c_str(), 1);
+      tuttiComm_t comm = nullptr;
+      const bool is_done = tuttiCommInitLaunched(&comm) == tuttiSuccess && tuttiBarrier(comm) == tuttiSuccess;
+      tuttiCommDestroy(comm);
+      _exit(is_done ? 0 : 1);
+    }
+    for (const pid_t process : ranks) {
+      int status = -1;
+      waitpid(process, &status, 0);
+      report(status == 0 ? "done" : "failed");
+    }
+  });
+  const auto server = start_server();
+  children.release(server->id());
+  const std::string by_tcp = children.line(0);
+  if (by_tcp == "not allowed") GTEST_SKIP() << "this user may not make a network namespace";
+  EXPECT_NE(by_tcp.find("(the loopback interface is down: ip link set lo up)"), std::string::npos) << by_tcp;
+  for (int rank = 0; rank < kRanks; ++rank) EXPECT_EQ(children.line(0), "done");
 }
 
 // Rank 0 serves the rendezvous. The others come only once it knows that it fails, and it ends at once when it is told.
