@@ -54,11 +54,11 @@ struct Command {
   std::string_view name;
   std::string_view summary;   // one line without a full stop, for the list of commands
   std::string_view examples;  // whole command lines, each on a line of its own, for --help
+  // Adds the command's options to its application and returns what runs it; the options are read when it runs.
+  std::function<Run(CLI::App& app)> define;
   // The command tells itself what is wrong with Tutti's variables; before any other, that is an error
   // (variables_check.hpp).
   bool tells_variables = false;
-  // Adds the command's options to its application and returns what runs it; the options are read when it runs.
-  std::function<Run(CLI::App& app)> define;
 };
 
 }  // namespace tutti::cli

@@ -137,8 +137,8 @@ Command variables_command() {
               "tutti variables\n"
               "tutti variables TUTTI_STAGING_SLOT\n"
               "TUTTI_DEBUG=trace tutti variables --format md -o variables.md",
-          .tells_variables = true,
-          .define = define_variables};
+          .define = define_variables,
+          .tells_variables = true};
 }
 
 }  // namespace tutti::cli
