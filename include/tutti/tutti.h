@@ -151,6 +151,12 @@ TUTTI_API tuttiResult_t tuttiCommInitLaunched(tuttiComm_t* comm);
 #define TUTTI_SPLIT_NOCOLOR (-1)
 TUTTI_API tuttiResult_t tuttiCommSplit(tuttiComm_t comm, int color, int key, tuttiComm_t* newcomm,
                                        const tuttiConfig_t* config);
+/* A new communicator of the ranks that are left: those that have neither destroyed comm nor been lost, in their present
+ * order. Every one of them calls it, and waits for the others. Any rank may be lost, rank 0 too. It works whatever has
+ * broken comm, and where nothing has. Where further ranks are lost meanwhile, the new communicator is of
+ * those that are left then. All return the same result. comm itself stays broken, with its symmetric memory, requests
+ * and operators, and is destroyed as ever. What config does not say is as of comm; it may be NULL. */
+TUTTI_API tuttiResult_t tuttiCommShrink(tuttiComm_t comm, tuttiComm_t* newcomm, const tuttiConfig_t* config);
 /* A new communicator of the same ranks: tuttiCommSplit with one color and the present ranks as keys. */
 TUTTI_API tuttiResult_t tuttiCommDup(tuttiComm_t comm, tuttiComm_t* newcomm);
 /* Waits for all that has been begun, and returns the first error, in the order of starts, that nobody has been told.

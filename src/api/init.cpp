@@ -83,6 +83,15 @@ Status init(tuttiComm_t* comm, Reading reading, const Place& place, std::functio
   return {};
 }
 
+Result<Reading> read_as_of(const tuttiComm& parent, const tuttiConfig_t* config) {
+  try {
+    Result<Environment> environment = with_config(parent.surroundings->environment, config);
+    return environment.ok() ? Reading::of(std::move(*environment)) : environment.status();
+  } catch (const std::bad_alloc&) {
+    return no_memory();
+  }
+}
+
 Status no_memory() { return Status::from_errno("there is no memory for a communicator", ENOMEM); }
 
 Status decline(const Place& place, Status why) {
@@ -112,7 +121,9 @@ using tutti::api::report;
 class SplitPromise {
  public:
   SplitPromise(const tuttiComm& parent, std::uint64_t number, const tuttiComm_t& made)
-      : parent_(parent), number_(number), made_(made) {}
+      : parent_(parent), number_(number), made_(made) {
+    parent.communicator->say_why_not("it has no memory for a communicator");  // unless it can say more
+  }
   SplitPromise(const SplitPromise&) = delete;
   SplitPromise& operator=(const SplitPromise&) = delete;
   ~SplitPromise() {
@@ -131,15 +142,6 @@ class SplitPromise {
   const tuttiComm_t& made_;
   bool is_seen_by_all_ = false;
 };
-
-Result<Reading> read_for_split(const tuttiComm& parent, const tuttiConfig_t* config) {
-  try {
-    Result<Environment> environment = tutti::api::with_config(parent.surroundings->environment, config);
-    return environment.ok() ? Reading::of(std::move(*environment)) : environment.status();
-  } catch (const std::bad_alloc&) {
-    return tutti::api::no_memory();
-  }
-}
 
 }  // namespace
 
@@ -176,21 +178,25 @@ tuttiResult_t tuttiCommSplit(tuttiComm_t comm, int color, int key, tuttiComm_t* 
   return tutti::api::within(comm, [&]() -> tuttiResult_t {
     if (newcomm == nullptr) return refuse("newcomm is null");
     *newcomm = nullptr;
-    const bool is_color = color >= 0 || color == TUTTI_SPLIT_NOCOLOR;
     // Whatever is wrong here alone, the others are told of it.
-    const Status grouped = tutti::api::check_no_group();
-    Result<Reading> reading = read_for_split(*comm, config);
-    const bool can = grouped.ok() && is_color && reading.ok();
+    constexpr const char* kNoColor = "color is negative, and not TUTTI_SPLIT_NOCOLOR";
+    const bool is_color = color >= 0 || color == TUTTI_SPLIT_NOCOLOR;
+    Result<Reading> reading = tutti::api::read_as_of(*comm, config);
+    Status wrong = tutti::api::check_no_group();
+    if (wrong.ok()) wrong = reading.status();
+    const bool can = is_color && wrong.ok();
+    if (!can) comm->communicator->say_why_not(wrong.ok() ? kNoColor : wrong.message());
     const Result<tutti::SplitGroup> group = tutti::split(*comm->communicator, can ? color : tutti::kSplitRefused, key);
-    if (!grouped.ok()) return report(grouped);
-    if (!is_color) return refuse("color is negative, and not TUTTI_SPLIT_NOCOLOR");
-    if (!reading.ok()) return report(reading.status());
+    if (!wrong.ok()) return report(wrong);
+    if (!is_color) return refuse(kNoColor);
     if (!group.ok()) return report(group.status());
     if (group->num_ranks == 0) return tuttiSuccess;
     SplitPromise promise(*comm, group->number, *newcomm);
-    return report(init(newcomm, std::move(*reading),
-                       {.id = group->id, .num_ranks = group->num_ranks, .rank = group->rank},
-                       [&] { return promise.why_in_vain(*group); }));
+    const Status made =
+        init(newcomm, std::move(*reading), {.id = group->id, .num_ranks = group->num_ranks, .rank = group->rank},
+             [&] { return promise.why_in_vain(*group); });
+    if (!made.ok()) comm->communicator->say_why_not(made.message());
+    return report(made);
   });
 }
 

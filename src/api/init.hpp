@@ -37,6 +37,9 @@ struct Place {
 // For `in_vain` see JoinOptions.
 [[nodiscard]] Status init(tuttiComm_t* comm, Reading reading, const Place& place, std::function<Status()> in_vain = {});
 
+// What a communicator is made with that is made of another: that one's variables, with the config before them.
+[[nodiscard]] Result<Reading> read_as_of(const tuttiComm& parent, const tuttiConfig_t* config);
+
 // Why this rank does not come, where it ran out of memory on the way.
 [[nodiscard]] Status no_memory();
 

@@ -188,7 +188,14 @@ class Communicator final : private Work {
   // Splits (split.hpp) are counted alike on all ranks, from 1. A rank that cannot go on with one says so to the others.
   [[nodiscard]] std::uint64_t begin_split() { return ++splits_; }
   void give_up_split(std::uint64_t number) const;
+  // Why this rank cannot take part in what the others wait in. Said before it says that it cannot.
+  void say_why_not(std::string_view why) const { region_->reason(rank_).set(why); }
+  [[nodiscard]] std::string reason_of(std::uint32_t rank) const { return region_->reason(rank).get(); }
   [[nodiscard]] bool has_given_up_split(std::uint32_t rank, std::uint64_t number) const;
+  // For what is agreed on beside its calls (shrink.hpp).
+  [[nodiscard]] const shm::Region& region() const { return *region_; }
+  [[nodiscard]] const Settings& settings() const { return settings_; }
+  [[nodiscard]] Log& log() const { return log_; }
 
   // This rank had no memory to go on with in a call that the others are in.
   [[nodiscard]] Status break_for_memory(std::string_view in_what);

@@ -44,7 +44,8 @@ Result<SplitGroup> split_with_memory(Communicator& communicator, int color, int 
   std::vector<std::uint32_t> members;
   for (std::uint32_t rank = 0; rank < wishes->size(); ++rank) {
     if ((*wishes)[rank].color == kSplitRefused)
-      return Status(Code::invalid_usage, fmt::format("rank {} cannot take part in the split", rank),
+      return Status(Code::invalid_usage,
+                    fmt::format("rank {} cannot take part in the split: {}", rank, communicator.reason_of(rank)),
                     static_cast<int>(rank));
     if ((*wishes)[rank].color == color) members.push_back(rank);
   }
@@ -97,7 +98,9 @@ Status why_in_vain(const Communicator& communicator, const SplitGroup& group) {
   TUTTI_TRY(communicator.failure());
   for (const std::uint32_t rank : group.members)
     if (rank != communicator.rank() && communicator.has_given_up_split(rank, group.number))
-      return {Code::system, fmt::format("rank {} could not join the new communicator", rank), static_cast<int>(rank)};
+      return {Code::system,
+              fmt::format("rank {} could not join the new communicator: {}", rank, communicator.reason_of(rank)),
+              static_cast<int>(rank)};
   return {};
 }
 

@@ -86,6 +86,14 @@ class Communicator {
     return Communicator(comm);
   }
 
+  // Of the ranks that are left, whatever has broken this one; all of them call it.
+  [[nodiscard]] Communicator shrink(const Config& config = {}) {
+    const detail::CConfig c_config(config);
+    tuttiComm_t comm = nullptr;
+    detail::check(tuttiCommShrink(comm_, &comm, &c_config.value), "shrink");
+    return Communicator(comm);
+  }
+
   [[nodiscard]] explicit operator bool() const { return comm_ != nullptr; }
   [[nodiscard]] int rank() const { return rank_; }
   [[nodiscard]] int num_ranks() const { return num_ranks_; }

@@ -11,19 +11,23 @@ void LifeLine::hold() {
                        pthread_mutexattr_setrobust(&kind, PTHREAD_MUTEX_ROBUST) == 0 &&
                        pthread_mutex_init(&mutex_, &kind) == 0;
   pthread_mutexattr_destroy(&kind);
-  if (is_made && pthread_mutex_lock(&mutex_) == 0) is_held_.store(1, std::memory_order_release);
+  if (is_made && pthread_mutex_lock(&mutex_) == 0) state_.store(kHeld, std::memory_order_release);
 }
 
 void LifeLine::let_go() {
-  if (is_held_.exchange(0, std::memory_order_relaxed) != 0) pthread_mutex_unlock(&mutex_);
+  if (state_.exchange(kNotHeld, std::memory_order_relaxed) == kHeld) pthread_mutex_unlock(&mutex_);
 }
 
 bool LifeLine::is_lost() {
-  if (is_held_.load(std::memory_order_acquire) == 0) return false;
+  const std::uint32_t state = state_.load(std::memory_order_acquire);
+  if (state != kHeld) return state == kLost;
   const int result = pthread_mutex_trylock(&mutex_);
-  // Unlocked without being made consistent it stays marked, so that all others see it too.
+  const bool is_lost = result == EOWNERDEAD || result == ENOTRECOVERABLE;
+  // Noted before anything else: glibc's trylock keeps a mutex that is not recoverable, and all others find it busy
+  // then.
+  if (is_lost) state_.store(kLost, std::memory_order_relaxed);
   if (result == 0 || result == EOWNERDEAD) pthread_mutex_unlock(&mutex_);
-  return result == EOWNERDEAD || result == ENOTRECOVERABLE;
+  return is_lost;
 }
 
 }  // namespace tutti::shm

@@ -24,7 +24,11 @@ class alignas(kLine) LifeLine {
   [[nodiscard]] bool is_lost();
 
  private:
-  std::atomic<std::uint32_t> is_held_;
+  static constexpr std::uint32_t kNotHeld = 0;
+  static constexpr std::uint32_t kHeld = 1;
+  static constexpr std::uint32_t kLost = 2;  // somebody has seen it, and it stays so
+
+  std::atomic<std::uint32_t> state_;
   pthread_mutex_t mutex_;
 };
 static_assert(sizeof(LifeLine) == kLine);

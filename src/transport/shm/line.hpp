@@ -2,9 +2,14 @@
 // of each memory order. All live in the shared region (region.hpp), zero-initialised by the kernel.
 #pragma once
 
+#include <algorithm>
+#include <array>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
+#include <string>
+#include <string_view>
 
 namespace tutti::shm {
 
@@ -46,6 +51,8 @@ struct alignas(kLine) DoorbellLine {
   std::atomic<std::uint64_t> awaited_post;
   std::atomic<std::uint32_t> awaited_rank;
   std::atomic<std::uint32_t> core;
+  // In a long wait, the transfer that the rank waits for (runtime/pairs.hpp), for the others' messages; 0: none.
+  std::atomic<std::uint64_t> awaited_transfer;
 };
 
 // Where the buffers are that a rank's posts of this operation are about, by number of the post: the buffer's offset in
@@ -93,6 +100,46 @@ struct alignas(kLine) HistoryLines {
   };
   std::atomic<std::uint64_t> count;
   Entry entries[kKeptCalls];
+};
+
+// Why a rank cannot go on with what the others wait for. Written by that rank before it says that it cannot.
+class ReasonLines {
+ public:
+  static constexpr std::size_t kMostBytes = 256;
+
+  // Cut to what there is room for. Needs no memory.
+  void set(std::string_view words) {
+    for (std::size_t word = 0; word < words_.size(); ++word) {
+      std::uint64_t packed = 0;
+      const std::string_view part = words.substr(std::min(words.size(), word * sizeof packed)).substr(0, sizeof packed);
+      std::memcpy(&packed, part.data(), part.size());
+      words_[word].store(packed, std::memory_order_relaxed);
+    }
+  }
+  [[nodiscard]] std::string get() const {
+    std::string words;
+    for (const std::atomic<std::uint64_t>& each : words_) {
+      const std::uint64_t packed = each.load(std::memory_order_relaxed);
+      words.append(reinterpret_cast<const char*>(&packed), sizeof packed);
+    }
+    return words.substr(0, words.find('\0'));
+  }
+
+ private:
+  std::array<std::atomic<std::uint64_t>, kMostBytes / sizeof(std::uint64_t)> words_;
+};
+
+// How ranks agree on who makes a communicator of those that are left (runtime/shrink.hpp). Each number is that of the
+// last attempt of which it holds.
+struct alignas(kLine) ShrinkLines {
+  std::atomic<std::uint64_t> arrived;  // the rank takes part
+  std::atomic<std::uint64_t> refused;  // it does not go on, for the reason in ReasonLines: nobody does
+  std::atomic<std::uint64_t> joined;   // it has the new communicator
+  std::atomic<std::uint64_t> failed;   // it has not, for the reason in ReasonLines
+  // Whom it proposes and where they meet. Stored before Region::shrink_decision() names this rank, and not again before
+  // all have arrived for a later attempt.
+  std::array<std::uint64_t, 16> members;
+  std::array<std::byte, 128> id;
 };
 
 }  // namespace tutti::shm

@@ -132,6 +132,12 @@ class Region {
   [[nodiscard]] CallLine& call(std::uint32_t rank) const { return control(rank)->call; }
   [[nodiscard]] LifeLine& life(std::uint32_t rank) const { return control(rank)->life; }
   [[nodiscard]] HistoryLines& history(std::uint32_t rank) const { return control(rank)->history; }
+  [[nodiscard]] ReasonLines& reason(std::uint32_t rank) const { return meeting(rank)->reason; }
+  [[nodiscard]] ShrinkLines& shrink(std::uint32_t rank) const { return meeting(rank)->shrink; }
+  // Of the latest attempt to shrink: who has proposed what is done, and what has come of it. Stored once for each
+  // attempt, by whichever rank is first.
+  [[nodiscard]] std::atomic<std::uint64_t>& shrink_decision() const { return header()->shrink_decision; }
+  [[nodiscard]] std::atomic<std::uint64_t>& shrink_outcome() const { return header()->shrink_outcome; }
   [[nodiscard]] std::atomic<std::uint64_t>& cores(std::uint32_t rank, std::size_t word) const {
     return control(rank)->cores[word];
   }
@@ -179,6 +185,8 @@ class Region {
     std::atomic<std::uint64_t> core_cache;
     std::atomic<std::uint64_t> last_level_cache;
     std::atomic<Processor> processor;
+    std::atomic<std::uint64_t> shrink_decision;
+    std::atomic<std::uint64_t> shrink_outcome;
     // Who sets it first writes the words, and only then `broken`.
     std::atomic<std::uint32_t> claimed;
     std::uint32_t num_words;
@@ -201,11 +209,22 @@ class Region {
     LifeLine life;
   };
 
+  // Behind the rests.
+  struct Meeting {
+    ReasonLines reason;
+    ShrinkLines shrink;
+  };
+
   Region(UniqueFd memory, const RegionShape& shape);
   [[nodiscard]] Header* header() const { return reinterpret_cast<Header*>(base_); }
   [[nodiscard]] Control* control(std::uint32_t rank) const {
     return reinterpret_cast<Control*>(base_ + kPage + rank * kControlStride);
   }
+  static constexpr std::uint64_t kMeeting = kRests + kPostLines * sizeof(Rest);
+  [[nodiscard]] Meeting* meeting(std::uint32_t rank) const {
+    return reinterpret_cast<Meeting*>(reinterpret_cast<std::byte*>(control(rank)) + kMeeting);
+  }
+  static_assert(kMeeting + sizeof(Meeting) <= kPage);
   static_assert(sizeof(Control) <= kRests && kRests + kPostLines * sizeof(Rest) <= kPage && sizeof(Header) <= kPage);
   UniqueFd memory_;
   RegionShape shape_;

@@ -1,0 +1,56 @@
+// A communicator of the ranks that are left of another one.
+#include "runtime/shrink.hpp"
+
+#include <new>
+#include <utility>
+
+#include "api/handle.hpp"
+#include "api/init.hpp"
+
+namespace {
+
+using tutti::Result;
+using tutti::Status;
+using tutti::api::Reading;
+using tutti::api::report;
+
+// What this rank cannot go on with, the others would wait for.
+Status why_not(const Result<Reading>& reading) {
+  Status grouped = tutti::api::check_no_group();
+  return grouped.ok() ? reading.status() : grouped;
+}
+
+// One attempt; made only where all ranks have it.
+Result<tutti::ShrinkOutcome> attempt(tuttiComm_t comm, const tuttiConfig_t* config, tuttiComm_t* newcomm) {
+  tutti::ShrinkMeeting meeting(*comm->communicator);
+  Result<Reading> reading = tutti::api::read_as_of(*comm, config);
+  if (const Status status = why_not(reading); !status.ok()) {
+    meeting.refuse(status.message());
+    return status;
+  }
+  const Result<tutti::SplitGroup> group = meeting.meet();
+  if (!group.ok()) return group.status();
+  Status joined;
+  try {
+    joined = init(newcomm, std::move(*reading), {.id = group->id, .num_ranks = group->num_ranks, .rank = group->rank},
+                  [&] { return meeting.why_in_vain(*group); });
+  } catch (const std::bad_alloc&) {
+    joined = tutti::api::no_memory();
+  }
+  return meeting.settle(*group, joined);
+}
+
+}  // namespace
+
+extern "C" tuttiResult_t tuttiCommShrink(tuttiComm_t comm, tuttiComm_t* newcomm, const tuttiConfig_t* config) {
+  return tutti::api::within(comm, [&]() -> tuttiResult_t {
+    if (newcomm == nullptr) return tutti::api::refuse("newcomm is null");
+    while (true) {
+      *newcomm = nullptr;
+      const Result<tutti::ShrinkOutcome> outcome = attempt(comm, config, newcomm);
+      if (outcome.ok() && *outcome == tutti::ShrinkOutcome::made) return tuttiSuccess;
+      tuttiCommDestroy(std::exchange(*newcomm, nullptr));
+      if (!outcome.ok()) return report(outcome.status());
+    }
+  });
+}
