@@ -9,14 +9,23 @@
  * always; tuttiCommAbort and tuttiCommGetAsyncError are for any thread at any time.
  *
  * Calls block, and the output is complete when they return, but for those that say otherwise (tuttiI..., groups). All
- * ranks call the same operations in the same order with equal count, type, operator and root, in place on all ranks or
- * on none; where they do not, a call returns tuttiInvalidUsage and tuttiGetLastError() says how they differ. (A rank
- * that hears nothing from the others in such a call, as a root of a broadcast, is told by one of the next.) Once a
+ * ranks call the same operations in the same order with equal count, type, operator and root; some may call in place
+ * and others not. Where they differ, a call returns tuttiInvalidUsage and tuttiGetLastError() says how. (A rank that
+ * hears nothing from the others in such a call, as a root of a broadcast, is told by one of the next.) Once a
  * communicator has failed, every later call on it returns the same error, on every rank: of a rank that was lost, or
  * that was late for TUTTI_TIMEOUT, it names that rank. A process that ends without tuttiCommDestroy is lost to the
  * others. After a call that has failed its buffers are the caller's again; those in symmetric memory, and outputs of a
  * broadcast or a reduce, only once every rank's call has returned: a rank that is stopped in the middle, or late by
  * more than 50 ms there, may still store there.
+ *
+ * A rank whose own arguments are wrong (tuttiInvalidArgument) has done nothing and told nobody: the others wait for it
+ * in that call, or are refused where it comes to another one. It calls again with right arguments, or aborts. Blocks of
+ * different sizes are the exception, where all ranks are told (see there).
+ *
+ * Bits. An all-reduce gives the same bits on every rank. With the same inputs, count and settings on the same machine
+ * it gives the same bits whether it blocks, is pending, persistent or in a group, in place or not, and in ordinary or
+ * in symmetric memory; this is tested, not proven for each type and size. Other numbers of ranks, machines, versions or
+ * algorithms may fold floating-point numbers in another order.
  *
  * A communicator has at most 1024 ranks, and a block at most 2^34 - 1 elements.
  *

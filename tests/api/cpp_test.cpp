@@ -1,4 +1,5 @@
 // The C++ API, with ranks as threads of one process.
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -6,6 +7,7 @@
 #include <functional>
 #include <numeric>
 #include <optional>
+#include <random>
 #include <span>
 #include <stdexcept>
 #include <string>
@@ -410,6 +412,42 @@ TEST(Cpp, ReducesInSymmetricMemory) {
     EXPECT_EQ(ran[0].reach, "symmetric");
     EXPECT_EQ(ran[0].bytes, std::uint64_t{4} << 14);
   });
+}
+
+// As tutti.h says of bits; also where some ranks call in place and others not.
+TEST(Cpp, ReducesToTheSameBitsHoweverItIsCalled) {
+  for (const std::size_t count : {1U, 1000U, 9000U, 70'000U})
+    run_members(3, [count](Communicator& comm) {
+      std::mt19937 random(static_cast<unsigned>(comm.rank()));
+      std::uniform_real_distribution<float> numbers(-1000, 1000);
+      std::vector<float> mine(count);
+      for (float& each : mine) each = numbers(random);
+      std::vector<float> expected(count);
+      comm.all_reduce(mine, expected, Op::sum);
+      std::vector<float> all(3 * count);
+      comm.all_gather(expected, all);
+      for (std::size_t each = 0; each < all.size(); ++each) ASSERT_EQ(all[each], expected[each % count]);
+      std::vector<float> sum(count);
+      comm.iall_reduce(mine, sum, Op::sum).wait();
+      EXPECT_EQ(sum, expected);
+      std::vector<float> grouped(count);
+      {
+        const Group group;
+        comm.all_reduce(mine, grouped, Op::sum);
+      }
+      EXPECT_EQ(grouped, expected);
+      sum = mine;
+      if (comm.rank() == 0) {
+        comm.all_reduce(sum, Op::sum);
+      } else {
+        comm.all_reduce(mine, sum, Op::sum);
+      }
+      EXPECT_EQ(sum, expected);
+      SymmetricMemory<float> memory = comm.allocate<float>(count);
+      std::copy(mine.begin(), mine.end(), memory.begin());
+      comm.all_reduce(memory, Op::sum);
+      EXPECT_TRUE(std::equal(memory.begin(), memory.end(), expected.begin()));
+    });
 }
 
 TEST(Cpp, SplitsAndTakesAConfig) {
