@@ -53,7 +53,7 @@ Run define_algorithms(CLI::App& app) {
 
 Command algorithms_command() {
   return {.name = "algorithms",
-          .summary = "The catalogue: what each algorithm does, what it needs, and where it comes from",
+          .summary = "List the algorithms: what each does, what it needs, and who published it",
           .examples =
               "tutti algorithms\n"
               "tutti algorithms --collective all_gather\n"

@@ -28,12 +28,12 @@ struct NumberOption {
 };
 
 constexpr NumberOption kNumbers[] = {
-    {"--root", "RANK", 0, kMostOfACase, "a rank, like 0", "This root only (else every rank)", "This root (else rank 0)",
+    {"--root", "RANK", 0, kMostOfACase, "a rank, like 0", "Only this root [every rank]", "This root [0]",
      &CaseFilter::root},
-    {"--radix", "K", 2, kMostOfACase, "a radix from 2 to 65536", "This radix only (else 2 to 8)", "This radix (else 2)",
+    {"--radix", "K", 2, kMostOfACase, "a radix from 2 to 65536", "Only this radix [2 to 8]", "This radix [2]",
      &CaseFilter::radix},
-    {"--corner", "N", 0, 4, "0 to 4", "0 for the centre, or the corner 1 to 4 (else all of these)",
-     "0 for the centre, or the corner 1 to 4 (else 0)", &CaseFilter::corner},
+    {"--corner", "N", 0, 4, "0 to 4", "0 for the centre, or the corner 1 to 4 [all of these]",
+     "0 for the centre, or the corner 1 to 4 [0]", &CaseFilter::corner},
 };
 
 Grid read_grid(const std::string& text) {
@@ -73,14 +73,13 @@ void add_case_options(CLI::App& app, CaseFilter& filter, CaseUse use) {
       if (!(filter.*option.number)) refuse_option(option.name, text, option.wanted);
     });
   }
-  add("--grid", "WxH", all ? "This grid only (else every one), like 4x2" : "This grid (else the squarest), like 4x2",
+  add("--grid", "WxH", all ? "Only this grid, such as 4x2 [every grid]" : "This grid, such as 4x2 [the squarest]",
       [&filter](const std::string& text) { filter.grid = read_grid(text); });
   add("--groups", "SIZES",
-      all ? "These groups of neighbouring ranks (else several ways to group them), like 2,3,3"
-          : "These groups of neighbouring ranks (else about as many as they have ranks), like 2,3,3",
+      all ? "Only these groups of neighbouring ranks, such as 2,3,3 [several ways to group them]"
+          : "These groups of neighbouring ranks, such as 2,3,3 [about as many groups as ranks in each]",
       [&filter](const std::string& text) { filter.groups = read_groups(text); });
-  add("--inner", "NAME",
-      all ? "The algorithm between groups (else every one)" : "The algorithm between groups (else ring)",
+  add("--inner", "ALGORITHM", all ? "The algorithm between groups [every one]" : "The algorithm between groups [ring]",
       [&filter](const std::string& text) { filter.inner = text; });
 }
 

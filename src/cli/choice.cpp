@@ -76,8 +76,8 @@ Status not_taken(const Rows& rows, const CaseFilter& filter) {
 void add_choice_options(CLI::App& app, ChoiceOptions& options) {
   // An empty one is a variable of the shell's that was not set, and not a wish for all of them.
   const auto is_named = [](const std::string& name) { return name.empty() ? std::string("is empty") : std::string(); };
-  app.add_option("--algorithm", options.algorithm, "This algorithm only")->type_name("NAME")->check(is_named);
-  app.add_option("--collective", options.collective, "This collective only")->type_name("NAME")->check(is_named);
+  app.add_option("--algorithm", options.algorithm, "Only this algorithm")->type_name("ALGORITHM")->check(is_named);
+  app.add_option("--collective", options.collective, "Only this collective")->type_name("COLLECTIVE")->check(is_named);
 }
 
 Result<Rows> chosen(const ChoiceOptions& options, const CaseFilter& filter) {

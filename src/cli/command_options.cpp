@@ -91,9 +91,9 @@ void add_reading_options(CLI::App& app, std::string& read, std::string& time, st
                  "regex:'(?<bytes>…) … (?<time_us>…)' (docs/formats/outputs.md)")
       ->type_name("FORMAT")
       ->capture_default_str();
-  app.add_option("--time", time, "Of --read json: the key of the time with its unit, such as real_time:ns")
+  app.add_option("--time", time, "With --read json: the key of the time and its unit, such as real_time:ns")
       ->type_name("KEY[:UNIT]");
-  app.add_option("--name", name, "What a program's rows have as their peer")->type_name("NAME")->capture_default_str();
+  app.add_option("--name", name, "The name of the peer in a program's rows")->type_name("NAME")->capture_default_str();
 }
 
 void add_command_options(CLI::App& app, SweepOptions& options) {
@@ -105,7 +105,8 @@ void add_command_options(CLI::App& app, SweepOptions& options) {
 
 void add_program_options(CLI::App& app, SweepOptions& options) {
   add_reading_options(app, options.read, options.time, options.name);
-  app.add_option("--keep-output", options.keep_output, "Keeps all that a program writes, a file a run, in this folder")
+  app.add_option("--keep-output", options.keep_output,
+                 "Keep all output of a program in this folder, one file for each run of it")
       ->type_name("FOLDER");
 }
 

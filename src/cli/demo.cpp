@@ -276,7 +276,7 @@ Exit run(const DemoArguments& options, const Context& context) {
 Run define_demo(CLI::App& app) {
   const auto options = std::make_shared<DemoArguments>();
   app.add_flag("--as-rank", options->as_rank)->group("");
-  app.add_option("--most", options->most, "The greatest size to time; each rank needs five times as much memory")
+  app.add_option("--most", options->most, "The largest size to time; each rank needs five times as much memory")
       ->type_name("SIZE")
       ->capture_default_str();
   add_output_options(app, options->output);

@@ -43,11 +43,12 @@ Exit run(const FabricArguments& options, const Context& context) {
 Run define_fabric(CLI::App& app) {
   const auto options = std::make_shared<FabricArguments>();
   app.add_option("fabric", options->fabric,
-                 "KIND:SIZE,NAME=VALUE,... of a generator, a path, or a name ('tutti list fabrics')")
+                 "KIND:SIZE,NAME=VALUE,... of a generator, a file, or a name ('tutti list fabrics' has all)")
       ->type_name("FABRIC")
       ->required();
-  CLI::Option* toml = app.add_flag("--toml", options->toml, "As a file, to be changed and read back");
-  CLI::Option* svg = app.add_flag("--svg", options->svg, "As a picture");
+  CLI::Option* toml =
+      app.add_flag("--toml", options->toml, "Write the fabric as a file, which can be edited and read back");
+  CLI::Option* svg = app.add_flag("--svg", options->svg, "Draw it (SVG)");
   svg->excludes(toml);
   add_output_options(app, options->output);
   for (const char* name : {"--format", "--json"}) {
@@ -61,7 +62,7 @@ Run define_fabric(CLI::App& app) {
 
 Command fabric_command() {
   return {.name = "fabric",
-          .summary = "Show a fabric, of which simulations are made: what it has, as a file, or as a picture",
+          .summary = "Show a fabric, a machine to simulate: its parts, its file, or a picture of it",
           .examples =
               "tutti fabric torus_2d:2x3,bandwidth=25GB/s,latency=1us\n"
               "tutti fabric h100_cluster:16x8 --svg -o cluster.svg\n"

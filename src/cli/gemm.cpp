@@ -266,30 +266,31 @@ Exit run(const GemmArguments& options, const Context& context) {
 Run define_gemm(CLI::App& app) {
   const auto options = std::make_shared<GemmArguments>();
   CLI::Option* shapes = app.add_option("shapes", options->shapes,
-                                       "Products of m x k by k x n, such as 32x3072x32; else the eight usual ones")
+                                       "Products of an MxK by a KxN matrix, such as 32x3072x32 [eight usual ones]")
                             ->type_name("MxKxN");
-  CLI::Option* preload =
-      app.add_option("--preload", options->preload,
-                     "How many operands are brought near before the pipeline begins: none, one (A), both")
-          ->type_name("LIST")
-          ->capture_default_str();
+  CLI::Option* preload = app.add_option("--preload", options->preload,
+                                        "Which operands are loaded before the pipeline begins: none, one (A) or both")
+                             ->type_name("LIST")
+                             ->capture_default_str();
   app.add_option(
          "--pe", options->element,
-         "The processing element: 'accelerator' (usual), or a file; figures may follow: accelerator,dma_overhead=2ns")
+         "The processing element, a name or a file; parameters may follow: accelerator,dma_overhead=2ns [accelerator]")
       ->type_name("ELEMENT")
       ->check([](const std::string& text) {
         return std::string(text.empty() ? "'' is not a processing element, such as accelerator" : "");
       });
   app.add_option("--type", options->type, "The elements' type")->type_name("TYPE")->capture_default_str();
   CLI::Option* stages = app.add_flag("--stages", options->stages, "Instead: a row for each stage, unit and port");
-  app.add_option("--against", options->against, "Instead: each figure of a file of published ones beside the simulated")
+  app.add_option("--against", options->against,
+                 "Instead: set the published figures of a file beside the simulated ones")
       ->type_name("FILE")
       ->check(objection_to_file)
       ->excludes(shapes)
       ->excludes(preload)
       ->excludes(stages);
-  app.add_option("--figure", options->figures,
-                 "Also: pictures (SVG) in this folder: windows, work of the stages, occupancy of the units")
+  app.add_option(
+         "--figure", options->figures,
+         "Also: draw SVG pictures into this folder: windows, the work of each stage, the occupancy of each unit")
       ->type_name("FOLDER")
       ->check([](const std::string& path) { return std::string(path.empty() ? "'' is not a folder" : ""); })
       ->excludes("--against");
@@ -301,7 +302,7 @@ Run define_gemm(CLI::App& app) {
 
 Command gemm_command() {
   return {.name = "gemm",
-          .summary = "Tell how long matrix products take on an accelerator's processing element, and where",
+          .summary = "Simulate matrix products on a processing element of an accelerator, and show where time goes",
           .examples =
               "tutti gemm\n"
               "tutti gemm 32x3072x32 --preload one --stages\n"

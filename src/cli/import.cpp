@@ -146,23 +146,25 @@ Exit import(const ImportArguments& options, const Context& context) {
 
 Command import_command() {
   return {.name = "import",
-          .summary = "Keep outputs that were saved (of nccl-tests, OSU, Intel MPI Benchmarks, or others) as results",
+          .summary = "Import saved output of nccl-tests, OSU, Intel MPI Benchmarks or other programs as results",
           .examples =
               "tutti import all_reduce.txt --env NCCL_MIN_CTAS=32\n"
               "tutti import --read osu --num-ranks 16 run1.txt run2.txt run3.txt\n"
               "ssh host ./all_reduce_perf -b 8 -e 128M -f 2 | tutti import - --name host",
           .define = [](CLI::App& app) -> Run {
             const auto options = std::make_shared<ImportArguments>();
-            app.add_option("files", options->files, "Outputs; those of the same rows are launches of one program")
+            app.add_option("files", options->files,
+                           "Files of output, or - for standard input; rows that several files have count as launches "
+                           "of one program")
                 ->type_name("FILE");
             add_reading_options(app, options->read, options->time, options->name);
             app.add_option("--bench", options->bench, "What was run [what the output says, or the file's name]")
                 ->type_name("NAME");
-            app.add_option("--num-ranks", options->num_ranks,
+            app.add_option("-n,--num-ranks", options->num_ranks,
                            "How many ranks there were, where the output does not say")
                 ->type_name("N");
-            app.add_option("--env", options->env, "A variable that it was run with")
-                ->type_name("NAME=VALUE")
+            app.add_option("--env", options->env, "A variable that the program ran with")
+                ->type_name("VARIABLE=VALUE")
                 ->expected(1)
                 ->take_all()
                 ->allow_extra_args(false);

@@ -97,15 +97,14 @@ Run define_launch(CLI::App& app) {
   app.add_flag("--tag", options->tag, "Put the rank in front of each line of output");
   // One value each, so that it swallows neither the program nor the -- before it.
   app.add_option("--env", options->environment, "Set a variable for the ranks; may be repeated")
-      ->type_name("NAME=VALUE")
+      ->type_name("VARIABLE=VALUE")
       ->expected(1)
       ->take_all()
       ->allow_extra_args(false);
   app.add_option("--timeout", options->timeout, "End all ranks after this time (exit status 124)")->type_name("TIME");
   app.add_option("--grace", options->grace,
-                 "The time between a rank's failure, SIGTERM and SIGKILL for the others; and between a SIGTERM or "
-                 "SIGHUP that is "
-                 "passed on, and SIGKILL")
+                 "How long the other ranks have after one fails until SIGTERM, and from there until SIGKILL; a SIGTERM "
+                 "or SIGHUP to the launcher is passed on, and SIGKILL follows after this time")
       ->type_name("TIME")
       ->capture_default_str();
   app.add_option("program", options->command, "What to run, with its arguments; -- in front keeps its options its own")
@@ -117,7 +116,7 @@ Run define_launch(CLI::App& app) {
 
 Command launch_command() {
   return {.name = "launch",
-          .summary = "Start N ranks of a program on this host, and end all if one fails; passes their exit status on",
+          .summary = "Start N ranks of a program on this host; end all if one fails, and return its exit status",
           .examples =
               "tutti launch -n 2 -- ./program\n"
               "tutti launch -n 4 --tag --env TUTTI_DEBUG=info -- ./program --its-own options\n"

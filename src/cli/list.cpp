@@ -208,7 +208,7 @@ Command list_command(const BenchWorld& world) {
       .define = [&world](CLI::App& app) -> Run {
         const auto options = std::make_shared<ListArguments>();
         app.add_option("what", options->what, "benches, peers, algorithms, types, operators, fabrics or runs")
-            ->type_name("WHAT")
+            ->type_name("benches|peers|algorithms|types|operators|fabrics|runs")
             ->capture_default_str();
         app.add_option("--store", options->store, "The file that keeps results")->type_name("FILE");
         add_output_options(app, options->output);

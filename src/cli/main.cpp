@@ -4,6 +4,7 @@
 #include <exception>
 #include <iostream>
 #include <new>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -13,17 +14,22 @@
 #include "cli/interrupt.hpp"
 #include "cli/peer_world.hpp"
 #include "cli/program.hpp"
+#include "cli/shell_commands.hpp"
 
 int main(int argc, char** argv) try {
   namespace cli = tutti::cli;
   cli::let_too_large_files_fail();
   const tutti::Environment environment = tutti::Environment::of_this_process();
   const cli::BenchWorld world = cli::peer_world(environment);
-  const std::array commands{
-      cli::algorithms_command(), cli::compare_command(world), cli::demo_command(),      cli::fabric_command(),
-      cli::gemm_command(),       cli::import_command(),       cli::launch_command(),    cli::list_command(world),
-      cli::probe_command(),      cli::prove_command(),        cli::run_command(world),  cli::schedule_command(),
-      cli::show_command(world),  cli::simulate_command(),     cli::variables_command(),
+  std::array<cli::Command, 17> commands;
+  const std::span<const cli::Command> all(commands);  // for those that tell of all
+  commands = {
+      cli::algorithms_command(), cli::compare_command(world), cli::completion_command(all, world),
+      cli::demo_command(),       cli::fabric_command(),       cli::gemm_command(),
+      cli::import_command(),     cli::launch_command(),       cli::list_command(world),
+      cli::man_command(all),     cli::probe_command(),        cli::prove_command(),
+      cli::run_command(world),   cli::schedule_command(),     cli::show_command(world),
+      cli::simulate_command(),   cli::variables_command(),
   };
   const std::vector<std::string> arguments(argv + (argc > 0 ? 1 : 0), argv + argc);
   const cli::Context context{environment, std::cout, std::cerr, arguments};

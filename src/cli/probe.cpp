@@ -85,25 +85,24 @@ Exit run_probe(const ProbeOptions& options, const Context& context) {
 
 Run define_probe(CLI::App& app) {
   const auto options = std::make_shared<ProbeOptions>();
-  CLI::Option* calibrate =
-      app.add_flag("--calibrate", options->calibrate,
-                   "Measures ping-pong and reduction kernels on two cores, and how much farther others are, and shows "
-                   "them; runs no collective");
+  CLI::Option* calibrate = app.add_flag(
+      "--calibrate", options->calibrate,
+      "Measure ping-pong and reduction kernels on two cores, and how much farther other cores are; runs no collective");
   app.add_option_function<std::string>(
-         "--num-ranks",
+         "-n,--num-ranks",
          [options](const std::string& text) {
            const auto number = read_number<std::uint32_t>(text, 1, kMostProbedRanks);
            if (!number) refuse_option("--num-ranks", text, fmt::format("1 to {}", kMostProbedRanks));
            options->ranks = *number;
          },
-         "How many ranks the fabric has, which take turns on the cores [2]")
+         "How many ranks the fabric has; they share the cores [2]")
       ->type_name("N")
       ->needs(calibrate);
-  app.add_option("-o,--output", options->path, "Writes the fabric to this file, for tutti simulate --fabric")
+  app.add_option("-o,--output", options->path, "Write the fabric to this file, for tutti simulate --fabric")
       ->type_name("FILE")
       ->needs(calibrate);
   app.add_flag_callback(
-         "--json", [options] { options->format = Format::json; }, "What was measured as JSON")
+         "--json", [options] { options->format = Format::json; }, "Print what was measured as JSON")
       ->needs(calibrate);
   return [options](const Context& context) { return run_probe(*options, context); };
 }
@@ -112,7 +111,7 @@ Run define_probe(CLI::App& app) {
 
 Command probe_command() {
   return {.name = "probe",
-          .summary = "Tell what this machine is, and measure what simulations of it are made of",
+          .summary = "Describe this machine, or measure it and make a fabric of it for simulations",
           .examples =
               "tutti probe\n"
               "tutti probe --calibrate -o machine.toml\n"

@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 
 #include "base/text.hpp"
+#include "cli/description.hpp"
 #include "cli/other_names.hpp"
 #include "cli/variables_check.hpp"
 
@@ -21,14 +22,24 @@ struct Defined {
   CLI::App* app;
   Run run;
   bool tells_variables = false;
+  std::string_view examples;
 };
 
-std::string foot_of(const Command& command) {
-  std::string foot = "\nExamples:\n";
-  for (const std::string_view line : split(command.examples, '\n')) {
-    if (!line.empty()) foot += fmt::format("  {}\n", line);
-  }
-  return foot;
+// What --help shows: of a command, or of the program where none is chosen.
+std::string help_of_program(const CLI::App& app, std::span<const Defined> defined) {
+  std::string text =
+      fmt::format("{}\nUsage: {} COMMAND [OPTIONS] [ARGUMENTS]\n\nOptions:\n", app.get_description(), app.get_name());
+  for (const OptionDescription& option : describe(app, "").options) text += help_line(option.heading(), option.help);
+  text += "\nCommands:\n";
+  for (const Defined& command : defined) text += help_line(command.app->get_name(), command.app->get_description());
+  return text + fmt::format(
+                    "\n'{0} help COMMAND' tells more about a command.\n\n"
+                    "Exit status:\n"
+                    "  0         done\n"
+                    "  1         found wrong, or not possible: a file is missing, a disk is full\n"
+                    "  2         misused: an option, a value, or the text of a file is wrong\n"
+                    "  130, 143  interrupted by SIGINT or SIGTERM; what was measured is kept\n",
+                    app.get_name());
 }
 
 Exit unknown_command(std::span<const Command> commands, const std::string& name, const Context& context) {
@@ -93,7 +104,8 @@ Exit parse_and_run(CLI::App& app, std::span<const Defined> defined, const std::v
   try {
     app.parse(reversed(arguments));
   } catch (const CLI::CallForHelp&) {
-    context.out << app.help();
+    context.out << (chosen() == defined.end() ? help_of_program(app, defined)
+                                              : help_of(describe(*chosen()->app, chosen()->examples), context.program));
     return Exit::done;
   } catch (const CLI::CallForVersion&) {
     context.out << "tutti " << TUTTI_VERSION << "\n";
@@ -104,7 +116,7 @@ Exit parse_and_run(CLI::App& app, std::span<const Defined> defined, const std::v
     return misused(context, name_in_charge(), error.what());
   }
   if (chosen() == defined.end()) {
-    context.error << app.help();
+    context.error << help_of_program(app, defined);
     return Exit::misused;
   }
   if (!chosen()->tells_variables)
@@ -144,18 +156,11 @@ Exit run_program(std::span<const Command> commands, const std::vector<std::strin
   app.require_subcommand(0, 1);
   app.set_version_flag("--version", std::string(TUTTI_VERSION), "Print the version and exit");
   app.set_help_flag("-h,--help", "Print this and exit");
-  app.get_formatter()->column_width(36);
-  app.footer(
-      fmt::format("\n'{} help COMMAND' tells more about a command.\nExit status: 0 done; 1 found wrong, or not "
-                  "possible (a missing file, a full disk); 2 misused;\n"
-                  "128 and the signal: interrupted.",
-                  context.program));
   std::vector<Defined> defined;
   for (const Command& command : commands) {
     CLI::App* own = app.add_subcommand(std::string(command.name), std::string(command.summary));
     own->ignore_case()->ignore_underscore();
-    own->footer(foot_of(command));
-    defined.push_back({own, command.define(*own), command.tells_variables});
+    defined.push_back({own, command.define(*own), command.tells_variables, command.examples});
     if (names_command && has_name(command)) use_listed_names(*own, arguments);
   }
   const Exit exit = parse_and_run(app, defined, arguments, context);

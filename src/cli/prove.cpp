@@ -264,22 +264,24 @@ void add_mutate_options(CLI::App& app, MutateChoice& choice) {
       value = *number;
     };
   };
-  app.add_option_function<std::string>("--mutate", into("--mutate", kMostMutants, choice.count),
-                                       "Prove so many mutants instead, and run those that are accepted")
+  app.add_option_function<std::string>(
+         "--mutate", into("--mutate", kMostMutants, choice.count),
+         "Instead: change schedules at random in N ways, prove each, and run those that prove accepts")
       ->type_name("N");
-  app.add_option_function<std::string>("--show", into("--show", kMostShown, choice.show),
-                                       "Write out so many mutants that were rejected and do no harm, of each reason")
+  app.add_option_function<std::string>(
+         "--show", into("--show", kMostShown, choice.show),
+         "Print up to N mutants for each reason that were rejected although they do no harm")
       ->type_name("N")
       ->needs("--mutate");
-  app.add_flag("--details", choice.details, "Count each kind of mutation of each algorithm by itself")
+  app.add_flag("--details", choice.details, "Count each kind of mutation of each algorithm separately")
       ->needs("--mutate");
 }
 
 Run define_prove(CLI::App& app) {
   const auto options = std::make_shared<ProveArguments>();  // shared with the closure, which std::function copies
-  app.add_flag("--all", options->all, "Every algorithm of every collective (as without any choice)");
+  app.add_flag("--all", options->all, "Every algorithm of every collective, as without --algorithm and --collective");
   add_choice_options(app, options->choice);
-  app.add_option("--num-ranks", options->ranks, "Numbers of ranks: 4, 2-33, or 2,3,5-9")
+  app.add_option("-n,--num-ranks", options->ranks, "Numbers of ranks: 4, 2-33, or 2,3,5-9")
       ->type_name("LIST")
       ->capture_default_str();
   add_case_options(app, options->filter, CaseUse::all);
@@ -290,13 +292,14 @@ Run define_prove(CLI::App& app) {
            if (!seed) refuse_option("--seed", text, fmt::format("a number from 0 to {}", UINT64_MAX));
            options->filter.seed = *seed;
          },
-         "Which groups, and which mutants, are drawn (else 1)")
+         "Seed of the groups and mutants that are drawn [1]")
       ->type_name("N");
   add_mutate_options(app, options->mutate);
-  CLI::Option* files = app.add_option("--file", options->files,
-                                      "Schedules that someone has written down instead (docs/formats/schedule.md), or "
-                                      "MSCCL programs (docs/formats/msccl.md)")
-                           ->type_name("PATH");
+  CLI::Option* files =
+      app.add_option(
+             "--file", options->files,
+             "Instead: prove schedule files (docs/formats/schedule.md) or MSCCL programs (docs/formats/msccl.md)")
+          ->type_name("PATH");
   for (CLI::Option* other : app.get_options())
     if (other != files && other != app.get_help_ptr()) files->excludes(other);
   add_output_options(app, options->output);
@@ -309,7 +312,7 @@ Run define_prove(CLI::App& app) {
 
 Command prove_command() {
   return {.name = "prove",
-          .summary = "Show that algorithms do what they should, or tell the story of how they do not",
+          .summary = "Prove that algorithms are right, or show step by step how one goes wrong",
           .examples =
               "tutti prove\n"
               "tutti prove --algorithm ring --collective all_reduce --num-ranks 2-33\n"

@@ -110,21 +110,21 @@ Run define_schedule(CLI::App& app) {
       value = *number;
     };
   };
-  app.add_option_function<std::string>("--num-ranks", into("--num-ranks", 1, options->ranks), "How many ranks (else 4)")
+  app.add_option_function<std::string>("-n,--num-ranks", into("--num-ranks", 1, options->ranks), "How many ranks [4]")
       ->type_name("N");
   add_case_options(app, options->filter, CaseUse::first);
   CLI::Option* file =
-      app.add_option("--file", options->file, "A schedule that someone has written down, or an MSCCL program, instead")
-          ->type_name("PATH");
+      app.add_option("--file", options->file, "Instead: a schedule file or an MSCCL program")->type_name("PATH");
   for (CLI::Option* other : app.get_options())
     if (other != file && other != app.get_help_ptr()) file->excludes(other);
   app.add_option("--format", options->format, "text (can be read back), json, or svg (a picture)")
-      ->type_name("FORMAT")
+      ->type_name("text|json|svg")
       ->capture_default_str();
-  app.add_option_function<std::string>("--rank", into("--rank", 0, options->rank), "This rank only (json)")
+  app.add_option_function<std::string>("--rank", into("--rank", 0, options->rank), "Only this rank (json)")
       ->type_name("RANK");
-  app.add_flag("--fused", options->fused, "Neighbouring steps fused, as they are run (json, svg)");
-  app.add_option("-o,--output", options->output.path, "To this file instead of standard output")->type_name("FILE");
+  app.add_flag("--fused", options->fused, "Fuse neighbouring steps, as the runtime does (json, svg)");
+  app.add_option("-o,--output", options->output.path, "Write to this file instead of standard output")
+      ->type_name("FILE");
   return [options](const Context& context) { return run(*options, context); };
 }
 
@@ -132,7 +132,7 @@ Run define_schedule(CLI::App& app) {
 
 Command schedule_command() {
   return {.name = "schedule",
-          .summary = "Show the steps of an algorithm, or of a file: text, JSON, or a picture",
+          .summary = "Show the steps of an algorithm or of a schedule file, as text, JSON or a picture",
           .examples =
               "tutti schedule --algorithm ring --collective all_reduce --num-ranks 4\n"
               "tutti schedule --algorithm swing --num-ranks 8 --fused --format svg -o swing.svg\n"

@@ -309,22 +309,22 @@ Run define_simulate(CLI::App& app) {
   const auto options = std::make_shared<SimulateArguments>();  // shared with the closure, which std::function copies
   app.add_option_function<std::vector<std::string>>(
          "--fabric", [options](const std::vector<std::string>& fabrics) { options->fabrics = fabrics; },
-         "The machine: torus_2d:2x3, switch:8, a file (see tutti list fabrics); again for each further one")
+         "The machine: torus_2d:2x3, switch:8, a file ('tutti list fabrics' has all); may be repeated")
       ->type_name("FABRIC")
       ->expected(1)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
   app.add_option("--against", options->against,
-                 "Instead: a file of published figures, each beside what is simulated in its place, and the score")
+                 "Instead: set the published figures of a file beside the simulated ones, with a score")
       ->type_name("FILE")
       ->check(objection_to_file);
   add_choice_options(app, options->choice);
   app.add_option_function<std::string>(
-         "--num-ranks",
+         "-n,--num-ranks",
          [options](const std::string& text) {
            options->ranks = read_number<std::uint32_t>(text, 1, kMostSimulated);
            if (!options->ranks) refuse_option("--num-ranks", text, fmt::format("1 to {}", kMostSimulated));
          },
-         "The first N of the fabric's ranks (else all)")
+         "Only the first N of the fabric's ranks [all]")
       ->type_name("N");
   app.add_option_function<std::string>(
          "--parts",
@@ -333,7 +333,8 @@ Run define_simulate(CLI::App& app) {
            if (!number) refuse_option("--parts", text, fmt::format("1 to {}", kMostParts));
            options->parts = *number;
          },
-         "Do it in N parts side by side, as in NCCL's channels: for algorithms by messages (else 1)")
+         "Split the data into N parts that run side by side, as NCCL's channels do; for algorithms that send messages "
+         "[1]")
       ->type_name("N");
   add_case_options(app, options->filter, CaseUse::first);
   app.add_option("--bytes", options->bytes, "Sizes, as nccl-tests means them: 8, 4K, 8:64M:x4")
@@ -350,11 +351,11 @@ Run define_simulate(CLI::App& app) {
              options->weights.push_back(*weight);
            }
          },
-         "How the bytes of all_gather_v and its like go to blocks, over and over (else alike): 1,0,3")
+         "Sizes of the blocks of all_gather_v and its like, as weights that repeat: 1,0,3 [equal]")
       ->type_name("LIST");
   app.add_option("--sharing", options->sharing,
                  "How messages share a link: queueing (one after another), or fair (max-min)")
-      ->type_name("HOW")
+      ->type_name("queueing|fair")
       ->capture_default_str();
   app.add_option_function<std::string>(
          "--links",
@@ -365,14 +366,14 @@ Run define_simulate(CLI::App& app) {
          },
          "Instead: the N busiest links of each row")
       ->type_name("N");
-  app.add_flag("--why", options->why, "Instead: of each size, why the fastest is faster than the others");
+  app.add_flag("--why", options->why, "Instead: for each size, why the fastest is faster than the others");
   app.add_flag("--transcript", options->transcript,
-               "Instead: what happens when, in words, event by event; of one algorithm with one size");
-  app.add_option("--timeline", options->timeline, "Also: what happens when, for Chrome's about:tracing or Perfetto")
+               "Instead: every event in words, in order of time; for one algorithm and one size");
+  app.add_option("--timeline", options->timeline, "Also: write a timeline for Chrome's about:tracing or Perfetto")
       ->type_name("FILE")
       ->check(objection_to_file);
   app.add_option("--figure", options->figure,
-                 "Also: a picture (SVG): times over sizes, or --against beside what is simulated")
+                 "Also: draw times over sizes (SVG), or with --against published beside simulated figures")
       ->type_name("FILE")
       ->check(objection_to_file);
   add_output_options(app, options->output);
@@ -384,7 +385,7 @@ Run define_simulate(CLI::App& app) {
 Command simulate_command() {
   return {
       .name = "simulate",
-      .summary = "Tell how long algorithms would take on a fabric, and where the time would go",
+      .summary = "Simulate algorithms on a fabric: how long each takes, and where the time goes",
       .examples =
           "tutti simulate --fabric torus_2d:4x4 --collective all_reduce --bytes 1M\n"
           "tutti simulate --fabric switch:8 --algorithm ring --collective all_reduce --bytes 8:64M:x4 --format csv\n"

@@ -322,14 +322,14 @@ std::string rough(double seconds) {
 }  // namespace
 
 void add_sweep_options(CLI::App& app, SweepOptions& options) {
-  app.add_option("--bench", options.bench, "What is measured; 'tutti list benches' has all")->type_name("NAME");
+  app.add_option("--bench", options.bench, "What is measured; 'tutti list benches' has all")->type_name("BENCH");
   app.add_option(
          "--peer", options.peers,
          "Who does it: names with commas between, or all that are here; simulate:FABRIC does it in virtual time")
-      ->type_name("NAMES");
+      ->type_name("PEERS");
   repeated(app.add_option("-a,--axis", options.axes,
                           "Values of an axis: num_ranks=2,4, bytes=8:64M:x4, algorithm=all, PEER:NAME=…")
-               ->type_name("NAME=VALUES"));
+               ->type_name("AXIS=VALUES"));
   const auto add_axis = [&](const char* names, const char* axis, const char* help) {
     app.add_option_function<std::string>(
            names,
@@ -339,9 +339,9 @@ void add_sweep_options(CLI::App& app, SweepOptions& options) {
   };
   add_axis("-n,--num-ranks", "num_ranks", "How many ranks: short for -a num_ranks=LIST");
   add_axis("--bytes", "bytes", "Sizes, such as 8:64M:x4: short for -a bytes=LIST");
-  repeated(app.add_option("--skip", options.skips, "Leaves out these values of an axis")->type_name("NAME=VALUES"));
+  repeated(app.add_option("--skip", options.skips, "Leaves out these values of an axis")->type_name("AXIS=VALUES"));
   repeated(app.add_option("--env", options.env, "Values of a variable; each starts processes of its own. unset is one")
-               ->type_name("NAME=VALUES"));
+               ->type_name("VARIABLE=VALUES"));
   repeated(app.add_option("--env-zip", options.env_zip, "Variables that change together: A,B=[[1,2],[3,4]]")
                ->type_name("NAMES=ROWS"));
   repeated(
@@ -359,8 +359,8 @@ void add_sweep_options(CLI::App& app, SweepOptions& options) {
   app.add_option("--launches", options.launches,
                  "Starts every group so many times; verdicts take 6 or more [1, to compare 7]")
       ->type_name("N");
-  app.add_option("--launcher", options.launcher, "Instead of the peer's own: local, mpirun.openmpi, mpirun.mpich, srun")
-      ->type_name("NAME");
+  app.add_option("--launcher", options.launcher, "Who starts the ranks, instead of the peer's own launcher")
+      ->type_name("local|mpirun.openmpi|mpirun.mpich|srun");
   app.add_option("--bind", options.bind,
                  "core: each rank has a core of its own, or rank r core r modulo their number where there are fewer; "
                  "none: wherever the system puts it")

@@ -123,7 +123,7 @@ Exit run(const VariablesArguments& options, const Context& context) {
 
 Run define_variables(CLI::App& app) {
   const auto options = std::make_shared<VariablesArguments>();  // shared with the closure, which std::function copies
-  app.add_option("name", options->name, "Show this variable only, at length")->type_name("NAME");
+  app.add_option("name", options->name, "Show this variable only, at length")->type_name("VARIABLE");
   add_output_options(app, options->output);
   return [options](const Context& context) { return run(*options, context); };
 }
@@ -131,14 +131,16 @@ Run define_variables(CLI::App& app) {
 }  // namespace
 
 Command variables_command() {
-  return {.name = "variables",
-          .summary = "Every variable that Tutti or a benchmark reads: its value, where that came from, what is allowed",
-          .examples =
-              "tutti variables\n"
-              "tutti variables TUTTI_STAGING_SLOT\n"
-              "TUTTI_DEBUG=trace tutti variables --format md -o variables.md",
-          .define = define_variables,
-          .tells_variables = true};
+  return {
+      .name = "variables",
+      .summary =
+          "List every variable that Tutti or a benchmark reads: its value, where it comes from, and what is allowed",
+      .examples =
+          "tutti variables\n"
+          "tutti variables TUTTI_STAGING_SLOT\n"
+          "TUTTI_DEBUG=trace tutti variables --format md -o variables.md",
+      .define = define_variables,
+      .tells_variables = true};
 }
 
 }  // namespace tutti::cli

@@ -44,6 +44,8 @@ TEST(Prove, GivesJsonOfWhatWasAskedFor) {
   EXPECT_EQ(rows[0]["verdict"], "proven");
   // Of five ranks: each sends four fifths of the buffer twice.
   EXPECT_EQ(rows[0]["blocks_out"], 1.6);
+  for (const char* name : {"-n", "--ranks"})
+    EXPECT_EQ(prove({"--algorithm", "ring", "--collective", "all_reduce", name, "2,4-5", "--json"}).out, outcome.out);
 }
 
 TEST(Prove, OneCaseCanBeAskedFor) {

@@ -113,7 +113,7 @@ TEST(ScheduleCommand, ShowsTheUsualCase) {
   const Outcome inner = run_schedule({"schedule", "--algorithm", "hierarchical", "--num-ranks", "6", "--groups",
                                       "1,2,3", "--inner", "recursive_multiplying", "--radix", "3"});
   EXPECT_TRUE(contains(inner.out, "name hierarchical(1+2+3, recursive_multiplying(3))")) << inner.out << inner.error;
-  EXPECT_TRUE(contains(run_schedule({"schedule", "--help"}).out, "This radix (else 2)"));
+  EXPECT_TRUE(contains(run_schedule({"schedule", "--help"}).out, "This radix [2]"));
 }
 
 TEST(AlgorithmsCommand, HasARowForEachAlgorithm) {

@@ -13,6 +13,14 @@ file(REMOVE_RECURSE "${scratch}")
 run("${CMAKE_COMMAND}" --install "${build}" --prefix "${scratch}/installed")
 file(RENAME "${scratch}/installed" "${scratch}/moved")
 
+# What shells and manuals look for.
+foreach(file IN ITEMS "${mandir}/man1/tutti.1" "${datadir}/bash-completion/completions/tutti"
+    "${datadir}/zsh/site-functions/_tutti" "${datadir}/fish/vendor_completions.d/tutti.fish")
+  if(NOT EXISTS "${scratch}/moved/${file}")
+    message(FATAL_ERROR "${file} was not installed")
+  endif()
+endforeach()
+
 # The layers are inside the library: nothing of them is to be seen from outside.
 file(GLOB_RECURSE archives "${scratch}/moved/*.a")
 if(archives)

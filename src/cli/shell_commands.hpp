@@ -1,0 +1,14 @@
+// The commands that tell shells and manuals of all the others. The commands and the world must live as long as they do.
+#pragma once
+
+#include <span>
+
+#include "cli/bench_world.hpp"
+#include "cli/command.hpp"
+
+namespace tutti::cli {
+
+[[nodiscard]] Command completion_command(std::span<const Command> commands, const BenchWorld& world);
+[[nodiscard]] Command man_command(std::span<const Command> commands);
+
+}  // namespace tutti::cli

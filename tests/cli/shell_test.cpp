@@ -1,0 +1,139 @@
+// What shells and manuals are told of the built program.
+#include <cstdio>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+
+#include "../base/temporary_folder.hpp"
+
+namespace tutti {
+namespace {
+
+struct Said {
+  int exit = -1;
+  std::string text;  // standard output and standard error
+};
+
+Said shell(const std::string& command) {
+  Said said;
+  std::FILE* pipe = ::popen(("exec 2>&1; " + command).c_str(), "r");
+  if (pipe == nullptr) return said;
+  for (int c = std::fgetc(pipe); c != EOF; c = std::fgetc(pipe)) said.text += static_cast<char>(c);
+  const int status = ::pclose(pipe);
+  said.exit = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+  return said;
+}
+
+bool has_tool(const std::string& name) { return shell("command -v " + name).exit == 0; }
+
+const std::string kProgram = std::string("'") + TUTTI_PROGRAM + "'";
+
+// What a real bash offers where the last of the words is being written.
+std::string bash_offers(const std::string& words) {
+  const Said said = shell(
+      "bash -c 'source <(\"$0\" completion bash); COMP_WORDS=(" + words +
+      "); COMP_CWORD=$((${#COMP_WORDS[@]} - 1)); compopt() { :; }; _tutti; echo \"${COMPREPLY[*]}\"' " + kProgram);
+  EXPECT_EQ(said.exit, 0) << said.text;
+  return said.text.substr(0, said.text.find('\n'));
+}
+
+TEST(Completion, BashOffersCommandsOptionsAndValues) {
+  EXPECT_EQ(bash_offers("tutti si"), "simulate");
+  EXPECT_EQ(bash_offers("tutti simulate --sha"), "--sharing");
+  EXPECT_EQ(bash_offers("tutti simulate --sharing f"), "fair");
+  EXPECT_EQ(bash_offers("tutti simulate --sharing = q"), "queueing");
+  EXPECT_EQ(bash_offers("tutti prove --collective all_r"), "all_reduce");
+  EXPECT_EQ(bash_offers("tutti prove --algorithm rabens"), "rabenseifner");
+  EXPECT_EQ(bash_offers("tutti run --peer tutti,openm"), "tutti,openmpi");
+  EXPECT_EQ(bash_offers("tutti run --env TUTTI_TIME"), "TUTTI_TIMEOUT=");
+  EXPECT_EQ(bash_offers("tutti run --env OMPI_MCA_coll_tuned_allreduce_algorithm"),
+            "OMPI_MCA_coll_tuned_allreduce_algorithm=");
+  EXPECT_EQ(bash_offers("tutti run --env TUTTI_TIMEOUT = 3"), "");
+  EXPECT_EQ(bash_offers("tutti fabric torus_2"), "torus_2d");
+  EXPECT_EQ(bash_offers("tutti list ru"), "runs");
+  EXPECT_EQ(bash_offers("tutti help sim"), "simulate");
+  EXPECT_EQ(bash_offers("tutti show --format nccl"), "nccl-tests");
+  EXPECT_EQ(bash_offers("tutti compare la"), "last");
+  EXPECT_EQ(bash_offers("tutti launch -n 2 -- si"), "");
+}
+
+TEST(Completion, ScriptsAreWhatTheirShellsTake) {
+  for (const char* name : {"bash", "zsh", "fish"}) {
+    const Said script = shell(kProgram + " completion " + name);
+    EXPECT_EQ(script.exit, 0) << script.text;
+    for (const char* word : {"simulate", "rabenseifner", "TUTTI_DEBUG=", "openmpi", "h100_cluster", "nccl-tests"})
+      EXPECT_NE(script.text.find(word), std::string::npos) << name << " " << word;
+    if (!has_tool(name)) continue;
+    const Said parsed = shell(kProgram + " completion " + name + " | " + name + " -n");
+    EXPECT_EQ(parsed.exit, 0) << parsed.text;
+    EXPECT_EQ(parsed.text, "") << name;
+  }
+  const Said unknown = shell(kProgram + " completion csh");
+  EXPECT_EQ(unknown.exit, 2);
+  EXPECT_NE(unknown.text.find("'csh' is no shell that is known; there are bash, zsh and fish"), std::string::npos);
+}
+
+std::vector<std::string> commands() {
+  std::vector<std::string> names;
+  const std::string help = shell(kProgram + " --help").text;
+  for (std::size_t line = help.find("Commands:\n") + 10; help.compare(line, 2, "  ") == 0;
+       line = help.find('\n', line) + 1)
+    if (help[line + 2] != ' ') names.push_back(help.substr(line + 2, help.find(' ', line + 2) - line - 2));
+  return names;
+}
+
+// Characters, not bytes.
+std::size_t widest_line(const std::string& text) {
+  std::size_t widest = 0;
+  std::size_t width = 0;
+  for (const char c : text) {
+    width = c == '\n' ? 0 : width + ((static_cast<unsigned char>(c) & 0xC0U) != 0x80U ? 1 : 0);
+    widest = std::max(widest, width);
+  }
+  return widest;
+}
+
+TEST(Help, EveryCommandHasExamplesInLinesOfAHundredColumns) {
+  EXPECT_GE(commands().size(), 17U);
+  EXPECT_LE(widest_line(shell(kProgram + " help").text), 100U);
+  for (const std::string& command : commands()) {
+    const std::string help = shell(kProgram + " help " + command).text;
+    EXPECT_LE(widest_line(help), 100U) << help;
+    EXPECT_NE(help.find("Usage: tutti " + command), std::string::npos) << help;
+    EXPECT_NE(help.find("\nExamples:\n  "), std::string::npos) << help;
+  }
+}
+
+TEST(ManPage, HasEveryOptionOfEveryCommand) {
+  std::string page = shell(kProgram + " man").text;
+  for (std::size_t at = page.find("\\-"); at != std::string::npos; at = page.find("\\-", at)) page.erase(at, 1);
+  for (const std::string& command : commands()) {
+    const std::size_t begin = page.find("\n.SS tutti " + command + "\n");
+    ASSERT_NE(begin, std::string::npos) << command;
+    const std::string own = page.substr(begin, page.find("\n.S", begin + 1) - begin);
+    const std::string help = shell(kProgram + " " + command + " --help").text;
+    int num_options = 0;
+    for (std::size_t line = help.find("\n  -"); line != std::string::npos; line = help.find("\n  -", line + 1)) {
+      const std::string name = help.substr(line + 3, help.find_first_of(" \n", line + 3) - line - 3);
+      EXPECT_NE(own.find("\n.B " + name), std::string::npos) << command << " " << name;
+      ++num_options;
+    }
+    EXPECT_GE(num_options, 2) << help;
+  }
+}
+
+TEST(ManPage, RendersWithoutWarnings) {
+  const test::TemporaryFolder folder;
+  ASSERT_EQ(shell(kProgram + " man -o " + folder.file("tutti.1")).exit, 0);
+  if (!has_tool("groff")) GTEST_SKIP() << "there is no groff here";
+  const Said rendered = shell("groff -man -ww -Tutf8 -P-cbou " + folder.file("tutti.1") + " >" + folder.file("text"));
+  EXPECT_EQ(rendered.exit, 0);
+  EXPECT_EQ(rendered.text, "");
+  EXPECT_NE(folder.read("text").find("EXIT STATUS"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace tutti
