@@ -6,7 +6,7 @@ cmake_minimum_required(VERSION 3.25)
 function(made_by target out)
   execute_process(COMMAND "${ninja}" -C "${build}" -t commands ${target}
     OUTPUT_VARIABLE commands COMMAND_ERROR_IS_FATAL ANY)
-  string(REGEX MATCHALL " -o [^ ]+" files "${commands}")
+  string(REGEX MATCHALL " -o [^ \n]+" files "${commands}")
   list(TRANSFORM files REPLACE "^ -o " "")
   set(${out} "${files}" PARENT_SCOPE)
 endfunction()
