@@ -206,8 +206,8 @@ void Communicator::await_stores() const {
 shm::Breakage Communicator::lateness() const {
   const Lateness found = late(settings_.timeout);
   return {Code::timeout, found.ranks.empty() ? rank_ : static_cast<std::uint32_t>(found.ranks.front()),
-          fmt::format("{}; rank {} has waited {} (TUTTI_TIMEOUT)", found.words, rank_,
-                      to_text(Nanos(settings_.timeout.count())))};
+          fmt::format("{}; rank {} has waited {} (TUTTI_TIMEOUT) in {}", found.words, rank_,
+                      to_text(Nanos(settings_.timeout.count())), waited_call())};
 }
 
 // Of the call that has ended as mismatched.

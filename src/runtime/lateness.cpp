@@ -41,6 +41,20 @@ std::vector<Suspect> find_suspects(const shm::Region& region, std::uint32_t self
   return suspects;
 }
 
+// Where nobody is to blame: ranks that have not come, and wait themselves, do so in a send or a receive, or in a call
+// of another communicator.
+std::string words_of_waiting(const shm::Region& region, std::uint32_t self) {
+  const std::uint64_t operation = region.call(self).operation.load(std::memory_order_acquire);
+  std::vector<int> elsewhere;
+  for (std::uint32_t peer = 0; peer < region.shape().num_ranks; ++peer)
+    if (peer != self && region.call(peer).operation.load(std::memory_order_acquire) < operation &&
+        is_waiting(region, peer, kLongSilence))
+      elsewhere.push_back(static_cast<int>(peer));
+  if (elsewhere.empty()) return "all ranks have come to it";
+  return fmt::format("{} {} in another call, such as a send or a receive", rank_list(elsewhere),
+                     elsewhere.size() == 1 ? "waits" : "wait");
+}
+
 template <typename Condition>
 void keep_if_any(std::vector<Suspect>& suspects, const Condition& condition) {
   if (std::any_of(suspects.begin(), suspects.end(), condition))
@@ -57,7 +71,7 @@ Lateness find_late(const shm::Region& region, std::uint32_t self, std::chrono::n
   // does not go on.
   keep_if_any(suspects, is_halted);
   keep_if_any(suspects, [](const Suspect& each) { return !each.has_come; });
-  if (suspects.empty()) return {{}, "all ranks have come to it, or wait elsewhere"};
+  if (suspects.empty()) return {{}, words_of_waiting(region, self)};
   Lateness late;
   for (const Suspect& each : suspects) late.ranks.push_back(each.rank);
   const Suspect& first = suspects.front();
@@ -71,9 +85,12 @@ Lateness find_late(const shm::Region& region, std::uint32_t self, std::chrono::n
 Lateness find_late_partner(const shm::Region& region, std::uint32_t partner, bool knows_processes) {
   const pid_t process = region.call(partner).process.load();
   const std::string who = fmt::format("rank {} is late", partner);
-  return {{static_cast<int>(partner)},
-          knows_processes && is_stopped(process) ? fmt::format("{}: process {} is stopped", who, process)
-                                                 : fmt::format("{}: not there yet", who)};
+  if (knows_processes && is_stopped(process))
+    return {{static_cast<int>(partner)}, fmt::format("{}: process {} is stopped", who, process)};
+  if (is_waiting(region, partner, kLongSilence))
+    return {{static_cast<int>(partner)},
+            fmt::format("rank {} is not at the other end of it, but waits in another call", partner)};
+  return {{static_cast<int>(partner)}, fmt::format("{}: not there yet", who)};
 }
 
 bool has_left(const shm::Region& region, std::uint32_t rank) {

@@ -414,6 +414,21 @@ TEST(Transfers, GoBothWaysAtOnce) {
   });
 }
 
+TEST(Transfers, ThatWaitForEachOtherAreNotCalledLate) {
+  run_ranks(2, [](tuttiComm_t parent, int rank) {
+    const std::array<const char*, 2> impatient = {"TUTTI_TIMEOUT=200ms", nullptr};
+    tuttiConfig_t config = TUTTI_CONFIG_INITIALIZER;
+    config.variables = impatient.data();
+    tuttiComm_t comm = nullptr;
+    ASSERT_EQ(tuttiCommSplit(parent, 0, rank, &comm, &config), tuttiSuccess) << tuttiGetLastError(nullptr);
+    int heard = 0;
+    const std::string words = words_of(tuttiRecv(&heard, 1, tuttiInt, 1 - rank, comm), tuttiTimeout);
+    EXPECT_NE(words.find("is not at the other end of it, but waits in another call"), std::string::npos) << words;
+    EXPECT_NE(words.find("(TUTTI_TIMEOUT) in a receive of 1 i32 elements from rank"), std::string::npos) << words;
+    tuttiCommDestroy(comm);
+  });
+}
+
 TEST(Groups, OutliveACommunicatorThatEndsWithinThem) {
   run_ranks(2, [](tuttiComm_t comm, int rank) {
     tuttiComm_t other = nullptr;
