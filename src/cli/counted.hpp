@@ -1,4 +1,4 @@
-// Numbers of things in words: "1 rank", "4 ranks". Pure; thread-safe.
+// Numbers of things in words: "1 rank", "4 ranks", "2 switches". Pure; thread-safe.
 #pragma once
 
 #include <concepts>
@@ -9,8 +9,8 @@
 
 namespace tutti::cli {
 
-[[nodiscard]] std::string counted(std::integral auto count, std::string_view what) {
-  return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
+[[nodiscard]] std::string counted(std::integral auto count, std::string_view what, std::string_view plural = "s") {
+  return fmt::format("{} {}{}", count, what, count == 1 ? "" : plural);
 }
 
 }  // namespace tutti::cli

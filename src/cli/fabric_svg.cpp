@@ -1,15 +1,16 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <map>
-#include <tuple>
+#include <optional>
 #include <vector>
 
 #include <fmt/format.h>
 
 #include "base/text.hpp"
+#include "cli/counted.hpp"
+#include "cli/fabric_cables.hpp"
 #include "cli/fabric_views.hpp"
-#include "fabric/figures.hpp"
+#include "cli/rail_svg.hpp"
 #include "report/svg.hpp"
 
 namespace tutti::cli {
@@ -17,47 +18,19 @@ namespace tutti::cli {
 namespace {
 
 using fabric::Fabric;
-using fabric::Link;
 using fabric::Node;
 using report::escaped;
 
 constexpr double kMargin = 48;
 constexpr double kTop = 72;  // of the title
 constexpr double kLine = 20;
-constexpr double kMostExtent = 3600;
+constexpr double kMostExtent = 2160;
 constexpr std::string_view kColors[] = {"#4477aa", "#cc6677", "#228833", "#ccaa22", "#aa3377", "#66aacc", "#888888"};
 
 struct Point {
   double x = 0;
   double y = 0;
 };
-
-// Both directions between two nodes; a direction without a link has none.
-struct Cable {
-  std::uint32_t a = 0;  // the lesser
-  std::uint32_t b = 0;
-  bool there = false;
-  bool back = false;
-  std::string cost;
-};
-
-std::vector<Cable> cables_of(const Fabric& fabric) {
-  // Links that differ in cost are cables of their own.
-  std::map<std::tuple<std::uint32_t, std::uint32_t, std::string>, Cable> cables;
-  for (const Link& link : fabric.links) {
-    const auto [a, b] = std::minmax(link.from, link.to);
-    const std::string cost = fabric::link_cost(link);
-    Cable& cable = cables[{a, b, cost}];
-    cable.a = a;
-    cable.b = b;
-    cable.cost = cost;
-    (link.from == a ? cable.there : cable.back) = true;
-  }
-  std::vector<Cable> all;
-  all.reserve(cables.size());
-  for (auto& [key, cable] : cables) all.push_back(std::move(cable));
-  return all;
-}
 
 // "0", "0-3", "0,5": the ranks at each node.
 std::vector<std::string> rank_labels(const Fabric& fabric) {
@@ -115,9 +88,9 @@ class Drawing {
     const auto switches =
         std::count_if(fabric_.nodes.begin(), fabric_.nodes.end(), [](const Node& node) { return node.is_switch; });
     out_ += fmt::format(
-        "<text x=\"16\" y=\"44\" fill=\"#666666\">{} ranks, {} switches, {} links; a line is two links, an "
+        "<text x=\"16\" y=\"44\" fill=\"#666666\">{}, {}, {} links; a line is two links, an "
         "arrow is one</text>\n",
-        fabric_.num_ranks(), switches, fabric_.links.size());
+        counted(fabric_.num_ranks(), "rank"), counted(switches, "switch", "es"), fabric_.links.size());
     for (const Cable& cable : cables_) draw_cable(cable);
     for (std::size_t node = 0; node < fabric_.nodes.size(); ++node) draw_node(node);
     draw_legend();
@@ -251,6 +224,9 @@ class Drawing {
 
 }  // namespace
 
-std::string fabric_to_svg(const Fabric& fabric) { return Drawing(fabric).draw(); }
+std::string fabric_to_svg(const Fabric& fabric) {
+  const std::optional<RailGrid> grid = rail_grid_of(fabric);
+  return grid ? rails_to_svg(fabric, *grid) : Drawing(fabric).draw();
+}
 
 }  // namespace tutti::cli

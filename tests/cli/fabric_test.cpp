@@ -8,10 +8,12 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
+#include "../report/svg_check.hpp"
 #include "calling.hpp"
 #include "cli/commands.hpp"
 #include "cli/fabric_views.hpp"
 #include "cli/program.hpp"
+#include "cli/rail_svg.hpp"
 #include "fabric/generate.hpp"
 
 namespace tutti::cli {
@@ -54,6 +56,51 @@ TEST(FabricCommand, ThePictureHasEveryRankSwitchAndCable) {
   EXPECT_EQ(count_of(rail, ">gpu 1.0: rank 2<"), 1U);
   EXPECT_EQ(count_of(rail, ">rail 1<"), 2U) << "a tooltip and a name";
   EXPECT_EQ(count_of(rail, ">450GB/s, 250ns<"), 1U);
+}
+
+TEST(FabricCommand, PicturesOfRailsAreGridsAndBounded) {
+  const std::string cluster = show_fabric({"h100_cluster:16x8", "--svg"}).out;
+  test::expect_readable(cluster, 1000, 1000);
+  test::expect_keys_occur(cluster);
+  // Eight nodes of eight, each with a line to its rail and one to its node's switch.
+  EXPECT_EQ(count_of(cluster, "<circle "), 64U);
+  EXPECT_EQ(count_of(cluster, "<path "), 128U);
+  EXPECT_TRUE(contains(cluster, ">... 8 more nodes alike</text>"));
+  // A line along a row runs below its ranks, and one down a column beside them.
+  EXPECT_EQ(count_of(cluster, " L"), 0U);
+  test::expect_readable(show_fabric({"rail:8x8", "--svg"}).out, 1000, 1000);
+  const std::string wide = show_fabric({"rail:3x12", "--svg"}).out;
+  test::expect_readable(wide, 1000, 1000);
+  EXPECT_TRUE(contains(wide, ">... 4 more rails alike</text>"));
+  EXPECT_EQ(count_of(wide, "<circle "), 24U);
+  const std::string single = show_fabric({"rail:20x1", "--svg"}).out;
+  test::expect_readable(single, 1000, 1000);
+  EXPECT_TRUE(contains(single, ">... 12 more nodes alike</text>"));
+  EXPECT_TRUE(contains(single, ">20 ranks, 1 switch, 40 links;"));
+  EXPECT_FALSE(contains(show_fabric({"rail:8x1", "--svg"}).out, " more "));
+
+  fabric::Fabric unlike = *fabric::generate("rail:12x2");
+  for (const std::uint32_t link : {44U, 45U}) unlike.links[link].bandwidth /= 2;  // of node 11
+  EXPECT_TRUE(contains(fabric_to_svg(unlike), ">... 4 more nodes</text>"));
+  // With costs that are not the same both ways it is drawn as any fabric, with arrows.
+  unlike.links[0].bandwidth = 7;
+  EXPECT_FALSE(rail_grid_of(unlike).has_value());
+  EXPECT_EQ(count_of(fabric_to_svg(unlike), "<polygon "), 2U);
+}
+
+TEST(FabricCommand, OnlyRailsAreGrids) {
+  for (const char* name : {"switch:8", "torus_2d:4x4", "fat_tree:4x8", "dragonfly:9x4x2", "packages:2x2x4", "host:4x2"})
+    EXPECT_FALSE(rail_grid_of(*fabric::generate(name)).has_value()) << name;
+  for (const char* name : {"rail:2x2", "rail:1x4", "rail:4x1", "rail:5x3"})
+    EXPECT_TRUE(rail_grid_of(*fabric::generate(name)).has_value()) << name;
+}
+
+TEST(FabricCommand, PicturesOfManyNodesAreBounded) {
+  for (const char* name : {"torus_2d:32x32", "ring_1d:1000", "fat_tree:16x16", "dragonfly:9x4x8", "mesh_2d:64x2"}) {
+    const std::string svg = show_fabric({name, "--svg"}).out;
+    EXPECT_LE(test::number_of(svg.substr(0, svg.find('>')), "width"), 2400) << name;
+    EXPECT_LE(test::number_of(svg.substr(0, svg.find('>')), "height"), 2400) << name;
+  }
 }
 
 TEST(FabricCommand, DirectionsThatDifferAreArrows) {

@@ -8,10 +8,12 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
+#include "../report/svg_check.hpp"
 #include "algorithms/registry.hpp"
 #include "calling.hpp"
 #include "cli/commands.hpp"
 #include "cli/program.hpp"
+#include "cli/schedule_columns.hpp"
 #include "schedule/text_form.hpp"
 
 namespace tutti::cli {
@@ -51,13 +53,75 @@ TEST(ScheduleCommand, ThePictureHasABoxForEachStepAndALineForEachMessage) {
       {"schedule", "--algorithm", "ring", "--collective", "all_reduce", "--num-ranks", "3", "--format", "svg"});
   ASSERT_EQ(outcome.exit, Exit::done) << outcome.error;
   EXPECT_TRUE(outcome.out.starts_with("<svg ") && outcome.out.ends_with("</svg>\n"));
-  EXPECT_EQ(count_of(outcome.out, "<g>"), count_of(outcome.out, "</g>"));
-  // A rank sends 4 messages, receives as many: 8 steps of each of the 3 ranks, 12 messages (and 4 lines of the legend).
-  EXPECT_EQ(count_of(outcome.out, "<title>"), 24U);
-  EXPECT_EQ(count_of(outcome.out, "<line "), 12U + 4U);
+  EXPECT_EQ(count_of(outcome.out, "<g>") + count_of(outcome.out, "<g "), count_of(outcome.out, "</g>"));
+  // A rank sends 4 messages, receives as many: 8 steps of each of the 3 ranks, 12 messages, and one line of the legend.
+  EXPECT_EQ(count_of(outcome.out, "<g><title>rank "), 24U);
+  EXPECT_EQ(count_of(outcome.out, "<line "), 12U + 1U);
   const Outcome fused = run_schedule({"schedule", "--algorithm", "ring", "--collective", "all_reduce", "--num-ranks",
                                       "3", "--format", "svg", "--fused"});
-  EXPECT_LT(count_of(fused.out, "<title>"), 24U);
+  EXPECT_LT(count_of(fused.out, "<g><title>rank "), 24U);
+}
+
+std::string picture_of(const std::string& algorithm, const std::string& collective, const std::string& num_ranks) {
+  const Outcome outcome = run_schedule(
+      {"schedule", "--algorithm", algorithm, "--collective", collective, "--num-ranks", num_ranks, "--format", "svg"});
+  EXPECT_EQ(outcome.exit, Exit::done) << outcome.error;
+  return outcome.out;
+}
+
+TEST(ScheduleCommand, ThePictureSaysWhoSendsToWhom) {
+  const std::string swing = picture_of("swing", "all_reduce", "8");
+  for (const char* words : {">to 7</text>", ">from 7</text>", "<title>message from rank 0 to 7</title>"})
+    EXPECT_TRUE(contains(swing, words)) << words;
+  // Its arrows cross the room between two boxes, which is as wide as they are to be told apart by.
+  const std::size_t line = swing.find("<line ");
+  EXPECT_GE(test::number_of(swing.substr(line, 200), "x2") - test::number_of(swing.substr(line, 200), "x1"), 20);
+  // What does not occur is not in the legend.
+  for (const char* words : {">tells</text>", ">waits</text>", ">copies</text>", ">read</text>", ">write</text>"})
+    EXPECT_FALSE(contains(swing, words)) << words;
+  const std::string one_shot = picture_of("one_shot", "all_reduce", "8");
+  for (const char* words : {">tells</text>", ">read</text>", ">from 7 ranks</text>"})
+    EXPECT_TRUE(contains(one_shot, words)) << words;
+  EXPECT_FALSE(contains(one_shot, ">message</text>"));
+}
+
+TEST(ScheduleCommand, PicturesOfManyRanksAreBounded) {
+  for (const auto& [algorithm, collective, num_ranks] :
+       {std::array{"ring", "all_reduce", "8"}, std::array{"ring", "all_reduce", "64"},
+        std::array{"pairwise", "all_to_all", "32"}, std::array{"double_binary_tree", "all_reduce", "40"}}) {
+    const std::string svg = picture_of(algorithm, collective, num_ranks);
+    test::expect_readable(svg, 2400, 2400);
+    test::expect_keys_occur(svg);
+  }
+  // Of a ring's two halves, repeated steps are left out.
+  const std::string ring = picture_of("ring", "all_reduce", "64");
+  EXPECT_EQ(count_of(ring, ">like these ...</text>"), 2U);
+  EXPECT_TRUE(contains(ring, ">... 118 more</text>") && contains(ring, ">... 120 more</text>"));
+  EXPECT_TRUE(contains(ring, " more ranks ...</text>"));
+}
+
+TEST(ShownColumns, RepetitionsAreLeftOutWhereThereIsNoRoom) {
+  // A beginning, 20 times two units, and an end.
+  std::vector<std::uint64_t> units = {9};
+  for (int i = 0; i < 20; ++i) units.insert(units.end(), {1, 2});
+  units.push_back(7);
+  const std::vector<ShownColumns> all = columns_to_show(units, 42);
+  ASSERT_EQ(all.size(), 1U);
+  EXPECT_EQ(all[0].end, 42U);
+  const std::vector<ShownColumns> few = columns_to_show(units, 20);
+  ASSERT_EQ(few.size(), 2U);
+  EXPECT_EQ(few[0].end, 5U);
+  EXPECT_EQ(few[0].num_left_out, 34U);
+  EXPECT_TRUE(few[0].is_repeated);
+  EXPECT_EQ(few[1].begin, 39U);
+  EXPECT_EQ(few[1].end, 42U);
+  // Units that are all unlike: those in the middle.
+  for (std::size_t i = 0; i < units.size(); ++i) units[i] = i;
+  const std::vector<ShownColumns> ends = columns_to_show(units, 20);
+  ASSERT_EQ(ends.size(), 2U);
+  EXPECT_FALSE(ends[0].is_repeated);
+  EXPECT_EQ(ends[0].end + ends[0].num_left_out, ends[1].begin);
+  EXPECT_EQ(ends[1].end, 42U);
 }
 
 TEST(ScheduleCommand, ReadsFilesOfEitherForm) {
