@@ -181,13 +181,15 @@ Result<fabric::ProcessingElement> element_of(const GemmArguments& options, std::
 }
 
 // Each in a file of its own.
-Status write_figures(const std::vector<GemmRow>& rows, const std::string& folder, const OutputOptions& output,
-                     const Context& context) {
+Status write_figures(const std::vector<GemmRow>& rows, const simulate::GemmReferences* references,
+                     const GemmArguments& options, const Context& context) {
+  const std::string& folder = options.figures;
+  const OutputOptions& output = options.output;
   std::error_code error;
   std::filesystem::create_directories(folder, error);
   if (error)
     return Status::from_errno(fmt::format("--figure: cannot make the folder {}", in_quotes(folder)), error.value());
-  for (const Figure& figure : gemm_figures(rows)) {
+  for (const Figure& figure : gemm_figures(rows, references)) {
     const OutputOptions picture{.path = (std::filesystem::path(folder) / figure.name).string(), .option = "--figure"};
     if (are_one_file(picture, output))
       return wrong_argument(fmt::format("-o is {}, which --figure writes; give another file", in_quotes(output.path)));
@@ -196,17 +198,17 @@ Status write_figures(const std::vector<GemmRow>& rows, const std::string& folder
   return {};
 }
 
-Result<Table> simulate_products(const GemmArguments& options, const Context& context) {
+// Each shape with each placement that is asked for.
+Result<std::vector<GemmRow>> rows_of(const GemmArguments& options, const std::vector<simulate::GemmShape>& shapes,
+                                     std::string_view usual_element) {
   const Result<std::uint32_t> element_size = element_size_of(options);
   if (!element_size.ok()) return element_size.status();
-  const Result<std::vector<simulate::GemmShape>> shapes = shapes_of(options);
-  if (!shapes.ok()) return shapes.status();
   const Result<std::vector<simulate::Preloaded>> placements = placements_of(options);
   if (!placements.ok()) return placements.status();
-  const Result<fabric::ProcessingElement> element = element_of(options, kUsualElement);
+  const Result<fabric::ProcessingElement> element = element_of(options, usual_element);
   if (!element.ok()) return element.status();
   std::vector<GemmRow> rows;
-  for (const simulate::GemmShape& shape : *shapes) {
+  for (const simulate::GemmShape& shape : shapes) {
     for (const simulate::Preloaded preloaded : *placements) {
       const simulate::GemmWork work{.shape = shape, .preloaded = preloaded, .element_size = *element_size};
       const Result<simulate::GemmAnswer> answer = simulate::simulate_gemm(work, *element);
@@ -214,15 +216,37 @@ Result<Table> simulate_products(const GemmArguments& options, const Context& con
       rows.push_back({work, *answer});
     }
   }
-  if (!options.figures.empty()) TUTTI_TRY(write_figures(rows, options.figures, options.output, context));
-  if (!options.stages) return table_of(rows);
+  return rows;
+}
+
+// The usual shapes and those of published windows, with these beside the simulated ones.
+Status write_figures_against(const simulate::GemmReferences& references, const GemmArguments& options,
+                             const Context& context) {
+  std::vector<simulate::GemmShape> shapes(simulate::kGemmShapes.begin(), simulate::kGemmShapes.end());
+  for (const simulate::GemmReference& reference : references.windows) {
+    const bool is_there = std::any_of(shapes.begin(), shapes.end(), [&](const simulate::GemmShape& shape) {
+      return simulate::to_text(shape) == simulate::to_text(reference.shape);
+    });
+    if (!is_there) shapes.push_back(reference.shape);
+  }
+  const Result<std::vector<GemmRow>> rows = rows_of(options, shapes, references.element);
+  return rows.ok() ? write_figures(*rows, &references, options, context) : rows.status();
+}
+
+Result<Table> simulate_products(const GemmArguments& options, const Context& context) {
+  const Result<std::vector<simulate::GemmShape>> shapes = shapes_of(options);
+  if (!shapes.ok()) return shapes.status();
+  const Result<std::vector<GemmRow>> rows = rows_of(options, *shapes, kUsualElement);
+  if (!rows.ok()) return rows.status();
+  if (!options.figures.empty()) TUTTI_TRY(write_figures(*rows, nullptr, options, context));
+  if (!options.stages) return table_of(*rows);
   Parts parts;
-  for (const GemmRow& row : rows) parts.add(row);
+  for (const GemmRow& row : *rows) parts.add(row);
   return parts.table();
 }
 
 // Published windows, each beside the simulated one.
-Result<Table> compare_windows(const GemmArguments& options) {
+Result<Table> compare_windows(const GemmArguments& options, const Context& context) {
   const Result<std::uint32_t> element_size = element_size_of(options);
   if (!element_size.ok()) return element_size.status();
   const Result<std::string> text = read_file(options.against, kMostBytesOfReferences);
@@ -252,12 +276,14 @@ Result<Table> compare_windows(const GemmArguments& options) {
                    six_digits(simulated), percent(simulated - reference.value, reference.value),
                    six_digits(reference.uncertainty), reference.configuration, references->source, references->date});
   }
+  if (!options.figures.empty()) TUTTI_TRY(write_figures_against(*references, options, context));
   return table;
 }
 
 Exit run(const GemmArguments& options, const Context& context) {
   if (const Status status = check_output(options.output); !status.ok()) return failed(context, "gemm", status);
-  const Result<Table> table = options.against.empty() ? simulate_products(options, context) : compare_windows(options);
+  const Result<Table> table =
+      options.against.empty() ? simulate_products(options, context) : compare_windows(options, context);
   if (!table.ok()) return failed(context, "gemm", table.status());
   const Status written = write_output(rendered(*table, options.output), options.output, context);
   return written.ok() ? Exit::done : failed(context, "gemm", written);
@@ -292,8 +318,7 @@ Run define_gemm(CLI::App& app) {
          "--figure", options->figures,
          "Also: draw SVG pictures into this folder: windows, the work of each stage, the occupancy of each unit")
       ->type_name("FOLDER")
-      ->check([](const std::string& path) { return std::string(path.empty() ? "'' is not a folder" : ""); })
-      ->excludes("--against");
+      ->check([](const std::string& path) { return std::string(path.empty() ? "'' is not a folder" : ""); });
   add_output_options(app, options->output);
   return [options](const Context& context) { return run(*options, context); };
 }
@@ -307,7 +332,7 @@ Command gemm_command() {
               "tutti gemm\n"
               "tutti gemm 32x3072x32 --preload one --stages\n"
               "tutti gemm --figure products --format csv -o products.csv\n"
-              "tutti gemm --against data/references/accelerator_gemm.toml\n"
+              "tutti gemm --against data/references/accelerator_gemm.toml --figure products\n"
               "tutti gemm 512x512x512 --pe accelerator,hbm_bandwidth=512GB/s --json",
           .define = define_gemm};
 }

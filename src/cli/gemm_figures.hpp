@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "simulate/gemm.hpp"
+#include "simulate/gemm_references.hpp"
 
 namespace tutti::cli {
 
@@ -19,7 +20,9 @@ struct Figure {
 };
 
 // A panel for each shape, in which the placements stand side by side: both windows beside the model's, the time that
-// each stage is at work, and how busy the units are while tiles go through.
-[[nodiscard]] std::vector<Figure> gemm_figures(const std::vector<GemmRow>& rows);
+// each stage is at work, and how busy the units are while tiles go through. Published windows, where there are any
+// (else null), stand beside those of the same shape and placement.
+[[nodiscard]] std::vector<Figure> gemm_figures(const std::vector<GemmRow>& rows,
+                                               const simulate::GemmReferences* references);
 
 }  // namespace tutti::cli

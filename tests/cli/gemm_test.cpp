@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "../base/temporary_folder.hpp"
+#include "../report/svg_check.hpp"
 #include "calling.hpp"
 #include "cli/commands.hpp"
 
@@ -115,11 +116,26 @@ TEST(Gemm, ThreeFiguresInAFolder) {
   EXPECT_TRUE(contains(folder.read("a/b/stages.svg"), "<title>one preloaded, preload: "));
   EXPECT_TRUE(contains(folder.read("a/b/occupancy.svg"), "<title>one preloaded, dma: 97."));
   EXPECT_TRUE(contains(gemm({"32x64x32", "--figure", "/proc/none"}).error, "--figure: cannot make the folder"));
-  EXPECT_TRUE(contains(gemm({"--against", kReferences, "--figure", deep}).error, "excludes"));
   EXPECT_TRUE(contains(gemm({"--figure", ""}).error, "--figure: '' is not a folder"));
   const Outcome over = gemm({"32x64x32", "--figure", deep, "-o", folder.file("a/./b/stages.svg")});
   EXPECT_EQ(over.exit, Exit::misused);
   EXPECT_TRUE(contains(over.error, "which --figure writes; give another file")) << over.error;
+}
+
+TEST(Gemm, PublishedWindowsAreDrawnAndAllPicturesAreReadable) {
+  const test::TemporaryFolder folder;
+  ASSERT_EQ(gemm({"--against", kReferences, "--figure", folder.file("all")}).exit, Exit::done);
+  const std::string windows = folder.read("all/windows.svg");
+  EXPECT_TRUE(contains(windows, "<title>one preloaded, all work, published: 1765; 32x3072x32, "));
+  EXPECT_TRUE(contains(windows, "<title>one preloaded, tiled, published: 992; "));
+  // The usual shapes are there as well, up to the greatest one.
+  EXPECT_TRUE(contains(windows, ">512x512x512</text>"));
+  for (const char* name : {"all/windows.svg", "all/stages.svg", "all/occupancy.svg"}) {
+    test::expect_readable(folder.read(name), 2400, 2400);
+    test::expect_keys_occur(folder.read(name));
+  }
+  ASSERT_EQ(gemm({"32x3072x32", "--figure", folder.file("one")}).exit, Exit::done);
+  EXPECT_FALSE(contains(folder.read("one/windows.svg"), "published"));
 }
 
 TEST(Gemm, MistakesAreToldAndWhatWouldBeRight) {
