@@ -19,6 +19,7 @@
 #include "cli/counted.hpp"
 #include "cli/fail_on.hpp"
 #include "cli/interrupt.hpp"
+#include "cli/measured_figure.hpp"
 #include "cli/output.hpp"
 #include "cli/peer_options.hpp"
 #include "cli/progress.hpp"
@@ -59,6 +60,7 @@ Status check_options(const CompareOptions& options) {
     return wrong_argument("--baseline is for --view best; pairs are with the first of the peers");
   if (!options.by.empty() && same_name(options.view, "best"))
     return wrong_argument("--by is how each stands to the first; leave out --view best");
+  TUTTI_TRY(check_figure(options.figure, options.output));
   return check_output(options.output);
 }
 
@@ -190,6 +192,14 @@ Comparison comparison_of(const std::vector<Row>& rows, const Plan& plan) {
                               !harness::has_axis(plan.alignments, rows), !plan.sweep.algorithms.empty());
 }
 
+Status draw(KeptRun& kept, const std::string& baseline, const Plan& plan, const CompareOptions& options,
+            const Context& context) {
+  if (options.figure.empty()) return {};
+  const Result<std::vector<Row>> shown = harness::aligned(kept.rows, plan.alignments);
+  const harness::Run run = description_of(kept, paired_run_of(plan, baseline, context));
+  return write_figure(options.figure, shown.ok() ? *shown : kept.rows, run, Quantity::time, context);
+}
+
 // The first where an interrupt came before it.
 std::size_t place_of(const std::string& competitor, const std::vector<std::string>& competitors) {
   const auto found = std::find(competitors.begin(), competitors.end(), competitor);
@@ -226,6 +236,8 @@ Exit compare_live(const CompareOptions& options, const BenchWorld& world, const 
     context.error << "interrupted before anything was compared\n";
     return Interrupt::exit();
   }
+  if (const Status drawn = draw(*kept, asked->baseline, plan, options, context); !drawn.ok())
+    return failed(context, name_of(context), drawn);
   const Comparison comparison = comparison_of(kept->rows, plan);
   const Exit exit =
       conclude(comparison, place_of(asked->baseline, comparison.competitors), asked->fail_on, options, context);
@@ -302,6 +314,7 @@ Command compare_command(const BenchWorld& world) {
                 ->type_name("NAME");
             add_view_options(app, *options);
             add_keeping_options(app, options->keeping);
+            app.add_option("--figure", options->figure, kFigureHelp)->type_name("FILE")->check(objection_to_file);
             add_output_options(app, options->output);
             return [options, &world](const Context& context) { return compare(*options, world, context); };
           }};

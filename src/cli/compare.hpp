@@ -26,6 +26,7 @@ struct CompareOptions {
   std::string view = "pairs";
   std::string baseline;         // of --view best; empty: the first
   std::string by = {};          // pairs in short, for each value of this column
+  std::string figure = {};      // a file; empty: none
   bool prefers_others = false;  // the first that is not Tutti instead, where there is one
 };
 

@@ -8,6 +8,7 @@
 #include "bench/run_difference.hpp"
 #include "cli/bench_store.hpp"
 #include "cli/compare.hpp"
+#include "cli/measured_figure.hpp"
 
 namespace tutti::cli {
 
@@ -82,6 +83,18 @@ Status choose_what_differs(const std::string& ignored, Pair& pair, const Context
   return {};
 }
 
+// Each run's rows are competitors of their own.
+Status draw(const Pair& pair, const std::string& path, const Context& context) {
+  std::vector<Row> rows;
+  for (const StoredRun& each : pair)
+    for (const Row& row : each.rows) rows.emplace_back(row).peer = fmt::format("{}: {}", each.name(), row.peer);
+  harness::Run both = pair[0].run;
+  both.id = 0;
+  both.command = fmt::format("{} and {}, of {}", pair[0].name(), pair[1].name(), pair[1].run.begun);
+  if (pair[1].run.machine != both.machine) both.machine += "\n" + pair[1].run.machine;
+  return write_figure(path, rows, both, Quantity::time, context);
+}
+
 }  // namespace
 
 Exit compare_runs(const CompareOptions& options, const std::vector<std::string>& names, const std::string& ignored,
@@ -96,6 +109,7 @@ Exit compare_runs(const CompareOptions& options, const std::vector<std::string>&
   tell_runs(*pair, context);
   if (const Status chosen = choose_what_differs(ignored, *pair, context); !chosen.ok()) return refuse(chosen);
   const auto& [first, second] = *pair;
+  if (const Status drawn = draw(*pair, options.figure, context); !drawn.ok()) return refuse(drawn);
   return conclude(harness::Comparison::of_runs(harness::join_launches(first.rows), harness::join_launches(second.rows),
                                                {first.name(), second.name()}),
                   0, *fail_on, options, context);

@@ -80,6 +80,12 @@ Result<KeptRun> keep_run(const Keeping& keeping, const harness::Run& run, const 
   return kept;
 }
 
+harness::Run description_of(KeptRun& kept, const harness::Run& begun) {
+  if (!kept.store) return begun;
+  const Result<harness::Run> run = kept.store->find(std::to_string(kept.run));
+  return run.ok() ? *run : begun;
+}
+
 std::size_t num_done(const Plan& plan, const KeptRun& kept) {
   if (!plan.command) return kept.rows.size();
   std::size_t count = 0;

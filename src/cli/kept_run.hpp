@@ -43,6 +43,9 @@ void add_keeping_options(CLI::App& app, Keeping& keeping);
 // tries again what could not be measured. An error where another process is at that one.
 [[nodiscard]] Result<KeptRun> keep_run(const Keeping& keeping, const harness::Run& run, const Context& context);
 
+// What the store knows of it; where nothing is kept, the run as it was begun.
+[[nodiscard]] harness::Run description_of(KeptRun& kept, const harness::Run& begun);
+
 // Cases of the plan of which the run has rows, launches counted apart.
 [[nodiscard]] std::size_t num_done(const Plan& plan, const KeptRun& kept);
 // "3 groups, 42 cases, about 2 min; 12 of them are done already".

@@ -18,6 +18,7 @@
 #include "cli/communicators.hpp"
 #include "cli/comparison_output.hpp"
 #include "cli/fabric_views.hpp"
+#include "cli/measured_figure.hpp"
 #include "cli/row_output.hpp"
 #include "cli/type_tables.hpp"
 
@@ -33,6 +34,7 @@ struct ListArguments {
   std::string store;
   std::vector<std::string> align;
   std::string view = "rows";
+  std::string figure;
   std::string baseline;  // of --view best; empty: the first
   OutputOptions output;
 };
@@ -129,12 +131,16 @@ Exit list(const ListArguments& options, const BenchWorld& world, const Context& 
 
 Status check_view(const ListArguments& options) {
   const bool is_best = same_name(options.view, "best");
-  if (!is_best && !same_name(options.view, "rows"))
-    return {Code::invalid_argument, fmt::format("--view is {}; it takes rows or best", in_quotes(options.view))};
+  const bool is_bandwidth = same_name(options.view, "bandwidth");
+  if (!is_best && !is_bandwidth && !same_name(options.view, "rows"))
+    return {Code::invalid_argument,
+            fmt::format("--view is {}; it takes rows, best or bandwidth", in_quotes(options.view))};
+  if (is_bandwidth && options.figure.empty())
+    return {Code::invalid_argument, "--view bandwidth is for --figure; rows have bandwidths in any case"};
   if (!is_best && !options.baseline.empty()) return {Code::invalid_argument, "--baseline is for --view best"};
   if (is_best && options.output.as_nccl_tests)
     return {Code::invalid_argument, "--view best has no layout of nccl-tests; --format takes table, csv, json or md"};
-  return {};
+  return check_figure(options.figure, options.output);
 }
 
 // As where the run is a live comparison: what stands in the column `algorithm` is who competes, but where the bench has
@@ -191,6 +197,9 @@ Exit show(const ListArguments& options, const BenchWorld& world, const Context& 
   } else {
     written = write_output(rendered_rows(*shown, options.output, context), options.output, context);
   }
+  if (written.ok())
+    written = write_figure(options.figure, *shown, *run,
+                           same_name(options.view, "bandwidth") ? Quantity::bus_bandwidth : Quantity::time, context);
   return written.ok() ? Exit::done : failed(context, "show", written);
 }
 
@@ -222,7 +231,7 @@ Command show_command(const BenchWorld& world) {
       .summary = "Show the results of a run that was kept",
       .examples =
           "tutti show\ntutti show 12\ntutti show last --format csv -o results.csv\ntutti show 12 --format nccl-tests\n"
-          "tutti show 12 --view best --baseline openmpi",
+          "tutti show 12 --view best --baseline openmpi\ntutti show 12 --figure times.svg",
       .define = [&world](CLI::App& app) -> Run {
         const auto options = std::make_shared<ListArguments>();
         app.add_option("run", options->run, "A run by its number, or last")->type_name("RUN")->capture_default_str();
@@ -232,12 +241,15 @@ Command show_command(const BenchWorld& world) {
             ->expected(1)
             ->take_all()
             ->allow_extra_args(false);
-        app.add_option("--view", options->view, "The rows, or one line a case with the best of all peers and settings")
-            ->type_name("rows|best")
+        app.add_option("--view", options->view,
+                       "The rows, or one line a case with the best of all peers and settings; or the rows, and bus "
+                       "bandwidths instead of times in --figure")
+            ->type_name("rows|best|bandwidth")
             ->capture_default_str();
         app.add_option("--baseline", options->baseline,
                        "What --view best compares the best with, instead of what the run did")
             ->type_name("NAME");
+        app.add_option("--figure", options->figure, kFigureHelp)->type_name("FILE")->check(objection_to_file);
         add_row_output_options(app, options->output);
         return [options, &world](const Context& context) { return show(*options, world, context); };
       }};

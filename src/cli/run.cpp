@@ -16,6 +16,7 @@
 #include "cli/communicators.hpp"
 #include "cli/interrupt.hpp"
 #include "cli/kept_run.hpp"
+#include "cli/measured_figure.hpp"
 #include "cli/peer_options.hpp"
 #include "cli/progress.hpp"
 #include "cli/row_output.hpp"
@@ -32,6 +33,7 @@ struct RunArguments {
   OutputOptions output;
   Keeping keeping;
   std::string baseline;
+  std::string figure;
 };
 
 // What can be refused before anything is started.
@@ -46,6 +48,7 @@ Status check(const RunArguments& options, const Context& context) {
             fmt::format("{} was not expected here; a program to sweep comes behind --: tutti run -- {}",
                         in_quotes(word), printable(word))};
   }
+  TUTTI_TRY(check_figure(options.figure, options.output));
   return check_output(options.output);
 }
 
@@ -100,17 +103,19 @@ CompareOptions as_comparison(const RunArguments& options) {
           .keeping = options.keeping,
           .fail_on = "",
           .view = "best",
-          .baseline = options.baseline};
+          .baseline = options.baseline,
+          .figure = options.figure};
 }
 
 // Shows what is there.
-Status show(const RunArguments& options, const Plan& plan, const KeptRun& kept, const Context& context) {
+Status show(const RunArguments& options, const Plan& plan, KeptRun& kept, const Context& context) {
   // Of a sweep that was interrupted not all that is aligned may be there.
   const Result<std::vector<Row>> shown = harness::aligned(kept.rows, plan.alignments);
-  Status written =
-      write_output(rendered_rows(shown.ok() ? *shown : kept.rows, options.output, context), options.output, context);
+  const std::vector<Row>& rows = shown.ok() ? *shown : kept.rows;
+  Status written = write_output(rendered_rows(rows, options.output, context), options.output, context);
   if (kept.store) context.error << fmt::format("run {} in {}\n", kept.run, kept.path);
-  return written;
+  if (!written.ok() || options.figure.empty()) return written;
+  return write_figure(options.figure, rows, description_of(kept, run_of(plan, context)), Quantity::time, context);
 }
 
 // Whether simulated fabrics could do nothing at all. (What processes refuse, like a type that a library has not got, is
@@ -196,6 +201,7 @@ Command run_command(const BenchWorld& world) {
             app.add_flag("--quick", options->sweep.quick, "Of communicators: fewer sizes, and less time for each");
             app.add_option("--baseline", options->baseline, "Of communicators: whom the best is compared with")
                 ->type_name("NAME");
+            app.add_option("--figure", options->figure, kFigureHelp)->type_name("FILE")->check(objection_to_file);
             add_row_output_options(app, options->output);
             return [options, &world](const Context& context) { return run(*options, world, context); };
           }};

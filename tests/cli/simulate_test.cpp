@@ -344,6 +344,26 @@ TEST(Simulate, FiguresAreDrawnBesideWhatIsSimulated) {
   }
 }
 
+// What README says of the two commands: the published crossover takes four parts of a share.
+TEST(Simulate, TheBidirectionalRingHasACrossoverWithFourPartsOnly) {
+  const auto times = [](const std::string& algorithm, const std::string& parts) {
+    const Outcome outcome = simulate({"--fabric", "h100_cluster:8x1", "--collective", "all_reduce", "--algorithm",
+                                      algorithm, "--parts", parts, "--bytes", "4M,8M,128M", "--json"});
+    EXPECT_EQ(outcome.exit, Exit::done) << outcome.error;
+    std::vector<double> all;
+    for (const nlohmann::json& row : nlohmann::json::parse(outcome.out)) all.push_back(row["time_us"]);
+    return all;
+  };
+  const std::vector<double> ring = times("ring", "4");
+  const std::vector<double> bidirectional = times("ring_bidir_ag", "4");
+  ASSERT_EQ(ring.size(), 3U);
+  EXPECT_LT(bidirectional[0], 0.95 * ring[0]);
+  for (const std::size_t later : {1U, 2U}) EXPECT_NEAR(bidirectional[later], ring[later], 0.01 * ring[later]);
+  const std::vector<double> plain = times("ring", "1");
+  for (std::size_t each = 0; each < plain.size(); ++each)
+    EXPECT_LT(times("ring_bidir_ag", "1")[each], 0.85 * plain[each]);
+}
+
 TEST(Simulate, PicturesOfManyAlgorithmsAreReadable) {
   const test::TemporaryFolder folder;
   const Outcome outcome =
