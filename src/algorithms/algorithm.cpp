@@ -6,6 +6,7 @@
 #include <fmt/ranges.h>
 
 #include "algorithms/registry.hpp"
+#include "base/counted.hpp"
 
 namespace tutti {
 
@@ -23,14 +24,16 @@ std::string objection_to(const Algorithm& algorithm, const Request& request) {
   const Parameters& parameters = request.parameters;
   const std::uint32_t ranks = request.num_ranks;
   if (ranks == 0) return "there are no ranks";
-  if (request.root >= ranks) return fmt::format("the root is rank {}, and there are {} ranks", request.root, ranks);
+  if (request.root >= ranks)
+    return fmt::format("the root is rank {}, and there {} {}", request.root, are(ranks), counted(ranks, "rank"));
   if (algorithm.takes.radix && parameters.radix < 2)
     return fmt::format("the radix is {}; it must be at least 2", parameters.radix);
   const Grid& grid = parameters.grid;
   if (algorithm.takes.whole_grids && (grid.size() == 0 || ranks % grid.size() != 0))
-    return fmt::format("{} ranks are not a whole number of grids of {}x{}", ranks, grid.width, grid.height);
+    return fmt::format("{} {} not a whole number of grids of {}x{}", counted(ranks, "rank"), are(ranks), grid.width,
+                       grid.height);
   if (algorithm.takes.grid && !algorithm.takes.whole_grids && grid.size() != ranks)
-    return fmt::format("a grid of {}x{} does not have {} ranks", grid.width, grid.height, ranks);
+    return fmt::format("a grid of {}x{} does not have {}", grid.width, grid.height, counted(ranks, "rank"));
   if (algorithm.takes.corner && parameters.corner > 4)
     return fmt::format("corner {}: there are 1 to 4, and 0 is the centre", parameters.corner);
   if (algorithm.takes.groups) {

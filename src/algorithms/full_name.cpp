@@ -9,6 +9,7 @@
 
 #include "algorithms/cases.hpp"
 #include "algorithms/registry.hpp"
+#include "base/counted.hpp"
 #include "base/text.hpp"
 
 namespace tutti {
@@ -118,7 +119,7 @@ Result<NamedAlgorithm> find_by_full_name(Collective collective, std::string_view
   const Cases cases = find_cases(**algorithm, num_ranks, filter);
   if (!cases.requests.empty()) return NamedAlgorithm{*algorithm, cases.requests.front()};
   return Status(Code::unsupported,
-                fmt::format("{} does not run on {} ranks: {}", trim(text), num_ranks,
+                fmt::format("{} does not run on {}: {}", trim(text), counted(num_ranks, "rank"),
                             cases.objection.empty() ? std::string((*algorithm)->ranks) : cases.objection));
 }
 

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "base/counted.hpp"
 #include "base/text.hpp"
 
 namespace tutti::harness {
@@ -141,7 +142,8 @@ class Planner {
     for (const int num_ranks : own == sweep_.num_ranks_of.end() ? sweep_.num_ranks : own->second)
       for (const ForcedAlgorithm& algorithm : algorithms) {
         if (!allows(algorithm.ranks, num_ranks)) {
-          skip(fmt::format("{} with {} ranks: it wants {}", algorithm.name, num_ranks, name_of(algorithm.ranks)));
+          skip(fmt::format("{} with {}: it wants {}", algorithm.name, counted(num_ranks, "rank"),
+                           name_of(algorithm.ranks)));
           continue;
         }
         const std::vector<Case> cases = cases_of(sweep_, peer, num_ranks, algorithm.name);
@@ -208,7 +210,7 @@ Result<std::vector<Group>> plan(const Sweep& sweep) {
 
 std::string to_string(const Group& group) {
   std::string text = fmt::format("peer {}", group.label);
-  if (group.num_ranks > 0) text += fmt::format(", {} rank{}", group.num_ranks, group.num_ranks == 1 ? "" : "s");
+  if (group.num_ranks > 0) text += ", " + counted(group.num_ranks, "rank");
   for (const Setting& setting : group.all_settings())
     text += setting.value ? fmt::format(", {}={}", setting.name, printable(*setting.value))
                           : fmt::format(", {} unset", setting.name);

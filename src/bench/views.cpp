@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "base/counted.hpp"
 #include "base/text.hpp"
 #include "bench/cells.hpp"
 #include "bench/command.hpp"
@@ -125,7 +126,9 @@ std::string warnings(const Row& row) {
                     100.0 * static_cast<double>(row.invalid) / static_cast<double>(all)));
   if (has_times(row)) {
     const Summary summary = summarize(row);
-    if (summary.outliers * 10 > summary.count)
+    // Of a few, a single one would be a tenth.
+    constexpr std::uint64_t kLeastForOutliers = 20;
+    if (summary.count >= kLeastForOutliers && summary.outliers * 10 > summary.count)
       add(fmt::format("{} % outliers", summary.outliers * 100 / summary.count));
   }
   for (const auto& [name, evidence] : row.evidence)
@@ -262,7 +265,7 @@ std::vector<std::string> labels_of(const std::vector<Competitor>& competitors) {
 
 std::string in_a_line(const Row& row) {
   std::string text = fmt::format("{} {}", row.bench, row.peer);
-  if (row.num_ranks > 0) text += fmt::format(", {} rank{}", row.num_ranks, row.num_ranks == 1 ? "" : "s");
+  if (row.num_ranks > 0) text += ", " + counted(row.num_ranks, "rank");
   for (const Setting& setting : row.settings) text += fmt::format(", {}={}", setting.name, shown(setting.value));
   if (!row.point.values.empty()) text += ", " + to_string(row.point);
   if (row.samples.empty() || row.outcome == Outcome::error || row.outcome == Outcome::skipped)

@@ -9,6 +9,7 @@
 #include <sched.h>
 
 #include "base/caches.hpp"
+#include "base/counted.hpp"
 #include "base/units.hpp"
 #include "calibrate/measure.hpp"
 
@@ -33,7 +34,7 @@ std::string machine_in_words() {
     model = line.substr(colon + 2);
     break;
   }
-  std::string text = fmt::format("{}, {} cores", model, usable_cores().size());
+  std::string text = fmt::format("{}, {}", model, counted(usable_cores().size(), "core"));
   for (const auto& [name, index] : {std::pair("L2", kSecondCache), std::pair("L3", kThirdCache)})
     if (const auto bytes = size_of_cache(index)) text += fmt::format(", {} {}", name, to_text(Bytes(*bytes)));
   return text;

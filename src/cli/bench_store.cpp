@@ -7,6 +7,7 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
+#include "base/counted.hpp"
 #include "base/digest.hpp"
 #include "base/process_state.hpp"
 #include "base/text.hpp"
@@ -30,9 +31,9 @@ std::string value_in(const char* path, std::string_view name) {
 std::string machine() {
   utsname system{};
   ::uname(&system);
-  return fmt::format("{}; {} cores; {}; {} {}", value_in("/proc/cpuinfo", "model name"),
-                     harness::allowed_whole_cores().size(), value_in("/proc/meminfo", "MemTotal"), system.sysname,
-                     system.release);
+  return fmt::format("{}; {}; {}; {} {}", value_in("/proc/cpuinfo", "model name"),
+                     counted(harness::allowed_whole_cores().size(), "core"), value_in("/proc/meminfo", "MemTotal"),
+                     system.sysname, system.release);
 }
 
 std::string now_in_words() {

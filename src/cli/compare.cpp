@@ -9,6 +9,7 @@
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
+#include "base/counted.hpp"
 #include "base/text.hpp"
 #include "bench/comparison.hpp"
 #include "bench/comparison_by.hpp"
@@ -16,7 +17,6 @@
 #include "cli/bench_store.hpp"
 #include "cli/command_options.hpp"
 #include "cli/comparison_output.hpp"
-#include "cli/counted.hpp"
 #include "cli/fail_on.hpp"
 #include "cli/interrupt.hpp"
 #include "cli/measured_figure.hpp"

@@ -6,8 +6,8 @@
 
 #include <fmt/format.h>
 
+#include "base/counted.hpp"
 #include "base/text.hpp"
-#include "cli/counted.hpp"
 #include "cli/fabric_cables.hpp"
 #include "cli/fabric_views.hpp"
 #include "cli/rail_svg.hpp"
@@ -88,9 +88,8 @@ class Drawing {
     const auto switches =
         std::count_if(fabric_.nodes.begin(), fabric_.nodes.end(), [](const Node& node) { return node.is_switch; });
     out_ += fmt::format(
-        "<text x=\"16\" y=\"44\" fill=\"#666666\">{}, {}, {} links; a line is two links, an "
-        "arrow is one</text>\n",
-        counted(fabric_.num_ranks(), "rank"), counted(switches, "switch", "es"), fabric_.links.size());
+        "<text x=\"16\" y=\"44\" fill=\"#666666\">{}, {}, {}; a line is two links, an arrow is one</text>\n",
+        counted(fabric_.num_ranks(), "rank"), counted(switches, "switch", "es"), counted(fabric_.links.size(), "link"));
     for (const Cable& cable : cables_) draw_cable(cable);
     for (std::size_t node = 0; node < fabric_.nodes.size(); ++node) draw_node(node);
     draw_legend();

@@ -8,6 +8,7 @@
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
+#include "base/counted.hpp"
 #include "base/file.hpp"
 #include "base/text.hpp"
 #include "bench/command.hpp"
@@ -28,6 +29,7 @@ using harness::Row;
 
 constexpr std::uint64_t kMostBytes = std::uint64_t{256} << 20;
 constexpr std::string_view kStandardInput = "-";
+constexpr const char* kUnknownMachine = "unknown machine (imported without --machine)";
 
 struct ImportArguments {
   std::vector<std::string> files;
@@ -37,6 +39,7 @@ struct ImportArguments {
   std::string bench;
   std::string num_ranks;
   std::vector<std::string> env;
+  std::string machine;
   std::string store;
   bool no_store = false;
   OutputOptions output;
@@ -119,7 +122,10 @@ Status keep(const std::vector<Row>& rows, const ImportArguments& options, const 
   if (!path.ok()) return path.status();
   Result<harness::Store> store = harness::Store::open(*path);
   if (!store.ok()) return store.status();
-  const Result<std::int64_t> run = store->begin(new_run(rows.front().bench, "import", context));
+  harness::Run imported = new_run(rows.front().bench, "import", context);
+  // Not the one that imports.
+  imported.machine = options.machine.empty() ? kUnknownMachine : options.machine;
+  const Result<std::int64_t> run = store->begin(imported);
   if (!run.ok()) return run.status();
   TUTTI_TRY(store->add(*run, rows));
   TUTTI_TRY(store->complete(*run));
@@ -138,7 +144,9 @@ Exit import(const ImportArguments& options, const Context& context) {
     return failed(context, "import", written);
   const auto num_bad =
       std::count_if(rows->begin(), rows->end(), [](const Row& row) { return row.outcome != harness::Outcome::ok; });
-  if (num_bad > 0) context.error << fmt::format("{} of {} rows are wrong or have no time\n", num_bad, rows->size());
+  if (num_bad > 0)
+    context.error << fmt::format("{} of {} {} wrong or {} no time\n", num_bad, counted(rows->size(), "row"),
+                                 are(num_bad), num_bad == 1 ? "has" : "have");
   return num_bad == 0 ? Exit::done : Exit::found_wrong;
 }
 
@@ -149,7 +157,7 @@ Command import_command() {
           .summary = "Import saved output of nccl-tests, OSU, Intel MPI Benchmarks or other programs as results",
           .examples =
               "tutti import all_reduce.txt --env NCCL_MIN_CTAS=32\n"
-              "tutti import --read osu --num-ranks 16 run1.txt run2.txt run3.txt\n"
+              "tutti import --read osu --num-ranks 16 --machine 'cluster A, 2 nodes' run1.txt run2.txt run3.txt\n"
               "ssh host ./all_reduce_perf -b 8 -e 128M -f 2 | tutti import - --name host",
           .define = [](CLI::App& app) -> Run {
             const auto options = std::make_shared<ImportArguments>();
@@ -168,6 +176,9 @@ Command import_command() {
                 ->expected(1)
                 ->take_all()
                 ->allow_extra_args(false);
+            app.add_option("--machine", options->machine, "The machine that it was run on, in words [unknown]")
+                ->type_name("TEXT")
+                ->check([](const std::string& text) { return std::string(text.empty() ? "'' names no machine" : ""); });
             CLI::Option* store = app.add_option("--store", options->store, "The file that keeps results");
             store->type_name("FILE");
             app.add_flag("--no-store", options->no_store, "Keep nothing, only show")->excludes(store);

@@ -5,8 +5,8 @@
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
+#include "base/counted.hpp"
 #include "cli/bench_store.hpp"
-#include "cli/counted.hpp"
 
 namespace tutti::cli {
 

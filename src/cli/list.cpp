@@ -101,10 +101,10 @@ Result<Table> list_runs(const ListArguments& options, const Context& context) {
   const Result<std::vector<harness::Run>> runs = runs_in(*path, options.store.empty());
   if (!runs.ok()) return runs.status();
   if (runs->empty()) context.error << fmt::format("no runs yet; '{} run' keeps the first\n", context.program);
-  Table table({{"run"}, {"begun"}, {"bench"}, {"rows"}, {"complete"}, {"command", 80}});
+  Table table({{"run"}, {"begun"}, {"bench"}, {"rows"}, {"complete"}, {"machine", 40}, {"command", 80}});
   for (const harness::Run& run : *runs)
-    table.add_row(
-        {run.id, run.begun, run.bench, static_cast<std::int64_t>(run.num_rows), run.is_complete, run.command});
+    table.add_row({run.id, run.begun, run.bench, static_cast<std::int64_t>(run.num_rows), run.is_complete, run.machine,
+                   run.command});
   return table;
 }
 

@@ -11,10 +11,10 @@
 
 #include <fmt/format.h>
 
+#include "base/counted.hpp"
 #include "base/text.hpp"
 #include "bench/algorithm_axis.hpp"
 #include "bench/views.hpp"
-#include "cli/counted.hpp"
 #include "report/chart.hpp"
 
 namespace tutti::cli {

@@ -5,9 +5,9 @@
 
 #include <fmt/format.h>
 
+#include "base/counted.hpp"
 #include "base/text.hpp"
 #include "cli/command.hpp"
-#include "cli/counted.hpp"
 
 namespace tutti::cli {
 

@@ -6,8 +6,8 @@
 
 #include <fmt/format.h>
 
+#include "base/counted.hpp"
 #include "base/text.hpp"
-#include "cli/counted.hpp"
 #include "cli/fabric_cables.hpp"
 #include "report/picture.hpp"
 #include "report/svg.hpp"

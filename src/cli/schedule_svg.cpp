@@ -6,8 +6,8 @@
 
 #include <fmt/format.h>
 
+#include "base/counted.hpp"
 #include "base/text.hpp"
-#include "cli/counted.hpp"
 #include "cli/schedule_columns.hpp"
 #include "cli/schedule_views.hpp"
 #include "report/picture.hpp"

@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include "base/counted.hpp"
 #include "base/file.hpp"
 #include "base/units.hpp"
 #include "bench/table.hpp"
@@ -74,8 +75,9 @@ std::string line_of(std::string_view what, Metric metric, const simulate::Score&
   if (score.cells == 0) return "";
   switch (metric) {
     case Metric::time: {
-      std::string line = fmt::format("{}: {} times: median error {:.1f} %, greatest {:.1f} %", what, score.cells,
-                                     score.median_error * 100, score.greatest_error * 100);
+      std::string line =
+          fmt::format("{}: {}: median error {:.1f} %, greatest {:.1f} %", what, counted(score.cells, "time"),
+                      score.median_error * 100, score.greatest_error * 100);
       if (score.contests > 0)
         line +=
             fmt::format("; the right winner, or one within {:.0f} % of it, in {} of {} ({:.0f} %); in order: {}",
@@ -84,11 +86,11 @@ std::string line_of(std::string_view what, Metric metric, const simulate::Score&
       return line + "\n";
     }
     case Metric::gain:
-      return fmt::format("{}: {} gains: median error {:.1f} points, greatest {:.1f}\n", what, score.cells,
+      return fmt::format("{}: {}: median error {:.1f} points, greatest {:.1f}\n", what, counted(score.cells, "gain"),
                          score.median_error, score.greatest_error);
     case Metric::crossover:
       return fmt::format(
-          "{}: {} crossovers: {}\n", what, score.cells,
+          "{}: {}: {}\n", what, counted(score.cells, "crossover"),
           score.greatest_error == 0 ? "all exact" : fmt::format("up to {:.0f} doublings off", score.greatest_error));
   }
   return "";
@@ -133,7 +135,8 @@ std::string scores_of(const std::vector<Compared>& all, const simulate::Referenc
       for (const std::string& beginning : fit.series) is_asked = is_asked || each.series->id.starts_with(beginning);
       if (is_on_it(each) && is_asked && !each.is_left_out) ++seen;
     }
-    text += fmt::format("{}: {} parameters, fitted to {} figures\n", fit.name, fit.parameters.size(), seen);
+    text += fmt::format("{}: {}, fitted to {}\n", fit.name, counted(fit.parameters.size(), "parameter"),
+                        counted(seen, "figure"));
     add(fit.name + ", fitted", [&](const Compared& each) { return is_on_it(each) && !each.is_left_out; });
     add(fit.name + ", left out", [&](const Compared& each) { return is_on_it(each) && each.is_left_out; });
   }

@@ -9,11 +9,11 @@
 #include <fmt/format.h>
 
 #include "algorithms/registry.hpp"
+#include "base/counted.hpp"
 #include "base/digest.hpp"
 #include "base/text.hpp"
 #include "base/variables.hpp"
 #include "cli/command.hpp"
-#include "cli/counted.hpp"
 #include "cli/simulated_case.hpp"
 #include "cli/simulated_way.hpp"
 #include "fabric/fabric_file.hpp"

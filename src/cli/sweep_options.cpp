@@ -7,6 +7,7 @@
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
+#include "base/counted.hpp"
 #include "base/text.hpp"
 #include "base/units.hpp"
 #include "bench/command.hpp"
@@ -15,7 +16,6 @@
 #include "cli/algorithm_options.hpp"
 #include "cli/command.hpp"
 #include "cli/command_options.hpp"
-#include "cli/counted.hpp"
 #include "cli/peer_options.hpp"
 #include "cli/sweep_environment.hpp"
 #include "cli/sweep_file.hpp"

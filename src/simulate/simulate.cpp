@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "base/counted.hpp"
 #include "schedule/definition.hpp"
 #include "simulate/cursor.hpp"
 #include "simulate/engine.hpp"
@@ -34,8 +35,8 @@ std::uint32_t longest_message(const Schedule& schedule, Fusion fusion, std::uint
 
 Result<Answer> simulate(const Schedule& schedule, const fabric::Fabric& fabric, const Options& options) {
   if (fabric.num_ranks() < schedule.num_ranks)
-    return Status(Code::invalid_argument, fmt::format("{} has {} ranks; the schedule is for {}", fabric.name,
-                                                      fabric.num_ranks(), schedule.num_ranks));
+    return Status(Code::invalid_argument, fmt::format("{} has {}; the schedule is for {}", fabric.name,
+                                                      counted(fabric.num_ranks(), "rank"), schedule.num_ranks));
   const bool varies = facts_of(schedule.collective).varies;
   if (!options.counts.empty() && (!varies || options.counts.size() != num_size_classes(schedule)))
     return Status(Code::invalid_argument, fmt::format("{} has {} sizes of blocks, not {}", name_of(schedule.collective),

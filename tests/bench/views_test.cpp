@@ -28,6 +28,17 @@ TEST(Views, NoTwoColumnsHaveOneName) {
   EXPECT_EQ(view.cells(row).size(), view.columns().size());
 }
 
+TEST(Views, AFewSamplesHaveNoOutliers) {
+  Row row = row_of("p");
+  row.samples = {10, 10, 10, 10, 50, 60};
+  row.rounds = {1, 1, 1, 1, 1, 1};
+  EXPECT_EQ(warnings(row), "") << "two of six averages tell nothing of the others";
+  row.samples.assign(16, 10);
+  row.samples.insert(row.samples.end(), {50, 60, 70, 80});
+  row.rounds = {20};
+  EXPECT_EQ(warnings(row), "20 % outliers");
+}
+
 TEST(Views, ALineShowsWhatATerminalWouldObey) {
   Row row = row_of("p\x1b[2J");
   row.point.values = {{"n", "\x07"}};

@@ -103,6 +103,11 @@ TEST(FabricCommand, PicturesOfManyNodesAreBounded) {
   }
 }
 
+TEST(FabricCommand, OneIsNotSeveral) {
+  EXPECT_TRUE(contains(show_fabric({"switch:2", "--svg"}).out, "2 ranks, 1 switch, 4 links"));
+  EXPECT_TRUE(contains(show_fabric({"ring:4", "--svg"}).out, "4 ranks, 0 switches, "));
+}
+
 TEST(FabricCommand, DirectionsThatDifferAreArrows) {
   fabric::Fabric fabric = *fabric::generate("switch:2");
   fabric.name = "<a&b>";

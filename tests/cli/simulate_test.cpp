@@ -255,7 +255,7 @@ TEST(Simulate, FiguresStandBesideWhatIsSimulated) {
                          "[[series]]\nid = \"of another machine\"\nbytes = [1000]\nvalues = [366]\n";
   const Outcome table = simulate({"--against", path});
   EXPECT_EQ(table.exit, Exit::done) << table.error;
-  EXPECT_TRUE(contains(table.out, "all: 1 times: median error 20.0 %, greatest 20.0 %\n")) << table.out;
+  EXPECT_TRUE(contains(table.out, "all: 1 time: median error 20.0 %, greatest 20.0 %\n")) << table.out;
   const Outcome rows = simulate({"--against", path, "--json"});
   const nlohmann::json all = nlohmann::json::parse(rows.out);
   ASSERT_EQ(all.size(), 2U);

@@ -63,6 +63,7 @@ class Imb {
     const bool is_told =
         line.find("out-of-mem") != std::string_view::npos || line.find("time-out") != std::string_view::npos;
     if (!begins_like_row(words) && !is_told) return;
+    if (is_told) return take_refusal(line, words);
     if (words.size() != columns_.size()) return output_.note_unread(line);
     Reading row;
     row.benchmark = benchmark_;
@@ -84,6 +85,18 @@ class Imb {
       }
     }
     output_.readings.push_back(std::move(row));
+  }
+
+  // "2097152 out-of-mem.; needed X= 0.250 GB; ...": a row without times, with the reason in their place.
+  void take_refusal(std::string_view line, const std::vector<std::string_view>& words) {
+    const auto bytes = to_integer(words[0]);
+    if (!bytes || *bytes < 0 || columns_.front() != "bytes") return output_.note_unread(line);
+    const std::string_view why = trim(trim(line).substr(words[0].size()));
+    output_.readings.push_back({.benchmark = benchmark_,
+                                .bytes = bytes,
+                                .bytes_are_per_rank = true,
+                                .num_ranks = num_ranks_,
+                                .problem = "it was not measured: " + printable(why)});
   }
 
   Output output_;

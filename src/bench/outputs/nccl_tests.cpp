@@ -113,7 +113,8 @@ class NcclTests {
       if (name == "#wrong") {
         row.is_checked = words[column] != "N/A";
         if (row.is_checked && (!number || *number != 0))
-          row.wrong = fmt::format("{} values are wrong", printable(words[column]));
+          row.wrong = words[column] == "1" ? std::string("1 value is wrong")
+                                           : fmt::format("{} values are wrong", printable(words[column]));
       } else if (number && name == "algbw") {
         row.counters["printed_algbw_gbs"] = *number;
       } else if (number && name == "busbw") {

@@ -8,31 +8,41 @@
 
 #include <fmt/format.h>
 
+#include "base/counted.hpp"
 #include "base/text.hpp"
+#include "data/type.hpp"
 
 namespace tutti::harness {
 
 namespace {
 
-struct Type {
-  std::string_view tutti;
-  std::string_view nccl;
-  std::int64_t bytes;
-};
-constexpr std::array<Type, 14> kTypes = {{{"i8", "int8", 1},
-                                          {"u8", "uint8", 1},
-                                          {"i32", "int32", 4},
-                                          {"u32", "uint32", 4},
-                                          {"i64", "int64", 8},
-                                          {"u64", "uint64", 8},
-                                          {"f16", "half", 2},
-                                          {"f32", "float", 4},
-                                          {"f64", "double", 8},
-                                          {"bf16", "bfloat16", 2},
-                                          {"f8e4m3", "f8e4m3", 1},
-                                          {"f8e5m2", "f8e5m2", 1},
-                                          {"i16", "i16", 2},
-                                          {"u16", "u16", 2}}};
+// What nccl-tests calls it.
+std::string_view name_in_nccl_tests(Type type) {
+  switch (type) {
+    case Type::i8: return "int8";
+    case Type::u8: return "uint8";
+    case Type::i32: return "int32";
+    case Type::u32: return "uint32";
+    case Type::i64: return "int64";
+    case Type::u64: return "uint64";
+    case Type::f16: return "half";
+    case Type::f32: return "float";
+    case Type::f64: return "double";
+    case Type::bf16: return "bfloat16";
+    default: return name_of(type);  // as it has float8's; 16-bit integers it has not
+  }
+}
+
+std::string_view name_in_nccl_tests(Op op) {
+  switch (op) {
+    case Op::product: return "prod";
+    case Op::maximum: return "max";
+    case Op::minimum: return "min";
+    case Op::average: return "avg";
+    case Op::premultiplied_sum: return "mulsum";
+    default: return name_of(op);
+  }
+}
 
 // A line: the same message out of place and in place.
 struct Line {
@@ -69,7 +79,7 @@ bool has_column(std::string_view axis) {
 
 std::string title_of(const Row& row) {
   std::string title = fmt::format("bench {}, peer {}", row.bench, row.peer);
-  if (row.num_ranks > 0) title += fmt::format(", {} ranks", row.num_ranks);
+  if (row.num_ranks > 0) title += ", " + counted(row.num_ranks, "rank");
   for (const Setting& setting : row.settings) title += fmt::format(", {}={}", setting.name, shown(setting.value));
   for (const auto& [axis, value] : row.point.values)
     if (!has_column(axis)) title += fmt::format(", {}={}", axis, value.text());
@@ -86,7 +96,7 @@ std::string_view objection(const Row& row) {
 }
 
 // The message's, of all ranks where bandwidths count those.
-std::int64_t size_of(const Row& row) {
+std::int64_t message_size_of(const Row& row) {
   constexpr double kMost = 9e18;
   if (row.message && row.message->bytes >= 0 && row.message->bytes < kMost)
     return static_cast<std::int64_t>(row.message->bytes);
@@ -100,7 +110,7 @@ bool is_divided(Traffic traffic) {
 
 Line line_of(const Row& row) {
   Line line;
-  line.bytes = size_of(row);
+  line.bytes = message_size_of(row);
   if (row.message && is_divided(row.message->traffic) && row.num_ranks > 0) line.parts = row.num_ranks;
   const auto word = [&](const char* axis, std::string& text) {
     if (const Value* value = row.point.find(axis); value != nullptr)
@@ -122,7 +132,7 @@ std::string body_of(const Row* row, Told& told) {
   if (row == nullptr) return fmt::format("  {:>7}  {:>6}  {:>6}  {:>6}", "N/A", "N/A", "N/A", "N/A");
   const double nanos = summarize(*row).median;
   // Bytes a nanosecond are gigabytes a second.
-  const double algorithm = static_cast<double>(size_of(*row)) / nanos;
+  const double algorithm = static_cast<double>(message_size_of(*row)) / nanos;
   const std::optional<double> factor = row->message ? bus_factor(row->message->traffic, row->num_ranks) : std::nullopt;
   const std::string bus = factor ? number_of(algorithm * *factor, 6) : "N/A";
   if (factor) {
@@ -136,12 +146,12 @@ std::string body_of(const Row* row, Told& told) {
 }
 
 std::string text_of(const Line& line, Told& told) {
-  const auto type = std::find_if(kTypes.begin(), kTypes.end(),
-                                 [&](const Type& each) { return each.tutti == line.type || each.nccl == line.type; });
-  const bool is_known = type != kTypes.end();
-  const std::int64_t count = line.bytes / (is_known ? type->bytes : 1) / line.parts;
-  return fmt::format("{:>12}  {:>12}  {:>8}  {:>6}  {:>6}{}{}\n", line.bytes, count, is_known ? type->nccl : line.type,
-                     line.op, line.root, body_of(line.in_place[0], told), body_of(line.in_place[1], told));
+  const std::optional<Type> type = type_from_name(line.type);
+  const std::optional<Op> op = op_from_name(line.op);
+  const std::int64_t count = line.bytes / (type ? static_cast<std::int64_t>(size_of(*type)) : 1) / line.parts;
+  return fmt::format("{:>12}  {:>12}  {:>8}  {:>6}  {:>6}{}{}\n", line.bytes, count,
+                     type ? name_in_nccl_tests(*type) : line.type, op ? name_in_nccl_tests(*op) : line.op, line.root,
+                     body_of(line.in_place[0], told), body_of(line.in_place[1], told));
 }
 
 std::string text_of(const Table& table) {

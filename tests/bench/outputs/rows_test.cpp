@@ -172,6 +172,19 @@ TEST(NcclTestsLayout, SizesAreThoseOfAllRanksAndCountsThoseOfOne) {
       << "how many ranks share it is not known";
 }
 
+TEST(NcclTestsLayout, HasNcclTestsNamesOfWhatMpiCallsOtherwise) {
+  const Output output = read_osu(
+      "# OSU MPI Allreduce Latency Test v7.1\n# Datatype: MPI_FLOAT.\n# Size       Avg Latency(us)\n4     1.50\n");
+  ASSERT_EQ(output.readings.size(), 1U);
+  const std::vector<Row> rows = rows_of(output, frame_of("osu_allreduce", 2), "");
+  const std::string text = in_nccl_tests_layout(rows).text;
+  EXPECT_NE(text.find("\n           4             1     float    none      -1     1.50"), std::string::npos) << text;
+  Row named = collective_row(8, 0, 12340);
+  named.point.values = {{"bytes", 8}, {"type", "MPI_DOUBLE"}, {"op", "product"}};
+  const std::string other = in_nccl_tests_layout({named}).text;
+  EXPECT_NE(other.find("\n           8             1    double    prod"), std::string::npos) << other;
+}
+
 TEST(NcclTestsLayout, WhatHasNoPlaceIsTold) {
   Row failed = collective_row(8, 0, 1);
   failed.outcome = Outcome::error;

@@ -257,16 +257,24 @@ TEST(Imb, SeveralBenchmarksAndNumbersOfProcesses) {
   EXPECT_DOUBLE_EQ(barrier.nanos.value_or(0), 8000);
 }
 
-TEST(Imb, RowsThatItCouldNotMeasureAreCounted) {
+TEST(Imb, RowsThatItCouldNotMeasureKeepTheirSizeAndRanks) {
   const Output output = read_imb(
       "# Benchmarking Alltoall\n# #processes = 64\n"
       "       #bytes #repetitions  t_min[usec]  t_max[usec]  t_avg[usec]\n"
       "         1024         1000         1.50         2.50         2.00\n"
       "      2097152 out-of-mem.; needed X=    0.250 GB; use flag \"-mem X\" or MAX_MEM_USAGE>=X\n"
-      "      4194304           1\n");
-  EXPECT_EQ(output.readings.size(), 1U);
-  EXPECT_EQ(output.num_unread, 2U);
-  EXPECT_NE(output.first_unread.find("out-of-mem"), std::string::npos);
+      "      4194304           1\n"
+      "      8388608 time-out.; Time limit is over; use \"-time X\" to increase time limit.\n");
+  ASSERT_EQ(output.readings.size(), 3U);
+  const Reading& refused = output.readings[1];
+  EXPECT_EQ(refused.bytes, 2097152);
+  EXPECT_EQ(refused.num_ranks, 64);
+  EXPECT_EQ(refused.benchmark, "Alltoall");
+  EXPECT_EQ(refused.nanos, std::nullopt);
+  EXPECT_NE(refused.problem.find("out-of-mem.; needed X="), std::string::npos) << refused.problem;
+  EXPECT_EQ(output.readings[2].bytes, 8388608);
+  EXPECT_NE(output.readings[2].problem.find("time-out"), std::string::npos) << output.readings[2].problem;
+  EXPECT_EQ(output.num_unread, 1U) << "half a row";
 }
 
 // --- all of them

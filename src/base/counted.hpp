@@ -7,10 +7,14 @@
 
 #include <fmt/format.h>
 
-namespace tutti::cli {
+namespace tutti {
 
+// `plural`: what the word has behind it where they are not one.
 [[nodiscard]] std::string counted(std::integral auto count, std::string_view what, std::string_view plural = "s") {
   return fmt::format("{} {}{}", count, what, count == 1 ? "" : plural);
 }
 
-}  // namespace tutti::cli
+// "1 of 8 cases is wrong", "2 of 8 cases are".
+[[nodiscard]] constexpr std::string_view are(std::integral auto count) { return count == 1 ? "is" : "are"; }
+
+}  // namespace tutti
