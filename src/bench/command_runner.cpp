@@ -23,7 +23,7 @@ namespace {
 using std::chrono::milliseconds;
 
 // The limits, and whether the user has had enough, are looked at so often; the end itself is noticed at once.
-constexpr milliseconds kLook{20};
+constexpr milliseconds kRunLook{20};
 constexpr std::uint64_t kMostOutput = std::uint64_t{256} << 20;
 
 bool shares_cores(const Group& group) { return group.num_ranks > std::ssize(allowed_whole_cores()); }
@@ -207,7 +207,7 @@ CommandRunner::Ended CommandRunner::run_once(const Group& group, const std::vect
   }
   std::int64_t end = now();
   while (!processes.have_ended() && ended.failure.empty()) {
-    processes.wait_for_end(kLook);
+    processes.wait_for_end(kRunLook);
     end = now();
     if (sweep_.is_interrupted()) ended.failure = "interrupted";
     if (end - begin > sweep_.limit.value() && !processes.have_ended())

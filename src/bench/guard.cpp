@@ -26,7 +26,7 @@ using std::chrono::milliseconds;
 // As long as a runner leaves a launcher (launcher.cpp); what cannot be killed is not waited for.
 constexpr milliseconds kForLauncher{750};
 constexpr milliseconds kUntilGivenUp{10'000};
-constexpr milliseconds kLook{5};
+constexpr milliseconds kGuardLook{5};
 // The environment of a process that is about to become another program cannot be seen for a moment.
 constexpr int kLooksInVain = 3;
 
@@ -42,7 +42,7 @@ void end_orphans(const Guarded& guarded, Leftovers& leftovers) {
       others_are_left = std::max(others_are_left, kForLauncher);
     for (const FoundProcess& process : found)
       if (Clock::now() - begin >= (process.is_rank ? guarded.ranks_are_left : others_are_left)) leftovers.kill(process);
-    std::this_thread::sleep_for(kLook);
+    std::this_thread::sleep_for(kGuardLook);
   }
 }
 

@@ -35,7 +35,7 @@ constexpr milliseconds kUntilAsked{400};
 constexpr milliseconds kUntilKilled{750};
 // From then on: until what was killed is looked for no more.
 constexpr milliseconds kUntilGone{200};
-constexpr milliseconds kLook{5};
+constexpr milliseconds kLauncherLook{5};
 
 struct MpiRun {
   std::string_view path;  // where the build found it; may be empty
@@ -314,7 +314,7 @@ void Processes::end_all(std::vector<Processes*> groups) {
       groups[group]->signal_children(SIGTERM, false);
       is_asked[group] = true;
     }
-    std::this_thread::sleep_for(kLook);
+    std::this_thread::sleep_for(kLauncherLook);
   }
   // What they have started may start more until it is killed itself, and who is killed may need a core to die.
   for (const auto deadline = Clock::now() + kUntilGone;;) {

@@ -4,6 +4,7 @@
 // Data goes to context.out; announcements, warnings and errors go to context.error.
 #pragma once
 
+#include <chrono>
 #include <functional>
 #include <iosfwd>
 #include <string>
@@ -37,6 +38,8 @@ struct Context {
   std::ostream& error;
   std::vector<std::string> arguments = {};  // of the program, as they were given
   std::string program = "tutti";            // what it is called
+  // How often what takes long tells how far it is, where no terminal shows it.
+  std::chrono::milliseconds sign_of_life = std::chrono::seconds(30);
 };
 
 // Says on context.error what was wrong with a call of `command`, and what tells more; none is the program itself.

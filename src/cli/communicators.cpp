@@ -51,7 +51,8 @@ Exit run_communicators(CompareOptions options, const BenchWorld& world, const Co
        {"type", has_bf16 ? "bf16" : "f32"},
        {"algorithm", "default,all"}}};
   for (const auto& [axis, values] : usual)
-    if (!says(sweep, axis)) sweep.axes.push_back(fmt::format("{}={}", axis, values));
+    if (!says(sweep, axis) && !(axis == "bytes" && says_sizes(sweep)))
+      sweep.axes.push_back(fmt::format("{}={}", axis, values));
   // A look at many; who wants verdicts asks for more.
   if (sweep.launches.empty()) sweep.launches = "1";
   if (sweep.quick && sweep.budget.empty()) sweep.budget = "300ms";

@@ -137,6 +137,8 @@ Result<Asked> check(const CompareOptions& options, const BenchWorld& world, cons
   if (*fail_on && !is_judged)
     return wrong_argument(fmt::format("--fail-on is about verdicts, which take {} launches or more; --launches is {}",
                                       harness::kLeastLaunches, plan->runner.launches));
+  // What all launches together have is what one would have.
+  plan->runner.measure.budget.seconds /= plan->runner.launches;
   const Comparison outlook = outlook_of(*plan);
   const Result<std::size_t> baseline = baseline_of(outlook.competitors, options);
   if (!baseline.ok()) return baseline.status();
@@ -158,7 +160,10 @@ harness::Run paired_run_of(const Plan& plan, const std::string& baseline, const 
 Status measure(Plan& plan, KeptRun& kept, const Context& context) {
   if (kept.is_complete) return {};
   const auto num_bad = static_cast<std::size_t>(std::count_if(kept.rows.begin(), kept.rows.end(), is_bad));
-  Progress progress(context, plan.num_cases(), num_done(plan, kept), num_bad);
+  Progress progress(context, {.num_cases = plan.num_cases(),
+                              .num_done = num_done(plan, kept),
+                              .num_bad = num_bad,
+                              .expected_seconds = plan.expected_seconds()});
   const auto on_rows = [&](std::span<const Row> rows) -> Status {
     TUTTI_TRY(kept.replace(rows));
     // A competitor's rows stand together.
@@ -176,10 +181,8 @@ Status measure(Plan& plan, KeptRun& kept, const Context& context) {
     return runner.compare(plan.sweep.bench, plan.groups, std::vector<Row>(kept.rows), on_rows);
   }
   plan.runner.measure.is_interrupted = Interrupt::has_come;
-  // What all launches together have is what one would have.
   const auto launches = static_cast<std::uint64_t>(plan.runner.launches);
   harness::Budget& budget = plan.runner.measure.budget;
-  budget.seconds /= static_cast<double>(launches);
   budget.least_rounds = std::max<std::uint64_t>(5, 30 / launches);
   harness::Runner runner(plan.runner, plan.programs, context.environment.block());
   return runner.compare(plan.sweep.bench, plan.groups, kept.done, on_rows);
@@ -242,7 +245,9 @@ Exit compare_live(const CompareOptions& options, const BenchWorld& world, const 
   const Exit exit =
       conclude(comparison, place_of(asked->baseline, comparison.competitors), asked->fail_on, options, context);
   if (is_whole) return exit;
-  context.error << fmt::format("interrupted: {} of {} cases are done{}\n", num_done(plan, *kept), plan.num_cases(),
+  const std::size_t num_there = num_done(plan, *kept);
+  context.error << fmt::format("interrupted: {} of {} {} done{}\n", num_there, counted(plan.num_cases(), "case"),
+                               are(num_there),
                                kept->store ? " and kept; the same command with --resume does the others" : "");
   return Interrupt::exit();
 }
@@ -306,13 +311,16 @@ Command compare_command(const BenchWorld& world) {
                            "Two runs of the store, by number, or last; or, behind --, a program whose settings are "
                            "compared")
                 ->type_name("RUN RUN | -- COMMAND");
-            add_sweep_options(app, options->sweep);
+            add_sweep_options(app, options->sweep, world);
+            begin_group(app, "A program instead of a bench");
             add_program_options(app, options->sweep);
+            begin_group(app, "What is compared");
             app.add_option("--ignore", options->ignored,
                            "Of two runs: match cases without this variable or axis, over which they are compared [the "
                            "only one in which they differ]")
                 ->type_name("NAME");
             add_view_options(app, *options);
+            begin_group(app, "What is kept and shown");
             add_keeping_options(app, options->keeping);
             app.add_option("--figure", options->figure, kFigureHelp)->type_name("FILE")->check(objection_to_file);
             add_output_options(app, options->output);

@@ -19,11 +19,13 @@
 
 #include "algorithms/cases.hpp"
 #include "algorithms/registry.hpp"
+#include "base/counted.hpp"
 #include "base/text.hpp"
 #include "bench/table.hpp"
 #include "cli/case_options.hpp"
 #include "cli/choice.hpp"
 #include "cli/commands.hpp"
+#include "cli/heartbeat.hpp"
 #include "cli/number.hpp"
 #include "cli/output.hpp"
 #include "cli/proof_summary.hpp"
@@ -101,7 +103,9 @@ class Provers {
   Provers(const std::vector<const Algorithm*>& rows, std::vector<Task> tasks)
       : rows_(rows), tasks_(std::move(tasks)), summaries_(rows.size()) {}
 
-  std::vector<RowSummary> run() {
+  // The number of cases that it has left behind is told in `num_done`.
+  std::vector<RowSummary> run(std::atomic<std::size_t>& num_done) {
+    num_done_ = &num_done;
     std::vector<std::jthread> threads;
     for (unsigned each = 1; each < std::max(std::thread::hardware_concurrency(), 1U); ++each)
       threads.emplace_back([this] { work(); });
@@ -112,7 +116,10 @@ class Provers {
 
  private:
   void work() {
-    for (std::size_t index = next_++; index < tasks_.size(); index = next_++) prove_one(index);
+    for (std::size_t index = next_++; index < tasks_.size(); index = next_++) {
+      prove_one(index);
+      ++*num_done_;
+    }
   }
 
   void prove_one(std::size_t index) {
@@ -134,15 +141,16 @@ class Provers {
     } else if (!summary.failure || index < summary.failed_case) {
       const bool rooted = facts_of(algorithm.collective).has_root;
       summary.failed_case = index;
-      summary.failure =
-          fmt::format("{} {} of {} ranks{}: {}", name_of(algorithm.collective), schedule.name, task.request.num_ranks,
-                      rooted ? fmt::format(", root {}", task.request.root) : std::string(), proof.failure->to_string());
+      summary.failure = fmt::format(
+          "{} {} of {}{}: {}", name_of(algorithm.collective), schedule.name, counted(task.request.num_ranks, "rank"),
+          rooted ? fmt::format(", root {}", task.request.root) : std::string(), proof.failure->to_string());
     }
   }
 
   const std::vector<const Algorithm*>& rows_;
   const std::vector<Task> tasks_;
   std::atomic<std::size_t> next_ = 0;
+  std::atomic<std::size_t>* num_done_ = nullptr;
   std::mutex mutex_;  // guards summaries_
   std::vector<RowSummary> summaries_;
 };
@@ -223,7 +231,13 @@ Exit mutate_rows(const ProveArguments& options, const std::vector<const Algorith
 Exit prove_rows(const ProveArguments& options, const std::vector<const Algorithm*>& rows, std::vector<Task> tasks,
                 const Context& context) {
   const auto begin = std::chrono::steady_clock::now();
-  const std::vector<RowSummary> summaries = Provers(rows, std::move(tasks)).run();
+  std::atomic<std::size_t> num_done = 0;
+  std::optional<Heartbeat> heartbeat;
+  heartbeat.emplace(context.error, context.sign_of_life, [&num_done, begin, num_tasks = tasks.size()] {
+    return how_far(num_done, num_tasks, "case", begin);
+  });
+  const std::vector<RowSummary> summaries = Provers(rows, std::move(tasks)).run(num_done);
+  heartbeat.reset();
   Table table = empty_table();
   std::size_t num_cases = 0;
   bool wrong = false;
@@ -237,9 +251,8 @@ Exit prove_rows(const ProveArguments& options, const std::vector<const Algorithm
   const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - begin;
   const Status written = write_output(render(table, options.output.format), options.output, context);
   if (!written.ok()) return failed(context, "prove", written);
-  context.error << fmt::format("{} algorithm{}, {} case{}, seed {}, in {:.2f} s\n", rows.size(),
-                               rows.size() == 1 ? "" : "s", num_cases, num_cases == 1 ? "" : "s", options.filter.seed,
-                               taken.count());
+  context.error << fmt::format("{}, {}, seed {}, in {:.2f} s\n", counted(rows.size(), "algorithm"),
+                               counted(num_cases, "case"), options.filter.seed, taken.count());
   return wrong ? Exit::found_wrong : num_cases == 0 ? Exit::misused : Exit::done;
 }
 

@@ -1,8 +1,10 @@
 #include "cli/prove_mutate.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <map>
+#include <optional>
 #include <ostream>
 #include <set>
 #include <string>
@@ -10,7 +12,9 @@
 
 #include <fmt/format.h>
 
+#include "base/counted.hpp"
 #include "bench/table.hpp"
+#include "cli/heartbeat.hpp"
 #include "cli/proof_summary.hpp"
 #include "schedule/mutate.hpp"
 #include "schedule/random_schedule.hpp"
@@ -89,12 +93,18 @@ Exit mutate_cases(const std::vector<MutateCase>& cases, const MutateChoice& choi
   const auto begin = std::chrono::steady_clock::now();
   if (cases.empty()) return Exit::misused;
   const std::vector<Subject> subjects = subjects_of(cases, choice.with_random_schedules);
+  std::atomic<std::uint64_t> num_judged = 0;
+  std::optional<Heartbeat> heartbeat;
+  heartbeat.emplace(context.error, context.sign_of_life,
+                    [&num_judged, begin, count = choice.count] { return how_far(num_judged, count, "mutant", begin); });
   const MutateReport report = mutate_all(subjects, judged_by_proof,
                                          {.count = choice.count,
                                           .seed = choice.seed,
                                           .threads = std::max(std::thread::hardware_concurrency(), 1U),
                                           .most_states = kMostStates,
-                                          .most_strict = static_cast<std::size_t>(choice.show)});
+                                          .most_strict = static_cast<std::size_t>(choice.show),
+                                          .num_judged = &num_judged});
+  heartbeat.reset();
   const Tally total = report.total();
   if (total.mutants == 0) {
     context.error << "tutti prove: none of these schedules has anything that a mutation could change\n";
@@ -106,15 +116,16 @@ Exit mutate_cases(const std::vector<MutateCase>& cases, const MutateChoice& choi
     for (const NotedMutant& mutant : mutants) context.error << mutant.text << "\n";
   for (const NotedMutant& harm : report.harms) context.error << harm.text << "\n";
   if (total.mutants < choice.count) {
-    context.error << fmt::format("only {} of {} mutants could be made: these schedules have few steps\n", total.mutants,
-                                 choice.count);
+    context.error << fmt::format("only {} of {} could be made: these schedules have few steps\n", total.mutants,
+                                 counted(choice.count, "mutant"));
   }
   const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - begin;
   context.error << fmt::format(
-      "{} mutants, seed {}: {} rejected, {} accepted, of which {} do harm; {} runs; all interleavings seen in {} of {} "
-      "ways to run those of 2 or 3 ranks; {:.1f} s\n",
-      total.mutants, choice.seed, total.rejected, total.harmless + total.harmful, total.harmful, report.runs,
-      report.ways_explored, report.ways, taken.count());
+      "{}, seed {}: {} rejected, {} accepted, of which {} {} harm; {}; all interleavings seen in {} of {} to run those "
+      "of 2 or 3 ranks; {:.1f} s\n",
+      counted(total.mutants, "mutant"), choice.seed, total.rejected, total.harmless + total.harmful, total.harmful,
+      total.harmful == 1 ? "does" : "do", counted(report.runs, "run"), report.ways_explored,
+      counted(report.ways, "way"), taken.count());
   return total.harmful == 0 ? Exit::done : Exit::found_wrong;
 }
 

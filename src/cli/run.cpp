@@ -7,6 +7,7 @@
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
+#include "base/counted.hpp"
 #include "base/text.hpp"
 #include "bench/alignment.hpp"
 #include "bench/views.hpp"
@@ -128,13 +129,14 @@ bool could_do_nothing(const Plan& plan, const std::vector<Row>& rows) {
 // Tells how it came out.
 Exit conclude(const Plan& plan, const Progress& progress, bool is_interrupted, bool is_kept, const Context& context) {
   if (is_interrupted) {
-    context.error << fmt::format("interrupted: {} of {} cases are done{}\n", progress.num_done(), plan.num_cases(),
+    context.error << fmt::format("interrupted: {} of {} {} done{}\n", progress.num_done(),
+                                 counted(plan.num_cases(), "case"), are(progress.num_done()),
                                  is_kept ? " and kept; the same command with --resume does the others" : "");
     return Interrupt::exit();
   }
   if (progress.num_bad() == 0) return Exit::done;
-  context.error << fmt::format("{} of {} cases are wrong or could not be measured\n", progress.num_bad(),
-                               plan.num_cases());
+  context.error << fmt::format("{} of {} {} wrong or could not be measured\n", progress.num_bad(),
+                               counted(plan.num_cases(), "case"), are(progress.num_bad()));
   return Exit::found_wrong;
 }
 
@@ -159,8 +161,12 @@ Exit run(RunArguments options, const BenchWorld& world, const Context& context) 
 
   const Interrupt interrupt;
   const auto num_bad = static_cast<std::size_t>(std::count_if(kept->rows.begin(), kept->rows.end(), is_bad));
-  Progress progress(context, plan->num_cases(), num_done(*plan, *kept), num_bad);
+  Progress progress(context, {.num_cases = plan->num_cases(),
+                              .num_done = num_done(*plan, *kept),
+                              .num_bad = num_bad,
+                              .expected_seconds = plan->expected_seconds()});
   const Status ended = run_all(*plan, *kept, progress, context);
+  progress.end();
   const bool is_interrupted = Interrupt::has_come();
   if (ended.ok() && !is_interrupted && kept->store) {
     const Status completed = kept->store->complete(kept->run);
@@ -195,12 +201,15 @@ Command run_command(const BenchWorld& world) {
               "tutti run --read regex:'took (?<time_ms>[0-9.]+) ms' -a threads=1,2,4 -- ./solve --threads {threads}",
           .define = [&world](CLI::App& app) -> Run {
             const auto options = std::make_shared<RunArguments>();
-            add_sweep_options(app, options->sweep);
+            add_sweep_options(app, options->sweep, world);
             add_keeping_options(app, options->keeping);
+            begin_group(app, "A program instead of a bench");
             add_command_options(app, options->sweep);
+            begin_group(app, "The bench communicators");
             app.add_flag("--quick", options->sweep.quick, "Of communicators: fewer sizes, and less time for each");
             app.add_option("--baseline", options->baseline, "Of communicators: whom the best is compared with")
                 ->type_name("NAME");
+            begin_group(app, "What is kept and shown");
             app.add_option("--figure", options->figure, kFigureHelp)->type_name("FILE")->check(objection_to_file);
             add_row_output_options(app, options->output);
             return [options, &world](const Context& context) { return run(*options, world, context); };

@@ -4,7 +4,6 @@
 #include <array>
 #include <cmath>
 
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
 #include "base/counted.hpp"
@@ -12,6 +11,7 @@
 #include "base/units.hpp"
 #include "bench/command.hpp"
 #include "bench/declaration.hpp"
+#include "bench/estimate.hpp"
 #include "bench/launcher_variables.hpp"
 #include "cli/algorithm_options.hpp"
 #include "cli/command.hpp"
@@ -29,8 +29,6 @@ using harness::Declaration;
 using harness::EnvironmentAxis;
 using harness::Sweep;
 using harness::Value;
-
-void repeated(CLI::Option* option) { option->expected(1)->take_all()->allow_extra_args(false); }
 
 // --- names
 
@@ -190,6 +188,25 @@ Status add_skip(const std::string& text, Sweep& sweep) {
   return {};
 }
 
+// Sizes as nccl-tests' options say them, as values of the axis.
+Status take_sizes(SweepOptions& options) {
+  if (!says_sizes(options)) return {};
+  if (options.least_bytes.empty() || options.most_bytes.empty())
+    return wrong_argument("-b and -e say the least and the greatest size together; -a bytes=64K says one alone");
+  const bool is_said = std::any_of(options.axes.begin(), options.axes.end(), [](const std::string& text) {
+    return same_name(trim(std::string_view(text).substr(0, text.find('='))), "bytes");
+  });
+  if (is_said) return wrong_argument("sizes are given by -b and -e, and by -a bytes or --bytes as well; leave out one");
+  const std::string factor = options.factor.empty() ? "2" : options.factor;
+  const Result<std::int64_t> number = parse_integer(factor);
+  if (!number.ok() || *number < 2)
+    return wrong_argument(fmt::format("-f is {}; it takes a whole number from 2 on", in_quotes(factor)));
+  for (const auto& [option, size] : {std::pair("-b", &options.least_bytes), std::pair("-e", &options.most_bytes)})
+    if (const Result<Bytes> bytes = parse_bytes(*size); !bytes.ok()) return bytes.status().with_context(option);
+  options.axes.push_back(fmt::format("bytes={}:{}:x{}", options.least_bytes, options.most_bytes, factor));
+  return {};
+}
+
 // --- numbers
 
 Result<double> read_precision(const std::string& text) {
@@ -313,66 +330,7 @@ Status set_alignments(const std::vector<std::string>& texts, Plan& plan) {
   return plan.alignments.empty() ? Status() : harness::aligned(std::move(rows), plan.alignments).status();
 }
 
-std::string rough(double seconds) {
-  if (seconds < 90) return fmt::format("{:.0f} s", std::max(1.0, std::ceil(seconds)));
-  if (seconds < 5400) return fmt::format("{:.0f} min", std::ceil(seconds / 60));
-  return fmt::format("{:.1f} h", seconds / 3600);
-}
-
 }  // namespace
-
-void add_sweep_options(CLI::App& app, SweepOptions& options) {
-  app.add_option("--bench", options.bench, "What is measured; 'tutti list benches' has all")->type_name("BENCH");
-  app.add_option(
-         "--peer", options.peers,
-         "Who does it: names with commas between, or all that are here; simulate:FABRIC does it in virtual time")
-      ->type_name("PEERS");
-  repeated(app.add_option("-a,--axis", options.axes,
-                          "Values of an axis: num_ranks=2,4, bytes=8:64M:x4, algorithm=all, PEER:NAME=…")
-               ->type_name("AXIS=VALUES"));
-  const auto add_axis = [&](const char* names, const char* axis, const char* help) {
-    app.add_option_function<std::string>(
-           names,
-           [&options, axis](const std::string& values) { options.axes.push_back(fmt::format("{}={}", axis, values)); },
-           help)
-        ->type_name("LIST");
-  };
-  add_axis("-n,--num-ranks", "num_ranks", "How many ranks: short for -a num_ranks=LIST");
-  add_axis("--bytes", "bytes", "Sizes, such as 8:64M:x4: short for -a bytes=LIST");
-  repeated(app.add_option("--skip", options.skips, "Leaves out these values of an axis")->type_name("AXIS=VALUES"));
-  repeated(app.add_option("--env", options.env, "Values of a variable; each starts processes of its own. unset is one")
-               ->type_name("VARIABLE=VALUES"));
-  repeated(app.add_option("--env-zip", options.env_zip, "Variables that change together: A,B=[[1,2],[3,4]]")
-               ->type_name("NAMES=ROWS"));
-  repeated(
-      app.add_option("--align", options.align, "Knobs of different peers as one column: cus=nccl:MAX_CTAS,mine:sms")
-          ->type_name("COLUMN=KNOBS"));
-  app.add_option("--sweep", options.file, "A TOML file that says all this (docs/formats/sweep.md)")->type_name("FILE");
-  app.add_option("--sync", options.sync,
-                 "How iterations begin: round (an agreed instant), meeting (as soon as all are there; where ranks "
-                 "share cores) or barrier (the library's own, as OSU's do)")
-      ->type_name("round|meeting|barrier");
-  app.add_option("--budget", options.budget, "The most time for measuring a case [1s]")->type_name("TIME");
-  app.add_option("--precision", options.precision, "Enough when the median is known this well [2%]")
-      ->type_name("SHARE");
-  app.add_option("--least-samples", options.least_samples, "But so many at least [20]")->type_name("N");
-  app.add_option("--launches", options.launches,
-                 "Starts every group so many times; verdicts take 6 or more [1, to compare 7]")
-      ->type_name("N");
-  app.add_option("--launcher", options.launcher, "Who starts the ranks, instead of the peer's own launcher")
-      ->type_name("local|mpirun.openmpi|mpirun.mpich|srun");
-  app.add_option("--bind", options.bind,
-                 "core: each rank has a core of its own, or rank r core r modulo their number where there are fewer; "
-                 "none: wherever the system puts it")
-      ->type_name("core|none")
-      ->capture_default_str();
-  app.add_option("--timeout", options.timeout, "A case that takes longer for one answer is ended [60s; a program 10m]")
-      ->type_name("TIME");
-  app.add_option("--start-timeout", options.start_timeout, "The same for starting processes [60s]")->type_name("TIME");
-  app.add_option("--seed", options.seed, "Of the order of rounds [1]")->type_name("N");
-  app.add_flag("--no-check", options.no_check, "Does not look at results");
-  app.add_flag("--dry-run", options.dry_run, "Shows groups and cases, and starts nothing");
-}
 
 std::size_t Plan::num_cases() const {
   std::size_t count = 0;
@@ -381,23 +339,34 @@ std::size_t Plan::num_cases() const {
   return count;
 }
 
+double Plan::expected_seconds() const {
+  if (command) return 0;
+  double seconds = 0;
+  for (const harness::Group& group : groups) {
+    const auto program =
+        std::find_if(programs.begin(), programs.end(), [&](const auto& each) { return each.name == group.peer; });
+    if (program == programs.end() || program->reckoner != nullptr) continue;
+    const auto measured = std::count_if(group.cases.begin(), group.cases.end(),
+                                        [](const harness::Case& each) { return each.skipped.empty(); });
+    seconds +=
+        runner.launches * (harness::expected_start(runner.launcher.value_or(program->launcher)) +
+                           static_cast<double>(measured) * harness::expected_case(runner.measure.budget.seconds));
+  }
+  return seconds;
+}
+
 std::string Plan::announcement() const {
   if (command) return fmt::format("{} of {}", counted(num_cases(), "run"), sweep.bench);
   std::size_t starts = 0;
-  double seconds = 0;
-  for (const harness::Group& group : groups) {
-    const auto launches = static_cast<std::size_t>(launches_of(group, programs, runner.launches));
-    starts += launches;
-    if (reckoner_of(group, programs) != nullptr) continue;
-    // Most cases are known well enough before their budget is spent.
-    const double of_cases = static_cast<double>(group.cases.size()) * (0.02 + runner.measure.budget.seconds / 3);
-    seconds += static_cast<double>(launches) * (0.5 + of_cases);
-  }
-  return fmt::format("{}, {}, about {}", counted(starts, "group"), counted(num_cases(), "case"), rough(seconds));
+  for (const harness::Group& group : groups)
+    starts += static_cast<std::size_t>(launches_of(group, programs, runner.launches));
+  return fmt::format("{}, {}, about {}", counted(starts, "group"), counted(num_cases(), "case"),
+                     harness::rough_duration(expected_seconds()));
 }
 
 Result<Plan> make_plan(const SweepOptions& given, const BenchWorld& world, const Environment& environment) {
   SweepOptions options = given;
+  TUTTI_TRY(take_sizes(options));
   if (!options.file.empty()) TUTTI_TRY(read_sweep_file(given.file, options));
   Plan plan;
   Sweep& sweep = plan.sweep;

@@ -30,6 +30,10 @@ struct SweepOptions {
   std::vector<std::string> env_zip;  // [PEER:]NAMES=ROWS
   std::vector<std::string> align;    // COLUMN=PEER:NAME,PEER:NAME
   std::string file;                  // TOML
+  // Of the axis bytes, as nccl-tests' -b, -e and -f say them; empty where nobody has.
+  std::string least_bytes;
+  std::string most_bytes;
+  std::string factor;
   std::string sync;
   // Empty where nobody has said it.
   std::string budget;
@@ -52,8 +56,14 @@ struct SweepOptions {
   std::string keep_output;
 };
 
-// The options must live as long as the application.
-void add_sweep_options(CLI::App& app, SweepOptions& options);
+// The options must live as long as the application. In groups of the help, of which the last one is still open.
+void add_sweep_options(CLI::App& app, SweepOptions& options, const BenchWorld& world);
+// All options that follow stand in the help under this heading.
+void begin_group(CLI::App& app, const char* heading);
+
+[[nodiscard]] inline bool says_sizes(const SweepOptions& options) {
+  return !options.least_bytes.empty() || !options.most_bytes.empty() || !options.factor.empty();
+}
 
 // Everything that was asked for, looked up and checked: nothing has been started.
 struct Plan {
@@ -66,6 +76,8 @@ struct Plan {
   std::vector<std::string> warnings;             // a line each
 
   [[nodiscard]] std::size_t num_cases() const;
+  // How long it takes; 0 where nothing is known of it.
+  [[nodiscard]] double expected_seconds() const;
   // "3 groups, 42 cases, about 2 min"; "8 runs of all_reduce_perf".
   [[nodiscard]] std::string announcement() const;
 };

@@ -75,7 +75,10 @@ class Campaign {
   using Group = std::map<std::uint32_t, std::vector<const Subject*>>;  // by ranks
 
   void work() {
-    for (std::uint64_t mutant = next_++; mutant < options_.count; mutant = next_++) examine(mutant);
+    for (std::uint64_t mutant = next_++; mutant < options_.count; mutant = next_++) {
+      examine(mutant);
+      if (options_.num_judged != nullptr) ++*options_.num_judged;
+    }
   }
 
   struct Drawn {

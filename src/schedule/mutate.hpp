@@ -5,6 +5,7 @@
 // Deterministic by seed, whatever the number of threads. Starts threads of its own, and joins them.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -47,6 +48,7 @@ struct MutateOptions {
   std::uint32_t most_states = 0;            // of one way to run a mutant with few ranks, in search of all interleavings
   std::size_t most_harms = 5;               // written out
   std::size_t most_strict = 0;              // likewise, of each reason
+  std::atomic<std::uint64_t>* num_judged = nullptr;  // where somebody wants to know how far it is
 };
 
 struct Tally {

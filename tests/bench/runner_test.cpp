@@ -353,7 +353,7 @@ TEST_F(BenchRunner, AComparisonIsResumedAndKeepsItsBaseline) {
   ::kill(runner, SIGINT);
   const Outcome interrupted = end(runner);
   EXPECT_EQ(interrupted.exit, 130);
-  EXPECT_NE(interrupted.error.find("of 40 cases are done and kept"), std::string::npos) << interrupted.error;
+  EXPECT_NE(interrupted.error.find("done and kept"), std::string::npos) << interrupted.error;
   EXPECT_NE(interrupted.error.find("no verdict; 6 or more"), std::string::npos) << interrupted.error;
   const Outcome resumed = run(sweep + " --resume");
   EXPECT_EQ(resumed.exit, 0) << resumed.error;

@@ -244,7 +244,7 @@ TEST_F(RunProgram, AnInterruptedSweepGoesOnWhereItStopped) {
   const std::string sweep = "--env A=1,2,3 --read 'regex:took (?<time_us>.*)' -- ./p";
   const Outcome first = tutti("run " + sweep);
   EXPECT_EQ(first.exit, 130);
-  EXPECT_NE(first.error.find("interrupted: 1 of 3 cases are done and kept"), std::string::npos) << first.error;
+  EXPECT_NE(first.error.find("interrupted: 1 of 3 cases is done and kept"), std::string::npos) << first.error;
   const Outcome second = tutti("run --resume --json " + sweep);
   EXPECT_EQ(second.exit, 0) << second.error;
   EXPECT_NE(second.error.find("1 of them are done already"), std::string::npos) << second.error;
@@ -366,7 +366,7 @@ TEST_F(RunProgram, ATerminatedSweepKeepsWhatIsDone) {
   write_program("p", "test $A = 2 && { kill -TERM $PPID; sleep 1000; }\necho took $A\n");
   const Outcome outcome = tutti("run --json --env A=1,2 --read 'regex:took (?<time_us>.*)' -- ./p");
   EXPECT_EQ(outcome.exit, 143);
-  EXPECT_NE(outcome.error.find("interrupted: 1 of 2 cases are done and kept"), std::string::npos) << outcome.error;
+  EXPECT_NE(outcome.error.find("interrupted: 1 of 2 cases is done and kept"), std::string::npos) << outcome.error;
   EXPECT_EQ(outcome.rows().size(), 1U);
   EXPECT_EQ(tutti("show last --json").rows().size(), 1U);
 }
@@ -438,6 +438,12 @@ TEST_F(RunProgram, SavedOutputsAreImportedAndWrittenAgain) {
   ASSERT_EQ(imported.rows().size(), 2U);
   EXPECT_EQ(imported.rows()[0]["samples"], 2);
   EXPECT_EQ(imported.rows()[0]["busbw_gbs"], 10.0);
+  // Where it was measured is not where it is imported.
+  EXPECT_EQ(tutti("list runs --json").rows()[0]["machine"], "unknown machine (imported without --machine)");
+  EXPECT_EQ(tutti("import --machine 'cluster A, 2 nodes' --bench all_reduce_perf kept/*.out").exit, 0);
+  EXPECT_EQ(tutti("list runs --json").rows()[0]["machine"], "cluster A, 2 nodes");
+  EXPECT_NE(tutti("show").error.find("cluster A, 2 nodes\n"), std::string::npos);
+  EXPECT_EQ(tutti("import --machine '' kept/*.out").exit, 2);
 
   const Outcome layout = tutti("show last --format nccl-tests -o table.txt");
   EXPECT_EQ(layout.exit, 0) << layout.error;
@@ -450,7 +456,7 @@ TEST_F(RunProgram, SavedOutputsAreImportedAndWrittenAgain) {
                                 "--num-ranks 0 table.txt", "--read json --time x table.txt"})
     EXPECT_EQ(tutti(fmt::format("import {}", arguments)).exit, 2) << arguments;
   for (const char* file : {"none.txt", "."}) EXPECT_EQ(tutti(fmt::format("import {}", file)).exit, 1) << file;
-  EXPECT_EQ(tutti("list runs --json").rows().size(), 1U);
+  EXPECT_EQ(tutti("list runs --json").rows().size(), 2U);
 }
 
 }  // namespace

@@ -1,8 +1,12 @@
 // What is asked of a sweep is checked before anything starts.
 #include "cli/sweep_options.hpp"
 
+#include <algorithm>
+
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include "base/text.hpp"
 #include "bench/declaration.hpp"
 #include "calling.hpp"
 #include "cli/bench_commands.hpp"
@@ -92,6 +96,52 @@ TEST(SweepOptions, ABenchOfAUsersOwnCanCheckItsAxes) {
   EXPECT_NE(call(run_command(world), {"own", "--dry-run"}).error.find("bench own: axis size has '-1'"),
             std::string::npos)
       << "declared values, too";
+}
+
+TEST(SweepOptions, SizesAsNcclTestsSayThem) {
+  const Outcome outcome = dry_run({"all_reduce", "-b", "8", "-e", "2K", "-f", "4"});
+  EXPECT_EQ(outcome.exit, Exit::done) << outcome.error;
+  EXPECT_EQ(count_of(outcome.out, "bytes="), 5U) << outcome.out;
+  EXPECT_TRUE(contains(outcome.out, "bytes=8,") && contains(outcome.out, "bytes=2048,")) << outcome.out;
+  EXPECT_EQ(count_of(dry_run({"all_reduce", "-b", "8", "-e", "64"}).out, "bytes="), 4U) << "doubling";
+  EXPECT_TRUE(contains(refusal({"all_reduce", "-b", "8"}), "-b and -e say the least and the greatest size together"));
+  EXPECT_TRUE(contains(refusal({"all_reduce", "-f", "2"}), "-b and -e say"));
+  EXPECT_TRUE(contains(refusal({"all_reduce", "-b", "8", "-e", "64", "-f", "1"}), "-f is '1'"));
+  EXPECT_TRUE(contains(refusal({"all_reduce", "-b", "8", "-e", "x"}), "-e"));
+  EXPECT_TRUE(contains(refusal({"all_reduce", "-b", "8", "-e", "64", "-a", "bytes=8"}), "leave out one"));
+}
+
+TEST(SweepOptions, AnEmptyValueIsRefused) {
+  for (const char* option : {"--peer", "--bench", "--budget", "--launches", "--bytes", "--num-ranks", "--sweep"})
+    EXPECT_EQ(refusal({option, ""}), fmt::format("tutti run: {}: '' says nothing", option));
+  EXPECT_TRUE(contains(refusal({"--peer", "tutti,"}), "--peer has ''"));
+  EXPECT_TRUE(contains(refusal({"--peer", "tutti,,tutti"}), "--peer has ''"));
+  EXPECT_TRUE(contains(refusal({"-a", "bytes=8,,64"}), "has an empty value"));
+}
+
+TEST(SweepOptions, TheHelpIsInGroupsAndHasDefaults) {
+  const BenchWorld world = world_of_collectives();
+  const std::string help = call(run_command(world), {"--help"}).out;
+  for (const char* heading : {"What is measured:", "How it is measured:", "A program instead of a bench:",
+                              "The bench communicators:", "What is kept and shown:"})
+    EXPECT_EQ(count_of(help, heading), 1U) << heading << help;
+  std::string blanks = help;
+  std::replace(blanks.begin(), blanks.end(), '\n', ' ');
+  std::string in_one_line;  // however it is wrapped
+  for (const std::string_view word : split(blanks, ' '))
+    if (!word.empty()) in_one_line.append(word).append(" ");
+  for (const char* usual : {"[tutti]", "[all_reduce]", "[2]", "[1s]", "[2%]", "[20]", "[1, to compare 7]"})
+    EXPECT_TRUE(contains(in_one_line, usual)) << usual << help;
+}
+
+// Each launch of a comparison has a part of the budget, and processes are started in less than half a second.
+TEST(SweepOptions, WhatIsAnnouncedIsWhatItTakes) {
+  const BenchWorld world = world_of_collectives();
+  const std::vector<std::string> sweep = {"--peer", "tutti,tutti", "--dry-run", "--no-store"};
+  const std::string compared = call(compare_command(world), sweep).error;
+  EXPECT_TRUE(contains(compared, "14 groups, 112 cases, about 10 s")) << compared;
+  const std::string run = call(run_command(world), sweep).error;
+  EXPECT_TRUE(contains(run, "2 groups, 16 cases, about 2 s")) << run;
 }
 
 TEST(List, TypesAndOperatorsWithTheirNames) {
