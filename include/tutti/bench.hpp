@@ -15,9 +15,9 @@
 //
 //   int main(int argc, char** argv) { return tutti::bench_main(argc, argv, {sweep}); }
 //
-// That program has the whole command line of `tutti run`, `list`, `show` and `compare`. It starts itself once more for
-// each rank of each group of cases; a body runs in those processes, once for each case, on every rank, in one thread.
-// Link tutti::bench (CMake) or tutti-bench (pkg-config).
+// That program has the whole command line of `tutti run`, `list`, `show`, `compare`, `label` and `delete`. It starts
+// itself once more for each rank of each group of cases; a body runs in those processes, once for each case, on every
+// rank, in one thread. Link tutti::bench (CMake) or tutti-bench (pkg-config).
 #pragma once
 
 #include <cstdint>

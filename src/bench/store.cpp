@@ -25,7 +25,7 @@ DatabaseKind kind() {
   return {.holds = "results",
           .application_id = kStoreApplicationId,
           .version = kStoreVersion,
-          .schema = std::string(kStoreSchema),
+          .schema = std::string(kStoreSchema) + std::string(kLabels),
           .upgrades = {{.from = 2, .statements = std::string(kUpgradeFrom2)}}};
 }
 
@@ -89,13 +89,27 @@ std::optional<Value> next_value(Statement& statement) {
   }
 }
 
+// Files from before have no such table.
+Result<bool> has_labels(Database& database) {
+  Result<Statement> statement = database.prepare(kHasLabels);
+  if (!statement.ok()) return statement.status();
+  const Result<bool> row = statement->step();
+  if (!row.ok()) return row.status();
+  return *row && statement->next_integer() != 0;
+}
+
 // All runs that fit the condition, latest first. Values that the condition has are bound by `bind_values`.
 template <typename BindValues>
 Result<std::vector<Run>> select_runs(Database& database, std::string_view condition, BindValues bind_values) {
+  const Result<bool> has_names = has_labels(database);
+  if (!has_names.ok()) return has_names.status();
   const std::string sql = fmt::format(
       "SELECT id, begun, bench, command, sweep, machine, tutti, owner, {}, is_paired, is_complete, "
-      "(SELECT count(*) FROM results WHERE results.run = runs.id) FROM runs {} ORDER BY id DESC",
-      database.version() < kFirstWithBaseline ? "''" : "baseline", condition);
+      "(SELECT count(*) FROM results WHERE results.run = runs.id), {} FROM runs {} ORDER BY id DESC",
+      database.version() < kFirstWithBaseline ? "''" : "baseline",
+      *has_names ? "(SELECT name FROM labels WHERE run = runs.id), (SELECT note FROM labels WHERE run = runs.id)"
+                 : "NULL, NULL",
+      condition);
   Result<Statement> statement = database.prepare(sql);
   if (!statement.ok()) return statement.status();
   bind_values(*statement);
@@ -117,6 +131,8 @@ Result<std::vector<Run>> select_runs(Database& database, std::string_view condit
     run.is_paired = statement->next_integer() != 0;
     run.is_complete = statement->next_integer() != 0;
     run.num_rows = static_cast<std::uint64_t>(statement->next_integer());
+    run.name = statement->next_text_if_there().value_or("");
+    run.note = statement->next_text_if_there().value_or("");
   }
 }
 
@@ -197,6 +213,18 @@ Status insert_each(Database& database, std::string_view sql, const Elements& ele
   return {};
 }
 
+// Null where there is none of that name.
+Result<std::optional<std::int64_t>> run_of_name(Database& database, std::string_view name) {
+  const Result<bool> has_names = has_labels(database);
+  if (!has_names.ok()) return has_names.status();
+  if (!*has_names) return std::optional<std::int64_t>();
+  Result<Statement> statement = database.prepare(kRunOfName);
+  if (!statement.ok()) return statement.status();
+  const Result<bool> row = statement->bind(name).step();
+  if (!row.ok()) return row.status();
+  return *row ? std::optional(statement->next_integer()) : std::nullopt;
+}
+
 Status no_such_run(const Database& database, std::string_view number) {
   return {Code::invalid_argument, fmt::format("there is no run {} in {}", number, in_quotes(database.path()))};
 }
@@ -216,6 +244,9 @@ Store::~Store() = default;
 Result<Store> Store::open(const std::string& path, std::chrono::milliseconds patience) {
   Result<std::unique_ptr<Database>> database = Database::open(path, Database::Access::write, kind(), patience);
   if (!database.ok()) return database.status();
+  const Result<bool> has_names = has_labels(**database);
+  if (!has_names.ok()) return has_names.status();
+  if (!*has_names) TUTTI_TRY((*database)->execute(std::string(kLabels)));
   return Store(std::move(*database));
 }
 
@@ -228,6 +259,8 @@ Result<Store> Store::open_to_read(const std::string& path, std::chrono::millisec
 // --- writing
 
 Result<std::int64_t> Store::begin(const Run& run) {
+  Result<Transaction> transaction = Transaction::begin(*database_, Transaction::For::writing);
+  if (!transaction.ok()) return transaction.status();
   Result<Statement> statement = database_->prepare(kInsertRun);
   if (!statement.ok()) return statement.status();
   for (const std::string* text :
@@ -235,7 +268,10 @@ Result<std::int64_t> Store::begin(const Run& run) {
     statement->bind(std::string_view(*text));
   statement->bind(std::int64_t{run.is_paired});
   TUTTI_TRY(statement->run());
-  return database_->last_id();
+  const std::int64_t id = database_->last_id();
+  TUTTI_TRY(label(run, id));
+  TUTTI_TRY(transaction->commit());
+  return id;
 }
 
 Status Store::add(std::int64_t run, std::span<const Row> rows) { return put(run, rows, false); }
@@ -360,11 +396,15 @@ Result<Run> Store::find(std::string_view name) {
   const bool is_number = !wanted.empty() && std::all_of(wanted.begin(), wanted.end(),
                                                         [](char each) { return each >= '0' && each <= '9'; });
   if (!is_last && !is_number) {
-    return Status(Code::invalid_argument,
-                  fmt::format("{} is no run; give the number of one, or last", in_quotes(name)));
+    const Result<std::optional<std::int64_t>> named = run_of_name(*database_, wanted);
+    if (!named.ok()) return named.status();
+    if (!*named)
+      return Status(Code::invalid_argument,
+                    fmt::format("{} is no run; give the number or the name of one, or last", in_quotes(name)));
+    id = **named;
   }
   // A number that does not fit is none that a run has.
-  if (wrong != std::errc()) id = 0;
+  if (wrong != std::errc() && is_number) id = 0;
   Result<std::vector<Run>> found =
       is_last ? select_runs(*database_, "WHERE id = (SELECT max(id) FROM runs)", [](Statement&) {})
               : select_runs(*database_, "WHERE id = ?", [&](Statement& statement) { statement.bind(id); });

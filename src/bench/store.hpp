@@ -37,7 +37,12 @@ struct Run {
   std::string baseline;    // the competitor over whom its speed-ups are; empty: the first
   bool is_complete = false;
   std::uint64_t num_rows = 0;  // as far as they are there
+  std::string name;            // as people call it; empty: it has none. No two runs of a store have the same
+  std::string note;            // what people say of it
 };
+
+// Whether a run can be called that: letters, digits, _, - and dots, not a number alone, and not "last".
+[[nodiscard]] Status check_run_name(std::string_view name);
 
 class Database;
 
@@ -67,6 +72,11 @@ class Store {
   // Another process goes on with the run. Its rows of what could not be measured are taken away, to be tried again.
   [[nodiscard]] Status adopt(std::int64_t run, const std::string& owner);
   [[nodiscard]] Status complete(std::int64_t run);
+  // In the place of what it had; an empty one takes that away. A name that another run has is an error.
+  [[nodiscard]] Status set_name(std::int64_t run, const std::string& name);
+  [[nodiscard]] Status set_note(std::int64_t run, const std::string& note);
+  // With all of its rows; the file gets smaller by them.
+  [[nodiscard]] Status remove(std::int64_t run);
 
   // The latest run that has this sweep.
   [[nodiscard]] Result<std::optional<Run>> last_of(const std::string& sweep);
@@ -75,13 +85,14 @@ class Store {
 
   // Latest first.
   [[nodiscard]] Result<std::vector<Run>> runs();
-  // By number, or "last".
+  // By number, by name, or "last".
   [[nodiscard]] Result<Run> find(std::string_view name);
   // In the order in which they were finished, with samples.
   [[nodiscard]] Result<std::vector<Row>> rows_of(std::int64_t run);
 
  private:
   explicit Store(std::unique_ptr<Database> database);
+  [[nodiscard]] Status label(const Run& run, std::int64_t id);
   [[nodiscard]] Status put(std::int64_t run, std::span<const Row> rows, bool replaces);
   [[nodiscard]] Status add_row(std::int64_t run, const Row& row, bool replaces);
   [[nodiscard]] Status add_parts(std::int64_t id, const Row& row);

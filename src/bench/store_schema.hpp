@@ -85,9 +85,28 @@ CREATE TABLE evidence (
 ) STRICT, WITHOUT ROWID;
 )";
 
-// What a file of version 2 lacks.
-inline constexpr std::string_view kUpgradeFrom2 = "ALTER TABLE runs ADD COLUMN baseline TEXT NOT NULL DEFAULT ''";
+// What a file of version 2 lacks; and its imported runs had the name of the machine that imported them.
+inline constexpr std::string_view kUpgradeFrom2 =
+    "ALTER TABLE runs ADD COLUMN baseline TEXT NOT NULL DEFAULT ''; "
+    "UPDATE runs SET machine = 'unknown machine (imported without --machine)' WHERE sweep = 'import'";
 inline constexpr int kFirstWithBaseline = 3;
+
+// What people call a run, and say of it. A file without this table gets it when something is kept in it, and reads as
+// one without names until then.
+inline constexpr std::string_view kLabels = R"(
+CREATE TABLE IF NOT EXISTS labels (
+  run  INTEGER PRIMARY KEY REFERENCES runs ON DELETE CASCADE,
+  name TEXT UNIQUE,
+  note TEXT NOT NULL DEFAULT ''
+) STRICT;
+)";
+inline constexpr std::string_view kHasLabels = "SELECT count(*) FROM sqlite_schema WHERE name = 'labels'";
+inline constexpr std::string_view kRunOfName = "SELECT run FROM labels WHERE name = ?";
+inline constexpr std::string_view kSetName =
+    "INSERT INTO labels (run, name) VALUES (?1, nullif(?2, '')) ON CONFLICT (run) DO UPDATE SET name = excluded.name";
+inline constexpr std::string_view kSetNote =
+    "INSERT INTO labels (run, note) VALUES (?1, ?2) ON CONFLICT (run) DO UPDATE SET note = excluded.note";
+inline constexpr std::string_view kDeleteRun = "DELETE FROM runs WHERE id = ?";
 
 inline constexpr std::string_view kInsertRun =
     "INSERT INTO runs (begun, bench, command, sweep, machine, tutti, owner, baseline, is_paired) "

@@ -7,7 +7,9 @@
 namespace tutti::cli {
 
 [[nodiscard]] Command compare_command(const BenchWorld& world);
+[[nodiscard]] Command delete_command();
 [[nodiscard]] Command import_command();
+[[nodiscard]] Command label_command();
 [[nodiscard]] Command list_command(const BenchWorld& world);
 [[nodiscard]] Command run_command(const BenchWorld& world);
 [[nodiscard]] Command show_command(const BenchWorld& world);

@@ -43,8 +43,8 @@ int bench_main(int argc, char** argv, std::vector<Bench> benches) try {
   }
   cli::let_too_large_files_fail();
   const cli::BenchWorld world = world_of(std::move(benches));
-  const std::array commands{cli::compare_command(world), cli::list_command(world), cli::run_command(world),
-                            cli::show_command(world)};
+  const std::array commands{cli::compare_command(world), cli::delete_command(),   cli::label_command(),
+                            cli::list_command(world),    cli::run_command(world), cli::show_command(world)};
   const std::vector<std::string> arguments(argv + (argc > 0 ? 1 : 0), argv + argc);
   const std::string name = argc > 0 ? std::filesystem::path(argv[0]).filename().string() : "bench";
   const cli::Context context{environment, std::cout, std::cerr, arguments, name};

@@ -307,9 +307,10 @@ Command compare_command(const BenchWorld& world) {
               "tutti compare 3 4 --ignore NCCL_MIN_CTAS",
           .define = [&world](CLI::App& app) -> Run {
             const auto options = std::make_shared<CompareArguments>();
-            app.add_option("what", options->words,
-                           "Two runs of the store, by number, or last; or, behind --, a program whose settings are "
-                           "compared")
+            app.add_option(
+                   "what", options->words,
+                   "Two runs of the store, by number or name, or last; or, behind --, a program whose settings are "
+                   "compared")
                 ->type_name("RUN RUN | -- COMMAND");
             add_sweep_options(app, options->sweep, world);
             begin_group(app, "A program instead of a bench");

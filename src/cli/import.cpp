@@ -20,6 +20,7 @@
 #include "cli/number.hpp"
 #include "cli/progress.hpp"
 #include "cli/row_output.hpp"
+#include "cli/run_label.hpp"
 
 namespace tutti::cli {
 
@@ -40,6 +41,7 @@ struct ImportArguments {
   std::string num_ranks;
   std::vector<std::string> env;
   std::string machine;
+  RunLabel label;
   std::string store;
   bool no_store = false;
   OutputOptions output;
@@ -123,6 +125,7 @@ Status keep(const std::vector<Row>& rows, const ImportArguments& options, const 
   Result<harness::Store> store = harness::Store::open(*path);
   if (!store.ok()) return store.status();
   harness::Run imported = new_run(rows.front().bench, "import", context);
+  set_label(options.label, imported);
   // Not the one that imports.
   imported.machine = options.machine.empty() ? kUnknownMachine : options.machine;
   const Result<std::int64_t> run = store->begin(imported);
@@ -182,6 +185,7 @@ Command import_command() {
             CLI::Option* store = app.add_option("--store", options->store, "The file that keeps results");
             store->type_name("FILE");
             app.add_flag("--no-store", options->no_store, "Keep nothing, only show")->excludes(store);
+            add_label_options(app, options->label);
             add_row_output_options(app, options->output);
             return [options](const Context& context) { return import(*options, context); };
           }};

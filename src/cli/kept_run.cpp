@@ -18,6 +18,7 @@ void add_keeping_options(CLI::App& app, Keeping& keeping) {
                                      "Go on with the last run of the same sweep where it was interrupted; begin it "
                                      "where there is none, and show it where it is complete");
   app.add_flag("--no-store", keeping.no_store, "Keep nothing")->excludes(store)->excludes(resume);
+  add_label_options(app, keeping.label);
 }
 
 Status KeptRun::add(std::span<const harness::Row> rows_of_case) {
@@ -74,7 +75,9 @@ Result<KeptRun> keep_run(const Keeping& keeping, const harness::Run& run, const 
       return kept;
     }
   }
-  const Result<std::int64_t> begun = kept.store->begin(run);
+  harness::Run labelled = run;
+  set_label(keeping.label, labelled);
+  const Result<std::int64_t> begun = kept.store->begin(labelled);
   if (!begun.ok()) return begun.status();
   kept.run = *begun;
   return kept;

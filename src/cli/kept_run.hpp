@@ -12,6 +12,7 @@
 #include "base/status.hpp"
 #include "bench/store.hpp"
 #include "cli/command.hpp"
+#include "cli/run_label.hpp"
 #include "cli/sweep_options.hpp"
 
 namespace tutti::cli {
@@ -35,8 +36,9 @@ struct Keeping {
   std::string store;  // the file; empty: the usual one
   bool no_store = false;
   bool resume = false;
+  RunLabel label;  // of a run that begins
 };
-// --store, --no-store and --resume. The options must live as long as the application.
+// --store, --no-store, --resume, --run-name and --note. The options must live as long as the application.
 void add_keeping_options(CLI::App& app, Keeping& keeping);
 
 // Begins the run in the store; or finds the last run of the same sweep, which goes on where it was interrupted, and

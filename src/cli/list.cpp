@@ -101,10 +101,19 @@ Result<Table> list_runs(const ListArguments& options, const Context& context) {
   const Result<std::vector<harness::Run>> runs = runs_in(*path, options.store.empty());
   if (!runs.ok()) return runs.status();
   if (runs->empty()) context.error << fmt::format("no runs yet; '{} run' keeps the first\n", context.program);
-  Table table({{"run"}, {"begun"}, {"bench"}, {"rows"}, {"complete"}, {"machine", 40}, {"command", 80}});
+  Table table({{"run"},
+               {"name"},
+               {"begun"},
+               {"bench"},
+               {"rows"},
+               {"complete"},
+               {"machine", 40},
+               {"command", 80},
+               {"note", 40}});
   for (const harness::Run& run : *runs)
-    table.add_row({run.id, run.begun, run.bench, static_cast<std::int64_t>(run.num_rows), run.is_complete, run.machine,
-                   run.command});
+    table.add_row({run.id, run.name.empty() ? Cell() : Cell(run.name), run.begun, run.bench,
+                   static_cast<std::int64_t>(run.num_rows), run.is_complete, run.machine, run.command,
+                   run.note.empty() ? Cell() : Cell(run.note)});
   return table;
 }
 
@@ -177,8 +186,9 @@ Exit show(const ListArguments& options, const BenchWorld& world, const Context& 
   if (!run.ok()) return failed(context, "show", run.status());
   const Result<std::vector<harness::Row>> rows = store->rows_of(run->id);
   if (!rows.ok()) return failed(context, "show", rows.status());
-  context.error << fmt::format("run {}, {}{}: {}\n{}\n", run->id, run->begun, run->is_complete ? "" : ", not complete",
-                               run->command, run->machine);
+  context.error << fmt::format("run {}{}, {}{}: {}\n{}\n", run->id, run->name.empty() ? "" : " (" + run->name + ")",
+                               run->begun, run->is_complete ? "" : ", not complete", run->command, run->machine);
+  if (!run->note.empty()) context.error << printable(run->note) << "\n";
   std::vector<harness::Alignment> alignments;
   for (const std::string& text : options.align) {
     Result<harness::Alignment> alignment = harness::parse_alignment(text);
@@ -234,7 +244,9 @@ Command show_command(const BenchWorld& world) {
           "tutti show 12 --view best --baseline openmpi\ntutti show 12 --figure times.svg",
       .define = [&world](CLI::App& app) -> Run {
         const auto options = std::make_shared<ListArguments>();
-        app.add_option("run", options->run, "A run by its number, or last")->type_name("RUN")->capture_default_str();
+        app.add_option("run", options->run, "A run by its number or name, or last")
+            ->type_name("RUN")
+            ->capture_default_str();
         app.add_option("--store", options->store, "The file that keeps results")->type_name("FILE");
         app.add_option("--align", options->align, "Knobs of different peers as one column: cus=nccl:MAX_CTAS,mine:sms")
             ->type_name("COLUMN=KNOBS")

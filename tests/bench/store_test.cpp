@@ -247,7 +247,7 @@ TEST_F(StoreTest, FindsRunsByNumberAndLast) {
               fmt::format("there is no run {} in {}; the last one is 3, of 2026-11-21T16:00:00Z", number, place));
   }
   for (const std::string nonsense : {"nonsense", "", "-1", "2x", "1.5", "1 OR 1"})
-    EXPECT_EQ(message(nonsense), fmt::format("'{}' is no run; give the number of one, or last", nonsense));
+    EXPECT_EQ(message(nonsense), fmt::format("'{}' is no run; give the number or the name of one, or last", nonsense));
 }
 
 // --- files that are not ours

@@ -430,6 +430,39 @@ TEST_F(RunProgram, ASweepFileMayNameTheCommand) {
   EXPECT_NE(tutti("run --sweep sweep.toml").error.find("sweep.toml:1: command is no array"), std::string::npos);
 }
 
+TEST_F(RunProgram, RunsAreNamedAnnotatedAndDeleted) {
+  write_program("quick", "exit 0\n");
+  ASSERT_EQ(tutti("run --run-name before --note 'kernel 6.1' -- ./quick").exit, 0);
+  ASSERT_EQ(tutti("run -- ./quick").exit, 0);
+  const Json runs = tutti("list runs --json").rows();
+  EXPECT_EQ(runs[0]["name"], nullptr);
+  EXPECT_EQ(runs[1]["name"], "before");
+  EXPECT_EQ(runs[1]["note"], "kernel 6.1");
+  const Outcome shown = tutti("show before");
+  EXPECT_NE(shown.error.find("run 1 (before), "), std::string::npos) << shown.error;
+  EXPECT_NE(shown.error.find("\nkernel 6.1\n"), std::string::npos) << shown.error;
+
+  EXPECT_EQ(tutti("run --run-name before -- touch started").exit, 2);
+  EXPECT_FALSE(exists("started")) << "the name is another run's";
+  EXPECT_EQ(tutti("run --run-name 12 -- touch started").exit, 2);
+  EXPECT_EQ(tutti("run --no-store --run-name x -- touch started").exit, 2);
+  EXPECT_FALSE(exists("started"));
+  EXPECT_EQ(tutti("label last --run-name after --note ''").exit, 0);
+  EXPECT_EQ(tutti("label last --run-name before").exit, 2);
+  EXPECT_EQ(tutti("label last").exit, 2);
+  const Outcome compared = tutti("compare before after");
+  EXPECT_NE(compared.error.find("run 1"), std::string::npos) << compared.error;
+
+  EXPECT_EQ(tutti("delete last").exit, 2) << "which one that is may change";
+  EXPECT_EQ(tutti("delete before nonsense").exit, 2);
+  EXPECT_EQ(tutti("list runs --json").rows().size(), 2U) << "nothing is deleted where one is none";
+  const Outcome deleted = tutti("delete before");
+  EXPECT_EQ(deleted.exit, 0) << deleted.error;
+  EXPECT_EQ(deleted.error, "run 1 (before) is deleted, with its 1 row\n");
+  EXPECT_EQ(tutti("show before").exit, 2);
+  EXPECT_EQ(tutti("list runs --json").rows().size(), 1U);
+}
+
 TEST_F(RunProgram, SavedOutputsAreImportedAndWrittenAgain) {
   write_all_reduce_perf();
   ASSERT_EQ(tutti("run --no-store --keep-output kept --env NCCL_MIN_CTAS=32 -- ./all_reduce_perf").exit, 0);
