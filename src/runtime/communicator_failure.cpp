@@ -48,10 +48,7 @@ std::string Communicator::describe(std::uint64_t word) const {
 std::string Communicator::describe(const Operation& operation) const {
   if (operation.kind == Operation::Kind::collective)
     return describe(operation.is_varying ? operation.varying->about : operation.bound.call.described);
-  const Transfer& transfer = operation.transfer;
-  const bool sends = transfer.direction == Transfer::Direction::send;
-  return fmt::format("{} of {} {} elements {} rank {}", sends ? "send" : "receive", transfer.count,
-                     name_of(transfer.type), sends ? "to" : "from", transfer.peer);
+  return tutti::describe(operation.transfer);
 }
 
 bool Communicator::is_inner(std::uint64_t word) {
@@ -106,7 +103,7 @@ Lateness Communicator::late(std::chrono::nanoseconds waited) const {
   if (is_in_transfer && waited_for_->transfer.peer == rank_)
     return {{static_cast<int>(rank_)},
             fmt::format("rank {} has not begun the other end of it, and nobody else will", rank_)};
-  if (is_in_transfer) return find_late_partner(*region_, waited_for_->transfer.peer, can_attach_);
+  if (is_in_transfer) return find_late_partner(*region_, rank_, waited_for_->transfer.peer, can_attach_);
   return find_late(*region_, rank_, waited, can_attach_);
 }
 
@@ -123,6 +120,8 @@ std::optional<std::uint32_t> Communicator::deserter() const {
 }
 
 bool Communicator::persist(std::chrono::nanoseconds waited) noexcept {
+  const bool is_in_transfer = waited_for_ != nullptr && waited_for_->kind == Operation::Kind::transfer;
+  tell_awaited_transfer(*region_, rank_, is_in_transfer ? &waited_for_->transfer : nullptr);
   try {
     warn_of_wait(waited);
   } catch (const std::bad_alloc&) {

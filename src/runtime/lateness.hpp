@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "runtime/pairs.hpp"
 #include "transport/shm/region.hpp"
 
 namespace tutti {
@@ -22,7 +23,14 @@ struct Lateness {
                                  bool knows_processes);
 
 // To one that waits for what another rank sends it or takes from it.
-[[nodiscard]] Lateness find_late_partner(const shm::Region& region, std::uint32_t partner, bool knows_processes);
+[[nodiscard]] Lateness find_late_partner(const shm::Region& region, std::uint32_t self, std::uint32_t partner,
+                                         bool knows_processes);
+
+// Tells the others which transfer this rank waits for, in a long wait; null where it waits for something else.
+void tell_awaited_transfer(const shm::Region& region, std::uint32_t rank, const Transfer* transfer);
+
+// "receive of 3 i32 elements from rank 0"
+[[nodiscard]] std::string describe(const Transfer& transfer);
 
 [[nodiscard]] bool has_left(const shm::Region& region, std::uint32_t rank);
 

@@ -263,7 +263,7 @@ TEST_F(BenchRunner, TheBestOfARunIsShownAndMistakesInThatAreRefused) {
   }
   EXPECT_EQ(run("run --bench work -a nanos=1000 --budget 10ms" + kept).exit, 0);
   for (const auto& [words, why] :
-       {std::pair("--view best", "only 'itself'"), std::pair("--view worst", "it takes rows or best"),
+       {std::pair("--view best", "only 'itself'"), std::pair("--view worst", "it takes rows, best or bandwidth"),
         std::pair("--baseline itself", "--baseline is for --view best"),
         std::pair("--view best --format nccl-tests", "no layout of nccl-tests"),
         std::pair("1 --view best --baseline x", "there are: 'itself SLOWER=40000', ")}) {

@@ -51,7 +51,7 @@ struct alignas(kLine) DoorbellLine {
   std::atomic<std::uint64_t> awaited_post;
   std::atomic<std::uint32_t> awaited_rank;
   std::atomic<std::uint32_t> core;
-  // In a long wait, the transfer that the rank waits for (runtime/pairs.hpp), for the others' messages; 0: none.
+  // In a long wait, the transfer that the rank waits for (runtime/lateness.hpp), for the others' messages; 0: none.
   std::atomic<std::uint64_t> awaited_transfer;
 };
 
