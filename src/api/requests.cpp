@@ -317,9 +317,20 @@ tuttiResult_t tuttiSendRecv(const void* sendbuff, size_t sendcount, int dest, vo
     const Transfer received = transfer_of(Transfer::Direction::receive, recvbuff, recvcount, datatype, source);
     tutti::Communicator& communicator = *comm->communicator;
     if (tutti::thread_work.open_groups == 0) return report(communicator.exchange(sent, received));
-    const tuttiResult_t result = tutti::api::begin_in_group(comm, communicator.prepare(sent, false));
-    if (result != tuttiSuccess) return result;
-    return tutti::api::begin_in_group(comm, communicator.prepare(received, false));
+    // Where either is refused, neither begins.
+    tutti::Result<Operation*> send = communicator.prepare(sent, false);
+    if (!send.ok()) return report(send.status());
+    tutti::Result<Operation*> receive = communicator.prepare(received, false);
+    if (!receive.ok()) {
+      communicator.release(**send);
+      return report(receive.status());
+    }
+    const tuttiResult_t result = tutti::api::begin_in_group(comm, std::move(send));
+    if (result != tuttiSuccess) {
+      communicator.release(**receive);
+      return result;
+    }
+    return tutti::api::begin_in_group(comm, std::move(receive));
   });
 }
 

@@ -58,7 +58,7 @@ void add_published(BarChart& windows, const simulate::GemmReferences& references
         });
         group.bars.insert(before, {.kind = reference.is_tiled ? published_tiled_kind : published_all_kind,
                                    .value = reference.value,
-                                   .uncertainty = reference.uncertainty,
+                                   .range = report::range_around(reference.value, reference.uncertainty),
                                    .remark = reference.configuration});
       }
     }

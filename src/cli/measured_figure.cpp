@@ -243,16 +243,17 @@ BarChart bars_of(const Selection& selection, Quantity quantity, LeftOut& left_ou
     auto group = std::find_if(groups.begin(), groups.end(), [&](const auto& each) { return each.name == name; });
     if (group == groups.end() || !has_kinds) group = groups.insert(groups.end(), {.name = name, .bars = {}});
     const auto kind = has_kinds ? std::distance(competitors.begin(), competitors.find(one.competitor)) : 0;
-    group->bars.push_back({.kind = static_cast<std::size_t>(kind),
-                           .value = one.value,
-                           .uncertainty = one.range ? (one.range->high - one.range->low) / 2 : 0});
+    group->bars.push_back({.kind = static_cast<std::size_t>(kind), .value = one.value, .range = one.range});
   }
   if (num_bars > kMostBars) left_out.push_back(counted(num_bars - kMostBars, "bar"));
   return chart;
 }
 
 std::string remark_of(const Selection& selection, const harness::Run& run, const LeftOut& left_out) {
-  std::string remark = selection.is_reckoned() ? "simulated, in virtual time" : "medians and their 95 % intervals";
+  std::string remark =
+      selection.is_reckoned()
+          ? "simulated, in virtual time"
+          : "medians of all samples; whiskers: 95 % intervals over launches, or over rounds of one launch";
   if (const std::string conditions = selection.conditions(); !conditions.empty()) remark += "; " + conditions;
   remark += run.id > 0 ? fmt::format("\nrun {}, {}{}: {}", run.id, run.begun, run.is_complete ? "" : ", not complete",
                                      run.command)

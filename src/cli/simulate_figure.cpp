@@ -146,7 +146,7 @@ BarChart bars_of(const std::vector<Compared>& all, const simulate::References& r
                                                                           : published_kind;
     group.bars.push_back({.kind = kind,
                           .value = std::max(each.published, 0.0),
-                          .uncertainty = each.series->uncertainty,
+                          .range = report::range_around(each.published, each.series->uncertainty),
                           .is_hatched = each.series->ways.empty() && kind != theory_kind,
                           .remark = each.series->configuration});
     if (each.simulated)

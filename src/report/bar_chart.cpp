@@ -41,6 +41,8 @@ struct BarPlace {
   double to = 0;
 };
 
+double top_of(const Bar& bar) { return bar.range ? std::max(bar.range->high, bar.value) : bar.value; }
+
 double top_of(const BarGroup& group) {
   double sum = 0;
   for (const Bar& bar : group.bars) sum += bar.value;
@@ -54,7 +56,7 @@ BarAxis axis_of(const BarPanel& panel) {
       values.push_back(top_of(group));
       continue;
     }
-    for (const Bar& bar : group.bars) values.push_back(bar.value + bar.uncertainty);
+    for (const Bar& bar : group.bars) values.push_back(top_of(bar));
   }
   return BarAxis(std::move(values));
 }
@@ -158,10 +160,12 @@ void draw_bar(Picture& picture, const Plot& plot, const BarAxis& y, const Bar& b
   };
   shape(color_of(bar.kind));
   if (bar.is_hatched) shape("url(#hatch)");
-  if (bar.uncertainty <= 0) return;
+  if (!bar.range) return;
   const double middle = place.left + place.width / 2;
-  const double low = plot.y(y.at(std::max(place.to - bar.uncertainty, 0.0)));
-  const double high = plot.y(y.at(place.to + bar.uncertainty));
+  // Of a stacked bar, from where its value ends.
+  const double shift = place.to - bar.value;
+  const double low = plot.y(y.at(std::max(bar.range->low + shift, 0.0)));
+  const double high = plot.y(y.at(bar.range->high + shift));
   picture.line(middle, low, middle, high, kInk, 1.2);
   for (const double end : {low, high}) picture.line(middle - 3, end, middle + 3, end, kInk, 1.2);
 }
@@ -191,7 +195,7 @@ void draw_group(Picture& picture, const Plot& plot, const BarChart& chart, const
              fmt::format("{}, {}: {}{}{}", group.name, chart.kinds.at(bar.kind), number_text(bar.value),
                          bar.remark.empty() ? "" : "; ", bar.remark));
     if (!panel.is_stacked)
-      picture.text(at + 0.45 * share, plot.y(y.at(bar.value + bar.uncertainty)) - 4, short_text(bar.value),
+      picture.text(at + 0.45 * share, plot.y(y.at(top_of(bar))) - 4, short_text(bar.value),
                    {.anchor = "middle", .size = kValueSize});
     below += bar.value;
     if (!panel.is_stacked) at += share;

@@ -17,6 +17,10 @@ struct Range {
   double low = 0;
   double high = 0;
 };
+// That of a value and what it may be off by; none where that is 0.
+[[nodiscard]] inline std::optional<Range> range_around(double value, double uncertainty) {
+  return uncertainty > 0 ? std::optional(Range{value - uncertainty, value + uncertainty}) : std::nullopt;
+}
 struct Point {
   double x = 0;
   double y = 0;
@@ -66,7 +70,7 @@ struct LineChart {
 struct Bar {
   std::size_t kind = 0;  // of the chart's
   double value = 0;
-  double uncertainty = 0;  // drawn as a whisker; 0: none
+  std::optional<Range> range = {};  // drawn as a whisker
   bool is_hatched = false;
   std::string remark = {};  // behind the value in its title
 };

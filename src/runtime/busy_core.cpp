@@ -1,84 +1,88 @@
 #include "runtime/busy_core.hpp"
 
-#include <bit>
+#include <algorithm>
 #include <chrono>
 #include <cstddef>
 #include <ctime>
+#include <mutex>
 #include <utility>
 #include <vector>
 
 #include <sched.h>
 #include <sys/types.h>
 
+#include "runtime/shared_cores.hpp"
+
 namespace tutti {
 
 namespace {
 
-constexpr std::size_t kBits = 64;
-constexpr std::size_t kWords = shm::kMaxCores / kBits;
-
-std::uint64_t cores_in(const shm::Region& region, std::uint32_t rank, std::size_t word) {
-  return region.cores(rank, word).load(std::memory_order_relaxed);
-}
-
-bool share_a_core(const shm::Region& region, std::uint32_t one, std::uint32_t other) {
-  for (std::size_t word = 0; word < kWords; ++word)
-    if ((cores_in(region, one, word) & cores_in(region, other, word)) != 0) return true;
-  return false;
-}
-
-cpu_set_t cores_of_all(const shm::Region& region) {
-  cpu_set_t set;
-  CPU_ZERO(&set);
-  for (std::uint32_t rank = 0; rank < region.shape().num_ranks; ++rank)
-    for (std::size_t word = 0; word < kWords; ++word)
-      for (std::uint64_t left = cores_in(region, rank, word); left != 0; left &= left - 1) {
-        const std::size_t core = word * kBits + static_cast<std::size_t>(std::countr_zero(left));
-        if (core < CPU_SETSIZE) CPU_SET(core, &set);
-      }
-  return set;
-}
-
-std::size_t num_own_cores(const shm::Region& region, std::uint32_t rank) {
-  std::size_t count = 0;
-  for (std::size_t word = 0; word < kWords; ++word)
-    count += static_cast<std::size_t>(std::popcount(cores_in(region, rank, word)));
-  return count;
-}
-
-std::optional<std::chrono::nanoseconds> processor_time(const std::vector<clockid_t>& clocks) {
-  std::chrono::nanoseconds sum{0};
-  for (const clockid_t clock : clocks) {
-    timespec time{};
-    if (clock_gettime(clock, &time) != 0) return std::nullopt;
-    sum += std::chrono::seconds(time.tv_sec) + std::chrono::nanoseconds(time.tv_nsec);
+// The clocks of all ranks' processes that this process has met on its cores, in any communicator. What such a rank
+// computes there is not foreign, whichever communicator it computes for. So the list belongs to the process.
+class RanksOnOwnCores {
+ public:
+  void add(clockid_t clock) {
+    const std::scoped_lock lock(mutex_);
+    if (std::find(clocks_.begin(), clocks_.end(), clock) == clocks_.end()) clocks_.push_back(clock);
   }
-  return sum;
+  // A process that has ended takes no time any more.
+  std::chrono::nanoseconds processor_time() {
+    const std::scoped_lock lock(mutex_);
+    std::chrono::nanoseconds sum{0};
+    for (const clockid_t clock : clocks_) {
+      timespec time{};
+      if (clock_gettime(clock, &time) != 0) continue;
+      sum += std::chrono::seconds(time.tv_sec) + std::chrono::nanoseconds(time.tv_nsec);
+    }
+    return sum;
+  }
+
+ private:
+  std::mutex mutex_;
+  std::vector<clockid_t> clocks_;
+};
+
+RanksOnOwnCores& ranks_on_own_cores() {
+  static RanksOnOwnCores ranks;
+  return ranks;
+}
+
+// Adds all ranks that share a core with this one. False where there are none, or one has no clock of its own.
+bool add_ranks_beside(const shm::Region& region, std::uint32_t rank) {
+  const auto process_of = [&](std::uint32_t each) { return region.call(each).process.load(std::memory_order_relaxed); };
+  bool has_any = false;
+  for (std::uint32_t other = 0; other < region.shape().num_ranks; ++other) {
+    if (other == rank || !share_a_core(region, rank, other)) continue;
+    clockid_t clock{};
+    if (process_of(other) == process_of(rank) || clock_getcpuclockid(process_of(other), &clock) != 0) return false;
+    ranks_on_own_cores().add(clock);
+    has_any = true;
+  }
+  return has_any;
+}
+
+// Widens the thread's cores, unless the program has bound it otherwise since it told its cores.
+bool widen(const cpu_set_t& own, const cpu_set_t& all) {
+  cpu_set_t now;
+  CPU_ZERO(&now);
+  if (sched_getaffinity(0, sizeof now, &now) != 0 || !CPU_EQUAL(&now, &own)) return false;
+  return sched_setaffinity(0, sizeof all, &all) == 0;
 }
 
 }  // namespace
 
 std::optional<shm::CoreWatch::Senses> senses_of_core(const shm::Region& region, std::uint32_t rank,
                                                      std::function<void()> on_leave) {
+  const cpu_set_t own = cores_of_rank(region, rank);
   const cpu_set_t all = cores_of_all(region);
-  if (static_cast<std::size_t>(CPU_COUNT(&all)) <= num_own_cores(region, rank)) return std::nullopt;
-  const auto process_of = [&](std::uint32_t each) { return region.call(each).process.load(std::memory_order_relaxed); };
-  std::vector<clockid_t> clocks;
-  for (std::uint32_t other = 0; other < region.shape().num_ranks; ++other) {
-    if (other == rank || !share_a_core(region, rank, other)) continue;
-    clockid_t clock{};
-    if (process_of(other) == process_of(rank) || clock_getcpuclockid(process_of(other), &clock) != 0)
-      return std::nullopt;
-    clocks.push_back(clock);
-  }
-  if (clocks.empty()) return std::nullopt;
+  if (!add_ranks_beside(region, rank) || CPU_EQUAL(&own, &all)) return std::nullopt;
   return shm::CoreWatch::Senses{
       .now = [] { return std::chrono::steady_clock::now().time_since_epoch(); },
-      .time_of_ranks = [clocks = std::move(clocks)] { return processor_time(clocks); },
+      .time_of_ranks = [] { return std::optional(ranks_on_own_cores().processor_time()); },
       .yield = [] { sched_yield(); },
       .leave =
-          [all, on_leave = std::move(on_leave)] {
-            if (sched_setaffinity(0, sizeof all, &all) == 0) on_leave();
+          [own, all, on_leave = std::move(on_leave)] {
+            if (widen(own, all)) on_leave();
           },
   };
 }

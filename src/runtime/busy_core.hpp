@@ -11,7 +11,8 @@
 namespace tutti {
 
 // Nothing where it could not help: the rank may use all of those cores already, or ranks are threads of one process.
-// To be called once all ranks have told their cores and processes; `on_leave` hears of it when the rank has more cores.
+// To be called once all ranks have told their cores and their process numbers are proven (find_attach()). `on_leave` is
+// called when the rank has more cores. A thread that the program has bound otherwise meanwhile stays as it is.
 [[nodiscard]] std::optional<shm::CoreWatch::Senses> senses_of_core(const shm::Region& region, std::uint32_t rank,
                                                                    std::function<void()> on_leave);
 

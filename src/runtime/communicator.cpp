@@ -234,7 +234,6 @@ Status Communicator::arrive() {
   for (const std::chrono::nanoseconds limit : {settings_.timeout, settings_.late_warning})
     if (limit.count() > 0) policy.longest_sleep = std::min(policy.longest_sleep, limit / 8);
   waiter_.emplace(*region_, rank_, policy, persist_here);
-  watch_core();
   cache_facts_ = {.processor = settings_.processor,
                   .core_cache = settings_.core_cache,
                   .last_level_cache = settings_.last_level_cache,
@@ -248,13 +247,14 @@ Status Communicator::arrive() {
   pairs_.emplace(*region_, rank_, settings_.stores, of_messages);
   TUTTI_TRY(open_small_path());
   TUTTI_TRY(find_attach());
+  watch_core();
   if (can_attach_) pairs_->send_by_address_from(settings_.attach_min.value_or(kSendByAddress));
   return {};
 }
 
 // Ranks that share cores yield to each other, and so to any foreign process there.
 void Communicator::watch_core() {
-  if (!waiter_->policy().crowded || !settings_.leave_busy_cores) return;
+  if (!waiter_->policy().crowded || !settings_.leave_busy_cores || !knows_processes_) return;
   std::optional<shm::CoreWatch::Senses> senses = senses_of_core(*region_, rank_, [this] {
     log_.info(LogSubsystem::shm,
               "rank {} shares its core with ranks and a busy foreign process; it may run on all cores of the ranks now "
@@ -280,7 +280,8 @@ Status Communicator::find_attach() {
     can_read = shm::read_from(process, address, &seen, sizeof seen) == shm::AttachEnd::done && seen == (kProbe ^ peer);
     can_write = can_write && can_read && shm::write_to(process, address, &seen, sizeof seen) == shm::AttachEnd::done;
   }
-  can_attach_ = can_read;  // whatever the others can, the numbers of their processes are right
+  can_attach_ = can_read;
+  knows_processes_ = can_read;
   const std::uint64_t mine[2] = {can_read ? std::uint64_t{1} : 0, can_write ? std::uint64_t{1} : 0};
   std::uint64_t least[2] = {0, 0};
   TUTTI_TRY(find_least(OwnCall::making, mine, least));

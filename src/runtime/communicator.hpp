@@ -374,6 +374,7 @@ class Communicator final : private Work {
   VaryingCall varying_;
   std::uint64_t splits_ = 0;
   std::uint64_t probe_ = 0;          // for others to read, and to write what is there
+  bool knows_processes_ = false;     // the numbers of the others' processes are right here
   bool can_attach_ = false;          // all ranks can read each other's memory,
   bool can_store_attached_ = false;  // and write it
   bool is_finalized_ = false;

@@ -103,8 +103,8 @@ Lateness Communicator::late(std::chrono::nanoseconds waited) const {
   if (is_in_transfer && waited_for_->transfer.peer == rank_)
     return {{static_cast<int>(rank_)},
             fmt::format("rank {} has not begun the other end of it, and nobody else will", rank_)};
-  if (is_in_transfer) return find_late_partner(*region_, rank_, waited_for_->transfer.peer, can_attach_);
-  return find_late(*region_, rank_, waited, can_attach_);
+  if (is_in_transfer) return find_late_partner(*region_, rank_, waited_for_->transfer.peer, knows_processes_);
+  return find_late(*region_, rank_, waited, knows_processes_);
 }
 
 // An operation in progress may well end without a rank that has left after it; one that it never began may not.

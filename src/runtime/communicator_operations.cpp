@@ -179,6 +179,10 @@ Result<bool> Communicator::test(Operation& operation) {
     if (operation.is_done()) rest();
     return operation.is_done();
   };
+  const auto given_up = [&](End end) {
+    operation.is_active = false;
+    return give_up(end);
+  };
   const auto outcome = [&]() -> Result<bool> {
     operation.is_active = false;
     Status status = std::exchange(operation.outcome, Status());
@@ -189,7 +193,7 @@ Result<bool> Communicator::test(Operation& operation) {
   const Watched watched(*this, operation);
   go_on_with_thread();
   if (is_done()) return outcome();
-  if (is_over()) return give_up(End::broken);
+  if (is_over()) return given_up(End::broken);
   if (const auto stuck = polling_.stuck_for(progress(), present)) {
     // Who waits for this rank sees that it waits too.
     region_->doorbell(rank_).looked.store(present().count(), std::memory_order_relaxed);
@@ -198,7 +202,7 @@ Result<bool> Communicator::test(Operation& operation) {
       // The others may have come to it since.
       go_on_with_thread();
       if (is_done()) return outcome();
-      return give_up(is_late ? End::timed_out : End::mismatched);
+      return given_up(is_late ? End::timed_out : End::mismatched);
     }
   }
   return false;

@@ -25,6 +25,8 @@ bool have_same(const shm::Region& region, std::uint32_t one, std::uint32_t other
   return true;
 }
 
+}  // namespace
+
 std::uint32_t own_cores_of(const shm::Region& region, std::uint32_t rank) {
   std::uint32_t count = 0;
   for (std::size_t word = 0; word < kWords; ++word)
@@ -32,7 +34,32 @@ std::uint32_t own_cores_of(const shm::Region& region, std::uint32_t rank) {
   return count;
 }
 
-}  // namespace
+bool share_a_core(const shm::Region& region, std::uint32_t one, std::uint32_t other) {
+  for (std::size_t word = 0; word < kWords; ++word)
+    if ((cores_in(region, one, word) & cores_in(region, other, word)) != 0) return true;
+  return false;
+}
+
+cpu_set_t cores_of_rank(const shm::Region& region, std::uint32_t rank) {
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  for (std::size_t word = 0; word < kWords; ++word)
+    for (std::uint64_t left = cores_in(region, rank, word); left != 0; left &= left - 1) {
+      const std::size_t core = word * kBits + static_cast<std::size_t>(std::countr_zero(left));
+      if (core < CPU_SETSIZE) CPU_SET(core, &set);
+    }
+  return set;
+}
+
+cpu_set_t cores_of_all(const shm::Region& region) {
+  cpu_set_t all;
+  CPU_ZERO(&all);
+  for (std::uint32_t rank = 0; rank < region.shape().num_ranks; ++rank) {
+    const cpu_set_t own = cores_of_rank(region, rank);
+    CPU_OR(&all, &all, &own);
+  }
+  return all;
+}
 
 void tell_own_cores(const shm::Region& region, std::uint32_t rank) {
   cpu_set_t set;

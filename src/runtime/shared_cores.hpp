@@ -4,12 +4,21 @@
 
 #include <cstdint>
 
+#include <sched.h>
+
 #include "transport/shm/region.hpp"
 
 namespace tutti {
 
 // Those of this thread, at present.
 void tell_own_cores(const shm::Region& region, std::uint32_t rank);
+
+// How many cores the rank may use.
+[[nodiscard]] std::uint32_t own_cores_of(const shm::Region& region, std::uint32_t rank);
+[[nodiscard]] bool share_a_core(const shm::Region& region, std::uint32_t one, std::uint32_t other);
+// Those that one rank may use, or any.
+[[nodiscard]] cpu_set_t cores_of_rank(const shm::Region& region, std::uint32_t rank);
+[[nodiscard]] cpu_set_t cores_of_all(const shm::Region& region);
 
 // How many the first so many ranks have together; at least one.
 [[nodiscard]] std::uint32_t cores_of(const shm::Region& region, std::uint32_t num_ranks);

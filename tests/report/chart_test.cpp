@@ -233,12 +233,12 @@ TEST(BarChart, HasABarForEverything) {
       .remark = "r",
       .kinds = {"reference", "simulated"},
       .hatched = "of another configuration",
-      .panels = {
-          {.title = "times",
-           .y_name = "us",
-           .groups = {{.name = "one", .bars = {{.kind = 0, .value = 12, .uncertainty = 2}, {.kind = 1, .value = 13}}},
-                      {.name = "two", .bars = {{.kind = 0, .value = 22}, {.kind = 1, .value = 21}}},
-                      {.name = "far", .bars = {{.kind = 0, .value = 366, .is_hatched = true}}}}}}};
+      .panels = {{.title = "times",
+                  .y_name = "us",
+                  .groups = {{.name = "one",
+                              .bars = {{.kind = 0, .value = 12, .range = Range{10, 14}}, {.kind = 1, .value = 13}}},
+                             {.name = "two", .bars = {{.kind = 0, .value = 22}, {.kind = 1, .value = 21}}},
+                             {.name = "far", .bars = {{.kind = 0, .value = 366, .is_hatched = true}}}}}}};
   const std::string svg = to_svg(chart);
   expect_sound(svg);
   EXPECT_EQ(count_of(svg, "<title>far, reference: 366</title>"), 2U);  // the bar, and what it is hatched with

@@ -18,7 +18,9 @@ Found by_slurm(Process& process) {
   if (!environment.lookup("SLURM_PROCID")) return nothing();
   const Result<std::optional<std::int64_t>> step = number_in(environment, "SLURM_STEP_ID", {0, 0xFFFFFFFF});
   if (!step.ok()) return step.status();
-  if (!*step || **step >= kFirstSpecialStep) {
+  // One process, and so one rank.
+  if (*step && **step >= kFirstSpecialStep) return nothing();
+  if (!*step) {
     process.remarks.emplace_back("SLURM_PROCID is set, but this is no step of srun (SLURM_STEP_ID)");
     return nothing();
   }

@@ -4,9 +4,9 @@
 // microseconds, or as long as one of them computes. Where a foreign process is always ready to run there, each yield
 // lasts a time slice of the scheduler (about 2 ms), and a call of 2 µs takes as long.
 //
-// So one yield in kYieldsPerSample is timed. A long one opens a window in which every yield is timed and set against
-// the processor time of the other ranks on these cores. If at the end of the window a foreign process has had a quarter
-// of it, the watch calls `leave` once and is done; else it goes back to sampling.
+// So one yield in kYieldsPerSample is timed. A long one opens a window in which every yield is timed. At its end, the
+// processor time of the other ranks on these cores is taken from the time of the long yields. If what is left is a
+// quarter of the window, the watch calls `leave` once and is done; else it goes back to sampling.
 //
 // Belongs to one rank and one thread.
 #pragma once
@@ -52,14 +52,15 @@ class CoreWatch {
   using Nanoseconds = std::chrono::nanoseconds;
 
   void timed_yield();
-  void look_at_window(Nanoseconds from, Nanoseconds to, std::optional<Nanoseconds> ranks_before);
+  void look_at_window(Nanoseconds from, Nanoseconds to);
 
   Senses senses_;
   std::uint32_t until_sample_ = kYieldsPerSample;
   bool has_left_ = false;
   bool is_suspicious_ = false;
   Nanoseconds window_start_{0};
-  Nanoseconds foreign_{0};  // in the window
+  Nanoseconds long_yields_{0};               // of the window
+  std::optional<Nanoseconds> ranks_before_;  // their time at its start
 };
 
 }  // namespace tutti::shm

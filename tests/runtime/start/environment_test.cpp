@@ -120,6 +120,13 @@ TEST(StartEnvironment, WhoWasStartedByNobodyIsAlone) {
   EXPECT_EQ(rank.started->num_ranks, 1);
 }
 
+TEST(StartEnvironment, AProcessOfABatchScriptIsAlone) {
+  const StartedRank rank = find_start(
+      {{"SLURM_PROCID", "0"}, {"SLURM_STEP_ID", "4294967291"}, {"SLURM_NTASKS", "8"}, {"SLURM_JOB_ID", "77"}});
+  ASSERT_TRUE(rank.started.ok()) << words_of(rank);
+  EXPECT_EQ(rank.started->num_ranks, 1);
+}
+
 TEST(StartEnvironment, WhoseLauncherIsHalfThereLearnsWhatWasLookedFor) {
   const StartedRank rank = find_start({{"RANK", "0"}});
   ASSERT_FALSE(rank.started.ok());
@@ -181,7 +188,6 @@ std::vector<Wrong> all_wrong() {
        kUsage,
        "SLURM_JOB_ID is not set"},
       {"SlurmWithoutStep", {{"SLURM_PROCID", "0"}, {"SLURM_NTASKS", "8"}}, kUsage, "this is no step of srun"},
-      {"SlurmBatchScript", with(slurm, {{"SLURM_STEP_ID", "4294967291"}}), kUsage, "this is no step of srun"},
       {"OpenMpiHosts", with(mpi, {{"OMPI_COMM_WORLD_LOCAL_SIZE", "1"}}), kUnsupported, "1 of 2 ranks are here"},
       {"OpenMpiWithoutSize", {{"OMPI_COMM_WORLD_RANK", "0"}}, kUsage, "OMPI_COMM_WORLD_SIZE is not set"},
       {"OpenMpiWithoutJob",
