@@ -83,6 +83,7 @@ TEST(Meeting, SaysThatRankZeroHasLeft) {
 
 // Also that there is no room for it at rank 0.
 TEST(Meeting, TellsAGuestThatRankZeroHasNoDescriptorsLeft) {
+  if (TUTTI_IS_SANITIZED != 0) GTEST_SKIP() << "sanitizers look at memory by way of a pipe, which needs descriptors";
   const Environment environment = group("full");
   std::array<int, 2> over{};
   ASSERT_EQ(::pipe(over.data()), 0);
