@@ -87,7 +87,7 @@ function(tutti_layer name)
   endif()
 endfunction()
 
-# tutti_exports(TARGET): shows but what the folder's exports.map names, and gives that its version.
+# tutti_exports(TARGET): exports only what the folder's exports.map names, under its version.
 function(tutti_exports target)
   set(map "${CMAKE_CURRENT_SOURCE_DIR}/exports.map")
   target_link_options(${target} PRIVATE "LINKER:--version-script=${map}")

@@ -171,10 +171,10 @@ class TUTTI_BENCH_API Bench {
   // Why a combination is not run; empty where it is. Must depend on nothing else.
   using Values = std::vector<std::pair<std::string, AxisValue>>;
   Bench& skip_if(std::function<std::string(const Values& values, int num_ranks)> rule);
-  // What is wrong with a value of the axis; empty where nothing is. Asked of every value, declared or given by -a,
-  // before anything starts, so that a wrong one ends the program at once with these words and status 2. The check may
-  // rewrite the value ("float" to "f32"): cases and rows have what it leaves. Must depend on nothing else. A later
-  // check of the same axis takes the place of an earlier one.
+  // Returns what is wrong with a value of the axis; empty if nothing is. Runs on every value, declared or given by -a,
+  // before anything starts. A wrong value ends the program with these words and status 2. The check may rewrite the
+  // value ("float" to "f32"); cases and rows have the result. It must depend on the value alone. A later check of the
+  // same axis replaces an earlier one.
   using Check = std::function<std::string(AxisValue& value)>;
   Bench& check(std::string axis, Check objection);
   // Before the first case of a group and behind its last one, on every rank: what is made once for all of them.

@@ -18,14 +18,14 @@
  * broadcast or a reduce, only once every rank's call has returned: a rank that is stopped in the middle, or late by
  * more than 50 ms there, may still store there.
  *
- * A rank whose own arguments are wrong (tuttiInvalidArgument) has done nothing and told nobody: the others wait for it
- * in that call, or are refused where it comes to another one. It calls again with right arguments, or aborts. Blocks of
- * different sizes are the exception, where all ranks are told (see there).
+ * A call with a wrong argument (tuttiInvalidArgument) has done nothing, and the other ranks do not hear of it. They
+ * wait in that call for this rank, or are refused if it enters a different call. The rank repeats the call with valid
+ * arguments, or aborts. Calls with blocks of different sizes are the exception: they tell all ranks (see there).
  *
  * Bits. An all-reduce gives the same bits on every rank. With the same inputs, count and settings on the same machine
- * it gives the same bits whether it blocks, is pending, persistent or in a group, in place or not, and in ordinary or
- * in symmetric memory; this is tested, not proven for each type and size. Other numbers of ranks, machines, versions or
- * algorithms may fold floating-point numbers in another order.
+ * it gives the same bits in every form: blocking, pending, persistent or in a group, in place or not, in ordinary or in
+ * symmetric memory. Tests check this; it is not proven for each type and size. With another number of ranks, machine,
+ * version or algorithm, floating-point numbers may be combined in another order.
  *
  * A communicator has at most 1024 ranks, and a block at most 2^34 - 1 elements.
  *
@@ -147,11 +147,11 @@ typedef struct {
 TUTTI_API tuttiResult_t tuttiCommInitRankConfig(tuttiComm_t* comm, int num_ranks, tuttiUniqueId id, int rank,
                                                 const tuttiConfig_t* config);
 /* The communicator of all ranks that were started together, by `tutti launch`, torchrun, an mpirun (PMIx, MPICH's PMI)
- * or srun; every rank calls it equally often. A process that nobody has started so is one rank alone; where variables
- * of a launcher are there but incomplete, that is an error. Programs that use MPI may call it before MPI_Init or
- * between MPI_Init and MPI_Finalize. The process of rank 0 must live as long as others make communicators. A rank is
- * one process: in a child that it has forked this is an error, and so is every call of a communicator that it had, but
- * for tuttiCommDestroy and what its rank and the number of ranks are. */
+ * or srun; every rank calls it equally often. A process without a launcher is a communicator of one rank; incomplete
+ * variables of a launcher are an error. Programs that use MPI may call it before MPI_Init or between MPI_Init and
+ * MPI_Finalize. The process of rank 0 must live as long as others make communicators. A rank is one process: in a child
+ * that it has forked this is an error, and so is every call of a communicator that it had, but for tuttiCommDestroy and
+ * what its rank and the number of ranks are. */
 TUTTI_API tuttiResult_t tuttiCommInitLaunched(tuttiComm_t* comm);
 /* New communicators, one of all ranks with the same color, whose ranks there are in the order of their keys, and where
  * those are equal, as they are here. With TUTTI_SPLIT_NOCOLOR a rank is in none, and *newcomm is NULL. All ranks of
@@ -160,23 +160,24 @@ TUTTI_API tuttiResult_t tuttiCommInitLaunched(tuttiComm_t* comm);
 #define TUTTI_SPLIT_NOCOLOR (-1)
 TUTTI_API tuttiResult_t tuttiCommSplit(tuttiComm_t comm, int color, int key, tuttiComm_t* newcomm,
                                        const tuttiConfig_t* config);
-/* A new communicator of the ranks that are left: those that have neither destroyed comm nor been lost, in their present
- * order. Every one of them calls it, and waits for the others. Any rank may be lost, rank 0 too. It works whatever has
- * broken comm, and where nothing has. Where further ranks are lost meanwhile, the new communicator is of
- * those that are left then. All return the same result. comm itself stays broken, with its symmetric memory, requests
- * and operators, and is destroyed as ever. What config does not say is as of comm; it may be NULL. */
+/* A new communicator of the surviving ranks: those that have neither destroyed comm nor been lost, in their present
+ * order. Every surviving rank must call it, and waits for the others. Any rank may be lost, rank 0 too. comm may be
+ * broken for any reason, or not at all. If further ranks are lost during the call, the new communicator leaves them out
+ * as well. All ranks return the same result. A broken comm stays broken, with its symmetric memory, requests and
+ * operators, and is destroyed as usual. config overrides the settings of comm; it may be NULL. */
 TUTTI_API tuttiResult_t tuttiCommShrink(tuttiComm_t comm, tuttiComm_t* newcomm, const tuttiConfig_t* config);
 /* A new communicator of the same ranks: tuttiCommSplit with one color and the present ranks as keys. */
 TUTTI_API tuttiResult_t tuttiCommDup(tuttiComm_t comm, tuttiComm_t* newcomm);
-/* Waits for all that has been begun, and returns the first error, in the order of starts, that nobody has been told.
- * Nothing can be begun afterwards, nor symmetric memory be freed: such calls return tuttiInvalidUsage. What is still
- * possible: to wait for requests, test and free them, to destroy operators, to ask for statistics, rank, number of
- * ranks and error, to abort and to destroy. */
+/* Waits for all pending operations, and returns the first error, in the order of starts, that no call has returned yet.
+ * Afterwards, calls that start an operation or free symmetric memory return tuttiInvalidUsage. Still allowed: to wait
+ * for, test and free requests, to destroy operators, to get statistics, rank, number of ranks and error, to abort and
+ * to destroy. */
 TUTTI_API tuttiResult_t tuttiCommFinalize(tuttiComm_t comm);
 /* The same, and then the end of it, also where it returns what has failed; requests that nobody has waited for are gone
- * with it. From any thread; while another is in a call of this communicator it is refused, and nothing is destroyed.
- * Ranks may destroy in any order. Every later call with this comm returns tuttiInvalidUsage and says that it was
- * destroyed. A child that a rank has forked is no rank: it may destroy its copy or just exit, and the rank goes on. */
+ * with it. Any thread may call it; it is refused, and destroys nothing, while another thread is in a call of this
+ * communicator. Ranks may destroy in any order. Every later call with this comm returns tuttiInvalidUsage and says that
+ * it was destroyed. A child that a rank has forked is no rank: it may destroy its copy or just exit, and the rank goes
+ * on. */
 TUTTI_API tuttiResult_t tuttiCommDestroy(tuttiComm_t comm);
 /* Breaks the communicator for all ranks; from any thread, also while another is in a call. Then destroy it, once no
  * thread is in a call of it. */
@@ -284,12 +285,12 @@ TUTTI_API tuttiResult_t tuttiSendRecv(const void* sendbuff, size_t sendcount, in
  * all at once, the collectives of each communicator in their order. Groups are a thread's own, and may be nested.
  * Buffers belong to the group until its end. What has a request (tuttiI..., tuttiStart) is begun in its order too, and
  * waited for by its request alone. Communicators cannot be made within a group. Where another thread is in a call of
- * one of its communicators, its end is refused, and it stays open. A communicator may be destroyed within a group: that
- * waits for its calls, and the group's end has nothing left to do with it. */
+ * one of its communicators, its end is refused, and it stays open. A communicator may be destroyed within a group: this
+ * waits for its calls, and the group's end skips it. */
 TUTTI_API tuttiResult_t tuttiGroupStart(void);
 TUTTI_API tuttiResult_t tuttiGroupEnd(void);
-/* Ends a group, in place of tuttiGroupEnd, where its calls cannot all be made. It aborts every communicator that has
- * calls in the group, and waits for nothing. */
+/* Ends a group in place of tuttiGroupEnd, if not all of its calls can be made. It aborts every communicator with calls
+ * in the group, and does not wait. */
 TUTTI_API tuttiResult_t tuttiGroupAbort(void);
 
 /* What is begun now and waited for later. tuttiI... begins a collective, or a transfer, and returns; its buffers are to
@@ -308,20 +309,20 @@ typedef struct tuttiRequest* tuttiRequest_t;
 TUTTI_API tuttiResult_t tuttiWait(tuttiRequest_t* request);
 /* Of several errors, the first. */
 TUTTI_API tuttiResult_t tuttiWaitAll(int count, tuttiRequest_t* requests);
-/* Waits until one of them is done; *index says which, and it alone is as after tuttiWait. Requests that are NULL or not
- * active are passed over; where all are, *index is -1. */
+/* Waits until one request is done and sets *index to it; only that request is as after tuttiWait. Ignores requests that
+ * are NULL or not active; if all are, *index is -1. */
 TUTTI_API tuttiResult_t tuttiWaitAny(int count, tuttiRequest_t* requests, int* index);
 /* Goes on as far as that is possible without waiting; *done is then 0 or 1, and with 1 all is as after tuttiWait.
  * Whoever only tests hears what a wait hears, of a rank that has left or calls that differ; and TUTTI_TIMEOUT holds,
  * where the time between two tests counts, up to a second each. */
 TUTTI_API tuttiResult_t tuttiTest(tuttiRequest_t* request, int* done);
-/* Tests each; *done says whether all are done. Those that are done are as after tuttiTest, also where others are not.
- * Of several errors, the first. */
+/* Tests each request; *done says whether all are done. Each request that is done is as after tuttiTest, even if others
+ * are not. Returns the first of several errors. */
 TUTTI_API tuttiResult_t tuttiTestAll(int count, tuttiRequest_t* requests, int* done);
-/* From tuttiStart until tuttiWait has returned, or tuttiTest has said that it is done, a request is active, however far
- * its operation is: to start it again, or to free it, returns tuttiInvalidUsage. */
+/* A request is active from tuttiStart until tuttiWait returns or tuttiTest says that it is done, even if its operation
+ * has ended. To start or free an active request returns tuttiInvalidUsage. */
 TUTTI_API tuttiResult_t tuttiStart(tuttiRequest_t request);
-/* Of what tutti...Init has made, while it is not active. */
+/* For a request of tutti...Init that is not active. */
 TUTTI_API tuttiResult_t tuttiRequestFree(tuttiRequest_t* request);
 
 TUTTI_API tuttiResult_t tuttiIAllReduce(const void* sendbuff, void* recvbuff, size_t count, tuttiDataType_t datatype,

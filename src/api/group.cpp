@@ -43,7 +43,7 @@ tuttiResult_t tuttiGroupEnd() {
       --tutti::thread_work.open_groups;
       return tuttiSuccess;
     }
-    // What was destroyed since has waited for its calls.
+    // A communicator that was destroyed since has waited for its calls.
     std::erase_if(tutti::api::grouped(), [](const tuttiComm* each) { return !tutti::api::is_live(each); });
     // Into all, or the group stays open, and can be ended later.
     std::deque<tutti::api::Entry> entries;
@@ -68,7 +68,7 @@ tuttiResult_t tuttiGroupAbort() {
     for (const tuttiComm* each : tutti::api::grouped())
       if (tutti::api::is_live(each) && each->communicator->has_open_group())
         each->communicator->abort("tuttiGroupAbort was called");
-    // What has failed is waited for no more, and the next call of its communicator says why.
+    // A failed operation is not waited for; the next call of its communicator says why.
     const std::uint32_t open_groups = tutti::thread_work.open_groups;
     const tuttiResult_t result = tuttiGroupEnd();
     return tutti::thread_work.open_groups < open_groups ? tuttiSuccess : result;

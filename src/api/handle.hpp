@@ -22,8 +22,8 @@ struct Surroundings {
 
 }  // namespace tutti::api
 
-// Stays until the process ends (32 bytes), so that every later call with the handle of a communicator that was
-// destroyed is refused, whatever has been made since. Handles are never used again.
+// A handle (32 bytes) stays until the process ends and is never reused. So every later call with the handle of a
+// destroyed communicator is refused, whatever has been made since.
 struct tuttiComm {
   std::unique_ptr<tutti::api::Surroundings> surroundings;
   std::unique_ptr<tutti::Communicator> communicator;  // null: it was destroyed
@@ -32,12 +32,12 @@ struct tuttiComm {
 
 namespace tutti::api {
 
-// Takes both over.
+// Takes ownership of both.
 [[nodiscard]] tuttiComm_t new_handle(std::unique_ptr<Surroundings> surroundings,
                                      std::unique_ptr<Communicator> communicator);
 
 [[nodiscard]] inline bool is_live(const tuttiComm* comm) { return comm != nullptr && comm->communicator != nullptr; }
-// Of a handle that is not.
+// The error for a handle that is not live.
 tuttiResult_t refuse_handle(const tuttiComm* comm) noexcept;
 
 static_assert(static_cast<int>(Type::bf16) == tuttiBfloat16 && static_cast<int>(Type::u16) == tuttiUint16 &&
@@ -99,7 +99,7 @@ tuttiResult_t within(Communicator& communicator, const Body& body) noexcept {
     return body();
   });
 }
-// Also after tuttiCommFinalize.
+// Also allowed after tuttiCommFinalize.
 template <typename Body>
 tuttiResult_t within_finalized(tuttiComm_t comm, const Body& body) noexcept {
   return is_live(comm) ? within(*comm->communicator, body) : refuse_handle(comm);

@@ -37,10 +37,10 @@ struct Place {
 // For `in_vain` see JoinOptions.
 [[nodiscard]] Status init(tuttiComm_t* comm, Reading reading, const Place& place, std::function<Status()> in_vain = {});
 
-// What a communicator is made with that is made of another: that one's variables, with the config before them.
+// The settings of a communicator that is made from another: that one's variables, overridden by the config.
 [[nodiscard]] Result<Reading> read_as_of(const tuttiComm& parent, const tuttiConfig_t* config);
 
-// Why this rank does not come, where it ran out of memory on the way.
+// Why this rank does not take part: it ran out of memory before.
 [[nodiscard]] Status no_memory();
 
 // Tells the others, who would wait for this rank, why it does not come. Returns that.

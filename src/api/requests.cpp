@@ -96,7 +96,7 @@ tuttiResult_t run(const Transfer& transfer, tuttiDataType_t datatype, tuttiComm_
   });
 }
 
-// Of several calls, the first error; the rest is done all the same.
+// The first error of several calls; all of them are made.
 class FirstError {
  public:
   void take(tuttiResult_t result) {
@@ -120,7 +120,7 @@ const char* objection_to(int count, const tuttiRequest_t* requests) {
   return requests == nullptr && count > 0 ? "requests is null" : nullptr;
 }
 
-// Until one of those that are active has ended, or failed; `first` is one of them.
+// Waits until an active request has ended or failed; `first` is one of them.
 tuttiResult_t wait_for_any(Operation& first, int count, const tuttiRequest_t* requests) {
   const auto is_over = [](tuttiRequest_t request) {
     const Operation* const operation = request == nullptr ? nullptr : operation_of(request);
@@ -374,7 +374,7 @@ tuttiResult_t tuttiWaitAny(int count, tuttiRequest_t* requests, int* index) {
         if (first == nullptr) first = operation;
       }
       if (first == nullptr) return tuttiSuccess;
-      // What has failed meanwhile is said by the test of the request that it is about.
+      // If a request has failed meanwhile, its own test reports that.
       static_cast<void>(wait_for_any(*first, count, requests));
     }
   });

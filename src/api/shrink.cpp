@@ -1,4 +1,4 @@
-// A communicator of the ranks that are left of another one.
+// A communicator of the surviving ranks of another one.
 #include "runtime/shrink.hpp"
 
 #include <new>
@@ -14,13 +14,13 @@ using tutti::Status;
 using tutti::api::Reading;
 using tutti::api::report;
 
-// What this rank cannot go on with, the others would wait for.
+// This rank cannot take part, and the others would wait for it.
 Status why_not(const Result<Reading>& reading) {
   Status grouped = tutti::api::check_no_group();
   return grouped.ok() ? reading.status() : grouped;
 }
 
-// One attempt; made only where all ranks have it.
+// One attempt. It succeeds only if all ranks have the new communicator.
 Result<tutti::ShrinkOutcome> attempt(tuttiComm_t comm, const tuttiConfig_t* config, tuttiComm_t* newcomm) {
   tutti::ShrinkMeeting meeting(*comm->communicator);
   Result<Reading> reading = tutti::api::read_as_of(*comm, config);

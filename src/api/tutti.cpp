@@ -53,7 +53,7 @@ class GivenIds {
   std::vector<std::unique_ptr<tutti::RendezvousServer>> servers_;
 };
 
-// Which communicator of the launcher's id comes next: the ranks count alike and so meet.
+// Counts the communicators of the launcher's id. Ranks with equal counts meet.
 class LaunchedAttempts {
  public:
   tutti::Attempt take() {
@@ -98,7 +98,7 @@ class LaunchedAttempt {
   LaunchedAttempt() : taken_(launched_attempts().take()), attempt_(taken_) {}
   LaunchedAttempt(const LaunchedAttempt&) = delete;
   LaunchedAttempt& operator=(const LaunchedAttempt&) = delete;
-  // What never came to the others may be tried again.
+  // An attempt that the others never heard of may be repeated.
   ~LaunchedAttempt() { launched_attempts().settle({attempt_.generation, attempt_.is_unsure || !has_met()}); }
 
   // For join(), which leaves there how it went on.
@@ -240,7 +240,7 @@ tuttiResult_t tuttiCommInitLaunched(tuttiComm_t* comm) {
     try {
       return report(init_launched(comm, attempt));
     } catch (const std::bad_alloc&) {
-      // The others wait for this rank, unless it had come to them.
+      // The others wait for this rank, unless it has reached them.
       if (attempt && attempt->has_met()) throw;
       return report(decline_launched(tutti::api::no_memory(), attempt));
     }

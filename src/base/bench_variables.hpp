@@ -1,6 +1,6 @@
-// The variables that benchmarks (and one test) read, and the library does not: the workers of peers (src/peers),
-// simulated fabrics, and what the harness tells the processes that it starts. They come from the environment alone. One
-// row each, so that `tutti variables` lists them and no part of Tutti calls them unknown. Constants; thread-safe.
+// Variables that only benchmarks (and one test) read: workers of peers (src/peers), simulated fabrics, and processes
+// that the harness starts. They come from the environment alone. Each has one row, so `tutti variables` lists it and no
+// part of Tutti calls it unknown. Constants; thread-safe.
 #pragma once
 
 #include <array>
@@ -44,11 +44,11 @@ inline constexpr auto kBenchVariables = std::to_array<BenchVariable>({
      .initial = "0s",
      .allowed = bench_choices::kTime},
     {.name = "TUTTI_NULL_FACTOR",
-     .meaning = "What the null peer multiplies TUTTI_NULL_WORK with.",
+     .meaning = "The factor that the null peer applies to TUTTI_NULL_WORK.",
      .initial = "1",
      .allowed = "a number from 0 to 1e6"},
     {.name = "TUTTI_NULL_DELAY",
-     .meaning = "What a call of the null peer takes besides its work.",
+     .meaning = "How long a call of the null peer takes in addition to its work.",
      .initial = "0s",
      .allowed = bench_choices::kTime},
     {.name = "TUTTI_NULL_SPIN",
@@ -60,7 +60,7 @@ inline constexpr auto kBenchVariables = std::to_array<BenchVariable>({
      .initial = "0s",
      .allowed = bench_choices::kTime},
     {.name = "TUTTI_NULL_WRONG",
-     .meaning = "Whether the null peer claims to give results, and gives none.",
+     .meaning = "Whether the null peer claims to give results but gives none.",
      .initial = "0",
      .choices = bench_choices::kSwitch},
     {.name = "TUTTI_NULL_CRASH",
@@ -76,13 +76,13 @@ inline constexpr auto kBenchVariables = std::to_array<BenchVariable>({
      .meaning = "A rank of the null peer that ends before it has said hello.",
      .allowed = bench_choices::kRank},
     {.name = "TUTTI_NULL_RANK",
-     .meaning = "The rank that all ranks of the null peer say that they are.",
+     .meaning = "The rank that every rank of the null peer claims to be.",
      .allowed = bench_choices::kRank},
     {.name = "TUTTI_NULL_TWICE",
      .meaning = "A rank of the null peer that answers its first case twice.",
      .allowed = bench_choices::kRank},
     {.name = "TUTTI_NULL_GARBAGE",
-     .meaning = "A rank of the null peer that answers its first case with what is no JSON.",
+     .meaning = "A rank of the null peer that answers its first case with invalid JSON.",
      .allowed = bench_choices::kRank},
     {.name = "TUTTI_NULL_OVERSIZED",
      .meaning = "A rank of the null peer that announces an answer of 4 GB to its first case.",
@@ -91,22 +91,21 @@ inline constexpr auto kBenchVariables = std::to_array<BenchVariable>({
      .meaning = "A rank of the null peer that never answers its first case.",
      .allowed = bench_choices::kRank},
     {.name = "TUTTI_NULL_STRANGER",
-     .meaning = "A rank of the null peer beside which a stranger connects with a wrong token.",
+     .meaning = "A rank of the null peer next to which a stranger connects with a wrong token.",
      .allowed = bench_choices::kRank},
     {.name = "TUTTI_NULL_CROWDED",
-     .meaning = "A rank of the null peer that connects behind many connections which say nothing.",
+     .meaning = "A rank of the null peer that connects after many silent connections.",
      .allowed = bench_choices::kRank},
     {.name = "BENCH_WORKER",
-     .meaning = "The harness sets it for each worker: where it listens, and a token.",
+     .meaning = "The harness sets it for each worker: the harness's address, and a token.",
      .allowed = "what the harness sets",
      .secret = true},
     {.name = "BENCH_PROGRAM",
-     .meaning =
-         "The harness sets it for each program that it measures as it is: an id by which it finds all processes.",
+     .meaning = "The harness sets it for each unmodified program that it measures: an id that marks all its processes.",
      .allowed = "what the harness sets",
      .secret = true},
     {.name = "BENCH_LAUNCHER",
-     .meaning = "The harness sets it for each worker: who starts the ranks, and so whose variables tell their numbers.",
+     .meaning = "The harness sets it for each worker: the launcher, whose variables hold rank and number of ranks.",
      .choices = bench_choices::kLaunchers},
     {.name = "BENCH_RANK",
      .meaning = "The harness sets it for each worker that it starts itself: its rank.",
@@ -119,12 +118,12 @@ inline constexpr auto kBenchVariables = std::to_array<BenchVariable>({
          "The harness fills it, and BENCH_PADDING_0 and so on, to keep the environment's size constant in a sweep.",
      .allowed = "what the harness sets"},
     {.name = "TUTTI_REWRITE_GOLDEN",
-     .meaning = "Where it is set, the test of the simulator's transcripts writes them anew.",
+     .meaning = "If set, the test of the simulator's transcripts rewrites them.",
      .allowed = "any text",
      .group = "tests"},
 });
 
-// The row of that name, hyphen and underscore and either case alike; null where none has it.
+// The row of that name, or null. Ignores case, and treats hyphens as underscores.
 [[nodiscard]] const BenchVariable* find_bench_variable(std::string_view name);
 
 // What it allows, for people.

@@ -5,8 +5,8 @@
 
 namespace tutti {
 
-// The limit that an error may come from, with its value and what raises it, in parentheses with a space in front; empty
-// where the error comes from none, or none is set.
+// The limit that may have caused an error, with its value and the command that raises it: in parentheses, after a
+// space. Empty if no limit causes this error, or none is set.
 [[nodiscard]] std::string limit_behind(int error_number);
 
 }  // namespace tutti

@@ -82,7 +82,7 @@ class Log {
     write(LogLevel::warn, subsystem, fmt::format(format, std::forward<Args>(args)...));
   }
 
-  // The same of an info.
+  // The same for info.
   template <typename... Args>
   void info_once(LogSubsystem subsystem, std::string_view key, fmt::format_string<Args...> format, Args&&... args) {
     if (!enabled(LogLevel::info, subsystem) || !is_first(key)) return;

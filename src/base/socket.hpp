@@ -37,8 +37,8 @@ struct Listener {
 
 // Begins to connect; poll for POLLOUT, then ask connect_outcome.
 [[nodiscard]] Result<UniqueFd> begin_connect(const Address& address);
-// The same in two, for who has to know which of them failed. False where the queue of a local listener is full: try
-// again a little later.
+// The same in two steps, for callers that must know which one failed. False if the queue of a local listener is full:
+// retry a little later.
 [[nodiscard]] Result<UniqueFd> make_socket_for(const Address& address);
 [[nodiscard]] Result<bool> begin_connect(int socket, const Address& address);
 [[nodiscard]] Status connect_outcome(int socket);

@@ -17,7 +17,7 @@ constexpr char folded(char c) {
   return c == '-' ? '_' : c;
 }
 
-// How many of a name's letters may be wrong for it to be taken for another name.
+// How many wrong letters a name may have and still count as a typo of another name.
 constexpr std::size_t most_edits(std::string_view name) { return std::min<std::size_t>((name.size() + 1) / 3, 3); }
 
 constexpr bool is_continuation(char c) { return (static_cast<unsigned char>(c) & 0xC0U) == 0x80U; }

@@ -22,8 +22,8 @@ namespace tutti {
 // How many insertions, deletions, replacements or swaps of neighbours turn `a` into `b`, by the rules of same_name.
 [[nodiscard]] std::size_t edit_distance(std::string_view a, std::string_view b);
 
-// The candidate with the least edit distance, the first of several; empty where none is so near that a slip of the
-// fingers could have made the one of the other: about one edit in three letters, and no more than three.
+// The candidate with the least edit distance, the first of several. Empty if none is near enough to be a typo: about
+// one edit in three letters, at most three edits.
 [[nodiscard]] std::string_view nearest_name(std::string_view name, std::span<const std::string_view> candidates);
 
 // For the end of a message: "; the nearest is 'ring'", or nothing where no candidate is near.

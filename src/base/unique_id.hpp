@@ -15,9 +15,9 @@
 
 namespace tutti {
 
-// Where a server listens. An IPv4 address stands in the first four bytes. A local one is the name of an abstract unix
-// socket, which only processes of this host can reach, and at which the system tells whose process comes: in the first
-// eight bytes, at random.
+// Where a server listens. An IPv4 address stands in the first four bytes. A local address is an abstract unix socket
+// with a random name in the first eight bytes. Only processes of this host reach it, and the system tells whose process
+// connects.
 struct Address {
   enum class Family : std::uint8_t { local = 1, ipv4 = 4, ipv6 = 6 };
   Family family = Family::ipv4;
@@ -31,7 +31,7 @@ struct Address {
 // "127.0.0.1:4711", "[::1]:4711", "@tutti-meet-0123456789abcdef".
 [[nodiscard]] std::string to_text(const Address& address);
 
-// One that nobody has yet.
+// An unused local address.
 [[nodiscard]] Result<Address> make_local_address();
 // The name of a local one, without the zero in front that makes it abstract.
 [[nodiscard]] std::string local_name(const Address& address);

@@ -102,8 +102,8 @@ class VariablesReader {
     if (named.empty()) {
       for (const auto& [path, strength] : {std::pair(&paths.user, 1), std::pair(&paths.system, 2)}) {
         const Result<bool> taken = take_file(*path, strength);
-        // Nobody has asked for it: whose home may not be searched has no such file.
-        if (!taken.ok()) warn(fmt::format("{}; it is left out", taken.status().to_string()));
+        // This is a default file: an unreadable home directory counts as one without it.
+        if (!taken.ok()) warn(fmt::format("{}; the file is ignored", taken.status().to_string()));
       }
       return;
     }

@@ -53,16 +53,16 @@ using VariableValue =
 // The row that has this name or alias, hyphen and underscore and either case alike; null where none has.
 [[nodiscard]] const VariableRow* find_variable(std::string_view name);
 
-// Of the library's names and of those that benchmarks read (bench_variables.hpp), the nearest to a name that nobody
-// has; empty where none is near.
+// The name of a variable of the library or of benchmarks (bench_variables.hpp) that is nearest to an unknown name;
+// empty if none is near.
 [[nodiscard]] std::string_view nearest_variable(std::string_view name);
 
-// The sentence that a name is none of a variable, and stands there.
+// The warning that a name, at a place, is not a variable.
 [[nodiscard]] std::string no_such_variable(std::string_view name, std::string_view where);
-// The same of a name that begins with TUTTI_ and that nothing of Tutti reads; empty for all others.
+// The same warning for an unknown name that begins with TUTTI_; empty for all others.
 [[nodiscard]] std::string unknown_variable(std::string_view name, std::string_view where);
 
-// Whether a variable of Tutti takes the value. Names that nothing of Tutti reads take any.
+// Whether a variable of Tutti accepts the value. Unknown names accept any.
 [[nodiscard]] Status check_variable(std::string_view name, std::string_view value);
 
 struct VariableOrigin {

@@ -20,7 +20,7 @@ const VariableRow* find_variable(std::string_view name) {
 }
 
 std::string_view nearest_variable(std::string_view name) {
-  // What all names begin with says nothing about which of them is meant.
+  // All names share this prefix, so it does not tell which one is meant.
   const bool has_prefix = same_name(name.substr(0, kVariablePrefix.size()), kVariablePrefix);
   const auto rest_of = [&](std::string_view each) {
     return has_prefix && each.starts_with(kVariablePrefix) ? each.substr(kVariablePrefix.size()) : each;

@@ -173,9 +173,8 @@ inline constexpr auto kVariables = std::to_array<VariableRow>({
      .initial = "warn",
      .choices = variable_choices::kDebug,
      .meaning =
-         "How much the log tells: info, once for each collective and range of sizes, which algorithm does it and "
-         "why; trace, each call with its buffers, for which calls take slower ways. Each level includes those "
-         "before it.",
+         "How much the log says. info: once for each collective and range of sizes, which algorithm runs, and why. "
+         "trace: each call with its buffers; calls then skip the fast paths. Each level includes those before it.",
      .aliases = {"NCCL_DEBUG"},
      .group = VariableGroup::diagnosis},
     {.id = VariableId::debug_subsystems,
@@ -275,10 +274,8 @@ inline constexpr auto kVariables = std::to_array<VariableRow>({
      .unlimited = true,
      .meaning =
          "Which all-reduces take ring_bidir_ag, the ring whose all-gather goes in both directions at once. -1: all "
-         "that "
-         "it can do, whatever their size. 0: none. Above 0: those up to this total size that would take ring by size; "
-         "no other algorithm gives way. -2 or auto: none on one host, where it was measured to be no faster. "
-         "TUTTI_ALLREDUCE_ALGORITHM goes before all of these.",
+         "that it supports, of any size. 0: none. Above 0: those up to this total size that would take ring by size; "
+         "no others. -2 or auto: none on one host, where it was no faster. TUTTI_ALLREDUCE_ALGORITHM takes precedence.",
      .aliases = {"NCCL_CTRAN_ALLREDUCE_RING_BIDIR_AG_MAX_SIZE"},
      .group = VariableGroup::tuning},
     {.id = VariableId::walker,
@@ -377,9 +374,8 @@ inline constexpr auto kVariables = std::to_array<VariableRow>({
      .name = "TUTTI_LEAVE_BUSY_CORES",
      .type = VariableType::boolean,
      .initial = "1",
-     .meaning =
-         "Of ranks that are bound to fewer cores than there are ranks: where a foreign process keeps a rank's core "
-         "busy, the rank leaves its binding and may run on all cores of the ranks.",
+     .meaning = "Whether a rank leaves its binding when a foreign process keeps its core busy. It may then run on all "
+                "cores of the ranks. Applies to ranks that share cores.",
      .group = VariableGroup::waiting},
     {.id = VariableId::timeout,
      .name = "TUTTI_TIMEOUT",

@@ -34,7 +34,7 @@ struct Point {
 // Why a combination is not run; empty where it is. The same for all ranks, so it depends on nothing but its arguments.
 using Rule = std::function<std::string(const Point& point, int num_ranks)>;
 
-// What is wrong with a value of an axis; empty where nothing is. May rewrite the value to the form that rows show.
+// Returns what is wrong with a value of an axis; empty if nothing is. May rewrite the value to the form that rows show.
 struct AxisCheck {
   std::string axis;
   std::function<std::string(Value& value)> objection;
@@ -74,8 +74,8 @@ struct Group {
   [[nodiscard]] std::vector<Setting> all_settings() const;
 };
 
-// Lets the axis's check look at the values, which it may rewrite; the error begins with `what`. For every value that a
-// sweep is given, before it is planned.
+// Applies the axis's check to the values, which it may rewrite; the error begins with `what`. For every value of a
+// sweep, before it is planned.
 [[nodiscard]] Status check_values(const Sweep& sweep, std::string_view axis, std::string_view what,
                                   std::vector<Value>& values);
 

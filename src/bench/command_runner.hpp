@@ -40,9 +40,9 @@ class CommandRunner {
   // there are. An error is one of on_rows'.
   [[nodiscard]] Status run(const std::string& bench, const std::vector<Group>& groups, const std::vector<Row>& done,
                            const OnRows& on_rows);
-  // The groups of each number of ranks side by side: in each launch and for each case they take turns in an order that
-  // is drawn anew, so that a launch is a round, and its rows are pairs. All rows of a case and launch are handed over
-  // together; where `done` lacks one group's, all are measured anew.
+  // The groups of each number of ranks side by side. In each launch and for each case they take turns in a new random
+  // order, so a launch is a round, and its rows are pairs. All rows of a case and launch are handed over together; if
+  // `done` lacks one group's, all are measured again.
   [[nodiscard]] Status compare(const std::string& bench, const std::vector<Group>& groups, const std::vector<Row>& done,
                                const OnRows& on_rows);
 

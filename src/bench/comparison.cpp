@@ -217,7 +217,7 @@ std::string lacking_launches(const Comparison& comparison) {
   const std::string whose = num_lacking == comparison.cases.size()
                                 ? ""
                                 : fmt::format(" in {} of {} cases", num_lacking, comparison.cases.size());
-  return fmt::format("{}{}: no interval over launches, so no verdict; {} or more give one", launches, whose,
+  return fmt::format("{}{}: no interval over launches and so no verdict; a verdict needs {} or more", launches, whose,
                      kLeastLaunches);
 }
 

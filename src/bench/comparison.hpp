@@ -34,15 +34,14 @@ struct Comparison {
   [[nodiscard]] static Comparison of_runs(const std::vector<Row>& first, const std::vector<Row>& second,
                                           const std::vector<std::string>& names);
 
-  // How a competitor stands to another one; none where either has no times that count. How a process happens to lie in
-  // memory is a factor too, so with fewer launches than kLeastLaunches of what is measured there is no interval, and
-  // the verdict is undecided.
+  // The ratio of two competitors; none if either has no valid times. Memory placement of a process is a factor too. So
+  // with fewer than kLeastLaunches launches of measured competitors there is no interval, and the verdict is undecided.
   [[nodiscard]] std::optional<Ratio> compare(const ComparedCase& one, std::size_t a, std::size_t b) const;
   // The same, where the interval over the rounds of one launch will do.
   [[nodiscard]] std::optional<Ratio> compare_by_rounds(const ComparedCase& one, std::size_t a, std::size_t b) const;
 };
 
-// What of the evidence is lacking: which cases have too few launches, and how many would do. Empty where nothing is.
+// The missing evidence: which cases have too few launches, and how many they need. Empty if nothing is missing.
 [[nodiscard]] std::string lacking_launches(const Comparison& comparison);
 
 // What is to be said of a case's rows, and whose: "a, b: more ranks than cores; c: error: gone". Safe to show.

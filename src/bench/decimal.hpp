@@ -3,8 +3,8 @@
 
 namespace tutti::harness {
 
-// `value` times a power of ten, or divided by one. What has up to 15 decimal digits, as programs print and clocks
-// count, keeps exactly these: 1.005 times 1000 is 1005, where the product of the two doubles is 1004.9999999999999.
+// `value` times a power of ten, or divided by one. A value of up to 15 decimal digits keeps exactly these: 1.005 times
+// 1000 is 1005, where the product of the two doubles is 1004.9999999999999.
 [[nodiscard]] double times_power_of_ten(double value, double power);
 [[nodiscard]] double over_power_of_ten(double value, double power);
 

@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::string_view kNotSet = "not set";
 
-// What the rows of a run have of each variable and axis, as people read it.
+// The values of each variable and axis in a run's rows, as people read them.
 using ValuesByName = std::map<std::string, std::set<std::string>>;
 
 ValuesByName values_of(const std::vector<Row>& rows) {
@@ -67,7 +67,7 @@ Result<std::vector<Row>> without(const std::vector<Row>& rows, std::string_view 
     std::erase_if(row.point.values, [&](const auto& value) { return value.first == name; });
     if (!keys.insert(key_of(row)).second)
       return Status(Code::invalid_argument,
-                    fmt::format("it has several values of {}, of which none is the one to compare", name));
+                    fmt::format("it has several values of {}, and a comparison needs exactly one", name));
   }
   return stripped;
 }

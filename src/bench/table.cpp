@@ -23,7 +23,7 @@ bool is_number(const Cell& cell) {
 
 constexpr int kAllDigits = 0;
 
-// All of them, or so many that mean something.
+// All digits, or only the significant ones.
 std::string in_digits(double number, int digits) {
   if (digits == kAllDigits || !std::isfinite(number)) return fmt::format("{}", number);
   const std::string rounded = fmt::format("{:.{}g}", number, digits);

@@ -26,9 +26,9 @@ namespace tutti::cli {
 // ends with 128 and the signal.
 enum class Exit : int {
   done = 0,
-  found_wrong = 1,         // what the command examined is not as it should be
-  not_done = found_wrong,  // it was called rightly, and the system did not let it: a file is missing, the disk is full
-  misused = 2,             // it was called wrongly: an option, a value, the text of a file
+  found_wrong = 1,         // a check of the command failed
+  not_done = found_wrong,  // the call was right, but the system refused: a file is missing, the disk is full
+  misused = 2,             // the call was wrong: an option, a value, the text of a file
 };
 
 // The world that a command acts in.
@@ -44,9 +44,9 @@ struct Context {
 
 // Says on context.error what was wrong with a call of `command`, and what tells more; none is the program itself.
 Exit misused(const Context& context, std::string_view command, std::string_view what);
-// Whether the caller has to call it otherwise (misused), or could not have known (not_done).
+// Whether the caller must change the call (misused), or could not have known (not_done).
 [[nodiscard]] Exit exit_of(const Status& error);
-// Says on context.error why `command` failed; what tells more only to those who misused it.
+// Says on context.error why `command` failed. Only after misuse, adds where to read more.
 Exit failed(const Context& context, std::string_view command, const Status& error);
 
 [[nodiscard]] inline Status wrong_argument(std::string words) { return {Code::invalid_argument, std::move(words)}; }

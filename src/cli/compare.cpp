@@ -76,7 +76,7 @@ Exit conclude(const Comparison& comparison, std::size_t baseline, const std::opt
   const Account account = account_of(comparison, baseline, fail_on);
   context.error << fmt::format("against {}: {}\n", printable(comparison.competitors[baseline]), account.in_words());
   const bool nothing = account.verdicts.empty();
-  // Without a verdict there is nothing to pass by.
+  // Without a verdict the check cannot pass.
   const bool fails_gate = fail_on && (account.num_hits > 0 || account.num_unmatched > 0 || !lacking.empty());
   return nothing || account.num_bad > 0 || fails_gate ? Exit::found_wrong : Exit::done;
 }
@@ -135,7 +135,7 @@ Result<Asked> check(const CompareOptions& options, const BenchWorld& world, cons
   const bool is_judged =
       are_all_reckoned(plan->programs) || plan->runner.launches >= static_cast<int>(harness::kLeastLaunches);
   if (*fail_on && !is_judged)
-    return wrong_argument(fmt::format("--fail-on is about verdicts, which take {} launches or more; --launches is {}",
+    return wrong_argument(fmt::format("--fail-on needs verdicts, which need {} launches or more; --launches is {}",
                                       harness::kLeastLaunches, plan->runner.launches));
   // What all launches together have is what one would have.
   plan->runner.measure.budget.seconds /= plan->runner.launches;
@@ -248,7 +248,7 @@ Exit compare_live(const CompareOptions& options, const BenchWorld& world, const 
   const std::size_t num_there = num_done(plan, *kept);
   context.error << fmt::format("interrupted: {} of {} {} done{}\n", num_there, counted(plan.num_cases(), "case"),
                                are(num_there),
-                               kept->store ? " and kept; the same command with --resume does the others" : "");
+                               kept->store ? " and kept; to continue, repeat the command with --resume" : "");
   return Interrupt::exit();
 }
 
@@ -261,31 +261,32 @@ Exit compare(CompareArguments options, const BenchWorld& world, const Context& c
   const auto mark = std::find(context.arguments.begin(), context.arguments.end(), "--");
   const bool has_mark = mark != context.arguments.end();
   const std::ptrdiff_t num_behind = has_mark ? context.arguments.end() - mark - 1 : 0;
-  if (has_mark && num_behind == 0) return refuse("no program comes behind --");
+  if (has_mark && num_behind == 0) return refuse("no program follows --");
   if (has_mark && num_behind != std::ssize(options.words))
     return refuse(
-        fmt::format("{} was not expected before --, behind which the program comes", in_quotes(options.words.front())));
+        fmt::format("{} was not expected before --; the program follows --", in_quotes(options.words.front())));
   if (const Status fits = check_options(options); !fits.ok()) return failed(context, name_of(context), fits);
   if (!has_mark && !options.words.empty()) return compare_runs(options, options.words, options.ignored, context);
-  if (!options.ignored.empty()) return refuse("--ignore is for two runs of the store");
+  if (!options.ignored.empty()) return refuse("--ignore is for two kept runs");
   options.sweep.command = options.words;
   return compare_live(options, world, context);
 }
 
 void add_view_options(CLI::App& app, CompareArguments& options) {
-  app.add_option("--view", options.view, "Pairs with the first, or one line a case with the best of all")
+  app.add_option("--view", options.view,
+                 "pairs: each competitor beside the first; best: one line a case with the fastest")
       ->type_name("pairs|best")
       ->capture_default_str();
-  app.add_option("--baseline", options.baseline, "What --view best compares the best with, instead of the first")
+  app.add_option("--baseline", options.baseline, "The competitor that --view best compares with, instead of the first")
       ->type_name("NAME");
-  app.add_option("--by", options.by,
-                 "Instead of each case, how each stands to the first over all cases of one number of ranks, "
-                 "or of whatever else tells cases apart: ranks, bytes, an axis")
+  app.add_option(
+         "--by", options.by,
+         "Instead: the ratio to the first over all cases with the same value of this column: ranks, bytes or an axis")
       ->type_name("COLUMN")
       ->check([](const std::string& text) { return std::string(text.empty() ? "'' is no column" : ""); });
-  app.add_option("--fail-on", options.fail_on,
-                 "Exit with 1 where a verdict is that, by more than the share, or where there is none for want of "
-                 "launches")
+  app.add_option(
+         "--fail-on", options.fail_on,
+         "Exit with 1 if a verdict is this one by more than the share, or if launches are too few for a verdict")
       ->type_name("slower:3%");
 }
 
@@ -309,16 +310,15 @@ Command compare_command(const BenchWorld& world) {
             const auto options = std::make_shared<CompareArguments>();
             app.add_option(
                    "what", options->words,
-                   "Two runs of the store, by number or name, or last; or, behind --, a program whose settings are "
-                   "compared")
+                   "Two kept runs, by number or name, or 'last'; or, after --, a program whose settings are compared")
                 ->type_name("RUN RUN | -- COMMAND");
             add_sweep_options(app, options->sweep, world);
             begin_group(app, "A program instead of a bench");
             add_program_options(app, options->sweep);
             begin_group(app, "What is compared");
-            app.add_option("--ignore", options->ignored,
-                           "Of two runs: match cases without this variable or axis, over which they are compared [the "
-                           "only one in which they differ]")
+            app.add_option(
+                   "--ignore", options->ignored,
+                   "Compare two runs over this variable or axis: match cases without it [the only one that differs]")
                 ->type_name("NAME");
             add_view_options(app, *options);
             begin_group(app, "What is kept and shown");

@@ -30,18 +30,18 @@ struct CompareOptions {
   bool prefers_others = false;  // the first that is not Tutti instead, where there is one
 };
 
-// What of these options no comparison has.
+// Refuses options that no comparison has.
 [[nodiscard]] Status check_options(const CompareOptions& options);
 
-// Shows it, says which evidence is lacking, and tells how it came out.
+// Shows it, says which evidence is missing, and returns the outcome.
 [[nodiscard]] Exit conclude(const harness::Comparison& comparison, std::size_t baseline,
                             const std::optional<FailOn>& fail_on, const CompareOptions& options,
                             const Context& context);
 
 [[nodiscard]] Exit compare_live(const CompareOptions& options, const BenchWorld& world, const Context& context);
 
-// Runs by number, or last: two of them. Cases are matched without the variable or axis that is ignored; without the
-// only one in which the runs differ, where nobody says which.
+// Compares two runs, by number or `last`. Cases are matched without the ignored variable or axis. By default that is
+// the only one in which the runs differ.
 [[nodiscard]] Exit compare_runs(const CompareOptions& options, const std::vector<std::string>& names,
                                 const std::string& ignored, const Context& context);
 

@@ -47,7 +47,7 @@ void tell_runs(const Pair& pair, const Context& context) {
   for (const auto& [what, member] :
        {std::pair("machine", &harness::Run::machine), std::pair("Tutti", &harness::Run::tutti)})
     if (first.*member != second.*member)
-      context.error << fmt::format("they differ in {}: {} and {}\n", what, first.*member, second.*member);
+      context.error << fmt::format("the runs differ in {}: {} and {}\n", what, first.*member, second.*member);
   if (first.id == second.id) context.error << "both are the same run\n";
   for (const StoredRun& each : pair)
     if (!each.run.is_complete)
@@ -101,7 +101,7 @@ Exit compare_runs(const CompareOptions& options, const std::vector<std::string>&
                   const Context& context) {
   const auto refuse = [&](const Status& status) { return failed(context, "compare", status); };
   if (names.size() != 2)
-    return refuse(wrong_argument(fmt::format("{} runs were named; two are compared", names.size())));
+    return refuse(wrong_argument(fmt::format("{} runs were named; compare takes two", names.size())));
   const Result<std::optional<FailOn>> fail_on = read_fail_on(options.fail_on);
   if (!fail_on.ok()) return refuse(fail_on.status());
   Result<Pair> pair = read_runs(options, names, context);

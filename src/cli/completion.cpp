@@ -1,4 +1,4 @@
-// `tutti completion`: what a shell needs to complete the words of a command line, for bash, zsh and fish.
+// `tutti completion`: completion scripts for bash, zsh and fish.
 #include <algorithm>
 #include <array>
 #include <ostream>
@@ -102,7 +102,7 @@ Words elements() {
   return words;
 }
 
-// What may stand for each of these in --help.
+// The candidates for each value name in --help.
 class Values {
  public:
   explicit Values(std::span<const Command> commands, const BenchWorld& world) {
@@ -182,14 +182,14 @@ Exit run(const CompletionArguments& options, std::span<const Command> commands, 
     return written.ok() ? Exit::done : failed(context, "completion", written);
   }
   return misused(context, "completion",
-                 fmt::format("{} is no shell that is known; there are bash, zsh and fish", in_quotes(options.shell)));
+                 fmt::format("{} is not a known shell; name bash, zsh or fish", in_quotes(options.shell)));
 }
 
 }  // namespace
 
 Command completion_command(std::span<const Command> commands, const BenchWorld& world) {
   return {.name = "completion",
-          .summary = "Print what a shell needs to complete the words of tutti's command line",
+          .summary = "Print the script by which a shell completes tutti's command line",
           .examples =
               "source <(tutti completion bash)\n"
               "tutti completion zsh -o ~/.zfunc/_tutti\n"

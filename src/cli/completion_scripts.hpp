@@ -9,7 +9,7 @@
 
 namespace tutti::cli {
 
-// What may stand for the value of an option.
+// The candidates for the value of an option.
 struct Completion {
   std::vector<std::string> words = {};
   bool is_list = false;      // several of them, with commas between

@@ -46,7 +46,7 @@ struct DemoArguments {
   OutputOptions output;
 };
 
-// What was proven of the all-reduce algorithms, and of which there was nothing to prove for some numbers of ranks.
+// The proven all-reduce algorithms, and those without a case for some numbers of ranks.
 struct Proven {
   std::size_t num_algorithms = 0;
   std::size_t num_cases = 0;
@@ -116,8 +116,8 @@ struct Buffers {
 
 constexpr ExactInput kInput{.type = Type::f32, .op = Op::sum, .num_ranks = kNumRanks, .seed = 1};
 
-// Whether a call gives every element its exact sum, which is another one from element to element, in an output that
-// held no number before.
+// Whether a call gives every element its exact sum. Sums vary from element to element, and the output held no numbers
+// before.
 Result<bool> is_right(Communicator& communicator, const float* input, float* output, std::uint64_t count) {
   std::fill_n(output, count, std::numeric_limits<float>::quiet_NaN());
   TUTTI_TRY(communicator.all_reduce(input, output, count, Type::f32, kSum));

@@ -1,5 +1,5 @@
-// The commands of the program as data: what --help, the man page and completions in shells are all made of. Taken from
-// the same CLI11 definitions that read the command line. Values; main thread only.
+// The commands of the program as data, from which --help, the man page and completions are made. Taken from the CLI11
+// definitions that read the command line. Values; main thread only.
 #pragma once
 
 #include <cstddef>
@@ -16,7 +16,7 @@ struct OptionDescription {
   std::string group;               // its heading; Options where it has none of its own
   std::vector<std::string> names;  // "-n", "--num-ranks"; of a positional its only one, without hyphens
   std::string value;               // "N", "core|none"; empty for a flag
-  std::string help;                // with what it is where it is not given, and the option that it needs
+  std::string help;                // with its default and the option that it needs
   bool is_positional = false;
   bool is_required = false;
   bool is_repeated = false;  // takes any number of values

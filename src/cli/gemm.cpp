@@ -170,7 +170,7 @@ Result<std::uint32_t> element_size_of(const GemmArguments& options) {
   const std::optional<Type> type = type_from_name(options.type);
   if (!type)
     return wrong_argument(
-        fmt::format("--type: {} is no type; there are: {}", in_quotes(options.type), all_type_names()));
+        fmt::format("--type: {} is not a type; the types are: {}", in_quotes(options.type), all_type_names()));
   return static_cast<std::uint32_t>(size_of(*type));
 }
 

@@ -165,8 +165,8 @@ Command import_command() {
           .define = [](CLI::App& app) -> Run {
             const auto options = std::make_shared<ImportArguments>();
             app.add_option("files", options->files,
-                           "Files of output, or - for standard input; rows that several files have count as launches "
-                           "of one program")
+                           "Files of output, or - for standard input; a row that is in several files counts as several "
+                           "launches of one program")
                 ->type_name("FILE");
             add_reading_options(app, options->read, options->time, options->name);
             app.add_option("--bench", options->bench, "What was run [what the output says, or the file's name]")

@@ -40,7 +40,7 @@ Exit Interrupt::exit() {
   return static_cast<Exit>(kSignalBase + interrupted);
 }
 
-// A handler, since what is ignored stays so in programs that are started.
+// A handler, since an ignored signal stays ignored in started programs.
 void let_too_large_files_fail() { std::signal(SIGXFSZ, ignore); }
 
 }  // namespace tutti::cli

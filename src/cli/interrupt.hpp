@@ -16,7 +16,7 @@ class Interrupt {
   ~Interrupt();
 
   [[nodiscard]] static bool has_come();
-  // Of a command that was ended by the one that has come: 130 for SIGINT, 143 for SIGTERM, as shells have it.
+  // The exit status after the signal that came: 130 for SIGINT, 143 for SIGTERM, as in shells.
   [[nodiscard]] static Exit exit();
 
  private:
@@ -24,8 +24,8 @@ class Interrupt {
   struct sigaction before_term_ {};
 };
 
-// From now on a write beyond the limit of file sizes (ulimit -f) fails, and SIGXFSZ does not end the process. Programs
-// that are started have the usual again. For main.
+// From now on a write beyond the limit of file sizes (ulimit -f) fails, and SIGXFSZ does not end the process. Started
+// programs have the default again. For main.
 void let_too_large_files_fail();
 
 }  // namespace tutti::cli

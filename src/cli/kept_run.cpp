@@ -15,8 +15,8 @@ void add_keeping_options(CLI::App& app, Keeping& keeping) {
       app.add_option("--store", keeping.store, "The SQLite file that keeps results (docs/formats/store.md)");
   store->type_name("FILE");
   CLI::Option* resume = app.add_flag("--resume", keeping.resume,
-                                     "Go on with the last run of the same sweep where it was interrupted; begin it "
-                                     "where there is none, and show it where it is complete");
+                                     "Continue the last run of the same sweep if it was interrupted; start one if "
+                                     "there is none, and show it if it is complete");
   app.add_flag("--no-store", keeping.no_store, "Keep nothing")->excludes(store)->excludes(resume);
   add_label_options(app, keeping.label);
 }
@@ -44,7 +44,8 @@ Status go_on(KeptRun& kept, const harness::Run& found, const harness::Run& run) 
   kept.is_complete = found.is_complete;
   if (!found.is_complete) {
     if (const std::optional<std::string> owner = living_owner(found))
-      return {Code::invalid_usage, fmt::format("run {} is not unfinished: process {} is at it", found.id, *owner)};
+      return {Code::invalid_usage,
+              fmt::format("run {} cannot be resumed: process {} is still running it", found.id, *owner)};
     TUTTI_TRY(kept.store->adopt(kept.run, run.owner));
   }
   Result<std::set<std::string>> keys = kept.store->keys_of(kept.run);

@@ -1,4 +1,4 @@
-// A run of the store that a command begins or goes on with, and the options that say which. Main thread only.
+// A run of the store that a command starts or continues, and the options that select it. Main thread only.
 #pragma once
 
 #include <cstddef>
@@ -41,8 +41,8 @@ struct Keeping {
 // --store, --no-store, --resume, --run-name and --note. The options must live as long as the application.
 void add_keeping_options(CLI::App& app, Keeping& keeping);
 
-// Begins the run in the store; or finds the last run of the same sweep, which goes on where it was interrupted, and
-// tries again what could not be measured. An error where another process is at that one.
+// Starts the run in the store; or finds the last run of the same sweep, continues it and retries failed cases. An error
+// if another process is running that one.
 [[nodiscard]] Result<KeptRun> keep_run(const Keeping& keeping, const harness::Run& run, const Context& context);
 
 // What the store knows of it; where nothing is kept, the run as it was begun.

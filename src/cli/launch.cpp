@@ -103,8 +103,8 @@ Run define_launch(CLI::App& app) {
       ->allow_extra_args(false);
   app.add_option("--timeout", options->timeout, "End all ranks after this time (exit status 124)")->type_name("TIME");
   app.add_option("--grace", options->grace,
-                 "How long the other ranks have after one fails until SIGTERM, and from there until SIGKILL; a SIGTERM "
-                 "or SIGHUP to the launcher is passed on, and SIGKILL follows after this time")
+                 "Time from the failure of a rank to SIGTERM for the others, and from there to SIGKILL; a SIGTERM or "
+                 "SIGHUP to the launcher is passed on, and SIGKILL follows after this time")
       ->type_name("TIME")
       ->capture_default_str();
   app.add_option("program", options->command, "What to run, with its arguments; -- in front keeps its options its own")

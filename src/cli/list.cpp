@@ -216,23 +216,22 @@ Exit show(const ListArguments& options, const BenchWorld& world, const Context& 
 }  // namespace
 
 Command list_command(const BenchWorld& world) {
-  return {
-      .name = "list",
-      .summary =
-          "List the benches, the peers, what forces each of their algorithms, the types and operators, the fabrics, or "
-          "the runs that were kept",
-      .examples =
-          "tutti list benches\ntutti list peers\ntutti list algorithms\ntutti list types\ntutti list fabrics\n"
-          "tutti list runs --format csv",
-      .define = [&world](CLI::App& app) -> Run {
-        const auto options = std::make_shared<ListArguments>();
-        app.add_option("what", options->what, "benches, peers, algorithms, types, operators, fabrics or runs")
-            ->type_name("benches|peers|algorithms|types|operators|fabrics|runs")
-            ->capture_default_str();
-        app.add_option("--store", options->store, "The file that keeps results")->type_name("FILE");
-        add_output_options(app, options->output);
-        return [options, &world](const Context& context) { return list(*options, world, context); };
-      }};
+  return {.name = "list",
+          .summary =
+              "List the benches, the peers, the settings that force each of their algorithms, the types and operators, "
+              "the fabrics, or the kept runs",
+          .examples =
+              "tutti list benches\ntutti list peers\ntutti list algorithms\ntutti list types\ntutti list fabrics\n"
+              "tutti list runs --format csv",
+          .define = [&world](CLI::App& app) -> Run {
+            const auto options = std::make_shared<ListArguments>();
+            app.add_option("what", options->what, "benches, peers, algorithms, types, operators, fabrics or runs")
+                ->type_name("benches|peers|algorithms|types|operators|fabrics|runs")
+                ->capture_default_str();
+            app.add_option("--store", options->store, "The file that keeps results")->type_name("FILE");
+            add_output_options(app, options->output);
+            return [options, &world](const Context& context) { return list(*options, world, context); };
+          }};
 }
 
 Command show_command(const BenchWorld& world) {
@@ -259,7 +258,7 @@ Command show_command(const BenchWorld& world) {
             ->type_name("rows|best|bandwidth")
             ->capture_default_str();
         app.add_option("--baseline", options->baseline,
-                       "What --view best compares the best with, instead of what the run did")
+                       "The competitor that --view best compares with, instead of the run's own baseline")
             ->type_name("NAME");
         app.add_option("--figure", options->figure, kFigureHelp)->type_name("FILE")->check(objection_to_file);
         add_row_output_options(app, options->output);

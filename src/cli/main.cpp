@@ -22,7 +22,7 @@ int main(int argc, char** argv) try {
   const tutti::Environment environment = tutti::Environment::of_this_process();
   const cli::BenchWorld world = cli::peer_world(environment);
   std::array<cli::Command, 19> commands;
-  const std::span<const cli::Command> all(commands);  // for those that tell of all
+  const std::span<const cli::Command> all(commands);  // for the commands that describe all
   commands = {
       cli::algorithms_command(), cli::compare_command(world), cli::completion_command(all, world),
       cli::delete_command(),     cli::demo_command(),         cli::fabric_command(),

@@ -1,4 +1,4 @@
-// `tutti man`: the manual page, of what --help shows.
+// `tutti man`: the manual page, made from what --help shows.
 #include <ostream>
 
 #include <CLI/CLI.hpp>
@@ -81,10 +81,10 @@ std::string man_page(std::span<const Command> commands) {
   text +=
       ".SH EXIT STATUS\n"
       ".TP\n.B 0\nDone.\n"
-      ".TP\n.B 1\nWhat was examined is not as it should be, or the system did not let it be done: a file is missing or "
-      "cannot be written, a disk is full, a limit is reached.\n"
+      ".TP\n.B 1\nA check failed, or the system refused: a file is missing or cannot be written, a disk is full, a "
+      "limit is reached.\n"
       ".TP\n.B 2\nThe program was called wrongly: an option, a value, or the text of a file.\n"
-      ".TP\n.B 130, 143\nIt was interrupted by SIGINT or SIGTERM. What was measured until then is kept.\n"
+      ".TP\n.B 130, 143\nSIGINT or SIGTERM interrupted it. Earlier measurements are kept.\n"
       ".PP\n.B tutti launch\npasses on the exit status of the ranks.\n"
       ".SH FILES\n.TP\n.I ~/.config/tutti/tutti.conf, /etc/tutti.conf\nVariables.\n"
       ".TP\n.I ~/.local/share/tutti/results.db\nResults of runs.\n";
@@ -95,7 +95,7 @@ std::string man_page(std::span<const Command> commands) {
 
 Command man_command(std::span<const Command> commands) {
   return {.name = "man",
-          .summary = "Print the manual page; installed, it is there as 'man tutti'",
+          .summary = "Print the manual page; an installation shows it with 'man tutti'",
           .examples = "tutti man -o tutti.1\ntutti man | man -l -",
           .define = [commands](CLI::App& app) -> Run {
             const auto output = std::make_shared<OutputOptions>();

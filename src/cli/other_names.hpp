@@ -1,4 +1,4 @@
-// Names of options that mean the same. A command lists one of them and understands the other, as do files of sweeps.
+// Names of options that mean the same. A command lists one of them and also accepts the other, as do sweep files.
 // Constants.
 #pragma once
 

@@ -32,7 +32,7 @@ void add_options(CLI::App& app, OutputOptions& options, bool has_rows) {
           throw CLI::ValidationError(fmt::format("--format: {} is not a format; it takes {}", in_quotes(name), known));
         options.format = *found;
       },
-      "How to write the data [table]");
+      "Format of the data [table]");
   format->type_name(has_rows ? "table|csv|json|md|nccl-tests" : "table|csv|json|md");
   app.add_flag_callback(
          "--json", [&options] { options.format = Format::json; }, "Short for --format json")

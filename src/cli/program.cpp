@@ -36,7 +36,7 @@ std::string help_of_program(const CLI::App& app, std::span<const Defined> define
                     "\n'{0} help COMMAND' tells more about a command.\n\n"
                     "Exit status:\n"
                     "  0         done\n"
-                    "  1         found wrong, or not possible: a file is missing, a disk is full\n"
+                    "  1         a check failed, or the system refused: a file is missing, a disk is full\n"
                     "  2         misused: an option, a value, or the text of a file is wrong\n"
                     "  130, 143  interrupted by SIGINT or SIGTERM; what was measured is kept\n",
                     app.get_name());
@@ -64,8 +64,8 @@ std::string unexpected(const CLI::App& app) {
   return fmt::format("{} is not an option{}", in_quotes(bare), nearest_hint(bare, views));
 }
 
-// Options by another name that means the same get the name that the command lists. What stands behind -- is not the
-// command's; nor may be what stands behind the program that a command starts.
+// Renames options to the name that the command lists. Arguments after -- are not the command's; nor may be those after
+// the program that a command starts.
 void use_listed_names(const CLI::App& command, std::vector<std::string>& arguments) {
   const auto has = [&](std::string_view name) {
     return command.get_option_no_throw(fmt::format("--{}", name)) != nullptr;

@@ -281,9 +281,8 @@ void add_mutate_options(CLI::App& app, MutateChoice& choice) {
          "--mutate", into("--mutate", kMostMutants, choice.count),
          "Instead: change schedules at random in N ways, prove each, and run those that prove accepts")
       ->type_name("N");
-  app.add_option_function<std::string>(
-         "--show", into("--show", kMostShown, choice.show),
-         "Print up to N mutants for each reason that were rejected although they do no harm")
+  app.add_option_function<std::string>("--show", into("--show", kMostShown, choice.show),
+                                       "Print up to N harmless mutants that were rejected, for each reason")
       ->type_name("N")
       ->needs("--mutate");
   app.add_flag("--details", choice.details, "Count each kind of mutation of each algorithm separately")

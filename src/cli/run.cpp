@@ -131,7 +131,7 @@ Exit conclude(const Plan& plan, const Progress& progress, bool is_interrupted, b
   if (is_interrupted) {
     context.error << fmt::format("interrupted: {} of {} {} done{}\n", progress.num_done(),
                                  counted(plan.num_cases(), "case"), are(progress.num_done()),
-                                 is_kept ? " and kept; the same command with --resume does the others" : "");
+                                 is_kept ? " and kept; to continue, repeat the command with --resume" : "");
     return Interrupt::exit();
   }
   if (progress.num_bad() == 0) return Exit::done;

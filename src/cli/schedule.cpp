@@ -92,7 +92,7 @@ Exit run(const ScheduleArguments& options, const Context& context) {
   if (options.rank && *options.rank >= schedule->num_ranks)
     return failed(context, "schedule",
                   {Code::invalid_argument,
-                   fmt::format("--rank: {} is none of the {} ranks", *options.rank, schedule->num_ranks)});
+                   fmt::format("--rank: {} is not one of the {} ranks", *options.rank, schedule->num_ranks)});
   const Result<std::string> text = render(options, *schedule);
   if (!text.ok()) return failed(context, "schedule", text.status());
   if (const Status status = write_output(*text, options.output, context); !status.ok())

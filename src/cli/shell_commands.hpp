@@ -1,4 +1,4 @@
-// The commands that tell shells and manuals of all the others. The commands and the world must live as long as they do.
+// The commands that describe all others to shells and manuals. The commands and the world must live as long as they do.
 #pragma once
 
 #include <span>

@@ -300,7 +300,7 @@ Exit run(const SimulateArguments& options, const Context& context) {
     return failed(context, "simulate",
                   {Code::invalid_argument,
                    options.fabrics.empty() ? "--fabric: say which machine, or --against which figures"
-                                           : "--against: its figures say on which fabric they are; leave --fabric"});
+                                           : "--against: the file's figures name their fabrics; leave out --fabric"});
   const Result<Exit> exit = options.against.empty() ? run_on_fabrics(options, context) : run_against(options, context);
   return exit.ok() ? *exit : failed(context, "simulate", exit.status());
 }

@@ -65,8 +65,8 @@ Result<std::vector<SimulatedCell>> cells_of(const CellOptions& options, const fa
   if (!sizes.ok()) return sizes.status().with_context("--bytes");
   const std::optional<Type> type = type_from_name(options.type);
   if (!type)
-    return Status(Code::invalid_argument,
-                  fmt::format("--type: {} is no type; there are: {}", in_quotes(options.type), all_type_names()));
+    return Status(Code::invalid_argument, fmt::format("--type: {} is not a type; the types are: {}",
+                                                      in_quotes(options.type), all_type_names()));
   std::vector<SimulatedCell> cells;
   std::string objection;
   for (const Algorithm* algorithm : *rows) {

@@ -51,7 +51,7 @@ Result<SimulatedCase> asked_in(const harness::Row& row) {
   const std::optional<Type> type = type_from_name(type_value == nullptr ? "f32" : type_value->text());
   if (!type)
     return wrong_argument(
-        fmt::format("axis type is {}; there are: {}", in_quotes(type_value->text()), all_type_names()));
+        fmt::format("axis type is {}; the types are: {}", in_quotes(type_value->text()), all_type_names()));
   const Result<std::int64_t> bytes = whole(row.point, "bytes", 0, kMostBytes);
   if (!bytes.ok()) return bytes.status();
   const Result<std::int64_t> root = whole(row.point, "root", 0, row.num_ranks - 1);

@@ -74,8 +74,7 @@ void add_how(CLI::App& app, SweepOptions& options) {
   add("--budget", options.budget, "The most time for measuring a case [1s]", "TIME");
   add("--precision", options.precision, "Enough when the median is known this well [2%]", "SHARE");
   add("--least-samples", options.least_samples, "But so many at least [20]", "N");
-  add("--launches", options.launches, "Starts every group so many times; verdicts take 6 or more [1, to compare 7]",
-      "N");
+  add("--launches", options.launches, "Starts every group N times; verdicts need 6 or more [1; to compare: 7]", "N");
   add("--sync", options.sync,
       "How iterations begin: round (an agreed instant), meeting (as soon as all are there) or barrier (the library's "
       "own, as OSU's do) [round; meeting where ranks share cores]",
@@ -86,8 +85,8 @@ void add_how(CLI::App& app, SweepOptions& options) {
       "core: each rank has a core of its own, or rank r core r modulo their number where there are fewer; none: "
       "wherever the system puts it [core]",
       "core|none");
-  add("--timeout", options.timeout, "A case that takes longer for one answer is ended [60s; a program 10m]", "TIME");
-  add("--start-timeout", options.start_timeout, "The same for starting processes [60s]", "TIME");
+  add("--timeout", options.timeout, "Ends a case whose answer takes longer than this [60s; a program: 10m]", "TIME");
+  add("--start-timeout", options.start_timeout, "Ends processes that take longer than this to start [60s]", "TIME");
   add("--seed", options.seed, "Of the order of rounds [1]", "N");
   app.add_flag("--no-check", options.no_check, "Does not look at results");
 }

@@ -19,7 +19,7 @@ using harness::EnvironmentAxis;
 using Parse = Result<EnvironmentAxis>(std::string_view text);
 using Texts = std::span<const std::string>;
 
-// `asked` are the axes that come from where this one comes from: one of the same variables would be lost.
+// `asked` are the axes from the same source as this one: a second axis of the same variables would be lost.
 Status add(const std::string& text, Parse& parse, std::vector<EnvironmentAxis>& asked, harness::Sweep& sweep) {
   const auto [peer, rest] = peer_in_front(text, sweep.peers);
   Result<EnvironmentAxis> axis = parse(rest);
@@ -27,7 +27,7 @@ Status add(const std::string& text, Parse& parse, std::vector<EnvironmentAxis>& 
   if (!axis->peer.empty())
     return wrong_argument(fmt::format("{} is for peer {}, which is not measured", axis->names[0], axis->peer));
   axis->peer = peer;
-  // A value that is there twice would be measured twice and kept once.
+  // A repeated value would be measured twice and kept once.
   for (auto point = axis->points.begin(); point != axis->points.end(); ++point)
     if (std::find(axis->points.begin(), point, *point) != point)
       return wrong_argument(fmt::format("{} has a value twice", axis->names[0]));
@@ -35,7 +35,7 @@ Status add(const std::string& text, Parse& parse, std::vector<EnvironmentAxis>& 
     return other.peer == axis->peer && other.names == axis->names;
   };
   if (std::any_of(asked.begin(), asked.end(), is_same))
-    return wrong_argument(fmt::format("{}{} is given twice; one --env or --env-zip has all its values",
+    return wrong_argument(fmt::format("{}{} is given twice; give all its values in one --env or --env-zip",
                                       axis->peer.empty() ? "" : axis->peer + ":", fmt::join(axis->names, ",")));
   asked.push_back(*axis);
   std::erase_if(sweep.environment, is_same);

@@ -11,9 +11,9 @@
 
 namespace tutti::cli {
 
-// Puts them behind what the bench declares; of the same variables, a file goes before the bench, and the command line
-// before both. `given` is what the command line says, and `options` have the file's texts in front of it. Names that
-// nothing reads are warned of, and a value that a variable of Tutti does not allow is an error.
+// Appends them to what the bench declares. For the same variables, a file overrides the bench, and the command line
+// overrides both. `given` is what the command line says, and `options` have the file's texts in front of it. An unknown
+// name is a warning; a value that a variable of Tutti does not allow is an error.
 [[nodiscard]] Status add_environments(const SweepOptions& given, const SweepOptions& options, harness::Sweep& sweep,
                                       std::vector<std::string>& warnings);
 

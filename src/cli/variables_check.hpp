@@ -1,5 +1,5 @@
-// What is wrong with the variables that a command was called with, or is to set for others: a name that nothing reads
-// is warned of, and a value that is not allowed is an error. Main thread only.
+// Checks the variables that a command was called with, or will set for others: an unknown name is a warning, a value
+// that is not allowed is an error. Main thread only.
 #pragma once
 
 #include <optional>

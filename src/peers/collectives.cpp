@@ -45,7 +45,7 @@ std::size_t count_of(Collective collective, Type type, std::int64_t bytes, int n
   return has_blocks(collective) ? elements / static_cast<std::size_t>(num_ranks) : elements;
 }
 
-// --- checks: what an axis takes, whatever the values of the others
+// --- checks: the values that an axis accepts, whatever those of the others
 
 constexpr std::int64_t kMostBytes = std::int64_t{1} << 40;
 
@@ -77,7 +77,7 @@ std::string check_op(AxisValue& value) {
   const auto* word = std::get_if<std::string>(&value);
   const std::optional<Op> op = word == nullptr ? std::nullopt : op_from_name(*word);
   if (!op) return fmt::format("there are: {}; 'tutti list operators' has their other names", all_op_names());
-  if (*op == Op::premultiplied_sum || *op == Op::user) return "it takes more than a name, so no bench measures it";
+  if (*op == Op::premultiplied_sum || *op == Op::user) return "it needs more than a name, so no bench measures it";
   value = std::string(name_of(*op));
   return "";
 }

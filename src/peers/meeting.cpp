@@ -131,7 +131,7 @@ class Host final : public Meeting {
     Result<UniqueFd> accepted = accept_from(listener_.get());
     const Status failure = accepted.status();
     if (!failure.ok()) {
-      // In the place of the spare one, one guest can still be told; it keeps the place, and ends the group.
+      // The spare descriptor lets one more guest hear of it; that guest keeps it, and ends the group.
       spare_.reset();
       accepted = accept_from(listener_.get());
       listener_.reset();
@@ -167,7 +167,7 @@ class Host final : public Meeting {
 
   UniqueFd listener_;
   UniqueFd wake_;
-  UniqueFd spare_;  // so that somebody can be let in when there are no more descriptors
+  UniqueFd spare_;  // to let in one guest when no descriptors are left
   Nanos timeout_;
   std::atomic<bool> is_over_ = false;
   std::mutex mutex_;  // of what is below

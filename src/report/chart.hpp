@@ -1,5 +1,5 @@
 // Charts as SVG pictures: lines over sizes, marks on an axis of sizes, and bars side by side or on top of each other.
-// What is drawn is in the picture as text too (titles of its shapes), so that a browser tells each value. Their sizes
+// Each value is in the picture as text too (titles of its shapes), so that a browser shows it. Their sizes
 // are bounded by the number of panels. Pure; thread-safe.
 #pragma once
 
@@ -33,7 +33,8 @@ struct Line {
   bool is_dashed = false;  // with hollow marks
   bool is_range = false;   // only the ranges of its points are drawn, as a band
 };
-// Up to eight lines have a color each. Of more, those that are best at some size do, and the others are thin and grey.
+// Up to eight lines have a color each. Of more lines, only those that are best at some size do; the others are thin and
+// grey.
 struct LinePanel {
   std::string title;
   std::string y_name;  // with its unit
@@ -58,7 +59,7 @@ struct LineChart {
   std::string title;
   std::string remark;
   std::string x_name;
-  // What full and dashed lines and bands are; said where there are any.
+  // The meaning of full and dashed lines and bands; shown if there are any.
   std::string full = {};
   std::string dashed = {};
   std::string ranges = {};

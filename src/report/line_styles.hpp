@@ -1,4 +1,4 @@
-// Which lines of a chart have a style of their own, and which. Pure; thread-safe.
+// Which lines of a chart have their own style, and which style. Pure; thread-safe.
 #pragma once
 
 #include <map>

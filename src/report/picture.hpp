@@ -1,5 +1,5 @@
-// What pictures are drawn with: a canvas that becomes SVG, styles that people with any eyesight can tell apart, and how
-// much room words take. Values; thread-safe.
+// The means to draw pictures: a canvas that becomes SVG, styles that color-blind people can tell apart, and the width
+// of words. Values; thread-safe.
 #pragma once
 
 #include <array>
@@ -17,7 +17,7 @@ inline constexpr std::string_view kGrid = "#e4e4e4";
 
 // An estimate: the reader's font is not known.
 [[nodiscard]] double width_of_words(std::string_view words, double font_size = kFontSize);
-// As many characters as fit, with "..." where that is not all of them.
+// As many characters as fit, then "..." if some are missing.
 [[nodiscard]] std::string shortened_to(std::string_view words, double width, double font_size = kFontSize);
 // Lines that are no wider than that, broken at blanks; a newline always begins a line.
 [[nodiscard]] std::vector<std::string> wrapped(std::string_view words, double width, double font_size = kFontSize);
@@ -52,7 +52,7 @@ class Picture {
   void text(double x, double y, std::string_view words, const Look& look);
   void line(double x1, double y1, double x2, double y2, std::string_view color, double width = 1,
             std::string_view dashes = "");
-  // Hollow where only its outline has the color. The words are what a browser tells of it; none if empty.
+  // Hollow: only its outline has the color. A browser shows the words; none if empty.
   void mark(double x, double y, const Style& style, bool is_hollow, std::string_view words);
   void add(std::string_view shapes) { body_ += shapes; }
 

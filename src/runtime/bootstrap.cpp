@@ -24,8 +24,8 @@ namespace {
 
 constexpr int kBusyPollMs = 1;                              // where there is something else to go on with
 constexpr std::chrono::milliseconds kBetweenQuestions{20};  // whether it is in vain
-// How often a rank comes to the rendezvous that is hung up on before it has an answer, and how long it waits before it
-// comes again: so long at first, twice as long each time.
+// How often a rank connects if the rendezvous hangs up before its answer, and its first pause between attempts, which
+// doubles each time.
 constexpr int kMostVisits = 8;
 constexpr std::chrono::milliseconds kFirstPause{1};
 
@@ -62,7 +62,7 @@ Status Joiner::join_all() {
   return {};
 }
 
-// Where many want in, the rendezvous may hang up on a rank that it takes for a stranger.
+// Among many connections, the rendezvous may take a rank for a stranger and hang up.
 Status Joiner::meet_all() {
   std::chrono::milliseconds time = kFirstPause;
   for (int visits = 1;; ++visits) {
@@ -89,7 +89,7 @@ Status Joiner::unreachable(const Status& why) {
   TUTTI_TRY(ask_whether_in_vain());
   const bool is_local = request_.id.address().family == Address::Family::local;
   return why.with_context(fmt::format(
-      "nobody answers at {}, where the id says that the ranks meet; the process that made the id has ended, or all its "
+      "nobody answers at {}, the rendezvous of the id; the process that made the id has ended, or all its "
       "communicators were made{}",
       to_text(request_.id.address()), is_local ? ", or this rank is in another network namespace (container)" : ""));
 }
@@ -191,7 +191,7 @@ void Joiner::give_up(const Status& why) {
     static_cast<void>(send_some(server_.get(), last));
     wait_for_own_server();
   } else if (!is_unreachable_) {
-    // There was no descriptor to connect by, or no memory on the way there.
+    // No descriptor or memory was left to connect with.
     say_without_descriptors(request_.id.address(), last);
   }
 }
@@ -203,7 +203,7 @@ void Joiner::wait_for_own_server() {
   const auto until = Clock::now() + kExplanationTime;
   std::array<std::byte, 4096> bytes{};
   for (;;) {
-    // It hangs up behind its answer.
+    // It hangs up after its answer.
     if (receive_some(server_.get(), bytes).outcome == SocketTransfer::Outcome::closed) return;
     const auto now = Clock::now();
     if (now >= until) return;

@@ -41,12 +41,11 @@ struct Membership {
   Links links;
 };
 
-// Which communicator of an id a rank comes for. Ranks count those that they have tried to make, and meet where they
-// have counted alike.
+// Which communicator of an id a rank wants to join. Ranks count their attempts, and ranks with equal counts meet.
 struct Attempt {
   std::uint64_t generation = 0;
   // An earlier one failed before the rendezvous answered, so this rank does not know whether the others' failed too.
-  // The rendezvous then takes it on to the generation that they are at.
+  // The rendezvous then moves it to the others' generation.
   bool is_unsure = false;
 };
 
@@ -54,7 +53,7 @@ struct JoinRequest {
   UniqueId id;
   int rank = 0;
   int num_ranks = 1;
-  // However join() ends, it leaves there what the rank's next attempt is to be. Null: the first, and no other.
+  // join() stores the rank's next attempt there, however it ends. Null: the first attempt, and no other.
   Attempt* attempt = nullptr;
   // Lines of NAME=VALUE that must be the same on all ranks; what is unset has no line. At most 16 KiB.
   std::string configuration{};
@@ -68,8 +67,8 @@ struct JoinRequest {
   std::function<Status(Membership&)> prepare{};
 };
 
-// What join() has got behind it. Told to JoinOptions::on_stage, for the log and for tests. A rank that was hung up on
-// before it had an answer goes through the first two again.
+// What join() has got behind it. Told to JoinOptions::on_stage, for the log and for tests. A rank whose connection is
+// closed before an answer repeats the first two.
 enum class JoinStage : std::uint8_t {
   connected,        // to the rendezvous
   hello_sent,       //

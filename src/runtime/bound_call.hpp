@@ -24,7 +24,7 @@ struct BoundCall {
   Lowered lowered;
   CallCount* counted = nullptr;  // the communicator's, which outlives it
   bool is_inner = false;         // the communicator's own, or a further step of a call
-  std::string_view why = {};     // its algorithm was chosen; for the log
+  std::string_view why = {};     // its algorithm was chosen, for the log
 
   [[nodiscard]] static std::uint64_t key_of(const Invocation& asked) {
     return 1 | std::uint64_t{asked.op.value} << 1 | std::uint64_t{asked.root} << 32 |

@@ -108,7 +108,7 @@ Result<std::unique_ptr<Communicator>> Communicator::join(const UniqueId& id, int
     if (forced.file && !forced.file->unread.ok()) return forced.file->unread;
   if (!membership.ok()) return membership.status();
   const Status status = communicator->guarded("the making of the communicator", [&communicator]() -> Status {
-    // All ranks have the same names and texts, so all come to the same end here.
+    // All ranks have the same names and texts, so all get the same result here.
     TUTTI_TRY(communicator->take_forced());
     return communicator->arrive();
   });
@@ -257,7 +257,7 @@ void Communicator::watch_core() {
   if (!waiter_->policy().crowded || !settings_.leave_busy_cores || !knows_processes_) return;
   std::optional<shm::CoreWatch::Senses> senses = senses_of_core(*region_, rank_, [this] {
     log_.info(LogSubsystem::shm,
-              "rank {} shares its core with ranks and a busy foreign process; it may run on all cores of the ranks now "
+              "rank {} shares its core with a busy foreign process; it may now run on all cores of the ranks "
               "(TUTTI_LEAVE_BUSY_CORES)",
               rank_);
   });

@@ -148,13 +148,13 @@ class Communicator final : private Work {
   void release(Operation& operation) { operations_.release(operation); }
   // Until everything has ended that has been started. In a forked child: nothing of that.
   [[nodiscard]] Status settle();
-  // The same, and nothing more can be begun; what has failed already says so as before.
+  // The same, and no operation can start afterwards. Operations that have failed report it as before.
   [[nodiscard]] Status finalize();
   [[nodiscard]] Status check_not_finalized() const;
 
   // A send or a receive, to its end.
   [[nodiscard]] Status transfer(const Transfer& asked);
-  // A send and a receive at once, to the end of both.
+  // A send and a receive at once; returns when both have ended.
   [[nodiscard]] Status exchange(const Transfer& sent, const Transfer& received);
 
   // Of a group: started now, waited for and released by end_group().
@@ -188,11 +188,11 @@ class Communicator final : private Work {
   // Splits (split.hpp) are counted alike on all ranks, from 1. A rank that cannot go on with one says so to the others.
   [[nodiscard]] std::uint64_t begin_split() { return ++splits_; }
   void give_up_split(std::uint64_t number) const;
-  // Why this rank cannot take part in what the others wait in. Said before it says that it cannot.
+  // Publishes why this rank cannot take part in a call that the others wait in. Comes before the refusal itself.
   void say_why_not(std::string_view why) const { region_->reason(rank_).set(why); }
   [[nodiscard]] std::string reason_of(std::uint32_t rank) const { return region_->reason(rank).get(); }
   [[nodiscard]] bool has_given_up_split(std::uint32_t rank, std::uint64_t number) const;
-  // For what is agreed on beside its calls (shrink.hpp).
+  // For agreement outside of its calls (shrink.hpp).
   [[nodiscard]] const shm::Region& region() const { return *region_; }
   [[nodiscard]] const Settings& settings() const { return settings_; }
   [[nodiscard]] Log& log() const { return log_; }
@@ -217,8 +217,7 @@ class Communicator final : private Work {
   };
 
   // The log of calls (communicator_log.cpp). At info, once for each collective, range of sizes, algorithm and reason;
-  // at trace, each call: those of the quick ways, which do not come by there, are then done in the general way
-  // (traces_).
+  // at trace, each call. The fast paths bypass the log, so traced calls take the general path (traces_).
   void log_choice(const Choice& choice, std::uint64_t bytes, Type type, Reach reach);
   void log_small_path();
   // `word` is its description, `why` is empty where its algorithm is not chosen yet, and `how` it is waited for.
@@ -357,8 +356,7 @@ class Communicator final : private Work {
   SymmetricHeap heap_;
   CacheFacts cache_facts_;
   std::uint64_t spread_ = 0;  // bytes that what is put into slots lies in, in turn (spread.hpp)
-  // The small path takes fewer bytes than this; 0: it is closed, as it always is while something is pending or calls
-  // are traced.
+  // The small path takes fewer bytes than this. 0: it is closed, as always with pending operations or traced calls.
   std::uint64_t small_end_ = 0;
   // Of buffers in symmetric memory it takes fewer; without any such memory nobody asks.
   std::uint64_t symmetric_end_ = ~std::uint64_t{0};
@@ -380,7 +378,7 @@ class Communicator final : private Work {
   bool is_finalized_ = false;
   bool is_copy_ = false;  // in a child that was forked
   bool is_torn_ = false;
-  const bool traces_;  // the log has each call, so all take the general way
+  const bool traces_;  // the log has each call, so all take the general path
   std::array<std::array<Prepared, kNumTypes>, kNumOps> prepared_;
   std::deque<std::optional<Prepared>> custom_;  // pending operations point into it
   Operations operations_;

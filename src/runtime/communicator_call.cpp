@@ -433,7 +433,7 @@ Status Communicator::walk(BoundCall& bound, const Invocation& asked, WalkerChoic
 }
 
 Status Communicator::walk_placed(BoundCall& bound, WalkerChoice walker) {
-  // Of what is done in steps its first is traced, with the caller's buffers.
+  // A call in several steps is traced at the first, with the caller's buffers.
   if (traces_ && !bound.is_inner && !facts_of(CallDescription::unpack(bound.call.described).collective).varies)
     trace_collective(bound.call.described, bound.why, bound.call.input, bound.call.output, "blocking");
   if (thread_work.pending != nullptr || has_begun_) [[unlikely]] {

@@ -1,4 +1,4 @@
-// What the log tells of calls: who does which sizes and why (info), and each call (trace).
+// The log of calls: which algorithm runs which sizes, and why (info), and each call (trace).
 #include <bit>
 
 #include <fmt/format.h>
@@ -7,7 +7,7 @@
 
 namespace tutti {
 
-// Sizes are told by powers of two, so that a program of many sizes fills no log.
+// Sizes are logged by powers of two, so that a program with many sizes does not flood the log.
 void Communicator::log_choice(const Choice& choice, std::uint64_t bytes, Type type, Reach reach) {
   const Way& way = *choice.way;
   const std::string_view through = reach == Reach::staged      ? ""
@@ -20,7 +20,7 @@ void Communicator::log_choice(const Choice& choice, std::uint64_t bytes, Type ty
         "{} {} B of {}: {}{} ({})", name_of(way.collective), bytes, name_of(type), way.name, through, choice.why);
 }
 
-// Its calls are not told one by one, for nothing is asked there but what must be.
+// The small path has no log of its calls, to keep it fast.
 void Communicator::log_small_path() {
   if (!log_.enabled(LogLevel::info, LogSubsystem::coll)) return;
   const std::string_view why = selector_.forced(Collective::all_reduce) != nullptr ? "forced" : "by size";

@@ -82,7 +82,7 @@ Result<Operation*> Communicator::prepare(const Transfer& transfer, bool is_persi
 Status Communicator::start(Operation& operation) {
   if (is_over()) return failure();
   TUTTI_TRY(check_not_finalized());
-  // By what the caller has been told, so that it depends on no rank's speed.
+  // By what the caller has been told, so that the answer does not depend on timing.
   if (operation.is_active)
     return {Code::invalid_usage,
             "the request is active: wait for it, or test it until it is done, before it is started again"};
@@ -306,7 +306,7 @@ std::vector<Statistic> Communicator::statistics() const {
 Status Communicator::finalize() {
   Status status = settle();
   is_finalized_ = true;
-  // Every call is to come to where it is refused.
+  // So that no call takes a fast path past its refusal.
   small_end_ = settled_small_end_ = 0;
   for (BoundCall& each : bound_) each.is_quick = false;
   return status;

@@ -1,5 +1,5 @@
-// How the last generations of a rendezvous ended, for ranks that come late. Takes all its memory when it is made, so it
-// can also note that there was none. A value with one owner; not thread-safe.
+// How the last generations of a rendezvous ended, for late ranks. Allocates all its memory up front, so it can also
+// record a lack of memory. A value with one owner; not thread-safe.
 #pragma once
 
 #include <algorithm>
@@ -21,7 +21,7 @@ class EndedGenerations {
  public:
   EndedGenerations() { kept_.reserve(kMost); }
 
-  // Null where it has not ended, or that is forgotten.
+  // Null if it has not ended, or its end is forgotten.
   [[nodiscard]] EndedGeneration* find(std::uint64_t generation) {
     const auto found = std::find_if(kept_.begin(), kept_.end(), [generation](const EndedGeneration& each) {
       return each.generation == generation;
@@ -41,7 +41,7 @@ class EndedGenerations {
   static constexpr std::size_t kMost = 1024;
 
   std::vector<EndedGeneration> kept_;
-  std::size_t oldest_ = 0;  // once there are as many as can be
+  std::size_t oldest_ = 0;  // once the list is full
 };
 
 }  // namespace tutti

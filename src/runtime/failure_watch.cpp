@@ -34,7 +34,7 @@ constexpr std::chrono::milliseconds kBetweenLooks{100};
 
 using Packet = std::array<std::byte, kHeaderBytes + kMostWords>;
 
-// Its words have their place in it: the watch allocates nothing while it runs, so that no lack of memory ends it.
+// Its text has a fixed buffer: the watch allocates nothing while it runs, so that no lack of memory ends it.
 struct Message {
   MessageKind type{};
   int rank = 0;
@@ -118,7 +118,7 @@ struct FailureWatch::State {
   FailureEvents events;
   LifeSigns signs;
   std::vector<Peer> peers;
-  std::vector<star::Message> said;  // to the others, with room for all that can be
+  std::vector<star::Message> said;  // to the others, with room for all possible messages
   std::vector<bool> gone;           // by rank: reported as lost or left
   std::vector<bool> aborted;        // by rank: reported to have aborted
   bool leader_is_gone = false;
@@ -239,7 +239,7 @@ void FailureWatch::State::flush(Peer& peer) {
   for (; peer.is_open() && peer.next < said.size(); ++peer.next) {
     const star::Message& message = said[peer.next];
     if (message.rank == peer.link.rank) continue;
-    // Else it is sent, or the peer is gone, which reading will tell.
+    // Otherwise it is sent, or the peer is gone, which reading will show.
     const SocketTransfer sent = send_some(peer.link.socket.get(), star::encode(message, packet));
     if (sent.outcome == SocketTransfer::Outcome::would_block) return;
   }
@@ -255,14 +255,14 @@ Result<std::unique_ptr<FailureWatch>> FailureWatch::start(Links links, FailureEv
   state->signs = std::move(signs);
   state->gone.resize(static_cast<std::size_t>(links.num_ranks));
   state->aborted.resize(static_cast<std::size_t>(links.num_ranks));
-  // All room that the thread needs: it takes none itself.
+  // All memory that the thread needs; it allocates none itself.
   const std::size_t most_said = 2 * static_cast<std::size_t>(links.rank == 0 ? links.num_ranks : 1);
   state->said.reserve(most_said);
   state->peers.reserve(links.peers.size());
   for (RankLink& link : links.peers) state->peers.push_back({std::move(link), 0});
   state->polled.reserve(1 + 2 * state->peers.size());
   State* const work = state.get();
-  // Nothing may fail between the thread's begin and its having an owner that ends it, so the owner comes first.
+  // Nothing may fail between the thread's start and the existence of the owner that ends it, so the owner comes first.
   std::unique_ptr<FailureWatch> watch(new FailureWatch(std::move(state)));
   Result<std::unique_ptr<ServiceThread>> thread =
       ServiceThread::start("tutti-watch", [work](int wake_fd) { work->run(wake_fd); });

@@ -1,5 +1,5 @@
-// One call of join(), step by step: bootstrap.cpp has what it says to the rendezvous and hears from it,
-// joiner_region.cpp how the shared region comes from rank 0 to the others.
+// One call of join(), step by step: bootstrap.cpp has the exchange with the rendezvous, joiner_region.cpp the transfer
+// of the shared region from rank 0 to the others.
 //
 // One owner, which calls run() once; not thread-safe.
 #pragma once
@@ -58,7 +58,7 @@ class Joiner {
     try {
       return join_all();
     } catch (const std::bad_alloc&) {
-      return Status::from_errno("there is no memory to join with", ENOMEM);
+      return Status::from_errno("there is no memory to join the communicator", ENOMEM);
     }
   }
   // Until all ranks have arrived and agree.
@@ -81,7 +81,7 @@ class Joiner {
   Status connect_to_leader();
   Status send_all(std::span<const std::byte> bytes);
   void give_up(const Status& why);
-  // Where this process serves the rendezvous, it may end as soon as it knows; so the others are told first.
+  // If this process serves the rendezvous, it may end as soon as it hears of a failure; so the others are told first.
   void wait_for_own_server();
 
   // Sleeps until one of `fds` is ready, or `wake` has come. Warns meanwhile, and ends at the deadline.
@@ -115,7 +115,7 @@ class Joiner {
   Membership membership_;
 
   UniqueFd server_;
-  bool heard_ = false;  // something of the rendezvous
+  bool heard_ = false;  // something came from the rendezvous
   bool told_ = false;   // the error came from the rendezvous, which knows it
   bool has_said_hello_ = false;
   bool is_unreachable_ = false;  // nobody listens where the rendezvous is to be

@@ -88,7 +88,7 @@ Status Joiner::serve_guest(Guest& guest) {
   const std::array<std::byte, 1> greeting{};
   const SocketTransfer sent = send_with_fd(guest.socket.get(), greeting, membership_.region.get());
   if (sent.outcome == SocketTransfer::Outcome::would_block) {
-    return {Code::system, "cannot hand over the shared region: too many descriptors are under way"};
+    return {Code::system, "cannot hand over the shared region: too many descriptors are in flight"};
   }
   // Where the guest is gone the rendezvous will say so.
   if (sent.outcome == SocketTransfer::Outcome::done) {

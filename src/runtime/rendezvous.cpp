@@ -36,7 +36,7 @@ constexpr std::size_t kUsualPolled = 64;
 constexpr std::chrono::milliseconds kProgressEvery{200};  // how often waiting ranks are told who is missing
 constexpr std::chrono::milliseconds kAcceptPause{50};     // where descriptors have run out
 constexpr std::chrono::seconds kAcceptPatience{1};        // how long they may have run out before that is an error
-constexpr std::chrono::milliseconds kFarewell{200};       // for who comes late to a failure, before this process ends
+constexpr std::chrono::milliseconds kFarewell{200};       // for ranks late to a failure, before this process ends
 
 }  // namespace
 
@@ -56,7 +56,7 @@ struct RendezvousServer::State {
   void run(int wake_fd);
   // What there is to do until the next sleep ends; false once all is done.
   bool serve_once(int wake_fd);
-  // Every rank that waits is told, and others are hung up on. It takes no memory itself.
+  // Tells every waiting rank, and hangs up on the others. Allocates no memory.
   void fail_for_memory() noexcept;
   void prepare_poll(int wake_fd);
   [[nodiscard]] std::optional<Clock::time_point> next_deadline() const;
@@ -101,7 +101,7 @@ struct RendezvousServer::State {
   std::map<std::uint64_t, OpenGeneration> open;
   EndedGenerations ended;
   const Status no_memory{Code::system,
-                         fmt::format("process {}, at which the ranks meet, has no memory left", getpid())};
+                         fmt::format("process {}, which serves the rendezvous, has no memory left", getpid())};
   const std::shared_ptr<const std::vector<std::byte>> no_memory_words =
       std::make_shared<const std::vector<std::byte>>(wire::encode(wire::FrameType::failed, no_memory));
 
@@ -144,7 +144,7 @@ bool RendezvousServer::State::serve_once(int wake_fd) {
   return !is_done() || listener.valid() || !connections.empty();
 }
 
-// What was thrown came in the middle of something, so nothing of it is kept.
+// An exception left the state half-changed, so nothing of it is kept.
 void RendezvousServer::State::fail_for_memory() noexcept {
   const auto fail = [this](std::uint64_t generation) {
     if (ended.find(generation) != nullptr) return;
@@ -164,7 +164,7 @@ void RendezvousServer::State::fail_for_memory() noexcept {
       connection.hold(no_memory_words, now + kFarewell);
       continue;
     }
-    // Behind half a frame no other would be understood.
+    // After half a frame, no other frame would be understood.
     if (is_member && connection.out.empty()) static_cast<void>(send_some(connection.socket.get(), *no_memory_words));
     shutdown(connection.socket.get(), SHUT_RDWR);
     connection.phase = Connection::Phase::gone;
@@ -217,9 +217,9 @@ void RendezvousServer::State::accept_all() {
   }
 }
 
-// The one that has been silent longest; connections stand in the order in which they came. Other users' are counted
-// apart, so that none of them can displace a rank of this user's. They are not refused: root may serve the ranks of
-// another user.
+// The longest silent connection; connections stand in order of arrival. Other users' connections are counted
+// separately, so they cannot displace a rank of this user. They are not refused: root may serve the ranks of another
+// user.
 void RendezvousServer::State::drop_a_stranger(bool is_foreign) {
   const auto is_of_kind = [is_foreign](const Connection& each) {
     return each.phase == Connection::Phase::stranger && each.is_foreign == is_foreign;
@@ -237,8 +237,8 @@ bool RendezvousServer::State::make_room(const Status& shortage) {
   const bool may_pass = std::any_of(connections.begin(), connections.end(),
                                     [](const Connection& each) { return each.phase != Connection::Phase::member; });
   if (may_pass || now < *short_since + kAcceptPatience) return false;
-  const Status words =
-      shortage.with_context(fmt::format("process {}, at which the ranks meet, cannot let another rank in", getpid()));
+  const Status words = shortage.with_context(
+      fmt::format("process {}, which serves the rendezvous, cannot let another rank in", getpid()));
   std::vector<std::uint64_t> waiting;
   for (const auto& [generation, entry] : open)
     if (!entry.gathering.all_arrived()) waiting.push_back(generation);
@@ -375,8 +375,8 @@ void RendezvousServer::State::end_generation(std::uint64_t generation, const Sta
   for (Connection& connection : connections) {
     if (is_member(connection) && connection.pid != getpid()) connection.close_after(*last_words, now);
   }
-  // Ranks of this process last: once they know, it may end, and this thread with it. Of a failure they hear once those
-  // who had yet to come have heard of it as well, or a little later.
+  // Ranks of this process last: once they know, it may end, and this thread with it. They hear of a failure once the
+  // late ranks have, or after a short wait.
   for (Connection& connection : connections) {
     if (!is_member(connection)) continue;
     if (may_hold)
@@ -389,7 +389,7 @@ void RendezvousServer::State::end_generation(std::uint64_t generation, const Sta
 }
 
 void RendezvousServer::State::tell_late(Connection& connection, EndedGeneration& earlier) {
-  const Status late(Code::invalid_usage, "all ranks of this communicator have been there already");
+  const Status late(Code::invalid_usage, "all ranks of this communicator have already joined");
   const auto words = std::make_shared<const std::vector<std::byte>>(
       wire::encode(wire::FrameType::failed, earlier.outcome.ok() ? late : earlier.outcome));
   if (earlier.missing > 0) --earlier.missing;
@@ -450,7 +450,7 @@ Result<std::unique_ptr<RendezvousServer>> RendezvousServer::start(const Rendezvo
   state->spare = take_fd(eventfd(0, EFD_CLOEXEC));
   if (!state->spare.valid()) return Status::from_errno("cannot start the rendezvous", errno);
   State* const work = state.get();
-  // Nothing may fail between the thread's begin and its having an owner that ends it, so the owner comes first.
+  // Nothing may fail between the thread's start and the existence of the owner that ends it, so the owner comes first.
   std::unique_ptr<RendezvousServer> server(new RendezvousServer(std::move(state)));
   Result<std::unique_ptr<ServiceThread>> thread =
       ServiceThread::start("tutti-meet", [work](int wake_fd) { work->run(wake_fd); });

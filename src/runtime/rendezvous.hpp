@@ -4,9 +4,9 @@
 //
 // It serves one id and, one after another or at once, any number of its generations (bootstrap.hpp). Who does not know
 // the token gets no answer. A client that is slow, talks garbage or says nothing is dropped after a time and holds up
-// nobody; what is kept for clients is bounded. So a rank may be dropped before it has spoken, and comes again; other
-// users' connections never make this user's be dropped. The object owns the thread: the destructor ends it and hangs up
-// on all who still wait. All members are thread-safe.
+// nobody; what is kept for clients is bounded. So a rank may be dropped before its hello, and reconnects. Other users'
+// connections never displace this user's. The object owns the thread: the destructor ends it and hangs up on all who
+// still wait. All members are thread-safe.
 #pragma once
 
 #include <cstdint>

@@ -31,7 +31,7 @@ struct RendezvousConnection {
   Clock::time_point deadline;  // of all but members
   std::vector<std::byte> in;
   std::vector<std::byte> out;
-  // Of one that is held. Shared, since whoever holds it may have no memory for words of its own.
+  // The failure for a held connection. Shared, since there may be no memory for a copy.
   std::shared_ptr<const std::vector<std::byte>> last_words;
   bool half_closed = false;
   std::optional<wire::Prefix> prefix;
@@ -48,7 +48,7 @@ struct RendezvousConnection {
     }
     if (phase == Phase::closing && !std::exchange(half_closed, true)) shutdown(socket.get(), SHUT_WR);
   }
-  // What fits into the socket needs no memory.
+  // Data that fits into the socket needs no memory.
   void send(std::span<const std::byte> bytes) {
     if (out.empty()) {
       const SocketTransfer sent = send_some(socket.get(), bytes);

@@ -22,8 +22,8 @@ namespace tutti {
 class ServiceThread {
  public:
   // `name` has at most 15 characters, as the system demands. `body` is given the descriptor that becomes readable when
-  // someone calls wake(). What it throws ends the process, so it keeps the lack of memory to itself. Nothing is thrown
-  // here once the thread runs.
+  // someone calls wake(). An exception from it ends the process, so it handles a lack of memory itself. Nothing is
+  // thrown here once the thread runs.
   [[nodiscard]] static Result<std::unique_ptr<ServiceThread>> start(const std::string& name,
                                                                     std::function<void(int wake_fd)> body);
   ServiceThread(const ServiceThread&) = delete;
@@ -48,8 +48,7 @@ class ServiceThread {
 // Keeps what a thread of the parent's works on, untouched, for the rest of this forked child.
 void abandon(std::shared_ptr<void> work);
 
-// Does it on another thread that takes no signals, and waits for it; where there can be no thread, or no memory, it is
-// not done.
+// Runs it on another thread that takes no signals, and waits. Does nothing without a thread or memory.
 void run_apart(std::function<void()> work);
 
 // Takes the pending wake-ups off the descriptor.

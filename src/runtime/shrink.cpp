@@ -55,7 +55,7 @@ std::optional<Verdict> decided(const std::atomic<std::uint64_t>& word, std::uint
 
 ShrinkMeeting::ShrinkMeeting(const Communicator& communicator)
     : communicator_(communicator), region_(communicator.region()), own_(region_.shrink(communicator.rank())) {
-  // Counted alike on all ranks: none goes on to the next before all have come to this one, or one has refused it.
+  // Equal on all ranks: none starts the next attempt before all have arrived at this one, or one has refused it.
   attempt_ = own_.arrived.load(std::memory_order_relaxed) + 1;
 }
 
@@ -64,10 +64,10 @@ bool ShrinkMeeting::is_gone(std::uint32_t rank) const {
 }
 
 Status ShrinkMeeting::refusal_of(std::uint32_t rank) const {
-  return {Code::invalid_usage,
-          fmt::format("rank {} cannot take part in the shrinking of the communicator: {}", rank,
-                      communicator_.reason_of(rank)),
-          static_cast<int>(rank)};
+  return {
+      Code::invalid_usage,
+      fmt::format("rank {} cannot take part in shrinking the communicator: {}", rank, communicator_.reason_of(rank)),
+      static_cast<int>(rank)};
 }
 
 void ShrinkMeeting::refuse(std::string_view why) {
@@ -190,7 +190,7 @@ std::uint64_t ShrinkMeeting::outcome_of(const SplitGroup& group) const {
     if (is_gone(rank)) gone = rank;
   }
   if (have_all_joined) return Verdict{attempt_, kMade, 0}.pack();
-  // Who failed may have done so because of that one.
+  // The failure may be a consequence of that loss.
   if (gone) return Verdict{attempt_, kAgain, *gone}.pack();
   return failed ? Verdict{attempt_, kFailed, *failed}.pack() : 0;
 }

@@ -1,10 +1,9 @@
-// How the ranks that are left of a communicator agree on a new one, whatever has broken the old one: over the memory
-// that they still share, without a call of the old communicator, and without any particular rank.
+// How the surviving ranks of a communicator agree on a new one, whatever has broken the old one. They use the memory
+// that they still share, no call of the old communicator, and no particular rank.
 //
-// An attempt has two parts. meet(): every rank that is left arrives; the first of them opens a rendezvous and proposes
-// its members. settle(): with the new communicator, or without it, they agree on what has come of it. Both decisions
-// are one word each, stored once, so that all ranks take the same, also where one of them is lost in between: then
-// there is another attempt, of those who are left of it.
+// An attempt has two parts. meet(): every surviving rank arrives; the first of them opens a rendezvous and proposes its
+// members. settle(): they agree on the outcome. Each decision is one word, stored once, so that all ranks read the
+// same, even if one is lost in between. Then the survivors make another attempt.
 //
 // One for each call of one rank. Borrows the communicator.
 #pragma once
@@ -30,13 +29,13 @@ class ShrinkMeeting {
 
   // Waits for every rank that has neither left nor been lost. Where one of them refuses, all return why.
   [[nodiscard]] Result<SplitGroup> meet();
-  // In place of meet(): this rank does not take part. Needs no memory.
+  // Replaces meet() if this rank does not take part. Needs no memory.
   void refuse(std::string_view why);
 
   // While the members join: what keeps one of them from it.
   [[nodiscard]] Status why_in_vain(const SplitGroup& group) const;
 
-  // After meet(), with what came of joining here. An error is one that no further attempt would mend; all return it.
+  // After meet(), with the result of joining here. An error is final: no further attempt would help, and all return it.
   [[nodiscard]] Result<ShrinkOutcome> settle(const SplitGroup& group, const Status& joined);
 
  private:
@@ -47,9 +46,9 @@ class ShrinkMeeting {
   // The members, and the rendezvous where this rank leads them.
   [[nodiscard]] Status propose(SplitGroup& group);
   [[nodiscard]] Result<SplitGroup> follow(SplitGroup group, std::uint32_t leader) const;
-  // What can be said by now of the members, if anything: the word for shrink_outcome().
+  // The word for shrink_outcome(), once the members' state decides it.
   [[nodiscard]] std::uint64_t outcome_of(const SplitGroup& group) const;
-  // Lets some time pass; an error once the communicator's timeout has. `missing` says who is waited for, for a warning.
+  // Waits a little; an error after the communicator's timeout. `missing` names the late ranks for a warning.
   template <typename Missing>
   [[nodiscard]] Status pause(const Missing& missing);
 

@@ -212,7 +212,8 @@ Status read_head(const Section& document, References& references) {
   TUTTI_TRY(document.read("type", word));
   const std::optional<Type> type = type_from_name(word);
   if (!type)
-    return document.wrong("type", fmt::format("{} is no type; there are: {}", in_quotes(word), all_type_names()));
+    return document.wrong("type",
+                          fmt::format("{} is not a type; the types are: {}", in_quotes(word), all_type_names()));
   references.type = *type;
   word = "queueing";
   TUTTI_TRY(document.read("sharing", word));

@@ -29,7 +29,7 @@ namespace {
 
 constexpr int kRanks = 3;
 constexpr std::size_t kLarge = 100'000;
-// Much less than TUTTI_TIMEOUT, which is not what is to end a trial.
+// Much less than TUTTI_TIMEOUT, which must not end a trial.
 constexpr std::chrono::seconds kDeadline{15};
 constexpr const char* kTimeout = "60s";
 
@@ -64,7 +64,7 @@ class Program {
       : shared_(shared), own_(shared.ranks[static_cast<std::size_t>(rank)]), start_(start), rank_(rank) {}
 
   void run() {
-    // All hear of a failure by the last call, at the latest; what leaving says concerns nobody else.
+    // All hear of a failure by the last call at the latest. The status of leaving concerns nobody else.
     if (meet() && call_collectives() && use_symmetric_memory() && use_requests() && use_operator() && split() &&
         keep("Barrier", tuttiBarrier(comm_)))
       tuttiCommFinalize(comm_);
@@ -154,7 +154,7 @@ class Program {
   ::setenv("TUTTI_CONF_FILE", "", 1);
   ::setenv("TUTTI_TIMEOUT", kTimeout, 1);
   ::setenv("TUTTI_DEBUG", "none", 1);
-  // By variables that anybody may set, and which no other trial has.
+  // Through variables that anybody may set, different in each trial.
   if (failing.start == Start::launched) {
     ::setenv("TORCHELASTIC_RUN_ID", fmt::format("failed-allocation-{}-{}", getppid(), trial).c_str(), 1);
     ::setenv("RANK", fmt::format("{}", rank).c_str(), 1);
@@ -240,13 +240,13 @@ TEST_P(FailedAllocation, IsAnErrorOnAllRanks) {
   Trial whole;
   whole.run({.start = start});
   ASSERT_TRUE(whole.has_succeeded()) << whole.objection();
-  // A rank that never has any memory cannot say so: its end is what others would hear of, from who started it.
+  // A rank that never has any memory cannot say so: the others would hear of its end from the launcher.
   const std::uint64_t of_start = whole.of(rank).allocations_of_start;
   const std::uint64_t first = lasts ? of_start + 1 : 1;
-  // However they were started, they go on alike.
+  // From here on all trials are alike, whatever started the ranks.
   const std::uint64_t all = (start == Start::launched ? of_start : whole.of(rank).allocations) + 1 - first;
   ASSERT_GT(all, 100U);
-  // In a brief run as many as there is time for, others on each rank.
+  // A brief run has as many as time allows, different ones on each rank.
   const std::uint64_t most = std::min<std::uint64_t>(TUTTI_MOST_TRIALS, lasts ? 300 : all);
   const std::uint64_t trials = std::min(most, all);
   int succeeded = 0;
@@ -258,7 +258,7 @@ TEST_P(FailedAllocation, IsAnErrorOnAllRanks) {
     succeeded += one.has_succeeded() ? 1 : 0;
     EXPECT_EQ(one.objection(), "") << "allocation " << number << " of " << all << " on rank " << rank;
   }
-  // Nearly every one matters.
+  // Nearly every allocation matters.
   EXPECT_LT(succeeded, static_cast<int>(trials / 2));
 }
 

@@ -1,4 +1,4 @@
-// Handles that are used too late, too early or twice: the C API says so by their state, whatever the ranks' timing.
+// Handles that are used too late, too early or twice: the C API reports it from their state, not from timing.
 #include <array>
 #include <functional>
 #include <string>
@@ -40,7 +40,7 @@ std::vector<std::function<tuttiResult_t(tuttiComm_t)>> calls() {
   };
 }
 
-TEST(Misuse, OfADestroyedCommunicatorIsCalledSo) {
+TEST(Misuse, CallsOnADestroyedCommunicatorSaySo) {
   const std::string destroyed = "comm was destroyed (tuttiCommDestroy)";
   run_ranks(1, [&](tuttiComm_t parent, int) {
     tuttiComm_t comm = nullptr;
@@ -79,7 +79,7 @@ TEST(Misuse, AGroupMayEndAfterAnotherThreadHasDestroyedItsCommunicator) {
   });
 }
 
-TEST(Misuse, OfAFinalizedCommunicatorIsRefused) {
+TEST(Misuse, CallsOnAFinalizedCommunicatorAreRefused) {
   run_ranks(2, [](tuttiComm_t parent, int rank) {
     tuttiComm_t comm = nullptr;
     EXPECT_DONE(tuttiCommSplit(parent, 0, rank, &comm, nullptr));
@@ -107,7 +107,7 @@ TEST(Misuse, OfAFinalizedCommunicatorIsRefused) {
   });
 }
 
-TEST(Misuse, OfAnActiveRequestIsRefusedAlsoWhereItsOperationIsDone) {
+TEST(Misuse, AnActiveRequestIsRefusedEvenIfItsOperationIsDone) {
   run_ranks(2, [](tuttiComm_t comm, int rank) {
     const int mine = rank + 1;
     int sum = 0;

@@ -1,4 +1,4 @@
-// Ranks as processes that this one forks, and what each has to say in the end.
+// Ranks as forked processes, and the words that each returns.
 #pragma once
 
 #include <array>

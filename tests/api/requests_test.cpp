@@ -317,7 +317,7 @@ TEST(Transfers, WithARankThatHasLeftAreAnError) {
   });
 }
 
-TEST(Requests, AreTestedTogether) {
+TEST(Requests, TestAllTestsEach) {
   run_ranks(2, [](tuttiComm_t comm, int rank) {
     const int mine = rank + 1;
     int sum = 0;
@@ -340,7 +340,7 @@ TEST(Requests, AreTestedTogether) {
   });
 }
 
-TEST(Requests, AreWaitedForInTheOrderInWhichTheyEnd) {
+TEST(Requests, WaitAnyFollowsTheOrderOfCompletion) {
   run_ranks(3, [](tuttiComm_t comm, int rank) {
     std::array<int, 2> heard{};
     std::array<tuttiRequest_t, 4> requests{};
@@ -373,7 +373,7 @@ TEST(Requests, AreWaitedForInTheOrderInWhichTheyEnd) {
   });
 }
 
-TEST(Requests, OfABrokenCommunicatorEndAWaitForAny) {
+TEST(Requests, WaitAnyEndsOnABrokenCommunicator) {
   run_ranks(2, [](tuttiComm_t comm, int rank) {
     tuttiComm_t other = nullptr;
     EXPECT_DONE(tuttiCommDup(comm, &other));
@@ -398,7 +398,7 @@ TEST(Requests, OfABrokenCommunicatorEndAWaitForAny) {
   });
 }
 
-TEST(Transfers, GoBothWaysAtOnce) {
+TEST(Transfers, SendAndReceiveAtOnce) {
   run_ranks(3, [](tuttiComm_t comm, int rank) {
     constexpr int kCount = 100'000;  // more than a send can leave behind
     const std::vector<int> mine(kCount, rank);

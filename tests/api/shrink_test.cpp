@@ -1,4 +1,4 @@
-// Ranks that go on without those that were lost: processes that are killed, and ranks that have left.
+// Surviving ranks continue without lost ones: killed processes, and ranks that have left.
 #include <csignal>
 #include <string>
 #include <vector>
@@ -12,7 +12,7 @@
 namespace tutti::test {
 namespace {
 
-// "rank of num_ranks: sum", where each rank gives 10 to the power of what it was at first.
+// "rank of num_ranks: sum", where each rank contributes 10 to the power of its first rank.
 std::string sum_on(Communicator& comm, int first_rank) {
   int value = 1;
   for (int each = 0; each < first_rank; ++each) value *= 10;
@@ -48,7 +48,7 @@ TEST(Shrink, GoesOnWithoutOneOfFour) {
   EXPECT_EQ(shrink_without(4, {2}), (std::vector<std::string>{"0 of 3: 1011", "1 of 3: 1011", "", "2 of 3: 1011"}));
 }
 
-TEST(Shrink, GoesOnWithoutTwoAtOnceOfWhichOneIsRank0) {
+TEST(Shrink, GoesOnWithoutTwoAtOnceEvenRank0) {
   EXPECT_EQ(shrink_without(4, {0, 2}), (std::vector<std::string>{"", "0 of 2: 1010", "", "1 of 2: 1010"}));
 }
 
@@ -70,8 +70,8 @@ TEST(Shrink, GoesOnAfterFurtherLosses) {
   EXPECT_EQ(said, (std::vector<std::string>{"", "", "1 of 3: 1101, 0 of 2: 1100", "2 of 3: 1101, 1 of 2: 1100"}));
 }
 
-// Sometimes before it has arrived, sometimes while the others meet it, sometimes behind that.
-TEST(Shrink, GoesOnWithoutOneThatIsLostInIt) {
+// Sometimes before its arrival, sometimes while the others meet it, sometimes after that.
+TEST(Shrink, GoesOnWithoutARankLostDuringTheCall) {
   const std::vector<std::string> said = run_processes(
       4,
       [](const UniqueId& id, int rank) {
@@ -96,7 +96,7 @@ TEST(Shrink, GoesOnWithoutOneThatIsLostInIt) {
   EXPECT_EQ(said, (std::vector<std::string>{"0 of 2: 101", "", "1 of 2: 101", ""}));
 }
 
-TEST(Shrink, OfAWholeCommunicatorIsOneOfAllRanks) {
+TEST(Shrink, KeepsAllRanksOfAWholeCommunicator) {
   const std::vector<std::string> said = run_processes(
       3,
       [](const UniqueId& id, int rank) {
@@ -109,7 +109,7 @@ TEST(Shrink, OfAWholeCommunicatorIsOneOfAllRanks) {
                                             "2 of 3: 111, 2 of 3: 111"}));
 }
 
-TEST(Shrink, LeavesOutWhoHasDestroyedTheCommunicator) {
+TEST(Shrink, LeavesOutRanksThatDestroyedTheCommunicator) {
   const std::vector<std::string> said = run_processes(
       3,
       [](const UniqueId& id, int rank) -> std::string {
@@ -122,7 +122,7 @@ TEST(Shrink, LeavesOutWhoHasDestroyedTheCommunicator) {
   EXPECT_EQ(said, (std::vector<std::string>{"0 of 2: 101", "left", "1 of 2: 101"}));
 }
 
-TEST(Shrink, IsRefusedOnAllRanksWhereOneCannot) {
+TEST(Shrink, FailsOnAllRanksIfOneCannotTakePart) {
   const std::vector<std::string> said = run_processes(
       2,
       [](const UniqueId& id, int rank) -> std::string {
@@ -137,14 +137,13 @@ TEST(Shrink, IsRefusedOnAllRanksWhereOneCannot) {
         return words + "; " + sum_on(twin, rank);
       },
       60);
-  EXPECT_EQ(
-      said[0],
-      "shrink: rank 1 cannot take part in the shrinking of the communicator: config.variables has \"TUTTI_SPIN\", "
-      "which is not NAME=VALUE; 0 of 2: 11");
+  EXPECT_EQ(said[0],
+            "shrink: rank 1 cannot take part in shrinking the communicator: config.variables has \"TUTTI_SPIN\", "
+            "which is not NAME=VALUE; 0 of 2: 11");
   EXPECT_EQ(said[1], "shrink: config.variables has \"TUTTI_SPIN\", which is not NAME=VALUE; 1 of 2: 11");
 }
 
-TEST(Shrink, EndsForAllWhereOneDoesNotCome) {
+TEST(Shrink, TimesOutOnAllRanksIfOneIsLate) {
   const std::vector<std::string> said = run_processes(
       2,
       [](const UniqueId& id, int rank) -> std::string {

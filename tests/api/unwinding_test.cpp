@@ -86,7 +86,7 @@ TEST(Unwinding, OfAGroupAborts) {
   }));
 }
 
-TEST(Unwinding, OfRequestsThatHaveEndedLeavesTheCommunicatorAlone) {
+TEST(Unwinding, OfEndedRequestsKeepsTheCommunicator) {
   const std::vector<std::string> said = run_program([](Communicator& comm, Floats& data) {
     Floats all(2 * data.size());
     try {

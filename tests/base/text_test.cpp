@@ -49,7 +49,7 @@ TEST(Text, NearestIsTheFirstOfTheLeast) {
   EXPECT_EQ(nearest_name("x", {}), "");
 }
 
-TEST(Text, NothingIsNearThatNoSlipOfTheFingersMakes) {
+TEST(Text, OnlyATypoIsNear) {
   constexpr std::array<std::string_view, 4> kNames{"demo", "--read", "ring", "recursive_multiplying"};
   EXPECT_EQ(nearest_name("help", kNames), "");
   EXPECT_EQ(nearest_name("--rnaks", kNames), "");

@@ -294,7 +294,7 @@ TEST_F(VariablesTest, UnknownNamesAreWarnedOfWithTheNearest) {
   EXPECT_EQ(warnings({}), Texts{"TUTI_DEBUG (user.conf:1) is not a variable of Tutti; the nearest is TUTTI_DEBUG"});
 }
 
-TEST_F(VariablesTest, WhatBenchmarksReadIsKnown) {
+TEST_F(VariablesTest, BenchmarkVariablesAreKnown) {
   EXPECT_EQ(warnings({{"TUTTI_GLOO_ALLREDUCE_ALGORITHM", "ring"}, {"TUTTI_NULL_WORK", "1us"}}), Texts{});
   EXPECT_EQ(warnings({{"TUTTI_NULL_WROK", "1us"}}),
             Texts{"TUTTI_NULL_WROK (environment) is not a variable of Tutti; the nearest is TUTTI_NULL_WORK"});
@@ -322,7 +322,7 @@ TEST_F(VariablesTest, EveryNameThatSourcesReadIsInATable) {
       const std::string_view quoted = line.substr(at + 1);
       const std::string_view name = quoted.substr(0, quoted.find_first_not_of(kLetters));
       const bool has_prefix = name.starts_with("TUTTI_") || name.starts_with("BENCH_");
-      // A name that ends so is what several begin with.
+      // Such a name is a prefix of several.
       if (!has_prefix || name.ends_with('_') || !quoted.substr(name.size()).starts_with('"')) continue;
       EXPECT_TRUE(find_variable(name) != nullptr || find_bench_variable(name) != nullptr) << path << " has " << name;
       ++found;
@@ -356,12 +356,12 @@ TEST_F(VariablesTest, ANamedConfFileMustExistAndBeReadable) {
   EXPECT_EQ(problem({{"TUTTI_CONF_FILE", folder_.file("mine.conf")}}), "cannot read 'mine.conf': Is a directory");
 }
 
-// A home that belongs to somebody else, say, as containers of any user have it.
-TEST_F(VariablesTest, AnUnreadableConfFileThatNobodyNamedIsAWarning) {
+// Another user's home, as in containers of any user.
+TEST_F(VariablesTest, AnUnreadableDefaultConfFileIsAWarning) {
   folder_.write("user.conf/below", "");
   folder_.write("system.conf", "TUTTI_YIELD=1s\n");
   EXPECT_EQ(good({}).get<VariableId::yield>(), Nanos(1'000'000'000));
-  EXPECT_EQ(warnings({}), Texts{"cannot read 'user.conf': Is a directory; it is left out"});
+  EXPECT_EQ(warnings({}), Texts{"cannot read 'user.conf': Is a directory; the file is ignored"});
 }
 
 TEST_F(VariablesTest, WhatConcernsOneProcessIsNotTakenFromAFile) {

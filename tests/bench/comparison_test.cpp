@@ -105,7 +105,7 @@ TEST(ComparisonTest, TheBestWithItsSpeedUpAndItsTies) {
   EXPECT_EQ(cell(table_of_best(comparison, 3), 0, "speedup"), Cell(1.2));
 }
 
-TEST(ComparisonTest, AVerdictTakesAnIntervalOverLaunches) {
+TEST(ComparisonTest, AVerdictNeedsAnIntervalOverLaunches) {
   EXPECT_FALSE(median_bounds(kLeastLaunches - 1, kConfidence));
   EXPECT_TRUE(median_bounds(kLeastLaunches, kConfidence));
   const auto compared = [](std::vector<std::uint32_t> launches) {
@@ -117,7 +117,7 @@ TEST(ComparisonTest, AVerdictTakesAnIntervalOverLaunches) {
   EXPECT_EQ(cell(table_of_pairs(once), 0, "b_interval"), Cell());
   EXPECT_EQ(cell(table_of_pairs(once), 0, "b_verdict"), Cell("undecided"));
   EXPECT_EQ(cell(table_of_pairs(once), 0, "launches"), Cell(std::int64_t{1}));
-  EXPECT_EQ(lacking_launches(once), "1 launch: no interval over launches, so no verdict; 6 or more give one");
+  EXPECT_EQ(lacking_launches(once), "1 launch: no interval over launches and so no verdict; a verdict needs 6 or more");
   EXPECT_EQ(cell(table_of_best(once, 0), 0, "ties"), Cell()) << "there the rounds will do";
   EXPECT_EQ(cell(table_of_best(once, 1), 0, "speedup_interval"), Cell("2.000-2.000"));
   EXPECT_EQ(cell(table_of_pairs(compared({4, 4, 4, 4, 4})), 0, "b_verdict"), Cell("undecided"));
@@ -131,7 +131,7 @@ TEST(ComparisonTest, AVerdictTakesAnIntervalOverLaunches) {
   EXPECT_EQ(cell(table_of_pairs(runs), 0, "run 2_verdict"), Cell("undecided"));
   EXPECT_EQ(cell(table_of_pairs(runs), 1, "run 2_verdict"), Cell("slower"));
   EXPECT_EQ(lacking_launches(runs),
-            "1 launch in 1 of 2 cases: no interval over launches, so no verdict; 6 or more give one");
+            "1 launch in 1 of 2 cases: no interval over launches and so no verdict; a verdict needs 6 or more");
 }
 
 TEST(ComparisonTest, TablesNameTheBaseline) {
@@ -142,7 +142,7 @@ TEST(ComparisonTest, TablesNameTheBaseline) {
   EXPECT_TRUE(text_of_best(comparison, 1, 200).starts_with("speedup over b\n"));
 }
 
-TEST(ComparisonTest, SettingsOfAProgramWithoutANameAreCalledByWhatDiffers) {
+TEST(ComparisonTest, SettingsOfAnUnnamedProgramAreNamedByTheirDifference) {
   const Comparison comparison = Comparison::of_peers(
       {row_of("command", 8, 10, {{"X", "1"}, {"Y", "2"}}), row_of("command", 8, 20, {{"X", "1"}, {"Y", {}}})}, true);
   EXPECT_EQ(comparison.competitors, (std::vector<std::string>{"Y=2", "Y=unset"}));
@@ -171,7 +171,7 @@ TEST(RunDifferences, AreOfVariablesAndAxesWithOneValueInEachRun) {
   EXPECT_EQ(of_axis[1].first, "64");
 }
 
-TEST(RunDifferences, WithoutAVariableCasesAreOneOnlyWhereItHadOneValue) {
+TEST(RunDifferences, CasesMergeWithoutAVariableOnlyIfItHadOneValue) {
   const std::vector<Row> rows = {row_of("a", 8, 10, {{"X", "16"}}), row_of("a", 64, 10, {{"X", "16"}})};
   const Result<std::vector<Row>> stripped = without(rows, "X");
   ASSERT_TRUE(stripped.ok());

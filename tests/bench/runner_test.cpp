@@ -284,7 +284,7 @@ TEST_F(BenchRunner, RunsThatHaveNothingInCommonAreNotFoundEqual) {
 
 TEST_F(BenchRunner, RefusesBeforeAnythingIsStarted) {
   const std::array<std::pair<const char*, const char*>, 27> mistakes = {{
-      {"compare --bench work --launches 3 --env A=1,2 --fail-on slower:3%", "take 6 launches or more; --launches is 3"},
+      {"compare --bench work --launches 3 --env A=1,2 --fail-on slower:3%", "need 6 launches or more; --launches is 3"},
       {"compare --bench work", "there is only one to compare"},
       {"compare --bench work --env A=1,2 --view worst", "it takes pairs or best"},
       {"compare --bench work --env A=1,2 --view best --baseline A", "there are: 'itself A=1', 'itself A=2'"},
@@ -304,7 +304,7 @@ TEST_F(BenchRunner, RefusesBeforeAnythingIsStarted) {
       {"run --bench work --peer gloo", "--peer has 'gloo', which is none; all that are here is 'all'"},
       {"run --bench work --budget soon", "--budget is 'soon'"},
       {"run --bench work --env 'A=1' --env-zip 'A,B=[[1,2]]'", "variable A is on two axes"},
-      {"run --bench work --env-zip 'A=[[1],[2]]' --env A=3", "A is given twice; one --env or --env-zip has all its"},
+      {"run --bench work --env-zip 'A=[[1],[2]]' --env A=3", "A is given twice; give all its values in one --env or"},
       {"run --bench work --env A=3 --env A=4", "A is given twice"},
       {"run --bench work --env-zip 'A,B=[[1,2]]' --env-zip 'A,B=[[3,4]]'", "A,B is given twice"},
       {"run --bench work --env itself:A=3 --env itself:A=4", "itself:A is given twice"},
@@ -354,13 +354,13 @@ TEST_F(BenchRunner, AComparisonIsResumedAndKeepsItsBaseline) {
   const Outcome interrupted = end(runner);
   EXPECT_EQ(interrupted.exit, 130);
   EXPECT_NE(interrupted.error.find("done and kept"), std::string::npos) << interrupted.error;
-  EXPECT_NE(interrupted.error.find("no verdict; 6 or more"), std::string::npos) << interrupted.error;
+  EXPECT_NE(interrupted.error.find("no verdict; a verdict needs 6 or more"), std::string::npos) << interrupted.error;
   const Outcome resumed = run(sweep + " --resume");
   EXPECT_EQ(resumed.exit, 0) << resumed.error;
   EXPECT_NE(resumed.error.find(" of them are done already"), std::string::npos) << resumed.error;
   ASSERT_EQ(resumed.rows().size(), 10U);
   EXPECT_EQ(resumed.rows()[0]["baseline"], "itself SLOWER=200");
-  // All is done, which is no mistake.
+  // All is done, which is not an error.
   const Outcome again = run(sweep + " --resume");
   EXPECT_EQ(again.exit, 0) << again.error;
   EXPECT_NE(again.error.find("run 1 has all of its 40 cases already"), std::string::npos) << again.error;
@@ -378,7 +378,7 @@ TEST_F(BenchRunner, AnInterruptKeepsWhatIsDone) {
   ::kill(runner, SIGINT);
   const Outcome outcome = end(runner);
   EXPECT_NE(outcome.error.find("interrupted: "), std::string::npos) << outcome.error;
-  EXPECT_NE(outcome.error.find("--resume does the others"), std::string::npos) << outcome.error;
+  EXPECT_NE(outcome.error.find("repeat the command with --resume"), std::string::npos) << outcome.error;
   EXPECT_GE(kept().size(), 1U);
   const Outcome resumed = run(sweep + " --resume");
   EXPECT_EQ(resumed.exit, 0) << resumed.error << resumed.out;

@@ -190,7 +190,7 @@ TEST_F(StoreTest, KeepsNoRowTwiceAndNoneWithoutARun) {
   EXPECT_EQ(store->rows_of(run)->size(), 3U);
 }
 
-TEST_F(StoreTest, ReplacesRowsThatItHas) {
+TEST_F(StoreTest, ReplacesExistingRows) {
   Result<Store> store = Store::open(path_);
   ASSERT_TRUE(store.ok());
   const std::int64_t run = *store->begin({});
@@ -306,7 +306,7 @@ TEST_F(StoreTest, RefusesALaterVersion) {
 }
 
 // A file as the last version made it, with a run.
-TEST_F(StoreTest, OpensTheVersionBefore) {
+TEST_F(StoreTest, OpensThePreviousVersion) {
   {
     Result<Store> store = Store::open(path_);
     ASSERT_TRUE(store.ok());

@@ -46,8 +46,8 @@ TEST(Demo, TimesRightAllReducesUpToTheSizeAskedFor) {
   }
 }
 
-// What it says that it has proven is what `tutti prove` proves, and what the README shows.
-TEST(Demo, CountsWhatItHasProven) {
+// Its proven counts are those of `tutti prove` and of the README.
+TEST(Demo, CountsProvenAlgorithmsAndCases) {
   const std::string said = demo("--most 8 --json 2>&1 >/dev/null").out;
   const std::string table = output_of("prove --collective all_reduce --num-ranks 1-9 --json 2>/dev/null").out;
   std::size_t algorithms = 0;

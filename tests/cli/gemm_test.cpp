@@ -153,7 +153,7 @@ TEST(Gemm, MistakesAreToldAndWhatWouldBeRight) {
   EXPECT_TRUE(contains(error({"--pe", ""}), "--pe: '' is not a processing element"));
   EXPECT_TRUE(contains(error({"--against", ""}), "--against: '' is not a file"));
   EXPECT_EQ(error({"--type", "f17"}),
-            "tutti gemm: --type: 'f17' is no type; there are: i8, u8, i32, u32, i64, u64, f16, f32, f64, bf16, "
+            "tutti gemm: --type: 'f17' is not a type; the types are: i8, u8, i32, u32, i64, u64, f16, f32, f64, bf16, "
             "f8e4m3, f8e5m2, i16, u16");
   EXPECT_EQ(error({"--pe", "accelerator,cycle=1"}).substr(0, 24), "tutti gemm: --pe: cycle:");
   EXPECT_EQ(error({"--against", kReferences, "--stages"}), "tutti gemm: --stages excludes --against");

@@ -82,7 +82,7 @@ TEST_F(TuttiProcess, VersionAndHelp) {
   EXPECT_EQ(help.error, "");
 }
 
-TEST_F(TuttiProcess, SweepsAreTheSameByShortAndByOtherNames) {
+TEST_F(TuttiProcess, ShortAndOtherOptionNamesGiveTheSameSweep) {
   const Outcome axes = run({"run", "--bench", "all_reduce", "--peer", "null,tutti", "-a", "num_ranks=1,2", "-a",
                             "bytes=8,64", "--timeout", "1s", "--start-timeout", "2s", "--dry-run"});
   EXPECT_EQ(axes.exit, 0) << axes.error;
@@ -135,7 +135,7 @@ TEST_F(TuttiProcess, VariablesListsWhatItShould) {
   EXPECT_TRUE(row(outcome, "TUTTI_RANK")["value"].is_null());
 }
 
-TEST_F(TuttiProcess, VariablesListsWhatBenchmarksRead) {
+TEST_F(TuttiProcess, VariablesListsBenchmarkVariables) {
   const Outcome outcome = run({"variables", "--json"},
                               {"TUTTI_GLOO_ALLREDUCE_ALGORITHM=ring", "BENCH_WORKER=hunter2", "TUTTI_NULL_WORK=1us"});
   EXPECT_EQ(outcome.exit, 0);
@@ -150,7 +150,7 @@ TEST_F(TuttiProcess, VariablesListsWhatBenchmarksRead) {
   EXPECT_EQ(run({"variables", "bench-memory"}).out.find("variable  BENCH_MEMORY\n"), 0U);
 }
 
-// Whatever is advertised as what forces an algorithm is no unknown name.
+// No variable that is listed as forcing an algorithm is an unknown name.
 TEST_F(TuttiProcess, EveryVariableThatForcesAnAlgorithmIsListed) {
   const nlohmann::json listed = nlohmann::json::parse(run({"variables", "--json"}).out);
   const auto is_listed = [&](const std::string& name) {
@@ -168,7 +168,7 @@ TEST_F(TuttiProcess, EveryVariableThatForcesAnAlgorithmIsListed) {
   EXPECT_GT(found, 50U);
 }
 
-TEST_F(TuttiProcess, EveryCommandWarnsOfNamesThatNothingReads) {
+TEST_F(TuttiProcess, EveryCommandWarnsOfUnknownNames) {
   for (const Texts& arguments :
        {Texts{"prove", "--algorithm", "one_shot", "--ranks", "2"}, Texts{"list", "benches"}, Texts{"algorithms"},
         Texts{"launch", "-n", "1", "--", "true"}, Texts{"fabric", "ring_1d:4"},
@@ -196,7 +196,7 @@ TEST_F(TuttiProcess, AWrongValueIsAnErrorOfEveryCommand) {
   }
 }
 
-TEST_F(TuttiProcess, VariablesThatAreToBeSetAreCheckedBeforeAnythingStarts) {
+TEST_F(TuttiProcess, VariablesToSetAreCheckedBeforeAnythingStarts) {
   const Outcome launched = run({"launch", "-n", "1", "--env", "TUTTI_DEBUGG=info", "--", "true"});
   EXPECT_EQ(launched.exit, 0);
   EXPECT_EQ(launched.error,
@@ -214,7 +214,7 @@ TEST_F(TuttiProcess, VariablesThatAreToBeSetAreCheckedBeforeAnythingStarts) {
   }
 }
 
-TEST_F(TuttiProcess, TheCommandLineGoesBeforeASweepsFile) {
+TEST_F(TuttiProcess, TheCommandLineOverridesASweepFile) {
   const std::string file = folder_.write("mine.toml", "peers = \"null\"\nenv = [\"A=1,2\"]\n");
   const Outcome replaced = run({"run", "--sweep", file, "--env", "A=3", "--dry-run"});
   EXPECT_EQ(replaced.exit, 0) << replaced.error;
@@ -265,7 +265,7 @@ TEST_F(TuttiProcess, AFileThatCannotBeReadIsSaid) {
   const Outcome outcome = run({"variables"});
   EXPECT_EQ(outcome.exit, 0);  // nobody has named it
   EXPECT_EQ(outcome.error,
-            "warning: cannot read '" + folder_.file("tutti/tutti.conf") + "': Is a directory; it is left out\n");
+            "warning: cannot read '" + folder_.file("tutti/tutti.conf") + "': Is a directory; the file is ignored\n");
   const Outcome missing = run({"variables"}, {"TUTTI_CONF_FILE=/no/such/file"});
   EXPECT_EQ(missing.exit, 1);
   EXPECT_NE(missing.error.find("there is no file '/no/such/file'"), std::string::npos) << missing.error;
@@ -322,8 +322,8 @@ TEST_F(TuttiProcess, OutputThatCannotBeWrittenIsSaid) {
   EXPECT_EQ(run({"variables"}, {}, "/dev/full").exit, 1);
 }
 
-// 2 is for what the caller has to say otherwise.
-TEST_F(TuttiProcess, AMissingFileIsOne) {
+// 2 is for calls that the caller must change.
+TEST_F(TuttiProcess, AMissingFileExitsWith1) {
   const std::string missing = folder_.file("missing");
   for (const Texts& arguments :
        {Texts{"prove", "--file", missing}, Texts{"schedule", "--file", missing}, Texts{"import", missing},
@@ -345,7 +345,7 @@ TEST_F(TuttiProcess, TheFirstListOfRunsIsEmpty) {
   EXPECT_EQ(nlohmann::json::parse(outcome.out), nlohmann::json::array());
 }
 
-TEST_F(TuttiProcess, ALimitOfFileSizesIsNamed) {
+TEST_F(TuttiProcess, AFileSizeLimitIsNamed) {
   constexpr rlim_t kBytes = 4096;
   rlimit limit{};
   ASSERT_EQ(::getrlimit(RLIMIT_FSIZE, &limit), 0);

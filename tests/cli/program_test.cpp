@@ -87,7 +87,7 @@ TEST(Program, HelpIsACommandToo) {
 }
 
 TEST(Program, OptionsAreUnderstoodByTheirOtherNames) {
-  // What it is given as the number of ranks, and what is left.
+  // Its number of ranks, and the remaining arguments.
   const auto define = [](const char* positional) {
     return [positional](CLI::App& app) -> cli::Run {
       struct Options {
@@ -162,7 +162,7 @@ TEST(Program, OutputThatCannotBeWrittenIsSaid) {
   EXPECT_NE(error.str().find("could not be written"), std::string::npos);
 }
 
-TEST(Program, WhatTheSystemRefusesIsNoMisuse) {
+TEST(Program, ASystemErrorIsNotMisuse) {
   std::ostringstream error;
   const Environment environment;
   const Context context{environment, error, error};

@@ -252,7 +252,7 @@ TEST_F(RunProgram, AnInterruptedSweepGoesOnWhereItStopped) {
   EXPECT_EQ(folder_.read("started"), "1\n2\n2\n3\n");
 }
 
-TEST_F(RunProgram, ResumingBeginsGoesOnOrFindsAllDone) {
+TEST_F(RunProgram, ResumeStartsContinuesOrShowsARun) {
   write_program("p", "echo $A >>started; echo took $A\n");
   const std::string sweep = "run --resume --json --env A=1,2 --read 'regex:took (?<time_us>.*)' -- ./p";
   const Outcome first = tutti(sweep);
@@ -291,7 +291,8 @@ TEST_F(RunProgram, SettingsOfAProgramAreComparedInTurns) {
   const Outcome once = tutti("compare --launches 1 --no-store " + settings);
   EXPECT_EQ(once.exit, 0) << once.error;
   EXPECT_EQ(once.rows()[0]["X=32_verdict"], "undecided");
-  EXPECT_NE(once.error.find("1 launch: no interval over launches, so no verdict; 6 or more"), std::string::npos)
+  EXPECT_NE(once.error.find("1 launch: no interval over launches and so no verdict; a verdict needs 6 or more"),
+            std::string::npos)
       << once.error;
   EXPECT_EQ(tutti("compare --launches 1 --fail-on slower:3% " + settings).exit, 2);
   EXPECT_EQ(tutti("compare --env X=16 -- ./p").exit, 2);
@@ -362,7 +363,7 @@ TEST_F(RunProgram, DataKeepEveryDigitAndTellUnsetFromEmpty) {
   EXPECT_EQ(imported[1]["time_us"], 1041.2);
 }
 
-TEST_F(RunProgram, ATerminatedSweepKeepsWhatIsDone) {
+TEST_F(RunProgram, ATerminatedSweepKeepsItsRows) {
   write_program("p", "test $A = 2 && { kill -TERM $PPID; sleep 1000; }\necho took $A\n");
   const Outcome outcome = tutti("run --json --env A=1,2 --read 'regex:took (?<time_us>.*)' -- ./p");
   EXPECT_EQ(outcome.exit, 143);

@@ -1,4 +1,4 @@
-// What shells and manuals are told of the built program.
+// Completions and the manual page of the built program.
 #include <cstdio>
 #include <string>
 #include <string_view>
@@ -31,7 +31,7 @@ bool has_tool(const std::string& name) { return shell("command -v " + name).exit
 
 const std::string kProgram = std::string("'") + TUTTI_PROGRAM + "'";
 
-// What a real bash offers where the last of the words is being written.
+// The candidates that a real bash offers for the last word.
 std::string bash_offers(const std::string& words) {
   const Said said = shell(
       "bash -c 'source <(\"$0\" completion bash); COMP_WORDS=(" + words +
@@ -60,7 +60,7 @@ TEST(Completion, BashOffersCommandsOptionsAndValues) {
   EXPECT_EQ(bash_offers("tutti launch -n 2 -- si"), "");
 }
 
-TEST(Completion, ScriptsAreWhatTheirShellsTake) {
+TEST(Completion, ShellsAcceptTheirScripts) {
   for (const char* name : {"bash", "zsh", "fish"}) {
     const Said script = shell(kProgram + " completion " + name);
     EXPECT_EQ(script.exit, 0) << script.text;
@@ -73,7 +73,7 @@ TEST(Completion, ScriptsAreWhatTheirShellsTake) {
   }
   const Said unknown = shell(kProgram + " completion csh");
   EXPECT_EQ(unknown.exit, 2);
-  EXPECT_NE(unknown.text.find("'csh' is no shell that is known; there are bash, zsh and fish"), std::string::npos);
+  EXPECT_NE(unknown.text.find("'csh' is not a known shell; name bash, zsh or fish"), std::string::npos);
 }
 
 std::vector<std::string> commands() {

@@ -127,7 +127,7 @@ TEST(Simulate, EachMistakeHasItsMessage) {
   };
   refused({"--fabric", "torus_2d:6"}, "--fabric");
   refused({"--fabric", "switch:4", "--sharing", "evenly"}, "'evenly' is not queueing or fair");
-  refused({"--fabric", "switch:4", "--type", "f31"}, "'f31' is no type");
+  refused({"--fabric", "switch:4", "--type", "f31"}, "'f31' is not a type");
   refused({"--fabric", "switch:4", "--num-ranks", "9"}, "--num-ranks: switch:4 has 4");
   refused({"--fabric", "switch:4", "--num-ranks", "0"}, "1 to");
   refused({"--fabric", "switch:4", "--bytes", "abc"}, "--bytes");

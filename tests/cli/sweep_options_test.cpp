@@ -1,4 +1,4 @@
-// What is asked of a sweep is checked before anything starts.
+// A sweep's values are checked before anything starts.
 #include "cli/sweep_options.hpp"
 
 #include <algorithm>
@@ -15,7 +15,7 @@
 namespace tutti::cli {
 namespace {
 
-// The collectives, with a peer that is found and never started.
+// The collectives, with a peer that exists and never starts.
 BenchWorld world_of_collectives() {
   BenchWorld world;
   world.benches = peers::collective_benches(nullptr);
@@ -41,7 +41,7 @@ std::string refusal(std::vector<std::string> arguments) {
   return outcome.error.substr(0, outcome.error.find('\n'));
 }
 
-TEST(SweepOptions, AValueThatAnAxisDoesNotTakeIsRefused) {
+TEST(SweepOptions, AnInvalidAxisValueIsRefused) {
   EXPECT_EQ(refusal({"all_reduce", "-a", "bytes=-8"}),
             "tutti run: -a bytes has '-8'; it takes sizes from 0 to 1T, such as 64 or 4M");
   EXPECT_EQ(refusal({"all_reduce", "-a", "bytes=8,8Q"}),
@@ -50,7 +50,7 @@ TEST(SweepOptions, AValueThatAnAxisDoesNotTakeIsRefused) {
             "tutti run: -a in_place has '2'; it takes 0 (two buffers) and 1 (the input is the output's place)");
   EXPECT_EQ(refusal({"broadcast", "-a", "root=-1"}), "tutti run: -a root has '-1'; it takes ranks, from 0 on");
   EXPECT_EQ(refusal({"all_reduce", "-a", "op=user"}),
-            "tutti run: -a op has 'user'; it takes more than a name, so no bench measures it");
+            "tutti run: -a op has 'user'; it needs more than a name, so no bench measures it");
   EXPECT_NE(refusal({"all_reduce", "-a", "tutti:bytes=1.5"}).find("has '1.5'"), std::string::npos);
   EXPECT_NE(refusal({"all_reduce", "--skip", "bytes=8Q"}).find("--skip bytes has '8Q'"), std::string::npos);
 }
@@ -63,7 +63,7 @@ TEST(SweepOptions, EveryAxisOfEveryCollectiveHasACheck) {
           << bench.declaration().name << " " << axis.name;
 }
 
-TEST(SweepOptions, ATypeThatIsNoneIsToldWithAllThatThereAre) {
+TEST(SweepOptions, AnUnknownTypeIsRefusedWithAListOfTypes) {
   const std::string why = refusal({"all_reduce", "-a", "type=f31"});
   EXPECT_NE(why.find("there are: i8, u8, i32,"), std::string::npos) << why;
   EXPECT_NE(refusal({"all_reduce", "-a", "op=add"}).find("there are: sum, product,"), std::string::npos);
@@ -80,7 +80,7 @@ TEST(SweepOptions, OtherLibrariesNamesBecomeTuttis) {
   EXPECT_NE(dry_run({"all_reduce", "-a", "bytes=1e6"}).out.find("bytes=1000000,"), std::string::npos);
 }
 
-TEST(SweepOptions, ABenchOfAUsersOwnCanCheckItsAxes) {
+TEST(SweepOptions, AUserBenchCanCheckItsAxes) {
   BenchWorld world = world_of_collectives();
   world.benches = {bench("own").num_ranks({1}).axis("speed", {"slow"}).check("speed", [](const AxisValue& value) {
     const auto* word = std::get_if<std::string>(&value);
@@ -144,7 +144,7 @@ TEST(SweepOptions, WhatIsAnnouncedIsWhatItTakes) {
   EXPECT_TRUE(contains(run, "2 groups, 16 cases, about 2 s")) << run;
 }
 
-TEST(List, TypesAndOperatorsWithTheirNames) {
+TEST(List, ShowsTypesAndOperatorsWithTheirNames) {
   const BenchWorld world = world_of_collectives();
   const Outcome types = call(list_command(world), {"types", "--format", "csv"});
   EXPECT_EQ(types.exit, Exit::done);

@@ -56,7 +56,7 @@ TEST(Op, NamesAreDistinctAndComeBack) {
   EXPECT_EQ(op_from_name("add"), std::nullopt);
 }
 
-// What NCCL's nccl-tests, MPI's programs and C's call them.
+// The names in nccl-tests, MPI and C.
 TEST(Type, NamesOfOtherLibrariesAreAccepted) {
   for (const char* name : {"float", "float32", "FLOAT", "ncclFloat", "ncclFloat32", "MPI_FLOAT", "fp32"})
     EXPECT_EQ(type_from_name(name), Type::f32) << name;
@@ -80,7 +80,7 @@ TEST(Op, NamesOfOtherLibrariesAreAccepted) {
   EXPECT_EQ(op_from_name(""), std::nullopt);
 }
 
-// No name stands for two.
+// No name has two meanings.
 template <typename Named>
 void expect_distinct(int count) {
   std::set<std::string> names;

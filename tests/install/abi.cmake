@@ -1,5 +1,5 @@
-# What `library` exports are the functions that `header` declares, all under its version; what `bench_library` exports are
-# names of namespace tutti. Nothing of the C++ library, or of others that are inside, is to be seen.
+# `library` exports the functions that `header` declares, all under its version; `bench_library` exports names of
+# namespace tutti. Nothing of the C++ library, or of other libraries inside, is visible.
 cmake_minimum_required(VERSION 3.25)
 
 # exported(LIBRARY OUT...): the names that it defines for others, but for those of versions.

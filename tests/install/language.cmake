@@ -1,4 +1,4 @@
-# Compiles tutti.hpp for C++14, which must fail with what it needs, and for C++17.
+# Compiles tutti.hpp for C++14, which must fail and name the required standard, and for C++17.
 cmake_minimum_required(VERSION 3.25)
 file(WRITE "${source}" "#include <tutti/tutti.hpp>\n")
 foreach(standard IN ITEMS 14 17)

@@ -2,7 +2,7 @@
 # examples besides.
 cmake_minimum_required(VERSION 3.25)
 
-# What building the target makes.
+# The files that building the target makes.
 function(made_by target out)
   execute_process(COMMAND "${ninja}" -C "${build}" -t commands ${target}
     OUTPUT_VARIABLE commands COMMAND_ERROR_IS_FATAL ANY)

@@ -111,7 +111,7 @@ LinePanel panel_of_lines(std::size_t num_lines) {
   return panel;
 }
 
-TEST(LineChart, LinesThatAreDrawnInColorDifferInColorAndMark) {
+TEST(LineChart, ColoredLinesDifferInColorAndMark) {
   const std::vector<StylesOfLines> styles = styles_of({panel_of_lines(8), panel_of_lines(17)});
   for (const StylesOfLines& of_panel : styles) {
     std::set<std::string_view> colors;
@@ -135,7 +135,7 @@ TEST(LineChart, LinesThatAreDrawnInColorDifferInColorAndMark) {
   EXPECT_EQ(styles[0].at("algorithm_0")->color, styles[1].at("algorithm_0")->color);
 }
 
-TEST(LineChart, OfManyLinesIsReadable) {
+TEST(LineChart, ManyLinesAreReadable) {
   LineChart chart{.title = "many", .remark = "simulated", .x_name = "bytes", .panels = {}};
   for (const std::size_t num_lines : {17, 3, 1, 8, 9, 40}) chart.panels.push_back(panel_of_lines(num_lines));
   for (const std::size_t num_panels : {6, 2}) {
@@ -213,7 +213,7 @@ TEST(BarChart, ValuesAndNamesDoNotOverlap) {
   }
 }
 
-TEST(BarChart, BelowLinesHasWhatHasNoSize) {
+TEST(BarChart, BarsBelowLinesShowGroupsWithoutASize) {
   const LineChart lines{.title = "t", .remark = "r", .x_name = "bytes", .panels = {panel_of_lines(3)}};
   const BarChart bars{
       .title = "",

@@ -1,5 +1,5 @@
-// What can be checked of a picture without looking at it: its size, that its words neither overlap nor leave it, and
-// that what its keys show is drawn.
+// Checks of a picture without looking at it: its size, that its words neither overlap nor leave it, and that everything
+// in its keys is drawn.
 #pragma once
 
 #include <algorithm>

@@ -82,7 +82,7 @@ INSTANTIATE_TEST_SUITE_P(EachStage, BootstrapDeath,
                            return fmt::format("Rank{}Stage{}", of.param.rank, static_cast<int>(of.param.stage));
                          });
 
-// What other users do at the door: they connect in hundreds, and say nothing.
+// Other users connect in hundreds, and say nothing.
 TEST(BootstrapProcesses, OtherUsersDisplaceNobody) {
   if (geteuid() != 0) GTEST_SKIP() << "only root can be another user";
   constexpr int kStranger = 2;

@@ -293,9 +293,8 @@ TEST(Bootstrap, StrangersHoldUpNobody) {
   for (const auto& one : joined) EXPECT_TRUE(one->ok()) << one->status().to_string();
 }
 
-// More strangers than the server keeps come between a rank's connection and its hello, so it is the one that is
-// dropped.
-TEST(Bootstrap, ARankThatIsDroppedBeforeItHasSpokenComesAgain) {
+// More strangers than the server keeps connect between a rank's connection and its hello, so the rank is dropped.
+TEST(Bootstrap, ARankDroppedBeforeItsHelloReconnects) {
   const auto server = start_server();
   std::vector<UniqueFd> strangers;
   int connections = 0;
@@ -313,7 +312,7 @@ TEST(Bootstrap, ARankThatIsDroppedBeforeItHasSpokenComesAgain) {
   EXPECT_EQ(connections, 2);
 }
 
-// What join() leaves for the rank's next attempt.
+// The next attempt that join() records.
 struct Tried {
   Joined joined;
   Attempt next;
@@ -325,9 +324,9 @@ Tried try_to_join(JoinRequest request, Attempt attempt, const JoinOptions& optio
   return {std::move(joined), attempt};
 }
 
-TEST(Bootstrap, ARankWhoseAttemptFailedUnheardMeetsTheOthersWhereTheyAre) {
+TEST(Bootstrap, ARankThatMissedFailuresJoinsTheOthersGeneration) {
   const auto server = start_server();
-  // The others have been told of three failures, of which rank 1 heard none.
+  // The others have heard of three failures, and rank 1 of none.
   for (std::uint64_t generation = 0; generation < 3; ++generation) {
     const Tried tried = try_to_join(request_of(server->id(), 7, 3), {.generation = generation});
     EXPECT_EQ(tried.next.generation, generation);  // not even asked
@@ -349,7 +348,7 @@ TEST(Bootstrap, ARankWhoseAttemptFailedUnheardMeetsTheOthersWhereTheyAre) {
   }
 }
 
-TEST(Bootstrap, ARankThatGaveUpWithoutAnAnswerTriesAgainWithTheOthers) {
+TEST(Bootstrap, ARankThatGaveUpUnansweredRetriesWithTheOthers) {
   const auto server = start_server();
   auto tried = on_threads(2, [&](int rank) {
     const JoinRequest request = request_of(server->id(), rank, 2);
@@ -362,7 +361,7 @@ TEST(Bootstrap, ARankThatGaveUpWithoutAnAnswerTriesAgainWithTheOthers) {
   for (const auto& each : tried) EXPECT_TRUE(each->joined.ok()) << each->joined.status().to_string();
 }
 
-TEST(Bootstrap, OtherFamiliesOfAddressesServeAsWell) {
+TEST(Bootstrap, OtherAddressFamiliesWork) {
   RendezvousOptions options{.address = Address{.family = Address::Family::ipv4, .bytes = {127, 0, 0, 1}}};
   const auto server = start_server(options);
   auto joined = on_threads(3, [&](int rank) { return join(request_of(server->id(), rank, 3), patient()); });

@@ -79,7 +79,7 @@ std::vector<std::string> said_beside_a_busy_process(const char* leaves, std::chr
   return said;
 }
 
-TEST(BusyCore, IsLeftByTheRanksThatAreBoundToIt) {
+TEST(BusyCore, IsLeftByRanksBoundToIt) {
   if (allowed_cores().size() < 2) GTEST_SKIP() << "there is one core only";
   const std::vector<std::string> said = said_beside_a_busy_process("1", std::chrono::seconds(60));
   EXPECT_EQ(said, (std::vector<std::string>{"2 cores", "2 cores", "1 cores"}));

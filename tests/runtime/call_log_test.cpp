@@ -1,4 +1,4 @@
-// What the log says of calls: at info once for each algorithm and range of sizes, at trace of each.
+// The log of calls: at info once for each algorithm and range of sizes, at trace each call.
 #include <algorithm>
 #include <array>
 #include <string>
@@ -17,7 +17,7 @@ using Texts = std::vector<std::string>;
 
 class CallLog : public ::testing::Test {
  protected:
-  // Of two ranks, what rank 1 and rank 0 have said about collectives, without what is in front of each line.
+  // The log lines of rank 1 and rank 0 about collectives, without their prefixes.
   template <typename Body>
   Texts lines_of(const std::string& level, const Body& body) {
     const Environment environment{
@@ -49,7 +49,7 @@ void sum(Communicator& communicator, std::vector<float>& buffer) {
   ASSERT_TRUE(status.ok()) << status.to_string();
 }
 
-TEST_F(CallLog, InfoTellsOnceWhichSizesGoHow) {
+TEST_F(CallLog, InfoLogsEachRangeOfSizesOnce) {
   const Texts lines = lines_of("info", [](Communicator& communicator) {
     for (const std::size_t size : {1, 2, 1000, 50'000, 50'001, 50'002}) {
       std::vector<float> buffer(size);
@@ -85,7 +85,7 @@ TEST_F(CallLog, TraceHasEachCallWithItsBuffers) {
   EXPECT_EQ(count(lines, "collective "), 12U);
 }
 
-TEST_F(CallLog, TraceHasWhatIsBegunAndWhatIsSent) {
+TEST_F(CallLog, TraceHasPendingOperationsAndTransfers) {
   const Texts lines = lines_of("trace", [](Communicator& communicator) {
     std::vector<float> buffer(2);
     std::vector<std::int32_t> message(3);

@@ -204,7 +204,7 @@ TEST(Processes, HearWhyRank0FailedThoughItEndsAtOnce) {
 }
 
 // The others hear of it only by its refusal, and it hears nothing from them.
-TEST(Processes, TryAgainTogetherAfterOneOfThemCouldNotJoin) {
+TEST(Processes, RetryTogetherAfterOneCouldNotJoin) {
   if (kIsSanitized) GTEST_SKIP() << kSanitizersLook;
   constexpr int kRanks = 3;
   Children children(kRanks, [&](int rank, const UniqueId& id, const Children::Report& report) {

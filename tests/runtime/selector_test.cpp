@@ -40,8 +40,8 @@ class Chooser {
   Selector selector_;
 };
 
-// A size chooses between the two rings, and takes nothing from other algorithms.
-TEST(Selector, GathersBothWaysUpToTheSizeThatIsSetWhereItWouldTakeARing) {
+// A size chooses between the two rings, and leaves other algorithms alone.
+TEST(Selector, ASizeReplacesOnlyRingByRingBidirAg) {
   for (const Processor processor : {Processor::other, Processor::amd}) {
     Chooser chooser(2);
     chooser.decide_for(processor);
@@ -65,7 +65,7 @@ TEST(Selector, GathersBothWaysUpToTheSizeThatIsSetWhereItWouldTakeARing) {
   }
 }
 
-TEST(Selector, GathersBothWaysAlwaysWhereThatIsSet) {
+TEST(Selector, MinusOneMeansRingBidirAgAlways) {
   for (const std::uint32_t num_ranks : {2, 3, 8, 16})
     for (const std::uint32_t num_folding : {0, 2}) {
       Chooser chooser(num_ranks);
@@ -78,7 +78,7 @@ TEST(Selector, GathersBothWaysAlwaysWhereThatIsSet) {
     }
 }
 
-TEST(Selector, RanksGatherBothWaysAlwaysAlsoInSmallCalls) {
+TEST(Selector, MinusOneCoversSmallCalls) {
   Settings settings = Settings::from(Variables());
   settings.ring_bidir_ag_max_size = kAnyBytes;
   test::ThreadRanks group(2, settings);

@@ -54,7 +54,7 @@ class Communicator {
   }
   Communicator(const Communicator&) = delete;
   Communicator& operator=(const Communicator&) = delete;
-  // Waits for what has been begun; finalize() says what is wrong with it. By an exception, it is aborted instead.
+  // Waits for pending operations; finalize() returns their errors. During an exception's unwinding, aborts instead.
   ~Communicator() {
     if (comm_ != nullptr && unwinding_.is_now()) tuttiCommAbort(comm_);
     tuttiCommDestroy(comm_);
@@ -86,7 +86,7 @@ class Communicator {
     return Communicator(comm);
   }
 
-  // Of the ranks that are left, whatever has broken this one; all of them call it.
+  // A communicator of the surviving ranks, whatever has broken this one. All survivors call it.
   [[nodiscard]] Communicator shrink(const Config& config = {}) {
     const detail::CConfig c_config(config);
     tuttiComm_t comm = nullptr;
@@ -409,12 +409,12 @@ class Communicator {
     return prepare_one("receive_init", tuttiRecvInit, detail::output(data), peer);
   }
 
-  // Both at once, also with oneself. The buffers do not overlap.
+  // Sends and receives at once; either peer may be this rank. The buffers must not overlap.
   template <typename In, typename Out>
   void send_receive(const In& data, int to, Out&& into, int from) {
     const auto sent = detail::input(data);
     const auto received = detail::output(into);
-    static_assert(std::is_same_v<detail::Element<In>, detail::Element<Out>>, "both are of the same elements");
+    static_assert(std::is_same_v<detail::Element<In>, detail::Element<Out>>, "both buffers need the same element type");
     detail::check(tuttiSendRecv(sent.data, sent.count, to, received.data, received.count, from, sent.type, comm_),
                   "send_receive");
   }

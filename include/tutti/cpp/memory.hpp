@@ -16,8 +16,8 @@ namespace tutti {
 inline namespace v0_1 {
 
 // Elements in symmetric memory, zeroed (Communicator::allocate). Making and destroying are collective: all ranks do it
-// with equal counts, in the same order, and before the communicator is destroyed. Destroyed by an exception, it aborts
-// the communicator instead: the other ranks may be elsewhere, and would never come to free it.
+// with equal counts, in the same order, and before the communicator is destroyed. During an exception's unwinding, the
+// destructor aborts the communicator instead: the other ranks may be elsewhere, and would never free their part.
 template <typename T>
 class SymmetricMemory {
  public:

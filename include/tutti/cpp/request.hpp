@@ -17,7 +17,7 @@ inline namespace v0_1 {
 
 namespace detail {
 
-// While an exception is on its way; what it ends with is told to nobody.
+// During an exception's unwinding; an error of the request is dropped.
 inline void abort_unless_done(tuttiRequest_t& request, tuttiComm_t comm) {
   int done = 0;
   tuttiTest(&request, &done);
@@ -28,13 +28,13 @@ inline void abort_unless_done(tuttiRequest_t& request, tuttiComm_t comm) {
 
 // A collective or a transfer that has been begun. Its buffers are to be left alone until wait() has returned or test()
 // has said true. Destroying one that has not ended waits for it, as std::jthread does: buffers that go out of scope
-// behind it are then no longer in use. What is wrong is said by wait() and test() alone. Destroyed by an exception
-// before it has ended, it aborts the communicator instead, whose other ranks may be waiting for this one elsewhere.
-// Destroyed before its communicator.
+// behind it are then no longer in use. What is wrong is said by wait() and test() alone. If an exception destroys it
+// before it has ended, it aborts the communicator instead: other ranks may be waiting for this one elsewhere. Must be
+// destroyed before its communicator.
 class Request {
  public:
   Request() = default;
-  // Of that communicator; without it, an exception waits for the request too.
+  // `comm` is the request's communicator. Without it, the destructor waits during unwinding too.
   explicit Request(tuttiRequest_t request, tuttiComm_t comm = nullptr) : request_(request), comm_(comm) {}
   Request(Request&& other) noexcept : request_(std::exchange(other.request_, nullptr)), comm_(other.comm_) {}
   Request& operator=(Request&& other) noexcept {
@@ -55,9 +55,9 @@ class Request {
     detail::check(tuttiTest(&request_, &done), "test");
     return done != 0;
   }
-  // Of the C API; this object keeps it.
+  // The request of the C API; this object keeps it.
   [[nodiscard]] tuttiRequest_t raw() const { return request_; }
-  // It has ended elsewhere, by raw().
+  // To be called once the request has ended through raw().
   void forget() { request_ = nullptr; }
 
  private:
@@ -73,7 +73,7 @@ class Request {
 };
 
 // What is made once and started as often as wanted, each time with the same buffers. Destroying one that has been
-// started waits for it, or aborts as a Request does.
+// started waits for it, or aborts like a Request.
 class PersistentRequest {
  public:
   PersistentRequest() = default;
@@ -99,7 +99,7 @@ class PersistentRequest {
     return done != 0;
   }
   [[nodiscard]] tuttiRequest_t raw() const { return request_; }
-  // It has ended elsewhere, by raw().
+  // To be called once the request has ended through raw().
   void forget() { request_ = nullptr; }
 
  private:
@@ -129,7 +129,7 @@ void wait_all(Requests&& requests) {
   if (first != nullptr) std::rethrow_exception(first);
 }
 
-// Tests each request of a range; whether all are done. Throws the first error, behind the last test.
+// Tests each request of a range and returns whether all are done. Throws the first error after the last test.
 template <typename Requests>
 [[nodiscard]] bool test_all(Requests&& requests) {
   bool are_done = true;
@@ -145,8 +145,8 @@ template <typename Requests>
   return are_done;
 }
 
-// Waits until one request of a range has ended, which is behind it as after its wait(), and gives its index; nothing
-// where none is active.
+// Waits until one request of a range has ended and returns its index; that request is as after wait(). Returns nothing
+// if none is active.
 template <typename Requests>
 [[nodiscard]] std::optional<std::size_t> wait_any(Requests&& requests) {
   std::vector<tuttiRequest_t> raw;
@@ -169,8 +169,8 @@ void start_all(Requests&& requests) {
 
 // Calls of this thread in its scope are only begun, and waited for together where the outermost group ends: sends and
 // receives all at once, collectives in their order. Its end throws what went wrong, also where it is that of the scope,
-// unless another exception is on its way: that aborts the communicators with calls in the group. Buffers belong to the
-// group until its end.
+// unless another exception is being thrown: that aborts the communicators with calls in the group. Buffers belong to
+// the group until its end.
 class Group {
  public:
   Group() { detail::check(tuttiGroupStart(), "group"); }

@@ -1,4 +1,4 @@
-// Whether a destructor runs because an exception is on its way.
+// Whether a destructor runs because of an exception.
 #pragma once
 
 #include <exception>
@@ -7,8 +7,8 @@ namespace tutti {
 inline namespace v0_1 {
 namespace detail {
 
-// A member of what it is asked for: more exceptions are on their way than when that was made. Each object has its own,
-// also where it is moved.
+// A member of the object that asks. True if more exceptions are in flight than when that object was made. A moved-to
+// object has its own.
 class Unwinding {
  public:
   [[nodiscard]] bool is_now() const noexcept { return std::uncaught_exceptions() > at_making_; }

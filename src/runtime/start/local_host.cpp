@@ -61,7 +61,7 @@ class LocalHost {
         if (polled_[i].revents != 0) answer(guests_[i - 2]);
       std::erase_if(guests_, [](const UniqueFd& guest) { return !guest.valid(); });
       if (polled_[1].revents != 0 && !accept_all()) {
-        // Descriptors or memory have run out: who says nothing makes room, or else time does.
+        // Descriptors or memory have run out: dropping a silent guest makes room, or time does.
         if (!guests_.empty()) guests_.erase(guests_.begin());
         poll(nullptr, 0, static_cast<int>(kAcceptPause.count()));
       }
@@ -72,7 +72,7 @@ class LocalHost {
     listener_.reset();
   }
 
-  // False where one could not be let in. Guests take no memory; the words of an error would.
+  // False if a guest could not be let in. Guests need no memory; an error text would.
   bool accept_all() {
     try {
       for (;;) {

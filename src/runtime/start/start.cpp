@@ -49,7 +49,7 @@ Result<Started> Start::find(const Environment& environment, const Variables& var
     found_ = **found;
     return *found_;
   }
-  // What is half there may be of a launcher with other ranks.
+  // Incomplete variables may come from a launcher with other ranks.
   if (!process.remarks.empty()) return started_by_nobody(process.remarks);
   Result<UniqueId> id = make_id();
   if (!id.ok()) return id.status();

@@ -45,8 +45,8 @@ class Start {
   Start& operator=(const Start&) = delete;
 
   // Waits for rank 0. What is found once stays: a launcher lets its processes meet once, and every communicator after
-  // the first is another generation of the same id. Where no way applies, this process is one rank alone; where one is
-  // half there, Code::invalid_usage.
+  // the first is another generation of the same id. If no way applies, this process is one rank alone; if one is
+  // incomplete, Code::invalid_usage.
   [[nodiscard]] Result<Started> find(const Environment& environment, const Variables& variables,
                                      const StartOptions& options);
 

@@ -102,12 +102,12 @@ struct alignas(kLine) HistoryLines {
   Entry entries[kKeptCalls];
 };
 
-// Why a rank cannot go on with what the others wait for. Written by that rank before it says that it cannot.
+// Why a rank cannot continue a call that the others wait in. That rank writes it before its refusal.
 class ReasonLines {
  public:
   static constexpr std::size_t kMostBytes = 256;
 
-  // Cut to what there is room for. Needs no memory.
+  // Truncated to the available room. Needs no memory.
   void set(std::string_view words) {
     for (std::size_t word = 0; word < words_.size(); ++word) {
       std::uint64_t packed = 0;
@@ -129,15 +129,15 @@ class ReasonLines {
   std::array<std::atomic<std::uint64_t>, kMostBytes / sizeof(std::uint64_t)> words_;
 };
 
-// How ranks agree on who makes a communicator of those that are left (runtime/shrink.hpp). Each number is that of the
-// last attempt of which it holds.
+// How surviving ranks agree on a new communicator (runtime/shrink.hpp). Each number is the last attempt for which it
+// holds.
 struct alignas(kLine) ShrinkLines {
   std::atomic<std::uint64_t> arrived;  // the rank takes part
   std::atomic<std::uint64_t> refused;  // it does not go on, for the reason in ReasonLines: nobody does
   std::atomic<std::uint64_t> joined;   // it has the new communicator
   std::atomic<std::uint64_t> failed;   // it has not, for the reason in ReasonLines
-  // Whom it proposes and where they meet. Stored before Region::shrink_decision() names this rank, and not again before
-  // all have arrived for a later attempt.
+  // The proposed members and their rendezvous. Stored before Region::shrink_decision() names this rank, and not again
+  // until all have arrived for a later attempt.
   std::array<std::uint64_t, 16> members;
   std::array<std::byte, 128> id;
 };

@@ -134,8 +134,8 @@ class Region {
   [[nodiscard]] HistoryLines& history(std::uint32_t rank) const { return control(rank)->history; }
   [[nodiscard]] ReasonLines& reason(std::uint32_t rank) const { return meeting(rank)->reason; }
   [[nodiscard]] ShrinkLines& shrink(std::uint32_t rank) const { return meeting(rank)->shrink; }
-  // Of the latest attempt to shrink: who has proposed what is done, and what has come of it. Stored once for each
-  // attempt, by whichever rank is first.
+  // The latest attempt to shrink: whose proposal counts, and its outcome. Each is stored once for each attempt, by
+  // whichever rank is first.
   [[nodiscard]] std::atomic<std::uint64_t>& shrink_decision() const { return header()->shrink_decision; }
   [[nodiscard]] std::atomic<std::uint64_t>& shrink_outcome() const { return header()->shrink_outcome; }
   [[nodiscard]] std::atomic<std::uint64_t>& cores(std::uint32_t rank, std::size_t word) const {

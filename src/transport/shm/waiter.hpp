@@ -78,7 +78,7 @@ class Waiter {
   // Whether the posts that are waited for from here on are near: all ranks are busy with little.
   void expect_near_posts(bool near) { keeps_core_ = near && policy_.crowded; }
 
-  // From here on a foreign process that keeps this rank's core busy is noticed.
+  // From here on, notices a foreign process that keeps this rank's core busy.
   void watch_core(CoreWatch::Senses senses) { core_watch_.emplace(std::move(senses)); }
 
   // Whether another rank on that core, by DoorbellLine::core, could go on and has not made the post of that number.

@@ -113,7 +113,7 @@ TEST(StartEnvironment, TheInnermostCounts) {
             "Open MPI's mpirun");
 }
 
-TEST(StartEnvironment, WhoWasStartedByNobodyIsAlone) {
+TEST(StartEnvironment, AProcessWithoutALauncherIsOneRank) {
   const StartedRank rank = find_start({{"HOME", "/root"}});
   ASSERT_TRUE(rank.started.ok()) << words_of(rank);
   EXPECT_EQ(rank.started->rank, 0);
@@ -127,7 +127,7 @@ TEST(StartEnvironment, AProcessOfABatchScriptIsAlone) {
   EXPECT_EQ(rank.started->num_ranks, 1);
 }
 
-TEST(StartEnvironment, WhoseLauncherIsHalfThereLearnsWhatWasLookedFor) {
+TEST(StartEnvironment, AnIncompleteLauncherIsReportedWithWhatWasLookedFor) {
   const StartedRank rank = find_start({{"RANK", "0"}});
   ASSERT_FALSE(rank.started.ok());
   EXPECT_EQ(rank.started.status().code(), Code::invalid_usage);
