@@ -1,4 +1,4 @@
-// How long a sweep takes: what is expected before it begins, and what is left while it runs. Pure functions and a
+// The duration of a sweep: the estimate before it begins, and the rest while it runs. Pure functions and a
 // value, without a clock; thread-safe where nobody writes.
 #pragma once
 
@@ -20,8 +20,8 @@ class Estimate {
   // `expected`: seconds for all cases together; 0 where nothing is known of them.
   Estimate(double expected, std::size_t num_cases) : expected_(expected), num_cases_(num_cases) {}
 
-  // After `spent` seconds, in which `num_done` of the cases were done. What these took corrects what was expected of
-  // the others, the more so the more there were. None where nothing is known yet.
+  // After `spent` seconds and `num_done` cases. Their time corrects the estimate of the others, the more the more cases
+  // are done. None if nothing is known yet.
   [[nodiscard]] std::optional<double> seconds_left(double spent, std::size_t num_done) const;
 
  private:

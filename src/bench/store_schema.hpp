@@ -91,8 +91,7 @@ inline constexpr std::string_view kUpgradeFrom2 =
     "UPDATE runs SET machine = 'unknown machine (imported without --machine)' WHERE sweep = 'import'";
 inline constexpr int kFirstWithBaseline = 3;
 
-// What people call a run, and say of it. A file without this table gets it when something is kept in it, and reads as
-// one without names until then.
+// Names and notes of runs. A file without this table has no names; the first write adds the table.
 inline constexpr std::string_view kLabels = R"(
 CREATE TABLE IF NOT EXISTS labels (
   run  INTEGER PRIMARY KEY REFERENCES runs ON DELETE CASCADE,

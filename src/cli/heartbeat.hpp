@@ -1,5 +1,5 @@
-// A line every so often while something takes long, so that whoever reads standard error sees that it goes on. A thread
-// of its own writes them, which takes no signals; nobody else writes to the stream while it lives.
+// Writes a line at intervals during long work, so that standard error shows progress. Its own thread, which takes no
+// signals, writes them; nobody else writes to the stream while it lives.
 #pragma once
 
 #include <chrono>

@@ -179,7 +179,7 @@ Command import_command() {
                 ->expected(1)
                 ->take_all()
                 ->allow_extra_args(false);
-            app.add_option("--machine", options->machine, "The machine that it was run on, in words [unknown]")
+            app.add_option("--machine", options->machine, "The machine of the runs, in words [unknown]")
                 ->type_name("TEXT")
                 ->check([](const std::string& text) { return std::string(text.empty() ? "'' names no machine" : ""); });
             CLI::Option* store = app.add_option("--store", options->store, "The file that keeps results");

@@ -1,5 +1,5 @@
-// What a sweep tells while it runs, with the time that is left: on a terminal a line for each row as it is finished,
-// elsewhere a line every 30 s. Main thread only.
+// The progress of a sweep, with the time left: on a terminal a line for each finished row, elsewhere a line every 30 s.
+// Main thread only.
 #pragma once
 
 #include <atomic>

@@ -1,4 +1,4 @@
-// `tutti label` and `tutti delete`: what people do with runs that are kept.
+// `tutti label` and `tutti delete`: name, annotate and delete kept runs.
 #include "cli/run_label.hpp"
 
 #include <algorithm>
@@ -49,8 +49,7 @@ struct LabelArguments {
 };
 
 Status label(const LabelArguments& options, const Context& context) {
-  if (!options.name && !options.note)
-    return wrong_argument("nothing is said of the run; --run-name names it, --note says something of it");
+  if (!options.name && !options.note) return wrong_argument("give --run-name, --note or both");
   Result<harness::Store> store = open_store(options.store, context);
   if (!store.ok()) return store.status();
   const Result<harness::Run> run = store->find(options.run);
@@ -89,7 +88,7 @@ Status remove(const DeleteArguments& options, const Context& context) {
     Result<harness::Run> run = store->find(name);
     if (!run.ok()) return run.status();
     if (const std::optional<std::string> owner = living_owner(*run); owner && !run->is_complete)
-      return wrong_argument(fmt::format("{} is not finished: process {} is at it", called(*run), *owner));
+      return wrong_argument(fmt::format("{} is not finished: process {} is still running it", called(*run), *owner));
     const bool is_there = std::any_of(runs.begin(), runs.end(), [&](const auto& other) { return other.id == run->id; });
     if (!is_there) runs.push_back(std::move(*run));
   }
@@ -105,7 +104,7 @@ Status remove(const DeleteArguments& options, const Context& context) {
 
 void add_label_options(CLI::App& app, RunLabel& label) {
   CLI::Option* name = app.add_option("--run-name", label.name,
-                                     "What the run is called, wherever its number can stand: letters, digits, _, - "
+                                     "A name for the run, accepted wherever its number is: letters, digits, _, - "
                                      "and dots");
   name->type_name("NAME")->check(
       [](const std::string& text) { return text.empty() ? std::string("'' names no run") : objection_to_name(text); });
@@ -116,7 +115,7 @@ void add_label_options(CLI::App& app, RunLabel& label) {
 
 Command label_command() {
   return {.name = "label",
-          .summary = "Name a run that was kept, or say something of it",
+          .summary = "Name a kept run, or add a note to it",
           .examples =
               "tutti label last --run-name before --note 'kernel 6.1, quiet machine'\n"
               "tutti label 12 --run-name ''",
@@ -131,9 +130,8 @@ Command label_command() {
                       name, [&value](const std::string& text) { value = text; }, help)
                   ->type_name(type);
             };
-            add("--run-name", "NAME", options->name, "What it is called from now on; '' takes the name away")
-                ->check(objection_to_name);
-            add("--note", "TEXT", options->note, "What is said of it; '' takes the note away");
+            add("--run-name", "NAME", options->name, "The new name; '' removes it")->check(objection_to_name);
+            add("--note", "TEXT", options->note, "The new note; '' removes it");
             app.add_option("--store", options->store, "The file that keeps results")->type_name("FILE");
             return [options](const Context& context) {
               const Status done = label(*options, context);
