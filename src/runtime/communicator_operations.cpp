@@ -314,7 +314,7 @@ Status Communicator::finalize() {
 
 Status Communicator::check_not_finalized() const {
   if (!is_finalized_ || is_over()) return {};
-  return {Code::invalid_usage, "the communicator was finalized (tuttiCommFinalize), and can only be destroyed"};
+  return {Code::invalid_usage, "the communicator was finalized (tuttiCommFinalize): no call can begin"};
 }
 
 // Of those that have ended nobody may have heard: what it returns does not depend on which these are.

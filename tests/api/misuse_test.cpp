@@ -94,7 +94,7 @@ TEST(Misuse, CallsOnAFinalizedCommunicatorAreRefused) {
     EXPECT_DONE(tuttiCommFinalize(comm));
     for (const auto& call : calls())
       EXPECT_EQ(words_of(call(comm), tuttiInvalidUsage),
-                "the communicator was finalized (tuttiCommFinalize), and can only be destroyed");
+                "the communicator was finalized (tuttiCommFinalize): no call can begin");
     EXPECT_PREFIX(words_of(tuttiStart(prepared), tuttiInvalidUsage), "the communicator was finalized");
     EXPECT_DONE(tuttiWait(&begun));
     EXPECT_EQ(sum, 3);
