@@ -264,7 +264,7 @@ TEST(Simulate, FiguresStandBesideWhatIsSimulated) {
   EXPECT_EQ(all[0]["source"], "y");
   EXPECT_TRUE(all[1]["simulated"].is_null());
 
-  EXPECT_TRUE(contains(simulate({"--against", path, "--fabric", "ring_1d:2"}).error, "leave --fabric"));
+  EXPECT_TRUE(contains(simulate({"--against", path, "--fabric", "ring_1d:2"}).error, "leave out --fabric"));
   EXPECT_TRUE(contains(simulate({"--bytes", "8"}).error, "--fabric: say which machine, or --against which figures"));
   const Outcome absent = simulate({"--against", path + "x"});
   EXPECT_EQ(absent.exit, Exit::not_done);

@@ -130,7 +130,7 @@ TEST(SweepOptions, TheHelpIsInGroupsAndHasDefaults) {
   std::string in_one_line;  // however it is wrapped
   for (const std::string_view word : split(blanks, ' '))
     if (!word.empty()) in_one_line.append(word).append(" ");
-  for (const char* usual : {"[tutti]", "[all_reduce]", "[2]", "[1s]", "[2%]", "[20]", "[1, to compare 7]"})
+  for (const char* usual : {"[tutti]", "[all_reduce]", "[2]", "[1s]", "[2%]", "[20]", "[1; to compare: 7]"})
     EXPECT_TRUE(contains(in_one_line, usual)) << usual << help;
 }
 
