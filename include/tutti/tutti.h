@@ -163,8 +163,9 @@ TUTTI_API tuttiResult_t tuttiCommSplit(tuttiComm_t comm, int color, int key, tut
 /* A new communicator of the surviving ranks: those that have neither destroyed comm nor been lost, in their present
  * order. Every surviving rank must call it, and waits for the others. Any rank may be lost, rank 0 too. comm may be
  * broken for any reason, or not at all. If further ranks are lost during the call, the new communicator leaves them out
- * as well. All ranks return the same result. A broken comm stays broken, with its symmetric memory, requests and
- * operators, and is destroyed as usual. config overrides the settings of comm; it may be NULL. */
+ * as well. Ranks that take part all succeed or all return an error, though not all the same one: a rank that is
+ * refused an argument says which, and the others name that rank. A broken comm stays broken, with its symmetric memory,
+ * requests and operators, and is destroyed as usual. config overrides the settings of comm; it may be NULL. */
 TUTTI_API tuttiResult_t tuttiCommShrink(tuttiComm_t comm, tuttiComm_t* newcomm, const tuttiConfig_t* config);
 /* A new communicator of the same ranks: tuttiCommSplit with one color and the present ranks as keys. */
 TUTTI_API tuttiResult_t tuttiCommDup(tuttiComm_t comm, tuttiComm_t* newcomm);

@@ -28,7 +28,13 @@ Result<tutti::ShrinkOutcome> attempt(tuttiComm_t comm, const tuttiConfig_t* conf
     meeting.refuse(status.message());
     return status;
   }
-  const Result<tutti::SplitGroup> group = meeting.meet();
+  Result<tutti::SplitGroup> group = Status(tutti::Code::internal, "");
+  try {
+    group = meeting.meet();
+  } catch (const std::bad_alloc&) {
+    meeting.give_up("it has no memory left");
+    return tutti::api::no_memory();
+  }
   if (!group.ok()) return group.status();
   Status joined;
   try {

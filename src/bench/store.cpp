@@ -200,9 +200,9 @@ Status for_each(Database& database, std::string_view sql, std::int64_t number, T
   }
 }
 
-// As for_each, for one row more in a table each time that `bind_values` is called with an element.
+// As for_each, for a statement that changes a table: it runs once for each element, to which `bind_values` binds it.
 template <typename Elements, typename BindValues>
-Status insert_each(Database& database, std::string_view sql, const Elements& elements, BindValues bind_values) {
+Status run_for_each(Database& database, std::string_view sql, const Elements& elements, BindValues bind_values) {
   if (elements.empty()) return {};
   Result<Statement> statement = database.prepare(sql);
   if (!statement.ok()) return statement.status();
@@ -274,11 +274,9 @@ Result<std::int64_t> Store::begin(const Run& run) {
   return id;
 }
 
-Status Store::add(std::int64_t run, std::span<const Row> rows) { return put(run, rows, false); }
+Status Store::add(std::int64_t run, std::span<const Row> rows) { return replace(run, rows, {}); }
 
-Status Store::replace(std::int64_t run, std::span<const Row> rows) { return put(run, rows, true); }
-
-Status Store::put(std::int64_t run, std::span<const Row> rows, bool replaces) {
+Status Store::replace(std::int64_t run, std::span<const Row> rows, const std::set<std::string>& forgotten) {
   Result<Transaction> transaction = Transaction::begin(*database_, Transaction::For::writing);
   if (!transaction.ok()) return transaction.status();
   bool has_run = false;
@@ -287,17 +285,19 @@ Status Store::put(std::int64_t run, std::span<const Row> rows, bool replaces) {
     return Status();
   }));
   if (!has_run) return no_such_run(*database_, std::to_string(run));
-  for (const Row& row : rows) TUTTI_TRY(add_row(run, row, replaces));
+  TUTTI_TRY(forget(run, forgotten));
+  for (const Row& row : rows) TUTTI_TRY(add_row(run, row));
   return transaction->commit();
 }
 
-Status Store::add_row(std::int64_t run, const Row& row, bool replaces) {
+Status Store::forget(std::int64_t run, const std::set<std::string>& keys) {
+  return run_for_each(*database_, kForgetRow, keys, [&](Statement& statement, const std::string& key) {
+    statement.bind(run).bind(std::string_view(key));
+  });
+}
+
+Status Store::add_row(std::int64_t run, const Row& row) {
   const std::string key = key_of(row);
-  if (replaces) {
-    Result<Statement> statement = database_->prepare(kForgetRow);
-    if (!statement.ok()) return statement.status();
-    TUTTI_TRY(statement->bind(run).bind(std::string_view(key)).run());
-  }
   {
     Result<Statement> statement = database_->prepare(kKeyExists);
     if (!statement.ok()) return statement.status();
@@ -321,7 +321,7 @@ Status Store::add_row(std::int64_t run, const Row& row, bool replaces) {
 
 Status Store::add_parts(std::int64_t id, const Row& row) {
   std::int64_t position = 0;
-  TUTTI_TRY(insert_each(*database_, kInsertSetting, row.settings, [&](Statement& statement, const Setting& setting) {
+  TUTTI_TRY(run_for_each(*database_, kInsertSetting, row.settings, [&](Statement& statement, const Setting& setting) {
     statement.bind(id).bind(position++).bind(std::string_view(setting.name));
     if (setting.value) {
       statement.bind(std::string_view(*setting.value));
@@ -330,20 +330,20 @@ Status Store::add_parts(std::int64_t id, const Row& row) {
     }
   }));
   position = 0;
-  TUTTI_TRY(insert_each(*database_, kInsertPoint, row.point.values, [&](Statement& statement, const auto& value) {
+  TUTTI_TRY(run_for_each(*database_, kInsertPoint, row.point.values, [&](Statement& statement, const auto& value) {
     statement.bind(id).bind(position++).bind(std::string_view(value.first));
     bind(statement, value.second);
   }));
-  TUTTI_TRY(insert_each(*database_, kInsertCounter, row.counters, [&](Statement& statement, const auto& counter) {
+  TUTTI_TRY(run_for_each(*database_, kInsertCounter, row.counters, [&](Statement& statement, const auto& counter) {
     statement.bind(id).bind(std::string_view(counter.first)).bind(counter.second);
   }));
-  return insert_each(*database_, kInsertEvidence, row.evidence, [&](Statement& statement, const auto& each) {
+  return run_for_each(*database_, kInsertEvidence, row.evidence, [&](Statement& statement, const auto& each) {
     statement.bind(id).bind(std::string_view(each.first)).bind(word_of(kObeyedWords, each.second.obeyed));
     statement.bind(std::string_view(each.second.how));
   });
 }
 
-Status Store::adopt(std::int64_t run, const std::string& owner) {
+Status Store::adopt(std::int64_t run, const std::string& owner, const std::set<std::string>& forgotten) {
   Result<Transaction> transaction = Transaction::begin(*database_, Transaction::For::writing);
   if (!transaction.ok()) return transaction.status();
   {
@@ -351,11 +351,7 @@ Status Store::adopt(std::int64_t run, const std::string& owner) {
     if (!adopting.ok()) return adopting.status();
     TUTTI_TRY(adopting->bind(std::string_view(owner)).bind(run).run());
   }
-  {
-    Result<Statement> forgetting = database_->prepare(kForgetErrors);
-    if (!forgetting.ok()) return forgetting.status();
-    TUTTI_TRY(forgetting->bind(run).run());
-  }
+  TUTTI_TRY(forget(run, forgotten));
   return transaction->commit();
 }
 

@@ -67,10 +67,10 @@ class Store {
   [[nodiscard]] Status add(std::int64_t run, const Row& row) { return add(run, std::span(&row, 1)); }
   // All of them, or none.
   [[nodiscard]] Status add(std::int64_t run, std::span<const Row> rows);
-  // The same in the places of rows with these keys, where the run has any.
-  [[nodiscard]] Status replace(std::int64_t run, std::span<const Row> rows);
-  // Another process goes on with the run. Its rows of what could not be measured are taken away, to be tried again.
-  [[nodiscard]] Status adopt(std::int64_t run, const std::string& owner);
+  // The same, and the rows with the keys `forgotten` are deleted, where the run has them.
+  [[nodiscard]] Status replace(std::int64_t run, std::span<const Row> rows, const std::set<std::string>& forgotten);
+  // Another process goes on with the run, without the rows that have the keys `forgotten`.
+  [[nodiscard]] Status adopt(std::int64_t run, const std::string& owner, const std::set<std::string>& forgotten);
   [[nodiscard]] Status complete(std::int64_t run);
   // In the place of what it had; an empty one takes that away. A name that another run has is an error.
   [[nodiscard]] Status set_name(std::int64_t run, const std::string& name);
@@ -93,8 +93,8 @@ class Store {
  private:
   explicit Store(std::unique_ptr<Database> database);
   [[nodiscard]] Status label(const Run& run, std::int64_t id);
-  [[nodiscard]] Status put(std::int64_t run, std::span<const Row> rows, bool replaces);
-  [[nodiscard]] Status add_row(std::int64_t run, const Row& row, bool replaces);
+  [[nodiscard]] Status forget(std::int64_t run, const std::set<std::string>& keys);
+  [[nodiscard]] Status add_row(std::int64_t run, const Row& row);
   [[nodiscard]] Status add_parts(std::int64_t id, const Row& row);
   [[nodiscard]] Status read_parts(std::int64_t id, Row& row);
 

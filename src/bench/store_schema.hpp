@@ -111,7 +111,6 @@ inline constexpr std::string_view kInsertRun =
     "INSERT INTO runs (begun, bench, command, sweep, machine, tutti, owner, baseline, is_paired) "
     "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)";
 inline constexpr std::string_view kAdopt = "UPDATE runs SET owner = ? WHERE id = ?";
-inline constexpr std::string_view kForgetErrors = "DELETE FROM results WHERE run = ? AND outcome = 'error'";
 inline constexpr std::string_view kComplete = "UPDATE runs SET is_complete = 1 WHERE id = ?";
 inline constexpr std::string_view kRunExists = "SELECT count(*) FROM runs WHERE id = ?";
 inline constexpr std::string_view kKeyExists = "SELECT count(*) FROM results WHERE run = ? AND key = ?";

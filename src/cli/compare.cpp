@@ -165,7 +165,7 @@ Status measure(Plan& plan, KeptRun& kept, const Context& context) {
                               .num_bad = num_bad,
                               .expected_seconds = plan.expected_seconds()});
   const auto on_rows = [&](std::span<const Row> rows) -> Status {
-    TUTTI_TRY(kept.replace(rows));
+    TUTTI_TRY(kept.replace(rows, plan));
     // A competitor's rows stand together.
     for (std::size_t first = 0, end = 0; first < rows.size(); first = end) {
       while (end < rows.size() && rows[end].peer == rows[first].peer && rows[end].settings == rows[first].settings)
@@ -222,7 +222,7 @@ Exit compare_live(const CompareOptions& options, const BenchWorld& world, const 
     return Exit::done;
   }
   if (const Status made = make_output_folder(plan); !made.ok()) return failed(context, name_of(context), made);
-  Result<KeptRun> kept = keep_run(options.keeping, paired_run_of(plan, asked->baseline, context), context);
+  Result<KeptRun> kept = keep_run(options.keeping, paired_run_of(plan, asked->baseline, context), plan, context);
   if (!kept.ok()) return failed(context, name_of(context), kept.status());
   context.error << announcement_of(plan, *kept) << ", side by side\n";
   if (kept->store) context.error << fmt::format("run {} in {}\n", kept->run, kept->path);

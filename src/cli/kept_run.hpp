@@ -26,9 +26,10 @@ struct KeptRun {
   std::set<std::string> done;  // the keys of rows that were there before
   std::vector<harness::Row> rows;
 
-  // The first is an error where the run has such a row; the second puts rows in the places of those.
+  // The first is an error where the run has such a row; the second deletes what the run has of the same cases, groups
+  // and launches, since a program may print other rows the next time.
   [[nodiscard]] Status add(std::span<const harness::Row> rows_of_case);
-  [[nodiscard]] Status replace(std::span<const harness::Row> rows_of_case);
+  [[nodiscard]] Status replace(std::span<const harness::Row> rows_of_case, const Plan& plan);
 };
 
 // How a sweep is kept.
@@ -41,9 +42,10 @@ struct Keeping {
 // --store, --no-store, --resume, --run-name and --note. The options must live as long as the application.
 void add_keeping_options(CLI::App& app, Keeping& keeping);
 
-// Starts the run in the store; or finds the last run of the same sweep, continues it and retries failed cases. An error
-// if another process is running that one.
-[[nodiscard]] Result<KeptRun> keep_run(const Keeping& keeping, const harness::Run& run, const Context& context);
+// Starts the run in the store; or finds the last run of the same sweep, continues it, and measures again, as a whole,
+// each case that has an error. An error if another process is running that one.
+[[nodiscard]] Result<KeptRun> keep_run(const Keeping& keeping, const harness::Run& run, const Plan& plan,
+                                       const Context& context);
 
 // What the store knows of it; where nothing is kept, the run as it was begun.
 [[nodiscard]] harness::Run description_of(KeptRun& kept, const harness::Run& begun);

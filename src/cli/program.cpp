@@ -119,7 +119,9 @@ Exit parse_and_run(CLI::App& app, std::span<const Defined> defined, const std::v
     context.error << help_of_program(app, defined);
     return Exit::misused;
   }
-  if (!chosen()->tells_variables)
+  // A rank that the demo has started says nothing that the demo has said already.
+  const CLI::Option* const as_rank = chosen()->app->get_option_no_throw("--as-rank");
+  if (!chosen()->tells_variables && (as_rank == nullptr || as_rank->count() == 0))
     if (const Exit checked = check_own_variables(context); checked != Exit::done) return checked;
   return chosen()->run(context);
 }

@@ -155,7 +155,7 @@ Exit run(RunArguments options, const BenchWorld& world, const Context& context) 
   }
   if (plan->command)
     if (const Status made = make_output_folder(*plan); !made.ok()) return failed(context, "run", made);
-  Result<KeptRun> kept = keep_run(options.keeping, run_of(*plan, context), context);
+  Result<KeptRun> kept = keep_run(options.keeping, run_of(*plan, context), *plan, context);
   if (!kept.ok()) return failed(context, "run", kept.status());
   context.error << announcement_of(*plan, *kept) << "\n" << std::flush;
 

@@ -19,6 +19,7 @@
 #include "cli/peer_options.hpp"
 #include "cli/sweep_environment.hpp"
 #include "cli/sweep_file.hpp"
+#include "cli/variables_check.hpp"
 
 namespace tutti::cli {
 
@@ -372,6 +373,7 @@ Result<Plan> make_plan(const SweepOptions& given, const BenchWorld& world, const
   Sweep& sweep = plan.sweep;
   if (options.command.empty()) {
     TUTTI_TRY(check_no_command(options));
+    TUTTI_TRY(check_bench_variables(environment));
     TUTTI_TRY(declare_bench(options, world, sweep));
     for (const std::string& peer : sweep.peers) plan.programs.push_back(world.program_of(peer));
   } else {

@@ -13,8 +13,12 @@
 
 namespace tutti::cli {
 
-// Those of the environment and of tutti.conf: says on context.error what is wrong. Done: the command may begin.
+// Those of Tutti in the environment and in tutti.conf: says on context.error what is wrong. Done: the command may
+// begin.
 [[nodiscard]] Exit check_own_variables(const Context& context);
+
+// Those without Tutti's prefix, which only benches read.
+[[nodiscard]] Status check_bench_variables(const Environment& environment);
 
 // One that an option sets for processes to be started, or unsets. Warnings are appended, each once.
 [[nodiscard]] Status check_given_variable(std::string_view option, std::string_view name,

@@ -76,6 +76,12 @@ void ShrinkMeeting::refuse(std::string_view why) {
   own_.arrived.store(attempt_, std::memory_order_release);
 }
 
+void ShrinkMeeting::give_up(std::string_view why) {
+  communicator_.say_why_not(why);
+  own_.failed.store(attempt_, std::memory_order_release);
+  own_.refused.store(attempt_, std::memory_order_release);
+}
+
 template <typename Missing>
 Status ShrinkMeeting::pause(const Missing& missing) {
   const auto waited = Clock::now() - begun_;

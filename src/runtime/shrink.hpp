@@ -32,6 +32,10 @@ class ShrinkMeeting {
   // Replaces meet() if this rank does not take part. Needs no memory.
   void refuse(std::string_view why);
 
+  // Ends the attempt for all where this rank cannot go on in meet(), whether or not members are proposed by then. Needs
+  // no memory.
+  void give_up(std::string_view why);
+
   // While the members join: what keeps one of them from it.
   [[nodiscard]] Status why_in_vain(const SplitGroup& group) const;
 

@@ -198,7 +198,7 @@ TEST_F(StoreTest, ReplacesExistingRows) {
   for (const std::int64_t each : {run, other}) ASSERT_TRUE(store->add(each, numbered_row(0)).ok());
   std::vector<Row> again = {numbered_row(0), numbered_row(1)};
   again[0].note = "once more";
-  ASSERT_TRUE(store->replace(run, again).ok());
+  ASSERT_TRUE(store->replace(run, again, {key_of(again[0])}).ok());
   const std::vector<Row> rows = *store->rows_of(run);
   ASSERT_EQ(rows.size(), 2U);
   expect_same(rows[0], again[0]);

@@ -196,6 +196,18 @@ TEST_F(TuttiProcess, AWrongValueIsAnErrorOfEveryCommand) {
   }
 }
 
+TEST_F(TuttiProcess, AVariableOfAnotherToolIsAnErrorOfBenchesOnly) {
+  EXPECT_EQ(run({"list", "types"}, {"BENCH_MEMORY=16G"}).exit, 0);
+  EXPECT_EQ(run({"run", "--dry-run"}, {"BENCH_MEMORY=16G"}).exit, 2);
+}
+
+TEST_F(TuttiProcess, TheDemoWarnsOnce) {
+  const Outcome outcome = run({"demo", "--most", "8"}, {"TUTTI_TIMEOT=3"});
+  const std::size_t first = outcome.error.find("TUTTI_TIMEOT");
+  ASSERT_NE(first, std::string::npos) << outcome.error;
+  EXPECT_EQ(outcome.error.find("TUTTI_TIMEOT", first + 1), std::string::npos) << outcome.error;
+}
+
 TEST_F(TuttiProcess, VariablesToSetAreCheckedBeforeAnythingStarts) {
   const Outcome launched = run({"launch", "-n", "1", "--env", "TUTTI_DEBUGG=info", "--", "true"});
   EXPECT_EQ(launched.exit, 0);

@@ -1,4 +1,6 @@
 // `tutti run -- COMMAND` and `tutti import`, as a user calls them, with shell scripts in the places of programs.
+#include "run_program.hpp"
+
 #include <chrono>
 #include <csignal>
 #include <cstdlib>
@@ -15,84 +17,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "../base/temporary_folder.hpp"
-
 namespace tutti {
 namespace {
-
-using Json = nlohmann::json;
-
-struct Outcome {
-  int exit = -1;
-  std::string out;
-  std::string error;
-
-  [[nodiscard]] Json rows() const { return Json::parse(out, nullptr, false); }
-};
-
-class RunProgram : public ::testing::Test {
- protected:
-  // In the test's folder, where the programs and the store are.
-  Outcome tutti(const std::string& arguments, const std::string& front = "") {
-    const std::string line =
-        fmt::format("cd '{}' && PATH=\"$PWD:$PATH\" XDG_DATA_HOME=\"$PWD\" {} '{}' {} >out 2>error </dev/null",
-                    folder_.path(), front, TUTTI_PROGRAM, arguments);
-    const int status = std::system(line.c_str());
-    return {WIFEXITED(status) ? WEXITSTATUS(status) : -1, folder_.read("out"), folder_.read("error")};
-  }
-
-  void write_program(const std::string& name, const std::string& script) {
-    ::chmod(folder_.write(name, "#!/bin/sh\n" + script).c_str(), 0700);
-  }
-  [[nodiscard]] bool exists(const std::string& name) const { return std::filesystem::exists(folder_.file(name)); }
-
-  // As all_reduce_perf on two GPUs, faster with twice the CTAs.
-  void write_all_reduce_perf(const std::string& time = "10") {
-    write_program(
-        "all_reduce_perf",
-        "echo '#  Rank  0 Group  0 Pid 1 on node device 0'; echo '#  Rank  1 Group  0 Pid 1 on node device 1'\n"
-        "echo \"node:1:1 [0] NCCL INFO NCCL_MIN_CTAS set by environment to $NCCL_MIN_CTAS.\"\n"
-        "echo '#       size  count  type  redop  root  time  algbw  busbw  #wrong  time  algbw  busbw  #wrong'\n"
-        "time=" +
-            time +
-            "; test \"$NCCL_MIN_CTAS\" = 64 && time=1\n"
-            "echo \"     1000000  250000  float  sum  -1  ${time}0.0  10  10  0  ${time}0.5  10  10  ${WRONG:-0}\"\n");
-  }
-
-  static void wait_for(const std::function<bool()>& is_so) {
-    const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(10);
-    while (!is_so() && std::chrono::steady_clock::now() < deadline)
-      std::this_thread::sleep_for(std::chrono::milliseconds(2));
-  }
-  // Gone, or dead and not yet buried by whoever has inherited it.
-  static bool is_gone(pid_t process) {
-    std::ifstream status(fmt::format("/proc/{}/stat", process));
-    const std::string text((std::istreambuf_iterator<char>(status)), {});
-    return text.empty() || text.find(") Z ") != std::string::npos;
-  }
-  // Kills the runner of this script once that has written its file `child`; what is in there.
-  pid_t kill_runner_of(const std::string& script) {
-    const pid_t runner = ::fork();
-    if (runner == 0) {
-      // Its group is killed as a whole.
-      ::setpgid(0, 0);
-      ::setenv("TMPDIR", folder_.path().c_str(), 1);
-      ::execl("/bin/sh", "sh", "-c",
-              fmt::format("cd '{}' && exec '{}' run --no-store -- sh -c '{}' >out 2>error </dev/null", folder_.path(),
-                          TUTTI_PROGRAM, script)
-                  .c_str(),
-              nullptr);
-      ::_exit(127);
-    }
-    wait_for([&] { return exists("child") && folder_.read("child").ends_with('\n'); });
-    ::setpgid(runner, runner);
-    ::kill(-runner, SIGKILL);
-    ::waitpid(runner, nullptr, 0);
-    return std::atoi(folder_.read("child").c_str());
-  }
-
-  test::TemporaryFolder folder_;
-};
 
 TEST_F(RunProgram, EachRowOfItsTableIsARowOfResults) {
   write_all_reduce_perf();
@@ -234,87 +160,6 @@ TEST_F(RunProgram, TheEnvironmentIsAsOrderedAndOfOneSize) {
   EXPECT_EQ(rows[0]["time_us"], rows[1]["time_us"]);
   EXPECT_EQ(rows[0]["time_us"], rows[2]["time_us"]);
   EXPECT_NE(rows[0]["note"].get<std::string>().find("SWEPT unverifiable"), std::string::npos);
-}
-
-TEST_F(RunProgram, AnInterruptedSweepGoesOnWhereItStopped) {
-  write_program("p",
-                "echo $A >>started\n"
-                "test $A = 2 && ! test -e mark && { touch mark; kill -INT $PPID; sleep 1000; }\n"
-                "echo took $A; echo took 1$A\n");
-  const std::string sweep = "--env A=1,2,3 --read 'regex:took (?<time_us>.*)' -- ./p";
-  const Outcome first = tutti("run " + sweep);
-  EXPECT_EQ(first.exit, 130);
-  EXPECT_NE(first.error.find("interrupted: 1 of 3 cases is done and kept"), std::string::npos) << first.error;
-  const Outcome second = tutti("run --resume --json " + sweep);
-  EXPECT_EQ(second.exit, 0) << second.error;
-  EXPECT_NE(second.error.find("1 of them are done already"), std::string::npos) << second.error;
-  EXPECT_EQ(second.rows().size(), 6U);
-  EXPECT_EQ(folder_.read("started"), "1\n2\n2\n3\n");
-}
-
-TEST_F(RunProgram, ResumeStartsContinuesOrShowsARun) {
-  write_program("p", "echo $A >>started; echo took $A\n");
-  const std::string sweep = "run --resume --json --env A=1,2 --read 'regex:took (?<time_us>.*)' -- ./p";
-  const Outcome first = tutti(sweep);
-  EXPECT_EQ(first.exit, 0) << first.error;
-  EXPECT_EQ(first.rows().size(), 2U);
-  const Outcome second = tutti(sweep);
-  EXPECT_EQ(second.exit, 0) << second.error;
-  EXPECT_EQ(second.out, first.out);
-  EXPECT_NE(second.error.find("run 1 has all of its 2 cases already"), std::string::npos) << second.error;
-  EXPECT_EQ(folder_.read("started"), "1\n2\n");
-}
-
-TEST_F(RunProgram, SettingsOfAProgramAreComparedInTurns) {
-  write_program("p", "echo $X >>started; test $X = 32 && echo took 10 || echo took 20\n");
-  const std::string settings = "--env X=16,32 --json --read 'regex:took (?<time_us>.*)' -- ./p";
-  const Outcome outcome = tutti("compare " + settings);
-  EXPECT_EQ(outcome.exit, 0) << outcome.error;
-  const Json rows = outcome.rows();
-  ASSERT_EQ(rows.size(), 1U) << outcome.out;
-  EXPECT_EQ(rows[0]["X=16_us"], 20.0);
-  EXPECT_EQ(rows[0]["X=32_us"], 10.0);
-  EXPECT_EQ(rows[0]["X=32_verdict"], "faster");
-  EXPECT_EQ(rows[0]["X=32_interval"], "2.000-2.000");
-  EXPECT_EQ(rows[0]["launches"], 7);
-  // Each launch has both, and not all in the same order.
-  const std::string started = folder_.read("started");
-  ASSERT_EQ(started.size(), 7U * 6) << started;
-  int num_swapped = 0;
-  for (std::size_t launch = 0; launch < 7; ++launch) {
-    const std::string pair = started.substr(launch * 6, 6);
-    EXPECT_TRUE(pair == "16\n32\n" || pair == "32\n16\n") << started;
-    num_swapped += pair == "32\n16\n" ? 1 : 0;
-  }
-  EXPECT_GT(num_swapped, 0);
-  EXPECT_LT(num_swapped, 7);
-  const Outcome once = tutti("compare --launches 1 --no-store " + settings);
-  EXPECT_EQ(once.exit, 0) << once.error;
-  EXPECT_EQ(once.rows()[0]["X=32_verdict"], "undecided");
-  EXPECT_NE(once.error.find("1 launch: no interval over launches and so no verdict; a verdict needs 6 or more"),
-            std::string::npos)
-      << once.error;
-  EXPECT_EQ(tutti("compare --launches 1 --fail-on slower:3% " + settings).exit, 2);
-  EXPECT_EQ(tutti("compare --env X=16 -- ./p").exit, 2);
-  EXPECT_EQ(tutti("compare --env X=16,32 --").exit, 2);
-  EXPECT_EQ(tutti("compare --env X=16,32 --ignore X -- ./p").exit, 2);
-}
-
-TEST_F(RunProgram, AnInterruptedComparisonOfSettingsGoesOn) {
-  write_program("p",
-                "echo $X >>started\n"
-                "test $(wc -l <started) = 4 && { kill -INT $PPID; sleep 1000; }\n"
-                "echo took $X\n");
-  const std::string settings = "--launches 6 --env X=16,32 --json --read 'regex:took (?<time_us>.*)' -- ./p";
-  const Outcome first = tutti("compare --resume " + settings);
-  EXPECT_EQ(first.exit, 130);
-  EXPECT_NE(first.error.find("interrupted: 2 of 12 cases are done and kept"), std::string::npos) << first.error;
-  EXPECT_EQ(first.rows()[0]["X=32_verdict"], "undecided");
-  const Outcome second = tutti("compare --resume " + settings);
-  EXPECT_EQ(second.exit, 0) << second.error;
-  EXPECT_NE(second.error.find("2 of them are done already"), std::string::npos) << second.error;
-  EXPECT_EQ(second.rows()[0]["X=32_verdict"], "slower");
-  EXPECT_EQ(folder_.read("started").size(), 3U * (4 + 10));
 }
 
 TEST_F(RunProgram, RunsThatDifferInOneVariableAreComparedOverIt) {
