@@ -9,7 +9,7 @@
 
 #include "algorithms/registry.hpp"
 #include "benches/bar.hpp"
-#include "schedule/prove.hpp"
+#include "schedule/prove/prove.hpp"
 
 namespace {
 

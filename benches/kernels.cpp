@@ -22,9 +22,9 @@
 
 #include <fmt/format.h>
 
-#include "base/caches.hpp"
+#include "base/system/caches.hpp"
 #include "data/kernel.hpp"
-#include "runtime/selector.hpp"
+#include "runtime/selection/selector.hpp"
 
 namespace {
 

@@ -12,7 +12,7 @@
 
 #include "algorithms/registry.hpp"
 #include "benches/bar.hpp"
-#include "fabric/generate.hpp"
+#include "fabric/generators/generate.hpp"
 
 namespace {
 

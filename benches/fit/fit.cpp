@@ -7,9 +7,9 @@
 #include <fmt/format.h>
 
 #include "base/text.hpp"
-#include "fabric/quantity.hpp"
-#include "fabric/request.hpp"
-#include "simulate/against.hpp"
+#include "fabric/files/quantity.hpp"
+#include "fabric/generators/request.hpp"
+#include "simulate/references/against.hpp"
 
 namespace tutti::benches {
 

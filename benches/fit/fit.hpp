@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "base/status.hpp"
-#include "simulate/references.hpp"
+#include "simulate/references/references.hpp"
 
 namespace tutti::benches {
 

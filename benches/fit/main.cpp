@@ -7,10 +7,10 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "base/file.hpp"
+#include "base/system/file.hpp"
 #include "base/text.hpp"
 #include "benches/fit/fit.hpp"
-#include "simulate/against.hpp"
+#include "simulate/references/against.hpp"
 
 namespace tutti {
 

@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "runtime/invocation.hpp"
+#include "runtime/communicator/invocation.hpp"
 #include <tutti/tutti.h>
 
 namespace tutti::api::asked {

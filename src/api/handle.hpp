@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
-#include "base/environment.hpp"
 #include "base/log.hpp"
-#include "runtime/communicator.hpp"
+#include "base/variables/environment.hpp"
+#include "runtime/communicator/communicator.hpp"
 #include <tutti/tutti.h>
 
 namespace tutti::api {

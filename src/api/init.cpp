@@ -12,8 +12,8 @@
 
 #include <fmt/format.h>
 
-#include "runtime/communicator.hpp"
-#include "runtime/split.hpp"
+#include "runtime/bootstrap/split.hpp"
+#include "runtime/communicator/communicator.hpp"
 
 namespace tutti::api {
 

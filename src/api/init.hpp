@@ -5,11 +5,11 @@
 #include <memory>
 
 #include "api/handle.hpp"
-#include "base/environment.hpp"
 #include "base/log.hpp"
 #include "base/unique_id.hpp"
-#include "base/variables.hpp"
-#include "runtime/bootstrap.hpp"
+#include "base/variables/environment.hpp"
+#include "base/variables/variables.hpp"
+#include "runtime/bootstrap/bootstrap.hpp"
 #include <tutti/tutti.h>
 
 namespace tutti::api {

@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "runtime/invocation.hpp"
+#include "runtime/communicator/invocation.hpp"
 #include <tutti/tutti.h>
 
 namespace tutti::api {

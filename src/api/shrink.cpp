@@ -1,5 +1,5 @@
 // A communicator of the surviving ranks of another one.
-#include "runtime/shrink.hpp"
+#include "runtime/failure/shrink.hpp"
 
 #include <new>
 #include <utility>

@@ -1,5 +1,5 @@
 // What ran, for the C API and the log.
-#include "runtime/statistics.hpp"
+#include "runtime/communicator/statistics.hpp"
 
 #include "api/handle.hpp"
 

@@ -14,13 +14,13 @@
 
 #include "api/handle.hpp"
 #include "api/init.hpp"
-#include "base/environment.hpp"
 #include "base/log.hpp"
-#include "base/variables.hpp"
+#include "base/variables/environment.hpp"
+#include "base/variables/variables.hpp"
 #include "data/small_float.hpp"
-#include "runtime/communicator.hpp"
-#include "runtime/rendezvous.hpp"
-#include "runtime/start/start.hpp"
+#include "runtime/bootstrap/rendezvous.hpp"
+#include "runtime/bootstrap/start/start.hpp"
+#include "runtime/communicator/communicator.hpp"
 #include <tutti/tutti.h>
 
 namespace {

@@ -6,7 +6,7 @@
 #include <fmt/format.h>
 #include <sys/resource.h>
 
-#include "base/memory_limits.hpp"
+#include "base/system/memory_limits.hpp"
 
 namespace tutti {
 

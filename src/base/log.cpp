@@ -6,7 +6,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-#include "base/take_fd.hpp"
+#include "base/system/take_fd.hpp"
 #include "base/text.hpp"
 
 namespace tutti {

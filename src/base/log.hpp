@@ -20,7 +20,7 @@
 
 #include "base/status.hpp"
 #include "base/units.hpp"
-#include "base/variables.hpp"
+#include "base/variables/variables.hpp"
 
 namespace tutti {
 

@@ -6,11 +6,11 @@
 #include <fmt/format.h>
 
 #include "base/units.hpp"
-#include "fabric/draft.hpp"
-#include "fabric/fabric_file.hpp"
-#include "fabric/fields.hpp"
-#include "fabric/generate.hpp"
-#include "fabric/quantity.hpp"
+#include "fabric/files/fabric_file.hpp"
+#include "fabric/files/fields.hpp"
+#include "fabric/files/quantity.hpp"
+#include "fabric/generators/draft.hpp"
+#include "fabric/generators/generate.hpp"
 
 namespace tutti::calibrate {
 

@@ -8,8 +8,8 @@
 #include <fmt/format.h>
 #include <sched.h>
 
-#include "base/caches.hpp"
 #include "base/counted.hpp"
+#include "base/system/caches.hpp"
 #include "base/units.hpp"
 #include "calibrate/measure.hpp"
 

@@ -16,8 +16,8 @@
 #include "base/log.hpp"
 #include "calibrate/ping_pong.hpp"
 #include "data/kernel.hpp"
-#include "runtime/communicator.hpp"
-#include "runtime/selector.hpp"
+#include "runtime/communicator/communicator.hpp"
+#include "runtime/selection/selector.hpp"
 
 namespace tutti::calibrate {
 

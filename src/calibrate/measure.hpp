@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "base/status.hpp"
-#include "base/variables.hpp"
+#include "base/variables/variables.hpp"
 #include "calibrate/measurements.hpp"
 
 namespace tutti::calibrate {

@@ -12,8 +12,8 @@
 #include <utility>
 #include <vector>
 
-#include "base/environment.hpp"
 #include "base/status.hpp"
+#include "base/variables/environment.hpp"
 
 // Of CLI11, which takes seconds to compile: only those that define options include it.
 namespace CLI {

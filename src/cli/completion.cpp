@@ -9,19 +9,19 @@
 #include <fmt/ranges.h>
 
 #include "algorithms/registry.hpp"
-#include "base/bench_variables.hpp"
 #include "base/text.hpp"
-#include "base/variables_table.hpp"
-#include "bench/algorithm_axis.hpp"
-#include "bench/declaration.hpp"
-#include "bench/launcher_variables.hpp"
-#include "cli/communicators.hpp"
+#include "base/variables/bench_variables.hpp"
+#include "base/variables/variables_table.hpp"
+#include "bench/axes/algorithm_axis.hpp"
+#include "bench/axes/declaration.hpp"
+#include "bench/process/launcher_variables.hpp"
+#include "cli/bench/communicators.hpp"
 #include "cli/completion_scripts.hpp"
 #include "cli/output.hpp"
 #include "cli/shell_commands.hpp"
 #include "data/type.hpp"
-#include "fabric/generate.hpp"
-#include "fabric/load.hpp"
+#include "fabric/files/load.hpp"
+#include "fabric/generators/generate.hpp"
 
 namespace tutti::cli {
 

@@ -19,14 +19,14 @@
 #include "base/log.hpp"
 #include "base/text.hpp"
 #include "base/units.hpp"
-#include "bench/table.hpp"
+#include "bench/results/table.hpp"
 #include "cli/commands.hpp"
 #include "cli/output.hpp"
 #include "cli/process_group.hpp"
 #include "data/exact.hpp"
-#include "runtime/communicator.hpp"
-#include "runtime/rendezvous.hpp"
-#include "schedule/prove.hpp"
+#include "runtime/bootstrap/rendezvous.hpp"
+#include "runtime/communicator/communicator.hpp"
+#include "schedule/prove/prove.hpp"
 
 namespace tutti::cli {
 

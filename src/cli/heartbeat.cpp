@@ -7,7 +7,7 @@
 #include <fmt/format.h>
 
 #include "base/counted.hpp"
-#include "bench/estimate.hpp"
+#include "bench/measure/estimate.hpp"
 
 namespace tutti::cli {
 

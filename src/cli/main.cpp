@@ -8,11 +8,11 @@
 #include <string>
 #include <vector>
 
-#include "base/environment.hpp"
-#include "cli/bench_commands.hpp"
+#include "base/variables/environment.hpp"
+#include "cli/bench/bench_commands.hpp"
+#include "cli/bench/peer_world.hpp"
 #include "cli/commands.hpp"
 #include "cli/interrupt.hpp"
-#include "cli/peer_world.hpp"
 #include "cli/program.hpp"
 #include "cli/shell_commands.hpp"
 

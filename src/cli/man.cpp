@@ -5,7 +5,7 @@
 #include <fmt/format.h>
 
 #include "base/text.hpp"
-#include "base/variables_table.hpp"
+#include "base/variables/variables_table.hpp"
 #include "cli/description.hpp"
 #include "cli/output.hpp"
 #include "cli/shell_commands.hpp"

@@ -11,8 +11,8 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include "base/system/unique_fd.hpp"
 #include "base/text.hpp"
-#include "base/unique_fd.hpp"
 
 namespace tutti::cli {
 

@@ -6,7 +6,7 @@
 #include <string_view>
 
 #include "base/status.hpp"
-#include "bench/table.hpp"
+#include "bench/results/table.hpp"
 #include "cli/command.hpp"
 
 namespace tutti::cli {

@@ -16,12 +16,12 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "base/socket.hpp"
-#include "base/spawn.hpp"
+#include "base/system/socket.hpp"
+#include "base/system/spawn.hpp"
+#include "base/system/unique_fd.hpp"
 #include "base/text.hpp"
-#include "base/unique_fd.hpp"
-#include "runtime/gathering.hpp"
-#include "runtime/rendezvous.hpp"
+#include "runtime/bootstrap/gathering.hpp"
+#include "runtime/bootstrap/rendezvous.hpp"
 
 namespace tutti::cli {
 

@@ -9,9 +9,9 @@
 #include <string>
 #include <vector>
 
-#include "base/environment.hpp"
 #include "base/status.hpp"
 #include "base/units.hpp"
+#include "base/variables/environment.hpp"
 
 namespace tutti::cli {
 

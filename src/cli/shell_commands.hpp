@@ -3,7 +3,7 @@
 
 #include <span>
 
-#include "cli/bench_world.hpp"
+#include "cli/bench/bench_world.hpp"
 #include "cli/command.hpp"
 
 namespace tutti::cli {

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "base/status.hpp"
-#include "bench/result.hpp"
+#include "bench/results/result.hpp"
 #include "schedule/collective.hpp"
 
 namespace tutti::cli {

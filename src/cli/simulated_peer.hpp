@@ -10,9 +10,9 @@
 #include <string_view>
 #include <vector>
 
-#include "base/environment.hpp"
-#include "bench/algorithm_axis.hpp"
-#include "bench/reckoner.hpp"
+#include "base/variables/environment.hpp"
+#include "bench/axes/algorithm_axis.hpp"
+#include "bench/measure/reckoner.hpp"
 #include "fabric/fabric.hpp"
 
 namespace tutti::cli {

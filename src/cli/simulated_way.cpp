@@ -5,10 +5,10 @@
 #include <fmt/format.h>
 
 #include "algorithms/full_name.hpp"
-#include "runtime/portfolio.hpp"
-#include "runtime/rendezvous.hpp"
-#include "runtime/selector.hpp"
-#include "runtime/settings.hpp"
+#include "runtime/bootstrap/rendezvous.hpp"
+#include "runtime/communicator/settings.hpp"
+#include "runtime/selection/portfolio.hpp"
+#include "runtime/selection/selector.hpp"
 
 namespace tutti::cli {
 

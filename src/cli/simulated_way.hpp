@@ -12,7 +12,7 @@
 
 #include "base/status.hpp"
 #include "cli/simulated_case.hpp"
-#include "runtime/settings.hpp"
+#include "runtime/communicator/settings.hpp"
 #include "schedule/schedule.hpp"
 
 namespace tutti::cli {

@@ -1,6 +1,6 @@
 // `tutti variables`: every variable's name, type, default, range, present value, where that came from, meaning and
 // aliases; or one of them at length.
-#include "base/variables.hpp"
+#include "base/variables/variables.hpp"
 
 #include <algorithm>
 #include <memory>
@@ -9,9 +9,9 @@
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
-#include "base/bench_variables.hpp"
 #include "base/text.hpp"
-#include "bench/table.hpp"
+#include "base/variables/bench_variables.hpp"
+#include "bench/results/table.hpp"
 #include "cli/commands.hpp"
 #include "cli/output.hpp"
 

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <ostream>
 
-#include "base/bench_variables.hpp"
-#include "base/variables.hpp"
+#include "base/variables/bench_variables.hpp"
+#include "base/variables/variables.hpp"
 
 namespace tutti::cli {
 

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "base/status.hpp"
-#include "bench/environment_axis.hpp"
+#include "bench/axes/environment_axis.hpp"
 #include "cli/command.hpp"
 
 namespace tutti::cli {

@@ -5,7 +5,7 @@
 #include <fmt/format.h>
 
 #include "base/text.hpp"
-#include "fabric/fields.hpp"
+#include "fabric/files/fields.hpp"
 
 namespace tutti::fabric {
 

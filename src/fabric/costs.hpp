@@ -9,7 +9,7 @@
 
 #include "base/status.hpp"
 #include "fabric/fabric.hpp"
-#include "fabric/request.hpp"
+#include "fabric/generators/request.hpp"
 
 namespace tutti::fabric {
 

@@ -7,7 +7,7 @@
 
 #include <fmt/format.h>
 
-#include "fabric/quantity.hpp"
+#include "fabric/files/quantity.hpp"
 #include "fabric/routes.hpp"
 
 namespace tutti::fabric {

@@ -6,8 +6,8 @@
 #include <fmt/format.h>
 
 #include "base/text.hpp"
-#include "fabric/document.hpp"
-#include "fabric/file_fields.hpp"
+#include "fabric/files/document.hpp"
+#include "fabric/files/file_fields.hpp"
 
 namespace tutti::fabric {
 

@@ -10,8 +10,8 @@
 #include <string_view>
 
 #include "base/status.hpp"
-#include "fabric/fields.hpp"
-#include "fabric/request.hpp"
+#include "fabric/files/fields.hpp"
+#include "fabric/generators/request.hpp"
 
 namespace tutti::fabric {
 

@@ -21,9 +21,9 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "base/socket.hpp"
+#include "base/system/socket.hpp"
 #include "base/text.hpp"
-#include "bench/worker.hpp"
+#include "bench/process/worker.hpp"
 
 namespace tutti::peers {
 

@@ -8,9 +8,9 @@
 #include <string>
 #include <string_view>
 
-#include "base/environment.hpp"
 #include "base/status.hpp"
 #include "base/units.hpp"
+#include "base/variables/environment.hpp"
 
 namespace tutti::peers {
 

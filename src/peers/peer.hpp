@@ -13,8 +13,8 @@
 #include <utility>
 #include <vector>
 
-#include "bench/result.hpp"
-#include "bench/worker.hpp"
+#include "bench/process/worker.hpp"
+#include "bench/results/result.hpp"
 #include "data/type.hpp"
 
 namespace tutti::peers {

@@ -6,7 +6,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include "bench/launcher.hpp"
+#include "bench/process/launcher.hpp"
 
 namespace tutti::peers {
 

@@ -7,8 +7,8 @@
 #include <string_view>
 #include <vector>
 
-#include "bench/algorithm_axis.hpp"
-#include "bench/launcher.hpp"
+#include "bench/axes/algorithm_axis.hpp"
+#include "bench/process/launcher.hpp"
 #include "peers/peer.hpp"
 
 namespace tutti::peers {

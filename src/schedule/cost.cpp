@@ -2,9 +2,9 @@
 
 #include <algorithm>
 
-#include "schedule/earliest_times.hpp"
-#include "schedule/symbolic_run.hpp"
-#include "schedule/world.hpp"
+#include "schedule/prove/symbolic_run.hpp"
+#include "schedule/prove/world.hpp"
+#include "schedule/timeline/earliest_times.hpp"
 
 namespace tutti {
 

@@ -9,9 +9,9 @@
 
 #include <fmt/format.h>
 
-#include "schedule/definition.hpp"
 #include "schedule/layout.hpp"
 #include "schedule/meaning.hpp"
+#include "schedule/prove/definition.hpp"
 
 namespace tutti {
 

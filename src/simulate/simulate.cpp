@@ -5,11 +5,11 @@
 #include <fmt/format.h>
 
 #include "base/counted.hpp"
-#include "schedule/definition.hpp"
-#include "simulate/cursor.hpp"
-#include "simulate/engine.hpp"
-#include "simulate/symmetry.hpp"
-#include "simulate/watch.hpp"
+#include "schedule/prove/definition.hpp"
+#include "simulate/engine/cursor.hpp"
+#include "simulate/engine/engine.hpp"
+#include "simulate/engine/symmetry.hpp"
+#include "simulate/engine/watch.hpp"
 
 namespace tutti::simulate {
 

@@ -15,8 +15,8 @@
 #include "base/status.hpp"
 #include "fabric/fabric.hpp"
 #include "schedule/schedule.hpp"
-#include "simulate/network.hpp"
-#include "simulate/recorder.hpp"
+#include "simulate/engine/recorder.hpp"
+#include "simulate/network/network.hpp"
 #include "simulate/shares.hpp"
 
 namespace tutti::simulate {

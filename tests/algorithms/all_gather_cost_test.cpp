@@ -8,7 +8,7 @@
 #include "closed_forms.hpp"
 #include "halving_path.hpp"
 #include "schedule/cost.hpp"
-#include "schedule/prove.hpp"
+#include "schedule/prove/prove.hpp"
 
 namespace tutti {
 namespace {

@@ -11,7 +11,7 @@
 #include "algorithms/registry.hpp"
 #include "schedule/cost.hpp"
 #include "schedule/numbers.hpp"
-#include "schedule/prove.hpp"
+#include "schedule/prove/prove.hpp"
 
 namespace tutti {
 namespace {

@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "closed_forms.hpp"
-#include "schedule/prove.hpp"
+#include "schedule/prove/prove.hpp"
 
 namespace tutti::closed_forms {
 namespace {

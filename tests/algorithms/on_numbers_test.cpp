@@ -9,8 +9,8 @@
 
 #include "algorithms/cases.hpp"
 #include "algorithms/registry.hpp"
-#include "schedule/definition.hpp"
 #include "schedule/numbers.hpp"
+#include "schedule/prove/definition.hpp"
 
 namespace tutti {
 namespace {

@@ -7,7 +7,7 @@
 #include "algorithms/registry.hpp"
 #include "halving_path.hpp"
 #include "schedule/cost.hpp"
-#include "schedule/prove.hpp"
+#include "schedule/prove/prove.hpp"
 
 namespace tutti {
 namespace {

@@ -7,7 +7,7 @@
 #include <gtest/gtest.h>
 
 #include "algorithms/cases.hpp"
-#include "schedule/prove.hpp"
+#include "schedule/prove/prove.hpp"
 
 namespace tutti {
 namespace {

@@ -6,7 +6,7 @@
 
 #include "algorithms/registry.hpp"
 #include "schedule/cost.hpp"
-#include "schedule/prove.hpp"
+#include "schedule/prove/prove.hpp"
 
 namespace tutti {
 namespace {

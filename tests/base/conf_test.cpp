@@ -1,4 +1,4 @@
-#include "base/conf.hpp"
+#include "base/variables/conf.hpp"
 
 #include <random>
 #include <string>

@@ -1,4 +1,4 @@
-#include "base/environment.hpp"
+#include "base/variables/environment.hpp"
 
 #include <cstdlib>
 

@@ -1,4 +1,4 @@
-#include "base/memory_limits.hpp"
+#include "base/system/memory_limits.hpp"
 
 #include <string>
 

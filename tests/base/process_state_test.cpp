@@ -1,5 +1,5 @@
 // What the system says of a child that has ended and nobody has waited for.
-#include "base/process_state.hpp"
+#include "base/system/process_state.hpp"
 
 #include <gtest/gtest.h>
 #include <sys/wait.h>

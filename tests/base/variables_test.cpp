@@ -1,4 +1,4 @@
-#include "base/variables.hpp"
+#include "base/variables/variables.hpp"
 
 #include <algorithm>
 #include <filesystem>
@@ -8,7 +8,7 @@
 
 #include <gtest/gtest.h>
 
-#include "base/bench_variables.hpp"
+#include "base/variables/bench_variables.hpp"
 #include "temporary_folder.hpp"
 
 namespace tutti {

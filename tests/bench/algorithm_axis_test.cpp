@@ -1,9 +1,9 @@
-#include "bench/algorithm_axis.hpp"
+#include "bench/axes/algorithm_axis.hpp"
 
 #include <gtest/gtest.h>
 
-#include "bench/case.hpp"
-#include "bench/comparison.hpp"
+#include "bench/axes/case.hpp"
+#include "bench/results/comparison.hpp"
 
 namespace tutti::harness {
 namespace {

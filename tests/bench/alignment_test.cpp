@@ -1,5 +1,5 @@
 // Different peers' own knobs as one column.
-#include "bench/alignment.hpp"
+#include "bench/axes/alignment.hpp"
 
 #include <gtest/gtest.h>
 

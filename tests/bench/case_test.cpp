@@ -1,5 +1,5 @@
 // Groups and cases of sweeps: the fewest starts, in an order that can be relied on.
-#include "bench/case.hpp"
+#include "bench/axes/case.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // Commands with places for axes.
-#include "bench/command.hpp"
+#include "bench/process/command.hpp"
 
 #include <gtest/gtest.h>
 

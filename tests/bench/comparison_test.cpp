@@ -1,5 +1,5 @@
 // What is shown of rows side by side; made up, so without a clock.
-#include "bench/comparison.hpp"
+#include "bench/results/comparison.hpp"
 
 #include <set>
 #include <string>
@@ -7,9 +7,9 @@
 #include <gtest/gtest.h>
 
 #include "base/text.hpp"
-#include "bench/comparison_by.hpp"
-#include "bench/comparison_text.hpp"
-#include "bench/run_difference.hpp"
+#include "bench/results/comparison_by.hpp"
+#include "bench/results/comparison_text.hpp"
+#include "bench/store/run_difference.hpp"
 
 namespace tutti::harness {
 namespace {

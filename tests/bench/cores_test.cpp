@@ -1,4 +1,4 @@
-#include "bench/cores.hpp"
+#include "bench/process/cores.hpp"
 
 #include <algorithm>
 #include <filesystem>
@@ -9,7 +9,7 @@
 #include <sched.h>
 
 #include "../base/temporary_folder.hpp"
-#include "base/spawn.hpp"
+#include "base/system/spawn.hpp"
 
 namespace tutti::harness {
 namespace {

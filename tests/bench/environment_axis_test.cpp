@@ -1,4 +1,4 @@
-#include "bench/environment_axis.hpp"
+#include "bench/axes/environment_axis.hpp"
 
 #include <algorithm>
 #include <set>

@@ -1,5 +1,5 @@
 // Estimates of how long a sweep takes, on durations that are made up.
-#include "bench/estimate.hpp"
+#include "bench/measure/estimate.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,8 +1,8 @@
-#include "bench/launcher_variables.hpp"
+#include "bench/process/launcher_variables.hpp"
 
 #include <gtest/gtest.h>
 
-#include "bench/environment_axis.hpp"
+#include "bench/axes/environment_axis.hpp"
 
 namespace tutti::harness {
 namespace {

@@ -1,4 +1,4 @@
-#include "bench/list_text.hpp"
+#include "bench/axes/list_text.hpp"
 
 #include <random>
 #include <string>

@@ -1,10 +1,10 @@
 // The runner with peers that have no processes: each case once, in whatever company.
-#include "bench/reckoner.hpp"
+#include "bench/measure/reckoner.hpp"
 
 #include <gtest/gtest.h>
 
-#include "bench/comparison.hpp"
-#include "bench/runner.hpp"
+#include "bench/measure/runner.hpp"
+#include "bench/results/comparison.hpp"
 
 namespace tutti::harness {
 namespace {

@@ -1,5 +1,5 @@
 // Rows of several launches as one, and rows against each other; made up, so without a clock.
-#include "bench/result.hpp"
+#include "bench/results/result.hpp"
 
 #include <limits>
 

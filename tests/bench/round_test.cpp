@@ -1,4 +1,4 @@
-#include "bench/round.hpp"
+#include "bench/measure/round.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // What a worker may say: anything.
-#include "bench/said.hpp"
+#include "bench/measure/said.hpp"
 
 #include <array>
 #include <cmath>

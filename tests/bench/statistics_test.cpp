@@ -1,5 +1,5 @@
 // Statistics on made-up samples, without a clock. Chances are those of seeded generators, so each run has the same.
-#include "bench/statistics.hpp"
+#include "bench/measure/statistics.hpp"
 
 #include <algorithm>
 #include <array>

@@ -20,7 +20,7 @@
 #include <unistd.h>
 
 #include "../base/temporary_folder.hpp"
-#include "bench/store.hpp"
+#include "bench/store/store.hpp"
 #include "store_rows.hpp"
 
 namespace tutti::harness {

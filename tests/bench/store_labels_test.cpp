@@ -6,7 +6,7 @@
 #include <sqlite3.h>
 
 #include "../base/temporary_folder.hpp"
-#include "bench/store.hpp"
+#include "bench/store/store.hpp"
 #include "store_rows.hpp"
 
 namespace tutti::harness {

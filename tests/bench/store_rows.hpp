@@ -9,7 +9,7 @@
 
 #include <gtest/gtest.h>
 
-#include "bench/store.hpp"
+#include "bench/store/store.hpp"
 
 namespace tutti::harness::testing {
 

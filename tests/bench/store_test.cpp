@@ -1,4 +1,4 @@
-#include "bench/store.hpp"
+#include "bench/store/store.hpp"
 
 #include <algorithm>
 #include <filesystem>

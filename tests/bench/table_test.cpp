@@ -1,11 +1,11 @@
-#include "bench/table.hpp"
+#include "bench/results/table.hpp"
 
 #include <limits>
 #include <string>
 
 #include <gtest/gtest.h>
 
-#include "bench/decimal.hpp"
+#include "bench/results/decimal.hpp"
 
 namespace tutti::cli {
 namespace {

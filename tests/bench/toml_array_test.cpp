@@ -1,11 +1,11 @@
-#include "bench/toml_array.hpp"
+#include "bench/axes/toml_array.hpp"
 
 #include <string>
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include "bench/list_text.hpp"
+#include "bench/axes/list_text.hpp"
 
 namespace tutti::harness {
 namespace {

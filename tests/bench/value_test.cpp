@@ -1,4 +1,4 @@
-#include "bench/value.hpp"
+#include "bench/axes/value.hpp"
 
 #include <bit>
 #include <cmath>

@@ -1,5 +1,5 @@
 // Columns and lines that are made of rows; made up, so without a clock.
-#include "bench/views.hpp"
+#include "bench/results/views.hpp"
 
 #include <set>
 

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "fabric/quantity.hpp"
+#include "fabric/files/quantity.hpp"
 
 namespace tutti::benches {
 namespace {

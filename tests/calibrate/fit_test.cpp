@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "calibrate/ping_pong.hpp"
-#include "fabric/fabric_file.hpp"
+#include "fabric/files/fabric_file.hpp"
 #include "fabric/routes.hpp"
 #include "simulate/simulate.hpp"
 

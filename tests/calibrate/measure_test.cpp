@@ -7,7 +7,7 @@
 #include <sched.h>
 
 #include "calibrate/fit.hpp"
-#include "fabric/fabric_file.hpp"
+#include "fabric/files/fabric_file.hpp"
 
 namespace tutti::calibrate {
 namespace {

@@ -1,4 +1,4 @@
-#include "cli/algorithm_options.hpp"
+#include "cli/bench/sweep/algorithm_options.hpp"
 
 #include <gtest/gtest.h>
 

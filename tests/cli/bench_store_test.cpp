@@ -1,5 +1,5 @@
 // Who a kept run belongs to.
-#include "cli/bench_store.hpp"
+#include "cli/bench/bench_store.hpp"
 
 #include <optional>
 #include <sstream>

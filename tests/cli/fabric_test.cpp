@@ -11,10 +11,10 @@
 #include "../report/svg_check.hpp"
 #include "calling.hpp"
 #include "cli/commands.hpp"
-#include "cli/fabric_views.hpp"
+#include "cli/machine/fabric_views.hpp"
+#include "cli/machine/rail_svg.hpp"
 #include "cli/program.hpp"
-#include "cli/rail_svg.hpp"
-#include "fabric/generate.hpp"
+#include "fabric/generators/generate.hpp"
 
 namespace tutti::cli {
 namespace {

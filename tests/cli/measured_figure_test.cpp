@@ -1,5 +1,5 @@
 // Pictures of measurements: what is drawn of rows, and that many of them stay readable.
-#include "cli/measured_figure.hpp"
+#include "cli/bench/output/measured_figure.hpp"
 
 #include <string>
 #include <vector>
@@ -9,7 +9,7 @@
 #include "../base/temporary_folder.hpp"
 #include "../report/svg_check.hpp"
 #include "calling.hpp"
-#include "cli/bench_commands.hpp"
+#include "cli/bench/bench_commands.hpp"
 
 namespace tutti::cli {
 namespace {

@@ -1,5 +1,5 @@
 // What stands behind --peer, and what follows for peers that have no processes.
-#include "cli/peer_options.hpp"
+#include "cli/bench/sweep/peer_options.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // Where no terminal shows how far it is, a line now and then does.
-#include "cli/progress.hpp"
+#include "cli/bench/output/progress.hpp"
 
 #include <condition_variable>
 #include <mutex>

@@ -13,8 +13,8 @@
 #include "calling.hpp"
 #include "cli/commands.hpp"
 #include "cli/program.hpp"
-#include "cli/schedule_columns.hpp"
-#include "schedule/text_form.hpp"
+#include "cli/schedule/schedule_columns.hpp"
+#include "schedule/text/text_form.hpp"
 
 namespace tutti::cli {
 namespace {

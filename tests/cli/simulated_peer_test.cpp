@@ -11,8 +11,8 @@
 #include "algorithms/full_name.hpp"
 #include "algorithms/registry.hpp"
 #include "base/digest.hpp"
-#include "base/file.hpp"
-#include "fabric/load.hpp"
+#include "base/system/file.hpp"
+#include "fabric/files/load.hpp"
 #include "schedule/message_size.hpp"
 #include "simulate/simulate.hpp"
 

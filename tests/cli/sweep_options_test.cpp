@@ -1,5 +1,5 @@
 // A sweep's values are checked before anything starts.
-#include "cli/sweep_options.hpp"
+#include "cli/bench/sweep/sweep_options.hpp"
 
 #include <algorithm>
 
@@ -7,9 +7,9 @@
 #include <gtest/gtest.h>
 
 #include "base/text.hpp"
-#include "bench/declaration.hpp"
+#include "bench/axes/declaration.hpp"
 #include "calling.hpp"
-#include "cli/bench_commands.hpp"
+#include "cli/bench/bench_commands.hpp"
 #include "peers/collectives.hpp"
 
 namespace tutti::cli {

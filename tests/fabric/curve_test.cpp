@@ -4,8 +4,8 @@
 
 #include <gtest/gtest.h>
 
-#include "fabric/fabric_file.hpp"
-#include "fabric/generate.hpp"
+#include "fabric/files/fabric_file.hpp"
+#include "fabric/generators/generate.hpp"
 
 namespace tutti::fabric {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "fabric/generate.hpp"
+#include "fabric/generators/generate.hpp"
 
 namespace tutti::fabric {
 namespace {

@@ -1,7 +1,7 @@
 // What is said of files that are wrong: file, line and key, what is there, and what would be right.
 #include <gtest/gtest.h>
 
-#include "fabric/fabric_file.hpp"
+#include "fabric/files/fabric_file.hpp"
 
 namespace tutti::fabric {
 namespace {

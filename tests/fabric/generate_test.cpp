@@ -1,6 +1,6 @@
 // Generators: how many nodes and links there are, how many links a node has, and how long routes are, against closed
 // forms; what sizes mean; and what is said of wrong ones.
-#include "fabric/generate.hpp"
+#include "fabric/generators/generate.hpp"
 
 #include <set>
 

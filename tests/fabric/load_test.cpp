@@ -1,6 +1,6 @@
 // The file form: what a file says is in the fabric, what is written reads back to the same, and what comes with Tutti
 // is found by its name.
-#include "fabric/load.hpp"
+#include "fabric/files/load.hpp"
 
 #include <cstdio>
 #include <fstream>
@@ -9,8 +9,8 @@
 
 #include <gtest/gtest.h>
 
-#include "fabric/fabric_file.hpp"
-#include "fabric/generate.hpp"
+#include "fabric/files/fabric_file.hpp"
+#include "fabric/generators/generate.hpp"
 #include "fabric/routes.hpp"
 
 namespace tutti::fabric {

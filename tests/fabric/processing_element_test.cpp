@@ -6,7 +6,7 @@
 
 #include <gtest/gtest.h>
 
-#include "fabric/load.hpp"
+#include "fabric/files/load.hpp"
 
 namespace tutti::fabric {
 namespace {

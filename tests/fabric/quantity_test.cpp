@@ -1,4 +1,4 @@
-#include "fabric/quantity.hpp"
+#include "fabric/files/quantity.hpp"
 
 #include <random>
 

@@ -3,7 +3,7 @@
 
 #include <fmt/format.h>
 
-#include "base/conf.hpp"
+#include "base/variables/conf.hpp"
 #include "fuzz.hpp"
 
 namespace tutti {

@@ -2,8 +2,8 @@
 // each other, and it is read back from what is written of it.
 #include <cmath>
 
-#include "fabric/fabric_file.hpp"
-#include "fabric/generate.hpp"
+#include "fabric/files/fabric_file.hpp"
+#include "fabric/generators/generate.hpp"
 #include "fabric/routes.hpp"
 #include "fuzz.hpp"
 

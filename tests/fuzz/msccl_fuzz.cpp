@@ -2,8 +2,8 @@
 // taken. Whether it does what its collective asks is its author's business.
 #include "fuzz.hpp"
 #include "schedule/msccl/msccl.hpp"
-#include "schedule/prove.hpp"
-#include "schedule/well_formed.hpp"
+#include "schedule/prove/prove.hpp"
+#include "schedule/prove/well_formed.hpp"
 
 namespace tutti {
 namespace {

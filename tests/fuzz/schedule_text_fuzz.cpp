@@ -2,7 +2,7 @@
 // written of it.
 #include "../schedule/same_schedule.hpp"
 #include "fuzz.hpp"
-#include "schedule/text_form.hpp"
+#include "schedule/text/text_form.hpp"
 
 namespace tutti {
 namespace {

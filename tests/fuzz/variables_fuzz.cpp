@@ -1,5 +1,5 @@
 // The values of variables: the first byte chooses the row, the rest is what a user has set it to.
-#include "base/variables.hpp"
+#include "base/variables/variables.hpp"
 #include "fuzz.hpp"
 
 namespace tutti {

@@ -5,7 +5,7 @@
 #include <limits>
 
 #include "fuzz.hpp"
-#include "runtime/wire.hpp"
+#include "runtime/bootstrap/wire.hpp"
 
 namespace tutti::wire {
 namespace {

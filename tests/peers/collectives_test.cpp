@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-#include "bench/declaration.hpp"
+#include "bench/axes/declaration.hpp"
 
 namespace tutti::peers {
 namespace {

@@ -11,7 +11,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "bench/worker.hpp"
+#include "bench/process/worker.hpp"
 
 namespace tutti::peers {
 namespace {

@@ -12,7 +12,7 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
-#include "base/variables_table.hpp"
+#include "base/variables/variables_table.hpp"
 
 namespace tutti::peers {
 namespace {

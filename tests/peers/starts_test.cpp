@@ -13,7 +13,7 @@
 
 #include "../base/temporary_folder.hpp"
 #include "base/text.hpp"
-#include "cli/bench_commands.hpp"
+#include "cli/bench/bench_commands.hpp"
 #include "cli/program.hpp"
 #include "peers/collectives.hpp"
 

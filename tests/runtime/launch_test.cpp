@@ -14,8 +14,8 @@
 #include <unistd.h>
 
 #include "../base/temporary_folder.hpp"
-#include "base/spawn.hpp"
-#include "base/unique_fd.hpp"
+#include "base/system/spawn.hpp"
+#include "base/system/unique_fd.hpp"
 #include "base/unique_id.hpp"
 #include "cli/commands.hpp"
 #include "cli/program.hpp"

@@ -18,9 +18,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "base/unique_fd.hpp"
-#include "runtime/bootstrap.hpp"
-#include "runtime/rendezvous.hpp"
+#include "base/system/unique_fd.hpp"
+#include "runtime/bootstrap/bootstrap.hpp"
+#include "runtime/bootstrap/rendezvous.hpp"
 
 namespace tutti::test {
 

@@ -10,10 +10,10 @@
 #include <gtest/gtest.h>
 #include <sched.h>
 
-#include "base/environment.hpp"
 #include "base/log.hpp"
-#include "base/variables.hpp"
-#include "runtime/communicator.hpp"
+#include "base/variables/environment.hpp"
+#include "base/variables/variables.hpp"
+#include "runtime/communicator/communicator.hpp"
 
 namespace tutti::test {
 

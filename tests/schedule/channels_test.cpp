@@ -6,7 +6,7 @@
 
 #include "schedule/cost.hpp"
 #include "schedule/numbers.hpp"
-#include "schedule/prove.hpp"
+#include "schedule/prove/prove.hpp"
 #include "scripted.hpp"
 
 namespace tutti {

@@ -6,7 +6,7 @@
 
 #include "msccl_programs.hpp"
 #include "schedule/msccl/msccl.hpp"
-#include "schedule/prove.hpp"
+#include "schedule/prove/prove.hpp"
 
 namespace tutti {
 namespace {

@@ -11,10 +11,10 @@
 
 #include "msccl_programs.hpp"
 #include "same_schedule.hpp"
-#include "schedule/definition.hpp"
 #include "schedule/numbers.hpp"
-#include "schedule/prove.hpp"
-#include "schedule/text_form.hpp"
+#include "schedule/prove/definition.hpp"
+#include "schedule/prove/prove.hpp"
+#include "schedule/text/text_form.hpp"
 
 namespace tutti {
 namespace {

@@ -1,5 +1,5 @@
 // Mutants: that they are made as seeds say, that those which prove accepts do no harm, and that harm is seen at all.
-#include "schedule/mutate.hpp"
+#include "schedule/oracle/mutate.hpp"
 
 #include <algorithm>
 #include <map>
@@ -11,8 +11,8 @@
 
 #include "algorithms/registry.hpp"
 #include "schedule/listed.hpp"
-#include "schedule/random_schedule.hpp"
-#include "schedule/text_form.hpp"
+#include "schedule/oracle/random_schedule.hpp"
+#include "schedule/text/text_form.hpp"
 
 namespace tutti {
 namespace {

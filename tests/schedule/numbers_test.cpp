@@ -8,8 +8,8 @@
 
 #include "algorithms/cases.hpp"
 #include "algorithms/registry.hpp"
-#include "schedule/prove.hpp"
-#include "schedule/random_schedule.hpp"
+#include "schedule/oracle/random_schedule.hpp"
+#include "schedule/prove/prove.hpp"
 
 namespace tutti {
 namespace {

@@ -1,6 +1,6 @@
 // The oracle finds what it is there to find: schedules with one planted mistake each, of which it is told that they are
 // right. A test that fails if the oracle is blind.
-#include "schedule/oracle.hpp"
+#include "schedule/oracle/oracle.hpp"
 
 #include <string>
 #include <vector>
@@ -9,8 +9,8 @@
 
 #include "algorithms/cases.hpp"
 #include "algorithms/registry.hpp"
-#include "schedule/mutate.hpp"
-#include "schedule/random_schedule.hpp"
+#include "schedule/oracle/mutate.hpp"
+#include "schedule/oracle/random_schedule.hpp"
 #include "scripted.hpp"
 
 namespace tutti::oracle {

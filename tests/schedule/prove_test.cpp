@@ -1,12 +1,12 @@
 // What prove says of schedules that are right: the algorithms, and random ones that are right by construction.
-#include "schedule/prove.hpp"
+#include "schedule/prove/prove.hpp"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "algorithms/cases.hpp"
 #include "algorithms/registry.hpp"
-#include "schedule/random_schedule.hpp"
+#include "schedule/oracle/random_schedule.hpp"
 #include "scripted.hpp"
 
 namespace tutti {

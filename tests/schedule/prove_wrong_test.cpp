@@ -5,7 +5,7 @@
 
 #include <gtest/gtest.h>
 
-#include "schedule/prove.hpp"
+#include "schedule/prove/prove.hpp"
 #include "scripted.hpp"
 
 namespace tutti {

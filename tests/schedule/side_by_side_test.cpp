@@ -1,10 +1,10 @@
-#include "schedule/side_by_side.hpp"
+#include "schedule/prove/side_by_side.hpp"
 
 #include <gtest/gtest.h>
 
 #include "algorithms/cases.hpp"
 #include "algorithms/registry.hpp"
-#include "schedule/prove.hpp"
+#include "schedule/prove/prove.hpp"
 
 namespace tutti {
 namespace {

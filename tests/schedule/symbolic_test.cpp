@@ -1,8 +1,8 @@
 // The parts that prove is made of.
 #include <gtest/gtest.h>
 
-#include "schedule/happens_before.hpp"
-#include "schedule/symbolic_value.hpp"
+#include "schedule/prove/happens_before.hpp"
+#include "schedule/prove/symbolic_value.hpp"
 
 namespace tutti {
 namespace {

@@ -1,6 +1,6 @@
 // The text form of schedules: what is written is read back the same, what is read means what it says, and every mistake
 // is told with its place.
-#include "schedule/text_form.hpp"
+#include "schedule/text/text_form.hpp"
 
 #include <fstream>
 #include <iterator>
@@ -11,8 +11,8 @@
 #include "algorithms/cases.hpp"
 #include "algorithms/registry.hpp"
 #include "same_schedule.hpp"
-#include "schedule/prove.hpp"
-#include "schedule/random_schedule.hpp"
+#include "schedule/oracle/random_schedule.hpp"
+#include "schedule/prove/prove.hpp"
 #include "scripted.hpp"
 
 namespace tutti {

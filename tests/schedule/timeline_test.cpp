@@ -1,5 +1,5 @@
 // When steps happen, and what they have waited for: what a space-time diagram is drawn from.
-#include "schedule/timeline.hpp"
+#include "schedule/timeline/timeline.hpp"
 
 #include <algorithm>
 #include <tuple>
@@ -8,8 +8,8 @@
 
 #include "algorithms/registry.hpp"
 #include "schedule/cost.hpp"
-#include "schedule/prove.hpp"
-#include "schedule/text_form.hpp"
+#include "schedule/prove/prove.hpp"
+#include "schedule/text/text_form.hpp"
 
 namespace tutti {
 namespace {

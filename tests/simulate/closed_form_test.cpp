@@ -9,7 +9,7 @@
 #include "algorithms/cases.hpp"
 #include "algorithms/registry.hpp"
 #include "loggp.hpp"
-#include "schedule/definition.hpp"
+#include "schedule/prove/definition.hpp"
 #include "simulate/simulate.hpp"
 #include "small_fabrics.hpp"
 

@@ -1,4 +1,4 @@
-#include "simulate/event_queue.hpp"
+#include "simulate/engine/event_queue.hpp"
 
 #include <algorithm>
 #include <random>

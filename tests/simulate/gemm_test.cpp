@@ -1,4 +1,4 @@
-#include "simulate/gemm.hpp"
+#include "simulate/gemm/gemm.hpp"
 
 #include <algorithm>
 #include <fstream>
@@ -8,8 +8,8 @@
 
 #include <gtest/gtest.h>
 
-#include "fabric/load.hpp"
-#include "simulate/gemm_references.hpp"
+#include "fabric/files/load.hpp"
+#include "simulate/gemm/gemm_references.hpp"
 
 namespace tutti::simulate {
 namespace {

@@ -12,9 +12,9 @@
 #include <utility>
 #include <vector>
 
-#include "schedule/definition.hpp"
 #include "schedule/layout.hpp"
-#include "schedule/world.hpp"
+#include "schedule/prove/definition.hpp"
+#include "schedule/prove/world.hpp"
 
 namespace tutti::simulate {
 

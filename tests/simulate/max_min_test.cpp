@@ -1,5 +1,5 @@
 // Each test has the system in words and its answer beside it.
-#include "simulate/max_min.hpp"
+#include "simulate/network/max_min.hpp"
 
 #include <random>
 #include <vector>

@@ -1,4 +1,4 @@
-#include "simulate/operations.hpp"
+#include "simulate/gemm/operations.hpp"
 
 #include <algorithm>
 #include <array>

@@ -1,9 +1,9 @@
-#include "simulate/passes.hpp"
+#include "simulate/engine/passes.hpp"
 
 #include <gtest/gtest.h>
 
 #include "schedule/collective.hpp"
-#include "simulate/sizes.hpp"
+#include "simulate/engine/sizes.hpp"
 #include "small_fabrics.hpp"
 
 namespace tutti::simulate {

@@ -1,8 +1,8 @@
 // Published figures, and how near the simulator has to come to them.
 #include <gtest/gtest.h>
 
-#include "base/file.hpp"
-#include "simulate/against.hpp"
+#include "base/system/file.hpp"
+#include "simulate/references/against.hpp"
 
 namespace tutti::simulate {
 namespace {

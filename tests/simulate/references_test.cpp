@@ -1,8 +1,8 @@
-#include "simulate/references.hpp"
+#include "simulate/references/references.hpp"
 
 #include <gtest/gtest.h>
 
-#include "simulate/against.hpp"
+#include "simulate/references/against.hpp"
 
 namespace tutti::simulate {
 namespace {

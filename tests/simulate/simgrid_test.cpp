@@ -17,9 +17,9 @@
 #include "algorithms/registry.hpp"
 #include "schedule/layout.hpp"
 #include "schedule/programs.hpp"
+#include "simulate/engine/watch.hpp"
+#include "simulate/network/ways.hpp"
 #include "simulate/simulate.hpp"
-#include "simulate/watch.hpp"
-#include "simulate/ways.hpp"
 #include "small_fabrics.hpp"
 
 namespace tutti::simulate {

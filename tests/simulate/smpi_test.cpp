@@ -20,9 +20,9 @@
 #include <unistd.h>
 
 #include "algorithms/registry.hpp"
+#include "simulate/engine/watch.hpp"
+#include "simulate/network/ways.hpp"
 #include "simulate/simulate.hpp"
-#include "simulate/watch.hpp"
-#include "simulate/ways.hpp"
 #include "small_fabrics.hpp"
 
 namespace tutti::simulate {

@@ -1,5 +1,5 @@
 // Where ranks are alike, one of them walked gives what all of them walked give.
-#include "simulate/symmetry.hpp"
+#include "simulate/engine/symmetry.hpp"
 
 #include <set>
 #include <string>
@@ -8,7 +8,7 @@
 
 #include "algorithms/cases.hpp"
 #include "algorithms/registry.hpp"
-#include "fabric/generate.hpp"
+#include "fabric/generators/generate.hpp"
 #include "simulate/simulate.hpp"
 
 namespace tutti::simulate {

@@ -6,8 +6,8 @@
 #include <string_view>
 #include <vector>
 
-#include "bench/environment_axis.hpp"
-#include "bench/result.hpp"
+#include "bench/axes/environment_axis.hpp"
+#include "bench/results/result.hpp"
 
 namespace tutti::harness {
 

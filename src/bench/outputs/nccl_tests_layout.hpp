@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "bench/result.hpp"
+#include "bench/results/result.hpp"
 
 namespace tutti::harness {
 

@@ -34,7 +34,7 @@ Status wrong(std::string_view pattern, std::string_view why) {
   return {Code::invalid_argument, fmt::format("the pattern {}: {}; {}", in_quotes(pattern), why, kRight)};
 }
 
-bool is_name(std::string_view name) {
+bool is_group_name(std::string_view name) {
   return !name.empty() && std::all_of(name.begin(), name.end(), [](char c) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
   });
@@ -70,7 +70,7 @@ Result<Unnamed> without_names(std::string_view pattern) {
       }
       const std::size_t end = rest.find('>');
       const std::string_view name = end == std::string_view::npos ? "" : rest.substr(mark, end - mark);
-      if (!is_name(name)) return wrong(pattern, "a group's name is not letters, digits and _");
+      if (!is_group_name(name)) return wrong(pattern, "a group's name is not letters, digits and _");
       if (std::find(result.names.begin(), result.names.end(), name) != result.names.end())
         return wrong(pattern, fmt::format("the group {} is there twice", name));
       result.names.emplace_back(name);

@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "bench/value.hpp"
+#include "bench/axes/value.hpp"
 
 namespace tutti::harness {
 

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "bench/outputs/reading.hpp"
-#include "bench/result.hpp"
+#include "bench/results/result.hpp"
 
 namespace tutti::harness {
 

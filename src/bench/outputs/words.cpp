@@ -6,7 +6,7 @@
 #include <fmt/format.h>
 
 #include "base/text.hpp"
-#include "bench/decimal.hpp"
+#include "bench/results/decimal.hpp"
 
 namespace tutti::harness {
 

@@ -12,8 +12,8 @@
 #include <gloo/rendezvous/store.h>
 #include <gloo/transport/tcp/device.h>
 
-#include "base/environment.hpp"
 #include "base/text.hpp"
+#include "base/variables/environment.hpp"
 #include "peers/gloo/call.hpp"
 #include "peers/meeting.hpp"
 

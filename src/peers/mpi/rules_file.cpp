@@ -6,7 +6,7 @@
 
 #include <fmt/format.h>
 
-#include "base/file.hpp"
+#include "base/system/file.hpp"
 
 namespace tutti::peers {
 

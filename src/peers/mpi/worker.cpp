@@ -4,7 +4,7 @@
 #include <fmt/format.h>
 #include <mpi.h>
 
-#include "base/environment.hpp"
+#include "base/variables/environment.hpp"
 #include "peers/mpi/call.hpp"
 #include "peers/mpi/settings.hpp"
 

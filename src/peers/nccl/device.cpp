@@ -4,7 +4,7 @@
 
 #include <fmt/format.h>
 
-#include "base/dynamic_library.hpp"
+#include "base/system/dynamic_library.hpp"
 
 namespace tutti::peers::nccl {
 

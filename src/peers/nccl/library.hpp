@@ -4,8 +4,8 @@
 #include <cstddef>
 #include <string>
 
-#include "base/dynamic_library.hpp"
 #include "base/status.hpp"
+#include "base/system/dynamic_library.hpp"
 #include "peers/nccl/device.hpp"
 #include "peers/nccl/vendor.hpp"
 

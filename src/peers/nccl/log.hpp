@@ -5,8 +5,8 @@
 #include <string_view>
 #include <vector>
 
-#include "base/environment.hpp"
-#include "base/unique_fd.hpp"
+#include "base/system/unique_fd.hpp"
+#include "base/variables/environment.hpp"
 #include "peers/nccl/library.hpp"
 #include "peers/peer.hpp"
 

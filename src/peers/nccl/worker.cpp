@@ -8,7 +8,7 @@
 
 #include <fmt/format.h>
 
-#include "base/environment.hpp"
+#include "base/variables/environment.hpp"
 #include "peers/meeting.hpp"
 #include "peers/nccl/call.hpp"
 #include "peers/nccl/library.hpp"

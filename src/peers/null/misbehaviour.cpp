@@ -8,10 +8,10 @@
 #include <poll.h>
 #include <unistd.h>
 
-#include "base/socket.hpp"
+#include "base/system/socket.hpp"
 #include "base/unique_id.hpp"
-#include "bench/connection.hpp"
-#include "bench/worker.hpp"
+#include "bench/process/connection.hpp"
+#include "bench/process/worker.hpp"
 
 namespace tutti::peers {
 

@@ -3,8 +3,8 @@
 
 #include <vector>
 
-#include "base/environment.hpp"
-#include "bench/connection.hpp"
+#include "base/variables/environment.hpp"
+#include "bench/process/connection.hpp"
 #include "peers/null/orders.hpp"
 
 namespace tutti::peers {

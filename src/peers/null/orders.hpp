@@ -6,8 +6,8 @@
 #include <optional>
 #include <string_view>
 
-#include "base/environment.hpp"
 #include "base/status.hpp"
+#include "base/variables/environment.hpp"
 
 namespace tutti::peers {
 

@@ -8,9 +8,9 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include "base/environment.hpp"
-#include "bench/clock.hpp"
-#include "bench/launcher_variables.hpp"
+#include "base/variables/environment.hpp"
+#include "bench/measure/clock.hpp"
+#include "bench/process/launcher_variables.hpp"
 #include "peers/null/misbehaviour.hpp"
 #include "peers/null/orders.hpp"
 #include "peers/peer.hpp"

@@ -10,8 +10,8 @@
 
 #include <fmt/format.h>
 
-#include "base/environment.hpp"
 #include "base/text.hpp"
+#include "base/variables/environment.hpp"
 #include "peers/meeting.hpp"
 #include "peers/peer.hpp"
 #include "peers/registry.hpp"

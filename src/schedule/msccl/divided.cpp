@@ -4,7 +4,7 @@
 
 #include <fmt/format.h>
 
-#include "schedule/happens_before.hpp"
+#include "schedule/prove/happens_before.hpp"
 
 namespace tutti::msccl {
 

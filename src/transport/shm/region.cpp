@@ -16,7 +16,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "base/take_fd.hpp"
+#include "base/system/take_fd.hpp"
 #include "transport/shm/locality.hpp"
 
 namespace tutti::shm {

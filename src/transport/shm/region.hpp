@@ -15,9 +15,9 @@
 #include <string>
 
 #include "base/assert.hpp"
-#include "base/processor.hpp"
 #include "base/status.hpp"
-#include "base/unique_fd.hpp"
+#include "base/system/processor.hpp"
+#include "base/system/unique_fd.hpp"
 #include "transport/shm/life.hpp"
 #include "transport/shm/line.hpp"
 

@@ -5,10 +5,10 @@
 
 #include <gtest/gtest.h>
 
-#include "bench/command_runner.hpp"
 #include "bench/outputs/evidence.hpp"
 #include "bench/outputs/nccl_tests_layout.hpp"
 #include "bench/outputs/readers.hpp"
+#include "bench/process/command_runner.hpp"
 
 namespace tutti::harness {
 namespace {

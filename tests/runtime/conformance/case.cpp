@@ -7,7 +7,7 @@
 
 #include "algorithms/cases.hpp"
 #include "algorithms/registry.hpp"
-#include "schedule/definition.hpp"
+#include "schedule/prove/definition.hpp"
 
 namespace tutti::test {
 

@@ -9,8 +9,8 @@
 
 #include "algorithms/algorithm.hpp"
 #include "data/type.hpp"
-#include "runtime/executor.hpp"
-#include "runtime/portfolio.hpp"
+#include "runtime/execution/executor.hpp"
+#include "runtime/selection/portfolio.hpp"
 
 namespace tutti::test {
 

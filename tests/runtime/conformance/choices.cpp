@@ -4,7 +4,7 @@
 #include <iterator>
 
 #include "algorithms/full_name.hpp"
-#include "schedule/definition.hpp"
+#include "schedule/prove/definition.hpp"
 
 namespace tutti::test {
 

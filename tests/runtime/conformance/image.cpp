@@ -5,7 +5,7 @@
 
 #include <fmt/format.h>
 
-#include "schedule/definition.hpp"
+#include "schedule/prove/definition.hpp"
 
 namespace tutti::test {
 

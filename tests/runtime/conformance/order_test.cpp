@@ -9,8 +9,8 @@
 #include "conformance/run.hpp"
 #include "data/small_float.hpp"
 #include "ranks_of_threads.hpp"
-#include "schedule/definition.hpp"
 #include "schedule/numbers.hpp"
+#include "schedule/prove/definition.hpp"
 
 namespace tutti::test {
 namespace {

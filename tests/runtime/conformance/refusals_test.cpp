@@ -6,7 +6,7 @@
 #include "algorithms/registry.hpp"
 #include "conformance/run.hpp"
 #include "ranks_of_threads.hpp"
-#include "runtime/settings.hpp"
+#include "runtime/communicator/settings.hpp"
 
 namespace tutti::test {
 namespace {

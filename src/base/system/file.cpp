@@ -1,0 +1,59 @@
+#include "base/system/file.hpp"
+
+#include <array>
+#include <cerrno>
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/system/take_fd.hpp"
+#include "base/text.hpp"
+
+namespace tutti {
+
+namespace {
+
+Status cannot_read(const std::string& path, int error) {
+  return Status::from_errno(fmt::format("cannot read {}", in_quotes(path)), error);
+}
+
+}  // namespace
+
+Result<std::optional<std::string>> read_file_if_there(const std::string& path, std::uint64_t most_bytes) {
+  // Non-blocking, so that a pipe without a writer is refused below and not waited for.
+  const UniqueFd file = take_fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+  if (!file.valid()) {
+    if (errno == ENOENT || errno == ENOTDIR) return std::optional<std::string>();
+    return cannot_read(path, errno);
+  }
+  struct stat about {};
+  if (::fstat(file.get(), &about) != 0) return cannot_read(path, errno);
+  if (S_ISDIR(about.st_mode)) return cannot_read(path, EISDIR);
+  if (!S_ISREG(about.st_mode) && !S_ISCHR(about.st_mode)) {
+    return Status(Code::invalid_argument, fmt::format("cannot read {}: it is not a regular file", in_quotes(path)));
+  }
+  std::string text;
+  std::array<char, 16384> buffer{};
+  while (true) {
+    const ssize_t count = ::read(file.get(), buffer.data(), buffer.size());
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0) return cannot_read(path, errno);
+    if (count == 0) return std::optional(std::move(text));
+    text.append(buffer.data(), static_cast<std::size_t>(count));
+    if (text.size() > most_bytes) {
+      return Status(Code::invalid_argument,
+                    fmt::format("cannot read {}: it is larger than {} bytes", in_quotes(path), most_bytes));
+    }
+  }
+}
+
+Result<std::string> read_file(const std::string& path, std::uint64_t most_bytes) {
+  Result<std::optional<std::string>> text = read_file_if_there(path, most_bytes);
+  if (!text.ok()) return text.status();
+  if (!text->has_value()) return cannot_read(path, ENOENT);
+  return std::move(**text);
+}
+
+}  // namespace tutti

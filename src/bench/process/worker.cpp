@@ -1,0 +1,231 @@
+#include "bench/process/worker.hpp"
+
+#include <array>
+#include <atomic>
+#include <cerrno>
+#include <chrono>
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <thread>
+
+#include <fmt/format.h>
+#include <poll.h>
+#include <sys/signalfd.h>
+#include <unistd.h>
+
+#include "base/system/socket.hpp"
+#include "base/text.hpp"
+#include "base/unique_id.hpp"
+#include "bench/process/cores.hpp"
+#include "bench/process/process_search.hpp"
+#include "bench/process/session.hpp"
+
+namespace tutti::harness {
+
+namespace {
+
+class NoBackend final : public Backend {
+ public:
+  Status begin(int rank, int num_ranks) override {
+    rank_ = rank;
+    num_ranks_ = num_ranks;
+    return {};
+  }
+  [[nodiscard]] int rank() const override { return rank_; }
+  [[nodiscard]] int num_ranks() const override { return num_ranks_; }
+
+ private:
+  int rank_ = 0;
+  int num_ranks_ = 1;
+};
+
+Result<UniqueFd> connect_to(const Address& address) {
+  Result<UniqueFd> socket = begin_connect(address);
+  if (!socket.ok()) return socket;
+  pollfd waiting{socket->get(), POLLOUT, 0};
+  constexpr int kMilliseconds = 30'000;
+  while (::poll(&waiting, 1, kMilliseconds) < 0 && errno == EINTR) continue;
+  TUTTI_TRY(connect_outcome(socket->get()));
+  return socket;
+}
+
+// So that a backend makes nothing more while what it has made is taken away.
+extern "C" void stand_still(int) {
+  while (true) ::pause();
+}
+
+// Ends the process when the runner goes or its launcher asks for it, whatever the main thread is doing, also where that
+// is still in the midst of a backend's start: what the backend would leave behind is taken away.
+class Watch {
+ public:
+  Watch(int socket, SyncPage& page) {
+    sigset_t terminate;
+    ::sigemptyset(&terminate);
+    ::sigaddset(&terminate, SIGTERM);
+    ::pthread_sigmask(SIG_BLOCK, &terminate, &before_);
+    asked_ = UniqueFd(::signalfd(-1, &terminate, SFD_CLOEXEC | SFD_NONBLOCK));
+    thread_ = std::thread([this, socket, &page] { watch(socket, page); });
+  }
+  Watch(const Watch&) = delete;
+  Watch& operator=(const Watch&) = delete;
+  ~Watch() {
+    stop_ = true;
+    thread_.join();
+    ::pthread_sigmask(SIG_SETMASK, &before_, nullptr);
+  }
+
+ private:
+  void watch(int socket, SyncPage& page) const {
+    while (!stop_) {
+      std::array<pollfd, 2> waiting = {{{socket, POLLRDHUP, 0}, {asked_.get(), POLLIN, 0}}};
+      constexpr int kMilliseconds = 50;
+      if (::poll(waiting.data(), waiting.size(), kMilliseconds) <= 0) continue;
+      if ((waiting[0].revents & (POLLRDHUP | POLLHUP | POLLERR)) == 0 && waiting[1].revents == 0) continue;
+      if (stop_) return;
+      page.end();
+      clear_up();
+      std::_Exit(1);
+    }
+  }
+
+  void clear_up() const {
+    // Should a lock that is needed below be held by what is stopped.
+    ::alarm(1);
+    struct sigaction action {};
+    action.sa_handler = stand_still;
+    ::sigaction(SIGRTMAX, &action, nullptr);
+    ::pthread_kill(watched_, SIGRTMAX);
+    Leftovers leftovers;
+    leftovers.note({.pid = ::getpid(), .is_rank = true, .sessions = {}});
+    leftovers.remove();
+    // The other ranks do the same, and a launcher kills them as soon as one has gone.
+    std::this_thread::sleep_for(std::chrono::milliseconds(30));
+  }
+
+  pthread_t watched_ = ::pthread_self();
+  sigset_t before_{};
+  UniqueFd asked_;
+  std::atomic<bool> stop_ = false;
+  std::thread thread_;
+};
+
+class Worker {
+ public:
+  Worker(const std::vector<Bench>& benches, Backend& backend, const Environment& environment)
+      : benches_(benches), backend_(backend), environment_(environment) {}
+
+  Status obey() {
+    const Result<UniqueId> id = UniqueId::from_text(environment_.lookup(kWorkerVariable).value_or(""));
+    if (!id.ok()) return id.status().with_context(std::string(kWorkerVariable));
+    const Result<Place> place = place_in(environment_);
+    if (!place.ok()) return place.status();
+    place_ = *place;
+    Result<UniqueFd> socket = connect_to(id->address());
+    if (!socket.ok()) return socket.status().with_context("cannot reach the runner");
+    connection_.emplace(std::move(*socket));
+    connection_->trust();
+    TUTTI_TRY(connection_->send({{"hello", id->to_text()},
+                                 {"rank", place_.rank},
+                                 {"num_ranks", place_.num_ranks},
+                                 {"pid", static_cast<std::int64_t>(::getpid())}}));
+    const Result<Json> order = connection_->await();
+    if (!order.ok()) return order.status();
+    if (order->value("order", "") == "leave") return {};
+    const Status begun = begin(*order);
+    if (!begun.ok()) return connection_->send({{"failed", begun.to_string()}});
+    TUTTI_TRY(connection_->send({{"began", true},
+                                 {"rank", backend_.rank()},
+                                 {"num_ranks", backend_.num_ranks()},
+                                 {"version", backend_.version()}}));
+    return follow(order->value("shares_cores", false));
+  }
+
+ private:
+  Status begin(const Json& order) {
+    if (order.value("order", "") != "begin") return {Code::invalid_usage, "the first order was not begin"};
+    TUTTI_TRY(verify(order.at("settings")));
+    Result<SyncPage> page = SyncPage::open(order.value("meeting_place", ""), place_.num_ranks);
+    if (!page.ok()) return page.status();
+    page_ = std::move(*page);
+    if (order.contains("cores"))
+      TUTTI_TRY(run_on(order.at("cores").at(static_cast<std::size_t>(place_.rank)).get<Core>()));
+    watch_.emplace(connection_->fd(), page_);
+    backend_.take_settings(settings_in(order.at("settings")));
+    return backend_.begin(place_.rank, place_.num_ranks);
+  }
+
+  [[nodiscard]] static std::vector<Setting> settings_in(const Json& settings) {
+    std::vector<Setting> all;
+    for (const Json& setting : settings) {
+      Setting& each = all.emplace_back(Setting{setting.at(0).get<std::string>(), std::nullopt});
+      if (!setting.at(1).is_null()) each.value = setting.at(1).get<std::string>();
+    }
+    return all;
+  }
+
+  // Whether launchers have handed the variables on as they were ordered.
+  [[nodiscard]] Status verify(const Json& settings) const {
+    for (const Json& setting : settings) {
+      const auto name = setting.at(0).get<std::string>();
+      const std::optional<std::string> found = environment_.lookup(name);
+      std::optional<std::string> due;
+      if (!setting.at(1).is_null()) due = setting.at(1).get<std::string>();
+      if (found != due)
+        return {Code::invalid_usage,
+                fmt::format("{} is {} where it should be {}: the launcher did not hand it on", name,
+                            found ? in_quotes(*found) : "unset", due ? in_quotes(*due) : "unset")};
+    }
+    return {};
+  }
+
+  Status follow(bool shares_cores) {
+    while (true) {
+      const Result<Json> order = connection_->await();
+      if (!order.ok()) return order.status();
+      const std::string what = order->value("order", "");
+      if (what == "leave") {
+        for (const Declaration* declaration : used_)
+          Session(*connection_, backend_, page_, shares_cores, iteration_).tear_down(*declaration);
+        backend_.end();
+        return {};
+      }
+      if (what == "end") {  // of a case that has ended here already
+        TUTTI_TRY(connection_->send({{"ended", true}}));
+        continue;
+      }
+      if (what != "prepare")
+        return {Code::invalid_usage, fmt::format("an order of {}, where prepare or leave was due", in_quotes(what))};
+      TUTTI_TRY(Session(*connection_, backend_, page_, shares_cores, iteration_).run_case(*order, benches_, used_));
+    }
+  }
+
+  const std::vector<Bench>& benches_;
+  Backend& backend_;
+  const Environment& environment_;
+  Place place_;
+  std::optional<Connection> connection_;
+  SyncPage page_;
+  std::uint64_t iteration_ = 0;  // meetings so far
+  std::vector<const Declaration*> used_;
+  std::optional<Watch> watch_;  // ends before what it watches
+};
+
+}  // namespace
+
+std::unique_ptr<Backend> no_backend() { return std::make_unique<NoBackend>(); }
+
+bool is_worker(const Environment& environment) { return environment.lookup(kWorkerVariable).has_value(); }
+
+int run_worker(const std::vector<Bench>& benches, Backend& backend, const Environment& environment) {
+  try {
+    const Status status = Worker(benches, backend, environment).obey();
+    if (status.ok()) return 0;
+    std::fprintf(stderr, "worker: %s\n", status.to_string().c_str());
+  } catch (const std::exception& thrown) {
+    std::fprintf(stderr, "worker: %s\n", thrown.what());
+  }
+  return 1;
+}
+
+}  // namespace tutti::harness

@@ -1,0 +1,26 @@
+// Where the commands about benchmarks keep results, and what they note of a run. Main thread only.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/variables/environment.hpp"
+#include "bench/store/store.hpp"
+#include "cli/bench/sweep/sweep_options.hpp"
+#include "cli/command.hpp"
+
+namespace tutti::cli {
+
+// What --store says; else $XDG_DATA_HOME/tutti/results.db, or ~/.local/share/tutti/results.db, whose folders are made.
+[[nodiscard]] Result<std::string> store_path(const std::string& option, const Environment& environment);
+
+// The run of this plan as it begins.
+[[nodiscard]] harness::Run run_of(const Plan& plan, const Context& context);
+// A run that begins now: of what, and what identifies its sweep.
+[[nodiscard]] harness::Run new_run(std::string bench, std::string sweep, const Context& context);
+
+// The process that is writing the run, where it lives.
+[[nodiscard]] std::optional<std::string> living_owner(const harness::Run& run);
+
+}  // namespace tutti::cli

@@ -1,0 +1,104 @@
+#include "cli/machine/gemm_figures.hpp"
+
+#include <algorithm>
+#include <functional>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "report/chart.hpp"
+
+namespace tutti::cli {
+
+namespace {
+
+using report::Bar;
+using report::BarChart;
+using report::BarGroup;
+
+constexpr std::size_t kColumns = 2;
+
+template <std::size_t kCount>
+std::vector<std::string> words_of(const std::array<std::string_view, kCount>& names) {
+  return {names.begin(), names.end()};
+}
+
+std::string group_name(simulate::Preloaded preloaded) { return fmt::format("{} preloaded", name_of(preloaded)); }
+
+// The bars of a row are of one kind after the other.
+using ValuesOf = std::function<std::vector<double>(const simulate::GemmAnswer&)>;
+
+BarChart chart_of(const std::vector<GemmRow>& rows, BarChart chart, std::string_view y_name, bool is_stacked,
+                  const ValuesOf& values_of) {
+  chart.columns = kColumns;
+  for (const GemmRow& row : rows) {
+    const std::string title = simulate::to_text(row.work.shape);
+    if (chart.panels.empty() || chart.panels.back().title != title)
+      chart.panels.push_back({.title = title, .y_name = std::string(y_name), .is_stacked = is_stacked, .groups = {}});
+    BarGroup group{.name = group_name(row.work.preloaded), .bars = {}};
+    for (const double value : values_of(row.answer)) group.bars.push_back({.kind = group.bars.size(), .value = value});
+    chart.panels.back().groups.push_back(std::move(group));
+  }
+  return chart;
+}
+
+// Kinds of the bars of windows.
+enum WindowKind : std::size_t { tiled_kind = 2, published_all_kind = 4, published_tiled_kind = 5 };
+
+// Each in front of the simulated window that it is to be compared with.
+void add_published(BarChart& windows, const simulate::GemmReferences& references) {
+  windows.remark += fmt::format("; published: {} ({})", references.source, references.date);
+  for (const simulate::GemmReference& reference : references.windows)
+    for (report::BarPanel& panel : windows.panels) {
+      if (panel.title != simulate::to_text(reference.shape)) continue;
+      for (BarGroup& group : panel.groups) {
+        if (group.name != group_name(reference.preloaded)) continue;
+        const auto before = std::find_if(group.bars.begin(), group.bars.end(), [&](const Bar& bar) {
+          return bar.kind == (reference.is_tiled ? tiled_kind : std::size_t{0});
+        });
+        group.bars.insert(before, {.kind = reference.is_tiled ? published_tiled_kind : published_all_kind,
+                                   .value = reference.value,
+                                   .range = report::range_around(reference.value, reference.uncertainty),
+                                   .remark = reference.configuration});
+      }
+    }
+}
+
+}  // namespace
+
+std::vector<Figure> gemm_figures(const std::vector<GemmRow>& rows, const simulate::GemmReferences* references) {
+  BarChart windows = chart_of(
+      rows,
+      {.title = "Windows of matrix products",
+       .remark = "over all work, and over the tiled pipeline alone, beside the model",
+       .kinds = {"all work", "all work, model", "tiled", "tiled, model", "all work, published", "tiled, published"},
+       .panels = {}},
+      "time, ns", false, [](const simulate::GemmAnswer& answer) {
+        return std::vector<double>{answer.all, answer.model.all(), answer.tiled, answer.model.tiled()};
+      });
+  if (references != nullptr) add_published(windows, *references);
+  const BarChart stages = chart_of(rows,
+                                   {.title = "Work of the stages of matrix products",
+                                    .remark = "stages overlap, so that together they take longer than the product",
+                                    .kinds = words_of(simulate::kGemmStageNames),
+                                    .panels = {}},
+                                   "at work, ns", true, [](const simulate::GemmAnswer& answer) {
+                                     std::vector<double> values;
+                                     for (const simulate::GemmUse& stage : answer.stages) values.push_back(stage.busy);
+                                     return values;
+                                   });
+  const BarChart occupancy = chart_of(rows,
+                                      {.title = "Occupancy of the units in matrix products",
+                                       .remark = "share of the tiled pipeline's window in which a unit is at work",
+                                       .kinds = words_of(simulate::kGemmUnitNames),
+                                       .panels = {}},
+                                      "percent", false, [](const simulate::GemmAnswer& answer) {
+                                        std::vector<double> values;
+                                        for (const simulate::GemmUse& unit : answer.units_tiled)
+                                          values.push_back(answer.tiled > 0 ? unit.busy / answer.tiled * 100 : 0);
+                                        return values;
+                                      });
+  return {{"windows.svg", to_svg(windows)}, {"stages.svg", to_svg(stages)}, {"occupancy.svg", to_svg(occupancy)}};
+}
+
+}  // namespace tutti::cli

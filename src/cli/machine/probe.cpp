@@ -1,0 +1,123 @@
+// `tutti probe`: what this machine is, and, calibrated, what simulations of it are made of.
+#include <memory>
+#include <ostream>
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+
+#include "base/variables/conf.hpp"
+#include "base/variables/variables.hpp"
+#include "bench/results/table.hpp"
+#include "calibrate/fit.hpp"
+#include "calibrate/measure.hpp"
+#include "calibrate/ping_pong.hpp"
+#include "cli/commands.hpp"
+#include "cli/number.hpp"
+#include "cli/output.hpp"
+#include "cli/schedule/case_options.hpp"
+
+namespace tutti::cli {
+
+namespace {
+
+constexpr std::uint32_t kMostProbedRanks = 1024;
+
+struct ProbeOptions {
+  bool calibrate = false;
+  std::uint32_t ranks = 2;
+  std::string path;
+  Format format = Format::table;
+};
+
+Cell four_digits(double number) { return std::stod(fmt::format("{:.4g}", number)); }
+
+// A row for each size of a message, with what a hop takes; and for each working set, with what memory gives.
+Table table_of_measurements(const calibrate::Measurements& measured) {
+  std::vector<Column> columns = {{"of"}, {"bytes"}};
+  for (const calibrate::Hop hop : calibrate::kHops) columns.push_back({fmt::format("{}_hop_ns", name_of(hop))});
+  columns.insert(columns.end(), {{"exchange_ns"}, {"own_fold_gbs"}});
+  Table table(std::move(columns));
+  for (const calibrate::HopTimes& hop : measured.hops)
+    table.add_row({"message", static_cast<std::int64_t>(hop.bytes), four_digits(hop.copy), four_digits(hop.fold),
+                   four_digits(hop.forward), four_digits(hop.fold_forward), Cell(), Cell()});
+  for (const calibrate::OwnRate& own : measured.own)
+    table.add_row({"working set", static_cast<std::int64_t>(own.working_set), Cell(), Cell(), Cell(), Cell(),
+                   own.exchange > 0 ? four_digits(own.exchange) : Cell(), four_digits(own.fold_bandwidth)});
+  return table;
+}
+
+Exit calibrate_machine(const ProbeOptions& options, const Context& context) {
+  OutputOptions output;
+  output.path = options.path;
+  if (const Status status = check_output(output); !status.ok()) return failed(context, "probe", status);
+  const Result<Variables> variables = Variables::load(context.environment, ConfPaths::standard(context.environment));
+  if (!variables.ok()) return failed(context, "probe", variables.status());
+  if (const Status status = calibrate::can_measure(); !status.ok()) return failed(context, "probe", status);
+  context.error << "measuring ping-pong and reduction kernels on two cores; some seconds\n";
+  const Result<calibrate::Measurements> measured = calibrate::measure(*variables);
+  if (!measured.ok()) return failed(context, "probe", measured.status());
+  OutputOptions of_table;
+  of_table.format = options.format;
+  context.out << rendered(table_of_measurements(*measured), of_table);
+  context.error << fmt::format(
+      "{}: a call {:.0f} ns, a step {:.0f} ns, from one process of a core to the next {:.0f} ns\n", measured->machine,
+      measured->call, measured->step, measured->core_switch);
+  if (const std::string words = calibrate::unsteadiness_in_words(*measured); !words.empty())
+    context.error << fmt::format("{} probe: {}; what it predicts holds as long as it is as it was then\n",
+                                 context.program, words);
+  if (options.path.empty()) {
+    context.error << "-o FILE keeps it as a fabric\n";
+    return Exit::done;
+  }
+  const std::string text = calibrate::file_of(*measured, options.ranks);
+  if (const Status status = write_output(text, output, context); !status.ok()) return failed(context, "probe", status);
+  const std::string fabric = options.path.find('/') == std::string::npos ? "./" + options.path : options.path;
+  context.error << fmt::format("{0} simulate --fabric {1} --collective all_reduce takes it\n", context.program, fabric);
+  return Exit::done;
+}
+
+Exit run_probe(const ProbeOptions& options, const Context& context) {
+  if (options.calibrate) return calibrate_machine(options, context);
+  context.out << calibrate::machine_in_words() << "\n";
+  for (const std::string& line : calibrate::topology_of_machine().lines) context.out << line << "\n";
+  return Exit::done;
+}
+
+Run define_probe(CLI::App& app) {
+  const auto options = std::make_shared<ProbeOptions>();
+  CLI::Option* calibrate = app.add_flag(
+      "--calibrate", options->calibrate,
+      "Measure ping-pong and reduction kernels on two cores, and how much farther other cores are; runs no collective");
+  app.add_option_function<std::string>(
+         "-n,--num-ranks",
+         [options](const std::string& text) {
+           const auto number = read_number<std::uint32_t>(text, 1, kMostProbedRanks);
+           if (!number) refuse_option("--num-ranks", text, fmt::format("1 to {}", kMostProbedRanks));
+           options->ranks = *number;
+         },
+         "How many ranks the fabric has; they share the cores [2]")
+      ->type_name("N")
+      ->needs(calibrate);
+  app.add_option("-o,--output", options->path, "Write the fabric to this file, for tutti simulate --fabric")
+      ->type_name("FILE")
+      ->needs(calibrate);
+  app.add_flag_callback(
+         "--json", [options] { options->format = Format::json; }, "Print what was measured as JSON")
+      ->needs(calibrate);
+  return [options](const Context& context) { return run_probe(*options, context); };
+}
+
+}  // namespace
+
+Command probe_command() {
+  return {.name = "probe",
+          .summary = "Describe this machine, or measure it and make a fabric of it for simulations",
+          .examples =
+              "tutti probe\n"
+              "tutti probe --calibrate -o machine.toml\n"
+              "tutti simulate --fabric ./machine.toml --collective all_reduce --bytes 64:16M:x4\n"
+              "tutti simulate --fabric ./machine.toml:4x2 --collective all_reduce --bytes 1M --why",
+          .define = define_probe};
+}
+
+}  // namespace tutti::cli

@@ -1,0 +1,401 @@
+// `tutti simulate`: how long algorithms would take on a fabric, where the time would go, and why one is faster.
+#include "simulate/simulate.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <memory>
+#include <numeric>
+#include <optional>
+#include <ostream>
+#include <set>
+#include <string>
+#include <vector>
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+
+#include "base/text.hpp"
+#include "base/units.hpp"
+#include "bench/results/table.hpp"
+#include "cli/commands.hpp"
+#include "cli/machine/simulate_against.hpp"
+#include "cli/machine/simulate_cells.hpp"
+#include "cli/machine/simulate_figure.hpp"
+#include "cli/number.hpp"
+#include "cli/output.hpp"
+#include "cli/schedule/case_options.hpp"
+#include "cli/schedule/choice.hpp"
+#include "data/type.hpp"
+#include "fabric/files/load.hpp"
+#include "simulate/explain/reason.hpp"
+#include "simulate/explain/timeline.hpp"
+#include "simulate/explain/transcript.hpp"
+
+namespace tutti::cli {
+
+namespace {
+
+constexpr std::uint32_t kMostSimulated = 1U << 20U;
+constexpr std::size_t kMostLinks = 1000;
+constexpr std::uint32_t kMostParts = 64;
+constexpr std::uint32_t kMostWeight = 1'000'000;
+
+struct SimulateArguments : CellOptions {
+  std::vector<std::string> fabrics;
+  std::string sharing = "queueing";
+  std::size_t links = 0;
+  bool why = false;
+  bool transcript = false;
+  std::string timeline;
+  std::string figure;
+  std::string against;
+  OutputOptions output;
+};
+
+struct Simulated {
+  std::string fabric;  // as asked for
+  SimulatedCell cell;
+  simulate::Answer answer;
+};
+
+double bus_factor(const Schedule& schedule) {
+  const double n = schedule.num_ranks;
+  switch (schedule.collective) {
+    case Collective::all_reduce: return 2 * (n - 1) / n;
+    case Collective::all_gather:
+    case Collective::reduce_scatter:
+    case Collective::all_to_all:
+    case Collective::gather:
+    case Collective::scatter:
+    case Collective::all_gather_v:
+    case Collective::reduce_scatter_v:
+    case Collective::all_to_all_v:
+    case Collective::gather_v:
+    case Collective::scatter_v: return (n - 1) / n;
+    default: return 1;
+  }
+}
+
+// Digits that people read.
+constexpr int kTimeDigits = 6;
+constexpr int kShareDigits = 3;
+
+std::vector<Column> columns(bool has_fabrics) {
+  std::vector<Column> made{{.name = "fabric", .is_aside = !has_fabrics}};
+  for (const char* name : {"collective", "algorithm", "ranks", "bytes", "time_us", "algbw_gbs", "busbw_gbs", "rounds",
+                           "messages", "checked"})
+    made.push_back({.name = name, .digits = kTimeDigits});
+  for (const std::string_view share : simulate::kShareNames)
+    made.push_back({.name = fmt::format("{}_percent", share), .digits = kShareDigits});
+  return made;
+}
+
+tutti::Cell filled(bool has_value, double number) { return has_value ? tutti::Cell(number) : tutti::Cell(); }
+
+Table table_of(const std::vector<Simulated>& all, bool has_fabrics) {
+  Table table(columns(has_fabrics));
+  for (const Simulated& one : all) {
+    const simulate::Answer& answer = one.answer;
+    const bool has_rate = answer.time > 0 && one.cell.schedule.collective != Collective::barrier;
+    std::vector<tutti::Cell> row{one.fabric, std::string(name_of(one.cell.schedule.collective)), one.cell.schedule.name,
+                                 std::int64_t{one.cell.schedule.num_ranks}, static_cast<std::int64_t>(one.cell.bytes),
+                                 answer.time / 1e3, filled(has_rate, one.cell.moved / answer.time),
+                                 filled(has_rate && one.cell.schedule.num_ranks > 1,
+                                        one.cell.moved / answer.time * bus_factor(one.cell.schedule)),
+                                 static_cast<std::int64_t>(answer.rounds), static_cast<std::int64_t>(answer.messages),
+                                 // Of ranks that are alike one has been walked, and nothing was carried.
+                                 std::string(answer.checked                                      ? "yes"
+                                             : answer.ranks_walked < one.cell.schedule.num_ranks ? "alike"
+                                                                                                 : "no")};
+    for (int share = 0; share < simulate::kNumShares; ++share) {
+      const double part = answer.shares.of(static_cast<simulate::Share>(share));
+      row.emplace_back(filled(answer.time > 0, part / answer.time * 100));
+    }
+    table.add_row(std::move(row));
+  }
+  return table;
+}
+
+// The links that were busiest, of each cell.
+Table links_of(const std::vector<Simulated>& all, const fabric::Fabric& fabric, std::size_t most) {
+  Table table({{"collective"},
+               {"algorithm"},
+               {"bytes"},
+               {"link"},
+               {"from"},
+               {"to"},
+               {"carried_bytes"},
+               {.name = "busy_us", .digits = kTimeDigits},
+               {.name = "busy_percent", .digits = kShareDigits}});
+  for (const Simulated& one : all) {
+    const std::vector<simulate::LinkUse>& uses = one.answer.links;
+    std::vector<std::size_t> order(uses.size());
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    std::stable_sort(order.begin(), order.end(),
+                     [&](std::size_t a, std::size_t b) { return uses[a].busy > uses[b].busy; });
+    for (std::size_t i = 0; i < std::min(most, order.size()); ++i) {
+      const simulate::LinkUse& use = uses[order[i]];
+      if (use.bytes == 0) break;
+      const fabric::Link& link = fabric.links[order[i]];
+      table.add_row({std::string(name_of(one.cell.schedule.collective)), one.cell.schedule.name,
+                     static_cast<std::int64_t>(one.cell.bytes), static_cast<std::int64_t>(order[i]),
+                     fabric.nodes[link.from].name, fabric.nodes[link.to].name,
+                     static_cast<std::int64_t>(std::llround(use.bytes)), use.busy / 1e3,
+                     filled(one.answer.time > 0, use.busy / one.answer.time * 100)});
+    }
+  }
+  return table;
+}
+
+// Of each size, the fastest against each other one of the same collective.
+std::string reasons_for(const std::vector<Simulated>& all) {
+  std::string text;
+  for (const Simulated& one : all) {
+    const Simulated* fastest = &one;
+    for (const Simulated& other : all) {
+      if (other.fabric != one.fabric || other.cell.bytes != one.cell.bytes ||
+          other.cell.schedule.collective != one.cell.schedule.collective)
+        continue;
+      if (other.answer.time < fastest->answer.time) fastest = &other;
+    }
+    if (fastest == &one) continue;
+    text += fmt::format(
+        "{}, {}: {}\n", name_of(one.cell.schedule.collective), to_text(Bytes(one.cell.bytes)),
+        simulate::why_faster({fastest->cell.schedule.name, fastest->answer}, {one.cell.schedule.name, one.answer}));
+  }
+  return text.empty() ? "there is nothing to compare: name several algorithms\n" : text;
+}
+
+Status check(const SimulateArguments& options) {
+  if (!same_name(options.sharing, "queueing") && !same_name(options.sharing, "fair"))
+    return {Code::invalid_argument, fmt::format("--sharing: {} is not queueing or fair", in_quotes(options.sharing))};
+  const auto is_zero = [](std::uint32_t weight) { return weight == 0; };
+  if (!options.weights.empty() && std::all_of(options.weights.begin(), options.weights.end(), is_zero))
+    return {Code::invalid_argument, "--weights: all are 0, so no block has any bytes"};
+  const std::string_view told = options.why ? "--why" : options.transcript ? "--transcript" : "";
+  if (!told.empty() && options.output.format != Format::table)
+    return {Code::invalid_argument, fmt::format("{}: it is told in words, and has no other format", told)};
+  if (!told.empty() && options.links > 0)
+    return {Code::invalid_argument, fmt::format("{} and --links are two answers; ask for one", told)};
+  if (options.transcript && (options.why || !options.timeline.empty()))
+    return {Code::invalid_argument, "--transcript is an answer by itself; leave out --why and --timeline"};
+  const std::string_view of_one = !told.empty()               ? told
+                                  : options.links > 0         ? "--links"
+                                  : !options.timeline.empty() ? "--timeline"
+                                                              : "";
+  if (!of_one.empty() && options.fabrics.size() > 1)
+    return {Code::invalid_argument,
+            fmt::format("{} is of one fabric, and --fabric is there {} times", of_one, options.fabrics.size())};
+  return {};
+}
+
+Status check_outputs(const SimulateArguments& options) {
+  const std::array<OutputOptions, 3> outputs = {options.output,
+                                                {.path = options.timeline, .option = "--timeline"},
+                                                {.path = options.figure, .option = "--figure"}};
+  for (std::size_t i = 0; i < outputs.size(); ++i) {
+    TUTTI_TRY(check_output(outputs[i]));
+    for (std::size_t j = 0; j < i; ++j)
+      if (are_one_file(outputs[i], outputs[j]))
+        return wrong_argument(fmt::format("{} and {} are both {}; give two files", outputs[i].option, outputs[j].option,
+                                          in_quotes(outputs[i].path)));
+  }
+  return {};
+}
+
+// What could not be done goes to `failed`.
+Status simulate_on(const SimulateArguments& options, const std::string& asked, const fabric::Fabric& fabric,
+                   simulate::Recorder* recorder, std::vector<Simulated>& all, std::vector<Status>& failed,
+                   std::set<std::string>& skipped) {
+  const Result<std::vector<SimulatedCell>> cells = cells_of(options, fabric, skipped);
+  if (!cells.ok()) return cells.status();
+  if (recorder != nullptr && cells->size() != 1)
+    return {Code::invalid_argument, fmt::format("{}: it is of one algorithm with one size, and this is {} cells",
+                                                options.transcript ? "--transcript" : "--timeline", cells->size())};
+  for (const SimulatedCell& cell : *cells) {
+    Result<simulate::Answer> answer = simulate::simulate(
+        cell.schedule, fabric,
+        {.count = cell.count,
+         .counts = cell.counts,
+         .element_size = size_of(*type_from_name(options.type)),
+         .sharing = same_name(options.sharing, "fair") ? simulate::Sharing::fair : simulate::Sharing::queueing,
+         .staged = cell.algorithm->channel == Channel::staged,
+         .recorder = recorder});
+    if (!answer.ok()) {
+      failed.push_back(answer.status());
+      continue;
+    }
+    // There may be many rows, and each would keep all its links.
+    if (options.links == 0) answer->links = {};
+    answer->rank_times = {};
+    all.push_back({asked, cell, *std::move(answer)});
+  }
+  return {};
+}
+
+std::string figure_of(const std::vector<Simulated>& all) {
+  std::vector<SimulatedTime> times;
+  for (const Simulated& one : all)
+    times.push_back({.fabric = one.fabric,
+                     .collective = std::string(name_of(one.cell.schedule.collective)),
+                     .algorithm = one.cell.schedule.name,
+                     .bytes = one.cell.bytes,
+                     .microseconds = one.answer.time / 1e3});
+  return times_to_svg(times);
+}
+
+// Of figures that are published.
+Result<Exit> run_against(const SimulateArguments& options, const Context& context) {
+  TUTTI_TRY(check_outputs(options));
+  const Result<Against> answer = against(options.against, options.output, !options.figure.empty());
+  if (!answer.ok()) return answer.status().with_context("--against");
+  if (!options.figure.empty())
+    TUTTI_TRY(write_output(answer->figure, {.path = options.figure, .option = "--figure"}, context));
+  TUTTI_TRY(write_output(answer->text, options.output, context));
+  return Exit::done;
+}
+
+Result<Exit> run_on_fabrics(const SimulateArguments& options, const Context& context) {
+  TUTTI_TRY(check(options));
+  TUTTI_TRY(check_outputs(options));
+  std::vector<fabric::Fabric> fabrics;
+  for (const std::string& asked : options.fabrics) {
+    Result<fabric::Fabric> fabric = fabric::load_fabric(asked);
+    if (!fabric.ok()) return fabric.status().with_context("--fabric");
+    if (options.ranks && *options.ranks > fabric->num_ranks())
+      return wrong_argument(fmt::format("--num-ranks: {} has {}", fabric->name, fabric->num_ranks()));
+    fabrics.push_back(*std::move(fabric));
+  }
+  simulate::Timeline timeline;
+  simulate::Transcript transcript(fabrics.front());
+  simulate::Recorder* const recorder = options.transcript         ? static_cast<simulate::Recorder*>(&transcript)
+                                       : options.timeline.empty() ? nullptr
+                                                                  : &timeline;
+  std::vector<Simulated> all;
+  std::vector<Status> failed;
+  std::set<std::string> skipped;
+  for (std::size_t each = 0; each < fabrics.size(); ++each)
+    TUTTI_TRY(simulate_on(options, options.fabrics[each], fabrics[each], recorder, all, failed, skipped));
+  for (const std::string& words : skipped) context.error << "tutti simulate: skipped " << words << "\n";
+  for (const Status& status : failed) context.error << "tutti simulate: " << status.to_string() << "\n";
+  // What the fabric cannot do has been said, and is nobody's mistake, as long as there is anything else to tell.
+  const bool all_right = std::all_of(failed.begin(), failed.end(),
+                                     [](const Status& status) { return status.code() == Code::unsupported; });
+  if (all.empty()) return all_right ? Exit::misused : Exit::found_wrong;
+  if (!options.timeline.empty())
+    TUTTI_TRY(write_output(timeline.to_json(), {.path = options.timeline, .option = "--timeline"}, context));
+  if (!options.figure.empty())
+    TUTTI_TRY(write_output(figure_of(all), {.path = options.figure, .option = "--figure"}, context));
+  const std::string text = options.why          ? reasons_for(all)
+                           : options.transcript ? transcript.text()
+                           : options.links > 0 ? rendered(links_of(all, fabrics.front(), options.links), options.output)
+                                               : rendered(table_of(all, fabrics.size() > 1), options.output);
+  TUTTI_TRY(write_output(text, options.output, context));
+  return all_right ? Exit::done : Exit::found_wrong;
+}
+
+Exit run(const SimulateArguments& options, const Context& context) {
+  if (options.against.empty() == options.fabrics.empty())
+    return failed(context, "simulate",
+                  {Code::invalid_argument,
+                   options.fabrics.empty() ? "--fabric: say which machine, or --against which figures"
+                                           : "--against: the file's figures name their fabrics; leave out --fabric"});
+  const Result<Exit> exit = options.against.empty() ? run_on_fabrics(options, context) : run_against(options, context);
+  return exit.ok() ? *exit : failed(context, "simulate", exit.status());
+}
+
+Run define_simulate(CLI::App& app) {
+  const auto options = std::make_shared<SimulateArguments>();  // shared with the closure, which std::function copies
+  app.add_option_function<std::vector<std::string>>(
+         "--fabric", [options](const std::vector<std::string>& fabrics) { options->fabrics = fabrics; },
+         "The machine: torus_2d:2x3, switch:8, a file ('tutti list fabrics' has all); may be repeated")
+      ->type_name("FABRIC")
+      ->expected(1)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  app.add_option("--against", options->against,
+                 "Instead: set the published figures of a file beside the simulated ones, with a score")
+      ->type_name("FILE")
+      ->check(objection_to_file);
+  add_choice_options(app, options->choice);
+  app.add_option_function<std::string>(
+         "-n,--num-ranks",
+         [options](const std::string& text) {
+           options->ranks = read_number<std::uint32_t>(text, 1, kMostSimulated);
+           if (!options->ranks) refuse_option("--num-ranks", text, fmt::format("1 to {}", kMostSimulated));
+         },
+         "Only the first N of the fabric's ranks [all]")
+      ->type_name("N");
+  app.add_option_function<std::string>(
+         "--parts",
+         [options](const std::string& text) {
+           const auto number = read_number<std::uint32_t>(text, 1, kMostParts);
+           if (!number) refuse_option("--parts", text, fmt::format("1 to {}", kMostParts));
+           options->parts = *number;
+         },
+         "Split the data into N parts that run side by side, as NCCL's channels do; for algorithms that send messages "
+         "[1]")
+      ->type_name("N");
+  add_case_options(app, options->filter, CaseUse::first);
+  app.add_option("--bytes", options->bytes, "Sizes, as nccl-tests means them: 8, 4K, 8:64M:x4")
+      ->type_name("LIST")
+      ->capture_default_str();
+  app.add_option("--type", options->type, "The elements' type")->type_name("TYPE")->capture_default_str();
+  app.add_option_function<std::string>(
+         "--weights",
+         [options](const std::string& text) {
+           options->weights.clear();
+           for (const std::string_view part : split(text, ',')) {
+             const auto weight = read_number<std::uint32_t>(part, 0, kMostWeight);
+             if (!weight) refuse_option("--weights", text, "a list of numbers up to 1000000, like 1,0,3");
+             options->weights.push_back(*weight);
+           }
+         },
+         "Sizes of the blocks of all_gather_v and its like, as weights that repeat: 1,0,3 [equal]")
+      ->type_name("LIST");
+  app.add_option("--sharing", options->sharing,
+                 "How messages share a link: queueing (one after another), or fair (max-min)")
+      ->type_name("queueing|fair")
+      ->capture_default_str();
+  app.add_option_function<std::string>(
+         "--links",
+         [options](const std::string& text) {
+           const auto number = read_number<std::uint32_t>(text, 1, kMostLinks);
+           if (!number) refuse_option("--links", text, fmt::format("1 to {}", kMostLinks));
+           options->links = *number;
+         },
+         "Instead: the N busiest links of each row")
+      ->type_name("N");
+  app.add_flag("--why", options->why, "Instead: for each size, why the fastest is faster than the others");
+  app.add_flag("--transcript", options->transcript,
+               "Instead: every event in words, in order of time; for one algorithm and one size");
+  app.add_option("--timeline", options->timeline, "Also: write a timeline for Chrome's about:tracing or Perfetto")
+      ->type_name("FILE")
+      ->check(objection_to_file);
+  app.add_option("--figure", options->figure,
+                 "Also: draw times over sizes (SVG), or with --against published beside simulated figures")
+      ->type_name("FILE")
+      ->check(objection_to_file);
+  add_output_options(app, options->output);
+  return [options](const Context& context) { return run(*options, context); };
+}
+
+}  // namespace
+
+Command simulate_command() {
+  return {
+      .name = "simulate",
+      .summary = "Simulate algorithms on a fabric: how long each takes, and where the time goes",
+      .examples =
+          "tutti simulate --fabric torus_2d:4x4 --collective all_reduce --bytes 1M\n"
+          "tutti simulate --fabric switch:8 --algorithm ring --collective all_reduce --bytes 8:64M:x4 --format csv\n"
+          "tutti simulate --fabric ring_1d:16 --collective all_reduce --bytes 1M --why\n"
+          "tutti simulate --against data/references/vllm_all_reduce.toml\n"
+          "tutti simulate --fabric torus_2d:2x3 --fabric ring_1d:6 --collective all_reduce --algorithm ring --figure "
+          "times.svg\n"
+          "tutti simulate --fabric ring_1d:3 --collective all_reduce --algorithm ring --bytes 12 --transcript\n"
+          "tutti simulate --fabric switch:8 --collective all_to_all_v --bytes 1M --weights 1,0,0,5",
+      .define = define_simulate};
+}
+
+}  // namespace tutti::cli

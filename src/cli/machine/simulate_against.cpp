@@ -1,0 +1,161 @@
+#include "cli/machine/simulate_against.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <numeric>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "base/counted.hpp"
+#include "base/system/file.hpp"
+#include "base/units.hpp"
+#include "bench/results/table.hpp"
+#include "cli/machine/simulate_figure.hpp"
+#include "simulate/references/against.hpp"
+
+namespace tutti::cli {
+
+namespace {
+
+using simulate::Compared;
+using simulate::Metric;
+
+constexpr std::uint64_t kMostBytes = std::uint64_t{4} << 20U;
+
+double rounded(double number, int digits) { return std::stod(fmt::format("{:.{}g}", number, digits)); }
+
+std::string unit_of(const Compared& compared, const simulate::References& references) {
+  switch (compared.series->metric) {
+    case Metric::time: return references.unit;
+    case Metric::gain: return "percent";
+    case Metric::crossover: return "bytes";
+  }
+  return "";
+}
+
+// In percent, points, or doublings.
+Cell error_of(const Compared& compared) {
+  if (!compared.simulated) return {};
+  const double error = compared.error();
+  return compared.series->metric == Metric::time ? std::round(error * 1000) / 10 : std::round(error * 10) / 10;
+}
+
+Cell simulated_of(const Compared& compared) {
+  if (!compared.simulated) return {};
+  if (compared.series->metric == Metric::crossover) return static_cast<std::int64_t>(*compared.simulated);
+  return rounded(*compared.simulated, 5);
+}
+
+Table figures_of(const std::vector<Compared>& all, const simulate::References& references) {
+  Table table({{"figure"},
+               {"metric"},
+               {"bytes"},
+               {"unit"},
+               {"published"},
+               {"uncertainty", 0, true},
+               {"simulated"},
+               {"error"},
+               {"algorithm"},
+               {"left_out"},
+               {"source", 0, true},
+               {"date", 0, true},
+               {"configuration", 0, true}});
+  for (const Compared& each : all)
+    table.add_row({each.series->id, std::string(name_of(each.series->metric)),
+                   each.bytes == 0 ? Cell() : Cell(static_cast<std::int64_t>(each.bytes)), unit_of(each, references),
+                   each.published, each.series->uncertainty, simulated_of(each), error_of(each), std::string(each.best),
+                   each.is_left_out ? Cell(std::string("left out")) : Cell(), references.source, references.date,
+                   each.series->configuration});
+  return table;
+}
+
+std::string line_of(std::string_view what, Metric metric, const simulate::Score& score) {
+  if (score.cells == 0) return "";
+  switch (metric) {
+    case Metric::time: {
+      std::string line =
+          fmt::format("{}: {}: median error {:.1f} %, greatest {:.1f} %", what, counted(score.cells, "time"),
+                      score.median_error * 100, score.greatest_error * 100);
+      if (score.contests > 0)
+        line +=
+            fmt::format("; the right winner, or one within {:.0f} % of it, in {} of {} ({:.0f} %); in order: {}",
+                        simulate::kSameTime * 100, score.winners, score.contests,
+                        100.0 * static_cast<double>(score.winners) / static_cast<double>(score.contests), score.orders);
+      return line + "\n";
+    }
+    case Metric::gain:
+      return fmt::format("{}: {}: median error {:.1f} points, greatest {:.1f}\n", what, counted(score.cells, "gain"),
+                         score.median_error, score.greatest_error);
+    case Metric::crossover:
+      return fmt::format(
+          "{}: {}: {}\n", what, counted(score.cells, "crossover"),
+          score.greatest_error == 0 ? "all exact" : fmt::format("up to {:.0f} doublings off", score.greatest_error));
+  }
+  return "";
+}
+
+// What comes out over the sizes of a series of gains: "8 nodes: 4 sizes: average +14.0 %, least ...".
+std::string gains_of(const std::vector<Compared>& all, const simulate::References& references) {
+  std::string text;
+  for (const simulate::Series& series : references.series) {
+    std::vector<double> gains;
+    for (const Compared& each : all)
+      if (each.series == &series && series.metric == Metric::gain && each.simulated) gains.push_back(*each.simulated);
+    if (gains.size() < 2) continue;
+    const auto [least, greatest] = std::minmax_element(gains.begin(), gains.end());
+    const auto losses = std::count_if(gains.begin(), gains.end(), [](double gain) { return gain < 0; });
+    text += fmt::format(
+        "{}: simulated, of {} sizes: average {:+.1f} %, least {:+.1f}, greatest {:+.1f}; slower in {}\n", series.id,
+        gains.size(), std::accumulate(gains.begin(), gains.end(), 0.0) / static_cast<double>(gains.size()), *least,
+        *greatest, losses);
+  }
+  return text;
+}
+
+std::string scores_of(const std::vector<Compared>& all, const simulate::References& references) {
+  std::string text;
+  const auto add = [&](std::string_view what, const std::function<bool(const Compared&)>& counts) {
+    for (const Metric metric : {Metric::time, Metric::gain, Metric::crossover})
+      text += line_of(what, metric, simulate::score(all, metric, counts));
+  };
+  add("all", [](const Compared&) { return true; });
+  if (!references.left_out.empty()) {
+    add("fitted", [](const Compared& each) { return !each.is_left_out; });
+    add("left out", [](const Compared& each) { return each.is_left_out; });
+  }
+  for (const simulate::Fit& fit : references.fits) {
+    const auto is_on_it = [&](const Compared& each) {
+      return !each.series->ways.empty() && simulate::is_of(each.series->ways.front().fabric, fit.fabric);
+    };
+    std::size_t seen = 0;
+    for (const Compared& each : all) {
+      bool is_asked = fit.series.empty();
+      for (const std::string& beginning : fit.series) is_asked = is_asked || each.series->id.starts_with(beginning);
+      if (is_on_it(each) && is_asked && !each.is_left_out) ++seen;
+    }
+    text += fmt::format("{}: {}, fitted to {}\n", fit.name, counted(fit.parameters.size(), "parameter"),
+                        counted(seen, "figure"));
+    add(fit.name + ", fitted", [&](const Compared& each) { return is_on_it(each) && !each.is_left_out; });
+    add(fit.name + ", left out", [&](const Compared& each) { return is_on_it(each) && each.is_left_out; });
+  }
+  return text;
+}
+
+}  // namespace
+
+Result<Against> against(const std::string& path, const OutputOptions& output, bool with_figure) {
+  const Result<std::string> text = read_file(path, kMostBytes);
+  if (!text.ok()) return text.status();
+  const Result<simulate::References> references = simulate::read_references(*text, path);
+  if (!references.ok()) return references.status();
+  const Result<std::vector<Compared>> all = simulate::compare(*references, {}, nullptr);
+  if (!all.ok()) return all.status();
+  Against answer{.text = rendered(figures_of(*all, *references), output),
+                 .figure = with_figure ? comparison_to_svg(*all, *references) : std::string()};
+  if (output.format == Format::table) answer.text += "\n" + gains_of(*all, *references) + scores_of(*all, *references);
+  return answer;
+}
+
+}  // namespace tutti::cli

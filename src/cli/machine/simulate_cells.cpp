@@ -1,0 +1,112 @@
+#include "cli/machine/simulate_cells.hpp"
+
+#include <algorithm>
+#include <numeric>
+
+#include <fmt/format.h>
+
+#include "base/text.hpp"
+#include "base/units.hpp"
+#include "data/no_element.hpp"
+#include "data/type.hpp"
+#include "schedule/message_size.hpp"
+#include "schedule/prove/definition.hpp"
+#include "schedule/prove/side_by_side.hpp"
+
+namespace tutti::cli {
+
+namespace {
+
+// The same bytes in blocks that are to each other as the weights, which repeat. None where all are alike.
+std::vector<std::uint64_t> elements_of_blocks(const Schedule& schedule, std::uint64_t bytes, std::size_t element_size,
+                                              const std::vector<std::uint32_t>& weights) {
+  std::vector<std::uint64_t> counts;
+  if (weights.empty() || !facts_of(schedule.collective).varies) return counts;
+  const std::uint32_t num_classes = num_size_classes(schedule);
+  double sum = 0;
+  for (std::uint32_t each = 0; each < num_classes; ++each) sum += weights[each % weights.size()];
+  const double all = static_cast<double>(bytes / element_size) * num_classes / schedule.num_ranks;
+  for (std::uint32_t each = 0; each < num_classes; ++each)
+    counts.push_back(static_cast<std::uint64_t>(all * weights[each % weights.size()] / sum));
+  return counts;
+}
+
+// Weights behind the last block are nobody's.
+bool has_no_weight(const Schedule& schedule, const std::vector<std::uint32_t>& weights) {
+  const std::size_t used = std::min<std::size_t>(weights.size(), num_size_classes(schedule));
+  return std::all_of(weights.begin(), weights.begin() + static_cast<std::ptrdiff_t>(used),
+                     [](std::uint32_t weight) { return weight == 0; });
+}
+
+SimulatedCell cell_of(const Algorithm& algorithm, const Schedule& schedule, std::uint64_t bytes, Type type,
+                      const std::vector<std::uint32_t>& weights) {
+  SimulatedCell cell{.algorithm = &algorithm, .schedule = schedule, .bytes = bytes};
+  const std::size_t element_size = size_of(type);
+  cell.count = elements_of_block(schedule.collective, schedule.num_ranks, bytes, element_size);
+  cell.counts = elements_of_blocks(schedule, bytes, element_size, weights);
+  const double elements = cell.counts.empty()
+                              ? static_cast<double>(cell.count) * num_blocks(schedule.collective, schedule.num_ranks)
+                              : std::accumulate(cell.counts.begin(), cell.counts.end(), 0.0) * schedule.num_ranks /
+                                    static_cast<double>(cell.counts.size());
+  cell.moved = elements * static_cast<double>(element_size);
+  return cell;
+}
+
+}  // namespace
+
+Result<std::vector<SimulatedCell>> cells_of(const CellOptions& options, const fabric::Fabric& fabric,
+                                            std::set<std::string>& skipped) {
+  const std::uint32_t num_ranks = options.ranks.value_or(fabric.num_ranks());
+  const bool has_multicast =
+      std::any_of(fabric.nodes.begin(), fabric.nodes.end(), [](const fabric::Node& node) { return node.multicast; });
+  const Result<std::vector<const Algorithm*>> rows = chosen(options.choice, options.filter);
+  if (!rows.ok()) return rows.status();
+  const Result<std::vector<Bytes>> sizes = parse_byte_list(options.bytes);
+  if (!sizes.ok()) return sizes.status().with_context("--bytes");
+  const std::optional<Type> type = type_from_name(options.type);
+  if (!type)
+    return Status(Code::invalid_argument, fmt::format("--type: {} is not a type; the types are: {}",
+                                                      in_quotes(options.type), all_type_names()));
+  std::vector<SimulatedCell> cells;
+  std::string objection;
+  for (const Algorithm* algorithm : *rows) {
+    if (!options.weights.empty() && !facts_of(algorithm->collective).varies) {
+      objection = fmt::format("--weights: the blocks of {} do not differ in size", name_of(algorithm->collective));
+      continue;
+    }
+    if (algorithm->channel == Channel::multicast && !has_multicast) {
+      objection = fmt::format("{} needs a switch that multicasts, and {} has none", algorithm->name, fabric.name);
+      continue;
+    }
+    const Cases cases = find_cases(*algorithm, num_ranks, options.filter);
+    if (cases.requests.empty()) {
+      objection = cases.objection;
+      continue;
+    }
+    if (options.parts > 1 && algorithm->channel != Channel::message) {
+      objection = fmt::format("--parts: {} is not by messages, so it is done in one part", algorithm->name);
+      continue;
+    }
+    const Schedule schedule = side_by_side(algorithm->make(cases.requests.front()), options.parts);
+    for (const Bytes size : *sizes) {
+      // A barrier carries nothing, whatever the size.
+      const bool is_barrier = algorithm->collective == Collective::barrier;
+      if (!options.weights.empty() && has_no_weight(schedule, options.weights))
+        return Status(Code::invalid_argument,
+                      fmt::format("--weights: {} has {} blocks, and the first {} are 0", name_of(schedule.collective),
+                                  num_size_classes(schedule), num_size_classes(schedule)));
+      SimulatedCell cell = cell_of(*algorithm, schedule, is_barrier ? 0 : size.value(), *type, options.weights);
+      if (!is_barrier && cell.moved == 0) {
+        objection = holds_no_element(size.value(), *type, num_blocks(schedule.collective, num_ranks));
+        skipped.insert(fmt::format("{}: {}", name_of(schedule.collective), objection));
+        continue;
+      }
+      cells.push_back(std::move(cell));
+      if (is_barrier) break;
+    }
+  }
+  if (cells.empty()) return Status(Code::invalid_argument, objection);
+  return cells;
+}
+
+}  // namespace tutti::cli

@@ -1,0 +1,64 @@
+#include "cli/schedule/proof_summary.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+
+namespace tutti::cli {
+
+namespace {
+
+// Copy-only in one case is copy-only; name-safe needs all of them.
+Exposure both(Exposure a, Exposure b) {
+  if (a == Exposure::copy_only || b == Exposure::copy_only) return Exposure::copy_only;
+  return a == Exposure::none ? b : a;
+}
+
+Cell use_cell(bool allowed, Exposure exposure) {
+  if (!allowed) return "no";
+  return exposure == Exposure::none ? Cell() : Cell(std::string(name_of(exposure)));
+}
+
+}  // namespace
+
+Cell number_cell(std::uint64_t number) { return static_cast<std::int64_t>(number); }
+
+void ProofSummary::add(const Schedule& schedule, const Proof& proof) {
+  order_ = std::max(order_, proof.order);
+  has_messages_ = has_messages_ || proof.has_messages;
+  depth_ = std::max(depth_, proof.least_depth);
+  depth_fused_ = std::max(depth_fused_, proof.least_depth_fused);
+  slots_ = std::max(slots_, proof.least_slots);
+  out_of_place_ = both(out_of_place_, proof.out_of_place.exposure);
+  in_place_ = both(in_place_, proof.in_place.exposure);
+  allows_out_of_place_ = allows_out_of_place_ && schedule.allows_out_of_place;
+  allows_in_place_ = allows_in_place_ && schedule.allows_in_place;
+}
+
+std::vector<Column> ProofSummary::columns() {
+  // Headings are broken where what stands below them is short.
+  return {{"order"},    {"depth"}, {"depth_fused", 6}, {"slots"},       {"out_of_place", 9},
+          {"in_place"}, {"steps"}, {"blocks_out", 7},  {"blocks_in", 7}};
+}
+
+std::vector<Cell> ProofSummary::cells() const {
+  const auto blocks = [this](std::uint64_t pieces) {
+    return std::round(static_cast<double>(pieces) / cost_.num_pieces * 1e4) / 1e4;
+  };
+  return {std::string(name_of(order_)),
+          has_messages_ ? number_cell(depth_) : Cell(),
+          has_messages_ ? number_cell(depth_fused_) : Cell(),
+          slots_ == 0 ? Cell() : number_cell(slots_),
+          use_cell(allows_out_of_place_, out_of_place_),
+          use_cell(allows_in_place_, in_place_),
+          number_cell(cost_.most.steps),
+          blocks(cost_.most.pieces_out()),
+          blocks(cost_.most.pieces_in())};
+}
+
+Table proof_table(std::vector<Column> first) {
+  for (Column& column : ProofSummary::columns()) first.push_back(std::move(column));
+  return Table(std::move(first));
+}
+
+}  // namespace tutti::cli

@@ -1,0 +1,25 @@
+// The parts of a fabric's file, each read into the fabric that the parts before have begun. Pure; thread-safe.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "base/status.hpp"
+#include "fabric/fabric.hpp"
+#include "fabric/files/document.hpp"
+
+namespace tutti::fabric {
+
+// [[nodes]], and a rank on each that is no switch; `places` says where each is in the file. file_graph.cpp.
+[[nodiscard]] Status read_nodes(const Section& document, Fabric& fabric, std::vector<std::string>& places);
+// [[links]] between them, with what [link] says of all.
+[[nodiscard]] Status read_links(const Section& document, Fabric& fabric);
+// [[links]] that a generator has made, with other costs.
+[[nodiscard]] Status change_links(const Section& document, Fabric& fabric);
+
+// [[costs]], [[memories]] and [queue]. file_ranks.cpp.
+[[nodiscard]] Status read_costs(const Section& document, Fabric& fabric);
+// [[ranks]] in place of those that are there, [[cores]], `memory` and `switch_cost`.
+[[nodiscard]] Status read_ranks(const Section& document, Fabric& fabric);
+
+}  // namespace tutti::fabric

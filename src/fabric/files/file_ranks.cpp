@@ -1,0 +1,170 @@
+// What the ranks of a fabric's file are, where they are, and what they cost.
+#include <algorithm>
+#include <array>
+#include <optional>
+#include <unordered_map>
+
+#include <fmt/format.h>
+
+#include "base/text.hpp"
+#include "fabric/costs.hpp"
+#include "fabric/files/file_fields.hpp"
+#include "fabric/files/file_parts.hpp"
+#include "fabric/limits.hpp"
+
+namespace tutti::fabric {
+
+namespace {
+
+// Tables with names and fields, in place of those that are there.
+template <typename Owner, std::size_t count>
+Status read_named(const Section& document, std::string_view key, const std::array<Field<Owner>, count>& fields,
+                  std::vector<Owner>& owners) {
+  const Result<std::vector<Section>> sections = document.sections(key);
+  if (!sections.ok()) return sections.status();
+  if (sections->empty()) return {};
+  owners.clear();
+  for (const Section& section : *sections) {
+    TUTTI_TRY(section.check_keys(with_names({"name"}, fields)));
+    Owner owner;
+    TUTTI_TRY(section.read("name", owner.name));
+    const auto is_same = [&](const Owner& each) { return same_name(each.name, owner.name); };
+    if (std::any_of(owners.begin(), owners.end(), is_same))
+      return section.wrong("name",
+                           fmt::format("{} is there already; each has a name of its own", in_quotes(owner.name)));
+    TUTTI_TRY(read_fields(section, fields, owner));
+    owners.push_back(std::move(owner));
+  }
+  return {};
+}
+
+// The number of the one that the key names; 0 where there is no such key.
+template <typename Owner>
+Result<std::uint32_t> find_named(const Section& section, std::string_view key, const std::vector<Owner>& owners) {
+  if (!section.has(key)) return 0U;
+  std::string name;
+  TUTTI_TRY(section.read(key, name));
+  std::string known;
+  for (std::uint32_t owner = 0; owner < owners.size(); ++owner) {
+    if (same_name(owners[owner].name, name)) return owner;
+    known += fmt::format("{}{}", known.empty() ? "" : ", ", in_quotes(owners[owner].name));
+  }
+  return section.wrong(key, fmt::format("there is no {} here; there is {}", in_quotes(name), known));
+}
+
+// The ranks of one table, which still lack their core where `core` is nothing.
+struct RankGroup {
+  Place place;
+  std::optional<std::uint32_t> core;
+  std::uint32_t count = 1;
+};
+
+Result<RankGroup> read_group(const Section& section, const Fabric& fabric,
+                             const std::unordered_map<std::string_view, std::uint32_t>& nodes) {
+  constexpr auto kKeys = std::to_array<std::string_view>({"node", "count", "core", "costs", "memory"});
+  TUTTI_TRY(section.check_keys(kKeys));
+  RankGroup group;
+  std::string name;
+  TUTTI_TRY(section.read("node", name));
+  if (!section.has("node")) return section.wrong("", "it has no node; write node = \"the name of one\"");
+  const auto node = nodes.find(name);
+  if (node == nodes.end()) return section.wrong("node", fmt::format("there is no node {}", in_quotes(name)));
+  group.place.node = node->second;
+  if (fabric.nodes[node->second].is_switch)
+    return section.wrong("node", fmt::format("{} is a switch, where no rank can be", in_quotes(name)));
+  TUTTI_TRY(section.read("count", group.count, kMostRanks));
+  if (group.count == 0) return section.wrong("count", "0 is too few; 1 is the least");
+  if (section.has("core")) TUTTI_TRY(section.read("core", group.core.emplace(), kMostRanks - 1));
+  const Result<std::uint32_t> costs = find_named(section, "costs", fabric.costs);
+  if (!costs.ok()) return costs.status();
+  group.place.costs = *costs;
+  const Result<std::uint32_t> memory = find_named(section, "memory", fabric.memories);
+  if (!memory.ok()) return memory.status();
+  group.place.memory = *memory;
+  return group;
+}
+
+// Ranks whose core has no number get one each, behind those that have one.
+void place_ranks(const std::vector<RankGroup>& groups, Fabric& fabric) {
+  std::uint32_t num_cores = 0;
+  for (const RankGroup& group : groups)
+    if (group.core) num_cores = std::max(num_cores, *group.core + 1);
+  fabric.ranks.clear();
+  for (const RankGroup& group : groups)
+    for (std::uint32_t i = 0; i < group.count; ++i) {
+      Place place = group.place;
+      place.core = group.core ? *group.core : num_cores++;
+      fabric.ranks.push_back(place);
+    }
+  fabric.cores.assign(num_cores, Core());
+}
+
+Status read_places(const Section& document, Fabric& fabric) {
+  const Result<std::vector<Section>> sections = document.sections("ranks");
+  if (!sections.ok()) return sections.status();
+  if (!sections->empty()) {
+    std::unordered_map<std::string_view, std::uint32_t> nodes;
+    for (std::uint32_t node = 0; node < fabric.nodes.size(); ++node) nodes.emplace(fabric.nodes[node].name, node);
+    std::vector<RankGroup> groups;
+    std::uint64_t total = 0;
+    for (const Section& section : *sections) {
+      const Result<RankGroup> group = read_group(section, fabric, nodes);
+      if (!group.ok()) return group.status();
+      total += group->count;
+      if (total > kMostRanks)
+        return section.wrong("", fmt::format("with this there are {} ranks; {} are the most", total, kMostRanks));
+      groups.push_back(*group);
+    }
+    place_ranks(groups, fabric);
+  }
+  if (fabric.ranks.empty())
+    return document.wrong("nodes", "all nodes are switches, so there is no rank; add a node that is none");
+  return {};
+}
+
+Status read_cores(const Section& document, Fabric& fabric) {
+  if (document.has(kCoreFields[0].name)) {
+    Core core;
+    TUTTI_TRY(read_fields(document, kCoreFields, core));
+    std::fill(fabric.cores.begin(), fabric.cores.end(), core);
+  }
+  const Result<std::vector<Section>> sections = document.sections("cores");
+  if (!sections.ok()) return sections.status();
+  if (sections->empty()) return {};
+  if (sections->size() != fabric.cores.size())
+    return document.wrong("cores", fmt::format("there are {} here, and ranks are on {}; write one for each, or "
+                                               "switch_cost for all",
+                                               sections->size(), fabric.cores.size()));
+  for (std::size_t core = 0; core < fabric.cores.size(); ++core) {
+    const Section& section = (*sections)[core];
+    TUTTI_TRY(section.check_keys(with_names({}, kCoreFields)));
+    TUTTI_TRY(read_fields(section, kCoreFields, fabric.cores[core]));
+  }
+  return {};
+}
+
+}  // namespace
+
+Status read_costs(const Section& document, Fabric& fabric) {
+  TUTTI_TRY(read_named(document, "costs", kCostFields, fabric.costs));
+  TUTTI_TRY(read_named(document, "memories", kMemoryFields, fabric.memories));
+  if (document.has("memories"))
+    for (Place& place : fabric.ranks) place.memory = 0;
+  const Result<std::optional<Section>> queue = document.section("queue");
+  if (!queue.ok()) return queue.status();
+  if (!*queue) return {};
+  TUTTI_TRY((*queue)->check_keys(with_names({}, kQueueFields)));
+  return read_fields(**queue, kQueueFields, fabric.queue);
+}
+
+Status read_ranks(const Section& document, Fabric& fabric) {
+  TUTTI_TRY(read_places(document, fabric));
+  TUTTI_TRY(read_cores(document, fabric));
+  if (!document.has("memory")) return {};
+  std::string name;
+  TUTTI_TRY(document.read("memory", name));
+  const Status status = choose_memory(name, fabric);
+  return status.ok() ? status : document.wrong("memory", status.message());
+}
+
+}  // namespace tutti::fabric

@@ -1,0 +1,96 @@
+// How a process becomes a rank: join() meets the other ranks at the rendezvous (rendezvous.hpp), agrees with them, and
+// returns what they share on one host: a memory region and the sockets by which they notice each other's end.
+//
+// The region is a memfd that rank 0 makes and hands over by descriptor, and the sockets are abstract, so nothing is
+// left behind however a process dies. Every descriptor closes on exec. join() blocks its caller and starts no thread;
+// several may run at once.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <sys/types.h>
+
+#include "base/status.hpp"
+#include "base/system/unique_fd.hpp"
+#include "base/unique_id.hpp"
+#include "base/units.hpp"
+
+namespace tutti {
+
+// What this process holds of another one.
+struct RankLink {
+  int rank = 0;
+  pid_t pid = 0;    // 0 where it is in another pid namespace, and then there is no pidfd
+  UniqueFd socket;  // connected, SOCK_SEQPACKET, non-blocking
+  UniqueFd pidfd;   // readable once the process has ended
+};
+
+// The star: rank 0 holds a link to every other rank, any other rank one link, to rank 0. FailureWatch takes it.
+struct Links {
+  int rank = 0;
+  int num_ranks = 0;
+  std::vector<RankLink> peers;
+};
+
+struct Membership {
+  UniqueFd region;  // of the size that was asked for, zero; may grow (ftruncate) and is sealed against shrinking
+  Links links;
+};
+
+// Which communicator of an id a rank wants to join. Ranks count their attempts, and ranks with equal counts meet.
+struct Attempt {
+  std::uint64_t generation = 0;
+  // An earlier one failed before the rendezvous answered, so this rank does not know whether the others' failed too.
+  // The rendezvous then moves it to the others' generation.
+  bool is_unsure = false;
+};
+
+struct JoinRequest {
+  UniqueId id;
+  int rank = 0;
+  int num_ranks = 1;
+  // join() stores the rank's next attempt there, however it ends. Null: the first attempt, and no other.
+  Attempt* attempt = nullptr;
+  // Lines of NAME=VALUE that must be the same on all ranks; what is unset has no line. At most 16 KiB.
+  std::string configuration{};
+  // What keeps this rank from joining, if anything: then join() only tells the others, and nothing above is looked at
+  // but who it is.
+  Status refusal{};
+  // The size of the region, which rank 0 asks for and the others check.
+  std::function<Bytes(int num_ranks)> region_bytes{};
+  // What this rank has yet to do with what it holds before the others may count on it; its error reaches all. May be
+  // empty.
+  std::function<Status(Membership&)> prepare{};
+};
+
+// What join() has got behind it. Told to JoinOptions::on_stage, for the log and for tests. A rank whose connection is
+// closed before an answer repeats the first two.
+enum class JoinStage : std::uint8_t {
+  connected,        // to the rendezvous
+  hello_sent,       //
+  table_received,   // all ranks have arrived and agree
+  region_received,  // rank 0: made and handed to all
+  complete,         // every rank has the region and its links
+};
+
+struct JoinOptions {
+  // After this time, and then each time it has doubled, a warning says who has not arrived; 0 for never.
+  Nanos late_warning{30'000'000'000};
+  Nanos timeout{};                               // the error Code::timeout after this time; 0 for none
+  std::function<void(std::string_view)> warn{};  // where warnings go; may be empty
+  std::function<void(JoinStage)> on_stage{};     // may be empty
+  // Done between sleeps, which are short while it says that there is more to do; may be empty.
+  std::function<bool()> meanwhile{};
+  // Asked many times a second: an error says that some rank will never come, and why. May be empty.
+  std::function<Status()> in_vain{};
+};
+
+// An error reaches every rank of the generation and has the same words on each: what differs between which ranks, who
+// was lost (Code::rank_lost, and Status::rank() names it), who gave up and why.
+[[nodiscard]] Result<Membership> join(const JoinRequest& request, const JoinOptions& options = {});
+
+}  // namespace tutti

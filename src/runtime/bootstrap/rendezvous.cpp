@@ -1,0 +1,479 @@
+#include "runtime/bootstrap/rendezvous.hpp"
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <cerrno>
+#include <cstddef>
+#include <map>
+#include <new>
+#include <optional>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+#include <poll.h>
+#include <sys/eventfd.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "base/system/socket.hpp"
+#include "base/system/take_fd.hpp"
+#include "runtime/bootstrap/ended_generations.hpp"
+#include "runtime/bootstrap/gathering.hpp"
+#include "runtime/bootstrap/rendezvous_connection.hpp"
+#include "runtime/bootstrap/service_thread.hpp"
+#include "runtime/bootstrap/wire.hpp"
+
+namespace tutti {
+namespace {
+
+// Connections that have not said who they are: of this user, and as many of others.
+constexpr std::size_t kMostStrangers = 128;
+constexpr std::size_t kMostReceived = 4096;
+constexpr std::size_t kUsualPolled = 64;
+constexpr std::chrono::milliseconds kProgressEvery{200};  // how often waiting ranks are told who is missing
+constexpr std::chrono::milliseconds kAcceptPause{50};     // where descriptors have run out
+constexpr std::chrono::seconds kAcceptPatience{1};        // how long they may have run out before that is an error
+constexpr std::chrono::milliseconds kFarewell{200};       // for ranks late to a failure, before this process ends
+
+}  // namespace
+
+// What the thread works on. Everything but `stopping`, `arrived` and `finished` is its own once it runs.
+struct RendezvousServer::State {
+  using Connection = RendezvousConnection;
+  struct OpenGeneration {
+    Gathering gathering;
+    bool progress_due = false;
+  };
+
+  State(UniqueId the_id, UniqueFd the_listener, const RendezvousOptions& the_options)
+      : id(the_id), options(the_options), listener(std::move(the_listener)) {
+    polled.reserve(kUsualPolled);
+  }
+
+  void run(int wake_fd);
+  // What there is to do until the next sleep ends; false once all is done.
+  bool serve_once(int wake_fd);
+  // Tells every waiting rank, and hangs up on the others. Allocates no memory.
+  void fail_for_memory() noexcept;
+  void prepare_poll(int wake_fd);
+  [[nodiscard]] std::optional<Clock::time_point> next_deadline() const;
+  void accept_all();
+  // So that there is room for one more of the kind.
+  void drop_a_stranger(bool is_foreign);
+  // Whether to try again at once.
+  bool make_room(const Status& shortage);
+  void receive(Connection& connection);
+  void greet(Connection& connection);
+  void admit(Connection& connection, wire::Hello hello);
+  void obey_frames(Connection& connection);
+  void hung_up(Connection& connection);
+  void end_generation(std::uint64_t generation, const Status& outcome);
+  // Tells a rank that has come too late for it.
+  void tell_late(Connection& connection, EndedGeneration& earlier);
+  void release_held(std::uint64_t generation);
+  void push_progress();
+  void expire_and_sweep();
+  // Asked to end, and nobody is left who is to hear why a generation failed.
+  [[nodiscard]] bool is_over();
+  [[nodiscard]] bool is_done() const {
+    return options.most_generations != 0 && finished.load(std::memory_order_relaxed) >= options.most_generations;
+  }
+
+  const UniqueId id;
+  const RendezvousOptions options;
+  std::atomic<bool> stopping{false};
+  std::atomic<std::uint64_t> arrived{0};
+  std::atomic<std::uint64_t> finished{0};
+
+  UniqueFd listener;
+  UniqueFd spare;  // given up so that a rank can come in and be told
+  Clock::time_point now = Clock::now();
+  Clock::time_point accept_from_then = now;
+  std::optional<Clock::time_point> short_since;    // of descriptors
+  std::optional<Clock::time_point> failure_until;  // a generation has failed; who is late hears it until then
+  std::optional<Clock::time_point> farewell_until;
+  std::optional<Clock::time_point> next_progress;
+  std::vector<Connection> connections;
+  std::vector<pollfd> polled;  // wake, listener, then one for each connection
+  std::map<std::uint64_t, OpenGeneration> open;
+  EndedGenerations ended;
+  const Status no_memory{Code::system,
+                         fmt::format("process {}, which serves the rendezvous, has no memory left", getpid())};
+  const std::shared_ptr<const std::vector<std::byte>> no_memory_words =
+      std::make_shared<const std::vector<std::byte>>(wire::encode(wire::FrameType::failed, no_memory));
+
+  std::unique_ptr<ServiceThread> thread;  // last, so that it ends before what it works on
+};
+
+void RendezvousServer::State::run(int wake_fd) {
+  while (!is_over()) {
+    try {
+      if (!serve_once(wake_fd)) break;
+    } catch (const std::bad_alloc&) {
+      fail_for_memory();
+    }
+  }
+  // shutdown also reaches copies of these descriptors in children that were forked meanwhile.
+  for (Connection& connection : connections) shutdown(connection.socket.get(), SHUT_RDWR);
+  connections.clear();
+  if (listener.valid()) shutdown(listener.get(), SHUT_RDWR);
+  listener.reset();
+}
+
+bool RendezvousServer::State::serve_once(int wake_fd) {
+  now = Clock::now();
+  prepare_poll(wake_fd);
+  if (poll(polled.data(), polled.size(), poll_timeout(next_deadline(), now)) < 0) return true;  // EINTR, ENOMEM
+  now = Clock::now();
+  // By index and for those that were polled: accept_all adds to the end.
+  const std::size_t count = polled.size() - 2;
+  for (std::size_t i = 0; i < count; ++i) {
+    if ((polled[i + 2].revents & POLLOUT) != 0) connections[i].flush();
+    if ((polled[i + 2].revents & (POLLIN | POLLHUP | POLLERR)) != 0) receive(connections[i]);
+  }
+  if (polled[1].revents != 0) accept_all();
+  push_progress();
+  expire_and_sweep();
+  if (is_done() && listener.valid() && (!failure_until || now >= *failure_until)) {
+    shutdown(listener.get(), SHUT_RDWR);
+    listener.reset();
+  }
+  return !is_done() || listener.valid() || !connections.empty();
+}
+
+// An exception left the state half-changed, so nothing of it is kept.
+void RendezvousServer::State::fail_for_memory() noexcept {
+  const auto fail = [this](std::uint64_t generation) {
+    if (ended.find(generation) != nullptr) return;
+    finished.fetch_add(1, std::memory_order_relaxed);
+    ended.add({generation, no_memory, kMostRanksOnHost});
+    failure_until = now + RendezvousConnection::kClosingTime;
+  };
+  for (const auto& [generation, entry] : open) fail(generation);
+  open.clear();
+  for (const Connection& connection : connections)
+    if (connection.phase == Connection::Phase::member) fail(connection.generation);
+  // As in end_generation(), ranks of this process hear of it last.
+  for (Connection& connection : connections) {
+    if (connection.phase == Connection::Phase::held) continue;
+    const bool is_member = connection.phase == Connection::Phase::member;
+    if (is_member && connection.pid == getpid()) {
+      connection.hold(no_memory_words, now + kFarewell);
+      continue;
+    }
+    // After half a frame, no other frame would be understood.
+    if (is_member && connection.out.empty()) static_cast<void>(send_some(connection.socket.get(), *no_memory_words));
+    shutdown(connection.socket.get(), SHUT_RDWR);
+    connection.phase = Connection::Phase::gone;
+  }
+  std::erase_if(connections, [](const Connection& each) { return each.phase == Connection::Phase::gone; });
+}
+
+void RendezvousServer::State::prepare_poll(int wake_fd) {
+  polled.clear();
+  polled.push_back({farewell_until ? -1 : wake_fd, POLLIN, 0});
+  const bool accepting = listener.valid() && now >= accept_from_then;
+  polled.push_back({accepting ? listener.get() : -1, POLLIN, 0});  // poll ignores negative descriptors
+  for (const Connection& connection : connections) {
+    polled.push_back(
+        {connection.socket.get(), static_cast<short>(connection.out.empty() ? POLLIN : POLLIN | POLLOUT), 0});
+  }
+}
+
+std::optional<Clock::time_point> RendezvousServer::State::next_deadline() const {
+  std::optional<Clock::time_point> next = next_progress;
+  const auto consider = [&next](Clock::time_point time) { next = next ? std::min(*next, time) : time; };
+  if (now < accept_from_then) consider(accept_from_then);
+  if (failure_until && is_done() && listener.valid()) consider(*failure_until);
+  if (farewell_until) consider(*farewell_until);
+  for (const Connection& connection : connections) {
+    if (connection.phase != Connection::Phase::member) consider(connection.deadline);
+  }
+  return next;
+}
+
+void RendezvousServer::State::accept_all() {
+  for (std::size_t i = 0; i < kMostStrangers; ++i) {
+    Result<UniqueFd> socket = accept_from(listener.get());
+    if (!socket.ok()) {
+      if (make_room(socket.status())) continue;
+      accept_from_then = now + kAcceptPause;
+      return;
+    }
+    short_since.reset();
+    if (!socket->valid()) return;
+    Connection connection;
+    connection.socket = std::move(*socket);
+    if (id.address().family == Address::Family::local) {
+      const Result<PeerCredentials> who = peer_credentials(connection.socket.get());
+      connection.is_foreign = !who.ok() || who->uid != geteuid();
+    }
+    drop_a_stranger(connection.is_foreign);
+    connection.deadline = now + to_chrono(options.hello_deadline);
+    connections.push_back(std::move(connection));
+  }
+}
+
+// The longest silent connection; connections stand in order of arrival. Other users' connections are counted
+// separately, so they cannot displace a rank of this user. They are not refused: root may serve the ranks of another
+// user.
+void RendezvousServer::State::drop_a_stranger(bool is_foreign) {
+  const auto is_of_kind = [is_foreign](const Connection& each) {
+    return each.phase == Connection::Phase::stranger && each.is_foreign == is_foreign;
+  };
+  const auto strangers = std::count_if(connections.begin(), connections.end(), is_of_kind);
+  if (static_cast<std::size_t>(strangers) < kMostStrangers) return;
+  std::find_if(connections.begin(), connections.end(), is_of_kind)->phase = Connection::Phase::gone;
+}
+
+// Descriptors or memory have run out. That may pass, and strangers are ranks that have yet to speak, or are sent away
+// when their time is over. Else the ranks at the door cannot come in, and all are told: those who wait for them, whose
+// connections then make room, and where nobody is in yet the next one, for whom there is the spare descriptor.
+bool RendezvousServer::State::make_room(const Status& shortage) {
+  if (!short_since) short_since = now;
+  const bool may_pass = std::any_of(connections.begin(), connections.end(),
+                                    [](const Connection& each) { return each.phase != Connection::Phase::member; });
+  if (may_pass || now < *short_since + kAcceptPatience) return false;
+  const Status words = shortage.with_context(
+      fmt::format("process {}, which serves the rendezvous, cannot let another rank in", getpid()));
+  std::vector<std::uint64_t> waiting;
+  for (const auto& [generation, entry] : open)
+    if (!entry.gathering.all_arrived()) waiting.push_back(generation);
+  for (const std::uint64_t generation : waiting) end_generation(generation, words);
+  short_since.reset();
+  return waiting.empty() && std::exchange(spare, UniqueFd()).valid();
+}
+
+void RendezvousServer::State::receive(Connection& connection) {
+  if (connection.phase == Connection::Phase::gone) return;
+  // A stranger gets no room beyond the prefix until its token is right.
+  std::size_t room = kMostReceived;
+  if (connection.phase == Connection::Phase::stranger) {
+    const std::size_t whole = wire::kPrefixBytes + (connection.prefix ? connection.prefix->body_bytes : 0);
+    room = std::min(room, whole - connection.in.size());
+  }
+  std::array<std::byte, kMostReceived> bytes{};
+  const SocketTransfer got = receive_some(connection.socket.get(), std::span(bytes).first(room));
+  if (got.outcome == SocketTransfer::Outcome::would_block) return;
+  if (got.outcome == SocketTransfer::Outcome::closed) return hung_up(connection);
+  if (connection.phase == Connection::Phase::closing || connection.phase == Connection::Phase::held) return;
+  connection.in.insert(connection.in.end(), bytes.begin(), bytes.begin() + static_cast<std::ptrdiff_t>(got.bytes));
+  if (connection.phase == Connection::Phase::stranger) {
+    greet(connection);
+  } else {
+    obey_frames(connection);
+  }
+}
+
+void RendezvousServer::State::greet(Connection& connection) {
+  if (!wire::may_be_hello(connection.in)) {
+    connection.phase = Connection::Phase::gone;
+    return;
+  }
+  if (connection.in.size() < wire::kPrefixBytes) return;
+  const std::span<const std::byte> in = connection.in;
+  if (!connection.prefix) {
+    connection.prefix = wire::parse_prefix(in.first<wire::kPrefixBytes>(), id.token());
+    if (!connection.prefix) {
+      connection.phase = Connection::Phase::gone;
+      return;
+    }
+  }
+  const wire::Prefix prefix = *connection.prefix;
+  if (prefix.version != wire::kVersion) {
+    // Its body cannot be read, but all who wait for it can be told.
+    wire::Hello hello;
+    hello.version = prefix.version;
+    hello.generation = prefix.generation;
+    hello.rank = static_cast<int>(prefix.rank);
+    return admit(connection, std::move(hello));
+  }
+  if (prefix.body_bytes > wire::kMostHelloBytes) {
+    connection.phase = Connection::Phase::gone;
+    return;
+  }
+  if (in.size() < wire::kPrefixBytes + prefix.body_bytes) return;
+  Result<wire::Hello> hello = wire::parse_body(prefix, in.subspan(wire::kPrefixBytes));
+  if (!hello.ok()) {
+    connection.phase = Connection::Phase::gone;
+    return;
+  }
+  connection.in.clear();
+  admit(connection, std::move(*hello));
+}
+
+void RendezvousServer::State::admit(Connection& connection, wire::Hello hello) {
+  // Its own attempt failed before it had an answer. The generation that the others are at by now is the first that has
+  // not ended.
+  while (hello.is_unsure && ended.find(hello.generation) != nullptr) ++hello.generation;
+  const std::uint64_t generation = hello.generation;
+  arrived.fetch_add(1, std::memory_order_relaxed);
+  connection.phase = Connection::Phase::member;
+  connection.generation = generation;
+  connection.rank = hello.rank;
+  connection.pid = hello.pid;
+  if (EndedGeneration* const earlier = ended.find(generation)) return tell_late(connection, *earlier);
+  OpenGeneration& entry = open[generation];
+  const Status admitted = entry.gathering.admit(std::move(hello));
+  if (!admitted.ok()) return end_generation(generation, admitted);
+  if (!entry.gathering.all_arrived()) {
+    entry.progress_due = true;
+    if (!next_progress) next_progress = now;
+    return;
+  }
+  entry.progress_due = true;
+  if (!next_progress) next_progress = now + kProgressEvery;
+  const std::vector<std::byte> table = wire::encode(entry.gathering.table());
+  for (Connection& member : connections) {
+    if (member.phase == Connection::Phase::member && member.generation == generation) member.send(table);
+  }
+}
+
+void RendezvousServer::State::obey_frames(Connection& connection) {
+  while (connection.phase == Connection::Phase::member) {
+    Result<std::optional<wire::Frame>> taken = wire::take_frame(connection.in);
+    if (!taken.ok()) return end_generation(connection.generation, taken.status());
+    if (!taken->has_value()) return;
+    const wire::Frame& frame = **taken;
+    if (frame.type == wire::FrameType::give_up) {
+      return end_generation(connection.generation, wire::parse_error(frame));
+    }
+    Gathering& gathering = open.at(connection.generation).gathering;
+    if (frame.type != wire::FrameType::ready || !gathering.all_arrived()) {
+      return end_generation(connection.generation, {Code::internal, "a rank spoke out of turn during the rendezvous"});
+    }
+    gathering.mark_ready(connection.rank);
+    if (gathering.all_ready()) return end_generation(connection.generation, {});
+    open.at(connection.generation).progress_due = true;
+    if (!next_progress) next_progress = now + kProgressEvery;
+  }
+}
+
+void RendezvousServer::State::hung_up(Connection& connection) {
+  const bool member = connection.phase == Connection::Phase::member;
+  connection.phase = Connection::Phase::gone;
+  if (!member) return;
+  end_generation(connection.generation, open.at(connection.generation).gathering.lost(connection.rank));
+}
+
+// Every member of it has the same answer; who comes later gets it too.
+void RendezvousServer::State::end_generation(std::uint64_t generation, const Status& outcome) {
+  const auto last_words = std::make_shared<const std::vector<std::byte>>(
+      outcome.ok() ? wire::encode(wire::FrameType::complete) : wire::encode(wire::FrameType::failed, outcome));
+  const auto is_member = [generation](const Connection& each) {
+    return each.phase == Connection::Phase::member && each.generation == generation;
+  };
+  const Gathering& gathering = open.at(generation).gathering;
+  const auto present = static_cast<int>(std::count_if(connections.begin(), connections.end(), is_member));
+  const int missing = gathering.all_arrived() ? 0 : gathering.num_ranks() - present;
+  const bool may_hold = !outcome.ok() && missing > 0;
+  finished.fetch_add(1, std::memory_order_relaxed);  // before anyone can know of it
+  ended.add({generation, outcome, missing});
+  for (Connection& connection : connections) {
+    if (is_member(connection) && connection.pid != getpid()) connection.close_after(*last_words, now);
+  }
+  // Ranks of this process last: once they know, it may end, and this thread with it. They hear of a failure once the
+  // late ranks have, or after a short wait.
+  for (Connection& connection : connections) {
+    if (!is_member(connection)) continue;
+    if (may_hold)
+      connection.hold(last_words, now + kFarewell);
+    else
+      connection.close_after(*last_words, now);
+  }
+  if (may_hold) failure_until = now + RendezvousConnection::kClosingTime;
+  open.erase(generation);
+}
+
+void RendezvousServer::State::tell_late(Connection& connection, EndedGeneration& earlier) {
+  const Status late(Code::invalid_usage, "all ranks of this communicator have already joined");
+  const auto words = std::make_shared<const std::vector<std::byte>>(
+      wire::encode(wire::FrameType::failed, earlier.outcome.ok() ? late : earlier.outcome));
+  if (earlier.missing > 0) --earlier.missing;
+  if (earlier.missing > 0 && connection.pid == getpid()) return connection.hold(words, now + kFarewell);
+  connection.close_after(*words, now);
+  if (earlier.missing == 0) release_held(earlier.generation);
+}
+
+void RendezvousServer::State::release_held(std::uint64_t generation) {
+  for (Connection& connection : connections)
+    if (connection.phase == Connection::Phase::held && connection.generation == generation) connection.release(now);
+}
+
+void RendezvousServer::State::push_progress() {
+  if (!next_progress || now < *next_progress) return;
+  next_progress.reset();
+  for (auto& [generation, entry] : open) {
+    if (!std::exchange(entry.progress_due, false)) continue;
+    next_progress = now + kProgressEvery;  // not again before then
+    const std::vector<std::byte> words = wire::encode(wire::FrameType::progress, entry.gathering.progress());
+    for (Connection& connection : connections) {
+      const bool member = connection.phase == Connection::Phase::member && connection.generation == generation;
+      // Who has not taken the last news needs no more of them.
+      if (member && connection.out.empty()) connection.send(words);
+    }
+  }
+}
+
+void RendezvousServer::State::expire_and_sweep() {
+  for (Connection& connection : connections) {
+    const bool bounded = connection.phase != Connection::Phase::member;
+    if (connection.phase == Connection::Phase::held && now >= connection.deadline) connection.release(now);
+    if (bounded && now >= connection.deadline) connection.phase = Connection::Phase::gone;
+    if (connection.phase == Connection::Phase::gone) shutdown(connection.socket.get(), SHUT_RDWR);
+  }
+  std::erase_if(connections, [](const Connection& c) { return c.phase == Connection::Phase::gone; });
+  if (!spare.valid() && !short_since) spare = take_fd(eventfd(0, EFD_CLOEXEC));
+}
+
+bool RendezvousServer::State::is_over() {
+  if (!stopping.load(std::memory_order_relaxed)) return false;
+  now = Clock::now();
+  if (!failure_until || now >= *failure_until) return true;
+  if (!farewell_until) farewell_until = now + kFarewell;
+  return now >= *farewell_until;
+}
+
+RendezvousServer::RendezvousServer(std::unique_ptr<State> state) : state_(std::move(state)) {}
+
+Result<std::unique_ptr<RendezvousServer>> RendezvousServer::start(const RendezvousOptions& options) {
+  const Result<Address> address = options.address ? *options.address : make_local_address();
+  if (!address.ok()) return address.status();
+  Result<Listener> listener = listen_at(*address);
+  if (!listener.ok()) return listener.status().with_context("cannot start the rendezvous");
+  Result<UniqueId> id = UniqueId::make(listener->address);
+  if (!id.ok()) return id.status();
+  auto state = std::make_unique<State>(*id, std::move(listener->socket), options);
+  state->spare = take_fd(eventfd(0, EFD_CLOEXEC));
+  if (!state->spare.valid()) return Status::from_errno("cannot start the rendezvous", errno);
+  State* const work = state.get();
+  // Nothing may fail between the thread's start and the existence of the owner that ends it, so the owner comes first.
+  std::unique_ptr<RendezvousServer> server(new RendezvousServer(std::move(state)));
+  Result<std::unique_ptr<ServiceThread>> thread =
+      ServiceThread::start("tutti-meet", [work](int wake_fd) { work->run(wake_fd); });
+  if (!thread.ok()) return thread.status().with_context("cannot start the rendezvous");
+  work->thread = std::move(*thread);
+  return server;
+}
+
+RendezvousServer::~RendezvousServer() {
+  if (!state_->thread) return;
+  if (!state_->thread->is_here()) {
+    abandon(std::move(state_));
+    return;
+  }
+  state_->stopping.store(true, std::memory_order_relaxed);
+  state_->thread->wake();
+  state_->thread->finish();
+}
+
+const UniqueId& RendezvousServer::id() const { return state_->id; }
+
+std::uint64_t RendezvousServer::arrived() const { return state_->arrived.load(std::memory_order_relaxed); }
+
+std::uint64_t RendezvousServer::finished() const { return state_->finished.load(std::memory_order_relaxed); }
+
+}  // namespace tutti

@@ -1,0 +1,17 @@
+// Rank 0's side of a local meeting: a thread that gives the id to each other rank that asks for it.
+#pragma once
+
+#include <memory>
+
+#include "base/status.hpp"
+#include "base/system/unique_fd.hpp"
+#include "base/unique_id.hpp"
+#include "runtime/bootstrap/start/kept.hpp"
+
+namespace tutti::start {
+
+// Whoever is another user, or says no rank, gets nothing. The name is given up once each rank from 1 has been answered,
+// or with the object.
+[[nodiscard]] Result<std::unique_ptr<Kept>> serve_id(UniqueFd listener, const UniqueId& id, int num_ranks);
+
+}  // namespace tutti::start

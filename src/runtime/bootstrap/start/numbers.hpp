@@ -1,0 +1,43 @@
+// What launchers say of ranks in variables of the environment. An error names the variable, its value and what would be
+// right. Pure functions.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+#include "base/status.hpp"
+#include "base/variables/environment.hpp"
+
+namespace tutti::start {
+
+// More than any machine has: beyond it a number is a mistake.
+inline constexpr std::int64_t kMostRanks = 1 << 24;
+
+struct Limits {
+  std::int64_t low = 0;
+  std::int64_t high = 0;  // included
+};
+// Nothing where the variable is not set.
+[[nodiscard]] Result<std::optional<std::int64_t>> number_in(const Environment& environment, std::string_view name,
+                                                            Limits limits);
+
+// The names of variables for a rank, for the number of all ranks, and, which may be unset or without a name, for how
+// many of them are on this host.
+struct RankVariables {
+  std::string_view rank;
+  std::string_view num_ranks;
+  std::string_view num_here{};
+};
+
+struct Ranks {
+  int rank = 0;
+  int num_ranks = 1;
+};
+// Both must be set, the rank be one of the ranks, and all on this host.
+[[nodiscard]] Result<Ranks> ranks_in(const Environment& environment, const RankVariables& names);
+
+// Code::unsupported where not all ranks are here, or more than one host can have.
+[[nodiscard]] Status check_one_host(std::int64_t num_ranks, std::int64_t num_here);
+
+}  // namespace tutti::start

@@ -1,0 +1,101 @@
+// MPICH's mpirun (hydra), and other launchers that leave PMI_FD open: the id is put and fetched over pmi_wire.hpp.
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/units.hpp"
+#include "runtime/bootstrap/start/numbers.hpp"
+#include "runtime/bootstrap/start/pmi_wire.hpp"
+#include "runtime/bootstrap/start/way.hpp"
+
+namespace tutti::start {
+
+namespace {
+
+constexpr std::string_view kPmi = "MPICH's PMI";
+constexpr std::string_view kKey = "tutti-id";
+constexpr Nanos kFarewell{2'000'000'000};
+
+// Which file a descriptor is, so that it is known again, or not.
+struct FileIdentity {
+  dev_t device = 0;
+  ino_t number = 0;
+  bool socket = false;
+
+  static std::optional<FileIdentity> of(int fd) {
+    struct stat found {};
+    if (fstat(fd, &found) != 0) return std::nullopt;
+    return FileIdentity{found.st_dev, found.st_ino, S_ISSOCK(found.st_mode)};
+  }
+  bool operator==(const FileIdentity&) const = default;
+};
+
+// Hydra takes a process that has said `init` and ends without `finalize` for one that has failed, and hangs up on
+// `finalize`. So that is said at the very end, and not at all where MPICH has said it and closed the descriptor.
+class Farewell final : public Kept {
+ public:
+  Farewell(int fd, FileIdentity file) : fd_(fd), file_(file), process_(getpid()) {}
+  ~Farewell() override {
+    if (getpid() != process_ || FileIdentity::of(fd_) != file_) return;
+    const StartOptions options{.late_warning = Nanos(), .timeout = kFarewell};
+    Patience patience(options);
+    // Nobody is there to hear of an error.
+    static_cast<void>(PmiWire(fd_, patience).finalize());
+  }
+
+ private:
+  const int fd_;
+  const FileIdentity file_;
+  const pid_t process_;
+};
+
+Result<UniqueId> exchange(Process& process, PmiWire& wire, const Ranks& ranks) {
+  TUTTI_TRY(wire.init());
+  const Result<std::string> job = wire.job_name();
+  if (!job.ok()) return job.status();
+  std::optional<UniqueId> own;
+  if (ranks.rank == 0) {
+    const Result<UniqueId> id = process.make_id();
+    if (!id.ok()) return id.status();
+    own = *id;
+    TUTTI_TRY(wire.put(*job, kKey, id->to_text()));
+  }
+  TUTTI_TRY(wire.barrier(
+      fmt::format("rank {} of {} waits for all ranks that {} has started", ranks.rank, ranks.num_ranks, kPmi)));
+  if (own) return *own;
+  const Result<std::string> text = wire.get(*job, kKey);
+  if (!text.ok()) return text.status();
+  Result<UniqueId> id = UniqueId::from_text(*text);
+  if (!id.ok()) return id.status().with_context(fmt::format("rank 0's {}", kKey));
+  return id;
+}
+
+}  // namespace
+
+Found by_pmi(Process& process) {
+  const Environment& environment = process.environment;
+  if (!environment.lookup("PMI_FD")) return nothing();
+  const Result<std::optional<std::int64_t>> fd = number_in(environment, "PMI_FD", {0, 1 << 24});
+  if (!fd.ok()) return fd.status();
+  const int descriptor = static_cast<int>(**fd);
+  const std::optional<FileIdentity> file = FileIdentity::of(descriptor);
+  if (!file || !file->socket) {
+    // Inherited by way of something that closes descriptors, so its rank is not this process's either.
+    process.remarks.push_back(fmt::format("PMI_FD is {}, which is {}", descriptor,
+                                          file ? "no socket" : "not open in this process (any more)"));
+    return nothing();
+  }
+  const Result<Ranks> ranks =
+      ranks_in(environment, {.rank = "PMI_RANK", .num_ranks = "PMI_SIZE", .num_here = "MPI_LOCALNRANKS"});
+  if (!ranks.ok()) return ranks.status();
+
+  Patience patience(process.options);
+  PmiWire wire(descriptor, patience);
+  const Result<UniqueId> id = exchange(process, wire, *ranks);
+  if (!id.ok()) return id.status().with_context(std::string(kPmi));
+  process.kept.push_back(std::make_unique<Farewell>(descriptor, *file));
+  return std::optional(Started{ranks->rank, ranks->num_ranks, *id, kPmi});
+}
+
+}  // namespace tutti::start

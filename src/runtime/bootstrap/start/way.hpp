@@ -1,0 +1,37 @@
+// The ways in which processes are started together. Each looks for what its launcher leaves in the environment and
+// answers with nothing where that is not there, with an error where it is there and wrong. In nested starts the
+// innermost counts, and that is what the order of `kWays` (start.cpp) is for.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "runtime/bootstrap/start/start.hpp"
+
+namespace tutti::start {
+
+// What a way is given of the process.
+struct Process {
+  const Environment& environment;
+  const Variables& variables;
+  const StartOptions& options;
+  std::function<Result<UniqueId>()> make_id;  // for rank 0: an id whose rendezvous this process serves
+  std::vector<std::unique_ptr<Kept>>& kept;
+  std::vector<std::string> remarks{};  // why a way was not taken that is half there; for the error where none is
+};
+
+using Found = Result<std::optional<Started>>;
+[[nodiscard]] inline Found nothing() { return std::optional<Started>(); }
+
+[[nodiscard]] Found by_tutti_launch(Process& process);
+[[nodiscard]] Found by_torchrun(Process& process);
+[[nodiscard]] Found by_pmi(Process& process);   // MPICH's
+[[nodiscard]] Found by_pmix(Process& process);  // Open MPI's, and Slurm's with --mpi=pmix
+[[nodiscard]] Found by_open_mpi(Process& process);
+[[nodiscard]] Found by_rank_variables(Process& process);  // torchrun's, set by anyone
+[[nodiscard]] Found by_slurm(Process& process);
+
+}  // namespace tutti::start

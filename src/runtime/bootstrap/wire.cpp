@@ -1,0 +1,270 @@
+#include "runtime/bootstrap/wire.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <limits>
+#include <utility>
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include "base/system/take_fd.hpp"
+
+namespace tutti::wire {
+namespace {
+
+constexpr std::array<std::uint8_t, kMagicBytes> kMagic = {'T', 'u', 't', 't', 'i', 'R', 'v', 0x1a};
+constexpr std::size_t kFrameHeaderBytes = 5;
+constexpr std::size_t kMostErrorWords = 4096;
+
+class Writer {
+ public:
+  template <typename Unsigned>
+  void number(Unsigned value) {
+    for (std::size_t i = 0; i < sizeof(Unsigned); ++i) bytes_.push_back(static_cast<std::byte>(value >> (8 * i)));
+  }
+  void raw(std::span<const std::byte> bytes) { bytes_.insert(bytes_.end(), bytes.begin(), bytes.end()); }
+  void words(std::string_view text) {
+    number(static_cast<std::uint32_t>(text.size()));
+    raw(std::as_bytes(std::span(text)));
+  }
+  [[nodiscard]] std::vector<std::byte> take() { return std::move(bytes_); }
+
+ private:
+  std::vector<std::byte> bytes_;
+};
+
+// Reads on as long as all is well; after the first thing that is not there everything is zero, and good() is false.
+class Reader {
+ public:
+  explicit Reader(std::span<const std::byte> bytes) : bytes_(bytes) {}
+
+  template <typename Unsigned>
+  Unsigned number() {
+    Unsigned value = 0;
+    const auto part = raw(sizeof(Unsigned));
+    for (std::size_t i = part.size(); i-- > 0;) {
+      value = static_cast<Unsigned>((value << 8) | std::to_integer<Unsigned>(part[i]));
+    }
+    return value;
+  }
+  std::span<const std::byte> raw(std::size_t count) {
+    if (!good_ || count > bytes_.size()) {
+      good_ = false;
+      return {};
+    }
+    const auto part = bytes_.first(count);
+    bytes_ = bytes_.subspan(count);
+    return part;
+  }
+  std::string words() {
+    const auto part = raw(number<std::uint32_t>());
+    std::string text(part.size(), '\0');
+    std::transform(part.begin(), part.end(), text.begin(), [](std::byte b) { return static_cast<char>(b); });
+    return text;
+  }
+  [[nodiscard]] std::size_t left() const { return bytes_.size(); }
+  [[nodiscard]] bool good() const { return good_; }
+  [[nodiscard]] bool good_and_all_read() const { return good_ && bytes_.empty(); }
+
+ private:
+  std::span<const std::byte> bytes_;
+  bool good_ = true;
+};
+
+Status malformed(std::string_view what) {
+  return {Code::internal, fmt::format("received a malformed {} during the rendezvous", what)};
+}
+
+std::vector<std::byte> frame(FrameType type, std::span<const std::byte> body) {
+  Writer writer;
+  writer.number(static_cast<std::uint8_t>(type));
+  writer.number(static_cast<std::uint32_t>(body.size()));
+  writer.raw(body);
+  return writer.take();
+}
+
+// Empty where the system has no such thing, or keeps it to itself; that descriptors have run out is an error.
+Result<std::string> boot_id() {
+  const UniqueFd file = take_fd(open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC));
+  if (!file.valid() && (errno == EMFILE || errno == ENFILE))
+    return Status::from_errno("cannot tell which host this is", errno);
+  std::array<char, 64> text{};
+  const ssize_t length = file.valid() ? read(file.get(), text.data(), text.size()) : 0;
+  const std::string_view all(text.data(), length > 0 ? static_cast<std::size_t>(length) : 0);
+  return std::string(all.substr(0, all.find('\n')));
+}
+
+std::string target_of_link(const char* path) {
+  std::array<char, 64> target{};
+  const ssize_t length = readlink(path, target.data(), target.size());
+  return {target.data(), length > 0 ? static_cast<std::size_t>(length) : 0};
+}
+
+}  // namespace
+
+Result<Host> this_host() {
+  Host host;
+  std::array<char, 256> name{};
+  if (gethostname(name.data(), name.size() - 1) == 0) host.name = name.data();
+  Result<std::string> boot = boot_id();
+  if (!boot.ok()) return boot.status();
+  host.boot = std::move(*boot);
+  // Without /proc the name is the best that is known.
+  if (host.boot.empty()) host.boot = host.name;
+  host.network = target_of_link("/proc/self/ns/net");
+  return host;
+}
+
+std::vector<std::byte> encode(const Hello& hello, const Token& token) {
+  Writer body;
+  body.number(static_cast<std::uint8_t>(hello.is_unsure ? 1 : 0));
+  body.number(static_cast<std::uint32_t>(hello.pid));
+  body.words(hello.host.name);
+  body.words(hello.host.boot);
+  body.words(hello.host.network);
+  body.words(hello.leader_socket);
+  body.words(hello.configuration);
+  body.number(static_cast<std::uint8_t>(hello.refusal.code()));
+  body.words(hello.refusal.ok() ? "" : hello.refusal.to_string().substr(0, kMostErrorWords));
+  const std::vector<std::byte> bytes = body.take();
+
+  Writer writer;
+  writer.raw(std::as_bytes(std::span(kMagic)));
+  writer.number(hello.version);
+  writer.raw(token);
+  writer.number(hello.generation);
+  writer.number(static_cast<std::uint32_t>(hello.rank));
+  writer.number(static_cast<std::uint32_t>(hello.num_ranks));
+  writer.number(static_cast<std::uint32_t>(bytes.size()));
+  writer.raw(bytes);
+  return writer.take();
+}
+
+bool may_be_hello(std::span<const std::byte> bytes) {
+  const auto begin = bytes.first(std::min(bytes.size(), kMagicBytes));
+  return std::equal(begin.begin(), begin.end(), std::as_bytes(std::span(kMagic)).begin());
+}
+
+std::optional<Prefix> parse_prefix(std::span<const std::byte, kPrefixBytes> bytes, const Token& token) {
+  if (!may_be_hello(bytes)) return std::nullopt;
+  Reader reader(bytes.subspan<kMagicBytes>());
+  Prefix prefix;
+  prefix.version = reader.number<std::uint32_t>();
+  if (!same_token(reader.raw(kTokenBytes).first<kTokenBytes>(), token)) return std::nullopt;
+  prefix.generation = reader.number<std::uint64_t>();
+  prefix.rank = reader.number<std::uint32_t>();
+  prefix.num_ranks = reader.number<std::uint32_t>();
+  prefix.body_bytes = reader.number<std::uint32_t>();
+  return prefix;
+}
+
+Result<Hello> parse_body(const Prefix& prefix, std::span<const std::byte> body) {
+  constexpr std::uint32_t kMostInt = std::numeric_limits<int>::max();
+  Reader reader(body);
+  Hello hello;
+  hello.version = prefix.version;
+  hello.generation = prefix.generation;
+  hello.rank = static_cast<int>(std::min(prefix.rank, kMostInt));
+  hello.num_ranks = static_cast<int>(std::min(prefix.num_ranks, kMostInt));
+  const auto unsure = reader.number<std::uint8_t>();
+  hello.is_unsure = unsure == 1;
+  hello.pid = static_cast<pid_t>(reader.number<std::uint32_t>());
+  hello.host.name = reader.words();
+  hello.host.boot = reader.words();
+  hello.host.network = reader.words();
+  hello.leader_socket = reader.words();
+  hello.configuration = reader.words();
+  const auto refusal = reader.number<std::uint8_t>();
+  std::string why = reader.words();
+  const bool is_refusal = refusal <= static_cast<std::uint8_t>(Code::internal) && why.size() <= kMostErrorWords &&
+                          (refusal != 0 || why.empty());
+  if (!reader.good_and_all_read() || !is_refusal || unsure > 1) return malformed("hello");
+  if (refusal != 0) hello.refusal = Status(static_cast<Code>(refusal), std::move(why), hello.rank);
+  return hello;
+}
+
+std::vector<std::byte> encode(FrameType type, std::string_view words) {
+  return frame(type, std::as_bytes(std::span(words)));
+}
+
+std::vector<std::byte> encode(const Table& table) {
+  Writer body;
+  body.number(table.generation);
+  body.words(table.leader_socket);
+  body.number(static_cast<std::uint32_t>(table.pids.size()));
+  for (const pid_t pid : table.pids) body.number(static_cast<std::uint32_t>(pid));
+  return frame(FrameType::table, body.take());
+}
+
+std::vector<std::byte> encode(FrameType type, const Status& error) {
+  Writer body;
+  body.number(static_cast<std::uint8_t>(error.code()));
+  body.number(static_cast<std::uint32_t>(error.rank()));
+  body.words(error.to_string().substr(0, kMostErrorWords));
+  return frame(type, body.take());
+}
+
+Result<std::optional<Frame>> take_frame(std::vector<std::byte>& buffer) {
+  if (buffer.size() < kFrameHeaderBytes) return std::optional<Frame>();
+  Reader reader(buffer);
+  const auto type = reader.number<std::uint8_t>();
+  const auto length = reader.number<std::uint32_t>();
+  const bool known =
+      type >= static_cast<std::uint8_t>(FrameType::progress) && type <= static_cast<std::uint8_t>(FrameType::give_up);
+  if (!known || length > kMostFrameBytes) return malformed("frame");
+  if (reader.left() < length) return std::optional<Frame>();
+  const auto body = reader.raw(length);
+  Frame frame{static_cast<FrameType>(type), {body.begin(), body.end()}};
+  buffer.erase(buffer.begin(), buffer.begin() + static_cast<std::ptrdiff_t>(kFrameHeaderBytes + length));
+  return std::optional<Frame>(std::move(frame));
+}
+
+std::string parse_words(const Frame& frame) {
+  std::string text;
+  for (const std::byte byte : frame.body) text += static_cast<char>(byte);
+  return text;
+}
+
+Result<Table> parse_table(const Frame& frame) {
+  Reader reader(frame.body);
+  Table table;
+  table.generation = reader.number<std::uint64_t>();
+  table.leader_socket = reader.words();
+  const auto count = reader.number<std::uint32_t>();
+  if (!reader.good() || reader.left() != std::size_t{count} * sizeof(std::uint32_t)) return malformed("table");
+  for (std::uint32_t i = 0; i < count; ++i) table.pids.push_back(static_cast<pid_t>(reader.number<std::uint32_t>()));
+  return table;
+}
+
+Status parse_error(const Frame& frame) {
+  Reader reader(frame.body);
+  const auto code = reader.number<std::uint8_t>();
+  const auto rank = static_cast<int>(reader.number<std::uint32_t>());
+  std::string words = reader.words();
+  const bool known = code > static_cast<std::uint8_t>(Code::ok) && code <= static_cast<std::uint8_t>(Code::internal);
+  if (!reader.good_and_all_read() || !known) return malformed("error");
+  return {static_cast<Code>(code), std::move(words), rank};
+}
+
+std::vector<std::byte> encode(const Fetch& fetch, const Token& token) {
+  Writer writer;
+  writer.raw(token);
+  writer.number(fetch.generation);
+  writer.number(fetch.rank);
+  return writer.take();
+}
+
+std::optional<Fetch> parse_fetch(std::span<const std::byte> bytes, const Token& token) {
+  if (bytes.size() != kFetchBytes || !same_token(bytes.first<kTokenBytes>(), token)) return std::nullopt;
+  Reader reader(bytes.subspan(kTokenBytes));
+  Fetch fetch;
+  fetch.generation = reader.number<std::uint64_t>();
+  fetch.rank = reader.number<std::uint32_t>();
+  return fetch;
+}
+
+}  // namespace tutti::wire

@@ -1,0 +1,102 @@
+#include "runtime/communicator/settings.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <optional>
+
+#include <fmt/format.h>
+
+#include "base/system/caches.hpp"
+
+namespace tutti {
+
+namespace {
+
+// Which variable forces the algorithm of which collective.
+struct Forcing {
+  VariableId id;
+  Collective collective;
+};
+constexpr Forcing kForcing[] = {
+    {VariableId::allreduce_algorithm, Collective::all_reduce},
+    {VariableId::allgather_algorithm, Collective::all_gather},
+    {VariableId::reducescatter_algorithm, Collective::reduce_scatter},
+    {VariableId::broadcast_algorithm, Collective::broadcast},
+    {VariableId::reduce_algorithm, Collective::reduce},
+    {VariableId::alltoall_algorithm, Collective::all_to_all},
+    {VariableId::gather_algorithm, Collective::gather},
+    {VariableId::scatter_algorithm, Collective::scatter},
+    {VariableId::scan_algorithm, Collective::scan},
+    {VariableId::exscan_algorithm, Collective::exclusive_scan},
+    {VariableId::barrier_algorithm, Collective::barrier},
+    {VariableId::allgatherv_algorithm, Collective::all_gather_v},
+    {VariableId::reducescatterv_algorithm, Collective::reduce_scatter_v},
+    {VariableId::alltoallv_algorithm, Collective::all_to_all_v},
+    {VariableId::gatherv_algorithm, Collective::gather_v},
+    {VariableId::scatterv_algorithm, Collective::scatter_v},
+};
+
+std::chrono::nanoseconds to_chrono(Nanos nanos) { return std::chrono::nanoseconds(nanos.value()); }
+
+}  // namespace
+
+std::string_view forcing_variable(Collective collective) {
+  for (const Forcing& each : kForcing)
+    if (each.collective == collective) return row_of(each.id).name;
+  return "";
+}
+
+Settings Settings::from(const Variables& variables) {
+  Settings settings;
+  if (const auto bytes = variables.get<VariableId::staging_slot>()) settings.staging_slot = bytes->value();
+  settings.region.staging_slot = settings.staging_slot.value_or(kWidestRound);
+  settings.region.staging_depth = static_cast<std::uint32_t>(variables.get<VariableId::staging_depth>());
+  settings.region.message_slot = settings.staging_slot.value_or(kRound);
+  settings.region.message_depth = settings.region.staging_depth;
+  settings.walker = variables.get_as<WalkerChoice, VariableId::walker>();
+  settings.stores = variables.get_as<StoresChoice, VariableId::staging_stores>();
+  for (const auto& [id, collective] : kForcing)
+    if (const std::string name = variables.text(id); name != "auto")
+      settings.forced_of(collective) = {name, AlgorithmFile::of(row_of(id).name, name)};
+  if (const auto bytes = variables.get<VariableId::staging_spread>()) settings.staging_spread = bytes->value();
+  if (const auto bytes = variables.get<VariableId::stream_min>()) settings.stream_min = bytes->value();
+  if (const auto bytes = variables.get<VariableId::attach_min>()) settings.attach_min = bytes->value();
+  if (const auto bytes = variables.get<VariableId::ring_bidir_ag_max_size>())
+    settings.ring_bidir_ag_max_size = bytes->value();
+  settings.messages_lie_near_sender = variables.get<VariableId::shm_locality>() == 1;
+  if (const auto spin = variables.get<VariableId::spin>()) settings.spin = to_chrono(*spin);
+  settings.leave_busy_cores = variables.get<VariableId::leave_busy_cores>();
+  settings.yield = to_chrono(variables.get<VariableId::yield>());
+  settings.timeout = to_chrono(variables.get<VariableId::timeout>());
+  settings.late_warning = to_chrono(variables.get<VariableId::late_warning>());
+  if (const auto first = size_of_cache(kFirstCache)) settings.first_cache = *first;
+  const std::optional<std::uint64_t> second = size_of_cache(kSecondCache);
+  const std::optional<std::uint64_t> third = size_of_cache(kThirdCache);
+  if (second) settings.core_cache = *second;
+  if (second || third) settings.last_level_cache = third.value_or(second.value_or(0));
+  return settings;
+}
+
+shm::RegionShape Settings::region_for(std::uint32_t num_ranks) const {
+  // Direct algorithms expose something else to each of the others, and run a round ahead.
+  constexpr std::uint32_t kMostSlots = 64;
+  shm::RegionShape shape = region;
+  shape.num_ranks = num_ranks;
+  shape.staging_slots = std::clamp(2 * (num_ranks - 1), shape.staging_depth, std::max(shape.staging_depth, kMostSlots));
+  return shape;
+}
+
+std::string Settings::agreement(const Variables& variables) const {
+  // What lies where in the region belongs to the version.
+  std::string lines = fmt::format("{}={}\n", kVersionLine, TUTTI_PROJECT_VERSION);
+  for (const auto& [id, collective] : kForcing) {
+    const std::optional<AlgorithmFile>& file = forced_of(collective).file;
+    lines += fmt::format("{}={}\n", row_of(id).name, file ? file->agreement() : variables.text(id));
+  }
+  for (const VariableId id : {VariableId::ring_bidir_ag_max_size, VariableId::walker, VariableId::staging_slot,
+                              VariableId::staging_depth, VariableId::staging_spread, VariableId::attach_min})
+    lines += fmt::format("{}={}\n", row_of(id).name, variables.text(id));
+  return lines;
+}
+
+}  // namespace tutti

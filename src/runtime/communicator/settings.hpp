@@ -1,0 +1,73 @@
+// What the variables mean for a communicator: read once, when it is made. Values.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "base/system/processor.hpp"
+#include "base/variables/variables.hpp"
+#include "runtime/execution/executor.hpp"
+#include "runtime/selection/algorithm_file.hpp"
+#include "schedule/collective.hpp"
+#include "transport/shm/region.hpp"
+#include "transport/shm/waiter.hpp"
+
+namespace tutti {
+
+// What every call of a collective is to run: an algorithm's full name, or a file; nothing: by size.
+struct ForcedAlgorithm {
+  std::string name;
+  std::optional<AlgorithmFile> file;  // that `name` names, where it names one
+};
+
+// The variable that forces it, for messages: TUTTI_ALLREDUCE_ALGORITHM. Empty where none does.
+[[nodiscard]] std::string_view forcing_variable(Collective collective);
+
+inline constexpr std::string_view kVersionLine = "Tutti's version";
+
+// Bytes of a staging slot that a round uses where nothing says otherwise, and the most where ranks share cores.
+inline constexpr std::uint64_t kRound = 128 << 10;
+inline constexpr std::uint64_t kWidestRound = 512 << 10;
+
+struct Settings {
+  shm::RegionShape region;  // see region_for()
+  WalkerChoice walker = WalkerChoice::automatic;
+  StoresChoice stores = StoresChoice::automatic;
+  std::array<ForcedAlgorithm, kNumCollectives> forced;
+  std::optional<std::uint64_t> staging_slot;    // bytes; nothing: by how crowded it is
+  std::optional<std::uint64_t> staging_spread;  // bytes; nothing: by the processor's caches
+  std::optional<std::uint64_t> stream_min;      // bytes; nothing: by the size of the cache
+  std::optional<std::uint64_t> attach_min;      // bytes; nothing: by the collective
+  std::uint64_t ring_bidir_ag_max_size = 0;     // bytes
+  bool messages_lie_near_sender = false;        // else near their receiver
+  std::optional<std::chrono::nanoseconds> spin;
+  std::chrono::nanoseconds yield{1'000'000};
+  bool leave_busy_cores = true;
+  std::chrono::nanoseconds timeout{0};
+  std::chrono::nanoseconds late_warning{30'000'000'000};
+  Processor processor = this_processor();
+  // Bytes; what one core has to itself, nearest and in all, and what all share.
+  std::uint64_t first_cache = 32 << 10;
+  std::uint64_t core_cache = 512 << 10;
+  std::uint64_t last_level_cache = 32 << 20;
+
+  [[nodiscard]] static Settings from(const Variables& variables);
+
+  // The shape of the region for that many ranks.
+  [[nodiscard]] shm::RegionShape region_for(std::uint32_t num_ranks) const;
+  [[nodiscard]] ForcedAlgorithm& forced_of(Collective collective) {
+    return forced[static_cast<std::size_t>(collective)];
+  }
+  [[nodiscard]] const ForcedAlgorithm& forced_of(Collective collective) const {
+    return forced[static_cast<std::size_t>(collective)];
+  }
+
+  // NAME=VALUE lines of what must be the same on all ranks, this library's version among them; the variables are those
+  // that these settings are from.
+  [[nodiscard]] std::string agreement(const Variables& variables) const;
+};
+
+}  // namespace tutti

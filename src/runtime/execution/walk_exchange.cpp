@@ -1,0 +1,282 @@
+// The walker for exchanges: every rank exposes a round of its input, in a staging slot or, where it is short, in the
+// line of its flag, and folds what the ranks have exposed into its output. Exposing is one round ahead of folding, so
+// that a round's data cross between the caches while the one before is folded.
+//
+// run_small() is the same for a single round of a built-in operator, without the bookkeeping of rounds: what is between
+// the API and the cache line for small calls. It comes in two sizes: in the flag's line, and in a slot.
+// docs/design/executor.md has their costs.
+#include <algorithm>
+#include <cstring>
+
+#include "base/system/processor.hpp"
+#include "runtime/execution/executor.hpp"
+
+namespace tutti {
+
+namespace {
+
+inline bool has_first_touch(const Operator& operation) { return operation.op == Op::premultiplied_sum; }
+
+// Of the next call's slot, so much is asked for: what stays in the first cache beside this call's data.
+constexpr std::uint64_t kMostOfFirstCache = 16 << 10;
+
+// Where all that a call touches stays in the first cache, asking for this and more holds up the loads that follow on
+// AMD's processors, which get the lines themselves as fast (docs/design/executor.md).
+std::uint64_t asked_end_within_cache(Processor processor) {
+  return processor == Processor::amd ? (1 << 10) + 1 : ~std::uint64_t{0};
+}
+
+// Whether a round's data travel in the line of their flag.
+inline bool is_inline(const Call& call, const Run& run) { return run.length * call.element <= shm::kInlineBytes; }
+
+}  // namespace
+
+void Executor::set_small_plan(const Plan& plan, const shm::Spread& spread, std::uint64_t first_cache,
+                              Processor processor) {
+  TUTTI_ASSERT(plan.shape == Shape::exchange, "the small path walks exchanges");
+  small_.peers.clear();
+  small_.sources.resize(plan.fold_order.size());
+  for (std::size_t i = 0; i < plan.fold_order.size(); ++i) {
+    const std::uint32_t rank = plan.fold_order[i];
+    if (rank == rank_) {
+      small_.own_source = &small_.sources[i];
+      continue;
+    }
+    SmallPeer& peer = small_.peers.emplace_back();
+    peer.rank = rank;
+    peer.source = &small_.sources[i];
+    peer.slots = region_.staging(rank);
+    for (std::uint64_t line = 0; line < shm::kPostLines; ++line) peer.lines[line] = &region_.post_line(rank, line);
+  }
+  small_.own_slots = region_.staging(rank_);
+  small_.turns = SlotTurns::of(plan, first_cache);
+  small_.spread = spread;
+  small_.first_part = FirstPart::of(plan, processor);
+  small_.asked_end = asked_end_within_cache(processor);
+  small_.asked_again = first_cache / 6;
+  small_.reduce = {.destinations = &small_.output,
+                   .num_destinations = 1,
+                   .sources = small_.sources.data(),
+                   .num_sources = static_cast<std::uint32_t>(small_.sources.size()),
+                   .final = true};
+}
+
+// Until the readers of what the line, or the slot, held before are done with it.
+End Executor::await_lines(std::uint64_t value, std::uint64_t free_at) {
+  const std::uint64_t busy = std::max(free_at, line_busy_[value % shm::kPostLines]);
+  return end_of(waiter_.until([&] { return everyone_finished(busy); }));
+}
+
+End Executor::await_post_longer(const shm::FlagLine& line, std::uint32_t peer, std::uint64_t value,
+                                std::uint64_t description) {
+  const shm::WaitEnd end = waiter_.until_posted(peer, value);
+  if (end != shm::WaitEnd::ready) [[unlikely]]
+    return end_of(end);
+  if (line.description.load(std::memory_order_relaxed) != description) [[unlikely]]
+    return mismatch_with(peer, line.description.load(std::memory_order_relaxed));
+  return End::done;
+}
+
+// What can be said of the operation before the others' posts have come, while there is nothing else to do.
+inline void Executor::prepare_small(const void* own, void* output, std::uint64_t count, std::uint64_t value) {
+  *small_.own_source = own;
+  small_.output = output;
+  small_.reduce.count = count;
+  line_busy_[value % shm::kPostLines] = rounds_ + 1;
+  posts_ = value;
+  ++exposes_;
+}
+
+// Folds the sources into the output, and ends the operation.
+inline void Executor::fold_small(const SmallOperator& op) {
+  if (op.pair != nullptr && small_.sources.size() == 2) {
+    op.pair(small_.sources[0], small_.sources[1], small_.output, small_.reduce.count);
+  } else {
+    op.kernel(op.operation, small_.reduce);
+  }
+  close_small();
+}
+
+inline void Executor::close_small() {
+  // Every rank's post of this operation has been seen, and a rank posts once it has finished all before.
+  known_finished_ = std::max(known_finished_, rounds_);
+  finish_rounds(++rounds_);
+}
+
+End Executor::run_small(const SmallOperator& op, const void* input, void* output, std::uint64_t count) {
+  const std::uint64_t bytes = count * op.element;
+  waiter_.expect_near_posts(bytes <= kMostBrief);
+  if (bytes <= shm::kInlineBytes) return run_inline(op, input, output, count);
+  return run_slotted(op, input, output, count);
+}
+
+End Executor::run_inline(const SmallOperator& op, const void* input, void* output, std::uint64_t count) {
+  const std::uint64_t value = posts_ + 1;
+  const std::uint64_t place = value % shm::kPostLines;
+  const std::uint64_t described = op.description | count;
+  const std::uint64_t description = history_.changed(described);
+  begin(described);
+  if (known_finished_ < line_busy_[place]) [[unlikely]]
+    if (const End end = await_lines(value, 0); end != End::done) return end;
+  publish_inline(value, description, input, count * op.element);
+  prepare_small(input, output, count, value);
+  for (const SmallPeer& peer : small_.peers) {
+    const shm::FlagLine& line = *peer.lines[place];
+    *peer.source = line.payload;
+    if (const End end = await_post(line, peer.rank, value, description); end != End::done) [[unlikely]]
+      return end;
+  }
+  shm::expect_store(own_lines_[(value + 1) % shm::kPostLines]);
+  fold_small(op);
+  return End::done;
+}
+
+End Executor::run_slotted(const SmallOperator& op, const void* input, void* output, std::uint64_t count) {
+  const std::uint64_t value = posts_ + 1;
+  const std::uint64_t place = value % shm::kPostLines;
+  const std::uint32_t depth = region_.shape().staging_depth;
+  const std::uint64_t bytes = count * op.element;
+  const std::uint64_t turns = small_.turns.count(bytes, depth);
+  const std::uint64_t slot = small_slot(value, turns);
+  const std::uint64_t described = op.description | count;
+  const std::uint64_t description = history_.changed(described);
+  begin(described);
+  if (known_finished_ < std::max(line_busy_[place], slot_busy_[slot])) [[unlikely]]
+    if (const End end = await_lines(value, slot_busy_[slot]); end != End::done) return end;
+  const shm::Places places = small_.spread.places(bytes);
+  if (places.number > 1 && !has_spread_) [[unlikely]]
+    get_spread();
+  const std::uint64_t begin_in_slot = places.begin(value, turns);
+  std::byte* const own = small_.own_slots + slot * slot_room_ + begin_in_slot;
+  const std::uint64_t first = small_.first_part.bytes_of(bytes);
+  const auto* const from = static_cast<const std::byte*>(input);
+  if (stores_.takes(bytes)) [[unlikely]] {
+    stores_.copy(own, from, bytes);
+    announce_post(value, description);
+  } else {
+    std::memcpy(own, from, first);
+    announce_post(value, description);
+    if (first < bytes) std::memcpy(own + first, from + first, bytes - first);
+  }
+  if (first < bytes) say_rest(value);
+  waiter_.wake_others();
+  // What was just stored is nearer than the input, where the ranks' data compete for the caches and it is in one.
+  prepare_small(spins_ != 0 || stores_.goes_past(bytes) ? input : own, output, count, value);
+  slot_busy_[slot] = rounds_ + 1;
+  // Not where the others need this core to come, nor where slots are so few that they may be reading that one.
+  if (spins_ != 0 && turns == 4 && !stores_.goes_past(bytes) &&
+      (bytes < small_.asked_end || bytes >= small_.asked_again))
+    shm::expect_stores(small_.own_slots + small_slot(value + 1, turns) * slot_room_ + places.begin(value + 1, turns),
+                       bytes, kMostOfFirstCache);
+  for (const SmallPeer& peer : small_.peers) {
+    const std::byte* const theirs = peer.slots + slot * slot_room_ + begin_in_slot;
+    *peer.source = theirs;
+    if (const End end = await_post(*peer.lines[place], peer.rank, value, description); end != End::done) [[unlikely]]
+      return end;
+    // The kernel is still some steps away from its first loads.
+    __builtin_prefetch(theirs);
+    __builtin_prefetch(theirs + shm::kLine);
+  }
+  if (first < bytes) return fold_parts(op, first, bytes, value);
+  fold_small(op);
+  return End::done;
+}
+
+// What two ranks exchange: the rest may still be on its way while the first part is folded.
+End Executor::fold_parts(const SmallOperator& op, std::uint64_t first, std::uint64_t bytes, std::uint64_t value) {
+  const std::uint32_t peer = small_.peers.front().rank;
+  const auto fold = [&](std::uint64_t from, std::uint64_t to) {
+    op.pair(static_cast<const std::byte*>(small_.sources[0]) + from,
+            static_cast<const std::byte*>(small_.sources[1]) + from, static_cast<std::byte*>(small_.output) + from,
+            (to - from) / op.element);
+  };
+  if (op.pair != nullptr) fold(0, first);
+  for (std::uint32_t look = 0; !has_rest(peer, value); ++look) {
+    if (look >= spins_) {
+      const shm::WaitEnd end = waiter_.until([&] { return has_rest(peer, value); });
+      if (end != shm::WaitEnd::ready) [[unlikely]]
+        return end_of(end);
+      break;
+    }
+    relax();
+  }
+  if (op.pair == nullptr) {
+    fold_small(op);
+    return End::done;
+  }
+  fold(first, bytes);
+  close_small();
+  return End::done;
+}
+
+End Executor::expose_round(const Call& call, std::uint64_t round) {
+  const std::uint64_t value = call.post_value(round, 0);
+  const std::uint64_t slot = call.slot(round, 0);
+  const shm::WaitEnd end = waiter_.until([&] { return line_is_free(value) && slot_is_free(slot); });
+  if (end != shm::WaitEnd::ready) return end_of(end);
+  const Run run = call.layouts[static_cast<std::size_t>(Space::input)].run(0, round);
+  const std::byte* source = call.input + run.offset * call.element;
+  const std::uint64_t busy = call.round_base + round + 1;
+  line_busy_[value % shm::kPostLines] = busy;
+  if (is_inline(call, run)) {
+    std::byte touched[shm::kInlineBytes];
+    first_touch_copy(*call.operation, touched, source, run.length, false);
+    publish_inline(value, call.description, touched, run.length * call.element);
+    return End::done;
+  }
+  slot_busy_[slot] = busy;
+  store_exposed(call, staged(call, rank_, round, 0), source, run.length, has_first_touch(*call.operation));
+  if (call.has_rests) say_rest(value);
+  publish_post(value, call.description);
+  return End::done;
+}
+
+End Executor::fold_round(const Call& call, std::uint64_t round) {
+  const std::vector<std::uint32_t>& order = call.plan->fold_order;
+  const std::uint64_t value = call.post_value(round, 0);
+  const Run run = call.layouts[static_cast<std::size_t>(Space::input)].run(0, round);
+  ReduceCall reduce;
+  for (std::size_t i = 0; i < order.size(); ++i) {
+    const std::uint32_t peer = order[i];
+    if (peer == rank_ && (spins_ != 0 || is_inline(call, run) || stores_.goes_past(run.length * call.element))) {
+      sources_[i] = call.input + run.offset * call.element;
+      reduce.raw_source = static_cast<std::uint32_t>(i);
+      continue;
+    }
+    if (peer == rank_) {  // its copy is nearer: see run_slotted()
+      sources_[i] = staged(call, rank_, round, 0);
+      continue;
+    }
+    const shm::FlagLine& line = region_.post_line(peer, value);
+    const shm::WaitEnd end = waiter_.until_posted(peer, value);
+    if (end != shm::WaitEnd::ready) return end_of(end);
+    const std::uint64_t theirs = line.description.load(std::memory_order_relaxed);
+    if (theirs != call.description) return mismatch_with(peer, theirs);
+    if (call.has_rests)
+      if (const shm::WaitEnd rest = waiter_.until([&] { return has_rest(peer, value); }); rest != shm::WaitEnd::ready)
+        return end_of(rest);
+    sources_[i] = is_inline(call, run) ? line.payload : staged(call, peer, round, 0);
+  }
+  void* destination = call.output + run.offset * call.element;
+  reduce.sources = sources_.data();
+  reduce.num_sources = static_cast<std::uint32_t>(order.size());
+  reduce.destinations = &destination;
+  reduce.num_destinations = 1;
+  reduce.count = run.length;
+  reduce.final = true;
+  call.kernel(*call.operation, reduce);
+  finish_rounds(call.round_base + round + 1);
+  return End::done;
+}
+
+End Executor::walk_exchange(const Call& call) {
+  if (const End end = expose_round(call, 0); end != End::done) return end;
+  for (std::uint64_t round = 0; round < call.rounds; ++round) {
+    if (round + 1 < call.rounds)
+      if (const End end = expose_round(call, round + 1); end != End::done) return end;
+    if (const End end = fold_round(call, round); end != End::done) return end;
+  }
+  return End::done;
+}
+
+}  // namespace tutti

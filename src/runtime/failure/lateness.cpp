@@ -1,0 +1,167 @@
+#include "runtime/failure/lateness.hpp"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "base/system/process_state.hpp"
+#include "runtime/bootstrap/gathering.hpp"
+
+namespace tutti {
+
+namespace {
+
+// Who waits looks several times a second, and more often where others wait less.
+constexpr std::chrono::nanoseconds kLongSilence{2'000'000'000};
+
+struct Suspect {
+  int rank = 0;
+  bool has_come = false;
+  pid_t process = 0;
+};
+
+bool is_waiting(const shm::Region& region, std::uint32_t rank, std::chrono::nanoseconds silence) {
+  const std::int64_t looked = region.doorbell(rank).looked.load(std::memory_order_relaxed);
+  const auto now = std::chrono::steady_clock::now().time_since_epoch();
+  return looked != 0 && now - std::chrono::nanoseconds(looked) < silence;
+}
+
+// Who has begun a later operation than this rank's is done with it, and a rank that waits itself is not to blame.
+std::vector<Suspect> find_suspects(const shm::Region& region, std::uint32_t self, std::chrono::nanoseconds silence) {
+  const std::uint64_t operation = region.call(self).operation.load(std::memory_order_acquire);
+  std::vector<Suspect> suspects;
+  for (std::uint32_t peer = 0; peer < region.shape().num_ranks; ++peer) {
+    const shm::CallLine& line = region.call(peer);
+    const shm::Presence presence = line.presence.load(std::memory_order_acquire);
+    const std::uint64_t its = line.operation.load(std::memory_order_acquire);
+    const bool is_done = operation == 0 ? presence != shm::Presence::none : its > operation;
+    if (peer == self || is_done || presence == shm::Presence::left || is_waiting(region, peer, silence)) continue;
+    suspects.push_back({static_cast<int>(peer), operation > 0 && its == operation, line.process.load()});
+  }
+  return suspects;
+}
+
+// DoorbellLine::awaited_transfer: what others tell of it.
+struct AwaitedTransfer {
+  static constexpr int kTypeAt = 40;
+  static constexpr int kPeerAt = 44;
+  static constexpr int kIsSendAt = 61;
+  static constexpr int kIsThereAt = 63;
+  static constexpr std::uint64_t kMostCount = (std::uint64_t{1} << kTypeAt) - 1;
+  static constexpr std::uint64_t kMostPeer = (std::uint64_t{1} << (kIsSendAt - kPeerAt)) - 1;
+
+  static std::uint64_t pack(const Transfer& transfer) {
+    const bool sends = transfer.direction == Transfer::Direction::send;
+    return std::min(transfer.count, kMostCount) | std::uint64_t{static_cast<std::uint8_t>(transfer.type)} << kTypeAt |
+           std::uint64_t{transfer.peer} << kPeerAt | std::uint64_t{sends ? 1U : 0U} << kIsSendAt |
+           std::uint64_t{1} << kIsThereAt;
+  }
+  static std::optional<Transfer> unpack(std::uint64_t word) {
+    if (word >> kIsThereAt == 0) return std::nullopt;
+    Transfer transfer;
+    transfer.direction = (word >> kIsSendAt & 1) != 0 ? Transfer::Direction::send : Transfer::Direction::receive;
+    transfer.peer = static_cast<std::uint32_t>(word >> kPeerAt & kMostPeer);
+    transfer.count = word & kMostCount;
+    transfer.type = static_cast<Type>(word >> kTypeAt & 15);
+    return transfer;
+  }
+};
+
+// The transfer that a waiting rank waits for.
+std::optional<Transfer> awaited_by(const shm::Region& region, std::uint32_t rank) {
+  if (!is_waiting(region, rank, kLongSilence)) return std::nullopt;
+  return AwaitedTransfer::unpack(region.doorbell(rank).awaited_transfer.load(std::memory_order_relaxed));
+}
+
+// "rank 1 waits in a receive of 3 i32 elements from rank 0"
+std::string words_of_wait(std::uint32_t rank, const std::optional<Transfer>& transfer) {
+  return fmt::format("rank {} waits in {}", rank, transfer ? "a " + describe(*transfer) : "another call");
+}
+
+// Where nobody is to blame: ranks that have not come, and wait themselves, do so in a send or a receive, or in a call
+// of another communicator.
+std::string words_of_waiting(const shm::Region& region, std::uint32_t self) {
+  const std::uint64_t operation = region.call(self).operation.load(std::memory_order_acquire);
+  std::string words;
+  for (std::uint32_t peer = 0; peer < region.shape().num_ranks; ++peer)
+    if (peer != self && region.call(peer).operation.load(std::memory_order_acquire) < operation &&
+        is_waiting(region, peer, kLongSilence))
+      words += (words.empty() ? "" : ", ") + words_of_wait(peer, awaited_by(region, peer));
+  return words.empty() ? "all ranks have come to it" : words;
+}
+
+// From the rank that is waited for to the one that it waits for, and so on. Where that comes back to `self`, no rank
+// can go on.
+std::string words_of_chain(const shm::Region& region, std::uint32_t self, std::uint32_t partner) {
+  std::string words;
+  std::uint32_t rank = partner;
+  for (std::uint32_t each = 0; each < region.shape().num_ranks && rank < region.shape().num_ranks; ++each) {
+    if (rank == self) return words + ": they wait for each other";
+    if (!is_waiting(region, rank, kLongSilence)) return words;
+    const std::optional<Transfer> transfer = awaited_by(region, rank);
+    words += (words.empty() ? "" : ", ") + words_of_wait(rank, transfer);
+    if (!transfer) return words;
+    rank = transfer->peer;
+  }
+  return words;
+}
+
+template <typename Condition>
+void keep_if_any(std::vector<Suspect>& suspects, const Condition& condition) {
+  if (std::any_of(suspects.begin(), suspects.end(), condition))
+    std::erase_if(suspects, [&](const Suspect& each) { return !condition(each); });
+}
+
+}  // namespace
+
+Lateness find_late(const shm::Region& region, std::uint32_t self, std::chrono::nanoseconds waited,
+                   bool knows_processes) {
+  std::vector<Suspect> suspects = find_suspects(region, self, std::min(waited / 2, kLongSilence));
+  const auto is_halted = [&](const Suspect& each) { return knows_processes && is_stopped(each.process); };
+  // The plainer the evidence, the better: a process that is stopped; a rank that has not come at all; one that came and
+  // does not go on.
+  keep_if_any(suspects, is_halted);
+  keep_if_any(suspects, [](const Suspect& each) { return !each.has_come; });
+  if (suspects.empty()) return {{}, words_of_waiting(region, self)};
+  Lateness late;
+  for (const Suspect& each : suspects) late.ranks.push_back(each.rank);
+  const Suspect& first = suspects.front();
+  const std::string who = fmt::format("{} {} late", rank_list(late.ranks), suspects.size() == 1 ? "is" : "are");
+  late.words = is_halted(first) ? fmt::format("{}: process {} is stopped", who, first.process)
+               : first.has_come ? fmt::format("{}: begun, but does not go on", who)
+                                : fmt::format("{}: not there yet", who);
+  return late;
+}
+
+Lateness find_late_partner(const shm::Region& region, std::uint32_t self, std::uint32_t partner, bool knows_processes) {
+  const pid_t process = region.call(partner).process.load();
+  const std::string who = fmt::format("rank {} is late", partner);
+  if (knows_processes && is_stopped(process))
+    return {{static_cast<int>(partner)}, fmt::format("{}: process {} is stopped", who, process)};
+  if (is_waiting(region, partner, kLongSilence))
+    return {{static_cast<int>(partner)}, words_of_chain(region, self, partner)};
+  return {{static_cast<int>(partner)}, fmt::format("{}: not there yet", who)};
+}
+
+void tell_awaited_transfer(const shm::Region& region, std::uint32_t rank, const Transfer* transfer) {
+  region.doorbell(rank).awaited_transfer.store(transfer == nullptr ? 0 : AwaitedTransfer::pack(*transfer),
+                                               std::memory_order_relaxed);
+}
+
+std::string describe(const Transfer& transfer) {
+  const bool sends = transfer.direction == Transfer::Direction::send;
+  return fmt::format("{} of {} {} elements {} rank {}", sends ? "send" : "receive", transfer.count,
+                     name_of(transfer.type), sends ? "to" : "from", transfer.peer);
+}
+
+bool has_left(const shm::Region& region, std::uint32_t rank) {
+  return region.call(rank).presence.load(std::memory_order_acquire) == shm::Presence::left;
+}
+
+std::optional<int> find_lost(const shm::Region& region, std::uint32_t self) {
+  for (std::uint32_t peer = 0; peer < region.shape().num_ranks; ++peer)
+    if (peer != self && region.life(peer).is_lost() && !has_left(region, peer)) return static_cast<int>(peer);
+  return std::nullopt;
+}
+
+}  // namespace tutti

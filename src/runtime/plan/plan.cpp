@@ -1,0 +1,176 @@
+#include "runtime/plan/plan.hpp"
+
+#include <algorithm>
+#include <set>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "schedule/empty_messages.hpp"
+#include "transport/shm/line.hpp"
+
+namespace tutti {
+
+namespace {
+
+Result<std::vector<Posted>> posts_of(const Program& program, std::uint32_t rank) {
+  std::vector<Posted> posts;
+  std::uint32_t lanes_that_post = 0;
+  std::uint32_t exposes = 0;
+  for (const std::vector<Step>& lane : program.lanes) {
+    const std::size_t before = posts.size();
+    for (const Step& step : lane) {
+      if (!is_post(step)) continue;
+      if (step.post != posts.size())
+        return Status(Code::internal,
+                      fmt::format("rank {}: {} stands where post {} is due", rank, to_string(step), posts.size()));
+      const std::uint32_t expose = step.kind == StepKind::expose ? exposes++ : 0;
+      posts.push_back({step.kind, step.sources.empty() ? Slice{} : step.sources[0].slice, expose, {}});
+    }
+    if (posts.size() != before) ++lanes_that_post;
+  }
+  if (lanes_that_post > 1)
+    return Status(Code::internal,
+                  fmt::format("rank {} posts in {} lanes; all posts of a rank belong into one", rank, lanes_that_post));
+  return posts;
+}
+
+// Lane 0 exposes the whole input; lane 1 folds exposures into the whole output, and may close.
+bool is_exchange(const Schedule& schedule, const Program& program) {
+  if (program.lanes.size() != 2) return false;
+  const std::vector<Step>& exposing = program.lanes[0];
+  const std::vector<Step>& folding = program.lanes[1];
+  const Slice input{Space::input, 0, 0, 1};
+  const Slice output{Space::output, 0, 0, 1};
+  if (schedule.division(Space::input).pieces != 1 || schedule.division(Space::output).pieces != 1 ||
+      exposing.size() != 1 || exposing[0].kind != StepKind::expose || exposing[0].sources[0].slice != input)
+    return false;
+  if (folding.empty() || folding.size() > 2 || (folding.size() == 2 && folding[1].kind != StepKind::close))
+    return false;
+  const Step& fold = folding[0];
+  return fold.kind == StepKind::combine && fold.completes && fold.destinations.size() == 1 &&
+         fold.destinations[0].place == Place::local && fold.destinations[0].slice == output &&
+         std::all_of(fold.sources.begin(), fold.sources.end(),
+                     [&](const Endpoint& end) { return end.place != Place::message && end.slice == input; });
+}
+
+// Which pieces of a rank's exposures the others read: by post and piece.
+using PiecesRead = std::set<std::pair<std::uint32_t, std::uint32_t>>;
+
+void note_pieces_read(const Step& step, std::uint32_t rank, PiecesRead& read) {
+  for (const Endpoint& end : step.sources)
+    if (end.place == Place::remote && end.rank == rank)
+      for (std::uint32_t piece = 0; piece < end.slice.num_pieces; ++piece)
+        read.emplace(end.post, end.slice.first_piece + piece);
+}
+
+std::vector<Slice> runs_read(const Slice& exposed, std::uint32_t post, const PiecesRead& read) {
+  std::vector<Slice> runs;
+  for (std::uint32_t piece = exposed.first_piece; piece < exposed.first_piece + exposed.num_pieces; ++piece) {
+    if (read.count({post, piece}) == 0) continue;
+    if (runs.empty() || runs.back().first_piece + runs.back().num_pieces != piece) {
+      Slice& run = runs.emplace_back(exposed);
+      run.first_piece = piece;
+      run.num_pieces = 0;
+    }
+    ++runs.back().num_pieces;
+  }
+  return runs;
+}
+
+bool uses_channels(const Step& step) {
+  const auto has_channel = [](const Endpoint& end) { return end.channel != 0; };
+  return std::any_of(step.sources.begin(), step.sources.end(), has_channel) ||
+         std::any_of(step.destinations.begin(), step.destinations.end(), has_channel);
+}
+
+bool has_posts_first(const std::vector<Step>& lane) {
+  const auto first_other = std::find_if_not(lane.begin(), lane.end(), is_post);
+  return std::none_of(first_other, lane.end(), is_post) &&
+         std::all_of(lane.begin(), first_other, [](const Step& post) { return post.after.empty(); });
+}
+
+void look_at(const Step& step, Plan& plan) {
+  if (step.kind == StepKind::open) plan.opens = true;
+  if (step.kind == StepKind::expose) {
+    plan.widest_expose = std::max(plan.widest_expose, step.sources[0].slice.size());
+  }
+  for (const auto* ends : {&step.sources, &step.destinations})
+    for (const Endpoint& end : *ends)
+      if (end.place == Place::message) {
+        plan.has_messages = true;
+        plan.widest_message = std::max(plan.widest_message, end.slice.size());
+      }
+}
+
+}  // namespace
+
+Result<Plan> make_plan(Schedule schedule, std::uint32_t rank, const std::function<bool()>& is_interrupted) {
+  Plan plan;
+  plan.rank = rank;
+  plan.posts.resize(schedule.num_ranks);
+  plan.is_pair = schedule.num_ranks == 2;
+  bool has_direct_steps = false;
+  PiecesRead read;
+  // All ranks' programs are looked at, because a reader must know what its peers expose, and all must agree on how
+  // wide a round may be.
+  for (std::uint32_t each = 0; each < schedule.num_ranks; ++each) {
+    if (is_interrupted && is_interrupted()) return Status(Code::aborted, "interrupted");
+    Program program = collect(schedule, each, Fusion::neighbours);
+    Result<std::vector<Posted>> posts = posts_of(program, each);
+    if (!posts.ok()) return posts.status();
+    plan.posts[each] = std::move(*posts);
+    plan.posts_per_round = std::max(plan.posts_per_round, static_cast<std::uint32_t>(plan.posts[each].size()));
+    for (const std::vector<Step>& lane : program.lanes) {
+      plan.posts_first = plan.posts_first && has_posts_first(lane);
+      for (const Step& step : lane) {
+        if (is_multicast(step))
+          return Status(Code::unsupported,
+                        fmt::format("{} needs multicast, which shared memory has not", schedule.name));
+        if (uses_channels(step))
+          return Status(Code::unsupported,
+                        fmt::format("{} needs several connections between two ranks, and the runtime has one: {}",
+                                    schedule.name, to_string(step)));
+        look_at(step, plan);
+        has_direct_steps = has_direct_steps || is_direct(step);
+        note_pieces_read(step, rank, read);
+      }
+    }
+    const bool exchanges = is_exchange(schedule, program);
+    plan.is_pair = plan.is_pair && exchanges && program.lanes[1][0].sources.size() == 2;
+    if (each == rank) plan.program = std::move(program);
+  }
+  plan.orders = sends_empty_messages(schedule, [&] { return has_direct_steps; });
+  for (std::uint32_t post = 0; post < plan.posts[rank].size(); ++post)
+    if (Posted& own = plan.posts[rank][post]; own.kind == StepKind::expose) own.read = runs_read(own.slice, post, read);
+  for (std::vector<Posted>& posts : plan.posts) posts.resize(plan.posts_per_round);
+  plan.exposes_several = plan.posts_first && plan.posts_per_round > 1 && plan.widest_expose == 1 &&
+                         std::all_of(plan.posts.begin(), plan.posts.end(), [](const std::vector<Posted>& posts) {
+                           return std::all_of(posts.begin(), posts.end(),
+                                              [](const Posted& post) { return post.kind == StepKind::expose; });
+                         });
+  for (const std::vector<Posted>& posts : plan.posts) {
+    const auto exposes =
+        std::count_if(posts.begin(), posts.end(), [](const Posted& post) { return post.kind == StepKind::expose; });
+    plan.exposes_per_round = std::max(plan.exposes_per_round, static_cast<std::uint32_t>(exposes));
+  }
+  if (plan.opens && plan.posts_per_round > shm::kMaxPlaces)
+    return Status(Code::unsupported, fmt::format("{} posts {} times a round; by name at most {} are possible",
+                                                 schedule.name, plan.posts_per_round, shm::kMaxPlaces));
+  for (const std::vector<Step>& lane : plan.program.lanes) {
+    const auto last = std::find_if(lane.rbegin(), lane.rend(), is_direct);
+    plan.last_remote.push_back(static_cast<std::int32_t>(lane.rend() - last) - 1);
+  }
+  plan.is_pair = plan.is_pair && plan.posts_per_round == 1;
+  plan.schedule = std::move(schedule);
+  if (plan.posts_per_round == 1 && is_exchange(plan.schedule, plan.program)) {
+    plan.shape = Shape::exchange;
+    for (const Endpoint& end : plan.program.lanes[1][0].sources)
+      plan.fold_order.push_back(end.place == Place::local ? rank : end.rank);
+  } else {
+    plan.shape = plan.num_lanes() == 1 ? Shape::straight : Shape::general;
+  }
+  return plan;
+}
+
+}  // namespace tutti

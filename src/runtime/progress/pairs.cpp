@@ -1,0 +1,166 @@
+#include "runtime/progress/pairs.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+
+#include "runtime/plan/call.hpp"
+#include "transport/shm/attach.hpp"
+
+namespace tutti {
+
+namespace {
+
+// A message's bytes: so short that the receiver copies one out while the sender copies the next one in.
+constexpr std::uint64_t kMostMessage = 32 << 10;
+
+}  // namespace
+
+Pairs::Pairs(const shm::Region& region, std::uint32_t rank, StoresChoice stores, std::uint64_t spread)
+    : region_(region),
+      rank_(rank),
+      stores_(region.shape().num_ranks, SlotStores(stores, 2 * region.shape().message_depth)),
+      sends_(region.shape().num_ranks),
+      receives_(region.shape().num_ranks) {
+  senders_.reserve(sends_.size());
+  receivers_.reserve(receives_.size());
+  for (std::uint32_t peer = 0; peer < region.shape().num_ranks; ++peer) {
+    senders_.emplace_back(region.connection(rank, peer, shm::Traffic::program), spread);
+    receivers_.emplace_back(region.connection(peer, rank, shm::Traffic::program), spread);
+  }
+}
+
+void Pairs::start(Transfer& transfer) {
+  transfer.moved = 0;
+  transfer.is_announced = false;
+  transfer.is_done = false;
+  transfer.next = nullptr;
+  Queue& queue = queue_of(transfer);
+  (queue.last == nullptr ? queue.first : queue.last->next) = &transfer;
+  queue.last = &transfer;
+  ++num_pending_;
+  Count& count = counts_[static_cast<std::size_t>(transfer.direction)][goes_by_address(transfer) ? 1 : 0];
+  ++count.calls;
+  count.bytes += transfer.bytes();
+}
+
+void Pairs::finish_first(Queue& queue) {
+  Transfer& done = *queue.first;
+  queue.first = done.next;
+  if (queue.first == nullptr) queue.last = nullptr;
+  done.is_done = true;
+  --num_pending_;
+  ++progress_;
+}
+
+End Pairs::advance(const shm::Waiter& waiter) {
+  if (num_pending_ == 0) return End::pending;
+  for (std::uint32_t peer = 0; peer < sends_.size(); ++peer) {
+    while (sends_[peer].first != nullptr && advance_send(*sends_[peer].first, waiter)) finish_first(sends_[peer]);
+    while (receives_[peer].first != nullptr) {
+      const End end = advance_receive(*receives_[peer].first, waiter);
+      if (end == End::pending) break;
+      if (end != End::done) return end;
+      finish_first(receives_[peer]);
+    }
+  }
+  return End::pending;
+}
+
+void Pairs::abandon() {
+  std::fill(sends_.begin(), sends_.end(), Queue());
+  std::fill(receives_.begin(), receives_.end(), Queue());
+  num_pending_ = 0;
+}
+
+bool Pairs::advance_send(Transfer& transfer, const shm::Waiter& waiter) {
+  shm::MessageSender& sender = senders_[transfer.peer];
+  const std::uint64_t bytes = transfer.bytes();
+  const bool by_address = goes_by_address(transfer);
+  if (by_address && transfer.is_announced) return sender.is_drained();
+  const std::uint64_t most = std::min(kMostMessage, region_.shape().message_slot);
+  const std::uint64_t description = TransferDescription{transfer.count, transfer.type, by_address}.pack();
+  while (!transfer.is_announced || transfer.moved < bytes) {
+    if (!sender.has_credit()) return false;
+    if (by_address) {
+      const auto address = reinterpret_cast<std::uintptr_t>(transfer.data);
+      std::memcpy(sender.slot(sizeof address), &address, sizeof address);
+      transfer.moved = bytes;
+    } else if (const std::uint64_t length = std::min(most, bytes - transfer.moved); length > 0) {
+      stores_[transfer.peer].copy(sender.slot(length), transfer.data + transfer.moved, length);
+      transfer.moved += length;
+    }
+    sender.publish(description);
+    waiter.wake_others();
+    transfer.is_announced = true;
+    ++progress_;
+  }
+  return !by_address;
+}
+
+End Pairs::advance_receive(Transfer& transfer, const shm::Waiter& waiter) {
+  shm::MessageReceiver& receiver = receivers_[transfer.peer];
+  const std::uint64_t bytes = transfer.bytes();
+  const std::uint64_t most = std::min(kMostMessage, region_.shape().message_slot);
+  do {
+    if (!receiver.has_message()) return End::pending;
+    const auto sent = TransferDescription::unpack(receiver.description());
+    if (sent.count != transfer.count || sent.type != transfer.type) {
+      mismatch_ = {transfer, sent};
+      return End::mismatched;
+    }
+    if (sent.by_address) {
+      std::uintptr_t address = 0;
+      std::memcpy(&address, receiver.data(sizeof address), sizeof address);
+      if (!fetch(transfer, address)) return End::broken;
+      transfer.moved = bytes;
+    } else if (const std::uint64_t length = std::min(most, bytes - transfer.moved); length > 0) {
+      std::memcpy(transfer.data + transfer.moved, receiver.data(length), length);
+      transfer.moved += length;
+    }
+    receiver.take();
+    waiter.wake_others();
+    ++progress_;
+  } while (transfer.moved < bytes);
+  return End::done;
+}
+
+bool Pairs::fetch(const Transfer& transfer, std::uint64_t address) {
+  const auto process = static_cast<pid_t>(region_.call(transfer.peer).process.load(std::memory_order_relaxed));
+  const shm::AttachEnd end = shm::read_from(process, address, transfer.data, transfer.bytes());
+  // Where a communicator breaks, the sender may have gone on and changed what was being read.
+  std::atomic_thread_fence(std::memory_order_acquire);
+  if (end == shm::AttachEnd::done) return !region_.is_broken();
+  region_.break_with(shm::breakage_of(end, shm::Access::read, rank_, transfer.peer));
+  return false;
+}
+
+void Pairs::append_statistics(std::vector<Statistic>& all) const {
+  for (const Transfer::Direction direction : {Transfer::Direction::send, Transfer::Direction::receive})
+    for (const Reach reach : {Reach::staged, Reach::attached}) {
+      const Count& count = counts_[static_cast<std::size_t>(direction)][reach == Reach::attached ? 1 : 0];
+      if (count.calls == 0) continue;
+      all.push_back({.operation = direction == Transfer::Direction::send ? "send" : "receive",
+                     .algorithm = "",
+                     .reach = name_of(reach),
+                     .calls = count.calls,
+                     .bytes = count.bytes});
+    }
+}
+
+const Transfer* Pairs::deserted() const {
+  for (std::uint32_t peer = 0; peer < sends_.size(); ++peer) {
+    // Acquire: what it has sent before it left is there.
+    if (region_.call(peer).presence.load(std::memory_order_acquire) != shm::Presence::left) continue;
+    if (sends_[peer].first != nullptr) return sends_[peer].first;
+    if (receives_[peer].first != nullptr && !receivers_[peer].has_message()) return receives_[peer].first;
+  }
+  return nullptr;
+}
+
+bool Pairs::has_counterpart(const Transfer& transfer) const {
+  return (transfer.direction == Transfer::Direction::send ? receives_ : sends_)[rank_].first != nullptr ||
+         (transfer.direction == Transfer::Direction::receive && receivers_[rank_].has_message());
+}
+
+}  // namespace tutti

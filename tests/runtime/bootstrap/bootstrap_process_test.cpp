@@ -1,0 +1,186 @@
+// join() between processes, and what the others learn when one of them dies on the way.
+#include <algorithm>
+#include <atomic>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <new>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+#include <sys/mman.h>
+
+#include "../ranks.hpp"
+#include "base/system/socket.hpp"
+
+namespace tutti {
+namespace {
+
+using test::Children;
+using test::patient;
+using test::request_of;
+using test::start_server;
+
+std::string outcome_of(const Result<Membership>& joined) {
+  return joined.ok() ? "joined" : fmt::format("{} {}", name_of(joined.status().code()), joined.status().to_string());
+}
+
+TEST(BootstrapProcesses, Join) {
+  for (const int num_ranks : {1, 2, 5, 16}) {
+    SCOPED_TRACE(num_ranks);
+    Children children(num_ranks, [&](int rank, const UniqueId& id, const Children::Report& report) {
+      Result<Membership> joined = join(request_of(id, rank, num_ranks), patient());
+      report(outcome_of(joined));
+    });
+    const auto server = start_server();
+    children.release(server->id());
+    for (int rank = 0; rank < num_ranks; ++rank) {
+      EXPECT_EQ(children.line(rank), "joined");
+      EXPECT_EQ(children.wait_for_end(rank), 0);
+    }
+  }
+}
+
+struct Death {
+  int rank;
+  JoinStage stage;
+};
+
+class BootstrapDeath : public testing::TestWithParam<Death> {};
+
+// At each stage that a rank can reach before all are complete, its death is an error that names it to all others.
+TEST_P(BootstrapDeath, IsNamedToTheOthers) {
+  const Death death = GetParam();
+  constexpr int kRanks = 4;
+  Children children(kRanks, [&](int rank, const UniqueId& id, const Children::Report& report) {
+    JoinOptions options = patient();
+    if (rank == death.rank) {
+      options.on_stage = [&](JoinStage stage) {
+        if (stage == death.stage) ::kill(getpid(), SIGKILL);
+      };
+    }
+    report(outcome_of(join(request_of(id, rank, kRanks), options)));
+  });
+  const auto server = start_server();
+  children.release(server->id());
+  EXPECT_TRUE(WIFSIGNALED(children.wait_for_end(death.rank)));
+  const std::string expected = fmt::format("rank lost rank {} (process {}) ended before the communicator was complete",
+                                           death.rank, children.pid(death.rank));
+  for (int rank = 0; rank < kRanks; ++rank) {
+    if (rank == death.rank) continue;
+    EXPECT_EQ(children.line(rank), expected);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(EachStage, BootstrapDeath,
+                         testing::Values(Death{0, JoinStage::hello_sent}, Death{2, JoinStage::hello_sent},
+                                         Death{0, JoinStage::table_received}, Death{2, JoinStage::table_received},
+                                         Death{2, JoinStage::region_received}, Death{0, JoinStage::region_received}),
+                         [](const testing::TestParamInfo<Death>& of) {
+                           return fmt::format("Rank{}Stage{}", of.param.rank, static_cast<int>(of.param.stage));
+                         });
+
+// Other users connect in hundreds, and say nothing.
+TEST(BootstrapProcesses, OtherUsersDisplaceNobody) {
+  if (geteuid() != 0) GTEST_SKIP() << "only root can be another user";
+  constexpr int kStranger = 2;
+  struct Crowd {
+    std::atomic<bool> rank_is_at_the_door = false;
+    std::atomic<bool> is_there = false;
+  };
+  void* const memory = mmap(nullptr, sizeof(Crowd), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  ASSERT_NE(memory, MAP_FAILED);
+  auto& crowd = *new (memory) Crowd;
+  const auto wait_for = [](const std::atomic<bool>& flag) {
+    while (!flag.load()) std::this_thread::sleep_for(std::chrono::microseconds(50));
+  };
+  Children children(3, [&](int rank, const UniqueId& id, const Children::Report& report) {
+    if (rank == kStranger) {
+      if (setresuid(65534, 65534, 65534) != 0) return report("cannot be another user");
+      wait_for(crowd.rank_is_at_the_door);
+      std::vector<UniqueFd> silent;
+      for (int i = 0; i < 300; ++i) {
+        Result<UniqueFd> one = begin_connect(id.address());
+        if (!one.ok()) return report(one.status().to_string());
+        silent.push_back(std::move(*one));
+      }
+      // The first of them has made room for later ones.
+      pollfd first{silent.front().get(), POLLIN, 0};
+      poll(&first, 1, 20'000);
+      crowd.is_there = true;
+      return report((first.revents & POLLHUP) != 0 ? "dropped" : "kept");
+    }
+    int visits = 0;
+    JoinOptions options = patient();
+    options.on_stage = [&](JoinStage stage) {
+      if (rank != 1 || stage != JoinStage::connected) return;
+      ++visits;
+      crowd.rank_is_at_the_door = true;
+      wait_for(crowd.is_there);
+    };
+    const Result<Membership> joined = join(request_of(id, rank, 2), options);
+    report(fmt::format("{} after {}", outcome_of(joined), visits));
+  });
+  const auto server = start_server();
+  children.release(server->id());
+  EXPECT_EQ(children.line(kStranger), "dropped");
+  EXPECT_EQ(children.line(0), "joined after 0");
+  EXPECT_EQ(children.line(1), "joined after 1");
+  munmap(memory, sizeof(Crowd));
+}
+
+// What the descriptors of this process are, as the system calls it: "socket:[INODE]", "/memfd:tutti (deleted)".
+std::vector<std::string> descriptors() {
+  std::vector<std::string> found;
+  std::error_code error;
+  for (const auto& entry : std::filesystem::directory_iterator("/proc/self/fd", error))
+    found.push_back(std::filesystem::read_symlink(entry.path(), error).string());
+  return found;
+}
+
+// The names that Tutti has given to local sockets, with a space behind each: of all, or of those that are in `own`.
+std::string names_of_sockets(const std::vector<std::string>* own = nullptr) {
+  std::string names;
+  std::ifstream sockets("/proc/net/unix");
+  for (std::string line; std::getline(sockets, line);) {
+    // Number, five facts, inode, and a name if there is one.
+    std::istringstream words(line);
+    std::vector<std::string> row{std::istream_iterator<std::string>(words), {}};
+    if (row.size() < 8 || !row[7].starts_with("@tutti-")) continue;
+    const std::string inode = fmt::format("socket:[{}]", row[6]);
+    if (own == nullptr || std::find(own->begin(), own->end(), inode) != own->end()) names += row[7] + " ";
+  }
+  return names;
+}
+
+// Nothing that a dead rank could leave lying: no file where shared memory or sockets have names.
+TEST(BootstrapProcesses, LeaveNothingBehind) {
+  constexpr int kRanks = 3;
+  Children children(kRanks, [&](int rank, const UniqueId& id, const Children::Report& report) {
+    JoinOptions options = patient();
+    options.on_stage = [&](JoinStage stage) {
+      if (rank != 0 || stage != JoinStage::hello_sent) return;
+      const std::vector<std::string> own = descriptors();
+      report(names_of_sockets(&own));
+    };
+    const Result<Membership> joined = join(request_of(id, rank, kRanks), options);
+    std::string outcome = outcome_of(joined);
+    for (const std::string& each : descriptors())
+      if (each.starts_with("/dev/shm/")) outcome += ", and has " + each;
+    report(outcome);
+    ::kill(getpid(), SIGKILL);
+  });
+  const auto server = start_server();
+  children.release(server->id());
+  // At which the others reach rank 0.
+  const std::string name = children.line(0);
+  EXPECT_EQ(std::count(name.begin(), name.end(), ' '), 1) << name;
+  for (int rank = 0; rank < kRanks; ++rank) EXPECT_EQ(children.line(rank), "joined");
+  for (int rank = 0; rank < kRanks; ++rank) children.wait_for_end(rank);
+  EXPECT_EQ(names_of_sockets().find(name), std::string::npos) << name;
+}
+
+}  // namespace
+}  // namespace tutti

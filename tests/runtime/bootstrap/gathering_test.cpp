@@ -1,0 +1,111 @@
+#include "runtime/bootstrap/gathering.hpp"
+
+#include <gtest/gtest.h>
+
+namespace tutti {
+namespace {
+
+wire::Hello hello_of(int rank, int num_ranks) {
+  wire::Hello hello;
+  hello.rank = rank;
+  hello.num_ranks = num_ranks;
+  hello.pid = 100 + rank;
+  hello.host = {"box", "boot-1", "net:[1]"};
+  if (rank == 0) hello.leader_socket = "leader";
+  return hello;
+}
+
+// The words with which a second rank is refused.
+std::string refusal(const wire::Hello& first, const wire::Hello& second) {
+  Gathering gathering;
+  EXPECT_TRUE(gathering.admit(first).ok());
+  const Status status = gathering.admit(second);
+  EXPECT_FALSE(status.ok());
+  return status.to_string();
+}
+
+TEST(Gathering, CompletesInAnyOrder) {
+  Gathering gathering;
+  for (const int rank : {2, 0, 1}) {
+    EXPECT_FALSE(gathering.all_arrived());
+    ASSERT_TRUE(gathering.admit(hello_of(rank, 3)).ok());
+  }
+  EXPECT_TRUE(gathering.all_arrived());
+  EXPECT_EQ(gathering.table().leader_socket, "leader");
+  EXPECT_EQ(gathering.table().pids, (std::vector<pid_t>{100, 101, 102}));
+  gathering.mark_ready(0);
+  gathering.mark_ready(0);
+  gathering.mark_ready(1);
+  EXPECT_FALSE(gathering.all_ready());
+  gathering.mark_ready(2);
+  EXPECT_TRUE(gathering.all_ready());
+}
+
+TEST(Gathering, SaysWhoIsMissing) {
+  Gathering gathering;
+  ASSERT_TRUE(gathering.admit(hello_of(0, 3)).ok());
+  EXPECT_EQ(gathering.progress(), "ranks 1 and 2 of 3 have not arrived");
+  ASSERT_TRUE(gathering.admit(hello_of(2, 3)).ok());
+  EXPECT_EQ(gathering.progress(), "rank 1 of 3 has not arrived");
+  ASSERT_TRUE(gathering.admit(hello_of(1, 3)).ok());
+  gathering.mark_ready(1);
+  EXPECT_EQ(gathering.progress(), "ranks 0 and 2 of 3 have arrived but are not connected yet");
+}
+
+TEST(Gathering, RefusesWhatCannotBe) {
+  EXPECT_EQ(refusal(hello_of(1, 4), hello_of(1, 4)), "two processes join as rank 1: 101 and 101");
+  EXPECT_EQ(refusal(hello_of(0, 4), hello_of(2, 5)), "rank 0 says that there are 4 ranks, and rank 2 says 5");
+  EXPECT_EQ(refusal(hello_of(0, 4), hello_of(4, 4)), "a process joins as rank 4; of 4 ranks the last is 3");
+  Gathering gathering;
+  EXPECT_FALSE(gathering.admit(hello_of(0, 0)).ok());
+  EXPECT_FALSE(Gathering().admit(hello_of(0, 1'000'000)).ok());
+}
+
+TEST(Gathering, RefusesAnotherVersion) {
+  wire::Hello other = hello_of(1, 2);
+  other.version = wire::kVersion + 1;
+  EXPECT_NE(refusal(hello_of(0, 2), other).find("rank 1 has another version"), std::string::npos);
+}
+
+TEST(Gathering, RefusesOtherHostsByName) {
+  wire::Hello elsewhere = hello_of(1, 2);
+  elsewhere.host = {"attic", "boot-2", "net:[1]"};
+  const std::string words = refusal(hello_of(0, 2), elsewhere);
+  EXPECT_NE(words.find("rank 0 (process 100) runs on host 'box'"), std::string::npos) << words;
+  EXPECT_NE(words.find("rank 1 (process 101) on host 'attic'"), std::string::npos) << words;
+}
+
+TEST(Gathering, RefusesOtherNetworkNamespaces) {
+  wire::Hello boxed = hello_of(1, 2);
+  boxed.host.network = "net:[2]";
+  EXPECT_NE(refusal(hello_of(0, 2), boxed).find("network namespaces"), std::string::npos);
+}
+
+TEST(Gathering, SaysWhichVariableDiffersWhere) {
+  wire::Hello with = hello_of(0, 3);
+  with.configuration = "TUTTI_SPIN=1us\nTUTTI_TIMEOUT=5s\n";
+  wire::Hello without = hello_of(2, 3);
+  without.configuration = "TUTTI_SPIN=1us\n";
+  const std::string expected = "all ranks must be configured alike: TUTTI_TIMEOUT is 5s on rank 0 and unset on rank 2";
+  EXPECT_EQ(refusal(with, without), expected);
+  EXPECT_EQ(refusal(without, with), expected);
+}
+
+TEST(ConfigurationDifference, ListsSeveralAndCountsTheRest) {
+  EXPECT_EQ(configuration_difference({0, "A=1\nB=2"}, {1, "B=2\nA=1\n"}), "");
+  EXPECT_EQ(configuration_difference({0, "A=1\nB=\n"}, {3, "A=2\nB=x\n"}),
+            "A is 1 on rank 0 and 2 on rank 3; B is empty on rank 0 and x on rank 3");
+  EXPECT_EQ(configuration_difference({0, "A=1\nB=1\nC=1\nD=1\nE=1\nF=1"}, {1, ""}),
+            "A is 1 on rank 0 and unset on rank 1; B is 1 on rank 0 and unset on rank 1; "
+            "C is 1 on rank 0 and unset on rank 1; D is 1 on rank 0 and unset on rank 1; and 2 more differ");
+}
+
+TEST(RankList, ReadsWell) {
+  EXPECT_EQ(rank_list({3}), "rank 3");
+  EXPECT_EQ(rank_list({3, 4}), "ranks 3 and 4");
+  EXPECT_EQ(rank_list({0, 1, 2, 3, 7}), "ranks 0-3 and 7");
+  EXPECT_EQ(rank_list({0, 2, 4, 6, 8, 10, 12, 14, 16, 18}), "ranks 0, 2, 4, 6, 8, 10, 12, 14 and 2 more");
+}
+
+}  // namespace
+}  // namespace tutti

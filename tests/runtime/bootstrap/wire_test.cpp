@@ -1,0 +1,191 @@
+#include "runtime/bootstrap/wire.hpp"
+
+#include <random>
+
+#include <gtest/gtest.h>
+
+namespace tutti::wire {
+namespace {
+
+Token make_test_token() {
+  Token token{};
+  for (std::size_t i = 0; i < token.size(); ++i) token[i] = static_cast<std::byte>(i + 1);
+  return token;
+}
+
+Hello make_hello() {
+  Hello hello;
+  hello.generation = 3;
+  hello.rank = 2;
+  hello.num_ranks = 5;
+  hello.is_unsure = true;
+  hello.pid = 1234;
+  hello.host = {"box", "boot", "net:[1]"};
+  hello.leader_socket = "tutti-abc";
+  hello.configuration = "A=1\nB=2\n";
+  hello.refusal = Status(Code::invalid_argument, "no such walker");
+  return hello;
+}
+
+using Bytes = std::vector<std::byte>;
+
+std::optional<Prefix> prefix_of(const Bytes& bytes, const Token& token) {
+  return parse_prefix(std::span<const std::byte>(bytes).first<kPrefixBytes>(), token);
+}
+
+TEST(Wire, HelloRoundTrips) {
+  const Token token = make_test_token();
+  const Bytes bytes = encode(make_hello(), token);
+  const auto prefix = prefix_of(bytes, token);
+  ASSERT_TRUE(prefix);
+  EXPECT_EQ(prefix->body_bytes, bytes.size() - kPrefixBytes);
+  const Result<Hello> hello = parse_body(*prefix, std::span<const std::byte>(bytes).subspan(kPrefixBytes));
+  ASSERT_TRUE(hello.ok());
+  EXPECT_EQ(hello->generation, 3U);
+  EXPECT_EQ(hello->rank, 2);
+  EXPECT_EQ(hello->num_ranks, 5);
+  EXPECT_TRUE(hello->is_unsure);
+  EXPECT_EQ(hello->pid, 1234);
+  EXPECT_EQ(hello->host.name, "box");
+  EXPECT_EQ(hello->host.boot, "boot");
+  EXPECT_EQ(hello->host.network, "net:[1]");
+  EXPECT_EQ(hello->leader_socket, "tutti-abc");
+  EXPECT_EQ(hello->configuration, "A=1\nB=2\n");
+  EXPECT_EQ(hello->refusal.code(), Code::invalid_argument);
+  EXPECT_EQ(hello->refusal.to_string(), "no such walker");
+}
+
+TEST(Wire, HelloWithAnyOtherTokenIsNone) {
+  const Token token = make_test_token();
+  const Bytes bytes = encode(make_hello(), token);
+  for (std::size_t i = 0; i < kTokenBytes; ++i) {
+    Token other = token;
+    other[i] ^= std::byte{0x80};
+    EXPECT_FALSE(prefix_of(bytes, other)) << "byte " << i;
+  }
+}
+
+TEST(Wire, StrangersAreKnownByTheirFirstBytes) {
+  const Bytes hello = encode(make_hello(), make_test_token());
+  for (std::size_t length = 0; length < kPrefixBytes; ++length) {
+    EXPECT_TRUE(may_be_hello(std::span(hello).first(length)));
+  }
+  EXPECT_TRUE(may_be_hello({}));
+  EXPECT_FALSE(may_be_hello(std::as_bytes(std::span("GET / HTTP/1.1"))));
+  EXPECT_FALSE(may_be_hello(std::as_bytes(std::span("x"))));
+}
+
+TEST(Wire, HelloCutAnywhereIsMalformed) {
+  const Token token = make_test_token();
+  const Bytes bytes = encode(make_hello(), token);
+  const Prefix prefix = *prefix_of(bytes, token);
+  const auto body = std::span<const std::byte>(bytes).subspan(kPrefixBytes);
+  for (std::size_t length = 0; length < body.size(); ++length) {
+    EXPECT_FALSE(parse_body(prefix, body.first(length)).ok()) << length;
+  }
+  Bytes longer(body.begin(), body.end());
+  longer.push_back(std::byte{0});
+  EXPECT_FALSE(parse_body(prefix, longer).ok());
+}
+
+TEST(Wire, RanksBeyondAnIntStayBeyondEveryLimit) {
+  Prefix prefix;
+  prefix.rank = 0xffffffffU;
+  prefix.num_ranks = 0x80000000U;
+  const Token token = make_test_token();
+  const Bytes bytes = encode(make_hello(), token);
+  const Result<Hello> hello = parse_body(prefix, std::span<const std::byte>(bytes).subspan(kPrefixBytes));
+  ASSERT_TRUE(hello.ok());
+  EXPECT_GT(hello->rank, 1'000'000);
+  EXPECT_GT(hello->num_ranks, 1'000'000);
+}
+
+TEST(Wire, FramesComeOutWholeAndInOrder) {
+  const Bytes first = encode(FrameType::progress, "rank 1 of 2 has not arrived");
+  const Bytes second = encode(Table{5, "tutti-x", {11, 12, 13}});
+  const Bytes third = encode(FrameType::failed, Status(Code::rank_lost, "gone", 7));
+  Bytes all = first;
+  all.insert(all.end(), second.begin(), second.end());
+  all.insert(all.end(), third.begin(), third.end());
+
+  Bytes buffer;
+  std::vector<Frame> frames;
+  for (const std::byte byte : all) {
+    buffer.push_back(byte);
+    Result<std::optional<Frame>> frame = take_frame(buffer);
+    ASSERT_TRUE(frame.ok());
+    if (frame->has_value()) frames.push_back(**frame);
+  }
+  ASSERT_EQ(frames.size(), 3U);
+  EXPECT_TRUE(buffer.empty());
+  EXPECT_EQ(parse_words(frames[0]), "rank 1 of 2 has not arrived");
+  const Result<Table> table = parse_table(frames[1]);
+  ASSERT_TRUE(table.ok());
+  EXPECT_EQ(table->leader_socket, "tutti-x");
+  EXPECT_EQ(table->pids, (std::vector<pid_t>{11, 12, 13}));
+  const Status error = parse_error(frames[2]);
+  EXPECT_EQ(error.code(), Code::rank_lost);
+  EXPECT_EQ(error.rank(), 7);
+  EXPECT_EQ(error.message(), "gone");
+}
+
+TEST(Wire, FramesThatCannotBeAreRefused) {
+  Bytes unknown = encode(FrameType::ready);
+  unknown[0] = std::byte{99};
+  EXPECT_FALSE(take_frame(unknown).ok());
+  Bytes huge = encode(FrameType::ready);
+  huge[4] = std::byte{0x7f};
+  EXPECT_FALSE(take_frame(huge).ok());
+}
+
+TEST(Wire, ATableThatPromisesMoreThanItHoldsIsMalformed) {
+  Bytes bytes = encode(Table{0, "", {1, 2}});
+  bytes[17] = std::byte{200};  // the number of ranks, behind header, generation and empty name
+  const Result<std::optional<Frame>> frame = take_frame(bytes);
+  ASSERT_TRUE(frame.ok());
+  EXPECT_FALSE(parse_table(**frame).ok());
+}
+
+TEST(Wire, FetchNeedsTheTokenAndItsExactLength) {
+  const Token token = make_test_token();
+  Bytes bytes = encode(Fetch{9, 4}, token);
+  const auto fetch = parse_fetch(bytes, token);
+  ASSERT_TRUE(fetch);
+  EXPECT_EQ(fetch->generation, 9U);
+  EXPECT_EQ(fetch->rank, 4U);
+  Token other = token;
+  other[31] ^= std::byte{1};
+  EXPECT_FALSE(parse_fetch(bytes, other));
+  EXPECT_FALSE(parse_fetch(std::span(bytes).first(bytes.size() - 1), token));
+  bytes.push_back(std::byte{0});
+  EXPECT_FALSE(parse_fetch(bytes, token));
+}
+
+// The sanitizers watch that no parser reads where it must not.
+TEST(Wire, ParsersSurviveDamage) {
+  const unsigned seed = 20240501;
+  SCOPED_TRACE(seed);
+  std::mt19937 random(seed);
+  const Token token = make_test_token();
+  const Bytes whole = encode(make_hello(), token);
+  for (int round = 0; round < 3000; ++round) {
+    Bytes bytes = whole;
+    for (int i = 0; i < 4; ++i) bytes[random() % bytes.size()] = static_cast<std::byte>(random());
+    bytes.resize(random() % (bytes.size() + 1));
+    Prefix prefix;
+    static_cast<void>(parse_body(prefix, bytes));
+    static_cast<void>(parse_fetch(bytes, token));
+    static_cast<void>(parse_table({FrameType::table, bytes}));
+    static_cast<void>(parse_error({FrameType::failed, bytes}));
+    static_cast<void>(take_frame(bytes));
+  }
+}
+
+TEST(Wire, ThisHostHasABootIdAndANetwork) {
+  const Host host = this_host().value();
+  EXPECT_FALSE(host.boot.empty());
+  EXPECT_NE(host.network.find("net:["), std::string::npos);
+}
+
+}  // namespace
+}  // namespace tutti::wire
