@@ -63,6 +63,8 @@ class [[nodiscard]] Status {
   std::shared_ptr<const Details> details_;
 };
 
+[[nodiscard]] inline Status wrong_argument(std::string words) { return {Code::invalid_argument, std::move(words)}; }
+
 template <typename T>
 class [[nodiscard]] Result {
  public:

@@ -49,8 +49,6 @@ Exit misused(const Context& context, std::string_view command, std::string_view 
 // Says on context.error why `command` failed. Only after misuse, adds where to read more.
 Exit failed(const Context& context, std::string_view command, const Status& error);
 
-[[nodiscard]] inline Status wrong_argument(std::string words) { return {Code::invalid_argument, std::move(words)}; }
-
 using Run = std::function<Exit(const Context&)>;
 
 struct Command {

@@ -22,8 +22,8 @@
 #include "bench/results/table.hpp"
 #include "cli/commands.hpp"
 #include "cli/output.hpp"
-#include "cli/process_group.hpp"
 #include "data/exact.hpp"
+#include "launch/process_group.hpp"
 #include "runtime/bootstrap/rendezvous.hpp"
 #include "runtime/communicator/communicator.hpp"
 #include "schedule/prove/prove.hpp"
@@ -242,16 +242,16 @@ Result<int> run_ranks(const DemoArguments& options, const Context& context) {
   const Result<std::unique_ptr<RendezvousServer>> server = RendezvousServer::start({.most_generations = 1});
   if (!server.ok()) return server.status();
   context.error << "timing f32 sums on 2 ranks; medians, 1.00 is what memcpy of the same bytes takes\n";
-  GroupOptions group{.num_ranks = kNumRanks,
-                     .command = {"/proc/self/exe", "demo", "--as-rank", "--most", options.most, "--format",
-                                 std::string(name_of(options.output.format))},
-                     .environment = context.environment};
+  launch::GroupOptions group{.num_ranks = kNumRanks,
+                             .command = {"/proc/self/exe", "demo", "--as-rank", "--most", options.most, "--format",
+                                         std::string(name_of(options.output.format))},
+                             .environment = context.environment};
   if (!options.output.path.empty()) {
     group.command.emplace_back("-o");
     group.command.push_back(options.output.path);
   }
   group.environment.set("TUTTI_UNIQUE_ID", (*server)->id().to_text());
-  return run_group(group, context.out, context.error);
+  return launch::run_group(group, context.out, context.error);
 }
 
 Exit run(const DemoArguments& options, const Context& context) {

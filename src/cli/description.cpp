@@ -20,7 +20,7 @@ std::size_t width_of(std::string_view text) {
       std::count_if(text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xC0U) != 0x80U; }));
 }
 
-OptionDescription describe(const CLI::Option& option) {
+OptionDescription describe_option(const CLI::Option& option) {
   OptionDescription made{.group = option.get_group(), .names = {}, .value = {}, .help = option.get_description()};
   made.is_positional = option.get_positional();
   made.is_required = option.get_required();
@@ -79,7 +79,7 @@ CommandDescription describe(const CLI::App& app, std::string_view examples) {
   CommandDescription made{
       .name = app.get_name(), .summary = app.get_description(), .usage = {}, .options = {}, .examples = {}};
   for (const CLI::Option* option : app.get_options())
-    if (!option->get_group().empty()) made.options.push_back(describe(*option));
+    if (!option->get_group().empty()) made.options.push_back(describe_option(*option));
   made.usage = usage_of(made);
   for (const std::string_view line : split(examples, '\n'))
     if (!line.empty()) made.examples.push_back(broken(line));

@@ -11,10 +11,11 @@
 #include "../report/svg_check.hpp"
 #include "calling.hpp"
 #include "cli/commands.hpp"
-#include "cli/machine/fabric_views.hpp"
-#include "cli/machine/rail_svg.hpp"
+#include "cli/machine/fabric_tables.hpp"
 #include "cli/program.hpp"
 #include "fabric/generators/generate.hpp"
+#include "report/fabric/fabric_svg.hpp"
+#include "report/fabric/rail_svg.hpp"
 
 namespace tutti::cli {
 namespace {
@@ -81,18 +82,18 @@ TEST(FabricCommand, PicturesOfRailsAreGridsAndBounded) {
 
   fabric::Fabric unlike = *fabric::generate("rail:12x2");
   for (const std::uint32_t link : {44U, 45U}) unlike.links[link].bandwidth /= 2;  // of node 11
-  EXPECT_TRUE(contains(fabric_to_svg(unlike), ">... 4 more nodes</text>"));
+  EXPECT_TRUE(contains(report::fabric_to_svg(unlike), ">... 4 more nodes</text>"));
   // With costs that are not the same both ways it is drawn as any fabric, with arrows.
   unlike.links[0].bandwidth = 7;
-  EXPECT_FALSE(rail_grid_of(unlike).has_value());
-  EXPECT_EQ(count_of(fabric_to_svg(unlike), "<polygon "), 2U);
+  EXPECT_FALSE(report::rail_grid_of(unlike).has_value());
+  EXPECT_EQ(count_of(report::fabric_to_svg(unlike), "<polygon "), 2U);
 }
 
 TEST(FabricCommand, OnlyRailsAreGrids) {
   for (const char* name : {"switch:8", "torus_2d:4x4", "fat_tree:4x8", "dragonfly:9x4x2", "packages:2x2x4", "host:4x2"})
-    EXPECT_FALSE(rail_grid_of(*fabric::generate(name)).has_value()) << name;
+    EXPECT_FALSE(report::rail_grid_of(*fabric::generate(name)).has_value()) << name;
   for (const char* name : {"rail:2x2", "rail:1x4", "rail:4x1", "rail:5x3"})
-    EXPECT_TRUE(rail_grid_of(*fabric::generate(name)).has_value()) << name;
+    EXPECT_TRUE(report::rail_grid_of(*fabric::generate(name)).has_value()) << name;
 }
 
 TEST(FabricCommand, PicturesOfManyNodesAreBounded) {
@@ -112,7 +113,7 @@ TEST(FabricCommand, DirectionsThatDifferAreArrows) {
   fabric::Fabric fabric = *fabric::generate("switch:2");
   fabric.name = "<a&b>";
   fabric.links[0].bandwidth = 7;
-  const std::string picture = fabric_to_svg(fabric);
+  const std::string picture = report::fabric_to_svg(fabric);
   EXPECT_EQ(count_of(picture, "<polygon "), 2U);
   EXPECT_EQ(count_of(picture, "<path "), 3U);
   EXPECT_EQ(count_of(picture, "&lt;a&amp;b&gt;"), 1U);

@@ -13,7 +13,7 @@
 #include "calling.hpp"
 #include "cli/commands.hpp"
 #include "cli/program.hpp"
-#include "cli/schedule/schedule_columns.hpp"
+#include "report/schedule/schedule_columns.hpp"
 #include "schedule/text/text_form.hpp"
 
 namespace tutti::cli {
@@ -105,10 +105,10 @@ TEST(ShownColumns, RepetitionsAreLeftOutWhereThereIsNoRoom) {
   std::vector<std::uint64_t> units = {9};
   for (int i = 0; i < 20; ++i) units.insert(units.end(), {1, 2});
   units.push_back(7);
-  const std::vector<ShownColumns> all = columns_to_show(units, 42);
+  const std::vector<report::ShownColumns> all = report::columns_to_show(units, 42);
   ASSERT_EQ(all.size(), 1U);
   EXPECT_EQ(all[0].end, 42U);
-  const std::vector<ShownColumns> few = columns_to_show(units, 20);
+  const std::vector<report::ShownColumns> few = report::columns_to_show(units, 20);
   ASSERT_EQ(few.size(), 2U);
   EXPECT_EQ(few[0].end, 5U);
   EXPECT_EQ(few[0].num_left_out, 34U);
@@ -117,7 +117,7 @@ TEST(ShownColumns, RepetitionsAreLeftOutWhereThereIsNoRoom) {
   EXPECT_EQ(few[1].end, 42U);
   // Units that are all unlike: those in the middle.
   for (std::size_t i = 0; i < units.size(); ++i) units[i] = i;
-  const std::vector<ShownColumns> ends = columns_to_show(units, 20);
+  const std::vector<report::ShownColumns> ends = report::columns_to_show(units, 20);
   ASSERT_EQ(ends.size(), 2U);
   EXPECT_FALSE(ends[0].is_repeated);
   EXPECT_EQ(ends[0].end + ends[0].num_left_out, ends[1].begin);

@@ -10,6 +10,7 @@
 
 #include "base/status.hpp"
 #include "bench/measure/runner.hpp"
+#include "bench/results/table.hpp"
 #include <tutti/bench.hpp>
 
 namespace tutti::cli {
@@ -33,6 +34,8 @@ struct BenchWorld {
   std::function<std::vector<harness::ForcedAlgorithm>(std::string_view peer, std::string_view bench)> algorithms_of;
   // How a peer is started that was looked for and is here.
   std::function<harness::PeerProgram(std::string_view name)> program_of;
+  // What `list fabrics` shows. Null where the program knows no fabrics.
+  std::function<Table()> fabrics;
 };
 
 }  // namespace tutti::cli

@@ -42,7 +42,7 @@ struct CompareArguments : CompareOptions {
 };
 
 // The bench communicators is about the others: the first of those is what it compares with.
-Result<std::size_t> baseline_of(const std::vector<std::string>& competitors, const CompareOptions& options) {
+Result<std::size_t> asked_baseline(const std::vector<std::string>& competitors, const CompareOptions& options) {
   const auto other = std::find_if(competitors.begin(), competitors.end(), [](const std::string& name) {
     return !name.starts_with("tutti") && !name.starts_with("simulate") && !name.starts_with("null");
   });
@@ -140,7 +140,7 @@ Result<Asked> check(const CompareOptions& options, const BenchWorld& world, cons
   // What all launches together have is what one would have.
   plan->runner.measure.budget.seconds /= plan->runner.launches;
   const Comparison outlook = outlook_of(*plan);
-  const Result<std::size_t> baseline = baseline_of(outlook.competitors, options);
+  const Result<std::size_t> baseline = asked_baseline(outlook.competitors, options);
   if (!baseline.ok()) return baseline.status();
   if (!options.by.empty())
     if (const Result<Table> by = table_by(outlook, options.by); !by.ok()) return by.status();

@@ -20,13 +20,14 @@
 #include "cli/bench/output/measured_figure.hpp"
 #include "cli/bench/output/row_output.hpp"
 #include "cli/bench/output/type_tables.hpp"
-#include "cli/machine/fabric_views.hpp"
 
 namespace tutti::cli {
 
 namespace {
 
-constexpr std::string_view kLists = "benches, peers, algorithms, types, operators, fabrics and runs";
+std::string lists_of(const BenchWorld& world) {
+  return fmt::format("benches, peers, algorithms, types, operators, {}and runs", world.fabrics ? "fabrics, " : "");
+}
 
 struct ListArguments {
   std::string what = "benches";
@@ -122,7 +123,7 @@ Exit list(const ListArguments& options, const BenchWorld& world, const Context& 
   if (same_name(options.what, "benches")) table = list_benches(world);
   if (same_name(options.what, "peers")) table = list_peers(world);
   if (same_name(options.what, "algorithms")) table = list_algorithms(world);
-  if (same_name(options.what, "fabrics")) table = fabrics_table();
+  if (same_name(options.what, "fabrics") && world.fabrics) table = world.fabrics();
   if (same_name(options.what, "types")) table = types_table();
   if (same_name(options.what, "operators")) table = operators_table();
   if (same_name(options.what, "runs")) {
@@ -132,8 +133,8 @@ Exit list(const ListArguments& options, const BenchWorld& world, const Context& 
   }
   if (!table)
     return failed(context, "list",
-                  {Code::invalid_argument,
-                   fmt::format("there is no list of {}; there is one of {}", in_quotes(options.what), kLists)});
+                  {Code::invalid_argument, fmt::format("there is no list of {}; there is one of {}",
+                                                       in_quotes(options.what), lists_of(world))});
   const Status written = write_output(render(*table, options.output.format), options.output, context);
   return written.ok() ? Exit::done : failed(context, "list", written);
 }

@@ -8,10 +8,11 @@
 #include <fmt/format.h>
 
 #include "bench/axes/environment_axis.hpp"
-#include "cli/simulated_peer.hpp"
+#include "cli/machine/fabric_tables.hpp"
 #include "peers/collectives.hpp"
 #include "peers/probe.hpp"
 #include "peers/registry.hpp"
+#include "peers/simulated/simulated_peer.hpp"
 
 namespace tutti::cli {
 
@@ -35,7 +36,7 @@ Result<std::string> look_for(const std::string& name, const Result<std::string>&
 // What stands behind the colon of "simulate:FABRIC"; of the bare name nothing does. Null for other peers.
 std::optional<std::string_view> fabric_in(std::string_view peer) {
   const std::size_t colon = std::min(peer.find(':'), peer.size());
-  if (peer.substr(0, colon) != kSimulatedPeer) return std::nullopt;
+  if (peer.substr(0, colon) != simulated::kSimulatedPeer) return std::nullopt;
   return peer.substr(std::min(colon + 1, peer.size()));
 }
 
@@ -45,7 +46,7 @@ using Fabrics = std::map<std::string, std::shared_ptr<const harness::Reckoner>, 
 Result<std::string> look_for_fabric(std::string_view fabric, const Environment& environment, Fabrics& seen) {
   if (fabric.empty()) return std::string("virtual time on a fabric ('tutti list fabrics'): simulate:torus_2d:2x3");
   if (seen.find(fabric) == seen.end()) {
-    const auto peer = simulated_peer(fabric, environment);
+    const auto peer = simulated::simulated_peer(fabric, environment);
     if (!peer.ok()) return peer.status();
     seen.emplace(fabric, *peer);
   }
@@ -53,7 +54,7 @@ Result<std::string> look_for_fabric(std::string_view fabric, const Environment& 
 }
 
 std::vector<harness::ForcedAlgorithm> algorithms_of(std::string_view peer, std::string_view bench) {
-  if (fabric_in(peer)) return simulated_algorithms(bench);
+  if (fabric_in(peer)) return simulated::simulated_algorithms(bench);
   const Result<const peers::PeerRow*> row = peers::find_peer(peer);
   const std::optional<peers::Collective> collective = peers::collective_from_name(bench);
   if (!row.ok() || !collective) return {};
@@ -67,8 +68,9 @@ BenchWorld peer_world(const Environment& environment) {
   world.benches = peers::collective_benches(nullptr);
   for (const peers::PeerRow& row : peers::all_peers())
     world.peers.push_back({.name = std::string(row.name), .package = std::string(row.package)});
-  world.peers.push_back({.name = std::string(kSimulatedPeer), .package = "", .wants = "FABRIC"});
+  world.peers.push_back({.name = std::string(simulated::kSimulatedPeer), .package = "", .wants = "FABRIC"});
   world.default_peers = "tutti";
+  world.fabrics = fabrics_table;
   const Result<std::string> folder = peers::worker_folder();
   const auto fabrics = std::make_shared<Fabrics>();
   world.look_for = [folder, fabrics, &environment](const std::string& name) {

@@ -10,8 +10,8 @@
 #include "base/text.hpp"
 #include "base/units.hpp"
 #include "cli/commands.hpp"
-#include "cli/process_group.hpp"
 #include "cli/variables_check.hpp"
+#include "launch/process_group.hpp"
 #include "runtime/bootstrap/rendezvous.hpp"
 
 namespace tutti::cli {
@@ -58,7 +58,7 @@ Status read_environment(const std::vector<std::string>& pairs, Environment& envi
   return {};
 }
 
-Status read(const LaunchArguments& options, GroupOptions& group, std::vector<std::string>& warnings) {
+Status read(const LaunchArguments& options, launch::GroupOptions& group, std::vector<std::string>& warnings) {
   TUTTI_TRY(read_num_ranks(options.num_ranks, group.num_ranks));
   if (options.bind != "core" && options.bind != "none") {
     return wrong_argument(fmt::format("--bind is {}; it takes core or none", in_quotes(options.bind)));
@@ -76,13 +76,13 @@ Status read(const LaunchArguments& options, GroupOptions& group, std::vector<std
 }
 
 Exit run(const LaunchArguments& options, const Context& context) {
-  GroupOptions group;
+  launch::GroupOptions group;
   group.environment = context.environment;
   std::vector<std::string> warnings;
   const Status understood = read(options, group, warnings);
   for (const std::string& warning : warnings) context.error << "tutti launch: " << warning << "\n";
   if (!understood.ok()) return failed(context, "launch", understood);
-  const Result<int> code = run_group(group, context.out, context.error);
+  const Result<int> code = launch::run_group(group, context.out, context.error);
   if (!code.ok()) return failed(context, "launch", code.status());
   // The ranks' own status is passed on, as from env or timeout; Exit has room for it.
   return static_cast<Exit>(*code);

@@ -6,10 +6,11 @@
 #include <fmt/format.h>
 
 #include "cli/commands.hpp"
-#include "cli/machine/fabric_views.hpp"
+#include "cli/machine/fabric_tables.hpp"
 #include "cli/output.hpp"
 #include "fabric/files/fabric_file.hpp"
 #include "fabric/files/load.hpp"
+#include "report/fabric/fabric_svg.hpp"
 
 namespace tutti::cli {
 
@@ -25,10 +26,10 @@ struct FabricArguments {
 Result<std::string> shown(const FabricArguments& options, const fabric::Fabric& fabric) {
   if (options.toml) return fabric::write_fabric(fabric);
   if (!options.svg) return rendered(fabric_summary(fabric), options.output);
-  if (fabric.nodes.size() > kMostDrawnNodes)
+  if (fabric.nodes.size() > report::kMostDrawnNodes)
     return Status(Code::invalid_argument, fmt::format("a picture of {} nodes would show nothing; {} can be drawn",
-                                                      fabric.nodes.size(), kMostDrawnNodes));
-  return fabric_to_svg(fabric);
+                                                      fabric.nodes.size(), report::kMostDrawnNodes));
+  return report::fabric_to_svg(fabric);
 }
 
 Exit run(const FabricArguments& options, const Context& context) {

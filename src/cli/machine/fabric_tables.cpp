@@ -1,3 +1,5 @@
+#include "cli/machine/fabric_tables.hpp"
+
 #include <algorithm>
 #include <optional>
 #include <string>
@@ -5,7 +7,6 @@
 
 #include <fmt/format.h>
 
-#include "cli/machine/fabric_views.hpp"
 #include "fabric/costs.hpp"
 #include "fabric/figures.hpp"
 #include "fabric/files/fabric_file.hpp"

@@ -15,7 +15,8 @@
 #include "cli/schedule/case_options.hpp"
 #include "cli/schedule/choice.hpp"
 #include "cli/schedule/schedule_file.hpp"
-#include "cli/schedule/schedule_views.hpp"
+#include "report/schedule/schedule_svg.hpp"
+#include "schedule/json/schedule_json.hpp"
 #include "schedule/listed.hpp"
 #include "schedule/prove/prove.hpp"
 #include "schedule/text/text_form.hpp"
@@ -70,7 +71,7 @@ Result<std::string> render(const ScheduleArguments& options, const Schedule& sch
     if (!proof.ok())
       return Status(Code::invalid_argument,
                     fmt::format("only what is right can be drawn: {}", proof.failure->to_string()));
-    return schedule_to_svg(programs);
+    return report::schedule_to_svg(programs);
   }
   return write_schedule(schedule);
 }

@@ -1,3 +1,5 @@
+#include "report/fabric/fabric_svg.hpp"
+
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -8,18 +10,16 @@
 
 #include "base/counted.hpp"
 #include "base/text.hpp"
-#include "cli/machine/fabric_cables.hpp"
-#include "cli/machine/fabric_views.hpp"
-#include "cli/machine/rail_svg.hpp"
+#include "report/fabric/fabric_cables.hpp"
+#include "report/fabric/rail_svg.hpp"
 #include "report/svg.hpp"
 
-namespace tutti::cli {
+namespace tutti::report {
 
 namespace {
 
 using fabric::Fabric;
 using fabric::Node;
-using report::escaped;
 
 constexpr double kMargin = 48;
 constexpr double kTop = 72;  // of the title
@@ -228,4 +228,4 @@ std::string fabric_to_svg(const Fabric& fabric) {
   return grid ? rails_to_svg(fabric, *grid) : Drawing(fabric).draw();
 }
 
-}  // namespace tutti::cli
+}  // namespace tutti::report

@@ -8,7 +8,7 @@
 #include "bench/results/result.hpp"
 #include "schedule/collective.hpp"
 
-namespace tutti::cli {
+namespace tutti::simulated {
 
 struct SimulatedCase {
   Collective collective = Collective::all_reduce;
@@ -27,4 +27,4 @@ struct SimulatedCase {
 // The row's message and counters, as a peer with processes has them.
 void tell_sizes(const SimulatedCase& asked, harness::Row& row);
 
-}  // namespace tutti::cli
+}  // namespace tutti::simulated

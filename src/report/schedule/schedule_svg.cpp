@@ -1,3 +1,5 @@
+#include "report/schedule/schedule_svg.hpp"
+
 #include <algorithm>
 #include <cmath>
 #include <map>
@@ -8,18 +10,14 @@
 
 #include "base/counted.hpp"
 #include "base/text.hpp"
-#include "cli/schedule/schedule_columns.hpp"
-#include "cli/schedule/schedule_views.hpp"
 #include "report/picture.hpp"
+#include "report/schedule/schedule_columns.hpp"
 #include "report/svg.hpp"
 #include "schedule/timeline/timeline.hpp"
 
-namespace tutti::cli {
+namespace tutti::report {
 
 namespace {
-
-using report::escaped;
-using report::width_of_words;
 
 constexpr double kLeft = 86;          // of the names of the ranks
 constexpr double kMostExtent = 2400;  // either way
@@ -331,4 +329,4 @@ class Drawing {
 
 std::string schedule_to_svg(const Programs& programs) { return Drawing(programs).draw(); }
 
-}  // namespace tutti::cli
+}  // namespace tutti::report

@@ -1,4 +1,4 @@
-#include "cli/machine/rail_svg.hpp"
+#include "report/fabric/rail_svg.hpp"
 
 #include <algorithm>
 #include <map>
@@ -8,11 +8,11 @@
 
 #include "base/counted.hpp"
 #include "base/text.hpp"
-#include "cli/machine/fabric_cables.hpp"
+#include "report/fabric/fabric_cables.hpp"
 #include "report/picture.hpp"
 #include "report/svg.hpp"
 
-namespace tutti::cli {
+namespace tutti::report {
 
 namespace {
 
@@ -256,4 +256,4 @@ class Drawing {
 
 std::string rails_to_svg(const Fabric& fabric, const RailGrid& grid) { return Drawing(fabric, grid).draw(); }
 
-}  // namespace tutti::cli
+}  // namespace tutti::report

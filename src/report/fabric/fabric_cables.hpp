@@ -7,7 +7,7 @@
 
 #include "fabric/fabric.hpp"
 
-namespace tutti::cli {
+namespace tutti::report {
 
 // Both directions between two nodes; a direction without a link has none.
 struct Cable {
@@ -21,4 +21,4 @@ struct Cable {
 // Links that differ in cost are cables of their own.
 [[nodiscard]] std::vector<Cable> cables_of(const fabric::Fabric& fabric);
 
-}  // namespace tutti::cli
+}  // namespace tutti::report

@@ -1,4 +1,4 @@
-#include "cli/simulated_way.hpp"
+#include "peers/simulated/simulated_way.hpp"
 
 #include <utility>
 
@@ -10,7 +10,7 @@
 #include "runtime/selection/portfolio.hpp"
 #include "runtime/selection/selector.hpp"
 
-namespace tutti::cli {
+namespace tutti::simulated {
 
 // Plans of many ranks take longer than simulating them.
 struct WayChooser::Known {
@@ -122,4 +122,4 @@ Result<SimulatedWay> WayChooser::choose(const SimulatedCase& asked, std::uint32_
   return way;
 }
 
-}  // namespace tutti::cli
+}  // namespace tutti::simulated

@@ -11,11 +11,11 @@
 #include <string>
 
 #include "base/status.hpp"
-#include "cli/simulated_case.hpp"
+#include "peers/simulated/simulated_case.hpp"
 #include "runtime/communicator/settings.hpp"
 #include "schedule/schedule.hpp"
 
-namespace tutti::cli {
+namespace tutti::simulated {
 
 struct SimulatedWay {
   Schedule schedule;
@@ -45,4 +45,4 @@ class WayChooser {
   std::unique_ptr<Known> known_;
 };
 
-}  // namespace tutti::cli
+}  // namespace tutti::simulated

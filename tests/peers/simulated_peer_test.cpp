@@ -1,5 +1,5 @@
 // A fabric as a peer: its rows say what simulating the schedule says.
-#include "cli/simulated_peer.hpp"
+#include "peers/simulated/simulated_peer.hpp"
 
 #include <functional>
 #include <new>
@@ -16,7 +16,7 @@
 #include "schedule/message_size.hpp"
 #include "simulate/simulate.hpp"
 
-namespace tutti::cli {
+namespace tutti::simulated {
 namespace {
 
 using harness::Row;
@@ -326,4 +326,4 @@ TEST(SimulatedPeer, AFileThatChangesMeanwhileIsAnotherRuns) {
 }
 
 }  // namespace
-}  // namespace tutti::cli
+}  // namespace tutti::simulated

@@ -15,7 +15,7 @@
 #include "bench/measure/reckoner.hpp"
 #include "fabric/fabric.hpp"
 
-namespace tutti::cli {
+namespace tutti::simulated {
 
 inline constexpr std::string_view kSimulatedPeer = "simulate";
 
@@ -27,4 +27,4 @@ inline constexpr std::string_view kSimulatedPeer = "simulate";
 // Every algorithm of the catalogue for the bench of that name; what a fabric cannot do is found out case by case.
 [[nodiscard]] std::vector<harness::ForcedAlgorithm> simulated_algorithms(std::string_view bench);
 
-}  // namespace tutti::cli
+}  // namespace tutti::simulated

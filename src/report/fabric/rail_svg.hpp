@@ -8,7 +8,7 @@
 
 #include "fabric/fabric.hpp"
 
-namespace tutti::cli {
+namespace tutti::report {
 
 // Ranks as a grid: those of a row share the node's switch, those of a column a rail.
 struct RailGrid {
@@ -23,4 +23,4 @@ struct RailGrid {
 // More than eight rows or columns are left out, and how many is said.
 [[nodiscard]] std::string rails_to_svg(const fabric::Fabric& fabric, const RailGrid& grid);
 
-}  // namespace tutti::cli
+}  // namespace tutti::report

@@ -1,4 +1,4 @@
-#include "cli/process_group.hpp"
+#include "launch/process_group.hpp"
 
 #include <algorithm>
 #include <array>
@@ -23,7 +23,7 @@
 #include "runtime/bootstrap/gathering.hpp"
 #include "runtime/bootstrap/rendezvous.hpp"
 
-namespace tutti::cli {
+namespace tutti::launch {
 
 namespace {
 
@@ -405,4 +405,4 @@ Result<int> run_group(const GroupOptions& options, std::ostream& out, std::ostre
   return Group(options, out, error).run();
 }
 
-}  // namespace tutti::cli
+}  // namespace tutti::launch

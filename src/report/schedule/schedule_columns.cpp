@@ -1,4 +1,4 @@
-#include "cli/schedule/schedule_columns.hpp"
+#include "report/schedule/schedule_columns.hpp"
 
 #include <algorithm>
 #include <string>
@@ -7,7 +7,7 @@
 
 #include "base/digest.hpp"
 
-namespace tutti::cli {
+namespace tutti::report {
 
 namespace {
 
@@ -89,4 +89,4 @@ std::vector<std::uint64_t> signatures_of(const Programs& programs, const Timelin
   return signatures;
 }
 
-}  // namespace tutti::cli
+}  // namespace tutti::report

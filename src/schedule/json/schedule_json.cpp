@@ -1,8 +1,8 @@
+#include "schedule/json/schedule_json.hpp"
+
 #include <nlohmann/json.hpp>
 
-#include "cli/schedule/schedule_views.hpp"
-
-namespace tutti::cli {
+namespace tutti {
 
 namespace {
 
@@ -72,4 +72,4 @@ std::string schedule_to_json(const Programs& programs, std::optional<std::uint32
   return json.dump(2) + "\n";
 }
 
-}  // namespace tutti::cli
+}  // namespace tutti

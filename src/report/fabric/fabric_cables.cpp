@@ -1,4 +1,4 @@
-#include "cli/machine/fabric_cables.hpp"
+#include "report/fabric/fabric_cables.hpp"
 
 #include <algorithm>
 #include <map>
@@ -7,7 +7,7 @@
 
 #include "fabric/figures.hpp"
 
-namespace tutti::cli {
+namespace tutti::report {
 
 std::vector<Cable> cables_of(const fabric::Fabric& fabric) {
   std::map<std::tuple<std::uint32_t, std::uint32_t, std::string>, Cable> cables;
@@ -26,4 +26,4 @@ std::vector<Cable> cables_of(const fabric::Fabric& fabric) {
   return all;
 }
 
-}  // namespace tutti::cli
+}  // namespace tutti::report

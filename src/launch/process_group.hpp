@@ -13,7 +13,7 @@
 #include "base/units.hpp"
 #include "base/variables/environment.hpp"
 
-namespace tutti::cli {
+namespace tutti::launch {
 
 struct GroupOptions {
   int num_ranks = 1;
@@ -33,4 +33,4 @@ inline constexpr int kTimedOut = 124;  // as timeout(1) has it
 // An error of its own means that the system refused something; no rank is left then.
 [[nodiscard]] Result<int> run_group(const GroupOptions& options, std::ostream& out, std::ostream& error);
 
-}  // namespace tutti::cli
+}  // namespace tutti::launch

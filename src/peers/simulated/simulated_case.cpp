@@ -1,4 +1,4 @@
-#include "cli/simulated_case.hpp"
+#include "peers/simulated/simulated_case.hpp"
 
 #include <optional>
 #include <utility>
@@ -6,12 +6,11 @@
 #include <fmt/format.h>
 
 #include "base/text.hpp"
-#include "cli/command.hpp"
 #include "data/no_element.hpp"
 #include "data/type.hpp"
 #include "schedule/message_size.hpp"
 
-namespace tutti::cli {
+namespace tutti::simulated {
 
 namespace {
 
@@ -75,4 +74,4 @@ void tell_sizes(const SimulatedCase& asked, harness::Row& row) {
   row.counters["count"] = static_cast<double>(asked.count);
 }
 
-}  // namespace tutti::cli
+}  // namespace tutti::simulated

@@ -1,4 +1,4 @@
-#include "cli/simulated_peer.hpp"
+#include "peers/simulated/simulated_peer.hpp"
 
 #include <algorithm>
 #include <deque>
@@ -13,17 +13,16 @@
 #include "base/digest.hpp"
 #include "base/text.hpp"
 #include "base/variables/variables.hpp"
-#include "cli/command.hpp"
-#include "cli/simulated_case.hpp"
-#include "cli/simulated_way.hpp"
 #include "fabric/files/fabric_file.hpp"
 #include "fabric/files/load.hpp"
 #include "fabric/generators/generate.hpp"
 #include "fabric/generators/request.hpp"
+#include "peers/simulated/simulated_case.hpp"
+#include "peers/simulated/simulated_way.hpp"
 #include "runtime/communicator/settings.hpp"
 #include "simulate/simulate.hpp"
 
-namespace tutti::cli {
+namespace tutti::simulated {
 
 namespace {
 
@@ -201,4 +200,4 @@ std::vector<harness::ForcedAlgorithm> simulated_algorithms(std::string_view benc
   return algorithms;
 }
 
-}  // namespace tutti::cli
+}  // namespace tutti::simulated

@@ -9,7 +9,7 @@
 #include "schedule/programs.hpp"
 #include "schedule/timeline/timeline.hpp"
 
-namespace tutti::cli {
+namespace tutti::report {
 
 // Neighbouring units that are shown, and how many come behind them that are not.
 struct ShownColumns {
@@ -26,4 +26,4 @@ struct ShownColumns {
 // Of each unit: what every rank does, and with whom, whatever pieces it is about.
 [[nodiscard]] std::vector<std::uint64_t> signatures_of(const Programs& programs, const Timeline& timeline);
 
-}  // namespace tutti::cli
+}  // namespace tutti::report
