@@ -53,7 +53,12 @@ extern "C" tuttiResult_t tuttiCommShrink(tuttiComm_t comm, tuttiComm_t* newcomm,
     if (newcomm == nullptr) return tutti::api::refuse("newcomm is null");
     while (true) {
       *newcomm = nullptr;
-      const Result<tutti::ShrinkOutcome> outcome = attempt(comm, config, newcomm);
+      Result<tutti::ShrinkOutcome> outcome = Status(tutti::Code::internal, "");
+      try {
+        outcome = attempt(comm, config, newcomm);
+      } catch (const std::bad_alloc&) {
+        outcome = tutti::api::no_memory();
+      }
       if (outcome.ok() && *outcome == tutti::ShrinkOutcome::made) return tuttiSuccess;
       tuttiCommDestroy(std::exchange(*newcomm, nullptr));
       if (!outcome.ok()) return report(outcome.status());

@@ -1,4 +1,5 @@
 // Surviving ranks continue without lost ones: killed processes, and ranks that have left.
+#include <array>
 #include <csignal>
 #include <string>
 #include <vector>
@@ -143,19 +144,32 @@ TEST(Shrink, FailsOnAllRanksIfOneCannotTakePart) {
   EXPECT_EQ(said[1], "shrink: config.variables has \"TUTTI_SPIN\", which is not NAME=VALUE; 1 of 2: 11");
 }
 
+// Rank 1 comes when the others have given up.
 TEST(Shrink, TimesOutOnAllRanksIfOneIsLate) {
+  std::array<int, 2> ended{};
+  ASSERT_EQ(pipe(ended.data()), 0);
   const std::vector<std::string> said = run_processes(
-      2,
-      [](const UniqueId& id, int rank) -> std::string {
+      3,
+      [&ended](const UniqueId& id, int rank) -> std::string {
         Communicator comm =
-            Communicator::join(id, 2, rank, Config{{rank == 0 ? "TUTTI_TIMEOUT=200ms" : "TUTTI_SPIN=0"}});
-        int never = 0;
-        if (rank == 1) comm.receive(one(never), 0);  // until rank 0 gives up
-        static_cast<void>(comm.shrink());
-        return "made";
+            Communicator::join(id, 3, rank, Config{{rank == 0 ? "TUTTI_TIMEOUT=200ms" : "TUTTI_SPIN=0"}});
+        char byte = 0;
+        for (int others = 0; rank == 1 && others < 2; ++others) static_cast<void>(!read(ended[0], &byte, 1));
+        tuttiComm_t shrunk = nullptr;
+        const tuttiResult_t result = tuttiCommShrink(comm.raw(), &shrunk, nullptr);
+        std::string words = std::string(tuttiGetErrorString(result)) + ": " + tuttiGetLastError(nullptr);
+        if (shrunk != nullptr) words += "; and a communicator";
+        static_cast<void>(!write(ended[1], &byte, 1));
+        return words;
       },
       60);
-  EXPECT_EQ(said[0], "threw: shrink: rank 1 has not called tuttiCommShrink; rank 0 has waited 200ms (TUTTI_TIMEOUT)");
+  close(ended[0]);
+  close(ended[1]);
+  const std::string why = "rank 1 has not called tuttiCommShrink; rank 0 has waited 200ms (TUTTI_TIMEOUT)";
+  EXPECT_EQ(said[0], std::string(tuttiGetErrorString(tuttiTimeout)) + ": " + why);
+  for (const std::size_t rank : {1U, 2U})
+    EXPECT_EQ(said[rank], std::string(tuttiGetErrorString(tuttiInvalidUsage)) +
+                              ": rank 0 cannot take part in shrinking the communicator: " + why);
 }
 
 }  // namespace

@@ -1,9 +1,9 @@
 #include "runtime/failure/shrink.hpp"
 
 #include <algorithm>
-#include <bit>
+#include <atomic>
 #include <optional>
-#include <span>
+#include <string>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -30,10 +30,14 @@ struct Verdict {
   }
 };
 
+// Of Region::shrink_decision(): members are proposed by that rank, or it refuses.
 constexpr std::uint32_t kProposed = 1;
+constexpr std::uint32_t kRefused = 2;
+// Of Region::shrink_outcome(). Late: that rank has waited too long for others.
 constexpr std::uint32_t kMade = static_cast<std::uint32_t>(ShrinkOutcome::made);
 constexpr std::uint32_t kAgain = static_cast<std::uint32_t>(ShrinkOutcome::again);
 constexpr std::uint32_t kFailed = 3;
+constexpr std::uint32_t kLate = 4;
 
 constexpr std::chrono::microseconds kFirstNap{20};
 constexpr std::chrono::microseconds kLongestNap{2'000};
@@ -51,19 +55,66 @@ std::optional<Verdict> decided(const std::atomic<std::uint64_t>& word, std::uint
   return decision.attempt == attempt ? std::optional(decision) : std::nullopt;
 }
 
+std::string have_not(const std::vector<int>& ranks, std::string_view done) {
+  return fmt::format("{} {} not {}", rank_list(ranks), ranks.size() == 1 ? "has" : "have", done);
+}
+
 }  // namespace
 
-ShrinkMeeting::ShrinkMeeting(const Communicator& communicator)
-    : communicator_(communicator), region_(communicator.region()), own_(region_.shrink(communicator.rank())) {
+struct ShrinkMeeting::Arrivals {
+  std::vector<int> missing;
+  std::optional<std::uint32_t> refusing;
+  std::uint32_t leader = 0;  // the first that is there
+};
+
+ShrinkMeeting::ShrinkMeeting(const Communicator& communicator, Now now)
+    : communicator_(communicator),
+      region_(communicator.region()),
+      own_(region_.shrink(communicator.rank())),
+      now_(std::move(now)),
+      begun_(now_()) {
   // Equal on all ranks: none starts the next attempt before all have arrived at this one, or one has refused it.
   attempt_ = own_.arrived.load(std::memory_order_relaxed) + 1;
+  group_.number = attempt_;
 }
+
+ShrinkMeeting::~ShrinkMeeting() = default;
 
 bool ShrinkMeeting::is_gone(std::uint32_t rank) const {
   return rank != communicator_.rank() && (has_left(region_, rank) || region_.life(rank).is_lost());
 }
 
+// Acquire: what it says beside that is there.
+bool ShrinkMeeting::is_missing(std::uint32_t rank) const {
+  return region_.shrink(rank).arrived.load(std::memory_order_acquire) < attempt_ && !is_gone(rank);
+}
+
+bool ShrinkMeeting::have_all_arrived() const {
+  for (std::uint32_t rank = 0; rank < communicator_.num_ranks(); ++rank)
+    if (is_missing(rank)) return false;
+  return true;
+}
+
+// Refusals last: of a rank that refuses while another is missing, everyone who sees that other arrive sees the refusal.
+// So either somebody proposes, or somebody returns a refusal without having decided it, and never both.
+ShrinkMeeting::Arrivals ShrinkMeeting::look_at_arrivals() const {
+  Arrivals seen;
+  seen.leader = communicator_.rank();
+  for (std::uint32_t rank = 0; rank < communicator_.num_ranks(); ++rank) {
+    if (is_missing(rank))
+      seen.missing.push_back(static_cast<int>(rank));
+    else if (!is_gone(rank))
+      seen.leader = std::min(seen.leader, rank);
+  }
+  // Partner of object() and give_up().
+  std::atomic_thread_fence(std::memory_order_seq_cst);
+  for (std::uint32_t rank = communicator_.num_ranks(); rank-- > 0;)
+    if (region_.shrink(rank).refused.load(std::memory_order_acquire) >= attempt_) seen.refusing = rank;
+  return seen;
+}
+
 Status ShrinkMeeting::refusal_of(std::uint32_t rank) const {
+  if (rank == communicator_.rank()) return objection_;
   return {
       Code::invalid_usage,
       fmt::format("rank {} cannot take part in shrinking the communicator: {}", rank, communicator_.reason_of(rank)),
@@ -76,27 +127,46 @@ void ShrinkMeeting::refuse(std::string_view why) {
   own_.arrived.store(attempt_, std::memory_order_release);
 }
 
+// Of a rank that has arrived. It still follows if members are proposed first.
+void ShrinkMeeting::object(Status why) {
+  communicator_.say_why_not(why.message());
+  objection_ = std::move(why);
+  own_.refused.store(attempt_, std::memory_order_seq_cst);
+  std::atomic_thread_fence(std::memory_order_seq_cst);
+}
+
 void ShrinkMeeting::give_up(std::string_view why) {
   communicator_.say_why_not(why);
   own_.failed.store(attempt_, std::memory_order_release);
-  own_.refused.store(attempt_, std::memory_order_release);
+  own_.refused.store(attempt_, std::memory_order_seq_cst);
+  own_.arrived.store(attempt_, std::memory_order_seq_cst);
+  std::atomic_thread_fence(std::memory_order_seq_cst);
+  // While a rank is missing, a slow rank may still have to read the decision of the attempt before. Nobody proposes.
+  if (!have_all_arrived()) return;
+  decide(region_.shrink_decision(), Verdict{attempt_, kRefused, communicator_.rank()}.pack());
+  const auto decision = decided(region_.shrink_decision(), attempt_);
+  if (decision && decision->what == kProposed)
+    decide(region_.shrink_outcome(), Verdict{attempt_, kFailed, communicator_.rank()}.pack());
 }
 
 template <typename Missing>
-Status ShrinkMeeting::pause(const Missing& missing) {
-  const auto waited = Clock::now() - begun_;
+Status ShrinkMeeting::check_patience(const Missing& missing) {
+  const auto waited = now_() - begun_;
   const Settings& settings = communicator_.settings();
   const bool is_late = settings.timeout.count() > 0 && waited >= settings.timeout;
   const bool warns = !has_warned_ && settings.late_warning.count() > 0 && waited >= settings.late_warning;
-  if (is_late || warns) {
-    const std::string words = missing();
-    if (is_late)
-      return {Code::timeout, fmt::format("{}; rank {} has waited {} (TUTTI_TIMEOUT)", words, communicator_.rank(),
-                                         to_text(Nanos(settings.timeout.count())))};
-    has_warned_ = true;
-    communicator_.log().warn(LogSubsystem::init, "shrinking the communicator for {:.1f} s: {}",
-                             std::chrono::duration<double>(waited).count(), words);
-  }
+  if (!is_late && !warns) return {};
+  const std::string words = missing();
+  if (is_late)
+    return {Code::timeout, fmt::format("{}; rank {} has waited {} (TUTTI_TIMEOUT)", words, communicator_.rank(),
+                                       to_text(Nanos(settings.timeout.count())))};
+  has_warned_ = true;
+  communicator_.log().warn(LogSubsystem::init, "shrinking the communicator for {:.1f} s: {}",
+                           std::chrono::duration<double>(waited).count(), words);
+  return {};
+}
+
+void ShrinkMeeting::nap() {
   if (go_on_with_thread() || nap_.count() == 0) {
     nap_ = kFirstNap;
     std::this_thread::yield();
@@ -104,60 +174,57 @@ Status ShrinkMeeting::pause(const Missing& missing) {
     std::this_thread::sleep_for(nap_);
     nap_ = std::min(2 * nap_, kLongestNap);
   }
-  return {};
 }
 
 Result<SplitGroup> ShrinkMeeting::meet() {
-  SplitGroup group;
-  group.number = attempt_;
-  own_.arrived.store(attempt_, std::memory_order_release);
   while (true) {
-    if (const auto decision = decided(region_.shrink_decision(), attempt_))
-      return follow(std::move(group), decision->rank);
-    std::vector<int> missing;
-    std::uint32_t leader = communicator_.rank();
-    for (std::uint32_t rank = 0; rank < communicator_.num_ranks(); ++rank) {
-      const shm::ShrinkLines& line = region_.shrink(rank);
-      // Acquire: what it says beside that is there.
-      if (line.arrived.load(std::memory_order_acquire) < attempt_) {
-        if (!is_gone(rank)) missing.push_back(static_cast<int>(rank));
-        continue;
-      }
-      if (line.refused.load(std::memory_order_acquire) >= attempt_) return refusal_of(rank);
-      if (!is_gone(rank)) leader = std::min(leader, rank);
-    }
-    if (missing.empty() && leader == communicator_.rank()) {
-      if (Status status = propose(group); !status.ok()) {
-        refuse(status.message());
-        return status;
-      }
-      continue;
-    }
-    const Status status = pause([&] {
-      if (missing.empty()) return fmt::format("rank {} does not go on", leader);
-      return fmt::format("{} {} not called tuttiCommShrink", rank_list(missing), missing.size() == 1 ? "has" : "have");
-    });
-    if (!status.ok()) {
-      refuse(status.message());
-      return status;
-    }
+    if (std::optional<Result<SplitGroup>> met = step_to_meet()) return std::move(*met);
+    if (ripe_ == 0) nap();
   }
 }
 
-Status ShrinkMeeting::propose(SplitGroup& group) {
+std::optional<Result<SplitGroup>> ShrinkMeeting::step_to_meet() {
+  if (!std::exchange(has_arrived_, true)) {
+    own_.arrived.store(attempt_, std::memory_order_release);
+    return std::nullopt;
+  }
+  if (ripe_ != 0) decide(region_.shrink_decision(), std::exchange(ripe_, 0));
+  if (const auto decision = decided(region_.shrink_decision(), attempt_))
+    return decision->what == kProposed ? follow(decision->rank) : refusal_of(decision->rank);
+  const Arrivals seen = look_at_arrivals();
+  if (seen.refusing) {
+    if (!seen.missing.empty()) return refusal_of(*seen.refusing);
+    ripe_ = Verdict{attempt_, kRefused, *seen.refusing}.pack();
+    return std::nullopt;
+  }
+  Status status;
+  if (seen.missing.empty() && seen.leader == communicator_.rank()) {
+    status = propose();
+  } else {
+    status = check_patience([&] {
+      if (seen.missing.empty()) return fmt::format("rank {} does not go on", seen.leader);
+      return have_not(seen.missing, "called tuttiCommShrink");
+    });
+  }
+  if (!status.ok()) object(std::move(status));
+  return std::nullopt;
+}
+
+Status ShrinkMeeting::propose() {
   Result<std::unique_ptr<RendezvousServer>> server = RendezvousServer::start({.most_generations = 1});
   if (!server.ok()) return server.status();
-  group.server = std::move(*server);
+  group_.server = std::move(*server);
   own_.members.fill(0);
   for (std::uint32_t rank = 0; rank < communicator_.num_ranks(); ++rank)
     if (region_.shrink(rank).arrived.load(std::memory_order_acquire) >= attempt_ && !is_gone(rank))
       own_.members[rank / 64] |= std::uint64_t{1} << rank % 64;
-  own_.id = group.server->id().to_bytes();
-  decide(region_.shrink_decision(), Verdict{attempt_, kProposed, communicator_.rank()}.pack());
+  own_.id = group_.server->id().to_bytes();
+  ripe_ = Verdict{attempt_, kProposed, communicator_.rank()}.pack();
   return {};
 }
 
-Result<SplitGroup> ShrinkMeeting::follow(SplitGroup group, std::uint32_t leader) const {
+Result<SplitGroup> ShrinkMeeting::follow(std::uint32_t leader) {
+  SplitGroup group = std::move(group_);
   const shm::ShrinkLines& line = region_.shrink(leader);
   for (std::uint32_t rank = 0; rank < communicator_.num_ranks(); ++rank) {
     if ((line.members[rank / 64] >> rank % 64 & 1) == 0) continue;
@@ -173,15 +240,26 @@ Result<SplitGroup> ShrinkMeeting::follow(SplitGroup group, std::uint32_t leader)
   return group;
 }
 
+Status ShrinkMeeting::could_not_join(std::uint32_t rank) const {
+  return {Code::system,
+          fmt::format("rank {} could not join the new communicator: {}", rank, communicator_.reason_of(rank)),
+          static_cast<int>(rank)};
+}
+
+// What is decided says more than a failure that may be its consequence, and a failure more than that its rank has left.
 Status ShrinkMeeting::why_in_vain(const SplitGroup& group) const {
-  for (const std::uint32_t rank : group.members) {
-    if (is_gone(rank))
-      return {Code::rank_lost, fmt::format("rank {} was lost: its process ended", rank), static_cast<int>(rank)};
+  const auto decision = decided(region_.shrink_outcome(), attempt_);
+  if (decision && decision->what == kLate) return {Code::timeout, communicator_.reason_of(decision->rank)};
+  if (decision && decision->what == kFailed) return could_not_join(decision->rank);
+  for (const std::uint32_t rank : group.members)
     if (rank != communicator_.rank() && region_.shrink(rank).failed.load(std::memory_order_acquire) >= attempt_)
-      return {Code::system,
-              fmt::format("rank {} could not join the new communicator: {}", rank, communicator_.reason_of(rank)),
+      return could_not_join(rank);
+  for (const std::uint32_t rank : group.members)
+    if (is_gone(rank))
+      return {Code::rank_lost,
+              has_left(region_, rank) ? fmt::format("rank {} has left the communicator", rank)
+                                      : fmt::format("rank {} was lost: its process ended", rank),
               static_cast<int>(rank)};
-  }
   return {};
 }
 
@@ -201,33 +279,50 @@ std::uint64_t ShrinkMeeting::outcome_of(const SplitGroup& group) const {
   return failed ? Verdict{attempt_, kFailed, *failed}.pack() : 0;
 }
 
-Result<ShrinkOutcome> ShrinkMeeting::settle(const SplitGroup& group, const Status& joined) {
-  std::atomic<std::uint64_t>& outcome = region_.shrink_outcome();
+void ShrinkMeeting::say_what_joining_gave(const Status& joined) {
+  begun_ = now_();  // the members that were late to meet() may take their time now
   if (joined.ok()) {
     own_.joined.store(attempt_, std::memory_order_release);
   } else {
     communicator_.say_why_not(joined.message());
     own_.failed.store(attempt_, std::memory_order_release);
   }
+}
+
+Result<ShrinkOutcome> ShrinkMeeting::settle(const SplitGroup& group, const Status& joined) {
   while (true) {
-    if (const auto decision = decided(outcome, attempt_)) {
-      if (decision->what != kFailed) return static_cast<ShrinkOutcome>(decision->what);
-      if (!joined.ok()) return joined;
-      return Status(Code::system,
-                    fmt::format("rank {} could not join the new communicator: {}", decision->rank,
-                                communicator_.reason_of(decision->rank)),
-                    static_cast<int>(decision->rank));
-    }
-    if (const std::uint64_t word = outcome_of(group); word != 0) {
-      decide(outcome, word);
-      continue;
-    }
-    const Status status = pause([] { return "not all have joined the new communicator"; });
-    if (status.ok()) continue;
-    communicator_.say_why_not(status.message());
-    own_.failed.store(attempt_, std::memory_order_release);
-    decide(outcome, Verdict{attempt_, kFailed, communicator_.rank()}.pack());
+    if (std::optional<Result<ShrinkOutcome>> settled = step_to_settle(group, joined)) return std::move(*settled);
+    if (ripe_ == 0) nap();
   }
+}
+
+std::optional<Result<ShrinkOutcome>> ShrinkMeeting::step_to_settle(const SplitGroup& group, const Status& joined) {
+  std::atomic<std::uint64_t>& outcome = region_.shrink_outcome();
+  if (!std::exchange(has_said_joined_, true)) {
+    say_what_joining_gave(joined);
+    return std::nullopt;
+  }
+  if (ripe_ != 0) decide(outcome, std::exchange(ripe_, 0));
+  if (const auto decision = decided(outcome, attempt_)) {
+    if (decision->what == kLate) return Status(Code::timeout, communicator_.reason_of(decision->rank));
+    if (decision->what != kFailed) return static_cast<ShrinkOutcome>(decision->what);
+    if (!joined.ok()) return joined;
+    return could_not_join(decision->rank);
+  }
+  ripe_ = outcome_of(group);
+  if (ripe_ != 0) return std::nullopt;
+  const Status status = check_patience([&] {
+    std::vector<int> missing;
+    for (const std::uint32_t rank : group.members)
+      if (region_.shrink(rank).joined.load(std::memory_order_acquire) < attempt_)
+        missing.push_back(static_cast<int>(rank));
+    return have_not(missing, "joined the new communicator");
+  });
+  if (!status.ok()) {
+    communicator_.say_why_not(status.message());
+    ripe_ = Verdict{attempt_, kLate, communicator_.rank()}.pack();
+  }
+  return std::nullopt;
 }
 
 }  // namespace tutti

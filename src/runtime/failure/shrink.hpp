@@ -2,15 +2,17 @@
 // that they still share, no call of the old communicator, and no particular rank.
 //
 // An attempt has two parts. meet(): every surviving rank arrives; the first of them opens a rendezvous and proposes its
-// members. settle(): they agree on the outcome. Each decision is one word, stored once, so that all ranks read the
-// same, even if one is lost in between. Then the survivors make another attempt.
+// members, or a rank refuses. settle(): they agree on the outcome. Each decision is one word, stored once, so that all
+// ranks read the same, even if one is lost in between. Then the survivors make another attempt.
 //
 // One for each call of one rank. Borrows the communicator.
 #pragma once
 
 #include <chrono>
 #include <cstdint>
-#include <string>
+#include <functional>
+#include <optional>
+#include <string_view>
 
 #include "base/status.hpp"
 #include "runtime/bootstrap/split.hpp"
@@ -25,7 +27,13 @@ enum class ShrinkOutcome : std::uint8_t {
 
 class ShrinkMeeting {
  public:
-  explicit ShrinkMeeting(const Communicator& communicator);
+  using Clock = std::chrono::steady_clock;
+  using Now = std::function<Clock::time_point()>;
+
+  explicit ShrinkMeeting(const Communicator& communicator, Now now = Clock::now);
+  ShrinkMeeting(const ShrinkMeeting&) = delete;
+  ShrinkMeeting& operator=(const ShrinkMeeting&) = delete;
+  ~ShrinkMeeting();
 
   // Waits for every rank that has neither left nor been lost. Where one of them refuses, all return why.
   [[nodiscard]] Result<SplitGroup> meet();
@@ -42,27 +50,45 @@ class ShrinkMeeting {
   // After meet(), with the result of joining here. An error is final: no further attempt would help, and all return it.
   [[nodiscard]] Result<ShrinkOutcome> settle(const SplitGroup& group, const Status& joined);
 
+  // meet() and settle() without their naps, in steps, so that tests can interleave the ranks' steps. A step looks or
+  // stores one word of its own; a decision is stored in the step after the look that it is based on. Nothing: go on.
+  [[nodiscard]] std::optional<Result<SplitGroup>> step_to_meet();
+  [[nodiscard]] std::optional<Result<ShrinkOutcome>> step_to_settle(const SplitGroup& group, const Status& joined);
+
  private:
-  using Clock = std::chrono::steady_clock;
+  struct Arrivals;
 
   [[nodiscard]] bool is_gone(std::uint32_t rank) const;
+  [[nodiscard]] bool is_missing(std::uint32_t rank) const;
+  [[nodiscard]] bool have_all_arrived() const;
+  [[nodiscard]] Arrivals look_at_arrivals() const;
   [[nodiscard]] Status refusal_of(std::uint32_t rank) const;
+  [[nodiscard]] Status could_not_join(std::uint32_t rank) const;
+  void object(Status why);
   // The members, and the rendezvous where this rank leads them.
-  [[nodiscard]] Status propose(SplitGroup& group);
-  [[nodiscard]] Result<SplitGroup> follow(SplitGroup group, std::uint32_t leader) const;
+  [[nodiscard]] Status propose();
+  [[nodiscard]] Result<SplitGroup> follow(std::uint32_t leader);
   // The word for shrink_outcome(), once the members' state decides it.
   [[nodiscard]] std::uint64_t outcome_of(const SplitGroup& group) const;
-  // Waits a little; an error after the communicator's timeout. `missing` names the late ranks for a warning.
+  void say_what_joining_gave(const Status& joined);
+  // An error after the communicator's timeout. `missing` names the late ranks for a warning.
   template <typename Missing>
-  [[nodiscard]] Status pause(const Missing& missing);
+  [[nodiscard]] Status check_patience(const Missing& missing);
+  void nap();
 
   const Communicator& communicator_;
   const shm::Region& region_;
   shm::ShrinkLines& own_;
+  const Now now_;
   std::uint64_t attempt_ = 0;
-  Clock::time_point begun_ = Clock::now();
+  Clock::time_point begun_;  // of the part that this rank is in
   std::chrono::microseconds nap_{0};
+  bool has_arrived_ = false;
+  bool has_said_joined_ = false;
   bool has_warned_ = false;
+  std::uint64_t ripe_ = 0;  // the decision to store; 0: none
+  Status objection_;        // why this rank refuses
+  SplitGroup group_;
 };
 
 }  // namespace tutti
