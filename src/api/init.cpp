@@ -14,6 +14,7 @@
 
 #include "runtime/bootstrap/split.hpp"
 #include "runtime/communicator/communicator.hpp"
+#include "runtime/failure/lateness.hpp"
 
 namespace tutti::api {
 
@@ -128,19 +129,26 @@ class SplitPromise {
   SplitPromise& operator=(const SplitPromise&) = delete;
   ~SplitPromise() {
     if (made_ == nullptr && !is_seen_by_all_) parent_.communicator->give_up_split(number_);
+    if (!has_lost_patience_) tutti::tell_no_wait(region(), parent_.communicator->rank());
   }
 
+  // Asked again and again while the group meets.
   [[nodiscard]] Status why_in_vain(const tutti::SplitGroup& group) {
+    tutti::tell_wait_in(region(), parent_.communicator->rank(), tutti::OuterCall::split);
     Status why = tutti::why_in_vain(*parent_.communicator, group);
     is_seen_by_all_ = is_seen_by_all_ || !why.ok();
     return why;
   }
+  void lose_patience() { has_lost_patience_ = true; }
 
  private:
+  [[nodiscard]] const tutti::shm::Region& region() const { return parent_.communicator->region(); }
+
   const tuttiComm& parent_;
   const std::uint64_t number_;
   const tuttiComm_t& made_;
   bool is_seen_by_all_ = false;
+  bool has_lost_patience_ = false;
 };
 
 }  // namespace
@@ -196,6 +204,7 @@ tuttiResult_t tuttiCommSplit(tuttiComm_t comm, int color, int key, tuttiComm_t* 
         init(newcomm, std::move(*reading), {.id = group->id, .num_ranks = group->num_ranks, .rank = group->rank},
              [&] { return promise.why_in_vain(*group); });
     if (!made.ok()) comm->communicator->say_why_not(made.message());
+    if (made.code() == tutti::Code::timeout) promise.lose_patience();
     return report(made);
   });
 }

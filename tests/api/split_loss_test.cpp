@@ -20,8 +20,9 @@
 
 namespace {
 
-enum class Connecting { works, kills, fails };
+enum class Connecting { works, kills, fails, waits };
 Connecting connecting = Connecting::works;  // NOLINT(cppcoreguidelines-avoid-non-const-global-variables)
+int awaited_pipe = -1;                      // NOLINT(cppcoreguidelines-avoid-non-const-global-variables)
 
 // An abstract name has a zero in front.
 bool is_of_rendezvous(const sockaddr* address) {
@@ -36,6 +37,12 @@ bool is_of_rendezvous(const sockaddr* address) {
 extern "C" __attribute__((visibility("default"))) int connect(int socket, const sockaddr* address, socklen_t length) {
   if (connecting != Connecting::works && is_of_rendezvous(address)) {
     if (connecting == Connecting::kills) kill(getpid(), SIGKILL);
+    if (connecting == Connecting::waits) {
+      char byte = 0;
+      connecting = Connecting::works;
+      static_cast<void>(!read(awaited_pipe, &byte, 1));
+      return static_cast<int>(syscall(SYS_connect, socket, address, length));
+    }
     errno = EADDRNOTAVAIL;
     return -1;
   }
@@ -89,6 +96,36 @@ TEST(SplitLoss, WhoFailsBeforeItsHelloIsNamedAndTheCommunicatorGoesOn) {
   for (const std::size_t rank : {0U, 2U})
     EXPECT_TRUE(contains(said[rank], "rank 1 could not join the new communicator: nobody answers at")) << said[rank];
   for (const std::string& words : said) EXPECT_TRUE(words.ends_with("; goes on")) << words;
+}
+
+// Rank 2 is in no group, and waits in a barrier for rank 0, which waits in its group for the victim.
+TEST(SplitLoss, WhoWaitsInASplitIsNotLate) {
+  std::array<int, 2> told{};
+  ASSERT_EQ(pipe(told.data()), 0);
+  awaited_pipe = told[0];
+  const auto said = on_processes([&told](tuttiComm_t comm, int rank) -> std::string {
+    const char* const patience[] = {"TUTTI_TIMEOUT=1s", nullptr};
+    tuttiConfig_t config = TUTTI_CONFIG_INITIALIZER;
+    config.variables = patience;
+    tuttiComm_t parent = nullptr;
+    if (tuttiCommSplit(comm, 0, 0, &parent, &config) != tuttiSuccess) return "no parent";
+    if (rank == kVictim) connecting = Connecting::waits;
+    const char* const none[] = {"TUTTI_TIMEOUT=0", nullptr};
+    config.variables = none;
+    tuttiComm_t part = nullptr;
+    tuttiCommSplit(parent, rank == 2 ? TUTTI_SPLIT_NOCOLOR : 0, 0, &part, &config);
+    std::string words;
+    if (rank == 2) {
+      words = words_of(tuttiBarrier(parent));
+      static_cast<void>(!write(told[1], "x", 1));
+    }
+    tuttiCommDestroy(part);
+    tuttiCommDestroy(parent);
+    return words;
+  });
+  close(told[0]);
+  close(told[1]);
+  EXPECT_TRUE(contains(said[2], "rank 1 is late: not there yet; rank 2 has waited 1s")) << said[2];
 }
 
 // Rank 2 waits for the victim, which dies when it has seen that rank 0 has left.

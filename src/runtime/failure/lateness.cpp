@@ -14,15 +14,55 @@ namespace {
 // Who waits looks several times a second, and more often where others wait less.
 constexpr std::chrono::nanoseconds kLongSilence{2'000'000'000};
 
+// What a rank looks at in an outer call comes less often.
+constexpr std::chrono::nanoseconds kSilenceInOuterCall{250'000'000};
+
 struct Suspect {
   int rank = 0;
   bool has_come = false;
   pid_t process = 0;
 };
 
+// DoorbellLine::awaited: what others tell of it.
+struct Awaited {
+  std::optional<Transfer> transfer = {};
+  std::optional<OuterCall> call = {};
+
+  static std::uint64_t pack(OuterCall call) {
+    return std::uint64_t{1} << kIsOuterAt | static_cast<std::uint64_t>(call);
+  }
+  static std::uint64_t pack(const Transfer& transfer) {
+    const bool sends = transfer.direction == Transfer::Direction::send;
+    return std::min(transfer.count, kMostCount) | std::uint64_t{static_cast<std::uint8_t>(transfer.type)} << kTypeAt |
+           std::uint64_t{transfer.peer} << kPeerAt | std::uint64_t{sends ? 1U : 0U} << kIsSendAt |
+           std::uint64_t{1} << kIsTransferAt;
+  }
+  static Awaited of(const shm::Region& region, std::uint32_t rank) {
+    const std::uint64_t word = region.doorbell(rank).awaited.load(std::memory_order_relaxed);
+    if (word >> kIsOuterAt == 1) return {.call = static_cast<OuterCall>(word & 3)};
+    if (word >> kIsTransferAt == 0) return {};
+    Transfer transfer;
+    transfer.direction = (word >> kIsSendAt & 1) != 0 ? Transfer::Direction::send : Transfer::Direction::receive;
+    transfer.peer = static_cast<std::uint32_t>(word >> kPeerAt & kMostPeer);
+    transfer.count = word & kMostCount;
+    transfer.type = static_cast<Type>(word >> kTypeAt & 15);
+    return {.transfer = transfer};
+  }
+
+ private:
+  static constexpr int kTypeAt = 40;
+  static constexpr int kPeerAt = 44;
+  static constexpr int kIsSendAt = 61;
+  static constexpr int kIsOuterAt = 62;
+  static constexpr int kIsTransferAt = 63;
+  static constexpr std::uint64_t kMostCount = (std::uint64_t{1} << kTypeAt) - 1;
+  static constexpr std::uint64_t kMostPeer = (std::uint64_t{1} << (kIsSendAt - kPeerAt)) - 1;
+};
+
 bool is_waiting(const shm::Region& region, std::uint32_t rank, std::chrono::nanoseconds silence) {
   const std::int64_t looked = region.doorbell(rank).looked.load(std::memory_order_relaxed);
   const auto now = std::chrono::steady_clock::now().time_since_epoch();
+  if (Awaited::of(region, rank).call) silence = std::max(silence, kSilenceInOuterCall);
   return looked != 0 && now - std::chrono::nanoseconds(looked) < silence;
 }
 
@@ -41,52 +81,22 @@ std::vector<Suspect> find_suspects(const shm::Region& region, std::uint32_t self
   return suspects;
 }
 
-// DoorbellLine::awaited_transfer: what others tell of it.
-struct AwaitedTransfer {
-  static constexpr int kTypeAt = 40;
-  static constexpr int kPeerAt = 44;
-  static constexpr int kIsSendAt = 61;
-  static constexpr int kIsThereAt = 63;
-  static constexpr std::uint64_t kMostCount = (std::uint64_t{1} << kTypeAt) - 1;
-  static constexpr std::uint64_t kMostPeer = (std::uint64_t{1} << (kIsSendAt - kPeerAt)) - 1;
-
-  static std::uint64_t pack(const Transfer& transfer) {
-    const bool sends = transfer.direction == Transfer::Direction::send;
-    return std::min(transfer.count, kMostCount) | std::uint64_t{static_cast<std::uint8_t>(transfer.type)} << kTypeAt |
-           std::uint64_t{transfer.peer} << kPeerAt | std::uint64_t{sends ? 1U : 0U} << kIsSendAt |
-           std::uint64_t{1} << kIsThereAt;
-  }
-  static std::optional<Transfer> unpack(std::uint64_t word) {
-    if (word >> kIsThereAt == 0) return std::nullopt;
-    Transfer transfer;
-    transfer.direction = (word >> kIsSendAt & 1) != 0 ? Transfer::Direction::send : Transfer::Direction::receive;
-    transfer.peer = static_cast<std::uint32_t>(word >> kPeerAt & kMostPeer);
-    transfer.count = word & kMostCount;
-    transfer.type = static_cast<Type>(word >> kTypeAt & 15);
-    return transfer;
-  }
-};
-
-// The transfer that a waiting rank waits for.
-std::optional<Transfer> awaited_by(const shm::Region& region, std::uint32_t rank) {
-  if (!is_waiting(region, rank, kLongSilence)) return std::nullopt;
-  return AwaitedTransfer::unpack(region.doorbell(rank).awaited_transfer.load(std::memory_order_relaxed));
-}
-
 // "rank 1 waits in a receive of 3 i32 elements from rank 0"
-std::string words_of_wait(std::uint32_t rank, const std::optional<Transfer>& transfer) {
-  return fmt::format("rank {} waits in {}", rank, transfer ? "a " + describe(*transfer) : "another call");
+std::string words_of_wait(std::uint32_t rank, const Awaited& awaited) {
+  std::string where = awaited.transfer ? "a " + describe(*awaited.transfer) : "another call";
+  if (awaited.call) where = *awaited.call == OuterCall::shrink ? "tuttiCommShrink" : "a split of the communicator";
+  return fmt::format("rank {} waits in {}", rank, where);
 }
 
-// Where nobody is to blame: ranks that have not come, and wait themselves, do so in a send or a receive, or in a call
-// of another communicator.
+// Where nobody is to blame: ranks that have not come, and wait themselves, do so in a send or a receive, or outside of
+// this communicator's operations.
 std::string words_of_waiting(const shm::Region& region, std::uint32_t self) {
   const std::uint64_t operation = region.call(self).operation.load(std::memory_order_acquire);
   std::string words;
   for (std::uint32_t peer = 0; peer < region.shape().num_ranks; ++peer)
     if (peer != self && region.call(peer).operation.load(std::memory_order_acquire) < operation &&
         is_waiting(region, peer, kLongSilence))
-      words += (words.empty() ? "" : ", ") + words_of_wait(peer, awaited_by(region, peer));
+      words += (words.empty() ? "" : ", ") + words_of_wait(peer, Awaited::of(region, peer));
   return words.empty() ? "all ranks have come to it" : words;
 }
 
@@ -98,10 +108,10 @@ std::string words_of_chain(const shm::Region& region, std::uint32_t self, std::u
   for (std::uint32_t each = 0; each < region.shape().num_ranks && rank < region.shape().num_ranks; ++each) {
     if (rank == self) return words + ": they wait for each other";
     if (!is_waiting(region, rank, kLongSilence)) return words;
-    const std::optional<Transfer> transfer = awaited_by(region, rank);
-    words += (words.empty() ? "" : ", ") + words_of_wait(rank, transfer);
-    if (!transfer) return words;
-    rank = transfer->peer;
+    const Awaited awaited = Awaited::of(region, rank);
+    words += (words.empty() ? "" : ", ") + words_of_wait(rank, awaited);
+    if (!awaited.transfer) return words;
+    rank = awaited.transfer->peer;
   }
   return words;
 }
@@ -144,8 +154,18 @@ Lateness find_late_partner(const shm::Region& region, std::uint32_t self, std::u
 }
 
 void tell_awaited_transfer(const shm::Region& region, std::uint32_t rank, const Transfer* transfer) {
-  region.doorbell(rank).awaited_transfer.store(transfer == nullptr ? 0 : AwaitedTransfer::pack(*transfer),
-                                               std::memory_order_relaxed);
+  region.doorbell(rank).awaited.store(transfer == nullptr ? 0 : Awaited::pack(*transfer), std::memory_order_relaxed);
+}
+
+void tell_wait_in(const shm::Region& region, std::uint32_t rank, OuterCall call) {
+  const std::chrono::nanoseconds now = std::chrono::steady_clock::now().time_since_epoch();
+  region.doorbell(rank).awaited.store(Awaited::pack(call), std::memory_order_relaxed);
+  region.doorbell(rank).looked.store(now.count(), std::memory_order_relaxed);
+}
+
+void tell_no_wait(const shm::Region& region, std::uint32_t rank) {
+  region.doorbell(rank).looked.store(0, std::memory_order_relaxed);
+  region.doorbell(rank).awaited.store(0, std::memory_order_relaxed);
 }
 
 std::string describe(const Transfer& transfer) {

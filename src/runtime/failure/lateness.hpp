@@ -26,8 +26,18 @@ struct Lateness {
 [[nodiscard]] Lateness find_late_partner(const shm::Region& region, std::uint32_t self, std::uint32_t partner,
                                          bool knows_processes);
 
-// Tells the others which transfer this rank waits for, in a long wait; null where it waits for something else.
+// Tells the others which transfer this rank waits for, in a long wait for an operation; null where it waits for
+// something else.
 void tell_awaited_transfer(const shm::Region& region, std::uint32_t rank, const Transfer* transfer);
+
+// A call that ranks meet in outside of the communicator's operations.
+enum class OuterCall : std::uint8_t { shrink = 1, split = 2 };
+
+// Tells the others that this rank waits in that call: once every 100 ms or more often, for as long as it does.
+void tell_wait_in(const shm::Region& region, std::uint32_t rank, OuterCall call);
+// That it does no longer. Not said by whose patience has ended: it counts as one that waits for a moment longer, for
+// others whose patience ends at the same time.
+void tell_no_wait(const shm::Region& region, std::uint32_t rank);
 
 // "receive of 3 i32 elements from rank 0"
 [[nodiscard]] std::string describe(const Transfer& transfer);

@@ -78,7 +78,11 @@ ShrinkMeeting::ShrinkMeeting(const Communicator& communicator, Now now)
   group_.number = attempt_;
 }
 
-ShrinkMeeting::~ShrinkMeeting() = default;
+ShrinkMeeting::~ShrinkMeeting() {
+  if (!has_lost_patience_) tell_no_wait(region_, communicator_.rank());
+}
+
+void ShrinkMeeting::tell_wait() const { tell_wait_in(region_, communicator_.rank(), OuterCall::shrink); }
 
 bool ShrinkMeeting::is_gone(std::uint32_t rank) const {
   return rank != communicator_.rank() && (has_left(region_, rank) || region_.life(rank).is_lost());
@@ -157,6 +161,7 @@ Status ShrinkMeeting::check_patience(const Missing& missing) {
   const bool warns = !has_warned_ && settings.late_warning.count() > 0 && waited >= settings.late_warning;
   if (!is_late && !warns) return {};
   const std::string words = missing();
+  has_lost_patience_ = is_late;
   if (is_late)
     return {Code::timeout, fmt::format("{}; rank {} has waited {} (TUTTI_TIMEOUT)", words, communicator_.rank(),
                                        to_text(Nanos(settings.timeout.count())))};
@@ -184,6 +189,7 @@ Result<SplitGroup> ShrinkMeeting::meet() {
 }
 
 std::optional<Result<SplitGroup>> ShrinkMeeting::step_to_meet() {
+  tell_wait();
   if (!std::exchange(has_arrived_, true)) {
     own_.arrived.store(attempt_, std::memory_order_release);
     return std::nullopt;
@@ -248,6 +254,7 @@ Status ShrinkMeeting::could_not_join(std::uint32_t rank) const {
 
 // What is decided says more than a failure that may be its consequence, and a failure more than that its rank has left.
 Status ShrinkMeeting::why_in_vain(const SplitGroup& group) const {
+  tell_wait();
   const auto decision = decided(region_.shrink_outcome(), attempt_);
   if (decision && decision->what == kLate) return {Code::timeout, communicator_.reason_of(decision->rank)};
   if (decision && decision->what == kFailed) return could_not_join(decision->rank);
@@ -284,6 +291,7 @@ void ShrinkMeeting::say_what_joining_gave(const Status& joined) {
   if (joined.ok()) {
     own_.joined.store(attempt_, std::memory_order_release);
   } else {
+    has_lost_patience_ = joined.code() == Code::timeout;
     communicator_.say_why_not(joined.message());
     own_.failed.store(attempt_, std::memory_order_release);
   }
@@ -297,6 +305,7 @@ Result<ShrinkOutcome> ShrinkMeeting::settle(const SplitGroup& group, const Statu
 }
 
 std::optional<Result<ShrinkOutcome>> ShrinkMeeting::step_to_settle(const SplitGroup& group, const Status& joined) {
+  tell_wait();
   std::atomic<std::uint64_t>& outcome = region_.shrink_outcome();
   if (!std::exchange(has_said_joined_, true)) {
     say_what_joining_gave(joined);

@@ -75,6 +75,7 @@ class ShrinkMeeting {
   template <typename Missing>
   [[nodiscard]] Status check_patience(const Missing& missing);
   void nap();
+  void tell_wait() const;
 
   const Communicator& communicator_;
   const shm::Region& region_;
@@ -86,6 +87,7 @@ class ShrinkMeeting {
   bool has_arrived_ = false;
   bool has_said_joined_ = false;
   bool has_warned_ = false;
+  bool has_lost_patience_ = false;
   std::uint64_t ripe_ = 0;  // the decision to store; 0: none
   Status objection_;        // why this rank refuses
   SplitGroup group_;

@@ -51,8 +51,9 @@ struct alignas(kLine) DoorbellLine {
   std::atomic<std::uint64_t> awaited_post;
   std::atomic<std::uint32_t> awaited_rank;
   std::atomic<std::uint32_t> core;
-  // In a long wait, the transfer that the rank waits for (runtime/lateness.hpp), for the others' messages; 0: none.
-  std::atomic<std::uint64_t> awaited_transfer;
+  // In a long wait, what the rank waits for (runtime/lateness.hpp), for the others' messages: a transfer, or a call
+  // outside of the operations; 0: neither.
+  std::atomic<std::uint64_t> awaited;
 };
 
 // Where the buffers are that a rank's posts of this operation are about, by number of the post: the buffer's offset in

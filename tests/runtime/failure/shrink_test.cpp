@@ -11,6 +11,7 @@
 #include <optional>
 #include <random>
 #include <string>
+#include <string_view>
 #include <thread>
 #include <vector>
 
@@ -21,6 +22,7 @@
 #include "base/log.hpp"
 #include "base/variables/environment.hpp"
 #include "base/variables/variables.hpp"
+#include "ranks_of_threads.hpp"
 #include "runtime/communicator/communicator.hpp"
 
 namespace tutti {
@@ -341,6 +343,29 @@ TEST(ShrinkSteps, AllSurvivorsAgreeInEveryInterleaving) {
   // Else nothing was tried of what it is about.
   EXPECT_GT(stories_by_attempts[1], 100);
   EXPECT_GT(stories_by_attempts[2], 50);
+}
+
+// Rank 0 waits in a barrier for ranks that shrink, and they wait for it.
+TEST(Shrinking, IsWhatOthersSayTheRanksInItWaitIn) {
+  test::ThreadRanks ranks(3);
+  Status told;
+  ranks.run(
+      [&](Communicator& communicator) {
+        if (communicator.rank() == 0) {
+          for (const std::uint32_t rank : {1U, 2U})
+            while (ranks.region().shrink(rank).arrived.load() == 0) std::this_thread::yield();
+          told = communicator.run({.collective = Collective::barrier});
+        }
+        static_cast<void>(ShrinkMeeting(communicator).meet());
+      },
+      [](std::uint32_t rank, Settings& own) {
+        if (rank == 0) own.timeout = kTimeout;
+      });
+  EXPECT_EQ(told.code(), Code::timeout);
+  constexpr std::string_view kWords =
+      "rank 1 waits in tuttiCommShrink, rank 2 waits in tuttiCommShrink; rank 0 has waited 1s (TUTTI_TIMEOUT) in "
+      "collective 1 (barrier";
+  EXPECT_EQ(told.message().substr(0, kWords.size()), kWords) << told.message();
 }
 
 }  // namespace
