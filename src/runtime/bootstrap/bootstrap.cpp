@@ -67,12 +67,22 @@ Status Joiner::meet_all() {
   std::chrono::milliseconds time = kFirstPause;
   for (int visits = 1;; ++visits) {
     const Status met = visit_server();
-    if (met.ok() || heard_ || server_.valid() || !has_said_hello_ || visits == kMostVisits) return met;
+    if (met.ok() || heard_ || server_.valid() || !has_said_hello_) return met;
     has_said_hello_ = false;
+    if (visits == kMostVisits) return unheard();
     TUTTI_TRY(pause(time));
     time *= 2;
     if (Status connected = connect_to_server(); !connected.ok()) return is_unreachable_ ? met : connected;
   }
+}
+
+// Somebody listens there, or the connection would have failed.
+Status Joiner::unheard() const {
+  return {Code::system,
+          fmt::format("the rendezvous at {} hung up {} times before it answered; it has more connections than it can "
+                      "keep, or the id is not of this rendezvous",
+                      to_text(request_.id.address()), kMostVisits),
+          request_.rank};
 }
 
 Status Joiner::visit_server() {
@@ -190,10 +200,11 @@ void Joiner::give_up(const Status& why) {
   if (server_.valid()) {
     static_cast<void>(send_some(server_.get(), last));
     wait_for_own_server();
-  } else if (!is_unreachable_) {
-    // No descriptor or memory was left to connect with.
-    say_without_descriptors(request_.id.address(), last);
+    return;
   }
+  // No descriptor or memory was left to connect with, or the rendezvous has hung up, and may again.
+  for (int visits = 0; !is_unreachable_ && visits < kMostVisits; ++visits)
+    if (say_without_descriptors(request_.id.address(), last)) return;
 }
 
 void Joiner::wait_for_own_server() {

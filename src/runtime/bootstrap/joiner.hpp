@@ -63,6 +63,7 @@ class Joiner {
   }
   // Until all ranks have arrived and agree.
   Status meet_all();
+  [[nodiscard]] Status unheard() const;
   Status visit_server();
   Status connect_to_server();
   [[nodiscard]] Status unreachable(const Status& why);

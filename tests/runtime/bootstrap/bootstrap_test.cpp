@@ -312,6 +312,33 @@ TEST(Bootstrap, ARankDroppedBeforeItsHelloReconnects) {
   EXPECT_EQ(connections, 2);
 }
 
+// As many strangers come after each of its connections, and none when it says that it gives up.
+TEST(Bootstrap, ARankDroppedEachTimeIsNamedToAll) {
+  const auto server = start_server();
+  int connections = 0;
+  auto joined = on_threads(2, [&](int rank) {
+    JoinOptions options = patient();
+    options.on_stage = [&, rank](JoinStage stage) {
+      if (rank != 1 || stage != JoinStage::connected) return;
+      ++connections;
+      std::vector<UniqueFd> strangers;
+      for (int i = 0; i < 200; ++i) strangers.push_back(visit(server->id(), {}));
+      EXPECT_TRUE(read_to_end(strangers.front()));
+    };
+    return join(request_of(server->id(), rank, 2), options);
+  });
+  EXPECT_EQ(connections, 8);
+  for (const auto& one : joined) {
+    ASSERT_FALSE(one->ok());
+    EXPECT_EQ(one->status().code(), Code::system);
+    EXPECT_EQ(one->status().rank(), 1);
+  }
+  EXPECT_NE(joined[0]->status().to_string().find("rank 1 cannot join: the rendezvous at @tutti-meet-"),
+            std::string::npos)
+      << joined[0]->status().to_string();
+  expect_same_error(joined, "hung up 8 times before it answered");
+}
+
 // The next attempt that join() records.
 struct Tried {
   Joined joined;
