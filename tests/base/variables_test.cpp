@@ -164,7 +164,7 @@ TEST_F(VariablesTest, WrongValuesNameVariableValueAndWhatIsAllowed) {
   EXPECT_EQ(problem({{"TUTTI_SPIN", "2m"}}),
             "TUTTI_SPIN (environment): '2m' is out of range; allowed: auto or -2, 0s to 1m");
   EXPECT_EQ(problem({{"TUTTI_WALKER", "fast"}}),
-            "TUTTI_WALKER (environment): 'fast' is not one of the choices; allowed: auto, generic, specialised");
+            "TUTTI_WALKER (environment): 'fast' is not one of the choices; allowed: auto, generic");
   EXPECT_EQ(problem({{"TUTTI_TIMEOUT", ""}}),
             "TUTTI_TIMEOUT (environment): it is set to nothing; unset it for the default; allowed: 0s to 8760h");
   EXPECT_EQ(problem({{"TUTTI_RANK", "\x1b\xFF"}}),
@@ -271,7 +271,7 @@ TEST_F(VariablesTest, WhatAProgramSetsIsSaidToBeItsOwn) {
   Environment environment{{"NCCL_DEBUG", "trace"}, {"TUTTI_WALKER", "generic"}};
   environment.set("TUTTI_WALKER", "fast", "config.variables");
   EXPECT_EQ(problem(environment),
-            "TUTTI_WALKER (config.variables): 'fast' is not one of the choices; allowed: auto, generic, specialised");
+            "TUTTI_WALKER (config.variables): 'fast' is not one of the choices; allowed: auto, generic");
   environment.set("TUTTI_WALKER", "auto", "config.variables");
   environment.set("TUTTI_DEGUB", "info", "config.variables");
   environment.set("TUTTI_DEBUG", "info", "config.variables");

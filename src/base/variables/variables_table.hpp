@@ -142,7 +142,7 @@ inline constexpr auto kAllToAllV = std::to_array<std::string_view>({"auto", "dir
 inline constexpr auto kRootedV = std::to_array<std::string_view>({"auto", "linear"});
 inline constexpr std::string_view kFilePrefix = "file:";
 inline constexpr auto kStores = std::to_array<std::string_view>({"auto", "cached", "past"});
-inline constexpr auto kWalkers = std::to_array<std::string_view>({"auto", "generic", "specialised"});
+inline constexpr auto kWalkers = std::to_array<std::string_view>({"auto", "generic"});
 }  // namespace variable_choices
 
 namespace variable_limits {
@@ -283,7 +283,8 @@ inline constexpr auto kVariables = std::to_array<VariableRow>({
      .type = VariableType::choice,
      .initial = "auto",
      .choices = variable_choices::kWalkers,
-     .meaning = "Which executor walks a plan; auto takes the specialised one where the plan's shape has one.",
+     .meaning = "Which executor walks a plan; auto takes a specialised one where the plan's shape has one, generic "
+                "never does.",
      .group = VariableGroup::tuning},
     {.id = VariableId::staging_slot,
      .name = "TUTTI_STAGING_SLOT",

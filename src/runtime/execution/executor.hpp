@@ -24,7 +24,7 @@
 
 namespace tutti {
 
-enum class WalkerChoice : std::uint8_t { automatic, generic, specialised };
+enum class WalkerChoice : std::uint8_t { automatic, generic };
 
 enum class End : std::uint8_t {
   done,

@@ -47,8 +47,8 @@ std::vector<std::vector<std::byte>> inputs_for(std::uint32_t ranks, std::uint64_
 }
 
 WalkerChoice walker_of(Mixture mixture, std::uint32_t rank) {
-  if (mixture == Mixture::mixed) return rank % 2 == 0 ? WalkerChoice::generic : WalkerChoice::specialised;
-  return mixture == Mixture::generic ? WalkerChoice::generic : WalkerChoice::specialised;
+  if (mixture == Mixture::mixed) return rank % 2 == 0 ? WalkerChoice::generic : WalkerChoice::automatic;
+  return mixture == Mixture::generic ? WalkerChoice::generic : WalkerChoice::automatic;
 }
 
 // Runs the trials one after another over the same communicators, so that what one leaves behind the next one meets.
