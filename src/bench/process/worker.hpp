@@ -35,7 +35,7 @@ class Backend {
   [[nodiscard]] virtual int num_ranks() const = 0;
   // "Open MPI 4.1.4"; empty where there is nothing to say.
   [[nodiscard]] virtual std::string version() const { return ""; }
-  // Null where it has none: then ranks meet in the harness's own memory.
+  // Where it has none, ranks meet in the harness's own memory.
   [[nodiscard]] virtual bool has_barrier() const { return false; }
   virtual void barrier() {}
   // Before the process ends in good order.
