@@ -422,6 +422,26 @@ TUTTI_API tuttiResult_t tuttiRecvInit(void* recvbuff, size_t count, tuttiDataTyp
 TUTTI_API tuttiResult_t tuttiGetAlgorithm(const char* collective, const void* sendbuff, const void* recvbuff,
                                           size_t count, tuttiDataType_t datatype, tuttiRedOp_t op, int root,
                                           tuttiComm_t comm, const char** algorithm, const char** why);
+/* The same, with who has chosen, for programs that decide by it: the words of `why` are for people. */
+typedef enum {
+  tuttiChoiceOwn = 0,     /* the library */
+  tuttiChoiceForced = 1,  /* a variable such as TUTTI_ALLREDUCE_ALGORITHM */
+  tuttiChoiceFallback = 2 /* the library, because a variable's algorithm cannot do this call, as `why` says */
+} tuttiChoice_t;
+/* Begin one as
+ *   tuttiAlgorithmInfo_t info = TUTTI_ALGORITHM_INFO_INITIALIZER;
+ * Later versions may add fields at the end; no more than `size` bytes are written. */
+typedef struct {
+  size_t size;
+  const char* algorithm;
+  const char* why;
+  tuttiChoice_t choice;
+} tuttiAlgorithmInfo_t;
+#define TUTTI_ALGORITHM_INFO_INITIALIZER \
+  { sizeof(tuttiAlgorithmInfo_t), NULL, NULL, tuttiChoiceOwn }
+TUTTI_API tuttiResult_t tuttiGetAlgorithmInfo(const char* collective, const void* sendbuff, const void* recvbuff,
+                                              size_t count, tuttiDataType_t datatype, tuttiRedOp_t op, int root,
+                                              tuttiComm_t comm, tuttiAlgorithmInfo_t* info);
 
 /* What this rank has done on a communicator: a row for each way of doing something that has been used. All words live
  * as long as the communicator. Counting costs small calls nothing, so not everything is known of them. */

@@ -115,14 +115,16 @@ tuttiResult_t tuttiExScan(const void* sendbuff, void* recvbuff, size_t count, tu
 
 tuttiResult_t tuttiBarrier(tuttiComm_t comm) { return run({.collective = Collective::barrier}, tuttiUint8, comm); }
 
-tuttiResult_t tuttiGetAlgorithm(const char* collective, const void* sendbuff, const void* recvbuff, size_t count,
-                                tuttiDataType_t datatype, tuttiRedOp_t op, int root, tuttiComm_t comm,
-                                const char** algorithm, const char** why) {
+tuttiResult_t tuttiGetAlgorithmInfo(const char* collective, const void* sendbuff, const void* recvbuff, size_t count,
+                                    tuttiDataType_t datatype, tuttiRedOp_t op, int root, tuttiComm_t comm,
+                                    tuttiAlgorithmInfo_t* info) {
   return tutti::api::within(comm, [&]() -> tuttiResult_t {
     if (const char* words = objection_to(datatype)) return refuse(words);
     if (collective == nullptr) return refuse("collective is null");
-    if (algorithm == nullptr || why == nullptr)
-      return refuse(algorithm == nullptr ? "algorithm is null" : "why is null");
+    if (info == nullptr) return refuse("info is null");
+    if (info->size < sizeof(tuttiAlgorithmInfo_t))
+      return refuse(
+          "info->size is too small; begin one as tuttiAlgorithmInfo_t info = TUTTI_ALGORITHM_INFO_INITIALIZER");
     const std::optional<Collective> named = tutti::find_collective(collective);
     if (!named) return refuse("collective is the name of none");
     // Nothing is written there: the choice depends on where the buffer is.
@@ -136,10 +138,27 @@ tuttiResult_t tuttiGetAlgorithm(const char* collective, const void* sendbuff, co
                                         .op = operator_of(op),
                                         .root = root_of(root)});
     if (!choice.ok()) return report(choice.status());
-    *algorithm = choice->way->name.c_str();
-    *why = choice->why.data();
+    info->algorithm = choice->way->name.c_str();
+    info->why = choice->why.data();
+    info->choice = choice->is_forced               ? tuttiChoiceForced
+                   : choice->unfollowed != nullptr ? tuttiChoiceFallback
+                                                   : tuttiChoiceOwn;
     return tuttiSuccess;
   });
+}
+
+tuttiResult_t tuttiGetAlgorithm(const char* collective, const void* sendbuff, const void* recvbuff, size_t count,
+                                tuttiDataType_t datatype, tuttiRedOp_t op, int root, tuttiComm_t comm,
+                                const char** algorithm, const char** why) {
+  if (algorithm == nullptr || why == nullptr)
+    return tutti::api::within(comm, [&] { return refuse(algorithm == nullptr ? "algorithm is null" : "why is null"); });
+  tuttiAlgorithmInfo_t info = TUTTI_ALGORITHM_INFO_INITIALIZER;
+  const tuttiResult_t result =
+      tuttiGetAlgorithmInfo(collective, sendbuff, recvbuff, count, datatype, op, root, comm, &info);
+  if (result != tuttiSuccess) return result;
+  *algorithm = info.algorithm;
+  *why = info.why;
+  return tuttiSuccess;
 }
 
 }  // extern "C"

@@ -127,6 +127,39 @@ TEST(Config, SaysWhatIsWrongWithIt) {
   EXPECT_DONE(tuttiCommDestroy(comm));
 }
 
+TEST(Algorithm, SaysWhoHasChosen) {
+  run_ranks(2, [](tuttiComm_t comm, int rank) {
+    const auto chooser_of = [&](const char* variable) {
+      const std::array<const char*, 2> variables = {variable, nullptr};
+      tuttiConfig_t config = TUTTI_CONFIG_INITIALIZER;
+      config.variables = variables.data();
+      tuttiComm_t other = nullptr;
+      EXPECT_DONE(tuttiCommSplit(comm, 0, rank, &other, &config));
+      tuttiAlgorithmInfo_t info = TUTTI_ALGORITHM_INFO_INITIALIZER;
+      const float mine = 1;
+      float sum = 0;
+      EXPECT_DONE(tuttiGetAlgorithmInfo("all_reduce", &mine, &sum, 1, tuttiFloat, tuttiSum, 0, other, &info));
+      EXPECT_NE(info.algorithm, nullptr);
+      EXPECT_NE(info.why, nullptr);
+      EXPECT_DONE(tuttiCommDestroy(other));
+      return info.choice;
+    };
+    EXPECT_EQ(chooser_of("TUTTI_SPIN=0"), tuttiChoiceOwn);
+    EXPECT_EQ(chooser_of("TUTTI_ALLREDUCE_ALGORITHM=ring"), tuttiChoiceForced);
+    EXPECT_EQ(chooser_of("TUTTI_ALLREDUCE_ALGORITHM=two_shot"), tuttiChoiceFallback);  // wants symmetric memory
+  });
+}
+
+TEST(Algorithm, WritesNothingBeyondTheProgramsStruct) {
+  run_ranks(1, [](tuttiComm_t comm, int) {
+    tuttiAlgorithmInfo_t info{};
+    EXPECT_EQ(words_of(tuttiGetAlgorithmInfo("barrier", nullptr, nullptr, 0, tuttiInt, tuttiSum, 0, comm, &info),
+                       tuttiInvalidArgument),
+              "info->size is too small; begin one as tuttiAlgorithmInfo_t info = TUTTI_ALGORITHM_INFO_INITIALIZER");
+    EXPECT_EQ(info.algorithm, nullptr);
+  });
+}
+
 TEST(Algorithm, IsAskedForWithWhatThereIs) {
   run_ranks(2, [](tuttiComm_t comm, int) {
     int mine = 0;

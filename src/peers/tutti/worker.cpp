@@ -90,7 +90,7 @@ class TuttiPeer final : public Peer {
       return confirmed(copy_ != nullptr ? "buffers are from tuttiMemAlloc" : "buffers are the program's own");
     if (!collectives_of(setting.name).empty()) {
       const std::string how = fmt::format("{} ran: {}", algorithm_, why_);
-      return forces(setting) == is_forced() ? confirmed(how) : ignored(how);
+      return forces(setting) == is_forced_ ? confirmed(how) : ignored(how);
     }
     if (setting.name.starts_with("TUTTI_")) return unverifiable("Tutti refuses values it does not know, and no more");
     return unverifiable("Tutti reads nothing back");
@@ -98,7 +98,6 @@ class TuttiPeer final : public Peer {
 
  private:
   static bool forces(const harness::Setting& setting) { return setting.value && !same_name(*setting.value, "auto"); }
-  [[nodiscard]] bool is_forced() const { return why_ == "forced"; }
 
   Status read_memory() {
     const std::string word = environment_.lookup(kMemoryVariable).value_or("ordinary");
@@ -109,20 +108,20 @@ class TuttiPeer final : public Peer {
   }
 
   Result<Operation> prepared(const Request& request) {
-    const char* algorithm = nullptr;
-    const char* why = nullptr;
+    tuttiAlgorithmInfo_t info = TUTTI_ALGORITHM_INFO_INITIALIZER;
     const std::string collective(name_of(request.collective));
-    TUTTI_TRY(status_of("tuttiGetAlgorithm",
-                        tuttiGetAlgorithm(collective.c_str(), request.input, request.output, request.count,
-                                          static_cast<tuttiDataType_t>(request.type),
-                                          static_cast<tuttiRedOp_t>(request.op), request.root, comm_, &algorithm, &why),
+    TUTTI_TRY(status_of("tuttiGetAlgorithmInfo",
+                        tuttiGetAlgorithmInfo(collective.c_str(), request.input, request.output, request.count,
+                                              static_cast<tuttiDataType_t>(request.type),
+                                              static_cast<tuttiRedOp_t>(request.op), request.root, comm_, &info),
                         comm_));
-    algorithm_ = algorithm;
-    why_ = why;
+    algorithm_ = info.algorithm;
+    why_ = info.why;
+    is_forced_ = info.choice == tuttiChoiceForced;
     for (const harness::Setting& setting : settings()) {
       const std::vector<Collective> concerned = collectives_of(setting.name);
       const bool is_about_it = std::find(concerned.begin(), concerned.end(), request.collective) != concerned.end();
-      if (is_about_it && forces(setting) && !is_forced())
+      if (is_about_it && forces(setting) && !is_forced_)
         return unsupported(fmt::format("{} cannot be followed: {}; {} would run", setting.name, why_, algorithm_));
     }
     return Operation{[this, request] {
@@ -159,6 +158,7 @@ class TuttiPeer final : public Peer {
   std::unique_ptr<SymmetricCopy> copy_;
   std::string algorithm_;
   std::string why_;
+  bool is_forced_ = false;
 };
 
 }  // namespace

@@ -66,7 +66,7 @@ Result<Choice> Selector::choose(Collective collective, std::uint64_t bytes, cons
   Way* const forced = of(collective).forced;
   if (forced == nullptr) return by_size(collective, bytes, call);
   const std::string_view against = objection_to(*forced, call);
-  if (against.empty()) return Choice{.way = forced, .why = "forced"};
+  if (against.empty()) return Choice{.way = forced, .why = "forced", .is_forced = true};
   Result<Choice> choice = by_size(collective, bytes, call);
   if (choice.ok()) {
     choice->why = against;

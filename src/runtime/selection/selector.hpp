@@ -78,6 +78,7 @@ struct Choice {
   std::string_view why;  // for the log; of a fallback: what was against it
   // Of a fallback, the way that was asked for and cannot do this call; null: this is none.
   const Way* unfollowed = nullptr;
+  bool is_forced = false;
 };
 
 class Selector {
