@@ -1,5 +1,6 @@
 #include "runtime/bootstrap/gathering.hpp"
 
+#include <algorithm>
 #include <functional>
 #include <map>
 #include <set>
@@ -154,7 +155,10 @@ void Gathering::mark_ready(int rank) {
 
 wire::Table Gathering::table() const {
   wire::Table table{seats_[0].hello.generation, seats_[0].hello.leader_socket, {}};
-  for (const Seat& seat : seats_) table.pids.push_back(seat.hello.pid);
+  const bool are_in_one_namespace = std::all_of(seats_.begin(), seats_.end(), [&](const Seat& seat) {
+    return seat.hello.host.processes == seats_[0].hello.host.processes;
+  });
+  for (const Seat& seat : seats_) table.pids.push_back(are_in_one_namespace ? seat.hello.pid : 0);
   return table;
 }
 

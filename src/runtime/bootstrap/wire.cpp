@@ -116,6 +116,7 @@ Result<Host> this_host() {
   // Without /proc the name is the best that is known.
   if (host.boot.empty()) host.boot = host.name;
   host.network = target_of_link("/proc/self/ns/net");
+  host.processes = target_of_link("/proc/self/ns/pid");
   return host;
 }
 
@@ -126,6 +127,7 @@ std::vector<std::byte> encode(const Hello& hello, const Token& token) {
   body.words(hello.host.name);
   body.words(hello.host.boot);
   body.words(hello.host.network);
+  body.words(hello.host.processes);
   body.words(hello.leader_socket);
   body.words(hello.configuration);
   body.number(static_cast<std::uint8_t>(hello.refusal.code()));
@@ -176,6 +178,7 @@ Result<Hello> parse_body(const Prefix& prefix, std::span<const std::byte> body) 
   hello.host.name = reader.words();
   hello.host.boot = reader.words();
   hello.host.network = reader.words();
+  hello.host.processes = reader.words();
   hello.leader_socket = reader.words();
   hello.configuration = reader.words();
   const auto refusal = reader.number<std::uint8_t>();

@@ -21,7 +21,7 @@
 
 namespace tutti::wire {
 
-inline constexpr std::uint32_t kVersion = 3;
+inline constexpr std::uint32_t kVersion = 4;
 inline constexpr std::size_t kMagicBytes = 8;
 inline constexpr std::size_t kPrefixBytes = 64;
 inline constexpr std::size_t kMostHelloBytes = 32 << 10;
@@ -30,9 +30,10 @@ inline constexpr std::size_t kMostFrameBytes = 64 << 10;
 
 // Where a rank runs. Two ranks can share memory if `boot` and `network` are the same.
 struct Host {
-  std::string name;     // for messages
-  std::string boot;     // the kernel's boot id: no two machines have the same
-  std::string network;  // the network namespace, in which abstract sockets live
+  std::string name;            // for messages
+  std::string boot;            // the kernel's boot id: no two machines have the same
+  std::string network;         // the network namespace, in which abstract sockets live
+  std::string processes = {};  // the pid namespace, in which numbers of processes mean something
 };
 // An error only where descriptors have run out: what the system does not tell stays empty.
 [[nodiscard]] Result<Host> this_host();
@@ -85,7 +86,7 @@ struct Frame {
 struct Table {
   std::uint64_t generation = 0;  // where that is another than a rank has said, the rank was unsure
   std::string leader_socket;
-  std::vector<pid_t> pids;
+  std::vector<pid_t> pids;  // by rank; all 0 where ranks are in several pid namespaces
 };
 
 [[nodiscard]] std::vector<std::byte> encode(FrameType type, std::string_view words = {});

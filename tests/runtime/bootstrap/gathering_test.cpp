@@ -41,6 +41,16 @@ TEST(Gathering, CompletesInAnyOrder) {
   EXPECT_TRUE(gathering.all_ready());
 }
 
+// A number of another namespace may be that of a stranger here, who may be stopped.
+TEST(Gathering, TellsNoProcessNumbersAcrossNamespaces) {
+  Gathering gathering;
+  wire::Hello boxed = hello_of(1, 2);
+  boxed.host.processes = "pid:[2]";
+  ASSERT_TRUE(gathering.admit(hello_of(0, 2)).ok());
+  ASSERT_TRUE(gathering.admit(boxed).ok());
+  EXPECT_EQ(gathering.table().pids, (std::vector<pid_t>{0, 0}));
+}
+
 TEST(Gathering, SaysWhoIsMissing) {
   Gathering gathering;
   ASSERT_TRUE(gathering.admit(hello_of(0, 3)).ok());

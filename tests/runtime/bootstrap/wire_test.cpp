@@ -20,7 +20,7 @@ Hello make_hello() {
   hello.num_ranks = 5;
   hello.is_unsure = true;
   hello.pid = 1234;
-  hello.host = {"box", "boot", "net:[1]"};
+  hello.host = {"box", "boot", "net:[1]", "pid:[1]"};
   hello.leader_socket = "tutti-abc";
   hello.configuration = "A=1\nB=2\n";
   hello.refusal = Status(Code::invalid_argument, "no such walker");
@@ -49,6 +49,7 @@ TEST(Wire, HelloRoundTrips) {
   EXPECT_EQ(hello->host.name, "box");
   EXPECT_EQ(hello->host.boot, "boot");
   EXPECT_EQ(hello->host.network, "net:[1]");
+  EXPECT_EQ(hello->host.processes, "pid:[1]");
   EXPECT_EQ(hello->leader_socket, "tutti-abc");
   EXPECT_EQ(hello->configuration, "A=1\nB=2\n");
   EXPECT_EQ(hello->refusal.code(), Code::invalid_argument);
@@ -181,10 +182,11 @@ TEST(Wire, ParsersSurviveDamage) {
   }
 }
 
-TEST(Wire, ThisHostHasABootIdAndANetwork) {
+TEST(Wire, ThisHostHasABootIdAndNamespaces) {
   const Host host = this_host().value();
   EXPECT_FALSE(host.boot.empty());
   EXPECT_NE(host.network.find("net:["), std::string::npos);
+  EXPECT_NE(host.processes.find("pid:["), std::string::npos);
 }
 
 }  // namespace
