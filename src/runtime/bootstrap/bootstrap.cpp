@@ -257,12 +257,19 @@ std::string Joiner::stopped_rank() const {
   return "";
 }
 
+// As the rendezvous told it last; empty where it has told nothing.
+std::string Joiner::progress() const {
+  if (!progress_.empty() || !table_) return progress_;
+  return "all ranks have arrived but not all are connected yet";
+}
+
 Status Joiner::late() const {
   const std::string waited = to_text(options_.timeout);
-  if (progress_.empty())
+  const std::string known = progress();
+  if (known.empty())
     return {Code::timeout,
             fmt::format("the rendezvous at {} did not answer within {}", to_text(request_.id.address()), waited)};
-  return {Code::timeout, fmt::format("{}{} after {}", stopped_rank(), progress_, waited)};
+  return {Code::timeout, fmt::format("{}{} after {}", stopped_rank(), known, waited)};
 }
 
 void Joiner::warn_if_late(Clock::time_point now) {
@@ -271,10 +278,11 @@ void Joiner::warn_if_late(Clock::time_point now) {
   warn_at_ = begun_ + 2 * waited;
   if (!options_.warn) return;
   const std::string time = to_text(Nanos(waited.count()));
-  options_.warn(progress_.empty() ? fmt::format("rank {} has waited {} for an answer of the rendezvous at {}",
-                                                request_.rank, time, to_text(request_.id.address()))
-                                  : fmt::format("rank {} has waited {} for the others: {}{}", request_.rank, time,
-                                                stopped_rank(), progress_));
+  const std::string known = progress();
+  options_.warn(known.empty() ? fmt::format("rank {} has waited {} for an answer of the rendezvous at {}",
+                                            request_.rank, time, to_text(request_.id.address()))
+                              : fmt::format("rank {} has waited {} for the others: {}{}", request_.rank, time,
+                                            stopped_rank(), known));
 }
 
 Status Joiner::wait_for_server() {
@@ -317,6 +325,7 @@ Status Joiner::obey(const wire::Frame& frame) {
       Result<wire::Table> table = wire::parse_table(frame);
       if (!table.ok()) return table.status();
       table_ = std::move(*table);
+      progress_.clear();  // it was of who had not arrived
       return {};
     }
     case wire::FrameType::ready:

@@ -98,6 +98,7 @@ class Joiner {
   [[nodiscard]] Status ask_whether_in_vain() const { return options_.in_vain ? options_.in_vain() : Status(); }
   void warn_if_late(Clock::time_point now);
   [[nodiscard]] Status late() const;
+  [[nodiscard]] std::string progress() const;
   [[nodiscard]] std::string stopped_rank() const;
   void reached(JoinStage stage) const {
     if (options_.on_stage) options_.on_stage(stage);

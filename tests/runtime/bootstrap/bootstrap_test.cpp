@@ -239,6 +239,29 @@ TEST(Bootstrap, AMissingRankIsNamedInWarningAndTimeout) {
   EXPECT_EQ(warnings[1], "rank 0 has waited 600ms for the others: rank 1 of 3 has not arrived");
 }
 
+// Rank 1 says hello and nothing more.
+TEST(Bootstrap, AfterTheTableATimeoutDoesNotBlameTheRendezvous) {
+  const auto server = start_server();
+  wire::Hello hello;
+  hello.rank = 1;
+  hello.num_ranks = 2;
+  hello.host = wire::this_host().value();
+  const UniqueFd other = visit(server->id(), wire::encode(hello, server->id().token()));
+  while (server->arrived() < 1) std::this_thread::yield();
+  JoinOptions options;
+  options.timeout = Nanos(2'000'000'000);
+  Clock::time_point end;
+  // Nothing further is heard before the time is over.
+  options.on_stage = [&](JoinStage stage) {
+    if (stage == JoinStage::connected) end = Clock::now() + to_chrono(options.timeout);
+    while (stage == JoinStage::table_received && Clock::now() < end) std::this_thread::yield();
+  };
+  const Joined joined = join(request_of(server->id(), 0, 2), options);
+  ASSERT_FALSE(joined.ok());
+  EXPECT_EQ(joined.status().code(), Code::timeout);
+  EXPECT_EQ(joined.status().to_string(), "all ranks have arrived but not all are connected yet after 2s");
+}
+
 TEST(Bootstrap, NobodyAtTheAddressIsAnErrorAtOnce) {
   const UniqueId id = start_server()->id();  // gone again
   const Joined joined = join(request_of(id, 0, 2), patient());
