@@ -217,16 +217,23 @@ void RendezvousServer::State::accept_all() {
   }
 }
 
-// The longest silent connection; connections stand in order of arrival. Other users' connections are counted
-// separately, so they cannot displace a rank of this user. They are not refused: root may serve the ranks of another
-// user.
+// The longest silent connection, unless its hello is there by now; connections stand in order of arrival. Other users'
+// connections are counted separately, so they cannot displace a rank of this user. They are not refused: root may serve
+// the ranks of another user.
 void RendezvousServer::State::drop_a_stranger(bool is_foreign) {
   const auto is_of_kind = [is_foreign](const Connection& each) {
     return each.phase == Connection::Phase::stranger && each.is_foreign == is_foreign;
   };
   const auto strangers = std::count_if(connections.begin(), connections.end(), is_of_kind);
   if (static_cast<std::size_t>(strangers) < kMostStrangers) return;
-  std::find_if(connections.begin(), connections.end(), is_of_kind)->phase = Connection::Phase::gone;
+  Connection& oldest = *std::find_if(connections.begin(), connections.end(), is_of_kind);
+  bool is_unread = true;
+  while (is_unread && oldest.phase == Connection::Phase::stranger) {
+    const std::size_t before = oldest.in.size();
+    receive(oldest);
+    is_unread = oldest.in.size() != before;
+  }
+  if (oldest.phase == Connection::Phase::stranger) oldest.phase = Connection::Phase::gone;
 }
 
 // Descriptors or memory have run out. That may pass, and strangers are ranks that have yet to speak, or are sent away

@@ -1,19 +1,28 @@
 // join() between processes, and what the others learn when one of them dies on the way.
 #include <algorithm>
+#include <array>
 #include <atomic>
+#include <chrono>
+#include <csignal>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <new>
+#include <span>
 #include <sstream>
 #include <string>
 #include <vector>
 
 #include <fmt/format.h>
+#include <poll.h>
 #include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "../ranks.hpp"
 #include "base/system/socket.hpp"
+#include "ranks.hpp"
+#include "runtime/bootstrap/wire.hpp"
 
 namespace tutti {
 namespace {
@@ -41,6 +50,38 @@ TEST(BootstrapProcesses, Join) {
       EXPECT_EQ(children.wait_for_end(rank), 0);
     }
   }
+}
+
+UniqueFd connect_to(const UniqueId& id, std::span<const std::byte> words) {
+  Result<UniqueFd> socket = begin_connect(id.address());
+  EXPECT_TRUE(socket.ok()) << socket.status().to_string();
+  EXPECT_EQ(send_some(socket->get(), words).bytes, words.size());
+  return std::move(*socket);
+}
+
+// The server is stopped while a rank says hello and more strangers than it keeps come after it.
+TEST(BootstrapProcesses, AHelloThatIsThereIsReadHoweverManyStrangersFollow) {
+  Children children(1, [](int, const UniqueId&, const Children::Report& report) {
+    const auto server = start_server();
+    report(server->id().to_text());
+    while (server->finished() == 0) pause();
+  });
+  children.release(start_server()->id());
+  const Result<UniqueId> id = UniqueId::from_text(children.line(0));
+  ASSERT_TRUE(id.ok()) << id.status().to_string();
+  ASSERT_EQ(::kill(children.pid(0), SIGSTOP), 0);
+  ASSERT_EQ(waitpid(children.pid(0), nullptr, WUNTRACED), children.pid(0));
+  wire::Hello hello;
+  hello.num_ranks = 1;
+  hello.refusal = Status(Code::system, "of no consequence");
+  const UniqueFd rank = connect_to(*id, wire::encode(hello, id->token()));
+  std::vector<UniqueFd> strangers;
+  for (int each = 0; each < 200; ++each) strangers.push_back(connect_to(*id, {}));
+  ASSERT_EQ(::kill(children.pid(0), SIGCONT), 0);
+  pollfd fd{rank.get(), POLLIN, 0};
+  ASSERT_EQ(poll(&fd, 1, static_cast<int>(std::chrono::milliseconds(test::kPatience).count())), 1);
+  std::array<std::byte, 1024> answer{};
+  EXPECT_GT(receive_some(rank.get(), answer).bytes, 0U) << "hung up without an answer";
 }
 
 struct Death {
