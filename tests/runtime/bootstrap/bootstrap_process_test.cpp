@@ -21,7 +21,6 @@
 
 #include "../ranks.hpp"
 #include "base/system/socket.hpp"
-#include "ranks.hpp"
 #include "runtime/bootstrap/wire.hpp"
 
 namespace tutti {

@@ -19,10 +19,10 @@
 #include <fmt/ranges.h>
 #include <gtest/gtest.h>
 
+#include "../ranks_of_threads.hpp"
 #include "base/log.hpp"
 #include "base/variables/environment.hpp"
 #include "base/variables/variables.hpp"
-#include "ranks_of_threads.hpp"
 #include "runtime/communicator/communicator.hpp"
 
 namespace tutti {
