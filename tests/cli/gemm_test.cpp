@@ -74,23 +74,62 @@ TEST(Gemm, OfATieTheBusierUnitIsSlowest) {
   EXPECT_GE(row["model_busy_ns"], row["dma_ns"].get<double>() - row["stage_preload_ns"].get<double>());
 }
 
+// People read a few digits, machines all.
+TEST(Gemm, CsvAndJsonKeepAllDigits) {
+  const auto parsed = [](std::vector<std::string> arguments) {
+    arguments.push_back("--json");
+    return nlohmann::json::parse(gemm(std::move(arguments)).out);
+  };
+  const nlohmann::json row = parsed({"1001x64x1001", "--preload", "none"})[0];
+  for (const char* unit : {"dma", "gemm", "fetch_store"})
+    EXPECT_DOUBLE_EQ(row[std::string(unit) + "_percent_of_all"].get<double>(),
+                     row[std::string(unit) + "_ns"].get<double>() / row["all_ns"].get<double>() * 100);
+  const double flops = 2.0 * 1001 * 64 * 1001;
+  EXPECT_DOUBLE_EQ(row["tflops"].get<double>(), flops / row["tiled_ns"].get<double>() / 1e3);
+  bool is_there = false;
+  for (const auto& part : parsed({"1001x64x1001", "--preload", "none", "--stages"})) {
+    if (part["what"] != "port" || part["name"] != "hbm") continue;
+    is_there = true;
+    EXPECT_DOUBLE_EQ(part["percent_of_all"].get<double>(),
+                     part["busy_ns"].get<double>() / row["all_ns"].get<double>() * 100);
+  }
+  EXPECT_TRUE(is_there);
+  for (const auto& window : parsed({"--against", kReferences}))
+    EXPECT_DOUBLE_EQ(window["error_percent"].get<double>(),
+                     (window["simulated_ns"].get<double>() - window["published_ns"].get<double>()) /
+                         window["published_ns"].get<double>() * 100);
+}
+
 TEST(Gemm, StagesUnitsAndPortsHaveARowEach) {
-  const Outcome outcome = gemm({"32x3072x32", "--preload", "one", "--stages", "--format", "csv"});
+  const Outcome outcome = gemm({"32x3072x32", "--preload", "one", "--stages"});
   EXPECT_EQ(outcome.exit, Exit::done) << outcome.error;
   EXPECT_EQ(outcome.out,
-            "shape,preloaded,what,name,records,bytes,busy_ns,first_ns,last_ns,percent_of_all,percent_of_tiled\n"
-            "32x3072x32,one,stage,preload,1,196608,772,0,772,43.6,\n"
-            "32x3072x32,one,stage,dma_in,48,196608,960,772,1732,54.2,96.2\n"
-            "32x3072x32,one,stage,fetch,48,393216,384,792,1740,21.7,38.5\n"
-            "32x3072x32,one,stage,gemm,48,0,768,800,1756,43.4,77\n"
-            "32x3072x32,one,stage,store,1,2048,2,1756,1758,0.1,0.2\n"
-            "32x3072x32,one,stage,dma_out,1,2048,12,1758,1770,0.7,1.2\n"
-            "32x3072x32,one,unit,dma,50,395264,1744,0,1770,98.5,97.4\n"
-            "32x3072x32,one,unit,fetch_store,49,395264,386,792,1758,21.8,38.7\n"
-            "32x3072x32,one,unit,gemm,48,0,768,800,1756,43.4,77\n"
-            "32x3072x32,one,port,hbm,,395264,1544,,,87.2,\n"
-            "32x3072x32,one,port,tcm_write,,395264,386,,,21.8,\n"
-            "32x3072x32,one,port,tcm_read,,395264,386,,,21.8,\n");
+            "shape       preloaded  what   name         records   bytes  busy_ns  first_ns  last_ns  percent_of_all  "
+            "percent_of_tiled\n"
+            "32x3072x32  one        stage  preload            1  196608      772         0      772            43.6    "
+            "             -\n"
+            "32x3072x32  one        stage  dma_in            48  196608      960       772     1732            54.2    "
+            "          96.2\n"
+            "32x3072x32  one        stage  fetch             48  393216      384       792     1740            21.7    "
+            "          38.5\n"
+            "32x3072x32  one        stage  gemm              48       0      768       800     1756            43.4    "
+            "            77\n"
+            "32x3072x32  one        stage  store              1    2048        2      1756     1758           0.113    "
+            "           0.2\n"
+            "32x3072x32  one        stage  dma_out            1    2048       12      1758     1770           0.678    "
+            "           1.2\n"
+            "32x3072x32  one        unit   dma               50  395264     1744         0     1770            98.5    "
+            "          97.4\n"
+            "32x3072x32  one        unit   fetch_store       49  395264      386       792     1758            21.8    "
+            "          38.7\n"
+            "32x3072x32  one        unit   gemm              48       0      768       800     1756            43.4    "
+            "            77\n"
+            "32x3072x32  one        port   hbm                -  395264     1544         -        -            87.2    "
+            "             -\n"
+            "32x3072x32  one        port   tcm_write          -  395264      386         -        -            21.8    "
+            "             -\n"
+            "32x3072x32  one        port   tcm_read           -  395264      386         -        -            21.8    "
+            "             -\n");
 }
 
 TEST(Gemm, PublishedWindowsStandBesideTheSimulatedOnes) {

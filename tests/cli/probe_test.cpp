@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 
 #include "cli/commands.hpp"
+#include "cli/measurements_table.hpp"
 #include "cli/program.hpp"
 
 namespace tutti::cli {
@@ -52,6 +53,18 @@ TEST(Probe, AFileThatCannotBeWrittenIsAnErrorBeforeAnythingIsMeasured) {
   EXPECT_EQ(probed.exit, 1);
   EXPECT_TRUE(has(probed.error, "/nowhere/machine.toml")) << probed.error;
   EXPECT_FALSE(has(probed.error, "measuring")) << probed.error;
+}
+
+TEST(Probe, MachinesReadAllDigitsOfWhatWasMeasured) {
+  calibrate::Measurements measured;
+  measured.hops = {{.bytes = 8, .copy = 123.456789, .fold = 1, .forward = 2, .fold_forward = 3}};
+  measured.own = {{.working_set = 4096, .fold_bandwidth = 9.87654321, .exchange = 1234567.25}};
+  const Table table = table_of_measurements(measured);
+  for (const char* number : {"123.456789", "9.87654321", "1234567.25"}) {
+    EXPECT_TRUE(has(to_csv(table), number)) << to_csv(table);
+    EXPECT_TRUE(has(to_json(table), number)) << to_json(table);
+  }
+  EXPECT_TRUE(has(to_aligned(table), "123.5")) << to_aligned(table);
 }
 
 TEST(Probe, ThereAreSomeRanksAndNotTooMany) {

@@ -44,6 +44,9 @@ TEST(Prove, GivesJsonOfWhatWasAskedFor) {
   EXPECT_EQ(rows[0]["verdict"], "proven");
   // Of five ranks: each sends four fifths of the buffer twice.
   EXPECT_EQ(rows[0]["blocks_out"], 1.6);
+  const auto of_three =
+      nlohmann::json::parse(prove({"--algorithm", "ring", "--collective", "all_reduce", "-n", "3", "--json"}).out);
+  EXPECT_DOUBLE_EQ(of_three[0]["blocks_out"].get<double>(), 4.0 / 3);
   for (const char* name : {"-n", "--ranks"})
     EXPECT_EQ(prove({"--algorithm", "ring", "--collective", "all_reduce", name, "2,4-5", "--json"}).out, outcome.out);
 }

@@ -250,17 +250,17 @@ TEST(Simulate, FiguresStandBesideWhatIsSimulated) {
   const std::string path = ::testing::TempDir() + "figures.toml";
   // 2 us of latency, and 2 · 500 B at 1 GB/s.
   std::ofstream(path) << "version = 1\nid = \"x\"\nsource = \"y\"\ndate = \"2026-01\"\n[[series]]\nid = \"a\"\n"
-                         "bytes = [1000]\nvalues = [2.5]\n"
+                         "bytes = [1000]\nvalues = [2.7]\n"
                          "ways = [{ fabric = \"ring_1d:2,latency=1us,bandwidth=1GB/s\", algorithm = \"ring\" }]\n"
                          "[[series]]\nid = \"of another machine\"\nbytes = [1000]\nvalues = [366]\n";
   const Outcome table = simulate({"--against", path});
   EXPECT_EQ(table.exit, Exit::done) << table.error;
-  EXPECT_TRUE(contains(table.out, "all: 1 time: median error 20.0 %, greatest 20.0 %\n")) << table.out;
+  EXPECT_TRUE(contains(table.out, "all: 1 time: median error 11.1 %, greatest 11.1 %\n")) << table.out;
   const Outcome rows = simulate({"--against", path, "--json"});
   const nlohmann::json all = nlohmann::json::parse(rows.out);
   ASSERT_EQ(all.size(), 2U);
   EXPECT_EQ(all[0]["simulated"], 3);
-  EXPECT_EQ(all[0]["error"], 20);
+  EXPECT_DOUBLE_EQ(all[0]["error"].get<double>(), (3 / 2.7 - 1) * 100);
   EXPECT_EQ(all[0]["source"], "y");
   EXPECT_TRUE(all[1]["simulated"].is_null());
 

@@ -27,6 +27,9 @@ using Cell = std::variant<std::monostate, bool, std::int64_t, double, std::strin
 
 // Digits of fractions: enough for what is exact, and too few for what adding up leaves in the last places.
 inline constexpr int kDigits = 10;
+// Of simulated times and rates, and of shares in percent.
+inline constexpr int kTimeDigits = 6;
+inline constexpr int kShareDigits = 3;
 
 struct Column {
   std::string name;         // the key in JSON and the heading elsewhere

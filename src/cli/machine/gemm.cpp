@@ -40,10 +40,9 @@ struct GemmArguments {
 constexpr std::string_view kUsualElement = "accelerator";
 constexpr std::uint64_t kMostBytesOfReferences = std::uint64_t{4} << 20U;
 
-double six_digits(double number) { return number == 0 ? 0 : std::stod(fmt::format("{:.6g}", number)); }
 std::int64_t count_cell(std::uint64_t number) { return static_cast<std::int64_t>(number); }
 std::int64_t bytes_cell(double bytes) { return std::llround(bytes); }
-double percent(double part, double whole) { return whole > 0 ? std::round(part / whole * 1000) / 10 : 0; }
+double percent(double part, double whole) { return whole > 0 ? part / whole * 100 : 0; }
 double flops(const simulate::GemmShape& shape) { return 2.0 * shape.m * shape.k * shape.n; }
 std::vector<tutti::Cell> names_of_work(const simulate::GemmWork& work) {
   return {simulate::to_text(work.shape), std::string(name_of(work.preloaded))};
@@ -54,8 +53,9 @@ std::vector<Column> gemm_columns() {
   std::vector<Column> made;
   for (const char* name :
        {"shape", "preloaded", "tiles", "all_ns", "tiled_ns", "model_all_ns", "model_tiled_ns", "slowest", "tflops"})
-    made.push_back({name});
-  for (const std::string_view unit : simulate::kGemmUnitNames) made.push_back({fmt::format("{}_percent", unit)});
+    made.push_back({.name = name, .digits = kTimeDigits});
+  for (const std::string_view unit : simulate::kGemmUnitNames)
+    made.push_back({.name = fmt::format("{}_percent", unit), .digits = kShareDigits});
   const auto aside = [&](std::string name) { made.push_back({.name = std::move(name), .is_aside = true}); };
   for (const char* name :
        {"m", "k", "n", "element_bytes", "model_preload_ns", "model_fill_ns", "model_busy_ns", "model_drain_ns"})
@@ -74,21 +74,19 @@ Table table_of(const std::vector<GemmRow>& rows) {
   for (const auto& [work, answer] : rows) {
     std::vector<tutti::Cell> cells = names_of_work(work);
     cells.insert(cells.end(),
-                 {count_cell(answer.tiles), six_digits(answer.all), six_digits(answer.tiled),
-                  six_digits(answer.model.all()), six_digits(answer.model.tiled()),
+                 {count_cell(answer.tiles), answer.all, answer.tiled, answer.model.all(), answer.model.tiled(),
                   std::string(simulate::kGemmUnitNames[static_cast<std::size_t>(answer.model.slowest)]),
-                  answer.tiled > 0 ? tutti::Cell(six_digits(flops(work.shape) / answer.tiled / 1e3)) : tutti::Cell()});
+                  answer.tiled > 0 ? tutti::Cell(flops(work.shape) / answer.tiled / 1e3) : tutti::Cell()});
     for (const simulate::GemmUse& unit : answer.units_tiled) cells.emplace_back(percent(unit.busy, answer.tiled));
-    cells.insert(cells.end(),
-                 {std::int64_t{work.shape.m}, std::int64_t{work.shape.k}, std::int64_t{work.shape.n},
-                  std::int64_t{work.element_size}, six_digits(answer.model.preload), six_digits(answer.model.fill),
-                  six_digits(answer.model.busy), six_digits(answer.model.drain)});
+    cells.insert(cells.end(), {std::int64_t{work.shape.m}, std::int64_t{work.shape.k}, std::int64_t{work.shape.n},
+                               std::int64_t{work.element_size}, answer.model.preload, answer.model.fill,
+                               answer.model.busy, answer.model.drain});
     for (const simulate::GemmUse& unit : answer.units)
-      cells.insert(cells.end(), {count_cell(unit.records), six_digits(unit.busy), percent(unit.busy, answer.all)});
+      cells.insert(cells.end(), {count_cell(unit.records), unit.busy, percent(unit.busy, answer.all)});
     for (const simulate::GemmUse& stage : answer.stages)
-      cells.insert(cells.end(), {count_cell(stage.records), bytes_cell(stage.bytes), six_digits(stage.busy)});
+      cells.insert(cells.end(), {count_cell(stage.records), bytes_cell(stage.bytes), stage.busy});
     for (const simulate::LinkUse& port : answer.ports)
-      cells.insert(cells.end(), {bytes_cell(port.bytes), six_digits(port.busy), percent(port.busy, answer.all)});
+      cells.insert(cells.end(), {bytes_cell(port.bytes), port.busy, percent(port.busy, answer.all)});
     table.add_row(std::move(cells));
   }
   return table;
@@ -111,7 +109,7 @@ class Parts {
       const simulate::LinkUse& port = answer.ports[i];
       std::vector<tutti::Cell> cells = names_of_work(row.work);
       cells.insert(cells.end(), {std::string("port"), std::string(simulate::kGemmPortNames[i]), tutti::Cell(),
-                                 bytes_cell(port.bytes), six_digits(port.busy), tutti::Cell(), tutti::Cell(),
+                                 bytes_cell(port.bytes), port.busy, tutti::Cell(), tutti::Cell(),
                                  percent(port.busy, answer.all), tutti::Cell()});
       table_.add_row(std::move(cells));
     }
@@ -123,9 +121,9 @@ class Parts {
            tutti::Cell share_of_tiled) {
     if (use.records == 0) return;
     std::vector<tutti::Cell> cells = names_of_work(row.work);
-    cells.insert(cells.end(), {std::string(what), std::string(name), count_cell(use.records), bytes_cell(use.bytes),
-                               six_digits(use.busy), six_digits(use.first), six_digits(use.last),
-                               percent(use.busy, row.answer.all), std::move(share_of_tiled)});
+    cells.insert(cells.end(),
+                 {std::string(what), std::string(name), count_cell(use.records), bytes_cell(use.bytes), use.busy,
+                  use.first, use.last, percent(use.busy, row.answer.all), std::move(share_of_tiled)});
     table_.add_row(std::move(cells));
   }
 
@@ -135,11 +133,11 @@ class Parts {
                 {"name"},
                 {"records"},
                 {"bytes"},
-                {"busy_ns"},
-                {"first_ns"},
-                {"last_ns"},
-                {"percent_of_all"},
-                {"percent_of_tiled"}}};
+                {.name = "busy_ns", .digits = kTimeDigits},
+                {.name = "first_ns", .digits = kTimeDigits},
+                {.name = "last_ns", .digits = kTimeDigits},
+                {.name = "percent_of_all", .digits = kShareDigits},
+                {.name = "percent_of_tiled", .digits = kShareDigits}}};
 };
 
 Result<std::vector<simulate::GemmShape>> shapes_of(const GemmArguments& options) {
@@ -259,9 +257,9 @@ Result<Table> compare_windows(const GemmArguments& options, const Context& conte
                {"shape"},
                {"preloaded"},
                {"window"},
-               {"published_ns"},
-               {"simulated_ns"},
-               {"error_percent"},
+               {.name = "published_ns", .digits = kTimeDigits},
+               {.name = "simulated_ns", .digits = kTimeDigits},
+               {.name = "error_percent", .digits = kShareDigits},
                {.name = "uncertainty_ns", .is_aside = true},
                {.name = "configuration", .is_aside = true},
                {.name = "source", .is_aside = true},
@@ -272,9 +270,9 @@ Result<Table> compare_windows(const GemmArguments& options, const Context& conte
     if (!answer.ok()) return answer.status();
     const double simulated = reference.is_tiled ? answer->tiled : answer->all;
     table.add_row({reference.id, simulate::to_text(reference.shape), std::string(name_of(reference.preloaded)),
-                   std::string(reference.is_tiled ? "tiled" : "all"), six_digits(reference.value),
-                   six_digits(simulated), percent(simulated - reference.value, reference.value),
-                   six_digits(reference.uncertainty), reference.configuration, references->source, references->date});
+                   std::string(reference.is_tiled ? "tiled" : "all"), reference.value, simulated,
+                   percent(simulated - reference.value, reference.value), reference.uncertainty,
+                   reference.configuration, references->source, references->date});
   }
   if (!options.figures.empty()) TUTTI_TRY(write_figures_against(*references, options, context));
   return table;

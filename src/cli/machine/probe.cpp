@@ -12,6 +12,7 @@
 #include "calibrate/measure.hpp"
 #include "calibrate/ping_pong.hpp"
 #include "cli/commands.hpp"
+#include "cli/measurements_table.hpp"
 #include "cli/number.hpp"
 #include "cli/output.hpp"
 #include "cli/schedule/case_options.hpp"
@@ -28,23 +29,6 @@ struct ProbeOptions {
   std::string path;
   Format format = Format::table;
 };
-
-Cell four_digits(double number) { return std::stod(fmt::format("{:.4g}", number)); }
-
-// A row for each size of a message, with what a hop takes; and for each working set, with what memory gives.
-Table table_of_measurements(const calibrate::Measurements& measured) {
-  std::vector<Column> columns = {{"of"}, {"bytes"}};
-  for (const calibrate::Hop hop : calibrate::kHops) columns.push_back({fmt::format("{}_hop_ns", name_of(hop))});
-  columns.insert(columns.end(), {{"exchange_ns"}, {"own_fold_gbs"}});
-  Table table(std::move(columns));
-  for (const calibrate::HopTimes& hop : measured.hops)
-    table.add_row({"message", static_cast<std::int64_t>(hop.bytes), four_digits(hop.copy), four_digits(hop.fold),
-                   four_digits(hop.forward), four_digits(hop.fold_forward), Cell(), Cell()});
-  for (const calibrate::OwnRate& own : measured.own)
-    table.add_row({"working set", static_cast<std::int64_t>(own.working_set), Cell(), Cell(), Cell(), Cell(),
-                   own.exchange > 0 ? four_digits(own.exchange) : Cell(), four_digits(own.fold_bandwidth)});
-  return table;
-}
 
 Exit calibrate_machine(const ProbeOptions& options, const Context& context) {
   OutputOptions output;

@@ -77,10 +77,6 @@ double bus_factor(const Schedule& schedule) {
   }
 }
 
-// Digits that people read.
-constexpr int kTimeDigits = 6;
-constexpr int kShareDigits = 3;
-
 std::vector<Column> columns(bool has_fabrics) {
   std::vector<Column> made{{.name = "fabric", .is_aside = !has_fabrics}};
   for (const char* name : {"collective", "algorithm", "ranks", "bytes", "time_us", "algbw_gbs", "busbw_gbs", "rounds",

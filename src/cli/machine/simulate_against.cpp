@@ -24,7 +24,7 @@ using simulate::Metric;
 
 constexpr std::uint64_t kMostBytes = std::uint64_t{4} << 20U;
 
-double rounded(double number, int digits) { return std::stod(fmt::format("{:.{}g}", number, digits)); }
+constexpr int kSimulatedDigits = 5;
 
 std::string unit_of(const Compared& compared, const simulate::References& references) {
   switch (compared.series->metric) {
@@ -38,14 +38,13 @@ std::string unit_of(const Compared& compared, const simulate::References& refere
 // In percent, points, or doublings.
 Cell error_of(const Compared& compared) {
   if (!compared.simulated) return {};
-  const double error = compared.error();
-  return compared.series->metric == Metric::time ? std::round(error * 1000) / 10 : std::round(error * 10) / 10;
+  return compared.series->metric == Metric::time ? compared.error() * 100 : compared.error();
 }
 
 Cell simulated_of(const Compared& compared) {
   if (!compared.simulated) return {};
   if (compared.series->metric == Metric::crossover) return static_cast<std::int64_t>(*compared.simulated);
-  return rounded(*compared.simulated, 5);
+  return *compared.simulated;
 }
 
 Table figures_of(const std::vector<Compared>& all, const simulate::References& references) {
@@ -55,8 +54,8 @@ Table figures_of(const std::vector<Compared>& all, const simulate::References& r
                {"unit"},
                {"published"},
                {"uncertainty", 0, true},
-               {"simulated"},
-               {"error"},
+               {.name = "simulated", .digits = kSimulatedDigits},
+               {.name = "error", .digits = kShareDigits},
                {"algorithm"},
                {"left_out"},
                {"source", 0, true},

@@ -1,12 +1,14 @@
 #include "cli/schedule/proof_summary.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <string>
 
 namespace tutti::cli {
 
 namespace {
+
+// Of blocks that ranks send and receive, which are fractions of what they hold.
+constexpr int kBlockDigits = 5;
 
 // Copy-only in one case is copy-only; name-safe needs all of them.
 Exposure both(Exposure a, Exposure b) {
@@ -37,14 +39,19 @@ void ProofSummary::add(const Schedule& schedule, const Proof& proof) {
 
 std::vector<Column> ProofSummary::columns() {
   // Headings are broken where what stands below them is short.
-  return {{"order"},    {"depth"}, {"depth_fused", 6}, {"slots"},       {"out_of_place", 9},
-          {"in_place"}, {"steps"}, {"blocks_out", 7},  {"blocks_in", 7}};
+  return {{"order"},
+          {"depth"},
+          {"depth_fused", 6},
+          {"slots"},
+          {"out_of_place", 9},
+          {"in_place"},
+          {"steps"},
+          {.name = "blocks_out", .wrap_at = 7, .digits = kBlockDigits},
+          {.name = "blocks_in", .wrap_at = 7, .digits = kBlockDigits}};
 }
 
 std::vector<Cell> ProofSummary::cells() const {
-  const auto blocks = [this](std::uint64_t pieces) {
-    return std::round(static_cast<double>(pieces) / cost_.num_pieces * 1e4) / 1e4;
-  };
+  const auto blocks = [this](std::uint64_t pieces) { return static_cast<double>(pieces) / cost_.num_pieces; };
   return {std::string(name_of(order_)),
           has_messages_ ? number_cell(depth_) : Cell(),
           has_messages_ ? number_cell(depth_fused_) : Cell(),

@@ -1,0 +1,12 @@
+// What `tutti probe --calibrate` measured, as a table. Pure; thread-safe.
+#pragma once
+
+#include "bench/results/table.hpp"
+#include "calibrate/measurements.hpp"
+
+namespace tutti::cli {
+
+// A row for each size of a message, with what a hop takes; and for each working set, with what memory gives.
+[[nodiscard]] Table table_of_measurements(const calibrate::Measurements& measured);
+
+}  // namespace tutti::cli
