@@ -210,7 +210,7 @@ TEST(Pending, PolledAloneHearsThatARankHasLeft) {
     tuttiRequest_t request = nullptr;
     EXPECT_DONE(tuttiIRecv(&heard, 1, tuttiInt, 1, comm, &request));
     EXPECT_PREFIX(words_of(poll(request), tuttiInvalidUsage),
-                  "rank 1 has left the communicator and will not come to a receive of 1 i32 elements from rank 1");
+                  "rank 1 has left the communicator and will not come to a receive of 1 i32 element from rank 1");
     EXPECT_EQ(request, nullptr);
   });
 }

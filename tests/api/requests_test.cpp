@@ -79,6 +79,8 @@ TEST(Requests, SayHowTheyAreMisused) {
               "the rank to receive from is 2; of 2 it must be 0 to 1");
     EXPECT_EQ(words_of(tuttiSend(nullptr, 3, tuttiInt, 0, comm), tuttiInvalidArgument),
               "the buffer is null, and 3 elements are to be sent");
+    EXPECT_EQ(words_of(tuttiSend(nullptr, 1, tuttiInt, 0, comm), tuttiInvalidArgument),
+              "the buffer is null, and 1 element is to be sent");
     EXPECT_EQ(words_of(tuttiSend(&mine, 1, tuttiInt, rank, comm), tuttiInvalidUsage),
               "a rank that sends to itself, or receives from itself, begins both before it waits: in a group, or with "
               "requests");
@@ -312,7 +314,7 @@ TEST(Transfers, WithARankThatHasLeftAreAnError) {
     EXPECT_DONE(tuttiRecv(&heard, 1, tuttiInt, 0, comm));
     EXPECT_EQ(heard, 5);
     EXPECT_PREFIX(words_of(tuttiRecv(&heard, 1, tuttiInt, 0, comm), tuttiInvalidUsage),
-                  "rank 0 has left the communicator and will not come to a receive of 1 i32 elements from rank 0; this "
+                  "rank 0 has left the communicator and will not come to a receive of 1 i32 element from rank 0; this "
                   "rank was before its first collective");
   });
 }
@@ -427,11 +429,11 @@ TEST(Transfers, ThatWaitForEachOtherAreNotCalledLate) {
     // Both hear the words of whoever gave up first.
     const auto is_told = [&](int waiting, int by) {
       return words.find(fmt::format(
-                 "rank {} waits in a receive of 1 i32 elements from rank {}: they wait for each other", waiting, by)) !=
+                 "rank {} waits in a receive of 1 i32 element from rank {}: they wait for each other", waiting, by)) !=
              std::string::npos;
     };
     EXPECT_TRUE(is_told(0, 1) || is_told(1, 0)) << words;
-    EXPECT_NE(words.find("(TUTTI_TIMEOUT) in a receive of 1 i32 elements from rank"), std::string::npos) << words;
+    EXPECT_NE(words.find("(TUTTI_TIMEOUT) in a receive of 1 i32 element from rank"), std::string::npos) << words;
     tuttiCommDestroy(comm);
   });
 }

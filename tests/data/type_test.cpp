@@ -10,6 +10,7 @@
 #include <gtest/gtest.h>
 
 #include "base/text.hpp"
+#include "data/elements.hpp"
 
 namespace tutti {
 namespace {
@@ -36,6 +37,12 @@ TEST(Type, SizesFollowFromTheNames) {
     EXPECT_EQ(size_of(type), expected) << name;
     EXPECT_EQ(is_floating(type), name.find('f') != std::string_view::npos) << name;
   }
+}
+
+TEST(Type, OneElementIsNoPlural) {
+  EXPECT_EQ(elements_in_words(0, Type::f32), "0 f32 elements");
+  EXPECT_EQ(elements_in_words(1, Type::f32), "1 f32 element");
+  EXPECT_EQ(elements_in_words(2, Type::i8), "2 i8 elements");
 }
 
 TEST(Type, ValuesThatTheCApiPromises) {

@@ -12,6 +12,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "base/counted.hpp"
 #include "base/system/process_state.hpp"
 #include "base/system/socket.hpp"
 #include "runtime/bootstrap/descriptors.hpp"
@@ -35,8 +36,8 @@ Status check(const JoinRequest& request) {
             fmt::format("the number of ranks is {}; 1 to {} can be", request.num_ranks, kMostRanksOnHost)};
   }
   if (request.rank < 0 || request.rank >= request.num_ranks) {
-    return {Code::invalid_argument, fmt::format("the rank is {}; of {} ranks it can be 0 to {}", request.rank,
-                                                request.num_ranks, request.num_ranks - 1)};
+    return {Code::invalid_argument, fmt::format("the rank is {}; of {} it can be 0 to {}", request.rank,
+                                                counted(request.num_ranks, "rank"), request.num_ranks - 1)};
   }
   if (request.configuration.size() > wire::kMostConfigurationBytes) {
     return {Code::invalid_argument, fmt::format("the configuration has {} bytes; {} is the most",

@@ -9,6 +9,7 @@
 
 #include <fmt/format.h>
 
+#include "base/counted.hpp"
 #include "base/text.hpp"
 #include "runtime/bootstrap/rendezvous.hpp"
 
@@ -101,12 +102,13 @@ Status Gathering::admit(wire::Hello hello) {
     seats_.resize(static_cast<std::size_t>(num_ranks_));
   }
   if (hello.num_ranks != num_ranks_) {
-    return {Code::invalid_usage, fmt::format("rank {} says that there are {} ranks, and rank {} says {}", first_,
-                                             num_ranks_, hello.rank, hello.num_ranks)};
+    return {Code::invalid_usage,
+            fmt::format("rank {} says that there {} {}, and rank {} says {}", first_, are(num_ranks_),
+                        counted(num_ranks_, "rank"), hello.rank, hello.num_ranks)};
   }
   if (hello.rank < 0 || hello.rank >= num_ranks_) {
-    return {Code::invalid_argument, fmt::format("a process joins as rank {}; of {} ranks the last is {}", hello.rank,
-                                                num_ranks_, num_ranks_ - 1)};
+    return {Code::invalid_argument, fmt::format("a process joins as rank {}; of {} the last is {}", hello.rank,
+                                                counted(num_ranks_, "rank"), num_ranks_ - 1)};
   }
   if (!hello.refusal.ok())
     return {hello.refusal.code(), fmt::format("rank {} cannot join: {}", hello.rank, hello.refusal.message()),

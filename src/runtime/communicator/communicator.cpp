@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "algorithms/registry.hpp"
+#include "base/counted.hpp"
 #include "runtime/bootstrap/bootstrap.hpp"
 #include "runtime/execution/busy_core.hpp"
 #include "runtime/execution/shared_cores.hpp"
@@ -113,9 +114,9 @@ Result<std::unique_ptr<Communicator>> Communicator::join(const UniqueId& id, int
     return communicator->arrive();
   });
   if (!status.ok()) return status;
-  log.info(LogSubsystem::init, "communicator of {} ranks, {} cores, staging {} x at most {} B, spread over {} B",
-           num_ranks, cores_of(*communicator->region_, communicator->num_ranks_), settings.region.staging_depth,
-           settings.region.staging_slot, communicator->spread_);
+  log.info(LogSubsystem::init, "communicator of {}, {}, staging {} x at most {} B, spread over {} B",
+           counted(num_ranks, "rank"), counted(cores_of(*communicator->region_, communicator->num_ranks_), "core"),
+           settings.region.staging_depth, settings.region.staging_slot, communicator->spread_);
   return communicator;
 }
 

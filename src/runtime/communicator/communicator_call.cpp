@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "base/counted.hpp"
 #include "runtime/communicator/communicator.hpp"
 #include "runtime/progress/thread_work.hpp"
 #include "schedule/programs.hpp"
@@ -233,8 +234,8 @@ Status Communicator::run_by(const Schedule& schedule, std::uint32_t number, cons
                             WalkerChoice walker) {
   if (is_over()) return failure();
   if (schedule.num_ranks != num_ranks_)
-    return {Code::invalid_argument,
-            fmt::format("the schedule is for {} ranks, and the communicator has {}", schedule.num_ranks, num_ranks_)};
+    return {Code::invalid_argument, fmt::format("the schedule is for {}, and the communicator has {}",
+                                                counted(schedule.num_ranks, "rank"), num_ranks_)};
   const Result<const Prepared*> entry = prepared(asked);
   if (!entry.ok()) return entry.status();
   BoundCall bound;
@@ -285,9 +286,9 @@ Status Communicator::set_layout(Call& call, std::uint64_t count) const {
   if (plan.exposes_per_round > 0 && !call.by_name()) {
     if (plan.exposes_per_round > shape.num_slots())
       return {Code::unsupported,
-              fmt::format("{} exposes {} times a round and there are {} staging slots; set TUTTI_STAGING_DEPTH to at "
-                          "least that",
-                          plan.schedule.name, plan.exposes_per_round, shape.num_slots())};
+              fmt::format("{} exposes {} a round and there {} {}; set TUTTI_STAGING_DEPTH to at least that",
+                          plan.schedule.name, counted(plan.exposes_per_round, "time"), are(shape.num_slots()),
+                          counted(shape.num_slots(), "staging slot"))};
     // Enough to be a round ahead.
     call.depth = std::clamp(2 * plan.exposes_per_round, shape.staging_depth, shape.num_slots());
     call.turns = SlotTurns::of(plan, settings_.first_cache).count(count * call.element, call.depth);

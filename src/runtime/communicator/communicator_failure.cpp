@@ -6,6 +6,8 @@
 
 #include <fmt/format.h>
 
+#include "base/counted.hpp"
+#include "data/elements.hpp"
 #include "runtime/communicator/communicator.hpp"
 #include "runtime/failure/lateness.hpp"
 
@@ -30,7 +32,7 @@ std::string Communicator::describe(std::uint64_t word) const {
   if (call.is_own) return std::string(name_of(static_cast<OwnCall>(call.subject)));
   const CollectiveFacts& facts = facts_of(call.collective);
   const std::deque<Way>& ways = portfolio_.of(call.collective);
-  std::string text = fmt::format("{} of {} {} elements", facts.name, call.count, name_of(call.type));
+  std::string text = fmt::format("{} of {}", facts.name, elements_in_words(call.count, call.type));
   if (facts.varies) text = fmt::format("{} of {}", facts.name, name_of(call.type));
   if (call.collective == Collective::barrier) text = facts.name;
   if (facts.folds) text += fmt::format(", {}", name_of(call.op));
@@ -216,10 +218,10 @@ shm::Breakage Communicator::difference() const {
             fmt::format("rank {} has left the communicator and will not come to {}", *left, waited_call())};
   if (pairs_ && pairs_->mismatch()) {
     const auto& [received, sent] = *pairs_->mismatch();
-    return {Code::invalid_usage, received.peer,
-            fmt::format("the ranks' transfers differ: rank {} sends {} {} elements where rank {} receives {} {} "
-                        "elements",
-                        received.peer, sent.count, name_of(sent.type), rank_, received.count, name_of(received.type))};
+    return {
+        Code::invalid_usage, received.peer,
+        fmt::format("the ranks' transfers differ: rank {} sends {} where rank {} receives {}", received.peer,
+                    elements_in_words(sent.count, sent.type), rank_, elements_in_words(received.count, received.type))};
   }
   const Mismatch& mismatch = executor_->mismatch();
   if (mismatch.theirs == mismatch.ours)

@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "base/counted.hpp"
 #include "runtime/communicator/communicator.hpp"
 #include "runtime/progress/thread_work.hpp"
 
@@ -47,8 +48,9 @@ Status Communicator::check(const Transfer& transfer) const {
     return {Code::invalid_argument,
             fmt::format("{} elements are too many; {} are possible", transfer.count, kMaxCount)};
   if (transfer.data == nullptr && transfer.count > 0)
-    return {Code::invalid_argument, fmt::format("the buffer is null, and {} elements are to be {}", transfer.count,
-                                                sends ? "sent" : "received")};
+    return {Code::invalid_argument,
+            fmt::format("the buffer is null, and {} {} to be {}", counted(transfer.count, "element"),
+                        are(transfer.count), sends ? "sent" : "received")};
   return {};
 }
 

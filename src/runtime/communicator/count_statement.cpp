@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "base/counted.hpp"
 #include "schedule/prove/definition.hpp"
 
 namespace tutti {
@@ -96,15 +97,16 @@ std::string first_difference(const Schedule& header, std::span<const std::uint64
         const std::uint64_t mine = counts[to];
         const std::uint64_t theirs = counts[from * 2 * ranks + to];
         if (mine != theirs)
-          return fmt::format("block {} has {} elements on rank 0 and {} on rank {}", to, mine, theirs, from);
+          return fmt::format("block {} has {} on rank 0 and {} on rank {}", to, counted(mine, "element"), theirs, from);
         continue;
       }
       const std::uint64_t given = counts[from * 2 * ranks + to];
       const std::uint64_t expected = counts[to * 2 * ranks + ranks + from];
       if (given == expected) continue;
       return from == to
-                 ? fmt::format("rank {} gives {} elements to itself, and expects {}", from, given, expected)
-                 : fmt::format("rank {} gives {} elements to rank {}, which expects {}", from, given, to, expected);
+                 ? fmt::format("rank {} gives {} to itself, and expects {}", from, counted(given, "element"), expected)
+                 : fmt::format("rank {} gives {} to rank {}, which expects {}", from, counted(given, "element"), to,
+                               expected);
     }
   return "no difference";
 }

@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "base/counted.hpp"
 #include "schedule/prove/definition.hpp"
 
 namespace tutti {
@@ -59,8 +60,8 @@ Result<Buffers> find_buffers(const Invocation& asked, std::uint32_t rank, std::u
   for (const auto& [name, buffer, bytes] :
        {std::tuple{"input", input, buffers.input_bytes}, std::tuple{"output", output, buffers.output_bytes}})
     if (bytes > 0 && buffer == nullptr)
-      return Status(Code::invalid_argument,
-                    fmt::format("the {} is null, and {} elements are asked for", name, asked.count));
+      return Status(Code::invalid_argument, fmt::format("the {} is null, and {} {} asked for", name,
+                                                        counted(asked.count, "element"), are(asked.count)));
   if (buffers.input_bytes == 0 || buffers.output_bytes == 0) return buffers;
   const std::optional<Twin> twin = twin_of(header, rank);
   if (twin) {
@@ -71,13 +72,13 @@ Result<Buffers> find_buffers(const Invocation& asked, std::uint32_t rank, std::u
   const std::uint64_t shared = overlap(input, buffers.input_bytes, output, buffers.output_bytes);
   if (buffers.in_place || shared == 0) return buffers;
   if (!twin || (twin->input == 0 && twin->output == 0 && buffers.input_bytes == buffers.output_bytes))
-    return Status(Code::invalid_argument, fmt::format("input and output overlap by {} bytes; they must be {}", shared,
-                                                      twin ? "the same or apart" : "apart"));
+    return Status(Code::invalid_argument, fmt::format("input and output overlap by {}; they must be {}",
+                                                      counted(shared, "byte"), twin ? "the same or apart" : "apart"));
   return Status(
       Code::invalid_argument,
-      fmt::format("input and output overlap by {} bytes; they must be apart, or in place: the {} is block {} "
-                  "of the {}",
-                  shared, facts.many_outputs ? "input" : "output", rank, facts.many_outputs ? "output" : "input"));
+      fmt::format("input and output overlap by {}; they must be apart, or in place: the {} is block {} of the {}",
+                  counted(shared, "byte"), facts.many_outputs ? "input" : "output", rank,
+                  facts.many_outputs ? "output" : "input"));
 }
 
 }  // namespace tutti

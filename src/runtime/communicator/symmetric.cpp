@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/counted.hpp"
 #include "base/system/memory_limits.hpp"
 
 namespace tutti {
@@ -102,8 +103,9 @@ Result<std::byte*> SymmetricHeap::allocate(std::uint64_t bytes) {
   // Beyond what there is, setting memory aside would have the system end processes, where it can be that patient.
   // The ranks of a host mostly share a control group.
   if (const auto memory = MemoryLimits::of_this_process(); whole > memory.all || stride > memory.available)
-    return Status(Code::system, fmt::format("cannot set {} bytes of symmetric memory aside on each of {} ranks: {}",
-                                            bytes, region_.shape().num_ranks, memory.to_string()));
+    return Status(Code::system,
+                  fmt::format("cannot set {} of symmetric memory aside on each of {}: {}", counted(bytes, "byte"),
+                              counted(region_.shape().num_ranks, "rank"), memory.to_string()));
   const auto is_large_enough = [&] {
     struct stat facts {};
     return fstat(region_.descriptor(), &facts) == 0 && facts.st_size >= static_cast<off_t>(offset + whole);
@@ -125,7 +127,7 @@ Result<std::byte*> SymmetricHeap::allocate(std::uint64_t bytes) {
   if (const int why = set_aside(region_.descriptor(), own.begin, own.bytes); why != 0) {
     munmap(base, whole);
     static_cast<void>(give_back(own));
-    return Status::from_errno(fmt::format("cannot set {} bytes of symmetric memory aside", bytes), why);
+    return Status::from_errno(fmt::format("cannot set {} of symmetric memory aside", counted(bytes, "byte")), why);
   }
   const Segment segment{static_cast<std::byte*>(base), offset, stride, bytes, number};
   segments_.insert(std::upper_bound(segments_.begin(), segments_.end(), segment,

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "base/system/process_state.hpp"
+#include "data/elements.hpp"
 #include "runtime/bootstrap/gathering.hpp"
 
 namespace tutti {
@@ -170,8 +171,8 @@ void tell_no_wait(const shm::Region& region, std::uint32_t rank) {
 
 std::string describe(const Transfer& transfer) {
   const bool sends = transfer.direction == Transfer::Direction::send;
-  return fmt::format("{} of {} {} elements {} rank {}", sends ? "send" : "receive", transfer.count,
-                     name_of(transfer.type), sends ? "to" : "from", transfer.peer);
+  return fmt::format("{} of {} {} rank {}", sends ? "send" : "receive",
+                     elements_in_words(transfer.count, transfer.type), sends ? "to" : "from", transfer.peer);
 }
 
 bool has_left(const shm::Region& region, std::uint32_t rank) {

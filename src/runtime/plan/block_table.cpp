@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "base/counted.hpp"
 #include "schedule/prove/definition.hpp"
 
 namespace tutti {
@@ -37,8 +38,8 @@ Status BlockTable::find_buffers(const Schedule& header, std::uint32_t rank, cons
   for (const auto& [space, bytes] :
        {std::pair{Space::input, buffers_.input_bytes}, std::pair{Space::output, buffers_.output_bytes}})
     if (bytes > 0 && buffer_of(asked, space) == nullptr)
-      return {Code::invalid_argument,
-              fmt::format("the {} is null, and {} elements are asked for", name_of(space), bytes / element_)};
+      return {Code::invalid_argument, fmt::format("the {} is null, and {} {} asked for", name_of(space),
+                                                  counted(bytes / element_, "element"), are(bytes / element_))};
   buffers_.in_place = is_in_place(header, rank, asked);
   if (stands_in_order(Space::output) && (buffers_.in_place || buffers_are_apart(asked))) return {};
   return find_overlap(asked);
@@ -153,8 +154,8 @@ Status BlockTable::find_overlap(const Invocation& asked) {
         return fmt::format("block {} of the {}", extent.block, extent.is_output ? "output" : "input");
       };
       return {Code::invalid_argument,
-              fmt::format("{} and {} overlap by {} bytes; input and output must be apart, or in place", name(other),
-                          name(each), std::min(each.end, other.end) - each.begin)};
+              fmt::format("{} and {} overlap by {}; input and output must be apart, or in place", name(other),
+                          name(each), counted(std::min(each.end, other.end) - each.begin, "byte"))};
     }
     Extent& furthest = each.is_output ? output : input;
     if (each.end > furthest.end) furthest = each;

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "base/counted.hpp"
 #include "base/digest.hpp"
 #include "base/system/file.hpp"
 #include "base/text.hpp"
@@ -73,7 +74,7 @@ std::string AlgorithmFile::agreement() const {
   // One line, whatever the path holds.
   const std::string value = printable(fmt::format("{}{}", variable_choices::kFilePrefix, path));
   if (!unread.ok()) return value + " (unreadable)";
-  return fmt::format("{} ({} bytes, digest {:016x})", value, text.size(), digest(text));
+  return fmt::format("{} ({}, digest {:016x})", value, counted(text.size(), "byte"), digest(text));
 }
 
 Result<OwnAlgorithm> own_algorithm(const AlgorithmFile& file, Collective collective, const shm::RegionShape& shape) {
@@ -91,8 +92,8 @@ Result<OwnAlgorithm> own_algorithm(const AlgorithmFile& file, Collective collect
     return refuse(Code::invalid_argument,
                   fmt::format("the schedule is one of {}, not {}", name_of(schedule->collective), name_of(collective)));
   if (schedule->num_ranks != shape.num_ranks)
-    return refuse(Code::invalid_argument, fmt::format("the schedule is for {} ranks, and the communicator has {}",
-                                                      schedule->num_ranks, shape.num_ranks));
+    return refuse(Code::invalid_argument, fmt::format("the schedule is for {}, and the communicator has {}",
+                                                      counted(schedule->num_ranks, "rank"), shape.num_ranks));
   const Proof proof = prove(*schedule);
   if (!proof.ok()) return refuse(Code::invalid_argument, "the schedule is wrong: " + proof.failure->to_string());
   const Result<Plan> plan = make_plan(*schedule, 0);

@@ -7,6 +7,7 @@
 
 #include "algorithms/full_name.hpp"
 #include "algorithms/registry.hpp"
+#include "base/counted.hpp"
 #include "runtime/plan/call.hpp"
 
 namespace tutti {
@@ -126,8 +127,8 @@ void Portfolio::get_to_know(Way& way) {
     if (way.algorithm->make(request).order > OrderClass::rank_order) way.demands.disordered_roots.push_back(root);
   }
   if (!plan.opens && plan.exposes_per_round > shape_.num_slots())
-    way.refusal = fmt::format("it exposes {} times a round, and a rank has {} staging slots", plan.exposes_per_round,
-                              shape_.num_slots());
+    way.refusal = fmt::format("it exposes {} a round, and a rank has {}", counted(plan.exposes_per_round, "time"),
+                              counted(shape_.num_slots(), "staging slot"));
 }
 
 Result<const Plan*> Portfolio::plan(Way& way, std::uint32_t root) {

@@ -142,6 +142,8 @@ TEST(AllReduce, SaysWhatIsWrongWithAnArgument) {
     };
     EXPECT_EQ(message(nullptr, buffer.data(), 3, Type::f32, test::handle(Op::sum)),
               "the input is null, and 3 elements are asked for");
+    EXPECT_EQ(message(nullptr, buffer.data(), 1, Type::f32, test::handle(Op::sum)),
+              "the input is null, and 1 element is asked for");
     EXPECT_EQ(message(buffer.data(), buffer.data() + 1, 4, Type::f32, test::handle(Op::sum)),
               "input and output overlap by 12 bytes; they must be the same or apart");
     EXPECT_EQ(message(buffer.data(), buffer.data(), 4, Type::f32, test::handle(Op::bit_and)),

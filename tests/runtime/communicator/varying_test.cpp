@@ -89,6 +89,8 @@ const std::vector<Mistake>& mistakes() {
        "the ranks' counts differ in all_to_all_v: rank 1 gives 12 elements to rank 2, which expects 13"},
       {Collective::all_to_all_v, 1, [](Passed& passed) { passed.input_counts[1] = 12; },
        "the ranks' counts differ in all_to_all_v: rank 1 gives 12 elements to itself, and expects 11"},
+      {Collective::all_to_all_v, 1, [](Passed& passed) { passed.output_counts[0] = 3; },
+       "the ranks' counts differ in all_to_all_v: rank 0 gives 1 element to rank 1, which expects 3"},
       // Blocks exchanged between two ranks, so that sums of sizes are right.
       {Collective::all_to_all_v, 0, [](Passed& passed) { std::swap(passed.input_counts[1], passed.input_counts[2]); },
        "the ranks' counts differ in all_to_all_v: rank 0 gives 2 elements to rank 1, which expects 1"},

@@ -1,6 +1,7 @@
 // srun's variables, where its plugins for PMIx and PMI are not in use.
 #include <fmt/format.h>
 
+#include "base/counted.hpp"
 #include "runtime/bootstrap/start/local_meeting.hpp"
 
 namespace tutti::start {
@@ -32,9 +33,8 @@ Found by_slurm(Process& process) {
   const Result<std::optional<std::int64_t>> nodes = number_in(environment, "SLURM_STEP_NUM_NODES", {1, kMostRanks});
   if (!nodes.ok()) return nodes.status();
   if (nodes->value_or(1) > 1)
-    return Status(Code::unsupported,
-                  fmt::format("this communicator is on one host; SLURM_STEP_NUM_NODES is {}, for {} ranks", **nodes,
-                              ranks->num_ranks));
+    return Status(Code::unsupported, fmt::format("this communicator is on one host; SLURM_STEP_NUM_NODES is {}, for {}",
+                                                 **nodes, counted(ranks->num_ranks, "rank")));
   const Result<std::optional<std::int64_t>> job = number_in(environment, "SLURM_JOB_ID", {0, 0xFFFFFFFF});
   if (!job.ok()) return job.status();
   if (!*job) return Status(Code::invalid_usage, "SLURM_JOB_ID is not set; it goes with SLURM_STEP_ID");
