@@ -309,6 +309,30 @@ TEST_F(RunProgram, RunsAreNamedAnnotatedAndDeleted) {
   EXPECT_EQ(tutti("list runs --json").rows().size(), 1U);
 }
 
+TEST_F(RunProgram, WithoutAUsableDefaultStoreRunsAreNotKeptAndSoItSays) {
+  write_program("quick", "exit 0\n");
+  folder_.write("file", "");
+  std::filesystem::create_symlink("loop", folder_.file("loop"));
+  for (const char* place : {"XDG_DATA_HOME=\"$PWD/file\"", "XDG_DATA_HOME=\"$PWD/loop\"", "XDG_DATA_HOME= HOME="}) {
+    const Outcome outcome = tutti("run --json -- ./quick", place);
+    EXPECT_EQ(outcome.exit, 0) << outcome.error;
+    EXPECT_EQ(outcome.rows().size(), 1U) << outcome.out;
+    EXPECT_NE(outcome.error.find("results are not kept: "), std::string::npos) << outcome.error;
+    EXPECT_NE(outcome.error.find("--store FILE or XDG_DATA_HOME says where to keep them"), std::string::npos);
+  }
+  EXPECT_EQ(tutti("run --store file/x.db -- touch started").exit, 1);
+  EXPECT_FALSE(exists("started")) << "the store was named";
+
+  for (const char* arguments : {"show", "list runs", "compare 1 2"}) {
+    const Outcome outcome = tutti(arguments, "XDG_DATA_HOME=\"$PWD/loop\"");
+    EXPECT_EQ(outcome.exit, 1) << outcome.error;
+    EXPECT_NE(outcome.error.find("cannot look for kept runs in '"), std::string::npos) << outcome.error;
+    EXPECT_NE(outcome.error.find("--store FILE or XDG_DATA_HOME"), std::string::npos) << outcome.error;
+  }
+  tutti("show", "XDG_DATA_HOME=\"$PWD/data\"");
+  EXPECT_FALSE(exists("data")) << "who reads makes no folders";
+}
+
 TEST_F(RunProgram, SavedOutputsAreImportedAndWrittenAgain) {
   write_all_reduce_perf();
   ASSERT_EQ(tutti("run --no-store --keep-output kept --env NCCL_MIN_CTAS=32 -- ./all_reduce_perf").exit, 0);

@@ -461,20 +461,25 @@ Status Store::read_parts(std::int64_t id, Row& row) {
   });
 }
 
-Result<std::string> usual_store(const Environment& environment) {
+Result<std::string> usual_store_path(const Environment& environment) {
   const std::string data = environment.lookup("XDG_DATA_HOME").value_or("");
   const std::string home = environment.lookup("HOME").value_or("");
   if (!data.starts_with('/') && home.empty()) {
-    return Status(Code::invalid_argument,
-                  "where results are to be kept is not known: neither HOME nor XDG_DATA_HOME is set; name a file");
+    return Status(Code::invalid_argument, "neither HOME nor XDG_DATA_HOME is set");
   }
-  const std::string folder = (data.starts_with('/') ? data : home + "/.local/share") + "/tutti";
+  return (data.starts_with('/') ? data : home + "/.local/share") + "/tutti/results.db";
+}
+
+Result<std::string> usual_store(const Environment& environment) {
+  Result<std::string> path = usual_store_path(environment);
+  if (!path.ok()) return path;
+  const std::string folder = path->substr(0, path->rfind('/'));
   std::error_code error;
   std::filesystem::create_directories(folder, error);
   if (error)
-    return Status(Code::system, fmt::format("cannot make the folder {} for results: {}; make it, or name a file",
-                                            in_quotes(folder), error.message()));
-  return folder + "/results.db";
+    return Status(Code::system,
+                  fmt::format("cannot make the folder {} for results: {}", in_quotes(folder), error.message()));
+  return path;
 }
 
 }  // namespace tutti::harness

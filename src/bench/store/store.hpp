@@ -101,8 +101,9 @@ class Store {
   std::unique_ptr<Database> database_;
 };
 
-// Where results go when nobody says: $XDG_DATA_HOME/tutti/results.db, or ~/.local/share/tutti/results.db. Makes that
-// folder where there is none.
+// Where results go when nobody says: $XDG_DATA_HOME/tutti/results.db, or ~/.local/share/tutti/results.db. The second
+// makes that folder where there is none.
+[[nodiscard]] Result<std::string> usual_store_path(const Environment& environment);
 [[nodiscard]] Result<std::string> usual_store(const Environment& environment);
 
 }  // namespace tutti::harness

@@ -1,7 +1,9 @@
 #include "cli/bench/bench_store.hpp"
 
 #include <ctime>
+#include <filesystem>
 #include <fstream>
+#include <system_error>
 
 #include <fmt/format.h>
 #include <sys/utsname.h>
@@ -70,6 +72,19 @@ Result<std::string> store_path(const std::string& option, const Environment& env
   if (!option.empty()) return option;
   Result<std::string> usual = harness::usual_store(environment);
   if (!usual.ok()) return usual.status().with_context("--store FILE says where results are kept");
+  return usual;
+}
+
+Result<std::string> store_path_to_read(const std::string& option, const Environment& environment) {
+  if (!option.empty()) return option;
+  Result<std::string> usual = harness::usual_store_path(environment);
+  if (!usual.ok()) return usual.status().with_context("--store FILE says where results are kept");
+  std::error_code error;
+  static_cast<void>(std::filesystem::status(*usual, error));
+  if (error && error != std::errc::no_such_file_or_directory && error != std::errc::not_a_directory)
+    return Status(Code::system, fmt::format("cannot look for kept runs in {}: {}; --store FILE or XDG_DATA_HOME says "
+                                            "where they are",
+                                            in_quotes(*usual), error.message()));
   return usual;
 }
 

@@ -12,8 +12,10 @@
 
 namespace tutti::cli {
 
-// What --store says; else $XDG_DATA_HOME/tutti/results.db, or ~/.local/share/tutti/results.db, whose folders are made.
+// What --store says; else $XDG_DATA_HOME/tutti/results.db, or ~/.local/share/tutti/results.db. To write, its folders
+// are made; to read, it is an error where whether it exists cannot be told.
 [[nodiscard]] Result<std::string> store_path(const std::string& option, const Environment& environment);
+[[nodiscard]] Result<std::string> store_path_to_read(const std::string& option, const Environment& environment);
 
 // The run of this plan as it begins.
 [[nodiscard]] harness::Run run_of(const Plan& plan, const Context& context);

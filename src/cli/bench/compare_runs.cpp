@@ -25,7 +25,7 @@ struct StoredRun {
 using Pair = std::array<StoredRun, 2>;
 
 Result<Pair> read_runs(const CompareOptions& options, const std::vector<std::string>& names, const Context& context) {
-  const Result<std::string> path = store_path(options.keeping.store, context.environment);
+  const Result<std::string> path = store_path_to_read(options.keeping.store, context.environment);
   if (!path.ok()) return path.status();
   Result<harness::Store> store = harness::Store::open_to_read(*path);
   if (!store.ok()) return store.status();

@@ -77,6 +77,16 @@ Status KeptRun::replace(std::span<const harness::Row> rows_of_case, const Plan& 
 
 namespace {
 
+Status open_store(KeptRun& kept, const Keeping& keeping, const Context& context) {
+  Result<std::string> path = keeping.store.empty() ? harness::usual_store(context.environment) : keeping.store;
+  if (!path.ok()) return path.status();
+  Result<harness::Store> store = harness::Store::open(*path);
+  if (!store.ok()) return store.status();
+  kept.path = std::move(*path);
+  kept.store = std::move(*store);
+  return {};
+}
+
 // Takes over what there is of the run, without the cases that have an error.
 Status go_on(KeptRun& kept, const harness::Run& found, const harness::Run& run, const Plan& plan) {
   kept.run = found.id;
@@ -106,12 +116,12 @@ Status go_on(KeptRun& kept, const harness::Run& found, const harness::Run& run, 
 Result<KeptRun> keep_run(const Keeping& keeping, const harness::Run& run, const Plan& plan, const Context& context) {
   KeptRun kept;
   if (keeping.no_store) return kept;
-  Result<std::string> path = store_path(keeping.store, context.environment);
-  if (!path.ok()) return path.status();
-  kept.path = *path;
-  Result<harness::Store> store = harness::Store::open(kept.path);
-  if (!store.ok()) return store.status();
-  kept.store = std::move(*store);
+  if (const Status opened = open_store(kept, keeping, context); !opened.ok()) {
+    if (!keeping.store.empty()) return opened;
+    context.error << fmt::format("results are not kept: {}; --store FILE or XDG_DATA_HOME says where to keep them\n",
+                                 opened.message());
+    return KeptRun();
+  }
   if (keeping.resume) {
     const Result<std::optional<harness::Run>> last = kept.store->last_of(run.sweep);
     if (!last.ok()) return last.status();

@@ -43,7 +43,8 @@ struct Keeping {
 void add_keeping_options(CLI::App& app, Keeping& keeping);
 
 // Starts the run in the store; or finds the last run of the same sweep, continues it, and measures again, as a whole,
-// each case that has an error. An error if another process is running that one.
+// each case that has an error. An error if another process is running that one, or if the store that was named cannot
+// be used; where the usual one cannot, a warning says so, and nothing is kept.
 [[nodiscard]] Result<KeptRun> keep_run(const Keeping& keeping, const harness::Run& run, const Plan& plan,
                                        const Context& context);
 

@@ -97,7 +97,7 @@ Result<std::vector<harness::Run>> runs_in(const std::string& path, bool is_usual
 }
 
 Result<Table> list_runs(const ListArguments& options, const Context& context) {
-  const Result<std::string> path = store_path(options.store, context.environment);
+  const Result<std::string> path = store_path_to_read(options.store, context.environment);
   if (!path.ok()) return path.status();
   const Result<std::vector<harness::Run>> runs = runs_in(*path, options.store.empty());
   if (!runs.ok()) return runs.status();
@@ -179,7 +179,7 @@ Status show_best(const ListArguments& options, const harness::Comparison& compar
 
 Exit show(const ListArguments& options, const BenchWorld& world, const Context& context) {
   if (const Status fits = check_view(options); !fits.ok()) return failed(context, "show", fits);
-  const Result<std::string> path = store_path(options.store, context.environment);
+  const Result<std::string> path = store_path_to_read(options.store, context.environment);
   if (!path.ok()) return failed(context, "show", path.status());
   Result<harness::Store> store = harness::Store::open_to_read(*path);
   if (!store.ok()) return failed(context, "show", store.status());

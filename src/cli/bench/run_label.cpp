@@ -27,7 +27,7 @@ std::string objection_to_name(const std::string& name) {
 }
 
 Result<harness::Store> open_store(const std::string& option, const Context& context) {
-  const Result<std::string> path = store_path(option, context.environment);
+  const Result<std::string> path = store_path_to_read(option, context.environment);
   if (!path.ok()) return path.status();
   // A missing file is an error: there is no run in it.
   if (Result<harness::Store> there = harness::Store::open_to_read(*path); !there.ok()) return there.status();
