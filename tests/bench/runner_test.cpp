@@ -112,6 +112,26 @@ TEST_F(BenchRunner, MeasuresWhatIsKnown) {
   }
 }
 
+constexpr std::string_view kWithoutNetwork = "unshare --user --map-root-user --net";
+
+bool may_leave_network() { return std::system(fmt::format("{} true 2>/dev/null", kWithoutNetwork).c_str()) == 0; }
+
+TEST_F(BenchRunner, WorkersReachTheRunnerWithoutANetwork) {
+  if (!may_leave_network()) GTEST_SKIP() << "the system lets nobody leave the network";
+  const Outcome outcome =
+      run("run --bench work -a nanos=1000 --budget 20ms --no-store --json", std::string(kWithoutNetwork));
+  ASSERT_EQ(outcome.exit, 0) << outcome.error << outcome.out;
+  EXPECT_EQ(outcome.rows()[0]["check"], "ok") << outcome.out;
+}
+
+TEST_F(BenchRunner, AGroupThatCannotBeginSaysThatThereIsNoLoopback) {
+  if (!may_leave_network()) GTEST_SKIP() << "the system lets nobody leave the network";
+  const std::string arguments = "run --bench work -a nanos=1000 --start-timeout 1us --no-store --json";
+  const std::string words = "no loopback interface is up, which may be why (ip link set lo up): ";
+  EXPECT_NE(run(arguments, std::string(kWithoutNetwork)).out.find(words), std::string::npos);
+  EXPECT_EQ(run(arguments).out.find(words), std::string::npos);
+}
+
 TEST_F(BenchRunner, SkipsByRuleAndByOption) {
   const Outcome outcome = run("run --bench work -a nanos=13,1000,2000 --skip nanos=2000 --no-store --json");
   EXPECT_EQ(outcome.exit, 0) << outcome.error;

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 #include <poll.h>
 
+#include "base/loopback.hpp"
 #include "base/text.hpp"
 #include "base/unique_id.hpp"
 #include "bench/process/worker.hpp"
@@ -22,13 +23,6 @@ constexpr std::chrono::seconds kUntilStrange{1};
 constexpr std::chrono::seconds kAfterFailure{1};
 // Waits end now and then to look after processes that have ended without a word.
 constexpr int kLook = 20;
-
-Address loopback() {
-  Address address;
-  address.family = Address::Family::ipv4;
-  address.bytes = {127, 0, 0, 1};
-  return address;
-}
 
 // What each order is answered with, where it is done.
 std::string_view answer_to(const std::string& order) {
@@ -81,7 +75,11 @@ void LiveGroup::end_all(const std::vector<LiveGroup*>& groups) {
 
 Status LiveGroup::start() {
   const Status begun = begin();
-  return begun.ok() ? begun : fail(begun);
+  if (begun.ok()) return begun;
+  const Status failed = fail(begun);
+  if (is_loopback_up()) return failed;
+  // The runner needs none, but many a peer does, and few say it so that it is understood.
+  return failed.with_context("no loopback interface is up, which may be why (ip link set lo up)");
 }
 
 Status LiveGroup::begin() {
@@ -89,7 +87,10 @@ Status LiveGroup::begin() {
   Result<SyncPage> page = SyncPage::create(num_ranks);
   if (!page.ok()) return page.status();
   page_ = std::move(*page);
-  Result<Listener> listener = listen_at(loopback());
+  // All ranks are on this host, which may have no network, not even a loopback interface.
+  const Result<Address> meeting_place = make_local_address();
+  if (!meeting_place.ok()) return meeting_place.status();
+  const Result<Listener> listener = listen_at(*meeting_place);
   if (!listener.ok()) return listener.status();
   const Result<UniqueId> id = UniqueId::make(listener->address);
   if (!id.ok()) return id.status();

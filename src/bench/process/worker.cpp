@@ -41,11 +41,20 @@ class NoBackend final : public Backend {
 };
 
 Result<UniqueFd> connect_to(const Address& address) {
-  Result<UniqueFd> socket = begin_connect(address);
+  Result<UniqueFd> socket = make_socket_for(address);
   if (!socket.ok()) return socket;
+  constexpr std::chrono::milliseconds kPatience{30'000};
+  const auto deadline = Clock::now() + kPatience;
+  Result<bool> begun = begin_connect(socket->get(), address);
+  // The queue of who waits to be let in is full.
+  while (begun.ok() && !*begun && Clock::now() < deadline) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    begun = begin_connect(socket->get(), address);
+  }
+  if (!begun.ok()) return begun.status();
+  if (!*begun) return Status(Code::timeout, fmt::format("{} lets nobody in", to_text(address)));
   pollfd waiting{socket->get(), POLLOUT, 0};
-  constexpr int kMilliseconds = 30'000;
-  while (::poll(&waiting, 1, kMilliseconds) < 0 && errno == EINTR) continue;
+  while (::poll(&waiting, 1, static_cast<int>(kPatience.count())) < 0 && errno == EINTR) continue;
   TUTTI_TRY(connect_outcome(socket->get()));
   return socket;
 }
