@@ -42,4 +42,14 @@ std::string limit_behind(int error_number) {
   return "";
 }
 
+Status thread_refusal(std::string_view name, int error_number) {
+  const std::string what = fmt::format("cannot start the thread {}", name);
+  if (error_number != EAGAIN) return Status::from_errno(what, error_number);
+  const std::string limits = memory_ulimits_text();
+  if (!limits.empty())
+    return {Code::system,
+            fmt::format("{}: its stack finds no room{}, or there are too many threads (ulimit -u)", what, limits)};
+  return {Code::system, what + ": there are too many threads (ulimit -u, or a control group's pids.max)"};
+}
+
 }  // namespace tutti

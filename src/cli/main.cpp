@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "base/system/memory_limits.hpp"
 #include "base/variables/environment.hpp"
 #include "cli/bench/bench_commands.hpp"
 #include "cli/bench/peer_world.hpp"
@@ -36,7 +37,7 @@ int main(int argc, char** argv) try {
   const cli::Context context{environment, std::cout, std::cerr, arguments};
   return static_cast<int>(cli::run_program(commands, arguments, context));
 } catch (const std::bad_alloc&) {
-  std::fprintf(stderr, "tutti: there is not enough memory for this\n");
+  std::fprintf(stderr, "tutti: there is not enough memory for this%s\n", tutti::memory_ulimits_text().c_str());
   return static_cast<int>(tutti::cli::Exit::not_done);
 } catch (const std::exception& error) {
   std::fprintf(stderr, "tutti: bug: %s\n", error.what());

@@ -7,6 +7,8 @@
 
 #include <fmt/format.h>
 
+#include "base/counted.hpp"
+#include "base/system/memory_limits.hpp"
 #include "data/small_float.hpp"
 
 namespace tutti::peers {
@@ -91,7 +93,8 @@ Status KnownData::allocate(Request& request) {
   first_ = allocated(request.in_place ? larger : input_count_);
   if (!request.in_place) second_ = allocated(output_count_);
   if (!first_ || (!request.in_place && !second_))
-    return {Code::system, fmt::format("no memory for buffers of {} bytes", larger * size)};
+    return {Code::system,
+            fmt::format("no memory for buffers of {}{}", counted(larger * size, "byte"), memory_ulimits_text())};
   request.input = first_.get();
   request.output = request.in_place ? first_.get() : second_.get();
   if (request.in_place && input_count_ != output_count_) {

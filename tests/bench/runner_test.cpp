@@ -132,6 +132,21 @@ TEST_F(BenchRunner, AGroupThatCannotBeginSaysThatThereIsNoLoopback) {
   EXPECT_EQ(run(arguments).out.find(words), std::string::npos);
 }
 
+TEST_F(BenchRunner, AWorkerThatGetsNoThreadNamesTheLimit) {
+#ifdef TUTTI_SANITIZED
+  GTEST_SKIP() << "a sanitizer's own memory is beyond the limit";
+#endif
+  // Its stack is larger than all the data that a process may have.
+  const Outcome outcome = run("run --bench work -a nanos=1000 --budget 20ms --no-store --json",
+                              R"(sh -c 'ulimit -s 8192; ulimit -d 6000; exec "$0" "$@"')");
+  EXPECT_EQ(outcome.exit, 1) << outcome.error;
+  const Json rows = outcome.rows();
+  ASSERT_EQ(rows.size(), 1U) << outcome.out << outcome.error;
+  const std::string note = rows[0]["note"];
+  EXPECT_NE(note.find("cannot start the thread of a worker"), std::string::npos) << note;
+  EXPECT_NE(note.find("6000 KiB of data: ulimit -d"), std::string::npos) << note;
+}
+
 TEST_F(BenchRunner, SkipsByRuleAndByOption) {
   const Outcome outcome = run("run --bench work -a nanos=13,1000,2000 --skip nanos=2000 --no-store --json");
   EXPECT_EQ(outcome.exit, 0) << outcome.error;

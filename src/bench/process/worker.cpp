@@ -7,6 +7,8 @@
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
+#include <new>
+#include <system_error>
 #include <thread>
 
 #include <fmt/format.h>
@@ -14,6 +16,8 @@
 #include <sys/signalfd.h>
 #include <unistd.h>
 
+#include "base/limits.hpp"
+#include "base/system/memory_limits.hpp"
 #include "base/system/socket.hpp"
 #include "base/text.hpp"
 #include "base/unique_id.hpp"
@@ -159,9 +163,13 @@ class Worker {
     page_ = std::move(*page);
     if (order.contains("cores"))
       TUTTI_TRY(run_on(order.at("cores").at(static_cast<std::size_t>(place_.rank)).get<Core>()));
-    watch_.emplace(connection_->fd(), page_);
     backend_.take_settings(settings_in(order.at("settings")));
-    return backend_.begin(place_.rank, place_.num_ranks);
+    try {
+      watch_.emplace(connection_->fd(), page_);
+      return backend_.begin(place_.rank, place_.num_ranks);
+    } catch (const std::system_error& error) {  // of a thread that does not start
+      return thread_refusal("of a worker", error.code().value());
+    }
   }
 
   [[nodiscard]] static std::vector<Setting> settings_in(const Json& settings) {
@@ -231,6 +239,8 @@ int run_worker(const std::vector<Bench>& benches, Backend& backend, const Enviro
     const Status status = Worker(benches, backend, environment).obey();
     if (status.ok()) return 0;
     std::fprintf(stderr, "worker: %s\n", status.to_string().c_str());
+  } catch (const std::bad_alloc&) {
+    std::fprintf(stderr, "worker: there is no memory left%s\n", memory_ulimits_text().c_str());
   } catch (const std::exception& thrown) {
     std::fprintf(stderr, "worker: %s\n", thrown.what());
   }

@@ -8,10 +8,10 @@
 #include <utility>
 #include <vector>
 
-#include <fmt/format.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
 
+#include "base/limits.hpp"
 #include "base/system/memory_limits.hpp"
 #include "base/system/take_fd.hpp"
 
@@ -28,17 +28,6 @@ int start_without_signals(pthread_t& thread, void* (*run)(void*), void* argument
   const int error = pthread_create(&thread, nullptr, run, argument);
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
   return error;
-}
-
-// The system does not say of what there was not enough.
-Status refusal_of(const std::string& name, int error) {
-  const std::string what = "cannot start the thread " + name;
-  if (error != EAGAIN) return Status::from_errno(what, error);
-  const std::string limits = memory_ulimits_text();
-  if (!limits.empty())
-    return {Code::system,
-            fmt::format("{}: its stack finds no room{}, or there are too many threads (ulimit -u)", what, limits)};
-  return {Code::system, what + ": there are too many threads (ulimit -u, or a control group's pids.max)"};
 }
 
 }  // namespace
@@ -58,7 +47,8 @@ Result<std::unique_ptr<ServiceThread>> ServiceThread::start(const std::string& n
     return nullptr;
   };
   pthread_t thread{};
-  if (const int error = start_without_signals(thread, run, service.get()); error != 0) return refusal_of(name, error);
+  if (const int error = start_without_signals(thread, run, service.get()); error != 0)
+    return thread_refusal(name, error);
   pthread_setname_np(thread, name.c_str());
   service->thread_ = thread;
   return service;
