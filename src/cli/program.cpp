@@ -12,6 +12,7 @@
 #include "base/text.hpp"
 #include "cli/description.hpp"
 #include "cli/other_names.hpp"
+#include "cli/parse_misuse.hpp"
 #include "cli/variables_check.hpp"
 
 namespace tutti::cli {
@@ -111,9 +112,12 @@ Exit parse_and_run(CLI::App& app, std::span<const Defined> defined, const std::v
     context.out << "tutti " << TUTTI_VERSION << "\n";
     return Exit::done;
   } catch (const CLI::ExtrasError&) {
+    if (const std::vector<std::string> before = app.remaining(); !before.empty() && chosen() != defined.end())
+      return misused(context, name_in_charge(),
+                     fmt::format("{} is before the command; options come behind it", in_quotes(before.front())));
     return misused(context, name_in_charge(), unexpected(app_in_charge()));
   } catch (const CLI::ParseError& error) {
-    return misused(context, name_in_charge(), error.what());
+    return misused(context, name_in_charge(), misuse_in_words(app_in_charge(), error));
   }
   if (chosen() == defined.end()) {
     context.error << help_of_program(app, defined);
@@ -162,7 +166,8 @@ Exit run_program(std::span<const Command> commands, const std::vector<std::strin
   for (const Command& command : commands) {
     CLI::App* own = app.add_subcommand(std::string(command.name), std::string(command.summary));
     own->ignore_case()->ignore_underscore();
-    defined.push_back({own, command.define(*own), command.tells_variables, command.examples});
+    defined.push_back(
+        {own, command.define(*own), command.tells_variables, command.examples});
     if (names_command && has_name(command)) use_listed_names(*own, arguments);
   }
   const Exit exit = parse_and_run(app, defined, arguments, context);

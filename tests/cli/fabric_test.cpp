@@ -121,12 +121,12 @@ TEST(FabricCommand, DirectionsThatDifferAreArrows) {
 
 TEST(FabricCommand, MisuseSaysWhatWouldBeRight) {
   const std::vector<std::pair<std::vector<std::string>, std::string>> wrong = {
-      {{}, "fabric is required"},
+      {{}, "FABRIC must be given: "},
       {{"torus_2d:6"}, "6 is no square"},
       {{"tours_2d:2x3"}, "the nearest is 'torus_2d'"},
-      {{"ring:4", "--svg", "--toml"}, "excludes"},
-      {{"ring:4", "--svg", "--json"}, "excludes"},
-      {{"ring:4", "--toml", "--format", "csv"}, "excludes"},
+      {{"ring:4", "--svg", "--toml"}, "exclude each other"},
+      {{"ring:4", "--svg", "--json"}, "exclude each other"},
+      {{"ring:4", "--toml", "--format", "csv"}, "exclude each other"},
       {{"ring:2000", "--svg"}, "1024 can be drawn"},
   };
   for (const auto& [arguments, words] : wrong) {

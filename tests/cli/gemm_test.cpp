@@ -195,7 +195,8 @@ TEST(Gemm, MistakesAreToldAndWhatWouldBeRight) {
             "tutti gemm: --type: 'f17' is not a type; the types are: i8, u8, i32, u32, i64, u64, f16, f32, f64, bf16, "
             "f8e4m3, f8e5m2, i16, u16");
   EXPECT_EQ(error({"--pe", "accelerator,cycle=1"}).substr(0, 24), "tutti gemm: --pe: cycle:");
-  EXPECT_EQ(error({"--against", kReferences, "--stages"}), "tutti gemm: --stages excludes --against");
+  EXPECT_EQ(error({"--against", kReferences, "--stages"}),
+            "tutti gemm: --stages and --against exclude each other; give one of them");
   EXPECT_EQ(error({"99999x99999x99999"}),
             "tutti gemm: 99999x99999x99999 has 15263671875 products of tiles of 32x64x32; 262144 are the most");
 }

@@ -153,6 +153,37 @@ TEST(Program, AWrongOptionValueIsMisuse) {
   EXPECT_EQ(outcome.out, "");
 }
 
+TEST(Program, MisuseNamesTheOptionItsValueAndWhatIsRight) {
+  const auto define = [](CLI::App& app) -> cli::Run {
+    app.add_option("what", "What is read")->type_name("WHAT")->required();
+    CLI::Option* type = app.add_option("--type", "The type")->type_name("TYPE");
+    const auto fast = std::make_shared<bool>();
+    app.add_flag("--fast", *fast)->excludes(type);
+    app.add_flag("--json")->needs(type);
+    app.add_option("--count")->type_name("N")->required();
+    return [fast](const Context&) { return Exit::done; };
+  };
+  const std::array commands{Command{"read", "Read", "tutti read", define}};
+  const auto words = [&](std::vector<std::string> arguments) {
+    arguments.insert(arguments.begin(), "read");
+    const std::string error = call(commands, arguments).error;
+    return error.substr(0, error.find('\n'));
+  };
+  EXPECT_EQ(words({"--count", "1"}), "tutti read: WHAT must be given: What is read");
+  EXPECT_EQ(words({"x"}), "tutti read: --count N must be given");
+  EXPECT_EQ(words({"x", "--count", "1", "--type"}), "tutti read: --type has no value; write --type TYPE");
+  EXPECT_EQ(words({"x", "--count", "1", "--type", "f16", "--type", "f32"}),
+            "tutti read: --type is given 2 times, with 'f16' and 'f32'; give it once");
+  EXPECT_EQ(words({"x", "--count", "1", "--fast=x"}), "tutti read: --fast takes no value, and has 'x'");
+  EXPECT_EQ(words({"x", "--count", "1", "--fast", "--type", "f16"}),
+            "tutti read: --type and --fast exclude each other; give one of them");
+  EXPECT_EQ(words({"x", "--count", "1", "--json"}),
+            "tutti read: --json is only for use with --type; give both or neither");
+  EXPECT_EQ(words({"x", "y", "--count", "1"}), "tutti read: 'y' was not expected here");
+  EXPECT_NE(call(commands, {"--json", "read", "x", "--count", "1"}).error.find("'--json' is before the command"),
+            std::string::npos);
+}
+
 TEST(Program, OutputThatCannotBeWrittenIsSaid) {
   const std::array commands{Command{"echo", "Say", "tutti echo", define_echo}};
   std::ostringstream error;

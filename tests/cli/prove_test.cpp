@@ -62,13 +62,13 @@ TEST(Prove, OneCaseCanBeAskedFor) {
       {"--groups", "2,,3", "'2,,3' is not a list of sizes"},
       {"--corner", "-1", "'-1' is not 0 to 4"},
       {"--corner", "9", "'9' is not 0 to 4"},
-      {"--root", "", "--root: 1 required RANK missing"},
+      {"--root", "", "--root has no value; write --root RANK"},
       {"--seed", "-1", "--seed: '-1' is not a number from 0 to 18446744073709551615"},
       {"--seed", "x", "--seed: 'x' is not a number from 0"},
       {"--mutate", "-5", "--mutate: '-5' is not a number from 1 to 1000000000"},
       {"--mutate", "0", "--mutate: '0' is not a number from 1 to 1000000000"},
       {"--mutate", "x", "--mutate: 'x' is not a number from 1 to 1000000000"},
-      {"--mutate", "", "--mutate: 1 required N missing"},
+      {"--mutate", "", "--mutate has no value; write --mutate N"},
   }};
   for (const auto& [option, text, words] : wrong) {
     const Outcome outcome = prove({fmt::format("{}={}", option, text)});
@@ -293,7 +293,7 @@ TEST(Prove, FilesGoWithNoChoiceOfAlgorithms) {
   for (const char* option : {"--num-ranks=2", "--algorithm=ring", "--all", "--root=0", "--seed=1"}) {
     const Outcome outcome = prove({"--file", kExample, option});
     EXPECT_EQ(outcome.exit, Exit::misused) << option;
-    EXPECT_TRUE(contains(outcome.error, "excludes --file")) << outcome.error;
+    EXPECT_TRUE(contains(outcome.error, " and --file exclude each other")) << outcome.error;
   }
 }
 

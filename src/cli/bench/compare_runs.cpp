@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "base/counted.hpp"
 #include "base/text.hpp"
 #include "bench/store/run_difference.hpp"
 #include "cli/bench/bench_store.hpp"
@@ -51,7 +52,7 @@ void tell_runs(const Pair& pair, const Context& context) {
   if (first.id == second.id) context.error << "both are the same run\n";
   for (const StoredRun& each : pair)
     if (!each.run.is_complete)
-      context.error << fmt::format("{} is not complete: it has {} rows\n", each.name(), each.rows.size());
+      context.error << fmt::format("{} is not complete: it has {}\n", each.name(), counted(each.rows.size(), "row"));
 }
 
 Status match_without(const std::string& name, Pair& pair) {
@@ -101,7 +102,8 @@ Exit compare_runs(const CompareOptions& options, const std::vector<std::string>&
                   const Context& context) {
   const auto refuse = [&](const Status& status) { return failed(context, "compare", status); };
   if (names.size() != 2)
-    return refuse(wrong_argument(fmt::format("{} runs were named; compare takes two", names.size())));
+    return refuse(
+        wrong_argument(fmt::format("{} {} named; compare takes two", counted(names.size(), "run"), are(names.size()))));
   const Result<std::optional<FailOn>> fail_on = read_fail_on(options.fail_on);
   if (!fail_on.ok()) return refuse(fail_on.status());
   Result<Pair> pair = read_runs(options, names, context);
