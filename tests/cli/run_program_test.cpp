@@ -296,8 +296,10 @@ TEST_F(RunProgram, RunsAreNamedAnnotatedAndDeleted) {
   EXPECT_EQ(tutti("label last --run-name after --note ''").exit, 0);
   EXPECT_EQ(tutti("label last --run-name before").exit, 2);
   EXPECT_EQ(tutti("label last").exit, 2);
-  const Outcome compared = tutti("compare before after");
-  EXPECT_NE(compared.error.find("run 1"), std::string::npos) << compared.error;
+  const Outcome compared = tutti("compare before after --format csv");
+  EXPECT_NE(compared.out.find("before"), std::string::npos) << compared.out << compared.error;
+  EXPECT_NE(compared.out.find("after"), std::string::npos) << compared.out;
+  EXPECT_EQ(compared.out.find("run 1"), std::string::npos) << compared.out;
 
   EXPECT_EQ(tutti("delete last").exit, 2) << "which one that is may change";
   EXPECT_EQ(tutti("delete before nonsense").exit, 2);

@@ -21,7 +21,9 @@ struct StoredRun {
   harness::Run run;
   std::vector<Row> rows;
 
-  [[nodiscard]] std::string name() const { return fmt::format("run {}", run.id); }
+  [[nodiscard]] std::string name() const {
+    return run.name.empty() ? fmt::format("run {}", run.id) : printable(run.name);
+  }
 };
 using Pair = std::array<StoredRun, 2>;
 
