@@ -25,6 +25,8 @@ TEST(Command, ValuesStandInTheirPlaces) {
 TEST(Command, ShownAsOneWouldTypeIt) {
   EXPECT_EQ(in_shell({"./p", "-b", "8", "a b", "", "it's", "$HOME", "{n}"}),
             R"(./p -b 8 'a b' '' 'it'\''s' '$HOME' {n})");
+  // What a terminal would obey, or is no text, can be pasted as well.
+  EXPECT_EQ(in_shell({"a\nb", "it's\x1b[1m\\", "\xff", "é"}), R"($'a\x0ab' $'it\'s\x1b[1m\\' $'\xff' 'é')");
   EXPECT_EQ(name_of_program("/opt/bin/all_reduce_perf"), "all_reduce_perf");
   EXPECT_EQ(name_of_program("sleep"), "sleep");
 }

@@ -335,6 +335,13 @@ TEST_F(RunProgram, WithoutAUsableDefaultStoreRunsAreNotKeptAndSoItSays) {
   EXPECT_FALSE(exists("data")) << "who reads makes no folders";
 }
 
+TEST_F(RunProgram, TheCommandOfARunIsShownAsItCanBePasted) {
+  write_program("quick", "exit 0\n");
+  ASSERT_EQ(tutti("run -- ./quick 'a b' \"$(printf 'x\\033[1m\\ny')\"").exit, 0);
+  const Outcome shown = tutti("show");
+  EXPECT_NE(shown.error.find(R"(tutti run -- ./quick 'a b' $'x\x1b[1m\x0ay')"), std::string::npos) << shown.error;
+}
+
 TEST_F(RunProgram, SavedOutputsAreImportedAndWrittenAgain) {
   write_all_reduce_perf();
   ASSERT_EQ(tutti("run --no-store --keep-output kept --env NCCL_MIN_CTAS=32 -- ./all_reduce_perf").exit, 0);

@@ -66,6 +66,20 @@ std::vector<std::string> with_values(const std::vector<std::string>& words, cons
   return all;
 }
 
+namespace {
+
+// $'...', in which control characters and what is no text have escapes.
+std::string in_escapes(std::string_view word) {
+  std::string text;
+  for (const char letter : word) {
+    if (letter == '\'' || letter == '\\') text += '\\';
+    text += letter;
+  }
+  return fmt::format("$'{}'", printable(text));
+}
+
+}  // namespace
+
 std::string in_shell(const std::vector<std::string>& words) {
   constexpr std::string_view kPlain = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-+=./:,@%{}";
   std::string text;
@@ -73,6 +87,10 @@ std::string in_shell(const std::vector<std::string>& words) {
     if (!text.empty()) text += ' ';
     if (!word.empty() && word.find_first_not_of(kPlain) == std::string::npos) {
       text += word;
+      continue;
+    }
+    if (printable(word) != word) {
+      text += in_escapes(word);
       continue;
     }
     text += '\'';

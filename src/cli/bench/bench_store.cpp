@@ -102,7 +102,9 @@ harness::Run new_run(std::string bench, std::string sweep, const Context& contex
   harness::Run run;
   run.begun = now_in_words();
   run.bench = std::move(bench);
-  run.command = context.program + " " + harness::in_shell(context.arguments);
+  std::vector<std::string> words{context.program};
+  words.insert(words.end(), context.arguments.begin(), context.arguments.end());
+  run.command = harness::in_shell(words);
   run.sweep = std::move(sweep);
   run.machine = machine();
   run.tutti = TUTTI_VERSION;

@@ -188,7 +188,8 @@ Exit show(const ListArguments& options, const BenchWorld& world, const Context& 
   const Result<std::vector<harness::Row>> rows = store->rows_of(run->id);
   if (!rows.ok()) return failed(context, "show", rows.status());
   context.error << fmt::format("run {}{}, {}{}: {}\n{}\n", run->id, run->name.empty() ? "" : " (" + run->name + ")",
-                               run->begun, run->is_complete ? "" : ", not complete", run->command, run->machine);
+                               run->begun, run->is_complete ? "" : ", not complete", printable(run->command),
+                               printable(run->machine));
   if (!run->note.empty()) context.error << printable(run->note) << "\n";
   std::vector<harness::Alignment> alignments;
   for (const std::string& text : options.align) {
