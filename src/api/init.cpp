@@ -23,8 +23,11 @@ Result<Reading> Reading::of(Environment environment) {
   if (!variables.ok()) return variables.status();
   Result<std::unique_ptr<Log>> log = Log::create(*variables, LogWriter::of_this_process());
   if (!log.ok()) return log.status();
-  for (const std::string& warning : variables->warnings()) (*log)->warn(LogSubsystem::env, "{}", warning);
   return Reading{std::move(environment), std::move(*variables), std::move(*log)};
+}
+
+void Reading::tell_warnings() const {
+  for (const std::string& warning : variables.warnings()) log->warn(LogSubsystem::env, "{}", warning);
 }
 
 namespace {
@@ -74,6 +77,7 @@ Status check_no_group() {
 
 Status init(tuttiComm_t* comm, Reading reading, const Place& place, std::function<Status()> in_vain) {
   reading.log->set_rank(Rank(place.rank));
+  if (place.rank == 0 && reading.has_news) reading.tell_warnings();
   auto surroundings = std::make_unique<Surroundings>();
   surroundings->environment = std::move(reading.environment);
   surroundings->log = std::move(reading.log);
@@ -87,7 +91,10 @@ Status init(tuttiComm_t* comm, Reading reading, const Place& place, std::functio
 Result<Reading> read_as_of(const tuttiComm& parent, const tuttiConfig_t* config) {
   try {
     Result<Environment> environment = with_config(parent.surroundings->environment, config);
-    return environment.ok() ? Reading::of(std::move(*environment)) : environment.status();
+    if (!environment.ok()) return environment.status();
+    Result<Reading> reading = Reading::of(std::move(*environment));
+    if (reading.ok()) reading->has_news = config != nullptr;
+    return reading;
   } catch (const std::bad_alloc&) {
     return no_memory();
   }

@@ -18,6 +18,10 @@ struct Reading {
   Environment environment;
   Variables variables;
   std::unique_ptr<Log> log;
+  bool has_news = true;  // false where whoever reads the log has been told of all warnings
+
+  // All ranks mostly read the same, so one of them tells of it.
+  void tell_warnings() const;
 
   [[nodiscard]] static Result<Reading> of(Environment environment);
 };

@@ -145,7 +145,10 @@ tutti::Status init_launched(tuttiComm_t* comm, std::optional<LaunchedAttempt>& a
   // It refuses before the communicator counts: a rank that is refused must not be one ahead of the others.
   const tutti::Result<tutti::Started> started =
       start_of_this_process().find(reading->environment, reading->variables, options);
-  if (!started.ok()) return started.status();
+  if (!started.ok()) {
+    reading->tell_warnings();  // which may be why
+    return started.status();
+  }
   log.info(tutti::LogSubsystem::init, "rank {} of {}, started by {}", started->rank, started->num_ranks, started->by);
   attempt.emplace();
   return init(comm, std::move(*reading),
