@@ -114,7 +114,8 @@ std::string zsh_action(const Completion& value) {
   if (value.goes_on) return fmt::format("compadd -S \"\" - {}", fmt::join(value.words, " "));
   if (value.has_files && value.words.empty()) return "_files";
   if (value.has_files)
-    return fmt::format("_alternative \"words:word:({})\" \"files:file:_files\"", fmt::join(value.words, " "));
+    // The blank in front keeps _arguments from putting options in between; a bare colon would end the action.
+    return fmt::format(R"zsh( _alternative "words\:word\:({})" "files\:file\:_files")zsh", fmt::join(value.words, " "));
   if (value.has_folders) return "_files -/";
   return value.words.empty() ? " " : fmt::format("({})", fmt::join(value.words, " "));
 }
@@ -142,6 +143,9 @@ std::string zsh_argument(const OptionDescription& option, const Completion& valu
 std::string zsh_completion(std::span<const CompletedCommand> commands) {
   std::string text =
       "#compdef tutti\n# zsh completion for tutti, written by 'tutti completion zsh'\n_tutti() {\n"
+      "  local -i mark=$words[(i)--]\n"
+      "  if (( mark < CURRENT )); then\n"
+      "    words=(\"${(@)words[mark + 1,-1]}\")\n    (( CURRENT -= mark ))\n    _normal\n    return\n  fi\n"
       "  if (( CURRENT == 2 )); then\n    local -a commands=(\n";
   for (const CompletedCommand& each : commands)
     text += fmt::format("      '{}:{}'\n", each.command.name, zsh_text(each.command.summary));
@@ -181,16 +185,23 @@ std::string fish_values(const Completion& value) {
 
 std::string fish_completion(std::span<const CompletedCommand> commands) {
   std::string text =
-      "# fish completion for tutti, written by 'tutti completion fish'\ncomplete -c tutti -f\n"
-      "complete -c tutti -n __fish_use_subcommand -l help -d 'Print this and exit'\n"
-      "complete -c tutti -n __fish_use_subcommand -l version -d 'Print the version and exit'\n";
+      "# fish completion for tutti, written by 'tutti completion fish'\n"
+      "function __tutti_is_at_command\n  set -l words (commandline -opc)\n"
+      "  test (count $words) -eq 1; or test \"$words[2..]\" = help\nend\n"
+      "function __tutti_is_behind_mark\n  contains -- -- (commandline -opc)\nend\n"
+      "function __tutti_is_in\n  set -l words (commandline -opc)\n"
+      "  test \"$words[2]\" = $argv[1]; and not contains -- -- $words\nend\n"
+      "complete -c tutti -f\n"
+      "complete -c tutti -n __tutti_is_behind_mark -F\n"
+      "complete -c tutti -n __tutti_is_at_command -l help -d 'Print this and exit'\n"
+      "complete -c tutti -n __tutti_is_at_command -l version -d 'Print the version and exit'\n";
   for (const CompletedCommand& each : commands) {
-    text += fmt::format("complete -c tutti -n __fish_use_subcommand -a {} -d '{}'\n", each.command.name,
+    text += fmt::format("complete -c tutti -n __tutti_is_at_command -a {} -d '{}'\n", each.command.name,
                         fish_text(each.command.summary));
     for (std::size_t i = 0; i < each.values.size(); ++i) {
       const OptionDescription& option = each.command.options[i];
       const Completion& value = each.values[i];
-      text += fmt::format("complete -c tutti -n '__fish_seen_subcommand_from {}'", each.command.name);
+      text += fmt::format("complete -c tutti -n '__tutti_is_in {}'", each.command.name);
       if (option.is_positional) {
         if (value.has_files) text += " -F";
         if (!value.words.empty())

@@ -60,6 +60,55 @@ TEST(Completion, BashOffersCommandsOptionsAndValues) {
   EXPECT_EQ(bash_offers("tutti launch -n 2 -- si"), "");
 }
 
+// What the line is after a tab at its end, in a real zsh on a terminal of its own; a key writes the line.
+constexpr const char* kZsh = R"(
+zmodload zsh/zpty
+zpty -b z zsh -f -i
+zpty -w z "PROMPT= RPROMPT=; unset zle_bracketed_paste; stty cols 1000; autoload -Uz compinit; compinit -D -u; source <('$1' completion zsh); tell() { print; print -r -- \"<<\${BUFFER}>>\"; BUFFER=''; }; zle -N tell; bindkey '^I' complete-word '^X' tell; setopt no_beep; print REA''DY"
+zpty -r z line '*READY*'
+for words in "${@[2,-1]}"; do
+  zpty -n -w z "$words"$'\t\x18'
+  zpty -r z line '*<<*>>*'
+  line=${line##*<<}
+  print -r -- "${line%%>>*}|"
+done
+zpty -d z
+)";
+
+TEST(Completion, ZshCompletesCommandsOptionsAndValues) {
+  if (!has_tool("zsh")) GTEST_SKIP() << "there is no zsh here";
+  const test::TemporaryFolder folder;
+  const std::string script = folder.write("complete.zsh", kZsh);
+  const Said said =
+      shell("zsh -f " + script + " " + kProgram +
+            " 'tutti si' 'tutti simulate --sha' 'tutti simulate --sharing=q' 'tutti simulate --fabric torus_2'"
+            " 'tutti run --peer tutti,openm' 'tutti run --env TUTTI_TIMEO' 'tutti run -- /bin/ech' 2>&1 | tr -d '\\r'");
+  EXPECT_EQ(said.text,
+            "tutti simulate |\ntutti simulate --sharing=|\ntutti simulate --sharing=queueing |\n"
+            "tutti simulate --fabric torus_2d |\ntutti run --peer tutti,openmpi,|\ntutti run --env TUTTI_TIMEOUT=|\n"
+            "tutti run -- /bin/echo |\n");
+}
+
+// The candidates that a real fish offers for the last word, without what it says of them.
+std::string fish_offers(const std::string& words) {
+  const Said said = shell("fish --no-config -c \"" + kProgram + " completion fish | source; complete -C '" + words +
+                          "'\" | cut -f 1 | tr '\\n' ' '");
+  return said.text;
+}
+
+TEST(Completion, FishOffersCommandsOptionsAndValues) {
+  if (!has_tool("fish")) GTEST_SKIP() << "there is no fish here";
+  EXPECT_EQ(fish_offers("tutti si"), "simulate ");
+  EXPECT_EQ(fish_offers("tutti help si"), "simulate ");
+  EXPECT_EQ(fish_offers("tutti simulate --sha"), "--sharing ");
+  EXPECT_EQ(fish_offers("tutti simulate --sharing f"), "fair ");
+  EXPECT_EQ(fish_offers("tutti run --peer tutti,openm"), "tutti,openmpi ");
+  EXPECT_EQ(fish_offers("tutti run -- /bin/ech"), "/bin/echo ");
+  // The value of an option is no command.
+  EXPECT_EQ(fish_offers("tutti simulate --json list --tran"), "--transcript ");
+  EXPECT_EQ(fish_offers("tutti prove --file list benc"), "");
+}
+
 TEST(Completion, ShellsAcceptTheirScripts) {
   for (const char* name : {"bash", "zsh", "fish"}) {
     const Said script = shell(kProgram + " completion " + name);
