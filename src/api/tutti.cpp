@@ -150,6 +150,7 @@ tutti::Status init_launched(tuttiComm_t* comm, std::optional<LaunchedAttempt>& a
     return started.status();
   }
   log.info(tutti::LogSubsystem::init, "rank {} of {}, started by {}", started->rank, started->num_ranks, started->by);
+  reading->has_news = !started->has_told_warnings;
   attempt.emplace();
   return init(comm, std::move(*reading),
               {.id = started->id, .num_ranks = started->num_ranks, .rank = started->rank, .attempt = attempt->get()});

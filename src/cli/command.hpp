@@ -60,8 +60,6 @@ struct Command {
   // The command tells itself what is wrong with Tutti's variables; before any other, that is an error
   // (variables_check.hpp).
   bool tells_variables = false;
-  // The command starts ranks with its own variables, the first of which tells the warnings; errors it tells itself.
-  bool ranks_tell_warnings = false;
 };
 
 }  // namespace tutti::cli

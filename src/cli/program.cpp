@@ -23,7 +23,6 @@ struct Defined {
   CLI::App* app;
   Run run;
   bool tells_variables = false;
-  bool ranks_tell_warnings = false;
   std::string_view examples;
 };
 
@@ -127,8 +126,7 @@ Exit parse_and_run(CLI::App& app, std::span<const Defined> defined, const std::v
   // A rank that the demo has started says nothing that the demo has said already.
   const CLI::Option* const as_rank = chosen()->app->get_option_no_throw("--as-rank");
   if (!chosen()->tells_variables && (as_rank == nullptr || as_rank->count() == 0))
-    if (const Exit checked = check_own_variables(context, !chosen()->ranks_tell_warnings); checked != Exit::done)
-      return checked;
+    if (const Exit checked = check_own_variables(context); checked != Exit::done) return checked;
   return chosen()->run(context);
 }
 
@@ -168,8 +166,7 @@ Exit run_program(std::span<const Command> commands, const std::vector<std::strin
   for (const Command& command : commands) {
     CLI::App* own = app.add_subcommand(std::string(command.name), std::string(command.summary));
     own->ignore_case()->ignore_underscore();
-    defined.push_back(
-        {own, command.define(*own), command.tells_variables, command.ranks_tell_warnings, command.examples});
+    defined.push_back({own, command.define(*own), command.tells_variables, command.examples});
     if (names_command && has_name(command)) use_listed_names(*own, arguments);
   }
   const Exit exit = parse_and_run(app, defined, arguments, context);

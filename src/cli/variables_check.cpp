@@ -20,11 +20,10 @@ Status check_found(const BenchVariable& variable, const Environment& environment
 
 }  // namespace
 
-Exit check_own_variables(const Context& context, bool tells_warnings) {
+Exit check_own_variables(const Context& context) {
   const VariablesReading reading = Variables::read(context.environment, ConfPaths::standard(context.environment));
-  if (tells_warnings)
-    for (const std::string& warning : reading.variables.warnings())
-      context.error << context.program << ": warning: " << warning << "\n";
+  for (const std::string& warning : reading.variables.warnings())
+    context.error << context.program << ": warning: " << warning << "\n";
   std::vector<std::string> problems;
   for (const VariableProblem& problem : reading.problems) problems.push_back(problem.text);
   for (const BenchVariable& each : kBenchVariables) {

@@ -15,7 +15,7 @@ namespace tutti::cli {
 
 // Those of Tutti in the environment and in tutti.conf: says on context.error what is wrong. Done: the command may
 // begin.
-[[nodiscard]] Exit check_own_variables(const Context& context, bool tells_warnings);
+[[nodiscard]] Exit check_own_variables(const Context& context);
 
 // Those without Tutti's prefix, which only benches read.
 [[nodiscard]] Status check_bench_variables(const Environment& environment);

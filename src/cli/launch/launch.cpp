@@ -121,8 +121,7 @@ Command launch_command() {
               "tutti launch -n 2 -- ./program\n"
               "tutti launch -n 4 --tag --env TUTTI_DEBUG=info -- ./program --its-own options\n"
               "tutti launch -n 8 --bind none --timeout 5m -- python3 train.py",
-          .define = define_launch,
-          .ranks_tell_warnings = true};
+          .define = define_launch};
 }
 
 }  // namespace tutti::cli

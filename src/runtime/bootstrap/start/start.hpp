@@ -24,7 +24,8 @@ struct Started {
   int rank = 0;
   int num_ranks = 1;
   UniqueId id;
-  std::string_view by;  // for people: "torchrun"
+  std::string_view by;             // for people: "torchrun"
+  bool has_told_warnings = false;  // about the settings, before it started the ranks
 };
 
 // As JoinOptions has them, for the time until rank 0's id is known.
