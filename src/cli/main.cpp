@@ -15,7 +15,7 @@
 #include "cli/commands.hpp"
 #include "cli/interrupt.hpp"
 #include "cli/program.hpp"
-#include "cli/shell_commands.hpp"
+#include "cli/shell/shell_commands.hpp"
 
 int main(int argc, char** argv) try {
   namespace cli = tutti::cli;

@@ -7,7 +7,7 @@
 #include <gtest/gtest.h>
 
 #include "cli/commands.hpp"
-#include "cli/measurements_table.hpp"
+#include "cli/machine/measurements_table.hpp"
 #include "cli/program.hpp"
 
 namespace tutti::cli {

@@ -7,7 +7,7 @@
 #include <fmt/format.h>
 #include <poll.h>
 
-#include "base/loopback.hpp"
+#include "base/system/loopback.hpp"
 #include "base/text.hpp"
 #include "base/unique_id.hpp"
 #include "bench/process/worker.hpp"

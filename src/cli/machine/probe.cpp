@@ -12,7 +12,7 @@
 #include "calibrate/measure.hpp"
 #include "calibrate/ping_pong.hpp"
 #include "cli/commands.hpp"
-#include "cli/measurements_table.hpp"
+#include "cli/machine/measurements_table.hpp"
 #include "cli/number.hpp"
 #include "cli/output.hpp"
 #include "cli/schedule/case_options.hpp"

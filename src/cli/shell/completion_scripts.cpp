@@ -1,4 +1,4 @@
-#include "cli/completion_scripts.hpp"
+#include "cli/shell/completion_scripts.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

@@ -1,4 +1,4 @@
-#include "base/loopback.hpp"
+#include "base/system/loopback.hpp"
 
 #include <ifaddrs.h>
 #include <net/if.h>

@@ -6,7 +6,7 @@
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 
-#include "../base/temporary_folder.hpp"
+#include "../../base/temporary_folder.hpp"
 
 namespace tutti {
 namespace {

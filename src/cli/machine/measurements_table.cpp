@@ -1,4 +1,4 @@
-#include "cli/measurements_table.hpp"
+#include "cli/machine/measurements_table.hpp"
 
 #include <cstdint>
 #include <utility>

@@ -8,7 +8,7 @@
 #include "base/variables/variables_table.hpp"
 #include "cli/description.hpp"
 #include "cli/output.hpp"
-#include "cli/shell_commands.hpp"
+#include "cli/shell/shell_commands.hpp"
 
 namespace tutti::cli {
 
