@@ -14,6 +14,7 @@
 
 #include "base/status.hpp"
 #include "base/variables/environment.hpp"
+#include "bench/text_grid.hpp"
 
 // Of CLI11, which takes seconds to compile: only those that define options include it.
 namespace CLI {
@@ -40,6 +41,7 @@ struct Context {
   std::string program = "tutti";            // what it is called
   // How often what takes long tells how far it is, where no terminal shows it.
   std::chrono::milliseconds sign_of_life = std::chrono::seconds(30);
+  TextStyle out_style = {};  // of `out`: what style_of_terminal() says of a terminal
 };
 
 // Says on context.error what was wrong with a call of `command`, and what tells more; none is the program itself.

@@ -16,6 +16,7 @@
 #include "cli/interrupt.hpp"
 #include "cli/program.hpp"
 #include "cli/shell/shell_commands.hpp"
+#include "cli/terminal.hpp"
 
 int main(int argc, char** argv) try {
   namespace cli = tutti::cli;
@@ -34,7 +35,8 @@ int main(int argc, char** argv) try {
       cli::variables_command(),
   };
   const std::vector<std::string> arguments(argv + (argc > 0 ? 1 : 0), argv + argc);
-  const cli::Context context{environment, std::cout, std::cerr, arguments};
+  cli::Context context{environment, std::cout, std::cerr, arguments};
+  context.out_style = cli::style_of_standard_output(environment);
   return static_cast<int>(cli::run_program(commands, arguments, context));
 } catch (const std::bad_alloc&) {
   std::fprintf(stderr, "tutti: there is not enough memory for this%s\n", tutti::memory_ulimits_text().c_str());

@@ -52,6 +52,10 @@ bool is_there(const std::string& path) {
 void add_output_options(CLI::App& app, OutputOptions& options) { add_options(app, options, false); }
 void add_row_output_options(CLI::App& app, OutputOptions& options) { add_options(app, options, true); }
 
+void add_wide_option(CLI::App& app, OutputOptions& options) {
+  app.add_flag("--wide", options.is_wide, "Show people every column, however long the lines (other formats have them)");
+}
+
 Status check_output(const OutputOptions& options) {
   if (options.path.empty()) return {};
   const bool is_new = !is_there(options.path);
@@ -73,6 +77,10 @@ bool are_one_file(const OutputOptions& a, const OutputOptions& b) {
 
 std::string rendered(const Table& table, const OutputOptions& options) {
   return render(options.format == Format::table ? without_empty_columns(table) : table, options.format);
+}
+
+TextStyle style_of(const OutputOptions& options, const Context& context) {
+  return options.path.empty() ? context.out_style : TextStyle();
 }
 
 Status write_output(std::string_view text, const OutputOptions& options, const Context& context) {

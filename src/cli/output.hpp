@@ -7,6 +7,7 @@
 
 #include "base/status.hpp"
 #include "bench/results/table.hpp"
+#include "bench/text_grid.hpp"
 #include "cli/command.hpp"
 
 namespace tutti::cli {
@@ -14,12 +15,15 @@ namespace tutti::cli {
 struct OutputOptions {
   Format format = Format::table;
   bool as_nccl_tests = false;      // in place of the format
+  bool is_wide = false;            // the table for people with every column, however long its lines are
   std::string path;                // empty: context.out
   std::string_view option = "-o";  // which names the path
 };
 
 // The options must live as long as the application.
 void add_output_options(CLI::App& app, OutputOptions& options);
+// And --wide, where the table for people leaves something out.
+void add_wide_option(CLI::App& app, OutputOptions& options);
 // The same for commands whose data are rows of results: these may also have the layout of nccl-tests.
 void add_row_output_options(CLI::App& app, OutputOptions& options);
 
@@ -37,6 +41,9 @@ void add_row_output_options(CLI::App& app, OutputOptions& options);
 
 // The table as the options ask for it; one for people without columns that have nothing in any row.
 [[nodiscard]] std::string rendered(const Table& table, const OutputOptions& options);
+
+// How text for people is written: as the context's output is, but plain into the file of -o.
+[[nodiscard]] TextStyle style_of(const OutputOptions& options, const Context& context);
 
 // To the file of -o, whole or with an error, or else to context.out, whose errors run_program reports.
 [[nodiscard]] Status write_output(std::string_view text, const OutputOptions& options, const Context& context);

@@ -238,8 +238,9 @@ TEST(ComparisonTest, TheBestIsTurnedWhereItIsTooWide) {
       Comparison::of_peers({row_of("first", 8, 10), row_of("second", 8, 20), row_of("third", 8, 10),
                             row_of("first", 64, 1234), row_of("second", 64, 20), skipped},
                            true);
-  EXPECT_EQ(text_of_best(comparison, 1, 200),
-            "speedup over second\n" + to_aligned(without_empty_columns(table_of_best(comparison, 1))));
+  EXPECT_EQ(text_of_best(comparison, 1, 200), "speedup over second\n" +
+                                                  to_aligned(without_empty_columns(table_of_best(comparison, 1))) +
+                                                  "note: third at 64: skipped\n");
   EXPECT_EQ(text_of_best(comparison, 1, 80),
             "bench=all_reduce ranks=2\n"
             "speedup over second\n"
@@ -251,7 +252,8 @@ TEST(ComparisonTest, TheBestIsTurnedWhereItIsTooWide) {
             "us (* best, = tied with it)  bytes=8  bytes=64\n"
             "first                        10 *        1234\n"
             "second                       20            20 *\n"
-            "third                        10 =     skipped\n");
+            "third                        10 =     skipped\n"
+            "note: third at 64: skipped\n");
 }
 
 TEST(ComparisonTest, TheBestOfManyFitsALine) {

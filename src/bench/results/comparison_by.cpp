@@ -1,9 +1,12 @@
 #include "bench/results/comparison_by.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstdint>
+#include <iterator>
 #include <map>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -11,6 +14,9 @@
 #include <fmt/format.h>
 
 #include "base/text.hpp"
+#include "bench/case_names.hpp"
+#include "bench/comparison_notes.hpp"
+#include "bench/comparison_words.hpp"
 #include "bench/results/cells.hpp"
 
 namespace tutti::harness {
@@ -19,11 +25,31 @@ namespace {
 
 // What is known of one competitor and one value of the column.
 struct InShort {
+  Cell value;
+  std::size_t competitor = 0;
   std::int64_t compared = 0;
   std::int64_t missing = 0;
-  std::vector<double> ratios;  // that are of times
+  std::vector<double> ratios;  // that are of times; above 1, the competitor is faster than the first
   std::map<Verdict, std::int64_t> verdicts;
-  std::string slower;  // the cases in which it is
+  std::vector<std::size_t> slower;  // cases in which the competitor is
+  std::vector<std::size_t> faster;
+
+  [[nodiscard]] std::int64_t count(Verdict verdict) const {
+    const auto found = verdicts.find(verdict);
+    return found == verdicts.end() ? 0 : found->second;
+  }
+  [[nodiscard]] double mean() const {
+    double sum = 0;
+    for (const double ratio : ratios) sum += std::log(ratio);
+    return std::exp(sum / static_cast<double>(ratios.size()));
+  }
+};
+
+struct Short {
+  std::string column;
+  std::size_t by = 0;  // its place
+  Table identities;    // of cases
+  std::vector<InShort> lines;
 };
 
 // The columns in which cases differ, but for one.
@@ -53,26 +79,38 @@ std::vector<Cell> cells_of(const InShort& one) {
   if (one.ratios.empty()) {
     cells.resize(cells.size() + 3);
   } else {
-    double sum = 0;
-    for (const double ratio : one.ratios) sum += std::log(ratio);
     const auto [least, greatest] = std::minmax_element(one.ratios.begin(), one.ratios.end());
-    cells.push_back(percent(std::exp(sum / static_cast<double>(one.ratios.size()))));
+    cells.push_back(percent(one.mean()));
     cells.push_back(percent(*least));
     cells.push_back(percent(*greatest));
   }
-  for (const Verdict verdict : {Verdict::faster, Verdict::same, Verdict::undecided, Verdict::slower}) {
-    const auto found = one.verdicts.find(verdict);
-    cells.emplace_back(found == one.verdicts.end() ? std::int64_t{0} : found->second);
-  }
+  for (const Verdict verdict : {Verdict::faster, Verdict::same, Verdict::undecided, Verdict::slower})
+    cells.emplace_back(one.count(verdict));
   cells.emplace_back(one.missing);
-  cells.push_back(text_or_null(one.slower));
   return cells;
 }
 
-}  // namespace
+InShort in_short_of(const Comparison& comparison, const std::vector<std::size_t>& numbers, const Cell& value,
+                    std::size_t competitor) {
+  InShort in_short;
+  in_short.value = value;
+  in_short.competitor = competitor;
+  for (const std::size_t number : numbers) {
+    const std::optional<Ratio> ratio = comparison.compare(comparison.cases[number], competitor, 0);
+    if (!ratio) {
+      ++in_short.missing;
+      continue;
+    }
+    ++in_short.compared;
+    ++in_short.verdicts[ratio->verdict];
+    if (ratio->ratio > 0 && std::isfinite(ratio->ratio)) in_short.ratios.push_back(ratio->ratio);
+    if (ratio->verdict == Verdict::slower) in_short.slower.push_back(number);
+    if (ratio->verdict == Verdict::faster) in_short.faster.push_back(number);
+  }
+  return in_short;
+}
 
-Result<Table> table_by(const Comparison& comparison, std::string_view column) {
-  constexpr std::size_t kCases = 60;  // characters
+Result<Short> short_of(const Comparison& comparison, std::string_view column) {
   Table identities(comparison.view.identity_columns());
   std::string known;
   for (const Column& each : identities.columns()) known += (known.empty() ? "" : ", ") + each.name;
@@ -83,13 +121,84 @@ Result<Table> table_by(const Comparison& comparison, std::string_view column) {
   if (named == identities.columns().end())
     return Status(Code::invalid_argument,
                   fmt::format("--by is {}; what tells cases apart is {}", in_quotes(column), printable(known)));
-  const auto by = static_cast<std::size_t>(named - identities.columns().begin());
-  for (const ComparedCase& one : comparison.cases) identities.add_row(comparison.view.identity_cells(one.any()));
+  Short all{.column = named->name,
+            .by = static_cast<std::size_t>(named - identities.columns().begin()),
+            .identities = std::move(identities),
+            .lines = {}};
+  std::vector<std::pair<Cell, std::vector<std::size_t>>> values;  // with their cases
+  for (std::size_t number = 0; number < comparison.cases.size(); ++number) {
+    std::vector<Cell> cells = comparison.view.identity_cells(comparison.cases[number].any());
+    const auto found =
+        std::find_if(values.begin(), values.end(), [&](const auto& each) { return each.first == cells[all.by]; });
+    if (found == values.end()) {
+      values.emplace_back(cells[all.by], std::vector<std::size_t>{number});
+    } else {
+      found->second.push_back(number);
+    }
+    all.identities.add_row(std::move(cells));
+  }
+  for (const auto& [value, numbers] : values)
+    for (std::size_t each = 1; each < comparison.competitors.size(); ++each)
+      all.lines.push_back(in_short_of(comparison, numbers, value, each));
+  return all;
+}
 
-  std::vector<Cell> values;
-  for (const std::vector<Cell>& row : identities.rows())
-    if (std::find(values.begin(), values.end(), row[by]) == values.end()) values.push_back(row[by]);
-  Table table({{named->name},
+// "0.80× (0.79 to 0.81)": how many times as fast the first is.
+std::string first_is(const InShort& one) {
+  if (one.ratios.empty()) return "-";
+  const auto [least, greatest] = std::minmax_element(one.ratios.begin(), one.ratios.end());
+  const std::string low = ratio_text(1 / *greatest);
+  const std::string high = ratio_text(1 / *least);
+  const std::string mean = ratio_text(1 / one.mean()) + "×";
+  return low == high ? mean : fmt::format("{} ({} to {})", mean, low, high);
+}
+
+// The verdicts about the first: what the others are to it, turned around.
+struct Count {
+  std::string_view heading;
+  std::int64_t (*of)(const InShort&);
+  bool is_always_there;
+};
+constexpr auto kCounts = std::to_array<Count>({
+    {"faster", [](const InShort& one) { return one.count(Verdict::slower); }, true},
+    {"same", [](const InShort& one) { return one.count(Verdict::same); }, true},
+    {"slower", [](const InShort& one) { return one.count(Verdict::faster); }, true},
+    {"undecided", [](const InShort& one) { return one.count(Verdict::undecided); }, false},
+    {"missing", [](const InShort& one) { return one.missing; }, false},
+});
+
+TextGrid grid_of(const Short& all, const std::vector<std::string>& called) {
+  std::vector<Count> counts;
+  std::copy_if(kCounts.begin(), kCounts.end(), std::back_inserter(counts), [&](const Count& count) {
+    return count.is_always_there ||
+           std::any_of(all.lines.begin(), all.lines.end(), [&](const InShort& one) { return count.of(one) > 0; });
+  });
+  std::vector<GridColumn> columns = {{.right = true}, {}, {.right = true}, {}};
+  std::vector<GridCell> headings = {{all.column}, {"other"}, {"cases"}, {called.front() + " is"}};
+  for (const Count& count : counts) {
+    columns.push_back({.right = true});
+    headings.push_back({std::string(count.heading)});
+  }
+  TextGrid grid(std::move(columns));
+  grid.add_row(std::move(headings));
+  for (const InShort& one : all.lines) {
+    std::vector<GridCell> cells = {{value_text(all.column, one.value)},
+                                   {called[one.competitor]},
+                                   {fmt::format("{}", one.compared)},
+                                   {first_is(one)}};
+    for (const Count& count : counts) cells.push_back({fmt::format("{}", count.of(one))});
+    grid.add_row(std::move(cells));
+  }
+  return grid;
+}
+
+}  // namespace
+
+Result<Table> table_by(const Comparison& comparison, std::string_view column) {
+  constexpr std::size_t kCases = 60;  // characters
+  const Result<Short> all = short_of(comparison, column);
+  if (!all.ok()) return all.status();
+  Table table({{all->column},
                {"competitor"},
                {"cases"},
                measured("mean_percent"),
@@ -101,29 +210,45 @@ Result<Table> table_by(const Comparison& comparison, std::string_view column) {
                {"slower"},
                {"missing"},
                {"slower_at", kCases}});
-  const std::vector<std::size_t> others = other_columns(identities, by);
-  for (const Cell& value : values)
-    for (std::size_t each = 1; each < comparison.competitors.size(); ++each) {
-      InShort in_short;
-      for (std::size_t number = 0; number < comparison.cases.size(); ++number) {
-        if (identities.rows()[number][by] != value) continue;
-        const std::optional<Ratio> ratio = comparison.compare(comparison.cases[number], each, 0);
-        if (!ratio) {
-          ++in_short.missing;
-          continue;
-        }
-        ++in_short.compared;
-        ++in_short.verdicts[ratio->verdict];
-        if (ratio->ratio > 0 && std::isfinite(ratio->ratio)) in_short.ratios.push_back(ratio->ratio);
-        if (ratio->verdict == Verdict::slower)
-          in_short.slower += (in_short.slower.empty() ? "" : ", ") + name_of(identities, number, others);
-      }
-      std::vector<Cell> cells = {value, comparison.competitors[each]};
-      const std::vector<Cell> figures = cells_of(in_short);
-      cells.insert(cells.end(), figures.begin(), figures.end());
-      table.add_row(std::move(cells));
-    }
+  const std::vector<std::size_t> others = other_columns(all->identities, all->by);
+  for (const InShort& one : all->lines) {
+    std::string slower;
+    for (const std::size_t number : one.slower)
+      slower += (slower.empty() ? "" : ", ") + name_of(all->identities, number, others);
+    std::vector<Cell> cells = {one.value, comparison.competitors[one.competitor]};
+    const std::vector<Cell> figures = cells_of(one);
+    cells.insert(cells.end(), figures.begin(), figures.end());
+    cells.push_back(text_or_null(slower));
+    table.add_row(std::move(cells));
+  }
   return table;
+}
+
+Result<std::string> text_of_by(const Comparison& comparison, std::string_view column, const TextStyle& style) {
+  const Result<Short> all = short_of(comparison, column);
+  if (!all.ok()) return all.status();
+  const CaseNames names = CaseNames::of(comparison);
+  const auto fits = [&](Naming naming) { return grid_of(*all, called_by(naming, comparison)).width() <= style.width; };
+  const auto* const naming = std::find_if(kNamings.begin(), kNamings.end() - 1, fits);
+  const std::vector<std::string> called = called_by(*naming, comparison);
+  std::string text = subject_of(comparison, names, *naming);
+  if (!text.empty()) text = paragraph(text, style, 2);
+  text += legend_of(comparison, *naming, style);
+  text += paragraph(ratio_sentence(called, ": mean of the cases (least to greatest), and their verdicts"), style, 2);
+  text += "\n" + grid_of(*all, called).render(style);
+  for (std::size_t each = 1; each < called.size(); ++each) {
+    std::vector<std::size_t> slower;  // the first
+    for (const InShort& one : all->lines)
+      if (one.competitor == each) slower.insert(slower.end(), one.faster.begin(), one.faster.end());
+    std::sort(slower.begin(), slower.end());
+    if (!slower.empty())
+      text += paragraph(
+          fmt::format("{} is slower than {} {}", printable(called.front()), printable(called[each]),
+                      slower.size() == comparison.cases.size() ? "in every case" : "at " + names.list(slower)),
+          style, 2);
+  }
+  for (const std::string& note : notes_by_kind(comparison, names, called)) text += paragraph("note: " + note, style, 6);
+  return text;
 }
 
 }  // namespace tutti::harness

@@ -2,11 +2,13 @@
 // else tells cases apart, in common. Pure; thread-safe.
 #pragma once
 
+#include <string>
 #include <string_view>
 
 #include "base/status.hpp"
 #include "bench/results/comparison.hpp"
 #include "bench/results/table.hpp"
+#include "bench/text_grid.hpp"
 
 namespace tutti::harness {
 
@@ -15,5 +17,10 @@ namespace tutti::harness {
 // is no rate), how many cases are of which verdict, how many could not be compared, and in which it is slower. An error
 // where no column is called that.
 [[nodiscard]] Result<Table> table_by(const Comparison& comparison, std::string_view column);
+
+// The same as people read it, about the first competitor: "0.80× (0.79 to 0.81)" are the mean, the least and the
+// greatest of how many times as fast it is, and the counts of verdicts are its own.
+[[nodiscard]] Result<std::string> text_of_by(const Comparison& comparison, std::string_view column,
+                                             const TextStyle& style);
 
 }  // namespace tutti::harness

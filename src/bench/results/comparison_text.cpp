@@ -6,7 +6,10 @@
 #include <fmt/format.h>
 
 #include "base/text.hpp"
+#include "bench/case_names.hpp"
+#include "bench/comparison_notes.hpp"
 #include "bench/results/cells.hpp"
+#include "bench/text_grid.hpp"
 
 namespace tutti::harness {
 
@@ -123,20 +126,24 @@ std::string text_of_best(const Comparison& comparison, std::size_t baseline, std
   const std::string table = to_aligned(without_empty_columns(best.table()));
   if (comparison.cases.empty()) return table;
   const std::string over = fmt::format("speedup over {}\n", printable(comparison.competitors[baseline]));
-  if (widest_line(table) <= width) return over + table;
-  std::string text = best.heading() + over + best.verdicts();
-  for (std::size_t first = 0; first < comparison.cases.size();) {
-    std::size_t end = first + 1;
-    std::string block = best.times(first, end);
-    while (end < comparison.cases.size()) {
-      std::string wider = best.times(first, end + 1);
-      if (widest_line(wider) > width) break;
-      block = std::move(wider);
-      ++end;
+  std::string text = over + table;
+  if (widest_line(table) > width) {
+    text = best.heading() + over + best.verdicts();
+    for (std::size_t first = 0; first < comparison.cases.size();) {
+      std::size_t end = first + 1;
+      std::string block = best.times(first, end);
+      while (end < comparison.cases.size()) {
+        std::string wider = best.times(first, end + 1);
+        if (widest_line(wider) > width) break;
+        block = std::move(wider);
+        ++end;
+      }
+      text += "\n" + block;
+      first = end;
     }
-    text += "\n" + block;
-    first = end;
   }
+  for (const std::string& note : notes_by_kind(comparison, CaseNames::of(comparison), comparison.competitors))
+    text += paragraph("note: " + note, {.width = width}, 6);
   return text;
 }
 

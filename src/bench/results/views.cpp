@@ -116,23 +116,32 @@ void add_named(std::vector<Column>& columns, std::string_view prefix, std::strin
 
 }  // namespace
 
-std::string warnings(const Row& row) {
-  std::string text = row.note;
-  const auto add = [&](std::string words) { text += (text.empty() ? "" : "; ") + std::move(words); };
-  if (row.shares_cores) add("more ranks than cores");
-  const std::uint64_t all = row.invalid + row.samples.size();
-  if (row.invalid * 20 > all)
-    add(fmt::format("{:.0f} % of iterations begun late",
-                    100.0 * static_cast<double>(row.invalid) / static_cast<double>(all)));
+std::string Warning::text() const { return percent ? fmt::format("{} {}", *percent, words) : words; }
+
+std::vector<Warning> warnings_of(const Row& row) {
+  std::vector<Warning> all;
+  if (!row.note.empty()) all.push_back({row.note});
+  if (row.shares_cores) all.push_back({"more ranks than cores"});
+  const std::uint64_t iterations = row.invalid + row.samples.size();
+  if (row.invalid * 20 > iterations)
+    all.push_back({"% of iterations begun late",
+                   std::llrint(100.0 * static_cast<double>(row.invalid) / static_cast<double>(iterations))});
   if (has_times(row)) {
     const Summary summary = summarize(row);
     // Of a few, a single one would be a tenth.
     constexpr std::uint64_t kLeastForOutliers = 20;
     if (summary.count >= kLeastForOutliers && summary.outliers * 10 > summary.count)
-      add(fmt::format("{} % outliers", summary.outliers * 100 / summary.count));
+      all.push_back({"% outliers", static_cast<std::int64_t>(summary.outliers * 100 / summary.count)});
   }
   for (const auto& [name, evidence] : row.evidence)
-    if (evidence.obeyed != State::Obeyed::confirmed) add(fmt::format("{} {}", name, name_of(evidence.obeyed)));
+    if (evidence.obeyed != State::Obeyed::confirmed)
+      all.push_back({fmt::format("{} {}", name, name_of(evidence.obeyed))});
+  return all;
+}
+
+std::string warnings(const Row& row) {
+  std::string text;
+  for (const Warning& each : warnings_of(row)) text += (text.empty() ? "" : "; ") + each.text();
   return text;
 }
 

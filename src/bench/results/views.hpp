@@ -2,6 +2,8 @@
 // each row has the same columns whatever it is about: swept variables and axes are columns by name. Pure; thread-safe.
 #pragma once
 
+#include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -53,8 +55,16 @@ class View {
 // A line for each row, with launches joined.
 [[nodiscard]] Table table_of(const std::vector<Row>& rows);
 
-// What is to be known of a row besides its figures; empty where that is nothing. Remarks are warnings, and why it was
-// not measured for longer.
+// One thing to be known of a row besides its figures: "more ranks than cores", or 12 and "% outliers".
+struct Warning {
+  std::string words;
+  std::optional<std::int64_t> percent = {};
+
+  [[nodiscard]] std::string text() const;
+};
+[[nodiscard]] std::vector<Warning> warnings_of(const Row& row);
+
+// All of that in a line; empty where there is nothing. Remarks are warnings, and why it was not measured for longer.
 [[nodiscard]] std::string warnings(const Row& row);
 [[nodiscard]] std::string remarks(const Row& row);
 

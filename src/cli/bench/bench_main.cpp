@@ -10,6 +10,7 @@
 #include "cli/bench/bench_commands.hpp"
 #include "cli/interrupt.hpp"
 #include "cli/program.hpp"
+#include "cli/terminal.hpp"
 #include <tutti/bench.hpp>
 
 namespace tutti {
@@ -47,7 +48,8 @@ int bench_main(int argc, char** argv, std::vector<Bench> benches) try {
                             cli::list_command(world),    cli::run_command(world), cli::show_command(world)};
   const std::vector<std::string> arguments(argv + (argc > 0 ? 1 : 0), argv + argc);
   const std::string name = argc > 0 ? std::filesystem::path(argv[0]).filename().string() : "bench";
-  const cli::Context context{environment, std::cout, std::cerr, arguments, name};
+  cli::Context context{environment, std::cout, std::cerr, arguments, name};
+  context.out_style = cli::style_of_standard_output(environment);
   return static_cast<int>(cli::run_program(commands, arguments, context));
 } catch (const std::exception& error) {
   std::fprintf(stderr, "bug: %s\n", error.what());

@@ -51,6 +51,13 @@ Result<std::size_t> asked_baseline(const std::vector<std::string>& competitors, 
   return cli::baseline_of(competitors, options.baseline);
 }
 
+// Whose verdicts are counted: "openmpi against tutti".
+std::string verdicts_of(const Comparison& comparison, std::size_t baseline) {
+  const std::vector<std::string>& competitors = comparison.competitors;
+  return fmt::format("{} against {}", competitors.size() == 2 ? competitors[1 - baseline] : "the others",
+                     competitors[baseline]);
+}
+
 }  // namespace
 
 Status check_options(const CompareOptions& options) {
@@ -74,7 +81,7 @@ Exit conclude(const Comparison& comparison, std::size_t baseline, const std::opt
   const std::string lacking = lacking_launches(comparison);
   if (!lacking.empty()) context.error << lacking << (is_best ? "; ties and intervals above are over rounds\n" : "\n");
   const Account account = account_of(comparison, baseline, fail_on);
-  context.error << fmt::format("against {}: {}\n", printable(comparison.competitors[baseline]), account.in_words());
+  context.error << fmt::format("{}: {}\n", printable(verdicts_of(comparison, baseline)), account.in_words());
   const bool nothing = account.verdicts.empty();
   // Without a verdict the check cannot pass.
   const bool fails_gate = fail_on && (account.num_hits > 0 || account.num_unmatched > 0 || !lacking.empty());
@@ -274,7 +281,7 @@ Exit compare(CompareArguments options, const BenchWorld& world, const Context& c
 
 void add_view_options(CLI::App& app, CompareArguments& options) {
   app.add_option("--view", options.view,
-                 "pairs: each competitor beside the first; best: one line a case with the fastest")
+                 "pairs: how many times as fast the first is as each other; best: one line a case with the fastest")
       ->type_name("pairs|best")
       ->capture_default_str();
   app.add_option("--baseline", options.baseline, "The competitor that --view best compares with, instead of the first")
@@ -304,6 +311,7 @@ Command compare_command(const BenchWorld& world) {
               "tutti compare --peer simulate:h100_cluster:64x1 -a num_ranks=8,16,32,64 -a bytes=512K:128M:x2 "
               "-a algorithm=ring,ring_bidir_ag --by ranks\n"
               "tutti compare --env NCCL_MIN_CTAS=16,32 -- ./all_reduce_perf -b 8 -e 128M -f 2 -g 8\n"
+              "tutti compare 3 last --wide\n"
               "tutti compare 3 last --fail-on slower:3%\n"
               "tutti compare 3 4 --ignore NCCL_MIN_CTAS",
           .define = [&world](CLI::App& app) -> Run {
@@ -325,6 +333,7 @@ Command compare_command(const BenchWorld& world) {
             add_keeping_options(app, options->keeping);
             app.add_option("--figure", options->figure, kFigureHelp)->type_name("FILE")->check(objection_to_file);
             add_output_options(app, options->output);
+            add_wide_option(app, options->output);
             return [options, &world](const Context& context) { return compare(*options, world, context); };
           }};
 }

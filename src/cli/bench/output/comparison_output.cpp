@@ -1,11 +1,12 @@
 #include "cli/bench/output/comparison_output.hpp"
 
 #include <algorithm>
-#include <ostream>
+#include <limits>
 
 #include <fmt/format.h>
 
 #include "base/text.hpp"
+#include "bench/comparison_view.hpp"
 #include "bench/results/comparison_by.hpp"
 #include "bench/results/comparison_text.hpp"
 
@@ -15,24 +16,7 @@ namespace {
 
 using harness::Comparison;
 
-// The case by the axes in which cases differ.
-std::string name_of(const Comparison& comparison, const harness::ComparedCase& one) {
-  harness::Point point;
-  for (const auto& value : one.any().point.values) {
-    const bool varies = std::any_of(comparison.cases.begin(), comparison.cases.end(), [&](const auto& other) {
-      const harness::Value* its = other.any().point.find(value.first);
-      return its == nullptr || !(*its == value.second);
-    });
-    if (varies) point.values.push_back(value);
-  }
-  return point.values.empty() ? one.any().bench : to_string(point);
-}
-
-void tell_notes(const Comparison& comparison, const Context& context) {
-  for (const harness::ComparedCase& one : comparison.cases)
-    if (const std::string notes = notes_of(comparison, one); !notes.empty())
-      context.error << fmt::format("{}: {}\n", printable(name_of(comparison, one)), notes);
-}
+bool is_for_people(const OutputOptions& options) { return options.format == Format::table && !options.is_wide; }
 
 }  // namespace
 
@@ -46,27 +30,28 @@ Result<std::size_t> baseline_of(const std::vector<std::string>& competitors, con
 }
 
 Status write_pairs(const Comparison& comparison, const OutputOptions& options, const Context& context) {
+  if (is_for_people(options))
+    return write_output(text_of_pairs(comparison, style_of(options, context)), options, context);
   return write_output(rendered(table_of_pairs(comparison), options), options, context);
 }
 
 Status write_by(const Comparison& comparison, std::string_view column, const OutputOptions& options,
                 const Context& context) {
+  if (is_for_people(options)) {
+    const Result<std::string> text = text_of_by(comparison, column, style_of(options, context));
+    return text.ok() ? write_output(*text, options, context) : text.status();
+  }
   const Result<Table> table = table_by(comparison, column);
-  if (!table.ok()) return table.status();
-  TUTTI_TRY(write_output(rendered(*table, options), options, context));
-  if (options.format == Format::table) tell_notes(comparison, context);
-  return {};
+  return table.ok() ? write_output(rendered(*table, options), options, context) : table.status();
 }
 
 Status write_best(const Comparison& comparison, std::size_t baseline, const OutputOptions& options,
                   const Context& context) {
-  // As wide as the terminals of those who have never set any.
-  constexpr std::size_t kWidth = 100;
   if (options.format != Format::table)
     return write_output(rendered(table_of_best(comparison, baseline), options), options, context);
-  TUTTI_TRY(write_output(text_of_best(comparison, baseline, kWidth), options, context));
-  tell_notes(comparison, context);
-  return {};
+  const std::size_t width = options.is_wide ? std::numeric_limits<std::size_t>::max() : TextStyle().width;
+  std::string text = text_of_best(comparison, baseline, width);
+  return write_output(text, options, context);
 }
 
 }  // namespace tutti::cli
