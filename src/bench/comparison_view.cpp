@@ -55,10 +55,10 @@ struct Entry {
   bool is_fastest = false;
   bool is_tied = false;  // not told apart from the fastest
 };
-using Line = std::vector<Entry>;
+using CaseLine = std::vector<Entry>;
 
-Line line_of(const Comparison& comparison, const ComparedCase& one) {
-  Line line(one.rows.size());
+CaseLine case_line(const Comparison& comparison, const ComparedCase& one) {
+  CaseLine line(one.rows.size());
   std::optional<std::size_t> fastest;
   std::size_t num_timed = 0;
   for (std::size_t each = 0; each < line.size(); ++each) {
@@ -97,7 +97,7 @@ class Pairs {
  public:
   Pairs(const Comparison& comparison, const TextStyle& style)
       : comparison_(comparison), style_(style), names_(CaseNames::of(comparison)) {
-    for (const ComparedCase& one : comparison.cases) lines_.push_back(line_of(comparison, one));
+    for (const ComparedCase& one : comparison.cases) lines_.push_back(case_line(comparison, one));
   }
 
   [[nodiscard]] std::string text() const {
@@ -132,7 +132,7 @@ class Pairs {
   // Of the entries that this layout shows.
   template <typename Holds>
   [[nodiscard]] bool any(const Layout& layout, Holds holds) const {
-    return std::any_of(lines_.begin(), lines_.end(), [&](const Line& line) {
+    return std::any_of(lines_.begin(), lines_.end(), [&](const CaseLine& line) {
       const std::vector<std::size_t> others = shown_of(line, layout);
       return holds(line.front()) ||
              std::any_of(others.begin(), others.end(), [&](std::size_t each) { return holds(line[each]); });
@@ -181,7 +181,7 @@ class Pairs {
   // --- the table
 
   // Whose entries stand in a line behind the first one's.
-  [[nodiscard]] std::vector<std::size_t> shown_of(const Line& line, const Layout& layout) const {
+  [[nodiscard]] std::vector<std::size_t> shown_of(const CaseLine& line, const Layout& layout) const {
     std::vector<std::size_t> others;
     for (std::size_t each = 1; each < line.size(); ++each)
       if (layout.has_all || line[each].nanos) others.push_back(each);
@@ -241,7 +241,7 @@ class Pairs {
 
   [[nodiscard]] std::vector<GridCell> cells_of(std::size_t number, const Layout& layout,
                                                const std::vector<std::string>& called) const {
-    const Line& line = lines_[number];
+    const CaseLine& line = lines_[number];
     std::vector<GridCell> cells;
     if (!names_.column.empty()) cells.push_back({names_.labels[number]});
     add_time(cells, line.front());
@@ -272,7 +272,7 @@ class Pairs {
   const Comparison& comparison_;
   const TextStyle& style_;
   CaseNames names_;
-  std::vector<Line> lines_;
+  std::vector<CaseLine> lines_;
 };
 
 }  // namespace

@@ -13,7 +13,7 @@ namespace tutti::harness {
 
 namespace {
 
-constexpr int kDigits = 3;
+constexpr int kTimeDigits = 3;
 
 int decimals_of(double ratio) {
   if (ratio >= 9.95) return 0;
@@ -66,7 +66,7 @@ std::string time_text(double nanos) {
   const double value = nanos / kUnits[unit].nanos;
   if (value == 0) return "0 ns";
   const int whole = value < 9.995 ? 1 : value < 99.95 ? 2 : 3;
-  return fmt::format("{:.{}f} {}", value, kDigits - whole, kUnits[unit].name);
+  return fmt::format("{:.{}f} {}", value, kTimeDigits - whole, kUnits[unit].name);
 }
 
 std::string ratio_text(double ratio) { return fmt::format("{:.{}f}", ratio, decimals_of(ratio)); }

@@ -75,6 +75,27 @@ std::string paragraph(std::string_view text, const TextStyle& style, std::size_t
   return all + line_of({{line}}, style);
 }
 
+std::string with_cut_lines(std::string_view text, const TextStyle& style) {
+  if (!style.is_terminal) return std::string(text);
+  std::string all;
+  for (std::size_t begin = 0; begin < text.size();) {
+    const std::size_t end = std::min(text.find('\n', begin), text.size());
+    all += line_of({{std::string(text.substr(begin, end - begin))}}, style);
+    begin = end + 1;
+  }
+  return all;
+}
+
+std::size_t widest_line(std::string_view text) {
+  std::size_t widest = 0;
+  for (std::size_t begin = 0; begin < text.size();) {
+    const std::size_t end = std::min(text.find('\n', begin), text.size());
+    widest = std::max(widest, characters_of(text.substr(begin, end - begin)));
+    begin = end + 1;
+  }
+  return widest;
+}
+
 std::vector<std::size_t> TextGrid::widths() const {
   std::vector<std::size_t> widths(columns_.size(), 0);
   const auto each_cell = [&](const auto& visit) {
@@ -126,16 +147,7 @@ TextGrid::Cells TextGrid::laid_out(const Cells& cells, const std::vector<std::si
   return parts;
 }
 
-std::size_t TextGrid::width() const {
-  const std::string text = render({});
-  std::size_t widest = 0;
-  for (std::size_t begin = 0; begin < text.size();) {
-    const std::size_t end = text.find('\n', begin);
-    widest = std::max(widest, characters_of(std::string_view(text).substr(begin, end - begin)));
-    begin = end + 1;
-  }
-  return widest;
-}
+std::size_t TextGrid::width() const { return widest_line(render({})); }
 
 std::string TextGrid::render(const TextStyle& style) const {
   const std::vector<std::size_t> widths = this->widths();

@@ -27,6 +27,12 @@ enum class Tone : std::uint8_t { plain, bold, faint };
 // Lines of at most the style's width, broken at blanks, each but the first behind `indent` blanks. Ends in a line feed.
 [[nodiscard]] std::string paragraph(std::string_view text, const TextStyle& style, std::size_t indent = 0);
 
+// Of a terminal, each line no longer than it is wide; of anything else the text as it is.
+[[nodiscard]] std::string with_cut_lines(std::string_view text, const TextStyle& style);
+
+// Of the longest line.
+[[nodiscard]] std::size_t widest_line(std::string_view text);
+
 struct GridColumn {
   std::size_t gap = 2;  // blanks before it, where it has any text
   bool right = false;   // its text stands right

@@ -13,6 +13,7 @@
 
 #include "base/system/unique_fd.hpp"
 #include "base/text.hpp"
+#include "bench/narrow_table.hpp"
 
 namespace tutti::cli {
 
@@ -50,7 +51,10 @@ bool is_there(const std::string& path) {
 }  // namespace
 
 void add_output_options(CLI::App& app, OutputOptions& options) { add_options(app, options, false); }
-void add_row_output_options(CLI::App& app, OutputOptions& options) { add_options(app, options, true); }
+void add_row_output_options(CLI::App& app, OutputOptions& options) {
+  add_options(app, options, true);
+  add_wide_option(app, options);
+}
 
 void add_wide_option(CLI::App& app, OutputOptions& options) {
   app.add_flag("--wide", options.is_wide, "Show people every column, however long the lines (other formats have them)");
@@ -77,6 +81,11 @@ bool are_one_file(const OutputOptions& a, const OutputOptions& b) {
 
 std::string rendered(const Table& table, const OutputOptions& options) {
   return render(options.format == Format::table ? without_empty_columns(table) : table, options.format);
+}
+
+std::string narrowed(const Table& table, const OutputOptions& options, const Context& context) {
+  if (options.format != Format::table || options.is_wide) return rendered(table, options);
+  return to_narrow(table, style_of(options, context));
 }
 
 TextStyle style_of(const OutputOptions& options, const Context& context) {

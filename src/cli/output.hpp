@@ -42,6 +42,9 @@ void add_row_output_options(CLI::App& app, OutputOptions& options);
 // The table as the options ask for it; one for people without columns that have nothing in any row.
 [[nodiscard]] std::string rendered(const Table& table, const OutputOptions& options);
 
+// The same for people in lines that fit (narrow_table.hpp), unless the options ask for every column.
+[[nodiscard]] std::string narrowed(const Table& table, const OutputOptions& options, const Context& context);
+
 // How text for people is written: as the context's output is, but plain into the file of -o.
 [[nodiscard]] TextStyle style_of(const OutputOptions& options, const Context& context);
 

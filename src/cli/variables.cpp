@@ -78,12 +78,12 @@ Table table_of(const std::string& name, const VariablesReading& reading, const E
   Table table({{"name"},
                {"value"},
                {"from", 24},
-               {"default"},
-               {"type"},
-               {"allowed", 28},
-               {"meaning", 44},
-               {"aliases", 20},
-               {"group"}});
+               {.name = "default", .yields = 2},
+               {.name = "type", .yields = 3},
+               {.name = "allowed", .wrap_at = 28, .yields = 1},
+               {"meaning", 38},
+               {.name = "aliases", .wrap_at = 20, .yields = 5},
+               {.name = "group", .yields = 4}});
   const VariableRow* only = name.empty() ? nullptr : find_variable(name);
   for (const VariableRow& row : kVariables) {
     if (name.empty() || only == &row) table.add_row(cells_of(row, reading));
@@ -114,7 +114,7 @@ Exit run(const VariablesArguments& options, const Context& context) {
   const Table table = table_of(options.name, reading, context.environment);
   const bool one = !options.name.empty() && options.output.format == Format::table;
   const Status written =
-      write_output(one ? at_length(table) : render(table, options.output.format), options.output, context);
+      write_output(one ? at_length(table) : narrowed(table, options.output, context), options.output, context);
   if (!written.ok()) return failed(context, "variables", written);
   for (const std::string& warning : reading.variables.warnings()) context.error << "warning: " << warning << "\n";
   for (const VariableProblem& problem : reading.problems) context.error << "error: " << problem.text << "\n";
@@ -125,6 +125,7 @@ Run define_variables(CLI::App& app) {
   const auto options = std::make_shared<VariablesArguments>();  // shared with the closure, which std::function copies
   app.add_option("name", options->name, "Show this variable only, at length")->type_name("VARIABLE");
   add_output_options(app, options->output);
+  add_wide_option(app, options->output);
   return [options](const Context& context) { return run(*options, context); };
 }
 

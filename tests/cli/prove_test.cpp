@@ -13,6 +13,7 @@
 
 #include "../base/temporary_folder.hpp"
 #include "algorithms/registry.hpp"
+#include "bench/text_grid.hpp"
 #include "calling.hpp"
 #include "cli/commands.hpp"
 #include "cli/program.hpp"
@@ -25,7 +26,9 @@ Outcome prove(std::vector<std::string> arguments) { return call(prove_command(),
 TEST(Prove, ListsEveryAlgorithmAsProven) {
   const Outcome outcome = prove({"--num-ranks", "1-5"});
   EXPECT_EQ(outcome.exit, Exit::done) << outcome.error;
-  EXPECT_TRUE(outcome.out.starts_with("collective")) << outcome.out;
+  EXPECT_TRUE(outcome.out.starts_with("verdict=proven\n\ncollective")) << outcome.out;
+  EXPECT_LE(widest_line(outcome.out), 100U) << outcome.out;
+  EXPECT_TRUE(prove({"--num-ranks", "1-2", "--wide"}).out.starts_with("collective"));
   for (const Algorithm* algorithm : all_algorithms()) EXPECT_TRUE(contains(outcome.out, std::string(algorithm->name)));
   EXPECT_EQ(nlohmann::json::parse(prove({"--num-ranks", "1-2", "--json"}).out).size(), all_algorithms().size());
   EXPECT_FALSE(contains(outcome.out, "wrong"));

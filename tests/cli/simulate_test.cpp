@@ -11,6 +11,7 @@
 
 #include "../base/temporary_folder.hpp"
 #include "../report/svg_check.hpp"
+#include "bench/text_grid.hpp"
 #include "calling.hpp"
 #include "cli/commands.hpp"
 #include "cli/program.hpp"
@@ -289,7 +290,11 @@ TEST(Simulate, SeveralFabricsAreRowsAndLines) {
   ASSERT_EQ(rows.size(), 4U);
   EXPECT_EQ(rows[0]["fabric"], "ring_1d:4");
   EXPECT_EQ(rows[3]["fabric"], "switch:4");
-  EXPECT_TRUE(simulate(asked).out.starts_with("fabric "));
+  const std::string narrow = simulate(asked).out;
+  EXPECT_TRUE(narrow.starts_with("collective=all_reduce, algorithm=ring, ranks=4, checked=yes\n\nfabric ")) << narrow;
+  EXPECT_LE(widest_line(narrow), 100U) << narrow;
+  arguments.back() = "--wide";
+  EXPECT_TRUE(simulate(arguments).out.starts_with("fabric "));
   const std::string svg = folder.read("times.svg");
   EXPECT_TRUE(svg.starts_with("<svg ") && svg.ends_with("</svg>\n"));
   for (const char* words : {"<title>ring_1d:4, 64: ", "<title>switch:4, 4K: "})

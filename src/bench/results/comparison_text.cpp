@@ -15,12 +15,6 @@ namespace tutti::harness {
 
 namespace {
 
-std::size_t widest_line(std::string_view text) {
-  std::size_t widest = 0;
-  for (const std::string_view line : split(text, '\n')) widest = std::max(widest, line.size());
-  return widest;
-}
-
 // table_of_best(), and which of its columns are what.
 class Best {
  public:

@@ -11,6 +11,7 @@
 #include "base/assert.hpp"
 #include "base/text.hpp"
 #include "bench/axes/environment_axis.hpp"
+#include "bench/text_grid.hpp"
 
 namespace tutti {
 
@@ -48,18 +49,12 @@ std::string plain(const Cell& cell, std::string_view null, int digits) {
   return std::visit(Writer{null, digits}, cell);
 }
 
-// How many characters a terminal shows, where each code point is one.
-std::size_t width_of(std::string_view text) {
-  const auto begins_character = [](char c) { return (static_cast<unsigned char>(c) & 0xC0U) != 0x80U; };
-  return static_cast<std::size_t>(std::count_if(text.begin(), text.end(), begins_character));
-}
-
 // Broken at blanks; a word longer than the limit stays whole.
 std::vector<std::string> wrap(std::string_view text, std::size_t limit) {
   std::vector<std::string> lines(1);
   for (const std::string_view word : split(text, ' ')) {
     if (word.empty()) continue;
-    if (!lines.back().empty() && limit != 0 && width_of(lines.back()) + 1 + width_of(word) > limit)
+    if (!lines.back().empty() && limit != 0 && characters_of(lines.back()) + 1 + characters_of(word) > limit)
       lines.emplace_back();
     if (!lines.back().empty()) lines.back() += ' ';
     lines.back() += word;
@@ -73,7 +68,8 @@ std::vector<std::string> wrap_heading(std::string_view name, std::size_t limit) 
   while (!name.empty()) {
     const std::size_t gap = name.find_first_of("_ ");
     const std::string_view word = name.substr(0, gap == std::string_view::npos ? gap : gap + 1);
-    if (!lines.back().empty() && limit != 0 && width_of(lines.back()) + width_of(word) > limit) lines.emplace_back();
+    if (!lines.back().empty() && limit != 0 && characters_of(lines.back()) + characters_of(word) > limit)
+      lines.emplace_back();
     lines.back() += word;
     name.remove_prefix(word.size());
   }
@@ -101,7 +97,7 @@ void append_boxes(const std::vector<Box>& boxes, const std::vector<std::size_t>&
     std::string whole;
     for (std::size_t i = 0; i < boxes.size(); ++i) {
       const std::string part = line < boxes[i].lines.size() ? boxes[i].lines[line] : "";
-      const std::string padding(widths[i] - width_of(part), ' ');
+      const std::string padding(widths[i] - characters_of(part), ' ');
       whole += i == 0 ? "" : "  ";
       whole += boxes[i].right ? padding + part : part + padding;
     }
@@ -227,7 +223,7 @@ std::string to_aligned(const Table& table) {
   std::vector<std::size_t> widths(grid[0].size(), 0);
   for (const std::vector<Box>& boxes : grid) {
     for (std::size_t i = 0; i < boxes.size(); ++i) {
-      for (const std::string& line : boxes[i].lines) widths[i] = std::max(widths[i], width_of(line));
+      for (const std::string& line : boxes[i].lines) widths[i] = std::max(widths[i], characters_of(line));
     }
   }
   std::string text;

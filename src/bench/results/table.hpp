@@ -36,6 +36,10 @@ struct Column {
   std::size_t wrap_at = 0;  // the aligned table breaks longer text into lines of this many characters; 0 for never
   bool is_aside = false;    // the aligned table leaves it out: it is for those who keep the data
   int digits = kDigits;     // that people read of fractions
+  // Where lines would be too long (narrow_table.hpp):
+  bool stands_once = false;  // what is the same in all rows stands above the table
+  bool is_note = false;      // its texts stand below the table, each once
+  int yields = 0;            // left out, the greatest first; 0: never
 };
 
 // A cell as people read it, null as these words.

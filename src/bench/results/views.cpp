@@ -43,10 +43,23 @@ std::string check_of(const Row& row) {
   return row.is_checked ? "ok" : "unchecked";
 }
 
-// Columns that every row has, behind those that tell it apart.
-constexpr auto kFigures =
-    std::to_array<std::string_view>({"time_us", "plus_minus_percent", "min_us", "mean_us", "p99_us", "samples",
-                                     "launches", "bytes_gbs", "algbw_gbs", "busbw_gbs", "items_per_s", "gflops"});
+// Columns that every row has, behind those that tell it apart, and which of them yield where lines are too long.
+struct Figure {
+  std::string_view name;
+  int yields = 0;
+};
+constexpr auto kFigures = std::to_array<Figure>({{"time_us"},
+                                                 {"plus_minus_percent", 1},
+                                                 {"min_us", 5},
+                                                 {"mean_us", 6},
+                                                 {"p99_us", 2},
+                                                 {"samples", 7},
+                                                 {"launches", 4},
+                                                 {"bytes_gbs", 3},
+                                                 {"algbw_gbs", 3},
+                                                 {"busbw_gbs"},
+                                                 {"items_per_s"},
+                                                 {"gflops"}});
 // What tables for people leave out.
 constexpr auto kAsides =
     std::to_array<std::string_view>({"low_us", "high_us", "invalid", "sync", "stop", "version", "evidence"});
@@ -101,7 +114,8 @@ std::vector<Cell> asides_of(const Row& row) {
 bool is_taken(std::string_view name, std::span<const std::string_view> others) {
   constexpr auto kOthers = std::to_array<std::string_view>({"bench", "peer", "ranks", "check", "ran", "note"});
   const auto has = [&](const auto& names) { return std::find(names.begin(), names.end(), name) != names.end(); };
-  return has(kFigures) || has(kAsides) || has(kOthers) || has(others);
+  const auto is_figure = [&](const Figure& figure) { return figure.name == name; };
+  return std::any_of(kFigures.begin(), kFigures.end(), is_figure) || has(kAsides) || has(kOthers) || has(others);
 }
 
 // Behind these, with the prefix where they or later ones have the name already.
@@ -212,17 +226,24 @@ std::vector<Cell> View::identity_cells(const Row& row) const {
 }
 
 std::vector<Column> View::columns() const {
+  constexpr int kCounters = 8;
+  constexpr int kRan = 9;
   std::vector<Column> all = identity_columns();
-  for (const std::string_view name : kFigures) all.push_back(measured(std::string(name)));
+  for (Column& column : all) column.stands_once = true;
+  for (const Figure& figure : kFigures) {
+    all.push_back(measured(std::string(figure.name)));
+    all.back().yields = figure.yields;
+  }
   for (const std::string& name : counters_) {
     add_named(all, "counter", name);
     all.back().digits = kMeasuredDigits;
+    all.back().yields = kCounters;
   }
-  all.push_back({"check"});
-  all.push_back({.name = "ran", .is_aside = is_of_programs_});
+  all.push_back({.name = "check", .stands_once = true});
+  all.push_back({.name = "ran", .is_aside = is_of_programs_, .stands_once = true, .yields = kRan});
   for (const std::string_view name : kAsides)
     all.push_back({.name = std::string(name), .wrap_at = 0, .is_aside = true, .digits = kMeasuredDigits});
-  all.push_back({"note", 60});
+  all.push_back({.name = "note", .wrap_at = 60, .is_note = true});
   return all;
 }
 

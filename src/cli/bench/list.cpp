@@ -105,12 +105,12 @@ Result<Table> list_runs(const ListArguments& options, const Context& context) {
   Table table({{"run"},
                {"name"},
                {"begun"},
-               {"bench"},
-               {"rows"},
-               {"complete"},
-               {"machine", 40},
-               {"command", 80},
-               {"note", 40}});
+               {.name = "bench", .yields = 1},
+               {.name = "rows", .yields = 2},
+               {.name = "complete", .stands_once = true, .yields = 3},
+               {.name = "machine", .wrap_at = 40, .stands_once = true, .yields = 4},
+               {"command", 44},
+               {.name = "note", .wrap_at = 40, .is_note = true}});
   for (const harness::Run& run : *runs)
     table.add_row({run.id, run.name.empty() ? Cell() : Cell(run.name), run.begun, run.bench,
                    static_cast<std::int64_t>(run.num_rows), run.is_complete, run.machine, run.command,
@@ -135,7 +135,9 @@ Exit list(const ListArguments& options, const BenchWorld& world, const Context& 
     return failed(context, "list",
                   {Code::invalid_argument, fmt::format("there is no list of {}; there is one of {}",
                                                        in_quotes(options.what), lists_of(world))});
-  const Status written = write_output(render(*table, options.output.format), options.output, context);
+  const std::string text = same_name(options.what, "runs") ? narrowed(*table, options.output, context)
+                                                           : render(*table, options.output.format);
+  const Status written = write_output(text, options.output, context);
   return written.ok() ? Exit::done : failed(context, "list", written);
 }
 
@@ -232,6 +234,7 @@ Command list_command(const BenchWorld& world) {
                 ->capture_default_str();
             app.add_option("--store", options->store, "The file that keeps results")->type_name("FILE");
             add_output_options(app, options->output);
+            add_wide_option(app, options->output);
             return [options, &world](const Context& context) { return list(*options, world, context); };
           }};
 }

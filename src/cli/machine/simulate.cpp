@@ -78,12 +78,19 @@ double bus_factor(const Schedule& schedule) {
 }
 
 std::vector<Column> columns(bool has_fabrics) {
-  std::vector<Column> made{{.name = "fabric", .is_aside = !has_fabrics}};
-  for (const char* name : {"collective", "algorithm", "ranks", "bytes", "time_us", "algbw_gbs", "busbw_gbs", "rounds",
-                           "messages", "checked"})
-    made.push_back({.name = name, .digits = kTimeDigits});
+  constexpr std::size_t kHeading = 10;
+  std::vector<Column> made{{.name = "fabric", .is_aside = !has_fabrics, .stands_once = true}};
+  for (const char* name : {"collective", "algorithm", "ranks", "bytes"})
+    made.push_back({.name = name, .digits = kTimeDigits, .stands_once = true});
+  made.push_back({.name = "time_us", .digits = kTimeDigits});
+  made.push_back({.name = "algbw_gbs", .digits = kTimeDigits, .yields = 2});
+  made.push_back({.name = "busbw_gbs", .digits = kTimeDigits});
+  made.push_back({.name = "rounds", .digits = kTimeDigits, .yields = 4});
+  made.push_back({.name = "messages", .digits = kTimeDigits, .yields = 3});
+  made.push_back({.name = "checked", .digits = kTimeDigits, .stands_once = true});
   for (const std::string_view share : simulate::kShareNames)
-    made.push_back({.name = fmt::format("{}_percent", share), .digits = kShareDigits});
+    made.push_back(
+        {.name = fmt::format("{}_percent", share), .wrap_at = kHeading, .digits = kShareDigits, .yields = 1});
   return made;
 }
 
@@ -286,7 +293,7 @@ Result<Exit> run_on_fabrics(const SimulateArguments& options, const Context& con
   const std::string text = options.why          ? reasons_for(all)
                            : options.transcript ? transcript.text()
                            : options.links > 0 ? rendered(links_of(all, fabrics.front(), options.links), options.output)
-                                               : rendered(table_of(all, fabrics.size() > 1), options.output);
+                                               : narrowed(table_of(all, fabrics.size() > 1), options.output, context);
   TUTTI_TRY(write_output(text, options.output, context));
   return all_right ? Exit::done : Exit::found_wrong;
 }
@@ -373,6 +380,7 @@ Run define_simulate(CLI::App& app) {
       ->type_name("FILE")
       ->check(objection_to_file);
   add_output_options(app, options->output);
+  add_wide_option(app, options->output);
   return [options](const Context& context) { return run(*options, context); };
 }
 

@@ -41,13 +41,13 @@ std::vector<Column> ProofSummary::columns() {
   // Headings are broken where what stands below them is short.
   return {{"order"},
           {"depth"},
-          {"depth_fused", 6},
-          {"slots"},
-          {"out_of_place", 9},
-          {"in_place"},
-          {"steps"},
-          {.name = "blocks_out", .wrap_at = 7, .digits = kBlockDigits},
-          {.name = "blocks_in", .wrap_at = 7, .digits = kBlockDigits}};
+          {.name = "depth_fused", .wrap_at = 6, .yields = 4},
+          {.name = "slots", .yields = 1},
+          {.name = "out_of_place", .wrap_at = 9, .yields = 3},
+          {.name = "in_place", .yields = 2},
+          {.name = "steps", .yields = 5},
+          {.name = "blocks_out", .wrap_at = 7, .digits = kBlockDigits, .yields = 6},
+          {.name = "blocks_in", .wrap_at = 7, .digits = kBlockDigits, .yields = 7}};
 }
 
 std::vector<Cell> ProofSummary::cells() const {

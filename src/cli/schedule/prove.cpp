@@ -191,13 +191,13 @@ Tasks tasks_of(const std::vector<const Algorithm*>& rows, const std::vector<Rank
 }
 
 Table empty_table() {
-  return proof_table({{"collective"},
+  return proof_table({{.name = "collective", .stands_once = true},
                       {"algorithm"},
                       {"ranks", 0, true},
                       {"ranks_allowed", 8},
                       {"parameters", 11},
                       {"cases"},
-                      {"verdict"}});
+                      {.name = "verdict", .stands_once = true}});
 }
 
 std::vector<Cell> cells_of(const Algorithm& algorithm, const std::string& ranks, const RowSummary& summary,
@@ -249,7 +249,7 @@ Exit prove_rows(const ProveArguments& options, const std::vector<const Algorithm
     context.error << *summaries[row].failure << "\n";
   }
   const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - begin;
-  const Status written = write_output(render(table, options.output.format), options.output, context);
+  const Status written = write_output(narrowed(table, options.output, context), options.output, context);
   if (!written.ok()) return failed(context, "prove", written);
   context.error << fmt::format("{}, {}, seed {}, in {:.2f} s\n", counted(rows.size(), "algorithm"),
                                counted(num_cases, "case"), options.filter.seed, taken.count());
@@ -315,6 +315,7 @@ Run define_prove(CLI::App& app) {
   for (CLI::Option* other : app.get_options())
     if (other != files && other != app.get_help_ptr()) files->excludes(other);
   add_output_options(app, options->output);
+  add_wide_option(app, options->output);
   return [options](const Context& context) {
     return options->files.empty() ? run(*options, context) : prove_files(options->files, options->output, context);
   };
