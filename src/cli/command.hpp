@@ -14,7 +14,7 @@
 
 #include "base/status.hpp"
 #include "base/variables/environment.hpp"
-#include "bench/text_grid.hpp"
+#include "bench/views/text_grid.hpp"
 
 // Of CLI11, which takes seconds to compile: only those that define options include it.
 namespace CLI {

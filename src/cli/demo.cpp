@@ -19,7 +19,7 @@
 #include "base/log.hpp"
 #include "base/text.hpp"
 #include "base/units.hpp"
-#include "bench/results/table.hpp"
+#include "bench/views/table.hpp"
 #include "cli/commands.hpp"
 #include "cli/output.hpp"
 #include "data/exact.hpp"

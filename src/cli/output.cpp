@@ -13,7 +13,7 @@
 
 #include "base/system/unique_fd.hpp"
 #include "base/text.hpp"
-#include "bench/narrow_table.hpp"
+#include "bench/views/narrow_table.hpp"
 
 namespace tutti::cli {
 

@@ -6,8 +6,8 @@
 #include <string_view>
 
 #include "base/status.hpp"
-#include "bench/results/table.hpp"
-#include "bench/text_grid.hpp"
+#include "bench/views/table.hpp"
+#include "bench/views/text_grid.hpp"
 #include "cli/command.hpp"
 
 namespace tutti::cli {

@@ -6,7 +6,7 @@
 #include <optional>
 
 #include "base/variables/environment.hpp"
-#include "bench/text_grid.hpp"
+#include "bench/views/text_grid.hpp"
 
 namespace tutti::cli {
 

@@ -11,7 +11,7 @@
 
 #include "base/text.hpp"
 #include "base/variables/bench_variables.hpp"
-#include "bench/results/table.hpp"
+#include "bench/views/table.hpp"
 #include "cli/commands.hpp"
 #include "cli/output.hpp"
 

@@ -8,8 +8,8 @@
 
 #include "base/text.hpp"
 #include "bench/results/comparison_by.hpp"
-#include "bench/results/comparison_text.hpp"
 #include "bench/store/run_difference.hpp"
+#include "bench/views/comparison_text.hpp"
 
 namespace tutti::harness {
 namespace {

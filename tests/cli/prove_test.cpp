@@ -13,7 +13,7 @@
 
 #include "../base/temporary_folder.hpp"
 #include "algorithms/registry.hpp"
-#include "bench/text_grid.hpp"
+#include "bench/views/text_grid.hpp"
 #include "calling.hpp"
 #include "cli/commands.hpp"
 #include "cli/program.hpp"

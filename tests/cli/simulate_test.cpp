@@ -11,7 +11,7 @@
 
 #include "../base/temporary_folder.hpp"
 #include "../report/svg_check.hpp"
-#include "bench/text_grid.hpp"
+#include "bench/views/text_grid.hpp"
 #include "calling.hpp"
 #include "cli/commands.hpp"
 #include "cli/program.hpp"

@@ -44,7 +44,7 @@ BenchWorld world_of_fabrics(const Environment& environment) {
   world.look_for = [](const std::string&) -> Result<std::string> { return std::string("virtual time"); };
   world.program_of = [&environment](std::string_view name) {
     harness::PeerProgram program{.name = std::string(name), .program = {}, .launcher = harness::Launcher::local};
-    program.reckoner = *simulated_peer(name.substr(name.find(':') + 1), environment);
+    program.reckoner = *simulated::simulated_peer(name.substr(name.find(':') + 1), environment);
     return program;
   };
   return world;

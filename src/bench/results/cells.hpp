@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "bench/results/decimal.hpp"
-#include "bench/results/table.hpp"
+#include "bench/views/table.hpp"
 
 namespace tutti::harness {
 

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "bench/results/result.hpp"
-#include "bench/results/table.hpp"
-#include "bench/results/views.hpp"
+#include "bench/views/table.hpp"
+#include "bench/views/views.hpp"
 
 namespace tutti::harness {
 

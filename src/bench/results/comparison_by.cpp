@@ -14,10 +14,10 @@
 #include <fmt/format.h>
 
 #include "base/text.hpp"
-#include "bench/case_names.hpp"
-#include "bench/comparison_notes.hpp"
-#include "bench/comparison_words.hpp"
 #include "bench/results/cells.hpp"
+#include "bench/views/case_names.hpp"
+#include "bench/views/comparison_notes.hpp"
+#include "bench/views/comparison_words.hpp"
 
 namespace tutti::harness {
 

@@ -7,8 +7,8 @@
 
 #include "base/status.hpp"
 #include "bench/results/comparison.hpp"
-#include "bench/results/table.hpp"
-#include "bench/text_grid.hpp"
+#include "bench/views/table.hpp"
+#include "bench/views/text_grid.hpp"
 
 namespace tutti::harness {
 

@@ -10,7 +10,7 @@
 
 #include "base/status.hpp"
 #include "bench/measure/runner.hpp"
-#include "bench/results/table.hpp"
+#include "bench/views/table.hpp"
 #include <tutti/bench.hpp>
 
 namespace tutti::cli {

@@ -12,7 +12,7 @@
 #include "bench/axes/alignment.hpp"
 #include "bench/axes/declaration.hpp"
 #include "bench/results/comparison.hpp"
-#include "bench/results/views.hpp"
+#include "bench/views/views.hpp"
 #include "cli/bench/bench_commands.hpp"
 #include "cli/bench/bench_store.hpp"
 #include "cli/bench/communicators.hpp"

@@ -10,7 +10,7 @@
 #include "base/counted.hpp"
 #include "base/text.hpp"
 #include "bench/axes/alignment.hpp"
-#include "bench/results/views.hpp"
+#include "bench/views/views.hpp"
 #include "cli/bench/bench_commands.hpp"
 #include "cli/bench/bench_store.hpp"
 #include "cli/bench/communicators.hpp"

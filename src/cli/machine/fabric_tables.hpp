@@ -1,7 +1,7 @@
 // Fabrics as tables. Pure; thread-safe.
 #pragma once
 
-#include "bench/results/table.hpp"
+#include "bench/views/table.hpp"
 #include "fabric/fabric.hpp"
 
 namespace tutti::cli {

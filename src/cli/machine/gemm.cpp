@@ -14,7 +14,7 @@
 
 #include "base/system/file.hpp"
 #include "base/text.hpp"
-#include "bench/results/table.hpp"
+#include "bench/views/table.hpp"
 #include "cli/commands.hpp"
 #include "cli/machine/gemm_figures.hpp"
 #include "cli/output.hpp"

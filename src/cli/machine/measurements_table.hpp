@@ -1,7 +1,7 @@
 // What `tutti probe --calibrate` measured, as a table. Pure; thread-safe.
 #pragma once
 
-#include "bench/results/table.hpp"
+#include "bench/views/table.hpp"
 #include "calibrate/measurements.hpp"
 
 namespace tutti::cli {

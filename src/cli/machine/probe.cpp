@@ -7,7 +7,7 @@
 
 #include "base/variables/conf.hpp"
 #include "base/variables/variables.hpp"
-#include "bench/results/table.hpp"
+#include "bench/views/table.hpp"
 #include "calibrate/fit.hpp"
 #include "calibrate/measure.hpp"
 #include "calibrate/ping_pong.hpp"

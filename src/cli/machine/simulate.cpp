@@ -17,7 +17,7 @@
 
 #include "base/text.hpp"
 #include "base/units.hpp"
-#include "bench/results/table.hpp"
+#include "bench/views/table.hpp"
 #include "cli/commands.hpp"
 #include "cli/machine/simulate_against.hpp"
 #include "cli/machine/simulate_cells.hpp"

@@ -11,7 +11,7 @@
 #include "base/counted.hpp"
 #include "base/system/file.hpp"
 #include "base/units.hpp"
-#include "bench/results/table.hpp"
+#include "bench/views/table.hpp"
 #include "cli/machine/simulate_figure.hpp"
 #include "simulate/references/against.hpp"
 

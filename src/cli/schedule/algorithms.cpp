@@ -6,7 +6,7 @@
 
 #include <CLI/CLI.hpp>
 
-#include "bench/results/table.hpp"
+#include "bench/views/table.hpp"
 #include "cli/commands.hpp"
 #include "cli/output.hpp"
 #include "cli/schedule/choice.hpp"

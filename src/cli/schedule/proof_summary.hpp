@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "bench/results/table.hpp"
+#include "bench/views/table.hpp"
 #include "schedule/cost.hpp"
 #include "schedule/prove/prove.hpp"
 #include "schedule/schedule.hpp"

@@ -21,7 +21,7 @@
 #include "algorithms/registry.hpp"
 #include "base/counted.hpp"
 #include "base/text.hpp"
-#include "bench/results/table.hpp"
+#include "bench/views/table.hpp"
 #include "cli/commands.hpp"
 #include "cli/heartbeat.hpp"
 #include "cli/number.hpp"

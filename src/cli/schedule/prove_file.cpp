@@ -6,7 +6,7 @@
 #include <fmt/format.h>
 
 #include "base/text.hpp"
-#include "bench/results/table.hpp"
+#include "bench/views/table.hpp"
 #include "cli/schedule/proof_summary.hpp"
 #include "cli/schedule/schedule_file.hpp"
 #include "schedule/cost.hpp"

@@ -13,7 +13,7 @@
 #include <fmt/format.h>
 
 #include "base/counted.hpp"
-#include "bench/results/table.hpp"
+#include "bench/views/table.hpp"
 #include "cli/heartbeat.hpp"
 #include "cli/schedule/proof_summary.hpp"
 #include "schedule/oracle/mutate.hpp"

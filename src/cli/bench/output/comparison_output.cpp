@@ -6,9 +6,9 @@
 #include <fmt/format.h>
 
 #include "base/text.hpp"
-#include "bench/comparison_view.hpp"
 #include "bench/results/comparison_by.hpp"
-#include "bench/results/comparison_text.hpp"
+#include "bench/views/comparison_text.hpp"
+#include "bench/views/comparison_view.hpp"
 
 namespace tutti::cli {
 

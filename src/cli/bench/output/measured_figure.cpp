@@ -14,7 +14,7 @@
 #include "base/counted.hpp"
 #include "base/text.hpp"
 #include "bench/axes/algorithm_axis.hpp"
-#include "bench/results/views.hpp"
+#include "bench/views/views.hpp"
 #include "report/chart.hpp"
 
 namespace tutti::cli {

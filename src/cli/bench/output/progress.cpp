@@ -6,7 +6,7 @@
 #include <fmt/format.h>
 
 #include "base/counted.hpp"
-#include "bench/results/views.hpp"
+#include "bench/views/views.hpp"
 
 namespace tutti::cli {
 

@@ -3,7 +3,7 @@
 #include <ostream>
 
 #include "bench/outputs/nccl_tests_layout.hpp"
-#include "bench/results/views.hpp"
+#include "bench/views/views.hpp"
 
 namespace tutti::cli {
 

@@ -1,7 +1,7 @@
 // What `tutti list types` and `tutti list operators` show. Pure functions; thread-safe.
 #pragma once
 
-#include "bench/results/table.hpp"
+#include "bench/views/table.hpp"
 
 namespace tutti::cli {
 

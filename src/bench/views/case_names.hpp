@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "bench/results/comparison.hpp"
-#include "bench/results/table.hpp"
+#include "bench/views/table.hpp"
 
 namespace tutti::harness {
 

@@ -1,4 +1,4 @@
-#include "bench/case_names.hpp"
+#include "bench/views/case_names.hpp"
 
 #include <algorithm>
 #include <cstdint>

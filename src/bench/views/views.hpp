@@ -11,7 +11,7 @@
 
 #include "bench/axes/case.hpp"
 #include "bench/results/result.hpp"
-#include "bench/results/table.hpp"
+#include "bench/views/table.hpp"
 
 namespace tutti::harness {
 

@@ -1,5 +1,5 @@
 // What `tutti compare` shows people, to the letter; made up, so without a clock.
-#include "bench/comparison_view.hpp"
+#include "bench/views/comparison_view.hpp"
 
 #include <string>
 #include <string_view>

@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "bench/case_names.hpp"
 #include "bench/results/comparison.hpp"
+#include "bench/views/case_names.hpp"
 
 namespace tutti::harness {
 

@@ -3,8 +3,8 @@
 
 #include <string>
 
-#include "bench/results/table.hpp"
-#include "bench/text_grid.hpp"
+#include "bench/views/table.hpp"
+#include "bench/views/text_grid.hpp"
 
 namespace tutti {
 

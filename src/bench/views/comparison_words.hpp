@@ -7,10 +7,10 @@
 #include <string_view>
 #include <vector>
 
-#include "bench/case_names.hpp"
 #include "bench/measure/statistics.hpp"
 #include "bench/results/comparison.hpp"
-#include "bench/text_grid.hpp"
+#include "bench/views/case_names.hpp"
+#include "bench/views/text_grid.hpp"
 
 namespace tutti::harness {
 

@@ -1,4 +1,4 @@
-#include "bench/comparison_words.hpp"
+#include "bench/views/comparison_words.hpp"
 
 #include <algorithm>
 #include <array>

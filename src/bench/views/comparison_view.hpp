@@ -5,7 +5,7 @@
 #include <string>
 
 #include "bench/results/comparison.hpp"
-#include "bench/text_grid.hpp"
+#include "bench/views/text_grid.hpp"
 
 namespace tutti::harness {
 

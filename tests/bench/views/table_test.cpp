@@ -1,4 +1,4 @@
-#include "bench/results/table.hpp"
+#include "bench/views/table.hpp"
 
 #include <limits>
 #include <string>

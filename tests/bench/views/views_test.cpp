@@ -1,5 +1,5 @@
 // Columns and lines that are made of rows; made up, so without a clock.
-#include "bench/results/views.hpp"
+#include "bench/views/views.hpp"
 
 #include <set>
 

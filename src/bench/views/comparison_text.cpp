@@ -1,4 +1,4 @@
-#include "bench/results/comparison_text.hpp"
+#include "bench/views/comparison_text.hpp"
 
 #include <algorithm>
 #include <vector>
@@ -6,10 +6,10 @@
 #include <fmt/format.h>
 
 #include "base/text.hpp"
-#include "bench/case_names.hpp"
-#include "bench/comparison_notes.hpp"
 #include "bench/results/cells.hpp"
-#include "bench/text_grid.hpp"
+#include "bench/views/case_names.hpp"
+#include "bench/views/comparison_notes.hpp"
+#include "bench/views/text_grid.hpp"
 
 namespace tutti::harness {
 

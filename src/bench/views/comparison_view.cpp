@@ -1,4 +1,4 @@
-#include "bench/comparison_view.hpp"
+#include "bench/views/comparison_view.hpp"
 
 #include <algorithm>
 #include <array>
@@ -12,9 +12,9 @@
 
 #include "base/counted.hpp"
 #include "base/text.hpp"
-#include "bench/case_names.hpp"
-#include "bench/comparison_notes.hpp"
-#include "bench/comparison_words.hpp"
+#include "bench/views/case_names.hpp"
+#include "bench/views/comparison_notes.hpp"
+#include "bench/views/comparison_words.hpp"
 
 namespace tutti::harness {
 

@@ -1,4 +1,4 @@
-#include "bench/comparison_notes.hpp"
+#include "bench/views/comparison_notes.hpp"
 
 #include <algorithm>
 #include <cstdint>
@@ -9,7 +9,7 @@
 #include <fmt/format.h>
 
 #include "base/text.hpp"
-#include "bench/results/views.hpp"
+#include "bench/views/views.hpp"
 
 namespace tutti::harness {
 

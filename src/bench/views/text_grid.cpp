@@ -1,4 +1,4 @@
-#include "bench/text_grid.hpp"
+#include "bench/views/text_grid.hpp"
 
 #include <algorithm>
 #include <utility>

@@ -1,4 +1,4 @@
-#include "bench/results/views.hpp"
+#include "bench/views/views.hpp"
 
 #include <algorithm>
 #include <array>

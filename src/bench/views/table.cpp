@@ -1,4 +1,4 @@
-#include "bench/results/table.hpp"
+#include "bench/views/table.hpp"
 
 #include <algorithm>
 #include <charconv>
@@ -11,7 +11,7 @@
 #include "base/assert.hpp"
 #include "base/text.hpp"
 #include "bench/axes/environment_axis.hpp"
-#include "bench/text_grid.hpp"
+#include "bench/views/text_grid.hpp"
 
 namespace tutti {
 

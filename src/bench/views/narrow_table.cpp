@@ -1,4 +1,4 @@
-#include "bench/narrow_table.hpp"
+#include "bench/views/narrow_table.hpp"
 
 #include <algorithm>
 #include <cstddef>
