@@ -1,0 +1,152 @@
+// Each console block of README.md and of docs/guide/, run in an empty folder with the built program in PATH. The folder
+// has build/release, examples and data, so that commands read as they do in the repository.
+#include <algorithm>
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <iostream>
+#include <regex>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+#include <sys/wait.h>
+
+#include "../base/temporary_folder.hpp"
+#include "console.hpp"
+
+namespace tutti::docs {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct Said {
+  int exit = -1;
+  std::string text;  // standard output and standard error
+};
+
+// An empty folder in which the commands of one document run.
+class Workplace {
+ public:
+  Workplace() {
+    fs::create_directories(folder_.file("build"));
+    fs::create_directory_symlink(TUTTI_BUILD_DIR, folder_.file("build/release"));
+    for (const char* name : {"examples", "data"})
+      fs::create_directory_symlink(fs::path(TUTTI_SOURCE_DIR) / name, folder_.file(name));
+  }
+
+  // No settings or results of whoever runs the tests. Root may start ranks of Open MPI, more than there are cores.
+  [[nodiscard]] Said run(const std::string& command) const {
+    const std::string line = fmt::format(
+        "exec 2>&1 </dev/null; cd '{0}' && export PATH='{1}':\"$PATH\" XDG_DATA_HOME='{0}' TUTTI_CONF_FILE= "
+        "OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1; {2}",
+        folder_.path(), fs::path(TUTTI_PROGRAM).parent_path().string(), command);
+    Said said;
+    std::FILE* pipe = ::popen(line.c_str(), "r");
+    if (pipe == nullptr) return said;
+    for (int c = std::fgetc(pipe); c != EOF; c = std::fgetc(pipe)) said.text += static_cast<char>(c);
+    const int status = ::pclose(pipe);
+    said.exit = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+    return said;
+  }
+
+ private:
+  const test::TemporaryFolder folder_;
+};
+
+// Measuring with the usual budget takes seconds for each case.
+std::string with_small_budget(std::string command) {
+  if (command.find("--peer ") == std::string::npos || command.find("simulate:") != std::string::npos) return command;
+  for (const std::string start : {"tutti run ", "tutti compare "}) {
+    const std::size_t at = command.find(start);
+    if (at != std::string::npos) command.insert(at + start.size(), "--budget 10ms ");
+  }
+  return command;
+}
+
+class Documents : public ::testing::Test {
+ protected:
+  Documents() {
+    for (const nlohmann::json& peer : nlohmann::json::parse(Workplace().run("tutti list peers --json").text))
+      if (!peer["here"].get<bool>()) absent_.push_back(peer["peer"]);
+  }
+
+  // Of the peers that it measures, and of the launchers that it starts.
+  [[nodiscard]] bool needs_absent_peer(const std::string& command) const {
+    const std::size_t at = command.find("--peer ");
+    const std::string peers = at == std::string::npos ? "" : command.substr(at + 7, command.find(' ', at + 7) - at - 7);
+    return std::any_of(absent_.begin(), absent_.end(), [&](const std::string& peer) {
+      return peers.find(peer) != std::string::npos || command.find("mpirun." + peer) != std::string::npos;
+    });
+  }
+
+  // A command may fail only where the text shows its error.
+  void check(const Workplace& workplace, const std::string& document, const Shown& shown) const {
+    const std::string where = fmt::format("{}:{}: {}", document, shown.line, shown.command);
+    if (needs_absent_peer(shown.command)) {
+      std::cout << "not run, since a peer is not here: " << where << "\n";
+      return;
+    }
+    const Said said = workplace.run(with_small_budget(shown.command));
+    const bool shows_error = std::any_of(shown.output.begin(), shown.output.end(), [](const std::string& line) {
+      return line.starts_with("error: ") || line.ends_with("--help' tells more");
+    });
+    EXPECT_EQ(said.exit != 0, shows_error) << where << "\nexits with " << said.exit << ":\n" << said.text;
+    EXPECT_EQ(difference(shown.output, lines_of(said.text)), "") << where << "\nprints:\n" << said.text;
+  }
+
+  void check_document(const fs::path& path) const {
+    std::ifstream file(path);
+    const std::string text((std::istreambuf_iterator<char>(file)), {});
+    const Workplace workplace;
+    for (const Shown& shown : console_commands(text)) check(workplace, path.filename().string(), shown);
+  }
+
+ private:
+  std::vector<std::string> absent_;
+};
+
+TEST_F(Documents, CommandsOfTheReadmePrintWhatItShows) {
+  const fs::path readme = fs::path(TUTTI_SOURCE_DIR) / "README.md";
+  std::ifstream file(readme);
+  const std::string text((std::istreambuf_iterator<char>(file)), {});
+  EXPECT_GE(console_commands(text).size(), 4U);
+  EXPECT_LE(std::count(text.begin(), text.end(), '\n'), 150);
+  check_document(readme);
+}
+
+TEST_F(Documents, CommandsOfTheGuidePrintWhatItShows) {
+  std::vector<fs::path> pages;
+  for (const fs::directory_entry& entry : fs::directory_iterator(fs::path(TUTTI_SOURCE_DIR) / "docs/guide"))
+    if (entry.path().extension() == ".md") pages.push_back(entry.path());
+  std::sort(pages.begin(), pages.end());
+  EXPECT_GE(pages.size(), 9U);
+  for (const fs::path& page : pages) check_document(page);
+}
+
+// Files that links of a document name, from the folder of the document; pictures and pages elsewhere aside.
+std::vector<std::string> linked_files(const std::string& text) {
+  const std::regex link(R"(\[[^\]]*\]\(([^)#:]+)(#[^)]*)?\))");
+  std::vector<std::string> files;
+  for (std::sregex_iterator at(text.begin(), text.end(), link), end; at != end; ++at)
+    if (at->position() == 0 || text[static_cast<std::size_t>(at->position()) - 1] != '!') files.push_back((*at)[1]);
+  return files;
+}
+
+TEST(Links, LeadToFiles) {
+  const fs::path root(TUTTI_SOURCE_DIR);
+  std::vector<fs::path> documents{root / "README.md", root / "CONTRIBUTING.md", root / "ARCHITECTURE.md"};
+  for (const fs::directory_entry& entry : fs::recursive_directory_iterator(root / "docs"))
+    if (entry.path().extension() == ".md") documents.push_back(entry.path());
+  for (const fs::path& document : documents) {
+    std::ifstream file(document);
+    const std::string text((std::istreambuf_iterator<char>(file)), {});
+    for (const std::string& linked : linked_files(text))
+      EXPECT_TRUE(fs::exists(document.parent_path() / linked)) << document << " links to " << linked;
+  }
+}
+
+}  // namespace
+}  // namespace tutti::docs
