@@ -1,6 +1,7 @@
 // Each console block of README.md and of docs/guide/, run in an empty folder with the built program in PATH. The folder
 // has build/release, examples and data, so that commands read as they do in the repository.
 #include <algorithm>
+#include <cctype>
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
@@ -126,16 +127,38 @@ TEST_F(Documents, CommandsOfTheGuidePrintWhatItShows) {
   for (const fs::path& page : pages) check_document(page);
 }
 
-// Files that links of a document name, from the folder of the document; pictures and pages elsewhere aside.
-std::vector<std::string> linked_files(const std::string& text) {
-  const std::regex link(R"(\[[^\]]*\]\(([^)#:]+)(#[^)]*)?\))");
-  std::vector<std::string> files;
+struct Link {
+  std::string file;    // empty: the document itself
+  std::string anchor;  // empty: none
+};
+
+// Links of a document to files and headings; pictures and pages elsewhere aside.
+std::vector<Link> links_of(const std::string& text) {
+  const std::regex link(R"(\[[^\]]*\]\(([^)#:]*)(#([^)]*))?\))");
+  std::vector<Link> links;
   for (std::sregex_iterator at(text.begin(), text.end(), link), end; at != end; ++at)
-    if (at->position() == 0 || text[static_cast<std::size_t>(at->position()) - 1] != '!') files.push_back((*at)[1]);
-  return files;
+    if (at->position() == 0 || text[static_cast<std::size_t>(at->position()) - 1] != '!')
+      links.push_back({(*at)[1], (*at)[3]});
+  return links;
 }
 
-TEST(Links, LeadToFiles) {
+// "## What is kept" has the anchor "what-is-kept".
+bool has_heading(const fs::path& path, const std::string& anchor) {
+  std::ifstream file(path);
+  for (std::string line; std::getline(file, line);) {
+    if (!line.starts_with('#')) continue;
+    std::string slug;
+    for (const char c : line.substr(std::min(line.find_first_not_of("# "), line.size())))
+      if (c == ' ')
+        slug += '-';
+      else if (std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '-' || c == '_')
+        slug += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+    if (slug == anchor) return true;
+  }
+  return false;
+}
+
+TEST(Links, LeadToFilesAndHeadings) {
   const fs::path root(TUTTI_SOURCE_DIR);
   std::vector<fs::path> documents{root / "README.md", root / "CONTRIBUTING.md", root / "ARCHITECTURE.md"};
   for (const fs::directory_entry& entry : fs::recursive_directory_iterator(root / "docs"))
@@ -143,8 +166,12 @@ TEST(Links, LeadToFiles) {
   for (const fs::path& document : documents) {
     std::ifstream file(document);
     const std::string text((std::istreambuf_iterator<char>(file)), {});
-    for (const std::string& linked : linked_files(text))
-      EXPECT_TRUE(fs::exists(document.parent_path() / linked)) << document << " links to " << linked;
+    for (const Link& link : links_of(text)) {
+      const fs::path target = link.file.empty() ? document : document.parent_path() / link.file;
+      EXPECT_TRUE(fs::exists(target)) << document << " links to " << link.file;
+      const bool leads = link.anchor.empty() || has_heading(target, link.anchor);
+      EXPECT_TRUE(leads) << document << " links to " << link.file << "#" << link.anchor;
+    }
   }
 }
 
