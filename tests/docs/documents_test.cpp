@@ -67,6 +67,16 @@ std::string with_small_budget(std::string command) {
   return command;
 }
 
+bool shows_error(const Shown& shown) {
+  return std::any_of(shown.output.begin(), shown.output.end(), [](const std::string& line) {
+    return line.starts_with("error: ") || line.ends_with("--help' tells more");
+  });
+}
+
+bool differs(const Shown& shown, const Said& said) {
+  return (said.exit != 0) != shows_error(shown) || !difference(shown.output, lines_of(said.text)).empty();
+}
+
 class Documents : public ::testing::Test {
  protected:
   Documents() {
@@ -90,11 +100,12 @@ class Documents : public ::testing::Test {
       std::cout << "not run, since a peer is not here: " << where << "\n";
       return;
     }
-    const Said said = workplace.run(with_small_budget(shown.command));
-    const bool shows_error = std::any_of(shown.output.begin(), shown.output.end(), [](const std::string& line) {
-      return line.starts_with("error: ") || line.ends_with("--help' tells more");
-    });
-    EXPECT_EQ(said.exit != 0, shows_error) << where << "\nexits with " << said.exit << ":\n" << said.text;
+    const std::string command = with_small_budget(shown.command);
+    Said said = workplace.run(command);
+    // On a busy machine ranks may not begin in time, which a row then says; a named run is there only once.
+    const bool may_repeat = command != shown.command && command.find("--run-name") == std::string::npos;
+    for (int attempt = 0; may_repeat && attempt < 2 && differs(shown, said); ++attempt) said = workplace.run(command);
+    EXPECT_EQ(said.exit != 0, shows_error(shown)) << where << "\nexits with " << said.exit << ":\n" << said.text;
     EXPECT_EQ(difference(shown.output, lines_of(said.text)), "") << where << "\nprints:\n" << said.text;
   }
 
