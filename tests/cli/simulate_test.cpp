@@ -349,7 +349,7 @@ TEST(Simulate, FiguresAreDrawnBesideWhatIsSimulated) {
   }
 }
 
-// What README says of the two commands: the published crossover takes four parts of a share.
+// What docs/guide/simulating.md says of the two commands: the published crossover takes four parts of a share.
 TEST(Simulate, TheBidirectionalRingHasACrossoverWithFourPartsOnly) {
   const auto times = [](const std::string& algorithm, const std::string& parts) {
     const Outcome outcome = simulate({"--fabric", "h100_cluster:8x1", "--collective", "all_reduce", "--algorithm",

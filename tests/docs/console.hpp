@@ -25,7 +25,7 @@ std::vector<Shown> console_commands(std::string_view markdown);
 std::string shape_of(std::string_view line);
 
 // Empty if the output has the shape of the text; otherwise the first line that differs, in words.
-std::string difference(const std::vector<std::string>& shown, const std::vector<std::string>& printed);
+std::string difference(const std::vector<std::string>& all_shown, const std::vector<std::string>& all_printed);
 
 // The lines without the column "note" and without "run N in FILE".
 std::vector<std::string> stable_lines(const std::vector<std::string>& lines);
