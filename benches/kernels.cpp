@@ -5,7 +5,7 @@
 // taken round by round, so that a drifting machine cancels out, and its median is reported with the 95 % interval that
 // order statistics give without assuming a distribution. Warm means the same buffers again and again within a round,
 // and others in the next, for where their pages lie decides more than a tenth; cold means that buffers rotate through
-// several times the last-level cache. Streaming or not is the library's own choice for two ranks (usual_stream_min),
+// several times the last-level cache. Streaming or not is the library's own choice for two ranks (stream_min_of),
 // and both are shown. Exit status 1: a bar was missed by more than the interval.
 #include <algorithm>
 #include <array>
@@ -24,7 +24,8 @@
 
 #include "base/system/caches.hpp"
 #include "data/kernel.hpp"
-#include "runtime/selection/selector.hpp"
+#include "runtime/selection/machine_profile.hpp"
+#include "runtime/selection/profile_choice.hpp"
 
 namespace {
 
@@ -254,12 +255,10 @@ int main() {
   fmt::print("{:<14} {:<12} {:<10} {:>9} {:>9}  {:<22} {}\n", "kernel", "size", "stores", "GB/s", "memcpy", "ratio",
              "bar");
   int missed = 0;
-  const CacheFacts facts{.processor = this_processor(),
-                         .core_cache = size_of_cache(kSecondCache).value_or(0),
-                         .last_level_cache = cache,
-                         .num_cores = 2,
-                         .num_ranks = 2};
-  for (const Case& c : all_cases(usual_stream_min(facts, false, false))) {
+  const CacheSizes caches = CacheSizes::of_this_machine();
+  const MachineProfile profile = choose_profile(kAutomaticProfile).profile->for_caches(caches);
+  const std::uint64_t stream_min = stream_min_of(profile, caches, {.num_cores = 2, .num_ranks = 2}, OutputUse::kept);
+  for (const Case& c : all_cases(stream_min)) {
     const bool cold = c.bytes > 64 * kKiB;
     const int rounds = c.bytes >= 64 * kMiB ? 25 : 101;
     const Outcome outcome = measure(c, arena, cold, rounds);

@@ -100,3 +100,18 @@ function(tutti_compiles_quickly)
     target_compile_options(${target} PRIVATE $<$<CONFIG:Release>:-O1>)
   endforeach()
 endfunction()
+
+# tutti_embeds(RESULT FOLDER NAME...): data/FOLDER/NAME.toml of each name, as the rows of a C++ array of names and texts, in
+# the variable RESULT; and installs the folder. So a program needs to find no folder.
+function(tutti_embeds result folder)
+  set(rows "")
+  foreach(name ${ARGN})
+    set(path "${PROJECT_SOURCE_DIR}/data/${folder}/${name}.toml")
+    set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS "${path}")
+    file(READ "${path}" text)
+    string(APPEND rows "    {\"${name}\", R\"toml(${text})toml\"},\n")
+  endforeach()
+  install(DIRECTORY "${PROJECT_SOURCE_DIR}/data/${folder}" DESTINATION "${CMAKE_INSTALL_DATADIR}/tutti"
+    FILES_MATCHING PATTERN "*.toml")
+  set(${result} "${rows}" PARENT_SCOPE)
+endfunction()

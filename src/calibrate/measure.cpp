@@ -17,7 +17,7 @@
 #include "calibrate/ping_pong.hpp"
 #include "data/kernel.hpp"
 #include "runtime/communicator/communicator.hpp"
-#include "runtime/selection/selector.hpp"
+#include "runtime/selection/machine_profile.hpp"
 
 namespace tutti::calibrate {
 
@@ -265,13 +265,10 @@ Result<Measurements> measure(const Variables& variables, const Thoroughness& tho
   measured.step = ping_pong.time_of({.part = Part::steps, .bytes = kShortest}) / kStepsOfCall;
   const double exchange = ping_pong.time_of({.part = Part::none, .hop = Hop::copy, .bytes = kShortest});
   measured.call = std::max(0.0, exchange - measured.hops.front().copy);
-  const CacheFacts facts{.processor = settings.processor,
-                         .core_cache = settings.core_cache,
-                         .last_level_cache = settings.last_level_cache,
-                         .num_cores = 2,
-                         .num_ranks = 2};
+  const std::uint64_t stream_min = stream_min_of(settings.profile.profile->for_caches(settings.caches), settings.caches,
+                                                 {.num_cores = 2, .num_ranks = 2}, OutputUse::kept);
   for (const std::uint64_t set : ping_pong.working_sets()) {
-    const bool streams = set / 3 >= usual_stream_min(facts, false, false);
+    const bool streams = set / 3 >= stream_min;
     const double call = ping_pong.time_of({.part = Part::exchange, .bytes = set / 2});
     const double rounds = static_cast<double>(set) / 2 / static_cast<double>(ping_pong.longest());
     measured.own.push_back({set, measure_own_memory(cores, set, streams, thoroughness),

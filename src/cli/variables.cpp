@@ -14,6 +14,7 @@
 #include "bench/views/table.hpp"
 #include "cli/commands.hpp"
 #include "cli/output.hpp"
+#include "runtime/selection/profile_choice.hpp"
 
 namespace tutti::cli {
 
@@ -46,9 +47,20 @@ bool is_wrong(const VariablesReading& reading, VariableId id) {
                      [&](const VariableProblem& problem) { return problem.id == id; });
 }
 
+// Where its value comes from; of a profile that is chosen by itself, which one and why.
+std::string origin_of(const VariableRow& row, const VariablesReading& reading) {
+  std::string from = reading.variables.origin(row.id).to_string();
+  if (row.id != VariableId::profile) return from;
+  const ProfileChoice choice = choose_profile(reading.variables.text(row.id));
+  if (!choice.unread.ok()) return fmt::format("{} (wrong)", from);
+  return same_name(reading.variables.text(row.id), kAutomaticProfile)
+             ? fmt::format("{}: {}, {}", from, choice.profile->name, choice.why)
+             : from;
+}
+
 std::vector<Cell> cells_of(const VariableRow& row, const VariablesReading& reading) {
   const bool wrong = is_wrong(reading, row.id);
-  const std::string from = reading.variables.origin(row.id).to_string();
+  const std::string from = origin_of(row, reading);
   return {std::string(row.name),
           wrong ? Cell() : text_or_null(reading.variables.text(row.id)),
           wrong ? fmt::format("{} (wrong)", from) : from,
@@ -118,7 +130,9 @@ Exit run(const VariablesArguments& options, const Context& context) {
   if (!written.ok()) return failed(context, "variables", written);
   for (const std::string& warning : reading.variables.warnings()) context.error << "warning: " << warning << "\n";
   for (const VariableProblem& problem : reading.problems) context.error << "error: " << problem.text << "\n";
-  return reading.problems.empty() ? Exit::done : Exit::found_wrong;
+  const Status profile = choose_profile(reading.variables.text(VariableId::profile)).unread;
+  if (!profile.ok()) context.error << "error: " << profile.to_string() << "\n";
+  return reading.problems.empty() && profile.ok() ? Exit::done : Exit::found_wrong;
 }
 
 Run define_variables(CLI::App& app) {

@@ -119,6 +119,8 @@ struct Fabric {
   // What made nodes, links and routes, in full: "torus_2d:2x3,bandwidth=25GB/s"; links may have been changed since.
   // Empty where they stand by themselves.
   std::string generator = {};
+  // The machine profile by which Tutti chooses algorithms there, by name.
+  std::string profile = "generic";
   // Routes of a regular fabric; empty where the way with the least latency is meant (routes.hpp).
   NextLink next_link = {};
 

@@ -6,7 +6,7 @@
 #include <fmt/format.h>
 
 #include "base/text.hpp"
-#include "fabric/files/document.hpp"
+#include "base/toml/document.hpp"
 #include "fabric/files/file_fields.hpp"
 
 namespace tutti::fabric {
@@ -43,9 +43,9 @@ Status change_figure(const Parameter& parameter, ProcessingElement& element) {
 
 Result<ProcessingElement> read_processing_element(std::string_view text, std::string_view file,
                                                   const Request& changes) {
-  const Result<TomlTable> table = parse_document(text, file);
+  const Result<document::TomlTable> table = document::parse_document(text, file);
   if (!table.ok()) return table.status();
-  const Section document(*table, file);
+  const document::Section document(*table, file);
   TUTTI_TRY(document.check_keys(with_names({"version", "about"}, kElementFields)));
   std::uint32_t version = kElementVersion;
   TUTTI_TRY(document.read("version", version, 1'000'000));

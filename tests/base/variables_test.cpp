@@ -60,7 +60,7 @@ TEST_F(VariablesTest, Defaults) {
   EXPECT_EQ(variables.get<VariableId::staging_depth>(), 4);
   EXPECT_EQ(variables.get<VariableId::stream_min>(), std::nullopt);
   EXPECT_EQ(variables.get<VariableId::spin>(), std::nullopt);
-  EXPECT_EQ(variables.get<VariableId::yield>(), Nanos(1'000'000));
+  EXPECT_EQ(variables.get<VariableId::yield>(), std::nullopt);
   EXPECT_EQ(variables.get<VariableId::timeout>(), Nanos(0));
   EXPECT_EQ(variables.get<VariableId::late_warning>(), Nanos(30'000'000'000));
   EXPECT_EQ(variables.get<VariableId::rank>(), std::nullopt);
@@ -107,7 +107,7 @@ TEST_F(VariablesTest, AutomaticByNumberAndByWord) {
   for (const char* text : {"-2", " auto ", "AUTO"}) {
     EXPECT_EQ(good({{"TUTTI_SPIN", text}}).get<VariableId::spin>(), std::nullopt) << text;
   }
-  EXPECT_NE(problem({{"TUTTI_YIELD", "-2"}}), "");
+  EXPECT_NE(problem({{"TUTTI_TIMEOUT", "-2"}}), "");
   EXPECT_NE(problem({{"TUTTI_SPIN", "-1"}}), "");
   EXPECT_NE(problem({{"TUTTI_STAGING_DEPTH", "auto"}}), "");
 }
@@ -344,9 +344,9 @@ TEST_F(VariablesTest, ANamedConfFileIsReadInsteadOfBoth) {
   for (const char* name : {"TUTTI_CONF_FILE", "NCCL_CONF_FILE"}) {
     const Variables variables = good({{name, mine}});
     EXPECT_EQ(variables.get<VariableId::spin>(), Nanos(3'000'000'000));
-    EXPECT_EQ(variables.get<VariableId::yield>(), Nanos(1'000'000));
+    EXPECT_EQ(variables.get<VariableId::yield>(), std::nullopt);
   }
-  EXPECT_EQ(good({{"TUTTI_CONF_FILE", ""}}).get<VariableId::yield>(), Nanos(1'000'000));
+  EXPECT_EQ(good({{"TUTTI_CONF_FILE", ""}}).get<VariableId::yield>(), std::nullopt);
 }
 
 TEST_F(VariablesTest, ANamedConfFileMustExistAndBeReadable) {

@@ -244,7 +244,7 @@ TEST_F(TuttiProcess, WrongVariablesAreListedAndExitIsOne) {
   EXPECT_EQ(outcome.exit, 1);
   EXPECT_TRUE(row(outcome, "TUTTI_STAGING_DEPTH")["value"].is_null());
   EXPECT_EQ(row(outcome, "TUTTI_STAGING_DEPTH")["from"], "environment (wrong)");
-  EXPECT_EQ(row(outcome, "TUTTI_YIELD")["value"], "1ms");
+  EXPECT_EQ(row(outcome, "TUTTI_YIELD")["value"], "auto");
   EXPECT_NE(outcome.error.find("error: TUTTI_STAGING_DEPTH (environment): 'abc' is not a whole number"),
             std::string::npos)
       << outcome.error;
@@ -268,7 +268,7 @@ TEST_F(TuttiProcess, ValuesOutOfRangeAreSaidWithWhatIsAllowed) {
             "error: TUTTI_STAGING_DEPTH (environment): '65' is out of range; allowed: 2 to 64\n"
             "error: TUTTI_SPIN (environment): '2h' is out of range; allowed: auto or -2, 0s to 1m\n"
             "error: TUTTI_YIELD (environment): '4 parsecs' is not a duration: 'parsecs' is not a unit; write a number "
-            "and ns, us, ms, s, m or h, such as 250ms (no unit: seconds); allowed: 0s to 1m\n");
+            "and ns, us, ms, s, m or h, such as 250ms (no unit: seconds); allowed: auto or -2, 0s to 1m\n");
 }
 
 // A folder, because root may read every file.
@@ -306,9 +306,9 @@ TEST_F(TuttiProcess, OneVariableAtLength) {
             "variable  TUTTI_YIELD\n"
             "value     250us\n"
             "from      environment\n"
-            "default   1ms\n"
+            "default   auto\n"
             "type      duration\n"
-            "allowed   0s to 1m\n"
+            "allowed   auto or -2, 0s to 1m\n"
             "meaning   How long a waiting rank yields before it sleeps.\n"
             "aliases   -\n"
             "group     waiting\n");

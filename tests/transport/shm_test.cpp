@@ -85,8 +85,8 @@ class Messages : public testing::Test {
   }
 
   std::unique_ptr<Region> region_ = make_region();
-  MessageSender sender_{region_->connection(0, 1, Traffic::program), 0};
-  MessageReceiver receiver_{region_->connection(0, 1, Traffic::program), 0};
+  MessageSender sender_{region_->connection(0, 1, Traffic::program), {}};
+  MessageReceiver receiver_{region_->connection(0, 1, Traffic::program), {}};
 };
 
 TEST_F(Messages, KeepTheirOrderAroundTheSlots) {
@@ -124,8 +124,8 @@ TEST(SpreadMessages, AreWhereTheirReceiverLooks) {
     const std::unique_ptr<Region> region =
         std::move(Region::create({.num_ranks = 2, .message_depth = 3, .message_slot = 64 << 10}).value());
     const Connection connection = region->connection(0, 1, Traffic::program);
-    MessageSender sender(connection, spread);
-    MessageReceiver receiver(connection, spread);
+    MessageSender sender(connection, {spread, 8 << 10});
+    MessageReceiver receiver(connection, {spread, 8 << 10});
     std::set<const std::byte*> places;
     constexpr std::array<std::uint64_t, 5> kSizes = {64 << 10, 8 << 10, 20'000, 100, 0};
     const auto send = [&](std::uint64_t number) {
@@ -151,8 +151,8 @@ TEST(SpreadMessages, AreWhereTheirReceiverLooks) {
 }
 
 TEST_F(Messages, OfOtherConnectionsAreNotTheirs) {
-  MessageReceiver back(region_->connection(1, 0, Traffic::program), 0);
-  MessageReceiver scheduled(region_->connection(0, 1, Traffic::schedules), 0);
+  MessageReceiver back(region_->connection(1, 0, Traffic::program), {});
+  MessageReceiver scheduled(region_->connection(0, 1, Traffic::schedules), {});
   send(1, 8);
   EXPECT_FALSE(back.has_message());
   EXPECT_FALSE(scheduled.has_message());

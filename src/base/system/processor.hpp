@@ -1,18 +1,11 @@
-// Whose processor this is, where that decides what is fastest: sizes in the first cache, and from where on another way
-// of moving the same bytes pays.
+// Who has made the processor: what decides which machine profile fits. Thread-safe.
 #pragma once
 
-#include <cstdint>
+#include <string>
 
 namespace tutti {
 
-enum class Processor : std::uint8_t { other, amd };
-
-inline Processor this_processor() {
-#if defined(__x86_64__)
-  if (__builtin_cpu_is("amd")) return Processor::amd;
-#endif
-  return Processor::other;
-}
+// As the processor itself says, such as "GenuineIntel"; empty where it says nothing.
+[[nodiscard]] std::string processor_vendor();
 
 }  // namespace tutti

@@ -16,6 +16,8 @@
 #include "cli/number.hpp"
 #include "cli/output.hpp"
 #include "cli/schedule/case_options.hpp"
+#include "runtime/selection/profile_choice.hpp"
+#include "runtime/selection/profile_file.hpp"
 
 namespace tutti::cli {
 
@@ -25,6 +27,7 @@ constexpr std::uint32_t kMostProbedRanks = 1024;
 
 struct ProbeOptions {
   bool calibrate = false;
+  bool profile = false;
   std::uint32_t ranks = 2;
   std::string path;
   Format format = Format::table;
@@ -60,10 +63,31 @@ Exit calibrate_machine(const ProbeOptions& options, const Context& context) {
   return Exit::done;
 }
 
+// The profile as a file, with every number and, in a comment, what its sizes follow from.
+std::string resolved_profile(const ProfileChoice& choice) {
+  const CacheSizes caches = CacheSizes::of_this_machine();
+  return fmt::format("# {}: {}. Its caches: first {}, a core's own {}, last {}.\n{}", choice.profile->title(),
+                     choice.why, to_text(Bytes(caches.first)), to_text(Bytes(caches.core)), to_text(Bytes(caches.last)),
+                     write_profile(*choice.profile));
+}
+
 Exit run_probe(const ProbeOptions& options, const Context& context) {
   if (options.calibrate) return calibrate_machine(options, context);
+  if (!options.path.empty() && !options.profile)
+    return misused(context, "probe", "--output is for --calibrate or --profile");
+  const Result<Variables> variables = Variables::load(context.environment, ConfPaths::standard(context.environment));
+  if (!variables.ok()) return failed(context, "probe", variables.status());
+  const ProfileChoice choice = choose_profile(variables->text(VariableId::profile));
+  if (!choice.unread.ok()) return failed(context, "probe", choice.unread);
+  if (options.profile) {
+    OutputOptions output;
+    output.path = options.path;
+    const Status written = write_output(resolved_profile(choice), output, context);
+    return written.ok() ? Exit::done : failed(context, "probe", written);
+  }
   context.out << calibrate::machine_in_words() << "\n";
   for (const std::string& line : calibrate::topology_of_machine().lines) context.out << line << "\n";
+  context.out << fmt::format("machine profile {}: {}\n", choice.profile->title(), choice.why);
   return Exit::done;
 }
 
@@ -82,9 +106,13 @@ Run define_probe(CLI::App& app) {
          "How many ranks the fabric has; they share the cores [2]")
       ->type_name("N")
       ->needs(calibrate);
-  app.add_option("-o,--output", options->path, "Write the fabric to this file, for tutti simulate --fabric")
-      ->type_name("FILE")
-      ->needs(calibrate);
+  CLI::Option* profile =
+      app.add_flag("--profile", options->profile,
+                   "Print the machine profile in force (TUTTI_PROFILE), with every number, as a file");
+  profile->excludes(calibrate);
+  app.add_option("-o,--output", options->path,
+                 "Write the fabric to this file, for tutti simulate --fabric; or the profile, for TUTTI_PROFILE")
+      ->type_name("FILE");
   app.add_flag_callback(
          "--json", [options] { options->format = Format::json; }, "Print what was measured as JSON")
       ->needs(calibrate);
@@ -98,6 +126,7 @@ Command probe_command() {
           .summary = "Describe this machine, or measure it and make a fabric of it for simulations",
           .examples =
               "tutti probe\n"
+              "tutti probe --profile -o my_profile.toml\n"
               "tutti probe --calibrate -o machine.toml\n"
               "tutti simulate --fabric ./machine.toml --collective all_reduce --bytes 64:16M:x4\n"
               "tutti simulate --fabric ./machine.toml:4x2 --collective all_reduce --bytes 1M --why",

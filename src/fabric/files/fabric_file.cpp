@@ -8,8 +8,8 @@
 #include <fmt/format.h>
 
 #include "base/text.hpp"
+#include "base/toml/document.hpp"
 #include "fabric/costs.hpp"
-#include "fabric/files/document.hpp"
 #include "fabric/files/file_parts.hpp"
 #include "fabric/generators/generate.hpp"
 #include "fabric/routes.hpp"
@@ -21,25 +21,26 @@ namespace {
 constexpr std::uint32_t kVersion = 1;
 
 constexpr auto kKeys =
-    std::to_array<std::string_view>({"version", "about", "generator", "parameters", "link", "nodes", "links", "memory",
-                                     "switch_cost", "ranks", "costs", "memories", "queue", "cores"});
+    std::to_array<std::string_view>({"version", "about", "profile", "generator", "parameters", "link", "nodes", "links",
+                                     "memory", "switch_cost", "ranks", "costs", "memories", "queue", "cores"});
 
 // A value of [parameters], as it stands behind = on the command line.
-Result<std::string> parameter_text(const Section& parameters, const std::string& key, const TomlValue& value) {
+Result<std::string> parameter_text(const document::Section& parameters, const std::string& key,
+                                   const document::TomlValue& value) {
   if (const auto* text = std::get_if<std::string>(&value.value)) return *text;
   if (const auto* number = std::get_if<std::int64_t>(&value.value)) return std::to_string(*number);
   if (const auto* truth = std::get_if<bool>(&value.value)) return std::string(*truth ? "true" : "false");
   return parameters.wrong(key, fmt::format("this is {}; write a text such as \"25GB/s\", a whole number, or true or "
                                            "false",
-                                           noun_of(value)));
+                                           document::noun_of(value)));
 }
 
-Status read_parameters(const Section& document, std::vector<Parameter>& parameters) {
+Status read_parameters(const document::Section& document, std::vector<Parameter>& parameters) {
   const auto* given = document.find("parameters");
   if (given == nullptr) return {};
-  const Result<std::optional<Section>> section = document.section("parameters");
+  const Result<std::optional<document::Section>> section = document.section("parameters");
   if (!section.ok()) return section.status();
-  for (const auto& [key, value] : std::get<TomlTable>(given->value).entries) {
+  for (const auto& [key, value] : std::get<document::TomlTable>(given->value).entries) {
     const Result<std::string> text = parameter_text(**section, key, value);
     if (!text.ok()) return text.status();
     parameters.push_back({key, *text, (*section)->place_of(key)});
@@ -53,7 +54,7 @@ void split(std::vector<Parameter> all, std::vector<Parameter>& own, std::vector<
 }
 
 // What the generator makes; `common` has the parameters that come on top of what the file's tables say.
-Result<Fabric> generated(const Section& document, const Request& changes, std::vector<Parameter>& common) {
+Result<Fabric> generated(const document::Section& document, const Request& changes, std::vector<Parameter>& common) {
   std::string words;
   TUTTI_TRY(document.read("generator", words));
   Result<Request> request = parse_request(words);
@@ -80,14 +81,14 @@ Status refuse_changes(std::string_view file, const Request& changes) {
   return {};
 }
 
-Status check_version(const Section& document) {
+Status check_version(const document::Section& document) {
   std::uint32_t version = kVersion;
   TUTTI_TRY(document.read("version", version, 1'000'000));
   if (version == kVersion) return {};
   return document.wrong("version", fmt::format("this is a file of version {}; {} can be read", version, kVersion));
 }
 
-Status check_what_excludes(const Section& document) {
+Status check_what_excludes(const document::Section& document) {
   if (document.has("generator")) {
     for (const char* key : {"nodes", "link"})
       if (document.has(key)) return document.wrong(key, "the nodes come from the generator; delete one of the two");
@@ -100,7 +101,7 @@ Status check_what_excludes(const Section& document) {
   return {};
 }
 
-Status check_reach(const Section& document, const Fabric& fabric, const std::vector<std::string>& places) {
+Status check_reach(const document::Section& document, const Fabric& fabric, const std::vector<std::string>& places) {
   const std::optional<Apart> apart = find_apart(fabric);
   if (!apart) return {};
   const auto name = [&](std::uint32_t rank) {
@@ -112,7 +113,7 @@ Status check_reach(const Section& document, const Fabric& fabric, const std::vec
                       node < places.size() ? places[node] : document.place_of(), name(apart->from), name(apart->to))};
 }
 
-Result<Fabric> read(const Section& document, std::string_view file, const Request& changes) {
+Result<Fabric> read(const document::Section& document, std::string_view file, const Request& changes) {
   TUTTI_TRY(document.check_keys(kKeys));
   TUTTI_TRY(check_version(document));
   std::string about;
@@ -132,6 +133,7 @@ Result<Fabric> read(const Section& document, std::string_view file, const Reques
     TUTTI_TRY(read_nodes(document, fabric, places));
     TUTTI_TRY(read_links(document, fabric));
   }
+  TUTTI_TRY(document.read("profile", fabric.profile));
   TUTTI_TRY(read_costs(document, fabric));
   TUTTI_TRY(read_ranks(document, fabric));
   TUTTI_TRY(check_reach(document, fabric, places));
@@ -143,15 +145,15 @@ Result<Fabric> read(const Section& document, std::string_view file, const Reques
 }  // namespace
 
 Result<Fabric> read_fabric(std::string_view text, std::string_view file, const Request& changes) {
-  const Result<TomlTable> table = parse_document(text, file);
+  const Result<document::TomlTable> table = document::parse_document(text, file);
   if (!table.ok()) return table.status();
-  return read(Section(*table, file), file, changes);
+  return read(document::Section(*table, file), file, changes);
 }
 
 std::string about_of(std::string_view text) {
   std::string about;
-  const Result<TomlTable> table = parse_document(text, "");
-  if (!table.ok() || !Section(*table, "").read("about", about).ok()) return "";
+  const Result<document::TomlTable> table = document::parse_document(text, "");
+  if (!table.ok() || !document::Section(*table, "").read("about", about).ok()) return "";
   return about;
 }
 

@@ -9,7 +9,7 @@
 
 #include <fmt/format.h>
 
-#include "fabric/files/document.hpp"
+#include "base/toml/document.hpp"
 #include "fabric/files/fields.hpp"
 
 namespace tutti::fabric {
@@ -23,22 +23,23 @@ template <typename Fields>
 
 // The one rule: what has a unit is a text with it, and what is counted is a whole number.
 template <typename Owner>
-[[nodiscard]] Status read_field(const Section& section, const Field<Owner>& field, Owner& owner) {
-  const TomlValue* value = section.find(field.name);
+[[nodiscard]] Status read_field(const document::Section& section, const Field<Owner>& field, Owner& owner) {
+  const document::TomlValue* value = section.find(field.name);
   if (value == nullptr) return {};
   const auto* text = std::get_if<std::string>(&value->value);
   const auto* number = std::get_if<std::int64_t>(&value->value);
   const bool is_counted = field.unit == Unit::count;
   if (is_counted ? number == nullptr : text == nullptr)
     return section.wrong(
-        field.name, fmt::format("this is {}{}; write {}", noun_of(*value),
+        field.name, fmt::format("this is {}{}; write {}", document::noun_of(*value),
                                 number != nullptr && !is_counted ? " without a unit" : "", example_of(field.unit)));
   const Status status = set(field, is_counted ? std::to_string(*number) : *text, owner);
   return status.ok() ? status : section.wrong(field.name, status.message());
 }
 
 template <typename Owner, std::size_t count>
-[[nodiscard]] Status read_fields(const Section& section, const std::array<Field<Owner>, count>& fields, Owner& owner) {
+[[nodiscard]] Status read_fields(const document::Section& section, const std::array<Field<Owner>, count>& fields,
+                                 Owner& owner) {
   for (const Field<Owner>& field : fields) TUTTI_TRY(read_field(section, field, owner));
   return {};
 }

@@ -41,7 +41,7 @@ Names names_of(const Fabric& fabric) {
   return names;
 }
 
-Result<std::uint32_t> find_node(const Section& section, std::string_view key, const std::string& name,
+Result<std::uint32_t> find_node(const document::Section& section, std::string_view key, const std::string& name,
                                 const Names& names) {
   if (const auto found = names.find(name); found != names.end()) return found->second;
   // Of so many names that it takes long nobody has mistaken one.
@@ -59,16 +59,16 @@ struct Ends {
   bool both_ways = false;
 };
 
-Status wrong_ends(const Section& section) {
+Status wrong_ends(const document::Section& section) {
   return section.wrong("", "write between = [\"a\", \"b\"] for both ways, or from = \"a\" and to = \"b\" for one");
 }
 
 // The names of the two ends: of `between`, or of `from` and `to`.
-Result<std::array<std::string, 2>> read_end_names(const Section& section) {
+Result<std::array<std::string, 2>> read_end_names(const document::Section& section) {
   std::array<std::string, 2> ends;
-  if (const TomlValue* between = section.find("between")) {
+  if (const document::TomlValue* between = section.find("between")) {
     if (section.has("from") || section.has("to")) return wrong_ends(section);
-    const auto* array = std::get_if<TomlArray>(&between->value);
+    const auto* array = std::get_if<document::TomlArray>(&between->value);
     if (array == nullptr || array->size() != ends.size()) return wrong_ends(section);
     for (std::size_t end = 0; end < ends.size(); ++end) {
       const auto* name = std::get_if<std::string>(&(*array)[end].value);
@@ -83,7 +83,7 @@ Result<std::array<std::string, 2>> read_end_names(const Section& section) {
   return ends;
 }
 
-Result<Ends> read_ends(const Section& section, const Names& names) {
+Result<Ends> read_ends(const document::Section& section, const Names& names) {
   const Result<std::array<std::string, 2>> ends = read_end_names(section);
   if (!ends.ok()) return ends.status();
   const bool both_ways = section.has("between");
@@ -97,11 +97,11 @@ Result<Ends> read_ends(const Section& section, const Names& names) {
   return Ends{*from, *to, both_ways};
 }
 
-Status check_link_keys(const Section& section) {
+Status check_link_keys(const document::Section& section) {
   return section.check_keys(with_names({"between", "from", "to"}, kLinkFields));
 }
 
-Status check_ports(const Section& section, const Fabric& fabric, std::vector<std::uint32_t>& ports,
+Status check_ports(const document::Section& section, const Fabric& fabric, std::vector<std::uint32_t>& ports,
                    std::uint32_t node) {
   if (++ports[node] <= kMostPorts) return {};
   return section.wrong("", fmt::format("{} has more than {} ports, the most that there may be",
@@ -110,12 +110,12 @@ Status check_ports(const Section& section, const Fabric& fabric, std::vector<std
 
 }  // namespace
 
-Status read_nodes(const Section& document, Fabric& fabric, std::vector<std::string>& places) {
-  const Result<std::vector<Section>> sections = document.sections("nodes");
+Status read_nodes(const document::Section& document, Fabric& fabric, std::vector<std::string>& places) {
+  const Result<std::vector<document::Section>> sections = document.sections("nodes");
   if (!sections.ok()) return sections.status();
   std::unordered_map<std::string, std::string> first;  // where a name is for the first time
   bool has_positions = false;
-  for (const Section& section : *sections) {
+  for (const document::Section& section : *sections) {
     TUTTI_TRY(section.check_keys(kNodeKeys));
     Node node;
     TUTTI_TRY(section.read("name", node.name));
@@ -143,19 +143,19 @@ Status read_nodes(const Section& document, Fabric& fabric, std::vector<std::stri
   return {};
 }
 
-Status read_links(const Section& document, Fabric& fabric) {
+Status read_links(const document::Section& document, Fabric& fabric) {
   Link usual;
-  const Result<std::optional<Section>> defaults = document.section("link");
+  const Result<std::optional<document::Section>> defaults = document.section("link");
   if (!defaults.ok()) return defaults.status();
   if (*defaults) {
     TUTTI_TRY((*defaults)->check_keys(with_names({}, kLinkFields)));
     TUTTI_TRY(read_fields(**defaults, kLinkFields, usual));
   }
-  const Result<std::vector<Section>> sections = document.sections("links");
+  const Result<std::vector<document::Section>> sections = document.sections("links");
   if (!sections.ok()) return sections.status();
   const Names names = names_of(fabric);
   std::vector<std::uint32_t> ports(fabric.nodes.size());
-  for (const Section& section : *sections) {
+  for (const document::Section& section : *sections) {
     TUTTI_TRY(check_link_keys(section));
     const Result<Ends> ends = read_ends(section, names);
     if (!ends.ok()) return ends.status();
@@ -177,8 +177,8 @@ Status read_links(const Section& document, Fabric& fabric) {
   return {};
 }
 
-Status change_links(const Section& document, Fabric& fabric) {
-  const Result<std::vector<Section>> sections = document.sections("links");
+Status change_links(const document::Section& document, Fabric& fabric) {
+  const Result<std::vector<document::Section>> sections = document.sections("links");
   if (!sections.ok()) return sections.status();
   if (sections->empty()) return {};
   const Names names = names_of(fabric);
@@ -186,7 +186,7 @@ Status change_links(const Section& document, Fabric& fabric) {
   std::unordered_multimap<std::uint64_t, std::uint32_t> links;
   for (std::uint32_t link = 0; link < fabric.links.size(); ++link)
     links.emplace(key(fabric.links[link].from, fabric.links[link].to), link);
-  for (const Section& section : *sections) {
+  for (const document::Section& section : *sections) {
     TUTTI_TRY(check_link_keys(section));
     const Result<Ends> ends = read_ends(section, names);
     if (!ends.ok()) return ends.status();

@@ -5,21 +5,21 @@
 #include <vector>
 
 #include "base/status.hpp"
+#include "base/toml/document.hpp"
 #include "fabric/fabric.hpp"
-#include "fabric/files/document.hpp"
 
 namespace tutti::fabric {
 
 // [[nodes]], and a rank on each that is no switch; `places` says where each is in the file. file_graph.cpp.
-[[nodiscard]] Status read_nodes(const Section& document, Fabric& fabric, std::vector<std::string>& places);
+[[nodiscard]] Status read_nodes(const document::Section& document, Fabric& fabric, std::vector<std::string>& places);
 // [[links]] between them, with what [link] says of all.
-[[nodiscard]] Status read_links(const Section& document, Fabric& fabric);
+[[nodiscard]] Status read_links(const document::Section& document, Fabric& fabric);
 // [[links]] that a generator has made, with other costs.
-[[nodiscard]] Status change_links(const Section& document, Fabric& fabric);
+[[nodiscard]] Status change_links(const document::Section& document, Fabric& fabric);
 
 // [[costs]], [[memories]] and [queue]. file_ranks.cpp.
-[[nodiscard]] Status read_costs(const Section& document, Fabric& fabric);
+[[nodiscard]] Status read_costs(const document::Section& document, Fabric& fabric);
 // [[ranks]] in place of those that are there, [[cores]], `memory` and `switch_cost`.
-[[nodiscard]] Status read_ranks(const Section& document, Fabric& fabric);
+[[nodiscard]] Status read_ranks(const document::Section& document, Fabric& fabric);
 
 }  // namespace tutti::fabric

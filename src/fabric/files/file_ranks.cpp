@@ -18,13 +18,13 @@ namespace {
 
 // Tables with names and fields, in place of those that are there.
 template <typename Owner, std::size_t count>
-Status read_named(const Section& document, std::string_view key, const std::array<Field<Owner>, count>& fields,
-                  std::vector<Owner>& owners) {
-  const Result<std::vector<Section>> sections = document.sections(key);
+Status read_named(const document::Section& document, std::string_view key,
+                  const std::array<Field<Owner>, count>& fields, std::vector<Owner>& owners) {
+  const Result<std::vector<document::Section>> sections = document.sections(key);
   if (!sections.ok()) return sections.status();
   if (sections->empty()) return {};
   owners.clear();
-  for (const Section& section : *sections) {
+  for (const document::Section& section : *sections) {
     TUTTI_TRY(section.check_keys(with_names({"name"}, fields)));
     Owner owner;
     TUTTI_TRY(section.read("name", owner.name));
@@ -40,7 +40,8 @@ Status read_named(const Section& document, std::string_view key, const std::arra
 
 // The number of the one that the key names; 0 where there is no such key.
 template <typename Owner>
-Result<std::uint32_t> find_named(const Section& section, std::string_view key, const std::vector<Owner>& owners) {
+Result<std::uint32_t> find_named(const document::Section& section, std::string_view key,
+                                 const std::vector<Owner>& owners) {
   if (!section.has(key)) return 0U;
   std::string name;
   TUTTI_TRY(section.read(key, name));
@@ -59,7 +60,7 @@ struct RankGroup {
   std::uint32_t count = 1;
 };
 
-Result<RankGroup> read_group(const Section& section, const Fabric& fabric,
+Result<RankGroup> read_group(const document::Section& section, const Fabric& fabric,
                              const std::unordered_map<std::string_view, std::uint32_t>& nodes) {
   constexpr auto kKeys = std::to_array<std::string_view>({"node", "count", "core", "costs", "memory"});
   TUTTI_TRY(section.check_keys(kKeys));
@@ -99,15 +100,15 @@ void place_ranks(const std::vector<RankGroup>& groups, Fabric& fabric) {
   fabric.cores.assign(num_cores, Core());
 }
 
-Status read_places(const Section& document, Fabric& fabric) {
-  const Result<std::vector<Section>> sections = document.sections("ranks");
+Status read_places(const document::Section& document, Fabric& fabric) {
+  const Result<std::vector<document::Section>> sections = document.sections("ranks");
   if (!sections.ok()) return sections.status();
   if (!sections->empty()) {
     std::unordered_map<std::string_view, std::uint32_t> nodes;
     for (std::uint32_t node = 0; node < fabric.nodes.size(); ++node) nodes.emplace(fabric.nodes[node].name, node);
     std::vector<RankGroup> groups;
     std::uint64_t total = 0;
-    for (const Section& section : *sections) {
+    for (const document::Section& section : *sections) {
       const Result<RankGroup> group = read_group(section, fabric, nodes);
       if (!group.ok()) return group.status();
       total += group->count;
@@ -122,13 +123,13 @@ Status read_places(const Section& document, Fabric& fabric) {
   return {};
 }
 
-Status read_cores(const Section& document, Fabric& fabric) {
+Status read_cores(const document::Section& document, Fabric& fabric) {
   if (document.has(kCoreFields[0].name)) {
     Core core;
     TUTTI_TRY(read_fields(document, kCoreFields, core));
     std::fill(fabric.cores.begin(), fabric.cores.end(), core);
   }
-  const Result<std::vector<Section>> sections = document.sections("cores");
+  const Result<std::vector<document::Section>> sections = document.sections("cores");
   if (!sections.ok()) return sections.status();
   if (sections->empty()) return {};
   if (sections->size() != fabric.cores.size())
@@ -136,7 +137,7 @@ Status read_cores(const Section& document, Fabric& fabric) {
                                                "switch_cost for all",
                                                sections->size(), fabric.cores.size()));
   for (std::size_t core = 0; core < fabric.cores.size(); ++core) {
-    const Section& section = (*sections)[core];
+    const document::Section& section = (*sections)[core];
     TUTTI_TRY(section.check_keys(with_names({}, kCoreFields)));
     TUTTI_TRY(read_fields(section, kCoreFields, fabric.cores[core]));
   }
@@ -145,19 +146,19 @@ Status read_cores(const Section& document, Fabric& fabric) {
 
 }  // namespace
 
-Status read_costs(const Section& document, Fabric& fabric) {
+Status read_costs(const document::Section& document, Fabric& fabric) {
   TUTTI_TRY(read_named(document, "costs", kCostFields, fabric.costs));
   TUTTI_TRY(read_named(document, "memories", kMemoryFields, fabric.memories));
   if (document.has("memories"))
     for (Place& place : fabric.ranks) place.memory = 0;
-  const Result<std::optional<Section>> queue = document.section("queue");
+  const Result<std::optional<document::Section>> queue = document.section("queue");
   if (!queue.ok()) return queue.status();
   if (!*queue) return {};
   TUTTI_TRY((*queue)->check_keys(with_names({}, kQueueFields)));
   return read_fields(**queue, kQueueFields, fabric.queue);
 }
 
-Status read_ranks(const Section& document, Fabric& fabric) {
+Status read_ranks(const document::Section& document, Fabric& fabric) {
   TUTTI_TRY(read_places(document, fabric));
   TUTTI_TRY(read_cores(document, fabric));
   if (!document.has("memory")) return {};

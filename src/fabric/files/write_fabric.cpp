@@ -118,6 +118,7 @@ std::string write_fabric(const Fabric& fabric) {
   const bool one_memory = same_memory(fabric) && same_places(fabric, before, false);
   std::string text = "version = 1\n";
   if (base) text += fmt::format("generator = {}\n", quoted(fabric.generator));
+  if (fabric.profile != Fabric().profile) text += fmt::format("profile = {}\n", quoted(fabric.profile));
   const std::uint32_t memory = fabric.ranks.front().memory;
   if (one_memory && memory != 0) text += fmt::format("memory = {}\n", quoted(fabric.memories[memory].name));
   if (same_cores(fabric)) text += lines_of(kCoreFields, fabric.cores.front());

@@ -119,10 +119,23 @@ class SimulatedPeer final : public harness::Reckoner {
     const Environment environment = changed(environment_, changes);
     const Result<Variables> variables = Variables::load(environment, ConfPaths::standard(environment));
     Told told{.memory = environment.lookup(kMemory),
-              .settings = variables.ok() ? Result<Settings>(Settings::from(*variables)) : variables.status(),
+              .settings = variables.ok() ? settings_on_fabric(*variables) : variables.status(),
               .words = ""};
     told.words = told.settings.ok() ? told.settings->agreement(*variables) : told.settings.status().to_string();
     return told_.emplace_back(changes, std::move(told)).second;
+  }
+
+  // With the fabric's machine profile, for caches that are the same wherever it is simulated.
+  Result<Settings> settings_on_fabric(const Variables& variables) const {
+    Settings settings = Settings::from(variables);
+    if (same_name(variables.text(VariableId::profile), kAutomaticProfile)) {
+      settings.profile = choose_profile(fabric_.profile);
+      if (!settings.profile.unread.ok())
+        return wrong_argument(fmt::format("fabric {}: {}", fabric_.name, settings.profile.unread.cause()->to_string()));
+    }
+    if (!settings.profile.unread.ok()) return settings.profile.unread;
+    settings.caches = CacheSizes();
+    return settings;
   }
 
   // Too little memory costs the case, not the sweep.

@@ -14,12 +14,18 @@ namespace tutti::simulated {
 
 // Plans of many ranks take longer than simulating them.
 struct WayChooser::Known {
-  Known(const shm::RegionShape& given_shape, std::uint64_t given_both_ways)
-      : shape(given_shape), both_ways(given_both_ways), portfolio(0, shape), selector(portfolio, shape.num_ranks) {
+  Known(const shm::RegionShape& given_shape, const Settings& settings)
+      : shape(given_shape),
+        both_ways(settings.ring_bidir_ag_max_size),
+        profile(settings.profile.profile->for_caches(settings.caches)),
+        portfolio(0, shape),
+        selector(portfolio, shape.num_ranks) {
     selector.gather_both_ways_up_to(both_ways);
+    selector.decide_by(profile.rules, 0);
   }
   shm::RegionShape shape;
   std::uint64_t both_ways;  // up to so many bytes
+  MachineProfile profile;
   Portfolio portfolio;
   Selector selector;
   // The last schedule from a file, and what tells it apart.
@@ -96,9 +102,9 @@ Result<SimulatedWay> WayChooser::choose(const SimulatedCase& asked, std::uint32_
   // no finding.
   std::unique_ptr<Known> known = std::exchange(known_, nullptr);
   const shm::RegionShape shape = settings.region_for(num_ranks);
-  const std::uint64_t both_ways = settings.ring_bidir_ag_max_size;
-  if (known == nullptr || known->shape != shape || known->both_ways != both_ways)
-    known = std::make_unique<Known>(shape, both_ways);
+  if (known == nullptr || known->shape != shape || known->both_ways != settings.ring_bidir_ag_max_size ||
+      known->profile.digest != settings.profile.profile->digest)
+    known = std::make_unique<Known>(shape, settings);
   known->portfolio.end_when(is_interrupted);
   // That the system may copy keeps nothing from being forced; by size, what it copies is not simulated.
   const CallFacts call{

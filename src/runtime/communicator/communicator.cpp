@@ -22,9 +22,6 @@ namespace tutti {
 
 namespace {
 
-// From this size on a send says where its data lie, and the receiver copies them from there.
-constexpr std::uint64_t kSendByAddress = 64 << 10;
-
 constexpr std::uint64_t kProbe = 0x7475747469212121;
 
 std::uint32_t small_number() {
@@ -105,6 +102,7 @@ Result<std::unique_ptr<Communicator>> Communicator::join(const UniqueId& id, int
   };
   const Result<Membership> membership = tutti::join(request, options);
   // The others know by now that this rank has no file; it itself knows why.
+  if (!settings.profile.unread.ok()) return settings.profile.unread;
   for (const ForcedAlgorithm& forced : settings.forced)
     if (forced.file && !forced.file->unread.ok()) return forced.file->unread;
   if (!membership.ok()) return membership.status();
@@ -114,9 +112,11 @@ Result<std::unique_ptr<Communicator>> Communicator::join(const UniqueId& id, int
     return communicator->arrive();
   });
   if (!status.ok()) return status;
-  log.info(LogSubsystem::init, "communicator of {}, {}, staging {} x at most {} B, spread over {} B",
-           counted(num_ranks, "rank"), counted(cores_of(*communicator->region_, communicator->num_ranks_), "core"),
-           settings.region.staging_depth, settings.region.staging_slot, communicator->spread_);
+  log.info(LogSubsystem::init,
+           "communicator of {}, {}, machine profile {} ({}), staging {} x at most {} B, spread over {} B",
+           counted(num_ranks, "rank"), counted(communicator->ranks_on_cores_.num_cores, "core"),
+           communicator->profile_.title(), settings.profile.why, settings.region.staging_depth,
+           settings.region.staging_slot, communicator->spread_);
   return communicator;
 }
 
@@ -198,10 +198,9 @@ Status Communicator::arrive() {
       persist_here);
   // After the waiter has registered with membarrier.
   if (rank_ == 0) {
-    region_->first_cache().store(settings_.first_cache, std::memory_order_relaxed);
-    region_->core_cache().store(settings_.core_cache, std::memory_order_relaxed);
-    region_->last_level_cache().store(settings_.last_level_cache, std::memory_order_relaxed);
-    region_->processor().store(settings_.processor, std::memory_order_relaxed);
+    region_->first_cache().store(settings_.caches.first, std::memory_order_relaxed);
+    region_->core_cache().store(settings_.caches.core, std::memory_order_relaxed);
+    region_->last_level_cache().store(settings_.caches.last, std::memory_order_relaxed);
   }
   region_->call(rank_).has_membarrier.store(first.has_membarrier() ? 1 : 0, std::memory_order_relaxed);
   region_->call(rank_).process.store(process_, std::memory_order_relaxed);
@@ -217,40 +216,49 @@ Status Communicator::arrive() {
     return fail(end == shm::WaitEnd::timed_out  ? End::timed_out
                 : end == shm::WaitEnd::given_up ? End::mismatched
                                                 : End::broken);
-  settings_.first_cache = region_->first_cache().load(std::memory_order_relaxed);
-  settings_.core_cache = region_->core_cache().load(std::memory_order_relaxed);
-  settings_.last_level_cache = region_->last_level_cache().load(std::memory_order_relaxed);
-  settings_.processor = region_->processor().load(std::memory_order_relaxed);
-  selector_.decide_for(settings_.processor, ranks_to_fold(*region_));
-  shm::WaitPolicy policy = shm::wait_policy(shares_cores(*region_));
+  settings_.caches = {.first = region_->first_cache().load(std::memory_order_relaxed),
+                      .core = region_->core_cache().load(std::memory_order_relaxed),
+                      .last = region_->last_level_cache().load(std::memory_order_relaxed)};
+  profile_ = settings_.profile.profile->for_caches(settings_.caches);
+  selector_.decide_by(profile_.rules, ranks_to_fold(*region_));
+  ranks_on_cores_ = {
+      .num_cores = cores_of(*region_, num_ranks_), .num_ranks = num_ranks_, .crowded = shares_cores(*region_)};
+  waiter_.emplace(*region_, rank_, wait_policy(), persist_here);
+  spread_ = settings_.staging_spread.value_or(spread_over(num_ranks_));
+  const shm::SpreadOver of_messages{settings_.staging_spread.value_or(spread_over(num_ranks_ * (num_ranks_ - 1))),
+                                    profile_.spread_payload_least};
+  executor_.emplace(*region_, rank_, *waiter_, profile_, settings_.stores, Executor::Spreads{spread_, of_messages});
+  pairs_.emplace(*region_, rank_, profile_, settings_.stores, of_messages);
+  TUTTI_TRY(open_small_path());
+  TUTTI_TRY(find_attach());
+  watch_core();
+  if (can_attach_) pairs_->send_by_address_from(settings_.attach_min.value_or(profile_.transfers_by_address_from));
+  return {};
+}
+
+// Spinning keeps an oversubscribed core from the rank that is waited for.
+shm::WaitPolicy Communicator::wait_policy() const {
+  shm::WaitPolicy policy{.crowded = ranks_on_cores_.crowded,
+                         .eager = ranks_on_cores_.crowded ? profile_.wait_looks_crowded : profile_.wait_looks,
+                         .spin = std::chrono::nanoseconds(ranks_on_cores_.crowded ? 0 : profile_.wait_spin_ns),
+                         .yield = std::chrono::nanoseconds(profile_.wait_yield_ns),
+                         .turn = std::chrono::nanoseconds(profile_.wait_turn_ns),
+                         .timeout = settings_.timeout};
   bool all_have_membarrier = true;
   for (std::uint32_t peer = 0; peer < num_ranks_; ++peer)
     all_have_membarrier =
         all_have_membarrier && region_->call(peer).has_membarrier.load(std::memory_order_relaxed) != 0;
   if (all_have_membarrier) policy.longest_sleep = shm::kLongestSleep;
   if (settings_.spin) policy.spin = *settings_.spin;
-  policy.yield = settings_.yield;
-  policy.timeout = settings_.timeout;
+  if (settings_.yield) policy.yield = *settings_.yield;
   // Who waits is to look several times before anyone takes it for stopped (lateness.hpp).
   for (const std::chrono::nanoseconds limit : {settings_.timeout, settings_.late_warning})
     if (limit.count() > 0) policy.longest_sleep = std::min(policy.longest_sleep, limit / 8);
-  waiter_.emplace(*region_, rank_, policy, persist_here);
-  cache_facts_ = {.processor = settings_.processor,
-                  .core_cache = settings_.core_cache,
-                  .last_level_cache = settings_.last_level_cache,
-                  .num_cores = cores_of(*region_, num_ranks_),
-                  .num_ranks = num_ranks_,
-                  .crowded = waiter_->policy().crowded};
-  spread_ = settings_.staging_spread.value_or(usual_spread(cache_facts_, num_ranks_));
-  const std::uint64_t of_messages =
-      settings_.staging_spread.value_or(usual_spread(cache_facts_, num_ranks_ * (num_ranks_ - 1)));
-  executor_.emplace(*region_, rank_, *waiter_, settings_.stores, Executor::Spreads{spread_, of_messages});
-  pairs_.emplace(*region_, rank_, settings_.stores, of_messages);
-  TUTTI_TRY(open_small_path());
-  TUTTI_TRY(find_attach());
-  watch_core();
-  if (can_attach_) pairs_->send_by_address_from(settings_.attach_min.value_or(kSendByAddress));
-  return {};
+  return policy;
+}
+
+std::uint64_t Communicator::spread_over(std::uint32_t num_groups) const {
+  return tutti::spread_of(profile_, settings_.caches, ranks_on_cores_, num_groups);
 }
 
 // Ranks that share cores yield to each other, and so to any foreign process there.
@@ -266,7 +274,7 @@ void Communicator::watch_core() {
 }
 
 shm::Spread Communicator::spread_of(std::uint64_t slots) const {
-  return {spread_, slots, region_->shape().staging_room()};
+  return {{spread_, profile_.spread_payload_least}, slots, region_->shape().staging_room()};
 }
 
 Status Communicator::find_attach() {
@@ -300,10 +308,13 @@ Status Communicator::open_small_path() {
   if (forced != nullptr ? forced != *way : selector_.always_gathers_both_ways()) return {};
   const Result<const Plan*> plan = portfolio_.plan(**way, 0);
   if (!plan.ok()) return plan.status();
-  executor_->set_small_plan(**plan, spread_of(SlotTurns::most(region_->shape().staging_depth)), settings_.first_cache,
-                            settings_.processor);
-  settled_small_end_ = symmetric_small_end_ = std::min(region_->shape().staging_slot + 1, kAlwaysOneShot);
-  if (forced == nullptr) symmetric_small_end_ = std::min(symmetric_small_end_, always_one_shot_symmetric(num_ranks_));
+  executor_->set_small_plan(**plan, spread_of(SlotTurns::most(region_->shape().staging_depth)));
+  const auto below = [&](bool symmetric) {
+    const std::uint64_t by_rules = forced != nullptr ? kAnySize : selector_.always_below(kSmallAlgorithm, symmetric);
+    return std::min({region_->shape().staging_slot + 1, std::uint64_t{profile_.small_below}, by_rules});
+  };
+  settled_small_end_ = below(false);
+  symmetric_small_end_ = below(true);
   rest_small_path();
   log_small_path();
   return {};

@@ -235,6 +235,8 @@ class Communicator final : private Work {
   // Whether every rank can read the memory of the others' processes.
   [[nodiscard]] Status find_attach();
   [[nodiscard]] shm::Spread spread_of(std::uint64_t slots) const;
+  [[nodiscard]] std::uint64_t spread_over(std::uint32_t num_groups) const;
+  [[nodiscard]] shm::WaitPolicy wait_policy() const;
   void await_stores() const;
   void watch_core();
   [[nodiscard]] Status watch_over(Links links);
@@ -350,11 +352,12 @@ class Communicator final : private Work {
   Log& log_;
   int process_;                         // that joined
   std::uint64_t operation_warned_ = 0;  // the last that a warning of lateness was about, plus 1
+  MachineProfile profile_;              // for rank 0's caches
+  RanksOnCores ranks_on_cores_;
   std::optional<shm::Waiter> waiter_;
   std::optional<Executor> executor_;
   std::optional<Pairs> pairs_;
   SymmetricHeap heap_;
-  CacheFacts cache_facts_;
   std::uint64_t spread_ = 0;  // bytes that what is put into slots lies in, in turn (spread.hpp)
   // The small path takes fewer bytes than this. 0: it is closed, as always with pending operations or traced calls.
   std::uint64_t small_end_ = 0;

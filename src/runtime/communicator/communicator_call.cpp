@@ -17,25 +17,7 @@ namespace tutti {
 
 namespace {
 
-// From this size on rounds of ranks that have a core each are shorter than a slot may be: input, output and slots then
-// compete for the caches, and the less of a slot is used, the more of it stays: all slots together, half of a core's
-// own cache, if that is enough (docs/design/executor.md).
-constexpr std::uint64_t kLongBytes = std::uint64_t{8} << 20;
-constexpr std::uint64_t kShortestRound = std::uint64_t{32} << 10;
 constexpr std::uint64_t kRoundUnit = 4096;
-constexpr std::uint64_t shortest_of_root(Processor processor) {
-  return std::uint64_t{processor == Processor::amd ? 16U : 32U} << 10;
-}
-// No more of the last cache is counted on: a virtual machine is told the size of its host's.
-constexpr std::uint64_t kMostCountedOn = std::uint64_t{64} << 20;
-
-// What a rank exposes to each of the others lies in one slot, and one post tells of it, up to so many bytes together:
-// as far as that was measured to pay where ranks share cores, and less where each could begin with what is there first.
-constexpr std::uint64_t kMostGatheredCrowded = 32 << 10;
-constexpr std::uint64_t kMostGathered = 8 << 10;
-
-// From this size on a copy is saved in symmetric memory.
-constexpr std::uint64_t kLeastByName = 4 << 10;
 
 bool goes_unheard(const Call& call, std::uint64_t count) {
   const CollectiveFacts& facts = facts_of(call.plan->schedule.collective);
@@ -147,9 +129,8 @@ CallFacts Communicator::facts_of_call(const Invocation& asked, const BoundCall& 
   const bool may_attach = settings_.walker != WalkerChoice::generic && bytes >= settings_.attach_min.value_or(0);
   const bool can_attach = may_attach && can_attach_;
   const auto pays = [&](bool stores) {
-    return can_attach &&
-           (settings_.attach_min || pays_to_attach(asked.collective, bytes, static_cast<int>(num_ranks_),
-                                                   waiter_->policy().crowded, settings_.processor, stores));
+    return can_attach && (settings_.attach_min || profile_.pays_to_attach(asked.collective, bytes, num_ranks_,
+                                                                          waiter_->policy().crowded, stores));
   };
   return {.symmetric = bound.symmetric,
           .can_store_attached = may_attach && can_store_attached_,
@@ -211,7 +192,7 @@ Reach Communicator::reach_of(const Plan& plan, bool name_safe, const CallFacts& 
   if (!name_safe || plan.posts_per_round > shm::kMaxPlaces) return Reach::staged;
   const std::uint64_t bytes = bound.buffers.message_bytes;
   if (bound.symmetric && !facts_of(plan.schedule.collective).has_root)
-    return bytes >= kLeastByName ? Reach::symmetric : Reach::staged;
+    return bytes >= profile_.lists_by_name_from ? Reach::symmetric : Reach::staged;
   // Lists begin with all posts.
   return plan.posts_first && facts.pays_to_attach ? Reach::attached : Reach::staged;
 }
@@ -263,19 +244,24 @@ Status Communicator::run_by(const Schedule& schedule, std::uint32_t number, cons
   return walk(bound, asked, walker);
 }
 
-// How much of a slot a round uses. Ranks that share cores change places twice a round or more: the fewer rounds the
-// better, as long as all their slots are no more than half of the cache that they meet in.
-// Where they do not, and one side of an operation stages what the other reads, both are at work only from the second
-// round on.
+// How much of a slot a round uses. Oversubscribed ranks change places twice a round or more: the fewer rounds the
+// better, as long as all their slots are no more than half of the cache that they meet in. With a core each, input,
+// output and slots of a long message compete for the caches: all slots together take half of a core's own
+// (docs/design/executor.md). If one side of an operation stages what the other reads, both are at work only from the
+// second round on.
 std::uint64_t Communicator::longest_round(const Plan& plan, std::uint64_t depth, std::uint64_t bytes) const {
   const auto share_of = [&](std::uint64_t cache) { return cache / 2 / depth / kRoundUnit * kRoundUnit; };
-  if (waiter_->policy().crowded)
-    return settings_.staging_slot.value_or(
-        std::clamp(share_of(std::min(settings_.last_level_cache, kMostCountedOn) / num_ranks_), kRound, kWidestRound));
-  if (!settings_.staging_slot && facts_of(plan.schedule.collective).has_root && bytes < 4 * kRound)
-    return std::max(bytes / 4 / kRoundUnit * kRoundUnit, shortest_of_root(settings_.processor));
-  const std::uint64_t round = settings_.staging_slot.value_or(kRound);
-  return bytes < kLongBytes ? round : std::min(round, std::max(kShortestRound, share_of(settings_.core_cache)));
+  const std::uint64_t usual = profile_.rounds_usual;
+  if (waiter_->policy().crowded) {
+    const std::uint64_t counted = std::min<std::uint64_t>(settings_.caches.last, profile_.rounds_last_level_most);
+    const std::uint64_t widest = std::max<std::uint64_t>(usual, profile_.rounds_widest);
+    return settings_.staging_slot.value_or(std::clamp(share_of(counted / num_ranks_), usual, widest));
+  }
+  if (!settings_.staging_slot && facts_of(plan.schedule.collective).has_root && bytes < 4 * usual)
+    return std::max<std::uint64_t>(bytes / 4 / kRoundUnit * kRoundUnit, profile_.rounds_shortest_of_root);
+  const std::uint64_t round = settings_.staging_slot.value_or(usual);
+  if (bytes < profile_.rounds_long_from) return round;
+  return std::min(round, std::max<std::uint64_t>(profile_.rounds_shortest, share_of(settings_.caches.core)));
 }
 
 Status Communicator::set_layout(Call& call, std::uint64_t count) const {
@@ -291,7 +277,7 @@ Status Communicator::set_layout(Call& call, std::uint64_t count) const {
                           counted(shape.num_slots(), "staging slot"))};
     // Enough to be a round ahead.
     call.depth = std::clamp(2 * plan.exposes_per_round, shape.staging_depth, shape.num_slots());
-    call.turns = SlotTurns::of(plan, settings_.first_cache).count(count * call.element, call.depth);
+    call.turns = SlotTurns::of(plan, profile_).count(count * call.element, call.depth);
     // However short rounds are, an element of each piece has room where the slot has.
     const std::uint64_t round = longest_round(plan, call.depth, count * call.element);
     const std::uint64_t slot = std::min(shape.staging_slot, std::max(round, plan.widest_expose * call.element));
@@ -312,14 +298,14 @@ Status Communicator::set_layout(Call& call, std::uint64_t count) const {
     call.block_elements[space] = count;
     widest = std::max(widest, (count + division.pieces - 1) / division.pieces);
   }
-  call.has_rests =
-      call.rounds == 1 && !call.by_name() && !FirstPart::of(plan, settings_.processor).is_all(count * call.element);
+  call.has_rests = call.rounds == 1 && !call.by_name() && !FirstPart::of(plan, profile_).is_all(count * call.element);
   // Packed pieces lie a window apart; where one round carries them whole, exactly as in memory.
   call.window = std::min(window, widest);
   if (plan.exposes_per_round > 0 && !call.by_name()) {
     if (plan.exposes_several && call.rounds == 1 && !facts_of(plan.schedule.collective).varies) {
       const std::uint64_t each = call.window * call.element;
-      const std::uint64_t most = waiter_->policy().crowded ? kMostGatheredCrowded : kMostGathered;
+      const std::uint64_t most =
+          waiter_->policy().crowded ? profile_.lists_gather_most_crowded : profile_.lists_gather_most;
       if (each * plan.exposes_per_round <= std::min(shape.staging_slot, most)) call.gathered = each;
     }
     const bool is_one = call.rounds == 1 && call.posts_once();
@@ -348,9 +334,10 @@ Status Communicator::make_call(const Plan& plan, std::uint32_t number, Reach rea
   // What is written is fetched and put back, what is read only fetched: an input counts for half as much as an output.
   const std::uint64_t passing = bytes == 0 ? 0 : (bound.buffers.input_bytes + 2 * bytes) / 3;
   const std::uint64_t written = plan.opens ? bytes * num_ranks_ : passing * outputs / 2;
+  const OutputUse use = plan.opens ? OutputUse::pushed : plan.posts_first ? OutputUse::kept : OutputUse::passed_on;
   const bool streaming = settings_.stream_min
                              ? bytes >= *settings_.stream_min
-                             : written >= usual_stream_min(cache_facts_, plan.opens, !plan.posts_first);
+                             : written >= stream_min_of(profile_, settings_.caches, ranks_on_cores_, use);
   // A message's slot is read at once by its receiver. What the system has fetched to be folded is in the cache, of two
   // ranks where the result will be, and in place that is where a source has just been read. None of it must go past the
   // cache.
@@ -367,7 +354,8 @@ Status Communicator::make_call(const Plan& plan, std::uint32_t number, Reach rea
                                    .subject = CallDescription::subject_of(asked, num_ranks_),
                                    .reach = call.reach}
                        .pack();
-  call.is_brief = bound.buffers.message_bytes <= kMostBrief;
+  call.is_brief = bound.buffers.message_bytes <= profile_.small_brief_most;
+  call.move_most = profile_.lists_move_most;
   call.may_go_unheard = goes_unheard(call, asked.count);
   TUTTI_TRY(set_layout(call, asked.count));
   call.inline_end = !call.by_name() && call.posts_once() ? shm::kInlineBytes + 1 : 0;

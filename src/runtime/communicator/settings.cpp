@@ -6,8 +6,6 @@
 
 #include <fmt/format.h>
 
-#include "base/system/caches.hpp"
-
 namespace tutti {
 
 namespace {
@@ -49,10 +47,14 @@ std::string_view forcing_variable(Collective collective) {
 Settings Settings::from(const Variables& variables) {
   Settings settings;
   if (const auto bytes = variables.get<VariableId::staging_slot>()) settings.staging_slot = bytes->value();
-  settings.region.staging_slot = settings.staging_slot.value_or(kWidestRound);
+  settings.profile = choose_profile(variables.text(VariableId::profile));
+  const MachineProfile& profile = *settings.profile.profile;
+  settings.region.staging_slot = settings.staging_slot.value_or(profile.rounds_widest);
   settings.region.staging_depth = static_cast<std::uint32_t>(variables.get<VariableId::staging_depth>());
-  settings.region.message_slot = settings.staging_slot.value_or(kRound);
+  settings.region.message_slot = settings.staging_slot.value_or(profile.rounds_usual);
   settings.region.message_depth = settings.region.staging_depth;
+  settings.region.memory_of_slots = profile.memory_slots;
+  settings.region.memory_of_connections = profile.memory_connections;
   settings.walker = variables.get_as<WalkerChoice, VariableId::walker>();
   settings.stores = variables.get_as<StoresChoice, VariableId::staging_stores>();
   for (const auto& [id, collective] : kForcing)
@@ -66,14 +68,10 @@ Settings Settings::from(const Variables& variables) {
   settings.messages_lie_near_sender = variables.get<VariableId::shm_locality>() == 1;
   if (const auto spin = variables.get<VariableId::spin>()) settings.spin = to_chrono(*spin);
   settings.leave_busy_cores = variables.get<VariableId::leave_busy_cores>();
-  settings.yield = to_chrono(variables.get<VariableId::yield>());
+  if (const auto yield = variables.get<VariableId::yield>()) settings.yield = to_chrono(*yield);
   settings.timeout = to_chrono(variables.get<VariableId::timeout>());
   settings.late_warning = to_chrono(variables.get<VariableId::late_warning>());
-  if (const auto first = size_of_cache(kFirstCache)) settings.first_cache = *first;
-  const std::optional<std::uint64_t> second = size_of_cache(kSecondCache);
-  const std::optional<std::uint64_t> third = size_of_cache(kThirdCache);
-  if (second) settings.core_cache = *second;
-  if (second || third) settings.last_level_cache = third.value_or(second.value_or(0));
+  settings.caches = CacheSizes::of_this_machine();
   return settings;
 }
 
@@ -89,6 +87,7 @@ shm::RegionShape Settings::region_for(std::uint32_t num_ranks) const {
 std::string Settings::agreement(const Variables& variables) const {
   // What lies where in the region belongs to the version.
   std::string lines = fmt::format("{}={}\n", kVersionLine, TUTTI_PROJECT_VERSION);
+  lines += fmt::format("{}={}\n", row_of(VariableId::profile).name, profile.agreement());
   for (const auto& [id, collective] : kForcing) {
     const std::optional<AlgorithmFile>& file = forced_of(collective).file;
     lines += fmt::format("{}={}\n", row_of(id).name, file ? file->agreement() : variables.text(id));

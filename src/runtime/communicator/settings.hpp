@@ -7,10 +7,10 @@
 #include <string>
 #include <string_view>
 
-#include "base/system/processor.hpp"
 #include "base/variables/variables.hpp"
 #include "runtime/execution/executor.hpp"
 #include "runtime/selection/algorithm_file.hpp"
+#include "runtime/selection/profile_choice.hpp"
 #include "schedule/collective.hpp"
 #include "transport/shm/region.hpp"
 #include "transport/shm/waiter.hpp"
@@ -28,10 +28,6 @@ struct ForcedAlgorithm {
 
 inline constexpr std::string_view kVersionLine = "Tutti's version";
 
-// Bytes of a staging slot that a round uses where nothing says otherwise, and the most where ranks share cores.
-inline constexpr std::uint64_t kRound = 128 << 10;
-inline constexpr std::uint64_t kWidestRound = 512 << 10;
-
 struct Settings {
   shm::RegionShape region;  // see region_for()
   WalkerChoice walker = WalkerChoice::automatic;
@@ -44,15 +40,12 @@ struct Settings {
   std::uint64_t ring_bidir_ag_max_size = 0;     // bytes
   bool messages_lie_near_sender = false;        // else near their receiver
   std::optional<std::chrono::nanoseconds> spin;
-  std::chrono::nanoseconds yield{1'000'000};
+  std::optional<std::chrono::nanoseconds> yield;
   bool leave_busy_cores = true;
   std::chrono::nanoseconds timeout{0};
   std::chrono::nanoseconds late_warning{30'000'000'000};
-  Processor processor = this_processor();
-  // Bytes; what one core has to itself, nearest and in all, and what all share.
-  std::uint64_t first_cache = 32 << 10;
-  std::uint64_t core_cache = 512 << 10;
-  std::uint64_t last_level_cache = 32 << 20;
+  ProfileChoice profile = choose_profile(kAutomaticProfile);
+  CacheSizes caches;
 
   [[nodiscard]] static Settings from(const Variables& variables);
 

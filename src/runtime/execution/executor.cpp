@@ -19,16 +19,17 @@ constexpr std::uint64_t kAhead = shm::kKeptDescriptions - 2;
 
 }  // namespace
 
-Executor::Executor(const shm::Region& region, std::uint32_t rank, shm::Waiter& waiter, StoresChoice stores,
-                   const Spreads& spreads)
+Executor::Executor(const shm::Region& region, std::uint32_t rank, shm::Waiter& waiter, const MachineProfile& profile,
+                   StoresChoice stores, const Spreads& spreads)
     : region_(region),
+      profile_(profile),
       rank_(rank),
       waiter_(waiter),
       history_(region.history(rank)),
       slot_busy_(region.shape().num_slots(), 0),
       slot_room_(region.shape().staging_room()),
       spread_(spreads.staging),
-      stores_(stores, region.shape().num_slots()),
+      stores_(stores, profile, region.shape().num_slots()),
       spins_(waiter.policy().crowded ? 0 : waiter.policy().eager) {
   const std::uint32_t ranks = region.shape().num_ranks;
   for (std::uint32_t peer = 0; peer < ranks; ++peer) {

@@ -57,11 +57,11 @@ class Executor {
   // Over how many bytes of a rank's staging slots, and of a connection's, what is put there is spread (spread.hpp).
   struct Spreads {
     std::uint64_t staging = 0;
-    std::uint64_t messages = 0;
+    shm::SpreadOver messages;
   };
-  // The region and the waiter are borrowed and outlive the executor.
-  Executor(const shm::Region& region, std::uint32_t rank, shm::Waiter& waiter, StoresChoice stores,
-           const Spreads& spreads);
+  // The region, the waiter and the profile are borrowed and outlive the executor.
+  Executor(const shm::Region& region, std::uint32_t rank, shm::Waiter& waiter, const MachineProfile& profile,
+           StoresChoice stores, const Spreads& spreads);
 
   // Walks the plan of the call from its first to its last round. Fills in where the call begins in the counts of posts
   // and rounds. On anything but End::done the communicator can no longer be used.
@@ -80,8 +80,8 @@ class Executor {
   [[nodiscard]] End end_of(shm::WaitEnd end) const;
 
   // An exchange of one round whose bytes fit a staging slot, without a Call: the path on which nanoseconds count. Needs
-  // a plan of Shape::exchange, and what all ranks take for the first cache's size and for the processor, given once.
-  void set_small_plan(const Plan& plan, const shm::Spread& spread, std::uint64_t first_cache, Processor processor);
+  // a plan of Shape::exchange, given once.
+  void set_small_plan(const Plan& plan, const shm::Spread& spread);
   [[nodiscard]] End run_small(const SmallOperator& op, const void* input, void* output, std::uint64_t count);
 
   // To be asked during long waits: whether no peer is seen to be in another call of the same number, in which case what
@@ -278,6 +278,7 @@ class Executor {
   [[nodiscard]] End mismatch_with(std::uint32_t rank, std::uint64_t theirs);
 
   const shm::Region& region_;
+  const MachineProfile& profile_;
   std::uint32_t rank_;
   shm::Waiter& waiter_;
   std::vector<shm::MessageSender> senders_;      // by rank
@@ -322,9 +323,11 @@ class Executor {
     SlotTurns turns;
     shm::Spread spread;
     FirstPart first_part;
-    // The next call's slot is asked for by calls of fewer bytes, and of at least so many.
-    std::uint64_t asked_end = 0;
-    std::uint64_t asked_again = 0;
+    // The section `small` of the profile.
+    std::uint64_t brief_most = 0;
+    std::uint64_t ask_most = 0;
+    std::uint64_t ask_below = 0;
+    std::uint64_t ask_from = 0;
     std::vector<const void*> sources;
     void* output = nullptr;
     ReduceCall reduce;

@@ -13,22 +13,6 @@ namespace tutti {
 namespace {
 
 constexpr std::uint64_t kNever = std::numeric_limits<std::uint64_t>::max();
-// Bytes between two looks through the caches. A look at a long copy costs five readings of the clock and as many waits
-// for its stores: half a microsecond, and this many bytes some sixty.
-constexpr std::uint64_t kShortBetween = 128 << 10;
-constexpr std::uint64_t kLongBetween = 512 << 10;
-// The same where copies go past them and a look may take as long as several of those: of no more than a part of one,
-// and each counts as so many bytes at least.
-constexpr std::uint64_t kPastBetween = 2 << 20;
-constexpr std::uint64_t kLeastCounted = 32 << 10;
-constexpr std::uint64_t kLookedOfPart = 2 << 10;
-// What takes longer than this through the caches takes longer than past them with what its reader loses: to begin with,
-// and for each 64 bytes. Between cores that share a cache it is 2 to 10 for each, and up to 18 where slots are too many
-// for a core's own; elsewhere 20 to 40, of which a short copy leaves some to the time after it.
-constexpr std::uint64_t kSlowToBegin = 150;
-constexpr std::uint64_t kSlowEachOfShort = 14;
-constexpr std::uint64_t kSlowEach = 20;
-
 constexpr std::uint64_t kCacheLine = 64;
 
 // The lines of a source into this core's caches: how long they take to come is not what is asked.
@@ -46,10 +30,20 @@ std::uint64_t SlotStores::steady_clock() {
           .count());
 }
 
-SlotStores::SlotStores(StoresChoice choice, std::uint32_t num_slots, Clock clock)
-    : clock_(clock), least_(choice == StoresChoice::cached ? kNever : kLeast) {
-  kinds_[0].between = kShortBetween;
-  kinds_[1].between = kLongBetween;
+// A look at a long copy costs five readings of the clock and as many waits for its stores: half a microsecond. Where
+// copies go past the caches, a look may take as long as several of those.
+SlotStores::SlotStores(StoresChoice choice, const MachineProfile& profile, std::uint32_t num_slots, Clock clock)
+    : clock_(clock),
+      limits_{.short_most = profile.past_short_most,
+              .between_past = profile.past_look_every_past,
+              .counted_least = profile.past_counted_least,
+              .looked = profile.past_looked,
+              .slow = profile.past_slow_ns,
+              .slow_line_short = profile.past_slow_line_short_ns,
+              .slow_line = profile.past_slow_line_ns},
+      least_(choice == StoresChoice::cached ? kNever : std::uint64_t{profile.past_least}) {
+  kinds_[0].between = profile.past_look_every_short;
+  kinds_[1].between = profile.past_look_every_long;
   for (Kind& kind : kinds_) {
     kind.fresh = num_slots;
     kind.before_look = choice == StoresChoice::past ? kNever : kind.between;
@@ -65,13 +59,13 @@ void SlotStores::copy(std::byte* to, const std::byte* from, std::uint64_t bytes)
     return;
   }
   Kind& kind = kind_of(bytes);
-  const std::uint64_t counted = std::max(bytes, kLeastCounted);
+  const std::uint64_t counted = std::max(bytes, limits_.counted_least);
   if (kind.num_past == 0 || counted >= kind.before_look) {
     look(kind, to, from, bytes);
     return;
   }
   kind.before_look -= counted;
-  if (bytes <= kMostShort || kind.num_past == kNumParts) {
+  if (bytes <= limits_.short_most || kind.num_past == kNumParts) {
     tutti::copy(to, from, bytes, true);
     return;
   }
@@ -89,11 +83,12 @@ void SlotStores::look(Kind& kind, std::byte* to, const std::byte* from, std::uin
     std::memcpy(to, from, bytes);
     return;
   }
-  const bool is_short = bytes <= kMostShort;
+  const bool is_short = bytes <= limits_.short_most;
   const std::size_t num_parts = is_short ? 1 : kNumParts;
   const std::uint64_t stride = bytes / num_parts / kCacheLine * kCacheLine;
-  const std::uint64_t looked = is_short ? bytes : kLookedOfPart;
-  const std::uint64_t slow = kSlowToBegin + looked / kCacheLine * (is_short ? kSlowEachOfShort : kSlowEach);
+  const std::uint64_t looked = is_short ? bytes : std::min(limits_.looked, stride);
+  const std::uint64_t slow =
+      limits_.slow + looked / kCacheLine * (is_short ? limits_.slow_line_short : limits_.slow_line);
   for (std::size_t each = 0; each < num_parts; ++each) bring_near(from + each * stride, looked);
   kind.num_past = 0;
   // Each part's time has its own stores, and none of those before.
@@ -112,7 +107,7 @@ void SlotStores::look(Kind& kind, std::byte* to, const std::byte* from, std::uin
     begin = end;
   }
   if (is_short && kind.num_past != 0) kind.num_past = kNumParts;
-  if (kind.num_past != 0) kind.before_look = kPastBetween;
+  if (kind.num_past != 0) kind.before_look = limits_.between_past;
   for (std::size_t each = 0; each < num_parts; ++each) {
     const std::uint64_t done = each * stride + looked;
     const std::uint64_t end = each + 1 < num_parts ? (each + 1) * stride : bytes;

@@ -14,6 +14,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "runtime/selection/machine_profile.hpp"
+
 namespace tutti {
 
 enum class StoresChoice : std::uint8_t { automatic, cached, past };
@@ -23,12 +25,9 @@ class SlotStores {
   using Clock = std::uint64_t (*)();  // nanoseconds
 
   // Nothing is timed before as many looks as there are slots: to begin with, the system has no memory for them.
-  SlotStores(StoresChoice choice, std::uint32_t num_slots, Clock clock = steady_clock);
+  SlotStores(StoresChoice choice, const MachineProfile& profile, std::uint32_t num_slots, Clock clock = steady_clock);
 
-  // What is shorter always goes through the caches.
-  static constexpr std::uint64_t kLeast = 4 << 10;
-  // Up to this a copy goes as a whole; of a longer one each quarter by itself.
-  static constexpr std::uint64_t kMostShort = 8 << 10;
+  // A long copy goes in so many parts, each by itself; a short one as a whole.
   static constexpr std::size_t kNumParts = 4;
 
   // Copies, so that whatever says so afterwards comes later to any other core.
@@ -67,10 +66,22 @@ class SlotStores {
   };
 
   static std::uint64_t steady_clock();
-  [[nodiscard]] Kind& kind_of(std::uint64_t bytes) { return kinds_[bytes <= kMostShort ? 0 : 1]; }
+  [[nodiscard]] Kind& kind_of(std::uint64_t bytes) { return kinds_[bytes <= limits_.short_most ? 0 : 1]; }
   void look(Kind& kind, std::byte* to, const std::byte* from, std::uint64_t bytes);
 
+  // The section `past` of the profile.
+  struct Limits {
+    std::uint64_t short_most;
+    std::uint64_t between_past;
+    std::uint64_t counted_least;
+    std::uint64_t looked;
+    std::uint64_t slow;
+    std::uint64_t slow_line_short;
+    std::uint64_t slow_line;
+  };
+
   Clock clock_;
+  Limits limits_;
   std::uint64_t least_;
   std::array<Kind, 2> kinds_;
 };

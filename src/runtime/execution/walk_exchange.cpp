@@ -8,7 +8,6 @@
 #include <algorithm>
 #include <cstring>
 
-#include "base/system/processor.hpp"
 #include "runtime/execution/executor.hpp"
 
 namespace tutti {
@@ -17,22 +16,12 @@ namespace {
 
 inline bool has_first_touch(const Operator& operation) { return operation.op == Op::premultiplied_sum; }
 
-// Of the next call's slot, so much is asked for: what stays in the first cache beside this call's data.
-constexpr std::uint64_t kMostOfFirstCache = 16 << 10;
-
-// Where all that a call touches stays in the first cache, asking for this and more holds up the loads that follow on
-// AMD's processors, which get the lines themselves as fast (docs/design/executor.md).
-std::uint64_t asked_end_within_cache(Processor processor) {
-  return processor == Processor::amd ? (1 << 10) + 1 : ~std::uint64_t{0};
-}
-
 // Whether a round's data travel in the line of their flag.
 inline bool is_inline(const Call& call, const Run& run) { return run.length * call.element <= shm::kInlineBytes; }
 
 }  // namespace
 
-void Executor::set_small_plan(const Plan& plan, const shm::Spread& spread, std::uint64_t first_cache,
-                              Processor processor) {
+void Executor::set_small_plan(const Plan& plan, const shm::Spread& spread) {
   TUTTI_ASSERT(plan.shape == Shape::exchange, "the small path walks exchanges");
   small_.peers.clear();
   small_.sources.resize(plan.fold_order.size());
@@ -49,11 +38,13 @@ void Executor::set_small_plan(const Plan& plan, const shm::Spread& spread, std::
     for (std::uint64_t line = 0; line < shm::kPostLines; ++line) peer.lines[line] = &region_.post_line(rank, line);
   }
   small_.own_slots = region_.staging(rank_);
-  small_.turns = SlotTurns::of(plan, first_cache);
+  small_.turns = SlotTurns::of(plan, profile_);
   small_.spread = spread;
-  small_.first_part = FirstPart::of(plan, processor);
-  small_.asked_end = asked_end_within_cache(processor);
-  small_.asked_again = first_cache / 6;
+  small_.first_part = FirstPart::of(plan, profile_);
+  small_.brief_most = profile_.small_brief_most;
+  small_.ask_most = profile_.small_ask_most;
+  small_.ask_below = profile_.small_ask_below;
+  small_.ask_from = profile_.small_ask_from;
   small_.reduce = {.destinations = &small_.output,
                    .num_destinations = 1,
                    .sources = small_.sources.data(),
@@ -105,7 +96,7 @@ inline void Executor::close_small() {
 
 End Executor::run_small(const SmallOperator& op, const void* input, void* output, std::uint64_t count) {
   const std::uint64_t bytes = count * op.element;
-  waiter_.expect_near_posts(bytes <= kMostBrief);
+  waiter_.expect_near_posts(bytes <= small_.brief_most);
   if (bytes <= shm::kInlineBytes) return run_inline(op, input, output, count);
   return run_slotted(op, input, output, count);
 }
@@ -164,10 +155,9 @@ End Executor::run_slotted(const SmallOperator& op, const void* input, void* outp
   prepare_small(spins_ != 0 || stores_.goes_past(bytes) ? input : own, output, count, value);
   slot_busy_[slot] = rounds_ + 1;
   // Not where the others need this core to come, nor where slots are so few that they may be reading that one.
-  if (spins_ != 0 && turns == 4 && !stores_.goes_past(bytes) &&
-      (bytes < small_.asked_end || bytes >= small_.asked_again))
+  if (spins_ != 0 && turns == 4 && !stores_.goes_past(bytes) && (bytes < small_.ask_below || bytes >= small_.ask_from))
     shm::expect_stores(small_.own_slots + small_slot(value + 1, turns) * slot_room_ + places.begin(value + 1, turns),
-                       bytes, kMostOfFirstCache);
+                       bytes, small_.ask_most);
   for (const SmallPeer& peer : small_.peers) {
     const std::byte* const theirs = peer.slots + slot * slot_room_ + begin_in_slot;
     *peer.source = theirs;

@@ -13,9 +13,6 @@ namespace {
 
 bool is_inline(const Call& call, std::uint64_t bytes) { return bytes < call.inline_end; }
 
-// Of the next slot, so much is asked for in advance: what stays in the core's own caches beside the data of the call.
-constexpr std::uint64_t kMostOfOwnCaches = 64 << 10;
-
 const SymmetricBuffer& symmetric(const Call& call, Space space) {
   return space == Space::input ? call.symmetric_input : call.symmetric_output;
 }
@@ -201,7 +198,7 @@ End Executor::lowered_expose(const Call& call, const Lowered::Step& step, std::u
   // While the others' posts are on their way, the slot of the next call: see run_slotted().
   if (spins_ != 0 && !stores_.goes_past(bytes) && call.posts_once() &&
       (call.rounds == 1 ? call.turns : call.depth) >= 4 && round + 1 == call.rounds)
-    shm::expect_stores(staged(call, rank_, round + 1, 0), in_slot, kMostOfOwnCaches);
+    shm::expect_stores(staged(call, rank_, round + 1, 0), in_slot, profile_.lists_ask_most);
   return End::done;
 }
 
@@ -330,8 +327,8 @@ pid_t Executor::process_of(std::uint32_t rank) const {
 // than one (Communicator::await_stores).
 End Executor::store_attached(const Lowered& lowered, const Lowered::Step& step, const std::byte* from,
                              std::uint64_t offset, std::uint64_t bytes) {
-  constexpr std::uint64_t kPart = 256 << 10;
-  for (std::uint64_t done = 0; done < bytes; done += kPart)
+  const std::uint64_t part = profile_.lists_store_part;
+  for (std::uint64_t done = 0; done < bytes; done += part)
     for (std::uint32_t each = 0; each < step.num_destinations; ++each) {
       const std::uint32_t rank = lowered.ends[step.first + step.num_sources + each].rank;
       // Sequentially consistent, as in await_stores(): either this rank sees there that all is over, or that rank sees
@@ -344,7 +341,7 @@ End Executor::store_attached(const Lowered& lowered, const Lowered::Step& step, 
       }
       const shm::AttachEnd end =
           shm::write_to(process_of(rank), reinterpret_cast<std::uintptr_t>(destinations_[each]) + offset + done,
-                        from + done, std::min(kPart, bytes - done));
+                        from + done, std::min(part, bytes - done));
       own_call_->is_storing.store(0, std::memory_order_release);
       if (end == shm::AttachEnd::done) continue;
       region_.break_with(shm::breakage_of(end, shm::Access::write, rank_, rank));
@@ -356,7 +353,7 @@ End Executor::store_attached(const Lowered& lowered, const Lowered::Step& step, 
 // What is only moved goes where it belongs at once; what is folded comes in parts that stay in the cache until then,
 // and goes from there where the result belongs to others.
 End Executor::combine_attached(const Call& call, const Lowered& lowered, const Lowered::Step& step) {
-  constexpr std::uint64_t kPart = 128 << 10;  // bytes, of each source: fewer parts, fewer system calls
+  const std::uint64_t room = profile_.lists_fetch_part;  // of each source: fewer parts, fewer system calls
   const auto is_remote = [&](std::uint32_t end) {
     return lowered.ends[step.first + end].base == Lowered::End::Base::remote;
   };
@@ -374,7 +371,7 @@ End Executor::combine_attached(const Call& call, const Lowered& lowered, const L
     return store_attached(lowered, step, static_cast<const std::byte*>(sources_[0]), 0, bytes);
   if (step.num_sources == 1 && step.num_destinations == 1 && !goes_away)
     return fetch(0, 0, destinations_[0], bytes) ? End::done : End::broken;
-  const std::uint64_t part = kPart / call.element;
+  const std::uint64_t part = room / call.element;
   // A single one is fetched to where the result will be, if nothing of this rank's lies there: so much less to cache.
   std::uint32_t num_remote = 0;
   bool has_room = step.num_destinations == 1 && !goes_away;
@@ -385,7 +382,7 @@ End Executor::combine_attached(const Call& call, const Lowered& lowered, const L
   has_room = has_room && num_remote == 1;
   // Behind what is fetched there is room for a result that goes away.
   if (!has_room)
-    fetched_.resize(std::max<std::size_t>(fetched_.size(), (step.num_sources + (goes_away ? 1 : 0)) * kPart));
+    fetched_.resize(std::max<std::size_t>(fetched_.size(), (step.num_sources + (goes_away ? 1 : 0)) * room));
   std::vector<const void*>& sources = part_sources_;
   std::vector<void*>& destinations = part_destinations_;
   sources.resize(step.num_sources);
@@ -397,12 +394,12 @@ End Executor::combine_attached(const Call& call, const Lowered& lowered, const L
       sources[source] = static_cast<const std::byte*>(sources_[source]) + offset;
       if (!is_remote(source)) continue;
       std::byte* const to =
-          has_room ? static_cast<std::byte*>(destinations_[0]) + offset : fetched_.data() + source * kPart;
+          has_room ? static_cast<std::byte*>(destinations_[0]) + offset : fetched_.data() + source * room;
       if (!fetch(source, offset, to, length * call.element)) return End::broken;
       sources[source] = to;
     }
     if (goes_away) {
-      destinations[0] = fetched_.data() + step.num_sources * kPart;
+      destinations[0] = fetched_.data() + step.num_sources * room;
     } else {
       for (std::uint32_t each = 0; each < step.num_destinations; ++each)
         destinations[each] = static_cast<std::byte*>(destinations_[each]) + offset;

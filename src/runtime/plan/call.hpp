@@ -7,10 +7,10 @@
 #include <cstdint>
 #include <string>
 
-#include "base/system/processor.hpp"
 #include "data/kernel.hpp"
 #include "runtime/communicator/invocation.hpp"
 #include "runtime/plan/plan.hpp"
+#include "runtime/selection/machine_profile.hpp"
 #include "schedule/layout.hpp"
 #include "transport/shm/line.hpp"
 #include "transport/shm/spread.hpp"
@@ -106,8 +106,8 @@ struct SlotTurns {
   std::uint64_t more_than = 0;
   std::uint64_t less_than = 0;
 
-  [[nodiscard]] static SlotTurns of(const Plan& plan, std::uint64_t first_cache) {
-    return plan.is_pair ? SlotTurns{first_cache / 10, first_cache / 6} : SlotTurns{};
+  [[nodiscard]] static SlotTurns of(const Plan& plan, const MachineProfile& profile) {
+    return plan.is_pair ? SlotTurns{profile.small_two_slots_above, profile.small_two_slots_below} : SlotTurns{};
   }
   [[nodiscard]] std::uint64_t count(std::uint64_t bytes, std::uint32_t depth) const {
     return bytes > more_than && bytes < less_than ? 2 : most(depth);
@@ -119,13 +119,13 @@ struct SlotTurns {
 
 // How much of a slot is there when its post comes, where two ranks exchange it in one round: three quarters of what is
 // long enough for the rest to be written while the post is on its way, and all of the others. Of the rest a line of its
-// own tells. On AMD's processors; it is not known to pay elsewhere.
+// own tells.
 struct FirstPart {
   std::uint64_t least = ~std::uint64_t{0};  // bytes that go in two parts, to `most`
   std::uint64_t most = 0;
 
-  [[nodiscard]] static FirstPart of(const Plan& plan, Processor processor) {
-    return plan.is_pair && processor == Processor::amd ? FirstPart{2 << 10, 8 << 10} : FirstPart{};
+  [[nodiscard]] static FirstPart of(const Plan& plan, const MachineProfile& profile) {
+    return plan.is_pair ? FirstPart{profile.small_first_part_least, profile.small_first_part_most} : FirstPart{};
   }
   [[nodiscard]] bool is_all(std::uint64_t bytes) const { return bytes < least || bytes > most; }
   // Whole lines.
@@ -133,10 +133,6 @@ struct FirstPart {
     return is_all(bytes) ? bytes : bytes * 3 / 4 / shm::kLine * shm::kLine;
   }
 };
-
-// Messages of up to so many bytes take less than a change of processes on a core, so that it pays to keep one for
-// others' posts.
-inline constexpr std::uint64_t kMostBrief = 4 << 10;
 
 struct Call {
   const Plan* plan = nullptr;
@@ -162,12 +158,13 @@ struct Call {
   // What is exposed in a list (lowered.hpp) and has fewer bytes travels with its flag. Both ends must know; so where
   // blocks differ in size, all do or none.
   std::uint64_t inline_end = 0;
+  std::uint64_t move_most = 0;  // bytes of a block that a list moves by memcpy
   // By space: how one block's elements are cut (all blocks of a space are alike).
   PieceLayout layouts[kNumSpaces] = {{0, 1, 1}, {0, 1, 1}, {0, 1, 1}};
   std::uint64_t block_elements[kNumSpaces] = {0, 0, 0};
   // Instead of both, where blocks differ in size; then all ranks have the window and the rounds of the largest of all.
   const BlockTable* varying = nullptr;
-  bool is_brief = false;        // so little that ranks which share cores wait in a way of their own: kMostBrief
+  bool is_brief = false;        // so little that an oversubscribed rank keeps its core for a moment (small.brief_most)
   bool may_go_unheard = false;  // some rank may hear nothing from the others: alike on all that call alike
   // Where this operation begins in the communicator's count of posts and of rounds.
   std::uint64_t post_base = 0;

@@ -149,10 +149,9 @@ class Lowering {
 
   // More than that is left to the kernels, which know when to store past the caches.
   [[nodiscard]] bool is_move(const Lowered::Step& combine) const {
-    constexpr std::uint64_t kMostMoved = 1 << 10;
     return !facts_of(plan_.schedule.collective).folds && !call_.by_name() && call_.rounds == 1 &&
            call_.varying == nullptr && combine.num_sources == 1 && combine.num_destinations == 1 &&
-           combine.length * element() <= kMostMoved &&
+           combine.length * element() <= call_.move_most &&
            lowered_.ends[combine.first + 1].base == Lowered::End::Base::output;
   }
 

@@ -9,17 +9,14 @@
 
 namespace tutti {
 
-namespace {
+namespace {}  // namespace
 
-// A message's bytes: so short that the receiver copies one out while the sender copies the next one in.
-constexpr std::uint64_t kMostMessage = 32 << 10;
-
-}  // namespace
-
-Pairs::Pairs(const shm::Region& region, std::uint32_t rank, StoresChoice stores, std::uint64_t spread)
+Pairs::Pairs(const shm::Region& region, std::uint32_t rank, const MachineProfile& profile, StoresChoice stores,
+             const shm::SpreadOver& spread)
     : region_(region),
       rank_(rank),
-      stores_(region.shape().num_ranks, SlotStores(stores, 2 * region.shape().message_depth)),
+      message_most_(profile.transfers_message_most),
+      stores_(region.shape().num_ranks, SlotStores(stores, profile, 2 * region.shape().message_depth)),
       sends_(region.shape().num_ranks),
       receives_(region.shape().num_ranks) {
   senders_.reserve(sends_.size());
@@ -78,7 +75,7 @@ bool Pairs::advance_send(Transfer& transfer, const shm::Waiter& waiter) {
   const std::uint64_t bytes = transfer.bytes();
   const bool by_address = goes_by_address(transfer);
   if (by_address && transfer.is_announced) return sender.is_drained();
-  const std::uint64_t most = std::min(kMostMessage, region_.shape().message_slot);
+  const std::uint64_t most = std::min(message_most_, region_.shape().message_slot);
   const std::uint64_t description = TransferDescription{transfer.count, transfer.type, by_address}.pack();
   while (!transfer.is_announced || transfer.moved < bytes) {
     if (!sender.has_credit()) return false;
@@ -101,7 +98,7 @@ bool Pairs::advance_send(Transfer& transfer, const shm::Waiter& waiter) {
 End Pairs::advance_receive(Transfer& transfer, const shm::Waiter& waiter) {
   shm::MessageReceiver& receiver = receivers_[transfer.peer];
   const std::uint64_t bytes = transfer.bytes();
-  const std::uint64_t most = std::min(kMostMessage, region_.shape().message_slot);
+  const std::uint64_t most = std::min(message_most_, region_.shape().message_slot);
   do {
     if (!receiver.has_message()) return End::pending;
     const auto sent = TransferDescription::unpack(receiver.description());

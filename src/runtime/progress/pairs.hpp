@@ -54,7 +54,8 @@ struct Transfer {
 class Pairs {
  public:
   // Messages are spread over so many bytes of each connection (spread.hpp).
-  Pairs(const shm::Region& region, std::uint32_t rank, StoresChoice stores, std::uint64_t spread);
+  Pairs(const shm::Region& region, std::uint32_t rank, const MachineProfile& profile, StoresChoice stores,
+        const shm::SpreadOver& spread);
 
   // From so many bytes on a send says where its data lie. Until this is said, none does.
   void send_by_address_from(std::uint64_t bytes) { attach_min_ = bytes; }
@@ -107,6 +108,7 @@ class Pairs {
 
   const shm::Region& region_;
   std::uint32_t rank_;
+  std::uint64_t message_most_;  // bytes: so few that the receiver copies one message out while the next is copied in
   std::vector<SlotStores> stores_;  // by rank: some are far
   std::optional<std::uint64_t> attach_min_;
   std::vector<shm::MessageSender> senders_;      // by rank

@@ -1,8 +1,11 @@
 #include "runtime/selection/selector.hpp"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include "algorithms/registry.hpp"
+#include "base/assert.hpp"
 
 namespace tutti {
 
@@ -16,17 +19,31 @@ void Selector::make_rows(Collective collective) {
   Choices& choices = of(collective);
   choices.is_made = true;
   choices.rows.clear();
-  for (const Decision& decision : decisions()) {
-    if (decision.collective != collective || num_ranks_ > decision.most_ranks) continue;
-    if (decision.processor.value_or(processor_) != processor_) continue;
-    if (decision.crowded && num_folding_ == 0) continue;
-    std::string name(decision.way);
-    if (decision.crowded && num_folding_ > 2) name += fmt::format("({})", num_folding_);
+  TUTTI_ASSERT(rules_ != nullptr, "the rules are given before anything is chosen");
+  for (const Rule& rule : *rules_) {
+    if (rule.collective != collective || num_ranks_ > rule.most_ranks) continue;
+    if (rule.crowded && num_folding_ == 0) continue;
+    std::string name = rule.algorithm;
+    if (rule.crowded && num_folding_ > 2) name += fmt::format("({})", num_folding_);
     const Result<Way*> way = portfolio_.find(collective, name);
-    // Not for this number of ranks: another row is.
-    if (way.ok())
-      choices.rows.push_back({decision.most_bytes, decision.symmetric, decision.attached, is_ring(**way), *way});
+    // Not for this number of ranks: another rule is.
+    if (way.ok()) choices.rows.push_back({rule.most_bytes, rule.symmetric, rule.attached, is_ring(**way), *way});
   }
+}
+
+std::uint64_t Selector::always_below(std::string_view algorithm, bool symmetric) {
+  if (!of(Collective::all_reduce).is_made) make_rows(Collective::all_reduce);
+  std::uint64_t below = 0;
+  for (const Row& row : of(Collective::all_reduce).rows) {
+    if (row.symmetric && !symmetric) continue;
+    const std::uint64_t end = row.most_bytes == kAnySize ? kAnySize : row.most_bytes + 1;
+    if (row.way->name != algorithm || row.attached) {
+      if (end > below) break;
+    } else {
+      below = std::max(below, end);
+    }
+  }
+  return below;
 }
 
 Result<Choice> Selector::by_table(Collective collective, std::uint64_t bytes, const CallFacts& call) {

@@ -1,77 +1,16 @@
-// Which way of doing a collective runs a call: the one that is forced, else what the table of decisions says for its
-// size. Equal settings and calls give equal answers on every rank.
-//
-// The table (decisions.cpp) stands in, with sizes measured on a machine of two cores, until tables are tuned for the
-// machine at hand. One thread.
+// Which way of doing a collective runs a call: the one that is forced, else what the rules of the machine profile say
+// for its size. Equal settings and calls give equal answers on every rank. One thread.
 #pragma once
 
 #include <array>
 #include <cstdint>
-#include <limits>
-#include <optional>
-#include <span>
-#include <string>
 #include <string_view>
 #include <vector>
 
-#include "base/system/processor.hpp"
+#include "runtime/selection/machine_profile.hpp"
 #include "runtime/selection/portfolio.hpp"
 
 namespace tutti {
-
-// Below this one_shot is the answer to every all-reduce in ordinary memory, so the small path need not ask.
-inline constexpr std::uint64_t kAlwaysOneShot = 32 << 10;
-// The same in symmetric memory. Of more than two ranks as measured where they share cores.
-[[nodiscard]] constexpr std::uint64_t always_one_shot_symmetric(std::uint32_t num_ranks) {
-  return num_ranks <= 2 ? 4 << 10 : 16 << 10;
-}
-
-inline constexpr std::uint64_t kAnySize = ~std::uint64_t{0};
-inline constexpr std::uint32_t kAnyRanks = ~std::uint32_t{0};
-
-// The first row of a collective that fits a call, and that the call fits, is taken.
-struct Decision {
-  Collective collective = Collective::all_reduce;
-  std::uint32_t most_ranks = kAnyRanks;
-  std::uint64_t most_bytes = kAnySize;  // of the message, as nccl-tests counts
-  bool symmetric = false;               // for buffers in symmetric memory alone
-  bool attached = false;                // where a copy by the system pays, and both ends have a core for it
-  std::string_view way = {};
-  std::optional<Processor> processor = {};  // on that alone
-  bool crowded = false;  // for more ranks than cores alone; the way is made with one rank for each core
-};
-[[nodiscard]] std::span<const Decision> decisions();
-
-// Message sizes at which the system's one copy is faster than two through shared memory.
-struct AttachRange {
-  Collective collective = Collective::all_reduce;
-  std::uint64_t least_bytes = 0;
-  std::uint64_t most_bytes = 0;
-  int least_ranks = 2;
-  int most_ranks = std::numeric_limits<int>::max();
-  bool stores = false;  // only of ways that store to others too
-};
-// Crowded: there are more ranks than cores. Of ways that store to others, or of those that only read from them.
-[[nodiscard]] bool pays_to_attach(Collective collective, std::uint64_t bytes, int num_ranks, bool crowded,
-                                  Processor processor, bool stores);
-
-// What usual_spread() and usual_stream_min() go by.
-struct CacheFacts {
-  Processor processor = Processor::other;
-  std::uint64_t core_cache = 0;  // bytes of all that is a core's own
-  std::uint64_t last_level_cache = 0;
-  std::uint32_t num_cores = 1;
-  std::uint32_t num_ranks = 1;
-  bool crowded = false;  // there are more ranks than cores
-};
-// Over how many bytes what is put into slots is spread where nobody says (spread.hpp), with so many groups of slots
-// that may be in use at a time.
-[[nodiscard]] std::uint64_t usual_spread(const CacheFacts& facts, std::uint32_t num_groups);
-
-// From how many bytes on outputs go past the caches where nobody says: half as many as all ranks' outputs together
-// have, or, where each rank stores what it makes in the outputs of all (pushed), all. Passed on is what is read again,
-// to be exposed.
-[[nodiscard]] std::uint64_t usual_stream_min(const CacheFacts& facts, bool is_pushed, bool is_passed_on);
 
 struct Choice {
   Way* way = nullptr;
@@ -91,10 +30,10 @@ class Selector {
     return choices_[static_cast<std::size_t>(collective)].forced;
   }
 
-  // Before anything is chosen: whose processor the ranks run on, and how many of them, from the first on, have a core
-  // each where there are more ranks than cores. Without, `other` and none.
-  void decide_for(Processor processor, std::uint32_t num_folding) {
-    processor_ = processor;
+  // Before anything is chosen: the rules, which are borrowed, and how many ranks, from the first on, have a core each
+  // where there are more ranks than cores; 0 elsewhere.
+  void decide_by(const std::vector<Rule>& rules, std::uint32_t num_folding) {
+    rules_ = &rules;
     num_folding_ = num_folding;
     for (Choices& choices : choices_) choices.is_made = false;
   }
@@ -104,6 +43,9 @@ class Selector {
   // is forced goes before both.
   void gather_both_ways_up_to(std::uint64_t bytes) { bidirectional_most_ = bytes; }
   [[nodiscard]] bool always_gathers_both_ways() const { return bidirectional_most_ == kAnySize; }
+
+  // Every all-reduce of fewer bytes takes this algorithm by the rules, whatever else the call is.
+  [[nodiscard]] std::uint64_t always_below(std::string_view algorithm, bool symmetric);
 
   // An error where nothing can do the call.
   [[nodiscard]] Result<Choice> choose(Collective collective, std::uint64_t bytes, const CallFacts& call);
@@ -129,7 +71,7 @@ class Selector {
 
   Portfolio& portfolio_;
   std::uint32_t num_ranks_;
-  Processor processor_ = Processor::other;
+  const std::vector<Rule>* rules_ = nullptr;
   std::uint32_t num_folding_ = 0;
   std::uint64_t bidirectional_most_ = 0;
   std::array<Choices, kNumCollectives> choices_;

@@ -6,7 +6,7 @@
 #include <fmt/format.h>
 
 #include "base/text.hpp"
-#include "fabric/files/document.hpp"
+#include "base/toml/document.hpp"
 #include "fabric/files/quantity.hpp"
 
 namespace tutti::simulate {
@@ -15,12 +15,12 @@ namespace {
 
 constexpr std::uint32_t kGemmReferencesVersion = 1;
 
-Status need_text(const fabric::Section& section, std::string_view key, std::string& value) {
+Status need_text(const document::Section& section, std::string_view key, std::string& value) {
   if (!section.has(key)) return section.wrong("", fmt::format("it has no {}", key));
   return section.read(key, value);
 }
 
-Status need_time(const fabric::Section& section, std::string_view key, double& value) {
+Status need_time(const document::Section& section, std::string_view key, double& value) {
   std::string text;
   TUTTI_TRY(need_text(section, key, text));
   const Result<double> time = fabric::parse_time(text);
@@ -29,7 +29,7 @@ Status need_time(const fabric::Section& section, std::string_view key, double& v
   return {};
 }
 
-Result<GemmReference> read_gemm_window(const fabric::Section& section) {
+Result<GemmReference> read_gemm_window(const document::Section& section) {
   constexpr auto kKeys =
       std::to_array<std::string_view>({"id", "configuration", "shape", "preloaded", "window", "value", "uncertainty"});
   TUTTI_TRY(section.check_keys(kKeys));
@@ -58,9 +58,9 @@ Result<GemmReference> read_gemm_window(const fabric::Section& section) {
 }  // namespace
 
 Result<GemmReferences> read_gemm_references(std::string_view text, std::string_view file) {
-  const Result<fabric::TomlTable> table = fabric::parse_document(text, file);
+  const Result<document::TomlTable> table = document::parse_document(text, file);
   if (!table.ok()) return table.status();
-  const fabric::Section document(*table, file);
+  const document::Section document(*table, file);
   constexpr auto kKeys = std::to_array<std::string_view>({"version", "id", "about", "source", "date", "pe", "windows"});
   TUTTI_TRY(document.check_keys(kKeys));
   std::uint32_t version = kGemmReferencesVersion;
@@ -74,10 +74,10 @@ Result<GemmReferences> read_gemm_references(std::string_view text, std::string_v
   TUTTI_TRY(need_text(document, "source", references.source));
   TUTTI_TRY(document.read("date", references.date));
   TUTTI_TRY(need_text(document, "pe", references.element));
-  const Result<std::vector<fabric::Section>> windows = document.sections("windows");
+  const Result<std::vector<document::Section>> windows = document.sections("windows");
   if (!windows.ok()) return windows.status();
   if (windows->empty()) return document.wrong("", "it has no windows; write one under [[windows]]");
-  for (const fabric::Section& section : *windows) {
+  for (const document::Section& section : *windows) {
     const Result<GemmReference> window = read_gemm_window(section);
     if (!window.ok()) return window.status();
     references.windows.push_back(*window);

@@ -8,17 +8,17 @@
 #include <fmt/format.h>
 
 #include "base/text.hpp"
+#include "base/toml/document.hpp"
 #include "base/units.hpp"
-#include "fabric/files/document.hpp"
 
 namespace tutti::simulate {
 
 namespace {
 
-using fabric::Section;
-using fabric::TomlArray;
-using fabric::TomlTable;
-using fabric::TomlValue;
+using document::Section;
+using document::TomlArray;
+using document::TomlTable;
+using document::TomlValue;
 
 constexpr std::uint32_t kVersion = 1;
 constexpr std::uint32_t kMostParts = 64;
@@ -232,7 +232,7 @@ bool is_of(std::string_view fabric, std::string_view name) {
 }
 
 Result<References> read_references(std::string_view text, std::string_view file) {
-  const Result<TomlTable> table = fabric::parse_document(text, file);
+  const Result<TomlTable> table = document::parse_document(text, file);
   if (!table.ok()) return table.status();
   const Section document(*table, file);
   References references;

@@ -16,7 +16,7 @@ namespace tutti::shm {
 class MessageSender {
  public:
   // Both ends spread messages over as many bytes (spread.hpp).
-  MessageSender(const Connection& connection, std::uint64_t spread) noexcept
+  MessageSender(const Connection& connection, const SpreadOver& spread) noexcept
       : connection_(connection), spread_(spread, connection.depth, connection.room()) {}
 
   [[nodiscard]] bool has_credit() noexcept {
@@ -58,7 +58,7 @@ class MessageSender {
 
 class MessageReceiver {
  public:
-  MessageReceiver(const Connection& connection, std::uint64_t spread) noexcept
+  MessageReceiver(const Connection& connection, const SpreadOver& spread) noexcept
       : connection_(connection), spread_(spread, connection.depth, connection.room()) {}
 
   [[nodiscard]] bool has_message() const noexcept {

@@ -16,7 +16,6 @@
 
 #include "base/assert.hpp"
 #include "base/status.hpp"
-#include "base/system/processor.hpp"
 #include "base/system/unique_fd.hpp"
 #include "transport/shm/life.hpp"
 #include "transport/shm/line.hpp"
@@ -31,18 +30,23 @@ struct RegionShape {
   std::uint32_t staging_slots = 0;         // slots that a rank has, for what takes more at a time; at least the depth
   std::uint32_t message_depth = 4;         // slots a connection
   std::uint64_t message_slot = 128 << 10;  // bytes each
+  // What slots take at the least, so that payloads have room to rotate in: a rank's staging slots, or one connection's
+  // slots; and all connections from a rank.
+  std::uint64_t memory_of_slots = 2 << 20;
+  std::uint64_t memory_of_connections = 64 << 20;
   [[nodiscard]] std::uint32_t num_slots() const { return std::max(staging_depth, staging_slots); }
   // From one slot to the next, and from one message's bytes to their end: there is room to spread what is put there
   // (spread.hpp), less of it in each of many connections.
-  [[nodiscard]] std::uint64_t staging_room() const { return whole_pages(std::max(staging_slot, kRoom / num_slots())); }
+  [[nodiscard]] std::uint64_t staging_room() const {
+    return whole_pages(std::max(staging_slot, memory_of_slots / num_slots()));
+  }
   [[nodiscard]] std::uint64_t message_room() const {
-    return whole_pages(std::max(message_slot, std::min(kRoom, kRoomOfAll / num_ranks) / message_depth));
+    return whole_pages(
+        std::max(message_slot, std::min(memory_of_slots, memory_of_connections / num_ranks) / message_depth));
   }
   friend bool operator==(const RegionShape&, const RegionShape&) = default;
 
  private:
-  static constexpr std::uint64_t kRoom = std::uint64_t{2} << 20;        // of a rank's slots, or of a connection's
-  static constexpr std::uint64_t kRoomOfAll = std::uint64_t{64} << 20;  // of all connections from a rank
   static constexpr std::uint64_t kPage = 4096;
   [[nodiscard]] static constexpr std::uint64_t whole_pages(std::uint64_t bytes) {
     return (bytes + kPage - 1) / kPage * kPage;
@@ -157,13 +161,11 @@ class Region {
   // How many ranks are asleep or about to be: whoever posts looks here first.
   [[nodiscard]] std::atomic<std::uint32_t>& sleepers() const { return header()->sleepers; }
 
-  // Bytes of a core's first cache, of all that is its own and of the last, and whose processor it is, as rank 0 sees
-  // them: slots are taken, rounds cut and ways chosen by them, so all must take the same. Stored by rank 0 before it is
-  // present.
+  // Bytes of a core's first cache, of all that is its own and of the last, as rank 0 sees them: all ranks must take the
+  // same, since sizes of the machine profile may follow from them. Stored by rank 0 before it is present.
   [[nodiscard]] std::atomic<std::uint64_t>& first_cache() const { return header()->first_cache; }
   [[nodiscard]] std::atomic<std::uint64_t>& core_cache() const { return header()->core_cache; }
   [[nodiscard]] std::atomic<std::uint64_t>& last_level_cache() const { return header()->last_level_cache; }
-  [[nodiscard]] std::atomic<Processor>& processor() const { return header()->processor; }
 
   [[nodiscard]] bool is_broken() const { return header()->broken.load(std::memory_order_relaxed) != 0; }
   [[nodiscard]] std::optional<Breakage> breakage() const;
@@ -184,7 +186,6 @@ class Region {
     std::atomic<std::uint64_t> first_cache;
     std::atomic<std::uint64_t> core_cache;
     std::atomic<std::uint64_t> last_level_cache;
-    std::atomic<Processor> processor;
     std::atomic<std::uint64_t> shrink_decision;
     std::atomic<std::uint64_t> shrink_outcome;
     // Who sets it first writes the words, and only then `broken`.

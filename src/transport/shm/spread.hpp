@@ -22,24 +22,31 @@ struct Places {
   }
 };
 
+// Over how many bytes payloads rotate; shorter ones than `payload_least` stay where they are, for they stay in the
+// first cache, or nearly so.
+struct SpreadOver {
+  std::uint64_t bytes = 0;
+  std::uint64_t payload_least = 0;
+};
+
 class Spread {
  public:
   Spread() = default;  // everything lies at the beginning of its slot
-  // Over so many bytes in all, of slots that are used in turn and have so much room each.
-  Spread(std::uint64_t bytes, std::uint64_t slots, std::uint64_t room) : share_(std::min(bytes / slots, room)) {}
+  // Of slots that are used in turn and have so much room each.
+  Spread(const SpreadOver& over, std::uint64_t slots, std::uint64_t room)
+      : payload_least_(over.payload_least), share_(std::min(over.bytes / slots, room)) {}
 
   [[nodiscard]] Places places(std::uint64_t bytes) const {
-    if (bytes < kLeast || 2 * bytes > share_) return {};
+    if (bytes < payload_least_ || 2 * bytes > share_) return {};
     const std::uint64_t stride = (bytes + kUnit - 1) / kUnit * kUnit;
     return {std::clamp(static_cast<std::uint32_t>(share_ / stride), 1U, kMost), stride};
   }
 
  private:
-  // What is shorter stays in the first cache, or nearly so.
-  static constexpr std::uint64_t kLeast = 8 << 10;
   static constexpr std::uint64_t kUnit = 4096;
   static constexpr std::uint32_t kMost = 32;
 
+  std::uint64_t payload_least_ = 0;
   std::uint64_t share_ = 0;  // of each slot
 };
 

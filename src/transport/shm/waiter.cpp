@@ -16,8 +16,6 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// About what it takes to give the core away and to have it again.
-constexpr std::chrono::nanoseconds kTurn{2'000};
 constexpr int kLooksBetweenQuestions = 4;
 
 constexpr int kLooksBetweenClocks = 64;
@@ -40,16 +38,6 @@ timespec to_timespec(std::chrono::nanoseconds duration) {
 }
 
 }  // namespace
-
-WaitPolicy wait_policy(bool crowded) {
-  WaitPolicy policy;
-  if (crowded) {
-    policy.crowded = true;
-    policy.eager = 20;
-    policy.spin = std::chrono::nanoseconds(0);
-  }
-  return policy;
-}
 
 Waiter::Waiter(const Region& region, std::uint32_t rank, const WaitPolicy& policy, Persist persist)
     : region_(region),
@@ -94,7 +82,7 @@ WaitEnd Waiter::keeping_core(std::uint32_t rank, std::uint64_t value) {
     // It may have been moved; nobody stores to a line that is right.
     const auto core = static_cast<std::uint32_t>(::sched_getcpu()) + 1;
     if (bell.core.load(std::memory_order_relaxed) != core) bell.core.store(core, std::memory_order_relaxed);
-    const Clock::time_point latest = Clock::now() + kTurn;
+    const Clock::time_point latest = Clock::now() + policy_.turn;
     while (!others_here_can_use(core, value) && Clock::now() < latest) {
       for (int look = 0; look < kLooksBetweenQuestions; ++look) {
         if (is_posted()) return come(WaitEnd::ready);

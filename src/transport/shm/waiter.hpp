@@ -29,13 +29,11 @@ struct WaitPolicy {
   std::uint32_t eager = 400;                  // looks before the clock is asked at all
   std::chrono::nanoseconds spin{100'000};     // then looks without giving the core away
   std::chrono::nanoseconds yield{1'000'000};  // then yields between looks
+  std::chrono::nanoseconds turn{2'000};       // what giving the core away and having it again takes
   std::chrono::nanoseconds timeout{0};        // gives up after this long; 0 never
   // Sleeps grow up to this. Long only where no wake-up can be missed: every rank has membarrier.
   std::chrono::nanoseconds longest_sleep{200'000};
 };
-
-// What fits ranks with a core each, and ranks that share them: there, spinning keeps a core from the one waited for.
-[[nodiscard]] WaitPolicy wait_policy(bool crowded);
 
 enum class WaitEnd : std::uint8_t {
   ready,

@@ -182,7 +182,7 @@ void add_in_two_parts(Communicator& communicator, Type type) {
 
 TEST(Calls, ThatComeInTwoPartsAreRightOfEverySize) {
   Settings settings = Settings::from(Variables());
-  settings.processor = Processor::amd;
+  settings.profile = choose_profile("amd_epyc");
   test::ThreadRanks group(2, settings);
   group.run([](Communicator& communicator) {
     add_in_two_parts<std::uint8_t>(communicator, Type::u8);
@@ -220,12 +220,12 @@ std::uint64_t rounds_on_one_core(const Settings& settings) {
 
 TEST(Rounds, AreAsLongWhereRanksShareCoresAsTheirSlotsStayInTheCache) {
   Settings settings = Settings::from(Variables());
-  settings.last_level_cache = 32 << 20;
+  settings.caches.last = 32 << 20;
   EXPECT_EQ(rounds_on_one_core(settings), 1U);
-  settings.last_level_cache = 3 << 20;
+  settings.caches.last = 3 << 20;
   EXPECT_EQ(rounds_on_one_core(settings), 3U);
   // What somebody asks for is taken, however large the cache.
-  settings.last_level_cache = 32 << 20;
+  settings.caches.last = 32 << 20;
   settings.staging_slot = 64 << 10;
   EXPECT_EQ(rounds_on_one_core(settings), 5U);
 }
@@ -278,7 +278,7 @@ TEST(Calls, ThatComeInTwoPartsAreReadWhole) {
   constexpr std::size_t kCount = 1024;
   constexpr std::size_t kFirst = 768;
   Settings settings = Settings::from(Variables());
-  settings.processor = Processor::amd;
+  settings.profile = choose_profile("amd_epyc");
   for (const std::string by : {"small path", "walker", "machine"}) {
     LatePage late;
     test::ThreadRanks group(2, settings);
@@ -312,7 +312,7 @@ TEST(Calls, ThatComeInTwoPartsAreReadWhole) {
 // One that comes in two parts, beside one that differs: nobody waits for a second part that nobody writes.
 TEST(Calls, ThatComeInTwoPartsAndDifferAreAnErrorOnBothRanks) {
   Settings settings = Settings::from(Variables());
-  settings.processor = Processor::amd;
+  settings.profile = choose_profile("amd_epyc");
   for (const auto& counts : {std::array{1024, 1025}, std::array{1024, 2}, std::array{2, 1024}, std::array{1024, 9000}})
     for (const char* by : {"small path", "walker", "machine"}) {
       test::ThreadRanks group(2, settings);

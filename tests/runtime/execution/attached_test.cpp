@@ -88,7 +88,7 @@ std::array<std::string, 2> told(int protection_of_root, int protection_of_other)
 TEST(BroadcastFromBothEnds, IsThatOfTwoRanksWithACoreEach) {
   for (const std::uint32_t ranks : {2U, 3U, 4U}) {
     Settings settings;
-    settings.processor = Processor::other;
+    settings.profile = choose_profile("intel_xeon");
     test::ThreadRanks(ranks, settings).run([&](Communicator& communicator) {
       std::vector<std::byte> buffer(kBytes, communicator.rank() == 0 ? std::byte{7} : std::byte{0});
       const Status status = communicator.run(broadcast(buffer.data(), kBytes));
@@ -176,7 +176,7 @@ TEST(ReduceFromBothEnds, IsThatOfTwoRanksWithACoreEach) {
   for (const auto& [bytes, way] : kWays)
     for (const std::uint32_t ranks : {2U, 3U}) {
       Settings settings;
-      settings.processor = Processor::other;
+      settings.profile = choose_profile("intel_xeon");
       test::ThreadRanks(ranks, settings).run([&](Communicator& communicator) {
         std::vector<std::uint32_t> buffer(bytes / sizeof(std::uint32_t));
         EXPECT_TRUE(communicator.run(reduce(buffer.data(), buffer.data(), buffer.size(), 0)).ok());

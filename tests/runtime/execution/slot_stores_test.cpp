@@ -6,6 +6,8 @@
 
 #include <gtest/gtest.h>
 
+#include "runtime/selection/profile_choice.hpp"
+
 namespace tutti {
 namespace {
 
@@ -25,9 +27,16 @@ std::uint64_t set_clock() {
 constexpr std::uint64_t kQuick = 500;
 constexpr std::uint64_t kSlow = 4000;
 
+const MachineProfile& profile() {
+  static const MachineProfile kProfile = *choose_profile("intel_xeon").profile;
+  return kProfile;
+}
+constexpr std::uint64_t kLeast = 4 << 10;      // as the profile says
+constexpr std::uint64_t kMostShort = 8 << 10;  // as it says too
+
 class Copies {
  public:
-  explicit Copies(StoresChoice choice) : stores_(choice, kSlots, set_clock) {}
+  explicit Copies(StoresChoice choice) : stores_(choice, profile(), kSlots, set_clock) {}
   // So many copies, each of which takes that time; whether they go past the caches afterwards.
   bool go_past_after(int number, std::uint64_t time, std::uint64_t bytes = kCopy) {
     each_takes = time;
@@ -38,7 +47,7 @@ class Copies {
       stores_.copy(to.data(), from.data(), bytes);
       EXPECT_EQ(to, from);
     }
-    return stores_.goes_past(bytes < SlotStores::kLeast ? SlotStores::kLeast : bytes);
+    return stores_.goes_past(bytes < kLeast ? kLeast : bytes);
   }
 
   std::uint32_t num_past(std::uint64_t bytes = kCopy) { return stores_.num_past(bytes); }
@@ -75,11 +84,11 @@ TEST(SlotStores, MindNoneOfTheFirst) {
 
 TEST(SlotStores, NeverGoPastWhatIsShort) {
   Copies copies(StoresChoice::automatic);
-  EXPECT_FALSE(copies.go_past_after(1000, kSlow, SlotStores::kLeast - 1));
-  EXPECT_TRUE(copies.go_past_after(1000, kSlow, SlotStores::kLeast));
-  SlotStores past(StoresChoice::past, kSlots, set_clock);
-  EXPECT_FALSE(past.takes(SlotStores::kLeast - 1));
-  EXPECT_TRUE(past.takes(SlotStores::kLeast));
+  EXPECT_FALSE(copies.go_past_after(1000, kSlow, kLeast - 1));
+  EXPECT_TRUE(copies.go_past_after(1000, kSlow, kLeast));
+  SlotStores past(StoresChoice::past, profile(), kSlots, set_clock);
+  EXPECT_FALSE(past.takes(kLeast - 1));
+  EXPECT_TRUE(past.takes(kLeast));
 }
 
 // Each quarter of a long copy by itself, and short ones by themselves.
@@ -92,11 +101,11 @@ TEST(SlotStores, GoPastInPart) {
   EXPECT_TRUE(copies.go_past_after(1, kQuick));
   EXPECT_TRUE(copies.go_past_after(100, kQuick));
   EXPECT_EQ(copies.num_past(), 1U);
-  EXPECT_EQ(copies.num_past(SlotStores::kMostShort), 0U);
-  for (const std::uint64_t bytes : {SlotStores::kMostShort + 1, std::uint64_t{12'345}, std::uint64_t{65 * 1024 + 1}})
+  EXPECT_EQ(copies.num_past(kMostShort), 0U);
+  for (const std::uint64_t bytes : {kMostShort + 1, std::uint64_t{12'345}, std::uint64_t{65 * 1024 + 1}})
     EXPECT_TRUE(copies.go_past_after(3, kQuick, bytes)) << bytes;
   more_for = -1;
-  EXPECT_FALSE(copies.go_past_after(0, kQuick, SlotStores::kMostShort));
+  EXPECT_FALSE(copies.go_past_after(0, kQuick, kMostShort));
   EXPECT_FALSE(copies.go_past_after(32, kQuick));
 }
 
@@ -107,7 +116,7 @@ TEST(SlotStores, DoWhatIsChosen) {
 
 TEST(SlotStores, CopyEveryByte) {
   for (const StoresChoice choice : {StoresChoice::automatic, StoresChoice::cached, StoresChoice::past}) {
-    SlotStores stores(choice, 0, set_clock);
+    SlotStores stores(choice, profile(), 0, set_clock);
     each_takes = kSlow;
     for (const std::size_t bytes : {0U, 1U, 4095U, 4096U, 4097U, 8192U, 8193U, 100'001U})
       for (int turn = 0; turn < 3; ++turn) {

@@ -113,7 +113,7 @@ Settings small_slots() {
   settings.region.staging_slot = 4096;
   settings.region.message_slot = 4096;
   // Of AMD's, what two ranks exchange comes in two parts, if both exchange.
-  settings.processor = Processor::amd;
+  settings.profile = choose_profile("amd_epyc");
   return settings;
 }
 
@@ -121,9 +121,10 @@ Settings small_slots() {
 constexpr std::size_t kTrialsPerGroup = 20;
 
 TEST(SlotTurns, AreFourWhereTheyFitOrNothingDoes) {
+  const MachineProfile profile = choose_profile("intel_xeon").profile->for_caches({.first = 32 << 10});
   Plan plan;
   plan.is_pair = true;
-  const SlotTurns turns = SlotTurns::of(plan, 32 << 10);
+  const SlotTurns turns = SlotTurns::of(plan, profile);
   EXPECT_EQ(turns.count(1 << 10, 4), 4U);
   EXPECT_EQ(turns.count((32 << 10) / 10, 4), 4U);
   EXPECT_EQ(turns.count(4 << 10, 4), 2U);
@@ -131,7 +132,7 @@ TEST(SlotTurns, AreFourWhereTheyFitOrNothingDoes) {
   for (const std::uint64_t bytes : {0U, 4096U, 65536U}) EXPECT_EQ(turns.count(bytes, 3), 2U);
   // Of more ranks, or where not all exchange, readers may lag further.
   plan.is_pair = false;
-  EXPECT_EQ(SlotTurns::of(plan, 32 << 10).count(4 << 10, 4), 4U);
+  EXPECT_EQ(SlotTurns::of(plan, profile).count(4 << 10, 4), 4U);
 }
 
 class RandomSchedules : public testing::TestWithParam<Family> {};
@@ -161,7 +162,7 @@ TEST_P(RandomSchedules, WalkersGiveTheBitsOfNumbers) {
     }
     // What decides how many slots take turns lies in the midst of these sizes.
     constexpr std::uint64_t kFirstCaches[] = {2 << 10, 8 << 10, 24 << 10, 32 << 10};
-    settings.first_cache = kFirstCaches[seed / std::size(kDepths) % std::size(kFirstCaches)];
+    settings.caches.first = kFirstCaches[seed / std::size(kDepths) % std::size(kFirstCaches)];
     run_trials(ranks, trials, settings);
     if (HasFatalFailure()) return;
   }

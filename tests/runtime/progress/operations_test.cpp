@@ -224,7 +224,7 @@ INSTANTIATE_TEST_SUITE_P(Ways, Operations, testing::ValuesIn(test::ways_to_run()
 // Sizes around those that two ranks exchange in two parts, by whichever walker: FirstPart.
 TEST(Operations, OfTwoRanksMayComeInTwoParts) {
   Settings settings = Settings::from(Variables());
-  settings.processor = Processor::amd;
+  settings.profile = choose_profile("amd_epyc");
   constexpr std::uint64_t kCounts[] = {12, 511, 512, 513, 1024, 1025, 2047, 2048, 2049};
   std::mt19937_64 random(1);
   std::vector<Turn> turns(5 * TUTTI_NUM_TURNS);

@@ -13,7 +13,7 @@
 
 #include "base/status.hpp"
 
-namespace tutti::fabric {
+namespace tutti::document {
 
 struct TomlValue;
 
@@ -84,4 +84,4 @@ class Section {
 // "a text", "a whole number": what the value is.
 [[nodiscard]] std::string_view noun_of(const TomlValue& value);
 
-}  // namespace tutti::fabric
+}  // namespace tutti::document

@@ -1,4 +1,4 @@
-#include "fabric/files/document.hpp"
+#include "base/toml/document.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -8,7 +8,7 @@
 
 #include "base/text.hpp"
 
-namespace tutti::fabric {
+namespace tutti::document {
 
 namespace {
 
@@ -177,4 +177,4 @@ std::string_view noun_of(const TomlValue& value) {
   return kNouns[value.value.index()];
 }
 
-}  // namespace tutti::fabric
+}  // namespace tutti::document

@@ -1,0 +1,229 @@
+// Machine profiles: read, written, refused with words that help, chosen, and obeyed. None may make a result wrong.
+#include <array>
+#include <cstdint>
+#include <limits>
+#include <numeric>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include "../../base/temporary_folder.hpp"
+#include "../ranks_of_threads.hpp"
+#include "base/variables/environment.hpp"
+#include "runtime/selection/profile_choice.hpp"
+#include "runtime/selection/profile_fields.hpp"
+#include "runtime/selection/profile_file.hpp"
+#include "runtime/selection/shipped_profiles.hpp"
+
+namespace tutti {
+namespace {
+
+Settings settings_with(std::string_view profile) {
+  const Environment environment({{"TUTTI_PROFILE", std::string(profile)}});
+  return Settings::from(std::move(Variables::load(environment, {}).value()));
+}
+
+// Sums and gathers of many sizes, blocking and pending, in ordinary and symmetric memory, all checked.
+void check_calls(Communicator& communicator) {
+  const std::uint32_t rank = communicator.rank();
+  const std::uint32_t ranks = communicator.num_ranks();
+  for (const std::uint64_t count : {1, 12, 300, 1024, 1500, 5000, 12'000, 40'000, 200'000}) {
+    std::vector<std::int32_t> input(count);
+    std::iota(input.begin(), input.end(), static_cast<std::int32_t>(rank));
+    std::vector<std::int32_t> sum(count, -1);
+    Status status = communicator.all_reduce(input.data(), sum.data(), count, Type::i32, test::handle(Op::sum));
+    ASSERT_TRUE(status.ok()) << status.to_string();
+    const auto total = static_cast<std::int32_t>(ranks * (ranks - 1) / 2);
+    for (std::uint64_t at = 0; at < count; ++at)
+      ASSERT_EQ(sum[at], static_cast<std::int32_t>(ranks * at) + total) << count << ", " << at;
+    for (const Collective collective : {Collective::all_gather, Collective::all_to_all, Collective::broadcast}) {
+      std::vector<std::int32_t> all(count * ranks, -1);
+      std::vector<std::int32_t> mine(count * ranks, static_cast<std::int32_t>(rank));
+      status = communicator.run({.collective = collective,
+                                 .input = mine.data(),
+                                 .output = all.data(),
+                                 .count = count,
+                                 .type = Type::i32,
+                                 .root = ranks - 1});
+      ASSERT_TRUE(status.ok()) << status.to_string();
+      const bool is_broadcast = collective == Collective::broadcast;
+      for (std::uint64_t at = 0; at < (is_broadcast ? count : count * ranks); ++at)
+        ASSERT_EQ(all[at], is_broadcast ? ranks - 1 : at / count) << name_of(collective) << count << ", " << at;
+    }
+  }
+}
+
+// The profile with every number at one end of its range. What cannot be met on a machine of this size is left alone:
+// memory, and waits without a look or without an end.
+std::string extreme(bool at_most) {
+  MachineProfile profile = shipped_profile(shipped_profiles().front());
+  profile.name = at_most ? "most" : "least";
+  for (const ProfileField& field : kProfileFields) {
+    if (field.section == "memory" || field.section == "wait") continue;
+    const double end = at_most ? field.most : field.least;
+    if (const auto* const size = std::get_if<Size MachineProfile::*>(&field.member))
+      profile.*(*size) = end >= profile_limits::kUnbounded ? Size(kAnySize) : Size(static_cast<std::uint64_t>(end));
+    if (const auto* const number = std::get_if<std::uint32_t MachineProfile::*>(&field.member))
+      profile.*(*number) = static_cast<std::uint32_t>(end);
+    if (const auto* const number = std::get_if<double MachineProfile::*>(&field.member)) profile.*(*number) = end;
+  }
+  return write_profile(profile);
+}
+
+class AnyProfile : public testing::TestWithParam<std::string> {};
+
+TEST_P(AnyProfile, GivesRightResults) {
+  const test::TemporaryFolder folder;
+  const std::string made_up = R"(version = 1
+name = "made up"
+based_on = "generic"
+[[rule]]
+collective = "all_reduce"
+most_bytes = "20000"
+algorithm = "recursive_doubling"
+[[attach]]
+collective = "all_gather"
+least_bytes = "100"
+[small]
+below = "1000"
+[rounds]
+usual = "5000"
+)";
+  std::string profile = GetParam();
+  if (profile == "made_up") profile = folder.write("made_up.toml", made_up);
+  if (profile == "least" || profile == "most") profile = folder.write("extreme.toml", extreme(profile == "most"));
+  for (const std::uint32_t num_ranks : {2, 3, 5}) {
+    const Settings settings = settings_with(profile);
+    ASSERT_TRUE(settings.profile.unread.ok()) << settings.profile.unread.to_string();
+    test::ThreadRanks group(num_ranks, settings);
+    group.run([&](Communicator& communicator) {
+      check_calls(communicator);
+      if (GetParam() != "made_up") return;
+      for (const Statistic& row : communicator.statistics())
+        if (row.operation == "all_reduce") EXPECT_TRUE(row.algorithm != "one_shot" || row.bytes > 20'000);
+    });
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Profiles, AnyProfile,
+                         testing::Values("amd_epyc", "intel_xeon", "generic", "made_up", "least", "most"),
+                         [](const auto& info) { return info.param; });
+
+TEST(ProfileFile, WhatShipsIsReadAndWritten) {
+  for (const ShippedProfile& shipped : shipped_profiles()) {
+    const Result<MachineProfile> profile = read_profile(shipped.text, shipped.name);
+    ASSERT_TRUE(profile.ok()) << profile.status().to_string();
+    EXPECT_EQ(profile->name, shipped.name);
+    EXPECT_FALSE(profile->about.empty());
+    const std::string written = write_profile(*profile);
+    const Result<MachineProfile> again = read_profile(written, "again");
+    ASSERT_TRUE(again.ok()) << again.status().to_string();
+    EXPECT_EQ(write_profile(*again), written);
+    EXPECT_EQ(again->rules.size(), profile->rules.size());
+    EXPECT_EQ(again->attach.size(), profile->attach.size());
+  }
+}
+
+TEST(ProfileFile, EachNumberIsRead) {
+  for (const ProfileField& field : kProfileFields) {
+    const bool is_size = std::holds_alternative<Size MachineProfile::*>(field.member);
+    const double other = field.most >= 5000 ? 5000 : 1;
+    const std::string text =
+        fmt::format("version = 1\nname = \"a\"\nbased_on = \"generic\"\n[{}]\n{} = {}\n", field.section, field.key,
+                    is_size ? fmt::format("\"{}K\"", 64) : fmt::format("{}", other));
+    const Result<MachineProfile> profile = read_profile(text, "a.toml");
+    if (is_size && field.least > 65536) continue;
+    ASSERT_TRUE(profile.ok()) << profile.status().to_string();
+    if (const auto* const size = std::get_if<Size MachineProfile::*>(&field.member))
+      EXPECT_EQ(std::uint64_t{(*profile).*(*size)}, 65536U);
+    if (const auto* const number = std::get_if<std::uint32_t MachineProfile::*>(&field.member))
+      EXPECT_EQ((*profile).*(*number), other);
+    if (const auto* const number = std::get_if<double MachineProfile::*>(&field.member))
+      EXPECT_EQ((*profile).*(*number), other);
+  }
+}
+
+TEST(ProfileFile, MistakesAreNamedWithFileLineAndKey) {
+  struct Mistake {
+    std::string_view text;
+    std::string_view words;
+  };
+  constexpr std::array kMistakes = {
+      Mistake{"", "my.toml:1: version: is 0; this version of Tutti reads 1"},
+      Mistake{"version = 2", "version: is 2; this version of Tutti reads 1"},
+      Mistake{"version = 1", "name: is missing"},
+      Mistake{"version = 1\nname = \"a\"", "small: is missing; a profile that leaves something out says based_on"},
+      Mistake{"version = 1\nname = \"a\"\nbased_on = \"intl_xeon\"", "the nearest is 'intel_xeon'"},
+      Mistake{"version = 1\nname = \"a\"\nbased_on = \"generic\"\n[smalll]\nbelow = \"1K\"",
+              "the nearest that is known is 'small'"},
+      Mistake{"version = 1\nname = \"a\"\nbased_on = \"generic\"\n[small]\nbelow = 1", "my.toml:5: small.below"},
+      Mistake{"version = 1\nname = \"a\"\nbased_on = \"generic\"\n[small]\nbelow = \"1X\"", "write bytes such as 64K"},
+      Mistake{"version = 1\nname = \"a\"\nbased_on = \"generic\"\n[small]\nbelow = \"2 second_cache\"", "core_cache"},
+      Mistake{"version = 1\nname = \"a\"\nbased_on = \"generic\"\n[rounds]\nusual = \"12\"",
+              "is out of range: 4K to 64M"},
+      Mistake{"version = 1\nname = \"a\"\nbased_on = \"generic\"\n[spread]\nof_core_cache = -1",
+              "is out of range: 0 to 64"},
+      Mistake{"version = 1\nname = \"a\"\nbased_on = \"generic\"\n[wait]\nlooks = 99999999", "my.toml:5: wait.looks"},
+      Mistake{"version = 1\nname = \"a\"\nbased_on = \"generic\"\n[[rule]]\nalgorithm = \"ring\"",
+              "rule[0].collective: is missing"},
+      Mistake{"version = 1\nname = \"a\"\nbased_on = \"generic\"\n[[rule]]\ncollective = \"all_reduce\"",
+              "rule[0].algorithm: is missing"},
+      Mistake{"version = 1\nname = \"a\"\nbased_on = \"generic\"\n[[rule]]\ncollective = \"all_reduce\"\nalgorithm = "
+              "\"rnig\"",
+              "my.toml:6: rule[0].algorithm"},
+      Mistake{"version = 1\nname = \"a\"\nbased_on = \"generic\"\n[[rule]]\ncollective = \"sum\"\nalgorithm = \"ring\"",
+              "'sum' is no collective"},
+      Mistake{
+          "version = 1\nname = \"a\"\nbased_on = \"generic\"\n[[rule]]\ncollective = \"all_reduce\"\nmemory = \"big\"\n"
+          "algorithm = \"ring\"",
+          "it takes any or symmetric"},
+      Mistake{"version = 1\nname = \"a\"\nbased_on = \"generic\"\n[[attach]]\ncollective = \"all_reduce\"\nleast = 3",
+              "least_bytes"},
+      Mistake{"version = ", "my.toml:1"},
+  };
+  for (const Mistake& mistake : kMistakes) {
+    const Result<MachineProfile> profile = read_profile(mistake.text, "my.toml");
+    ASSERT_FALSE(profile.ok()) << mistake.text;
+    EXPECT_NE(profile.status().to_string().find(mistake.words), std::string::npos) << profile.status().to_string();
+    EXPECT_EQ(profile.status().to_string().find("my.toml:"), 0U) << profile.status().to_string();
+  }
+}
+
+TEST(ProfileFile, SizesAreBytesOrMultiplesOfCaches) {
+  const CacheSizes caches{.first = 48 << 10, .core = 2 << 20, .last = 32 << 20};
+  const auto bytes_of = [&](std::string_view text) {
+    const Result<Size> size = parse_profile_size(text);
+    return size.ok() ? std::uint64_t{size->for_caches(caches)} : ~std::uint64_t{1};
+  };
+  EXPECT_EQ(bytes_of("64K"), 65536U);
+  EXPECT_EQ(bytes_of("1/6 first_cache"), 8192U);
+  EXPECT_EQ(bytes_of("2 core_cache"), std::uint64_t{4} << 20);
+  EXPECT_EQ(bytes_of("0.25 last_level_cache"), std::uint64_t{8} << 20);
+  EXPECT_EQ(bytes_of("unlimited"), kAnySize);
+  for (const std::string_view text : {"", "x", "1/0 core_cache", "-1 core_cache", "nan core_cache", "1e9 core_cache"})
+    EXPECT_FALSE(parse_profile_size(text).ok()) << text;
+  for (const std::string_view text : {"64K", "1/6 first_cache", "2 core_cache", "1/4 last_level_cache", "unlimited"})
+    EXPECT_EQ(to_text(*parse_profile_size(text)), text);
+}
+
+TEST(ProfileChoice, TakesNamesFilesAndTheProcessor) {
+  EXPECT_EQ(choose_profile("AMD-EPYC").profile->name, "amd_epyc");
+  EXPECT_EQ(choose_profile("generic").why, "TUTTI_PROFILE names it");
+  const ProfileChoice automatic = choose_profile(kAutomaticProfile);
+  EXPECT_TRUE(automatic.unread.ok());
+  EXPECT_FALSE(automatic.why.empty());
+  const ProfileChoice wrong = choose_profile("intel_xeno");
+  EXPECT_NE(wrong.unread.to_string().find(
+                "TUTTI_PROFILE: no profile 'intel_xeno' ships with Tutti; the nearest is 'intel_xeon'"),
+            std::string::npos)
+      << wrong.unread.to_string();
+  EXPECT_NE(wrong.profile, nullptr);
+  EXPECT_NE(choose_profile("./none.toml").unread.to_string().find("./none.toml"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace tutti
