@@ -27,7 +27,8 @@ std::string shape_of(std::string_view line);
 // Empty if the output has the shape of the text; otherwise the first line that differs, in words.
 std::string difference(const std::vector<std::string>& all_shown, const std::vector<std::string>& all_printed);
 
-// The lines without the column "note" and without "run N in FILE".
+// The lines without notes, without the meaning of marks and without "run N in FILE". A table with a column "time_us"
+// may leave out any columns behind it that it names below ("left out: …"), and its cells end with that column.
 std::vector<std::string> stable_lines(const std::vector<std::string>& lines);
 
 std::vector<std::string> lines_of(std::string_view text);

@@ -46,6 +46,27 @@ TEST(Console, NotesAndTheStoreAreLeftOut) {
   EXPECT_NE(difference({"bytes  took_us", "16  3", "against tutti: 1 slower"}, noted), "");
 }
 
+TEST(Console, NotesAndMarksOfComparisonsAreFree) {
+  const std::vector<std::string> shown{"bytes  tutti     other    tutti is", "8  131 ns *  1.2 us  9.2x faster",
+                                       "* is the fastest"};
+  const std::vector<std::string> printed{"bytes  tutti     other    tutti is", "8  1.1 us *  1.2 us =  1.1x undecided",
+                                         "* is the fastest, = is not told apart from it",
+                                         "note: 8: 12 % outliers, and more that", "      goes on here"};
+  EXPECT_EQ(difference(shown, printed), "");
+}
+
+TEST(Console, ColumnsBehindTheMedianMayBeLeftOut) {
+  const std::string left_out = "left out: samples, ran; --wide shows them";
+  const std::vector<std::string> shown{"ranks  time_us  min_us  samples", "    2      1.5     1.2       40",
+                                       "left out: ran; --wide shows them"};
+  const std::vector<std::string> printed{"ranks  time_us  min_us  note", "    2     1.75     1.2     1", "note 1: busy",
+                                         left_out};
+  EXPECT_EQ(difference(shown, printed), "");
+  EXPECT_NE(difference(shown, {"ranks  time_us  min_us", "    2      1.5     1.2"}), "");
+  EXPECT_NE(difference(shown, {"ranks  time_us  p99_us", "    2      1.5     1.2", left_out}), "");
+  EXPECT_NE(difference(shown, {"ranks  bytes  time_us  min_us", "    2      8      1.5     1.2", left_out}), "");
+}
+
 TEST(Console, MissingChangedAndAdditionalLinesDiffer) {
   EXPECT_EQ(difference({"a", "b"}, {"a"}), "not printed: b");
   EXPECT_EQ(difference({"bytes  time_us"}, {"bytes  took_us"}), "shown:   bytes  time_us\nprinted: bytes  took_us");
