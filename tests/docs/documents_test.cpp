@@ -7,6 +7,7 @@
 #include <fstream>
 #include <iostream>
 #include <regex>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -169,21 +170,76 @@ bool has_heading(const fs::path& path, const std::string& anchor) {
   return false;
 }
 
-TEST(Links, LeadToFilesAndHeadings) {
+std::vector<fs::path> all_documents() {
   const fs::path root(TUTTI_SOURCE_DIR);
   std::vector<fs::path> documents{root / "README.md", root / "CONTRIBUTING.md", root / "ARCHITECTURE.md"};
   for (const fs::directory_entry& entry : fs::recursive_directory_iterator(root / "docs"))
     if (entry.path().extension() == ".md") documents.push_back(entry.path());
-  for (const fs::path& document : documents) {
-    std::ifstream file(document);
-    const std::string text((std::istreambuf_iterator<char>(file)), {});
-    for (const Link& link : links_of(text)) {
+  return documents;
+}
+
+std::string text_of(const fs::path& document) {
+  std::ifstream file(document);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+TEST(Links, LeadToFilesAndHeadings) {
+  for (const fs::path& document : all_documents()) {
+    for (const Link& link : links_of(text_of(document))) {
       const fs::path target = link.file.empty() ? document : document.parent_path() / link.file;
       EXPECT_TRUE(fs::exists(target)) << document << " links to " << link.file;
       const bool leads = link.anchor.empty() || has_heading(target, link.anchor);
       EXPECT_TRUE(leads) << document << " links to " << link.file << "#" << link.anchor;
     }
   }
+}
+
+// Paths and names of sources in backquotes: "src/base", "tests/docs/", "bench/axes/case.hpp", "kernels_*.cpp".
+std::set<std::string> sources_named_in(const std::string& text) {
+  const std::regex quoted("`([A-Za-z0-9_./*]+)`");
+  const std::regex source("(src|tests|include|benches|examples|cmake|data)/.*|.*\\.(hpp|cpp|inc)");
+  std::set<std::string> names;
+  for (std::sregex_iterator at(text.begin(), text.end(), quoted), end; at != end; ++at)
+    if (const std::string name = (*at)[1]; std::regex_match(name, source)) names.insert(name);
+  return names;
+}
+
+// All files and folders that sources are in, from the root. Each stands there with the blanks around it.
+std::string all_sources() {
+  const fs::path root(TUTTI_SOURCE_DIR);
+  std::string all;
+  for (const char* top : {"src", "tests", "include", "benches", "examples", "cmake", "data"}) {
+    all += fmt::format(" {} ", top);
+    for (const fs::directory_entry& entry : fs::recursive_directory_iterator(root / top)) {
+      const fs::path path = fs::relative(entry.path(), root);
+      all += fmt::format(" {} ", path.string());
+      // A program is called by its source: benches/prediction.
+      if (path.extension() == ".cpp") all += fmt::format(" {} ", (path.parent_path() / path.stem()).string());
+    }
+  }
+  return all;
+}
+
+// A path from the root, from src/ or from include/; a name without a folder is that of any file.
+bool is_there(std::string name, const std::string& sources) {
+  const std::string folders = name.find('/') == std::string::npos ? "[^ ]*/" : "(src/|include/)?";
+  // What stands for any name is in capital letters: src/algorithms/COLLECTIVE/NAME.cpp.
+  name = name.substr(0, std::min(name.find_last_not_of('/') + 1, name.size()));
+  name = std::regex_replace(name, std::regex("[A-Z]{2,}"), "*");
+  name = std::regex_replace(name, std::regex("\\."), "\\.");
+  name = std::regex_replace(name, std::regex("\\*"), "[^ /]*");
+  return std::regex_search(sources, std::regex(" " + folders + name + " "));
+}
+
+TEST(Links, SourcesThatDocumentsNameExist) {
+  const std::string sources = all_sources();
+  EXPECT_TRUE(is_there("src/base/", sources) && is_there("base/status.hpp", sources) &&
+              is_there("status.hpp", sources));
+  EXPECT_TRUE(is_there("src/algorithms/COLLECTIVE/NAME.cpp", sources) && is_there("src/data/kernels_*.cpp", sources));
+  EXPECT_FALSE(is_there("src/statu", sources) || is_there("src/status.hpp", sources) || is_there("tatus.hpp", sources));
+  for (const fs::path& document : all_documents())
+    for (const std::string& name : sources_named_in(text_of(document)))
+      EXPECT_TRUE(is_there(name, sources)) << document << " names " << name;
 }
 
 }  // namespace
