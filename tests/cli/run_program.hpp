@@ -23,6 +23,8 @@ namespace tutti {
 
 using Json = nlohmann::json;
 
+extern const char* const kTuttiProgram;  // its path; run_program_test.cpp defines it
+
 struct Outcome {
   int exit = -1;
   std::string out;
@@ -37,7 +39,7 @@ class RunProgram : public ::testing::Test {
   Outcome tutti(const std::string& arguments, const std::string& front = "") {
     const std::string line =
         fmt::format("cd '{}' && PATH=\"$PWD:$PATH\" XDG_DATA_HOME=\"$PWD\" {} '{}' {} >out 2>error </dev/null",
-                    folder_.path(), front, TUTTI_PROGRAM, arguments);
+                    folder_.path(), front, kTuttiProgram, arguments);
     const int status = std::system(line.c_str());
     return {WIFEXITED(status) ? WEXITSTATUS(status) : -1, folder_.read("out"), folder_.read("error")};
   }
@@ -80,7 +82,7 @@ class RunProgram : public ::testing::Test {
       ::setenv("TMPDIR", folder_.path().c_str(), 1);
       ::execl("/bin/sh", "sh", "-c",
               fmt::format("cd '{}' && exec '{}' run --no-store -- sh -c '{}' >out 2>error </dev/null", folder_.path(),
-                          TUTTI_PROGRAM, script)
+                          kTuttiProgram, script)
                   .c_str(),
               nullptr);
       ::_exit(127);

@@ -18,6 +18,9 @@
 #include <unistd.h>
 
 namespace tutti {
+
+const char* const kTuttiProgram = TUTTI_PROGRAM;
+
 namespace {
 
 TEST_F(RunProgram, EachRowOfItsTableIsARowOfResults) {
