@@ -1,25 +1,26 @@
-/* Tutti: collectives on one host, by the algorithm that is fastest there.
+/* Tutti: collectives on one host, by the fastest algorithm there.
  *
- * The functions are shaped and named like NCCL's, so that its users port by renaming; what differs is said beside it,
- * and together under "Porting from NCCL" below.
- * Buffers are ordinary host memory, or symmetric memory (tuttiMemAlloc), where peers load and store without a copy.
+ * Names and shapes are NCCL's, so that NCCL's users port by renaming. Each difference stands beside its function, and
+ * all of them under "Porting from NCCL" below. Buffers are ordinary host memory, or symmetric memory (tuttiMemAlloc),
+ * in which peers load and store without a copy.
  *
- * A communicator belongs to one thread at a time; different communicators are independent of each other. A thread that
- * calls one while another is in a call of it is refused with tuttiInvalidUsage, where that is seen, which is nearly
- * always; tuttiCommAbort and tuttiCommGetAsyncError are for any thread at any time.
+ * Threads. A communicator belongs to one thread at a time; different communicators are independent. A second thread
+ * that calls one meanwhile gets tuttiInvalidUsage. This is detected nearly always. Any thread may call tuttiCommAbort
+ * and tuttiCommGetAsyncError at any time.
  *
- * Calls block, and the output is complete when they return, but for those that say otherwise (tuttiI..., groups). All
- * ranks call the same operations in the same order with equal count, type, operator and root; some may call in place
- * and others not. Where they differ, a call returns tuttiInvalidUsage and tuttiGetLastError() says how. (A rank that
- * hears nothing from the others in such a call, as a root of a broadcast, is told by one of the next.) Once a
- * communicator has failed, every later call on it returns the same error, on every rank: of a rank that was lost, or
- * that was late for TUTTI_TIMEOUT, it names that rank. A process that ends without tuttiCommDestroy is lost to the
- * others. After a call that has failed its buffers are the caller's again; those in symmetric memory, and outputs of a
- * broadcast or a reduce, only once every rank's call has returned: a rank that is stopped in the middle, or late by
- * more than 50 ms there, may still store there.
+ * Calls block, and the output is complete when they return; tuttiI... and groups are the exceptions. All ranks call the
+ * same operations in the same order with equal count, type, operator and root. Some may call in place and others not.
+ *
+ * Errors. If calls differ, they return tuttiInvalidUsage, and tuttiGetLastError() says how. (A rank that hears nothing
+ * from the others in such a call, as a root of a broadcast, gets the error from one of its next calls.) Once a
+ * communicator has failed, every later call on it returns the same error on every rank. If a rank was lost, or late by
+ * TUTTI_TIMEOUT, the error names it. A process that ends without tuttiCommDestroy is lost to the others. After a failed
+ * call its buffers are the caller's again. Buffers in symmetric memory, and outputs of a broadcast or a reduce, are so
+ * only once every rank's call has returned: a rank that is stopped in the middle, or late by more than 50 ms there, may
+ * still store there.
  *
  * A call with a wrong argument (tuttiInvalidArgument) has done nothing, and the other ranks do not hear of it. They
- * wait in that call for this rank, or are refused if it enters a different call. The rank repeats the call with valid
+ * wait in that call for this rank, or get an error if it enters a different call. The rank repeats the call with valid
  * arguments, or aborts. Calls with blocks of different sizes are the exception: they tell all ranks (see there).
  *
  * Bits. An all-reduce gives the same bits on every rank. With the same inputs, count and settings on the same machine
@@ -29,13 +30,16 @@
  *
  * A communicator has at most 1024 ranks, and a block at most 2^34 - 1 elements.
  *
- * Porting from NCCL. There are no devices and streams: a call takes host memory and is done when it returns. A thread
- * is one rank at a time: there is no ncclCommInitAll, and communicators cannot be made within a group. tuttiCommAbort
- * breaks a communicator and does not free it: tuttiCommDestroy does. Symmetric memory belongs to a communicator, which
- * tuttiMemAlloc and tuttiMemFree take; buffers are not registered (ncclCommRegister). tuttiRedOpCreatePreMulSum always
- * reads its scalar at once, so it has no ncclScalarResidence_t. Nothing is ever ncclInProgress: what goes on beside the
- * caller is begun by tuttiI... and waited for by its request. A config is a list of variables. Codes that are alike
- * have the same numbers, and so have types and operators that NCCL has too. */
+ * Porting from NCCL.
+ * - There are no devices and streams: a call takes host memory and is done when it returns.
+ * - A thread is one rank at a time: there is no ncclCommInitAll. A group cannot make communicators.
+ * - tuttiCommAbort breaks a communicator and does not free it; tuttiCommDestroy does.
+ * - Symmetric memory belongs to a communicator, which tuttiMemAlloc and tuttiMemFree take. Buffers are not registered
+ *   (ncclCommRegister).
+ * - tuttiRedOpCreatePreMulSum always reads its scalar at once, so it has no ncclScalarResidence_t.
+ * - Nothing is ever ncclInProgress: tuttiI... starts a pending operation, and its request waits for it.
+ * - A config is a list of variables.
+ * - Equal codes have equal numbers, and so have types and operators that NCCL has too. */
 #ifndef TUTTI_TUTTI_H
 #define TUTTI_TUTTI_H
 
@@ -122,41 +126,40 @@ typedef void (*tuttiRedOpFunction_t)(void* accumulator, const void* next, size_t
 
 TUTTI_API tuttiResult_t tuttiGetVersion(int* version);
 TUTTI_API const char* tuttiGetErrorString(tuttiResult_t result);
-/* What went wrong in the last call of this thread that did not return tuttiSuccess, in words, which stand until the
- * thread's next such call; comm may be NULL. */
+/* The error message of this thread's last call that did not return tuttiSuccess. It stands until the thread's next such
+ * call. comm may be NULL. */
 TUTTI_API const char* tuttiGetLastError(tuttiComm_t comm);
 
-/* An id for one communicator, to be given to all its ranks by whatever means the program has. The calling process
- * serves the rendezvous and must live until all ranks have joined. */
+/* An id for one communicator. The program gives it to all ranks by its own means. The calling process serves the
+ * rendezvous and must live until all ranks have joined. */
 TUTTI_API tuttiResult_t tuttiGetUniqueId(tuttiUniqueId* id);
 TUTTI_API tuttiResult_t tuttiCommInitRank(tuttiComm_t* comm, int num_ranks, tuttiUniqueId id, int rank);
-/* What one communicator does otherwise than the environment says. Begin one as
+/* Settings of one communicator that override the environment. Begin one as
  *   tuttiConfig_t config = TUTTI_CONFIG_INITIALIZER;
- * Later versions may add fields at the end; programs that were built before go on as they are. */
+ * Later versions may add fields at the end; programs built earlier still work. */
 typedef struct {
   size_t size;
   int version;
-  /* "NAME=VALUE" strings, NULL behind the last, or NULL: they come before the environment's variables of these names.
-   * The same on all ranks where those must be. */
+  /* "NAME=VALUE" strings with NULL behind the last, or NULL. They take precedence over the environment's variables.
+   * Variables that must agree must be the same on all ranks. */
   const char* const* variables;
 } tuttiConfig_t;
 #define TUTTI_CONFIG_INITIALIZER \
   { sizeof(tuttiConfig_t), TUTTI_VERSION, NULL }
-/* config may be NULL. Where a variable is wrong on one rank, the others are told, and all return an error: the id is
- * spent. */
+/* config may be NULL. If a variable is wrong on one rank, all ranks return an error, and the id is spent. */
 TUTTI_API tuttiResult_t tuttiCommInitRankConfig(tuttiComm_t* comm, int num_ranks, tuttiUniqueId id, int rank,
                                                 const tuttiConfig_t* config);
-/* The communicator of all ranks that were started together, by `tutti launch`, torchrun, an mpirun (PMIx, MPICH's PMI)
- * or srun; every rank calls it equally often. A process without a launcher is a communicator of one rank; incomplete
+/* The communicator of all ranks that were started together: by `tutti launch`, torchrun, an mpirun (PMIx, MPICH's PMI)
+ * or srun. Every rank calls it equally often. A process without a launcher is a communicator of one rank. Incomplete
  * variables of a launcher are an error. Programs that use MPI may call it before MPI_Init or between MPI_Init and
- * MPI_Finalize. The process of rank 0 must live as long as others make communicators. A rank is one process: in a child
- * that it has forked this is an error, and so is every call of a communicator that it had, but for tuttiCommDestroy and
- * what its rank and the number of ranks are. */
+ * MPI_Finalize. The process of rank 0 must live as long as others make communicators. A rank is one process: in a
+ * forked child this is an error, and so is every call on the rank's communicators. Only tuttiCommDestroy,
+ * tuttiCommUserRank and tuttiCommCount work there. */
 TUTTI_API tuttiResult_t tuttiCommInitLaunched(tuttiComm_t* comm);
-/* New communicators, one of all ranks with the same color, whose ranks there are in the order of their keys, and where
- * those are equal, as they are here. With TUTTI_SPLIT_NOCOLOR a rank is in none, and *newcomm is NULL. All ranks of
- * comm call it, and where one of them is lost, aborts comm, or cannot go on, those that wait for it return an error.
- * What config does not say is as of comm; it may be NULL. */
+/* One new communicator for each color, of the ranks that pass this color. Their keys give the order of ranks; ranks
+ * with equal keys keep their present order. With TUTTI_SPLIT_NOCOLOR a rank is in none, and *newcomm is NULL. All ranks
+ * of comm call it. If one is lost, aborts comm, or cannot go on, the ranks that wait for it return an error. config
+ * overrides the settings of comm; it may be NULL. */
 #define TUTTI_SPLIT_NOCOLOR (-1)
 TUTTI_API tuttiResult_t tuttiCommSplit(tuttiComm_t comm, int color, int key, tuttiComm_t* newcomm,
                                        const tuttiConfig_t* config);
@@ -174,63 +177,62 @@ TUTTI_API tuttiResult_t tuttiCommDup(tuttiComm_t comm, tuttiComm_t* newcomm);
  * for, test and free requests, to destroy operators, to get statistics, rank, number of ranks and error, to abort and
  * to destroy. */
 TUTTI_API tuttiResult_t tuttiCommFinalize(tuttiComm_t comm);
-/* The same, and then the end of it, also where it returns what has failed; requests that nobody has waited for are gone
- * with it. Any thread may call it; it is refused, and destroys nothing, while another thread is in a call of this
- * communicator. Ranks may destroy in any order. Every later call with this comm returns tuttiInvalidUsage and says that
- * it was destroyed. A child that a rank has forked is no rank: it may destroy its copy or just exit, and the rank goes
- * on. */
+/* Finalizes and destroys the communicator, even if it returns an error. Requests that nobody has waited for are gone
+ * with it. Any thread may call it. While another thread is in a call of this communicator, it is refused and destroys
+ * nothing. Ranks may destroy in any order. Every later call with this comm returns tuttiInvalidUsage and says that it
+ * was destroyed. A forked child is no rank: it may destroy its copy or just exit, and the rank goes on. */
 TUTTI_API tuttiResult_t tuttiCommDestroy(tuttiComm_t comm);
-/* Breaks the communicator for all ranks; from any thread, also while another is in a call. Then destroy it, once no
- * thread is in a call of it. */
+/* Breaks the communicator for all ranks. Any thread may call it, also while another is in a call. Destroy the
+ * communicator once no thread is in a call of it. */
 TUTTI_API tuttiResult_t tuttiCommAbort(tuttiComm_t comm);
 TUTTI_API tuttiResult_t tuttiCommCount(tuttiComm_t comm, int* count);
 TUTTI_API tuttiResult_t tuttiCommUserRank(tuttiComm_t comm, int* rank);
-/* What has broken the communicator, or tuttiSuccess; from any thread. */
+/* The error that has broken the communicator, or tuttiSuccess. Any thread may call it. */
 TUTTI_API tuttiResult_t tuttiCommGetAsyncError(tuttiComm_t comm, tuttiResult_t* async_error);
 
 /* Symmetric memory, zeroed. Collective: all ranks call with the same size, not 0, in the same order. More than the
- * machine has, or the limits of control groups leave, is refused. Unlike NCCL's, it belongs to a communicator and must
- * be freed before that is destroyed. A buffer in symmetric memory is worth the most where it is so on every rank, both
- * as send and as receive buffer. All ranks must do alike, and pass buffers of the same allocation. Freeing it is
- * refused, on all ranks, while a rank has a request of this communicator that uses it, pending or persistent, and names
- * it: wait for it, or free it, before. */
+ * machine has, or than the limits of control groups leave, is refused. Unlike NCCL's, it belongs to a communicator and
+ * must be freed before the communicator is destroyed. It is fastest if send and receive buffers of every rank are in
+ * it. If one rank passes symmetric memory, all must, and from the same allocation. tuttiMemFree is refused on all ranks
+ * while a request of this communicator, pending or persistent, uses the memory; the error names the request. Wait for
+ * it, or free it, first. */
 TUTTI_API tuttiResult_t tuttiMemAlloc(void** memory, size_t bytes, tuttiComm_t comm);
 TUTTI_API tuttiResult_t tuttiMemFree(void* memory, tuttiComm_t comm);
 
-/* recvbuff[i] = fold over all ranks of sendbuff[i]. In place where sendbuff is recvbuff; otherwise they must not
- * overlap. The result has the same bits on every rank. */
+/* recvbuff[i] = fold over all ranks of sendbuff[i]. In place if sendbuff is recvbuff; otherwise they must not overlap.
+ * The result has the same bits on every rank. */
 TUTTI_API tuttiResult_t tuttiAllReduce(const void* sendbuff, void* recvbuff, size_t count, tuttiDataType_t datatype,
                                        tuttiRedOp_t op, tuttiComm_t comm);
 
-/* recvbuff has a block of sendcount elements for each rank, in their order. In place where sendbuff is this rank's own
+/* recvbuff has a block of sendcount elements for each rank, in their order. In place if sendbuff is this rank's own
  * block of recvbuff. */
 TUTTI_API tuttiResult_t tuttiAllGather(const void* sendbuff, void* recvbuff, size_t sendcount, tuttiDataType_t datatype,
                                        tuttiComm_t comm);
-/* sendbuff has a block of recvcount elements for each rank; each rank gets the fold of its own. In place where recvbuff
+/* sendbuff has a block of recvcount elements for each rank; each rank gets the fold of its own. In place if recvbuff
  * is this rank's own block of sendbuff. */
 TUTTI_API tuttiResult_t tuttiReduceScatter(const void* sendbuff, void* recvbuff, size_t recvcount,
                                            tuttiDataType_t datatype, tuttiRedOp_t op, tuttiComm_t comm);
-/* The root's sendbuff to every rank's recvbuff; nobody else's sendbuff is looked at. */
+/* Copies the root's sendbuff to every rank's recvbuff. Other ranks' sendbuff is ignored. */
 TUTTI_API tuttiResult_t tuttiBroadcast(const void* sendbuff, void* recvbuff, size_t count, tuttiDataType_t datatype,
                                        int root, tuttiComm_t comm);
 /* The same in place. */
 TUTTI_API tuttiResult_t tuttiBcast(void* buff, size_t count, tuttiDataType_t datatype, int root, tuttiComm_t comm);
-/* As tuttiAllReduce, for the root alone; nobody else's recvbuff is looked at. */
+/* As tuttiAllReduce, for the root alone. Other ranks' recvbuff is ignored. */
 TUTTI_API tuttiResult_t tuttiReduce(const void* sendbuff, void* recvbuff, size_t count, tuttiDataType_t datatype,
                                     tuttiRedOp_t op, int root, tuttiComm_t comm);
 /* Both buffers have a block of count elements for each rank: block j of rank i becomes block i of rank j. In place
- * where sendbuff is recvbuff. */
+ * if sendbuff is recvbuff. */
 TUTTI_API tuttiResult_t tuttiAlltoAll(const void* sendbuff, void* recvbuff, size_t count, tuttiDataType_t datatype,
                                       tuttiComm_t comm);
 /* As tuttiAllGather, for the root alone. */
 TUTTI_API tuttiResult_t tuttiGather(const void* sendbuff, void* recvbuff, size_t count, tuttiDataType_t datatype,
                                     int root, tuttiComm_t comm);
-/* The root's sendbuff has a block of count elements for each rank. In place where the root's recvbuff is its own block
+/* The root's sendbuff has a block of count elements for each rank. In place if the root's recvbuff is its own block
  * of sendbuff. */
 TUTTI_API tuttiResult_t tuttiScatter(const void* sendbuff, void* recvbuff, size_t count, tuttiDataType_t datatype,
                                      int root, tuttiComm_t comm);
-/* The fold of the ranks up to this one, and of those before this one, where rank 0's recvbuff is left alone. There is
- * no average of them. In place where sendbuff is recvbuff. */
+/* tuttiScan folds the inputs of all ranks up to this one, tuttiExScan those before this one. tuttiExScan does not
+ * change rank 0's recvbuff. Neither takes tuttiAvg. In place if sendbuff is recvbuff. */
 TUTTI_API tuttiResult_t tuttiScan(const void* sendbuff, void* recvbuff, size_t count, tuttiDataType_t datatype,
                                   tuttiRedOp_t op, tuttiComm_t comm);
 TUTTI_API tuttiResult_t tuttiExScan(const void* sendbuff, void* recvbuff, size_t count, tuttiDataType_t datatype,
@@ -238,42 +240,41 @@ TUTTI_API tuttiResult_t tuttiExScan(const void* sendbuff, void* recvbuff, size_t
 /* Returns when every rank has called it. */
 TUTTI_API tuttiResult_t tuttiBarrier(tuttiComm_t comm);
 
-/* The same with blocks of different sizes. Counts and displacements are in elements. A displacement is where a block
- * begins in its buffer; where displacements are NULL, blocks stand one behind the other, in the order of the ranks.
- * They may leave gaps, which stay as they are, and be in any order; blocks that are written must not overlap. A count
- * may be 0.
+/* Collectives with blocks of different sizes. Counts and displacements are in elements; a count may be 0. A
+ * displacement is where a block begins in its buffer. With NULL, blocks follow each other in the order of the ranks.
+ * Blocks may be in any order and leave gaps, which do not change. Blocks that are written must not overlap.
  *
- * What one rank gives, the other must expect. Where counts contradict each other, or what one rank has passed is wrong,
- * every rank returns an error, of which tuttiGetLastError() names the ranks and counts, and nothing has been done: the
- * communicator goes on. Where the call is only begun (tuttiIAllGatherV, a group), who waits for it is told. Counts and
- * displacements are read when it is begun, or made (tuttiAllGatherVInit), and not again. */
+ * What one rank gives, the other must expect. If counts contradict each other, or one rank's arguments are wrong, every
+ * rank returns an error; tuttiGetLastError() names the ranks and counts. Then nothing has been done, and the
+ * communicator goes on. If the call is pending (tuttiIAllGatherV, a group), waiting for it returns the error. Counts
+ * and displacements are read once: at the start, or when the request is made (tuttiAllGatherVInit). */
 
-/* recvcounts[i] elements come from rank i, on every rank; sendcount is this rank's. In place where sendbuff is this
+/* recvcounts[i] elements come from rank i, on every rank; sendcount is this rank's. In place if sendbuff is this
  * rank's own block of recvbuff. */
 TUTTI_API tuttiResult_t tuttiAllGatherV(const void* sendbuff, size_t sendcount, void* recvbuff,
                                         const size_t* recvcounts, const size_t* displs, tuttiDataType_t datatype,
                                         tuttiComm_t comm);
 /* Block i of every rank's sendbuff has recvcounts[i] elements, and its fold goes to rank i; all ranks have the same
- * recvcounts. In place where recvbuff is this rank's own block of sendbuff. */
+ * recvcounts. In place if recvbuff is this rank's own block of sendbuff. */
 TUTTI_API tuttiResult_t tuttiReduceScatterV(const void* sendbuff, void* recvbuff, const size_t* recvcounts,
                                             tuttiDataType_t datatype, tuttiRedOp_t op, tuttiComm_t comm);
-/* sendcounts[j] elements go to rank j, and recvcounts[i] come from rank i. In place where sendbuff is recvbuff, with
+/* sendcounts[j] elements go to rank j, and recvcounts[i] come from rank i. In place if sendbuff is recvbuff, with
  * the same counts and displacements. */
 TUTTI_API tuttiResult_t tuttiAlltoAllV(const void* sendbuff, const size_t* sendcounts, const size_t* sdispls,
                                        void* recvbuff, const size_t* recvcounts, const size_t* rdispls,
                                        tuttiDataType_t datatype, tuttiComm_t comm);
-/* As tuttiAllGatherV, for the root alone; nobody else's recvbuff, recvcounts and displs are looked at. */
+/* As tuttiAllGatherV, for the root alone. Other ranks' recvbuff, recvcounts and displs are ignored. */
 TUTTI_API tuttiResult_t tuttiGatherV(const void* sendbuff, size_t sendcount, void* recvbuff, const size_t* recvcounts,
                                      const size_t* displs, tuttiDataType_t datatype, int root, tuttiComm_t comm);
-/* sendcounts[j] elements of the root's sendbuff go to rank j, which has them as its recvcount; nobody else's sendbuff,
- * sendcounts and displs are looked at. In place where the root's recvbuff is its own block of sendbuff. */
+/* sendcounts[j] elements of the root's sendbuff go to rank j, which passes that number as its recvcount. Other ranks'
+ * sendbuff, sendcounts and displs are ignored. In place if the root's recvbuff is its own block of sendbuff. */
 TUTTI_API tuttiResult_t tuttiScatterV(const void* sendbuff, const size_t* sendcounts, const size_t* displs,
                                       void* recvbuff, size_t recvcount, tuttiDataType_t datatype, int root,
                                       tuttiComm_t comm);
 
-/* To and from one rank. Every send has its receive with the same count and type; between two ranks they find each other
- * in the order of their calls, and collectives do not come between. A send may return before its receive has been
- * called, and does where the message is small; do not count on it. */
+/* To and from one rank. Every send has its receive with the same count and type. Between two ranks they match in the
+ * order of their calls, independently of collectives. A send may return before its receive has been called. It does so
+ * for small messages; do not rely on it. */
 TUTTI_API tuttiResult_t tuttiSend(const void* sendbuff, size_t count, tuttiDataType_t datatype, int peer,
                                   tuttiComm_t comm);
 TUTTI_API tuttiResult_t tuttiRecv(void* recvbuff, size_t count, tuttiDataType_t datatype, int peer, tuttiComm_t comm);
@@ -282,40 +283,40 @@ TUTTI_API tuttiResult_t tuttiRecv(void* recvbuff, size_t count, tuttiDataType_t 
 TUTTI_API tuttiResult_t tuttiSendRecv(const void* sendbuff, size_t sendcount, int dest, void* recvbuff,
                                       size_t recvcount, int source, tuttiDataType_t datatype, tuttiComm_t comm);
 
-/* Calls between these two are only begun, and the outermost tuttiGroupEnd waits for all of them: sends and receives
- * all at once, the collectives of each communicator in their order. Groups are a thread's own, and may be nested.
- * Buffers belong to the group until its end. What has a request (tuttiI..., tuttiStart) is begun in its order too, and
- * waited for by its request alone. Communicators cannot be made within a group. Where another thread is in a call of
- * one of its communicators, its end is refused, and it stays open. A communicator may be destroyed within a group: this
- * waits for its calls, and the group's end skips it. */
+/* Calls between these two are only started, and the outermost tuttiGroupEnd waits for all of them: sends and receives
+ * all at once, the collectives of each communicator in their order. A group belongs to its thread, and groups may be
+ * nested. Buffers belong to the group until its end. Operations with a request (tuttiI..., tuttiStart) start in their
+ * order too; only their request waits for them. Communicators cannot be made within a group. If another thread is in a
+ * call of one of its communicators, tuttiGroupEnd is refused, and the group stays open. A communicator may be destroyed
+ * within a group: this waits for its calls, and the group's end skips it. */
 TUTTI_API tuttiResult_t tuttiGroupStart(void);
 TUTTI_API tuttiResult_t tuttiGroupEnd(void);
 /* Ends a group in place of tuttiGroupEnd, if not all of its calls can be made. It aborts every communicator with calls
  * in the group, and does not wait. */
 TUTTI_API tuttiResult_t tuttiGroupAbort(void);
 
-/* What is begun now and waited for later. tuttiI... begins a collective, or a transfer, and returns; its buffers are to
- * be left alone until tuttiWait, tuttiWaitAll or a tuttiTest has said that it is done. tutti...Init makes a request
- * that is started as often as wanted, each time with the same arguments: tuttiStart, then wait or test.
+/* Pending and persistent operations. tuttiI... starts a collective or a transfer and returns. Leave its buffers alone
+ * until tuttiWait, tuttiWaitAll or a tuttiTest says that it is done. tutti...Init makes a request that can be started
+ * any number of times with the same arguments: tuttiStart, then wait or test.
  *
- * All ranks begin the collectives of a communicator in the same order, and do them in that order; whether a rank blocks
- * in one or waits later is its own affair. No thread works behind the caller's back: what is pending goes on within
- * calls, and every call that waits or tests goes on with all that its thread has begun, on whichever communicator; so
- * does the making of a communicator. What is pending goes over to the thread that next calls something on its
- * communicator or its request. Once a call has returned that the communicator has failed, the buffers of all that was
- * pending on it are the caller's again, as after a call that blocks. */
+ * All ranks start the collectives of a communicator in the same order, and perform them in that order. Each rank
+ * chooses whether to block or to wait later. No background thread works: pending operations progress within calls.
+ * Every call that waits or tests advances all operations that its thread has started, on every communicator; so does
+ * making a communicator. A pending operation moves to the thread that next calls something on its communicator or its
+ * request. Once a call has returned the communicator's failure, the buffers of all its pending operations are the
+ * caller's again, as after a blocking call. */
 typedef struct tuttiRequest* tuttiRequest_t;
-/* The request becomes NULL, unless it can be started again. One that is NULL is done. A copy of one that has ended, or
- * was freed, is refused with tuttiInvalidUsage, here and wherever else, as long as its communicator lives. */
+/* The request becomes NULL unless it is persistent. A NULL request is done. A copy of a request that has ended or was
+ * freed is refused with tuttiInvalidUsage, here and elsewhere, as long as its communicator lives. */
 TUTTI_API tuttiResult_t tuttiWait(tuttiRequest_t* request);
 /* Of several errors, the first. */
 TUTTI_API tuttiResult_t tuttiWaitAll(int count, tuttiRequest_t* requests);
 /* Waits until one request is done and sets *index to it; only that request is as after tuttiWait. Ignores requests that
  * are NULL or not active; if all are, *index is -1. */
 TUTTI_API tuttiResult_t tuttiWaitAny(int count, tuttiRequest_t* requests, int* index);
-/* Goes on as far as that is possible without waiting; *done is then 0 or 1, and with 1 all is as after tuttiWait.
- * Whoever only tests hears what a wait hears, of a rank that has left or calls that differ; and TUTTI_TIMEOUT holds,
- * where the time between two tests counts, up to a second each. */
+/* Progresses as far as possible without waiting, and sets *done to 0 or 1. With 1 everything is as after tuttiWait. A
+ * test reports the same errors as a wait: a rank that has left, calls that differ. TUTTI_TIMEOUT holds too; the time
+ * between two tests counts, up to a second each. */
 TUTTI_API tuttiResult_t tuttiTest(tuttiRequest_t* request, int* done);
 /* Tests each request; *done says whether all are done. Each request that is done is as after tuttiTest, even if others
  * are not. Returns the first of several errors. */
@@ -414,15 +415,15 @@ TUTTI_API tuttiResult_t tuttiSendInit(const void* sendbuff, size_t count, tuttiD
 TUTTI_API tuttiResult_t tuttiRecvInit(void* recvbuff, size_t count, tuttiDataType_t datatype, int peer,
                                       tuttiComm_t comm, tuttiRequest_t* request);
 
-/* By which algorithm such a call is done, and why: "one_shot", "by size". The collective is called by its name in
- * `tutti algorithms`, such as "all_gather"; op and root are those of the ones that have them. Of blocks of different
- * sizes ("all_gather_v"), count is their mean. `why` is "forced" where TUTTI_ALLREDUCE_ALGORITHM, or its like, has
- * chosen; where that cannot be followed, it says what is against it. Both live as long as the communicator. Nothing is
- * done, and no other rank is asked. */
+/* The algorithm of such a call, and the reason: "one_shot", "by size". The collective has its name in `tutti
+ * algorithms`, such as "all_gather". op and root count only for collectives that have them. For blocks of different
+ * sizes ("all_gather_v"), count is their mean. `why` is "forced" if TUTTI_ALLREDUCE_ALGORITHM or its like has chosen;
+ * if that choice cannot be followed, `why` says what is against it. Both live as long as the communicator. The call
+ * performs nothing and asks no other rank. */
 TUTTI_API tuttiResult_t tuttiGetAlgorithm(const char* collective, const void* sendbuff, const void* recvbuff,
                                           size_t count, tuttiDataType_t datatype, tuttiRedOp_t op, int root,
                                           tuttiComm_t comm, const char** algorithm, const char** why);
-/* The same, with who has chosen, for programs that decide by it: the words of `why` are for people. */
+/* The same with the chooser as a code, for programs: the words of `why` are for people. */
 typedef enum {
   tuttiChoiceOwn = 0,     /* the library */
   tuttiChoiceForced = 1,  /* a variable such as TUTTI_ALLREDUCE_ALGORITHM */
@@ -443,8 +444,8 @@ TUTTI_API tuttiResult_t tuttiGetAlgorithmInfo(const char* collective, const void
                                               size_t count, tuttiDataType_t datatype, tuttiRedOp_t op, int root,
                                               tuttiComm_t comm, tuttiAlgorithmInfo_t* info);
 
-/* What this rank has done on a communicator: a row for each way of doing something that has been used. All words live
- * as long as the communicator. Counting costs small calls nothing, so not everything is known of them. */
+/* What this rank has done on a communicator: a row for each combination of operation, algorithm and reach that it
+ * has used. All texts live as long as the communicator. Counting costs small calls nothing, so their bytes are not known. */
 #define TUTTI_BYTES_NOT_COUNTED UINT64_MAX
 typedef struct {
   const char* operation; /* a collective by its name in `tutti algorithms`, or "send" or "receive" */
@@ -453,19 +454,19 @@ typedef struct {
    * "staged" (copied there, by whatever steps), "symmetric" (read where they lie, in symmetric memory), "attached" (the
    * system copies them, once). */
   const char* reach;
-  uint64_t calls; /* that have been begun */
-  uint64_t bytes; /* of the calls together, counted as `tutti run` counts the bytes of a message; of small ones
-                     TUTTI_BYTES_NOT_COUNTED */
+  uint64_t calls; /* started */
+  uint64_t bytes; /* of all calls, counted as `tutti run` counts the bytes of a message; TUTTI_BYTES_NOT_COUNTED for
+                     small calls */
 } tuttiStatistic_t;
-/* *statistics has *count rows, which stand until the next call of this. The log has the same of rank 0 as a table when
- * the communicator is destroyed, with TUTTI_DEBUG=info. */
+/* *statistics has *count rows, which stand until the next call of this function. With TUTTI_DEBUG=info, the log shows
+ * rank 0's rows as a table when the communicator is destroyed. */
 TUTTI_API tuttiResult_t tuttiCommGetStatistics(tuttiComm_t comm, const tuttiStatistic_t** statistics, int* count);
 
 /* Each rank's input is multiplied by that rank's *scalar (of type datatype) before the sum. */
 TUTTI_API tuttiResult_t tuttiRedOpCreatePreMulSum(tuttiRedOp_t* op, const void* scalar, tuttiDataType_t datatype,
                                                   tuttiComm_t comm);
 /* An associative operator of the caller's own. All ranks make and destroy the same operators, of both kinds, in the
- * same order, and pass the same to a call; where they pass others, that is an error like any other difference. */
+ * same order, and pass the same operator to a call. A difference is an error like any other. */
 TUTTI_API tuttiResult_t tuttiRedOpCreate(tuttiRedOp_t* op, tuttiRedOpFunction_t function, void* context,
                                          int commutative, tuttiDataType_t datatype, tuttiComm_t comm);
 TUTTI_API tuttiResult_t tuttiRedOpDestroy(tuttiRedOp_t op, tuttiComm_t comm);
