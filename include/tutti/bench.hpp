@@ -1,5 +1,5 @@
-// Benchmarks, declared once: named axes whose combinations are the cases, variables of the environment that are set
-// before anything of a backend begins, and a body that sets up untimed and hands over what is to be timed.
+// Declarations of benchmarks. A benchmark has named axes, whose combinations are the cases; environment variables,
+// which are set before a backend begins; and a body, which sets up untimed and passes the timed call to exec().
 //
 //   auto sweep = tutti::bench("rccl_cta_sweep")
 //                    .num_ranks({8})
@@ -31,7 +31,7 @@
 #include <variant>
 #include <vector>
 
-// Behind these names stands the library libtutti_bench; everything else of it stays inside.
+// Exports of the library libtutti_bench; everything else in it is hidden.
 #define TUTTI_BENCH_API __attribute__((visibility("default")))
 
 namespace tutti {
@@ -41,8 +41,8 @@ class Session;
 struct Declaration;
 }  // namespace harness
 
-// What a benchmark's message is, where its bandwidth is to be told: which factor makes it the bus bandwidth that
-// nccl-tests tells. `bytes` is the total for all-gather and reduce-scatter.
+// The traffic of a benchmark's message. It gives the factor from algorithm bandwidth to bus bandwidth, as in
+// nccl-tests. `bytes` is the total for all-gather and reduce-scatter.
 enum class Traffic : std::uint8_t {
   all_reduce,
   all_gather,
@@ -62,35 +62,35 @@ class TUTTI_BENCH_API State {
   State(const State&) = delete;
   State& operator=(const State&) = delete;
 
-  // The case's value on an axis: as a whole number, a number, or a word as it was written. A name that is no axis, or a
-  // value that is no number, ends the case with an error that says so.
+  // The case's value on an axis: as a whole number, a number, or a word as written. An unknown axis, or a value that is
+  // no number, ends the case with an error.
   [[nodiscard]] std::int64_t integer(std::string_view axis) const;
   [[nodiscard]] double number(std::string_view axis) const;
   [[nodiscard]] std::string word(std::string_view axis) const;
   [[nodiscard]] bool has(std::string_view axis) const;
 
-  // What one call of what is timed does, for rates: bytes as they are; or the bytes of a message, which also give the
-  // algorithm's and the bus bandwidth; items; floating-point operations.
+  // The work of one timed call, for rates: plain bytes; bytes of a message, which also give algorithm and bus
+  // bandwidth; items; floating-point operations.
   void set_bytes(double bytes);
   void set_message(double bytes, Traffic traffic);
   void set_items(double items);
   void set_flops(double flops);
-  // A figure of one's own, a column of the results. The last value counts; of several ranks rank 0's.
+  // A figure of your own, a column of the results. The last value counts, and of several ranks rank 0's.
   void counter(std::string_view name, double value);
-  // What really ran ("ring, 2 channels"), and for a swept variable whether it was obeyed, with the evidence.
+  // What really ran ("ring, 2 channels"); and whether a swept variable was obeyed, with the evidence.
   void set_ran(std::string_view what);
   enum class Obeyed : std::uint8_t { confirmed, ignored, unverifiable };
   void set_evidence(std::string_view variable, Obeyed obeyed, std::string_view how);
 
-  // This case is not for this machine or backend; return from the body afterwards. All ranks must say it.
+  // Skips a case that is not for this machine or backend. Return from the body afterwards. All ranks must call it.
   void skip(std::string_view reason);
-  // Ends the case with an error that says why.
+  // Ends the case with an error that has the reason.
   [[noreturn]] void fail(std::string_view reason) const;
-  // Looks at the results of one more call, made after the timed ones: what is wrong with them, empty if nothing is.
-  // `before` (may be null) poisons the outputs.
+  // Checks the results of one more call, made after the timed ones. `after` returns what is wrong, or nothing. `before`
+  // (may be null) poisons the outputs.
   void set_check(std::function<void()> before, std::function<std::string()> after);
 
-  // Times `call`, as often and together with the other ranks as the runner says; comes back when there is enough.
+  // Times `call` together with the other ranks, as often as the runner says. Returns when there are enough samples.
   void exec(const std::function<void()>& call);
 
  private:
@@ -108,8 +108,8 @@ class TUTTI_BENCH_API Context {
   [[nodiscard]] int num_ranks() const { return num_ranks_; }
   // All ranks of the group meet. Not for timing: that is exec()'s.
   void barrier();
-  // The bytes that `root` gives, on all ranks: for what ranks must know of each other before their library can tell
-  // them, such as an ncclUniqueId. All ranks call it. The ranks of a group share a host.
+  // Returns root's bytes on all ranks. It is for data that ranks need before their library can communicate, such as an
+  // ncclUniqueId. All ranks call it. The ranks of a group share a host.
   [[nodiscard]] std::string broadcast(std::string_view bytes, int root = 0);
 
  private:
@@ -124,7 +124,7 @@ using EnvValue = std::optional<std::string>;
 inline constexpr std::nullopt_t unset = std::nullopt;  // NOLINT(readability-identifier-naming): as users write it
 
 namespace bench_values {
-// So that lists of numbers and text can be given as they are.
+// Conversions, so that lists can hold plain numbers and text.
 struct Any {
   Any(int given) : value(static_cast<std::int64_t>(given)) {}            // NOLINT(google-explicit-constructor)
   Any(long given) : value(static_cast<std::int64_t>(given)) {}           // NOLINT(google-explicit-constructor)
@@ -158,17 +158,17 @@ class TUTTI_BENCH_API Bench {
   Bench& operator=(Bench&&) noexcept;
   ~Bench();
 
-  // How many processes; each number starts groups of its own.
+  // Numbers of processes; each number starts groups of its own.
   Bench& num_ranks(std::vector<int> values);
-  // An axis by its values, or as on the command line: axis("bytes", "8:64M:x2").
+  // An axis with its values, or as on the command line: axis("bytes", "8:64M:x2").
   Bench& axis(std::string name, std::initializer_list<bench_values::Any> values);
   Bench& axis(std::string name, std::vector<bench_values::Any> values);
   Bench& axis(std::string name, std::string_view values);
-  // A variable that takes these values in turn; a new one starts a group of its own. tutti::unset is one of them.
+  // A variable that takes these values in turn. Each value starts groups of its own. tutti::unset removes it.
   Bench& env(std::string name, std::vector<bench_values::AnyEnv> values);
   // Several variables that change together, row by row.
   Bench& env_zip(std::vector<std::string> names, std::vector<std::vector<bench_values::AnyEnv>> rows);
-  // Why a combination is not run; empty where it is. Must depend on nothing else.
+  // Returns why a combination is skipped; empty if it runs. It must depend on its arguments alone.
   using Values = std::vector<std::pair<std::string, AxisValue>>;
   Bench& skip_if(std::function<std::string(const Values& values, int num_ranks)> rule);
   // Returns what is wrong with a value of the axis; empty if nothing is. Runs on every value, declared or given by -a,
@@ -177,7 +177,7 @@ class TUTTI_BENCH_API Bench {
   // same axis replaces an earlier one.
   using Check = std::function<std::string(AxisValue& value)>;
   Bench& check(std::string axis, Check objection);
-  // Before the first case of a group and behind its last one, on every rank: what is made once for all of them.
+  // Run on every rank before the first case of a group and after its last one.
   Bench& set_up(std::function<void(Context&)> once);
   Bench& tear_down(std::function<void(Context&)> once);
   Bench& run(std::function<void(State&, Context&)> body);
@@ -190,7 +190,7 @@ class TUTTI_BENCH_API Bench {
 
 [[nodiscard]] inline Bench bench(std::string name) { return Bench(std::move(name)); }
 
-// The whole program: the command line for whoever starts it, the worker where the runner does. Returns the exit status.
+// The whole program: the command line if a user starts it, a worker if the runner does. Returns the exit status.
 TUTTI_BENCH_API int bench_main(int argc, char** argv, std::vector<Bench> benches);
 
 }  // namespace tutti

@@ -444,8 +444,8 @@ TUTTI_API tuttiResult_t tuttiGetAlgorithmInfo(const char* collective, const void
                                               size_t count, tuttiDataType_t datatype, tuttiRedOp_t op, int root,
                                               tuttiComm_t comm, tuttiAlgorithmInfo_t* info);
 
-/* What this rank has done on a communicator: a row for each combination of operation, algorithm and reach that it
- * has used. All texts live as long as the communicator. Counting costs small calls nothing, so their bytes are not known. */
+/* What this rank has done on a communicator: a row for each combination of operation, algorithm and reach that it has
+ * used. All texts live as long as the communicator. Counting costs small calls nothing, so their bytes are unknown. */
 #define TUTTI_BYTES_NOT_COUNTED UINT64_MAX
 typedef struct {
   const char* operation; /* a collective by its name in `tutti algorithms`, or "send" or "receive" */

@@ -9,7 +9,7 @@
 //   ...
 //   request.wait();
 //
-//   auto vector = comm.allocate<float>(1 << 20);  // symmetric memory: large vectors are not copied on their way
+//   auto vector = comm.allocate<float>(1 << 20);  // symmetric memory: large vectors are not copied
 //   comm.all_reduce(vector, tutti::Op::average);
 //
 //   {
@@ -18,7 +18,7 @@
 //     comm.receive(left_halo, left);
 //   }
 //
-// Of errors tutti::Error is thrown, and tutti::RemoteError where another rank was lost.
+// An error throws tutti::Error; a lost rank throws tutti::RemoteError.
 #pragma once
 
 #if __cplusplus < 201703L

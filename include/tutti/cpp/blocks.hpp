@@ -12,8 +12,8 @@
 namespace tutti {
 inline namespace v0_1 {
 
-// How many elements each rank's block has, and, where the blocks do not stand one behind the other, where in the buffer
-// each begins. Made of ranges of std::size_t, which it borrows.
+// The number of elements of each rank's block, and optionally the place in the buffer where each block begins. Without
+// places, blocks follow each other. Borrows its ranges of std::size_t.
 class Blocks {
  public:
   template <typename Counts>
@@ -30,8 +30,8 @@ class Blocks {
   [[nodiscard]] const std::size_t* counts() const { return counts_; }
   [[nodiscard]] const std::size_t* displacements() const { return displacements_; }
 
-  // That there is one for each rank, and that they lie in a buffer of so many elements, and fill it where they stand
-  // one behind the other.
+  // Checks that each rank has a block, and that the blocks lie within a buffer of so many elements. Blocks that follow
+  // each other must fill it.
   void check(const char* what, const char* which, std::size_t elements, int num_ranks) const {
     if (size_ != static_cast<std::size_t>(num_ranks))
       detail::refuse(what,

@@ -1,4 +1,4 @@
-// A communicator: this rank's handle on a group of ranks that do collectives together.
+// A communicator: this rank's handle on a group of ranks that perform collectives together.
 #pragma once
 
 #include <cstddef>
@@ -25,18 +25,18 @@ inline namespace v0_1 {
 
 inline constexpr int kNoColor = TUTTI_SPLIT_NOCOLOR;
 
-// Belongs to one thread at a time, but for abort() and async_error(). All ranks call the same collectives in the same
-// order. Each comes thrice: all_reduce() blocks, iall_reduce() begins what the request that it gives ends, and
-// all_reduce_init() prepares what can be started often. Buffers are whatever has std::data and std::size
-// (elements.hpp); their sizes are looked at before anything is sent. In place is said as in C, by passing the same
-// memory twice. What is said to be the root's alone may be empty elsewhere.
+// Belongs to one thread at a time, except for abort() and async_error(). All ranks call the same collectives in the
+// same order. Each collective has three forms: all_reduce() blocks, iall_reduce() starts it and returns a request, and
+// all_reduce_init() makes a persistent request. A buffer is anything with std::data and std::size (elements.hpp); sizes
+// are checked before anything is sent. As in C, passing the same memory twice means in place. A buffer of the root
+// alone may be empty on other ranks.
 //
-// It is destroyed after all that was made of it: requests, operators, symmetric memory.
+// Destroy it after its requests, operators and symmetric memory.
 class Communicator {
  public:
-  // Of no ranks, to be assigned to.
+  // No communicator yet; assign one to it.
   Communicator() = default;
-  // Takes over one of the C API.
+  // Takes ownership of a communicator of the C API.
   explicit Communicator(tuttiComm_t comm) : comm_(comm) {
     if (comm == nullptr) return;
     tuttiCommUserRank(comm, &rank_);
@@ -60,7 +60,7 @@ class Communicator {
     tuttiCommDestroy(comm_);
   }
 
-  // Of all ranks that were started together, by `tutti launch`, an mpirun, torchrun or srun.
+  // All ranks that `tutti launch`, an mpirun, torchrun or srun has started together.
   [[nodiscard]] static Communicator launched() {
     tuttiComm_t comm = nullptr;
     detail::check(tuttiCommInitLaunched(&comm), "launched");
@@ -72,14 +72,14 @@ class Communicator {
     detail::check(tuttiCommInitRankConfig(&comm, num_ranks, id, rank, &c_config.value), "join");
     return Communicator(comm);
   }
-  // Of all ranks with the same color, in the order of their keys; of no ranks with kNoColor.
+  // All ranks with the same color, in the order of their keys; no ranks with kNoColor.
   [[nodiscard]] Communicator split(int color, int key = 0, const Config& config = {}) {
     const detail::CConfig c_config(config);
     tuttiComm_t comm = nullptr;
     detail::check(tuttiCommSplit(comm_, color, key, &comm, &c_config.value), "split");
     return Communicator(comm);
   }
-  // Of the same ranks.
+  // A new communicator of the same ranks.
   [[nodiscard]] Communicator dup() {
     tuttiComm_t comm = nullptr;
     detail::check(tuttiCommDup(comm_, &comm), "dup");
@@ -99,11 +99,11 @@ class Communicator {
   [[nodiscard]] int num_ranks() const { return num_ranks_; }
   [[nodiscard]] tuttiComm_t raw() const { return comm_; }
 
-  // Waits for all that has been begun.
+  // Waits for all pending operations.
   void finalize() { detail::check(tuttiCommFinalize(comm_), "finalize"); }
   // Breaks the communicator for all ranks.
   void abort() { detail::check(tuttiCommAbort(comm_), "abort"); }
-  // What has broken it, if anything.
+  // The error that has broken it, if any.
   [[nodiscard]] Result async_error() const {
     tuttiResult_t error = tuttiSuccess;
     detail::check(tuttiCommGetAsyncError(comm_, &error), "async_error");
@@ -114,7 +114,7 @@ class Communicator {
   [[nodiscard]] SymmetricMemory<T> allocate(std::size_t count) {
     return SymmetricMemory<T>(comm_, count);
   }
-  // An associative operator of one's own, such as make_operator<float>([](float a, float b) { … }, Commutes::yes). All
+  // An associative operator of the caller, such as make_operator<float>([](float a, float b) { … }, Commutes::yes). All
   // ranks make the same ones in the same order.
   template <typename T, typename Function>
   [[nodiscard]] Operator<T> make_operator(Function function, Commutes commutes) {
@@ -125,7 +125,7 @@ class Communicator {
     return Operator<T>(comm_, typename Operator<T>::Premultiplied{scalar});
   }
 
-  // The fold over all ranks of their inputs, on every rank.
+  // Folds the inputs of all ranks, with the result on every rank.
   template <typename In, typename Out, typename Operation>
   void all_reduce(const In& input, Out&& output, const Operation& op) {
     run("all_reduce", tuttiAllReduce, detail::alike(input, output), detail::operator_on<detail::Element<Out>>(op));
@@ -178,7 +178,7 @@ class Communicator {
                    detail::operator_on<detail::Element<Out>>(op));
   }
 
-  // The root's data to everyone's.
+  // Copies the root's data to every rank.
   template <typename Out>
   void broadcast(Out&& data, int root) {
     run_one("broadcast", tuttiBcast, detail::output(data), root);
@@ -192,7 +192,7 @@ class Communicator {
     return prepare_one("broadcast_init", tuttiBcastInit, detail::output(data), root);
   }
 
-  // The root's input to everyone's output; nobody else's input is looked at.
+  // Copies the root's input to every rank's output. Other ranks' input is ignored.
   template <typename In, typename Out>
   void broadcast(const In& input, Out&& output, int root) {
     run("broadcast", tuttiBroadcast, detail::scattered(input, output, 1, rank_ == root), root);
@@ -206,7 +206,7 @@ class Communicator {
     return prepare("broadcast_init", tuttiBroadcastInit, detail::scattered(input, output, 1, rank_ == root), root);
   }
 
-  // To the root alone: nobody else's output is looked at.
+  // As all_reduce, with the result on the root alone. Other ranks' output is ignored.
   template <typename In, typename Out, typename Operation>
   void reduce(const In& input, Out&& output, const Operation& op, int root) {
     run("reduce", tuttiReduce, detail::alike(input, output, rank_ == root),
@@ -265,7 +265,8 @@ class Communicator {
     return prepare("scatter_init", tuttiScatterInit, detail::scattered(input, output, num_ranks_, rank_ == root), root);
   }
 
-  // The fold of the ranks up to this one, and of those before it, where rank 0's output is left alone.
+  // scan folds the inputs of all ranks up to this one, exclusive_scan those before it. The latter does not change rank
+  // 0's output.
   template <typename In, typename Out, typename Operation>
   void scan(const In& input, Out&& output, const Operation& op) {
     run("scan", tuttiScan, detail::alike(input, output), detail::operator_on<detail::Element<Out>>(op));
@@ -294,7 +295,7 @@ class Communicator {
                    detail::operator_on<detail::Element<Out>>(op));
   }
 
-  // The same with a block of its own size for each rank: counts, or Blocks(counts, displacements), which are read once.
+  // Collectives with blocks of different sizes: counts, or Blocks(counts, displacements), which are read once.
   template <typename In, typename Out>
   void all_gather_v(const In& input, Out&& output, const Blocks& to) {
     run_v("all_gather_v", tuttiAllGatherV, detail::gathered_v("all_gather_v", input, output, to, num_ranks_));
@@ -383,7 +384,7 @@ class Communicator {
     return request<PersistentRequest>("barrier_init", tuttiBarrierInit);
   }
 
-  // To one rank, and from one; every send has its receive of the same size.
+  // To one rank, and from one. Every send has a receive of the same size.
   template <typename In>
   void send(const In& data, int peer) {
     run_one("send", tuttiSend, detail::input(data), peer);
@@ -419,7 +420,7 @@ class Communicator {
                   "send_receive");
   }
 
-  // Of a call of the collective of that name; nothing is done.
+  // The algorithm of a call of the collective with that name. Performs nothing.
   template <typename T>
   [[nodiscard]] Algorithm algorithm(const char* collective, const T* input, const T* output, std::size_t count,
                                     Op op = Op::sum, int root = 0) const {

@@ -1,4 +1,4 @@
-// What one communicator does otherwise than others.
+// Settings of one communicator.
 #pragma once
 
 #include <string>
@@ -9,7 +9,7 @@
 namespace tutti {
 inline namespace v0_1 {
 
-// What one communicator does otherwise than the environment says: "NAME=VALUE" each.
+// Settings of one communicator that override the environment, each "NAME=VALUE".
 struct Config {
   std::vector<std::string> variables;
 };

@@ -1,5 +1,5 @@
-// What may be in a buffer, and what may be one: anything that has std::data and std::size (std::vector, std::array,
-// std::span, an array, SymmetricMemory), elements(pointer, count), or one(value).
+// Element types and buffers. A buffer is anything with std::data and std::size (std::vector, std::array, std::span, an
+// array, SymmetricMemory), elements(pointer, count), or one(value).
 #pragma once
 
 #include <cstddef>
@@ -29,7 +29,7 @@ struct Float8e5m2 {
   std::uint8_t bits = 0;
 };
 
-// The data type of elements of type T. For a type of one's own that has the bits of one of Tutti's, say which:
+// The data type of elements of type T. For your own type with the bits of one of Tutti's types, name that type:
 //   template <> struct tutti::DataType<MyHalf> : tutti::DataTypeIs<tuttiFloat16> {};
 template <tuttiDataType_t type>
 using DataTypeIs = std::integral_constant<tuttiDataType_t, type>;
@@ -74,7 +74,7 @@ struct DataType<Float8e4m3> : DataTypeIs<tuttiFloat8e4m3> {};
 template <>
 struct DataType<Float8e5m2> : DataTypeIs<tuttiFloat8e5m2> {};
 
-// Elements of somebody else's, as std::span has them, which C++17 lacks.
+// A view of elements, like std::span, which C++17 lacks.
 template <typename T>
 class View {
  public:
@@ -134,7 +134,7 @@ struct Buffers {
   void* output;
   std::size_t count;
   tuttiDataType_t type;
-  // What is wrong with their sizes: which of the two has `has` elements instead of `needs`.
+  // The message for wrong sizes: one of the two has `has` elements instead of `needs`.
   const char* misfit = nullptr;
   std::size_t has = 0;
   std::size_t needs = 0;

@@ -1,4 +1,4 @@
-// Errors of the C++ API: exceptions, each with the code that the C function returned and the words behind it.
+// Errors of the C++ API: exceptions with the code that the C function returned and its error message.
 #pragma once
 
 #include <stdexcept>
@@ -6,8 +6,8 @@
 
 #include <tutti/tutti.h>
 
-// The inline namespace keeps what a program compiles of these headers apart from what Tutti's library has inside, and
-// from another version of them in the same program.
+// The inline namespace separates a program's copy of these headers from the library's internals, and from another
+// version of the headers in the same program.
 namespace tutti {
 inline namespace v0_1 {
 

@@ -1,4 +1,4 @@
-// What a communicator says about itself, and the id at which its ranks meet.
+// Facts about a communicator, and the id at which its ranks meet.
 #pragma once
 
 #include <cstdint>
@@ -20,19 +20,19 @@ using UniqueId = tuttiUniqueId;
   return id;
 }
 
-// By which algorithm a call is done, and why; both live as long as the communicator.
+// The algorithm of a call, and the reason. Both live as long as the communicator.
 struct Algorithm {
   const char* name;
   const char* why;
 };
 
-// A row of what has been done (tuttiStatistic_t).
+// A row of statistics (tuttiStatistic_t).
 struct Statistic {
   std::string operation;
   std::string algorithm;
   std::string reach;
   std::uint64_t calls = 0;
-  std::optional<std::uint64_t> bytes;  // nothing where they are not counted
+  std::optional<std::uint64_t> bytes;  // nothing if they are not counted
 };
 
 }  // namespace v0_1

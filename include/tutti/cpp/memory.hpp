@@ -1,4 +1,4 @@
-// Symmetric memory: where peers load and store without a copy.
+// Symmetric memory, in which peers load and store without a copy.
 #pragma once
 
 #include <cstddef>
@@ -15,9 +15,9 @@
 namespace tutti {
 inline namespace v0_1 {
 
-// Elements in symmetric memory, zeroed (Communicator::allocate). Making and destroying are collective: all ranks do it
-// with equal counts, in the same order, and before the communicator is destroyed. During an exception's unwinding, the
-// destructor aborts the communicator instead: the other ranks may be elsewhere, and would never free their part.
+// Elements in symmetric memory, zeroed (Communicator::allocate). Construction and destruction are collective: all ranks
+// perform them with equal counts, in the same order, before they destroy the communicator. During an exception's
+// unwinding the destructor aborts the communicator first: the other ranks may be elsewhere and never free their part.
 template <typename T>
 class SymmetricMemory {
  public:

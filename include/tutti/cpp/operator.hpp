@@ -1,4 +1,4 @@
-// Operators: those built in, as an enum, and one's own.
+// Operators: the built-in ones as an enum, and the caller's own.
 #pragma once
 
 #include <cstddef>
@@ -27,15 +27,16 @@ enum class Op {
   logical_xor = tuttiLogicalXor,
 };
 
-// Where it does not commute, contributions are folded in the order of the ranks.
+// Contributions to an operator that does not commute are folded in the order of the ranks.
 enum class Commutes { no, yes };
 
-// An operator on elements of type T, of one communicator (Communicator::make_operator); owns the function, and is
-// destroyed before the communicator, and after all requests that use it.
+// An operator of one communicator on elements of type T (Communicator::make_operator). It owns the function. Destroy it
+// before the communicator, and after all requests that use it.
 template <typename T>
 class Operator {
  public:
-  // `function(a, b)` gives a T. It is called for one pair of elements after another, from any call of the communicator.
+  // `function(a, b)` returns a T. It is called for one pair of elements after another, from any call of the
+  // communicator.
   template <typename Function>
   Operator(tuttiComm_t comm, Function function, Commutes commutes)
       : comm_(comm), function_(new Function(std::move(function)), destroy<Function>) {

@@ -1,4 +1,4 @@
-// What is begun now and waited for later: requests, persistent requests, groups.
+// Pending operations: requests, persistent requests, groups.
 #pragma once
 
 #include <cstddef>
@@ -26,11 +26,11 @@ inline void abort_unless_done(tuttiRequest_t& request, tuttiComm_t comm) {
 
 }  // namespace detail
 
-// A collective or a transfer that has been begun. Its buffers are to be left alone until wait() has returned or test()
-// has said true. Destroying one that has not ended waits for it, as std::jthread does: buffers that go out of scope
-// behind it are then no longer in use. What is wrong is said by wait() and test() alone. If an exception destroys it
-// before it has ended, it aborts the communicator instead: other ranks may be waiting for this one elsewhere. Must be
-// destroyed before its communicator.
+// A pending collective or transfer. Leave its buffers alone until wait() has returned or test() has returned true. The
+// destructor waits for the operation, as std::jthread does, so buffers that go out of scope later are no longer in use.
+// Only wait() and test() report errors. If an exception destroys a request before its operation has ended, the request
+// aborts the communicator instead: other ranks may be waiting for this one elsewhere. Destroy a request before its
+// communicator.
 class Request {
  public:
   Request() = default;
@@ -49,7 +49,7 @@ class Request {
   ~Request() { end(); }
 
   void wait() { detail::check(tuttiWait(&request_), "wait"); }
-  // Goes on with it, and with all that this thread has begun, as far as that is possible without waiting.
+  // Advances it, and all other operations that this thread has started, as far as possible without waiting.
   [[nodiscard]] bool test() {
     int done = 0;
     detail::check(tuttiTest(&request_, &done), "test");
@@ -72,8 +72,8 @@ class Request {
   detail::Unwinding unwinding_;
 };
 
-// What is made once and started as often as wanted, each time with the same buffers. Destroying one that has been
-// started waits for it, or aborts like a Request.
+// An operation that is made once and started any number of times with the same buffers. The destructor waits for a
+// started one, or aborts like a Request.
 class PersistentRequest {
  public:
   PersistentRequest() = default;
@@ -115,7 +115,7 @@ class PersistentRequest {
   detail::Unwinding unwinding_;
 };
 
-// Waits for each request of a range, whatever goes wrong with others, and then throws the first error.
+// Waits for each request of a range, even if others fail, and then throws the first error.
 template <typename Requests>
 void wait_all(Requests&& requests) {
   std::exception_ptr first;
@@ -167,9 +167,9 @@ void start_all(Requests&& requests) {
   for (auto& request : requests) request.start();
 }
 
-// Calls of this thread in its scope are only begun, and waited for together where the outermost group ends: sends and
-// receives all at once, collectives in their order. Its end throws what went wrong, also where it is that of the scope,
-// unless another exception is being thrown: that aborts the communicators with calls in the group. Buffers belong to
+// Calls of this thread within a group's scope only start. The end of the outermost group waits for all of them: sends
+// and receives all at once, collectives in their order. The end throws errors, also if it is the end of the scope. If
+// another exception is in flight, the group instead aborts the communicators that have calls in it. Buffers belong to
 // the group until its end.
 class Group {
  public:

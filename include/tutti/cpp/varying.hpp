@@ -1,4 +1,4 @@
-// What calls of blocks that differ in size pass to the C API, once it has been looked at: a tuple up to the type.
+// Checked arguments of calls with blocks of different sizes, as the C API takes them: a tuple up to the type.
 #pragma once
 
 #include <cstddef>
