@@ -22,9 +22,10 @@ TEST(FileErrors, OfTheDocument) {
   EXPECT_EQ(message_of("a = [1,\n").substr(0, 13), "my.toml:1:9: ");
   EXPECT_EQ(message_of("version = 2\ngenerator = \"ring:3\""),
             "my.toml:1: version: this is a file of version 2; 1 can be read");
-  EXPECT_EQ(message_of("\nnode = 3"),
-            "my.toml:2: node: there is no such key; the nearest that is known is 'nodes'; there are version, about, "
-            "generator, parameters, link, nodes, links, memory, switch_cost, ranks, costs, memories, queue, cores");
+  EXPECT_EQ(
+      message_of("\nnode = 3"),
+      "my.toml:2: node: there is no such key; the nearest that is known is 'nodes'; there are version, about, "
+      "profile, generator, parameters, link, nodes, links, memory, switch_cost, ranks, costs, memories, queue, cores");
   EXPECT_EQ(message_of("generator = \"ring:3\"\n[[nodes]]\nname = \"a\""),
             "my.toml:2: nodes: the nodes come from the generator; delete one of the two");
   EXPECT_EQ(message_of(with_two("[parameters]\nlatency = \"1us\"")),
