@@ -212,6 +212,39 @@ HopTimes hop_times(const PingPong& ping_pong, std::uint64_t bytes) {
   return {bytes, of(Hop::copy), of(Hop::fold), of(Hop::forward), of(Hop::fold_forward)};
 }
 
+using Processors = std::vector<int>;
+
+// A pair of processors for each distance that the machine has, the nearest first.
+std::vector<std::pair<Apart, Processors>> pairs_of(const Topology& topology) {
+  std::vector<std::pair<Apart, Processors>> pairs;
+  for (const Apart distance : {Apart::not_at_all, Apart::caches, Apart::packages})
+    if (const auto pair = topology.pair(distance))
+      pairs.emplace_back(distance, Processors{pair->first.processor, pair->second.processor});
+  return pairs;
+}
+
+void add_messages(const PingPong& ping_pong, Measurements& measured) {
+  measured.passes = ping_pong.passes();
+  measured.steadiness = ping_pong.steadiness();
+  for (const std::uint64_t bytes : ping_pong.sizes()) measured.hops.push_back(hop_times(ping_pong, bytes));
+  measured.step = ping_pong.time_of({.part = Part::steps, .bytes = kShortest}) / kStepsOfCall;
+  const double exchange = ping_pong.time_of({.part = Part::none, .hop = Hop::copy, .bytes = kShortest});
+  measured.call = std::max(0.0, exchange - measured.hops.front().copy);
+}
+
+void add_own_memory(const PingPong& ping_pong, const Settings& settings, const Thoroughness& thoroughness,
+                    const Processors& cores, Measurements& measured) {
+  const std::uint64_t stream_min = stream_min_of(settings.profile.profile->for_caches(settings.caches), settings.caches,
+                                                 {.num_cores = 2, .num_ranks = 2}, OutputUse::kept);
+  for (const std::uint64_t set : ping_pong.working_sets()) {
+    const bool streams = set / 3 >= stream_min;
+    const double call = ping_pong.time_of({.part = Part::exchange, .bytes = set / 2});
+    const double rounds = static_cast<double>(set) / 2 / static_cast<double>(ping_pong.longest());
+    measured.own.push_back({set, measure_own_memory(cores, set, streams, thoroughness),
+                            call > 0 ? std::max(0.0, call - measured.call) / rounds : 0});
+  }
+}
+
 }  // namespace
 
 Status can_measure() {
@@ -229,11 +262,8 @@ Result<Measurements> measure(const Variables& variables, const Thoroughness& tho
   measured.machine = machine_in_words();
   measured.date = today();
   measured.places = topology.cores;
-  std::vector<std::pair<Apart, std::vector<int>>> pairs;
-  for (const Apart distance : {Apart::not_at_all, Apart::caches, Apart::packages})
-    if (const auto pair = topology.pair(distance))
-      pairs.emplace_back(distance, std::vector<int>{pair->first.processor, pair->second.processor});
-  const std::vector<int>& cores = pairs.front().second;
+  const std::vector<std::pair<Apart, Processors>> pairs = pairs_of(topology);
+  const Processors& cores = pairs.front().second;
   measured.near = pairs.front().first;
   // Those that are as near stand first, so that few ranks are on these.
   const CorePlace first = topology.pair(measured.near)->first;
@@ -247,7 +277,7 @@ Result<Measurements> measure(const Variables& variables, const Thoroughness& tho
   measured.slot_bytes = settings.region.message_slot;
   const Result<std::unique_ptr<Log>> log = Log::create(variables, LogWriter::of_this_process());
   if (!log.ok()) return log.status();
-  const auto ping_pong_of = [&](const std::vector<int>& of, Extent extent) -> Result<std::unique_ptr<PingPong>> {
+  const auto ping_pong_of = [&](const Processors& of, Extent extent) -> Result<std::unique_ptr<PingPong>> {
     Result<std::unique_ptr<shm::Region>> region = shm::Region::create(settings.region_for(2));
     if (!region.ok()) return region.status();
     auto ping_pong = std::make_unique<PingPong>(settings, thoroughness, **log,
@@ -257,23 +287,8 @@ Result<Measurements> measure(const Variables& variables, const Thoroughness& tho
   };
   const Result<std::unique_ptr<PingPong>> near = ping_pong_of(cores, Extent::all);
   if (!near.ok()) return near.status();
-  const PingPong& ping_pong = **near;
-  measured.passes = ping_pong.passes();
-  measured.steadiness = ping_pong.steadiness();
-
-  for (const std::uint64_t bytes : ping_pong.sizes()) measured.hops.push_back(hop_times(ping_pong, bytes));
-  measured.step = ping_pong.time_of({.part = Part::steps, .bytes = kShortest}) / kStepsOfCall;
-  const double exchange = ping_pong.time_of({.part = Part::none, .hop = Hop::copy, .bytes = kShortest});
-  measured.call = std::max(0.0, exchange - measured.hops.front().copy);
-  const std::uint64_t stream_min = stream_min_of(settings.profile.profile->for_caches(settings.caches), settings.caches,
-                                                 {.num_cores = 2, .num_ranks = 2}, OutputUse::kept);
-  for (const std::uint64_t set : ping_pong.working_sets()) {
-    const bool streams = set / 3 >= stream_min;
-    const double call = ping_pong.time_of({.part = Part::exchange, .bytes = set / 2});
-    const double rounds = static_cast<double>(set) / 2 / static_cast<double>(ping_pong.longest());
-    measured.own.push_back({set, measure_own_memory(cores, set, streams, thoroughness),
-                            call > 0 ? std::max(0.0, call - measured.call) / rounds : 0});
-  }
+  add_messages(**near, measured);
+  add_own_memory(**near, settings, thoroughness, cores, measured);
   for (std::size_t each = 1; each < pairs.size(); ++each) {
     const Result<std::unique_ptr<PingPong>> far = ping_pong_of(pairs[each].second, Extent::ends);
     if (!far.ok()) return far.status();

@@ -337,7 +337,7 @@ TEST(TextForm, MistakesInTheSettings) {
   for (const Mistake& mistake : mistakes) EXPECT_EQ(problem_of(mistake.text), mistake.message) << mistake.text;
 }
 
-TEST(TextForm, MistakesInSteps) {
+TEST(TextForm, MistakesInEndsOfSteps) {
   constexpr std::string_view kSteps =
       "a step (send, recv, recv_reduce, copy, reduce, expose, open, signal, wait, close, pull, pull_reduce, push, "
       "multicast, combine ...), 'lane' or 'rank'";
@@ -380,6 +380,13 @@ TEST(TextForm, MistakesInSteps) {
        "it"},
       {"pull output = rank 1 input (0)", "9:29: found '0', expected 'post' behind '('"},
       {"multicast all output (post 0) = output", "9:15: found 'output', expected 'ranks'' behind 'all'"},
+  };
+  for (const Mistake& mistake : mistakes)
+    EXPECT_EQ(problem_of(with_steps(mistake.text)), "my.sched:" + mistake.message) << mistake.text;
+}
+
+TEST(TextForm, MistakesInWhatFollowsTheEnds) {
+  const Mistake mistakes[] = {
       {"expose input as post 1", "9:22: found '1', expected 0: posts of a rank stand in one lane and count from 0"},
       {"expose input\nsignal as post 2",
        "10:16: found '2', expected 1: posts of a rank stand in one lane and count from 0"},

@@ -96,14 +96,9 @@ Run define_probe(CLI::App& app) {
   CLI::Option* calibrate = app.add_flag(
       "--calibrate", options->calibrate,
       "Measure ping-pong and reduction kernels on two cores, and how much farther other cores are; runs no collective");
-  app.add_option_function<std::string>(
-         "-n,--num-ranks",
-         [options](const std::string& text) {
-           const auto number = read_number<std::uint32_t>(text, 1, kMostProbedRanks);
-           if (!number) refuse_option("--num-ranks", text, fmt::format("1 to {}", kMostProbedRanks));
-           options->ranks = *number;
-         },
-         "How many ranks the fabric has; they share the cores [2]")
+  app.add_option_function<std::string>("-n,--num-ranks",
+                                       number_into("--num-ranks", 1, kMostProbedRanks, options->ranks),
+                                       "How many ranks the fabric has; they share the cores [2]")
       ->type_name("N")
       ->needs(calibrate);
   CLI::Option* profile =

@@ -308,79 +308,72 @@ Exit run(const SimulateArguments& options, const Context& context) {
   return exit.ok() ? *exit : failed(context, "simulate", exit.status());
 }
 
-Run define_simulate(CLI::App& app) {
-  const auto options = std::make_shared<SimulateArguments>();  // shared with the closure, which std::function copies
+// The options outlive the application, as those of define_simulate do.
+void add_what(CLI::App& app, SimulateArguments& options) {
   app.add_option_function<std::vector<std::string>>(
-         "--fabric", [options](const std::vector<std::string>& fabrics) { options->fabrics = fabrics; },
+         "--fabric", [&options](const std::vector<std::string>& fabrics) { options.fabrics = fabrics; },
          "The machine: torus_2d:2x3, switch:8, a file ('tutti list fabrics' has all); may be repeated")
       ->type_name("FABRIC")
       ->expected(1)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
-  app.add_option("--against", options->against,
+  app.add_option("--against", options.against,
                  "Instead: set the published figures of a file beside the simulated ones, with a score")
       ->type_name("FILE")
       ->check(objection_to_file);
-  add_choice_options(app, options->choice);
-  app.add_option_function<std::string>(
-         "-n,--num-ranks",
-         [options](const std::string& text) {
-           options->ranks = read_number<std::uint32_t>(text, 1, kMostSimulated);
-           if (!options->ranks) refuse_option("--num-ranks", text, fmt::format("1 to {}", kMostSimulated));
-         },
-         "Only the first N of the fabric's ranks [all]")
+  add_choice_options(app, options.choice);
+  app.add_option_function<std::string>("-n,--num-ranks", number_into("--num-ranks", 1, kMostSimulated, options.ranks),
+                                       "Only the first N of the fabric's ranks [all]")
       ->type_name("N");
   app.add_option_function<std::string>(
-         "--parts",
-         [options](const std::string& text) {
-           const auto number = read_number<std::uint32_t>(text, 1, kMostParts);
-           if (!number) refuse_option("--parts", text, fmt::format("1 to {}", kMostParts));
-           options->parts = *number;
-         },
+         "--parts", number_into("--parts", 1, kMostParts, options.parts),
          "Split the data into N parts that run side by side, as NCCL's channels do; for algorithms that send messages "
          "[1]")
       ->type_name("N");
-  add_case_options(app, options->filter, CaseUse::first);
-  app.add_option("--bytes", options->bytes, "Sizes, as nccl-tests means them: 8, 4K, 8:64M:x4")
+  add_case_options(app, options.filter, CaseUse::first);
+  app.add_option("--bytes", options.bytes, "Sizes, as nccl-tests means them: 8, 4K, 8:64M:x4")
       ->type_name("LIST")
       ->capture_default_str();
-  app.add_option("--type", options->type, "The elements' type")->type_name("TYPE")->capture_default_str();
+  app.add_option("--type", options.type, "The elements' type")->type_name("TYPE")->capture_default_str();
   app.add_option_function<std::string>(
          "--weights",
-         [options](const std::string& text) {
-           options->weights.clear();
+         [&options](const std::string& text) {
+           options.weights.clear();
            for (const std::string_view part : split(text, ',')) {
              const auto weight = read_number<std::uint32_t>(part, 0, kMostWeight);
              if (!weight) refuse_option("--weights", text, "a list of numbers up to 1000000, like 1,0,3");
-             options->weights.push_back(*weight);
+             options.weights.push_back(*weight);
            }
          },
          "Sizes of the blocks of all_gather_v and its like, as weights that repeat: 1,0,3 [equal]")
       ->type_name("LIST");
-  app.add_option("--sharing", options->sharing,
+}
+
+void add_how_shown(CLI::App& app, SimulateArguments& options) {
+  app.add_option("--sharing", options.sharing,
                  "How messages share a link: queueing (one after another), or fair (max-min)")
       ->type_name("queueing|fair")
       ->capture_default_str();
-  app.add_option_function<std::string>(
-         "--links",
-         [options](const std::string& text) {
-           const auto number = read_number<std::uint32_t>(text, 1, kMostLinks);
-           if (!number) refuse_option("--links", text, fmt::format("1 to {}", kMostLinks));
-           options->links = *number;
-         },
-         "Instead: the N busiest links of each row")
+  app.add_option_function<std::string>("--links", number_into("--links", 1, kMostLinks, options.links),
+                                       "Instead: the N busiest links of each row")
       ->type_name("N");
-  app.add_flag("--why", options->why, "Instead: for each size, why the fastest is faster than the others");
-  app.add_flag("--transcript", options->transcript,
+  app.add_flag("--why", options.why, "Instead: for each size, why the fastest is faster than the others");
+  app.add_flag("--transcript", options.transcript,
                "Instead: every event in words, in order of time; for one algorithm and one size");
-  app.add_option("--timeline", options->timeline, "Also: write a timeline for Chrome's about:tracing or Perfetto")
+  app.add_option("--timeline", options.timeline, "Also: write a timeline for Chrome's about:tracing or Perfetto")
       ->type_name("FILE")
       ->check(objection_to_file);
-  app.add_option("--figure", options->figure,
+  app.add_option("--figure", options.figure,
                  "Also: draw times over sizes (SVG), or with --against published beside simulated figures")
       ->type_name("FILE")
       ->check(objection_to_file);
-  add_output_options(app, options->output);
-  add_wide_option(app, options->output);
+  add_output_options(app, options.output);
+  add_wide_option(app, options.output);
+}
+
+Run define_simulate(CLI::App& app) {
+  const auto options = std::make_shared<SimulateArguments>();  // shared with the closure, which std::function copies
+  add_what(app, *options);
+  add_how_shown(app, *options);
   return [options](const Context& context) { return run(*options, context); };
 }
 

@@ -62,6 +62,13 @@ void refuse_option(std::string_view option, std::string_view text, std::string_v
   throw CLI::ValidationError(fmt::format("{}: {} is not {}", option, in_quotes(text), wanted));
 }
 
+std::uint64_t number_of_option(std::string_view option, const std::string& text, std::uint64_t least,
+                               std::uint64_t most) {
+  const auto number = read_number<std::uint64_t>(text, least, most);
+  if (!number) refuse_option(option, text, fmt::format("a number from {} to {}", least, most));
+  return *number;
+}
+
 void add_case_options(CLI::App& app, CaseFilter& filter, CaseUse use) {
   const bool all = use == CaseUse::all;
   const auto add = [&](const char* name, const char* type, const char* help, auto read) {

@@ -270,18 +270,11 @@ Exit run(const ProveArguments& options, const Context& context) {
 
 // --mutate and what belongs to it.
 void add_mutate_options(CLI::App& app, MutateChoice& choice) {
-  const auto into = [](const char* option, std::uint64_t most, std::uint64_t& value) {
-    return [option, most, &value](const std::string& text) {
-      const auto number = read_number<std::uint64_t>(text, 1, most);
-      if (!number) refuse_option(option, text, fmt::format("a number from 1 to {}", most));
-      value = *number;
-    };
-  };
   app.add_option_function<std::string>(
-         "--mutate", into("--mutate", kMostMutants, choice.count),
+         "--mutate", number_into("--mutate", 1, kMostMutants, choice.count),
          "Instead: change schedules at random in N ways, prove each, and run those that prove accepts")
       ->type_name("N");
-  app.add_option_function<std::string>("--show", into("--show", kMostShown, choice.show),
+  app.add_option_function<std::string>("--show", number_into("--show", 1, kMostShown, choice.show),
                                        "Print up to N harmless mutants that were rejected, for each reason")
       ->type_name("N")
       ->needs("--mutate");
@@ -297,14 +290,8 @@ Run define_prove(CLI::App& app) {
       ->type_name("LIST")
       ->capture_default_str();
   add_case_options(app, options->filter, CaseUse::all);
-  app.add_option_function<std::string>(
-         "--seed",
-         [options = options.get()](const std::string& text) {
-           const auto seed = read_number<std::uint64_t>(text);
-           if (!seed) refuse_option("--seed", text, fmt::format("a number from 0 to {}", UINT64_MAX));
-           options->filter.seed = *seed;
-         },
-         "Seed of the groups and mutants that are drawn [1]")
+  app.add_option_function<std::string>("--seed", number_into("--seed", 0, UINT64_MAX, options->filter.seed),
+                                       "Seed of the groups and mutants that are drawn [1]")
       ->type_name("N");
   add_mutate_options(app, options->mutate);
   CLI::Option* files =

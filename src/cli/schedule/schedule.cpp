@@ -10,7 +10,6 @@
 #include "algorithms/cases.hpp"
 #include "base/text.hpp"
 #include "cli/commands.hpp"
-#include "cli/number.hpp"
 #include "cli/output.hpp"
 #include "cli/schedule/case_options.hpp"
 #include "cli/schedule/choice.hpp"
@@ -104,14 +103,8 @@ Exit run(const ScheduleArguments& options, const Context& context) {
 Run define_schedule(CLI::App& app) {
   const auto options = std::make_shared<ScheduleArguments>();  // shared with the closure, which std::function copies
   add_choice_options(app, options->choice);
-  const auto into = [](const char* option, std::uint32_t least, auto& value) {
-    return [option, least, &value](const std::string& text) {
-      const auto number = read_number<std::uint32_t>(text, least, kMostRanksShown);
-      if (!number) refuse_option(option, text, fmt::format("{} to {}", least, kMostRanksShown));
-      value = *number;
-    };
-  };
-  app.add_option_function<std::string>("-n,--num-ranks", into("--num-ranks", 1, options->ranks), "How many ranks [4]")
+  app.add_option_function<std::string>("-n,--num-ranks", number_into("--num-ranks", 1, kMostRanksShown, options->ranks),
+                                       "How many ranks [4]")
       ->type_name("N");
   add_case_options(app, options->filter, CaseUse::first);
   CLI::Option* file =
@@ -121,7 +114,8 @@ Run define_schedule(CLI::App& app) {
   app.add_option("--format", options->format, "text (can be read back), json, or svg (a picture)")
       ->type_name("text|json|svg")
       ->capture_default_str();
-  app.add_option_function<std::string>("--rank", into("--rank", 0, options->rank), "Only this rank (json)")
+  app.add_option_function<std::string>("--rank", number_into("--rank", 0, kMostRanksShown, options->rank),
+                                       "Only this rank (json)")
       ->type_name("RANK");
   app.add_flag("--fused", options->fused, "Fuse neighbouring steps, as the runtime does (json, svg)");
   app.add_option("-o,--output", options->output.path, "Write to this file instead of standard output")

@@ -90,6 +90,16 @@ bool has_posts_first(const std::vector<Step>& lane) {
          std::all_of(lane.begin(), first_other, [](const Step& post) { return post.after.empty(); });
 }
 
+Status check_possible(const Schedule& schedule, const Step& step) {
+  if (is_multicast(step))
+    return {Code::unsupported, fmt::format("{} needs multicast, which shared memory has not", schedule.name)};
+  if (uses_channels(step))
+    return {Code::unsupported,
+            fmt::format("{} needs several connections between two ranks, and the runtime has one: {}", schedule.name,
+                        to_string(step))};
+  return {};
+}
+
 void look_at(const Step& step, Plan& plan) {
   if (step.kind == StepKind::open) plan.opens = true;
   if (step.kind == StepKind::expose) {
@@ -101,6 +111,32 @@ void look_at(const Step& step, Plan& plan) {
         plan.has_messages = true;
         plan.widest_message = std::max(plan.widest_message, end.slice.size());
       }
+}
+
+// What follows from the posts of all ranks.
+void note_posts(Plan& plan, const PiecesRead& read) {
+  std::vector<Posted>& own = plan.posts[plan.rank];
+  for (std::uint32_t post = 0; post < own.size(); ++post)
+    if (own[post].kind == StepKind::expose) own[post].read = runs_read(own[post].slice, post, read);
+  bool all_expose = true;
+  for (std::vector<Posted>& posts : plan.posts) {
+    posts.resize(plan.posts_per_round);
+    const auto exposes =
+        std::count_if(posts.begin(), posts.end(), [](const Posted& post) { return post.kind == StepKind::expose; });
+    plan.exposes_per_round = std::max(plan.exposes_per_round, static_cast<std::uint32_t>(exposes));
+    all_expose = all_expose && static_cast<std::size_t>(exposes) == posts.size();
+  }
+  plan.exposes_several = plan.posts_first && plan.posts_per_round > 1 && plan.widest_expose == 1 && all_expose;
+}
+
+void find_shape(Plan& plan) {
+  if (plan.posts_per_round == 1 && is_exchange(plan.schedule, plan.program)) {
+    plan.shape = Shape::exchange;
+    for (const Endpoint& end : plan.program.lanes[1][0].sources)
+      plan.fold_order.push_back(end.place == Place::local ? plan.rank : end.rank);
+  } else {
+    plan.shape = plan.num_lanes() == 1 ? Shape::straight : Shape::general;
+  }
 }
 
 }  // namespace
@@ -124,13 +160,7 @@ Result<Plan> make_plan(Schedule schedule, std::uint32_t rank, const std::functio
     for (const std::vector<Step>& lane : program.lanes) {
       plan.posts_first = plan.posts_first && has_posts_first(lane);
       for (const Step& step : lane) {
-        if (is_multicast(step))
-          return Status(Code::unsupported,
-                        fmt::format("{} needs multicast, which shared memory has not", schedule.name));
-        if (uses_channels(step))
-          return Status(Code::unsupported,
-                        fmt::format("{} needs several connections between two ranks, and the runtime has one: {}",
-                                    schedule.name, to_string(step)));
+        TUTTI_TRY(check_possible(schedule, step));
         look_at(step, plan);
         has_direct_steps = has_direct_steps || is_direct(step);
         note_pieces_read(step, rank, read);
@@ -141,19 +171,7 @@ Result<Plan> make_plan(Schedule schedule, std::uint32_t rank, const std::functio
     if (each == rank) plan.program = std::move(program);
   }
   plan.orders = sends_empty_messages(schedule, [&] { return has_direct_steps; });
-  for (std::uint32_t post = 0; post < plan.posts[rank].size(); ++post)
-    if (Posted& own = plan.posts[rank][post]; own.kind == StepKind::expose) own.read = runs_read(own.slice, post, read);
-  for (std::vector<Posted>& posts : plan.posts) posts.resize(plan.posts_per_round);
-  plan.exposes_several = plan.posts_first && plan.posts_per_round > 1 && plan.widest_expose == 1 &&
-                         std::all_of(plan.posts.begin(), plan.posts.end(), [](const std::vector<Posted>& posts) {
-                           return std::all_of(posts.begin(), posts.end(),
-                                              [](const Posted& post) { return post.kind == StepKind::expose; });
-                         });
-  for (const std::vector<Posted>& posts : plan.posts) {
-    const auto exposes =
-        std::count_if(posts.begin(), posts.end(), [](const Posted& post) { return post.kind == StepKind::expose; });
-    plan.exposes_per_round = std::max(plan.exposes_per_round, static_cast<std::uint32_t>(exposes));
-  }
+  note_posts(plan, read);
   if (plan.opens && plan.posts_per_round > shm::kMaxPlaces)
     return Status(Code::unsupported, fmt::format("{} posts {} times a round; by name at most {} are possible",
                                                  schedule.name, plan.posts_per_round, shm::kMaxPlaces));
@@ -163,13 +181,7 @@ Result<Plan> make_plan(Schedule schedule, std::uint32_t rank, const std::functio
   }
   plan.is_pair = plan.is_pair && plan.posts_per_round == 1;
   plan.schedule = std::move(schedule);
-  if (plan.posts_per_round == 1 && is_exchange(plan.schedule, plan.program)) {
-    plan.shape = Shape::exchange;
-    for (const Endpoint& end : plan.program.lanes[1][0].sources)
-      plan.fold_order.push_back(end.place == Place::local ? rank : end.rank);
-  } else {
-    plan.shape = plan.num_lanes() == 1 ? Shape::straight : Shape::general;
-  }
+  find_shape(plan);
   return plan;
 }
 

@@ -285,6 +285,36 @@ INSTANTIATE_TEST_SUITE_P(Each, ShortOfMemory,
                                          Shortage{"Data", RLIMIT_DATA, 32, " KiB of data: ulimit -d)"}),
                          [](const testing::TestParamInfo<Shortage>& of) { return of.param.name; });
 
+// Calls of a rank's forked child: all are refused, and the ranks do not notice. How many went otherwise.
+int misuse_in_child(tuttiComm_t comm, tuttiRequest_t pending, int rank) {
+  int wrong = 0;
+  const auto expect_refused = [&](tuttiResult_t result) {
+    const std::string words = tuttiGetLastError(nullptr);
+    const bool named = words.find(fmt::format("process {}", getppid())) != std::string::npos;
+    if (result != tuttiInvalidUsage || !named) ++wrong;
+  };
+  std::array<int, 1000> many{};
+  int value = rank + 1;
+  tuttiRequest_t request = nullptr;
+  tuttiComm_t other = nullptr;
+  void* memory = nullptr;
+  expect_refused(tuttiWait(&pending));
+  expect_refused(sum(comm, value));
+  expect_refused(tuttiBroadcast(many.data(), many.data(), many.size(), tuttiInt32, 0, comm));
+  expect_refused(tuttiIBarrier(comm, &request));
+  expect_refused(tuttiSend(many.data(), 1, tuttiInt32, 1 - rank, comm));
+  expect_refused(tuttiMemAlloc(&memory, 4096, comm));
+  expect_refused(tuttiCommSplit(comm, 0, 0, &other, nullptr));
+  expect_refused(tuttiCommAbort(comm));
+  expect_refused(tuttiCommInitLaunched(&other));
+  // It may have communicators of its own.
+  tuttiUniqueId own{};
+  if (tuttiGetUniqueId(&own) != tuttiSuccess || tuttiCommInitRank(&other, 1, own, 0) != tuttiSuccess ||
+      sum(other, value) != tuttiSuccess)
+    wrong += 100;
+  return wrong;
+}
+
 TEST(Processes, AForkedChildIsNoRank) {
   constexpr int kRanks = 2;
   Children children(kRanks, [&](int rank, const UniqueId& id, const Children::Report& report) {
@@ -299,36 +329,8 @@ TEST(Processes, AForkedChildIsNoRank) {
     int received = 0;
     tuttiRequest_t pending = nullptr;
     report(words_of(tuttiIRecv(&received, 1, tuttiInt32, 1 - rank, comm, &pending)));
-    const pid_t rank_process = getpid();
     const pid_t child = fork();
-    if (child == 0) {
-      // Its calls are refused, and the ranks do not notice.
-      int wrong = 0;
-      const auto expect_refused = [&](tuttiResult_t result) {
-        const std::string words = tuttiGetLastError(nullptr);
-        const bool named = words.find(fmt::format("process {}", rank_process)) != std::string::npos;
-        if (result != tuttiInvalidUsage || !named) ++wrong;
-      };
-      std::array<int, 1000> many{};
-      tuttiRequest_t request = nullptr;
-      tuttiComm_t other = nullptr;
-      void* memory = nullptr;
-      expect_refused(tuttiWait(&pending));
-      expect_refused(sum(comm, value));
-      expect_refused(tuttiBroadcast(many.data(), many.data(), many.size(), tuttiInt32, 0, comm));
-      expect_refused(tuttiIBarrier(comm, &request));
-      expect_refused(tuttiSend(many.data(), 1, tuttiInt32, 1 - rank, comm));
-      expect_refused(tuttiMemAlloc(&memory, 4096, comm));
-      expect_refused(tuttiCommSplit(comm, 0, 0, &other, nullptr));
-      expect_refused(tuttiCommAbort(comm));
-      expect_refused(tuttiCommInitLaunched(&other));
-      // It may have communicators of its own.
-      tuttiUniqueId own{};
-      if (tuttiGetUniqueId(&own) != tuttiSuccess || tuttiCommInitRank(&other, 1, own, 0) != tuttiSuccess ||
-          sum(other, value) != tuttiSuccess)
-        wrong += 100;
-      _exit(wrong);
-    }
+    if (child == 0) _exit(misuse_in_child(comm, pending, rank));
     int status = 0;
     waitpid(child, &status, 0);
     report(fmt::format("the child was wrong {} times", WIFEXITED(status) ? WEXITSTATUS(status) : -1));
