@@ -1,7 +1,6 @@
 #include "peers/collectives.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <memory>
 #include <optional>
@@ -9,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "base/text.hpp"
+#include "data/message_size.hpp"
 #include "data/no_element.hpp"
 #include "peers/known_data.hpp"
 #include "peers/registry.hpp"
@@ -17,33 +17,7 @@ namespace tutti::peers {
 
 namespace {
 
-constexpr std::array<Collective, kNumCollectives> kAll = {
-    Collective::all_reduce, Collective::all_gather,     Collective::reduce_scatter, Collective::broadcast,
-    Collective::reduce,     Collective::all_to_all,     Collective::gather,         Collective::scatter,
-    Collective::scan,       Collective::exclusive_scan, Collective::barrier};
-
 bool scans(Collective collective) { return collective == Collective::scan || collective == Collective::exclusive_scan; }
-
-Traffic traffic_of(Collective collective) {
-  switch (collective) {
-    case Collective::all_gather: return Traffic::all_gather;
-    case Collective::reduce_scatter: return Traffic::reduce_scatter;
-    case Collective::broadcast: return Traffic::broadcast;
-    case Collective::reduce: return Traffic::reduce;
-    case Collective::all_to_all: return Traffic::all_to_all;
-    case Collective::gather: return Traffic::gather;
-    case Collective::scatter: return Traffic::scatter;
-    // The last rank's result, which is the one that takes longest.
-    case Collective::scan:
-    case Collective::exclusive_scan: return Traffic::reduce;
-    default: return Traffic::all_reduce;
-  }
-}
-
-std::size_t count_of(Collective collective, Type type, std::int64_t bytes, int num_ranks) {
-  const std::size_t elements = static_cast<std::size_t>(bytes) / size_of(type);
-  return has_blocks(collective) ? elements / static_cast<std::size_t>(num_ranks) : elements;
-}
 
 // --- checks: the values that an axis accepts, whatever those of the others
 
@@ -112,9 +86,11 @@ std::string why_not(Collective collective, const Asked& asked, int num_ranks) {
   if (asked.op && !is_defined(*asked.op, *asked.type))
     return fmt::format("{} means nothing on {}", name_of(*asked.op), name_of(*asked.type));
   if (asked.op == Op::average && scans(collective)) return "there is no average of some of the ranks";
-  if (asked.bytes && *asked.bytes >= 0 && count_of(collective, *asked.type, *asked.bytes, num_ranks) == 0)
+  if (asked.bytes && *asked.bytes >= 0 &&
+      elements_of_block(collective, static_cast<std::uint32_t>(num_ranks), static_cast<std::uint64_t>(*asked.bytes),
+                        size_of(*asked.type)) == 0)
     return holds_no_element(static_cast<std::uint64_t>(*asked.bytes), *asked.type,
-                            has_blocks(collective) ? static_cast<std::uint64_t>(num_ranks) : 1);
+                            num_blocks(collective, static_cast<std::uint32_t>(num_ranks)));
   return "";
 }
 
@@ -138,18 +114,19 @@ Request request_in(const State& state, Collective collective, int num_ranks) {
   request.collective = collective;
   if (collective == Collective::barrier) return request;
   request.type = known(state, type_from_name(state.word("type")), "type");
-  if (reduces(collective)) request.op = known(state, op_from_name(state.word("op")), "op");
-  if (has_root(collective)) request.root = static_cast<int>(within(state, "root", 0, num_ranks - 1));
+  if (facts_of(collective).folds) request.op = known(state, op_from_name(state.word("op")), "op");
+  if (facts_of(collective).has_root) request.root = static_cast<int>(within(state, "root", 0, num_ranks - 1));
   request.in_place = within(state, "in_place", 0, 1) != 0;
-  request.count = count_of(collective, request.type, within(state, "bytes", 0, kMostBytes), num_ranks);
+  const auto bytes = static_cast<std::uint64_t>(within(state, "bytes", 0, kMostBytes));
+  request.count = elements_of_block(collective, static_cast<std::uint32_t>(num_ranks), bytes, size_of(request.type));
   return request;
 }
 
 void tell_sizes(State& state, const Request& request, int num_ranks) {
   if (request.collective == Collective::barrier) return;
-  const std::size_t blocks = has_blocks(request.collective) ? static_cast<std::size_t>(num_ranks) : 1;
+  const std::size_t blocks = num_blocks(request.collective, static_cast<std::uint32_t>(num_ranks));
   const auto bytes = static_cast<double>(request.count * blocks * size_of(request.type));
-  state.set_message(bytes, traffic_of(request.collective));
+  state.set_message(bytes, harness::traffic_of(request.collective));
   state.counter("count", static_cast<double>(request.count));
 }
 
@@ -202,8 +179,8 @@ Bench declared(Collective collective, Peer* peer) {
   bench.num_ranks({2});
   if (collective != Collective::barrier) {
     bench.axis("bytes", "8:16M:x8").axis("type", {"f32"});
-    if (reduces(collective)) bench.axis("op", {"sum"});
-    if (has_root(collective)) bench.axis("root", {0});
+    if (facts_of(collective).folds) bench.axis("op", {"sum"});
+    if (facts_of(collective).has_root) bench.axis("root", {0});
     // A broadcast has one buffer nearly everywhere.
     bench.axis("in_place", {collective == Collective::broadcast ? 1 : 0});
     bench.check("bytes", check_bytes).check("type", check_type).check("op", check_op);
@@ -222,8 +199,7 @@ Bench declared(Collective collective, Peer* peer) {
 
 std::vector<Bench> collective_benches(Peer* peer) {
   std::vector<Bench> benches;
-  benches.reserve(kAll.size());
-  for (const Collective collective : kAll) benches.push_back(declared(collective, peer));
+  for (int each = 0; each < kNumRegular; ++each) benches.push_back(declared(static_cast<Collective>(each), peer));
   return benches;
 }
 

@@ -72,7 +72,7 @@ Result<KnownData> KnownData::make(Request& request, int rank, int num_ranks) {
   data.num_ranks_ = num_ranks;
   // Values that are only moved want as many different bits as the type has.
   data.exact_ = {.type = request.type,
-                 .op = reduces(request.collective) ? request.op : Op::maximum,
+                 .op = facts_of(request.collective).folds ? request.op : Op::maximum,
                  .num_ranks = num_ranks,
                  .seed = kSeed};
   const BufferBytes bytes = bytes_of_buffers(request, num_ranks);
@@ -174,6 +174,7 @@ std::string KnownData::verdict(const void* output) const {
         look(from, offset, static_cast<std::size_t>(from) * request_.count, mistakes);
       }
       break;
+    default: return fmt::format("no peer is asked for {}", name_of(request_.collective));
   }
   if (mistakes.count == 0) return "";
   if (mistakes.count == 1) return mistakes.first;

@@ -7,7 +7,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -15,30 +14,10 @@
 
 #include "bench/process/worker.hpp"
 #include "bench/results/result.hpp"
+#include "data/collective.hpp"
 #include "data/type.hpp"
 
 namespace tutti::peers {
-
-enum class Collective : std::uint8_t {
-  all_reduce,
-  all_gather,
-  reduce_scatter,
-  broadcast,
-  reduce,
-  all_to_all,
-  gather,
-  scatter,
-  scan,
-  exclusive_scan,
-  barrier,
-};
-inline constexpr int kNumCollectives = 11;
-[[nodiscard]] std::string_view name_of(Collective collective);
-[[nodiscard]] std::optional<Collective> collective_from_name(std::string_view name);
-// Whether a rank's buffers are made of one block for each rank.
-[[nodiscard]] bool has_blocks(Collective collective);
-[[nodiscard]] bool reduces(Collective collective);
-[[nodiscard]] bool has_root(Collective collective);
 
 // What is asked for, alike on all ranks but for the buffers.
 struct Request {

@@ -22,7 +22,7 @@ std::string why_skipped(std::string_view bench, const Point& point, int num_rank
 
 TEST(Collectives, AreAllDeclared) {
   const std::vector<Bench> benches = collective_benches(nullptr);
-  EXPECT_EQ(benches.size(), static_cast<std::size_t>(kNumCollectives));
+  EXPECT_EQ(benches.size(), static_cast<std::size_t>(kNumRegular));
   for (const Bench& bench : benches) {
     EXPECT_TRUE(bench.declaration().error.ok()) << bench.declaration().error.to_string();
     EXPECT_TRUE(bench.declaration().body) << bench.declaration().name;

@@ -34,8 +34,7 @@ class Ranks {
   // The collective, by the book.
   void run() {
     std::vector<std::vector<std::byte>> inputs;
-    const bool all = has_blocks(request(0).collective) && request(0).collective != Collective::all_gather &&
-                     request(0).collective != Collective::gather;
+    const bool all = facts_of(request(0).collective).many_inputs;
     for (const Request& each : requests_) {
       const auto* input = static_cast<const std::byte*>(each.input);
       inputs.emplace_back(input, input + size_ * (all ? kNumRanks : 1));
@@ -71,6 +70,8 @@ class Ranks {
           const std::size_t offset = request(rank).collective == Collective::all_to_all ? own : 0;
           std::memcpy(output + from * size_, inputs[from].data() + offset, size_);
         }
+        return;
+      default: ADD_FAILURE() << name_of(request(rank).collective);
     }
   }
 

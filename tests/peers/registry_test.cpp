@@ -29,7 +29,7 @@ TEST(Registry, PeersAreFoundByName) {
 TEST(Registry, EveryAlgorithmHasASettingThatForcesIt) {
   for (const PeerRow& peer : all_peers()) {
     std::size_t count = 0;
-    for (int each = 0; each < kNumCollectives; ++each) {
+    for (int each = 0; each < kNumRegular; ++each) {
       std::set<std::string> names;
       std::set<std::string> settings;
       for (const harness::ForcedAlgorithm& algorithm : algorithms_of(peer, static_cast<Collective>(each))) {

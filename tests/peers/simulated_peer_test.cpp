@@ -12,8 +12,8 @@
 #include "algorithms/registry.hpp"
 #include "base/digest.hpp"
 #include "base/system/file.hpp"
+#include "data/message_size.hpp"
 #include "fabric/files/load.hpp"
-#include "schedule/message_size.hpp"
 #include "simulate/simulate.hpp"
 
 namespace tutti::simulated {

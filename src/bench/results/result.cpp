@@ -139,6 +139,28 @@ std::optional<Sync> sync_from_name(std::string_view name) {
 }
 std::string_view name_of(State::Obeyed obeyed) { return kObeyed[static_cast<std::size_t>(obeyed)]; }
 
+Traffic traffic_of(Collective collective) {
+  switch (collective) {
+    case Collective::all_reduce: return Traffic::all_reduce;
+    case Collective::all_gather:
+    case Collective::all_gather_v: return Traffic::all_gather;
+    case Collective::reduce_scatter:
+    case Collective::reduce_scatter_v: return Traffic::reduce_scatter;
+    case Collective::all_to_all:
+    case Collective::all_to_all_v: return Traffic::all_to_all;
+    case Collective::gather:
+    case Collective::gather_v: return Traffic::gather;
+    case Collective::scatter:
+    case Collective::scatter_v: return Traffic::scatter;
+    case Collective::broadcast:
+    case Collective::barrier: return Traffic::broadcast;
+    case Collective::reduce:
+    case Collective::scan:
+    case Collective::exclusive_scan: return Traffic::reduce;
+  }
+  return Traffic::send_recv;
+}
+
 std::optional<double> bus_factor(Traffic traffic, int num_ranks) {
   if (num_ranks < 2) return std::nullopt;
   const double others = static_cast<double>(num_ranks - 1) / num_ranks;

@@ -10,6 +10,7 @@
 
 #include "bench/axes/case.hpp"
 #include "bench/measure/statistics.hpp"
+#include "data/collective.hpp"
 #include <tutti/bench.hpp>
 
 namespace tutti::harness {
@@ -41,6 +42,8 @@ struct Message {
   double bytes = 0;
   Traffic traffic = Traffic::send_recv;
 };
+// How a collective's bandwidth counts; of a scan it is the last rank's result, which takes longest.
+[[nodiscard]] Traffic traffic_of(Collective collective);
 // What the algorithm's bandwidth is multiplied with to get the bus bandwidth; none for a single rank.
 [[nodiscard]] std::optional<double> bus_factor(Traffic traffic, int num_ranks);
 

@@ -56,7 +56,7 @@ Result<std::string> look_for_fabric(std::string_view fabric, const Environment& 
 std::vector<harness::ForcedAlgorithm> algorithms_of(std::string_view peer, std::string_view bench) {
   if (fabric_in(peer)) return simulated::simulated_algorithms(bench);
   const Result<const peers::PeerRow*> row = peers::find_peer(peer);
-  const std::optional<peers::Collective> collective = peers::collective_from_name(bench);
+  const std::optional<Collective> collective = find_collective(bench);
   if (!row.ok() || !collective) return {};
   return peers::algorithms_of(**row, *collective);
 }

@@ -17,6 +17,7 @@
 
 #include "base/text.hpp"
 #include "base/units.hpp"
+#include "bench/results/result.hpp"
 #include "bench/views/table.hpp"
 #include "cli/commands.hpp"
 #include "cli/machine/simulate_against.hpp"
@@ -59,23 +60,9 @@ struct Simulated {
   simulate::Answer answer;
 };
 
-double bus_factor(const Schedule& schedule) {
-  const double n = schedule.num_ranks;
-  switch (schedule.collective) {
-    case Collective::all_reduce: return 2 * (n - 1) / n;
-    case Collective::all_gather:
-    case Collective::reduce_scatter:
-    case Collective::all_to_all:
-    case Collective::gather:
-    case Collective::scatter:
-    case Collective::all_gather_v:
-    case Collective::reduce_scatter_v:
-    case Collective::all_to_all_v:
-    case Collective::gather_v:
-    case Collective::scatter_v: return (n - 1) / n;
-    default: return 1;
-  }
-}
+// Digits that people read.
+constexpr int kTimeDigits = 6;
+constexpr int kShareDigits = 3;
 
 std::vector<Column> columns(bool has_fabrics) {
   constexpr std::size_t kHeading = 10;
@@ -100,17 +87,19 @@ Table table_of(const std::vector<Simulated>& all, bool has_fabrics) {
   Table table(columns(has_fabrics));
   for (const Simulated& one : all) {
     const simulate::Answer& answer = one.answer;
-    const bool has_rate = answer.time > 0 && one.cell.schedule.collective != Collective::barrier;
-    std::vector<tutti::Cell> row{one.fabric, std::string(name_of(one.cell.schedule.collective)), one.cell.schedule.name,
-                                 std::int64_t{one.cell.schedule.num_ranks}, static_cast<std::int64_t>(one.cell.bytes),
+    const Schedule& schedule = one.cell.schedule;
+    const bool has_rate = answer.time > 0 && schedule.collective != Collective::barrier;
+    const auto factor =
+        harness::bus_factor(harness::traffic_of(schedule.collective), static_cast<int>(schedule.num_ranks));
+    std::vector<tutti::Cell> row{one.fabric, std::string(name_of(schedule.collective)), schedule.name,
+                                 std::int64_t{schedule.num_ranks}, static_cast<std::int64_t>(one.cell.bytes),
                                  answer.time / 1e3, filled(has_rate, one.cell.moved / answer.time),
-                                 filled(has_rate && one.cell.schedule.num_ranks > 1,
-                                        one.cell.moved / answer.time * bus_factor(one.cell.schedule)),
+                                 filled(has_rate && factor, one.cell.moved / answer.time * factor.value_or(1)),
                                  static_cast<std::int64_t>(answer.rounds), static_cast<std::int64_t>(answer.messages),
                                  // Of ranks that are alike one has been walked, and nothing was carried.
-                                 std::string(answer.checked                                      ? "yes"
-                                             : answer.ranks_walked < one.cell.schedule.num_ranks ? "alike"
-                                                                                                 : "no")};
+                                 std::string(answer.checked                             ? "yes"
+                                             : answer.ranks_walked < schedule.num_ranks ? "alike"
+                                                                                        : "no")};
     for (int share = 0; share < simulate::kNumShares; ++share) {
       const double part = answer.shares.of(static_cast<simulate::Share>(share));
       row.emplace_back(filled(answer.time > 0, part / answer.time * 100));

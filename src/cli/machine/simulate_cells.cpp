@@ -7,9 +7,9 @@
 
 #include "base/text.hpp"
 #include "base/units.hpp"
+#include "data/message_size.hpp"
 #include "data/no_element.hpp"
 #include "data/type.hpp"
-#include "schedule/message_size.hpp"
 #include "schedule/prove/definition.hpp"
 #include "schedule/prove/side_by_side.hpp"
 

@@ -119,7 +119,7 @@ Operation reduce_scatter(const Request& request, const ContextPointer& context) 
 
 template <typename T>
 Result<Operation> typed(const Request& request, const ContextPointer& context, GlooAlgorithm algorithm) {
-  if (reduces(request.collective) && function_for<T>(request.op) == nullptr)
+  if (facts_of(request.collective).folds && function_for<T>(request.op) == nullptr)
     return unsupported(fmt::format("Gloo has no operator {}", name_of(request.op)));
   switch (request.collective) {
     case Collective::all_reduce: return all_reduce<T>(request, context, algorithm);
@@ -128,12 +128,8 @@ Result<Operation> typed(const Request& request, const ContextPointer& context, G
     case Collective::broadcast: return broadcast<T>(request, context);
     case Collective::reduce: return reduce<T>(request, context);
     case Collective::all_to_all: return all_to_all<T>(request, context);
-    case Collective::gather:
-    case Collective::scatter:
-    case Collective::scan:
-    case Collective::exclusive_scan:
-      return unsupported(fmt::format("Gloo is not asked for {}", name_of(request.collective)));
     case Collective::barrier: break;
+    default: return unsupported(fmt::format("Gloo is not asked for {}", name_of(request.collective)));
   }
   const auto options = std::make_shared<gloo::BarrierOptions>(context);
   return Operation{[options] { gloo::barrier(*options); }};
@@ -160,7 +156,8 @@ Result<Operation> to_gloo(const Request& request, const ContextPointer& context,
     case Type::f64: return typed<double>(request, context, algorithm);
     default: break;
   }
-  if (reduces(request.collective)) return unsupported(fmt::format("Gloo is not asked for {}", name_of(request.type)));
+  if (facts_of(request.collective).folds)
+    return unsupported(fmt::format("Gloo is not asked for {}", name_of(request.type)));
   // What is only moved goes as anything of its size.
   return size_of(request.type) == 1 ? typed<std::uint8_t>(request, context, algorithm)
                                     : typed<std::uint16_t>(request, context, algorithm);

@@ -33,7 +33,7 @@ std::optional<MPI_Datatype> native_type(Type type) {
 // What is only moved goes as anything of its size.
 std::optional<MPI_Datatype> mpi_type(const Request& request) {
   const std::optional<MPI_Datatype> native = native_type(request.type);
-  if (native || reduces(request.collective)) return native;
+  if (native || facts_of(request.collective).folds) return native;
   return size_of(request.type) == 1 ? MPI_UINT8_T : MPI_UINT16_T;
 }
 
@@ -83,8 +83,8 @@ std::function<void()> call_of(const Request& asked, int rank, MPI_Datatype type,
     case Collective::scan: return [=] { MPI_Scan(input, output, count, type, op, MPI_COMM_WORLD); };
     case Collective::exclusive_scan: return [=] { MPI_Exscan(input, output, count, type, op, MPI_COMM_WORLD); };
     case Collective::barrier: return [] { MPI_Barrier(MPI_COMM_WORLD); };
+    default: return nullptr;
   }
-  return nullptr;
 }
 
 }  // namespace
@@ -93,7 +93,7 @@ Result<Operation> to_mpi(const Request& request, int rank) {
   const std::optional<MPI_Datatype> type = mpi_type(request);
   if (!type) return unsupported(fmt::format("MPI has no type {}", name_of(request.type)));
   const std::optional<MPI_Op> op = mpi_op(request.op, request.type);
-  if (reduces(request.collective) && !op)
+  if (facts_of(request.collective).folds && !op)
     return unsupported(fmt::format("MPI has no operator {} on {}", name_of(request.op), name_of(request.type)));
   if (request.count > INT_MAX)
     return unsupported(fmt::format("MPI takes at most {} elements, these are {}", INT_MAX, request.count));

@@ -117,8 +117,8 @@ std::string_view cvar_part(Collective collective) {
     case Collective::scan: return kIsOpenMpi ? "scan" : "SCAN";
     case Collective::exclusive_scan: return kIsOpenMpi ? "exscan" : "EXSCAN";
     case Collective::barrier: return kIsOpenMpi ? "barrier" : "BARRIER";
+    default: return "";
   }
-  return "";
 }
 
 }  // namespace

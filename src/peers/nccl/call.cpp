@@ -124,11 +124,7 @@ Enqueue enqueuing(Collective collective, const Call& call, const Rank& rank) {
                 return library.reduce(call.input, call.output, call.count, call.type, call.op, call.root, comm, stream);
               }};
     case Collective::all_to_all: return {"ncclSend and ncclRecv", [=, &rank] { return all_to_all(call, rank); }};
-    case Collective::gather:
-    case Collective::scatter:
-    case Collective::scan:
-    case Collective::exclusive_scan:
-    case Collective::barrier: break;
+    default: break;
   }
   return {};
 }
@@ -165,7 +161,7 @@ double device_microseconds(const Enqueue& enqueue, std::size_t bytes, const Rank
 
 // NCCL averages floats by scaling each input, which rounds where 1/n is no float.
 bool is_exact(const Request& request, int num_ranks) {
-  const bool scales = reduces(request.collective) && request.op == Op::average && is_floating(request.type);
+  const bool scales = facts_of(request.collective).folds && request.op == Op::average && is_floating(request.type);
   return !scales || std::has_single_bit(static_cast<unsigned>(num_ranks));
 }
 
@@ -217,7 +213,7 @@ Result<Operation> to_nccl(const Request& request, const Rank& rank) {
   Call call{.count = request.count, .root = request.root, .block_bytes = request.count * size_of(request.type)};
   const std::optional<int> type = native_type(request.type, rank.library.version);
   const std::optional<int> op = native_op(request.op);
-  if (reduces(request.collective)) {
+  if (facts_of(request.collective).folds) {
     if (!type) return unsupported(fmt::format("{} has no type {}", name, name_of(request.type)));
     if (!op) return unsupported(fmt::format("{} has no operator {}", name, name_of(request.op)));
     call.op = *op;

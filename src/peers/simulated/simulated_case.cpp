@@ -6,9 +6,9 @@
 #include <fmt/format.h>
 
 #include "base/text.hpp"
+#include "data/message_size.hpp"
 #include "data/no_element.hpp"
 #include "data/type.hpp"
-#include "schedule/message_size.hpp"
 
 namespace tutti::simulated {
 
@@ -19,21 +19,6 @@ Result<std::int64_t> whole(const harness::Point& point, std::string_view axis, s
   if (value == nullptr) return usual;
   if (value->is_integer() && value->integer() >= 0 && value->integer() <= most) return value->integer();
   return wrong_argument(fmt::format("axis {} is {}; it goes from 0 to {}", axis, in_quotes(value->text()), most));
-}
-
-Traffic traffic_of(Collective collective) {
-  switch (collective) {
-    case Collective::all_gather: return Traffic::all_gather;
-    case Collective::reduce_scatter: return Traffic::reduce_scatter;
-    case Collective::broadcast: return Traffic::broadcast;
-    case Collective::reduce: return Traffic::reduce;
-    case Collective::all_to_all: return Traffic::all_to_all;
-    case Collective::gather: return Traffic::gather;
-    case Collective::scatter: return Traffic::scatter;
-    case Collective::scan:
-    case Collective::exclusive_scan: return Traffic::reduce;
-    default: return Traffic::all_reduce;
-  }
 }
 
 }  // namespace
@@ -70,7 +55,7 @@ Result<SimulatedCase> asked_in(const harness::Row& row) {
 
 void tell_sizes(const SimulatedCase& asked, harness::Row& row) {
   if (asked.collective == Collective::barrier) return;
-  row.message = harness::Message{static_cast<double>(asked.message_bytes), traffic_of(asked.collective)};
+  row.message = harness::Message{static_cast<double>(asked.message_bytes), harness::traffic_of(asked.collective)};
   row.counters["count"] = static_cast<double>(asked.count);
 }
 

@@ -145,8 +145,8 @@ class TuttiPeer final : public Peer {
       case Collective::scan: return tuttiScan(in, out, count, type, op, comm_);
       case Collective::exclusive_scan: return tuttiExScan(in, out, count, type, op, comm_);
       case Collective::barrier: return tuttiBarrier(comm_);
+      default: return tuttiInternalError;
     }
-    return tuttiInternalError;
   }
 
   const Environment& environment_;

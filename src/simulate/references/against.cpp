@@ -11,8 +11,8 @@
 #include "algorithms/cases.hpp"
 #include "algorithms/registry.hpp"
 #include "base/text.hpp"
+#include "data/message_size.hpp"
 #include "fabric/files/load.hpp"
-#include "schedule/message_size.hpp"
 #include "schedule/prove/side_by_side.hpp"
 #include "simulate/simulate.hpp"
 

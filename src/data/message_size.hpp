@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-#include "schedule/collective.hpp"
+#include "data/collective.hpp"
 
 namespace tutti {
 
