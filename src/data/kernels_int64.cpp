@@ -1,42 +1,4 @@
 // Kernels of the 64-bit integers.
-// clang-format off: the instruction sets are named before Highway looks at them.
-#include "data/kernel_set.hpp"
-
-#undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "data/kernels_int64.cpp"
-#include <hwy/foreach_target.h>
-
-// Behind foreach_target.h, which includes this file again for each instruction set.
-#include "data/vector_reduce_inl.hpp"
-// clang-format on
-
-HWY_BEFORE_NAMESPACE();
-namespace tutti {
-namespace HWY_NAMESPACE {
-
-const KernelSet& i64_set() {
-  static constexpr KernelSet kSet = integer_set<std::uint64_t, std::int64_t>();
-  return kSet;
-}
-
-const KernelSet& u64_set() {
-  static constexpr KernelSet kSet = integer_set<std::uint64_t, std::uint64_t>();
-  return kSet;
-}
-
-}  // namespace HWY_NAMESPACE
-}  // namespace tutti
-HWY_AFTER_NAMESPACE();
-
-#if HWY_ONCE
-namespace tutti {
-
-HWY_EXPORT(i64_set);
-HWY_EXPORT(u64_set);
-
-const KernelSet& i64_kernels() { return HWY_DYNAMIC_DISPATCH(i64_set)(); }
-
-const KernelSet& u64_kernels() { return HWY_DYNAMIC_DISPATCH(u64_set)(); }
-
-}  // namespace tutti
-#endif  // HWY_ONCE
+#define TUTTI_KERNEL_SETS(SET) \
+  SET(i64, integer_set<std::uint64_t, std::int64_t>()) SET(u64, integer_set<std::uint64_t, std::uint64_t>())
+#include "data/kernels_inl.hpp"

@@ -1,42 +1,4 @@
 // Kernels of the 8-bit integers.
-// clang-format off: the instruction sets are named before Highway looks at them.
-#include "data/kernel_set.hpp"
-
-#undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "data/kernels_int8.cpp"
-#include <hwy/foreach_target.h>
-
-// Behind foreach_target.h, which includes this file again for each instruction set.
-#include "data/vector_reduce_inl.hpp"
-// clang-format on
-
-HWY_BEFORE_NAMESPACE();
-namespace tutti {
-namespace HWY_NAMESPACE {
-
-const KernelSet& i8_set() {
-  static constexpr KernelSet kSet = integer_set<std::uint8_t, std::int8_t>();
-  return kSet;
-}
-
-const KernelSet& u8_set() {
-  static constexpr KernelSet kSet = integer_set<std::uint8_t, std::uint8_t>();
-  return kSet;
-}
-
-}  // namespace HWY_NAMESPACE
-}  // namespace tutti
-HWY_AFTER_NAMESPACE();
-
-#if HWY_ONCE
-namespace tutti {
-
-HWY_EXPORT(i8_set);
-HWY_EXPORT(u8_set);
-
-const KernelSet& i8_kernels() { return HWY_DYNAMIC_DISPATCH(i8_set)(); }
-
-const KernelSet& u8_kernels() { return HWY_DYNAMIC_DISPATCH(u8_set)(); }
-
-}  // namespace tutti
-#endif  // HWY_ONCE
+#define TUTTI_KERNEL_SETS(SET) \
+  SET(i8, integer_set<std::uint8_t, std::int8_t>()) SET(u8, integer_set<std::uint8_t, std::uint8_t>())
+#include "data/kernels_inl.hpp"

@@ -200,73 +200,45 @@ inline constexpr auto kVariables = std::to_array<VariableRow>({
      .aliases = {"NCCL_CONF_FILE"},
      .group = VariableGroup::diagnosis,
      .environment_only = true},
-    algorithm_row(
-        VariableId::allreduce_algorithm, "TUTTI_ALLREDUCE_ALGORITHM", variable_choices::kAllReduce,
-        "The algorithm of every all-reduce: a name, with parameters where it takes some, as knomial(4); auto chooses "
-        "by size, file: takes the schedule in that file, which is proven when a communicator is made."),
-    algorithm_row(
-        VariableId::allgather_algorithm, "TUTTI_ALLGATHER_ALGORITHM", variable_choices::kAllGather,
-        "The algorithm of every all-gather: a name, with parameters where it takes some, as knomial(4); auto chooses "
-        "by size, file: takes the schedule in that file, which is proven when a communicator is made."),
+// The words are put together by the preprocessor, since a row only refers to them.
+#define TUTTI_ALGORITHM_OF_EVERY(COLLECTIVE)                                                                      \
+  "The algorithm of every " COLLECTIVE                                                                            \
+  ": a name, with parameters where it takes some, as NAME(4); auto chooses by size, file: takes the schedule in " \
+  "that file, which is proven when a communicator is made."
+    algorithm_row(VariableId::allreduce_algorithm, "TUTTI_ALLREDUCE_ALGORITHM", variable_choices::kAllReduce,
+                  TUTTI_ALGORITHM_OF_EVERY("all-reduce")),
+    algorithm_row(VariableId::allgather_algorithm, "TUTTI_ALLGATHER_ALGORITHM", variable_choices::kAllGather,
+                  TUTTI_ALGORITHM_OF_EVERY("all-gather")),
     algorithm_row(VariableId::reducescatter_algorithm, "TUTTI_REDUCESCATTER_ALGORITHM",
-                  variable_choices::kReduceScatter,
-                  "The algorithm of every reduce-scatter: a name, with parameters where it takes some, as knomial(4); "
-                  "auto chooses "
-                  "by size, file: takes the schedule in that file, which is proven when a communicator is made."),
-    algorithm_row(
-        VariableId::broadcast_algorithm, "TUTTI_BROADCAST_ALGORITHM", variable_choices::kBroadcast,
-        "The algorithm of every broadcast: a name, with parameters where it takes some, as knomial(4); auto chooses "
-        "by size, file: takes the schedule in that file, which is proven when a communicator is made."),
-    algorithm_row(
-        VariableId::reduce_algorithm, "TUTTI_REDUCE_ALGORITHM", variable_choices::kReduce,
-        "The algorithm of every reduce: a name, with parameters where it takes some, as knomial(4); auto chooses "
-        "by size, file: takes the schedule in that file, which is proven when a communicator is made."),
-    algorithm_row(
-        VariableId::alltoall_algorithm, "TUTTI_ALLTOALL_ALGORITHM", variable_choices::kAllToAll,
-        "The algorithm of every all-to-all: a name, with parameters where it takes some, as knomial(4); auto chooses "
-        "by size, file: takes the schedule in that file, which is proven when a communicator is made."),
-    algorithm_row(
-        VariableId::gather_algorithm, "TUTTI_GATHER_ALGORITHM", variable_choices::kRooted,
-        "The algorithm of every gather: a name, with parameters where it takes some, as knomial(4); auto chooses "
-        "by size, file: takes the schedule in that file, which is proven when a communicator is made."),
-    algorithm_row(
-        VariableId::scatter_algorithm, "TUTTI_SCATTER_ALGORITHM", variable_choices::kRooted,
-        "The algorithm of every scatter: a name, with parameters where it takes some, as knomial(4); auto chooses "
-        "by size, file: takes the schedule in that file, which is proven when a communicator is made."),
-    algorithm_row(
-        VariableId::scan_algorithm, "TUTTI_SCAN_ALGORITHM", variable_choices::kScan,
-        "The algorithm of every scan: a name, with parameters where it takes some, as knomial(4); auto chooses "
-        "by size, file: takes the schedule in that file, which is proven when a communicator is made."),
+                  variable_choices::kReduceScatter, TUTTI_ALGORITHM_OF_EVERY("reduce-scatter")),
+    algorithm_row(VariableId::broadcast_algorithm, "TUTTI_BROADCAST_ALGORITHM", variable_choices::kBroadcast,
+                  TUTTI_ALGORITHM_OF_EVERY("broadcast")),
+    algorithm_row(VariableId::reduce_algorithm, "TUTTI_REDUCE_ALGORITHM", variable_choices::kReduce,
+                  TUTTI_ALGORITHM_OF_EVERY("reduce")),
+    algorithm_row(VariableId::alltoall_algorithm, "TUTTI_ALLTOALL_ALGORITHM", variable_choices::kAllToAll,
+                  TUTTI_ALGORITHM_OF_EVERY("all-to-all")),
+    algorithm_row(VariableId::gather_algorithm, "TUTTI_GATHER_ALGORITHM", variable_choices::kRooted,
+                  TUTTI_ALGORITHM_OF_EVERY("gather")),
+    algorithm_row(VariableId::scatter_algorithm, "TUTTI_SCATTER_ALGORITHM", variable_choices::kRooted,
+                  TUTTI_ALGORITHM_OF_EVERY("scatter")),
+    algorithm_row(VariableId::scan_algorithm, "TUTTI_SCAN_ALGORITHM", variable_choices::kScan,
+                  TUTTI_ALGORITHM_OF_EVERY("scan")),
     algorithm_row(VariableId::exscan_algorithm, "TUTTI_EXSCAN_ALGORITHM", variable_choices::kScan,
-                  "The algorithm of every exclusive scan: a name, with parameters where it takes some, as knomial(4); "
-                  "auto chooses "
-                  "by size, file: takes the schedule in that file, which is proven when a communicator is made."),
-    algorithm_row(
-        VariableId::barrier_algorithm, "TUTTI_BARRIER_ALGORITHM", variable_choices::kBarrier,
-        "The algorithm of every barrier: a name, with parameters where it takes some, as knomial(4); auto chooses "
-        "by size, file: takes the schedule in that file, which is proven when a communicator is made."),
+                  TUTTI_ALGORITHM_OF_EVERY("exclusive scan")),
+    algorithm_row(VariableId::barrier_algorithm, "TUTTI_BARRIER_ALGORITHM", variable_choices::kBarrier,
+                  TUTTI_ALGORITHM_OF_EVERY("barrier")),
     algorithm_row(VariableId::allgatherv_algorithm, "TUTTI_ALLGATHERV_ALGORITHM", variable_choices::kAllGatherV,
-                  "The algorithm of every all-gather with blocks of different sizes: a name, with parameters where it "
-                  "takes some, as bruck(4); "
-                  "auto chooses by size, file: takes the schedule in that file, which is proven when a communicator is "
-                  "made."),
+                  TUTTI_ALGORITHM_OF_EVERY("all-gather with blocks of different sizes")),
     algorithm_row(VariableId::reducescatterv_algorithm, "TUTTI_REDUCESCATTERV_ALGORITHM",
                   variable_choices::kReduceScatterV,
-                  "The algorithm of every reduce-scatter with blocks of different sizes: a name; "
-                  "auto chooses by size, file: takes the schedule in that file, which is proven when a communicator is "
-                  "made."),
+                  TUTTI_ALGORITHM_OF_EVERY("reduce-scatter with blocks of different sizes")),
     algorithm_row(VariableId::alltoallv_algorithm, "TUTTI_ALLTOALLV_ALGORITHM", variable_choices::kAllToAllV,
-                  "The algorithm of every all-to-all with blocks of different sizes: a name; "
-                  "auto chooses by size, file: takes the schedule in that file, which is proven when a communicator is "
-                  "made."),
+                  TUTTI_ALGORITHM_OF_EVERY("all-to-all with blocks of different sizes")),
     algorithm_row(VariableId::gatherv_algorithm, "TUTTI_GATHERV_ALGORITHM", variable_choices::kRootedV,
-                  "The algorithm of every gather with blocks of different sizes: a name; "
-                  "auto chooses by size, file: takes the schedule in that file, which is proven when a communicator is "
-                  "made."),
+                  TUTTI_ALGORITHM_OF_EVERY("gather with blocks of different sizes")),
     algorithm_row(VariableId::scatterv_algorithm, "TUTTI_SCATTERV_ALGORITHM", variable_choices::kRootedV,
-                  "The algorithm of every scatter with blocks of different sizes: a name; "
-                  "auto chooses by size, file: takes the schedule in that file, which is proven when a communicator is "
-                  "made."),
+                  TUTTI_ALGORITHM_OF_EVERY("scatter with blocks of different sizes")),
+#undef TUTTI_ALGORITHM_OF_EVERY
     {.id = VariableId::ring_bidir_ag_max_size,
      .name = "TUTTI_ALLREDUCE_RING_BIDIR_AG_MAX_SIZE",
      .type = VariableType::bytes,
