@@ -81,10 +81,10 @@ void add_contest(const Contest& contest, const Scores& scores, std::vector<Figur
   figures.push_back(std::move(mean));
 }
 
-Plan plan_of(const std::map<std::int64_t, Rival>& rivals) {
-  Plan plan;
-  for (const auto& [bytes, rival] : rivals) plan[rival].insert(bytes);
-  return plan;
+RivalSizes sizes_of(const std::map<std::int64_t, Rival>& rivals) {
+  RivalSizes sizes;
+  for (const auto& [bytes, rival] : rivals) sizes[rival].insert(bytes);
+  return sizes;
 }
 
 std::map<std::int64_t, Rival> choose(int bar, const Program& program, const Wanted& wanted, const Cases& cases,
@@ -93,10 +93,10 @@ std::map<std::int64_t, Rival> choose(int bar, const Program& program, const Want
   return program.best_of(wanted.peers, by_algorithm, cases);
 }
 
-Scores play(int bar, const Program& program, const Plan& plan, const Cases& cases) {
+Scores play(int bar, const Program& program, const RivalSizes& sizes, const Cases& cases) {
   say(fmt::format("bar {}, {}, {} ranks: beside {}", bar, cases.collective, cases.num_ranks,
-                  plan.size() == 1 ? text_of(plan.begin()->first) : fmt::format("{} of them", plan.size())));
-  return program.score(plan, cases);
+                  sizes.size() == 1 ? text_of(sizes.begin()->first) : fmt::format("{} of them", sizes.size())));
+  return program.score(sizes, cases);
 }
 
 // --- 1: two ranks, ordinary memory
@@ -106,9 +106,9 @@ std::vector<Figure> two_ranks(const Program& program, const Wanted& wanted) {
   Cases cases;
   cases.sizes = sizes_from(8, wanted.quick);
   const std::map<std::int64_t, Rival> best = choose(kBar, program, wanted, cases, true);
-  Plan plan = plan_of(best);
-  for (const std::string& peer : wanted.peers) plan[{peer, "default"}].insert(cases.sizes.begin(), cases.sizes.end());
-  const Scores scores = play(kBar, program, plan, cases);
+  RivalSizes sizes = sizes_of(best);
+  for (const std::string& peer : wanted.peers) sizes[{peer, "default"}].insert(cases.sizes.begin(), cases.sizes.end());
+  const Scores scores = play(kBar, program, sizes, cases);
   std::vector<Figure> figures;
   add_contest({.bar = kBar,
                .cases = cases,
@@ -177,7 +177,7 @@ std::vector<Figure> symmetric_memory(const Program& program, const Wanted& wante
                .of_all = "the best",
                .at_least = [](std::int64_t) { return 1.7; },
                .mean_at_least = 2.5},
-              play(kBar, program, plan_of(best), cases), figures);
+              play(kBar, program, sizes_of(best), cases), figures);
   figures.push_back(share_of_one_pass(kBar, program, cases));
   return figures;
 }
@@ -235,7 +235,7 @@ std::vector<Figure> many_ranks(const Program& program, const Wanted& wanted) {
                  .of_all = "the best",
                  .at_least = [](std::int64_t) { return 1.5; },
                  .mean_at_least = 2.5},
-                play(kBar, program, plan_of(best), cases), figures);
+                play(kBar, program, sizes_of(best), cases), figures);
     add_course(kBar, program, cases, figures);
   }
   return figures;
@@ -259,7 +259,7 @@ std::vector<Figure> others(const Program& program, const Wanted& wanted) {
                    .of_all = "the best at its default",
                    .at_least = [](std::int64_t) { return 0.95; },
                    .mean_at_least = 1.5},
-                  play(kBar, program, plan_of(best), cases), figures);
+                  play(kBar, program, sizes_of(best), cases), figures);
     }
   return figures;
 }

@@ -102,11 +102,11 @@ std::map<std::int64_t, Rival> Program::best_of(const std::vector<std::string>& p
   return rivals;
 }
 
-Scores Program::score(const Plan& plan, const Cases& cases) const {
+Scores Program::score(const RivalSizes& sizes, const Cases& cases) const {
   Scores scores;
-  for (const auto& [rival, sizes] : plan) {
+  for (const auto& [rival, bytes] : sizes) {
     Cases own = cases;
-    own.sizes.assign(sizes.begin(), sizes.end());
+    own.sizes.assign(bytes.begin(), bytes.end());
     if (cases.sizes.empty()) own.sizes.clear();
     const std::string arguments = fmt::format("compare --bench {} --peer {},tutti -a {}:algorithm={}", cases.collective,
                                               rival.peer, rival.peer, rival.algorithm);

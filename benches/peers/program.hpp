@@ -24,7 +24,7 @@ struct Cases {
 // Sizes without any are one case with this key.
 inline constexpr std::int64_t kNoSize = 0;
 // The rivals of each size.
-using Plan = std::map<Rival, std::set<std::int64_t>>;
+using RivalSizes = std::map<Rival, std::set<std::int64_t>>;
 using Scores = std::map<Rival, std::map<std::int64_t, Score>>;
 
 class Program {
@@ -38,7 +38,7 @@ class Program {
   [[nodiscard]] std::map<std::int64_t, Rival> best_of(const std::vector<std::string>& peers, bool by_algorithm,
                                                       const Cases& cases) const;
   // Each of the rivals beside Tutti, in turns. What could not be measured, or was wrong, is left out.
-  [[nodiscard]] Scores score(const Plan& plan, const Cases& cases) const;
+  [[nodiscard]] Scores score(const RivalSizes& sizes, const Cases& cases) const;
   // Tutti alone; of one launch, or of so many that an interval can be told.
   [[nodiscard]] nlohmann::json run_alone(const Cases& cases, const std::string& options) const;
 

@@ -75,7 +75,7 @@ Status check_no_group() {
   return {Code::unsupported, "communicators cannot be made within a group; one thread is one rank, and making blocks"};
 }
 
-Status init(tuttiComm_t* comm, Reading reading, const Place& place, std::function<Status()> in_vain) {
+Status init(tuttiComm_t* comm, Reading reading, const Membership& place, std::function<Status()> in_vain) {
   reading.log->set_rank(Rank(place.rank));
   if (place.rank == 0 && reading.has_news) reading.tell_warnings();
   auto surroundings = std::make_unique<Surroundings>();
@@ -102,7 +102,7 @@ Result<Reading> read_as_of(const tuttiComm& parent, const tuttiConfig_t* config)
 
 Status no_memory() { return Status::from_errno("there is no memory for a communicator", ENOMEM); }
 
-Status decline(const Place& place, Status why) {
+Status decline(const Membership& place, Status why) {
   // Whether they hear of it is all the same to this rank.
   constexpr Nanos kTimeToSaySo{5'000'000'000};
   if (place.num_ranks > 1)
@@ -172,7 +172,7 @@ tuttiResult_t tuttiCommInitRankConfig(tuttiComm_t* comm, int num_ranks, tuttiUni
     std::memcpy(raw.data(), id.internal, raw.size());
     const Result<tutti::UniqueId> parsed = tutti::UniqueId::from_bytes(raw);
     if (!parsed.ok()) return report(parsed.status());
-    const tutti::api::Place place{.id = *parsed, .num_ranks = num_ranks, .rank = rank};
+    const tutti::api::Membership place{.id = *parsed, .num_ranks = num_ranks, .rank = rank};
     try {
       Result<Environment> environment = tutti::api::with_config(Environment::of_this_process(), config);
       if (!environment.ok()) return report(decline(place, environment.status()));

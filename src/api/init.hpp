@@ -32,14 +32,15 @@ struct Reading {
 // Asked before anything is begun that others hear of.
 [[nodiscard]] Status check_no_group();
 
-struct Place {
+struct Membership {
   UniqueId id;
   int num_ranks = 1;
   int rank = 0;
   Attempt* attempt = nullptr;  // see JoinRequest
 };
 // For `in_vain` see JoinOptions.
-[[nodiscard]] Status init(tuttiComm_t* comm, Reading reading, const Place& place, std::function<Status()> in_vain = {});
+[[nodiscard]] Status init(tuttiComm_t* comm, Reading reading, const Membership& place,
+                          std::function<Status()> in_vain = {});
 
 // The settings of a communicator that is made from another: that one's variables, overridden by the config.
 [[nodiscard]] Result<Reading> read_as_of(const tuttiComm& parent, const tuttiConfig_t* config);
@@ -48,6 +49,6 @@ struct Place {
 [[nodiscard]] Status no_memory();
 
 // Tells the others, who would wait for this rank, why it does not come. Returns that.
-[[nodiscard]] Status decline(const Place& place, Status why);
+[[nodiscard]] Status decline(const Membership& place, Status why);
 
 }  // namespace tutti::api

@@ -79,12 +79,12 @@ namespace {
 // Gives every rank the one of `owners` that has this name.
 template <typename Owner>
 Status choose(std::string_view noun, std::string_view name, const std::vector<Owner>& owners,
-              std::uint32_t Place::*member, std::vector<Place>& ranks) {
+              std::uint32_t RankPlacement::*member, std::vector<RankPlacement>& ranks) {
   std::string known;
   for (std::uint32_t number = 0; number < owners.size(); ++number) {
     known += (known.empty() ? "" : ", ") + printable(owners[number].name);
     if (!same_name(owners[number].name, name)) continue;
-    for (Place& place : ranks) place.*member = number;
+    for (RankPlacement& place : ranks) place.*member = number;
     return {};
   }
   return {Code::invalid_argument, fmt::format("there is no {} {} here; there is {}", noun, in_quotes(name), known)};
@@ -93,11 +93,11 @@ Status choose(std::string_view noun, std::string_view name, const std::vector<Ow
 }  // namespace
 
 Status choose_memory(std::string_view name, Fabric& fabric) {
-  return choose("memory", name, fabric.memories, &Place::memory, fabric.ranks);
+  return choose("memory", name, fabric.memories, &RankPlacement::memory, fabric.ranks);
 }
 
 Status choose_costs(std::string_view name, Fabric& fabric) {
-  return choose("kind of costs", name, fabric.costs, &Place::costs, fabric.ranks);
+  return choose("kind of costs", name, fabric.costs, &RankPlacement::costs, fabric.ranks);
 }
 
 }  // namespace tutti::fabric

@@ -97,7 +97,7 @@ struct Core {
 };
 
 // Where a rank is and what it has.
-struct Place {
+struct RankPlacement {
   std::uint32_t node = 0;
   std::uint32_t core = 0;    // ranks of the same core work one at a time
   std::uint32_t costs = 0;   // of Fabric::costs
@@ -111,7 +111,7 @@ struct Fabric {
   std::string name;  // as it was asked for: "torus_2d:2x3"
   std::vector<Node> nodes;
   std::vector<Link> links;
-  std::vector<Place> ranks;
+  std::vector<RankPlacement> ranks;
   std::vector<Core> cores;
   std::vector<Costs> costs = {Costs{}};
   std::vector<Memory> memories = {Memory{}};

@@ -94,8 +94,8 @@ std::optional<LongestWay> longest_way(const Fabric& fabric) {
   Routes routes(fabric);
   std::vector<std::uint32_t> links;
   // Ways by latency are found by their end, so all to one end come after one another.
-  for (const Place& to : fabric.ranks)
-    for (const Place& from : fabric.ranks) {
+  for (const RankPlacement& to : fabric.ranks)
+    for (const RankPlacement& from : fabric.ranks) {
       links.clear();
       routes.append(from.node, to.node, links);
       double latency = 0;

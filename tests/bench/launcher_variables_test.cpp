@@ -9,7 +9,7 @@ namespace {
 
 using Strings = std::vector<std::string>;
 
-TEST(Place, IsWhatTheLauncherSaysThatHasStartedTheProcess) {
+TEST(WorldRank, IsWhatTheLauncherSaysThatHasStartedTheProcess) {
   const Environment both{{"OMPI_COMM_WORLD_RANK", "3"},
                          {"OMPI_COMM_WORLD_SIZE", "4"},
                          {"PMI_RANK", "1"},
@@ -19,24 +19,24 @@ TEST(Place, IsWhatTheLauncherSaysThatHasStartedTheProcess) {
   for (const auto& [launcher, rank] : {std::pair("mpirun.openmpi", 3), std::pair("mpirun.mpich", 1)}) {
     Environment environment = both;
     environment.set(std::string(kLauncherVariable), launcher);
-    const Result<Place> place = place_in(environment);
+    const Result<WorldRank> place = world_rank_in(environment);
     ASSERT_TRUE(place.ok()) << place.status().to_string();
     EXPECT_EQ(place->rank, rank);
   }
   Environment mistaken = both;
   mistaken.set(std::string(kLauncherVariable), "srun");
-  ASSERT_FALSE(place_in(mistaken).ok());
-  EXPECT_NE(place_in(mistaken).status().to_string().find("srun has not said which rank this is; SLURM_PROCID"),
+  ASSERT_FALSE(world_rank_in(mistaken).ok());
+  EXPECT_NE(world_rank_in(mistaken).status().to_string().find("srun has not said which rank this is; SLURM_PROCID"),
             std::string::npos);
 }
 
-TEST(Place, OfAProgramThatIsStartedByHand) {
-  const Result<Place> place = place_in({{"RANK", "1"}, {"WORLD_SIZE", "2"}});
+TEST(WorldRank, OfAProgramThatIsStartedByHand) {
+  const Result<WorldRank> place = world_rank_in({{"RANK", "1"}, {"WORLD_SIZE", "2"}});
   ASSERT_TRUE(place.ok());
   EXPECT_EQ(place->rank, 1);
   EXPECT_EQ(place->num_ranks, 2);
-  EXPECT_FALSE(place_in({{"RANK", "1"}}).ok());
-  EXPECT_FALSE(place_in({{"RANK", "-1"}, {"WORLD_SIZE", "2"}}).ok());
+  EXPECT_FALSE(world_rank_in({{"RANK", "1"}}).ok());
+  EXPECT_FALSE(world_rank_in({{"RANK", "-1"}, {"WORLD_SIZE", "2"}}).ok());
 }
 
 TEST(LauncherVariables, OfAnotherLaunchAreNotPassedOn) {

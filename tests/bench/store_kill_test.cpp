@@ -29,8 +29,6 @@ namespace {
 using testing::expect_same;
 using testing::numbered_row;
 
-// A fixture has a member Run of its own.
-using StoredRun = Run;
 using ::tutti::test::TemporaryFolder;
 
 constexpr int kNotPossibleHere = 77;
@@ -112,7 +110,7 @@ class Writer {
     if (!store.ok()) fail(store.status());
     const Result<std::optional<StoredRun>> run = store->last_of("sweep");
     if (!run.ok()) fail(run.status());
-    Run fresh;
+    StoredRun fresh;
     fresh.sweep = "sweep";
     const Result<std::int64_t> id = *run ? Result((*run)->id) : store->begin(fresh);
     if (!id.ok()) fail(id.status());

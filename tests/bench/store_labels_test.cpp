@@ -28,8 +28,8 @@ std::string answer_of(const std::string& path, const std::string& sql) {
   return answer;
 }
 
-harness::Run run_called(const std::string& name) {
-  harness::Run run;
+harness::StoredRun run_called(const std::string& name) {
+  harness::StoredRun run;
   run.name = name;
   return run;
 }
@@ -43,7 +43,7 @@ class StoreLabels : public ::testing::Test {
 TEST_F(StoreLabels, RunsHaveNamesAndNotes) {
   Result<Store> store = Store::open(path_);
   ASSERT_TRUE(store.ok());
-  harness::Run run = run_called("before-the-fix");
+  harness::StoredRun run = run_called("before-the-fix");
   run.note = "quiet machine, 'quoted'";
   const std::int64_t first = *store->begin(run);
   EXPECT_EQ(store->find("before-the-fix")->id, first);

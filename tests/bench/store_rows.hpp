@@ -98,8 +98,8 @@ class RandomRows {
     return row;
   }
 
-  Run run() {
-    Run run;
+  StoredRun run() {
+    StoredRun run;
     run.begun = text();
     run.bench = text();
     run.command = text();
@@ -151,7 +151,7 @@ inline void expect_same(const Row& a, const Row& b) {
   EXPECT_EQ(key_of(a), key_of(b));
 }
 
-inline void expect_same(const Run& a, const Run& b) {
+inline void expect_same(const StoredRun& a, const StoredRun& b) {
   EXPECT_EQ(a.begun, b.begun);
   EXPECT_EQ(a.bench, b.bench);
   EXPECT_EQ(a.command, b.command);

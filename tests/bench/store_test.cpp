@@ -21,8 +21,6 @@ using testing::expect_same;
 using testing::numbered_row;
 using testing::RandomRows;
 
-// Fixtures have a member Run of their own.
-using StoredRun = Run;
 using ::tutti::test::TemporaryFolder;
 
 // Another program that has the file open.

@@ -33,7 +33,7 @@ TEST(LivingOwner, IsNoProcessThatWasKilledAndNotWaitedFor) {
   const ssize_t length = ::read(owner[0], buffer, sizeof(buffer));
   ::close(owner[0]);
   ::close(owner[1]);
-  harness::Run run;
+  harness::StoredRun run;
   if (length > 0) run.owner.assign(buffer, static_cast<std::size_t>(length));
   EXPECT_EQ(living_owner(run), std::to_string(child)) << run.owner;
   ::kill(child, SIGKILL);
@@ -63,7 +63,7 @@ TEST(RunOf, IsAnotherSweepWhereTheTimesOfAPeerWouldBeOthers) {
   const auto name = [](const std::string& version, std::uint64_t settings) {
     const Environment environment;
     std::ostringstream out;
-    Plan plan;
+    SweepPlan plan;
     plan.sweep.bench = "all_reduce";
     plan.groups.resize(1);
     plan.groups[0].peer = "simulate:switch:4";

@@ -31,8 +31,8 @@ Row row_of(const std::string& peer, int num_ranks, std::int64_t bytes, double na
   return row;
 }
 
-harness::Run some_run() {
-  harness::Run run;
+harness::StoredRun some_run() {
+  harness::StoredRun run;
   run.id = 12;
   run.begun = "2026-11-24T03:00:00Z";
   run.command = "tutti run --peer a,b";
@@ -116,7 +116,7 @@ TEST(MeasuredFigure, ShowDrawsARunOfTheStore) {
   {
     Result<harness::Store> store = harness::Store::open(path);
     ASSERT_TRUE(store.ok()) << store.status().to_string();
-    harness::Run run = some_run();
+    harness::StoredRun run = some_run();
     run.bench = "all_reduce";
     const Result<std::int64_t> id = store->begin(run);
     ASSERT_TRUE(id.ok());

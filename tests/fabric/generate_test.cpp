@@ -39,8 +39,8 @@ Shape shape_of(std::string_view text) {
   Shape shape{static_cast<int>(fabric->num_ranks()), static_cast<int>(fabric->nodes.size()),
               static_cast<int>(fabric->links.size()), 0, 0};
   Routes routes(*fabric);
-  for (const Place& from : fabric->ranks)
-    for (const Place& to : fabric->ranks) {
+  for (const RankPlacement& from : fabric->ranks)
+    for (const RankPlacement& to : fabric->ranks) {
       const auto length = static_cast<int>(routes.between(from.node, to.node).size());
       shape.diameter = std::max(shape.diameter, length);
       shape.total += length;
@@ -148,8 +148,8 @@ TEST(Generate, ArithmeticRoutesAreShortest) {
     for (Link& link : plain.links) link.latency = 1;
     Routes routes(fabric);
     Routes shortest(plain);
-    for (const Place& from : fabric.ranks)
-      for (const Place& to : fabric.ranks)
+    for (const RankPlacement& from : fabric.ranks)
+      for (const RankPlacement& to : fabric.ranks)
         ASSERT_EQ(routes.between(from.node, to.node).size(), shortest.between(from.node, to.node).size())
             << text << ": " << from.node << " to " << to.node;
   }

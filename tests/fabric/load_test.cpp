@@ -24,7 +24,7 @@ Result<Fabric> read(std::string_view text, std::string_view words = "my.toml") {
 void expect_same(const Fabric& a, const Fabric& b) {
   const auto node = [](const Node& n) { return std::tuple(n.name, n.is_switch, n.multicast, n.x, n.y); };
   const auto link = [](const Link& l) { return std::tuple(l.from, l.to, l.bandwidth, l.latency, l.gap); };
-  const auto place = [](const Place& p) { return std::tuple(p.node, p.core, p.costs, p.memory); };
+  const auto place = [](const RankPlacement& p) { return std::tuple(p.node, p.core, p.costs, p.memory); };
   const auto core = [](const Core& c) { return c.switch_cost; };
   const auto memory = [](const Memory& m) { return std::tuple(m.name, m.bandwidth, m.latency, m.fold); };
   const auto costs = [](const Costs& c) {

@@ -31,14 +31,15 @@ using patterns::feeders_of;
 using patterns::Position;
 using patterns::step_towards;
 
-struct Plan {
+// A tree in each package to its target, and what the targets do among themselves.
+struct Trees {
   Grid grid;  // of one package
   Position target;
   std::uint32_t num_packages = 1;
   std::uint32_t pieces = 1;
   Schedule between;  // the all-reduce among centres
 };
-using SharedPlan = std::shared_ptr<const Plan>;
+using SharedTrees = std::shared_ptr<const Trees>;
 
 // One rank's place in the tree of its package.
 struct Node {
@@ -48,13 +49,13 @@ struct Node {
   Feeders feeders;  // both are ranks of all packages
 };
 
-Node node_of(const Plan& plan, std::uint32_t rank) {
-  const auto size = static_cast<std::uint32_t>(plan.grid.size());
+Node node_of(const Trees& trees, std::uint32_t rank) {
+  const auto size = static_cast<std::uint32_t>(trees.grid.size());
   const std::uint32_t first = rank / size * size;
   Node node{.package = rank / size,
             .first = first,
-            .parent = step_towards(plan.grid, plan.target, rank - first),
-            .feeders = feeders_of(plan.grid, plan.target, rank - first)};
+            .parent = step_towards(trees.grid, trees.target, rank - first),
+            .feeders = feeders_of(trees.grid, trees.target, rank - first)};
   Feeders& feeders = node.feeders;
   for (std::optional<std::uint32_t>* other :
        {&node.parent, &feeders.above, &feeders.left, &feeders.right, &feeders.below})
@@ -83,35 +84,35 @@ Lane hand_out(Builder& b, Node node, std::uint32_t pieces) {
     if (to) co_yield b.send(*to, b.output(0, pieces));
 }
 
-Lane reducing(Builder& b, SharedPlan plan) {
-  const Node node = node_of(*plan, b.rank());
+Lane reducing(Builder& b, SharedTrees trees) {
+  const Node node = node_of(*trees, b.rank());
   if (node.parent) {
     const bool is_leaf = node.feeders == Feeders{};
-    if (!is_leaf) co_yield fold(b, node, plan->pieces);
-    co_yield is_leaf ? b.send(*node.parent, b.input(0, plan->pieces))
-                     : b.send_away(*node.parent, b.output(0, plan->pieces));
+    if (!is_leaf) co_yield fold(b, node, trees->pieces);
+    co_yield is_leaf ? b.send(*node.parent, b.input(0, trees->pieces))
+                     : b.send_away(*node.parent, b.output(0, trees->pieces));
     co_return;
   }
-  if (plan->num_packages == 1) b.completing();
-  co_yield fold(b, node, plan->pieces);
-  if (plan->num_packages > 1) {
+  if (trees->num_packages == 1) b.completing();
+  co_yield fold(b, node, trees->pieces);
+  if (trees->num_packages > 1) {
     Embedding embedding;
-    embedding.rank_of = [plan, place = b.rank() - node.first](std::uint32_t package) {
-      return package * static_cast<std::uint32_t>(plan->grid.size()) + place;
+    embedding.rank_of = [trees, place = b.rank() - node.first](std::uint32_t package) {
+      return package * static_cast<std::uint32_t>(trees->grid.size()) + place;
     };
     embedding.steps_before = 1;
-    Embedded between(plan->between, std::move(embedding), node.package, 0);
+    Embedded between(trees->between, std::move(embedding), node.package, 0);
     while (const Step* step = between.next(b)) co_yield *step;
   }
   // The centre hands out in this lane as well, since it is the one that has made the result.
-  for (Lane lane = hand_out(b, node, plan->pieces); const Step* step = lane.next();) co_yield *step;
+  for (Lane lane = hand_out(b, node, trees->pieces); const Step* step = lane.next();) co_yield *step;
 }
 
-Lane handing_out(Builder& b, SharedPlan plan) {
-  const Node node = node_of(*plan, b.rank());
+Lane handing_out(Builder& b, SharedTrees trees) {
+  const Node node = node_of(*trees, b.rank());
   if (!node.parent) co_return;
-  co_yield b.recv(*node.parent, b.output(0, plan->pieces));
-  for (Lane lane = hand_out(b, node, plan->pieces); const Step* step = lane.next();) co_yield *step;
+  co_yield b.recv(*node.parent, b.output(0, trees->pieces));
+  for (Lane lane = hand_out(b, node, trees->pieces); const Step* step = lane.next();) co_yield *step;
 }
 
 Schedule make(const Request& request) {
@@ -120,15 +121,16 @@ Schedule make(const Request& request) {
   const auto num_packages = static_cast<std::uint32_t>(request.num_ranks / grid.size());
   Schedule between = ring.make({.collective = Collective::all_reduce, .num_ranks = num_packages});
   const std::uint32_t pieces = between.division(Space::input).pieces;
-  const auto plan = std::make_shared<const Plan>(Plan{.grid = grid,
-                                                      .target = corner == 0 ? centre_of(grid) : corner_of(grid, corner),
-                                                      .num_packages = num_packages,
-                                                      .pieces = pieces,
-                                                      .between = std::move(between)});
+  const auto trees =
+      std::make_shared<const Trees>(Trees{.grid = grid,
+                                          .target = corner == 0 ? centre_of(grid) : corner_of(grid, corner),
+                                          .num_packages = num_packages,
+                                          .pieces = pieces,
+                                          .between = std::move(between)});
   Schedule schedule = header_of(centre, request, pieces, 2);
   if (num_packages == 1) schedule.order = OrderClass::rank_order;
-  schedule.lane = [plan](Builder& b, std::uint32_t lane) {
-    return lane == 0 ? reducing(b, plan) : handing_out(b, plan);
+  schedule.lane = [trees](Builder& b, std::uint32_t lane) {
+    return lane == 0 ? reducing(b, trees) : handing_out(b, trees);
   };
   return schedule;
 }

@@ -31,7 +31,7 @@ constexpr std::uint32_t kInput = 0;   // the post that exposes what a member bri
 constexpr std::uint32_t kColumn = 1;  // that of a finished column
 
 // What all lanes of all ranks share.
-struct Plan {
+struct Hierarchy {
   Groups groups;
   Schedule inner = {};  // among the members in charge of one column, one a group; unused where there is one group
   std::uint32_t pieces_of_column = 1;
@@ -41,7 +41,7 @@ struct Plan {
     return {space, 0, number * pieces_of_column, pieces_of_column};
   }
 };
-using SharedPlan = std::shared_ptr<const Plan>;
+using SharedHierarchy = std::shared_ptr<const Hierarchy>;
 
 // One rank's place.
 struct Member {
@@ -56,60 +56,62 @@ struct Member {
   [[nodiscard]] std::uint32_t steps_before() const { return is_alone() ? 1 : 2; }
 };
 
-Member member_of(const Plan& plan, std::uint32_t rank) {
-  const std::uint32_t group = plan.groups.group_of(rank);
-  const std::uint32_t first = plan.groups.first(group);
-  return {.group = group, .first = first, .size = plan.groups.size(group), .own = rank - first};
+Member member_of(const Hierarchy& hierarchy, std::uint32_t rank) {
+  const std::uint32_t group = hierarchy.groups.group_of(rank);
+  const std::uint32_t first = hierarchy.groups.first(group);
+  return {.group = group, .first = first, .size = hierarchy.groups.size(group), .own = rank - first};
 }
 
-Embedded embed(const SharedPlan& plan, const Member& member, std::uint32_t lane) {
+Embedded embed(const SharedHierarchy& hierarchy, const Member& member, std::uint32_t lane) {
   Embedding embedding;
-  embedding.rank_of = [plan, column = member.own](std::uint32_t group) { return plan->groups.first(group) + column; };
-  embedding.first_piece = member.own * plan->pieces_of_column;
+  embedding.rank_of = [hierarchy, column = member.own](std::uint32_t group) {
+    return hierarchy->groups.first(group) + column;
+  };
+  embedding.first_piece = member.own * hierarchy->pieces_of_column;
   embedding.steps_before = member.steps_before();
-  return {plan->inner, std::move(embedding), member.group, lane};
+  return {hierarchy->inner, std::move(embedding), member.group, lane};
 }
 
-Lane fold_column(Builder& b, SharedPlan plan, Member member) {
+Lane fold_column(Builder& b, SharedHierarchy hierarchy, Member member) {
   std::vector<std::uint32_t> members(member.size);
   std::iota(members.begin(), members.end(), member.first);
-  const bool between = plan->groups.num_groups() > 1;
+  const bool between = hierarchy->groups.num_groups() > 1;
   if (!between) b.completing();
-  co_yield b.pull_reduce(members, kInput, plan->column(Space::input, member.own),
-                         plan->column(Space::output, member.own));
+  co_yield b.pull_reduce(members, kInput, hierarchy->column(Space::input, member.own),
+                         hierarchy->column(Space::output, member.own));
   if (!between) co_return;
-  Embedded inner = embed(plan, member, 0);
+  Embedded inner = embed(hierarchy, member, 0);
   while (const Step* step = inner.next(b)) co_yield *step;
-  for (std::uint32_t lane = 1; lane < plan->inner.num_lanes; ++lane) {
-    const std::uint32_t num_steps = num_steps_of(plan->inner, member.group, lane);
+  for (std::uint32_t lane = 1; lane < hierarchy->inner.num_lanes; ++lane) {
+    const std::uint32_t num_steps = num_steps_of(hierarchy->inner, member.group, lane);
     if (num_steps != 0) b.after(lane, num_steps - 1);
   }
 }
 
-Lane main_lane(Builder& b, SharedPlan plan) {
-  const Member member = member_of(*plan, b.rank());
-  if (!member.is_alone()) co_yield b.expose(b.input(0, plan->num_columns() * plan->pieces_of_column));
-  const bool in_charge = member.own < plan->num_columns();
+Lane main_lane(Builder& b, SharedHierarchy hierarchy) {
+  const Member member = member_of(*hierarchy, b.rank());
+  if (!member.is_alone()) co_yield b.expose(b.input(0, hierarchy->num_columns() * hierarchy->pieces_of_column));
+  const bool in_charge = member.own < hierarchy->num_columns();
   if (in_charge) {
-    for (Lane fold = fold_column(b, plan, member); const Step* step = fold.next();) co_yield *step;
+    for (Lane fold = fold_column(b, hierarchy, member); const Step* step = fold.next();) co_yield *step;
   }
   if (member.is_alone()) co_return;
-  if (in_charge) co_yield b.expose(plan->column(Space::output, member.own));
+  if (in_charge) co_yield b.expose(hierarchy->column(Space::output, member.own));
   // Everyone begins behind its own place, so that not all read from the same member at once.
-  for (std::uint32_t distance = 1; distance <= plan->num_columns(); ++distance) {
-    const std::uint32_t column = (member.own + distance) % plan->num_columns();
+  for (std::uint32_t distance = 1; distance <= hierarchy->num_columns(); ++distance) {
+    const std::uint32_t column = (member.own + distance) % hierarchy->num_columns();
     if (column == member.own) continue;
-    const Slice slice = plan->column(Space::output, column);
+    const Slice slice = hierarchy->column(Space::output, column);
     co_yield b.pull(member.first + column, kColumn, slice, slice);
   }
   co_yield b.close();
 }
 
-Lane inner_lane(Builder& b, SharedPlan plan, std::uint32_t lane) {
-  const Member member = member_of(*plan, b.rank());
-  if (member.own >= plan->num_columns()) co_return;
+Lane inner_lane(Builder& b, SharedHierarchy hierarchy, std::uint32_t lane) {
+  const Member member = member_of(*hierarchy, b.rank());
+  if (member.own >= hierarchy->num_columns()) co_return;
   b.after(0, member.steps_before() - 1);
-  Embedded inner = embed(plan, member, lane);
+  Embedded inner = embed(hierarchy, member, lane);
   while (const Step* step = inner.next(b)) co_yield *step;
 }
 
@@ -139,19 +141,20 @@ std::string objection(const Request& request) {
 
 Schedule make(const Request& request) {
   const Request between = inner_request(request);
-  Plan plan{Groups(request.parameters.groups)};
+  Hierarchy hierarchy{Groups(request.parameters.groups)};
   OrderClass order = OrderClass::ordered;  // of one group
   if (between.num_ranks > 1) {
-    plan.inner = find_algorithm(Collective::all_reduce, request.parameters.inner)->make(between);
-    plan.pieces_of_column = plan.inner.division(Space::input).pieces;
+    hierarchy.inner = find_algorithm(Collective::all_reduce, request.parameters.inner)->make(between);
+    hierarchy.pieces_of_column = hierarchy.inner.division(Space::input).pieces;
     // Groups are runs of ranks, so the inner algorithm's order of groups is an order of ranks.
-    order = std::max(plan.inner.order, OrderClass::rank_order);
+    order = std::max(hierarchy.inner.order, OrderClass::rank_order);
   }
-  Schedule schedule = header_of(hierarchical, request, plan.num_columns() * plan.pieces_of_column, plan.inner.num_lanes,
-                                plan.inner.division(Space::scratch).blocks);
+  Schedule schedule = header_of(hierarchical, request, hierarchy.num_columns() * hierarchy.pieces_of_column,
+                                hierarchy.inner.num_lanes, hierarchy.inner.division(Space::scratch).blocks);
   schedule.order = order;
-  schedule.lane = [plan = std::make_shared<const Plan>(std::move(plan))](Builder& b, std::uint32_t lane) {
-    return lane == 0 ? main_lane(b, plan) : inner_lane(b, plan, lane);
+  schedule.lane = [hierarchy = std::make_shared<const Hierarchy>(std::move(hierarchy))](Builder& b,
+                                                                                        std::uint32_t lane) {
+    return lane == 0 ? main_lane(b, hierarchy) : inner_lane(b, hierarchy, lane);
   };
   return schedule;
 }

@@ -106,13 +106,13 @@ std::optional<int> number_in(const Environment& environment, std::string_view na
 
 }  // namespace
 
-Result<Place> place_in(const Environment& environment) {
+Result<WorldRank> world_rank_in(const Environment& environment) {
   const std::string launcher = environment.lookup(kLauncherVariable).value_or("");
   for (const RankVariables& names : kRankVariables) {
     if (!launcher.empty() && names.launcher != launcher) continue;
     const std::optional<int> rank = number_in(environment, names.rank);
     const std::optional<int> num_ranks = number_in(environment, names.num_ranks);
-    if (rank && num_ranks) return Place{*rank, *num_ranks};
+    if (rank && num_ranks) return WorldRank{*rank, *num_ranks};
     if (!launcher.empty())
       return Status(Code::invalid_usage, fmt::format("{} has not said which rank this is; {} and {} would", launcher,
                                                      names.rank, names.num_ranks));

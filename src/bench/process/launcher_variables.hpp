@@ -24,12 +24,12 @@ inline constexpr std::string_view kNumRanksVariable = "BENCH_NUM_RANKS";
 inline constexpr std::string_view kMasterAddressVariable = "MASTER_ADDR";
 inline constexpr std::string_view kMasterPortVariable = "MASTER_PORT";
 
-struct Place {
+struct WorldRank {
   int rank = 0;
   int num_ranks = 1;
 };
 // As the process's launcher has told; an error names the variables that would.
-[[nodiscard]] Result<Place> place_in(const Environment& environment);
+[[nodiscard]] Result<WorldRank> world_rank_in(const Environment& environment);
 
 // Whether a variable tells a process of its own group or launcher, and so nothing to one of another group. What
 // launchers read themselves (an allocation of Slurm's, settings of an MPI's) is none of these.

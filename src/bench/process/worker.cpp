@@ -131,7 +131,7 @@ class Worker {
   Status obey() {
     const Result<UniqueId> id = UniqueId::from_text(environment_.lookup(kWorkerVariable).value_or(""));
     if (!id.ok()) return id.status().with_context(std::string(kWorkerVariable));
-    const Result<Place> place = place_in(environment_);
+    const Result<WorldRank> place = world_rank_in(environment_);
     if (!place.ok()) return place.status();
     place_ = *place;
     Result<UniqueFd> socket = connect_to(id->address());
@@ -220,7 +220,7 @@ class Worker {
   const std::vector<Bench>& benches_;
   Backend& backend_;
   const Environment& environment_;
-  Place place_;
+  WorldRank place_;
   std::optional<Connection> connection_;
   SyncPage page_;
   std::uint64_t iteration_ = 0;  // meetings so far

@@ -100,7 +100,7 @@ Result<bool> has_labels(Database& database) {
 
 // All runs that fit the condition, latest first. Values that the condition has are bound by `bind_values`.
 template <typename BindValues>
-Result<std::vector<Run>> select_runs(Database& database, std::string_view condition, BindValues bind_values) {
+Result<std::vector<StoredRun>> select_runs(Database& database, std::string_view condition, BindValues bind_values) {
   const Result<bool> has_names = has_labels(database);
   if (!has_names.ok()) return has_names.status();
   const std::string sql = fmt::format(
@@ -113,12 +113,12 @@ Result<std::vector<Run>> select_runs(Database& database, std::string_view condit
   Result<Statement> statement = database.prepare(sql);
   if (!statement.ok()) return statement.status();
   bind_values(*statement);
-  std::vector<Run> runs;
+  std::vector<StoredRun> runs;
   while (true) {
     const Result<bool> row = statement->step();
     if (!row.ok()) return row.status();
     if (!*row) return runs;
-    Run& run = runs.emplace_back();
+    StoredRun& run = runs.emplace_back();
     run.id = statement->next_integer();
     run.begun = statement->next_text();
     run.bench = statement->next_text();
@@ -258,7 +258,7 @@ Result<Store> Store::open_to_read(const std::string& path, std::chrono::millisec
 
 // --- writing
 
-Result<std::int64_t> Store::begin(const Run& run) {
+Result<std::int64_t> Store::begin(const StoredRun& run) {
   Result<Transaction> transaction = Transaction::begin(*database_, Transaction::For::writing);
   if (!transaction.ok()) return transaction.status();
   Result<Statement> statement = database_->prepare(kInsertRun);
@@ -364,11 +364,11 @@ Status Store::complete(std::int64_t run) {
 
 // --- reading
 
-Result<std::optional<Run>> Store::last_of(const std::string& sweep) {
-  Result<std::vector<Run>> runs = select_runs(*database_, "WHERE sweep = ?",
-                                              [&](Statement& statement) { statement.bind(std::string_view(sweep)); });
+Result<std::optional<StoredRun>> Store::last_of(const std::string& sweep) {
+  Result<std::vector<StoredRun>> runs = select_runs(
+      *database_, "WHERE sweep = ?", [&](Statement& statement) { statement.bind(std::string_view(sweep)); });
   if (!runs.ok()) return runs.status();
-  return runs->empty() ? std::optional<Run>() : std::optional(std::move(runs->front()));
+  return runs->empty() ? std::optional<StoredRun>() : std::optional(std::move(runs->front()));
 }
 
 Result<std::set<std::string>> Store::keys_of(std::int64_t run) {
@@ -380,11 +380,11 @@ Result<std::set<std::string>> Store::keys_of(std::int64_t run) {
   return keys;
 }
 
-Result<std::vector<Run>> Store::runs() {
+Result<std::vector<StoredRun>> Store::runs() {
   return select_runs(*database_, "", [](Statement&) {});
 }
 
-Result<Run> Store::find(std::string_view name) {
+Result<StoredRun> Store::find(std::string_view name) {
   const std::string_view wanted = trim(name);
   const bool is_last = same_name(wanted, "last");
   std::int64_t id = 0;
@@ -401,13 +401,14 @@ Result<Run> Store::find(std::string_view name) {
   }
   // A number that does not fit is none that a run has.
   if (wrong != std::errc() && is_number) id = 0;
-  Result<std::vector<Run>> found =
+  Result<std::vector<StoredRun>> found =
       is_last ? select_runs(*database_, "WHERE id = (SELECT max(id) FROM runs)", [](Statement&) {})
               : select_runs(*database_, "WHERE id = ?", [&](Statement& statement) { statement.bind(id); });
   if (!found.ok()) return found.status();
   if (!found->empty()) return std::move(found->front());
 
-  Result<std::vector<Run>> last = select_runs(*database_, "WHERE id = (SELECT max(id) FROM runs)", [](Statement&) {});
+  Result<std::vector<StoredRun>> last =
+      select_runs(*database_, "WHERE id = (SELECT max(id) FROM runs)", [](Statement&) {});
   if (!last.ok()) return last.status();
   if (last->empty())
     return Status(Code::invalid_argument, fmt::format("there are no runs in {}", in_quotes(database_->path())));

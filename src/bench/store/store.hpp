@@ -24,7 +24,7 @@ namespace tutti::harness {
 inline constexpr int kStoreVersion = 3;
 
 // What a run is, besides its rows.
-struct Run {
+struct StoredRun {
   std::int64_t id = 0;
   std::string begun;  // 2026-11-21T16:00:00Z
   std::string bench;
@@ -62,7 +62,7 @@ class Store {
   ~Store();
 
   // The id that it has from now on; neither the one in `run`, nor what that says of rows and completeness, counts.
-  [[nodiscard]] Result<std::int64_t> begin(const Run& run);
+  [[nodiscard]] Result<std::int64_t> begin(const StoredRun& run);
   // A row whose key (key_of) the run has is an error.
   [[nodiscard]] Status add(std::int64_t run, const Row& row) { return add(run, std::span(&row, 1)); }
   // All of them, or none.
@@ -79,20 +79,20 @@ class Store {
   [[nodiscard]] Status remove(std::int64_t run);
 
   // The latest run that has this sweep.
-  [[nodiscard]] Result<std::optional<Run>> last_of(const std::string& sweep);
+  [[nodiscard]] Result<std::optional<StoredRun>> last_of(const std::string& sweep);
   // The keys of the rows that a run has.
   [[nodiscard]] Result<std::set<std::string>> keys_of(std::int64_t run);
 
   // Latest first.
-  [[nodiscard]] Result<std::vector<Run>> runs();
+  [[nodiscard]] Result<std::vector<StoredRun>> runs();
   // By number, by name, or "last".
-  [[nodiscard]] Result<Run> find(std::string_view name);
+  [[nodiscard]] Result<StoredRun> find(std::string_view name);
   // In the order in which they were finished, with samples.
   [[nodiscard]] Result<std::vector<Row>> rows_of(std::int64_t run);
 
  private:
   explicit Store(std::unique_ptr<Database> database);
-  [[nodiscard]] Status label(const Run& run, std::int64_t id);
+  [[nodiscard]] Status label(const StoredRun& run, std::int64_t id);
   [[nodiscard]] Status forget(std::int64_t run, const std::set<std::string>& keys);
   [[nodiscard]] Status add_row(std::int64_t run, const Row& row);
   [[nodiscard]] Status add_parts(std::int64_t id, const Row& row);

@@ -66,7 +66,7 @@ Status check_run_name(std::string_view name) {
                   in_quotes(name))};
 }
 
-Status Store::label(const Run& run, std::int64_t id) {
+Status Store::label(const StoredRun& run, std::int64_t id) {
   if (!run.name.empty()) TUTTI_TRY(put_name(*database_, id, run.name));
   return run.note.empty() ? Status() : set_label(*database_, kSetNote, id, run.note);
 }

@@ -88,7 +88,7 @@ Result<std::string> store_path_to_read(const std::string& option, const Environm
   return usual;
 }
 
-std::optional<std::string> living_owner(const harness::Run& run) {
+std::optional<std::string> living_owner(const harness::StoredRun& run) {
   const std::vector<std::string_view> words = split(run.owner, ' ');
   if (words.size() != 3) return std::nullopt;
   const std::string process(words[1]);
@@ -98,8 +98,8 @@ std::optional<std::string> living_owner(const harness::Run& run) {
   return process;
 }
 
-harness::Run new_run(std::string bench, std::string sweep, const Context& context) {
-  harness::Run run;
+harness::StoredRun new_run(std::string bench, std::string sweep, const Context& context) {
+  harness::StoredRun run;
   run.begun = now_in_words();
   run.bench = std::move(bench);
   std::vector<std::string> words{context.program};
@@ -112,7 +112,7 @@ harness::Run new_run(std::string bench, std::string sweep, const Context& contex
   return run;
 }
 
-harness::Run run_of(const Plan& plan, const Context& context) {
+harness::StoredRun run_of(const SweepPlan& plan, const Context& context) {
   std::uint64_t cases = kDigestOfNothing;
   for (const harness::Group& group : plan.groups) {
     cases = digest(harness::to_string(group), cases);

@@ -18,11 +18,11 @@ namespace tutti::cli {
 [[nodiscard]] Result<std::string> store_path_to_read(const std::string& option, const Environment& environment);
 
 // The run of this plan as it begins.
-[[nodiscard]] harness::Run run_of(const Plan& plan, const Context& context);
+[[nodiscard]] harness::StoredRun run_of(const SweepPlan& plan, const Context& context);
 // A run that begins now: of what, and what identifies its sweep.
-[[nodiscard]] harness::Run new_run(std::string bench, std::string sweep, const Context& context);
+[[nodiscard]] harness::StoredRun new_run(std::string bench, std::string sweep, const Context& context);
 
 // The process that is writing the run, where it lives.
-[[nodiscard]] std::optional<std::string> living_owner(const harness::Run& run);
+[[nodiscard]] std::optional<std::string> living_owner(const harness::StoredRun& run);
 
 }  // namespace tutti::cli

@@ -92,7 +92,7 @@ namespace {
 
 // --- live
 
-Status check_plan(const Plan& plan) {
+Status check_plan(const SweepPlan& plan) {
   const auto of_first_ranks = std::count_if(plan.groups.begin(), plan.groups.end(), [&](const harness::Group& group) {
     return group.num_ranks == plan.groups.front().num_ranks;
   });
@@ -108,7 +108,7 @@ Status check_plan(const Plan& plan) {
 }
 
 // What a plan's comparison will be of, before anything has been measured.
-Comparison outlook_of(const Plan& plan) {
+Comparison outlook_of(const SweepPlan& plan) {
   std::vector<Row> rows;
   for (const harness::Group& group : plan.groups)
     for (const harness::Case& each : group.cases) {
@@ -125,7 +125,7 @@ Comparison outlook_of(const Plan& plan) {
 
 // Everything that was asked for, looked up and checked: nothing has been started.
 struct Asked {
-  Plan plan;
+  SweepPlan plan;
   std::optional<FailOn> fail_on;
   std::string baseline;  // a competitor
 };
@@ -134,7 +134,7 @@ Result<Asked> check(const CompareOptions& options, const BenchWorld& world, cons
   TUTTI_TRY(check_options(options));
   SweepOptions sweep = options.sweep;
   if (sweep.launches.empty()) sweep.launches = "7";
-  Result<Plan> plan = make_plan(sweep, world, environment);
+  Result<SweepPlan> plan = make_plan(sweep, world, environment);
   if (!plan.ok()) return plan.status();
   const Result<std::optional<FailOn>> fail_on = read_fail_on(options.fail_on);
   if (!fail_on.ok()) return fail_on.status();
@@ -155,8 +155,8 @@ Result<Asked> check(const CompareOptions& options, const BenchWorld& world, cons
 }
 
 // How the store knows it.
-harness::Run paired_run_of(const Plan& plan, const std::string& baseline, const Context& context) {
-  harness::Run run = run_of(plan, context);
+harness::StoredRun paired_run_of(const SweepPlan& plan, const std::string& baseline, const Context& context) {
+  harness::StoredRun run = run_of(plan, context);
   run.is_paired = true;
   run.sweep += ", side by side";
   run.baseline = baseline;
@@ -164,7 +164,7 @@ harness::Run paired_run_of(const Plan& plan, const std::string& baseline, const 
 }
 
 // All that is planned and not there yet, or what an interrupt leaves of it.
-Status measure(Plan& plan, KeptRun& kept, const Context& context) {
+Status measure(SweepPlan& plan, KeptRun& kept, const Context& context) {
   if (kept.is_complete) return {};
   const auto num_bad = static_cast<std::size_t>(std::count_if(kept.rows.begin(), kept.rows.end(), is_bad));
   Progress progress(context, {.num_cases = plan.num_cases(),
@@ -195,18 +195,18 @@ Status measure(Plan& plan, KeptRun& kept, const Context& context) {
   return runner.compare(plan.sweep.bench, plan.groups, kept.done, on_rows);
 }
 
-Comparison comparison_of(const std::vector<Row>& rows, const Plan& plan) {
+Comparison comparison_of(const std::vector<Row>& rows, const SweepPlan& plan) {
   // Of a comparison that was interrupted not all may be there.
   const Result<std::vector<Row>> shown = harness::aligned(rows, plan.alignments);
   return Comparison::of_peers(harness::join_launches(shown.ok() ? *shown : rows),
                               !harness::has_axis(plan.alignments, rows), !plan.sweep.algorithms.empty());
 }
 
-Status draw(KeptRun& kept, const std::string& baseline, const Plan& plan, const CompareOptions& options,
+Status draw(KeptRun& kept, const std::string& baseline, const SweepPlan& plan, const CompareOptions& options,
             const Context& context) {
   if (options.figure.empty()) return {};
   const Result<std::vector<Row>> shown = harness::aligned(kept.rows, plan.alignments);
-  const harness::Run run = description_of(kept, paired_run_of(plan, baseline, context));
+  const harness::StoredRun run = description_of(kept, paired_run_of(plan, baseline, context));
   return write_figure(options.figure, shown.ok() ? *shown : kept.rows, run, Quantity::time, context);
 }
 
@@ -221,7 +221,7 @@ std::size_t place_of(const std::string& competitor, const std::vector<std::strin
 Exit compare_live(const CompareOptions& options, const BenchWorld& world, const Context& context) {
   Result<Asked> asked = check(options, world, context.environment);
   if (!asked.ok()) return failed(context, name_of(context), asked.status());
-  Plan& plan = asked->plan;
+  SweepPlan& plan = asked->plan;
   for (const std::string& warning : plan.warnings) context.error << warning << "\n";
   if (options.sweep.dry_run) {
     context.error << plan.announcement() << ", side by side\n" << std::flush;

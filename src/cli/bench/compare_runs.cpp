@@ -17,15 +17,15 @@ namespace {
 
 using harness::Row;
 
-struct StoredRun {
-  harness::Run run;
+struct ComparedRun {
+  harness::StoredRun run;
   std::vector<Row> rows;
 
   [[nodiscard]] std::string name() const {
     return run.name.empty() ? fmt::format("run {}", run.id) : printable(run.name);
   }
 };
-using Pair = std::array<StoredRun, 2>;
+using Pair = std::array<ComparedRun, 2>;
 
 Result<Pair> read_runs(const CompareOptions& options, const std::vector<std::string>& names, const Context& context) {
   const Result<std::string> path = store_path_to_read(options.keeping.store, context.environment);
@@ -34,7 +34,7 @@ Result<Pair> read_runs(const CompareOptions& options, const std::vector<std::str
   if (!store.ok()) return store.status();
   Pair pair;
   for (std::size_t each = 0; each < pair.size(); ++each) {
-    Result<harness::Run> run = store->find(names[each]);
+    Result<harness::StoredRun> run = store->find(names[each]);
     if (!run.ok()) return run.status();
     Result<std::vector<Row>> rows = store->rows_of(run->id);
     if (!rows.ok()) return rows.status();
@@ -45,20 +45,20 @@ Result<Pair> read_runs(const CompareOptions& options, const std::vector<std::str
 
 // What is to be known of them besides their rows.
 void tell_runs(const Pair& pair, const Context& context) {
-  const harness::Run& first = pair[0].run;
-  const harness::Run& second = pair[1].run;
+  const harness::StoredRun& first = pair[0].run;
+  const harness::StoredRun& second = pair[1].run;
   for (const auto& [what, member] :
-       {std::pair("machine", &harness::Run::machine), std::pair("Tutti", &harness::Run::tutti)})
+       {std::pair("machine", &harness::StoredRun::machine), std::pair("Tutti", &harness::StoredRun::tutti)})
     if (first.*member != second.*member)
       context.error << fmt::format("the runs differ in {}: {} and {}\n", what, first.*member, second.*member);
   if (first.id == second.id) context.error << "both are the same run\n";
-  for (const StoredRun& each : pair)
+  for (const ComparedRun& each : pair)
     if (!each.run.is_complete)
       context.error << fmt::format("{} is not complete: it has {}\n", each.name(), counted(each.rows.size(), "row"));
 }
 
 Status match_without(const std::string& name, Pair& pair) {
-  for (StoredRun& each : pair) {
+  for (ComparedRun& each : pair) {
     Result<std::vector<Row>> rows = harness::without(each.rows, name);
     if (!rows.ok()) return rows.status().with_context(fmt::format("{} cannot be compared over {}", each.name(), name));
     each.rows = std::move(*rows);
@@ -89,9 +89,9 @@ Status choose_what_differs(const std::string& ignored, Pair& pair, const Context
 // Each run's rows are competitors of their own.
 Status draw(const Pair& pair, const std::string& path, const Context& context) {
   std::vector<Row> rows;
-  for (const StoredRun& each : pair)
+  for (const ComparedRun& each : pair)
     for (const Row& row : each.rows) rows.emplace_back(row).peer = fmt::format("{}: {}", each.name(), row.peer);
-  harness::Run both = pair[0].run;
+  harness::StoredRun both = pair[0].run;
   both.id = 0;
   both.command = fmt::format("{} and {}, of {}", pair[0].name(), pair[1].name(), pair[1].run.begun);
   if (pair[1].run.machine != both.machine) both.machine += "\n" + pair[1].run.machine;

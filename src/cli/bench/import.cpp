@@ -124,7 +124,7 @@ Status keep(const std::vector<Row>& rows, const ImportArguments& options, const 
   if (!path.ok()) return path.status();
   Result<harness::Store> store = harness::Store::open(*path);
   if (!store.ok()) return store.status();
-  harness::Run imported = new_run(rows.front().bench, "import", context);
+  harness::StoredRun imported = new_run(rows.front().bench, "import", context);
   set_label(options.label, imported);
   // Not the one that imports.
   imported.machine = options.machine.empty() ? kUnknownMachine : options.machine;

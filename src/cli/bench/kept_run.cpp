@@ -20,7 +20,7 @@ struct Turn {
   int launch;
 };
 
-std::optional<Turn> turn_of(const harness::Row& row, const Plan& plan) {
+std::optional<Turn> turn_of(const harness::Row& row, const SweepPlan& plan) {
   for (const harness::Group& group : plan.groups)
     for (const harness::Case& each : group.cases)
       if (harness::is_of(row, group, each.point, row.launch)) return Turn{&group, &each.point, row.launch};
@@ -30,7 +30,7 @@ std::optional<Turn> turn_of(const harness::Row& row, const Plan& plan) {
 // The keys of those of `rows` that are of the same case, group and launch as one of `others`. A worker gives one row
 // there; a program gives as many as it prints.
 std::set<std::string> keys_of_same_cases(std::span<const harness::Row> rows, std::span<const harness::Row> others,
-                                         const Plan& plan) {
+                                         const SweepPlan& plan) {
   std::set<std::string> keys;
   std::vector<Turn> turns;
   for (const harness::Row& other : others) {
@@ -67,7 +67,7 @@ Status KeptRun::add(std::span<const harness::Row> rows_of_case) {
   return {};
 }
 
-Status KeptRun::replace(std::span<const harness::Row> rows_of_case, const Plan& plan) {
+Status KeptRun::replace(std::span<const harness::Row> rows_of_case, const SweepPlan& plan) {
   const std::set<std::string> forgotten = keys_of_same_cases(rows, rows_of_case, plan);
   if (store) TUTTI_TRY(store->replace(run, rows_of_case, forgotten));
   std::erase_if(rows, [&](const harness::Row& row) { return forgotten.contains(harness::key_of(row)); });
@@ -88,7 +88,7 @@ Status open_store(KeptRun& kept, const Keeping& keeping, const Context& context)
 }
 
 // Takes over what there is of the run, without the cases that have an error.
-Status go_on(KeptRun& kept, const harness::Run& found, const harness::Run& run, const Plan& plan) {
+Status go_on(KeptRun& kept, const harness::StoredRun& found, const harness::StoredRun& run, const SweepPlan& plan) {
   kept.run = found.id;
   kept.is_complete = found.is_complete;
   if (!found.is_complete) {
@@ -113,7 +113,8 @@ Status go_on(KeptRun& kept, const harness::Run& found, const harness::Run& run, 
 
 }  // namespace
 
-Result<KeptRun> keep_run(const Keeping& keeping, const harness::Run& run, const Plan& plan, const Context& context) {
+Result<KeptRun> keep_run(const Keeping& keeping, const harness::StoredRun& run, const SweepPlan& plan,
+                         const Context& context) {
   KeptRun kept;
   if (keeping.no_store) return kept;
   if (const Status opened = open_store(kept, keeping, context); !opened.ok()) {
@@ -123,14 +124,14 @@ Result<KeptRun> keep_run(const Keeping& keeping, const harness::Run& run, const 
     return KeptRun();
   }
   if (keeping.resume) {
-    const Result<std::optional<harness::Run>> last = kept.store->last_of(run.sweep);
+    const Result<std::optional<harness::StoredRun>> last = kept.store->last_of(run.sweep);
     if (!last.ok()) return last.status();
     if (*last) {
       TUTTI_TRY(go_on(kept, **last, run, plan));
       return kept;
     }
   }
-  harness::Run labelled = run;
+  harness::StoredRun labelled = run;
   set_label(keeping.label, labelled);
   const Result<std::int64_t> begun = kept.store->begin(labelled);
   if (!begun.ok()) return begun.status();
@@ -138,13 +139,13 @@ Result<KeptRun> keep_run(const Keeping& keeping, const harness::Run& run, const 
   return kept;
 }
 
-harness::Run description_of(KeptRun& kept, const harness::Run& begun) {
+harness::StoredRun description_of(KeptRun& kept, const harness::StoredRun& begun) {
   if (!kept.store) return begun;
-  const Result<harness::Run> run = kept.store->find(std::to_string(kept.run));
+  const Result<harness::StoredRun> run = kept.store->find(std::to_string(kept.run));
   return run.ok() ? *run : begun;
 }
 
-std::size_t num_done(const Plan& plan, const KeptRun& kept) {
+std::size_t num_done(const SweepPlan& plan, const KeptRun& kept) {
   if (!plan.command) return kept.rows.size();
   std::size_t count = 0;
   for (int launch = 0; launch < plan.command->launches; ++launch)
@@ -156,7 +157,7 @@ std::size_t num_done(const Plan& plan, const KeptRun& kept) {
   return count;
 }
 
-std::string announcement_of(const Plan& plan, const KeptRun& kept) {
+std::string announcement_of(const SweepPlan& plan, const KeptRun& kept) {
   if (kept.is_complete)
     return fmt::format("run {} has all of its {} already", kept.run, counted(plan.num_cases(), "case"));
   const std::size_t num_before = num_done(plan, kept);

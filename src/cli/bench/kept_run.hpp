@@ -29,7 +29,7 @@ struct KeptRun {
   // The first is an error where the run has such a row; the second deletes what the run has of the same cases, groups
   // and launches, since a program may print other rows the next time.
   [[nodiscard]] Status add(std::span<const harness::Row> rows_of_case);
-  [[nodiscard]] Status replace(std::span<const harness::Row> rows_of_case, const Plan& plan);
+  [[nodiscard]] Status replace(std::span<const harness::Row> rows_of_case, const SweepPlan& plan);
 };
 
 // How a sweep is kept.
@@ -45,15 +45,15 @@ void add_keeping_options(CLI::App& app, Keeping& keeping);
 // Starts the run in the store; or finds the last run of the same sweep, continues it, and measures again, as a whole,
 // each case that has an error. An error if another process is running that one, or if the store that was named cannot
 // be used; where the usual one cannot, a warning says so, and nothing is kept.
-[[nodiscard]] Result<KeptRun> keep_run(const Keeping& keeping, const harness::Run& run, const Plan& plan,
+[[nodiscard]] Result<KeptRun> keep_run(const Keeping& keeping, const harness::StoredRun& run, const SweepPlan& plan,
                                        const Context& context);
 
 // What the store knows of it; where nothing is kept, the run as it was begun.
-[[nodiscard]] harness::Run description_of(KeptRun& kept, const harness::Run& begun);
+[[nodiscard]] harness::StoredRun description_of(KeptRun& kept, const harness::StoredRun& begun);
 
 // Cases of the plan of which the run has rows, launches counted apart.
-[[nodiscard]] std::size_t num_done(const Plan& plan, const KeptRun& kept);
+[[nodiscard]] std::size_t num_done(const SweepPlan& plan, const KeptRun& kept);
 // "3 groups, 42 cases, about 2 min; 12 of them are done already".
-[[nodiscard]] std::string announcement_of(const Plan& plan, const KeptRun& kept);
+[[nodiscard]] std::string announcement_of(const SweepPlan& plan, const KeptRun& kept);
 
 }  // namespace tutti::cli

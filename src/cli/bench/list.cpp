@@ -88,9 +88,9 @@ Table list_algorithms(const BenchWorld& world) {
 }
 
 // The usual store is made by the first run that is kept; one that was named must be there.
-Result<std::vector<harness::Run>> runs_in(const std::string& path, bool is_usual) {
+Result<std::vector<harness::StoredRun>> runs_in(const std::string& path, bool is_usual) {
   std::error_code none;
-  if (is_usual && !std::filesystem::exists(path, none)) return std::vector<harness::Run>();
+  if (is_usual && !std::filesystem::exists(path, none)) return std::vector<harness::StoredRun>();
   Result<harness::Store> store = harness::Store::open_to_read(path);
   if (!store.ok()) return store.status();
   return store->runs();
@@ -99,7 +99,7 @@ Result<std::vector<harness::Run>> runs_in(const std::string& path, bool is_usual
 Result<Table> list_runs(const ListArguments& options, const Context& context) {
   const Result<std::string> path = store_path_to_read(options.store, context.environment);
   if (!path.ok()) return path.status();
-  const Result<std::vector<harness::Run>> runs = runs_in(*path, options.store.empty());
+  const Result<std::vector<harness::StoredRun>> runs = runs_in(*path, options.store.empty());
   if (!runs.ok()) return runs.status();
   if (runs->empty()) context.error << fmt::format("no runs yet; '{} run' keeps the first\n", context.program);
   Table table({{"run"},
@@ -111,7 +111,7 @@ Result<Table> list_runs(const ListArguments& options, const Context& context) {
                {.name = "machine", .wrap_at = 40, .stands_once = true, .yields = 4},
                {"command", 44},
                {.name = "note", .wrap_at = 40, .is_note = true}});
-  for (const harness::Run& run : *runs)
+  for (const harness::StoredRun& run : *runs)
     table.add_row({run.id, run.name.empty() ? Cell() : Cell(run.name), run.begun, run.bench,
                    static_cast<std::int64_t>(run.num_rows), run.is_complete, run.machine, run.command,
                    run.note.empty() ? Cell() : Cell(run.note)});
@@ -185,7 +185,7 @@ Exit show(const ListArguments& options, const BenchWorld& world, const Context& 
   if (!path.ok()) return failed(context, "show", path.status());
   Result<harness::Store> store = harness::Store::open_to_read(*path);
   if (!store.ok()) return failed(context, "show", store.status());
-  const Result<harness::Run> run = store->find(options.run);
+  const Result<harness::StoredRun> run = store->find(options.run);
   if (!run.ok()) return failed(context, "show", run.status());
   const Result<std::vector<harness::Row>> rows = store->rows_of(run->id);
   if (!rows.ok()) return failed(context, "show", rows.status());

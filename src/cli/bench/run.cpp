@@ -54,7 +54,7 @@ Status check(const RunArguments& options, const Context& context) {
 }
 
 // Nothing of a run that is complete.
-Status run_all(Plan& plan, KeptRun& kept, Progress& progress, const Context& context) {
+Status run_all(SweepPlan& plan, KeptRun& kept, Progress& progress, const Context& context) {
   const auto on_rows = [&](std::span<const Row> rows) -> Status {
     TUTTI_TRY(kept.add(rows));
     progress.note(rows);
@@ -109,7 +109,7 @@ CompareOptions as_comparison(const RunArguments& options) {
 }
 
 // Shows what is there.
-Status show(const RunArguments& options, const Plan& plan, KeptRun& kept, const Context& context) {
+Status show(const RunArguments& options, const SweepPlan& plan, KeptRun& kept, const Context& context) {
   // Of a sweep that was interrupted not all that is aligned may be there.
   const Result<std::vector<Row>> shown = harness::aligned(kept.rows, plan.alignments);
   const std::vector<Row>& rows = shown.ok() ? *shown : kept.rows;
@@ -121,13 +121,14 @@ Status show(const RunArguments& options, const Plan& plan, KeptRun& kept, const 
 
 // Whether simulated fabrics could do nothing at all. (What processes refuse, like a type that a library has not got, is
 // an answer.)
-bool could_do_nothing(const Plan& plan, const std::vector<Row>& rows) {
+bool could_do_nothing(const SweepPlan& plan, const std::vector<Row>& rows) {
   const auto is_skipped = [](const Row& row) { return row.outcome == harness::Outcome::skipped; };
   return are_all_reckoned(plan.programs) && !rows.empty() && std::all_of(rows.begin(), rows.end(), is_skipped);
 }
 
 // Tells how it came out.
-Exit conclude(const Plan& plan, const Progress& progress, bool is_interrupted, bool is_kept, const Context& context) {
+Exit conclude(const SweepPlan& plan, const Progress& progress, bool is_interrupted, bool is_kept,
+              const Context& context) {
   if (is_interrupted) {
     context.error << fmt::format("interrupted: {} of {} {} done{}\n", progress.num_done(),
                                  counted(plan.num_cases(), "case"), are(progress.num_done()),
@@ -145,7 +146,7 @@ Exit run(RunArguments options, const BenchWorld& world, const Context& context) 
   if (const Status fit = check_bench(options, world); !fit.ok()) return failed(context, "run", fit);
   if (is_communicators(options, world)) return run_communicators(as_comparison(options), world, context);
   if (const Status fit = check(options, context); !fit.ok()) return failed(context, "run", fit);
-  Result<Plan> plan = make_plan(options.sweep, world, context.environment);
+  Result<SweepPlan> plan = make_plan(options.sweep, world, context.environment);
   if (!plan.ok()) return failed(context, "run", plan.status());
   for (const std::string& warning : plan->warnings) context.error << warning << "\n";
   if (options.sweep.dry_run) {

@@ -35,7 +35,7 @@ Result<harness::Store> open_store(const std::string& option, const Context& cont
 }
 
 // "run 12 (nightly)".
-std::string called(const harness::Run& run) {
+std::string called(const harness::StoredRun& run) {
   return fmt::format("run {}{}", run.id, run.name.empty() ? "" : fmt::format(" ({})", printable(run.name)));
 }
 
@@ -52,7 +52,7 @@ Status label(const LabelArguments& options, const Context& context) {
   if (!options.name && !options.note) return wrong_argument("give --run-name, --note or both");
   Result<harness::Store> store = open_store(options.store, context);
   if (!store.ok()) return store.status();
-  const Result<harness::Run> run = store->find(options.run);
+  const Result<harness::StoredRun> run = store->find(options.run);
   if (!run.ok()) return run.status();
   if (options.name) TUTTI_TRY(store->set_name(run->id, *options.name));
   if (options.note) TUTTI_TRY(store->set_note(run->id, *options.note));
@@ -67,7 +67,7 @@ struct DeleteArguments {
   bool yes = false;
 };
 
-bool is_agreed(const harness::Run& run, const DeleteArguments& options, const Context& context) {
+bool is_agreed(const harness::StoredRun& run, const DeleteArguments& options, const Context& context) {
   if (options.yes || ::isatty(STDIN_FILENO) == 0 || ::isatty(STDERR_FILENO) == 0) return true;
   context.error << fmt::format("delete {}, {}, {}: {}? [y/N] ", called(run), printable(run.begun),
                                counted(run.num_rows, "row"), printable(run.command))
@@ -81,18 +81,18 @@ bool is_agreed(const harness::Run& run, const DeleteArguments& options, const Co
 Status remove(const DeleteArguments& options, const Context& context) {
   Result<harness::Store> store = open_store(options.store, context);
   if (!store.ok()) return store.status();
-  std::vector<harness::Run> runs;
+  std::vector<harness::StoredRun> runs;
   for (const std::string& name : options.runs) {
     if (same_name(trim(name), "last"))
       return wrong_argument("the last run may be another one by now; give the number or the name of the run");
-    Result<harness::Run> run = store->find(name);
+    Result<harness::StoredRun> run = store->find(name);
     if (!run.ok()) return run.status();
     if (const std::optional<std::string> owner = living_owner(*run); owner && !run->is_complete)
       return wrong_argument(fmt::format("{} is not finished: process {} is still running it", called(*run), *owner));
     const bool is_there = std::any_of(runs.begin(), runs.end(), [&](const auto& other) { return other.id == run->id; });
     if (!is_there) runs.push_back(std::move(*run));
   }
-  for (const harness::Run& run : runs) {
+  for (const harness::StoredRun& run : runs) {
     if (!is_agreed(run, options, context)) continue;
     TUTTI_TRY(store->remove(run.id));
     context.error << fmt::format("{} is deleted, with its {}\n", called(run), counted(run.num_rows, "row"));

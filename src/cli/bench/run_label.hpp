@@ -20,7 +20,7 @@ struct RunLabel {
 // application.
 void add_label_options(CLI::App& app, RunLabel& label);
 
-inline void set_label(const RunLabel& label, harness::Run& run) {
+inline void set_label(const RunLabel& label, harness::StoredRun& run) {
   run.name = label.name;
   run.note = label.note;
 }

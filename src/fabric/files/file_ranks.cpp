@@ -55,7 +55,7 @@ Result<std::uint32_t> find_named(const document::Section& section, std::string_v
 
 // The ranks of one table, which still lack their core where `core` is nothing.
 struct RankGroup {
-  Place place;
+  RankPlacement place;
   std::optional<std::uint32_t> core;
   std::uint32_t count = 1;
 };
@@ -93,7 +93,7 @@ void place_ranks(const std::vector<RankGroup>& groups, Fabric& fabric) {
   fabric.ranks.clear();
   for (const RankGroup& group : groups)
     for (std::uint32_t i = 0; i < group.count; ++i) {
-      Place place = group.place;
+      RankPlacement place = group.place;
       place.core = group.core ? *group.core : num_cores++;
       fabric.ranks.push_back(place);
     }
@@ -150,7 +150,7 @@ Status read_costs(const document::Section& document, Fabric& fabric) {
   TUTTI_TRY(read_named(document, "costs", kCostFields, fabric.costs));
   TUTTI_TRY(read_named(document, "memories", kMemoryFields, fabric.memories));
   if (document.has("memories"))
-    for (Place& place : fabric.ranks) place.memory = 0;
+    for (RankPlacement& place : fabric.ranks) place.memory = 0;
   const Result<std::optional<document::Section>> queue = document.section("queue");
   if (!queue.ok()) return queue.status();
   if (!*queue) return {};

@@ -87,7 +87,7 @@ std::optional<Fabric> generated(const Fabric& fabric) {
 }
 
 bool same_places(const Fabric& a, const Fabric& b, bool with_memory) {
-  const auto is_same = [&](const Place& x, const Place& y) {
+  const auto is_same = [&](const RankPlacement& x, const RankPlacement& y) {
     return x.node == y.node && x.core == y.core && x.costs == y.costs && (!with_memory || x.memory == y.memory);
   };
   return std::equal(a.ranks.begin(), a.ranks.end(), b.ranks.begin(), b.ranks.end(), is_same);
@@ -95,10 +95,10 @@ bool same_places(const Fabric& a, const Fabric& b, bool with_memory) {
 
 bool same_memory(const Fabric& fabric) {
   return std::all_of(fabric.ranks.begin(), fabric.ranks.end(),
-                     [&](const Place& place) { return place.memory == fabric.ranks.front().memory; });
+                     [&](const RankPlacement& place) { return place.memory == fabric.ranks.front().memory; });
 }
 
-std::string rank_text(const Fabric& fabric, const Place& place) {
+std::string rank_text(const Fabric& fabric, const RankPlacement& place) {
   return fmt::format("\n[[ranks]]\nnode = {}\ncore = {}\n{}{}", quoted(fabric.nodes[place.node].name), place.core,
                      place.costs == 0 ? "" : fmt::format("costs = {}\n", quoted(fabric.costs[place.costs].name)),
                      place.memory == 0 ? "" : fmt::format("memory = {}\n", quoted(fabric.memories[place.memory].name)));
@@ -138,7 +138,7 @@ std::string write_fabric(const Fabric& fabric) {
     if (!base || lines_of(fabric.links[link]) != lines_of(base->links[link]))
       text += link_text(fabric, fabric.links[link]);
   if (!one_memory && !same_places(fabric, before, true))
-    for (const Place& place : fabric.ranks) text += rank_text(fabric, place);
+    for (const RankPlacement& place : fabric.ranks) text += rank_text(fabric, place);
   return text;
 }
 

@@ -86,8 +86,8 @@ void add_nodes(const Shape& shape, Draft& draft) {
 
 }  // namespace
 
-Result<Fabric> make_dragonfly(const Plan& plan) {
-  const Shape shape{plan.sizes[0], plan.sizes[1], plan.sizes[2]};
+Result<Fabric> make_dragonfly(const GeneratorArguments& arguments) {
+  const Shape shape{arguments.sizes[0], arguments.sizes[1], arguments.sizes[2]};
   const std::uint64_t ports = shape.ranks + shape.routers - 1 + shape.global_ports();
   TUTTI_TRY(check({.ranks = shape.num_ranks(),
                    .nodes = shape.num_ranks() + shape.num_routers(),
@@ -98,17 +98,18 @@ Result<Fabric> make_dragonfly(const Plan& plan) {
   const auto number = [](std::uint64_t node) { return static_cast<std::uint32_t>(node); };
   const auto router_node = [&](std::uint64_t router) { return number(shape.num_ranks() + router); };
   for (std::uint64_t rank = 0; rank < shape.num_ranks(); ++rank)
-    draft.add_both(number(rank), router_node(rank / shape.ranks), plan.links[0]);
+    draft.add_both(number(rank), router_node(rank / shape.ranks), arguments.links[0]);
   for (std::uint64_t router = 0; router < shape.num_routers(); ++router)
     for (std::uint64_t to = 0; to < shape.routers; ++to)
       if (to != router % shape.routers)
-        draft.add_link(router_node(router), router_node(router / shape.routers * shape.routers + to), plan.links[1]);
+        draft.add_link(router_node(router), router_node(router / shape.routers * shape.routers + to),
+                       arguments.links[1]);
   for (std::uint64_t group = 0; group < shape.groups; ++group)
     for (std::uint64_t slot = 0; slot + 1 < shape.groups; ++slot) {
       const std::uint64_t other = (group + slot + 1) % shape.groups;
       draft.add_link(router_node(group * shape.routers + shape.router_of_slot(slot)),
                      router_node(other * shape.routers + shape.router_of_slot(shape.slot(other, group))),
-                     plan.links[2]);
+                     arguments.links[2]);
     }
   return std::move(draft).finish(NextInDragonfly(shape));
 }

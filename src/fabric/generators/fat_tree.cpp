@@ -128,12 +128,12 @@ void add_switches(const TreeShape& shape, Draft& draft) {
 
 }  // namespace
 
-Result<Fabric> make_fat_tree(const Plan& plan) {
-  const bool has_pods = plan.sizes.size() == 3;
+Result<Fabric> make_fat_tree(const GeneratorArguments& arguments) {
+  const bool has_pods = arguments.sizes.size() == 3;
   const std::size_t first = has_pods ? 1 : 0;
-  const std::uint32_t ranks = plan.sizes[first + 1];
-  const TreeShape shape{has_pods ? plan.sizes[0] : 1U, plan.sizes[first], ranks,
-                        plan.settings[0] != 0 ? plan.settings[0] : ranks};
+  const std::uint32_t ranks = arguments.sizes[first + 1];
+  const TreeShape shape{has_pods ? arguments.sizes[0] : 1U, arguments.sizes[first], ranks,
+                        arguments.settings[0] != 0 ? arguments.settings[0] : ranks};
   // First by themselves, so that no product below is too large for its type.
   TUTTI_TRY(check({.ranks = shape.num_ranks(), .nodes = shape.uplinks, .ports = shape.ranks + shape.uplinks}));
   TUTTI_TRY(check({.ranks = shape.num_ranks(),
@@ -148,15 +148,16 @@ Result<Fabric> make_fat_tree(const Plan& plan) {
   add_switches(shape, draft);
   const auto number = [](std::uint64_t node) { return static_cast<std::uint32_t>(node); };
   for (std::uint64_t rank = 0; rank < shape.num_ranks(); ++rank)
-    draft.add_both(number(rank), number(shape.first_leaf() + rank / shape.ranks), plan.links[0]);
+    draft.add_both(number(rank), number(shape.first_leaf() + rank / shape.ranks), arguments.links[0]);
   for (std::uint64_t leaf = 0; leaf < shape.num_leaves(); ++leaf)
     for (std::uint64_t uplink = 0; uplink < shape.uplinks; ++uplink)
       draft.add_both(number(shape.first_leaf() + leaf),
-                     number(shape.first_aggregation() + leaf / shape.leaves * shape.uplinks + uplink), plan.links[1]);
+                     number(shape.first_aggregation() + leaf / shape.leaves * shape.uplinks + uplink),
+                     arguments.links[1]);
   for (std::uint64_t each = 0; shape.has_cores() && each < shape.num_aggregations(); ++each)
     for (std::uint64_t uplink = 0; uplink < shape.leaves; ++uplink)
       draft.add_both(number(shape.first_aggregation() + each),
-                     number(shape.first_core() + each % shape.uplinks * shape.leaves + uplink), plan.links[1]);
+                     number(shape.first_core() + each % shape.uplinks * shape.leaves + uplink), arguments.links[1]);
   return std::move(draft).finish(NextInTree(shape));
 }
 

@@ -165,19 +165,19 @@ Result<Fabric> generate(const Request& request, std::uint32_t depth) {
   Result<std::vector<std::uint32_t>> sizes = find_sizes(request, *generator);
   if (!sizes.ok()) return sizes.status();
   TUTTI_TRY(check_names(request, *generator));
-  Plan plan{.sizes = *std::move(sizes), .links = {}, .settings = {}};
-  std::string text = fmt::format("{}:{}", generator->name, fmt::join(plan.sizes, "x"));
+  GeneratorArguments arguments{.sizes = *std::move(sizes), .links = {}, .settings = {}};
+  std::string text = fmt::format("{}:{}", generator->name, fmt::join(arguments.sizes, "x"));
   for (const Setting& setting : generator->settings) {
     const Result<std::uint32_t> value = read_setting(request, setting, text);
     if (!value.ok()) return value.status();
-    plan.settings.push_back(*value);
+    arguments.settings.push_back(*value);
   }
   for (const LinkClass& links : generator->links) {
     const Result<Link> link = read_link(request, links, text);
     if (!link.ok()) return link.status();
-    plan.links.push_back(*link);
+    arguments.links.push_back(*link);
   }
-  Result<Fabric> outer = generator->make(plan);
+  Result<Fabric> outer = generator->make(arguments);
   if (!outer.ok()) return wrong(request, outer.status().message());
   outer->generator = std::move(text);
   Result<Fabric> fabric = nested(request, *std::move(outer), depth);

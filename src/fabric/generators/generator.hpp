@@ -28,7 +28,7 @@ struct Setting {
 };
 
 // What is asked of a generator, read and complete.
-struct Plan {
+struct GeneratorArguments {
   std::vector<std::uint32_t> sizes;
   std::vector<Link> links;              // of each class
   std::vector<std::uint32_t> settings;  // of each setting; 0 where it is not there
@@ -45,7 +45,7 @@ struct Generator {
   bool takes_power;  // one number in place of all sizes, which are its square or cubic root
   std::span<const LinkClass> links;
   std::span<const Setting> settings;
-  Result<Fabric> (*make)(const Plan& plan);
+  Result<Fabric> (*make)(const GeneratorArguments& arguments);
 };
 
 // How many of each a fabric would have; an error where that is more than there may be.
@@ -57,13 +57,13 @@ struct Extent {
 };
 [[nodiscard]] Status check(const Extent& extent);
 
-[[nodiscard]] Result<Fabric> make_torus(const Plan& plan);  // of one dimension (a ring) to three
-[[nodiscard]] Result<Fabric> make_mesh(const Plan& plan);
-[[nodiscard]] Result<Fabric> make_switch(const Plan& plan);
-[[nodiscard]] Result<Fabric> make_fat_tree(const Plan& plan);
-[[nodiscard]] Result<Fabric> make_dragonfly(const Plan& plan);
-[[nodiscard]] Result<Fabric> make_rail(const Plan& plan);
-[[nodiscard]] Result<Fabric> make_packages(const Plan& plan);
-[[nodiscard]] Result<Fabric> make_host(const Plan& plan);
+[[nodiscard]] Result<Fabric> make_torus(const GeneratorArguments& arguments);  // of one dimension (a ring) to three
+[[nodiscard]] Result<Fabric> make_mesh(const GeneratorArguments& arguments);
+[[nodiscard]] Result<Fabric> make_switch(const GeneratorArguments& arguments);
+[[nodiscard]] Result<Fabric> make_fat_tree(const GeneratorArguments& arguments);
+[[nodiscard]] Result<Fabric> make_dragonfly(const GeneratorArguments& arguments);
+[[nodiscard]] Result<Fabric> make_rail(const GeneratorArguments& arguments);
+[[nodiscard]] Result<Fabric> make_packages(const GeneratorArguments& arguments);
+[[nodiscard]] Result<Fabric> make_host(const GeneratorArguments& arguments);
 
 }  // namespace tutti::fabric

@@ -96,11 +96,11 @@ Position position_of(std::uint32_t node, const Point& point, const Grid& grid, s
   return {point[0] * 1.0 + point[2] * depth, point[1] * 1.0 - point[2] * depth};
 }
 
-Result<Fabric> make(const Plan& plan, Wrap wrap) {
-  const Grid grid(plan.sizes, wrap);
+Result<Fabric> make(const GeneratorArguments& arguments, Wrap wrap) {
+  const Grid grid(arguments.sizes, wrap);
   std::uint64_t num_nodes = 1;
-  for (const std::uint32_t size : plan.sizes) num_nodes *= size;
-  const std::uint64_t ports = 2 * plan.sizes.size();
+  for (const std::uint32_t size : arguments.sizes) num_nodes *= size;
+  const std::uint64_t ports = 2 * arguments.sizes.size();
   TUTTI_TRY(check({.ranks = num_nodes, .nodes = num_nodes, .links = num_nodes * ports, .ports = ports}));
   Draft draft;
   draft.reserve(num_nodes, num_nodes * ports);
@@ -108,19 +108,20 @@ Result<Fabric> make(const Plan& plan, Wrap wrap) {
   first_links.reserve(num_nodes);
   for (std::uint32_t node = 0; node < num_nodes; ++node) {
     const Point point = grid.at(node);
-    draft.add_node(name_of(node, point, plan.sizes.size()), position_of(node, point, grid, plan.sizes.size(), wrap));
+    draft.add_node(name_of(node, point, arguments.sizes.size()),
+                   position_of(node, point, grid, arguments.sizes.size(), wrap));
     first_links.push_back(static_cast<std::uint32_t>(draft.links().size()));
     for (std::size_t dimension = 0; dimension < kDimensions; ++dimension)
       for (const bool positive : {true, false})
         if (grid.has_link(point, dimension, positive))
-          draft.add_link(node, grid.neighbour(point, dimension, positive), plan.links[0]);
+          draft.add_link(node, grid.neighbour(point, dimension, positive), arguments.links[0]);
   }
   return std::move(draft).finish(NextOnGrid(grid, std::move(first_links)));
 }
 
 }  // namespace
 
-Result<Fabric> make_torus(const Plan& plan) { return make(plan, Wrap::yes); }
-Result<Fabric> make_mesh(const Plan& plan) { return make(plan, Wrap::no); }
+Result<Fabric> make_torus(const GeneratorArguments& arguments) { return make(arguments, Wrap::yes); }
+Result<Fabric> make_mesh(const GeneratorArguments& arguments) { return make(arguments, Wrap::no); }
 
 }  // namespace tutti::fabric

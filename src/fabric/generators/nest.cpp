@@ -27,7 +27,7 @@ class NextNested {
         inner_(inner.next_link) {
     std::vector<std::uint32_t> ports;
     ports.reserve(outer.ranks.size());
-    for (const Place& place : outer.ranks) ports.push_back(place.node);
+    for (const RankPlacement& place : outer.ranks) ports.push_back(place.node);
     ports_ = std::make_shared<const std::vector<std::uint32_t>>(std::move(ports));
   }
 
@@ -110,7 +110,7 @@ void add_copy(const Fabric& inner, const Gateway& gateway, std::uint32_t copy, s
   add_link(gateway.link, first + gateway.node, port);
   add_link(gateway.link, port, first + gateway.node);
   const auto first_core = static_cast<std::uint32_t>(fabric.cores.size());
-  for (Place place : inner.ranks) {
+  for (RankPlacement place : inner.ranks) {
     place.node += first;
     place.core += first_core;
     fabric.ranks.push_back(place);

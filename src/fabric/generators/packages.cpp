@@ -89,15 +89,15 @@ void add_nodes(const Shape& shape, Draft& draft) {
 
 }  // namespace
 
-Result<Fabric> make_packages(const Plan& plan) {
-  const Shape shape{plan.sizes[0], plan.sizes[1], plan.sizes[2]};
+Result<Fabric> make_packages(const GeneratorArguments& arguments) {
+  const Shape shape{arguments.sizes[0], arguments.sizes[1], arguments.sizes[2]};
   TUTTI_TRY(check({.ranks = shape.num_ranks(),
                    .nodes = shape.io() + 1,
                    .links = shape.num_links(),
                    .ports = std::max(shape.pes + 4, shape.width)}));
-  const Link& pe_link = plan.links[0];
-  const Link& cube_link = plan.links[1];
-  const Link& io_link = plan.links[2];
+  const Link& pe_link = arguments.links[0];
+  const Link& cube_link = arguments.links[1];
+  const Link& io_link = arguments.links[2];
   Draft draft;
   draft.reserve(shape.io() + 1, shape.num_links());
   add_nodes(shape, draft);

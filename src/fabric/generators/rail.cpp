@@ -69,15 +69,15 @@ class NextByRail {
 
 }  // namespace
 
-Result<Fabric> make_rail(const Plan& plan) {
-  const RailShape shape{plan.sizes[0], plan.sizes[1]};
+Result<Fabric> make_rail(const GeneratorArguments& arguments) {
+  const RailShape shape{arguments.sizes[0], arguments.sizes[1]};
   const bool has_switches = shape.gpus > 1;
   const std::uint64_t ranks = std::uint64_t{shape.nodes} * shape.gpus;
   TUTTI_TRY(check({.ranks = ranks,
                    .nodes = ranks + shape.gpus + (has_switches ? shape.nodes : 0),
                    .links = (has_switches ? 4 : 2) * ranks,
                    .ports = std::max(shape.nodes, shape.gpus)}));
-  const bool multicast = plan.settings[0] != 0;
+  const bool multicast = arguments.settings[0] != 0;
   Draft draft;
   const double width = shape.gpus + 1.0;
   for (std::uint32_t node = 0; node < shape.nodes; ++node)
@@ -88,9 +88,9 @@ Result<Fabric> make_rail(const Plan& plan) {
     draft.add_switch(fmt::format("rail {}", place), {(place + 0.5) * all / shape.gpus - 0.5, -2.5 - 0.03 * all});
   for (std::uint32_t node = 0; has_switches && node < shape.nodes; ++node)
     draft.add_switch(fmt::format("node {}", node), {node * width + (shape.gpus - 1) / 2.0, 1.5}, multicast);
-  for (std::uint32_t gpu = 0; gpu < ranks; ++gpu) draft.add_both(gpu, shape.rail(gpu % shape.gpus), plan.links[1]);
+  for (std::uint32_t gpu = 0; gpu < ranks; ++gpu) draft.add_both(gpu, shape.rail(gpu % shape.gpus), arguments.links[1]);
   for (std::uint32_t gpu = 0; has_switches && gpu < ranks; ++gpu)
-    draft.add_both(gpu, shape.node_switch(gpu / shape.gpus), plan.links[0]);
+    draft.add_both(gpu, shape.node_switch(gpu / shape.gpus), arguments.links[0]);
   return std::move(draft).finish(NextByRail(shape));
 }
 

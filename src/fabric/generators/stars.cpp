@@ -17,28 +17,28 @@ NextLink by_the_middle(std::uint32_t middle) {
 
 }  // namespace
 
-Result<Fabric> make_switch(const Plan& plan) {
-  const std::uint32_t ranks = plan.sizes[0];
+Result<Fabric> make_switch(const GeneratorArguments& arguments) {
+  const std::uint32_t ranks = arguments.sizes[0];
   TUTTI_TRY(check({.ranks = ranks, .nodes = ranks + 1, .links = 2 * std::uint64_t{ranks}, .ports = ranks}));
   Draft draft;
   draft.reserve(ranks + 1, 2 * std::uint64_t{ranks});
   for (std::uint32_t rank = 0; rank < ranks; ++rank)
     draft.add_node(fmt::format("node {}", rank), on_circle(rank, ranks, room_for(ranks)));
-  const std::uint32_t middle = draft.add_switch("switch 0", {}, plan.settings[0] != 0);
-  for (std::uint32_t rank = 0; rank < ranks; ++rank) draft.add_both(rank, middle, plan.links[0]);
+  const std::uint32_t middle = draft.add_switch("switch 0", {}, arguments.settings[0] != 0);
+  for (std::uint32_t rank = 0; rank < ranks; ++rank) draft.add_both(rank, middle, arguments.links[0]);
   return std::move(draft).finish(by_the_middle(middle));
 }
 
 // Ranks take turns on the cores: rank r is on core r modulo their number, which is a node of the graph.
-Result<Fabric> make_host(const Plan& plan) {
-  const std::uint32_t ranks = plan.sizes[0];
-  const std::uint32_t cores = plan.sizes[1];
+Result<Fabric> make_host(const GeneratorArguments& arguments) {
+  const std::uint32_t ranks = arguments.sizes[0];
+  const std::uint32_t cores = arguments.sizes[1];
   TUTTI_TRY(check({.ranks = ranks, .nodes = cores + 1, .links = 2 * std::uint64_t{cores}, .ports = cores}));
   Draft draft;
   for (std::uint32_t core = 0; core < cores; ++core)
     draft.add_node(fmt::format("core {}", core), on_circle(core, cores, room_for(cores)));
   const std::uint32_t middle = draft.add_switch("memory", {});
-  for (std::uint32_t core = 0; core < cores; ++core) draft.add_both(core, middle, plan.links[0]);
+  for (std::uint32_t core = 0; core < cores; ++core) draft.add_both(core, middle, arguments.links[0]);
   Fabric fabric = std::move(draft).finish(by_the_middle(middle));
   fabric.ranks.clear();
   for (std::uint32_t rank = 0; rank < ranks; ++rank)

@@ -82,8 +82,8 @@ int work(const Environment& environment) {
     std::fprintf(stderr, "worker: %s\n", orders.status().to_string().c_str());
     return 1;
   }
-  const Result<harness::Place> place = harness::place_in(environment);
-  const auto [rank, num_ranks] = place.ok() ? *place : harness::Place();
+  const Result<harness::WorldRank> place = harness::world_rank_in(environment);
+  const auto [rank, num_ranks] = place.ok() ? *place : harness::WorldRank();
   if (orders->exit == rank) {
     std::fprintf(stderr, "worker: rank %d ends at once, as it is told\n", rank);
     return 3;

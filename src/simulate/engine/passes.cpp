@@ -21,7 +21,7 @@ Passes::Passes(const fabric::Fabric& fabric, std::uint32_t num_ranks, const Size
     of_core[fabric.ranks[rank].core] += sizes.touched(rank, in_place);
   rates_.resize(num_ranks);
   for (std::uint32_t rank = 0; rank < num_ranks; ++rank) {
-    const fabric::Place& place = fabric.ranks[rank];
+    const fabric::RankPlacement& place = fabric.ranks[rank];
     const fabric::Memory& memory = fabric.memories[place.memory];
     rates_[rank] = {fabric::rate_at(memory.bandwidths, of_core[place.core]),
                     fabric::rate_at(memory.beside_bandwidths, of_core[place.core])};
@@ -55,7 +55,7 @@ double Passes::look_up(std::uint32_t number, Kind kind, double bytes) {
 
 double Passes::time_of(std::uint32_t rank, const Pass& pass, double bytes) {
   if (bytes <= 0) return 0;
-  const fabric::Place& place = fabric_.ranks[rank];
+  const fabric::RankPlacement& place = fabric_.ranks[rank];
   const bool both = pass.from_others > 0 && pass.to_others > 0;
   const Kind kind = both                 ? (pass.folds ? fold_forward : forward)
                     : pass.to_others > 0 ? send

@@ -29,7 +29,7 @@ std::optional<std::vector<std::uint32_t>> rank_of_each_node(const fabric::Fabric
   std::vector<std::uint32_t> ranks(fabric.nodes.size(), kNobody);
   std::vector<bool> has_rank(fabric.cores.size());
   for (std::uint32_t rank = 0; rank < fabric.num_ranks(); ++rank) {
-    const fabric::Place& place = fabric.ranks[rank];
+    const fabric::RankPlacement& place = fabric.ranks[rank];
     if (ranks[place.node] != kNobody || has_rank[place.core]) return std::nullopt;
     has_rank[place.core] = true;
     if (place.costs != fabric.ranks[0].costs || place.memory != fabric.ranks[0].memory) return std::nullopt;

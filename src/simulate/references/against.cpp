@@ -83,9 +83,9 @@ class Comparer {
     return greatest;
   }
 
-  Result<Timed> fastest(const std::vector<Way>& ways, std::uint64_t bytes) {
+  Result<Timed> fastest(const std::vector<ReferenceWay>& ways, std::uint64_t bytes) {
     std::optional<Timed> best;
-    for (const Way& way : ways) {
+    for (const ReferenceWay& way : ways) {
       const Result<double> time = time_of(way, bytes);
       if (!time.ok()) return time.status();
       if (!best || *time < best->time) best = Timed{*time, way.algorithm};
@@ -93,7 +93,7 @@ class Comparer {
     return *best;
   }
 
-  Result<double> time_of(const Way& way, std::uint64_t bytes) {
+  Result<double> time_of(const ReferenceWay& way, std::uint64_t bytes) {
     const Algorithm* algorithm = find_algorithm(references_.collective, way.algorithm);
     if (algorithm == nullptr)
       return Status(Code::invalid_argument, fmt::format("there is no algorithm {} for {}", in_quotes(way.algorithm),

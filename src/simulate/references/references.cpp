@@ -112,12 +112,12 @@ Status read_grid(const Section& section, std::optional<Grid>& grid) {
   return {};
 }
 
-Status read_ways(const Section& series, std::string_view key, std::vector<Way>& ways) {
+Status read_ways(const Section& series, std::string_view key, std::vector<ReferenceWay>& ways) {
   const Result<std::vector<Section>> sections = series.sections(key);
   if (!sections.ok()) return sections.status();
   for (const Section& section : *sections) {
     TUTTI_TRY(section.check_keys(kWayKeys));
-    Way& way = ways.emplace_back();
+    ReferenceWay& way = ways.emplace_back();
     TUTTI_TRY(read_needed(section, "fabric", way.fabric));
     TUTTI_TRY(read_needed(section, "algorithm", way.algorithm));
     TUTTI_TRY(read_grid(section, way.grid));

@@ -28,7 +28,7 @@ enum class Metric : std::uint8_t {
 enum class FigureKind : std::uint8_t { reference, measured, theory };
 
 // One way in which the operation may be done.
-struct Way {
+struct ReferenceWay {
   std::string fabric;  // in a line
   std::string algorithm;
   std::optional<Grid> grid = {};
@@ -47,9 +47,9 @@ struct Series {
   FigureKind kind = FigureKind::reference;
   std::vector<std::uint64_t> bytes;  // a value each; of a crossover all sizes of the sweep, with one value
   std::vector<double> values;
-  double uncertainty = 0;      // a value may be that much more or less
-  std::vector<Way> ways;       // the fastest counts; none: nothing is simulated
-  std::vector<Way> baselines;  // likewise
+  double uncertainty = 0;               // a value may be that much more or less
+  std::vector<ReferenceWay> ways;       // the fastest counts; none: nothing is simulated
+  std::vector<ReferenceWay> baselines;  // likewise
 };
 
 // What a fit may change, and from where it starts.

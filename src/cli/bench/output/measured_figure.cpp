@@ -249,7 +249,7 @@ BarChart bars_of(const Selection& selection, Quantity quantity, LeftOut& left_ou
   return chart;
 }
 
-std::string remark_of(const Selection& selection, const harness::Run& run, const LeftOut& left_out) {
+std::string remark_of(const Selection& selection, const harness::StoredRun& run, const LeftOut& left_out) {
   std::string remark =
       selection.is_reckoned()
           ? "simulated, in virtual time"
@@ -265,7 +265,7 @@ std::string remark_of(const Selection& selection, const harness::Run& run, const
 
 }  // namespace
 
-std::string measured_to_svg(const std::vector<Row>& rows, const harness::Run& run, Quantity quantity) {
+std::string measured_to_svg(const std::vector<Row>& rows, const harness::StoredRun& run, Quantity quantity) {
   const Selection selection(rows, quantity);
   LeftOut left_out;
   LineChart lines{.title = "", .remark = "", .x_name = "", .panels = {}};
@@ -294,8 +294,8 @@ Status check_figure(const std::string& path, const OutputOptions& output) {
   return {};
 }
 
-Status write_figure(const std::string& path, const std::vector<Row>& rows, const harness::Run& run, Quantity quantity,
-                    const Context& context) {
+Status write_figure(const std::string& path, const std::vector<Row>& rows, const harness::StoredRun& run,
+                    Quantity quantity, const Context& context) {
   if (path.empty()) return {};
   return write_output(measured_to_svg(rows, run, quantity), {.path = path, .option = "--figure"}, context);
 }

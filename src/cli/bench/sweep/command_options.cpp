@@ -64,7 +64,7 @@ Status check_program(const std::string& program, const Environment& environment)
                                     printable(program))};
 }
 
-Status check_places(const SweepOptions& options, const Plan& plan) {
+Status check_places(const SweepOptions& options, const SweepPlan& plan) {
   const std::vector<std::string> places = harness::places_in(options.command);
   const auto has_place = [&](std::string_view name) {
     return std::find(places.begin(), places.end(), name) != places.end();
@@ -147,7 +147,7 @@ Status declare_command(const SweepOptions& options, harness::Sweep& sweep) {
   return {};
 }
 
-Status plan_command(const SweepOptions& options, const Environment& environment, Plan& plan) {
+Status plan_command(const SweepOptions& options, const Environment& environment, SweepPlan& plan) {
   TUTTI_TRY(check_places(options, plan));
   TUTTI_TRY(check_program(options.command.front(), environment));
   Result<harness::ReadAs> read = harness::parse_read_as(options.read, options.time);
@@ -172,7 +172,7 @@ Status plan_command(const SweepOptions& options, const Environment& environment,
   return {};
 }
 
-Status make_output_folder(const Plan& plan) {
+Status make_output_folder(const SweepPlan& plan) {
   if (!plan.command || plan.command->keep_folder.empty()) return {};
   const std::string& path = plan.command->keep_folder;
   std::error_code error;

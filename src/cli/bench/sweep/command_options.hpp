@@ -25,10 +25,10 @@ void add_reading_options(CLI::App& app, std::string& read, std::string& time, st
 // error where something is asked for that only a bench can do.
 [[nodiscard]] Status declare_command(const SweepOptions& options, harness::Sweep& sweep);
 // The rest, with the sweep as the options say it.
-[[nodiscard]] Status plan_command(const SweepOptions& options, const Environment& environment, Plan& plan);
+[[nodiscard]] Status plan_command(const SweepOptions& options, const Environment& environment, SweepPlan& plan);
 
 // The folder of --keep-output, where the plan has one.
-[[nodiscard]] Status make_output_folder(const Plan& plan);
+[[nodiscard]] Status make_output_folder(const SweepPlan& plan);
 
 // Whether it can name a peer: letters, digits, _, - and the dot.
 [[nodiscard]] Status check_name(const std::string& name);

@@ -281,7 +281,7 @@ Status read_runner(const SweepOptions& options, harness::RunnerOptions& runner) 
 }
 
 // Whoever starts the groups must be there.
-Status check_launchers(const Plan& plan) {
+Status check_launchers(const SweepPlan& plan) {
   for (const harness::PeerProgram& program : plan.programs) {
     if (program.reckoner != nullptr) continue;
     const Status found = harness::find_launcher(plan.runner.launcher.value_or(program.launcher));
@@ -291,7 +291,7 @@ Status check_launchers(const Plan& plan) {
 }
 
 // A variable that whoever starts ranks sets for each of them would not be what the sweep says.
-Status check_variables(const Plan& plan) {
+Status check_variables(const SweepPlan& plan) {
   const auto is_local = [&](const harness::PeerProgram& program) {
     return plan.runner.launcher.value_or(program.launcher) == harness::Launcher::local;
   };
@@ -314,7 +314,7 @@ Status check_variables(const Plan& plan) {
 }
 
 // Held against rows that say no more than who they are about: nothing has been started.
-Status set_alignments(const std::vector<std::string>& texts, Plan& plan) {
+Status set_alignments(const std::vector<std::string>& texts, SweepPlan& plan) {
   for (const std::string& text : texts) {
     Result<harness::Alignment> alignment = harness::parse_alignment(text);
     if (!alignment.ok()) return alignment.status();
@@ -333,14 +333,14 @@ Status set_alignments(const std::vector<std::string>& texts, Plan& plan) {
 
 }  // namespace
 
-std::size_t Plan::num_cases() const {
+std::size_t SweepPlan::num_cases() const {
   std::size_t count = 0;
   for (const harness::Group& group : groups)
     count += group.cases.size() * static_cast<std::size_t>(launches_of(group, programs, runner.launches));
   return count;
 }
 
-double Plan::expected_seconds() const {
+double SweepPlan::expected_seconds() const {
   if (command) return 0;
   double seconds = 0;
   for (const harness::Group& group : groups) {
@@ -356,7 +356,7 @@ double Plan::expected_seconds() const {
   return seconds;
 }
 
-std::string Plan::announcement() const {
+std::string SweepPlan::announcement() const {
   if (command) return fmt::format("{} of {}", counted(num_cases(), "run"), sweep.bench);
   std::size_t starts = 0;
   for (const harness::Group& group : groups)
@@ -365,11 +365,11 @@ std::string Plan::announcement() const {
                      harness::rough_duration(expected_seconds()));
 }
 
-Result<Plan> make_plan(const SweepOptions& given, const BenchWorld& world, const Environment& environment) {
+Result<SweepPlan> make_plan(const SweepOptions& given, const BenchWorld& world, const Environment& environment) {
   SweepOptions options = given;
   TUTTI_TRY(take_sizes(options));
   if (!options.file.empty()) TUTTI_TRY(read_sweep_file(given.file, options));
-  Plan plan;
+  SweepPlan plan;
   Sweep& sweep = plan.sweep;
   if (options.command.empty()) {
     TUTTI_TRY(check_no_command(options));
@@ -403,7 +403,7 @@ Result<Plan> make_plan(const SweepOptions& given, const BenchWorld& world, const
   return plan;
 }
 
-std::string list_of(const Plan& plan) {
+std::string list_of(const SweepPlan& plan) {
   std::string text;
   for (const harness::Group& group : plan.groups) {
     text += harness::to_string(group) + "\n";

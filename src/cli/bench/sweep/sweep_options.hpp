@@ -66,7 +66,7 @@ void begin_group(CLI::App& app, const char* heading);
 }
 
 // Everything that was asked for, looked up and checked: nothing has been started.
-struct Plan {
+struct SweepPlan {
   harness::Sweep sweep;
   std::vector<harness::Group> groups;
   std::vector<harness::PeerProgram> programs;
@@ -81,10 +81,10 @@ struct Plan {
   // "3 groups, 42 cases, about 2 min"; "8 runs of all_reduce_perf".
   [[nodiscard]] std::string announcement() const;
 };
-[[nodiscard]] Result<Plan> make_plan(const SweepOptions& given, const BenchWorld& world,
-                                     const Environment& environment);
+[[nodiscard]] Result<SweepPlan> make_plan(const SweepOptions& given, const BenchWorld& world,
+                                          const Environment& environment);
 
 // The groups and their cases, without running any: what --dry-run shows.
-[[nodiscard]] std::string list_of(const Plan& plan);
+[[nodiscard]] std::string list_of(const SweepPlan& plan);
 
 }  // namespace tutti::cli
