@@ -73,12 +73,11 @@ class Reader {
   Reader(Collective collective, CaseFilter& filter) : collective_(collective), filter_(filter) {}
 
   Result<const Algorithm*> read(std::string_view text) {
-    const Result<Words> words = words_of(text);
-    if (!words.ok()) return words.status();
-    const Algorithm* const algorithm = find_algorithm(collective_, words->name);
-    if (algorithm == nullptr) return unknown(collective_, words->name);
-    if (words->parameters.empty()) return algorithm;
-    for (const std::string_view part : parts_of(words->parameters))
+    TUTTI_TRY_ASSIGN(const Words words, words_of(text));
+    const Algorithm* const algorithm = find_algorithm(collective_, words.name);
+    if (algorithm == nullptr) return unknown(collective_, words.name);
+    if (words.parameters.empty()) return algorithm;
+    for (const std::string_view part : parts_of(words.parameters))
       if (Status status = take(*algorithm, part); !status.ok()) return status;
     return algorithm;
   }
@@ -97,9 +96,8 @@ class Reader {
     } else if (numbers.clear(); algorithm.takes.groups && take_numbers(part, '+', numbers)) {
       filter_.groups = numbers;
     } else if (algorithm.takes.groups) {
-      const Result<const Algorithm*> inner = read(part);
-      if (!inner.ok()) return inner.status();
-      filter_.inner = std::string((*inner)->name);
+      TUTTI_TRY_ASSIGN(const Algorithm* const inner, read(part));
+      filter_.inner = std::string(inner->name);
     } else {
       return {Code::invalid_argument, fmt::format("{} is no parameter of {}", in_quotes(part), algorithm.name)};
     }
@@ -114,13 +112,12 @@ class Reader {
 
 Result<NamedAlgorithm> find_by_full_name(Collective collective, std::string_view text, std::uint32_t num_ranks) {
   CaseFilter filter{.root = 0};
-  const Result<const Algorithm*> algorithm = Reader(collective, filter).read(text);
-  if (!algorithm.ok()) return algorithm.status();
-  const Cases cases = find_cases(**algorithm, num_ranks, filter);
-  if (!cases.requests.empty()) return NamedAlgorithm{*algorithm, cases.requests.front()};
+  TUTTI_TRY_ASSIGN(const Algorithm* const algorithm, Reader(collective, filter).read(text));
+  const Cases cases = find_cases(*algorithm, num_ranks, filter);
+  if (!cases.requests.empty()) return NamedAlgorithm{algorithm, cases.requests.front()};
   return Status(Code::unsupported,
                 fmt::format("{} does not run on {}: {}", trim(text), counted(num_ranks, "rank"),
-                            cases.objection.empty() ? std::string((*algorithm)->ranks) : cases.objection));
+                            cases.objection.empty() ? std::string(algorithm->ranks) : cases.objection));
 }
 
 }  // namespace tutti

@@ -19,11 +19,9 @@
 namespace tutti::api {
 
 Result<Reading> Reading::of(Environment environment) {
-  Result<Variables> variables = Variables::load(environment, ConfPaths::standard(environment));
-  if (!variables.ok()) return variables.status();
-  Result<std::unique_ptr<Log>> log = Log::create(*variables, LogWriter::of_this_process());
-  if (!log.ok()) return log.status();
-  return Reading{std::move(environment), std::move(*variables), std::move(*log)};
+  TUTTI_TRY_ASSIGN(Variables variables, Variables::load(environment, ConfPaths::standard(environment)));
+  TUTTI_TRY_ASSIGN(std::unique_ptr<Log> log, Log::create(variables, LogWriter::of_this_process()));
+  return Reading{std::move(environment), std::move(variables), std::move(log)};
 }
 
 void Reading::tell_warnings() const {
@@ -58,9 +56,8 @@ Result<tuttiConfig_t> read_config(const tuttiConfig_t& given) {
 
 Result<Environment> with_config(Environment environment, const tuttiConfig_t* config) {
   if (config == nullptr) return environment;
-  const Result<tuttiConfig_t> read = read_config(*config);
-  if (!read.ok()) return read.status();
-  for (const char* const* each = read->variables; each != nullptr && *each != nullptr; ++each) {
+  TUTTI_TRY_ASSIGN(const tuttiConfig_t read, read_config(*config));
+  for (const char* const* each = read.variables; each != nullptr && *each != nullptr; ++each) {
     const std::string_view text = *each;
     const std::size_t equals = text.find('=');
     if (equals == std::string_view::npos || equals == 0)
@@ -81,10 +78,10 @@ Status init(tuttiComm_t* comm, Reading reading, const Membership& place, std::fu
   auto surroundings = std::make_unique<Surroundings>();
   surroundings->environment = std::move(reading.environment);
   surroundings->log = std::move(reading.log);
-  Result<std::unique_ptr<Communicator>> communicator = Communicator::join(
-      place.id, place.num_ranks, place.rank, place.attempt, reading.variables, *surroundings->log, std::move(in_vain));
-  if (!communicator.ok()) return communicator.status();
-  *comm = new_handle(std::move(surroundings), std::move(*communicator));
+  TUTTI_TRY_ASSIGN(std::unique_ptr<Communicator> communicator,
+                   Communicator::join(place.id, place.num_ranks, place.rank, place.attempt, reading.variables,
+                                      *surroundings->log, std::move(in_vain)));
+  *comm = new_handle(std::move(surroundings), std::move(communicator));
   return {};
 }
 

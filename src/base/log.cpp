@@ -76,12 +76,11 @@ Result<std::unique_ptr<Log>> Log::create(const Variables& variables, const LogWr
   const auto level = variables.get_as<LogLevel, VariableId::debug>();
   int file = STDERR_FILENO;
   if (!pattern.empty() && level != LogLevel::none) {
-    const Result<std::string> path = expand_path(pattern, writer);
-    if (!path.ok()) return path.status();
-    file = take_fd(::open(path->c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644)).release();
+    TUTTI_TRY_ASSIGN(const std::string path, expand_path(pattern, writer));
+    file = take_fd(::open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644)).release();
     if (file < 0) {
       const int error = errno;
-      return Status::from_errno(fmt::format("TUTTI_DEBUG_FILE: cannot open {} to write the log", in_quotes(*path)),
+      return Status::from_errno(fmt::format("TUTTI_DEBUG_FILE: cannot open {} to write the log", in_quotes(path)),
                                 error);
     }
   }

@@ -104,3 +104,13 @@ class [[nodiscard]] Result {
   do {                                                                                                    \
     if (::tutti::Status tutti_try_status = (expression); !tutti_try_status.ok()) return tutti_try_status; \
   } while (false)
+
+// The value of an expression that yields a Result, moved into what is declared or assigned to; or returns early with
+// its error: TUTTI_TRY_ASSIGN(const Fabric fabric, load_fabric(words)). Two statements, so braces go around it where a
+// statement is wanted. What is declared has no comma: `const auto` stands for such a type.
+#define TUTTI_TRY_ASSIGN(target, ...) TUTTI_TRY_ASSIGN_AT(target, __LINE__, __VA_ARGS__)
+#define TUTTI_TRY_ASSIGN_AT(target, line, ...) TUTTI_TRY_ASSIGN_BY(target, tutti_try_result, line, __VA_ARGS__)
+#define TUTTI_TRY_ASSIGN_BY(target, result, line, ...)      \
+  auto result##line = __VA_ARGS__;                          \
+  if (!(result##line).ok()) return (result##line).status(); \
+  target = std::move(result##line).value()

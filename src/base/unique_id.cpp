@@ -68,10 +68,9 @@ std::string local_name(const Address& address) {
 }
 
 Result<Address> make_local_address() {
-  const Result<Token> random = make_token();
-  if (!random.ok()) return random.status();
+  TUTTI_TRY_ASSIGN(const Token random, make_token());
   Address address{.family = Address::Family::local};
-  for (std::size_t i = 0; i < kLocalBytes; ++i) address.bytes[i] = std::to_integer<std::uint8_t>((*random)[i]);
+  for (std::size_t i = 0; i < kLocalBytes; ++i) address.bytes[i] = std::to_integer<std::uint8_t>(random[i]);
   return address;
 }
 
@@ -105,11 +104,10 @@ bool same_token(std::span<const std::byte, kTokenBytes> a, std::span<const std::
 }
 
 Result<UniqueId> UniqueId::make(const Address& address) {
-  Result<Token> token = make_token();
-  if (!token.ok()) return token.status();
+  TUTTI_TRY_ASSIGN(Token token, make_token());
   UniqueId id;
   id.address_ = address;
-  id.token_ = *token;
+  id.token_ = token;
   return id;
 }
 

@@ -169,23 +169,18 @@ Status append_range(std::string_view text, std::size_t most, std::vector<Bytes>&
                   fmt::format("the range {} {}; write BEGIN:END:STEP, such as 8:64M:x4", in_quotes(text), why));
   };
   if (parts.size() > 3) return bad("has more than three parts");
-  const Result<Bytes> begin = parse_bytes(parts[0]);
-  if (!begin.ok()) return begin.status();
-  const Result<Bytes> end = parse_bytes(parts[1]);
-  if (!end.ok()) return end.status();
+  TUTTI_TRY_ASSIGN(const Bytes begin, parse_bytes(parts[0]));
+  TUTTI_TRY_ASSIGN(const Bytes end, parse_bytes(parts[1]));
   RangeStep step;
   if (parts.size() == 3) {
-    const Result<RangeStep> given = parse_step(parts[2], text);
-    if (!given.ok()) return given.status();
-    step = *given;
+    TUTTI_TRY_ASSIGN(step, parse_step(parts[2], text));
   }
-  if (*begin > *end) return bad("ends before it begins");
-  if (begin->value() == 0 && step.multiplies && *end > *begin)
-    return bad("begins at 0, which no factor leads away from");
+  if (begin > end) return bad("ends before it begins");
+  if (begin.value() == 0 && step.multiplies && end > begin) return bad("begins at 0, which no factor leads away from");
 
-  const std::uint64_t last = end->value();
+  const std::uint64_t last = end.value();
   const std::size_t before = points.size();
-  for (std::uint64_t at = begin->value(); at < last;) {
+  for (std::uint64_t at = begin.value(); at < last;) {
     if (points.size() - before + 1 >= most) return bad(fmt::format("has more than {} points", most));
     points.emplace_back(at);
     const bool past_end = step.multiplies ? at > last / step.amount : step.amount > last - at;
@@ -212,15 +207,13 @@ Result<std::int64_t> parse_integer(std::string_view text) {
 }
 
 Result<Bytes> parse_bytes(std::string_view text) {
-  const Result<std::uint64_t> number = parse_quantity(text, kSize);
-  if (!number.ok()) return number.status();
-  return Bytes(*number);
+  TUTTI_TRY_ASSIGN(const std::uint64_t number, parse_quantity(text, kSize));
+  return Bytes(number);
 }
 
 Result<Nanos> parse_duration(std::string_view text) {
-  const Result<std::uint64_t> number = parse_quantity(text, kDuration);
-  if (!number.ok()) return number.status();
-  return Nanos(static_cast<std::int64_t>(*number));
+  TUTTI_TRY_ASSIGN(const std::uint64_t number, parse_quantity(text, kDuration));
+  return Nanos(static_cast<std::int64_t>(number));
 }
 
 Result<double> parse_share(std::string_view text) {
@@ -241,9 +234,8 @@ Result<std::vector<Bytes>> parse_byte_list(std::string_view text, std::size_t mo
       TUTTI_TRY(append_range(part, most, points));
       continue;
     }
-    const Result<Bytes> point = parse_bytes(part);
-    if (!point.ok()) return point.status();
-    points.push_back(*point);
+    TUTTI_TRY_ASSIGN(const Bytes point, parse_bytes(part));
+    points.push_back(point);
   }
   return points;
 }

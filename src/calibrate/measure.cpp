@@ -275,26 +275,22 @@ Result<Measurements> measure(const Variables& variables, const Thoroughness& tho
   settings.region.message_slot = std::min(settings.region.message_slot, kMostSlot);
   measured.slots = settings.region.message_depth;
   measured.slot_bytes = settings.region.message_slot;
-  const Result<std::unique_ptr<Log>> log = Log::create(variables, LogWriter::of_this_process());
-  if (!log.ok()) return log.status();
+  TUTTI_TRY_ASSIGN(const std::unique_ptr<Log> log, Log::create(variables, LogWriter::of_this_process()));
   const auto ping_pong_of = [&](const Processors& of, Extent extent) -> Result<std::unique_ptr<PingPong>> {
-    Result<std::unique_ptr<shm::Region>> region = shm::Region::create(settings.region_for(2));
-    if (!region.ok()) return region.status();
-    auto ping_pong = std::make_unique<PingPong>(settings, thoroughness, **log,
-                                                std::shared_ptr<shm::Region>(std::move(region).value()), of, extent);
+    TUTTI_TRY_ASSIGN(std::unique_ptr<shm::Region> region, shm::Region::create(settings.region_for(2)));
+    auto ping_pong = std::make_unique<PingPong>(settings, thoroughness, *log,
+                                                std::shared_ptr<shm::Region>(std::move(region)), of, extent);
     TUTTI_TRY(ping_pong->run());
     return ping_pong;
   };
-  const Result<std::unique_ptr<PingPong>> near = ping_pong_of(cores, Extent::all);
-  if (!near.ok()) return near.status();
-  add_messages(**near, measured);
-  add_own_memory(**near, settings, thoroughness, cores, measured);
+  TUTTI_TRY_ASSIGN(const std::unique_ptr<PingPong> near, ping_pong_of(cores, Extent::all));
+  add_messages(*near, measured);
+  add_own_memory(*near, settings, thoroughness, cores, measured);
   for (std::size_t each = 1; each < pairs.size(); ++each) {
-    const Result<std::unique_ptr<PingPong>> far = ping_pong_of(pairs[each].second, Extent::ends);
-    if (!far.ok()) return far.status();
-    measured.farther.push_back(
-        {pairs[each].first, hop_times(**far, kShortest).copy, hop_times(**far, (*far)->longest()).copy,
-         (*far)->steadiness().is_steady && (*far)->steadiness().passes.size() == (*far)->passes()});
+    TUTTI_TRY_ASSIGN(const std::unique_ptr<PingPong> far, ping_pong_of(pairs[each].second, Extent::ends));
+    measured.farther.push_back({pairs[each].first, hop_times(*far, kShortest).copy,
+                                hop_times(*far, far->longest()).copy,
+                                far->steadiness().is_steady && far->steadiness().passes.size() == far->passes()});
   }
   return measured;
 }

@@ -43,9 +43,8 @@ Status change_figure(const Parameter& parameter, ProcessingElement& element) {
 
 Result<ProcessingElement> read_processing_element(std::string_view text, std::string_view file,
                                                   const Request& changes) {
-  const Result<document::TomlTable> table = document::parse_document(text, file);
-  if (!table.ok()) return table.status();
-  const document::Section document(*table, file);
+  TUTTI_TRY_ASSIGN(const document::TomlTable table, document::parse_document(text, file));
+  const document::Section document(table, file);
   TUTTI_TRY(document.check_keys(with_names({"version", "about"}, kElementFields)));
   std::uint32_t version = kElementVersion;
   TUTTI_TRY(document.read("version", version, 1'000'000));

@@ -218,9 +218,7 @@ Group::~Group() {
 }
 
 Status Group::start() {
-  Result<std::unique_ptr<RendezvousServer>> server = RendezvousServer::start();
-  if (!server.ok()) return server.status();
-  server_ = std::move(*server);
+  TUTTI_TRY_ASSIGN(server_, RendezvousServer::start());
   const std::vector<int> cores = options_.bind_to_cores ? allowed_cores() : std::vector<int>();
   if (options_.timeout > Nanos()) next_step_ = Clock::now() + to_chrono(options_.timeout);
   for (int rank = 0; rank < options_.num_ranks; ++rank) {
@@ -265,11 +263,10 @@ std::vector<std::string> Group::environment_of(int rank, const UniqueId& id, int
 
 Status Group::open_streams(int rank, SpawnRequest& request, std::vector<UniqueFd>& ends) {
   if (rank == 0 && isatty(STDIN_FILENO) != 0) {
-    Result<Pipe> pipe = make_pipe();
-    if (!pipe.ok()) return pipe.status();
-    input_.writer = std::move(pipe->writer);
+    TUTTI_TRY_ASSIGN(Pipe pipe, make_pipe());
+    input_.writer = std::move(pipe.writer);
     fcntl(input_.writer.get(), F_SETFL, O_NONBLOCK);
-    request.input = ends.emplace_back(std::move(pipe->reader)).get();
+    request.input = ends.emplace_back(std::move(pipe.reader)).get();
   } else if (rank != 0 || fcntl(STDIN_FILENO, F_GETFD) < 0) {
     UniqueFd nothing(open("/dev/null", O_RDONLY | O_CLOEXEC));
     if (!nothing.valid()) return Status::from_errno("cannot open /dev/null", errno);
@@ -277,11 +274,10 @@ Status Group::open_streams(int rank, SpawnRequest& request, std::vector<UniqueFd
   }
   if (!options_.tag) return {};
   for (const bool is_error : {false, true}) {
-    Result<Pipe> pipe = make_pipe();
-    if (!pipe.ok()) return pipe.status();
-    fcntl(pipe->reader.get(), F_SETFL, O_NONBLOCK);
-    streams_.push_back({std::move(pipe->reader), rank, is_error ? &error_ : &out_, {}});
-    (is_error ? request.error : request.output) = ends.emplace_back(std::move(pipe->writer)).get();
+    TUTTI_TRY_ASSIGN(Pipe pipe, make_pipe());
+    fcntl(pipe.reader.get(), F_SETFL, O_NONBLOCK);
+    streams_.push_back({std::move(pipe.reader), rank, is_error ? &error_ : &out_, {}});
+    (is_error ? request.error : request.output) = ends.emplace_back(std::move(pipe.writer)).get();
   }
   return {};
 }

@@ -213,14 +213,13 @@ class Guest final : public Meeting {
 };
 
 Result<std::unique_ptr<Meeting>> host(const std::string& name, Nanos timeout) {
-  Result<UniqueFd> listener = listen_abstract(name, SOMAXCONN);
-  if (!listener.ok()) return listener.status();
+  TUTTI_TRY_ASSIGN(UniqueFd listener, listen_abstract(name, SOMAXCONN));
   UniqueFd wake(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
   if (!wake.valid()) return Status::from_errno("cannot make an eventfd", errno);
   UniqueFd spare(::fcntl(wake.get(), F_DUPFD_CLOEXEC, 0));
   if (!spare.valid()) return Status::from_errno("cannot keep a descriptor in reserve", errno);
   return std::unique_ptr<Meeting>(
-      std::make_unique<Host>(std::move(*listener), std::move(wake), std::move(spare), timeout));
+      std::make_unique<Host>(std::move(listener), std::move(wake), std::move(spare), timeout));
 }
 
 Result<std::unique_ptr<Meeting>> visit(const std::string& name, Nanos timeout) {

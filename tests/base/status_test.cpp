@@ -125,6 +125,34 @@ TEST(Result, GivesItsValueAway) {
   EXPECT_EQ(*taken, 7);
 }
 
+Result<std::unique_ptr<int>> number(int from) {
+  if (from < 0) return Status(Code::invalid_argument, "below 0");
+  return std::make_unique<int>(from);
+}
+
+template <typename A, typename B>
+Result<B> converted(A from) {
+  return static_cast<B>(from);
+}
+
+Result<int> sum_of(int a, int b) {
+  TUTTI_TRY_ASSIGN(const std::unique_ptr<int> first, number(a));
+  int sum = *first;
+  if (b != 0) {
+    TUTTI_TRY_ASSIGN(const std::unique_ptr<int> first_of_two, number(b));
+    sum += *first_of_two;
+  }
+  TUTTI_TRY_ASSIGN(sum, converted<int, int>(sum));
+  return sum;
+}
+
+TEST(Result, TryAssignMovesTheValueOutOrReturnsTheError) {
+  EXPECT_EQ(*sum_of(3, 4), 7);
+  EXPECT_EQ(*sum_of(3, 0), 3);
+  EXPECT_EQ(sum_of(-1, 4).status().message(), "below 0");
+  EXPECT_EQ(sum_of(3, -1).status().code(), Code::invalid_argument);
+}
+
 TEST(ResultDeathTest, MisuseIsABug) {
   const Result<int> error(Status(Code::timeout, "late"));
   EXPECT_DEATH(static_cast<void>(error.value()), "holds an error");

@@ -50,10 +50,9 @@ Result<std::optional<std::string>> read_file_if_there(const std::string& path, s
 }
 
 Result<std::string> read_file(const std::string& path, std::uint64_t most_bytes) {
-  Result<std::optional<std::string>> text = read_file_if_there(path, most_bytes);
-  if (!text.ok()) return text.status();
-  if (!text->has_value()) return cannot_read(path, ENOENT);
-  return std::move(**text);
+  TUTTI_TRY_ASSIGN(std::optional<std::string> text, read_file_if_there(path, most_bytes));
+  if (!text.has_value()) return cannot_read(path, ENOENT);
+  return std::move(*text);
 }
 
 }  // namespace tutti

@@ -108,14 +108,13 @@ int poll_timeout(std::optional<Clock::time_point> deadline, Clock::time_point no
 }
 
 Result<Listener> listen_at(const Address& address) {
-  Result<UniqueFd> socket = make_socket(domain_of(address), SOCK_STREAM);
-  if (!socket.ok()) return socket.status();
-  const int fd = socket->get();
+  TUTTI_TRY_ASSIGN(UniqueFd socket, make_socket(domain_of(address), SOCK_STREAM));
+  const int fd = socket.get();
   SystemAddress system = to_system(address);
   if (bind(fd, system.get(), system.length) != 0 || listen(fd, SOMAXCONN) != 0) {
     return refused_at("listen on", address, errno);
   }
-  if (address.family == Address::Family::local) return Listener{std::move(*socket), address};
+  if (address.family == Address::Family::local) return Listener{std::move(socket), address};
   system.length = sizeof system.storage;
   if (getsockname(fd, system.get(), &system.length) != 0) {
     return Status::from_errno("cannot learn the port of a socket", errno);
@@ -125,15 +124,14 @@ Result<Listener> listen_at(const Address& address) {
   sockaddr_in in{};
   std::memcpy(&in, &system.storage, sizeof in);
   bound.port = ntohs(in.sin_port);
-  return Listener{std::move(*socket), bound};
+  return Listener{std::move(socket), bound};
 }
 
 Result<UniqueFd> begin_connect(const Address& address) {
   Result<UniqueFd> socket = make_socket_for(address);
   if (!socket.ok()) return socket;
-  const Result<bool> begun = begin_connect(socket->get(), address);
-  if (!begun.ok()) return begun.status();
-  if (!*begun) return refused_at("connect to", address, EAGAIN);
+  TUTTI_TRY_ASSIGN(const bool begun, begin_connect(socket->get(), address));
+  if (!begun) return refused_at("connect to", address, EAGAIN);
   return socket;
 }
 

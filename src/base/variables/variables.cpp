@@ -121,11 +121,10 @@ class VariablesReader {
   // Whether there is such a file; an error where there is one that cannot be read.
   Result<bool> take_file(const std::string& path, int strength) {
     if (path.empty()) return false;
-    const Result<std::optional<std::string>> text = read_conf(path);
-    if (!text.ok()) return text.status();
-    if (!text->has_value()) return false;
+    TUTTI_TRY_ASSIGN(const std::optional<std::string> text, read_conf(path));
+    if (!text.has_value()) return false;
     const std::string shown_path = printable(path);
-    ConfContents contents = parse_conf(**text, shown_path);
+    ConfContents contents = parse_conf(*text, shown_path);
     for (std::string& error : contents.errors) wrong(std::nullopt, std::move(error));
     for (const ConfLine& line : contents.lines) take_line(line, shown_path, strength);
     return true;

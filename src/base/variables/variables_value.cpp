@@ -22,14 +22,12 @@ std::string ranged_text(const VariableRow& row, std::int64_t number) {
 
 Result<std::int64_t> parse_ranged(const VariableRow& row, std::string_view text) {
   if (row.type == VariableType::bytes) {
-    const Result<Bytes> bytes = parse_bytes(text);
-    if (!bytes.ok()) return bytes.status();
-    return static_cast<std::int64_t>(bytes->value());
+    TUTTI_TRY_ASSIGN(const Bytes bytes, parse_bytes(text));
+    return static_cast<std::int64_t>(bytes.value());
   }
   if (row.type == VariableType::duration) {
-    const Result<Nanos> nanos = parse_duration(text);
-    if (!nanos.ok()) return nanos.status();
-    return nanos->value();
+    TUTTI_TRY_ASSIGN(const Nanos nanos, parse_duration(text));
+    return nanos.value();
   }
   return parse_integer(text);
 }

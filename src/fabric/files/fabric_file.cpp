@@ -38,12 +38,10 @@ Result<std::string> parameter_text(const document::Section& parameters, const st
 Status read_parameters(const document::Section& document, std::vector<Parameter>& parameters) {
   const auto* given = document.find("parameters");
   if (given == nullptr) return {};
-  const Result<std::optional<document::Section>> section = document.section("parameters");
-  if (!section.ok()) return section.status();
+  TUTTI_TRY_ASSIGN(const std::optional<document::Section> section, document.section("parameters"));
   for (const auto& [key, value] : std::get<document::TomlTable>(given->value).entries) {
-    const Result<std::string> text = parameter_text(**section, key, value);
-    if (!text.ok()) return text.status();
-    parameters.push_back({key, *text, (*section)->place_of(key)});
+    TUTTI_TRY_ASSIGN(const std::string text, parameter_text(*section, key, value));
+    parameters.push_back({key, text, section->place_of(key)});
   }
   return {};
 }
@@ -124,9 +122,7 @@ Result<Fabric> read(const document::Section& document, std::string_view file, co
   std::vector<Parameter> common = changes.parameters;
   if (document.has("generator")) {
     common.clear();
-    Result<Fabric> made = generated(document, changes, common);
-    if (!made.ok()) return made.status();
-    fabric = *std::move(made);
+    TUTTI_TRY_ASSIGN(fabric, generated(document, changes, common));
     TUTTI_TRY(change_links(document, fabric));
   } else {
     TUTTI_TRY(refuse_changes(file, changes));
@@ -145,9 +141,8 @@ Result<Fabric> read(const document::Section& document, std::string_view file, co
 }  // namespace
 
 Result<Fabric> read_fabric(std::string_view text, std::string_view file, const Request& changes) {
-  const Result<document::TomlTable> table = document::parse_document(text, file);
-  if (!table.ok()) return table.status();
-  return read(document::Section(*table, file), file, changes);
+  TUTTI_TRY_ASSIGN(const document::TomlTable table, document::parse_document(text, file));
+  return read(document::Section(table, file), file, changes);
 }
 
 std::string about_of(std::string_view text) {

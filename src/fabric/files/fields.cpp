@@ -16,9 +16,7 @@ namespace tutti::fabric {
 namespace {
 
 Status read(Unit unit, std::string_view text, double& value) {
-  const Result<double> number = unit == Unit::rate ? parse_rate(text) : parse_time(text);
-  if (!number.ok()) return number.status();
-  value = *number;
+  TUTTI_TRY_ASSIGN(value, unit == Unit::rate ? parse_rate(text) : parse_time(text));
   return {};
 }
 
@@ -38,9 +36,8 @@ Status read_whole(std::string_view text, std::uint64_t most, std::uint64_t& valu
 
 Status read(Unit unit, std::string_view text, std::uint64_t& value) {
   if (unit == Unit::bytes) {
-    const Result<Bytes> bytes = parse_bytes(text);
-    if (!bytes.ok()) return bytes.status();
-    value = bytes->value();
+    TUTTI_TRY_ASSIGN(const Bytes bytes, parse_bytes(text));
+    value = bytes.value();
     return {};
   }
   return read_whole(text, std::numeric_limits<std::int64_t>::max(), value);

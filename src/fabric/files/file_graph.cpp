@@ -84,17 +84,14 @@ Result<std::array<std::string, 2>> read_end_names(const document::Section& secti
 }
 
 Result<Ends> read_ends(const document::Section& section, const Names& names) {
-  const Result<std::array<std::string, 2>> ends = read_end_names(section);
-  if (!ends.ok()) return ends.status();
+  TUTTI_TRY_ASSIGN(const auto ends, read_end_names(section));
   const bool both_ways = section.has("between");
-  const Result<std::uint32_t> from = find_node(section, both_ways ? "between" : "from", (*ends)[0], names);
-  if (!from.ok()) return from.status();
-  const Result<std::uint32_t> to = find_node(section, both_ways ? "between" : "to", (*ends)[1], names);
-  if (!to.ok()) return to.status();
-  if (*from == *to)
+  TUTTI_TRY_ASSIGN(const std::uint32_t from, find_node(section, both_ways ? "between" : "from", ends[0], names));
+  TUTTI_TRY_ASSIGN(const std::uint32_t to, find_node(section, both_ways ? "between" : "to", ends[1], names));
+  if (from == to)
     return section.wrong(both_ways ? "between" : "to",
-                         fmt::format("a link from {} to itself leads nowhere", in_quotes((*ends)[0])));
-  return Ends{*from, *to, both_ways};
+                         fmt::format("a link from {} to itself leads nowhere", in_quotes(ends[0])));
+  return Ends{from, to, both_ways};
 }
 
 Status check_link_keys(const document::Section& section) {
@@ -111,11 +108,10 @@ Status check_ports(const document::Section& section, const Fabric& fabric, std::
 }  // namespace
 
 Status read_nodes(const document::Section& document, Fabric& fabric, std::vector<std::string>& places) {
-  const Result<std::vector<document::Section>> sections = document.sections("nodes");
-  if (!sections.ok()) return sections.status();
+  TUTTI_TRY_ASSIGN(const std::vector<document::Section> sections, document.sections("nodes"));
   std::unordered_map<std::string, std::string> first;  // where a name is for the first time
   bool has_positions = false;
-  for (const document::Section& section : *sections) {
+  for (const document::Section& section : sections) {
     TUTTI_TRY(section.check_keys(kNodeKeys));
     Node node;
     TUTTI_TRY(section.read("name", node.name));
@@ -145,24 +141,21 @@ Status read_nodes(const document::Section& document, Fabric& fabric, std::vector
 
 Status read_links(const document::Section& document, Fabric& fabric) {
   Link usual;
-  const Result<std::optional<document::Section>> defaults = document.section("link");
-  if (!defaults.ok()) return defaults.status();
-  if (*defaults) {
-    TUTTI_TRY((*defaults)->check_keys(with_names({}, kLinkFields)));
-    TUTTI_TRY(read_fields(**defaults, kLinkFields, usual));
+  TUTTI_TRY_ASSIGN(const std::optional<document::Section> defaults, document.section("link"));
+  if (defaults) {
+    TUTTI_TRY(defaults->check_keys(with_names({}, kLinkFields)));
+    TUTTI_TRY(read_fields(*defaults, kLinkFields, usual));
   }
-  const Result<std::vector<document::Section>> sections = document.sections("links");
-  if (!sections.ok()) return sections.status();
+  TUTTI_TRY_ASSIGN(const std::vector<document::Section> sections, document.sections("links"));
   const Names names = names_of(fabric);
   std::vector<std::uint32_t> ports(fabric.nodes.size());
-  for (const document::Section& section : *sections) {
+  for (const document::Section& section : sections) {
     TUTTI_TRY(check_link_keys(section));
-    const Result<Ends> ends = read_ends(section, names);
-    if (!ends.ok()) return ends.status();
+    TUTTI_TRY_ASSIGN(const Ends ends, read_ends(section, names));
     Link link = usual;
     TUTTI_TRY(read_fields(section, kLinkFields, link));
     for (const auto& field : kLinkFields)
-      if (field.name != "gap" && !section.has(field.name) && !(*defaults && (*defaults)->has(field.name)))
+      if (field.name != "gap" && !section.has(field.name) && !(defaults && defaults->has(field.name)))
         return section.wrong(
             "", fmt::format("it has no {}; write {}, here or under [link]", field.name, example_of(field.unit)));
     const auto add = [&](std::uint32_t from, std::uint32_t to) {
@@ -171,25 +164,23 @@ Status read_links(const document::Section& document, Fabric& fabric) {
       fabric.links.push_back(link);
       return check_ports(section, fabric, ports, from);
     };
-    TUTTI_TRY(add(ends->from, ends->to));
-    if (ends->both_ways) TUTTI_TRY(add(ends->to, ends->from));
+    TUTTI_TRY(add(ends.from, ends.to));
+    if (ends.both_ways) TUTTI_TRY(add(ends.to, ends.from));
   }
   return {};
 }
 
 Status change_links(const document::Section& document, Fabric& fabric) {
-  const Result<std::vector<document::Section>> sections = document.sections("links");
-  if (!sections.ok()) return sections.status();
-  if (sections->empty()) return {};
+  TUTTI_TRY_ASSIGN(const std::vector<document::Section> sections, document.sections("links"));
+  if (sections.empty()) return {};
   const Names names = names_of(fabric);
   const auto key = [](std::uint32_t from, std::uint32_t to) { return std::uint64_t{from} << 32U | to; };
   std::unordered_multimap<std::uint64_t, std::uint32_t> links;
   for (std::uint32_t link = 0; link < fabric.links.size(); ++link)
     links.emplace(key(fabric.links[link].from, fabric.links[link].to), link);
-  for (const document::Section& section : *sections) {
+  for (const document::Section& section : sections) {
     TUTTI_TRY(check_link_keys(section));
-    const Result<Ends> ends = read_ends(section, names);
-    if (!ends.ok()) return ends.status();
+    TUTTI_TRY_ASSIGN(const Ends ends, read_ends(section, names));
     const auto change = [&](std::uint32_t from, std::uint32_t to) -> Status {
       const auto [begin, end] = links.equal_range(key(from, to));
       if (begin == end)
@@ -199,8 +190,8 @@ Status change_links(const document::Section& document, Fabric& fabric) {
         TUTTI_TRY(read_fields(section, kLinkFields, fabric.links[link->second]));
       return {};
     };
-    TUTTI_TRY(change(ends->from, ends->to));
-    if (ends->both_ways) TUTTI_TRY(change(ends->to, ends->from));
+    TUTTI_TRY(change(ends.from, ends.to));
+    if (ends.both_ways) TUTTI_TRY(change(ends.to, ends.from));
   }
   return {};
 }

@@ -20,11 +20,10 @@ namespace {
 template <typename Owner, std::size_t count>
 Status read_named(const document::Section& document, std::string_view key,
                   const std::array<Field<Owner>, count>& fields, std::vector<Owner>& owners) {
-  const Result<std::vector<document::Section>> sections = document.sections(key);
-  if (!sections.ok()) return sections.status();
-  if (sections->empty()) return {};
+  TUTTI_TRY_ASSIGN(const std::vector<document::Section> sections, document.sections(key));
+  if (sections.empty()) return {};
   owners.clear();
-  for (const document::Section& section : *sections) {
+  for (const document::Section& section : sections) {
     TUTTI_TRY(section.check_keys(with_names({"name"}, fields)));
     Owner owner;
     TUTTI_TRY(section.read("name", owner.name));
@@ -76,12 +75,8 @@ Result<RankGroup> read_group(const document::Section& section, const Fabric& fab
   TUTTI_TRY(section.read("count", group.count, kMostRanks));
   if (group.count == 0) return section.wrong("count", "0 is too few; 1 is the least");
   if (section.has("core")) TUTTI_TRY(section.read("core", group.core.emplace(), kMostRanks - 1));
-  const Result<std::uint32_t> costs = find_named(section, "costs", fabric.costs);
-  if (!costs.ok()) return costs.status();
-  group.place.costs = *costs;
-  const Result<std::uint32_t> memory = find_named(section, "memory", fabric.memories);
-  if (!memory.ok()) return memory.status();
-  group.place.memory = *memory;
+  TUTTI_TRY_ASSIGN(group.place.costs, find_named(section, "costs", fabric.costs));
+  TUTTI_TRY_ASSIGN(group.place.memory, find_named(section, "memory", fabric.memories));
   return group;
 }
 
@@ -101,20 +96,18 @@ void place_ranks(const std::vector<RankGroup>& groups, Fabric& fabric) {
 }
 
 Status read_places(const document::Section& document, Fabric& fabric) {
-  const Result<std::vector<document::Section>> sections = document.sections("ranks");
-  if (!sections.ok()) return sections.status();
-  if (!sections->empty()) {
+  TUTTI_TRY_ASSIGN(const std::vector<document::Section> sections, document.sections("ranks"));
+  if (!sections.empty()) {
     std::unordered_map<std::string_view, std::uint32_t> nodes;
     for (std::uint32_t node = 0; node < fabric.nodes.size(); ++node) nodes.emplace(fabric.nodes[node].name, node);
     std::vector<RankGroup> groups;
     std::uint64_t total = 0;
-    for (const document::Section& section : *sections) {
-      const Result<RankGroup> group = read_group(section, fabric, nodes);
-      if (!group.ok()) return group.status();
-      total += group->count;
+    for (const document::Section& section : sections) {
+      TUTTI_TRY_ASSIGN(const RankGroup group, read_group(section, fabric, nodes));
+      total += group.count;
       if (total > kMostRanks)
         return section.wrong("", fmt::format("with this there are {} ranks; {} are the most", total, kMostRanks));
-      groups.push_back(*group);
+      groups.push_back(group);
     }
     place_ranks(groups, fabric);
   }
@@ -129,15 +122,14 @@ Status read_cores(const document::Section& document, Fabric& fabric) {
     TUTTI_TRY(read_fields(document, kCoreFields, core));
     std::fill(fabric.cores.begin(), fabric.cores.end(), core);
   }
-  const Result<std::vector<document::Section>> sections = document.sections("cores");
-  if (!sections.ok()) return sections.status();
-  if (sections->empty()) return {};
-  if (sections->size() != fabric.cores.size())
+  TUTTI_TRY_ASSIGN(const std::vector<document::Section> sections, document.sections("cores"));
+  if (sections.empty()) return {};
+  if (sections.size() != fabric.cores.size())
     return document.wrong("cores", fmt::format("there are {} here, and ranks are on {}; write one for each, or "
                                                "switch_cost for all",
-                                               sections->size(), fabric.cores.size()));
+                                               sections.size(), fabric.cores.size()));
   for (std::size_t core = 0; core < fabric.cores.size(); ++core) {
-    const document::Section& section = (*sections)[core];
+    const document::Section& section = sections[core];
     TUTTI_TRY(section.check_keys(with_names({}, kCoreFields)));
     TUTTI_TRY(read_fields(section, kCoreFields, fabric.cores[core]));
   }
@@ -151,11 +143,10 @@ Status read_costs(const document::Section& document, Fabric& fabric) {
   TUTTI_TRY(read_named(document, "memories", kMemoryFields, fabric.memories));
   if (document.has("memories"))
     for (RankPlacement& place : fabric.ranks) place.memory = 0;
-  const Result<std::optional<document::Section>> queue = document.section("queue");
-  if (!queue.ok()) return queue.status();
-  if (!*queue) return {};
-  TUTTI_TRY((*queue)->check_keys(with_names({}, kQueueFields)));
-  return read_fields(**queue, kQueueFields, fabric.queue);
+  TUTTI_TRY_ASSIGN(const std::optional<document::Section> queue, document.section("queue"));
+  if (!queue) return {};
+  TUTTI_TRY(queue->check_keys(with_names({}, kQueueFields)));
+  return read_fields(*queue, kQueueFields, fabric.queue);
 }
 
 Status read_ranks(const document::Section& document, Fabric& fabric) {

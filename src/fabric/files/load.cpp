@@ -23,18 +23,16 @@ bool is_path(std::string_view kind) { return kind.find('/') != std::string_view:
 }  // namespace
 
 Result<Fabric> load_fabric(std::string_view words) {
-  const Result<Request> request = parse_request(words);
-  if (!request.ok()) return request.status();
-  if (find_generator(request->kind) != nullptr) return generate(*request);
-  if (is_path(request->kind)) {
-    const Result<std::string> text = read_file(request->kind, kMostBytes);
-    if (!text.ok()) return text.status();
-    return read_fabric(*text, request->kind, *request);
+  TUTTI_TRY_ASSIGN(const Request request, parse_request(words));
+  if (find_generator(request.kind) != nullptr) return generate(request);
+  if (is_path(request.kind)) {
+    TUTTI_TRY_ASSIGN(const std::string text, read_file(request.kind, kMostBytes));
+    return read_fabric(text, request.kind, request);
   }
   std::vector<std::string_view> names;
   for (const Shipped& shipped : shipped_fabrics()) {
-    if (same_name(shipped.name, request->kind))
-      return read_fabric(shipped.text, fmt::format("{}.toml", shipped.name), *request);
+    if (same_name(shipped.name, request.kind))
+      return read_fabric(shipped.text, fmt::format("{}.toml", shipped.name), request);
     names.push_back(shipped.name);
   }
   for (const Generator& generator : generators()) names.push_back(generator.name);
@@ -42,29 +40,27 @@ Result<Fabric> load_fabric(std::string_view words) {
       Code::invalid_argument,
       fmt::format("there is no fabric {}{}; 'tutti list fabrics' has all, and a file is named with its path or "
                   ".toml",
-                  in_quotes(request->kind), nearest_hint(request->kind, names)));
+                  in_quotes(request.kind), nearest_hint(request.kind, names)));
 }
 
 Result<ProcessingElement> load_processing_element(std::string_view words) {
-  const Result<Request> request = parse_request(words, kElementForm);
-  if (!request.ok()) return request.status();
-  if (!request->sizes.empty())
+  TUTTI_TRY_ASSIGN(const Request request, parse_request(words, kElementForm));
+  if (!request.sizes.empty())
     return Status(Code::invalid_argument, fmt::format("{}: a processing element has no size", in_quotes(words)));
-  if (is_path(request->kind)) {
-    const Result<std::string> text = read_file(request->kind, kMostBytes);
-    if (!text.ok()) return text.status();
-    return read_processing_element(*text, request->kind, *request);
+  if (is_path(request.kind)) {
+    TUTTI_TRY_ASSIGN(const std::string text, read_file(request.kind, kMostBytes));
+    return read_processing_element(text, request.kind, request);
   }
   std::string known;
   for (const Shipped& shipped : shipped_processing_elements()) {
-    if (same_name(shipped.name, request->kind))
-      return read_processing_element(shipped.text, fmt::format("{}.toml", shipped.name), *request);
+    if (same_name(shipped.name, request.kind))
+      return read_processing_element(shipped.text, fmt::format("{}.toml", shipped.name), request);
     known += fmt::format("{}'{}'", known.empty() ? "" : ", ", shipped.name);
   }
   return Status(
       Code::invalid_argument,
       fmt::format("there is no processing element {}; there is {}, and a file is named with its path or .toml",
-                  in_quotes(request->kind), known));
+                  in_quotes(request.kind), known));
 }
 
 }  // namespace tutti::fabric

@@ -144,11 +144,9 @@ Result<Fabric> nested(const Request& request, Fabric outer, std::uint32_t depth)
   const Result<Fabric> inner = generate(*inner_request, depth + 1);
   if (!inner.ok()) return about(*parameter, inner.status());
   std::string text = outer.generator;
-  const Result<std::uint32_t> node = find_gateway(request, *inner, text);
-  if (!node.ok()) return node.status();
-  const Result<Link> link = read_link(request, kGatewayLink, text);
-  if (!link.ok()) return link.status();
-  Result<Fabric> fabric = nest(outer, *inner, {*node, *link});
+  TUTTI_TRY_ASSIGN(const std::uint32_t node, find_gateway(request, *inner, text));
+  TUTTI_TRY_ASSIGN(const Link link, read_link(request, kGatewayLink, text));
+  Result<Fabric> fabric = nest(outer, *inner, {node, link});
   if (!fabric.ok()) return wrong(request, fabric.status().message());
   fabric->generator = fmt::format("{},{}={}", text, kInner, inner->generator);
   return fabric;
@@ -162,37 +160,32 @@ Result<Fabric> generate(const Request& request, std::uint32_t depth) {
     return wrong(request,
                  fmt::format("there is no generator {}{}", in_quotes(request.kind), nearest_hint(request.kind, names)));
   }
-  Result<std::vector<std::uint32_t>> sizes = find_sizes(request, *generator);
-  if (!sizes.ok()) return sizes.status();
+  TUTTI_TRY_ASSIGN(std::vector<std::uint32_t> sizes, find_sizes(request, *generator));
   TUTTI_TRY(check_names(request, *generator));
-  GeneratorArguments arguments{.sizes = *std::move(sizes), .links = {}, .settings = {}};
+  GeneratorArguments arguments{.sizes = std::move(sizes), .links = {}, .settings = {}};
   std::string text = fmt::format("{}:{}", generator->name, fmt::join(arguments.sizes, "x"));
   for (const Setting& setting : generator->settings) {
-    const Result<std::uint32_t> value = read_setting(request, setting, text);
-    if (!value.ok()) return value.status();
-    arguments.settings.push_back(*value);
+    TUTTI_TRY_ASSIGN(const std::uint32_t value, read_setting(request, setting, text));
+    arguments.settings.push_back(value);
   }
   for (const LinkClass& links : generator->links) {
-    const Result<Link> link = read_link(request, links, text);
-    if (!link.ok()) return link.status();
-    arguments.links.push_back(*link);
+    TUTTI_TRY_ASSIGN(const Link link, read_link(request, links, text));
+    arguments.links.push_back(link);
   }
   Result<Fabric> outer = generator->make(arguments);
   if (!outer.ok()) return wrong(request, outer.status().message());
   outer->generator = std::move(text);
-  Result<Fabric> fabric = nested(request, *std::move(outer), depth);
-  if (!fabric.ok()) return fabric.status();
-  fabric->name = request.text;
-  TUTTI_TRY(apply_common(request.parameters, *fabric));
+  TUTTI_TRY_ASSIGN(Fabric fabric, nested(request, *std::move(outer), depth));
+  fabric.name = request.text;
+  TUTTI_TRY(apply_common(request.parameters, fabric));
   return fabric;
 }
 
 }  // namespace
 
 Result<Fabric> generate(std::string_view text) {
-  const Result<Request> request = parse_request(text);
-  if (!request.ok()) return request.status();
-  return generate(*request);
+  TUTTI_TRY_ASSIGN(const Request request, parse_request(text));
+  return generate(request);
 }
 
 Result<Fabric> generate(const Request& request) { return generate(request, 0); }

@@ -62,9 +62,7 @@ Result<Request> parse(std::string_view text) {
       .text = std::string(text), .kind = std::string(trim(head.substr(0, colon))), .sizes = {}, .parameters = {}};
   if (request.kind.empty()) return wrong(text, "it has no kind");
   if (colon != std::string_view::npos) {
-    Result<std::vector<std::uint32_t>> sizes = parse_sizes(head.substr(colon + 1), text);
-    if (!sizes.ok()) return sizes.status();
-    request.sizes = *std::move(sizes);
+    TUTTI_TRY_ASSIGN(request.sizes, parse_sizes(head.substr(colon + 1), text));
   }
   std::string_view rest = comma == std::string_view::npos ? std::string_view() : text.substr(comma);
   while (!rest.empty()) {

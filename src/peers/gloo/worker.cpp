@@ -51,9 +51,7 @@ class GlooPeer final : public Peer {
 
   Status begin(int rank, int num_ranks) override {
     TUTTI_TRY(read_algorithm());
-    Result<std::unique_ptr<Meeting>> meeting = Meeting::join(environment_, rank);
-    if (!meeting.ok()) return meeting.status();
-    meeting_ = std::move(*meeting);
+    TUTTI_TRY_ASSIGN(meeting_, Meeting::join(environment_, rank));
     try {
       gloo::transport::tcp::attr attributes;
       attributes.hostname = "127.0.0.1";

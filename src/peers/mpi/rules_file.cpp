@@ -51,17 +51,13 @@ class Numbers {
 constexpr long kMost = 1L << 40;
 
 Status check_message_sizes(Numbers& numbers) {
-  const Result<long> num_messages = numbers.next("the number of message sizes", 0, kMost);
-  if (!num_messages.ok()) return num_messages.status();
-  for (long message = 0; message < *num_messages; ++message) {
-    const Result<long> size = numbers.next("a message size", 0, kMost);
-    if (!size.ok()) return size.status();
-    if (message == 0 && *size != 0)
-      return {Code::invalid_argument, fmt::format("the first message size is {}; it must be 0", *size)};
-    for (const std::string_view what : {"an algorithm", "a fan-out", "a segment size"}) {
-      const Result<long> number = numbers.next(what, 0, kMost);
-      if (!number.ok()) return number.status();
-    }
+  TUTTI_TRY_ASSIGN(const long num_messages, numbers.next("the number of message sizes", 0, kMost));
+  for (long message = 0; message < num_messages; ++message) {
+    TUTTI_TRY_ASSIGN(const long size, numbers.next("a message size", 0, kMost));
+    if (message == 0 && size != 0)
+      return {Code::invalid_argument, fmt::format("the first message size is {}; it must be 0", size)};
+    for (const std::string_view what : {"an algorithm", "a fan-out", "a segment size"})
+      TUTTI_TRY(numbers.next(what, 0, kMost).status());
   }
   return {};
 }
@@ -70,16 +66,12 @@ Status check_message_sizes(Numbers& numbers) {
 
 Status check_rules(std::string_view text) {
   Numbers numbers(text);
-  const Result<long> num_collectives = numbers.next("the number of collectives", 1, kNumCollectivesOfTuned);
-  if (!num_collectives.ok()) return num_collectives.status();
-  for (long collective = 0; collective < *num_collectives; ++collective) {
-    const Result<long> number = numbers.next("a collective's number", 0, kNumCollectivesOfTuned - 1);
-    if (!number.ok()) return number.status();
-    const Result<long> num_sizes = numbers.next("the number of communicator sizes", 0, kMost);
-    if (!num_sizes.ok()) return num_sizes.status();
-    for (long size = 0; size < *num_sizes; ++size) {
-      const Result<long> ranks = numbers.next("a communicator size", 0, kMost);
-      if (!ranks.ok()) return ranks.status();
+  TUTTI_TRY_ASSIGN(const long num_collectives, numbers.next("the number of collectives", 1, kNumCollectivesOfTuned));
+  for (long collective = 0; collective < num_collectives; ++collective) {
+    TUTTI_TRY(numbers.next("a collective's number", 0, kNumCollectivesOfTuned - 1).status());
+    TUTTI_TRY_ASSIGN(const long num_sizes, numbers.next("the number of communicator sizes", 0, kMost));
+    for (long size = 0; size < num_sizes; ++size) {
+      TUTTI_TRY(numbers.next("a communicator size", 0, kMost).status());
       TUTTI_TRY(check_message_sizes(numbers));
     }
   }
@@ -88,9 +80,8 @@ Status check_rules(std::string_view text) {
 
 Status check_rules_file(const std::string& path) {
   constexpr std::uint64_t kMostBytes = 16 << 20;
-  const Result<std::string> text = read_file(path, kMostBytes);
-  if (!text.ok()) return text.status();
-  const Status status = check_rules(*text);
+  TUTTI_TRY_ASSIGN(const std::string text, read_file(path, kMostBytes));
+  const Status status = check_rules(text);
   return status.ok() ? status : status.with_context(path);
 }
 

@@ -28,9 +28,7 @@ class Mirror {
     if (!request.in_place || bytes.input > bytes.output) mirror->add(request.input, bytes.input);
     if (!request.in_place || bytes.input <= bytes.output) mirror->add(request.output, bytes.output);
     for (Buffer& buffer : mirror->buffers_) {
-      Result<Device::Memory> memory = rank.device.allocate(buffer.bytes);
-      if (!memory.ok()) return memory.status();
-      buffer.on_device = std::move(*memory);
+      TUTTI_TRY_ASSIGN(buffer.on_device, rank.device.allocate(buffer.bytes));
     }
     return mirror;
   }
@@ -221,9 +219,7 @@ Result<Operation> to_nccl(const Request& request, const Rank& rank) {
   call.type = type.value_or(kU8);
   // What is only moved goes as bytes where it has no name.
   if (!type) call.count = call.block_bytes;
-  Result<std::shared_ptr<Mirror>> made = Mirror::make(request, rank);
-  if (!made.ok()) return made.status();
-  const std::shared_ptr<Mirror> mirror = std::move(*made);
+  TUTTI_TRY_ASSIGN(const std::shared_ptr<Mirror> mirror, Mirror::make(request, rank));
   call.input = mirror->input(request);
   call.output = mirror->output(request);
   const Enqueue enqueue = enqueuing(request.collective, call, rank);

@@ -32,20 +32,14 @@ class NcclPeer final : public Peer {
 
   Status begin(int rank, int num_ranks) override {
     log_.begin(settings(), environment_);
-    Result<Library> library = Library::open(kVendor);
-    if (!library.ok()) return library.status();
-    library_ = std::move(*library);
-    Result<std::unique_ptr<Device>> device = Device::open(kVendor);
-    if (!device.ok()) return device.status();
-    device_ = std::move(*device);
+    TUTTI_TRY_ASSIGN(library_, Library::open(kVendor));
+    TUTTI_TRY_ASSIGN(device_, Device::open(kVendor));
     if (num_ranks > device_->count())
       return {Code::unsupported, fmt::format("{} ranks want a device each, and there are {}: {} takes no two ranks on "
                                              "one",
                                              num_ranks, device_->count(), kVendor.name)};
     TUTTI_TRY(device_->use(rank));
-    const Result<std::string> name = device_->name(rank);
-    if (!name.ok()) return name.status();
-    device_name_ = *name;
+    TUTTI_TRY_ASSIGN(device_name_, device_->name(rank));
     TUTTI_TRY(join(rank, num_ranks));
     return prepare_stream();
   }
@@ -62,30 +56,23 @@ class NcclPeer final : public Peer {
 
  private:
   Status prepare_stream() {
-    const Result<Stream*> stream = device_->make_stream();
-    if (!stream.ok()) return stream.status();
-    rank_->stream = *stream;
+    TUTTI_TRY_ASSIGN(rank_->stream, device_->make_stream());
     for (Event*& event : rank_->events) {
-      const Result<Event*> made = device_->make_event();
-      if (!made.ok()) return made.status();
-      event = *made;
+      TUTTI_TRY_ASSIGN(event, device_->make_event());
     }
     return {};
   }
   Status join(int rank, int num_ranks) {
-    Result<std::unique_ptr<Meeting>> meeting = Meeting::join(environment_, rank);
-    if (!meeting.ok()) return meeting.status();
-    meeting_ = std::move(*meeting);
+    TUTTI_TRY_ASSIGN(meeting_, Meeting::join(environment_, rank));
     const std::string key = "unique id";
     UniqueId id{};
     if (rank == 0) {
       TUTTI_TRY(library_.status_of(library_.get_unique_id(&id), "ncclGetUniqueId", nullptr));
       TUTTI_TRY(meeting_->put(key, {id.internal, sizeof(id.internal)}));
     }
-    const Result<std::string> told = meeting_->get(key);
-    if (!told.ok()) return told.status();
-    if (told->size() != sizeof(id.internal)) return {Code::internal, "rank 0 told an id of another length"};
-    told->copy(id.internal, sizeof(id.internal));
+    TUTTI_TRY_ASSIGN(const std::string told, meeting_->get(key));
+    if (told.size() != sizeof(id.internal)) return {Code::internal, "rank 0 told an id of another length"};
+    told.copy(id.internal, sizeof(id.internal));
     Comm* comm = nullptr;
     TUTTI_TRY(library_.status_of(library_.comm_init_rank(&comm, num_ranks, id, rank), "ncclCommInitRank", nullptr));
     int its_rank = -1;
@@ -113,14 +100,11 @@ class NcclPeer final : public Peer {
 
 // Says what is here, or what is missing.
 Result<std::string> look_around() {
-  const Result<Library> library = Library::open(kVendor);
-  if (!library.ok()) return library.status();
-  const Result<std::unique_ptr<Device>> device = Device::open(kVendor);
-  if (!device.ok()) return device.status();
-  const Result<std::string> name = (*device)->name(0);
-  if (!name.ok()) return name.status();
-  const int count = (*device)->count();
-  return fmt::format("{}, {} device{} ({})", library->name, count, count == 1 ? "" : "s", *name);
+  TUTTI_TRY_ASSIGN(const Library library, Library::open(kVendor));
+  TUTTI_TRY_ASSIGN(const std::unique_ptr<Device> device, Device::open(kVendor));
+  TUTTI_TRY_ASSIGN(const std::string name, device->name(0));
+  const int count = device->count();
+  return fmt::format("{}, {} device{} ({})", library.name, count, count == 1 ? "" : "s", name);
 }
 
 int probed() {

@@ -21,12 +21,11 @@ using harness::Connection;
 using harness::Json;
 
 Result<Connection> connected(const Address& address) {
-  Result<UniqueFd> socket = begin_connect(address);
-  if (!socket.ok()) return socket.status();
-  pollfd waiting{socket->get(), POLLOUT, 0};
+  TUTTI_TRY_ASSIGN(UniqueFd socket, begin_connect(address));
+  pollfd waiting{socket.get(), POLLOUT, 0};
   while (::poll(&waiting, 1, -1) < 0 && errno == EINTR) continue;
-  TUTTI_TRY(connect_outcome(socket->get()));
-  Connection connection(std::move(*socket));
+  TUTTI_TRY(connect_outcome(socket.get()));
+  Connection connection(std::move(socket));
   connection.trust();
   return connection;
 }
@@ -48,22 +47,21 @@ void break_it(const NullOrders& orders, int rank, Connection& connection) {
 }
 
 Status misbehave_with(const NullOrders& orders, int rank, int num_ranks, const UniqueId& id) {
-  Result<Connection> connection = connected(id.address());
-  if (!connection.ok()) return connection.status();
-  TUTTI_TRY(connection->send({{"hello", id.to_text()},
-                              {"rank", rank},
-                              {"num_ranks", num_ranks},
-                              {"pid", static_cast<std::int64_t>(::getpid())}}));
+  TUTTI_TRY_ASSIGN(Connection connection, connected(id.address()));
+  TUTTI_TRY(connection.send({{"hello", id.to_text()},
+                             {"rank", rank},
+                             {"num_ranks", num_ranks},
+                             {"pid", static_cast<std::int64_t>(::getpid())}}));
   while (true) {
-    const Result<Json> order = connection->await();
+    const Result<Json> order = connection.await();
     if (!order.ok()) return {};  // the runner has had enough
     const std::string what = order->value("order", "");
     if (what == "leave") return {};
     if (what == "begin") {
       TUTTI_TRY(
-          connection->send({{"began", true}, {"rank", rank}, {"num_ranks", num_ranks}, {"version", "misbehaving"}}));
+          connection.send({{"began", true}, {"rank", rank}, {"num_ranks", num_ranks}, {"version", "misbehaving"}}));
     } else if (what == "prepare") {
-      break_it(orders, rank, *connection);
+      break_it(orders, rank, connection);
     }
   }
 }

@@ -18,9 +18,8 @@ using Reader = std::function<Status(const std::string& text)>;
 
 Reader time_into(std::int64_t& to) {
   return [&to](const std::string& text) -> Status {
-    const Result<Nanos> time = parse_duration(text);
-    if (!time.ok()) return time.status();
-    to = time->value();
+    TUTTI_TRY_ASSIGN(const Nanos time, parse_duration(text));
+    to = time.value();
     return {};
   };
 }
@@ -45,9 +44,8 @@ Reader switch_into(bool& to) {
 
 Reader rank_into(std::optional<int>& to) {
   return [&to](const std::string& text) -> Status {
-    const Result<std::int64_t> rank = parse_integer(text);
-    if (!rank.ok()) return rank.status();
-    to = static_cast<int>(*rank);
+    TUTTI_TRY_ASSIGN(const std::int64_t rank, parse_integer(text));
+    to = static_cast<int>(rank);
     return {};
   };
 }

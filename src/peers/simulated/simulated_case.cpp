@@ -36,20 +36,17 @@ Result<SimulatedCase> asked_in(const harness::Row& row) {
   if (!type)
     return wrong_argument(
         fmt::format("axis type is {}; the types are: {}", in_quotes(type_value->text()), all_type_names()));
-  const Result<std::int64_t> bytes = whole(row.point, "bytes", 0, kMostBytes);
-  if (!bytes.ok()) return bytes.status();
-  const Result<std::int64_t> root = whole(row.point, "root", 0, row.num_ranks - 1);
-  if (!root.ok()) return root.status();
-  const Result<std::int64_t> in_place = whole(row.point, "in_place", 0, 1);
-  if (!in_place.ok()) return in_place.status();
+  TUTTI_TRY_ASSIGN(const std::int64_t bytes, whole(row.point, "bytes", 0, kMostBytes));
+  TUTTI_TRY_ASSIGN(const std::int64_t root, whole(row.point, "root", 0, row.num_ranks - 1));
+  TUTTI_TRY_ASSIGN(const std::int64_t in_place, whole(row.point, "in_place", 0, 1));
   const auto num_ranks = static_cast<std::uint32_t>(row.num_ranks);
   const std::uint32_t blocks = num_blocks(*collective, num_ranks);
   asked.element_size = size_of(*type);
-  asked.count = elements_of_block(*collective, num_ranks, static_cast<std::uint64_t>(*bytes), asked.element_size);
+  asked.count = elements_of_block(*collective, num_ranks, static_cast<std::uint64_t>(bytes), asked.element_size);
   asked.message_bytes = asked.count * blocks * asked.element_size;
-  asked.root = static_cast<std::uint32_t>(*root);
-  asked.in_place = *in_place != 0;
-  if (asked.count == 0) return not_here(holds_no_element(static_cast<std::uint64_t>(*bytes), *type, blocks));
+  asked.root = static_cast<std::uint32_t>(root);
+  asked.in_place = in_place != 0;
+  if (asked.count == 0) return not_here(holds_no_element(static_cast<std::uint64_t>(bytes), *type, blocks));
   return asked;
 }
 

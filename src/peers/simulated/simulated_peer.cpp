@@ -150,38 +150,34 @@ class SimulatedPeer final : public harness::Reckoner {
   Status simulate(const harness::Group& group, const harness::MeasureOptions& options, harness::Row& row) const {
     if (group.num_ranks > num_ranks())
       return not_here(fmt::format("{} has {}", fabric_.name, counted(num_ranks(), "rank")));
-    const Result<SimulatedCase> asked = asked_in(row);
-    if (!asked.ok()) return asked.status();
+    TUTTI_TRY_ASSIGN(const SimulatedCase asked, asked_in(row));
     const Told& told = told_to(group);
     const bool symmetric = told.memory && same_name(*told.memory, kSymmetric);
     if (told.memory && !symmetric && !same_name(*told.memory, "ordinary"))
       return wrong_argument(fmt::format("{} is {}; it takes ordinary or symmetric", kMemory, in_quotes(*told.memory)));
     if (!told.settings.ok()) return told.settings.status();
-    const Result<SimulatedWay> way = chooser_.choose(*asked, static_cast<std::uint32_t>(group.num_ranks),
-                                                     *told.settings, symmetric, options.is_interrupted);
-    if (!way.ok()) return way.status();
-    if (way->needs_symmetric && told.memory && !symmetric)
-      return not_here(fmt::format("{} needs both buffers in symmetric memory, and {} says {}", way->schedule.name,
+    TUTTI_TRY_ASSIGN(const SimulatedWay way, chooser_.choose(asked, static_cast<std::uint32_t>(group.num_ranks),
+                                                             *told.settings, symmetric, options.is_interrupted));
+    if (way.needs_symmetric && told.memory && !symmetric)
+      return not_here(fmt::format("{} needs both buffers in symmetric memory, and {} says {}", way.schedule.name,
                                   kMemory, *told.memory));
-    if (!(asked->in_place ? way->schedule.allows_in_place : way->schedule.allows_out_of_place))
-      return not_here(
-          fmt::format("{} is not for calls {} place", way->schedule.name, asked->in_place ? "in" : "out of"));
-    const Result<simulate::Answer> answer = simulate::simulate(way->schedule, fabric_,
-                                                               {.count = asked->count,
-                                                                .element_size = asked->element_size,
-                                                                .staged = way->staged,
-                                                                .check = options.check,
-                                                                .in_place = asked->in_place,
-                                                                .is_interrupted = options.is_interrupted});
-    if (!answer.ok()) return answer.status();
-    tell_sizes(*asked, row);
-    row.samples = {answer->time};
+    if (!(asked.in_place ? way.schedule.allows_in_place : way.schedule.allows_out_of_place))
+      return not_here(fmt::format("{} is not for calls {} place", way.schedule.name, asked.in_place ? "in" : "out of"));
+    TUTTI_TRY_ASSIGN(const simulate::Answer answer, simulate::simulate(way.schedule, fabric_,
+                                                                       {.count = asked.count,
+                                                                        .element_size = asked.element_size,
+                                                                        .staged = way.staged,
+                                                                        .check = options.check,
+                                                                        .in_place = asked.in_place,
+                                                                        .is_interrupted = options.is_interrupted}));
+    tell_sizes(asked, row);
+    row.samples = {answer.time};
     row.rounds = {1};
     row.stop = harness::Stop::precise;
-    row.is_checked = answer->checked;
-    row.ran = fmt::format("{} {} ({})", name_of(asked->collective), way->schedule.name, way->why);
+    row.is_checked = answer.checked;
+    row.ran = fmt::format("{} {} ({})", name_of(asked.collective), way.schedule.name, way.why);
     for (const harness::Setting& setting : group.all_settings())
-      row.evidence[setting.name] = evidence_of(setting, *asked, *way);
+      row.evidence[setting.name] = evidence_of(setting, asked, way);
     return {};
   }
 
@@ -196,10 +192,9 @@ class SimulatedPeer final : public harness::Reckoner {
 
 Result<std::shared_ptr<const harness::Reckoner>> simulated_peer(std::string_view fabric,
                                                                 const Environment& environment) {
-  Result<fabric::Fabric> loaded = fabric::load_fabric(fabric);
-  if (!loaded.ok()) return loaded.status();
+  TUTTI_TRY_ASSIGN(fabric::Fabric loaded, fabric::load_fabric(fabric));
   return std::shared_ptr<const harness::Reckoner>(
-      std::make_shared<const SimulatedPeer>(fabric, *std::move(loaded), environment));
+      std::make_shared<const SimulatedPeer>(fabric, std::move(loaded), environment));
 }
 
 std::vector<harness::ForcedAlgorithm> simulated_algorithms(std::string_view bench) {

@@ -67,24 +67,22 @@ Result<SimulatedWay> own(const OwnAlgorithm& own, const SimulatedCase& asked, co
 
 Result<SimulatedWay> named(std::string_view name, const SimulatedCase& asked, std::uint32_t num_ranks, bool symmetric,
                            const CallFacts& call, Portfolio& portfolio) {
-  const Result<NamedAlgorithm> found = find_by_full_name(asked.collective, name, num_ranks);
-  if (!found.ok()) return found.status();
+  TUTTI_TRY_ASSIGN(const NamedAlgorithm found, find_by_full_name(asked.collective, name, num_ranks));
   std::string_view against;
   if (num_ranks <= kMostRanksOnHost)
     // A portfolio may be full, which takes nothing from the simulation.
     if (const Result<Way*> known = portfolio.find(asked.collective, name); known.ok())
       against = objection_to(**known, call);
-  SimulatedWay way = way_of(*found->algorithm, found->request, asked, symmetric, forced_against(num_ranks, against));
+  SimulatedWay way = way_of(*found.algorithm, found.request, asked, symmetric, forced_against(num_ranks, against));
   way.is_forced = true;
   return way;
 }
 
 Result<SimulatedWay> by_size(const SimulatedCase& asked, bool symmetric, const CallFacts& call, Selector& selector) {
-  const Result<Choice> choice = selector.choose(asked.collective, asked.message_bytes, call);
-  if (!choice.ok()) return choice.status();
-  SimulatedWay way = way_of(*choice->way->algorithm, choice->way->request, asked, symmetric, std::string(choice->why));
-  if (choice->unfollowed == nullptr) return way;
-  way.unfollowed = fmt::format("{} cannot be followed: {}", choice->unfollowed->name, choice->why);
+  TUTTI_TRY_ASSIGN(const Choice choice, selector.choose(asked.collective, asked.message_bytes, call));
+  SimulatedWay way = way_of(*choice.way->algorithm, choice.way->request, asked, symmetric, std::string(choice.why));
+  if (choice.unfollowed == nullptr) return way;
+  way.unfollowed = fmt::format("{} cannot be followed: {}", choice.unfollowed->name, choice.why);
   way.why = fmt::format("by size; {}", way.unfollowed);
   return way;
 }

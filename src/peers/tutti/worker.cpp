@@ -35,18 +35,16 @@ class TuttiPeer final : public Peer {
 
   Status begin(int rank, int num_ranks) override {
     TUTTI_TRY(read_memory());
-    Result<std::unique_ptr<Meeting>> meeting = Meeting::join(environment_, rank);
-    if (!meeting.ok()) return meeting.status();
+    TUTTI_TRY_ASSIGN(std::unique_ptr<Meeting> meeting, Meeting::join(environment_, rank));
     tuttiUniqueId id{};
     const std::string key = "unique id";
     if (rank == 0) {
       TUTTI_TRY(status_of("tuttiGetUniqueId", tuttiGetUniqueId(&id), nullptr));
-      TUTTI_TRY((*meeting)->put(key, {id.internal, sizeof(id.internal)}));
+      TUTTI_TRY(meeting->put(key, {id.internal, sizeof(id.internal)}));
     }
-    const Result<std::string> told = (*meeting)->get(key);
-    if (!told.ok()) return told.status();
-    if (told->size() != sizeof(id.internal)) return {Code::internal, "rank 0 told an id of another length"};
-    told->copy(id.internal, sizeof(id.internal));
+    TUTTI_TRY_ASSIGN(const std::string told, meeting->get(key));
+    if (told.size() != sizeof(id.internal)) return {Code::internal, "rank 0 told an id of another length"};
+    told.copy(id.internal, sizeof(id.internal));
     TUTTI_TRY(status_of("tuttiCommInitRank", tuttiCommInitRank(&comm_, num_ranks, id, rank), nullptr));
     TUTTI_TRY(status_of("tuttiCommUserRank", tuttiCommUserRank(comm_, &rank_), comm_));
     return status_of("tuttiCommCount", tuttiCommCount(comm_, &num_ranks_), comm_);

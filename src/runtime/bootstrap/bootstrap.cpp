@@ -150,19 +150,14 @@ wire::Hello Joiner::hello(const Status& refusal) const {
 }
 
 Status Joiner::complete(wire::Hello& hello) {
-  Result<wire::Host> host = wire::this_host();
-  if (!host.ok()) return host.status();
-  hello.host = std::move(*host);
+  TUTTI_TRY_ASSIGN(hello.host, wire::this_host());
   hello.configuration = request_.configuration;
   if (request_.rank == 0) {
     // A name that nobody can guess, and so nobody can have taken.
-    Result<Token> random = make_token();
-    if (!random.ok()) return random.status();
+    TUTTI_TRY_ASSIGN(Token random, make_token());
     leader_name_ = "tutti-";
-    for (std::size_t i = 0; i < 16; ++i) leader_name_ += fmt::format("{:02x}", std::to_integer<unsigned>((*random)[i]));
-    Result<UniqueFd> listener = listen_abstract(leader_name_, SOMAXCONN);
-    if (!listener.ok()) return listener.status();
-    leader_listener_ = std::move(*listener);
+    for (std::size_t i = 0; i < 16; ++i) leader_name_ += fmt::format("{:02x}", std::to_integer<unsigned>(random[i]));
+    TUTTI_TRY_ASSIGN(leader_listener_, listen_abstract(leader_name_, SOMAXCONN));
     hello.leader_socket = leader_name_;
   }
   return {};
@@ -308,10 +303,9 @@ Status Joiner::hear_server() {
     }
     in_.insert(in_.end(), bytes.begin(), bytes.begin() + static_cast<std::ptrdiff_t>(got.bytes));
     for (;;) {
-      Result<std::optional<wire::Frame>> frame = wire::take_frame(in_);
-      if (!frame.ok()) return frame.status();
-      if (!frame->has_value()) break;
-      TUTTI_TRY(obey(**frame));
+      TUTTI_TRY_ASSIGN(std::optional<wire::Frame> frame, wire::take_frame(in_));
+      if (!frame.has_value()) break;
+      TUTTI_TRY(obey(*frame));
     }
   }
 }
@@ -323,9 +317,7 @@ Status Joiner::obey(const wire::Frame& frame) {
     case wire::FrameType::complete: complete_ = true; return {};
     case wire::FrameType::failed: told_ = true; return wire::parse_error(frame);
     case wire::FrameType::table: {
-      Result<wire::Table> table = wire::parse_table(frame);
-      if (!table.ok()) return table.status();
-      table_ = std::move(*table);
+      TUTTI_TRY_ASSIGN(table_, wire::parse_table(frame));
       progress_.clear();  // it was of who had not arrived
       return {};
     }

@@ -36,9 +36,7 @@ Status check_region(int region, Bytes bytes) {
 
 // Rank 0: everyone else fetches the region, in any order. Who does not know the token or is another user is sent away.
 Status Joiner::hand_out_region() {
-  Result<UniqueFd> region = shm::make_memory(request_.region_bytes(request_.num_ranks).value());
-  if (!region.ok()) return region.status();
-  membership_.region = std::move(*region);
+  TUTTI_TRY_ASSIGN(membership_.region, shm::make_memory(request_.region_bytes(request_.num_ranks).value()));
   const auto others = static_cast<std::size_t>(request_.num_ranks - 1);
   while (membership_.links.peers.size() < others) {
     std::vector<pollfd> fds = {{server_.get(), POLLIN, 0}, {leader_listener_.get(), POLLIN, 0}};
@@ -60,13 +58,12 @@ Status Joiner::hand_out_region() {
 
 Status Joiner::admit_guests() {
   for (;;) {
-    Result<UniqueFd> socket = accept_from(leader_listener_.get());
-    if (!socket.ok()) return socket.status();
-    if (!socket->valid()) return {};
-    Result<PeerCredentials> who = peer_credentials(socket->get());
+    TUTTI_TRY_ASSIGN(UniqueFd socket, accept_from(leader_listener_.get()));
+    if (!socket.valid()) return {};
+    Result<PeerCredentials> who = peer_credentials(socket.get());
     if (!who.ok() || who->uid != geteuid()) continue;
     // The pidfd is made before the guest has its answer, so the guest is still alive and the pid is still its own.
-    guests_.push_back({who->pid, std::move(*socket), open_pidfd(who->pid)});
+    guests_.push_back({who->pid, std::move(socket), open_pidfd(who->pid)});
   }
 }
 
@@ -113,13 +110,12 @@ Status Joiner::connect_to_leader() {
       return socket.status().with_context("cannot reach rank 0");
     }
     if (socket->valid()) {
-      Result<PeerCredentials> who = peer_credentials(socket->get());
-      if (!who.ok()) return who.status();
-      if (who->uid != geteuid()) {
+      TUTTI_TRY_ASSIGN(PeerCredentials who, peer_credentials(socket->get()));
+      if (who.uid != geteuid()) {
         return {Code::invalid_usage,
-                fmt::format("rank 0 belongs to user {} and this rank to user {}", who->uid, geteuid()), 0};
+                fmt::format("rank 0 belongs to user {} and this rank to user {}", who.uid, geteuid()), 0};
       }
-      membership_.links.peers.push_back({0, who->pid, std::move(*socket), open_pidfd(who->pid)});
+      membership_.links.peers.push_back({0, who.pid, std::move(*socket), open_pidfd(who.pid)});
       return {};
     }
     std::vector<pollfd> fds = {{server_.get(), POLLIN, 0}};

@@ -447,13 +447,11 @@ bool RendezvousServer::State::is_over() {
 RendezvousServer::RendezvousServer(std::unique_ptr<State> state) : state_(std::move(state)) {}
 
 Result<std::unique_ptr<RendezvousServer>> RendezvousServer::start(const RendezvousOptions& options) {
-  const Result<Address> address = options.address ? *options.address : make_local_address();
-  if (!address.ok()) return address.status();
-  Result<Listener> listener = listen_at(*address);
+  TUTTI_TRY_ASSIGN(const Address address, options.address ? *options.address : make_local_address());
+  Result<Listener> listener = listen_at(address);
   if (!listener.ok()) return listener.status().with_context("cannot start the rendezvous");
-  Result<UniqueId> id = UniqueId::make(listener->address);
-  if (!id.ok()) return id.status();
-  auto state = std::make_unique<State>(*id, std::move(listener->socket), options);
+  TUTTI_TRY_ASSIGN(UniqueId id, UniqueId::make(listener->address));
+  auto state = std::make_unique<State>(id, std::move(listener->socket), options);
   state->spare = take_fd(eventfd(0, EFD_CLOEXEC));
   if (!state->spare.valid()) return Status::from_errno("cannot start the rendezvous", errno);
   State* const work = state.get();

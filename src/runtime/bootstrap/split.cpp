@@ -39,18 +39,17 @@ Result<std::vector<T>> gather_from_all(Communicator& communicator, const T& own)
 namespace {
 
 Result<SplitGroup> split_with_memory(Communicator& communicator, int color, int key) {
-  const Result<std::vector<Wish>> wishes = gather_from_all(communicator, Wish{color, key});
-  if (!wishes.ok()) return wishes.status();
+  TUTTI_TRY_ASSIGN(const std::vector<Wish> wishes, gather_from_all(communicator, Wish{color, key}));
   std::vector<std::uint32_t> members;
-  for (std::uint32_t rank = 0; rank < wishes->size(); ++rank) {
-    if ((*wishes)[rank].color == kSplitRefused)
+  for (std::uint32_t rank = 0; rank < wishes.size(); ++rank) {
+    if (wishes[rank].color == kSplitRefused)
       return Status(Code::invalid_usage,
                     fmt::format("rank {} cannot take part in the split: {}", rank, communicator.reason_of(rank)),
                     static_cast<int>(rank));
-    if ((*wishes)[rank].color == color) members.push_back(rank);
+    if (wishes[rank].color == color) members.push_back(rank);
   }
   std::stable_sort(members.begin(), members.end(),
-                   [&](std::uint32_t a, std::uint32_t b) { return (*wishes)[a].key < (*wishes)[b].key; });
+                   [&](std::uint32_t a, std::uint32_t b) { return wishes[a].key < wishes[b].key; });
   SplitGroup group;
   group.number = communicator.begin_split();
   Status unserved;
@@ -65,19 +64,16 @@ Result<SplitGroup> split_with_memory(Communicator& communicator, int color, int 
       unserved.to_string().copy(own.why.data(), own.why.size() - 1);
     }
   }
-  const Result<std::vector<Served>> all = gather_from_all(communicator, own);
-  if (!all.ok()) return all.status();
+  TUTTI_TRY_ASSIGN(const std::vector<Served> all, gather_from_all(communicator, own));
   if (!unserved.ok()) return unserved;
   if (color == kSplitNone) return group;
-  const Served& served = (*all)[members.front()];
+  const Served& served = all[members.front()];
   if (served.id == UniqueId::Raw{})
     return Status(Code::system,
                   fmt::format("rank {} could not open the rendezvous of the new communicator: {}", members.front(),
                               served.why.data()),
                   static_cast<int>(members.front()));
-  Result<UniqueId> id = UniqueId::from_bytes(served.id);
-  if (!id.ok()) return id.status();
-  group.id = *id;
+  TUTTI_TRY_ASSIGN(group.id, UniqueId::from_bytes(served.id));
   group.num_ranks = static_cast<int>(members.size());
   group.rank = static_cast<int>(std::find(members.begin(), members.end(), communicator.rank()) - members.begin());
   group.members = std::move(members);

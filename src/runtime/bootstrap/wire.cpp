@@ -110,9 +110,7 @@ Result<Host> this_host() {
   Host host;
   std::array<char, 256> name{};
   if (gethostname(name.data(), name.size() - 1) == 0) host.name = name.data();
-  Result<std::string> boot = boot_id();
-  if (!boot.ok()) return boot.status();
-  host.boot = std::move(*boot);
+  TUTTI_TRY_ASSIGN(host.boot, boot_id());
   // Without /proc the name is the best that is known.
   if (host.boot.empty()) host.boot = host.name;
   host.network = target_of_link("/proc/self/ns/net");

@@ -217,9 +217,7 @@ std::optional<Result<SplitGroup>> ShrinkMeeting::step_to_meet() {
 }
 
 Status ShrinkMeeting::propose() {
-  Result<std::unique_ptr<RendezvousServer>> server = RendezvousServer::start({.most_generations = 1});
-  if (!server.ok()) return server.status();
-  group_.server = std::move(*server);
+  TUTTI_TRY_ASSIGN(group_.server, RendezvousServer::start({.most_generations = 1}));
   own_.members.fill(0);
   for (std::uint32_t rank = 0; rank < communicator_.num_ranks(); ++rank)
     if (region_.shrink(rank).arrived.load(std::memory_order_acquire) >= attempt_ && !is_gone(rank))
@@ -240,9 +238,7 @@ Result<SplitGroup> ShrinkMeeting::follow(std::uint32_t leader) {
   if (std::find(group.members.begin(), group.members.end(), communicator_.rank()) == group.members.end())
     return Status(Code::internal, fmt::format("rank {} has left this rank out of the new communicator", leader));
   group.num_ranks = static_cast<int>(group.members.size());
-  Result<UniqueId> id = UniqueId::from_bytes(line.id);
-  if (!id.ok()) return id.status();
-  group.id = *id;
+  TUTTI_TRY_ASSIGN(group.id, UniqueId::from_bytes(line.id));
   return group;
 }
 

@@ -153,9 +153,7 @@ Result<Plan> make_plan(Schedule schedule, std::uint32_t rank, const std::functio
   for (std::uint32_t each = 0; each < schedule.num_ranks; ++each) {
     if (is_interrupted && is_interrupted()) return Status(Code::aborted, "interrupted");
     Program program = collect(schedule, each, Fusion::neighbours);
-    Result<std::vector<Posted>> posts = posts_of(program, each);
-    if (!posts.ok()) return posts.status();
-    plan.posts[each] = std::move(*posts);
+    TUTTI_TRY_ASSIGN(plan.posts[each], posts_of(program, each));
     plan.posts_per_round = std::max(plan.posts_per_round, static_cast<std::uint32_t>(plan.posts[each].size()));
     for (const std::vector<Step>& lane : program.lanes) {
       plan.posts_first = plan.posts_first && has_posts_first(lane);

@@ -17,15 +17,11 @@ Status wrong_at(std::string_view path, std::uint32_t line, std::string_view what
 }  // namespace msccl
 
 Result<Schedule> read_msccl(std::string_view text, std::string_view file_name) {
-  const Result<msccl::File> file = msccl::parse_xml(text, file_name);
-  if (!file.ok()) return file.status();
-  const Result<msccl::Lanes> lanes = msccl::put_together(file.value());
-  if (!lanes.ok()) return lanes.status();
-  const Result<msccl::Buffers> buffers = msccl::Buffers::of(file.value());
-  if (!buffers.ok()) return buffers.status();
-  const Result<msccl::Followed> followed = msccl::follow(file.value(), lanes.value(), buffers.value());
-  if (!followed.ok()) return followed.status();
-  return msccl::emit(file.value(), lanes.value(), buffers.value(), followed.value());
+  TUTTI_TRY_ASSIGN(const msccl::File file, msccl::parse_xml(text, file_name));
+  TUTTI_TRY_ASSIGN(const msccl::Lanes lanes, msccl::put_together(file));
+  TUTTI_TRY_ASSIGN(const msccl::Buffers buffers, msccl::Buffers::of(file));
+  TUTTI_TRY_ASSIGN(const msccl::Followed followed, msccl::follow(file, lanes, buffers));
+  return msccl::emit(file, lanes, buffers, followed);
 }
 
 bool reads_msccl() { return msccl::has_xml(); }

@@ -58,9 +58,8 @@ Result<GemmReference> read_gemm_window(const document::Section& section) {
 }  // namespace
 
 Result<GemmReferences> read_gemm_references(std::string_view text, std::string_view file) {
-  const Result<document::TomlTable> table = document::parse_document(text, file);
-  if (!table.ok()) return table.status();
-  const document::Section document(*table, file);
+  TUTTI_TRY_ASSIGN(const document::TomlTable table, document::parse_document(text, file));
+  const document::Section document(table, file);
   constexpr auto kKeys = std::to_array<std::string_view>({"version", "id", "about", "source", "date", "pe", "windows"});
   TUTTI_TRY(document.check_keys(kKeys));
   std::uint32_t version = kGemmReferencesVersion;
@@ -74,13 +73,11 @@ Result<GemmReferences> read_gemm_references(std::string_view text, std::string_v
   TUTTI_TRY(need_text(document, "source", references.source));
   TUTTI_TRY(document.read("date", references.date));
   TUTTI_TRY(need_text(document, "pe", references.element));
-  const Result<std::vector<document::Section>> windows = document.sections("windows");
-  if (!windows.ok()) return windows.status();
-  if (windows->empty()) return document.wrong("", "it has no windows; write one under [[windows]]");
-  for (const document::Section& section : *windows) {
-    const Result<GemmReference> window = read_gemm_window(section);
-    if (!window.ok()) return window.status();
-    references.windows.push_back(*window);
+  TUTTI_TRY_ASSIGN(const std::vector<document::Section> windows, document.sections("windows"));
+  if (windows.empty()) return document.wrong("", "it has no windows; write one under [[windows]]");
+  for (const document::Section& section : windows) {
+    TUTTI_TRY_ASSIGN(const GemmReference window, read_gemm_window(section));
+    references.windows.push_back(window);
   }
   return references;
 }

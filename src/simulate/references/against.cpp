@@ -34,9 +34,7 @@ class Comparer {
     if (series.metric == Metric::crossover) {
       Compared compared{.series = &series, .published = series.values[0]};
       if (!series.ways.empty()) {
-        const Result<double> simulated = crossover(series);
-        if (!simulated.ok()) return simulated.status();
-        compared.simulated = *simulated;
+        TUTTI_TRY_ASSIGN(compared.simulated, crossover(series));
       }
       all.push_back(compared);
       return {};
@@ -52,9 +50,7 @@ class Comparer {
         compared.best = time->algorithm;
         compared.simulated = time->time / references_.nanoseconds;
         if (series.metric == Metric::gain) {
-          const Result<double> percent = gain(series, bytes);
-          if (!percent.ok()) return percent.status();
-          compared.simulated = *percent;
+          TUTTI_TRY_ASSIGN(compared.simulated, gain(series, bytes));
         }
       }
       all.push_back(compared);
@@ -75,9 +71,8 @@ class Comparer {
   Result<double> crossover(const Series& series) {
     double greatest = static_cast<double>(series.bytes.front()) / 2;
     for (const std::uint64_t bytes : series.bytes) {
-      const Result<double> percent = gain(series, bytes);
-      if (!percent.ok()) return percent.status();
-      if (*percent <= series.uncertainty) break;
+      TUTTI_TRY_ASSIGN(const double percent, gain(series, bytes));
+      if (percent <= series.uncertainty) break;
       greatest = static_cast<double>(bytes);
     }
     return greatest;
@@ -86,9 +81,8 @@ class Comparer {
   Result<Timed> fastest(const std::vector<ReferenceWay>& ways, std::uint64_t bytes) {
     std::optional<Timed> best;
     for (const ReferenceWay& way : ways) {
-      const Result<double> time = time_of(way, bytes);
-      if (!time.ok()) return time.status();
-      if (!best || *time < best->time) best = Timed{*time, way.algorithm};
+      TUTTI_TRY_ASSIGN(const double time, time_of(way, bytes));
+      if (!best || time < best->time) best = Timed{time, way.algorithm};
     }
     return *best;
   }
@@ -100,19 +94,18 @@ class Comparer {
                                                         name_of(references_.collective)));
     if (way.by_name && !algorithm->name_safe)
       return Status(Code::invalid_argument, fmt::format("{} is not right by name", algorithm->name));
-    const Result<const fabric::Fabric*> fabric = fabric_of(way.fabric);
-    if (!fabric.ok()) return fabric.status();
-    const Cases cases = find_cases(*algorithm, (*fabric)->num_ranks(), {.grid = way.grid, .corner = way.corner});
+    TUTTI_TRY_ASSIGN(const fabric::Fabric* const fabric, fabric_of(way.fabric));
+    const Cases cases = find_cases(*algorithm, fabric->num_ranks(), {.grid = way.grid, .corner = way.corner});
     if (cases.requests.empty()) return Status(Code::invalid_argument, cases.objection);
     if (way.parts > 1 && algorithm->channel != Channel::message)
       return Status(Code::invalid_argument, fmt::format("{} is not by messages: it has no parts", algorithm->name));
     const Schedule schedule = side_by_side(algorithm->make(cases.requests.front()), way.parts);
     const Result<double> time =
-        time_of(schedule, **fabric, bytes, algorithm->channel == Channel::staged && !way.by_name);
+        time_of(schedule, *fabric, bytes, algorithm->channel == Channel::staged && !way.by_name);
     if (!time.ok() || way.copies == 0) return time;
     // An all-reduce of one rank is a copy.
     const Schedule copy = all_reduce::ring.make({.collective = Collective::all_reduce, .num_ranks = 1});
-    const Result<double> copying = time_of(copy, **fabric, bytes, false);
+    const Result<double> copying = time_of(copy, *fabric, bytes, false);
     if (!copying.ok()) return copying;
     return *time + way.copies * *copying;
   }
@@ -135,9 +128,8 @@ class Comparer {
   Result<const fabric::Fabric*> fabric_of(const std::string& words) {
     const auto known = fabrics_.find(words);
     if (known != fabrics_.end()) return &known->second;
-    Result<fabric::Fabric> fabric = fabric::load_fabric(rewrite_ ? rewrite_(words) : words);
-    if (!fabric.ok()) return fabric.status();
-    return &fabrics_.emplace(words, *std::move(fabric)).first->second;
+    TUTTI_TRY_ASSIGN(fabric::Fabric fabric, fabric::load_fabric(rewrite_ ? rewrite_(words) : words));
+    return &fabrics_.emplace(words, std::move(fabric)).first->second;
   }
 
   const References& references_;

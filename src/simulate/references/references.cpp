@@ -113,9 +113,8 @@ Status read_grid(const Section& section, std::optional<Grid>& grid) {
 }
 
 Status read_ways(const Section& series, std::string_view key, std::vector<ReferenceWay>& ways) {
-  const Result<std::vector<Section>> sections = series.sections(key);
-  if (!sections.ok()) return sections.status();
-  for (const Section& section : *sections) {
+  TUTTI_TRY_ASSIGN(const std::vector<Section> sections, series.sections(key));
+  for (const Section& section : sections) {
     TUTTI_TRY(section.check_keys(kWayKeys));
     ReferenceWay& way = ways.emplace_back();
     TUTTI_TRY(read_needed(section, "fabric", way.fabric));
@@ -232,18 +231,15 @@ bool is_of(std::string_view fabric, std::string_view name) {
 }
 
 Result<References> read_references(std::string_view text, std::string_view file) {
-  const Result<TomlTable> table = document::parse_document(text, file);
-  if (!table.ok()) return table.status();
-  const Section document(*table, file);
+  TUTTI_TRY_ASSIGN(const document::TomlTable table, document::parse_document(text, file));
+  const document::Section document(table, file);
   References references;
   TUTTI_TRY(read_head(document, references));
-  const Result<std::vector<Section>> series = document.sections("series");
-  if (!series.ok()) return series.status();
-  for (const Section& section : *series) TUTTI_TRY(read_series(section, references.series.emplace_back()));
+  TUTTI_TRY_ASSIGN(const std::vector<Section> series, document.sections("series"));
+  for (const Section& section : series) TUTTI_TRY(read_series(section, references.series.emplace_back()));
   if (references.series.empty()) return document.wrong("series", "there are none; write [[series]]");
-  const Result<std::vector<Section>> fits = document.sections("fits");
-  if (!fits.ok()) return fits.status();
-  for (const Section& section : *fits) TUTTI_TRY(read_fit(section, references.fits.emplace_back()));
+  TUTTI_TRY_ASSIGN(const std::vector<Section> fits, document.sections("fits"));
+  for (const Section& section : fits) TUTTI_TRY(read_fit(section, references.fits.emplace_back()));
   return references;
 }
 

@@ -40,9 +40,8 @@ Result<UniqueId> host(Process& process, const LocalMeeting& meeting) {
                   fmt::format("process {} of user {} waits for the ranks of {} already, at the socket @{}", holder->pid,
                               holder->uid, meeting.key, name));
   }
-  Result<std::unique_ptr<Kept>> served = serve_id(std::move(*listener), *id, meeting.ranks.num_ranks);
-  if (!served.ok()) return served.status();
-  process.kept.push_back(std::move(*served));
+  TUTTI_TRY_ASSIGN(std::unique_ptr<Kept> served, serve_id(std::move(*listener), *id, meeting.ranks.num_ranks));
+  process.kept.push_back(std::move(served));
   return id;
 }
 
@@ -60,9 +59,8 @@ class Guest {
       const Result<UniqueFd> socket = connect_abstract(name_);
       // Nobody listens there yet, or its queue is full.
       if (socket.ok() && socket->valid()) {
-        Result<std::optional<UniqueId>> id = ask(socket->get());
-        if (!id.ok()) return id.status();
-        if (id->has_value()) return **id;
+        TUTTI_TRY_ASSIGN(std::optional<UniqueId> id, ask(socket->get()));
+        if (id.has_value()) return *id;
       }
       TUTTI_TRY(patience_.pause(what_));
     }
@@ -108,9 +106,8 @@ std::string socket_name(const LocalMeeting& meeting) {
 }
 
 Result<Started> meet_here(Process& process, const LocalMeeting& meeting) {
-  const Result<UniqueId> id = meeting.ranks.rank == 0 ? host(process, meeting) : Guest(process, meeting).ask();
-  if (!id.ok()) return id.status();
-  return Started{meeting.ranks.rank, meeting.ranks.num_ranks, *id, meeting.by};
+  TUTTI_TRY_ASSIGN(const UniqueId id, meeting.ranks.rank == 0 ? host(process, meeting) : Guest(process, meeting).ask());
+  return Started{meeting.ranks.rank, meeting.ranks.num_ranks, id, meeting.by};
 }
 
 }  // namespace tutti::start

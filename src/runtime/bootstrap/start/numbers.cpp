@@ -12,11 +12,10 @@ namespace {
 
 Result<std::int64_t> needed(const Environment& environment, std::string_view name, std::string_view beside,
                             Limits limits) {
-  const Result<std::optional<std::int64_t>> number = number_in(environment, name, limits);
-  if (!number.ok()) return number.status();
-  if (!number->has_value())
+  TUTTI_TRY_ASSIGN(const std::optional<std::int64_t> number, number_in(environment, name, limits));
+  if (!number.has_value())
     return Status(Code::invalid_usage, fmt::format("{} is not set; it goes with {}", name, beside));
-  return **number;
+  return *number;
 }
 
 }  // namespace
@@ -32,15 +31,14 @@ Result<std::optional<std::int64_t>> number_in(const Environment& environment, st
 }
 
 Result<Ranks> ranks_in(const Environment& environment, const RankVariables& names) {
-  const Result<std::int64_t> num_ranks = needed(environment, names.num_ranks, names.rank, {1, kMostRanks});
-  if (!num_ranks.ok()) return num_ranks.status();
-  const Result<std::int64_t> rank = needed(environment, names.rank, names.num_ranks, {0, *num_ranks - 1});
-  if (!rank.ok()) return rank.status().with_context(fmt::format("{} is {}", names.num_ranks, *num_ranks));
-  const Result<std::optional<std::int64_t>> num_here = number_in(environment, names.num_here, {1, *num_ranks});
-  if (!num_here.ok()) return num_here.status().with_context(fmt::format("{} is {}", names.num_ranks, *num_ranks));
-  const Status here = check_one_host(*num_ranks, num_here->value_or(*num_ranks));
-  if (!here.ok()) return here.with_context(fmt::format("{} is {}", names.num_ranks, *num_ranks));
-  return Ranks{static_cast<int>(*rank), static_cast<int>(*num_ranks)};
+  TUTTI_TRY_ASSIGN(const std::int64_t num_ranks, needed(environment, names.num_ranks, names.rank, {1, kMostRanks}));
+  const Result<std::int64_t> rank = needed(environment, names.rank, names.num_ranks, {0, num_ranks - 1});
+  if (!rank.ok()) return rank.status().with_context(fmt::format("{} is {}", names.num_ranks, num_ranks));
+  const Result<std::optional<std::int64_t>> num_here = number_in(environment, names.num_here, {1, num_ranks});
+  if (!num_here.ok()) return num_here.status().with_context(fmt::format("{} is {}", names.num_ranks, num_ranks));
+  const Status here = check_one_host(num_ranks, num_here->value_or(num_ranks));
+  if (!here.ok()) return here.with_context(fmt::format("{} is {}", names.num_ranks, num_ranks));
+  return Ranks{static_cast<int>(*rank), static_cast<int>(num_ranks)};
 }
 
 Status check_one_host(std::int64_t num_ranks, std::int64_t num_here) {

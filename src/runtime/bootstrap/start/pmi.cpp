@@ -52,21 +52,18 @@ class Farewell final : public Kept {
 
 Result<UniqueId> exchange(Process& process, PmiWire& wire, const Ranks& ranks) {
   TUTTI_TRY(wire.init());
-  const Result<std::string> job = wire.job_name();
-  if (!job.ok()) return job.status();
+  TUTTI_TRY_ASSIGN(const std::string job, wire.job_name());
   std::optional<UniqueId> own;
   if (ranks.rank == 0) {
-    const Result<UniqueId> id = process.make_id();
-    if (!id.ok()) return id.status();
-    own = *id;
-    TUTTI_TRY(wire.put(*job, kKey, id->to_text()));
+    TUTTI_TRY_ASSIGN(const UniqueId id, process.make_id());
+    own = id;
+    TUTTI_TRY(wire.put(job, kKey, id.to_text()));
   }
   TUTTI_TRY(wire.barrier(
       fmt::format("rank {} of {} waits for all ranks that {} has started", ranks.rank, ranks.num_ranks, kPmi)));
   if (own) return *own;
-  const Result<std::string> text = wire.get(*job, kKey);
-  if (!text.ok()) return text.status();
-  Result<UniqueId> id = UniqueId::from_text(*text);
+  TUTTI_TRY_ASSIGN(const std::string text, wire.get(job, kKey));
+  Result<UniqueId> id = UniqueId::from_text(text);
   if (!id.ok()) return id.status().with_context(fmt::format("rank 0's {}", kKey));
   return id;
 }
@@ -76,9 +73,8 @@ Result<UniqueId> exchange(Process& process, PmiWire& wire, const Ranks& ranks) {
 Found by_pmi(Process& process) {
   const Environment& environment = process.environment;
   if (!environment.lookup("PMI_FD")) return nothing();
-  const Result<std::optional<std::int64_t>> fd = number_in(environment, "PMI_FD", {0, 1 << 24});
-  if (!fd.ok()) return fd.status();
-  const int descriptor = static_cast<int>(**fd);
+  TUTTI_TRY_ASSIGN(const std::optional<std::int64_t> fd, number_in(environment, "PMI_FD", {0, 1 << 24}));
+  const int descriptor = static_cast<int>(*fd);
   const std::optional<FileIdentity> file = FileIdentity::of(descriptor);
   if (!file || !file->socket) {
     // Inherited by way of something that closes descriptors, so its rank is not this process's either.

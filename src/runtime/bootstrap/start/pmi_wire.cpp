@@ -34,9 +34,8 @@ Status PmiWire::init() {
 }
 
 Result<std::string> PmiWire::job_name() {
-  const Result<std::string> line = ask("cmd=get_my_kvsname", "my_kvsname", kAnswer);
-  if (!line.ok()) return line.status();
-  return std::string(word_of(*line, "kvsname"));
+  TUTTI_TRY_ASSIGN(const std::string line, ask("cmd=get_my_kvsname", "my_kvsname", kAnswer));
+  return std::string(word_of(line, "kvsname"));
 }
 
 Status PmiWire::put(std::string_view job, std::string_view key, std::string_view value) {
@@ -46,9 +45,9 @@ Status PmiWire::put(std::string_view job, std::string_view key, std::string_view
 }
 
 Result<std::string> PmiWire::get(std::string_view job, std::string_view key) {
-  const Result<std::string> line = ask(fmt::format("cmd=get kvsname={} key={}", job, key), "get_result", kAnswer);
-  if (!line.ok()) return line.status();
-  return std::string(word_of(*line, "value"));
+  TUTTI_TRY_ASSIGN(const std::string line,
+                   ask(fmt::format("cmd=get kvsname={} key={}", job, key), "get_result", kAnswer));
+  return std::string(word_of(line, "value"));
 }
 
 Status PmiWire::barrier(std::string_view what) {

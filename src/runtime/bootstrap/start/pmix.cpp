@@ -19,15 +19,14 @@ namespace pmix {
 
 Result<Library> Library::open() {
   constexpr std::string_view kNames[] = {"libpmix.so.2"};
-  const Result<DynamicLibrary> file = DynamicLibrary::open(kNames);
-  if (!file.ok()) return file.status();
+  TUTTI_TRY_ASSIGN(const DynamicLibrary file, DynamicLibrary::open(kNames));
   Library library;
-  TUTTI_TRY(file->find("PMIx_Init", library.init));
-  TUTTI_TRY(file->find("PMIx_Finalize", library.finalize));
-  TUTTI_TRY(file->find("PMIx_Put", library.put));
-  TUTTI_TRY(file->find("PMIx_Commit", library.commit));
-  TUTTI_TRY(file->find("PMIx_Get", library.get));
-  TUTTI_TRY(file->find("PMIx_Error_string", library.error_string));
+  TUTTI_TRY(file.find("PMIx_Init", library.init));
+  TUTTI_TRY(file.find("PMIx_Finalize", library.finalize));
+  TUTTI_TRY(file.find("PMIx_Put", library.put));
+  TUTTI_TRY(file.find("PMIx_Commit", library.commit));
+  TUTTI_TRY(file.find("PMIx_Get", library.get));
+  TUTTI_TRY(file.find("PMIx_Error_string", library.error_string));
   return library;
 }
 
@@ -117,9 +116,8 @@ Result<UniqueId> exchange(Process& process, Session& session, const Ranks& ranks
   }
   Patience patience(process.options);
   for (;;) {
-    const Result<std::string> text = session.get();
-    if (!text.ok()) return text.status();
-    if (!text->empty()) return UniqueId::from_text(*text);
+    TUTTI_TRY_ASSIGN(const std::string text, session.get());
+    if (!text.empty()) return UniqueId::from_text(text);
     TUTTI_TRY(patience.pause(fmt::format("rank {} of {} waits for rank 0", ranks.rank, ranks.num_ranks)));
   }
 }
@@ -129,8 +127,7 @@ Result<UniqueId> exchange(Process& process, Session& session, const Ranks& ranks
 Found by_pmix(Process& process) {
   const Environment& environment = process.environment;
   if (!environment.lookup("PMIX_NAMESPACE") || !environment.lookup("PMIX_RANK")) return nothing();
-  const Result<std::optional<std::int64_t>> own = number_in(environment, "PMIX_RANK", {0, kMostRanks});
-  if (!own.ok()) return own.status();
+  TUTTI_TRY(number_in(environment, "PMIX_RANK", {0, kMostRanks}).status());
   const Result<pmix::Library> library = pmix::Library::open();
   if (!library.ok()) {
     process.remarks.push_back(fmt::format("PMIX_RANK is set, but {}", library.status().to_string()));

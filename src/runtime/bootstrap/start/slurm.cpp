@@ -17,11 +17,10 @@ constexpr std::int64_t kFirstSpecialStep = 0xFFFFFFF0;
 Found by_slurm(Process& process) {
   const Environment& environment = process.environment;
   if (!environment.lookup("SLURM_PROCID")) return nothing();
-  const Result<std::optional<std::int64_t>> step = number_in(environment, "SLURM_STEP_ID", {0, 0xFFFFFFFF});
-  if (!step.ok()) return step.status();
+  TUTTI_TRY_ASSIGN(const std::optional<std::int64_t> step, number_in(environment, "SLURM_STEP_ID", {0, 0xFFFFFFFF}));
   // One process, and so one rank.
-  if (*step && **step >= kFirstSpecialStep) return nothing();
-  if (!*step) {
+  if (step && *step >= kFirstSpecialStep) return nothing();
+  if (!step) {
     process.remarks.emplace_back("SLURM_PROCID is set, but this is no step of srun (SLURM_STEP_ID)");
     return nothing();
   }
@@ -30,16 +29,16 @@ Found by_slurm(Process& process) {
   const Result<Ranks> ranks =
       ranks_in(environment, {.rank = "SLURM_PROCID", .num_ranks = of_step ? "SLURM_STEP_NUM_TASKS" : "SLURM_NTASKS"});
   if (!ranks.ok()) return ranks.status();
-  const Result<std::optional<std::int64_t>> nodes = number_in(environment, "SLURM_STEP_NUM_NODES", {1, kMostRanks});
-  if (!nodes.ok()) return nodes.status();
-  if (nodes->value_or(1) > 1)
-    return Status(Code::unsupported, fmt::format("this communicator is on one host; SLURM_STEP_NUM_NODES is {}, for {}",
-                                                 **nodes, counted(ranks->num_ranks, "rank")));
-  const Result<std::optional<std::int64_t>> job = number_in(environment, "SLURM_JOB_ID", {0, 0xFFFFFFFF});
-  if (!job.ok()) return job.status();
-  if (!*job) return Status(Code::invalid_usage, "SLURM_JOB_ID is not set; it goes with SLURM_STEP_ID");
+  TUTTI_TRY_ASSIGN(const std::optional<std::int64_t> nodes,
+                   number_in(environment, "SLURM_STEP_NUM_NODES", {1, kMostRanks}));
+  if (nodes.value_or(1) > 1)
+    return Status(Code::unsupported,
+                  fmt::format("this communicator is on one host; SLURM_STEP_NUM_NODES is {}, for {} ranks", *nodes,
+                              ranks->num_ranks));
+  TUTTI_TRY_ASSIGN(const std::optional<std::int64_t> job, number_in(environment, "SLURM_JOB_ID", {0, 0xFFFFFFFF}));
+  if (!job) return Status(Code::invalid_usage, "SLURM_JOB_ID is not set; it goes with SLURM_STEP_ID");
   const Result<Started> started =
-      meet_here(process, {"srun", *ranks, fmt::format("srun (job {}, step {})", **job, **step)});
+      meet_here(process, {"srun", *ranks, fmt::format("srun (job {}, step {})", *job, *step)});
   if (!started.ok()) return started.status();
   return std::optional(*started);
 }

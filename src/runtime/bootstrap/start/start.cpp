@@ -35,9 +35,7 @@ Result<Started> Start::find(const Environment& environment, const Variables& var
   if (found_) return *found_;
   const auto make_id = [this]() -> Result<UniqueId> {
     if (!server_) {
-      Result<std::unique_ptr<RendezvousServer>> server = RendezvousServer::start();
-      if (!server.ok()) return server.status();
-      server_ = std::move(*server);
+      TUTTI_TRY_ASSIGN(server_, RendezvousServer::start());
     }
     return server_->id();
   };
@@ -51,9 +49,8 @@ Result<Started> Start::find(const Environment& environment, const Variables& var
   }
   // Incomplete variables may come from a launcher with other ranks.
   if (!process.remarks.empty()) return started_by_nobody(process.remarks);
-  Result<UniqueId> id = make_id();
-  if (!id.ok()) return id.status();
-  found_ = Started{.rank = 0, .num_ranks = 1, .id = *id, .by = "nobody: one rank alone"};
+  TUTTI_TRY_ASSIGN(UniqueId id, make_id());
+  found_ = Started{.rank = 0, .num_ranks = 1, .id = id, .by = "nobody: one rank alone"};
   return *found_;
 }
 

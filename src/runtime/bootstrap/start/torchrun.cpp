@@ -18,22 +18,19 @@ Found by_variables(Process& process, std::string_view by) {
   const Result<Ranks> ranks =
       ranks_in(environment, {.rank = "RANK", .num_ranks = "WORLD_SIZE", .num_here = "LOCAL_WORLD_SIZE"});
   if (!ranks.ok()) return ranks.status();
-  const Result<std::optional<std::int64_t>> port = number_in(environment, kPort, {1, 65535});
-  if (!port.ok()) return port.status();
-  const Result<std::optional<std::int64_t>> restarts = number_in(environment, kRestarts, {0, 1 << 30});
-  if (!restarts.ok()) return restarts.status();
+  TUTTI_TRY_ASSIGN(const std::optional<std::int64_t> port, number_in(environment, kPort, {1, 65535}));
+  TUTTI_TRY_ASSIGN(const std::optional<std::int64_t> restarts, number_in(environment, kRestarts, {0, 1 << 30}));
   const std::optional<std::string> run = environment.lookup(kRunId);
-  if (!run && !*port && ranks->num_ranks > 1)
+  if (!run && !port && ranks->num_ranks > 1)
     return Status(Code::invalid_usage, fmt::format("RANK and WORLD_SIZE are set, and neither {} nor {}, which tell "
                                                    "one start from another; set one of them, alike for all ranks",
                                                    kPort, kRunId));
   std::string key = fmt::format("{} (", by);
   if (run) key += fmt::format("{} {}, ", kRunId, printable(*run));
-  if (*restarts) key += fmt::format("{} {}, ", kRestarts, **restarts);
-  key += *port ? fmt::format("{} {})", kPort, **port) : fmt::format("no {})", kPort);
-  const Result<Started> started = meet_here(process, {by, *ranks, std::move(key)});
-  if (!started.ok()) return started.status();
-  return std::optional(*started);
+  if (restarts) key += fmt::format("{} {}, ", kRestarts, *restarts);
+  key += port ? fmt::format("{} {})", kPort, *port) : fmt::format("no {})", kPort);
+  TUTTI_TRY_ASSIGN(const Started started, meet_here(process, {by, *ranks, std::move(key)}));
+  return std::optional(started);
 }
 
 }  // namespace
