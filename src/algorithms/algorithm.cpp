@@ -80,4 +80,11 @@ Schedule header_of(const Algorithm& algorithm, const Request& request, std::uint
   };
 }
 
+Schedule one_lane(const Algorithm& algorithm, const Request& request, Lane (*steps)(Builder& b), std::uint32_t pieces,
+                  std::uint32_t scratch) {
+  Schedule schedule = header_of(algorithm, request, pieces, 1, scratch);
+  schedule.lane = [steps](Builder& b, std::uint32_t) { return steps(b); };
+  return schedule;
+}
+
 }  // namespace tutti

@@ -79,5 +79,8 @@ struct Algorithm {
 // The request's schedule without its steps: what make() fills in.
 [[nodiscard]] Schedule header_of(const Algorithm& algorithm, const Request& request, std::uint32_t pieces,
                                  std::uint32_t lanes = 1, std::uint32_t scratch = 0);
+// That of an algorithm of a single lane, with its steps.
+[[nodiscard]] Schedule one_lane(const Algorithm& algorithm, const Request& request, Lane (*steps)(Builder& b),
+                                std::uint32_t pieces = 1, std::uint32_t scratch = 0);
 
 }  // namespace tutti

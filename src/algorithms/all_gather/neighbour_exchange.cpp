@@ -33,11 +33,7 @@ std::string objection(const Request& request) {
   return request.num_ranks % 2 == 0 ? "" : "the number of ranks is odd, and ranks go in pairs";
 }
 
-Schedule make(const Request& request) {
-  Schedule schedule = header_of(neighbour_exchange, request, 1);
-  schedule.lane = [](Builder& b, std::uint32_t) { return steps(b); };
-  return schedule;
-}
+Schedule make(const Request& request) { return one_lane(neighbour_exchange, request, steps); }
 
 }  // namespace
 

@@ -32,11 +32,7 @@ Lane steps(Builder& b) {
   }
 }
 
-Schedule make(const Request& request) {
-  Schedule schedule = header_of(pat, request, 1);
-  schedule.lane = [](Builder& b, std::uint32_t) { return steps(b); };
-  return schedule;
-}
+Schedule make(const Request& request) { return one_lane(pat, request, steps); }
 
 }  // namespace
 

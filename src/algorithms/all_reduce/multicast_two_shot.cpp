@@ -30,11 +30,7 @@ Lane steps(Builder& b) {
   if (all > 1) co_yield b.wait_for_all_others(kDone);
 }
 
-Schedule make(const Request& request) {
-  Schedule schedule = header_of(multicast_two_shot, request, request.num_ranks);
-  schedule.lane = [](Builder& b, std::uint32_t) { return steps(b); };
-  return schedule;
-}
+Schedule make(const Request& request) { return one_lane(multicast_two_shot, request, steps, request.num_ranks); }
 
 }  // namespace
 

@@ -26,11 +26,7 @@ Lane steps(Builder& b) {
   co_yield b.close();
 }
 
-Schedule make(const Request& request) {
-  Schedule schedule = header_of(two_shot_pull, request, request.num_ranks);
-  schedule.lane = [](Builder& b, std::uint32_t) { return steps(b); };
-  return schedule;
-}
+Schedule make(const Request& request) { return one_lane(two_shot_pull, request, steps, request.num_ranks); }
 
 }  // namespace
 

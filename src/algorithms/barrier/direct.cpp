@@ -12,11 +12,7 @@ Lane steps(Builder& b) {
   if (b.num_ranks() > 1) co_yield b.wait_for_all_others(0);
 }
 
-Schedule make(const Request& request) {
-  Schedule schedule = header_of(direct, request, 1);
-  schedule.lane = [](Builder& b, std::uint32_t) { return steps(b); };
-  return schedule;
-}
+Schedule make(const Request& request) { return one_lane(direct, request, steps); }
 
 }  // namespace
 

@@ -19,11 +19,7 @@ Lane steps(Builder& b) {
   if (right != b.root()) co_yield b.send(right, b.output());
 }
 
-Schedule make(const Request& request) {
-  Schedule schedule = header_of(chain, request, 1);
-  schedule.lane = [](Builder& b, std::uint32_t) { return steps(b); };
-  return schedule;
-}
+Schedule make(const Request& request) { return one_lane(chain, request, steps); }
 
 }  // namespace
 

@@ -27,11 +27,7 @@ Lane steps(Builder& b) {
   co_yield b.copy(b.input(0, all), b.output(0, all));
 }
 
-Schedule make(const Request& request) {
-  Schedule schedule = header_of(push_pull, request, request.num_ranks);
-  schedule.lane = [](Builder& b, std::uint32_t) { return steps(b); };
-  return schedule;
-}
+Schedule make(const Request& request) { return one_lane(push_pull, request, steps, request.num_ranks); }
 
 }  // namespace
 

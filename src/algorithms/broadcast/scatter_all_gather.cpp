@@ -42,11 +42,7 @@ Lane steps(Builder& b) {
   if (is_root) co_yield b.copy(b.input(0, n), b.output(0, n));
 }
 
-Schedule make(const Request& request) {
-  Schedule schedule = header_of(scatter_all_gather, request, request.num_ranks);
-  schedule.lane = [](Builder& b, std::uint32_t) { return steps(b); };
-  return schedule;
-}
+Schedule make(const Request& request) { return one_lane(scatter_all_gather, request, steps, request.num_ranks); }
 
 }  // namespace
 

@@ -30,11 +30,7 @@ Lane steps(Builder& b) {
   co_yield b.copy(b.scratch(0), b.output());
 }
 
-Schedule make(const Request& request) {
-  Schedule schedule = header_of(linear, request, 1, 1, 1);
-  schedule.lane = [](Builder& b, std::uint32_t) { return steps(b); };
-  return schedule;
-}
+Schedule make(const Request& request) { return one_lane(linear, request, steps, 1, 1); }
 
 }  // namespace
 

@@ -18,11 +18,7 @@ Lane steps(Builder& b) {
     co_yield b.recv(b.neighbour(distance), b.output_block(b.neighbour(distance)));
 }
 
-Schedule make(const Request& request) {
-  Schedule schedule = header_of(linear, request, 1);
-  schedule.lane = [](Builder& b, std::uint32_t) { return steps(b); };
-  return schedule;
-}
+Schedule make(const Request& request) { return one_lane(linear, request, steps); }
 
 }  // namespace
 

@@ -17,11 +17,7 @@ Lane steps(Builder& b) {
   }
 }
 
-Schedule make(const Request& request) {
-  Schedule schedule = header_of(direct, request, 1);
-  schedule.lane = [](Builder& b, std::uint32_t) { return steps(b); };
-  return schedule;
-}
+Schedule make(const Request& request) { return one_lane(direct, request, steps); }
 
 }  // namespace
 

@@ -47,11 +47,7 @@ Lane steps(Builder& b) {
   co_yield b.close();
 }
 
-Schedule make(const Request& request) {
-  Schedule schedule = header_of(push_pull, request, num_pieces(request.num_ranks));
-  schedule.lane = [](Builder& b, std::uint32_t) { return steps(b); };
-  return schedule;
-}
+Schedule make(const Request& request) { return one_lane(push_pull, request, steps, num_pieces(request.num_ranks)); }
 
 }  // namespace
 

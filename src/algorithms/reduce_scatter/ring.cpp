@@ -31,11 +31,7 @@ Lane steps(Builder& b) {
   co_yield b.recv_reduce(left, b.input_block(b.rank()), b.output());
 }
 
-Schedule make(const Request& request) {
-  Schedule schedule = header_of(ring, request, 1);
-  schedule.lane = [](Builder& b, std::uint32_t) { return steps(b); };
-  return schedule;
-}
+Schedule make(const Request& request) { return one_lane(ring, request, steps); }
 
 }  // namespace
 

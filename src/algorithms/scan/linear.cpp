@@ -19,11 +19,7 @@ Lane steps(Builder& b) {
   if (rank + 1 < b.num_ranks()) co_yield b.send(rank + 1, b.output());
 }
 
-Schedule make(const Request& request) {
-  Schedule schedule = header_of(linear, request, 1);
-  schedule.lane = [](Builder& b, std::uint32_t) { return steps(b); };
-  return schedule;
-}
+Schedule make(const Request& request) { return one_lane(linear, request, steps); }
 
 }  // namespace
 

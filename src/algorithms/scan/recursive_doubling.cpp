@@ -23,11 +23,7 @@ Lane steps(Builder& b) {
   }
 }
 
-Schedule make(const Request& request) {
-  Schedule schedule = header_of(recursive_doubling, request, 1);
-  schedule.lane = [](Builder& b, std::uint32_t) { return steps(b); };
-  return schedule;
-}
+Schedule make(const Request& request) { return one_lane(recursive_doubling, request, steps); }
 
 }  // namespace
 

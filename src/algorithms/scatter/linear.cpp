@@ -18,11 +18,7 @@ Lane steps(Builder& b) {
   co_yield b.copy(b.input_block(b.rank()), b.output());
 }
 
-Schedule make(const Request& request) {
-  Schedule schedule = header_of(linear, request, 1);
-  schedule.lane = [](Builder& b, std::uint32_t) { return steps(b); };
-  return schedule;
-}
+Schedule make(const Request& request) { return one_lane(linear, request, steps); }
 
 }  // namespace
 
