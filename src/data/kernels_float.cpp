@@ -1,3 +1,3 @@
 // Kernels of f32 and f64.
 #define TUTTI_KERNEL_SETS(SET) SET(f32, float_set<Plain<float>>()) SET(f64, float_set<Plain<double>>())
-#include "data/kernels_inl.hpp"
+#include "data/kernels.inc"

@@ -199,6 +199,7 @@ Bench declared(Collective collective, Peer* peer) {
 
 std::vector<Bench> collective_benches(Peer* peer) {
   std::vector<Bench> benches;
+  benches.reserve(kNumRegular);
   for (int each = 0; each < kNumRegular; ++each) benches.push_back(declared(static_cast<Collective>(each), peer));
   return benches;
 }

@@ -67,7 +67,7 @@ void note_pieces_read(const Step& step, std::uint32_t rank, PiecesRead& read) {
 std::vector<Slice> runs_read(const Slice& exposed, std::uint32_t post, const PiecesRead& read) {
   std::vector<Slice> runs;
   for (std::uint32_t piece = exposed.first_piece; piece < exposed.first_piece + exposed.num_pieces; ++piece) {
-    if (read.count({post, piece}) == 0) continue;
+    if (!read.contains({post, piece})) continue;
     if (runs.empty() || runs.back().first_piece + runs.back().num_pieces != piece) {
       Slice& run = runs.emplace_back(exposed);
       run.first_piece = piece;

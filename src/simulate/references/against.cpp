@@ -100,29 +100,27 @@ class Comparer {
     if (way.parts > 1 && algorithm->channel != Channel::message)
       return Status(Code::invalid_argument, fmt::format("{} is not by messages: it has no parts", algorithm->name));
     const Schedule schedule = side_by_side(algorithm->make(cases.requests.front()), way.parts);
-    const Result<double> time =
-        time_of(schedule, *fabric, bytes, algorithm->channel == Channel::staged && !way.by_name);
-    if (!time.ok() || way.copies == 0) return time;
+    TUTTI_TRY_ASSIGN(const double time,
+                     time_of(schedule, *fabric, bytes, algorithm->channel == Channel::staged && !way.by_name));
+    if (way.copies == 0) return time;
     // An all-reduce of one rank is a copy.
     const Schedule copy = all_reduce::ring.make({.collective = Collective::all_reduce, .num_ranks = 1});
-    const Result<double> copying = time_of(copy, *fabric, bytes, false);
-    if (!copying.ok()) return copying;
-    return *time + way.copies * *copying;
+    TUTTI_TRY_ASSIGN(const double copying, time_of(copy, *fabric, bytes, false));
+    return time + way.copies * copying;
   }
 
   [[nodiscard]] Result<double> time_of(const Schedule& schedule, const fabric::Fabric& fabric, std::uint64_t bytes,
                                        bool staged) const {
     const std::size_t element_size = size_of(references_.type);
     // A fit asks again and again for what has been checked once.
-    const Result<Answer> answer =
-        simulate(schedule, fabric,
-                 {.count = elements_of_block(schedule.collective, schedule.num_ranks, bytes, element_size),
-                  .element_size = element_size,
-                  .sharing = references_.sharing,
-                  .staged = staged,
-                  .check = rewrite_ == nullptr});
-    if (!answer.ok()) return answer.status();
-    return answer->time;
+    TUTTI_TRY_ASSIGN(const Answer answer,
+                     simulate(schedule, fabric,
+                              {.count = elements_of_block(schedule.collective, schedule.num_ranks, bytes, element_size),
+                               .element_size = element_size,
+                               .sharing = references_.sharing,
+                               .staged = staged,
+                               .check = rewrite_ == nullptr}));
+    return answer.time;
   }
 
   Result<const fabric::Fabric*> fabric_of(const std::string& words) {
