@@ -14,7 +14,7 @@ Found by_tutti_launch(Process& process) {
   if (text.empty()) return Status(Code::invalid_usage, "TUTTI_UNIQUE_ID is not set; it goes with TUTTI_RANK");
   const Result<UniqueId> id = UniqueId::from_text(text);
   if (!id.ok()) return id.status().with_context("TUTTI_UNIQUE_ID");
-  return std::optional(Started{ranks.rank, ranks.num_ranks, *id, "tutti launch"});
+  return std::optional(Started{ranks.rank, ranks.num_ranks, *id, "tutti launch", true});
 }
 
 }  // namespace tutti::start
