@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Times all-reduce of Open MPI the way the OSU micro-benchmarks do, for benches/harness to compare with: iterations
 // behind a barrier, each rank's mean, and the average of that over ranks. Arguments are sizes in bytes, of f32; prints
 // one line a size: bytes, microseconds.

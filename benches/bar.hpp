@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A bar on the time and the memory that something takes, held in a process of its own, so that memory is its own; one
 // line and one verdict a bar. For benches; one thread.
 #pragma once

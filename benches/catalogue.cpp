@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What handling schedules may cost at most: 65,536 programs of recursive doubling walked side by side, the ring of 512
 // ranks proven, and the whole catalogue proven with all its cases. Each in a process of its own, so that memory is its
 // own; one verdict a bar.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Tutti beside hand-written all-reduces: runs the floor programs (two_ranks.cpp, four_ranks.cpp: a folder of them is
 // given, or lies beside the project as shared/prototype) and floor_tutti, which times itself as they do, in turn, and
 // holds the bars of the ratio floor/Tutti: the median over the pairs of runs, with its non-parametric 95 % interval.

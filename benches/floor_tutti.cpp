@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Times Tutti's all-reduce exactly as the floor programs (two_ranks.cpp, four_ranks.cpp) time themselves: forked
 // ranks, pinned, back to back, each call between two clock readings on rank 0, the median of as many calls. Prints
 // `path bytes median_us`, a line each. floor.cpp runs it in turn with them.

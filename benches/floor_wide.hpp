@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The few 512-bit intrinsics of the floor programs, as pairs of 256-bit ones, for processors without the former.
 #pragma once
 

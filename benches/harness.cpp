@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the harness itself costs, and whether its verdicts can be relied upon: an iteration of nothing, starting a group
 // of 8, ten thousand short cases; two copies of Open MPI, which no verdict may tell apart, and 5 % planted into the
 // null peer, which verdicts must find; and averages behind a barrier beside those that the OSU micro-benchmarks would

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How near the reduction kernels come to memcpy on this machine.
 //
 // A kernel with k sources and m destinations of S bytes moves (k + m)·S, memcpy 2·S. Each row sets (k + 1)·S/t of the

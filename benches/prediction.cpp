@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Sets what the simulator predicts for all-reduce beside what the runtime takes, on this machine: calibrates a fabric
 // with ping-pong and kernels only (`tutti probe --calibrate`), asks `tutti simulate` for each algorithm and size, and
 // measures the same with `tutti run`. Prints every cell with its error. The bar is a median of the errors' absolute

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How fast the simulator is: messages a second on one core, the largest runs that it must manage, and that the time of
 // a message does not grow with their number. One verdict a bar; fingerprints are carried wherever all ranks are walked.
 #include "simulate/simulate.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Small all-reduces beside the shortest loop that does the same: two pinned processes copy their data to a slot, raise
 // a flag, wait for the other's, and add. Blocks of both take turns within the same two processes, so that whatever
 // state the machine is in, it is in for both; the ratio (loop/Tutti) is of a block and the next, its median is shown

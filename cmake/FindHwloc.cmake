@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # hwloc has no package of its own for CMake: Hwloc_FOUND and the target Hwloc::hwloc.
 find_path(HWLOC_INCLUDE_DIR hwloc.h)
 find_library(HWLOC_LIBRARY hwloc)

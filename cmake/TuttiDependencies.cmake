@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # What Tutti needs from elsewhere. Nothing is fetched and nothing is vendored: every dependency is a package of the
 # system. A missing one is named here together with the Debian package that has it; all missing ones are reported at once.
 

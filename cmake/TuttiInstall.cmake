@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # What is installed beside the program (src/cli does that): the libraries, the public headers, a package config
 # (find_package(Tutti), targets tutti::tutti and tutti::bench), tutti.pc and tutti-bench.pc. All is found relative to where it lies, so an installed tree
 # may be moved.

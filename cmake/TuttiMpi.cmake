@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # tutti_find_mpi(NAME wrapper library debian_package): an MPI of which another may be there too, so find_package(MPI),
 # which knows one, is of no use. Like tutti_optional: TUTTI_<NAME> is AUTO, ON or OFF, TUTTI_HAS_<NAME> says what came of
 # it, tutti_mpi::<name> is its C interface, and TUTTI_<NAME>_MPIRUN its mpirun, where that is there. The wrapper compiler

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # How a layer of Tutti is declared: tutti_layer(NAME SOURCES ... DEPENDS ... [APART | TOGETHER] [COMMON_HEADERS |
 # PRECOMPILES headers ...]) makes the static library tutti_NAME. Of one that is APART each file has names of its own for
 # what is alike; of one that is TOGETHER files include so much that some at a time are compiled in half the time.

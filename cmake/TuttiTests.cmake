@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # How a test is declared: tutti_test(NAME SOURCES ... [APART] [PART_OF layer files...] DEPENDS layers ... LABELS ... [TIMEOUT s])
 # makes the GoogleTest program test_NAME and registers each of its tests with CTest under the labels given (unit where none
 # is). PART_OF is for tests of a few files of a large layer: where sanitizers build just the programs that they run, those

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* Every rank has a few numbers, each rank another count of them; afterwards every rank has all of them.
  *
  *   tutti launch -n 4 -- ./all_gather_v */

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* Every rank has a vector; afterwards every rank has the sum of all of them.
  *
  *   tutti launch -n 4 -- ./all_reduce */

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* Heat spreads along a ring of cells, of which each rank has a part. In each step neighbours exchange the cells at
  * their edges, in a group; and while the next step is taken, an all-reduce that was begun adds up the heat of the last.
  *

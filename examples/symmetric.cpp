@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // All-reduce in symmetric memory: the ranks load and store in each other's buffers, so large vectors are not copied
 // on their way. Here in place, again and again, as an iterative solver or a training loop does it.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Parameters of a fabric that bring what is simulated as near to figures as they can: coordinate descent in the
 // logarithms of the parameters, with steps that shrink. Nothing in it is random. Pure; thread-safe.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Fits the parameters of fabrics to figures: `fit data/references/vllm_all_reduce.toml [NAME ...]`. What it prints goes
 // into the fabrics' files. How good it is on all figures: `tutti simulate --against FILE`.
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The five bars of Tutti's speed on one host.
 #pragma once
 

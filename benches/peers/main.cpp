@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The bars of Tutti's speed on one host, beside Open MPI, MPICH and Gloo: drives the program `tutti`, shows what each
 // bar asks and what was measured, and ends with 1 where one is missed. `--help` says how it is called.
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What two cores can do at most with two inputs that both of two ranks have in memory: one pass that reads both once
 // and stores the sum for each rank.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The program `tutti`, asked for measurements as a user would ask it. One thread.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How figures are shown: a table, CSV or JSON; and what they make of a bar. Pure.
 #pragma once
 

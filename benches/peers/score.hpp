@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a bar is made of: figures, each beside what it must be, and what can be told from several of them. Values and
 // pure functions.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Declarations of benchmarks. A benchmark has named axes, whose combinations are the cases; environment variables,
 // which are set before a backend begins; and a body, which sets up untimed and passes the timed call to exec().
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* Tutti: collectives on one host, by the fastest algorithm there.
  *
  * Names and shapes are NCCL's, so that NCCL's users port by renaming. Each difference stands beside its function, and

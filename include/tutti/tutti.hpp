@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Tutti for C++17 and later: the C API (tutti.h) with types, sizes, ownership and exceptions. Header-only; link what
 // the C API needs, tutti::tutti.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // An algorithm, as data: its name, what it is, what it asks for, and how its schedules are made. Plain values.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The requests that an algorithm is to be proven for: every root, radix, grid and corner, and some groupings with every
 // algorithm between the groups, unless one is asked for. Pure; thread-safe.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Algorithms by what people write: "ring", "knomial(4)", "bucket_2d(4x2)", "hierarchical(2+3, ring)", the form that
 // full_name() gives. Pure; thread-safe.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Every algorithm, as rows of one table (registry_rows.inc). Immutable; thread-safe.
 #pragma once
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # tutti_algorithm_sources(FOLDER OTHERS RESULT): the sources of the layer in FOLDER. Those of algorithms follow from the
 # rows of registry_rows.inc: the row TUTTI_ALGORITHM(collective, name) is defined in <collective>/<name>.cpp, or, where
 # the collective is a _v one, in the file of that name of the collective without it. OTHERS are all the rest. Stops where

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What each collective of the C API asks for, whether it is then done, begun or prepared.
 #pragma once
 

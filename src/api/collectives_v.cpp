@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The collectives of the C API whose blocks differ in size: to their end, begun, and prepared.
 #include "api/asked.hpp"
 #include "api/handle.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Groups of the C API: what is called between their ends is only begun, and all of it waited for at the outer end.
 #include <algorithm>
 #include <cstdint>

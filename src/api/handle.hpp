@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the files of the C API share: the handle, result codes, and the words of the last error.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How the C API makes communicators: what is read from the environment, and joining.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The C API's operations that are begun now and waited for later, and those that are made once and started often.
 #include "api/requests.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How the C API makes requests of what its collectives ask for.
 #pragma once
 

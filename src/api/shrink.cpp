@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A communicator of the surviving ranks of another one.
 #include "runtime/failure/shrink.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What ran, for the C API and the log.
 #include "runtime/communicator/statistics.hpp"
 

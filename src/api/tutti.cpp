@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The C API but for the collectives: errors, communicators, memory, operators.
 #include <algorithm>
 #include <cstring>

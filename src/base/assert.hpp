@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // TUTTI_ASSERT: a condition whose failure is a bug in Tutti. It stays on in every build, so it stands only where it
 // costs nothing; TUTTI_ASSERT_SLOW is for checks on hot paths and is compiled in where NDEBUG is not defined.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Numbers of things in words: "1 rank", "4 ranks", "2 switches". Pure; thread-safe.
 #pragma once
 

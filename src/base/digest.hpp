@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A short number that tells texts apart which differ by oversight and not by attack: FNV-1a (Fowler, Noll, Vo) of 64
 // bits. Pure; thread-safe.
 #pragma once

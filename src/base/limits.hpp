@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The limits that the system sets for a process, in the words of a message. No state.
 #pragma once
 

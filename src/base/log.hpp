@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The log: lines about what Tutti does, for those who look for a cause. What is written follows from TUTTI_DEBUG,
 // TUTTI_DEBUG_SUBSYS and TUTTI_DEBUG_FILE; every level works in every build.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a loop that looks at memory again and again does between looks. No state.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How Tutti reports that something went wrong: Status (done, or why not) and Result<T> (a value, or why there is none).
 //
 // A Status is one pointer: null means done, so returning success costs a register. An error owns its details.

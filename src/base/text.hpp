@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Small questions about text that messages and parsers ask: trimming, names that count as the same, the nearest known
 // name, and text made safe to show. Pure functions; thread-safe.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The id by which the ranks of a communicator find each other, and the secret that lets them in: where the rendezvous
 // listens, and a random token. It is what tuttiUniqueId holds; as text it travels in TUTTI_UNIQUE_ID.
 //

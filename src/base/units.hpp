@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Quantities with their units: byte sizes, durations and ranks as types, and how people write and read them.
 //
 // Sizes count in powers of 1024 as nccl-tests does: 4M, 4MB and 4MiB are all 4 * 2^20 bytes. A fraction is taken where

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Two processes on one core that hand a number back and forth, each giving the core away until it is its turn.
 #include <atomic>
 #include <chrono>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The fabric that measurements are of. Pure; thread-safe.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What there is to say of the processor, and where threads run.
 #include <algorithm>
 #include <cstring>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Ping-pong by two ranks that are threads, over a region of their own.
 #include "calibrate/measure.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What calibration has measured. Plain values; times are nanoseconds and rates bytes a nanosecond.
 #pragma once
 

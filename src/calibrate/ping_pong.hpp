@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Messages that go back and forth between two ranks, as a schedule: what calibration runs on the machine, and what the
 // simulator must be as fast in afterwards. Pure; thread-safe.
 //

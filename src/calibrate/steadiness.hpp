@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Which passes of a measurement were of one and the same machine. A virtual machine's cores may be neighbours in one
 // second and far from each other in the next, and what is measured partly here and partly there describes neither.
 // Pure; thread-safe.

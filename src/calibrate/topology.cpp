@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What there is to say of a topology, wherever it is from.
 #include "calibrate/topology.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Where the cores that this process may use are: which share their last cache, and which a package. From hwloc; without
 // it every processor is a core of its own, and all are taken to be equally far from each other. Values.
 #pragma once

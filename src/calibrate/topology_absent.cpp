@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Without hwloc.
 #include "calibrate/measure.hpp"
 #include "calibrate/topology.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Topologies as hwloc sees them.
 #include <algorithm>
 #include <memory>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a command of the program `tutti` is. A command is one file with one function that returns a Command; the table
 // in main.cpp has one row for it, and commands.hpp one declaration. Values; used by the main thread only.
 //

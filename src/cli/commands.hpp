@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // All commands of the program, one declaration each; the file NAME.cpp defines NAME_command().
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // `tutti demo`: a first look. Proves the algorithms, then starts two ranks of itself and times all-reduce beside what a
 // copy of the same bytes costs here.
 #include <algorithm>

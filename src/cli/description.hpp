@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The commands of the program as data, from which --help, the man page and completions are made. Taken from the CLI11
 // definitions that read the command line. Values; main thread only.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Writes a line at intervals during long work, so that standard error shows progress. Its own thread, which takes no
 // signals, writes them; nobody else writes to the stream while it lives.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // While it lives, SIGINT and SIGTERM are noted instead of ending the process; a second one ends it. One at a time; main
 // thread only, since signals are the process's.
 #pragma once

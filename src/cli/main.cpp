@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The program `tutti`: the table of its commands, and the process's own environment and streams.
 #include <array>
 #include <cstdio>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Whole numbers as options have them: digits and nothing else. Pure; thread-safe.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Names of options that mean the same. A command lists one of them and also accepts the other, as do sweep files.
 // Constants.
 #pragma once

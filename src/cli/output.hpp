@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The options that every command with data has (--format, --json, -o), and where the data goes by them. Values; used by
 // the main thread only.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What CLI11 finds wrong with a command line, as a sentence that names the option, its value and what is right. Pure;
 // thread-safe.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The program around its commands: reads the command line, finds the command, runs it, and turns every mistake into a
 // message that names what was wrong and what would be right. No state; used by the main thread only.
 #pragma once

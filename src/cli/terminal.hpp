@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the program's standard output is: a terminal of some width that shows tones, or a file or pipe that gets plain
 // text. Asked once, in main.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // `tutti variables`: every variable's name, type, default, range, present value, where that came from, meaning and
 // aliases; or one of them at length.
 #include "base/variables/variables.hpp"

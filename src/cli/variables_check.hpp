@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Checks the variables that a command was called with, or will set for others: an unknown name is a warning, a value
 // that is not allowed is an error. Main thread only.
 #pragma once

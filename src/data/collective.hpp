@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The collectives, and what sets them apart, as data. Plain values; thread-safe.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Numbers of elements in words. Pure; thread-safe.
 #pragma once
 

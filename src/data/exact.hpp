@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Inputs whose reduced result is known exactly, for every type, operator and number of ranks, in whatever order and
 // with whatever brackets the ranks are reduced. Pure functions; thread-safe.
 //

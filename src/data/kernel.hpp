@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Reduction kernels: k sources into m destinations in one pass over memory, chosen once for the processor at hand.
 // Nothing here owns memory or keeps state; everything may be called from any number of threads at once.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The kernels of one type on one instruction set, and where each family of types keeps its own. Internal to data/.
 // The sets are constants; thread-safe.
 #pragma once

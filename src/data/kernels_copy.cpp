@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Copying past the caches.
 // clang-format off: the instruction sets are named before Highway looks at them.
 #include "data/kernel_set.hpp"

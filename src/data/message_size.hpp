@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a size in bytes, as nccl-tests means it, is in elements: of all blocks together where a rank's larger buffer has
 // one for each rank, of an all-to-all those of one rank. What is left over is not moved. Pure; thread-safe.
 #pragma once

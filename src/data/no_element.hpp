@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What is said of bytes that are too few: "4 bytes hold no f32 for each of 4 ranks". Pure; thread-safe.
 #pragma once
 

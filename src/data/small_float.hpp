@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The small floating-point types (f16, bf16, f8e4m3, f8e5m2) to and from f32, one element at a time: the reference that
 // every vector kernel agrees with bit for bit. Pure functions, constexpr, no state; thread-safe.
 //

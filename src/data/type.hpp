@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The element types and operators that collectives know, as data. Pure functions; thread-safe.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How elements of each type are held in vector registers: a "pack" of N elements with load, store and arithmetic.
 // Included once for every instruction set (Highway's foreach_target), so the guard toggles. Internal to data/.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The operators on vectors. Included once for every instruction set, so the guard toggles. Internal to data/.
 //
 // An operator F has combine(d, accumulated, next); kScales (the raw source is multiplied first), kDivides (a final call

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The loops: k sources into m destinations, for any codec and operator. Included once for every instruction set, so
 // the guard toggles. Internal to data/.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The parameters that every fabric takes: what its ranks, memories, queues and cores cost, and which memory buffers lie
 // in. Pure functions; thread-safe.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A cost that depends on a size: points, with straight lines in log-log scale between them. As text "64:120ns
 // 4K:1.1us". Plain values; thread-safe.
 #pragma once

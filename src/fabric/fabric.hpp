@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A fabric: the ranks of a machine, the cores and memories they work with, the switches and links between them, and
 // what each costs. Made by generators (generate.hpp), from a file (fabric_file.hpp), or by a probe. Plain values.
 //

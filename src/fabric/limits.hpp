@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How large a fabric may be, so that a slip of the pen is an error and not a machine without memory. Constants.
 #pragma once
 

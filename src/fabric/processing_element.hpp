@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One processing element (PE) of an accelerator, as far as a tiled matrix product goes: its memories, the units that
 // work on tiles, and how many tiles may wait between them. From a file: docs/formats/processing_element.md. Plain
 // values; reading is pure.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The way from one node to another: by the fabric's own routes where it has them (next_link), else the one with the
 // least latency, of those the one with the fewest links, and of those the one whose links have the lowest numbers,
 // compared from the beginning.

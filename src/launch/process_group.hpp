@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The processes of `tutti launch`: N copies of a program, each told its rank, watched until all have ended. They never
 // outlive the launcher: the kernel kills each when the launcher dies, and the first failure ends the rest.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The benches of collectives, declared once for all peers: all_reduce, all_gather, reduce_scatter, broadcast, reduce,
 // all_to_all, gather, scatter, scan, exclusive_scan and barrier.
 //

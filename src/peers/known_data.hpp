@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The buffers of one request: filled with values whose exact result is known (data/exact.hpp), poisoned, and looked at
 // afterwards. One thread; owns its memory, which stays where it is.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Where the ranks of a peer that has no launcher of its own leave words for each other: rank 0 keeps them, the others
 // ask for them. Nothing of it is in any file system, so nothing is left behind however a process dies.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "peers/peer.hpp"
 
 #include "peers/collectives.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The interface behind which every peer does a collective. A worker program has one peer, its Backend, and the benches
 // of collectives.hpp, which know nothing but this.
 //

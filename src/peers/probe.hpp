@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Whether a worker that is built everywhere can do anything here: it is asked, in a process of its own, since what it
 // looks at (drivers, devices) takes long and may break down. Blocks; any thread.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The peers there are, as data: how each is started, where it comes from, and what forces each of its algorithms. Pure
 // but for looking for programs; thread-safe.
 #pragma once

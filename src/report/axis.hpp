@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Axes of charts: which values stand beside them, and where a value is. Values; thread-safe.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Charts as SVG pictures: lines over sizes, marks on an axis of sizes, and bars side by side or on top of each other.
 // Each value is in the picture as text too (titles of its shapes), so that a browser shows it. Their sizes
 // are bounded by the number of panels. Pure; thread-safe.

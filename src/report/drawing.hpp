@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Charts drawn into a picture, so that several can be in one. Pure; thread-safe.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Which lines of a chart have their own style, and which style. Pure; thread-safe.
 #pragma once
 

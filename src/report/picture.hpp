@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The means to draw pictures: a canvas that becomes SVG, styles that color-blind people can tell apart, and the width
 // of words. Values; thread-safe.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What pictures share. Pure; thread-safe.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What an algorithm writes its steps with: each function makes one step of the calling lane and numbers it.
 //
 //   Lane ring(Builder& b) {

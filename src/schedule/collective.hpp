@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What can be asked for, as far as schedules care: a collective (data/collective.hpp), the ranks, and how its buffers
 // are divided.
 // Types and bytes are not here: a schedule is independent of them. Plain values.

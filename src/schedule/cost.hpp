@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a schedule costs, counted from its own steps: how many, how much is moved, how long the longest chain is, and
 // how often a result is rounded on its way. Independent of types and bytes: amounts are pieces of a block. Pure;
 // thread-safe.

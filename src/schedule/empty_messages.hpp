@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Whether messages of nothing are sent: the one answer that the runtime and the simulator share. Pure.
 #pragma once
 

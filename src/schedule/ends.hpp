@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Ends of a step, by their places. The slice of a message says which pieces, and of which size. Pure functions.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Fusing neighbours: the one pass, shared by all algorithms, that turns a step that makes a slice and the next step
 // that sends that very slice on into one step with both destinations (recv_reduce, send → recv_reduce_send), so that
 // the data is touched once. Pure functions; thread-safe.

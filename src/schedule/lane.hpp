@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A lane: the coroutine in which an algorithm writes down the steps of one rank, one `co_yield` a step.
 //
 // The coroutine's frame is all the state there is, so a lane of a loop over log N partners costs a few hundred bytes

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How a plan maps pieces to bytes, and rounds to runs of those bytes. Pure arithmetic on values; thread-safe.
 //
 // A block of `elements` is cut into pieces of ⌈elements / pieces⌉, the last ones short or empty (5 in 4: 2, 2, 1, 0).

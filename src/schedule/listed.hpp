@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Schedules whose steps are listed instead of computed: those read from files, and those that someone has changed.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What each step means: the one definition that prove, execution on numbers, the simulator and the runtime's generic
 // walker share. A machine says how its world does the few things that a step asks for; perform() says which, in which
 // order, and when a step has to wait.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Runs a schedule on real arrays, all ranks in one thread, in an interleaving drawn from a seed: the reference that the
 // runtime's walkers are compared with. It shares with prove what a step means (meaning.hpp) and nothing else.
 //

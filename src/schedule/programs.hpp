@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The programs of all ranks at once, with the facts about them that running them needs. Immutable once made;
 // thread-safe. Borrows the schedule.
 #pragma once

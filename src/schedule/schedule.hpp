@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A schedule: for each rank a program, for each program its lanes of steps. Independent of types and bytes.
 //
 // A schedule does not hold steps: it knows how to start a lane of any rank, and the lane makes its steps one at a time

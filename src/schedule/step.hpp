@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A step: the unit that schedules are made of. See docs/design/schedule.md for the model with its pictures.
 //
 // A step either moves data (combine) or only orders it (expose, open, signal, wait, close). Every data step has one

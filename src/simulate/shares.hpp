@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a stretch of time went for, along the chain of what waited for what. Plain values.
 #pragma once
 

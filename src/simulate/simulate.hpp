@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A schedule in virtual time: the same programs as everywhere, walked by all ranks of a fabric at once, each step when
 // what it waits for has come and as long as the fabric says that it takes. Deterministic. docs/design/simulate.md has
 // the model.

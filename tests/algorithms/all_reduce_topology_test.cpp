@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // All-reduces that follow the machine: on a grid they talk to neighbours only, between groups they run any algorithm,
 // and switches fold for them. What they cost, against closed forms.
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Barriers: their costs against closed forms, and that prove refuses one that forgets a rank.
 #include <algorithm>
 

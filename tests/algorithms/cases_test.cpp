@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The cases that algorithms are proven for: what comes first, what is drawn, what runs between groups, and why there
 // are none.
 #include "algorithms/cases.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The two trees: each is one, nobody has children in both, and nobody meets the same rank in both.
 #include "algorithms/patterns/double_tree.hpp"
 

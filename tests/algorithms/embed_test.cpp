@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What becomes of a schedule's steps when it is run by some of the ranks of a larger one.
 #include "algorithms/patterns/embed.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Ranks folded into fewer places, and the rounds of an exchange.
 #include "algorithms/patterns/fold_in.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Full names are read back as what they were written from, for every case of every algorithm; what is left out of them
 // is the usual; and what is wrong with one is said.
 #include "algorithms/full_name.hpp"

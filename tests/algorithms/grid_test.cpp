@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Grids, lines and groups of ranks: against ones written down, and against what makes a tree of chains one.
 #include "algorithms/patterns/grid.hpp"
 

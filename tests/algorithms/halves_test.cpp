@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Halves of halves, against bits where the ranks are a power of two, and against what makes them right elsewhere.
 #include "algorithms/patterns/halves.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // k-nomial trees, against trees written down by hand and against what makes a tree one.
 #include "algorithms/patterns/knomial.hpp"
 

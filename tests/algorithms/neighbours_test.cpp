@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Neighbour exchange, by hand and against what it is for: every rank gets every block once, from one who has it.
 #include "algorithms/patterns/neighbours.hpp"
 

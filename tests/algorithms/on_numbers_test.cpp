@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Every algorithm on numbers: each output block of each rank holds what its collective defines, over several rounds, in
 // many interleavings, in place and out of place, and blocks that a rank does not have stay untouched.
 #include <algorithm>

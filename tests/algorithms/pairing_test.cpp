@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Pairings, against one written down by hand and against what makes them a tournament.
 #include "algorithms/patterns/pairing.hpp"
 

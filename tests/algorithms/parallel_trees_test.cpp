@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The trees of PAT, against the binomial tree and their edges bit by bit.
 #include "algorithms/patterns/parallel_trees.hpp"
 

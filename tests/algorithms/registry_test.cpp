@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The table of algorithms as a whole: every row is found by its collective and name, and there is one of each.
 #include "algorithms/registry.hpp"
 

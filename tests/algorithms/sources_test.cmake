@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Whether the rows of registry_rows.inc decide which files of algorithms are compiled, and what is said where the two do
 # not agree: small trees with a few rows and files, each configured by itself. Needs -D scratch=FOLDER -D source=FOLDER
 # (src/algorithms).

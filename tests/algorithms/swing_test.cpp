@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Swing's peers as in the paper's figures, and which blocks travel when.
 #include "algorithms/patterns/swing.hpp"
 

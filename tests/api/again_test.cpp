@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Calls that are asked for over and over, which go past what was looked at the first time: what differs in any of them
 // is noticed all the same.
 #include <algorithm>

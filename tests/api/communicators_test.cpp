@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Communicators of the C API that are made of others, or by a config.
 #include <array>
 #include <string>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The C++ API, with ranks as threads of one process.
 #include <algorithm>
 #include <array>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the C API says of errors: the words of the last one, also where there is no memory for any.
 #include <chrono>
 #include <thread>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Every allocation of a program of some twenty calls fails, one after another, on each rank in turn: in the program's
 // own threads and in those that serve it. Each time all ranks end with an error within the deadline, or, where nothing
 // depended on the allocation, all with success. None crashes, and none waits for a timeout.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Ranks that a process forks after it has made their id, and children that ranks fork: what works in the background
 // does not go with them.
 #include <atomic>

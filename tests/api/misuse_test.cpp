@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Handles that are used too late, too early or twice: the C API reports it from their state, not from timing.
 #include <array>
 #include <functional>

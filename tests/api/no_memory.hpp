@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Lack of memory, in this program and in the libraries that it uses: operator new throws.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A communicator belongs to one thread at a time: another that calls it while one is in a call is told so.
 #include <array>
 #include <atomic>

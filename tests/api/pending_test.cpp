@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What becomes of operations that are pending: when the communicator breaks, when another thread goes on with it or
 // destroys it, when they are only polled, and while something else is waited for. What two ranks tell each other beside
 // the library, in flags, is what orders them.

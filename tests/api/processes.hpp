@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Ranks as forked processes, and the words that each returns.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Requests, transfers and groups of the C API.
 #include <array>
 #include <cstddef>

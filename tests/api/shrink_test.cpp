@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Surviving ranks continue without lost ones: killed processes, and ranks that have left.
 #include <array>
 #include <csignal>

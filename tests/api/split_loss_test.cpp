@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A rank that fails, or is killed, when a communicator is split and before it has said so to anybody; and one that is
 // killed when rank 0 has left. This program's connect() is the one that the ranks call.
 #include <array>

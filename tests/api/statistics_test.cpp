@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a communicator says that it has done.
 #include <cstdint>
 #include <filesystem>

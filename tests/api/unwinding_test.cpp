@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Programs of the C++ API that throw while another rank waits for them.
 #include <functional>
 #include <stdexcept>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The collectives whose blocks differ in size, begun, prepared and in groups.
 #include <array>
 #include <cstddef>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the system says of a child that has ended and nobody has waited for.
 #include "base/system/process_state.hpp"
 

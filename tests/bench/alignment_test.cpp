@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Different peers' own knobs as one column.
 #include "bench/axes/alignment.hpp"
 

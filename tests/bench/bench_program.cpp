@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A program that declares benchmarks, for the tests of the runner: what is measured is known, and some of it
 // misbehaves.
 #include <chrono>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Groups and cases of sweeps: the fewest starts, in an order that can be relied on.
 #include "bench/axes/case.hpp"
 

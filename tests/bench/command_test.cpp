@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Commands with places for axes.
 #include "bench/process/command.hpp"
 

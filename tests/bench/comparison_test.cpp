@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What is shown of rows side by side; made up, so without a clock.
 #include "bench/results/comparison.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "bench/axes/environment_axis.hpp"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Estimates of how long a sweep takes, on durations that are made up.
 #include "bench/measure/estimate.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "bench/process/launcher_variables.hpp"
 
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The runner with peers that have no processes: each case once, in whatever company.
 #include "bench/measure/reckoner.hpp"
 

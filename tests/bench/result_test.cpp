@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Rows of several launches as one, and rows against each other; made up, so without a clock.
 #include "bench/results/result.hpp"
 

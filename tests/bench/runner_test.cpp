@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The runner and its workers as whole processes: a program with its own benches is run as a user runs it.
 #include <array>
 #include <chrono>

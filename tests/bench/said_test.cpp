@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a worker may say: anything.
 #include "bench/measure/said.hpp"
 

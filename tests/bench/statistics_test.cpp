@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Statistics on made-up samples, without a clock. Chances are those of seeded generators, so each run has the same.
 #include "bench/measure/statistics.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The store in processes of its own: killed while they write, on full disks, without permission.
 #include <array>
 #include <chrono>

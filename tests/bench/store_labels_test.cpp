@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Names and notes of runs, and runs that are deleted.
 #include <filesystem>
 #include <string>

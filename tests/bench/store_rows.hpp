@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Rows and runs for the tests of the store: random ones of every shape, and whether two are the same.
 #pragma once
 

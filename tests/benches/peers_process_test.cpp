@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // benches/peers as a whole, beside a script in tutti's place whose figures are known.
 #include <filesystem>
 #include <fstream>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the figures of benches/peers mean.
 #include <cmath>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A fabric that was calibrated takes as long for what was measured as the machine has taken.
 #include "calibrate/fit.hpp"
 

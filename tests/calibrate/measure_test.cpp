@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Measuring, as little as can be: that numbers come, not which.
 #include "calibrate/measure.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Machines in hwloc's words. What this machine has is only looked at.
 #include "calibrate/topology.hpp"
 

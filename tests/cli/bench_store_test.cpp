@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Who a kept run belongs to.
 #include "cli/bench/bench_store.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // `tutti demo`: the built program, kept short.
 #include <array>
 #include <cstdio>

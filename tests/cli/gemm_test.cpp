@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // `tutti gemm` as a user calls it.
 #include <cmath>
 #include <set>

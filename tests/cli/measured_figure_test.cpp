@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Pictures of measurements: what is drawn of rows, and that many of them stay readable.
 #include "cli/bench/output/measured_figure.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What stands behind --peer, and what follows for peers that have no processes.
 #include "cli/bench/sweep/peer_options.hpp"
 

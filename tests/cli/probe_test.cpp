@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // `tutti probe` as a user calls it; what it measures is tested in tests/calibrate.
 #include <array>
 #include <sstream>

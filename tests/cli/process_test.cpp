@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Runs the built program with an environment of its own and looks at what comes out of it.
 #include <algorithm>
 #include <optional>

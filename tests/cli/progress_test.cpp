@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Where no terminal shows how far it is, a line now and then does.
 #include "cli/bench/output/progress.hpp"
 

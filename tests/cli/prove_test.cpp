@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // `tutti prove` as a user calls it.
 #include <algorithm>
 #include <array>

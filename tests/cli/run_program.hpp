@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Shell scripts in the places of programs that `tutti run -- COMMAND` sweeps, in a folder with a store of its own.
 #pragma once
 

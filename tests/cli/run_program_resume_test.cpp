@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Sweeps and comparisons of programs that are interrupted and resumed, as a user calls them.
 #include <string>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // `tutti run -- COMMAND` and `tutti import`, as a user calls them, with shell scripts in the places of programs.
 #include "run_program.hpp"
 

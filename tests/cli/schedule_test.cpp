@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // `tutti schedule` and `tutti algorithms` as a user calls them.
 #include <array>
 #include <cstdio>

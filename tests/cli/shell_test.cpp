@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Completions and the manual page of the built program.
 #include <cstdio>
 #include <string>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // `tutti simulate` as a user calls it.
 #include <cstdio>
 #include <filesystem>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A sweep's values are checked before anything starts.
 #include "cli/bench/sweep/sweep_options.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // When text for people has tones, and how wide it is; and where `tutti compare` writes them.
 #include "cli/terminal.hpp"
 

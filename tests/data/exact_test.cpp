@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The exact inputs against the kernels: whatever order and brackets, the result is the predicted one, bit for bit.
 #include "data/exact.hpp"
 

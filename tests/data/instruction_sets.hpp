@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Forces one instruction set after the other, so that a test sees the kernels of each. For tests only: the choice is
 // the whole process's.
 #pragma once

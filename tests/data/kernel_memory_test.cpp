@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the kernels touch: nothing outside of their elements, at pages that cannot be touched; and copying.
 #include <array>
 #include <cstdint>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a kernel must compute, written once more, plainly: one element at a time, without vectors.
 // Header of the data tests only; pure functions.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Every type, operator and shape of call on every instruction set of this processor, bit for bit against the plain
 // reference.
 #include "data/kernel.hpp"

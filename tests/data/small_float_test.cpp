@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The conversions against the definition of each format, over every pattern and every boundary between two of them.
 #include "data/small_float.hpp"
 

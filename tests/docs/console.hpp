@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Console blocks of documents: commands behind "$ ", and the output that the text shows for each.
 //
 // Output and text are compared by shape. A number matches any number, and a cell that holds a dash. A run of blanks

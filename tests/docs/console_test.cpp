@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The comparison of shown and printed output, on texts made up for it.
 #include "console.hpp"
 

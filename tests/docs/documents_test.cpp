@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Each console block of README.md and of docs/guide/, run in an empty folder with the built program in PATH. The folder
 // has build/release, examples and data, so that commands read as they do in the repository.
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What is said of files that are wrong: file, line and key, what is there, and what would be right.
 #include <gtest/gtest.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Generators: how many nodes and links there are, how many links a node has, and how long routes are, against closed
 // forms; what sizes mean; and what is said of wrong ones.
 #include "fabric/generators/generate.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The file form: what a file says is in the fabric, what is written reads back to the same, and what comes with Tutti
 // is found by its name.
 #include "fabric/files/load.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Routes against a plain search, on random graphs.
 #include "fabric/routes.hpp"
 

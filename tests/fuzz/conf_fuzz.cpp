@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // tutti.conf: any text is read without harm, and what was read is read again from what a user would write of it.
 #include <algorithm>
 

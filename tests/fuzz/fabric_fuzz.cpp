@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Files of fabrics and the words of generators: any text is read or refused, in words; all ranks of what is read reach
 // each other, and it is read back from what is written of it.
 #include <cmath>

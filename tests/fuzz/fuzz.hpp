@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the fuzzers share: a claim that ends the run where it does not hold, and the input as text. No state.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // MSCCL programs: any text is read without harm, and what is read is a schedule in good form whose steps can all be
 // taken. Whether it does what its collective asks is its author's business.
 #include "fuzz.hpp"

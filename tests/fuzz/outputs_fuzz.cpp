@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Outputs of programs: any text is read without harm by each reader, and whatever is found is a time or a reason.
 #include <cmath>
 

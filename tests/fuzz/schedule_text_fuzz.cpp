@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The text form of schedules: any text is refused with its place, or is a schedule that is read back from what is
 // written of it.
 #include "../schedule/same_schedule.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The id as text and as bytes: any is read or refused, and what was read is written the same. Since hardly anything has
 // the right checksum by chance, the bytes of a good id are also changed by the input.
 #include <algorithm>

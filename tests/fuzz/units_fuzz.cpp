@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Numbers, sizes, lists of sizes and durations: any text is read or refused, and what was read is read back from what
 // is written of it.
 #include "base/units.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The values of variables: the first byte chooses the row, the rest is what a user has set it to.
 #include "base/variables/variables.hpp"
 #include "fuzz.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What comes over the rendezvous' sockets: any bytes are read or refused, and whatever is accepted is, encoded again,
 // the same bytes. The first byte chooses who is speaking: a rank that says hello, one that fetches the region, or a
 // side that sends frames.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # `library` exports the functions that `header` declares, all under its version; `bench_library` exports names of
 # namespace tutti. Nothing of the C++ library, or of other libraries inside, is visible.
 cmake_minimum_required(VERSION 3.25)

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # The test of the installation, as a script: installs `build`, moves the installed tree (it must not know where it
 # was), builds `consumer` against it in `scratch`, and runs the consumer's own tests.
 

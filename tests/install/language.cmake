@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Compiles tutti.hpp for C++14, which must fail and name the required standard, and for C++17.
 cmake_minimum_required(VERSION 3.25)
 file(WRITE "${source}" "#include <tutti/tutti.hpp>\n")

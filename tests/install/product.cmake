@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # The target tutti makes every program and library that an installation takes from `build`, and tutti_product the
 # examples besides.
 cmake_minimum_required(VERSION 3.25)

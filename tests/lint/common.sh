@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Sourced by every check. A check looks at the tree named by its first argument, or at the one it stands in; prints
 # what is wrong as file:line: words; and exits with 0 (right), 1 (wrong) or 77 (its tool is not installed).
 # shellcheck shell=bash

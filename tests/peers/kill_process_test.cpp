@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A runner that is killed at any moment leaves nothing, loses no row that it has kept, and repeats none when the sweep
 // is resumed.
 #include <algorithm>

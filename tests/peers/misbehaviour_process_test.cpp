@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A peer that goes wrong costs its own cases: each has a row that says how, and the others come out right.
 #include <chrono>
 #include <cstdlib>

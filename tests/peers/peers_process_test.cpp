@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Every peer that was built does every collective of it rightly, and leaves nothing behind however its run ends.
 #include <algorithm>
 #include <chrono>

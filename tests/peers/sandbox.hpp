@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Runs of the built program whose processes and files can be told from everybody else's: a variable marks the
 // processes, and Open MPI's files are made in a folder of the test's own. MPICH's places are fixed, so what was there
 // before is left out.

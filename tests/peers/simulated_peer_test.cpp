@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A fabric as a peer: its rows say what simulating the schedule says.
 #include "peers/simulated/simulated_peer.hpp"
 

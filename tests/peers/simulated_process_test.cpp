@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A simulated fabric beside the other peers, as a user runs it: in sweeps, files, stores and comparisons.
 #include <string>
 

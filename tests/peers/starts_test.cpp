@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a sweep really starts, counted where processes begin: a script in the null peer's place notes each start.
 #include <algorithm>
 #include <fstream>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // That charts have what they are given, wherever it is odd. How they look is for eyes.
 #include "report/chart.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Checks of a picture without looking at it: its size, that its words neither overlap nor leave it, and that everything
 // in its keys is drawn.
 #pragma once

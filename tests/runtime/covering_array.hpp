@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Rows of choices such that every pair of choices that can stand together stands together in some row: what tests run
 // where the whole product is too much. Rows are made one after another, each for as many new pairs for its cost as can
 // be had (greedily, as in D. Cohen, S. Dalal, M. Fredman, G. Patton, The AETG system, IEEE TSE 1997).

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Covering arrays have every pair that can be, nothing that cannot, and no more rows than it takes or than they cost.
 #include "covering_array.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // `tutti launch`: the processes it starts, what it tells them, and how it ends them.
 #include <algorithm>
 #include <array>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Ranks for tests: as threads of this process, or as children that are forked before any thread runs. Children are
 // ended and reaped by the destructor, by pid.
 #pragma once

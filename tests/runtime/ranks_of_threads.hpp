@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Ranks as threads of one process over one shared region: what tests of the runtime use where processes are not the
 // point, so that sanitizers and debuggers see all of it.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The algorithms' own shapes, step by step for few ranks, and the fused form that runs.
 #include <gtest/gtest.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Several connections between the same two ranks, told apart by their channel: each is a queue of its own, with one
 // lane at each end.
 #include <functional>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Costs against their closed forms.
 #include "schedule/cost.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What stands in for the XML parser where Tutti is built without it.
 #include <gtest/gtest.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What is said of MSCCL files that are wrong: file, line, what was found and what would be right.
 #include <string>
 #include <string_view>

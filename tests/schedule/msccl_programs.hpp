@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Writes MSCCL programs for tests: an element a call, and generators of the families that the tools for MSCCL write.
 #pragma once
 

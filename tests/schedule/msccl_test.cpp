@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // MSCCL programs as schedules: what each type of step becomes, and whole programs of 8 and 16 ranks, proven and
 // executed on numbers.
 #include "schedule/msccl/msccl.hpp"

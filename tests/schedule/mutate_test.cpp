@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Mutants: that they are made as seeds say, that those which prove accepts do no harm, and that harm is seen at all.
 #include "schedule/oracle/mutate.hpp"
 

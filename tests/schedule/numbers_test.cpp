@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Execution on numbers: random schedules give the sum, whatever the interleaving, and one that prove
 // calls wrong by name gives something else.
 #include "schedule/numbers.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The oracle finds what it is there to find: schedules with one planted mistake each, of which it is told that they are
 // right. A test that fails if the oracle is blind.
 #include "schedule/oracle/oracle.hpp"

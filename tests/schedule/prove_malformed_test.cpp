@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Schedules that are not even well formed: steps that name what is not there, or mean nothing.
 #include <array>
 #include <string>

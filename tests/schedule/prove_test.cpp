@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What prove says of schedules that are right: the algorithms, and random ones that are right by construction.
 #include "schedule/prove/prove.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Schedules that are wrong, each in one way, and what prove has to say of them.
 #include <array>
 #include <string>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Whether two schedules are the same: header and every step of every lane. For tests of what writes and reads them.
 #pragma once
 

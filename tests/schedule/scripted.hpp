@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Schedules written by hand for tests: one coroutine for all lanes of all ranks.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The parts that prove is made of.
 #include <gtest/gtest.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The text form of schedules: what is written is read back the same, what is read means what it says, and every mistake
 // is told with its place.
 #include "schedule/text/text_form.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // When steps happen, and what they have waited for: what a space-time diagram is drawn from.
 #include "schedule/timeline/timeline.hpp"
 

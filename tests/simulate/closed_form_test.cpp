@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // On fabrics where nothing is in anything's way, what the simulator says is the LogGP formula of the schedule.
 #include <cmath>
 #include <set>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Max-min fair sharing against a model as plain as can be: messages of all ranks as fluids on a star, walked from event
 // to event with nothing remembered in between.
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Transcripts of small simulations, in golden/*.txt: words that reckon them by hand, the command, and what it tells,
 // event by event. With TUTTI_REWRITE_GOLDEN=1 the files are written anew; read the difference before it is kept.
 #include <array>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The LogGP formula of a schedule (Alexandrov, Ionescu, Schauser, Scheiman 1995): the longest chain of overheads o,
 // latencies L and bytes times G, where nothing waits for a wire or a core. It shares with the simulator what a step
 // means (schedule/world.hpp) and nothing else; it knows the whole schedule at once and has neither events nor fabric.

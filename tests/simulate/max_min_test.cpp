@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Each test has the system in words and its answer beside it.
 #include "simulate/network/max_min.hpp"
 

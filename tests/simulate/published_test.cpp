@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Published figures, and how near the simulator has to come to them.
 #include <gtest/gtest.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "simulate/references/references.hpp"
 
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The same messages on the same platform in SimGrid, which shares links by max-min fairness as well: its actors walk
 // the programs of the ranks, one mailbox a connection.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Small runs whose times can be reckoned by hand; the sums stand beside them.
 #include "simulate/simulate.hpp"
 

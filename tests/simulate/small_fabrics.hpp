@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Fabrics small enough to reckon by hand.
 #pragma once
 

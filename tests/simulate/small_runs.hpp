@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Runs of the simulator whose answer is held to what all answers are.
 #pragma once
 

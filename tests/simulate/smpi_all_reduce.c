@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* For SMPI: how long an all-reduce of each count of ints that is given takes, which all ranks begin at the same time:
  * one count a second of virtual time. Each rank prints "count seconds". */
 #include <mpi.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // SMPI, which runs MPI programs over SimGrid, on the same platform: told to use its ring, its recursive doubling, and
 // its reduce and broadcast on binomial trees, it says what we say of which is faster, and takes the time that we say.
 //

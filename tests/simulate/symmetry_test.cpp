@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Where ranks are alike, one of them walked gives what all of them walked give.
 #include "simulate/engine/symmetry.hpp"
 

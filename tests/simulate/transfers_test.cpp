@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How bytes get from rank to rank, in runs so small that the sums stand beside them: loads with a rate of their own,
 // loads that are stored elsewhere as they come, what switches fold and copy as fluids, messages of several slots, and
 // memories that messages go through.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Reading and writing another process's memory, with this process as the other: who is said to be at fault.
 #include "transport/shm/attach.hpp"
 

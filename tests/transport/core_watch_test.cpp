@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The watch over a shared core, on a made-up scheduler: nothing sleeps and no clock runs.
 #include "transport/shm/core_watch.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The parts of shared memory by themselves: payloads in flags, messages, waiting. Ranks are threads, or just numbers.
 #include <algorithm>
 #include <array>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Blocks of different sizes, one for each rank.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A communicator: this rank's handle on a group of ranks that perform collectives together.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Element types and buffers. A buffer is anything with std::data and std::size (std::vector, std::array, std::span, an
 // array, SymmetricMemory), elements(pointer, count), or one(value).
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Errors of the C++ API: exceptions with the code that the C function returned and its error message.
 #pragma once
 

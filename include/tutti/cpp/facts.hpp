@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Facts about a communicator, and the id at which its ranks meet.
 #pragma once
 

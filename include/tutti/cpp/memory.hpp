@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Symmetric memory, in which peers load and store without a copy.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Operators: the built-in ones as an enum, and the caller's own.
 #pragma once
 

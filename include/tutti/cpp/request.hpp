@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Pending operations: requests, persistent requests, groups.
 #pragma once
 

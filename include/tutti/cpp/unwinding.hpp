@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Whether a destructor runs because of an exception.
 #pragma once
 

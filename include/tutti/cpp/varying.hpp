@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Checked arguments of calls with blocks of different sizes, as the C API takes them: a tuple up to the type.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Bruck's all-gather with any radix k: a rank that has the w blocks from its own on, counted to the right, gets those
 // of the ranks w, 2w, ..., (k-1)w to the right and has k·w.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Direct all-gather: every rank exposes its block, and every rank reads the blocks of all others.
 //
 // Meant for ranks that share memory: one latency, N-1 blocks read per rank, nothing forwarded. Any number of ranks; no

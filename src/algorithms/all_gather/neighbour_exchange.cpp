@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Neighbour exchange: ranks exchange with their neighbours on the two sides in turn, in each step the two blocks that
 // came in the step before (their own in step 0, which is one, and their own pair's in step 1).
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Parallel aggregated trees (PAT): every block goes down a binomial tree of its own, all trees of one shape and shifted
 // (patterns/parallel_trees.hpp), and the edges of one bit of all trees are one message; the highest bit first.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Recursive doubling: groups that know all of their own blocks pair up, and every rank exchanges all that its group
 // has with its counterpart in the other one.
 //

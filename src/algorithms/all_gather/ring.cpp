@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Ring all-gather: every block travels N-1 places to the right; each rank on its way keeps it and passes it on.
 //
 // Meant for large blocks: N-1 steps, one message each, and N-1 blocks sent per rank, which is the least there can be.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // All-gather on a ring in both directions: every block travels to the right and to the left at once, halfway around
 // each, so that all ranks have it after half as many steps as on the one-way ring.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Bucket all-reduce on a torus of w × h ranks: ring reduce-scatters along one dimension and then the other, and ring
 // all-gathers back along both. One half of the pieces goes along the rows first, the other half along the columns
 // first, so that both dimensions are busy all the time.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Bucket all-reduce on a mesh of w × h ranks without wrap-around: reduce-scatters along the rows and then the columns,
 // and all-gathers back, where along a line two pipelines run against each other.
 //

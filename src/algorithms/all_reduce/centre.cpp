@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Centre all-reduce on grids: every package of w × h ranks reduces to the rank in its centre (row h/2, column w/2)
 // along chains, first of the rows and then of the centre's column; the centres all-reduce among each other in a ring of
 // packages; and the results go back the same ways.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Double binary tree all-reduce: each half of the buffer is folded up its own binary tree and handed down again; nobody
 // has children in both trees.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Hierarchical all-reduce over groups of neighbouring ranks, such as the ranks of a host each: direct inside a group, a
 // message algorithm of choice between them.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Multicast one-shot all-reduce: every rank exposes its input, and reads the switch's fold of all of them.
 //
 // Meant for small messages where a switch folds: one latency, and n bytes read per rank however many ranks there are.

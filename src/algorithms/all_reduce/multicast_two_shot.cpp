@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Multicast two-shot all-reduce: rank r reads the switch's fold of piece r of all inputs and multicasts it into piece r
 // of all outputs.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One-shot all-reduce: every rank exposes its input, then folds all inputs, in rank order, into its own output.
 //
 // Meant for small messages (one latency, N·n bytes read per rank), and, pipelined over rounds, for two ranks at large

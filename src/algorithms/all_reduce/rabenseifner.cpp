@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Rabenseifner's all-reduce: a reduce-scatter by recursive halving, an all-gather by recursive doubling.
 //
 // Meant for medium and large messages: 2·log2 N steps, and 2·n·(N-1)/N sent per rank, which is the least there can be.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Recursive doubling all-reduce: recursive multiplying with radix 2, under the name that the literature gives it. In
 // each round pairs of ranks, twice as far apart as before, exchange all they have and fold it.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Recursive multiplying all-reduce: in each round groups of k ranks exchange all they have, everyone folds the k parts,
 // and what a rank has stands for k times as many ranks. recursive_doubling is its case of radix 2.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Reduce and broadcast: the ranks fold up a k-nomial tree to rank 0, which hands the result down the same tree.
 //
 // Meant for small messages, where it sends the fewest: 2(N-1) in all, against N·log N of recursive doubling, at the

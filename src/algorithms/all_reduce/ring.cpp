@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Ring all-reduce: N pieces; each travels N-1 places to the right while every rank on its way adds its own part, and
 // then N-1 places further, being handed out.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Ring all-reduce with a bidirectional all-gather: the reduce-scatter goes around to the right as in the ring; then
 // finished shards go out both ways at once.
 //

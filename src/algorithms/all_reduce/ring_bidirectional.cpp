@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Bidirectional ring all-reduce: two rings in opposite directions, each for half of the buffer, all the way.
 //
 // Meant for large messages where links carry as much in each direction at the same time: 2(N-1) steps as in the ring,

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Swing all-reduce: a reduce-scatter by halving and an all-gather by doubling among peers that swing from side to side
 // at distances 1, 1, 3, 5, 11 …, so that on rings and tori the large exchanges are between near ranks. This is the
 // paper's bandwidth-optimal version for one port.

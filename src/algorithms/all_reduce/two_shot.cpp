@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Two-shot all-reduce on symmetric memory: rank r folds piece r of every rank's input, in rank order, and stores the
 // result into every rank's output in the same pass.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Two-shot all-reduce by reading alone, in which only k ranks fold: of the pieces of all inputs rank r < k folds piece
 // r, in rank order, and exposes the result, which all others read.
 //

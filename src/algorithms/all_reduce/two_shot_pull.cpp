@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Two-shot all-reduce by reading alone: rank r folds piece r of every rank's input, in rank order, and exposes the
 // result, which the others read.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Bruck all-to-all: a block that is to travel i ranks to the right travels by the digits of i in base k, all blocks
 // with the digit d at value k^x going d·k^x ranks together, in one message.
 //

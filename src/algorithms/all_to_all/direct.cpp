@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Direct all-to-all: every rank exposes the block of every other, and reads its own block from each of them.
 //
 // Meant for few ranks: one latency, and N-1 blocks read per rank, which is the least there can be. Any number of ranks;

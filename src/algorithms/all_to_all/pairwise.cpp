@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Pairwise all-to-all: in each step the ranks are paired off, and the two of a pair send each other their blocks.
 //
 // Meant for large blocks: N-1 blocks sent per rank, which is the least there can be, in N-1 steps for an even number of

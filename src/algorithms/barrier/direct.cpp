@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Direct barrier: every rank says that it has come, and waits until it sees that all others have.
 //
 // Meant for ranks that share memory: one latency, one store and N-1 loads per rank. Any number of ranks; no scratch.

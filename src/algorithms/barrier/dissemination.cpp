@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Dissemination barrier with any radix k: in each phase a rank tells k-1 others, w, 2w, ..., (k-1)w to the right, that
 // it and the w-1 ranks to its left have come, and hears the same from as many on its left; then w is k times as large.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Chain broadcast: the block goes from each rank to its right neighbour, from the root on around to the root's left.
 //
 // Meant for large messages: each rank receives and sends the block once, and while one round goes on to the next rank

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Direct broadcast: the root exposes its block, and every other rank reads it from there.
 //
 // Meant for few ranks and small messages: one latency, N-1 reads of the same memory, side by side. Any number of ranks,

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // k-nomial broadcast: down a k-nomial tree from the root; every rank hands the block to its children, the one with the
 // largest subtree first.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Broadcast from both ends: the root stores the last of N pieces into every other rank's output, while each of those
 // reads all pieces before it from the root.
 //

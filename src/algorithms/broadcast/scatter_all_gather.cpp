@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Broadcast by scatter and all-gather (van de Geijn): N pieces; a binomial tree scatters them, so that each rank has
 // its own piece and those of its subtree, and then the pieces go around the ring.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Linear exclusive scan: the fold of ranks 0 to r-1 comes from rank r-1; rank r keeps it, and sends it on with its own
 // part folded behind it.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Exclusive scan by recursive doubling: before step k a rank has the fold of the 2^k - 1 ranks in front of it; it sends
 // that with its own part folded behind it 2^k ranks up, and folds what comes from 2^k ranks below in front of it.
 //

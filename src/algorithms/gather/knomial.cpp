@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // k-nomial gather: up a k-nomial tree to the root; every rank sends its parent its own block and those of its subtree
 // in one message, when all are there.
 //

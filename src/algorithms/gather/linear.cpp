@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Linear gather: every rank sends its block to the root.
 //
 // Meant for large blocks and few ranks: the root receives N-1 messages, which is the least there can be, all others

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What Rabenseifner's algorithm and swing have in common: a reduce-scatter by halving and an all-gather by doubling,
 // each in log2 P steps among a power of two of places; they differ in who meets whom. Pure; thread-safe.
 #pragma once

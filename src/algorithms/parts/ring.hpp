@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What ring algorithms are made of: chunks are folded on their way around a ring, or handed around it. Lanes for other
 // lanes to take their steps from. Pure; thread-safe.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Two binary trees over the same ranks such that nobody has children in both: while a rank hands one half of the data
 // down in one tree it is a leaf for the other half, so both directions of its link are busy all the time.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A schedule run by some of the ranks of a larger one, on some pieces of its buffers: how an all-reduce becomes the
 // middle part of another.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Any number of ranks folded into a handier number of places: who stands for whom where an algorithm wants a power.
 //
 // Each place is a group of neighbouring ranks; the first of a group leads it and does the others' work. Groups differ

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Ranks on a grid: row after row, so rank = y · width + x, and rows are runs of neighbouring ranks. Pure arithmetic;
 // thread-safe.
 #pragma once

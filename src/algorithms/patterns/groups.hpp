@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Groups of neighbouring ranks, of any sizes: the first ranks are group 0, the next group 1, and so on. Immutable;
 // thread-safe.
 #pragma once

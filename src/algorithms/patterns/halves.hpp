@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Any number of ranks cut in half, and each half again, until every rank is alone: what takes the place of the bits of
 // a rank's number where the ranks are no power of two. Of an odd number the first half has one more.
 //

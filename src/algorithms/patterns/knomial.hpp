@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // k-nomial trees: the binomial tree with any radix, over any number of ranks, rooted at any rank by rotation.
 //
 // A rank's number counted from the root is written in base k. Its parent has the lowest digit that is not 0 cleared;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Neighbour exchange: ranks on a ring of even length exchange with the neighbour on one side and on the other in turn.
 // Ranks 2q and 2q+1 are pair q; in step 0 the two of a pair exchange their own blocks, and from then on every step
 // moves two blocks, those of a pair.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Who exchanges with whom, and when, where everybody exchanges with everybody: the circle method of round-robin
 // tournaments. In each step every rank has one partner, whose partner it is, so that what goes both ways between two
 // ranks goes in one step. Each rank meets each rank once, itself as well: N steps.

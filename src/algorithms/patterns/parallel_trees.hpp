@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Parallel trees: one binomial tree for each block, all of the same shape, each shifted so that its root is the block's
 // own rank. The place of rank r in the tree of block s is (r - s) mod N; every rank is at every place of some tree, so
 // all ranks have the same work.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Swing: in step s each rank exchanges with one at distance 1, 1, 3, 5, 11, 21 …, swinging from side to side, so that
 // on a ring or torus the peers of the large early steps are near.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Chain reduce: from the root's left neighbour the partial result goes to the left from rank to rank, each of which
 // folds its own part in front of it, until it comes to the root from its right.
 //

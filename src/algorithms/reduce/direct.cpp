@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Direct reduce: every rank exposes its input, and the root folds all of them, in rank order, in one pass.
 //
 // Meant for few ranks and small messages: one latency and one rounding, and the root reads (N-1)·n bytes. Any number of

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // k-nomial reduce: up a k-nomial tree to the root; every rank folds its children's results into its own, a level of the
 // tree in one step, and sends what it has to its parent.
 //

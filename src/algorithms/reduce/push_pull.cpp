@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Reduce from both ends: the root folds some pieces of all inputs, and each other rank folds one and stores the result
 // into the root's output.
 //

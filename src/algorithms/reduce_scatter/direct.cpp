@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Direct reduce-scatter: every rank exposes its parts of all blocks but its own, and folds its own block of all inputs,
 // in rank order, into its output.
 //

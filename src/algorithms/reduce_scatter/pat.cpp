@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Parallel aggregated trees (PAT): the partial sums of every block go up a binomial tree of its own, all trees of one
 // shape and shifted (patterns/parallel_trees.hpp), and the edges of one bit of all trees are one message; the lowest
 // bit first. The all-gather of the same name backwards.

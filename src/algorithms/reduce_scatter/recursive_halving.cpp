@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Recursive halving: every rank sends the half of the blocks that it is not in to its counterpart in that half, folds
 // what it gets for its own half, and goes on in that half, until it has its own block alone.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Ring reduce-scatter: the partial sum of every block starts at the rank to the right of the block's own, travels
 // around the ring and ends at its own rank; each rank on its way folds its own part behind it.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Linear scan: the fold of ranks 0 to r goes from rank to rank; each folds its own part behind it, keeps the result and
 // passes it on in the same pass.
 //

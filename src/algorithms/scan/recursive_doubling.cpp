@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Scan by recursive doubling: before step k a rank has the fold of the 2^k ranks that end with it; it sends that 2^k
 // ranks up, and folds what comes from 2^k ranks below in front of it.
 //

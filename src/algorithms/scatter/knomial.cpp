@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // k-nomial scatter: down a k-nomial tree from the root; every rank hands each child the blocks of its subtree in one
 // message, the largest subtree first, and keeps its own.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Linear scatter: the root sends every rank its block.
 //
 // Meant for large blocks and few ranks: the root sends N-1 messages, which is the least there can be, all others

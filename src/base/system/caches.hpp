@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How large this machine's caches are, as sysfs has it: sysconf tells the sum where there are several, and on a virtual
 // machine that of its host. Linux counts both first-level caches, so the second level has index 2.
 #pragma once

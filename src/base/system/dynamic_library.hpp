@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A shared library that is opened while the program runs, where the loader finds it. It stays open until the process
 // ends: what such libraries start (threads, handlers at exit) outlives any owner. Copies are the same library.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Files that users name, read whole. Pure but for the file system; thread-safe.
 #pragma once
 

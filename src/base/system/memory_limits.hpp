@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How much memory this process can have: what the machine has, or where less, what the control groups that the process
 // is in (containers, batch systems) leave of it. Read anew each time; thread-safe.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the system says of a process. Thread-safe.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Who has made the processor: what decides which machine profile fits. Thread-safe.
 #pragma once
 

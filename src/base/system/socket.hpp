@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The sockets that ranks meet through, as thin helpers over the system's calls: everything is non-blocking, closes on
 // exec, never raises SIGPIPE and goes on after EINTR. Waiting is the caller's, with poll. Free functions; thread-safe.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Starts one process: the program, its environment, the core it is bound to and where its streams go. The child leads a
 // process group of its own, has the signal mask that the launcher had, and is killed when the thread that started it
 // ends. No state; the caller reaps.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Descriptors that the system has just made, kept away from the numbers of the standard streams. Everything in the
 // library that makes a descriptor takes it through here. Thread-safe.
 #pragma once

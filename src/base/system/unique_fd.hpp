@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A file descriptor with one owner: closed when the owner goes. Movable, not copyable; as thread-safe as an int.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A TOML document as a tree in which everything knows its line, and questions to its tables that are answered or
 // refused with file, line and key: "my.toml:12: links[3].bandwidth: ...". Values; thread-safe.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Variables that only benchmarks (and one test) read: workers of peers (src/peers), simulated fabrics, and processes
 // that the harness starts. They come from the environment alone. Each has one row, so `tutti variables` lists it and no
 // part of Tutti calls it unknown. Constants; thread-safe.

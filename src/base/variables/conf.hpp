@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // tutti.conf: lines of NAME = value. docs/formats/conf.md is its specification; what names and values mean is the
 // business of base/variables. Pure functions but for read_conf; thread-safe.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The environment variables of a process as a value that is passed in: code under test gets one made of pairs, the
 // program takes its own once, in main. A copy, not a view: later changes by setenv are not seen. Who passes it on may
 // set others over them, and says where those are from. Reading is thread-safe.

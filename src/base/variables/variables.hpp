@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The values of all variables (base/variables_table.hpp) for this process, checked and typed, each with where it came
 // from. The environment goes before the user's tutti.conf, which goes before the system's. A variable's own name goes
 // before its aliases wherever they stand. Immutable once read, a value; reading from several threads is safe.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Which names are variables, and which they may have been meant for.
 #include <algorithm>
 

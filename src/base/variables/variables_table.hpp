@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Every variable that Tutti reads, one row each: to add one is to add an id and a row. All else (reading, checking,
 // messages, the listing of `tutti variables`) follows from the row. Constants; thread-safe.
 #pragma once

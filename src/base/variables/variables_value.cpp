@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a text means for a row of the table, and back.
 #include <algorithm>
 

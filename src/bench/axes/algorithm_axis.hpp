@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The axis `algorithm`: what a peer calls its algorithms, and the variables that force it to each. Its values start
 // groups of their own, as those of variables do. Values and pure functions; thread-safe.
 #pragma once

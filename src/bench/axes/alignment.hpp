@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Knobs of different peers that mean the same, each by its own name, as one column: a variable of one and an axis of
 // another. Values and pure functions; thread-safe.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Points of a sweep, and how they are grouped so that the fewest processes are started. Values and pure functions;
 // thread-safe.
 #pragma once

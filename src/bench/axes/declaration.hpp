@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a Bench (tutti/bench.hpp) holds. A value.
 #pragma once
 

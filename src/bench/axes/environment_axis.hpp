@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Axes of the environment: variables that are set, one combination after another, in worker processes before anything
 // of a backend begins. A value may be "unset" (the variable is not there), which is another thing than empty.
 //

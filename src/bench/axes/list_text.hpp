@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Lists as people write them on a command line: values with commas between, of which each may stand in double quotes.
 // Between quotes, \" is a quote and \\ a backslash; any other backslash is itself. Pure functions; thread-safe.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Arrays as TOML 1.0 writes them, as values of our own. Pure functions; thread-safe.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A value of an axis, and lists of them as people write them. Values and pure functions; thread-safe.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The clock that all processes of a host share. Thread-safe.
 #pragma once
 

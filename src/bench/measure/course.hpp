@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One group on its way through one case: prepared, warmed up, measured round by round, checked. Whatever goes wrong
 // ends in its row. Blocks; one thread.
 #pragma once

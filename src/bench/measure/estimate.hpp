@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The duration of a sweep: the estimate before it begins, and the rest while it runs. Pure functions and a
 // value, without a clock; thread-safe where nobody writes.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Measuring one case: rounds of iterations, in one group or in several that take turns, until there is enough of them.
 // Blocks; one thread.
 #pragma once

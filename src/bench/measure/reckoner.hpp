@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A peer that says how long its calls would take without making them, as a simulator does: it has no processes, and
 // since its time is no measurement, one sample of each case says all.
 //

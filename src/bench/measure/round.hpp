@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A round: iterations that all ranks of a group do in a row, and what becomes of their times. Pure; thread-safe.
 #pragma once
 

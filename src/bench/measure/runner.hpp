@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Runs a sweep: starts its groups one after another, or those that are compared side by side, and hands over each row
 // as it is finished. Whatever a group does, the sweep goes on. Blocks; one thread.
 #pragma once

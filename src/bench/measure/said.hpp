@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a worker has said of a case, as a part of its row. A worker may say anything, so everything is checked. Pure.
 #pragma once
 

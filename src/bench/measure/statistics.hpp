@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What samples say: order statistics with intervals that assume no distribution, ratios taken round by round, and when
 // there are enough of them. Pure functions on values, without a clock; thread-safe.
 //

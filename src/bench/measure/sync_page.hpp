@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The memory through which the ranks of a group agree on when an iteration begins, beside whatever is measured.
 //
 // The runner makes it (an unnamed file, so nothing is left behind however a process dies) and tells the ranks where it

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Whether a program obeyed the variables that it was given, as far as what it wrote tells. Pure; thread-safe.
 #pragma once
 

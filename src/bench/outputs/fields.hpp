@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a named field of an output means, for the formats in which users name them: a time, a size, a number of ranks,
 // what tells rows apart, or a figure. Pure functions; thread-safe.
 #pragma once

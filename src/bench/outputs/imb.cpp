@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The tables of the Intel MPI Benchmarks: "# Benchmarking Allreduce", "# #processes = 4", headings that begin with
 // #bytes or #repetitions, rows. Times are the averages over ranks; least and greatest are counters.
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Outputs that are JSON: an object, an array of objects, an object that has such an array, or an object a line with
 // anything between them. An object with a time is a row.
 #include <algorithm>

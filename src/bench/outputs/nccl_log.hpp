@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the log of NCCL or RCCL (NCCL_DEBUG=INFO) tells of the variables that it has read. Pure; thread-safe.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The tables of nccl-tests (and rccl-tests), by their headings, so that versions with other columns are read as well:
 // what describes the message, then "time algbw busbw #wrong" once for out of place and once for in place.
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Rows in the layout of nccl-tests, for scripts that read its tables: size, count, type, redop, root, then time, algbw,
 // busbw and #wrong, out of place and in place. docs/formats/outputs.md has what stands where. Pure; thread-safe.
 #pragma once

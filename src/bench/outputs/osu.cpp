@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The tables of the OSU micro-benchmarks: "# OSU MPI Allreduce Latency Test v5.8", headings, rows; with and without -f,
 // -c and -z. Sizes of collectives are those of one rank's message.
 #include "base/text.hpp"

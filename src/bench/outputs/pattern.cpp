@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Outputs that a user's regular expression describes. The library's expressions have no named groups, so the names are
 // taken out and remembered by the groups' numbers.
 #include <algorithm>

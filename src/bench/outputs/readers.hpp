@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Readers of what programs print: each finds the tables of one format in a text, whatever stands around them, and never
 // fails on any text. docs/formats/outputs.md says what is read and how. Pure; thread-safe.
 #pragma once

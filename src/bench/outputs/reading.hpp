@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a program's output says, whatever its format: a reading for each row of its tables. Values.
 #pragma once
 

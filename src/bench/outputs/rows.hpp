@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Rows of results from what programs printed. Pure functions; thread-safe.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the readers of outputs share: lines, words, numbers. Pure functions; thread-safe.
 #pragma once
 

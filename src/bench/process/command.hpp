@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A program with its arguments, in which the axes of a sweep have places: {NAME}. Pure functions; thread-safe.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Sweeps any program: each case is one run of it, from start to end, and what it prints becomes rows. Such a program
 // knows nothing of the runner, so there is no protocol: it gets its arguments and its environment, and its output is
 // read when it has ended. Whatever it does, the sweep goes on. Blocks; one thread.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One end of the stream between the runner and a worker: JSON texts, each behind its length. What comes in is nobody's
 // friend until it has said the token, so everything has limits and malformed input is an error that quotes it.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Where ranks run: each on a core of its own, with all hardware threads of that core, in the same way whoever starts
 // them. Free functions; thread-safe.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What outlives the runner, however that dies, and then ends a program with all that it has started: the kernel tells
 // only direct children. One thread.
 #pragma once

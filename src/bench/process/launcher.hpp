@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How the processes of a group are started and ended: by the runner itself, or by an MPI's mpirun or Slurm's srun.
 //
 // Whatever starts them, they and all that they start carry the group's id in their environment, so none of them is left

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The variables through which launchers tell a process its rank. Those that the runner has inherited belong to another
 // group, so none of its processes may see them. Pure functions; thread-safe.
 #pragma once

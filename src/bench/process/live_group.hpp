@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The runner's side of a group while its processes live: starting them, holding each to the protocol, and ending them
 // when one breaks it. Blocks; one thread.
 #pragma once

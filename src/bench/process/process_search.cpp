@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "bench/process/process_search.hpp"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Processes that are found by what their environment holds, however they came to be, and what those of an MPI would
 // leave behind. Linux' /proc; one thread.
 #pragma once

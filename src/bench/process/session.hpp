@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A worker's side of one case: what the body says of it, and the runner's orders while exec() has the word.
 // Internal to the worker; one thread.
 #pragma once

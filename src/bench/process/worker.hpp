@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A worker: one rank of a group of processes that the runner has started. It connects back with the token it was given,
 // shows that its environment is as ordered before anything of a backend begins, and then does as it is told.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Figures as cells of tables. Pure; thread-safe.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Rows of several competitors set side by side, case by case, and the two tables that are made of that: each against
 // the first, and the best of all. Values; thread-safe.
 #pragma once

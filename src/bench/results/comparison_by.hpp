@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A comparison in short: how competitors stand to the first one over all cases that have a number of ranks, or whatever
 // else tells cases apart, in common. Pure; thread-safe.
 #pragma once

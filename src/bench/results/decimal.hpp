@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Decimal figures in other units. Pure; thread-safe.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A row of results: what one case of one group gave. A value; what tables show of it is the sinks' business.
 #pragma once
 

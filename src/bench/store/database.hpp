@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // SQLite in the words of this project: a file of one kind and version, statements whose values are always bound, and
 // errors that name the file and say what to do. What is in the tables is the business of bench/store.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How two kept runs differ, and how to compare them over that. Values; thread-safe.
 #pragma once
 

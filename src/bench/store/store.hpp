@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Where results are kept: an SQLite file with every run, its machine, its rows as they were finished, and their raw
 // samples. docs/formats/store.md is the schema. A row is kept when add() has returned; killing the program at any
 // moment loses nothing that was finished.

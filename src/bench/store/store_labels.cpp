@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What people do with runs that are kept: name them, say something of them, take them away.
 #include <algorithm>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The tables of a store, what is asked of them, and the words that stand in them. docs/formats/store.md explains them;
 // what changes here raises kStoreVersion, or is noted there. Constants.
 #pragma once

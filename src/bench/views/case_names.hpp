@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the cases of a comparison share, and what each of them is called: the sentence above a table, the lines that
 // divide it, and the first column. A value; thread-safe.
 #pragma once

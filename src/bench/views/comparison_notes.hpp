@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What is to be said of the rows of a comparison, each thing once with the cases that it is said of. Pure; thread-safe.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "bench/views/comparison_text.hpp"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The best of each case as people read it. Pure; thread-safe.
 #pragma once
 

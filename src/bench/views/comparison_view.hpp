@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What `tutti compare` shows people by default: a line a case, narrow enough to be read. The columns for machines are
 // in comparison.hpp. Pure; thread-safe.
 #pragma once

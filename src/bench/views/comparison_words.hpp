@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Times, ratios and names as the views of comparisons write them. Pure; thread-safe.
 #pragma once
 

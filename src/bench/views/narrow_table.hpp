@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A table for people in lines that fit, where its columns say what may stand elsewhere. Pure; thread-safe.
 #pragma once
 

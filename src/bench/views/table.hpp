@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Rows of typed cells, and four ways to write them: an aligned table and Markdown for people, who read as many digits
 // of a fraction as a column has; CSV and JSON for machines, which get every fraction in full: the shortest text that
 // reads back to the same double. A cell without a value is null in each of them and never 0. Values and pure functions;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Text for people in columns: how wide a line may be, what stands out on a terminal, and lines that are cut there and
 // nowhere else. Reads nothing of the process: whoever renders passes in what the output is. Values and pure functions;
 // thread-safe.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Views of rows: the table that people read and what becomes CSV, JSON or Markdown. A view is made for a sweep, so that
 // each row has the same columns whatever it is about: swept variables and axes are columns by name. Pure; thread-safe.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The commands about benchmarks, which act upon a world that must live as long as they do.
 #pragma once
 

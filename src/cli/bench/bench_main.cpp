@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // bench_main(): the command line of a program that declares its own benchmarks, and its workers.
 #include <array>
 #include <cstdio>

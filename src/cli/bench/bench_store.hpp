@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Where the commands about benchmarks keep results, and what they note of a run. Main thread only.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the commands about benchmarks act upon: the benchmarks that there are, and the peers that can run them. The
 // program `tutti` has the collectives and every peer that was built; a user's program has its own benchmarks, and
 // itself as their only peer. Values; main thread only.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The bench `communicators`: every algorithm of every peer that is here, side by side over sizes, and which is best.
 // Main thread only.
 #pragma once

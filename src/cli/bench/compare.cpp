@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // `tutti compare`: peers or settings side by side, live, in turns; or two runs that are in the store.
 #include "cli/bench/compare.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Comparing: live, as `tutti compare` does and the bench `communicators` in its own way, or two runs of the store.
 // Main thread only.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Two runs that are in the store, side by side.
 #include <array>
 #include <ostream>

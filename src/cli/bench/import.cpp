@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // `tutti import`: outputs that programs have written before, kept as the rows of a run.
 #include <algorithm>
 #include <iostream>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A run of the store that a command starts or continues, and the options that select it. Main thread only.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // `tutti list` and `tutti show`: the benches, peers, fabrics and runs that there are, and the rows of a run.
 #include <algorithm>
 #include <filesystem>

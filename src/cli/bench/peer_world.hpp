@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The world of the program `tutti`: the collectives, and every peer whose worker is there.
 #pragma once
 

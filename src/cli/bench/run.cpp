@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // `tutti run`: runs a sweep and keeps what it gives.
 #include <algorithm>
 #include <memory>

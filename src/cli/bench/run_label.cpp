@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // `tutti label` and `tutti delete`: name, annotate and delete kept runs.
 #include "cli/bench/run_label.hpp"
 

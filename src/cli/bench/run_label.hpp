@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How a run is called, and what is said of it, as the commands that keep one are told. Values; main thread only.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // `tutti launch -n N -- PROGRAM`: starts N ranks of a program on this host and hosts the rendezvous at which they meet.
 #include <memory>
 #include <ostream>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // `tutti fabric`: what a fabric is, in a line, as a file, or as a picture.
 #include <memory>
 #include <ostream>

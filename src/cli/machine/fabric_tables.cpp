@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "cli/machine/fabric_tables.hpp"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Fabrics as tables. Pure; thread-safe.
 #pragma once
 

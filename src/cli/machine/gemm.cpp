@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // `tutti gemm`: how long matrix products take on a processing element, and what its stages, units and ports do.
 #include "simulate/gemm/gemm.hpp"
 

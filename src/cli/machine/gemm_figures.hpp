@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Pictures of what `tutti gemm` answers. Pure; thread-safe.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What `tutti probe --calibrate` measured, as a table. Pure; thread-safe.
 #pragma once
 

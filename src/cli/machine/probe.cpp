@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // `tutti probe`: what this machine is, and, calibrated, what simulations of it are made of.
 #include <memory>
 #include <ostream>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // `tutti simulate`: how long algorithms would take on a fabric, where the time would go, and why one is faster.
 #include "simulate/simulate.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // `tutti simulate --against FILE`: figures of a file of references, each beside what is simulated in its place.
 #pragma once
 

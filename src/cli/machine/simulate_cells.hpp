@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What `tutti simulate` is asked for: a row for each algorithm and size. Values; thread-safe.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // `tutti algorithms`: the catalogue.
 #include <memory>
 #include <ostream>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The options that pick cases of an algorithm (--root, --radix, --grid …), for all commands that make schedules.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Which algorithms a command is about: --algorithm and --collective, and the rows that they name.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What `tutti prove` tells of one or several proofs together: the columns, and what stands in them. Values.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // `tutti prove`: proves algorithms for the numbers of ranks asked for; one line an algorithm, and the story of the
 // first thing that is wrong.
 #include "schedule/prove/prove.hpp"

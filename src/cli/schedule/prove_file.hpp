@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // `tutti prove --file`: proves schedules that users have written down.
 #pragma once
 

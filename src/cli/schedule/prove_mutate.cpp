@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "cli/schedule/prove_mutate.hpp"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // `tutti prove --mutate N`: mutants of algorithms and of random schedules, what prove says of them, and what the oracle
 // finds.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // `tutti schedule`: one schedule, as text that can be read back, as JSON, or as a picture.
 #include <memory>
 #include <optional>

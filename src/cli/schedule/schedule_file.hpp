@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Schedules that users have as files: in Tutti's text form, or MSCCL's XML programs, told apart by their first
 // character.
 #pragma once

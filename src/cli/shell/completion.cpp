@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // `tutti completion`: completion scripts for bash, zsh and fish.
 #include <algorithm>
 #include <array>

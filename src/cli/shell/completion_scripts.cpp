@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "cli/shell/completion_scripts.hpp"
 
 #include <fmt/format.h>

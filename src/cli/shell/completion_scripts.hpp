@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Completion scripts for shells, of commands whose options and values are known. Pure functions.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // `tutti man`: the manual page, made from what --help shows.
 #include <ostream>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The commands that describe all others to shells and manuals. The commands and the world must live as long as they do.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Fabrics as files: docs/formats/fabric.md. Reading is pure; writing gives what reads back to the same fabric.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The figures of links, costs, memories and queues by their names: one table for the parameters of generators, the keys
 // of files, what is written, and what is told of them. Constants and pure functions; thread-safe.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The fields of a table of figures (fields.hpp) as keys of a file. Pure; thread-safe.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Nodes and links of a fabric's file.
 #include <algorithm>
 #include <array>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The parts of a fabric's file, each read into the fabric that the parts before have begun. Pure; thread-safe.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the ranks of a fabric's file are, where they are, and what they cost.
 #include <algorithm>
 #include <array>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Fabrics by what people call them: a generator ("torus_2d:2x3"), a file ("./my.toml"), or one that comes with Tutti
 // ("h100_node"). Behind files and names there may be sizes and parameters, too: "h100_cluster:16x8,memory=hbm". Reads
 // files; else pure, and thread-safe.

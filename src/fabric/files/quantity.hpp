@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Rates and times of fabrics with their units, as people write and read them: "25GB/s", "400Gb/s", "1.5us".
 //
 // They are measured and fitted, so they are not whole numbers, and rates count in powers of 1000 as those who sell

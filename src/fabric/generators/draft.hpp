@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What generators make fabrics with: nodes and links one after another, with numbers that they count themselves.
 #pragma once
 

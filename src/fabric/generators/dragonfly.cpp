@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // J. Kim, W. Dally, S. Scott, D. Abts: Technology-driven, highly-scalable dragonfly topology (ISCA 2008). The routers
 // of a group are all linked with each other, and each pair of groups by one link. Routes are the least ones: to the
 // router that has the link to the other group, over it, and to the router of the destination.

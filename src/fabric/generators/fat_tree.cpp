@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Fat trees of two levels of switches (leaves and spines) and of three (leaves, aggregation switches of a pod, cores).
 // M. Al-Fares, A. Loukissas, A. Vahdat: A scalable, commodity data center network architecture (SIGCOMM 2008) is the
 // one of three levels where pods = 2 * leaves = 2 * ranks. Routes go up by the numbers of their destination, so that

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Fabrics from a line of text: "torus_2d:2x3,bandwidth=25GB/s,latency=1us". Pure functions; thread-safe.
 //
 // Sizes are explicit: where one number may stand for all, it is their square or cubic root, and else an error, so that

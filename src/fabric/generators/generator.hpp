@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a generator is: a row that says how it is asked for, and a function that makes its fabric. The rows are in
 // generate.cpp; the functions stand with their kind. Constants.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The rows of all generators, with the costs that links have where nothing is said.
 #include <array>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Rings, tori and meshes. Routes go along the first dimension, then the second, then the third; around a torus the
 // shorter way, and where both are as long the positive one. Where a dimension is 2 long, the way around is the way
 // straight on, and there is one cable and not two.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Fabrics within a fabric: a copy of the inner one takes the place of each rank of the outer one. Pure; thread-safe.
 #pragma once
 

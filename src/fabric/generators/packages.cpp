@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A package: a grid of cubes, each with processing elements (PEs) about a switch, and an io switch that joins the cubes
 // of the first row, by which the package is one of several (`inner=packages:...`). Routes go along the row, then along
 // the column; to and from io along the column only.

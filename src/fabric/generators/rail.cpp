@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Nodes of GPUs that a switch joins, and a rail for each place in a node: a switch of the network that joins the GPUs
 // with this place in all nodes, each by an adapter of its own. To another place in another node a route goes within the
 // node first, to the GPU that has the right rail, as NCCL does (PXN). Nodes with one GPU have no switch of their own.

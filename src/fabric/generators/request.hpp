@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What someone asks for in words: "torus_2d:2x3,bandwidth=25GB/s,latency=1us". A kind (of a generator, or a fabric that
 // has a name), its sizes, and parameters. Behind `inner=` all that follows belongs to the fabric that takes the place
 // of each rank: "switch:4,inner=packages:4x4x8". Values.

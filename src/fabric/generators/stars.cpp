@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Ranks about one thing in the middle: nodes about a switch, and the cores of a host about its memory.
 #include <algorithm>
 

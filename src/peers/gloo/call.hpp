@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A request as a call of Gloo, whose collectives are templates over types and functions.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The worker of Gloo, over TCP on the loopback interface: what it has between processes of one host.
 #include <algorithm>
 #include <memory>

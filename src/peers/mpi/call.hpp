@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A request as a call of MPI. Pure translation: no state.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The rules files of Open MPI's coll/tuned, which it leaves aside without a word where they are malformed. Pure but for
 // reading the file; thread-safe.
 #pragma once

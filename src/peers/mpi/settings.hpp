@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What an MPI has made of the variables of its environment, read back through its tools interface (MPI_T control
 // variables). After MPI_Init; one thread.
 #pragma once

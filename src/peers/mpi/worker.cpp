@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The worker of an MPI: built once for Open MPI and once for MPICH, by whichever mpi.h it is compiled with.
 #include <optional>
 

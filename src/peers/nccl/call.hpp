@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A request as a call of NCCL's, on device memory that mirrors the request's. One thread.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One device through CUDA's driver or the HIP runtime, of which this declares the few functions that it calls, as their
 // documentation has them. One thread; what is made of a Device must go before it.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // NCCL's interface as RCCL has it too: of nccl.h, what the worker calls, declared from its documentation. One thread.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What NCCL's log tells of the variables that it has read. The log goes to memory without a name. One thread.
 #pragma once
 

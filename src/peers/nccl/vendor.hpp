@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The two makers of devices, whose libraries differ in names alone: NCCL over CUDA, and RCCL over HIP. Constants.
 #pragma once
 

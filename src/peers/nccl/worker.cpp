@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The worker of NCCL and, built for AMD, of RCCL. It is built without either: both are opened when it begins, and so is
 // the device's platform.
 #include <cstdio>

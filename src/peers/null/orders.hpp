@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the null peer is told to do, by variables TUTTI_NULL_*: each thing that may go wrong with a peer, so that it can
 // be seen that the runner copes. Values; thread-safe.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The null peer: does nothing, for exactly as long as it is told, or goes wrong in the way it is told.
 #include <csignal>
 #include <cstdio>

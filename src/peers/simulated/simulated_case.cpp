@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "peers/simulated/simulated_case.hpp"
 
 #include <optional>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a row of a sweep asks of a simulated fabric, by the axes of the collectives' benches. Values; thread-safe.
 #pragma once
 

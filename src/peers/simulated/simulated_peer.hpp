@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A simulated fabric as a peer of benchmarks: the collectives of Tutti in virtual time, done in the way that Tutti
 // would choose for the call, or is told to by the same variables as the library. Each case is checked by what the
 // simulation carries.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Which schedule a call on a simulated fabric runs: what Tutti's library would take for it, told by the same settings;
 // but an algorithm that is forced runs there whether or not the library could follow it on this host. A schedule from a
 // file is proven first, and must fit the region that the settings give, as in the library.

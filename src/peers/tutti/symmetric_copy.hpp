@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A request's buffers once more in symmetric memory, where a program that allocates with tuttiMemAlloc has them. One
 // thread; the communicator outlives it. Making and ending one is collective.
 #pragma once

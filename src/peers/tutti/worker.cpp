@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The worker of Tutti itself, through its C API: what a program that links the library gets. BENCH_MEMORY says where
 // its buffers are: ordinary or symmetric.
 #include <algorithm>

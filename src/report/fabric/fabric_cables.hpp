@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The links of a fabric as pictures have them. Pure; thread-safe.
 #pragma once
 

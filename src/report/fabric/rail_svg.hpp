@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Pictures of nodes that are joined by rails: a row a node, a column a rail. Pure; thread-safe.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Which units of time a picture of a schedule shows: all of them where there is room, else those that are not like the
 // ones before them. Pure; thread-safe.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "report/schedule/schedule_svg.hpp"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A schedule as a picture of space and time. Pure; thread-safe.
 #pragma once
 

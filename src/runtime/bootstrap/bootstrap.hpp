@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How a process becomes a rank: join() meets the other ranks at the rendezvous (rendezvous.hpp), agrees with them, and
 // returns what they share on one host: a memory region and the sockets by which they notice each other's end.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a process can still do that gets no descriptor. Thread-safe.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How the last generations of a rendezvous ended, for late ranks. Allocates all its memory up front, so it can also
 // record a lack of memory. A value with one owner; not thread-safe.
 #pragma once

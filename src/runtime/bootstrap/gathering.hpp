@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One generation of a rendezvous while its ranks arrive: which are there, whether they agree, and who is missing. It
 // knows nothing of sockets (rendezvous.cpp has those). A value with one owner; not thread-safe.
 #pragma once

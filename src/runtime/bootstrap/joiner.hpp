@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One call of join(), step by step: bootstrap.cpp has the exchange with the rendezvous, joiner_region.cpp the transfer
 // of the shared region from rank 0 to the others.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How the shared region comes from rank 0, which makes it, to all others, over sockets that then stay open.
 #include <algorithm>
 #include <array>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The server at which the ranks of a communicator meet (client: bootstrap.hpp). One thread gathers one hello per rank,
 // compares them, answers all ranks with the table or all with the same error, and watches them until the last is
 // connected: a rank that ends before that is named to the others.

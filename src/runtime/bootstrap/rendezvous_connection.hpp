@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A connection to the rendezvous: what has come over it, and what is still to go. A value of the server's thread.
 #pragma once
 

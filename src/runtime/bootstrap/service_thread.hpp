@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A thread that serves the process in the background: named, with all signals blocked so that the program's handlers
 // never run on it, and ended by an eventfd that its poll loop watches.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How a communicator's ranks fall into groups, each of which meets in a communicator of its own. Collective.
 #pragma once
 

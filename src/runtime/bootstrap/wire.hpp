@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What ranks and the rendezvous say to each other, as bytes: a hello per rank, then frames in both directions. All
 // numbers are little-endian. The first part of a hello never changes its form, so that different versions of Tutti
 // can tell each other that they differ.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A communicator: one rank's handle on a group of ranks that do collectives together. It wires the parts: the shared
 // region, the executor, the plans, the choice of algorithm, symmetric memory and the watch over the other ranks.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A call, from what is asked to the executor: arguments, the way to do it, the cut into rounds.
 #include <algorithm>
 #include <array>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a communicator says when something is wrong: who is late, who is lost, whose call differs.
 #include <atomic>
 #include <chrono>

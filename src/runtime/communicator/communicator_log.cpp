@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The log of calls: which algorithm runs which sizes, and why (info), and each call (trace).
 #include <bit>
 

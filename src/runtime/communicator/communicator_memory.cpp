@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a communicator holds beside its calls: symmetric memory and operators.
 #include <algorithm>
 

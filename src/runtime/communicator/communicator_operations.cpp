@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Collectives and transfers that are begun now and waited for later. Those of a communicator are done in the order of
 // their start, transfers beside them; whoever waits, or only looks, goes on with everything of its thread.
 #include <algorithm>

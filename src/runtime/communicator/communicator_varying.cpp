@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Calls whose blocks differ in size. Each rank knows its own counts alone, so the ranks first tell each other five
 // words about them (count_statement.hpp). Then all know the largest block, from which rounds follow, and the size of
 // the whole, by which an algorithm is chosen; and all know whether the counts agree. Where they do not, or a rank has

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "runtime/communicator/count_statement.hpp"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the ranks tell each other of their counts before a call whose blocks differ in size, so that all divide it into
 // the same rounds, choose the same algorithm, and find out together where their counts contradict each other.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What one call asks of a communicator, and what follows from it for this rank's buffers. Plain values.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the variables mean for a communicator: read once, when it is made. Values.
 #pragma once
 

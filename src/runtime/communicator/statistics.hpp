@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a communicator has done: a row for each way of doing something that it has used, with counts. A call that is
 // bound (bound_call.hpp) knows its row, so counting it is two additions; the small path counts nothing at all, and its
 // calls are those operations of the executor that no row has.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Symmetric memory: segments of which every rank has a part of equal size, mapped by all, so that peers load and store
 // in each other's parts. They lie behind the lines and slots of the region and are gone with it.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A call whose blocks differ in size, which is done in several steps, each a call by itself (communicator_varying.cpp).
 // It needs nothing of the caller's but the buffers, and allocates nothing where it is used again. One thread.
 #pragma once

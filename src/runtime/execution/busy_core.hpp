@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a rank does about a foreign process on a core that it shares with other ranks (shm::CoreWatch): it lets itself
 // run on all cores that any rank of its communicator may use.
 #pragma once

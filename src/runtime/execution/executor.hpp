@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The executor: walks plans on shared memory. One belongs to one communicator of one rank, and is used by one thread
 // at a time; it keeps what outlives a call: how far each connection, staging slot and flag has come.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The machine of meaning.hpp on shared memory: what a step's conditions and effects are for one call of one rank.
 // Used by the general and the straight walker. Lives as long as the call; one thread.
 #pragma once

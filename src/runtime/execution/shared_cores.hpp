@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Which cores the ranks of a region may run on, as each has told the others there, and what follows from it: the same
 // on all ranks, once all have told theirs.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How a rank stores what others read next: through its caches, or past them to memory.
 //
 // Through the caches is faster where the ranks' cores share one. Where they do not, the reader's cache has to give up

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The walker for exchanges: every rank exposes a round of its input, in a staging slot or, where it is short, in the
 // line of its flag, and folds what the ranks have exposed into its output. Exposing is one round ahead of folding, so
 // that a round's data cross between the caches while the one before is folded.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The general walker: lanes side by side, each in its own round, whatever is ready next. And the straight walker: a
 // single lane, step after step, waiting where it must.
 #include <algorithm>

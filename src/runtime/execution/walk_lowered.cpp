@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The walker for lowered calls (lowered.hpp): no lanes and no schedule, step after step over offsets.
 #include <algorithm>
 #include <atomic>

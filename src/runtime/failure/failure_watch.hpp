@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Notices that a rank has ended, however it ended, and tells every other rank within milliseconds.
 //
 // One thread (tutti-watch) sleeps in poll on the links of a Membership and costs nothing while nothing happens. A

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "runtime/failure/fork_notice.hpp"
 
 #include <mutex>

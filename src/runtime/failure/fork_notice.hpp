@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Says so to what belongs to one process when that process forks: in the child, of which it then is a copy.
 //
 // What is to happen there runs in the forking thread, the only one that the child has, before fork() returns, so it

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a rank keeps of its calls in which some ranks hear nothing from others: a root hears from nobody in a broadcast,
 // nor does anyone but the root in a reduce, and messages of nothing are not sent. In such a call ranks may differ and
 // nobody sees it. So the word that travels beside every flag is the call's description changed by a digest of these

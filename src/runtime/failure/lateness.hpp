@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Who keeps the others waiting, as far as it shows in what the ranks share: who has not come to an operation, and who
 // no longer looks for what it waits for. Thread-safe.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How the surviving ranks of a communicator agree on a new one, whatever has broken the old one. They use the memory
 // that they still share, no call of the old communicator, and no particular rank.
 //

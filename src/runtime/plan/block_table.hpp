@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Where each block of one rank's input and output lies in a call whose blocks differ in size: what takes the place of
 // the one layout that all blocks of other calls share. Made anew for each call, in memory that is used again. One
 // thread.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A call with all that follows from what is asked, but for its buffers: so that asking the same again, with whatever
 // buffers, finds the plan, the rounds and the list of steps made. A communicator keeps some.
 #pragma once

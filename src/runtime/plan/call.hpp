@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One call of a collective, bound: a plan together with this call's buffers, count, type and operator. Lives on the
 // stack of the call; allocates nothing.
 #pragma once

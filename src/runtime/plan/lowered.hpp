@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A call flattened: where every byte of a round lies is worked out once, and what is left to do is a list. For programs
 // of direct steps that can be done in one order without waiting in vain: all posts of a round, then the rest; or, of a
 // single lane and round on symmetric memory, its own. Of several rounds each carries the next window of every block.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A plan: one rank's program of a schedule, made ready for walking on shared memory. It knows nothing of addresses,
 // counts or types, so a communicator makes it once and keeps it, whatever sizes and pointers follow. Immutable.
 #pragma once

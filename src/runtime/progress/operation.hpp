@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A collective or a transfer that has been asked for and is waited for later, or that is asked for again and again.
 // Belongs to the communicator that has made it (operations.hpp).
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The operations of a communicator: those that somebody has a handle on, those that wait to be taken again, and the
 // order in which the started collectives are done. Transfers that have been started are Pairs'. One thread at a time.
 #pragma once

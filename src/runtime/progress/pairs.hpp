@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a program sends to one rank itself, and receives from one: transfers, over connections of their own, so that
 // they wait for no collective and none for them. Transfers between two ranks in one direction keep their order.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a rank that tests again and again, and never waits, knows of its patience: how long nothing has gone on, and
 // when it is time to ask whether anything ever will. One thread at a time.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the calling thread has asked for and is not done: every wait of the thread goes on with all of it, on whichever
 // communicators, so that no order of waiting on different ranks can hold them up for ever.
 //

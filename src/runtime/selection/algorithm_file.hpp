@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The algorithm that a user brings as a file: TUTTI_ALLREDUCE_ALGORITHM=file:PATH and its like. It is read when a
 // communicator is made, compared between ranks by its text, proven, and only then run. Values.
 #pragma once

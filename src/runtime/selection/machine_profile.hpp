@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What is fastest on a machine, as far as measurements say: which algorithm from which size on, and every other number
 // of the runtime that depends on the machine. It is data: it ships (data/profiles), or a user brings it
 // (docs/formats/profile.md). profile_fields.hpp has the name, range and meaning of each number.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a communicator can run: of each collective the algorithms of the catalogue, and what else it is given, by name
 // with parameters or as a schedule; with the plans that have been made of them. Each has a number, which descriptions
 // of calls carry: alike on all ranks that are given the same in the same order.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Which machine profile a communicator uses: the one that TUTTI_PROFILE names, else the one that is for this processor,
 // else `generic`, whose sizes follow from the caches. Thread-safe.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The numbers of a machine profile by their names in files: what each means, its range, and whether tuning may change
 // it. One row a number: reading, writing and showing profiles follow from it. Constants.
 #pragma once

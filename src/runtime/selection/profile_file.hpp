@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Machine profiles as files: docs/formats/profile.md. Reading is pure; writing gives what reads back to the same
 // profile.
 #pragma once

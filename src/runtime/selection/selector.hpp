@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Which way of doing a collective runs a call: the one that is forced, else what the rules of the machine profile say
 // for its size. Equal settings and calls give equal answers on every rank. One thread.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The machine profiles that come with Tutti: files of data/profiles, which are part of the library. Constants.
 #pragma once
 

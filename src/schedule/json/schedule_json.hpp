@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A schedule as JSON. Pure; thread-safe.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Which memory the chunks of an MSCCL program are, and where a schedule has it. A chunk is a cell; in place, chunks of
 // input and output that are the same memory are the same cell. Immutable.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The check that prove() cannot do of an imported program: a chunk that holds different pieces at different times is
 // different memory in a schedule, so that using it too early or too late would no longer show.
 #pragma once

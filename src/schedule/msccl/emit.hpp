@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Writes the lanes of an MSCCL program down as a schedule.
 #pragma once
 

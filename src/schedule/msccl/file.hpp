@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // An MSCCL program as it stands in its file: elements and attributes, each checked for itself and with its line. What
 // they mean to one another is the business of lanes.hpp. Values.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Follows the data of an MSCCL program through its steps. A piece of a schedule keeps its number wherever it goes, and
 // a program says only between which chunks it goes: which piece a chunk of scratch holds shows where it came from.
 #pragma once

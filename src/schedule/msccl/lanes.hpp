@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // An MSCCL program put together: its thread blocks as lanes of steps that do something, who hands a message to whom,
 // and which steps wait for which. Borrows the File; one thread at a time.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // MSCCL's XML programs as schedules. docs/formats/msccl.md says what is read, and how its words become Tutti's: thread
 // blocks are lanes, chunks are pieces, nops hand their dependencies to the next step that does something.
 //

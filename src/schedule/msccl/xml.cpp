@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The elements of an MSCCL file, by expat: one pass, nothing kept but what stands in file.hpp.
 #include <algorithm>
 #include <charconv>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Stands in for xml.cpp where Tutti is built without expat.
 #include <fmt/format.h>
 

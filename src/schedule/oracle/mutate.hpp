@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Mutation testing of prove: schedules are changed a little, prove judges them, and the oracle runs what prove has
 // accepted. A mutant that is accepted and then fails in a run is a hole in prove; one that is refused and never fails
 // may be a refusal without need, is counted by the reason that prove gave, and can be written out.

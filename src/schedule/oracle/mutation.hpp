@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Changes to schedules, one small thing each, that make most of them wrong: what prove is tested with.
 //
 // A mutation keeps the schedule's form where it can, so that it gets past the checks of form: steps and posts are

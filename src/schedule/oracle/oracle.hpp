@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The oracle: says of a schedule, by running it, whether it does what is claimed of it. It shares nothing with prove
 // but the question: it has its own interpreter of steps, its own words for what collectives are, and numbers instead of
 // expressions. What it does not find in the interleavings that it tries may still be wrong; what it finds is.

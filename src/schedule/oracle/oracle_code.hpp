@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Schedules turned into code that the oracle can run: for each lane of each rank, and for each rank's caller, one row
 // of small operations over all rounds of all operations, each of which touches one element at most or waits for one
 // count.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The elements that the oracle computes with: one fold of them shows at once whether a contribution is missing, doubled
 // or misplaced, whether it was scaled and finished once, and how the fold was bracketed and ordered.
 //

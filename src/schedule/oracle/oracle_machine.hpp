@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The state that the oracle's code works on, and what each operation does to it. Copyable; borrows the code. One thread
 // at a time.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The memory of all ranks that the oracle's interpreter works on, and what must stand in it in the end. It says again,
 // without a line of definition.cpp, what each collective is: so a mistake made there shows here.
 //

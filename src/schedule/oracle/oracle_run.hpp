@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Runs the oracle's code: in interleavings drawn from a seed, or in all of them where they are few.
 //
 // Rows of which nothing is shared commute with everything, so a place to change lanes is only in front of an operation

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Which operations of the oracle's code touch what another lane may be touching at the same time. All others commute
 // with everything that others do, so that it does not matter when they are done.
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Random all-reduce schedules that are right by construction, for differential tests: whatever walks schedules has to
 // walk these as execution on numbers does, and prove has to pass them all.
 //

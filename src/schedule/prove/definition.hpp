@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What each collective defines: which contributions each output piece of each rank must hold, which blocks a rank has,
 // how large they are, and which input and output blocks are the same memory in place. Pure; thread-safe.
 #pragma once

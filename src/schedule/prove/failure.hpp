@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a proof says when it fails: what is wrong, where, and the shortest story that leads there. Plain values.
 #pragma once
 

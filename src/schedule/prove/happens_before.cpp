@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "schedule/prove/happens_before.hpp"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Happens-before by vector clocks over lanes, and the accesses to a piece that it has to order.
 //
 // A lane counts its steps; a Clock says, for each lane of all ranks, how many of its steps are known to have happened.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // prove: shows that a schedule does what its collective defines, or tells the shortest story of how it does not.
 // docs/design/schedule.md says what is proven, why one walk of it decides, and what is left out.
 //

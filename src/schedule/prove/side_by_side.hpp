@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A schedule that does its work in parts side by side, as NCCL does in channels: each part is the same schedule on its
 // share of every piece, with lanes and connections of its own, so that one part is on its way while another is folded.
 //

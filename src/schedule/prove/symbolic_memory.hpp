@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The pieces of all ranks' buffers, each with the value that it holds and the accesses that it has seen.
 //
 // Input and output have a piece for each round of an operation, since rounds carry different elements; scratch is the

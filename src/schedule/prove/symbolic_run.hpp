@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Runs all ranks' programs on expressions instead of numbers, and watches every access: what every output piece holds
 // in the end, where contributions and final results are touched, and whether anything is read or written that another
 // lane may be writing at the same time.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a symbolic run tells when it fails: the part of SymbolicRun that puts its failures into words.
 #include <algorithm>
 

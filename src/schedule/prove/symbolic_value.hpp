@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a piece holds, as an expression over the contributions of the ranks. Equal expressions are one value with one
 // id, so that comparing is comparing ids and the same fold in the next round costs a look-up.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What can be said of programs without running them: that every step names what exists and means something. The first
 // part of prove; everything after it relies on what is checked here. Pure; thread-safe.
 #pragma once

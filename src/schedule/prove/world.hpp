@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // All ranks of a schedule, walked side by side as far as they can go: queues, posts, slots, rounds and marks, without
 // any data. What each step waits for and does is meaning.hpp's; what data does on the way is an Observer's.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The text form of schedules, for algorithms that users bring as files; docs/formats/schedule.md is its specification.
 //
 // What is read has its steps listed (listed.hpp). A schedule that is read is what its text says and nothing else; that

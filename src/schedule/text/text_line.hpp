@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One line of the text form of schedules, as the words that it is made of. Internal to reading.
 //
 // Borrows the text; one thread at a time.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Reading the text form of schedules: settings, then ranks, their lanes and steps. The first mistake ends it.
 #include <algorithm>
 #include <array>

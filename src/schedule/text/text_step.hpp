@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A step of the text form of schedules: reading one from its line. Internal to the text form.
 //
 // Borrows the schedule's header; one thread at a time.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Writing the text form of schedules. Every step takes its short form where that says all of it, else the general one.
 #include <algorithm>
 #include <iterator>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How early the steps of one round can happen, where a step that moves data and the way from one rank to another take a
 // time each, nothing else takes any, and no one waits for room. With only hops counted it says how many ranks deep a
 // step is, with only steps counted where a space-time diagram shows it.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // When each step of a schedule happens in a world where every step that moves data takes one unit of time and nothing
 // else takes any: what a space-time diagram shows, and how long the longest chain is. One round. Pure; thread-safe.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The connections of a simulated operation, found by their ends: each a queue of messages that are on their way or have
 // come, with its room. Made when they are first used. One thread at a time.
 #pragma once

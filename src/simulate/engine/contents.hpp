@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the ranks' buffers and the messages hold: a fingerprint for each piece of the first round. (Later rounds carry
 // other parts of the same pieces in the same way.) One thread at a time; borrows the schedule.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A lane's steps one at a time, neighbours fused as the runtime fuses them, without holding more than one. One thread
 // at a time.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The ranks of a simulated operation. Each lane stands at a step until what the step waits for has come, is busy with
 // it for as long as it takes, and goes on; whoever it waits for wakes it.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Direct channels: posts, loads from and stores to other ranks' memory, and multicast.
 #include <algorithm>
 #include <utility>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What steps wait for, and what they do to others: messages, their room, and what the messages hold.
 #include <algorithm>
 #include <cmath>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What happens next: a queue of events by their time, and of equal times by the order in which they were put in.
 //
 // A radix heap (Ahuja, Mehlhorn, Orlin, Tarjan 1990): nothing is ever put in before the event taken last, so events

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a piece holds, as a number: the sum over all contributions in it of (what the rank is) × (what the piece is).
 // Folding adds, so a contribution that is missing, doubled, or of another piece shows, but for one chance in 2^60 or
 // so. Pure; thread-safe.

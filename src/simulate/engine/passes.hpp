@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What one pass over memory takes where cores carry the bytes themselves: what a step reads and writes, of its own rank
 // and of others. The curves of a fabric, looked up; what was looked up last is kept. One thread at a time.
 #pragma once

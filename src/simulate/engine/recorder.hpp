@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Who wants to know everything that happens in a simulation, in the order of its ends. Times are nanoseconds.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How many bytes the steps of a simulated operation move, round by round. Pure; thread-safe.
 #pragma once
 

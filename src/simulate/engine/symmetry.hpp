@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Ranks that are alike: on rings and tori, and around one switch, a schedule may be the same seen from every rank. Then
 // one rank says all: what it sends to the rank at some distance, it gets from the one at that distance the other way,
 // at the same time; and each link stands for all that lie like it.

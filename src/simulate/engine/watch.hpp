@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Whether a simulation is to end, asked as often as there is work done: within a fraction of a second, whatever the
 // schedule. Borrows who knows; one thread at a time.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Why one algorithm is faster than another here, in words. Pure; thread-safe.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What happens in a simulation as a timeline that Chrome's about:tracing and Perfetto show: a process a rank, in it a
 // thread a lane, and one for the messages that come to it. One thread at a time.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What happens in a simulation in words, event by event, for people who check it by hand. One thread at a time; borrows
 // the fabric.
 #pragma once

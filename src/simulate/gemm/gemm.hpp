@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A product of two matrices on one processing element of an accelerator, in virtual time: tile after tile goes through
 // the stages of a pipeline, each the work of a unit, with room for some tiles between them. docs/design/simulate.md has
 // the model. Pure; thread-safe.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a pipeline of stages takes by its closed form, without events.
 #include <cmath>
 

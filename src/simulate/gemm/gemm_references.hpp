@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Published windows of matrix products as data: files as docs/formats/processing_element.md has them. Values; reading
 // is pure.
 #pragma once

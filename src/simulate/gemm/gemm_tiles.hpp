@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The tiles of a matrix product in their order, and what each stage has to do with one. Values; pure.
 #pragma once
 

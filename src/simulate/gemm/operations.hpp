@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Operations on the units of a machine in virtual time. A unit does one at a time, in the order in which they can
 // begin: when those that they come after have ended. A queue between two units with so many slots is such an order,
 // too: who fills a slot comes after who has emptied it. Bytes cross the fabric's links by the same rules, events and

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Max-min fair sharing: once a transfer's first byte has come all the way it is a flow, and its bytes cross all links
 // of its way at one rate. Rates change whenever a flow begins or ends (max_min.hpp).
 #include <algorithm>

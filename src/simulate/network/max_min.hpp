@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Max-min fair rates: of flows over links of given capacities, the rates such that none can grow without making one
 // shrink that is not greater.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How transfers share the links on their way. A network is told when one starts, asks for turns of its own through the
 // event queue, and says when it arrives. One thread at a time.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The networks there are, one function each; make_network() has a row for it.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Cut-through with queueing: a transfer's head goes from link to link, and at each waits until those that came before
 // it have entered that link whole; its tail follows at the rate of the slowest. A transfer that waits further on does
 // not keep the links behind it busy: switches have room for it.

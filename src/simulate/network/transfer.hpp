@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Bytes on their way from one rank to another, and who carries them. Plain values.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The links between each two ranks, remembered. One thread at a time; borrows the fabric and the watch.
 #pragma once
 

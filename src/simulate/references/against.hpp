@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Figures beside what the simulator says in their place, and what that is worth. Pure; thread-safe.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Published or measured figures as data, each with where it is from and how the simulator is to answer for it: files as
 // docs/formats/references.md has them. Values; reading is pure.
 #pragma once

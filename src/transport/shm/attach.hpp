@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Memory of other processes on this host that is not shared: the system copies it (cross-memory attach,
 // process_vm_readv, process_vm_writev). One copy instead of two, for the price of a system call. Not everybody may: it
 // takes the same user, processes that know each other's numbers, and a kernel that is not told to refuse (Yama).

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Notices that a foreign process keeps busy the core on which several ranks take turns.
 //
 // A rank that shares its core yields while it waits. Where all others on that core are ranks, a yield takes

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Inline payloads: data that travels in the line of its flag, instead of in a slot that the flag announces.
 //
 // The writer owns the line, and may store only when every reader is done with what it held (Executor). No state; one

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How ranks see each other's end without anyone who tells them. A thread of each rank holds a robust mutex in the
 // rank's line; where its process ends, however it ends, the system marks the mutex. That needs no number of a process,
 // so it holds across pid namespaces and for ranks that are threads of one process, and children that a rank has forked

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The cache lines that ranks on one host talk through. Each line has one writer; the comments name it and the partner
 // of each memory order. All live in the shared region (region.hpp), zero-initialised by the kernel.
 #pragma once

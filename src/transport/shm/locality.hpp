@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // On which memory node pages of shared memory come to lie: a page that nobody has touched yet goes to the node that was
 // asked for, whoever touches it first. Without several nodes there is nothing to choose. Thread-safe.
 #pragma once

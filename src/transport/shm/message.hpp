@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A message connection over shared memory: what each end keeps for itself, over the slots that both see (region.hpp).
 //
 // The sender writes a slot and announces it in the slot's head; the receiver polls the head of the slot that comes

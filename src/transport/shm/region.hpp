@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The memory that the ranks of one communicator share on a host: lines, staging slots, message slots, and behind them
 // the symmetric heap. It is a memfd: it has no name and is gone with the last process that maps it.
 //

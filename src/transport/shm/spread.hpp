@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Where in a slot lies what is put there.
 //
 // What has been read is in its reader's own cache, and has to be fetched back from there before it can be written

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How a rank waits: it spins while the answer is likely to be near, then lets others have the core, then sleeps.
 //
 // Sleeping costs the poster nothing while nobody sleeps: it looks at one shared counter after each post. The order

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Costs of the all-gathers against their closed forms.
 #include <algorithm>
 #include <bit>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // All-reduce algorithms against the closed forms of the literature: messages, bytes, and how long the longest chain is.
 #include <algorithm>
 #include <bit>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Costs of the all-to-alls against their closed forms.
 #include <set>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What tests of costs share: the cost of an algorithm by name, and the figures of k-nomial trees and digits, counted
 // from the numbers' digits and not from any tree.
 #pragma once

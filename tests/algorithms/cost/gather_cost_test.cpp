@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Costs of the gathers and scatters, which mirror each other, against their closed forms.
 #include <gtest/gtest.h>
 

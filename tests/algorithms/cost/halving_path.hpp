@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How many messages follow each other where groups of ranks that are halves of halves exchange: what comes from the
 // other half is one message later than its sender had it, and nothing else has to be waited for. Pure.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Costs of the reduce-scatters against their closed forms, and the scratch that they ask for.
 #include <algorithm>
 #include <bit>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Costs of the scans against their closed forms, and the order that they keep.
 #include <algorithm>
 #include <bit>

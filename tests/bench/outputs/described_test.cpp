@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Outputs in formats that users describe themselves: regular expressions and JSON.
 #include <string>
 

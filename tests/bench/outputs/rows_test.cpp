@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Rows from outputs, launches as samples, and rows in the layout of nccl-tests.
 #include "bench/outputs/rows.hpp"
 

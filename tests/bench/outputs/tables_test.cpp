@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The tables of other benchmarks, in the layouts of their versions; the numbers are made up.
 #include <string>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What `tutti compare` shows people, to the letter; made up, so without a clock.
 #include "bench/views/comparison_view.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Columns and lines that are made of rows; made up, so without a clock.
 #include "bench/views/views.hpp"
 

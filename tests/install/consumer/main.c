@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* A C11 program against an installed Tutti. */
 #include <stdio.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A C++ program against an installed Tutti, with all of its headers.
 #include <iostream>
 

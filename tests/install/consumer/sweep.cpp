@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A sweep of the environment of a library that reads it when it begins, as a user of such a library writes it.
 #include <cstdlib>
 #include <memory>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A device that is none: what the worker calls of CUDA's driver or, with FAKE_HIP, of the HIP runtime. Its memory is
 // the host's, at addresses from kBegin on, by which the fake NCCL knows it; everything is done at once.
 //   FAKE_DEVICES   how many there are; 4

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // NCCL without devices: collectives of processes of one host through a page that they share, with Tutti's kernels. It
 // takes memory of the fake device only, and little of it.
 //   FAKE_VERSION   what it says it is; 22809

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // An NCCL that has not got all that it should.
 // NOLINTBEGIN(readability-identifier-naming): its names are not ours.
 extern "C" __attribute__((visibility("default"))) int ncclGetVersion(int* version) {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Our words for NCCL's types and operators against its header, where that is here.
 #include <gtest/gtest.h>
 #include <nccl.h>

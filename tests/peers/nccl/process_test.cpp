@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The whole worker over a fake NCCL and a fake device, run by the program as a user runs it.
 #include <algorithm>
 #include <cstdlib>

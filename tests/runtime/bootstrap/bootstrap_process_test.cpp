@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // join() between processes, and what the others learn when one of them dies on the way.
 #include <algorithm>
 #include <array>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // join() and the rendezvous, with threads for ranks and strangers at the door.
 #include "runtime/bootstrap/bootstrap.hpp"
 

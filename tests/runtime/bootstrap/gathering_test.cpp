@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "runtime/bootstrap/gathering.hpp"
 
 #include <gtest/gtest.h>

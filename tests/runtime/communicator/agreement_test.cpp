@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Everything that ranks must agree on before they have a communicator: for each of it, two ranks that differ are both
 // told what differs, and how.
 #include <algorithm>

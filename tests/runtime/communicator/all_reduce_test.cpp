@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // All-reduce through a communicator, ranks as threads: every size class, types, operators, edges, and what happens
 // when ranks do not agree.
 #include <atomic>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // No rank leaves a barrier before all have come to it, whichever algorithm it is.
 #include <atomic>
 #include <chrono>

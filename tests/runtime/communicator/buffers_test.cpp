@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Where buffers lie: overlaps that are no in-place form are refused before anyone waits, neighbours are not, and
 // nothing needs to be aligned. Ranks are threads.
 #include <array>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The log of calls: at info once for each algorithm and range of sizes, at trace each call.
 #include <algorithm>
 #include <array>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What processes that `tutti launch` starts say of Tutti's file of settings.
 #include <cstdio>
 #include <string>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Buffers whose bytes pass 2^31 and 2^32, staged, attached and in symmetric memory. Two ranks, as threads. What a rank
 // gives is the same byte for a megabyte; of what it gets, samples are looked at, and every byte near these borders.
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Rows of calls in which every collective follows every other, in many sizes, roots and forms, and what each must give:
 // of i32, whose sums wrap alike in any order.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Long rows of calls in which every collective follows every other, in many sizes, roots and forms: what one leaves
 // behind in lines, slots and counts must not be in the way of the next. Ranks are threads.
 #include "mixed_calls.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Ranks whose process is not as one expects: its standard streams closed, short of descriptors or of memory, forked.
 #include <algorithm>
 #include <array>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The variables that force algorithms against the catalogue.
 #include "runtime/communicator/settings.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Symmetric memory: where it lies, and that what a rank sets aside stays so until it gives it back.
 #include "runtime/communicator/symmetric.hpp"
 

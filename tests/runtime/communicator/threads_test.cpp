@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Threads: different communicators from different threads of a process at once; and what may be asked of a communicator
 // while another thread is in a call of it. Ranks meet as users' do, through the C API.
 #include <array>

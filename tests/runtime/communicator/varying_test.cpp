@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Calls whose blocks differ in size, where ranks contradict each other or one has passed something wrong: every rank
 // returns an error that says what it is, nothing is written, and the communicator goes on. Ranks are threads.
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One call whose result is known, and everything about it that might matter to the runtime. Plain values.
 #pragma once
 

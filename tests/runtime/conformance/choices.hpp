@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The choices that cases are made of, as factors of a covering array, and which of them cannot stand together.
 #pragma once
 

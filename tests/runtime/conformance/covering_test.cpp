@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Every pair of choices of algorithm, parameters, ranks, root, type, operator, count, placement, memory, addresses,
 // slots, sizes and places of blocks that vary, form and, together with the operator, way of walking: results are exact,
 // inputs unchanged, and nothing else is touched.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The memory of one rank around one call, as it must be before and after: input and output where the call has them,
 // with guards on either side. After the call the output holds the result, and every other byte is as it was: guards,
 // inputs, and whatever lies beside the result in place.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The order of folding, on data that rounds or that an operator does not commute on: the runtime gives the bits that
 // execution on numbers gives, of ordered algorithms those of the left fold in rank order, and the same on every rank.
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the runtime refuses to do by an algorithm that is forced is what is known to be refused (case.cpp); then another
 // does it, the result is right all the same, and a warning says so.
 #include <fmt/format.h>

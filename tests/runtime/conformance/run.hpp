@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Runs cases on ranks that are threads, and says what went otherwise than it must. Cases that can share a communicator
 // follow each other on one, so that what one leaves behind the next one meets.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The whole product of algorithm, ranks, type, operator, placement and count, large counts thinned; everything else is
 // drawn for each case: parameters, root, memory, addresses, way of walking, slots, how blocks vary, form.
 #include <random>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Broadcasts and reduces that the system copies from both ends: who does them so, and what is told, and left alone,
 // where one cannot be done.
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Ranks that share a core with a foreign process which never sleeps.
 #include <array>
 #include <atomic>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What ranks on these and those cores make of it; nothing runs.
 #include "runtime/execution/shared_cores.hpp"
 

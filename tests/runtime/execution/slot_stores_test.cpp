@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // When copies to slots go through the caches and when past them, by a clock that the test sets.
 #include "runtime/execution/slot_stores.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A rank that does all-reduces up to 64 KB and may neither make a system call nor allocate while it does: what
 // steady_state_test.cpp starts, by `tutti launch -n 2`. It may be started by hand as well.
 //

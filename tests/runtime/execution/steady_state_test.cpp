@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // In its steady state an all-reduce up to 64 KB makes no system call and no allocation, whatever its pointers and
 // counts. steady_state_program.cpp shows it, with the kernel as the judge; here it is started and asked.
 //

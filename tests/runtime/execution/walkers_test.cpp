@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The differential test of the walkers: on random schedules, and on the built-in ones, the generic walker, the
 // specialised ones, and any mixture of them among the ranks give the bits that execution on numbers gives.
 #include <algorithm>

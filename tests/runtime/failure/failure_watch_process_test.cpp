@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // FailureWatch between processes that are killed.
 #include <condition_variable>
 #include <mutex>

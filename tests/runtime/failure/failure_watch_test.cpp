@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // FailureWatch with threads for ranks: leaving, hanging up, aborting, stopping.
 #include "runtime/failure/failure_watch.hpp"
 

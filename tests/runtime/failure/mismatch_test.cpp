@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Ranks whose calls differ: each gets an error that says how, within a second, and nobody's memory is touched beside
 // its buffers. Ranks are threads; the one with the last number is at odds with the others.
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How surviving ranks agree on a new communicator, step by step: each rank's meeting stands still between two of its
 // steps, so every interleaving of them can be had. The clock is the test's, and joining is a model of it, without
 // sockets.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a plan refuses, because the runtime cannot do it.
 #include "runtime/plan/plan.hpp"
 

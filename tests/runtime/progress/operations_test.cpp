@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Collectives and transfers that are begun and waited for later: every rank begins the same collectives in the same
 // order, and decides for itself which of them it blocks in, and when it waits for the others. Ranks are threads.
 #include <array>

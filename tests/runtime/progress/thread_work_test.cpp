@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The list of what goes on in a thread's calls: pieces of work that count how often they went on.
 #include "runtime/progress/thread_work.hpp"
 

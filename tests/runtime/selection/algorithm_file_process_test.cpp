@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // TUTTI_ALLREDUCE_ALGORITHM=file:PATH as a user sets it: processes that `tutti launch` starts run the example's
 // schedule, and where they cannot, all of them say why.
 #include <array>

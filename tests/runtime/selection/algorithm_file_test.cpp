@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // An all-reduce from a file: what is refused and why, and that what is taken gives right sums whatever the call.
 #include "runtime/selection/algorithm_file.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Machine profiles: read, written, refused with words that help, chosen, and obeyed. None may make a result wrong.
 #include <array>
 #include <cstdint>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The choice of a way, as far as it does not follow from measured sizes.
 #include "runtime/selection/selector.hpp"
 

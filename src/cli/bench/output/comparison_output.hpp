@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Comparisons as the options of output ask for them: pairs with the first, or the best of each case. Main thread only.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // `--fail-on slower:3%`: which verdicts make a comparison fail, and the account of all verdicts. Values; thread-safe.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Pictures of rows of results: lines over sizes, or bars where there are none. Main thread only.
 #pragma once
 

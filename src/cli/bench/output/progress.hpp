@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The progress of a sweep, with the time left: on a terminal a line for each finished row, elsewhere a line every 30 s.
 // Main thread only.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Rows of results as the options of output ask for them. Pure but for warnings; main thread only.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What `tutti list types` and `tutti list operators` show. Pure functions; thread-safe.
 #pragma once
 

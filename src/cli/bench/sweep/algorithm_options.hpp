@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // `-a [PEER:]algorithm=WORDS`: the axis whose values are what each peer calls its algorithms. Pure.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The options of `tutti run -- COMMAND`, and what they make of a sweep: axes that stand in the command, a program that
 // is there, a way to read what it prints. Main thread only.
 #pragma once

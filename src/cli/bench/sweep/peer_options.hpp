@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // `--peer NAMES`, what of a sweep is said of one of them, and what follows for those whose times are reckoned instead
 // of measured: they have no processes that variables could be set in, and as many ranks as they have. Main thread only.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How the options of `tutti run` and `tutti compare` that say what is measured are written, and their help.
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>

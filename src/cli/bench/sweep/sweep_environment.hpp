@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The variables that a sweep sets: --env and --env-zip of the command line and of a sweep's file, as axes. Main thread
 // only.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Sweeps as TOML files (docs/formats/sweep.md): the same words as on the command line, which comes before them. Main
 // thread only.
 #pragma once

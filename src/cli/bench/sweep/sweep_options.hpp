@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The options that say what is measured, shared by `tutti run` and `tutti compare`: the bench, the peers, axes and
 // variables. Values; main thread only.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Rank 0's side of a local meeting: a thread that gives the id to each other rank that asks for it.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Where the ranks of a launcher meet that gives them numbers and nothing to talk through: an abstract unix socket,
 // whose name all of them can make from what the launcher calls this start. Rank 0 listens there and gives its id to
 // each other rank, once; when all have it, the name is free again.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What launchers say of ranks in variables of the environment. An error names the variable, its value and what would be
 // right. Pure functions.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The variables of Open MPI's mpirun, where there is no libpmix to speak to it through.
 #include <fmt/format.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How long one waits: a warning when it is late, again each time the wait has doubled, and an error at the end, as
 // join() has them. One owner; not thread-safe.
 #pragma once

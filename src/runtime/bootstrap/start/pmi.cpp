@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // MPICH's mpirun (hydra), and other launchers that leave PMI_FD open: the id is put and fetched over pmi_wire.hpp.
 #include <fcntl.h>
 #include <fmt/format.h>

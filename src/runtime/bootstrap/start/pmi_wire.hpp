@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // MPICH's process management interface, version 1: lines of words NAME=VALUE on a descriptor that the launcher has left
 // open, a question and an answer each. MPICH's hydra speaks it, and srun with --mpi=pmi2.
 //

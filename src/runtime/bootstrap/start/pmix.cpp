@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // PMIx: Open MPI's mpirun, srun with --mpi=pmix. Rank 0 puts the id into the launcher's store, the others ask for it
 // until it is there: so no rank waits inside a call of the library, where no deadline of ours would reach it.
 #include <cstdlib>

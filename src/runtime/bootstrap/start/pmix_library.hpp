@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What is called of libpmix, which is opened while the program runs: it is there where its launcher is, and Tutti does
 // without it elsewhere. The types are those of the PMIx standard; a test compares them with pmix.h where that is.
 #pragma once

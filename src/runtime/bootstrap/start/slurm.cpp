@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // srun's variables, where its plugins for PMIx and PMI are not in use.
 #include <fmt/format.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // With whom this process was started, whoever started it: `tutti launch`, torchrun, an mpirun, srun. Each way is a file
 // of this folder; way.hpp lists them. A way tells rank and number of ranks, and gives all ranks the id that rank 0
 // makes.

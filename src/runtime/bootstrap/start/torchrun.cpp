@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // torchrun's variables. Its workers have RANK and WORLD_SIZE, which others set too, and TORCHELASTIC_RUN_ID, which only
 // it sets. MASTER_PORT belongs to torch's own store, so the ranks meet elsewhere; it still tells starts apart.
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // `tutti launch`: it serves the rendezvous itself, and everything stands in its variables.
 #include "base/variables/variables.hpp"
 #include "runtime/bootstrap/start/numbers.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The ways in which processes are started together. Each looks for what its launcher leaves in the environment and
 // answers with nothing where that is not there, with an error where it is there and wrong. In nested starts the
 // innermost counts, and that is what the order of `kWays` (start.cpp) is for.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Which way of starting an environment speaks of, and what is wrong with it.
 #include <ostream>
 #include <string>

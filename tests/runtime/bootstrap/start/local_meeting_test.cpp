@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Meeting at a socket whose name anybody can make: who is late, who sits at the name, who asks without right.
 #include "runtime/bootstrap/start/local_meeting.hpp"
 

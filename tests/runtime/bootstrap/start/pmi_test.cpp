@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // MPICH's process management interface, spoken with a process manager that the test plays at the other end.
 #include <array>
 #include <atomic>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Our words for PMIx's types and numbers against its header, where that is here.
 #include <cstddef>
 #include <string>

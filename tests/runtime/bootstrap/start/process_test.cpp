@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Programs that other people's launchers start, as their users do.
 #include <array>
 #include <cstdlib>

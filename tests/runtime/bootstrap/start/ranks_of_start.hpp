@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Ranks that look for whom they were started with, as threads of the test: each has an environment of its own.
 #pragma once
 

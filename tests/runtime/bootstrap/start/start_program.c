@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* A rank, whoever started it: two communicators, one after the other, and a sum over each. Rank 0 says how many ranks
  * there were.
  *

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Ranks that are killed, stopped or give up at random moments of their life: while the ranks meet, in the middle of
 // calls of everything the API has, and while they leave. Each of the others returns an error that names the rank,
 // within a second of a kill and TUTTI_TIMEOUT of a stop, says the same from then on, and nothing is left behind.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a rank does in a trial: it makes its communicators, calls everything the API has in an order that all ranks
 // share, and says what it saw when that ended. Only the C API is used.
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What Tutti could leave behind on a machine, and what a rank holds that could stay after it.
 #pragma once
 

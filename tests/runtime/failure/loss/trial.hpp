@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One trial of a loss: what happens to which rank and when, and what the ranks tell the test.
 //
 // The ranks are processes, forked before the test has any thread. What they tell lies in memory that all share, so that
