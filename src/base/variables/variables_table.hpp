@@ -265,8 +265,8 @@ inline constexpr auto kVariables = std::to_array<VariableRow>({
      .type = VariableType::choice,
      .initial = "auto",
      .choices = variable_choices::kWalkers,
-     .meaning = "Which executor walks a plan; auto takes a specialised one where the plan's shape has one, generic "
-                "never does.",
+     .meaning = "The executor of a plan. auto: a specialised walker where one fits the shape of the plan; "
+                "generic: never.",
      .group = VariableGroup::tuning},
     {.id = VariableId::staging_slot,
      .name = "TUTTI_STAGING_SLOT",
@@ -274,16 +274,14 @@ inline constexpr auto kVariables = std::to_array<VariableRow>({
      .initial = "-2",
      .range = {4 << 10, 16 << 20},
      .automatic = true,
-     .meaning =
-         "The size of one slot that data and messages go through; auto is 128K, and for staging up to 512K where ranks "
-         "share cores and that stays in their cache.",
+     .meaning = "The size of one staging or message slot. auto: by the machine profile (rounds).",
      .group = VariableGroup::tuning},
     {.id = VariableId::staging_depth,
      .name = "TUTTI_STAGING_DEPTH",
      .type = VariableType::integer,
      .initial = "4",
      .range = {2, 64},
-     .meaning = "How many slots each rank stages through in turn; small calls use 4 of them, or 2.",
+     .meaning = "The number of staging slots over which a rank rotates; small calls use 4 of them, or 2.",
      .group = VariableGroup::tuning},
     {.id = VariableId::staging_spread,
      .name = "TUTTI_STAGING_SPREAD",
@@ -291,43 +289,33 @@ inline constexpr auto kVariables = std::to_array<VariableRow>({
      .initial = "-2",
      .range = {0, 2 << 20},
      .automatic = true,
-     .meaning =
-         "How many bytes of its slots a rank goes through, with what it stages and with what it sends to one rank, "
-         "before it comes back to a place, where that is short enough; 0 stays at the beginning of each slot, and auto "
-         "is twice what a core's own cache holds on AMD's processors, less where ranks are many or share cores, and on "
-         "others 512K, 128K where two ranks share a core, and 0 where more do or a core's own cache is too small for "
-         "what "
-         "all ranks have there.",
+     .meaning = "The bytes of staging or message slots over which payloads rotate, if they are short enough. 0: "
+                "each payload lies at the beginning of its slot. auto: by the machine profile (spread).",
      .group = VariableGroup::tuning},
     {.id = VariableId::staging_stores,
      .name = "TUTTI_STAGING_STORES",
      .type = VariableType::choice,
      .initial = "auto",
      .choices = variable_choices::kStores,
-     .meaning =
-         "How copies of 4K and more are stored where other ranks read them, in staging slots and the messages of "
-         "sends: "
-         "through the caches, which is faster for most sizes between cores that share one, or past them; auto goes by "
-         "how long copies take, and ranks may differ.",
+     .meaning = "How ranks store payloads of 4K and more to slots: through the caches, which is faster for cores "
+                "that share one, or past them. auto: by timing copies. Ranks may differ.",
      .group = VariableGroup::tuning},
     {.id = VariableId::stream_min,
      .name = "TUTTI_STREAM_MIN",
      .type = VariableType::bytes,
      .initial = "-2",
      .automatic = true,
-     .meaning =
-         "From this size on, outputs are written past the caches with streaming stores, but for those of messages, of "
-         "what is folded in place and of what the system has fetched to be folded; auto goes by the processor's caches "
-         "and the number of ranks.",
+     .meaning = "The size from which outputs are stored past the caches. Excepted are outputs of messages, of "
+                "in-place reductions and of reductions of attached data. auto: by the machine profile (stream).",
      .group = VariableGroup::tuning},
     {.id = VariableId::attach_min,
      .name = "TUTTI_ATTACH_MIN",
      .type = VariableType::bytes,
      .initial = "-2",
      .automatic = true,
-     .meaning =
-         "From this size on, what another rank has in ordinary memory is read or written there, by a system call, "
-         "instead of by way of a copy in shared memory, where the algorithm and the system allow it; below, never.",
+     .meaning = "The size from which ranks read or write ordinary memory of others directly (cross-memory "
+                "attach), where algorithm and system allow it; below it, never. auto: by the machine profile "
+                "(attach).",
      .group = VariableGroup::tuning},
     {.id = VariableId::shm_locality,
      .name = "TUTTI_SHM_LOCALITY",
