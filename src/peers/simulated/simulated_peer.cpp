@@ -21,6 +21,7 @@
 #include "peers/simulated/simulated_case.hpp"
 #include "peers/simulated/simulated_way.hpp"
 #include "runtime/communicator/settings.hpp"
+#include "runtime/selection/profile_file.hpp"
 #include "simulate/simulate.hpp"
 
 namespace tutti::simulated {
@@ -130,9 +131,10 @@ class SimulatedPeer final : public harness::Reckoner {
   Result<Settings> settings_on_fabric(const Variables& variables) const {
     Settings settings = Settings::from(variables);
     if (same_name(variables.text(VariableId::profile), kAutomaticProfile)) {
-      settings.profile = choose_profile(fabric_.profile);
-      if (!settings.profile.unread.ok())
-        return wrong_argument(fmt::format("fabric {}: {}", fabric_.name, settings.profile.unread.cause()->to_string()));
+      Result<MachineProfile> profile = find_shipped_profile(fabric_.profile);
+      if (!profile.ok()) return wrong_argument(fmt::format("fabric {}: {}", fabric_.name, profile.status().message()));
+      settings.use_profile({.profile = std::make_shared<const MachineProfile>(std::move(*profile)),
+                            .why = fmt::format("fabric {} names it", fabric_.name)});
     }
     if (!settings.profile.unread.ok()) return settings.profile.unread;
     settings.caches = CacheSizes();

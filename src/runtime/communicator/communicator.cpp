@@ -310,9 +310,13 @@ Status Communicator::open_small_path() {
   const Result<const Plan*> plan = portfolio_.plan(**way, 0);
   if (!plan.ok()) return plan.status();
   executor_->set_small_plan(**plan, spread_of(SlotTurns::most(region_->shape().staging_depth)));
+  // The small path has one round, and peers may walk the same call otherwise: no more than a round of theirs carries.
+  const std::uint64_t depth = staging_depth_of(**plan);
+  const std::uint64_t round = std::min(
+      {region_->shape().staging_slot, longest_round(**plan, depth, 0), longest_round(**plan, depth, kAnySize)});
   const auto below = [&](bool symmetric) {
     const std::uint64_t by_rules = forced != nullptr ? kAnySize : selector_.always_below(kSmallAlgorithm, symmetric);
-    return std::min({region_->shape().staging_slot + 1, std::uint64_t{profile_.small_below}, by_rules});
+    return std::min({round + 1, std::uint64_t{profile_.small_below}, by_rules});
   };
   settled_small_end_ = below(false);
   symmetric_small_end_ = below(true);

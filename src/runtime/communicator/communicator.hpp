@@ -317,6 +317,8 @@ class Communicator final : private Work {
   // Where nothing is pending any more, calls go straight again.
   void rest();
   void rest_small_path() { small_end_ = traces_ ? 0 : settled_small_end_; }
+  // Staging slots that the plan exposes through in turn: enough to be a round ahead.
+  [[nodiscard]] std::uint32_t staging_depth_of(const Plan& plan) const;
   [[nodiscard]] std::uint64_t longest_round(const Plan& plan, std::uint64_t depth, std::uint64_t bytes) const;
   // The window of a plan's round for elements of that size, and what follows from it.
   [[nodiscard]] Status set_layout(Call& call, std::uint64_t count) const;

@@ -265,6 +265,11 @@ std::uint64_t Communicator::longest_round(const Plan& plan, std::uint64_t depth,
   return std::min(round, std::max<std::uint64_t>(profile_.rounds_shortest, share_of(settings_.caches.core)));
 }
 
+std::uint32_t Communicator::staging_depth_of(const Plan& plan) const {
+  const shm::RegionShape& shape = region_->shape();
+  return std::clamp(2 * plan.exposes_per_round, shape.staging_depth, shape.num_slots());
+}
+
 Status Communicator::set_layout(Call& call, std::uint64_t count) const {
   const Plan& plan = *call.plan;
   const shm::RegionShape& shape = region_->shape();
@@ -276,8 +281,7 @@ Status Communicator::set_layout(Call& call, std::uint64_t count) const {
               fmt::format("{} exposes {} a round and there {} {}; set TUTTI_STAGING_DEPTH to at least that",
                           plan.schedule.name, counted(plan.exposes_per_round, "time"), are(shape.num_slots()),
                           counted(shape.num_slots(), "staging slot"))};
-    // Enough to be a round ahead.
-    call.depth = std::clamp(2 * plan.exposes_per_round, shape.staging_depth, shape.num_slots());
+    call.depth = staging_depth_of(plan);
     call.turns = SlotTurns::of(plan, profile_).count(count * call.element, call.depth);
     // However short rounds are, an element of each piece has room where the slot has.
     const std::uint64_t round = longest_round(plan, call.depth, count * call.element);

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <chrono>
 #include <optional>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -45,17 +46,21 @@ std::string_view forcing_variable(Collective collective) {
   return "";
 }
 
+void Settings::use_profile(ProfileChoice choice) {
+  profile = std::move(choice);
+  const MachineProfile& numbers = *profile.profile;
+  region.staging_slot = staging_slot.value_or(std::max<std::uint64_t>(numbers.rounds_widest, numbers.rounds_usual));
+  region.message_slot = staging_slot.value_or(numbers.rounds_usual);
+  region.memory_of_slots = numbers.memory_slots;
+  region.memory_of_connections = numbers.memory_connections;
+}
+
 Settings Settings::from(const Variables& variables) {
   Settings settings;
   if (const auto bytes = variables.get<VariableId::staging_slot>()) settings.staging_slot = bytes->value();
-  settings.profile = choose_profile(variables.text(VariableId::profile));
-  const MachineProfile& profile = *settings.profile.profile;
-  settings.region.staging_slot = settings.staging_slot.value_or(profile.rounds_widest);
+  settings.use_profile(choose_profile(variables.text(VariableId::profile)));
   settings.region.staging_depth = static_cast<std::uint32_t>(variables.get<VariableId::staging_depth>());
-  settings.region.message_slot = settings.staging_slot.value_or(profile.rounds_usual);
   settings.region.message_depth = settings.region.staging_depth;
-  settings.region.memory_of_slots = profile.memory_slots;
-  settings.region.memory_of_connections = profile.memory_connections;
   settings.walker = variables.get_as<WalkerChoice, VariableId::walker>();
   settings.stores = variables.get_as<StoresChoice, VariableId::staging_stores>();
   for (const auto& [id, collective] : kForcing)

@@ -50,6 +50,9 @@ struct Settings {
 
   [[nodiscard]] static Settings from(const Variables& variables);
 
+  // With the shape of the region that follows from it, and from the slots that are asked for.
+  void use_profile(ProfileChoice choice);
+
   // The shape of the region for that many ranks.
   [[nodiscard]] shm::RegionShape region_for(std::uint32_t num_ranks) const;
   [[nodiscard]] ForcedAlgorithm& forced_of(Collective collective) {

@@ -128,7 +128,9 @@ struct FirstPart {
   [[nodiscard]] static FirstPart of(const Plan& plan, const MachineProfile& profile) {
     return plan.is_pair ? FirstPart{profile.small_first_part_least, profile.small_first_part_most} : FirstPart{};
   }
-  [[nodiscard]] bool is_all(std::uint64_t bytes) const { return bytes < least || bytes > most; }
+  [[nodiscard]] bool is_all(std::uint64_t bytes) const {
+    return bytes <= shm::kInlineBytes || bytes < least || bytes > most;
+  }
   // Whole lines.
   [[nodiscard]] std::uint64_t bytes_of(std::uint64_t bytes) const {
     return is_all(bytes) ? bytes : bytes * 3 / 4 / shm::kLine * shm::kLine;

@@ -10,8 +10,6 @@
 
 namespace tutti {
 
-namespace {}  // namespace
-
 Pairs::Pairs(const shm::Region& region, std::uint32_t rank, const MachineProfile& profile, StoresChoice stores,
              const shm::SpreadOver& spread)
     : region_(region),

@@ -5,12 +5,16 @@
 #include <optional>
 #include <variant>
 
+#include <fmt/format.h>
+
 #include "base/system/caches.hpp"
 #include "runtime/selection/profile_fields.hpp"
 
 namespace tutti {
 
 namespace {
+
+constexpr double kMostBytes = 1ULL << 62;
 
 std::uint64_t share(std::uint64_t bytes, double times) {
   return static_cast<std::uint64_t>(static_cast<double>(bytes) * times);
@@ -38,6 +42,12 @@ Size Size::for_caches(const CacheSizes& caches) const {
   return *this;
 }
 
+std::string Rule::algorithm_for(std::uint32_t num_cores) const {
+  if (!algorithm.ends_with(kCoresParameter)) return algorithm;
+  const std::string name = algorithm.substr(0, algorithm.size() - kCoresParameter.size());
+  return num_cores > 2 ? fmt::format("{}({})", name, num_cores) : name;
+}
+
 MachineProfile MachineProfile::for_caches(const CacheSizes& caches) const {
   MachineProfile made = *this;
   for (Rule& rule : made.rules) rule.most_bytes = rule.most_bytes.for_caches(caches);
@@ -46,8 +56,12 @@ MachineProfile MachineProfile::for_caches(const CacheSizes& caches) const {
     range.most_bytes = range.most_bytes.for_caches(caches);
   }
   for (const ProfileField& field : kProfileFields)
-    if (const auto* const size = std::get_if<Size MachineProfile::*>(&field.member))
-      made.*(*size) = (made.*(*size)).for_caches(caches);
+    if (const auto* const member = std::get_if<Size MachineProfile::*>(&field.member); member != nullptr) {
+      Size& size = made.*(*member);
+      if (!size.is_relative()) continue;
+      const double bytes = static_cast<double>(std::uint64_t{size.for_caches(caches)});
+      size = static_cast<std::uint64_t>(std::clamp(bytes, field.least, std::min(field.most, kMostBytes)));
+    }
   return made;
 }
 

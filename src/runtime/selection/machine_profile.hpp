@@ -61,9 +61,13 @@ struct Rule {
   Size most_bytes = kAnySize;  // of the message, as nccl-tests counts
   bool symmetric = false;      // for buffers in symmetric memory alone
   bool attached = false;       // where cross-memory attach pays, and each rank has a core
-  bool crowded = false;        // for more ranks than cores alone; the algorithm is made with one rank for each core
-  std::string algorithm = {};
+  bool crowded = false;        // for more ranks than cores alone
+  std::string algorithm = {};  // behind it "(cores)": with that parameter
+
+  // With as many in place of "(cores)"; without, where they are fewer than three, which is usual for that.
+  [[nodiscard]] std::string algorithm_for(std::uint32_t num_cores) const;
 };
+inline constexpr std::string_view kCoresParameter = "(cores)";
 
 // Message sizes at which one copy by cross-memory attach is faster than two through shared memory.
 struct AttachRange {

@@ -55,7 +55,7 @@ Result<MachineProfile> read_wanted(std::string_view wanted) {
 
 std::string ProfileChoice::agreement() const {
   if (!unread.ok()) return "(unreadable)";
-  return printable(fmt::format("{} (digest {:016x})", profile->title(), profile->digest));
+  return printable(fmt::format("{} (digest {:016x})", profile->name, profile->digest));
 }
 
 ProfileChoice choose_profile(std::string_view wanted) {

@@ -20,6 +20,7 @@ struct ProfileField {
   double most = 0;
   bool is_tuned = false;  // tuning may change it
   std::string_view about;
+  bool is_plain = false;  // a size that is no multiple of a cache: the shape of the shared region follows from it
 };
 
 namespace profile_limits {
@@ -58,8 +59,8 @@ inline constexpr auto kProfileFields = [] {
       {"lists", "store_part", &P::lists_store_part, 4096, kSlot, true, "and stores parts of this size"},
       {"lists", "by_name_from", &P::lists_by_name_from, 0, kUnbounded, true,
        "peers read symmetric memory where it lies, from this size on"},
-      {"rounds", "usual", &P::rounds_usual, 4096, kSlot, true, "bytes of a staging slot that a round uses"},
-      {"rounds", "widest", &P::rounds_widest, 4096, kSlot, true, "the most that it uses where ranks share cores"},
+      {"rounds", "usual", &P::rounds_usual, 4096, kSlot, true, "bytes of a staging slot that a round uses", true},
+      {"rounds", "widest", &P::rounds_widest, 4096, kSlot, true, "the most that it uses where ranks share cores", true},
       {"rounds", "long_from", &P::rounds_long_from, 0, kUnbounded, true,
        "from this size on all slots together take half of a core's own caches"},
       {"rounds", "shortest", &P::rounds_shortest, 4096, kSlot, true, "but a round is at least this long"},
@@ -118,9 +119,9 @@ inline constexpr auto kProfileFields = [] {
       {"wait", "yield_ns", &P::wait_yield_ns, 0, kMostNanos, true, "then yields for this long, then sleeps"},
       {"wait", "turn_ns", &P::wait_turn_ns, 0, kMostNanos, true, "what giving the core away and having it again takes"},
       {"memory", "slots", &P::memory_slots, 1 << 16, 1 << 30, false,
-       "memory of a rank's staging slots, or of a connection's, to rotate in"},
+       "memory of a rank's staging slots, or of a connection's, to rotate in", true},
       {"memory", "connections", &P::memory_connections, 1 << 20, 17179869184.0, false,
-       "the same of all connections from a rank"},
+       "the same of all connections from a rank", true},
   });
 }();
 

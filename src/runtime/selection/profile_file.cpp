@@ -118,8 +118,10 @@ Result<Rule> read_rule(const Section& section) {
   TUTTI_TRY(section.read("crowded", rule.crowded));
   TUTTI_TRY(section.read("algorithm", rule.algorithm));
   if (rule.algorithm.empty()) return section.wrong("algorithm", "is missing; 'tutti algorithms' lists them");
+  if (rule.algorithm.ends_with(kCoresParameter) && !rule.crowded)
+    return section.wrong("algorithm", "has the parameter (cores), which is for rules with crowded = true");
   // Where it has a meaning at all: whether it is one for these ranks is seen when a communicator is made.
-  const Result<NamedAlgorithm> found = find_by_full_name(rule.collective, rule.algorithm, 2);
+  const Result<NamedAlgorithm> found = find_by_full_name(rule.collective, rule.algorithm_for(0), 2);
   if (!found.ok() && found.status().code() != Code::unsupported)
     return section.wrong("algorithm", found.status().message());
   return rule;
@@ -159,6 +161,8 @@ Status read_field(const Section& section, const ProfileField& field, bool may_la
   if (const auto* const member = std::get_if<Size MachineProfile::*>(&field.member)) {
     Size& size = profile.*(*member);
     TUTTI_TRY(Reader(section).size(field.key, size));
+    if (size.is_relative() && field.is_plain)
+      return section.wrong(field.key, "is a multiple of a cache; write bytes such as 64K, for memory is made by it");
     return !size.is_relative() && out_of_range(static_cast<double>(std::uint64_t{size})) ? refuse() : Status();
   }
   if (const auto* const member = std::get_if<std::uint32_t MachineProfile::*>(&field.member)) {
@@ -233,7 +237,7 @@ std::string quoted(std::string_view text) {
   std::string made = "\"";
   for (const char c : text) {
     if (c == '"' || c == '\\') made += '\\';
-    made += c;
+    made += static_cast<unsigned char>(c) < ' ' ? ' ' : c;
   }
   return made + "\"";
 }

@@ -24,9 +24,7 @@ void Selector::make_rows(Collective collective) {
   for (const Rule& rule : *rules_) {
     if (rule.collective != collective || num_ranks_ > rule.most_ranks) continue;
     if (rule.crowded && num_folding_ == 0) continue;
-    std::string name = rule.algorithm;
-    if (rule.crowded && num_folding_ > 2) name += fmt::format("({})", num_folding_);
-    const Result<Way*> way = portfolio_.find(collective, name);
+    const Result<Way*> way = portfolio_.find(collective, rule.algorithm_for(num_folding_));
     // Not for this number of ranks: another rule is.
     if (way.ok()) choices.rows.push_back({rule.most_bytes, rule.symmetric, rule.attached, is_ring(**way), *way});
   }

@@ -6,6 +6,7 @@
 #include <numeric>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <variant>
 #include <vector>
 
@@ -28,11 +29,11 @@ Settings settings_with(std::string_view profile) {
   return Settings::from(std::move(Variables::load(environment, {}).value()));
 }
 
-// Sums and gathers of many sizes, blocking and pending, in ordinary and symmetric memory, all checked.
+// Sums and copies of many sizes, all checked.
 void check_calls(Communicator& communicator) {
   const std::uint32_t rank = communicator.rank();
   const std::uint32_t ranks = communicator.num_ranks();
-  for (const std::uint64_t count : {1, 12, 300, 1024, 1500, 5000, 12'000, 40'000, 200'000}) {
+  for (const std::uint64_t count : {1, 12, 13, 300, 1024, 1500, 5000, 12'000, 40'000, 200'000}) {
     std::vector<std::int32_t> input(count);
     std::iota(input.begin(), input.end(), static_cast<std::int32_t>(rank));
     std::vector<std::int32_t> sum(count, -1);
@@ -94,7 +95,33 @@ below = "1000"
 [rounds]
 usual = "5000"
 )";
+  // What two ranks agree on by its size alone, at odds with itself: short rounds, a long small path, early flags.
+  const std::string at_odds = R"(version = 1
+name = "at odds"
+based_on = "generic"
+[small]
+below = "32K"
+first_part_least = "0"
+first_part_most = "16K"
+two_slots_above = "0"
+two_slots_below = "1 core_cache"
+[rounds]
+usual = "4K"
+widest = "4K"
+shortest = "4K"
+shortest_of_root = "4K"
+[lists]
+fetch_part = "1/9000 first_cache"
+store_part = "0 core_cache"
+[transfers]
+message_most = "0 core_cache"
+[past]
+least = "0 core_cache"
+short_most = "0 core_cache"
+looked = "0 core_cache"
+)";
   std::string profile = GetParam();
+  if (profile == "at_odds") profile = folder.write("at_odds.toml", at_odds);
   if (profile == "made_up") profile = folder.write("made_up.toml", made_up);
   if (profile == "least" || profile == "most") profile = folder.write("extreme.toml", extreme(profile == "most"));
   for (const std::uint32_t num_ranks : {2, 3, 5}) {
@@ -107,11 +134,18 @@ usual = "5000"
       for (const Statistic& row : communicator.statistics())
         if (row.operation == "all_reduce") EXPECT_TRUE(row.algorithm != "one_shot" || row.bytes > 20'000);
     });
+    // The first rank walks each call step by step, and the others by their shortest paths; without attached memory,
+    // which only lists reach.
+    test::ThreadRanks differing(num_ranks, settings);
+    differing.run(check_calls, [](std::uint32_t rank, Settings& own) {
+      own.attach_min = std::uint64_t{1} << 40;
+      if (rank == 0) own.walker = WalkerChoice::generic;
+    });
   }
 }
 
 INSTANTIATE_TEST_SUITE_P(Profiles, AnyProfile,
-                         testing::Values("amd_epyc", "intel_xeon", "generic", "made_up", "least", "most"),
+                         testing::Values("amd_epyc", "intel_xeon", "generic", "made_up", "at_odds", "least", "most"),
                          [](const auto& info) { return info.param; });
 
 TEST(ProfileFile, WhatShipsIsReadAndWritten) {
@@ -124,23 +158,39 @@ TEST(ProfileFile, WhatShipsIsReadAndWritten) {
     const Result<MachineProfile> again = read_profile(written, "again");
     ASSERT_TRUE(again.ok()) << again.status().to_string();
     EXPECT_EQ(write_profile(*again), written);
-    EXPECT_EQ(again->rules.size(), profile->rules.size());
-    EXPECT_EQ(again->attach.size(), profile->attach.size());
+    ASSERT_EQ(again->rules.size(), profile->rules.size());
+    for (std::size_t each = 0; each < profile->rules.size(); ++each) {
+      const Rule& rule = profile->rules[each];
+      const Rule& same = again->rules[each];
+      EXPECT_EQ(
+          std::tie(same.collective, same.most_ranks, same.symmetric, same.attached, same.crowded, same.algorithm),
+          std::tie(rule.collective, rule.most_ranks, rule.symmetric, rule.attached, rule.crowded, rule.algorithm));
+      EXPECT_EQ(to_text(same.most_bytes), to_text(rule.most_bytes));
+    }
+    ASSERT_EQ(again->attach.size(), profile->attach.size());
+    for (std::size_t each = 0; each < profile->attach.size(); ++each) {
+      const AttachRange& range = profile->attach[each];
+      const AttachRange& same = again->attach[each];
+      EXPECT_EQ(std::tie(same.collective, same.least_ranks, same.most_ranks, same.stores, same.crowded),
+                std::tie(range.collective, range.least_ranks, range.most_ranks, range.stores, range.crowded));
+      EXPECT_EQ(to_text(same.least_bytes) + to_text(same.most_bytes),
+                to_text(range.least_bytes) + to_text(range.most_bytes));
+    }
   }
 }
 
 TEST(ProfileFile, EachNumberIsRead) {
   for (const ProfileField& field : kProfileFields) {
     const bool is_size = std::holds_alternative<Size MachineProfile::*>(field.member);
-    const double other = field.most >= 5000 ? 5000 : 1;
+    const double other = field.most >= 5000 ? 5000 : 0.75;
     const std::string text =
         fmt::format("version = 1\nname = \"a\"\nbased_on = \"generic\"\n[{}]\n{} = {}\n", field.section, field.key,
-                    is_size ? fmt::format("\"{}K\"", 64) : fmt::format("{}", other));
+                    is_size ? std::string("\"80K\"") : fmt::format("{}", other));
     const Result<MachineProfile> profile = read_profile(text, "a.toml");
-    if (is_size && field.least > 65536) continue;
+    if (is_size && field.least > 81920) continue;
     ASSERT_TRUE(profile.ok()) << profile.status().to_string();
     if (const auto* const size = std::get_if<Size MachineProfile::*>(&field.member))
-      EXPECT_EQ(std::uint64_t{(*profile).*(*size)}, 65536U);
+      EXPECT_EQ(std::uint64_t{(*profile).*(*size)}, 81920U);
     if (const auto* const number = std::get_if<std::uint32_t MachineProfile::*>(&field.member))
       EXPECT_EQ((*profile).*(*number), other);
     if (const auto* const number = std::get_if<double MachineProfile::*>(&field.member))
@@ -184,6 +234,11 @@ TEST(ProfileFile, MistakesAreNamedWithFileLineAndKey) {
           "it takes any or symmetric"},
       Mistake{"version = 1\nname = \"a\"\nbased_on = \"generic\"\n[[attach]]\ncollective = \"all_reduce\"\nleast = 3",
               "least_bytes"},
+      Mistake{"version = 1\nname = \"a\"\nbased_on = \"generic\"\n[rounds]\nusual = \"1/4 core_cache\"",
+              "rounds.usual: is a multiple of a cache; write bytes"},
+      Mistake{"version = 1\nname = \"a\"\nbased_on = \"generic\"\n[[rule]]\ncollective = \"all_reduce\"\n"
+              "algorithm = \"two_shot_few(cores)\"",
+              "is for rules with crowded = true"},
       Mistake{"version = ", "my.toml:1"},
   };
   for (const Mistake& mistake : kMistakes) {
