@@ -131,8 +131,9 @@ looked = "0 core_cache"
     group.run([&](Communicator& communicator) {
       check_calls(communicator);
       if (GetParam() != "made_up") return;
-      for (const Statistic& row : communicator.statistics())
-        if (row.operation == "all_reduce") EXPECT_TRUE(row.algorithm != "one_shot" || row.bytes > 20'000);
+      for (const Statistic& row : communicator.statistics()) {
+        EXPECT_TRUE(row.operation != "all_reduce" || row.algorithm != "one_shot" || row.bytes > 20'000);
+      }
     });
     // The first rank walks each call step by step, and the others by their shortest paths; without attached memory,
     // which only lists reach.
@@ -146,7 +147,7 @@ looked = "0 core_cache"
 
 INSTANTIATE_TEST_SUITE_P(Profiles, AnyProfile,
                          testing::Values("amd_epyc", "intel_xeon", "generic", "made_up", "at_odds", "least", "most"),
-                         [](const auto& info) { return info.param; });
+                         [](const auto& each) { return each.param; });
 
 TEST(ProfileFile, WhatShipsIsReadAndWritten) {
   for (const ShippedProfile& shipped : shipped_profiles()) {
@@ -189,12 +190,15 @@ TEST(ProfileFile, EachNumberIsRead) {
     const Result<MachineProfile> profile = read_profile(text, "a.toml");
     if (is_size && field.least > 81920) continue;
     ASSERT_TRUE(profile.ok()) << profile.status().to_string();
-    if (const auto* const size = std::get_if<Size MachineProfile::*>(&field.member))
+    if (const auto* const size = std::get_if<Size MachineProfile::*>(&field.member)) {
       EXPECT_EQ(std::uint64_t{(*profile).*(*size)}, 81920U);
-    if (const auto* const number = std::get_if<std::uint32_t MachineProfile::*>(&field.member))
+    }
+    if (const auto* const number = std::get_if<std::uint32_t MachineProfile::*>(&field.member)) {
       EXPECT_EQ((*profile).*(*number), other);
-    if (const auto* const number = std::get_if<double MachineProfile::*>(&field.member))
+    }
+    if (const auto* const number = std::get_if<double MachineProfile::*>(&field.member)) {
       EXPECT_EQ((*profile).*(*number), other);
+    }
   }
 }
 
