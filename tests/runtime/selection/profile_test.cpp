@@ -76,11 +76,7 @@ std::string extreme(bool at_most) {
   return write_profile(profile);
 }
 
-class AnyProfile : public testing::TestWithParam<std::string> {};
-
-TEST_P(AnyProfile, GivesRightResults) {
-  const test::TemporaryFolder folder;
-  const std::string made_up = R"(version = 1
+constexpr std::string_view kMadeUp = R"(version = 1
 name = "made up"
 based_on = "generic"
 [[rule]]
@@ -95,8 +91,9 @@ below = "1000"
 [rounds]
 usual = "5000"
 )";
-  // What two ranks agree on by its size alone, at odds with itself: short rounds, a long small path, early flags.
-  const std::string at_odds = R"(version = 1
+
+// What two ranks agree on by its size alone, at odds with itself: short rounds, a long small path, early flags.
+constexpr std::string_view kAtOdds = R"(version = 1
 name = "at odds"
 based_on = "generic"
 [small]
@@ -120,9 +117,14 @@ least = "0 core_cache"
 short_most = "0 core_cache"
 looked = "0 core_cache"
 )";
+
+class AnyProfile : public testing::TestWithParam<std::string> {};
+
+TEST_P(AnyProfile, GivesRightResults) {
+  const test::TemporaryFolder folder;
   std::string profile = GetParam();
-  if (profile == "at_odds") profile = folder.write("at_odds.toml", at_odds);
-  if (profile == "made_up") profile = folder.write("made_up.toml", made_up);
+  if (profile == "at_odds") profile = folder.write("at_odds.toml", kAtOdds);
+  if (profile == "made_up") profile = folder.write("made_up.toml", kMadeUp);
   if (profile == "least" || profile == "most") profile = folder.write("extreme.toml", extreme(profile == "most"));
   for (const std::uint32_t num_ranks : {2, 3, 5}) {
     const Settings settings = settings_with(profile);
