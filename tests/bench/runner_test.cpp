@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The runner and its workers as whole processes: a program with its own benches is run as a user runs it.
+#include <algorithm>
 #include <array>
 #include <chrono>
 #include <csignal>
@@ -10,6 +11,7 @@
 #include <set>
 #include <string>
 #include <thread>
+#include <vector>
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -19,6 +21,7 @@
 #include <unistd.h>
 
 #include "../base/temporary_folder.hpp"
+#include "bench/store/store.hpp"
 
 namespace tutti::harness {
 namespace {
@@ -282,6 +285,27 @@ TEST_F(BenchRunner, AComparisonIsKeptWithAllItsLaunches) {
   EXPECT_EQ(other.rows()[0]["speedup"], 1.0) << other.out;
 }
 #endif
+
+// Who starts first gets other pages, so everyone is it in turn.
+TEST_F(BenchRunner, EachLaunchOfAComparisonBeginsWithTheNextGroup) {
+  const Outcome outcome =
+      run("compare --bench environment --env COLOUR=red --env SLOWER=20000,20001,20002 -a number=1 "
+          "--launches 6 --budget 60ms --store '" +
+          store() + "'");
+  ASSERT_EQ(outcome.exit, 0) << outcome.error;
+  Result<Store> kept = Store::open_to_read(store());
+  ASSERT_TRUE(kept.ok());
+  const Result<std::vector<Row>> rows = kept->rows_of(1);
+  ASSERT_TRUE(rows.ok());
+  ASSERT_EQ(rows->size(), 18U);
+  std::vector<std::vector<double>> processes(6);  // of each launch, in the order of the groups
+  for (const Row& row : *rows) processes.at(static_cast<std::size_t>(row.launch)).push_back(row.counters.at("pid"));
+  std::vector<std::size_t> begun(3);  // how often each group was the first
+  for (const std::vector<double>& of_launch : processes)
+    ++begun.at(static_cast<std::size_t>(std::min_element(of_launch.begin(), of_launch.end()) - of_launch.begin()));
+  // Numbers of processes may begin anew once.
+  for (const std::size_t times : begun) EXPECT_NEAR(static_cast<double>(times), 2, 1);
+}
 
 // What was measured one after another has a best too.
 TEST_F(BenchRunner, TheBestOfARunIsShownAndMistakesInThatAreRefused) {

@@ -58,11 +58,10 @@ std::vector<Row> measure(const std::string& bench, const std::vector<LiveGroup*>
   std::vector<Course> courses;
   courses.reserve(groups.size());
   for (LiveGroup* group : groups) courses.emplace_back(bench, *group, point, options, groups.size() > 1);
+  for (std::size_t each = 0; each < courses.size(); ++each) courses[(options.first + each) % courses.size()].prepare();
   std::vector<Course*> running;
-  for (Course& course : courses) {
-    course.prepare();
+  for (Course& course : courses)
     if (course.is_running()) running.push_back(&course);
-  }
   while (!running.empty() && !options.is_interrupted()) {
     std::vector<Course*> turn = running;
     std::shuffle(turn.begin(), turn.end(), random);

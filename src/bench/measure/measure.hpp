@@ -18,6 +18,8 @@ struct MeasureOptions {
   Budget budget;
   std::optional<Sync> sync;  // else round, or meeting where ranks share cores
   bool check = true;
+  // Of several groups, the one that is prepared first; the next in turn follow. What comes later gets other pages.
+  std::size_t first = 0;
   // Says that it is enough, between rounds.
   std::function<bool()> is_interrupted = [] { return false; };
 };

@@ -193,12 +193,21 @@ std::vector<Runner::Part> Runner::parts_of(const std::string& bench, std::vector
   return parts;
 }
 
+void Runner::make_ready_in_turn(const std::vector<Part>& parts, int launch) {
+  for (std::size_t each = 0; each < parts.size() && !is_interrupted(); ++each) {
+    const Part& part = parts[(static_cast<std::size_t>(launch) + each) % parts.size()];
+    if (part.mine->skipped.empty() && reckoner_of(*part.competitor->group, peers_) == nullptr)
+      make_ready(*part.competitor);
+  }
+}
+
 Status Runner::compare_case(const std::string& bench, std::vector<Competitor>& competitors, const Point& point,
                             int launch, const std::set<std::string>& done, const OnRows& on_rows) {
   std::vector<Part> parts = parts_of(bench, competitors, point, launch);
   const bool is_done =
       std::all_of(parts.begin(), parts.end(), [&](const Part& part) { return done.contains(key_of(part.row)); });
   if (is_done) return {};
+  make_ready_in_turn(parts, launch);
   std::vector<Row> rows;
   std::vector<LiveGroup*> ready;
   std::vector<std::size_t> places;  // of those that are ready, in `rows`
@@ -213,7 +222,6 @@ Status Runner::compare_case(const std::string& bench, std::vector<Competitor>& c
       reckon(*reckoner, *part.competitor->group, row);
       continue;
     }
-    make_ready(*part.competitor);
     if (is_interrupted()) return {};
     if (!part.competitor->refused.ok()) {
       row = failed(std::move(row), part.competitor->refused);
@@ -222,7 +230,9 @@ Status Runner::compare_case(const std::string& bench, std::vector<Competitor>& c
     ready.push_back(part.competitor->live.get());
     places.push_back(rows.size() - 1);
   }
-  std::vector<Row> measured = measure(bench, ready, point, options_.measure, random_);
+  MeasureOptions options = options_.measure;
+  if (!ready.empty()) options.first = static_cast<std::size_t>(launch) % ready.size();
+  std::vector<Row> measured = measure(bench, ready, point, options, random_);
   if (is_interrupted()) return {};
   for (std::size_t each = 0; each < measured.size(); ++each) {
     measured[each].launch = launch;

@@ -134,7 +134,7 @@ struct Asked {
 Result<Asked> check(const CompareOptions& options, const BenchWorld& world, const Environment& environment) {
   TUTTI_TRY(check_options(options));
   SweepOptions sweep = options.sweep;
-  if (sweep.launches.empty()) sweep.launches = "7";
+  if (sweep.launches.empty()) sweep.launches = "8";
   Result<SweepPlan> plan = make_plan(sweep, world, environment);
   if (!plan.ok()) return plan.status();
   const Result<std::optional<FailOn>> fail_on = read_fail_on(options.fail_on);

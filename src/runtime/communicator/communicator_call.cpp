@@ -364,8 +364,7 @@ Status Communicator::make_call(const Plan& plan, std::uint32_t number, Reach rea
   call.may_go_unheard = goes_unheard(call, asked.count);
   TUTTI_TRY(set_layout(call, asked.count));
   call.inline_end = !call.by_name() && call.posts_once() ? shm::kInlineBytes + 1 : 0;
-  bound.is_lowered = settings_.walker != WalkerChoice::generic && (plan.shape != Shape::exchange || call.by_name()) &&
-                     lower(call, bound.lowered);
+  bound.is_lowered = settings_.walker != WalkerChoice::generic && lower(call, bound.lowered);
   TUTTI_ASSERT(bound.is_lowered || reach != Reach::attached, "only the walker of lists reaches attached memory");
   bound.is_quick =
       !traces_ && bound.is_lowered && call.varying == nullptr && plan.schedule.division(Space::scratch).blocks == 0;
@@ -406,7 +405,7 @@ Status Communicator::run_bound(BoundCall& bound, const Invocation& asked) {
     bound.call.input = static_cast<const std::byte*>(asked.input);
     bound.call.output = static_cast<std::byte*>(asked.output);
     count(bound);
-    const End end = executor_->run_lowered(bound.call, bound.lowered);
+    const End end = executor_->run(bound.call, &bound.lowered);
     return end == End::done ? Status() : fail(end);
   });
   leave();
@@ -439,8 +438,8 @@ Status Communicator::walk_placed(BoundCall& bound, WalkerChoice walker) {
   Call& call = bound.call;
   find_scratch(call);
   count(bound);
-  const End end = bound.is_lowered && walker != WalkerChoice::generic ? executor_->run_lowered(call, bound.lowered)
-                                                                      : executor_->run(call, walker);
+  const bool by_list = bound.is_lowered && walker != WalkerChoice::generic;
+  const End end = executor_->run(call, by_list ? &bound.lowered : nullptr);
   return end == End::done ? Status() : fail(end);
 }
 

@@ -29,6 +29,9 @@ struct ForcedAlgorithm {
 
 inline constexpr std::string_view kVersionLine = "Tutti's version";
 
+// Generic: the general walker does everything, for tests and to compare.
+enum class WalkerChoice : std::uint8_t { automatic, generic };
+
 struct Settings {
   shm::RegionShape region;  // see region_for()
   WalkerChoice walker = WalkerChoice::automatic;

@@ -184,55 +184,39 @@ void Executor::end_call(const Call& call) {
   exposes_ += call.rounds * call.num_exposes();
 }
 
-void Executor::end_walk(const Call& call) {
-  // Everyone's posts of this operation have been seen, and a rank posts only when it has finished all before.
-  if (call.plan->shape == Shape::exchange && call.plan->fold_order.size() == region_.shape().num_ranks)
-    known_finished_ = std::max(known_finished_, rounds_);
-  end_call(call);
-  finish_rounds(rounds_);
-}
-
-// Posts of other shapes, and those by name, do not ask for their line, so payloads of earlier operations must have been
-// read.
-bool Executor::can_walk(const Call& call) {
-  if (call.plan->shape == Shape::exchange && !call.by_name()) return true;
+// The general walker posts without asking for each line, so payloads of earlier operations must have been read.
+bool Executor::all_lines_are_free() {
   return everyone_finished(*std::max_element(std::begin(line_busy_), std::end(line_busy_)));
 }
 
-End Executor::run(Call& call, WalkerChoice choice) {
-  const Plan& plan = *call.plan;
-  begin_call(call);
-  const shm::WaitEnd ready = waiter_.until([&] { return can_walk(call); });
-  if (ready != shm::WaitEnd::ready) return end_of(ready);
-  End end = End::done;
-  if (choice != WalkerChoice::generic && plan.shape == Shape::exchange && !call.by_name() && call.varying == nullptr) {
-    end = walk_exchange(call);
-  } else if (choice != WalkerChoice::generic && plan.num_lanes() == 1) {
-    end = walk_straight(call);
-  } else {
-    end = walk_general(call);
+End Executor::wait_for_missing() {
+  const Missing missing = missing_;
+  switch (missing.kind) {
+    case Missing::Kind::post: {
+      // Acquire: partner of publish_post() and store_flag(). What is near costs no more than a loop of few
+      // instructions.
+      const shm::FlagLine& line = region_.post_line(missing.rank, missing.number);
+      for (std::uint32_t look = 0; look < spins_; ++look) {
+        if (line.sequence.load(std::memory_order_acquire) >= missing.number) return End::done;
+        relax();
+      }
+      return end_of(waiter_.until_posted(missing.rank, missing.number));
+    }
+    case Missing::Kind::rest: return end_of(waiter_.until([&] { return has_rest(missing.rank, missing.number); }));
+    case Missing::Kind::finished: return end_of(waiter_.until([&] { return everyone_finished(missing.number); }));
   }
-  if (end == End::done) end_walk(call);
-  return end;
+  return End::done;
 }
 
-void Executor::start(Call& call, const Lowered* lowered) {
+void Executor::start(Call& call, const Lowered* list) {
   begin_call(call);
-  started_ = {.call = &call, .lowered = lowered, .state = {}, .walks = false};
-  if (lowered != nullptr) started_.state.next = lowered->num_posts;
+  started_ = {.call = &call, .list = list, .state = {}, .walks = false};
+  if (list != nullptr) started_.state.next = list->num_posts;
 }
 
-End Executor::advance() {
+End Executor::walk(bool may_wait) {
   const Call& call = *started_.call;
-  if (started_.lowered != nullptr) return advance_lowered(call, *started_.lowered, started_.state);
-  if (!started_.walks) {
-    if (!can_walk(call)) return End::pending;
-    begin_general(call);
-    started_.walks = true;
-  }
-  const End end = advance_general(call);
-  if (end == End::done) end_walk(call);
-  return end;
+  return started_.list != nullptr ? walk_list(call, *started_.list, may_wait) : walk_general(call, may_wait);
 }
 
 }  // namespace tutti

@@ -2,10 +2,9 @@
 // The executor: walks plans on shared memory. One belongs to one communicator of one rank, and is used by one thread
 // at a time; it keeps what outlives a call: how far each connection, staging slot and flag has come.
 //
-// Four walkers, one contract (docs/design/executor.md): general programs are scheduled lane by lane through
-// meaning.hpp; straight ones run through the same machine without a scheduler; exchanges have a walker written for
-// them; and programs of direct steps alone run as a flat list (lowered.hpp). Ranks may walk the same schedule
-// with different walkers: what they say to each other is the same.
+// Two walkers and the small path, one contract (docs/design/executor.md): programs of direct steps alone run as a flat
+// list (lowered.hpp), all others lane by lane through meaning.hpp, and small all-reduces without a call at all. Ranks
+// may walk the same schedule with different walkers: what they say to each other is the same.
 #pragma once
 
 #include <algorithm>
@@ -24,8 +23,6 @@
 #include "transport/shm/waiter.hpp"
 
 namespace tutti {
-
-enum class WalkerChoice : std::uint8_t { automatic, generic };
 
 enum class End : std::uint8_t {
   done,
@@ -64,18 +61,18 @@ class Executor {
   Executor(const shm::Region& region, std::uint32_t rank, shm::Waiter& waiter, const MachineProfile& profile,
            StoresChoice stores, const Spreads& spreads);
 
-  // Walks the plan of the call from its first to its last round. Fills in where the call begins in the counts of posts
-  // and rounds. On anything but End::done the communicator can no longer be used.
-  [[nodiscard]] End run(Call& call, WalkerChoice choice);
-
-  // The same for a call that lower() has flattened to this list.
-  [[nodiscard]] End run_lowered(Call& call, const Lowered& lowered);
-
-  // The same without waiting: begins the call, after whose end the next may be begun, and goes on with it as far as
-  // nothing has to be waited for; End::pending where something has. The call, and the list if it has one, stay where
-  // they are until its end.
-  void start(Call& call, const Lowered* lowered);
-  [[nodiscard]] End advance();
+  // Begins a call, after whose end the next may be begun: fills in where it begins in the counts of posts and rounds.
+  // It goes by the list that lower() has flattened it to, or, where that is null, by its plan. Both stay where they are
+  // until its end.
+  void start(Call& call, const Lowered* list);
+  // Goes on with what was started as far as nothing has to be waited for; End::pending where something has.
+  [[nodiscard]] End advance() { return walk(false); }
+  // The same of a blocking call, from its beginning to its end. On anything but End::done the communicator can no
+  // longer be used.
+  [[nodiscard]] End run(Call& call, const Lowered* list) {
+    start(call, list);
+    return walk(true);
+  }
   // Grows with every step that advance() has done.
   [[nodiscard]] std::uint64_t progress() const { return progress_; }
   [[nodiscard]] End end_of(shm::WaitEnd end) const;
@@ -108,8 +105,8 @@ class Executor {
     std::int64_t passed = -1;  // number of the last step passed in this round
   };
 
-  // How far advance_lowered() has come.
-  struct LoweredState {
+  // How far the walk of a list has come.
+  struct ListState {
     std::uint64_t round = 0;
     std::uint64_t posted = 0;   // rounds
     std::size_t next_post = 0;  // the step of the round that is being posted
@@ -117,49 +114,59 @@ class Executor {
   };
   struct Started {
     const Call* call = nullptr;
-    const Lowered* lowered = nullptr;
-    LoweredState state;
+    const Lowered* list = nullptr;
+    ListState state;
     bool walks = false;  // without a list: the walk has begun
+  };
+  // What a step cannot be done without.
+  struct Missing {
+    enum class Kind : std::uint8_t {
+      post,      // of that rank and number
+      rest,      // the rest of what that post is about
+      finished,  // everyone's end of so many rounds
+    };
+    Kind kind = Kind::post;
+    std::uint32_t rank = 0;
+    std::uint64_t number = 0;
   };
 
   void get_spread();
   // Fills in where the call stands in the counts, and what it says to others.
   void begin_call(Call& call);
   void end_call(const Call& call);
-  void end_walk(const Call& call);
-  [[nodiscard]] bool can_walk(const Call& call);
+  // To the end of what was started; if it may not wait, to where something is missing.
+  [[nodiscard]] End walk(bool may_wait);
+  [[nodiscard]] End wait_for_missing();
 
-  [[nodiscard]] End walk_general(const Call& call);
+  [[nodiscard]] End walk_general(const Call& call, bool may_wait);
   void begin_general(const Call& call);
-  [[nodiscard]] End advance_general(const Call& call);
+  [[nodiscard]] bool all_lines_are_free();
   [[nodiscard]] bool is_over(const Call& call, std::size_t lane) const;
   [[nodiscard]] bool can_go(const Call& call, std::size_t lane);
   [[nodiscard]] End go(const Call& call, std::size_t lane);
   [[nodiscard]] std::uint64_t rounds_passed(const Call& call) const;
-  [[nodiscard]] End walk_straight(const Call& call);
-  [[nodiscard]] End walk_exchange(const Call& call);
-  // The two halves of a round of an exchange: this rank's input to the others, and all inputs into this rank's output.
-  [[nodiscard]] End expose_round(const Call& call, std::uint64_t round);
-  [[nodiscard]] End fold_round(const Call& call, std::uint64_t round);
 
-  [[nodiscard]] static std::uint64_t rounds_ahead(const Call& call);
-  [[nodiscard]] End walk_once(const Call& call, const Lowered& lowered);
-  void end_lowered(const Call& call, const Lowered& lowered);
-  [[nodiscard]] End advance_lowered(const Call& call, const Lowered& lowered, LoweredState& state);
-  [[nodiscard]] bool is_lowered_ready(const Call& call, const Lowered& lowered, const Lowered::Step& step,
-                                      std::uint64_t round);
-  [[nodiscard]] End lowered_step(const Call& call, const Lowered& lowered, std::size_t number, std::uint64_t round);
-  [[nodiscard]] End lowered_post(const Call& call, const Lowered::Step& step, std::uint64_t round);
-  [[nodiscard]] End lowered_expose(const Call& call, const Lowered::Step& step, std::uint64_t round);
-  [[nodiscard]] End lowered_await(const Call& call, std::uint32_t rank, std::uint32_t post, std::uint64_t round);
-  [[nodiscard]] std::byte* lowered_address(const Call& call, const Lowered::End& end, std::uint64_t round) const;
+  [[nodiscard]] End walk_list(const Call& call, const Lowered& list, bool may_wait);
+  [[nodiscard]] End walk_steps(const Call& call, const Lowered& list, std::size_t& next, std::size_t end,
+                               std::uint64_t round, bool may_wait);
+  // Each does a step, or says in missing_ what it needs before: End::pending.
+  [[nodiscard]] End try_step(const Call& call, const Lowered& list, const Lowered::Step& step, std::uint64_t round);
+  [[nodiscard]] End try_post(const Call& call, const Lowered::Step& step, std::uint64_t round);
+  [[nodiscard]] End try_expose(const Call& call, const Lowered::Step& step, std::uint64_t round);
+  [[nodiscard]] End try_await(const Call& call, std::uint32_t rank, std::uint32_t post, std::uint64_t round);
+  [[nodiscard]] End try_combine(const Call& call, const Lowered& list, const Lowered::Step& step, std::uint64_t round);
+  [[nodiscard]] End try_move(const Call& call, const Lowered& list, const Lowered::Step& step);
+  [[nodiscard]] End try_finished(std::uint64_t count);
+  [[nodiscard]] std::byte* address_of(const Call& call, const Lowered::End& end, std::uint64_t round) const;
   [[nodiscard]] static std::uint64_t exposed_bytes(const Call& call, const Lowered::End& end, std::uint64_t round);
-  [[nodiscard]] End lowered_combine(const Call& call, const Lowered& lowered, const Lowered::Step& step,
-                                    std::uint64_t round);
-  [[nodiscard]] End lowered_move(const Call& call, const Lowered& lowered, const Lowered::Step& step);
-  [[nodiscard]] End combine_attached(const Call& call, const Lowered& lowered, const Lowered::Step& step);
-  [[nodiscard]] End store_attached(const Lowered& lowered, const Lowered::Step& step, const std::byte* from,
+  [[nodiscard]] ReduceCall reduce_call(const Lowered::Step& step, std::uint64_t length) const;
+  // Of steps that reach the memory of other processes.
+  [[nodiscard]] End combine_attached(const Call& call, const Lowered& list, const Lowered::Step& step);
+  [[nodiscard]] End fetch_attached(const Lowered& list, const Lowered::Step& step, std::uint32_t source,
+                                   std::uint64_t offset, void* to, std::uint64_t bytes);
+  [[nodiscard]] End store_attached(const Lowered& list, const Lowered::Step& step, const std::byte* from,
                                    std::uint64_t offset, std::uint64_t bytes);
+  [[nodiscard]] bool fetches_to_result(const Lowered& list, const Lowered::Step& step) const;
   [[nodiscard]] pid_t process_of(std::uint32_t rank) const;
 
   void begin(std::uint64_t description) {
@@ -241,7 +248,7 @@ class Executor {
   }
   [[nodiscard]] End run_inline(const SmallOperator& op, const void* input, void* output, std::uint64_t count);
   [[nodiscard]] End run_slotted(const SmallOperator& op, const void* input, void* output, std::uint64_t count);
-  [[nodiscard]] End await_lines(std::uint64_t value, std::uint64_t free_at);
+  [[nodiscard]] End await_finished(std::uint64_t count);
   void prepare_small(const void* own, void* output, std::uint64_t count, std::uint64_t value);
   [[nodiscard]] End fold_parts(const SmallOperator& op, std::uint64_t first, std::uint64_t bytes, std::uint64_t value);
   void fold_small(const SmallOperator& op);
@@ -260,6 +267,20 @@ class Executor {
     if (line.description.load(std::memory_order_relaxed) != description) [[unlikely]]
       return mismatch_with(peer, line.description.load(std::memory_order_relaxed));
     return End::done;
+  }
+  // Whether the rank has made the post of that number, and all that it is about is there.
+  [[nodiscard]] bool has_posted(const Call& call, std::uint32_t rank, std::uint64_t value) {
+    const shm::FlagLine& line = region_.post_line(rank, value);
+    std::uint64_t& seen = seen_posts_[rank];
+    if (seen < value) {
+      // Acquire: partner of announce_post().
+      const std::uint64_t posted = line.sequence.load(std::memory_order_acquire);
+      if (posted < value) return false;
+      seen = posted;
+    }
+    // Who called something else has no rest to tell of.
+    return !call.has_rests || has_rest(rank, value) ||
+           line.description.load(std::memory_order_relaxed) != call.description;
   }
   // What the post that carries this number was about, where that is not `description`.
   [[nodiscard]] std::optional<std::uint64_t> differing_post(std::uint32_t rank, std::uint64_t value,
@@ -308,6 +329,7 @@ class Executor {
   std::vector<LaneState> lanes_;
   std::uint64_t published_ = 0;
   Started started_;
+  Missing missing_;
   std::uint64_t progress_ = 0;
   // The small path's plan: whom this rank waits for, and the kernel's call, in which the count and what this rank gives
   // and gets change from operation to operation.

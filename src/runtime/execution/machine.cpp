@@ -57,21 +57,6 @@ std::byte* Machine::local(const Slice& slice) const {
   return nullptr;
 }
 
-bool Machine::has_posted(std::uint32_t rank, std::uint32_t post) {
-  const std::uint64_t value = call_.post_value(round_, post);
-  std::uint64_t& seen = executor_.seen_posts_[rank];
-  const shm::FlagLine& line = executor_.region_.post_line(rank, value);
-  if (seen < value) {
-    // Acquire: partner of Executor::announce_post().
-    const std::uint64_t posted = line.sequence.load(std::memory_order_acquire);
-    if (posted < value) return false;
-    seen = posted;
-  }
-  // Who called something else has no rest to tell of.
-  return !call_.has_rests || executor_.has_rest(rank, value) ||
-         line.description.load(std::memory_order_relaxed) != call_.description;
-}
-
 bool Machine::has_slot(const Step& step) {
   if (call_.by_name() || !call_.begins_slot(call_.plan->posts[executor_.rank_][step.post].expose)) return true;
   return (!call_.posts_once() || executor_.line_is_free(call_.post_value(round_, step.post))) &&

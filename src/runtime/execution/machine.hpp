@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The machine of meaning.hpp on shared memory: what a step's conditions and effects are for one call of one rank.
-// Used by the general and the straight walker. Lives as long as the call; one thread.
+// Used by the general walker. Lives as long as the call; one thread.
 #pragma once
 
 #include "runtime/execution/executor.hpp"
@@ -21,7 +21,9 @@ class Machine {
   [[nodiscard]] bool has_credit(const Endpoint& end) {
     return is_skipped(end.slice) || executor_.senders_[end.rank].has_credit();
   }
-  [[nodiscard]] bool has_posted(std::uint32_t rank, std::uint32_t post);
+  [[nodiscard]] bool has_posted(std::uint32_t rank, std::uint32_t post) {
+    return executor_.has_posted(call_, rank, call_.post_value(round_, post));
+  }
   [[nodiscard]] std::uint32_t num_ranks() const { return executor_.region_.shape().num_ranks; }
   [[nodiscard]] bool has_slot(const Step& step);
   [[nodiscard]] bool all_done();

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The general walker: lanes side by side, each in its own round, whatever is ready next. And the straight walker: a
-// single lane, step after step, waiting where it must.
+// The general walker: lanes side by side, each in its own round, whatever is ready next.
 #include <algorithm>
 
 #include "runtime/execution/executor.hpp"
@@ -22,6 +21,7 @@ bool is_after(const Step& step, std::uint64_t round, const Lanes& lanes) {
 
 void Executor::begin_general(const Call& call) {
   lanes_.assign(call.plan->num_lanes(), LaneState{});
+  started_.walks = true;
   // Who reads and writes nothing of others is done with that from the start.
   published_ = rounds_passed(call);
   if (published_ > 0) finish_rounds(call.round_base + published_);
@@ -68,7 +68,18 @@ End Executor::go(const Call& call, std::size_t lane) {
   return End::done;
 }
 
-End Executor::advance_general(const Call& call) {
+End Executor::walk_general(const Call& call, bool may_wait) {
+  const auto can_begin = [&] { return all_lines_are_free(); };
+  if (!started_.walks) {
+    if (!can_begin())
+      if (const End end = may_wait ? end_of(waiter_.until(can_begin)) : End::pending; end != End::done) return end;
+    begin_general(call);
+  }
+  const auto can_any_go = [&] {
+    for (std::size_t lane = 0; lane < lanes_.size(); ++lane)
+      if (can_go(call, lane)) return true;
+    return false;
+  };
   while (true) {
     bool moved = false;
     bool over = true;
@@ -78,43 +89,15 @@ End Executor::advance_general(const Call& call) {
       moved = true;
       if (const End end = go(call, lane); end != End::done) return end;
     }
-    if (over) return End::done;
-    if (!moved) return End::pending;
-    ++progress_;
-  }
-}
-
-End Executor::walk_general(const Call& call) {
-  begin_general(call);
-  while (true) {
-    if (const End end = advance_general(call); end != End::pending) return end;
-    const shm::WaitEnd end = waiter_.until([&] {
-      for (std::size_t lane = 0; lane < lanes_.size(); ++lane)
-        if (can_go(call, lane)) return true;
-      return false;
-    });
-    if (end != shm::WaitEnd::ready) return end_of(end);
-  }
-}
-
-End Executor::walk_straight(const Call& call) {
-  const Plan& plan = *call.plan;
-  const std::vector<Step>& steps = plan.program.lanes[0];
-  Machine machine(*this, call);
-  // Others may wait in a close for what this rank has nothing of.
-  if (plan.last_remote[0] < 0) finish_rounds(call.round_base + call.rounds);
-  for (std::uint64_t round = 0; round < call.rounds; ++round) {
-    machine.set_round(round);
-    for (std::size_t index = 0; index < steps.size(); ++index) {
-      const Step& step = steps[index];
-      const shm::WaitEnd end = waiter_.until([&] { return is_ready(step, machine); });
-      if (end != shm::WaitEnd::ready) return end_of(end);
-      if (step.kind == StepKind::wait) machine.check_posts(step);
-      perform(step, machine);
-      if (machine.mismatched()) return End::mismatched;
-      if (static_cast<std::int64_t>(index) == plan.last_remote[0]) finish_rounds(call.round_base + round + 1);
+    if (over) break;
+    if (moved) {
+      ++progress_;
+    } else if (const End end = may_wait ? end_of(waiter_.until(can_any_go)) : End::pending; end != End::done) {
+      return end;
     }
   }
+  end_call(call);
+  finish_rounds(rounds_);
   return End::done;
 }
 

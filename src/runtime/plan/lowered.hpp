@@ -55,6 +55,11 @@ struct Lowered {
   std::vector<bool> met;  // by rank: something of it is waited for
   // Every other rank's post is waited for: then all have finished the operations before.
   bool meets_all = false;
+
+  // Whether that end of a combine, counted through sources and destinations, is another rank's.
+  [[nodiscard]] bool is_remote(const Step& step, std::uint32_t end) const {
+    return ends[step.first + end].base == End::Base::remote;
+  }
 };
 
 // Into `lowered`, whose memory is used again. False where the call's program is none for this.

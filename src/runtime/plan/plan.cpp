@@ -130,14 +130,10 @@ void note_posts(Plan& plan, const PiecesRead& read) {
   plan.exposes_several = plan.posts_first && plan.posts_per_round > 1 && plan.widest_expose == 1 && all_expose;
 }
 
-void find_shape(Plan& plan) {
-  if (plan.posts_per_round == 1 && is_exchange(plan.schedule, plan.program)) {
-    plan.shape = Shape::exchange;
-    for (const Endpoint& end : plan.program.lanes[1][0].sources)
-      plan.fold_order.push_back(end.place == Place::local ? plan.rank : end.rank);
-  } else {
-    plan.shape = plan.num_lanes() == 1 ? Shape::straight : Shape::general;
-  }
+void find_fold_order(Plan& plan) {
+  if (plan.posts_per_round != 1 || !is_exchange(plan.schedule, plan.program)) return;
+  for (const Endpoint& end : plan.program.lanes[1][0].sources)
+    plan.fold_order.push_back(end.place == Place::local ? plan.rank : end.rank);
 }
 
 }  // namespace
@@ -180,7 +176,7 @@ Result<Plan> make_plan(Schedule schedule, std::uint32_t rank, const std::functio
   }
   plan.is_pair = plan.is_pair && plan.posts_per_round == 1;
   plan.schedule = std::move(schedule);
-  find_shape(plan);
+  find_fold_order(plan);
   return plan;
 }
 

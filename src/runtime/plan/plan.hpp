@@ -12,13 +12,6 @@
 
 namespace tutti {
 
-// Which walker suits the program; see docs/design/executor.md.
-enum class Shape : std::uint8_t {
-  exchange,  // one lane exposes the input, the other folds what ranks have exposed into the output: one_shot
-  straight,  // a single lane: no scheduler
-  general,   // anything
-};
-
 // What a rank exposes or opens with one of its posts.
 struct Posted {
   StepKind kind = StepKind::signal;
@@ -32,7 +25,6 @@ struct Plan {
   Schedule schedule;
   std::uint32_t rank = 0;
   Program program;  // neighbours fused
-  Shape shape = Shape::general;
   // By rank, by number of the post: what it makes known. Every rank has the same number of entries, the most that any
   // has, so that all count posts alike.
   std::vector<std::vector<Posted>> posts;
@@ -41,7 +33,8 @@ struct Plan {
   // By lane: the last step that reads or writes other ranks' memory, or -1. A rank has finished a round, as far as its
   // peers care, when all lanes have passed these.
   std::vector<std::int32_t> last_remote;
-  // Shape::exchange: the ranks whose exposures are folded, in order.
+  // Of an exchange, where one lane exposes the input and the other reduces what ranks have exposed into the output
+  // (one_shot): the ranks whose exposures are reduced, in order. Empty in other plans.
   std::vector<std::uint32_t> fold_order;
   // Of two ranks, and both programs are exchanges of two sources: what holds on one rank holds on the other.
   bool is_pair = false;
@@ -58,6 +51,7 @@ struct Plan {
   std::uint32_t widest_message = 1;
   std::uint32_t widest_expose = 1;
 
+  [[nodiscard]] bool is_exchange() const { return !fold_order.empty(); }
   [[nodiscard]] std::uint32_t num_lanes() const { return static_cast<std::uint32_t>(program.lanes.size()); }
 };
 

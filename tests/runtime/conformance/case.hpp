@@ -10,7 +10,7 @@
 
 #include "algorithms/algorithm.hpp"
 #include "data/type.hpp"
-#include "runtime/execution/executor.hpp"
+#include "runtime/communicator/settings.hpp"
 #include "runtime/selection/portfolio.hpp"
 
 namespace tutti::test {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The differential test of the walkers: on random schedules, and on the built-in ones, the generic walker, the
-// specialised ones, and any mixture of them among the ranks give the bits that execution on numbers gives.
+// The differential test of the walkers: on random schedules, and on the built-in ones, the general walker, the
+// one of lists, and any mixture of them among the ranks give the bits that execution on numbers gives.
 #include <algorithm>
 #include <chrono>
 #include <cstring>

@@ -75,7 +75,7 @@ void add_how(CLI::App& app, SweepOptions& options) {
   add("--budget", options.budget, "The most time for measuring a case [1s]", "TIME");
   add("--precision", options.precision, "Enough when the median is known this well [2%]", "SHARE");
   add("--least-samples", options.least_samples, "But so many at least [20]", "N");
-  add("--launches", options.launches, "Starts every group N times; verdicts need 6 or more [1; to compare: 7]", "N");
+  add("--launches", options.launches, "Starts every group N times; verdicts need 6 or more [1; to compare: 8]", "N");
   add("--sync", options.sync,
       "How iterations begin: round (an agreed instant), meeting (as soon as all are there) or barrier (the library's "
       "own, as OSU's do) [round; meeting where ranks share cores]",

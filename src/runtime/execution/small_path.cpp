@@ -1,11 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The walker for exchanges: every rank exposes a round of its input, in a staging slot or, where it is short, in the
-// line of its flag, and folds what the ranks have exposed into its output. Exposing is one round ahead of folding, so
-// that a round's data cross between the caches while the one before is folded.
-//
-// run_small() is the same for a single round of a built-in operator, without the bookkeeping of rounds: what is between
-// the API and the cache line for small calls. It comes in two sizes: in the flag's line, and in a slot.
-// docs/design/executor.md has their costs.
+// The small path: an exchange of one round of a built-in operator, without a Call. Every rank stores its input in a
+// staging slot or, if it is short, in the line of its flag, and reduces all ranks' inputs into its output. This is all
+// there is between the API and the cache line for small all-reduces, by hand and not from the schedule of one_shot;
+// the tests of AnyProfile and of conformance hold it equal to that. docs/design/executor.md has its costs.
 #include <algorithm>
 #include <cstring>
 
@@ -13,17 +10,8 @@
 
 namespace tutti {
 
-namespace {
-
-inline bool has_first_touch(const Operator& operation) { return operation.op == Op::premultiplied_sum; }
-
-// Whether a round's data travel in the line of their flag.
-inline bool is_inline(const Call& call, const Run& run) { return run.length * call.element <= shm::kInlineBytes; }
-
-}  // namespace
-
 void Executor::set_small_plan(const Plan& plan, const shm::Spread& spread) {
-  TUTTI_ASSERT(plan.shape == Shape::exchange, "the small path walks exchanges");
+  TUTTI_ASSERT(plan.is_exchange(), "the small path walks exchanges");
   small_.peers.clear();
   small_.sources.resize(plan.fold_order.size());
   for (std::size_t i = 0; i < plan.fold_order.size(); ++i) {
@@ -53,16 +41,15 @@ void Executor::set_small_plan(const Plan& plan, const shm::Spread& spread) {
                    .final = true};
 }
 
-// Until the readers of what the line, or the slot, held before are done with it.
-End Executor::await_lines(std::uint64_t value, std::uint64_t free_at) {
-  const std::uint64_t busy = std::max(free_at, line_busy_[value % shm::kPostLines]);
-  return end_of(waiter_.until([&] { return everyone_finished(busy); }));
+// Until the readers of what a line, or a slot, held before are done with it.
+End Executor::await_finished(std::uint64_t count) {
+  missing_ = {.kind = Missing::Kind::finished, .number = count};
+  return wait_for_missing();
 }
 
 End Executor::await_post_longer(const shm::FlagLine& line, std::uint32_t peer, std::uint64_t value,
                                 std::uint64_t description) {
-  const shm::WaitEnd end = waiter_.until_posted(peer, value);
-  if (end != shm::WaitEnd::ready) [[unlikely]]
+  if (const shm::WaitEnd end = waiter_.until_posted(peer, value); end != shm::WaitEnd::ready) [[unlikely]]
     return end_of(end);
   if (line.description.load(std::memory_order_relaxed) != description) [[unlikely]]
     return mismatch_with(peer, line.description.load(std::memory_order_relaxed));
@@ -109,7 +96,7 @@ End Executor::run_inline(const SmallOperator& op, const void* input, void* outpu
   const std::uint64_t description = history_.changed(described);
   begin(described);
   if (known_finished_ < line_busy_[place]) [[unlikely]]
-    if (const End end = await_lines(value, 0); end != End::done) return end;
+    if (const End end = await_finished(line_busy_[place]); end != End::done) return end;
   publish_inline(value, description, input, count * op.element);
   prepare_small(input, output, count, value);
   for (const SmallPeer& peer : small_.peers) {
@@ -134,7 +121,7 @@ End Executor::run_slotted(const SmallOperator& op, const void* input, void* outp
   const std::uint64_t description = history_.changed(described);
   begin(described);
   if (known_finished_ < std::max(line_busy_[place], slot_busy_[slot])) [[unlikely]]
-    if (const End end = await_lines(value, slot_busy_[slot]); end != End::done) return end;
+    if (const End end = await_finished(std::max(line_busy_[place], slot_busy_[slot])); end != End::done) return end;
   const shm::Places places = small_.spread.places(bytes);
   if (places.number > 1 && !has_spread_) [[unlikely]]
     get_spread();
@@ -197,76 +184,6 @@ End Executor::fold_parts(const SmallOperator& op, std::uint64_t first, std::uint
   }
   fold(first, bytes);
   close_small();
-  return End::done;
-}
-
-End Executor::expose_round(const Call& call, std::uint64_t round) {
-  const std::uint64_t value = call.post_value(round, 0);
-  const std::uint64_t slot = call.slot(round, 0);
-  const shm::WaitEnd end = waiter_.until([&] { return line_is_free(value) && slot_is_free(slot); });
-  if (end != shm::WaitEnd::ready) return end_of(end);
-  const Run run = call.layouts[static_cast<std::size_t>(Space::input)].run(0, round);
-  const std::byte* source = call.input + run.offset * call.element;
-  const std::uint64_t busy = call.round_base + round + 1;
-  line_busy_[value % shm::kPostLines] = busy;
-  if (is_inline(call, run)) {
-    std::byte touched[shm::kInlineBytes];
-    first_touch_copy(*call.operation, touched, source, run.length, false);
-    publish_inline(value, call.description, touched, run.length * call.element);
-    return End::done;
-  }
-  slot_busy_[slot] = busy;
-  store_exposed(call, staged(call, rank_, round, 0), source, run.length, has_first_touch(*call.operation));
-  if (call.has_rests) say_rest(value);
-  publish_post(value, call.description);
-  return End::done;
-}
-
-End Executor::fold_round(const Call& call, std::uint64_t round) {
-  const std::vector<std::uint32_t>& order = call.plan->fold_order;
-  const std::uint64_t value = call.post_value(round, 0);
-  const Run run = call.layouts[static_cast<std::size_t>(Space::input)].run(0, round);
-  ReduceCall reduce;
-  for (std::size_t i = 0; i < order.size(); ++i) {
-    const std::uint32_t peer = order[i];
-    if (peer == rank_ && (spins_ != 0 || is_inline(call, run) || stores_.goes_past(run.length * call.element))) {
-      sources_[i] = call.input + run.offset * call.element;
-      reduce.raw_source = static_cast<std::uint32_t>(i);
-      continue;
-    }
-    if (peer == rank_) {  // its copy is nearer: see run_slotted()
-      sources_[i] = staged(call, rank_, round, 0);
-      continue;
-    }
-    const shm::FlagLine& line = region_.post_line(peer, value);
-    const shm::WaitEnd end = waiter_.until_posted(peer, value);
-    if (end != shm::WaitEnd::ready) return end_of(end);
-    const std::uint64_t theirs = line.description.load(std::memory_order_relaxed);
-    if (theirs != call.description) return mismatch_with(peer, theirs);
-    if (call.has_rests)
-      if (const shm::WaitEnd rest = waiter_.until([&] { return has_rest(peer, value); }); rest != shm::WaitEnd::ready)
-        return end_of(rest);
-    sources_[i] = is_inline(call, run) ? line.payload : staged(call, peer, round, 0);
-  }
-  void* destination = call.output + run.offset * call.element;
-  reduce.sources = sources_.data();
-  reduce.num_sources = static_cast<std::uint32_t>(order.size());
-  reduce.destinations = &destination;
-  reduce.num_destinations = 1;
-  reduce.count = run.length;
-  reduce.final = true;
-  call.kernel(*call.operation, reduce);
-  finish_rounds(call.round_base + round + 1);
-  return End::done;
-}
-
-End Executor::walk_exchange(const Call& call) {
-  if (const End end = expose_round(call, 0); end != End::done) return end;
-  for (std::uint64_t round = 0; round < call.rounds; ++round) {
-    if (round + 1 < call.rounds)
-      if (const End end = expose_round(call, round + 1); end != End::done) return end;
-    if (const End end = fold_round(call, round); end != End::done) return end;
-  }
   return End::done;
 }
 
