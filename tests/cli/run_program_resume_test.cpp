@@ -86,7 +86,7 @@ TEST_F(RunProgram, SettingsOfAProgramAreComparedInTurns) {
   EXPECT_EQ(rows[0]["X=32_us"], 10.0);
   EXPECT_EQ(rows[0]["X=32_verdict"], "faster");
   EXPECT_EQ(rows[0]["X=32_interval"], "2.000-2.000");
-  EXPECT_EQ(rows[0]["launches"], 7);
+  EXPECT_EQ(rows[0]["launches"], 8);
   // Each launch has both, and not all in the same order.
   const std::string started = folder_.read("started");
   ASSERT_EQ(started.size(), 7U * 6) << started;

@@ -131,7 +131,7 @@ TEST(SweepOptions, TheHelpIsInGroupsAndHasDefaults) {
   std::string in_one_line;  // however it is wrapped
   for (const std::string_view word : split(blanks, ' '))
     if (!word.empty()) in_one_line.append(word).append(" ");
-  for (const char* usual : {"[tutti]", "[all_reduce]", "[2]", "[1s]", "[2%]", "[20]", "[1; to compare: 7]"})
+  for (const char* usual : {"[tutti]", "[all_reduce]", "[2]", "[1s]", "[2%]", "[20]", "[1; to compare: 8]"})
     EXPECT_TRUE(contains(in_one_line, usual)) << usual << help;
 }
 
@@ -140,7 +140,7 @@ TEST(SweepOptions, WhatIsAnnouncedIsWhatItTakes) {
   const BenchWorld world = world_of_collectives();
   const std::vector<std::string> sweep = {"--peer", "tutti,tutti", "--dry-run", "--no-store"};
   const std::string compared = call(compare_command(world), sweep).error;
-  EXPECT_TRUE(contains(compared, "14 groups, 112 cases, about 10 s")) << compared;
+  EXPECT_TRUE(contains(compared, "16 groups, 128 cases, about 11 s")) << compared;
   const std::string run = call(run_command(world), sweep).error;
   EXPECT_TRUE(contains(run, "2 groups, 16 cases, about 2 s")) << run;
 }
