@@ -31,7 +31,6 @@ struct Options {
   // Where blocks differ in size, instead: elements of each size class (schedule/definition.hpp). None: all are alike.
   std::vector<std::uint64_t> counts = {};
   std::uint64_t element_size = 1;
-  Sharing sharing = Sharing::queueing;
   Fusion fusion = Fusion::neighbours;
   bool staged = true;        // exposing copies; else it names the memory itself
   std::uint64_t window = 0;  // elements of a piece that a round carries; 0: as many as the fabric's queues take

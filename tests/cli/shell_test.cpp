@@ -43,9 +43,9 @@ std::string bash_offers(const std::string& words) {
 
 TEST(Completion, BashOffersCommandsOptionsAndValues) {
   EXPECT_EQ(bash_offers("tutti si"), "simulate");
-  EXPECT_EQ(bash_offers("tutti simulate --sha"), "--sharing");
-  EXPECT_EQ(bash_offers("tutti simulate --sharing f"), "fair");
-  EXPECT_EQ(bash_offers("tutti simulate --sharing = q"), "queueing");
+  EXPECT_EQ(bash_offers("tutti launch --bin"), "--bind");
+  EXPECT_EQ(bash_offers("tutti launch --bind c"), "core");
+  EXPECT_EQ(bash_offers("tutti launch --bind = n"), "none");
   EXPECT_EQ(bash_offers("tutti prove --collective all_r"), "all_reduce");
   EXPECT_EQ(bash_offers("tutti prove --algorithm rabens"), "rabenseifner");
   EXPECT_EQ(bash_offers("tutti run --peer tutti,openm"), "tutti,openmpi");
@@ -82,10 +82,10 @@ TEST(Completion, ZshCompletesCommandsOptionsAndValues) {
   const std::string script = folder.write("complete.zsh", kZsh);
   const Said said =
       shell("zsh -f " + script + " " + kProgram +
-            " 'tutti si' 'tutti simulate --sha' 'tutti simulate --sharing=q' 'tutti simulate --fabric torus_2'"
+            " 'tutti si' 'tutti launch --bin' 'tutti launch --bind=n' 'tutti simulate --fabric torus_2'"
             " 'tutti run --peer tutti,openm' 'tutti run --env TUTTI_TIMEO' 'tutti run -- /bin/ech' 2>&1 | tr -d '\\r'");
   EXPECT_EQ(said.text,
-            "tutti simulate |\ntutti simulate --sharing=|\ntutti simulate --sharing=queueing |\n"
+            "tutti simulate |\ntutti launch --bind=|\ntutti launch --bind=none |\n"
             "tutti simulate --fabric torus_2d |\ntutti run --peer tutti,openmpi,|\ntutti run --env TUTTI_TIMEOUT=|\n"
             "tutti run -- /bin/echo |\n");
 }
@@ -101,8 +101,8 @@ TEST(Completion, FishOffersCommandsOptionsAndValues) {
   if (!has_tool("fish")) GTEST_SKIP() << "there is no fish here";
   EXPECT_EQ(fish_offers("tutti si"), "simulate ");
   EXPECT_EQ(fish_offers("tutti help si"), "simulate ");
-  EXPECT_EQ(fish_offers("tutti simulate --sha"), "--sharing ");
-  EXPECT_EQ(fish_offers("tutti simulate --sharing f"), "fair ");
+  EXPECT_EQ(fish_offers("tutti launch --bin"), "--bind ");
+  EXPECT_EQ(fish_offers("tutti launch --bind c"), "core ");
   EXPECT_EQ(fish_offers("tutti run --peer tutti,openm"), "tutti,openmpi ");
   EXPECT_EQ(fish_offers("tutti run -- /bin/ech"), "/bin/echo ");
   // The value of an option is no command.

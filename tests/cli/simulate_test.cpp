@@ -128,7 +128,6 @@ TEST(Simulate, EachMistakeHasItsMessage) {
     EXPECT_TRUE(contains(outcome.error, message)) << outcome.error;
   };
   refused({"--fabric", "torus_2d:6"}, "--fabric");
-  refused({"--fabric", "switch:4", "--sharing", "evenly"}, "'evenly' is not queueing or fair");
   refused({"--fabric", "switch:4", "--type", "f31"}, "'f31' is not a type");
   refused({"--fabric", "switch:4", "--num-ranks", "9"}, "--num-ranks: switch:4 has 4");
   refused({"--fabric", "switch:4", "--num-ranks", "0"}, "1 to");
@@ -236,7 +235,7 @@ TEST(Simulate, PartsGoSideBySide) {
 TEST(Simulate, FilesAreNamedByTheirOptionsAndAreTwo) {
   const auto with = [](std::vector<std::string> more) {
     more.insert(more.begin(), {"--fabric", "switch:2", "--collective", "all_reduce", "--algorithm", "ring", "--bytes",
-                               "1K", "--sharing", "Fair", "--type", "F32"});
+                               "1K", "--type", "F32"});
     return simulate(more);
   };
   EXPECT_EQ(with({}).exit, Exit::done) << with({}).error;

@@ -1,123 +1,276 @@
 // SPDX-License-Identifier: Apache-2.0
-// Max-min fair sharing against a model as plain as can be: messages of all ranks as fluids on a star, walked from event
-// to event with nothing remembered in between.
+// The network's rule against a model as plain as can be: all messages there are, walked from one event to the next with
+// every rate found anew from nothing but the definition of max-min fairness. It shares the programs of the ranks and
+// the ways between them with the simulator, and nothing else.
 #include <algorithm>
+#include <cstdint>
 #include <limits>
 #include <map>
+#include <set>
+#include <string>
+#include <tuple>
 #include <vector>
 
 #include <gtest/gtest.h>
 
+#include "algorithms/cases.hpp"
 #include "algorithms/registry.hpp"
+#include "fabric/generators/generate.hpp"
+#include "fabric/routes.hpp"
+#include "schedule/layout.hpp"
+#include "schedule/oracle/random_schedule.hpp"
 #include "schedule/programs.hpp"
 #include "simulate/simulate.hpp"
-#include "small_fabrics.hpp"
 
 namespace tutti::simulate {
 namespace {
 
-struct Fluid {
-  std::uint32_t from = 0;
-  std::uint32_t to = 0;
-  double left = 0;
-  double rate = 0;
+constexpr double kNever = std::numeric_limits<double>::infinity();
+
+class PlainModel {
+ public:
+  PlainModel(const Programs& programs, const fabric::Fabric& fabric, std::uint64_t block)
+      : programs_(programs), fabric_(fabric), routes_(fabric), block_(block) {
+    const std::size_t num_lanes = std::size_t{programs.num_ranks()} * programs.num_lanes();
+    at_.resize(num_lanes);
+  }
+
+  // When the last message has come; negative where it gets stuck.
+  double time() {
+    while (true) {
+      walk();
+      let_in();
+      set_rates();
+      double next = kNever;
+      for (const auto& [link, port] : ports_)
+        if (!port.queue.empty()) next = std::min(next, port.next_entry);
+      for (const std::size_t number : under_way_) {
+        const Message& message = messages_[number];
+        if (message.state == State::flows) next = std::min(next, now_ + message.left / message.rate);
+        if (message.state == State::lands) next = std::min(next, message.there);
+      }
+      if (next == kNever) return is_over() ? now_ : -1;
+      advance(next);
+    }
+  }
+
+ private:
+  using Connection = std::tuple<std::uint32_t, std::uint32_t, std::uint32_t>;  // from, to, channel
+  enum class State { follows, waits, flows, lands, there };
+  struct Port {
+    std::vector<std::size_t> queue;  // that wait to enter
+    double next_entry = 0;
+  };
+  struct Message {
+    std::vector<std::uint32_t> links;
+    double left = 0;
+    double rate = 0;
+    double there = 0;
+    Connection connection;
+    State state = State::follows;
+  };
+
+  double bytes_of(const Slice& slice) const {
+    const Schedule& schedule = programs_.schedule();
+    const PieceLayout layout(block_, schedule.division(slice.space).pieces, UINT64_MAX);
+    return static_cast<double>(layout.whole(slice.first_piece, slice.num_pieces).length * slice.num_blocks);
+  }
+
+  bool is_over() const {
+    for (std::uint32_t rank = 0; rank < programs_.num_ranks(); ++rank)
+      for (std::uint32_t lane = 0; lane < programs_.num_lanes(); ++lane)
+        if (at_[programs_.lane_id(rank, lane)] < programs_.steps(rank, lane).size()) return false;
+    return true;
+  }
+
+  bool is_ready(std::uint32_t rank, const Step& step) {
+    for (const After& after : step.after)
+      if (at_[programs_.lane_id(rank, after.lane)] <= programs_.index_of(rank, after.lane, after.step)) return false;
+    return std::all_of(step.sources.begin(), step.sources.end(), [&](const Endpoint& end) {
+      if (end.place != Place::message || bytes_of(end.slice) == 0) return true;
+      const Connection connection{end.rank, rank, end.channel};
+      const std::vector<std::size_t>& sent = sent_[connection];
+      return taken_[connection] < sent.size() && messages_[sent[taken_[connection]]].state == State::there;
+    });
+  }
+
+  void send(std::uint32_t rank, const Endpoint& end) {
+    Message message;
+    message.links = routes_.between(fabric_.ranks[rank].node, fabric_.ranks[end.rank].node);
+    message.left = bytes_of(end.slice);
+    message.connection = {rank, end.rank, end.channel};
+    if (message.left == 0) return;
+    sent_[message.connection].push_back(messages_.size());
+    under_way_.push_back(messages_.size());
+    messages_.push_back(message);
+  }
+
+  // As far as all ranks come now.
+  void walk() {
+    for (bool has_moved = true; has_moved;) {
+      has_moved = false;
+      for (std::uint32_t rank = 0; rank < programs_.num_ranks(); ++rank) {
+        for (std::uint32_t lane = 0; lane < programs_.num_lanes(); ++lane) {
+          std::size_t& at = at_[programs_.lane_id(rank, lane)];
+          const std::vector<Step>& steps = programs_.steps(rank, lane);
+          for (; at < steps.size() && is_ready(rank, steps[at]); ++at) {
+            has_moved = true;
+            for (const Endpoint& end : steps[at].sources)
+              if (end.place == Place::message && bytes_of(end.slice) > 0) ++taken_[{end.rank, rank, end.channel}];
+            for (const Endpoint& end : steps[at].destinations)
+              if (end.place == Place::message) send(rank, end);
+          }
+        }
+      }
+    }
+  }
+
+  // The first of each connection that has not left queues for its port, and of those one after another enters.
+  void let_in() {
+    for (const std::size_t number : under_way_) {
+      Message& message = messages_[number];
+      if (message.state != State::follows) continue;
+      const std::vector<std::size_t>& all = sent_[message.connection];
+      const auto mine = std::find(all.begin(), all.end(), number);
+      if (mine != all.begin() && messages_[*(mine - 1)].state < State::lands) continue;
+      message.state = State::waits;
+      ports_[message.links.front()].queue.push_back(number);
+    }
+    for (auto& [link, port] : ports_) {
+      if (port.queue.empty() || port.next_entry > now_) continue;
+      Message& message = messages_[port.queue.front()];
+      message.state = State::flows;
+      port.next_entry = now_ + message.left / fabric_.links[link].bandwidth;
+      port.queue.erase(port.queue.begin());
+    }
+  }
+
+  // The link with the least for each of its flows gives them that; then the same without these.
+  void set_rates() {
+    std::map<std::uint32_t, double> left;
+    std::set<std::size_t> open;
+    for (const std::size_t number : under_way_) {
+      if (messages_[number].state != State::flows) continue;
+      open.insert(number);
+      for (const std::uint32_t link : messages_[number].links) left[link] = fabric_.links[link].bandwidth;
+    }
+    while (!open.empty()) {
+      std::map<std::uint32_t, int> count;
+      for (const std::size_t number : open)
+        for (const std::uint32_t link : messages_[number].links) ++count[link];
+      double rate = kNever;
+      std::uint32_t tightest = 0;
+      for (const auto& [link, flows] : count) {
+        if (left[link] / flows >= rate) continue;
+        rate = left[link] / flows;
+        tightest = link;
+      }
+      for (auto number = open.begin(); number != open.end();) {
+        Message& message = messages_[*number];
+        if (std::count(message.links.begin(), message.links.end(), tightest) == 0) {
+          ++number;
+          continue;
+        }
+        message.rate = rate;
+        for (const std::uint32_t link : message.links) left[link] -= rate;
+        number = open.erase(number);
+      }
+    }
+  }
+
+  void advance(double next) {
+    for (const std::size_t number : under_way_) {
+      Message& message = messages_[number];
+      if (message.state == State::lands && message.there <= next) message.state = State::there;
+      if (message.state != State::flows) continue;
+      message.left -= message.rate * (next - now_);
+      if (message.left > 1e-5) continue;
+      message.there = next;
+      for (const std::uint32_t link : message.links) message.there += fabric_.links[link].latency;
+      message.state = message.there > next ? State::lands : State::there;
+    }
+    std::erase_if(under_way_, [&](std::size_t number) { return messages_[number].state == State::there; });
+    now_ = next;
+  }
+
+  const Programs& programs_;
+  const fabric::Fabric& fabric_;
+  fabric::Routes routes_;
+  std::uint64_t block_;
+  double now_ = 0;
+  std::vector<std::size_t> at_;  // by lane
+  std::vector<Message> messages_;
+  std::vector<std::size_t> under_way_;
+  std::map<Connection, std::vector<std::size_t>> sent_;
+  std::map<Connection, std::size_t> taken_;
+  std::map<std::uint32_t, Port> ports_;  // by link
 };
 
-// Each rank has a pipe out and a pipe in, of one capacity.
-void set_rates(std::vector<Fluid>& fluids, std::uint32_t num_ranks, double capacity) {
-  std::vector<double> left(std::size_t{2} * num_ranks, capacity);
-  std::vector<Fluid*> open;
-  for (Fluid& fluid : fluids) open.push_back(&fluid);
-  while (!open.empty()) {
-    std::vector<int> count(left.size());
-    for (const Fluid* fluid : open) {
-      ++count[fluid->from];
-      ++count[num_ranks + fluid->to];
-    }
-    std::size_t tightest = left.size();
-    for (std::size_t pipe = 0; pipe < left.size(); ++pipe) {
-      if (count[pipe] == 0) continue;
-      if (tightest == left.size() || left[pipe] / count[pipe] < left[tightest] / count[tightest]) tightest = pipe;
-    }
-    const double rate = left[tightest] / count[tightest];
-    std::vector<Fluid*> rest;
-    for (Fluid* fluid : open) {
-      if (fluid->from != tightest && num_ranks + fluid->to != tightest) {
-        rest.push_back(fluid);
-        continue;
-      }
-      fluid->rate = rate;
-      left[fluid->from] -= rate;
-      left[num_ranks + fluid->to] -= rate;
-    }
-    open = rest;
+// With links of unlike speeds and latencies, so that nothing happens at the same time by chance.
+fabric::Fabric uneven(const std::string& words) {
+  Result<fabric::Fabric> made = fabric::generate(words);
+  EXPECT_TRUE(made.ok()) << made.status().to_string();
+  for (std::size_t number = 0; number < made->links.size(); ++number) {
+    fabric::Link& link = made->links[number];
+    link.bandwidth = 10 + static_cast<double>(number * 37 % 11);
+    link.latency = 100 + 17 * static_cast<double>(number * 29 % 13);
+    link.gap = 0;
   }
+  for (fabric::Costs& costs : made->costs) costs = {};
+  for (fabric::Memory& memory : made->memories) memory = {};
+  return *std::move(made);
 }
 
-// Messages of one size between each two ranks at most once, which pairwise exchanges are.
-double time_of(const Programs& programs, double bytes, double latency, double capacity) {
-  const std::uint32_t num_ranks = programs.num_ranks();
-  std::vector<std::size_t> at(num_ranks);
-  std::map<std::pair<std::uint32_t, std::uint32_t>, bool> has_come;
-  std::vector<std::pair<double, Fluid>> coming;
-  std::vector<Fluid> fluids;
-  double now = 0;
-  const auto walk = [&] {
-    for (std::uint32_t rank = 0; rank < num_ranks; ++rank) {
-      const std::vector<Step>& steps = programs.steps(rank, 0);
-      for (; at[rank] < steps.size(); ++at[rank]) {
-        const Step& step = steps[at[rank]];
-        const bool waits = std::any_of(step.sources.begin(), step.sources.end(), [&](const Endpoint& end) {
-          return end.place == Place::message && !has_come[{end.rank, rank}];
-        });
-        if (waits) break;
-        for (const Endpoint& end : step.destinations)
-          if (end.place == Place::message) coming.push_back({now + latency, {rank, end.rank, bytes}});
+class PlainNetwork : public testing::TestWithParam<const char*> {};
+
+TEST_P(PlainNetwork, SaysTheSameOfEveryAlgorithmByMessages) {
+  const fabric::Fabric fabric = uneven(GetParam());
+  int compared = 0;
+  for (const Algorithm* algorithm : all_algorithms()) {
+    if (facts_of(algorithm->collective).varies || algorithm->channel != Channel::message) continue;
+    if (algorithm->collective == Collective::barrier) continue;
+    for (const Request& request : cases_of(*algorithm, fabric.num_ranks(), {.root = 3, .seed = 1})) {
+      const Schedule schedule = algorithm->make(request);
+      const Programs programs(schedule, Fusion::neighbours);
+      {
+        const std::uint64_t block = ++compared % 2 == 0 ? 1601 : 200'000;
+        SCOPED_TRACE(schedule.name + " of " + std::string(name_of(algorithm->collective)) + ", " +
+                     std::to_string(block));
+        const Result<Answer> answer = simulate(schedule, fabric, {.count = block});
+        ASSERT_TRUE(answer.ok()) << answer.status().to_string();
+        EXPECT_NEAR(answer->shares.total(), answer->time, answer->time * 1e-9);
+        const double plain = PlainModel(programs, fabric, block).time();
+        EXPECT_NEAR(answer->time, plain, plain * 1e-9);
       }
     }
-  };
-  for (walk(); !coming.empty() || !fluids.empty(); walk()) {
-    set_rates(fluids, num_ranks, capacity);
-    double next = std::numeric_limits<double>::infinity();
-    for (const auto& [time, fluid] : coming) next = std::min(next, time);
-    for (const Fluid& fluid : fluids) next = std::min(next, now + fluid.left / fluid.rate);
-    for (Fluid& fluid : fluids) fluid.left -= fluid.rate * (next - now);
-    now = next;
-    std::vector<Fluid> still;
-    for (const Fluid& fluid : fluids) {
-      if (fluid.left > 1e-4) {
-        still.push_back(fluid);
-      } else {
-        has_come[{fluid.from, fluid.to}] = true;
-      }
-    }
-    fluids = still;
-    std::vector<std::pair<double, Fluid>> later;
-    for (const auto& [time, fluid] : coming) {
-      if (time > now + 1e-9) {
-        later.push_back({time, fluid});
-      } else {
-        fluids.push_back(fluid);
-      }
-    }
-    coming = later;
   }
-  return now;
+  EXPECT_GE(compared, 40);
 }
 
-TEST(FairNetwork, SharesAsAPlainFluidModelDoes) {
-  Request request;
-  request.collective = Collective::all_to_all;
-  for (const std::uint32_t num_ranks : {3U, 5U, 6U, 7U, 8U, 9U, 11U}) {
-    request.num_ranks = num_ranks;
-    const Schedule schedule = find_algorithm(Collective::all_to_all, "pairwise")->make(request);
-    const Result<Answer> answer =
-        simulate(schedule, star(num_ranks, 500, 10), {.count = 1'000'000, .sharing = Sharing::fair});
+// Trees of random shapes for pieces of random number: messages of unlike lengths, of which many go to one rank. (Of
+// lanes that send at the same time by one link either may be the first.)
+TEST_P(PlainNetwork, SaysTheSameOfRandomSchedules) {
+  const fabric::Fabric fabric = uneven(GetParam());
+  for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+    SCOPED_TRACE(seed);
+    const Schedule schedule = random_schedule(seed, Family::messages, fabric.num_ranks());
+    const Programs programs(schedule, Fusion::neighbours);
+    const Result<Answer> answer = simulate(schedule, fabric, {.count = 50'000 + seed});
     ASSERT_TRUE(answer.ok()) << answer.status().to_string();
-    const double plain = time_of(Programs(schedule, Fusion::neighbours), 1'000'000, 1000, 10);
-    EXPECT_NEAR(answer->time, plain, plain * 1e-9) << num_ranks << " ranks";
+    const double plain = PlainModel(programs, fabric, 50'000 + seed).time();
+    EXPECT_NEAR(answer->time, plain, plain * 1e-9);
   }
 }
+
+INSTANTIATE_TEST_SUITE_P(Fabrics, PlainNetwork,
+                         testing::Values("switch:16", "torus_2d:4x4", "fat_tree:4x4,uplinks=2", "dragonfly:4x2x2",
+                                         "ring_1d:7", "mesh_2d:3x4"),
+                         [](const testing::TestParamInfo<const char*>& info) {
+                           std::string name = info.param;
+                           for (char& each : name)
+                             if (std::isalnum(static_cast<unsigned char>(each)) == 0) each = '_';
+                           return name;
+                         });
 
 }  // namespace
 }  // namespace tutti::simulate

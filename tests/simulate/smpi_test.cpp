@@ -4,6 +4,9 @@
 //
 // Its correction factors and what its calls cost are switched off. Every message is eager, as ours are: it leaves
 // before it is asked for. Beside its bytes each of theirs carries 16 more.
+//
+// A rank of its trees sends to several at once, which share its link; here they follow each other. So trees are
+// compared where no two messages have a link in common.
 #include <algorithm>
 #include <array>
 #include <cstdio>
@@ -80,16 +83,17 @@ void write_platform(const fabric::Fabric& fabric, const std::string& path) {
   file << "</zone></platform>\n";
 }
 
-Times in_smpi(const char* algorithm, const fabric::Fabric& fabric, const std::string& folder) {
+Times in_smpi(const std::string& algorithm, const fabric::Fabric& fabric, const std::string& folder) {
   const std::string platform = folder + "/platform.xml";
   const std::string hosts = folder + "/hosts";
   write_platform(fabric, platform);
   std::ofstream host_file(hosts);
   for (std::uint32_t rank = 0; rank < fabric.num_ranks(); ++rank) host_file << "rank" << rank << "\n";
   host_file.close();
-  std::string command =
-      fmt::format("'{}' -platform '{}' -hostfile '{}' -np {} -no-privatize {} --cfg=smpi/allreduce:{} '{}'",
-                  TUTTI_SMPIRUN, platform, hosts, fabric.num_ranks(), kSettings, algorithm, TUTTI_SMPI_ALL_REDUCE);
+  std::string command = fmt::format(
+      "'{}' -platform '{}' -hostfile '{}' -np {} -no-privatize {} "
+      "--cfg=smpi/allreduce:{} '{}'",
+      TUTTI_SMPIRUN, platform, hosts, fabric.num_ranks(), kSettings, algorithm, TUTTI_SMPI_ALL_REDUCE);
   for (const std::uint64_t count : kCounts) command += fmt::format(" {}", count);
   Times times;
   std::FILE* const output = popen((command + " </dev/null 2>&1").c_str(), "r");
@@ -117,8 +121,7 @@ Times in_ours(const char* name, const fabric::Fabric& fabric) {
   request.num_ranks = fabric.num_ranks();
   const Schedule schedule = algorithm->make(request);
   for (const std::uint64_t count : kCounts) {
-    const Result<Answer> answer =
-        simulate(schedule, fabric, {.count = count, .element_size = kInt, .sharing = Sharing::fair});
+    const Result<Answer> answer = simulate(schedule, fabric, {.count = count, .element_size = kInt});
     EXPECT_TRUE(answer.ok()) << answer.status().to_string();
     times[count] = answer.ok() ? answer->time : 0;
   }
@@ -128,12 +131,13 @@ Times in_ours(const char* name, const fabric::Fabric& fabric) {
 struct Platform {
   const char* name;
   std::function<fabric::Fabric(std::uint32_t num_ranks)> make;
-  bool is_even = true;  // any two ranks are as far apart as any other two
+  bool shares_links = true;  // of messages between different ranks
 };
 
 // Where the number of ranks is no power of two, both fold some of them away first, and not the same ones.
 bool says_the_same(const Compared& algorithm, const Platform& platform, std::uint32_t num_ranks) {
-  return platform.is_even || (num_ranks & (num_ranks - 1)) == 0 || std::string_view(algorithm.theirs) != "rdb";
+  if (std::string_view(algorithm.theirs) == "redbcast") return !platform.shares_links;
+  return !platform.shares_links || (num_ranks & (num_ranks - 1)) == 0 || std::string_view(algorithm.theirs) != "rdb";
 }
 
 struct Both {
@@ -180,14 +184,14 @@ TEST_P(Smpi, TakesTheSameTimeAndSoTheSameIsFaster) {
       }
     }
   }
-  EXPECT_GE(ordered, 30);
+  EXPECT_GE(ordered, GetParam().shares_links ? 8 : 30);
 }
 
 INSTANTIATE_TEST_SUITE_P(
     Platforms, Smpi,
-    testing::Values(Platform{"wires", [](std::uint32_t ranks) { return wires(ranks, 500, kBandwidth); }},
+    testing::Values(Platform{"wires", [](std::uint32_t ranks) { return wires(ranks, 500, kBandwidth); }, false},
                     Platform{"star", [](std::uint32_t ranks) { return star(ranks, 500, kBandwidth); }},
-                    Platform{"ring", [](std::uint32_t ranks) { return ring(ranks, 0, kBandwidth); }, false}),
+                    Platform{"ring", [](std::uint32_t ranks) { return ring(ranks, 0, kBandwidth); }}),
     [](const auto& platform) { return std::string(platform.param.name); });
 
 }  // namespace

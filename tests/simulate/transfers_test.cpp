@@ -34,15 +34,11 @@ TEST(Transfers, LoadsComeNoFasterThanTheirRate) {
 TEST(Transfers, LoadsThatASwitchFoldsHaveARateToo) {
   const Schedule schedule = schedule_of(Collective::all_reduce, "multicast_one_shot", 4);
   fabric::Fabric fabric = star(4, 10, 1);
-  for (const Sharing sharing : {Sharing::queueing, Sharing::fair}) {
-    fabric.costs[0].multicast_read_rate = 0;
-    const Answer free = run(schedule, fabric, {.count = 1000, .sharing = sharing, .staged = false});
-    // Seen at 20, asked for until 40; four folds of four parts go up, and the last one is down; all know 20 later.
-    EXPECT_DOUBLE_EQ(free.time, 40 + 4000 + 20 + 20);
-    fabric.costs[0].multicast_read_rate = 0.1;
-    EXPECT_DOUBLE_EQ(run(schedule, fabric, {.count = 1000, .sharing = sharing, .staged = false}).time,
-                     40 + 20 + 10'000 + 20);
-  }
+  const Answer free = run(schedule, fabric, {.count = 1000, .staged = false});
+  // Seen at 20, asked for until 40; four folds of four parts go up, and the last one is down; all know 20 later.
+  EXPECT_DOUBLE_EQ(free.time, 40 + 4000 + 20 + 20);
+  fabric.costs[0].multicast_read_rate = 0.1;
+  EXPECT_DOUBLE_EQ(run(schedule, fabric, {.count = 1000, .staged = false}).time, 40 + 20 + 10'000 + 20);
 }
 
 // Rank 1 loads 1000 B of rank 0 and stores them at rank 2.
@@ -87,9 +83,9 @@ class Streams final : public Recorder {
     of_[rank].over = end;
   }
   void message(std::uint32_t, std::uint32_t, double, double, double) override {}
-  void access(Cargo cargo, std::uint32_t rank, std::span<const std::uint32_t>, double, double, double end) override {
-    if (cargo == Cargo::read) of_[rank].loaded = std::max(of_[rank].loaded, end);
-    if (cargo == Cargo::write) of_[rank].stored = std::min(of_[rank].stored, end);
+  void access(const Transfer& transfer, std::uint32_t rank, double end) override {
+    if (transfer.cargo == Cargo::read) of_[rank].loaded = std::max(of_[rank].loaded, end);
+    if (transfer.cargo == Cargo::write) of_[rank].stored = std::min(of_[rank].stored, end);
   }
 
   [[nodiscard]] double stored(std::uint32_t rank) const { return of_[rank].stored; }
@@ -140,43 +136,36 @@ TEST(Transfers, NothingIsStoredBeforeItIsLoaded) {
       if (algorithm->channel == Channel::multicast && !place.multicasts) continue;
       for (const Request& request : cases_of(*algorithm, kRanks, {.root = 0})) {
         const Schedule schedule = algorithm->make(request);
-        for (const Sharing sharing : {Sharing::queueing, Sharing::fair}) {
-          SCOPED_TRACE(schedule.name + " of " + std::string(name_of(algorithm->collective)) + ", fabric " +
-                       std::to_string(&place - places.data()) + (sharing == Sharing::fair ? ", fair" : ""));
-          Streams streams(kRanks);
-          run(schedule, place.fabric,
-              {.count = 1000,
-               .sharing = sharing,
-               .staged = algorithm->channel == Channel::staged,
-               .recorder = &streams});
-          steps += streams.hold(place.way);
-        }
+        SCOPED_TRACE(schedule.name + " of " + std::string(name_of(algorithm->collective)) + ", fabric " +
+                     std::to_string(&place - places.data()));
+        Streams streams(kRanks);
+        run(schedule, place.fabric,
+            {.count = 1000, .staged = algorithm->channel == Channel::staged, .recorder = &streams});
+        steps += streams.hold(place.way);
       }
     }
   }
   // Two shots on five fabrics, and by multicast on four; and a reduce from both ends by all but the root.
-  EXPECT_EQ(steps, 2 * (5 + 4) * static_cast<int>(kRanks) + 2 * 5 * static_cast<int>(kRanks - 1));
+  EXPECT_EQ(steps, (5 + 4) * static_cast<int>(kRanks) + 5 * static_cast<int>(kRanks - 1));
 }
 
-// Three ranks fold 100 B each of 300. Rank 2's way to rank 1 is slow, so that rank 1 has its sum at 30 + 1000. Where
-// links are shared what rank 2 stores at rank 1 flows beside it from 40 on: 1 B until then, and 99 in 1980. A latency
-// later rank 1's sum is stored.
+// Three ranks fold 100 B each of 300. Rank 2's way to rank 1 is slow: what rank 1 loads flows there from 20 on, and
+// what rank 2 stores at rank 1 beside it from 30 on, where it knows its own sum: 1 B until then, and 99 in 1980. A
+// latency later rank 1 has its sum, and another later it is stored.
 TEST(Transfers, WhatComesSlowlyIsStoredSlowly) {
   fabric::Fabric fabric = wires(3, 10, 1);
   fabric.links[2 * 3 + 1].bandwidth = 0.1;
   const Schedule schedule = schedule_of(Collective::all_reduce, "two_shot", 3);
-  for (const Sharing sharing : {Sharing::queueing, Sharing::fair}) {
-    Streams streams(3);
-    run(schedule, fabric, {.count = 300, .sharing = sharing, .staged = false, .recorder = &streams});
-    EXPECT_NEAR(streams.stored(1), (sharing == Sharing::fair ? 40 + 1980 : 30 + 1000) + 10, 1e-6);
-  }
+  Streams streams(3);
+  run(schedule, fabric, {.count = 300, .staged = false, .recorder = &streams});
+  EXPECT_NEAR(streams.stored(1), 30 + 1980 + 10 + 10, 1e-6);
 }
 
 // The parts of all four go up each link, 4000 B, and with them what its rank has folded, 1000 B, for which the switch
 // needs no more time: it comes as it goes.
 TEST(Transfers, FluidsAreFoldedAndCopiedOnTheirWay) {
   const Schedule schedule = schedule_of(Collective::all_reduce, "multicast_two_shot", 4);
-  const Answer answer = run(schedule, star(4, 10, 1), {.count = 4000, .sharing = Sharing::fair, .staged = false});
+  const Answer answer = run(schedule, star(4, 10, 1), {.count = 4000, .staged = false});
   EXPECT_TRUE(answer.checked);
   EXPECT_NEAR(answer.links[0].bytes, 5000, 1e-6);
   EXPECT_GT(answer.time, 5000 + 60);

@@ -45,7 +45,6 @@ constexpr std::uint32_t kMostWeight = 1'000'000;
 
 struct SimulateArguments : CellOptions {
   std::vector<std::string> fabrics;
-  std::string sharing = "queueing";
   std::size_t links = 0;
   bool why = false;
   bool transcript = false;
@@ -161,8 +160,6 @@ std::string reasons_for(const std::vector<Simulated>& all) {
 }
 
 Status check(const SimulateArguments& options) {
-  if (!same_name(options.sharing, "queueing") && !same_name(options.sharing, "fair"))
-    return {Code::invalid_argument, fmt::format("--sharing: {} is not queueing or fair", in_quotes(options.sharing))};
   const auto is_zero = [](std::uint32_t weight) { return weight == 0; };
   if (!options.weights.empty() && std::all_of(options.weights.begin(), options.weights.end(), is_zero))
     return {Code::invalid_argument, "--weights: all are 0, so no block has any bytes"};
@@ -207,14 +204,12 @@ Status simulate_on(const SimulateArguments& options, const std::string& asked, c
     return {Code::invalid_argument, fmt::format("{}: it is of one algorithm with one size, and this is {} cells",
                                                 options.transcript ? "--transcript" : "--timeline", cells->size())};
   for (const SimulatedCell& cell : *cells) {
-    Result<simulate::Answer> answer = simulate::simulate(
-        cell.schedule, fabric,
-        {.count = cell.count,
-         .counts = cell.counts,
-         .element_size = size_of(*type_from_name(options.type)),
-         .sharing = same_name(options.sharing, "fair") ? simulate::Sharing::fair : simulate::Sharing::queueing,
-         .staged = cell.algorithm->channel == Channel::staged,
-         .recorder = recorder});
+    Result<simulate::Answer> answer = simulate::simulate(cell.schedule, fabric,
+                                                         {.count = cell.count,
+                                                          .counts = cell.counts,
+                                                          .element_size = size_of(*type_from_name(options.type)),
+                                                          .staged = cell.algorithm->channel == Channel::staged,
+                                                          .recorder = recorder});
     if (!answer.ok()) {
       failed.push_back(answer.status());
       continue;
@@ -339,10 +334,6 @@ void add_what(CLI::App& app, SimulateArguments& options) {
 }
 
 void add_how_shown(CLI::App& app, SimulateArguments& options) {
-  app.add_option("--sharing", options.sharing,
-                 "How messages share a link: queueing (one after another), or fair (max-min)")
-      ->type_name("queueing|fair")
-      ->capture_default_str();
   app.add_option_function<std::string>("--links", number_into("--links", 1, kMostLinks, options.links),
                                        "Instead: the N busiest links of each row")
       ->type_name("N");

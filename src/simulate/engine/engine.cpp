@@ -22,8 +22,9 @@ Engine::Engine(const Schedule& schedule, const fabric::Fabric& fabric, const Opt
       ways_(fabric, watch),
       passes_(fabric, schedule.num_ranks, sizes, options.in_place),
       connections_(schedule.num_ranks),
-      network_(make_network(options.sharing, fabric, transfers_, events_,
-                            [this](TransferId id, double time) { arrived(id, time); })),
+      network_(
+          fabric, transfers_, events_, [this](TransferId id, double time) { arrived(id, time); },
+          [this](TransferId id, double time) { has_left(id, time); }),
       ranks_(schedule.num_ranks),
       cores_(fabric.cores.size()) {
   if (symmetry == nullptr && options.check && Contents::needed(schedule) <= kMostFingerprints)
@@ -57,12 +58,14 @@ Status Engine::run() {
     const Turn turn = event.what;
     switch (turn.of) {
       case Turn::Of::lane: go_on(turn.id); break;
-      case Turn::Of::start: network_->start(turn.id, now_); break;
+      case Turn::Of::start: network_.start(turn.id, now_); break;
       case Turn::Of::room: has_room(turn.id); break;
       case Turn::Of::part: take_parts(turn.id); break;
       case Turn::Of::core: give_core_on(turn.id); break;
-      case Turn::Of::transfer:
-      case Turn::Of::network: network_->turn(turn, now_); break;
+      case Turn::Of::arrival:
+      case Turn::Of::end:
+      case Turn::Of::entry:
+      case Turn::Of::rates: network_.turn(turn, now_); break;
     }
     return wrong_.ok();
   });
@@ -101,11 +104,12 @@ Answer Engine::answer() const {
     answer.shares = slowest->last.shares;
     answer.shares.add(Share::launch, costs_of(slowest->rank).finish);
   }
-  answer.links = network_->uses();
+  answer.links = network_.uses();
   if (symmetry_ != nullptr) {
     answer.rank_times.assign(ranks_.size(), answer.time);
+    const std::vector<LinkUse> uses = answer.links;
     for (std::uint32_t link = 0; link < answer.links.size(); ++link)
-      answer.links[link] = network_->uses()[symmetry_->standing_for(link)];
+      answer.links[link] = uses[symmetry_->standing_for(link)];
   }
   answer.rounds = sizes_.num_rounds();
   answer.messages = messages_ * (symmetry_ == nullptr ? 1 : schedule_.num_ranks);
@@ -196,10 +200,7 @@ bool Engine::begin(LaneState& lane) {
 
   const auto is_read = [](const Endpoint& end) { return end.place == Place::remote || end.place == Place::multicast; };
   const bool reads = std::any_of(step.sources.begin(), step.sources.end(), is_read);
-  if (reads) {
-    lane.read = {now_, lane.shares};
-    lane.read_head = now_;
-  }
+  if (reads) lane.read = {now_, lane.shares};
   lane.busy_until = occupy(lane, work_of(lane));
   lane.is_streaming = false;
   lane.stage = Stage::working;
@@ -302,7 +303,7 @@ void Engine::ask_for_core(const LaneState& lane) {
   if (core.holder != lane.rank || core.is_asked || lane.stage == Stage::working || lane.stage == Stage::sending) return;
   core.is_asked = true;
   // Behind all that happens now, of which something may let the rank go on.
-  events_.push(now_, {Turn::Of::core, number});
+  events_.push(now_, {.of = Turn::Of::core, .id = number});
 }
 
 void Engine::give_core_on(std::uint32_t number) {

@@ -78,11 +78,7 @@ class Engine {
     Moment cause;
     double begun = 0;               // when all that the step waits for had come
     double busy_until = 0;          // reading: the core is with the step until then
-    Moment read;                    // reading: the last arrival so far, and
-    double read_head = 0;           // the last of their first bytes
-    std::uint32_t rising = 0;       // reading by multicast: parts on their way up to the switch; and of those there,
-    double risen_head = 0;          // the first byte of the last, and
-    double risen = 0;               // its last byte
+    Moment read;                    // reading: the last arrival so far
     Shares shares;                  // of the time until now, or until the core is done
     Fingerprint value = 0;          // of the first piece that the step has made, and
     std::vector<Fingerprint> made;  // of all
@@ -206,7 +202,6 @@ class Engine {
   void read_by_tree(LaneState& lane);
   void read(Transfer transfer, LaneState& lane, double asked);
   void has_read(const Transfer& transfer, double time);
-  void has_risen(const Transfer& transfer, double time);
   // What a step that has begun to read stores elsewhere as it comes: that goes out once the first bytes of all that it
   // reads are there, and is there no sooner than the last of them, a way further.
   void stream(LaneState& lane);
@@ -215,8 +210,8 @@ class Engine {
   // With its first bytes on their way at `time`.
   void store(const Endpoint& end, LaneState& lane, double time);
   void store(Transfer transfer, LaneState& lane, double time);
-  void has_stored(const Transfer& transfer, double time);
-  void copy_to_all(const Transfer& lead, double time);
+  void has_left(TransferId id, double time);
+  void has_stored(const Transfer& transfer, double stored);
   [[nodiscard]] bool has_multicast_switch();
   void wake(std::vector<std::uint32_t>& lanes, double time);
   // That much more has been done; whether all ends, for whatever reason.
@@ -227,7 +222,7 @@ class Engine {
   }
   // The same when there is a reason, which it keeps.
   bool note_end();
-  void wake(std::uint32_t lane, double time) { events_.push(time, {Turn::Of::lane, lane}); }
+  void wake(std::uint32_t lane, double time) { events_.push(time, {.of = Turn::Of::lane, .id = lane}); }
 
   const Tree& tree_of(std::uint32_t rank);
   // As far as rank 0 tells; where it does not, the first post does.
@@ -259,7 +254,7 @@ class Engine {
   Ways ways_;
   Passes passes_;
   Connections connections_;
-  std::unique_ptr<Network> network_;
+  Network network_;
   std::unique_ptr<Contents> contents_;
   std::vector<LaneState> lanes_;
   std::vector<RankState> ranks_;

@@ -178,15 +178,7 @@ void Engine::read(const Endpoint& end, LaneState& lane) {
     const double paced = rate > 0 ? now_ + asked + ways_.latency(end.rank, lane.rank) + lane.length / rate : 0;
     read({.cargo = Cargo::read, .not_before = paced, .links = ways_.between(end.rank, lane.rank)}, lane, asked);
   } else if (end.place == Place::multicast && schedule_.num_ranks > 1) {
-    if (options_.sharing == Sharing::fair) return read_by_tree(lane);
-    // Every rank's bytes go up to the switch; what it makes of them comes down when the last of them come.
-    lane.risen_head = lane.risen = now_;
-    for (std::uint32_t rank = 0; rank < schedule_.num_ranks && !ends(1); ++rank) {
-      const std::uint32_t other = rank == lane.rank ? (rank + 1) % schedule_.num_ranks : lane.rank;
-      ++lane.rising;
-      read({.cargo = Cargo::rise, .links = ways_.between(rank, other).first(1)}, lane,
-           ways_.latency(lane.rank, other == lane.rank ? rank : other));
-    }
+    read_by_tree(lane);
   }
 }
 
@@ -223,55 +215,28 @@ void Engine::read(Transfer transfer, LaneState& lane, double asked) {
   const TransferId id = transfers_.add();
   transfers_[id] = transfer;
   ++lane.reads;
-  events_.push(now_ + asked, {Turn::Of::start, id});
+  events_.push(now_ + asked, {.of = Turn::Of::start, .id = id});
 }
 
 void Engine::has_read(const Transfer& transfer, double time) {
   LaneState& lane = lanes_[transfer.whose];
   if (time > lane.read.time) lane.read = arrival_of(transfer, time);
-  lane.read_head = std::max(lane.read_head, transfer.head);
   if (--lane.reads > 0) return;
   if (lane.is_streaming) feed_last(lane);
   wake(transfer.whose, std::max(now_, lane.read.time));
 }
 
-void Engine::has_risen(const Transfer& transfer, double time) {
-  LaneState& lane = lanes_[transfer.whose];
-  lane.risen = std::max(lane.risen, time);
-  lane.risen_head = std::max(lane.risen_head, transfer.head);
-  if (--lane.rising > 0) {
-    --lane.reads;
-    return;
-  }
-  const auto down = ways_.between((lane.rank + 1) % schedule_.num_ranks, lane.rank).last(1);
-  const TransferId id = transfers_.add();
-  const double head = std::max(now_, lane.risen_head);
-  const double rate = costs_of(lane.rank).multicast_read_rate;
-  const double round_trip = 2 * ways_.latency((lane.rank + 1) % schedule_.num_ranks, lane.rank);
-  const double paced = rate > 0 ? lane.begun + round_trip + lane.length / rate : 0;
-  transfers_[id] = {.cargo = Cargo::read,
-                    .whose = id_of(lane),
-                    .bytes = lane.length,
-                    .not_before = std::max(lane.risen + fabric_.links[down[0]].latency, paced),
-                    .links = down};
-  Moment at_switch = arrival_of(transfer, time);
-  at_switch.shares.add(Share::wire, head - at_switch.time);
-  transfers_[id].shares = at_switch.shares;
-  events_.push(head, {Turn::Of::start, id});
-}
-
 // --- stores
 // -----------------------------------------------------------------------------------------------------------
 
-// Where links queue, when the first and the last bytes of a load come is known once it has passed the last queue. Where
-// they are shared nothing queues: all loads flow a round trip after they are asked for, and only their ends are not
-// known.
+// Nothing stands in the way of loads but that links are shared: all flow a round trip after they are asked for, and
+// only their ends are not known.
 void Engine::stream(LaneState& lane) {
   const std::vector<Endpoint>& destinations = lane.step->destinations;
   lane.is_streaming = lane.reads > 0 && std::any_of(destinations.begin(), destinations.end(), [](const Endpoint& end) {
                         return end.place == Place::remote || end.place == Place::multicast;
                       });
-  if (!lane.is_streaming || options_.sharing == Sharing::queueing) return;
+  if (!lane.is_streaming) return;
   double round_trip = 0;
   for (const Endpoint& end : lane.step->sources) {
     if (ends(1)) return;
@@ -292,12 +257,12 @@ void Engine::begin_stores(LaneState& lane, double time) {
 
 // When the last bytes of all that the step reads come is known now.
 void Engine::feed_last(LaneState& lane) {
-  if (options_.sharing == Sharing::queueing) begin_stores(lane, std::max(now_, lane.read_head));
   const double last = std::max(lane.read.time, lane.busy_until);
   for (const TransferId id : std::exchange(lane.fed, {})) {
     Transfer& write = transfers_[id];
     write.is_fed = false;
     write.not_before = last + write.latency;
+    if (write.has_left) has_stored(write, last);
     if (write.is_settled) arrived(id, write.arrives);
   }
 }
@@ -311,14 +276,11 @@ void Engine::store(const Endpoint& end, LaneState& lane, double time) {
                  lane, time);
   if (schedule_.num_ranks == 1) return;
   const std::uint32_t other = (lane.rank + 1) % schedule_.num_ranks;
-  if (options_.sharing == Sharing::fair)
-    return store({.cargo = Cargo::write,
-                  .latency = ways_.latency(lane.rank, other),
-                  .is_tree = true,
-                  .links = tree_of(lane.rank).down},
-                 lane, time);
-  const auto up = ways_.between(lane.rank, other).first(1);
-  store({.cargo = Cargo::lead, .latency = fabric_.links[up[0]].latency, .links = up}, lane, time);
+  store({.cargo = Cargo::write,
+         .latency = ways_.latency(lane.rank, other),
+         .is_tree = true,
+         .links = tree_of(lane.rank).down},
+        lane, time);
 }
 
 void Engine::store(Transfer transfer, LaneState& lane, double time) {
@@ -332,38 +294,22 @@ void Engine::store(Transfer transfer, LaneState& lane, double time) {
   ++rank.stores;
   if (transfer.is_fed) lane.fed.push_back(id);
   if (transfer.is_fed || time > now_) {
-    events_.push(time, {Turn::Of::start, id});
+    events_.push(time, {.of = Turn::Of::start, .id = id});
   } else {
-    network_->start(id, now_);
+    network_.start(id, now_);
   }
 }
 
-// The switch copies what it gets as it comes.
-void Engine::copy_to_all(const Transfer& lead, double time) {
-  LaneState& lane = lanes_[lead.whose];
-  const double head = std::max(now_, lead.head);
-  for (std::uint32_t to = 0; to < schedule_.num_ranks; ++to) {
-    if (to == lane.rank) continue;
-    if (ends(1)) return;
-    const TransferId id = transfers_.add();
-    transfers_[id] = {.cargo = Cargo::write,
-                      .whose = lead.whose,
-                      .bytes = lead.bytes,
-                      .not_before = time + fabric_.links[ways_.between(lane.rank, to)[1]].latency,
-                      .latency = ways_.latency(lane.rank, to),
-                      .order = lead.order,
-                      .links = ways_.between(lane.rank, to).subspan(1)};
-    ++ranks_[lane.rank].stores;
-    for (Announcement& withheld : ranks_[lane.rank].withheld)
-      if (withheld.order >= lead.order) ++withheld.stores;
-    events_.push(head, {Turn::Of::start, id});
-  }
+// Its last byte is on its way, a latency before it is there: so is whatever its rank says behind it.
+void Engine::has_left(TransferId id, double time) {
+  Transfer& write = transfers_[id];
+  write.has_left = true;
+  if (!write.is_fed) has_stored(write, std::max(time, write.not_before - write.latency));
 }
 
-void Engine::has_stored(const Transfer& transfer, double time) {
+void Engine::has_stored(const Transfer& transfer, double stored) {
   const std::uint32_t number = lanes_[transfer.whose].rank;
   RankState& rank = ranks_[number];
-  const double stored = time - transfer.latency;
   rank.stored = std::max(rank.stored, stored);
   --rank.stores;
   std::size_t kept = 0;

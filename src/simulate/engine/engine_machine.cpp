@@ -197,7 +197,7 @@ void Engine::give_credit(std::uint32_t number) {
                     .whose = number,
                     .bytes = static_cast<double>(fabric_.queue.credit_bytes),
                     .links = connection.links_back};
-  network_->start(id, now_);
+  network_.start(id, now_);
 }
 
 // A credit has come to the sender, who knows of it when it looks next, or is woken.
@@ -211,7 +211,7 @@ void Engine::has_room(std::uint32_t number) {
     ++connection.used;
     const double time = noticed(part.started);
     part.shares.add(Share::credit, time - part.started);
-    events_.push(time, {Turn::Of::start, next});
+    events_.push(time, {.of = Turn::Of::start, .id = next});
     return;
   }
   if (by_slots_ || connection.sender == kNobody) return;
@@ -245,7 +245,6 @@ TransferId Engine::launch_part(std::uint32_t number, const LaneState& lane, doub
   Transfer& part = transfers_[id];
   part.cargo = Cargo::message;
   part.whose = number;
-  part.hop = 0;
   part.bytes = bytes;
   part.started = now_;
   part.not_before = 0;
@@ -263,7 +262,7 @@ TransferId Engine::launch_part(std::uint32_t number, const LaneState& lane, doub
     return id;
   }
   ++connection.used;
-  network_->start(id, now_);
+  network_.start(id, now_);
   return id;
 }
 
@@ -282,7 +281,7 @@ void Engine::arrived(TransferId id, double time) {
       Connection& connection = connections_[transfer.whose];
       transfer.is_settled = true;
       if (transfer.has_more) {
-        events_.push(time, {Turn::Of::part, transfer.whose});
+        events_.push(time, {.of = Turn::Of::part, .id = transfer.whose});
         return;
       }
       // Messages are taken in the order in which they were sent, whichever comes first.
@@ -290,17 +289,10 @@ void Engine::arrived(TransferId id, double time) {
         wake(std::exchange(connection.receiver, kNobody), time);
       return;
     }
-    case Cargo::credit: events_.push(time, {Turn::Of::room, transfer.whose}); break;
+    case Cargo::credit: events_.push(time, {.of = Turn::Of::room, .id = transfer.whose}); break;
     // Copies of these: what follows from them needs room.
     case Cargo::read: has_read(Transfer(transfer), time); break;
-    case Cargo::rise: has_risen(Transfer(transfer), time); break;
-    case Cargo::write: has_stored(transfer, time); break;
-    case Cargo::lead: {
-      const Transfer lead = transfer;
-      copy_to_all(lead, time);
-      has_stored(lead, 0);
-      break;
-    }
+    case Cargo::write: break;  // see has_left()
   }
   transfers_.remove(id);
 }
@@ -314,8 +306,7 @@ void Engine::record(const Transfer& transfer, double time) {
     const Connection& connection = connections_[transfer.whose];
     recorder.credit(connection.to, connection.from, transfer.started, time);
   } else {
-    recorder.access(transfer.cargo, lanes_[transfer.whose].rank, transfer.links, transfer.bytes, transfer.started,
-                    time);
+    recorder.access(transfer, lanes_[transfer.whose].rank, time);
   }
 }
 

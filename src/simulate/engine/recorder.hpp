@@ -3,7 +3,6 @@
 #pragma once
 
 #include <cstdint>
-#include <span>
 
 #include "schedule/step.hpp"
 #include "simulate/network/transfer.hpp"
@@ -25,11 +24,9 @@ class Recorder {
   virtual void credit(std::uint32_t from, std::uint32_t to, double begin, double end) {
     static_cast<void>(from), static_cast<void>(to), static_cast<void>(begin), static_cast<void>(end);
   }
-  // The same of what a step of the rank loads or stores, over these links; none where it stays within the node.
-  virtual void access(Cargo cargo, std::uint32_t rank, std::span<const std::uint32_t> links, double bytes, double begin,
-                      double end) {
-    static_cast<void>(cargo), static_cast<void>(rank), static_cast<void>(links), static_cast<void>(bytes);
-    static_cast<void>(begin), static_cast<void>(end);
+  // The same of what a step of the rank loads or stores.
+  virtual void access(const Transfer& transfer, std::uint32_t rank, double end) {
+    static_cast<void>(transfer), static_cast<void>(rank), static_cast<void>(end);
   }
   // Its last lane is over, and its finish. Told behind everything else.
   virtual void done(std::uint32_t rank, double time) { static_cast<void>(rank), static_cast<void>(time); }

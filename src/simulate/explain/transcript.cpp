@@ -16,18 +16,6 @@ namespace {
 // A thousandth of a nanosecond is shown where there is one.
 std::string in_words(double number) { return fmt::format("{:.10g}", std::round(number * 1000) / 1000); }
 
-std::string_view name_of(Cargo cargo) {
-  switch (cargo) {
-    case Cargo::message: return "message";
-    case Cargo::credit: return "credit";
-    case Cargo::read: return "load";
-    case Cargo::write: return "store";
-    case Cargo::rise: return "load by multicast";
-    case Cargo::lead: return "store by multicast";
-  }
-  return "";
-}
-
 }  // namespace
 
 void Transcript::add(double time, std::uint32_t rank, Kind kind, std::string what) {
@@ -52,14 +40,21 @@ void Transcript::credit(std::uint32_t from, std::uint32_t to, double begin, doub
   add(end, to, Kind::arrival, fmt::format("credit from {} is here", from));
 }
 
-void Transcript::access(Cargo cargo, std::uint32_t rank, std::span<const std::uint32_t> links, double bytes,
-                        double begin, double end) {
+void Transcript::access(const Transfer& transfer, std::uint32_t rank, double end) {
+  const bool is_load = transfer.cargo == Cargo::read;
   const auto place = [&](std::uint32_t node) { return fabric_.nodes[node].name; };
   const std::string here = place(fabric_.ranks[rank].node);
-  const std::string from = links.empty() ? here : place(fabric_.links[links.front()].from);
-  const std::string to = links.empty() ? here : place(fabric_.links[links.back()].to);
-  add(begin, rank, Kind::departure, fmt::format("{}: {} B leave {} for {}", name_of(cargo), in_words(bytes), from, to));
-  add(end, rank, Kind::arrival, fmt::format("{}: {} B of {} are at {}", name_of(cargo), in_words(bytes), from, to));
+  const auto& links = transfer.links;
+  std::string from = links.empty() ? here : place(fabric_.links[links.front()].from);
+  std::string to = links.empty() ? here : place(fabric_.links[links.back()].to);
+  if (transfer.is_tree) {
+    from = is_load ? "all ranks" : here;
+    to = is_load ? here : "all ranks";
+  }
+  const std::string what = fmt::format("{}{}", is_load ? "load" : "store", transfer.is_tree ? " by multicast" : "");
+  const std::string bytes = in_words(transfer.bytes);
+  add(transfer.started, rank, Kind::departure, fmt::format("{}: {} B leave {} for {}", what, bytes, from, to));
+  add(end, rank, Kind::arrival, fmt::format("{}: {} B of {} are at {}", what, bytes, from, to));
 }
 
 void Transcript::done(std::uint32_t rank, double time) { add(time, rank, Kind::end, "is done"); }

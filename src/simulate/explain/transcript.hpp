@@ -21,8 +21,7 @@ class Transcript final : public Recorder {
             double end) override;
   void message(std::uint32_t from, std::uint32_t to, double bytes, double begin, double end) override;
   void credit(std::uint32_t from, std::uint32_t to, double begin, double end) override;
-  void access(Cargo cargo, std::uint32_t rank, std::span<const std::uint32_t> links, double bytes, double begin,
-              double end) override;
+  void access(const Transfer& transfer, std::uint32_t rank, double end) override;
   void done(std::uint32_t rank, double time) override;
 
   // A line for each event: nanoseconds, the rank and, where it is a step's, its lane, and what happens. In the order of

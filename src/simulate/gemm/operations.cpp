@@ -2,7 +2,6 @@
 #include "simulate/gemm/operations.hpp"
 
 #include <deque>
-#include <memory>
 
 #include "base/assert.hpp"
 #include "simulate/network/transfer.hpp"
@@ -15,8 +14,7 @@ class Operator {
  public:
   Operator(std::span<const Operation> operations, std::uint32_t num_units, const fabric::Fabric& fabric)
       : operations_(operations),
-        network_(make_network(Sharing::queueing, fabric, transfers_, events_,
-                              [this](TransferId id, double time) { crossed(id, time); })),
+        network_(fabric, transfers_, events_, [this](TransferId id, double time) { crossed(id, time); }),
         units_(num_units) {
     answer_.operations.resize(operations.size());
     learn_who_waits();
@@ -30,12 +28,12 @@ class Operator {
       now_ = event.time;
       switch (event.what.of) {
         case Turn::Of::lane: end(event.what.id); break;
-        case Turn::Of::start: network_->start(event.what.id, now_); break;
-        default: network_->turn(event.what, now_); break;
+        case Turn::Of::start: network_.start(event.what.id, now_); break;
+        default: network_.turn(event.what, now_); break;
       }
       return true;
     });
-    answer_.links = network_->uses();
+    answer_.links = network_.uses();
     return std::move(answer_);
   }
 
@@ -77,14 +75,14 @@ class Operator {
     answer_.operations[id].begin = now_;
     const Operation& operation = operations_[id];
     const double worked = now_ + operation.work;
-    if (operation.bytes <= 0) return events_.push(worked, {Turn::Of::lane, id});
+    if (operation.bytes <= 0) return events_.push(worked, {.of = Turn::Of::lane, .id = id});
     const TransferId transfer = transfers_.add();
     transfers_[transfer] = {.whose = id, .bytes = operation.bytes, .links = operation.links};
-    events_.push(worked, {Turn::Of::start, transfer});
+    events_.push(worked, {.of = Turn::Of::start, .id = transfer});
   }
 
   void crossed(TransferId transfer, double time) {
-    events_.push(time, {Turn::Of::lane, transfers_[transfer].whose});
+    events_.push(time, {.of = Turn::Of::lane, .id = transfers_[transfer].whose});
     transfers_.remove(transfer);
   }
 
@@ -99,7 +97,7 @@ class Operator {
   std::span<const Operation> operations_;
   Events events_;
   Transfers transfers_;
-  std::unique_ptr<Network> network_;
+  Network network_;
   std::vector<Unit> units_;
   std::vector<std::uint32_t> waits_for_;  // how many operations each one still does
   std::vector<std::uint32_t> first_follower_;

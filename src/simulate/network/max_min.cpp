@@ -2,6 +2,7 @@
 #include "simulate/network/max_min.hpp"
 
 #include <algorithm>
+#include <functional>
 #include <limits>
 
 namespace tutti::simulate {
@@ -25,22 +26,32 @@ void MaxMin::solve(std::span<Flow> flows) {
       ++link.open;
     }
   }
-  while (true) {
-    const Link* fullest = nullptr;
-    for (const std::uint32_t name : used_) {
-      const Link& link = links_[name];
-      if (link.open == 0) continue;
-      if (fullest == nullptr || link.left / link.open < fullest->left / fullest->open) fullest = &link;
+  const auto share_of = [](const Link& link) { return std::max(0.0, link.left / link.open); };
+  waiting_.clear();
+  for (const std::uint32_t name : used_) waiting_.emplace_back(share_of(links_[name]), name);
+  std::make_heap(waiting_.begin(), waiting_.end(), std::greater<>());
+  while (!waiting_.empty()) {
+    std::pop_heap(waiting_.begin(), waiting_.end(), std::greater<>());
+    auto& [share, name] = waiting_.back();
+    const Link& fullest = links_[name];
+    if (fullest.open == 0) {
+      waiting_.pop_back();
+      continue;
     }
-    if (fullest == nullptr) break;
-    const double rate = std::max(0.0, fullest->left / fullest->open);
-    for (const std::uint32_t number : fullest->flows) {
+    if (const double rate = share_of(fullest); rate > share) {
+      share = rate;
+      std::push_heap(waiting_.begin(), waiting_.end(), std::greater<>());
+      continue;
+    }
+    const double rate = share;
+    waiting_.pop_back();
+    for (const std::uint32_t number : fullest.flows) {
       if (known_[number]) continue;
       known_[number] = true;
       flows[number].rate = rate;
-      for (const std::uint32_t name : flows[number].links) {
-        links_[name].left -= rate;
-        if (links_[name].open > 0) --links_[name].open;
+      for (const std::uint32_t crossed : flows[number].links) {
+        links_[crossed].left -= rate;
+        if (links_[crossed].open > 0) --links_[crossed].open;
       }
     }
   }

@@ -3,20 +3,21 @@
 // shrink that is not greater.
 //
 // Progressive filling (Bertsekas, Gallager, Data Networks, 6.5.2): all flows grow alike until a link is full. Its flows
-// stay as they are, and what they take of their other links is gone; the rest goes on growing. With F flows over L used
-// links there are at most L fillings.
+// stay as they are, and what they take of their other links is gone; the rest goes on growing. What is left for each
+// flow of a link only grows meanwhile, so links wait in a heap with what they had when they were put there.
 //
 // Keeps its room from one solution to the next; one thread at a time.
 #pragma once
 
 #include <cstdint>
 #include <span>
+#include <utility>
 #include <vector>
 
 namespace tutti::simulate {
 
 struct Flow {
-  std::span<const std::uint32_t> links;  // without repetition
+  std::span<const std::uint32_t> links;  // one that stands there several times carries the flow as often
   double rate = 0;                       // the answer
 };
 
@@ -38,6 +39,7 @@ class MaxMin {
 
   std::vector<Link> links_;
   std::vector<std::uint32_t> used_;
+  std::vector<std::pair<double, std::uint32_t>> waiting_;  // a heap: what each flow of a link would get, and the link
   std::vector<bool> known_;
 };
 

@@ -16,8 +16,6 @@ enum class Cargo : std::uint8_t {
   credit,   // for one
   read,     // what a step reads from another rank's memory
   write,    // what a step stores there
-  rise,     // of a read from all: a part on its way up to the switch that folds it
-  lead,     // of a write to all: the part up to the switch that copies it
 };
 
 using TransferId = std::uint32_t;
@@ -26,18 +24,17 @@ inline constexpr TransferId kNoTransfer = UINT32_MAX;
 struct Transfer {
   Cargo cargo = Cargo::message;
   std::uint32_t whose = 0;        // the connection of a message or a credit, the lane of a read or a write
-  std::uint32_t hop = 0;          // the link of `links` that it comes to next
   std::uint32_t payload = 0;      // of a message of several pieces: what it holds
   TransferId next = kNoTransfer;  // of a message: the one behind it
   bool is_settled = false;        // when it arrives is known
   bool has_more = false;          // of a message that takes several slots: not the last part
+  bool has_left = false;          // of a write: it has left whole
   bool is_fed = false;            // of a write: not yet known when the last of what it carries is loaded
   double bytes = 0;
   double started = 0;
-  double head = 0;          // where links queue: its first byte is there; known when `arrives` is
-  double arrives = 0;       // its last byte; so far: as if nothing stood in the way any more
+  double arrives = 0;       // its last byte
   double not_before = 0;    // its last byte does not arrive before: it comes from elsewhere, as it comes
-  double latency = 0;       // of a write: of the whole way from who stores; of a lead: up to the switch
+  double latency = 0;       // of a write: of the whole way
   std::uint64_t order = 0;  // of a write: announcements that its rank had made before
   double queueing = 0;      // what it has waited for others
   Fingerprint value = 0;

@@ -118,7 +118,6 @@ class Comparer {
                      simulate(schedule, fabric,
                               {.count = elements_of_block(schedule.collective, schedule.num_ranks, bytes, element_size),
                                .element_size = element_size,
-                               .sharing = references_.sharing,
                                .staged = staged,
                                .check = rewrite_ == nullptr}));
     return answer.time;

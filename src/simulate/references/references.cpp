@@ -36,8 +36,8 @@ constexpr auto kMetricNames = std::to_array<std::string_view>({"time", "gain", "
 
 constexpr auto kKindNames = std::to_array<std::string_view>({"reference", "measured", "theory"});
 
-constexpr auto kKeys = std::to_array<std::string_view>({"version", "id", "about", "source", "date", "unit",
-                                                        "collective", "type", "sharing", "left_out", "series", "fits"});
+constexpr auto kKeys = std::to_array<std::string_view>(
+    {"version", "id", "about", "source", "date", "unit", "collective", "type", "left_out", "series", "fits"});
 constexpr auto kSeriesKeys = std::to_array<std::string_view>(
     {"id", "group", "configuration", "kind", "metric", "bytes", "values", "uncertainty", "ways", "baselines"});
 constexpr auto kWayKeys =
@@ -215,11 +215,6 @@ Status read_head(const Section& document, References& references) {
     return document.wrong("type",
                           fmt::format("{} is not a type; the types are: {}", in_quotes(word), all_type_names()));
   references.type = *type;
-  word = "queueing";
-  TUTTI_TRY(document.read("sharing", word));
-  if (word != "queueing" && word != "fair")
-    return document.wrong("sharing", fmt::format("{} is not queueing or fair", in_quotes(word)));
-  references.sharing = word == "fair" ? Sharing::fair : Sharing::queueing;
   return read_sizes(document, "left_out", references.left_out);
 }
 

@@ -74,7 +74,6 @@ struct References {
   double nanoseconds = 1;
   Collective collective = Collective::all_reduce;
   Type type = Type::f32;
-  Sharing sharing = Sharing::queueing;
   std::vector<std::uint64_t> left_out;  // sizes that fits do not see
   std::vector<Series> series;
   std::vector<Fit> fits;
