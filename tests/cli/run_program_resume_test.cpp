@@ -89,7 +89,7 @@ TEST_F(RunProgram, SettingsOfAProgramAreComparedInTurns) {
   EXPECT_EQ(rows[0]["launches"], 8);
   // Each launch has both, and not all in the same order.
   const std::string started = folder_.read("started");
-  ASSERT_EQ(started.size(), 7U * 6) << started;
+  ASSERT_EQ(started.size(), 8U * 6) << started;
   int num_swapped = 0;
   for (std::size_t launch = 0; launch < 7; ++launch) {
     const std::string pair = started.substr(launch * 6, 6);
