@@ -33,6 +33,9 @@ struct Link {
   double gap = 0;  // the least time that a message keeps it busy
 };
 
+// Of which schedules costs are: a kernel that loads and stores costs other things than one that sends messages.
+enum class Channels : std::uint8_t { all, messages, direct };
+
 // What a rank's core is busy with when it communicates.
 struct Costs {
   double send_overhead = 0;     // a message
@@ -49,12 +52,13 @@ struct Costs {
   double finish = 0;         // and after its last
   // Where the core itself carries what others get or have written (`carries`): how long one pass over so many bytes
   // takes, by what is done in it, own buffers being near.
-  Curve send_times = {};          // own bytes to another rank
-  Curve receive_times = {};       // another rank's bytes to one's own
-  Curve fold_times = {};          // another rank's bytes and one's own folded to one's own
-  Curve forward_times = {};       // another rank's bytes to one's own, and on to another rank
-  Curve fold_forward_times = {};  // another rank's bytes and one's own folded, the same way
-  std::string name = "costs";     // what files call them
+  Curve send_times = {};              // own bytes to another rank
+  Curve receive_times = {};           // another rank's bytes to one's own
+  Curve fold_times = {};              // another rank's bytes and one's own folded to one's own
+  Curve forward_times = {};           // another rank's bytes to one's own, and on to another rank
+  Curve fold_forward_times = {};      // another rank's bytes and one's own folded, the same way
+  Channels channels = Channels::all;  // whose schedules they are of
+  std::string name = "costs";         // what files call them
 
   [[nodiscard]] bool carries() const { return !send_times.empty() || !receive_times.empty(); }
 };

@@ -11,6 +11,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <string>
 #include <vector>
 
 #include "base/status.hpp"
@@ -58,8 +59,12 @@ struct Answer {
   std::uint32_t ranks_walked = 0;  // 1 where all are alike and one has stood for all
   std::uint64_t events = 0;
   bool checked = false;
+  std::string costs;  // the kind of costs, where it was chosen because of the schedule's channel
 };
 
+// Where the ranks' costs are not of schedules of its channel, those that are count: the fastest of them, as a library
+// chooses its protocol.
+//
 // Code::unsupported where the fabric cannot do it: it has no switch that multicasts, or too few or too small slots;
 // and where it would take too much memory.
 // Code::aborted after an interrupt. Any other error is the schedule's.

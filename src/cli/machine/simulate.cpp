@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // `tutti simulate`: how long algorithms would take on a fabric, where the time would go, and why one is faster.
+
 #include "simulate/simulate.hpp"
 
 #include <algorithm>
@@ -22,17 +23,21 @@
 #include "bench/views/table.hpp"
 #include "cli/commands.hpp"
 #include "cli/machine/simulate_against.hpp"
+#include "cli/machine/simulate_blind.hpp"
 #include "cli/machine/simulate_cells.hpp"
 #include "cli/machine/simulate_figure.hpp"
+#include "cli/machine/simulate_table.hpp"
 #include "cli/number.hpp"
 #include "cli/output.hpp"
 #include "cli/schedule/case_options.hpp"
 #include "cli/schedule/choice.hpp"
 #include "data/type.hpp"
 #include "fabric/files/load.hpp"
+#include "simulate/copies.hpp"
 #include "simulate/explain/reason.hpp"
 #include "simulate/explain/timeline.hpp"
 #include "simulate/explain/transcript.hpp"
+#include "simulate/references/correction.hpp"
 
 namespace tutti::cli {
 
@@ -41,104 +46,22 @@ namespace {
 constexpr std::uint32_t kMostSimulated = 1U << 20U;
 constexpr std::size_t kMostLinks = 1000;
 constexpr std::uint32_t kMostParts = 64;
+constexpr std::uint32_t kMostCopies = 16;
 constexpr std::uint32_t kMostWeight = 1'000'000;
 
 struct SimulateArguments : CellOptions {
   std::vector<std::string> fabrics;
+  std::uint32_t copies = 0;
+  bool no_correction = false;
   std::size_t links = 0;
   bool why = false;
   bool transcript = false;
   std::string timeline;
   std::string figure;
   std::string against;
+  std::string leave_out;
   OutputOptions output;
 };
-
-struct Simulated {
-  std::string fabric;  // as asked for
-  SimulatedCell cell;
-  simulate::Answer answer;
-};
-
-// Digits that people read.
-constexpr int kTimeDigits = 6;
-constexpr int kShareDigits = 3;
-
-std::vector<Column> columns(bool has_fabrics) {
-  constexpr std::size_t kHeading = 10;
-  std::vector<Column> made{{.name = "fabric", .is_aside = !has_fabrics, .stands_once = true}};
-  for (const char* name : {"collective", "algorithm", "ranks", "bytes"})
-    made.push_back({.name = name, .digits = kTimeDigits, .stands_once = true});
-  made.push_back({.name = "time_us", .digits = kTimeDigits});
-  made.push_back({.name = "algbw_gbs", .digits = kTimeDigits, .yields = 2});
-  made.push_back({.name = "busbw_gbs", .digits = kTimeDigits});
-  made.push_back({.name = "rounds", .digits = kTimeDigits, .yields = 4});
-  made.push_back({.name = "messages", .digits = kTimeDigits, .yields = 3});
-  made.push_back({.name = "checked", .digits = kTimeDigits, .stands_once = true});
-  for (const std::string_view share : simulate::kShareNames)
-    made.push_back(
-        {.name = fmt::format("{}_percent", share), .wrap_at = kHeading, .digits = kShareDigits, .yields = 1});
-  return made;
-}
-
-tutti::Cell filled(bool has_value, double number) { return has_value ? tutti::Cell(number) : tutti::Cell(); }
-
-Table table_of(const std::vector<Simulated>& all, bool has_fabrics) {
-  Table table(columns(has_fabrics));
-  for (const Simulated& one : all) {
-    const simulate::Answer& answer = one.answer;
-    const Schedule& schedule = one.cell.schedule;
-    const bool has_rate = answer.time > 0 && schedule.collective != Collective::barrier;
-    const auto factor =
-        harness::bus_factor(harness::traffic_of(schedule.collective), static_cast<int>(schedule.num_ranks));
-    std::vector<tutti::Cell> row{one.fabric, std::string(name_of(schedule.collective)), schedule.name,
-                                 std::int64_t{schedule.num_ranks}, static_cast<std::int64_t>(one.cell.bytes),
-                                 answer.time / 1e3, filled(has_rate, one.cell.moved / answer.time),
-                                 filled(has_rate && factor, one.cell.moved / answer.time * factor.value_or(1)),
-                                 static_cast<std::int64_t>(answer.rounds), static_cast<std::int64_t>(answer.messages),
-                                 // Of ranks that are alike one has been walked, and nothing was carried.
-                                 std::string(answer.checked                             ? "yes"
-                                             : answer.ranks_walked < schedule.num_ranks ? "alike"
-                                                                                        : "no")};
-    for (int share = 0; share < simulate::kNumShares; ++share) {
-      const double part = answer.shares.of(static_cast<simulate::Share>(share));
-      row.emplace_back(filled(answer.time > 0, part / answer.time * 100));
-    }
-    table.add_row(std::move(row));
-  }
-  return table;
-}
-
-// The links that were busiest, of each cell.
-Table links_of(const std::vector<Simulated>& all, const fabric::Fabric& fabric, std::size_t most) {
-  Table table({{"collective"},
-               {"algorithm"},
-               {"bytes"},
-               {"link"},
-               {"from"},
-               {"to"},
-               {"carried_bytes"},
-               {.name = "busy_us", .digits = kTimeDigits},
-               {.name = "busy_percent", .digits = kShareDigits}});
-  for (const Simulated& one : all) {
-    const std::vector<simulate::LinkUse>& uses = one.answer.links;
-    std::vector<std::size_t> order(uses.size());
-    std::iota(order.begin(), order.end(), std::size_t{0});
-    std::stable_sort(order.begin(), order.end(),
-                     [&](std::size_t a, std::size_t b) { return uses[a].busy > uses[b].busy; });
-    for (std::size_t i = 0; i < std::min(most, order.size()); ++i) {
-      const simulate::LinkUse& use = uses[order[i]];
-      if (use.bytes == 0) break;
-      const fabric::Link& link = fabric.links[order[i]];
-      table.add_row({std::string(name_of(one.cell.schedule.collective)), one.cell.schedule.name,
-                     static_cast<std::int64_t>(one.cell.bytes), static_cast<std::int64_t>(order[i]),
-                     fabric.nodes[link.from].name, fabric.nodes[link.to].name,
-                     static_cast<std::int64_t>(std::llround(use.bytes)), use.busy / 1e3,
-                     filled(one.answer.time > 0, use.busy / one.answer.time * 100)});
-    }
-  }
-  return table;
-}
 
 // Of each size, the fastest against each other one of the same collective.
 std::string reasons_for(const std::vector<Simulated>& all) {
@@ -149,7 +72,7 @@ std::string reasons_for(const std::vector<Simulated>& all) {
       if (other.fabric != one.fabric || other.cell.bytes != one.cell.bytes ||
           other.cell.schedule.collective != one.cell.schedule.collective)
         continue;
-      if (other.answer.time < fastest->answer.time) fastest = &other;
+      if (other.time() < fastest->time()) fastest = &other;
     }
     if (fastest == &one) continue;
     text += fmt::format(
@@ -196,20 +119,22 @@ Status check_outputs(const SimulateArguments& options) {
 
 // What could not be done goes to `failed`.
 Status simulate_on(const SimulateArguments& options, const std::string& asked, const fabric::Fabric& fabric,
-                   simulate::Recorder* recorder, std::vector<Simulated>& all, std::vector<Status>& failed,
-                   std::set<std::string>& skipped) {
+                   simulate::Recorder* recorder, const std::optional<simulate::Corrections>& corrections,
+                   std::vector<Simulated>& all, std::vector<Status>& failed, std::set<std::string>& skipped) {
   const Result<std::vector<SimulatedCell>> cells = cells_of(options, fabric, skipped);
   if (!cells.ok()) return cells.status();
   if (recorder != nullptr && cells->size() != 1)
     return {Code::invalid_argument, fmt::format("{}: it is of one algorithm with one size, and this is {} cells",
                                                 options.transcript ? "--transcript" : "--timeline", cells->size())};
   for (const SimulatedCell& cell : *cells) {
-    Result<simulate::Answer> answer = simulate::simulate(cell.schedule, fabric,
-                                                         {.count = cell.count,
-                                                          .counts = cell.counts,
-                                                          .element_size = size_of(*type_from_name(options.type)),
-                                                          .staged = cell.algorithm->channel == Channel::staged,
-                                                          .recorder = recorder});
+    Result<simulate::Answer> answer =
+        simulate::simulate_with_copies(cell.schedule, fabric,
+                                       {.count = cell.count,
+                                        .counts = cell.counts,
+                                        .element_size = size_of(*type_from_name(options.type)),
+                                        .staged = cell.algorithm->channel == Channel::staged && !options.by_name,
+                                        .recorder = recorder},
+                                       options.copies);
     if (!answer.ok()) {
       failed.push_back(answer.status());
       continue;
@@ -217,7 +142,16 @@ Status simulate_on(const SimulateArguments& options, const std::string& asked, c
     // There may be many rows, and each would keep all its links.
     if (options.links == 0) answer->links = {};
     answer->rank_times = {};
-    all.push_back({asked, cell, *std::move(answer)});
+    Simulated& one = all.emplace_back(Simulated{asked, cell, *std::move(answer), {}});
+    if (corrections)
+      one.correction = corrections->find({.fabric = asked,
+                                          .collective = cell.schedule.collective,
+                                          .algorithm = cell.algorithm->name,
+                                          .parts = options.parts,
+                                          .copies = options.copies,
+                                          .by_name = options.by_name,
+                                          .ranks = cell.schedule.num_ranks,
+                                          .bytes = cell.bytes});
   }
   return {};
 }
@@ -229,13 +163,24 @@ std::string figure_of(const std::vector<Simulated>& all) {
                      .collective = std::string(name_of(one.cell.schedule.collective)),
                      .algorithm = one.cell.schedule.name,
                      .bytes = one.cell.bytes,
-                     .microseconds = one.answer.time / 1e3});
+                     .microseconds = one.time() / 1e3});
   return times_to_svg(times);
 }
 
 // Of figures that are published.
 Result<Exit> run_against(const SimulateArguments& options, const Context& context) {
   TUTTI_TRY(check_outputs(options));
+  if (!options.leave_out.empty()) {
+    const bool by_ranks = same_name(options.leave_out, "ranks");
+    if (!by_ranks && !same_name(options.leave_out, "sizes"))
+      return wrong_argument(fmt::format("--leave-out: {} is not ranks or sizes", in_quotes(options.leave_out)));
+    if (!options.figure.empty()) return wrong_argument("--leave-out draws no figure; leave out --figure");
+    TUTTI_TRY_ASSIGN(const std::string text,
+                     blind_test(options.against, by_ranks ? simulate::LeftOut::ranks : simulate::LeftOut::sizes,
+                                options.output, context));
+    TUTTI_TRY(write_output(text, options.output, context));
+    return Exit::done;
+  }
   const Result<Against> answer = against(options.against, options.output, !options.figure.empty());
   if (!answer.ok()) return answer.status().with_context("--against");
   if (!options.figure.empty())
@@ -260,11 +205,15 @@ Result<Exit> run_on_fabrics(const SimulateArguments& options, const Context& con
   simulate::Recorder* const recorder = options.transcript         ? static_cast<simulate::Recorder*>(&transcript)
                                        : options.timeline.empty() ? nullptr
                                                                   : &timeline;
+  std::optional<simulate::Corrections> corrections;
+  if (!options.no_correction) {
+    TUTTI_TRY_ASSIGN(corrections, simulate::Corrections::of_shipped());
+  }
   std::vector<Simulated> all;
   std::vector<Status> failed;
   std::set<std::string> skipped;
   for (std::size_t each = 0; each < fabrics.size(); ++each)
-    TUTTI_TRY(simulate_on(options, options.fabrics[each], fabrics[each], recorder, all, failed, skipped));
+    TUTTI_TRY(simulate_on(options, options.fabrics[each], fabrics[each], recorder, corrections, all, failed, skipped));
   for (const std::string& words : skipped) context.error << "tutti simulate: skipped " << words << "\n";
   for (const Status& status : failed) context.error << "tutti simulate: " << status.to_string() << "\n";
   // What the fabric cannot do has been said, and is nobody's mistake, as long as there is anything else to tell.
@@ -275,15 +224,19 @@ Result<Exit> run_on_fabrics(const SimulateArguments& options, const Context& con
     TUTTI_TRY(write_output(timeline.to_json(), {.path = options.timeline, .option = "--timeline"}, context));
   if (!options.figure.empty())
     TUTTI_TRY(write_output(figure_of(all), {.path = options.figure, .option = "--figure"}, context));
-  const std::string text = options.why          ? reasons_for(all)
-                           : options.transcript ? transcript.text()
-                           : options.links > 0 ? rendered(links_of(all, fabrics.front(), options.links), options.output)
-                                               : narrowed(table_of(all, fabrics.size() > 1), options.output, context);
+  std::string text = options.why          ? reasons_for(all)
+                     : options.transcript ? transcript.text()
+                     : options.links > 0  ? rendered(links_of(all, fabrics.front(), options.links), options.output)
+                                          : narrowed(table_of(all, fabrics.size() > 1), options.output, context);
+  if (options.output.format == Format::table && !options.why && !options.transcript && options.links == 0)
+    text += undecided(all);
   TUTTI_TRY(write_output(text, options.output, context));
   return all_right ? Exit::done : Exit::found_wrong;
 }
 
 Exit run(const SimulateArguments& options, const Context& context) {
+  if (!options.leave_out.empty() && options.against.empty())
+    return failed(context, "simulate", wrong_argument("--leave-out is of the figures of --against; say which file"));
   if (options.against.empty() == options.fabrics.empty())
     return failed(context, "simulate",
                   {Code::invalid_argument,
@@ -305,6 +258,11 @@ void add_what(CLI::App& app, SimulateArguments& options) {
                  "Instead: set the published figures of a file beside the simulated ones, with a score")
       ->type_name("FILE")
       ->check(objection_to_file);
+  app.add_option(
+         "--leave-out", options.leave_out,
+         "With --against: a blind test. Fits without each number of ranks, or without one size in two, and says "
+         "how well these are predicted")
+      ->type_name("ranks|sizes");
   add_choice_options(app, options.choice);
   app.add_option_function<std::string>("-n,--num-ranks", number_into("--num-ranks", 1, kMostSimulated, options.ranks),
                                        "Only the first N of the fabric's ranks [all]")
@@ -313,6 +271,14 @@ void add_what(CLI::App& app, SimulateArguments& options) {
          "--parts", number_into("--parts", 1, kMostParts, options.parts),
          "Split the data into N parts that run side by side, as NCCL's channels do; for algorithms that send messages "
          "[1]")
+      ->type_name("N");
+  app.add_flag("--no-correction", options.no_correction,
+               "Times as the model gives them, without what published times near them say of its errors");
+  app.add_flag("--by-name", options.by_name,
+               "Read exposed data where they lie, without a copy for others; for algorithms that are right so");
+  app.add_option_function<std::string>(
+         "--copies", number_into("--copies", 1, kMostCopies, options.copies),
+         "Add N copies of the whole buffer, into memory that others see and out of it [0]")
       ->type_name("N");
   add_case_options(app, options.filter, CaseUse::first);
   app.add_option("--bytes", options.bytes, "Sizes, as nccl-tests means them: 8, 4K, 8:64M:x4")

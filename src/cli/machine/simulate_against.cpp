@@ -23,8 +23,6 @@ namespace {
 using simulate::Compared;
 using simulate::Metric;
 
-constexpr std::uint64_t kMostBytes = std::uint64_t{4} << 20U;
-
 constexpr int kSimulatedDigits = 5;
 
 std::string unit_of(const Compared& compared, const simulate::References& references) {
@@ -146,7 +144,7 @@ std::string scores_of(const std::vector<Compared>& all, const simulate::Referenc
 }  // namespace
 
 Result<Against> against(const std::string& path, const OutputOptions& output, bool with_figure) {
-  const Result<std::string> text = read_file(path, kMostBytes);
+  const Result<std::string> text = read_file(path, simulate::kMostReferenceBytes);
   if (!text.ok()) return text.status();
   const Result<simulate::References> references = simulate::read_references(*text, path);
   if (!references.ok()) return references.status();

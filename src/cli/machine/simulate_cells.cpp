@@ -79,6 +79,10 @@ Result<std::vector<SimulatedCell>> cells_of(const CellOptions& options, const fa
       objection = fmt::format("{} needs a switch that multicasts, and {} has none", algorithm->name, fabric.name);
       continue;
     }
+    if (options.by_name && !algorithm->name_safe) {
+      objection = fmt::format("--by-name: {} is not right by name", algorithm->name);
+      continue;
+    }
     const Cases cases = find_cases(*algorithm, num_ranks, options.filter);
     if (cases.requests.empty()) {
       objection = cases.objection;

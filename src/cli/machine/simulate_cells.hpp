@@ -25,6 +25,7 @@ struct CellOptions {
   std::string bytes = "8:64M:x4";
   std::string type = "f32";
   std::vector<std::uint32_t> weights;
+  bool by_name = false;
 };
 
 // One row.

@@ -53,6 +53,10 @@ Status read(Unit unit, std::string_view text, std::uint32_t& value) {
   return {};
 }
 
+std::string_view name_of(Channels channels) {
+  return channels == Channels::all ? "all" : channels == Channels::messages ? "messages" : "direct";
+}
+
 Status read(Unit, std::string_view text, BackPressure& value) {
   const bool polls = same_name(trim(text), "poll");
   if (!polls && !same_name(trim(text), "sleep"))
@@ -67,6 +71,15 @@ Status read(Unit, std::string_view text, LongMessages& value) {
     return {Code::invalid_argument, fmt::format("{} is neither rounds nor slots", in_quotes(text))};
   value = by_rounds ? LongMessages::rounds : LongMessages::slots;
   return {};
+}
+
+Status read(Unit, std::string_view text, Channels& value) {
+  for (const Channels each : {Channels::all, Channels::messages, Channels::direct}) {
+    if (!same_name(trim(text), name_of(each))) continue;
+    value = each;
+    return {};
+  }
+  return {Code::invalid_argument, fmt::format("{} is neither all, messages nor direct", in_quotes(text))};
 }
 
 // "64:120ns 4K:1.1us"
@@ -114,6 +127,7 @@ std::string write(Unit unit, const Curve& curve) {
   return text;
 }
 std::string write(Unit, BackPressure value) { return value == BackPressure::poll ? "poll" : "sleep"; }
+std::string write(Unit, Channels value) { return std::string(name_of(value)); }
 std::string write(Unit, LongMessages value) { return value == LongMessages::rounds ? "rounds" : "slots"; }
 
 }  // namespace

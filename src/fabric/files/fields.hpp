@@ -31,7 +31,7 @@ struct Field {
   std::string_view name;
   Unit unit = Unit::count;
   std::variant<double Owner::*, std::uint32_t Owner::*, std::uint64_t Owner::*, BackPressure Owner::*,
-               LongMessages Owner::*, Curve Owner::*>
+               LongMessages Owner::*, Channels Owner::*, Curve Owner::*>
       member;
   std::string_view about;
 };
@@ -58,6 +58,7 @@ inline constexpr auto kCostFields = std::to_array<Field<Costs>>({
     {"fold_times", Unit::times, &Costs::fold_times, "the core carries: another rank's bytes folded with its own"},
     {"forward_times", Unit::times, &Costs::forward_times, "the core carries: another's bytes to its own, and on"},
     {"fold_forward_times", Unit::times, &Costs::fold_forward_times, "the core carries: folded with its own, and on"},
+    {"channels", Unit::word, &Costs::channels, "of which schedules: all, those by messages, or direct ones"},
 });
 
 inline constexpr auto kMemoryFields = std::to_array<Field<Memory>>({

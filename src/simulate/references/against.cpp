@@ -15,7 +15,7 @@
 #include "data/message_size.hpp"
 #include "fabric/files/load.hpp"
 #include "schedule/prove/side_by_side.hpp"
-#include "simulate/simulate.hpp"
+#include "simulate/copies.hpp"
 
 namespace tutti::simulate {
 
@@ -101,25 +101,16 @@ class Comparer {
     if (way.parts > 1 && algorithm->channel != Channel::message)
       return Status(Code::invalid_argument, fmt::format("{} is not by messages: it has no parts", algorithm->name));
     const Schedule schedule = side_by_side(algorithm->make(cases.requests.front()), way.parts);
-    TUTTI_TRY_ASSIGN(const double time,
-                     time_of(schedule, *fabric, bytes, algorithm->channel == Channel::staged && !way.by_name));
-    if (way.copies == 0) return time;
-    // An all-reduce of one rank is a copy.
-    const Schedule copy = all_reduce::ring.make({.collective = Collective::all_reduce, .num_ranks = 1});
-    TUTTI_TRY_ASSIGN(const double copying, time_of(copy, *fabric, bytes, false));
-    return time + way.copies * copying;
-  }
-
-  [[nodiscard]] Result<double> time_of(const Schedule& schedule, const fabric::Fabric& fabric, std::uint64_t bytes,
-                                       bool staged) const {
     const std::size_t element_size = size_of(references_.type);
     // A fit asks again and again for what has been checked once.
-    TUTTI_TRY_ASSIGN(const Answer answer,
-                     simulate(schedule, fabric,
-                              {.count = elements_of_block(schedule.collective, schedule.num_ranks, bytes, element_size),
-                               .element_size = element_size,
-                               .staged = staged,
-                               .check = rewrite_ == nullptr}));
+    TUTTI_TRY_ASSIGN(
+        const Answer answer,
+        simulate_with_copies(schedule, *fabric,
+                             {.count = elements_of_block(schedule.collective, schedule.num_ranks, bytes, element_size),
+                              .element_size = element_size,
+                              .staged = algorithm->channel == Channel::staged && !way.by_name,
+                              .check = rewrite_ == nullptr},
+                             way.copies));
     return answer.time;
   }
 

@@ -36,8 +36,9 @@ constexpr auto kMetricNames = std::to_array<std::string_view>({"time", "gain", "
 
 constexpr auto kKindNames = std::to_array<std::string_view>({"reference", "measured", "theory"});
 
-constexpr auto kKeys = std::to_array<std::string_view>(
-    {"version", "id", "about", "source", "date", "unit", "collective", "type", "left_out", "series", "fits"});
+constexpr auto kKeys =
+    std::to_array<std::string_view>({"version", "id", "about", "source", "date", "unit", "collective", "type",
+                                     "left_out", "deviations", "series", "fits"});
 constexpr auto kSeriesKeys = std::to_array<std::string_view>(
     {"id", "group", "configuration", "kind", "metric", "bytes", "values", "uncertainty", "ways", "baselines"});
 constexpr auto kWayKeys =
@@ -215,6 +216,7 @@ Status read_head(const Section& document, References& references) {
     return document.wrong("type",
                           fmt::format("{} is not a type; the types are: {}", in_quotes(word), all_type_names()));
   references.type = *type;
+  TUTTI_TRY(document.read("deviations", references.deviations));
   return read_sizes(document, "left_out", references.left_out);
 }
 

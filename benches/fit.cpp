@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Fits the parameters of fabrics to figures: `fit data/references/vllm_all_reduce.toml [NAME ...]`. What it prints goes
 // into the fabrics' files. How good it is on all figures: `tutti simulate --against FILE`.
+#include "simulate/references/fit.hpp"
+
 #include <algorithm>
 #include <string>
 #include <vector>
@@ -10,7 +12,6 @@
 
 #include "base/system/file.hpp"
 #include "base/text.hpp"
-#include "benches/fit/fit.hpp"
 #include "simulate/references/against.hpp"
 
 namespace tutti {
@@ -24,7 +25,7 @@ Status print_errors(const simulate::References& references, const simulate::Fit&
   for (const simulate::Series& each : references.series)
     if (!each.ways.empty() && simulate::is_of(each.ways.front().fabric, fit.fabric)) series.push_back(&each);
   const Result<std::vector<simulate::Compared>> all = simulate::compare(
-      references, series, [&](const std::string& fabric) { return benches::with_parameters(fabric, parameters); });
+      references, series, [&](const std::string& fabric) { return simulate::with_parameters(fabric, parameters); });
   if (!all.ok()) return all.status();
   const simulate::Series* last = nullptr;
   for (const simulate::Compared& each : *all) {
@@ -58,7 +59,7 @@ int run(const std::vector<std::string>& arguments) {
     fmt::print(stderr, "fit: {}\n", status.to_string());
     return 2;
   };
-  const Result<std::string> text = read_file(arguments.front(), std::uint64_t{4} << 20U);
+  const Result<std::string> text = read_file(arguments.front(), simulate::kMostReferenceBytes);
   if (!text.ok()) return failed(text.status());
   const Result<simulate::References> references = simulate::read_references(*text, arguments.front());
   if (!references.ok()) return failed(references.status());
@@ -71,7 +72,7 @@ int run(const std::vector<std::string>& arguments) {
   for (const simulate::Fit& each : references->fits) {
     if (arguments.size() > 1 && std::find(arguments.begin() + 1, arguments.end(), each.name) == arguments.end())
       continue;
-    const Result<benches::Fitted> fitted = benches::fit(*references, each, [](const benches::Fitted& so_far) {
+    const Result<simulate::Fitted> fitted = simulate::fit(*references, each, [](const simulate::Fitted& so_far) {
       fmt::print(stderr, "{:8.4f} after {} tries\n", so_far.loss, so_far.tries);
     });
     if (!fitted.ok()) return failed(fitted.status());

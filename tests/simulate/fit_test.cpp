@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "benches/fit/fit.hpp"
+#include "simulate/references/fit.hpp"
 
 #include <gtest/gtest.h>
 
 #include "fabric/files/quantity.hpp"
 
-namespace tutti::benches {
+namespace tutti::simulate {
 namespace {
 
 // A ring of four makes six steps: 6 · (2 us + n/4 / (2 B/ns)).
 TEST(Fit, FindsTheParametersThatFiguresWereMadeWith) {
-  const Result<simulate::References> references = simulate::read_references(
+  const Result<References> references = read_references(
       "version = 1\nid = \"x\"\nsource = \"y\"\ndate = \"z\"\nleft_out = [40000]\n"
       "[[fits]]\nname = \"f\"\nfabric = \"ring_1d\"\nparameters = [\"latency=1us\", \"bandwidth=9GB/s\"]\n"
       "[[series]]\nid = \"a\"\nbytes = [400, 4000, 40000, 400000]\nvalues = [12.3, 15, 9999, 312]\n"
@@ -28,12 +28,11 @@ TEST(Fit, FindsTheParametersThatFiguresWereMadeWith) {
 }
 
 TEST(Fit, ParametersGoWhereTheyAreFor) {
-  const std::vector<simulate::FitParameter> parameters = {
-      {"launch", "1us"}, {"ll:launch", "2us"}, {"inner:cube_latency", "3ns"}};
+  const std::vector<FitParameter> parameters = {{"launch", "1us"}, {"ll:launch", "2us"}, {"inner:cube_latency", "3ns"}};
   EXPECT_EQ(with_parameters("a:2", parameters), "a:2,launch=1us");
   EXPECT_EQ(with_parameters("a:2,costs=ll", parameters), "a:2,costs=ll,launch=2us");
   EXPECT_EQ(with_parameters("a:2,inner=b:1", parameters), "a:2,launch=1us,inner=b:1,cube_latency=3ns");
 }
 
 }  // namespace
-}  // namespace tutti::benches
+}  // namespace tutti::simulate

@@ -11,10 +11,10 @@
 #include "base/status.hpp"
 #include "simulate/references/references.hpp"
 
-namespace tutti::benches {
+namespace tutti::simulate {
 
 struct Fitted {
-  std::vector<simulate::FitParameter> parameters;  // `start` is what was found
+  std::vector<FitParameter> parameters;  // `start` is what was found
   double loss_before = 0;
   double loss = 0;
   std::size_t tries = 0;
@@ -22,10 +22,10 @@ struct Fitted {
 };
 
 // `progress` is told after each pass.
-[[nodiscard]] Result<Fitted> fit(const simulate::References& references, const simulate::Fit& what,
+[[nodiscard]] Result<Fitted> fit(const References& references, const Fit& what,
                                  const std::function<void(const Fitted&)>& progress);
 
 // The fabric with those of the parameters that are for it.
-[[nodiscard]] std::string with_parameters(std::string fabric, const std::vector<simulate::FitParameter>& parameters);
+[[nodiscard]] std::string with_parameters(std::string fabric, const std::vector<FitParameter>& parameters);
 
-}  // namespace tutti::benches
+}  // namespace tutti::simulate

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "benches/fit/fit.hpp"
+#include "simulate/references/fit.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -12,14 +12,9 @@
 #include "fabric/generators/request.hpp"
 #include "simulate/references/against.hpp"
 
-namespace tutti::benches {
+namespace tutti::simulate {
 
 namespace {
-
-using simulate::Compared;
-using simulate::FitParameter;
-using simulate::Metric;
-using simulate::Series;
 
 constexpr double kFirstStep = 1.6;
 constexpr double kLastStep = 1.01;
@@ -90,12 +85,12 @@ double loss_of(const std::vector<Compared>& all) {
 
 class Search {
  public:
-  Search(const simulate::References& references, const simulate::Fit& what) : references_(references) {
+  Search(const References& references, const Fit& what) : references_(references) {
     for (const Series& series : references.series) {
       const bool is_asked = what.series.empty() ||
                             std::any_of(what.series.begin(), what.series.end(),
                                         [&](const std::string& beginning) { return series.id.starts_with(beginning); });
-      const bool is_on_it = !series.ways.empty() && simulate::is_of(series.ways.front().fabric, what.fabric);
+      const bool is_on_it = !series.ways.empty() && is_of(series.ways.front().fabric, what.fabric);
       if (is_asked && is_on_it) series_.push_back(&series);
     }
   }
@@ -106,8 +101,8 @@ class Search {
 
   Result<double> loss(const std::vector<FitParameter>& parameters) {
     ++tries_;
-    const Result<std::vector<Compared>> compared = simulate::compare(
-        references_, series_, [&](const std::string& fabric) { return with_parameters(fabric, parameters); });
+    const Result<std::vector<Compared>> compared =
+        compare(references_, series_, [&](const std::string& fabric) { return with_parameters(fabric, parameters); });
     if (!compared.ok()) return compared.status();
     cells_ = 0;
     for (const Compared& each : *compared)
@@ -116,7 +111,7 @@ class Search {
   }
 
  private:
-  const simulate::References& references_;
+  const References& references_;
   std::vector<const Series*> series_;
   std::size_t cells_ = 0;
   std::size_t tries_ = 0;
@@ -148,8 +143,7 @@ std::string with_parameters(std::string fabric, const std::vector<FitParameter>&
   return fabric;
 }
 
-Result<Fitted> fit(const simulate::References& references, const simulate::Fit& what,
-                   const std::function<void(const Fitted&)>& progress) {
+Result<Fitted> fit(const References& references, const Fit& what, const std::function<void(const Fitted&)>& progress) {
   Search search(references, what);
   if (!search.has_series())
     return Status(Code::invalid_argument, fmt::format("{}: no figures are on {}", what.name, what.fabric));
@@ -189,4 +183,4 @@ Result<Fitted> fit(const simulate::References& references, const simulate::Fit& 
   return fitted;
 }
 
-}  // namespace tutti::benches
+}  // namespace tutti::simulate

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+// Predictions with an error: the references that come with Tutti say by how much published times differ from simulated
+// ones on the same fabric, and so what to expect of a case near them. Made once; then immutable and thread-safe.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "base/status.hpp"
+#include "simulate/references/references.hpp"
+#include "simulate/references/residuals.hpp"
+
+namespace tutti::simulate {
+
+// A case of an operation on a fabric, as it was asked for.
+struct Asked {
+  std::string_view fabric;  // in a line
+  Collective collective = Collective::all_reduce;
+  std::string_view algorithm;
+  std::uint32_t parts = 1;
+  std::uint32_t copies = 0;
+  bool by_name = false;
+  std::uint32_t ranks = 0;
+  std::uint64_t bytes = 0;
+};
+
+// In 90 % of cases the time is between low and high times the simulated one.
+struct Correction {
+  double factor = 1;  // the expected time is so many times the simulated one
+  double low = 1;
+  double high = 1;
+};
+
+class Corrections {
+ public:
+  // Of the shipped references. Simulates each of their times once.
+  [[nodiscard]] static Result<Corrections> of_shipped();
+  [[nodiscard]] static Result<Corrections> of(const References& references);
+
+  // Nothing for a fabric without references, or one that was asked for with other parameters than its sizes.
+  [[nodiscard]] std::optional<Correction> find(const Asked& asked) const;
+
+ private:
+  struct OfFabric {
+    Collective collective = Collective::all_reduce;
+    Residuals residuals;
+    double deviations = 0;  // that an interval of 90 % reaches to either side
+  };
+  std::map<std::string, OfFabric, std::less<>> fabrics_;  // by name
+};
+
+// What tells ways apart, whatever the number of ranks and the kind of costs.
+[[nodiscard]] std::string name_of_way(std::string_view algorithm, std::uint32_t parts, std::uint32_t copies,
+                                      bool by_name);
+
+}  // namespace tutti::simulate
