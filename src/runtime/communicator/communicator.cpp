@@ -309,7 +309,7 @@ Status Communicator::open_small_path() {
   if (forced != nullptr ? forced != *way : selector_.always_gathers_both_ways()) return {};
   const Result<const Plan*> plan = portfolio_.plan(**way, 0);
   if (!plan.ok()) return plan.status();
-  executor_->set_small_plan(**plan, spread_of(SlotTurns::most(region_->shape().staging_depth)));
+  executor_->set_small_plan(**plan, spread_of(slot_turns(region_->shape().staging_depth)));
   // The small path has one round, and peers may walk the same call otherwise: no more than a round of theirs carries.
   const std::uint64_t depth = staging_depth_of(**plan);
   const std::uint64_t round = std::min(

@@ -282,7 +282,6 @@ Status Communicator::set_layout(Call& call, std::uint64_t count) const {
                           plan.schedule.name, counted(plan.exposes_per_round, "time"), are(shape.num_slots()),
                           counted(shape.num_slots(), "staging slot"))};
     call.depth = staging_depth_of(plan);
-    call.turns = SlotTurns::of(plan, profile_).count(count * call.element, call.depth);
     // However short rounds are, an element of each piece has room where the slot has.
     const std::uint64_t round = longest_round(plan, call.depth, count * call.element);
     const std::uint64_t slot = std::min(shape.staging_slot, std::max(round, plan.widest_expose * call.element));
@@ -303,7 +302,6 @@ Status Communicator::set_layout(Call& call, std::uint64_t count) const {
     call.block_elements[space] = count;
     widest = std::max(widest, (count + division.pieces - 1) / division.pieces);
   }
-  call.has_rests = call.rounds == 1 && !call.by_name() && !FirstPart::of(plan, profile_).is_all(count * call.element);
   // Packed pieces lie a window apart; where one round carries them whole, exactly as in memory.
   call.window = std::min(window, widest);
   if (plan.exposes_per_round > 0 && !call.by_name()) {
@@ -314,7 +312,7 @@ Status Communicator::set_layout(Call& call, std::uint64_t count) const {
       if (each * plan.exposes_per_round <= std::min(shape.staging_slot, most)) call.gathered = each;
     }
     const bool is_one = call.rounds == 1 && call.posts_once();
-    call.places = spread_of(is_one ? SlotTurns::most(call.depth) : call.depth)
+    call.places = spread_of(is_one ? call.turns() : call.depth)
                       .places(call.bytes_in_slot(plan.widest_expose * call.window * call.element));
   }
   for (std::size_t space = 0; space < kNumSpaces; ++space)

@@ -146,7 +146,6 @@ Status Communicator::bind_moving(const Agreed& agreed, VaryingCall& call) {
   bound.counted = &counts_.row(collective, &choice->way->name, Reach::staged);
   call.table.cut((*plan)->schedule.spaces, bound.call.window);
   bound.call.varying = &call.table;
-  bound.call.has_rests = false;  // sizes are not known to all
   if (bound.call.window * bound.call.element >= bound.call.inline_end) bound.call.inline_end = 0;
   bound.is_lowered = settings_.walker != WalkerChoice::generic && lower(bound.call, bound.lowered);
   bound.is_inner = is_inner(bound.call.described);

@@ -202,7 +202,6 @@ End Executor::wait_for_missing() {
       }
       return end_of(waiter_.until_posted(missing.rank, missing.number));
     }
-    case Missing::Kind::rest: return end_of(waiter_.until([&] { return has_rest(missing.rank, missing.number); }));
     case Missing::Kind::finished: return end_of(waiter_.until([&] { return everyone_finished(missing.number); }));
   }
   return End::done;

@@ -122,7 +122,6 @@ class Executor {
   struct Missing {
     enum class Kind : std::uint8_t {
       post,      // of that rank and number
-      rest,      // the rest of what that post is about
       finished,  // everyone's end of so many rounds
     };
     Kind kind = Kind::post;
@@ -208,7 +207,10 @@ class Executor {
   [[nodiscard]] bool slot_is_free(std::uint64_t slot) { return everyone_finished(slot_busy_[slot]); }
   // Makes a post without payload known; its line must be free.
   void publish_post(std::uint64_t value, std::uint64_t description) {
-    announce_post(value, description);
+    shm::FlagLine& line = *own_lines_[value % shm::kPostLines];
+    describe_post(value % shm::kPostLines, description);
+    // Release: partner of every load of a post's sequence.
+    line.sequence.store(value, std::memory_order_release);
     waiter_.wake_others();
   }
   // The same with at most kInlineBytes of payload.
@@ -217,21 +219,6 @@ class Executor {
     describe_post(value % shm::kPostLines, description);
     shm::store_inline(line, value, data, bytes, has_wide_store_);
     waiter_.wake_others();
-  }
-  // A post without payload, to those who are awake.
-  void announce_post(std::uint64_t value, std::uint64_t description) {
-    shm::FlagLine& line = *own_lines_[value % shm::kPostLines];
-    describe_post(value % shm::kPostLines, description);
-    // Release: partner of every load of a post's sequence.
-    line.sequence.store(value, std::memory_order_release);
-  }
-  // The rest of what that post is about; said before it, or behind announce_post() once it is there.
-  void say_rest(std::uint64_t value) {
-    // Release: partner of has_rest().
-    region_.rest_line(rank_, value).value.store(value, std::memory_order_release);
-  }
-  [[nodiscard]] bool has_rest(std::uint32_t rank, std::uint64_t value) const {
-    return region_.rest_line(rank, value).value.load(std::memory_order_acquire) >= value;
   }
   // Stores the description where it is another than the line has. This rank's own lines are never read: with the first
   // look of a peer they have gone to its cache, and reading one fetches it back only to lose it again.
@@ -250,9 +237,7 @@ class Executor {
   [[nodiscard]] End run_slotted(const SmallOperator& op, const void* input, void* output, std::uint64_t count);
   [[nodiscard]] End await_finished(std::uint64_t count);
   void prepare_small(const void* own, void* output, std::uint64_t count, std::uint64_t value);
-  [[nodiscard]] End fold_parts(const SmallOperator& op, std::uint64_t first, std::uint64_t bytes, std::uint64_t value);
   void fold_small(const SmallOperator& op);
-  void close_small();
   // Waits for the post in that line of the peer and looks whether it is of this call.
   [[nodiscard]] End await_post_longer(const shm::FlagLine& line, std::uint32_t peer, std::uint64_t value,
                                       std::uint64_t description);
@@ -268,19 +253,15 @@ class Executor {
       return mismatch_with(peer, line.description.load(std::memory_order_relaxed));
     return End::done;
   }
-  // Whether the rank has made the post of that number, and all that it is about is there.
-  [[nodiscard]] bool has_posted(const Call& call, std::uint32_t rank, std::uint64_t value) {
-    const shm::FlagLine& line = region_.post_line(rank, value);
+  // Whether the rank has made the post of that number.
+  [[nodiscard]] bool has_posted(std::uint32_t rank, std::uint64_t value) {
     std::uint64_t& seen = seen_posts_[rank];
-    if (seen < value) {
-      // Acquire: partner of announce_post().
-      const std::uint64_t posted = line.sequence.load(std::memory_order_acquire);
-      if (posted < value) return false;
-      seen = posted;
-    }
-    // Who called something else has no rest to tell of.
-    return !call.has_rests || has_rest(rank, value) ||
-           line.description.load(std::memory_order_relaxed) != call.description;
+    if (seen >= value) return true;
+    // Acquire: partner of publish_post().
+    const std::uint64_t posted = region_.post_line(rank, value).sequence.load(std::memory_order_acquire);
+    if (posted < value) return false;
+    seen = posted;
+    return true;
   }
   // What the post that carries this number was about, where that is not `description`.
   [[nodiscard]] std::optional<std::uint64_t> differing_post(std::uint32_t rank, std::uint64_t value,
@@ -343,9 +324,8 @@ class Executor {
     std::vector<SmallPeer> peers;
     const void** own_source = nullptr;
     std::byte* own_slots = nullptr;
-    SlotTurns turns;
+    std::uint64_t turns = 2;
     shm::Spread spread;
-    FirstPart first_part;
     // The section `small` of the profile.
     std::uint64_t brief_most = 0;
     std::uint64_t ask_most = 0;

@@ -255,7 +255,6 @@ void Machine::expose(const Step& step, std::uint64_t value) {
   if (is_in_line) {
     executor_.publish_inline(value, call_.description, executor_.gathered_, call_.bytes_in_slot(bytes(slice)));
   } else {
-    if (call_.has_rests) executor_.say_rest(value);
     executor_.publish_post(value, call_.description);
   }
 }

@@ -22,7 +22,7 @@ class Machine {
     return is_skipped(end.slice) || executor_.senders_[end.rank].has_credit();
   }
   [[nodiscard]] bool has_posted(std::uint32_t rank, std::uint32_t post) {
-    return executor_.has_posted(call_, rank, call_.post_value(round_, post));
+    return executor_.has_posted(rank, call_.post_value(round_, post));
   }
   [[nodiscard]] std::uint32_t num_ranks() const { return executor_.region_.shape().num_ranks; }
   [[nodiscard]] bool has_slot(const Step& step);

@@ -27,9 +27,8 @@ void Executor::set_small_plan(const Plan& plan, const shm::Spread& spread) {
     for (std::uint64_t line = 0; line < shm::kPostLines; ++line) peer.lines[line] = &region_.post_line(rank, line);
   }
   small_.own_slots = region_.staging(rank_);
-  small_.turns = SlotTurns::of(plan, profile_);
+  small_.turns = slot_turns(region_.shape().staging_depth);
   small_.spread = spread;
-  small_.first_part = FirstPart::of(plan, profile_);
   small_.brief_most = profile_.small_brief_most;
   small_.ask_most = profile_.small_ask_most;
   small_.ask_below = profile_.small_ask_below;
@@ -73,10 +72,6 @@ inline void Executor::fold_small(const SmallOperator& op) {
   } else {
     op.kernel(op.operation, small_.reduce);
   }
-  close_small();
-}
-
-inline void Executor::close_small() {
   // Every rank's post of this operation has been seen, and a rank posts once it has finished all before.
   known_finished_ = std::max(known_finished_, rounds_);
   finish_rounds(++rounds_);
@@ -113,9 +108,8 @@ End Executor::run_inline(const SmallOperator& op, const void* input, void* outpu
 End Executor::run_slotted(const SmallOperator& op, const void* input, void* output, std::uint64_t count) {
   const std::uint64_t value = posts_ + 1;
   const std::uint64_t place = value % shm::kPostLines;
-  const std::uint32_t depth = region_.shape().staging_depth;
   const std::uint64_t bytes = count * op.element;
-  const std::uint64_t turns = small_.turns.count(bytes, depth);
+  const std::uint64_t turns = small_.turns;
   const std::uint64_t slot = small_slot(value, turns);
   const std::uint64_t described = op.description | count;
   const std::uint64_t description = history_.changed(described);
@@ -127,18 +121,12 @@ End Executor::run_slotted(const SmallOperator& op, const void* input, void* outp
     get_spread();
   const std::uint64_t begin_in_slot = places.begin(value, turns);
   std::byte* const own = small_.own_slots + slot * slot_room_ + begin_in_slot;
-  const std::uint64_t first = small_.first_part.bytes_of(bytes);
-  const auto* const from = static_cast<const std::byte*>(input);
   if (stores_.takes(bytes)) [[unlikely]] {
-    stores_.copy(own, from, bytes);
-    announce_post(value, description);
+    stores_.copy(own, static_cast<const std::byte*>(input), bytes);
   } else {
-    std::memcpy(own, from, first);
-    announce_post(value, description);
-    if (first < bytes) std::memcpy(own + first, from + first, bytes - first);
+    std::memcpy(own, input, bytes);
   }
-  if (first < bytes) say_rest(value);
-  waiter_.wake_others();
+  publish_post(value, description);
   // What was just stored is nearer than the input, where the ranks' data compete for the caches and it is in one.
   prepare_small(spins_ != 0 || stores_.goes_past(bytes) ? input : own, output, count, value);
   slot_busy_[slot] = rounds_ + 1;
@@ -155,35 +143,7 @@ End Executor::run_slotted(const SmallOperator& op, const void* input, void* outp
     __builtin_prefetch(theirs);
     __builtin_prefetch(theirs + shm::kLine);
   }
-  if (first < bytes) return fold_parts(op, first, bytes, value);
   fold_small(op);
-  return End::done;
-}
-
-// What two ranks exchange: the rest may still be on its way while the first part is folded.
-End Executor::fold_parts(const SmallOperator& op, std::uint64_t first, std::uint64_t bytes, std::uint64_t value) {
-  const std::uint32_t peer = small_.peers.front().rank;
-  const auto fold = [&](std::uint64_t from, std::uint64_t to) {
-    op.pair(static_cast<const std::byte*>(small_.sources[0]) + from,
-            static_cast<const std::byte*>(small_.sources[1]) + from, static_cast<std::byte*>(small_.output) + from,
-            (to - from) / op.element);
-  };
-  if (op.pair != nullptr) fold(0, first);
-  for (std::uint32_t look = 0; !has_rest(peer, value); ++look) {
-    if (look >= spins_) {
-      const shm::WaitEnd end = waiter_.until([&] { return has_rest(peer, value); });
-      if (end != shm::WaitEnd::ready) [[unlikely]]
-        return end_of(end);
-      break;
-    }
-    relax();
-  }
-  if (op.pair == nullptr) {
-    fold_small(op);
-    return End::done;
-  }
-  fold(first, bytes);
-  close_small();
   return End::done;
 }
 

@@ -131,11 +131,9 @@ inline End Executor::try_expose(const Call& call, const Lowered::Step& step, std
   if (call.posts_once()) line_busy = until;
   store_exposed(call, staged(call, rank_, round, step.expose), from, length, first_touch);
   if (!call.ends_slot(step.expose)) return End::done;
-  if (call.has_rests) say_rest(value);
   publish_post(value, call.description);
   // While the others' posts are on their way, the slot of the next call: see run_slotted().
-  if (spins_ != 0 && !stores_.goes_past(bytes) && call.posts_once() &&
-      (call.rounds == 1 ? call.turns : call.depth) >= 4 && round + 1 == call.rounds)
+  if (spins_ != 0 && !stores_.goes_past(bytes) && call.posts_once() && call.depth >= 4 && round + 1 == call.rounds)
     shm::expect_stores(staged(call, rank_, round + 1, 0), in_slot, profile_.lists_ask_most);
   return End::done;
 }
@@ -143,21 +141,21 @@ inline End Executor::try_expose(const Call& call, const Lowered::Step& step, std
 inline End Executor::try_await(const Call& call, std::uint32_t rank, std::uint32_t post, std::uint64_t round) {
   const std::uint64_t value = call.post_value(round, post);
   const shm::FlagLine& line = region_.post_line(rank, value);
-  const auto lacks = [&](Missing::Kind kind) {
-    missing_ = {.kind = kind, .rank = rank, .number = value};
+  const auto lacks_post = [&] {
+    missing_ = {.kind = Missing::Kind::post, .rank = rank, .number = value};
     return End::pending;
   };
   if (!call.posts_once()) {
-    if (!has_posted(call, rank, value)) return lacks(Missing::Kind::post);
+    if (!has_posted(rank, value)) return lacks_post();
     const auto theirs = differing_round(call, rank, round, value);
     return theirs ? mismatch_with(rank, *theirs) : End::done;
   }
-  // The line stays as it is until this rank is done with the round. Acquire: partner of announce_post().
-  if (line.sequence.load(std::memory_order_acquire) < value) return lacks(Missing::Kind::post);
+  // The line stays as it is until this rank is done with the round. Acquire: partner of publish_post().
+  if (line.sequence.load(std::memory_order_acquire) < value) return lacks_post();
   const std::uint64_t theirs = line.description.load(std::memory_order_relaxed);
   if (theirs != call.description) [[unlikely]]
     return mismatch_with(rank, theirs);
-  return call.has_rests && !has_rest(rank, value) ? lacks(Missing::Kind::rest) : End::done;
+  return End::done;
 }
 
 // Where the other rank's data lie, once its post has been seen; null where they lie in another allocation than this

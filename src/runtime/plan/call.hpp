@@ -11,9 +11,7 @@
 #include "data/kernel.hpp"
 #include "runtime/communicator/invocation.hpp"
 #include "runtime/plan/plan.hpp"
-#include "runtime/selection/machine_profile.hpp"
 #include "schedule/layout.hpp"
-#include "transport/shm/line.hpp"
 #include "transport/shm/spread.hpp"
 
 namespace tutti {
@@ -99,43 +97,11 @@ struct SymmetricBuffer {
   }
 };
 
-// How many staging slots the operations of a single exposure take in turn. Four: when a rank has seen all posts of one
-// operation, nobody reads the slot of the next but one. Two where there are no four; and where two ranks exchange their
-// data and both ranks' slots, input and output stay in the first cache with two slots each, and not with four.
-struct SlotTurns {
-  // Bytes, between which it is two.
-  std::uint64_t more_than = 0;
-  std::uint64_t less_than = 0;
-
-  [[nodiscard]] static SlotTurns of(const Plan& plan, const MachineProfile& profile) {
-    return plan.is_pair ? SlotTurns{profile.small_two_slots_above, profile.small_two_slots_below} : SlotTurns{};
-  }
-  [[nodiscard]] std::uint64_t count(std::uint64_t bytes, std::uint32_t depth) const {
-    return bytes > more_than && bytes < less_than ? 2 : most(depth);
-  }
-  [[nodiscard]] static std::uint64_t most(std::uint32_t depth) { return depth < 4 ? 2 : 4; }
-};
+// How many of `depth` staging slots the operations of a single exposure take in turn. Four, or two where there are no
+// four: when a rank has seen all posts of one operation, nobody reads the slot of the next but one.
+[[nodiscard]] constexpr std::uint64_t slot_turns(std::uint32_t depth) { return depth < 4 ? 2 : 4; }
 // The slot of such an operation, by the number of its post.
 [[nodiscard]] constexpr std::uint64_t small_slot(std::uint64_t post, std::uint64_t turns) { return post & (turns - 1); }
-
-// How much of a slot is there when its post comes, where two ranks exchange it in one round: three quarters of what is
-// long enough for the rest to be written while the post is on its way, and all of the others. Of the rest a line of its
-// own tells.
-struct FirstPart {
-  std::uint64_t least = ~std::uint64_t{0};  // bytes that go in two parts, to `most`
-  std::uint64_t most = 0;
-
-  [[nodiscard]] static FirstPart of(const Plan& plan, const MachineProfile& profile) {
-    return plan.is_pair ? FirstPart{profile.small_first_part_least, profile.small_first_part_most} : FirstPart{};
-  }
-  [[nodiscard]] bool is_all(std::uint64_t bytes) const {
-    return bytes <= shm::kInlineBytes || bytes < least || bytes > most;
-  }
-  // Whole lines.
-  [[nodiscard]] std::uint64_t bytes_of(std::uint64_t bytes) const {
-    return is_all(bytes) ? bytes : bytes * 3 / 4 / shm::kLine * shm::kLine;
-  }
-};
 
 struct Call {
   const Plan* plan = nullptr;
@@ -152,10 +118,8 @@ struct Call {
   ReduceKernel kernel = nullptr;
   std::uint64_t window = 0;  // elements of each piece that a round carries
   std::uint32_t depth = 1;   // staging slots that exposures go through in turn
-  std::uint64_t turns = 2;   // the same where there is only one: SlotTurns
   shm::Places places;        // in a slot
   std::uint64_t rounds = 1;
-  bool has_rests = false;  // posts stand for the first part of their slots: FirstPart
   // All that a rank exposes lies in one slot, so many bytes apart, and its last expose posts for all. 0: it does not.
   std::uint64_t gathered = 0;
   // What is exposed in a list (lowered.hpp) and has fewer bytes travels with its flag. Both ends must know; so where
@@ -180,6 +144,8 @@ struct Call {
   // Of a round.
   [[nodiscard]] std::uint32_t num_posts() const { return gathered > 0 ? 1 : plan->posts_per_round; }
   [[nodiscard]] std::uint32_t num_exposes() const { return gathered > 0 ? 1 : plan->exposes_per_round; }
+  // How many slots take turns where there is one exposure in all.
+  [[nodiscard]] std::uint64_t turns() const { return slot_turns(depth); }
   // One post a round: then its line stays as it is until everyone is done with the round, and may carry a payload.
   [[nodiscard]] bool posts_once() const { return num_posts() == 1; }
   // Whether that expose of a round begins a slot, and whether it posts.
@@ -197,12 +163,12 @@ struct Call {
   // The staging slot of expose number `expose` of `round`. Operations of a single exposure go by their posts, so that
   // the slot of the next is known; others go through all.
   [[nodiscard]] std::uint64_t slot(std::uint64_t round, std::uint32_t expose) const {
-    if (rounds == 1 && posts_once()) return small_slot(post_value(round, 0), turns);
+    if (rounds == 1 && posts_once()) return small_slot(post_value(round, 0), turns());
     return number_of(round, expose) % depth;
   }
   // And where in that slot it begins.
   [[nodiscard]] std::uint64_t begin_in_slot(std::uint64_t round, std::uint32_t expose) const {
-    if (rounds == 1 && posts_once()) return places.begin(post_value(round, 0), turns) + within_slot(expose);
+    if (rounds == 1 && posts_once()) return places.begin(post_value(round, 0), turns()) + within_slot(expose);
     return places.begin(number_of(round, expose), depth);
   }
   [[nodiscard]] std::uint64_t number_of(std::uint64_t round, std::uint32_t expose) const {

@@ -142,7 +142,6 @@ Result<Plan> make_plan(Schedule schedule, std::uint32_t rank, const std::functio
   Plan plan;
   plan.rank = rank;
   plan.posts.resize(schedule.num_ranks);
-  plan.is_pair = schedule.num_ranks == 2;
   bool has_direct_steps = false;
   PiecesRead read;
   // All ranks' programs are looked at, because a reader must know what its peers expose, and all must agree on how
@@ -161,8 +160,6 @@ Result<Plan> make_plan(Schedule schedule, std::uint32_t rank, const std::functio
         note_pieces_read(step, rank, read);
       }
     }
-    const bool exchanges = is_exchange(schedule, program);
-    plan.is_pair = plan.is_pair && exchanges && program.lanes[1][0].sources.size() == 2;
     if (each == rank) plan.program = std::move(program);
   }
   plan.orders = sends_empty_messages(schedule, [&] { return has_direct_steps; });
@@ -174,7 +171,6 @@ Result<Plan> make_plan(Schedule schedule, std::uint32_t rank, const std::functio
     const auto last = std::find_if(lane.rbegin(), lane.rend(), is_direct);
     plan.last_remote.push_back(static_cast<std::int32_t>(lane.rend() - last) - 1);
   }
-  plan.is_pair = plan.is_pair && plan.posts_per_round == 1;
   plan.schedule = std::move(schedule);
   find_fold_order(plan);
   return plan;

@@ -36,8 +36,6 @@ struct Plan {
   // Of an exchange, where one lane exposes the input and the other reduces what ranks have exposed into the output
   // (one_shot): the ranks whose exposures are reduced, in order. Empty in other plans.
   std::vector<std::uint32_t> fold_order;
-  // Of two ranks, and both programs are exchanges of two sources: what holds on one rank holds on the other.
-  bool is_pair = false;
   bool opens = false;  // something, for others to store to: then all is reached by name
   bool has_messages = false;
   // Every rank's posts wait for nothing: they stand first in their lanes.

@@ -93,10 +93,6 @@ struct MachineProfile {
   // The small path of all-reduce.
   Size small_below = 0;
   Size small_brief_most = 0;
-  Size small_two_slots_above = 0;
-  Size small_two_slots_below = 0;
-  Size small_first_part_least = 0;
-  Size small_first_part_most = 0;
   Size small_ask_most = 0;
   Size small_ask_below = 0;
   Size small_ask_from = 0;

@@ -23,7 +23,7 @@ inline constexpr std::size_t kPair = 2 * kLine;
 inline constexpr std::size_t kInlineBytes = 48;
 
 // A post, or the head of a message. Its sequence is stored with release after the rest and loaded with acquire before
-// it, so whoever sees the number sees what it announces: all of a slot, or the first part of one (Region::rest_line).
+// it, so whoever sees the number sees what it announces.
 struct alignas(kLine) FlagLine {
   // These two are written together where the processor can (store_flag).
   std::atomic<std::uint64_t> sequence;

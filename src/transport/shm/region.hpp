@@ -102,8 +102,6 @@ class Region {
   // address bits waits for it, and ranks poll the line that stands where their own does; up to four of them have no
   // line that is stored in every call where another's is polled.
   static constexpr std::uint64_t kControlStride = kPage + 8 * kPair;
-  // Of what only two ranks use: half a page on, where that holds for them as well.
-  static constexpr std::uint64_t kRests = 16 * kPair;
 
   // A fresh region for ranks of this process.
   [[nodiscard]] static Result<std::unique_ptr<Region>> create(const RegionShape& shape);
@@ -127,18 +125,12 @@ class Region {
     TUTTI_ASSERT(post < kMaxPlaces, "a place is asked for only where there is one");
     return control(rank)->places.place[post];
   }
-  // Behind a post that stands for the first part of its slot only: its number, once the rest is there as well. Takes
-  // turns as the post's line does.
-  [[nodiscard]] CounterLine& rest_line(std::uint32_t rank, std::uint64_t sequence) const {
-    auto* const rests = reinterpret_cast<Rest*>(reinterpret_cast<std::byte*>(control(rank)) + kRests);
-    return rests[sequence % kPostLines].counter;
-  }
   [[nodiscard]] DoorbellLine& doorbell(std::uint32_t rank) const { return control(rank)->doorbell; }
   [[nodiscard]] CallLine& call(std::uint32_t rank) const { return control(rank)->call; }
   [[nodiscard]] LifeLine& life(std::uint32_t rank) const { return control(rank)->life; }
   [[nodiscard]] HistoryLines& history(std::uint32_t rank) const { return control(rank)->history; }
-  [[nodiscard]] ReasonLines& reason(std::uint32_t rank) const { return meeting(rank)->reason; }
-  [[nodiscard]] ShrinkLines& shrink(std::uint32_t rank) const { return meeting(rank)->shrink; }
+  [[nodiscard]] ReasonLines& reason(std::uint32_t rank) const { return control(rank)->reason; }
+  [[nodiscard]] ShrinkLines& shrink(std::uint32_t rank) const { return control(rank)->shrink; }
   // The latest attempt to shrink: whose proposal counts, and its outcome. Each is stored once for each attempt, by
   // whichever rank is first.
   [[nodiscard]] std::atomic<std::uint64_t>& shrink_decision() const { return header()->shrink_decision; }
@@ -197,9 +189,6 @@ class Region {
   struct alignas(kPair) Post {
     FlagLine line;
   };
-  struct alignas(kPair) Rest {
-    CounterLine counter;
-  };
   struct Control {
     Post posts[kPostLines];
     alignas(kPair) CounterLine finished;
@@ -209,11 +198,7 @@ class Region {
     alignas(kPair) HistoryLines history;
     alignas(kLine) std::atomic<std::uint64_t> cores[kMaxCores / 64];
     LifeLine life;
-  };
-
-  // Behind the rests.
-  struct Meeting {
-    ReasonLines reason;
+    alignas(kLine) ReasonLines reason;
     ShrinkLines shrink;
   };
 
@@ -222,12 +207,7 @@ class Region {
   [[nodiscard]] Control* control(std::uint32_t rank) const {
     return reinterpret_cast<Control*>(base_ + kPage + rank * kControlStride);
   }
-  static constexpr std::uint64_t kMeeting = kRests + kPostLines * sizeof(Rest);
-  [[nodiscard]] Meeting* meeting(std::uint32_t rank) const {
-    return reinterpret_cast<Meeting*>(reinterpret_cast<std::byte*>(control(rank)) + kMeeting);
-  }
-  static_assert(kMeeting + sizeof(Meeting) <= kPage);
-  static_assert(sizeof(Control) <= kRests && kRests + kPostLines * sizeof(Rest) <= kPage && sizeof(Header) <= kPage);
+  static_assert(sizeof(Control) <= kPage && sizeof(Header) <= kPage);
   UniqueFd memory_;
   RegionShape shape_;
   std::byte* base_ = nullptr;

@@ -6,17 +6,14 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
-#include <csignal>
 #include <cstddef>
 #include <cstdint>
-#include <ctime>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include <gtest/gtest.h>
 #include <sched.h>
-#include <sys/mman.h>
 
 #include "../ranks_of_threads.hpp"
 
@@ -168,31 +165,6 @@ TEST(Calls, ThatDifferAreAnErrorOnEveryRank) {
   }
 }
 
-template <typename T>
-void add_in_two_parts(Communicator& communicator, Type type) {
-  for (const std::size_t bytes : {2040, 2048, 2056, 4104, 8192, 8200}) {
-    const std::size_t count = bytes / sizeof(T);
-    std::vector<T> from(count);
-    std::vector<T> to(count);
-    for (std::size_t i = 0; i < count; ++i) from[i] = static_cast<T>(i % 50 + communicator.rank());
-    const Status status = communicator.all_reduce(from.data(), to.data(), count, type, {});
-    ASSERT_TRUE(status.ok()) << status.to_string();
-    for (std::size_t i = 0; i < count; ++i) ASSERT_EQ(to[i], static_cast<T>(2 * (i % 50) + 1)) << bytes << ", " << i;
-  }
-}
-
-TEST(Calls, ThatComeInTwoPartsAreRightOfEverySize) {
-  Settings settings = Settings::from(Variables());
-  settings.profile = choose_profile("amd_epyc");
-  test::ThreadRanks group(2, settings);
-  group.run([](Communicator& communicator) {
-    add_in_two_parts<std::uint8_t>(communicator, Type::u8);
-    add_in_two_parts<std::int16_t>(communicator, Type::i16);
-    add_in_two_parts<float>(communicator, Type::f32);
-    add_in_two_parts<double>(communicator, Type::f64);
-  });
-}
-
 // How many rounds 300 KB of an all-reduce take three ranks on one core.
 std::uint64_t rounds_on_one_core(const Settings& settings) {
   constexpr std::size_t kCount = 75 << 10;
@@ -231,92 +203,11 @@ TEST(Rounds, AreAsLongWhereRanksShareCoresAsTheirSlotsStayInTheCache) {
   EXPECT_EQ(rounds_on_one_core(settings), 5U);
 }
 
-// Memory whose second page makes whoever reads it first wait: a rank that copies from there stops between the parts.
-class LatePage {
- public:
-  static constexpr std::size_t kPage = 4096;
-
-  LatePage()
-      : memory_(static_cast<std::byte*>(
-            mmap(nullptr, 2 * kPage, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0))) {
-    struct sigaction action {};
-    action.sa_sigaction = on_fault;
-    action.sa_flags = SA_SIGINFO;
-    sigaction(SIGSEGV, &action, &before_);
-  }
-  ~LatePage() {
-    sigaction(SIGSEGV, &before_, nullptr);
-    munmap(memory_, 2 * kPage);
-  }
-  LatePage(const LatePage&) = delete;
-  LatePage& operator=(const LatePage&) = delete;
-
-  [[nodiscard]] std::byte* second() { return memory_ + kPage; }
-  void arm() {
-    late = second();
-    mprotect(second(), kPage, PROT_NONE);
-  }
-
- private:
-  static void on_fault(int, siginfo_t* info, void*) {
-    auto* const at = static_cast<std::byte*>(info->si_addr);
-    std::byte* const page = late;
-    if (at < page || at >= page + kPage) {
-      signal(SIGSEGV, SIG_DFL);
-      return;
-    }
-    const timespec while_the_other_reads{.tv_sec = 0, .tv_nsec = 50'000'000};
-    nanosleep(&while_the_other_reads, nullptr);
-    mprotect(page, kPage, PROT_READ | PROT_WRITE);
-  }
-  static inline std::atomic<std::byte*> late = nullptr;
-  std::byte* memory_;
-  struct sigaction before_ {};
-};
-
-// Rank 1 is late with the second part, after which rank 0 looks in each of the ways that there are.
-TEST(Calls, ThatComeInTwoPartsAreReadWhole) {
-  constexpr std::size_t kCount = 1024;
-  constexpr std::size_t kFirst = 768;
-  Settings settings = Settings::from(Variables());
-  settings.profile = choose_profile("amd_epyc");
-  for (const std::string by : {"small path", "walker", "machine"}) {
-    LatePage late;
-    test::ThreadRanks group(2, settings);
-    group.run([&](Communicator& communicator) {
-      std::vector<float> own(kCount, 1.0F);
-      std::vector<float> to(kCount);
-      // What the slots hold before.
-      for (int turn = 0; turn < 4; ++turn)
-        ASSERT_TRUE(communicator.all_reduce(own.data(), to.data(), kCount, Type::f32, {}).ok());
-      float* const from = communicator.rank() == 0 ? own.data() : reinterpret_cast<float*>(late.second()) - kFirst;
-      std::fill_n(from, kCount, 2.0F + static_cast<float>(communicator.rank()));
-      const Invocation asked{.input = from, .output = to.data(), .count = kCount};
-      if (communicator.rank() == 1) late.arm();
-      if (communicator.rank() == 1 || by == "small path") {
-        EXPECT_TRUE(test::run_blocking(communicator, asked).ok());
-      } else if (by == "walker") {
-        EXPECT_TRUE(communicator.run(asked).ok());
-      } else {
-        const Result<Operation*> begun = communicator.prepare(asked, false);
-        ASSERT_TRUE(begun.ok() && communicator.start(**begun).ok());
-        Result<bool> done = false;
-        while (done.ok() && !*done) done = communicator.test(**begun);
-        EXPECT_TRUE(done.ok());
-        communicator.release(**begun);
-      }
-      EXPECT_EQ(to, std::vector<float>(kCount, 5.0F)) << by;
-    });
-  }
-}
-
-// One that comes in two parts, beside one that differs: nobody waits for a second part that nobody writes.
-TEST(Calls, ThatComeInTwoPartsAndDifferAreAnErrorOnBothRanks) {
-  Settings settings = Settings::from(Variables());
-  settings.profile = choose_profile("amd_epyc");
+// Of two ranks, in slots and in lines of flags, in each of the ways that there are.
+TEST(Calls, WithDifferentCountsAreAnErrorOnBothRanks) {
   for (const auto& counts : {std::array{1024, 1025}, std::array{1024, 2}, std::array{2, 1024}, std::array{1024, 9000}})
     for (const char* by : {"small path", "walker", "machine"}) {
-      test::ThreadRanks group(2, settings);
+      test::ThreadRanks group(2);
       group.run([&](Communicator& communicator) {
         const auto count = static_cast<std::uint64_t>(counts[communicator.rank()]);
         const std::vector<float> from(count, 1.0F);

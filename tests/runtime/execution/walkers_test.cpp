@@ -113,28 +113,11 @@ Settings small_slots() {
   // Small slots make many rounds out of few elements.
   settings.region.staging_slot = 4096;
   settings.region.message_slot = 4096;
-  // Of AMD's, what two ranks exchange comes in two parts, if both exchange.
-  settings.profile = choose_profile("amd_epyc");
   return settings;
 }
 
 // The plan's number has 6 bits in the description of a call, and the registry's have the first, so a group runs few.
 constexpr std::size_t kTrialsPerGroup = 20;
-
-TEST(SlotTurns, AreFourWhereTheyFitOrNothingDoes) {
-  const MachineProfile profile = choose_profile("intel_xeon").profile->for_caches({.first = 32 << 10});
-  Plan plan;
-  plan.is_pair = true;
-  const SlotTurns turns = SlotTurns::of(plan, profile);
-  EXPECT_EQ(turns.count(1 << 10, 4), 4U);
-  EXPECT_EQ(turns.count((32 << 10) / 10, 4), 4U);
-  EXPECT_EQ(turns.count(4 << 10, 4), 2U);
-  EXPECT_EQ(turns.count(6 << 10, 4), 4U);
-  for (const std::uint64_t bytes : {0U, 4096U, 65536U}) EXPECT_EQ(turns.count(bytes, 3), 2U);
-  // Of more ranks, or where not all exchange, readers may lag further.
-  plan.is_pair = false;
-  EXPECT_EQ(SlotTurns::of(plan, profile).count(4 << 10, 4), 4U);
-}
 
 class RandomSchedules : public testing::TestWithParam<Family> {};
 
@@ -161,9 +144,6 @@ TEST_P(RandomSchedules, WalkersGiveTheBitsOfNumbers) {
       settings.region.staging_slot = settings.region.message_slot = 16 << 10;
       settings.staging_spread = 300'000;
     }
-    // What decides how many slots take turns lies in the midst of these sizes.
-    constexpr std::uint64_t kFirstCaches[] = {2 << 10, 8 << 10, 24 << 10, 32 << 10};
-    settings.caches.first = kFirstCaches[seed / std::size(kDepths) % std::size(kFirstCaches)];
     run_trials(ranks, trials, settings);
     if (HasFatalFailure()) return;
   }

@@ -222,29 +222,6 @@ TEST_P(Operations, AreRightInWhateverOrderRanksWait) {
 INSTANTIATE_TEST_SUITE_P(Ways, Operations, testing::ValuesIn(test::ways_to_run()),
                          [](const auto& way) { return way.param.name; });
 
-// Sizes around those that two ranks exchange in two parts, by whichever walker: FirstPart.
-TEST(Operations, OfTwoRanksMayComeInTwoParts) {
-  Settings settings = Settings::from(Variables());
-  settings.profile = choose_profile("amd_epyc");
-  constexpr std::uint64_t kCounts[] = {12, 511, 512, 513, 1024, 1025, 2047, 2048, 2049};
-  std::mt19937_64 random(1);
-  std::vector<Turn> turns(5 * TUTTI_NUM_TURNS);
-  for (Turn& turn : turns)
-    turn.collective = Called{.collective = Collective::all_reduce,
-                             .count = kCounts[random() % std::size(kCounts)],
-                             .in_place = random() % 2 == 0};
-  for (const WalkerChoice walker : {WalkerChoice::automatic, WalkerChoice::generic}) {
-    settings.walker = walker;
-    test::ThreadRanks group(2, settings);
-    group.run([&](Communicator& communicator) {
-      Rank rank(communicator, nullptr, 1);
-      rank.go(turns);
-      if (!rank.fault().empty()) communicator.abort("a result is wrong");
-      EXPECT_EQ(rank.fault(), "");
-    });
-  }
-}
-
 // Rank 1 does not come before rank 0 has been told.
 TEST(Operations, PolledAloneEndWithTheTimeout) {
   Settings settings = Settings::from(Variables());

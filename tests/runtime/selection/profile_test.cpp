@@ -92,16 +92,12 @@ below = "1000"
 usual = "5000"
 )";
 
-// What two ranks agree on by its size alone, at odds with itself: short rounds, a long small path, early flags.
+// What two ranks agree on by its size alone, at odds with itself: short rounds, a long small path.
 constexpr std::string_view kAtOdds = R"(version = 1
 name = "at odds"
 based_on = "generic"
 [small]
 below = "32K"
-first_part_least = "0"
-first_part_most = "16K"
-two_slots_above = "0"
-two_slots_below = "1 core_cache"
 [rounds]
 usual = "4K"
 widest = "4K"
