@@ -21,6 +21,25 @@ std::string_view name_of(Channel channel) {
   return "unknown";
 }
 
+namespace {
+
+std::string objection_to_grid(const Algorithm& algorithm, const Request& request) {
+  const Takes& takes = algorithm.takes;
+  if (!takes.grid) return "";
+  const Grid& grid = request.parameters.grid;
+  const std::uint32_t ranks = request.num_ranks;
+  const std::string text = to_text(grid, takes.depth || grid.depth != 1 ? 3 : 2);
+  if (grid.depth != 1 && !takes.depth)
+    return fmt::format("a grid of {} has three dimensions, and {} is for two", text, algorithm.name);
+  if (takes.whole_grids && (grid.size() == 0 || ranks % grid.size() != 0))
+    return fmt::format("{} {} not a whole number of grids of {}", counted(ranks, "rank"), are(ranks), text);
+  if (!takes.whole_grids && grid.size() != ranks)
+    return fmt::format("a grid of {} does not have {}", text, counted(ranks, "rank"));
+  return "";
+}
+
+}  // namespace
+
 std::string objection_to(const Algorithm& algorithm, const Request& request) {
   const Parameters& parameters = request.parameters;
   const std::uint32_t ranks = request.num_ranks;
@@ -29,12 +48,7 @@ std::string objection_to(const Algorithm& algorithm, const Request& request) {
     return fmt::format("the root is rank {}, and there {} {}", request.root, are(ranks), counted(ranks, "rank"));
   if (algorithm.takes.radix && parameters.radix < 2)
     return fmt::format("the radix is {}; it must be at least 2", parameters.radix);
-  const Grid& grid = parameters.grid;
-  if (algorithm.takes.whole_grids && (grid.size() == 0 || ranks % grid.size() != 0))
-    return fmt::format("{} {} not a whole number of grids of {}x{}", counted(ranks, "rank"), are(ranks), grid.width,
-                       grid.height);
-  if (algorithm.takes.grid && !algorithm.takes.whole_grids && grid.size() != ranks)
-    return fmt::format("a grid of {}x{} does not have {}", grid.width, grid.height, counted(ranks, "rank"));
+  if (const std::string against = objection_to_grid(algorithm, request); !against.empty()) return against;
   if (algorithm.takes.corner && parameters.corner > 4)
     return fmt::format("corner {}: there are 1 to 4, and 0 is the centre", parameters.corner);
   if (algorithm.takes.groups) {
@@ -53,7 +67,7 @@ std::string full_name(const Algorithm& algorithm, const Request& request) {
   std::vector<std::string> parts;
   const Parameters& parameters = request.parameters;
   if (algorithm.takes.radix) parts.push_back(fmt::format("{}", parameters.radix));
-  if (algorithm.takes.grid) parts.push_back(fmt::format("{}x{}", parameters.grid.width, parameters.grid.height));
+  if (algorithm.takes.grid) parts.push_back(to_text(parameters.grid, algorithm.takes.dimensions()));
   if (algorithm.takes.corner && parameters.corner != 0) parts.push_back(fmt::format("corner {}", parameters.corner));
   if (algorithm.takes.groups) {
     parts.push_back(fmt::format("{}", fmt::join(parameters.groups, "+")));

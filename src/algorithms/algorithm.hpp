@@ -26,7 +26,7 @@ enum class Channel : std::uint8_t {
 // What some algorithms are made with beside the ranks; each takes those that its row names.
 struct Parameters {
   std::uint32_t radix = 2;
-  Grid grid = {};                          // width × height is the number of ranks, or that of each package
+  Grid grid = {};                          // its size is the number of ranks, or that of each package
   std::vector<std::uint32_t> groups = {};  // of neighbouring ranks: their sizes, which add up to all ranks
   std::string inner = "ring";              // the algorithm between groups, by name
   std::uint32_t corner = 0;                // 0: the centre; 1 to 4: a corner of the grid instead
@@ -42,10 +42,17 @@ struct Request {
 struct Takes {
   bool radix = false;
   bool grid = false;
+  bool depth = false;        // the grid is of three dimensions
   bool whole_grids = false;  // the number of ranks may be a multiple of the grid's: one grid after another
   bool groups = false;       // with inner
   bool corner = false;
+
+  // Of the grid.
+  [[nodiscard]] std::uint32_t dimensions() const { return depth ? 3 : 2; }
 };
+
+// "WxH", or "WxHxD".
+[[nodiscard]] constexpr std::string_view form_of_grid(const Takes& takes) { return takes.depth ? "WxHxD" : "WxH"; }
 
 struct Algorithm {
   std::string_view name;

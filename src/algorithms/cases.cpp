@@ -5,7 +5,10 @@
 #include <random>
 #include <utility>
 
+#include <fmt/format.h>
+
 #include "algorithms/registry.hpp"
+#include "base/counted.hpp"
 
 namespace tutti {
 
@@ -42,22 +45,68 @@ std::uint32_t square_divisor(std::uint32_t number) {
   return divisor;
 }
 
-// Every grid whose ranks divide the number of ranks; the algorithm says whether it wants all of them. Squarest first,
-// and of `first_cells` ranks before others.
-std::vector<Grid> grids_of(std::uint32_t num_ranks, std::uint32_t first_cells, const std::optional<Grid>& only) {
-  if (only) return {*only};
+// All with so many ranks, the squarest first.
+std::vector<Grid> grids_of_cells(std::uint32_t cells, bool has_depth) {
+  std::vector<Grid> grids;
+  for (std::uint32_t width = 1; width <= cells; ++width) {
+    if (cells % width != 0) continue;
+    const std::uint32_t others = cells / width;
+    for (std::uint32_t height = has_depth ? 1 : others; height <= others; ++height)
+      if (others % height == 0) grids.push_back({width, height, others / height});
+  }
+  std::stable_sort(grids.begin(), grids.end(), [](const Grid& a, const Grid& b) {
+    return std::max({a.width, a.height, a.depth}) < std::max({b.width, b.height, b.depth});
+  });
+  return grids;
+}
+
+// Every grid whose ranks divide the number of ranks; those alone that have all of them, if the algorithm wants these.
+// Squarest first, and of several whole grids the usual ones before others.
+std::vector<Grid> all_grids(const Takes& takes, std::uint32_t num_ranks) {
+  if (!takes.whole_grids) return grids_of_cells(num_ranks, takes.depth);
+  const std::uint32_t first_cells = num_ranks / square_divisor(num_ranks);
   std::vector<Grid> grids;
   for (std::uint32_t cells = num_ranks; cells >= 1; --cells) {
     if (num_ranks % cells != 0) continue;
-    std::vector<Grid> of_cells;
-    for (std::uint32_t width = 1; width <= cells; ++width)
-      if (cells % width == 0) of_cells.push_back({width, cells / width});
-    std::stable_sort(of_cells.begin(), of_cells.end(), [](const Grid& a, const Grid& b) {
-      return std::max(a.width, a.height) < std::max(b.width, b.height);
-    });
+    const std::vector<Grid> of_cells = grids_of_cells(cells, takes.depth);
     grids.insert(cells == first_cells ? grids.begin() : grids.end(), of_cells.begin(), of_cells.end());
   }
   return grids;
+}
+
+// The grid of the machine where the algorithm can have it: sides of 1 say nothing if there are too many. Else a square.
+std::optional<Grid> grid_on_machine(const Takes& takes, std::uint32_t num_ranks, std::vector<std::uint32_t> sides) {
+  const std::uint32_t dimensions = takes.dimensions();
+  if (sides.size() > dimensions) std::erase(sides, 1U);
+  if (!sides.empty() && sides.size() <= dimensions) {
+    sides.resize(3, 1);
+    const Grid grid{sides[0], sides[1], sides[2]};
+    if (takes.whole_grids ? num_ranks % grid.size() == 0 : num_ranks == grid.size()) return grid;
+  }
+  for (std::uint32_t side = 1; side <= num_ranks / side; ++side) {
+    const Grid grid{side, side, takes.depth ? side : 1};
+    if (grid.size() == num_ranks) return grid;
+  }
+  return std::nullopt;
+}
+
+// Where there is none, no grid is known.
+std::vector<Grid> grids_of(const Takes& takes, std::uint32_t num_ranks, const CaseFilter& filter) {
+  if (filter.grid) return {*filter.grid};
+  if (!filter.machine_grid) return all_grids(takes, num_ranks);
+  const std::optional<Grid> grid = grid_on_machine(takes, num_ranks, *filter.machine_grid);
+  return grid ? std::vector{*grid} : std::vector<Grid>();
+}
+
+Cases without_grid(const Takes& takes, std::uint32_t num_ranks, const CaseFilter& filter) {
+  std::string words;
+  for (const std::uint32_t side : *filter.machine_grid)
+    words += fmt::format("{}{}", words.empty() ? "the grid of the machine is " : "x", side);
+  if (words.empty()) words = "no grid is given";
+  return {.requests = {},
+          .objection = fmt::format("{}, and {} {} no {}", words, counted(num_ranks, "rank"), are(num_ranks),
+                                   takes.depth ? "cube" : "square"),
+          .lacks_grid = true};
 }
 
 // About as many groups as they have ranks, all alike where the number of ranks allows: 12 as 4+4+4, 7 as 4+3.
@@ -100,6 +149,7 @@ CaseFilter between_groups(const CaseFilter& filter) {
   between.root.reset();
   between.groups.reset();
   between.inner.reset();
+  if (between.machine_grid) between.machine_grid->clear();  // groups are on no grid
   return between;
 }
 
@@ -135,8 +185,10 @@ void add_inner(std::vector<Request>& requests, Request request, std::string_view
   }
 }
 
-// The request in groups; not in one alone where an algorithm between groups is asked for.
-std::vector<Request> in_groups(const Algorithm& algorithm, Request request, const CaseFilter& filter) {
+// The request in groups; not in one alone where an algorithm between groups is asked for. None where nothing can run
+// between the usual groups because no grid is known: `without_grid` says so.
+std::vector<Request> in_groups(const Algorithm& algorithm, Request request, const CaseFilter& filter,
+                               Cases& without_grid) {
   std::vector<Request> requests;
   std::mt19937_64 random = random_of(filter, request.num_ranks);
   const std::vector<Groups> groupings = groupings_of(request.num_ranks, filter, random);
@@ -156,8 +208,13 @@ std::vector<Request> in_groups(const Algorithm& algorithm, Request request, cons
     for (const Algorithm* inner : asked != nullptr ? std::vector{asked} : inner_of(algorithm, filter)) {
       const bool is_right = inner->channel == Channel::message;
       const Cases cases = is_right ? find_cases(*inner, num_groups, between_groups(filter)) : Cases();
-      add_inner(requests, request, inner->name, cases, filter, draw);
+      if (cases.lacks_grid) {
+        without_grid = cases;
+      } else {
+        add_inner(requests, request, inner->name, cases, filter, draw);
+      }
     }
+    if (requests.empty() && without_grid.lacks_grid) break;
   }
   return requests;
 }
@@ -176,16 +233,23 @@ Cases find_cases(const Algorithm& algorithm, std::uint32_t num_ranks, const Case
              [](Request& request, std::uint32_t radix) { request.parameters.radix = radix; });
   }
   if (takes.grid) {
-    const std::uint32_t first = takes.whole_grids ? num_ranks / square_divisor(num_ranks) : num_ranks;
-    multiply(requests, grids_of(num_ranks, first, filter.grid),
-             [](Request& request, const Grid& grid) { request.parameters.grid = grid; });
+    const std::vector<Grid> grids = grids_of(takes, num_ranks, filter);
+    if (grids.empty()) return without_grid(takes, num_ranks, filter);
+    multiply(requests, grids, [](Request& request, const Grid& grid) { request.parameters.grid = grid; });
   }
   if (takes.corner) {
     multiply(requests, numbers(filter.corner, 0U, kMostCorner),
              [](Request& request, std::uint32_t corner) { request.parameters.corner = corner; });
   }
-  if (takes.groups) requests = in_groups(algorithm, requests.front(), filter);
   Cases cases;
+  if (takes.groups) {
+    Cases between;
+    requests = in_groups(algorithm, requests.front(), filter, between);
+    if (requests.empty() && between.lacks_grid) {
+      between.objection.insert(0, "between groups: ");
+      return between;
+    }
+  }
   if (requests.empty()) cases.objection = "in one group alone, no algorithm runs between groups";
   for (Request& request : requests) {
     std::string objection = objection_to(algorithm, request);

@@ -27,11 +27,15 @@ struct CaseFilter {
   std::optional<std::string> inner = {};  // else each that may be
   std::optional<std::uint32_t> corner = {};
   std::uint64_t seed = 1;  // of what is drawn
+  // Of ranks on a machine, the sides of the grid that they are on, none where they are on none. An algorithm whose grid
+  // is not asked for then has this one, else the square or cube of its ranks; else there is no case.
+  std::optional<std::vector<std::uint32_t>> machine_grid = {};
 };
 
 struct Cases {
   std::vector<Request> requests;
-  std::string objection;  // to the first that was left out; empty where none was
+  std::string objection;    // to the first that was left out; empty where none was
+  bool lacks_grid = false;  // that is the objection: neither the filter nor the machine nor a square says which
 };
 
 // In a fixed order, without those that the algorithm objects to. The first has the usual parameters, and is no special

@@ -92,8 +92,9 @@ class Reader {
       filter_.corner = number;
     } else if (algorithm.takes.radix && take_number(part, number)) {
       filter_.radix = number;
-    } else if (algorithm.takes.grid && take_numbers(part, 'x', numbers) && numbers.size() == 2) {
-      filter_.grid = Grid{numbers[0], numbers[1]};
+    } else if (algorithm.takes.grid && take_numbers(part, 'x', numbers) && numbers.size() >= 2 &&
+               numbers.size() <= algorithm.takes.dimensions()) {
+      filter_.grid = Grid{numbers[0], numbers[1], numbers.size() == 2 ? 1 : numbers[2]};
     } else if (numbers.clear(); algorithm.takes.groups && take_numbers(part, '+', numbers)) {
       filter_.groups = numbers;
     } else if (algorithm.takes.groups) {
@@ -111,11 +112,18 @@ class Reader {
 
 }  // namespace
 
-Result<NamedAlgorithm> find_by_full_name(Collective collective, std::string_view text, std::uint32_t num_ranks) {
-  CaseFilter filter{.root = 0};
+Result<NamedAlgorithm> find_by_full_name(Collective collective, std::string_view text, std::uint32_t num_ranks,
+                                         const std::optional<std::vector<std::uint32_t>>& machine_grid) {
+  CaseFilter filter{.root = 0, .machine_grid = machine_grid};
   TUTTI_TRY_ASSIGN(const Algorithm* const algorithm, Reader(collective, filter).read(text));
   const Cases cases = find_cases(*algorithm, num_ranks, filter);
   if (!cases.requests.empty()) return NamedAlgorithm{algorithm, cases.requests.front()};
+  if (cases.lacks_grid) {
+    const Algorithm* const inner = filter.inner ? find_algorithm(collective, *filter.inner) : nullptr;
+    const Algorithm& lacking = inner == nullptr ? *algorithm : *inner;
+    return Status(Code::unsupported, fmt::format("{}: {}; say {}({})", trim(text), cases.objection, lacking.name,
+                                                 form_of_grid(lacking.takes)));
+  }
   return Status(Code::unsupported,
                 fmt::format("{} does not run on {}: {}", trim(text), counted(num_ranks, "rank"),
                             cases.objection.empty() ? std::string(algorithm->ranks) : cases.objection));

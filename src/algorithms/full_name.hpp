@@ -4,7 +4,9 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string_view>
+#include <vector>
 
 #include "algorithms/algorithm.hpp"
 
@@ -15,9 +17,11 @@ struct NamedAlgorithm {
   Request request = {};
 };
 
-// What is not written of the parameters takes its usual value (cases.hpp). An error where there is no such algorithm,
-// or it takes no such parameter; Code::unsupported where it objects to these ranks.
-[[nodiscard]] Result<NamedAlgorithm> find_by_full_name(Collective collective, std::string_view text,
-                                                       std::uint32_t num_ranks);
+// What is not written of the parameters takes its usual value, and a grid that of the machine if one is given
+// (cases.hpp). An error where there is no such algorithm, or it takes no such parameter; Code::unsupported where it
+// objects to these ranks, or no grid is known.
+[[nodiscard]] Result<NamedAlgorithm> find_by_full_name(
+    Collective collective, std::string_view text, std::uint32_t num_ranks,
+    const std::optional<std::vector<std::uint32_t>>& machine_grid = {});
 
 }  // namespace tutti

@@ -124,12 +124,19 @@ struct Fabric {
   // What made nodes, links and routes, in full: "torus_2d:2x3,bandwidth=25GB/s"; links may have been changed since.
   // Empty where they stand by themselves.
   std::string generator = {};
+  // Where ranks are on a grid, the sizes of its dimensions, {4, 2} of 4x2: rank = x + 4 · y. Where fabrics are within
+  // one another it is that of each copy, one after another. Empty: they are on none.
+  std::vector<std::uint32_t> grid = {};
   // The machine profile by which Tutti chooses algorithms there, by name.
   std::string profile = "generic";
   // Routes of a regular fabric; empty where the way with the least latency is meant (routes.hpp).
   NextLink next_link = {};
 
   [[nodiscard]] std::uint32_t num_ranks() const { return static_cast<std::uint32_t>(ranks.size()); }
+  // The grid of the first so many ranks: only of all.
+  [[nodiscard]] std::vector<std::uint32_t> grid_of(std::uint32_t first_ranks) const {
+    return first_ranks == num_ranks() ? grid : std::vector<std::uint32_t>();
+  }
 };
 
 }  // namespace tutti::fabric

@@ -87,6 +87,7 @@ TEST(AllReduceOnGrids, SixRanksAreNeverTwoByTwo) {
   EXPECT_EQ(objection_on("centre", 6, {2, 2}), "6 ranks are not a whole number of grids of 2x2");
   EXPECT_EQ(objection_on("centre", 6, {3, 1}), "") << "two of them";
   EXPECT_EQ(objection_on("centre", 6, {0, 3}), "6 ranks are not a whole number of grids of 0x3");
+  EXPECT_EQ(objection_on("bucket_2d", 12, {3, 2, 2}), "a grid of 3x2x2 has three dimensions, and bucket_2d is for two");
   EXPECT_EQ(objection_on("centre", 6, {4, 3}), "6 ranks are not a whole number of grids of 4x3");
 }
 

@@ -43,6 +43,35 @@ TEST(Cases, TheFirstIsTheUsualAndNoSpecialCase) {
   EXPECT_EQ(first_of("recursive_multiplying", 5), "recursive_multiplying(2)");
 }
 
+// {} of ranks on no grid, and "" where no grid is known.
+std::string on_machine(std::string_view name, std::uint32_t ranks, const Sizes& grid, CaseFilter filter = {}) {
+  const Algorithm& algorithm = all_reduce_named(name);
+  filter.machine_grid = grid;
+  const Cases cases = find_cases(algorithm, ranks, filter);
+  EXPECT_EQ(cases.lacks_grid, cases.requests.empty());
+  return cases.requests.empty() ? cases.objection : full_name(algorithm, cases.requests.front());
+}
+
+TEST(Cases, TheGridIsTheMachinesElseASquareElseNone) {
+  EXPECT_EQ(on_machine("bucket_2d", 32, {8, 4}, {.grid = Grid{2, 16}}), "bucket_2d(2x16)");
+  EXPECT_EQ(on_machine("bucket_2d", 32, {8, 4}), "bucket_2d(8x4)");
+  EXPECT_EQ(on_machine("bucket_2d", 6, {6}), "bucket_2d(6x1)");
+  EXPECT_EQ(on_machine("bucket_2d", 8, {4, 1, 2}), "bucket_2d(4x2)") << "no third dimension";
+  EXPECT_EQ(on_machine("bucket_2d", 16, {4, 2, 2}), "bucket_2d(4x4)");
+  EXPECT_EQ(on_machine("bucket_2d", 8, {2, 2, 2}), "the grid of the machine is 2x2x2, and 8 ranks are no square");
+  EXPECT_EQ(on_machine("bucket_2d", 16, {4, 2}), "bucket_2d(4x4)") << "that is one of two packages";
+  EXPECT_EQ(on_machine("centre", 16, {4, 2}), "centre(4x2)") << "this is for packages";
+  EXPECT_EQ(on_machine("bucket_2d", 4, {}), "bucket_2d(2x2)");
+  EXPECT_EQ(on_machine("bucket_2d", 1, {}), "bucket_2d(1x1)");
+  EXPECT_EQ(on_machine("bucket_2d", 6, {}), "no grid is given, and 6 ranks are no square");
+  EXPECT_EQ(on_machine("centre", 6, {}), "no grid is given, and 6 ranks are no square");
+  EXPECT_EQ(on_machine("ring", 6, {}), "ring") << "it wants none";
+  EXPECT_EQ(on_machine("hierarchical", 12, {4, 3}), "hierarchical(4+4+4, ring)");
+  EXPECT_EQ(on_machine("hierarchical", 16, {8, 2}, {.inner = "bucket_2d"}), "hierarchical(4+4+4+4, bucket_2d(2x2))");
+  EXPECT_EQ(on_machine("hierarchical", 12, {4, 3}, {.inner = "bucket_2d"}),
+            "between groups: no grid is given, and 3 ranks are no square");
+}
+
 TEST(Cases, EveryMessageAlgorithmRunsBetweenGroupsInAllItsCases) {
   const Algorithm& hierarchical = all_reduce_named("hierarchical");
   for (const std::uint32_t ranks : {4U, 8U, 16U, 32U}) {

@@ -53,6 +53,17 @@ TEST(Grid, LinesAreSeenByOneOfTheirRanks) {
   EXPECT_EQ(column.place_before(1), 1U) << "around the beginning";
 }
 
+TEST(Grid, LinesOfAThirdDimensionLeadThroughTheLayers) {
+  constexpr Grid kCuboid{3, 2, 4};
+  EXPECT_EQ(kCuboid.size(), 24U);
+  EXPECT_EQ(row_of(kCuboid, 17), (Line{.first = 15, .stride = 1, .length = 3, .own = 2}));
+  EXPECT_EQ(column_of(kCuboid, 17), (Line{.first = 14, .stride = 3, .length = 2, .own = 1}));
+  EXPECT_EQ(pillar_of(kCuboid, 17), (Line{.first = 5, .stride = 6, .length = 4, .own = 2}));
+  EXPECT_EQ(to_text(kCuboid, 3), "3x2x4");
+  EXPECT_EQ(to_text(kThreeByTwo, 2), "3x2");
+  EXPECT_EQ(to_text(kThreeByTwo, 3), "3x2x1");
+}
+
 TEST(Grid, ChainsLeadAlongTheRowAndThenTheColumn) {
   // To the centre of 3 x 3, which is rank 4.
   const std::array<std::uint32_t, 9> towards = {1, 4, 1, 4, 4, 4, 7, 4, 7};

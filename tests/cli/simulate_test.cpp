@@ -64,6 +64,59 @@ TEST(Simulate, EveryAlgorithmOfACollectiveHasARowButThoseThatTheFabricCannotDo) 
   EXPECT_TRUE(contains(none.error, "needs a switch that multicasts")) << none.error;
 }
 
+TEST(Simulate, AGridIsAskedForElseTheFabricsElseASquare) {
+  const auto name = [](std::vector<std::string> words) {
+    words.insert(words.end(), {"--collective", "all_reduce", "--bytes", "1K", "--json"});
+    const Outcome outcome = simulate(words);
+    EXPECT_EQ(outcome.error, "");
+    const nlohmann::json rows = nlohmann::json::parse(outcome.out);
+    return rows.size() == 1 ? rows[0]["algorithm"].get<std::string>() : "several";
+  };
+  const std::vector<std::string> bucket = {"--algorithm", "bucket_2d", "--fabric"};
+  const auto of_bucket = [&](std::vector<std::string> words) {
+    words.insert(words.begin(), bucket.begin(), bucket.end());
+    return name(words);
+  };
+  EXPECT_EQ(of_bucket({"torus_2d:8x2"}), "bucket_2d(8x2)");
+  EXPECT_EQ(of_bucket({"torus_2d:8x2", "--grid", "2x8"}), "bucket_2d(2x8)");
+  EXPECT_EQ(of_bucket({"torus_2d:8x2", "--num-ranks", "4"}), "bucket_2d(2x2)") << "some of its ranks";
+  EXPECT_EQ(of_bucket({"switch:16"}), "bucket_2d(4x4)");
+  EXPECT_EQ(of_bucket({"torus_3d:4x2x2"}), "bucket_2d(4x4)") << "two dimensions";
+  EXPECT_EQ(name({"--algorithm", "centre", "--fabric", "switch:2,inner=packages:3x2x1"}), "centre(3x2)");
+}
+
+TEST(Simulate, ASixIsNeverTwoByThreeUnasked) {
+  const Outcome named = simulate({"--fabric", "switch:6", "--collective", "all_reduce", "--algorithm", "bucket_2d"});
+  EXPECT_EQ(named.exit, Exit::misused);
+  EXPECT_EQ(named.error,
+            "tutti simulate: no grid is given, and 6 ranks are no square; say --grid WxH\n"
+            "'tutti simulate --help' tells more\n");
+  const Outcome some = simulate(
+      {"--fabric", "torus_2d:4x2", "--num-ranks", "6", "--collective", "all_reduce", "--algorithm", "bucket_2d"});
+  EXPECT_EQ(some.error, named.error);
+  const Outcome all = simulate({"--fabric", "switch:6", "--fabric", "switch:6,latency=1us", "--collective",
+                                "all_reduce", "--bytes", "64,1K", "--format", "csv"});
+  EXPECT_EQ(all.exit, Exit::done);
+  EXPECT_EQ(all.error,
+            "tutti simulate: skipped bucket_2d, bucket_mesh, centre: no grid is given, and 6 ranks are no square; say "
+            "--grid WxH\n");
+  EXPECT_FALSE(contains(all.out, "bucket_2d")) << all.out;
+  EXPECT_TRUE(contains(all.out, ",ring,")) << all.out;
+}
+
+// A grid of 4x8 on a torus of 8x4 crosses its rows several times.
+TEST(Simulate, TheGridOfTheFabricIsFasterThanAnother) {
+  const auto time = [](std::vector<std::string> words) {
+    words.insert(words.end(), {"--fabric", "torus_2d:8x4", "--collective", "all_reduce", "--algorithm", "bucket_2d",
+                               "--bytes", "64M", "--json"});
+    const Outcome outcome = simulate(words);
+    EXPECT_EQ(outcome.exit, Exit::done) << outcome.error;
+    return nlohmann::json::parse(outcome.out)[0]["time_us"].get<double>();
+  };
+  EXPECT_DOUBLE_EQ(time({}), time({"--grid", "8x4"}));
+  EXPECT_LT(time({}), time({"--grid", "4x8"}));
+}
+
 TEST(Simulate, SaysWhyTheFastestIsFaster) {
   const Outcome outcome = simulate(
       {"--fabric", "ring_1d:16,latency=1us,bandwidth=25GB/s", "--collective", "all_gather", "--bytes", "16M", "--why"});

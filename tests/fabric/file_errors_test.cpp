@@ -26,9 +26,12 @@ TEST(FileErrors, OfTheDocument) {
   EXPECT_EQ(
       message_of("\nnode = 3"),
       "my.toml:2: node: there is no such key; the nearest that is known is 'nodes'; there are version, about, "
-      "profile, generator, parameters, link, nodes, links, memory, switch_cost, ranks, costs, memories, queue, cores");
+      "profile, generator, parameters, link, nodes, links, grid, memory, switch_cost, ranks, costs, memories, queue, "
+      "cores");
   EXPECT_EQ(message_of("generator = \"ring:3\"\n[[nodes]]\nname = \"a\""),
             "my.toml:2: nodes: the nodes come from the generator; delete one of the two");
+  EXPECT_EQ(message_of("generator = \"ring:3\"\ngrid = \"3x1\""),
+            "my.toml:2: grid: the grid comes from the generator; delete one of the two");
   EXPECT_EQ(message_of(with_two("[parameters]\nlatency = \"1us\"")),
             "my.toml:5: parameters: there is no generator that could take them");
   EXPECT_EQ(message_of("a" + std::string(5000, '.')), "my.toml:1: the line has 5001 characters; 4096 are the most");
@@ -110,6 +113,13 @@ TEST(FileErrors, OfLinks) {
             "my.toml:6: link.latency: this is an array; write a time such as \"1.5us\"");
   EXPECT_EQ(message_of(with_two("link = 3")),
             "my.toml:5: nodes[1].link: there is no such key; there are name, switch, multicast, x, y");
+}
+
+TEST(FileErrors, OfTheGrid) {
+  const auto with_grid = [](const std::string& grid) { return message_of("grid = \"" + grid + "\"\n" + with_two("")); };
+  for (const char* grid : {"", "x", "2x", "2x0", "2,1", "-2x1", "1x1x1x2", "9999999x1"})
+    EXPECT_EQ(with_grid(grid), "my.toml:1: grid: '" + std::string(grid) + "' is no grid, like \"4x2\" or \"4x2x2\"");
+  EXPECT_EQ(with_grid("2x2"), "my.toml:1: grid: 2 ranks are not a whole number of grids of 2x2");
 }
 
 TEST(FileErrors, OfRanksThatAreApart) {

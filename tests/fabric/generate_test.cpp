@@ -188,6 +188,20 @@ TEST(Generate, FirstDimensionFirst) {
   EXPECT_EQ(met, (std::vector<std::string>{"node 1.0", "node 2.0", "node 2.1", "node 2.2"}));
 }
 
+TEST(Generate, SomeHaveAGrid) {
+  using Sizes = std::vector<std::uint32_t>;
+  const auto grid = [](std::string_view words) { return generate(words)->grid; };
+  EXPECT_EQ(grid("ring_1d:6"), Sizes({6}));
+  EXPECT_EQ(grid("torus_2d:8x4"), Sizes({8, 4}));
+  EXPECT_EQ(grid("torus_2d:16"), Sizes({4, 4}));
+  EXPECT_EQ(grid("torus_3d:4x2x3"), Sizes({4, 2, 3}));
+  EXPECT_EQ(grid("mesh_2d:2x3"), Sizes({2, 3}));
+  EXPECT_EQ(grid("packages:4x2x1"), Sizes({4, 2}));
+  EXPECT_EQ(grid("switch:3,inner=packages:4x2x1"), Sizes({4, 2})) << "of each copy";
+  for (const char* none : {"switch:4", "packages:4x2x8", "torus_2d:2x2,inner=switch:4", "fat_tree:2x2", "host:4x4"})
+    EXPECT_EQ(grid(none), Sizes()) << none;
+}
+
 TEST(Generate, RailsAreReachedThroughTheNodeFirst) {
   const Fabric fabric = *generate("rail:2x2");
   Routes routes(fabric);

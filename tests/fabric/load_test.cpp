@@ -17,6 +17,8 @@
 namespace tutti::fabric {
 namespace {
 
+using Sizes = std::vector<std::uint32_t>;
+
 Result<Fabric> read(std::string_view text, std::string_view words = "my.toml") {
   return read_fabric(text, "my.toml", *parse_request(words));
 }
@@ -48,6 +50,7 @@ void expect_same(const Fabric& a, const Fabric& b) {
   EXPECT_TRUE(all(a.costs, costs) == all(b.costs, costs));
   EXPECT_TRUE(queue(a.queue) == queue(b.queue));
   EXPECT_EQ(a.generator, b.generator);
+  EXPECT_EQ(a.grid, b.grid);
   EXPECT_EQ(a.next_link == nullptr, b.next_link == nullptr);
 }
 
@@ -211,6 +214,26 @@ TEST(FabricFile, WhatIsWrittenReadsBack) {
     plain.next_link = nullptr;
     expect_same(plain, *read(write_fabric(plain)));
   }
+}
+
+TEST(FabricFile, SaysTheGridOfItsRanks) {
+  std::string four = "version = 1\ngrid = \"2x2\"\n[link]\nlatency = \"1us\"\nbandwidth = \"1GB/s\"\n";
+  for (const char* name : {"a", "b", "c", "d"}) four += std::string("[[nodes]]\nname = \"") + name + "\"\n";
+  for (const char* ends : {"\"a\", \"b\"", "\"c\", \"d\"", "\"a\", \"c\""})
+    four += std::string("[[links]]\nbetween = [") + ends + "]\n";
+  const Result<Fabric> fabric = read(four);
+  ASSERT_TRUE(fabric.ok()) << fabric.status().to_string();
+  EXPECT_EQ(fabric->grid, Sizes({2, 2}));
+  EXPECT_EQ(fabric->grid_of(4), Sizes({2, 2}));
+  EXPECT_EQ(fabric->grid_of(2), Sizes()) << "of some of its ranks";
+  const Result<Fabric> again = read(write_fabric(*fabric));
+  ASSERT_TRUE(again.ok()) << again.status().to_string();
+  expect_same(*fabric, *again);
+
+  EXPECT_EQ(read("generator = \"torus_2d:4x2\"", "my.toml:8x2")->grid, Sizes({8, 2})) << "the generator's";
+  const std::string ranks = "generator = \"ring_1d:2\"\n[[ranks]]\nnode = \"node ";
+  EXPECT_EQ(read(ranks + "0\"\n[[ranks]]\nnode = \"node 1\"\ncore = 0\n")->grid, Sizes({2}));
+  EXPECT_EQ(read(ranks + "1\"\n[[ranks]]\nnode = \"node 0\"\n")->grid, Sizes()) << "on other nodes";
 }
 
 TEST(FabricFile, IsShort) {

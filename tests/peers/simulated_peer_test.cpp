@@ -58,7 +58,7 @@ std::vector<harness::Setting> forced(const std::string& algorithm) {
 // The same case without the peer: 6000 bytes of f32.
 double simulated(std::string_view bench, std::string_view name, const fabric::Fabric& fabric) {
   const Collective collective = *find_collective(bench);
-  const Result<NamedAlgorithm> named = find_by_full_name(collective, name, fabric.num_ranks());
+  const Result<NamedAlgorithm> named = find_by_full_name(collective, name, fabric.num_ranks(), fabric.grid);
   EXPECT_TRUE(named.ok()) << named.status().to_string();
   const bool is_barrier = collective == Collective::barrier;
   const Result<simulate::Answer> answer =
@@ -133,6 +133,20 @@ TEST(SimulatedPeer, ChoosesAsTheLibraryDoes) {
   EXPECT_EQ(ran(1024, {{"TUTTI_ALLREDUCE_RING_BIDIR_AG_MAX_SIZE", "-1"}}),
             "all_reduce ring_bidir_ag (by TUTTI_ALLREDUCE_RING_BIDIR_AG_MAX_SIZE)");
   EXPECT_EQ(ran(1 << 20, forced("centre(4x2)")), "all_reduce centre(4x2) (forced)");
+}
+
+TEST(SimulatedPeer, GridsAreTheFabrics) {
+  const auto on = [](std::string_view fabric, int ranks, const std::string& algorithm) {
+    const Row row = reckoned(fabric, {.num_ranks = ranks, .settings = forced(algorithm)});
+    return row.outcome == harness::Outcome::skipped ? row.note : row.ran;
+  };
+  EXPECT_EQ(on("torus_2d:8x2", 16, "bucket_2d"), "all_reduce bucket_2d(8x2) (forced)");
+  EXPECT_EQ(on("torus_2d:8x2", 16, "bucket_2d(2x8)"), "all_reduce bucket_2d(2x8) (forced)");
+  EXPECT_EQ(on("torus_2d:8x2", 4, "bucket_2d"), "all_reduce bucket_2d(2x2) (forced)") << "of four of its ranks";
+  EXPECT_EQ(on("switch:16", 16, "bucket_2d"), "all_reduce bucket_2d(4x4) (forced)");
+  EXPECT_EQ(on("switch:2,inner=packages:3x2x1", 12, "centre"), "all_reduce centre(3x2) (forced)");
+  EXPECT_EQ(on("switch:6", 6, "bucket_2d"),
+            "bucket_2d: no grid is given, and 6 ranks are no square; say bucket_2d(WxH)");
 }
 
 TEST(SimulatedPeer, SkipsWithReasonsWhatItCannotDo) {

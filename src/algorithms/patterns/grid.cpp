@@ -1,7 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "algorithms/patterns/grid.hpp"
 
-namespace tutti::patterns {
+#include <fmt/format.h>
+
+namespace tutti {
+
+std::string to_text(const Grid& grid, std::uint32_t dimensions) {
+  const std::string layer = fmt::format("{}x{}", grid.width, grid.height);
+  return dimensions == 2 ? layer : fmt::format("{}x{}", layer, grid.depth);
+}
+
+namespace patterns {
 
 Position position_of(const Grid& grid, std::uint32_t rank) { return {rank % grid.width, rank / grid.width}; }
 
@@ -16,13 +25,19 @@ Position corner_of(const Grid& grid, std::uint32_t corner) {
 }
 
 Line row_of(const Grid& grid, std::uint32_t rank) {
-  const Position position = position_of(grid, rank);
-  return {.first = rank - position.x, .stride = 1, .length = grid.width, .own = position.x};
+  const std::uint32_t x = rank % grid.width;
+  return {.first = rank - x, .stride = 1, .length = grid.width, .own = x};
 }
 
 Line column_of(const Grid& grid, std::uint32_t rank) {
-  const Position position = position_of(grid, rank);
-  return {.first = position.x, .stride = grid.width, .length = grid.height, .own = position.y};
+  const std::uint32_t y = rank / grid.width % grid.height;
+  return {.first = rank - y * grid.width, .stride = grid.width, .length = grid.height, .own = y};
+}
+
+Line pillar_of(const Grid& grid, std::uint32_t rank) {
+  const std::uint32_t layer = grid.width * grid.height;
+  const std::uint32_t z = rank / layer;
+  return {.first = rank - z * layer, .stride = layer, .length = grid.depth, .own = z};
 }
 
 std::optional<std::uint32_t> step_towards(const Grid& grid, const Position& target, std::uint32_t rank) {
@@ -45,4 +60,6 @@ Feeders feeders_of(const Grid& grid, const Position& target, std::uint32_t rank)
   return feeders;
 }
 
-}  // namespace tutti::patterns
+}  // namespace patterns
+
+}  // namespace tutti

@@ -1,22 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
-// Ranks on a grid: row after row, so rank = y · width + x, and rows are runs of neighbouring ranks. Pure arithmetic;
-// thread-safe.
+// Ranks on a grid: row after row and layer after layer, so rank = x + width · (y + height · z), and rows are runs of
+// neighbouring ranks. Pure arithmetic; thread-safe.
 #pragma once
 
 #include <cstdint>
 #include <optional>
+#include <string>
 
 namespace tutti {
 
 struct Grid {
   std::uint32_t width = 1;
   std::uint32_t height = 1;
-  [[nodiscard]] std::uint64_t size() const { return std::uint64_t{width} * height; }
+  std::uint32_t depth = 1;  // 1 for algorithms of two dimensions
+  [[nodiscard]] std::uint64_t size() const { return std::uint64_t{width} * height * depth; }
   friend bool operator==(const Grid&, const Grid&) = default;
 };
 
+// "4x2", and of three dimensions "4x2x1".
+[[nodiscard]] std::string to_text(const Grid& grid, std::uint32_t dimensions);
+
 namespace patterns {
 
+// In the first layer, and so in grids of two dimensions.
 struct Position {
   std::uint32_t x = 0;
   std::uint32_t y = 0;
@@ -31,7 +37,7 @@ struct Position {
 // Corners 1 to 4 are those of rank 0, of the end of its row, of the end of its column, and of the last rank.
 [[nodiscard]] Position corner_of(const Grid& grid, std::uint32_t corner);
 
-// A row or a column, seen by one of its ranks.
+// A row, a column, or what leads through the layers, seen by one of its ranks.
 struct Line {
   std::uint32_t first = 0;   // the rank at place 0
   std::uint32_t stride = 1;  // from one place to the next
@@ -51,6 +57,7 @@ struct Line {
 
 [[nodiscard]] Line row_of(const Grid& grid, std::uint32_t rank);
 [[nodiscard]] Line column_of(const Grid& grid, std::uint32_t rank);
+[[nodiscard]] Line pillar_of(const Grid& grid, std::uint32_t rank);  // through the layers
 
 // The tree of chains that lead along the rows to the target's column, and along that to the target. Where a rank's
 // parent is, nothing at the target.

@@ -280,7 +280,7 @@ void add_what(CLI::App& app, SimulateArguments& options) {
          "--copies", number_into("--copies", 1, kMostCopies, options.copies),
          "Add N copies of the whole buffer, into memory that others see and out of it [0]")
       ->type_name("N");
-  add_case_options(app, options.filter, CaseUse::first);
+  add_case_options(app, options.filter, CaseUse::on_fabric);
   app.add_option("--bytes", options.bytes, "Sizes, as nccl-tests means them: 8, 4K, 8:64M:x4")
       ->type_name("LIST")
       ->capture_default_str();

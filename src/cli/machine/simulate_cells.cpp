@@ -2,6 +2,7 @@
 #include "cli/machine/simulate_cells.hpp"
 
 #include <algorithm>
+#include <map>
 #include <numeric>
 
 #include <fmt/format.h>
@@ -53,6 +54,34 @@ SimulatedCell cell_of(const Algorithm& algorithm, const Schedule& schedule, std:
   return cell;
 }
 
+// The algorithms of each reason for leaving them out, in the order of the table.
+class WithoutGrid {
+ public:
+  void add(const Algorithm& algorithm, const std::string& objection) {
+    std::string& names = names_[objection];
+    names += fmt::format("{}{}", names.empty() ? "" : ", ", algorithm.name);
+  }
+  void tell(std::set<std::string>& skipped) const {
+    for (const auto& [objection, names] : names_) skipped.insert(fmt::format("{}: {}", names, objection));
+  }
+
+ private:
+  std::map<std::string, std::string> names_;
+};
+
+// The algorithm's first case, on the fabric's grid where none is asked for.
+Cases first_case(const Algorithm& algorithm, const CellOptions& options, const fabric::Fabric& fabric,
+                 std::uint32_t num_ranks) {
+  CaseFilter filter = options.filter;
+  filter.machine_grid = fabric.grid_of(num_ranks);
+  Cases cases = find_cases(algorithm, num_ranks, filter);
+  if (!cases.lacks_grid) return cases;
+  const Algorithm* const inner = filter.inner ? find_algorithm(algorithm.collective, *filter.inner) : nullptr;
+  const Takes& takes = inner == nullptr ? algorithm.takes : inner->takes;
+  cases.objection += fmt::format("; say --grid {}", form_of_grid(takes));
+  return cases;
+}
+
 }  // namespace
 
 Result<std::vector<SimulatedCell>> cells_of(const CellOptions& options, const fabric::Fabric& fabric,
@@ -70,6 +99,7 @@ Result<std::vector<SimulatedCell>> cells_of(const CellOptions& options, const fa
                                                       in_quotes(options.type), all_type_names()));
   std::vector<SimulatedCell> cells;
   std::string objection;
+  WithoutGrid without_grid;
   for (const Algorithm* algorithm : *rows) {
     if (!options.weights.empty() && !facts_of(algorithm->collective).varies) {
       objection = fmt::format("--weights: the blocks of {} do not differ in size", name_of(algorithm->collective));
@@ -83,9 +113,10 @@ Result<std::vector<SimulatedCell>> cells_of(const CellOptions& options, const fa
       objection = fmt::format("--by-name: {} is not right by name", algorithm->name);
       continue;
     }
-    const Cases cases = find_cases(*algorithm, num_ranks, options.filter);
+    const Cases cases = first_case(*algorithm, options, fabric, num_ranks);
     if (cases.requests.empty()) {
       objection = cases.objection;
+      if (cases.lacks_grid) without_grid.add(*algorithm, objection);
       continue;
     }
     if (options.parts > 1 && algorithm->channel != Channel::message) {
@@ -111,6 +142,7 @@ Result<std::vector<SimulatedCell>> cells_of(const CellOptions& options, const fa
     }
   }
   if (cells.empty()) return Status(Code::invalid_argument, objection);
+  without_grid.tell(skipped);
   return cells;
 }
 

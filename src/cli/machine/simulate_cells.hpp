@@ -38,7 +38,7 @@ struct SimulatedCell {
   double moved = 0;                        // bytes of the whole elements, of which the rates are
 };
 
-// Sizes that hold no element are left out, and `skipped` says which.
+// Algorithms without a grid and sizes that hold no element are left out, and `skipped` says which.
 [[nodiscard]] Result<std::vector<SimulatedCell>> cells_of(const CellOptions& options, const fabric::Fabric& fabric,
                                                           std::set<std::string>& skipped);
 

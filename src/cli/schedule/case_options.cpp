@@ -38,13 +38,14 @@ constexpr NumberOption kNumbers[] = {
 };
 
 Grid read_grid(const std::string& text) {
-  const std::size_t times = text.find('x');
-  if (times != std::string::npos) {
-    const auto width = read_number<std::uint32_t>(std::string_view(text).substr(0, times), 1, kMostOfACase);
-    const auto height = read_number<std::uint32_t>(std::string_view(text).substr(times + 1), 1, kMostOfACase);
-    if (width && height) return {*width, *height};
+  std::vector<std::uint32_t> sides;
+  for (const std::string_view part : split(text, 'x')) {
+    const auto side = read_number<std::uint32_t>(part, 1, kMostOfACase);
+    if (!side || sides.size() == 3) refuse_option("--grid", text, "a grid, like 4x2 or 4x2x2");
+    sides.push_back(*side);
   }
-  refuse_option("--grid", text, "a grid, like 4x2");
+  if (sides.size() < 2) refuse_option("--grid", text, "a grid, like 4x2 or 4x2x2");
+  return {sides[0], sides[1], sides.size() == 2 ? 1 : sides[2]};
 }
 
 std::vector<std::uint32_t> read_groups(const std::string& text) {
@@ -81,7 +82,10 @@ void add_case_options(CLI::App& app, CaseFilter& filter, CaseUse use) {
       if (!(filter.*option.number)) refuse_option(option.name, text, option.wanted);
     });
   }
-  add("--grid", "WxH", all ? "Only this grid, such as 4x2 [every grid]" : "This grid, such as 4x2 [the squarest]",
+  add("--grid", "WxH[xD]",
+      all                         ? "Only this grid, such as 4x2 or 4x2x2 [every grid]"
+      : use == CaseUse::on_fabric ? "This grid, such as 4x2 or 4x2x2 [the fabric's, else a square or cube]"
+                                  : "This grid, such as 4x2 or 4x2x2 [the squarest]",
       [&filter](const std::string& text) { filter.grid = read_grid(text); });
   add("--groups", "SIZES",
       all ? "Only these groups of neighbouring ranks, such as 2,3,3 [several ways to group them]"

@@ -15,8 +15,8 @@ class App;
 
 namespace tutti::cli {
 
-// What a command does with the cases that the options leave.
-enum class CaseUse : std::uint8_t { all, first };
+// What a command does with the cases that the options leave: all, the first, or the one for a fabric's grid.
+enum class CaseUse : std::uint8_t { all, first, on_fabric };
 
 // Fills the filter while options are parsed, and refuses what cannot be read. It must live as long as the application.
 void add_case_options(CLI::App& app, CaseFilter& filter, CaseUse use);

@@ -23,7 +23,7 @@ constexpr std::uint32_t kVersion = 1;
 
 constexpr auto kKeys =
     std::to_array<std::string_view>({"version", "about", "profile", "generator", "parameters", "link", "nodes", "links",
-                                     "memory", "switch_cost", "ranks", "costs", "memories", "queue", "cores"});
+                                     "grid", "memory", "switch_cost", "ranks", "costs", "memories", "queue", "cores"});
 
 // A value of [parameters], as it stands behind = on the command line.
 Result<std::string> parameter_text(const document::Section& parameters, const std::string& key,
@@ -91,6 +91,7 @@ Status check_what_excludes(const document::Section& document) {
   if (document.has("generator")) {
     for (const char* key : {"nodes", "link"})
       if (document.has(key)) return document.wrong(key, "the nodes come from the generator; delete one of the two");
+    if (document.has("grid")) return document.wrong("grid", "the grid comes from the generator; delete one of the two");
     return {};
   }
   if (document.has("parameters")) return document.wrong("parameters", "there is no generator that could take them");
@@ -133,6 +134,7 @@ Result<Fabric> read(const document::Section& document, std::string_view file, co
   TUTTI_TRY(document.read("profile", fabric.profile));
   TUTTI_TRY(read_costs(document, fabric));
   TUTTI_TRY(read_ranks(document, fabric));
+  TUTTI_TRY(read_grid(document, fabric));
   TUTTI_TRY(check_reach(document, fabric, places));
   TUTTI_TRY(apply_common(common, fabric));
   fabric.name = changes.text;

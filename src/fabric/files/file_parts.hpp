@@ -22,5 +22,7 @@ namespace tutti::fabric {
 [[nodiscard]] Status read_costs(const document::Section& document, Fabric& fabric);
 // [[ranks]] in place of those that are there, [[cores]], `memory` and `switch_cost`.
 [[nodiscard]] Status read_ranks(const document::Section& document, Fabric& fabric);
+// `grid` of the ranks, which are there already.
+[[nodiscard]] Status read_grid(const document::Section& document, Fabric& fabric);
 
 }  // namespace tutti::fabric

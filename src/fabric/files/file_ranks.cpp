@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "base/text.hpp"
+#include "base/units.hpp"
 #include "fabric/costs.hpp"
 #include "fabric/files/file_fields.hpp"
 #include "fabric/files/file_parts.hpp"
@@ -81,8 +82,10 @@ Result<RankGroup> read_group(const document::Section& section, const Fabric& fab
   return group;
 }
 
-// Ranks whose core has no number get one each, behind those that have one.
+// Ranks whose core has no number get one each, behind those that have one. The generator's grid is one of the nodes
+// that its ranks are on.
 void place_ranks(const std::vector<RankGroup>& groups, Fabric& fabric) {
+  const std::vector<RankPlacement> before = fabric.ranks;
   std::uint32_t num_cores = 0;
   for (const RankGroup& group : groups)
     if (group.core) num_cores = std::max(num_cores, *group.core + 1);
@@ -94,6 +97,9 @@ void place_ranks(const std::vector<RankGroup>& groups, Fabric& fabric) {
       fabric.ranks.push_back(place);
     }
   fabric.cores.assign(num_cores, Core());
+  if (!std::equal(before.begin(), before.end(), fabric.ranks.begin(), fabric.ranks.end(),
+                  [](const RankPlacement& a, const RankPlacement& b) { return a.node == b.node; }))
+    fabric.grid.clear();
 }
 
 Status read_places(const document::Section& document, Fabric& fabric) {
@@ -148,6 +154,25 @@ Status read_costs(const document::Section& document, Fabric& fabric) {
   if (!queue) return {};
   TUTTI_TRY(queue->check_keys(with_names({}, kQueueFields)));
   return read_fields(*queue, kQueueFields, fabric.queue);
+}
+
+Status read_grid(const document::Section& document, Fabric& fabric) {
+  if (!document.has("grid")) return {};
+  constexpr std::size_t kMostSides = 3;
+  std::string text;
+  TUTTI_TRY(document.read("grid", text));
+  std::uint64_t size = 1;
+  fabric.grid.clear();
+  for (const std::string_view word : split(text, 'x')) {
+    const Result<std::int64_t> side = parse_integer(word);
+    if (!side.ok() || *side < 1 || static_cast<std::uint64_t>(*side) > kMostRanks || fabric.grid.size() == kMostSides)
+      return document.wrong("grid", fmt::format("{} is no grid, like \"4x2\" or \"4x2x2\"", in_quotes(text)));
+    fabric.grid.push_back(static_cast<std::uint32_t>(*side));
+    size *= fabric.grid.back();
+  }
+  if (fabric.num_ranks() % size == 0) return {};
+  return document.wrong("grid",
+                        fmt::format("{} ranks are not a whole number of grids of {}", fabric.num_ranks(), text));
 }
 
 Status read_ranks(const document::Section& document, Fabric& fabric) {

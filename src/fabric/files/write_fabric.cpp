@@ -4,6 +4,7 @@
 #include <optional>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "fabric/files/fabric_file.hpp"
 #include "fabric/files/fields.hpp"
@@ -122,6 +123,7 @@ std::string write_fabric(const Fabric& fabric) {
   if (fabric.profile != Fabric().profile) text += fmt::format("profile = {}\n", quoted(fabric.profile));
   const std::uint32_t memory = fabric.ranks.front().memory;
   if (one_memory && memory != 0) text += fmt::format("memory = {}\n", quoted(fabric.memories[memory].name));
+  if (!base && !fabric.grid.empty()) text += fmt::format("grid = \"{}\"\n", fmt::join(fabric.grid, "x"));
   if (same_cores(fabric)) text += lines_of(kCoreFields, fabric.cores.front());
 
   const std::string costs = named("costs", kCostFields, fabric.costs);

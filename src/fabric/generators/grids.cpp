@@ -117,7 +117,9 @@ Result<Fabric> make(const GeneratorArguments& arguments, Wrap wrap) {
         if (grid.has_link(point, dimension, positive))
           draft.add_link(node, grid.neighbour(point, dimension, positive), arguments.links[0]);
   }
-  return std::move(draft).finish(NextOnGrid(grid, std::move(first_links)));
+  Fabric fabric = std::move(draft).finish(NextOnGrid(grid, std::move(first_links)));
+  fabric.grid = arguments.sizes;
+  return fabric;
 }
 
 }  // namespace

@@ -135,6 +135,7 @@ Result<Fabric> nest(const Fabric& outer, const Fabric& inner, const Gateway& gat
   fabric.costs = inner.costs;
   fabric.memories = inner.memories;
   fabric.queue = inner.queue;
+  fabric.grid = inner.grid;
   // So far apart that copies, which are a unit apart at least, do not touch.
   const double pitch = box_of(inner).size() + 2 * kBelow + 0.5;
   for (Node& node : fabric.nodes) {

@@ -115,6 +115,7 @@ Result<Fabric> make_packages(const GeneratorArguments& arguments) {
   Fabric fabric = std::move(draft).finish(NextInPackage(shape));
   // What is published: 256 GB/s of HBM of which 80 % are reached, and 128 GB/s of SRAM; nothing of the PE's own memory.
   fabric.memories = {{.name = "tcm"}, {.name = "sram", .bandwidth = 128}, {.name = "hbm", .bandwidth = 256 * 0.8}};
+  if (shape.pes == 1) fabric.grid = {arguments.sizes[0], arguments.sizes[1]};
   return fabric;
 }
 

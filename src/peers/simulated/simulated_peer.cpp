@@ -159,8 +159,9 @@ class SimulatedPeer final : public harness::Reckoner {
     if (told.memory && !symmetric && !same_name(*told.memory, "ordinary"))
       return wrong_argument(fmt::format("{} is {}; it takes ordinary or symmetric", kMemory, in_quotes(*told.memory)));
     if (!told.settings.ok()) return told.settings.status();
-    TUTTI_TRY_ASSIGN(const SimulatedWay way, chooser_.choose(asked, static_cast<std::uint32_t>(group.num_ranks),
-                                                             *told.settings, symmetric, options.is_interrupted));
+    TUTTI_TRY_ASSIGN(const SimulatedWay way,
+                     chooser_.choose(asked, fabric_, static_cast<std::uint32_t>(group.num_ranks), *told.settings,
+                                     symmetric, options.is_interrupted));
     if (way.needs_symmetric && told.memory && !symmetric)
       return not_here(fmt::format("{} needs both buffers in symmetric memory, and {} says {}", way.schedule.name,
                                   kMemory, *told.memory));

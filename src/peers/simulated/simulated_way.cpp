@@ -66,15 +66,16 @@ Result<SimulatedWay> own(const OwnAlgorithm& own, const SimulatedCase& asked, co
                       .needs_symmetric = own.demands.opens};
 }
 
-Result<SimulatedWay> named(std::string_view name, const SimulatedCase& asked, std::uint32_t num_ranks, bool symmetric,
-                           const CallFacts& call, Portfolio& portfolio) {
-  TUTTI_TRY_ASSIGN(const NamedAlgorithm found, find_by_full_name(asked.collective, name, num_ranks));
+Result<SimulatedWay> named(std::string_view name, const SimulatedCase& asked, const fabric::Fabric& fabric,
+                           std::uint32_t num_ranks, const CallFacts& call, Portfolio& portfolio) {
+  TUTTI_TRY_ASSIGN(const NamedAlgorithm found,
+                   find_by_full_name(asked.collective, name, num_ranks, fabric.grid_of(num_ranks)));
   std::string_view against;
   if (num_ranks <= kMostRanksOnHost)
     // A portfolio may be full, which takes nothing from the simulation.
     if (const Result<Way*> known = portfolio.find(asked.collective, name); known.ok())
       against = objection_to(**known, call);
-  SimulatedWay way = way_of(*found.algorithm, found.request, asked, symmetric, forced_against(num_ranks, against));
+  SimulatedWay way = way_of(*found.algorithm, found.request, asked, call.symmetric, forced_against(num_ranks, against));
   way.is_forced = true;
   return way;
 }
@@ -95,8 +96,9 @@ WayChooser::~WayChooser() = default;
 
 void WayChooser::forget() { known_.reset(); }
 
-Result<SimulatedWay> WayChooser::choose(const SimulatedCase& asked, std::uint32_t num_ranks, const Settings& settings,
-                                        bool symmetric, const std::function<bool()>& is_interrupted) {
+Result<SimulatedWay> WayChooser::choose(const SimulatedCase& asked, const fabric::Fabric& fabric,
+                                        std::uint32_t num_ranks, const Settings& settings, bool symmetric,
+                                        const std::function<bool()>& is_interrupted) {
   // Taken out, and put back when all has gone well: what an interrupt refuses, or want of memory leaves half done, is
   // no finding.
   std::unique_ptr<Known> known = std::exchange(known_, nullptr);
@@ -111,7 +113,7 @@ Result<SimulatedWay> WayChooser::choose(const SimulatedCase& asked, std::uint32_
   const ForcedAlgorithm& forced = settings.forced_of(asked.collective);
   Result<SimulatedWay> way = [&]() -> Result<SimulatedWay> {
     if (!forced.file && !forced.name.empty())
-      return named(forced.name, asked, num_ranks, symmetric, call, known->portfolio);
+      return named(forced.name, asked, fabric, num_ranks, call, known->portfolio);
     if (!forced.file) return by_size(asked, symmetric, call, known->selector);
     if (!forced.file->unread.ok()) return forced.file->unread;
     if (std::string file = fmt::format("{} {}", name_of(asked.collective), forced.file->agreement());

@@ -96,7 +96,11 @@ class Comparer {
     if (way.by_name && !algorithm->name_safe)
       return Status(Code::invalid_argument, fmt::format("{} is not right by name", algorithm->name));
     TUTTI_TRY_ASSIGN(const fabric::Fabric* const fabric, fabric_of(way.fabric));
-    const Cases cases = find_cases(*algorithm, fabric->num_ranks(), {.grid = way.grid, .corner = way.corner});
+    const Cases cases = find_cases(*algorithm, fabric->num_ranks(),
+                                   {.grid = way.grid, .corner = way.corner, .machine_grid = fabric->grid});
+    if (cases.lacks_grid)
+      return Status(Code::invalid_argument, fmt::format("{}: {}; say grid = \"{}\"", algorithm->name, cases.objection,
+                                                        form_of_grid(algorithm->takes)));
     if (cases.requests.empty()) return Status(Code::invalid_argument, cases.objection);
     if (way.parts > 1 && algorithm->channel != Channel::message)
       return Status(Code::invalid_argument, fmt::format("{} is not by messages: it has no parts", algorithm->name));

@@ -102,15 +102,15 @@ Status read_grid(const Section& section, std::optional<Grid>& grid) {
   std::string text;
   TUTTI_TRY(section.read("grid", text));
   const std::vector<std::string_view> sides = split(text, 'x');
-  std::array<std::uint32_t, 2> lengths = {};
-  bool is_right = sides.size() == lengths.size();
+  std::array<std::uint32_t, 3> lengths = {1, 1, 1};
+  bool is_right = sides.size() == 2 || sides.size() == lengths.size();
   for (std::size_t side = 0; is_right && side < sides.size(); ++side) {
     const Result<std::int64_t> length = parse_integer(sides[side]);
     is_right = length.ok() && *length >= 1 && *length <= kMostSide;
     if (is_right) lengths[side] = static_cast<std::uint32_t>(*length);
   }
   if (!is_right) return section.wrong("grid", fmt::format("{} is no grid, like \"4x2\"", in_quotes(text)));
-  grid = Grid{lengths[0], lengths[1]};
+  grid = Grid{lengths[0], lengths[1], lengths[2]};
   return {};
 }
 
