@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
+#include "../base/temporary_folder.hpp"
 #include "base/text.hpp"
 #include "calling.hpp"
 #include "cli/commands.hpp"
@@ -74,6 +75,45 @@ TEST(Predictions, WhatIsLeftOutMustBeOfFigures) {
   says({"--against", file, "--leave-out", "colours"}, "'colours' is not ranks or sizes");
   says({"--against", file, "--leave-out", "ranks"}, "has nothing to leave out");
   says({"--against", file, "--leave-out", "ranks", "--figure", "x.svg"}, "draws no figure");
+}
+
+TEST(SimulateFile, AScheduleTakesThePlaceOfAnAlgorithm) {
+  const std::string file = TUTTI_SOURCE_DIR "/examples/my_all_reduce.sched";
+  const Json row = row_of({"--fabric", "torus_2d:2x2", "--file", file, "--bytes", "1M"});
+  EXPECT_EQ(row["ranks"], 4);
+  EXPECT_EQ(row["collective"], "all_reduce");
+  EXPECT_EQ(row["checked"], "yes");
+  EXPECT_GT(row["time_us"].get<double>(), 20);
+  // More ranks than it is for stay idle; fewer are too few.
+  EXPECT_EQ(row_of({"--fabric", "switch:9", "--file", file, "--bytes", "1M"})["ranks"], 4);
+  const auto error = [](const std::vector<std::string>& words) { return simulate_there(words).error; };
+  EXPECT_TRUE(contains(error({"--fabric", "switch:2", "--file", file}), "is for 4 ranks, and switch:2 has 2"));
+  EXPECT_TRUE(
+      contains(error({"--fabric", "switch:4", "--file", file, "--algorithm", "ring"}), "leave out --algorithm"));
+  EXPECT_TRUE(contains(error({"--fabric", "switch:4", "--file", file, "-n", "4"}), "leave out --num-ranks"));
+  EXPECT_TRUE(contains(error({"--fabric", "switch:4", "--file", "/nowhere"}), "/nowhere"));
+}
+
+// Two ranks of an MSCCL program that swap their halves.
+TEST(SimulateFile, AnMscclProgramDoesSoToo) {
+  const test::TemporaryFolder folder;
+  const std::string path = folder.write(
+      "allgather.xml",
+      "<algo name=\"swap\" nchunksperloop=\"2\" nchannels=\"1\" ngpus=\"2\" coll=\"allgather\" proto=\"Simple\" "
+      "inplace=\"1\" outofplace=\"0\" minBytes=\"0\" maxBytes=\"0\">"
+      "<gpu id=\"0\" i_chunks=\"0\" o_chunks=\"2\" s_chunks=\"0\"><tb id=\"0\" send=\"1\" recv=\"1\" chan=\"0\">"
+      "<step s=\"0\" type=\"s\" srcbuf=\"o\" srcoff=\"0\" dstbuf=\"o\" dstoff=\"0\" cnt=\"1\" depid=\"-1\" deps=\"-1\" "
+      "hasdep=\"0\"/>"
+      "<step s=\"1\" type=\"r\" srcbuf=\"o\" srcoff=\"1\" dstbuf=\"o\" dstoff=\"1\" cnt=\"1\" depid=\"-1\" deps=\"-1\" "
+      "hasdep=\"0\"/></tb></gpu>"
+      "<gpu id=\"1\" i_chunks=\"0\" o_chunks=\"2\" s_chunks=\"0\"><tb id=\"0\" send=\"0\" recv=\"0\" chan=\"0\">"
+      "<step s=\"0\" type=\"s\" srcbuf=\"o\" srcoff=\"1\" dstbuf=\"o\" dstoff=\"1\" cnt=\"1\" depid=\"-1\" deps=\"-1\" "
+      "hasdep=\"0\"/>"
+      "<step s=\"1\" type=\"r\" srcbuf=\"o\" srcoff=\"0\" dstbuf=\"o\" dstoff=\"0\" cnt=\"1\" depid=\"-1\" deps=\"-1\" "
+      "hasdep=\"0\"/></tb></gpu></algo>");
+  const Json row = row_of({"--fabric", "switch:2,latency=10ns,bandwidth=1GB/s", "--file", path, "--bytes", "2000"});
+  EXPECT_EQ(row["collective"], "all_gather");
+  EXPECT_DOUBLE_EQ(row["time_us"].get<double>(), 1.02);
 }
 
 }  // namespace

@@ -53,34 +53,19 @@ std::uint64_t bytes_of(const Schedule& schedule, const Slice& slice, std::uint64
   return layout.whole(slice.first_piece, slice.num_pieces).length * slice.num_blocks;
 }
 
-// The time in ns, in this process: SimGrid can have one world in each.
-double in_simgrid(const Programs& programs, const fabric::Fabric& fabric, std::uint64_t block) {
-  const Schedule& schedule = programs.schedule();
-  std::vector<std::string> words{"test",
-                                 "--cfg=network/model:CM02",
-                                 "--cfg=network/TCP-gamma:0",
-                                 "--cfg=network/crosstraffic:0",
-                                 "--cfg=surf/precision:1e-12",
-                                 "--cfg=maxmin/precision:1e-12",
-                                 "--log=root.thres:critical"};
-  std::vector<char*> arguments;
-  for (std::string& word : words) arguments.push_back(word.data());
-  int count = static_cast<int>(arguments.size());
-  s4u::Engine engine(&count, arguments.data());
+// Ranks, links and ways as the fabric has them.
+std::vector<s4u::Host*> hosts_of(const fabric::Fabric& fabric, std::uint32_t num_ranks, Ways& ways) {
   s4u::NetZone* zone = s4u::create_full_zone("all");
   std::vector<s4u::Host*> hosts;
-  for (std::uint32_t rank = 0; rank < schedule.num_ranks; ++rank)
+  for (std::uint32_t rank = 0; rank < num_ranks; ++rank)
     hosts.push_back(zone->create_host("rank" + std::to_string(rank), 1e9));
   std::vector<const s4u::Link*> links;
   for (std::size_t link = 0; link < fabric.links.size(); ++link)
     links.push_back(zone->create_link("link" + std::to_string(link), fabric.links[link].bandwidth * 1e9)
                         ->set_latency(fabric.links[link].latency * kNano)
                         ->seal());
-  const std::function<bool()> goes_on = [] { return false; };
-  Watch watch(goes_on);
-  Ways ways(fabric, watch);
-  for (std::uint32_t from = 0; from < schedule.num_ranks; ++from) {
-    for (std::uint32_t to = 0; to < schedule.num_ranks; ++to) {
+  for (std::uint32_t from = 0; from < num_ranks; ++from) {
+    for (std::uint32_t to = 0; to < num_ranks; ++to) {
       if (from == to) continue;
       std::vector<s4u::LinkInRoute> route;
       for (const std::uint32_t link : ways.between(from, to)) route.emplace_back(links[link]);
@@ -88,31 +73,57 @@ double in_simgrid(const Programs& programs, const fabric::Fabric& fabric, std::u
     }
   }
   zone->seal();
-  const auto mailbox = [](std::uint32_t from, std::uint32_t to, std::uint32_t channel) {
-    return s4u::Mailbox::by_name(std::to_string(from) + ">" + std::to_string(to) + "." + std::to_string(channel));
-  };
-  std::map<std::uint32_t, Port> ports;  // by link
-  std::map<s4u::Mailbox*, Outgoing> connections;
-  for (std::uint32_t rank = 0; rank < schedule.num_ranks; ++rank) {
-    const auto for_each_message = [&, rank](const Step& step, const auto& act) {
-      for (const Endpoint& end : step.destinations) {
-        const std::uint64_t bytes = end.place == Place::message ? bytes_of(schedule, end.slice, block) : 0;
-        if (bytes == 0) continue;
-        s4u::Mailbox* const to = mailbox(rank, end.rank, end.channel);
-        Outgoing& connection = connections[to];
-        connection.to = to;
-        act(connection, ways.between(rank, end.rank).front(), bytes);
-      }
-    };
+  return hosts;
+}
+
+s4u::Mailbox* mailbox(std::uint32_t from, std::uint32_t to, std::uint32_t channel) {
+  return s4u::Mailbox::by_name(std::to_string(from) + ">" + std::to_string(to) + "." + std::to_string(channel));
+}
+
+// The actors of all ranks and their connections.
+class Actors {
+ public:
+  Actors(const Programs& programs, const fabric::Fabric& fabric, std::uint64_t block)
+      : programs_(programs), fabric_(fabric), block_(block), watch_(goes_on_), ways_(fabric, watch_) {}
+
+  void start() {
+    const std::uint32_t num_ranks = programs_.num_ranks();
+    const std::vector<s4u::Host*> hosts = hosts_of(fabric_, num_ranks, ways_);
+    for (std::uint32_t rank = 0; rank < num_ranks; ++rank) {
+      start_connections(rank, hosts[rank]);
+      const s4u::ActorPtr actor =
+          s4u::Actor::create("actor" + std::to_string(rank), hosts[rank], [this, rank] { walk(rank); });
+      // So that a message is on its way before it is asked for.
+      for (const Step& step : programs_.steps(rank, 0))
+        for (const Endpoint& end : step.sources)
+          if (end.place == Place::message) mailbox(end.rank, rank, end.channel)->set_receiver(actor);
+    }
+  }
+
+ private:
+  std::uint64_t bytes(const Slice& slice) const { return bytes_of(programs_.schedule(), slice, block_); }
+
+  template <typename Act>
+  void for_each_message(std::uint32_t rank, const Step& step, const Act& act) {
+    for (const Endpoint& end : step.destinations) {
+      if (end.place != Place::message || bytes(end.slice) == 0) continue;
+      s4u::Mailbox* const to = mailbox(rank, end.rank, end.channel);
+      Outgoing& connection = connections_[to];
+      connection.to = to;
+      act(connection, ways_.between(rank, end.rank).front(), bytes(end.slice));
+    }
+  }
+
+  void start_connections(std::uint32_t rank, s4u::Host* host) {
     std::map<Outgoing*, Port*> mine;
-    for (const Step& step : programs.steps(rank, 0))
-      for_each_message(step, [&](Outgoing& connection, std::uint32_t link, std::uint64_t) {
+    for (const Step& step : programs_.steps(rank, 0))
+      for_each_message(rank, step, [&](Outgoing& connection, std::uint32_t link, std::uint64_t) {
         ++connection.left;
-        ports[link].bandwidth = fabric.links[link].bandwidth * 1e9;
-        mine[&connection] = &ports[link];
+        ports_[link].bandwidth = fabric_.links[link].bandwidth * 1e9;
+        mine[&connection] = &ports_[link];
       });
     for (const auto& [outgoing, link] : mine)
-      s4u::Actor::create("connection" + std::to_string(rank), hosts[rank], [connection = outgoing, port = link] {
+      s4u::Actor::create("connection" + std::to_string(rank), host, [connection = outgoing, port = link] {
         for (; connection->left > 0; --connection->left) {
           connection->arrivals->acquire();
           const std::uint64_t bytes = connection->bytes.front();
@@ -124,23 +135,45 @@ double in_simgrid(const Programs& programs, const fabric::Fabric& fabric, std::u
           message->wait();
         }
       });
-    const s4u::ActorPtr actor =
-        s4u::Actor::create("actor" + std::to_string(rank), hosts[rank], [&, rank, for_each_message] {
-          for (const Step& step : programs.steps(rank, 0)) {
-            for (const Endpoint& end : step.sources)
-              if (end.place == Place::message && bytes_of(schedule, end.slice, block) > 0)
-                mailbox(end.rank, rank, end.channel)->get_unique<int>();
-            for_each_message(step, [](Outgoing& connection, std::uint32_t, std::uint64_t bytes) {
-              connection.bytes.push_back(bytes);
-              connection.arrivals->release();
-            });
-          }
-        });
-    // So that a message is on its way before it is asked for.
-    for (const Step& step : programs.steps(rank, 0))
-      for (const Endpoint& end : step.sources)
-        if (end.place == Place::message) mailbox(end.rank, rank, end.channel)->set_receiver(actor);
   }
+
+  void walk(std::uint32_t rank) {
+    for (const Step& step : programs_.steps(rank, 0)) {
+      for (const Endpoint& end : step.sources)
+        if (end.place == Place::message && bytes(end.slice) > 0)
+          mailbox(end.rank, rank, end.channel)->get_unique<int>();
+      for_each_message(rank, step, [](Outgoing& connection, std::uint32_t, std::uint64_t bytes) {
+        connection.bytes.push_back(bytes);
+        connection.arrivals->release();
+      });
+    }
+  }
+
+  const Programs& programs_;
+  const fabric::Fabric& fabric_;
+  std::uint64_t block_;
+  const std::function<bool()> goes_on_ = [] { return false; };
+  Watch watch_;
+  Ways ways_;
+  std::map<std::uint32_t, Port> ports_;  // by link
+  std::map<s4u::Mailbox*, Outgoing> connections_;
+};
+
+// The time in ns, in this process: SimGrid can have one world in each.
+double in_simgrid(const Programs& programs, const fabric::Fabric& fabric, std::uint64_t block) {
+  std::vector<std::string> words{"test",
+                                 "--cfg=network/model:CM02",
+                                 "--cfg=network/TCP-gamma:0",
+                                 "--cfg=network/crosstraffic:0",
+                                 "--cfg=surf/precision:1e-12",
+                                 "--cfg=maxmin/precision:1e-12",
+                                 "--log=root.thres:critical"};
+  std::vector<char*> arguments;
+  for (std::string& word : words) arguments.push_back(word.data());
+  int count = static_cast<int>(arguments.size());
+  s4u::Engine engine(&count, arguments.data());
+  Actors actors(programs, fabric, block);
+  actors.start();
   engine.run();
   return s4u::Engine::get_clock() / kNano;
 }

@@ -83,6 +83,10 @@ std::string reasons_for(const std::vector<Simulated>& all) {
 }
 
 Status check(const SimulateArguments& options) {
+  if (!options.files.empty() && (!options.choice.algorithm.empty() || !options.choice.collective.empty()))
+    return wrong_argument("--file says which schedule; leave out --algorithm and --collective");
+  if (!options.files.empty() && options.ranks)
+    return wrong_argument("--file says how many ranks there are; leave out --num-ranks");
   const auto is_zero = [](std::uint32_t weight) { return weight == 0; };
   if (!options.weights.empty() && std::all_of(options.weights.begin(), options.weights.end(), is_zero))
     return {Code::invalid_argument, "--weights: all are 0, so no block has any bytes"};
@@ -132,7 +136,7 @@ Status simulate_on(const SimulateArguments& options, const std::string& asked, c
                                        {.count = cell.count,
                                         .counts = cell.counts,
                                         .element_size = size_of(*type_from_name(options.type)),
-                                        .staged = cell.algorithm->channel == Channel::staged && !options.by_name,
+                                        .staged = cell.staged,
                                         .recorder = recorder},
                                        options.copies);
     if (!answer.ok()) {
@@ -146,7 +150,7 @@ Status simulate_on(const SimulateArguments& options, const std::string& asked, c
     if (corrections)
       one.correction = corrections->find({.fabric = asked,
                                           .collective = cell.schedule.collective,
-                                          .algorithm = cell.algorithm->name,
+                                          .algorithm = cell.algorithm,
                                           .parts = options.parts,
                                           .copies = options.copies,
                                           .by_name = options.by_name,
@@ -264,6 +268,12 @@ void add_what(CLI::App& app, SimulateArguments& options) {
          "how well these are predicted")
       ->type_name("ranks|sizes");
   add_choice_options(app, options.choice);
+  app.add_option("--file", options.files,
+                 "Instead of algorithms: schedule files (docs/formats/schedule.md) or MSCCL programs "
+                 "(docs/formats/msccl.md)")
+      ->type_name("PATH")
+      ->expected(1)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
   app.add_option_function<std::string>("-n,--num-ranks", number_into("--num-ranks", 1, kMostSimulated, options.ranks),
                                        "Only the first N of the fabric's ranks [all]")
       ->type_name("N");

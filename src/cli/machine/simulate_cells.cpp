@@ -7,8 +7,10 @@
 
 #include <fmt/format.h>
 
+#include "base/counted.hpp"
 #include "base/text.hpp"
 #include "base/units.hpp"
+#include "cli/schedule/schedule_file.hpp"
 #include "data/message_size.hpp"
 #include "data/no_element.hpp"
 #include "data/type.hpp"
@@ -40,9 +42,9 @@ bool has_no_weight(const Schedule& schedule, const std::vector<std::uint32_t>& w
                      [](std::uint32_t weight) { return weight == 0; });
 }
 
-SimulatedCell cell_of(const Algorithm& algorithm, const Schedule& schedule, std::uint64_t bytes, Type type,
+SimulatedCell cell_of(const Schedule& schedule, std::uint64_t bytes, Type type,
                       const std::vector<std::uint32_t>& weights) {
-  SimulatedCell cell{.algorithm = &algorithm, .schedule = schedule, .bytes = bytes};
+  SimulatedCell cell{.schedule = schedule, .bytes = bytes};
   const std::size_t element_size = size_of(type);
   cell.count = elements_of_block(schedule.collective, schedule.num_ranks, bytes, element_size);
   cell.counts = elements_of_blocks(schedule, bytes, element_size, weights);
@@ -82,25 +84,48 @@ Cases first_case(const Algorithm& algorithm, const CellOptions& options, const f
   return cases;
 }
 
-}  // namespace
+// What is simulated with every size.
+struct Source {
+  Schedule schedule;
+  std::string algorithm;  // without its parameters; of a file its name
+  bool staged = false;
+};
 
-Result<std::vector<SimulatedCell>> cells_of(const CellOptions& options, const fabric::Fabric& fabric,
-                                            std::set<std::string>& skipped) {
+// Whether others read copies of what is exposed, as where nothing is stored in their memory.
+bool is_staged(const Schedule& schedule) {
+  for (std::uint32_t lane = 0; lane < schedule.num_lanes; ++lane) {
+    Walk walk = schedule.walk(0, lane);
+    while (const Step* step = walk.next())
+      if (step->kind == StepKind::open || is_multicast(*step)) return false;
+  }
+  return true;
+}
+
+Result<std::vector<Source>> sources_of_files(const CellOptions& options, const fabric::Fabric& fabric) {
+  std::vector<Source> sources;
+  for (const std::string& path : options.files) {
+    TUTTI_TRY_ASSIGN(Schedule schedule, read_schedule_file(path));
+    if (schedule.num_ranks > fabric.num_ranks())
+      return Status(Code::invalid_argument,
+                    fmt::format("--file: {} is for {}, and {} has {}", in_quotes(path),
+                                counted(schedule.num_ranks, "rank"), fabric.name, fabric.num_ranks()));
+    const std::string name = schedule.name;
+    const bool staged = is_staged(schedule);
+    sources.push_back({side_by_side(std::move(schedule), options.parts), name, staged});
+  }
+  return sources;
+}
+
+// Why those that are left out are goes to `objection`.
+Result<std::vector<Source>> sources_of_algorithms(const CellOptions& options, const fabric::Fabric& fabric,
+                                                  std::set<std::string>& skipped, std::string& objection) {
   const std::uint32_t num_ranks = options.ranks.value_or(fabric.num_ranks());
   const bool has_multicast =
       std::any_of(fabric.nodes.begin(), fabric.nodes.end(), [](const fabric::Node& node) { return node.multicast; });
-  const Result<std::vector<const Algorithm*>> rows = chosen(options.choice, options.filter);
-  if (!rows.ok()) return rows.status();
-  const Result<std::vector<Bytes>> sizes = parse_byte_list(options.bytes);
-  if (!sizes.ok()) return sizes.status().with_context("--bytes");
-  const std::optional<Type> type = type_from_name(options.type);
-  if (!type)
-    return Status(Code::invalid_argument, fmt::format("--type: {} is not a type; the types are: {}",
-                                                      in_quotes(options.type), all_type_names()));
-  std::vector<SimulatedCell> cells;
-  std::string objection;
+  TUTTI_TRY_ASSIGN(const std::vector<const Algorithm*> rows, chosen(options.choice, options.filter));
+  std::vector<Source> sources;
   WithoutGrid without_grid;
-  for (const Algorithm* algorithm : *rows) {
+  for (const Algorithm* algorithm : rows) {
     if (!options.weights.empty() && !facts_of(algorithm->collective).varies) {
       objection = fmt::format("--weights: the blocks of {} do not differ in size", name_of(algorithm->collective));
       continue;
@@ -123,17 +148,42 @@ Result<std::vector<SimulatedCell>> cells_of(const CellOptions& options, const fa
       objection = fmt::format("--parts: {} is not by messages, so it is done in one part", algorithm->name);
       continue;
     }
-    const Schedule schedule = side_by_side(algorithm->make(cases.requests.front()), options.parts);
+    sources.push_back({side_by_side(algorithm->make(cases.requests.front()), options.parts),
+                       std::string(algorithm->name), algorithm->channel == Channel::staged && !options.by_name});
+  }
+  if (!sources.empty()) without_grid.tell(skipped);
+  return sources;
+}
+
+}  // namespace
+
+Result<std::vector<SimulatedCell>> cells_of(const CellOptions& options, const fabric::Fabric& fabric,
+                                            std::set<std::string>& skipped) {
+  const Result<std::vector<Bytes>> sizes = parse_byte_list(options.bytes);
+  if (!sizes.ok()) return sizes.status().with_context("--bytes");
+  const std::optional<Type> type = type_from_name(options.type);
+  if (!type)
+    return Status(Code::invalid_argument, fmt::format("--type: {} is not a type; the types are: {}",
+                                                      in_quotes(options.type), all_type_names()));
+  std::string objection;
+  TUTTI_TRY_ASSIGN(const std::vector<Source> sources, options.files.empty()
+                                                          ? sources_of_algorithms(options, fabric, skipped, objection)
+                                                          : sources_of_files(options, fabric));
+  std::vector<SimulatedCell> cells;
+  for (const Source& source : sources) {
+    const Schedule& schedule = source.schedule;
     for (const Bytes size : *sizes) {
       // A barrier carries nothing, whatever the size.
-      const bool is_barrier = algorithm->collective == Collective::barrier;
+      const bool is_barrier = schedule.collective == Collective::barrier;
       if (!options.weights.empty() && has_no_weight(schedule, options.weights))
         return Status(Code::invalid_argument,
                       fmt::format("--weights: {} has {} blocks, and the first {} are 0", name_of(schedule.collective),
                                   num_size_classes(schedule), num_size_classes(schedule)));
-      SimulatedCell cell = cell_of(*algorithm, schedule, is_barrier ? 0 : size.value(), *type, options.weights);
+      SimulatedCell cell = cell_of(schedule, is_barrier ? 0 : size.value(), *type, options.weights);
+      cell.algorithm = source.algorithm;
+      cell.staged = source.staged;
       if (!is_barrier && cell.moved == 0) {
-        objection = holds_no_element(size.value(), *type, num_blocks(schedule.collective, num_ranks));
+        objection = holds_no_element(size.value(), *type, num_blocks(schedule.collective, schedule.num_ranks));
         skipped.insert(fmt::format("{}: {}", name_of(schedule.collective), objection));
         continue;
       }
@@ -142,7 +192,6 @@ Result<std::vector<SimulatedCell>> cells_of(const CellOptions& options, const fa
     }
   }
   if (cells.empty()) return Status(Code::invalid_argument, objection);
-  without_grid.tell(skipped);
   return cells;
 }
 

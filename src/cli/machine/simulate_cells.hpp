@@ -26,11 +26,13 @@ struct CellOptions {
   std::string type = "f32";
   std::vector<std::uint32_t> weights;
   bool by_name = false;
+  std::vector<std::string> files;  // of schedules, in place of algorithms
 };
 
 // One row.
 struct SimulatedCell {
-  const Algorithm* algorithm = nullptr;
+  std::string algorithm;  // without its parameters
+  bool staged = false;    // others read copies of what is exposed
   Schedule schedule;
   std::uint64_t bytes = 0;                 // as asked
   std::uint64_t count = 0;                 // elements of a block
