@@ -43,7 +43,8 @@ TEST(Simulate, ARowSaysHowLongItTakesAndWhereTheTimeGoes) {
       "messages,checked,launch_percent,overhead_percent,wire_percent,queueing_percent,reduction_percent,credit_"
       "percent");
   const std::string line =
-      "| ring_1d:4,latency=1us,bandwidth=25GB/s | all_reduce | ring | 4 | 1024 | - | 6.06144 | - | - | 6.06144 | 0.168937 "
+      "| ring_1d:4,latency=1us,bandwidth=25GB/s | all_reduce | ring | 4 | 1024 | - | 6.06144 | - | - | 6.06144 | "
+      "0.168937 "
       "| 0.253405 | 1 | "
       "24 "
       "| yes | 0 | 0 | 100 | 0 | 0 | 0 |\n";
