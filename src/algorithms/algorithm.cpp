@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "algorithms/algorithm.hpp"
 
+#include <algorithm>
 #include <numeric>
 
 #include <fmt/format.h>
@@ -33,7 +34,9 @@ std::string objection_to_grid(const Algorithm& algorithm, const Request& request
     return fmt::format("a grid of {} has three dimensions, and {} is for two", text, algorithm.name);
   if (takes.whole_grids && (grid.size() == 0 || ranks % grid.size() != 0))
     return fmt::format("{} {} not a whole number of grids of {}", counted(ranks, "rank"), are(ranks), text);
-  if (!takes.whole_grids && grid.size() != ranks)
+  // Sides of more than that could have a product that wraps around.
+  const bool has_ranks = std::max({grid.width, grid.height, grid.depth}) <= ranks && grid.size() == ranks;
+  if (!takes.whole_grids && !has_ranks)
     return fmt::format("a grid of {} does not have {}", text, counted(ranks, "rank"));
   return "";
 }

@@ -181,6 +181,7 @@ constexpr auto kTuttiAlgorithms = std::to_array<Algorithm>({tutti_way(all_reduce
                                                             tutti_way(all_reduce, "double_binary_tree"),
                                                             tutti_way(all_reduce, "swing"),
                                                             tutti_way(all_reduce, "bucket_2d"),
+                                                            tutti_way(all_reduce, "bucket_3d"),
                                                             tutti_way(all_reduce, "bucket_mesh"),
                                                             tutti_way(all_reduce, "hierarchical"),
                                                             tutti_way(all_reduce, "centre"),

@@ -32,6 +32,17 @@ std::uint32_t longest_message(const Schedule& schedule, Fusion fusion, std::uint
   return longest;
 }
 
+// Elements of a block that all its pieces have whole, where these are hardly more than there are; else those there are.
+// Ranks are then alike whose last pieces would be a little shorter.
+std::uint64_t count_of_whole_pieces(const Schedule& schedule, std::uint64_t count) {
+  constexpr std::uint64_t kMost = 256;  // one in so many may be added
+  std::uint64_t pieces = 1;
+  for (const Space space : {Space::input, Space::output, Space::scratch})
+    pieces = std::max<std::uint64_t>(pieces, schedule.division(space).pieces);
+  const std::uint64_t added = (pieces - count % pieces) % pieces;
+  return added <= count / kMost ? count + added : count;
+}
+
 // As rank 0's steps say; a copy within a rank is of all.
 fabric::Channels channels_of(const Schedule& schedule) {
   const auto is_message = [](const Endpoint& end) { return end.place == Place::message; };
@@ -73,9 +84,10 @@ Result<Answer> simulate_as_it_is(const Schedule& schedule, const fabric::Fabric&
       options.recorder == nullptr && options.counts.empty() &&
       (options.alike == Alike::always || (options.alike == Alike::from_many && schedule.num_ranks >= kManyRanks));
   Watch watch(options.is_interrupted);
+  const std::uint64_t alike_count = count_of_whole_pieces(schedule, options.count);
   const std::optional<Symmetry> symmetry =
       is_worth_it ? Symmetry::find(schedule, fabric, options.fusion,
-                                   Sizes(schedule, options.count, {}, options.element_size, 0), watch)
+                                   Sizes(schedule, alike_count, {}, options.element_size, 0), watch)
                   : std::nullopt;
   std::uint64_t window = options.window;
   if (window == 0 && fabric.queue.slot_bytes > 0 && fabric.queue.long_messages == fabric::LongMessages::rounds) {
@@ -90,7 +102,7 @@ Result<Answer> simulate_as_it_is(const Schedule& schedule, const fabric::Fabric&
     }
   }
   if (watch.is_over(0)) return Status(Code::aborted, fmt::format("{}: interrupted", schedule.name));
-  const Sizes sizes(schedule, options.count, options.counts, options.element_size, window);
+  const Sizes sizes(schedule, symmetry ? alike_count : options.count, options.counts, options.element_size, window);
   Engine engine(schedule, fabric, options, sizes, symmetry ? &*symmetry : nullptr, watch);
   if (const Status wrong = engine.run(); !wrong.ok())
     return Status(wrong.code(), fmt::format("{} on {}: {}", schedule.name, fabric.name, wrong.message()));

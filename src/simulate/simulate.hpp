@@ -23,7 +23,8 @@
 
 namespace tutti::simulate {
 
-// Ranks that are alike are simulated once where that is worth looking for: from this many ranks on.
+// Ranks that are alike are simulated once where that is worth looking for: from this many ranks on. Pieces that are
+// short because a block has few elements less than they could have are then taken to be whole.
 enum class Alike : std::uint8_t { never, from_many, always };
 inline constexpr std::uint32_t kManyRanks = 8192;
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <functional>
 #include <numeric>
+#include <set>
 
 #include <gtest/gtest.h>
 
@@ -27,13 +28,21 @@ Schedule make(std::string_view name, std::uint32_t ranks, const Parameters& para
 }
 
 Schedule on_grid(std::string_view name, const Grid& grid, std::uint32_t packages = 1, std::uint32_t corner = 0) {
-  return make(name, packages * grid.width * grid.height, {.grid = grid, .corner = corner});
+  return make(name, packages * static_cast<std::uint32_t>(grid.size()), {.grid = grid, .corner = corner});
 }
 
 std::vector<Grid> small_grids() {
   std::vector<Grid> grids;
   for (std::uint32_t width = 1; width <= 5; ++width)
     for (std::uint32_t height = 1; height <= 5; ++height) grids.push_back({width, height});
+  return grids;
+}
+
+std::vector<Grid> small_cuboids() {
+  std::vector<Grid> grids;
+  for (std::uint32_t width = 1; width <= 4; ++width)
+    for (std::uint32_t height = 1; height <= 3; ++height)
+      for (std::uint32_t depth = 1; depth <= 3; ++depth) grids.push_back({width, height, depth});
   return grids;
 }
 
@@ -73,6 +82,27 @@ TEST(AllReduceOnGrids, EveryMessageGoesToANeighbour) {
   }
 }
 
+TEST(AllReduceOnGrids, EveryMessageOnATorusOfThreeDimensionsGoesToANeighbour) {
+  for (const Grid& grid : small_cuboids()) {
+    const Schedule schedule = on_grid("bucket_3d", grid);
+    SCOPED_TRACE(schedule.name);
+    const bool is_line = grid.width + grid.height + grid.depth == grid.size() + 2;
+    for (std::uint32_t rank = 0; rank < schedule.num_ranks; ++rank) {
+      std::set<std::uint32_t> neighbours;
+      for (const patterns::Line& line :
+           {patterns::row_of(grid, rank), patterns::column_of(grid, rank), patterns::pillar_of(grid, rank)})
+        if (line.length > 1) neighbours.insert(line.next());
+      std::set<std::uint32_t> peers;
+      for (const auto& lane : collect(schedule, rank, Fusion::none).lanes)
+        for (const Step& step : lane)
+          for (const Endpoint& end : step.destinations)
+            if (end.place == Place::message) peers.insert(end.rank);
+      EXPECT_EQ(peers, neighbours);
+    }
+    EXPECT_EQ(schedule.num_lanes, is_line ? 1U : (grid.width > 1) + (grid.height > 1) + (grid.depth > 1));
+  }
+}
+
 std::string objection_on(std::string_view name, std::uint32_t ranks, Grid grid) {
   return objection_to(*find_algorithm(Collective::all_reduce, name),
                       {.num_ranks = ranks, .parameters = {.grid = grid}});
@@ -84,6 +114,9 @@ TEST(AllReduceOnGrids, SixRanksAreNeverTwoByTwo) {
     EXPECT_EQ(objection_on(name, 6, {2, 3}), "");
     EXPECT_EQ(objection_on(name, 6, {3, 1}), "a grid of 3x1 does not have 6 ranks") << "these take one grid";
   }
+  EXPECT_EQ(objection_on("bucket_3d", 6, {2, 2, 2}), "a grid of 2x2x2 does not have 6 ranks");
+  EXPECT_EQ(objection_on("bucket_3d", 6, {3, 2}), "");
+  EXPECT_EQ(objection_on("bucket_3d", 6, {2, 2}), "a grid of 2x2x1 does not have 6 ranks");
   EXPECT_EQ(objection_on("centre", 6, {2, 2}), "6 ranks are not a whole number of grids of 2x2");
   EXPECT_EQ(objection_on("centre", 6, {3, 1}), "") << "two of them";
   EXPECT_EQ(objection_on("centre", 6, {0, 3}), "6 ranks are not a whole number of grids of 0x3");
@@ -136,6 +169,35 @@ TEST(AllReduceCosts, BucketOnATorus) {
     // Four turns of each dimension, two of them side by side.
     EXPECT_EQ(cost.longest_path, is_line ? 2 * (n - 1) : 4 * (std::max(grid.width, grid.height) - 1));
     EXPECT_EQ(cost.roundings, grid.width - 1 + grid.height - 1);
+  }
+}
+
+TEST(AllReduceCosts, BucketOnATorusOfThreeDimensions) {
+  for (const Grid& grid : small_cuboids()) {
+    if (grid.size() == 1) continue;
+    const Schedule schedule = on_grid("bucket_3d", grid);
+    SCOPED_TRACE(schedule.name);
+    const auto n = static_cast<std::uint32_t>(grid.size());
+    const std::uint32_t dimensions = schedule.num_lanes;
+    const std::uint32_t hops = grid.width + grid.height + grid.depth - 3;
+    const Cost cost = cost_of(schedule);
+    EXPECT_EQ(cost.num_pieces, dimensions * n);
+    for (const RankCost& rank : cost.ranks) {
+      EXPECT_EQ(rank.pieces_sent * n, std::uint64_t{2} * (n - 1) * cost.num_pieces) << "2 (N-1)/N of the buffer";
+      EXPECT_EQ(rank.messages, 2 * dimensions * hops);
+    }
+    // As many turns of each dimension there and back as there are dimensions, all of these side by side.
+    EXPECT_EQ(cost.longest_path, 2 * dimensions * (std::max({grid.width, grid.height, grid.depth}) - 1));
+    EXPECT_EQ(cost.roundings, hops);
+  }
+}
+
+TEST(AllReduceCosts, ATorusOfOneLayerIsOneOfTwoDimensions) {
+  for (const Grid& grid : small_grids()) {
+    const Schedule flat = on_grid("bucket_2d", grid);
+    const Schedule layer = on_grid("bucket_3d", grid);
+    for (std::uint32_t rank = 0; rank < flat.num_ranks; ++rank)
+      EXPECT_EQ(collect(flat, rank, Fusion::none).lanes, collect(layer, rank, Fusion::none).lanes) << layer.name;
   }
 }
 
@@ -284,6 +346,7 @@ std::vector<Inner> inners() {
   return {{"ring", {2, 3, 2}, {}},
           {"bucket_2d", {2, 3, 2, 4}, {2, 2}},
           {"bucket_2d", {1, 1, 3, 2, 1, 1}, {3, 2}},
+          {"bucket_3d", {1, 2, 1, 1, 3, 1, 2, 1}, {2, 2, 2}},
           {"bucket_mesh", {2, 2, 3, 2, 2, 5}, {2, 3}, OrderClass::rank_order},
           {"centre", {3, 3, 4}, {3, 1}, OrderClass::rank_order},
           {"centre", {2, 2, 2, 2, 2, 2}, {3, 1}},

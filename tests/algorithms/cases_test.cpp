@@ -40,6 +40,9 @@ TEST(Cases, TheFirstIsTheUsualAndNoSpecialCase) {
   EXPECT_EQ(first_of("centre", 12), "centre(2x2)") << "three packages";
   EXPECT_EQ(first_of("centre", 5), "centre(1x5)");
   EXPECT_EQ(first_of("bucket_2d", 12), "bucket_2d(3x4)");
+  EXPECT_EQ(first_of("bucket_3d", 12), "bucket_3d(2x2x3)");
+  EXPECT_EQ(first_of("bucket_3d", 7), "bucket_3d(1x1x7)");
+  EXPECT_EQ(cases_of(all_reduce_named("bucket_3d"), 12).size(), 18U) << "every order of the sides";
   EXPECT_EQ(first_of("recursive_multiplying", 5), "recursive_multiplying(2)");
 }
 
@@ -61,6 +64,10 @@ TEST(Cases, TheGridIsTheMachinesElseASquareElseNone) {
   EXPECT_EQ(on_machine("bucket_2d", 8, {2, 2, 2}), "the grid of the machine is 2x2x2, and 8 ranks are no square");
   EXPECT_EQ(on_machine("bucket_2d", 16, {4, 2}), "bucket_2d(4x4)") << "that is one of two packages";
   EXPECT_EQ(on_machine("centre", 16, {4, 2}), "centre(4x2)") << "this is for packages";
+  EXPECT_EQ(on_machine("bucket_3d", 24, {2, 3, 4}), "bucket_3d(2x3x4)");
+  EXPECT_EQ(on_machine("bucket_3d", 8, {4, 2}), "bucket_3d(4x2x1)");
+  EXPECT_EQ(on_machine("bucket_3d", 27, {}), "bucket_3d(3x3x3)");
+  EXPECT_EQ(on_machine("bucket_3d", 16, {}), "no grid is given, and 16 ranks are no cube");
   EXPECT_EQ(on_machine("bucket_2d", 4, {}), "bucket_2d(2x2)");
   EXPECT_EQ(on_machine("bucket_2d", 1, {}), "bucket_2d(1x1)");
   EXPECT_EQ(on_machine("bucket_2d", 6, {}), "no grid is given, and 6 ranks are no square");

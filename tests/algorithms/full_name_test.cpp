@@ -45,6 +45,9 @@ TEST(FullName, TakesSpacesHyphensAndSomeOfTheParameters) {
   EXPECT_EQ(read(" recursive-multiplying ( 3 ) ", 9), "recursive_multiplying(3)");
   EXPECT_EQ(read("hierarchical(2+3)", 5), "hierarchical(2+3, ring)");
   EXPECT_EQ(read("hierarchical(rabenseifner)", 9), "hierarchical(3+3+3, rabenseifner)");
+  EXPECT_EQ(read("bucket_3d(4x1x3)", 12), "bucket_3d(4x1x3)");
+  EXPECT_EQ(read("bucket_3d(4x3)", 12), "bucket_3d(4x3x1)");
+  EXPECT_EQ(read("hierarchical(1+1+1+1, bucket_3d(1x2x2))", 4), "hierarchical(1+1+1+1, bucket_3d(1x2x2))");
   EXPECT_EQ(read("hierarchical(1+1+1+1, bucket_2d(4x1))", 4), "hierarchical(1+1+1+1, bucket_2d(4x1))");
 }
 
@@ -60,6 +63,7 @@ TEST(FullName, ThatIsWrongSaysWhatIsWrong) {
       {"recursive_multiplying(3", Code::invalid_argument, "has no closing parenthesis"},
       {"recursive_multiplying(three)", Code::invalid_argument, "'three' is no parameter of recursive_multiplying"},
       {"recursive_multiplying(1)", Code::unsupported, "the radix is 1; it must be at least 2"},
+      {"bucket_2d(3x2x1)", Code::invalid_argument, "'3x2x1' is no parameter of bucket_2d"},
       {"bucket_2d(2x2)", Code::unsupported, "a grid of 2x2 does not have 6 ranks"},
       {"hierarchical(2+3)", Code::unsupported, "groups of 2+3 ranks do not add up to 6"},
       {"hierarchical(3+3, one_shot)", Code::unsupported, "one_shot is for the staged channel"},

@@ -116,7 +116,7 @@ TEST(Prove, ParametersThatNothingTakesAreMisuse) {
        "--radix: all_reduce hierarchical with ring between groups takes none; its parameters: groups, inner"},
       {{"--collective", "scan", "--radix", "3"}, "--radix: none of the 2 algorithms that are chosen takes it"},
       {{"--root", "0", "--grid", "2x2"},
-       "--root, --grid: none of the 61 algorithms that are chosen takes these together"},
+       "--root, --grid: none of the 62 algorithms that are chosen takes these together"},
   };
   for (const auto& [arguments, words] : wrong) {
     const Outcome outcome = prove(arguments);

@@ -100,7 +100,8 @@ TEST(Simulate, ASixIsNeverTwoByThreeUnasked) {
   EXPECT_EQ(all.exit, Exit::done);
   EXPECT_EQ(all.error,
             "tutti simulate: skipped bucket_2d, bucket_mesh, centre: no grid is given, and 6 ranks are no square; say "
-            "--grid WxH\n");
+            "--grid WxH\n"
+            "tutti simulate: skipped bucket_3d: no grid is given, and 6 ranks are no cube; say --grid WxHxD\n");
   EXPECT_FALSE(contains(all.out, "bucket_2d")) << all.out;
   EXPECT_TRUE(contains(all.out, ",ring,")) << all.out;
 }
@@ -116,6 +117,24 @@ TEST(Simulate, TheGridOfTheFabricIsFasterThanAnother) {
   };
   EXPECT_DOUBLE_EQ(time({}), time({"--grid", "8x4"}));
   EXPECT_LT(time({}), time({"--grid", "4x8"}));
+}
+
+TEST(Simulate, BucketsOfThreeDimensionsAreTheFastestOnTheirTorus) {
+  const auto time = [](std::vector<std::string> words) {
+    words.insert(words.end(), {"--fabric", "torus_3d:4x4x4", "--collective", "all_reduce", "--bytes", "64M", "--json"});
+    const Outcome outcome = simulate(words);
+    EXPECT_EQ(outcome.exit, Exit::done) << outcome.error;
+    return nlohmann::json::parse(outcome.out)[0]["time_us"].get<double>();
+  };
+  const double three = time({"--algorithm", "bucket_3d"});
+  EXPECT_DOUBLE_EQ(three, time({"--algorithm", "bucket_3d", "--grid", "4x4x4"}));
+  EXPECT_LT(three, time({"--algorithm", "bucket_2d"}));
+  EXPECT_LT(three, time({"--algorithm", "ring"}) / 2);
+  EXPECT_LT(three, time({"--algorithm", "bucket_2d", "--grid", "4x16"}));
+  const Outcome wrong = simulate({"--fabric", "torus_3d:4x2x2", "--algorithm", "bucket_2d", "--grid", "4x2x2"});
+  EXPECT_TRUE(contains(wrong.error, "a grid of 4x2x2 has three dimensions, and bucket_2d is for two")) << wrong.error;
+  for (const char* grid : {"4", "4x2x2x2", "4x0", "4x", "axb"})
+    EXPECT_TRUE(contains(simulate({"--fabric", "switch:4", "--grid", grid}).error, "is not a grid, like 4x2 or 4x2x2"));
 }
 
 TEST(Simulate, SaysWhyTheFastestIsFaster) {

@@ -33,7 +33,7 @@ TEST(Symmetry, OneRankSaysWhatAllSay) {
       if (facts_of(algorithm->collective).varies || algorithm->channel == Channel::multicast) continue;
       for (const Request& request : cases_of(*algorithm, 12, {.root = 0, .seed = 1})) {
         const Schedule schedule = algorithm->make(request);
-        Options options{.count = 12'000, .staged = algorithm->channel == Channel::staged};
+        Options options{.count = 36'000, .staged = algorithm->channel == Channel::staged};
         options.alike = Alike::always;
         const Result<Answer> one = simulate(schedule, fabric, options);
         ASSERT_TRUE(one.ok()) << one.status().to_string();
@@ -54,7 +54,7 @@ TEST(Symmetry, OneRankSaysWhatAllSay) {
     }
   }
   for (const char* expected : {"ring_1d:12 ring", "ring_1d:12 ring_bidirectional", "switch:12 ring",
-                               "torus_2d:4x3 bucket_2d", "ring_1d:12 bruck"})
+                               "torus_2d:4x3 bucket_2d", "torus_3d:2x2x3 bucket_3d", "ring_1d:12 bruck"})
     EXPECT_TRUE(alike.count(expected)) << expected;
   // Each rank has partners of its own in these, which no translation makes the same.
   EXPECT_FALSE(alike.count("switch:12 recursive_doubling"));
@@ -79,6 +79,26 @@ TEST(Symmetry, PiecesOfDifferentLengthsEndIt) {
   EXPECT_EQ(simulate(schedule, fabric, {.count = 13, .alike = Alike::always})->ranks_walked, 12U);
 }
 
+// Three thirds of 64 chunks each: the last piece is the only short one.
+TEST(Symmetry, PiecesThatAreHardlyShorterAreTakenToBeWhole) {
+  const fabric::Fabric fabric = fabric_of("torus_3d:4x4x4");
+  const Schedule schedule =
+      find_algorithm(Collective::all_reduce, "bucket_3d")->make({.num_ranks = 64, .parameters = {.grid = {4, 4, 4}}});
+  const auto simulated = [&](std::uint64_t count, Alike alike) {
+    return *simulate(schedule, fabric, {.count = count, .alike = alike});
+  };
+  constexpr std::uint64_t kWhole = std::uint64_t{3} * 64 * 1000;
+  const Answer whole = simulated(kWhole, Alike::always);
+  const Answer shorter = simulated(kWhole - 100, Alike::always);
+  const Answer all = simulated(kWhole - 100, Alike::never);
+  EXPECT_EQ(whole.ranks_walked, 1U);
+  EXPECT_EQ(shorter.ranks_walked, 1U);
+  EXPECT_EQ(shorter.time, whole.time);
+  EXPECT_EQ(shorter.messages, all.messages);
+  EXPECT_NEAR(shorter.time, all.time, all.time / 100);
+  EXPECT_EQ(simulated(860, Alike::always).ranks_walked, 64U) << "with 960, and that is too many more";
+}
+
 // Whether one rank for all gives what all give, on fabrics whose ways are not alike where two are as long.
 TEST(Symmetry, IsNoneWhereWaysAreNotAlike) {
   fabric::Fabric without_routes = fabric_of("ring_1d:4");
@@ -88,7 +108,7 @@ TEST(Symmetry, IsNoneWhereWaysAreNotAlike) {
       if (facts_of(algorithm->collective).varies || algorithm->channel != Channel::message) continue;
       for (const Request& request : cases_of(*algorithm, fabric.num_ranks(), {.root = 0})) {
         const Schedule schedule = algorithm->make(request);
-        const std::uint64_t count = std::uint64_t{1000} * fabric.num_ranks();
+        const std::uint64_t count = std::uint64_t{3000} * fabric.num_ranks();
         const Result<Answer> one = simulate(schedule, fabric, {.count = count, .alike = Alike::always});
         const Result<Answer> all = simulate(schedule, fabric, {.count = count, .alike = Alike::never});
         ASSERT_TRUE(one.ok() && all.ok());

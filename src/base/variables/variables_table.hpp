@@ -124,6 +124,7 @@ inline constexpr auto kAllReduce = std::to_array<std::string_view>({"auto",
                                                                     "double_binary_tree",
                                                                     "swing",
                                                                     "bucket_2d",
+                                                                    "bucket_3d",
                                                                     "bucket_mesh",
                                                                     "hierarchical",
                                                                     "centre"});
