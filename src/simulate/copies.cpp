@@ -2,6 +2,7 @@
 #include "simulate/copies.hpp"
 
 #include "algorithms/registry.hpp"
+#include "data/message_size.hpp"
 
 namespace tutti::simulate {
 
@@ -12,7 +13,7 @@ Result<Answer> simulate_with_copies(const Schedule& schedule, const fabric::Fabr
   // An all-reduce of one rank is a copy. A kernel makes it, and no message.
   const Schedule copy = all_reduce::ring.make({.collective = Collective::all_reduce, .num_ranks = 1});
   Options of_copy = options;
-  of_copy.count = options.count * schedule.division(Space::input).blocks;
+  of_copy.count = options.count * num_blocks(schedule.collective, schedule.num_ranks);
   of_copy.counts = {};
   of_copy.staged = false;
   of_copy.recorder = nullptr;

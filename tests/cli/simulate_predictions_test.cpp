@@ -59,7 +59,9 @@ TEST(Predictions, PublishedTimesCorrectWhatIsNearThemAndSayHowSureThatIs) {
   const Json bare = of({"--fabric", "h100_node:8", "--no-correction"});
   EXPECT_EQ(bare["time_us"].get<double>(), eight["simulated_us"].get<double>());
   EXPECT_TRUE(bare["low_us"].is_null());
-  // Another machine is another machine.
+  EXPECT_EQ(of({"--fabric", "H100-Node:8"})["time_us"], eight["time_us"]);
+  // Nothing is published of one shot of other types of copies; another machine is another machine.
+  EXPECT_TRUE(of({"--fabric", "h100_node:8", "--copies", "1"})["low_us"].is_null());
   EXPECT_TRUE(of({"--fabric", "h100_node:8,bandwidth=1GB/s"})["low_us"].is_null());
   EXPECT_TRUE(of({"--fabric", "switch:8"})["low_us"].is_null());
 }
@@ -92,6 +94,39 @@ TEST(SimulateFile, AScheduleTakesThePlaceOfAnAlgorithm) {
       contains(error({"--fabric", "switch:4", "--file", file, "--algorithm", "ring"}), "leave out --algorithm"));
   EXPECT_TRUE(contains(error({"--fabric", "switch:4", "--file", file, "-n", "4"}), "leave out --num-ranks"));
   EXPECT_TRUE(contains(error({"--fabric", "switch:4", "--file", "/nowhere"}), "/nowhere"));
+  EXPECT_TRUE(contains(error({"--fabric", "switch:4", "--file", file, "--grid", "2x2"}), "leave out parameters"));
+  EXPECT_TRUE(contains(error({"--fabric", "switch:4", "--file", file, "--by-name"}), "--by-name"));
+  EXPECT_TRUE(contains(error({"--fabric", "switch:4", "--file", file, "--weights", "1,0"}), "do not differ in size"));
+}
+
+// It may be called as it likes: what is published of a ring is not said of it.
+TEST(SimulateFile, ItsNameSaysNothing) {
+  const test::TemporaryFolder folder;
+  const Outcome text = call(schedule_command(), {"--algorithm", "ring", "--collective", "all_reduce", "-n", "4"});
+  ASSERT_EQ(text.exit, Exit::done) << text.error;
+  const std::string path = folder.write("ring.sched", text.out);
+  EXPECT_TRUE(row_of({"--fabric", "h100_node:4", "--file", path, "--bytes", "1M"})["low_us"].is_null());
+  EXPECT_EQ(row_of({"--fabric", "h100_node:4", "--file", path, "--bytes", "1M", "--parts", "2"})["checked"], "yes");
+  const Outcome direct = call(schedule_command(), {"--algorithm", "one_shot", "--collective", "all_reduce", "-n", "4"});
+  const std::string of_loads = folder.write("one_shot.sched", direct.out);
+  const Outcome said = simulate_there({"--fabric", "h100_node:4", "--file", of_loads, "--bytes", "1M", "--parts", "2"});
+  EXPECT_EQ(said.exit, Exit::misused);
+  EXPECT_TRUE(contains(said.error, "is not by messages")) << said.error;
+}
+
+TEST(Predictions, WhatDoesNotStandBesideEachOtherIsRefused) {
+  const std::string file = TUTTI_SOURCE_DIR "/data/references/accelerator.toml";
+  for (const std::vector<std::string>& more :
+       std::vector<std::vector<std::string>>{{"--why"}, {"--copies", "2"}, {"--bytes", "8"}, {"--type", "f64"}}) {
+    std::vector<std::string> words{"--against", file};
+    words.insert(words.end(), more.begin(), more.end());
+    const Outcome said = simulate_there(words);
+    EXPECT_EQ(said.exit, Exit::misused) << more.front();
+    EXPECT_TRUE(contains(said.error, "only --leave-out, --figure")) << said.error;
+  }
+  const Outcome said = simulate_there({"--fabric", "switch:2", "--algorithm", "ring", "--collective", "all_reduce",
+                                       "--bytes", "8", "--copies", "1", "--transcript"});
+  EXPECT_TRUE(contains(said.error, "--copies are not in --transcript")) << said.error;
 }
 
 // Two ranks of an MSCCL program that swap their halves.

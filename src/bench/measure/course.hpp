@@ -32,6 +32,11 @@ class Course {
   // By its own samples alone.
   [[nodiscard]] Stop should_stop() const;
   [[nodiscard]] bool has_spent_budget() const { return seconds_ >= options_.budget.seconds; }
+  // All its rounds were left out, and it may have some more for one that counts.
+  [[nodiscard]] bool lacks_rounds() const {
+    constexpr double kMostBudgets = 5;
+    return row_.samples.empty() && seconds_ < kMostBudgets * options_.budget.seconds;
+  }
   [[nodiscard]] std::size_t num_rounds() const { return round_medians_.size(); }
   // 0 where a round gave no sample, so that rounds of several groups pair up.
   [[nodiscard]] const std::vector<double>& round_medians() const { return round_medians_; }

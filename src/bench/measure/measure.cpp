@@ -29,6 +29,8 @@ bool have_enough(const std::vector<Course*>& running, const Budget& budget) {
     running.front()->set_stop(running.front()->should_stop());
     return running.front()->should_stop() != Stop::not_yet;
   }
+  if (std::any_of(running.begin(), running.end(), [](const Course* course) { return course->lacks_rounds(); }))
+    return false;
   Stop of_all = Stop::precise;
   for (std::size_t other = 1; other < running.size(); ++other) {
     const Stop stop = stop_of_pair(*running.front(), *running[other], budget);

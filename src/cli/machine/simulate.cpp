@@ -72,7 +72,7 @@ std::string reasons_for(const std::vector<Simulated>& all) {
       if (other.fabric != one.fabric || other.cell.bytes != one.cell.bytes ||
           other.cell.schedule.collective != one.cell.schedule.collective)
         continue;
-      if (other.time() < fastest->time()) fastest = &other;
+      if (other.answer.time < fastest->answer.time) fastest = &other;
     }
     if (fastest == &one) continue;
     text += fmt::format(
@@ -87,6 +87,14 @@ Status check(const SimulateArguments& options) {
     return wrong_argument("--file says which schedule; leave out --algorithm and --collective");
   if (!options.files.empty() && options.ranks)
     return wrong_argument("--file says how many ranks there are; leave out --num-ranks");
+  const CaseFilter& filter = options.filter;
+  const bool has_case =
+      filter.root || filter.radix || filter.grid || filter.corner || filter.inner || filter.groups.has_value();
+  if (!options.files.empty() && (has_case || options.by_name))
+    return wrong_argument("--file says all of the schedule; leave out parameters of algorithms, and --by-name");
+  if (options.copies > 0 && (options.transcript || !options.timeline.empty()))
+    return wrong_argument(
+        "--copies are not in --transcript and --timeline, which are of the operation; leave them out");
   const auto is_zero = [](std::uint32_t weight) { return weight == 0; };
   if (!options.weights.empty() && std::all_of(options.weights.begin(), options.weights.end(), is_zero))
     return {Code::invalid_argument, "--weights: all are 0, so no block has any bytes"};
@@ -173,6 +181,16 @@ std::string figure_of(const std::vector<Simulated>& all) {
 
 // Of figures that are published.
 Result<Exit> run_against(const SimulateArguments& options, const Context& context) {
+  const CellOptions usual;
+  const bool says_more = options.why || options.transcript || options.links > 0 || !options.timeline.empty() ||
+                         options.copies > 0 || options.by_name || options.no_correction || !options.files.empty() ||
+                         !options.choice.algorithm.empty() || !options.choice.collective.empty() || options.ranks ||
+                         options.parts > 1 || !options.weights.empty() || options.bytes != usual.bytes ||
+                         options.type != usual.type;
+  if (says_more)
+    return wrong_argument(
+        "--against: the file says what is simulated and how; only --leave-out, --figure and options of "
+        "output stand beside it");
   TUTTI_TRY(check_outputs(options));
   if (!options.leave_out.empty()) {
     const bool by_ranks = same_name(options.leave_out, "ranks");

@@ -87,7 +87,7 @@ Cases first_case(const Algorithm& algorithm, const CellOptions& options, const f
 // What is simulated with every size.
 struct Source {
   Schedule schedule;
-  std::string algorithm;  // without its parameters; of a file its name
+  std::string algorithm;  // without its parameters; of a file none
   bool staged = false;
 };
 
@@ -101,6 +101,16 @@ bool is_staged(const Schedule& schedule) {
   return true;
 }
 
+bool is_by_messages(const Schedule& schedule) {
+  for (std::uint32_t rank = 0; rank < schedule.num_ranks; ++rank)
+    for (std::uint32_t lane = 0; lane < schedule.num_lanes; ++lane) {
+      Walk walk = schedule.walk(rank, lane);
+      while (const Step* step = walk.next())
+        if (step->kind != StepKind::combine || is_direct(*step)) return false;
+    }
+  return true;
+}
+
 Result<std::vector<Source>> sources_of_files(const CellOptions& options, const fabric::Fabric& fabric) {
   std::vector<Source> sources;
   for (const std::string& path : options.files) {
@@ -109,9 +119,14 @@ Result<std::vector<Source>> sources_of_files(const CellOptions& options, const f
       return Status(Code::invalid_argument,
                     fmt::format("--file: {} is for {}, and {} has {}", in_quotes(path),
                                 counted(schedule.num_ranks, "rank"), fabric.name, fabric.num_ranks()));
-    const std::string name = schedule.name;
+    if (options.parts > 1 && !is_by_messages(schedule))
+      return Status(Code::invalid_argument, fmt::format("--parts: {} is not by messages", in_quotes(path)));
+    if (!options.weights.empty() && !facts_of(schedule.collective).varies)
+      return Status(Code::invalid_argument,
+                    fmt::format("--weights: the blocks of {} do not differ in size", name_of(schedule.collective)));
     const bool staged = is_staged(schedule);
-    sources.push_back({side_by_side(std::move(schedule), options.parts), name, staged});
+    // A file's own name says nothing of what it does.
+    sources.push_back({side_by_side(std::move(schedule), options.parts), "", staged});
   }
   return sources;
 }

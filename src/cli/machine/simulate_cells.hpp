@@ -31,7 +31,7 @@ struct CellOptions {
 
 // One row.
 struct SimulatedCell {
-  std::string algorithm;  // without its parameters
+  std::string algorithm;  // without its parameters; of a file none
   bool staged = false;    // others read copies of what is exposed
   Schedule schedule;
   std::uint64_t bytes = 0;                 // as asked

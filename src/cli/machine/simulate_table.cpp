@@ -54,19 +54,21 @@ tutti::Cell bound_of(const Simulated& one, double simulate::Correction::*bound) 
 std::string undecided(const std::vector<Simulated>& all) {
   std::map<std::tuple<std::string, std::string_view, std::uint64_t>, std::vector<const Simulated*>> contests;
   for (const Simulated& one : all)
-    if (one.correction) contests[{one.fabric, name_of(one.cell.schedule.collective), one.cell.bytes}].push_back(&one);
+    contests[{one.fabric, name_of(one.cell.schedule.collective), one.cell.bytes}].push_back(&one);
   std::string text;
   for (const auto& [key, contest] : contests) {
-    if (contest.size() < 2) continue;
+    const bool has_intervals =
+        std::any_of(contest.begin(), contest.end(), [](const Simulated* each) { return each->correction.has_value(); });
+    if (contest.size() < 2 || !has_intervals) continue;
     const Simulated* fastest = *std::min_element(
         contest.begin(), contest.end(), [](const Simulated* a, const Simulated* b) { return a->time() < b->time(); });
+    const double high = fastest->answer.time * (fastest->correction ? fastest->correction->high : 1);
     std::vector<std::string> others;
     for (const Simulated* each : contest)
-      if (each != fastest &&
-          each->answer.time * each->correction->low <= fastest->answer.time * fastest->correction->high)
+      if (each != fastest && each->correction && each->answer.time * each->correction->low <= high)
         others.push_back(each->cell.schedule.name);
-    text += fmt::format("{}: {} is expected to be the fastest{}\n", to_text(Bytes(std::get<2>(key))),
-                        fastest->cell.schedule.name,
+    text += fmt::format("{}: {} is expected to be the fastest{}{}\n", to_text(Bytes(std::get<2>(key))),
+                        fastest->cell.schedule.name, fastest->correction ? "" : ", of which nothing is published",
                         others.empty() ? "" : fmt::format("; undecided between it and {}", fmt::join(others, ", ")));
   }
   if (!text.empty())

@@ -246,6 +246,7 @@ TransferId Engine::launch_part(std::uint32_t number, const LaneState& lane, doub
   part.cargo = Cargo::message;
   part.whose = number;
   part.bytes = bytes;
+  part.is_tree = part.is_fed = part.has_left = false;
   part.started = now_;
   part.not_before = 0;
   part.queueing = 0;

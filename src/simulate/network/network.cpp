@@ -135,10 +135,16 @@ void Network::enter(TransferId id, std::uint32_t entry, double now) {
   bool is_among_others = false;
   double latency = 0;
   double beside = 0;
-  for (const std::uint32_t number : transfer.links) {
+  for (std::size_t hop = 0; hop < transfer.links.size(); ++hop) {
+    const std::uint32_t number = transfer.links[hop];
     Link& link = links_[number];
-    const std::size_t times = 1 + clear(link, id, now, is_among_others);
+    // Of several the next to leave has an event; one alone may be over.
+    if (const auto alone = link.flowing.all(); alone.size() == 1 && alone[0] != id && is_over(courses_[alone[0]], now))
+      leave(alone[0], now);
     link.flowing.add(id);
+    const auto way = transfer.links.first(hop + 1);
+    const auto times = static_cast<std::size_t>(std::count(way.begin(), way.end(), number));
+    is_among_others = is_among_others || link.flowing.all().size() > times;
     link.crossed += transfer.bytes;
     if (link.bandwidth > 0)
       course.alone = std::max(course.alone, static_cast<double>(times) * transfer.bytes / link.bandwidth);
@@ -163,25 +169,6 @@ void Network::enter(TransferId id, std::uint32_t entry, double now) {
   course.end = now + course.alone;
   events_.push(course.end + course.latency, {Turn::Of::arrival, course.version, id});
   if (is_end_awaited(id)) events_.push(course.end, {Turn::Of::end, course.version, id});
-}
-
-// Lets go what is over there, and notes whether others are; how often the transfer is there itself.
-std::size_t Network::clear(const Link& link, TransferId id, double now, bool& is_among_others) {
-  std::size_t times = 0;
-  for (std::size_t at = 0; at < link.flowing.all().size();) {
-    const TransferId other = link.flowing.all()[at];
-    if (other != id && is_over(courses_[other], now)) {
-      leave(other, now);  // takes it out of here
-      continue;
-    }
-    if (other == id) {
-      ++times;
-    } else {
-      is_among_others = true;
-    }
-    ++at;
-  }
-  return times;
 }
 
 // It has left whole: its links are the others'.
@@ -229,7 +216,8 @@ void Network::turn(const Turn& turn, double now) {
     case Turn::Of::arrival:
     case Turn::Of::end: {
       Course& course = courses_[turn.id];
-      if (course.version != turn.version) return;  // its rate has changed since
+      const double due = turn.of == Turn::Of::end ? course.end : course.end + course.latency;
+      if (course.version != turn.version || now != due) return;  // its rate has changed since
       if (course.flows) leave(turn.id, now);
       if (turn.of == Turn::Of::arrival) {
         Transfer& transfer = transfers_[turn.id];

@@ -112,7 +112,6 @@ class Network {
   [[nodiscard]] std::uint32_t entry_of(const Transfer& transfer) const;
   void queue(TransferId id, double now);
   void enter(TransferId id, std::uint32_t entry, double now);
-  [[nodiscard]] std::size_t clear(const Link& link, TransferId id, double now, bool& is_among_others);
   void leave(TransferId id, double now);
   [[nodiscard]] bool is_end_awaited(TransferId id) const;
   void let_in(std::uint32_t link, double now);

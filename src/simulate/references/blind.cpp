@@ -176,9 +176,8 @@ BlindScore score_of(std::span<const BlindTime> times, Predictor predictor) {
     if (error_of(time, Predictor::corrected) <= std::log(time.factor)) ++num_within;
     if (!time.series->group.empty()) contests[{time.series->group, time.bytes}].push_back(&time);
   }
-  const auto middle = errors.begin() + static_cast<std::ptrdiff_t>(errors.size() / 2);
-  std::nth_element(errors.begin(), middle, errors.end());
-  score.median_error = *middle;
+  std::sort(errors.begin(), errors.end());
+  score.median_error = (errors[(errors.size() - 1) / 2] + errors[errors.size() / 2]) / 2;
   score.within = static_cast<double>(num_within) / static_cast<double>(times.size());
   double regret = 0;
   for (const auto& [key, contest] : contests) {

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "simulate/references/correction.hpp"
 
+#include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <utility>
 #include <vector>
 
@@ -22,7 +24,7 @@ Result<Corrections> Corrections::of_shipped() {
   for (const ShippedReferences& shipped : shipped_references()) {
     TUTTI_TRY_ASSIGN(const References references, read_references(shipped.text, shipped.name));
     TUTTI_TRY_ASSIGN(Corrections made, of(references));
-    all.fabrics_.merge(made.fabrics_);
+    std::move(made.fabrics_.begin(), made.fabrics_.end(), std::back_inserter(all.fabrics_));
   }
   return all;
 }
@@ -40,20 +42,23 @@ Result<Corrections> Corrections::of(const References& references) {
     for (const Compared& time : compared)
       for (const Member& member : members)
         if (member.series == time.series) known.push_back(residual_of(member, time));
-    corrections.fabrics_.emplace(fit.fabric, OfFabric{.collective = references.collective,
-                                                      .residuals = Residuals(std::move(known)),
-                                                      .deviations = references.deviations});
+    corrections.fabrics_.push_back({.fabric = fit.fabric,
+                                    .collective = references.collective,
+                                    .residuals = Residuals(std::move(known)),
+                                    .deviations = references.deviations});
   }
   return corrections;
 }
 
 std::optional<Correction> Corrections::find(const Asked& asked) const {
   if (asked.fabric.find(',') != std::string_view::npos) return std::nullopt;
-  const auto found = fabrics_.find(asked.fabric.substr(0, asked.fabric.find(':')));
-  if (found == fabrics_.end() || found->second.collective != asked.collective) return std::nullopt;
-  const Expected expected = found->second.residuals.expected(
-      name_of_way(asked.algorithm, asked.parts, asked.copies, asked.by_name), asked.ranks, asked.bytes);
-  const double reach = found->second.deviations * expected.deviation;
+  const std::string way = name_of_way(asked.algorithm, asked.parts, asked.copies, asked.by_name);
+  const auto found = std::find_if(fabrics_.begin(), fabrics_.end(), [&](const OfFabric& each) {
+    return each.collective == asked.collective && is_of(asked.fabric, each.fabric) && each.residuals.know(way);
+  });
+  if (found == fabrics_.end()) return std::nullopt;
+  const Expected expected = found->residuals.expected(way, asked.ranks, asked.bytes);
+  const double reach = found->deviations * expected.deviation;
   return Correction{.factor = std::exp(expected.log_ratio),
                     .low = std::exp(expected.log_ratio - reach),
                     .high = std::exp(expected.log_ratio + reach)};

@@ -4,10 +4,10 @@
 #pragma once
 
 #include <cstdint>
-#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/status.hpp"
 #include "simulate/references/references.hpp"
@@ -40,16 +40,18 @@ class Corrections {
   [[nodiscard]] static Result<Corrections> of_shipped();
   [[nodiscard]] static Result<Corrections> of(const References& references);
 
-  // Nothing for a fabric without references, or one that was asked for with other parameters than its sizes.
+  // Nothing for a fabric without references, for one that was asked for with other parameters than its sizes, and for a
+  // way of which nothing is published there.
   [[nodiscard]] std::optional<Correction> find(const Asked& asked) const;
 
  private:
   struct OfFabric {
+    std::string fabric;  // its name
     Collective collective = Collective::all_reduce;
     Residuals residuals;
     double deviations = 0;  // that an interval of 90 % reaches to either side
   };
-  std::map<std::string, OfFabric, std::less<>> fabrics_;  // by name
+  std::vector<OfFabric> fabrics_;
 };
 
 // What tells ways apart, whatever the number of ranks and the kind of costs.

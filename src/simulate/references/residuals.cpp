@@ -49,6 +49,10 @@ Residuals::Residuals(std::vector<Residual> known) : known_(std::move(known)) {
   if (!known_.empty()) variance_ = std::max(variance_ / static_cast<double>(known_.size()), kLeastNoise * kLeastNoise);
 }
 
+bool Residuals::know(std::string_view way) const {
+  return std::any_of(known_.begin(), known_.end(), [&](const Residual& each) { return each.way == way; });
+}
+
 Expected Residuals::expected(std::string_view way, std::uint32_t ranks, std::uint64_t bytes) const {
   std::vector<const Residual*> near;
   for (const Residual& each : known_)

@@ -29,6 +29,8 @@ class Residuals {
  public:
   explicit Residuals(std::vector<Residual> known);
 
+  // Whether anything is known of that way.
+  [[nodiscard]] bool know(std::string_view way) const;
   [[nodiscard]] Expected expected(std::string_view way, std::uint32_t ranks, std::uint64_t bytes) const;
 
  private:
