@@ -30,7 +30,7 @@ struct Link {
   std::uint32_t to = 0;
   double bandwidth = 0;
   double latency = 0;
-  double gap = 0;  // the least time that a message keeps it busy
+  double gap = 0;  // the least time between two messages that enter by it
 };
 
 // Of which schedules costs are: a kernel that loads and stores costs other things than one that sends messages.

@@ -61,6 +61,8 @@ tutti::Bench environment() {
         const char* slower = std::getenv("SLOWER");
         state.set_ran(colour == nullptr ? "no colour" : colour);
         state.counter("pid", static_cast<double>(::getpid()));
+        state.counter("prepared",
+                      std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count());
         const std::int64_t nanos = slower == nullptr ? 20000 : std::atoi(slower);
         state.exec([&] { spin(nanos); });
       });

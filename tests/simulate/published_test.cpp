@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Published figures, and how near the simulator has to come to them.
+#include <string>
+#include <vector>
+
 #include <gtest/gtest.h>
 
 #include "base/system/file.hpp"
 #include "simulate/references/against.hpp"
+#include "simulate/references/blind.hpp"
 
 namespace tutti::simulate {
 namespace {
@@ -26,7 +30,7 @@ class Published : public testing::Test {
   std::vector<Compared> compared_;
 };
 
-TEST_F(Published, AllReducesOfVllmWithinTwelvePercent) {
+TEST_F(Published, AllReducesOfVllmWithinSixPercent) {
   ASSERT_NO_FATAL_FAILURE(compare_with("vllm_all_reduce"));
   for (const char* gpu : {"h100", "b200"}) {
     for (const bool left_out : {false, true}) {
@@ -35,7 +39,7 @@ TEST_F(Published, AllReducesOfVllmWithinTwelvePercent) {
         return each.series->id.starts_with(gpu) && each.is_left_out == left_out;
       });
       EXPECT_EQ(found.cells, left_out ? 30U : 70U);
-      EXPECT_LT(found.median_error, 0.12);
+      EXPECT_LT(found.median_error, 0.06);
     }
   }
   for (const bool left_out : {false, true}) {
@@ -44,6 +48,36 @@ TEST_F(Published, AllReducesOfVllmWithinTwelvePercent) {
     EXPECT_GE(static_cast<double>(found.winners), 0.85 * static_cast<double>(found.contests));
   }
 }
+
+// Of what fits have not seen. The bars lie a little above what docs/design/simulate.md says.
+class Blind : public Published, public testing::WithParamInterface<LeftOut> {};
+
+TEST_P(Blind, WhatIsLeftOutIsPredictedBetterThanByItsNeighbours) {
+  ASSERT_NO_FATAL_FAILURE(compare_with("vllm_all_reduce"));
+  const LeftOut what = GetParam();
+  const bool by_ranks = what == LeftOut::ranks;
+  const Result<std::vector<BlindTime>> blind = predict_left_out(references_, what, [](const std::string&) {});
+  ASSERT_TRUE(blind.ok()) << blind.status().to_string();
+  ASSERT_EQ(blind->size(), 200U);
+  const BlindScore bare = score_of(*blind, Predictor::simulated);
+  const BlindScore corrected = score_of(*blind, Predictor::corrected);
+  EXPECT_LT(bare.median_error, by_ranks ? 0.1 : 0.055);
+  EXPECT_LT(corrected.median_error, by_ranks ? 0.1 : 0.025);
+  EXPECT_GE(corrected.winners, by_ranks ? 32U : 37U);
+  for (const Predictor naive : {Predictor::nearest, Predictor::linear, Predictor::log_log}) {
+    EXPECT_LT(corrected.median_error, score_of(*blind, naive).median_error);
+    EXPECT_LT(corrected.mean_regret, score_of(*blind, naive).mean_regret);
+  }
+  // The interval of 90 % is one.
+  EXPECT_GE(corrected.within, 0.85);
+  EXPECT_LE(corrected.within, 0.95);
+  // What the file says of it.
+  if (by_ranks) EXPECT_NEAR(deviations_of(*blind, [](const BlindTime&) { return true; }), references_.deviations, 0.1);
+}
+
+INSTANTIATE_TEST_SUITE_P(LeftOut, Blind, testing::Values(LeftOut::ranks, LeftOut::sizes), [](const auto& left_out) {
+  return std::string(left_out.param == LeftOut::ranks ? "ranks" : "sizes");
+});
 
 TEST_F(Published, TheRingWithABidirectionalAllGatherIsFasterUpToTheSizesThatWereMeasured) {
   ASSERT_NO_FATAL_FAILURE(compare_with("bidirectional_all_gather"));

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // `tutti simulate`: how long algorithms would take on a fabric, where the time would go, and why one is faster.
-
 #include "simulate/simulate.hpp"
 
 #include <algorithm>
@@ -82,15 +81,17 @@ std::string reasons_for(const std::vector<Simulated>& all) {
   return text.empty() ? "there is nothing to compare: name several algorithms\n" : text;
 }
 
+// Which case of an algorithm is meant.
+bool names_a_case(const CaseFilter& filter) {
+  return filter.root || filter.radix || filter.grid || filter.corner || filter.inner || filter.groups;
+}
+
 Status check(const SimulateArguments& options) {
   if (!options.files.empty() && (!options.choice.algorithm.empty() || !options.choice.collective.empty()))
     return wrong_argument("--file says which schedule; leave out --algorithm and --collective");
   if (!options.files.empty() && options.ranks)
     return wrong_argument("--file says how many ranks there are; leave out --num-ranks");
-  const CaseFilter& filter = options.filter;
-  const bool has_case =
-      filter.root || filter.radix || filter.grid || filter.corner || filter.inner || filter.groups.has_value();
-  if (!options.files.empty() && (has_case || options.by_name))
+  if (!options.files.empty() && (names_a_case(options.filter) || options.by_name))
     return wrong_argument("--file says all of the schedule; leave out parameters of algorithms, and --by-name");
   if (options.copies > 0 && (options.transcript || !options.timeline.empty()))
     return wrong_argument(
@@ -186,7 +187,7 @@ Result<Exit> run_against(const SimulateArguments& options, const Context& contex
                          options.copies > 0 || options.by_name || options.no_correction || !options.files.empty() ||
                          !options.choice.algorithm.empty() || !options.choice.collective.empty() || options.ranks ||
                          options.parts > 1 || !options.weights.empty() || options.bytes != usual.bytes ||
-                         options.type != usual.type;
+                         options.type != usual.type || names_a_case(options.filter);
   if (says_more)
     return wrong_argument(
         "--against: the file says what is simulated and how; only --leave-out, --figure and options of "

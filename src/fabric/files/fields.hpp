@@ -39,7 +39,7 @@ struct Field {
 inline constexpr auto kLinkFields = std::to_array<Field<Link>>({
     {"bandwidth", Unit::rate, &Link::bandwidth, "what a link carries"},
     {"latency", Unit::time, &Link::latency, "from a link's beginning to its end"},
-    {"gap", Unit::time, &Link::gap, "the least time that a message keeps a link busy"},
+    {"gap", Unit::time, &Link::gap, "the least time between two messages that enter by a link"},
 });
 
 inline constexpr auto kCostFields = std::to_array<Field<Costs>>({
