@@ -11,14 +11,17 @@ namespace tutti::simulate {
 enum class Share : std::uint8_t {
   launch,     // of the operation, and its finish
   overhead,   // cores, with messages, posts and waits
-  wire,       // latencies of links, and bytes crossing the slowest of them
-  queueing,   // behind others, for a link or a core
-  reduction,  // memory and arithmetic: folds and copies
-  credit,     // until a connection took one more message
+  latency,    // of links
+  bytes,      // crossing the slowest link of their way, or as fast as who reads or stores them can
+  link_wait,  // for links that others use
+  core_wait,  // for a core that is busy with something else
+  peer_wait,  // until a peer had room for one more message
+  copying,    // in memory
+  reducing,   // memory and arithmetic of folds
 };
-inline constexpr int kNumShares = 6;
-inline constexpr std::array<std::string_view, kNumShares> kShareNames = {"launch",   "overhead",  "wire",
-                                                                         "queueing", "reduction", "credit"};
+inline constexpr int kNumShares = 9;
+inline constexpr std::array<std::string_view, kNumShares> kShareNames = {
+    "launch", "overhead", "latency", "bytes", "link_wait", "core_wait", "peer_wait", "copying", "reducing"};
 [[nodiscard]] inline std::string_view name_of(Share share) { return kShareNames[static_cast<std::size_t>(share)]; }
 
 class Shares {

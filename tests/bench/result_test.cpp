@@ -60,6 +60,21 @@ TEST(Rows, OneThatIsExactStandsAgainstTheIntervalOfOneThatIsNot) {
   EXPECT_FALSE(sync_from_name("virtual")) << "nobody can ask for it";
 }
 
+TEST(Rows, APredictionWithinTheIntervalOfAnotherIsUndecided) {
+  const auto predicted = [](double time, double low, double high) {
+    Row row;
+    row.sync = Sync::virtual_time;
+    row.samples = {time * 1e3};
+    row.counters = {{std::string(kPredictedLow), low}, {std::string(kPredictedHigh), high}};
+    return row;
+  };
+  EXPECT_EQ(compare_paired(predicted(10, 8, 12), predicted(13, 11, 15)).verdict, Verdict::undecided);
+  const Ratio apart = compare_paired(predicted(10, 9, 12), predicted(18, 15, 20));
+  EXPECT_EQ(apart.verdict, Verdict::faster);
+  EXPECT_DOUBLE_EQ(apart.interval->low, 15.0 / 12);
+  EXPECT_DOUBLE_EQ(apart.interval->high, 20.0 / 9);
+}
+
 TEST(Rows, LaunchesAreJoinedAndTheirMediansCount) {
   std::vector<Row> rows;
   const std::vector<double> launches = {100, 200, 110, 120, 130, 140, 150};

@@ -40,14 +40,11 @@ TEST(Simulate, ARowSaysHowLongItTakesAndWhereTheTimeGoes) {
   EXPECT_EQ(
       csv.substr(0, csv.find('\n')),
       "fabric,collective,algorithm,ranks,bytes,costs,time_us,low_us,high_us,simulated_us,algbw_gbs,busbw_gbs,rounds,"
-      "messages,checked,launch_percent,overhead_percent,wire_percent,queueing_percent,reduction_percent,credit_"
-      "percent");
+      "messages,checked,launch_percent,overhead_percent,latency_percent,bytes_percent,link_wait_percent,core_"
+      "wait_percent,peer_wait_percent,copying_percent,reducing_percent");
   const std::string line =
       "| ring_1d:4,latency=1us,bandwidth=25GB/s | all_reduce | ring | 4 | 1024 | - | 6.06144 | - | - | 6.06144 | "
-      "0.168937 "
-      "| 0.253405 | 1 | "
-      "24 "
-      "| yes | 0 | 0 | 100 | 0 | 0 | 0 |\n";
+      "0.168937 | 0.253405 | 1 | 24 | yes | 0 | 0 | 99 | 1.01 | 0 | 0 | 0 | 0 | 0 |\n";
   EXPECT_TRUE(contains(in("md"), line)) << in("md");
   const nlohmann::json row = nlohmann::json::parse(in("json"))[0];
   EXPECT_NEAR(row["algbw_gbs"].get<double>(), 1024 / 6061.44, 1e-12) << "machines get every digit";
@@ -142,7 +139,26 @@ TEST(Simulate, SaysWhyTheFastestIsFaster) {
       {"--fabric", "ring_1d:16,latency=1us,bandwidth=25GB/s", "--collective", "all_gather", "--bytes", "16M", "--why"});
   EXPECT_EQ(outcome.exit, Exit::done) << outcome.error;
   EXPECT_TRUE(contains(outcome.out, "all_gather, 16M: ring_bidirectional takes")) << outcome.out;
-  EXPECT_TRUE(contains(outcome.out, "queueing behind others")) << outcome.out;
+  EXPECT_TRUE(contains(outcome.out, "of waiting for links")) << outcome.out;
+}
+
+// Four pairs whose difference has another cause each.
+TEST(Simulate, ReasonsTellCausesApart) {
+  const auto first_part = [](std::vector<std::string> words, const std::string& slower) {
+    words.insert(words.begin(), {"--collective", "all_reduce"});
+    words.emplace_back("--why");
+    const Outcome outcome = simulate(words);
+    EXPECT_EQ(outcome.exit, Exit::done) << outcome.error;
+    const std::size_t line = outcome.out.find(" us, " + slower);
+    const std::size_t saves = outcome.out.find("it saves ", line);
+    const std::size_t of = outcome.out.find(" us of ", saves) + 7;
+    return outcome.out.substr(of, outcome.out.find_first_of(",\n", of) - of);
+  };
+  EXPECT_EQ(first_part({"--fabric", "switch:8,latency=5us", "--bytes", "64"}, "ring"), "latencies of links");
+  EXPECT_EQ(first_part({"--fabric", "torus_2d:4x4", "--bytes", "64M"}, "centre"), "bytes crossing links");
+  EXPECT_TRUE(
+      first_part({"--fabric", "ring_1d:16", "--bytes", "64M"}, "recursive_doubling").starts_with("waiting for links"));
+  EXPECT_TRUE(first_part({"--fabric", "virtual_server:2x2", "--bytes", "1M"}, "two_shot_pull").starts_with("copying"));
 }
 
 // Where one algorithm cannot be done, the others have their rows all the same.

@@ -135,6 +135,27 @@ TEST(SimulatedPeer, ChoosesAsTheLibraryDoes) {
   EXPECT_EQ(ran(1 << 20, forced("centre(4x2)")), "all_reduce centre(4x2) (forced)");
 }
 
+// 70 us were published for one shot of 4 MB on 6 GPUs.
+TEST(SimulatedPeer, PublishedTimesCorrectARowAndGiveItsInterval) {
+  const auto row_of = [](const char* correction) {
+    std::vector<harness::Setting> settings = forced("one_shot");
+    settings.push_back({"BENCH_MEMORY", "symmetric"});
+    settings.push_back({"BENCH_CORRECTION", correction});
+    return reckoned("h100_node:8", {.values = {{"bytes", Value(std::int64_t{4} << 20)}}, .settings = settings});
+  };
+  const Row corrected = row_of("on");
+  ASSERT_EQ(corrected.outcome, harness::Outcome::ok) << corrected.note;
+  EXPECT_NEAR(corrected.samples.at(0), 70'000, 1000);
+  const harness::Interval interval = *summarize(corrected).interval;
+  EXPECT_LT(interval.low, 70'000);
+  EXPECT_GT(interval.high, 70'000);
+  const Row bare = row_of("off");
+  EXPECT_DOUBLE_EQ(bare.samples.at(0), corrected.counters.at("simulated_us") * 1e3);
+  EXPECT_EQ(summarize(bare).interval->low, bare.samples.at(0));
+  EXPECT_EQ(row_of("maybe").outcome, harness::Outcome::error);
+  EXPECT_FALSE(reckoned("ring_1d:6", {}).counters.contains("simulated_us")) << "nothing is published of it";
+}
+
 TEST(SimulatedPeer, GridsAreTheFabrics) {
   const auto on = [](std::string_view fabric, int ranks, const std::string& algorithm) {
     const Row row = reckoned(fabric, {.num_ranks = ranks, .settings = forced(algorithm)});

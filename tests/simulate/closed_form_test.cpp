@@ -79,8 +79,9 @@ TEST_P(ClosedForm, EveryAlgorithmTakesAsLongAsItsFormulaSays) {
       EXPECT_TRUE(answer->checked);
       const double formula = Formula(programs, costs, sizes.empty() ? std::vector{bytes} : sizes, staged).time();
       EXPECT_NEAR(answer->shares.total(), answer->time, answer->time * 1e-9);
-      EXPECT_NEAR(answer->shares.of(Share::credit), 0, answer->time * 1e-9);  // no queue is limited
-      if (answer->shares.of(Share::queueing) > 0 || answer->time > formula * (1 + 1e-9)) {
+      EXPECT_NEAR(answer->shares.of(Share::peer_wait), 0, answer->time * 1e-9);  // no queue is limited
+      if (answer->shares.of(Share::link_wait) + answer->shares.of(Share::core_wait) > 0 ||
+          answer->time > formula * (1 + 1e-9)) {
         // Two messages followed each other over one wire faster than it takes them.
         EXPECT_GT(answer->time, formula * (1 - 1e-9));
         queued.insert(std::string(name_of(algorithm->collective)) + " " + schedule.name);

@@ -263,10 +263,10 @@ TEST_P(PlainNetwork, SaysTheSameOfRandomSchedules) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Fabrics, PlainNetwork,
-                         testing::Values("switch:16", "torus_2d:4x4", "fat_tree:4x4,uplinks=2", "dragonfly:4x2x2",
+                         testing::Values("switch:16", "torus_2d:4x4", "fat_tree:3x3,uplinks=2", "dragonfly:3x2x2",
                                          "ring_1d:7", "mesh_2d:3x4"),
-                         [](const testing::TestParamInfo<const char*>& info) {
-                           std::string name = info.param;
+                         [](const testing::TestParamInfo<const char*>& each_fabric) {
+                           std::string name = each_fabric.param;
                            for (char& each : name)
                              if (std::isalnum(static_cast<unsigned char>(each)) == 0) each = '_';
                            return name;

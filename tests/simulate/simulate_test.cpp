@@ -21,8 +21,9 @@ TEST(Simulate, MessagesQueueForTheLinkThatTheyShare) {
   const Answer answer = run(schedule_of(Collective::scatter, "linear", 4), star(4, 10, 1), {.count = 1000});
   // The third message enters the switch's link when two have crossed: 2000 + 1000 + 2 · 10.
   EXPECT_DOUBLE_EQ(answer.time, 3020);
-  EXPECT_DOUBLE_EQ(answer.shares.of(Share::queueing), 2000);
-  EXPECT_DOUBLE_EQ(answer.shares.of(Share::wire), 1020);
+  EXPECT_DOUBLE_EQ(answer.shares.of(Share::link_wait), 2000);
+  EXPECT_DOUBLE_EQ(answer.shares.of(Share::bytes), 1000);
+  EXPECT_DOUBLE_EQ(answer.shares.of(Share::latency), 20);
   EXPECT_DOUBLE_EQ(answer.links[0].bytes, 3000);
   EXPECT_DOUBLE_EQ(answer.links[0].busy, 3000);
   EXPECT_EQ(answer.messages, 3U);
@@ -32,8 +33,9 @@ TEST(Simulate, MessagesQueueForTheLinkThatTheyShare) {
 TEST(Simulate, MessagesOfDifferentSendersShareALinkAlike) {
   const Answer answer = run(schedule_of(Collective::gather, "linear", 4), star(4, 10, 1), {.count = 1000});
   EXPECT_NEAR(answer.time, 3020, 1e-6);
-  EXPECT_NEAR(answer.shares.of(Share::queueing), 2000, 1e-6);
-  EXPECT_NEAR(answer.shares.of(Share::wire), 1020, 1e-6);
+  EXPECT_NEAR(answer.shares.of(Share::link_wait), 2000, 1e-6);
+  EXPECT_NEAR(answer.shares.of(Share::bytes), 1000, 1e-6);
+  EXPECT_NEAR(answer.shares.of(Share::latency), 20, 1e-6);
 }
 
 // Loads are made by many threads at once: those of three ranks from one share its link from the beginning.
@@ -59,7 +61,7 @@ TEST(Simulate, ASenderWaitsForRoomUntilTheCreditHasCome) {
   const Answer answer = run(chain, fabric, {.count = 400});
   // Each round: the message takes 149 and its credit 50; the last one needs no credit.
   EXPECT_EQ(answer.messages, 4U * chain.division(Space::input).pieces);
-  EXPECT_GT(answer.shares.of(Share::credit), 0);
+  EXPECT_GT(answer.shares.of(Share::peer_wait), 0);
   fabric.queue.slots = 4;
   EXPECT_LT(run(chain, fabric, {.count = 400}).time, answer.time);
   fabric.queue = {
@@ -225,7 +227,7 @@ TEST(Simulate, WhatTheTimeWentForAddsUpToIt) {
           const Answer answer =
               run(schedule, fabric, {.count = count, .staged = algorithm->channel == Channel::staged});
           ASSERT_NEAR(answer.shares.total(), answer.time, answer.time * 1e-9);
-          ASSERT_DOUBLE_EQ(answer.shares.of(Share::credit), 0);
+          ASSERT_DOUBLE_EQ(answer.shares.of(Share::peer_wait), 0);
           for (int share = 0; share < kNumShares; ++share)
             ASSERT_GE(answer.shares.of(static_cast<Share>(share)), -1e-6)
                 << kShareNames[static_cast<std::size_t>(share)];
@@ -241,7 +243,7 @@ TEST(Simulate, WhatTheTimeWentForAddsUpToIt) {
 TEST(Simulate, ReadersOfOneRankQueueForItsLink) {
   const Answer answer = run(schedule_of(Collective::broadcast, "direct", 4), star(4, 10, 1), {.count = 1000});
   EXPECT_DOUBLE_EQ(answer.time, 20 + 20 + 3000 + 20);
-  EXPECT_DOUBLE_EQ(answer.shares.of(Share::queueing), 2000);
+  EXPECT_DOUBLE_EQ(answer.shares.of(Share::link_wait), 2000);
 }
 
 TEST(Simulate, SaysWhereAScheduleGetsStuckAndWhatIsWrong) {

@@ -186,7 +186,7 @@ TEST(Transfers, ALongMessageTakesSeveralSlotsOneAfterAnother) {
   fabric.queue.slots = 1;
   const Answer one = run(schedule, fabric, {.count = 1000});
   EXPECT_DOUBLE_EQ(one.time, 10 * (100 + 49) + 9 * 50);
-  EXPECT_DOUBLE_EQ(one.shares.of(Share::credit), 9 * (149 + 50));
+  EXPECT_DOUBLE_EQ(one.shares.of(Share::peer_wait), 9 * (149 + 50));
   fabric.queue.back_pressure = fabric::BackPressure::sleep;
   fabric.queue.wake = 300;
   EXPECT_DOUBLE_EQ(run(schedule, fabric, {.count = 1000}).time, one.time + 9 * 300);

@@ -128,6 +128,13 @@ void count(Counted& all, const Row& row) {
   }
 }
 
+Interval interval_of_prediction(const Row& row, double time) {
+  const auto low = row.counters.find(std::string(kPredictedLow));
+  const auto high = row.counters.find(std::string(kPredictedHigh));
+  if (low == row.counters.end() || high == row.counters.end()) return {time, time};
+  return {low->second * 1e3, high->second * 1e3};
+}
+
 }  // namespace
 
 std::string_view name_of(Outcome outcome) { return kOutcomes[static_cast<std::size_t>(outcome)]; }
@@ -202,7 +209,7 @@ Summary summarize(const Row& row) {
   const std::vector<double> independent = without_gaps(several ? medians_of_launches(row) : medians_of_rounds(row));
   Summary summary = summarize(row.samples, independent);
   if (several && !independent.empty()) summary.median = median_of(independent);
-  if (is_exact(row)) summary.interval = Interval{summary.median, summary.median};
+  if (is_exact(row)) summary.interval = interval_of_prediction(row, summary.median);
   return summary;
 }
 

@@ -77,7 +77,10 @@ struct Row {
   std::map<std::string, Evidence> evidence;  // of swept variables, by name
 };
 
-// Without noise: its one sample is the time, and the time's interval.
+// Without noise: its one sample is the time. The time's interval is that alone, or what these counters say, if its
+// backend knows how wrong its times may be.
+inline constexpr std::string_view kPredictedLow = "predicted_low_us";
+inline constexpr std::string_view kPredictedHigh = "predicted_high_us";
 [[nodiscard]] inline bool is_exact(const Row& row) { return row.sync == Sync::virtual_time; }
 // The median of each round, 0 where it has none; without rounds, the samples themselves.
 [[nodiscard]] std::vector<double> medians_of_rounds(const Row& row);

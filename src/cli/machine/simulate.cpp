@@ -230,7 +230,7 @@ Result<Exit> run_on_fabrics(const SimulateArguments& options, const Context& con
                                                                   : &timeline;
   std::optional<simulate::Corrections> corrections;
   if (!options.no_correction) {
-    TUTTI_TRY_ASSIGN(corrections, simulate::Corrections::of_shipped());
+    TUTTI_TRY_ASSIGN(corrections, simulate::Corrections::of_shipped(options.fabrics));
   }
   std::vector<Simulated> all;
   std::vector<Status> failed;

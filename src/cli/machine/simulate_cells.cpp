@@ -44,7 +44,9 @@ bool has_no_weight(const Schedule& schedule, const std::vector<std::uint32_t>& w
 
 SimulatedCell cell_of(const Schedule& schedule, std::uint64_t bytes, Type type,
                       const std::vector<std::uint32_t>& weights) {
-  SimulatedCell cell{.schedule = schedule, .bytes = bytes};
+  SimulatedCell cell;
+  cell.schedule = schedule;
+  cell.bytes = bytes;
   const std::size_t element_size = size_of(type);
   cell.count = elements_of_block(schedule.collective, schedule.num_ranks, bytes, element_size);
   cell.counts = elements_of_blocks(schedule, bytes, element_size, weights);

@@ -22,6 +22,7 @@
 #include "peers/simulated/simulated_way.hpp"
 #include "runtime/communicator/settings.hpp"
 #include "runtime/selection/profile_file.hpp"
+#include "simulate/references/correction.hpp"
 #include "simulate/simulate.hpp"
 
 namespace tutti::simulated {
@@ -30,6 +31,8 @@ namespace {
 
 constexpr std::string_view kMemory = "BENCH_MEMORY";
 constexpr std::string_view kSymmetric = "symmetric";
+constexpr std::string_view kCorrection = "BENCH_CORRECTION";
+constexpr std::string_view kSimulatedTime = "simulated_us";
 constexpr std::string_view kRingBothWays = "ring_bidir_ag";
 
 bool is_any_of(const VariableRow* row, std::initializer_list<VariableId> ids) {
@@ -81,21 +84,22 @@ std::uint32_t digest_of(std::string_view words, const fabric::Fabric& fabric) {
 class SimulatedPeer final : public harness::Reckoner {
  public:
   SimulatedPeer(std::string_view words, fabric::Fabric fabric, const Environment& environment)
-      : fabric_(std::move(fabric)),
+      : words_(words),
+        fabric_(std::move(fabric)),
         environment_(environment),
         version_(fmt::format("Tutti {} on fabric {:08x}", TUTTI_VERSION, digest_of(words, fabric_))) {}
 
   [[nodiscard]] std::string version() const override { return version_; }
   [[nodiscard]] int num_ranks() const override { return static_cast<int>(fabric_.num_ranks()); }
   [[nodiscard]] bool obeys(std::string_view variable) const override {
-    return variable == kMemory || forced_by(variable) ||
+    return variable == kMemory || variable == kCorrection || forced_by(variable) ||
            is_any_of(find_variable(variable),
                      {VariableId::ring_bidir_ag_max_size, VariableId::staging_slot, VariableId::staging_depth});
   }
 
   [[nodiscard]] std::uint64_t settings_digest(const harness::Group& group) const override {
     const Told& told = told_to(group);
-    return digest(told.memory.value_or(""), digest(told.words));
+    return digest(told.memory.value_or(""), digest(told.correction.value_or(""), digest(told.words)));
   }
 
   void reckon(const harness::Group& group, const harness::MeasureOptions& options, harness::Row& row) const override {
@@ -111,6 +115,7 @@ class SimulatedPeer final : public harness::Reckoner {
   // What a group's environment says. Taken in once: files that change meanwhile are another run's.
   struct Told {
     std::optional<std::string> memory;
+    std::optional<std::string> correction;
     Result<Settings> settings;
     std::string words;  // that tell settings apart
   };
@@ -121,6 +126,7 @@ class SimulatedPeer final : public harness::Reckoner {
     const Environment environment = changed(environment_, changes);
     const Result<Variables> variables = Variables::load(environment, ConfPaths::standard(environment));
     Told told{.memory = environment.lookup(kMemory),
+              .correction = environment.lookup(kCorrection),
               .settings = variables.ok() ? settings_on_fabric(*variables) : variables.status(),
               .words = ""};
     told.words = told.settings.ok() ? told.settings->agreement(*variables) : told.settings.status().to_string();
@@ -158,6 +164,9 @@ class SimulatedPeer final : public harness::Reckoner {
     const bool symmetric = told.memory && same_name(*told.memory, kSymmetric);
     if (told.memory && !symmetric && !same_name(*told.memory, "ordinary"))
       return wrong_argument(fmt::format("{} is {}; it takes ordinary or symmetric", kMemory, in_quotes(*told.memory)));
+    const bool corrects = !told.correction || !same_name(*told.correction, "off");
+    if (told.correction && corrects && !same_name(*told.correction, "on"))
+      return wrong_argument(fmt::format("{} is {}; it takes on or off", kCorrection, in_quotes(*told.correction)));
     if (!told.settings.ok()) return told.settings.status();
     TUTTI_TRY_ASSIGN(const SimulatedWay way,
                      chooser_.choose(asked, fabric_, static_cast<std::uint32_t>(group.num_ranks), *told.settings,
@@ -176,19 +185,48 @@ class SimulatedPeer final : public harness::Reckoner {
                                                                         .is_interrupted = options.is_interrupted}));
     tell_sizes(asked, row);
     row.samples = {answer.time};
+    if (corrects) TUTTI_TRY(correct(asked, way, answer, row));
     row.rounds = {1};
     row.stop = harness::Stop::precise;
     row.is_checked = answer.checked;
     row.ran = fmt::format("{} {} ({})", name_of(asked.collective), way.schedule.name, way.why);
+    const bool is_corrected = row.counters.contains(std::string(kSimulatedTime));
     for (const harness::Setting& setting : group.all_settings())
-      row.evidence[setting.name] = evidence_of(setting, asked, way);
+      row.evidence[setting.name] =
+          setting.name == kCorrection
+              ? harness::Evidence{State::Obeyed::confirmed,
+                                  is_corrected ? "corrected by published times" : "the time of the bare model"}
+              : evidence_of(setting, asked, way);
     return {};
   }
 
+  // By what published times near the case say of the model's errors.
+  Status correct(const SimulatedCase& asked, const SimulatedWay& way, const simulate::Answer& answer,
+                 harness::Row& row) const {
+    if (way.algorithm.empty()) return {};
+    if (!corrections_) {
+      TUTTI_TRY_ASSIGN(corrections_, simulate::Corrections::of_shipped({&words_, 1}));
+    }
+    const std::optional<simulate::Correction> found = corrections_->find({.fabric = words_,
+                                                                          .collective = asked.collective,
+                                                                          .algorithm = way.algorithm,
+                                                                          .by_name = !way.staged,
+                                                                          .ranks = way.schedule.num_ranks,
+                                                                          .bytes = asked.message_bytes});
+    if (!found) return {};
+    row.samples = {answer.time * found->factor};
+    row.counters[std::string(kSimulatedTime)] = answer.time / 1e3;
+    row.counters[std::string(harness::kPredictedLow)] = answer.time * found->low / 1e3;
+    row.counters[std::string(harness::kPredictedHigh)] = answer.time * found->high / 1e3;
+    return {};
+  }
+
+  std::string words_;
   fabric::Fabric fabric_;
   const Environment& environment_;
   std::string version_;
-  mutable WayChooser chooser_;  // remembers, and says the same all the same
+  mutable WayChooser chooser_;                                // remembers, and says the same all the same
+  mutable std::optional<simulate::Corrections> corrections_;  // made when they are first asked for
   mutable std::deque<std::pair<std::vector<harness::Setting>, Told>> told_;
 };
 

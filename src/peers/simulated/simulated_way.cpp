@@ -48,6 +48,7 @@ SimulatedWay way_of(const Algorithm& algorithm, Request request, const Simulated
   request.root = asked.root;
   const bool by_name = symmetric && (asked.in_place ? algorithm.name_safe_in_place : algorithm.name_safe);
   return {.schedule = algorithm.make(request),
+          .algorithm = std::string(algorithm.name),
           .staged = algorithm.channel == Channel::staged && !by_name,
           .why = std::move(why),
           .needs_symmetric = algorithm.channel == Channel::symmetric && !algorithm.name_safe};
@@ -60,6 +61,7 @@ Result<SimulatedWay> own(const OwnAlgorithm& own, const SimulatedCase& asked, co
   way.collective = asked.collective;
   way.demands = own.demands;
   return SimulatedWay{.schedule = own.schedule,
+                      .algorithm = "",
                       .staged = !own.demands.opens,
                       .why = forced_against(own.schedule.num_ranks, objection_to(way, call)),
                       .is_forced = true,

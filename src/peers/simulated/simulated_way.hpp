@@ -22,6 +22,7 @@ namespace tutti::simulated {
 
 struct SimulatedWay {
   Schedule schedule;
+  std::string algorithm;  // of the catalogue; empty: the schedule is from a file
   bool staged = true;
   std::string why;
   bool is_forced = false;

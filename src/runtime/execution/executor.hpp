@@ -24,6 +24,8 @@
 
 namespace tutti {
 
+class Machine;
+
 enum class End : std::uint8_t {
   done,
   broken,  // the region says why
@@ -140,9 +142,9 @@ class Executor {
   [[nodiscard]] End walk_general(const Call& call, bool may_wait);
   void begin_general(const Call& call);
   [[nodiscard]] bool all_lines_are_free();
-  [[nodiscard]] bool is_over(const Call& call, std::size_t lane) const;
-  [[nodiscard]] bool can_go(const Call& call, std::size_t lane);
-  [[nodiscard]] End go(const Call& call, std::size_t lane);
+  [[nodiscard]] bool can_go(const Call& call, Machine& machine, std::size_t lane);
+  [[nodiscard]] bool find_lane(const Call& call, Machine& machine);
+  [[nodiscard]] End go(const Call& call, Machine& machine);
   [[nodiscard]] std::uint64_t rounds_passed(const Call& call) const;
 
   [[nodiscard]] End walk_list(const Call& call, const Lowered& list, bool may_wait);
@@ -306,8 +308,11 @@ class Executor {
   SlotStores stores_;
   bool has_wide_store_ = shm::has_wide_store();
   std::uint32_t spins_;  // looks at a peer's line before the waiter is asked; 0 where ranks share cores
-  // Of the general walker: its lanes, and the rounds that it has said to be finished.
+  // Of the general walker: its lanes, how many of them have steps left, which is looked at next, and the rounds that it
+  // has said to be finished.
   std::vector<LaneState> lanes_;
+  std::size_t lanes_left_ = 0;
+  std::size_t next_lane_ = 0;
   std::uint64_t published_ = 0;
   Started started_;
   Missing missing_;

@@ -21,6 +21,9 @@ bool is_after(const Step& step, std::uint64_t round, const Lanes& lanes) {
 
 void Executor::begin_general(const Call& call) {
   lanes_.assign(call.plan->num_lanes(), LaneState{});
+  lanes_left_ = 0;
+  for (const auto& steps : call.plan->program.lanes) lanes_left_ += steps.empty() || call.rounds == 0 ? 0 : 1;
+  next_lane_ = 0;
   started_.walks = true;
   // Who reads and writes nothing of others is done with that from the start.
   published_ = rounds_passed(call);
@@ -38,29 +41,40 @@ std::uint64_t Executor::rounds_passed(const Call& call) const {
   return least;
 }
 
-bool Executor::is_over(const Call& call, std::size_t lane) const {
-  return lanes_[lane].round == call.rounds || call.plan->program.lanes[lane].empty();
-}
-
-bool Executor::can_go(const Call& call, std::size_t lane) {
-  if (is_over(call, lane)) return false;
+bool Executor::can_go(const Call& call, Machine& machine, std::size_t lane) {
   const LaneState& state = lanes_[lane];
-  const Step& step = call.plan->program.lanes[lane][state.index];
-  Machine machine(*this, call);
+  const auto& steps = call.plan->program.lanes[lane];
+  if (state.round == call.rounds || steps.empty()) return false;
   machine.set_round(state.round);
-  return is_after(step, state.round, lanes_) && is_ready(step, machine);
+  return is_after(steps[state.index], state.round, lanes_) && is_ready(steps[state.index], machine);
 }
 
-End Executor::go(const Call& call, std::size_t lane) {
-  LaneState& state = lanes_[lane];
-  const Step& step = call.plan->program.lanes[lane][state.index];
-  Machine machine(*this, call);
-  machine.set_round(state.round);
+// Leaves in next_lane_ a lane whose next step can be done, of which there may be none.
+bool Executor::find_lane(const Call& call, Machine& machine) {
+  for (std::size_t looked = 0; looked < lanes_.size(); ++looked) {
+    if (next_lane_ >= lanes_.size()) next_lane_ = 0;
+    if (can_go(call, machine, next_lane_)) return true;
+    ++next_lane_;
+  }
+  return false;
+}
+
+// The step that find_lane() has found.
+End Executor::go(const Call& call, Machine& machine) {
+  LaneState& state = lanes_[next_lane_];
+  const auto& steps = call.plan->program.lanes[next_lane_];
+  const Step& step = steps[state.index];
   if (step.kind == StepKind::wait) machine.check_posts(step);
   perform(step, machine);
   if (machine.mismatched()) return End::mismatched;
+  ++progress_;
+  ++next_lane_;
   state.passed = step.number;
-  if (++state.index == call.plan->program.lanes[lane].size()) state = {state.round + 1, 0, -1};
+  if (++state.index == steps.size()) {
+    state = {state.round + 1, 0, -1};
+    if (state.round == call.rounds) --lanes_left_;
+  }
+  if (published_ == call.rounds) return End::done;
   if (const std::uint64_t now = rounds_passed(call); now > published_) {
     published_ = now;
     finish_rounds(call.round_base + now);
@@ -69,32 +83,20 @@ End Executor::go(const Call& call, std::size_t lane) {
 }
 
 End Executor::walk_general(const Call& call, bool may_wait) {
-  const auto can_begin = [&] { return all_lines_are_free(); };
+  // Says what the wait ended with, or that this call may not wait.
+  const auto wait = [&](const auto& ready) { return may_wait ? end_of(waiter_.until(ready)) : End::pending; };
   if (!started_.walks) {
+    const auto can_begin = [&] { return all_lines_are_free(); };
     if (!can_begin())
-      if (const End end = may_wait ? end_of(waiter_.until(can_begin)) : End::pending; end != End::done) return end;
+      if (const End end = wait(can_begin); end != End::done) return end;
     begin_general(call);
   }
-  const auto can_any_go = [&] {
-    for (std::size_t lane = 0; lane < lanes_.size(); ++lane)
-      if (can_go(call, lane)) return true;
-    return false;
-  };
-  while (true) {
-    bool moved = false;
-    bool over = true;
-    for (std::size_t lane = 0; lane < lanes_.size(); ++lane) {
-      over = over && is_over(call, lane);
-      if (!can_go(call, lane)) continue;
-      moved = true;
-      if (const End end = go(call, lane); end != End::done) return end;
-    }
-    if (over) break;
-    if (moved) {
-      ++progress_;
-    } else if (const End end = may_wait ? end_of(waiter_.until(can_any_go)) : End::pending; end != End::done) {
-      return end;
-    }
+  Machine machine(*this, call);
+  const auto can_go_on = [&] { return find_lane(call, machine); };
+  while (lanes_left_ > 0) {
+    if (!can_go_on())
+      if (const End end = wait(can_go_on); end != End::done) return end;
+    if (const End end = go(call, machine); end != End::done) return end;
   }
   end_call(call);
   finish_rounds(rounds_);

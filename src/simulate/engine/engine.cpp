@@ -196,7 +196,7 @@ bool Engine::begin(LaneState& lane) {
   lane.shares = lane.cause.shares;
   lane.begun = now_;
   if (now_ > lane.cause.time)
-    lane.shares.add(lane.lacked_room ? Share::credit : Share::queueing, now_ - lane.cause.time);
+    lane.shares.add(lane.lacked_room ? Share::peer_wait : Share::core_wait, now_ - lane.cause.time);
 
   const auto is_read = [](const Endpoint& end) { return end.place == Place::remote || end.place == Place::multicast; };
   const bool reads = std::any_of(step.sources.begin(), step.sources.end(), is_read);
@@ -248,7 +248,7 @@ bool Engine::send(LaneState& lane) {
       const bool is_message = end.place == Place::message;
       const Work handing_over{
           .overhead = (is_message ? costs.send_overhead : 0) + costs.send_per_byte * lane.length,
-          .memory = is_message ? time_of_message(lane.rank, lane.length) : 0,
+          .copying = is_message ? time_of_message(lane.rank, lane.length) : 0,
       };
       if (later(lane, occupy(lane, handing_over))) return false;
     }
@@ -329,7 +329,7 @@ void Engine::give_core_on(std::uint32_t number) {
 }
 
 double Engine::occupy(LaneState& lane, const Work& work) {
-  double duration = work.overhead + work.memory;
+  const double duration = work.overhead + work.copying + work.reducing;
   if (duration <= 0) return now_;
   const std::uint32_t number = fabric_.ranks[lane.rank].core;
   CoreState& core = cores_[number];
@@ -338,9 +338,10 @@ double Engine::occupy(LaneState& lane, const Work& work) {
   const double change = changes ? fabric_.cores[number].switch_cost : 0;
   core.last_rank = lane.rank;
   core.free = begin + change + duration;
-  lane.shares.add(Share::queueing, begin - now_ + change);
+  lane.shares.add(Share::core_wait, begin - now_ + change);
   lane.shares.add(Share::overhead, work.overhead);
-  lane.shares.add(Share::reduction, work.memory);
+  lane.shares.add(Share::copying, work.copying);
+  lane.shares.add(Share::reducing, work.reducing);
   return core.free;
 }
 

@@ -105,7 +105,8 @@ class Engine {
   // What a core is busy with.
   struct Work {
     double overhead = 0;
-    double memory = 0;
+    double copying = 0;
+    double reducing = 0;
   };
   struct CoreState {
     double free = 0;

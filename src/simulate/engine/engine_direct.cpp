@@ -39,7 +39,7 @@ bool Engine::has_posted(std::uint32_t rank, std::uint32_t number) {
   ++lane_->posts_seen;
   Moment seen = post;
   seen.time += latency;
-  seen.shares.add(Share::wire, latency);
+  seen.shares.add(Share::latency, latency);
   caused_by(seen);
   return true;
 }
@@ -68,7 +68,7 @@ void Engine::announce(std::uint32_t number, Announcement announcement) {
   announcement.order = rank.announced++;
   announcement.stores = rank.stores;
   if (rank.stored > announcement.moment.time) {
-    announcement.moment.shares.add(Share::wire, rank.stored - announcement.moment.time);
+    announcement.moment.shares.add(Share::bytes, rank.stored - announcement.moment.time);
     announcement.moment.time = rank.stored;
   }
   if (announcement.stores > 0) {
@@ -108,7 +108,7 @@ bool Engine::all_done() {
     if (done.time + latency <= last.time) continue;
     last = done;
     last.time += latency;
-    last.shares.add(Share::wire, latency);
+    last.shares.add(Share::latency, latency);
   }
   if (later(*lane_, last.time)) return false;
   caused_by(last);
@@ -211,7 +211,7 @@ void Engine::read(Transfer transfer, LaneState& lane, double asked) {
   transfer.whose = id_of(lane);
   transfer.bytes = lane.length;
   transfer.shares = lane.read.shares;
-  transfer.shares.add(Share::wire, asked);
+  transfer.shares.add(Share::latency, asked);
   const TransferId id = transfers_.add();
   transfers_[id] = transfer;
   ++lane.reads;
@@ -318,7 +318,7 @@ void Engine::has_stored(const Transfer& transfer, double stored) {
     if (withheld.order >= transfer.order) {
       --withheld.stores;
       if (stored > withheld.moment.time) {
-        withheld.moment.shares.add(Share::wire, stored - withheld.moment.time);
+        withheld.moment.shares.add(Share::bytes, stored - withheld.moment.time);
         withheld.moment.time = stored;
       }
     }

@@ -65,13 +65,14 @@ Engine::Work Engine::work_of(const LaneState& lane) {
     case StepKind::expose: {
       const double length = options_.staged ? lane.length : 0;
       if (passes_.carries(lane.rank))
-        return {costs.post_overhead, passes_.time_of(lane.rank, {.own_ends = 1, .to_others = 1}, length)};
-      return {costs.post_overhead, time_in_memory(lane.rank, 2 * length, 0)};
+        return {.overhead = costs.post_overhead,
+                .copying = passes_.time_of(lane.rank, {.own_ends = 1, .to_others = 1}, length)};
+      return {.overhead = costs.post_overhead, .copying = time_in_memory(lane.rank, 2 * length, 0)};
     }
     case StepKind::open:
-    case StepKind::signal: return {costs.post_overhead, 0};
+    case StepKind::signal: return {.overhead = costs.post_overhead};
     case StepKind::wait:
-    case StepKind::close: return {costs.wait_overhead, 0};
+    case StepKind::close: return {.overhead = costs.wait_overhead};
     case StepKind::combine: break;
   }
   if (passes_.carries(lane.rank)) return work_of_pass(lane);
@@ -94,8 +95,9 @@ Engine::Work Engine::work_of(const LaneState& lane) {
   }
   const bool folds = step.sources.size() > 1;
   // What only goes between a link and the memory is the link's business, unless the memory has a rate for messages.
-  if (!folds && !(reads_own && writes_own)) return {overhead, received};
-  return {overhead, received + time_in_memory(lane.rank, moved, folds ? lane.length : 0)};
+  if (!folds && !(reads_own && writes_own)) return {.overhead = overhead, .copying = received};
+  const double own = time_in_memory(lane.rank, moved, folds ? lane.length : 0);
+  return {.overhead = overhead, .copying = received + (folds ? 0 : own), .reducing = folds ? own : 0};
 }
 
 double Engine::time_of_message(std::uint32_t rank, double bytes) const {
@@ -123,12 +125,12 @@ Engine::Work Engine::work_of_pass(const LaneState& lane) {
     ++(is_own(end) ? pass.own_ends : pass.to_others);
     writes = true;
   }
-  if (!writes) return {overhead, 0};
+  if (!writes) return {.overhead = overhead};
   const bool is_among_others = pass.from_others > 0 || pass.to_others > 0;
   const double time = is_among_others
                           ? passes_.time_of(lane.rank, pass, lane.length)
                           : time_in_memory(lane.rank, pass.own_ends * lane.length, pass.folds ? lane.length : 0);
-  return {overhead, time};
+  return {.overhead = overhead, .copying = pass.folds ? 0 : time, .reducing = pass.folds ? time : 0};
 }
 
 // Whether the step copies to where what it copies lies already.
@@ -157,8 +159,9 @@ double Engine::time_in_memory(std::uint32_t rank, double bytes_moved, double byt
 
 Moment Engine::arrival_of(const Transfer& transfer, double time) {
   Moment moment{time, transfer.shares};
-  moment.shares.add(Share::queueing, transfer.queueing);
-  moment.shares.add(Share::wire, time - transfer.started - transfer.queueing);
+  moment.shares.add(Share::link_wait, transfer.queueing);
+  moment.shares.add(Share::latency, transfer.latency);
+  moment.shares.add(Share::bytes, time - transfer.started - transfer.queueing - transfer.latency);
   return moment;
 }
 
@@ -210,7 +213,7 @@ void Engine::has_room(std::uint32_t number) {
     connection.unsent = part.next;
     ++connection.used;
     const double time = noticed(part.started);
-    part.shares.add(Share::credit, time - part.started);
+    part.shares.add(Share::peer_wait, time - part.started);
     events_.push(time, {.of = Turn::Of::start, .id = next});
     return;
   }
@@ -249,7 +252,7 @@ TransferId Engine::launch_part(std::uint32_t number, const LaneState& lane, doub
   part.is_tree = part.is_fed = part.has_left = false;
   part.started = now_;
   part.not_before = 0;
-  part.queueing = 0;
+  part.queueing = part.latency = 0;
   part.value = lane.value;
   part.links = connection.links;
   part.shares = lane.shares;

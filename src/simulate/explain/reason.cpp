@@ -12,9 +12,15 @@ namespace tutti::simulate {
 
 namespace {
 
-constexpr std::array<std::string_view, kNumShares> kWhere = {
-    "with launching and finishing", "in overheads", "on the wire", "queueing behind others", "in memory and arithmetic",
-    "waiting for room in queues"};
+constexpr std::array<std::string_view, kNumShares> kWhere = {"of launching and finishing",
+                                                             "of overheads of messages and posts",
+                                                             "of latencies of links",
+                                                             "of bytes crossing links",
+                                                             "of waiting for links",
+                                                             "of waiting for cores",
+                                                             "of waiting for peers to take messages",
+                                                             "of copying",
+                                                             "of reducing"};
 // Parts of the difference that are smaller than this explain nothing.
 constexpr double kWorthSaying = 0.05;
 

@@ -14,8 +14,8 @@ struct Named {
   const Answer& answer;
 };
 
-// "ring takes 12.5 us, 2.1 times less than recursive_doubling (26.2 us): it spends 11 us less queueing and 3 us less on
-// the wire, and 0.4 us more in overheads."
+// "ring takes 12.5 us, recursive_doubling 26.2 us (2.1 times that): on the way to the last rank it saves 11 us of
+// waiting for links and 3.1 us of bytes crossing links, and spends 0.4 us of latencies of links more"
 [[nodiscard]] std::string why_faster(const Named& faster, const Named& slower);
 
 }  // namespace tutti::simulate

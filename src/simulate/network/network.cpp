@@ -224,6 +224,7 @@ void Network::turn(const Turn& turn, double now) {
         ++course.version;
         const double queued = course.end - transfer.started - course.alone;
         transfer.queueing = queued > kRounding * course.end ? queued : 0;
+        transfer.latency = course.latency;
         arrival_(turn.id, now);
       }
       break;

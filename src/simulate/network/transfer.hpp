@@ -34,7 +34,7 @@ struct Transfer {
   double started = 0;
   double arrives = 0;       // its last byte
   double not_before = 0;    // its last byte does not arrive before: it comes from elsewhere, as it comes
-  double latency = 0;       // of a write: of the whole way
+  double latency = 0;       // of the whole way: of a write from the beginning, else known when it arrives
   std::uint64_t order = 0;  // of a write: announcements that its rank had made before
   double queueing = 0;      // what it has waited for others
   Fingerprint value = 0;

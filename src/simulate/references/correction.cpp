@@ -19,20 +19,22 @@ std::string name_of_way(std::string_view algorithm, std::uint32_t parts, std::ui
   return fmt::format("{}, {} parts, {} copies{}", algorithm, parts, copies, by_name ? ", by name" : "");
 }
 
-Result<Corrections> Corrections::of_shipped() {
+Result<Corrections> Corrections::of_shipped(std::span<const std::string> fabrics) {
   Corrections all;
   for (const ShippedReferences& shipped : shipped_references()) {
     TUTTI_TRY_ASSIGN(const References references, read_references(shipped.text, shipped.name));
-    TUTTI_TRY_ASSIGN(Corrections made, of(references));
+    TUTTI_TRY_ASSIGN(Corrections made, of(references, fabrics));
     std::move(made.fabrics_.begin(), made.fabrics_.end(), std::back_inserter(all.fabrics_));
   }
   return all;
 }
 
-Result<Corrections> Corrections::of(const References& references) {
+Result<Corrections> Corrections::of(const References& references, std::span<const std::string> fabrics) {
   Corrections corrections;
   for (const Fit& fit : references.fits) {
-    if (references.deviations <= 0) continue;
+    const bool is_wanted = std::any_of(fabrics.begin(), fabrics.end(),
+                                       [&](const std::string& fabric) { return is_of(fabric, fit.fabric); });
+    if (references.deviations <= 0 || !is_wanted) continue;
     TUTTI_TRY_ASSIGN(const std::vector<Member> members, members_of(references, fit));
     std::vector<const Series*> series;
     for (const Member& member : members) series.push_back(member.series);

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -36,9 +37,9 @@ struct Correction {
 
 class Corrections {
  public:
-  // Of the shipped references. Simulates each of their times once.
-  [[nodiscard]] static Result<Corrections> of_shipped();
-  [[nodiscard]] static Result<Corrections> of(const References& references);
+  // Of the shipped references of any of these fabrics. Simulates each of their times once.
+  [[nodiscard]] static Result<Corrections> of_shipped(std::span<const std::string> fabrics);
+  [[nodiscard]] static Result<Corrections> of(const References& references, std::span<const std::string> fabrics);
 
   // Nothing for a fabric without references, for one that was asked for with other parameters than its sizes, and for a
   // way of which nothing is published there.

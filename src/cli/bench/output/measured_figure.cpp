@@ -154,7 +154,7 @@ class Selection {
                  .size = size != nullptr && size->is_integer() ? std::optional(size->number()) : std::nullopt,
                  .value = *value_of(row, summary.median, quantity),
                  .range = {}};
-    if (summary.interval && !harness::is_exact(row)) {
+    if (summary.interval && summary.interval->low < summary.interval->high) {
       const std::optional<double> a = value_of(row, summary.interval->low, quantity);
       const std::optional<double> b = value_of(row, summary.interval->high, quantity);
       if (a && b) one.range = report::Range{std::min(*a, *b), std::max(*a, *b)};
