@@ -23,7 +23,7 @@ Status print_errors(const simulate::References& references, const simulate::Fit&
                     const std::vector<simulate::FitParameter>& parameters) {
   std::vector<const simulate::Series*> series;
   for (const simulate::Series& each : references.series)
-    if (!each.ways.empty() && simulate::is_of(each.ways.front().fabric, fit.fabric)) series.push_back(&each);
+    if (simulate::is_about(fit, each)) series.push_back(&each);
   const Result<std::vector<simulate::Compared>> all = simulate::compare(
       references, series, [&](const std::string& fabric) { return simulate::with_parameters(fabric, parameters); });
   if (!all.ok()) return all.status();
@@ -76,8 +76,8 @@ int run(const std::vector<std::string>& arguments) {
       fmt::print(stderr, "{:8.4f} after {} tries\n", so_far.loss, so_far.tries);
     });
     if (!fitted.ok()) return failed(fitted.status());
-    fmt::print("{}: {} parameters of {}, fitted to {} figures; the loss was {:.4f} and is {:.4f}\n", each.name,
-               fitted->parameters.size(), each.fabric, fitted->cells, fitted->loss_before, fitted->loss);
+    fmt::print("{}: {} parameters, fitted to {} figures; the loss was {:.4f} and is {:.4f}\n", each.name,
+               fitted->parameters.size(), fitted->cells, fitted->loss_before, fitted->loss);
     for (const simulate::FitParameter& parameter : fitted->parameters)
       fmt::print("  {} = {}\n", parameter.name, parameter.start);
     if (const Status status = print_errors(*references, each, fitted->parameters); !status.ok()) return failed(status);

@@ -46,10 +46,11 @@ struct Costs {
   // for at a time in each round trip.
   double read_rate = 0;
   double multicast_read_rate = 0;
-  double post_overhead = 0;  // making something known to others: expose, open, signal
-  double wait_overhead = 0;  // a wait or a close, once it is over
-  double launch = 0;         // once an operation, before its first step
-  double finish = 0;         // and after its last
+  double store_overhead = 0;  // each rank that a step stores to
+  double post_overhead = 0;   // making something known to others: expose, open, signal
+  double wait_overhead = 0;   // a wait or a close, once it is over
+  double launch = 0;          // once an operation, before its first step
+  double finish = 0;          // and after its last
   // Where the core itself carries what others get or have written (`carries`): how long one pass over so many bytes
   // takes, by what is done in it, own buffers being near.
   Curve send_times = {};              // own bytes to another rank
@@ -58,6 +59,7 @@ struct Costs {
   Curve forward_times = {};           // another rank's bytes to one's own, and on to another rank
   Curve fold_forward_times = {};      // another rank's bytes and one's own folded, the same way
   Channels channels = Channels::all;  // whose schedules they are of
+  std::uint64_t up_to = 0;            // and of operations of at most so many bytes; 0: of all that no such limit covers
   std::string name = "costs";         // what files call them
 
   [[nodiscard]] bool carries() const { return !send_times.empty() || !receive_times.empty(); }

@@ -2,6 +2,7 @@
 #include "simulate/simulate.hpp"
 
 #include <algorithm>
+#include <numeric>
 
 #include <fmt/format.h>
 
@@ -59,17 +60,32 @@ fabric::Channels channels_of(const Schedule& schedule) {
   return channels;
 }
 
-// The kinds of costs that may be meant, where those of the ranks are not of such schedules.
-std::vector<std::uint32_t> costs_instead(const Schedule& schedule, const fabric::Fabric& fabric) {
+// The kinds of costs that may be meant, where those of the ranks are not of such schedules: of those up to some size
+// the one with the least that covers the operation's bytes, else all without a limit.
+std::vector<std::uint32_t> costs_instead(const Schedule& schedule, const fabric::Fabric& fabric, double bytes) {
   const auto is_of_all = [](const fabric::Costs& costs) { return costs.channels == fabric::Channels::all; };
   if (std::all_of(fabric.costs.begin(), fabric.costs.end(), is_of_all)) return {};
   const fabric::Channels wanted = channels_of(schedule);
   const fabric::Costs& usual = fabric.costs[fabric.ranks.front().costs];
   if (wanted == fabric::Channels::all || is_of_all(usual) || usual.channels == wanted) return {};
+  std::uint64_t limit = 0;
+  for (const fabric::Costs& costs : fabric.costs)
+    if (costs.channels == wanted && static_cast<double>(costs.up_to) >= bytes && costs.up_to > 0 &&
+        (limit == 0 || costs.up_to < limit))
+      limit = costs.up_to;
   std::vector<std::uint32_t> instead;
   for (std::uint32_t number = 0; number < fabric.costs.size(); ++number)
-    if (fabric.costs[number].channels == wanted) instead.push_back(number);
+    if (fabric.costs[number].channels == wanted && fabric.costs[number].up_to == limit) instead.push_back(number);
   return instead;
+}
+
+// Of all blocks, as benchmarks count; where they differ in size, of blocks of a middling one.
+double bytes_of(const Schedule& schedule, const Options& options) {
+  auto elements = static_cast<double>(options.count);
+  if (!options.counts.empty())
+    elements =
+        std::accumulate(options.counts.begin(), options.counts.end(), 0.0) / static_cast<double>(options.counts.size());
+  return elements * num_blocks(schedule.collective, schedule.num_ranks) * static_cast<double>(options.element_size);
 }
 
 Result<Answer> simulate_as_it_is(const Schedule& schedule, const fabric::Fabric& fabric, const Options& options) {
@@ -115,7 +131,7 @@ Result<Answer> simulate_as_it_is(const Schedule& schedule, const fabric::Fabric&
 }  // namespace
 
 Result<Answer> simulate(const Schedule& schedule, const fabric::Fabric& fabric, const Options& options) {
-  const std::vector<std::uint32_t> instead = costs_instead(schedule, fabric);
+  const std::vector<std::uint32_t> instead = costs_instead(schedule, fabric, bytes_of(schedule, options));
   if (instead.empty()) return simulate_as_it_is(schedule, fabric, options);
   fabric::Fabric changed = fabric;
   const auto with = [&](std::uint32_t costs, Recorder* recorder) {

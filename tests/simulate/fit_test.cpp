@@ -12,7 +12,7 @@ namespace {
 TEST(Fit, FindsTheParametersThatFiguresWereMadeWith) {
   const Result<References> references = read_references(
       "version = 1\nid = \"x\"\nsource = \"y\"\ndate = \"z\"\nleft_out = [40000]\n"
-      "[[fits]]\nname = \"f\"\nfabric = \"ring_1d\"\nparameters = [\"latency=1us\", \"bandwidth=9GB/s\"]\n"
+      "[[fits]]\nname = \"f\"\nfabrics = [\"ring_1d\"]\nparameters = [\"latency=1us\", \"bandwidth=9GB/s\"]\n"
       "[[series]]\nid = \"a\"\nbytes = [400, 4000, 40000, 400000]\nvalues = [12.3, 15, 9999, 312]\n"
       "ways = [{ fabric = \"ring_1d:4\", algorithm = \"ring\" }]\n"
       "[[series]]\nid = \"b\"\nbytes = [400]\nvalues = [1]\nways = [{ fabric = \"switch:4\", algorithm = \"ring\" }]\n",

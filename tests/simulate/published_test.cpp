@@ -61,9 +61,11 @@ TEST_P(Blind, WhatIsLeftOutIsPredictedBetterThanByItsNeighbours) {
   ASSERT_EQ(blind->size(), 200U);
   const BlindScore bare = score_of(*blind, Predictor::simulated);
   const BlindScore corrected = score_of(*blind, Predictor::corrected);
-  EXPECT_LT(bare.median_error, by_ranks ? 0.1 : 0.055);
-  EXPECT_LT(corrected.median_error, by_ranks ? 0.1 : 0.025);
-  EXPECT_GE(corrected.winners, by_ranks ? 32U : 37U);
+  EXPECT_LT(bare.median_error, by_ranks ? 0.065 : 0.05);
+  EXPECT_LT(corrected.median_error, by_ranks ? 0.07 : 0.025);
+  EXPECT_GE(bare.winners, by_ranks ? 35U : 36U);
+  EXPECT_GE(corrected.winners, by_ranks ? 34U : 38U);
+  EXPECT_LT(bare.mean_regret, by_ranks ? 0.013 : 0.007);
   for (const Predictor naive : {Predictor::nearest, Predictor::linear, Predictor::log_log}) {
     EXPECT_LT(corrected.median_error, score_of(*blind, naive).median_error);
     EXPECT_LT(corrected.mean_regret, score_of(*blind, naive).mean_regret);
@@ -72,7 +74,8 @@ TEST_P(Blind, WhatIsLeftOutIsPredictedBetterThanByItsNeighbours) {
   EXPECT_GE(corrected.within, 0.85);
   EXPECT_LE(corrected.within, 0.95);
   // What the file says of it.
-  if (by_ranks) EXPECT_NEAR(deviations_of(*blind, [](const BlindTime&) { return true; }), references_.deviations, 0.1);
+  if (!by_ranks) return;
+  EXPECT_NEAR(deviations_of(*blind, [](const BlindTime&) { return true; }), references_.deviations, 0.1);
 }
 
 INSTANTIATE_TEST_SUITE_P(LeftOut, Blind, testing::Values(LeftOut::ranks, LeftOut::sizes), [](const auto& left_out) {

@@ -124,9 +124,7 @@ std::string scores_of(const std::vector<Compared>& all, const simulate::Referenc
     add("left out", [](const Compared& each) { return each.is_left_out; });
   }
   for (const simulate::Fit& fit : references.fits) {
-    const auto is_on_it = [&](const Compared& each) {
-      return !each.series->ways.empty() && simulate::is_of(each.series->ways.front().fabric, fit.fabric);
-    };
+    const auto is_on_it = [&](const Compared& each) { return simulate::is_about(fit, *each.series); };
     std::size_t seen = 0;
     for (const Compared& each : all) {
       bool is_asked = fit.series.empty();

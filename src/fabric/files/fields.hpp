@@ -49,6 +49,7 @@ inline constexpr auto kCostFields = std::to_array<Field<Costs>>({
     {"receive_per_byte", Unit::time, &Costs::receive_per_byte, "the same of the receiver"},
     {"read_rate", Unit::rate, &Costs::read_rate, "what loads from one other rank can carry"},
     {"multicast_read_rate", Unit::rate, &Costs::multicast_read_rate, "the same of loads that a switch folds"},
+    {"store_overhead", Unit::time, &Costs::store_overhead, "of a step's core, each rank that it stores to"},
     {"post_overhead", Unit::time, &Costs::post_overhead, "making something known to others: expose, open, signal"},
     {"wait_overhead", Unit::time, &Costs::wait_overhead, "a wait or a close, once it is over"},
     {"launch", Unit::time, &Costs::launch, "once an operation, before its first step"},
@@ -59,6 +60,7 @@ inline constexpr auto kCostFields = std::to_array<Field<Costs>>({
     {"forward_times", Unit::times, &Costs::forward_times, "the core carries: another's bytes to its own, and on"},
     {"fold_forward_times", Unit::times, &Costs::fold_forward_times, "the core carries: folded with its own, and on"},
     {"channels", Unit::word, &Costs::channels, "of which schedules: all, those by messages, or direct ones"},
+    {"up_to", Unit::bytes, &Costs::up_to, "of operations of at most so many bytes; 0: of the others"},
 });
 
 inline constexpr auto kMemoryFields = std::to_array<Field<Memory>>({

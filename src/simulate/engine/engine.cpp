@@ -247,7 +247,7 @@ bool Engine::send(LaneState& lane) {
       const fabric::Costs& costs = costs_of(lane.rank);
       const bool is_message = end.place == Place::message;
       const Work handing_over{
-          .overhead = (is_message ? costs.send_overhead : 0) + costs.send_per_byte * lane.length,
+          .overhead = (is_message ? costs.send_overhead : costs.store_overhead) + costs.send_per_byte * lane.length,
           .copying = is_message ? time_of_message(lane.rank, lane.length) : 0,
       };
       if (later(lane, occupy(lane, handing_over))) return false;

@@ -80,8 +80,17 @@ class Comparer {
   }
 
   Result<Timed> fastest(const std::vector<ReferenceWay>& ways, std::uint64_t bytes) {
+    // Where costs are for operations up to some size, the least of these counts; beyond it, those without.
+    std::vector<std::uint64_t> limits;
+    std::uint64_t limit = 0;
+    for (const ReferenceWay& way : ways) {
+      TUTTI_TRY_ASSIGN(const fabric::Fabric* const fabric, fabric_of(way.fabric));
+      limits.push_back(fabric->costs[fabric->ranks.front().costs].up_to);
+      if (limits.back() >= bytes && (limit == 0 || limits.back() < limit)) limit = limits.back();
+    }
     std::optional<Timed> best;
     for (const ReferenceWay& way : ways) {
+      if (limits[static_cast<std::size_t>(&way - ways.data())] != limit) continue;
       TUTTI_TRY_ASSIGN(const double time, time_of(way, bytes));
       if (!best || time < best->time) best = Timed{time, way.algorithm};
     }

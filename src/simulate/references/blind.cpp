@@ -40,12 +40,16 @@ std::vector<Fold> folds_of(const std::vector<Member>& members, const Fit& fit, L
                        [odd](const Member&, std::size_t size) { return size % 2 == odd; }});
     return folds;
   }
-  std::set<std::uint32_t> numbers;
-  for (const Member& member : members) numbers.insert(member.ranks);
-  if (numbers.size() < 2) return folds;
-  for (const std::uint32_t ranks : numbers)
-    folds.push_back({fmt::format("{}, {}", fit.name, counted(ranks, "rank")),
-                     [ranks](const Member& member, std::size_t) { return member.ranks == ranks; }});
+  std::map<std::string, std::set<std::uint32_t>> numbers;
+  for (const Member& member : members) numbers[member.fabric].insert(member.ranks);
+  for (const auto& [fabric, of_fabric] : numbers) {
+    if (of_fabric.size() < 2) continue;
+    for (const std::uint32_t ranks : of_fabric)
+      folds.push_back({fmt::format("{}, {}", fabric, counted(ranks, "rank")),
+                       [fabric = fabric, ranks](const Member& member, std::size_t) {
+                         return member.fabric == fabric && member.ranks == ranks;
+                       }});
+  }
   return folds;
 }
 

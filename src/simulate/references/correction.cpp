@@ -15,8 +15,9 @@
 
 namespace tutti::simulate {
 
-std::string name_of_way(std::string_view algorithm, std::uint32_t parts, std::uint32_t copies, bool by_name) {
-  return fmt::format("{}, {} parts, {} copies{}", algorithm, parts, copies, by_name ? ", by name" : "");
+std::string name_of_way(std::string_view fabric, std::string_view algorithm, std::uint32_t parts, std::uint32_t copies,
+                        bool by_name) {
+  return fmt::format("{}: {}, {} parts, {} copies{}", fabric, algorithm, parts, copies, by_name ? ", by name" : "");
 }
 
 Result<Corrections> Corrections::of_shipped(std::span<const std::string> fabrics) {
@@ -24,7 +25,7 @@ Result<Corrections> Corrections::of_shipped(std::span<const std::string> fabrics
   for (const ShippedReferences& shipped : shipped_references()) {
     TUTTI_TRY_ASSIGN(const References references, read_references(shipped.text, shipped.name));
     TUTTI_TRY_ASSIGN(Corrections made, of(references, fabrics));
-    std::move(made.fabrics_.begin(), made.fabrics_.end(), std::back_inserter(all.fabrics_));
+    std::move(made.fits_.begin(), made.fits_.end(), std::back_inserter(all.fits_));
   }
   return all;
 }
@@ -33,7 +34,7 @@ Result<Corrections> Corrections::of(const References& references, std::span<cons
   Corrections corrections;
   for (const Fit& fit : references.fits) {
     const bool is_wanted = std::any_of(fabrics.begin(), fabrics.end(),
-                                       [&](const std::string& fabric) { return is_of(fabric, fit.fabric); });
+                                       [&](const std::string& fabric) { return find_fabric(fit, fabric) != nullptr; });
     if (references.deviations <= 0 || !is_wanted) continue;
     TUTTI_TRY_ASSIGN(const std::vector<Member> members, members_of(references, fit));
     std::vector<const Series*> series;
@@ -44,21 +45,24 @@ Result<Corrections> Corrections::of(const References& references, std::span<cons
     for (const Compared& time : compared)
       for (const Member& member : members)
         if (member.series == time.series) known.push_back(residual_of(member, time));
-    corrections.fabrics_.push_back({.fabric = fit.fabric,
-                                    .collective = references.collective,
-                                    .residuals = Residuals(std::move(known)),
-                                    .deviations = references.deviations});
+    corrections.fits_.push_back({.fit = fit,
+                                 .collective = references.collective,
+                                 .residuals = Residuals(std::move(known)),
+                                 .deviations = references.deviations});
   }
   return corrections;
 }
 
 std::optional<Correction> Corrections::find(const Asked& asked) const {
   if (asked.fabric.find(',') != std::string_view::npos) return std::nullopt;
-  const std::string way = name_of_way(asked.algorithm, asked.parts, asked.copies, asked.by_name);
-  const auto found = std::find_if(fabrics_.begin(), fabrics_.end(), [&](const OfFabric& each) {
-    return each.collective == asked.collective && is_of(asked.fabric, each.fabric) && each.residuals.know(way);
+  std::string way;
+  const auto found = std::find_if(fits_.begin(), fits_.end(), [&](const OfFit& each) {
+    const std::string* const fabric = find_fabric(each.fit, asked.fabric);
+    if (fabric == nullptr || each.collective != asked.collective) return false;
+    way = name_of_way(*fabric, asked.algorithm, asked.parts, asked.copies, asked.by_name);
+    return each.residuals.know(way);
   });
-  if (found == fabrics_.end()) return std::nullopt;
+  if (found == fits_.end()) return std::nullopt;
   const Expected expected = found->residuals.expected(way, asked.ranks, asked.bytes);
   const double reach = found->deviations * expected.deviation;
   return Correction{.factor = std::exp(expected.log_ratio),

@@ -46,17 +46,17 @@ class Corrections {
   [[nodiscard]] std::optional<Correction> find(const Asked& asked) const;
 
  private:
-  struct OfFabric {
-    std::string fabric;  // its name
+  struct OfFit {
+    Fit fit;
     Collective collective = Collective::all_reduce;
     Residuals residuals;
     double deviations = 0;  // that an interval of 90 % reaches to either side
   };
-  std::vector<OfFabric> fabrics_;
+  std::vector<OfFit> fits_;
 };
 
 // What tells ways apart, whatever the number of ranks and the kind of costs.
-[[nodiscard]] std::string name_of_way(std::string_view algorithm, std::uint32_t parts, std::uint32_t copies,
-                                      bool by_name);
+[[nodiscard]] std::string name_of_way(std::string_view fabric, std::string_view algorithm, std::uint32_t parts,
+                                      std::uint32_t copies, bool by_name);
 
 }  // namespace tutti::simulate

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "base/text.hpp"
+#include "base/units.hpp"
 #include "fabric/files/quantity.hpp"
 #include "fabric/generators/request.hpp"
 #include "simulate/references/against.hpp"
@@ -28,19 +29,26 @@ constexpr double kRegret = 0.5;
 struct Knob {
   FitParameter parameter;
   double value = 0;
-  bool is_rate = false;
+  enum class Kind : std::uint8_t { time, rate, size } kind = Kind::time;
 
   [[nodiscard]] FitParameter at(double value_now) const {
-    return {parameter.name, is_rate ? fmt::format("{:.4g}GB/s", value_now) : fmt::format("{:.4g}ns", value_now)};
+    switch (kind) {
+      case Kind::time: return {parameter.name, fmt::format("{:.4g}ns", value_now)};
+      case Kind::rate: return {parameter.name, fmt::format("{:.4g}GB/s", value_now)};
+      case Kind::size: return {parameter.name, fmt::format("{:.0f}", value_now)};
+    }
+    return parameter;
   }
 };
 
 Result<Knob> knob_of(const FitParameter& parameter) {
   const Result<double> time = fabric::parse_time(parameter.start);
-  if (time.ok()) return Knob{parameter, *time, false};
+  if (time.ok()) return Knob{parameter, *time, Knob::Kind::time};
+  if (const Result<Bytes> size = parse_bytes(parameter.start); size.ok())
+    return Knob{parameter, static_cast<double>(size->value()), Knob::Kind::size};
   const Result<double> rate = fabric::parse_rate(parameter.start);
   if (!rate.ok()) return rate.status().with_context(parameter.name);
-  return Knob{parameter, *rate, true};
+  return Knob{parameter, *rate, Knob::Kind::rate};
 }
 
 // What is published is no more exact than it says.
@@ -90,8 +98,7 @@ class Search {
       const bool is_asked = what.series.empty() ||
                             std::any_of(what.series.begin(), what.series.end(),
                                         [&](const std::string& beginning) { return series.id.starts_with(beginning); });
-      const bool is_on_it = !series.ways.empty() && is_of(series.ways.front().fabric, what.fabric);
-      if (is_asked && is_on_it) series_.push_back(&series);
+      if (is_asked && is_about(what, series)) series_.push_back(&series);
     }
   }
 
@@ -101,20 +108,97 @@ class Search {
 
   Result<double> loss(const std::vector<FitParameter>& parameters) {
     ++tries_;
-    const Result<std::vector<Compared>> compared =
-        compare(references_, series_, [&](const std::string& fabric) { return with_parameters(fabric, parameters); });
-    if (!compared.ok()) return compared.status();
+    std::vector<Compared> all;
+    for (const Series* series : series_) {
+      TUTTI_TRY_ASSIGN(const std::vector<Compared>* const compared, compared_on(*series, parameters));
+      all.insert(all.end(), compared->begin(), compared->end());
+    }
     cells_ = 0;
-    for (const Compared& each : *compared)
+    for (const Compared& each : all)
       if (!each.is_left_out) ++cells_;
-    return loss_of(*compared);
+    return loss_of(all);
   }
 
  private:
+  // Most parameters are of few series, and the others' times stay.
+  struct Known {
+    std::string fabrics;
+    std::vector<Compared> compared;
+  };
+
+  static std::string fabrics_of(const Series& series, const std::vector<FitParameter>& parameters) {
+    std::string fabrics;
+    for (const auto* ways : {&series.ways, &series.baselines})
+      for (const ReferenceWay& way : *ways) fabrics += with_parameters(way.fabric, parameters) + ' ';
+    return fabrics;
+  }
+
+  Result<const std::vector<Compared>*> compared_on(const Series& series, const std::vector<FitParameter>& parameters) {
+    const Rewrite rewrite = [&](const std::string& fabric) { return with_parameters(fabric, parameters); };
+    std::string fabrics = fabrics_of(series, parameters);
+    Known& known = known_[&series];
+    if (known.fabrics != fabrics) {
+      TUTTI_TRY_ASSIGN(known.compared, compare(references_, std::vector<const Series*>{&series}, rewrite));
+      known.fabrics = std::move(fabrics);
+    }
+    return &known.compared;
+  }
+
   const References& references_;
   std::vector<const Series*> series_;
+  std::map<const Series*, Known> known_;
   std::size_t cells_ = 0;
   std::size_t tries_ = 0;
+};
+
+// Coordinate descent in the logarithms of the parameters.
+class Descent {
+ public:
+  Descent(Search& search, std::vector<Knob> knobs) : search_(search), knobs_(std::move(knobs)) {
+    for (const Knob& knob : knobs_) fitted_.parameters.push_back(knob.at(knob.value));
+  }
+
+  Status begin() {
+    TUTTI_TRY_ASSIGN(fitted_.loss, search_.loss(fitted_.parameters));
+    fitted_.loss_before = fitted_.loss;
+    return {};
+  }
+
+  // One parameter after another, up or down; whether any move was for the better.
+  Result<bool> move_each(double step) {
+    bool is_better = false;
+    for (std::size_t number = 0; number < knobs_.size(); ++number) {
+      TUTTI_TRY_ASSIGN(bool moved, try_move(number, step));
+      if (!moved) {
+        TUTTI_TRY_ASSIGN(moved, try_move(number, 1 / step));
+      }
+      is_better = is_better || moved;
+    }
+    return is_better;
+  }
+
+  [[nodiscard]] Fitted fitted() const {
+    Fitted fitted = fitted_;
+    fitted.tries = search_.tries();
+    fitted.cells = search_.cells();
+    return fitted;
+  }
+
+ private:
+  Result<bool> try_move(std::size_t number, double factor) {
+    std::vector<FitParameter> tried = fitted_.parameters;
+    tried[number] = knobs_[number].at(knobs_[number].value * factor);
+    TUTTI_TRY_ASSIGN(const double loss, search_.loss(tried));
+    if (loss >= fitted_.loss * (1 - 1e-6)) return false;
+    knobs_[number].value *= factor;
+    fitted_.parameters = std::move(tried);
+    fitted_.loss = loss;
+    return true;
+  }
+
+  Search& search_;
+  std::vector<Knob> knobs_;
+  Fitted fitted_;
 };
 
 }  // namespace
@@ -126,9 +210,11 @@ std::string with_parameters(std::string fabric, const std::vector<FitParameter>&
   std::map<std::string, std::string> for_all;
   std::map<std::string, std::string> for_some;
   for (const auto& [full_name, value] : parameters) {
-    const std::size_t colon = full_name.find(':');
-    const std::string name = colon == std::string::npos ? full_name : full_name.substr(colon + 1);
-    const std::string of = colon == std::string::npos ? "" : full_name.substr(0, colon);
+    const std::vector<std::string_view> parts = split(full_name, ':');
+    const bool names_fabric = parts.size() > 2 || (parts.size() == 2 && is_of(fabric, parts.front()));
+    if (names_fabric && !is_of(fabric, parts.front())) continue;
+    const std::string name(parts.back());
+    const std::string of(parts.size() - (names_fabric ? 1 : 0) > 1 ? parts[parts.size() - 2] : "");
     if (of.empty()) {
       for_all[name] = value;
     } else if (of == fabric::kInner) {
@@ -146,41 +232,20 @@ std::string with_parameters(std::string fabric, const std::vector<FitParameter>&
 Result<Fitted> fit(const References& references, const Fit& what, const std::function<void(const Fitted&)>& progress) {
   Search search(references, what);
   if (!search.has_series())
-    return Status(Code::invalid_argument, fmt::format("{}: no figures are on {}", what.name, what.fabric));
+    return Status(Code::invalid_argument, fmt::format("{}: no figures are on its fabrics", what.name));
   std::vector<Knob> knobs;
-  Fitted fitted;
   for (const FitParameter& parameter : what.parameters) {
-    const Result<Knob> knob = knob_of(parameter);
-    if (!knob.ok()) return knob.status();
-    knobs.push_back(*knob);
-    fitted.parameters.push_back(knob->at(knob->value));
+    TUTTI_TRY_ASSIGN(const Knob knob, knob_of(parameter));
+    knobs.push_back(knob);
   }
-  const Result<double> before = search.loss(fitted.parameters);
-  if (!before.ok()) return before.status();
-  fitted.loss = fitted.loss_before = *before;
+  Descent descent(search, std::move(knobs));
+  TUTTI_TRY(descent.begin());
   for (double step = kFirstStep; step >= kLastStep;) {
-    bool is_better = false;
-    for (std::size_t number = 0; number < knobs.size(); ++number) {
-      Knob& knob = knobs[number];
-      for (const double factor : {step, 1 / step}) {
-        std::vector<FitParameter> tried = fitted.parameters;
-        tried[number] = knob.at(knob.value * factor);
-        const Result<double> loss = search.loss(tried);
-        if (!loss.ok()) return loss.status();
-        if (*loss >= fitted.loss * (1 - 1e-6)) continue;
-        knob.value *= factor;
-        fitted.parameters = std::move(tried);
-        fitted.loss = *loss;
-        is_better = true;
-        break;
-      }
-    }
-    fitted.tries = search.tries();
-    fitted.cells = search.cells();
-    progress(fitted);
+    TUTTI_TRY_ASSIGN(const bool is_better, descent.move_each(step));
+    progress(descent.fitted());
     if (!is_better) step = std::sqrt(step);
   }
-  return fitted;
+  return descent.fitted();
 }
 
 }  // namespace tutti::simulate

@@ -12,14 +12,15 @@ namespace tutti::simulate {
 Result<std::vector<Member>> members_of(const References& references, const Fit& fit) {
   std::vector<Member> members;
   for (const Series& series : references.series) {
-    if (series.metric != Metric::time || series.ways.empty() || !is_of(series.ways.front().fabric, fit.fabric))
-      continue;
+    if (series.metric != Metric::time || !is_about(fit, series)) continue;
     // Of several ways the fastest counts: they differ in their costs.
     const ReferenceWay& way = series.ways.front();
     TUTTI_TRY_ASSIGN(const fabric::Fabric fabric, fabric::load_fabric(way.fabric));
-    members.push_back({.series = &series,
-                       .ranks = fabric.num_ranks(),
-                       .way = name_of_way(way.algorithm, way.parts, way.copies, way.by_name)});
+    members.push_back(
+        {.series = &series,
+         .fabric = *find_fabric(fit, way.fabric),
+         .ranks = fabric.num_ranks(),
+         .way = name_of_way(*find_fabric(fit, way.fabric), way.algorithm, way.parts, way.copies, way.by_name)});
   }
   return members;
 }

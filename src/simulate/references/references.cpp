@@ -43,7 +43,7 @@ constexpr auto kSeriesKeys = std::to_array<std::string_view>(
     {"id", "group", "configuration", "kind", "metric", "bytes", "values", "uncertainty", "ways", "baselines"});
 constexpr auto kWayKeys =
     std::to_array<std::string_view>({"fabric", "algorithm", "grid", "corner", "parts", "copies", "by_name"});
-constexpr auto kFitKeys = std::to_array<std::string_view>({"name", "fabric", "series", "parameters"});
+constexpr auto kFitKeys = std::to_array<std::string_view>({"name", "fabrics", "series", "parameters"});
 
 Status read_needed(const Section& section, std::string_view key, std::string& value) {
   if (!section.has(key)) return section.wrong("", fmt::format("it has no {}", key));
@@ -174,7 +174,8 @@ Status read_series(const Section& section, Series& series) {
 Status read_fit(const Section& section, Fit& fit) {
   TUTTI_TRY(section.check_keys(kFitKeys));
   TUTTI_TRY(read_needed(section, "name", fit.name));
-  TUTTI_TRY(read_needed(section, "fabric", fit.fabric));
+  TUTTI_TRY(read_texts(section, "fabrics", fit.fabrics));
+  if (fit.fabrics.empty()) return section.wrong("fabrics", "there are none; write fabrics = [\"h100_node\"]");
   TUTTI_TRY(read_texts(section, "series", fit.series));
   std::vector<std::string> parameters;
   TUTTI_TRY(read_texts(section, "parameters", parameters));
@@ -226,6 +227,16 @@ std::string_view name_of(Metric metric) { return kMetricNames[static_cast<std::s
 
 bool is_of(std::string_view fabric, std::string_view name) {
   return same_name(fabric.substr(0, fabric.find_first_of(":,")), name);
+}
+
+const std::string* find_fabric(const Fit& fit, std::string_view fabric) {
+  const auto found = std::find_if(fit.fabrics.begin(), fit.fabrics.end(),
+                                  [&](const std::string& name) { return is_of(fabric, name); });
+  return found == fit.fabrics.end() ? nullptr : &*found;
+}
+
+bool is_about(const Fit& fit, const Series& series) {
+  return !series.ways.empty() && find_fabric(fit, series.ways.front().fabric) != nullptr;
 }
 
 Result<References> read_references(std::string_view text, std::string_view file) {

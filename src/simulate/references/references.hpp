@@ -60,7 +60,7 @@ struct FitParameter {
 };
 struct Fit {
   std::string name;
-  std::string fabric;               // of the ways that it is about, up to the colon or comma
+  std::vector<std::string> fabrics;  // of the ways that it is about, up to the colon or comma
   std::vector<std::string> series;  // ids, or beginnings of ids, of what it is fitted to; empty: all on the fabric
   std::vector<FitParameter> parameters;
 };
@@ -90,5 +90,9 @@ inline constexpr std::uint64_t kMostReferenceBytes = std::uint64_t{4} << 20U;
 
 // Whether `fabric`, in a line, is of this kind or name, whatever its sizes and parameters.
 [[nodiscard]] bool is_of(std::string_view fabric, std::string_view name);
+// Which of the fit's fabrics that is; null if none.
+[[nodiscard]] const std::string* find_fabric(const Fit& fit, std::string_view fabric);
+// Whether the series has ways, on a fabric that the fit is about.
+[[nodiscard]] bool is_about(const Fit& fit, const Series& series);
 
 }  // namespace tutti::simulate
