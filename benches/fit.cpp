@@ -13,6 +13,7 @@
 #include "base/system/file.hpp"
 #include "base/text.hpp"
 #include "simulate/references/against.hpp"
+#include "simulate/references/losses.hpp"
 
 namespace tutti {
 
@@ -20,7 +21,7 @@ namespace {
 
 // Of each series on the fabric, also those that the fit has not seen: the errors from the first figure to the last.
 Status print_errors(const simulate::References& references, const simulate::Fit& fit,
-                    const std::vector<simulate::FitParameter>& parameters) {
+                    const std::vector<simulate::ParameterValue>& parameters) {
   std::vector<const simulate::Series*> series;
   for (const simulate::Series& each : references.series)
     if (simulate::is_about(fit, each)) series.push_back(&each);
@@ -78,8 +79,8 @@ int run(const std::vector<std::string>& arguments) {
     if (!fitted.ok()) return failed(fitted.status());
     fmt::print("{}: {} parameters, fitted to {} figures; the loss was {:.4f} and is {:.4f}\n", each.name,
                fitted->parameters.size(), fitted->cells, fitted->loss_before, fitted->loss);
-    for (const simulate::FitParameter& parameter : fitted->parameters)
-      fmt::print("  {} = {}\n", parameter.name, parameter.start);
+    for (const simulate::ParameterValue& parameter : fitted->parameters)
+      fmt::print("  {} = {}\n", parameter.name, parameter.value);
     if (const Status status = print_errors(*references, each, fitted->parameters); !status.ok()) return failed(status);
   }
   return 0;

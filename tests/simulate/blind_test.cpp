@@ -30,7 +30,7 @@ References made_up() {
   references.unit = "us";
   references.nanoseconds = 1000;
   references.fits = {
-      {.name = "made", .fabrics = {"ring_1d"}, .series = {}, .parameters = {{"latency", "3us"}, {"bandwidth", "1GB/s"}}}};
+      {.name = "made", .fabrics = {"ring_1d"}, .series = {}, .parameters = {{"latency", "3us", "3us"}, {"bandwidth", "1GB/s", "1GB/s"}}}};
   for (const int ranks : {2, 4, 8}) {
     Series series;
     series.id = "ring-" + std::to_string(ranks);

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Published figures, and how near the simulator has to come to them.
+#include <algorithm>
+#include <array>
+#include <cmath>
 #include <string>
 #include <vector>
 
@@ -8,6 +11,8 @@
 #include "base/system/file.hpp"
 #include "simulate/references/against.hpp"
 #include "simulate/references/blind.hpp"
+#include "simulate/references/losses.hpp"
+#include "simulate/references/sensitivity.hpp"
 
 namespace tutti::simulate {
 namespace {
@@ -47,6 +52,61 @@ TEST_F(Published, AllReducesOfVllmWithinSixPercent) {
         score(compared_, Metric::time, [&](const Compared& each) { return each.is_left_out == left_out; });
     EXPECT_GE(static_cast<double>(found.winners), 0.85 * static_cast<double>(found.contests));
   }
+}
+
+constexpr std::array kAll = {"vllm_all_reduce", "bidirectional_all_gather", "accelerator"};
+
+TEST_F(Published, EverySeriesIsHeldToItsBar) {
+  for (const char* name : kAll) {
+    ASSERT_NO_FATAL_FAILURE(compare_with(name));
+    for (const Series& series : references_.series) {
+      if (series.ways.empty()) continue;
+      EXPECT_GE(series.bar, 0) << series.id << " has none";
+      EXPECT_LE(error_of_series(series, compared_), series.bar + 1e-9) << series.id;
+    }
+  }
+}
+
+// Files of references say again what shipped fabrics have, for a fit to begin with and for --uncertainty.
+TEST_F(Published, TheFittedValuesAreThoseOfTheFabrics) {
+  for (const char* name : kAll) {
+    ASSERT_NO_FATAL_FAILURE(compare_with(name));
+    for (const Fit& fit : references_.fits) {
+      const Result<std::vector<Compared>> with_values = Losses(references_, fit).compared(values_of(fit));
+      ASSERT_TRUE(with_values.ok()) << with_values.status().to_string();
+      for (const Compared& each : *with_values) {
+        const auto same = std::find_if(compared_.begin(), compared_.end(), [&](const Compared& other) {
+          return other.series == each.series && other.bytes == each.bytes;
+        });
+        ASSERT_NE(same, compared_.end());
+        EXPECT_NEAR(*each.simulated, *same->simulated, 1e-6 * std::abs(*same->simulated)) << each.series->id;
+      }
+    }
+  }
+}
+
+// Figures hold their parameters: one that is moved by a fifth without missing a bar is not fitted but assumed.
+TEST_F(Published, AFittedParameterCannotBeMovedUnnoticed) {
+  std::size_t misses = 0;
+  std::size_t changes = 0;
+  for (const char* name : kAll) {
+    ASSERT_NO_FATAL_FAILURE(compare_with(name));
+    for (const Fit& fit : references_.fits) {
+      const Result<std::vector<Sensitivity>> all = sensitivities_of(references_, fit, false);
+      ASSERT_TRUE(all.ok()) << all.status().to_string();
+      for (const Sensitivity& each : *all) {
+        if (each.parameter->assumed) {
+          EXPECT_FALSE(each.is_determined()) << fit.name << ": " << each.parameter->name << " is fitted";
+          continue;
+        }
+        changes += 2;
+        misses += (each.missed_below.empty() ? 0U : 1U) + (each.missed_above.empty() ? 0U : 1U);
+        EXPECT_FALSE(each.missed_below.empty() && each.missed_above.empty()) << each.parameter->name << " is assumed";
+      }
+    }
+  }
+  EXPECT_GE(changes, 44U);
+  EXPECT_GE(misses * 44, changes * 40);
 }
 
 // Of what fits have not seen. The bars lie a little above what docs/design/simulate.md says.

@@ -59,6 +59,7 @@ struct SimulateArguments : CellOptions {
   std::string figure;
   std::string against;
   std::string leave_out;
+  bool uncertainty = false;
   OutputOptions output;
 };
 
@@ -190,9 +191,16 @@ Result<Exit> run_against(const SimulateArguments& options, const Context& contex
                          options.type != usual.type || names_a_case(options.filter);
   if (says_more)
     return wrong_argument(
-        "--against: the file says what is simulated and how; only --leave-out, --figure and options of "
+        "--against: the file says what is simulated and how; only --leave-out, --uncertainty, --figure and options of "
         "output stand beside it");
   TUTTI_TRY(check_outputs(options));
+  if (options.uncertainty) {
+    if (!options.leave_out.empty() || !options.figure.empty())
+      return wrong_argument("--uncertainty is an answer by itself; leave out --leave-out and --figure");
+    TUTTI_TRY_ASSIGN(const std::string text, uncertainty(options.against, options.output));
+    TUTTI_TRY(write_output(text, options.output, context));
+    return Exit::done;
+  }
   if (!options.leave_out.empty()) {
     const bool by_ranks = same_name(options.leave_out, "ranks");
     if (!by_ranks && !same_name(options.leave_out, "sizes"))
@@ -258,8 +266,10 @@ Result<Exit> run_on_fabrics(const SimulateArguments& options, const Context& con
 }
 
 Exit run(const SimulateArguments& options, const Context& context) {
-  if (!options.leave_out.empty() && options.against.empty())
-    return failed(context, "simulate", wrong_argument("--leave-out is of the figures of --against; say which file"));
+  if ((!options.leave_out.empty() || options.uncertainty) && options.against.empty())
+    return failed(context, "simulate",
+                  wrong_argument(fmt::format("{} is of the figures of --against; say which file",
+                                             options.uncertainty ? "--uncertainty" : "--leave-out")));
   if (options.against.empty() == options.fabrics.empty())
     return failed(context, "simulate",
                   {Code::invalid_argument,
@@ -286,6 +296,9 @@ void add_what(CLI::App& app, SimulateArguments& options) {
          "With --against: a blind test. Fits without each number of ranks, or without one size in two, and says "
          "how well these are predicted")
       ->type_name("ranks|sizes");
+  app.add_flag("--uncertainty", options.uncertainty,
+               "With --against: how far each fitted parameter may be moved, and whether a bar is missed where it is "
+               "moved by a fifth");
   add_choice_options(app, options.choice);
   app.add_option("--file", options.files,
                  "Instead of algorithms: schedule files (docs/formats/schedule.md) or MSCCL programs "

@@ -15,6 +15,8 @@
 #include "bench/views/table.hpp"
 #include "cli/machine/simulate_figure.hpp"
 #include "simulate/references/against.hpp"
+#include "simulate/references/losses.hpp"
+#include "simulate/references/sensitivity.hpp"
 
 namespace tutti::cli {
 
@@ -94,6 +96,22 @@ std::string line_of(std::string_view what, Metric metric, const simulate::Score&
   return "";
 }
 
+// "bars: 20 of 20 held", with the series that miss theirs.
+std::string bars_of(const std::vector<Compared>& all, const simulate::References& references) {
+  std::size_t held = 0;
+  std::size_t bars = 0;
+  std::string missed;
+  for (const simulate::Series& series : references.series) {
+    if (series.bar < 0 || series.ways.empty()) continue;
+    ++bars;
+    const double error = simulate::error_of_series(series, all);
+    const bool holds = error <= series.bar;
+    held += holds ? 1 : 0;
+    if (!holds) missed += fmt::format("; {} has {:.3g} for {:.3g}", series.id, error, series.bar);
+  }
+  return bars == 0 ? "" : fmt::format("bars: {} of {} held{}\n", held, bars, missed);
+}
+
 // What comes out over the sizes of a series of gains: "8 nodes: 4 sizes: average +14.0 %, least ...".
 std::string gains_of(const std::vector<Compared>& all, const simulate::References& references) {
   std::string text;
@@ -139,18 +157,57 @@ std::string scores_of(const std::vector<Compared>& all, const simulate::Referenc
   return text;
 }
 
+// What the bound of an interval is; nothing where it lies beyond all that was looked at.
+Cell bound_of(const simulate::Knob& knob, double factor) {
+  if (factor >= simulate::kFar || factor <= 1 / simulate::kFar) return {};
+  return knob.at(knob.value * factor).value;
+}
+
+Result<simulate::References> references_in(const std::string& path) {
+  TUTTI_TRY_ASSIGN(const std::string text, read_file(path, simulate::kMostReferenceBytes));
+  return simulate::read_references(text, path);
+}
+
 }  // namespace
 
+Result<std::string> uncertainty(const std::string& path, const OutputOptions& output) {
+  TUTTI_TRY_ASSIGN(const simulate::References references, references_in(path));
+  if (references.fits.empty()) return wrong_argument(fmt::format("{} has no fits", path));
+  Table table(
+      {{"fit"}, {"parameter"}, {"value"}, {"low"}, {"high"}, {"bars_missed_below"}, {"bars_missed_above"}, {"marked"}});
+  std::size_t misses = 0;
+  std::size_t fitted = 0;
+  for (const simulate::Fit& fit : references.fits) {
+    TUTTI_TRY_ASSIGN(const std::vector<simulate::Sensitivity> all, simulate::sensitivities_of(references, fit, true));
+    for (const simulate::Sensitivity& each : all) {
+      TUTTI_TRY_ASSIGN(const simulate::Knob knob, simulate::knob_of({each.parameter->name, each.parameter->value}));
+      table.add_row({fit.name, each.parameter->name, each.parameter->value, bound_of(knob, each.low),
+                     bound_of(knob, each.high), static_cast<std::int64_t>(each.missed_below.size()),
+                     static_cast<std::int64_t>(each.missed_above.size()),
+                     std::string(each.parameter->assumed ? "assumed" : "fitted")});
+      if (each.parameter->assumed) continue;
+      fitted += 2;
+      misses += (each.missed_below.empty() ? 0U : 1U) + (each.missed_above.empty() ? 0U : 1U);
+    }
+  }
+  std::string answer = rendered(table, output);
+  if (output.format != Format::table) return answer;
+  answer += fmt::format(
+      "\nbetween low and high the loss is at most {:.0f} % above its least, the other parameters being as they are; no "
+      "bound: not\nwithin a factor of {:.0f}\n{} of {} changes of a fitted parameter by {:.0f} % miss a bar\n",
+      (simulate::kLossWithin - 1) * 100, simulate::kFar, misses, fitted, (simulate::kMoved - 1) * 100);
+  return answer;
+}
+
 Result<Against> against(const std::string& path, const OutputOptions& output, bool with_figure) {
-  const Result<std::string> text = read_file(path, simulate::kMostReferenceBytes);
-  if (!text.ok()) return text.status();
-  const Result<simulate::References> references = simulate::read_references(*text, path);
+  const Result<simulate::References> references = references_in(path);
   if (!references.ok()) return references.status();
   const Result<std::vector<Compared>> all = simulate::compare(*references, {}, nullptr);
   if (!all.ok()) return all.status();
   Against answer{.text = rendered(figures_of(*all, *references), output),
                  .figure = with_figure ? comparison_to_svg(*all, *references) : std::string()};
-  if (output.format == Format::table) answer.text += "\n" + gains_of(*all, *references) + scores_of(*all, *references);
+  if (output.format == Format::table)
+    answer.text += "\n" + gains_of(*all, *references) + scores_of(*all, *references) + bars_of(*all, *references);
   return answer;
 }
 

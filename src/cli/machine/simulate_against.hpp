@@ -16,4 +16,7 @@ struct Against {
 };
 [[nodiscard]] Result<Against> against(const std::string& path, const OutputOptions& output, bool with_figure);
 
+// `--uncertainty`: how far each fitted parameter may be moved, and which bars say so.
+[[nodiscard]] Result<std::string> uncertainty(const std::string& path, const OutputOptions& output);
+
 }  // namespace tutti::cli

@@ -12,6 +12,7 @@
 #include "base/counted.hpp"
 #include "simulate/references/against.hpp"
 #include "simulate/references/fit.hpp"
+#include "simulate/references/losses.hpp"
 #include "simulate/references/members.hpp"
 #include "simulate/references/near.hpp"
 #include "simulate/references/residuals.hpp"

@@ -14,7 +14,7 @@
 namespace tutti::simulate {
 
 struct Fitted {
-  std::vector<FitParameter> parameters;  // `start` is what was found
+  std::vector<ParameterValue> parameters;
   double loss_before = 0;
   double loss = 0;
   std::size_t tries = 0;
@@ -24,8 +24,5 @@ struct Fitted {
 // `progress` is told after each pass.
 [[nodiscard]] Result<Fitted> fit(const References& references, const Fit& what,
                                  const std::function<void(const Fitted&)>& progress);
-
-// The fabric with those of the parameters that are for it.
-[[nodiscard]] std::string with_parameters(std::string fabric, const std::vector<FitParameter>& parameters);
 
 }  // namespace tutti::simulate

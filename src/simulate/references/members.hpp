@@ -15,7 +15,7 @@ namespace tutti::simulate {
 
 struct Member {
   const Series* series = nullptr;  // of the references
-  std::string fabric;            // its kind
+  std::string fabric;              // its kind
   std::uint32_t ranks = 0;
   std::string way;  // the same for other numbers of ranks
 };

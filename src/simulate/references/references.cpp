@@ -40,9 +40,10 @@ constexpr auto kKeys =
     std::to_array<std::string_view>({"version", "id", "about", "source", "date", "unit", "collective", "type",
                                      "left_out", "deviations", "series", "fits"});
 constexpr auto kSeriesKeys = std::to_array<std::string_view>(
-    {"id", "group", "configuration", "kind", "metric", "bytes", "values", "uncertainty", "ways", "baselines"});
+    {"id", "group", "configuration", "kind", "metric", "bytes", "values", "uncertainty", "bar", "ways", "baselines"});
 constexpr auto kWayKeys =
     std::to_array<std::string_view>({"fabric", "algorithm", "grid", "corner", "parts", "copies", "by_name"});
+constexpr auto kParameterKeys = std::to_array<std::string_view>({"name", "start", "value", "assumed"});
 constexpr auto kFitKeys = std::to_array<std::string_view>({"name", "fabrics", "series", "parameters"});
 
 Status read_needed(const Section& section, std::string_view key, std::string& value) {
@@ -164,6 +165,9 @@ Status read_series(const Section& section, Series& series) {
   TUTTI_TRY(section.read("uncertainty", series.uncertainty));
   if (!(series.uncertainty >= 0) || !std::isfinite(series.uncertainty))
     return section.wrong("uncertainty", fmt::format("{} is none; 0 or more is", series.uncertainty));
+  TUTTI_TRY(section.read("bar", series.bar));
+  if (section.has("bar") && !(series.bar >= 0 && std::isfinite(series.bar)))
+    return section.wrong("bar", fmt::format("{} is none; 0 or more is", series.bar));
   TUTTI_TRY(read_ways(section, "ways", series.ways));
   TUTTI_TRY(read_ways(section, "baselines", series.baselines));
   if (!series.ways.empty() && series.baselines.empty() != (series.metric == Metric::time))
@@ -177,14 +181,14 @@ Status read_fit(const Section& section, Fit& fit) {
   TUTTI_TRY(read_texts(section, "fabrics", fit.fabrics));
   if (fit.fabrics.empty()) return section.wrong("fabrics", "there are none; write fabrics = [\"h100_node\"]");
   TUTTI_TRY(read_texts(section, "series", fit.series));
-  std::vector<std::string> parameters;
-  TUTTI_TRY(read_texts(section, "parameters", parameters));
-  for (const std::string& parameter : parameters) {
-    const std::vector<std::string_view> sides = split(parameter, '=');
-    if (sides.size() != 2)
-      return section.wrong("parameters",
-                           fmt::format("{} is not a name and its start, like \"latency=500ns\"", in_quotes(parameter)));
-    fit.parameters.push_back({std::string(sides[0]), std::string(sides[1])});
+  TUTTI_TRY_ASSIGN(const std::vector<Section> parameters, section.sections("parameters"));
+  for (const Section& parameter : parameters) {
+    TUTTI_TRY(parameter.check_keys(kParameterKeys));
+    FitParameter& read = fit.parameters.emplace_back();
+    TUTTI_TRY(read_needed(parameter, "name", read.name));
+    TUTTI_TRY(read_needed(parameter, "start", read.start));
+    TUTTI_TRY(read_needed(parameter, "value", read.value));
+    TUTTI_TRY(parameter.read("assumed", read.assumed));
   }
   return {};
 }

@@ -48,20 +48,29 @@ struct Series {
   FigureKind kind = FigureKind::reference;
   std::vector<std::uint64_t> bytes;  // a value each; of a crossover all sizes of the sweep, with one value
   std::vector<double> values;
-  double uncertainty = 0;               // a value may be that much more or less
+  double uncertainty = 0;  // a value may be that much more or less
+  // What is simulated is held to: the root mean square of the errors of times, the greatest error of gains in points
+  // and of crossovers in doublings. Negative: nothing is said.
+  double bar = -1;
   std::vector<ReferenceWay> ways;       // the fastest counts; none: nothing is simulated
   std::vector<ReferenceWay> baselines;  // likewise
 };
 
-// What a fit may change, and from where it starts.
+// What a fit may change, from where it starts, and what the shipped fabrics have.
 struct FitParameter {
   std::string name;   // of a fabric in a line: "bandwidth"; "simple:send_overhead": only where a parameter is `simple`
   std::string start;  // with its unit
+  std::string value;
+  bool assumed = false;  // the figures do not say it (sensitivity.hpp)
+};
+struct ParameterValue {
+  std::string name;
+  std::string value;
 };
 struct Fit {
   std::string name;
   std::vector<std::string> fabrics;  // of the ways that it is about, up to the colon or comma
-  std::vector<std::string> series;  // ids, or beginnings of ids, of what it is fitted to; empty: all on the fabric
+  std::vector<std::string> series;   // ids, or beginnings of ids, of what it is fitted to; empty: all on the fabric
   std::vector<FitParameter> parameters;
 };
 
