@@ -122,7 +122,7 @@ TEST(Predictions, WhatDoesNotStandBesideEachOtherIsRefused) {
     words.insert(words.end(), more.begin(), more.end());
     const Outcome said = simulate_there(words);
     EXPECT_EQ(said.exit, Exit::misused) << more.front();
-    EXPECT_TRUE(contains(said.error, "only --leave-out, --figure")) << said.error;
+    EXPECT_TRUE(contains(said.error, "only --leave-out, --uncertainty, --figure")) << said.error;
   }
   const Outcome said = simulate_there({"--fabric", "switch:2", "--algorithm", "ring", "--collective", "all_reduce",
                                        "--bytes", "8", "--copies", "1", "--transcript"});

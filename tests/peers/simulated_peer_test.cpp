@@ -143,13 +143,13 @@ TEST(SimulatedPeer, PublishedTimesCorrectARowAndGiveItsInterval) {
     settings.push_back({"BENCH_CORRECTION", correction});
     return reckoned("h100_node:8", {.values = {{"bytes", Value(std::int64_t{4} << 20)}}, .settings = settings});
   };
-  const Row corrected = row_of("on");
+  const Row corrected = row_of("1");
   ASSERT_EQ(corrected.outcome, harness::Outcome::ok) << corrected.note;
   EXPECT_NEAR(corrected.samples.at(0), 70'000, 1000);
   const harness::Interval interval = *summarize(corrected).interval;
   EXPECT_LT(interval.low, 70'000);
   EXPECT_GT(interval.high, 70'000);
-  const Row bare = row_of("off");
+  const Row bare = row_of("0");
   EXPECT_DOUBLE_EQ(bare.samples.at(0), corrected.counters.at("simulated_us") * 1e3);
   EXPECT_EQ(summarize(bare).interval->low, bare.samples.at(0));
   EXPECT_EQ(row_of("maybe").outcome, harness::Outcome::error);

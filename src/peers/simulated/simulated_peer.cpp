@@ -164,9 +164,9 @@ class SimulatedPeer final : public harness::Reckoner {
     const bool symmetric = told.memory && same_name(*told.memory, kSymmetric);
     if (told.memory && !symmetric && !same_name(*told.memory, "ordinary"))
       return wrong_argument(fmt::format("{} is {}; it takes ordinary or symmetric", kMemory, in_quotes(*told.memory)));
-    const bool corrects = !told.correction || !same_name(*told.correction, "off");
-    if (told.correction && corrects && !same_name(*told.correction, "on"))
-      return wrong_argument(fmt::format("{} is {}; it takes on or off", kCorrection, in_quotes(*told.correction)));
+    const bool corrects = !told.correction || *told.correction != "0";
+    if (told.correction && corrects && *told.correction != "1")
+      return wrong_argument(fmt::format("{} is {}; it takes 0 or 1", kCorrection, in_quotes(*told.correction)));
     if (!told.settings.ok()) return told.settings.status();
     TUTTI_TRY_ASSIGN(const SimulatedWay way,
                      chooser_.choose(asked, fabric_, static_cast<std::uint32_t>(group.num_ranks), *told.settings,
