@@ -17,10 +17,12 @@ namespace tutti::simulate {
 
 namespace {
 
-// The pieces of the longest message; 0 where there is none. Of ranks that are alike the first says it.
-std::uint32_t longest_message(const Schedule& schedule, Fusion fusion, std::uint32_t num_ranks, Watch& watch) {
+// The pieces of the longest message; 0 where there is none. Of ranks that are alike one says it.
+std::uint32_t longest_message(const Schedule& schedule, Fusion fusion, const Symmetry* symmetry, Watch& watch) {
   std::uint32_t longest = 0;
-  for (std::uint32_t rank = 0; rank < num_ranks; ++rank) {
+  const auto walked = symmetry == nullptr ? schedule.num_ranks : symmetry->representatives().size();
+  for (std::uint32_t number = 0; number < walked; ++number) {
+    const std::uint32_t rank = symmetry == nullptr ? number : symmetry->representatives()[number];
     for (std::uint32_t lane = 0; lane < schedule.num_lanes; ++lane) {
       Cursor cursor(schedule, rank, lane, fusion);
       while (const Step* step = cursor.next()) {
@@ -107,7 +109,7 @@ Result<Answer> simulate_as_it_is(const Schedule& schedule, const fabric::Fabric&
                   : std::nullopt;
   std::uint64_t window = options.window;
   if (window == 0 && fabric.queue.slot_bytes > 0 && fabric.queue.long_messages == fabric::LongMessages::rounds) {
-    const std::uint32_t longest = longest_message(schedule, options.fusion, symmetry ? 1 : schedule.num_ranks, watch);
+    const std::uint32_t longest = longest_message(schedule, options.fusion, symmetry ? &*symmetry : nullptr, watch);
     if (longest > 0 && !watch.is_over(0)) {
       window = fabric.queue.slot_bytes / options.element_size / longest;
       if (window == 0)

@@ -57,7 +57,7 @@ struct Answer {
   std::vector<LinkUse> links;      // by number
   std::uint64_t rounds = 1;
   std::uint64_t messages = 0;
-  std::uint32_t ranks_walked = 0;  // 1 where all are alike and one has stood for all
+  std::uint32_t ranks_walked = 0;  // less than all where these have stood for others like them
   std::uint64_t events = 0;
   bool checked = false;
   std::string costs;  // the kind of costs, where it was chosen because of the schedule's channel

@@ -172,12 +172,43 @@ TEST(Generate, AllLinksHaveTheirReverse) {
   }
 }
 
-TEST(Generate, HalfWayAroundARingIsThePositiveWay) {
+TEST(Generate, HalfWayAroundARingIsThePositiveWayFromEvenNodes) {
   const Fabric fabric = *generate("ring:4");
   Routes routes(fabric);
   EXPECT_EQ(fabric.links[routes.next(0, 2)].to, 1U);
-  EXPECT_EQ(fabric.links[routes.next(3, 1)].to, 0U);
+  EXPECT_EQ(fabric.links[routes.next(2, 0)].to, 3U);
+  EXPECT_EQ(fabric.links[routes.next(1, 3)].to, 0U);
+  EXPECT_EQ(fabric.links[routes.next(3, 1)].to, 2U);
   EXPECT_EQ(fabric.links[routes.next(0, 3)].to, 3U);
+}
+
+// A message from every rank to every other. Where an extent is twice an odd number, an odd number of messages half-way
+// around shares a link, of which one way has one more.
+TEST(Generate, LinksOfATorusCarryTheSameOfAllToAll) {
+  struct Torus {
+    const char* words;
+    std::vector<std::uint32_t> lengths;
+  };
+  for (const Torus& torus :
+       {Torus{"ring_1d:4", {4}}, Torus{"ring_1d:6", {6}}, Torus{"ring_1d:7", {7}}, Torus{"ring_1d:16", {16}},
+        Torus{"torus_2d:4x4", {4, 4}}, Torus{"torus_2d:8x4", {8, 4}}, Torus{"torus_2d:5x4", {5, 4}},
+        Torus{"torus_2d:6x6", {6, 6}}, Torus{"torus_3d:4x4x4", {4, 4, 4}}, Torus{"torus_3d:4x3x6", {4, 3, 6}}}) {
+    const Fabric fabric = *generate(torus.words);
+    Routes routes(fabric);
+    std::vector<std::uint32_t> loads(fabric.links.size());
+    for (std::uint32_t from = 0; from < fabric.nodes.size(); ++from)
+      for (std::uint32_t to = 0; to < fabric.nodes.size(); ++to)
+        for (const std::uint32_t link : routes.between(from, to)) ++loads[link];
+    const auto ports = static_cast<std::uint32_t>(2 * torus.lengths.size());
+    for (std::uint32_t link = 0; link < loads.size(); ++link) {
+      const std::uint32_t length = torus.lengths[link % ports / 2];
+      const auto others = static_cast<std::uint32_t>(fabric.nodes.size()) / length;
+      // Of a ring both ways carry the distances to all: a quarter of the square of its length each, or less by one.
+      const std::uint32_t both_ways = others * (length * length / 4);
+      const std::uint32_t more = length % 4 == 2 ? others : 0;
+      EXPECT_LE(2 * loads[link], both_ways + more) << torus.words << ", link " << link;
+    }
+  }
 }
 
 TEST(Generate, FirstDimensionFirst) {

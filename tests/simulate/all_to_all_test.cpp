@@ -32,5 +32,11 @@ TEST(AllToAll, PairwiseFillsEveryLinkOfAFullFatTree) {
     EXPECT_LT(blocks_taken(tree.words), 1.01 * (tree.num_ranks - 1)) << tree.words;
 }
 
+// The distances to all others add up to a quarter of the square of the length, by both ways.
+TEST(AllToAll, PairwiseFillsBothWaysOfARing) {
+  EXPECT_LT(blocks_taken("ring_1d:9"), 1.02 * 20 / 2);
+  EXPECT_LT(blocks_taken("ring_1d:16"), 1.06 * 64 / 2);
+}
+
 }  // namespace
 }  // namespace tutti::simulate

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Rings, tori and meshes. Routes go along the first dimension, then the second, then the third; around a torus the
-// shorter way, and where both are as long the positive one. Where a dimension is 2 long, the way around is the way
-// straight on, and there is one cable and not two.
+// shorter way, and where both are as long the positive one from even coordinates and the negative one from odd ones, so
+// that both carry as much. Where a dimension is 2 long, the way around is the way straight on, and there is one cable
+// and not two.
 #include <array>
 #include <memory>
 
@@ -48,7 +49,7 @@ class Grid {
     const std::uint32_t length = lengths_[dimension];
     if (wrap_ == Wrap::no || length == 2) return to > from;
     const std::uint32_t ahead = (to + length - from) % length;
-    return ahead <= length - ahead;
+    return 2 * ahead == length ? from % 2 == 0 : 2 * ahead < length;
   }
 
   // Which of the node's links it is: they are numbered by dimension, the positive first.

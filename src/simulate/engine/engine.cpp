@@ -36,10 +36,11 @@ Engine::Engine(const Schedule& schedule, const fabric::Fabric& fabric, const Opt
     shares_cores_ = shares_cores_ || has_rank[core];
     has_rank[core] = true;
   }
-  lanes_.resize(std::size_t{symmetry == nullptr ? schedule.num_ranks : 1} * schedule.num_lanes);
+  lanes_.resize(std::size_t{num_walked()} * schedule.num_lanes);
   for (std::uint32_t id = 0; id < lanes_.size(); ++id) {
     LaneState& lane = lanes_[id];
-    lane.rank = id / schedule.num_lanes;
+    const std::uint32_t number = id / schedule.num_lanes;
+    lane.rank = symmetry == nullptr ? number : symmetry->representatives()[number];
     lane.lane = id % schedule.num_lanes;
     lane.shares.add(Share::launch, costs_of(lane.rank).launch);
     lane.last = {costs_of(lane.rank).launch, lane.shares};
@@ -96,24 +97,23 @@ Answer Engine::answer() const {
     answer.slowest = static_cast<std::uint32_t>(last - answer.rank_times.begin());
   }
   const LaneState* slowest = nullptr;
-  for (std::uint32_t lane = 0; lane < schedule_.num_lanes; ++lane) {
-    const LaneState& state = lanes_[std::size_t{answer.slowest} * schedule_.num_lanes + lane];
-    if (slowest == nullptr || state.last.time > slowest->last.time) slowest = &state;
-  }
+  for (const LaneState& lane : lanes_)
+    if (lane.rank == answer.slowest && (slowest == nullptr || lane.last.time > slowest->last.time)) slowest = &lane;
   if (slowest != nullptr) {
     answer.shares = slowest->last.shares;
     answer.shares.add(Share::launch, costs_of(slowest->rank).finish);
   }
   answer.links = network_.uses();
   if (symmetry_ != nullptr) {
-    answer.rank_times.assign(ranks_.size(), answer.time);
+    for (std::uint32_t rank = 0; rank < ranks_.size(); ++rank)
+      answer.rank_times[rank] = ranks_[symmetry_->representative(rank)].ended;
     const std::vector<LinkUse> uses = answer.links;
     for (std::uint32_t link = 0; link < answer.links.size(); ++link)
       answer.links[link] = uses[symmetry_->standing_for(link)];
   }
   answer.rounds = sizes_.num_rounds();
-  answer.messages = messages_ * (symmetry_ == nullptr ? 1 : schedule_.num_ranks);
-  answer.ranks_walked = symmetry_ == nullptr ? schedule_.num_ranks : 1;
+  answer.ranks_walked = num_walked();
+  answer.messages = messages_ * (schedule_.num_ranks / num_walked());
   answer.events = num_events_;
   answer.checked = contents_ != nullptr;
   return answer;
@@ -182,7 +182,7 @@ bool Engine::begin(LaneState& lane) {
     if (by_slots_) open_to_parts(lane, true);
   }
   for (const After& after : step.after) {
-    const LaneState& other = lanes_[std::size_t{lane.rank} * schedule_.num_lanes + after.lane];
+    const LaneState& other = lanes_[id_of(lane) - lane.lane + after.lane];
     if (other.round < lane.round || (other.round == lane.round && other.passed <= after.step)) {
       ranks_[lane.rank].idle.push_back(id_of(lane));
       return false;

@@ -27,7 +27,7 @@ namespace tutti::simulate {
 
 class Engine {
  public:
-  // With a symmetry only rank 0 is walked, and nothing is carried.
+  // With a symmetry only the ranks that stand for the others are walked, and nothing is carried.
   Engine(const Schedule& schedule, const fabric::Fabric& fabric, const Options& options, const Sizes& sizes,
          const Symmetry* symmetry, Watch& watch);
 
@@ -135,6 +135,10 @@ class Engine {
     std::vector<std::uint32_t> down;  // what is copied: the link to the switch, and those from there to the others
   };
 
+  [[nodiscard]] std::uint32_t num_walked() const {
+    return symmetry_ == nullptr ? schedule_.num_ranks : static_cast<std::uint32_t>(symmetry_->representatives().size());
+  }
+
   // A lane's course. Each says whether the lane can go on at once.
   void go_on(std::uint32_t id);
   bool fetch(LaneState& lane);
@@ -163,9 +167,11 @@ class Engine {
   // The present lane's step has waited for that.
   void caused_by(const Moment& moment);
 
-  // What rank 0 gets from a rank, the rank opposite to that one gets from rank 0.
+  // What a rank gets from another, somebody gets from the one that stands for that other.
   [[nodiscard]] std::uint32_t connection_to(std::uint32_t rank, const Endpoint& end) {
-    if (symmetry_ != nullptr) return connections_.outgoing(rank, symmetry_->opposite(end.rank), end.channel);
+    if (symmetry_ != nullptr)
+      return connections_.outgoing(symmetry_->representative(end.rank), symmetry_->seen_by_class_of(end.rank, rank),
+                                   end.channel);
     return connections_.incoming(rank, end.rank, end.channel);
   }
   // Of a source of the step that the lane stands at. Most steps have one that is a message, which is looked at several

@@ -2,6 +2,7 @@
 #include "simulate/engine/symmetry.hpp"
 
 #include <algorithm>
+#include <map>
 #include <set>
 
 #include "fabric/routes.hpp"
@@ -24,6 +25,10 @@ bool is_alike(const fabric::Link& a, const fabric::Link& b) {
 }
 
 bool is_direct_or_post(const Step& step) { return is_direct(step) || step.kind != StepKind::combine; }
+
+// Half-way around a ring of even length a message goes the one way or the other, by where it begins (fabric/grids.cpp);
+// with a length of 2 there is one way.
+std::uint32_t period_of_ways(std::uint32_t length) { return length > 2 && length % 2 == 0 ? 2 : 1; }
 
 // The rank at each node; nothing where a node has several, or where ranks differ in what they have.
 std::optional<std::vector<std::uint32_t>> rank_of_each_node(const fabric::Fabric& fabric) {
@@ -60,15 +65,41 @@ std::optional<Symmetry> Symmetry::find(const Schedule& schedule, const fabric::F
     const std::uint32_t rows = all / width;
     for (std::uint32_t height = rows; height > 0; --height) {
       if (rows % height != 0 || (height == 1 && rows > 1)) continue;
-      symmetry.lengths_ = {width, height, rows / height};
-      // Steps first: most schedules that lack the symmetry show it at the first rank.
-      if (symmetry.keeps_steps(schedule, fusion, sizes) && symmetry.keeps_links() &&
-          symmetry.keeps_ways(schedule, fusion))
-        return symmetry;
+      const Lengths lengths = {width, height, rows / height};
+      symmetry.set(lengths, {1, 1, 1});
+      if (symmetry.holds(schedule, fusion, sizes)) return symmetry;
+      Lengths periods;
+      std::transform(lengths.begin(), lengths.end(), periods.begin(), period_of_ways);
+      if (periods == Lengths{1, 1, 1}) continue;
+      symmetry.set(lengths, periods);
+      if (symmetry.holds(schedule, fusion, sizes)) return symmetry;
     }
   }
   return std::nullopt;
 }
+
+// Steps first: most schedules that lack the symmetry show it at the first rank.
+bool Symmetry::holds(const Schedule& schedule, Fusion fusion, const Sizes& sizes) const {
+  return keeps_steps(schedule, fusion, sizes) && keeps_links() && keeps_ways(schedule, fusion);
+}
+
+void Symmetry::set(Lengths lengths, Lengths periods) {
+  lengths_ = lengths;
+  periods_ = periods;
+  representatives_.clear();
+  for (std::uint32_t z = 0; z < periods[2]; ++z)
+    for (std::uint32_t y = 0; y < periods[1]; ++y)
+      for (std::uint32_t x = 0; x < periods[0]; ++x) representatives_.push_back(x + lengths[0] * (y + lengths[1] * z));
+}
+
+std::uint32_t Symmetry::representative(std::uint32_t rank) const {
+  std::uint32_t found = 0;
+  for (std::uint32_t stride = 1, d = 0; d < lengths_.size(); stride *= lengths_[d], ++d)
+    found += stride * (rank / stride % lengths_[d] % periods_[d]);
+  return found;
+}
+
+std::uint32_t Symmetry::origin_of(std::uint32_t rank) const { return rank - representative(rank); }
 
 std::uint32_t Symmetry::seen_from(std::uint32_t origin, std::uint32_t rank) const {
   std::uint32_t seen = 0;
@@ -96,7 +127,7 @@ std::uint32_t Symmetry::standing_for(std::uint32_t link) const {
   const std::uint32_t from = rank_of_node_[fabric_->links[link].from];
   const std::uint32_t to = rank_of_node_[fabric_->links[link].to];
   if (from == kNobody && to == kNobody) return link;
-  return link_seen_from(from == kNobody ? to : from, link);
+  return link_seen_from(origin_of(from == kNobody ? to : from), link);
 }
 
 // What holds for a step along each dimension holds for all translations.
@@ -112,36 +143,62 @@ bool Symmetry::keeps_links() const {
   return true;
 }
 
-// The ways to the ranks that rank 0 sends to, seen from as many ranks as keeps_steps looks at at least.
-bool Symmetry::keeps_ways(const Schedule& schedule, Fusion fusion) const {
-  std::set<std::uint32_t> peers;
-  for (std::uint32_t lane = 0; lane < schedule.num_lanes; ++lane) {
-    Cursor cursor(schedule, 0, lane, fusion);
-    while (const Step* step = cursor.next())
-      for (const Endpoint& end : step->destinations)
-        if (end.place == Place::message) peers.insert(end.rank);
+template <typename IsAlike>
+bool Symmetry::are_alike(const IsAlike& is_alike, const std::uint64_t& looked_at, std::uint64_t most) const {
+  const std::uint32_t all = lengths_[0] * lengths_[1] * lengths_[2];
+  std::uint64_t looked = 0;
+  // One step along some of the dimensions, so that each class is among them.
+  for (std::uint32_t corner = 1; corner < 8; ++corner) {
+    std::uint32_t rank = 0;
+    for (std::uint32_t stride = 1, d = 0; d < lengths_.size(); stride *= lengths_[d], ++d)
+      rank += lengths_[d] > 1 ? stride * (corner >> d & 1U) : 0;
+    if (rank == 0) continue;
+    if (!is_alike(rank)) return false;
+    ++looked;
   }
+  const std::uint32_t step = looked_at / looked < most / all ? 1 : std::max(1U, all / kSamples);
+  for (std::uint32_t rank = 1; rank < all; rank += step)
+    if (!is_alike(rank)) return false;
+  return is_alike(all - 1);
+}
+
+// The ways to the ranks that each representative sends to, and back, seen from the ranks that it stands for.
+bool Symmetry::keeps_ways(const Schedule& schedule, Fusion fusion) const {
+  std::map<std::uint32_t, std::set<std::uint32_t>> peers;
+  for (const std::uint32_t representative : representatives_)
+    for (std::uint32_t lane = 0; lane < schedule.num_lanes; ++lane) {
+      Cursor cursor(schedule, representative, lane, fusion);
+      while (const Step* step = cursor.next())
+        for (const Endpoint& end : step->destinations)
+          if (end.place == Place::message) peers[representative].insert(end.rank);
+    }
   fabric::Routes routes(*fabric_);
   const auto node = [&](std::uint32_t rank) { return fabric_->ranks[rank].node; };
-  const std::uint32_t all = schedule.num_ranks;
   std::uint64_t looked_at = 0;
-  for (std::uint32_t rank = 1; rank < all;) {
-    for (const std::uint32_t peer : peers) {
-      // Where `peer` is seen from rank 0, this is seen from `rank`.
-      const std::uint32_t far = seen_from(opposite(rank), peer);
-      const std::vector<std::uint32_t> first = routes.between(node(0), node(peer));
-      const std::vector<std::uint32_t> other = routes.between(node(rank), node(far));
-      if (first.size() != other.size()) return false;
-      for (std::size_t link = 0; link < first.size(); ++link)
-        if (link_seen_from(rank, other[link]) != first[link]) return false;
-      looked_at += first.size();
-      if (watch_->is_over(1 + first.size())) return false;
+  const auto is_same_way = [&](std::uint32_t origin, const std::vector<std::uint32_t>& first,
+                               const std::vector<std::uint32_t>& other) {
+    looked_at += first.size();
+    if (watch_->is_over(1 + first.size()) || first.size() != other.size()) return false;
+    for (std::size_t link = 0; link < first.size(); ++link)
+      if (link_seen_from(origin, other[link]) != first[link]) return false;
+    return true;
+  };
+  const bool has_ways_back = fabric_->queue.credit_bytes > 0;
+  const auto is_alike = [&](std::uint32_t rank) {
+    const std::uint32_t first = representative(rank);
+    const std::uint32_t origin = origin_of(rank);
+    for (const std::uint32_t peer : peers[first]) {
+      // Where `peer` is seen from the representative, this is seen from `rank`.
+      const std::uint32_t far = seen_from(seen_from(origin, 0), peer);
+      if (!is_same_way(origin, routes.between(node(first), node(peer)), routes.between(node(rank), node(far))))
+        return false;
+      if (has_ways_back &&
+          !is_same_way(origin, routes.between(node(peer), node(first)), routes.between(node(far), node(rank))))
+        return false;
     }
-    if (rank == all - 1) break;
-    const bool is_little = looked_at / rank < kMostLinks / all;
-    rank = is_little ? rank + 1 : std::min(rank + std::max(1U, all / kSamples), all - 1);
-  }
-  return true;
+    return true;
+  };
+  return are_alike(is_alike, looked_at, kMostLinks);
 }
 
 bool Symmetry::keeps_steps(const Schedule& schedule, Fusion fusion, const Sizes& sizes) const {
@@ -159,29 +216,25 @@ bool Symmetry::keeps_steps(const Schedule& schedule, Fusion fusion, const Sizes&
            std::equal(a.destinations.begin(), a.destinations.end(), b.destinations.begin(), b.destinations.end(), same);
   };
   std::uint64_t looked_at = 0;
-  // Returns whether the lane is that of rank 0.
-  const auto is_same_lane = [&](std::uint32_t origin, std::uint32_t lane) {
-    Cursor first(schedule, 0, lane, fusion);
-    Cursor other(schedule, origin, lane, fusion);
+  // Whether the lane is that of the rank's representative.
+  const auto is_same_lane = [&](std::uint32_t rank, std::uint32_t lane) {
+    Cursor first(schedule, representative(rank), lane, fusion);
+    Cursor other(schedule, rank, lane, fusion);
     while (true) {
       const Step* a = first.next();
       const Step* b = other.next();
       if (a == nullptr || b == nullptr) return a == b;
       ++looked_at;
       if (watch_->is_over(1 + a->sources.size() + a->destinations.size())) return false;
-      if (!is_same_step(*a, *b, origin)) return false;
+      if (!is_same_step(*a, *b, origin_of(rank))) return false;
     }
   };
-  const std::uint32_t all = schedule.num_ranks;
-  for (std::uint32_t rank = 1, looked = 0; rank < all; ++looked) {
+  const auto is_alike = [&](std::uint32_t rank) {
     for (std::uint32_t lane = 0; lane < schedule.num_lanes; ++lane)
       if (!is_same_lane(rank, lane)) return false;
-    // All of them, or so many that each is as far from the next.
-    const bool is_little = looked_at / rank < kMostSteps / all;
-    if (rank == all - 1) break;
-    rank = is_little ? rank + 1 : std::min(rank + std::max(1U, all / kSamples), all - 1);
-  }
-  return true;
+    return true;
+  };
+  return are_alike(is_alike, looked_at, kMostSteps);
 }
 
 }  // namespace tutti::simulate
