@@ -29,8 +29,10 @@ References made_up() {
   References references;
   references.unit = "us";
   references.nanoseconds = 1000;
-  references.fits = {
-      {.name = "made", .fabrics = {"ring_1d"}, .series = {}, .parameters = {{"latency", "3us", "3us"}, {"bandwidth", "1GB/s", "1GB/s"}}}};
+  references.fits = {{.name = "made",
+                      .fabrics = {"ring_1d"},
+                      .series = {},
+                      .parameters = {{"latency", "3us", "3us"}, {"bandwidth", "1GB/s", "1GB/s"}}}};
   for (const int ranks : {2, 4, 8}) {
     Series series;
     series.id = "ring-" + std::to_string(ranks);
@@ -51,7 +53,7 @@ TEST(BlindTest, PredictsWhatItHasNotSeenBetterThanTheNearestTimesDo) {
   const Result<std::vector<BlindTime>> blind =
       predict_left_out(references, LeftOut::ranks, [&](const std::string& name) { fits.push_back(name); });
   ASSERT_TRUE(blind.ok()) << blind.status().to_string();
-  EXPECT_EQ(fits, (std::vector<std::string>{"made, 2 ranks", "made, 4 ranks", "made, 8 ranks"}));
+  EXPECT_EQ(fits, (std::vector<std::string>{"ring_1d, 2 ranks", "ring_1d, 4 ranks", "ring_1d, 8 ranks"}));
   ASSERT_EQ(blind->size(), 12U);
   const BlindScore simulated = score_of(*blind, Predictor::simulated);
   EXPECT_LT(simulated.median_error, 0.08);

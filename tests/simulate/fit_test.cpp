@@ -13,7 +13,8 @@ namespace {
 TEST(Fit, FindsTheParametersThatFiguresWereMadeWith) {
   const Result<References> references = read_references(
       "version = 1\nid = \"x\"\nsource = \"y\"\ndate = \"z\"\nleft_out = [40000]\n"
-      "[[fits]]\nname = \"f\"\nfabrics = [\"ring_1d\"]\nparameters = [{name = \"latency\", start = \"1us\", value = \"2us\"}, "
+      "[[fits]]\nname = \"f\"\nfabrics = [\"ring_1d\"]\nparameters = [{name = \"latency\", start = \"1us\", value = "
+      "\"2us\"}, "
       "{name = \"bandwidth\", start = \"9GB/s\", value = \"2GB/s\"}]\n"
       "[[series]]\nid = \"a\"\nbytes = [400, 4000, 40000, 400000]\nvalues = [12.3, 15, 9999, 312]\n"
       "ways = [{ fabric = \"ring_1d:4\", algorithm = \"ring\" }]\n"
@@ -30,7 +31,8 @@ TEST(Fit, FindsTheParametersThatFiguresWereMadeWith) {
 }
 
 TEST(Fit, ParametersGoWhereTheyAreFor) {
-  const std::vector<ParameterValue> parameters = {{"launch", "1us"}, {"ll:launch", "2us"}, {"inner:cube_latency", "3ns"}};
+  const std::vector<ParameterValue> parameters = {
+      {"launch", "1us"}, {"ll:launch", "2us"}, {"inner:cube_latency", "3ns"}};
   EXPECT_EQ(with_parameters("a:2", parameters), "a:2,launch=1us");
   EXPECT_EQ(with_parameters("a:2,costs=ll", parameters), "a:2,costs=ll,launch=2us");
   EXPECT_EQ(with_parameters("a:2,inner=b:1", parameters), "a:2,launch=1us,inner=b:1,cube_latency=3ns");
