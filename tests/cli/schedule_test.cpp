@@ -152,7 +152,7 @@ TEST(ScheduleCommand, MisuseSaysWhatWouldBeRight) {
       {{"--file", "/nowhere", "--root", "9"}, "--root and --file exclude each other"},
       {{"--algorithm", "swing", "--num-ranks", "0"}, "--num-ranks: '0' is not a number from 1 to 4096"},
       {{"--algorithm", "swing", "--num-ranks=-5"}, "--num-ranks: '-5' is not a number from 1 to 4096"},
-      {{"--algorithm", "swing", "--format", "png"}, "'png' is not text, json or svg"},
+      {{"--algorithm", "swing", "--format", "png"}, "'png' is not text, json, svg or goal"},
       {{"--algorithm", "swing", "--format", "json", "--rank", "4"}, "4 is not one of the 4 ranks"},
       {{"--algorithm", "swing", "--rank", "1"}, "only --format json"},
       {{"--algorithm", "swing", "--fused"}, "the text form has the steps as written"},

@@ -162,7 +162,6 @@ class Engine {
   [[nodiscard]] Work work_of(const LaneState& lane);
   [[nodiscard]] Work work_of_pass(const LaneState& lane);
   [[nodiscard]] bool stays(const LaneState& lane, const Slice& to) const;
-  [[nodiscard]] double time_in_memory(std::uint32_t rank, double bytes_moved, double bytes_made) const;
   [[nodiscard]] double time_of_message(std::uint32_t rank, double bytes) const;
   // The present lane's step has waited for that.
   void caused_by(const Moment& moment);

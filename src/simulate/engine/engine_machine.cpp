@@ -67,7 +67,7 @@ Engine::Work Engine::work_of(const LaneState& lane) {
       if (passes_.carries(lane.rank))
         return {.overhead = costs.post_overhead,
                 .copying = passes_.time_of(lane.rank, {.own_ends = 1, .to_others = 1}, length)};
-      return {.overhead = costs.post_overhead, .copying = time_in_memory(lane.rank, 2 * length, 0)};
+      return {.overhead = costs.post_overhead, .copying = passes_.time_in_memory(lane.rank, 2 * length, 0)};
     }
     case StepKind::open:
     case StepKind::signal: return {.overhead = costs.post_overhead};
@@ -96,7 +96,7 @@ Engine::Work Engine::work_of(const LaneState& lane) {
   const bool folds = step.sources.size() > 1;
   // What only goes between a link and the memory is the link's business, unless the memory has a rate for messages.
   if (!folds && !(reads_own && writes_own)) return {.overhead = overhead, .copying = received};
-  const double own = time_in_memory(lane.rank, moved, folds ? lane.length : 0);
+  const double own = passes_.time_in_memory(lane.rank, moved, folds ? lane.length : 0);
   return {.overhead = overhead, .copying = received + (folds ? 0 : own), .reducing = folds ? own : 0};
 }
 
@@ -107,29 +107,11 @@ double Engine::time_of_message(std::uint32_t rank, double bytes) const {
 
 // The core carries all that the step reads and writes, in one go.
 Engine::Work Engine::work_of_pass(const LaneState& lane) {
-  const Step& step = *lane.step;
-  // What other ranks of the same core write and read is as near as what this one does.
-  const auto is_own = [&](const Endpoint& end) {
-    return end.place == Place::local ||
-           (end.place != Place::multicast && fabric_.ranks[end.rank].core == fabric_.ranks[lane.rank].core);
-  };
-  Pass pass{.folds = step.sources.size() > 1};
   double overhead = 0;
-  for (const Endpoint& end : step.sources) {
-    ++(is_own(end) ? pass.own_ends : pass.from_others);
+  for (const Endpoint& end : lane.step->sources)
     if (end.place == Place::message && !lane.is_nothing) overhead += costs_of(lane.rank).receive_overhead;
-  }
-  bool writes = false;
-  for (const Endpoint& end : step.destinations) {
-    if (end.place == Place::local && stays(lane, end.slice)) continue;
-    ++(is_own(end) ? pass.own_ends : pass.to_others);
-    writes = true;
-  }
-  if (!writes) return {.overhead = overhead};
-  const bool is_among_others = pass.from_others > 0 || pass.to_others > 0;
-  const double time = is_among_others
-                          ? passes_.time_of(lane.rank, pass, lane.length)
-                          : time_in_memory(lane.rank, pass.own_ends * lane.length, pass.folds ? lane.length : 0);
+  const Pass pass = pass_of(*lane.step, lane.rank, fabric_, [&](const Slice& slice) { return stays(lane, slice); });
+  const double time = passes_.time_of_any(lane.rank, pass, lane.length);
   return {.overhead = overhead, .copying = pass.folds ? 0 : time, .reducing = pass.folds ? time : 0};
 }
 
@@ -146,15 +128,6 @@ bool Engine::stays(const LaneState& lane, const Slice& to) const {
     if (input_behind(schedule_, lane.rank, written) != read) return false;
   }
   return true;
-}
-
-double Engine::time_in_memory(std::uint32_t rank, double bytes_moved, double bytes_made) const {
-  if (bytes_moved <= 0) return 0;
-  const fabric::Memory& memory = fabric_.memories[fabric_.ranks[rank].memory];
-  const double bandwidth = passes_.bandwidth(rank);
-  const double moving = bandwidth > 0 ? bytes_moved / bandwidth : 0;
-  const double folding = memory.fold > 0 ? bytes_made / memory.fold : 0;
-  return memory.latency + std::max(moving, folding);
 }
 
 Moment Engine::arrival_of(const Transfer& transfer, double time) {

@@ -69,4 +69,19 @@ double Passes::time_of(std::uint32_t rank, const Pass& pass, double bytes) {
   return time + fabric_.memories[place.memory].latency;
 }
 
+double Passes::time_of_any(std::uint32_t rank, const Pass& pass, double bytes) {
+  if (!pass.writes) return 0;
+  if (pass.from_others > 0 || pass.to_others > 0) return time_of(rank, pass, bytes);
+  return time_in_memory(rank, pass.own_ends * bytes, pass.folds ? bytes : 0);
+}
+
+double Passes::time_in_memory(std::uint32_t rank, double bytes_moved, double bytes_made) const {
+  if (bytes_moved <= 0) return 0;
+  const fabric::Memory& memory = fabric_.memories[fabric_.ranks[rank].memory];
+  const double rate = bandwidth(rank);
+  const double moving = rate > 0 ? bytes_moved / rate : 0;
+  const double folding = memory.fold > 0 ? bytes_made / memory.fold : 0;
+  return memory.latency + std::max(moving, folding);
+}
+
 }  // namespace tutti::simulate

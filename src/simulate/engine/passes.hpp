@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "fabric/fabric.hpp"
+#include "schedule/step.hpp"
 #include "simulate/engine/sizes.hpp"
 
 namespace tutti::simulate {
@@ -17,8 +18,27 @@ struct Pass {
   std::uint32_t own_ends = 0;  // that are this rank's own memory, sources and destinations
   std::uint32_t from_others = 0;
   std::uint32_t to_others = 0;
-  bool folds = false;  // more than one source
+  bool folds = false;   // more than one source
+  bool writes = false;  // there is a destination
 };
+
+// Of the rank's step. What other ranks of the same core write and read is as near as what this one does. A destination
+// that `stays` is left out: its data are there already.
+template <typename Stays>
+[[nodiscard]] Pass pass_of(const Step& step, std::uint32_t rank, const fabric::Fabric& fabric, const Stays& stays) {
+  const auto is_own = [&](const Endpoint& end) {
+    return end.place == Place::local ||
+           (end.place != Place::multicast && fabric.ranks[end.rank].core == fabric.ranks[rank].core);
+  };
+  Pass pass{.folds = step.sources.size() > 1};
+  for (const Endpoint& end : step.sources) ++(is_own(end) ? pass.own_ends : pass.from_others);
+  for (const Endpoint& end : step.destinations) {
+    if (end.place == Place::local && stays(end.slice)) continue;
+    ++(is_own(end) ? pass.own_ends : pass.to_others);
+    pass.writes = true;
+  }
+  return pass;
+}
 
 class Passes {
  public:
@@ -30,6 +50,10 @@ class Passes {
 
   // Of a pass with other ranks' bytes in it, `bytes` at each end, by a core that carries them.
   [[nodiscard]] double time_of(std::uint32_t rank, const Pass& pass, double bytes);
+  // The same of any pass.
+  [[nodiscard]] double time_of_any(std::uint32_t rank, const Pass& pass, double bytes);
+  // Of reading and writing so many bytes of the rank's own memory, with a result of so many if they are folded.
+  [[nodiscard]] double time_in_memory(std::uint32_t rank, double bytes_moved, double bytes_made) const;
 
   // What the rank's memory reads and writes in this operation; 0 is no limit.
   [[nodiscard]] double bandwidth(std::uint32_t rank) const;
