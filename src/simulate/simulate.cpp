@@ -99,7 +99,7 @@ Result<Answer> simulate_as_it_is(const Schedule& schedule, const fabric::Fabric&
     return Status(Code::invalid_argument, fmt::format("{} has {} sizes of blocks, not {}", name_of(schedule.collective),
                                                       num_size_classes(schedule), options.counts.size()));
   const bool is_worth_it =
-      options.recorder == nullptr && options.counts.empty() &&
+      options.recorder == nullptr && options.counts.empty() && options.additions == nullptr &&
       (options.alike == Alike::always || (options.alike == Alike::from_many && schedule.num_ranks >= kManyRanks));
   Watch watch(options.is_interrupted);
   const std::uint64_t alike_count = count_of_whole_pieces(schedule, options.count);

@@ -17,6 +17,7 @@
 #include "base/status.hpp"
 #include "fabric/fabric.hpp"
 #include "schedule/schedule.hpp"
+#include "simulate/engine/additions.hpp"
 #include "simulate/engine/recorder.hpp"
 #include "simulate/network/network.hpp"
 #include "simulate/shares.hpp"
@@ -38,8 +39,10 @@ struct Options {
   std::uint64_t window = 0;  // elements of a piece that a round carries; 0: as many as the fabric's queues take
   Alike alike = Alike::from_many;
   Recorder* recorder = nullptr;  // borrowed; is told all that happens
-  bool check = true;             // carry fingerprints; left out where they would not fit in kMostFingerprints
-  bool in_place = false;         // a copy within a rank whose ends are the same then takes no time
+  // Of a schedule that stands for a trace (trace/lay_out.hpp); borrowed.
+  const Additions* additions = nullptr;
+  bool check = true;      // carry fingerprints; left out where they would not fit in kMostFingerprints
+  bool in_place = false;  // a copy within a rank whose ends are the same then takes no time
   // Looked at often, whatever the schedule; true ends it.
   std::function<bool()> is_interrupted = [] { return false; };
 };

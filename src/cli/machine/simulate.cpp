@@ -11,6 +11,8 @@
 #include <ostream>
 #include <set>
 #include <string>
+#include <utility>
+#include <variant>
 #include <vector>
 
 #include <CLI/CLI.hpp>
@@ -26,13 +28,14 @@
 #include "cli/machine/simulate_cells.hpp"
 #include "cli/machine/simulate_figure.hpp"
 #include "cli/machine/simulate_table.hpp"
+#include "cli/machine/simulate_traces.hpp"
 #include "cli/number.hpp"
 #include "cli/output.hpp"
 #include "cli/schedule/case_options.hpp"
 #include "cli/schedule/choice.hpp"
+#include "cli/schedule/schedule_file.hpp"
 #include "data/type.hpp"
 #include "fabric/files/load.hpp"
-#include "simulate/copies.hpp"
 #include "simulate/explain/reason.hpp"
 #include "simulate/explain/timeline.hpp"
 #include "simulate/explain/transcript.hpp"
@@ -141,31 +144,15 @@ Status simulate_on(const SimulateArguments& options, const std::string& asked, c
     return {Code::invalid_argument, fmt::format("{}: it is of one algorithm with one size, and this is {} cells",
                                                 options.transcript ? "--transcript" : "--timeline", cells->size())};
   for (const SimulatedCell& cell : *cells) {
-    Result<simulate::Answer> answer =
-        simulate::simulate_with_copies(cell.schedule, fabric,
-                                       {.count = cell.count,
-                                        .counts = cell.counts,
-                                        .element_size = size_of(*type_from_name(options.type)),
-                                        .staged = cell.staged,
-                                        .recorder = recorder},
-                                       options.copies);
-    if (!answer.ok()) {
-      failed.push_back(answer.status());
+    Result<Simulated> one = simulate_cell(options, asked, cell, fabric, recorder, options.copies, corrections);
+    if (!one.ok()) {
+      failed.push_back(one.status());
       continue;
     }
     // There may be many rows, and each would keep all its links.
-    if (options.links == 0) answer->links = {};
-    answer->rank_times = {};
-    Simulated& one = all.emplace_back(Simulated{asked, cell, *std::move(answer), {}});
-    if (corrections)
-      one.correction = corrections->find({.fabric = asked,
-                                          .collective = cell.schedule.collective,
-                                          .algorithm = cell.algorithm,
-                                          .parts = options.parts,
-                                          .copies = options.copies,
-                                          .by_name = options.by_name,
-                                          .ranks = cell.schedule.num_ranks,
-                                          .bytes = cell.bytes});
+    if (options.links == 0) one->answer.links = {};
+    one->answer.rank_times = {};
+    all.push_back(*std::move(one));
   }
   return {};
 }
@@ -220,9 +207,43 @@ Result<Exit> run_against(const SimulateArguments& options, const Context& contex
   return Exit::done;
 }
 
-Result<Exit> run_on_fabrics(const SimulateArguments& options, const Context& context) {
-  TUTTI_TRY(check(options));
-  TUTTI_TRY(check_outputs(options));
+// Of traces: their messages have sizes and ends of their own.
+Status check_for_traces(const SimulateArguments& options) {
+  const CellOptions usual;
+  const bool says_more = options.why || options.links > 0 || !options.figure.empty() || options.copies > 0 ||
+                         options.no_correction || options.parts > 1 || !options.weights.empty() ||
+                         options.bytes != usual.bytes || options.type != usual.type;
+  if (says_more)
+    return wrong_argument(
+        "--file: a trace says all of what is simulated; only --fabric, --transcript, --timeline and options of output "
+        "stand beside it");
+  return {};
+}
+
+// What the files hold: schedules go to `options`, traces to `traces`.
+Status read_files(SimulateArguments& options, std::vector<simulate::Trace>& traces) {
+  for (const std::string& path : options.files) {
+    TUTTI_TRY_ASSIGN(auto read, read_schedule_or_trace(path));
+    if (auto* const trace = std::get_if<simulate::Trace>(&read)) traces.push_back(std::move(*trace));
+    if (auto* const schedule = std::get_if<Schedule>(&read)) options.schedules.push_back(std::move(*schedule));
+  }
+  if (!traces.empty() && !options.schedules.empty())
+    return wrong_argument("--file: some are schedules and some traces; simulate these by themselves");
+  return traces.empty() ? Status() : check_for_traces(options);
+}
+
+std::string text_of(const SimulateArguments& options, const std::vector<Simulated>& all, const fabric::Fabric& first,
+                    const simulate::Transcript& transcript, const Context& context) {
+  std::string text = options.why          ? reasons_for(all)
+                     : options.transcript ? transcript.text()
+                     : options.links > 0  ? rendered(links_of(all, first, options.links), options.output)
+                                         : narrowed(table_of(all, options.fabrics.size() > 1), options.output, context);
+  if (options.output.format == Format::table && !options.why && !options.transcript && options.links == 0)
+    text += undecided(all);
+  return text;
+}
+
+Result<std::vector<fabric::Fabric>> fabrics_of(const SimulateArguments& options) {
   std::vector<fabric::Fabric> fabrics;
   for (const std::string& asked : options.fabrics) {
     Result<fabric::Fabric> fabric = fabric::load_fabric(asked);
@@ -231,6 +252,23 @@ Result<Exit> run_on_fabrics(const SimulateArguments& options, const Context& con
       return wrong_argument(fmt::format("--num-ranks: {} has {}", fabric->name, fabric->num_ranks()));
     fabrics.push_back(*std::move(fabric));
   }
+  return fabrics;
+}
+
+Result<Exit> run_on_fabrics(SimulateArguments options, const Context& context) {
+  TUTTI_TRY(check(options));
+  TUTTI_TRY(check_outputs(options));
+  std::vector<simulate::Trace> traces;
+  TUTTI_TRY(read_files(options, traces));
+  TUTTI_TRY_ASSIGN(std::vector<fabric::Fabric> fabrics, fabrics_of(options));
+  if (!traces.empty())
+    return simulate_traces({.asked = options.fabrics,
+                            .fabrics = std::move(fabrics),
+                            .traces = std::move(traces),
+                            .transcript = options.transcript,
+                            .timeline = options.timeline,
+                            .output = options.output},
+                           context);
   simulate::Timeline timeline;
   simulate::Transcript transcript(fabrics.front());
   simulate::Recorder* const recorder = options.transcript         ? static_cast<simulate::Recorder*>(&transcript)
@@ -255,13 +293,7 @@ Result<Exit> run_on_fabrics(const SimulateArguments& options, const Context& con
     TUTTI_TRY(write_output(timeline.to_json(), {.path = options.timeline, .option = "--timeline"}, context));
   if (!options.figure.empty())
     TUTTI_TRY(write_output(figure_of(all), {.path = options.figure, .option = "--figure"}, context));
-  std::string text = options.why          ? reasons_for(all)
-                     : options.transcript ? transcript.text()
-                     : options.links > 0  ? rendered(links_of(all, fabrics.front(), options.links), options.output)
-                                          : narrowed(table_of(all, fabrics.size() > 1), options.output, context);
-  if (options.output.format == Format::table && !options.why && !options.transcript && options.links == 0)
-    text += undecided(all);
-  TUTTI_TRY(write_output(text, options.output, context));
+  TUTTI_TRY(write_output(text_of(options, all, fabrics.front(), transcript, context), options.output, context));
   return all_right ? Exit::done : Exit::found_wrong;
 }
 
@@ -280,6 +312,25 @@ Exit run(const SimulateArguments& options, const Context& context) {
 }
 
 // The options outlive the application, as those of define_simulate do.
+void add_sizes(CLI::App& app, SimulateArguments& options) {
+  app.add_option("--bytes", options.bytes, "Sizes, as nccl-tests means them: 8, 4K, 8:64M:x4")
+      ->type_name("LIST")
+      ->capture_default_str();
+  app.add_option("--type", options.type, "The elements' type")->type_name("TYPE")->capture_default_str();
+  app.add_option_function<std::string>(
+         "--weights",
+         [&options](const std::string& text) {
+           options.weights.clear();
+           for (const std::string_view part : split(text, ',')) {
+             const auto weight = read_number<std::uint32_t>(part, 0, kMostWeight);
+             if (!weight) refuse_option("--weights", text, "a list of numbers up to 1000000, like 1,0,3");
+             options.weights.push_back(*weight);
+           }
+         },
+         "Sizes of the blocks of all_gather_v and its like, as weights that repeat: 1,0,3 [equal]")
+      ->type_name("LIST");
+}
+
 void add_what(CLI::App& app, SimulateArguments& options) {
   app.add_option_function<std::vector<std::string>>(
          "--fabric", [&options](const std::vector<std::string>& fabrics) { options.fabrics = fabrics; },
@@ -301,8 +352,8 @@ void add_what(CLI::App& app, SimulateArguments& options) {
                "moved by a fifth");
   add_choice_options(app, options.choice);
   app.add_option("--file", options.files,
-                 "Instead of algorithms: schedule files (docs/formats/schedule.md) or MSCCL programs "
-                 "(docs/formats/msccl.md)")
+                 "Instead of algorithms: schedule files (docs/formats/schedule.md), MSCCL programs "
+                 "(docs/formats/msccl.md), or traces in GOAL (docs/formats/goal.md)")
       ->type_name("PATH")
       ->expected(1)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
@@ -323,22 +374,7 @@ void add_what(CLI::App& app, SimulateArguments& options) {
          "Add N copies of the whole buffer, into memory that others see and out of it [0]")
       ->type_name("N");
   add_case_options(app, options.filter, CaseUse::on_fabric);
-  app.add_option("--bytes", options.bytes, "Sizes, as nccl-tests means them: 8, 4K, 8:64M:x4")
-      ->type_name("LIST")
-      ->capture_default_str();
-  app.add_option("--type", options.type, "The elements' type")->type_name("TYPE")->capture_default_str();
-  app.add_option_function<std::string>(
-         "--weights",
-         [&options](const std::string& text) {
-           options.weights.clear();
-           for (const std::string_view part : split(text, ',')) {
-             const auto weight = read_number<std::uint32_t>(part, 0, kMostWeight);
-             if (!weight) refuse_option("--weights", text, "a list of numbers up to 1000000, like 1,0,3");
-             options.weights.push_back(*weight);
-           }
-         },
-         "Sizes of the blocks of all_gather_v and its like, as weights that repeat: 1,0,3 [equal]")
-      ->type_name("LIST");
+  add_sizes(app, options);
 }
 
 void add_how_shown(CLI::App& app, SimulateArguments& options) {
@@ -380,7 +416,8 @@ Command simulate_command() {
           "tutti simulate --fabric torus_2d:2x3 --fabric ring_1d:6 --collective all_reduce --algorithm ring --figure "
           "times.svg\n"
           "tutti simulate --fabric ring_1d:3 --collective all_reduce --algorithm ring --bytes 12 --transcript\n"
-          "tutti simulate --fabric switch:8 --collective all_to_all_v --bytes 1M --weights 1,0,0,5",
+          "tutti simulate --fabric switch:8 --collective all_to_all_v --bytes 1M --weights 1,0,0,5\n"
+          "tutti simulate --fabric fat_tree:4x8,uplinks=4 --file trace.goal",
       .define = define_simulate};
 }
 

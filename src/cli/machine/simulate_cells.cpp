@@ -4,18 +4,19 @@
 #include <algorithm>
 #include <map>
 #include <numeric>
+#include <utility>
 
 #include <fmt/format.h>
 
 #include "base/counted.hpp"
 #include "base/text.hpp"
 #include "base/units.hpp"
-#include "cli/schedule/schedule_file.hpp"
 #include "data/message_size.hpp"
 #include "data/no_element.hpp"
 #include "data/type.hpp"
 #include "schedule/prove/definition.hpp"
 #include "schedule/prove/side_by_side.hpp"
+#include "simulate/copies.hpp"
 
 namespace tutti::cli {
 
@@ -115,8 +116,9 @@ bool is_by_messages(const Schedule& schedule) {
 
 Result<std::vector<Source>> sources_of_files(const CellOptions& options, const fabric::Fabric& fabric) {
   std::vector<Source> sources;
-  for (const std::string& path : options.files) {
-    TUTTI_TRY_ASSIGN(Schedule schedule, read_schedule_file(path));
+  for (std::size_t each = 0; each < options.schedules.size(); ++each) {
+    const std::string& path = options.files[each];
+    const Schedule& schedule = options.schedules[each];
     if (schedule.num_ranks > fabric.num_ranks())
       return Status(Code::invalid_argument,
                     fmt::format("--file: {} is for {}, and {} has {}", in_quotes(path),
@@ -128,7 +130,7 @@ Result<std::vector<Source>> sources_of_files(const CellOptions& options, const f
                     fmt::format("--weights: the blocks of {} do not differ in size", name_of(schedule.collective)));
     const bool staged = is_staged(schedule);
     // A file's own name says nothing of what it does.
-    sources.push_back({side_by_side(std::move(schedule), options.parts), "", staged});
+    sources.push_back({side_by_side(schedule, options.parts), "", staged});
   }
   return sources;
 }
@@ -210,6 +212,30 @@ Result<std::vector<SimulatedCell>> cells_of(const CellOptions& options, const fa
   }
   if (cells.empty()) return Status(Code::invalid_argument, objection);
   return cells;
+}
+
+Result<Simulated> simulate_cell(const CellOptions& options, const std::string& asked, const SimulatedCell& cell,
+                                const fabric::Fabric& fabric, simulate::Recorder* recorder, std::uint32_t copies,
+                                const std::optional<simulate::Corrections>& corrections) {
+  TUTTI_TRY_ASSIGN(simulate::Answer answer,
+                   simulate::simulate_with_copies(cell.schedule, fabric,
+                                                  {.count = cell.count,
+                                                   .counts = cell.counts,
+                                                   .element_size = size_of(*type_from_name(options.type)),
+                                                   .staged = cell.staged,
+                                                   .recorder = recorder},
+                                                  copies));
+  Simulated one{asked, cell, std::move(answer), {}};
+  if (corrections)
+    one.correction = corrections->find({.fabric = asked,
+                                        .collective = cell.schedule.collective,
+                                        .algorithm = cell.algorithm,
+                                        .parts = options.parts,
+                                        .copies = copies,
+                                        .by_name = options.by_name,
+                                        .ranks = cell.schedule.num_ranks,
+                                        .bytes = cell.bytes});
+  return one;
 }
 
 }  // namespace tutti::cli

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What `tutti simulate` is asked for: a row for each algorithm and size. Values; thread-safe.
+// What `tutti simulate` is asked for, a row for each algorithm and size, and its answer. Values; thread-safe.
 #pragma once
 
 #include <cstdint>
@@ -14,6 +14,8 @@
 #include "cli/schedule/choice.hpp"
 #include "fabric/fabric.hpp"
 #include "schedule/schedule.hpp"
+#include "simulate/references/correction.hpp"
+#include "simulate/simulate.hpp"
 
 namespace tutti::cli {
 
@@ -26,13 +28,14 @@ struct CellOptions {
   std::string type = "f32";
   std::vector<std::uint32_t> weights;
   bool by_name = false;
-  std::vector<std::string> files;  // of schedules, in place of algorithms
+  std::vector<std::string> files;   // of schedules, in place of algorithms
+  std::vector<Schedule> schedules;  // what these hold
 };
 
 // One row.
 struct SimulatedCell {
-  std::string algorithm;  // without its parameters; of a file none
-  bool staged = false;    // others read copies of what is exposed
+  std::string algorithm = {};  // without its parameters; of a file none
+  bool staged = false;         // others read copies of what is exposed
   Schedule schedule;
   std::uint64_t bytes = 0;                 // as asked
   std::uint64_t count = 0;                 // elements of a block
@@ -43,5 +46,20 @@ struct SimulatedCell {
 // Algorithms without a grid and sizes that hold no element are left out, and `skipped` says which.
 [[nodiscard]] Result<std::vector<SimulatedCell>> cells_of(const CellOptions& options, const fabric::Fabric& fabric,
                                                           std::set<std::string>& skipped);
+struct Simulated {
+  std::string fabric;  // as asked for
+  SimulatedCell cell;
+  simulate::Answer answer;
+  std::optional<simulate::Correction> correction;
+
+  // What is expected, in nanoseconds.
+  [[nodiscard]] double time() const { return answer.time * (correction ? correction->factor : 1); }
+};
+
+// With its links and ranks' times. `asked` is the fabric's name as it was asked for.
+[[nodiscard]] Result<Simulated> simulate_cell(const CellOptions& options, const std::string& asked,
+                                              const SimulatedCell& cell, const fabric::Fabric& fabric,
+                                              simulate::Recorder* recorder, std::uint32_t copies,
+                                              const std::optional<simulate::Corrections>& corrections);
 
 }  // namespace tutti::cli

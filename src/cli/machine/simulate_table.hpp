@@ -3,27 +3,14 @@
 #pragma once
 
 #include <cstddef>
-#include <optional>
 #include <string>
 #include <vector>
 
 #include "bench/views/table.hpp"
 #include "cli/machine/simulate_cells.hpp"
 #include "fabric/fabric.hpp"
-#include "simulate/references/correction.hpp"
-#include "simulate/simulate.hpp"
 
 namespace tutti::cli {
-
-struct Simulated {
-  std::string fabric;  // as asked for
-  SimulatedCell cell;
-  simulate::Answer answer;
-  std::optional<simulate::Correction> correction;
-
-  // What is expected, in nanoseconds.
-  [[nodiscard]] double time() const { return answer.time * (correction ? correction->factor : 1); }
-};
 
 // A row for each.
 [[nodiscard]] Table table_of(const std::vector<Simulated>& all, bool has_fabrics);

@@ -26,7 +26,7 @@ Engine::Engine(const Schedule& schedule, const fabric::Fabric& fabric, const Opt
           fabric, transfers_, events_, [this](TransferId id, double time) { arrived(id, time); },
           [this](TransferId id, double time) { has_left(id, time); }),
       ranks_(schedule.num_ranks),
-      cores_(fabric.cores.size()) {
+      cores_(fabric.cores.size() + (options.additions == nullptr ? 0 : options.additions->num_cores)) {
   if (symmetry == nullptr && options.check && Contents::needed(schedule) <= kMostFingerprints)
     contents_ = std::make_unique<Contents>(schedule);
   std::vector<bool> has_rank(cores_.size());
@@ -42,6 +42,9 @@ Engine::Engine(const Schedule& schedule, const fabric::Fabric& fabric, const Opt
     const std::uint32_t number = id / schedule.num_lanes;
     lane.rank = symmetry == nullptr ? number : symmetry->representatives()[number];
     lane.lane = id % schedule.num_lanes;
+    const std::uint32_t further = options.additions == nullptr ? 0 : options.additions->cores[id];
+    lane.core =
+        further == 0 ? fabric.ranks[lane.rank].core : static_cast<std::uint32_t>(fabric.cores.size()) + further - 1;
     lane.shares.add(Share::launch, costs_of(lane.rank).launch);
     lane.last = {costs_of(lane.rank).launch, lane.shares};
     wake(id, lane.last.time);
@@ -147,6 +150,7 @@ bool Engine::fetch(LaneState& lane) {
     lane.length = moves ? static_cast<double>(bytes_of(lane)) : 0;
     lane.is_nothing = lane.step->kind == StepKind::combine && lane.length == 0 && !sends_empty();
     lane.begun = now_;
+    lane.num_met = 0;
     if (lane.is_nothing && !is_direct(*lane.step)) pass(lane);
   }
   return true;
@@ -168,6 +172,7 @@ bool Engine::sends_empty() {
 
 // Of each end of its step, which are as long as each other.
 std::uint64_t Engine::bytes_of(const LaneState& lane) const {
+  if (options_.additions != nullptr) return options_.additions->steps[number_in_trace(lane)].bytes;
   const Endpoint& end = lane.step->sources[0];
   return sizes_.bytes(end.place == Place::remote ? end.rank : lane.rank, end.slice, lane.round);
 }
@@ -181,14 +186,7 @@ bool Engine::begin(LaneState& lane) {
     lane.cause = lane.last;
     if (by_slots_) open_to_parts(lane, true);
   }
-  for (const After& after : step.after) {
-    const LaneState& other = lanes_[id_of(lane) - lane.lane + after.lane];
-    if (other.round < lane.round || (other.round == lane.round && other.passed <= after.step)) {
-      ranks_[lane.rank].idle.push_back(id_of(lane));
-      return false;
-    }
-    if (other.last.time == now_) caused_by(other.last);
-  }
+  if (!has_passed(lane) || (options_.additions != nullptr && !has_begun(lane))) return false;
   posts_asked_ = 0;
   if (ends(step.sources.size()) || !is_ready(step, *this) || (shares_cores_ && !has_core(lane))) return false;
   lane.is_looking = false;
@@ -201,7 +199,12 @@ bool Engine::begin(LaneState& lane) {
   const auto is_read = [](const Endpoint& end) { return end.place == Place::remote || end.place == Place::multicast; };
   const bool reads = std::any_of(step.sources.begin(), step.sources.end(), is_read);
   if (reads) lane.read = {now_, lane.shares};
-  lane.busy_until = occupy(lane, work_of(lane));
+  Work work = work_of(lane);
+  if (options_.additions != nullptr) {
+    work.reducing += options_.additions->steps[number_in_trace(lane)].compute;
+    note_begin(lane, std::max(now_, cores_[lane.core].free));
+  }
+  lane.busy_until = occupy(lane, work);
   lane.is_streaming = false;
   lane.stage = Stage::working;
   if (!reads) return !later(lane, lane.busy_until);
@@ -214,6 +217,44 @@ bool Engine::begin(LaneState& lane) {
   if (lane.reads == 0) return !later(lane, lane.busy_until);
   lane.stage = Stage::reading;  // the last arrival has a turn for it
   return false;
+}
+
+// What was over stays so.
+bool Engine::has_passed(LaneState& lane) {
+  for (; lane.num_met < lane.step->after.size(); ++lane.num_met) {
+    const After& after = lane.step->after[lane.num_met];
+    LaneState& other = lanes_[id_of(lane) - lane.lane + after.lane];
+    if (other.round < lane.round || (other.round == lane.round && other.passed <= after.step)) {
+      other.followers.push_back(id_of(lane));
+      return false;
+    }
+    if (other.last.time == now_) caused_by(other.last);
+  }
+  return true;
+}
+
+bool Engine::has_begun(LaneState& lane) {
+  const auto found = options_.additions->begun.find(number_in_trace(lane));
+  if (found != options_.additions->begun.end()) {
+    for (const After& after : found->second) {
+      LaneState& other = lanes_[id_of(lane) - lane.lane + after.lane];
+      if (other.num_begun <= after.step) {
+        other.followers.push_back(id_of(lane));
+        return false;
+      }
+      if (other.num_begun == after.step + 1 && later(lane, other.begun_at)) return false;
+    }
+  }
+  // A receive has begun when it is ready for its message.
+  if (!lane.step->sources.empty() && lane.step->sources[0].place == Place::message) note_begin(lane, now_);
+  return true;
+}
+
+void Engine::note_begin(LaneState& lane, double time) {
+  if (lane.num_begun > lane.step->number) return;
+  lane.num_begun = lane.step->number + 1;
+  lane.begun_at = time;
+  wake(lane.followers, now_);
 }
 
 // The core has done its part, or what is read has come.
@@ -271,7 +312,7 @@ void Engine::pass(LaneState& lane) {
   if (options_.recorder != nullptr) options_.recorder->step(lane.rank, lane.lane, lane.round, step, lane.begun, now_);
   if (direct_ && is_direct(step) && --lane.remote_left == 0) end_direct_steps(lane);
   lane.step = nullptr;
-  wake(ranks_[lane.rank].idle, now_);
+  wake(lane.followers, now_);
 }
 
 // Whether there is another round.
@@ -280,7 +321,7 @@ bool Engine::end_round(LaneState& lane) {
   lane.passed = 0;
   ++lane.round;
   if (direct_) lane.remote_left = direct_->remote_steps[id_of(lane)];
-  wake(ranks_[lane.rank].idle, now_);
+  wake(lane.followers, now_);
   if (lane.round < sizes_.num_rounds()) return true;
   lane.stage = Stage::over;
   ranks_[lane.rank].ended = std::max(ranks_[lane.rank].ended, now_ + costs_of(lane.rank).finish);
@@ -288,7 +329,7 @@ bool Engine::end_round(LaneState& lane) {
 }
 
 bool Engine::has_core(LaneState& lane) {
-  CoreState& core = cores_[fabric_.ranks[lane.rank].core];
+  CoreState& core = cores_[lane.core];
   if (!core.is_shared) return true;
   if (core.holder == kNobody) core.holder = lane.rank;
   if (core.holder == lane.rank) return true;
@@ -298,7 +339,7 @@ bool Engine::has_core(LaneState& lane) {
 }
 
 void Engine::ask_for_core(const LaneState& lane) {
-  const std::uint32_t number = fabric_.ranks[lane.rank].core;
+  const std::uint32_t number = lane.core;
   CoreState& core = cores_[number];
   if (core.holder != lane.rank || core.is_asked || lane.stage == Stage::working || lane.stage == Stage::sending) return;
   core.is_asked = true;
@@ -312,8 +353,8 @@ void Engine::give_core_on(std::uint32_t number) {
   const auto is_at_work = [&](std::uint32_t rank) {
     const auto first = lanes_.begin() + std::ptrdiff_t{rank} * schedule_.num_lanes;
     return std::any_of(first, first + schedule_.num_lanes, [&](const LaneState& lane) {
-      return lane.stage == Stage::working || lane.stage == Stage::sending ||
-             (lane.stage == Stage::reading && lane.busy_until > now_);
+      return lane.core == number && (lane.stage == Stage::working || lane.stage == Stage::sending ||
+                                     (lane.stage == Stage::reading && lane.busy_until > now_));
     });
   };
   if (core.holder == kNobody || is_at_work(core.holder)) return;
@@ -331,7 +372,7 @@ void Engine::give_core_on(std::uint32_t number) {
 double Engine::occupy(LaneState& lane, const Work& work) {
   const double duration = work.overhead + work.copying + work.reducing;
   if (duration <= 0) return now_;
-  const std::uint32_t number = fabric_.ranks[lane.rank].core;
+  const std::uint32_t number = lane.core;
   CoreState& core = cores_[number];
   const double begin = std::max(now_, core.free);
   const bool changes = core.last_rank != kNobody && core.last_rank != lane.rank;

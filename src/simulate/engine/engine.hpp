@@ -56,6 +56,7 @@ class Engine {
     const Step* step = nullptr;
     std::uint32_t rank = 0;
     std::uint32_t lane = 0;
+    std::uint32_t core = 0;
     Stage stage = Stage::waiting;
     bool is_busy = false;  // the core is, with the destination that is being served
     std::uint64_t round = 0;
@@ -72,16 +73,21 @@ class Engine {
     Moment last;                       // the last step was passed
     // While the step at hand waits: the latest of what it has waited for so far, and how many posts it has seen.
     bool is_looking = false;
-    bool is_queued = false;  // what it waited for has come, and others of its core have that
+    std::uint32_t num_met = 0;  // of what the step comes after
+    bool is_queued = false;     // what it waited for has come, and others of its core have that
     bool lacked_room = false;
     std::uint32_t posts_seen = 0;
     Moment cause;
-    double begun = 0;               // when all that the step waits for had come
-    double busy_until = 0;          // reading: the core is with the step until then
-    Moment read;                    // reading: the last arrival so far
-    Shares shares;                  // of the time until now, or until the core is done
-    Fingerprint value = 0;          // of the first piece that the step has made, and
-    std::vector<Fingerprint> made;  // of all
+    double begun = 0;                      // when all that the step waits for had come
+    double busy_until = 0;                 // reading: the core is with the step until then
+    Moment read;                           // reading: the last arrival so far
+    Shares shares;                         // of the time until now, or until the core is done
+    Fingerprint value = 0;                 // of the first piece that the step has made, and
+    std::vector<Fingerprint> made;         // of all
+    std::vector<std::uint32_t> followers;  // lanes of the rank that wait until this one has passed, or begun, a step
+    // Of a trace: one more than the number of the last step that has begun, and when it does.
+    std::uint32_t num_begun = 0;
+    double begun_at = 0;
   };
   // A post, or that a lane is done with a round: others see it once all that the rank has stored before is there.
   struct Announcement {
@@ -95,7 +101,6 @@ class Engine {
   struct RankState {
     std::vector<std::vector<Moment>> posts;  // by round, by number
     std::vector<std::uint32_t> waiting;      // lanes of any rank, for its posts
-    std::vector<std::uint32_t> idle;         // lanes of its own, for each other
     std::uint32_t stores = 0;                // under way
     double stored = 0;                       // when the last of those that are not arrived, less the latency of its way
     std::uint64_t announced = 0;
@@ -144,6 +149,10 @@ class Engine {
   bool fetch(LaneState& lane);
   [[nodiscard]] std::uint64_t bytes_of(const LaneState& lane) const;
   bool begin(LaneState& lane);
+  // Whether what the present step comes after is over, and has begun.
+  bool has_passed(LaneState& lane);
+  bool has_begun(LaneState& lane);
+  void note_begin(LaneState& lane, double time);
   [[nodiscard]] bool sends_empty();
   bool work(LaneState& lane);
   bool send(LaneState& lane);
@@ -241,6 +250,10 @@ class Engine {
   [[nodiscard]] Status what_is_stuck();
   [[nodiscard]] std::uint32_t id_of(const LaneState& lane) const {
     return static_cast<std::uint32_t>(&lane - lanes_.data());
+  }
+  // Of a trace.
+  [[nodiscard]] std::size_t number_in_trace(const LaneState& lane) const {
+    return options_.additions->number_of(id_of(lane), *lane.step);
   }
   [[nodiscard]] const fabric::Costs& costs_of(std::uint32_t rank) const {
     return fabric_.costs[fabric_.ranks[rank].costs];

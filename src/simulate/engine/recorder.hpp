@@ -3,11 +3,19 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
+#include <string>
 
 #include "schedule/step.hpp"
 #include "simulate/network/transfer.hpp"
 
 namespace tutti::simulate {
+
+// A step as a person reads it; of a trace it is an operation (PreparedTrace::in_words).
+using StepWords = std::function<std::string(std::uint32_t rank, std::uint32_t lane, const Step& step)>;
+[[nodiscard]] inline std::string words_of_schedule(std::uint32_t, std::uint32_t, const Step& step) {
+  return to_string(step);
+}
 
 class Recorder {
  public:

@@ -23,7 +23,8 @@ void Timeline::step(std::uint32_t rank, std::uint32_t lane, std::uint64_t round,
   fmt::format_to(std::back_inserter(events_),
                  ",\n{{\"ph\":\"X\",\"pid\":{},\"tid\":{},\"ts\":{:.6f},\"dur\":{:.6f},\"name\":\"{}\","
                  "\"args\":{{\"step\":\"{}\",\"round\":{}}}}}",
-                 rank, lane, begin / kMicro, (end - begin) / kMicro, name_of(step), to_string(step), round);
+                 rank, lane, begin / kMicro, (end - begin) / kMicro, words_ ? words_(rank, lane, step) : name_of(step),
+                 words_ ? words_(rank, lane, step) : to_string(step), round);
 }
 
 void Timeline::message(std::uint32_t from, std::uint32_t to, double bytes, double begin, double end) {

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <string>
+#include <utility>
 
 #include "simulate/engine/recorder.hpp"
 
@@ -12,6 +13,9 @@ namespace tutti::simulate {
 
 class Timeline final : public Recorder {
  public:
+  // Without words a step has its name, and all of it beside that.
+  explicit Timeline(StepWords words = {}) : words_(std::move(words)) {}
+
   void step(std::uint32_t rank, std::uint32_t lane, std::uint64_t round, const Step& step, double begin,
             double end) override;
   void message(std::uint32_t from, std::uint32_t to, double bytes, double begin, double end) override;
@@ -20,6 +24,7 @@ class Timeline final : public Recorder {
   [[nodiscard]] std::string to_json() const;
 
  private:
+  StepWords words_;
   std::string events_;
   std::uint32_t num_ranks_ = 0;
   std::uint32_t num_lanes_ = 0;

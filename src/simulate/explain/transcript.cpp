@@ -25,7 +25,8 @@ void Transcript::add(double time, std::uint32_t rank, Kind kind, std::string wha
 void Transcript::step(std::uint32_t rank, std::uint32_t lane, std::uint64_t round, const Step& step, double begin,
                       double end) {
   const std::string who = fmt::format("{}.{}", rank, lane);
-  const std::string words = fmt::format("{}{}", to_string(step), round == 0 ? "" : fmt::format(" (round {})", round));
+  const std::string words =
+      fmt::format("{}{}", words_(rank, lane, step), round == 0 ? "" : fmt::format(" (round {})", round));
   if (begin < end) lines_.push_back({begin, rank, Kind::step, who, fmt::format("begins {}", words)});
   lines_.push_back({end, rank, Kind::step, who, fmt::format("{} {}", begin < end ? "ends" : "does", words)});
 }

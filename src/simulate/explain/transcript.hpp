@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "fabric/fabric.hpp"
@@ -15,7 +16,8 @@ namespace tutti::simulate {
 
 class Transcript final : public Recorder {
  public:
-  explicit Transcript(const fabric::Fabric& fabric) : fabric_(fabric) {}
+  explicit Transcript(const fabric::Fabric& fabric, StepWords words = words_of_schedule)
+      : fabric_(fabric), words_(std::move(words)) {}
 
   void step(std::uint32_t rank, std::uint32_t lane, std::uint64_t round, const Step& step, double begin,
             double end) override;
@@ -41,6 +43,7 @@ class Transcript final : public Recorder {
   void add(double time, std::uint32_t rank, Kind kind, std::string what);
 
   const fabric::Fabric& fabric_;
+  StepWords words_;
   std::vector<Line> lines_;
 };
 

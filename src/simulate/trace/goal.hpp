@@ -5,10 +5,12 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 
 #include "base/status.hpp"
 #include "fabric/fabric.hpp"
 #include "schedule/schedule.hpp"
+#include "simulate/trace/trace.hpp"
 
 namespace tutti::simulate {
 
@@ -31,5 +33,11 @@ struct GoalOptions {
 // The messages of a schedule, in one round, its neighbouring steps fused as the runtime and the simulator do.
 // Code::unsupported where it has steps that are no messages, or too many.
 [[nodiscard]] Result<std::string> write_goal(const Schedule& schedule, const GoalOptions& options);
+
+// The error is "file:line:column: found X, expected Y". Whether receives find their messages is for match() to say.
+[[nodiscard]] Result<Trace> read_goal(std::string_view text, std::string_view file);
+
+// Whether a text begins as GOAL does: with num_ranks or rank, behind blanks and comments.
+[[nodiscard]] bool looks_like_goal(std::string_view text);
 
 }  // namespace tutti::simulate
