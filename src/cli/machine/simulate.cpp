@@ -29,6 +29,7 @@
 #include "cli/machine/simulate_figure.hpp"
 #include "cli/machine/simulate_table.hpp"
 #include "cli/machine/simulate_traces.hpp"
+#include "cli/machine/simulate_workload.hpp"
 #include "cli/number.hpp"
 #include "cli/output.hpp"
 #include "cli/schedule/case_options.hpp"
@@ -63,6 +64,7 @@ struct SimulateArguments : CellOptions {
   std::string against;
   std::string leave_out;
   bool uncertainty = false;
+  std::string workload;
   OutputOptions output;
 };
 
@@ -175,7 +177,7 @@ Result<Exit> run_against(const SimulateArguments& options, const Context& contex
                          options.copies > 0 || options.by_name || options.no_correction || !options.files.empty() ||
                          !options.choice.algorithm.empty() || !options.choice.collective.empty() || options.ranks ||
                          options.parts > 1 || !options.weights.empty() || options.bytes != usual.bytes ||
-                         options.type != usual.type || names_a_case(options.filter);
+                         options.type != usual.type || names_a_case(options.filter) || !options.workload.empty();
   if (says_more)
     return wrong_argument(
         "--against: the file says what is simulated and how; only --leave-out, --uncertainty, --figure and options of "
@@ -205,6 +207,21 @@ Result<Exit> run_against(const SimulateArguments& options, const Context& contex
     TUTTI_TRY(write_output(answer->figure, {.path = options.figure, .option = "--figure"}, context));
   TUTTI_TRY(write_output(answer->text, options.output, context));
   return Exit::done;
+}
+
+// Of a workload, whose entries have sizes and types of their own.
+Status check_for_workload(const SimulateArguments& options) {
+  const CellOptions usual;
+  const bool says_more = options.why || options.transcript || options.links > 0 || !options.timeline.empty() ||
+                         !options.figure.empty() || options.copies > 0 || options.by_name || !options.files.empty() ||
+                         !options.choice.algorithm.empty() || !options.choice.collective.empty() || options.ranks ||
+                         options.parts > 1 || !options.weights.empty() || options.bytes != usual.bytes ||
+                         options.type != usual.type || names_a_case(options.filter);
+  if (says_more)
+    return wrong_argument(
+        "--workload: the file says what is called; only --fabric, --no-correction and options of output stand beside "
+        "it");
+  return {};
 }
 
 // Of traces: their messages have sizes and ends of their own.
@@ -256,11 +273,19 @@ Result<std::vector<fabric::Fabric>> fabrics_of(const SimulateArguments& options)
 }
 
 Result<Exit> run_on_fabrics(SimulateArguments options, const Context& context) {
+  if (!options.workload.empty()) TUTTI_TRY(check_for_workload(options));
   TUTTI_TRY(check(options));
   TUTTI_TRY(check_outputs(options));
   std::vector<simulate::Trace> traces;
   TUTTI_TRY(read_files(options, traces));
   TUTTI_TRY_ASSIGN(std::vector<fabric::Fabric> fabrics, fabrics_of(options));
+  if (!options.workload.empty())
+    return simulate_workload({.path = options.workload,
+                              .asked = options.fabrics,
+                              .fabrics = std::move(fabrics),
+                              .no_correction = options.no_correction,
+                              .output = options.output},
+                             context);
   if (!traces.empty())
     return simulate_traces({.asked = options.fabrics,
                             .fabrics = std::move(fabrics),
@@ -357,6 +382,11 @@ void add_what(CLI::App& app, SimulateArguments& options) {
       ->type_name("PATH")
       ->expected(1)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  app.add_option("--workload", options.workload,
+                 "Instead: the calls of a program, each by its fastest algorithm, and what it computes in between "
+                 "(docs/formats/workload.md)")
+      ->type_name("FILE")
+      ->check(objection_to_file);
   app.add_option_function<std::string>("-n,--num-ranks", number_into("--num-ranks", 1, kMostSimulated, options.ranks),
                                        "Only the first N of the fabric's ranks [all]")
       ->type_name("N");
@@ -417,7 +447,8 @@ Command simulate_command() {
           "times.svg\n"
           "tutti simulate --fabric ring_1d:3 --collective all_reduce --algorithm ring --bytes 12 --transcript\n"
           "tutti simulate --fabric switch:8 --collective all_to_all_v --bytes 1M --weights 1,0,0,5\n"
-          "tutti simulate --fabric fat_tree:4x8,uplinks=4 --file trace.goal",
+          "tutti simulate --fabric fat_tree:4x8,uplinks=4 --file trace.goal\n"
+          "tutti simulate --fabric h100_cluster:2x8 --workload training.toml",
       .define = define_simulate};
 }
 

@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include "algorithms/full_name.hpp"
 #include "base/counted.hpp"
 #include "base/text.hpp"
 #include "base/units.hpp"
@@ -212,6 +213,20 @@ Result<std::vector<SimulatedCell>> cells_of(const CellOptions& options, const fa
   }
   if (cells.empty()) return Status(Code::invalid_argument, objection);
   return cells;
+}
+
+Result<std::vector<SimulatedCell>> cell_by_name(const CellOptions& options, const WorkloadEntry& entry,
+                                                const fabric::Fabric& fabric) {
+  const std::uint32_t num_ranks = options.ranks.value_or(fabric.num_ranks());
+  TUTTI_TRY_ASSIGN(NamedAlgorithm named,
+                   find_by_full_name(entry.collective, entry.algorithm, num_ranks, fabric.grid_of(num_ranks)));
+  named.request.root = entry.root;
+  if (const std::string objection = objection_to(*named.algorithm, named.request); !objection.empty())
+    return wrong_argument(objection);
+  SimulatedCell cell = cell_of(named.algorithm->make(named.request), entry.bytes, entry.type, {});
+  cell.algorithm = named.algorithm->name;
+  cell.staged = named.algorithm->channel == Channel::staged && !options.by_name;
+  return std::vector{std::move(cell)};
 }
 
 Result<Simulated> simulate_cell(const CellOptions& options, const std::string& asked, const SimulatedCell& cell,

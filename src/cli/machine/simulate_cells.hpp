@@ -16,6 +16,7 @@
 #include "schedule/schedule.hpp"
 #include "simulate/references/correction.hpp"
 #include "simulate/simulate.hpp"
+#include "workload/workload.hpp"
 
 namespace tutti::cli {
 
@@ -46,6 +47,10 @@ struct SimulatedCell {
 // Algorithms without a grid and sizes that hold no element are left out, and `skipped` says which.
 [[nodiscard]] Result<std::vector<SimulatedCell>> cells_of(const CellOptions& options, const fabric::Fabric& fabric,
                                                           std::set<std::string>& skipped);
+// The one whose algorithm an entry of a workload names, with its parameters; ranks and type are those of the options.
+[[nodiscard]] Result<std::vector<SimulatedCell>> cell_by_name(const CellOptions& options, const WorkloadEntry& entry,
+                                                              const fabric::Fabric& fabric);
+
 struct Simulated {
   std::string fabric;  // as asked for
   SimulatedCell cell;

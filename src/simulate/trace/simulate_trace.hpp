@@ -44,7 +44,7 @@ struct TraceOptions {
   std::function<bool()> is_interrupted = [] { return false; };
 };
 
-// As simulate() of a schedule. Computing is in the share of the reduction. Where a fabric's queue would make rounds of
+// As simulate() of a schedule. Computing is in the share of reducing. Where a fabric's queue would make rounds of
 // a schedule whose messages are too long, those of a trace go slot by slot: it has no rounds.
 [[nodiscard]] Result<Answer> simulate_trace(const PreparedTrace& trace, const fabric::Fabric& fabric,
                                             const TraceOptions& options);
