@@ -58,7 +58,10 @@ Status read_amount(const Section& section, std::uint32_t num_ranks, WorkloadEntr
                          has_bytes ? "there are bytes as well; say one of the two" : "it has neither bytes nor count");
   std::uint64_t amount = 0;
   TUTTI_TRY(read_size(section, has_bytes ? "bytes" : "count", amount));
-  entry.bytes = has_bytes ? amount : amount * size_of(entry.type) * blocks;
+  const std::uint64_t of_one = has_bytes ? 1 : size_of(entry.type) * blocks;
+  if (amount > kMostCallBytes / of_one)
+    return section.wrong("count", fmt::format("{} is too many; {} is the most", amount, kMostCallBytes / of_one));
+  entry.bytes = amount * of_one;
   if (elements_of_block(entry.collective, num_ranks, entry.bytes, size_of(entry.type)) == 0)
     return section.wrong(has_bytes ? "bytes" : "count", holds_no_element(entry.bytes, entry.type, blocks));
   return {};
@@ -101,6 +104,8 @@ Result<Workload> read_workload(std::string_view text, std::string_view file) {
   TUTTI_TRY_ASSIGN(const document::TomlTable table, document::parse_document(text, file));
   const Section document(table, file);
   TUTTI_TRY(document.check_keys(kKeys));
+  if (!document.has("version"))
+    return document.wrong("version", fmt::format("it is missing; write {}", kWorkloadVersion));
   std::uint32_t version = 0;
   TUTTI_TRY(document.read("version", version, UINT32_MAX));
   if (version != kWorkloadVersion)

@@ -82,6 +82,18 @@ TEST(Workloads, EachCallHasARowWithItsFastestAlgorithm) {
   EXPECT_TRUE(contains(table.out, "), 1 ms computing\n")) << table.out;
 }
 
+// Two entries of one collective, and an algorithm for grids, of which six ranks make none.
+TEST(Workloads, WhatIsLeftOutIsToldOnceAFabric) {
+  const test::TemporaryFolder folder;
+  const std::string path = folder.write("step.toml",
+                                        "version = 1\nranks = 6\n[[entries]]\ncollective = \"all_reduce\"\nbytes = 64\n"
+                                        "[[entries]]\ncollective = \"all_reduce\"\nbytes = 128\n");
+  const Outcome outcome = run_simulate({"--fabric", "switch:6", "--fabric", "switch:8", "--workload", path});
+  EXPECT_EQ(outcome.exit, Exit::done) << outcome.error;
+  EXPECT_EQ(count_of(outcome.error, "tutti simulate: skipped bucket_2d, "), 2U) << outcome.error;
+  EXPECT_TRUE(contains(outcome.out, "switch:8: 2 calls take ")) << outcome.out;
+}
+
 TEST(Workloads, MistakesAreMisuse) {
   const test::TemporaryFolder folder;
   const auto error = [&](const std::string& entry, std::vector<std::string> more = {}) {

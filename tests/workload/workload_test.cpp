@@ -84,6 +84,8 @@ TEST(Workload, MistakesHaveFileLineAndKey) {
        "w.toml:5: entries[0].bytes: 12 bytes hold no f32 for each of 4 ranks"},
       {"collective = \"all_gather\"\nbytes = 9000000000000000000",
        "w.toml:5: entries[0].bytes: 9000000000000000000 is too many; 1125899906842624 is the most"},
+      {"collective = \"all_gather\"\ncount = 1125899906842624",
+       "w.toml:5: entries[0].count: 1125899906842624 is too many; 70368744177664 is the most"},
       {"collective = \"barrier\"\nbytes = 8", "w.toml:5: entries[0].bytes: a barrier moves nothing; leave it out"},
       {"collective = \"all_reduce\"\nbytes = 8\nroot = 1", "w.toml:6: entries[0].root: all_reduce has none"},
       {"collective = \"broadcast\"\nbytes = 8\nroot = 4", "w.toml:6: entries[0].root: 4 is not 0 to 3"},

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <ostream>
 #include <set>
 #include <tuple>
 
@@ -65,22 +66,29 @@ class Fastest {
     options.bytes = std::to_string(entry.bytes);
     options.type = name_of(entry.type);
     if (facts_of(entry.collective).has_root) options.filter.root = entry.root;
-    std::set<std::string> skipped;
     const Result<std::vector<SimulatedCell>> cells =
-        entry.algorithm.empty() ? cells_of(options, fabric_, skipped) : cell_by_name(options, entry, fabric_);
+        entry.algorithm.empty() ? cells_of(options, fabric_, skipped_) : cell_by_name(options, entry, fabric_);
     if (!cells.ok()) return wrong_argument(fmt::format("{}: {}", entry.place, cells.status().message()));
     std::optional<Simulated> fastest;
     Status objection;
     for (const SimulatedCell& cell : *cells) {
       Result<Simulated> one = simulate_cell(options, asked_, cell, fabric_, nullptr, 0, corrections_);
+      // What the fabric cannot do is left out; anything else is wrong.
+      if (!one.ok() && one.status().code() != Code::unsupported) return one.status().with_context(entry.place);
       if (!one.ok()) {
         objection = one.status();
+        skipped_.insert(std::string(objection.message()));
       } else if (!fastest || one->time() < fastest->time()) {
         fastest = *std::move(one);
       }
     }
-    if (!fastest) return Status(objection.code(), fmt::format("{}: {}", entry.place, objection.to_string()));
+    if (!fastest) return objection.with_context(entry.place);
     return known_[key] = {fastest->cell.schedule.name, fastest->time() / 1e3};
+  }
+
+  // Each once, as plain `tutti simulate` tells it.
+  void tell_skipped(std::ostream& error) const {
+    for (const std::string& words : skipped_) error << "tutti simulate: skipped " << words << "\n";
   }
 
  private:
@@ -91,6 +99,7 @@ class Fastest {
   std::uint32_t num_ranks_;
   const std::optional<simulate::Corrections>& corrections_;
   std::map<Key, Found> known_;
+  std::set<std::string> skipped_;
 };
 
 struct Totals {
@@ -180,6 +189,7 @@ Result<Exit> simulate_workload(const WorkloadArguments& arguments, const Context
       totals.communication_us += row.communication_us();
       totals.compute_us += call.compute_us;
     }
+    fastest.tell_skipped(context.error);
     add_calls(table, arguments.asked[on], rows, totals);
     if (arguments.fabrics.size() > 1) sentences += arguments.asked[on] + ": ";
     sentences += in_a_sentence(totals);
