@@ -6,6 +6,7 @@
 #include <charconv>
 #include <cmath>
 #include <map>
+#include <new>
 #include <optional>
 #include <variant>
 #include <vector>
@@ -13,7 +14,6 @@
 #include <fmt/format.h>
 
 #include "algorithms/full_name.hpp"
-#include "base/assert.hpp"
 #include "base/digest.hpp"
 #include "base/text.hpp"
 #include "base/toml/document.hpp"
@@ -323,7 +323,9 @@ Result<MachineProfile> read_profile(std::string_view text, std::string_view plac
 
 MachineProfile shipped_profile(const ShippedProfile& shipped) {
   Result<MachineProfile> profile = read_profile(shipped.text, fmt::format("{}.toml", shipped.name));
-  TUTTI_ASSERT(profile.ok(), "a test reads all profiles that ship");
+  // A test reads all profiles that ship, so there was no memory: streams, by which numbers are read, only say that they
+  // have failed.
+  if (!profile.ok()) throw std::bad_alloc();
   profile->place.clear();
   return std::move(*profile);
 }
