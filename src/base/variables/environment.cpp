@@ -40,6 +40,13 @@ std::string_view Environment::place_of(std::string_view name) const {
   return found == places_.end() ? kPlace : std::string_view(found->second);
 }
 
+std::string Environment::data_folder() const {
+  const std::string data = lookup("XDG_DATA_HOME").value_or("");
+  if (data.starts_with('/')) return data + "/tutti";
+  const std::string home = lookup("HOME").value_or("");
+  return home.empty() ? "" : home + "/.local/share/tutti";
+}
+
 std::vector<std::string> Environment::block() const {
   std::vector<std::string> block;
   block.reserve(values_.size());

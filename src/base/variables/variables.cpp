@@ -240,7 +240,9 @@ ConfPaths ConfPaths::standard(const Environment& environment) {
 Variables::Variables() { std::transform(kVariables.begin(), kVariables.end(), values_.begin(), initial_value); }
 
 VariablesReading Variables::read(const Environment& environment, const ConfPaths& paths) {
-  return VariablesReader(environment).read(paths);
+  VariablesReading reading = VariablesReader(environment).read(paths);
+  reading.variables.data_folder_ = environment.data_folder();
+  return reading;
 }
 
 Result<Variables> Variables::load(const Environment& environment, const ConfPaths& paths) {

@@ -128,6 +128,9 @@ class Variables {
   // The present value as text (see to_text), for comparing and storing; "(hidden)" for a secret that is set.
   [[nodiscard]] std::string text(VariableId id) const;
 
+  // Environment::data_folder() of the environment that they were read from.
+  [[nodiscard]] const std::string& data_folder() const { return data_folder_; }
+
   // What is not wrong but deserves a word: unknown names, aliases that differ. For the log.
   [[nodiscard]] const std::vector<std::string>& warnings() const { return warnings_; }
 
@@ -160,6 +163,7 @@ class Variables {
   std::array<VariableValue, kNumVariables> values_;
   std::array<VariableOrigin, kNumVariables> origins_;
   std::vector<std::string> warnings_;
+  std::string data_folder_;
 };
 
 struct VariableProblem {

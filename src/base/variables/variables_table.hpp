@@ -36,6 +36,7 @@ enum class VariableId : std::uint8_t {
   scatterv_algorithm,
   ring_bidir_ag_max_size,
   profile,
+  table,
   walker,
   staging_slot,
   staging_depth,
@@ -260,6 +261,14 @@ inline constexpr auto kVariables = std::to_array<VariableRow>({
      .meaning =
          "The machine profile: what is fastest at which size. auto takes the one for this processor; else the name "
          "of one that ships, or a file (with a / in its path, or ending in .toml). 'tutti probe' shows it.",
+     .group = VariableGroup::tuning},
+    {.id = VariableId::table,
+     .name = "TUTTI_TABLE",
+     .type = VariableType::text,
+     .initial = "auto",
+     .meaning =
+         "The decision table, which goes before the machine profile: a file (with a / in its path, or ending in "
+         ".toml), a folder of tables by machine, or none. auto: the one that 'tutti tune' wrote for this machine.",
      .group = VariableGroup::tuning},
     {.id = VariableId::walker,
      .name = "TUTTI_WALKER",

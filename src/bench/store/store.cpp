@@ -464,12 +464,9 @@ Status Store::read_parts(std::int64_t id, Row& row) {
 }
 
 Result<std::string> usual_store_path(const Environment& environment) {
-  const std::string data = environment.lookup("XDG_DATA_HOME").value_or("");
-  const std::string home = environment.lookup("HOME").value_or("");
-  if (!data.starts_with('/') && home.empty()) {
-    return Status(Code::invalid_argument, "neither HOME nor XDG_DATA_HOME is set");
-  }
-  return (data.starts_with('/') ? data : home + "/.local/share") + "/tutti/results.db";
+  const std::string folder = environment.data_folder();
+  if (folder.empty()) return Status(Code::invalid_argument, "neither HOME nor XDG_DATA_HOME is set");
+  return folder + "/results.db";
 }
 
 Result<std::string> usual_store(const Environment& environment) {

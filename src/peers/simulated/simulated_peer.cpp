@@ -136,6 +136,8 @@ class SimulatedPeer final : public harness::Reckoner {
   // With the fabric's machine profile, for caches that are the same wherever it is simulated.
   Result<Settings> settings_on_fabric(const Variables& variables) const {
     Settings settings = Settings::from(variables);
+    // A table of this machine says nothing of the fabric.
+    settings.table = {};
     if (same_name(variables.text(VariableId::profile), kAutomaticProfile)) {
       Result<MachineProfile> profile = find_shipped_profile(fabric_.profile);
       if (!profile.ok()) return wrong_argument(fmt::format("fabric {}: {}", fabric_.name, profile.status().message()));

@@ -72,6 +72,9 @@ Result<std::unique_ptr<Communicator>> Communicator::join(const UniqueId& id, int
                                                          const Variables& variables, Log& log,
                                                          std::function<Status()> in_vain) {
   Settings settings = Settings::from(variables);
+  if (rank == 0)
+    for (const std::string& warning : settings.table.warnings)
+      log.warn_once(LogSubsystem::init, warning, "{}", warning);
   const auto shape_for = [&settings](int ranks) { return settings.region_for(static_cast<std::uint32_t>(ranks)); };
   std::unique_ptr<Communicator> communicator;
   const auto prepare = [&](Membership& membership) -> Status {
@@ -104,6 +107,7 @@ Result<std::unique_ptr<Communicator>> Communicator::join(const UniqueId& id, int
   const Result<Membership> membership = tutti::join(request, options);
   // The others know by now that this rank has no file; it itself knows why.
   if (!settings.profile.unread.ok()) return settings.profile.unread;
+  if (!settings.table.unread.ok()) return settings.table.unread;
   for (const ForcedAlgorithm& forced : settings.forced)
     if (forced.file && !forced.file->unread.ok()) return forced.file->unread;
   if (!membership.ok()) return membership.status();
@@ -118,6 +122,8 @@ Result<std::unique_ptr<Communicator>> Communicator::join(const UniqueId& id, int
            counted(num_ranks, "rank"), counted(communicator->ranks_on_cores_.num_cores, "core"),
            communicator->profile_.title(), settings.profile.why, settings.region.staging_depth,
            settings.region.staging_slot, communicator->spread_);
+  log.info(LogSubsystem::init, "decision table {}: {}",
+           settings.table.table == nullptr ? "none" : settings.table.table->title(), settings.table.why);
   return communicator;
 }
 
@@ -222,6 +228,7 @@ Status Communicator::arrive() {
                       .last = region_->last_level_cache().load(std::memory_order_relaxed)};
   profile_ = settings_.profile.profile->for_caches(settings_.caches);
   selector_.decide_by(profile_.rules, ranks_to_fold(*region_));
+  selector_.obey(settings_.table.table.get(), shares_cores(*region_));
   ranks_on_cores_ = {
       .num_cores = cores_of(*region_, num_ranks_), .num_ranks = num_ranks_, .crowded = shares_cores(*region_)};
   waiter_.emplace(*region_, rank_, wait_policy(), persist_here);

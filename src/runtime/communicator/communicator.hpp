@@ -268,7 +268,8 @@ class Communicator final : private Work {
   [[nodiscard]] Status bind_moving(const Agreed& agreed, VaryingCall& call);
   // What is asked, bound to the way of doing it, the rounds and the steps.
   [[nodiscard]] Status bind(const Invocation& asked, BoundCall& bound);
-  [[nodiscard]] Reach reach_of(const Plan& plan, bool name_safe, const CallFacts& facts, const BoundCall& bound) const;
+  [[nodiscard]] Reach reach_of(const Plan& plan, bool name_safe, const CallFacts& facts, const BoundCall& bound,
+                               const CallTuning* tuning) const;
   [[nodiscard]] Status make_call(const Plan& plan, std::uint32_t number, Reach reach, const Prepared& entry,
                                  const Invocation& asked, BoundCall& bound);
   [[nodiscard]] Result<BoundCall*> bound_for(const Invocation& asked);

@@ -135,13 +135,15 @@ CallFacts Communicator::facts_of_call(const Invocation& asked, const BoundCall& 
   };
   return {.symmetric = bound.symmetric,
           .can_store_attached = may_attach && can_store_attached_,
+          .can_attach = can_attach,
           .pays_to_attach = pays(false),
           .pays_to_store_attached = pays(true),
           .crowded = waiter_->policy().crowded,
           .in_place = bound.buffers.in_place,
           .op = operation.op,
           .commutative = operation.commutative,
-          .root = asked.root};
+          .root = asked.root,
+          .types = class_of(asked.type)};
 }
 
 // Of a call of nothing nobody minds, and its buffers lie nowhere.
@@ -149,12 +151,15 @@ void Communicator::warn_of_fallback(const Choice& choice, const Buffers& buffers
   if (choice.unfollowed == nullptr || buffers.message_bytes == 0) return;
   const Collective collective = choice.way->collective;
   const bool is_forced = choice.unfollowed == selector_.forced(collective);
-  const std::string_view variable =
-      is_forced ? forcing_variable(collective) : row_of(VariableId::ring_bidir_ag_max_size).name;
+  const std::string_view asked_by = is_forced ? forcing_variable(collective) : choice.asked_by;
   // Each way and reason once. Nothing is put together before, since calls come by here over and over.
   const std::array<const void*, 2> key = {choice.unfollowed, choice.why.data()};
-  log_.warn_once(LogSubsystem::coll, std::string_view(reinterpret_cast<const char*>(key.data()), sizeof key),
-                 "{}{}{} cannot be followed ({}); {} runs", variable, is_forced ? "=" : "",
+  const std::string_view once(reinterpret_cast<const char*>(key.data()), sizeof key);
+  // A table is for all calls of a size, and some of them may need another way.
+  if (choice.asked_by_table)
+    return log_.info_once(LogSubsystem::coll, once, "{}: {} cannot be followed ({}); {} runs", asked_by,
+                          choice.unfollowed->name, choice.why, choice.way->name);
+  log_.warn_once(LogSubsystem::coll, once, "{}{}{} cannot be followed ({}); {} runs", asked_by, is_forced ? "=" : "",
                  is_forced ? std::string_view(choice.unfollowed->name) : std::string_view(), choice.why,
                  choice.way->name);
 }
@@ -172,8 +177,10 @@ Status Communicator::bind(const Invocation& asked, BoundCall& bound) {
   const bool is_small = asked.collective == Collective::all_reduce && entry->small.kernel != nullptr &&
                         bound.buffers.message_bytes < (bound.symmetric ? symmetric_small_end_ : settled_small_end_);
   const CallFacts facts = facts_of_call(asked, bound, *entry);
-  const Reach reach = is_small ? Reach::staged : reach_of(**plan, is_name_safe(way, facts), facts, bound);
+  const Reach reach =
+      is_small ? Reach::staged : reach_of(**plan, is_name_safe(way, facts), facts, bound, choice->tuning);
   log_choice(*choice, bound.buffers.message_bytes, asked.type, reach);
+  bound.call.tuning = choice->tuning;
   TUTTI_TRY(make_call(**plan, way.number, reach, *entry, asked, bound));
   bound.counted = &counts_.row(asked.collective, &way.name, reach);
   bound.why = choice->why;
@@ -184,7 +191,8 @@ Status Communicator::bind(const Invocation& asked, BoundCall& bound) {
 }
 
 // How the others read what this rank exposes. A copy into a slot is soon done where it is small; a larger one is saved.
-Reach Communicator::reach_of(const Plan& plan, bool name_safe, const CallFacts& facts, const BoundCall& bound) const {
+Reach Communicator::reach_of(const Plan& plan, bool name_safe, const CallFacts& facts, const BoundCall& bound,
+                             const CallTuning* tuning) const {
   if (plan.opens) return facts_of(plan.schedule.collective).has_root ? Reach::attached : Reach::symmetric;
   // Nobody knows where in the others' buffers their blocks begin.
   if (facts_of(plan.schedule.collective).varies) return Reach::staged;
@@ -195,7 +203,11 @@ Reach Communicator::reach_of(const Plan& plan, bool name_safe, const CallFacts& 
   if (bound.symmetric && !facts_of(plan.schedule.collective).has_root)
     return bytes >= profile_.lists_by_name_from ? Reach::symmetric : Reach::staged;
   // Lists begin with all posts.
-  return plan.posts_first && facts.pays_to_attach ? Reach::attached : Reach::staged;
+  const CallTuning::Copies copies =
+      tuning == nullptr || settings_.attach_min ? CallTuning::Copies::by_profile : tuning->copies;
+  const bool attaches =
+      copies == CallTuning::Copies::by_profile ? facts.pays_to_attach : copies == CallTuning::Copies::attached;
+  return plan.posts_first && facts.can_attach && attaches ? Reach::attached : Reach::staged;
 }
 
 // Ranks must answer alike: what is asked of no elements may lie anywhere, and somewhere else on each rank.
@@ -283,7 +295,8 @@ Status Communicator::set_layout(Call& call, std::uint64_t count) const {
                           counted(shape.num_slots(), "staging slot"))};
     call.depth = staging_depth_of(plan);
     // However short rounds are, an element of each piece has room where the slot has.
-    const std::uint64_t round = longest_round(plan, call.depth, count * call.element);
+    const bool is_tuned = call.tuning != nullptr && call.tuning->round && !settings_.staging_slot;
+    const std::uint64_t round = is_tuned ? *call.tuning->round : longest_round(plan, call.depth, count * call.element);
     const std::uint64_t slot = std::min(shape.staging_slot, std::max(round, plan.widest_expose * call.element));
     window = std::min(window, slot / plan.widest_expose / call.element);
   }
@@ -324,7 +337,9 @@ Status Communicator::set_layout(Call& call, std::uint64_t count) const {
 Status Communicator::make_call(const Plan& plan, std::uint32_t number, Reach reach, const Prepared& entry,
                                const Invocation& asked, BoundCall& bound) {
   Call& call = bound.call;
+  const CallTuning* const tuning = call.tuning;
   call = Call();
+  call.tuning = tuning;
   call.plan = &plan;
   call.reach = reach;
   call.element = size_of(entry.small.operation.type);
@@ -338,8 +353,10 @@ Status Communicator::make_call(const Plan& plan, std::uint32_t number, Reach rea
   const std::uint64_t passing = bytes == 0 ? 0 : (bound.buffers.input_bytes + 2 * bytes) / 3;
   const std::uint64_t written = plan.opens ? bytes * num_ranks_ : passing * outputs / 2;
   const OutputUse use = plan.opens ? OutputUse::pushed : plan.posts_first ? OutputUse::kept : OutputUse::passed_on;
-  const bool streaming = settings_.stream_min
-                             ? bytes >= *settings_.stream_min
+  const CallTuning::Stores stores = call.tuning == nullptr ? CallTuning::Stores::by_profile : call.tuning->stores;
+  const bool streaming = settings_.stream_min ? bytes >= *settings_.stream_min
+                         : stores != CallTuning::Stores::by_profile
+                             ? stores == CallTuning::Stores::streamed
                              : written >= stream_min_of(profile_, settings_.caches, ranks_on_cores_, use);
   // A message's slot is read at once by its receiver. What the system has fetched to be folded is in the cache, of two
   // ranks where the result will be, and in place that is where a source has just been read. None of it must go past the

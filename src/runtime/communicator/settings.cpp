@@ -8,6 +8,8 @@
 
 #include <fmt/format.h>
 
+#include "base/text.hpp"
+
 namespace tutti {
 
 namespace {
@@ -55,10 +57,26 @@ void Settings::use_profile(ProfileChoice choice) {
   region.memory_of_connections = numbers.memory_connections;
 }
 
+void Settings::use_table(TableChoice choice, bool profile_is_named) {
+  table = std::move(choice);
+  if (table.table == nullptr) return;
+  // What the table says of the profile has been read with it.
+  if (Result<ProfileChoice> under = profile_under(*table.table, profile, profile_is_named); under.ok())
+    use_profile(std::move(*under));
+  if (staging_slot) return;
+  for (const TableSection& section : table.table->sections)
+    for (const TableRange& range : section.ranges)
+      if (range.way.tuning.round) region.staging_slot = std::max(region.staging_slot, *range.way.tuning.round);
+}
+
 Settings Settings::from(const Variables& variables) {
   Settings settings;
   if (const auto bytes = variables.get<VariableId::staging_slot>()) settings.staging_slot = bytes->value();
-  settings.use_profile(choose_profile(variables.text(VariableId::profile)));
+  const std::string profile = variables.text(VariableId::profile);
+  settings.use_profile(choose_profile(profile));
+  const std::string& data = variables.data_folder();
+  settings.use_table(choose_table(variables.text(VariableId::table), {.user = data.empty() ? "" : data + "/tables"}),
+                     !same_name(profile, kAutomaticProfile));
   settings.region.staging_depth = static_cast<std::uint32_t>(variables.get<VariableId::staging_depth>());
   settings.region.message_depth = settings.region.staging_depth;
   settings.walker = variables.get_as<WalkerChoice, VariableId::walker>();
@@ -94,6 +112,7 @@ std::string Settings::agreement(const Variables& variables) const {
   // What lies where in the region belongs to the version.
   std::string lines = fmt::format("{}={}\n", kVersionLine, TUTTI_PROJECT_VERSION);
   lines += fmt::format("{}={}\n", row_of(VariableId::profile).name, profile.agreement());
+  lines += fmt::format("{}={}\n", row_of(VariableId::table).name, table.agreement());
   for (const auto& [id, collective] : kForcing) {
     const std::optional<AlgorithmFile>& file = forced_of(collective).file;
     lines += fmt::format("{}={}\n", row_of(id).name, file ? file->agreement() : variables.text(id));

@@ -12,6 +12,7 @@
 #include "runtime/execution/executor.hpp"
 #include "runtime/selection/algorithm_file.hpp"
 #include "runtime/selection/profile_choice.hpp"
+#include "runtime/selection/table_choice.hpp"
 #include "schedule/collective.hpp"
 #include "transport/shm/region.hpp"
 #include "transport/shm/waiter.hpp"
@@ -49,12 +50,15 @@ struct Settings {
   std::chrono::nanoseconds timeout{0};
   std::chrono::nanoseconds late_warning{30'000'000'000};
   ProfileChoice profile = choose_profile(kAutomaticProfile);
+  TableChoice table;
   CacheSizes caches;
 
   [[nodiscard]] static Settings from(const Variables& variables);
 
   // With the shape of the region that follows from it, and from the slots that are asked for.
   void use_profile(ProfileChoice choice);
+  // With room for the rounds that it asks for. After the profile; `is_named`: TUTTI_PROFILE names that.
+  void use_table(TableChoice choice, bool profile_is_named);
 
   // The shape of the region for that many ranks.
   [[nodiscard]] shm::RegionShape region_for(std::uint32_t num_ranks) const;

@@ -12,6 +12,7 @@
 #include "runtime/communicator/invocation.hpp"
 #include "runtime/plan/plan.hpp"
 #include "schedule/layout.hpp"
+#include "table/decision_table.hpp"
 #include "transport/shm/spread.hpp"
 
 namespace tutti {
@@ -104,6 +105,7 @@ struct SymmetricBuffer {
 [[nodiscard]] constexpr std::uint64_t small_slot(std::uint64_t post, std::uint64_t turns) { return post & (turns - 1); }
 
 struct Call {
+  const CallTuning* tuning = nullptr;  // what a decision table says of it; borrowed; null: the profile says all
   const Plan* plan = nullptr;
   const std::byte* input = nullptr;
   std::byte* output = nullptr;

@@ -21,6 +21,7 @@
 #include "base/status.hpp"
 #include "data/type.hpp"
 #include "runtime/plan/plan.hpp"
+#include "table/decision_table.hpp"
 #include "transport/shm/region.hpp"
 
 namespace tutti {
@@ -56,13 +57,15 @@ struct Way {
 struct CallFacts {
   bool symmetric = false;               // both buffers are in symmetric memory
   bool can_store_attached = false;      // the system copies for them to each other's memory
-  bool pays_to_attach = false;          // and from it sooner than two copies would be made
+  bool can_attach = false;              // the system copies for them from each other's memory
+  bool pays_to_attach = false;          // and sooner than two copies would be made
   bool pays_to_store_attached = false;  // and both ways
   bool crowded = false;                 // there are more ranks than cores
   bool in_place = false;
   Op op = Op::sum;
   bool commutative = true;
   std::uint32_t root = 0;
+  TypeClass types = TypeClass::plain;
 };
 [[nodiscard]] std::string_view objection_to(const Way& way, const CallFacts& call);
 // Whether the others may read this call's buffers where they lie.

@@ -321,6 +321,13 @@ Result<MachineProfile> read_profile(std::string_view text, std::string_view plac
   return profile;
 }
 
+Status overrule(const document::TomlTable& numbers, std::string_view place, MachineProfile& profile) {
+  const Section section(numbers, place, "profile", numbers.entries.empty() ? 1 : numbers.entries.front().value.line);
+  const std::vector<std::string_view> known = sections_of_fields();
+  TUTTI_TRY(section.check_keys(known));
+  return read_fields(section, true, profile);
+}
+
 MachineProfile shipped_profile(const ShippedProfile& shipped) {
   Result<MachineProfile> profile = read_profile(shipped.text, fmt::format("{}.toml", shipped.name));
   // A test reads all profiles that ship, so there was no memory: streams, by which numbers are read, only say that they

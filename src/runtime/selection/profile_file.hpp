@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "base/status.hpp"
+#include "base/toml/document.hpp"
 #include "runtime/selection/machine_profile.hpp"
 #include "runtime/selection/shipped_profiles.hpp"
 
@@ -21,6 +22,9 @@ inline constexpr std::uint32_t kProfileVersion = 1;
 // One that ships, and the one of that name.
 [[nodiscard]] MachineProfile shipped_profile(const ShippedProfile& shipped);
 [[nodiscard]] Result<MachineProfile> find_shipped_profile(std::string_view name);
+
+// Takes numbers over it, as a decision table has them: sections with some of their keys. `place` is the table in messages.
+[[nodiscard]] Status overrule(const document::TomlTable& numbers, std::string_view place, MachineProfile& profile);
 
 // With the meaning of each number beside it.
 [[nodiscard]] std::string write_profile(const MachineProfile& profile);

@@ -12,21 +12,71 @@ namespace tutti {
 
 namespace {
 
+constexpr std::string_view kBidirectionalVariable = "TUTTI_ALLREDUCE_RING_BIDIR_AG_MAX_SIZE";
+constexpr std::string_view kByBidirectional = "by TUTTI_ALLREDUCE_RING_BIDIR_AG_MAX_SIZE";
+
 bool is_ring(const Way& way) { return way.collective == Collective::all_reduce && way.name == "ring"; }
 
 }  // namespace
+
+bool Selector::Row::fits(std::uint64_t bytes, const CallFacts& call) const {
+  if (bytes > most_bytes || (types != TypeClass::any && types != call.types)) return false;
+  if (memory && (*memory == TableMemory::symmetric) != call.symmetric) return false;
+  return !attached || (call.pays_to_store_attached && !call.crowded);
+}
+
+// The ranges of the section that is nearest to these ranks.
+void Selector::add_rows_of_table(Collective collective, TableMemory memory, TypeClass types, std::deque<Row>& rows) {
+  const std::optional<TableAnswer> answer = find_section(
+      *table_, {.collective = collective, .ranks = num_ranks_, .memory = memory, .types = types, .crowded = crowded_});
+  if (!answer) return;
+  for (const TableRange& range : answer->section->ranges) {
+    const Result<Way*> way = portfolio_.find(collective, range.way.algorithm);
+    // Not for this number of ranks, as another's section may have it: the rules are.
+    if (!way.ok()) continue;
+    Row& row = rows.emplace_back();
+    row.most_bytes = range.most_bytes;
+    row.memory = memory;
+    row.types = types;
+    row.is_ring = is_ring(**way);
+    row.way = *way;
+    row.is_of_table = true;
+    row.tuning = range.way.tuning.is_empty() ? nullptr : &range.way.tuning;
+    row.why = fmt::format("{}:{}", table_->title(), range.line);
+    if (!answer->is_exact) row.why += fmt::format(", measured with {} ranks", answer->section->ranks);
+  }
+}
 
 void Selector::make_rows(Collective collective) {
   Choices& choices = of(collective);
   choices.is_made = true;
   choices.rows.clear();
   TUTTI_ASSERT(rules_ != nullptr, "the rules are given before anything is chosen");
+  std::string lacks;
+  if (table_ != nullptr && num_ranks_ > 1) {
+    const bool tells_types = std::any_of(
+        table_->sections.begin(), table_->sections.end(),
+        [&](const TableSection& each) { return each.collective == collective && each.types != TypeClass::any; });
+    for (const TableMemory memory : {TableMemory::symmetric, TableMemory::ordinary})
+      for (const TypeClass types : {TypeClass::plain, TypeClass::narrow})
+        if (tells_types) add_rows_of_table(collective, memory, types, choices.rows);
+    for (const TableMemory memory : {TableMemory::symmetric, TableMemory::ordinary})
+      if (!tells_types) add_rows_of_table(collective, memory, TypeClass::any, choices.rows);
+    if (choices.rows.empty()) lacks = fmt::format("; {} has nothing for {} ranks", table_->title(), num_ranks_);
+  }
   for (const Rule& rule : *rules_) {
     if (rule.collective != collective || num_ranks_ > rule.most_ranks) continue;
     if (rule.crowded && num_folding_ == 0) continue;
     const Result<Way*> way = portfolio_.find(collective, rule.algorithm_for(num_folding_));
     // Not for this number of ranks: another rule is.
-    if (way.ok()) choices.rows.push_back({rule.most_bytes, rule.symmetric, rule.attached, is_ring(**way), *way});
+    if (!way.ok()) continue;
+    Row& row = choices.rows.emplace_back();
+    row.most_bytes = rule.most_bytes;
+    if (rule.symmetric) row.memory = TableMemory::symmetric;
+    row.attached = rule.attached;
+    row.is_ring = is_ring(**way);
+    row.way = *way;
+    row.why = (rule.symmetric ? "by size, in symmetric memory" : "by size") + lacks;
   }
 }
 
@@ -34,12 +84,13 @@ std::uint64_t Selector::always_below(std::string_view algorithm, bool symmetric)
   if (!of(Collective::all_reduce).is_made) make_rows(Collective::all_reduce);
   std::uint64_t below = 0;
   for (const Row& row : of(Collective::all_reduce).rows) {
-    if (row.symmetric && !symmetric) continue;
+    if (row.memory && (*row.memory == TableMemory::symmetric) != symmetric) continue;
     const std::uint64_t end = row.most_bytes == kAnySize ? kAnySize : row.most_bytes + 1;
-    if (row.way->name != algorithm || row.attached) {
-      if (end > below) break;
-    } else {
+    const bool is_plain = !row.attached && row.tuning == nullptr && row.types == TypeClass::any;
+    if (row.way->name == algorithm && is_plain) {
       below = std::max(below, end);
+    } else if (end > below) {
+      break;
     }
   }
   return below;
@@ -47,12 +98,21 @@ std::uint64_t Selector::always_below(std::string_view algorithm, bool symmetric)
 
 Result<Choice> Selector::by_table(Collective collective, std::uint64_t bytes, const CallFacts& call) {
   if (!of(collective).is_made) make_rows(collective);
-  for (const Row& row : of(collective).rows)
-    if (bytes <= row.most_bytes && (!row.symmetric || call.symmetric) &&
-        (!row.attached || (call.pays_to_store_attached && !call.crowded)) && objection_to(*row.way, call).empty()) {
-      const Choice choice{.way = row.way, .why = row.symmetric ? "by size, in symmetric memory" : "by size"};
-      return row.is_ring && bytes <= bidirectional_most_ ? or_ring_bidir_ag(choice, call) : choice;
+  Choice refused;  // the first row that fits, and cannot do the call
+  for (const Row& row : of(collective).rows) {
+    if (!row.fits(bytes, call)) continue;
+    const std::string_view against = objection_to(*row.way, call);
+    if (!against.empty()) {
+      if (refused.unfollowed == nullptr && row.is_of_table)
+        refused = {.why = against, .unfollowed = row.way, .asked_by = row.why, .asked_by_table = true};
+      continue;
     }
+    Choice choice = refused;
+    choice.way = row.way;
+    choice.tuning = row.tuning;
+    if (choice.unfollowed == nullptr) choice.why = row.why;
+    return row.is_ring && bytes <= bidirectional_most_ ? or_ring_bidir_ag(choice, call) : choice;
+  }
   // What nothing in the table is for: the first of the catalogue that can.
   std::string_view against = "there is no algorithm for it";
   for (const Algorithm* each : algorithms_of(collective)) {
@@ -74,8 +134,15 @@ Choice Selector::or_ring_bidir_ag(const Choice& choice, const CallFacts& call) {
   const Result<Way*> way = portfolio_.find(Collective::all_reduce, "ring_bidir_ag");
   if (!way.ok()) return choice;
   const std::string_view against = objection_to(**way, call);
-  if (!against.empty()) return {.way = choice.way, .why = against, .unfollowed = *way};
-  return {.way = *way, .why = "by TUTTI_ALLREDUCE_RING_BIDIR_AG_MAX_SIZE"};
+  if (!against.empty()) {
+    Choice fallback = choice;
+    fallback.why = against;
+    fallback.unfollowed = *way;
+    fallback.asked_by = kBidirectionalVariable;
+    fallback.asked_by_table = false;
+    return fallback;
+  }
+  return {.way = *way, .why = kByBidirectional};
 }
 
 Result<Choice> Selector::choose(Collective collective, std::uint64_t bytes, const CallFacts& call) {
@@ -87,6 +154,8 @@ Result<Choice> Selector::choose(Collective collective, std::uint64_t bytes, cons
   if (choice.ok()) {
     choice->why = against;
     choice->unfollowed = forced;
+    choice->asked_by = {};
+    choice->asked_by_table = false;
   }
   return choice;
 }

@@ -1,23 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which way of doing a collective runs a call: the one that is forced, else what the rules of the machine profile say
-// for its size. Equal settings and calls give equal answers on every rank. One thread.
+// Which way of doing a collective runs a call: the one that is forced, else what the decision table says for its size,
+// else the rules of the machine profile. Equal settings and calls give equal answers on every rank. One thread.
 #pragma once
 
 #include <array>
 #include <cstdint>
+#include <deque>
+#include <optional>
+#include <string>
 #include <string_view>
 #include <vector>
 
 #include "runtime/selection/machine_profile.hpp"
 #include "runtime/selection/portfolio.hpp"
+#include "table/decision_table.hpp"
 
 namespace tutti {
 
 struct Choice {
   Way* way = nullptr;
   std::string_view why;  // for the log; of a fallback: what was against it
-  // Of a fallback, the way that was asked for and cannot do this call; null: this is none.
+  // Of a fallback, the way that was asked for and cannot do this call, and what asked for it; null: this is none.
   const Way* unfollowed = nullptr;
+  std::string_view asked_by = {};
+  bool asked_by_table = false;
+  const CallTuning* tuning = nullptr;  // the table's; null: the profile says all
   bool is_forced = false;
 };
 
@@ -39,6 +46,13 @@ class Selector {
     for (Choices& choices : choices_) choices.is_made = false;
   }
 
+  // The table goes before the rules. Borrowed; null: there is none. With it, whether there are more ranks than cores.
+  void obey(const DecisionTable* table, bool crowded) {
+    table_ = table;
+    crowded_ = crowded;
+    for (Choices& choices : choices_) choices.is_made = false;
+  }
+
   // TUTTI_ALLREDUCE_RING_BIDIR_AG_MAX_SIZE. Up to so many bytes ring_bidir_ag takes the place of ring where the table
   // says ring; kAnySize: ring_bidir_ag does every all-reduce that it can do, whatever the table says. An algorithm that
   // is forced goes before both.
@@ -53,19 +67,26 @@ class Selector {
 
  private:
   struct Row {
-    std::uint64_t most_bytes;
-    bool symmetric;
-    bool attached;
-    bool is_ring;
-    Way* way;
+    std::uint64_t most_bytes = kAnySize;
+    std::optional<TableMemory> memory;  // nothing: any
+    TypeClass types = TypeClass::any;
+    bool attached = false;
+    bool is_ring = false;
+    Way* way = nullptr;
+    const CallTuning* tuning = nullptr;  // of the table
+    bool is_of_table = false;
+    std::string why;
+
+    [[nodiscard]] bool fits(std::uint64_t bytes, const CallFacts& call) const;
   };
   struct Choices {
     Way* forced = nullptr;
     bool is_made = false;
-    std::vector<Row> rows;  // of the table, for this number of ranks
+    std::deque<Row> rows;  // of table and rules, for this number of ranks; they stay where they are
   };
   [[nodiscard]] Choices& of(Collective collective) { return choices_[static_cast<std::size_t>(collective)]; }
   void make_rows(Collective collective);
+  void add_rows_of_table(Collective collective, TableMemory memory, TypeClass types, std::deque<Row>& rows);
   [[nodiscard]] Choice or_ring_bidir_ag(const Choice& choice, const CallFacts& call);
   [[nodiscard]] Result<Choice> by_size(Collective collective, std::uint64_t bytes, const CallFacts& call);
   [[nodiscard]] Result<Choice> by_table(Collective collective, std::uint64_t bytes, const CallFacts& call);
@@ -73,6 +94,8 @@ class Selector {
   Portfolio& portfolio_;
   std::uint32_t num_ranks_;
   const std::vector<Rule>* rules_ = nullptr;
+  const DecisionTable* table_ = nullptr;
+  bool crowded_ = false;
   std::uint32_t num_folding_ = 0;
   std::uint64_t bidirectional_most_ = 0;
   std::array<Choices, kNumCollectives> choices_;

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which decision table a communicator obeys: the one that TUTTI_TABLE names, else the user's for this machine, else the
+// system's. Thread-safe.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/status.hpp"
+#include "runtime/selection/profile_choice.hpp"
+#include "table/decision_table.hpp"
+
+namespace tutti {
+
+inline constexpr std::string_view kAutomaticTable = "auto";
+inline constexpr std::string_view kNoTable = "none";
+inline constexpr std::string_view kSystemTables = "/etc/tutti/tables";
+
+struct TableChoice {
+  std::shared_ptr<const DecisionTable> table =
+      nullptr;                             // null: none; shared by settings that are copied from each other
+  std::string why = "";                    // why this one, or none
+  Status unread = {};                      // why it is not the one that TUTTI_TABLE names
+  std::vector<std::string> warnings = {};  // of tables that were passed over
+
+  // What the ranks compare: its name and a digest of its text.
+  [[nodiscard]] std::string agreement() const;
+};
+
+// Where tables are looked for if nothing is said, by the machine's fingerprint: FOLDER/tables/FINGERPRINT.toml.
+struct TableFolders {
+  std::string user;  // empty: there is none
+  std::string system = std::string(kSystemTables);
+};
+[[nodiscard]] std::string table_of_machine(std::string_view folder, std::string_view fingerprint);
+
+// What TUTTI_TABLE says: auto, none, a file (a text with a slash in it, or one that ends in .toml), or a folder of
+// tables. A named one that cannot be read or is for another peer is `unread`; others are passed over with a warning, as
+// is any table of another machine.
+[[nodiscard]] TableChoice choose_table(std::string_view wanted, const TableFolders& folders);
+
+// With the table's numbers over it, and over the profile that the table was tuned with, where none is named.
+[[nodiscard]] Result<ProfileChoice> profile_under(const DecisionTable& table, const ProfileChoice& profile,
+                                                  bool is_named);
+
+}  // namespace tutti
