@@ -52,7 +52,8 @@ struct CallTuning {
 
 // A way of doing calls of one collective.
 struct TableWay {
-  std::string algorithm;  // a full name, "knomial(4)"; of other peers, the name that they have for it; empty: theirs
+  // A full name, "knomial(4)"; of other peers, the name that they have for it; empty: what happens without a table.
+  std::string algorithm;
   CallTuning tuning;
   std::vector<std::pair<std::string, std::string>> settings;  // other peers' variables, besides the algorithm
 

@@ -8,7 +8,7 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <sched.h>
+#include <unistd.h>
 
 #include "base/counted.hpp"
 #include "base/digest.hpp"
@@ -57,18 +57,13 @@ std::string processor_name(const std::string& root) {
   return vendor.empty() ? "unknown processor" : vendor;
 }
 
-std::uint32_t num_allowed_cores() {
-  cpu_set_t cores;
-  CPU_ZERO(&cores);
-  if (sched_getaffinity(0, sizeof cores, &cores) != 0) return 1;
-  return static_cast<std::uint32_t>(std::max(CPU_COUNT(&cores), 1));
-}
+// Not those that this process may run on: ranks are often bound to a core each, and are to find the same table.
+std::uint32_t num_cores_online() { return static_cast<std::uint32_t>(std::max(::sysconf(_SC_NPROCESSORS_ONLN), 1L)); }
 
 }  // namespace
 
 MachineIdentity identity_of_machine(const std::string& root) {
-  MachineIdentity identity{
-      .processor = processor_name(root), .cores = num_allowed_cores(), .caches = "", .threads = ""};
+  MachineIdentity identity{.processor = processor_name(root), .cores = num_cores_online(), .caches = "", .threads = ""};
   std::vector<std::string> caches;
   for (int index = 0; index < 8; ++index) {
     const std::string folder = fmt::format("{}{}/cache/index{}", root, kCpu, index);

@@ -15,7 +15,7 @@ struct MachineIdentity {
   std::string threads;  // hardware threads of a core
 };
 
-// Of a folder that is laid out as / is, for tests; the number of cores that this process may run on.
+// Of a folder that is laid out as / is, for tests. Equal for all processes of the machine, whatever cores they may use.
 [[nodiscard]] MachineIdentity identity_of_machine(const std::string& root = "");
 
 // Sixteen hexadecimal digits, which name the file of a machine's table.

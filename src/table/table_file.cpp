@@ -115,7 +115,13 @@ Status read_way(const Section& section, const DecisionTable& table, const TableS
     return {};
   }
   if (!way.settings.empty()) return section.wrong("settings", "are for tables of other peers");
-  if (way.algorithm.empty()) return section.wrong("algorithm", "is missing; 'tutti algorithms' lists them");
+  if (way.algorithm.empty()) {
+    if (!way.tuning.is_empty())
+      return section.wrong("algorithm",
+                           "is missing; 'tutti algorithms' lists them; a range without one, and without "
+                           "round, copies and stores, is left to the machine profile");
+    return {};
+  }
   const Result<NamedAlgorithm> found = find_by_full_name(around.collective, way.algorithm, around.ranks);
   if (!found.ok()) return section.wrong("algorithm", found.status().message());
   if (around.order && found->algorithm->order > *around.order)

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <cmath>
+
 #include <fmt/format.h>
 
 #include "base/units.hpp"
@@ -39,9 +41,19 @@ std::string value_text(const document::TomlValue& value) {
   return quoted_text("");
 }
 
+// More digits than anybody can measure would only make two tables differ.
+double rounded(double us) {
+  if (us <= 0) return 0;
+  constexpr int kDigits = 5;
+  const double scale = std::pow(10.0, kDigits - 1 - static_cast<int>(std::floor(std::log10(us))));
+  return std::round(us * scale) / scale;
+}
+
 std::string line_of(const TableEvidence& evidence) {
-  std::string line = fmt::format("{{ bytes = {}, us = {}", quoted_text(to_text(Bytes(evidence.bytes))), evidence.us);
-  if (evidence.high_us > 0) line += fmt::format(", low_us = {}, high_us = {}", evidence.low_us, evidence.high_us);
+  std::string line =
+      fmt::format("{{ bytes = {}, us = {}", quoted_text(to_text(Bytes(evidence.bytes))), rounded(evidence.us));
+  if (evidence.high_us > 0)
+    line += fmt::format(", low_us = {}, high_us = {}", rounded(evidence.low_us), rounded(evidence.high_us));
   if (evidence.samples > 0) line += fmt::format(", samples = {}", evidence.samples);
   if (!evidence.runner_up.empty())
     line +=

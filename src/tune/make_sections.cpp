@@ -31,7 +31,11 @@ double loss_of(const Cell& cell, const TableWay& way, const MergeOptions& option
   const WayTime* const time = cell.find(way);
   if (time == nullptr) return kImpossible;
   const double regret = cell.regret_of(way);
-  return time != cell.best() && regret > options.most_regret ? kImpossible : std::log1p(regret);
+  if (time != cell.best() && regret > options.most_regret) return kImpossible;
+  if (way == TableWay()) return std::log1p(regret);
+  const WayTime* const untuned = cell.find(TableWay());
+  const bool is_sure = untuned == nullptr || time->high_us < untuned->low_us;
+  return std::log1p(regret) + std::log1p(is_sure ? options.least_gain : options.least_doubtful_gain);
 }
 
 // By size, which of `ways` is taken.

@@ -14,6 +14,10 @@ struct MergeOptions {
   // How much longer a way may take, in the sum over sizes, to save a change of ways: 0.01 is 1 % at one size. With 0,
   // each size has its fastest way, and of equally fast ones those that make the fewest ranges.
   double tolerance = 0.01;
+  // So much a way must gain over what happens if nothing is tuned, or that stays.
+  double least_gain = 0.01;
+  // The same where the intervals of both meet.
+  double least_doubtful_gain = 0.04;
   // But at no single size longer than this.
   double most_regret = 0.03;
 };

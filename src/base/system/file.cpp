@@ -3,6 +3,8 @@
 
 #include <array>
 #include <cerrno>
+#include <cstdio>
+#include <cstdlib>
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -54,6 +56,26 @@ Result<std::string> read_file(const std::string& path, std::uint64_t most_bytes)
   TUTTI_TRY_ASSIGN(std::optional<std::string> text, read_file_if_there(path, most_bytes));
   if (!text.has_value()) return cannot_read(path, ENOENT);
   return std::move(*text);
+}
+
+Status replace_file(const std::string& path, std::string_view text) {
+  std::string beside = path + ".XXXXXX";
+  const UniqueFd file(::mkostemp(beside.data(), O_CLOEXEC));
+  if (!file.valid()) return Status::from_errno(fmt::format("cannot write {}", in_quotes(path)), errno);
+  const auto fail = [&](int error) {
+    static_cast<void>(::unlink(beside.c_str()));
+    return Status::from_errno(fmt::format("cannot write {}", in_quotes(path)), error);
+  };
+  for (std::string_view left = text; !left.empty();) {
+    const ssize_t written = ::write(file.get(), left.data(), left.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written <= 0) return fail(written < 0 ? errno : ENOSPC);
+    left.remove_prefix(static_cast<std::size_t>(written));
+  }
+  constexpr mode_t kUsual = 0644;
+  if (::fchmod(file.get(), kUsual) != 0 || ::fsync(file.get()) != 0) return fail(errno);
+  if (::rename(beside.c_str(), path.c_str()) != 0) return fail(errno);
+  return {};
 }
 
 }  // namespace tutti

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Files that users name, read whole. Pure but for the file system; thread-safe.
+// Files that users name, read and written whole. Pure but for the file system; thread-safe.
 #pragma once
 
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "base/status.hpp"
 
@@ -15,5 +16,8 @@ namespace tutti {
 
 // The same, but nothing where there is no such file.
 [[nodiscard]] Result<std::optional<std::string>> read_file_if_there(const std::string& path, std::uint64_t most_bytes);
+
+// The whole text in the place of what the file had, or, with an error, the file as it was.
+[[nodiscard]] Status replace_file(const std::string& path, std::string_view text);
 
 }  // namespace tutti

@@ -28,6 +28,7 @@ constexpr std::size_t kRoundsOfALength = 10;
 
 constexpr double kWarmUpSeconds = 5e-4;
 constexpr int kMostWarmUpRounds = 12;
+constexpr double kStillQuicker = 0.7;  // than in the round before
 
 // Of the time between two rounds, each rank: waking up, and looking now and then whether the runner lives, are less.
 constexpr double kMostIdleShare = 0.1;
@@ -192,13 +193,16 @@ void Course::note_processors(const std::vector<Json>& answers, Clock::time_point
 void Course::warm_up() {
   std::size_t iterations = 1;
   const Clock::time_point begin = Clock::now();
-  const double most_seconds = std::max(kWarmUpSeconds, options_.budget.seconds / 5);
+  const double most_seconds = std::max(kMostWarmUpRounds * kWarmUpSeconds, options_.budget.seconds / 5);
   for (int turn = 0; turn < kMostWarmUpRounds; ++turn) {
     const std::optional<Round> round = run(iterations);
     if (!round) return;
+    const double before = around_;
     around_ = round->around;
     const double spent = std::chrono::duration<double>(Clock::now() - begin).count();
-    const bool is_warm = spent >= kWarmUpSeconds && turn > 0 && !round->is_mostly_late();
+    // Ranks that share cores take some rounds until they find each other awake.
+    const bool is_steady = turn > 0 && around_ > kStillQuicker * before;
+    const bool is_warm = spent >= kWarmUpSeconds && is_steady && !round->is_mostly_late();
     if (is_warm || spent >= most_seconds) return;
     // The very first iteration of all finds ranks that have yet to wake up.
     if (round->is_mostly_late() && turn > 0) group_.margin = std::min(group_.margin * 4, kMostMargin);
@@ -241,6 +245,16 @@ void Course::note(const Json& said) {
   for (const auto& [name, evidence] : row_.evidence)
     if (evidence.obeyed == State::Obeyed::ignored && row_.outcome == Outcome::ok)
       end_with(Outcome::error, fmt::format("{} was ignored: {}", name, evidence.how));
+}
+
+void drop_disturbed_rounds(const std::vector<Course*>& running, const std::vector<LiveGroup*>& groups,
+                           const Course* courses) {
+  for (const Course* busy : running) {
+    if (!busy->was_busy_while_others_ran()) continue;
+    const std::string& name = groups[static_cast<std::size_t>(busy - courses)]->group().label;
+    for (Course* other : running)
+      if (other != busy) other->drop_last_rounds(name);
+  }
 }
 
 }  // namespace tutti::harness

@@ -80,4 +80,9 @@ class Course {
   std::string disturbed_by_;
 };
 
+// Who used processors while it should have slept spoils the rounds that others ran meanwhile. `courses` are those of
+// the groups, in their order.
+void drop_disturbed_rounds(const std::vector<Course*>& running, const std::vector<LiveGroup*>& groups,
+                           const Course* courses);
+
 }  // namespace tutti::harness

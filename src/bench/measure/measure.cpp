@@ -42,17 +42,6 @@ bool have_enough(const std::vector<Course*>& running, const Budget& budget) {
   return true;
 }
 
-// Who used processors while it should have slept spoils the rounds that others ran meanwhile.
-void drop_disturbed_rounds(const std::vector<Course*>& running, const std::vector<LiveGroup*>& groups,
-                           const std::vector<Course>& courses) {
-  for (const Course* busy : running) {
-    if (!busy->was_busy_while_others_ran()) continue;
-    const std::string& name = groups[static_cast<std::size_t>(busy - courses.data())]->group().label;
-    for (Course* other : running)
-      if (other != busy) other->drop_last_rounds(name);
-  }
-}
-
 }  // namespace
 
 std::vector<Row> measure(const std::string& bench, const std::vector<LiveGroup*>& groups, const Point& point,
@@ -69,7 +58,7 @@ std::vector<Row> measure(const std::string& bench, const std::vector<LiveGroup*>
     std::shuffle(turn.begin(), turn.end(), random);
     for (Course* course : turn) course->run_round();
     std::erase_if(running, [](const Course* course) { return !course->is_running(); });
-    drop_disturbed_rounds(running, groups, courses);
+    drop_disturbed_rounds(running, groups, courses.data());
     if (running.empty() || have_enough(running, options.budget)) break;
   }
   std::vector<Row> rows;

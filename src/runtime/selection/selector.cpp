@@ -25,12 +25,39 @@ bool Selector::Row::fits(std::uint64_t bytes, const CallFacts& call) const {
   return !attached || (call.pays_to_store_attached && !call.crowded);
 }
 
+// What the profile says, up to a size, for the memory if that is told.
+void Selector::add_rows_of_rules(Collective collective, const Limits& limits, std::string_view why,
+                                 std::deque<Row>& rows) {
+  for (const Rule& rule : *rules_) {
+    if (rule.collective != collective || num_ranks_ > rule.most_ranks) continue;
+    if (rule.crowded && num_folding_ == 0) continue;
+    if (rule.symmetric && limits.memory == TableMemory::ordinary) continue;
+    const Result<Way*> way = portfolio_.find(collective, rule.algorithm_for(num_folding_));
+    // Not for this number of ranks: another rule is.
+    if (!way.ok()) continue;
+    Row& row = rows.emplace_back();
+    row.most_bytes = std::min<std::uint64_t>(rule.most_bytes, limits.most_bytes);
+    row.memory = rule.symmetric ? std::optional(TableMemory::symmetric) : limits.memory;
+    row.types = limits.types;
+    row.attached = rule.attached;
+    row.is_ring = is_ring(**way);
+    row.way = *way;
+    row.why = fmt::format("by size{}{}", rule.symmetric ? ", in symmetric memory" : "", why);
+  }
+}
+
 // The ranges of the section that is nearest to these ranks.
 void Selector::add_rows_of_table(Collective collective, TableMemory memory, TypeClass types, std::deque<Row>& rows) {
   const std::optional<TableAnswer> answer = find_section(
       *table_, {.collective = collective, .ranks = num_ranks_, .memory = memory, .types = types, .crowded = crowded_});
   if (!answer) return;
   for (const TableRange& range : answer->section->ranges) {
+    const std::string place = fmt::format("{}:{}", table_->title(), range.line);
+    const Limits limits{.most_bytes = range.most_bytes, .memory = memory, .types = types};
+    if (range.way.algorithm.empty()) {
+      add_rows_of_rules(collective, limits, fmt::format(", which {} leaves it to", place), rows);
+      continue;
+    }
     const Result<Way*> way = portfolio_.find(collective, range.way.algorithm);
     // Not for this number of ranks, as another's section may have it: the rules are.
     if (!way.ok()) continue;
@@ -38,12 +65,11 @@ void Selector::add_rows_of_table(Collective collective, TableMemory memory, Type
     row.most_bytes = range.most_bytes;
     row.memory = memory;
     row.types = types;
-    row.is_ring = is_ring(**way);
     row.way = *way;
+    row.is_ring = is_ring(**way);
     row.is_of_table = true;
     row.tuning = range.way.tuning.is_empty() ? nullptr : &range.way.tuning;
-    row.why = fmt::format("{}:{}", table_->title(), range.line);
-    if (!answer->is_exact) row.why += fmt::format(", measured with {} ranks", answer->section->ranks);
+    row.why = answer->is_exact ? place : fmt::format("{}, measured with {} ranks", place, answer->section->ranks);
   }
 }
 
@@ -58,26 +84,11 @@ void Selector::make_rows(Collective collective) {
         table_->sections.begin(), table_->sections.end(),
         [&](const TableSection& each) { return each.collective == collective && each.types != TypeClass::any; });
     for (const TableMemory memory : {TableMemory::symmetric, TableMemory::ordinary})
-      for (const TypeClass types : {TypeClass::plain, TypeClass::narrow})
-        if (tells_types) add_rows_of_table(collective, memory, types, choices.rows);
-    for (const TableMemory memory : {TableMemory::symmetric, TableMemory::ordinary})
-      if (!tells_types) add_rows_of_table(collective, memory, TypeClass::any, choices.rows);
+      for (const TypeClass types : {TypeClass::any, TypeClass::plain, TypeClass::narrow})
+        if (tells_types == (types != TypeClass::any)) add_rows_of_table(collective, memory, types, choices.rows);
     if (choices.rows.empty()) lacks = fmt::format("; {} has nothing for {} ranks", table_->title(), num_ranks_);
   }
-  for (const Rule& rule : *rules_) {
-    if (rule.collective != collective || num_ranks_ > rule.most_ranks) continue;
-    if (rule.crowded && num_folding_ == 0) continue;
-    const Result<Way*> way = portfolio_.find(collective, rule.algorithm_for(num_folding_));
-    // Not for this number of ranks: another rule is.
-    if (!way.ok()) continue;
-    Row& row = choices.rows.emplace_back();
-    row.most_bytes = rule.most_bytes;
-    if (rule.symmetric) row.memory = TableMemory::symmetric;
-    row.attached = rule.attached;
-    row.is_ring = is_ring(**way);
-    row.way = *way;
-    row.why = (rule.symmetric ? "by size, in symmetric memory" : "by size") + lacks;
-  }
+  add_rows_of_rules(collective, {}, lacks, choices.rows);
 }
 
 std::uint64_t Selector::always_below(std::string_view algorithm, bool symmetric) {

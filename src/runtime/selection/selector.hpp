@@ -86,6 +86,13 @@ class Selector {
   };
   [[nodiscard]] Choices& of(Collective collective) { return choices_[static_cast<std::size_t>(collective)]; }
   void make_rows(Collective collective);
+  // What rows of a range are for.
+  struct Limits {
+    std::uint64_t most_bytes = kAnySize;
+    std::optional<TableMemory> memory = {};
+    TypeClass types = TypeClass::any;
+  };
+  void add_rows_of_rules(Collective collective, const Limits& limits, std::string_view why, std::deque<Row>& rows);
   void add_rows_of_table(Collective collective, TableMemory memory, TypeClass types, std::deque<Row>& rows);
   [[nodiscard]] Choice or_ring_bidir_ag(const Choice& choice, const CallFacts& call);
   [[nodiscard]] Result<Choice> by_size(Collective collective, std::uint64_t bytes, const CallFacts& call);

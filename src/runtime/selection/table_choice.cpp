@@ -110,7 +110,7 @@ TableChoice choose_table(std::string_view wanted, const TableFolders& folders) {
 }
 
 Result<ProfileChoice> profile_under(const DecisionTable& table, const ProfileChoice& profile, bool is_named) {
-  if (is_named) return profile;
+  if (is_named && !same_name(table.profile, profile.profile->name)) return profile;
   ProfileChoice choice = profile;
   if (!table.profile.empty() && !same_name(table.profile, profile.profile->name)) {
     Result<MachineProfile> base = find_shipped_profile(table.profile);

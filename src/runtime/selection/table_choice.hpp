@@ -41,7 +41,7 @@ struct TableFolders {
 // is any table of another machine.
 [[nodiscard]] TableChoice choose_table(std::string_view wanted, const TableFolders& folders);
 
-// With the table's numbers over it, and over the profile that the table was tuned with, where none is named.
+// The profile that the table was tuned with, and its numbers over that; where TUTTI_PROFILE names another, that alone.
 [[nodiscard]] Result<ProfileChoice> profile_under(const DecisionTable& table, const ProfileChoice& profile,
                                                   bool is_named);
 

@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/tune/peer_track.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdlib>
+#include <filesystem>
+
+#include <fmt/format.h>
+
+#include "base/digest.hpp"
+#include "base/system/file.hpp"
+#include "base/text.hpp"
+#include "bench/results/result.hpp"
+#include "table/table_file.hpp"
+
+namespace tutti::cli {
+
+namespace {
+
+constexpr std::string_view kTableVariable = "TUTTI_TABLE";
+constexpr std::string_view kLeaveVariable = "TUTTI_LEAVE_BUSY_CORES";
+constexpr std::string_view kMemoryVariable = "BENCH_MEMORY";
+
+bool is_simulated(std::string_view peer) { return peer.starts_with("simulate:"); }
+
+bool has_times(const harness::Row& row) { return row.outcome == harness::Outcome::ok && !row.samples.empty(); }
+
+}  // namespace
+
+Result<TemporaryFolder> TemporaryFolder::make() {
+  std::error_code error;
+  std::string path = (std::filesystem::temp_directory_path(error) / "tutti-tune-XXXXXX").string();
+  if (error || ::mkdtemp(path.data()) == nullptr)
+    return Status::from_errno("cannot make a folder for temporary files", error ? error.value() : errno);
+  return TemporaryFolder(path);
+}
+
+TemporaryFolder::~TemporaryFolder() {
+  std::error_code error;
+  if (!path_.empty()) std::filesystem::remove_all(path_, error);
+}
+
+harness::Point point_of(const tune::CaseKey& key, std::uint64_t bytes, Type type) {
+  const CollectiveFacts& facts = facts_of(key.collective);
+  harness::Point point;
+  point.values.emplace_back("bytes", static_cast<std::int64_t>(bytes));
+  point.values.emplace_back("type", std::string(name_of(type)));
+  if (facts.folds) point.values.emplace_back("op", std::string(name_of(Op::sum)));
+  if (facts.has_root) point.values.emplace_back("root", std::int64_t{0});
+  point.values.emplace_back("in_place", std::int64_t{key.collective == Collective::broadcast ? 1 : 0});
+  return point;
+}
+
+std::vector<std::optional<tune::WayTime>> times_of(const std::vector<harness::Racer>& racers) {
+  const harness::Row* leader = nullptr;
+  for (const harness::Racer& racer : racers) {
+    if (!has_times(racer.row)) continue;
+    const bool is_longer = leader == nullptr || racer.row.rounds.size() > leader->rounds.size();
+    if (is_longer) leader = &racer.row;
+  }
+  std::vector<std::optional<tune::WayTime>> times(racers.size());
+  for (std::size_t each = 0; each < racers.size(); ++each) {
+    const harness::Row& row = racers[each].row;
+    if (!has_times(row)) continue;
+    const harness::Summary own = harness::summarize(row);
+    tune::WayTime& time = times[each].emplace();
+    time.us = own.median / 1e3;
+    if (!harness::is_exact(row) && &row != leader) {
+      std::vector<double> mine = harness::medians_of_rounds(row);
+      std::vector<double> others = harness::medians_of_rounds(*leader);
+      const std::size_t rounds = std::min(mine.size(), others.size());
+      mine.resize(rounds);
+      others.resize(rounds);
+      const harness::Ratio ratio = harness::compare(others, mine);
+      const double leaders = harness::summarize(*leader).median / 1e3;
+      if (ratio.ratio > 0) time.us = leaders * ratio.ratio;
+    }
+    const double scale = own.median > 0 ? time.us / own.median : 0;
+    time.low_us = own.interval ? own.interval->low * scale : own.minimum * scale;
+    time.high_us = own.interval ? own.interval->high * scale : own.maximum * scale;
+    time.samples = own.count;
+  }
+  return times;
+}
+
+PeerTrack::PeerTrack(PeerTrackOptions options, const TemporaryFolder& folder)
+    : options_(std::move(options)), folder_(folder), track_(options_.track) {}
+
+double PeerTrack::now() const {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin_).count();
+}
+
+Result<std::vector<harness::Setting>> PeerTrack::settings_for(const DecisionTable& table) {
+  const std::string text = write_table(table);
+  auto found = files_.find(text);
+  if (found == files_.end()) {
+    const std::string path = fmt::format("{}/{}.toml", folder_.path(), files_.size());
+    TUTTI_TRY(replace_file(path, text));
+    found = files_.emplace(text, path).first;
+  }
+  return std::vector<harness::Setting>{{std::string(kTableVariable), found->second}};
+}
+
+Result<std::vector<harness::Setting>> PeerTrack::settings_for(const tune::CaseKey& key, const TableWay& way) {
+  std::vector<harness::Setting> settings;
+  if (options_.algorithms == nullptr) {
+    if (way.algorithm.empty()) {
+      settings.push_back({std::string(kTableVariable), "none"});
+    } else {
+      DecisionTable table;
+      table.name = "candidate";
+      table.fingerprint = kAnyMachine;
+      table.sections.push_back({.collective = key.collective,
+                                .ranks = key.ranks,
+                                .memory = key.memory,
+                                .ranges = {{.most_bytes = kNoEnd, .way = way, .evidence = {}}}});
+      TUTTI_TRY_ASSIGN(settings, settings_for(table));
+    }
+  } else {
+    for (const harness::ForcedAlgorithm& each : options_.algorithms(key.collective))
+      if (!way.algorithm.empty() && each.name == way.algorithm) settings = each.settings;
+    for (const auto& [name, value] : way.settings) settings.push_back({name, value});
+  }
+  return settings;
+}
+
+bool PeerTrack::is_followed(const harness::Row& row, const TableWay& way) const {
+  if (way.algorithm.empty() || options_.algorithms != nullptr) return true;
+  return row.ran.find(folder_.path()) != std::string::npos;
+}
+
+std::vector<harness::Racer> PeerTrack::race_settings(const tune::CaseKey& key, std::uint64_t bytes,
+                                                     std::span<const std::vector<harness::Setting>> settings,
+                                                     const harness::RaceOptions& options) {
+  std::vector<harness::Contender> contenders;
+  for (const std::vector<harness::Setting>& each : settings) {
+    harness::Contender& contender = contenders.emplace_back(harness::Contender{options_.track.peer.name, each});
+    if (options_.algorithms == nullptr || is_simulated(options_.track.peer.name))
+      contender.settings.push_back({std::string(kMemoryVariable), std::string(name_of(key.memory))});
+    // Contenders share cores, and wait while another races: none is to take the others for foreign load and move away.
+    if (options_.algorithms == nullptr) contender.settings.push_back({std::string(kLeaveVariable), "0"});
+  }
+  const auto type = options_.types.find(key.types);
+  const harness::Point point = point_of(key, bytes, type == options_.types.end() ? Type::f32 : type->second);
+  std::vector<harness::Racer> racers =
+      track_.race(std::string(name_of(key.collective)), static_cast<int>(key.ranks), point, contenders, options);
+  for (const harness::Racer& racer : racers)
+    if (!racer.row.version.empty()) version_ = racer.row.version;
+  return racers;
+}
+
+std::vector<tune::WayTime> PeerTrack::race(const tune::CaseKey& key, std::uint64_t bytes,
+                                           std::span<const TableWay> ways, double seconds) {
+  std::vector<std::vector<harness::Setting>> settings;
+  std::vector<const TableWay*> raced;
+  for (const TableWay& way : ways) {
+    Result<std::vector<harness::Setting>> each = settings_for(key, way);
+    if (!each.ok()) {
+      objections_.emplace(each.status().message(), way.to_string());
+      continue;
+    }
+    settings.push_back(std::move(*each));
+    raced.push_back(&way);
+  }
+  harness::RaceOptions options{.measure = options_.measure};
+  options.measure.budget.seconds = seconds;
+  const std::vector<harness::Racer> racers = race_settings(key, bytes, settings, options);
+  const std::vector<std::optional<tune::WayTime>> times = times_of(racers);
+  std::vector<tune::WayTime> results;
+  for (std::size_t each = 0; each < racers.size(); ++each) {
+    const harness::Row& row = racers[each].row;
+    if (row.outcome == harness::Outcome::wrong)
+      wrong_.push_back(fmt::format("{} at {} B: {}", raced[each]->to_string(), bytes, row.note));
+    if (!times[each] || !is_followed(row, *raced[each])) {
+      objections_.emplace(row.note.empty() ? row.ran : row.note, raced[each]->to_string());
+      continue;
+    }
+    tune::WayTime time = *times[each];
+    time.way = *raced[each];
+    results.push_back(std::move(time));
+  }
+  return results;
+}
+
+}  // namespace tutti::cli

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+// What `tutti tune` was asked for, looked up and checked: nothing has been started. Main thread only.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "base/status.hpp"
+#include "base/variables/environment.hpp"
+#include "bench/measure/runner.hpp"
+#include "cli/bench/bench_world.hpp"
+#include "data/type.hpp"
+#include "table/machine_identity.hpp"
+#include "tune/cells.hpp"
+
+namespace CLI {
+class App;
+}  // namespace CLI
+
+namespace tutti::cli {
+
+struct TuneOptions {
+  std::string collectives = "all_reduce";
+  std::string ranks;
+  std::string memory = "ordinary";
+  std::string types;
+  std::string bytes = "8:64M:x2";
+  std::string peer = "tutti";
+  std::string budget = "60s";
+  std::string order = "uniform";
+  std::string output;
+  std::string explain;
+  std::string seed = "1";
+  bool exhaustive = false;
+  bool anyway = false;
+  bool keeps_numbers = false;
+  bool dry_run = false;
+};
+// The options must live as long as the application.
+void add_tune_options(CLI::App& app, TuneOptions& options);
+
+struct TuneRequest {
+  std::vector<tune::CaseKey> keys;
+  std::map<TypeClass, Type> types;
+  std::vector<std::uint64_t> sizes;
+  double seconds = 60;
+  OrderClass order = OrderClass::uniform;
+  harness::PeerProgram peer;
+  bool is_own = true;  // the peer is Tutti's runtime
+  std::uint64_t seed = 1;
+  MachineIdentity machine;
+  std::uint32_t cores = 1;  // that ranks may run on
+  std::string fingerprint;  // of the table: the machine's; of a simulated fabric, any
+  std::string path;         // where the table goes
+};
+
+[[nodiscard]] Result<TuneRequest> read_request(const TuneOptions& options, const BenchWorld& world,
+                                               const Environment& environment);
+
+}  // namespace tutti::cli

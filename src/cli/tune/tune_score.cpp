@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/tune/tune_score.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+namespace tutti::cli {
+
+namespace {
+
+// Of one case, a launch after another.
+struct Launches {
+  std::vector<double> ratios;
+  std::vector<double> before_us;
+  std::vector<double> after_us;
+  std::string before_ran;
+  std::string after_ran;
+};
+
+bool is_good(const harness::Row& row) { return row.outcome == harness::Outcome::ok && !row.samples.empty(); }
+
+void add_launch(const harness::Row& before, const harness::Row& after, Launches& launches) {
+  if (!is_good(before) || !is_good(after)) return;
+  launches.before_us.push_back(harness::summarize(before).median / 1e3);
+  launches.after_us.push_back(harness::summarize(after).median / 1e3);
+  launches.before_ran = before.ran;
+  launches.after_ran = after.ran;
+  if (harness::is_exact(before)) {
+    launches.ratios.push_back(before.samples.front() / after.samples.front());
+    return;
+  }
+  std::vector<double> a = harness::medians_of_rounds(after);
+  std::vector<double> b = harness::medians_of_rounds(before);
+  const std::size_t rounds = std::min(a.size(), b.size());
+  a.resize(rounds);
+  b.resize(rounds);
+  launches.ratios.push_back(harness::compare(a, b).ratio);
+}
+
+}  // namespace
+
+std::vector<Scored> score(std::span<const tune::Cell> cells, const DecisionTable& table,
+                          const std::vector<harness::Setting>& before, const std::vector<harness::Setting>& after,
+                          const ScoreOptions& options, PeerTrack& track, const harness::MeasureOptions& measure) {
+  const std::array<std::vector<harness::Setting>, 2> both = {before, after};
+  std::vector<Launches> launches(cells.size());
+  const double begin = track.now();
+  harness::RaceOptions race{.measure = measure};
+  race.drops = false;
+  race.most_rounds = 10;
+  bool is_exact = false;
+  for (int launch = 0; launch < options.launches && !is_exact; ++launch) {
+    track.relaunch();
+    const double until = options.seconds * (launch + 1) / options.launches;
+    for (std::size_t each = 0; each < cells.size() && !track.is_interrupted(); ++each) {
+      const double left = until - (track.now() - begin);
+      race.measure.budget.seconds = std::max(left / static_cast<double>(cells.size() - each), 0.01);
+      const std::vector<harness::Racer> racers = track.race_settings(cells[each].key, cells[each].bytes, both, race);
+      add_launch(racers[0].row, racers[1].row, launches[each]);
+      is_exact = harness::is_exact(racers[0].row);
+    }
+  }
+  std::vector<Scored> scored;
+  for (std::size_t each = 0; each < cells.size(); ++each) {
+    const Launches& of_case = launches[each];
+    if (of_case.ratios.empty()) continue;
+    Scored& row = scored.emplace_back();
+    row.key = cells[each].key;
+    row.bytes = cells[each].bytes;
+    row.before_us = harness::median_of(of_case.before_us);
+    row.after_us = harness::median_of(of_case.after_us);
+    row.before_ran = of_case.before_ran;
+    row.after_ran = of_case.after_ran;
+    if (const TableSection* const section = section_for(table, row.key)) row.way = section->range_of(row.bytes).way;
+    row.ratio = harness::over_launches(of_case.ratios);
+    if (is_exact)
+      row.ratio.verdict =
+          harness::verdict_of({.ratio = row.ratio.ratio, .interval = {{row.ratio.ratio, row.ratio.ratio}}});
+  }
+  return scored;
+}
+
+const TableSection* section_for(const DecisionTable& table, const tune::CaseKey& key) {
+  const auto found = std::find_if(table.sections.begin(), table.sections.end(), [&](const TableSection& section) {
+    return section.collective == key.collective && section.ranks == key.ranks && section.memory == key.memory &&
+           section.types == key.types;
+  });
+  return found == table.sections.end() ? nullptr : &*found;
+}
+
+double geometric_mean(std::span<const Scored> scored) {
+  double sum = 0;
+  for (const Scored& each : scored) sum += std::log(each.ratio.ratio);
+  return scored.empty() ? 1 : std::exp(sum / static_cast<double>(scored.size()));
+}
+
+}  // namespace tutti::cli

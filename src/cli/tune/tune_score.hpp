@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+// A table against what ran before, in processes of their own: what chose the ways does not score them. Main thread
+// only.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "bench/measure/statistics.hpp"
+#include "cli/tune/peer_track.hpp"
+#include "tune/cells.hpp"
+
+namespace tutti::cli {
+
+struct Scored {
+  tune::CaseKey key;
+  std::uint64_t bytes = 0;
+  double before_us = 0;
+  double after_us = 0;
+  harness::Ratio ratio;    // of the times before to those after: above 1, the table is faster
+  std::string before_ran;  // the peer's words
+  std::string after_ran;
+  TableWay way;            // of the table that was scored
+  bool is_undone = false;  // it was slower, and the table that is written has what ran before
+};
+
+struct ScoreOptions {
+  double seconds = 15;
+  int launches = 6;  // with fewer there is no interval
+};
+
+// Each size of each key, as far as time and interrupts allow. `before` and `after` are settings of the peer,
+// and `after` makes it obey the table.
+[[nodiscard]] std::vector<Scored> score(std::span<const tune::Cell> cells, const DecisionTable& table,
+                                        const std::vector<harness::Setting>& before,
+                                        const std::vector<harness::Setting>& after, const ScoreOptions& options,
+                                        PeerTrack& track, const harness::MeasureOptions& measure);
+
+// Null where it has none.
+[[nodiscard]] const TableSection* section_for(const DecisionTable& table, const tune::CaseKey& key);
+
+// Of the speed-ups; 1 where there are none.
+[[nodiscard]] double geometric_mean(std::span<const Scored> scored);
+
+}  // namespace tutti::cli
