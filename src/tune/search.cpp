@@ -21,9 +21,10 @@ constexpr double kCloser = 0.85;
 constexpr double kLeastSeconds = 0.02;
 // Of how many sizes between, one is raced by a way that was pruned.
 constexpr std::uint64_t kCheckOneOf = 3;
-// From this size on a race takes seconds; and far behind is who took so much longer there.
+// From this size on a race takes seconds; then few ways take part, and none that took so much longer before.
 constexpr std::uint64_t kLeastOfLong = 4 << 20;
-constexpr double kFarBehind = 0.7;
+constexpr double kFarBehind = 0.5;
+constexpr std::size_t kMostOfLong = 5;
 constexpr int kMostSteps = 3;  // from a way to its neighbours, and on to theirs
 
 bool contains(std::span<const TableWay> ways, const TableWay& way) {
@@ -128,8 +129,10 @@ class Searcher {
     if (bytes < kLeastOfLong || cells_.empty()) return candidates_.first;
     const Cell& before = cells_.rbegin()->second;
     std::vector<TableWay> ways;
-    for (const TableWay& way : candidates_.first)
-      if (before.find(way) != nullptr && before.regret_of(way) <= kFarBehind) ways.push_back(way);
+    for (const WayTime& time : ranking(before))
+      if (contains(candidates_.first, time.way) && ways.size() < kMostOfLong &&
+          before.regret_of(time.way) <= kFarBehind)
+        ways.push_back(time.way);
     add(ways, candidates_.first.front());
     return ways;
   }
