@@ -25,6 +25,8 @@ constexpr std::uint64_t kCheckOneOf = 3;
 constexpr std::uint64_t kLeastOfLong = 4 << 20;
 constexpr double kFarBehind = 0.5;
 constexpr std::size_t kMostOfLong = 5;
+constexpr double kNearEnoughToClimb = 1.1;
+constexpr std::size_t kMostIncumbents = 3;
 constexpr int kMostSteps = 3;  // from a way to its neighbours, and on to theirs
 
 bool contains(std::span<const TableWay> ways, const TableWay& way) {
@@ -147,7 +149,7 @@ class Searcher {
     }
   }
 
-  // From the two best ways uphill. With two, since the best one may be out of luck with the usual values.
+  // From the best algorithms uphill. Of several, since the best one may be in luck with the usual values.
   void race_neighbours() {
     if (!candidates_.neighbours) return;
     std::vector<std::uint64_t> sizes;
@@ -160,14 +162,18 @@ class Searcher {
         std::vector<TableWay> ways;
         std::vector<TableWay> incumbents;
         for (const WayTime& each : best) {
-          if (incumbents.size() == 2 || each.us > best.front().us * options_.keep) break;
-          if (!each.way.algorithm.empty()) incumbents.push_back(each.way);
+          if (incumbents.size() == kMostIncumbents || each.us > best.front().us * options_.keep) break;
+          const bool is_new = std::none_of(incumbents.begin(), incumbents.end(), [&](const TableWay& other) {
+            return other.algorithm == each.way.algorithm;
+          });
+          if (is_new && !each.way.algorithm.empty()) incumbents.push_back(each.way);
         }
         for (const TableWay& way : incumbents)
           for (const TableWay& other : candidates_.neighbours(way, bytes))
             if (!contains(seen, other) && cells_[bytes].find(other) == nullptr) add(ways, other);
         if (ways.empty() || !has_time_for(bytes, ways.size(), kNeighbours)) break;
         seen.insert(seen.end(), ways.begin(), ways.end());
+        for (const TableWay& way : incumbents) climbed_.insert(way.algorithm);
         for (const TableWay& way : incumbents) add(ways, way);
         race(bytes, ways, share_of((sizes.size() - i) * 2, kNeighbours), "values");
         if (contains(incumbents, ranking(cells_[bytes]).front().way)) break;
@@ -175,17 +181,21 @@ class Searcher {
     }
   }
 
-  // Of the raced sizes on either side, the ways that were near the best.
+  // Of the raced sizes on either side, the ways that were near the best. Where these have different bests, a third may
+  // be best between them, so more are let in.
   [[nodiscard]] std::vector<TableWay> good_beside(std::uint64_t bytes, std::size_t most) const {
-    std::vector<TableWay> ways;
     const auto after = cells_.upper_bound(bytes);
     std::vector<const Cell*> beside;
     if (after != cells_.end()) beside.push_back(&after->second);
     if (after != cells_.begin()) beside.push_back(&std::prev(after)->second);
+    const bool is_change =
+        beside.size() == 2 && !(beside[0]->best()->way.algorithm == beside[1]->best()->way.algorithm);
+    const double keep = is_change ? options_.keep * options_.keep : options_.keep;
+    std::vector<TableWay> ways;
     for (const Cell* const cell : beside) {
       std::size_t taken = 0;
       for (const WayTime& time : ranking(*cell)) {
-        if (time.us > cell->best()->us * options_.keep || taken == most) break;
+        if (time.us > cell->best()->us * keep || taken == (is_change ? 2 * most : most)) break;
         add(ways, time.way);
         ++taken;
       }
@@ -223,6 +233,7 @@ class Searcher {
       counts_.ways_spared += candidates_.first.size() - std::min(candidates_.first.size(), all.size());
       const double seconds = share_of(left--, kBetween);
       race(bytes, all, seconds, "between");
+      race_unclimbed(bytes, seconds);
       const auto cell = cells_.find(bytes);
       if (pruned == nullptr || cell == cells_.end()) continue;
       ++counts_.pruning_checks;
@@ -231,6 +242,21 @@ class Searcher {
       ++counts_.pruning_faults;
       if (has_time(kBetween)) race(bytes, candidates_.first, seconds, "all ways");
     }
+  }
+
+  // An algorithm that is good only between two sizes has not been tried with other values.
+  void race_unclimbed(std::uint64_t bytes, double seconds) {
+    if (!candidates_.neighbours || !cells_.contains(bytes)) return;
+    std::vector<TableWay> ways;
+    const std::vector<WayTime> times = ranking(cells_[bytes]);
+    for (const WayTime& time : times) {
+      const bool is_near = time.us <= times.front().us * kNearEnoughToClimb;
+      if (!is_near || time.way.algorithm.empty() || climbed_.contains(time.way.algorithm)) continue;
+      for (const TableWay& other : candidates_.neighbours(time.way, bytes)) add(ways, other);
+    }
+    if (ways.empty() || !has_time_for(bytes, ways.size(), kBetween)) return;
+    add(ways, times.front().way);
+    race(bytes, ways, seconds, "values");
   }
 
   // Where ways change between two sizes, the size in the middle.
@@ -295,6 +321,7 @@ class Searcher {
   double begin_ = 0;
   bool is_complete_ = true;
   SearchCounts counts_;
+  std::set<std::string> climbed_;  // algorithms whose neighbours have raced somewhere
   std::map<std::uint64_t, Cell> cells_;
   std::map<std::uint64_t, double> costs_;  // seconds that a way took in the last race of the size
 };
