@@ -16,6 +16,7 @@
 #include "cli/commands.hpp"
 #include "cli/output.hpp"
 #include "runtime/selection/profile_choice.hpp"
+#include "runtime/selection/table_choice.hpp"
 
 namespace tutti::cli {
 
@@ -48,9 +49,14 @@ bool is_wrong(const VariablesReading& reading, VariableId id) {
                      [&](const VariableProblem& problem) { return problem.id == id; });
 }
 
-// Where its value comes from; of a profile that is chosen by itself, which one and why.
+// Where its value comes from; of a profile or table that is chosen by itself, which one and why.
 std::string origin_of(const VariableRow& row, const VariablesReading& reading) {
   std::string from = reading.variables.origin(row.id).to_string();
+  if (row.id == VariableId::table) {
+    const TableChoice choice = choose_table(reading.variables);
+    if (!choice.unread.ok()) return fmt::format("{} (wrong)", from);
+    return fmt::format("{}: {}, {}", from, choice.table == nullptr ? "none" : choice.table->title(), choice.why);
+  }
   if (row.id != VariableId::profile) return from;
   const ProfileChoice choice = choose_profile(reading.variables.text(row.id));
   if (!choice.unread.ok()) return fmt::format("{} (wrong)", from);
@@ -132,8 +138,11 @@ Exit run(const VariablesArguments& options, const Context& context) {
   for (const std::string& warning : reading.variables.warnings()) context.error << "warning: " << warning << "\n";
   for (const VariableProblem& problem : reading.problems) context.error << "error: " << problem.text << "\n";
   const Status profile = choose_profile(reading.variables.text(VariableId::profile)).unread;
-  if (!profile.ok()) context.error << "error: " << profile.to_string() << "\n";
-  return reading.problems.empty() && profile.ok() ? Exit::done : Exit::found_wrong;
+  const TableChoice decisions = choose_table(reading.variables);
+  for (const std::string& warning : decisions.warnings) context.error << "warning: " << warning << "\n";
+  for (const Status& each : {profile, decisions.unread})
+    if (!each.ok()) context.error << "error: " << each.to_string() << "\n";
+  return reading.problems.empty() && profile.ok() && decisions.unread.ok() ? Exit::done : Exit::found_wrong;
 }
 
 Run define_variables(CLI::App& app) {

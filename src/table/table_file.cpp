@@ -136,6 +136,7 @@ Result<TableRange> read_range(const Section& section, const DecisionTable& table
       std::to_array<std::string_view>({"most_bytes", "algorithm", "round", "copies", "stores", "settings", "evidence"});
   TUTTI_TRY(section.check_keys(kKeys));
   TableRange range;
+  range.line = section.line();
   if (const TomlValue* const algorithm = section.find("algorithm")) range.line = algorithm->line;
   TUTTI_TRY_ASSIGN(const std::optional<std::uint64_t> most, read_size(section, "most_bytes"));
   range.most_bytes = most.value_or(kNoEnd);

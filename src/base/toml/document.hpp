@@ -68,6 +68,7 @@ class Section {
   // One table; nothing where there is no such key.
   [[nodiscard]] Result<std::optional<Section>> section(std::string_view key) const;
 
+  [[nodiscard]] std::uint32_t line() const { return line_; }
   // "my.toml:12: links[3].bandwidth"; without a key, the section itself.
   [[nodiscard]] std::string place_of(std::string_view key = "") const;
   [[nodiscard]] Status wrong(std::string_view key, std::string_view words) const;

@@ -19,6 +19,8 @@
 #include "cli/schedule/case_options.hpp"
 #include "runtime/selection/profile_choice.hpp"
 #include "runtime/selection/profile_file.hpp"
+#include "runtime/selection/table_choice.hpp"
+#include "table/machine_identity.hpp"
 
 namespace tutti::cli {
 
@@ -89,6 +91,12 @@ Exit run_probe(const ProbeOptions& options, const Context& context) {
   context.out << calibrate::machine_in_words() << "\n";
   for (const std::string& line : calibrate::topology_of_machine().lines) context.out << line << "\n";
   context.out << fmt::format("machine profile {}: {}\n", choice.profile->title(), choice.why);
+  const TableChoice table = choose_table(*variables);
+  for (const std::string& warning : table.warnings) context.error << "warning: " << warning << "\n";
+  if (!table.unread.ok()) return failed(context, "probe", table.unread);
+  context.out << fmt::format("decision table {}: {}\n", table.table == nullptr ? "none" : table.table->title(),
+                             table.why);
+  context.out << fmt::format("fingerprint {}\n", fingerprint_of(identity_of_machine()));
   return Exit::done;
 }
 

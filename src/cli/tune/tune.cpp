@@ -181,7 +181,8 @@ class Tuning {
   }
 
   [[nodiscard]] tune::MergeOptions merge_options() const {
-    if (request_.peer.reckoner != nullptr) return {.tolerance = 0, .least_gain = 0, .least_doubtful_gain = 0, .most_regret = 0};
+    if (request_.peer.reckoner != nullptr)
+      return {.tolerance = 0, .least_gain = 0, .least_doubtful_gain = 0, .most_regret = 0};
     return {};
   }
 
@@ -392,9 +393,7 @@ Exit run(const TuneArguments& options, const BenchWorld& world, const Context& c
   }
   const VariablesReading reading = Variables::read(context.environment, ConfPaths::standard(context.environment));
   const ProfileChoice profile = choose_profile(reading.variables.text(VariableId::profile));
-  const std::string& data = reading.variables.data_folder();
-  const TableChoice before =
-      choose_table(reading.variables.text(VariableId::table), {.user = data.empty() ? "" : data + "/tables"});
+  const TableChoice before = choose_table(reading.variables);
   if (!profile.unread.ok()) return failed(context, "tune", profile.unread);
   if (!before.unread.ok()) return failed(context, "tune", before.unread);
   const Result<TemporaryFolder> folder = TemporaryFolder::make();

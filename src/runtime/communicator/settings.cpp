@@ -74,9 +74,7 @@ Settings Settings::from(const Variables& variables) {
   if (const auto bytes = variables.get<VariableId::staging_slot>()) settings.staging_slot = bytes->value();
   const std::string profile = variables.text(VariableId::profile);
   settings.use_profile(choose_profile(profile));
-  const std::string& data = variables.data_folder();
-  settings.use_table(choose_table(variables.text(VariableId::table), {.user = data.empty() ? "" : data + "/tables"}),
-                     !same_name(profile, kAutomaticProfile));
+  settings.use_table(choose_table(variables), !same_name(profile, kAutomaticProfile));
   settings.region.staging_depth = static_cast<std::uint32_t>(variables.get<VariableId::staging_depth>());
   settings.region.message_depth = settings.region.staging_depth;
   settings.walker = variables.get_as<WalkerChoice, VariableId::walker>();

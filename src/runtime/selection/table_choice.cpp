@@ -109,6 +109,11 @@ TableChoice choose_table(std::string_view wanted, const TableFolders& folders) {
   return choice;
 }
 
+TableChoice choose_table(const Variables& variables) {
+  const std::string& data = variables.data_folder();
+  return choose_table(variables.text(VariableId::table), {.user = data.empty() ? "" : data + "/tables"});
+}
+
 Result<ProfileChoice> profile_under(const DecisionTable& table, const ProfileChoice& profile, bool is_named) {
   if (is_named && !same_name(table.profile, profile.profile->name)) return profile;
   ProfileChoice choice = profile;

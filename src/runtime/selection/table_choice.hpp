@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/status.hpp"
+#include "base/variables/variables.hpp"
 #include "runtime/selection/profile_choice.hpp"
 #include "table/decision_table.hpp"
 
@@ -40,6 +41,8 @@ struct TableFolders {
 // tables. A named one that cannot be read or is for another peer is `unread`; others are passed over with a warning, as
 // is any table of another machine.
 [[nodiscard]] TableChoice choose_table(std::string_view wanted, const TableFolders& folders);
+// What these variables say.
+[[nodiscard]] TableChoice choose_table(const Variables& variables);
 
 // The profile that the table was tuned with, and its numbers over that; where TUTTI_PROFILE names another, that alone.
 [[nodiscard]] Result<ProfileChoice> profile_under(const DecisionTable& table, const ProfileChoice& profile,
