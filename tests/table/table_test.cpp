@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Decision tables: what they say, mistakes with file, line and key, and garbage.
+#include <ostream>
 #include <random>
 #include <string>
 #include <string_view>
@@ -132,6 +133,7 @@ struct Mistake {
   std::string_view by;
   std::string_view message;
 };
+void PrintTo(const Mistake& mistake, std::ostream* stream) { *stream << mistake.by; }
 constexpr Mistake kMistakes[] = {
     {"Version", "version = 1", "version = 2", "my.toml:1: version: is 2; this version of Tutti reads 1"},
     {"NoMachine", "[machine]", "[machin]", "my.toml:7: machin"},

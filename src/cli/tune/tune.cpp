@@ -30,6 +30,7 @@
 #include "runtime/selection/table_choice.hpp"
 #include "table/table_file.hpp"
 #include "tune/make_sections.hpp"
+#include "tune/peer_knobs.hpp"
 #include "tune/search.hpp"
 
 namespace tutti::cli {
@@ -145,7 +146,7 @@ class Tuning {
     std::vector<std::string> names;
     for (const harness::ForcedAlgorithm& each : world_.algorithms_of(request_.peer.name, name_of(key.collective)))
       if (harness::allows(each.ranks, static_cast<int>(key.ranks))) names.push_back(each.name);
-    return tune::peer_candidates(names, {});
+    return tune::peer_candidates(names, tune::knobs_of(request_.peer.name, key.collective));
   }
 
   void search(const tune::CaseKey& key) {

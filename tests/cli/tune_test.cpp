@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: Apache-2.0
+// `tutti tune` as its users call it: real races with little time, simulated ones, and mistakes in every argument.
+#include <chrono>
+#include <csignal>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <ostream>
+#include <string>
+#include <string_view>
+#include <thread>
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "../base/temporary_folder.hpp"
+#include "table/table_file.hpp"
+
+namespace tutti {
+namespace {
+
+struct Outcome {
+  int exit = -1;
+  std::string out;
+  std::string error;
+};
+
+class Tune : public ::testing::Test {
+ protected:
+  Outcome tutti(const std::string& arguments, const std::string& variables = "") {
+    const std::string line =
+        fmt::format("cd '{0}' && XDG_DATA_HOME='{0}' XDG_CONFIG_HOME='{0}' {1} '{2}' {3} >out 2>error </dev/null",
+                    folder_.path(), variables, TUTTI_PROGRAM, arguments);
+    const int status = std::system(line.c_str());
+    return {WIFEXITED(status) ? WEXITSTATUS(status) : -1, folder_.read("out"), folder_.read("error")};
+  }
+  Result<DecisionTable> table(const std::string& name) const { return read_table(folder_.read(name), name); }
+
+  test::TemporaryFolder folder_;
+};
+
+TEST_F(Tune, WritesATableThatTheRuntimeObeys) {
+  const Outcome tuned = tutti("tune -n 2 --bytes 8,64K --budget 3s --anyway");
+  ASSERT_EQ(tuned.exit, 0) << tuned.error;
+  EXPECT_NE(tuned.out.find("before_us"), std::string::npos) << tuned.out;
+  const std::size_t begin = tuned.error.find("table: ");
+  ASSERT_NE(begin, std::string::npos) << tuned.error;
+  const std::string path = tuned.error.substr(begin + 7, tuned.error.find(';', begin) - begin - 7);
+  EXPECT_TRUE(path.starts_with(folder_.path() + "/tutti/tables/")) << path;
+  std::ifstream file(path);
+  const std::string text((std::istreambuf_iterator<char>(file)), {});
+  const Result<DecisionTable> read = read_table(text, path);
+  ASSERT_TRUE(read.ok()) << read.status().to_string();
+  ASSERT_EQ(read->sections.size(), 1U);
+  EXPECT_EQ(read->sections[0].ranks, 2U);
+  EXPECT_NE(tutti("variables TUTTI_TABLE").out.find(path), std::string::npos);
+  EXPECT_EQ(tutti("variables TUTTI_TABLE", "TUTTI_TABLE=none").out.find(path), std::string::npos);
+  const Outcome why = tutti("tune --explain 64K");
+  EXPECT_EQ(why.exit, 0) << why.error;
+  EXPECT_NE(why.out.find("all_reduce, 2 ranks, ordinary memory: 64K B go by"), std::string::npos) << why.out;
+  // A second tuning keeps the sections that it has nothing new for.
+  EXPECT_EQ(tutti("tune -n 2 --collective broadcast --bytes 8 --budget 1s --anyway --keep-numbers").exit, 0);
+  std::ifstream again(path);
+  const std::string both((std::istreambuf_iterator<char>(again)), {});
+  EXPECT_EQ(read_table(both, path)->sections.size(), 2U);
+}
+
+// On a fabric all is exact: the table has the fastest algorithm at each size.
+TEST_F(Tune, OnAFabricTheTableHasNoRegret) {
+  for (const std::string fabric : {"torus_2d:8x8", "fat_tree:2x4x2", "switch:6"}) {
+    const Outcome tuned = tutti(fmt::format("tune --peer simulate:{} --bytes 8:64M:x8 -o t.toml", fabric));
+    ASSERT_EQ(tuned.exit, 0) << fabric << tuned.error;
+    const Result<DecisionTable> read = table("t.toml");
+    ASSERT_TRUE(read.ok()) << read.status().to_string();
+    EXPECT_EQ(read->peer, "simulate:" + fabric);
+    EXPECT_EQ(read->fingerprint, "any");
+    std::size_t num_sizes = 0;
+    for (const TableRange& range : read->sections.at(0).ranges)
+      for (const TableEvidence& evidence : range.evidence) {
+        ++num_sizes;
+        EXPECT_GE(evidence.margin_percent, 0) << fabric << " at " << evidence.bytes;
+      }
+    EXPECT_EQ(num_sizes, 9U);
+  }
+}
+
+TEST_F(Tune, ListsWhatItWouldTry) {
+  const Outcome listed = tutti("tune --dry-run -n 4 --collective all_reduce,broadcast");
+  EXPECT_EQ(listed.exit, 0) << listed.error;
+  EXPECT_NE(listed.out.find("all_reduce, 4 ranks, ordinary memory:"), std::string::npos);
+  EXPECT_NE(listed.out.find("  two_shot_pull, and "), std::string::npos) << listed.out;
+  EXPECT_NE(listed.out.find("broadcast, 4 ranks"), std::string::npos);
+}
+
+TEST_F(Tune, AnUnwritablePlaceIsSaid) {
+  const Outcome tuned = tutti("tune --peer simulate:ring_1d:4 --bytes 8 -o /proc/no/such.toml");
+  EXPECT_EQ(tuned.exit, 1);
+  EXPECT_NE(tuned.error.find("cannot write '/proc/no/such.toml'"), std::string::npos) << tuned.error;
+}
+
+struct Misuse {
+  std::string_view name;
+  std::string_view arguments;
+  std::string_view message;
+};
+void PrintTo(const Misuse& misuse, std::ostream* stream) { *stream << misuse.arguments; }
+constexpr Misuse kMisuses[] = {
+    {"Collective", "--collective all_redoos", "the nearest is 'all_reduce'"},
+    {"Barrier", "--collective barrier", "it takes a collective with sizes"},
+    {"Ranks", "-n 1", "--ranks is '1'; it takes numbers from 2 to 1024"},
+    {"RanksWord", "-n two", "--ranks is 'two'"},
+    {"NoRanks", "-n ,", "--ranks has no number"},
+    {"TooManyOnFabric", "--peer simulate:ring_1d:4 -n 5", "it takes numbers from 2 to 4"},
+    {"Memory", "--memory fast", "it takes ordinary, symmetric or both"},
+    {"Types", "--types f31", "--types is 'f31'"},
+    {"AlikeTypes", "--types f32,f64", "which tables do not tell apart: both are plain"},
+    {"Bytes", "--bytes 8:x", "--bytes"},
+    {"NoBytes", "--bytes 0", "it takes sizes such as 8:64M:x2"},
+    {"Budget", "--budget soon", "--budget is 'soon'; it takes a time such as 60s"},
+    {"NegativeBudget", "--budget -1s", "--budget"},
+    {"Order", "--order random", "it takes ordered, rank_order, uniform or free"},
+    {"Peer", "--peer openmpy", "openmpi"},
+    {"Peers", "--peer tutti,null", "--peer names several"},
+    {"Seed", "--seed x", "--seed is 'x'"},
+    {"Explain", "--explain big", "--explain"},
+    {"Option", "--buget 1s", "--buget"},
+};
+class TuneMisuse : public Tune, public ::testing::WithParamInterface<Misuse> {};
+
+TEST_P(TuneMisuse, IsToldWithWhatIsRight) {
+  const Outcome tuned = tutti("tune " + std::string(GetParam().arguments));
+  EXPECT_EQ(tuned.exit, 2) << tuned.error;
+  EXPECT_NE(tuned.error.find(GetParam().message), std::string::npos) << tuned.error;
+  EXPECT_FALSE(std::filesystem::exists(folder_.file("tutti")));
+}
+INSTANTIATE_TEST_SUITE_P(Each, TuneMisuse, ::testing::ValuesIn(kMisuses),
+                         [](const auto& test) { return std::string(test.param.name); });
+
+TEST_F(Tune, WithoutATableThereIsNothingToExplain) {
+  const Outcome told = tutti("tune --explain 64K");
+  EXPECT_EQ(told.exit, 1);
+  EXPECT_NE(told.error.find("cannot read"), std::string::npos) << told.error;
+}
+
+// Times beside another program's load are worth nothing, and are not kept.
+TEST_F(Tune, ABusyMachineIsSaidAndNothingIsWritten) {
+  const pid_t busy = ::fork();
+  if (busy == 0) {
+    volatile unsigned long turns = 0;
+    for (;;) turns = turns + 1;
+  }
+  const Outcome tuned = tutti("tune -n 2 --bytes 8 --budget 2s --keep-numbers -o t.toml");
+  ::kill(busy, SIGKILL);
+  ::waitpid(busy, nullptr, 0);
+  EXPECT_EQ(tuned.exit, 1) << tuned.error;
+  EXPECT_NE(tuned.error.find("the machine was disturbed"), std::string::npos) << tuned.error;
+  EXPECT_FALSE(std::filesystem::exists(folder_.file("t.toml")));
+}
+
+// Ctrl-C in the middle: what is known is kept, and no process and no temporary file is left.
+TEST_F(Tune, AnInterruptKeepsWhatIsKnown) {
+  const std::string temporary = folder_.file("tmp");
+  std::filesystem::create_directory(temporary);
+  const pid_t child = ::fork();
+  if (child == 0) {
+    const int out = ::open(folder_.file("out").c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
+    ::dup2(out, STDOUT_FILENO);
+    ::dup2(out, STDERR_FILENO);
+    ::setenv("TMPDIR", temporary.c_str(), 1);
+    ::execl(TUTTI_PROGRAM, TUTTI_PROGRAM, "tune", "-n", "2", "--bytes", "8:64K:x2", "--budget", "60s", "--anyway", "-o",
+            folder_.file("t.toml").c_str(), nullptr);
+    ::_exit(127);
+  }
+  std::this_thread::sleep_for(std::chrono::milliseconds(1500));
+  ::kill(child, SIGINT);
+  int status = 0;
+  ASSERT_EQ(::waitpid(child, &status, 0), child);
+  ASSERT_TRUE(WIFEXITED(status));
+  EXPECT_EQ(WEXITSTATUS(status), 130) << folder_.read("out");
+  EXPECT_TRUE(std::filesystem::is_empty(temporary));
+  EXPECT_NE(folder_.read("out").find("interrupted"), std::string::npos) << folder_.read("out");
+  EXPECT_TRUE(table("t.toml").ok());
+}
+
+}  // namespace
+}  // namespace tutti
