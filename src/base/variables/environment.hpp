@@ -35,7 +35,8 @@ class Environment {
 
   // In alphabetical order.
   [[nodiscard]] std::vector<std::string> names() const;
-  // Where the user's data of Tutti is: $XDG_DATA_HOME/tutti, or ~/.local/share/tutti; empty where neither variable is set.
+  // Where the user's data of Tutti is: $XDG_DATA_HOME/tutti, or ~/.local/share/tutti; empty where neither variable is
+  // set.
   [[nodiscard]] std::string data_folder() const;
   // NAME=VALUE of all of them, in alphabetical order: what a child is given.
   [[nodiscard]] std::vector<std::string> block() const;

@@ -23,7 +23,8 @@ inline constexpr std::uint32_t kProfileVersion = 1;
 [[nodiscard]] MachineProfile shipped_profile(const ShippedProfile& shipped);
 [[nodiscard]] Result<MachineProfile> find_shipped_profile(std::string_view name);
 
-// Takes numbers over it, as a decision table has them: sections with some of their keys. `place` is the table in messages.
+// Takes numbers over it, as a decision table has them: sections with some of their keys. `place` is the table in
+// messages.
 [[nodiscard]] Status overrule(const document::TomlTable& numbers, std::string_view place, MachineProfile& profile);
 
 // With the meaning of each number beside it.

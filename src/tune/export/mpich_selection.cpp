@@ -212,12 +212,12 @@ Result<MpichSelection> read_mpich_selection(std::string_view text, std::string_v
 
 Result<std::string> selection_in_library(std::string_view library, std::string_view place) {
   constexpr std::string_view kBegin = "{\"collective=";
-  constexpr std::string_view kOwn = "\"algorithm=MPIR_";
+  constexpr std::string_view kOwnSections = "\"algorithm=MPIR_";
   // A device has trees of its own, which are not complete.
   std::string_view longest;
   for (std::size_t at = library.find(kBegin); at != std::string_view::npos; at = library.find(kBegin, at + 1)) {
     const std::string_view text = library.substr(at, std::min(library.find('\0', at), library.size()) - at);
-    if (text.find(kOwn) != std::string_view::npos && text.size() > longest.size()) longest = text;
+    if (text.find(kOwnSections) != std::string_view::npos && text.size() > longest.size()) longest = text;
   }
   if (longest.empty())
     return Status(Code::unsupported, fmt::format("{} has no selection of algorithms built in", printable(place)));
