@@ -88,19 +88,27 @@ TEST(Meeting, TellsAGuestThatRankZeroHasNoDescriptorsLeft) {
   const Environment environment = group("full");
   std::array<int, 2> over{};
   ASSERT_EQ(::pipe(over.data()), 0);
+  std::array<int, 2> full{};
+  ASSERT_EQ(::pipe(full.data()), 0);
   const pid_t child = ::fork();
   if (child == 0) {
     ::close(over[1]);
+    ::close(full[0]);
     const auto host = Meeting::join(environment, 0);
     const int next = ::dup(0);
     const rlimit limit{.rlim_cur = static_cast<rlim_t>(next), .rlim_max = static_cast<rlim_t>(next)};
     ::close(next);
     ::setrlimit(RLIMIT_NOFILE, &limit);
     char none = 0;
+    static_cast<void>(!::write(full[1], &none, 1));
     static_cast<void>(!::read(over[0], &none, 1));
     ::_exit(host.ok() ? 0 : 1);
   }
   ::close(over[0]);
+  ::close(full[1]);
+  char none = 0;
+  ASSERT_EQ(::read(full[0], &none, 1), 1);
+  ::close(full[0]);
   auto guest = Meeting::join(environment, 1);
   ASSERT_TRUE(guest.ok()) << guest.status().to_string();
   const auto heard = (*guest)->get("key");

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include "../../base/temporary_folder.hpp"
 #include "../ranks.hpp"
 #include "base/log.hpp"
 #include "runtime/communicator/communicator.hpp"
@@ -59,6 +60,7 @@ std::vector<std::string> join_with(const std::string& name, const std::vector<st
 }
 
 TEST(Agreement, EveryVariableThatMattersIsCompared) {
+  const test::TemporaryFolder folder;
   int compared = 0;
   for (const Line& line : agreement_lines()) {
     if (line.name == kVersionLine) continue;
@@ -67,14 +69,16 @@ TEST(Agreement, EveryVariableThatMattersIsCompared) {
                                   [&](const VariableRow& each) { return each.name == line.name; });
     ASSERT_NE(row, kVariables.end());
     const std::string usual(row->initial);
-    const std::string other = other_value(*row, usual);
-    const bool is_profile = row->id == VariableId::profile;
-    const std::string last = is_profile ? "amd_epyc" : line.value.empty() ? "1M" : line.value;
+    const bool is_table = row->id == VariableId::table;
+    const std::string other = is_table ? folder.write("any.toml", "version = 1\n[machine]\nfingerprint = \"any\"\n")
+                                       : other_value(*row, usual);
+    const bool has_digest = row->id == VariableId::profile || is_table;
+    const std::string last = is_table ? "none" : has_digest ? "amd_epyc" : line.value.empty() ? "1M" : line.value;
     const std::vector<std::string> words = join_with(line.name, {other, other, last});
     for (const std::string& each : words) {
       EXPECT_EQ(each, words.front());
       EXPECT_NE(each.find(fmt::format("all ranks must be configured alike: {} is {} {}", line.name, other,
-                                      is_profile ? "(digest " : "on rank ")),
+                                      has_digest ? "(digest " : "on rank ")),
                 std::string::npos)
           << each;
       EXPECT_TRUE(each.ends_with(" on rank 2")) << each;
