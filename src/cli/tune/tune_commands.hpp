@@ -7,6 +7,7 @@
 
 namespace tutti::cli {
 
+[[nodiscard]] Command export_command(const BenchWorld& world);
 [[nodiscard]] Command tune_command(const BenchWorld& world);
 
 }  // namespace tutti::cli

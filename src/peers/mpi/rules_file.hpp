@@ -4,16 +4,12 @@
 #pragma once
 
 #include <string>
-#include <string_view>
 
 #include "base/status.hpp"
 
 namespace tutti::peers {
 
-// Whether Open MPI 4 takes the file. It reads numbers and skips what is none, and comments (# to the end of the line):
-// how many collectives; for each its number and how many communicator sizes; for each that size and how many message
-// sizes; for each that size (the first is 0), the algorithm, the fan-out and the segment size. An error names the line.
-[[nodiscard]] Status check_rules(std::string_view text);
+// Whether Open MPI 4 takes the file. An error names file and line.
 [[nodiscard]] Status check_rules_file(const std::string& path);
 
 }  // namespace tutti::peers
