@@ -80,8 +80,7 @@ Result<tune::Exported> verified(tune::Exported exported, const ExportFormat& for
   tune::Rules rules = exported.rules;
   rules.left_out.clear();
   tune::simplify(rules);
-  if (rules.sections.empty())
-    return Status(Code::aborted, "nothing remains that is not slower; nothing was written");
+  if (rules.sections.empty()) return Status(Code::aborted, "nothing remains that is not slower; nothing was written");
   return format.translate(std::move(rules));
 }
 

@@ -104,8 +104,7 @@ Result<VerifiedSize> size_of(const harness::Comparison& comparison, const harnes
     if (!row) return Status(Code::aborted, "a case is there once only");
     TUTTI_TRY(check_obeyed(*row));
     if (row->outcome != harness::Outcome::ok)
-      return Status(Code::aborted,
-                    fmt::format("{}: {}: {}", to_string(row->point), name_of(row->outcome), row->note));
+      return Status(Code::aborted, fmt::format("{}: {}: {}", to_string(row->point), name_of(row->outcome), row->note));
   }
   const harness::Value* const bytes = one.any().point.find("bytes");
   if (bytes != nullptr && bytes->is_integer()) made.bytes = static_cast<std::uint64_t>(bytes->integer());

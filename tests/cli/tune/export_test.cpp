@@ -2,8 +2,8 @@
 // `tutti export`, but for --verify, which measures (tests/tune/export has the formats).
 #include <gtest/gtest.h>
 
-#include "../base/temporary_folder.hpp"
-#include "calling.hpp"
+#include "../../base/temporary_folder.hpp"
+#include "../calling.hpp"
 #include "cli/tune/export_verify.hpp"
 #include "cli/tune/tune_commands.hpp"
 #include "data/collective.hpp"

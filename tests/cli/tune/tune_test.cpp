@@ -16,7 +16,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "../base/temporary_folder.hpp"
+#include "../../base/temporary_folder.hpp"
 #include "table/table_file.hpp"
 
 namespace tutti {
