@@ -56,6 +56,11 @@ void Selector::add_rows_of_table(Collective collective, TableMemory memory, Type
     const Limits limits{.most_bytes = range.most_bytes, .memory = memory, .types = types};
     if (range.way.algorithm.empty()) {
       add_rows_of_rules(collective, limits, fmt::format(", which {} leaves it to", place), rows);
+      // And to nothing of the table: where no rule is for it, the catalogue has something.
+      Row& end = rows.emplace_back();
+      end.most_bytes = range.most_bytes;
+      end.memory = memory;
+      end.types = types;
       continue;
     }
     const Result<Way*> way = portfolio_.find(collective, range.way.algorithm);
@@ -97,8 +102,8 @@ std::uint64_t Selector::always_below(std::string_view algorithm, bool symmetric)
   for (const Row& row : of(Collective::all_reduce).rows) {
     if (row.memory && (*row.memory == TableMemory::symmetric) != symmetric) continue;
     const std::uint64_t end = row.most_bytes == kAnySize ? kAnySize : row.most_bytes + 1;
-    const bool is_plain = !row.attached && row.tuning == nullptr && row.types == TypeClass::any;
-    if (row.way->name == algorithm && is_plain) {
+    const bool is_plain = row.way != nullptr && !row.attached && row.tuning == nullptr && row.types == TypeClass::any;
+    if (is_plain && row.way->name == algorithm) {
       below = std::max(below, end);
     } else if (end > below) {
       break;
@@ -112,6 +117,7 @@ Result<Choice> Selector::by_table(Collective collective, std::uint64_t bytes, co
   Choice refused;  // the first row that fits, and cannot do the call
   for (const Row& row : of(collective).rows) {
     if (!row.fits(bytes, call)) continue;
+    if (row.way == nullptr) break;
     const std::string_view against = objection_to(*row.way, call);
     if (!against.empty()) {
       if (refused.unfollowed == nullptr && row.is_of_table)

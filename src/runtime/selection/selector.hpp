@@ -72,7 +72,7 @@ class Selector {
     TypeClass types = TypeClass::any;
     bool attached = false;
     bool is_ring = false;
-    Way* way = nullptr;
+    Way* way = nullptr;                  // null: what is left to the profile ends here
     const CallTuning* tuning = nullptr;  // of the table
     bool is_of_table = false;
     std::string why;

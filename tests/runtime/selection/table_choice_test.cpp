@@ -171,6 +171,20 @@ TEST(TableSelector, RangesGoBeforeRulesAndNameTheirLine) {
   EXPECT_EQ(chooser.always_below(), (2U << 10) + 1);
 }
 
+// What is left to a profile that has no rule for it goes to the catalogue, not to the ranges behind.
+TEST(TableSelector, WhatIsLeftDoesNotGoToOtherRanges) {
+  shm::RegionShape shape{.num_ranks = 4};
+  const DecisionTable table = *read_table(table_text("any"), "t.toml");
+  Portfolio portfolio(0, shape);
+  Selector selector(portfolio, 4);
+  const std::vector<Rule> none;
+  selector.decide_by(none, 0);
+  selector.obey(&table, false);
+  const Result<Choice> choice = selector.choose(Collective::all_reduce, 64 << 10, {});
+  ASSERT_TRUE(choice.ok());
+  EXPECT_EQ(choice->why, "the first that can");
+}
+
 TEST(TableSelector, OtherNumbersOfRanksGoByTheNearest) {
   TableChooser chooser(5, table_text("any"));
   EXPECT_EQ(chooser.chosen(1024), "one_shot: t.toml:11, measured with 4 ranks");
