@@ -20,9 +20,11 @@
 #include "cli/output.hpp"
 #include "cli/shell/completion_scripts.hpp"
 #include "cli/shell/shell_commands.hpp"
+#include "cli/tune/regret/rule_input.hpp"
 #include "data/type.hpp"
 #include "fabric/files/load.hpp"
 #include "fabric/generators/generate.hpp"
+#include "simulate/references/shipped.hpp"
 
 namespace tutti::cli {
 
@@ -103,6 +105,16 @@ Words elements() {
   return words;
 }
 
+// Rules and results.
+Words judged() {
+  Words words = names_of_shipped_rules();
+  words.emplace_back("always:");
+  for (const simulate::ShippedReferences& references : simulate::shipped_references())
+    words.emplace_back(references.name);
+  words.emplace_back("last");
+  return words;
+}
+
 // The candidates for each value name in --help.
 class Values {
  public:
@@ -121,6 +133,7 @@ class Values {
     for (const char* variable : {"VARIABLE=VALUE", "VARIABLE=VALUES"})
       add(variable, {.words = swept_variables(world), .goes_on = true});
     add("AXIS=VALUES", {.words = axes(world), .goes_on = true});
+    add("TABLE RESULTS", {.words = judged(), .has_files = true});
     for (const char* run : {"RUN", "RUN RUN | -- COMMAND"}) add(run, {.words = {"last"}});
     Completion names;
     for (const Command& command : commands) names.words.emplace_back(command.name);

@@ -8,6 +8,7 @@
 namespace tutti::cli {
 
 [[nodiscard]] Command export_command(const BenchWorld& world);
+[[nodiscard]] Command regret_command();
 [[nodiscard]] Command tune_command(const BenchWorld& world);
 
 }  // namespace tutti::cli
