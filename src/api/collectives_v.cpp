@@ -2,6 +2,7 @@
 // The collectives of the C API whose blocks differ in size: to their end, begun, and prepared.
 #include "api/asked.hpp"
 #include "api/handle.hpp"
+#include "api/recorded.hpp"
 #include "api/requests.hpp"
 
 namespace {
@@ -18,21 +19,24 @@ using tutti::api::asked::root_of;
 
 // What is wrong with counts and displacements the runtime says, so that the other ranks hear of it. They are read here
 // and now.
-tuttiResult_t run(Invocation asked, const VaryingBlocks& blocks, tuttiDataType_t datatype, tuttiComm_t comm) noexcept {
+tuttiResult_t run(Invocation asked, const VaryingBlocks& blocks, tuttiDataType_t datatype, tuttiComm_t comm,
+                  const void* site) noexcept {
   return tutti::api::within(comm, [&]() -> tuttiResult_t {
     if (const char* words = objection_to(datatype)) return refuse(words);
     asked.type = static_cast<tutti::Type>(datatype);
     asked.varying = &blocks;
     tutti::Communicator& communicator = *comm->communicator;
-    if (tutti::thread_work.open_groups == 0) return report(communicator.run(asked));
-    return tutti::api::begin_in_group(comm, communicator.prepare(asked, false));
+    return tutti::api::recorded(tutti::api::recorder_of(comm), asked, communicator, site, [&] {
+      if (tutti::thread_work.open_groups == 0) return report(communicator.run(asked));
+      return tutti::api::begin_in_group(comm, communicator.prepare(asked, false));
+    });
   });
 }
 
 tuttiResult_t make(Life life, Invocation asked, const VaryingBlocks& blocks, tuttiDataType_t datatype, tuttiComm_t comm,
-                   tuttiRequest_t* request) noexcept {
+                   tuttiRequest_t* request, const void* site) noexcept {
   asked.varying = &blocks;
-  return tutti::api::make_request(life, asked, datatype, comm, request);
+  return tutti::api::make_request(life, asked, datatype, comm, request, site);
 }
 
 }  // namespace
@@ -42,27 +46,27 @@ extern "C" {
 tuttiResult_t tuttiAllGatherV(const void* sendbuff, size_t sendcount, void* recvbuff, const size_t* recvcounts,
                               const size_t* displs, tuttiDataType_t datatype, tuttiComm_t comm) {
   return run({.collective = Collective::all_gather_v, .input = sendbuff, .output = recvbuff},
-             {.input = {&sendcount}, .output = {recvcounts, displs}}, datatype, comm);
+             {.input = {&sendcount}, .output = {recvcounts, displs}}, datatype, comm, TUTTI_CALL_SITE);
 }
 
 tuttiResult_t tuttiIAllGatherV(const void* sendbuff, size_t sendcount, void* recvbuff, const size_t* recvcounts,
                                const size_t* displs, tuttiDataType_t datatype, tuttiComm_t comm,
                                tuttiRequest_t* request) {
   return make(Life::once, {.collective = Collective::all_gather_v, .input = sendbuff, .output = recvbuff},
-              {.input = {&sendcount}, .output = {recvcounts, displs}}, datatype, comm, request);
+              {.input = {&sendcount}, .output = {recvcounts, displs}}, datatype, comm, request, TUTTI_CALL_SITE);
 }
 
 tuttiResult_t tuttiAllGatherVInit(const void* sendbuff, size_t sendcount, void* recvbuff, const size_t* recvcounts,
                                   const size_t* displs, tuttiDataType_t datatype, tuttiComm_t comm,
                                   tuttiRequest_t* request) {
   return make(Life::persistent, {.collective = Collective::all_gather_v, .input = sendbuff, .output = recvbuff},
-              {.input = {&sendcount}, .output = {recvcounts, displs}}, datatype, comm, request);
+              {.input = {&sendcount}, .output = {recvcounts, displs}}, datatype, comm, request, TUTTI_CALL_SITE);
 }
 
 tuttiResult_t tuttiReduceScatterV(const void* sendbuff, void* recvbuff, const size_t* recvcounts,
                                   tuttiDataType_t datatype, tuttiRedOp_t op, tuttiComm_t comm) {
   return run({.collective = Collective::reduce_scatter_v, .input = sendbuff, .output = recvbuff, .op = operator_of(op)},
-             {.input = {recvcounts}}, datatype, comm);
+             {.input = {recvcounts}}, datatype, comm, TUTTI_CALL_SITE);
 }
 
 tuttiResult_t tuttiIReduceScatterV(const void* sendbuff, void* recvbuff, const size_t* recvcounts,
@@ -71,7 +75,7 @@ tuttiResult_t tuttiIReduceScatterV(const void* sendbuff, void* recvbuff, const s
   return make(
       Life::once,
       {.collective = Collective::reduce_scatter_v, .input = sendbuff, .output = recvbuff, .op = operator_of(op)},
-      {.input = {recvcounts}}, datatype, comm, request);
+      {.input = {recvcounts}}, datatype, comm, request, TUTTI_CALL_SITE);
 }
 
 tuttiResult_t tuttiReduceScatterVInit(const void* sendbuff, void* recvbuff, const size_t* recvcounts,
@@ -80,34 +84,36 @@ tuttiResult_t tuttiReduceScatterVInit(const void* sendbuff, void* recvbuff, cons
   return make(
       Life::persistent,
       {.collective = Collective::reduce_scatter_v, .input = sendbuff, .output = recvbuff, .op = operator_of(op)},
-      {.input = {recvcounts}}, datatype, comm, request);
+      {.input = {recvcounts}}, datatype, comm, request, TUTTI_CALL_SITE);
 }
 
 tuttiResult_t tuttiAlltoAllV(const void* sendbuff, const size_t* sendcounts, const size_t* sdispls, void* recvbuff,
                              const size_t* recvcounts, const size_t* rdispls, tuttiDataType_t datatype,
                              tuttiComm_t comm) {
   return run({.collective = Collective::all_to_all_v, .input = sendbuff, .output = recvbuff},
-             {.input = {sendcounts, sdispls}, .output = {recvcounts, rdispls}}, datatype, comm);
+             {.input = {sendcounts, sdispls}, .output = {recvcounts, rdispls}}, datatype, comm, TUTTI_CALL_SITE);
 }
 
 tuttiResult_t tuttiIAlltoAllV(const void* sendbuff, const size_t* sendcounts, const size_t* sdispls, void* recvbuff,
                               const size_t* recvcounts, const size_t* rdispls, tuttiDataType_t datatype,
                               tuttiComm_t comm, tuttiRequest_t* request) {
   return make(Life::once, {.collective = Collective::all_to_all_v, .input = sendbuff, .output = recvbuff},
-              {.input = {sendcounts, sdispls}, .output = {recvcounts, rdispls}}, datatype, comm, request);
+              {.input = {sendcounts, sdispls}, .output = {recvcounts, rdispls}}, datatype, comm, request,
+              TUTTI_CALL_SITE);
 }
 
 tuttiResult_t tuttiAlltoAllVInit(const void* sendbuff, const size_t* sendcounts, const size_t* sdispls, void* recvbuff,
                                  const size_t* recvcounts, const size_t* rdispls, tuttiDataType_t datatype,
                                  tuttiComm_t comm, tuttiRequest_t* request) {
   return make(Life::persistent, {.collective = Collective::all_to_all_v, .input = sendbuff, .output = recvbuff},
-              {.input = {sendcounts, sdispls}, .output = {recvcounts, rdispls}}, datatype, comm, request);
+              {.input = {sendcounts, sdispls}, .output = {recvcounts, rdispls}}, datatype, comm, request,
+              TUTTI_CALL_SITE);
 }
 
 tuttiResult_t tuttiGatherV(const void* sendbuff, size_t sendcount, void* recvbuff, const size_t* recvcounts,
                            const size_t* displs, tuttiDataType_t datatype, int root, tuttiComm_t comm) {
   return run({.collective = Collective::gather_v, .input = sendbuff, .output = recvbuff, .root = root_of(root)},
-             {.input = {&sendcount}, .output = {recvcounts, displs}}, datatype, comm);
+             {.input = {&sendcount}, .output = {recvcounts, displs}}, datatype, comm, TUTTI_CALL_SITE);
 }
 
 tuttiResult_t tuttiIGatherV(const void* sendbuff, size_t sendcount, void* recvbuff, const size_t* recvcounts,
@@ -115,7 +121,7 @@ tuttiResult_t tuttiIGatherV(const void* sendbuff, size_t sendcount, void* recvbu
                             tuttiRequest_t* request) {
   return make(Life::once,
               {.collective = Collective::gather_v, .input = sendbuff, .output = recvbuff, .root = root_of(root)},
-              {.input = {&sendcount}, .output = {recvcounts, displs}}, datatype, comm, request);
+              {.input = {&sendcount}, .output = {recvcounts, displs}}, datatype, comm, request, TUTTI_CALL_SITE);
 }
 
 tuttiResult_t tuttiGatherVInit(const void* sendbuff, size_t sendcount, void* recvbuff, const size_t* recvcounts,
@@ -123,13 +129,13 @@ tuttiResult_t tuttiGatherVInit(const void* sendbuff, size_t sendcount, void* rec
                                tuttiRequest_t* request) {
   return make(Life::persistent,
               {.collective = Collective::gather_v, .input = sendbuff, .output = recvbuff, .root = root_of(root)},
-              {.input = {&sendcount}, .output = {recvcounts, displs}}, datatype, comm, request);
+              {.input = {&sendcount}, .output = {recvcounts, displs}}, datatype, comm, request, TUTTI_CALL_SITE);
 }
 
 tuttiResult_t tuttiScatterV(const void* sendbuff, const size_t* sendcounts, const size_t* displs, void* recvbuff,
                             size_t recvcount, tuttiDataType_t datatype, int root, tuttiComm_t comm) {
   return run({.collective = Collective::scatter_v, .input = sendbuff, .output = recvbuff, .root = root_of(root)},
-             {.input = {sendcounts, displs}, .output = {&recvcount}}, datatype, comm);
+             {.input = {sendcounts, displs}, .output = {&recvcount}}, datatype, comm, TUTTI_CALL_SITE);
 }
 
 tuttiResult_t tuttiIScatterV(const void* sendbuff, const size_t* sendcounts, const size_t* displs, void* recvbuff,
@@ -137,7 +143,7 @@ tuttiResult_t tuttiIScatterV(const void* sendbuff, const size_t* sendcounts, con
                              tuttiRequest_t* request) {
   return make(Life::once,
               {.collective = Collective::scatter_v, .input = sendbuff, .output = recvbuff, .root = root_of(root)},
-              {.input = {sendcounts, displs}, .output = {&recvcount}}, datatype, comm, request);
+              {.input = {sendcounts, displs}, .output = {&recvcount}}, datatype, comm, request, TUTTI_CALL_SITE);
 }
 
 tuttiResult_t tuttiScatterVInit(const void* sendbuff, const size_t* sendcounts, const size_t* displs, void* recvbuff,
@@ -145,7 +151,7 @@ tuttiResult_t tuttiScatterVInit(const void* sendbuff, const size_t* sendcounts, 
                                 tuttiRequest_t* request) {
   return make(Life::persistent,
               {.collective = Collective::scatter_v, .input = sendbuff, .output = recvbuff, .root = root_of(root)},
-              {.input = {sendcounts, displs}, .output = {&recvcount}}, datatype, comm, request);
+              {.input = {sendcounts, displs}, .output = {&recvcount}}, datatype, comm, request, TUTTI_CALL_SITE);
 }
 
 }  // extern "C"

@@ -36,6 +36,8 @@ tuttiResult_t tuttiGroupStart() {
 
 tuttiResult_t tuttiGroupEnd() {
   using tutti::Status;
+  using tutti::api::Recorder;
+  using tutti::api::recorder_of;
   using tutti::api::report;
   return tutti::api::guarded([]() -> tuttiResult_t {
     if (tutti::thread_work.open_groups == 0)
@@ -54,7 +56,10 @@ tuttiResult_t tuttiGroupEnd() {
     tutti::thread_work.open_groups = 0;
     Status first;
     for (const tuttiComm* each : tutti::api::grouped()) {
+      Recorder* const recorder = recorder_of(each);
+      const std::int64_t start = recorder == nullptr ? 0 : recorder->begin_group_end();
       Status status = each->communicator->end_group();
+      if (recorder != nullptr) recorder->end_group(start);
       if (first.ok()) first = std::move(status);
     }
     tutti::api::grouped().clear();

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "api/recording/recorder.hpp"
 #include "base/log.hpp"
 #include "base/variables/environment.hpp"
 #include "runtime/communicator/communicator.hpp"
@@ -19,16 +20,21 @@ struct Surroundings {
   Environment environment;  // that its variables are from
   std::unique_ptr<Log> log;
   std::vector<tuttiStatistic_t> statistics = {};  // as they were last asked for
+  std::uint32_t line = 0;                         // of the communicator, over all splits back: this rank
+  std::unique_ptr<Recorder> recorder = {};        // null: calls are not recorded
 };
 
 }  // namespace tutti::api
 
-// A handle (32 bytes) stays until the process ends and is never reused. So every later call with the handle of a
+// A handle (48 bytes) stays until the process ends and is never reused. So every later call with the handle of a
 // destroyed communicator is refused, whatever has been made since.
 struct tuttiComm {
   std::unique_ptr<tutti::api::Surroundings> surroundings;
   std::unique_ptr<tutti::Communicator> communicator;  // null: it was destroyed
   tuttiComm* made_before = nullptr;                   // so that leak checkers find all of them
+  // One of the two, while it is live; the first where its calls are not recorded: fast paths ask for that alone.
+  tutti::Communicator* unrecorded = nullptr;
+  tutti::api::Recorder* recorder = nullptr;
 };
 
 namespace tutti::api {
@@ -38,6 +44,11 @@ namespace tutti::api {
                                      std::unique_ptr<Communicator> communicator);
 
 [[nodiscard]] inline bool is_live(const tuttiComm* comm) { return comm != nullptr && comm->communicator != nullptr; }
+// Null: its calls are not recorded.
+[[nodiscard]] inline Recorder* recorder_of(const tuttiComm* comm) { return comm->recorder; }
+[[nodiscard]] inline Communicator* unrecorded(const tuttiComm* comm) {
+  return comm == nullptr ? nullptr : comm->unrecorded;
+}
 // The error for a handle that is not live.
 tuttiResult_t refuse_handle(const tuttiComm* comm) noexcept;
 

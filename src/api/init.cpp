@@ -73,6 +73,26 @@ Status check_no_group() {
   return {Code::unsupported, "communicators cannot be made within a group; one thread is one rank, and making blocks"};
 }
 
+namespace {
+
+// Where it cannot be recorded the program runs all the same.
+void record(const std::string& folder, Surroundings& surroundings, const Communicator& communicator) noexcept {
+  if (folder.empty()) return;
+  try {
+    Log& log = *surroundings.log;
+    surroundings.recorder = std::make_unique<Recorder>(Recorder::Options{
+        .folder = folder,
+        .ranks = communicator.num_ranks(),
+        .rank = communicator.rank(),
+        .line = surroundings.line,
+        .warn = [&log](std::string_view text) { log.warn(LogSubsystem::coll, "TUTTI_RECORD: {}", text); }});
+  } catch (const std::bad_alloc&) {
+    surroundings.recorder.reset();
+  }
+}
+
+}  // namespace
+
 Status init(tuttiComm_t* comm, Reading reading, const Membership& place, std::function<Status()> in_vain) {
   reading.log->set_rank(Rank(place.rank));
   if (place.rank == 0 && reading.has_news) reading.tell_warnings();
@@ -82,6 +102,8 @@ Status init(tuttiComm_t* comm, Reading reading, const Membership& place, std::fu
   TUTTI_TRY_ASSIGN(std::unique_ptr<Communicator> communicator,
                    Communicator::join(place.id, place.num_ranks, place.rank, place.attempt, reading.variables,
                                       *surroundings->log, std::move(in_vain)));
+  surroundings->line = place.line.value_or(static_cast<std::uint32_t>(place.rank));
+  record(reading.variables.get<VariableId::record>(), *surroundings, *communicator);
   *comm = new_handle(std::move(surroundings), std::move(communicator));
   return {};
 }
@@ -206,7 +228,8 @@ tuttiResult_t tuttiCommSplit(tuttiComm_t comm, int color, int key, tuttiComm_t* 
     if (group->num_ranks == 0) return tuttiSuccess;
     SplitPromise promise(*comm, group->number, *newcomm);
     const Status made =
-        init(newcomm, std::move(*reading), {.id = group->id, .num_ranks = group->num_ranks, .rank = group->rank},
+        init(newcomm, std::move(*reading),
+             {.id = group->id, .num_ranks = group->num_ranks, .rank = group->rank, .line = comm->surroundings->line},
              [&] { return promise.why_in_vain(*group); });
     if (!made.ok()) comm->communicator->say_why_not(made.message());
     if (made.code() == tutti::Code::timeout) promise.lose_patience();

@@ -2,8 +2,10 @@
 // How the C API makes communicators: what is read from the environment, and joining.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 
 #include "api/handle.hpp"
 #include "base/log.hpp"
@@ -37,7 +39,8 @@ struct Membership {
   UniqueId id;
   int num_ranks = 1;
   int rank = 0;
-  Attempt* attempt = nullptr;  // see JoinRequest
+  Attempt* attempt = nullptr;              // see JoinRequest
+  std::optional<std::uint32_t> line = {};  // of the communicator that it is split from (Surroundings)
 };
 // For `in_vain` see JoinOptions.
 [[nodiscard]] Status init(tuttiComm_t* comm, Reading reading, const Membership& place,

@@ -7,6 +7,7 @@
 
 #include "api/asked.hpp"
 #include "api/handle.hpp"
+#include "api/recorded.hpp"
 
 namespace {
 
@@ -18,9 +19,11 @@ using tutti::Transfer;
 using tutti::api::guarded;
 using tutti::api::Life;
 using tutti::api::objection_to;
+using tutti::api::recorded_transfer;
+using tutti::api::Recorder;
+using tutti::api::recorder_of;
 using tutti::api::refuse;
 using tutti::api::report;
-using tutti::api::transfer_of;
 using tutti::api::within;
 using tutti::api::asked::fold;
 using tutti::api::asked::move;
@@ -65,19 +68,50 @@ tuttiResult_t make(Life life, const Asked& asked, tuttiComm_t comm, tuttiRequest
   return tuttiSuccess;
 }
 
-tuttiResult_t make(Life life, const Transfer& transfer, tuttiDataType_t datatype, tuttiComm_t comm,
-                   tuttiRequest_t* request) noexcept {
-  if (request == nullptr) return refuse("request is null");
-  *request = nullptr;
-  return within(comm, [&]() -> tuttiResult_t {
-    if (const char* words = objection_to(datatype)) return refuse(words);
-    return make(life, transfer, comm, request);
-  });
+tuttiResult_t make(Life life, const Invocation& asked, tuttiDataType_t datatype, tuttiComm_t comm,
+                   tuttiRequest_t* request, const void* site) noexcept {
+  return tutti::api::make_request(life, asked, datatype, comm, request, site);
 }
 
-tuttiResult_t make(Life life, const Invocation& asked, tuttiDataType_t datatype, tuttiComm_t comm,
-                   tuttiRequest_t* request) noexcept {
-  return tutti::api::make_request(life, asked, datatype, comm, request);
+// As the recorder's cell, where calls are recorded: what is once, as it begins; what is persistent, each time.
+tuttiResult_t make_recorded(Life life, const Invocation& asked, tuttiComm_t comm, tuttiRequest_t* request,
+                            const void* site) {
+  Recorder& recorder = *recorder_of(comm);
+  const Recorder::Key key = tutti::api::recorded_key(asked, *comm->communicator, site);
+  if (life == Life::persistent) {
+    const tuttiResult_t result = make(life, asked, comm, request);
+    if (result == tuttiSuccess) operation_of(*request)->recorded = &recorder.cell_of(key);
+    return result;
+  }
+  const Recorder::Call call = recorder.begin(key);
+  const tuttiResult_t result = make(life, asked, comm, request);
+  recorder.end(call, result == tuttiSuccess);
+  if (result == tuttiSuccess && call.is_clocked) {
+    operation_of(*request)->recorded = call.cell;
+    operation_of(*request)->is_clocked = true;
+  }
+  return result;
+}
+
+// To its end, with a clock if its begin was clocked.
+Status wait_for(Operation& operation) {
+  if (!operation.is_clocked) return operation.owner->wait(operation);
+  Recorder::Cell& cell = *static_cast<Recorder::Cell*>(operation.recorded);
+  operation.is_clocked = false;
+  const std::int64_t start = cell.owner->begin_wait(cell);
+  Status status = operation.owner->wait(operation);
+  cell.owner->end_wait(cell, start);
+  return status;
+}
+
+Status start(Operation& operation) {
+  if (operation.recorded == nullptr) return operation.owner->start(operation);
+  Recorder::Cell& cell = *static_cast<Recorder::Cell*>(operation.recorded);
+  const Recorder::Call call = cell.owner->begin(cell);
+  Status status = operation.owner->start(operation);
+  cell.owner->end(call, status.ok());
+  operation.is_clocked = status.ok() && call.is_clocked && operation.kind == Operation::Kind::collective;
+  return status;
 }
 
 // A request that has ended is none any more, unless it can be started again.
@@ -85,16 +119,6 @@ void end(Operation& operation, tuttiRequest_t* request) {
   if (operation.is_persistent) return;
   operation.owner->release(operation);
   *request = nullptr;
-}
-
-// To the transfer, to the end.
-tuttiResult_t run(const Transfer& transfer, tuttiDataType_t datatype, tuttiComm_t comm) noexcept {
-  return within(comm, [&]() -> tuttiResult_t {
-    if (const char* words = objection_to(datatype)) return refuse(words);
-    tutti::Communicator& communicator = *comm->communicator;
-    if (tutti::thread_work.open_groups == 0) return report(communicator.transfer(transfer));
-    return tutti::api::begin_in_group(comm, communicator.prepare(transfer, false));
-  });
 }
 
 // The first error of several calls; all of them are made.
@@ -136,7 +160,7 @@ tuttiResult_t wait_for_any(Operation& first, int count, const tuttiRequest_t* re
 tuttiResult_t wait(tuttiRequest_t* request) {
   if (*request == nullptr) return tuttiSuccess;
   return with(*request, [request](Operation& operation) {
-    const Status status = operation.owner->wait(operation);
+    const Status status = wait_for(operation);
     // What has broken is waited for no more.
     end(operation, request);
     return report(status);
@@ -146,13 +170,28 @@ tuttiResult_t wait(tuttiRequest_t* request) {
 }  // namespace
 
 tuttiResult_t tutti::api::make_request(Life life, Invocation asked, tuttiDataType_t datatype, tuttiComm_t comm,
-                                       tuttiRequest_t* request) noexcept {
+                                       tuttiRequest_t* request, const void* site) noexcept {
   if (request == nullptr) return refuse("request is null");
   *request = nullptr;
   return within(comm, [&]() -> tuttiResult_t {
     if (const char* words = objection_to(datatype)) return refuse(words);
     asked.type = static_cast<tutti::Type>(datatype);
-    return make(life, asked, comm, request);
+    return recorder_of(comm) == nullptr ? make(life, asked, comm, request)
+                                        : make_recorded(life, asked, comm, request, site);
+  });
+}
+
+tuttiResult_t tutti::api::make_request(Life life, const Transfer& transfer, tuttiDataType_t datatype, tuttiComm_t comm,
+                                       tuttiRequest_t* request) noexcept {
+  if (request == nullptr) return refuse("request is null");
+  *request = nullptr;
+  return within(comm, [&]() -> tuttiResult_t {
+    if (const char* words = objection_to(datatype)) return refuse(words);
+    Recorder* const recorder = recorder_of(comm);
+    if (life == Life::once) return recorded_transfer(recorder, [&] { return make(life, transfer, comm, request); });
+    const tuttiResult_t result = make(life, transfer, comm, request);
+    if (recorder != nullptr && result == tuttiSuccess) operation_of(*request)->recorded = &recorder->transfers();
+    return result;
   });
 }
 
@@ -160,186 +199,150 @@ extern "C" {
 
 tuttiResult_t tuttiIAllReduce(const void* sendbuff, void* recvbuff, size_t count, tuttiDataType_t datatype,
                               tuttiRedOp_t op, tuttiComm_t comm, tuttiRequest_t* request) {
-  return make(Life::once, fold(Collective::all_reduce, sendbuff, recvbuff, count, op), datatype, comm, request);
+  return make(Life::once, fold(Collective::all_reduce, sendbuff, recvbuff, count, op), datatype, comm, request,
+              TUTTI_CALL_SITE);
 }
 
 tuttiResult_t tuttiAllReduceInit(const void* sendbuff, void* recvbuff, size_t count, tuttiDataType_t datatype,
                                  tuttiRedOp_t op, tuttiComm_t comm, tuttiRequest_t* request) {
-  return make(Life::persistent, fold(Collective::all_reduce, sendbuff, recvbuff, count, op), datatype, comm, request);
+  return make(Life::persistent, fold(Collective::all_reduce, sendbuff, recvbuff, count, op), datatype, comm, request,
+              TUTTI_CALL_SITE);
 }
 
 tuttiResult_t tuttiIAllGather(const void* sendbuff, void* recvbuff, size_t sendcount, tuttiDataType_t datatype,
                               tuttiComm_t comm, tuttiRequest_t* request) {
-  return make(Life::once, move(Collective::all_gather, sendbuff, recvbuff, sendcount), datatype, comm, request);
+  return make(Life::once, move(Collective::all_gather, sendbuff, recvbuff, sendcount), datatype, comm, request,
+              TUTTI_CALL_SITE);
 }
 
 tuttiResult_t tuttiAllGatherInit(const void* sendbuff, void* recvbuff, size_t sendcount, tuttiDataType_t datatype,
                                  tuttiComm_t comm, tuttiRequest_t* request) {
-  return make(Life::persistent, move(Collective::all_gather, sendbuff, recvbuff, sendcount), datatype, comm, request);
+  return make(Life::persistent, move(Collective::all_gather, sendbuff, recvbuff, sendcount), datatype, comm, request,
+              TUTTI_CALL_SITE);
 }
 
 tuttiResult_t tuttiIReduceScatter(const void* sendbuff, void* recvbuff, size_t recvcount, tuttiDataType_t datatype,
                                   tuttiRedOp_t op, tuttiComm_t comm, tuttiRequest_t* request) {
-  return make(Life::once, fold(Collective::reduce_scatter, sendbuff, recvbuff, recvcount, op), datatype, comm, request);
+  return make(Life::once, fold(Collective::reduce_scatter, sendbuff, recvbuff, recvcount, op), datatype, comm, request,
+              TUTTI_CALL_SITE);
 }
 
 tuttiResult_t tuttiReduceScatterInit(const void* sendbuff, void* recvbuff, size_t recvcount, tuttiDataType_t datatype,
                                      tuttiRedOp_t op, tuttiComm_t comm, tuttiRequest_t* request) {
   return make(Life::persistent, fold(Collective::reduce_scatter, sendbuff, recvbuff, recvcount, op), datatype, comm,
-              request);
+              request, TUTTI_CALL_SITE);
 }
 
 tuttiResult_t tuttiIBroadcast(const void* sendbuff, void* recvbuff, size_t count, tuttiDataType_t datatype, int root,
                               tuttiComm_t comm, tuttiRequest_t* request) {
-  return make(Life::once, move(Collective::broadcast, sendbuff, recvbuff, count, root), datatype, comm, request);
+  return make(Life::once, move(Collective::broadcast, sendbuff, recvbuff, count, root), datatype, comm, request,
+              TUTTI_CALL_SITE);
 }
 
 tuttiResult_t tuttiBroadcastInit(const void* sendbuff, void* recvbuff, size_t count, tuttiDataType_t datatype, int root,
                                  tuttiComm_t comm, tuttiRequest_t* request) {
-  return make(Life::persistent, move(Collective::broadcast, sendbuff, recvbuff, count, root), datatype, comm, request);
+  return make(Life::persistent, move(Collective::broadcast, sendbuff, recvbuff, count, root), datatype, comm, request,
+              TUTTI_CALL_SITE);
 }
 
 tuttiResult_t tuttiIBcast(void* buff, size_t count, tuttiDataType_t datatype, int root, tuttiComm_t comm,
                           tuttiRequest_t* request) {
-  return make(Life::once, move(Collective::broadcast, buff, buff, count, root), datatype, comm, request);
+  return make(Life::once, move(Collective::broadcast, buff, buff, count, root), datatype, comm, request,
+              TUTTI_CALL_SITE);
 }
 
 tuttiResult_t tuttiBcastInit(void* buff, size_t count, tuttiDataType_t datatype, int root, tuttiComm_t comm,
                              tuttiRequest_t* request) {
-  return make(Life::persistent, move(Collective::broadcast, buff, buff, count, root), datatype, comm, request);
+  return make(Life::persistent, move(Collective::broadcast, buff, buff, count, root), datatype, comm, request,
+              TUTTI_CALL_SITE);
 }
 
 tuttiResult_t tuttiIReduce(const void* sendbuff, void* recvbuff, size_t count, tuttiDataType_t datatype,
                            tuttiRedOp_t op, int root, tuttiComm_t comm, tuttiRequest_t* request) {
-  return make(Life::once, fold(Collective::reduce, sendbuff, recvbuff, count, op, root), datatype, comm, request);
+  return make(Life::once, fold(Collective::reduce, sendbuff, recvbuff, count, op, root), datatype, comm, request,
+              TUTTI_CALL_SITE);
 }
 
 tuttiResult_t tuttiReduceInit(const void* sendbuff, void* recvbuff, size_t count, tuttiDataType_t datatype,
                               tuttiRedOp_t op, int root, tuttiComm_t comm, tuttiRequest_t* request) {
-  return make(Life::persistent, fold(Collective::reduce, sendbuff, recvbuff, count, op, root), datatype, comm, request);
+  return make(Life::persistent, fold(Collective::reduce, sendbuff, recvbuff, count, op, root), datatype, comm, request,
+              TUTTI_CALL_SITE);
 }
 
 tuttiResult_t tuttiIAlltoAll(const void* sendbuff, void* recvbuff, size_t count, tuttiDataType_t datatype,
                              tuttiComm_t comm, tuttiRequest_t* request) {
-  return make(Life::once, move(Collective::all_to_all, sendbuff, recvbuff, count), datatype, comm, request);
+  return make(Life::once, move(Collective::all_to_all, sendbuff, recvbuff, count), datatype, comm, request,
+              TUTTI_CALL_SITE);
 }
 
 tuttiResult_t tuttiAlltoAllInit(const void* sendbuff, void* recvbuff, size_t count, tuttiDataType_t datatype,
                                 tuttiComm_t comm, tuttiRequest_t* request) {
-  return make(Life::persistent, move(Collective::all_to_all, sendbuff, recvbuff, count), datatype, comm, request);
+  return make(Life::persistent, move(Collective::all_to_all, sendbuff, recvbuff, count), datatype, comm, request,
+              TUTTI_CALL_SITE);
 }
 
 tuttiResult_t tuttiIGather(const void* sendbuff, void* recvbuff, size_t count, tuttiDataType_t datatype, int root,
                            tuttiComm_t comm, tuttiRequest_t* request) {
-  return make(Life::once, move(Collective::gather, sendbuff, recvbuff, count, root), datatype, comm, request);
+  return make(Life::once, move(Collective::gather, sendbuff, recvbuff, count, root), datatype, comm, request,
+              TUTTI_CALL_SITE);
 }
 
 tuttiResult_t tuttiGatherInit(const void* sendbuff, void* recvbuff, size_t count, tuttiDataType_t datatype, int root,
                               tuttiComm_t comm, tuttiRequest_t* request) {
-  return make(Life::persistent, move(Collective::gather, sendbuff, recvbuff, count, root), datatype, comm, request);
+  return make(Life::persistent, move(Collective::gather, sendbuff, recvbuff, count, root), datatype, comm, request,
+              TUTTI_CALL_SITE);
 }
 
 tuttiResult_t tuttiIScatter(const void* sendbuff, void* recvbuff, size_t count, tuttiDataType_t datatype, int root,
                             tuttiComm_t comm, tuttiRequest_t* request) {
-  return make(Life::once, move(Collective::scatter, sendbuff, recvbuff, count, root), datatype, comm, request);
+  return make(Life::once, move(Collective::scatter, sendbuff, recvbuff, count, root), datatype, comm, request,
+              TUTTI_CALL_SITE);
 }
 
 tuttiResult_t tuttiScatterInit(const void* sendbuff, void* recvbuff, size_t count, tuttiDataType_t datatype, int root,
                                tuttiComm_t comm, tuttiRequest_t* request) {
-  return make(Life::persistent, move(Collective::scatter, sendbuff, recvbuff, count, root), datatype, comm, request);
+  return make(Life::persistent, move(Collective::scatter, sendbuff, recvbuff, count, root), datatype, comm, request,
+              TUTTI_CALL_SITE);
 }
 
 tuttiResult_t tuttiIScan(const void* sendbuff, void* recvbuff, size_t count, tuttiDataType_t datatype, tuttiRedOp_t op,
                          tuttiComm_t comm, tuttiRequest_t* request) {
-  return make(Life::once, fold(Collective::scan, sendbuff, recvbuff, count, op), datatype, comm, request);
+  return make(Life::once, fold(Collective::scan, sendbuff, recvbuff, count, op), datatype, comm, request,
+              TUTTI_CALL_SITE);
 }
 
 tuttiResult_t tuttiScanInit(const void* sendbuff, void* recvbuff, size_t count, tuttiDataType_t datatype,
                             tuttiRedOp_t op, tuttiComm_t comm, tuttiRequest_t* request) {
-  return make(Life::persistent, fold(Collective::scan, sendbuff, recvbuff, count, op), datatype, comm, request);
+  return make(Life::persistent, fold(Collective::scan, sendbuff, recvbuff, count, op), datatype, comm, request,
+              TUTTI_CALL_SITE);
 }
 
 tuttiResult_t tuttiIExScan(const void* sendbuff, void* recvbuff, size_t count, tuttiDataType_t datatype,
                            tuttiRedOp_t op, tuttiComm_t comm, tuttiRequest_t* request) {
-  return make(Life::once, fold(Collective::exclusive_scan, sendbuff, recvbuff, count, op), datatype, comm, request);
+  return make(Life::once, fold(Collective::exclusive_scan, sendbuff, recvbuff, count, op), datatype, comm, request,
+              TUTTI_CALL_SITE);
 }
 
 tuttiResult_t tuttiExScanInit(const void* sendbuff, void* recvbuff, size_t count, tuttiDataType_t datatype,
                               tuttiRedOp_t op, tuttiComm_t comm, tuttiRequest_t* request) {
   return make(Life::persistent, fold(Collective::exclusive_scan, sendbuff, recvbuff, count, op), datatype, comm,
-              request);
+              request, TUTTI_CALL_SITE);
 }
 
 tuttiResult_t tuttiIBarrier(tuttiComm_t comm, tuttiRequest_t* request) {
-  return make(Life::once, Invocation{.collective = Collective::barrier}, tuttiUint8, comm, request);
+  return make(Life::once, Invocation{.collective = Collective::barrier}, tuttiUint8, comm, request, TUTTI_CALL_SITE);
 }
 
 tuttiResult_t tuttiBarrierInit(tuttiComm_t comm, tuttiRequest_t* request) {
-  return make(Life::persistent, Invocation{.collective = Collective::barrier}, tuttiUint8, comm, request);
-}
-
-tuttiResult_t tuttiSend(const void* sendbuff, size_t count, tuttiDataType_t datatype, int peer, tuttiComm_t comm) {
-  return run(transfer_of(Transfer::Direction::send, sendbuff, count, datatype, peer), datatype, comm);
-}
-
-tuttiResult_t tuttiISend(const void* sendbuff, size_t count, tuttiDataType_t datatype, int peer, tuttiComm_t comm,
-                         tuttiRequest_t* request) {
-  return make(Life::once, transfer_of(Transfer::Direction::send, sendbuff, count, datatype, peer), datatype, comm,
-              request);
-}
-
-tuttiResult_t tuttiSendInit(const void* sendbuff, size_t count, tuttiDataType_t datatype, int peer, tuttiComm_t comm,
-                            tuttiRequest_t* request) {
-  return make(Life::persistent, transfer_of(Transfer::Direction::send, sendbuff, count, datatype, peer), datatype, comm,
-              request);
-}
-
-tuttiResult_t tuttiRecv(void* recvbuff, size_t count, tuttiDataType_t datatype, int peer, tuttiComm_t comm) {
-  return run(transfer_of(Transfer::Direction::receive, recvbuff, count, datatype, peer), datatype, comm);
-}
-
-tuttiResult_t tuttiIRecv(void* recvbuff, size_t count, tuttiDataType_t datatype, int peer, tuttiComm_t comm,
-                         tuttiRequest_t* request) {
-  return make(Life::once, transfer_of(Transfer::Direction::receive, recvbuff, count, datatype, peer), datatype, comm,
-              request);
-}
-
-tuttiResult_t tuttiRecvInit(void* recvbuff, size_t count, tuttiDataType_t datatype, int peer, tuttiComm_t comm,
-                            tuttiRequest_t* request) {
-  return make(Life::persistent, transfer_of(Transfer::Direction::receive, recvbuff, count, datatype, peer), datatype,
-              comm, request);
-}
-
-tuttiResult_t tuttiSendRecv(const void* sendbuff, size_t sendcount, int dest, void* recvbuff, size_t recvcount,
-                            int source, tuttiDataType_t datatype, tuttiComm_t comm) {
-  return within(comm, [&]() -> tuttiResult_t {
-    if (const char* words = objection_to(datatype)) return refuse(words);
-    const Transfer sent = transfer_of(Transfer::Direction::send, sendbuff, sendcount, datatype, dest);
-    const Transfer received = transfer_of(Transfer::Direction::receive, recvbuff, recvcount, datatype, source);
-    tutti::Communicator& communicator = *comm->communicator;
-    if (tutti::thread_work.open_groups == 0) return report(communicator.exchange(sent, received));
-    // Where either is refused, neither begins.
-    tutti::Result<Operation*> send = communicator.prepare(sent, false);
-    if (!send.ok()) return report(send.status());
-    tutti::Result<Operation*> receive = communicator.prepare(received, false);
-    if (!receive.ok()) {
-      communicator.release(**send);
-      return report(receive.status());
-    }
-    const tuttiResult_t result = tutti::api::begin_in_group(comm, std::move(send));
-    if (result != tuttiSuccess) {
-      communicator.release(**receive);
-      return result;
-    }
-    return tutti::api::begin_in_group(comm, std::move(receive));
-  });
+  return make(Life::persistent, Invocation{.collective = Collective::barrier}, tuttiUint8, comm, request,
+              TUTTI_CALL_SITE);
 }
 
 tuttiResult_t tuttiStart(tuttiRequest_t request) {
   if (request == nullptr) return refuse("request is null");
   return with(request, [](Operation& operation) {
     if (!operation.is_persistent) return refuse("request is of an operation that has been started already");
-    return report(operation.owner->start(operation));
+    return report(start(operation));
   });
 }
 

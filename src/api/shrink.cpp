@@ -39,8 +39,10 @@ Result<tutti::ShrinkOutcome> attempt(tuttiComm_t comm, const tuttiConfig_t* conf
   if (!group.ok()) return group.status();
   Status joined;
   try {
-    joined = init(newcomm, std::move(*reading), {.id = group->id, .num_ranks = group->num_ranks, .rank = group->rank},
-                  [&] { return meeting.why_in_vain(*group); });
+    joined =
+        init(newcomm, std::move(*reading),
+             {.id = group->id, .num_ranks = group->num_ranks, .rank = group->rank, .line = comm->surroundings->line},
+             [&] { return meeting.why_in_vain(*group); });
   } catch (const std::bad_alloc&) {
     joined = tutti::api::no_memory();
   }

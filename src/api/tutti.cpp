@@ -270,6 +270,8 @@ tuttiResult_t tuttiCommDestroy(tuttiComm_t comm) {
   }));
   // Such a copy stays until its process ends.
   if (comm->communicator->is_torn()) return result;
+  comm->unrecorded = nullptr;
+  comm->recorder = nullptr;
   comm->communicator.reset();
   comm->surroundings.reset();
   return result;

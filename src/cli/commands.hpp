@@ -13,6 +13,7 @@ namespace tutti::cli {
 [[nodiscard]] Command launch_command();
 [[nodiscard]] Command probe_command();
 [[nodiscard]] Command prove_command();
+[[nodiscard]] Command record_command();
 [[nodiscard]] Command schedule_command();
 [[nodiscard]] Command simulate_command();
 [[nodiscard]] Command variables_command();

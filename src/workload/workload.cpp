@@ -21,8 +21,9 @@ using document::Section;
 using document::TomlValue;
 
 constexpr auto kKeys = std::to_array<std::string_view>({"version", "about", "ranks", "entries"});
-constexpr auto kEntryKeys = std::to_array<std::string_view>(
-    {"collective", "bytes", "count", "type", "root", "calls", "compute_us", "site", "algorithm"});
+constexpr auto kEntryKeys =
+    std::to_array<std::string_view>({"collective", "ranks", "bytes", "count", "type", "root", "calls", "compute_us",
+                                     "measured_us", "site", "algorithm"});
 constexpr std::uint64_t kMostCallBytes = std::uint64_t{1} << 50U;
 
 // A whole number, or a size with its unit.
@@ -86,14 +87,19 @@ Status read_entry(const Section& section, std::uint32_t num_ranks, WorkloadEntry
   if (!type)
     return section.wrong("type", fmt::format("{} is not a type; the types are: {}", in_quotes(word), all_type_names()));
   entry.type = *type;
-  TUTTI_TRY(read_amount(section, num_ranks, entry));
+  entry.ranks = num_ranks;
+  TUTTI_TRY(section.read("ranks", entry.ranks, num_ranks));
+  if (entry.ranks == 0) return section.wrong("ranks", "0 is too few; 1 is the least");
+  TUTTI_TRY(read_amount(section, entry.ranks, entry));
   if (section.has("root") && !facts_of(entry.collective).has_root)
     return section.wrong("root", fmt::format("{} has none", name_of(entry.collective)));
-  TUTTI_TRY(section.read("root", entry.root, num_ranks - 1));
+  TUTTI_TRY(section.read("root", entry.root, entry.ranks - 1));
   TUTTI_TRY(section.read("calls", entry.calls, kMostWorkloadCalls));
   if (entry.calls == 0) return section.wrong("calls", "0 is too few; 1 is the least");
   TUTTI_TRY(section.read("compute_us", entry.compute_us));
   if (entry.compute_us < 0) return section.wrong("compute_us", fmt::format("{} is below 0", entry.compute_us));
+  TUTTI_TRY(section.read("measured_us", entry.measured_us));
+  if (entry.measured_us < 0) return section.wrong("measured_us", fmt::format("{} is below 0", entry.measured_us));
   TUTTI_TRY(section.read("site", entry.site));
   return section.read("algorithm", entry.algorithm);
 }

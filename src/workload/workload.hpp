@@ -22,14 +22,16 @@ inline constexpr std::uint32_t kMostWorkloadCalls = 4'000'000'000;  // of an ent
 // Calls that are alike.
 struct WorkloadEntry {
   Collective collective = Collective::all_reduce;
+  std::uint32_t ranks = 1;  // of the communicator; the workload's or fewer
   std::uint64_t bytes = 0;  // as nccl-tests means them; 0 of a barrier only
   Type type = Type::f32;
   std::uint32_t root = 0;
   std::uint32_t calls = 1;
-  double compute_us = 0;  // before each of them
-  std::string site;       // where the program calls; may be empty
-  std::string algorithm;  // with its parameters, if it has any; empty: the fastest
-  std::string place;      // "my.toml:12: entries[3]", for messages
+  double compute_us = 0;   // before each of them
+  double measured_us = 0;  // that each took where it was recorded; 0: nobody knows
+  std::string site;        // where the program calls; may be empty
+  std::string algorithm;   // with its parameters, if it has any; empty: the fastest
+  std::string place;       // "my.toml:12: entries[3]", for messages
 };
 
 struct Workload {
@@ -40,5 +42,8 @@ struct Workload {
 
 // An error names file, line and key; `file` stands in messages only.
 [[nodiscard]] Result<Workload> read_workload(std::string_view text, std::string_view file);
+
+// What read_workload reads back to the same.
+[[nodiscard]] std::string to_text(const Workload& workload);
 
 }  // namespace tutti

@@ -23,8 +23,8 @@ DecisionTable table_of(const std::string& machine, std::uint32_t ranks, std::uin
 
 const std::vector<MachineCell>& some_cells() {
   static const std::vector<MachineCell> cells = {
-      cell_of("x", 2, 8, {{"tree", 1}, {"ring", 1.5}}), cell_of("x", 2, 64, {{"tree", 2}, {"ring", 1}}),
-      cell_of("x", 4, 64, {{"tree", 3}, {"ring", 2}}), cell_of("y", 2, 64, {{"ring", 1}})};
+      machine_cell("x", 2, 8, {{"tree", 1}, {"ring", 1.5}}), machine_cell("x", 2, 64, {{"tree", 2}, {"ring", 1}}),
+      machine_cell("x", 4, 64, {{"tree", 3}, {"ring", 2}}), machine_cell("y", 2, 64, {{"ring", 1}})};
   return cells;
 }
 
@@ -70,7 +70,7 @@ TEST(Regret, AWayWithoutATimeIsALackAndNoRegretOfZero) {
 }
 
 TEST(Regret, OneWayForEverythingMayHaveSettings) {
-  MachineCell cell = cell_of("", 2, 8, {{"ring", 2}});
+  MachineCell cell = machine_cell("", 2, 8, {{"ring", 2}});
   cell.cell.times.push_back({.way = {.algorithm = "ring", .tuning = {}, .settings = {{"A", "1"}}}, .us = 1});
   EXPECT_EQ(take({.name = "", .tables = {}, .always = "ring"}, cell).regret, 1);
   EXPECT_EQ(take({.name = "", .tables = {}, .always = "ring [A=1]"}, cell).regret, 0);
@@ -80,8 +80,8 @@ TEST(Regret, ATableOfRanksWithCoresOfTheirOwnSaysNothingOfRanksThatShareThem) {
   DecisionTable table = table_of("", 2, 8, "tree", "ring");
   table.cores = 2;
   const Rule rule{.name = "", .tables = {table}, .always = {}};
-  EXPECT_EQ(take(rule, cell_of("", 2, 8, {{"tree", 1}})).lack, Lack::none);
-  EXPECT_EQ(take(rule, cell_of("", 4, 8, {{"tree", 1}})).lack, Lack::section);
+  EXPECT_EQ(take(rule, machine_cell("", 2, 8, {{"tree", 1}})).lack, Lack::none);
+  EXPECT_EQ(take(rule, machine_cell("", 4, 8, {{"tree", 1}})).lack, Lack::section);
 }
 
 }  // namespace

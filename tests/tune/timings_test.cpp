@@ -37,9 +37,9 @@ TEST(Cells, TakeTheMiddleOfSeveralTimesOfOneWay) {
 }
 
 TEST(Tables, AreOnePerMachineAndHaveAWayForEachRange) {
-  const std::vector<MachineCell> cells = {cell_of("a", 2, 8, {{"tree", 1}, {"ring", 4}}),
-                                          cell_of("a", 2, 512, {{"tree", 4}, {"ring", 1}}),
-                                          cell_of("b", 4, 8, {{"tree", 1}})};
+  const std::vector<MachineCell> cells = {machine_cell("a", 2, 8, {{"tree", 1}, {"ring", 4}}),
+                                          machine_cell("a", 2, 512, {{"tree", 4}, {"ring", 1}}),
+                                          machine_cell("b", 4, 8, {{"tree", 1}})};
   const std::vector<DecisionTable> tables = tables_of(cells, "vllm", {});
   ASSERT_EQ(tables.size(), 2U);
   EXPECT_EQ(tables[0].machine, "a");
@@ -52,7 +52,7 @@ TEST(Tables, AreOnePerMachineAndHaveAWayForEachRange) {
 }
 
 TEST(Tables, OfOurOwnPeerHaveNoWaysWithSettings) {
-  MachineCell cell = cell_of("", 2, 8, {{"ring", 2}});
+  MachineCell cell = machine_cell("", 2, 8, {{"ring", 2}});
   cell.cell.times.push_back({.way = {.algorithm = "ring", .tuning = {}, .settings = {{"TUTTI_SPIN", "0"}}}, .us = 1});
   const std::vector<MachineCell> cells = {cell};
   EXPECT_TRUE(tables_of(cells, kOwnPeer, {})[0].sections[0].range_of(8).way.settings.empty());

@@ -91,9 +91,14 @@ TEST(Workload, MistakesHaveFileLineAndKey) {
       {"collective = \"broadcast\"\nbytes = 8\nroot = 4", "w.toml:6: entries[0].root: 4 is not 0 to 3"},
       {"collective = \"all_reduce\"\nbytes = 8\ncalls = 0", "w.toml:6: entries[0].calls: 0 is too few; 1 is the least"},
       {"collective = \"all_reduce\"\nbytes = 8\ncompute_us = -1", "w.toml:6: entries[0].compute_us: -1 is below 0"},
+      {"collective = \"all_reduce\"\nbytes = 8\nmeasured_us = -1", "w.toml:6: entries[0].measured_us: -1 is below 0"},
+      {"collective = \"all_reduce\"\nbytes = 8\nranks = 5", "w.toml:6: entries[0].ranks: 5 is not 0 to 4"},
+      {"collective = \"all_reduce\"\nbytes = 8\nranks = 0", "w.toml:6: entries[0].ranks: 0 is too few; 1 is the least"},
+      {"collective = \"all_gather\"\nbytes = 8\nranks = 3",
+       "w.toml:5: entries[0].bytes: 8 bytes hold no f32 for each of 3 ranks"},
       {"collective = \"all_reduce\"\nbytes = 8\nsize = 1",
        "w.toml:6: entries[0].size: there is no such key; the nearest that is known is 'site'; there are collective, "
-       "bytes, count, type, root, calls, compute_us, site, algorithm"},
+       "ranks, bytes, count, type, root, calls, compute_us, measured_us, site, algorithm"},
   };
   for (const Mistake& mistake : mistakes)
     EXPECT_EQ(problem_of(fmt::format("version = 1\nranks = 4\n[[entries]]\n{}\n", mistake.entry)), mistake.message);

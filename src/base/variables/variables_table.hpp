@@ -18,6 +18,7 @@ enum class VariableId : std::uint8_t {
   debug_subsystems,
   debug_file,
   conf_file,
+  record,
   allreduce_algorithm,
   allgather_algorithm,
   reducescatter_algorithm,
@@ -203,6 +204,12 @@ inline constexpr auto kVariables = std::to_array<VariableRow>({
      .aliases = {"NCCL_CONF_FILE"},
      .group = VariableGroup::diagnosis,
      .environment_only = true},
+    {.id = VariableId::record,
+     .name = "TUTTI_RECORD",
+     .type = VariableType::text,
+     .meaning = "The folder into which each rank writes which collectives it calls, how often and from where; tutti "
+                "record sets it, and makes a workload of what is there.",
+     .group = VariableGroup::diagnosis},
 // The words are put together by the preprocessor, since a row only refers to them.
 #define TUTTI_ALGORITHM_OF_EVERY(COLLECTIVE)                                                                      \
   "The algorithm of every " COLLECTIVE                                                                            \

@@ -32,11 +32,12 @@ struct DistinctCall {
 
 std::vector<DistinctCall> distinct_calls(const Workload& workload) {
   std::vector<DistinctCall> distinct;
-  using Key = std::tuple<std::string, Collective, std::uint64_t, Type, std::uint32_t, std::string>;
+  using Key = std::tuple<std::string, Collective, std::uint32_t, std::uint64_t, Type, std::uint32_t, std::string>;
   std::map<Key, std::size_t> known;
   for (const WorkloadEntry& entry : workload.entries) {
     const auto [found, is_new] = known.try_emplace(
-        {entry.site, entry.collective, entry.bytes, entry.type, entry.root, entry.algorithm}, distinct.size());
+        {entry.site, entry.collective, entry.ranks, entry.bytes, entry.type, entry.root, entry.algorithm},
+        distinct.size());
     if (is_new) distinct.push_back({.entry = entry});
     DistinctCall& call = distinct[found->second];
     call.calls += entry.calls;
@@ -48,9 +49,9 @@ std::vector<DistinctCall> distinct_calls(const Workload& workload) {
 // On one fabric; calls that differ only in where they stand are simulated once.
 class Fastest {
  public:
-  Fastest(const std::string& asked, const fabric::Fabric& fabric, std::uint32_t num_ranks,
+  Fastest(const std::string& asked, const fabric::Fabric& fabric,
           const std::optional<simulate::Corrections>& corrections)
-      : asked_(asked), fabric_(fabric), num_ranks_(num_ranks), corrections_(corrections) {}
+      : asked_(asked), fabric_(fabric), corrections_(corrections) {}
 
   struct Found {
     std::string algorithm;
@@ -58,11 +59,11 @@ class Fastest {
   };
 
   Result<Found> find(const WorkloadEntry& entry) {
-    const Key key{entry.collective, entry.bytes, entry.type, entry.root, entry.algorithm};
+    const Key key{entry.collective, entry.ranks, entry.bytes, entry.type, entry.root, entry.algorithm};
     if (const auto known = known_.find(key); known != known_.end()) return known->second;
     CellOptions options;
     options.choice.collective = name_of(entry.collective);
-    options.ranks = num_ranks_;
+    options.ranks = entry.ranks;
     options.bytes = std::to_string(entry.bytes);
     options.type = name_of(entry.type);
     if (facts_of(entry.collective).has_root) options.filter.root = entry.root;
@@ -92,11 +93,10 @@ class Fastest {
   }
 
  private:
-  using Key = std::tuple<Collective, std::uint64_t, Type, std::uint32_t, std::string>;
+  using Key = std::tuple<Collective, std::uint32_t, std::uint64_t, Type, std::uint32_t, std::string>;
 
   const std::string& asked_;
   const fabric::Fabric& fabric_;
-  std::uint32_t num_ranks_;
   const std::optional<simulate::Corrections>& corrections_;
   std::map<Key, Found> known_;
   std::set<std::string> skipped_;
@@ -115,10 +115,11 @@ struct Row {
   [[nodiscard]] double communication_us() const { return static_cast<double>(call->calls) * found.microseconds; }
 };
 
-Table table_of_calls(bool has_fabrics, bool has_sites, bool has_roots) {
+Table table_of_calls(bool has_fabrics, bool has_sites, bool has_ranks, bool has_roots) {
   std::vector<Column> columns{{.name = "fabric", .is_aside = !has_fabrics, .stands_once = true},
                               {.name = "site", .is_aside = !has_sites}};
   columns.push_back({.name = "collective"});
+  columns.push_back({.name = "ranks", .is_aside = !has_ranks});
   columns.push_back({.name = "bytes"});
   columns.push_back({.name = "type", .stands_once = true});
   columns.push_back({.name = "root", .is_aside = !has_roots});
@@ -135,12 +136,12 @@ void add_calls(Table& table, const std::string& fabric, const std::vector<Row>& 
   for (const Row& row : rows) {
     const WorkloadEntry& entry = row.call->entry;
     table.add_row({fabric, entry.site.empty() ? Cell() : Cell(entry.site), std::string(name_of(entry.collective)),
-                   static_cast<std::int64_t>(entry.bytes), std::string(name_of(entry.type)),
+                   std::int64_t{entry.ranks}, static_cast<std::int64_t>(entry.bytes), std::string(name_of(entry.type)),
                    facts_of(entry.collective).has_root ? Cell(std::int64_t{entry.root}) : Cell(), row.found.algorithm,
                    static_cast<std::int64_t>(row.call->calls), row.found.microseconds, row.communication_us(),
                    row.call->compute_us, share(row.communication_us() + row.call->compute_us)});
   }
-  table.add_row({fabric, Cell(), std::string("total"), Cell(), Cell(), Cell(), Cell(),
+  table.add_row({fabric, Cell(), std::string("total"), Cell(), Cell(), Cell(), Cell(), Cell(),
                  static_cast<std::int64_t>(totals.calls), Cell(), totals.communication_us, totals.compute_us,
                  share(totals.all())});
 }
@@ -174,12 +175,14 @@ Result<Exit> simulate_workload(const WorkloadArguments& arguments, const Context
   }
   const std::vector<DistinctCall> calls = distinct_calls(workload);
   const auto has_site = [](const DistinctCall& call) { return !call.entry.site.empty(); };
+  const auto has_ranks = [&](const DistinctCall& call) { return call.entry.ranks != workload.ranks; };
   const auto has_root = [](const DistinctCall& call) { return facts_of(call.entry.collective).has_root; };
   Table table = table_of_calls(arguments.fabrics.size() > 1, std::any_of(calls.begin(), calls.end(), has_site),
+                               std::any_of(calls.begin(), calls.end(), has_ranks),
                                std::any_of(calls.begin(), calls.end(), has_root));
   std::string sentences;
   for (std::size_t on = 0; on < arguments.fabrics.size(); ++on) {
-    Fastest fastest(arguments.asked[on], arguments.fabrics[on], workload.ranks, corrections);
+    Fastest fastest(arguments.asked[on], arguments.fabrics[on], corrections);
     std::vector<Row> rows;
     Totals totals;
     for (const DistinctCall& call : calls) {

@@ -24,6 +24,9 @@ struct Operation {
   bool is_persistent = false;  // which lives on after its end
   bool is_active = false;      // started, and nobody has been told since that it is done
   bool is_late = false;        // and somebody was told so
+  // For whoever counts calls: what it counts this one by, and whether it wants to hear of the wait for it.
+  void* recorded = nullptr;
+  bool is_clocked = false;
   // A collective, with its buffers.
   bool is_pending = false;
   bool is_begun = false;  // the executor has it

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+// `tutti record` with programs that call collectives: counts are exact, whichever way a collective is called.
+#include <cstdlib>
+#include <filesystem>
+#include <map>
+#include <string>
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+
+#include "../../base/temporary_folder.hpp"
+#include "workload/workload.hpp"
+
+namespace tutti {
+namespace {
+
+struct Outcome {
+  int exit = -1;
+  std::string out;
+  std::string error;
+};
+
+class Record : public ::testing::Test {
+ protected:
+  Outcome tutti(const std::string& arguments, const std::string& front = "") {
+    const std::string line =
+        fmt::format("cd '{}' && TUTTI_CONF_FILE= XDG_DATA_HOME=\"$PWD\" {} '{}' {} >out 2>error </dev/null",
+                    folder_.path(), front, TUTTI_PROGRAM, arguments);
+    const int status = std::system(line.c_str());
+    return {WIFEXITED(status) ? WEXITSTATUS(status) : -1, folder_.read("out"), folder_.read("error")};
+  }
+  [[nodiscard]] Workload workload(const std::string& name = "workload.toml") const {
+    Result<Workload> read = read_workload(folder_.read(name), name);
+    EXPECT_TRUE(read.ok()) << read.status().to_string();
+    return read.ok() ? *std::move(read) : Workload();
+  }
+  static std::map<std::string, std::uint64_t> counts_of(const Workload& workload) {
+    std::map<std::string, std::uint64_t> counts;
+    for (const WorkloadEntry& each : workload.entries)
+      counts[fmt::format("{} {} {}", name_of(each.collective), each.ranks, each.bytes)] += each.calls;
+    return counts;
+  }
+  test::TemporaryFolder folder_;
+};
+
+constexpr const char* kProgram = RECORDED_PROGRAM;
+
+TEST_F(Record, CountsEveryWayOfCallingExactly) {
+  const Outcome said = tutti(fmt::format("record -n 3 -- '{}'", kProgram));
+  ASSERT_EQ(said.exit, 0) << said.error;
+  const Workload recorded = workload();
+  EXPECT_EQ(recorded.ranks, 3U);
+  const std::map<std::string, std::uint64_t> expected = {
+      {"all_reduce 3 8", 1000},     {"broadcast 3 400", 7}, {"all_gather 3 120", 20}, {"all_reduce 3 1200", 10},
+      {"reduce_scatter 3 600", 11}, {"barrier 3 0", 3},     {"all_reduce 2 64", 9}};
+  EXPECT_EQ(counts_of(recorded), expected);
+  for (const WorkloadEntry& each : recorded.entries) {
+    EXPECT_GT(each.measured_us, 0) << name_of(each.collective);
+    EXPECT_EQ(each.root, each.collective == Collective::broadcast ? 1U : 0U);
+    EXPECT_EQ(each.site.starts_with("step+0x"), each.bytes == 8 || each.bytes == 400) << each.site;
+  }
+  EXPECT_NE(said.error.find("2 transfers left out"), std::string::npos) << said.error;
+  EXPECT_NE(said.error.find("wrote workload.toml"), std::string::npos) << said.error;
+  EXPECT_EQ(said.error.find("disagree"), std::string::npos) << said.error;
+}
+
+TEST_F(Record, LaunchersAndFoldersOfPartsWorkAlike) {
+  ASSERT_EQ(tutti(fmt::format("record -o a.toml -- '{}' launch -n 2 -- '{}'", TUTTI_PROGRAM, kProgram)).exit, 0);
+  ASSERT_EQ(tutti(fmt::format("launch -n 2 -- '{}'", kProgram), "TUTTI_RECORD=\"$PWD/parts\"").exit, 0);
+  const Outcome merged = tutti("record --from parts -o b.toml");
+  ASSERT_EQ(merged.exit, 0) << merged.error;
+  EXPECT_EQ(counts_of(workload("a.toml")), counts_of(workload("b.toml")));
+  EXPECT_EQ(counts_of(workload("a.toml"))["all_reduce 2 8"], 1000U);
+  // What is no part, and a part that is cut off, are said and left out.
+  folder_.write("parts/x.part.toml", "part_version = 1\nranks =");
+  const Outcome damaged = tutti("record --from parts -o c.toml");
+  EXPECT_EQ(damaged.exit, 0);
+  EXPECT_NE(damaged.error.find("x.part.toml"), std::string::npos) << damaged.error;
+  EXPECT_EQ(counts_of(workload("c.toml")), counts_of(workload("b.toml")));
+}
+
+TEST_F(Record, ARankThatDiesLeavesTheOthersCounts) {
+  const Outcome said = tutti(fmt::format("record -n 3 -- '{}' dies", kProgram));
+  EXPECT_NE(said.exit, 0);
+  EXPECT_EQ(counts_of(workload())["all_reduce 3 8"], 1000U);
+  EXPECT_NE(said.error.find("the program ended with exit status"), std::string::npos) << said.error;
+}
+
+TEST_F(Record, MistakesAreSaid) {
+  const Outcome nothing = tutti("record -- true");
+  EXPECT_EQ(nothing.exit, 1);
+  EXPECT_NE(nothing.error.find("Only programs that use Tutti's library"), std::string::npos) << nothing.error;
+  EXPECT_FALSE(std::filesystem::exists(folder_.file("workload.toml")));
+  EXPECT_EQ(tutti("record -- ./nowhere").exit, 127);
+  EXPECT_NE(tutti("record").error.find("there is no program to run"), std::string::npos);
+  EXPECT_NE(tutti("record -n 0 -- true").error.find("-n is '0'"), std::string::npos);
+  EXPECT_NE(tutti("record --from nowhere").error.find("cannot read the folder"), std::string::npos);
+  EXPECT_NE(tutti("record -o nowhere/w.toml -- true").exit, 0);
+  EXPECT_EQ(tutti("record -- sh -c 'exit 7'").exit, 7);
+}
+
+// The program runs as if it were not recorded.
+TEST_F(Record, AFolderThatCannotBeWrittenIsAWarning) {
+  folder_.write("file", "");
+  const Outcome said = tutti(fmt::format("launch -n 2 -- '{}'", kProgram), "TUTTI_RECORD=\"$PWD/file\"");
+  EXPECT_EQ(said.exit, 0) << said.error;
+  EXPECT_NE(said.error.find("TUTTI_RECORD: cannot write"), std::string::npos) << said.error;
+}
+
+}  // namespace
+}  // namespace tutti
