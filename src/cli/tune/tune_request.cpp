@@ -7,13 +7,16 @@
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
+#include "base/system/file.hpp"
 #include "base/text.hpp"
 #include "base/units.hpp"
 #include "bench/axes/value.hpp"
 #include "bench/process/cores.hpp"
 #include "cli/bench/sweep/peer_options.hpp"
 #include "cli/number.hpp"
+#include "cli/tune/tune_workload.hpp"
 #include "runtime/selection/table_choice.hpp"
 
 namespace tutti::cli {
@@ -114,8 +117,14 @@ Result<harness::PeerProgram> read_peer(const std::string& text, const BenchWorld
   return program;
 }
 
-// Of the peer's table: what a folder of tables has for the runtime, or a file here.
-Result<std::string> usual_path(const TuneRequest& request, const Environment& environment) {
+// Of a workload's table: beside it. Of the peer's table: what a folder of tables has for the runtime, or a file here.
+Result<std::string> usual_path(const TuneRequest& request, const TuneOptions& options, const Environment& environment) {
+  if (request.workload) {
+    constexpr std::string_view kSuffix = ".toml";
+    std::string name = options.workload;
+    if (name.ends_with(kSuffix)) name.resize(name.size() - kSuffix.size());
+    return name + ".table.toml";
+  }
   if (!request.is_own) {
     std::string name = request.peer.name;
     for (char& c : name)
@@ -125,6 +134,47 @@ Result<std::string> usual_path(const TuneRequest& request, const Environment& en
   const std::string folder = environment.data_folder();
   if (folder.empty()) return wrong_argument("neither HOME nor XDG_DATA_HOME is set; -o says where the table goes");
   return table_of_machine(folder + "/tables", request.fingerprint);
+}
+
+// Every collective with every number of ranks, memory and class of types, all alike.
+Status add_cases(TuneRequest& request, const TuneOptions& options, std::uint32_t most_ranks) {
+  TUTTI_TRY_ASSIGN(const std::vector<Collective> collectives, read_collectives(options.collectives));
+  TUTTI_TRY_ASSIGN(const std::vector<TableMemory> memories, read_memory(options.memory));
+  TUTTI_TRY_ASSIGN(request.types, read_types(options.types));
+  TUTTI_TRY_ASSIGN(const std::vector<std::uint64_t> sizes, read_sizes(options.bytes));
+  std::vector<std::uint32_t> ranks;
+  if (request.peer.reckoner != nullptr && options.ranks.empty()) {
+    ranks = {most_ranks};
+  } else {
+    TUTTI_TRY_ASSIGN(ranks, read_ranks(options.ranks, request.cores, most_ranks));
+  }
+  for (const Collective collective : collectives)
+    for (const std::uint32_t each : ranks)
+      for (const TableMemory memory : memories)
+        for (const auto& [types, type] : request.types)
+          request.cases.push_back(
+              {.key = {.collective = collective, .ranks = each, .memory = memory, .types = types}, .sizes = sizes});
+  for (TuneCase& each : request.cases) each.share = 1 / static_cast<double>(request.cases.size());
+  return {};
+}
+
+Status add_workload(TuneRequest& request, const TuneOptions& options, std::uint32_t most_ranks) {
+  const TuneOptions usual;
+  if (options.collectives != usual.collectives || !options.ranks.empty() || !options.types.empty() ||
+      options.bytes != usual.bytes)
+    return wrong_argument(
+        "--workload says what is tuned; --collective, --ranks, --types and --bytes do not go with it");
+  TUTTI_TRY_ASSIGN(const std::string text, read_file(options.workload, kMostWorkloadBytes));
+  TUTTI_TRY_ASSIGN(request.workload, read_workload(text, options.workload));
+  TUTTI_TRY_ASSIGN(const std::vector<TableMemory> memories, read_memory(options.memory));
+  if (memories.size() != 1) return wrong_argument("--memory both does not go with --workload, which has one");
+  WorkloadCases made = cases_of(*request.workload, memories.front(), most_ranks);
+  if (made.cases.empty())
+    return wrong_argument(fmt::format("{} has nothing to tune: {}", options.workload, fmt::join(made.notes, "; ")));
+  request.cases = std::move(made.cases);
+  request.types = std::move(made.types);
+  request.notes = std::move(made.notes);
+  return {};
 }
 
 }  // namespace
@@ -145,6 +195,15 @@ void add_tune_options(CLI::App& app, TuneOptions& options) {
   app.add_option("-o,--output", options.output,
                  "Where the table goes [for Tutti: where the runtime finds it; else PEER.toml]")
       ->type_name("FILE");
+  app.add_option("--workload", options.workload,
+                 "Tune what this program calls, which tutti record has written, and say how much faster it would be")
+      ->type_name("FILE");
+  app.add_option("--from", options.from,
+                 "Measure nothing: make the table of results: a run of the store, a CSV file, published references")
+      ->type_name("RESULTS");
+  app.add_option("--machine", options.machine, "Of --from: whose results, where they are of several machines")
+      ->type_name("NAME");
+  app.add_option("--store", options.store, "Of --from: the SQLite file that keeps runs")->type_name("FILE");
   app.add_option("--explain", options.explain, "Measure nothing; tell how the table has decided for this size")
       ->type_name("BYTES");
   app.add_option("--seed", options.seed, "Of the order of races [1]")->type_name("N");
@@ -156,10 +215,6 @@ void add_tune_options(CLI::App& app, TuneOptions& options) {
 
 Result<TuneRequest> read_request(const TuneOptions& options, const BenchWorld& world, const Environment& environment) {
   TuneRequest request;
-  TUTTI_TRY_ASSIGN(const std::vector<Collective> collectives, read_collectives(options.collectives));
-  TUTTI_TRY_ASSIGN(const std::vector<TableMemory> memories, read_memory(options.memory));
-  TUTTI_TRY_ASSIGN(request.types, read_types(options.types));
-  TUTTI_TRY_ASSIGN(request.sizes, read_sizes(options.bytes));
   TUTTI_TRY_ASSIGN(request.order, read_order(options.order));
   TUTTI_TRY_ASSIGN(request.peer, read_peer(options.peer, world));
   request.is_own = same_name(request.peer.name, kOwnPeer);
@@ -168,11 +223,10 @@ Result<TuneRequest> read_request(const TuneOptions& options, const BenchWorld& w
   const bool is_reckoned = request.peer.reckoner != nullptr;
   request.fingerprint = is_reckoned ? std::string(kAnyMachine) : fingerprint_of(request.machine);
   const std::uint32_t most = is_reckoned ? static_cast<std::uint32_t>(request.peer.reckoner->num_ranks()) : kMostRanks;
-  std::vector<std::uint32_t> ranks;
-  if (is_reckoned && options.ranks.empty()) {
-    ranks = {most};
+  if (options.workload.empty()) {
+    TUTTI_TRY(add_cases(request, options, most));
   } else {
-    TUTTI_TRY_ASSIGN(ranks, read_ranks(options.ranks, request.cores, most));
+    TUTTI_TRY(add_workload(request, options, most));
   }
   const Result<Nanos> budget = parse_duration(options.budget);
   if (!budget.ok() || budget->value() <= 0)
@@ -181,15 +235,11 @@ Result<TuneRequest> read_request(const TuneOptions& options, const BenchWorld& w
   const std::optional<std::uint64_t> seed = read_number<std::uint64_t>(options.seed);
   if (!seed) return wrong_argument(fmt::format("--seed is {}; it takes a number", in_quotes(options.seed)));
   request.seed = *seed;
-  for (const Collective collective : collectives)
-    for (const std::uint32_t each : ranks)
-      for (const TableMemory memory : memories)
-        for (const auto& [types, type] : request.types)
-          request.keys.push_back({.collective = collective, .ranks = each, .memory = memory, .types = types});
   request.path = options.output;
   if (request.path.empty()) {
-    TUTTI_TRY_ASSIGN(request.path, usual_path(request, environment));
+    TUTTI_TRY_ASSIGN(request.path, usual_path(request, options, environment));
   }
+  request.is_found = request.is_own && options.output.empty() && options.workload.empty();
   return request;
 }
 

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -14,6 +15,7 @@
 #include "data/type.hpp"
 #include "table/machine_identity.hpp"
 #include "tune/cells.hpp"
+#include "workload/workload.hpp"
 
 namespace CLI {
 class App;
@@ -32,6 +34,10 @@ struct TuneOptions {
   std::string order = "uniform";
   std::string output;
   std::string explain;
+  std::string workload;
+  std::string from;
+  std::string machine;
+  std::string store;
   std::string seed = "1";
   bool exhaustive = false;
   bool anyway = false;
@@ -41,10 +47,18 @@ struct TuneOptions {
 // The options must live as long as the application.
 void add_tune_options(CLI::App& app, TuneOptions& options);
 
+// What is tuned together.
+struct TuneCase {
+  tune::CaseKey key;
+  std::vector<std::uint64_t> sizes;  // in ascending order
+  double share = 1;                  // of the time for all of them
+};
+
 struct TuneRequest {
-  std::vector<tune::CaseKey> keys;
+  std::vector<TuneCase> cases;
   std::map<TypeClass, Type> types;
-  std::vector<std::uint64_t> sizes;
+  std::optional<Workload> workload;  // whose cases they are
+  std::vector<std::string> notes;    // what of it is left out: a sentence each
   double seconds = 60;
   OrderClass order = OrderClass::uniform;
   harness::PeerProgram peer;
@@ -54,6 +68,7 @@ struct TuneRequest {
   std::uint32_t cores = 1;  // that ranks may run on
   std::string fingerprint;  // of the table: the machine's; of a simulated fabric, any
   std::string path;         // where the table goes
+  bool is_found = true;     // the runtime finds it there
 };
 
 [[nodiscard]] Result<TuneRequest> read_request(const TuneOptions& options, const BenchWorld& world,

@@ -321,12 +321,18 @@ Status Communicator::open_small_path() {
   const std::uint64_t depth = staging_depth_of(**plan);
   const std::uint64_t round = std::min(
       {region_->shape().staging_slot, longest_round(**plan, depth, 0), longest_round(**plan, depth, kAnySize)});
-  const auto below = [&](bool symmetric) {
-    const std::uint64_t by_rules = forced != nullptr ? kAnySize : selector_.always_below(kSmallAlgorithm, symmetric);
+  const auto below = [&](bool symmetric, TypeClass types) {
+    const std::uint64_t by_rules =
+        forced != nullptr ? kAnySize : selector_.always_below(kSmallAlgorithm, symmetric, types);
     return std::min({round + 1, std::uint64_t{profile_.small_below}, by_rules});
   };
-  settled_small_end_ = below(false);
-  symmetric_small_end_ = below(true);
+  const std::uint64_t plain = below(false, TypeClass::plain);
+  const std::uint64_t narrow = below(false, TypeClass::narrow);
+  settled_small_end_ = std::max(plain, narrow);
+  symmetric_small_end_ = std::min(below(true, TypeClass::plain), below(true, TypeClass::narrow));
+  for (auto& of_op : prepared_)
+    for (Prepared& each : of_op)
+      each.small.end = class_of(each.small.operation.type) == TypeClass::narrow ? narrow : plain;
   rest_small_path();
   log_small_path();
   return {};

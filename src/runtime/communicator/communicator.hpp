@@ -106,7 +106,7 @@ class Communicator final : private Work {
     const auto from = reinterpret_cast<std::uintptr_t>(input);
     const auto to = reinterpret_cast<std::uintptr_t>(output);
     const bool apart = from == to || from + bytes <= to || to + bytes <= from;
-    const bool fits = bytes < small_end_ && entry.kernel != nullptr && apart && ((from != 0 && to != 0) || count == 0);
+    const bool fits = bytes < entry.end && entry.kernel != nullptr && apart && ((from != 0 && to != 0) || count == 0);
     if (!fits || (bytes >= symmetric_end_ && are_symmetric(input, output, bytes))) [[unlikely]]
       return nullptr;
     return enter() ? &entry : nullptr;
@@ -363,13 +363,14 @@ class Communicator final : private Work {
   std::optional<Pairs> pairs_;
   SymmetricHeap heap_;
   std::uint64_t spread_ = 0;  // bytes that what is put into slots lies in, in turn (spread.hpp)
-  // The small path takes fewer bytes than this. 0: it is closed, as always with pending operations or traced calls.
+  // The small path takes fewer bytes than this, of some types fewer yet (SmallOperator). 0: it is closed, as always with
+  // pending operations or traced calls.
   std::uint64_t small_end_ = 0;
   // Of buffers in symmetric memory it takes fewer; without any such memory nobody asks.
   std::uint64_t symmetric_end_ = ~std::uint64_t{0};
   std::atomic<bool> is_entered_ = false;   // a thread is in a call
   std::uint64_t settled_small_end_ = 0;    // while nothing is pending
-  std::uint64_t symmetric_small_end_ = 0;  // while there is symmetric memory
+  std::uint64_t symmetric_small_end_ = 0;  // while there is symmetric memory; of any type
   Portfolio portfolio_;
   Selector selector_;
   std::vector<std::unique_ptr<const Plan>> given_;  // by run_by()'s number

@@ -175,7 +175,8 @@ Status Communicator::bind(const Invocation& asked, BoundCall& bound) {
   if (!plan.ok()) return plan.status();
   // Some ranks may take the small path where others do not, as those that have begun something.
   const bool is_small = asked.collective == Collective::all_reduce && entry->small.kernel != nullptr &&
-                        bound.buffers.message_bytes < (bound.symmetric ? symmetric_small_end_ : settled_small_end_);
+                        bound.buffers.message_bytes <
+                            (bound.symmetric ? std::min(symmetric_small_end_, entry->small.end) : entry->small.end);
   const CallFacts facts = facts_of_call(asked, bound, *entry);
   const Reach reach =
       is_small ? Reach::staged : reach_of(**plan, is_name_safe(way, facts), facts, bound, choice->tuning);

@@ -49,6 +49,7 @@ struct SmallOperator {
   ReduceKernel kernel = nullptr;  // null where the operator is not defined on the type
   PairKernel pair = nullptr;      // null where there is none
   std::uint64_t element = 0;      // bytes
+  std::uint64_t end = 0;          // the small path takes fewer bytes of this type, if it takes any
   std::uint64_t description = 0;  // CallDescription of the small path, but for the count
 };
 

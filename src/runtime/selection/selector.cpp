@@ -96,13 +96,14 @@ void Selector::make_rows(Collective collective) {
   add_rows_of_rules(collective, {}, lacks, choices.rows);
 }
 
-std::uint64_t Selector::always_below(std::string_view algorithm, bool symmetric) {
+std::uint64_t Selector::always_below(std::string_view algorithm, bool symmetric, TypeClass types) {
   if (!of(Collective::all_reduce).is_made) make_rows(Collective::all_reduce);
   std::uint64_t below = 0;
   for (const Row& row : of(Collective::all_reduce).rows) {
     if (row.memory && (*row.memory == TableMemory::symmetric) != symmetric) continue;
+    if (row.types != TypeClass::any && row.types != types) continue;
     const std::uint64_t end = row.most_bytes == kAnySize ? kAnySize : row.most_bytes + 1;
-    const bool is_plain = row.way != nullptr && !row.attached && row.tuning == nullptr && row.types == TypeClass::any;
+    const bool is_plain = row.way != nullptr && !row.attached && row.tuning == nullptr;
     if (is_plain && row.way->name == algorithm) {
       below = std::max(below, end);
     } else if (end > below) {

@@ -59,8 +59,8 @@ class Selector {
   void gather_both_ways_up_to(std::uint64_t bytes) { bidirectional_most_ = bytes; }
   [[nodiscard]] bool always_gathers_both_ways() const { return bidirectional_most_ == kAnySize; }
 
-  // Every all-reduce of fewer bytes takes this algorithm by the rules, whatever else the call is.
-  [[nodiscard]] std::uint64_t always_below(std::string_view algorithm, bool symmetric);
+  // Every all-reduce of fewer bytes and such types takes this algorithm by the rules, whatever else the call is.
+  [[nodiscard]] std::uint64_t always_below(std::string_view algorithm, bool symmetric, TypeClass types);
 
   // An error where nothing can do the call.
   [[nodiscard]] Result<Choice> choose(Collective collective, std::uint64_t bytes, const CallFacts& call);

@@ -90,9 +90,49 @@ TEST_F(Tune, OnAFabricTheTableHasNoRegret) {
 TEST_F(Tune, ListsWhatItWouldTry) {
   const Outcome listed = tutti("tune --dry-run -n 4 --collective all_reduce,broadcast");
   EXPECT_EQ(listed.exit, 0) << listed.error;
-  EXPECT_NE(listed.out.find("all_reduce, 4 ranks, ordinary memory:"), std::string::npos);
+  EXPECT_NE(listed.out.find("all_reduce, 4 ranks, ordinary memory, 24 sizes, 50 % of the time:"), std::string::npos);
   EXPECT_NE(listed.out.find("  two_shot_pull, and "), std::string::npos) << listed.out;
   EXPECT_NE(listed.out.find("broadcast, 4 ranks"), std::string::npos);
+}
+
+// A program's calls are tuned by the time that it spends on them; what has no choice is said.
+TEST_F(Tune, TunesWhatAProgramCalls) {
+  folder_.write("w.toml",
+                "version = 1\nranks = 4\n[[entries]]\ncollective = \"all_reduce\"\nbytes = \"64K\"\ncalls = 90\n"
+                "measured_us = 10\n[[entries]]\ncollective = \"broadcast\"\nranks = 2\nbytes = \"8\"\ncalls = 100\n"
+                "measured_us = 1\ncompute_us = 5\n[[entries]]\ncollective = \"barrier\"\ncalls = 7\n");
+  const Outcome listed = tutti("tune --workload w.toml --dry-run");
+  EXPECT_EQ(listed.exit, 0) << listed.error;
+  EXPECT_NE(listed.out.find("all_reduce, 4 ranks, ordinary memory, plain types, 1 size, 90 % of the time"),
+            std::string::npos)
+      << listed.out;
+  EXPECT_NE(listed.out.find("broadcast, 2 ranks, ordinary memory, plain types, 1 size, 10 %"), std::string::npos);
+  EXPECT_NE(listed.error.find("7 calls left out: barrier of 4 ranks"), std::string::npos) << listed.error;
+  const Outcome tuned = tutti("tune --workload w.toml --budget 2s --anyway --keep-numbers");
+  EXPECT_EQ(tuned.exit, 0) << tuned.error;
+  EXPECT_NE(tuned.error.find("the program's collectives: "), std::string::npos) << tuned.error;
+  EXPECT_NE(tuned.error.find("with 500 us of computing the whole is "), std::string::npos) << tuned.error;
+  const Result<DecisionTable> made = table("w.table.toml");
+  ASSERT_TRUE(made.ok()) << made.status().to_string();
+  EXPECT_EQ(made->sections.size(), 2U);
+  EXPECT_EQ(tutti("tune --workload w.toml -n 2").exit, 2);
+  EXPECT_EQ(tutti("tune --workload nowhere.toml").exit, 1);
+}
+
+TEST_F(Tune, MakesATableOfResultsThatAreThere) {
+  const Outcome both = tutti("tune --from vllm_all_reduce -o t.toml");
+  EXPECT_EQ(both.exit, 2);
+  EXPECT_NE(both.error.find("--machine says which of them: h100, b200"), std::string::npos) << both.error;
+  EXPECT_EQ(tutti("tune --from vllm_all_reduce --machine H100").exit, 2);
+  const Outcome made = tutti("tune --from vllm_all_reduce --machine h100 -o t.toml");
+  EXPECT_EQ(made.exit, 0) << made.error;
+  EXPECT_NE(made.error.find("in 20 cells it has a mean regret of 0 %"), std::string::npos) << made.error;
+  ASSERT_TRUE(table("t.toml").ok());
+  EXPECT_EQ(table("t.toml")->machine, "h100");
+  folder_.write("r.csv", "ranks,bytes,ring_us,two_shot_us\n2,1024,5,4\n2,1048576,90,100\n");
+  EXPECT_EQ(tutti("tune --from r.csv -o r.toml").exit, 0);
+  EXPECT_EQ(table("r.toml")->sections.at(0).ranges.size(), 2U);
+  EXPECT_NE(tutti("tune --from r.csv --machine x -o r.toml").error.find("--machine is 'x'"), std::string::npos);
 }
 
 TEST_F(Tune, AnUnwritablePlaceIsSaid) {

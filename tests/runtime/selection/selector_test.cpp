@@ -47,7 +47,7 @@ class Chooser {
     profile_ = shipped(profile);
     selector_.decide_by(profile_.rules, num_folding);
   }
-  std::uint64_t always_below(bool symmetric) { return selector_.always_below("one_shot", symmetric); }
+  std::uint64_t always_below(bool symmetric) { return selector_.always_below("one_shot", symmetric, TypeClass::plain); }
   void gather_both_ways_up_to(std::uint64_t bytes) { selector_.gather_both_ways_up_to(bytes); }
 
  private:

@@ -150,7 +150,9 @@ class TableChooser {
     return fmt::format("{}: {}{}", choice->way->name, choice->why,
                        choice->tuning == nullptr ? "" : "; " + choice->tuning->to_string());
   }
-  std::uint64_t always_below() { return selector_.always_below("one_shot", false); }
+  std::uint64_t always_below(TypeClass types = TypeClass::plain) {
+    return selector_.always_below("one_shot", false, types);
+  }
 
  private:
   shm::RegionShape shape_;
@@ -169,6 +171,19 @@ TEST(TableSelector, RangesGoBeforeRulesAndNameTheirLine) {
   EXPECT_EQ(chooser.chosen(1 << 21), "two_shot_pull: t.toml:21; round=64K");
   // What a table leaves to the rules does not end the small path.
   EXPECT_EQ(chooser.always_below(), (2U << 10) + 1);
+}
+
+// One class's ranges leave the small path of the other alone.
+TEST(TableSelector, SectionsOfOneClassEndTheSmallPathOfThatClass) {
+  std::string text = "version = 1\npeer = \"tutti\"\n[machine]\nfingerprint = \"any\"\n";
+  for (const char* const types : {"plain", "narrow"})
+    text += fmt::format(
+        "[[section]]\ncollective = \"all_reduce\"\nranks = 4\nmemory = \"ordinary\"\ntypes = \"{}\"\n"
+        "[[section.range]]\n{}\n",
+        types, types[0] == 'n' ? "algorithm = \"ring\"" : "");
+  TableChooser chooser(4, text);
+  EXPECT_EQ(chooser.always_below(TypeClass::narrow), 0U);
+  EXPECT_EQ(chooser.always_below(TypeClass::plain), (2U << 10) + 1);
 }
 
 // What is left to a profile that has no rule for it goes to the catalogue, not to the ranges behind.
