@@ -2,6 +2,7 @@
 // `tutti tune`: finds the fastest way of each collective at each size on this machine, and writes the decision table.
 #include <memory>
 #include <ostream>
+#include <utility>
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
@@ -12,6 +13,7 @@
 #include "base/units.hpp"
 #include "base/variables/variables.hpp"
 #include "cli/output.hpp"
+#include "cli/tune/program/program_tuning.hpp"
 #include "cli/tune/tune_commands.hpp"
 #include "cli/tune/tune_report.hpp"
 #include "cli/tune/tune_request.hpp"
@@ -27,6 +29,7 @@ namespace tutti::cli {
 namespace {
 
 struct TuneArguments : TuneOptions {
+  ProgramOptions program;
   OutputOptions data;  // of what is shown
 };
 
@@ -62,7 +65,38 @@ Exit explain(const TuneArguments& options, const TuneRequest& request, const Con
   return Exit::done;
 }
 
+// What only races of collectives have, said beside a program.
+Status check_program(const TuneArguments& options) {
+  const TuneOptions usual;
+  const std::pair<bool, const char*> others[] = {{!options.workload.empty(), "--workload"},
+                                                 {!options.from.empty(), "--from"},
+                                                 {!options.explain.empty(), "--explain"},
+                                                 {options.collectives != usual.collectives, "--collective"},
+                                                 {!options.ranks.empty(), "--ranks"},
+                                                 {options.bytes != usual.bytes, "--bytes"},
+                                                 {!options.types.empty(), "--types"},
+                                                 {options.memory != usual.memory, "--memory"},
+                                                 {options.peer != usual.peer, "--peer"},
+                                                 {options.exhaustive, "--exhaustive"},
+                                                 {options.dry_run, "--dry-run"}};
+  for (const auto& [is_said, name] : others)
+    if (is_said) return wrong_argument(fmt::format("{} is for collectives, not for a program behind --", name));
+  return {};
+}
+
+Exit run_program(TuneArguments options, const BenchWorld& world, const Context& context) {
+  if (const Status fit = check_program(options); !fit.ok()) return failed(context, "tune", fit);
+  options.program.budget = options.budget;
+  options.program.output = options.output;
+  options.program.store = options.store;
+  return tune_program(options.program, world, options.data, context);
+}
+
 Exit run(const TuneArguments& options, const BenchWorld& world, const Context& context) {
+  if (!options.program.sweep.command.empty()) return run_program(options, world, context);
+  if (!options.program.sweep.env.empty() || !options.program.sweep.env_zip.empty())
+    return failed(context, "tune",
+                  wrong_argument("--env is for a program; it comes behind --: tutti tune --env A=1,2 -- PROGRAM"));
   if (!options.from.empty()) {
     const Status made = tune_from_results(options, options.data, context);
     return made.ok() ? Exit::done : failed(context, "tune", made);
@@ -97,11 +131,15 @@ Command tune_command(const BenchWorld& world) {
               "tutti tune --workload workload.toml\n"
               "tutti tune --peer openmpi --ranks 2 -o openmpi.toml\n"
               "tutti tune --peer simulate:torus_2d:8x8 -o torus.toml\n"
-              "tutti tune --from results.csv --machine h100 -o h100.toml",
+              "tutti tune --from results.csv --machine h100 -o h100.toml\n"
+              "tutti tune --env NCCL_ALGO=unset,Ring,Tree --env NCCL_PROTO=unset,LL,LL128 -- ./all_reduce_perf -b 8 -e "
+              "64M -f 2",
           .define = [&world](CLI::App& app) -> Run {
             const auto options = std::make_shared<TuneArguments>();  // shared with the closure, which is copied
             add_tune_options(app, *options);
             add_wide_option(app, options->data);
+            begin_group(app, "A program instead of collectives");
+            add_program_tuning_options(app, options->program);
             return [options, &world](const Context& context) { return run(*options, world, context); };
           }};
 }

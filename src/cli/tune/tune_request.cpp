@@ -189,7 +189,8 @@ void add_tune_options(CLI::App& app, TuneOptions& options) {
       ->type_name("LIST");
   app.add_option("--bytes", options.bytes, "Sizes [8:64M:x2]")->type_name("LIST");
   app.add_option("--peer", options.peer, "Who is tuned; simulate:FABRIC in virtual time [tutti]")->type_name("PEER");
-  app.add_option("--budget", options.budget, "Time for all of it [60s]")->type_name("TIME");
+  app.add_option("--budget", options.budget, "Time for all of it [60s; a program: as long as its launches take]")
+      ->type_name("TIME");
   app.add_option("--order", options.order, "The reduction-order class that every way keeps at least [uniform]")
       ->type_name("ordered|rank_order|uniform|free");
   app.add_option("-o,--output", options.output,
@@ -228,7 +229,7 @@ Result<TuneRequest> read_request(const TuneOptions& options, const BenchWorld& w
   } else {
     TUTTI_TRY(add_workload(request, options, most));
   }
-  const Result<Nanos> budget = parse_duration(options.budget);
+  const Result<Nanos> budget = parse_duration(options.budget.empty() ? "60s" : options.budget);
   if (!budget.ok() || budget->value() <= 0)
     return wrong_argument(fmt::format("--budget is {}; it takes a time such as 60s", in_quotes(options.budget)));
   request.seconds = static_cast<double>(budget->value()) / 1e9;

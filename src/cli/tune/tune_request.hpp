@@ -30,7 +30,7 @@ struct TuneOptions {
   std::string types;
   std::string bytes = "8:64M:x2";
   std::string peer = "tutti";
-  std::string budget = "60s";
+  std::string budget;  // empty: a minute; of a program, as long as its launches take
   std::string order = "uniform";
   std::string output;
   std::string explain;

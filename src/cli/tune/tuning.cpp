@@ -142,7 +142,7 @@ class Tuning {
   [[nodiscard]] DecisionTable assembled() {
     DecisionTable table;
     table.name = request_.peer.name;
-    table.about = fmt::format("made by tutti tune, --budget {}", options_.budget);
+    table.about = fmt::format("made by tutti tune in {:.0f} s", request_.seconds);
     table.made = now_text();
     table.version = track_.version();
     table.peer = request_.peer.name;

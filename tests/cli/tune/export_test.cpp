@@ -4,7 +4,7 @@
 
 #include "../../base/temporary_folder.hpp"
 #include "../calling.hpp"
-#include "cli/tune/export_verify.hpp"
+#include "cli/tune/export/export_verify.hpp"
 #include "cli/tune/tune_commands.hpp"
 #include "data/collective.hpp"
 #include "peers/registry.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cli/tune/export_formats.hpp"
+#include "cli/tune/export/export_formats.hpp"
 
 #include <algorithm>
 #include <array>

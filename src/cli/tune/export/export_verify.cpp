@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cli/tune/export_verify.hpp"
+#include "cli/tune/export/export_verify.hpp"
 
 #include <algorithm>
 #include <set>

@@ -14,8 +14,8 @@
 #include "bench/process/command.hpp"
 #include "cli/interrupt.hpp"
 #include "cli/output.hpp"
-#include "cli/tune/export_formats.hpp"
-#include "cli/tune/export_verify.hpp"
+#include "cli/tune/export/export_formats.hpp"
+#include "cli/tune/export/export_verify.hpp"
 #include "cli/tune/tune_commands.hpp"
 #include "table/table_file.hpp"
 
