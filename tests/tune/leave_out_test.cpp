@@ -27,7 +27,8 @@ TEST(LeftOutSizes, AreJudgedByTheSizesAround) {
 }
 
 TEST(LeftOutSizes, AnOnlySizeHasNoTable) {
-  const std::vector<MachineCell> cells = {machine_cell("a", 2, 8, {{"tree", 1}}), machine_cell("b", 2, 8, {{"tree", 1}}),
+  const std::vector<MachineCell> cells = {machine_cell("a", 2, 8, {{"tree", 1}}),
+                                          machine_cell("b", 2, 8, {{"tree", 1}}),
                                           machine_cell("b", 2, 16, {{"tree", 1}})};
   const std::vector<Taken> taken = without_sizes(cells, kOfSizesAlone);
   EXPECT_EQ(taken[0].lack, Lack::section);

@@ -13,7 +13,8 @@ namespace tutti::tune {
 
 using Times = std::vector<std::pair<std::string, double>>;
 
-inline MachineCell machine_cell(const std::string& machine, std::uint32_t ranks, std::uint64_t bytes, const Times& times) {
+inline MachineCell machine_cell(const std::string& machine, std::uint32_t ranks, std::uint64_t bytes,
+                                const Times& times) {
   MachineCell made{.machine = machine, .cell = {.key = {.ranks = ranks}, .bytes = bytes, .times = {}}};
   for (const auto& [name, us] : times)
     made.cell.times.push_back({.way = {.algorithm = name, .tuning = {}, .settings = {}}, .us = us});

@@ -211,6 +211,7 @@ void add_tune_options(CLI::App& app, TuneOptions& options) {
   app.add_flag("--keep-numbers", options.keeps_numbers, "Leave the numbers of the machine profile as they are");
   app.add_flag("--exhaustive", options.exhaustive, "Race everything at every size, as a reference; takes long");
   app.add_flag("--anyway", options.anyway, "Write the table even if other programs kept the machine busy");
+  app.add_flag("--resume", options.resumes, "Go on with the same tuning where it was interrupted");
   app.add_flag("--dry-run", options.dry_run, "List what would be tried, and start nothing");
 }
 

@@ -43,6 +43,7 @@ struct TuneOptions {
   bool anyway = false;
   bool keeps_numbers = false;
   bool dry_run = false;
+  bool resumes = false;
 };
 // The options must live as long as the application.
 void add_tune_options(CLI::App& app, TuneOptions& options);

@@ -18,6 +18,7 @@
 #include "cli/tune/machine_load.hpp"
 #include "cli/tune/peer_track.hpp"
 #include "cli/tune/profile_numbers.hpp"
+#include "cli/tune/race_journal.hpp"
 #include "cli/tune/teller.hpp"
 #include "cli/tune/tune_report.hpp"
 #include "cli/tune/tune_score.hpp"
@@ -52,14 +53,21 @@ class Tuning {
         track_(track_options(), folder) {}
 
   Exit run(const OutputOptions& output) {
+    RaceJournal journal = RaceJournal::open(request_.path + ".races", heading(), options_.resumes, track_);
     for (const TuneCase& each : request_.cases)
-      if (!track_.is_interrupted()) search(each);
+      if (!track_.is_interrupted()) search(each, journal);
+    if (options_.resumes)
+      teller_.say(journal.num_resumed() == 0
+                      ? "nothing to resume: the same tuning was not interrupted before"
+                      : fmt::format("resumed: {} of before", counted(journal.num_resumed(), "race")));
     if (cells_.empty()) return nothing_measured();
     DecisionTable table = assembled();
     if (tunes_numbers() && !track_.is_interrupted()) tune_numbers(table);
     const std::vector<Scored> scored = score(table);
     track_.relaunch();
-    return conclude(table, scored, output);
+    const Exit exit = conclude(table, scored, output);
+    if (!track_.is_interrupted()) journal.remove();
+    return exit;
   }
 
  private:
@@ -100,7 +108,20 @@ class Tuning {
     return tune::peer_candidates(names, tune::knobs_of(request_.peer.name, key.collective));
   }
 
-  void search(const TuneCase& wanted) {
+  // Of the same tuning.
+  [[nodiscard]] std::string heading() const {
+    std::string text = fmt::format("races of tutti tune {}, {}, {}, seed {}, {} s, order {}{}:", TUTTI_VERSION,
+                                   request_.peer.name, request_.fingerprint, request_.seed, request_.seconds,
+                                   name_of(request_.order), options_.exhaustive ? ", exhaustive" : "");
+    for (const TuneCase& each : request_.cases) {
+      text += fmt::format(" {} at", words_of(each.key));
+      for (const std::uint64_t bytes : each.sizes) text += fmt::format(" {}", bytes);
+      text += ";";
+    }
+    return text;
+  }
+
+  void search(const TuneCase& wanted, RaceJournal& journal) {
     const tune::CaseKey& key = wanted.key;
     const tune::Candidates candidates = candidates_for(key);
     teller_.say(fmt::format("{}: {} at {}", words_of(key), counted(candidates.first.size(), "way"),
@@ -108,15 +129,15 @@ class Tuning {
     tune::SearchOptions options{.sizes = wanted.sizes,
                                 .seconds = seconds_of_search() * wanted.share,
                                 .exhaustive = options_.exhaustive || request_.peer.reckoner != nullptr};
-    const double begin = track_.now();
+    const double begin = journal.now();
     const tune::SearchResult result =
-        tune::search(key, candidates, options, track_, [&](const tune::Cell& cell, std::string_view phase) {
+        tune::search(key, candidates, options, journal, [&](const tune::Cell& cell, std::string_view phase) {
           teller_.show(fmt::format("{}: {} B, {}: {} takes {:.4g} us", words_of(key), to_text(Bytes(cell.bytes)), phase,
                                    cell.best()->way.to_string(), cell.best()->us));
         });
     const tune::SearchCounts& counts = result.counts;
     std::string line = fmt::format("  {} in {:.0f} s: {} in all, {} spared", counted(counts.races, "race"),
-                                   track_.now() - begin, counted(counts.ways_raced, "way"), counts.ways_spared);
+                                   journal.now() - begin, counted(counts.ways_raced, "way"), counts.ways_spared);
     if (counts.pruning_checks > 0)
       line += fmt::format("; of {} checked {} should not have been", counted(counts.pruning_checks, "spared way"),
                           counts.pruning_faults);
@@ -254,7 +275,10 @@ class Tuning {
                               used.cores_of_others,
                               options_.anyway ? "" : "; nothing is written (--anyway writes all the same)"));
     if (is_disturbed && !options_.anyway) return Exit::found_wrong;
-    if (track_.is_interrupted()) teller_.say("interrupted: the table has what is known so far, and is not scored");
+    if (track_.is_interrupted())
+      teller_.say(
+          "interrupted: the table has what is known so far, and is not scored; to go on, repeat the command with "
+          "--resume");
     const Status kept = keep(table);
     if (!kept.ok()) return failed(context_, "tune", kept);
     if (track_.is_interrupted()) return Interrupt::exit();

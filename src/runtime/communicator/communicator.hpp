@@ -363,8 +363,8 @@ class Communicator final : private Work {
   std::optional<Pairs> pairs_;
   SymmetricHeap heap_;
   std::uint64_t spread_ = 0;  // bytes that what is put into slots lies in, in turn (spread.hpp)
-  // The small path takes fewer bytes than this, of some types fewer yet (SmallOperator). 0: it is closed, as always with
-  // pending operations or traced calls.
+  // The small path takes fewer bytes than this, of some types fewer yet (SmallOperator). 0: it is closed, as always
+  // with pending operations or traced calls.
   std::uint64_t small_end_ = 0;
   // Of buffers in symmetric memory it takes fewer; without any such memory nobody asks.
   std::uint64_t symmetric_end_ = ~std::uint64_t{0};
