@@ -176,14 +176,16 @@ class Merger {
       unfinished += part.is_whole ? 0 : 1;
     }
     const auto note = [&](std::string text) { merged_.notes.push_back(std::move(text)); };
-    if (transfers > 0) note(fmt::format("{} left out, which workloads do not have", counted(transfers, "transfer")));
+    if (transfers > 0)
+      note(fmt::format("left out {}: a workload has collectives only",
+                       transfers == 1 ? "1 send or receive" : fmt::format("{} sends and receives", transfers)));
     if (nothing > 0) note(fmt::format("{} of no elements left out", counted(nothing, "call")));
     if (left_out > 0) note(fmt::format("{} left out: there are too many different ones", counted(left_out, "call")));
     if (line_ != 0 && line_ != UINT32_MAX)
       note(fmt::format("rank 0 has written nothing: the counts are those of rank {}", line_));
     if (unfinished > 0)
-      note(fmt::format("{} did not come to the end of the recording: what they called last is missing",
-                       counted(unfinished, "rank")));
+      note(fmt::format("{} incomplete: the last calls are missing",
+                       unfinished == 1 ? "1 recording is" : fmt::format("{} recordings are", unfinished)));
     tell_missing();
     tell_disagreement();
   }

@@ -105,12 +105,11 @@ TEST(Merge, SaysWhatIsMissing) {
   Part part = of_rank(1, {called(Collective::all_reduce, 2, 10), called(Collective::all_reduce, 0, 4)}, 3);
   part.is_whole = false;
   part.transfers = 5;
-  EXPECT_EQ(
-      merged_of({part}).notes,
-      (std::vector<std::string>{"5 transfers left out, which workloads do not have", "4 calls of no elements left out",
-                                "rank 0 has written nothing: the counts are those of rank 1",
-                                "1 rank did not come to the end of the recording: what they called last is missing",
-                                "of 3 ranks 2 wrote nothing: 0, 2"}));
+  EXPECT_EQ(merged_of({part}).notes,
+            (std::vector<std::string>{
+                "left out 5 sends and receives: a workload has collectives only", "4 calls of no elements left out",
+                "rank 0 has written nothing: the counts are those of rank 1",
+                "1 recording is incomplete: the last calls are missing", "of 3 ranks 2 wrote nothing: 0, 2"}));
   EXPECT_FALSE(merge({}).ok());
   EXPECT_FALSE(merge(std::vector<Part>{of_rank(0, {called(Collective::all_reduce, 0, 4)})}).ok());
 }

@@ -97,8 +97,9 @@ Result<Exit> write_workload(const RecordArguments& options, const std::string& f
   tell_workload(merged->workload, context);
   for (const std::string& note : merged->notes) context.error << "tutti record: " << note << "\n";
   if (status != 0) context.error << "tutti record: the program ended with exit status " << status << "\n";
-  context.error << fmt::format("wrote {}; next: tutti simulate --workload {} --fabric FABRIC\n", options.path,
-                               options.path);
+  context.error << fmt::format(
+      "wrote {}; next: tutti tune --workload {}, or tutti simulate --workload {} --fabric FABRIC\n", options.path,
+      options.path, options.path);
   return static_cast<Exit>(status);
 }
 
@@ -125,7 +126,8 @@ Run define_record(CLI::App& app) {
   app.add_option("--from", options->from,
                  "Run nothing: read what a program has written that was run with TUTTI_RECORD set to this folder")
       ->type_name("FOLDER");
-  app.add_option("program", options->command, "What to run, with its arguments; -- in front keeps its options its own")
+  app.add_option("program", options->command,
+                 "What to run, with its arguments; put -- before it, so that its options are not read as tutti's")
       ->type_name("PROGRAM [ARGUMENTS]");
   return [options](const Context& context) {
     const Result<Exit> exit = record_calls(*options, context);

@@ -78,7 +78,13 @@ Status check_program(const TuneArguments& options) {
                                                  {options.memory != usual.memory, "--memory"},
                                                  {options.peer != usual.peer, "--peer"},
                                                  {options.exhaustive, "--exhaustive"},
-                                                 {options.dry_run, "--dry-run"}};
+                                                 {options.dry_run, "--dry-run"},
+                                                 {options.resumes, "--resume"},
+                                                 {options.order != usual.order, "--order"},
+                                                 {!options.machine.empty(), "--machine"},
+                                                 {options.seed != usual.seed, "--seed"},
+                                                 {options.keeps_numbers, "--keep-numbers"},
+                                                 {options.anyway, "--anyway"}};
   for (const auto& [is_said, name] : others)
     if (is_said) return wrong_argument(fmt::format("{} is for collectives, not for a program behind --", name));
   return {};
@@ -89,6 +95,7 @@ Exit run_program(TuneArguments options, const BenchWorld& world, const Context& 
   options.program.budget = options.budget;
   options.program.output = options.output;
   options.program.store = options.store;
+  options.program.no_store = options.no_store;
   return tune_program(options.program, world, options.data, context);
 }
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -67,11 +68,22 @@ Table table_of_scores(std::span<const Scored> scored) {
 
 std::string summary_of(std::span<const Scored> scored) {
   std::array<std::size_t, 4> counts = {};
-  for (const Scored& each : scored) ++counts[static_cast<std::size_t>(each.ratio.verdict)];
+  std::size_t undone = 0;
+  std::vector<Scored> kept;
+  for (const Scored& each : scored) {
+    if (each.is_undone) {
+      ++undone;
+      continue;
+    }
+    ++counts[static_cast<std::size_t>(each.ratio.verdict)];
+    kept.push_back(each);
+  }
   const auto of = [&](harness::Verdict verdict) { return counts[static_cast<std::size_t>(verdict)]; };
-  return fmt::format("{}: {} faster, {} slower, {} the same, {} undecided; geometric mean {:.3g} times as fast",
-                     counted(scored.size(), "size"), of(harness::Verdict::faster), of(harness::Verdict::slower),
-                     of(harness::Verdict::same), of(harness::Verdict::undecided), geometric_mean(scored));
+  std::string text = fmt::format("{}: {} faster, {} slower, {} the same, {} undecided", counted(scored.size(), "size"),
+                                 of(harness::Verdict::faster), of(harness::Verdict::slower), of(harness::Verdict::same),
+                                 of(harness::Verdict::undecided));
+  if (undone > 0) text += fmt::format(", {} slower and undone", undone);
+  return text + fmt::format("; geometric mean {:.3g} times as fast", geometric_mean(kept));
 }
 
 Table table_of_ranges(const DecisionTable& table) {

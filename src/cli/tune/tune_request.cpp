@@ -188,8 +188,9 @@ void add_tune_options(CLI::App& app, TuneOptions& options) {
   app.add_option("--types", options.types, "A type for each class, such as f32,bf16 [f32, for all types]")
       ->type_name("LIST");
   app.add_option("--bytes", options.bytes, "Sizes [8:64M:x2]")->type_name("LIST");
-  app.add_option("--peer", options.peer, "Who is tuned; simulate:FABRIC in virtual time [tutti]")->type_name("PEER");
-  app.add_option("--budget", options.budget, "Time for all of it [60s; a program: as long as its launches take]")
+  app.add_option("--peer", options.peer, "The library to tune; simulate:FABRIC is a fabric in virtual time [tutti]")
+      ->type_name("PEER");
+  app.add_option("--budget", options.budget, "Total time [60s; a program: as long as its launches take]")
       ->type_name("TIME");
   app.add_option("--order", options.order, "The reduction-order class that every way keeps at least [uniform]")
       ->type_name("ordered|rank_order|uniform|free");
@@ -202,15 +203,17 @@ void add_tune_options(CLI::App& app, TuneOptions& options) {
   app.add_option("--from", options.from,
                  "Measure nothing: make the table of results: a run of the store, a CSV file, published references")
       ->type_name("RESULTS");
-  app.add_option("--machine", options.machine, "Of --from: whose results, where they are of several machines")
+  app.add_option("--machine", options.machine, "With --from: the machine whose results count, if there are several")
       ->type_name("NAME");
-  app.add_option("--store", options.store, "Of --from: the SQLite file that keeps runs")->type_name("FILE");
+  app.add_option("--store", options.store, "The SQLite file that keeps results (docs/formats/store.md)")
+      ->type_name("FILE");
   app.add_option("--explain", options.explain, "Measure nothing; tell how the table has decided for this size")
       ->type_name("BYTES");
-  app.add_option("--seed", options.seed, "Of the order of races [1]")->type_name("N");
+  app.add_option("--seed", options.seed, "Seed of the random order of races [1]")->type_name("N");
   app.add_flag("--keep-numbers", options.keeps_numbers, "Leave the numbers of the machine profile as they are");
   app.add_flag("--exhaustive", options.exhaustive, "Race everything at every size, as a reference; takes long");
   app.add_flag("--anyway", options.anyway, "Write the table even if other programs kept the machine busy");
+  app.add_flag("--no-store", options.no_store, "Keep no results but the table");
   app.add_flag("--resume", options.resumes, "Go on with the same tuning where it was interrupted");
   app.add_flag("--dry-run", options.dry_run, "List what would be tried, and start nothing");
 }

@@ -44,6 +44,7 @@ struct TuneOptions {
   bool keeps_numbers = false;
   bool dry_run = false;
   bool resumes = false;
+  bool no_store = false;
 };
 // The options must live as long as the application.
 void add_tune_options(CLI::App& app, TuneOptions& options);

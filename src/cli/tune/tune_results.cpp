@@ -32,7 +32,7 @@ Result<std::vector<MachineCell>> read_cells_of_machine(const TuneOptions& option
   context.error << fmt::format("read {}, {}\n", results.what, counted(cells.size(), "cell"));
   for (const std::string& each : results.left_out) context.error << fmt::format("left out {}\n", each);
   if (repeated > 0)
-    context.error << fmt::format("left out {}: of a way with several in one cell the middle one counts\n",
+    context.error << fmt::format("left out {}: if a way has several times in a cell, the median counts\n",
                                  counted(repeated, "time"));
   std::vector<std::string> machines;
   for (const MachineCell& cell : cells)

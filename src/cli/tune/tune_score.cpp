@@ -58,6 +58,11 @@ std::vector<Scored> score(std::span<const tune::Cell> cells, const DecisionTable
       race.measure.budget.seconds = std::max(left / static_cast<double>(cells.size() - each), 0.01);
       const std::vector<harness::Racer> racers = track.race_settings(cells[each].key, cells[each].bytes, both, race);
       add_launch(racers[0].row, racers[1].row, launches[each]);
+      for (const harness::Racer& racer : racers) {
+        if (options.rows == nullptr) break;
+        options.rows->push_back(racer.row);
+        options.rows->back().launch = launch;
+      }
       is_exact = harness::is_exact(racers[0].row);
     }
   }

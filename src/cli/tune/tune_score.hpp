@@ -29,7 +29,8 @@ struct Scored {
 
 struct ScoreOptions {
   double seconds = 15;
-  int launches = 6;  // with fewer there is no interval
+  int launches = 6;                           // with fewer there is no interval
+  std::vector<harness::Row>* rows = nullptr;  // where all that was measured goes, before and after in turns
 };
 
 // Each size of each key, as far as time and interrupts allow. `before` and `after` are settings of the peer,

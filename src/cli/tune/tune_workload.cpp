@@ -83,7 +83,7 @@ WorkloadCases cases_of(const Workload& workload, TableMemory memory, std::uint32
   std::map<std::string, std::uint64_t> left_out;
   for (const WorkloadEntry& entry : workload.entries) {
     if (!can_be_tuned(entry, most_ranks)) {
-      left_out[fmt::format("{} of {}", name_of(entry.collective), counted(entry.ranks, "rank"))] += entry.calls;
+      left_out[fmt::format("{} on {}", name_of(entry.collective), counted(entry.ranks, "rank"))] += entry.calls;
       continue;
     }
     const double weight = weight_of(entry, has_times);
@@ -103,7 +103,7 @@ WorkloadCases cases_of(const Workload& workload, TableMemory memory, std::uint32
   set_shares(made.cases, weights);
   made.types = types_of(types);
   for (const auto& [what, calls] : left_out)
-    made.notes.push_back(fmt::format("{} left out: {} have no choice in tables", counted(calls, "call"), what));
+    made.notes.push_back(fmt::format("left out {} of {}: they cannot be tuned", counted(calls, "call"), what));
   return made;
 }
 

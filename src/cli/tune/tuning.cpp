@@ -13,7 +13,9 @@
 #include "base/system/file.hpp"
 #include "base/text.hpp"
 #include "base/units.hpp"
+#include "base/variables/variables.hpp"
 #include "bench/views/narrow_table.hpp"
+#include "cli/bench/bench_store.hpp"
 #include "cli/interrupt.hpp"
 #include "cli/tune/machine_load.hpp"
 #include "cli/tune/peer_track.hpp"
@@ -23,6 +25,7 @@
 #include "cli/tune/tune_report.hpp"
 #include "cli/tune/tune_score.hpp"
 #include "cli/tune/tune_workload.hpp"
+#include "runtime/selection/table_choice.hpp"
 #include "table/table_file.hpp"
 #include "tune/make_sections.hpp"
 #include "tune/peer_knobs.hpp"
@@ -57,9 +60,9 @@ class Tuning {
     for (const TuneCase& each : request_.cases)
       if (!track_.is_interrupted()) search(each, journal);
     if (options_.resumes)
-      teller_.say(journal.num_resumed() == 0
-                      ? "nothing to resume: the same tuning was not interrupted before"
-                      : fmt::format("resumed: {} of before", counted(journal.num_resumed(), "race")));
+      teller_.say(journal.num_resumed() == 0 ? "nothing to resume: no interrupted tuning with these options"
+                                             : fmt::format("resumed: {} taken from the interrupted tuning",
+                                                           counted(journal.num_resumed(), "race")));
     if (cells_.empty()) return nothing_measured();
     DecisionTable table = assembled();
     if (tunes_numbers() && !track_.is_interrupted()) tune_numbers(table);
@@ -136,12 +139,12 @@ class Tuning {
                                    cell.best()->way.to_string(), cell.best()->us));
         });
     const tune::SearchCounts& counts = result.counts;
-    std::string line = fmt::format("  {} in {:.0f} s: {} in all, {} spared", counted(counts.races, "race"),
+    std::string line = fmt::format("  {} in {:.0f} s: {} raced, {} skipped", counted(counts.races, "race"),
                                    journal.now() - begin, counted(counts.ways_raced, "way"), counts.ways_spared);
     if (counts.pruning_checks > 0)
-      line += fmt::format("; of {} checked {} should not have been", counted(counts.pruning_checks, "spared way"),
+      line += fmt::format("; {} checked, {} of them the fastest", counted(counts.pruning_checks, "skipped way"),
                           counts.pruning_faults);
-    if (!result.is_complete) line += "; time was too short for all";
+    if (!result.is_complete) line += "; the budget was too short to finish";
     teller_.say(line);
     cells_.insert(cells_.end(), result.cells.begin(), result.cells.end());
   }
@@ -210,8 +213,8 @@ class Tuning {
     std::vector<tune::Cell> cells;
     for (const tune::Cell& cell : cells_)
       if (is_wanted(cell)) cells.push_back(cell);
-    std::vector<Scored> scored =
-        cli::score(cells, table, {}, after, {.seconds = request_.seconds * kForScore}, track_, measure_);
+    std::vector<Scored> scored = cli::score(
+        cells, table, {}, after, {.seconds = request_.seconds * kForScore, .rows = &rows_}, track_, measure_);
     give_back_losses(scored, table);
     return scored;
   }
@@ -261,6 +264,40 @@ class Tuning {
     return {};
   }
 
+  // What the score has measured, as a run of the store: before without a table or with the old one, after with this
+  // one.
+  void keep_rows(DecisionTable& table) {
+    if (rows_.empty() || options_.no_store) return;
+    const std::string name(row_of(VariableId::table).name);
+    for (std::size_t each = 0; each < rows_.size(); ++each) {
+      const bool is_after = each % 2 == 1;
+      std::string place = before_ == nullptr ? std::string(kNoTable) : before_->title();
+      if (is_after) {
+        place = request_.path;
+      } else if (place == request_.path) {
+        place += " (before)";
+      }
+      rows_[each].settings = {{.name = name, .value = std::move(place)}};
+    }
+    const Result<std::int64_t> run = store_rows();
+    if (run.ok()) {
+      table.run = std::to_string(*run);
+      teller_.say(fmt::format("the score is run {} of the store", *run));
+    } else {
+      teller_.say(fmt::format("the score is not kept: {}", run.status().message()));
+    }
+  }
+  Result<std::int64_t> store_rows() {
+    TUTTI_TRY_ASSIGN(const std::string path, store_path(options_.store, context_.environment));
+    TUTTI_TRY_ASSIGN(harness::Store store, harness::Store::open(path));
+    harness::StoredRun begun = new_run(rows_.front().bench, "tutti tune " + request_.path, context_);
+    begun.is_paired = true;
+    TUTTI_TRY_ASSIGN(const std::int64_t run, store.begin(begun));
+    TUTTI_TRY(store.add(run, rows_));
+    TUTTI_TRY(store.complete(run));
+    return run;
+  }
+
   Exit conclude(DecisionTable& table, const std::vector<Scored>& scored, const OutputOptions& output) {
     const Table shown = scored.empty() ? table_of_ranges(table) : table_of_scores(scored);
     const Status written = write_output(narrowed(shown, output, context_), output, context_);
@@ -279,6 +316,7 @@ class Tuning {
       teller_.say(
           "interrupted: the table has what is known so far, and is not scored; to go on, repeat the command with "
           "--resume");
+    keep_rows(table);
     const Status kept = keep(table);
     if (!kept.ok()) return failed(context_, "tune", kept);
     if (track_.is_interrupted()) return Interrupt::exit();
@@ -313,7 +351,7 @@ class Tuning {
   }
   [[nodiscard]] std::string how_to_use() const {
     if (!request_.is_own) return "";
-    return request_.is_found ? "; every program that uses Tutti on this machine obeys it"
+    return request_.is_found ? "; all your programs that use Tutti on this machine obey it"
                              : fmt::format("; TUTTI_TABLE={} makes programs obey it", request_.path);
   }
 
@@ -328,6 +366,7 @@ class Tuning {
   harness::MeasureOptions measure_;
   PeerTrack track_;
   std::vector<tune::Cell> cells_;
+  std::vector<harness::Row> rows_;  // of the score
 };
 
 }  // namespace

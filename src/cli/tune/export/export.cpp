@@ -16,14 +16,19 @@
 #include "cli/output.hpp"
 #include "cli/tune/export/export_formats.hpp"
 #include "cli/tune/export/export_verify.hpp"
+#include "cli/tune/export/profile_export.hpp"
 #include "cli/tune/tune_commands.hpp"
+#include "runtime/selection/profile_file.hpp"
 #include "table/table_file.hpp"
 
 namespace tutti::cli {
 
 namespace {
 
+constexpr std::string_view kProfile = "profile";
+
 struct ExportArguments {
+  std::string name;  // of a profile
   ExportChoice choice;
   std::string table;
   OutputOptions output;
@@ -97,13 +102,35 @@ Result<tune::Exported> exported_by(const ExportArguments& options, const BenchWo
   const std::size_t num_left_out = exported.rules.left_out.size();
   if (options.is_strict && num_left_out > 0)
     return Status(Code::unsupported,
-                  fmt::format("--strict: {} cannot say {} of {}", format.peer,
+                  fmt::format("--strict: {} cannot express {} of {}", format.peer,
                               num_left_out == 1 ? "a part" : fmt::format("{} parts", num_left_out), rules.title));
   if (options.is_verified) return verified(std::move(exported), format, table, options, world, context);
   return exported;
 }
 
+Status write_as_profile(const ExportArguments& options, const Context& context) {
+  if (options.is_verified || !options.choice.release.empty() || !options.choice.base.empty())
+    return wrong_argument("--verify, --release and --base are of other libraries; --to is profile");
+  TUTTI_TRY(check_output(options.output));
+  TUTTI_TRY_ASSIGN(const DecisionTable table, table_at(options.table));
+  TUTTI_TRY_ASSIGN(const MachineProfile base, find_shipped_profile(table.profile.empty() ? "generic" : table.profile));
+  const std::string name = options.name.empty() ? base.name + "_tuned" : options.name;
+  TUTTI_TRY_ASSIGN(const ExportedProfile made, export_to_profile(table, base, name));
+  for (const std::string& line : made.left_out) context.error << printable(fmt::format("left out: {}", line)) << "\n";
+  if (options.is_strict && !made.left_out.empty())
+    return {Code::unsupported, fmt::format("--strict: a profile cannot express all of {}", table.title())};
+  TUTTI_TRY(write_output(write_profile(made.profile), options.output, context));
+  context.error << fmt::format("export TUTTI_PROFILE={}\n",
+                               options.output.path.empty() ? "FILE" : harness::in_shell({options.output.path}));
+  return {};
+}
+
 Exit run_export(const ExportArguments& options, const BenchWorld& world, const Context& context) {
+  if (same_name(options.choice.to, kProfile)) {
+    const Status written = write_as_profile(options, context);
+    return written.ok() ? Exit::done : failed(context, "export", written);
+  }
+  if (!options.name.empty()) return failed(context, "export", wrong_argument("--name is of a profile: --to profile"));
   const Result<tune::Exported> exported = exported_by(options, world, context);
   if (!exported.ok()) {
     const Exit exit = failed(context, "export", exported.status());
@@ -120,7 +147,9 @@ Run define_export(CLI::App& app, const BenchWorld& world) {
   app.add_option("table", options->table, "The decision table, of the library that --to names")
       ->type_name("TABLE")
       ->required();
-  app.add_option("--to", options->choice.to, "The library that shall read it: openmpi, mpich, nccl or ucc")
+  app.add_option("--to", options->choice.to,
+                 "The library that will read the file: openmpi, mpich, nccl or ucc; profile makes a machine profile of "
+                 "Tutti's own table")
       ->type_name("LIBRARY")
       ->required();
   app.add_option("--release", options->choice.release,
@@ -131,16 +160,18 @@ Run define_export(CLI::App& app, const BenchWorld& world) {
          "What MPICH selects by itself: its library, or generic.json of its sources [the library that Tutti was "
          "built with]")
       ->type_name("FILE");
+  app.add_option("--name", options->name, "With --to profile: what the profile is called [its base's, and _tuned]")
+      ->type_name("NAME");
   app.add_flag("--strict", options->is_strict, "Write nothing if a part of the table cannot be expressed");
   app.add_flag(
       "--verify", options->is_verified,
       "Measure the library with the file against itself without, in turns, at the table's sizes. Ranges that are "
       "slower anywhere are left to the library; if nothing remains, write nothing and exit with 1");
   app.add_option("--budget", options->verify.budget,
-                 "Of --verify: how long a size is measured, in all launches together")
+                 "With --verify: how long a size is measured, in all launches together")
       ->type_name("TIME")
       ->capture_default_str();
-  app.add_option("--launches", options->verify.launches, "Of --verify: how often ranks are started; 6 or more")
+  app.add_option("--launches", options->verify.launches, "With --verify: how often ranks are started; 6 or more")
       ->type_name("N")
       ->capture_default_str();
   app.add_option("-o,--output", options->output.path, "Write the file here instead of to standard output")
@@ -152,15 +183,17 @@ Run define_export(CLI::App& app, const BenchWorld& world) {
 }  // namespace
 
 Command export_command(const BenchWorld& world) {
-  return {.name = "export",
-          .summary = "Write a decision table of Open MPI, MPICH, NCCL or UCC as the file that the library reads",
-          .examples =
-              "tutti export --to openmpi table.toml -o openmpi.rules\n"
-              "tutti export --to openmpi --release 6 table.toml -o openmpi.json\n"
-              "tutti export --to mpich table.toml -o mpich.json --verify --budget 2s\n"
-              "tutti export --to nccl table.toml -o nccl_tuner.conf\n"
-              "tutti export --to ucc table.toml",
-          .define = [&world](CLI::App& app) { return define_export(app, world); }};
+  return {
+      .name = "export",
+      .summary = "Write a decision table as the file that Open MPI, MPICH, NCCL or UCC reads, or as a machine profile",
+      .examples =
+          "tutti export --to openmpi table.toml -o openmpi.rules\n"
+          "tutti export --to openmpi --release 6 table.toml -o openmpi.json\n"
+          "tutti export --to mpich table.toml -o mpich.json --verify --budget 2s\n"
+          "tutti export --to nccl table.toml -o nccl_tuner.conf\n"
+          "tutti export --to ucc table.toml\n"
+          "tutti export --to profile table.toml -o mine.toml",
+      .define = [&world](CLI::App& app) { return define_export(app, world); }};
 }
 
 }  // namespace tutti::cli

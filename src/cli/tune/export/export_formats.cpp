@@ -93,8 +93,8 @@ Result<ExportFormat> find_format(const ExportChoice& choice, const BenchWorld& w
   const auto found = std::find_if(kExportNames.begin(), kExportNames.end(),
                                   [&](std::string_view name) { return same_name(name, choice.to); });
   if (found == kExportNames.end())
-    return wrong_argument(fmt::format("--to is {}; it takes one of {}{}", in_quotes(choice.to), names_of_formats(),
-                                      nearest_hint(choice.to, kExportNames)));
+    return wrong_argument(fmt::format("--to is {}; it takes one of {}, profile{}", in_quotes(choice.to),
+                                      names_of_formats(), nearest_hint(choice.to, kExportNames)));
   TUTTI_TRY(check_choice(choice));
   ExportFormat format;
   format.peer = *found;

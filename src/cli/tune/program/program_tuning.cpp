@@ -225,7 +225,6 @@ void add_program_tuning_options(CLI::App& app, ProgramOptions& options) {
   app.add_option("--launcher", options.sweep.launcher, "Who starts the ranks of the program")
       ->type_name("local|mpirun.openmpi|mpirun.mpich|srun");
   app.add_option("--timeout", options.sweep.timeout, "Ends a run that takes longer than this [10m]")->type_name("TIME");
-  app.add_flag("--no-store", options.no_store, "Keep no rows");
 }
 
 Exit tune_program(const ProgramOptions& options, const BenchWorld& world, const OutputOptions& output,

@@ -64,7 +64,7 @@ Status read_cells(const RegretArguments& options, const std::vector<tune::Rule>&
   context.error << fmt::format("read {}, {}\n", made.results.what, counted(made.cells.size(), "cell"));
   for (const std::string& each : made.results.left_out) context.error << fmt::format("left out {}\n", each);
   if (repeated > 0)
-    context.error << fmt::format("left out {}: of a way with several in one cell the middle one counts\n",
+    context.error << fmt::format("left out {}: if a way has several times in a cell, the median counts\n",
                                  counted(repeated, "time"));
   if (made.cells.empty())
     return wrong_argument(fmt::format("{} has no times of ways", in_quotes(options.words.back())));
