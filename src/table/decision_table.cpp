@@ -67,7 +67,7 @@ const TableRange& TableSection::range_of(std::uint64_t bytes) const {
 
 std::optional<TableAnswer> find_section(const DecisionTable& table, const TableQuestion& question) {
   // The least of these is the best.
-  using Rating = std::tuple<double, bool, std::uint32_t>;
+  using Rating = std::tuple<double, int, std::uint32_t>;
   std::optional<Rating> best;
   TableAnswer answer;
   for (const TableSection& section : table.sections) {
@@ -75,8 +75,9 @@ std::optional<TableAnswer> find_section(const DecisionTable& table, const TableQ
     const bool was_crowded = table.cores != 0 && section.ranks > table.cores;
     if (table.cores != 0 && was_crowded != question.crowded) continue;
     const double distance = std::abs(std::log2(static_cast<double>(question.ranks) / std::max(section.ranks, 1U)));
-    const bool is_of_others = section.types != TypeClass::any && section.types != question.types;
-    const Rating rating{distance, is_of_others, section.ranks};
+    // The class itself, then all types, then others.
+    const int of_others = section.types == question.types ? 0 : section.types == TypeClass::any ? 1 : 2;
+    const Rating rating{distance, of_others, section.ranks};
     if (best && *best <= rating) continue;
     best = rating;
     answer = {.section = &section, .is_exact = section.ranks == question.ranks};

@@ -31,8 +31,12 @@ double loss_of(const Cell& cell, const TableWay& way, const MergeOptions& option
   const WayTime* const time = cell.find(way);
   if (time == nullptr) return kImpossible;
   const double regret = cell.regret_of(way);
+  if (way == TableWay()) {
+    const bool is_doubtful = time->high_us >= cell.best()->low_us;
+    const double most = is_doubtful ? std::max(options.most_regret, options.least_doubtful_gain) : options.most_regret;
+    return time != cell.best() && regret > most ? kImpossible : std::log1p(regret);
+  }
   if (time != cell.best() && regret > options.most_regret) return kImpossible;
-  if (way == TableWay()) return std::log1p(regret);
   const WayTime* const untuned = cell.find(TableWay());
   const bool is_sure = untuned == nullptr || time->high_us < untuned->low_us;
   return std::log1p(regret) + std::log1p(is_sure ? options.least_gain : options.least_doubtful_gain);

@@ -84,7 +84,36 @@ class Searcher {
     return false;
   }
 
-  // Takes the times into the cell; of ways that have raced before, the geometric mean of both.
+  // A machine is quicker at one time than at another: so the times of a race count by how they stand to those of the
+  // ways that have raced before. Of these, the mean of both, by their samples.
+  static void take(std::vector<WayTime>& times, Cell& cell) {
+    double sum = 0;
+    std::size_t shared = 0;
+    for (const WayTime& time : times)
+      if (const WayTime* const old = cell.find(time.way)) {
+        sum += std::log(old->us / time.us);
+        ++shared;
+      }
+    const double scale = shared == 0 ? 1 : std::exp(sum / static_cast<double>(shared));
+    for (WayTime& time : times) {
+      time.us *= scale;
+      time.low_us *= scale;
+      time.high_us *= scale;
+      const auto old =
+          std::find_if(cell.times.begin(), cell.times.end(), [&](const WayTime& each) { return each.way == time.way; });
+      if (old == cell.times.end()) {
+        cell.times.push_back(std::move(time));
+        continue;
+      }
+      const auto all = static_cast<double>(std::max<std::uint64_t>(old->samples + time.samples, 1));
+      const double share = all > 1 ? static_cast<double>(time.samples) / all : 0.5;
+      old->us = std::exp((1 - share) * std::log(old->us) + share * std::log(time.us));
+      old->low_us = std::min(old->low_us, time.low_us);
+      old->high_us = std::max(old->high_us, time.high_us);
+      old->samples += time.samples;
+    }
+  }
+
   void race(std::uint64_t bytes, std::span<const TableWay> ways, double seconds, std::string_view phase) {
     ++counts_.races;
     counts_.ways_raced += ways.size();
@@ -94,18 +123,7 @@ class Searcher {
     const double begin = track_.now();
     std::vector<WayTime> times = track_.race(key_, bytes, ways, seconds);
     costs_[bytes] = (track_.now() - begin) / static_cast<double>(std::max<std::size_t>(ways.size(), 1));
-    for (WayTime& time : times) {
-      const auto old =
-          std::find_if(cell.times.begin(), cell.times.end(), [&](const WayTime& each) { return each.way == time.way; });
-      if (old == cell.times.end()) {
-        cell.times.push_back(std::move(time));
-        continue;
-      }
-      old->us = std::sqrt(old->us * time.us);
-      old->low_us = std::min(old->low_us, time.low_us);
-      old->high_us = std::max(old->high_us, time.high_us);
-      old->samples += time.samples;
-    }
+    take(times, cell);
     if (cell.times.empty())
       cells_.erase(bytes);
     else if (on_progress_)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "workload/part.hpp"
 
+#include <algorithm>
 #include <array>
 #include <limits>
 #include <optional>
@@ -30,7 +31,10 @@ constexpr std::uint32_t kMostPartRanks = 1U << 20U;
 void add_call(std::string& text, const PartCall& call) {
   text += fmt::format("\n[[calls]]\ncollective = \"{}\"\ncount = {}\ntype = \"{}\"\nroot = {}\ncalls = {}\n",
                       name_of(call.collective), call.count, name_of(call.type), call.root, call.calls);
-  text += fmt::format("time_us = {:.4f}\ncompute_us = {:.4f}\n", call.time_us, call.compute_us);
+  // Files have no greater numbers.
+  constexpr double kMostTime = 1e9;
+  text += fmt::format("time_us = {:.4f}\ncompute_us = {:.4f}\n", std::min(call.time_us, kMostTime),
+                      std::min(call.compute_us, kMostTime));
   if (!call.site.module.empty())
     text += fmt::format("module = {}\noffset = {}\n", quoted(call.site.module), call.site.offset);
   if (!call.site.symbol.empty())
@@ -38,6 +42,9 @@ void add_call(std::string& text, const PartCall& call) {
 }
 
 // Whole numbers that 32 bits do not hold.
+// So many that no program comes to them: sums and products of them stay numbers.
+constexpr std::int64_t kMostLarge = std::int64_t{1} << 44U;
+
 Status read_large(const Section& section, std::string_view key, std::uint64_t& number) {
   const TomlValue* const given = section.find(key);
   if (given == nullptr) return {};
@@ -45,6 +52,8 @@ Status read_large(const Section& section, std::string_view key, std::uint64_t& n
   if (value == nullptr || *value < 0)
     return section.wrong(key, fmt::format("this is {}; write a whole number from 0 on",
                                           value != nullptr ? std::to_string(*value) : noun_of(*given)));
+  if (*value > kMostLarge && key != "offset" && key != "in_symbol")
+    return section.wrong(key, fmt::format("{} is too many; {} is the most", *value, kMostLarge));
   number = static_cast<std::uint64_t>(*value);
   return {};
 }

@@ -14,6 +14,7 @@
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <link.h>
 #include <pthread.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -89,23 +90,30 @@ std::string new_name() {
   return fmt::format("{}.{}.{:x}.{}{}", writer.host, writer.process, now, number.fetch_add(1), kPartSuffix);
 }
 
+std::string program_of_this_process() {
+  std::array<char, 4096> path{};
+  const ssize_t length = readlink("/proc/self/exe", path.data(), path.size());
+  return length > 0 ? std::string(path.data(), static_cast<std::size_t>(length)) : std::string();
+}
+
 // The call lies before the address that it returns to, which may be another function's.
 CallSite site_at(std::uint64_t address) {
   Dl_info found{};
-  if (address == 0 || dladdr(reinterpret_cast<const void*>(address - 1), &found) == 0 || found.dli_fname == nullptr)
+  link_map* map = nullptr;
+  if (address == 0 ||
+      dladdr1(reinterpret_cast<const void*>(address - 1), &found, reinterpret_cast<void**>(&map), RTLD_DL_LINKMAP) ==
+          0 ||
+      found.dli_fname == nullptr)
     return {};
-  CallSite site{.module = found.dli_fname, .offset = address - reinterpret_cast<std::uintptr_t>(found.dli_fbase)};
+  // Of the program itself that would be what it was called, from wherever.
+  const bool is_program = map != nullptr && (map->l_name == nullptr || map->l_name[0] == '\0');
+  CallSite site{.module = is_program ? program_of_this_process() : found.dli_fname,
+                .offset = address - reinterpret_cast<std::uintptr_t>(found.dli_fbase)};
   if (found.dli_sname != nullptr) {
     site.symbol = found.dli_sname;
     site.in_symbol = address - reinterpret_cast<std::uintptr_t>(found.dli_saddr);
   }
   return site;
-}
-
-std::string program_of_this_process() {
-  std::array<char, 4096> path{};
-  const ssize_t length = readlink("/proc/self/exe", path.data(), path.size());
-  return length > 0 ? std::string(path.data(), static_cast<std::size_t>(length)) : std::string();
 }
 
 Status cannot_write_part(std::string_view path, int error) {

@@ -14,6 +14,7 @@ namespace tutti::cli {
 
 namespace {
 
+constexpr std::size_t kMostFunctions = 1U << 20U;
 constexpr std::uint64_t kMostProgramBytes = std::uint64_t{512} << 20U;
 
 // A record of the file; zeros where it ends before.
@@ -27,7 +28,8 @@ Record record_at(std::string_view file, std::uint64_t offset) {
 
 std::string text_at(std::string_view file, std::uint64_t offset) {
   if (offset >= file.size()) return {};
-  const std::string_view rest = file.substr(offset);
+  constexpr std::size_t kMostName = 4096;
+  const std::string_view rest = file.substr(offset, kMostName);
   return std::string(rest.substr(0, rest.find('\0')));
 }
 
@@ -55,7 +57,7 @@ ElfSymbols::Functions ElfSymbols::read(const std::string& path) {
     if (table.sh_type != SHT_SYMTAB) continue;
     const auto names = record_at<Elf64_Shdr>(*file, header.e_shoff + table.sh_link * sizeof(Elf64_Shdr));
     const std::uint64_t most = std::min<std::uint64_t>(table.sh_size, file->size()) / sizeof(Elf64_Sym);
-    for (std::uint64_t index = 0; index < most; ++index) {
+    for (std::uint64_t index = 0; index < most && functions.size() < kMostFunctions; ++index) {
       const auto symbol = record_at<Elf64_Sym>(*file, table.sh_offset + index * sizeof(Elf64_Sym));
       if (ELF64_ST_TYPE(symbol.st_info) != STT_FUNC || symbol.st_shndx == SHN_UNDEF || symbol.st_size == 0) continue;
       functions.push_back({symbol.st_value - base, symbol.st_value - base + symbol.st_size,

@@ -29,6 +29,10 @@ class TakenSignals {
     sigemptyset(&taken_);
     for (const int signal : {SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGCHLD}) sigaddset(&taken_, signal);
     pthread_sigmask(SIG_BLOCK, &taken_, &before_);
+    // Where whoever started this one ignores it, no program's end would be told.
+    struct sigaction usual {};
+    usual.sa_handler = SIG_DFL;
+    sigaction(SIGCHLD, &usual, &of_children_);
   }
   TakenSignals(const TakenSignals&) = delete;
   TakenSignals& operator=(const TakenSignals&) = delete;
@@ -36,6 +40,7 @@ class TakenSignals {
     // What came for the program must not end this one, which has work left.
     const timespec at_once{};
     while (sigtimedwait(&taken_, nullptr, &at_once) > 0) continue;
+    sigaction(SIGCHLD, &of_children_, nullptr);
     pthread_sigmask(SIG_SETMASK, &before_, nullptr);
   }
   [[nodiscard]] const sigset_t& before() const { return before_; }
@@ -48,6 +53,7 @@ class TakenSignals {
  private:
   sigset_t taken_{};
   sigset_t before_{};
+  struct sigaction of_children_ {};
 };
 
 int start_program(const std::vector<std::string>& command, const Environment& environment, const sigset_t& mask,

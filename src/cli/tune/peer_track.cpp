@@ -21,6 +21,8 @@ namespace {
 constexpr std::string_view kTableVariable = "TUTTI_TABLE";
 constexpr std::string_view kLeaveVariable = "TUTTI_LEAVE_BUSY_CORES";
 constexpr std::uint64_t kLeastUnchecked = 4 << 20;
+constexpr std::size_t kWarmingRounds = 8;
+constexpr double kWarmingSeconds = 0.03;  // for each group
 constexpr std::string_view kMemoryVariable = "BENCH_MEMORY";
 
 bool is_simulated(std::string_view peer) { return peer.starts_with("simulate:"); }
@@ -144,8 +146,26 @@ std::vector<harness::Racer> PeerTrack::race_settings(const tune::CaseKey& key, s
   }
   const auto type = options_.types.find(key.types);
   const harness::Point point = point_of(key, bytes, type == options_.types.end() ? Type::f32 : type->second);
-  std::vector<harness::Racer> racers =
-      track_.race(std::string(name_of(key.collective)), static_cast<int>(key.ranks), point, contenders, options);
+  const std::string bench(name_of(key.collective));
+  bool has_new = false;
+  for (const harness::Contender& each : contenders) {
+    std::string group = fmt::format("{} {}", bench, key.ranks);
+    for (const harness::Setting& setting : each.settings)
+      group += fmt::format(" {}={}", setting.name, setting.value.value_or(""));
+    has_new = warm_.insert(group).second || has_new;
+  }
+  // Ranks that have just been started are slow for some milliseconds, however much they warm up by themselves: so a
+  // short race that does not count goes first.
+  if (has_new && !is_simulated(options_.track.peer.name)) {
+    harness::RaceOptions warming = options;
+    warming.drops = false;
+    warming.most_rounds = kWarmingRounds;
+    warming.measure.check = false;
+    warming.measure.budget.seconds =
+        std::min(options.measure.budget.seconds, kWarmingSeconds * static_cast<double>(contenders.size()));
+    static_cast<void>(track_.race(bench, static_cast<int>(key.ranks), point, contenders, warming));
+  }
+  std::vector<harness::Racer> racers = track_.race(bench, static_cast<int>(key.ranks), point, contenders, options);
   for (const harness::Racer& racer : racers)
     if (!racer.row.version.empty()) version_ = racer.row.version;
   return racers;

@@ -7,6 +7,7 @@
 #include <functional>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -48,7 +49,10 @@ class PeerTrack final : public tune::Track {
 
   std::vector<tune::WayTime> race(const tune::CaseKey& key, std::uint64_t bytes, std::span<const TableWay> ways,
                                   double seconds) override;
-  void relaunch() override { track_.end_all(); }
+  void relaunch() override {
+    track_.end_all();
+    warm_.clear();
+  }
   [[nodiscard]] double now() const override;
   [[nodiscard]] bool is_interrupted() const override { return options_.measure.is_interrupted(); }
 
@@ -77,6 +81,7 @@ class PeerTrack final : public tune::Track {
   harness::RaceTrack track_;
   std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
   std::map<std::string, std::string> files_;  // candidates' tables, by text
+  std::set<std::string> warm_;                // groups that have raced since they were started
   std::map<std::string, std::string> objections_;
   std::vector<std::string> wrong_;
   std::string version_;

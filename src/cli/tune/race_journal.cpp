@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/tune/race_journal.hpp"
 
+#include <cerrno>
 #include <filesystem>
 #include <optional>
 #include <utility>
@@ -57,6 +58,7 @@ RaceJournal RaceJournal::open(std::string path, std::string heading, bool resume
   std::error_code ignored;
   const std::filesystem::path folder = std::filesystem::path(journal.path_).parent_path();
   if (!folder.empty()) std::filesystem::create_directories(folder, ignored);
+  errno = 0;
   journal.file_.open(journal.path_, std::ios::trunc);
   journal.file_ << heading << '\n' << std::flush;
   return journal;

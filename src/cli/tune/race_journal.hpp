@@ -26,6 +26,7 @@ class RaceJournal final : public tune::Track {
   [[nodiscard]] double now() const override { return track_->now() + skipped_; }
   [[nodiscard]] bool is_interrupted() const override { return track_->is_interrupted(); }
 
+  [[nodiscard]] bool is_open() const { return file_.is_open() && file_.good(); }
   // Races that were there.
   [[nodiscard]] std::size_t num_resumed() const { return resumed_; }
   // The tuning is complete: nothing is to be resumed.

@@ -67,7 +67,11 @@ Status tune_from_results(const TuneOptions& options, const OutputOptions& output
   table.name = table.machine.empty() ? options.from : table.machine;
   table.about = fmt::format("made by tutti tune --from {}", options.from);
   table.made = now_text();
-  TUTTI_TRY(replace_file(options.output, write_table(table)));
+  const std::string text = write_table(table);
+  // Results may have numbers that tables do not.
+  if (const Result<DecisionTable> again = read_table(text, options.output); !again.ok())
+    return again.status().with_context("the table cannot be written");
+  TUTTI_TRY(replace_file(options.output, text));
   TUTTI_TRY(write_output(narrowed(table_of_ranges(table), output, context), output, context));
   const tune::RegretSummary regret =
       tune::summarize(tune::take_all({.name = {}, .tables = tables, .always = {}}, cells));

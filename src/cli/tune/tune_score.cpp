@@ -16,13 +16,16 @@ struct Launches {
   std::vector<double> after_us;
   std::string before_ran;
   std::string after_ran;
+  std::string fault;
 };
 
 bool is_good(const harness::Row& row) { return row.outcome == harness::Outcome::ok && !row.samples.empty(); }
 
 void add_launch(const harness::Row& before, const harness::Row& after, Launches& launches) {
+  const bool is_fault = after.outcome == harness::Outcome::wrong || after.outcome == harness::Outcome::error;
+  if (is_good(before) && is_fault) launches.fault = after.note.empty() ? "it gave no time" : after.note;
+  if (is_good(before)) launches.before_us.push_back(harness::summarize(before).median / 1e3);
   if (!is_good(before) || !is_good(after)) return;
-  launches.before_us.push_back(harness::summarize(before).median / 1e3);
   launches.after_us.push_back(harness::summarize(after).median / 1e3);
   launches.before_ran = before.ran;
   launches.after_ran = after.ran;
@@ -69,21 +72,36 @@ std::vector<Scored> score(std::span<const tune::Cell> cells, const DecisionTable
   std::vector<Scored> scored;
   for (std::size_t each = 0; each < cells.size(); ++each) {
     const Launches& of_case = launches[each];
-    if (of_case.ratios.empty()) continue;
+    if (of_case.ratios.empty() && of_case.fault.empty()) continue;
     Scored& row = scored.emplace_back();
     row.key = cells[each].key;
     row.bytes = cells[each].bytes;
-    row.before_us = harness::median_of(of_case.before_us);
-    row.after_us = harness::median_of(of_case.after_us);
+    row.fault = of_case.fault;
+    if (!of_case.before_us.empty()) row.before_us = harness::median_of(of_case.before_us);
+    if (!of_case.after_us.empty()) row.after_us = harness::median_of(of_case.after_us);
     row.before_ran = of_case.before_ran;
     row.after_ran = of_case.after_ran;
     if (const TableSection* const section = section_for(table, row.key)) row.way = section->range_of(row.bytes).way;
-    row.ratio = harness::over_launches(of_case.ratios);
+    if (!of_case.ratios.empty()) row.ratio = harness::over_launches(of_case.ratios);
     if (is_exact)
       row.ratio.verdict =
           harness::verdict_of({.ratio = row.ratio.ratio, .interval = {{row.ratio.ratio, row.ratio.ratio}}});
   }
   return scored;
+}
+
+std::size_t undo_losses(std::vector<Scored>& scored, std::vector<tune::Cell>& cells,
+                        const std::function<TableWay(const Scored&)>& way_before) {
+  std::size_t losses = 0;
+  for (Scored& each : scored) {
+    if (each.ratio.verdict != harness::Verdict::slower && each.fault.empty()) continue;
+    each.is_undone = true;
+    ++losses;
+    for (tune::Cell& cell : cells)
+      if (cell.key == each.key && cell.bytes == each.bytes)
+        cell.times = {{.way = way_before(each), .us = each.before_us, .low_us = 0, .high_us = 0, .samples = 0}};
+  }
+  return losses;
 }
 
 const TableSection* section_for(const DecisionTable& table, const tune::CaseKey& key) {

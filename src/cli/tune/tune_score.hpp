@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <span>
 #include <string>
@@ -23,6 +24,7 @@ struct Scored {
   harness::Ratio ratio;    // of the times before to those after: above 1, the table is faster
   std::string before_ran;  // the peer's words
   std::string after_ran;
+  std::string fault;       // wrong results, or none at all, where there were right ones before
   TableWay way;            // of the table that was scored
   bool is_undone = false;  // it was slower, and the table that is written has what ran before
 };
@@ -39,6 +41,11 @@ struct ScoreOptions {
                                         const std::vector<harness::Setting>& before,
                                         const std::vector<harness::Setting>& after, const ScoreOptions& options,
                                         PeerTrack& track, const harness::MeasureOptions& measure);
+
+// Where the table is surely slower than what ran before, or does wrong, that is the only way left in the cell. How many
+// sizes these are.
+std::size_t undo_losses(std::vector<Scored>& scored, std::vector<tune::Cell>& cells,
+                        const std::function<TableWay(const Scored&)>& way_before);
 
 // Null where it has none.
 [[nodiscard]] const TableSection* section_for(const DecisionTable& table, const tune::CaseKey& key);

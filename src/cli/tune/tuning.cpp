@@ -56,7 +56,12 @@ class Tuning {
         track_(track_options(), folder) {}
 
   Exit run(const OutputOptions& output) {
+    if (const Status read = read_old(); !read.ok()) return failed(context_, "tune", read);
     RaceJournal journal = RaceJournal::open(request_.path + ".races", heading(), options_.resumes, track_);
+    // Before anything is measured.
+    if (!journal.is_open() && !std::filesystem::is_character_file(request_.path))
+      return failed(context_, "tune",
+                    Status::from_errno(fmt::format("cannot write {}", in_quotes(request_.path)), errno));
     for (const TuneCase& each : request_.cases)
       if (!track_.is_interrupted()) search(each, journal);
     if (options_.resumes)
@@ -64,12 +69,12 @@ class Tuning {
                                              : fmt::format("resumed: {} taken from the interrupted tuning",
                                                            counted(journal.num_resumed(), "race")));
     if (cells_.empty()) return nothing_measured();
-    DecisionTable table = assembled();
+    DecisionTable table = assembled(old_ ? old_->numbers : document::TomlTable());
     if (tunes_numbers() && !track_.is_interrupted()) tune_numbers(table);
     const std::vector<Scored> scored = score(table);
     track_.relaunch();
     const Exit exit = conclude(table, scored, output);
-    if (!track_.is_interrupted()) journal.remove();
+    if (is_kept_ && !track_.is_interrupted()) journal.remove();
     return exit;
   }
 
@@ -97,8 +102,8 @@ class Tuning {
     return request_.is_own && !options_.keeps_numbers && !options_.exhaustive && !profile_.empty();
   }
   [[nodiscard]] double seconds_of_search() const {
-    const double share = 1 - kForScore - (request_.is_own && !options_.keeps_numbers ? kForNumbers : 0);
-    return request_.seconds * (options_.exhaustive ? 1 : share);
+    if (options_.exhaustive || !request_.is_own) return request_.seconds;
+    return request_.seconds * (1 - kForScore - (tunes_numbers() ? kForNumbers : 0));
   }
 
   [[nodiscard]] tune::Candidates candidates_for(const tune::CaseKey& key) const {
@@ -116,6 +121,10 @@ class Tuning {
     std::string text = fmt::format("races of tutti tune {}, {}, {}, seed {}, {} s, order {}{}:", TUTTI_VERSION,
                                    request_.peer.name, request_.fingerprint, request_.seed, request_.seconds,
                                    name_of(request_.order), options_.exhaustive ? ", exhaustive" : "");
+    for (const auto& [types, type] : request_.types) text += fmt::format(" {} as {},", name_of(types), name_of(type));
+    text += fmt::format(" profile {};", profile_);
+    for (const std::string& each : context_.environment.block())
+      if (each.starts_with("TUTTI_") || each.starts_with("BENCH_")) text += fmt::format(" {}", printable(each));
     for (const TuneCase& each : request_.cases) {
       text += fmt::format(" {} at", words_of(each.key));
       for (const std::uint64_t bytes : each.sizes) text += fmt::format(" {}", bytes);
@@ -163,7 +172,25 @@ class Tuning {
     return {};
   }
 
-  [[nodiscard]] DecisionTable assembled() {
+  // Where the search has not come to a case's greatest size, what is beyond the last one raced is left open.
+  void leave_rest(DecisionTable& table) const {
+    for (const TuneCase& wanted : request_.cases) {
+      std::uint64_t greatest = 0;
+      for (const tune::Cell& cell : cells_)
+        if (cell.key == wanted.key) greatest = std::max(greatest, cell.bytes);
+      if (greatest == 0 || greatest >= wanted.sizes.back()) continue;
+      for (TableSection& section : table.sections) {
+        if (key_of(section) != wanted.key || section.ranges.back().way.algorithm.empty()) continue;
+        section.ranges.back().most_bytes = greatest;
+        section.ranges.push_back({});
+      }
+    }
+  }
+  [[nodiscard]] static tune::CaseKey key_of(const TableSection& section) {
+    return {.collective = section.collective, .ranks = section.ranks, .memory = section.memory, .types = section.types};
+  }
+
+  [[nodiscard]] DecisionTable assembled(const document::TomlTable& numbers) {
     DecisionTable table;
     table.name = request_.peer.name;
     table.about = fmt::format("made by tutti tune in {:.0f} s", request_.seconds);
@@ -174,7 +201,9 @@ class Tuning {
     table.machine = request_.peer.reckoner != nullptr ? request_.peer.name : to_string(request_.machine);
     table.cores = request_.peer.reckoner != nullptr ? 0 : request_.cores;
     if (request_.is_own) table.profile = profile_;
+    table.numbers = numbers;
     table.sections = tune::make_sections(cells_, merge_options());
+    leave_rest(table);
     if (facts_say_order())
       for (TableSection& section : table.sections) section.order = request_.order;
     return table;
@@ -189,7 +218,7 @@ class Tuning {
     const NumbersResult result =
         cli::tune_numbers(table, std::move(changes), some, request_.seconds * kForNumbers, track_, measure_,
                           [&](const std::string& line) { teller_.show("numbers: " + line); });
-    table.numbers = result.numbers;
+    if (!result.taken.empty()) table.numbers = result.numbers;
     teller_.say(result.taken.empty() ? "  none is surely better"
                                      : fmt::format("  taken: {}; {:.1f} % faster", fmt::join(result.taken, ", "),
                                                    (result.gain - 1) * 100));
@@ -226,42 +255,26 @@ class Tuning {
     });
   }
 
-  // Where the table is surely slower than what ran before, that stays: an old table's way, or what the profile says.
+  // Where the table is surely slower than what ran before, or does wrong, that stays: an old table's way, or what the
+  // profile says.
   void give_back_losses(std::vector<Scored>& scored, DecisionTable& table) {
-    std::size_t losses = 0;
-    for (Scored& each : scored) {
-      if (each.ratio.verdict != harness::Verdict::slower) continue;
-      each.is_undone = true;
-      ++losses;
-      for (tune::Cell& cell : cells_) {
-        if (!(cell.key == each.key) || cell.bytes != each.bytes) continue;
-        const TableWay before = way_before(each);
-        tune::WayTime* const chosen = best_of(cell);
-        std::erase_if(cell.times, [&](const tune::WayTime& time) { return time.way == before; });
-        cell.times.push_back({.way = before,
-                              .us = chosen->us * std::min(each.ratio.ratio, 0.9),
-                              .low_us = each.before_us,
-                              .high_us = each.before_us,
-                              .samples = 0});
-      }
-    }
+    const std::size_t losses = undo_losses(scored, cells_, [this](const Scored& each) { return way_before(each); });
+    for (const Scored& each : scored)
+      if (!each.fault.empty())
+        faults_.push_back(fmt::format("{} at {} B: {}", each.way.to_string(), each.bytes, each.fault));
     if (losses == 0) return;
-    teller_.say(fmt::format("  {} slower than before: what ran before stays there", counted(losses, "size")));
-    const document::TomlTable numbers = table.numbers;
-    table = assembled();
-    table.numbers = numbers;
+    teller_.say(fmt::format("  {} slower than before, or wrong: what ran before stays there", counted(losses, "size")));
+    table = assembled(table.numbers);
   }
-  static tune::WayTime* best_of(tune::Cell& cell) {
-    return &*std::min_element(cell.times.begin(), cell.times.end(),
-                              [](const tune::WayTime& a, const tune::WayTime& b) { return a.us < b.us; });
-  }
+  // As the runtime finds it in the old table.
   [[nodiscard]] TableWay way_before(const Scored& scored) const {
     if (before_ == nullptr) return {};
-    for (const TableSection& section : before_->sections)
-      if (section.collective == scored.key.collective && section.ranks == scored.key.ranks &&
-          section.memory == scored.key.memory && section.types == scored.key.types)
-        return section.range_of(scored.bytes).way;
-    return {};
+    const std::optional<TableAnswer> answer = find_section(*before_, {.collective = scored.key.collective,
+                                                                      .ranks = scored.key.ranks,
+                                                                      .memory = scored.key.memory,
+                                                                      .types = scored.key.types,
+                                                                      .crowded = scored.key.ranks > request_.cores});
+    return answer ? answer->section->range_of(scored.bytes).way : TableWay();
   }
 
   // What the score has measured, as a run of the store: before without a table or with the old one, after with this
@@ -305,6 +318,7 @@ class Tuning {
     if (!scored.empty()) teller_.say(summary_of(scored));
     if (request_.workload && !scored.empty()) teller_.say(gain_of(*request_.workload, scored));
     for (const std::string& wrong : track_.wrong()) teller_.say("wrong results: " + wrong);
+    for (const std::string& fault : faults_) teller_.say("wrong in the score: " + fault);
     const MachineLoad::Used used = load_.used();
     const bool is_disturbed = request_.peer.reckoner == nullptr && used.cores_of_others > kMostOfOthers;
     if (is_disturbed)
@@ -320,34 +334,59 @@ class Tuning {
     const Status kept = keep(table);
     if (!kept.ok()) return failed(context_, "tune", kept);
     if (track_.is_interrupted()) return Interrupt::exit();
-    return track_.wrong().empty() ? Exit::done : Exit::found_wrong;
+    return track_.wrong().empty() && faults_.empty() ? Exit::done : Exit::found_wrong;
   }
 
-  // With the sections that the file had of other cases.
+  // With the sections that the file had of other cases. What an interrupted tuning knows is not in force.
   Status keep(DecisionTable& table) {
-    const Result<std::optional<std::string>> old = read_file_if_there(request_.path, kMostTableBytes);
-    if (old.ok() && old->has_value()) {
-      const Result<DecisionTable> before = read_table(**old, request_.path);
-      const bool is_of_same = before.ok() && before->peer == table.peer && before->fingerprint == table.fingerprint &&
-                              before->profile == table.profile;
-      if (is_of_same) merge(*before, table);
-    }
+    const bool is_partial = track_.is_interrupted() && request_.is_found;
+    const std::string path = is_partial ? request_.path + ".partial" : request_.path;
+    if (old_ && !is_partial) merge(*old_, table);
     std::error_code error;
-    const std::filesystem::path folder = std::filesystem::path(request_.path).parent_path();
+    const std::filesystem::path folder = std::filesystem::path(path).parent_path();
     if (!folder.empty()) std::filesystem::create_directories(folder, error);
-    TUTTI_TRY(replace_file(request_.path, write_table(table)));
-    teller_.say(fmt::format("table: {}{}", request_.path, how_to_use()));
+    TUTTI_TRY(replace_file(path, write_table(table)));
+    is_kept_ = true;
+    teller_.say(fmt::format("table: {}{}", path, is_partial ? "; nothing obeys it" : how_to_use()));
     return {};
   }
-  static void merge(const DecisionTable& before, DecisionTable& table) {
+  // The sections were scored with the numbers that the table has; others' sections go with other numbers.
+  void merge(const DecisionTable& before, DecisionTable& table) {
+    std::size_t dropped = 0;
     for (const TableSection& section : before.sections) {
-      const bool is_new = std::any_of(table.sections.begin(), table.sections.end(), [&](const TableSection& each) {
-        return each.collective == section.collective && each.ranks == section.ranks && each.memory == section.memory &&
-               each.types == section.types;
-      });
-      if (!is_new) table.sections.push_back(section);
+      const bool is_new = std::any_of(table.sections.begin(), table.sections.end(),
+                                      [&](const TableSection& each) { return key_of(each) == key_of(section); });
+      if (is_new) continue;
+      table.sections.push_back(section);
+      if (!has_same_numbers(before, table)) ++dropped;
     }
-    if (table.numbers.entries.empty()) table.numbers = before.numbers;
+    if (dropped > 0)
+      teller_.say(
+          fmt::format("{} of before stay, tuned with other numbers of the profile", counted(dropped, "section")));
+  }
+  static bool has_same_numbers(const DecisionTable& a, const DecisionTable& b) {
+    DecisionTable only_a;
+    DecisionTable only_b;
+    only_a.numbers = a.numbers;
+    only_b.numbers = b.numbers;
+    return write_table(only_a) == write_table(only_b);
+  }
+  // The table that is there already and is added to. An error where the file is none that this one may replace.
+  Status read_old() {
+    TUTTI_TRY_ASSIGN(const std::optional<std::string> text, read_file_if_there(request_.path, kMostTableBytes));
+    if (!text || text->empty()) return {};
+    Result<DecisionTable> old = read_table(*text, request_.path);
+    if (!old.ok()) return old.status().with_context("there is a file already, and not a table; -o says where else");
+    if (old->peer != request_.peer.name || old->fingerprint != request_.fingerprint)
+      return wrong_argument(fmt::format("{} is a table of {}{}; -o says where else", in_quotes(request_.path),
+                                        old->peer, old->peer == request_.peer.name ? " on another machine" : ""));
+    const bool is_of_same = (!request_.is_own || (old->profile == profile_ && old->cores == request_.cores));
+    if (is_of_same) {
+      old_ = *std::move(old);
+    } else {
+      teller_.say(fmt::format("{} is of another profile or number of cores, and is replaced", request_.path));
+    }
+    return {};
   }
   [[nodiscard]] std::string how_to_use() const {
     if (!request_.is_own) return "";
@@ -366,7 +405,10 @@ class Tuning {
   harness::MeasureOptions measure_;
   PeerTrack track_;
   std::vector<tune::Cell> cells_;
-  std::vector<harness::Row> rows_;  // of the score
+  std::vector<harness::Row> rows_;    // of the score
+  std::vector<std::string> faults_;   // of what was scored
+  std::optional<DecisionTable> old_;  // in the file that is written
+  bool is_kept_ = false;
 };
 
 }  // namespace

@@ -45,12 +45,12 @@ TEST(SettingsRace, EachSizeHasItsOwnBest) {
   }
   EXPECT_FALSE(race.is_in(3)) << "it is slower at both sizes";
   EXPECT_TRUE(race.is_in(1));
-  const std::vector<BestSettings> best = race.best_of_each();
+  const std::vector<BestSettings> best = race.judged(race.choices());
   ASSERT_EQ(best.size(), 2U);
   EXPECT_EQ(best[0].best, 1U);
   EXPECT_NEAR(best[0].ratio.ratio, 2, 0.1);
   EXPECT_EQ(best[1].best, 2U);
-  EXPECT_EQ(race.best_overall().place, 2U) << "2.5 times at one size, 0.83 at the other";
+  EXPECT_EQ(race.choice_overall(), 2U) << "2.5 times at one size, 0.83 at the other";
   const auto ranges = ranges_of(best, race.settings());
   ASSERT_EQ(ranges.size(), 2U);
   EXPECT_EQ(ranges[0].first, static_cast<std::uint64_t>(std::sqrt(8.0 * (1 << 20))));
@@ -67,9 +67,32 @@ TEST(SettingsRace, WithoutASureWinnerAllStaysAsItIs) {
     for (const Settings& each : race.settings()) rows.push_back(row_of(each, 64, 10 * std::abs(noise(random))));
     race.add_round(rows);
   }
-  ASSERT_EQ(race.best_of_each().size(), 1U);
-  EXPECT_EQ(race.best_of_each()[0].best, 0U);
-  EXPECT_EQ(race.best_overall().place, 0U);
+  const std::vector<BestSettings> best = race.judged(race.choices());
+  ASSERT_EQ(best.size(), 1U);
+  EXPECT_EQ(best[0].best, 0U);
+  EXPECT_NE(race.judged_overall(race.choice_overall()).verdict, harness::Verdict::faster);
+}
+
+// One that is surely faster goes before one that looks faster yet, and is not sure.
+TEST(SettingsRace, ASureWinnerIsChosenBeforeANoisyOne) {
+  SettingsRace race({kUnset, mode("sure"), mode("noisy")});
+  const double noisy[] = {5, 14, 5, 14, 5, 14, 5, 5};
+  for (const double us : noisy)
+    race.add_round({row_of(kUnset, 64, 10), row_of(mode("sure"), 64, 8), row_of(mode("noisy"), 64, us)});
+  EXPECT_EQ(race.choices().begin()->second, 1U);
+}
+
+// BYTES does not say which type is meant.
+TEST(ShellFile, HasNoRangesWhereASizeHasTwoEnvironments) {
+  BestSettings a;
+  a.timed = {.num_ranks = 2, .what = "type=f32", .bytes = 8};
+  a.best = 1;
+  BestSettings b = a;
+  b.timed.what = "type=f64";
+  const std::vector<Settings> settings = {kUnset, mode("x")};
+  EXPECT_EQ(ranges_of(std::vector<BestSettings>{a, b}, settings).size(), 1U);
+  b.best = 0;
+  EXPECT_TRUE(ranges_of(std::vector<BestSettings>{a, b}, settings).empty());
 }
 
 TEST(SettingsRace, WhatFailsOrIsWrongIsOut) {
@@ -84,7 +107,7 @@ TEST(SettingsRace, WhatFailsOrIsWrongIsOut) {
   EXPECT_EQ(race.num_in(), 1U);
   ASSERT_EQ(race.failures().size(), 2U);
   EXPECT_EQ(race.failures()[0], "MODE=crashes: exit status 139");
-  EXPECT_EQ(race.best_of_each()[0].best, 0U);
+  EXPECT_EQ(race.judged(race.choices())[0].best, 0U);
 }
 
 TEST(ShellFile, QuotesWhatValuesHold) {

@@ -70,10 +70,12 @@ TEST_F(Tune, WritesATableThatTheRuntimeObeys) {
 
 // On a fabric all is exact: the table has the fastest algorithm at each size.
 TEST_F(Tune, OnAFabricTheTableHasNoRegret) {
+  int files = 0;
   for (const std::string fabric : {"torus_2d:8x8", "fat_tree:2x4x2", "switch:6"}) {
-    const Outcome tuned = tutti(fmt::format("tune --peer simulate:{} --bytes 8:64M:x8 -o t.toml", fabric));
+    ++files;
+    const Outcome tuned = tutti(fmt::format("tune --peer simulate:{} --bytes 8:64M:x8 -o {}.toml", fabric, files));
     ASSERT_EQ(tuned.exit, 0) << fabric << tuned.error;
-    const Result<DecisionTable> read = table("t.toml");
+    const Result<DecisionTable> read = table(std::to_string(files) + ".toml");
     ASSERT_TRUE(read.ok()) << read.status().to_string();
     EXPECT_EQ(read->peer, "simulate:" + fabric);
     EXPECT_EQ(read->fingerprint, "any");
@@ -133,6 +135,18 @@ TEST_F(Tune, MakesATableOfResultsThatAreThere) {
   EXPECT_EQ(tutti("tune --from r.csv -o r.toml").exit, 0);
   EXPECT_EQ(table("r.toml")->sections.at(0).ranges.size(), 2U);
   EXPECT_NE(tutti("tune --from r.csv --machine x -o r.toml").error.find("--machine is 'x'"), std::string::npos);
+}
+
+// What somebody has measured is not lost by a slip in -o.
+TEST_F(Tune, TablesOfOthersAndOtherFilesAreNotReplaced) {
+  folder_.write("other.toml", "version = 1\npeer = \"mpich\"\n[machine]\nfingerprint = \"any\"\n");
+  const Outcome other = tutti("tune --peer simulate:ring_1d:4 --bytes 8 -o other.toml");
+  EXPECT_EQ(other.exit, 2);
+  EXPECT_NE(other.error.find("'other.toml' is a table of mpich"), std::string::npos) << other.error;
+  folder_.write("notes.txt", "my notes\n");
+  const Outcome notes = tutti("tune --peer simulate:ring_1d:4 --bytes 8 -o notes.txt");
+  EXPECT_NE(notes.exit, 0);
+  EXPECT_EQ(folder_.read("notes.txt"), "my notes\n");
 }
 
 TEST_F(Tune, AnUnwritablePlaceIsSaid) {
@@ -222,7 +236,12 @@ TEST_F(Tune, AnInterruptKeepsWhatIsKnown) {
   EXPECT_EQ(WEXITSTATUS(status), 130) << folder_.read("out");
   EXPECT_TRUE(std::filesystem::is_empty(temporary));
   EXPECT_NE(folder_.read("out").find("interrupted"), std::string::npos) << folder_.read("out");
-  EXPECT_TRUE(table("t.toml").ok());
+  const Result<DecisionTable> known = table("t.toml");
+  ASSERT_TRUE(known.ok());
+  // Beyond what has been raced nothing is claimed; and the same command goes on.
+  const TableRange& last = known->sections.at(0).ranges.back();
+  EXPECT_TRUE(last.way.algorithm.empty()) << last.way.to_string();
+  EXPECT_GT(std::filesystem::file_size(folder_.file("t.toml.races")), 0U);
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include <chrono>
 #include <optional>
 #include <ostream>
+#include <set>
 #include <utility>
 
 #include <CLI/CLI.hpp>
@@ -33,6 +34,7 @@ namespace {
 
 constexpr int kUsualRounds = 8;
 constexpr int kMostRounds = 1000;
+constexpr int kRoundsOfVerdict = 6;
 constexpr std::size_t kMostEnvironments = 4096;
 constexpr int kDigitsOfProgramTime = 4;
 
@@ -82,8 +84,8 @@ Table table_of_best(const std::vector<BestSettings>& best, const std::vector<Set
                   each.timed.bytes ? Cell(static_cast<std::int64_t>(*each.timed.bytes)) : Cell(), each.before_us,
                   each.best_us, each.ratio.ratio, each.ratio.interval ? Cell(each.ratio.interval->low) : Cell(),
                   each.ratio.interval ? Cell(each.ratio.interval->high) : Cell(),
-                  std::string(name_of(each.fastest == 0 ? harness::Verdict::same : each.ratio.verdict)),
-                  each.fastest == 0 ? std::string("as it is") : words_of(settings[each.fastest]),
+                  std::string(name_of(each.chosen == 0 ? harness::Verdict::same : each.ratio.verdict)),
+                  each.chosen == 0 ? std::string("as it is") : words_of(settings[each.chosen]),
                   static_cast<std::int64_t>(each.rounds)});
   return rows;
 }
@@ -93,41 +95,67 @@ class ProgramTuning {
   ProgramTuning(SweepPlan plan, SettingsRace race, KeptRun kept, const Context& context)
       : plan_(std::move(plan)),
         race_(std::move(race)),
+        judge_(race_.settings()),
         kept_(std::move(kept)),
         context_(context),
         teller_(context.error) {}
 
+  // Chooses, and then judges what it has chosen in further rounds.
   Status run(int most_rounds, double seconds) {
     plan_.command->launches = 1;
     plan_.command->is_interrupted = Interrupt::has_come;
     harness::CommandRunner runner(*plan_.command, context_.environment.block());
-    const auto begin = std::chrono::steady_clock::now();
-    const auto elapsed = [&] {
-      return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-    };
-    for (int round = 0; round < most_rounds && !Interrupt::has_come() && race_.is_in(0); ++round) {
-      // The last round is the longest that may be expected of the next.
-      if (seconds > 0 && round > 0 && elapsed() * (round + 1) / round > seconds) {
-        teller_.say(fmt::format("the budget ends after {}", counted(static_cast<std::size_t>(round), "round")));
-        break;
-      }
-      teller_.show(fmt::format("round {} of {}: {}", round + 1, most_rounds, counted(race_.num_in(), "environment")));
-      TUTTI_TRY(run_round(runner, round));
-    }
-    return {};
+    TUTTI_TRY(run_rounds(runner, race_, most_rounds, seconds / 2));
+    choices_ = race_.choices();
+    overall_ = race_.choice_overall();
+    std::set<std::size_t> finalists = {0, overall_};
+    for (const auto& [timed, place] : choices_) finalists.insert(place);
+    for (std::size_t place = 0; place < race_.settings().size(); ++place)
+      if (!finalists.contains(place)) judge_.leave_out(place);
+    if (finalists.size() == 1) return {};  // nothing is to be judged
+    return run_rounds(runner, judge_, most_rounds, seconds / 2);
   }
 
   [[nodiscard]] const SettingsRace& race() const { return race_; }
+  [[nodiscard]] bool has_judged() const { return judge_.num_rounds() > 0; }
+  // Without rounds of its own, by those that chose: nothing was chosen there, or all was interrupted.
+  [[nodiscard]] std::vector<BestSettings> best() const { return (has_judged() ? judge_ : race_).judged(choices_); }
+  struct Overall {
+    std::size_t place = 0;  // 0: none is surely faster
+    harness::Ratio ratio;
+  };
+  [[nodiscard]] Overall overall() const {
+    const harness::Ratio ratio = overall_ == 0 || !has_judged() ? harness::Ratio() : judge_.judged_overall(overall_);
+    return {ratio.verdict == harness::Verdict::faster ? overall_ : 0, ratio};
+  }
   [[nodiscard]] KeptRun& kept() { return kept_; }
   [[nodiscard]] const SweepPlan& plan() const { return plan_; }
 
  private:
-  Status run_round(harness::CommandRunner& runner, int round) {
+  Status run_rounds(harness::CommandRunner& runner, SettingsRace& race, int most_rounds, double seconds) {
+    const auto begin = std::chrono::steady_clock::now();
+    const auto elapsed = [&] {
+      return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+    };
+    for (int round = 0; round < most_rounds && !Interrupt::has_come() && race.is_in(0); ++round) {
+      // Whole rounds only, of which one more is expected to take as long as the mean; one at least.
+      if (seconds > 0 && round > 0 && elapsed() * (round + 1) / round > seconds) {
+        teller_.say(fmt::format("the budget ends after {}{}", counted(static_cast<std::size_t>(round), "round"),
+                                round < kRoundsOfVerdict ? fmt::format("; a verdict takes {}", kRoundsOfVerdict) : ""));
+        break;
+      }
+      teller_.show(fmt::format("{} {} of {}: {}", &race == &race_ ? "round" : "judging round", round + 1, most_rounds,
+                               counted(race.num_in(), "environment")));
+      TUTTI_TRY(run_round(runner, race));
+    }
+    return {};
+  }
+  Status run_round(harness::CommandRunner& runner, SettingsRace& race) {
     std::vector<harness::Group> groups;
     for (const harness::Group& group : plan_.groups) {
-      const std::vector<Settings>& all = race_.settings();
+      const std::vector<Settings>& all = race.settings();
       const auto place = static_cast<std::size_t>(std::find(all.begin(), all.end(), group.settings) - all.begin());
-      if (race_.is_in(place)) groups.push_back(group);
+      if (race.is_in(place)) groups.push_back(group);
     }
     std::vector<harness::Row> rows;
     TUTTI_TRY(runner.compare(plan_.sweep.bench, groups, {}, [&](std::span<const harness::Row> of_case) {
@@ -135,14 +163,19 @@ class ProgramTuning {
       return Status();
     }));
     if (Interrupt::has_come()) return {};  // it is not whole
-    for (harness::Row& row : rows) row.launch = round;
+    for (harness::Row& row : rows) row.launch = launches_;
+    ++launches_;
     TUTTI_TRY(kept_.add(rows));
-    race_.add_round(rows);
+    race.add_round(rows);
     return {};
   }
 
   SweepPlan plan_;
   SettingsRace race_;
+  SettingsRace judge_;
+  Choices choices_;
+  std::size_t overall_ = 0;
+  int launches_ = 0;
   KeptRun kept_;
   const Context& context_;
   Teller teller_;
@@ -157,7 +190,7 @@ std::string gain_text(const harness::Ratio& ratio) {
 Status write_shell_file(const ProgramTuning& tuning, const std::vector<BestSettings>& best, const std::string& path,
                         const Context& context) {
   const SettingsRace& race = tuning.race();
-  const SettingsRace::Overall overall = race.best_overall();
+  const ProgramTuning::Overall overall = tuning.overall();
   ShellFile file;
   file.remarks = {fmt::format("The best environment of: {}", harness::in_shell(tuning.plan().command->words)),
                   fmt::format("made by tutti tune, {}", now_text())};
@@ -242,7 +275,7 @@ Exit tune_program(const ProgramOptions& options, const BenchWorld& world, const 
   const Status ran = tuning->run(*rounds, static_cast<double>(budget->value()) / 1e9);
   if (!ran.ok()) return failed(context, "tune", ran);
   for (const std::string& each : tuning->race().failures()) context.error << "out: " << each << "\n";
-  const std::vector<BestSettings> best = tuning->race().best_of_each();
+  const std::vector<BestSettings> best = tuning->best();
   if (best.empty()) {
     context.error << "tutti tune: the program gave no time in its environment as it is\n";
     return Interrupt::has_come() ? Interrupt::exit() : Exit::found_wrong;

@@ -98,57 +98,78 @@ void SettingsRace::drop_slow_ones() {
   for (const std::size_t place : slow) contestants_[place].is_out = true;
 }
 
-std::vector<BestSettings> SettingsRace::best_of_each() const {
-  std::vector<BestSettings> all;
+Choices SettingsRace::choices() const {
+  Choices choices;
   for (const auto& [timed, before] : contestants_.front().times_us) {
-    const std::optional<double> before_us = median_of_times(before);
-    if (!before_us) continue;
-    BestSettings best;
-    best.timed = timed;
-    best.before_us = best.best_us = *before_us;
-    best.rounds =
-        static_cast<std::size_t>(std::count_if(before.begin(), before.end(), [](double us) { return us > 0; }));
-    double least = 1;
+    std::size_t& choice = choices[timed];
+    std::pair<bool, double> best = {false, 1};  // surely faster, how many times as fast
     for (std::size_t place = 1; place < contestants_.size(); ++place) {
       const auto found = contestants_[place].times_us.find(timed);
       if (contestants_[place].is_out || found == contestants_[place].times_us.end()) continue;
       const harness::Ratio ratio = ratio_of(before, found->second);
-      if (ratio.ratio <= least) continue;
-      least = ratio.ratio;
-      best.fastest = place;
-      best.ratio = ratio;
+      const std::pair<bool, double> rank = {ratio.verdict == harness::Verdict::faster, ratio.ratio};
+      if (rank <= best) continue;
+      best = rank;
+      choice = place;
     }
-    if (best.ratio.verdict == harness::Verdict::faster) best.best = best.fastest;
-    if (best.fastest != 0) best.best_us = best.before_us / best.ratio.ratio;
+  }
+  return choices;
+}
+
+std::vector<BestSettings> SettingsRace::judged(const Choices& choices) const {
+  std::vector<BestSettings> all;
+  for (const auto& [timed, place] : choices) {
+    const auto before = contestants_.front().times_us.find(timed);
+    if (before == contestants_.front().times_us.end()) continue;
+    const std::optional<double> before_us = median_of_times(before->second);
+    if (!before_us) continue;
+    BestSettings best;
+    best.timed = timed;
+    best.before_us = best.best_us = *before_us;
+    best.rounds = static_cast<std::size_t>(
+        std::count_if(before->second.begin(), before->second.end(), [](double us) { return us > 0; }));
+    const auto after = contestants_[place].times_us.find(timed);
+    if (place != 0 && !contestants_[place].is_out && after != contestants_[place].times_us.end()) {
+      best.chosen = place;
+      best.ratio = ratio_of(before->second, after->second);
+      best.best_us = best.before_us / best.ratio.ratio;
+      if (best.ratio.verdict == harness::Verdict::faster) best.best = place;
+    }
     all.push_back(best);
   }
   return all;
 }
 
-SettingsRace::Overall SettingsRace::best_overall() const {
-  Overall overall;
+harness::Ratio SettingsRace::judged_overall(std::size_t place) const {
+  // A round is a sample: the geometric mean of its ratios over all cases.
+  std::vector<double> ratios;
+  for (std::size_t round = 0; round < rounds_; ++round) {
+    double sum = 0;
+    std::size_t cases = 0;
+    for (const auto& [timed, before] : contestants_.front().times_us) {
+      const auto found = contestants_[place].times_us.find(timed);
+      if (found == contestants_[place].times_us.end() || round >= before.size() || round >= found->second.size())
+        continue;
+      if (before[round] <= 0 || found->second[round] <= 0) continue;
+      sum += std::log(before[round] / found->second[round]);
+      ++cases;
+    }
+    if (cases > 0) ratios.push_back(std::exp(sum / static_cast<double>(cases)));
+  }
+  return ratios.empty() ? harness::Ratio() : harness::over_launches(ratios);
+}
+
+std::size_t SettingsRace::choice_overall() const {
+  std::size_t choice = 0;
+  double most = 1;
   for (std::size_t place = 1; place < contestants_.size(); ++place) {
     if (contestants_[place].is_out) continue;
-    // A round is a sample: the geometric mean of its ratios over all cases.
-    std::vector<double> ratios;
-    for (std::size_t round = 0; round < rounds_; ++round) {
-      double sum = 0;
-      std::size_t cases = 0;
-      for (const auto& [timed, before] : contestants_.front().times_us) {
-        const auto found = contestants_[place].times_us.find(timed);
-        if (found == contestants_[place].times_us.end() || round >= before.size() || round >= found->second.size())
-          continue;
-        if (before[round] <= 0 || found->second[round] <= 0) continue;
-        sum += std::log(before[round] / found->second[round]);
-        ++cases;
-      }
-      if (cases > 0) ratios.push_back(std::exp(sum / static_cast<double>(cases)));
-    }
-    if (ratios.empty()) continue;
-    const harness::Ratio ratio = harness::over_launches(ratios);
-    if (ratio.verdict == harness::Verdict::faster && ratio.ratio > overall.ratio.ratio) overall = {place, ratio};
+    const harness::Ratio ratio = judged_overall(place);
+    if (ratio.ratio <= most) continue;
+    most = ratio.ratio;
+    choice = place;
   }
-  return overall;
+  return choice;
 }
 
 }  // namespace tutti::cli

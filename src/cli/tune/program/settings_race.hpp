@@ -25,13 +25,16 @@ struct TimedCase {
 
 using Settings = std::vector<harness::Setting>;
 
+// By case, the place of an environment.
+using Choices = std::map<TimedCase, std::size_t>;
+
 struct BestSettings {
   TimedCase timed;
-  std::size_t best = 0;  // the place of the environment; 0 is the one before, which stays where none is surely faster
-  std::size_t fastest = 0;  // the one with the least median, surely or not
+  std::size_t best = 0;    // the place of the environment; 0: the one before stays, since none is surely faster
+  std::size_t chosen = 0;  // the one that was chosen, before it was judged
   double before_us = 0;
   double best_us = 0;
-  harness::Ratio ratio;  // of the time before to the fastest's: above 1, that is faster
+  harness::Ratio ratio;  // of the time before to that of the chosen one: above 1, that is faster
   std::size_t rounds = 0;
 };
 
@@ -43,20 +46,23 @@ class SettingsRace {
   [[nodiscard]] const std::vector<Settings>& settings() const { return settings_; }
   [[nodiscard]] bool is_in(std::size_t place) const { return !contestants_[place].is_out; }
   [[nodiscard]] std::size_t num_in() const;
+  [[nodiscard]] std::size_t num_rounds() const { return rounds_; }
+  // It takes no part.
+  void leave_out(std::size_t place) { contestants_[place].is_out = true; }
   // What one round gave. An environment whose run failed or was wrong is out, with its words.
   void add_round(const std::vector<harness::Row>& rows);
   // Of those that are out because they failed: "NCCL_ALGO=x: exit status 1".
   [[nodiscard]] const std::vector<std::string>& failures() const { return failures_; }
 
-  // A row for each case that the first environment has timed.
-  [[nodiscard]] std::vector<BestSettings> best_of_each() const;
-  // The environment that is fastest over all cases together, by the geometric mean, and how much; 0 and 1 where none is
-  // faster than the first.
-  struct Overall {
-    std::size_t place = 0;
-    harness::Ratio ratio;
-  };
-  [[nodiscard]] Overall best_overall() const;
+  // For each case that the first environment has timed: of those that are surely faster than that, the fastest; if
+  // there is none, the one with the least times.
+  [[nodiscard]] Choices choices() const;
+  // The environment that is fastest over all cases together, by the geometric mean; 0 where that is the first.
+  [[nodiscard]] std::size_t choice_overall() const;
+  // How the choices come out here: in rounds that have not chosen them, or else they would look better than they are.
+  [[nodiscard]] std::vector<BestSettings> judged(const Choices& choices) const;
+  // Of all cases together.
+  [[nodiscard]] harness::Ratio judged_overall(std::size_t place) const;
 
  private:
   struct Contestant {

@@ -34,6 +34,8 @@ std::vector<std::pair<std::uint64_t, Settings>> ranges_of(std::span<const BestSe
   for (std::size_t i = 0; i < sized.size(); ++i) {
     const std::uint64_t bytes = *sized[i]->timed.bytes;
     const Settings& chosen = sized[i]->best == 0 ? Settings() : settings[sized[i]->best];
+    const bool is_twice = i > 0 && *sized[i - 1]->timed.bytes == bytes;
+    if (is_twice && sized[i - 1]->best != sized[i]->best) return {};
     const std::uint64_t next = i + 1 < sized.size() ? *sized[i + 1]->timed.bytes : bytes;
     const auto middle = static_cast<std::uint64_t>(std::sqrt(static_cast<double>(bytes) * static_cast<double>(next)));
     if (ranges.empty() || ranges.back().second != chosen) ranges.emplace_back(middle, chosen);

@@ -22,7 +22,9 @@ struct ShellFile {
 // Values are quoted, whatever they hold.
 [[nodiscard]] std::string to_text(const ShellFile& file);
 
-// From sizes to ranges: neighbours with one environment are one, and between two the geometric mean is the limit.
+// From sizes to ranges: neighbours with one environment are one, and between two the geometric mean is the limit. None
+// where a size is there more than once with different environments, as of several types: BYTES does not tell them
+// apart.
 [[nodiscard]] std::vector<std::pair<std::uint64_t, Settings>> ranges_of(std::span<const BestSettings> best,
                                                                         const std::vector<Settings>& settings);
 

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a score undoes.
+#include "cli/tune/tune_score.hpp"
+
+#include <gtest/gtest.h>
+
+#include "cli/tune/tune_report.hpp"
+#include "tune/make_sections.hpp"
+
+namespace tutti::cli {
+namespace {
+
+TableWay way(const std::string& algorithm) { return {.algorithm = algorithm, .tuning = {}, .settings = {}}; }
+
+TEST(TuneScore, WhatIsSlowerOrWrongIsNotInTheTable) {
+  std::vector<tune::Cell> cells;
+  for (const std::uint64_t bytes : {8U, 64U, 512U}) {
+    cells.push_back({.key = {}, .bytes = bytes, .times = {}});
+    for (const auto& [name, us] : {std::pair("", 10.0), std::pair("ring", 8.0), std::pair("two_shot", 12.0)})
+      cells.back().times.push_back({.way = way(name), .us = us, .low_us = us * 0.99, .high_us = us * 1.01});
+  }
+  std::vector<Scored> scored(3);
+  for (std::size_t each = 0; each < 3; ++each) {
+    scored[each].bytes = cells[each].bytes;
+    scored[each].before_us = 10;
+    scored[each].way = way("ring");
+  }
+  scored[0].ratio.ratio = 1.25;
+  scored[0].ratio.verdict = harness::Verdict::faster;
+  scored[1].ratio.ratio = 0.8;
+  scored[1].ratio.verdict = harness::Verdict::slower;
+  scored[2].fault = "rank 1: element 5 is 3, not 4";
+  EXPECT_EQ(undo_losses(scored, cells, [](const Scored& each) { return way(each.bytes == 64 ? "" : "tree"); }), 2U);
+  const std::vector<TableSection> sections = tune::make_sections(cells, {});
+  ASSERT_EQ(sections.size(), 1U);
+  EXPECT_EQ(sections[0].range_of(8).way.algorithm, "ring");
+  EXPECT_EQ(sections[0].range_of(64).way.algorithm, "");
+  EXPECT_EQ(sections[0].range_of(512).way.algorithm, "tree");
+  EXPECT_EQ(
+      summary_of(scored),
+      "3 sizes: 1 faster, 0 slower, 0 the same, 0 undecided, 2 slower and undone; geometric mean 1.25 times as fast");
+}
+
+}  // namespace
+}  // namespace tutti::cli
