@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <map>
 #include <set>
 
@@ -327,8 +328,36 @@ class Searcher {
       for (std::size_t each = 0; each < ways.size() && candidates_.neighbours; ++each)
         for (const TableWay& other : candidates_.neighbours(TableWay(ways[each]), bytes)) add(ways, other);
       if (!has_time(1)) return;
-      race(bytes, ways, options_.seconds / static_cast<double>(options_.sizes.size()), "everything");
+      if (options_.is_exact && !cells_.empty()) {
+        race_possible_winners(bytes, ways);
+      } else {
+        race(bytes, ways, options_.seconds / static_cast<double>(options_.sizes.size()), "everything");
+      }
     }
+  }
+
+  // The best few of the size before give a time to beat; then those that may beat it.
+  void race_possible_winners(std::uint64_t bytes, const std::vector<TableWay>& ways) {
+    std::vector<TableWay> first;
+    for (const WayTime& time : ranking(cells_.rbegin()->second))
+      if (first.size() < kMostIncumbents && contains(ways, time.way)) first.push_back(time.way);
+    race(bytes, first, options_.seconds, "everything");
+    const auto cell = cells_.find(bytes);
+    const double to_beat = cell == cells_.end() ? std::numeric_limits<double>::infinity() : cell->second.best()->us;
+    std::vector<TableWay> possible;
+    for (const TableWay& way : ways) {
+      if (contains(first, way)) continue;
+      const bool is_beaten = std::any_of(cells_.begin(), cells_.end(), [&](const auto& smaller) {
+        const WayTime* const time = smaller.second.find(way);
+        return smaller.first < bytes && time != nullptr && time->us >= to_beat;
+      });
+      if (is_beaten) {
+        ++counts_.ways_spared;
+      } else {
+        possible.push_back(way);
+      }
+    }
+    if (!possible.empty() && has_time(1)) race(bytes, possible, options_.seconds, "everything");
   }
 
   const CaseKey& key_;

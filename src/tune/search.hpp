@@ -40,6 +40,9 @@ struct SearchOptions {
   double keep = 1.3;                 // between them, ways race that took up to so many times the best
   std::size_t finalists = 3;         // of each size, race again in new processes
   bool exhaustive = false;           // every way and every combination of values at every size
+  // Times have no noise, and no way is faster at a larger size: with `exhaustive`, ways that were slower at a smaller
+  // size than another is at this one are known to lose here.
+  bool is_exact = false;
   double alike = 0.02;               // ways so near each other are one choice: no need to look closer
 };
 

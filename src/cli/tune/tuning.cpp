@@ -113,7 +113,11 @@ class Tuning {
     std::vector<std::string> names;
     for (const harness::ForcedAlgorithm& each : world_.algorithms_of(request_.peer.name, name_of(key.collective)))
       if (harness::allows(each.ranks, static_cast<int>(key.ranks))) names.push_back(each.name);
-    return tune::peer_candidates(names, tune::knobs_of(request_.peer.name, key.collective));
+    tune::Candidates candidates = tune::peer_candidates(names, tune::knobs_of(request_.peer.name, key.collective));
+    // What a simulated library takes by itself is one of its algorithms: a table for a fabric names it.
+    if (request_.peer.reckoner != nullptr && candidates.first.size() > 1)
+      candidates.first.erase(candidates.first.begin());
+    return candidates;
   }
 
   // Of the same tuning.
@@ -140,7 +144,8 @@ class Tuning {
                             counted(wanted.sizes.size(), "size")));
     tune::SearchOptions options{.sizes = wanted.sizes,
                                 .seconds = seconds_of_search() * wanted.share,
-                                .exhaustive = options_.exhaustive || request_.peer.reckoner != nullptr};
+                                .exhaustive = options_.exhaustive || request_.peer.reckoner != nullptr,
+                                .is_exact = request_.peer.reckoner != nullptr && !options_.exhaustive};
     const double begin = journal.now();
     const tune::SearchResult result =
         tune::search(key, candidates, options, journal, [&](const tune::Cell& cell, std::string_view phase) {
