@@ -31,8 +31,9 @@ struct Point {
 struct Line {
   std::string name;
   std::vector<Point> points;
-  bool is_dashed = false;  // with hollow marks
-  bool is_range = false;   // only the ranges of its points are drawn, as a band
+  bool is_dashed = false;    // with hollow marks
+  bool is_range = false;     // only the ranges of its points are drawn, as a band
+  std::string made_by = {};  // the command; pages show it beside a value
 };
 // Up to eight lines have a color each. Of more lines, only those that are best at some size do; the others are thin and
 // grey.
@@ -74,7 +75,8 @@ struct Bar {
   double value = 0;
   std::optional<Range> range = {};  // drawn as a whisker
   bool is_hatched = false;
-  std::string remark = {};  // behind the value in its title
+  std::string remark = {};   // behind the value in its title
+  std::string made_by = {};  // as of a line
 };
 struct BarGroup {
   std::string name;

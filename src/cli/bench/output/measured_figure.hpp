@@ -8,17 +8,14 @@
 #include "base/status.hpp"
 #include "bench/results/result.hpp"
 #include "bench/store/store.hpp"
+#include "cli/bench/output/measured_charts.hpp"
 #include "cli/command.hpp"
 #include "cli/output.hpp"
 
 namespace tutti::cli {
 
-enum class Quantity { time, bus_bandwidth };
-
-// A line for each competitor (peer, algorithm, and the settings in which they differ) with the intervals of its values,
-// a panel for each set of the other axes and numbers of ranks. Rows without times, and panels, lines or bars beyond
-// what can be looked at, are left out, which the picture says. `run` is whose rows these are: its number (0: none),
-// date, command and machine stand below the title.
+// The charts of the rows. What is left out of them, the picture says. `run` is whose rows these are: its number (0:
+// none), date, command and machine stand below the title.
 [[nodiscard]] std::string measured_to_svg(const std::vector<harness::Row>& rows, const harness::StoredRun& run,
                                           Quantity quantity);
 
