@@ -116,3 +116,18 @@ function(tutti_embeds result folder)
     FILES_MATCHING PATTERN "*.toml")
   set(${result} "${rows}" PARENT_SCOPE)
 endfunction()
+
+# tutti_embeds_text(RESULT PATH...): the texts of files, one behind the other, in the variable RESULT, for a raw string in
+# a file that configure_file makes; and their SHA-256 in RESULT_sha256.
+function(tutti_embeds_text result)
+  set(all "")
+  foreach(path ${ARGN})
+    cmake_path(ABSOLUTE_PATH path)
+    set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS "${path}")
+    file(READ "${path}" text)
+    string(APPEND all "${text}")
+  endforeach()
+  string(SHA256 digest "${all}")
+  set(${result} "${all}" PARENT_SCOPE)
+  set(${result}_sha256 "${digest}" PARENT_SCOPE)
+endfunction()

@@ -16,6 +16,7 @@
 #include "cli/commands.hpp"
 #include "cli/interrupt.hpp"
 #include "cli/program.hpp"
+#include "cli/report/report_commands.hpp"
 #include "cli/shell/shell_commands.hpp"
 #include "cli/terminal.hpp"
 #include "cli/tune/tune_commands.hpp"
@@ -25,7 +26,7 @@ int main(int argc, char** argv) try {
   cli::let_too_large_files_fail();
   const tutti::Environment environment = tutti::Environment::of_this_process();
   const cli::BenchWorld world = cli::peer_world(environment);
-  std::array<cli::Command, 23> commands;
+  std::array<cli::Command, 24> commands;
   const std::span<const cli::Command> all(commands);  // for the commands that describe all
   commands = {
       cli::algorithms_command(), cli::compare_command(world), cli::completion_command(all, world),
@@ -33,9 +34,9 @@ int main(int argc, char** argv) try {
       cli::fabric_command(),     cli::gemm_command(),         cli::import_command(),
       cli::label_command(),      cli::launch_command(),       cli::list_command(world),
       cli::man_command(all),     cli::probe_command(),        cli::prove_command(),
-      cli::record_command(),     cli::regret_command(),       cli::run_command(world),
-      cli::schedule_command(),   cli::show_command(world),    cli::simulate_command(),
-      cli::tune_command(world),  cli::variables_command(),
+      cli::record_command(),     cli::regret_command(),       cli::report_command(world),
+      cli::run_command(world),   cli::schedule_command(),     cli::show_command(world),
+      cli::simulate_command(),   cli::tune_command(world),    cli::variables_command(),
   };
   const std::vector<std::string> arguments(argv + (argc > 0 ? 1 : 0), argv + argc);
   cli::Context context{environment, std::cout, std::cerr, arguments};

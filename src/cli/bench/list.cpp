@@ -21,6 +21,7 @@
 #include "cli/bench/output/measured_figure.hpp"
 #include "cli/bench/output/row_output.hpp"
 #include "cli/bench/output/type_tables.hpp"
+#include "cli/bench/run_pair.hpp"
 
 namespace tutti::cli {
 
@@ -154,15 +155,6 @@ Status check_view(const ListArguments& options) {
   if (is_best && options.output.as_nccl_tests)
     return {Code::invalid_argument, "--view best has no layout of nccl-tests; --format takes table, csv, json or md"};
   return check_figure(options.figure, options.output);
-}
-
-// As where the run is a live comparison: what stands in the column `algorithm` is who competes, but where the bench has
-// an axis of that name.
-bool is_by_algorithm(const std::string& bench, const BenchWorld& world) {
-  const harness::Declaration* declaration = harness::find(world.benches, bench);
-  return world.algorithms_of && declaration != nullptr &&
-         std::none_of(declaration->axes.begin(), declaration->axes.end(),
-                      [](const harness::Axis& axis) { return same_name(axis.name, harness::kAlgorithmAxis); });
 }
 
 Status show_best(const ListArguments& options, const harness::Comparison& comparison, const std::string& kept_baseline,

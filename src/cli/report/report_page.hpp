@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+// Runs of the store as the page that `tutti report` writes. Main thread only.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "base/status.hpp"
+#include "cli/bench/bench_world.hpp"
+#include "cli/bench/run_pair.hpp"
+#include "report/html/page.hpp"
+
+namespace tutti::cli {
+
+// A page is passed on, so it stays below this.
+inline constexpr std::size_t kMostPageBytes = 3'000'000;
+
+// A section for each run: what it says, its charts, its machine and its rows.
+[[nodiscard]] std::string page_of_runs(const std::vector<RunWithRows>& runs, const BenchWorld& world);
+
+// What changed from the first run to the second, over what is ignored (match()), and then both of them.
+[[nodiscard]] Result<std::string> page_of_change(const RunPair& pair, const std::string& ignored,
+                                                 const BenchWorld& world);
+
+}  // namespace tutti::cli

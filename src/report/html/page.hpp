@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+// A report as one HTML file that needs nothing else: answers in words, charts to zoom into, tables to sort and filter.
+// Scripts and styles are part of the file; its policy forbids every request and every script that is not Tutti's own.
+// Names, notes and values may hold anything. Pure; thread-safe.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "bench/views/table.hpp"
+#include "report/chart.hpp"
+
+namespace tutti::report {
+
+struct Fact {
+  std::string name;
+  std::string value;
+};
+struct NamedTable {
+  std::string title;
+  Table table;
+  std::string remark = {};  // below it
+};
+// What the reader must know before believing the figures.
+struct Caution {
+  std::string words;
+  bool is_bad = false;  // results are wrong or missing
+};
+
+struct Section {
+  std::string title;
+  std::vector<std::string> answer;  // sentences; the first stands out
+  std::vector<Caution> cautions;
+  std::vector<NamedTable> summaries;  // short tables below the answer
+  std::vector<Fact> facts;
+  // Panels of the same title stand beside each other, with one legend.
+  std::vector<LineChart> lines;
+  std::vector<BarChart> bars;
+  std::vector<NamedTable> tables;  // long ones, to sort and filter
+};
+
+struct Page {
+  std::string title;
+  std::string where;    // the machine and the day
+  std::string made_by;  // "Tutti 0.1.0"
+  std::vector<Section> sections;
+};
+
+// Charts are drawn by Chart.js. A build without it draws them as pictures, and the page says so.
+[[nodiscard]] std::string to_html(const Page& page);
+[[nodiscard]] bool has_live_charts();
+// The same with pictures instead, in any build.
+[[nodiscard]] std::string to_html_with_pictures(const Page& page);
+
+}  // namespace tutti::report

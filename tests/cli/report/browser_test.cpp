@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: Apache-2.0
+// Pages in Chromium: that what a reader does with mouse and keys has its effect, nothing is loaded from anywhere, and
+// the console stays silent.
+#include "browser.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <filesystem>
+#include <fstream>
+#include <memory>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "../../base/temporary_folder.hpp"
+#include "cli/report/report_page.hpp"
+#include "made_up_runs.hpp"
+
+namespace tutti::cli {
+namespace {
+
+class ReportInBrowser : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (!report::has_live_charts()) GTEST_SKIP() << "this build has no Chart.js (libjs-chart.js)";
+    browser_ = test::Browser::start(folder_.file("profile"));
+    if (!browser_) GTEST_SKIP() << "there is no chromium (package chromium)";
+    std::vector<harness::Row> rows = test::crossing_rows();
+    rows.push_back(test::report_row("</script><script>throw 1</script>", 2, 1024, 3000));
+    std::ofstream(folder_.file("page.html")) << page_of_runs({test::report_run(std::move(rows))}, {});
+    browser_->attach();
+    resize(1280, "light");
+    browser_->open("file://" + folder_.file("page.html"));
+  }
+  void TearDown() override {
+    if (!browser_) return;
+    EXPECT_EQ(browser_->complaints(), std::vector<std::string>());
+  }
+
+  void resize(int width, const std::string& scheme) {
+    browser_->call("Emulation.setDeviceMetricsOverride",
+                   {{"width", width}, {"height", 900}, {"deviceScaleFactor", 1}, {"mobile", width < 500}});
+    const nlohmann::json feature = {{"name", "prefers-color-scheme"}, {"value", scheme}};
+    browser_->call("Emulation.setEmulatedMedia", {{"features", {feature}}});
+  }
+  nlohmann::json value(const std::string& expression) { return browser_->value(expression); }
+  void click(const std::string& selector) { value("document.querySelector('" + selector + "').click()"); }
+
+  // Of the first chart: a place at shares of its plot, in view.
+  struct Place {
+    double x = 0;
+    double y = 0;
+  };
+  Place place_in_chart(double x, double y) {
+    value("document.querySelector('.plot').scrollIntoView({block: 'center'})");
+    const nlohmann::json box = value(
+        "(() => { const c = document.querySelector('canvas'), b = c.getBoundingClientRect(),"
+        " a = Chart.getChart(c).chartArea; return [b.left + a.left, b.top + a.top, a.width, a.height]; })()");
+    return {box[0].get<double>() + x * box[2].get<double>(), box[1].get<double>() + y * box[3].get<double>()};
+  }
+  void drag(Place from, Place to) {
+    browser_->mouse("mouseMoved", from.x, from.y);
+    browser_->mouse("mousePressed", from.x, from.y, 1);
+    browser_->mouse("mouseMoved", (from.x + to.x) / 2, (from.y + to.y) / 2, 1);
+    browser_->mouse("mouseMoved", to.x, to.y, 1);
+    browser_->mouse("mouseReleased", to.x, to.y);
+  }
+  // From least to greatest size of a chart, and whether one can go back.
+  nlohmann::json extent(int chart = 0) {
+    return value("(() => { const s = Chart.getChart(document.querySelectorAll('canvas')[" + std::to_string(chart) +
+                 "]).scales.x; return [s.min, s.max]; })()");
+  }
+  bool is_zoomed() { return !value("document.querySelector('.tools button').disabled").get<bool>(); }
+  std::string readout() { return value("document.querySelector('.readout').textContent").get<std::string>(); }
+  std::string cell(int row, int column) {
+    return value("document.querySelectorAll('.long tbody tr')[" + std::to_string(row) + "].cells[" +
+                 std::to_string(column) + "].textContent")
+        .get<std::string>();
+  }
+  std::string sorted() {
+    return value("[...document.querySelectorAll('.long th')].map((th) => th.ariaSort).join(' ')").get<std::string>();
+  }
+
+  tutti::test::TemporaryFolder folder_;
+  std::unique_ptr<test::Browser> browser_;
+};
+
+TEST_F(ReportInBrowser, ObeysMouseAndKeys) {
+  // Zoom by dragging, in both charts; back by the button.
+  const nlohmann::json whole = extent();
+  EXPECT_FALSE(is_zoomed());
+  drag(place_in_chart(0.3, 0.5), place_in_chart(0.7, 0.5));
+  EXPECT_TRUE(is_zoomed());
+  EXPECT_GT(extent()[0], whole[0]);
+  EXPECT_LT(extent()[1], whole[1]);
+  EXPECT_EQ(extent(0), extent(1));
+  click(".tools button");
+  EXPECT_EQ(extent(), whole);
+  EXPECT_FALSE(is_zoomed());
+
+  // Hovering says the value and the command.
+  const Place left = place_in_chart(0.05, 0.5);
+  browser_->mouse("mouseMoved", left.x, left.y);
+  EXPECT_NE(readout().find("1 KB a 1 us (999 ns to 1 us); b 2 us"), std::string::npos) << readout();
+  EXPECT_NE(readout().find("Made by tutti compare --peer a,b"), std::string::npos) << readout();
+
+  // Keys: values, zoom and back.
+  value("document.querySelector('canvas').focus()");
+  browser_->key("ArrowRight");
+  EXPECT_NE(readout().find("4 KB a "), std::string::npos) << readout();
+  browser_->key("+");
+  EXPECT_TRUE(is_zoomed());
+  browser_->key("0");
+  EXPECT_FALSE(is_zoomed());
+
+  // The legend hides a line in both charts, and shows it again.
+  const std::string visible =
+      "[0, 1].map((n) => { const c = Chart.getChart(document.querySelectorAll('canvas')[n]);"
+      " return c.isDatasetVisible(c.data.datasets.findIndex((d) => d.label === 'b' && !d.band)); }).join()";
+  EXPECT_EQ(value(visible), "true,true");
+  click(".key:nth-child(2)");
+  EXPECT_EQ(value(visible), "false,false");
+  EXPECT_EQ(value("document.querySelector('.key:nth-child(2)').ariaPressed"), "false");
+  click(".key:nth-child(2)");
+  EXPECT_EQ(value(visible), "true,true");
+}
+
+TEST_F(ReportInBrowser, SortsFiltersAndHandsOutTables) {
+  // Sorted by a click, and the other way by a key.
+  const int time = value("[...document.querySelectorAll('.long th')].findIndex((th) => th.textContent === 'time us')");
+  const std::string heading = ".long th:nth-child(" + std::to_string(time + 1) + ") button";
+  click(heading);
+  EXPECT_NE(sorted().find("ascending"), std::string::npos);
+  EXPECT_EQ(cell(0, 0), "a");
+  browser_->key("Enter");
+  EXPECT_NE(sorted().find("descending"), std::string::npos) << sorted();
+  EXPECT_EQ(cell(0, time), "4");
+
+  // Filtered by words.
+  value("document.querySelector('input[type=search]').focus()");
+  browser_->type("64 kb 1.99");
+  EXPECT_EQ(value("document.querySelectorAll('.long tbody tr').length"), 1);
+  EXPECT_EQ(value("document.querySelector('[role=status]').textContent"), "1 of 13 rows");
+
+  // What is chosen, and a chart, as CSV files.
+  browser_->call("Browser.setDownloadBehavior", {{"behavior", "allow"}, {"downloadPath", folder_.path()}});
+  for (const char* control : {".controls button", ".chart .head button"}) click(control);
+  const auto wait_for = [&](const std::string& name) {
+    for (int tries = 0; tries < 500 && !std::filesystem::exists(folder_.file(name)); ++tries)
+      std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    return folder_.read(name);
+  };
+  const std::string rows = wait_for("Run_12_all_reduce_All_rows.csv");
+  EXPECT_EQ(std::count(rows.begin(), rows.end(), '\n'), 2) << rows;
+  EXPECT_NE(rows.find("65536"), std::string::npos);
+  const std::string chart = wait_for("Run_12_all_reduce_time_us.csv");
+  EXPECT_EQ(chart.find("series,bytes,\"time, us\",low,high,command\r\na,1024,"), 0U) << chart;
+  EXPECT_EQ(std::count(chart.begin(), chart.end(), '\n'), 14);
+}
+
+TEST_F(ReportInBrowser, FitsPhonesAndFollowsTheScheme) {
+  const auto background = [&] { return value("getComputedStyle(document.documentElement).backgroundColor"); };
+  const auto line = [&] {
+    return value("Chart.getChart(document.querySelector('canvas')).data.datasets[0].borderColor");
+  };
+  const nlohmann::json light = {background(), line()};
+  resize(360, "dark");
+  value("new Promise((done) => requestAnimationFrame(() => setTimeout(done)))");
+  EXPECT_NE(background(), light[0]);
+  EXPECT_NE(line(), light[1]);
+  EXPECT_LE(value("document.documentElement.scrollWidth").get<int>(), 360);
+  EXPECT_LE(value("document.querySelector('canvas').getBoundingClientRect().right").get<double>(), 360);
+  // Each control has a name.
+  EXPECT_EQ(value("[...document.querySelectorAll('button, input, canvas')].filter((e) => !(e.textContent.trim() || "
+                  "e.ariaLabel || e.closest('label')?.textContent.trim())).length"),
+            0);
+  // Text can be read: the least contrast of what is written.
+  EXPECT_GE(value(R"js((() => {
+    const light = (rgb) => rgb.map((v) => v / 255).map((v) => v <= 0.04045 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4)
+      .reduce((sum, v, i) => sum + v * [0.2126, 0.7152, 0.0722][i], 0);
+    const numbers = (color) => color.match(/[\d.]+/g).map(Number);
+    const behind = (e) => {
+      for (; e; e = e.parentElement) {
+        const color = numbers(getComputedStyle(e).backgroundColor);
+        if (color[3] !== 0) return color.slice(0, 3);
+      }
+    };
+    let least = 21;
+    for (const e of document.querySelectorAll('p, li, td, th, dt, dd, h1, h2, h3, h4, button, label, span, summary')) {
+      if (!e.textContent.trim() || e.disabled) continue;
+      const [a, b] = [numbers(getComputedStyle(e).color).slice(0, 3), behind(e)].map(light);
+      least = Math.min(least, (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05));
+    }
+    return least;
+  })())js")
+                .get<double>(),
+            4.5);
+}
+
+}  // namespace
+}  // namespace tutti::cli
