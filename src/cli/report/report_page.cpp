@@ -201,9 +201,13 @@ Section section_of(const RunWithRows& one, const BenchWorld& world, const MostSh
   return section;
 }
 
-Page page_with(std::string title, const RunWithRows& run) {
+Page page_with(std::string title, std::span<const RunWithRows> runs) {
+  const harness::StoredRun& first = runs.front().run;
+  const bool is_one_machine =
+      std::all_of(runs.begin(), runs.end(), [&](const RunWithRows& each) { return each.run.machine == first.machine; });
   return {.title = std::move(title),
-          .where = fmt::format("{}; begun {}", run.run.machine, run.run.begun),
+          .where = fmt::format("{}; {} begun {}", is_one_machine ? first.machine : "Several machines",
+                               runs.size() > 1 ? "the first run" : "run", first.begun),
           .made_by = fmt::format("Tutti {}", TUTTI_VERSION),
           .sections = {}};
 }
@@ -256,7 +260,7 @@ std::string page_of_runs(const std::vector<RunWithRows>& runs, const BenchWorld&
   return fitting([&](const MostShown& most) {
     const std::string title =
         runs.size() == 1 ? std::string("Tutti report") : fmt::format("Tutti report of {}", counted(runs.size(), "run"));
-    Page page = page_with(title, runs.front());
+    Page page = page_with(title, runs);
     for (const RunWithRows& each : runs) page.sections.push_back(section_of(each, world, most));
     return page;
   });
@@ -267,7 +271,7 @@ Result<std::string> page_of_change(const RunPair& pair, const std::string& ignor
   const Result<std::vector<std::string>> differences = match(matched, ignored);
   if (!differences.ok()) return differences.status();
   return fitting([&](const MostShown& most) {
-    Page page = page_with("Tutti report of two runs", pair[1]);
+    Page page = page_with("Tutti report of two runs", pair);
     page.sections.push_back(section_of_change(matched, *differences, most));
     for (const RunWithRows& each : pair) page.sections.push_back(section_of(each, world, most));
     return page;

@@ -170,6 +170,12 @@ TEST_F(ReportInBrowser, FitsPhonesAndFollowsTheScheme) {
   EXPECT_NE(line(), light[1]);
   EXPECT_LE(value("document.documentElement.scrollWidth").get<int>(), 360);
   EXPECT_LE(value("document.querySelector('canvas').getBoundingClientRect().right").get<double>(), 360);
+  // So does paper.
+  browser_->call("Emulation.setDeviceMetricsOverride",
+                 {{"width", 760}, {"height", 900}, {"deviceScaleFactor", 1}, {"mobile", false}});
+  browser_->call("Emulation.setEmulatedMedia", {{"media", "print"}});
+  EXPECT_LE(value("document.documentElement.scrollWidth").get<int>(), 760);
+  resize(360, "dark");
   // Each control has a name.
   EXPECT_EQ(value("[...document.querySelectorAll('button, input, canvas')].filter((e) => !(e.textContent.trim() || "
                   "e.ariaLabel || e.closest('label')?.textContent.trim())).length"),
