@@ -30,7 +30,7 @@ using harness::Verdict;
 using report::Caution;
 
 constexpr std::size_t kMostSentences = 3;  // about groups
-constexpr std::size_t kMostNamed = 3;      // others in a sentence
+constexpr std::size_t kMostNamed = 3;      // others in a sentence; of more than these, only the nearest
 constexpr std::size_t kMostStretches = 4;
 constexpr double kAlike = 1.03;
 
@@ -80,17 +80,18 @@ std::vector<PairStanding> standings_to(const Comparison& comparison, const CaseG
 }
 
 std::string lead_sentence(const Comparison& comparison, const CaseNames& names, const CaseGroup& group,
-                          const std::vector<PairStanding>& standings) {
+                          const std::vector<PairStanding>& standings, bool is_everywhere) {
   const std::string& leader = comparison.competitors[*group.leader];
   const std::string subject = subject_of(names, group);
   const std::string for_what = subject.empty() ? "" : " for " + subject;
   std::vector<std::string> alike;
   std::vector<std::string> slower;
+  const std::size_t most_named = standings.size() > kMostNamed ? 1 : kMostNamed;
   for (const PairStanding& standing : standings) {
     const std::string& other = comparison.competitors[standing.other];
     if (standing.mean < kAlike)
       alike.push_back(other);
-    else if (slower.size() < kMostNamed)
+    else if (slower.size() < most_named)
       slower.push_back(fmt::format("{} {}", times_as_fast(standing.mean), other));
   }
   const std::size_t num_more = standings.size() - alike.size() - slower.size();
@@ -104,7 +105,8 @@ std::string lead_sentence(const Comparison& comparison, const CaseNames& names, 
     return fmt::format("{} are about equally fast{}{}{}.", listed(alike), for_what, basis,
                        slower.empty() ? "" : fmt::format("; the first is {}", listed(slower)));
   }
-  return fmt::format("{} is the fastest{}: {}{}.", leader, for_what, listed(slower), basis);
+  return fmt::format("{} is the fastest{}{}: {}{}.", leader, is_everywhere ? "" : " overall", for_what, listed(slower),
+                     basis);
 }
 
 // By size; empty where it says nothing new.
@@ -305,8 +307,9 @@ Answer answer_of(const Comparison& comparison) {
     add_standings(standing_table, has_groups, comparison, group, standings);
     if (group.competitors.size() > 1) add_stretches(stretch_table, has_groups, comparison, group, stretches);
     if (each >= kMostSentences) continue;
-    answer.sentences.push_back(standings.empty() ? times_alone(comparison, names, group)
-                                                 : lead_sentence(comparison, names, group, standings));
+    answer.sentences.push_back(standings.empty()
+                                   ? times_alone(comparison, names, group)
+                                   : lead_sentence(comparison, names, group, standings, stretches.size() == 1));
     if (standings.empty()) continue;
     if (const std::string by_size = stretch_sentence(comparison, group, stretches); !by_size.empty())
       answer.sentences.push_back(by_size);

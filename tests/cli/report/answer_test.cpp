@@ -56,6 +56,25 @@ TEST(ReportAnswer, DoesNotCallOneFastestThatIsAlike) {
             "3.0 times as fast as c.");
 }
 
+TEST(ReportAnswer, SaysThatTheFastestIsSoOverall) {
+  const Answer answer = answer_of_rows({report_row("a", 2, 8, 1000), report_row("b", 2, 8, 2000),
+                                        report_row("a", 2, 65536, 3000), report_row("b", 2, 65536, 2000)});
+  EXPECT_EQ(
+      answer.sentences[0],
+      "a is the fastest overall for all_reduce on 2 ranks: 1.15 times as fast as b (geometric mean over 8 B to 64 "
+      "KB).");
+  EXPECT_EQ(answer.sentences[1], "The fastest by size: a at 8 B and b at 64 KB.");
+}
+
+TEST(ReportAnswer, OfManyNamesTheNearestOnly) {
+  const Answer answer =
+      answer_of_rows(peers_with_times({{"a", 1000}, {"b", 1500}, {"c", 3000}, {"d", 2000}, {"e", 9000}}));
+  EXPECT_EQ(
+      answer.sentences[0],
+      "a is the fastest for all_reduce on 2 ranks: 1.50 times as fast as b and faster than 3 more (geometric mean "
+      "over 8 B to 64 KB).");
+}
+
 TEST(ReportAnswer, HasASentenceForEachNumberOfRanks) {
   std::vector<Row> rows = peers_with_times({{"a", 1000}, {"b", 2000}});
   const std::vector<Row> more = peers_with_times({{"a", 9000}, {"b", 3000}}, 4);
