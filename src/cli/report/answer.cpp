@@ -437,7 +437,7 @@ std::string rows_words(const std::vector<Row>& rows, Outcome outcome, std::strin
   std::vector<std::string> words;
   for (auto& [note, whose] : by_note) {
     if (words.size() == kMostNotes) {
-      words.push_back("others for other reasons");
+      words.emplace_back("others for other reasons");
       break;
     }
     if (whose.size() > kMostRows) {
