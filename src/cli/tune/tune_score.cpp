@@ -17,13 +17,14 @@ struct Launches {
   std::string before_ran;
   std::string after_ran;
   std::string fault;
+  std::string error;  // of one launch, which may be the machine's doing
 };
 
 bool is_good(const harness::Row& row) { return row.outcome == harness::Outcome::ok && !row.samples.empty(); }
 
 void add_launch(const harness::Row& before, const harness::Row& after, Launches& launches) {
-  const bool is_fault = after.outcome == harness::Outcome::wrong || after.outcome == harness::Outcome::error;
-  if (is_good(before) && is_fault) launches.fault = after.note.empty() ? "it gave no time" : after.note;
+  if (is_good(before) && after.outcome == harness::Outcome::wrong) launches.fault = after.note;
+  if (is_good(before) && after.outcome == harness::Outcome::error) launches.error = after.note;
   if (is_good(before)) launches.before_us.push_back(harness::summarize(before).median / 1e3);
   if (!is_good(before) || !is_good(after)) return;
   launches.after_us.push_back(harness::summarize(after).median / 1e3);
@@ -72,11 +73,12 @@ std::vector<Scored> score(std::span<const tune::Cell> cells, const DecisionTable
   std::vector<Scored> scored;
   for (std::size_t each = 0; each < cells.size(); ++each) {
     const Launches& of_case = launches[each];
-    if (of_case.ratios.empty() && of_case.fault.empty()) continue;
+    const std::string& fault = of_case.fault.empty() && of_case.ratios.empty() ? of_case.error : of_case.fault;
+    if (of_case.ratios.empty() && fault.empty()) continue;
     Scored& row = scored.emplace_back();
     row.key = cells[each].key;
     row.bytes = cells[each].bytes;
-    row.fault = of_case.fault;
+    row.fault = fault;
     if (!of_case.before_us.empty()) row.before_us = harness::median_of(of_case.before_us);
     if (!of_case.after_us.empty()) row.after_us = harness::median_of(of_case.after_us);
     row.before_ran = of_case.before_ran;
