@@ -70,12 +70,8 @@ std::vector<std::optional<tune::WayTime>> times_of(const std::vector<harness::Ra
     tune::WayTime& time = times[each].emplace();
     time.us = own.median / 1e3;
     if (!harness::is_exact(row) && &row != leader) {
-      std::vector<double> mine = harness::medians_of_rounds(row);
-      std::vector<double> others = harness::medians_of_rounds(*leader);
-      const std::size_t rounds = std::min(mine.size(), others.size());
-      mine.resize(rounds);
-      others.resize(rounds);
-      const harness::Ratio ratio = harness::compare(others, mine);
+      const SteadyRounds rounds = steady_rounds(harness::medians_of_rounds(*leader), harness::medians_of_rounds(row));
+      const harness::Ratio ratio = harness::compare(rounds.a, rounds.b);
       const double leaders = harness::summarize(*leader).median / 1e3;
       if (ratio.ratio > 0) time.us = leaders * ratio.ratio;
     }
@@ -85,6 +81,26 @@ std::vector<std::optional<tune::WayTime>> times_of(const std::vector<harness::Ra
     time.samples = own.count;
   }
   return times;
+}
+
+SteadyRounds steady_rounds(std::vector<double> a, std::vector<double> b) {
+  const std::size_t rounds = std::min(a.size(), b.size());
+  a.resize(rounds);
+  b.resize(rounds);
+  // What is usual shows in the later half; only the half before it can be slow still.
+  constexpr double kSlow = 3;
+  std::size_t begin = 0;
+  for (const std::vector<double>* each : {&a, &b}) {
+    std::vector<double> later(each->begin() + static_cast<std::ptrdiff_t>(rounds / 2), each->end());
+    std::erase(later, 0.0);
+    if (later.empty()) continue;
+    const double usual = harness::median_of(later);
+    for (std::size_t round = 0; round < rounds / 2; ++round)
+      if ((*each)[round] > kSlow * usual) begin = std::max(begin, round + 1);
+  }
+  a.erase(a.begin(), a.begin() + static_cast<std::ptrdiff_t>(begin));
+  b.erase(b.begin(), b.begin() + static_cast<std::ptrdiff_t>(begin));
+  return {std::move(a), std::move(b)};
 }
 
 PeerTrack::PeerTrack(PeerTrackOptions options, const TemporaryFolder& folder)

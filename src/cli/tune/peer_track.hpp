@@ -90,6 +90,14 @@ class PeerTrack final : public tune::Track {
 // The case of a collective's bench.
 [[nodiscard]] harness::Point point_of(const tune::CaseKey& key, std::uint64_t bytes, Type type);
 
+// The medians of rounds of two that raced, less those at the begin in which either was still slow: the first calls of a
+// size touch memory that no call has touched, at tens of times the cost of those that follow.
+struct SteadyRounds {
+  std::vector<double> a;
+  std::vector<double> b;
+};
+[[nodiscard]] SteadyRounds steady_rounds(std::vector<double> a, std::vector<double> b);
+
 // Times of ways that raced: of each, its ratio to the one with the most rounds, so that drift cancels out. In
 // microseconds, in the order of the rows; nothing of rows without times.
 [[nodiscard]] std::vector<std::optional<tune::WayTime>> times_of(const std::vector<harness::Racer>& racers);

@@ -34,12 +34,8 @@ void add_launch(const harness::Row& before, const harness::Row& after, Launches&
     launches.ratios.push_back(before.samples.front() / after.samples.front());
     return;
   }
-  std::vector<double> a = harness::medians_of_rounds(after);
-  std::vector<double> b = harness::medians_of_rounds(before);
-  const std::size_t rounds = std::min(a.size(), b.size());
-  a.resize(rounds);
-  b.resize(rounds);
-  launches.ratios.push_back(harness::compare(a, b).ratio);
+  const SteadyRounds rounds = steady_rounds(harness::medians_of_rounds(after), harness::medians_of_rounds(before));
+  launches.ratios.push_back(harness::compare(rounds.a, rounds.b).ratio);
 }
 
 }  // namespace

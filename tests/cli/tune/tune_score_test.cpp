@@ -41,5 +41,17 @@ TEST(TuneScore, WhatIsSlowerOrWrongIsNotInTheTable) {
       "3 sizes: 1 faster, 0 slower, 0 the same, 0 undecided, 2 slower and undone; geometric mean 1.25 times as fast");
 }
 
+// Memory that is touched for the first time makes the first rounds slow, of either.
+TEST(TuneScore, RoundsThatAreSlowAtTheBeginDoNotCount) {
+  const SteadyRounds rounds =
+      steady_rounds({58, 50, 1.7, 1.3, 1.3, 1.4, 1.3, 1.3}, {1.4, 1.3, 1.3, 90, 1.3, 1.3, 1.3, 1.3});
+  EXPECT_EQ(rounds.a, (std::vector<double>{1.3, 1.4, 1.3, 1.3}));
+  EXPECT_EQ(rounds.b.size(), rounds.a.size());
+  // What is slow later on is no beginning, and what is slow all along is slow.
+  EXPECT_EQ(steady_rounds({1, 1, 1, 1, 9, 9}, {1, 1, 1, 1, 1, 1}).a.size(), 6U);
+  EXPECT_EQ(steady_rounds({50, 50, 50, 50}, {1, 1, 1, 1}).a.size(), 4U);
+  EXPECT_EQ(steady_rounds({}, {1}).a.size(), 0U);
+}
+
 }  // namespace
 }  // namespace tutti::cli
