@@ -33,6 +33,7 @@ Network::Network(const fabric::Fabric& fabric, Transfers& transfers, Events& eve
       events_(events),
       arrival_(std::move(arrival)),
       departure_(std::move(departure)) {
+  is_link_found_.resize(links_.size());
   for (std::size_t number = 0; number < links_.size(); ++number) {
     const fabric::Link& link = fabric.links[number];
     links_[number].bandwidth = link.bandwidth;
@@ -270,8 +271,12 @@ bool Network::find_together(TransferId seed, double now) {
     const TransferId id = together_[at];
     if (courses_[id].rate > 0 && is_over(courses_[id], now)) over_.push_back(id);
     for (const std::uint32_t link : transfers_[id].links) {
-      if (links_[link].bandwidth <= 0) continue;
-      for (const TransferId other : links_[link].flowing.all()) {
+      const std::span<const TransferId> flowing = links_[link].flowing.all();
+      // What flows alone has no neighbours, and those of a link are found once.
+      if (links_[link].bandwidth <= 0 || flowing.size() <= 1 || is_link_found_[link]) continue;
+      is_link_found_[link] = true;
+      found_links_.push_back(link);
+      for (const TransferId other : flowing) {
         if (courses_[other].is_found) continue;
         courses_[other].is_found = true;
         together_.push_back(other);
@@ -279,6 +284,8 @@ bool Network::find_together(TransferId seed, double now) {
     }
   }
   for (const TransferId id : together_) courses_[id].is_found = false;
+  for (const std::uint32_t link : found_links_) is_link_found_[link] = false;
+  found_links_.clear();
   return over_.empty();
 }
 

@@ -138,6 +138,8 @@ class Network {
   // Of one search: what shares links, directly or by way of others.
   std::vector<TransferId> together_;
   std::vector<TransferId> over_;
+  std::vector<bool> is_link_found_;  // by link
+  std::vector<std::uint32_t> found_links_;
   std::vector<Flow> flows_;
 };
 
