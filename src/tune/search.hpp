@@ -43,7 +43,7 @@ struct SearchOptions {
   // Times have no noise, and no way is faster at a larger size: with `exhaustive`, ways that were slower at a smaller
   // size than another is at this one are known to lose here.
   bool is_exact = false;
-  double alike = 0.02;               // ways so near each other are one choice: no need to look closer
+  double alike = 0.02;  // ways so near each other are one choice: no need to look closer
 };
 
 // What the search did, for people and for tests.
