@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include "base/toml/quoted.hpp"
 #include "base/units.hpp"
 #include "table/table_file.hpp"
 
@@ -10,14 +11,7 @@ namespace tutti {
 
 namespace {
 
-std::string quoted_text(std::string_view text) {
-  std::string made = "\"";
-  for (const char c : text) {
-    if (c == '"' || c == '\\') made += '\\';
-    made += static_cast<unsigned char>(c) < ' ' ? ' ' : c;
-  }
-  return made + "\"";
-}
+using document::quoted;
 
 bool is_bare_key(std::string_view key) {
   for (const char c : key)
@@ -25,20 +19,20 @@ bool is_bare_key(std::string_view key) {
   return !key.empty();
 }
 
-std::string key_text(std::string_view key) { return is_bare_key(key) ? std::string(key) : quoted_text(key); }
+std::string key_text(std::string_view key) { return is_bare_key(key) ? std::string(key) : quoted(key); }
 
 // A line, where there is something to say.
 void add_line(std::string& text, std::string_view key, const std::string& value) {
-  if (!value.empty()) text += fmt::format("{} = {}\n", key, quoted_text(value));
+  if (!value.empty()) text += fmt::format("{} = {}\n", key, quoted(value));
 }
 
 // Of a number that a table overrules.
 std::string value_text(const document::TomlValue& value) {
-  if (const auto* const text = std::get_if<std::string>(&value.value)) return quoted_text(*text);
+  if (const auto* const text = std::get_if<std::string>(&value.value)) return quoted(*text);
   if (const auto* const whole = std::get_if<std::int64_t>(&value.value)) return fmt::format("{}", *whole);
   if (const auto* const number = std::get_if<double>(&value.value)) return fmt::format("{}", *number);
   if (const auto* const truth = std::get_if<bool>(&value.value)) return *truth ? "true" : "false";
-  return quoted_text("");
+  return quoted("");
 }
 
 // More digits than anybody can measure would only make two tables differ.
@@ -51,23 +45,21 @@ double rounded(double us) {
 
 std::string line_of(const TableEvidence& evidence) {
   std::string line =
-      fmt::format("{{ bytes = {}, us = {}", quoted_text(to_text(Bytes(evidence.bytes))), rounded(evidence.us));
+      fmt::format("{{ bytes = {}, us = {}", quoted(to_text(Bytes(evidence.bytes))), rounded(evidence.us));
   if (evidence.high_us > 0)
     line += fmt::format(", low_us = {}, high_us = {}", rounded(evidence.low_us), rounded(evidence.high_us));
   if (evidence.samples > 0) line += fmt::format(", samples = {}", evidence.samples);
   if (!evidence.runner_up.empty())
-    line +=
-        fmt::format(", runner_up = {}, margin_percent = {}", quoted_text(evidence.runner_up), evidence.margin_percent);
+    line += fmt::format(", runner_up = {}, margin_percent = {}", quoted(evidence.runner_up), evidence.margin_percent);
   return line + " }";
 }
 
 void add_range(std::string& text, const TableRange& range) {
   text += "\n  [[section.range]]\n";
-  if (range.most_bytes != kNoEnd)
-    text += fmt::format("  most_bytes = {}\n", quoted_text(to_text(Bytes(range.most_bytes))));
-  if (!range.way.algorithm.empty()) text += fmt::format("  algorithm = {}\n", quoted_text(range.way.algorithm));
+  if (range.most_bytes != kNoEnd) text += fmt::format("  most_bytes = {}\n", quoted(to_text(Bytes(range.most_bytes))));
+  if (!range.way.algorithm.empty()) text += fmt::format("  algorithm = {}\n", quoted(range.way.algorithm));
   const CallTuning& tuning = range.way.tuning;
-  if (tuning.round) text += fmt::format("  round = {}\n", quoted_text(to_text(Bytes(*tuning.round))));
+  if (tuning.round) text += fmt::format("  round = {}\n", quoted(to_text(Bytes(*tuning.round))));
   if (tuning.copies != CallTuning::Copies::by_profile)
     text += fmt::format("  copies = \"{}\"\n", name_of(tuning.copies));
   if (tuning.stores != CallTuning::Stores::by_profile)
@@ -76,7 +68,7 @@ void add_range(std::string& text, const TableRange& range) {
     text += "  settings = {";
     const char* separator = " ";
     for (const auto& [name, value] : range.way.settings) {
-      text += fmt::format("{}{} = {}", separator, key_text(name), quoted_text(value));
+      text += fmt::format("{}{} = {}", separator, key_text(name), quoted(value));
       separator = ", ";
     }
     text += " }\n";
@@ -88,7 +80,7 @@ void add_range(std::string& text, const TableRange& range) {
 }
 
 void add_profile(std::string& text, const DecisionTable& table) {
-  if (!table.profile.empty()) text += fmt::format("\n[profile]\nbased_on = {}\n", quoted_text(table.profile));
+  if (!table.profile.empty()) text += fmt::format("\n[profile]\nbased_on = {}\n", quoted(table.profile));
   for (const document::TomlEntry& section : table.numbers.entries) {
     text += fmt::format("\n[profile.{}]\n", key_text(section.key));
     for (const document::TomlEntry& number : std::get<document::TomlTable>(section.value.value).entries)

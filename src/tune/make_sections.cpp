@@ -132,4 +132,10 @@ std::vector<TableSection> make_sections(std::span<const Cell> cells, const Merge
   return sections;
 }
 
+void leave_beyond(std::uint64_t bytes, TableSection& section) {
+  if (section.ranges.back().way == TableWay()) return;
+  section.ranges.back().most_bytes = bytes;
+  section.ranges.push_back({});
+}
+
 }  // namespace tutti::tune

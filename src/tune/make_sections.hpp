@@ -2,6 +2,7 @@
 // From times of ways at some sizes to ranges of sizes, each with its way and evidence. Pure; thread-safe.
 #pragma once
 
+#include <cstdint>
 #include <span>
 #include <vector>
 
@@ -26,5 +27,8 @@ struct MergeOptions {
 // A way is only taken at sizes where it was tried. Where ways change between two sizes, the range ends where lines
 // through their times cross, on logarithmic axes.
 [[nodiscard]] std::vector<TableSection> make_sections(std::span<const Cell> cells, const MergeOptions& options);
+
+// Sizes above this one are left to what happens if nothing is tuned: they were to be measured, and were not.
+void leave_beyond(std::uint64_t bytes, TableSection& section);
 
 }  // namespace tutti::tune

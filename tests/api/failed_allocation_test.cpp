@@ -10,12 +10,14 @@
 #include <chrono>
 #include <csignal>
 #include <cstdlib>
+#include <exception>
 #include <new>
 #include <string>
 #include <string_view>
 #include <thread>
 #include <vector>
 
+#include <execinfo.h>
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <sys/mman.h>
@@ -158,6 +160,14 @@ class Program {
   static inline float out_[kLarge] = {};
 };
 
+// From where the exception came that nobody has caught: nothing has been unwound yet.
+[[noreturn]] void tell_frames() {
+  std::array<void*, 64> frames{};
+  const int depth = ::backtrace(frames.data(), static_cast<int>(frames.size()));
+  ::backtrace_symbols_fd(frames.data(), depth, STDERR_FILENO);
+  std::abort();
+}
+
 [[noreturn]] void be_rank(Shared& shared, const Failing& failing, int trial, int rank) {
   ::setenv("TUTTI_CONF_FILE", "", 1);
   ::setenv("TUTTI_TIMEOUT", kTimeout, 1);
@@ -168,6 +178,7 @@ class Program {
     ::setenv("RANK", fmt::format("{}", rank).c_str(), 1);
     ::setenv("WORLD_SIZE", fmt::format("{}", kRanks).c_str(), 1);
   }
+  std::set_terminate(tell_frames);
   fail_allocations(rank == failing.rank ? failing.first : 0, failing.last);
   Program(shared, failing.start, rank).run();
   Shared::Rank& own = shared.ranks[static_cast<std::size_t>(rank)];

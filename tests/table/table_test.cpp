@@ -106,6 +106,14 @@ TEST(Table, WrittenItReadsTheSame) {
   EXPECT_EQ(again->sections[0].ranges[0].evidence[0].margin_percent, 1.2);
 }
 
+TEST(Table, AnyTextIsWrittenSoThatItCanBeRead) {
+  DecisionTable table = *read_table(kWhole, "my.toml");
+  table.about = "a \"b\"\\ \n\t\x7f \xc3\xa9";
+  EXPECT_EQ(read_table(write_table(table), "my.toml")->about, table.about);
+  table.about = "no UTF-8: \xff";
+  EXPECT_EQ(read_table(write_table(table), "my.toml")->about, "no UTF-8: \\xff");
+}
+
 TEST(Table, OtherPeersHaveSettings) {
   const std::string_view text = R"toml(version = 1
 peer = "openmpi"
@@ -174,6 +182,13 @@ INSTANTIATE_TEST_SUITE_P(Each, TableMistake, ::testing::ValuesIn(kMistakes),
                          [](const auto& test) { return std::string(test.param.name); });
 
 // Two hundred tables, each with some of its letters lost, doubled or changed: read or refused, with the file's name.
+// The parser behind takes for granted that there are none.
+TEST(Table, ControlCharactersAreMistakesWithTheirPlace) {
+  const Result<DecisionTable> table = read_table(std::string_view("version = 1\n[\0", 14), "t.toml");
+  ASSERT_FALSE(table.ok());
+  EXPECT_EQ(table.status().message(), "t.toml:2:2: a control character, which TOML does not allow");
+}
+
 TEST(Table, GarbageIsReadOrRefused) {
   std::mt19937_64 random(27);
   int read = 0;
@@ -248,6 +263,12 @@ TEST(Table, OwnTypesGoBeforeOthers) {
       0);
   EXPECT_EQ(find_section(table, {.types = TypeClass::plain})->section->types, TypeClass::plain);
   EXPECT_EQ(find_section(table, {.types = TypeClass::narrow})->section->types, TypeClass::narrow);
+  // Wherever it stands in the file, a section for all types comes behind that of the class itself.
+  const DecisionTable mixed = table_of(
+      {section_of(2, TableMemory::ordinary, TypeClass::any), section_of(2, TableMemory::ordinary, TypeClass::plain)},
+      0);
+  EXPECT_EQ(find_section(mixed, {.types = TypeClass::plain})->section->types, TypeClass::plain);
+  EXPECT_EQ(find_section(mixed, {.types = TypeClass::narrow})->section->types, TypeClass::any);
   EXPECT_EQ(class_of(Type::bf16), TypeClass::narrow);
   EXPECT_EQ(class_of(Type::f8e4m3), TypeClass::narrow);
   EXPECT_EQ(class_of(Type::f32), TypeClass::plain);

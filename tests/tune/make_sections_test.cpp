@@ -66,6 +66,28 @@ TEST(MakeSections, WhatHappensUntunedStaysUnlessSomethingIsSurelyFaster) {
   EXPECT_EQ(text_of(make_sections(std::vector{cell_of(8, {untuned, time_of("a", 0.8, 0.05)})}, {})), "2: a\n");
 }
 
+// Where the intervals meet, 4 % are too little, and more than what any other way may lose.
+TEST(MakeSections, ADoubtfulGainOfLessThanFourPercentChangesNothing) {
+  const auto taken = [](double us, double plus_minus) {
+    return text_of(make_sections({{cell_of(8, {time_of("", 10, plus_minus), time_of("a", us, plus_minus)})}}, {}));
+  };
+  const std::string untuned = text_of(make_sections({{cell_of(8, {time_of("", 10)})}}, {}));
+  EXPECT_EQ(taken(9.65, 0.05), untuned) << "3.6 %";
+  EXPECT_EQ(taken(9.5, 0.05), "2: a\n") << "5.3 %";
+  EXPECT_EQ(taken(9.65, 0.001), "2: a\n") << "3.6 % without doubt";
+}
+
+TEST(MakeSections, WhatWasNotMeasuredIsLeftAlone) {
+  std::vector<TableSection> sections = make_sections({{cell_of(8, {time_of("a", 1), time_of("", 2)})}}, {});
+  leave_beyond(8, sections.at(0));
+  ASSERT_EQ(sections[0].ranges.size(), 2U);
+  EXPECT_EQ(sections[0].range_of(8).way.algorithm, "a");
+  EXPECT_EQ(sections[0].range_of(9).way, TableWay());
+  EXPECT_EQ(sections[0].range_of(kNoEnd).way, TableWay());
+  leave_beyond(8, sections[0]);
+  EXPECT_EQ(sections[0].ranges.size(), 2U) << "it is left already";
+}
+
 TEST(MakeSections, AWayIsTakenOnlyWhereItWasTried) {
   const std::vector<Cell> cells = {cell_of(8, {time_of("a", 1)}), cell_of(64, {time_of("b", 1)})};
   EXPECT_EQ(text_of(make_sections(cells, {.tolerance = 10})), "2: a<=22 b\n");

@@ -129,6 +129,19 @@ TEST_P(SearchOfSeed, FindsWaysNearTheBestByFewRaces) {
   EXPECT_EQ(reference.cells.size(), powers_of_two().size());
   EXPECT_LT(static_cast<double>(track.raced), 0.5 * static_cast<double>(all.raced));
 }
+// Without noise, what is spared is known to lose.
+TEST_P(SearchOfSeed, ExactTimesLoseNothingByWhatTheySpare) {
+  MadeUpTrack spared(GetParam(), 0);
+  MadeUpTrack all(GetParam(), 0);
+  SearchOptions options{.sizes = powers_of_two(), .seconds = 1e6, .exhaustive = true};
+  const SearchResult reference = search({}, made_up_candidates(), options, all, nullptr);
+  options.is_exact = true;
+  const SearchResult result = search({}, made_up_candidates(), options, spared, nullptr);
+  ASSERT_EQ(result.cells.size(), reference.cells.size());
+  for (std::size_t each = 0; each < result.cells.size(); ++each)
+    EXPECT_EQ(result.cells[each].best()->us, reference.cells[each].best()->us) << result.cells[each].bytes;
+  EXPECT_LT(spared.raced, all.raced);
+}
 INSTANTIATE_TEST_SUITE_P(Each, SearchOfSeed, ::testing::Range<std::uint64_t>(1, 13));
 
 TEST(Search, ShortTimeGivesLessButNeverNothing) {

@@ -52,6 +52,14 @@ TEST(Parts, AreReadAsTheyWereWritten) {
   EXPECT_FALSE(read->is_whole);
 }
 
+// A pause of an hour between two calls is no reason to lose a rank's calls.
+TEST(Parts, LongTimesAreReadAgain) {
+  const Part part = of_rank(0, {called(Collective::barrier, 0, 1, 3.6e9, 7.2e9)});
+  const Result<Part> read = read_part(to_text(part), "p");
+  ASSERT_TRUE(read.ok()) << read.status().to_string();
+  EXPECT_EQ(read->calls.at(0).time_us, 1e9);
+}
+
 TEST(Parts, MistakesHaveFileLineAndKey) {
   const auto problem = [](std::string_view text) {
     const Result<Part> read = read_part(text, "p");
@@ -63,6 +71,8 @@ TEST(Parts, MistakesHaveFileLineAndKey) {
             "p:4: calls[0].collective: there is no 'all'");
   EXPECT_EQ(problem("part_version = 1\nranks = 2\n[[calls]]\ncollective = \"barrier\"\ncalls = -1\n"),
             "p:5: calls[0].calls: this is -1; write a whole number from 0 on");
+  EXPECT_EQ(problem("part_version = 1\nranks = 2\n[[calls]]\ncollective = \"barrier\"\ncalls = 9000000000000000000\n"),
+            "p:5: calls[0].calls: 9000000000000000000 is too many; 17592186044416 is the most");
 }
 
 TEST(Merge, CountsAreRank0sAndTimesMeans) {

@@ -55,6 +55,14 @@ Result<TomlTable> parse_document(std::string_view text, std::string_view file) {
     if (end - begin > kMostOfALine)
       return Status(Code::invalid_argument, fmt::format("{}:{}: the line has {} characters; {} are the most",
                                                         printable(file), line, end - begin, kMostOfALine));
+    // The parser takes for granted that there are none outside of texts and comments.
+    const auto is_control = [](char c) {
+      return (static_cast<unsigned char>(c) < 0x20 && c != '\t' && c != '\r') || c == 0x7F;
+    };
+    const std::string_view whole = text.substr(begin, end - begin);
+    if (const auto control = std::find_if(whole.begin(), whole.end(), is_control); control != whole.end())
+      return Status(Code::invalid_argument, fmt::format("{}:{}:{}: a control character, which TOML does not allow",
+                                                        printable(file), line, control - whole.begin() + 1));
     begin = end + 1;
   }
   try {

@@ -39,14 +39,6 @@ std::string machine() {
                      system.sysname, system.release);
 }
 
-std::string now_in_words() {
-  const std::time_t time = std::time(nullptr);
-  std::tm parts{};
-  ::gmtime_r(&time, &parts);
-  return fmt::format("{:04}-{:02}-{:02}T{:02}:{:02}:{:02}Z", parts.tm_year + 1900, parts.tm_mon + 1, parts.tm_mday,
-                     parts.tm_hour, parts.tm_min, parts.tm_sec);
-}
-
 // When a process began, in ticks since the machine did; empty where there is none of that number.
 std::string beginning_of(const std::string& process) {
   std::ifstream file(fmt::format("/proc/{}/stat", process));
@@ -68,6 +60,14 @@ std::string name_of_process(const std::string& process) {
 std::string this_process() { return name_of_process(std::to_string(::getpid())); }
 
 }  // namespace
+
+std::string now_in_words() {
+  const std::time_t time = std::time(nullptr);
+  std::tm parts{};
+  ::gmtime_r(&time, &parts);
+  return fmt::format("{:04}-{:02}-{:02}T{:02}:{:02}:{:02}Z", parts.tm_year + 1900, parts.tm_mon + 1, parts.tm_mday,
+                     parts.tm_hour, parts.tm_min, parts.tm_sec);
+}
 
 Result<std::string> store_path(const std::string& option, const Environment& environment) {
   if (!option.empty()) return option;

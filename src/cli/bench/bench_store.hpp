@@ -23,6 +23,9 @@ namespace tutti::cli {
 // A run that begins now: of what, and what identifies its sweep.
 [[nodiscard]] harness::StoredRun new_run(std::string bench, std::string sweep, const Context& context);
 
+// The time of day as runs and tables have it: "2026-01-01T00:00:00Z".
+[[nodiscard]] std::string now_in_words();
+
 // The process that is writing the run, where it lives.
 [[nodiscard]] std::optional<std::string> living_owner(const harness::StoredRun& run);
 

@@ -9,6 +9,7 @@
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
+#include "base/system/temporary_folder.hpp"
 #include "base/text.hpp"
 #include "base/units.hpp"
 #include "cli/commands.hpp"
@@ -108,7 +109,7 @@ Result<Exit> record_calls(const RecordArguments& options, const Context& context
   TUTTI_TRY(check_arguments(options, num_ranks));
   TUTTI_TRY(check_output({.path = options.path}));
   if (!options.from.empty()) return write_workload(options, options.from, 0, context);
-  TUTTI_TRY_ASSIGN(const RecordingFolder folder, RecordingFolder::make());
+  TUTTI_TRY_ASSIGN(const TemporaryFolder folder, TemporaryFolder::make("record"));
   TUTTI_TRY_ASSIGN(const int status, run_recorded_program(options, num_ranks, folder.path(), context));
   return write_workload(options, folder.path(), status, context);
 }

@@ -16,6 +16,7 @@
 #include "base/counted.hpp"
 #include "base/system/file.hpp"
 #include "base/text.hpp"
+#include "bench/views/comparison_words.hpp"
 #include "bench/views/table.hpp"
 #include "cli/launch/elf_symbols.hpp"
 
@@ -47,27 +48,7 @@ std::vector<ShownCalls> by_time(const Workload& workload) {
   return all;
 }
 
-std::string seconds_text(double us) {
-  if (us >= 1e6) return fmt::format("{:.3g} s", us / 1e6);
-  return us >= 1e3 ? fmt::format("{:.3g} ms", us / 1e3) : fmt::format("{:.3g} us", us);
-}
-
 }  // namespace
-
-Result<RecordingFolder> RecordingFolder::make() {
-  std::error_code error;
-  const std::filesystem::path parent = std::filesystem::temp_directory_path(error);
-  if (error) return Status::from_errno("there is no folder for temporary files", error.value());
-  std::string pattern = (parent / "tutti-record-XXXXXX").string();
-  if (mkdtemp(pattern.data()) == nullptr)
-    return Status::from_errno(fmt::format("cannot make the folder {}", in_quotes(pattern)), errno);
-  return RecordingFolder(pattern);
-}
-
-RecordingFolder::~RecordingFolder() {
-  std::error_code ignored;
-  if (!path_.empty()) std::filesystem::remove_all(path_, ignored);
-}
 
 Result<Merged> merge_folder(const std::string& folder) {
   std::error_code error;
@@ -129,7 +110,8 @@ void tell_workload(const Workload& workload, const Context& context) {
   context.error << to_aligned(without_empty_columns(table));
   if (all.size() > kMostRowsShown) context.error << "and " << counted(all.size() - kMostRowsShown, "row") << " more\n";
   context.error << fmt::format("{} of {}: {} in collectives, {} in between\n", counted(calls, "call"),
-                               counted(workload.ranks, "rank"), seconds_text(communicating), seconds_text(computing));
+                               counted(workload.ranks, "rank"), harness::time_text(communicating * 1e3),
+                               harness::time_text(computing * 1e3));
 }
 
 }  // namespace tutti::cli

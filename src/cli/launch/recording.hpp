@@ -11,20 +11,6 @@
 
 namespace tutti::cli {
 
-// A folder for the time of a recording, removed with everything in it.
-class RecordingFolder {
- public:
-  [[nodiscard]] static Result<RecordingFolder> make();
-  RecordingFolder(RecordingFolder&& other) noexcept : path_(std::exchange(other.path_, {})) {}
-  RecordingFolder& operator=(RecordingFolder&&) = delete;
-  ~RecordingFolder();
-  [[nodiscard]] const std::string& path() const { return path_; }
-
- private:
-  explicit RecordingFolder(std::string path) : path_(std::move(path)) {}
-  std::string path_;
-};
-
 // Of all parts in the folder. Those that cannot be read are notes.
 [[nodiscard]] Result<Merged> merge_folder(const std::string& folder);
 

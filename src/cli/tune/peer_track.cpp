@@ -31,19 +31,6 @@ bool has_times(const harness::Row& row) { return row.outcome == harness::Outcome
 
 }  // namespace
 
-Result<TemporaryFolder> TemporaryFolder::make() {
-  std::error_code error;
-  std::string path = (std::filesystem::temp_directory_path(error) / "tutti-tune-XXXXXX").string();
-  if (error || ::mkdtemp(path.data()) == nullptr)
-    return Status::from_errno("cannot make a folder for temporary files", error ? error.value() : errno);
-  return TemporaryFolder(path);
-}
-
-TemporaryFolder::~TemporaryFolder() {
-  std::error_code error;
-  if (!path_.empty()) std::filesystem::remove_all(path_, error);
-}
-
 harness::Point point_of(const tune::CaseKey& key, std::uint64_t bytes, Type type) {
   const CollectiveFacts& facts = facts_of(key.collective);
   harness::Point point;

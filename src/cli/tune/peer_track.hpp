@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/system/temporary_folder.hpp"
 #include "bench/measure/race_track.hpp"
 #include "cli/bench/bench_world.hpp"
 #include "data/type.hpp"
@@ -19,20 +20,6 @@
 #include "tune/search.hpp"
 
 namespace tutti::cli {
-
-// A folder that is gone with it.
-class TemporaryFolder {
- public:
-  [[nodiscard]] static Result<TemporaryFolder> make();
-  TemporaryFolder(TemporaryFolder&& other) noexcept : path_(std::exchange(other.path_, "")) {}
-  TemporaryFolder& operator=(TemporaryFolder&&) = delete;
-  ~TemporaryFolder();
-  [[nodiscard]] const std::string& path() const { return path_; }
-
- private:
-  explicit TemporaryFolder(std::string path) : path_(std::move(path)) {}
-  std::string path_;
-};
 
 struct PeerTrackOptions {
   harness::TrackOptions track;

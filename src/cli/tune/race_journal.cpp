@@ -101,6 +101,11 @@ void RaceJournal::write(const Raced& raced) {
   file_ << Json{{"race", raced.question}, {"seconds", raced.seconds}, {"times", times}}.dump() << '\n' << std::flush;
 }
 
+RaceJournal::~RaceJournal() {
+  if (!is_open()) return;
+  for (const Raced& each : before_) write(each);
+}
+
 void RaceJournal::remove() {
   file_.close();
   std::error_code ignored;

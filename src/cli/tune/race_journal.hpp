@@ -19,6 +19,11 @@ class RaceJournal final : public tune::Track {
   // be written, nothing can be resumed, and all else is the same.
   [[nodiscard]] static RaceJournal open(std::string path, std::string heading, bool resumes, tune::Track& track);
 
+  RaceJournal(RaceJournal&&) = default;
+  RaceJournal& operator=(RaceJournal&&) = delete;
+  // What has not been given again is kept for the next time.
+  ~RaceJournal() override;
+
   std::vector<tune::WayTime> race(const tune::CaseKey& key, std::uint64_t bytes, std::span<const TableWay> ways,
                                   double seconds) override;
   void relaunch() override { track_->relaunch(); }

@@ -12,9 +12,9 @@
 #include "base/system/file.hpp"
 #include "base/text.hpp"
 #include "bench/views/narrow_table.hpp"
+#include "cli/bench/bench_store.hpp"
 #include "cli/tune/results/results_input.hpp"
 #include "cli/tune/tune_report.hpp"
-#include "cli/tune/tuning.hpp"
 #include "table/table_file.hpp"
 #include "tune/regret.hpp"
 #include "tune/timings.hpp"
@@ -66,7 +66,7 @@ Status tune_from_results(const TuneOptions& options, const OutputOptions& output
   if (table.sections.empty()) return wrong_argument("the results have no way that a table can ask for");
   table.name = table.machine.empty() ? options.from : table.machine;
   table.about = fmt::format("made by tutti tune --from {}", options.from);
-  table.made = now_text();
+  table.made = now_in_words();
   const std::string text = write_table(table);
   // Results may have numbers that tables do not.
   if (const Result<DecisionTable> again = read_table(text, options.output); !again.ok())

@@ -9,7 +9,7 @@
 #include <fmt/ranges.h>
 
 #include "base/counted.hpp"
-#include "base/text.hpp"
+#include "bench/views/comparison_words.hpp"
 
 namespace tutti::cli {
 
@@ -54,11 +54,6 @@ void set_shares(std::vector<TuneCase>& cases, const std::vector<double>& weights
     shares += cases[each].share;
   }
   for (TuneCase& each : cases) each.share /= shares;
-}
-
-std::string time_text(double us) {
-  if (us >= 1e6) return fmt::format("{:.4g} s", us / 1e6);
-  return us >= 1e3 ? fmt::format("{:.4g} ms", us / 1e3) : fmt::format("{:.4g} us", us);
 }
 
 std::map<TypeClass, Type> types_of(const std::map<std::pair<TypeClass, Type>, double>& weights) {
@@ -127,9 +122,9 @@ std::string gain_of(const Workload& workload, std::span<const Scored> scored) {
   }
   if (before <= 0) return "none of the program's calls was scored";
   std::string text = fmt::format("the program's collectives: {} before, {} after, {:.3f} times as fast",
-                                 time_text(before), time_text(after), before / after);
+                                 harness::time_text(before * 1e3), harness::time_text(after * 1e3), before / after);
   if (computing > 0)
-    text += fmt::format("; with {} of computing the whole is {:.3f} times as fast", time_text(computing),
+    text += fmt::format("; with {} of computing the whole is {:.3f} times as fast", harness::time_text(computing * 1e3),
                         (before + computing) / (after + computing));
   if (missing > 0) text += fmt::format("; without {} that could not be scored", counted(missing, "call"));
   return text;

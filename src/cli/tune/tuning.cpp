@@ -2,8 +2,6 @@
 #include "cli/tune/tuning.hpp"
 
 #include <algorithm>
-#include <chrono>
-#include <ctime>
 #include <filesystem>
 #include <utility>
 
@@ -184,11 +182,8 @@ class Tuning {
       for (const tune::Cell& cell : cells_)
         if (cell.key == wanted.key) greatest = std::max(greatest, cell.bytes);
       if (greatest == 0 || greatest >= wanted.sizes.back()) continue;
-      for (TableSection& section : table.sections) {
-        if (key_of(section) != wanted.key || section.ranges.back().way.algorithm.empty()) continue;
-        section.ranges.back().most_bytes = greatest;
-        section.ranges.push_back({});
-      }
+      for (TableSection& section : table.sections)
+        if (key_of(section) == wanted.key) tune::leave_beyond(greatest, section);
     }
   }
   [[nodiscard]] static tune::CaseKey key_of(const TableSection& section) {
@@ -199,7 +194,7 @@ class Tuning {
     DecisionTable table;
     table.name = request_.peer.name;
     table.about = fmt::format("made by tutti tune in {:.0f} s", request_.seconds);
-    table.made = now_text();
+    table.made = now_in_words();
     table.version = track_.version();
     table.peer = request_.peer.name;
     table.fingerprint = request_.fingerprint;
@@ -230,25 +225,19 @@ class Tuning {
   }
 
   std::vector<Scored> score(DecisionTable& table) {
-    if (options_.exhaustive || track_.is_interrupted()) return {};
-    std::vector<harness::Setting> after;
-    if (request_.is_own || request_.peer.reckoner != nullptr) {
-      if (!request_.is_own) return {};  // what was simulated is exact
-      const Result<std::vector<harness::Setting>> settings = track_.settings_for(table);
-      if (!settings.ok()) {
-        teller_.say(fmt::format("not scored: {}", settings.status().message()));
-        return {};
-      }
-      after = *settings;
-    } else {
-      return {};  // the table is not what the peer reads: tutti export --verify scores what it does
+    // What is simulated is exact, and a table of others is not what they read: tutti export --verify scores that.
+    if (!request_.is_own || options_.exhaustive || track_.is_interrupted()) return {};
+    const Result<std::vector<harness::Setting>> after = track_.settings_for(table);
+    if (!after.ok()) {
+      teller_.say(fmt::format("not scored: {}", after.status().message()));
+      return {};
     }
     teller_.say("scoring in new processes");
     std::vector<tune::Cell> cells;
     for (const tune::Cell& cell : cells_)
       if (is_wanted(cell)) cells.push_back(cell);
     std::vector<Scored> scored = cli::score(
-        cells, table, {}, after, {.seconds = request_.seconds * kForScore, .rows = &rows_}, track_, measure_);
+        cells, table, {}, *after, {.seconds = request_.seconds * kForScore, .rows = &rows_}, track_, measure_);
     give_back_losses(scored, table);
     return scored;
   }
@@ -423,18 +412,9 @@ std::string words_of(const tune::CaseKey& key) {
                      key.types == TypeClass::any ? "" : fmt::format(", {} types", name_of(key.types)));
 }
 
-std::string now_text() {
-  const std::time_t now = std::chrono::system_clock::to_time_t(std::chrono::system_clock::now());
-  std::tm parts{};
-  ::gmtime_r(&now, &parts);
-  std::string text(sizeof "2026-01-01T00:00:00Z" - 1, ' ');
-  std::strftime(text.data(), text.size() + 1, "%Y-%m-%dT%H:%M:%SZ", &parts);
-  return text;
-}
-
 Exit run_tuning(const TuneRequest& request, const TuneOptions& options, const Before& before, const BenchWorld& world,
                 const OutputOptions& output, const Context& context) {
-  const Result<TemporaryFolder> folder = TemporaryFolder::make();
+  const Result<TemporaryFolder> folder = TemporaryFolder::make("tune");
   if (!folder.ok()) return failed(context, "tune", folder.status());
   const Interrupt interrupt;
   Tuning tuning(request, options, before, world, context, *folder);

@@ -23,7 +23,5 @@ struct Before {
 
 // "all_reduce, 2 ranks, ordinary memory".
 [[nodiscard]] std::string words_of(const tune::CaseKey& key);
-// As evidence has it: "2026-01-01T00:00:00Z".
-[[nodiscard]] std::string now_text();
 
 }  // namespace tutti::cli

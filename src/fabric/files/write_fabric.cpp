@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "base/toml/quoted.hpp"
 #include "fabric/files/fabric_file.hpp"
 #include "fabric/files/fields.hpp"
 #include "fabric/generators/generate.hpp"
@@ -14,21 +15,7 @@ namespace tutti::fabric {
 
 namespace {
 
-// As TOML writes a text.
-std::string quoted(std::string_view text) {
-  std::string result = "\"";
-  for (const char letter : text) {
-    const auto byte = static_cast<unsigned char>(letter);
-    if (letter == '"' || letter == '\\') {
-      result += fmt::format("\\{}", letter);
-    } else if (byte < 0x20 || byte == 0x7F) {
-      result += fmt::format("\\u{:04x}", byte);
-    } else {
-      result += letter;
-    }
-  }
-  return result + "\"";
-}
+using document::quoted;
 
 template <typename Owner, std::size_t count>
 std::string lines_of(const std::array<Field<Owner>, count>& fields, const Owner& owner) {

@@ -17,12 +17,15 @@
 #include "base/digest.hpp"
 #include "base/text.hpp"
 #include "base/toml/document.hpp"
+#include "base/toml/quoted.hpp"
 #include "base/units.hpp"
 #include "runtime/selection/profile_fields.hpp"
 
 namespace tutti {
 
 namespace {
+
+using document::quoted;
 
 using document::Section;
 
@@ -231,15 +234,6 @@ Status read_ranges(const Section& document, MachineProfile& profile) {
   });
   profile.attach.insert(profile.attach.end(), ranges.begin(), ranges.end());
   return {};
-}
-
-std::string quoted(std::string_view text) {
-  std::string made = "\"";
-  for (const char c : text) {
-    if (c == '"' || c == '\\') made += '\\';
-    made += static_cast<unsigned char>(c) < ' ' ? ' ' : c;
-  }
-  return made + "\"";
 }
 
 std::string value_of(const ProfileField& field, const MachineProfile& profile) {

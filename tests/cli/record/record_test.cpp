@@ -7,29 +7,17 @@
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
-#include <sys/wait.h>
 
-#include "../../base/temporary_folder.hpp"
+#include "../in_folder.hpp"
 #include "workload/workload.hpp"
 
 namespace tutti {
 namespace {
 
-struct Outcome {
-  int exit = -1;
-  std::string out;
-  std::string error;
-};
+using Outcome = test::Ended;
 
-class Record : public ::testing::Test {
+class Record : public test::InFolder {
  protected:
-  Outcome tutti(const std::string& arguments, const std::string& front = "") {
-    const std::string line =
-        fmt::format("cd '{}' && TUTTI_CONF_FILE= XDG_DATA_HOME=\"$PWD\" {} '{}' {} >out 2>error </dev/null",
-                    folder_.path(), front, TUTTI_PROGRAM, arguments);
-    const int status = std::system(line.c_str());
-    return {WIFEXITED(status) ? WEXITSTATUS(status) : -1, folder_.read("out"), folder_.read("error")};
-  }
   [[nodiscard]] Workload workload(const std::string& name = "workload.toml") const {
     Result<Workload> read = read_workload(folder_.read(name), name);
     EXPECT_TRUE(read.ok()) << read.status().to_string();
@@ -41,7 +29,6 @@ class Record : public ::testing::Test {
       counts[fmt::format("{} {} {}", name_of(each.collective), each.ranks, each.bytes)] += each.calls;
     return counts;
   }
-  test::TemporaryFolder folder_;
 };
 
 constexpr const char* kProgram = RECORDED_PROGRAM;

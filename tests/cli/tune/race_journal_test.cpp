@@ -88,6 +88,27 @@ TEST(RaceJournal, AResumedSearchEndsAsOneThatWasNotInterrupted) {
   }
 }
 
+// An interrupt while races are given again loses none of them.
+TEST(RaceJournal, KeepsWhatItHasNotGivenAgain) {
+  const test::TemporaryFolder folder;
+  const std::string path = folder.file("t.races");
+  {
+    MadeUpTrack track(8);
+    RaceJournal journal = RaceJournal::open(path, "heading", false, track);
+    static_cast<void>(search_on(journal));
+  }
+  {
+    MadeUpTrack interrupted(0);
+    RaceJournal journal = RaceJournal::open(path, "heading", true, interrupted);
+    static_cast<void>(search_on(journal));
+    EXPECT_LT(journal.num_resumed(), 7U);
+  }
+  MadeUpTrack track(kNever);
+  RaceJournal journal = RaceJournal::open(path, "heading", true, track);
+  static_cast<void>(search_on(journal));
+  EXPECT_EQ(journal.num_resumed(), 7U);
+}
+
 TEST(RaceJournal, OfAnotherTuningOrDamagedItGivesNothingWrong) {
   const test::TemporaryFolder folder;
   const std::string path = folder.file("t.races");

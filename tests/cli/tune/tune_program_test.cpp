@@ -6,20 +6,15 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 
-#include "../../base/temporary_folder.hpp"
+#include "../in_folder.hpp"
 
 namespace tutti {
 namespace {
 
-struct Ended {
-  int exit = -1;
-  std::string out;
-  std::string error;
-};
+using test::Ended;
 
-class TuneProgram : public ::testing::Test {
+class TuneProgram : public test::InFolder {
  protected:
   // As OSU's all-reduce, for which FAST halves large sizes and doubles small ones.
   void SetUp() override {
@@ -34,17 +29,6 @@ class TuneProgram : public ::testing::Test {
                                            "esac\n");
     ::chmod(path.c_str(), 0700);
   }
-  Ended shell(const std::string& line) {
-    const int status =
-        std::system(fmt::format("cd '{}' && export XDG_DATA_HOME=\"$PWD\" && {{ {} ; }} >out 2>error </dev/null",
-                                folder_.path(), line)
-                        .c_str());
-    return {WIFEXITED(status) ? WEXITSTATUS(status) : -1, folder_.read("out"), folder_.read("error")};
-  }
-  Ended tutti(const std::string& arguments, const std::string& front = "") {
-    return shell(fmt::format("{} '{}' {}", front, TUTTI_PROGRAM, arguments));
-  }
-  test::TemporaryFolder folder_;
 };
 
 TEST_F(TuneProgram, WritesTheBestEnvironmentForShells) {

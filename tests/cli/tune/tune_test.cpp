@@ -16,30 +16,17 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "../../base/temporary_folder.hpp"
+#include "../in_folder.hpp"
 #include "table/table_file.hpp"
 
 namespace tutti {
 namespace {
 
-struct Outcome {
-  int exit = -1;
-  std::string out;
-  std::string error;
-};
+using Outcome = test::Ended;
 
-class Tune : public ::testing::Test {
+class Tune : public test::InFolder {
  protected:
-  Outcome tutti(const std::string& arguments, const std::string& variables = "") {
-    const std::string line =
-        fmt::format("cd '{0}' && XDG_DATA_HOME='{0}' XDG_CONFIG_HOME='{0}' {1} '{2}' {3} >out 2>error </dev/null",
-                    folder_.path(), variables, TUTTI_PROGRAM, arguments);
-    const int status = std::system(line.c_str());
-    return {WIFEXITED(status) ? WEXITSTATUS(status) : -1, folder_.read("out"), folder_.read("error")};
-  }
   Result<DecisionTable> table(const std::string& name) const { return read_table(folder_.read(name), name); }
-
-  test::TemporaryFolder folder_;
 };
 
 TEST_F(Tune, WritesATableThatTheRuntimeObeys) {

@@ -41,9 +41,7 @@ constexpr int kDigitsOfProgramTime = 4;
 // What the swept variables are now: where none of them is tuned.
 Settings settings_before(const std::vector<harness::Group>& groups, const Environment& environment) {
   Settings before = groups.front().settings;
-  for (harness::Setting& each : before) {
-    each.value = environment.lookup(each.name);
-  }
+  for (harness::Setting& each : before) each.value = environment.lookup(each.name);
   return before;
 }
 
@@ -193,7 +191,7 @@ Status write_shell_file(const ProgramTuning& tuning, const std::vector<BestSetti
   const ProgramTuning::Overall overall = tuning.overall();
   ShellFile file;
   file.remarks = {fmt::format("The best environment of: {}", harness::in_shell(tuning.plan().command->words)),
-                  fmt::format("made by tutti tune, {}", now_text())};
+                  fmt::format("made by tutti tune, {}", now_in_words())};
   file.overall = overall.place == 0 ? Settings() : race.settings()[overall.place];
   file.remarks.push_back(
       overall.place == 0 ? "all cases together: no environment is surely faster than the one before"
