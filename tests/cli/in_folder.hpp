@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tests that call the built program as shells do, in a folder of their own with its data and settings. Targets define
-// TUTTI_PROGRAM.
+// Tests that call the built program as shells do, in a folder of their own with its data and settings.
 #pragma once
 
 #include <cstdlib>
@@ -13,6 +12,8 @@
 #include "../base/temporary_folder.hpp"
 
 namespace tutti::test {
+
+extern const char* const kTuttiProgram;  // its path, which one source of each test defines
 
 struct Ended {
   int exit = -1;
@@ -32,7 +33,7 @@ class InFolder : public ::testing::Test {
   }
   // `variables` stand in front of the program.
   Ended tutti(const std::string& arguments, const std::string& variables = "") {
-    return shell(fmt::format("{} '{}' {}", variables, TUTTI_PROGRAM, arguments));
+    return shell(fmt::format("{} '{}' {}", variables, kTuttiProgram, arguments));
   }
 
   TemporaryFolder folder_;

@@ -12,6 +12,9 @@
 #include "workload/workload.hpp"
 
 namespace tutti {
+
+const char* const test::kTuttiProgram = TUTTI_PROGRAM;
+
 namespace {
 
 using Outcome = test::Ended;

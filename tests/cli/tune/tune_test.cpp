@@ -20,6 +20,9 @@
 #include "table/table_file.hpp"
 
 namespace tutti {
+
+const char* const test::kTuttiProgram = TUTTI_PROGRAM;
+
 namespace {
 
 using Outcome = test::Ended;
