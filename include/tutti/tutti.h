@@ -463,6 +463,20 @@ typedef struct {
  * rank 0's rows as a table when the communicator is destroyed. */
 TUTTI_API tuttiResult_t tuttiCommGetStatistics(tuttiComm_t comm, const tuttiStatistic_t** statistics, int* count);
 
+/* Virtual time. With TUTTI_FABRIC=simulate:FABRIC (simulate:torus_2d:2x3, simulate:./my.toml), the calls of a
+ * communicator are carried out on this host, with their data, and take as long as `tutti simulate` says that they take
+ * on that fabric. Rank r of the first communicator is rank r of the fabric, and stays there in what is split from it. A
+ * collective begins once the last of its ranks has started it and the one before it has ended. A call that the fabric
+ * cannot do returns tuttiUnsupported, on every rank; so do sends, receives and collectives with blocks of different
+ * sizes.
+ *
+ * *now is this rank's clock, in nanoseconds: from the making of the first communicator until the end of the last call
+ * that it has waited for. *last_call is how long this communicator's last collective took, until its last rank was
+ * done. Either may be NULL. In real time this returns tuttiUnsupported. */
+TUTTI_API tuttiResult_t tuttiGetVirtualTime(tuttiComm_t comm, double* now, double* last_call);
+/* The program says how long it computes: this rank's clock goes on by so many nanoseconds. Does nothing in real time. */
+TUTTI_API tuttiResult_t tuttiAdvanceVirtualTime(tuttiComm_t comm, double nanoseconds);
+
 /* Each rank's input is multiplied by that rank's *scalar (of type datatype) before the sum. */
 TUTTI_API tuttiResult_t tuttiRedOpCreatePreMulSum(tuttiRedOp_t* op, const void* scalar, tuttiDataType_t datatype,
                                                   tuttiComm_t comm);

@@ -5,6 +5,7 @@
 #include "api/asked.hpp"
 #include "api/handle.hpp"
 #include "api/recorded.hpp"
+#include "api/virtual_time.hpp"
 
 namespace {
 
@@ -27,17 +28,14 @@ tuttiResult_t run_in_general(Invocation asked, tuttiDataType_t datatype, tuttiCo
   return tutti::api::within(comm, [&]() -> tuttiResult_t {
     if (const char* words = objection_to(datatype)) return refuse(words);
     asked.type = static_cast<tutti::Type>(datatype);
-    tutti::Communicator& communicator = *comm->communicator;
-    return recorded(recorder_of(comm), asked, communicator, site, [&] {
-      if (tutti::thread_work.open_groups == 0) return report(communicator.run(asked));
-      return tutti::api::begin_in_group(comm, communicator.prepare(asked, false));
-    });
+    return recorded(recorder_of(comm), asked, *comm->communicator, site,
+                    [&] { return tutti::api::carry_out(comm, asked); });
   });
 }
 
 [[gnu::noinline]] tuttiResult_t run_recorded(Invocation asked, tuttiDataType_t datatype, tuttiComm_t comm,
                                              const void* site) noexcept {
-  if (tutti::api::is_live(comm) && tutti::api::is_type(datatype)) {
+  if (tutti::api::is_live(comm) && recorder_of(comm) != nullptr && tutti::api::is_type(datatype)) {
     tutti::Communicator& communicator = *comm->communicator;
     asked.type = static_cast<tutti::Type>(datatype);
     if (tutti::BoundCall* const bound = communicator.enter_bound(asked)) {
@@ -110,7 +108,9 @@ tuttiResult_t tuttiAllReduce(const void* sendbuff, void* recvbuff, size_t count,
   tutti::Communicator* communicator = unrecorded(comm);
   if (communicator == nullptr) [[unlikely]] {
     Recorder* const recorder = comm == nullptr ? nullptr : recorder_of(comm);
-    if (recorder == nullptr) return tutti::api::refuse_handle(comm);
+    if (recorder == nullptr)
+      return run_in_general(fold(Collective::all_reduce, sendbuff, recvbuff, count, op), datatype, comm,
+                            TUTTI_CALL_SITE);
     const auto type = static_cast<tutti::Type>(datatype);
     if (!recorder->count_again(Recorder::key_of(TUTTI_CALL_SITE, Collective::all_reduce, type, count, 0)))
       return all_reduce_recorded(sendbuff, recvbuff, count, {datatype, op}, comm, TUTTI_CALL_SITE);

@@ -4,6 +4,7 @@
 #include "api/handle.hpp"
 #include "api/recorded.hpp"
 #include "api/requests.hpp"
+#include "api/virtual_time.hpp"
 
 namespace {
 
@@ -13,7 +14,6 @@ using tutti::VaryingBlocks;
 using tutti::api::Life;
 using tutti::api::objection_to;
 using tutti::api::refuse;
-using tutti::api::report;
 using tutti::api::asked::operator_of;
 using tutti::api::asked::root_of;
 
@@ -25,11 +25,8 @@ tuttiResult_t run(Invocation asked, const VaryingBlocks& blocks, tuttiDataType_t
     if (const char* words = objection_to(datatype)) return refuse(words);
     asked.type = static_cast<tutti::Type>(datatype);
     asked.varying = &blocks;
-    tutti::Communicator& communicator = *comm->communicator;
-    return tutti::api::recorded(tutti::api::recorder_of(comm), asked, communicator, site, [&] {
-      if (tutti::thread_work.open_groups == 0) return report(communicator.run(asked));
-      return tutti::api::begin_in_group(comm, communicator.prepare(asked, false));
-    });
+    return tutti::api::recorded(tutti::api::recorder_of(comm), asked, *comm->communicator, site,
+                                [&] { return tutti::api::carry_out(comm, asked); });
   });
 }
 

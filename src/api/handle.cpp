@@ -46,7 +46,8 @@ constinit std::atomic<tuttiComm*> last_made = nullptr;
 tuttiComm_t new_handle(std::unique_ptr<Surroundings> surroundings, std::unique_ptr<Communicator> communicator) {
   auto* const comm = new tuttiComm{std::move(surroundings), std::move(communicator)};
   comm->recorder = comm->surroundings->recorder.get();
-  if (comm->recorder == nullptr) comm->unrecorded = comm->communicator.get();
+  const bool is_plain = comm->recorder == nullptr && comm->surroundings->virtual_time == nullptr;
+  if (is_plain) comm->unrecorded = comm->communicator.get();
   comm->made_before = last_made.load(std::memory_order_relaxed);
   while (
       !last_made.compare_exchange_weak(comm->made_before, comm, std::memory_order_release, std::memory_order_relaxed)) {

@@ -10,6 +10,7 @@
 #include "api/recording/recorder.hpp"
 #include "base/log.hpp"
 #include "base/variables/environment.hpp"
+#include "on_fabric/virtual_time.hpp"
 #include "runtime/communicator/communicator.hpp"
 #include <tutti/tutti.h>
 
@@ -19,9 +20,10 @@ namespace tutti::api {
 struct Surroundings {
   Environment environment;  // that its variables are from
   std::unique_ptr<Log> log;
-  std::vector<tuttiStatistic_t> statistics = {};  // as they were last asked for
-  std::uint32_t line = 0;                         // of the communicator, over all splits back: this rank
-  std::unique_ptr<Recorder> recorder = {};        // null: calls are not recorded
+  std::vector<tuttiStatistic_t> statistics = {};              // as they were last asked for
+  std::uint32_t line = 0;                                     // of the communicator, over all splits back: this rank
+  std::unique_ptr<Recorder> recorder = {};                    // null: calls are not recorded
+  std::unique_ptr<on_fabric::VirtualTime> virtual_time = {};  // null: calls take real time
 };
 
 }  // namespace tutti::api
@@ -32,7 +34,8 @@ struct tuttiComm {
   std::unique_ptr<tutti::api::Surroundings> surroundings;
   std::unique_ptr<tutti::Communicator> communicator;  // null: it was destroyed
   tuttiComm* made_before = nullptr;                   // so that leak checkers find all of them
-  // One of the two, while it is live; the first where its calls are not recorded: fast paths ask for that alone.
+  // One of the two, while it is live; the first where its calls are not recorded: fast paths ask for that alone. In
+  // virtual time neither.
   tutti::Communicator* unrecorded = nullptr;
   tutti::api::Recorder* recorder = nullptr;
 };

@@ -93,8 +93,37 @@ void record(const std::string& folder, Surroundings& surroundings, const Communi
 
 }  // namespace
 
+namespace {
+
+// The fabric that the variables name, if they name one.
+Result<std::optional<fabric::Fabric>> find_fabric(const Variables& variables) {
+  const std::string words = variables.get<VariableId::fabric>();
+  if (words.empty()) return std::optional<fabric::Fabric>();
+  TUTTI_TRY_ASSIGN(fabric::Fabric fabric, on_fabric::fabric_of(words));
+  return std::optional<fabric::Fabric>(std::move(fabric));
+}
+
+// From here on calls take virtual time.
+Status enter_virtual_time(fabric::Fabric fabric, const Membership& place, const Variables& variables,
+                          Surroundings& surroundings, Communicator& communicator) {
+  const on_fabric::VirtualTime* const parent = place.parent == nullptr ? nullptr : place.parent->virtual_time.get();
+  TUTTI_TRY_ASSIGN(surroundings.virtual_time,
+                   on_fabric::VirtualTime::make(communicator, {.fabric = std::move(fabric),
+                                                               .clock = parent == nullptr ? nullptr : parent->clock(),
+                                                               .place = surroundings.line,
+                                                               .variables = variables,
+                                                               .log = *surroundings.log}));
+  if (!variables.get<VariableId::record>().empty())
+    surroundings.log->warn(LogSubsystem::coll, "TUTTI_RECORD: calls in virtual time are not recorded");
+  return {};
+}
+
+}  // namespace
+
 Status init(tuttiComm_t* comm, Reading reading, const Membership& place, std::function<Status()> in_vain) {
   reading.log->set_rank(Rank(place.rank));
+  Result<std::optional<fabric::Fabric>> fabric = find_fabric(reading.variables);
+  if (!fabric.ok()) return decline(place, fabric.status());
   if (place.rank == 0 && reading.has_news) reading.tell_warnings();
   auto surroundings = std::make_unique<Surroundings>();
   surroundings->environment = std::move(reading.environment);
@@ -102,8 +131,11 @@ Status init(tuttiComm_t* comm, Reading reading, const Membership& place, std::fu
   TUTTI_TRY_ASSIGN(std::unique_ptr<Communicator> communicator,
                    Communicator::join(place.id, place.num_ranks, place.rank, place.attempt, reading.variables,
                                       *surroundings->log, std::move(in_vain)));
-  surroundings->line = place.line.value_or(static_cast<std::uint32_t>(place.rank));
-  record(reading.variables.get<VariableId::record>(), *surroundings, *communicator);
+  surroundings->line = place.parent == nullptr ? static_cast<std::uint32_t>(place.rank) : place.parent->line;
+  if (*fabric)
+    TUTTI_TRY(enter_virtual_time(std::move(**fabric), place, reading.variables, *surroundings, *communicator));
+  else
+    record(reading.variables.get<VariableId::record>(), *surroundings, *communicator);
   *comm = new_handle(std::move(surroundings), std::move(communicator));
   return {};
 }
@@ -229,7 +261,7 @@ tuttiResult_t tuttiCommSplit(tuttiComm_t comm, int color, int key, tuttiComm_t* 
     SplitPromise promise(*comm, group->number, *newcomm);
     const Status made =
         init(newcomm, std::move(*reading),
-             {.id = group->id, .num_ranks = group->num_ranks, .rank = group->rank, .line = comm->surroundings->line},
+             {.id = group->id, .num_ranks = group->num_ranks, .rank = group->rank, .parent = comm->surroundings.get()},
              [&] { return promise.why_in_vain(*group); });
     if (!made.ok()) comm->communicator->say_why_not(made.message());
     if (made.code() == tutti::Code::timeout) promise.lose_patience();

@@ -39,8 +39,8 @@ struct Membership {
   UniqueId id;
   int num_ranks = 1;
   int rank = 0;
-  Attempt* attempt = nullptr;              // see JoinRequest
-  std::optional<std::uint32_t> line = {};  // of the communicator that it is split from (Surroundings)
+  Attempt* attempt = nullptr;            // see JoinRequest
+  const Surroundings* parent = nullptr;  // of the communicator that it is split from
 };
 // For `in_vain` see JoinOptions.
 [[nodiscard]] Status init(tuttiComm_t* comm, Reading reading, const Membership& place,

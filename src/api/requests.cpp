@@ -8,6 +8,7 @@
 #include "api/asked.hpp"
 #include "api/handle.hpp"
 #include "api/recorded.hpp"
+#include "api/virtual_time.hpp"
 
 namespace {
 
@@ -56,12 +57,11 @@ tuttiResult_t with(tuttiRequest_t request, const Body& body) noexcept {
 
 template <typename Asked>
 tuttiResult_t make(Life life, const Asked& asked, tuttiComm_t comm, tuttiRequest_t* request) {
-  tutti::Communicator& communicator = *comm->communicator;
-  const tutti::Result<Operation*> operation = communicator.prepare(asked, life == Life::persistent);
+  const tutti::Result<Operation*> operation = tutti::api::prepare(comm, asked, life == Life::persistent);
   if (!operation.ok()) return report(operation.status());
   if (life == Life::once)
-    if (const Status status = communicator.start(**operation); !status.ok()) {
-      communicator.release(**operation);
+    if (const Status status = tutti::api::start(**operation); !status.ok()) {
+      comm->communicator->release(**operation);
       return report(status);
     }
   *request = handle_of(**operation);
@@ -95,20 +95,20 @@ tuttiResult_t make_recorded(Life life, const Invocation& asked, tuttiComm_t comm
 
 // To its end, with a clock if its begin was clocked.
 Status wait_for(Operation& operation) {
-  if (!operation.is_clocked) return operation.owner->wait(operation);
+  if (!operation.is_clocked) return tutti::api::wait(operation);
   Recorder::Cell& cell = *static_cast<Recorder::Cell*>(operation.recorded);
   operation.is_clocked = false;
   const std::int64_t start = cell.owner->begin_wait(cell);
-  Status status = operation.owner->wait(operation);
+  Status status = tutti::api::wait(operation);
   cell.owner->end_wait(cell, start);
   return status;
 }
 
 Status start(Operation& operation) {
-  if (operation.recorded == nullptr) return operation.owner->start(operation);
+  if (operation.recorded == nullptr) return tutti::api::start(operation);
   Recorder::Cell& cell = *static_cast<Recorder::Cell*>(operation.recorded);
   const Recorder::Call call = cell.owner->begin(cell);
-  Status status = operation.owner->start(operation);
+  Status status = tutti::api::start(operation);
   cell.owner->end(call, status.ok());
   operation.is_clocked = status.ok() && call.is_clocked && operation.kind == Operation::Kind::collective;
   return status;
@@ -389,7 +389,7 @@ tuttiResult_t tuttiTest(tuttiRequest_t* request, int* done) {
   *done = *request == nullptr || operation_of(*request) == nullptr ? 1 : 0;
   if (*request == nullptr) return tuttiSuccess;
   return with(*request, [&](Operation& operation) {
-    const tutti::Result<bool> is_done = operation.owner->test(operation);
+    const tutti::Result<bool> is_done = tutti::api::test(operation);
     if (is_done.ok() && !*is_done) return tuttiSuccess;
     *done = 1;
     end(operation, request);

@@ -41,7 +41,7 @@ Result<tutti::ShrinkOutcome> attempt(tuttiComm_t comm, const tuttiConfig_t* conf
   try {
     joined =
         init(newcomm, std::move(*reading),
-             {.id = group->id, .num_ranks = group->num_ranks, .rank = group->rank, .line = comm->surroundings->line},
+             {.id = group->id, .num_ranks = group->num_ranks, .rank = group->rank, .parent = comm->surroundings.get()},
              [&] { return meeting.why_in_vain(*group); });
   } catch (const std::bad_alloc&) {
     joined = tutti::api::no_memory();

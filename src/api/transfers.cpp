@@ -5,11 +5,13 @@
 #include "api/handle.hpp"
 #include "api/recorded.hpp"
 #include "api/requests.hpp"
+#include "api/virtual_time.hpp"
 
 namespace {
 
 using tutti::Operation;
 using tutti::Transfer;
+using tutti::api::check_transfer;
 using tutti::api::Life;
 using tutti::api::make_request;
 using tutti::api::objection_to;
@@ -24,6 +26,7 @@ using tutti::api::within;
 tuttiResult_t run(const Transfer& transfer, tuttiDataType_t datatype, tuttiComm_t comm) noexcept {
   return within(comm, [&]() -> tuttiResult_t {
     if (const char* words = objection_to(datatype)) return refuse(words);
+    if (const tutti::Status status = check_transfer(comm); !status.ok()) return report(status);
     tutti::Communicator& communicator = *comm->communicator;
     return recorded_transfer(recorder_of(comm), [&] {
       if (tutti::thread_work.open_groups == 0) return report(communicator.transfer(transfer));
@@ -72,6 +75,7 @@ tuttiResult_t tuttiSendRecv(const void* sendbuff, size_t sendcount, int dest, vo
                             int source, tuttiDataType_t datatype, tuttiComm_t comm) {
   return within(comm, [&]() -> tuttiResult_t {
     if (const char* words = objection_to(datatype)) return refuse(words);
+    if (const tutti::Status status = check_transfer(comm); !status.ok()) return report(status);
     const Transfer sent = transfer_of(Transfer::Direction::send, sendbuff, sendcount, datatype, dest);
     const Transfer received = transfer_of(Transfer::Direction::receive, recvbuff, recvcount, datatype, source);
     tutti::Communicator& communicator = *comm->communicator;

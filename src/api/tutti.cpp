@@ -262,7 +262,10 @@ tuttiResult_t tuttiCommDestroy(tuttiComm_t comm) {
   if (!comm->communicator->enter()) return report(tutti::api::another_thread());
   const tuttiResult_t result = guarded([&] {
     comm->communicator->take_over();
-    return report(comm->communicator->settle());
+    const tutti::Status settled = comm->communicator->settle();
+    if (settled.ok() && comm->surroundings->virtual_time != nullptr)
+      static_cast<void>(comm->surroundings->virtual_time->settle());
+    return report(settled);
   });
   static_cast<void>(guarded([&] {
     tutti::api::log_statistics(*comm);
@@ -272,6 +275,7 @@ tuttiResult_t tuttiCommDestroy(tuttiComm_t comm) {
   if (comm->communicator->is_torn()) return result;
   comm->unrecorded = nullptr;
   comm->recorder = nullptr;
+  comm->surroundings->virtual_time.reset();
   comm->communicator.reset();
   comm->surroundings.reset();
   return result;

@@ -432,18 +432,14 @@ class Communicator {
     return chosen;
   }
 
-  // What this rank has done so far.
-  [[nodiscard]] std::vector<Statistic> statistics() const {
-    const tuttiStatistic_t* rows = nullptr;
-    int count = 0;
-    detail::check(tuttiCommGetStatistics(comm_, &rows, &count), "statistics");
-    std::vector<Statistic> all;
-    for (const tuttiStatistic_t* row = rows; row != rows + count; ++row) {
-      all.push_back({row->operation, row->algorithm, row->reach, row->calls, row->bytes});
-      if (row->bytes == TUTTI_BYTES_NOT_COUNTED) all.back().bytes.reset();
-    }
-    return all;
+  // With TUTTI_FABRIC=simulate:FABRIC; see facts.hpp. The program computes that long: nothing in real time.
+  [[nodiscard]] VirtualTime virtual_time() const { return VirtualTime::of(comm_); }
+  void advance_virtual_time(VirtualTime::Duration computed) {
+    detail::check(tuttiAdvanceVirtualTime(comm_, computed.count()), "advance_virtual_time");
   }
+
+  // What this rank has done so far.
+  [[nodiscard]] std::vector<Statistic> statistics() const { return Statistic::all_of(comm_); }
 
  private:
   template <typename Function, typename... Rest>

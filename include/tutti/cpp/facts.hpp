@@ -2,9 +2,11 @@
 // Facts about a communicator, and the id at which its ranks meet.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include <tutti/cpp/error.hpp>
 #include <tutti/tutti.h>
@@ -34,6 +36,32 @@ struct Statistic {
   std::string reach;
   std::uint64_t calls = 0;
   std::optional<std::uint64_t> bytes;  // nothing if they are not counted
+
+  [[nodiscard]] static std::vector<Statistic> all_of(tuttiComm_t comm) {
+    const tuttiStatistic_t* rows = nullptr;
+    int count = 0;
+    detail::check(tuttiCommGetStatistics(comm, &rows, &count), "statistics");
+    std::vector<Statistic> all;
+    for (const tuttiStatistic_t* row = rows; row != rows + count; ++row) {
+      all.push_back({row->operation, row->algorithm, row->reach, row->calls, row->bytes});
+      if (row->bytes == TUTTI_BYTES_NOT_COUNTED) all.back().bytes.reset();
+    }
+    return all;
+  }
+};
+
+// What a communicator's calls take on a simulated fabric (tuttiGetVirtualTime).
+struct VirtualTime {
+  using Duration = std::chrono::duration<double, std::nano>;
+  Duration now{};        // this rank's clock
+  Duration last_call{};  // how long the last collective took, until its last rank was done
+
+  [[nodiscard]] static VirtualTime of(tuttiComm_t comm) {
+    double now = 0;
+    double last_call = 0;
+    detail::check(tuttiGetVirtualTime(comm, &now, &last_call), "virtual_time");
+    return {Duration(now), Duration(last_call)};
+  }
 };
 
 }  // namespace v0_1

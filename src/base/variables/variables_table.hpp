@@ -19,6 +19,7 @@ enum class VariableId : std::uint8_t {
   debug_file,
   conf_file,
   record,
+  fabric,
   allreduce_algorithm,
   allgather_algorithm,
   reducescatter_algorithm,
@@ -209,6 +210,13 @@ inline constexpr auto kVariables = std::to_array<VariableRow>({
      .type = VariableType::text,
      .meaning = "The folder into which each rank writes which collectives it calls, how often and from where; tutti "
                 "record sets it, and makes a workload of what is there.",
+     .group = VariableGroup::diagnosis},
+    {.id = VariableId::fabric,
+     .name = "TUTTI_FABRIC",
+     .type = VariableType::text,
+     .meaning =
+         "simulate:FABRIC: calls are carried out here, and take virtual time, as on that fabric "
+         "(simulate:torus_2d:2x3, simulate:./my.toml); tuttiGetVirtualTime tells it. Not set, or empty: real time.",
      .group = VariableGroup::diagnosis},
 // The words are put together by the preprocessor, since a row only refers to them.
 #define TUTTI_ALGORITHM_OF_EVERY(COLLECTIVE)                                                                      \

@@ -2,7 +2,6 @@
 #include "peers/simulated/simulated_case.hpp"
 
 #include <optional>
-#include <utility>
 
 #include <fmt/format.h>
 
@@ -24,13 +23,11 @@ Result<std::int64_t> whole(const harness::Point& point, std::string_view axis, s
 
 }  // namespace
 
-Status not_here(std::string words) { return {Code::unsupported, std::move(words)}; }
-
-Result<SimulatedCase> asked_in(const harness::Row& row) {
+Result<on_fabric::Call> asked_in(const harness::Row& row) {
   constexpr std::int64_t kMostBytes = std::int64_t{1} << 40;
   const std::optional<Collective> collective = find_collective(row.bench);
   if (!collective) return wrong_argument(fmt::format("{} is no collective", in_quotes(row.bench)));
-  SimulatedCase asked{.collective = *collective};
+  on_fabric::Call asked{.collective = *collective};
   if (asked.collective == Collective::barrier) return asked;
   const harness::Value* type_value = row.point.find("type");
   const std::optional<Type> type = type_from_name(type_value == nullptr ? "f32" : type_value->text());
@@ -47,11 +44,11 @@ Result<SimulatedCase> asked_in(const harness::Row& row) {
   asked.message_bytes = asked.count * blocks * asked.element_size;
   asked.root = static_cast<std::uint32_t>(root);
   asked.in_place = in_place != 0;
-  if (asked.count == 0) return not_here(holds_no_element(static_cast<std::uint64_t>(bytes), *type, blocks));
+  if (asked.count == 0) return on_fabric::not_here(holds_no_element(static_cast<std::uint64_t>(bytes), *type, blocks));
   return asked;
 }
 
-void tell_sizes(const SimulatedCase& asked, harness::Row& row) {
+void tell_sizes(const on_fabric::Call& asked, harness::Row& row) {
   if (asked.collective == Collective::barrier) return;
   row.message = harness::Message{static_cast<double>(asked.message_bytes), harness::traffic_of(asked.collective)};
   row.counters["count"] = static_cast<double>(asked.count);

@@ -18,10 +18,9 @@
 #include "fabric/files/load.hpp"
 #include "fabric/generators/generate.hpp"
 #include "fabric/generators/request.hpp"
+#include "on_fabric/way.hpp"
 #include "peers/simulated/simulated_case.hpp"
-#include "peers/simulated/simulated_way.hpp"
 #include "runtime/communicator/settings.hpp"
-#include "runtime/selection/profile_file.hpp"
 #include "simulate/references/correction.hpp"
 #include "simulate/simulate.hpp"
 
@@ -47,7 +46,8 @@ std::optional<Collective> forced_by(std::string_view variable) {
   return std::nullopt;
 }
 
-harness::Evidence evidence_of(const harness::Setting& setting, const SimulatedCase& asked, const SimulatedWay& way) {
+harness::Evidence evidence_of(const harness::Setting& setting, const on_fabric::Call& asked,
+                              const on_fabric::ChosenWay& way) {
   using Obeyed = State::Obeyed;
   const bool is_ring = is_any_of(find_variable(setting.name), {VariableId::ring_bidir_ag_max_size});
   const std::optional<Collective> of = is_ring ? Collective::all_reduce : forced_by(setting.name);
@@ -127,26 +127,10 @@ class SimulatedPeer final : public harness::Reckoner {
     const Result<Variables> variables = Variables::load(environment, ConfPaths::standard(environment));
     Told told{.memory = environment.lookup(kMemory),
               .correction = environment.lookup(kCorrection),
-              .settings = variables.ok() ? settings_on_fabric(*variables) : variables.status(),
+              .settings = variables.ok() ? on_fabric::settings_on(fabric_, *variables) : variables.status(),
               .words = ""};
     told.words = told.settings.ok() ? told.settings->agreement(*variables) : told.settings.status().to_string();
     return told_.emplace_back(changes, std::move(told)).second;
-  }
-
-  // With the fabric's machine profile, for caches that are the same wherever it is simulated.
-  Result<Settings> settings_on_fabric(const Variables& variables) const {
-    Settings settings = Settings::from(variables);
-    // A table of this machine says nothing of the fabric.
-    settings.table = {};
-    if (same_name(variables.text(VariableId::profile), kAutomaticProfile)) {
-      Result<MachineProfile> profile = find_shipped_profile(fabric_.profile);
-      if (!profile.ok()) return wrong_argument(fmt::format("fabric {}: {}", fabric_.name, profile.status().message()));
-      settings.use_profile({.profile = std::make_shared<const MachineProfile>(std::move(*profile)),
-                            .why = fmt::format("fabric {} names it", fabric_.name)});
-    }
-    if (!settings.profile.unread.ok()) return settings.profile.unread;
-    settings.caches = CacheSizes();
-    return settings;
   }
 
   // Too little memory costs the case, not the sweep.
@@ -160,8 +144,8 @@ class SimulatedPeer final : public harness::Reckoner {
 
   Status simulate(const harness::Group& group, const harness::MeasureOptions& options, harness::Row& row) const {
     if (group.num_ranks > num_ranks())
-      return not_here(fmt::format("{} has {}", fabric_.name, counted(num_ranks(), "rank")));
-    TUTTI_TRY_ASSIGN(const SimulatedCase asked, asked_in(row));
+      return on_fabric::not_here(fmt::format("{} has {}", fabric_.name, counted(num_ranks(), "rank")));
+    TUTTI_TRY_ASSIGN(on_fabric::Call asked, asked_in(row));
     const Told& told = told_to(group);
     const bool symmetric = told.memory && same_name(*told.memory, kSymmetric);
     if (told.memory && !symmetric && !same_name(*told.memory, "ordinary"))
@@ -170,14 +154,16 @@ class SimulatedPeer final : public harness::Reckoner {
     if (told.correction && corrects && *told.correction != "1")
       return wrong_argument(fmt::format("{} is {}; it takes 0 or 1", kCorrection, in_quotes(*told.correction)));
     if (!told.settings.ok()) return told.settings.status();
-    TUTTI_TRY_ASSIGN(const SimulatedWay way,
+    asked.symmetric = symmetric;
+    TUTTI_TRY_ASSIGN(const on_fabric::ChosenWay way,
                      chooser_.choose(asked, fabric_, static_cast<std::uint32_t>(group.num_ranks), *told.settings,
-                                     symmetric, options.is_interrupted));
+                                     options.is_interrupted));
     if (way.needs_symmetric && told.memory && !symmetric)
-      return not_here(fmt::format("{} needs both buffers in symmetric memory, and {} says {}", way.schedule.name,
-                                  kMemory, *told.memory));
+      return on_fabric::not_here(fmt::format("{} needs both buffers in symmetric memory, and {} says {}",
+                                             way.schedule.name, kMemory, *told.memory));
     if (!(asked.in_place ? way.schedule.allows_in_place : way.schedule.allows_out_of_place))
-      return not_here(fmt::format("{} is not for calls {} place", way.schedule.name, asked.in_place ? "in" : "out of"));
+      return on_fabric::not_here(
+          fmt::format("{} is not for calls {} place", way.schedule.name, asked.in_place ? "in" : "out of"));
     TUTTI_TRY_ASSIGN(const simulate::Answer answer, simulate::simulate(way.schedule, fabric_,
                                                                        {.count = asked.count,
                                                                         .element_size = asked.element_size,
@@ -203,7 +189,7 @@ class SimulatedPeer final : public harness::Reckoner {
   }
 
   // By what published times near the case say of the model's errors.
-  Status correct(const SimulatedCase& asked, const SimulatedWay& way, const simulate::Answer& answer,
+  Status correct(const on_fabric::Call& asked, const on_fabric::ChosenWay& way, const simulate::Answer& answer,
                  harness::Row& row) const {
     if (way.algorithm.empty()) return {};
     if (!corrections_) {
@@ -227,7 +213,7 @@ class SimulatedPeer final : public harness::Reckoner {
   fabric::Fabric fabric_;
   const Environment& environment_;
   std::string version_;
-  mutable WayChooser chooser_;                                // remembers, and says the same all the same
+  mutable on_fabric::WayChooser chooser_;                     // remembers, and says the same all the same
   mutable std::optional<simulate::Corrections> corrections_;  // made when they are first asked for
   mutable std::deque<std::pair<std::vector<harness::Setting>, Told>> told_;
 };

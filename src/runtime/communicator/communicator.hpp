@@ -169,6 +169,11 @@ class Communicator final : private Work {
   // How run() does such a call. Its words live as long as the communicator and end with a zero.
   [[nodiscard]] Result<Choice> choice_for(const Invocation& asked);
 
+  // Whether all that this rank has of such a call is in symmetric memory.
+  [[nodiscard]] bool is_in_symmetric_memory(const Invocation& asked, const Buffers& buffers) const {
+    return has_symmetric(asked, buffers);
+  }
+
   // What has been done here so far. Its words live as long as the communicator.
   [[nodiscard]] std::vector<Statistic> statistics() const;
 

@@ -115,8 +115,9 @@ std::string Settings::agreement(const Variables& variables) const {
     const std::optional<AlgorithmFile>& file = forced_of(collective).file;
     lines += fmt::format("{}={}\n", row_of(id).name, file ? file->agreement() : variables.text(id));
   }
-  for (const VariableId id : {VariableId::ring_bidir_ag_max_size, VariableId::walker, VariableId::staging_slot,
-                              VariableId::staging_depth, VariableId::staging_spread, VariableId::attach_min})
+  for (const VariableId id :
+       {VariableId::ring_bidir_ag_max_size, VariableId::walker, VariableId::staging_slot, VariableId::staging_depth,
+        VariableId::staging_spread, VariableId::attach_min, VariableId::fabric})
     lines += fmt::format("{}={}\n", row_of(id).name, variables.text(id));
   return lines;
 }

@@ -17,6 +17,7 @@ Operation& Operations::take(Communicator& owner, Operation::Kind kind, bool is_p
   operation.is_persistent = is_persistent;
   operation.is_active = false;
   operation.recorded = nullptr;
+  operation.timed = nullptr;
   operation.is_clocked = false;
   // It may have been released before it had ended, if the communicator was broken.
   operation.is_pending = false;

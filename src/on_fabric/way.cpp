@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "peers/simulated/simulated_way.hpp"
+#include "on_fabric/way.hpp"
 
 #include <utility>
 
 #include <fmt/format.h>
 
 #include "algorithms/full_name.hpp"
+#include "base/text.hpp"
 #include "runtime/bootstrap/rendezvous.hpp"
-#include "runtime/communicator/settings.hpp"
 #include "runtime/selection/portfolio.hpp"
+#include "runtime/selection/profile_file.hpp"
 #include "runtime/selection/selector.hpp"
 
-namespace tutti::simulated {
+namespace tutti::on_fabric {
 
 // Plans of many ranks take longer than simulating them.
 struct WayChooser::Known {
@@ -43,10 +44,9 @@ std::string forced_against(std::uint32_t num_ranks, std::string_view against) {
                          : fmt::format("forced, which the library would not follow: {}", against);
 }
 
-SimulatedWay way_of(const Algorithm& algorithm, Request request, const SimulatedCase& asked, bool symmetric,
-                    std::string why) {
+ChosenWay way_of(const Algorithm& algorithm, Request request, const Call& asked, std::string why) {
   request.root = asked.root;
-  const bool by_name = symmetric && (asked.in_place ? algorithm.name_safe_in_place : algorithm.name_safe);
+  const bool by_name = asked.symmetric && (asked.in_place ? algorithm.name_safe_in_place : algorithm.name_safe);
   return {.schedule = algorithm.make(request),
           .algorithm = std::string(algorithm.name),
           .staged = algorithm.channel == Channel::staged && !by_name,
@@ -54,22 +54,22 @@ SimulatedWay way_of(const Algorithm& algorithm, Request request, const Simulated
           .needs_symmetric = algorithm.channel == Channel::symmetric && !algorithm.name_safe};
 }
 
-Result<SimulatedWay> own(const OwnAlgorithm& own, const SimulatedCase& asked, const CallFacts& call) {
+Result<ChosenWay> own(const OwnAlgorithm& own, const Call& asked, const CallFacts& call) {
   if (own.demands.root && *own.demands.root != asked.root)
     return not_here(fmt::format("{} is for root {}", own.schedule.name, *own.demands.root));
   Way way;
   way.collective = asked.collective;
   way.demands = own.demands;
-  return SimulatedWay{.schedule = own.schedule,
-                      .algorithm = "",
-                      .staged = !own.demands.opens,
-                      .why = forced_against(own.schedule.num_ranks, objection_to(way, call)),
-                      .is_forced = true,
-                      .needs_symmetric = own.demands.opens};
+  return ChosenWay{.schedule = own.schedule,
+                   .algorithm = "",
+                   .staged = !own.demands.opens,
+                   .why = forced_against(own.schedule.num_ranks, objection_to(way, call)),
+                   .is_forced = true,
+                   .needs_symmetric = own.demands.opens};
 }
 
-Result<SimulatedWay> named(std::string_view name, const SimulatedCase& asked, const fabric::Fabric& fabric,
-                           std::uint32_t num_ranks, const CallFacts& call, Portfolio& portfolio) {
+Result<ChosenWay> named(std::string_view name, const Call& asked, const fabric::Fabric& fabric, std::uint32_t num_ranks,
+                        const CallFacts& call, Portfolio& portfolio) {
   TUTTI_TRY_ASSIGN(const NamedAlgorithm found,
                    find_by_full_name(asked.collective, name, num_ranks, fabric.grid_of(num_ranks)));
   std::string_view against;
@@ -77,14 +77,14 @@ Result<SimulatedWay> named(std::string_view name, const SimulatedCase& asked, co
     // A portfolio may be full, which takes nothing from the simulation.
     if (const Result<Way*> known = portfolio.find(asked.collective, name); known.ok())
       against = objection_to(**known, call);
-  SimulatedWay way = way_of(*found.algorithm, found.request, asked, call.symmetric, forced_against(num_ranks, against));
+  ChosenWay way = way_of(*found.algorithm, found.request, asked, forced_against(num_ranks, against));
   way.is_forced = true;
   return way;
 }
 
-Result<SimulatedWay> by_size(const SimulatedCase& asked, bool symmetric, const CallFacts& call, Selector& selector) {
+Result<ChosenWay> by_size(const Call& asked, const CallFacts& call, Selector& selector) {
   TUTTI_TRY_ASSIGN(const Choice choice, selector.choose(asked.collective, asked.message_bytes, call));
-  SimulatedWay way = way_of(*choice.way->algorithm, choice.way->request, asked, symmetric, std::string(choice.why));
+  ChosenWay way = way_of(*choice.way->algorithm, choice.way->request, asked, std::string(choice.why));
   if (choice.unfollowed == nullptr) return way;
   way.unfollowed = fmt::format("{} cannot be followed: {}", choice.unfollowed->name, choice.why);
   way.why = fmt::format("by size; {}", way.unfollowed);
@@ -93,14 +93,28 @@ Result<SimulatedWay> by_size(const SimulatedCase& asked, bool symmetric, const C
 
 }  // namespace
 
+Result<Settings> settings_on(const fabric::Fabric& fabric, const Variables& variables) {
+  Settings settings = Settings::from(variables);
+  // A table of this machine says nothing of the fabric.
+  settings.table = {};
+  if (same_name(variables.text(VariableId::profile), kAutomaticProfile)) {
+    Result<MachineProfile> profile = find_shipped_profile(fabric.profile);
+    if (!profile.ok()) return wrong_argument(fmt::format("fabric {}: {}", fabric.name, profile.status().message()));
+    settings.use_profile({.profile = std::make_shared<const MachineProfile>(std::move(*profile)),
+                          .why = fmt::format("fabric {} names it", fabric.name)});
+  }
+  if (!settings.profile.unread.ok()) return settings.profile.unread;
+  settings.caches = CacheSizes();
+  return settings;
+}
+
 WayChooser::WayChooser() = default;
 WayChooser::~WayChooser() = default;
 
 void WayChooser::forget() { known_.reset(); }
 
-Result<SimulatedWay> WayChooser::choose(const SimulatedCase& asked, const fabric::Fabric& fabric,
-                                        std::uint32_t num_ranks, const Settings& settings, bool symmetric,
-                                        const std::function<bool()>& is_interrupted) {
+Result<ChosenWay> WayChooser::choose(const Call& asked, const fabric::Fabric& fabric, std::uint32_t num_ranks,
+                                     const Settings& settings, const std::function<bool()>& is_interrupted) {
   // Taken out, and put back when all has gone well: what an interrupt refuses, or want of memory leaves half done, is
   // no finding.
   std::unique_ptr<Known> known = std::exchange(known_, nullptr);
@@ -111,12 +125,12 @@ Result<SimulatedWay> WayChooser::choose(const SimulatedCase& asked, const fabric
   known->portfolio.end_when(is_interrupted);
   // That the system may copy keeps nothing from being forced; by size, what it copies is not simulated.
   const CallFacts call{
-      .symmetric = symmetric, .can_store_attached = true, .in_place = asked.in_place, .root = asked.root};
+      .symmetric = asked.symmetric, .can_store_attached = true, .in_place = asked.in_place, .root = asked.root};
   const ForcedAlgorithm& forced = settings.forced_of(asked.collective);
-  Result<SimulatedWay> way = [&]() -> Result<SimulatedWay> {
+  Result<ChosenWay> way = [&]() -> Result<ChosenWay> {
     if (!forced.file && !forced.name.empty())
       return named(forced.name, asked, fabric, num_ranks, call, known->portfolio);
-    if (!forced.file) return by_size(asked, symmetric, call, known->selector);
+    if (!forced.file) return by_size(asked, call, known->selector);
     if (!forced.file->unread.ok()) return forced.file->unread;
     if (std::string file = fmt::format("{} {}", name_of(asked.collective), forced.file->agreement());
         file != known->file) {
@@ -131,4 +145,4 @@ Result<SimulatedWay> WayChooser::choose(const SimulatedCase& asked, const fabric
   return way;
 }
 
-}  // namespace tutti::simulated
+}  // namespace tutti::on_fabric

@@ -13,14 +13,15 @@
 #include <string>
 
 #include "base/status.hpp"
+#include "base/variables/variables.hpp"
 #include "fabric/fabric.hpp"
-#include "peers/simulated/simulated_case.hpp"
+#include "on_fabric/call.hpp"
 #include "runtime/communicator/settings.hpp"
 #include "schedule/schedule.hpp"
 
-namespace tutti::simulated {
+namespace tutti::on_fabric {
 
-struct SimulatedWay {
+struct ChosenWay {
   Schedule schedule;
   std::string algorithm;  // of the catalogue; empty: the schedule is from a file
   bool staged = true;
@@ -30,6 +31,10 @@ struct SimulatedWay {
   std::string unfollowed = {};  // what a variable asked for and the call could not have, and why; empty: nothing
 };
 
+// What the variables mean there: with the fabric's machine profile, for caches that are the same wherever it is
+// simulated, and without this machine's table.
+[[nodiscard]] Result<Settings> settings_on(const fabric::Fabric& fabric, const Variables& variables);
+
 class WayChooser {
  public:
   WayChooser();
@@ -37,10 +42,9 @@ class WayChooser {
   WayChooser(const WayChooser&) = delete;
   WayChooser& operator=(const WayChooser&) = delete;
 
-  // For the first `num_ranks` of the fabric. `symmetric`: the buffers are in symmetric memory.
-  [[nodiscard]] Result<SimulatedWay> choose(const SimulatedCase& asked, const fabric::Fabric& fabric,
-                                            std::uint32_t num_ranks, const Settings& settings, bool symmetric,
-                                            const std::function<bool()>& is_interrupted);
+  // For the first `num_ranks` of the fabric. An interrupt ends it; null: there is none.
+  [[nodiscard]] Result<ChosenWay> choose(const Call& asked, const fabric::Fabric& fabric, std::uint32_t num_ranks,
+                                         const Settings& settings, const std::function<bool()>& is_interrupted);
   // Gives its memory back.
   void forget();
 
@@ -49,4 +53,4 @@ class WayChooser {
   std::unique_ptr<Known> known_;
 };
 
-}  // namespace tutti::simulated
+}  // namespace tutti::on_fabric

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+// A collective that is to be done on a simulated fabric. Values; thread-safe.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <tuple>
+#include <utility>
+
+#include "base/status.hpp"
+#include "schedule/collective.hpp"
+
+namespace tutti::on_fabric {
+
+struct Call {
+  Collective collective = Collective::all_reduce;
+  std::uint64_t element_size = 1;
+  std::uint64_t count = 0;          // elements of a block
+  std::uint64_t message_bytes = 0;  // of all blocks, as nccl-tests counts
+  std::uint32_t root = 0;
+  bool in_place = false;
+  bool symmetric = false;  // the buffers are in symmetric memory
+
+  [[nodiscard]] auto key() const {
+    return std::tuple(collective, element_size, count, message_bytes, root, in_place, symmetric);
+  }
+  friend bool operator<(const Call& left, const Call& right) { return left.key() < right.key(); }
+};
+
+// What a fabric cannot do.
+[[nodiscard]] inline Status not_here(std::string words) { return {Code::unsupported, std::move(words)}; }
+
+}  // namespace tutti::on_fabric

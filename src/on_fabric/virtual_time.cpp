@@ -1,0 +1,264 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "on_fabric/virtual_time.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cstddef>
+#include <numeric>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "base/counted.hpp"
+#include "base/text.hpp"
+#include "data/type.hpp"
+#include "fabric/files/load.hpp"
+#include "runtime/bootstrap/split.hpp"
+#include "simulate/simulate.hpp"
+
+namespace tutti::on_fabric {
+
+namespace {
+
+constexpr std::string_view kPrefix = "simulate:";
+// Times of so many different calls are kept.
+constexpr std::size_t kMostKnown = 256;
+
+// How a rank calls. What has not both buffers says nothing of its place.
+constexpr std::uint64_t kInPlace = 1;
+constexpr std::uint64_t kApart = 2;
+constexpr std::uint64_t kSymmetric = 4;
+
+// Without what forces algorithms, so that clocks travel whatever the program's own calls are forced to.
+Result<Variables> plain(const Variables& variables) {
+  Environment environment;
+  for (const VariableId id : {VariableId::timeout, VariableId::late_warning})
+    environment.set(std::string(row_of(id).name), variables.text(id));
+  return Variables::load(environment, ConfPaths());
+}
+
+// Of ranks that are not the first ones of the fabric. Where all sit may then be no grid.
+void take_places(fabric::Fabric& fabric, const std::vector<std::uint32_t>& places) {
+  std::vector<std::uint32_t> first(places.size());
+  std::iota(first.begin(), first.end(), 0U);
+  if (places == first) return;
+  std::vector<fabric::RankPlacement> ranks;
+  for (const std::uint32_t place : places) ranks.push_back(fabric.ranks[place]);
+  fabric.ranks = std::move(ranks);
+  fabric.grid.clear();
+}
+
+}  // namespace
+
+Result<fabric::Fabric> fabric_of(std::string_view variable) {
+  const std::string_view name = row_of(VariableId::fabric).name;
+  if (!variable.starts_with(kPrefix))
+    return wrong_argument(fmt::format("{} is {}; it takes {}FABRIC, as in {}torus_2d:2x3 or {}./my.toml", name,
+                                      in_quotes(variable), kPrefix, kPrefix, kPrefix));
+  Result<fabric::Fabric> fabric = fabric::load_fabric(variable.substr(kPrefix.size()));
+  if (!fabric.ok()) return Status(fabric.status().code(), fmt::format("{}: {}", name, fabric.status().message()));
+  return fabric;
+}
+
+VirtualTime::VirtualTime(Communicator& communicator, Options options)
+    : communicator_(communicator),
+      fabric_(std::move(options.fabric)),
+      clock_(options.clock == nullptr ? std::make_shared<VirtualClock>() : std::move(options.clock)),
+      place_(options.place),
+      log_(options.log),
+      settings_(settings_on(fabric_, options.variables)) {}
+
+Result<std::unique_ptr<VirtualTime>> VirtualTime::make(Communicator& communicator, Options options) {
+  const Variables& variables = options.variables;
+  std::unique_ptr<VirtualTime> made(new VirtualTime(communicator, std::move(options)));
+  TUTTI_TRY(made->meet(variables));
+  return made;
+}
+
+Status VirtualTime::meet(const Variables& variables) {
+  TUTTI_TRY_ASSIGN(const Variables own, plain(variables));
+  TUTTI_TRY_ASSIGN(const SplitGroup group, split(communicator_, 0, static_cast<int>(communicator_.rank())));
+  TUTTI_TRY_ASSIGN(clocks_, Communicator::join(group.id, group.num_ranks, group.rank, nullptr, own, log_,
+                                               [&] { return why_in_vain(communicator_, group); }));
+  std::vector<std::uint32_t> places(clocks_->num_ranks());
+  TUTTI_TRY(clocks_->run({.collective = Collective::all_gather,
+                          .input = &place_,
+                          .output = places.data(),
+                          .count = 1,
+                          .type = Type::u32}));
+  if (const std::uint32_t most = *std::max_element(places.begin(), places.end()); most >= fabric_.num_ranks())
+    return wrong_argument(fmt::format("{} is {}{}, which has {}; there is no rank {}", row_of(VariableId::fabric).name,
+                                      kPrefix, fabric_.name, counted(fabric_.num_ranks(), "rank"), most));
+  TUTTI_TRY(settings_.status());
+  take_places(fabric_, places);
+  if (communicator_.rank() == 0) log_.info(LogSubsystem::init, "calls take virtual time, as on {}", fabric_.name);
+  return {};
+}
+
+Status VirtualTime::check(const Invocation& asked) {
+  if (asked.varying == nullptr) return {};
+  return not_here(fmt::format("{} has no virtual time: blocks of different sizes are not simulated there",
+                              name_of(asked.collective)));
+}
+
+Status VirtualTime::no_transfers() { return not_here("sends and receives have no virtual time"); }
+
+Result<VirtualTime::Asked> VirtualTime::asked_of(const Invocation& asked) const {
+  TUTTI_TRY_ASSIGN(const Buffers buffers, find_buffers(asked, communicator_.rank(), communicator_.num_ranks()));
+  Asked found{.call = {.collective = asked.collective,
+                       .element_size = size_of(asked.type),
+                       .count = asked.collective == Collective::barrier ? 0 : asked.count,
+                       .message_bytes = buffers.message_bytes,
+                       .root = asked.root}};
+  if (buffers.in_place)
+    found.how |= kInPlace;
+  else if (buffers.input_bytes > 0 && buffers.output_bytes > 0)
+    found.how |= kApart;
+  if (communicator_.is_in_symmetric_memory(asked, buffers)) found.how |= kSymmetric;
+  return found;
+}
+
+Status VirtualTime::start(const Asked& asked, const Operation* operation) {
+  clocks_->take_over();
+  Started& added = started_.emplace_back();
+  added.number = ++last_number_;
+  added.operation = operation;
+  added.call = asked.call;
+  added.mine = {std::bit_cast<std::uint64_t>(clock_->now), asked.how};
+  added.all.resize(kWords * clocks_->num_ranks());
+  Status status = tell(added);
+  if (!status.ok()) started_.pop_back();
+  return status;
+}
+
+Status VirtualTime::tell(Started& call) {
+  TUTTI_TRY_ASSIGN(call.telling, clocks_->prepare({.collective = Collective::all_gather,
+                                                   .input = call.mine.data(),
+                                                   .output = call.all.data(),
+                                                   .count = kWords,
+                                                   .type = Type::u64},
+                                                  false));
+  return clocks_->start(*call.telling);
+}
+
+Status VirtualTime::begin_in_group(const Invocation& asked) {
+  TUTTI_TRY_ASSIGN(const Asked found, asked_of(asked));
+  TUTTI_TRY(start(found, nullptr));
+  last_grouped_ = last_number_;
+  return {};
+}
+
+Status VirtualTime::run(const Invocation& asked) {
+  TUTTI_TRY_ASSIGN(const Asked found, asked_of(asked));
+  TUTTI_TRY(start(found, nullptr));
+  return end_up_to(last_number_);
+}
+
+Status VirtualTime::remember(const Invocation& asked, const Operation& operation) {
+  TUTTI_TRY_ASSIGN(made_[&operation], asked_of(asked));
+  return {};
+}
+
+Status VirtualTime::begin(const Operation& operation) {
+  const auto found = made_.find(&operation);
+  if (found == made_.end()) return {Code::internal, "a request in virtual time that was not made there"};
+  return start(found->second, &operation);
+}
+
+const VirtualTime::Started* VirtualTime::find(const Operation& operation) const {
+  const auto found =
+      std::find_if(started_.begin(), started_.end(), [&](const Started& each) { return each.operation == &operation; });
+  return found == started_.end() ? nullptr : &*found;
+}
+
+Result<bool> VirtualTime::is_ready(const Operation& operation) {
+  const Started* const of = find(operation);
+  if (of == nullptr) return true;
+  clocks_->take_over();
+  for (Started& each : started_) {
+    // One that was found to be done before is not active any more.
+    if (each.telling->is_active) {
+      TUTTI_TRY_ASSIGN(const bool is_done, clocks_->test(*each.telling));
+      if (!is_done) return false;
+    }
+    if (&each == of) break;
+  }
+  return true;
+}
+
+Status VirtualTime::end(const Operation& operation) {
+  const Started* const of = find(operation);
+  return of == nullptr ? Status() : end_up_to(of->number);
+}
+
+Status VirtualTime::end_group() { return end_up_to(last_grouped_); }
+
+Status VirtualTime::settle() {
+  clocks_->take_over();
+  return clocks_->settle();
+}
+
+Status VirtualTime::end_up_to(std::uint64_t number) {
+  clocks_->take_over();
+  Status first_wrong;
+  while (!started_.empty() && started_.front().number <= number) {
+    Started& first = started_.front();
+    if (first.telling->is_active) TUTTI_TRY(clocks_->wait(*first.telling));
+    clocks_->release(*first.telling);
+    Status status = take_time_of(first);
+    started_.pop_front();
+    if (first_wrong.ok()) first_wrong = std::move(status);
+  }
+  return first_wrong;
+}
+
+// The same on all ranks, but for whose clock it is.
+Status VirtualTime::take_time_of(const Started& first) {
+  std::uint64_t how = 0;
+  double begin = ended_;
+  for (std::size_t word = 0; word < first.all.size(); word += kWords) {
+    begin = std::max(begin, std::bit_cast<double>(first.all[word]));
+    how |= first.all[word + 1];
+  }
+  Call call = first.call;
+  call.in_place = (how & kInPlace) != 0 && (how & kApart) == 0;
+  call.symmetric = (how & kSymmetric) != 0;
+  const Timed& taken = timed(call);
+  TUTTI_TRY(taken.status);
+  ended_ = begin + taken.time;
+  last_ = taken.time;
+  clock_->now = std::max(clock_->now, begin + taken.rank_times[communicator_.rank()]);
+  return {};
+}
+
+const VirtualTime::Timed& VirtualTime::timed(const Call& call) {
+  if (const auto found = known_.find(call); found != known_.end()) return found->second;
+  if (known_.size() >= kMostKnown) known_.clear();
+  return known_.emplace(call, simulated(call)).first->second;
+}
+
+VirtualTime::Timed VirtualTime::simulated(const Call& call) {
+  const Result<ChosenWay> way = chooser_.choose(call, fabric_, communicator_.num_ranks(), *settings_, nullptr);
+  const auto wrong = [&](const Status& status) {
+    Timed none;
+    none.status = {status.code(), fmt::format("{} of {} on {}: {}", name_of(call.collective),
+                                              counted(call.message_bytes, "byte"), fabric_.name, status.message())};
+    return none;
+  };
+  if (!way.ok()) return wrong(way.status());
+  const Schedule& schedule = way->schedule;
+  if (way->needs_symmetric && !call.symmetric)
+    return wrong(not_here(fmt::format("{} needs both buffers in symmetric memory", schedule.name)));
+  if (!(call.in_place ? schedule.allows_in_place : schedule.allows_out_of_place))
+    return wrong(not_here(fmt::format("{} is not for calls {} place", schedule.name, call.in_place ? "in" : "out of")));
+  Result<simulate::Answer> answer = simulate::simulate(
+      schedule, fabric_,
+      {.count = call.count, .element_size = call.element_size, .staged = way->staged, .in_place = call.in_place});
+  if (!answer.ok()) return wrong(answer.status());
+  if (communicator_.rank() == 0)
+    log_.info(LogSubsystem::coll, "{} of {} takes {:.3f} us on {}, by {} ({})", name_of(call.collective),
+              counted(call.message_bytes, "byte"), answer->time / 1e3, fabric_.name, schedule.name, way->why);
+  return {.status = {}, .time = answer->time, .rank_times = std::move(answer->rank_times)};
+}
+
+}  // namespace tutti::on_fabric

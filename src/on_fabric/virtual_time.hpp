@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+// Virtual time of a communicator: this host carries its calls out, with their data, and each takes as long as the
+// simulator says that it takes on a fabric. Its ranks are ranks of the fabric.
+//
+// Each rank has a clock. A collective begins when the last of its ranks has started it, and not before the one before
+// it has ended; from there on each rank takes what the simulator says of it. Clocks travel by a communicator of their
+// own, in an all-gather that is started behind each collective, so that nothing waits here that would not wait without.
+// Every rank then simulates the same.
+//
+// One thread at a time, that of the communicator, which must outlive this.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/log.hpp"
+#include "base/status.hpp"
+#include "base/variables/variables.hpp"
+#include "fabric/fabric.hpp"
+#include "on_fabric/call.hpp"
+#include "on_fabric/way.hpp"
+#include "runtime/communicator/communicator.hpp"
+
+namespace tutti::on_fabric {
+
+// Of one rank, in nanoseconds. All communicators that come from one share it.
+struct VirtualClock {
+  double now = 0;
+};
+
+// What TUTTI_FABRIC says: simulate:FABRIC. Not for an empty one.
+[[nodiscard]] Result<fabric::Fabric> fabric_of(std::string_view variable);
+
+class VirtualTime {
+ public:
+  struct Options {
+    fabric::Fabric fabric;
+    std::shared_ptr<VirtualClock> clock;  // null: one that begins
+    std::uint32_t place = 0;              // this rank's on the fabric
+    const Variables& variables;           // of the communicator
+    Log& log;
+  };
+  // Collective, as it makes a communicator of the same ranks.
+  [[nodiscard]] static Result<std::unique_ptr<VirtualTime>> make(Communicator& communicator, Options options);
+
+  VirtualTime(const VirtualTime&) = delete;
+  VirtualTime& operator=(const VirtualTime&) = delete;
+
+  [[nodiscard]] double now() const { return clock_->now; }
+  [[nodiscard]] double last_call() const { return last_; }
+  [[nodiscard]] const std::shared_ptr<VirtualClock>& clock() const { return clock_; }
+  // The program computes for so many nanoseconds, at least 0.
+  void advance(double nanoseconds) { clock_->now += nanoseconds; }
+
+  // What has no time there: asked before the call is carried out.
+  [[nodiscard]] static Status check(const Invocation& asked);
+  [[nodiscard]] static Status no_transfers();
+
+  // A collective has been carried out to its end.
+  [[nodiscard]] Status run(const Invocation& asked);
+  // It has been started in a group.
+  [[nodiscard]] Status begin_in_group(const Invocation& asked);
+  // An operation has been made for it, and that has been started.
+  [[nodiscard]] Status remember(const Invocation& asked, const Operation& operation);
+  [[nodiscard]] Status begin(const Operation& operation);
+  // Whether its end can be told without waiting for another rank.
+  [[nodiscard]] Result<bool> is_ready(const Operation& operation);
+  // It has been waited for: this rank's clock is then where it ended.
+  [[nodiscard]] Status end(const Operation& operation);
+  [[nodiscard]] Status end_group();
+  // Waits until the other ranks have what they need of this one.
+  [[nodiscard]] Status settle();
+
+ private:
+  // What a rank tells the others: its clock, and how it calls.
+  static constexpr std::uint64_t kWords = 2;
+
+  struct Started {
+    std::uint64_t number = 0;  // from 1, in order
+    const Operation* operation = nullptr;
+    Call call;
+    std::array<std::uint64_t, kWords> mine{};
+    std::vector<std::uint64_t> all;  // of each rank
+    Operation* telling = nullptr;
+  };
+  struct Timed {
+    Status status;
+    double time = 0;                 // until the last rank is done
+    std::vector<double> rank_times;  // of each
+  };
+  struct Asked {
+    Call call;
+    std::uint64_t how = 0;
+  };
+
+  VirtualTime(Communicator& communicator, Options options);
+
+  [[nodiscard]] Status meet(const Variables& variables);
+  [[nodiscard]] Result<Asked> asked_of(const Invocation& asked) const;
+  [[nodiscard]] Status start(const Asked& asked, const Operation* operation);
+  [[nodiscard]] Status tell(Started& call);
+  [[nodiscard]] const Started* find(const Operation& operation) const;
+  // Everything up to that one, in order.
+  [[nodiscard]] Status end_up_to(std::uint64_t number);
+  [[nodiscard]] Status take_time_of(const Started& first);
+  [[nodiscard]] const Timed& timed(const Call& call);
+  [[nodiscard]] Timed simulated(const Call& call);
+
+  Communicator& communicator_;
+  fabric::Fabric fabric_;
+  std::shared_ptr<VirtualClock> clock_;
+  std::uint32_t place_;
+  Log& log_;
+  Result<Settings> settings_;
+  WayChooser chooser_;
+  std::unique_ptr<Communicator> clocks_;
+  std::deque<Started> started_;             // in order; whose end nobody has asked for
+  std::map<const Operation*, Asked> made_;  // what each was made for last
+  std::map<Call, Timed> known_;
+  std::uint64_t last_number_ = 0;
+  std::uint64_t last_grouped_ = 0;
+  double ended_ = 0;  // when the last rank was done with the one before
+  double last_ = 0;   // what that took
+};
+
+}  // namespace tutti::on_fabric

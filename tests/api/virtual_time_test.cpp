@@ -1,0 +1,375 @@
+// SPDX-License-Identifier: Apache-2.0
+// Calls in virtual time: their data are as real as ever, and each takes exactly what simulating its schedule takes.
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <cstdlib>
+#include <fstream>
+#include <functional>
+#include <numeric>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "algorithms/full_name.hpp"
+#include "fabric/files/load.hpp"
+#include "ranks.hpp"
+#include "simulate/simulate.hpp"
+
+namespace tutti::test {
+namespace {
+
+constexpr int kRanks = 6;
+constexpr const char* kTorus = "torus_2d:2x3";
+
+// Each rank of a communicator with these variables, in a thread.
+template <typename Body>
+void run_with(int num_ranks, std::vector<std::string> variables, const Body& body) {
+  tuttiUniqueId id{};
+  ASSERT_EQ(tuttiGetUniqueId(&id), tuttiSuccess) << tuttiGetLastError(nullptr);
+  std::vector<const char*> list;
+  for (const std::string& each : variables) list.push_back(each.c_str());
+  list.push_back(nullptr);
+  std::vector<std::jthread> threads;
+  for (int rank = 0; rank < num_ranks; ++rank)
+    threads.emplace_back([&, rank] {
+      tuttiConfig_t config = TUTTI_CONFIG_INITIALIZER;
+      config.variables = list.data();
+      tuttiComm_t comm = nullptr;
+      const tuttiResult_t made = tuttiCommInitRankConfig(&comm, num_ranks, id, rank, &config);
+      body(comm, rank, made);
+      tuttiCommDestroy(comm);
+    });
+}
+
+std::string on(const std::string& fabric) { return "TUTTI_FABRIC=simulate:" + fabric; }
+
+double now(tuttiComm_t comm) {
+  double time = -1;
+  EXPECT_DONE(tuttiGetVirtualTime(comm, &time, nullptr));
+  return time;
+}
+double last(tuttiComm_t comm) {
+  double time = -1;
+  EXPECT_DONE(tuttiGetVirtualTime(comm, nullptr, &time));
+  return time;
+}
+
+// The schedule by itself, on the fabric.
+simulate::Answer simulated(const std::string& fabric, Collective collective, const std::string& algorithm,
+                           std::uint64_t count, std::uint32_t root = 0, bool in_place = false) {
+  const Result<fabric::Fabric> machine = fabric::load_fabric(fabric);
+  EXPECT_TRUE(machine.ok()) << machine.status().to_string();
+  Result<NamedAlgorithm> named =
+      find_by_full_name(collective, algorithm, machine->num_ranks(), machine->grid_of(machine->num_ranks()));
+  EXPECT_TRUE(named.ok()) << named.status().to_string();
+  named->request.root = root;
+  const Result<simulate::Answer> answer = simulate::simulate(named->algorithm->make(named->request), *machine,
+                                                             {.count = count,
+                                                              .element_size = 4,
+                                                              .staged = named->algorithm->channel == Channel::staged,
+                                                              .in_place = in_place});
+  EXPECT_TRUE(answer.ok()) << answer.status().to_string();
+  return *answer;
+}
+
+// One of many calls: how it is forced, how it is made, what it must give, and what it must take.
+struct Mixed {
+  Collective collective;
+  std::string variable;
+  std::string algorithm;
+  std::uint64_t count = 0;  // of a block
+  std::uint32_t root = 0;
+  std::function<void(tuttiComm_t, int, std::uint64_t)> call;
+};
+
+using Ints = std::vector<std::int32_t>;
+
+Ints numbers(std::uint64_t count, int first) {
+  Ints made(count);
+  std::iota(made.begin(), made.end(), first);
+  return made;
+}
+
+constexpr int kSumOfRanks = kRanks * (kRanks - 1) / 2;
+
+void all_reduce(tuttiComm_t comm, int rank, std::uint64_t count) {
+  const Ints mine = numbers(count, rank);
+  Ints sum(count);
+  EXPECT_DONE(tuttiAllReduce(mine.data(), sum.data(), count, tuttiInt, tuttiSum, comm));
+  for (std::uint64_t each = 0; each < count; ++each)
+    ASSERT_EQ(sum[each], kSumOfRanks + kRanks * static_cast<int>(each));
+}
+void all_gather(tuttiComm_t comm, int rank, std::uint64_t count) {
+  const Ints mine(count, rank);
+  Ints all(count * kRanks);
+  EXPECT_DONE(tuttiAllGather(mine.data(), all.data(), count, tuttiInt, comm));
+  for (std::uint64_t each = 0; each < all.size(); ++each) ASSERT_EQ(all[each], static_cast<int>(each / count));
+}
+void reduce_scatter(tuttiComm_t comm, int rank, std::uint64_t count) {
+  const Ints mine(count * kRanks, rank);
+  Ints part(count);
+  EXPECT_DONE(tuttiReduceScatter(mine.data(), part.data(), count, tuttiInt, tuttiSum, comm));
+  EXPECT_EQ(part, Ints(count, kSumOfRanks));
+}
+void broadcast(tuttiComm_t comm, int rank, std::uint64_t count) {
+  const Ints mine(count, 7 + rank);
+  Ints heard(count);
+  EXPECT_DONE(tuttiBroadcast(mine.data(), heard.data(), count, tuttiInt, 2, comm));
+  EXPECT_EQ(heard, Ints(count, 9));
+}
+void reduce(tuttiComm_t comm, int rank, std::uint64_t count) {
+  const Ints mine(count, rank);
+  Ints sum(count);
+  EXPECT_DONE(tuttiReduce(mine.data(), sum.data(), count, tuttiInt, tuttiSum, 1, comm));
+  if (rank == 1) {
+    EXPECT_EQ(sum, Ints(count, kSumOfRanks));
+  }
+}
+void all_to_all(tuttiComm_t comm, int rank, std::uint64_t count) {
+  Ints mine(count * kRanks);
+  for (std::uint64_t each = 0; each < mine.size(); ++each) mine[each] = rank * 100 + static_cast<int>(each / count);
+  Ints got(mine.size());
+  EXPECT_DONE(tuttiAlltoAll(mine.data(), got.data(), count, tuttiInt, comm));
+  for (std::uint64_t each = 0; each < got.size(); ++each)
+    ASSERT_EQ(got[each], static_cast<int>(each / count) * 100 + rank);
+}
+void gather(tuttiComm_t comm, int rank, std::uint64_t count) {
+  const Ints mine(count, rank);
+  Ints all(count * kRanks);
+  EXPECT_DONE(tuttiGather(mine.data(), all.data(), count, tuttiInt, 3, comm));
+  for (std::uint64_t each = 0; rank == 3 && each < all.size(); ++each)
+    ASSERT_EQ(all[each], static_cast<int>(each / count));
+}
+void scatter(tuttiComm_t comm, int rank, std::uint64_t count) {
+  Ints all(count * kRanks);
+  for (std::uint64_t each = 0; each < all.size(); ++each) all[each] = static_cast<int>(each / count);
+  Ints part(count);
+  EXPECT_DONE(tuttiScatter(all.data(), part.data(), count, tuttiInt, 5, comm));
+  EXPECT_EQ(part, Ints(count, rank));
+}
+void scan(tuttiComm_t comm, int rank, std::uint64_t count) {
+  const Ints mine(count, rank);
+  Ints sum(count);
+  EXPECT_DONE(tuttiScan(mine.data(), sum.data(), count, tuttiInt, tuttiSum, comm));
+  EXPECT_EQ(sum, Ints(count, rank * (rank + 1) / 2));
+}
+void exclusive_scan(tuttiComm_t comm, int rank, std::uint64_t count) {
+  const Ints mine(count, rank);
+  Ints sum(count, 0);
+  EXPECT_DONE(tuttiExScan(mine.data(), sum.data(), count, tuttiInt, tuttiSum, comm));
+  EXPECT_EQ(sum, Ints(count, rank * (rank - 1) / 2));
+}
+void barrier(tuttiComm_t comm, int /*rank*/, std::uint64_t /*count*/) { EXPECT_DONE(tuttiBarrier(comm)); }
+
+// Twelve, of every collective.
+std::vector<Mixed> mixed() {
+  return {{Collective::all_reduce, "TUTTI_ALLREDUCE_ALGORITHM", "bucket_2d(2x3)", 49152, 0, all_reduce},
+          {Collective::barrier, "TUTTI_BARRIER_ALGORITHM", "dissemination", 0, 0, barrier},
+          {Collective::broadcast, "TUTTI_BROADCAST_ALGORITHM", "knomial", 1000, 2, broadcast},
+          {Collective::all_gather, "TUTTI_ALLGATHER_ALGORITHM", "ring", 4096, 0, all_gather},
+          {Collective::reduce_scatter, "TUTTI_REDUCESCATTER_ALGORITHM", "ring", 333, 0, reduce_scatter},
+          {Collective::reduce, "TUTTI_REDUCE_ALGORITHM", "knomial", 8192, 1, reduce},
+          {Collective::all_to_all, "TUTTI_ALLTOALL_ALGORITHM", "pairwise", 77, 0, all_to_all},
+          {Collective::gather, "TUTTI_GATHER_ALGORITHM", "knomial", 10, 3, gather},
+          {Collective::scatter, "TUTTI_SCATTER_ALGORITHM", "knomial", 2048, 5, scatter},
+          {Collective::scan, "TUTTI_SCAN_ALGORITHM", "linear", 500, 0, scan},
+          {Collective::exclusive_scan, "TUTTI_EXSCAN_ALGORITHM", "linear", 64, 0, exclusive_scan},
+          {Collective::all_reduce, "TUTTI_ALLREDUCE_ALGORITHM", "bucket_2d(2x3)", 8, 0, all_reduce}};
+}
+
+TEST(VirtualTime, TwelveMixedCollectivesTakeWhatTheirSchedulesTake) {
+  const std::vector<Mixed> calls = mixed();
+  std::vector<std::string> variables = {on(kTorus)};
+  std::vector<simulate::Answer> expected;
+  for (const Mixed& each : calls) {
+    variables.push_back(each.variable + "=" + each.algorithm);
+    expected.push_back(simulated(kTorus, each.collective, each.algorithm, each.count, each.root));
+  }
+  run_with(kRanks, variables, [&](tuttiComm_t comm, int rank, tuttiResult_t made) {
+    ASSERT_EQ(made, tuttiSuccess) << tuttiGetLastError(nullptr);
+    EXPECT_EQ(now(comm), 0);
+    double begin = 0;
+    for (std::size_t each = 0; each < calls.size(); ++each) {
+      calls[each].call(comm, rank, calls[each].count);
+      EXPECT_EQ(last(comm), expected[each].time) << name_of(calls[each].collective);
+      EXPECT_EQ(now(comm), begin + expected[each].rank_times[static_cast<std::size_t>(rank)])
+          << name_of(calls[each].collective);
+      begin += expected[each].time;
+    }
+  });
+}
+
+TEST(VirtualTime, CallsInPlaceAreSimulatedInPlace) {
+  const simulate::Answer apart = simulated(kTorus, Collective::all_reduce, "ring", 3000);
+  const simulate::Answer in_place = simulated(kTorus, Collective::all_reduce, "ring", 3000, 0, true);
+  run_with(kRanks, {on(kTorus), "TUTTI_ALLREDUCE_ALGORITHM=ring"}, [&](tuttiComm_t comm, int rank, tuttiResult_t) {
+    Ints mine(3000, 1);
+    Ints sum(3000);
+    EXPECT_DONE(tuttiAllReduce(mine.data(), mine.data(), 3000, tuttiInt, tuttiSum, comm));
+    EXPECT_EQ(last(comm), in_place.time);
+    // One that calls otherwise is enough: all are as slow as it.
+    EXPECT_DONE(tuttiAllReduce(mine.data(), rank == 2 ? sum.data() : mine.data(), 3000, tuttiInt, tuttiSum, comm));
+    EXPECT_EQ(last(comm), apart.time);
+  });
+}
+
+// What begins late ends late; what is computed meanwhile costs nothing while it is shorter.
+TEST(VirtualTime, ComputingGoesOnBesideCallsThatArePending) {
+  const simulate::Answer ring = simulated(kTorus, Collective::all_reduce, "ring", 1 << 16);
+  run_with(kRanks, {on(kTorus), "TUTTI_ALLREDUCE_ALGORITHM=ring"}, [&](tuttiComm_t comm, int rank, tuttiResult_t) {
+    const double own = ring.rank_times[static_cast<std::size_t>(rank)];
+    Ints a(1 << 16, 1);
+    Ints b(1 << 16, 1);
+    tuttiRequest_t first = nullptr;
+    tuttiRequest_t second = nullptr;
+    // The last one comes at 600 ns.
+    EXPECT_DONE(tuttiAdvanceVirtualTime(comm, 100.0 * (rank + 1)));
+    EXPECT_DONE(tuttiIAllReduce(a.data(), a.data(), a.size(), tuttiInt, tuttiSum, comm, &first));
+    EXPECT_DONE(tuttiIAllReduce(b.data(), b.data(), b.size(), tuttiInt, tuttiSum, comm, &second));
+    EXPECT_EQ(now(comm), 100.0 * (rank + 1));
+    EXPECT_DONE(tuttiAdvanceVirtualTime(comm, 50));
+    // In another order than they were started in.
+    EXPECT_DONE(tuttiWait(&second));
+    const double time = last(comm);
+    EXPECT_LE(time, ring.time);  // in place
+    EXPECT_NEAR(now(comm), 600 + 2 * time, time - own + ring.time - time + 1);
+    const double ended = now(comm);
+    EXPECT_DONE(tuttiWait(&first));
+    EXPECT_EQ(now(comm), ended);
+    // Longer than the call: only what is computed counts.
+    EXPECT_DONE(tuttiIAllReduce(a.data(), a.data(), a.size(), tuttiInt, tuttiSum, comm, &first));
+    EXPECT_DONE(tuttiAdvanceVirtualTime(comm, 1e9));
+    int done = 0;
+    while (done == 0) EXPECT_DONE(tuttiTest(&first, &done));
+    EXPECT_EQ(now(comm), ended + 1e9);
+    EXPECT_EQ(a[0], 6 * 6);
+  });
+}
+
+TEST(VirtualTime, PersistentAndGroupedCallsCountEachTime) {
+  run_with(kRanks, {on(kTorus)}, [&](tuttiComm_t comm, int /*rank*/, tuttiResult_t) {
+    std::array<int, 16> mine{};
+    tuttiRequest_t request = nullptr;
+    EXPECT_DONE(tuttiAllReduceInit(mine.data(), mine.data(), mine.size(), tuttiInt, tuttiSum, comm, &request));
+    EXPECT_EQ(now(comm), 0);
+    EXPECT_DONE(tuttiBarrier(comm));
+    double before = now(comm);
+    for (int round = 0; round < 3; ++round) {
+      EXPECT_DONE(tuttiStart(request));
+      EXPECT_DONE(tuttiWait(&request));
+      EXPECT_GT(now(comm), before);
+      before = now(comm);
+    }
+    EXPECT_DONE(tuttiRequestFree(&request));
+    EXPECT_DONE(tuttiGroupStart());
+    EXPECT_DONE(tuttiAllReduce(mine.data(), mine.data(), mine.size(), tuttiInt, tuttiSum, comm));
+    EXPECT_DONE(tuttiBcast(mine.data(), mine.size(), tuttiInt, 1, comm));
+    EXPECT_EQ(now(comm), before);
+    EXPECT_DONE(tuttiGroupEnd());
+    EXPECT_GT(now(comm), before);
+  });
+}
+
+// Their ranks stay where they are on the fabric, and have one clock.
+TEST(VirtualTime, SplitCommunicatorsKeepPlaceAndClock) {
+  std::atomic<int> near = 0;
+  std::atomic<int> far = 0;
+  run_with(4, {on("ring_1d:8,latency=1us"), "TUTTI_BARRIER_ALGORITHM=dissemination"},
+           [&](tuttiComm_t comm, int rank, tuttiResult_t made) {
+             ASSERT_EQ(made, tuttiSuccess) << tuttiGetLastError(nullptr);
+             tuttiComm_t halves = nullptr;
+             tuttiComm_t ends = nullptr;
+             EXPECT_DONE(tuttiCommSplit(comm, rank / 2, rank, &halves, nullptr));
+             EXPECT_DONE(tuttiCommSplit(comm, rank % 3 == 0 ? 1 : TUTTI_SPLIT_NOCOLOR, rank, &ends, nullptr));
+             EXPECT_DONE(tuttiAdvanceVirtualTime(comm, 5));
+             EXPECT_EQ(now(halves), 5);
+             EXPECT_DONE(tuttiBarrier(halves));
+             near = static_cast<int>(last(halves));
+             if (ends != nullptr) {
+               EXPECT_DONE(tuttiBarrier(ends));
+               far = static_cast<int>(last(ends));
+               EXPECT_DONE(tuttiCommDestroy(ends));
+             }
+             EXPECT_EQ(now(comm), now(halves));
+             EXPECT_DONE(tuttiCommDestroy(halves));
+           });
+  // Ranks 0 and 3 are three hops of 1 us from each other.
+  EXPECT_GE(far - near, 1900);
+}
+
+TEST(VirtualTime, WhatAFabricCannotDoIsAnErrorThatSaysSo) {
+  run_with(kRanks, {on(kTorus), "TUTTI_ALLREDUCE_ALGORITHM=multicast_two_shot"},
+           [&](tuttiComm_t comm, int rank, tuttiResult_t made) {
+             if (made != tuttiSuccess) return;  // where the library can't be forced to it either
+             int mine = rank;
+             int sum = 0;
+             const std::string words =
+                 words_of(tuttiAllReduce(&mine, &sum, 1, tuttiInt, tuttiSum, comm), tuttiUnsupported);
+             EXPECT_NE(words.find(kTorus), std::string::npos) << words;
+           });
+  run_with(2, {on(kTorus)}, [&](tuttiComm_t comm, int rank, tuttiResult_t made) {
+    ASSERT_EQ(made, tuttiSuccess);
+    int mine = rank;
+    const std::size_t one = 1;
+    EXPECT_EQ(words_of(tuttiSend(&mine, 1, tuttiInt, 1 - rank, comm), tuttiUnsupported),
+              "sends and receives have no virtual time");
+    tuttiRequest_t request = nullptr;
+    EXPECT_EQ(words_of(tuttiIRecv(&mine, 1, tuttiInt, 1 - rank, comm, &request), tuttiUnsupported),
+              "sends and receives have no virtual time");
+    EXPECT_EQ(words_of(tuttiScatterV(&mine, &one, nullptr, &mine, 1, tuttiInt, 0, comm), tuttiUnsupported),
+              "scatter_v has no virtual time: blocks of different sizes are not simulated there");
+    EXPECT_EQ(now(comm), 0);
+    EXPECT_DONE(tuttiBarrier(comm));  // it goes on
+    EXPECT_EQ(tuttiAdvanceVirtualTime(comm, -1), tuttiInvalidArgument);
+    EXPECT_EQ(tuttiGetVirtualTime(comm, nullptr, nullptr), tuttiInvalidArgument);
+  });
+}
+
+TEST(VirtualTime, NamesThatAreWrongAreRefusedOnAllRanks) {
+  const auto refused = [](int ranks, const std::string& variable) {
+    std::array<std::string, 8> words;
+    run_with(ranks, {variable}, [&](tuttiComm_t comm, int rank, tuttiResult_t made) {
+      EXPECT_NE(made, tuttiSuccess);
+      EXPECT_EQ(comm, nullptr);
+      words[static_cast<std::size_t>(rank)] = tuttiGetLastError(nullptr);
+    });
+    return words[0];
+  };
+  EXPECT_EQ(refused(2, "TUTTI_FABRIC=torus_2d:2x3"),
+            "TUTTI_FABRIC is 'torus_2d:2x3'; it takes simulate:FABRIC, as in "
+            "simulate:torus_2d:2x3 or simulate:./my.toml");
+  EXPECT_NE(refused(2, on("tores_2d:2x3")).find("torus_2d"), std::string::npos);
+  EXPECT_NE(refused(8, on(kTorus)).find("has 6 ranks; there is no rank 7"), std::string::npos);
+}
+
+TEST(VirtualTime, RealTimeHasNone) {
+  run_ranks(2, [](tuttiComm_t comm, int) {
+    double time = 0;
+    EXPECT_EQ(words_of(tuttiGetVirtualTime(comm, &time, nullptr), tuttiUnsupported),
+              "this communicator's calls take real time: TUTTI_FABRIC is not set");
+    EXPECT_DONE(tuttiAdvanceVirtualTime(comm, 1e9));
+  });
+}
+
+// Two runs give the same times, whatever the machine does meanwhile.
+TEST(VirtualTime, IsDeterministic) {
+  std::array<double, 2> ends{};
+  for (double& end : ends)
+    run_with(4, {on("switch:4")}, [&](tuttiComm_t comm, int rank, tuttiResult_t) {
+      Ints data(20000, rank);
+      for (std::size_t count = 1; count <= data.size(); count *= 7) {
+        EXPECT_DONE(tuttiAdvanceVirtualTime(comm, 13.0 * rank));
+        EXPECT_DONE(tuttiAllReduce(data.data(), data.data(), count, tuttiInt, tuttiMax, comm));
+        EXPECT_DONE(tuttiAllReduce(data.data(), data.data(), 0, tuttiInt, tuttiMax, comm));
+      }
+      if (rank == 3) end = now(comm);
+    });
+  EXPECT_GT(ends[0], 0);
+  EXPECT_EQ(ends[0], ends[1]);
+}
+
+}  // namespace
+}  // namespace tutti::test
