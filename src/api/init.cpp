@@ -95,16 +95,19 @@ void record(const std::string& folder, Surroundings& surroundings, const Communi
 
 namespace {
 
-// The fabric that the variables name, if they name one.
-Result<std::optional<fabric::Fabric>> find_fabric(const Variables& variables) {
+using NamedFabric = std::shared_ptr<const on_fabric::NamedFabric>;
+
+// The fabric that the variables name, which may be the parent's; null: none.
+Result<NamedFabric> find_fabric(const Variables& variables, const Surroundings* parent) {
   const std::string words = variables.get<VariableId::fabric>();
-  if (words.empty()) return std::optional<fabric::Fabric>();
-  TUTTI_TRY_ASSIGN(fabric::Fabric fabric, on_fabric::fabric_of(words));
-  return std::optional<fabric::Fabric>(std::move(fabric));
+  if (words.empty()) return NamedFabric();
+  const on_fabric::VirtualTime* const time = parent == nullptr ? nullptr : parent->virtual_time.get();
+  if (time != nullptr && time->named_fabric()->variable == words) return time->named_fabric();
+  return on_fabric::NamedFabric::load(words);
 }
 
 // From here on calls take virtual time.
-Status enter_virtual_time(fabric::Fabric fabric, const Membership& place, const Variables& variables,
+Status enter_virtual_time(NamedFabric fabric, const Membership& place, const Variables& variables,
                           Surroundings& surroundings, Communicator& communicator) {
   const on_fabric::VirtualTime* const parent = place.parent == nullptr ? nullptr : place.parent->virtual_time.get();
   TUTTI_TRY_ASSIGN(surroundings.virtual_time,
@@ -113,7 +116,7 @@ Status enter_virtual_time(fabric::Fabric fabric, const Membership& place, const 
                                                                .place = surroundings.line,
                                                                .variables = variables,
                                                                .log = *surroundings.log}));
-  if (!variables.get<VariableId::record>().empty())
+  if (!variables.get<VariableId::record>().empty() && place.rank == 0 && place.parent == nullptr)
     surroundings.log->warn(LogSubsystem::coll, "TUTTI_RECORD: calls in virtual time are not recorded");
   return {};
 }
@@ -122,7 +125,7 @@ Status enter_virtual_time(fabric::Fabric fabric, const Membership& place, const 
 
 Status init(tuttiComm_t* comm, Reading reading, const Membership& place, std::function<Status()> in_vain) {
   reading.log->set_rank(Rank(place.rank));
-  Result<std::optional<fabric::Fabric>> fabric = find_fabric(reading.variables);
+  const Result<NamedFabric> fabric = find_fabric(reading.variables, place.parent);
   if (!fabric.ok()) return decline(place, fabric.status());
   if (place.rank == 0 && reading.has_news) reading.tell_warnings();
   auto surroundings = std::make_unique<Surroundings>();
@@ -132,8 +135,8 @@ Status init(tuttiComm_t* comm, Reading reading, const Membership& place, std::fu
                    Communicator::join(place.id, place.num_ranks, place.rank, place.attempt, reading.variables,
                                       *surroundings->log, std::move(in_vain)));
   surroundings->line = place.parent == nullptr ? static_cast<std::uint32_t>(place.rank) : place.parent->line;
-  if (*fabric)
-    TUTTI_TRY(enter_virtual_time(std::move(**fabric), place, reading.variables, *surroundings, *communicator));
+  if (*fabric != nullptr)
+    TUTTI_TRY(enter_virtual_time(*fabric, place, reading.variables, *surroundings, *communicator));
   else
     record(reading.variables.get<VariableId::record>(), *surroundings, *communicator);
   *comm = new_handle(std::move(surroundings), std::move(communicator));

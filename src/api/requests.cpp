@@ -149,8 +149,10 @@ const char* objection_to(int count, const tuttiRequest_t* requests) {
 tuttiResult_t wait_for_any(Operation& first, int count, const tuttiRequest_t* requests) {
   const auto is_over = [](tuttiRequest_t request) {
     const Operation* const operation = request == nullptr ? nullptr : operation_of(request);
-    return operation != nullptr && operation->is_active &&
-           (operation->is_done() || operation->owner->async_error() != tutti::Code::ok);
+    if (operation == nullptr || !operation->is_active) return false;
+    if (operation->owner->async_error() != tutti::Code::ok) return true;
+    const tutti::on_fabric::VirtualTime* const time = tutti::api::virtual_time_of(*operation);
+    return operation->is_done() && (time == nullptr || time->looks_ready(*operation));
   };
   return within(*first.owner, [&] {
     return report(first.owner->wait_for_any(first, [&] { return std::any_of(requests, requests + count, is_over); }));

@@ -253,7 +253,11 @@ tuttiResult_t tuttiCommInitLaunched(tuttiComm_t* comm) {
 }
 
 tuttiResult_t tuttiCommFinalize(tuttiComm_t comm) {
-  return within_finalized(comm, [&] { return report(comm->communicator->finalize()); });
+  return within_finalized(comm, [&] {
+    const tutti::Status finalized = comm->communicator->finalize();
+    if (finalized.ok() && comm->surroundings->virtual_time != nullptr) comm->surroundings->virtual_time->settle();
+    return report(finalized);
+  });
 }
 
 tuttiResult_t tuttiCommDestroy(tuttiComm_t comm) {
@@ -263,8 +267,7 @@ tuttiResult_t tuttiCommDestroy(tuttiComm_t comm) {
   const tuttiResult_t result = guarded([&] {
     comm->communicator->take_over();
     const tutti::Status settled = comm->communicator->settle();
-    if (settled.ok() && comm->surroundings->virtual_time != nullptr)
-      static_cast<void>(comm->surroundings->virtual_time->settle());
+    if (settled.ok() && comm->surroundings->virtual_time != nullptr) comm->surroundings->virtual_time->settle();
     return report(settled);
   });
   static_cast<void>(guarded([&] {
@@ -285,6 +288,8 @@ tuttiResult_t tuttiCommAbort(tuttiComm_t comm) {
   return guarded([&]() -> tuttiResult_t {
     if (!is_live(comm)) return refuse_handle(comm);
     comm->communicator->abort("tuttiCommAbort was called");
+    if (comm->surroundings->virtual_time != nullptr)
+      comm->surroundings->virtual_time->abort("tuttiCommAbort was called");
     return comm->communicator->is_of_this_process() ? tuttiSuccess : report(comm->communicator->failure());
   });
 }

@@ -53,10 +53,7 @@ Status wait(Operation& operation) {
 
 Result<bool> test(Operation& operation) {
   on_fabric::VirtualTime* const time = virtual_time_of(operation);
-  if (time != nullptr) {
-    TUTTI_TRY_ASSIGN(const bool is_ready, time->is_ready(operation));
-    if (!is_ready) return false;
-  }
+  if (time != nullptr && !time->is_ready(operation)) return false;
   TUTTI_TRY_ASSIGN(const bool is_done, operation.owner->test(operation));
   if (time != nullptr && is_done) TUTTI_TRY(time->end(operation));
   return is_done;

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <bit>
 #include <cstddef>
+#include <new>
 #include <numeric>
 #include <utility>
 
@@ -50,29 +51,52 @@ void take_places(fabric::Fabric& fabric, const std::vector<std::uint32_t>& place
 
 }  // namespace
 
-Result<fabric::Fabric> fabric_of(std::string_view variable) {
+Result<std::shared_ptr<const NamedFabric>> NamedFabric::load(std::string_view variable) {
   const std::string_view name = row_of(VariableId::fabric).name;
   if (!variable.starts_with(kPrefix))
     return wrong_argument(fmt::format("{} is {}; it takes {}FABRIC, as in {}torus_2d:2x3 or {}./my.toml", name,
                                       in_quotes(variable), kPrefix, kPrefix, kPrefix));
   Result<fabric::Fabric> fabric = fabric::load_fabric(variable.substr(kPrefix.size()));
   if (!fabric.ok()) return Status(fabric.status().code(), fmt::format("{}: {}", name, fabric.status().message()));
-  return fabric;
+  return std::make_shared<const NamedFabric>(NamedFabric{std::string(variable), std::move(*fabric)});
 }
 
 VirtualTime::VirtualTime(Communicator& communicator, Options options)
     : communicator_(communicator),
-      fabric_(std::move(options.fabric)),
+      named_(std::move(options.fabric)),
+      fabric_(named_->fabric),
       clock_(options.clock == nullptr ? std::make_shared<VirtualClock>() : std::move(options.clock)),
       place_(options.place),
       log_(options.log),
       settings_(settings_on(fabric_, options.variables)) {}
 
+Status VirtualTime::break_both(const Status& why) {
+  communicator_.region().break_with({why.code(), communicator_.rank(), fmt::format("virtual time: {}", why.message())});
+  return communicator_.failure();
+}
+
+// The others wait for this rank, and must not do so in vain.
+template <typename Body>
+Status VirtualTime::within_memory(const Body& body) {
+  try {
+    return body();
+  } catch (const std::bad_alloc&) {
+    return communicator_.break_for_memory("virtual time");
+  }
+}
+
 Result<std::unique_ptr<VirtualTime>> VirtualTime::make(Communicator& communicator, Options options) {
   const Variables& variables = options.variables;
-  std::unique_ptr<VirtualTime> made(new VirtualTime(communicator, std::move(options)));
-  TUTTI_TRY(made->meet(variables));
-  return made;
+  try {
+    std::unique_ptr<VirtualTime> made(new VirtualTime(communicator, std::move(options)));
+    if (const Status status = made->meet(variables); !status.ok()) {
+      communicator.region().break_with({status.code(), communicator.rank(), std::string(status.message())});
+      return status;
+    }
+    return made;
+  } catch (const std::bad_alloc&) {
+    return communicator.break_for_memory("virtual time");
+  }
 }
 
 Status VirtualTime::meet(const Variables& variables) {
@@ -80,18 +104,33 @@ Status VirtualTime::meet(const Variables& variables) {
   TUTTI_TRY_ASSIGN(const SplitGroup group, split(communicator_, 0, static_cast<int>(communicator_.rank())));
   TUTTI_TRY_ASSIGN(clocks_, Communicator::join(group.id, group.num_ranks, group.rank, nullptr, own, log_,
                                                [&] { return why_in_vain(communicator_, group); }));
-  std::vector<std::uint32_t> places(clocks_->num_ranks());
-  TUTTI_TRY(clocks_->run({.collective = Collective::all_gather,
-                          .input = &place_,
-                          .output = places.data(),
-                          .count = 1,
-                          .type = Type::u32}));
-  if (const std::uint32_t most = *std::max_element(places.begin(), places.end()); most >= fabric_.num_ranks())
-    return wrong_argument(fmt::format("{} is {}{}, which has {}; there is no rank {}", row_of(VariableId::fabric).name,
-                                      kPrefix, fabric_.name, counted(fabric_.num_ranks(), "rank"), most));
+  TUTTI_TRY(compare(digest_of(named_->variable.substr(kPrefix.size()), named_->fabric)));
   TUTTI_TRY(settings_.status());
-  take_places(fabric_, places);
   if (communicator_.rank() == 0) log_.info(LogSubsystem::init, "calls take virtual time, as on {}", fabric_.name);
+  return {};
+}
+
+// Whether all ranks have the same fabric, and a place on it, which they then take.
+Status VirtualTime::compare(std::uint64_t digest) {
+  const std::array<std::uint64_t, 2> mine = {place_, digest};
+  std::vector<std::uint64_t> all(mine.size() * clocks_->num_ranks());
+  TUTTI_TRY(clocks_->run({.collective = Collective::all_gather,
+                          .input = mine.data(),
+                          .output = all.data(),
+                          .count = mine.size(),
+                          .type = Type::u64}));
+  const std::string_view name = row_of(VariableId::fabric).name;
+  std::vector<std::uint32_t> places;
+  for (std::size_t rank = 0; rank < clocks_->num_ranks(); ++rank) {
+    places.push_back(static_cast<std::uint32_t>(all[2 * rank]));
+    if (all[2 * rank + 1] != all[1])
+      return wrong_argument(fmt::format("{} is {} on all ranks, but its file is another on rank {} than on rank 0",
+                                        name, named_->variable, rank));
+  }
+  if (const std::uint32_t most = *std::max_element(places.begin(), places.end()); most >= fabric_.num_ranks())
+    return wrong_argument(fmt::format("{} is {}, which has {}; there is no rank {}", name, named_->variable,
+                                      counted(fabric_.num_ranks(), "rank"), most));
+  take_places(fabric_, places);
   return {};
 }
 
@@ -120,96 +159,148 @@ Result<VirtualTime::Asked> VirtualTime::asked_of(const Invocation& asked) const 
 
 Status VirtualTime::start(const Asked& asked, const Operation* operation) {
   clocks_->take_over();
-  Started& added = started_.emplace_back();
-  added.number = ++last_number_;
-  added.operation = operation;
-  added.call = asked.call;
-  added.mine = {std::bit_cast<std::uint64_t>(clock_->now), asked.how};
-  added.all.resize(kWords * clocks_->num_ranks());
-  Status status = tell(added);
-  if (!status.ok()) started_.pop_back();
-  return status;
-}
-
-Status VirtualTime::tell(Started& call) {
-  TUTTI_TRY_ASSIGN(call.telling, clocks_->prepare({.collective = Collective::all_gather,
-                                                   .input = call.mine.data(),
-                                                   .output = call.all.data(),
-                                                   .count = kWords,
-                                                   .type = Type::u64},
-                                                  false));
-  return clocks_->start(*call.telling);
+  auto added = std::make_unique<Started>();
+  added->operation = operation;
+  added->call = asked.call;
+  added->mine = {std::bit_cast<std::uint64_t>(clock_->now()), asked.how};
+  added->all.resize(kWords * clocks_->num_ranks());
+  const Result<Operation*> telling = clocks_->prepare({.collective = Collective::all_gather,
+                                                       .input = added->mine.data(),
+                                                       .output = added->all.data(),
+                                                       .count = kWords,
+                                                       .type = Type::u64},
+                                                      false);
+  if (!telling.ok()) return break_both(telling.status());
+  added->telling = *telling;
+  Started& call = *started_.emplace_back(std::move(added));
+  if (const Status status = clocks_->start(*call.telling); !status.ok()) {
+    clocks_->release(*call.telling);
+    started_.pop_back();
+    return break_both(status);
+  }
+  call.number = ++last_number_;
+  return {};
 }
 
 Status VirtualTime::begin_in_group(const Invocation& asked) {
-  TUTTI_TRY_ASSIGN(const Asked found, asked_of(asked));
-  TUTTI_TRY(start(found, nullptr));
-  last_grouped_ = last_number_;
-  return {};
+  return within_memory([&]() -> Status {
+    TUTTI_TRY_ASSIGN(const Asked found, asked_of(asked));
+    TUTTI_TRY(start(found, nullptr));
+    last_grouped_ = last_number_;
+    return {};
+  });
 }
 
 Status VirtualTime::run(const Invocation& asked) {
-  TUTTI_TRY_ASSIGN(const Asked found, asked_of(asked));
-  TUTTI_TRY(start(found, nullptr));
-  return end_up_to(last_number_);
+  return within_memory([&]() -> Status {
+    TUTTI_TRY_ASSIGN(const Asked found, asked_of(asked));
+    TUTTI_TRY(start(found, nullptr));
+    return end_up_to(last_number_);
+  });
 }
 
 Status VirtualTime::remember(const Invocation& asked, const Operation& operation) {
-  TUTTI_TRY_ASSIGN(made_[&operation], asked_of(asked));
-  return {};
+  return within_memory([&]() -> Status {
+    TUTTI_TRY_ASSIGN(made_[&operation], asked_of(asked));
+    return {};
+  });
 }
 
 Status VirtualTime::begin(const Operation& operation) {
-  const auto found = made_.find(&operation);
-  if (found == made_.end()) return {Code::internal, "a request in virtual time that was not made there"};
-  return start(found->second, &operation);
+  return within_memory([&]() -> Status {
+    const auto found = made_.find(&operation);
+    if (found == made_.end()) return {Code::internal, "a request in virtual time that was not made there"};
+    ended_in_.erase(&operation);
+    return start(found->second, &operation);
+  });
 }
 
-const VirtualTime::Started* VirtualTime::find(const Operation& operation) const {
+VirtualTime::Started* VirtualTime::find(const Operation& operation) {
   const auto found =
-      std::find_if(started_.begin(), started_.end(), [&](const Started& each) { return each.operation == &operation; });
-  return found == started_.end() ? nullptr : &*found;
+      std::find_if(started_.begin(), started_.end(), [&](const auto& each) { return each->operation == &operation; });
+  return found == started_.end() ? nullptr : found->get();
 }
 
-Result<bool> VirtualTime::is_ready(const Operation& operation) {
+bool VirtualTime::is_ready(const Operation& operation) {
   const Started* const of = find(operation);
-  if (of == nullptr) return true;
+  if (of == nullptr || is_broken()) return true;
   clocks_->take_over();
-  for (Started& each : started_) {
+  for (const std::unique_ptr<Started>& each : started_) {
     // One that was found to be done before is not active any more.
-    if (each.telling->is_active) {
-      TUTTI_TRY_ASSIGN(const bool is_done, clocks_->test(*each.telling));
-      if (!is_done) return false;
+    if (each->telling->is_active) {
+      const Result<bool> is_done = clocks_->test(*each->telling);
+      if (!is_done.ok()) {
+        static_cast<void>(break_both(is_done.status()));
+        return true;
+      }
+      if (!*is_done) return false;
     }
-    if (&each == of) break;
+    if (each.get() == of) break;
   }
   return true;
 }
 
-Status VirtualTime::end(const Operation& operation) {
-  const Started* const of = find(operation);
-  return of == nullptr ? Status() : end_up_to(of->number);
+bool VirtualTime::looks_ready(const Operation& operation) const {
+  if (is_broken() || clocks_->async_error() != Code::ok) return true;
+  for (const std::unique_ptr<Started>& each : started_)
+    if (each->operation == &operation) return each->telling->is_done();
+  return true;
 }
 
-Status VirtualTime::end_group() { return end_up_to(last_grouped_); }
+Status VirtualTime::end(const Operation& operation) {
+  if (const Started* const of = find(operation)) return within_memory([&] { return end_up_to(of->number); });
+  const auto kept = ended_in_.find(&operation);
+  if (kept == ended_in_.end()) return {};
+  Status status = std::move(kept->second);
+  ended_in_.erase(kept);
+  return status;
+}
 
-Status VirtualTime::settle() {
+Status VirtualTime::end_group() {
+  return within_memory([&]() -> Status {
+    Status last = end_up_to(last_grouped_);
+    Status first = std::exchange(group_ended_in_, Status());
+    return first.ok() ? last : first;
+  });
+}
+
+void VirtualTime::settle() {
+  if (is_broken()) return;
   clocks_->take_over();
-  return clocks_->settle();
+  static_cast<void>(clocks_->settle());
+}
+
+// Also ends when the program's communicator breaks: then somebody may never tell.
+Status VirtualTime::await(Operation& telling) {
+  if (is_broken()) return communicator_.failure();
+  if (!telling.is_active) return {};
+  const Status waited = clocks_->wait_for_any(telling, [&] { return telling.is_done() || is_broken(); });
+  if (is_broken()) return communicator_.failure();
+  if (!waited.ok()) return break_both(waited);
+  const Status status = clocks_->wait(telling);
+  return status.ok() ? status : break_both(status);
 }
 
 Status VirtualTime::end_up_to(std::uint64_t number) {
   clocks_->take_over();
-  Status first_wrong;
-  while (!started_.empty() && started_.front().number <= number) {
-    Started& first = started_.front();
-    if (first.telling->is_active) TUTTI_TRY(clocks_->wait(*first.telling));
-    clocks_->release(*first.telling);
-    Status status = take_time_of(first);
+  while (!started_.empty() && started_.front()->number <= number) {
+    TUTTI_TRY(await(*started_.front()->telling));
+    const std::unique_ptr<Started> first = std::move(started_.front());
     started_.pop_front();
-    if (first_wrong.ok()) first_wrong = std::move(status);
+    clocks_->release(*first->telling);
+    Status status = take_time_of(*first);
+    if (first->number == number) return status;
+    if (!status.ok()) keep(*first, std::move(status));
   }
-  return first_wrong;
+  return {};
+}
+
+// For whoever waits for it.
+void VirtualTime::keep(const Started& of, Status status) {
+  if (of.operation != nullptr)
+    ended_in_[of.operation] = std::move(status);
+  else if (group_ended_in_.ok())
+    group_ended_in_ = std::move(status);
 }
 
 // The same on all ranks, but for whose clock it is.
@@ -227,7 +318,7 @@ Status VirtualTime::take_time_of(const Started& first) {
   TUTTI_TRY(taken.status);
   ended_ = begin + taken.time;
   last_ = taken.time;
-  clock_->now = std::max(clock_->now, begin + taken.rank_times[communicator_.rank()]);
+  clock_->reach(begin + taken.rank_times[communicator_.rank()]);
   return {};
 }
 
@@ -237,8 +328,22 @@ const VirtualTime::Timed& VirtualTime::timed(const Call& call) {
   return known_.emplace(call, simulated(call)).first->second;
 }
 
+// As the library does, which goes by size where what is forced is not for so many ranks.
+Result<ChosenWay> VirtualTime::choose(const Call& call) {
+  const std::uint32_t num_ranks = communicator_.num_ranks();
+  Result<ChosenWay> way = chooser_.choose(call, fabric_, num_ranks, *settings_, nullptr);
+  const ForcedAlgorithm& forced = settings_->forced_of(call.collective);
+  if (way.ok() || way.status().code() != Code::unsupported || forced.name.empty() || forced.file) return way;
+  if (communicator_.rank() == 0)
+    log_.warn_once(LogSubsystem::coll, forced.name, "{}={} cannot be followed in virtual time ({}); it goes by size",
+                   forcing_variable(call.collective), forced.name, way.status().message());
+  Settings by_size = *settings_;
+  by_size.forced_of(call.collective) = {};
+  return chooser_.choose(call, fabric_, num_ranks, by_size, nullptr);
+}
+
 VirtualTime::Timed VirtualTime::simulated(const Call& call) {
-  const Result<ChosenWay> way = chooser_.choose(call, fabric_, communicator_.num_ranks(), *settings_, nullptr);
+  const Result<ChosenWay> way = choose(call);
   const auto wrong = [&](const Status& status) {
     Timed none;
     none.status = {status.code(), fmt::format("{} of {} on {}: {}", name_of(call.collective),

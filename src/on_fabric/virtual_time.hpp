@@ -4,13 +4,15 @@
 //
 // Each rank has a clock. A collective begins when the last of its ranks has started it, and not before the one before
 // it has ended; from there on each rank takes what the simulator says of it. Clocks travel by a communicator of their
-// own, in an all-gather that is started behind each collective, so that nothing waits here that would not wait without.
-// Every rank then simulates the same.
+// own, in an all-gather that is started behind each collective: so what is pending stays pending, and who waits for a
+// collective waits until all ranks have started it. Every rank then simulates the same. The two communicators break
+// together.
 //
-// One thread at a time, that of the communicator, which must outlive this.
+// One thread at a time, that of the communicator, which must outlive this; abort() and the clock are for any.
 #pragma once
 
 #include <array>
+#include <atomic>
 #include <cstdint>
 #include <deque>
 #include <map>
@@ -29,34 +31,51 @@
 
 namespace tutti::on_fabric {
 
-// Of one rank, in nanoseconds. All communicators that come from one share it.
-struct VirtualClock {
-  double now = 0;
+// Of one rank, in nanoseconds. All communicators that come from one share it, whichever threads call them.
+class VirtualClock {
+ public:
+  [[nodiscard]] double now() const { return now_.load(std::memory_order_relaxed); }
+  void advance(double nanoseconds) { now_.fetch_add(nanoseconds, std::memory_order_relaxed); }
+  // To that time, if it is earlier.
+  void reach(double time) {
+    double before = now();
+    while (before < time && !now_.compare_exchange_weak(before, time, std::memory_order_relaxed)) {
+    }
+  }
+
+ private:
+  std::atomic<double> now_ = 0;
 };
 
-// What TUTTI_FABRIC says: simulate:FABRIC. Not for an empty one.
-[[nodiscard]] Result<fabric::Fabric> fabric_of(std::string_view variable);
+// A fabric as the variable TUTTI_FABRIC names it: simulate:FABRIC. Read once, for all communicators that come from one.
+struct NamedFabric {
+  std::string variable;
+  fabric::Fabric fabric;
+
+  [[nodiscard]] static Result<std::shared_ptr<const NamedFabric>> load(std::string_view variable);
+};
 
 class VirtualTime {
  public:
   struct Options {
-    fabric::Fabric fabric;
+    std::shared_ptr<const NamedFabric> fabric;
     std::shared_ptr<VirtualClock> clock;  // null: one that begins
     std::uint32_t place = 0;              // this rank's on the fabric
     const Variables& variables;           // of the communicator
     Log& log;
   };
-  // Collective, as it makes a communicator of the same ranks.
+  // Collective, as it makes a communicator of the same ranks. Where it fails on a rank, `communicator` is broken.
   [[nodiscard]] static Result<std::unique_ptr<VirtualTime>> make(Communicator& communicator, Options options);
 
   VirtualTime(const VirtualTime&) = delete;
   VirtualTime& operator=(const VirtualTime&) = delete;
 
-  [[nodiscard]] double now() const { return clock_->now; }
+  [[nodiscard]] double now() const { return clock_->now(); }
   [[nodiscard]] double last_call() const { return last_; }
   [[nodiscard]] const std::shared_ptr<VirtualClock>& clock() const { return clock_; }
+  [[nodiscard]] const std::shared_ptr<const NamedFabric>& named_fabric() const { return named_; }
   // The program computes for so many nanoseconds, at least 0.
-  void advance(double nanoseconds) { clock_->now += nanoseconds; }
+  void advance(double nanoseconds) { clock_->advance(nanoseconds); }
 
   // What has no time there: asked before the call is carried out.
   [[nodiscard]] static Status check(const Invocation& asked);
@@ -69,18 +88,25 @@ class VirtualTime {
   // An operation has been made for it, and that has been started.
   [[nodiscard]] Status remember(const Invocation& asked, const Operation& operation);
   [[nodiscard]] Status begin(const Operation& operation);
-  // Whether its end can be told without waiting for another rank.
-  [[nodiscard]] Result<bool> is_ready(const Operation& operation);
+  // Whether its end can be told without waiting for another rank; also where it will never be. Goes on with what is
+  // pending, or only looks.
+  [[nodiscard]] bool is_ready(const Operation& operation);
+  [[nodiscard]] bool looks_ready(const Operation& operation) const;
   // It has been waited for: this rank's clock is then where it ended.
   [[nodiscard]] Status end(const Operation& operation);
   [[nodiscard]] Status end_group();
   // Waits until the other ranks have what they need of this one.
-  [[nodiscard]] Status settle();
+  void settle();
+  void abort(std::string_view reason) { clocks_->abort(reason); }
 
  private:
   // What a rank tells the others: its clock, and how it calls.
   static constexpr std::uint64_t kWords = 2;
 
+  struct Asked {
+    Call call;
+    std::uint64_t how = 0;
+  };
   struct Started {
     std::uint64_t number = 0;  // from 1, in order
     const Operation* operation = nullptr;
@@ -94,39 +120,47 @@ class VirtualTime {
     double time = 0;                 // until the last rank is done
     std::vector<double> rank_times;  // of each
   };
-  struct Asked {
-    Call call;
-    std::uint64_t how = 0;
-  };
 
   VirtualTime(Communicator& communicator, Options options);
 
   [[nodiscard]] Status meet(const Variables& variables);
+  [[nodiscard]] Status compare(std::uint64_t digest);
   [[nodiscard]] Result<Asked> asked_of(const Invocation& asked) const;
   [[nodiscard]] Status start(const Asked& asked, const Operation* operation);
-  [[nodiscard]] Status tell(Started& call);
-  [[nodiscard]] const Started* find(const Operation& operation) const;
-  // Everything up to that one, in order.
+  [[nodiscard]] Started* find(const Operation& operation);
+  // Everything up to that one, in order; says how that one ended.
   [[nodiscard]] Status end_up_to(std::uint64_t number);
+  [[nodiscard]] Status await(Operation& telling);
   [[nodiscard]] Status take_time_of(const Started& first);
+  void keep(const Started& of, Status status);
   [[nodiscard]] const Timed& timed(const Call& call);
   [[nodiscard]] Timed simulated(const Call& call);
+  [[nodiscard]] Result<ChosenWay> choose(const Call& call);
+  // What breaks one of the two breaks the other.
+  [[nodiscard]] bool is_broken() const { return communicator_.async_error() != Code::ok; }
+  [[nodiscard]] Status break_both(const Status& why);
+  template <typename Body>
+  [[nodiscard]] Status within_memory(const Body& body);
 
   Communicator& communicator_;
-  fabric::Fabric fabric_;
+  std::shared_ptr<const NamedFabric> named_;
+  fabric::Fabric fabric_;  // of these ranks
   std::shared_ptr<VirtualClock> clock_;
   std::uint32_t place_;
   Log& log_;
   Result<Settings> settings_;
   WayChooser chooser_;
-  std::unique_ptr<Communicator> clocks_;
-  std::deque<Started> started_;             // in order; whose end nobody has asked for
-  std::map<const Operation*, Asked> made_;  // what each was made for last
+  std::deque<std::unique_ptr<Started>> started_;  // in order; whose end nobody has asked for
+  std::map<const Operation*, Asked> made_;        // what each was made for last
+  std::map<const Operation*, Status> ended_in_;   // in what error, before it was waited for
+  Status group_ended_in_;
   std::map<Call, Timed> known_;
   std::uint64_t last_number_ = 0;
   std::uint64_t last_grouped_ = 0;
   double ended_ = 0;  // when the last rank was done with the one before
   double last_ = 0;   // what that took
+  // Last, since it may still be written to what is above until it is gone.
+  std::unique_ptr<Communicator> clocks_;
 };
 
 }  // namespace tutti::on_fabric

@@ -6,7 +6,11 @@
 #include <fmt/format.h>
 
 #include "algorithms/full_name.hpp"
+#include "base/digest.hpp"
 #include "base/text.hpp"
+#include "fabric/files/fabric_file.hpp"
+#include "fabric/generators/generate.hpp"
+#include "fabric/generators/request.hpp"
 #include "runtime/bootstrap/rendezvous.hpp"
 #include "runtime/selection/portfolio.hpp"
 #include "runtime/selection/profile_file.hpp"
@@ -106,6 +110,12 @@ Result<Settings> settings_on(const fabric::Fabric& fabric, const Variables& vari
   if (!settings.profile.unread.ok()) return settings.profile.unread;
   settings.caches = CacheSizes();
   return settings;
+}
+
+std::uint64_t digest_of(std::string_view words, const fabric::Fabric& fabric) {
+  const Result<fabric::Request> request = fabric::parse_request(words);
+  const bool is_generated = request.ok() && fabric::find_generator(request->kind) != nullptr;
+  return digest(is_generated ? request->text : fabric::write_fabric(fabric));
 }
 
 WayChooser::WayChooser() = default;

@@ -11,6 +11,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <string_view>
 
 #include "base/status.hpp"
 #include "base/variables/variables.hpp"
@@ -34,6 +35,9 @@ struct ChosenWay {
 // What the variables mean there: with the fabric's machine profile, for caches that are the same wherever it is
 // simulated, and without this machine's table.
 [[nodiscard]] Result<Settings> settings_on(const fabric::Fabric& fabric, const Variables& variables);
+
+// What tells fabrics apart: the words that a generator was asked with say all; what a file holds may change.
+[[nodiscard]] std::uint64_t digest_of(std::string_view words, const fabric::Fabric& fabric);
 
 class WayChooser {
  public:

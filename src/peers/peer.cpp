@@ -2,6 +2,7 @@
 #include "peers/peer.hpp"
 
 #include "peers/collectives.hpp"
+#include "peers/layer.hpp"
 
 namespace tutti::peers {
 
@@ -16,7 +17,9 @@ BufferBytes bytes_of_buffers(const Request& request, int num_ranks) {
 Status unsupported(std::string reason) { return {Code::unsupported, std::move(reason)}; }
 
 int run_worker(Peer& peer, const Environment& environment) {
-  return harness::run_worker(collective_benches(&peer), peer, environment);
+  std::vector<Bench> benches = collective_benches(&peer);
+  benches.push_back(layer_bench(&peer));
+  return harness::run_worker(benches, peer, environment);
 }
 
 }  // namespace tutti::peers

@@ -57,10 +57,23 @@ struct Operation {
   bool is_exact = true;
 };
 
+// A call that is started and waited for, as often as one likes, one at a time.
+struct Pending {
+  std::function<void()> start;
+  std::function<void()> wait;
+};
+
+[[nodiscard]] Status unsupported(std::string reason);
+
 class Peer : public harness::Backend {
  public:
   // Code::unsupported becomes a skipped row, any other error an error row. On all ranks alike.
   virtual Result<Operation> prepare(const Request& request) = 0;
+  // The same as two halves, with other work between them.
+  virtual Result<Pending> prepare_pending(const Request& request) {
+    static_cast<void>(request);
+    return unsupported("this peer's collectives are only measured as blocking calls");
+  }
   // False where outputs are not what the collective says, on purpose: nothing is checked then.
   [[nodiscard]] virtual bool gives_results() const { return true; }
 
@@ -81,7 +94,6 @@ class Peer : public harness::Backend {
 
 // --- for those who implement it
 
-[[nodiscard]] Status unsupported(std::string reason);
 [[nodiscard]] inline harness::Evidence confirmed(std::string how) { return {State::Obeyed::confirmed, std::move(how)}; }
 [[nodiscard]] inline harness::Evidence ignored(std::string how) { return {State::Obeyed::ignored, std::move(how)}; }
 [[nodiscard]] inline harness::Evidence unverifiable(std::string how) {

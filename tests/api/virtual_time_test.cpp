@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <chrono>
 #include <cstdint>
 #include <cstdlib>
 #include <fstream>
@@ -13,7 +14,9 @@
 
 #include <gtest/gtest.h>
 
+#include "../base/temporary_folder.hpp"
 #include "algorithms/full_name.hpp"
+#include "fabric/files/fabric_file.hpp"
 #include "fabric/files/load.hpp"
 #include "ranks.hpp"
 #include "simulate/simulate.hpp"
@@ -24,17 +27,18 @@ namespace {
 constexpr int kRanks = 6;
 constexpr const char* kTorus = "torus_2d:2x3";
 
-// Each rank of a communicator with these variables, in a thread.
+// Each rank of a communicator with its variables, in a thread.
 template <typename Body>
-void run_with(int num_ranks, std::vector<std::string> variables, const Body& body) {
+void run_each_with(int num_ranks, const std::function<std::vector<std::string>(int)>& variables_of, const Body& body) {
   tuttiUniqueId id{};
   ASSERT_EQ(tuttiGetUniqueId(&id), tuttiSuccess) << tuttiGetLastError(nullptr);
-  std::vector<const char*> list;
-  for (const std::string& each : variables) list.push_back(each.c_str());
-  list.push_back(nullptr);
   std::vector<std::jthread> threads;
   for (int rank = 0; rank < num_ranks; ++rank)
     threads.emplace_back([&, rank] {
+      const std::vector<std::string> variables = variables_of(rank);
+      std::vector<const char*> list;
+      for (const std::string& each : variables) list.push_back(each.c_str());
+      list.push_back(nullptr);
       tuttiConfig_t config = TUTTI_CONFIG_INITIALIZER;
       config.variables = list.data();
       tuttiComm_t comm = nullptr;
@@ -42,6 +46,12 @@ void run_with(int num_ranks, std::vector<std::string> variables, const Body& bod
       body(comm, rank, made);
       tuttiCommDestroy(comm);
     });
+}
+
+template <typename Body>
+void run_with(int num_ranks, const std::vector<std::string>& variables, const Body& body) {
+  run_each_with(
+      num_ranks, [&](int) { return variables; }, body);
 }
 
 std::string on(const std::string& fabric) { return "TUTTI_FABRIC=simulate:" + fabric; }
@@ -303,12 +313,23 @@ TEST(VirtualTime, SplitCommunicatorsKeepPlaceAndClock) {
 TEST(VirtualTime, WhatAFabricCannotDoIsAnErrorThatSaysSo) {
   run_with(kRanks, {on(kTorus), "TUTTI_ALLREDUCE_ALGORITHM=multicast_two_shot"},
            [&](tuttiComm_t comm, int rank, tuttiResult_t made) {
-             if (made != tuttiSuccess) return;  // where the library can't be forced to it either
+             ASSERT_EQ(made, tuttiSuccess) << tuttiGetLastError(nullptr);
              int mine = rank;
              int sum = 0;
              const std::string words =
                  words_of(tuttiAllReduce(&mine, &sum, 1, tuttiInt, tuttiSum, comm), tuttiUnsupported);
              EXPECT_NE(words.find(kTorus), std::string::npos) << words;
+             // It has been carried out, and no clock has moved.
+             EXPECT_EQ(sum, kSumOfRanks);
+             EXPECT_EQ(now(comm), 0);
+             // Whoever waits for it is told, in whatever order.
+             tuttiRequest_t refused = nullptr;
+             tuttiRequest_t barrier = nullptr;
+             EXPECT_DONE(tuttiIAllReduce(&mine, &sum, 1, tuttiInt, tuttiSum, comm, &refused));
+             EXPECT_DONE(tuttiIBarrier(comm, &barrier));
+             EXPECT_DONE(tuttiWait(&barrier));
+             EXPECT_GT(now(comm), 0);
+             EXPECT_EQ(tuttiWait(&refused), tuttiUnsupported);
            });
   run_with(2, {on(kTorus)}, [&](tuttiComm_t comm, int rank, tuttiResult_t made) {
     ASSERT_EQ(made, tuttiSuccess);
@@ -343,6 +364,132 @@ TEST(VirtualTime, NamesThatAreWrongAreRefusedOnAllRanks) {
             "simulate:torus_2d:2x3 or simulate:./my.toml");
   EXPECT_NE(refused(2, on("tores_2d:2x3")).find("torus_2d"), std::string::npos);
   EXPECT_NE(refused(8, on(kTorus)).find("has 6 ranks; there is no rank 7"), std::string::npos);
+}
+
+TEST(VirtualTime, ValuesThatDifferOnRanksAreNamed) {
+  const auto words_with = [](const std::string& second) {
+    std::string words;
+    run_each_with(
+        2, [&](int rank) { return std::vector<std::string>{rank == 0 ? on("switch:2") : second}; },
+        [&](tuttiComm_t, int rank, tuttiResult_t made) {
+          EXPECT_NE(made, tuttiSuccess);
+          if (rank == 0) words = tuttiGetLastError(nullptr);
+        });
+    return words;
+  };
+  for (const std::string second : {"TUTTI_FABRIC=", "TUTTI_FABRIC=simulate:switch:3", "TUTTI_FABRIC=simulate:swytch"})
+    EXPECT_NE(words_with(second).find("TUTTI_FABRIC"), std::string::npos) << second << ": " << words_with(second);
+}
+
+TEST(VirtualTime, FabricsMayBeFiles) {
+  TemporaryFolder folder;
+  const std::string path = folder.path() + "/fabric.toml";
+  const Result<fabric::Fabric> two = fabric::load_fabric("switch:2");
+  ASSERT_TRUE(two.ok());
+  folder.write("fabric.toml", fabric::write_fabric(*two));
+  run_with(2, {on(path)}, [](tuttiComm_t comm, int, tuttiResult_t made) {
+    ASSERT_EQ(made, tuttiSuccess) << tuttiGetLastError(nullptr);
+    EXPECT_DONE(tuttiBarrier(comm));
+    EXPECT_GT(now(comm), 0);
+  });
+}
+
+// The communicator that clocks travel by breaks with the program's, and the other way round: nobody is left waiting.
+TEST(VirtualTime, WhoWaitsForARankThatAbortsOrDiffersIsTold) {
+  run_with(2, {on("switch:2")}, [](tuttiComm_t comm, int rank, tuttiResult_t) {
+    int value = rank;
+    if (rank == 1) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(50));
+      EXPECT_DONE(tuttiCommAbort(comm));
+    } else {
+      // A root, whose own part ends at once.
+      EXPECT_EQ(tuttiBcast(&value, 1, tuttiInt, 0, comm), tuttiRemoteError) << tuttiGetLastError(comm);
+    }
+  });
+  run_with(2, {on("switch:2")}, [](tuttiComm_t comm, int rank, tuttiResult_t) {
+    int value = rank;
+    const tuttiResult_t result = rank == 0 ? tuttiBcast(&value, 1, tuttiInt, 0, comm) : tuttiBarrier(comm);
+    EXPECT_EQ(result, tuttiInvalidUsage) << tuttiGetLastError(comm);
+    tuttiComm_t rest = nullptr;
+    EXPECT_DONE(tuttiCommShrink(comm, &rest, nullptr));
+    EXPECT_DONE(tuttiBarrier(rest));
+    EXPECT_GT(now(rest), 0);
+    EXPECT_DONE(tuttiCommDestroy(rest));
+  });
+}
+
+TEST(VirtualTime, TestsAndWaitsRunOutOfTime) {
+  for (const bool tests : {true, false}) {
+    std::atomic<bool> is_over = false;
+    run_with(2, {on("switch:2"), "TUTTI_TIMEOUT=200ms"}, [&](tuttiComm_t comm, int rank, tuttiResult_t) {
+      if (rank == 1) return is_over.wait(false);
+      int value = 1;
+      tuttiRequest_t request = nullptr;
+      EXPECT_DONE(tuttiIBcast(&value, 1, tuttiInt, 0, comm, &request));
+      tuttiResult_t result = tuttiSuccess;
+      for (int done = 0; tests && done == 0 && result == tuttiSuccess;) result = tuttiTest(&request, &done);
+      if (!tests) result = tuttiWait(&request);
+      EXPECT_EQ(result, tuttiTimeout) << tuttiGetLastError(comm);
+      tuttiResult_t broken = tuttiSuccess;
+      EXPECT_DONE(tuttiCommGetAsyncError(comm, &broken));
+      EXPECT_EQ(broken, tuttiTimeout);
+      is_over = true;
+      is_over.notify_all();
+    });
+  }
+}
+
+// What roots have told the others gets there before they go.
+TEST(VirtualTime, FinalizingLeavesNobodyWaiting) {
+  std::atomic<bool> has_heard = false;
+  run_with(2, {on("switch:2")}, [&](tuttiComm_t comm, int rank, tuttiResult_t) {
+    std::array<int, 2> values{};
+    std::array<tuttiRequest_t, 2> requests{};
+    for (std::size_t each = 0; each < 2; ++each)
+      EXPECT_DONE(tuttiIBcast(&values[each], 1, tuttiInt, 0, comm, &requests[each]));
+    if (rank == 0) {
+      EXPECT_DONE(tuttiCommFinalize(comm));
+      return has_heard.wait(false);
+    }
+    int index = -1;
+    EXPECT_DONE(tuttiWaitAny(2, requests.data(), &index));
+    EXPECT_DONE(tuttiWaitAll(2, requests.data()));
+    EXPECT_GT(now(comm), 0);
+    has_heard = true;
+    has_heard.notify_all();
+  });
+}
+
+// As in real time, what a part cannot be forced to goes by size.
+TEST(VirtualTime, PartsThatAForcedAlgorithmIsNotForGoBySize) {
+  run_with(kRanks, {on(kTorus), "TUTTI_ALLREDUCE_ALGORITHM=bucket_2d(2x3)"},
+           [](tuttiComm_t comm, int rank, tuttiResult_t made) {
+             ASSERT_EQ(made, tuttiSuccess);
+             tuttiComm_t row = nullptr;
+             EXPECT_DONE(tuttiCommSplit(comm, rank / 2, rank, &row, nullptr));
+             int value = 1;
+             EXPECT_DONE(tuttiAllReduce(&value, &value, 1, tuttiInt, tuttiSum, row));
+             EXPECT_EQ(value, 2);
+             EXPECT_GT(now(row), 0);
+             EXPECT_DONE(tuttiCommDestroy(row));
+           });
+}
+
+TEST(VirtualTime, SymmetricMemoryIsSimulatedByName) {
+  std::array<double, 2> times{};
+  run_with(4, {on("h100_node:4")}, [&](tuttiComm_t comm, int rank, tuttiResult_t) {
+    constexpr std::size_t kCount = 1 << 18;
+    void* memory = nullptr;
+    EXPECT_DONE(tuttiMemAlloc(&memory, kCount * sizeof(int), comm));
+    EXPECT_DONE(tuttiAllReduce(memory, memory, kCount, tuttiInt, tuttiSum, comm));
+    if (rank == 0) times[0] = last(comm);
+    Ints own(kCount);
+    EXPECT_DONE(tuttiAllReduce(own.data(), own.data(), kCount, tuttiInt, tuttiSum, comm));
+    if (rank == 0) times[1] = last(comm);
+    EXPECT_DONE(tuttiMemFree(memory, comm));
+  });
+  EXPECT_GT(times[0], 0);
+  EXPECT_LT(times[0], times[1]);
 }
 
 TEST(VirtualTime, RealTimeHasNone) {

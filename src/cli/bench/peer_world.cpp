@@ -11,6 +11,7 @@
 #include "bench/axes/environment_axis.hpp"
 #include "cli/machine/fabric_tables.hpp"
 #include "peers/collectives.hpp"
+#include "peers/layer.hpp"
 #include "peers/probe.hpp"
 #include "peers/registry.hpp"
 #include "peers/simulated/simulated_peer.hpp"
@@ -67,6 +68,7 @@ std::vector<harness::ForcedAlgorithm> algorithms_of(std::string_view peer, std::
 BenchWorld peer_world(const Environment& environment) {
   BenchWorld world;
   world.benches = peers::collective_benches(nullptr);
+  world.benches.push_back(peers::layer_bench(nullptr));
   for (const peers::PeerRow& row : peers::all_peers())
     world.peers.push_back({.name = std::string(row.name), .package = std::string(row.package)});
   world.peers.push_back({.name = std::string(simulated::kSimulatedPeer), .package = "", .wants = "FABRIC"});

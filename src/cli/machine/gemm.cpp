@@ -188,11 +188,12 @@ Status write_figures(const std::vector<GemmRow>& rows, const simulate::GemmRefer
   std::filesystem::create_directories(folder, error);
   if (error)
     return Status::from_errno(fmt::format("--figure: cannot make the folder {}", in_quotes(folder)), error.value());
-  for (const Figure& figure : gemm_figures(rows, references)) {
-    const OutputOptions picture{.path = (std::filesystem::path(folder) / figure.name).string(), .option = "--figure"};
+  for (const GemmChart& figure : gemm_charts(rows, references)) {
+    const OutputOptions picture{.path = (std::filesystem::path(folder) / (figure.name + ".svg")).string(),
+                                .option = "--figure"};
     if (are_one_file(picture, output))
       return wrong_argument(fmt::format("-o is {}, which --figure writes; give another file", in_quotes(output.path)));
-    TUTTI_TRY(write_output(figure.svg, picture, context));
+    TUTTI_TRY(write_output(to_svg(figure.chart), picture, context));
   }
   return {};
 }

@@ -7,8 +7,6 @@
 
 #include <fmt/format.h>
 
-#include "report/chart.hpp"
-
 namespace tutti::cli {
 
 namespace {
@@ -67,7 +65,7 @@ void add_published(BarChart& windows, const simulate::GemmReferences& references
 
 }  // namespace
 
-std::vector<Figure> gemm_figures(const std::vector<GemmRow>& rows, const simulate::GemmReferences* references) {
+std::vector<GemmChart> gemm_charts(const std::vector<GemmRow>& rows, const simulate::GemmReferences* references) {
   BarChart windows = chart_of(
       rows,
       {.title = "Windows of matrix products",
@@ -78,28 +76,28 @@ std::vector<Figure> gemm_figures(const std::vector<GemmRow>& rows, const simulat
         return std::vector<double>{answer.all, answer.model.all(), answer.tiled, answer.model.tiled()};
       });
   if (references != nullptr) add_published(windows, *references);
-  const BarChart stages = chart_of(rows,
-                                   {.title = "Work of the stages of matrix products",
-                                    .remark = "stages overlap, so that together they take longer than the product",
-                                    .kinds = words_of(simulate::kGemmStageNames),
-                                    .panels = {}},
-                                   "at work, ns", true, [](const simulate::GemmAnswer& answer) {
-                                     std::vector<double> values;
-                                     for (const simulate::GemmUse& stage : answer.stages) values.push_back(stage.busy);
-                                     return values;
-                                   });
-  const BarChart occupancy = chart_of(rows,
-                                      {.title = "Occupancy of the units in matrix products",
-                                       .remark = "share of the tiled pipeline's window in which a unit is at work",
-                                       .kinds = words_of(simulate::kGemmUnitNames),
-                                       .panels = {}},
-                                      "percent", false, [](const simulate::GemmAnswer& answer) {
-                                        std::vector<double> values;
-                                        for (const simulate::GemmUse& unit : answer.units_tiled)
-                                          values.push_back(answer.tiled > 0 ? unit.busy / answer.tiled * 100 : 0);
-                                        return values;
-                                      });
-  return {{"windows.svg", to_svg(windows)}, {"stages.svg", to_svg(stages)}, {"occupancy.svg", to_svg(occupancy)}};
+  BarChart stages = chart_of(rows,
+                             {.title = "Work of the stages of matrix products",
+                              .remark = "stages overlap, so that together they take longer than the product",
+                              .kinds = words_of(simulate::kGemmStageNames),
+                              .panels = {}},
+                             "at work, ns", true, [](const simulate::GemmAnswer& answer) {
+                               std::vector<double> values;
+                               for (const simulate::GemmUse& stage : answer.stages) values.push_back(stage.busy);
+                               return values;
+                             });
+  BarChart occupancy = chart_of(rows,
+                                {.title = "Occupancy of the units in matrix products",
+                                 .remark = "share of the tiled pipeline's window in which a unit is at work",
+                                 .kinds = words_of(simulate::kGemmUnitNames),
+                                 .panels = {}},
+                                "percent", false, [](const simulate::GemmAnswer& answer) {
+                                  std::vector<double> values;
+                                  for (const simulate::GemmUse& unit : answer.units_tiled)
+                                    values.push_back(answer.tiled > 0 ? unit.busy / answer.tiled * 100 : 0);
+                                  return values;
+                                });
+  return {{"windows", std::move(windows)}, {"stages", std::move(stages)}, {"occupancy", std::move(occupancy)}};
 }
 
 }  // namespace tutti::cli

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "report/chart.hpp"
 #include "simulate/gemm/gemm.hpp"
 #include "simulate/gemm/gemm_references.hpp"
 
@@ -15,15 +16,15 @@ struct GemmRow {
   simulate::GemmAnswer answer;
 };
 
-struct Figure {
-  std::string name;  // of its file
-  std::string svg;
+struct GemmChart {
+  std::string name;  // of its file, without an ending
+  report::BarChart chart;
 };
 
 // A panel for each shape, in which the placements stand side by side: both windows beside the model's, the time that
 // each stage is at work, and how busy the units are while tiles go through. Published windows, where there are any
 // (else null), stand beside those of the same shape and placement.
-[[nodiscard]] std::vector<Figure> gemm_figures(const std::vector<GemmRow>& rows,
-                                               const simulate::GemmReferences* references);
+[[nodiscard]] std::vector<GemmChart> gemm_charts(const std::vector<GemmRow>& rows,
+                                                 const simulate::GemmReferences* references);
 
 }  // namespace tutti::cli

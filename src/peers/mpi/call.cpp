@@ -2,6 +2,7 @@
 #include "peers/mpi/call.hpp"
 
 #include <climits>
+#include <memory>
 #include <optional>
 
 #include <fmt/format.h>
@@ -88,9 +89,12 @@ std::function<void()> call_of(const Request& asked, int rank, MPI_Datatype type,
   }
 }
 
-}  // namespace
-
-Result<Operation> to_mpi(const Request& request, int rank) {
+// What MPI calls the type and the operator, where it can do the request.
+struct Words {
+  MPI_Datatype type;
+  MPI_Op op;
+};
+Result<Words> words_of(const Request& request) {
   const std::optional<MPI_Datatype> type = mpi_type(request);
   if (!type) return unsupported(fmt::format("MPI has no type {}", name_of(request.type)));
   const std::optional<MPI_Op> op = mpi_op(request.op, request.type);
@@ -98,12 +102,30 @@ Result<Operation> to_mpi(const Request& request, int rank) {
     return unsupported(fmt::format("MPI has no operator {} on {}", name_of(request.op), name_of(request.type)));
   if (request.count > INT_MAX)
     return unsupported(fmt::format("MPI takes at most {} elements, these are {}", INT_MAX, request.count));
+  return Words{*type, op.value_or(MPI_SUM)};
+}
+
+}  // namespace
+
+Result<Operation> to_mpi(const Request& request, int rank) {
+  TUTTI_TRY_ASSIGN(const Words words, words_of(request));
   if (request.collective == Collective::broadcast && !request.in_place)
     return unsupported("MPI_Bcast has one buffer: in_place=1 is what it does");
   Operation operation;
-  operation.run = call_of(request, rank, *type, op.value_or(MPI_SUM));
+  operation.run = call_of(request, rank, words.type, words.op);
   if (request.collective == Collective::reduce_scatter && request.in_place) operation.output = request.input;
   return operation;
+}
+
+Result<Pending> to_pending_mpi(const Request& request) {
+  TUTTI_TRY_ASSIGN(const Words words, words_of(request));
+  const auto pending = std::make_shared<MPI_Request>(MPI_REQUEST_NULL);
+  void* const input = request.in_place ? MPI_IN_PLACE : request.input;
+  return Pending{.start =
+                     [=, output = request.output, count = static_cast<int>(request.count)] {
+                       MPI_Iallreduce(input, output, count, words.type, words.op, MPI_COMM_WORLD, pending.get());
+                     },
+                 .wait = [pending] { MPI_Wait(pending.get(), MPI_STATUS_IGNORE); }};
 }
 
 }  // namespace tutti::peers

@@ -44,6 +44,9 @@ class MpiPeer final : public Peer {
   }
 
   Result<Operation> prepare(const Request& request) override { return to_mpi(request, rank_); }
+  Result<Pending> prepare_pending(const Request& request) override {
+    return request.collective == Collective::all_reduce ? to_pending_mpi(request) : Peer::prepare_pending(request);
+  }
   [[nodiscard]] std::string ran(const Request& request) const override { return settings_->ran(request, num_ranks_); }
   [[nodiscard]] harness::Evidence evidence(const harness::Setting& setting) const override {
     return settings_->evidence(setting);

@@ -26,7 +26,8 @@ Result<std::int64_t> whole(const harness::Point& point, std::string_view axis, s
 Result<on_fabric::Call> asked_in(const harness::Row& row) {
   constexpr std::int64_t kMostBytes = std::int64_t{1} << 40;
   const std::optional<Collective> collective = find_collective(row.bench);
-  if (!collective) return wrong_argument(fmt::format("{} is no collective", in_quotes(row.bench)));
+  if (!collective)
+    return on_fabric::not_here(fmt::format("{} is no collective, and fabrics do nothing else", in_quotes(row.bench)));
   on_fabric::Call asked{.collective = *collective};
   if (asked.collective == Collective::barrier) return asked;
   const harness::Value* type_value = row.point.find("type");

@@ -14,10 +14,7 @@
 #include "base/digest.hpp"
 #include "base/text.hpp"
 #include "base/variables/variables.hpp"
-#include "fabric/files/fabric_file.hpp"
 #include "fabric/files/load.hpp"
-#include "fabric/generators/generate.hpp"
-#include "fabric/generators/request.hpp"
 #include "on_fabric/way.hpp"
 #include "peers/simulated/simulated_case.hpp"
 #include "runtime/communicator/settings.hpp"
@@ -74,20 +71,14 @@ Environment changed(const Environment& environment, const std::vector<harness::S
   return all;
 }
 
-// What tells fabrics apart: the words that a generator was asked with say all; what a file holds may change.
-std::uint32_t digest_of(std::string_view words, const fabric::Fabric& fabric) {
-  const Result<fabric::Request> request = fabric::parse_request(words);
-  const bool is_generated = request.ok() && fabric::find_generator(request->kind) != nullptr;
-  return static_cast<std::uint32_t>(digest(is_generated ? request->text : fabric::write_fabric(fabric)));
-}
-
 class SimulatedPeer final : public harness::Reckoner {
  public:
   SimulatedPeer(std::string_view words, fabric::Fabric fabric, const Environment& environment)
       : words_(words),
         fabric_(std::move(fabric)),
         environment_(environment),
-        version_(fmt::format("Tutti {} on fabric {:08x}", TUTTI_VERSION, digest_of(words, fabric_))) {}
+        version_(fmt::format("Tutti {} on fabric {:08x}", TUTTI_VERSION,
+                             static_cast<std::uint32_t>(on_fabric::digest_of(words, fabric_)))) {}
 
   [[nodiscard]] std::string version() const override { return version_; }
   [[nodiscard]] int num_ranks() const override { return static_cast<int>(fabric_.num_ranks()); }

@@ -81,6 +81,27 @@ class TuttiPeer final : public Peer {
     return operation;
   }
 
+  Result<Pending> prepare_pending(const Request& request) override {
+    if (request.collective != Collective::all_reduce) return Peer::prepare_pending(request);
+    if (is_symmetric_) return unsupported("pending calls are measured in ordinary memory");
+    TUTTI_TRY(prepared(request).status());
+    const auto free = [](tuttiRequest_t* held) {
+      tuttiRequestFree(held);
+      delete held;
+    };
+    const std::shared_ptr<tuttiRequest_t> made(new tuttiRequest_t(nullptr), free);
+    TUTTI_TRY(status_of(
+        "tuttiAllReduceInit",
+        tuttiAllReduceInit(request.input, request.output, request.count, static_cast<tuttiDataType_t>(request.type),
+                           static_cast<tuttiRedOp_t>(request.op), comm_, made.get()),
+        comm_));
+    const auto expect = [](tuttiResult_t result) {
+      if (result != tuttiSuccess) throw std::runtime_error(tuttiGetLastError(nullptr));
+    };
+    return Pending{.start = [made, expect] { expect(tuttiStart(*made)); },
+                   .wait = [made, expect] { expect(tuttiWait(made.get())); }};
+  }
+
   [[nodiscard]] std::string ran(const Request& request) const override {
     return fmt::format("{} {} ({})", name_of(request.collective), algorithm_, why_);
   }
