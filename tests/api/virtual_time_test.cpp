@@ -1,216 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
-// Calls in virtual time: their data are as real as ever, and each takes exactly what simulating its schedule takes.
-#include <algorithm>
+// Virtual time beside what programs do: pending, persistent and grouped calls, splits, errors, ranks that leave.
+#include "virtual_time.hpp"
+
 #include <array>
 #include <atomic>
 #include <chrono>
 #include <cstdint>
-#include <cstdlib>
-#include <fstream>
-#include <functional>
-#include <numeric>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include <gtest/gtest.h>
 
 #include "../base/temporary_folder.hpp"
-#include "algorithms/full_name.hpp"
 #include "fabric/files/fabric_file.hpp"
-#include "fabric/files/load.hpp"
-#include "ranks.hpp"
-#include "simulate/simulate.hpp"
 
 namespace tutti::test {
 namespace {
-
-constexpr int kRanks = 6;
-constexpr const char* kTorus = "torus_2d:2x3";
-
-// Each rank of a communicator with its variables, in a thread.
-template <typename Body>
-void run_each_with(int num_ranks, const std::function<std::vector<std::string>(int)>& variables_of, const Body& body) {
-  tuttiUniqueId id{};
-  ASSERT_EQ(tuttiGetUniqueId(&id), tuttiSuccess) << tuttiGetLastError(nullptr);
-  std::vector<std::jthread> threads;
-  for (int rank = 0; rank < num_ranks; ++rank)
-    threads.emplace_back([&, rank] {
-      const std::vector<std::string> variables = variables_of(rank);
-      std::vector<const char*> list;
-      for (const std::string& each : variables) list.push_back(each.c_str());
-      list.push_back(nullptr);
-      tuttiConfig_t config = TUTTI_CONFIG_INITIALIZER;
-      config.variables = list.data();
-      tuttiComm_t comm = nullptr;
-      const tuttiResult_t made = tuttiCommInitRankConfig(&comm, num_ranks, id, rank, &config);
-      body(comm, rank, made);
-      tuttiCommDestroy(comm);
-    });
-}
-
-template <typename Body>
-void run_with(int num_ranks, const std::vector<std::string>& variables, const Body& body) {
-  run_each_with(
-      num_ranks, [&](int) { return variables; }, body);
-}
-
-std::string on(const std::string& fabric) { return "TUTTI_FABRIC=simulate:" + fabric; }
-
-double now(tuttiComm_t comm) {
-  double time = -1;
-  EXPECT_DONE(tuttiGetVirtualTime(comm, &time, nullptr));
-  return time;
-}
-double last(tuttiComm_t comm) {
-  double time = -1;
-  EXPECT_DONE(tuttiGetVirtualTime(comm, nullptr, &time));
-  return time;
-}
-
-// The schedule by itself, on the fabric.
-simulate::Answer simulated(const std::string& fabric, Collective collective, const std::string& algorithm,
-                           std::uint64_t count, std::uint32_t root = 0, bool in_place = false) {
-  const Result<fabric::Fabric> machine = fabric::load_fabric(fabric);
-  EXPECT_TRUE(machine.ok()) << machine.status().to_string();
-  Result<NamedAlgorithm> named =
-      find_by_full_name(collective, algorithm, machine->num_ranks(), machine->grid_of(machine->num_ranks()));
-  EXPECT_TRUE(named.ok()) << named.status().to_string();
-  named->request.root = root;
-  const Result<simulate::Answer> answer = simulate::simulate(named->algorithm->make(named->request), *machine,
-                                                             {.count = count,
-                                                              .element_size = 4,
-                                                              .staged = named->algorithm->channel == Channel::staged,
-                                                              .in_place = in_place});
-  EXPECT_TRUE(answer.ok()) << answer.status().to_string();
-  return *answer;
-}
-
-// One of many calls: how it is forced, how it is made, what it must give, and what it must take.
-struct Mixed {
-  Collective collective;
-  std::string variable;
-  std::string algorithm;
-  std::uint64_t count = 0;  // of a block
-  std::uint32_t root = 0;
-  std::function<void(tuttiComm_t, int, std::uint64_t)> call;
-};
-
-using Ints = std::vector<std::int32_t>;
-
-Ints numbers(std::uint64_t count, int first) {
-  Ints made(count);
-  std::iota(made.begin(), made.end(), first);
-  return made;
-}
-
-constexpr int kSumOfRanks = kRanks * (kRanks - 1) / 2;
-
-void all_reduce(tuttiComm_t comm, int rank, std::uint64_t count) {
-  const Ints mine = numbers(count, rank);
-  Ints sum(count);
-  EXPECT_DONE(tuttiAllReduce(mine.data(), sum.data(), count, tuttiInt, tuttiSum, comm));
-  for (std::uint64_t each = 0; each < count; ++each)
-    ASSERT_EQ(sum[each], kSumOfRanks + kRanks * static_cast<int>(each));
-}
-void all_gather(tuttiComm_t comm, int rank, std::uint64_t count) {
-  const Ints mine(count, rank);
-  Ints all(count * kRanks);
-  EXPECT_DONE(tuttiAllGather(mine.data(), all.data(), count, tuttiInt, comm));
-  for (std::uint64_t each = 0; each < all.size(); ++each) ASSERT_EQ(all[each], static_cast<int>(each / count));
-}
-void reduce_scatter(tuttiComm_t comm, int rank, std::uint64_t count) {
-  const Ints mine(count * kRanks, rank);
-  Ints part(count);
-  EXPECT_DONE(tuttiReduceScatter(mine.data(), part.data(), count, tuttiInt, tuttiSum, comm));
-  EXPECT_EQ(part, Ints(count, kSumOfRanks));
-}
-void broadcast(tuttiComm_t comm, int rank, std::uint64_t count) {
-  const Ints mine(count, 7 + rank);
-  Ints heard(count);
-  EXPECT_DONE(tuttiBroadcast(mine.data(), heard.data(), count, tuttiInt, 2, comm));
-  EXPECT_EQ(heard, Ints(count, 9));
-}
-void reduce(tuttiComm_t comm, int rank, std::uint64_t count) {
-  const Ints mine(count, rank);
-  Ints sum(count);
-  EXPECT_DONE(tuttiReduce(mine.data(), sum.data(), count, tuttiInt, tuttiSum, 1, comm));
-  if (rank == 1) {
-    EXPECT_EQ(sum, Ints(count, kSumOfRanks));
-  }
-}
-void all_to_all(tuttiComm_t comm, int rank, std::uint64_t count) {
-  Ints mine(count * kRanks);
-  for (std::uint64_t each = 0; each < mine.size(); ++each) mine[each] = rank * 100 + static_cast<int>(each / count);
-  Ints got(mine.size());
-  EXPECT_DONE(tuttiAlltoAll(mine.data(), got.data(), count, tuttiInt, comm));
-  for (std::uint64_t each = 0; each < got.size(); ++each)
-    ASSERT_EQ(got[each], static_cast<int>(each / count) * 100 + rank);
-}
-void gather(tuttiComm_t comm, int rank, std::uint64_t count) {
-  const Ints mine(count, rank);
-  Ints all(count * kRanks);
-  EXPECT_DONE(tuttiGather(mine.data(), all.data(), count, tuttiInt, 3, comm));
-  for (std::uint64_t each = 0; rank == 3 && each < all.size(); ++each)
-    ASSERT_EQ(all[each], static_cast<int>(each / count));
-}
-void scatter(tuttiComm_t comm, int rank, std::uint64_t count) {
-  Ints all(count * kRanks);
-  for (std::uint64_t each = 0; each < all.size(); ++each) all[each] = static_cast<int>(each / count);
-  Ints part(count);
-  EXPECT_DONE(tuttiScatter(all.data(), part.data(), count, tuttiInt, 5, comm));
-  EXPECT_EQ(part, Ints(count, rank));
-}
-void scan(tuttiComm_t comm, int rank, std::uint64_t count) {
-  const Ints mine(count, rank);
-  Ints sum(count);
-  EXPECT_DONE(tuttiScan(mine.data(), sum.data(), count, tuttiInt, tuttiSum, comm));
-  EXPECT_EQ(sum, Ints(count, rank * (rank + 1) / 2));
-}
-void exclusive_scan(tuttiComm_t comm, int rank, std::uint64_t count) {
-  const Ints mine(count, rank);
-  Ints sum(count, 0);
-  EXPECT_DONE(tuttiExScan(mine.data(), sum.data(), count, tuttiInt, tuttiSum, comm));
-  EXPECT_EQ(sum, Ints(count, rank * (rank - 1) / 2));
-}
-void barrier(tuttiComm_t comm, int /*rank*/, std::uint64_t /*count*/) { EXPECT_DONE(tuttiBarrier(comm)); }
-
-// Twelve, of every collective.
-std::vector<Mixed> mixed() {
-  return {{Collective::all_reduce, "TUTTI_ALLREDUCE_ALGORITHM", "bucket_2d(2x3)", 49152, 0, all_reduce},
-          {Collective::barrier, "TUTTI_BARRIER_ALGORITHM", "dissemination", 0, 0, barrier},
-          {Collective::broadcast, "TUTTI_BROADCAST_ALGORITHM", "knomial", 1000, 2, broadcast},
-          {Collective::all_gather, "TUTTI_ALLGATHER_ALGORITHM", "ring", 4096, 0, all_gather},
-          {Collective::reduce_scatter, "TUTTI_REDUCESCATTER_ALGORITHM", "ring", 333, 0, reduce_scatter},
-          {Collective::reduce, "TUTTI_REDUCE_ALGORITHM", "knomial", 8192, 1, reduce},
-          {Collective::all_to_all, "TUTTI_ALLTOALL_ALGORITHM", "pairwise", 77, 0, all_to_all},
-          {Collective::gather, "TUTTI_GATHER_ALGORITHM", "knomial", 10, 3, gather},
-          {Collective::scatter, "TUTTI_SCATTER_ALGORITHM", "knomial", 2048, 5, scatter},
-          {Collective::scan, "TUTTI_SCAN_ALGORITHM", "linear", 500, 0, scan},
-          {Collective::exclusive_scan, "TUTTI_EXSCAN_ALGORITHM", "linear", 64, 0, exclusive_scan},
-          {Collective::all_reduce, "TUTTI_ALLREDUCE_ALGORITHM", "bucket_2d(2x3)", 8, 0, all_reduce}};
-}
-
-TEST(VirtualTime, TwelveMixedCollectivesTakeWhatTheirSchedulesTake) {
-  const std::vector<Mixed> calls = mixed();
-  std::vector<std::string> variables = {on(kTorus)};
-  std::vector<simulate::Answer> expected;
-  for (const Mixed& each : calls) {
-    variables.push_back(each.variable + "=" + each.algorithm);
-    expected.push_back(simulated(kTorus, each.collective, each.algorithm, each.count, each.root));
-  }
-  run_with(kRanks, variables, [&](tuttiComm_t comm, int rank, tuttiResult_t made) {
-    ASSERT_EQ(made, tuttiSuccess) << tuttiGetLastError(nullptr);
-    EXPECT_EQ(now(comm), 0);
-    double begin = 0;
-    for (std::size_t each = 0; each < calls.size(); ++each) {
-      calls[each].call(comm, rank, calls[each].count);
-      EXPECT_EQ(last(comm), expected[each].time) << name_of(calls[each].collective);
-      EXPECT_EQ(now(comm), begin + expected[each].rank_times[static_cast<std::size_t>(rank)])
-          << name_of(calls[each].collective);
-      begin += expected[each].time;
-    }
-  });
-}
 
 TEST(VirtualTime, CallsInPlaceAreSimulatedInPlace) {
   const simulate::Answer apart = simulated(kTorus, Collective::all_reduce, "ring", 3000);

@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+// Twelve mixed collectives in virtual time: data as real as ever, times of their schedules to the last bit.
+#include <cstdint>
+#include <functional>
+#include <numeric>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "virtual_time.hpp"
+
+namespace tutti::test {
+namespace {
+
+// One of many calls: how it is forced, how it is made, what it must give, and what it must take.
+struct Mixed {
+  Collective collective;
+  std::string variable;
+  std::string algorithm;
+  std::uint64_t count = 0;  // of a block
+  std::uint32_t root = 0;
+  std::function<void(tuttiComm_t, int, std::uint64_t)> call;
+};
+
+Ints numbers(std::uint64_t count, int first) {
+  Ints made(count);
+  std::iota(made.begin(), made.end(), first);
+  return made;
+}
+
+void all_reduce(tuttiComm_t comm, int rank, std::uint64_t count) {
+  const Ints mine = numbers(count, rank);
+  Ints sum(count);
+  EXPECT_DONE(tuttiAllReduce(mine.data(), sum.data(), count, tuttiInt, tuttiSum, comm));
+  for (std::uint64_t each = 0; each < count; ++each)
+    ASSERT_EQ(sum[each], kSumOfRanks + kRanks * static_cast<int>(each));
+}
+void all_gather(tuttiComm_t comm, int rank, std::uint64_t count) {
+  const Ints mine(count, rank);
+  Ints all(count * kRanks);
+  EXPECT_DONE(tuttiAllGather(mine.data(), all.data(), count, tuttiInt, comm));
+  for (std::uint64_t each = 0; each < all.size(); ++each) ASSERT_EQ(all[each], static_cast<int>(each / count));
+}
+void reduce_scatter(tuttiComm_t comm, int rank, std::uint64_t count) {
+  const Ints mine(count * kRanks, rank);
+  Ints part(count);
+  EXPECT_DONE(tuttiReduceScatter(mine.data(), part.data(), count, tuttiInt, tuttiSum, comm));
+  EXPECT_EQ(part, Ints(count, kSumOfRanks));
+}
+void broadcast(tuttiComm_t comm, int rank, std::uint64_t count) {
+  const Ints mine(count, 7 + rank);
+  Ints heard(count);
+  EXPECT_DONE(tuttiBroadcast(mine.data(), heard.data(), count, tuttiInt, 2, comm));
+  EXPECT_EQ(heard, Ints(count, 9));
+}
+void reduce(tuttiComm_t comm, int rank, std::uint64_t count) {
+  const Ints mine(count, rank);
+  Ints sum(count);
+  EXPECT_DONE(tuttiReduce(mine.data(), sum.data(), count, tuttiInt, tuttiSum, 1, comm));
+  if (rank == 1) {
+    EXPECT_EQ(sum, Ints(count, kSumOfRanks));
+  }
+}
+void all_to_all(tuttiComm_t comm, int rank, std::uint64_t count) {
+  Ints mine(count * kRanks);
+  for (std::uint64_t each = 0; each < mine.size(); ++each) mine[each] = rank * 100 + static_cast<int>(each / count);
+  Ints got(mine.size());
+  EXPECT_DONE(tuttiAlltoAll(mine.data(), got.data(), count, tuttiInt, comm));
+  for (std::uint64_t each = 0; each < got.size(); ++each)
+    ASSERT_EQ(got[each], static_cast<int>(each / count) * 100 + rank);
+}
+void gather(tuttiComm_t comm, int rank, std::uint64_t count) {
+  const Ints mine(count, rank);
+  Ints all(count * kRanks);
+  EXPECT_DONE(tuttiGather(mine.data(), all.data(), count, tuttiInt, 3, comm));
+  for (std::uint64_t each = 0; rank == 3 && each < all.size(); ++each)
+    ASSERT_EQ(all[each], static_cast<int>(each / count));
+}
+void scatter(tuttiComm_t comm, int rank, std::uint64_t count) {
+  Ints all(count * kRanks);
+  for (std::uint64_t each = 0; each < all.size(); ++each) all[each] = static_cast<int>(each / count);
+  Ints part(count);
+  EXPECT_DONE(tuttiScatter(all.data(), part.data(), count, tuttiInt, 5, comm));
+  EXPECT_EQ(part, Ints(count, rank));
+}
+void scan(tuttiComm_t comm, int rank, std::uint64_t count) {
+  const Ints mine(count, rank);
+  Ints sum(count);
+  EXPECT_DONE(tuttiScan(mine.data(), sum.data(), count, tuttiInt, tuttiSum, comm));
+  EXPECT_EQ(sum, Ints(count, rank * (rank + 1) / 2));
+}
+void exclusive_scan(tuttiComm_t comm, int rank, std::uint64_t count) {
+  const Ints mine(count, rank);
+  Ints sum(count, 0);
+  EXPECT_DONE(tuttiExScan(mine.data(), sum.data(), count, tuttiInt, tuttiSum, comm));
+  EXPECT_EQ(sum, Ints(count, rank * (rank - 1) / 2));
+}
+void barrier(tuttiComm_t comm, int /*rank*/, std::uint64_t /*count*/) { EXPECT_DONE(tuttiBarrier(comm)); }
+
+// Twelve, of every collective.
+std::vector<Mixed> mixed() {
+  return {{Collective::all_reduce, "TUTTI_ALLREDUCE_ALGORITHM", "bucket_2d(2x3)", 49152, 0, all_reduce},
+          {Collective::barrier, "TUTTI_BARRIER_ALGORITHM", "dissemination", 0, 0, barrier},
+          {Collective::broadcast, "TUTTI_BROADCAST_ALGORITHM", "knomial", 1000, 2, broadcast},
+          {Collective::all_gather, "TUTTI_ALLGATHER_ALGORITHM", "ring", 4096, 0, all_gather},
+          {Collective::reduce_scatter, "TUTTI_REDUCESCATTER_ALGORITHM", "ring", 333, 0, reduce_scatter},
+          {Collective::reduce, "TUTTI_REDUCE_ALGORITHM", "knomial", 8192, 1, reduce},
+          {Collective::all_to_all, "TUTTI_ALLTOALL_ALGORITHM", "pairwise", 77, 0, all_to_all},
+          {Collective::gather, "TUTTI_GATHER_ALGORITHM", "knomial", 10, 3, gather},
+          {Collective::scatter, "TUTTI_SCATTER_ALGORITHM", "knomial", 2048, 5, scatter},
+          {Collective::scan, "TUTTI_SCAN_ALGORITHM", "linear", 500, 0, scan},
+          {Collective::exclusive_scan, "TUTTI_EXSCAN_ALGORITHM", "linear", 64, 0, exclusive_scan},
+          {Collective::all_reduce, "TUTTI_ALLREDUCE_ALGORITHM", "bucket_2d(2x3)", 8, 0, all_reduce}};
+}
+
+TEST(VirtualTime, TwelveMixedCollectivesTakeWhatTheirSchedulesTake) {
+  const std::vector<Mixed> calls = mixed();
+  std::vector<std::string> variables = {on(kTorus)};
+  std::vector<simulate::Answer> expected;
+  for (const Mixed& each : calls) {
+    variables.push_back(each.variable + "=" + each.algorithm);
+    expected.push_back(simulated(kTorus, each.collective, each.algorithm, each.count, each.root));
+  }
+  run_with(kRanks, variables, [&](tuttiComm_t comm, int rank, tuttiResult_t made) {
+    ASSERT_EQ(made, tuttiSuccess) << tuttiGetLastError(nullptr);
+    EXPECT_EQ(now(comm), 0);
+    double begin = 0;
+    for (std::size_t each = 0; each < calls.size(); ++each) {
+      calls[each].call(comm, rank, calls[each].count);
+      EXPECT_EQ(last(comm), expected[each].time) << name_of(calls[each].collective);
+      EXPECT_EQ(now(comm), begin + expected[each].rank_times[static_cast<std::size_t>(rank)])
+          << name_of(calls[each].collective);
+      begin += expected[each].time;
+    }
+  });
+}
+
+}  // namespace
+}  // namespace tutti::test
