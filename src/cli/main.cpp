@@ -15,6 +15,7 @@
 #include "cli/bench/peer_world.hpp"
 #include "cli/commands.hpp"
 #include "cli/interrupt.hpp"
+#include "cli/milestone/milestone.hpp"
 #include "cli/program.hpp"
 #include "cli/report/report_commands.hpp"
 #include "cli/shell/shell_commands.hpp"
@@ -25,7 +26,8 @@ int main(int argc, char** argv) try {
   namespace cli = tutti::cli;
   cli::let_too_large_files_fail();
   const tutti::Environment environment = tutti::Environment::of_this_process();
-  const cli::BenchWorld world = cli::peer_world(environment);
+  cli::BenchWorld world = cli::peer_world(environment);
+  world.milestones = cli::milestone_benches();
   std::array<cli::Command, 24> commands;
   const std::span<const cli::Command> all(commands);  // for the commands that describe all
   commands = {

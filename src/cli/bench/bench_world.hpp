@@ -12,6 +12,7 @@
 #include "base/status.hpp"
 #include "bench/measure/runner.hpp"
 #include "bench/views/table.hpp"
+#include "cli/command.hpp"
 #include <tutti/bench.hpp>
 
 namespace tutti::cli {
@@ -24,8 +25,24 @@ struct PeerSummary {
   std::string wants = {};
 };
 
+struct BenchWorld;
+
+// A bench that drives configurations of its own and writes a folder of files.
+struct MilestoneRequest {
+  std::string folder;  // empty: the bench's name
+  bool is_full = false;
+  std::vector<std::string> parts = {};  // empty: all
+};
+struct MilestoneBench {
+  std::string name;
+  std::string about;  // one line
+  std::vector<std::string> parts;
+  std::function<Exit(const MilestoneRequest& request, const BenchWorld& world, const Context& context)> run;
+};
+
 struct BenchWorld {
   std::vector<Bench> benches;
+  std::vector<MilestoneBench> milestones = {};
   std::vector<PeerSummary> peers;
   std::string default_peers;  // what --peer is where it is not given
   // Whether a peer is here: what there is of it, for the list, or else an error that says what is missing. May start a

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <ostream>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -18,8 +19,7 @@ constexpr std::array<int, 10> kRows = {32, 64, 96, 128, 192, 256, 1024, 2048, 30
 constexpr std::array<int, 3> kQuickRows = {32, 256, 1024};
 constexpr int kBytesOfARow = 8192 * 2;
 
-template <std::size_t kCount>
-std::string bytes_of(const std::array<int, kCount>& rows) {
+std::string bytes_of(std::span<const int> rows) {
   std::string text;
   for (const int each : rows) text += fmt::format("{}{}", text.empty() ? "" : ",", each * kBytesOfARow);
   return text;
@@ -40,15 +40,17 @@ bool is_measured(const SweepOptions& sweep, std::string_view peer) {
 
 }  // namespace
 
-Exit run_communicators(CompareOptions options, const BenchWorld& world, const Context& context) {
-  SweepOptions& sweep = options.sweep;
+std::span<const int> rows_of_communicators(bool is_quick) {
+  return is_quick ? std::span<const int>(kQuickRows) : std::span<const int>(kRows);
+}
+
+SweepOptions sweep_of_communicators(SweepOptions sweep) {
   sweep.bench = "all_reduce";
   if (sweep.peers.empty()) sweep.peers = "all";
-  options.prefers_others = true;
   // MPI has no bf16; f32 moves the same bytes.
   const bool has_bf16 = is_measured(sweep, "nccl") || is_measured(sweep, "rccl");
   const std::array<std::pair<std::string_view, std::string>, 3> usual = {
-      {{"bytes", sweep.quick ? bytes_of(kQuickRows) : bytes_of(kRows)},
+      {{"bytes", bytes_of(rows_of_communicators(sweep.quick))},
        {"type", has_bf16 ? "bf16" : "f32"},
        {"algorithm", "default,all"}}};
   for (const auto& [axis, values] : usual)
@@ -57,6 +59,12 @@ Exit run_communicators(CompareOptions options, const BenchWorld& world, const Co
   // A look at many; who wants verdicts asks for more.
   if (sweep.launches.empty()) sweep.launches = "1";
   if (sweep.quick && sweep.budget.empty()) sweep.budget = "300ms";
+  return sweep;
+}
+
+Exit run_communicators(CompareOptions options, const BenchWorld& world, const Context& context) {
+  options.sweep = sweep_of_communicators(std::move(options.sweep));
+  options.prefers_others = true;
   return compare_live(options, world, context);
 }
 

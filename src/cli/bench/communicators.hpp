@@ -3,6 +3,7 @@
 // Main thread only.
 #pragma once
 
+#include <span>
 #include <string_view>
 
 #include "cli/bench/compare.hpp"
@@ -10,6 +11,12 @@
 namespace tutti::cli {
 
 inline constexpr std::string_view kCommunicators = "communicators";
+
+// The sizes: rows of 8192 elements of 2 bytes. Quick: fewer.
+[[nodiscard]] std::span<const int> rows_of_communicators(bool is_quick);
+
+// What is measured, with what the options do not say as in the published tables.
+[[nodiscard]] SweepOptions sweep_of_communicators(SweepOptions options);
 
 // What the options do not say is as in the published tables: the all-reduce of 32 to 4096 rows of 8192 elements, of
 // bf16 where the peers have that type.

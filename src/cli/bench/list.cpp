@@ -7,6 +7,7 @@
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "base/text.hpp"
 #include "bench/axes/algorithm_axis.hpp"
@@ -56,6 +57,9 @@ Table list_benches(const BenchWorld& world) {
     }
     table.add_row({declaration.name, ranks, axes.empty() ? Cell() : Cell(axes)});
   }
+  for (const MilestoneBench& milestone : world.milestones)
+    table.add_row(
+        {milestone.name, "-", fmt::format("{}; parts: {}", milestone.about, fmt::join(milestone.parts, ", "))});
   if (world.algorithms_of)
     table.add_row(
         {std::string(kCommunicators), "2", "those of all_reduce; every algorithm of every peer side by side"});

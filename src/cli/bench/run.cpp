@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // `tutti run`: runs a sweep and keeps what it gives.
 #include <algorithm>
+#include <array>
 #include <memory>
 #include <ostream>
 #include <span>
+#include <string_view>
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
@@ -36,6 +38,9 @@ struct RunArguments {
   Keeping keeping;
   std::string baseline;
   std::string figure;
+  bool is_full = false;
+  std::string parts;
+  const CLI::App* app = nullptr;  // knows which options were said
 };
 
 // What can be refused before anything is started.
@@ -99,6 +104,32 @@ Status check_bench(const RunArguments& options, const BenchWorld& world) {
   return {};
 }
 
+const MilestoneBench* find_milestone(const RunArguments& options, const BenchWorld& world) {
+  for (const MilestoneBench& each : world.milestones)
+    if (same_name(options.sweep.bench, each.name)) return &each;
+  return nullptr;
+}
+
+// A milestone has its own configurations, so it takes no option that says what is measured.
+Exit run_as_milestone(const MilestoneBench& milestone, const RunArguments& options, const BenchWorld& world,
+                      const Context& context) {
+  const auto refuse = [&](std::string words) { return failed(context, "run", wrong_argument(std::move(words))); };
+  constexpr std::array<std::string_view, 6> kTaken = {"bench", "output", "full", "part", "help", "command"};
+  for (const CLI::Option* option : options.app->get_options()) {
+    const std::string name = option->get_single_name();
+    if (option->count() == 0 || std::find(kTaken.begin(), kTaken.end(), name) != kTaken.end()) continue;
+    return refuse(fmt::format("{} has configurations of its own: it takes -o, --full and --part, and no {}{}",
+                              milestone.name, name.size() > 1 ? "--" : "-", name));
+  }
+  if (!options.sweep.command.empty())
+    return refuse(
+        fmt::format("{} was not expected behind {}", in_quotes(options.sweep.command.front()), milestone.name));
+  MilestoneRequest request{.folder = options.output.path, .is_full = options.is_full};
+  if (!options.parts.empty())
+    for (const std::string_view part : split(options.parts, ',')) request.parts.emplace_back(part);
+  return milestone.run(request, world, context);
+}
+
 CompareOptions as_comparison(const RunArguments& options) {
   return {.sweep = options.sweep,
           .output = options.output,
@@ -144,6 +175,12 @@ Exit conclude(const SweepPlan& plan, const Progress& progress, bool is_interrupt
 
 Exit run(RunArguments options, const BenchWorld& world, const Context& context) {
   take_bench(options, context);
+  if (const MilestoneBench* const milestone = find_milestone(options, world); milestone != nullptr)
+    return run_as_milestone(*milestone, options, world, context);
+  if (options.is_full || !options.parts.empty())
+    return failed(context, "run",
+                  wrong_argument(fmt::format("{} is for milestones; 'tutti list benches' has them",
+                                             options.is_full ? "--full" : "--part")));
   if (const Status fit = check_bench(options, world); !fit.ok()) return failed(context, "run", fit);
   if (is_communicators(options, world)) return run_communicators(as_comparison(options), world, context);
   if (const Status fit = check(options, context); !fit.ok()) return failed(context, "run", fit);
@@ -196,6 +233,8 @@ Command run_command(const BenchWorld& world) {
               "tutti run --peer tutti,openmpi --env tutti:BENCH_MEMORY=ordinary,symmetric -a bytes=64K:16M:x4\n"
               "tutti run --peer simulate:torus_2d:2x3,bandwidth=25GB/s -a algorithm=default,all -a bytes=16:96K:x2\n"
               "tutti run communicators --quick\n"
+              "tutti run milestone-ccl -o results\n"
+              "MILESTONE_FAST=1 tutti run milestone-ccl -o results\n"
               "tutti run --peer all -a bytes=1K,1M --format csv -o results.csv\n"
               "tutti run --sweep sweep.toml --resume\n"
               "tutti run --env NCCL_MIN_CTAS=32,64 --launches 7 -- ./all_reduce_perf -b 8 -e 128M -f 2 -g 8\n"
@@ -203,6 +242,7 @@ Command run_command(const BenchWorld& world) {
               "tutti run --read regex:'took (?<time_ms>[0-9.]+) ms' -a threads=1,2,4 -- ./solve --threads {threads}",
           .define = [&world](CLI::App& app) -> Run {
             const auto options = std::make_shared<RunArguments>();
+            options->app = &app;
             add_sweep_options(app, options->sweep, world);
             add_keeping_options(app, options->keeping);
             begin_group(app, "A program instead of a bench");
@@ -211,6 +251,12 @@ Command run_command(const BenchWorld& world) {
             app.add_flag("--quick", options->sweep.quick, "Of communicators: fewer sizes, and less time for each");
             app.add_option("--baseline", options->baseline, "Of communicators: whom the best is compared with")
                 ->type_name("NAME");
+            if (!world.milestones.empty()) {
+              begin_group(app, "Milestones, which write a folder (-o)");
+              app.add_flag("--full", options->is_full, "Of a milestone: everything, not the short form");
+              app.add_option("--part", options->parts, "Of a milestone: only these parts, with commas between")
+                  ->type_name("PARTS");
+            }
             begin_group(app, "What is kept and shown");
             app.add_option("--figure", options->figure, kFigureHelp)->type_name("FILE")->check(objection_to_file);
             add_row_output_options(app, options->output);

@@ -60,6 +60,14 @@ Words benches(const BenchWorld& world) {
   Words words;
   for (const Bench& bench : world.benches) words.push_back(bench.declaration().name);
   if (world.algorithms_of) words.emplace_back(kCommunicators);
+  for (const MilestoneBench& milestone : world.milestones) words.push_back(milestone.name);
+  return words;
+}
+
+Words milestone_parts(const BenchWorld& world) {
+  Words words;
+  for (const MilestoneBench& milestone : world.milestones)
+    for (const std::string& part : milestone.parts) add_once(words, part);
   return words;
 }
 
@@ -127,6 +135,7 @@ class Values {
     add("ELEMENT", {.words = elements(), .has_files = true});
     add("PEERS", {.words = peers(world), .is_list = true});
     for (const char* bench : {"BENCH", "-- COMMAND"}) add(bench, {.words = benches(world)});
+    add("PARTS", {.words = milestone_parts(world), .is_list = true});
     add("FORMAT", {.words = {"auto", "nccl-tests", "osu", "imb", "json", "wall"}});
     add("TYPE", {.words = types()});
     add("VARIABLE", {.words = variables("")});

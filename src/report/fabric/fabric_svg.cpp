@@ -70,7 +70,7 @@ class Drawing {
     scale_ = std::min(std::max(34 / least, 84.0), kMostExtent / extent);
     if (fabric.nodes.size() == 1) scale_ = 1;
     radius_ = std::clamp(0.34 * least * scale_, 2.0, 17.0);
-    width_ = std::max((right - left) * scale_ + 2 * kMargin, 420.0);
+    width_ = std::max((right - left) * scale_ + 2 * kMargin, 440.0);
     indent_ = (width_ - (right - left) * scale_) / 2;
     bottom_ = kTop + kMargin + (bottom - top) * scale_ + kMargin;
     for (const Cable& cable : cables_)

@@ -103,6 +103,10 @@ std::string html_of(const Section& section, std::size_t number, bool has_charts)
   for (const NamedTable& each : section.summaries) html += html_of(each);
   html +=
       fmt::format("<div class=\"figures\" id=\"figures{}\">{}</div>\n", number, has_charts ? "" : pictures_of(section));
+  for (const NamedPicture& each : section.pictures)
+    html +=
+        fmt::format("<figure class=\"scrolls picture\" tabindex=\"0\" role=\"region\" aria-label=\"{}\">{}</figure>\n",
+                    in_html(each.title), each.svg);
   for (const LineChart& chart : section.lines)
     if (!chart.remark.empty()) html += fmt::format("<p class=\"remark\">{}</p>\n", in_html(chart.remark));
   if (!section.facts.empty()) {

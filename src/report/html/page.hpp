@@ -28,6 +28,12 @@ struct Caution {
   bool is_bad = false;  // results are wrong or missing
 };
 
+// What no chart of the page draws, such as a fabric: a whole SVG.
+struct NamedPicture {
+  std::string title;
+  std::string svg;
+};
+
 struct Section {
   std::string title;
   std::vector<std::string> answer;  // sentences; the first stands out
@@ -37,7 +43,8 @@ struct Section {
   // Panels of the same title stand beside each other, with one legend.
   std::vector<LineChart> lines;
   std::vector<BarChart> bars;
-  std::vector<NamedTable> tables;  // long ones, to sort and filter
+  std::vector<NamedTable> tables;           // long ones, to sort and filter
+  std::vector<NamedPicture> pictures = {};  // below the charts
 };
 
 struct Page {

@@ -1,0 +1,267 @@
+// SPDX-License-Identifier: Apache-2.0
+// Measured, simulated, theoretical and reference values of all-reduce in one figure (row C7). What has the same
+// configuration stands side by side; what has another one is hatched and says so. The external 366 us are above a break
+// of the axis.
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "base/counted.hpp"
+#include "base/system/file.hpp"
+#include "base/units.hpp"
+#include "base/variables/conf.hpp"
+#include "base/variables/variables.hpp"
+#include "calibrate/fit.hpp"
+#include "calibrate/measure.hpp"
+#include "cli/interrupt.hpp"
+#include "cli/milestone/ccl/ccl_parts.hpp"
+#include "cli/milestone/ccl/measured.hpp"
+#include "cli/milestone/ccl/published.hpp"
+#include "cli/milestone/ccl/simulated.hpp"
+#include "simulate/references/against.hpp"
+
+namespace tutti::cli {
+
+namespace {
+
+constexpr std::array<std::uint64_t, 2> kComparedBytes = {65536, 98304};  // of the published figures
+constexpr std::string_view kCompareBudget = "300ms";
+constexpr std::string_view kHostAlgorithm = "two_shot";  // of what is measured and of what is simulated beside it
+constexpr std::string_view kMachineFile = "machine.toml";
+
+enum ValueKind : std::size_t { reference_value, simulated_value, theory_value, measured_value };
+constexpr std::array<std::string_view, 4> kValueKinds = {"reference", "simulated", "theory", "measured"};
+
+// A row of the part.
+struct ComparedValue {
+  std::string group;        // the configuration, in short
+  std::uint64_t bytes = 0;  // of a rank
+  ValueKind kind = reference_value;
+  double value_us = 0;
+  Cell low = {};
+  Cell high = {};
+  bool is_alike = true;  // of the configuration of what is simulated beside it
+  std::string configuration;
+  std::string source;
+  std::string date;
+};
+
+PartRow row_of_value(const ComparedValue& value) {
+  return {value.group,
+          whole_cell(value.bytes),
+          std::string(kValueKinds[value.kind]),
+          value.value_us,
+          value.low,
+          value.high,
+          value.is_alike,
+          value.configuration,
+          value.source,
+          value.date};
+}
+
+// A published figure, and what is simulated in its place.
+Result<std::vector<PartRow>> rows_of_figure(const std::shared_ptr<const simulate::References>& references,
+                                            const simulate::Series& series) {
+  const std::array<const simulate::Series*, 1> only = {&series};
+  TUTTI_TRY_ASSIGN(const std::vector<simulate::Compared> compared, simulate::compare(*references, only, nullptr));
+  std::vector<PartRow> rows;
+  for (const simulate::Compared& each : compared) {
+    const bool is_theory = series.kind == simulate::FigureKind::theory;
+    ComparedValue value{
+        .group = series.bytes.size() > 1 ? fmt::format("{}, {}", series.id, to_text(Bytes(each.bytes))) : series.id,
+        .bytes = each.bytes,
+        .kind = is_theory ? theory_value : reference_value,
+        .value_us = each.published,
+        .is_alike = each.simulated.has_value(),
+        .configuration = series.configuration,
+        .source = references->source,
+        .date = references->date};
+    rows.push_back(row_of_value(value));
+    if (!each.simulated) continue;
+    value.kind = simulated_value;
+    value.value_us = *each.simulated;
+    value.source = fmt::format("simulated by Tutti, {}", each.best);
+    value.date = "";
+    rows.push_back(row_of_value(value));
+  }
+  return rows;
+}
+
+std::string name_of_host(std::uint64_t bytes) { return fmt::format("2 ranks on one host, {}", to_text(Bytes(bytes))); }
+
+Result<SweepPlan> host_plan(const PartWorld& world) {
+  SweepOptions options;
+  options.bench = "all_reduce";
+  options.peers = "tutti";
+  options.budget = kCompareBudget;
+  options.axes = {"bytes=64K,96K", "type=f16", "num_ranks=2", fmt::format("algorithm={}", kHostAlgorithm)};
+  return measured_plan(std::move(options), world);
+}
+
+Result<std::vector<PartCase>> comparison_cases(const PartWorld& world) {
+  TUTTI_TRY_ASSIGN(simulate::References read, published("accelerator"));
+  const auto references = std::make_shared<const simulate::References>(std::move(read));
+  std::vector<PartCase> cases;
+  for (const simulate::Series& series : references->series)
+    cases.push_back({.name = series.id, .make = [references, &series] { return rows_of_figure(references, series); }});
+  // Where Tutti's worker is not here, nothing is measured.
+  if (!is_peer_here(world.bench, "tutti")) return cases;
+  for (const std::uint64_t bytes : kComparedBytes) cases.push_back({.name = name_of_host(bytes), .seconds = 4});
+  return cases;
+}
+
+// A fabric of this machine, calibrated by ping-pong and kernels and no collective, as a file in the folder. Nothing
+// where it cannot be measured.
+Result<std::optional<std::string>> calibrated_fabric(const PartWorld& world) {
+  if (!calibrate::can_measure().ok()) return std::optional<std::string>();
+  TUTTI_TRY_ASSIGN(const Variables variables,
+                   Variables::load(world.context.environment, ConfPaths::standard(world.context.environment)));
+  TUTTI_TRY_ASSIGN(const calibrate::Measurements measured, calibrate::measure(variables));
+  const std::string path = std::filesystem::absolute(fmt::format("{}/{}", world.folder, kMachineFile)).string();
+  TUTTI_TRY(replace_file(path, calibrate::file_of(measured, 2)));
+  return std::optional(path);
+}
+
+// This machine's time, and what the calibrated fabric says in its place.
+std::vector<PartRow> rows_of_host(std::uint64_t bytes, const harness::Row& row, std::optional<double> simulated_us) {
+  const harness::Summary summary = summarize(row);
+  const Cell unknown;
+  ComparedValue value{.group = name_of_host(bytes),
+                      .bytes = bytes,
+                      .kind = measured_value,
+                      .value_us = summary.median / 1000,
+                      .low = summary.interval ? Cell(summary.interval->low / 1000) : unknown,
+                      .high = summary.interval ? Cell(summary.interval->high / 1000) : unknown,
+                      .is_alike = simulated_us.has_value(),
+                      .configuration = fmt::format("2 ranks on this machine, {} over shared memory", kHostAlgorithm),
+                      .source = fmt::format("measured: {}", row.ran.empty() ? "tutti" : row.ran),
+                      .date = ""};
+  std::vector<PartRow> rows;
+  if (simulated_us) {
+    const ComparedValue simulated{.group = value.group,
+                                  .bytes = bytes,
+                                  .kind = simulated_value,
+                                  .value_us = *simulated_us,
+                                  .configuration = value.configuration,
+                                  .source = fmt::format("simulated by Tutti on {}, calibrated here", kMachineFile),
+                                  .date = ""};
+    rows.push_back(row_of_value(simulated));
+  }
+  rows.push_back(row_of_value(value));
+  return rows;
+}
+
+Status make_comparison(std::span<const PartCase> pending, const PartWorld& world, const PartSink& sink) {
+  TUTTI_TRY_ASSIGN(SweepPlan plan, host_plan(world));
+  std::set<std::uint64_t> sizes;
+  for (const std::uint64_t bytes : kComparedBytes)
+    for (const PartCase& each : pending)
+      if (each.name == name_of_host(bytes)) sizes.insert(bytes);
+  TUTTI_TRY_ASSIGN(const std::optional<std::string> fabric, calibrated_fabric(world));
+  if (Interrupt::has_come()) return {};
+  return measure_sizes(
+      std::move(plan), sizes, world, [&](std::uint64_t bytes, std::span<const harness::Row> rows) -> Status {
+        std::optional<double> simulated_us;
+        if (fabric) {
+          TUTTI_TRY_ASSIGN(const simulate::Answer answer,
+                           simulate_all_reduce({.fabric = *fabric, .algorithm = std::string(kHostAlgorithm)}, bytes));
+          simulated_us = answer.time / 1000;
+        }
+        const harness::Row& row = rows.front();
+        CaseRows made{.name = name_of_host(bytes)};
+        if (row.outcome == harness::Outcome::ok && !row.samples.empty()) {
+          made.rows = rows_of_host(bytes, row, simulated_us);
+        } else {
+          made.error = fmt::format("{}: {}", name_of(row.outcome), row.note);
+        }
+        return sink(made);
+      });
+}
+
+ValueKind kind_of(const PartRows& rows, std::size_t row) {
+  const auto found = std::find(kValueKinds.begin(), kValueKinds.end(), rows.text(row, "kind"));
+  return static_cast<ValueKind>(std::min<std::ptrdiff_t>(found - kValueKinds.begin(), measured_value));
+}
+
+PartFigure figure_of_values(const PartRows& rows) {
+  report::BarChart chart{.title = "All-reduce: measured, simulated, theoretical and reference values",
+                         .remark = "Bars side by side are of one configuration.",
+                         .kinds = {kValueKinds.begin(), kValueKinds.end()},
+                         .hatched = "of another configuration than anything beside it",
+                         .panels = {}};
+  report::BarPanel panel{.title = "", .y_name = "time, us", .groups = {}};
+  for (const std::string& group : rows.texts("group")) {
+    report::BarGroup bars{.name = group, .bars = {}};
+    for (std::size_t row = 0; row < rows.size(); ++row) {
+      if (rows.text(row, "group") != group) continue;
+      const auto low = rows.number(row, "low_us");
+      const auto high = rows.number(row, "high_us");
+      bars.bars.push_back({.kind = kind_of(rows, row),
+                           .value = *rows.number(row, "value_us"),
+                           .range = low && high ? std::optional(report::Range{*low, *high}) : std::nullopt,
+                           .is_hatched = !rows.is_true(row, "is_alike"),
+                           .remark = rows.text(row, "configuration"),
+                           .made_by = rows.origin().command});
+    }
+    panel.groups.push_back(std::move(bars));
+  }
+  chart.panels.push_back(std::move(panel));
+  // As a picture: charts of pages have no broken axis.
+  return {.file = "comparison", .title = chart.title, .svg = to_svg(chart)};
+}
+
+Result<PartShown> show_comparison(const PartRows& rows) {
+  TUTTI_TRY_ASSIGN(const simulate::References references, published("accelerator"));
+  PartShown shown;
+  std::size_t compared = 0;
+  double greatest = 0;
+  for (std::size_t row = 0; row + 1 < rows.size(); ++row) {
+    if (kind_of(rows, row) != reference_value || kind_of(rows, row + 1) != simulated_value) continue;
+    ++compared;
+    greatest = std::max(greatest, std::abs(*rows.number(row + 1, "value_us") / *rows.number(row, "value_us") - 1));
+    for (const simulate::Series& series : references.series)
+      if (series.id == rows.text(row, "group") && series.bar >= 0)
+        shown.is_right = shown.is_right &&
+                         std::abs(*rows.number(row + 1, "value_us") / *rows.number(row, "value_us") - 1) <= series.bar;
+  }
+  if (compared > 0)
+    shown.answer = {
+        fmt::format("{} {} simulated in the same configuration; the greatest error is {:.1f} %.",
+                    counted(compared, "reference value"), are(compared), greatest * 100),
+        "Hatched values are of other configurations: they say how large times are, and nothing about errors."};
+  shown.figures.push_back(figure_of_values(rows));
+  shown.tables.push_back({.file = "comparison", .table = {.title = "Values and their sources", .table = rows.table()}});
+  return shown;
+}
+
+}  // namespace
+
+Part comparison_part() {
+  return {.name = "comparison",
+          .title = "Measured, simulated, theoretical and reference values",
+          .about = "all values of all-reduce in one figure, like configurations side by side",
+          .columns = {{"group"},
+                      {"bytes"},
+                      {"kind"},
+                      time_column("value_us"),
+                      time_column("low_us"),
+                      time_column("high_us"),
+                      {"is_alike"},
+                      {"configuration"},
+                      {"source"},
+                      {"date"}},
+          .cases = comparison_cases,
+          .make_together = make_comparison,
+          .keeps = {std::string(kMachineFile)},
+          .show = show_comparison};
+}
+
+}  // namespace tutti::cli

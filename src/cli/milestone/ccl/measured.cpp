@@ -1,0 +1,281 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/milestone/ccl/measured.hpp"
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "base/units.hpp"
+#include "bench/results/cells.hpp"
+#include "bench/results/comparison.hpp"
+#include "bench/views/views.hpp"
+#include "cli/interrupt.hpp"
+#include "cli/milestone/ccl/simulated.hpp"
+
+namespace tutti::cli {
+
+namespace {
+
+using harness::Comparison;
+using harness::Row;
+
+constexpr std::string_view kBytes = "bytes";
+constexpr std::uint64_t kLeastRounds = 10;
+
+std::optional<std::uint64_t> bytes_of(const harness::Point& point) {
+  const harness::Value* const value = point.find(kBytes);
+  if (value == nullptr) return std::nullopt;
+  const Result<Bytes> bytes = parse_bytes(value->text());
+  return bytes.ok() ? std::optional(bytes->value()) : std::nullopt;
+}
+
+std::size_t baseline_in(const std::vector<std::string>& competitors, const std::vector<std::string>& baselines) {
+  for (const std::string& beginning : baselines)
+    for (std::size_t each = 0; each < competitors.size(); ++each)
+      if (competitors[each].starts_with(beginning)) return each;
+  return 0;
+}
+
+// Null where there is none.
+Cell figure_if(bool is_there, double value) { return is_there ? harness::figure(value) : Cell(); }
+
+// Median, interval, and the slowest of a hundred.
+std::vector<Cell> cells_of_times(const harness::Summary& summary) {
+  const auto& interval = summary.interval;
+  return {harness::micros(summary.median), interval ? harness::micros(interval->low) : Cell(),
+          interval ? harness::micros(interval->high) : Cell(), summary.p99 ? harness::micros(*summary.p99) : Cell()};
+}
+
+// Null for a single rank.
+Cell bus_bandwidth_of(const Row& row, double median) {
+  const auto factor = row.message ? harness::bus_factor(row.message->traffic, row.num_ranks) : std::nullopt;
+  return factor && median > 0 ? harness::figure(row.message->bytes * *factor / median) : Cell();
+}
+
+// What one competitor gave.
+PartRow row_of_competitor(const Row& row) {
+  PartRow cells = {whole_cell(static_cast<std::uint64_t>(row.num_ranks))};
+  if (row.outcome == harness::Outcome::ok && !row.samples.empty()) {
+    const harness::Summary summary = summarize(row);
+    for (const Cell& each : cells_of_times(summary)) cells.push_back(each);
+    cells.push_back(bus_bandwidth_of(row, summary.median));
+  } else {
+    cells.resize(cells.size() + 5);
+  }
+  cells.push_back(whole_cell(row.samples.size()));
+  cells.emplace_back(std::string(name_of(row.outcome)));
+  cells.emplace_back(row.is_checked);
+  cells.push_back(harness::text_or_null(row.ran));
+  cells.push_back(harness::text_or_null(row.version));
+  cells.push_back(harness::text_or_null(row.outcome == harness::Outcome::ok ? warnings(row) : row.note));
+  return cells;
+}
+
+}  // namespace
+
+std::vector<Column> measured_columns() {
+  using harness::measured;
+  return {{"bytes"},
+          {"competitor"},
+          {"ranks"},
+          measured("time_us"),
+          measured("low_us"),
+          measured("high_us"),
+          measured("p99_us"),
+          measured("busbw_gbs"),
+          {"samples"},
+          {"outcome"},
+          {"checked"},
+          {"ran"},
+          {"version"},
+          {"note"},
+          {"is_best"},
+          {"is_tied"},
+          {"baseline"},
+          measured("speedup"),
+          measured("speedup_low"),
+          measured("speedup_high")};
+}
+
+std::vector<PartRow> rows_of_competitors(std::span<const Row> rows, bool by_algorithm,
+                                         const std::vector<std::string>& baselines, const CompetitorName& name) {
+  const Comparison comparison = Comparison::of_peers({rows.begin(), rows.end()}, true, by_algorithm);
+  const std::size_t baseline = baseline_in(comparison.competitors, baselines);
+  const std::vector<harness::Standing> standings = standings_of(comparison);
+  std::vector<PartRow> made;
+  for (std::size_t number = 0; number < comparison.cases.size(); ++number) {
+    const harness::ComparedCase& one = comparison.cases[number];
+    const harness::Standing& standing = standings[number];
+    for (std::size_t each = 0; each < one.rows.size(); ++each) {
+      if (!one.rows[each]) continue;
+      const std::optional<std::uint64_t> bytes = bytes_of(one.rows[each]->point);
+      PartRow row = {bytes ? whole_cell(*bytes) : Cell(), name(comparison.competitors[each])};
+      for (Cell& cell : row_of_competitor(*one.rows[each])) row.push_back(std::move(cell));
+      const bool is_tied = std::find(standing.ties.begin(), standing.ties.end(), each) != standing.ties.end();
+      const auto found =
+          each == baseline ? std::nullopt : comparison.compare_by_rounds(standing.scored, each, baseline);
+      const harness::Ratio ratio = found.value_or(harness::Ratio());
+      const harness::Interval interval = ratio.interval.value_or(harness::Interval());
+      row.emplace_back(standing.best == each);
+      row.emplace_back(is_tied);
+      row.emplace_back(name(comparison.competitors[baseline]));
+      row.push_back(figure_if(found.has_value(), ratio.ratio));
+      row.push_back(figure_if(ratio.interval.has_value(), interval.low));
+      row.push_back(figure_if(ratio.interval.has_value(), interval.high));
+      made.push_back(std::move(row));
+    }
+  }
+  return made;
+}
+
+bool is_peer_here(const BenchWorld& bench, std::string_view name) {
+  return std::any_of(bench.peers.begin(), bench.peers.end(),
+                     [&](const PeerSummary& peer) { return peer.name == name && bench.look_for(peer.name).ok(); });
+}
+
+Result<SweepPlan> measured_plan(SweepOptions options, const PartWorld& world) {
+  if (options.launches.empty()) options.launches = "1";
+  return make_plan(options, world.bench, world.context.environment);
+}
+
+double seconds_of(const SweepPlan& plan) { return plan.expected_seconds(); }
+
+Status measure_sizes(SweepPlan plan, const std::set<std::uint64_t>& sizes, const PartWorld& world,
+                     const OnSize& on_size) {
+  for (harness::Group& group : plan.groups)
+    std::erase_if(group.cases, [&](const harness::Case& each) {
+      const std::optional<std::uint64_t> bytes = bytes_of(each.point);
+      return !bytes || !sizes.contains(*bytes);
+    });
+  std::erase_if(plan.groups, [](const harness::Group& group) { return group.cases.empty(); });
+  plan.runner.measure.is_interrupted = Interrupt::has_come;
+  plan.runner.measure.budget.least_rounds = kLeastRounds;
+  harness::Runner runner(plan.runner, plan.programs, world.context.environment.block());
+  return runner.compare(plan.sweep.bench, plan.groups, {}, [&](std::span<const Row> rows) -> Status {
+    // What an interrupt left is not whole.
+    if (rows.empty() || Interrupt::has_come()) return {};
+    const std::optional<std::uint64_t> bytes = bytes_of(rows.front().point);
+    return bytes ? on_size(*bytes, rows) : Status();
+  });
+}
+
+std::string name_of_size(std::uint64_t bytes, const std::string& budget) {
+  return fmt::format("{}, at most {}", to_text(Bytes(bytes)), budget);
+}
+
+std::vector<PartCase> cases_of_sizes(const SweepPlan& plan, const std::vector<std::uint64_t>& sizes,
+                                     const std::string& budget) {
+  std::vector<PartCase> cases;
+  for (const std::uint64_t bytes : sizes)
+    cases.push_back({.name = name_of_size(bytes, budget),
+                     .seconds = seconds_of(plan) / static_cast<double>(std::max<std::size_t>(sizes.size(), 1))});
+  return cases;
+}
+
+bool are_right(const PartRows& rows, std::vector<report::Caution>& cautions) {
+  bool right = true;
+  for (std::size_t row = 0; row < rows.size(); ++row) {
+    const std::string outcome = rows.text(row, "outcome");
+    if (outcome == name_of(harness::Outcome::ok)) continue;
+    const bool is_skipped = outcome == name_of(harness::Outcome::skipped);
+    right = right && is_skipped;
+    cautions.push_back({fmt::format("{}, {}: {}: {}", rows.text(row, "competitor"),
+                                    to_text(Bytes(static_cast<std::uint64_t>(rows.number(row, "bytes").value_or(0)))),
+                                    outcome, rows.text(row, "note")),
+                        !is_skipped});
+  }
+  return right;
+}
+
+report::LineChart chart_of_competitors(const PartRows& rows, std::string title) {
+  report::LineChart chart{.title = std::move(title),
+                          .remark = fmt::format("{}; bands are 95 % intervals over rounds", rows.origin().machine),
+                          .x_name = std::string(kBytes),
+                          .panels = {}};
+  const std::string ranks =
+      rows.size() > 0 ? fmt::format("{} ranks", rows.number(0, "ranks").value_or(0)) : std::string("ranks");
+  report::LinePanel panel{.title = ranks, .y_name = "time, us", .lines = {}};
+  for (const std::string& competitor : rows.texts("competitor")) {
+    report::Line line{.name = competitor, .points = {}, .made_by = rows.origin().command};
+    for (std::size_t row = 0; row < rows.size(); ++row) {
+      const std::optional<double> time = rows.number(row, "time_us");
+      const std::optional<double> bytes = rows.number(row, "bytes");
+      if (rows.text(row, "competitor") != competitor || !time || !bytes) continue;
+      report::Point point{*bytes, *time};
+      const std::optional<double> low = rows.number(row, "low_us");
+      const std::optional<double> high = rows.number(row, "high_us");
+      if (low && high) point.range = report::Range{*low, *high};
+      line.points.push_back(point);
+    }
+    if (!line.points.empty()) panel.lines.push_back(std::move(line));
+  }
+  if (!panel.lines.empty()) chart.panels.push_back(std::move(panel));
+  return chart;
+}
+
+namespace {
+
+// The rows of each size, in ascending order of sizes.
+std::map<double, std::vector<std::size_t>> rows_by_size(const PartRows& rows) {
+  std::map<double, std::vector<std::size_t>> sizes;
+  for (std::size_t row = 0; row < rows.size(); ++row)
+    if (const std::optional<double> bytes = rows.number(row, "bytes")) sizes[*bytes].push_back(row);
+  return sizes;
+}
+
+}  // namespace
+
+Table table_of_sizes(const PartRows& rows) {
+  const std::vector<std::string> competitors = rows.texts("competitor");
+  std::vector<Column> columns = {{"bytes"}};
+  for (const std::string& each : competitors) columns.push_back(harness::measured(each + "_us"));
+  for (const char* name : {"best"}) columns.push_back({name});
+  columns.push_back(harness::measured("best_us"));
+  columns.push_back({"baseline"});
+  columns.push_back(harness::measured("speedup"));
+  columns.push_back(harness::measured("speedup_low"));
+  columns.push_back(harness::measured("speedup_high"));
+  columns.push_back({"ties"});
+  Table table(std::move(columns));
+  for (const auto& [bytes, of_size] : rows_by_size(rows)) {
+    std::vector<Cell> cells = {static_cast<std::int64_t>(bytes)};
+    for (const std::string& competitor : competitors) {
+      Cell time;
+      for (const std::size_t row : of_size)
+        if (rows.text(row, "competitor") == competitor) time = rows.cell(row, "time_us");
+      cells.push_back(time);
+    }
+    const auto best =
+        std::find_if(of_size.begin(), of_size.end(), [&](std::size_t row) { return rows.is_true(row, "is_best"); });
+    std::string ties;
+    for (const std::size_t row : of_size)
+      if (rows.is_true(row, "is_tied")) ties += (ties.empty() ? "" : ", ") + rows.text(row, "competitor");
+    if (best == of_size.end()) {
+      cells.resize(table.columns().size());
+    } else {
+      for (const char* name : {"competitor", "time_us", "baseline", "speedup", "speedup_low", "speedup_high"})
+        cells.push_back(rows.cell(*best, name));
+      cells.push_back(harness::text_or_null(ties));
+    }
+    table.add_row(std::move(cells));
+  }
+  return table;
+}
+
+std::vector<std::string> bests_in_words(const PartRows& rows) {
+  std::vector<std::string> sentences;
+  for (const auto& [bytes, of_size] : rows_by_size(rows))
+    for (const std::size_t row : of_size) {
+      if (!rows.is_true(row, "is_best")) continue;
+      const std::optional<double> speedup = rows.number(row, "speedup");
+      sentences.push_back(fmt::format(
+          "At {} the fastest is {} with {:.4g} us{}.", to_text(Bytes(static_cast<std::uint64_t>(bytes))),
+          rows.text(row, "competitor"), rows.number(row, "time_us").value_or(0),
+          speedup ? fmt::format(", {:.2f} times as fast as {}", *speedup, rows.text(row, "baseline")) : ""));
+    }
+  return sentences;
+}
+
+}  // namespace tutti::cli

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/milestone/ccl/published.hpp"
+
+#include <string>
+
+#include <fmt/format.h>
+
+#include "base/text.hpp"
+
+namespace tutti::cli {
+
+Result<simulate::References> published(std::string_view name) {
+  for (const std::span<const simulate::ShippedReferences> all : {published_figures(), simulate::shipped_references()})
+    for (const simulate::ShippedReferences& each : all)
+      if (each.name == name) return simulate::read_references(each.text, std::string(name));
+  return Status(Code::internal, fmt::format("no published figures are called {}", in_quotes(name)));
+}
+
+std::optional<double> value_at(const simulate::References& references, std::string_view series, std::uint64_t bytes) {
+  for (const simulate::Series& each : references.series)
+    for (std::size_t place = 0; each.id == series && place < each.bytes.size() && place < each.values.size(); ++place)
+      if (each.bytes[place] == bytes) return each.values[place];
+  return std::nullopt;
+}
+
+}  // namespace tutti::cli

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+// Published figures that milestones show beside their own: files of data/references, which are part of the program.
+// Pure; thread-safe.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string_view>
+
+#include "base/status.hpp"
+#include "simulate/references/references.hpp"
+#include "simulate/references/shipped.hpp"
+
+namespace tutti::cli {
+
+[[nodiscard]] std::span<const simulate::ShippedReferences> published_figures();
+
+// "accelerator", "bidirectional_all_gather", "vllm_all_reduce".
+[[nodiscard]] Result<simulate::References> published(std::string_view name);
+
+// The value of a series at that size, where it has one.
+[[nodiscard]] std::optional<double> value_at(const simulate::References& references, std::string_view series,
+                                             std::uint64_t bytes);
+
+// The analytic model of the accelerator's authors, in microseconds, by the bytes of a PE: 1.346 us, and 0.0012 us for
+// each packet of 128 bits.
+[[nodiscard]] constexpr double analytic_us(double bytes) { return 1.346 + 0.0012 * bytes * 8 / 128; }
+
+}  // namespace tutti::cli

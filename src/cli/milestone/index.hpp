@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+// index.json of a milestone's folder: what was made, from which rows, by which command, and whether all was right.
+// docs/formats/milestone.md specifies it. Pure but for reading files.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/status.hpp"
+#include "cli/milestone/milestone.hpp"
+#include "cli/milestone/part_rows.hpp"
+
+namespace tutti::cli {
+
+inline constexpr std::string_view kIndexFile = "index.json";
+inline constexpr std::string_view kReportFile = "report.html";
+
+struct MadeFile {
+  std::string name;
+  std::string kind;  // rows, table, figure, data, page, index
+};
+
+// A part that is in the folder.
+struct DrawnPart {
+  const Part* part = nullptr;
+  PartRows rows;
+  PartShown shown;
+  std::vector<MadeFile> files;
+
+  [[nodiscard]] bool is_right() const { return shown.is_right && rows.num_errors() == 0; }
+};
+
+struct Drawn {
+  std::vector<DrawnPart> parts;
+  std::vector<std::string> missing;     // parts of the milestone without rows
+  std::vector<MadeFile> whole = {};     // files of no part
+  std::vector<std::string> notes = {};  // what could not be made, and why
+
+  [[nodiscard]] bool is_complete() const;
+  [[nodiscard]] bool is_right() const;
+};
+
+[[nodiscard]] std::string index_of(const Milestone& milestone, const Drawn& drawn);
+
+// An error where the file is there and is not the index of that milestone.
+[[nodiscard]] Status check_index(const std::string& path, std::string_view milestone);
+// The files that an index names; none where there is no index.
+[[nodiscard]] std::vector<std::string> files_in_index(const std::string& path);
+
+}  // namespace tutti::cli

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+// How far a milestone is, with the time left: on a terminal one line that is written over, elsewhere a line every 30 s.
+// note() is for any thread, one at a time.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <cstddef>
+#include <optional>
+#include <string_view>
+
+#include <unistd.h>
+
+#include "bench/measure/estimate.hpp"
+#include "cli/command.hpp"
+#include "cli/heartbeat.hpp"
+
+namespace tutti::cli {
+
+class MakeProgress {
+ public:
+  MakeProgress(const Context& context, std::size_t num_cases, double expected_seconds,
+               bool is_terminal = ::isatty(STDERR_FILENO) != 0);
+  ~MakeProgress();
+  MakeProgress(const MakeProgress&) = delete;
+  MakeProgress& operator=(const MakeProgress&) = delete;
+
+  // A case that was expected to take so long is done.
+  void note(std::string_view part, std::string_view name, double expected_seconds);
+  [[nodiscard]] std::size_t num_done() const { return num_done_; }
+
+ private:
+  using Clock = std::chrono::steady_clock;
+
+  // By how the time of what is done compares with what was expected of it; as expected before anything is done.
+  [[nodiscard]] double seconds_left() const;
+
+  const Context& context_;
+  std::size_t num_cases_;
+  double expected_;
+  bool is_terminal_;
+  Clock::time_point begin_ = Clock::now();
+  std::atomic<std::size_t> num_done_ = 0;
+  std::atomic<double> expected_done_ = 0;
+  std::optional<Heartbeat> heartbeat_;
+};
+
+}  // namespace tutti::cli

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+// PNG pictures of SVG pictures, by rsvg-convert (Debian: librsvg2-bin), where it is on PATH: it is small, draws as
+// browsers do, and is started for each picture, so no build needs it. Thread-safe.
+#pragma once
+
+#include <string>
+
+#include "base/status.hpp"
+#include "base/variables/environment.hpp"
+
+namespace tutti::cli {
+
+class PngMaker {
+ public:
+  explicit PngMaker(const Environment& environment);
+
+  [[nodiscard]] bool is_there() const { return !program_.empty(); }
+  // Why there are no PNG pictures; for where it is not there.
+  [[nodiscard]] static std::string reason();
+  [[nodiscard]] Status make(const std::string& svg, const std::string& png) const;
+
+ private:
+  const Environment& environment_;
+  std::string program_;
+};
+
+}  // namespace tutti::cli
