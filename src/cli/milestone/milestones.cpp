@@ -13,6 +13,7 @@
 #include "cli/interrupt.hpp"
 #include "cli/milestone/ccl/ccl_parts.hpp"
 #include "cli/milestone/draw.hpp"
+#include "cli/milestone/gemm/gemm_parts.hpp"
 #include "cli/milestone/make.hpp"
 #include "cli/milestone/milestone.hpp"
 
@@ -27,7 +28,12 @@ std::vector<Milestone> all_milestones() {
       {.name = "milestone-ccl",
        .title = "Milestone: collectives",
        .about = "Collectives measured, simulated and compared with published figures: rows, tables, figures, a page",
-       .parts = ccl_parts()}};
+       .parts = ccl_parts()},
+      {.name = "milestone-gemm",
+       .title = "Milestone: matrix products",
+       .about = "Matrix products on a processing element, and what all-reduces take of a layer: rows, tables, figures, "
+                "a page",
+       .parts = gemm_parts()}};
 }
 
 // Whether only stored rows are drawn.

@@ -9,11 +9,25 @@
 
 namespace tutti::cli {
 
-Result<simulate::References> published(std::string_view name) {
+namespace {
+
+Result<std::string_view> text_of_published(std::string_view name) {
   for (const std::span<const simulate::ShippedReferences> all : {published_figures(), simulate::shipped_references()})
     for (const simulate::ShippedReferences& each : all)
-      if (each.name == name) return simulate::read_references(each.text, std::string(name));
+      if (each.name == name) return each.text;
   return Status(Code::internal, fmt::format("no published figures are called {}", in_quotes(name)));
+}
+
+}  // namespace
+
+Result<simulate::References> published(std::string_view name) {
+  TUTTI_TRY_ASSIGN(const std::string_view text, text_of_published(name));
+  return simulate::read_references(text, std::string(name));
+}
+
+Result<simulate::GemmReferences> published_gemm(std::string_view name) {
+  TUTTI_TRY_ASSIGN(const std::string_view text, text_of_published(name));
+  return simulate::read_gemm_references(text, name);
 }
 
 std::optional<double> value_at(const simulate::References& references, std::string_view series, std::uint64_t bytes) {

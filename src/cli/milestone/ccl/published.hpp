@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include "base/status.hpp"
+#include "simulate/gemm/gemm_references.hpp"
 #include "simulate/references/references.hpp"
 #include "simulate/references/shipped.hpp"
 
@@ -18,6 +19,9 @@ namespace tutti::cli {
 
 // "accelerator", "bidirectional_all_gather", "vllm_all_reduce".
 [[nodiscard]] Result<simulate::References> published(std::string_view name);
+
+// Of matrix products: "accelerator_gemm".
+[[nodiscard]] Result<simulate::GemmReferences> published_gemm(std::string_view name);
 
 // The value of a series at that size, where it has one.
 [[nodiscard]] std::optional<double> value_at(const simulate::References& references, std::string_view series,

@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: Apache-2.0
+// Matrix products on a processing element: eight shapes with each placement of the operands (row C12). The rows hold
+// all that the three figures need.
+#include <algorithm>
+#include <cmath>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "cli/machine/gemm_figures.hpp"
+#include "cli/milestone/ccl/published.hpp"
+#include "cli/milestone/ccl/simulated.hpp"
+#include "cli/milestone/gemm/gemm_parts.hpp"
+#include "fabric/files/load.hpp"
+#include "simulate/gemm/gemm.hpp"
+
+namespace tutti::cli {
+
+namespace {
+
+using simulate::kGemmStageNames;
+using simulate::kGemmUnitNames;
+using simulate::Preloaded;
+
+constexpr std::string_view kGemmFigures = "accelerator_gemm";
+
+std::vector<Column> product_columns() {
+  std::vector<Column> columns = {{"shape"}, {"preloaded"}, {"element_bytes"}, {"tiles"}};
+  for (const char* name :
+       {"all_ns", "tiled_ns", "model_preload_ns", "model_fill_ns", "model_busy_ns", "model_drain_ns"})
+    columns.push_back(time_column(name));
+  columns.push_back({"slowest"});
+  for (const std::string_view stage : kGemmStageNames) {
+    columns.push_back({fmt::format("stage_{}_records", stage)});
+    columns.push_back(time_column(fmt::format("stage_{}_ns", stage)));
+  }
+  for (const std::string_view unit : kGemmUnitNames) {
+    columns.push_back({fmt::format("unit_{}_records", unit)});
+    columns.push_back(time_column(fmt::format("unit_{}_ns", unit)));
+    columns.push_back(time_column(fmt::format("unit_{}_tiled_ns", unit)));
+  }
+  return columns;
+}
+
+Result<std::vector<PartRow>> rows_of_product(const simulate::GemmWork& work, const fabric::ProcessingElement& element) {
+  TUTTI_TRY_ASSIGN(const simulate::GemmAnswer answer, simulate::simulate_gemm(work, element));
+  PartRow row = {simulate::to_text(work.shape),
+                 std::string(name_of(work.preloaded)),
+                 whole_cell(work.element_size),
+                 whole_cell(answer.tiles),
+                 answer.all,
+                 answer.tiled,
+                 answer.model.preload,
+                 answer.model.fill,
+                 answer.model.busy,
+                 answer.model.drain,
+                 std::string(kGemmUnitNames[static_cast<std::size_t>(answer.model.slowest)])};
+  for (const simulate::GemmUse& stage : answer.stages) {
+    row.push_back(whole_cell(stage.records));
+    row.emplace_back(stage.busy);
+  }
+  for (std::size_t unit = 0; unit < kGemmUnitNames.size(); ++unit) {
+    row.push_back(whole_cell(answer.units[unit].records));
+    row.emplace_back(answer.units[unit].busy);
+    row.emplace_back(answer.units_tiled[unit].busy);
+  }
+  return std::vector<PartRow>{std::move(row)};
+}
+
+Result<std::vector<PartCase>> product_cases(const PartWorld&) {
+  TUTTI_TRY_ASSIGN(const simulate::GemmReferences references, published_gemm(kGemmFigures));
+  TUTTI_TRY_ASSIGN(const fabric::ProcessingElement element, fabric::load_processing_element(references.element));
+  std::vector<PartCase> cases;
+  for (const simulate::GemmShape& shape : simulate::kGemmShapes)
+    for (std::size_t placement = 0; placement < simulate::kPreloadedNames.size(); ++placement) {
+      const simulate::GemmWork work{.shape = shape, .preloaded = static_cast<Preloaded>(placement)};
+      cases.push_back(
+          {.name = fmt::format("{}, {} preloaded", simulate::to_text(shape), simulate::kPreloadedNames[placement]),
+           .make = [work, element] { return rows_of_product(work, element); }});
+    }
+  return cases;
+}
+
+// What the figures are of, back from a row.
+Result<GemmRow> product_in(const PartRows& rows, std::size_t row) {
+  GemmRow product;
+  TUTTI_TRY_ASSIGN(product.work.shape, simulate::parse_gemm_shape(rows.text(row, "shape")));
+  const std::optional<Preloaded> preloaded = simulate::preloaded_from_name(rows.text(row, "preloaded"));
+  if (!preloaded) return wrong_argument(fmt::format("row {}: preloaded is none, one or both", row));
+  product.work.preloaded = *preloaded;
+  const auto number = [&](const std::string& column) { return rows.number(row, column).value_or(0); };
+  simulate::GemmAnswer& answer = product.answer;
+  answer.all = number("all_ns");
+  answer.tiled = number("tiled_ns");
+  answer.model = {.preload = number("model_preload_ns"),
+                  .fill = number("model_fill_ns"),
+                  .busy = number("model_busy_ns"),
+                  .drain = number("model_drain_ns")};
+  for (std::size_t stage = 0; stage < kGemmStageNames.size(); ++stage)
+    answer.stages[stage].busy = number(fmt::format("stage_{}_ns", kGemmStageNames[stage]));
+  for (std::size_t unit = 0; unit < kGemmUnitNames.size(); ++unit)
+    answer.units_tiled[unit].busy = number(fmt::format("unit_{}_tiled_ns", kGemmUnitNames[unit]));
+  return product;
+}
+
+// The simulated window that a published one is of.
+std::optional<double> window_of(const std::vector<GemmRow>& products, const simulate::GemmReference& reference) {
+  for (const GemmRow& each : products)
+    if (simulate::to_text(each.work.shape) == simulate::to_text(reference.shape) &&
+        each.work.preloaded == reference.preloaded)
+      return reference.is_tiled ? each.answer.tiled : each.answer.all;
+  return std::nullopt;
+}
+
+constexpr double kMostError = 0.10;  // row C12
+
+PartTable table_of_published(const std::vector<GemmRow>& products, const simulate::GemmReferences& references,
+                             bool& is_right) {
+  Table table(
+      {{"window"}, {.name = "published_ns", .digits = 4}, {.name = "simulated_ns", .digits = 4}, {"error_percent"}});
+  for (const simulate::GemmReference& reference : references.windows) {
+    const std::optional<double> simulated = window_of(products, reference);
+    if (!simulated) continue;
+    const double error = *simulated / reference.value - 1;
+    is_right = is_right && std::abs(error) <= kMostError;
+    table.add_row({reference.configuration, reference.value, *simulated, error * 100});
+  }
+  return {.file = "products_published",
+          .table = {.title = "Published windows beside the simulated ones",
+                    .table = std::move(table),
+                    .remark = fmt::format("{}, {}", references.source, references.date)},
+          .is_data = true};
+}
+
+Result<PartShown> show_products(const PartRows& rows) {
+  TUTTI_TRY_ASSIGN(const simulate::GemmReferences references, published_gemm(kGemmFigures));
+  std::vector<GemmRow> products;
+  for (std::size_t row = 0; row < rows.size(); ++row) {
+    TUTTI_TRY_ASSIGN(GemmRow product, product_in(rows, row));
+    products.push_back(std::move(product));
+  }
+  PartShown shown;
+  if (products.empty()) return shown;
+  for (GemmChart& each : gemm_charts(products, &references))
+    shown.figures.push_back(
+        {.file = fmt::format("products_{}", each.name), .title = each.chart.title, .bars = std::move(each.chart)});
+  shown.tables.push_back(table_of_published(products, references, shown.is_right));
+  std::vector<double> errors;
+  for (const GemmRow& each : products) errors.push_back(std::abs(each.answer.model.all() / each.answer.all - 1));
+  shown.answer = {
+      fmt::format("The closed-form model is within {:.1f} % of the simulated window of each of {} products.",
+                  *std::max_element(errors.begin(), errors.end()) * 100, products.size())};
+  for (const simulate::GemmReference& reference : references.windows)
+    if (const std::optional<double> simulated = window_of(products, reference))
+      shown.answer.push_back(fmt::format("{}: published {:.0f} ns, simulated {:.0f}.", reference.configuration,
+                                         reference.value, *simulated));
+  return shown;
+}
+
+}  // namespace
+
+Part products_part() {
+  return {.name = "products",
+          .title = "Matrix products on a processing element",
+          .about = "eight shapes with none, one and both operands preloaded: windows, stages, occupancy",
+          .columns = product_columns(),
+          .cases = product_cases,
+          .show = show_products};
+}
+
+}  // namespace tutti::cli
