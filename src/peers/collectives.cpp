@@ -166,7 +166,7 @@ void measure(Peer& peer, Collective collective, State& state, Context& context) 
       return data->verdict(operation->output);
     });
   state.exec(operation->run);
-  if (operation->device_microseconds) state.counter("device_us", operation->device_microseconds());
+  if (operation->other_microseconds) state.counter(operation->other_counter, operation->other_microseconds());
   const std::string ran = peer.ran(request);
   if (!ran.empty()) state.set_ran(ran);
   for (const harness::Setting& setting : peer.settings()) {

@@ -50,9 +50,10 @@ struct Operation {
   // it does not.
   std::function<void()> load = nullptr;
   std::function<void()> store = nullptr;
-  // What a call takes on the device's own clock; all ranks call it together, after the timed ones. Null where there is
-  // none.
-  std::function<double()> device_microseconds = nullptr;
+  // What a call takes on another clock than the host's, and the counter that has it; all ranks call it together, after
+  // the timed ones. Null where there is none.
+  std::function<double()> other_microseconds = nullptr;
+  std::string_view other_counter = "device_us";
   // False where the peer may round as it likes, so that results are not compared.
   bool is_exact = true;
 };

@@ -233,7 +233,7 @@ Result<Operation> to_nccl(const Request& request, const Rank& rank) {
   };
   operation.load = [mirror] { mirror->load(); };
   operation.store = [mirror] { mirror->store(); };
-  operation.device_microseconds = [enqueue, bytes, &rank] { return device_microseconds(enqueue, bytes, rank); };
+  operation.other_microseconds = [enqueue, bytes, &rank] { return device_microseconds(enqueue, bytes, rank); };
   operation.is_exact = is_exact(request, rank.num_ranks);
   return operation;
 }

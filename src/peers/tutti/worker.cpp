@@ -112,6 +112,9 @@ class TuttiPeer final : public Peer {
       const std::string how = fmt::format("{} ran: {}", algorithm_, why_);
       return forces(setting) == is_forced_ ? confirmed(how) : ignored(how);
     }
+    if (double last = 0; setting.name == "TUTTI_FABRIC" && setting.value)
+      return tuttiGetVirtualTime(comm_, nullptr, &last) == tuttiSuccess ? confirmed("calls take virtual time")
+                                                                        : ignored("calls take real time");
     if (setting.name.starts_with("TUTTI_")) return unverifiable("Tutti refuses values it does not know, and no more");
     return unverifiable("Tutti reads nothing back");
   }
@@ -144,9 +147,20 @@ class TuttiPeer final : public Peer {
       if (is_about_it && forces(setting) && !is_forced_)
         return unsupported(fmt::format("{} cannot be followed: {}; {} would run", setting.name, why_, algorithm_));
     }
-    return Operation{[this, request] {
+    Operation operation{[this, request] {
       if (call(request) != tuttiSuccess) throw std::runtime_error(tuttiGetLastError(comm_));
     }};
+    // On a simulated fabric (TUTTI_FABRIC).
+    if (double last = 0; tuttiGetVirtualTime(comm_, nullptr, &last) == tuttiSuccess) {
+      operation.other_microseconds = [this, run = operation.run] {
+        double taken = 0;
+        run();
+        tuttiGetVirtualTime(comm_, nullptr, &taken);
+        return taken / 1e3;
+      };
+      operation.other_counter = "virtual_us";
+    }
+    return operation;
   }
 
   tuttiResult_t call(const Request& request) {

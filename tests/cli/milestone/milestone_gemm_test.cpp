@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What milestone-gemm makes in virtual time, and what it says of a layer's rows.
+#include <utility>
+
 #include <gtest/gtest.h>
 
 #include "../../report/svg_check.hpp"
@@ -50,8 +52,10 @@ PartRow row_of(int tokens, int tiles, const char* way, double time, double half_
 TEST(MilestoneGemm, ALayersShareIsToldOnlyWhereIntervalsAreApart) {
   const Part part = layer_part();
   const auto shown = [&](double half_of_interval) {
-    const PartRows rows(
-        {.machine = "a machine", .cases = {"one"}}, part.columns,
+    PartOrigin origin;
+    origin.machine = "a machine";
+    origin.cases = {"one"};
+    const PartRows rows(std::move(origin), part.columns,
         {{.name = "one",
           .rows = {row_of(16, 1, "auto", 90, half_of_interval), row_of(16, 1, "ring", 100, half_of_interval),
                    row_of(16, 4, "auto", 60, half_of_interval)}}});

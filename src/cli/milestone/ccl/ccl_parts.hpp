@@ -18,6 +18,7 @@ namespace tutti::cli {
 [[nodiscard]] Part regret_part();
 // On this machine; the first is so in part.
 [[nodiscard]] Part comparison_part();
+[[nodiscard]] Part api_part();
 [[nodiscard]] Part communicators_part();
 [[nodiscard]] Part environment_part();
 [[nodiscard]] Part tuned_part();

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Whether every all-reduce of the catalogue is right on the accelerator's topologies and on its default fabric as it is
 // (row C3). What a simulation carries are fingerprints of the contributions, so each row is a check of the data.
-//
-// The column `through` says what did the operation. A program that calls the public API on a simulated fabric (row C15)
-// is to be a case of its own here, with "api" in that column.
+// The column `through` says what did the operation; a program that calls the public API is the part `api`.
 #include <algorithm>
 #include <array>
 #include <map>
