@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Names and notes of runs, and runs that are deleted.
+// Names and notes of runs, runs that are deleted, and what those ask who watch a store.
 #include <filesystem>
 #include <string>
+#include <vector>
 
 #include <gtest/gtest.h>
 #include <sqlite3.h>
@@ -101,6 +102,27 @@ TEST_F(StoreLabels, AFileFromBeforeRunsHadNamesGetsThem) {
   EXPECT_FALSE(Store::open_to_read(path_)->find("some").ok());
   EXPECT_TRUE(Store::open(path_)->set_name(1, "some").ok());
   EXPECT_EQ(Store::open_to_read(path_)->find("some")->id, 1);
+}
+
+// --- watching
+
+TEST_F(StoreLabels, ChangesOfOthersAreCountedAndPeersNamed) {
+  Result<Store> writer = Store::open(path_);
+  ASSERT_TRUE(writer.ok());
+  const std::int64_t run = *writer->begin({});
+  Result<Store> reader = Store::open_to_read(path_);
+  ASSERT_TRUE(reader.ok());
+  EXPECT_TRUE(reader->peers_of(run)->empty());
+  const std::int64_t before = *reader->data_version();
+  EXPECT_EQ(*reader->data_version(), before);
+  for (const char* peer : {"tutti", "openmpi", "tutti"}) {
+    Row row = numbered_row(static_cast<int>(reader->rows_of(run)->size()) + 1);
+    row.peer = peer;
+    ASSERT_TRUE(writer->add(run, row).ok());
+  }
+  EXPECT_NE(*reader->data_version(), before);
+  EXPECT_EQ(*reader->peers_of(run), (std::vector<std::string>{"openmpi", "tutti"}));
+  EXPECT_TRUE(reader->peers_of(run + 1)->empty());
 }
 
 }  // namespace

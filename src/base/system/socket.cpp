@@ -112,6 +112,11 @@ Result<Listener> listen_at(const Address& address) {
   TUTTI_TRY_ASSIGN(UniqueFd socket, make_socket(domain_of(address), SOCK_STREAM));
   const int fd = socket.get();
   SystemAddress system = to_system(address);
+  // A port that somebody chose can be listened on again at once, while connections of the process before still end.
+  if (address.family != Address::Family::local && address.port != 0) {
+    const int on = 1;
+    static_cast<void>(setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on));
+  }
   if (bind(fd, system.get(), system.length) != 0 || listen(fd, SOMAXCONN) != 0) {
     return refused_at("listen on", address, errno);
   }

@@ -90,6 +90,10 @@ class Store {
   [[nodiscard]] Result<StoredRun> find(std::string_view name);
   // In the order in which they were finished, with samples.
   [[nodiscard]] Result<std::vector<Row>> rows_of(std::int64_t run);
+  // By name, each once.
+  [[nodiscard]] Result<std::vector<std::string>> peers_of(std::int64_t run);
+  // Another number than before where others have written to the file since. Asking costs microseconds.
+  [[nodiscard]] Result<std::int64_t> data_version();
 
  private:
   explicit Store(std::unique_ptr<Database> database);

@@ -135,6 +135,8 @@ inline constexpr std::string_view kInsertPoint =
 inline constexpr std::string_view kInsertCounter = "INSERT INTO counters (result, name, value) VALUES (?, ?, ?)";
 inline constexpr std::string_view kInsertEvidence =
     "INSERT INTO evidence (result, variable, obeyed, how) VALUES (?, ?, ?, ?)";
+inline constexpr std::string_view kPeers = "SELECT DISTINCT peer FROM results WHERE run = ? ORDER BY peer";
+inline constexpr std::string_view kDataVersion = "PRAGMA data_version";
 inline constexpr std::string_view kSettings = "SELECT name, value FROM settings WHERE result = ? ORDER BY position";
 inline constexpr std::string_view kPoints = "SELECT axis, value FROM points WHERE result = ? ORDER BY position";
 inline constexpr std::string_view kCounters = "SELECT name, value FROM counters WHERE result = ?";
