@@ -21,6 +21,7 @@
 #include "cli/shell/shell_commands.hpp"
 #include "cli/terminal.hpp"
 #include "cli/tune/tune_commands.hpp"
+#include "cli/web/web_commands.hpp"
 
 int main(int argc, char** argv) try {
   namespace cli = tutti::cli;
@@ -28,7 +29,7 @@ int main(int argc, char** argv) try {
   const tutti::Environment environment = tutti::Environment::of_this_process();
   cli::BenchWorld world = cli::peer_world(environment);
   world.milestones = cli::milestone_benches();
-  std::array<cli::Command, 24> commands;
+  std::array<cli::Command, 25> commands;
   const std::span<const cli::Command> all(commands);  // for the commands that describe all
   commands = {
       cli::algorithms_command(), cli::compare_command(world), cli::completion_command(all, world),
@@ -39,6 +40,7 @@ int main(int argc, char** argv) try {
       cli::record_command(),     cli::regret_command(),       cli::report_command(world),
       cli::run_command(world),   cli::schedule_command(),     cli::show_command(world),
       cli::simulate_command(),   cli::tune_command(world),    cli::variables_command(),
+      cli::web_command(world),
   };
   const std::vector<std::string> arguments(argv + (argc > 0 ? 1 : 0), argv + argc);
   cli::Context context{environment, std::cout, std::cerr, arguments};

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where the commands about benchmarks keep results, and what they note of a run. Main thread only.
+// Where the commands about benchmarks keep results, and what they note of a run. Main thread only, but
+// for living_owner(), which is thread-safe.
 #pragma once
 
 #include <optional>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs of the store with their rows, and two of them side by side. Values; main thread only.
+// Runs of the store with their rows, and two of them side by side. Values; one thread at a time.
 #pragma once
 
 #include <array>

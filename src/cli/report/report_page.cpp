@@ -213,10 +213,11 @@ Page page_with(std::string title, std::span<const RunWithRows> runs) {
 }
 
 // The largest page that is small enough.
-std::string fitting(const std::function<Page(const MostShown&)>& make) {
+std::string fitting(const report::Served* served, const std::function<Page(const MostShown&)>& make) {
   MostShown most;
   while (true) {
-    std::string html = to_html(make(most));
+    const Page page = make(most);
+    std::string html = served != nullptr ? to_html(page, *served) : to_html(page);
     if (html.size() < kMostPageBytes || most.rows == 0) return html;
     most = most.halved();
   }
@@ -256,8 +257,8 @@ Section section_of_change(const RunPair& pair, const std::vector<std::string>& d
 
 }  // namespace
 
-std::string page_of_runs(const std::vector<RunWithRows>& runs, const BenchWorld& world) {
-  return fitting([&](const MostShown& most) {
+std::string page_of_runs(const std::vector<RunWithRows>& runs, const BenchWorld& world, const report::Served* served) {
+  return fitting(served, [&](const MostShown& most) {
     const std::string title =
         runs.size() == 1 ? std::string("Tutti report") : fmt::format("Tutti report of {}", counted(runs.size(), "run"));
     Page page = page_with(title, runs);
@@ -266,11 +267,12 @@ std::string page_of_runs(const std::vector<RunWithRows>& runs, const BenchWorld&
   });
 }
 
-Result<std::string> page_of_change(const RunPair& pair, const std::string& ignored, const BenchWorld& world) {
+Result<std::string> page_of_change(const RunPair& pair, const std::string& ignored, const BenchWorld& world,
+                                   const report::Served* served) {
   RunPair matched = pair;
   const Result<std::vector<std::string>> differences = match(matched, ignored);
   if (!differences.ok()) return differences.status();
-  return fitting([&](const MostShown& most) {
+  return fitting(served, [&](const MostShown& most) {
     Page page = page_with("Tutti report of two runs", pair);
     page.sections.push_back(section_of_change(matched, *differences, most));
     for (const RunWithRows& each : pair) page.sections.push_back(section_of(each, world, most));

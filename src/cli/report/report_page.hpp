@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs of the store as the page that `tutti report` writes. Main thread only.
+// Runs of the store as the page that `tutti report` writes and `tutti web` serves. One thread at a time.
 #pragma once
 
 #include <cstddef>
@@ -16,11 +16,13 @@ namespace tutti::cli {
 // A page is passed on, so it stays below this.
 inline constexpr std::size_t kMostPageBytes = 3'000'000;
 
-// A section for each run: what it says, its charts, its machine and its rows.
-[[nodiscard]] std::string page_of_runs(const std::vector<RunWithRows>& runs, const BenchWorld& world);
+// A section for each run: what it says, its charts, its machine and its rows. `served` is null for a page that is
+// passed on.
+[[nodiscard]] std::string page_of_runs(const std::vector<RunWithRows>& runs, const BenchWorld& world,
+                                       const report::Served* served = nullptr);
 
 // What changed from the first run to the second, over what is ignored (match()), and then both of them.
 [[nodiscard]] Result<std::string> page_of_change(const RunPair& pair, const std::string& ignored,
-                                                 const BenchWorld& world);
+                                                 const BenchWorld& world, const report::Served* served = nullptr);
 
 }  // namespace tutti::cli

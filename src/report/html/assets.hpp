@@ -14,6 +14,7 @@ struct Asset {
 [[nodiscard]] Asset page_style();
 [[nodiscard]] Asset page_script();
 [[nodiscard]] Asset chart_script();  // Chart.js; empty in a build without it
+[[nodiscard]] Asset live_script();   // of pages that are served
 [[nodiscard]] std::string_view page_template();
 
 }  // namespace tutti::report

@@ -37,6 +37,14 @@ function legend(series, shown, onChange) {
   return list;
 }
 
+// Hides series by their names, as a press of their keys does.
+function hideSeries(element, names, hidden) {
+  const keys = element.querySelectorAll('.key');
+  names.forEach((name, number) => {
+    if (hidden.includes(name)) keys[number]?.click();
+  });
+}
+
 class Figure {
   constructor(data, commands, fallbackTitle) {
     this.data = data;
@@ -90,7 +98,24 @@ class Figure {
     for (const view of this.views) paint(view.live);
   }
 
+  end() {
+    for (const view of this.views) view.live.destroy();
+  }
+
   // --- what is seen
+
+  choice() {
+    return {title: this.title, range: this.range, ranges: this.views.map((view) => view.range),
+            hidden: this.data.series.filter((one, number) => !this.shown.has(number)).map(({name}) => name)};
+  }
+  choose({range, ranges, hidden}) {
+    this.range = range;
+    this.views.forEach((view, number) => {
+      view.range = ranges[number] ?? null;
+    });
+    hideSeries(this.element, this.data.series.map(({name}) => name), hidden);
+    this.apply();
+  }
 
   fullRange() {
     return [this.sizes[0] / 1.4, this.sizes.at(-1) * 1.4];
@@ -240,6 +265,17 @@ class BarFigure {
       plugins: [whiskers()],
     });
     this.paint();
+  }
+
+  end() {
+    this.live.destroy();
+  }
+
+  choice() {
+    return {title: this.title, hidden: this.data.kinds.filter((kind, number) => !this.shown.has(number))};
+  }
+  choose({hidden}) {
+    hideSeries(this.element, this.data.kinds, hidden);
   }
 
   apply() {

@@ -2,51 +2,20 @@
 #include "report/html/page.hpp"
 
 #include <cstddef>
-#include <cstdint>
-#include <map>
 #include <string>
+#include <utility>
 #include <variant>
 
 #include <fmt/format.h>
 
-#include "base/text.hpp"
 #include "report/html/assets.hpp"
 #include "report/html/page_data.hpp"
+#include "report/html/page_frame.hpp"
 #include "report/svg.hpp"
 
 namespace tutti::report {
 
 namespace {
-
-std::string in_html(std::string_view text) { return escaped(printable(text)); }
-
-unsigned digit_of(char letter) { return static_cast<unsigned>(letter <= '9' ? letter - '0' : letter - 'a' + 10); }
-
-// Of hexadecimal digits, as a page's policy names what it allows.
-std::string base64_of(std::string_view hexadecimal) {
-  constexpr std::string_view kLetters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-  std::string text;
-  unsigned bits = 0;
-  unsigned count = 0;
-  for (const char letter : hexadecimal) {
-    bits = (bits << 4U) | digit_of(letter);
-    count += 4;
-    if (count < 6) continue;
-    count -= 6;
-    text += kLetters[(bits >> count) & 63U];
-  }
-  if (count > 0) text += kLetters[(bits << (6 - count)) & 63U];
-  while (text.size() % 4 != 0) text += '=';
-  return text;
-}
-
-// Nothing is loaded from anywhere, and nothing runs but these.
-std::string policy() {
-  const auto allowed = [](const Asset& asset) { return fmt::format(" 'sha256-{}'", base64_of(asset.sha256)); };
-  return fmt::format(
-      "default-src 'none'; script-src{}{}; style-src{}; img-src data:; base-uri 'none'; form-action 'none'",
-      allowed(page_script()), allowed(chart_script()), allowed(page_style()));
-}
 
 std::string html_of(const NamedTable& named) {
   const std::vector<Column>& columns = named.table.columns();
@@ -138,39 +107,25 @@ std::string footer_of(const Page& page, bool has_charts) {
                           by);
 }
 
-// Each {{name}} by its text, in one pass: what is put in is not looked at again.
-std::string filled(std::string_view form, const std::map<std::string, std::string, std::less<>>& texts) {
-  std::string result;
-  while (true) {
-    const std::size_t begin = form.find("{{");
-    result += form.substr(0, begin);
-    if (begin == std::string_view::npos) return result;
-    const std::size_t end = form.find("}}", begin);
-    result += texts.find(form.substr(begin + 2, end - begin - 2))->second;
-    form.remove_prefix(end + 2);
-  }
-}
-
-std::string html_of(const Page& page, bool has_charts) {
+std::string html_of(const Page& page, bool has_charts, const Served* served) {
   std::string sections;
   for (std::size_t each = 0; each < page.sections.size(); ++each)
     sections += html_of(page.sections[each], each, has_charts);
-  return filled(page_template(), {{"policy", policy()},
-                                  {"title", in_html(page.title)},
-                                  {"where", in_html(page.where)},
-                                  {"style", std::string(page_style().text)},
-                                  {"contents", contents_of(page)},
-                                  {"sections", sections},
-                                  {"footer", footer_of(page, has_charts)},
-                                  {"data", data_of(page, has_charts)},
-                                  {"charts", has_charts ? std::string(chart_script().text) : ""},
-                                  {"script", std::string(page_script().text)}});
+  return whole_page({.title = page.title,
+                     .where = page.where,
+                     .contents = contents_of(page),
+                     .sections = std::move(sections),
+                     .footer = footer_of(page, has_charts),
+                     .data = data_of(page, has_charts),
+                     .has_charts = has_charts},
+                    served);
 }
 
 }  // namespace
 
 bool has_live_charts() { return !chart_script().text.empty(); }
-std::string to_html(const Page& page) { return html_of(page, has_live_charts()); }
-std::string to_html_with_pictures(const Page& page) { return html_of(page, false); }
+std::string to_html(const Page& page) { return html_of(page, has_live_charts(), nullptr); }
+std::string to_html(const Page& page, const Served& served) { return html_of(page, has_live_charts(), &served); }
+std::string to_html_with_pictures(const Page& page) { return html_of(page, false, nullptr); }
 
 }  // namespace tutti::report

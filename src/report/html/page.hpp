@@ -54,10 +54,24 @@ struct Page {
   std::vector<Section> sections;
 };
 
+// What a page has besides when `tutti web` serves it: a way home, and what it listens to so that it shows new rows. Its
+// policy allows requests to whoever served it, for that.
+struct Served {
+  std::string home;    // the address of the list of runs
+  std::string events;  // the address of its events
+  std::string mark;    // of what it shows; an event with another one is news
+};
+
 // Charts are drawn by Chart.js. A build without it draws them as pictures, and the page says so.
 [[nodiscard]] std::string to_html(const Page& page);
+[[nodiscard]] std::string to_html(const Page& page, const Served& served);
 [[nodiscard]] bool has_live_charts();
 // The same with pictures instead, in any build.
 [[nodiscard]] std::string to_html_with_pictures(const Page& page);
+
+// What a page allows itself: nothing is loaded from anywhere, and nothing runs but its own scripts. A page that is
+// served may also ask whoever serves it.
+[[nodiscard]] std::string policy_of_pages();
+[[nodiscard]] std::string policy_of_served_pages();
 
 }  // namespace tutti::report

@@ -13,6 +13,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "report/html/page_frame.hpp"
 #include "report/line_styles.hpp"
 
 namespace tutti::report {
@@ -176,19 +177,7 @@ std::string data_of(const Page& page, bool has_charts) {
     sections.push_back({{"figures", std::move(figures)}, {"bars", std::move(bars)}, {"tables", std::move(tables)}});
   }
   const Json data = {{"commands", commands.all()}, {"sections", std::move(sections)}};
-  const std::string text = data.dump(-1, ' ', false, Json::error_handler_t::replace);
-  // Such letters stand within strings only.
-  std::string safe;
-  safe.reserve(text.size());
-  for (const char letter : text) {
-    switch (letter) {
-      case '<': safe += "\\u003c"; break;
-      case '>': safe += "\\u003e"; break;
-      case '&': safe += "\\u0026"; break;
-      default: safe += letter;
-    }
-  }
-  return safe;
+  return json_in_html(data.dump(-1, ' ', false, Json::error_handler_t::replace));
 }
 
 }  // namespace tutti::report

@@ -35,8 +35,8 @@ class SortedTable {
 
     this.filter = element('input', {type: 'search', placeholder: 'words, such as: openmpi 64 KB',
                                     oninput: () => this.show()});
-    const all = element('input', {type: 'checkbox', onchange: () => {
-      this.hasAllColumns = all.checked;
+    this.all = element('input', {type: 'checkbox', onchange: () => {
+      this.hasAllColumns = this.all.checked;
       this.show();
     }});
     this.count = element('span', {class: 'muted', role: 'status'});
@@ -51,7 +51,7 @@ class SortedTable {
       element('h3', {}, data.title),
       element('div', {class: 'controls'},
         element('label', {}, 'Filter ', this.filter),
-        element('label', {class: 'check'}, all, ' All columns'),
+        element('label', {class: 'check'}, this.all, ' All columns'),
         button('CSV', () => download(fileName(about, data.title), this.csv()), {'aria-label': `${data.title} as CSV`}),
         this.count),
       this.same,
@@ -88,6 +88,18 @@ class SortedTable {
     const hasValue = (place) => this.rows.some((row) => row.cells[place] !== null);
     const kept = places.filter((place) => !this.data.columns[place].aside && hasValue(place));
     return {places: kept.filter((place) => !isSame(place)), same: kept.filter(isSame)};
+  }
+
+  choice() {
+    return {title: this.data.title, words: this.filter.value, sorted: this.sorted, hasAllColumns: this.hasAllColumns,
+            most: this.most};
+  }
+  choose({words, sorted, hasAllColumns, most}) {
+    this.filter.value = words;
+    this.all.checked = hasAllColumns;
+    Object.assign(this, {hasAllColumns, most});
+    if (sorted.column < this.data.columns.length) this.sorted = sorted;
+    this.show();
   }
 
   sortBy(column) {

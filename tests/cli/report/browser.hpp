@@ -89,6 +89,46 @@ class Browser {
   }
   void type(const std::string& text) { call("Input.insertText", {{"text", text}}); }
 
+  void resize(int width, const std::string& scheme) {
+    call("Emulation.setDeviceMetricsOverride",
+         {{"width", width}, {"height", 900}, {"deviceScaleFactor", 1}, {"mobile", width < 500}});
+    const nlohmann::json feature = {{"name", "prefers-color-scheme"}, {"value", scheme}};
+    call("Emulation.setEmulatedMedia", {{"features", {feature}}});
+  }
+
+  // Controls that nothing names.
+  int num_nameless_controls() {
+    return value(
+        "[...document.querySelectorAll('button, input, canvas, a')].filter((e) => !(e.textContent.trim() || "
+        "e.ariaLabel || e.closest('label')?.textContent.trim())).length");
+  }
+  // Of what is written with what is behind it: text can be read from 4.5 on.
+  double least_contrast() {
+    return value(R"js((() => {
+      const light = (rgb) => rgb.map((v) => v / 255).map((v) => v <= 0.04045 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4)
+        .reduce((sum, v, i) => sum + v * [0.2126, 0.7152, 0.0722][i], 0);
+      const numbers = (color) => color.match(/[\d.]+/g).map(Number);
+      const behind = (e) => {
+        for (; e; e = e.parentElement) {
+          const color = numbers(getComputedStyle(e).backgroundColor);
+          if (color[3] !== 0) return color.slice(0, 3);
+        }
+      };
+      let least = 21;
+      const all = 'p, li, td, th, dt, dd, h1, h2, h3, h4, button, label, span, summary, a';
+      for (const e of document.querySelectorAll(all)) {
+        if (!e.textContent.trim() || e.disabled) continue;
+        const [a, b] = [numbers(getComputedStyle(e).color).slice(0, 3), behind(e)].map(light);
+        least = Math.min(least, (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05));
+      }
+      return least;
+    })())js");
+  }
+
+  // Requests to this address are no complaints.
+  void allow(const std::string& address) { allowed_ = address; }
+  // From now on the console may say that a request failed.
+  void forget_failed_requests() { may_fail_ = true; }
   // What the console said, and what the page asked for besides itself.
   [[nodiscard]] const std::vector<std::string>& complaints() const { return complaints_; }
 
@@ -141,10 +181,12 @@ class Browser {
   void note(const nlohmann::json& message) {
     const std::string method = message.value("method", "");
     is_loaded_ = is_loaded_ || method == "Page.loadEventFired";
+    if (may_fail_ && message.dump().find("net::ERR_") != std::string::npos) return;
     if (method == "Runtime.exceptionThrown" || method == "Runtime.consoleAPICalled" || method == "Log.entryAdded")
       complaints_.push_back(message.dump());
     if (method != "Network.requestWillBeSent") return;
     const std::string address = message["params"]["request"].value("url", "");
+    if (!allowed_.empty() && address.starts_with(allowed_)) return;
     if (!address.starts_with("file:") && !address.starts_with("data:") && !address.starts_with("blob:"))
       complaints_.push_back("asks for " + address);
   }
@@ -155,6 +197,8 @@ class Browser {
   int number_ = 0;
   bool is_loaded_ = false;
   std::string session_;
+  std::string allowed_;
+  bool may_fail_ = false;
   std::string buffer_;
   std::vector<std::string> complaints_;
 };

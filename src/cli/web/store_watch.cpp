@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/web/store_watch.hpp"
+
+#include <exception>
+#include <system_error>
+#include <utility>
+
+#include <fmt/format.h>
+#include <sys/stat.h>
+
+namespace tutti::cli {
+
+Result<std::unique_ptr<StoreWatch>> StoreWatch::start(std::string path) {
+  std::unique_ptr<StoreWatch> watch(new StoreWatch(std::move(path)));
+  watch->look();
+  try {
+    watch->thread_ = std::thread([raw = watch.get()] { raw->watch(); });
+  } catch (const std::system_error& error) {
+    return Status(Code::system, fmt::format("cannot start a thread: {}", error.what()));
+  }
+  return watch;
+}
+
+StoreWatch::~StoreWatch() {
+  {
+    const std::lock_guard lock(mutex_);
+    has_ended_ = true;
+  }
+  changed_.notify_all();
+  if (thread_.joinable()) thread_.join();
+}
+
+std::shared_ptr<const StoreState> StoreWatch::state() const {
+  const std::lock_guard lock(mutex_);
+  return state_;
+}
+
+std::shared_ptr<const StoreState> StoreWatch::wait_for_other(std::uint64_t number,
+                                                             std::chrono::milliseconds longest) const {
+  std::unique_lock lock(mutex_);
+  changed_.wait_for(lock, longest, [&] { return has_ended_ || state_->number != number; });
+  return state_;
+}
+
+void StoreWatch::watch() {
+  while (true) {
+    {
+      std::unique_lock lock(mutex_);
+      if (changed_.wait_for(lock, kInterval, [&] { return has_ended_; })) return;
+    }
+    // No exception may leave the thread. What is short of memory now may not be later.
+    try {
+      look();
+    } catch (const std::exception& error) {
+      store_.reset();
+      show({}, fmt::format("the store cannot be read: {}", error.what()));
+    }
+  }
+}
+
+// A store may be deleted and made anew, as by a checkout; a connection would go on with the old one.
+bool StoreWatch::is_another_file() {
+  struct stat about {};
+  if (::stat(path_.c_str(), &about) != 0) return true;
+  const auto device = static_cast<std::uint64_t>(about.st_dev);
+  const auto inode = static_cast<std::uint64_t>(about.st_ino);
+  const bool is_another = device != device_ || inode != inode_;
+  device_ = device;
+  inode_ = inode;
+  return is_another;
+}
+
+void StoreWatch::look() {
+  if (is_another_file()) store_.reset();
+  if (!store_) {
+    version_.reset();
+    peers_.clear();
+    Result<harness::Store> store = harness::Store::open_to_read(path_, kPatience);
+    if (!store.ok()) return show({}, store.status().to_string());
+    store_.emplace(std::move(*store));
+  }
+  const Result<std::int64_t> version = store_->data_version();
+  if (version.ok() && version_ == *version) return;
+  Result<std::vector<WatchedRun>> runs = version.ok() ? read_runs() : version.status();
+  if (!runs.ok()) {
+    // It is opened anew the next time, so that what was wrong once need not stay so.
+    store_.reset();
+    return show({}, runs.status().to_string());
+  }
+  version_ = *version;
+  show(std::move(*runs), "");
+}
+
+Result<std::vector<WatchedRun>> StoreWatch::read_runs() {
+  TUTTI_TRY_ASSIGN(std::vector<harness::StoredRun> runs, store_->runs());
+  std::vector<WatchedRun> watched;
+  std::map<std::int64_t, Peers> peers;
+  for (harness::StoredRun& run : runs) {
+    Peers& known = peers[run.id];
+    const auto before = peers_.find(run.id);
+    if (before != peers_.end() && before->second.num_rows == run.num_rows) {
+      known = before->second;
+    } else {
+      TUTTI_TRY_ASSIGN(known.names, store_->peers_of(run.id));
+      known.num_rows = run.num_rows;
+    }
+    std::vector<std::string> names = known.names;
+    watched.push_back({std::move(run), std::move(names)});
+  }
+  peers_ = std::move(peers);
+  return watched;
+}
+
+// While it cannot be read, what was there before stays.
+void StoreWatch::show(std::vector<WatchedRun> runs, std::string trouble) {
+  {
+    const std::lock_guard lock(mutex_);
+    if (!trouble.empty() && trouble == state_->trouble) return;
+    auto next = std::make_shared<StoreState>();
+    next->number = state_->number + 1;
+    next->runs = trouble.empty() ? std::move(runs) : state_->runs;
+    next->trouble = std::move(trouble);
+    state_ = std::move(next);
+  }
+  changed_.notify_all();
+}
+
+}  // namespace tutti::cli

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+// Looks at a store again and again, for pages that show new rows. It asks for the number of changes, which costs
+// microseconds, and for the runs only where that has changed. Reads only.
+//
+// Thread-safe. It has a thread and a connection to the store of its own.
+#pragma once
+
+#include <chrono>
+#include <condition_variable>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "bench/store/store.hpp"
+
+namespace tutti::cli {
+
+struct WatchedRun {
+  harness::StoredRun run;
+  std::vector<std::string> peers;
+};
+
+// What a store had when it was last looked at. Never changes.
+struct StoreState {
+  std::uint64_t number = 0;      // another one after each change
+  std::vector<WatchedRun> runs;  // latest first
+  std::string trouble;           // why it cannot be read now; empty where it can
+};
+
+class StoreWatch {
+ public:
+  static constexpr std::chrono::milliseconds kInterval{500};
+  // Others write for milliseconds; whoever keeps the store locked for longer is named to readers.
+  static constexpr std::chrono::milliseconds kPatience{2'000};
+
+  // The store need not be there yet. An error where there can be no thread.
+  [[nodiscard]] static Result<std::unique_ptr<StoreWatch>> start(std::string path);
+  StoreWatch(const StoreWatch&) = delete;
+  StoreWatch& operator=(const StoreWatch&) = delete;
+  ~StoreWatch();
+
+  [[nodiscard]] std::shared_ptr<const StoreState> state() const;
+  // A state with another number than this one, or the same after a while.
+  [[nodiscard]] std::shared_ptr<const StoreState> wait_for_other(std::uint64_t number,
+                                                                 std::chrono::milliseconds longest) const;
+
+ private:
+  explicit StoreWatch(std::string path) : path_(std::move(path)), state_(std::make_shared<StoreState>()) {}
+  void watch();
+  void look();
+  [[nodiscard]] bool is_another_file();
+  [[nodiscard]] Result<std::vector<WatchedRun>> read_runs();
+  void show(std::vector<WatchedRun> runs, std::string trouble);
+
+  const std::string path_;
+  // Of the thread alone.
+  std::optional<harness::Store> store_;
+  std::uint64_t device_ = 0;  // of the file that is open, with the next
+  std::uint64_t inode_ = 0;
+  std::optional<std::int64_t> version_;
+  struct Peers {
+    std::uint64_t num_rows = 0;
+    std::vector<std::string> names;
+  };
+  std::map<std::int64_t, Peers> peers_;
+
+  mutable std::mutex mutex_;  // of what follows
+  mutable std::condition_variable changed_;
+  std::shared_ptr<const StoreState> state_;
+  bool has_ended_ = false;
+  std::thread thread_;
+};
+
+}  // namespace tutti::cli
