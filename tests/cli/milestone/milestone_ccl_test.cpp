@@ -103,7 +103,7 @@ void MilestoneCcl::expect_the_external_time_above_a_break() const {
 void MilestoneCcl::expect_published_crossovers() const {
   for (const auto& part : index()["parts"])
     if (part["name"] == "bidirectional") {
-      EXPECT_TRUE(contains(part["answer"][0].get<std::string>(), "4M, 8M, 16M, 32M; 4 of 4")) << part["answer"];
+      EXPECT_TRUE(contains(part["answer"][0].get<std::string>(), "4 MB, 8 MB, 16 MB, 32 MB; 4 of 4")) << part["answer"];
     }
   EXPECT_EQ(count_of(text("bidirectional_by_nodes.csv"), "published, automatic threshold"), 4U);
 }

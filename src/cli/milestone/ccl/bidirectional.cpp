@@ -13,6 +13,7 @@
 
 #include "base/units.hpp"
 #include "cli/milestone/ccl/ccl_parts.hpp"
+#include "cli/milestone/ccl/measured.hpp"
 #include "cli/milestone/ccl/published.hpp"
 #include "cli/milestone/ccl/simulated.hpp"
 
@@ -224,8 +225,7 @@ Result<PartShown> show_gains(const PartRows& rows) {
     const std::vector<report::Point> gains = gains_of(rows, kClusters[0], nodes);
     if (series == nullptr || gains.empty()) continue;
     const double crossover = crossover_of(gains);
-    crossovers +=
-        fmt::format("{}{}", crossovers.empty() ? "" : ", ", to_text(Bytes(static_cast<std::uint64_t>(crossover))));
+    crossovers += fmt::format("{}{}", crossovers.empty() ? "" : ", ", size_in_words(crossover));
     ++compared;
     exact += crossover == series->values[0] ? 1 : 0;
   }

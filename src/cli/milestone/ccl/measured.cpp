@@ -2,17 +2,20 @@
 #include "cli/milestone/ccl/measured.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <utility>
 
 #include <fmt/format.h>
 
+#include "base/counted.hpp"
 #include "base/units.hpp"
 #include "bench/results/cells.hpp"
 #include "bench/results/comparison.hpp"
 #include "bench/views/views.hpp"
 #include "cli/interrupt.hpp"
 #include "cli/milestone/ccl/simulated.hpp"
+#include "cli/report/answer.hpp"
 
 namespace tutti::cli {
 
@@ -79,6 +82,7 @@ std::vector<Column> measured_columns() {
   using harness::measured;
   return {{"bytes"},
           {"competitor"},
+          {"type"},
           {"ranks"},
           measured("time_us"),
           measured("low_us"),
@@ -111,7 +115,9 @@ std::vector<PartRow> rows_of_competitors(std::span<const Row> rows, bool by_algo
     for (std::size_t each = 0; each < one.rows.size(); ++each) {
       if (!one.rows[each]) continue;
       const std::optional<std::uint64_t> bytes = bytes_of(one.rows[each]->point);
-      PartRow row = {bytes ? whole_cell(*bytes) : Cell(), name(comparison.competitors[each])};
+      const harness::Value* const type = one.rows[each]->point.find("type");
+      PartRow row = {bytes ? whole_cell(*bytes) : Cell(), name(comparison.competitors[each]),
+                     type == nullptr ? Cell() : Cell(type->text())};
       for (Cell& cell : row_of_competitor(*one.rows[each])) row.push_back(std::move(cell));
       const bool is_tied = std::find(standing.ties.begin(), standing.ties.end(), each) != standing.ties.end();
       const auto found =
@@ -174,6 +180,29 @@ std::vector<PartCase> cases_of_sizes(const SweepPlan& plan, const std::vector<st
   return cases;
 }
 
+std::string size_in_words(double bytes) { return size_words(to_text(Bytes(static_cast<std::uint64_t>(bytes)))); }
+
+std::string standing_in_words(const PartRows& rows, std::string_view competitor) {
+  std::size_t count = 0;
+  double logarithms = 0;
+  double least = 0;
+  double greatest = 0;
+  std::string baseline;
+  for (std::size_t row = 0; row < rows.size(); ++row) {
+    const std::optional<double> speedup = rows.number(row, "speedup");
+    if (rows.text(row, "competitor") != competitor || !speedup || *speedup <= 0) continue;
+    baseline = rows.text(row, "baseline");
+    least = count == 0 ? *speedup : std::min(least, *speedup);
+    greatest = std::max(greatest, *speedup);
+    logarithms += std::log(*speedup);
+    ++count;
+  }
+  if (count == 0) return "";
+  return fmt::format("{:.2f} times as fast as {} (geometric mean of {}; {:.2f} to {:.2f})",
+                     std::exp(logarithms / static_cast<double>(count)), baseline, counted(count, "size"), least,
+                     greatest);
+}
+
 bool are_right(const PartRows& rows, std::vector<report::Caution>& cautions) {
   bool right = true;
   for (std::size_t row = 0; row < rows.size(); ++row) {
@@ -181,10 +210,10 @@ bool are_right(const PartRows& rows, std::vector<report::Caution>& cautions) {
     if (outcome == name_of(harness::Outcome::ok)) continue;
     const bool is_skipped = outcome == name_of(harness::Outcome::skipped);
     right = right && is_skipped;
-    cautions.push_back({fmt::format("{}, {}: {}: {}", rows.text(row, "competitor"),
-                                    to_text(Bytes(static_cast<std::uint64_t>(rows.number(row, "bytes").value_or(0)))),
-                                    outcome, rows.text(row, "note")),
-                        !is_skipped});
+    cautions.push_back(
+        {fmt::format("{}, {}: {}: {}", rows.text(row, "competitor"),
+                     size_in_words(rows.number(row, "bytes").value_or(0)), outcome, rows.text(row, "note")),
+         !is_skipped});
   }
   return right;
 }
@@ -271,8 +300,8 @@ std::vector<std::string> bests_in_words(const PartRows& rows) {
       if (!rows.is_true(row, "is_best")) continue;
       const std::optional<double> speedup = rows.number(row, "speedup");
       sentences.push_back(fmt::format(
-          "At {} the fastest is {} with {:.4g} us{}.", to_text(Bytes(static_cast<std::uint64_t>(bytes))),
-          rows.text(row, "competitor"), rows.number(row, "time_us").value_or(0),
+          "At {} the fastest is {} with {:.4g} us{}.", size_in_words(bytes), rows.text(row, "competitor"),
+          rows.number(row, "time_us").value_or(0),
           speedup ? fmt::format(", {:.2f} times as fast as {}", *speedup, rows.text(row, "baseline")) : ""));
     }
   return sentences;

@@ -26,8 +26,8 @@ namespace tutti::cli {
 namespace {
 
 constexpr std::string_view kTunedTable = "tuned_table.toml";
-constexpr std::string_view kBeforeTuning = "before: the profile's rules";
-constexpr std::string_view kAfterTuning = "after: the tuned table";
+constexpr std::string_view kBeforeTuning = "before tuning";
+constexpr std::string_view kAfterTuning = "after tuning";
 
 struct TunedForm {
   std::string_view budget;  // of tuning
@@ -127,8 +127,10 @@ Status make_tuned(std::span<const PartCase> pending, const PartWorld& world, con
 Result<PartShown> show_tuned(const PartRows& rows) {
   PartShown shown;
   shown.is_right = are_right(rows, shown.cautions);
-  shown.answer = bests_in_words(rows);
-  shown.answer.push_back(fmt::format("{} is the tuned table; TUTTI_TABLE takes it.", kTunedTable));
+  if (const std::string standing = standing_in_words(rows, kAfterTuning); !standing.empty())
+    shown.answer = {fmt::format("With the tuned table, all-reduce is {}.", standing)};
+  for (std::string& each : bests_in_words(rows)) shown.answer.push_back(std::move(each));
+  shown.answer.push_back(fmt::format("{} is the table; TUTTI_TABLE takes it.", kTunedTable));
   report::LineChart chart = chart_of_competitors(rows, "All-reduce before and after tuning");
   if (!chart.panels.empty())
     shown.figures.push_back({.file = "tuned", .title = chart.title, .lines = std::move(chart)});
