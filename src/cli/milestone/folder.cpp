@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/milestone/folder.hpp"
 
+#include <algorithm>
+#include <array>
+#include <cctype>
 #include <cerrno>
 #include <cstdint>
 #include <filesystem>
 #include <optional>
 #include <system_error>
+#include <vector>
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -21,11 +25,31 @@ namespace tutti::cli {
 
 namespace {
 
+// Of the files that milestones write.
+constexpr std::array<std::string_view, 7> kEndings = {".csv", ".html", ".json", ".jsonl", ".md", ".svg", ".toml"};
+
 Status make_folder(const std::string& path) {
   std::error_code error;
   std::filesystem::create_directories(path, error);
   if (error) return {Code::system, fmt::format("-o: cannot make the folder {}: {}", in_quotes(path), error.message())};
   return {};
+}
+
+// What a killed process left of replace_file(): "latency.csv.a1B2c3".
+void remove_halves(const std::string& path) {
+  constexpr std::size_t kLetters = 6;
+  std::error_code error;
+  std::vector<std::filesystem::path> halves;
+  for (const auto& entry : std::filesystem::directory_iterator(path, error)) {
+    const std::filesystem::path whole = entry.path().stem();
+    const std::string end = entry.path().extension().string();
+    const bool is_ours = std::find(kEndings.begin(), kEndings.end(), whole.extension().string()) != kEndings.end();
+    const bool is_random =
+        end.size() == kLetters + 1 &&
+        std::all_of(end.begin() + 1, end.end(), [](unsigned char each) { return std::isalnum(each) != 0; });
+    if (is_ours && is_random) halves.push_back(entry.path());
+  }
+  for (const std::filesystem::path& each : halves) std::filesystem::remove(each, error);
 }
 
 }  // namespace
@@ -47,6 +71,7 @@ Result<MilestoneFolder> MilestoneFolder::open(const std::string& path, std::stri
     return Status::from_errno(fmt::format("-o: cannot write in the folder {}", in_quotes(path)), errno);
   MilestoneFolder folder(path, std::move(lock));
   TUTTI_TRY(check_index(folder.file(kIndexFile), milestone));
+  if (makes) remove_halves(path);
   return folder;
 }
 

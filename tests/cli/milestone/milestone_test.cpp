@@ -67,12 +67,14 @@ TEST_F(MilestoneFrame, WhatWasInterruptedGoesOnAndComesOutEqual) {
     at = end + 1;
   }
   ASSERT_EQ(lines.size(), 40U);
+  folder_.write("cut/latency.csv.a1B2c3", "half of a file");
   folder_.write("cut/latency.jsonl", lines[0] + lines[30] + lines[3] + lines[4].substr(0, lines[4].size() / 2));
   const Outcome outcome = run_milestone_with(latency_into("cut"));
   ASSERT_EQ(outcome.exit, Exit::done) << outcome.error;
   EXPECT_TRUE(contains(outcome.error, "2 are done already")) << outcome.error;
   EXPECT_EQ(drawn_in("cut"), drawn_in("whole"));
   EXPECT_EQ(folder_.read("cut/latency.jsonl"), rows);
+  EXPECT_FALSE(std::filesystem::exists(folder_.file("cut/latency.csv.a1B2c3")));
 }
 
 TEST_F(MilestoneFrame, WhatIsCompleteIsMadeAnew) {
