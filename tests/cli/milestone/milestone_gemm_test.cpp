@@ -55,7 +55,8 @@ TEST(MilestoneGemm, ALayersShareIsToldOnlyWhereIntervalsAreApart) {
     PartOrigin origin;
     origin.machine = "a machine";
     origin.cases = {"one"};
-    const PartRows rows(std::move(origin), part.columns,
+    const PartRows rows(
+        std::move(origin), part.columns,
         {{.name = "one",
           .rows = {row_of(16, 1, "auto", 90, half_of_interval), row_of(16, 1, "ring", 100, half_of_interval),
                    row_of(16, 4, "auto", 60, half_of_interval)}}});
