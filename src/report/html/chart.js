@@ -64,7 +64,7 @@ function paint(chart) {
   Object.assign(chart.options.plugins.tooltip, {
     backgroundColor: colors.surface, borderColor: colors.muted, borderWidth: 1, titleColor: colors.ink,
     bodyColor: colors.ink, footerColor: colors.muted});
-  chart.update('none');
+  chart.update(); // 'none' would leave points and bars in the colors that they had
 }
 
 // Of each decade 1, 2 and 5, or 1 alone where that would be too many.

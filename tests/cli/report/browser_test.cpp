@@ -158,9 +158,18 @@ TEST_F(ReportInBrowser, FitsPhonesAndFollowsTheScheme) {
   const auto line = [&] {
     return value("Chart.getChart(document.querySelector('canvas')).data.datasets[0].borderColor");
   };
+  // Points and bars are of their series' color.
+  const auto is_painted = [&] {
+    return value(
+        "[...document.querySelectorAll('canvas')].map((c) => Chart.getChart(c)).filter((l) => l !== undefined)"
+        ".every((l) => l.data.datasets.every((d, n) => d.band || l.getDatasetMeta(n).data.every("
+        "(e) => e.options.backgroundColor === d.backgroundColor)))");
+  };
   const nlohmann::json light = {background(), line()};
+  EXPECT_EQ(is_painted(), true);
   resize(360, "dark");
   value("new Promise((done) => requestAnimationFrame(() => setTimeout(done)))");
+  EXPECT_EQ(is_painted(), true);
   EXPECT_NE(background(), light[0]);
   EXPECT_NE(line(), light[1]);
   EXPECT_LE(value("document.documentElement.scrollWidth").get<int>(), 360);
