@@ -294,7 +294,7 @@ WebReply WebSite::comparison_of_two(std::string_view first, std::string_view sec
   RunPair pair;
   std::vector<std::int64_t> followed;
   std::string mark;
-  for (const auto& [name, place] : {std::pair(first, &pair[0]), std::pair(second, &pair[1])}) {
+  for (const auto& [name, place] : {std::pair(first, pair.data()), std::pair(second, pair.data() + 1)}) {
     Result<RunWithRows> run = read_run(*store, std::string(name));
     if (!run.ok()) return trouble(run.status(), ids_in(name));
     *place = std::move(*run);

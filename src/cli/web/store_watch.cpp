@@ -53,7 +53,7 @@ void StoreWatch::watch() {
       look();
     } catch (const std::exception& error) {
       store_.reset();
-      show({}, fmt::format("the store cannot be read: {}", error.what()));
+      show_trouble(fmt::format("the store cannot be read: {}", error.what()));
     }
   }
 }
@@ -76,7 +76,7 @@ void StoreWatch::look() {
     version_.reset();
     peers_.clear();
     Result<harness::Store> store = harness::Store::open_to_read(path_, kPatience);
-    if (!store.ok()) return show({}, store.status().to_string());
+    if (!store.ok()) return show_trouble(store.status().to_string());
     store_.emplace(std::move(*store));
   }
   const Result<std::int64_t> version = store_->data_version();
@@ -85,10 +85,10 @@ void StoreWatch::look() {
   if (!runs.ok()) {
     // It is opened anew the next time, so that what was wrong once need not stay so.
     store_.reset();
-    return show({}, runs.status().to_string());
+    return show_trouble(runs.status().to_string());
   }
   version_ = *version;
-  show(std::move(*runs), "");
+  show(std::move(*runs));
 }
 
 Result<std::vector<WatchedRun>> StoreWatch::read_runs() {
@@ -111,15 +111,26 @@ Result<std::vector<WatchedRun>> StoreWatch::read_runs() {
   return watched;
 }
 
-// While it cannot be read, what was there before stays.
-void StoreWatch::show(std::vector<WatchedRun> runs, std::string trouble) {
+void StoreWatch::show(std::vector<WatchedRun> runs) {
+  auto next = std::make_shared<StoreState>();
+  next->runs = std::move(runs);
+  put(std::move(next));
+}
+
+// What was there before stays.
+void StoreWatch::show_trouble(std::string trouble) {
+  const std::shared_ptr<const StoreState> before = state();
+  if (trouble == before->trouble) return;
+  auto next = std::make_shared<StoreState>();
+  next->runs = before->runs;
+  next->trouble = std::move(trouble);
+  put(std::move(next));
+}
+
+void StoreWatch::put(std::shared_ptr<StoreState> next) {
   {
     const std::lock_guard lock(mutex_);
-    if (!trouble.empty() && trouble == state_->trouble) return;
-    auto next = std::make_shared<StoreState>();
     next->number = state_->number + 1;
-    next->runs = trouble.empty() ? std::move(runs) : state_->runs;
-    next->trouble = std::move(trouble);
     state_ = std::move(next);
   }
   changed_.notify_all();

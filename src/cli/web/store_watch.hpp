@@ -55,7 +55,9 @@ class StoreWatch {
   void look();
   [[nodiscard]] bool is_another_file();
   [[nodiscard]] Result<std::vector<WatchedRun>> read_runs();
-  void show(std::vector<WatchedRun> runs, std::string trouble);
+  void show(std::vector<WatchedRun> runs);
+  void show_trouble(std::string trouble);
+  void put(std::shared_ptr<StoreState> next);
 
   const std::string path_;
   // Of the thread alone.
