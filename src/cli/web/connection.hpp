@@ -19,7 +19,7 @@ namespace tutti::cli {
 class WebConnection {
  public:
   static constexpr std::size_t kMostRequestBytes = 64U << 10U;
-  static constexpr std::chrono::seconds kRequestPatience{5};  // until the request has come
+  static constexpr std::chrono::seconds kRequestPatience{2};  // until the request has come
   static constexpr std::chrono::seconds kReadingPatience{5};  // in which a reader takes nothing
   static constexpr std::chrono::seconds kReplyPatience{60};   // until the reply has gone
   static constexpr std::chrono::milliseconds kGlances{100};   // at `is_over` while it waits
