@@ -464,19 +464,19 @@ typedef struct {
 TUTTI_API tuttiResult_t tuttiCommGetStatistics(tuttiComm_t comm, const tuttiStatistic_t** statistics, int* count);
 
 /* Virtual time. With TUTTI_FABRIC=simulate:FABRIC (simulate:torus_2d:2x3, simulate:./my.toml), the calls of a
- * communicator are carried out on this host, with their data, and take as long as `tutti simulate` says that they take
- * on that fabric. Rank r of the first communicator is rank r of the fabric, and stays there in what is split from it. A
- * collective begins once the last of its ranks has started it and the one before it has ended; so roots, too, wait for
- * that. A call that the fabric cannot do returns tuttiUnsupported on every rank; it has then been carried out, and no
- * clock has moved. Sends, receives and collectives with blocks of different sizes return tuttiUnsupported and do
- * nothing. tuttiGetAlgorithm and the statistics name this host's algorithms; with TUTTI_DEBUG=info the log names those
- * of the fabric. Threads that call different communicators share their rank's clock.
+ * communicator are carried out on this host, with their data, and take the time that `tutti simulate` gives for them on
+ * that fabric. Rank r of the first communicator is rank r of the fabric, also in communicators that are split from it.
+ * A collective begins once all its ranks have started it and the previous one has ended; so roots wait, too. A call
+ * that the fabric cannot do returns tuttiUnsupported on every rank; it has been carried out, but no clock has moved.
+ * Sends, receives and collectives with blocks of different sizes return tuttiUnsupported and do nothing.
+ * tuttiGetAlgorithm and the statistics name this host's algorithms; with TUTTI_DEBUG=info the log names those of the
+ * fabric. Threads that call different communicators share their rank's clock.
  *
- * *now is this rank's clock, in nanoseconds: from the making of the first communicator until the end of the last call
- * that it has waited for. *last_call is how long this communicator's last collective took, until its last rank was
- * done. Either may be NULL. In real time this returns tuttiUnsupported. */
+ * *now is this rank's clock, in nanoseconds since the first communicator was made. It advances when a collective has
+ * been waited for, and with tuttiAdvanceVirtualTime. *last_call is how long this communicator's last collective took,
+ * until its last rank was done. Either may be NULL. In real time this returns tuttiUnsupported. */
 TUTTI_API tuttiResult_t tuttiGetVirtualTime(tuttiComm_t comm, double* now, double* last_call);
-/* The program says how long it computes: this rank's clock goes on by so many nanoseconds. In real time it does
+/* The program says how long it computes: this rank's clock advances by that many nanoseconds. In real time it does
  * nothing. */
 TUTTI_API tuttiResult_t tuttiAdvanceVirtualTime(tuttiComm_t comm, double nanoseconds);
 

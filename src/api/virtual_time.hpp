@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Calls of the C API where TUTTI_FABRIC says that they take virtual time.
+// Calls of the C API, in virtual time if TUTTI_FABRIC is set and else in real time.
 #pragma once
 
 #include "api/handle.hpp"
@@ -7,7 +7,7 @@
 
 namespace tutti::api {
 
-// Null: its calls take the time that they take.
+// Null: its calls take real time.
 [[nodiscard]] inline on_fabric::VirtualTime* virtual_time_of(const tuttiComm* comm) {
   return comm->surroundings->virtual_time.get();
 }
@@ -15,7 +15,7 @@ namespace tutti::api {
   return static_cast<on_fabric::VirtualTime*>(operation.timed);
 }
 
-// A collective, within the communicator: to its end, or, where a group is open, begun.
+// Runs a collective to its end, or only starts it if a group is open. Called within the communicator.
 tuttiResult_t carry_out(tuttiComm_t comm, const Invocation& asked);
 
 // Before a send or a receive.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A collective that is to be done on a simulated fabric. Values; thread-safe.
+// A collective on a simulated fabric. Values; thread-safe.
 #pragma once
 
 #include <cstdint>

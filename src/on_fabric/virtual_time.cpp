@@ -124,8 +124,8 @@ Status VirtualTime::compare(std::uint64_t digest) {
   for (std::size_t rank = 0; rank < clocks_->num_ranks(); ++rank) {
     places.push_back(static_cast<std::uint32_t>(all[2 * rank]));
     if (all[2 * rank + 1] != all[1])
-      return wrong_argument(fmt::format("{} is {} on all ranks, but its file is another on rank {} than on rank 0",
-                                        name, named_->variable, rank));
+      return wrong_argument(
+          fmt::format("{} is {}, but the fabric of rank {} differs from that of rank 0", name, named_->variable, rank));
   }
   if (const std::uint32_t most = *std::max_element(places.begin(), places.end()); most >= fabric_.num_ranks())
     return wrong_argument(fmt::format("{} is {}, which has {}; there is no rank {}", name, named_->variable,

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// Virtual time of a communicator: this host carries its calls out, with their data, and each takes as long as the
-// simulator says that it takes on a fabric. Its ranks are ranks of the fabric.
+// Virtual time of a communicator: this host carries out its calls, with their data, and each takes the time that the
+// simulator gives for it on a fabric. The communicator's ranks are ranks of the fabric.
 //
-// Each rank has a clock. A collective begins when the last of its ranks has started it, and not before the one before
-// it has ended; from there on each rank takes what the simulator says of it. Clocks travel by a communicator of their
-// own, in an all-gather that is started behind each collective: so what is pending stays pending, and who waits for a
-// collective waits until all ranks have started it. Every rank then simulates the same. The two communicators break
+// Each rank has a clock. A collective begins when the last of its ranks has started it, and not before the previous one
+// has ended. From there each rank takes its own time in the simulation. Clocks travel on a communicator of their own,
+// in an all-gather that is started after each collective. So pending operations stay pending, and a rank that waits for
+// a collective waits until all ranks have started it. Every rank then simulates the same. The two communicators break
 // together.
 //
-// One thread at a time, that of the communicator, which must outlive this; abort() and the clock are for any.
+// For the communicator's thread only, but abort() and the clock are for any thread. The communicator must outlive this.
 #pragma once
 
 #include <array>
@@ -31,7 +31,7 @@
 
 namespace tutti::on_fabric {
 
-// Of one rank, in nanoseconds. All communicators that come from one share it, whichever threads call them.
+// Of one rank, in nanoseconds. A communicator and those split from it share it, whichever threads call them.
 class VirtualClock {
  public:
   [[nodiscard]] double now() const { return now_.load(std::memory_order_relaxed); }
@@ -59,12 +59,12 @@ class VirtualTime {
  public:
   struct Options {
     std::shared_ptr<const NamedFabric> fabric;
-    std::shared_ptr<VirtualClock> clock;  // null: one that begins
+    std::shared_ptr<VirtualClock> clock;  // null: a new one
     std::uint32_t place = 0;              // this rank's on the fabric
     const Variables& variables;           // of the communicator
     Log& log;
   };
-  // Collective, as it makes a communicator of the same ranks. Where it fails on a rank, `communicator` is broken.
+  // Collective: makes a communicator of the same ranks. If it fails on a rank, `communicator` is broken.
   [[nodiscard]] static Result<std::unique_ptr<VirtualTime>> make(Communicator& communicator, Options options);
 
   VirtualTime(const VirtualTime&) = delete;
@@ -77,7 +77,7 @@ class VirtualTime {
   // The program computes for so many nanoseconds, at least 0.
   void advance(double nanoseconds) { clock_->advance(nanoseconds); }
 
-  // What has no time there: asked before the call is carried out.
+  // An error for calls without virtual time: asked before the call is carried out.
   [[nodiscard]] static Status check(const Invocation& asked);
   [[nodiscard]] static Status no_transfers();
 
@@ -85,14 +85,14 @@ class VirtualTime {
   [[nodiscard]] Status run(const Invocation& asked);
   // It has been started in a group.
   [[nodiscard]] Status begin_in_group(const Invocation& asked);
-  // An operation has been made for it, and that has been started.
+  // An operation has been made for it; then that operation has been started.
   [[nodiscard]] Status remember(const Invocation& asked, const Operation& operation);
   [[nodiscard]] Status begin(const Operation& operation);
-  // Whether its end can be told without waiting for another rank; also where it will never be. Goes on with what is
-  // pending, or only looks.
+  // Whether end() would return without waiting for another rank, also for a broken communicator. The first progresses
+  // pending operations, the second only looks.
   [[nodiscard]] bool is_ready(const Operation& operation);
   [[nodiscard]] bool looks_ready(const Operation& operation) const;
-  // It has been waited for: this rank's clock is then where it ended.
+  // It has been waited for: moves this rank's clock to its end.
   [[nodiscard]] Status end(const Operation& operation);
   [[nodiscard]] Status end_group();
   // Waits until the other ranks have what they need of this one.

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which schedule a call on a simulated fabric runs: what Tutti's library would take for it, told by the same settings;
-// but an algorithm that is forced runs there whether or not the library could follow it on this host, and on the grid
-// of the fabric where none is named. A schedule from a file is proven first, and must fit the region that the settings
-// give, as in the library.
+// Which schedule a call on a simulated fabric runs: the one that Tutti's library would choose with the same settings.
+// But a forced algorithm runs there even if the library could not follow it on this host, and takes the fabric's grid
+// if none is named. A schedule from a file is proven first, and must fit the region that the settings give, as in the
+// library.
 //
-// A chooser keeps what it has found out about one number of ranks. One thread at a time.
+// A chooser keeps what it has found for one number of ranks. One thread at a time.
 #pragma once
 
 #include <cstdint>
@@ -29,14 +29,14 @@ struct ChosenWay {
   std::string why;
   bool is_forced = false;
   bool needs_symmetric = false;
-  std::string unfollowed = {};  // what a variable asked for and the call could not have, and why; empty: nothing
+  std::string unfollowed = {};  // which variable could not be followed, and why; empty: none
 };
 
-// What the variables mean there: with the fabric's machine profile, for caches that are the same wherever it is
+// What the variables mean there: with the fabric's machine profile, so that caches are the same wherever it is
 // simulated, and without this machine's table.
 [[nodiscard]] Result<Settings> settings_on(const fabric::Fabric& fabric, const Variables& variables);
 
-// What tells fabrics apart: the words that a generator was asked with say all; what a file holds may change.
+// Tells fabrics apart. A generator's words say all; of a file, the contents count, since they may change.
 [[nodiscard]] std::uint64_t digest_of(std::string_view words, const fabric::Fabric& fabric);
 
 class WayChooser {

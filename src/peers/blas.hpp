@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Matrix products of whichever BLAS is installed, opened when they are first wanted: workers that multiply nothing load
-// none, and nothing is needed to build them. One thread a process, since each rank has a core.
+// Matrix products by whichever BLAS is installed. It is opened when first wanted, so workers that multiply nothing load
+// none, and building needs none. One thread in each process, since each rank has a core.
 #pragma once
 
 #include <string>
@@ -11,10 +11,10 @@ namespace tutti::peers {
 
 class Blas {
  public:
-  // Code::unsupported where there is none.
+  // Code::unsupported if there is none.
   [[nodiscard]] static Result<Blas> open();
 
-  // c = a · b, of rows x inner and inner x columns, each row by row.
+  // c = a · b, where a is rows x inner and b is inner x columns, all row-major.
   void multiply(const float* a, const float* b, float* c, int rows, int inner, int columns) const;
   [[nodiscard]] const std::string& name() const { return name_; }
 

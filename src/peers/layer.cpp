@@ -48,18 +48,21 @@ Shape shape_of(const Bench::Values& values) {
   return {number("tokens"), number("width"), number("tiles")};
 }
 
-// What is multiplied on a rank. Rows and columns hold 1, 2 and 3, so that the sums are whole and known.
+// What is multiplied on a rank. Rows and columns hold 1, 2 and 3, times 1, 2 or 3 by rank, so that the sums are whole
+// and known, and a contribution that is missing or there twice is seen.
 class Factors {
  public:
-  Factors(const Shape& shape, int num_ranks)
+  Factors(const Shape& shape, int rank, int num_ranks)
       : rows_(static_cast<int>(shape.tokens)),
         inner_(static_cast<int>(shape.width / num_ranks)),
         columns_(static_cast<int>(shape.width)),
         left_(static_cast<std::size_t>(rows_) * static_cast<std::size_t>(inner_)),
         right_(static_cast<std::size_t>(inner_) * static_cast<std::size_t>(columns_)),
-        product_(static_cast<std::size_t>(rows_) * static_cast<std::size_t>(columns_)),
-        all_inner_(static_cast<float>(inner_ * num_ranks)) {
-    for (std::size_t each = 0; each < left_.size(); ++each) left_[each] = of(each / static_cast<std::size_t>(inner_));
+        product_(static_cast<std::size_t>(rows_) * static_cast<std::size_t>(columns_)) {
+    const auto weight = [](int of_rank) { return static_cast<float>(of_rank % 3 + 1); };
+    for (int each = 0; each < num_ranks; ++each) all_inner_ += weight(each) * static_cast<float>(inner_);
+    for (std::size_t each = 0; each < left_.size(); ++each)
+      left_[each] = of(each / static_cast<std::size_t>(inner_)) * weight(rank);
     for (std::size_t each = 0; each < right_.size(); ++each)
       right_[each] = of(each % static_cast<std::size_t>(columns_));
   }
@@ -96,7 +99,7 @@ class Factors {
   std::vector<float> left_;
   std::vector<float> right_;
   std::vector<float> product_;
-  float all_inner_;
+  float all_inner_ = 0;  // of all ranks, weighed
 };
 
 Request adding(Factors& factors, int first, int rows) {
@@ -173,7 +176,7 @@ void measure(Peer& peer, State& state, Context& context) {
   if (const std::string words = why_not(shape, context.num_ranks()); !words.empty()) return state.skip(words);
   const Result<Blas> blas = Blas::open();
   if (!blas.ok()) return state.skip(blas.status().message());
-  const auto factors = std::make_shared<Factors>(shape, context.num_ranks());
+  const auto factors = std::make_shared<Factors>(shape, context.rank(), context.num_ranks());
   const Result<std::function<void()>> call = shape.tiles == 1
                                                  ? in_one_piece(peer, factors, *blas)
                                                  : in_tiles(peer, factors, *blas, static_cast<int>(shape.tiles));

@@ -59,7 +59,7 @@ Result<std::string> read_file(const std::string& path, std::uint64_t most_bytes)
 }
 
 Status replace_file(const std::string& path, std::string_view text) {
-  std::string beside = path + ".XXXXXX";
+  std::string beside = path + ".half-XXXXXX";
   const UniqueFd file(::mkostemp(beside.data(), O_CLOEXEC));
   if (!file.valid()) return Status::from_errno(fmt::format("cannot write {}", in_quotes(path)), errno);
   const auto fail = [&](int error) {

@@ -52,7 +52,7 @@ std::vector<Fact> facts_of(const DrawnPart& drawn) {
                              {"Begun", origin.begun},
                              {"Machine", origin.machine},
                              {"Tutti", origin.tutti},
-                             {"Form", origin.is_full ? "full" : "short (--full makes all of it)"}};
+                             {"Form", origin.is_full ? "full" : "short (--full makes more)"}};
   std::string files;
   for (const MadeFile& each : drawn.files) files += (files.empty() ? "" : ", ") + each.name;
   facts.push_back({"Files", files});
@@ -117,7 +117,8 @@ class PartFiles {
 
   Status write_all(std::vector<std::string>& notes) {
     const std::string name(drawn_.part->name);
-    drawn_.files = {{name + ".jsonl", "rows"}, {name + ".csv", "rows"}};
+    drawn_.files = {{name + ".jsonl", "rows"}};
+    TUTTI_TRY(write(name + ".csv", "rows", to_csv(drawn_.rows.table())));
     for (const std::string& each : drawn_.part->keeps)
       if (std::filesystem::exists(folder_.file(each))) drawn_.files.push_back({each, "data"});
     for (const PartTable& each : drawn_.shown.tables) {

@@ -35,8 +35,9 @@ Status make_folder(const std::string& path) {
   return {};
 }
 
-// What a killed process left of replace_file(): "latency.csv.a1B2c3".
+// What a killed process left of replace_file(): "latency.csv.half-a1B2c3".
 void remove_halves(const std::string& path) {
+  constexpr std::string_view kHalf = ".half-";
   constexpr std::size_t kLetters = 6;
   std::error_code error;
   std::vector<std::filesystem::path> halves;
@@ -45,8 +46,8 @@ void remove_halves(const std::string& path) {
     const std::string end = entry.path().extension().string();
     const bool is_ours = std::find(kEndings.begin(), kEndings.end(), whole.extension().string()) != kEndings.end();
     const bool is_random =
-        end.size() == kLetters + 1 &&
-        std::all_of(end.begin() + 1, end.end(), [](unsigned char each) { return std::isalnum(each) != 0; });
+        end.size() == kHalf.size() + kLetters && end.starts_with(kHalf) && entry.is_regular_file(error) &&
+        std::all_of(end.begin() + kHalf.size(), end.end(), [](unsigned char each) { return std::isalnum(each) != 0; });
     if (is_ours && is_random) halves.push_back(entry.path());
   }
   for (const std::filesystem::path& each : halves) std::filesystem::remove(each, error);
@@ -64,7 +65,7 @@ Result<MilestoneFolder> MilestoneFolder::open(const std::string& path, std::stri
   if (!lock.valid()) return Status::from_errno(fmt::format("-o: cannot open the folder {}", in_quotes(path)), errno);
   if (::flock(lock.get(), LOCK_EX | LOCK_NB) != 0) {
     if (errno == EWOULDBLOCK)
-      return Status(Code::invalid_usage, fmt::format("another process writes the folder {}", in_quotes(path)));
+      return Status(Code::invalid_usage, fmt::format("another process is using the folder {}", in_quotes(path)));
     return Status::from_errno(fmt::format("-o: cannot lock the folder {}", in_quotes(path)), errno);
   }
   if (makes && ::access(path.c_str(), W_OK | X_OK) != 0)

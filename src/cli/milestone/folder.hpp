@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The folder that a milestone writes. One process at a time has it. Main thread only.
+// The folder that a milestone writes. It is locked: one process at a time uses it. Main thread only.
 #pragma once
 
 #include <string>
@@ -12,15 +12,15 @@ namespace tutti::cli {
 
 class MilestoneFolder {
  public:
-  // Makes it where `makes` and it is not there. An error where another process writes in it, or where its index.json is
-  // of something else.
+  // Makes a missing folder if `makes`. An error if another process uses it, or if its index.json is not of this
+  // milestone.
   [[nodiscard]] static Result<MilestoneFolder> open(const std::string& path, std::string_view milestone, bool makes);
 
   [[nodiscard]] const std::string& path() const { return path_; }
   [[nodiscard]] std::string file(std::string_view name) const;
-  // The whole text, or with an error the file as it was.
+  // Writes the whole text, or returns an error and leaves the file as it was.
   [[nodiscard]] Status write(std::string_view name, std::string_view text) const;
-  // A file of an earlier run that is made no more; none of another folder.
+  // Removes a file of an earlier run. Names that lead out of the folder are ignored.
   void remove(const std::string& name) const;
 
  private:

@@ -86,7 +86,8 @@ Status check_index(const std::string& path, std::string_view milestone) {
   const auto found = json->is_object() ? json->find("milestone") : json->end();
   if (json->is_object() && found != json->end() && found->is_string() && found->get<std::string>() == milestone)
     return {};
-  return wrong_argument(fmt::format("{} is not of {}; -o takes a folder of its own", in_quotes(path), milestone));
+  return wrong_argument(
+      fmt::format("{} is not the index of {}; -o takes a folder of its own", in_quotes(path), milestone));
 }
 
 std::vector<std::string> files_in_index(const std::string& path) {

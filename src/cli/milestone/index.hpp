@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// index.json of a milestone's folder: what was made, from which rows, by which command, and whether all was right.
-// docs/formats/milestone.md specifies it. Pure but for reading files.
+// index.json of a milestone's folder: what was made, from which rows, by which command, and whether all results are
+// right. docs/formats/milestone.md specifies it. Pure, except that it reads files.
 #pragma once
 
 #include <cstddef>
@@ -44,9 +44,9 @@ struct Drawn {
 
 [[nodiscard]] std::string index_of(const Milestone& milestone, const Drawn& drawn);
 
-// An error where the file is there and is not the index of that milestone.
+// An error if the file exists and is not the index of that milestone.
 [[nodiscard]] Status check_index(const std::string& path, std::string_view milestone);
-// The files that an index names; none where there is no index.
+// The files that an index names; none if there is no index.
 [[nodiscard]] std::vector<std::string> files_in_index(const std::string& path);
 
 }  // namespace tutti::cli

@@ -85,7 +85,8 @@ class PartMaker {
       if (each.make == nullptr) together.push_back(each);
     TUTTI_TRY(make_each());
     if (together.empty() || Interrupt::has_come()) return {};
-    return part_.make_together(together, world, [this](const CaseRows& rows) { return keep(rows); });
+    const Status made = part_.make_together(together, world, [this](const CaseRows& rows) { return keep(rows); });
+    return made.ok() || is_refused_ || Interrupt::has_come() ? made : fail_rest(together, made);
   }
 
  private:
@@ -110,6 +111,13 @@ class PartMaker {
     return refused_;
   }
 
+  // What keeps this part from being made is an answer of its cases: others are made all the same.
+  Status fail_rest(const std::vector<PartCase>& cases, const Status& why) {
+    for (const PartCase& each : cases)
+      if (!done_.contains(each.name)) TUTTI_TRY(keep({.name = each.name, .error = why.to_string(), .rows = {}}));
+    return {};
+  }
+
   void make_one(const PartCase& one) {
     CaseRows rows{.name = one.name};
     try {
@@ -129,10 +137,14 @@ class PartMaker {
   }
 
   Status keep(const CaseRows& rows) {
-    TUTTI_TRY(writer_.add(rows));
+    if (Status written = writer_.add(rows); !written.ok()) {
+      is_refused_ = true;
+      return written;
+    }
     const auto one =
         std::find_if(pending_.begin(), pending_.end(), [&](const PartCase& each) { return each.name == rows.name; });
     const std::scoped_lock lock(mutex_);
+    done_.insert(rows.name);
     progress_.note(part_.name, rows.name, one == pending_.end() ? 0 : one->seconds);
     return {};
   }
@@ -142,8 +154,9 @@ class PartMaker {
   RowsWriter& writer_;
   MakeProgress& progress_;
   std::mutex mutex_;
-  std::atomic<bool> is_refused_ = false;
-  Status refused_;  // under the mutex
+  std::atomic<bool> is_refused_ = false;  // nothing can be written
+  Status refused_;                        // under the mutex
+  std::set<std::string> done_;            // the same
 };
 
 Result<std::vector<PlannedPart>> plan_all(const Milestone& milestone, const std::vector<const Part*>& parts,
@@ -198,11 +211,18 @@ Result<Making> make_rows(const Milestone& milestone, const std::vector<const Par
                 << std::flush;
   const Interrupt interrupt;
   MakeProgress progress(context, num_pending, expected);
+  // All at once, so that what is to be made anew is forgotten whenever an interrupt comes.
+  std::vector<RowsWriter> writers;
   for (const PlannedPart& each : planned) {
-    if (Interrupt::has_come()) break;
     TUTTI_TRY_ASSIGN(
         RowsWriter writer,
         RowsWriter::begin(folder.path(), {std::string(milestone.name), std::string(each.part->name)}, each.kept));
+    writers.push_back(std::move(writer));
+  }
+  for (std::size_t place = 0; place < planned.size(); ++place) {
+    if (Interrupt::has_come()) break;
+    const PlannedPart& each = planned[place];
+    RowsWriter& writer = writers[place];
     PartMaker maker(each, writer, progress);
     const Status made = maker.make_all(world);
     const Status finished = writer.finish();

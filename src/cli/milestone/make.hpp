@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Makes the rows of a milestone's parts: what is missing, or all anew where nothing is. Main thread only; what is in
-// virtual time is made by several threads.
+// Makes the rows of a milestone's parts: the missing ones, or all anew if none is missing. Main thread only; several
+// threads of its own make the cases in virtual time.
 #pragma once
 
 #include <cstddef>
@@ -13,7 +13,7 @@
 namespace tutti::cli {
 
 struct Making {
-  std::size_t num_cases = 0;   // of all parts that were asked for
+  std::size_t num_cases = 0;   // of all requested parts
   std::size_t num_before = 0;  // that were there
   std::size_t num_made = 0;
   bool is_interrupted = false;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How far a milestone is, with the time left: on a terminal one line that is written over, elsewhere a line every 30 s.
-// note() is for any thread, one at a time.
+// The progress of a milestone and the time left: on a terminal one line that is overwritten, elsewhere a line every
+// 30 s. note() is for any thread, one at a time.
 #pragma once
 
 #include <atomic>
@@ -25,14 +25,14 @@ class MakeProgress {
   MakeProgress(const MakeProgress&) = delete;
   MakeProgress& operator=(const MakeProgress&) = delete;
 
-  // A case that was expected to take so long is done.
+  // A case is done that was expected to take this long.
   void note(std::string_view part, std::string_view name, double expected_seconds);
   [[nodiscard]] std::size_t num_done() const { return num_done_; }
 
  private:
   using Clock = std::chrono::steady_clock;
 
-  // By how the time of what is done compares with what was expected of it; as expected before anything is done.
+  // The expected time of what is left, scaled by how long the finished cases took against their expected time.
   [[nodiscard]] double seconds_left() const;
 
   const Context& context_;

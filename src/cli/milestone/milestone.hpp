@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Milestones: benches that drive many configurations of their own and write one folder of rows, tables and figures. A
-// milestone is a list of parts. A part says which cases it has, makes rows of each, and draws from rows alone, so that
-// everything can be drawn again without a run. Values; main thread only but for what says otherwise.
+// milestone is a list of parts. A part says which cases it has, makes the rows of each, and draws from rows alone, so
+// that everything can be drawn again without a run. Values; main thread only, except as noted.
 #pragma once
 
 #include <functional>
@@ -21,7 +21,7 @@
 
 namespace tutti::cli {
 
-// What cases are made in.
+// The surroundings in which cases are made.
 struct PartWorld {
   const BenchWorld& bench;
   const Context& context;
@@ -32,17 +32,17 @@ struct PartWorld {
 struct PartCase {
   std::string name;       // of the part, no two alike: its rows are found by it
   double seconds = 0.02;  // about; for the time left
-  // Any thread may call it, several cases at a time: it is in virtual time. Null: the part makes its cases together.
+  // In virtual time: any threads call it, several cases at a time. Null: the part makes its cases together.
   std::function<Result<std::vector<PartRow>>()> make = nullptr;
 };
 
-// Takes the rows of a case as it finishes. An error is of writing, and ends everything.
+// Takes the rows of a case as it finishes. An error means that they cannot be written, and ends everything.
 using PartSink = std::function<Status(const CaseRows& rows)>;
 
 struct PartFigure {
   std::string file;  // without its ending
   std::string title;
-  // One of them. What is an SVG only has no live chart on the page.
+  // One of the three. A figure that is only an SVG has no live chart on the page.
   std::string svg = {};
   std::optional<report::LineChart> lines = {};
   std::optional<report::BarChart> bars = {};
@@ -54,7 +54,7 @@ struct PartTable {
   bool is_data = false;
 };
 
-// What a part shows of its rows.
+// What a part shows from its rows.
 struct PartShown {
   bool is_right = true;             // all is as it should be
   std::vector<std::string> answer;  // sentences; the first stands out
@@ -68,9 +68,9 @@ struct Part {
   std::string_view title;  // of its section
   std::string_view about;  // one line, for people
   std::vector<Column> columns;
-  // Code::unsupported where this machine cannot do it: the part is left out, with that reason.
+  // Code::unsupported if this machine cannot do it: the part is left out, with that reason.
   std::function<Result<std::vector<PartCase>>(const PartWorld& world)> cases;
-  // Of cases that have no `make`. Stops early after an interrupt.
+  // For cases that have no `make`. Stops early after an interrupt.
   std::function<Status(std::span<const PartCase> pending, const PartWorld& world, const PartSink& sink)> make_together =
       nullptr;
   std::vector<std::string> keeps = {};  // files that it writes beside its rows
@@ -85,7 +85,7 @@ struct Milestone {
   std::vector<Part> parts;
 };
 
-// All that there are, as the world of the commands knows them.
+// All milestones, as the world of the commands knows them.
 [[nodiscard]] std::vector<MilestoneBench> milestone_benches();
 
 // Makes what is missing, draws everything, and says how it came out.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The rows that a part has made, and their cells by the names of their columns. Values; thread-safe.
+// The rows that a part has made, with access to their cells by column name. Values; thread-safe.
 #pragma once
 
 #include <cstddef>
@@ -22,10 +22,10 @@ struct CaseRows {
   std::vector<PartRow> rows = {};
 };
 
-// What was made, where and by whom. The same in the file of the rows.
+// Where the rows come from. The first line of the file of rows.
 struct PartOrigin {
   std::string tutti;    // version
-  std::string command;  // that began it
+  std::string command;  // that made them
   std::string begun;
   std::string machine;
   bool is_full = false;
@@ -44,9 +44,9 @@ class PartRows {
   [[nodiscard]] bool is_complete() const { return cases_.size() == origin_.cases.size(); }
   [[nodiscard]] std::size_t num_errors() const;
 
-  // The cells of a row. The column must be there.
+  // A cell of a row. The column must exist.
   [[nodiscard]] const Cell& cell(std::size_t row, std::string_view column) const;
-  [[nodiscard]] std::string text(std::size_t row, std::string_view column) const;  // empty where it is null
+  [[nodiscard]] std::string text(std::size_t row, std::string_view column) const;  // empty if it is null
   [[nodiscard]] std::optional<double> number(std::size_t row, std::string_view column) const;
   [[nodiscard]] bool is_true(std::size_t row, std::string_view column) const;
   // The texts of a column, each once, in the order of the rows.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// PNG pictures of SVG pictures, by rsvg-convert (Debian: librsvg2-bin), where it is on PATH: it is small, draws as
-// browsers do, and is started for each picture, so no build needs it. Thread-safe.
+// Converts SVG pictures to PNG by rsvg-convert (Debian: librsvg2-bin), if it is on PATH. It is small and draws as
+// browsers do. It is a program that is started for each picture, so no build needs it. Thread-safe.
 #pragma once
 
 #include <string>
@@ -15,7 +15,7 @@ class PngMaker {
   explicit PngMaker(const Environment& environment);
 
   [[nodiscard]] bool is_there() const { return !program_.empty(); }
-  // Why there are no PNG pictures; for where it is not there.
+  // Why there are no PNG pictures, if it is not there.
   [[nodiscard]] static std::string reason();
   [[nodiscard]] Status make(const std::string& svg, const std::string& png) const;
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The file in which a part keeps its rows while it makes them: JSON, a line for its origin and then one for each case,
-// added as it finishes. Beside it the same rows are added to a CSV file. An interrupt at any moment loses the case
-// under way and no other: a line that was not written to its end does not count.
+// added as it finishes. The same rows are added to a CSV file beside it. An interrupt at any moment loses only the
+// unfinished case: a line without a newline does not count.
 #pragma once
 
 #include <mutex>
@@ -26,7 +26,7 @@ struct RowsOwner {
 [[nodiscard]] std::string rows_path(const std::string& folder, std::string_view part);
 [[nodiscard]] std::string csv_path(const std::string& folder, std::string_view part);
 
-// Nothing where there is no file. An error where it is of something else, of another version or with other columns.
+// Nothing if there is no file. An error if the file is of another milestone, part or version, or has other columns.
 [[nodiscard]] Result<std::optional<PartRows>> read_rows(const std::string& folder, const RowsOwner& owner,
                                                         const std::vector<Column>& columns);
 

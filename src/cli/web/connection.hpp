@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A connection of a browser, with an end to patience: a request that is too long or too slow ends, and so does a reply
-// that nobody fetches. Reads and writes return how many bytes, 0 where the other side has ended, and -1 where it is
+// A browser's connection, with limits: a request that is too long or too slow is ended, and so is a reply that nobody
+// fetches. Reads and writes return the number of bytes, 0 if the other side has closed, and -1 if the connection is
 // over. One thread at a time.
 #pragma once
 
@@ -20,12 +20,12 @@ class WebConnection {
  public:
   static constexpr std::size_t kMostRequestBytes = 64U << 10U;
   static constexpr std::chrono::seconds kRequestPatience{2};  // until the request has come
-  static constexpr std::chrono::seconds kReadingPatience{5};  // in which a reader takes nothing
+  static constexpr std::chrono::seconds kReadingPatience{5};  // while the reader takes nothing
   static constexpr std::chrono::seconds kReplyPatience{60};   // until the reply has gone
-  static constexpr std::chrono::milliseconds kGlances{100};   // at `is_over` while it waits
+  static constexpr std::chrono::milliseconds kGlances{100};   // how often it looks at `is_over` while it waits
 
   WebConnection(UniqueFd socket, const std::atomic<bool>& is_over);
-  // Says that nothing more comes, and waits a moment for who still writes, so that the reply is not lost.
+  // Ends its sending side, and waits a moment for a client that still writes, so that the reply is not lost.
   ~WebConnection();
   WebConnection(const WebConnection&) = delete;
   WebConnection& operator=(const WebConnection&) = delete;
@@ -48,7 +48,7 @@ class WebConnection {
   Clock::time_point request_end_;
   Clock::time_point reply_end_;
   std::size_t num_read_ = 0;
-  // What came and is not read yet: a request is read letter by letter.
+  // Received and not read yet: requests are read byte by byte.
   std::array<std::byte, 4096> buffer_{};
   std::size_t begin_ = 0;
   std::size_t end_ = 0;

@@ -56,7 +56,8 @@ Result<std::vector<ReportFolder>> report_folders(const std::vector<std::string>&
           "{} is not a folder; reports of kept runs need no folder, since the store has them", in_quotes(path)));
     static_cast<void>(fs::directory_iterator(path, error));
     if (error) return Status(Code::system, fmt::format("cannot look into {}: {}", in_quotes(path), error.message()));
-    folders.push_back({.path = path, .name = last_part(path)});
+    TUTTI_TRY_ASSIGN(const Token token, make_token());
+    folders.push_back({.path = path, .name = last_part(path), .token = token});
   }
   return folders;
 }
@@ -86,7 +87,7 @@ Result<std::string> read_report_file(const ReportFolder& folder, std::string_vie
   const auto found =
       std::find_if(files.begin(), files.end(), [&](const ReportFile& file) { return file.name == name; });
   if (found == files.end())
-    return wrong_argument(fmt::format("{} is no file of the folder {}", in_quotes(name), in_quotes(folder.name)));
+    return wrong_argument(fmt::format("there is no file {} in the folder {}", in_quotes(name), in_quotes(folder.name)));
   return read_file((fs::path(folder.path) / found->name).string(), kMostReportFileBytes);
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Folders with reports and their figures, as `tutti web` shows them: the files that are in them now. Only a file that
-// is found by looking through the folder can be read, so no name leads out of it: neither "..", nor a link, nor what a
-// hidden name hides. Values; thread-safe.
+// Folders with reports and figures for `tutti web`: the files that are in them now. Only a file that a search of the
+// folder finds can be read. So no name leads out of it: "..", symbolic links and hidden files are not found. Values;
+// thread-safe.
 #pragma once
 
 #include <cstddef>
@@ -11,27 +11,30 @@
 #include <vector>
 
 #include "base/status.hpp"
+#include "base/unique_id.hpp"
 
 namespace tutti::cli {
 
 struct ReportFile {
-  std::string name;  // from the folder on: figures/latency.svg
+  std::string name;  // relative to the folder: figures/latency.svg
   std::uint64_t bytes = 0;
 };
 
 struct ReportFolder {
   std::string path;  // as it was given
   std::string name;  // its last part
+  // Its files are behind a token of their own: a page knows its address, and could send its reader elsewhere with it.
+  Token token{};
 };
 
-// More files than this are not listed, and none of them is larger than the next.
+// At most so many files are listed, and larger ones than this are not read.
 inline constexpr std::size_t kMostReportFiles = 2000;
 inline constexpr std::uint64_t kMostReportFileBytes = 64U << 20U;
 
-// An error if one is not a folder, or cannot be looked into.
+// An error if one is not a folder, or cannot be read.
 [[nodiscard]] Result<std::vector<ReportFolder>> report_folders(const std::vector<std::string>& paths);
 
-// Pages first, then by name. What cannot be looked into is left out.
+// Pages first, then by name. Subfolders that cannot be read are left out.
 [[nodiscard]] std::vector<ReportFile> files_in(const ReportFolder& folder);
 [[nodiscard]] Result<std::string> read_report_file(const ReportFolder& folder, std::string_view name);
 

@@ -157,7 +157,7 @@ class Protocol : public httplib::Server {
     auto place = std::make_shared<StreamPlace>(num_streams_);
     if (!place->has_place()) {
       response.status = 503;
-      response.set_content(fmt::format("{} pages listen already; close some\n", kMostStreams), "text/plain");
+      response.set_content(fmt::format("{} pages are live already; close some\n", kMostStreams), "text/plain");
       return;
     }
     auto events = std::make_shared<Events>(watch_, reply.followed, is_over_);

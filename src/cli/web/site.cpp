@@ -58,6 +58,11 @@ std::optional<Token> token_in(std::string_view text) {
   return token;
 }
 
+bool is_token(std::string_view part, const Token& token) {
+  const std::optional<Token> given = token_in(part);
+  return same_token(given.value_or(Token{}), token) && given.has_value();
+}
+
 // A part of an address that means these bytes. Slashes stay.
 std::string in_address(std::string_view text) {
   std::string result;
@@ -180,9 +185,11 @@ bool WebSite::is_own_name(std::string_view host) const {
   });
 }
 
-bool WebSite::has_token(std::string_view part) const {
-  const std::optional<Token> given = token_in(part);
-  return same_token(given.value_or(Token{}), options_.token) && given.has_value();
+const ReportFolder* WebSite::folder_behind(std::string_view part) const {
+  const ReportFolder* found = nullptr;
+  for (const ReportFolder& each : options_.folders)
+    if (is_token(part, each.token)) found = &each;
+  return found;
 }
 
 WebReply WebSite::reply(const WebRequest& request) const {
@@ -190,12 +197,18 @@ WebReply WebSite::reply(const WebRequest& request) const {
     return WebReply{.status = status, .body = fmt::format("{}\n", words), .policy = std::string(kPlainPolicy)};
   };
   if (request.hosts.size() != 1 || !is_own_name(request.hosts.front()))
-    return refused(403, "tutti web answers only whoever asks for localhost or 127.0.0.1 with its port");
+    return refused(403, "tutti web answers only requests for localhost or 127.0.0.1 with its port");
   const std::vector<std::string_view> parts = parts_of(request.path);
-  if (parts.empty() || !has_token(parts.front()))
+  const ReportFolder* const folder = parts.empty() ? nullptr : folder_behind(parts.front());
+  if (parts.empty() || (folder == nullptr && !is_token(parts.front(), options_.token)))
     return refused(403, "this address is not the one that tutti web printed: the token in it is wrong or missing");
   if (request.method != "GET" && request.method != "HEAD")
     return refused(405, "nothing can be changed here: tutti web takes GET and HEAD only");
+  if (folder != nullptr) {
+    if (parts.size() < 2) return refused(404, "there is no page here");
+    return file(*folder,
+                std::string_view(request.path).substr(static_cast<std::size_t>(parts[1].data() - request.path.data())));
+  }
   const auto value = [&](const char* name) {
     const auto found = request.values.find(name);
     return found == request.values.end() ? std::string() : found->second;
@@ -204,10 +217,6 @@ WebReply WebSite::reply(const WebRequest& request) const {
   if (kind.empty()) return list();
   if (kind == "run" && parts.size() > 2) return report_of({parts.begin() + 2, parts.end()});
   if (kind == "compare" && parts.size() == 4) return comparison_of_two(parts[2], parts[3], value("ignore"));
-  if (kind == "folder" && parts.size() > 3) {
-    const std::size_t before = static_cast<std::size_t>(parts[3].data() - request.path.data());
-    return file(parts[2], std::string_view(request.path).substr(before));
-  }
   if (kind == "events" && parts.size() == 2)
     return {.type = "text/event-stream",
             .policy = std::string(kPlainPolicy),
@@ -249,13 +258,13 @@ WebReply WebSite::list() const {
 
 std::vector<report::ListedFolder> WebSite::listed_folders() const {
   std::vector<report::ListedFolder> folders;
-  for (std::size_t each = 0; each < options_.folders.size(); ++each) {
-    const std::vector<ReportFile> files = files_in(options_.folders[each]);
-    report::ListedFolder folder{.name = options_.folders[each].name, .files = {}, .remark = {}};
+  for (const ReportFolder& shown : options_.folders) {
+    const std::vector<ReportFile> files = files_in(shown);
+    report::ListedFolder folder{.name = shown.name, .files = {}, .remark = {}};
     for (const ReportFile& file : files)
       folder.files.push_back({.name = file.name,
                               .size = fmt::format("{} KB", (file.bytes + 1023) / 1024),
-                              .address = at(fmt::format("folder/{}/{}", each, in_address(file.name)))});
+                              .address = fmt::format("/{}/{}", hexadecimal(shown.token), in_address(file.name))});
     if (files.empty()) folder.remark = "There are no files in it.";
     if (files.size() == kMostReportFiles) folder.remark = fmt::format("The first {} files.", kMostReportFiles);
     folders.push_back(std::move(folder));
@@ -311,12 +320,13 @@ WebReply WebSite::comparison_of_two(std::string_view first, std::string_view sec
           .policy = report::policy_of_served_pages() + "; frame-ancestors 'none'"};
 }
 
-WebReply WebSite::file(std::string_view folder, std::string_view name) const {
-  const Result<std::int64_t> number = parse_integer(folder);
-  if (!number.ok() || *number < 0 || static_cast<std::size_t>(*number) >= options_.folders.size())
-    return trouble(404, "Not there", fmt::format("There is no folder {} here.", in_quotes(folder)));
-  Result<std::string> text = read_report_file(options_.folders[static_cast<std::size_t>(*number)], name);
-  if (!text.ok()) return trouble(text.status());
+// No page of ours below the folder's token: those know the site's.
+WebReply WebSite::file(const ReportFolder& folder, std::string_view name) {
+  Result<std::string> text = read_report_file(folder, name);
+  if (!text.ok())
+    return {.status = text.status().code() == Code::system ? 503 : 404,
+            .body = fmt::format("{}\n", text.status().to_string()),
+            .policy = std::string(kPlainPolicy)};
   const std::string_view type = content_type_of(name);
   return {.type = std::string(type),
           .body = std::move(*text),

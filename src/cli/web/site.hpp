@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What `tutti web` answers, without the network: to the address of a request, a page, a file or a refusal. Who asks
-// must know the token, which is the first part of each address, and must have asked for this machine by a name of its
-// own (a page elsewhere whose name was made to mean this machine has asked by that name).
+// The answers of `tutti web`, without the network: a page, a file or a refusal for each request. A request must have
+// the token, which is the first part of each address, and must name this machine as its host. The latter protects
+// against DNS rebinding: a page of another site asks by that site's name.
 //
 // Thread-safe: one page is made at a time, with a connection to the store of its own.
 #pragma once
@@ -24,9 +24,9 @@ namespace tutti::cli {
 
 struct WebRequest {
   std::string method;
-  std::string path;                           // without what is behind "?", decoded
-  std::map<std::string, std::string> values;  // what is behind it
-  std::vector<std::string> hosts;             // of its head
+  std::string path;                           // without "?" and what follows, decoded
+  std::map<std::string, std::string> values;  // what follows "?"
+  std::vector<std::string> hosts;             // its Host headers
 };
 
 struct WebReply {
@@ -34,7 +34,7 @@ struct WebReply {
   std::string type = "text/plain; charset=utf-8";
   std::string body = {};
   std::string policy = {};  // Content-Security-Policy
-  // Instead of a body: events about these runs, or, where there are none, about all.
+  // Instead of a body: events about these runs, or about all if there are none here.
   bool is_events = false;
   std::vector<std::int64_t> followed = {};
 };
@@ -49,15 +49,16 @@ class WebSite {
   };
   WebSite(Options options, const BenchWorld& world, const StoreWatch& watch);
 
-  // Where it begins: http://127.0.0.1:PORT/TOKEN/
+  // The address of the first page: http://127.0.0.1:PORT/TOKEN/
   [[nodiscard]] std::string address() const;
   [[nodiscard]] WebReply reply(const WebRequest& request) const;
-  // The data of an event: JSON with a mark of what there is, words about it, and trouble.
+  // The data of an event: JSON with a mark that changes with the rows, words for the reader, and any trouble.
   [[nodiscard]] static std::string event_of(const StoreState& state, const std::vector<std::int64_t>& followed);
 
  private:
   [[nodiscard]] bool is_own_name(std::string_view host) const;
-  [[nodiscard]] bool has_token(std::string_view part) const;
+  // Whose token that is; null: no folder's.
+  [[nodiscard]] const ReportFolder* folder_behind(std::string_view part) const;
   [[nodiscard]] std::string at(std::string_view path) const;
   [[nodiscard]] report::Served served(const StoreState& state, const std::vector<std::int64_t>& followed) const;
   [[nodiscard]] WebReply list() const;
@@ -65,7 +66,7 @@ class WebSite {
   [[nodiscard]] WebReply report_of(const std::vector<std::string_view>& runs) const;
   [[nodiscard]] WebReply comparison_of_two(std::string_view first, std::string_view second,
                                            const std::string& ignored) const;
-  [[nodiscard]] WebReply file(std::string_view folder, std::string_view name) const;
+  [[nodiscard]] static WebReply file(const ReportFolder& folder, std::string_view name);
   [[nodiscard]] WebReply trouble(int status, const std::string& title, const std::string& words,
                                  const std::vector<std::int64_t>& followed = {}) const;
   [[nodiscard]] WebReply trouble(const Status& error, const std::vector<std::int64_t>& followed = {}) const;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Looks at a store again and again, for pages that show new rows. It asks for the number of changes, which costs
-// microseconds, and for the runs only where that has changed. Reads only.
+// Polls a store, for pages that show new rows. It asks for the number of changes, which costs microseconds, and for the
+// runs only if that has changed. Only reads.
 //
 // Thread-safe. It has a thread and a connection to the store of its own.
 #pragma once
@@ -29,23 +29,23 @@ struct WatchedRun {
 struct StoreState {
   std::uint64_t number = 0;      // another one after each change
   std::vector<WatchedRun> runs;  // latest first
-  std::string trouble;           // why it cannot be read now; empty where it can
+  std::string trouble;           // why it cannot be read now; empty if it can
 };
 
 class StoreWatch {
  public:
   static constexpr std::chrono::milliseconds kInterval{500};
-  // Others write for milliseconds; whoever keeps the store locked for longer is named to readers.
+  // Others write for milliseconds. A store that is locked for longer is trouble that readers see.
   static constexpr std::chrono::milliseconds kPatience{2'000};
 
-  // The store need not be there yet. An error where there can be no thread.
+  // The store need not be there yet. An error if no thread can be started.
   [[nodiscard]] static Result<std::unique_ptr<StoreWatch>> start(std::string path);
   StoreWatch(const StoreWatch&) = delete;
   StoreWatch& operator=(const StoreWatch&) = delete;
   ~StoreWatch();
 
   [[nodiscard]] std::shared_ptr<const StoreState> state() const;
-  // A state with another number than this one, or the same after a while.
+  // Waits for a state with another number, for so long at most; then returns the present one.
   [[nodiscard]] std::shared_ptr<const StoreState> wait_for_other(std::uint64_t number,
                                                                  std::chrono::milliseconds longest) const;
 

@@ -68,8 +68,7 @@ Status serve_store(const WebArguments& options, const BenchWorld& world, const C
                      world, *watch);
   const Interrupt interrupt;
   context.out << site.address() << std::endl;  // NOLINT(performance-avoid-endl): whoever reads it is to have it now
-  context.error << fmt::format("serves {} to browsers of this machine, for reading only; Ctrl-C ends it\n",
-                               printable(path));
+  context.error << fmt::format("serving {} read-only to browsers on this machine; Ctrl-C ends it\n", printable(path));
   return serve(listener, site, *watch, Interrupt::has_come);
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The command that serves pages, which acts upon a world that must live as long as it does.
+// The command that serves pages. The world must outlive it.
 #pragma once
 
 #include "cli/bench/bench_world.hpp"

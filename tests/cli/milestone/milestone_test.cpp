@@ -67,14 +67,16 @@ TEST_F(MilestoneFrame, WhatWasInterruptedGoesOnAndComesOutEqual) {
     at = end + 1;
   }
   ASSERT_EQ(lines.size(), 40U);
-  folder_.write("cut/latency.csv.a1B2c3", "half of a file");
+  folder_.write("cut/latency.csv.half-a1B2c3", "half of a file");
+  folder_.write("cut/notes.md.backup", "the user's own");
   folder_.write("cut/latency.jsonl", lines[0] + lines[30] + lines[3] + lines[4].substr(0, lines[4].size() / 2));
   const Outcome outcome = run_milestone_with(latency_into("cut"));
   ASSERT_EQ(outcome.exit, Exit::done) << outcome.error;
   EXPECT_TRUE(contains(outcome.error, "2 are done already")) << outcome.error;
   EXPECT_EQ(drawn_in("cut"), drawn_in("whole"));
   EXPECT_EQ(folder_.read("cut/latency.jsonl"), rows);
-  EXPECT_FALSE(std::filesystem::exists(folder_.file("cut/latency.csv.a1B2c3")));
+  EXPECT_FALSE(std::filesystem::exists(folder_.file("cut/latency.csv.half-a1B2c3")));
+  EXPECT_TRUE(std::filesystem::exists(folder_.file("cut/notes.md.backup")));
 }
 
 TEST_F(MilestoneFrame, WhatIsCompleteIsMadeAnew) {
@@ -105,7 +107,7 @@ TEST_F(MilestoneFrame, AFolderThatCannotBeIsRefused) {
   folder_.write("other/index.json", "{\"milestone\": \"another\"}");
   const Outcome other = run_milestone_with(latency_into("other"));
   EXPECT_EQ(other.exit, Exit::misused);
-  EXPECT_TRUE(contains(other.error, "is not of milestone-ccl")) << other.error;
+  EXPECT_TRUE(contains(other.error, "is not the index of milestone-ccl")) << other.error;
 }
 
 TEST_F(MilestoneFrame, WithoutRowsNothingIsDrawn) {

@@ -16,7 +16,7 @@ namespace tutti::cli {
 [[nodiscard]] Part bidirectional_part();
 [[nodiscard]] Part vllm_part();
 [[nodiscard]] Part regret_part();
-// On this machine; the first is so in part.
+// On this machine; the first two also in virtual time.
 [[nodiscard]] Part comparison_part();
 [[nodiscard]] Part api_part();
 [[nodiscard]] Part communicators_part();

@@ -146,8 +146,8 @@ Result<PartShown> show_correctness(const PartRows& rows) {
                               counted(rows.size(), "all-reduce"))};
   if (cannot > 0)
     shown.answer.push_back(
-        fmt::format("{} cannot be done on their fabric, such as for want of queue slots; the rows "
-                    "say why.",
+        fmt::format("{} cannot be done on their fabric, for example for lack of queue slots; the "
+                    "rows say why.",
                     cannot));
   shown.tables.push_back(table_of_results(rows));
   return shown;

@@ -45,7 +45,7 @@ struct EnvironmentSweep {
 Result<EnvironmentSweep> environment_sweep(const PartWorld& world) {
   const SweptPeer* const swept = find_swept(world.bench);
   if (swept == nullptr)
-    return Status(Code::unsupported, "neither openmpi nor mpich is here, whose environment would be swept");
+    return Status(Code::unsupported, "this sweeps the environment of openmpi or mpich, and neither is here");
   EnvironmentSweep sweep;
   sweep.budget = world.is_full ? "1s" : "100ms";
   sweep.name = swept->variable;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Parts that measure: a sweep in which competitors take turns, size by size, and what becomes of its rows. Main thread
-// only, but for what is pure.
+// For parts that measure: a sweep in which competitors take turns, size by size, and the rows made from it. Main thread
+// only, except what is pure.
 #pragma once
 
 #include <cstdint>
@@ -18,25 +18,25 @@
 
 namespace tutti::cli {
 
-// What such a part has: a row for each size and competitor.
+// The columns of such a part, which has a row for each size and competitor.
 [[nodiscard]] std::vector<Column> measured_columns();
 
-// What a competitor is called in the rows, by its label.
+// The name of a competitor in the rows, from its label.
 using CompetitorName = std::function<std::string(const std::string& label)>;
 
-// The rows of one size: times with their intervals, who is best and who cannot be told from it over the rounds, and the
-// speed-up over the baseline, which is the first competitor whose label begins with the first of the words that any
-// has, or else the first of all. Pure.
+// The rows of one size: times with their intervals, the best, those that cannot be told from it over the rounds, and
+// the speed-up over the baseline. The baseline is the first competitor whose label begins with one of `baselines`, of
+// which earlier ones come first, or else the first competitor. Pure.
 [[nodiscard]] std::vector<PartRow> rows_of_competitors(std::span<const harness::Row> rows, bool by_algorithm,
                                                        const std::vector<std::string>& baselines,
                                                        const CompetitorName& name);
 
 [[nodiscard]] bool is_peer_here(const BenchWorld& bench, std::string_view name);
 [[nodiscard]] Result<SweepPlan> measured_plan(SweepOptions options, const PartWorld& world);
-// About, for all cases together.
+// Estimated, for all cases together.
 [[nodiscard]] double seconds_of(const SweepPlan& plan);
 
-// The sizes, one after another, of all groups in turns. Ends after an interrupt.
+// Measures one size after another, with all groups in turns. Ends after an interrupt.
 using OnSize = std::function<Status(std::uint64_t bytes, std::span<const harness::Row> rows)>;
 [[nodiscard]] Status measure_sizes(SweepPlan plan, const std::set<std::uint64_t>& sizes, const PartWorld& world,
                                    const OnSize& on_size);
@@ -48,18 +48,18 @@ using OnSize = std::function<Status(std::uint64_t bytes, std::span<const harness
 
 // --- what is shown of such rows; pure
 
-// Whether all results are right; what could not be measured or is wrong as cautions.
+// Whether all results are right. Adds a caution for each that is wrong or could not be measured.
 [[nodiscard]] bool are_right(const PartRows& rows, std::vector<report::Caution>& cautions);
-// Times over sizes, a line each competitor.
+// Times over sizes, a line for each competitor.
 [[nodiscard]] report::LineChart chart_of_competitors(const PartRows& rows, std::string title);
-// A line a size: each time, the best with its speed-up over the baseline, and ties within the interval.
+// A line for each size: each time, the best with its speed-up over the baseline, and ties within the interval.
 [[nodiscard]] Table table_of_sizes(const PartRows& rows);
-// "At 4 MB the fastest is openmpi ring with 900 us, 1.21 times as fast as openmpi default.", of each size.
-// How a competitor stands to the baseline over all sizes: "1.21 times as fast as openmpi default (geometric mean of 4
-// sizes; 0.98 to 2.04)". Empty where they have no size in common.
+// How a competitor compares with the baseline over all sizes: "1.21 times as fast as openmpi default (geometric mean of
+// 4 sizes; 0.98 to 2.04)". Empty if they have no size in common.
 [[nodiscard]] std::string standing_in_words(const PartRows& rows, std::string_view competitor);
 // The size as people read it: "64 KB".
 [[nodiscard]] std::string size_in_words(double bytes);
+// For each size: "At 4 MB the fastest is openmpi ring with 900 us, 1.21 times as fast as openmpi default."
 [[nodiscard]] std::vector<std::string> bests_in_words(const PartRows& rows);
 
 }  // namespace tutti::cli

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Published figures that milestones show beside their own: files of data/references, which are part of the program.
-// Pure; thread-safe.
+// Published figures that milestones show beside their own: the files of data/references, which are built into the
+// program. Pure; thread-safe.
 #pragma once
 
 #include <cstdint>
@@ -23,7 +23,7 @@ namespace tutti::cli {
 // Of matrix products: "accelerator_gemm".
 [[nodiscard]] Result<simulate::GemmReferences> published_gemm(std::string_view name);
 
-// The value of a series at that size, where it has one.
+// The value of a series at that size, if it has one.
 [[nodiscard]] std::optional<double> value_at(const simulate::References& references, std::string_view series,
                                              std::uint64_t bytes);
 

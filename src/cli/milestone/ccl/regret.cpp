@@ -131,7 +131,7 @@ std::vector<RuleRegret> regrets_of(const PartRows& rows) {
 
 PartFigure figure_of_regrets(const std::vector<RuleRegret>& regrets) {
   report::BarChart chart{.title = "Regret of dispatch rules on vLLM's published tables",
-                         .remark = "how much longer what a rule takes lasts than the best published way",
+                         .remark = "how much slower the way that a rule chooses is than the best published way",
                          .kinds = {"regret"},
                          .columns = 2,
                          .panels = {}};

@@ -26,7 +26,7 @@ struct SimulatedWay {
 };
 [[nodiscard]] Result<simulate::Answer> simulate_all_reduce(const SimulatedWay& way, std::uint64_t bytes);
 
-// Elements of 2 bytes that a PE has in the published sweep, and 16, which its simulator cannot do.
+// Elements of 2 bytes on a PE in the published sweep, and 16, which the sweep's simulator cannot do.
 inline constexpr std::array<int, 13> kSweptElements = {8,    16,   32,   64,    128,   512,  1024,
                                                        2048, 4096, 8192, 16384, 32768, 49152};
 inline constexpr int kElementBytes = 2;
@@ -36,7 +36,7 @@ struct Topology {
   std::string_view name;      // in tables: "torus_2d 2x3"
   std::string_view file;      // in names of files
   std::string_view packages;  // a fabric in which a rank is a package
-  std::string_view machine;   // that of the accelerator: packages of 4x4 cubes
+  std::string_view machine;   // the accelerator's fabric: packages of 4x4 cubes
 };
 inline constexpr std::array<Topology, 3> kTopologies = {
     {{"ring_1d 6", "ring_1d", "ring_1d:6", "accelerator_ring"},

@@ -60,7 +60,7 @@ Result<std::vector<std::uint64_t>> tuned_sizes(const PartWorld& world) {
 
 Result<std::vector<PartCase>> tuned_cases(const PartWorld& world) {
   if (!is_peer_here(world.bench, "tutti"))
-    return Status(Code::unsupported, "the peer tutti is not here, which would be tuned");
+    return Status(Code::unsupported, "the peer tutti, which would be tuned, is not here");
   const TunedForm& form = form_of(world);
   TUTTI_TRY_ASSIGN(const SweepPlan plan, tuned_plan(world, "/any.toml"));
   TUTTI_TRY_ASSIGN(const std::vector<std::uint64_t> sizes, tuned_sizes(world));
@@ -93,7 +93,7 @@ Status tune_into(const std::string& path, const PartWorld& world) {
   const Context quiet{world.context.environment, out, error, world.context.arguments, world.context.program};
   const Exit exit = run_tuning(request, options, before, world.bench, OutputOptions(), quiet);
   if (Interrupt::has_come()) return {};
-  if (exit == Exit::done || std::filesystem::exists(path)) return {};
+  if (exit == Exit::done) return {};
   return {Code::system, fmt::format("tuning ended with {}: {}", static_cast<int>(exit), error.str())};
 }
 
@@ -130,7 +130,7 @@ Result<PartShown> show_tuned(const PartRows& rows) {
   if (const std::string standing = standing_in_words(rows, kAfterTuning); !standing.empty())
     shown.answer = {fmt::format("With the tuned table, all-reduce is {}.", standing)};
   for (std::string& each : bests_in_words(rows)) shown.answer.push_back(std::move(each));
-  shown.answer.push_back(fmt::format("{} is the table; TUTTI_TABLE takes it.", kTunedTable));
+  shown.answer.push_back(fmt::format("The table is {}; set TUTTI_TABLE to use it.", kTunedTable));
   report::LineChart chart = chart_of_competitors(rows, "All-reduce before and after tuning");
   if (!chart.panels.empty())
     shown.figures.push_back({.file = "tuned", .title = chart.title, .lines = std::move(chart)});

@@ -248,7 +248,9 @@ std::vector<std::string> layer_answer(const PartRows& rows, const std::vector<La
     const std::size_t best = extreme_of(rows, layer, false);
     const std::size_t worst = extreme_of(rows, layer, true);
     const double saved = share_saved(*rows.number(worst, "time_us"), *rows.number(best, "time_us"));
-    const bool is_told = rows.number(best, "high_us").value_or(0) < rows.number(worst, "low_us").value_or(0);
+    const std::optional<double> high = rows.number(best, "high_us");
+    const std::optional<double> low = rows.number(worst, "low_us");
+    const bool is_told = high && low && *high < *low;
     answer.push_back(
         is_told
             ? fmt::format("With {} the best choice of the all-reduce ({}) saves {:.1f} % of the layer's time with "
