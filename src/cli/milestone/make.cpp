@@ -15,6 +15,7 @@
 
 #include "base/counted.hpp"
 #include "base/system/spawn.hpp"
+#include "base/text.hpp"
 #include "bench/measure/estimate.hpp"
 #include "cli/bench/bench_store.hpp"
 #include "cli/interrupt.hpp"
@@ -47,11 +48,16 @@ PartRows without_errors(const PartRows& rows, PartOrigin origin) {
 }
 
 // Rows of an earlier run count if they are of this version and machine. What cannot be read is made anew.
-PartRows kept_rows(const Part& part, const RowsOwner& owner, const MilestoneFolder& folder, const PartOrigin& now) {
+// The short form would throw away what the full one has taken long for.
+Result<PartRows> kept_rows(const Part& part, const RowsOwner& owner, const MilestoneFolder& folder,
+                           const PartOrigin& now) {
   const Result<std::optional<PartRows>> before = read_rows(folder.path(), owner, part.columns);
   const bool counts = before.ok() && before->has_value() && (*before)->origin().tutti == now.tutti &&
                       (*before)->origin().machine == now.machine;
-  if (!counts) return {now, part.columns, {}};
+  if (before.ok() && before->has_value() && (*before)->origin().is_full && !now.is_full && (*before)->size() > 0)
+    return wrong_argument(fmt::format("-o: {} holds rows of the full form; go on with --full, or give another folder",
+                                      in_quotes(folder.path())));
+  if (!counts) return PartRows(now, part.columns, {});
   PartOrigin origin = (*before)->origin();
   origin.is_full = now.is_full;
   origin.left_out = now.left_out;
@@ -69,7 +75,7 @@ Result<PlannedPart> plan_part(const Milestone& milestone, const Part& part, cons
     cases = std::vector<PartCase>();
   }
   for (const PartCase& each : *cases) now.cases.push_back(each.name);
-  PartRows kept = kept_rows(part, {std::string(milestone.name), std::string(part.name)}, folder, now);
+  TUTTI_TRY_ASSIGN(PartRows kept, kept_rows(part, {std::string(milestone.name), std::string(part.name)}, folder, now));
   return PlannedPart{.part = &part, .cases = std::move(*cases), .kept = std::move(kept)};
 }
 

@@ -31,6 +31,7 @@ Result<CommunicatorSweep> communicator_sweep(const PartWorld& world) {
   options.budget = sweep.budget;
   options = sweep_of_communicators(std::move(options));
   TUTTI_TRY_ASSIGN(sweep.plan, measured_plan(std::move(options), world));
+  sweep.budget += fmt::format(", {}", identity_of(sweep.plan));
   for (const int rows : rows_of_communicators(!world.is_full))
     sweep.sizes.push_back(static_cast<std::uint64_t>(rows) * kBytesOfRow);
   return sweep;

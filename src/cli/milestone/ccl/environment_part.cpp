@@ -60,6 +60,7 @@ Result<EnvironmentSweep> environment_sweep(const PartWorld& world) {
   TUTTI_TRY_ASSIGN(const std::vector<Bytes> list, parse_byte_list(sizes));
   for (const Bytes each : list) sweep.sizes.push_back(each.value());
   TUTTI_TRY_ASSIGN(sweep.plan, measured_plan(std::move(options), world));
+  sweep.budget += fmt::format(", {}", identity_of(sweep.plan));
   return sweep;
 }
 

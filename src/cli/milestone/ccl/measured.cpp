@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "base/counted.hpp"
+#include "base/digest.hpp"
 #include "base/units.hpp"
 #include "bench/results/cells.hpp"
 #include "bench/results/comparison.hpp"
@@ -144,6 +145,12 @@ bool is_peer_here(const BenchWorld& bench, std::string_view name) {
 Result<SweepPlan> measured_plan(SweepOptions options, const PartWorld& world) {
   if (options.launches.empty()) options.launches = "1";
   return make_plan(options, world.bench, world.context.environment);
+}
+
+std::string identity_of(const SweepPlan& plan) {
+  std::uint64_t identity = kDigestOfNothing;
+  for (const harness::Group& each : plan.groups) identity = digest(harness::to_string(each), identity);
+  return fmt::format("sweep {:08x}", identity & UINT32_MAX);
 }
 
 double seconds_of(const SweepPlan& plan) { return plan.expected_seconds(); }

@@ -33,6 +33,8 @@ using CompetitorName = std::function<std::string(const std::string& label)>;
 
 [[nodiscard]] bool is_peer_here(const BenchWorld& bench, std::string_view name);
 [[nodiscard]] Result<SweepPlan> measured_plan(SweepOptions options, const PartWorld& world);
+// What tells it from other sweeps, for the names of cases: rows of another one are not gone on with.
+[[nodiscard]] std::string identity_of(const SweepPlan& plan);
 // Estimated, for all cases together.
 [[nodiscard]] double seconds_of(const SweepPlan& plan);
 

@@ -45,6 +45,7 @@ Result<LayerSweep> layer_sweep(const PartWorld& world) {
   options.skips = {};
   options.env.push_back(fmt::format("{}={}", kForcing, kWays));
   TUTTI_TRY_ASSIGN(sweep.plan, measured_plan(std::move(options), world));
+  sweep.budget += fmt::format(", {}", identity_of(sweep.plan));
   return sweep;
 }
 
