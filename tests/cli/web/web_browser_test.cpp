@@ -127,8 +127,10 @@ TEST_F(WebInBrowser, ShowsNewRowsAndKeepsWhatIsChosen) {
 
 TEST_F(WebInBrowser, ShowsReportsOfFoldersApart) {
   browser_->open(web_->address());
-  browser_->open(
-      value("[...document.links].find((each) => each.href.endsWith('/report.html')).href").get<std::string>());
+  const auto report =
+      value("[...document.links].find((each) => each.href.endsWith('/report.html')).href").get<std::string>();
+  browser_->allow(report);
+  browser_->open(report);
   EXPECT_EQ(value("document.querySelectorAll('canvas').length > 0 && self.origin"), "null");
   browser_->call("Browser.setDownloadBehavior", {{"behavior", "allow"}, {"downloadPath", folder_.path()}});
   value("document.querySelector('.controls button').click()");
