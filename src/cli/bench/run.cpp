@@ -253,7 +253,8 @@ Command run_command(const BenchWorld& world) {
                 ->type_name("NAME");
             if (!world.milestones.empty()) {
               begin_group(app, "Milestones, which write a folder (-o)");
-              app.add_flag("--full", options->is_full, "Of a milestone: everything, not the short form");
+              app.add_flag("--full", options->is_full,
+                           "Of a milestone: more cases and longer measurements than the short form");
               app.add_option("--part", options->parts, "Of a milestone: only these parts, with commas between")
                   ->type_name("PARTS");
             }

@@ -12,6 +12,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
+#include <sqlite3.h>
 #include <sys/resource.h>
 
 #include "../../base/temporary_folder.hpp"
@@ -245,14 +246,13 @@ TEST_F(Web, SaysThatTheStoreIsLocked) {
   const std::string path = folder_.file("locked.db");
   test::make_store(path);
   // As a program that has it for itself.
-  const std::string lock = fmt::format(
-      "python3 -c \"import sqlite3, sys, time; d = sqlite3.connect('{0}'); d.execute('PRAGMA journal_mode=DELETE'); "
-      "d.execute('PRAGMA locking_mode=EXCLUSIVE'); d.execute('BEGIN EXCLUSIVE'); open('{0}.held', 'w').close(); "
-      "time.sleep(30)\" & holder=$!; for i in $(seq 100); do test -e '{0}.held' && break; sleep 0.1; done; "
-      "'{1}' web --store '{0}' >'{2}' 2>&1; status=$?; kill $holder; exit $status",
-      path, test::kTuttiProgram, folder_.file("error"));
-  if (std::system("python3 -c 'import sqlite3' >/dev/null 2>&1") != 0) GTEST_SKIP() << "no python3 with sqlite3";
-  const int status = std::system(lock.c_str());
+  sqlite3* held = nullptr;
+  ASSERT_EQ(sqlite3_open(path.c_str(), &held), SQLITE_OK);
+  for (const char* words : {"PRAGMA journal_mode=DELETE", "PRAGMA locking_mode=EXCLUSIVE", "BEGIN EXCLUSIVE"})
+    ASSERT_EQ(sqlite3_exec(held, words, nullptr, nullptr, nullptr), SQLITE_OK) << sqlite3_errmsg(held);
+  const int status = std::system(
+      fmt::format("'{}' web --store '{}' >'{}' 2>&1", test::kTuttiProgram, path, folder_.file("error")).c_str());
+  sqlite3_close(held);
   EXPECT_EQ(WEXITSTATUS(status), 1);
   EXPECT_TRUE(contains(folder_.read("error"), "another process has kept it locked for too long"))
       << folder_.read("error");

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "base/counted.hpp"
 #include "base/text.hpp"
@@ -34,17 +35,23 @@ using harness::Value;
 
 // --- names
 
-std::string names_of(const std::vector<Bench>& benches) {
-  std::string names;
-  for (const Bench& bench : benches) names += fmt::format("{}{}", names.empty() ? "" : ", ", bench.declaration().name);
-  return names;
+// Why there is no such bench. Milestones are benches of `tutti run`, and no sweeps.
+Status no_bench(const std::string& name, const BenchWorld& world) {
+  std::vector<std::string_view> names;
+  for (const Bench& bench : world.benches) names.push_back(bench.declaration().name);
+  for (const MilestoneBench& milestone : world.milestones) {
+    if (same_name(name, milestone.name))
+      return wrong_argument(fmt::format("{} is a milestone: 'tutti run {}' makes it", name, milestone.name));
+    names.push_back(milestone.name);
+  }
+  return wrong_argument(fmt::format("--bench is {}{}; there are: {}", in_quotes(name), nearest_hint(name, names),
+                                    fmt::join(names, ", ")));
 }
 
 Result<const Declaration*> find_bench(const std::string& name, const BenchWorld& world) {
   if (name.empty() && world.benches.size() == 1) return &world.benches[0].declaration();
   const Declaration* found = harness::find(world.benches, name.empty() ? "all_reduce" : name);
-  if (found == nullptr)
-    return wrong_argument(fmt::format("--bench is {}; there are: {}", in_quotes(name), names_of(world.benches)));
+  if (found == nullptr) return no_bench(name, world);
   if (!found->error.ok()) return found->error;
   return found;
 }

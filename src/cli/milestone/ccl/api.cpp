@@ -15,8 +15,8 @@
 #include "bench/results/cells.hpp"
 #include "bench/views/views.hpp"
 #include "cli/milestone/ccl/ccl_parts.hpp"
-#include "cli/milestone/ccl/measured.hpp"
-#include "cli/milestone/ccl/simulated.hpp"
+#include "cli/milestone/shared/measured.hpp"
+#include "cli/milestone/shared/simulated.hpp"
 
 namespace tutti::cli {
 
@@ -81,10 +81,7 @@ Result<PartRow> row_of_api(const harness::Row& row, std::uint64_t bytes) {
 
 Status make_api(std::span<const PartCase> pending, const PartWorld& world, const PartSink& sink) {
   TUTTI_TRY_ASSIGN(SweepPlan plan, api_plan(world));
-  std::set<std::uint64_t> sizes;
-  for (const std::uint64_t bytes : kSizes)
-    for (const PartCase& each : pending)
-      if (each.name == name_of_size(bytes, std::string(kBudget))) sizes.insert(bytes);
+  const std::set<std::uint64_t> sizes = sizes_of(pending, kSizes, std::string(kBudget));
   return measure_sizes(std::move(plan), sizes, world,
                        [&](std::uint64_t bytes, std::span<const harness::Row> rows) -> Status {
                          CaseRows made{.name = name_of_size(bytes, std::string(kBudget)), .error = {}, .rows = {}};

@@ -13,9 +13,9 @@
 
 #include "base/units.hpp"
 #include "cli/milestone/ccl/ccl_parts.hpp"
-#include "cli/milestone/ccl/measured.hpp"
-#include "cli/milestone/ccl/published.hpp"
-#include "cli/milestone/ccl/simulated.hpp"
+#include "cli/milestone/shared/measured.hpp"
+#include "cli/milestone/shared/published.hpp"
+#include "cli/milestone/shared/simulated.hpp"
 
 namespace tutti::cli {
 

@@ -9,8 +9,8 @@
 
 #include "cli/bench/communicators.hpp"
 #include "cli/milestone/ccl/ccl_parts.hpp"
-#include "cli/milestone/ccl/measured.hpp"
-#include "cli/milestone/ccl/simulated.hpp"
+#include "cli/milestone/shared/measured.hpp"
+#include "cli/milestone/shared/simulated.hpp"
 
 namespace tutti::cli {
 
@@ -45,10 +45,7 @@ Result<std::vector<PartCase>> communicator_cases(const PartWorld& world) {
 
 Status make_communicators(std::span<const PartCase> pending, const PartWorld& world, const PartSink& sink) {
   TUTTI_TRY_ASSIGN(CommunicatorSweep sweep, communicator_sweep(world));
-  std::set<std::uint64_t> sizes;
-  for (const std::uint64_t bytes : sweep.sizes)
-    for (const PartCase& each : pending)
-      if (each.name == name_of_size(bytes, sweep.budget)) sizes.insert(bytes);
+  const std::set<std::uint64_t> sizes = sizes_of(pending, sweep.sizes, sweep.budget);
   const std::string budget = sweep.budget;
   return measure_sizes(
       std::move(sweep.plan), sizes, world, [&](std::uint64_t bytes, std::span<const harness::Row> rows) {

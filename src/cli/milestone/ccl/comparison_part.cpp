@@ -23,9 +23,9 @@
 #include "calibrate/measure.hpp"
 #include "cli/interrupt.hpp"
 #include "cli/milestone/ccl/ccl_parts.hpp"
-#include "cli/milestone/ccl/measured.hpp"
-#include "cli/milestone/ccl/published.hpp"
-#include "cli/milestone/ccl/simulated.hpp"
+#include "cli/milestone/shared/measured.hpp"
+#include "cli/milestone/shared/published.hpp"
+#include "cli/milestone/shared/simulated.hpp"
 #include "simulate/references/against.hpp"
 
 namespace tutti::cli {

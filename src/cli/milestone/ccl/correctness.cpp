@@ -16,7 +16,7 @@
 #include "cli/interrupt.hpp"
 #include "cli/machine/simulate_cells.hpp"
 #include "cli/milestone/ccl/ccl_parts.hpp"
-#include "cli/milestone/ccl/simulated.hpp"
+#include "cli/milestone/shared/simulated.hpp"
 #include "data/type.hpp"
 #include "fabric/files/load.hpp"
 

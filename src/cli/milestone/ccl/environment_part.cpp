@@ -11,7 +11,7 @@
 
 #include "base/units.hpp"
 #include "cli/milestone/ccl/ccl_parts.hpp"
-#include "cli/milestone/ccl/measured.hpp"
+#include "cli/milestone/shared/measured.hpp"
 
 namespace tutti::cli {
 
@@ -78,10 +78,7 @@ std::string short_name(const std::string& label, std::string_view variable) {
 
 Status make_environment(std::span<const PartCase> pending, const PartWorld& world, const PartSink& sink) {
   TUTTI_TRY_ASSIGN(EnvironmentSweep sweep, environment_sweep(world));
-  std::set<std::uint64_t> sizes;
-  for (const std::uint64_t bytes : sweep.sizes)
-    for (const PartCase& each : pending)
-      if (each.name == name_of_size(bytes, sweep.budget)) sizes.insert(bytes);
+  const std::set<std::uint64_t> sizes = sizes_of(pending, sweep.sizes, sweep.budget);
   const std::string variable = sweep.name;
   const std::string budget = sweep.budget;
   return measure_sizes(

@@ -11,8 +11,8 @@
 #include <fmt/format.h>
 
 #include "cli/milestone/ccl/ccl_parts.hpp"
-#include "cli/milestone/ccl/published.hpp"
-#include "cli/milestone/ccl/simulated.hpp"
+#include "cli/milestone/shared/published.hpp"
+#include "cli/milestone/shared/simulated.hpp"
 #include "cli/tune/regret/rank_predictions.hpp"
 #include "cli/tune/regret/regret_output.hpp"
 #include "cli/tune/regret/rule_input.hpp"

@@ -9,7 +9,7 @@
 
 #include "cli/machine/fabric_tables.hpp"
 #include "cli/milestone/ccl/ccl_parts.hpp"
-#include "cli/milestone/ccl/simulated.hpp"
+#include "cli/milestone/shared/simulated.hpp"
 #include "fabric/files/load.hpp"
 #include "report/fabric/fabric_svg.hpp"
 

@@ -16,7 +16,7 @@
 #include "base/variables/variables.hpp"
 #include "cli/interrupt.hpp"
 #include "cli/milestone/ccl/ccl_parts.hpp"
-#include "cli/milestone/ccl/measured.hpp"
+#include "cli/milestone/shared/measured.hpp"
 #include "cli/tune/tune_request.hpp"
 #include "cli/tune/tuning.hpp"
 #include "runtime/selection/profile_choice.hpp"

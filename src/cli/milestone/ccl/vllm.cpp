@@ -12,8 +12,8 @@
 
 #include "base/units.hpp"
 #include "cli/milestone/ccl/ccl_parts.hpp"
-#include "cli/milestone/ccl/published.hpp"
-#include "cli/milestone/ccl/simulated.hpp"
+#include "cli/milestone/shared/published.hpp"
+#include "cli/milestone/shared/simulated.hpp"
 #include "cli/tune/results/results_input.hpp"
 #include "simulate/references/against.hpp"
 

@@ -16,9 +16,9 @@
 #include "bench/results/cells.hpp"
 #include "bench/views/views.hpp"
 #include "cli/interrupt.hpp"
-#include "cli/milestone/ccl/measured.hpp"
-#include "cli/milestone/ccl/simulated.hpp"
 #include "cli/milestone/gemm/gemm_parts.hpp"
+#include "cli/milestone/shared/measured.hpp"
+#include "cli/milestone/shared/simulated.hpp"
 
 namespace tutti::cli {
 

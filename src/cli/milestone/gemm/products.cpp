@@ -11,9 +11,9 @@
 #include <fmt/format.h>
 
 #include "cli/machine/gemm_figures.hpp"
-#include "cli/milestone/ccl/published.hpp"
-#include "cli/milestone/ccl/simulated.hpp"
 #include "cli/milestone/gemm/gemm_parts.hpp"
+#include "cli/milestone/shared/published.hpp"
+#include "cli/milestone/shared/simulated.hpp"
 #include "fabric/files/load.hpp"
 #include "simulate/gemm/gemm.hpp"
 

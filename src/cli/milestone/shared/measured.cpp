@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cli/milestone/ccl/measured.hpp"
+#include "cli/milestone/shared/measured.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -15,7 +15,7 @@
 #include "bench/results/comparison.hpp"
 #include "bench/views/views.hpp"
 #include "cli/interrupt.hpp"
-#include "cli/milestone/ccl/simulated.hpp"
+#include "cli/milestone/shared/simulated.hpp"
 #include "cli/report/answer.hpp"
 
 namespace tutti::cli {
@@ -176,6 +176,16 @@ Status measure_sizes(SweepPlan plan, const std::set<std::uint64_t>& sizes, const
 
 std::string name_of_size(std::uint64_t bytes, const std::string& budget) {
   return fmt::format("{}, at most {}", to_text(Bytes(bytes)), budget);
+}
+
+std::set<std::uint64_t> sizes_of(std::span<const PartCase> pending, std::span<const std::uint64_t> sizes,
+                                 const std::string& budget) {
+  std::set<std::uint64_t> left;
+  for (const std::uint64_t bytes : sizes)
+    if (std::any_of(pending.begin(), pending.end(),
+                    [&](const PartCase& each) { return each.name == name_of_size(bytes, budget); }))
+      left.insert(bytes);
+  return left;
 }
 
 std::vector<PartCase> cases_of_sizes(const SweepPlan& plan, const std::vector<std::uint64_t>& sizes,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cli/milestone/ccl/published.hpp"
+#include "cli/milestone/shared/published.hpp"
 
 #include <string>
 

@@ -47,6 +47,9 @@ using OnSize = std::function<Status(std::uint64_t bytes, std::span<const harness
 [[nodiscard]] std::vector<PartCase> cases_of_sizes(const SweepPlan& plan, const std::vector<std::uint64_t>& sizes,
                                                    const std::string& budget);
 [[nodiscard]] std::string name_of_size(std::uint64_t bytes, const std::string& budget);
+// Those of the sizes whose cases are pending.
+[[nodiscard]] std::set<std::uint64_t> sizes_of(std::span<const PartCase> pending, std::span<const std::uint64_t> sizes,
+                                               const std::string& budget);
 
 // --- what is shown of such rows; pure
 

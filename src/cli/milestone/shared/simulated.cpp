@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cli/milestone/ccl/simulated.hpp"
+#include "cli/milestone/shared/simulated.hpp"
 
 #include <set>
 #include <vector>
