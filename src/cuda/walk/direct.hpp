@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: Apache-2.0
+// One-shot and two-shot all-reduce written out: what the generic walker does with the schedules of those names, step by
+// step and with the same flags, for sums of kRanks ranks. So ranks of one call may differ in which of them they run,
+// and results are equal to the bit (tests). For host and device.
+#pragma once
+
+#include "cuda/walk/flags.hpp"
+#include "cuda/walk/fold.hpp"
+#include "cuda/walk/walk.hpp"
+#include "cuda/walk/words.hpp"
+
+namespace tutti::cuda {
+
+// The sum of kRanks sources, all of whose loads of a step are under way at once.
+template <class Element, unsigned kRanks>
+class RanksPass {
+ public:
+  static constexpr unsigned kDeep = kRanks >= 8 ? 2 : 4;
+
+  TUTTI_ON_DEVICE RanksPass(const FoldCall& call, const Operator&) : call_(call) {}
+
+  TUTTI_ON_DEVICE void run(std::uint64_t offset, std::uint64_t chunks) const {
+    std::uint64_t at = call_.thread;
+    for (; at + (kDeep - 1) * call_.num_threads < chunks; at += kDeep * call_.num_threads)
+      some<kDeep>(offset + at * 16);
+    for (; at < chunks; at += call_.num_threads) some<1>(offset + at * 16);
+  }
+
+ private:
+  template <unsigned kNumber>
+  TUTTI_ON_DEVICE void some(std::uint64_t offset) const {
+    using Row = Lanes<Element, 16>;
+    using Wide = typename Element::Wide;
+    const std::uint64_t stride = std::uint64_t{call_.num_threads} * 16;
+    Chunk<16> chunks[kNumber][kRanks];  // NOLINT(modernize-avoid-c-arrays)
+TUTTI_UNROLL
+    for (unsigned source = 0; source < kRanks; ++source) {
+TUTTI_UNROLL
+      for (unsigned i = 0; i < kNumber; ++i) chunks[i][source] = load<16>(call_.sources[source] + offset + i * stride);
+    }
+TUTTI_UNROLL
+    for (unsigned i = 0; i < kNumber; ++i) {
+      Row total = Row::widened(chunks[i][0]);
+TUTTI_UNROLL
+      for (unsigned source = 1; source < kRanks; ++source)
+        total.with(Row::widened(chunks[i][source]), [](Wide a, Wide b) { return fold_sum(a, b); });
+      const Chunk<16> result = total.narrowed();
+      for (std::uint32_t each = 0; each < call_.num_destinations; ++each)
+        store<16>(call_.destinations[each] + offset + i * stride, result);
+    }
+  }
+
+  const FoldCall& call_;
+};
+
+template <class Element, unsigned kRanks, class Platform>
+class DirectAllReduce {
+ public:
+  TUTTI_ON_DEVICE DirectAllReduce(Platform& platform, const WalkCall& call)
+      : platform_(platform), call_(call), flags_(platform, call) {}
+
+  // Out of place by name; in place by way of slots. (One_shot is name-safe out of place alone.)
+  TUTTI_ON_DEVICE bool one_shot() {
+    const bool by_name = call_.by_name;
+    for (std::uint64_t round = platform_.channel(); round < call_.num_rounds; round += platform_.num_channels()) {
+      const PieceRun run = piece_run(call_, 0, round);
+      const std::uint64_t offset = run.offset * sizeof(Stored);
+      if (!by_name && !copy_to_slot(round, run, offset)) return false;
+      flags_.post(0, by_name);
+      if (!flags_.await_posts(0)) return false;
+      for (unsigned rank = platform_.thread(); rank < kRanks; rank += platform_.num_threads()) {
+        if (rank == call_.rank) source(rank) = const_cast<std::byte*>(call_.input) + offset;  // NOLINT: not written
+        if (rank != call_.rank) source(rank) = by_name ? flags_.buffer(rank, WordBase::input) + offset : slot(rank);
+      }
+      if (platform_.thread() == 0) destination(0) = call_.output + offset;
+      platform_.sync();
+      fold_ranks(run.length, 1);
+      flags_.finish();
+      if (by_name && !flags_.await_done(flags_.rounds() + 1)) return false;
+      flags_.end_round();
+    }
+    flags_.end();
+    return true;
+  }
+
+  // Each rank folds its piece of all inputs, and stores the result into all outputs.
+  TUTTI_ON_DEVICE bool two_shot() {
+    constexpr std::uint32_t kExposed = 1;  // behind the opening of the output
+    constexpr std::uint32_t kDone = 2;
+    for (std::uint64_t round = platform_.channel(); round < call_.num_rounds; round += platform_.num_channels()) {
+      const PieceRun run = piece_run(call_, call_.rank, round);
+      const std::uint64_t offset = run.offset * sizeof(Stored);
+      flags_.post(kExposed, true);
+      if (!flags_.await_posts(kExposed)) return false;
+      for (unsigned rank = platform_.thread(); rank < kRanks; rank += platform_.num_threads()) {
+        source(rank) = flags_.buffer(rank, WordBase::input) + offset;
+        // Each begins with another, itself first.
+        const unsigned into = (call_.rank + rank) % kRanks;
+        destination(rank) = flags_.buffer(into, WordBase::output) + offset;
+      }
+      platform_.sync();
+      fold_ranks(run.length, kRanks);
+      flags_.post(kDone, false);
+      if (!flags_.await_posts(kDone)) return false;
+      flags_.finish();
+      flags_.end_round();
+    }
+    flags_.end();
+    return true;
+  }
+
+ private:
+  using Stored = typename Element::Stored;
+
+  TUTTI_ON_DEVICE std::byte*& source(unsigned rank) { return platform_.ends()[rank]; }
+  TUTTI_ON_DEVICE std::byte*& destination(unsigned number) { return platform_.ends()[kRanks + number]; }
+
+  TUTTI_ON_DEVICE std::byte* slot(unsigned rank) const {
+    return call_.peers[rank].slots + platform_.channel() * call_.slots_bytes + flags_.rounds() % 2 * call_.slot_bytes;
+  }
+
+  // The window begins at a multiple of 16 bytes, so slots begin where the buffer would.
+  TUTTI_ON_DEVICE bool copy_to_slot(std::uint64_t round, const PieceRun& run, std::uint64_t offset) {
+    const bool is_first = round == platform_.channel();
+    if (!flags_.await_done(is_first ? flags_.rounds() : flags_.rounds() - 1)) return false;
+    if (platform_.thread() == 0) {
+      source(0) = const_cast<std::byte*>(call_.input) + offset;  // NOLINT: not written
+      destination(0) = slot(call_.rank);
+    }
+    platform_.sync();
+    fold<Element>(fold_call(run.length, 1, 1), call_.op);
+    return true;
+  }
+
+  TUTTI_ON_DEVICE void fold_ranks(std::uint64_t count, std::uint32_t num_destinations) {
+    fold<Element, RanksPass<Element, kRanks>>(fold_call(count, kRanks, num_destinations), call_.op);
+  }
+
+  TUTTI_ON_DEVICE FoldCall fold_call(std::uint64_t count, std::uint32_t num_sources, std::uint32_t num_destinations) {
+    return {.sources = platform_.ends(),
+            .destinations = platform_.ends() + kRanks,
+            .num_sources = num_sources,
+            .num_destinations = num_destinations,
+            .raw_source = num_sources,
+            .completes = true,
+            .count = count,
+            .thread = platform_.thread(),
+            .num_threads = platform_.num_threads()};
+  }
+
+  Platform& platform_;
+  const WalkCall& call_;
+  Flags<Platform> flags_;
+};
+
+}  // namespace tutti::cuda
