@@ -108,8 +108,9 @@ TUTTI_ON_DEVICE void store(std::byte* to, const Chunk<kBytes>& chunk) {
 template <class Element, unsigned kBytes>
 class Pass {
  public:
-  // Chunks that a thread has under way at a time.
-  static constexpr unsigned kDeep = kBytes == 16 ? 4 : 2;
+  // Chunks that a thread has under way at a time: as many as registers hold widened.
+  static constexpr unsigned kNumber = kBytes / sizeof(typename Element::Stored);
+  static constexpr unsigned kDeep = kNumber > 8 ? 1 : kNumber > 4 ? 2 : kBytes == 16 ? 4 : sizeof(typename Element::Stored) < 4 ? 1 : 2;
 
   TUTTI_ON_DEVICE Pass(const FoldCall& call, const Operator& op)
       : call_(call),
@@ -121,8 +122,10 @@ class Pass {
   // Chunks [first, end) of the ends.
   TUTTI_ON_DEVICE void run(std::uint64_t offset, std::uint64_t chunks) const {
     std::uint64_t at = call_.thread;
-    for (; at + (kDeep - 1) * call_.num_threads < chunks; at += kDeep * call_.num_threads)
-      some<kDeep>(offset + at * kBytes);
+    if constexpr (kDeep > 1) {
+      for (; at + (kDeep - 1) * call_.num_threads < chunks; at += kDeep * call_.num_threads)
+        some<kDeep>(offset + at * kBytes);
+    }
     for (; at < chunks; at += call_.num_threads) some<1>(offset + at * kBytes);
   }
 

@@ -15,7 +15,7 @@
 #include "data/kernel.hpp"
 
 #ifdef __CUDACC__
-#define TUTTI_ON_DEVICE __host__ __device__ __forceinline__
+#define TUTTI_ON_DEVICE __device__ __forceinline__
 #define TUTTI_UNROLL _Pragma("unroll")
 #else
 #define TUTTI_ON_DEVICE inline

@@ -1,0 +1,243 @@
+// SPDX-License-Identifier: Apache-2.0
+// All-reduces among ranks that share a device, beside what that device can do: a copy of as many bytes as they read and
+// write, and an exchange of two flags. In turns, round by round: each bar is the median of the ratios, with its 95 %
+// interval. Ranks on one device say how good kernels are; links between devices they say nothing of.
+#include <algorithm>
+#include <array>
+#include <cstdio>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include <cuda_runtime_api.h>
+#include <fmt/format.h>
+
+#include "algorithms/registry.hpp"
+#include "cuda/device/cuda_status.hpp"
+#include "cuda/device/device_group.hpp"
+#include "cuda/device/kernels.hpp"
+
+namespace tutti::cuda {
+namespace {
+
+void check(cudaError_t error) {
+  if (error == cudaSuccess) return;
+  fmt::print(stderr, "device: {}\n", cudaGetErrorString(error));
+  std::exit(2);
+}
+void check(const Status& status) {
+  if (status.ok()) return;
+  fmt::print(stderr, "device: {}\n", status.to_string());
+  std::exit(2);
+}
+template <class T>
+T take(Result<T> result) {
+  check(result.status());
+  return std::move(result).value();
+}
+
+struct Interval {
+  double low = 0;
+  double median = 0;
+  double high = 0;
+};
+Interval interval_of(std::vector<double> values) {
+  std::sort(values.begin(), values.end());
+  const double n = static_cast<double>(values.size());
+  const double half = 0.98 * std::sqrt(n);
+  const auto at = [&](double rank) { return values[static_cast<std::size_t>(std::clamp(rank, 0.0, n - 1))]; };
+  return {at(n / 2 - half), at(n / 2), at(n / 2 + half)};
+}
+
+class Clock {
+ public:
+  Clock() {
+    check(cudaEventCreate(&begin_));
+    check(cudaEventCreate(&end_));
+  }
+  // Microseconds of one of `calls` in a row.
+  template <class Call>
+  double time(int calls, const Call& call) {
+    check(cudaEventRecord(begin_));
+    for (int i = 0; i < calls; ++i) call();
+    check(cudaEventRecord(end_));
+    check(cudaEventSynchronize(end_));
+    float milliseconds = 0;
+    check(cudaEventElapsedTime(&milliseconds, begin_, end_));
+    return milliseconds * 1000.0 / calls;
+  }
+
+ private:
+  cudaEvent_t begin_ = nullptr;
+  cudaEvent_t end_ = nullptr;
+};
+
+class Memory {
+ public:
+  explicit Memory(std::size_t bytes) {
+    check(cudaMalloc(&memory_, bytes));
+    check(cudaMemset(memory_, 0x3c, bytes));
+  }
+  ~Memory() { static_cast<void>(cudaFree(memory_)); }
+  Memory(const Memory&) = delete;
+  Memory& operator=(const Memory&) = delete;
+  [[nodiscard]] std::byte* data() const { return static_cast<std::byte*>(memory_); }
+
+ private:
+  void* memory_ = nullptr;
+};
+
+struct Case {
+  const char* algorithm;
+  std::uint32_t ranks;
+  Type type;
+  std::uint64_t bytes;
+  bool in_place;
+  bool generic;
+  double bar;  // of the copy's rate; 0 for none
+};
+
+class Bench {
+ public:
+  explicit Bench(bool brief) : rounds_(brief ? 15 : 31) {
+    cudaDeviceProp properties;
+    check(cudaGetDeviceProperties(&properties, 0));
+    blocks_ = static_cast<unsigned>(properties.multiProcessorCount) * 2;
+    fmt::print("{}, {} multiprocessors, {} MB of L2\n\n", properties.name, properties.multiProcessorCount,
+               properties.l2CacheSize >> 20);
+  }
+
+  void head() const {
+    fmt::print("{:<10} {:>5} {:<7} {:>8} {:<8} {:<8} {:>9} {:>9}  of the copy's rate\n", "algorithm", "ranks", "type",
+               "bytes", "", "kernel", "us", "copy us");
+  }
+
+  void run(const Case& each) {
+    const auto group = take(DeviceGroup::create({.num_ranks = each.ranks, .timeout = 20}));
+    const Algorithm* algorithm = find_algorithm(Collective::all_reduce, each.algorithm);
+    const LoadedSchedule* loaded =
+        take(group->load(*algorithm, {.collective = Collective::all_reduce, .num_ranks = each.ranks}));
+    std::vector<std::unique_ptr<Memory>> memory;
+    std::vector<DevicePart> parts;
+    for (std::uint32_t rank = 0; rank < each.ranks; ++rank) {
+      memory.push_back(std::make_unique<Memory>(each.bytes));
+      std::byte* input = memory.back()->data();
+      if (!each.in_place) memory.push_back(std::make_unique<Memory>(each.bytes));
+      parts.push_back({input, memory.back()->data()});
+    }
+    const DeviceCall call = {.schedule = loaded,
+                             .count = each.bytes / size_of(each.type),
+                             .op = {.op = Op::sum, .type = each.type},
+                             .in_place = each.in_place,
+                             .generic = each.generic};
+    const std::uint64_t copied = moved_bytes(each) / 2;
+    const Memory from(copied);
+    const Memory into(copied);
+    const int calls = each.bytes >= (64U << 20U) ? 5 : 10;
+    std::vector<double> ratios;
+    std::vector<double> times;
+    std::vector<double> copies;
+    for (int round = -2; round < rounds_; ++round) {
+      const double copy = clock_.time(calls, [&] { copy_bytes(into.data(), from.data(), copied); });
+      const double time = clock_.time(calls, [&] { check(group->call_all(call, parts, nullptr)); });
+      if (round < 0) continue;
+      ratios.push_back(copy / time);
+      times.push_back(time);
+      copies.push_back(copy);
+    }
+    check(group->check());
+    const Interval ratio = interval_of(ratios);
+    missed_ = missed_ || ratio.median < each.bar;
+    fmt::print("{:<10} {:>5} {:<7} {:>6} M {:<8} {:<8} {:>9.1f} {:>9.1f}  {:.3f} [{:.3f}, {:.3f}]{}\n", each.algorithm,
+               each.ranks, name_of(each.type), each.bytes >> 20U, each.in_place ? "in place" : "",
+               each.generic ? "walker" : "written", interval_of(times).median, interval_of(copies).median,
+               ratio.median, ratio.low, ratio.high, verdict(each.bar, ratio.median >= each.bar));
+    std::fflush(stdout);
+  }
+
+  // One-shot of 8 KB beside the flags that it cannot do without.
+  void run_small(std::uint32_t ranks, bool in_place, bool generic) {
+    const auto group = take(DeviceGroup::create({.num_ranks = ranks, .timeout = 20}));
+    const Algorithm* algorithm = find_algorithm(Collective::all_reduce, "one_shot");
+    const LoadedSchedule* loaded =
+        take(group->load(*algorithm, {.collective = Collective::all_reduce, .num_ranks = ranks}));
+    constexpr std::uint64_t kBytes = 8192;
+    const Memory memory(2 * kBytes * ranks);
+    std::vector<DevicePart> parts;
+    for (std::uint32_t rank = 0; rank < ranks; ++rank) {
+      std::byte* input = memory.data() + 2 * kBytes * rank;
+      parts.push_back({input, in_place ? input : input + kBytes});
+    }
+    const DeviceCall call = {loaded, kBytes / 4, {.op = Op::sum, .type = Type::f32}, in_place, generic};
+    std::vector<double> ratios;
+    std::vector<double> times;
+    std::vector<double> flags;
+    for (int round = -2; round < rounds_; ++round) {
+      const double flag = clock_.time(200, [&] { check(group->flags_all(nullptr)); });
+      const double time = clock_.time(200, [&] { check(group->call_all(call, parts, nullptr)); });
+      if (round < 0) continue;
+      ratios.push_back(time / flag);
+      times.push_back(time);
+      flags.push_back(flag);
+    }
+    check(group->check());
+    constexpr double kBar = 2;
+    const Interval ratio = interval_of(ratios);
+    const double bar = in_place || generic ? 0 : kBar;
+    missed_ = missed_ || (bar > 0 && ratio.median > bar);
+    fmt::print("one_shot of 8 KB, {} ranks{}{}: {:.2f} us, two flags {:.2f} us, {:.3f} [{:.3f}, {:.3f}] times{}\n", ranks,
+               in_place ? ", in place" : "", generic ? ", walker" : "", interval_of(times).median,
+               interval_of(flags).median, ratio.median, ratio.low, ratio.high, verdict(bar, ratio.median <= bar));
+  }
+
+  [[nodiscard]] bool missed() const { return missed_; }
+
+ private:
+  // What all ranks read and write together. In place, one-shot goes by way of slots.
+  static std::uint64_t moved_bytes(const Case& each) {
+    const std::uint64_t all = each.ranks * each.bytes;
+    if (std::string_view(each.algorithm) == "two_shot") return 2 * all;
+    return all * each.ranks + all + (each.in_place ? 2 * all : 0);
+  }
+  static const char* verdict(double bar, bool is_met) { return bar == 0 ? "" : is_met ? "  met" : "  MISSED"; }
+
+  void copy_bytes(std::byte* into, const std::byte* from, std::uint64_t bytes) const {
+    std::array<void*, 3> parameters = {&into, &from, &bytes};
+    check(cudaLaunchKernel(copy_kernel(), dim3(blocks_), dim3(kThreads), parameters.data(), 0, nullptr));
+  }
+
+  int rounds_;
+  unsigned blocks_ = 1;
+  Clock clock_;
+  bool missed_ = false;
+};
+
+int run(bool brief) {
+  int devices = 0;
+  if (cudaGetDeviceCount(&devices) != cudaSuccess || devices == 0) {
+    fmt::print(stderr, "device: there is no CUDA device: nothing is measured\n");
+    return 77;
+  }
+  Bench bench(brief);
+  for (const std::uint32_t ranks : {2U, 4U, 8U})
+    for (const bool in_place : {false, true})
+      for (const bool generic : {false, true}) bench.run_small(ranks, in_place, generic);
+  fmt::print("\n");
+  bench.head();
+  constexpr double kBar = 0.8;
+  for (const char* algorithm : {"one_shot", "two_shot"})
+    for (const std::uint32_t ranks : {2U, 4U, 8U})
+      for (const Type type : {Type::f32, Type::bf16, Type::f16, Type::f8e4m3, Type::f8e5m2})
+        for (const std::uint64_t bytes : {std::uint64_t{16} << 20U, std::uint64_t{128} << 20U})
+          for (const bool in_place : {false, true}) {
+            if (brief && type != Type::f32 && (in_place || bytes > (16U << 20U))) continue;
+            bench.run({algorithm, ranks, type, bytes, in_place, false, kBar});
+            if (type == Type::f32) bench.run({algorithm, ranks, type, bytes, in_place, true, 0});
+          }
+  return bench.missed() ? 1 : 0;
+}
+
+}  // namespace
+}  // namespace tutti::cuda
+
+int main(int argc, char** argv) { return tutti::cuda::run(argc > 1 && std::string_view(argv[1]) == "brief"); }
