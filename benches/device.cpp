@@ -150,8 +150,8 @@ class Bench {
     missed_ = missed_ || ratio.median < each.bar;
     fmt::print("{:<10} {:>5} {:<7} {:>6} M {:<8} {:<8} {:>9.1f} {:>9.1f}  {:.3f} [{:.3f}, {:.3f}]{}\n", each.algorithm,
                each.ranks, name_of(each.type), each.bytes >> 20U, each.in_place ? "in place" : "",
-               each.generic ? "walker" : "written", interval_of(times).median, interval_of(copies).median,
-               ratio.median, ratio.low, ratio.high, verdict(each.bar, ratio.median >= each.bar));
+               each.generic ? "walker" : "written", interval_of(times).median, interval_of(copies).median, ratio.median,
+               ratio.low, ratio.high, verdict(each.bar, ratio.median >= each.bar));
     std::fflush(stdout);
   }
 
@@ -185,8 +185,8 @@ class Bench {
     const Interval ratio = interval_of(ratios);
     const double bar = in_place || generic ? 0 : kBar;
     missed_ = missed_ || (bar > 0 && ratio.median > bar);
-    fmt::print("one_shot of 8 KB, {} ranks{}{}: {:.2f} us, two flags {:.2f} us, {:.3f} [{:.3f}, {:.3f}] times{}\n", ranks,
-               in_place ? ", in place" : "", generic ? ", walker" : "", interval_of(times).median,
+    fmt::print("one_shot of 8 KB, {} ranks{}{}: {:.2f} us, two flags {:.2f} us, {:.3f} [{:.3f}, {:.3f}] times{}\n",
+               ranks, in_place ? ", in place" : "", generic ? ", walker" : "", interval_of(times).median,
                interval_of(flags).median, ratio.median, ratio.low, ratio.high, verdict(bar, ratio.median <= bar));
   }
 

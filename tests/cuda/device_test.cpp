@@ -38,6 +38,16 @@ TEST_F(Device, SmallAllReducesAreRightInAllTypes) {
     if (const auto group = group_of({.num_ranks = num_ranks})) expect_all_right(*group, {1, 3, 1000}, true);
 }
 
+// Few enough for tools that look at each access.
+TEST_F(Device, FewAllReducesAreRight) {
+  const auto group = group_of({.num_ranks = 2});
+  ASSERT_NE(group, nullptr);
+  ExactRanks ranks(*group, 4000, 1);
+  for (const LoadedSchedule* loaded : load_all(*group, Collective::all_reduce))
+    for (const std::uint64_t count : {1U, 1000U})
+      for (const bool generic : {false, true}) ranks.expect_right({loaded, Type::f32, Op::sum, count, false, generic});
+}
+
 TEST_F(Device, MiddlingAllReducesAreRightInAllTypes) {
   for (const std::uint32_t num_ranks : {1U, 2U, 4U, 8U})
     if (const auto group = group_of({.num_ranks = num_ranks})) expect_all_right(*group, {65537, 1U << 20U}, false);
@@ -257,8 +267,8 @@ TEST_F(Device, RanksInStreamsOfTheirOwnMayRunAhead) {
       if (rank == 0 && call == 0)
         for (std::size_t each = 0; each < 3; ++each) all[each] = load(*group, names[each]);
       loaded = all[static_cast<std::size_t>(call) % 3];
-      const Status started = group->call(rank, {loaded, kCount, kSum, true}, {memory[rank]->data(), memory[rank]->data()},
-                                         streams[rank]);
+      const Status started =
+          group->call(rank, {loaded, kCount, kSum, true}, {memory[rank]->data(), memory[rank]->data()}, streams[rank]);
       ASSERT_TRUE(started.ok()) << started.to_string();
     }
   streams.wait();
@@ -319,7 +329,8 @@ Status call_of_one(DeviceGroup& group, bool aborts) {
   const Streams streams(group);
   const DeviceBytes memory(4000);
   memory.poison();
-  EXPECT_TRUE(group.call(0, {load(group, "one_shot"), 1000, kSum, true}, {memory.data(), memory.data()}, streams[0]).ok());
+  EXPECT_TRUE(
+      group.call(0, {load(group, "one_shot"), 1000, kSum, true}, {memory.data(), memory.data()}, streams[0]).ok());
   if (aborts) group.abort();
   streams.wait();
   return group.check();
@@ -339,8 +350,9 @@ TEST_F(Device, ARankThatDoesNotComeIsNamedAfterTheTimeOut) {
   EXPECT_EQ(status.rank(), 1);
   EXPECT_EQ(status.message(), "rank 0 has waited 0.2 s for post 0 of rank 1");
   const DeviceBytes memory(4000);
-  EXPECT_EQ(group->call(1, {load(*group, "one_shot"), 1000, kSum, true}, {memory.data(), memory.data()}, nullptr).code(),
-            Code::timeout);
+  EXPECT_EQ(
+      group->call(1, {load(*group, "one_shot"), 1000, kSum, true}, {memory.data(), memory.data()}, nullptr).code(),
+      Code::timeout);
   expect_working();
 }
 
@@ -393,9 +405,10 @@ TEST_F(LostDevice, IsAnErrorAndTheProcessLives) {
   const auto group = group_of({.num_ranks = 2});
   ASSERT_NE(group, nullptr);
   const DevicePart nothing = {nullptr, nullptr};
-  EXPECT_TRUE(group->call_all({load(*group, "two_shot"), 1000, kSum}, std::vector{nothing, nothing}, nullptr).ok());
+  const DeviceCall call = {load(*group, "two_shot"), 1000, kSum};
+  EXPECT_TRUE(group->call_all(call, std::vector{nothing, nothing}, nullptr).ok());
   EXPECT_NE(cudaDeviceSynchronize(), cudaSuccess);
-  const Status status = group->call_all({load(*group, "two_shot"), 1000, kSum}, std::vector{nothing, nothing}, nullptr);
+  const Status status = group->call_all(call, std::vector{nothing, nothing}, nullptr);
   EXPECT_EQ(status.code(), Code::system) << status.to_string();
   EXPECT_FALSE(DeviceGroup::create({.num_ranks = 2}).ok());
 }

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // What devices fold with gives the bits of the processor's kernels, for every type and operator. Here compiled for the
 // host; device_fold_test.cpp asks the device.
+#include "cuda/walk/fold.hpp"
+
 #include <cstring>
 #include <random>
 #include <vector>
 
 #include <gtest/gtest.h>
 
-#include "cuda/walk/fold.hpp"
 #include "cuda/with_element.hpp"
 #include "data/kernel.hpp"
 #include "data/type.hpp"
@@ -49,6 +50,10 @@ void expect_as_kernel(const Operator& op, std::uint32_t sources, bool completes,
                          .raw_source = raw,
                          .completes = completes,
                          .count = kCount,
+                         .tile = 0,
+                         .first = 0,
+                         .channel = 0,
+                         .num_channels = 1,
                          .thread = 0,
                          .num_threads = 1};
   fold<Element>(call, op);
@@ -79,7 +84,8 @@ TEST(DeviceFold, GivesTheBitsOfTheKernels) {
       with_element(op.type, [&]<class Element>(Element) {
         for (const std::uint32_t sources : {1U, 2U, 3U, 5U, 8U})
           for (const unsigned shift : {0U, 1U})
-            for (const bool completes : {false, true}) expect_as_kernel<Element>(op, sources, completes, sources / 2, shift);
+            for (const bool completes : {false, true})
+              expect_as_kernel<Element>(op, sources, completes, sources / 2, shift);
       });
     }
 }

@@ -90,8 +90,7 @@ class HostRanks {
   // Whether all ranks finished.
   template <class Element>
   bool run(const HostCall& call) {
-    const Shape shape =
-        shape_of(*call.programs, call.count, sizeof(typename Element::Stored), limits_).value();
+    const Shape shape = shape_of(*call.programs, call.count, sizeof(typename Element::Stored), limits_).value();
     std::vector<WalkCall> calls;
     for (std::uint32_t rank = 0; rank < num_ranks_; ++rank)
       calls.push_back(walk_call(call, shape, rank, sizeof(typename Element::Stored)));

@@ -30,7 +30,7 @@ class OnDevice : public testing::Test {
       GTEST_SKIP() << "there is no CUDA device: " << cudaGetErrorString(error);
   }
   static std::unique_ptr<DeviceGroup> group_of(DeviceOptions options) {
-    if (options.timeout == 0) options.timeout = 60;
+    if (options.timeout == 0) options.timeout = 20;
     auto group = DeviceGroup::create(options);
     EXPECT_TRUE(group.ok()) << group.status().to_string();
     return group.ok() ? std::move(*group) : nullptr;
@@ -102,7 +102,8 @@ class Exact {
     auto element = static_cast<std::uint32_t>(size_of(type));
     std::vector<void*> parameters = {&memory, &period, &length, &element, &count, &first, &wrong};
     const std::uint64_t blocks = std::clamp<std::uint64_t>(count * element / 1024, 1, 2048);
-    expect_cuda(cudaLaunchKernel(kernel, dim3(static_cast<unsigned>(blocks)), dim3(256), parameters.data(), 0, nullptr));
+    expect_cuda(
+        cudaLaunchKernel(kernel, dim3(static_cast<unsigned>(blocks)), dim3(256), parameters.data(), 0, nullptr));
     expect_cuda(cudaStreamSynchronize(nullptr));
   }
 
@@ -141,15 +142,15 @@ class ExactRanks {
                                     .op = exact_operator(input, 0),
                                     .in_place = call.in_place,
                                     .generic = call.generic};
-    const std::string words =
-        fmt::format("{} by {}, {} of {} {}, {} ranks, in place {}, generic {}", name_of(schedule.collective),
-                    schedule.name, name_of(call.op), call.count, name_of(call.type), schedule.num_ranks, call.in_place,
-                    call.generic);
+    const std::string words = fmt::format("{} by {}, {} of {} {}, {} ranks, in place {}, generic {}",
+                                          name_of(schedule.collective), schedule.name, name_of(call.op), call.count,
+                                          name_of(call.type), schedule.num_ranks, call.in_place, call.generic);
     const Status started = group_.call_all(device_call, parts, nullptr);
     ASSERT_TRUE(started.ok()) << words << ": " << started.to_string();
     expect_cuda(cudaStreamSynchronize(nullptr));
     ASSERT_TRUE(group_.check().ok()) << words << ": " << group_.check().to_string();
-    for (std::uint32_t rank = 0; rank < schedule.num_ranks; ++rank) expect_output(call, input, rank, parts[rank], words);
+    for (std::uint32_t rank = 0; rank < schedule.num_ranks; ++rank)
+      expect_output(call, input, rank, parts[rank], words);
   }
 
  private:

@@ -26,7 +26,8 @@ using Bytes = std::vector<std::byte>;
 using Float = PlainElement<float>;
 
 // Small windows: several channels, several rounds of each.
-constexpr Limits kSmall = {.channels = 3, .threads = 1, .channel_bytes = 64, .slots_bytes = 4096, .scratch_bytes = 4096};
+constexpr Limits kSmall = {
+    .channels = 3, .threads = 4, .channel_bytes = 64, .slots_bytes = 4096, .scratch_bytes = 4096};
 
 // Sums of these depend on their order.
 Bytes random_floats(std::uint64_t number, std::mt19937& random) {
@@ -102,9 +103,9 @@ void expect_equal(const Schedule& schedule, const HostCall& call, const std::vec
 
 void expect_as_numbers(HostRanks& ranks, const Schedule& schedule, bool by_name, bool in_place, std::uint64_t count,
                        std::vector<Way> ways = {}) {
-  const std::string words = fmt::format("{} {}, {} ranks, {} elements, by name {}, in place {}",
-                                        name_of(schedule.collective), schedule.name, schedule.num_ranks, count, by_name,
-                                        in_place);
+  const std::string words =
+      fmt::format("{} {}, {} ranks, {} elements, by name {}, in place {}", name_of(schedule.collective), schedule.name,
+                  schedule.num_ranks, count, by_name, in_place);
   const NumbersData data{sizeof(float), count, std::max<std::uint64_t>(count, 1), fold_of<float>(std::plus<>())};
   static std::uint32_t seed = 0;
   Memory memory(schedule, data, in_place, ++seed);
@@ -112,7 +113,8 @@ void expect_as_numbers(HostRanks& ranks, const Schedule& schedule, bool by_name,
   ASSERT_TRUE(expected.ok()) << words << ": " << expected.status().to_string();
   const auto programs = make_word_programs(schedule, by_name);
   ASSERT_TRUE(programs.ok()) << words << ": " << programs.status().to_string();
-  HostCall call = {.programs = &*programs, .count = count, .op = {.op = Op::sum, .type = Type::f32}, .ways = std::move(ways)};
+  HostCall call = {
+      .programs = &*programs, .count = count, .op = {.op = Op::sum, .type = Type::f32}, .ways = std::move(ways)};
   if (in_place) {
     place_in_place(schedule, count, memory, call);
   } else {
@@ -128,7 +130,8 @@ void expect_as_numbers(HostRanks& ranks, const Schedule& schedule, bool by_name,
 bool opens(const Schedule& schedule) {
   const Program program = collect(schedule, schedule.root, Fusion::neighbours);
   for (const std::vector<Step>& lane : program.lanes)
-    if (std::any_of(lane.begin(), lane.end(), [](const Step& step) { return step.kind == StepKind::open; })) return true;
+    if (std::any_of(lane.begin(), lane.end(), [](const Step& step) { return step.kind == StepKind::open; }))
+      return true;
   return false;
 }
 
@@ -179,8 +182,7 @@ TEST(DeviceWalk, WhatIsWrittenOutIsTheSameAsTheWalkOfTheSchedule) {
   for (const std::uint32_t num_ranks : {2U, 4U, 8U}) {
     HostRanks ranks(num_ranks, kSmall);
     for (const auto& [name, way] : {std::pair("one_shot", Way::one_shot), std::pair("two_shot", Way::two_shot)}) {
-      const Schedule schedule =
-          find_algorithm(Collective::all_reduce, name)->make({.num_ranks = num_ranks});
+      const Schedule schedule = find_algorithm(Collective::all_reduce, name)->make({.num_ranks = num_ranks});
       // One rank the one way and one the other.
       std::vector<Way> ways(num_ranks, way);
       ways[1] = Way::generic;
@@ -280,7 +282,8 @@ TEST(DeviceShape, WindowsCoverAllAndFitTheirSlots) {
 
 TEST(DeviceShape, SlotsThatAreTooSmallAreAnError) {
   const auto programs =
-      make_word_programs(find_algorithm(Collective::all_reduce, "two_shot_pull")->make({.num_ranks = 8}), false).value();
+      make_word_programs(find_algorithm(Collective::all_reduce, "two_shot_pull")->make({.num_ranks = 8}), false)
+          .value();
   EXPECT_FALSE(shape_of(programs, 100, 4, {.slots_bytes = 256}).ok());
 }
 

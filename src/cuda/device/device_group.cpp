@@ -61,12 +61,11 @@ Result<std::unique_ptr<DeviceGroup>> DeviceGroup::create(const DeviceOptions& op
 Status DeviceGroup::set_up() {
   TUTTI_TRY(cuda_status(cudaSetDevice(options_.device), fmt::format("use device {}", options_.device)));
   int multiprocessors = 0;
-  TUTTI_TRY(cuda_status(
-      cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, options_.device), "ask the device"));
+  TUTTI_TRY(cuda_status(cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, options_.device),
+                        "ask the device"));
   const auto share = static_cast<std::uint32_t>(multiprocessors) / options_.num_ranks;
   if (share == 0)
-    return {Code::unsupported,
-            fmt::format("{} ranks on {} multiprocessors", options_.num_ranks, multiprocessors)};
+    return {Code::unsupported, fmt::format("{} ranks on {} multiprocessors", options_.num_ranks, multiprocessors)};
   // A channel has a multiprocessor to itself, so that all run at the same time.
   limits_ = {.channels = options_.channels == 0 ? share : std::min(share, options_.channels),
              .threads = kThreads,
@@ -124,9 +123,9 @@ Status DeviceGroup::tell_peers() {
   void* peers = nullptr;
   TUTTI_TRY(allocate(&peers, peers_.size() * sizeof(Peer), "addresses"));
   device_peers_ = static_cast<const Peer*>(peers);
-  TUTTI_TRY(cuda_status(
-      cudaMemcpyAsync(peers, peers_.data(), peers_.size() * sizeof(Peer), cudaMemcpyHostToDevice, uploads_),
-      "copy to the device"));
+  TUTTI_TRY(
+      cuda_status(cudaMemcpyAsync(peers, peers_.data(), peers_.size() * sizeof(Peer), cudaMemcpyHostToDevice, uploads_),
+                  "copy to the device"));
   return cuda_status(cudaStreamSynchronize(uploads_), "set up the device");
 }
 
@@ -238,8 +237,7 @@ Status DeviceGroup::launch(Kernel kernel, WalkCalls& calls, std::uint32_t ranks,
   return cuda_status(cudaLaunchKernel(kernel, dim3(channels, ranks), dim3(kThreads), &parameters[0], 0, stream), what);
 }
 
-Status DeviceGroup::call(std::uint32_t rank, const DeviceCall& call, const DevicePart& part,
-                         cudaStream_t stream) {
+Status DeviceGroup::call(std::uint32_t rank, const DeviceCall& call, const DevicePart& part, cudaStream_t stream) {
   if (rank >= options_.num_ranks) return wrong_argument(fmt::format("rank {} of {}", rank, options_.num_ranks));
   const auto element = static_cast<std::uint32_t>(size_of(call.op.type));
   TUTTI_TRY_ASSIGN(const Shape shape,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Ranks of one process that share a device, each a part of its multiprocessors: collectives among them, by the schedules
-// of the catalogue or of users. What runs is what would run between devices; how long it takes is not, since all ranks
-// share one memory, and what would cross links stays in it.
+// Ranks of one process that share a device, each a part of its multiprocessors: collectives among them, by the
+// schedules of the catalogue or of users. What runs is what would run between devices; how long it takes is not, since
+// all ranks share one memory, and what would cross links stays in it.
 //
 // Calls are put into streams and return at once. Each rank's may go into a stream of its own, or all ranks' into one
 // launch. Ranks have to call alike, in the same order. One thread at a time.
@@ -28,7 +28,7 @@ namespace tutti::cuda {
 struct DeviceOptions {
   int device = 0;
   std::uint32_t num_ranks = 2;
-  double timeout = 0;         // seconds that a rank waits for another; 0: for ever, or until abort()
+  double timeout = 0;          // seconds that a rank waits for another; 0: for ever, or until abort()
   std::uint32_t channels = 0;  // of a rank, at most; 0: its share of the multiprocessors
   std::uint64_t channel_bytes = 16 << 10U;
   std::uint64_t slots_bytes = 256 << 10U;
@@ -86,8 +86,7 @@ class DeviceGroup {
   [[nodiscard]] Result<const LoadedSchedule*> load(const Schedule& schedule);
 
   // One rank's part of a call.
-  [[nodiscard]] Status call(std::uint32_t rank, const DeviceCall& call, const DevicePart& part,
-                            cudaStream_t stream);
+  [[nodiscard]] Status call(std::uint32_t rank, const DeviceCall& call, const DevicePart& part, cudaStream_t stream);
   // All ranks' in one launch; a rank each of `parts`.
   [[nodiscard]] Status call_all(const DeviceCall& call, std::span<const DevicePart> parts, cudaStream_t stream);
   // The flags of a one-shot alone, which calls cannot take less than; `rounds` in one stream.

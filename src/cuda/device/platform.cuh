@@ -3,7 +3,6 @@
 #pragma once
 
 #include <cstdint>
-
 #include <cuda/atomic>
 
 #include "cuda/walk/walk.hpp"

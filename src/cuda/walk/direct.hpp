@@ -13,44 +13,34 @@ namespace tutti::cuda {
 
 // The sum of kRanks sources, all of whose loads of a step are under way at once.
 template <class Element, unsigned kRanks>
-class RanksPass {
+class RanksPass : public AnyPass<RanksPass<Element, kRanks>, 16> {
  public:
   static constexpr unsigned kDeep = kRanks >= 8 ? 2 : 4;
 
-  TUTTI_ON_DEVICE RanksPass(const FoldCall& call, const Operator&) : call_(call) {}
+  TUTTI_ON_DEVICE RanksPass(const FoldCall& call, const Operator&) : AnyPass<RanksPass, 16>(call) {}
 
-  TUTTI_ON_DEVICE void run(std::uint64_t offset, std::uint64_t chunks) const {
-    std::uint64_t at = call_.thread;
-    for (; at + (kDeep - 1) * call_.num_threads < chunks; at += kDeep * call_.num_threads)
-      some<kDeep>(offset + at * 16);
-    for (; at < chunks; at += call_.num_threads) some<1>(offset + at * 16);
-  }
-
- private:
-  template <unsigned kNumber>
-  TUTTI_ON_DEVICE void some(std::uint64_t offset) const {
+  template <unsigned kSome>
+  TUTTI_ON_DEVICE void some(std::uint64_t offset, std::uint64_t stride) const {
     using Row = Lanes<Element, 16>;
     using Wide = typename Element::Wide;
-    const std::uint64_t stride = std::uint64_t{call_.num_threads} * 16;
-    Chunk<16> chunks[kNumber][kRanks];  // NOLINT(modernize-avoid-c-arrays)
-TUTTI_UNROLL
+    const FoldCall& call = this->call_;
+    Chunk<16> chunks[kSome][kRanks];  // NOLINT(modernize-avoid-c-arrays)
+    TUTTI_UNROLL
     for (unsigned source = 0; source < kRanks; ++source) {
-TUTTI_UNROLL
-      for (unsigned i = 0; i < kNumber; ++i) chunks[i][source] = load<16>(call_.sources[source] + offset + i * stride);
+      TUTTI_UNROLL
+      for (unsigned i = 0; i < kSome; ++i) chunks[i][source] = load<16>(call.sources[source] + offset + i * stride);
     }
-TUTTI_UNROLL
-    for (unsigned i = 0; i < kNumber; ++i) {
+    TUTTI_UNROLL
+    for (unsigned i = 0; i < kSome; ++i) {
       Row total = Row::widened(chunks[i][0]);
-TUTTI_UNROLL
+      TUTTI_UNROLL
       for (unsigned source = 1; source < kRanks; ++source)
         total.with(Row::widened(chunks[i][source]), [](Wide a, Wide b) { return fold_sum(a, b); });
       const Chunk<16> result = total.narrowed();
-      for (std::uint32_t each = 0; each < call_.num_destinations; ++each)
-        store<16>(call_.destinations[each] + offset + i * stride, result);
+      for (std::uint32_t each = 0; each < call.num_destinations; ++each)
+        store<16>(call.destinations[each] + offset + i * stride, result);
     }
   }
-
-  const FoldCall& call_;
 };
 
 template <class Element, unsigned kRanks, class Platform>
@@ -63,7 +53,7 @@ class DirectAllReduce {
   TUTTI_ON_DEVICE bool one_shot() {
     const bool by_name = call_.by_name;
     for (std::uint64_t round = platform_.channel(); round < call_.num_rounds; round += platform_.num_channels()) {
-      const PieceRun run = piece_run(call_, 0, round);
+      const PieceRun run = piece_run(call_, 0, call_.tile > 0 ? 0 : round);
       const std::uint64_t offset = run.offset * sizeof(Stored);
       if (!by_name && !copy_to_slot(round, run, offset)) return false;
       flags_.post(0, by_name);
@@ -74,7 +64,7 @@ class DirectAllReduce {
       }
       if (platform_.thread() == 0) destination(0) = call_.output + offset;
       platform_.sync();
-      fold_ranks(run.length, 1);
+      fold_ranks(run, 1);
       flags_.finish();
       if (by_name && !flags_.await_done(flags_.rounds() + 1)) return false;
       flags_.end_round();
@@ -88,7 +78,7 @@ class DirectAllReduce {
     constexpr std::uint32_t kExposed = 1;  // behind the opening of the output
     constexpr std::uint32_t kDone = 2;
     for (std::uint64_t round = platform_.channel(); round < call_.num_rounds; round += platform_.num_channels()) {
-      const PieceRun run = piece_run(call_, call_.rank, round);
+      const PieceRun run = piece_run(call_, call_.rank, call_.tile > 0 ? 0 : round);
       const std::uint64_t offset = run.offset * sizeof(Stored);
       flags_.post(kExposed, true);
       if (!flags_.await_posts(kExposed)) return false;
@@ -99,7 +89,7 @@ class DirectAllReduce {
         destination(rank) = flags_.buffer(into, WordBase::output) + offset;
       }
       platform_.sync();
-      fold_ranks(run.length, kRanks);
+      fold_ranks(run, kRanks);
       flags_.post(kDone, false);
       if (!flags_.await_posts(kDone)) return false;
       flags_.finish();
@@ -128,22 +118,26 @@ class DirectAllReduce {
       destination(0) = slot(call_.rank);
     }
     platform_.sync();
-    fold<Element>(fold_call(run.length, 1, 1), call_.op);
+    fold<Element>(fold_call(run, 1, 1), call_.op);
     return true;
   }
 
-  TUTTI_ON_DEVICE void fold_ranks(std::uint64_t count, std::uint32_t num_destinations) {
-    fold<Element, RanksPass<Element, kRanks>>(fold_call(count, kRanks, num_destinations), call_.op);
+  TUTTI_ON_DEVICE void fold_ranks(const PieceRun& run, std::uint32_t num_destinations) {
+    fold<Element, RanksPass<Element, kRanks>>(fold_call(run, kRanks, num_destinations), call_.op);
   }
 
-  TUTTI_ON_DEVICE FoldCall fold_call(std::uint64_t count, std::uint32_t num_sources, std::uint32_t num_destinations) {
+  TUTTI_ON_DEVICE FoldCall fold_call(const PieceRun& run, std::uint32_t num_sources, std::uint32_t num_destinations) {
     return {.sources = platform_.ends(),
             .destinations = platform_.ends() + kRanks,
             .num_sources = num_sources,
             .num_destinations = num_destinations,
             .raw_source = num_sources,
             .completes = true,
-            .count = count,
+            .count = run.length,
+            .tile = call_.tile,
+            .first = run.offset,
+            .channel = platform_.channel(),
+            .num_channels = platform_.num_channels(),
             .thread = platform_.thread(),
             .num_threads = platform_.num_threads()};
   }

@@ -35,6 +35,7 @@ struct PlainElement {
 };
 
 // The conversions of the device are those of small_float.hpp but for NaNs, and for what lies beyond the greatest value.
+// It converts two at a time as fast as one.
 struct F16Element {
   using Stored = std::uint16_t;
   using Wide = float;
@@ -52,6 +53,18 @@ struct F16Element {
     return f32_to_f16(value);
 #endif
   }
+#ifdef __CUDA_ARCH__
+  static TUTTI_ON_DEVICE void widen_pair(const Stored* codes, Wide* values) {
+    const float2 both = __half22float2(__halves2half2(__ushort_as_half(codes[0]), __ushort_as_half(codes[1])));
+    values[0] = both.x;
+    values[1] = both.y;
+  }
+  static TUTTI_ON_DEVICE void narrow_pair(const Wide* values, Stored* codes) {
+    const __half2 both = __floats2half2_rn(values[0], values[1]);
+    codes[0] = values[0] == values[0] ? __half_as_ushort(__low2half(both)) : static_cast<Stored>(kF16Format.nan);
+    codes[1] = values[1] == values[1] ? __half_as_ushort(__high2half(both)) : static_cast<Stored>(kF16Format.nan);
+  }
+#endif
 };
 
 struct Bf16Element {
@@ -67,6 +80,17 @@ struct Bf16Element {
     return f32_to_bf16(value);
 #endif
   }
+#ifdef __CUDA_ARCH__
+  static TUTTI_ON_DEVICE void widen_pair(const Stored* codes, Wide* values) {
+    values[0] = widen(codes[0]);
+    values[1] = widen(codes[1]);
+  }
+  static TUTTI_ON_DEVICE void narrow_pair(const Wide* values, Stored* codes) {
+    const __nv_bfloat162 both = __floats2bfloat162_rn(values[0], values[1]);
+    codes[0] = values[0] == values[0] ? __bfloat16_as_ushort(__low2bfloat16(both)) : kBf16Nan;
+    codes[1] = values[1] == values[1] ? __bfloat16_as_ushort(__high2bfloat16(both)) : kBf16Nan;
+  }
+#endif
 };
 
 struct F8e4m3Element {
@@ -87,6 +111,20 @@ struct F8e4m3Element {
     return f32_to_f8e4m3(value);
 #endif
   }
+#ifdef __CUDA_ARCH__
+  static TUTTI_ON_DEVICE void widen_pair(const Stored* codes, Wide* values) {
+    const auto both = static_cast<__nv_fp8x2_storage_t>(codes[0] | codes[1] << 8U);
+    const float2 wide = __half22float2(__half2(__nv_cvt_fp8x2_to_halfraw2(both, __NV_E4M3)));
+    values[0] = wide.x;
+    values[1] = wide.y;
+  }
+  static TUTTI_ON_DEVICE void narrow_pair(const Wide* values, Stored* codes) {
+    const __nv_fp8x2_storage_t both =
+        __nv_cvt_float2_to_fp8x2(make_float2(values[0], values[1]), __NV_SATFINITE, __NV_E4M3);
+    codes[0] = values[0] == values[0] ? static_cast<Stored>(both & 0xffU) : static_cast<Stored>(kF8e4m3Format.nan);
+    codes[1] = values[1] == values[1] ? static_cast<Stored>(both >> 8U) : static_cast<Stored>(kF8e4m3Format.nan);
+  }
+#endif
 };
 
 struct F8e5m2Element {
@@ -103,13 +141,36 @@ struct F8e5m2Element {
   static TUTTI_ON_DEVICE Stored narrow(Wide value) {
 #ifdef __CUDA_ARCH__
     if (value != value) return static_cast<Stored>(kF8e5m2Format.nan);
-    // The instruction stays at the greatest value, 57344. From half-way to what would be next, it is infinity.
-    if (fabsf(value) >= 61440.0F) return static_cast<Stored>(value < 0 ? 0xfc : 0x7c);
+    if (fabsf(value) >= kInfinite) return static_cast<Stored>(value < 0 ? 0xfc : 0x7c);
     return __nv_cvt_float_to_fp8(value, __NV_SATFINITE, __NV_E5M2);
 #else
     return f32_to_f8e5m2(value);
 #endif
   }
+#ifdef __CUDA_ARCH__
+  static TUTTI_ON_DEVICE void widen_pair(const Stored* codes, Wide* values) {
+    const unsigned both = __byte_perm(codes[0] | static_cast<unsigned>(codes[1]) << 8U, 0, 0x1404);
+    const float2 wide = __half22float2(__halves2half2(__ushort_as_half(static_cast<unsigned short>(both & 0xffffU)),
+                                                      __ushort_as_half(static_cast<unsigned short>(both >> 16U))));
+    values[0] = wide.x;
+    values[1] = wide.y;
+  }
+  static TUTTI_ON_DEVICE void narrow_pair(const Wide* values, Stored* codes) {
+    if (!(fabsf(values[0]) < kInfinite && fabsf(values[1]) < kInfinite)) {
+      codes[0] = narrow(values[0]);
+      codes[1] = narrow(values[1]);
+      return;
+    }
+    const __nv_fp8x2_storage_t both =
+        __nv_cvt_float2_to_fp8x2(make_float2(values[0], values[1]), __NV_SATFINITE, __NV_E5M2);
+    codes[0] = static_cast<Stored>(both & 0xffU);
+    codes[1] = static_cast<Stored>(both >> 8U);
+  }
+
+ private:
+  // The instruction stays at the greatest value, 57344. From half-way to what would be next, it is infinity.
+  static constexpr float kInfinite = 61440;
+#endif
 };
 
 template <class Wide>

@@ -28,8 +28,8 @@ struct WordPrograms {
   std::uint32_t pieces = 1;
 };
 
-// `by_name`: what is exposed is read where it lies, which prove must have found safe; where something is opened it is so
-// anyhow.
+// `by_name`: what is exposed is read where it lies, which prove must have found safe; where something is opened it is
+// so anyhow.
 [[nodiscard]] Result<WordPrograms> make_word_programs(const Schedule& schedule, bool by_name);
 
 }  // namespace tutti::cuda

@@ -23,12 +23,20 @@ Result<std::uint64_t> window_bytes(std::uint64_t bytes, std::uint64_t places, co
 
 }  // namespace
 
-Result<Shape> shape_of(const WordPrograms& programs, std::uint64_t count, std::uint32_t element,
-                       const Limits& limits) {
+Result<Shape> shape_of(const WordPrograms& programs, std::uint64_t count, std::uint32_t element, const Limits& limits) {
   Shape shape;
   const std::uint64_t piece = divide_up(count, programs.pieces);
   const std::uint64_t wanted = limits.channel_bytes == 0 ? limits.channels : count * element / limits.channel_bytes;
   shape.channels = static_cast<std::uint32_t>(std::clamp<std::uint64_t>(wanted, 1, limits.channels));
+  if (programs.by_name && programs.scratch_blocks == 0) {
+    // A thread has a chunk of each tile.
+    shape.tile = limits.threads * kAligned / element;
+    shape.window = divide_up(std::max<std::uint64_t>(piece, 1), shape.tile) * shape.tile;
+    const std::uint64_t tiles = divide_up(std::max<std::uint64_t>(count, 1), shape.tile);
+    shape.channels = static_cast<std::uint32_t>(std::min<std::uint64_t>(shape.channels, tiles));
+    shape.num_rounds = shape.channels;
+    return shape;
+  }
   const std::uint64_t fair = divide_up(std::max<std::uint64_t>(piece, 1), shape.channels) * element;
   std::uint64_t window = divide_up(fair, kAligned) * kAligned;
   if (!programs.by_name && programs.exposes_per_round > 0) {
@@ -59,6 +67,7 @@ WalkCall walk_call_of(const WordPrograms& programs, const Shape& shape, std::uin
           .count = count,
           .window = shape.window,
           .num_rounds = shape.num_rounds,
+          .tile = shape.tile,
           .slot_stride = shape.slot_stride,
           .slot_bytes = shape.slot_bytes};
 }

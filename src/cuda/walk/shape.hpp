@@ -22,6 +22,7 @@ struct Shape {
   std::uint32_t channels = 1;
   std::uint64_t window = 1;  // elements
   std::uint64_t num_rounds = 1;
+  std::uint64_t tile = 0;  // elements
   std::uint64_t slot_stride = 0;
   std::uint64_t slot_bytes = 0;
 };

@@ -76,7 +76,7 @@ class Walker {
 
   TUTTI_ON_DEVICE bool combine(const WordStep& step) {
     for (std::uint32_t piece = step.first_piece; piece < step.first_piece + step.num_pieces; ++piece) {
-      const PieceRun run = piece_run(call_, piece, round_);
+      const PieceRun run = piece_run(call_, piece, call_.tile > 0 ? 0 : round_);
       bool is_there = true;
       for (std::uint32_t each = platform_.thread(); each < num_ends(step); each += platform_.num_threads()) {
         const WordEnd& end = call_.ends[step.first_end + each];
@@ -91,6 +91,10 @@ class Walker {
                                   .raw_source = step.raw_source,
                                   .completes = step.completes,
                                   .count = run.length,
+                                  .tile = call_.tile,
+                                  .first = run.offset,
+                                  .channel = platform_.channel(),
+                                  .num_channels = platform_.num_channels(),
                                   .thread = platform_.thread(),
                                   .num_threads = platform_.num_threads()};
       if (run.length > 0) fold<Element>(fold_call, call_.op);

@@ -2,9 +2,10 @@
 // What a device executor walks and what ranks tell each other, as plain words: made on the host (program.hpp), read on
 // the device. The same code walks them on threads of the host, where no device is at hand (tests).
 //
-// A rank's work is spread over *channels*: thread blocks of its kernel. Each channel walks the whole program on windows
-// of its own, with flags, slots and scratch of its own, so channels never wait for each other. What is proven of rounds
-// in general holds for those of a channel.
+// A rank's work is spread over *channels*: thread blocks of its kernel. Each channel walks the whole program on
+// elements of its own, with flags, slots and scratch of its own, so channels never wait for each other. What is proven
+// of rounds, that their elements are not each other's, holds for channels as well: theirs are windows of pieces, or
+// tiles.
 //
 // Plain values.
 #pragma once
@@ -116,6 +117,8 @@ struct WalkCall {
   std::uint64_t count = 0;   // of a block
   std::uint64_t window = 1;  // of a piece in a round; a multiple of 16 bytes
   std::uint64_t num_rounds = 1;
+  // Elements of a tile (fold.hpp), or 0. Where there are tiles each channel has one round, which is of its tiles.
+  std::uint64_t tile = 0;
   std::uint64_t digest = 0;
   std::uint64_t timeout = 0;        // nanoseconds; 0 for none
   std::uint64_t slot_stride = 0;    // bytes from one piece to the next, in a slot and in scratch
