@@ -202,7 +202,7 @@ inline std::vector<const LoadedSchedule*> load_all(DeviceGroup& group, Collectiv
     if (algorithm->takes.groups) continue;
     if (algorithm->channel != Channel::staged && algorithm->channel != Channel::symmetric) continue;
     const Request request = {.collective = collective, .num_ranks = group.num_ranks(), .root = root};
-    auto one = group.load(*algorithm, request);
+    auto one = group.schedules().load(*algorithm, request);
     EXPECT_TRUE(one.ok()) << one.status().to_string();
     if (one.ok()) loaded.push_back(*one);
   }

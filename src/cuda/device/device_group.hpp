@@ -9,19 +9,13 @@
 
 #include <cstdint>
 #include <memory>
-#include <optional>
 #include <span>
-#include <string>
 #include <vector>
 
 #include <cuda_runtime_api.h>
 
-#include "algorithms/algorithm.hpp"
-#include "cuda/device/kernels.hpp"
-#include "cuda/walk/program.hpp"
-#include "cuda/walk/shape.hpp"
-#include "data/kernel.hpp"
-#include "schedule/schedule.hpp"
+#include "cuda/device/call.hpp"
+#include "cuda/device/region.hpp"
 
 namespace tutti::cuda {
 
@@ -33,44 +27,7 @@ struct DeviceOptions {
   std::uint64_t channel_bytes = 16 << 10U;
   std::uint64_t slots_bytes = 256 << 10U;
   std::uint64_t scratch_bytes = 64 << 10U;
-};
-
-// A schedule that is on the device. Made by DeviceGroup::load, and of use with that group alone.
-class LoadedSchedule {
- public:
-  [[nodiscard]] const Schedule& schedule() const { return schedule_; }
-  // Whether calls in place, or out of place, need no copies of what is exposed.
-  [[nodiscard]] bool is_by_name(bool in_place) const { return form(in_place).programs.by_name; }
-
- private:
-  friend class DeviceGroup;
-  enum class Written : std::uint8_t { no, one_shot, two_shot };
-  struct Form {
-    WordPrograms programs;
-    std::vector<const WordStep*> steps;  // by rank, on the device
-    std::vector<const WordEnd*> ends;
-  };
-  [[nodiscard]] const Form& form(bool in_place) const { return in_place ? in_place_ : out_of_place_; }
-
-  Schedule schedule_;
-  Written written_ = Written::no;  // out as a kernel of its own
-  Form in_place_;
-  Form out_of_place_;
-};
-
-struct DeviceCall {
-  const LoadedSchedule* schedule = nullptr;
-  std::uint64_t count = 0;  // elements of a block
-  Operator op = {};         // its type for collectives that fold nothing, too; its factors are in DevicePart
-  bool in_place = false;
-  bool generic = false;  // never by a kernel of its own
-};
-// What each rank has of its own.
-struct DevicePart {
-  const void* input = nullptr;
-  void* output = nullptr;
-  double scalar = 1;  // of a premultiplied sum; see Operator
-  std::uint64_t integer_scalar = 1;
+  bool as_if_far = false;  // flags as between devices
 };
 
 class DeviceGroup {
@@ -80,52 +37,36 @@ class DeviceGroup {
   DeviceGroup(const DeviceGroup&) = delete;
   DeviceGroup& operator=(const DeviceGroup&) = delete;
 
-  // An error where the program is none for devices. The schedule lives as long as the group.
-  [[nodiscard]] Result<const LoadedSchedule*> load(const Algorithm& algorithm, const Request& request);
-  // Of a user: exposures are copied.
-  [[nodiscard]] Result<const LoadedSchedule*> load(const Schedule& schedule);
+  [[nodiscard]] Schedules& schedules() { return schedules_; }
 
   // One rank's part of a call.
   [[nodiscard]] Status call(std::uint32_t rank, const DeviceCall& call, const DevicePart& part, cudaStream_t stream);
   // All ranks' in one launch; a rank each of `parts`.
   [[nodiscard]] Status call_all(const DeviceCall& call, std::span<const DevicePart> parts, cudaStream_t stream);
-  // The flags of a one-shot alone, which calls cannot take less than; `rounds` in one stream.
+  // The flags of a one-shot alone, which calls cannot take less than.
   [[nodiscard]] Status flags_all(cudaStream_t stream);
 
   // What kept a rank from finishing calls that the device has ended; then only destroying the group is left.
   [[nodiscard]] Status check() const;
   // Ranks that wait leave.
-  void abort();
+  void abort() { failures_.abort(); }
 
   [[nodiscard]] std::uint32_t num_ranks() const { return options_.num_ranks; }
   [[nodiscard]] const Limits& limits() const { return limits_; }
 
  private:
-  explicit DeviceGroup(const DeviceOptions& options) : options_(options) {}
+  DeviceGroup(const DeviceOptions& options, Schedules schedules)
+      : options_(options), schedules_(std::move(schedules)) {}
   Status set_up();
-  Status allocate();
-  Status tell_peers();
-  Status load_kernels();
-  Status allocate(void** memory, std::uint64_t bytes, const char* what);
-  Status upload(LoadedSchedule::Form& form);
-  Result<const LoadedSchedule*> load(Schedule schedule, bool in_place_by_name, bool out_of_place_by_name,
-                                     LoadedSchedule::Written written);
-  Result<WalkCall> prepare(std::uint32_t rank, const DeviceCall& call, const Shape& shape,
-                           const DevicePart& part) const;
-  Status launch(Kernel kernel, WalkCalls& calls, std::uint32_t ranks, std::uint32_t channels, cudaStream_t stream,
-                const std::string& what) const;
-  [[nodiscard]] Kernel kernel_of(const DeviceCall& call) const;
+  [[nodiscard]] RankPlace place_of(std::uint32_t rank) const;
 
   DeviceOptions options_;
+  Schedules schedules_;
   Limits limits_;
-  std::vector<void*> memory_;  // of the device, to be freed
-  std::vector<Peer> peers_;
-  const Peer* device_peers_ = nullptr;
-  std::vector<ChannelState*> states_;
-  Failure* failures_ = nullptr;         // of the host
-  Failure* device_failures_ = nullptr;  // the same, as the device reaches them
-  cudaStream_t uploads_ = nullptr;
-  std::vector<std::unique_ptr<LoadedSchedule>> schedules_;
+  std::vector<DeviceArray> regions_;  // by rank
+  std::vector<DeviceArray> states_;
+  DeviceArray peers_;
+  Failures failures_;
 };
 
 }  // namespace tutti::cuda

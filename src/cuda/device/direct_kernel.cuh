@@ -13,7 +13,7 @@ enum class Shots : std::uint8_t { one, two };
 template <class Element, unsigned kRanks, Shots kShots>
 __global__ void __launch_bounds__(kThreads, 1) direct(const __grid_constant__ WalkCalls calls) {
   __shared__ std::byte* ends[2 * kRanks];
-  BlockPlatform platform(ends);
+  BlockPlatform platform(ends, calls.ranks[blockIdx.y].is_near);
   DirectAllReduce<Element, kRanks, BlockPlatform> all_reduce(platform, calls.ranks[blockIdx.y]);
   if constexpr (kShots == Shots::one) {
     all_reduce.one_shot();

@@ -9,7 +9,7 @@ namespace {
 
 __global__ void __launch_bounds__(kThreads, 1) flags(const __grid_constant__ WalkCalls calls) {
   __shared__ std::byte* ends[1];
-  BlockPlatform platform(ends);
+  BlockPlatform platform(ends, calls.ranks[blockIdx.y].is_near);
   Flags<BlockPlatform> flags(platform, calls.ranks[blockIdx.y]);
   flags.post(0, false);
   if (!flags.await_posts(0)) return;
@@ -59,15 +59,20 @@ __global__ void check(const std::uint8_t* of, const std::uint8_t* period, std::u
   if (here > 0) atomicAdd(wrong, here);
 }
 
-// Whether a value narrows as small_float.hpp has it, by itself and as either of two.
+// Whether a value narrows as small_float.hpp has it, by itself and among others.
 template <class Element, class Narrow>
 __device__ bool narrows(float value, float other, const Narrow& narrow) {
-  const float values[4] = {value, other, other, value};
-  typename Element::Stored codes[4];
-  Element::narrow_pair(&values[0], &codes[0]);
-  Element::narrow_pair(&values[2], &codes[2]);
+  constexpr unsigned kBytes = 2 * sizeof(typename Element::Stored);
+  using Row = Lanes<Element, kBytes>;
+  const auto of = [](const Row& row, unsigned lane) {
+    const Chunk<kBytes> chunk = row.narrowed();
+    typename Element::Stored codes[2];
+    memcpy(codes, &chunk, kBytes);
+    return codes[lane];
+  };
   const auto expected = narrow(value);
-  return Element::narrow(value) == expected && codes[0] == expected && codes[3] == expected;
+  return Element::narrow(value) == expected && of(Row{{value, other}}, 0) == expected &&
+         of(Row{{other, value}}, 1) == expected;
 }
 
 __global__ void narrow_all(unsigned long long* wrong) {

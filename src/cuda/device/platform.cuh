@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The Platform of a thread block (walk/flags.hpp). Flags are of system scope, so the other side may be another device.
+// The Platform of a thread block (walk/flags.hpp). Flags are of system scope, since the other side may be another
+// device; between ranks of one device they are of its scope, which fences sooner.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +12,7 @@ namespace tutti::cuda {
 
 class BlockPlatform {
  public:
-  explicit __device__ BlockPlatform(std::byte** ends) : ends_(ends) {}
+  __device__ BlockPlatform(std::byte** ends, bool is_near) : ends_(ends), is_near_(is_near) {}
 
   static __device__ std::uint32_t thread() { return threadIdx.x; }
   static __device__ std::uint32_t num_threads() { return blockDim.x; }
@@ -22,11 +23,17 @@ class BlockPlatform {
   static __device__ void relax() {}
   __device__ std::byte** ends() { return ends_; }
 
-  static __device__ std::uint64_t load_acquire(const std::uint64_t* word) {
-    return Word64(*const_cast<std::uint64_t*>(word)).load(::cuda::memory_order_acquire);
+  [[nodiscard]] __device__ std::uint64_t load_acquire(const std::uint64_t* word) const {
+    std::uint64_t& there = *const_cast<std::uint64_t*>(word);
+    if (is_near_) return NearWord(there).load(::cuda::memory_order_acquire);
+    return FarWord(there).load(::cuda::memory_order_acquire);
   }
-  static __device__ void store_release(std::uint64_t* word, std::uint64_t value) {
-    Word64(*word).store(value, ::cuda::memory_order_release);
+  __device__ void store_release(std::uint64_t* word, std::uint64_t value) const {
+    if (is_near_) {
+      NearWord(*word).store(value, ::cuda::memory_order_release);
+    } else {
+      FarWord(*word).store(value, ::cuda::memory_order_release);
+    }
   }
   static __device__ std::uint32_t load_host(const std::uint32_t* word) {
     return Word32(*const_cast<std::uint32_t*>(word)).load(::cuda::memory_order_relaxed);
@@ -42,10 +49,12 @@ class BlockPlatform {
   }
 
  private:
-  using Word64 = ::cuda::atomic_ref<std::uint64_t, ::cuda::thread_scope_system>;
+  using NearWord = ::cuda::atomic_ref<std::uint64_t, ::cuda::thread_scope_device>;
+  using FarWord = ::cuda::atomic_ref<std::uint64_t, ::cuda::thread_scope_system>;
   using Word32 = ::cuda::atomic_ref<std::uint32_t, ::cuda::thread_scope_system>;
 
   std::byte** ends_;
+  bool is_near_;
 };
 
 }  // namespace tutti::cuda

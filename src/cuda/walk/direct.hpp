@@ -53,7 +53,7 @@ class DirectAllReduce {
   TUTTI_ON_DEVICE bool one_shot() {
     const bool by_name = call_.by_name;
     for (std::uint64_t round = platform_.channel(); round < call_.num_rounds; round += platform_.num_channels()) {
-      const PieceRun run = piece_run(call_, 0, call_.tile > 0 ? 0 : round);
+      const PieceRun run = piece_run(call_, 0, round);
       const std::uint64_t offset = run.offset * sizeof(Stored);
       if (!by_name && !copy_to_slot(round, run, offset)) return false;
       flags_.post(0, by_name);
@@ -78,7 +78,7 @@ class DirectAllReduce {
     constexpr std::uint32_t kExposed = 1;  // behind the opening of the output
     constexpr std::uint32_t kDone = 2;
     for (std::uint64_t round = platform_.channel(); round < call_.num_rounds; round += platform_.num_channels()) {
-      const PieceRun run = piece_run(call_, call_.rank, call_.tile > 0 ? 0 : round);
+      const PieceRun run = piece_run(call_, call_.rank, round);
       const std::uint64_t offset = run.offset * sizeof(Stored);
       flags_.post(kExposed, true);
       if (!flags_.await_posts(kExposed)) return false;
@@ -91,8 +91,8 @@ class DirectAllReduce {
       platform_.sync();
       fold_ranks(run, kRanks);
       flags_.post(kDone, false);
+      flags_.say_done();
       if (!flags_.await_posts(kDone)) return false;
-      flags_.finish();
       flags_.end_round();
     }
     flags_.end();
@@ -134,7 +134,7 @@ class DirectAllReduce {
             .raw_source = num_sources,
             .completes = true,
             .count = run.length,
-            .tile = call_.tile,
+            .tile_shift = call_.tile_shift,
             .first = run.offset,
             .channel = platform_.channel(),
             .num_channels = platform_.num_channels(),

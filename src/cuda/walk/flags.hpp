@@ -51,6 +51,10 @@ class Flags {
 
   TUTTI_ON_DEVICE void finish() {
     platform_.sync();
+    say_done();
+  }
+  // Behind a post, with nothing of others read or written since.
+  TUTTI_ON_DEVICE void say_done() {
     for (std::uint32_t rank = platform_.thread(); rank < call_.num_ranks; rank += platform_.num_threads())
       platform_.store_release(&own_entry(rank).done, rounds_ + 1);
   }

@@ -28,10 +28,11 @@ struct FoldCall {
   std::uint32_t raw_source;  // of sources; what is not below num_sources is none
   bool completes;
   std::uint64_t count;  // elements
-  // Elements of a tile, or 0. Blocks are then cut into tiles, which channels take in turn, and ends begin with element
-  // `first` of their blocks: a channel folds what lies in its tiles. So whoever has an element does not depend on where
-  // buffers lie, and all channels together sweep through memory, which is faster than each by itself.
-  std::uint64_t tile;
+  // A tile has 2 to the power of that many elements; kNoTiles where there are none. Blocks are then cut into tiles,
+  // which channels take in turn, and ends begin with element `first` of their blocks: a channel folds what lies in its
+  // tiles. So whoever has an element does not depend on where buffers lie, and all channels together sweep through
+  // memory, which is faster than each by itself.
+  std::uint32_t tile_shift;
   std::uint64_t first;
   std::uint32_t channel;
   std::uint32_t num_channels;
@@ -63,17 +64,16 @@ struct Lanes {
     return lanes;
   }
   [[nodiscard]] TUTTI_ON_DEVICE Chunk<kBytes> narrowed() const {
-    Stored stored[kNumber];  // NOLINT(modernize-avoid-c-arrays)
     if constexpr (kInPairs) {
+      Stored stored[kNumber];  // NOLINT(modernize-avoid-c-arrays)
       TUTTI_UNROLL
       for (unsigned i = 0; i < kNumber; i += 2) Element::narrow_pair(&lane[i], &stored[i]);
-    } else {
-      TUTTI_UNROLL
-      for (unsigned i = 0; i < kNumber; ++i) stored[i] = Element::narrow(lane[i]);
+      if (!is_doubtful(stored)) return chunk_of(stored);
     }
-    Chunk<kBytes> chunk;
-    __builtin_memcpy(&chunk, stored, kBytes);
-    return chunk;
+    Stored stored[kNumber];  // NOLINT(modernize-avoid-c-arrays)
+    TUTTI_UNROLL
+    for (unsigned i = 0; i < kNumber; ++i) stored[i] = Element::narrow(lane[i]);
+    return chunk_of(stored);
   }
   template <class Function>
   TUTTI_ON_DEVICE void with(const Lanes& other, const Function& function) {
@@ -100,6 +100,27 @@ struct Lanes {
       default: with(next, [](Wide a, Wide b) { return fold_sum(a, b); }); break;
     }
   }
+
+ private:
+  static TUTTI_ON_DEVICE Chunk<kBytes> chunk_of(const Stored* stored) {
+    Chunk<kBytes> chunk;
+    __builtin_memcpy(&chunk, stored, kBytes);
+    return chunk;
+  }
+  // Whether some code that was narrowed in a pair may be another than by itself.
+  static TUTTI_ON_DEVICE bool is_doubtful(const Stored* stored) {
+    bool any = false;
+    if constexpr (requires(std::uint32_t codes) { Element::is_doubtful(codes); }) {
+      constexpr unsigned kWord = kBytes < 4 ? kBytes : 4;
+      TUTTI_UNROLL
+      for (unsigned i = 0; i < kBytes; i += kWord) {
+        std::uint32_t codes = 0;
+        __builtin_memcpy(&codes, reinterpret_cast<const std::uint8_t*>(stored) + i, kWord);
+        any = any || Element::is_doubtful(codes);
+      }
+    }
+    return any;
+  }
 };
 
 template <unsigned kBytes>
@@ -125,18 +146,17 @@ TUTTI_ON_DEVICE void store(std::byte* to, const Chunk<kBytes>& chunk) {
   __builtin_memcpy(__builtin_assume_aligned(to, kBytes), &chunk, kBytes);
 }
 
-// Calls some<n>(offset, stride) for positions `start`, `start + step` … below `number`, at base + position · pitch:
-// kDeep of them at a time.
-template <unsigned kDeep, class Some>
-TUTTI_ON_DEVICE void sweep(std::uint64_t base, std::uint64_t number, std::uint64_t pitch, std::uint64_t start,
-                           std::uint64_t step, const Some& some) {
-  std::uint64_t at = start;
-  if constexpr (kDeep > 1) {
-    for (; at + (kDeep - 1) * step < number; at += kDeep * step)
-      some.template operator()<kDeep>(base + at * pitch, step * pitch);
-  }
-  for (; at < number; at += step) some.template operator()<1>(base + at * pitch, step * pitch);
-}
+// Chunks that a channel folds: its threads begin at `first_chunk` and so on, below `end_chunk`, and each takes the
+// chunks `start`, `start + step` … below `number` from there on, `pitch` bytes apart.
+struct Stretch {
+  std::uint64_t offset;
+  std::uint64_t first_chunk;
+  std::uint64_t end_chunk;
+  std::uint64_t start;
+  std::uint64_t step;
+  std::uint64_t number;
+  std::uint64_t pitch;
+};
 
 // What all passes have: a Derived has kDeep, and some<n>(offset, stride), which folds n chunks.
 template <class Derived, unsigned kBytes>
@@ -145,25 +165,33 @@ class AnyPass {
   explicit TUTTI_ON_DEVICE AnyPass(const FoldCall& call) : call_(call) {}
 
   // That many chunks in a row.
-  TUTTI_ON_DEVICE void run(std::uint64_t offset, std::uint64_t chunks) const {
-    sweep<Derived::kDeep>(offset, chunks, kBytes, call_.thread, call_.num_threads, some());
+  [[nodiscard]] TUTTI_ON_DEVICE Stretch row(std::uint64_t offset, std::uint64_t chunks) const {
+    return {offset, 0, 1, call_.thread, call_.num_threads, chunks, kBytes};
   }
   // Whole tiles, a multiple of `pitch` bytes apart.
-  TUTTI_ON_DEVICE void run_tiles(std::uint64_t offset, std::uint64_t tiles, std::uint64_t pitch,
-                                 std::uint64_t chunks_of_tile) const {
-    for (std::uint64_t chunk = call_.thread; chunk < chunks_of_tile; chunk += call_.num_threads)
-      sweep<Derived::kDeep>(offset + chunk * kBytes, tiles, pitch, 0, 1, some());
+  [[nodiscard]] TUTTI_ON_DEVICE Stretch tiles(std::uint64_t offset, std::uint64_t number, std::uint64_t pitch,
+                                              std::uint64_t chunks_of_tile) const {
+    return {offset, call_.thread, chunks_of_tile, 0, 1, number, pitch};
+  }
+
+  TUTTI_ON_DEVICE void run(const Stretch& stretch) const {
+    constexpr unsigned kDeep = Derived::kDeep;
+    for (std::uint64_t chunk = stretch.first_chunk; chunk < stretch.end_chunk; chunk += call_.num_threads) {
+      const std::uint64_t base = stretch.offset + chunk * kBytes;
+      std::uint64_t at = stretch.start;
+      if constexpr (kDeep > 1) {
+        for (; at + (kDeep - 1) * stretch.step < stretch.number; at += kDeep * stretch.step)
+          self().template some<kDeep>(base + at * stretch.pitch, stretch.step * stretch.pitch);
+      }
+      for (; at < stretch.number; at += stretch.step) self().template some<1>(base + at * stretch.pitch, 0);
+    }
   }
 
  protected:
   const FoldCall& call_;  // NOLINT(*-non-private-member-variables-in-classes)
 
  private:
-  TUTTI_ON_DEVICE auto some() const {
-    return [this]<unsigned kNumber>(std::uint64_t offset, std::uint64_t stride) {
-      static_cast<const Derived*>(this)->template some<kNumber>(offset, stride);
-    };
-  }
+  [[nodiscard]] TUTTI_ON_DEVICE const Derived& self() const { return *static_cast<const Derived*>(this); }
 };
 
 template <class Element, unsigned kBytes>
@@ -241,43 +269,56 @@ TUTTI_ON_DEVICE unsigned common_misalignment(const FoldCall& call, std::uint64_t
   return first;
 }
 
-// `count` elements in a row from `offset` bytes on.
-template <class Element, class AlignedPass>
-TUTTI_ON_DEVICE void fold_run(const FoldCall& call, const Operator& op, std::uint64_t offset, std::uint64_t count) {
-  constexpr unsigned kElement = sizeof(typename Element::Stored);
-  const unsigned misalignment = common_misalignment(call, offset);
-  const std::uint64_t bytes = count * kElement;
-  if (misalignment == 16) return Pass<Element, kElement>(call, op).run(offset, count);
-  std::uint64_t head = (16 - misalignment) % 16;
-  if (head > bytes) head = bytes;
-  const std::uint64_t chunks = (bytes - head) / 16;
-  const std::uint64_t rest = bytes - head - chunks * 16;
-  if (head > 0) Pass<Element, kElement>(call, op).run(offset, head / kElement);
-  AlignedPass(call, op).run(offset + head, chunks);
-  if (rest > 0) Pass<Element, kElement>(call, op).run(offset + head + chunks * 16, rest / kElement);
+// `count` elements in a row from `offset` bytes on, one by one. By value, so that a caller's call stays in registers.
+template <class Element>
+TUTTI_ON_DEVICE_APART void fold_elements(const FoldCall call, const Operator& op, std::uint64_t offset,
+                                         std::uint64_t count) {
+  const Pass<Element, sizeof(typename Element::Stored)> pass(call, op);
+  pass.run(pass.row(offset, count));
 }
 
 // With `AlignedPass` for what is aligned.
 template <class Element, class AlignedPass = Pass<Element, 16>>
 TUTTI_ON_DEVICE void fold(const FoldCall& call, const Operator& op) {
   constexpr unsigned kElement = sizeof(typename Element::Stored);
-  if (call.tile == 0) return fold_run<Element, AlignedPass>(call, op, 0, call.count);
-  const std::uint64_t end = call.first + call.count;
-  const std::uint64_t first_tile = call.first / call.tile;
-  std::uint64_t tile =
-      first_tile + (call.channel + call.num_channels - first_tile % call.num_channels) % call.num_channels;
-  while (tile * call.tile < end) {
-    const std::uint64_t from = tile * call.tile < call.first ? call.first : tile * call.tile;
-    const std::uint64_t until = (tile + 1) * call.tile < end ? (tile + 1) * call.tile : end;
-    const std::uint64_t offset = (from - call.first) * kElement;
-    if (until - from < call.tile || common_misalignment(call, offset) != 0) {
-      fold_run<Element, AlignedPass>(call, op, offset, until - from);
-      tile += call.num_channels;
+  const AlignedPass pass(call, op);
+  const bool is_tiled = call.tile_shift != kNoTiles;
+  const std::uint64_t size = is_tiled ? std::uint64_t{1} << call.tile_shift : call.count;
+  const std::uint64_t first = is_tiled ? call.first : 0;
+  const std::uint64_t end = first + call.count;
+  // Division is slow on devices, of 64 bits above all; no block has 2^32 tiles.
+  const std::uint32_t step = is_tiled ? call.num_channels : 1;
+  const std::uint32_t first_tile = is_tiled ? static_cast<std::uint32_t>(first >> call.tile_shift) : 0;
+  std::uint64_t tile = first_tile;
+  if (step > 1) tile += (call.channel + step - first_tile % step) % step;
+  while (tile * size < end) {
+    const std::uint64_t from = tile * size < first ? first : tile * size;
+    const std::uint64_t until = (tile + 1) * size < end ? (tile + 1) * size : end;
+    const std::uint64_t offset = (from - first) * kElement;
+    const unsigned misalignment = common_misalignment(call, offset);
+    if (misalignment == 16) {
+      fold_elements<Element>(call, op, offset, until - from);
+      tile += step;
       continue;
     }
-    const std::uint64_t whole = (end / call.tile - tile + call.num_channels - 1) / call.num_channels;
-    AlignedPass(call, op).run_tiles(offset, whole, call.num_channels * call.tile * kElement, call.tile * kElement / 16);
-    tile += whole * call.num_channels;
+    Stretch stretch;
+    if (is_tiled && misalignment == 0 && until - from == size) {
+      const auto left = static_cast<std::uint32_t>((end >> call.tile_shift) - tile);
+      const std::uint32_t whole = (left + step - 1) / step;
+      stretch = pass.tiles(offset, whole, step * size * kElement, size * kElement / 16);
+      tile += std::uint64_t{whole} * step;
+    } else {
+      const std::uint64_t bytes = (until - from) * kElement;
+      std::uint64_t head = (16 - misalignment) % 16;
+      if (head > bytes) head = bytes;
+      const std::uint64_t chunks = (bytes - head) / 16;
+      const std::uint64_t rest = bytes - head - chunks * 16;
+      if (head > 0) fold_elements<Element>(call, op, offset, head / kElement);
+      if (rest > 0) fold_elements<Element>(call, op, offset + bytes - rest, rest / kElement);
+      stretch = pass.row(offset + head, chunks);
+      tile += step;
+    }
+    pass.run(stretch);
   }
 }
 

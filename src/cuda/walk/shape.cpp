@@ -2,6 +2,7 @@
 #include "cuda/walk/shape.hpp"
 
 #include <algorithm>
+#include <bit>
 
 #include <fmt/format.h>
 
@@ -30,9 +31,10 @@ Result<Shape> shape_of(const WordPrograms& programs, std::uint64_t count, std::u
   shape.channels = static_cast<std::uint32_t>(std::clamp<std::uint64_t>(wanted, 1, limits.channels));
   if (programs.by_name && programs.scratch_blocks == 0) {
     // A thread has a chunk of each tile.
-    shape.tile = limits.threads * kAligned / element;
-    shape.window = divide_up(std::max<std::uint64_t>(piece, 1), shape.tile) * shape.tile;
-    const std::uint64_t tiles = divide_up(std::max<std::uint64_t>(count, 1), shape.tile);
+    const std::uint64_t tile = limits.threads * kAligned / element;
+    shape.tile_shift = static_cast<std::uint32_t>(std::countr_zero(tile));
+    shape.window = divide_up(std::max<std::uint64_t>(piece, 1), tile) * tile;
+    const std::uint64_t tiles = divide_up(std::max<std::uint64_t>(count, 1), tile);
     shape.channels = static_cast<std::uint32_t>(std::min<std::uint64_t>(shape.channels, tiles));
     shape.num_rounds = shape.channels;
     return shape;
@@ -65,9 +67,10 @@ WalkCall walk_call_of(const WordPrograms& programs, const Shape& shape, std::uin
           .element = element,
           .by_name = programs.by_name,
           .count = count,
+          .piece = divide_up(count, programs.pieces),
           .window = shape.window,
           .num_rounds = shape.num_rounds,
-          .tile = shape.tile,
+          .tile_shift = shape.tile_shift,
           .slot_stride = shape.slot_stride,
           .slot_bytes = shape.slot_bytes};
 }

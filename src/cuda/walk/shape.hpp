@@ -12,7 +12,7 @@ namespace tutti::cuda {
 // Of one rank on its device. What they are by default follows from the device (device_group.cpp).
 struct Limits {
   std::uint32_t channels = 1;       // the most that all run at the same time
-  std::uint32_t threads = 512;      // of a channel
+  std::uint32_t threads = 512;      // of a channel; a power of two
   std::uint64_t channel_bytes = 0;  // of a block; with less than that, a call gets no further channel
   std::uint64_t slots_bytes = 0;    // of a channel
   std::uint64_t scratch_bytes = 0;  // of a channel
@@ -22,7 +22,7 @@ struct Shape {
   std::uint32_t channels = 1;
   std::uint64_t window = 1;  // elements
   std::uint64_t num_rounds = 1;
-  std::uint64_t tile = 0;  // elements
+  std::uint32_t tile_shift = kNoTiles;
   std::uint64_t slot_stride = 0;
   std::uint64_t slot_bytes = 0;
 };

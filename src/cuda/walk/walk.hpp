@@ -18,10 +18,11 @@ struct PieceRun {
   std::uint64_t length;
 };
 TUTTI_ON_DEVICE PieceRun piece_run(const WalkCall& call, std::uint32_t piece, std::uint64_t round) {
-  const std::uint64_t size = (call.count + call.pieces - 1) / call.pieces;
-  const std::uint64_t begin = piece * size;
+  const std::uint64_t begin = piece * call.piece;
   if (begin >= call.count) return {call.count, 0};
-  const std::uint64_t whole = call.count - begin < size ? call.count - begin : size;
+  const std::uint64_t whole = call.count - begin < call.piece ? call.count - begin : call.piece;
+  // A round of tiles takes them from the whole piece.
+  if (call.tile_shift != kNoTiles) return {begin, whole};
   const std::uint64_t skipped = round * call.window;
   if (skipped >= whole) return {begin + whole, 0};
   return {begin + skipped, whole - skipped < call.window ? whole - skipped : call.window};
@@ -76,7 +77,7 @@ class Walker {
 
   TUTTI_ON_DEVICE bool combine(const WordStep& step) {
     for (std::uint32_t piece = step.first_piece; piece < step.first_piece + step.num_pieces; ++piece) {
-      const PieceRun run = piece_run(call_, piece, call_.tile > 0 ? 0 : round_);
+      const PieceRun run = piece_run(call_, piece, round_);
       bool is_there = true;
       for (std::uint32_t each = platform_.thread(); each < num_ends(step); each += platform_.num_threads()) {
         const WordEnd& end = call_.ends[step.first_end + each];
@@ -91,7 +92,7 @@ class Walker {
                                   .raw_source = step.raw_source,
                                   .completes = step.completes,
                                   .count = run.length,
-                                  .tile = call_.tile,
+                                  .tile_shift = call_.tile_shift,
                                   .first = run.offset,
                                   .channel = platform_.channel(),
                                   .num_channels = platform_.num_channels(),

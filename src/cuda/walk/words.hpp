@@ -17,9 +17,11 @@
 
 #ifdef __CUDACC__
 #define TUTTI_ON_DEVICE __device__ __forceinline__
+#define TUTTI_ON_DEVICE_APART __device__ __noinline__
 #define TUTTI_UNROLL _Pragma("unroll")
 #else
 #define TUTTI_ON_DEVICE inline
+#define TUTTI_ON_DEVICE_APART inline
 #define TUTTI_UNROLL
 #endif
 
@@ -101,6 +103,7 @@ struct Failure {
   std::uint32_t channel;
 };
 inline constexpr std::uint32_t kNoPost = UINT32_MAX;
+inline constexpr std::uint32_t kNoTiles = UINT32_MAX;
 
 // A call of one rank. Numbers of elements unless said.
 struct WalkCall {
@@ -115,10 +118,12 @@ struct WalkCall {
   std::uint32_t element = 1;  // bytes
   bool by_name = false;
   std::uint64_t count = 0;   // of a block
+  std::uint64_t piece = 0;   // of a piece; the last ones may have fewer
   std::uint64_t window = 1;  // of a piece in a round; a multiple of 16 bytes
   std::uint64_t num_rounds = 1;
-  // Elements of a tile (fold.hpp), or 0. Where there are tiles each channel has one round, which is of its tiles.
-  std::uint64_t tile = 0;
+  // Of a tile (fold.hpp). Where there are tiles each channel has one round, which is of its tiles.
+  std::uint32_t tile_shift = kNoTiles;
+  bool is_near = false;  // all ranks are of one device: flags need no wider scope
   std::uint64_t digest = 0;
   std::uint64_t timeout = 0;        // nanoseconds; 0 for none
   std::uint64_t slot_stride = 0;    // bytes from one piece to the next, in a slot and in scratch
