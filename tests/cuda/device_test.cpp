@@ -17,7 +17,7 @@ namespace tutti::cuda {
 namespace {
 
 using Bytes = std::vector<std::byte>;
-class Device : public OnDevice {};
+class Device : public DeviceTest {};
 
 // All direct all-reduces in all types: the memory of the largest call decides which counts.
 void expect_all_right(DeviceGroup& group, const std::vector<std::uint64_t>& counts, bool in_both) {
@@ -45,7 +45,11 @@ TEST_F(Device, FewAllReducesAreRight) {
   ExactRanks ranks(*group, 4000, 1);
   for (const LoadedSchedule* loaded : load_all(*group, Collective::all_reduce))
     for (const std::uint64_t count : {1U, 1000U})
-      for (const bool generic : {false, true}) ranks.expect_right({loaded, Type::f32, Op::sum, count, false, generic});
+      for (const bool in_place : {false, true})
+        for (const bool generic : {false, true}) {
+          const std::size_t shift = count > 1 && in_place ? 4 : 0;
+          ranks.expect_right({loaded, Type::f32, Op::sum, count, in_place, generic, shift});
+        }
 }
 
 TEST_F(Device, MiddlingAllReducesAreRightInAllTypes) {
@@ -82,7 +86,8 @@ TEST_F(Device, AThousandRandomCallsAreRight) {
       const CollectiveFacts& facts = facts_of(call.loaded->schedule().collective);
       if (!facts.folds) call.op = Op::sum;
       if (call.op == Op::user || !is_defined(call.op, call.type)) continue;
-      if (call.op == Op::premultiplied_sum && call.loaded->is_by_name(call.in_place, true)) continue;
+      // What stores into others' buffers cannot scale what it reads there.
+      if (call.op == Op::premultiplied_sum && call.loaded->is_by_name(call.in_place, false)) continue;
       ranks.expect_right(call);
       ASSERT_FALSE(HasFailure());
       ++calls;
@@ -246,41 +251,80 @@ const LoadedSchedule* load(DeviceGroup& group, const char* name) {
 }
 constexpr Operator kSum = {.op = Op::sum, .type = Type::i32};
 
-TEST_F(Device, RanksInStreamsOfTheirOwnMayRunAhead) {
-  const auto group = group_of({.num_ranks = 4});
-  ASSERT_NE(group, nullptr);
-  const Streams streams(*group);
-  constexpr std::uint64_t kCount = 5000;
-  constexpr int kCalls = 100;
-  std::vector<std::unique_ptr<DeviceBytes>> memory;
-  for (std::uint32_t rank = 0; rank < 4; ++rank) {
-    std::vector<std::int32_t> ones(kCount, rank == 0 ? 1 : 0);
-    Bytes bytes(kCount * 4);
-    std::memcpy(bytes.data(), ones.data(), bytes.size());
-    memory.push_back(std::make_unique<DeviceBytes>(kCount * 4));
-    memory.back()->set(bytes);
-  }
-  // In place: after each call all ranks have what their sum was, so it grows fourfold; modulo 2^32.
-  for (std::uint32_t rank = 0; rank < 4; ++rank)
-    for (int call = 0; call < kCalls; ++call) {
-      const LoadedSchedule* loaded = nullptr;
-      static const char* const names[] = {"one_shot", "two_shot", "two_shot_pull"};
-      static std::array<const LoadedSchedule*, 3> all = {};
-      if (rank == 0 && call == 0)
-        for (std::size_t each = 0; each < 3; ++each) all[each] = load(*group, names[each]);
-      loaded = all[static_cast<std::size_t>(call) % 3];
-      const Status started =
-          group->call(rank, {loaded, kCount, kSum, true}, {memory[rank]->data(), memory[rank]->data()}, streams[rank]);
-      ASSERT_TRUE(started.ok()) << started.to_string();
+void expect_working() {
+  auto group = DeviceGroup::create({.num_ranks = 2, .timeout = 30});
+  ASSERT_TRUE(group.ok()) << group.status().to_string();
+  ExactRanks(**group, 4000, 1).expect_right({load(**group, "two_shot"), Type::f32, Op::sum, 1000});
+}
+
+// Sums in place, again and again: each call multiplies what it reaches by the number of ranks, modulo 2^32.
+struct Running {
+  explicit Running(std::uint32_t num_ranks) : times(kMost, 0) {
+    for (std::uint32_t rank = 0; rank < num_ranks; ++rank) {
+      std::vector<std::uint32_t> values(kMost);
+      for (std::uint32_t i = 0; i < kMost; ++i) values[i] = (i * 2654435761U + rank * 40503U) | 1U;
+      for (std::uint32_t i = 0; i < kMost; ++i) sums.resize(kMost, 0), sums[i] += values[i];
+      Bytes bytes(kMost * 4);
+      std::memcpy(bytes.data(), values.data(), bytes.size());
+      memory.push_back(std::make_unique<DeviceBytes>(kMost * 4));
+      memory.back()->set(bytes);
     }
-  streams.wait();
-  ASSERT_TRUE(group->check().ok()) << group->check().to_string();
-  std::uint32_t expected = 1;
-  for (int call = 1; call < kCalls && call < 17; ++call) expected *= 4;
-  for (std::uint32_t rank = 0; rank < 4; ++rank) {
-    std::vector<std::uint32_t> got(kCount);
-    std::memcpy(got.data(), memory[rank]->get(kCount * 4).data(), kCount * 4);
-    EXPECT_EQ(got, std::vector<std::uint32_t>(kCount, kCalls >= 17 ? 0 : expected));
+  }
+  // After a call of the first `count` elements.
+  void note(std::uint64_t count, std::uint32_t num_ranks) {
+    for (std::uint64_t i = 0; i < count; ++i)
+      if (++times[i] > 1) sums[i] *= num_ranks;
+  }
+  void expect_right(std::uint32_t rank) const {
+    std::vector<std::uint32_t> got(kMost);
+    std::memcpy(got.data(), memory[rank]->get(kMost * 4).data(), kMost * 4);
+    std::uint32_t wrong = 0;
+    for (std::uint32_t i = 0; i < kMost; ++i) wrong += times[i] > 0 && got[i] != sums[i] ? 1 : 0;
+    EXPECT_EQ(wrong, 0U) << "rank " << rank;
+  }
+
+  static constexpr std::uint64_t kMost = 70000;
+  std::vector<std::unique_ptr<DeviceBytes>> memory;
+  std::vector<std::uint32_t> times;
+  std::vector<std::uint32_t> sums;
+};
+
+TEST_F(Device, RanksInStreamsOfTheirOwnMayRunAhead) {
+  constexpr std::array<std::uint64_t, 4> kCounts = {5000, 70000, 100, 33333};
+  for (const std::uint32_t num_ranks : {2U, 3U, 5U}) {
+    const auto group = group_of({.num_ranks = num_ranks});
+    ASSERT_NE(group, nullptr);
+    const Streams streams(*group);
+    const std::vector<const LoadedSchedule*> schedules = load_all(*group, Collective::all_reduce);
+    Running running(num_ranks);
+    // Of two ranks 24 doublings leave something of 32 bits.
+    for (int batch = 0; batch < 3; ++batch) {
+      for (std::uint32_t rank = 0; rank < num_ranks; ++rank)
+        for (std::size_t call = 0; call < 8; ++call) {
+          const std::uint64_t count = kCounts[(call + static_cast<std::size_t>(batch)) % kCounts.size()];
+          std::byte* buffer = running.memory[rank]->data();
+          const DeviceCall each = {schedules[call % schedules.size()], count, kSum, true, call % 3 == 0};
+          const Status started = group->call(rank, each, {buffer, buffer}, streams[rank]);
+          ASSERT_TRUE(started.ok()) << started.to_string();
+          if (rank == 0) running.note(count, num_ranks);
+        }
+      streams.wait();
+      ASSERT_TRUE(group->check().ok()) << group->check().to_string();
+      for (std::uint32_t rank = 0; rank < num_ranks; ++rank) running.expect_right(rank);
+    }
+  }
+}
+
+TEST_F(Device, AGroupMayEndWhileARankWaits) {
+  for (int again = 0; again < 3; ++again) {
+    auto group = group_of({.num_ranks = 2});
+    ASSERT_NE(group, nullptr);
+    const Streams streams(*group);
+    const DeviceBytes memory(4000);
+    const DeviceCall call = {load(*group, "one_shot"), 1000, kSum, true};
+    ASSERT_TRUE(group->call(0, call, {memory.data(), memory.data()}, streams[0]).ok());
+    group.reset();
+    expect_working();
   }
 }
 
@@ -288,12 +332,15 @@ TEST_F(Device, GraphsReplayCalls) {
   const auto group = group_of({.num_ranks = 4});
   ASSERT_NE(group, nullptr);
   constexpr std::uint64_t kCount = 3001;
-  std::vector<std::unique_ptr<DeviceBytes>> memory;
-  std::vector<DevicePart> parts;
+  std::vector<std::unique_ptr<DeviceBytes>> inputs;
+  std::vector<std::unique_ptr<DeviceBytes>> outputs;
+  std::vector<DevicePart> first;
+  std::vector<DevicePart> second;
   for (std::uint32_t rank = 0; rank < 4; ++rank) {
-    DeviceBytes& from = *memory.emplace_back(std::make_unique<DeviceBytes>(kCount * 4));
-    DeviceBytes& into = *memory.emplace_back(std::make_unique<DeviceBytes>(kCount * 4));
-    parts.push_back({from.data(), into.data()});
+    inputs.push_back(std::make_unique<DeviceBytes>(kCount * 4));
+    outputs.push_back(std::make_unique<DeviceBytes>(kCount * 8));
+    first.push_back({inputs[rank]->data(), outputs[rank]->data()});
+    second.push_back({inputs[rank]->data(), outputs[rank]->data(kCount * 4)});
   }
   cudaStream_t stream = nullptr;
   expect_cuda(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
@@ -301,8 +348,8 @@ TEST_F(Device, GraphsReplayCalls) {
   const LoadedSchedule* two = load(*group, "two_shot");
   cudaGraph_t graph = nullptr;
   expect_cuda(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal));
-  EXPECT_TRUE(group->call_all({one, kCount, kSum}, parts, stream).ok());
-  EXPECT_TRUE(group->call_all({two, kCount, kSum}, parts, stream).ok());
+  EXPECT_TRUE(group->call_all({one, kCount, kSum}, first, stream).ok());
+  EXPECT_TRUE(group->call_all({two, kCount, kSum}, second, stream).ok());
   expect_cuda(cudaStreamEndCapture(stream, &graph));
   cudaGraphExec_t replay = nullptr;
   expect_cuda(cudaGraphInstantiate(&replay, graph, 0));
@@ -311,15 +358,18 @@ TEST_F(Device, GraphsReplayCalls) {
       const std::vector<std::int32_t> values(kCount, round * 10 + static_cast<std::int32_t>(rank));
       Bytes bytes(kCount * 4);
       std::memcpy(bytes.data(), values.data(), bytes.size());
-      memory[2 * rank]->set(bytes);
+      inputs[rank]->set(bytes);
+      outputs[rank]->poison();
     }
     expect_cuda(cudaDeviceSynchronize());
     expect_cuda(cudaGraphLaunch(replay, stream));
     expect_cuda(cudaStreamSynchronize(stream));
     ASSERT_TRUE(group->check().ok()) << group->check().to_string();
-    std::vector<std::int32_t> got(kCount);
-    std::memcpy(got.data(), memory[7]->get(kCount * 4).data(), kCount * 4);
-    EXPECT_EQ(got, std::vector<std::int32_t>(kCount, round * 40 + 6));
+    for (std::uint32_t rank = 0; rank < 4; ++rank) {
+      std::vector<std::int32_t> got(2 * kCount);
+      std::memcpy(got.data(), outputs[rank]->get(kCount * 8).data(), kCount * 8);
+      EXPECT_EQ(got, std::vector<std::int32_t>(2 * kCount, round * 40 + 6)) << "rank " << rank;
+    }
   }
   static_cast<void>(cudaGraphExecDestroy(replay));
   static_cast<void>(cudaGraphDestroy(graph));
@@ -336,12 +386,6 @@ Status call_of_one(DeviceGroup& group, bool aborts) {
   if (aborts) group.abort();
   streams.wait();
   return group.check();
-}
-
-void expect_working() {
-  auto group = DeviceGroup::create({.num_ranks = 2, .timeout = 30});
-  ASSERT_TRUE(group.ok()) << group.status().to_string();
-  ExactRanks(**group, 4000, 1).expect_right({load(**group, "two_shot"), Type::f32, Op::sum, 1000});
 }
 
 TEST_F(Device, ARankThatDoesNotComeIsNamedAfterTheTimeOut) {
@@ -362,6 +406,9 @@ TEST_F(Device, AnAbortEndsAWait) {
   const auto group = group_of({.num_ranks = 2});
   ASSERT_NE(group, nullptr);
   EXPECT_EQ(call_of_one(*group, true).code(), Code::aborted);
+  const DeviceBytes memory(4000);
+  const DevicePart part = {memory.data(), memory.data()};
+  EXPECT_EQ(group->call(1, {load(*group, "one_shot"), 1000, kSum, true}, part, nullptr).code(), Code::aborted);
   expect_working();
 }
 
@@ -403,7 +450,7 @@ TEST_F(Device, WrongArgumentsAreSaid) {
 }
 
 // By itself, since this process has no device from then on.
-class LostDevice : public OnDevice {};
+class LostDevice : public DeviceTest {};
 TEST_F(LostDevice, IsAnErrorAndTheProcessLives) {
   const auto group = group_of({.num_ranks = 2});
   ASSERT_NE(group, nullptr);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What devices fold with gives the bits of the processor's kernels, for every type and operator. Here compiled for the
-// host; device_fold_test.cpp asks the device.
+// host; device_test.cpp compares what devices make of it.
 #include "cuda/walk/fold.hpp"
 
 #include <cstring>

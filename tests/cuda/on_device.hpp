@@ -22,7 +22,7 @@ namespace tutti::cuda {
 inline void expect_cuda(cudaError_t error) { ASSERT_EQ(error, cudaSuccess) << cudaGetErrorString(error); }
 
 // Skips where there is no device.
-class OnDevice : public testing::Test {
+class DeviceTest : public testing::Test {
  protected:
   void SetUp() override {
     int devices = 0;
@@ -53,6 +53,13 @@ class DeviceBytes {
     std::vector<std::byte> got(bytes);
     expect_cuda(cudaMemcpy(got.data(), data(shift), bytes, cudaMemcpyDeviceToHost));
     return got;
+  }
+  // Whether what lies before and behind these bytes is still poison.
+  [[nodiscard]] bool is_untouched_around(std::size_t begin, std::size_t end) const {
+    const auto is_poison = [](std::byte each) { return each == std::byte{0xa5}; };
+    const std::vector<std::byte> before = get(begin);
+    const std::vector<std::byte> behind = get(std::min<std::size_t>(bytes_ + kSpare - end, 4096), end);
+    return std::all_of(before.begin(), before.end(), is_poison) && std::all_of(behind.begin(), behind.end(), is_poison);
   }
 
  private:
@@ -177,6 +184,14 @@ class ExactRanks {
                      const std::string& words) {
     const Schedule& schedule = call.loaded->schedule();
     const std::size_t block = call.count * size_of(call.type);
+    const std::uint32_t blocks =
+        std::max(schedule.division(Space::output).blocks, call.in_place ? schedule.division(Space::input).blocks : 0);
+    EXPECT_TRUE(outputs_[rank]->is_untouched_around(call.shift, call.shift + blocks * block)) << words;
+    for (std::uint32_t each = 0; !call.in_place && each < schedule.division(Space::input).blocks; ++each)
+      if (has_block(schedule, rank, Space::input, each)) {
+        EXPECT_EQ(exact_.wrong(input, rank, each, call.count, inputs_[rank]->data(call.shift) + each * block), 0U)
+            << words << ", the input of rank " << rank;
+      }
     for (std::uint32_t each = 0; each < schedule.division(Space::output).blocks; ++each) {
       const auto expected = expected_output(schedule, rank, {each, 0});
       if (!expected) continue;

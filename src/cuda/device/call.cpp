@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "cuda/device/cuda_status.hpp"
+#include "schedule/prove/prove.hpp"
 
 namespace tutti::cuda {
 
@@ -20,18 +21,25 @@ Status cuda_status(cudaError_t error, std::string_view what) {
 
 namespace {
 
-// The same on all ranks of one call, and most likely different in another.
-std::uint64_t digest_of(const DeviceCall& call, const Shape& shape, bool by_name) {
-  std::uint64_t digest = 0xcbf29ce484222325U;
-  const auto add = [&digest](std::uint64_t value) { digest = (digest ^ value) * 0x100000001b3U ^ (digest >> 29U); };
-  const Schedule& schedule = call.schedule->schedule();
-  for (const char letter : schedule.name) add(static_cast<std::uint64_t>(letter));
-  for (const std::uint64_t value : {static_cast<std::uint64_t>(schedule.collective), std::uint64_t{schedule.root},
-                                    call.count, static_cast<std::uint64_t>(call.op.type),
-                                    static_cast<std::uint64_t>(call.op.op), std::uint64_t{call.in_place ? 1U : 0U},
-                                    std::uint64_t{by_name ? 1U : 0U}, shape.window, std::uint64_t{shape.channels}})
-    add(value);
-  return (digest ^ digest >> 20U ^ digest >> 40U) & kDigestMask;
+std::uint64_t mixed(std::uint64_t digest, std::uint64_t value) {
+  return ((digest ^ value) * 0x9e3779b97f4a7c15U) ^ (digest >> 29U);
+}
+
+// Of all programs and not of their buffers.
+std::uint64_t digest_of_words(const WordPrograms& programs) {
+  std::uint64_t digest = programs.by_name ? 1 : 0;
+  for (const WordProgram& program : programs.ranks) {
+    for (const WordStep& step : program.steps)
+      for (const std::uint64_t value : {static_cast<std::uint64_t>(step.kind), std::uint64_t{step.num_sources},
+                                        std::uint64_t{step.num_destinations}, std::uint64_t{step.post},
+                                        std::uint64_t{step.first_piece}, std::uint64_t{step.num_pieces}})
+        digest = mixed(digest, value);
+    for (const WordEnd& end : program.ends)
+      for (const std::uint64_t value : {static_cast<std::uint64_t>(end.base), std::uint64_t{end.is_remote ? 1U : 0U},
+                                        std::uint64_t{end.rank}, std::uint64_t{end.post}, std::uint64_t{end.block}})
+        digest = mixed(digest, value);
+  }
+  return digest;
 }
 
 // Kernels that wait for each other must not be loaded one at a time as each is first started.
@@ -98,6 +106,10 @@ void Failures::abort() {
 Status Failures::status(std::uint32_t number, std::uint32_t rank, double timeout) const {
   const Failure& failure = host_[number];
   const auto trouble = static_cast<Trouble>(__atomic_load_n(&failure.trouble, __ATOMIC_ACQUIRE));
+  if (trouble == Trouble::none) {
+    if (__atomic_load_n(&failure.abort, __ATOMIC_ACQUIRE) == 0) return {};
+    return {Code::aborted, fmt::format("rank {} was told to stop", rank)};
+  }
   const std::string what = failure.post == kNoPost
                                ? fmt::format("for rank {} to have finished with a round", failure.rank)
                                : fmt::format("for post {} of rank {}", failure.post, failure.rank);
@@ -115,15 +127,18 @@ Status Failures::status(std::uint32_t number, std::uint32_t rank, double timeout
   return {};
 }
 
-Result<Schedules> Schedules::make(std::uint32_t num_ranks) {
-  Schedules schedules(num_ranks);
+Result<Schedules> Schedules::make(int device, std::uint32_t num_ranks) {
+  const OnDevice on(device);
+  TUTTI_TRY(on.status());
+  Schedules schedules(device, num_ranks);
   TUTTI_TRY(load_kernels(num_ranks));
   TUTTI_TRY(cuda_status(cudaStreamCreateWithFlags(&schedules.stream_, cudaStreamNonBlocking), "make a stream"));
   return schedules;
 }
 
 Schedules::Schedules(Schedules&& other) noexcept
-    : num_ranks_(other.num_ranks_),
+    : device_(other.device_),
+      num_ranks_(other.num_ranks_),
       stream_(std::exchange(other.stream_, nullptr)),
       schedules_(std::move(other.schedules_)),
       arrays_(std::move(other.arrays_)) {}
@@ -141,28 +156,55 @@ Result<const LoadedSchedule*> Schedules::load(const Algorithm& algorithm, const 
   if (request.num_ranks != num_ranks_)
     return wrong_argument(
         fmt::format("{} is asked for {} ranks; there are {}", algorithm.name, request.num_ranks, num_ranks_));
-  return load(algorithm.make(request), algorithm.name_safe_in_place, algorithm.name_safe, written);
+  if (const std::string objection = objection_to(algorithm, request); !objection.empty())
+    return wrong_argument(fmt::format("{}: {}", algorithm.name, objection));
+  Schedule schedule = algorithm.make(request);
+  const Allowed allowed = {.in_place = schedule.allows_in_place,
+                           .out_of_place = schedule.allows_out_of_place,
+                           .in_place_by_name = algorithm.name_safe_in_place,
+                           .out_of_place_by_name = algorithm.name_safe};
+  return load(std::move(schedule), allowed, written);
 }
 
 Result<const LoadedSchedule*> Schedules::load(const Schedule& schedule) {
   if (schedule.num_ranks != num_ranks_)
     return wrong_argument(
         fmt::format("{} is of {} ranks; there are {}", schedule.name, schedule.num_ranks, num_ranks_));
-  return load(schedule, false, false, LoadedSchedule::Written::no);
+  const Proof proof = prove(schedule);
+  if (!proof.ok())
+    return wrong_argument(fmt::format("the schedule {} is wrong: {}", schedule.name, proof.failure->to_string()));
+  // Where something is opened all is by name, so what is exposed must be safe by name.
+  TUTTI_TRY_ASSIGN(const WordPrograms words, make_word_programs(schedule, false));
+  const auto is_right = [&](bool allowed, const ExposureProof& exposure) {
+    return allowed && (!words.by_name || exposure.exposure != Exposure::copy_only);
+  };
+  const Allowed allowed = {.in_place = is_right(schedule.allows_in_place, proof.in_place),
+                           .out_of_place = is_right(schedule.allows_out_of_place, proof.out_of_place),
+                           .in_place_by_name = proof.in_place.exposure == Exposure::name_safe,
+                           .out_of_place_by_name = proof.out_of_place.exposure == Exposure::name_safe};
+  return load(schedule, allowed, LoadedSchedule::Written::no);
 }
 
-Result<const LoadedSchedule*> Schedules::load(Schedule schedule, bool in_place_by_name, bool out_of_place_by_name,
+Result<const LoadedSchedule*> Schedules::load(Schedule schedule, const Allowed& allowed,
                                               LoadedSchedule::Written written) {
   if (facts_of(schedule.collective).varies)
     return Status(Code::unsupported, fmt::format("{} on a device", name_of(schedule.collective)));
+  const OnDevice on(device_);
+  TUTTI_TRY(on.status());
   auto loaded = std::make_unique<LoadedSchedule>();
-  TUTTI_TRY_ASSIGN(loaded->in_place_.programs, make_word_programs(schedule, in_place_by_name));
-  TUTTI_TRY_ASSIGN(loaded->out_of_place_.programs, make_word_programs(schedule, out_of_place_by_name));
-  TUTTI_TRY_ASSIGN(loaded->staged_.programs, make_word_programs(schedule, false));
+  TUTTI_TRY_ASSIGN(loaded->in_place_.programs, make_word_programs(schedule, allowed.in_place_by_name));
+  TUTTI_TRY_ASSIGN(loaded->out_of_place_.programs, make_word_programs(schedule, allowed.out_of_place_by_name));
+  TUTTI_TRY_ASSIGN(loaded->staged_in_place_.programs, make_word_programs(schedule, false));
+  TUTTI_TRY_ASSIGN(loaded->staged_out_of_place_.programs, make_word_programs(schedule, false));
+  loaded->in_place_.is_allowed = loaded->staged_in_place_.is_allowed = allowed.in_place;
+  loaded->out_of_place_.is_allowed = loaded->staged_out_of_place_.is_allowed = allowed.out_of_place;
+  loaded->digest_ = digest_of_words(loaded->staged_out_of_place_.programs);
   loaded->schedule_ = std::move(schedule);
   loaded->written_ = written;
-  for (LoadedSchedule::Form* form : {&loaded->in_place_, &loaded->out_of_place_, &loaded->staged_})
+  for (LoadedSchedule::Form* form : {&loaded->in_place_, &loaded->out_of_place_, &loaded->staged_in_place_})
     TUTTI_TRY(upload(*form));
+  loaded->staged_out_of_place_.steps = loaded->staged_in_place_.steps;
+  loaded->staged_out_of_place_.ends = loaded->staged_in_place_.ends;
   TUTTI_TRY(cuda_status(cudaStreamSynchronize(stream_), "copy a schedule to the device"));
   return schedules_.emplace_back(std::move(loaded)).get();
 }
@@ -193,25 +235,54 @@ Kernel Schedules::kernel_of(const DeviceCall& call) {
   return kernel != nullptr ? kernel : walk_kernel(call.op.type);
 }
 
-Result<Shape> Schedules::shape(const DeviceCall& call, const RankPlace& place) {
-  const WordPrograms& programs = call.schedule->form(call.in_place, place.is_symmetric).programs;
-  const std::string& name = call.schedule->schedule().name;
-  const CollectiveFacts& facts = facts_of(call.schedule->schedule().collective);
+Result<const LoadedSchedule::Form*> Schedules::form_of(const DeviceCall& call, const RankPlace& place) {
+  const Schedule& schedule = call.schedule->schedule();
+  const CollectiveFacts& facts = facts_of(schedule.collective);
+  // A rank's factor is its own, so nobody else can scale what it exposes.
+  const bool scales = facts.folds && call.op.op == Op::premultiplied_sum;
+  const LoadedSchedule::Form& form = call.schedule->form(call.in_place, scales || !place.is_symmetric);
+  if (!form.is_allowed)
+    return Status(Code::unsupported,
+                  fmt::format("{} is not right {}", schedule.name, call.in_place ? "in place" : "out of place"));
   if (facts.folds && (call.op.op == Op::user || !is_defined(call.op.op, call.op.type)))
     return wrong_argument(fmt::format("{} of {} on a device", name_of(call.op.op), name_of(call.op.type)));
-  if (programs.by_name && !place.is_symmetric)
+  if (form.programs.by_name && !place.is_symmetric)
     return Status(Code::unsupported, fmt::format("{} stores into the buffers of other ranks, so it is for symmetric "
                                                  "memory alone",
-                                                 name));
-  // A rank's factor is its own, so nobody else can scale what it exposes.
-  if (facts.folds && call.op.op == Op::premultiplied_sum && programs.by_name)
-    return Status(Code::unsupported, fmt::format("a premultiplied sum by {}, which reads inputs where they lie", name));
-  return shape_of(programs, call.count, static_cast<std::uint32_t>(size_of(call.op.type)), place.limits);
+                                                 schedule.name));
+  if (form.programs.by_name && scales)
+    return Status(Code::unsupported,
+                  fmt::format("a premultiplied sum by {}, which reads inputs where they lie", schedule.name));
+  return &form;
+}
+
+// The same on all ranks of one call, and most likely different in another.
+std::uint64_t Schedules::digest_of(const DeviceCall& call, const Shape& shape, bool by_name) {
+  const Schedule& schedule = call.schedule->schedule();
+  std::uint64_t digest = call.schedule->digest_;
+  for (const std::uint64_t value :
+       {static_cast<std::uint64_t>(schedule.collective), std::uint64_t{schedule.root}, call.count,
+        static_cast<std::uint64_t>(call.op.type), static_cast<std::uint64_t>(call.op.op), call.op.divisor,
+        std::uint64_t{call.in_place ? 1U : 0U}, std::uint64_t{by_name ? 1U : 0U}, shape.window,
+        std::uint64_t{shape.channels}})
+    digest = mixed(digest, value);
+  return (digest ^ digest >> 20U ^ digest >> 40U) & kDigestMask;
+}
+
+Result<Shape> Schedules::shape(const DeviceCall& call, const RankPlace& place) {
+  TUTTI_TRY_ASSIGN(const LoadedSchedule::Form* form, form_of(call, place));
+  return shape_of(form->programs, call.count, static_cast<std::uint32_t>(size_of(call.op.type)), place.limits);
 }
 
 Result<WalkCall> Schedules::prepare(const DeviceCall& call, const DevicePart& part, const Shape& shape,
                                     const RankPlace& place) {
-  const LoadedSchedule::Form& form = call.schedule->form(call.in_place, place.is_symmetric);
+  TUTTI_TRY_ASSIGN(const LoadedSchedule::Form* of_call, form_of(call, place));
+  const LoadedSchedule::Form& form = *of_call;
+  const std::uint64_t element = size_of(call.op.type);
+  for (const void* buffer : {part.input, static_cast<const void*>(part.output)})
+    if (reinterpret_cast<std::uintptr_t>(buffer) % element != 0)
+      return wrong_argument(fmt::format("rank {}: a buffer at {} is not at a multiple of {} bytes, which {} has",
+                                        place.rank, buffer, element, name_of(call.op.type)));
   WalkCall walk = walk_call_of(form.programs, shape, call.count, static_cast<std::uint32_t>(size_of(call.op.type)));
   walk.steps = form.steps[place.rank];
   walk.ends = form.ends[place.rank];

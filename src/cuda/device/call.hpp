@@ -47,27 +47,30 @@ class LoadedSchedule {
   // Whether calls read and write the buffers of other ranks where they lie. That may be only where all ranks' buffers
   // are symmetric.
   [[nodiscard]] bool is_by_name(bool in_place, bool is_symmetric) const {
-    return form(in_place, is_symmetric).programs.by_name;
+    return form(in_place, !is_symmetric).programs.by_name;
   }
 
  private:
   friend class Schedules;
   enum class Written : std::uint8_t { no, one_shot, two_shot };
   struct Form {
+    bool is_allowed = true;
     WordPrograms programs;
     std::vector<const WordStep*> steps;  // by rank, on the device
     std::vector<const WordEnd*> ends;
   };
-  [[nodiscard]] const Form& form(bool in_place, bool is_symmetric) const {
-    if (!is_symmetric) return staged_;
-    return in_place ? in_place_ : out_of_place_;
+  [[nodiscard]] const Form& form(bool in_place, bool copies) const {
+    if (in_place) return copies ? staged_in_place_ : in_place_;
+    return copies ? staged_out_of_place_ : out_of_place_;
   }
 
   Schedule schedule_;
   Written written_ = Written::no;  // out as a kernel of its own
+  std::uint64_t digest_ = 0;       // of what the ranks do
   Form in_place_;
   Form out_of_place_;
-  Form staged_;
+  Form staged_in_place_;  // what is exposed is copied in any case
+  Form staged_out_of_place_;
 };
 
 struct DeviceCall {
@@ -101,15 +104,15 @@ struct RankPlace {
 // The schedules of a communicator: all of its ranks' programs, on the present device. One thread.
 class Schedules {
  public:
-  // For ranks that use so many of them; makes all kernels ready, which must not happen while some wait for each other.
-  [[nodiscard]] static Result<Schedules> make(std::uint32_t num_ranks);
+  // Of so many ranks. Makes all kernels ready, which must not happen while some wait for each other.
+  [[nodiscard]] static Result<Schedules> make(int device, std::uint32_t num_ranks);
   ~Schedules();
   Schedules(Schedules&& other) noexcept;
   Schedules& operator=(Schedules&&) = delete;
 
   // An error where the program is none for devices.
   [[nodiscard]] Result<const LoadedSchedule*> load(const Algorithm& algorithm, const Request& request);
-  // Of a user: exposures are copied.
+  // Of a user, proven first: also an error where it is wrong.
   [[nodiscard]] Result<const LoadedSchedule*> load(const Schedule& schedule);
 
   [[nodiscard]] static Result<Shape> shape(const DeviceCall& call, const RankPlace& place);
@@ -120,11 +123,22 @@ class Schedules {
   [[nodiscard]] cudaStream_t stream() const { return stream_; }
 
  private:
-  explicit Schedules(std::uint32_t num_ranks) : num_ranks_(num_ranks) {}
-  Status upload(LoadedSchedule::Form& form);
-  Result<const LoadedSchedule*> load(Schedule schedule, bool in_place_by_name, bool out_of_place_by_name,
-                                     LoadedSchedule::Written written);
+  // Which calls are right, and which of them by name.
+  struct Allowed {
+    bool in_place = true;
+    bool out_of_place = true;
+    bool in_place_by_name = false;
+    bool out_of_place_by_name = false;
+  };
 
+  Schedules(int device, std::uint32_t num_ranks) : device_(device), num_ranks_(num_ranks) {}
+  Status upload(LoadedSchedule::Form& form);
+  Result<const LoadedSchedule*> load(Schedule schedule, const Allowed& allowed, LoadedSchedule::Written written);
+  // That a call of such a rank runs; an error where there is none.
+  [[nodiscard]] static Result<const LoadedSchedule::Form*> form_of(const DeviceCall& call, const RankPlace& place);
+  [[nodiscard]] static std::uint64_t digest_of(const DeviceCall& call, const Shape& shape, bool by_name);
+
+  int device_;
   std::uint32_t num_ranks_;
   cudaStream_t stream_ = nullptr;
   std::vector<std::unique_ptr<LoadedSchedule>> schedules_;

@@ -14,8 +14,9 @@ Result<std::unique_ptr<DeviceGroup>> DeviceGroup::create(const DeviceOptions& op
   if (options.num_ranks < 1 || options.num_ranks > kMostCalls)
     return wrong_argument(
         fmt::format("{} ranks on one device; it takes 1 to {}", options.num_ranks, std::uint32_t{kMostCalls}));
-  TUTTI_TRY(cuda_status(cudaSetDevice(options.device), fmt::format("use device {}", options.device)));
-  TUTTI_TRY_ASSIGN(Schedules schedules, Schedules::make(options.num_ranks));
+  const OnDevice on(options.device);
+  TUTTI_TRY(on.status());
+  TUTTI_TRY_ASSIGN(Schedules schedules, Schedules::make(options.device, options.num_ranks));
   std::unique_ptr<DeviceGroup> group(new DeviceGroup(options, std::move(schedules)));
   TUTTI_TRY(group->set_up());
   return group;
@@ -25,8 +26,8 @@ Status DeviceGroup::set_up() {
   TUTTI_TRY_ASSIGN(limits_.channels, most_channels(options_.device, options_.num_ranks, options_.channels));
   limits_.threads = kThreads;
   limits_.channel_bytes = options_.channel_bytes;
-  limits_.slots_bytes = options_.slots_bytes;
-  limits_.scratch_bytes = options_.scratch_bytes;
+  limits_.slots_bytes = options_.slots_bytes / 16 * 16;
+  limits_.scratch_bytes = options_.scratch_bytes / 16 * 16;
   const RegionLayout layout = region_layout(options_.num_ranks, limits_, 0);
   const cudaStream_t stream = schedules_.stream();
   std::vector<Peer> peers;
@@ -47,8 +48,14 @@ Status DeviceGroup::set_up() {
   return cuda_status(cudaStreamSynchronize(stream), "set up the device");
 }
 
-// What the members give back waits for the kernels.
-DeviceGroup::~DeviceGroup() { abort(); }
+DeviceGroup::~DeviceGroup() {
+  abort();
+  const OnDevice on(options_.device);
+  // Memory is given back while nothing uses it.
+  static_cast<void>(cuda_status(cudaDeviceSynchronize(), "wait for the device"));
+  regions_.clear();
+  states_.clear();
+}
 
 RankPlace DeviceGroup::place_of(std::uint32_t rank) const {
   return {.rank = rank,
@@ -65,6 +72,8 @@ RankPlace DeviceGroup::place_of(std::uint32_t rank) const {
 Status DeviceGroup::call(std::uint32_t rank, const DeviceCall& call, const DevicePart& part, cudaStream_t stream) {
   if (rank >= options_.num_ranks) return wrong_argument(fmt::format("rank {} of {}", rank, options_.num_ranks));
   TUTTI_TRY(check());
+  const OnDevice on(options_.device);
+  TUTTI_TRY(on.status());
   const RankPlace place = place_of(rank);
   TUTTI_TRY_ASSIGN(const Shape shape, Schedules::shape(call, place));
   WalkCalls calls;
@@ -76,6 +85,8 @@ Status DeviceGroup::call_all(const DeviceCall& call, std::span<const DevicePart>
   if (parts.size() != options_.num_ranks)
     return wrong_argument(fmt::format("parts of {} ranks for {}", parts.size(), options_.num_ranks));
   TUTTI_TRY(check());
+  const OnDevice on(options_.device);
+  TUTTI_TRY(on.status());
   TUTTI_TRY_ASSIGN(const Shape shape, Schedules::shape(call, place_of(0)));
   WalkCalls calls;
   for (std::uint32_t rank = 0; rank < options_.num_ranks; ++rank) {
@@ -86,6 +97,8 @@ Status DeviceGroup::call_all(const DeviceCall& call, std::span<const DevicePart>
 
 Status DeviceGroup::flags_all(cudaStream_t stream) {
   TUTTI_TRY(check());
+  const OnDevice on(options_.device);
+  TUTTI_TRY(on.status());
   WalkCalls calls;
   for (std::uint32_t rank = 0; rank < options_.num_ranks; ++rank) {
     const RankPlace place = place_of(rank);

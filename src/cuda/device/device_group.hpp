@@ -3,8 +3,11 @@
 // schedules of the catalogue or of users. What runs is what would run between devices; how long it takes is not, since
 // all ranks share one memory, and what would cross links stays in it.
 //
-// Calls are put into streams and return at once. Each rank's may go into a stream of its own, or all ranks' into one
-// launch. Ranks have to call alike, in the same order. One thread at a time.
+// Calls are put into streams and do not wait for the device. All ranks' go into one launch; or each rank's into a
+// stream of its own, where CUDA has to run them side by side: it promises that of no two streams, and does not do it of
+// more streams than CUDA_DEVICE_MAX_CONNECTIONS. Ranks have to call alike, in the same order. A device has one group at
+// a time, or groups whose channels together are not more than its multiprocessors. Buffers of a call that failed must
+// outlive the group. One thread at a time.
 #pragma once
 
 #include <cstdint>

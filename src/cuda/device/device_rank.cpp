@@ -27,8 +27,9 @@ Result<std::unique_ptr<DeviceRank>> DeviceRank::create(const RankOptions& option
   if (options.num_ranks < 1 || options.num_ranks > kMostRanks || options.rank >= options.num_ranks)
     return wrong_argument(fmt::format("rank {} of {}; there are 1 to {} ranks", options.rank, options.num_ranks,
                                       std::uint32_t{kMostRanks}));
-  TUTTI_TRY(cuda_status(cudaSetDevice(options.device), fmt::format("use device {}", options.device)));
-  TUTTI_TRY_ASSIGN(Schedules schedules, Schedules::make(options.num_ranks));
+  const OnDevice on(options.device);
+  TUTTI_TRY(on.status());
+  TUTTI_TRY_ASSIGN(Schedules schedules, Schedules::make(options.device, options.num_ranks));
   std::unique_ptr<DeviceRank> rank(new DeviceRank(options, std::move(schedules)));
   TUTTI_TRY(rank->set_up(meeting));
   return rank;
@@ -38,8 +39,8 @@ Status DeviceRank::set_up(Meeting& meeting) {
   TUTTI_TRY_ASSIGN(limits_.channels, most_channels(options_.device, 1, options_.channels));
   limits_.threads = kThreads;
   limits_.channel_bytes = options_.channel_bytes;
-  limits_.slots_bytes = options_.slots_bytes;
-  limits_.scratch_bytes = options_.scratch_bytes;
+  limits_.slots_bytes = options_.slots_bytes / 16 * 16;
+  limits_.scratch_bytes = options_.scratch_bytes / 16 * 16;
   layout_ = region_layout(options_.num_ranks, limits_, options_.heap_bytes);
   TUTTI_TRY_ASSIGN(failures_, Failures::make(1));
   const cudaStream_t stream = schedules_.stream();
@@ -88,8 +89,10 @@ Status DeviceRank::meet(Meeting& meeting) {
 
 DeviceRank::~DeviceRank() {
   abort();
-  // What is unmapped must not be in use.
+  const OnDevice on(options_.device);
+  // Memory is given back while nothing uses it.
   static_cast<void>(cuda_status(cudaDeviceSynchronize(), "wait for the device"));
+  regions_.clear();
 }
 
 Result<std::byte*> DeviceRank::allocate(std::uint64_t bytes) {
@@ -111,6 +114,8 @@ bool DeviceRank::is_symmetric(const void* buffer) const {
 
 Status DeviceRank::call(const DeviceCall& call, const DevicePart& part, cudaStream_t stream) {
   TUTTI_TRY(check());
+  const OnDevice on(options_.device);
+  TUTTI_TRY(on.status());
   const auto is_given = [this](const void* buffer) { return buffer == nullptr || is_symmetric(buffer); };
   const RankPlace place = {.rank = options_.rank,
                            .num_ranks = options_.num_ranks,

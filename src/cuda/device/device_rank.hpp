@@ -3,7 +3,8 @@
 // what each has shared of its device's memory. Buffers in the symmetric heap are read and written where they lie;
 // others go by way of slots, which some algorithms can.
 //
-// Calls are put into streams and return at once. Ranks have to call alike, in the same order. One thread at a time.
+// Calls are put into streams and do not wait for the device. Ranks have to call alike, in the same order. Buffers of a
+// call that failed must outlive the rank. One thread at a time.
 #pragma once
 
 #include <cstdint>

@@ -25,7 +25,7 @@ using Kernel = const void*;
 // One-shot, or two-shot, written out: of sums, of 2, 4 and 8 ranks, and of floats but f64. Null for the rest.
 [[nodiscard]] Kernel one_shot_kernel(Type type, std::uint32_t num_ranks);
 [[nodiscard]] Kernel two_shot_kernel(Type type, std::uint32_t num_ranks);
-// The flags of a one-shot, and nothing else: two posts that each wait for.
+// The flags of a one-shot, and nothing else: a post and the end of a round, both of which all ranks wait for.
 [[nodiscard]] Kernel flags_kernel();
 
 // Of benches: copies bytes, a multiple of 16. Parameters: destination, source, bytes.

@@ -49,58 +49,69 @@ class DirectAllReduce {
   TUTTI_ON_DEVICE DirectAllReduce(Platform& platform, const WalkCall& call)
       : platform_(platform), call_(call), flags_(platform, call) {}
 
-  // Out of place by name; in place by way of slots. (One_shot is name-safe out of place alone.)
+  // By name out of place; else by way of slots. (In place one_shot is not name-safe.)
   TUTTI_ON_DEVICE bool one_shot() {
-    const bool by_name = call_.by_name;
-    for (std::uint64_t round = platform_.channel(); round < call_.num_rounds; round += platform_.num_channels()) {
-      const PieceRun run = piece_run(call_, 0, round);
-      const std::uint64_t offset = run.offset * sizeof(Stored);
-      if (!by_name && !copy_to_slot(round, run, offset)) return false;
-      flags_.post(0, by_name);
-      if (!flags_.await_posts(0)) return false;
-      for (unsigned rank = platform_.thread(); rank < kRanks; rank += platform_.num_threads()) {
-        if (rank == call_.rank) source(rank) = const_cast<std::byte*>(call_.input) + offset;  // NOLINT: not written
-        if (rank != call_.rank) source(rank) = by_name ? flags_.buffer(rank, WordBase::input) + offset : slot(rank);
-      }
-      if (platform_.thread() == 0) destination(0) = call_.output + offset;
-      platform_.sync();
-      fold_ranks(run, 1);
-      flags_.finish();
-      if (by_name && !flags_.await_done(flags_.rounds() + 1)) return false;
-      flags_.end_round();
-    }
-    flags_.end();
-    return true;
+    return all_rounds([this](std::uint64_t round) { return one_shot_round(round); });
   }
-
   // Each rank folds its piece of all inputs, and stores the result into all outputs.
   TUTTI_ON_DEVICE bool two_shot() {
-    constexpr std::uint32_t kExposed = 1;  // behind the opening of the output
-    constexpr std::uint32_t kDone = 2;
-    for (std::uint64_t round = platform_.channel(); round < call_.num_rounds; round += platform_.num_channels()) {
-      const PieceRun run = piece_run(call_, call_.rank, round);
-      const std::uint64_t offset = run.offset * sizeof(Stored);
-      flags_.post(kExposed, true);
-      if (!flags_.await_posts(kExposed)) return false;
-      for (unsigned rank = platform_.thread(); rank < kRanks; rank += platform_.num_threads()) {
-        source(rank) = flags_.buffer(rank, WordBase::input) + offset;
-        // Each begins with another, itself first.
-        const unsigned into = (call_.rank + rank) % kRanks;
-        destination(rank) = flags_.buffer(into, WordBase::output) + offset;
-      }
-      platform_.sync();
-      fold_ranks(run, kRanks);
-      flags_.post(kDone, false);
-      flags_.say_done();
-      if (!flags_.await_posts(kDone)) return false;
-      flags_.end_round();
-    }
-    flags_.end();
-    return true;
+    return all_rounds([this](std::uint64_t round) { return two_shot_round(round); });
   }
 
  private:
   using Stored = typename Element::Stored;
+
+  template <class Round>
+  TUTTI_ON_DEVICE bool all_rounds(const Round& perform) {
+    if (flags_.is_broken()) return false;
+    for (std::uint64_t round = platform_.channel(); round < call_.num_rounds; round += platform_.num_channels()) {
+      if (!perform(round)) {
+        flags_.give_up();
+        return false;
+      }
+      flags_.end_round();
+    }
+    flags_.end();
+    return true;
+  }
+
+  TUTTI_ON_DEVICE bool one_shot_round(std::uint64_t round) {
+    const bool by_name = call_.by_name;
+    const PieceRun run = piece_run(call_, 0, round);
+    const std::uint64_t offset = run.offset * sizeof(Stored);
+    if (!by_name && !copy_to_slot(round, run, offset)) return false;
+    flags_.post(0, by_name);
+    if (!flags_.await_posts(0)) return false;
+    for (unsigned rank = platform_.thread(); rank < kRanks; rank += platform_.num_threads()) {
+      if (rank == call_.rank) source(rank) = const_cast<std::byte*>(call_.input) + offset;  // NOLINT: not written
+      if (rank != call_.rank) source(rank) = by_name ? flags_.buffer(rank, WordBase::input) + offset : slot(rank);
+    }
+    if (platform_.thread() == 0) destination(0) = call_.output + offset;
+    platform_.sync();
+    fold_ranks(run, 1);
+    flags_.finish();
+    return !by_name || flags_.await_done(flags_.rounds() + 1);
+  }
+
+  TUTTI_ON_DEVICE bool two_shot_round(std::uint64_t round) {
+    constexpr std::uint32_t kExposed = 1;  // behind the opening of the output
+    constexpr std::uint32_t kDone = 2;
+    const PieceRun run = piece_run(call_, call_.rank, round);
+    const std::uint64_t offset = run.offset * sizeof(Stored);
+    flags_.post(kExposed, true);
+    if (!flags_.await_posts(kExposed)) return false;
+    for (unsigned rank = platform_.thread(); rank < kRanks; rank += platform_.num_threads()) {
+      source(rank) = flags_.buffer(rank, WordBase::input) + offset;
+      // Each begins with another, itself first.
+      const unsigned into = (call_.rank + rank) % kRanks;
+      destination(rank) = flags_.buffer(into, WordBase::output) + offset;
+    }
+    platform_.sync();
+    fold_ranks(run, kRanks);
+    flags_.post(kDone, false);
+    flags_.say_done();
+    return flags_.await_posts(kDone);
+  }
 
   TUTTI_ON_DEVICE std::byte*& source(unsigned rank) { return platform_.ends()[rank]; }
   TUTTI_ON_DEVICE std::byte*& destination(unsigned number) { return platform_.ends()[kRanks + number]; }

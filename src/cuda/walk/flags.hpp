@@ -20,7 +20,16 @@ class Flags {
         call_(call),
         posts_(call.state[platform.channel()].posts),
         rounds_(call.state[platform.channel()].rounds),
-        inbox_(call.peers[call.rank].inbox + std::uint64_t{platform.channel()} * call.num_ranks) {}
+        inbox_(call.peers[call.rank].inbox + std::uint64_t{platform.channel()} * call.num_ranks),
+        base_(call.peers[call.rank].base),
+        // Looked up once, since memory is slow; where there are fewer threads than ranks, the others each time.
+        first_entry_(platform.thread() < call.num_ranks ? &find_entry(platform.thread()) : nullptr) {}
+
+  // After a call that failed: what peers were told no longer fits what this rank counts, so nothing is told any more.
+  [[nodiscard]] TUTTI_ON_DEVICE bool is_broken() const { return posts_ == kBroken; }
+  TUTTI_ON_DEVICE void give_up() {
+    if (platform_.thread() == 0) call_.state[platform_.channel()] = {kBroken, kBroken};
+  }
 
   // Rounds of this channel, through all calls.
   [[nodiscard]] TUTTI_ON_DEVICE std::uint64_t rounds() const { return rounds_; }
@@ -42,8 +51,8 @@ class Flags {
     for (std::uint32_t rank = platform_.thread(); rank < call_.num_ranks; rank += platform_.num_threads()) {
       Entry& entry = own_entry(rank);
       if (by_name) {
-        entry.input = reinterpret_cast<std::uintptr_t>(call_.input) - call_.peers[call_.rank].base;
-        entry.output = reinterpret_cast<std::uintptr_t>(call_.output) - call_.peers[call_.rank].base;
+        entry.input = reinterpret_cast<std::uintptr_t>(call_.input) - base_;
+        entry.output = reinterpret_cast<std::uintptr_t>(call_.output) - base_;
       }
       platform_.store_release(&entry.posted, value);
     }
@@ -61,12 +70,7 @@ class Flags {
 
   // By one thread: whether `rank` has made its post of this round, once it has. False ends the call.
   [[nodiscard]] TUTTI_ON_DEVICE bool await_post(std::uint32_t rank, std::uint32_t post) {
-    const std::uint64_t wanted = posts_ + post + 1;
-    std::uint64_t value = 0;
-    if (!await(&inbox_[rank].posted, wanted << kDigestBits, rank, post, value)) return false;
-    if (value >> kDigestBits != wanted || (value & kDigestMask) == call_.digest) return true;
-    fail(Trouble::mismatch, rank, post);
-    return false;
+    return await(&inbox_[rank].posted, (posts_ + post + 1) << kDigestBits, rank, post);
   }
 
   // Of all ranks, by all threads.
@@ -79,9 +83,8 @@ class Flags {
   // Until every rank is done with this channel's first `rounds` rounds.
   [[nodiscard]] TUTTI_ON_DEVICE bool await_done(std::uint64_t rounds) {
     bool is_there = true;
-    std::uint64_t value = 0;
     for (std::uint32_t rank = platform_.thread(); rank < call_.num_ranks; rank += platform_.num_threads())
-      is_there = is_there && await(&inbox_[rank].done, rounds, rank, kNoPost, value);
+      is_there = is_there && await(&inbox_[rank].done, rounds, rank, kNoPost);
     return platform_.all(is_there);
   }
 
@@ -93,20 +96,32 @@ class Flags {
   }
 
  private:
+  // This rank's in the inbox of another.
   TUTTI_ON_DEVICE Entry& own_entry(std::uint32_t rank) const {
+    return rank == platform_.thread() ? *first_entry_ : find_entry(rank);
+  }
+  TUTTI_ON_DEVICE Entry& find_entry(std::uint32_t rank) const {
     return call_.peers[rank].inbox[std::uint64_t{platform_.channel()} * call_.num_ranks + call_.rank];
   }
 
-  TUTTI_ON_DEVICE bool await(const std::uint64_t* word, std::uint64_t least, std::uint32_t rank, std::uint32_t post,
-                             std::uint64_t& value) {
+  TUTTI_ON_DEVICE bool await(const std::uint64_t* word, std::uint64_t least, std::uint32_t rank, std::uint32_t post) {
     constexpr std::uint32_t kBetweenClocks = 1024;
     std::uint64_t deadline = 0;
     for (std::uint32_t looks = 1;; ++looks) {
-      value = platform_.load_acquire(word);
+      const std::uint64_t value = platform_.load_acquire(word);
+      if (post != kNoPost && is_of_another_call(value)) {
+        fail(Trouble::mismatch, rank, post);
+        return false;
+      }
       if (value >= least) return true;
       platform_.relax();
       if (looks % kBetweenClocks == 0 && !may_go_on(deadline, rank, post)) return false;
     }
+  }
+  // A post of this round, by its number, with another digest. Later ones may be of other calls.
+  [[nodiscard]] TUTTI_ON_DEVICE bool is_of_another_call(std::uint64_t value) const {
+    const std::uint64_t number = value >> kDigestBits;
+    return number > posts_ && number - posts_ <= call_.posts_per_round && (value & kDigestMask) != call_.digest;
   }
 
   TUTTI_ON_DEVICE bool may_go_on(std::uint64_t& deadline, std::uint32_t rank, std::uint32_t post) {
@@ -132,11 +147,15 @@ class Flags {
     platform_.store_host(&failure.trouble, static_cast<std::uint32_t>(trouble));
   }
 
+  static constexpr std::uint64_t kBroken = UINT64_MAX;
+
   Platform& platform_;
   const WalkCall& call_;
   std::uint64_t posts_;
   std::uint64_t rounds_;
   Entry* inbox_;
+  std::uint64_t base_;
+  Entry* first_entry_;
 };
 
 }  // namespace tutti::cuda

@@ -68,6 +68,7 @@ class Wording {
       case StepKind::open: return take_shown(step);
       case StepKind::signal: words_.steps.push_back({.kind = WordKind::signal, .post = step.post}); return {};
       case StepKind::wait:
+        TUTTI_TRY(check_ends(step.peers.size(), step));
         words_.steps.push_back({.kind = WordKind::wait,
                                 .num_sources = static_cast<std::uint16_t>(step.peers.size()),
                                 .post = step.post,
@@ -85,7 +86,9 @@ class Wording {
 
   Status take_shown(const Step& step) {
     if (by_name_) {
-      words_.steps.push_back({.kind = WordKind::name, .post = step.post});
+      // One post of a round says where buffers lie; who reads them has waited for it, or for a later one.
+      words_.steps.push_back({.kind = has_named_ ? WordKind::signal : WordKind::name, .post = step.post});
+      has_named_ = true;
       return {};
     }
     const Slice& slice = step.sources[0].slice;
@@ -105,7 +108,13 @@ class Wording {
     return {};
   }
 
+  [[nodiscard]] Status check_ends(std::size_t number, const Step& step) const {
+    if (number <= kMostEnds) return {};
+    return refuse(fmt::format("a step has {} ends, and {} are the most: {}", number, kMostEnds, to_string(step)));
+  }
+
   Status take_combine(const Step& step) {
+    TUTTI_TRY(check_ends(step.sources.size() + step.destinations.size(), step));
     const Slice& shape = step.destinations[0].slice;
     for (std::uint32_t index = 0; index < shape.num_blocks; ++index) {
       WordStep combine = {.kind = WordKind::combine,
@@ -151,11 +160,11 @@ class Wording {
     return {};
   }
 
-  // Or behind the posts where nothing is remote: whoever reads these does not wait for this rank.
+  // And behind all posts.
   Status finish_behind_last_remote() {
     std::size_t last = 0;
     for (std::size_t at = 0; at < words_.steps.size(); ++at)
-      if (is_remote(words_.steps[at]) || is_leading_post(at)) last = at + 1;
+      if (is_remote(words_.steps[at]) || is_post_word(at)) last = at + 1;
     const auto behind = words_.steps.begin() + static_cast<std::ptrdiff_t>(last);
     if (std::any_of(words_.steps.begin(), behind, [](const WordStep& step) { return step.kind == WordKind::close; }))
       return refuse("it closes before it has reached others for the last time");
@@ -163,7 +172,7 @@ class Wording {
     return {};
   }
 
-  [[nodiscard]] bool is_leading_post(std::size_t at) const {
+  [[nodiscard]] bool is_post_word(std::size_t at) const {
     const WordKind kind = words_.steps[at].kind;
     return kind == WordKind::expose || kind == WordKind::name || kind == WordKind::signal;
   }
@@ -181,6 +190,7 @@ class Wording {
   const Programs& programs_;
   const std::uint32_t rank_;
   const bool by_name_;
+  bool has_named_ = false;
   WordProgram words_;
 };
 

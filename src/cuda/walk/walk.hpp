@@ -9,9 +9,6 @@
 
 namespace tutti::cuda {
 
-// Of one step: all ranks as sources, and all as destinations.
-inline constexpr std::uint32_t kMostEnds = 2 * kMostRanks;
-
 // Where the elements of piece `piece` that `round` carries stand in their block: see schedule/layout.hpp.
 struct PieceRun {
   std::uint64_t offset;
@@ -36,9 +33,12 @@ class Walker {
 
   // False after a failure, which is written down; then the flags of all ranks are of no use any more.
   TUTTI_ON_DEVICE bool walk() {
+    if (flags_.is_broken()) return false;
     for (round_ = platform_.channel(); round_ < call_.num_rounds; round_ += platform_.num_channels()) {
-      for (std::uint32_t at = 0; at < call_.num_steps; ++at)
-        if (!perform(call_.steps[at])) return false;
+      if (!walk_round()) {
+        flags_.give_up();
+        return false;
+      }
       flags_.end_round();
     }
     flags_.end();
@@ -46,6 +46,12 @@ class Walker {
   }
 
  private:
+  TUTTI_ON_DEVICE bool walk_round() {
+    for (std::uint32_t at = 0; at < call_.num_steps; ++at)
+      if (!perform(call_.steps[at])) return false;
+    return true;
+  }
+
   TUTTI_ON_DEVICE bool perform(const WordStep& step) {
     switch (step.kind) {
       case WordKind::expose:

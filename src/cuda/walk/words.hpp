@@ -29,6 +29,8 @@ namespace tutti::cuda {
 
 // As many as an NVLink domain of 72 devices has, and some more.
 inline constexpr std::uint32_t kMostRanks = 128;
+// Of one step: all ranks as sources, and all as destinations.
+inline constexpr std::uint32_t kMostEnds = 2 * kMostRanks;
 
 enum class WordKind : std::uint8_t {
   expose,   // copies to a slot, and posts
