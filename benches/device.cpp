@@ -13,11 +13,11 @@
 #include <fmt/format.h>
 
 #include "algorithms/registry.hpp"
-#include "cuda/device/cuda_status.hpp"
-#include "cuda/device/device_group.hpp"
-#include "cuda/device/kernels.hpp"
+#include "device/cuda/cuda_status.hpp"
+#include "device/cuda/device_group.hpp"
+#include "device/cuda/kernels.hpp"
 
-namespace tutti::cuda {
+namespace tutti::device {
 namespace {
 
 void check(cudaError_t error) {
@@ -245,6 +245,6 @@ int run(bool brief) {
 }
 
 }  // namespace
-}  // namespace tutti::cuda
+}  // namespace tutti::device
 
-int main(int argc, char** argv) { return tutti::cuda::run(argc > 1 && std::string_view(argv[1]) == "brief"); }
+int main(int argc, char** argv) { return tutti::device::run(argc > 1 && std::string_view(argv[1]) == "brief"); }

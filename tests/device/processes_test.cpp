@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: Apache-2.0
+// Ranks that are processes, with device memory that they share by descriptor. Here they have one device between them,
+// which runs them in turns of milliseconds: so this says that data are right, and nothing of times.
+//
+// CUDA does not survive a fork, so this process never touches it; a rank without a device says so by how it ends.
+#include <array>
+#include <cstring>
+#include <functional>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "device/cuda/device_rank.hpp"
+#include "device/on_device.hpp"
+
+namespace tutti::device {
+namespace {
+
+constexpr int kNoDevice = 77;
+
+// Bytes and a descriptor in one message.
+bool send_all(int socket, std::span<const std::byte> bytes, std::span<const int> descriptors) {
+  iovec part = {const_cast<std::byte*>(bytes.data()), bytes.size()};
+  std::vector<std::byte> control(CMSG_SPACE(descriptors.size_bytes()));
+  msghdr message = {};
+  message.msg_iov = &part;
+  message.msg_iovlen = 1;
+  message.msg_control = control.data();
+  message.msg_controllen = control.size();
+  cmsghdr* header = CMSG_FIRSTHDR(&message);
+  header->cmsg_level = SOL_SOCKET;
+  header->cmsg_type = SCM_RIGHTS;
+  header->cmsg_len = CMSG_LEN(descriptors.size_bytes());
+  std::memcpy(CMSG_DATA(header), descriptors.data(), descriptors.size_bytes());
+  return sendmsg(socket, &message, MSG_NOSIGNAL) == static_cast<ssize_t>(bytes.size());
+}
+bool receive_all(int socket, std::span<std::byte> bytes, std::vector<int>& descriptors, std::size_t number) {
+  iovec part = {bytes.data(), bytes.size()};
+  descriptors.resize(number);
+  std::vector<std::byte> control(CMSG_SPACE(number * sizeof(int)));
+  msghdr message = {};
+  message.msg_iov = &part;
+  message.msg_iovlen = 1;
+  message.msg_control = control.data();
+  message.msg_controllen = control.size();
+  if (recvmsg(socket, &message, MSG_CMSG_CLOEXEC) != static_cast<ssize_t>(bytes.size())) return false;
+  const cmsghdr* header = CMSG_FIRSTHDR(&message);
+  if (header == nullptr || header->cmsg_len != CMSG_LEN(number * sizeof(int))) return false;
+  std::memcpy(descriptors.data(), CMSG_DATA(header), number * sizeof(int));
+  return true;
+}
+
+class SocketMeeting : public Meeting {
+ public:
+  SocketMeeting(int socket, std::uint32_t num_ranks) : socket_(socket), num_ranks_(num_ranks) {}
+  Status exchange(std::span<const std::byte> own, int descriptor, std::span<std::byte> all,
+                  std::vector<int>& descriptors) override {
+    if (send_all(socket_, own, std::array{descriptor}) && receive_all(socket_, all, descriptors, num_ranks_)) return {};
+    return {Code::rank_lost, "a rank has not come to the meeting"};
+  }
+
+ private:
+  int socket_;
+  std::uint32_t num_ranks_;
+};
+
+// Where all ranks' messages meet: this process.
+bool host_meeting(std::span<const int> sockets, std::size_t bytes) {
+  std::vector<std::byte> all(bytes * sockets.size());
+  std::vector<int> descriptors;
+  for (std::size_t rank = 0; rank < sockets.size(); ++rank) {
+    std::vector<int> one;
+    if (!receive_all(sockets[rank], std::span(all).subspan(rank * bytes, bytes), one, 1)) return false;
+    descriptors.push_back(one[0]);
+  }
+  for (const int socket : sockets)
+    if (!send_all(socket, all, descriptors)) return false;
+  for (const int descriptor : descriptors) close(descriptor);
+  return true;
+}
+
+using Body = std::function<void(std::uint32_t rank, Meeting& meeting)>;
+
+class DeviceProcesses : public testing::Test {
+ protected:
+  // Every rank runs `body` in a process of its own; expectations that fail there fail here.
+  static void run(std::uint32_t num_ranks, const Body& body) {
+    std::vector<int> sockets;
+    std::vector<pid_t> children;
+    for (std::uint32_t rank = 0; rank < num_ranks; ++rank) {
+      std::array<int, 2> ends = {};
+      ASSERT_EQ(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends.data()), 0);
+      const pid_t child = fork();
+      if (child == 0) be_rank(rank, num_ranks, ends[1], body);
+      close(ends[1]);
+      sockets.push_back(ends[0]);
+      children.push_back(child);
+    }
+    constexpr std::size_t kTerms = 4 * sizeof(std::uint64_t);
+    static_cast<void>(host_meeting(sockets, kTerms));
+    for (const int socket : sockets) close(socket);
+    bool has_device = true;
+    for (std::uint32_t rank = 0; rank < num_ranks; ++rank) {
+      int status = 0;
+      ASSERT_EQ(waitpid(children[rank], &status, 0), children[rank]);
+      has_device = has_device && !(WIFEXITED(status) && WEXITSTATUS(status) == kNoDevice);
+      EXPECT_TRUE(!has_device || (WIFEXITED(status) && WEXITSTATUS(status) == 0)) << "rank " << rank;
+    }
+    if (!has_device) GTEST_SKIP() << "there is no CUDA device";
+  }
+
+ private:
+  [[noreturn]] static void be_rank(std::uint32_t rank, std::uint32_t num_ranks, int socket, const Body& body) {
+    int devices = 0;
+    if (cudaGetDeviceCount(&devices) != cudaSuccess || devices == 0) _exit(kNoDevice);
+    SocketMeeting meeting(socket, num_ranks);
+    body(rank, meeting);
+    std::fflush(nullptr);
+    _exit(HasFailure() ? 1 : 0);
+  }
+};
+
+const LoadedSchedule* load(DeviceRank& rank, const char* name, std::uint32_t num_ranks) {
+  const Algorithm* algorithm = find_algorithm(Collective::all_reduce, name);
+  return rank.schedules().load(*algorithm, {.collective = Collective::all_reduce, .num_ranks = num_ranks}).value();
+}
+
+void expect_right(DeviceRank& ranks, std::uint32_t rank, std::uint32_t num_ranks, const LoadedSchedule* loaded,
+                  std::byte* input, std::byte* output, Type type, std::uint64_t count, bool generic) {
+  Exact exact;
+  const ExactInput given = {type, Op::sum, static_cast<int>(num_ranks), count};
+  exact.fill(given, rank, 0, count, input);
+  const DeviceCall call = {.schedule = loaded,
+                           .count = count,
+                           .op = exact_operator(given, 0),
+                           .in_place = input == output,
+                           .generic = generic};
+  const Status started = ranks.call(call, {input, output}, nullptr);
+  ASSERT_TRUE(started.ok()) << started.to_string();
+  expect_cuda(cudaStreamSynchronize(nullptr));
+  ASSERT_TRUE(ranks.check().ok()) << ranks.check().to_string();
+  EXPECT_EQ(exact.wrong(given, {}, 0, count, output), 0U)
+      << loaded->schedule().name << " of " << count << " " << name_of(type) << ", rank " << rank;
+}
+
+TEST_F(DeviceProcesses, AllReducesAreRightInSharedMemory) {
+  for (const std::uint32_t num_ranks : {2U, 3U})
+    run(num_ranks, [num_ranks](std::uint32_t rank, Meeting& meeting) {
+      auto made = DeviceRank::create({.rank = rank, .num_ranks = num_ranks, .timeout = 20, .channels = 16}, meeting);
+      ASSERT_TRUE(made.ok()) << made.status().to_string();
+      DeviceRank& own = **made;
+      constexpr std::uint64_t kMost = 100000;
+      // Nothing lies at the same address in any two ranks.
+      std::vector<std::unique_ptr<DeviceBytes>> others;
+      for (std::uint32_t each = 0; each <= rank; ++each) others.push_back(std::make_unique<DeviceBytes>(kMost * 4));
+      const DeviceBytes apart(kMost * 4);
+      std::byte* input = own.allocate(kMost * 4).value();
+      std::byte* output = own.allocate(kMost * 4).value();
+      for (const char* name : {"one_shot", "two_shot", "two_shot_pull"}) {
+        const LoadedSchedule* loaded = load(own, name, num_ranks);
+        for (const std::uint64_t count : {std::uint64_t{1}, std::uint64_t{1001}, kMost})
+          for (const bool generic : {false, true}) {
+            expect_right(own, rank, num_ranks, loaded, input, output, Type::f32, count, generic);
+            expect_right(own, rank, num_ranks, loaded, output, output, Type::bf16, count, generic);
+            // Not symmetric: by way of slots.
+            if (!loaded->is_by_name(false, false))
+              expect_right(own, rank, num_ranks, loaded, others[rank]->data(), apart.data(), Type::f32, count, generic);
+            if (HasFailure()) return;
+          }
+      }
+    });
+}
+
+TEST_F(DeviceProcesses, ARankWhoseProcessDiesIsNamedAfterTheTimeOut) {
+  run(2, [](std::uint32_t rank, Meeting& meeting) {
+    auto made = DeviceRank::create({.rank = rank, .num_ranks = 2, .timeout = 1, .channels = 4}, meeting);
+    ASSERT_TRUE(made.ok()) << made.status().to_string();
+    if (rank == 1) _exit(0);
+    std::byte* buffer = (*made)->allocate(4000).value();
+    const DeviceCall call = {load(**made, "one_shot", 2), 1000, {.op = Op::sum, .type = Type::f32}, true};
+    ASSERT_TRUE((*made)->call(call, {buffer, buffer}, nullptr).ok());
+    expect_cuda(cudaStreamSynchronize(nullptr));
+    EXPECT_EQ((*made)->check().code(), Code::timeout) << (*made)->check().to_string();
+    EXPECT_EQ((*made)->check().rank(), 1);
+    made->reset();
+    const DeviceBytes still(4000);
+    still.poison();
+  });
+}
+
+TEST_F(DeviceProcesses, RanksThatDifferAreToldWhoDiffers) {
+  run(2, [](std::uint32_t rank, Meeting& meeting) {
+    const auto made = DeviceRank::create({.rank = rank, .num_ranks = 2, .heap_bytes = (4U + rank) << 20U}, meeting);
+    ASSERT_FALSE(made.ok());
+    EXPECT_EQ(made.status().code(), Code::invalid_usage) << made.status().to_string();
+    EXPECT_EQ(made.status().rank(), static_cast<int>(1 - rank));
+  });
+}
+
+TEST_F(DeviceProcesses, WhatNeedsSymmetricMemorySaysSo) {
+  run(2, [](std::uint32_t rank, Meeting& meeting) {
+    auto made = DeviceRank::create({.rank = rank, .num_ranks = 2, .channels = 4, .heap_bytes = 1 << 20U}, meeting);
+    ASSERT_TRUE(made.ok()) << made.status().to_string();
+    const DeviceBytes apart(4000);
+    const DeviceCall call = {load(**made, "two_shot", 2), 1000, {.op = Op::sum, .type = Type::f32}, true};
+    const Status status = (*made)->call(call, {apart.data(), apart.data()}, nullptr);
+    EXPECT_EQ(status.code(), Code::unsupported);
+    EXPECT_NE(status.message().find("symmetric memory"), std::string::npos) << status.to_string();
+    EXPECT_TRUE((*made)->allocate(1000000).ok());
+    EXPECT_EQ((*made)->allocate(1000000).status().message(),
+              "the symmetric heap of 1048576 bytes has 48384 left, and 1000000 are asked for");
+  });
+}
+
+}  // namespace
+}  // namespace tutti::device
