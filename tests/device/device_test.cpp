@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "data/kernel.hpp"
-#include "device/on_device.hpp"
+#include "on_device.hpp"
 #include "schedule/numbers.hpp"
 #include "schedule/oracle/random_schedule.hpp"
 
@@ -19,7 +19,7 @@ namespace {
 using Bytes = std::vector<std::byte>;
 class Device : public DeviceTest {};
 
-// All direct all-reduces in all types: the memory of the largest call decides which counts.
+// All direct all-reduces in all types. `counts` ascend, since the last one sizes the buffers.
 void expect_all_right(DeviceGroup& group, const std::vector<std::uint64_t>& counts, bool in_both) {
   ExactRanks ranks(group, counts.back() * 8, 1);
   for (const LoadedSchedule* loaded : load_all(group, Collective::all_reduce))
@@ -52,7 +52,7 @@ TEST_F(Device, FewAllReducesAreRight) {
         }
 }
 
-TEST_F(Device, MiddlingAllReducesAreRightInAllTypes) {
+TEST_F(Device, MediumAllReducesAreRightInAllTypes) {
   for (const std::uint32_t num_ranks : {1U, 2U, 4U, 8U})
     if (const auto group = group_of({.num_ranks = num_ranks})) expect_all_right(*group, {65537, 1U << 20U}, false);
 }
@@ -63,7 +63,7 @@ TEST_F(Device, LargeAllReducesAreRightInAllTypes) {
 
 TEST_F(Device, AThousandRandomCallsAreRight) {
   for (const std::uint32_t num_ranks : {2U, 3U, 4U, 5U, 8U}) {
-    const auto group = group_of({.num_ranks = num_ranks, .as_if_far = num_ranks % 2 == 0});
+    const auto group = group_of({.num_ranks = num_ranks, .as_between_devices = num_ranks % 2 == 0});
     ASSERT_NE(group, nullptr);
     std::mt19937 random(num_ranks);
     std::vector<const LoadedSchedule*> schedules;
@@ -222,7 +222,7 @@ TEST_F(Device, NarrowingIsThatOfTheProcessorForAllValues) {
   EXPECT_TRUE(got == Bytes(got.size()));
 }
 
-// Two ranks in streams of their own.
+// One stream for each rank.
 struct Streams {
   explicit Streams(DeviceGroup& group) : group_(group) {
     for (std::uint32_t rank = 0; rank < group.num_ranks(); ++rank)
@@ -257,7 +257,7 @@ void expect_working() {
   ExactRanks(**group, 4000, 1).expect_right({load(**group, "two_shot"), Type::f32, Op::sum, 1000});
 }
 
-// Sums in place, again and again: each call multiplies what it reaches by the number of ranks, modulo 2^32.
+// Sums in place, again and again. An element's first call sums it; each later one multiplies it by the number of ranks.
 struct Running {
   explicit Running(std::uint32_t num_ranks) : times(kMost, 0) {
     for (std::uint32_t rank = 0; rank < num_ranks; ++rank) {
@@ -297,7 +297,7 @@ TEST_F(Device, RanksInStreamsOfTheirOwnMayRunAhead) {
     const Streams streams(*group);
     const std::vector<const LoadedSchedule*> schedules = load_all(*group, Collective::all_reduce);
     Running running(num_ranks);
-    // Of two ranks 24 doublings leave something of 32 bits.
+    // 24 calls of two ranks double at most 23 times, so something of the 32 bits is left.
     for (int batch = 0; batch < 3; ++batch) {
       for (std::uint32_t rank = 0; rank < num_ranks; ++rank)
         for (std::size_t call = 0; call < 8; ++call) {

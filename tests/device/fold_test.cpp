@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What devices fold with gives the bits of the processor's kernels, for every type and operator. Here compiled for the
-// host; device_test.cpp compares what devices make of it.
+// For every type and operator, the code that devices fold with gives the bits of the processor's kernels. Here it is
+// compiled for the host. device_test.cpp compares sums of f32 and narrowing on a device.
 #include "device/walk/fold.hpp"
 
 #include <cstring>
@@ -11,7 +11,7 @@
 
 #include "data/kernel.hpp"
 #include "data/type.hpp"
-#include "device/with_element.hpp"
+#include "with_element.hpp"
 
 namespace tutti::device {
 namespace {

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Ranks whose channels are threads of this process: what runs on a device, without one. A thread is a channel of one
-// thread.
+// Ranks without a device: each channel is one thread of this process, and runs the code that a thread block runs.
 #pragma once
 
 #include <algorithm>
@@ -34,6 +33,7 @@ class HostPlatform {
   static void relax() { std::this_thread::yield(); }
   std::byte** ends() { return ends_.data(); }
 
+  // NOLINTBEGIN(readability-non-const-parameter): an atomic_ref writes
   static std::uint64_t load_acquire(const std::uint64_t* word) {
     return std::atomic_ref(*const_cast<std::uint64_t*>(word)).load(std::memory_order_acquire);
   }
@@ -47,6 +47,7 @@ class HostPlatform {
     std::atomic_ref(*word).store(value, std::memory_order_release);
   }
   static bool claim(std::uint32_t* word) { return std::atomic_ref(*word).exchange(1) == 0; }
+  // NOLINTEND(readability-non-const-parameter)
   static std::uint64_t now() {
     return static_cast<std::uint64_t>(std::chrono::steady_clock::now().time_since_epoch().count());
   }

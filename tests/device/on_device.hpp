@@ -99,7 +99,7 @@ class Exact {
 
  private:
   // Blocks of a rank differ.
-  static std::uint64_t first_of(std::uint32_t block) { return block * 131; }
+  static std::uint64_t first_of(std::uint32_t block) { return std::uint64_t{block} * 131; }
   static std::vector<std::byte> period_of(Type type) { return std::vector<std::byte>(kExactPeriod * size_of(type)); }
 
   void run(Kernel kernel, Type type, std::uint64_t count, std::uint64_t first, std::byte* memory, std::byte* wrong) {

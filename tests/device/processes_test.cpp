@@ -15,7 +15,7 @@
 #include <unistd.h>
 
 #include "device/cuda/device_rank.hpp"
-#include "device/on_device.hpp"
+#include "on_device.hpp"
 
 namespace tutti::device {
 namespace {
@@ -54,13 +54,13 @@ bool receive_all(int socket, std::span<std::byte> bytes, std::vector<int>& descr
   return true;
 }
 
-class SocketMeeting : public Meeting {
+class SocketRendezvous : public Rendezvous {
  public:
-  SocketMeeting(int socket, std::uint32_t num_ranks) : socket_(socket), num_ranks_(num_ranks) {}
+  SocketRendezvous(int socket, std::uint32_t num_ranks) : socket_(socket), num_ranks_(num_ranks) {}
   Status exchange(std::span<const std::byte> own, int descriptor, std::span<std::byte> all,
                   std::vector<int>& descriptors) override {
     if (send_all(socket_, own, std::array{descriptor}) && receive_all(socket_, all, descriptors, num_ranks_)) return {};
-    return {Code::rank_lost, "a rank has not come to the meeting"};
+    return {Code::rank_lost, "a rank has not come to the rendezvous"};
   }
 
  private:
@@ -69,7 +69,7 @@ class SocketMeeting : public Meeting {
 };
 
 // Where all ranks' messages meet: this process.
-bool host_meeting(std::span<const int> sockets, std::size_t bytes) {
+bool host_rendezvous(std::span<const int> sockets, std::size_t bytes) {
   std::vector<std::byte> all(bytes * sockets.size());
   std::vector<int> descriptors;
   for (std::size_t rank = 0; rank < sockets.size(); ++rank) {
@@ -83,7 +83,7 @@ bool host_meeting(std::span<const int> sockets, std::size_t bytes) {
   return true;
 }
 
-using Body = std::function<void(std::uint32_t rank, Meeting& meeting)>;
+using Body = std::function<void(std::uint32_t rank, Rendezvous& rendezvous)>;
 
 class DeviceProcesses : public testing::Test {
  protected:
@@ -101,7 +101,7 @@ class DeviceProcesses : public testing::Test {
       children.push_back(child);
     }
     constexpr std::size_t kTerms = 4 * sizeof(std::uint64_t);
-    static_cast<void>(host_meeting(sockets, kTerms));
+    static_cast<void>(host_rendezvous(sockets, kTerms));
     for (const int socket : sockets) close(socket);
     bool has_device = true;
     for (std::uint32_t rank = 0; rank < num_ranks; ++rank) {
@@ -117,8 +117,8 @@ class DeviceProcesses : public testing::Test {
   [[noreturn]] static void be_rank(std::uint32_t rank, std::uint32_t num_ranks, int socket, const Body& body) {
     int devices = 0;
     if (cudaGetDeviceCount(&devices) != cudaSuccess || devices == 0) _exit(kNoDevice);
-    SocketMeeting meeting(socket, num_ranks);
-    body(rank, meeting);
+    SocketRendezvous rendezvous(socket, num_ranks);
+    body(rank, rendezvous);
     std::fflush(nullptr);
     _exit(HasFailure() ? 1 : 0);
   }
@@ -149,8 +149,8 @@ void expect_right(DeviceRank& ranks, std::uint32_t rank, std::uint32_t num_ranks
 
 TEST_F(DeviceProcesses, AllReducesAreRightInSharedMemory) {
   for (const std::uint32_t num_ranks : {2U, 3U})
-    run(num_ranks, [num_ranks](std::uint32_t rank, Meeting& meeting) {
-      auto made = DeviceRank::create({.rank = rank, .num_ranks = num_ranks, .timeout = 20, .channels = 16}, meeting);
+    run(num_ranks, [num_ranks](std::uint32_t rank, Rendezvous& rendezvous) {
+      auto made = DeviceRank::create({.rank = rank, .num_ranks = num_ranks, .timeout = 20, .channels = 16}, rendezvous);
       ASSERT_TRUE(made.ok()) << made.status().to_string();
       DeviceRank& own = **made;
       constexpr std::uint64_t kMost = 100000;
@@ -176,8 +176,8 @@ TEST_F(DeviceProcesses, AllReducesAreRightInSharedMemory) {
 }
 
 TEST_F(DeviceProcesses, ARankWhoseProcessDiesIsNamedAfterTheTimeOut) {
-  run(2, [](std::uint32_t rank, Meeting& meeting) {
-    auto made = DeviceRank::create({.rank = rank, .num_ranks = 2, .timeout = 1, .channels = 4}, meeting);
+  run(2, [](std::uint32_t rank, Rendezvous& rendezvous) {
+    auto made = DeviceRank::create({.rank = rank, .num_ranks = 2, .timeout = 1, .channels = 4}, rendezvous);
     ASSERT_TRUE(made.ok()) << made.status().to_string();
     if (rank == 1) _exit(0);
     std::byte* buffer = (*made)->allocate(4000).value();
@@ -193,8 +193,8 @@ TEST_F(DeviceProcesses, ARankWhoseProcessDiesIsNamedAfterTheTimeOut) {
 }
 
 TEST_F(DeviceProcesses, RanksThatDifferAreToldWhoDiffers) {
-  run(2, [](std::uint32_t rank, Meeting& meeting) {
-    const auto made = DeviceRank::create({.rank = rank, .num_ranks = 2, .heap_bytes = (4U + rank) << 20U}, meeting);
+  run(2, [](std::uint32_t rank, Rendezvous& rendezvous) {
+    const auto made = DeviceRank::create({.rank = rank, .num_ranks = 2, .heap_bytes = (4U + rank) << 20U}, rendezvous);
     ASSERT_FALSE(made.ok());
     EXPECT_EQ(made.status().code(), Code::invalid_usage) << made.status().to_string();
     EXPECT_EQ(made.status().rank(), static_cast<int>(1 - rank));
@@ -202,8 +202,8 @@ TEST_F(DeviceProcesses, RanksThatDifferAreToldWhoDiffers) {
 }
 
 TEST_F(DeviceProcesses, WhatNeedsSymmetricMemorySaysSo) {
-  run(2, [](std::uint32_t rank, Meeting& meeting) {
-    auto made = DeviceRank::create({.rank = rank, .num_ranks = 2, .channels = 4, .heap_bytes = 1 << 20U}, meeting);
+  run(2, [](std::uint32_t rank, Rendezvous& rendezvous) {
+    auto made = DeviceRank::create({.rank = rank, .num_ranks = 2, .channels = 4, .heap_bytes = 1 << 20U}, rendezvous);
     ASSERT_TRUE(made.ok()) << made.status().to_string();
     const DeviceBytes apart(4000);
     const DeviceCall call = {load(**made, "two_shot", 2), 1000, {.op = Op::sum, .type = Type::f32}, true};

@@ -14,7 +14,7 @@
 
 #include "algorithms/cases.hpp"
 #include "algorithms/registry.hpp"
-#include "device/host_ranks.hpp"
+#include "host_ranks.hpp"
 #include "schedule/numbers.hpp"
 #include "schedule/oracle/random_schedule.hpp"
 #include "schedule/prove/definition.hpp"
@@ -56,7 +56,7 @@ struct Memory {
         std::copy(inputs[rank].begin(), inputs[rank].end(), input(rank));
         continue;
       }
-      // Where the first output block that is an input block lies, so do all.
+      // In place: inputs begin where outputs do; place_in_place moves those that begin elsewhere.
       Bytes& both = got[rank];
       std::copy(inputs[rank].begin(), inputs[rank].end(), both.begin() + static_cast<std::ptrdiff_t>(output_at[rank]));
     }
@@ -183,7 +183,7 @@ TEST(DeviceWalk, WhatIsWrittenOutIsTheSameAsTheWalkOfTheSchedule) {
     HostRanks ranks(num_ranks, kSmall);
     for (const auto& [name, way] : {std::pair("one_shot", Way::one_shot), std::pair("two_shot", Way::two_shot)}) {
       const Schedule schedule = find_algorithm(Collective::all_reduce, name)->make({.num_ranks = num_ranks});
-      // One rank the one way and one the other.
+      // Rank 1 walks the schedule. The others run it written out.
       std::vector<Way> ways(num_ranks, way);
       ways[1] = Way::generic;
       for (const std::uint64_t count : {0U, 1U, 7U, 64U, 1000U, 1537U}) {
@@ -274,7 +274,7 @@ TEST(DeviceShape, WindowsCoverAllAndFitTheirSlots) {
         EXPECT_GE(shape.num_rounds * shape.window, piece);
         EXPECT_LT((shape.num_rounds - 1) * shape.window, std::max<std::uint64_t>(piece, 1));
         EXPECT_EQ(shape.window * element % 16, 0U);
-        EXPECT_LE(2 * programs.exposes_per_round * shape.slot_bytes, limits.slots_bytes);
+        EXPECT_LE(std::uint64_t{2} * programs.exposes_per_round * shape.slot_bytes, limits.slots_bytes);
         EXPECT_LE(shape.channels, shape.num_rounds);
       }
   }

@@ -14,7 +14,7 @@ namespace tutti::device {
 
 Status cuda_status(cudaError_t error, std::string_view what) {
   if (error == cudaSuccess) return {};
-  // Else the next who asks is told of it too.
+  // Clears CUDA's last error, so that a later call does not report it again.
   static_cast<void>(cudaGetLastError());
   return {Code::system, fmt::format("cannot {}: {}", what, cudaGetErrorString(error))};
 }
@@ -25,7 +25,7 @@ std::uint64_t mixed(std::uint64_t digest, std::uint64_t value) {
   return ((digest ^ value) * 0x9e3779b97f4a7c15U) ^ (digest >> 29U);
 }
 
-// Of all programs and not of their buffers.
+// Covers the programs of all ranks, but no addresses.
 std::uint64_t digest_of_words(const WordPrograms& programs) {
   std::uint64_t digest = programs.by_name ? 1 : 0;
   for (const WordProgram& program : programs.ranks) {
@@ -42,10 +42,10 @@ std::uint64_t digest_of_words(const WordPrograms& programs) {
   return digest;
 }
 
-// Kernels that wait for each other must not be loaded one at a time as each is first started.
+// Loaded before any call: loading at the first launch could wait for a kernel that waits for this one.
 Status load_kernel(Kernel kernel) {
   if (kernel == nullptr) return {};
-  cudaFuncAttributes attributes;
+  cudaFuncAttributes attributes = {};
   return cuda_status(cudaFuncGetAttributes(&attributes, kernel), "load the kernels");
 }
 
@@ -63,7 +63,7 @@ Status load_kernels(std::uint32_t num_ranks) {
 Result<DeviceArray> DeviceArray::make(std::uint64_t bytes, const char* what, cudaStream_t stream) {
   const std::string words = fmt::format("have {} bytes of device memory for {}", bytes, what);
   DeviceArray array;
-  // In the order of a stream: what runs elsewhere may wait for other ranks, and is not waited for.
+  // In stream order, so that this does not wait for kernels in other streams, which may wait for other ranks.
   TUTTI_TRY(cuda_status(cudaMallocAsync(&array.memory_, std::max<std::uint64_t>(bytes, 1), stream), words));
   TUTTI_TRY(cuda_status(cudaMemsetAsync(array.memory_, 0, bytes, stream), words));
   return array;
@@ -288,7 +288,7 @@ Result<WalkCall> Schedules::prepare(const DeviceCall& call, const DevicePart& pa
   walk.ends = form.ends[place.rank];
   walk.num_steps = static_cast<std::uint32_t>(form.programs.ranks[place.rank].steps.size());
   walk.rank = place.rank;
-  walk.is_near = place.is_near;
+  walk.same_device = place.same_device;
   walk.digest = digest_of(call, shape, form.programs.by_name);
   walk.timeout = static_cast<std::uint64_t>(place.timeout * 1e9);
   walk.slots_bytes = place.limits.slots_bytes;

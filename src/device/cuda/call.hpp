@@ -19,11 +19,11 @@
 
 namespace tutti::device {
 
-// Device memory that is given back in the end, which waits for what runs there. Movable.
+// Device memory. The destructor frees it, when nothing on the device may use it any more. Movable.
 class DeviceArray {
  public:
   DeviceArray() = default;
-  // Zeros, once `stream` has come there.
+  // Zeroed in the order of `stream`.
   [[nodiscard]] static Result<DeviceArray> make(std::uint64_t bytes, const char* what, cudaStream_t stream);
   ~DeviceArray();
   DeviceArray(DeviceArray&& other) noexcept : memory_(std::exchange(other.memory_, nullptr)) {}
@@ -65,7 +65,7 @@ class LoadedSchedule {
   }
 
   Schedule schedule_;
-  Written written_ = Written::no;  // out as a kernel of its own
+  Written written_ = Written::no;  // which kernel of its own it has
   std::uint64_t digest_ = 0;       // of what the ranks do
   Form in_place_;
   Form out_of_place_;
@@ -95,7 +95,7 @@ struct RankPlace {
   const Peer* peers = nullptr;
   ChannelState* state = nullptr;
   Failure* failure = nullptr;  // as the device reaches it
-  bool is_near = false;
+  bool same_device = false;
   bool is_symmetric = true;  // the buffers of its calls
   double timeout = 0;        // seconds
   Limits limits;
@@ -104,7 +104,7 @@ struct RankPlace {
 // The schedules of a communicator: all of its ranks' programs, on the present device. One thread.
 class Schedules {
  public:
-  // Of so many ranks. Makes all kernels ready, which must not happen while some wait for each other.
+  // For `num_ranks` ranks. Loads the kernels of collectives now: loading one later may wait for ranks that wait for it.
   [[nodiscard]] static Result<Schedules> make(int device, std::uint32_t num_ranks);
   ~Schedules();
   Schedules(Schedules&& other) noexcept;

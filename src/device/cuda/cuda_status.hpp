@@ -13,7 +13,7 @@ namespace tutti::device {
 // "cannot WHAT: CUDA's words".
 [[nodiscard]] Status cuda_status(cudaError_t error, std::string_view what);
 
-// The present device of this thread, until the end of a block.
+// Makes `device` the current device of this thread until the end of the scope.
 class OnDevice {
  public:
   explicit OnDevice(int device) {

@@ -29,7 +29,7 @@ Status DeviceGroup::set_up() {
   limits_.slots_bytes = options_.slots_bytes / 16 * 16;
   limits_.scratch_bytes = options_.scratch_bytes / 16 * 16;
   const RegionLayout layout = region_layout(options_.num_ranks, limits_, 0);
-  const cudaStream_t stream = schedules_.stream();
+  cudaStream_t stream = schedules_.stream();
   std::vector<Peer> peers;
   for (std::uint32_t rank = 0; rank < options_.num_ranks; ++rank) {
     TUTTI_TRY_ASSIGN(DeviceArray region, DeviceArray::make(layout.bytes, "flags, slots and scratch", stream));
@@ -63,7 +63,7 @@ RankPlace DeviceGroup::place_of(std::uint32_t rank) const {
           .peers = peers_.data<Peer>(),
           .state = states_[rank].data<ChannelState>(),
           .failure = failures_.on_device(rank),
-          .is_near = !options_.as_if_far,
+          .same_device = !options_.as_between_devices,
           .is_symmetric = true,
           .timeout = options_.timeout,
           .limits = limits_};
@@ -105,7 +105,7 @@ Status DeviceGroup::flags_all(cudaStream_t stream) {
     WalkCall& call = calls.ranks[rank];
     call.rank = rank;
     call.num_ranks = place.num_ranks;
-    call.is_near = place.is_near;
+    call.same_device = place.same_device;
     call.posts_per_round = 1;
     call.peers = place.peers;
     call.state = place.state;

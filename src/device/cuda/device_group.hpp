@@ -3,11 +3,11 @@
 // schedules of the catalogue or of users. What runs is what would run between devices; how long it takes is not, since
 // all ranks share one memory, and what would cross links stays in it.
 //
-// Calls are put into streams and do not wait for the device. All ranks' go into one launch; or each rank's into a
-// stream of its own, where CUDA has to run them side by side: it promises that of no two streams, and does not do it of
-// more streams than CUDA_DEVICE_MAX_CONNECTIONS. Ranks have to call alike, in the same order. A device has one group at
-// a time, or groups whose channels together are not more than its multiprocessors. Buffers of a call that failed must
-// outlive the group. One thread at a time.
+// Calls are put into streams and do not wait for the device. One launch may hold the calls of all ranks. Or each rank's
+// call goes into a stream of its own. Then CUDA must run these streams side by side, which it does not promise. It
+// never does so for more streams than CUDA_DEVICE_MAX_CONNECTIONS. Ranks make equal calls in the same order. A device
+// has one group at a time, or groups whose channels together are not more than its multiprocessors. Buffers of a call
+// that failed must outlive the group. One thread at a time.
 #pragma once
 
 #include <cstdint>
@@ -30,7 +30,7 @@ struct DeviceOptions {
   std::uint64_t channel_bytes = 16 << 10U;
   std::uint64_t slots_bytes = 256 << 10U;
   std::uint64_t scratch_bytes = 64 << 10U;
-  bool as_if_far = false;  // flags as between devices
+  bool as_between_devices = false;  // flags as between devices
 };
 
 class DeviceGroup {
@@ -46,7 +46,7 @@ class DeviceGroup {
   [[nodiscard]] Status call(std::uint32_t rank, const DeviceCall& call, const DevicePart& part, cudaStream_t stream);
   // All ranks' in one launch; a rank each of `parts`.
   [[nodiscard]] Status call_all(const DeviceCall& call, std::span<const DevicePart> parts, cudaStream_t stream);
-  // The flags of a one-shot alone, which calls cannot take less than.
+  // The flags of a one-shot without its data: a lower bound of a one-shot's time.
   [[nodiscard]] Status flags_all(cudaStream_t stream);
 
   // What kept a rank from finishing calls that the device has ended; then only destroying the group is left.

@@ -23,7 +23,7 @@ Result<std::uint32_t> most_channels(int device, std::uint32_t sharing, std::uint
   return wanted == 0 ? share : std::min(share, wanted);
 }
 
-Result<std::unique_ptr<DeviceRank>> DeviceRank::create(const RankOptions& options, Meeting& meeting) {
+Result<std::unique_ptr<DeviceRank>> DeviceRank::create(const RankOptions& options, Rendezvous& rendezvous) {
   if (options.num_ranks < 1 || options.num_ranks > kMostRanks || options.rank >= options.num_ranks)
     return wrong_argument(fmt::format("rank {} of {}; there are 1 to {} ranks", options.rank, options.num_ranks,
                                       std::uint32_t{kMostRanks}));
@@ -31,11 +31,11 @@ Result<std::unique_ptr<DeviceRank>> DeviceRank::create(const RankOptions& option
   TUTTI_TRY(on.status());
   TUTTI_TRY_ASSIGN(Schedules schedules, Schedules::make(options.device, options.num_ranks));
   std::unique_ptr<DeviceRank> rank(new DeviceRank(options, std::move(schedules)));
-  TUTTI_TRY(rank->set_up(meeting));
+  TUTTI_TRY(rank->set_up(rendezvous));
   return rank;
 }
 
-Status DeviceRank::set_up(Meeting& meeting) {
+Status DeviceRank::set_up(Rendezvous& rendezvous) {
   TUTTI_TRY_ASSIGN(limits_.channels, most_channels(options_.device, 1, options_.channels));
   limits_.threads = kThreads;
   limits_.channel_bytes = options_.channel_bytes;
@@ -43,10 +43,10 @@ Status DeviceRank::set_up(Meeting& meeting) {
   limits_.scratch_bytes = options_.scratch_bytes / 16 * 16;
   layout_ = region_layout(options_.num_ranks, limits_, options_.heap_bytes);
   TUTTI_TRY_ASSIGN(failures_, Failures::make(1));
-  const cudaStream_t stream = schedules_.stream();
+  cudaStream_t stream = schedules_.stream();
   TUTTI_TRY_ASSIGN(state_, DeviceArray::make(limits_.channels * sizeof(ChannelState), "counters", stream));
   TUTTI_TRY_ASSIGN(peers_, DeviceArray::make(options_.num_ranks * sizeof(Peer), "addresses", stream));
-  TUTTI_TRY(meet(meeting));
+  TUTTI_TRY(meet(rendezvous));
   std::vector<Peer> peers;
   for (const Region& region : regions_) peers.push_back(layout_.peer(region.base()));
   TUTTI_TRY(cuda_status(
@@ -55,8 +55,8 @@ Status DeviceRank::set_up(Meeting& meeting) {
   return cuda_status(cudaStreamSynchronize(stream), "set up the device");
 }
 
-// What ranks have to have alike, each in its own words.
-Status DeviceRank::meet(Meeting& meeting) {
+// Exchanges settings and memory descriptors. Settings must be equal on all ranks.
+Status DeviceRank::meet(Rendezvous& rendezvous) {
   TUTTI_TRY_ASSIGN(Region own, Region::make(options_.device, layout_.bytes));
   TUTTI_TRY_ASSIGN(const int shared, own.descriptor());
   using Terms = std::array<std::uint64_t, 4>;
@@ -64,7 +64,7 @@ Status DeviceRank::meet(Meeting& meeting) {
   std::vector<Terms> all(options_.num_ranks);
   std::vector<int> descriptors;
   const Status met =
-      meeting.exchange(std::as_bytes(std::span(terms)), shared, std::as_writable_bytes(std::span(all)), descriptors);
+      rendezvous.exchange(std::as_bytes(std::span(terms)), shared, std::as_writable_bytes(std::span(all)), descriptors);
   close(shared);
   Status status = met;
   for (std::uint32_t rank = 0; status.ok() && rank < options_.num_ranks; ++rank) {
@@ -76,7 +76,7 @@ Status DeviceRank::meet(Meeting& meeting) {
       break;
     }
     if (rank == options_.rank) {
-      regions_.push_back(std::move(own));
+      regions_.emplace_back();  // its place, until all of the others are open
       continue;
     }
     Result<Region> opened = Region::open(options_.device, descriptors[rank], layout_.bytes);
@@ -84,6 +84,7 @@ Status DeviceRank::meet(Meeting& meeting) {
     status = opened.status();
   }
   for (const int descriptor : descriptors) close(descriptor);
+  if (status.ok()) regions_[options_.rank] = std::move(own);
   return status;
 }
 
@@ -122,7 +123,7 @@ Status DeviceRank::call(const DeviceCall& call, const DevicePart& part, cudaStre
                            .peers = peers_.data<Peer>(),
                            .state = state_.data<ChannelState>(),
                            .failure = failures_.on_device(0),
-                           .is_near = false,
+                           .same_device = false,
                            .is_symmetric = is_given(part.input) && is_given(part.output),
                            .timeout = options_.timeout,
                            .limits = limits_};

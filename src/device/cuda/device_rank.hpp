@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// A rank that is a process, or has a device to itself: collectives with the ranks of other processes of this host, by
-// what each has shared of its device's memory. Buffers in the symmetric heap are read and written where they lie;
-// others go by way of slots, which some algorithms can.
+// A rank in a process of its own. It does collectives with ranks in other processes of this host, through device memory
+// that each has shared. Buffers in the symmetric heap are read and written where they lie. Others are copied through
+// slots, which not all algorithms allow.
 //
-// Calls are put into streams and do not wait for the device. Ranks have to call alike, in the same order. Buffers of a
+// Calls are put into streams and do not wait for the device. Ranks make equal calls in the same order. Buffers of a
 // call that failed must outlive the rank. One thread at a time.
 #pragma once
 
@@ -21,9 +21,9 @@ namespace tutti::device {
 
 // How the ranks of a communicator exchange what they need to begin: each gives bytes and a descriptor, and gets those
 // of all, in the order of ranks. All must call it; the descriptors that come are the caller's to close.
-class Meeting {
+class Rendezvous {
  public:
-  virtual ~Meeting() = default;
+  virtual ~Rendezvous() = default;
   [[nodiscard]] virtual Status exchange(std::span<const std::byte> own, int descriptor, std::span<std::byte> all,
                                         std::vector<int>& descriptors) = 0;
 };
@@ -33,7 +33,7 @@ struct RankOptions {
   std::uint32_t rank = 0;
   std::uint32_t num_ranks = 1;
   double timeout = 0;          // seconds that a rank waits for another; 0: for ever, or until abort()
-  std::uint32_t channels = 0;  // at most; 0: a multiprocessor each. Alike on all ranks, as the next ones are
+  std::uint32_t channels = 0;  // at most; 0: a multiprocessor each. Equal on all ranks, as the next ones are
   std::uint64_t heap_bytes = 64 << 20U;
   std::uint64_t channel_bytes = 16 << 10U;
   std::uint64_t slots_bytes = 256 << 10U;
@@ -42,20 +42,20 @@ struct RankOptions {
 
 class DeviceRank {
  public:
-  // All ranks make theirs at the same time, by way of the meeting.
-  [[nodiscard]] static Result<std::unique_ptr<DeviceRank>> create(const RankOptions& options, Meeting& meeting);
+  // All ranks make theirs at the same time, by way of the rendezvous.
+  [[nodiscard]] static Result<std::unique_ptr<DeviceRank>> create(const RankOptions& options, Rendezvous& rendezvous);
   ~DeviceRank();
   DeviceRank(const DeviceRank&) = delete;
   DeviceRank& operator=(const DeviceRank&) = delete;
 
-  // Of the symmetric heap, at a multiple of 256 bytes from its beginning; ranks that ask alike get alike. Lives as long
-  // as the rank.
+  // From the symmetric heap, at a multiple of 256 bytes. If all ranks allocate equal sizes in the same order, offsets
+  // are equal. The memory lives as long as the rank.
   [[nodiscard]] Result<std::byte*> allocate(std::uint64_t bytes);
   [[nodiscard]] bool is_symmetric(const void* buffer) const;
 
   [[nodiscard]] Schedules& schedules() { return schedules_; }
 
-  // This rank's part of a call. Whether all its buffers are symmetric must be alike on all ranks.
+  // This rank's part of a call. Whether all its buffers are symmetric must be equal on all ranks.
   [[nodiscard]] Status call(const DeviceCall& call, const DevicePart& part, cudaStream_t stream);
 
   // What kept this rank from finishing calls that the device has ended; then only destroying it is left.
@@ -65,8 +65,8 @@ class DeviceRank {
 
  private:
   DeviceRank(const RankOptions& options, Schedules schedules) : options_(options), schedules_(std::move(schedules)) {}
-  Status set_up(Meeting& meeting);
-  Status meet(Meeting& meeting);
+  Status set_up(Rendezvous& rendezvous);
+  Status meet(Rendezvous& rendezvous);
 
   RankOptions options_;
   Schedules schedules_;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One-shot and two-shot written out, as kernels; each .cu that includes this has those of some types.
+// One-shot and two-shot written out, as kernels. Each .cu that includes this has one of the two, for all its types.
 #pragma once
 
 #include "device/cuda/kernels.hpp"
@@ -13,7 +13,7 @@ enum class Shots : std::uint8_t { one, two };
 template <class Element, unsigned kRanks, Shots kShots>
 __global__ void __launch_bounds__(kThreads, 1) direct(const __grid_constant__ WalkCalls calls) {
   __shared__ std::byte* ends[2 * kRanks];
-  BlockPlatform platform(ends, calls.ranks[blockIdx.y].is_near);
+  BlockPlatform platform(ends, calls.ranks[blockIdx.y].same_device);
   DirectAllReduce<Element, kRanks, BlockPlatform> all_reduce(platform, calls.ranks[blockIdx.y]);
   if constexpr (kShots == Shots::one) {
     all_reduce.one_shot();

@@ -17,7 +17,7 @@ struct WalkCalls {
   WalkCall ranks[kMostCalls];  // NOLINT(modernize-avoid-c-arrays): a parameter of kernels
 };
 
-// Its one parameter is WalkCalls.
+// Kernels of collectives have one parameter, WalkCalls. The others say theirs below.
 using Kernel = const void*;
 
 // The generic walker.
@@ -33,9 +33,9 @@ using Kernel = const void*;
 // Of tests. Parameters: destination, elements of one period and their number, bytes of an element, elements, where in
 // the period the first is.
 [[nodiscard]] Kernel fill_kernel();
-// The same of elements that are to be so; and a 64-bit number that counts those that are not.
+// As fill_kernel, with the elements to check in place of the destination. Last, a 64-bit count of wrong bytes.
 [[nodiscard]] Kernel check_kernel();
-// Counts of all 2^32 values of f32 those whose narrowing differs from small_float.hpp, by f16, bf16, f8e4m3, f8e5m2.
+// Counts the f32 values that narrow differently from small_float.hpp: a count each for f16, bf16, f8e4m3, f8e5m2.
 [[nodiscard]] Kernel narrow_kernel();
 
 }  // namespace tutti::device

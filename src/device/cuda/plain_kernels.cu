@@ -9,7 +9,7 @@ namespace {
 
 __global__ void __launch_bounds__(kThreads, 1) flags(const __grid_constant__ WalkCalls calls) {
   __shared__ std::byte* ends[1];
-  BlockPlatform platform(ends, calls.ranks[blockIdx.y].is_near);
+  BlockPlatform platform(ends, calls.ranks[blockIdx.y].same_device);
   Flags<BlockPlatform> flags(platform, calls.ranks[blockIdx.y]);
   flags.post(0, false);
   if (!flags.await_posts(0)) return;

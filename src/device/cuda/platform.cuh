@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The Platform of a thread block (walk/flags.hpp). Flags are of system scope, since the other side may be another
-// device; between ranks of one device they are of its scope, which fences sooner.
+// The Platform of a thread block (walk/flags.hpp). Flags have system scope, since the other rank may be on another
+// device. In a DeviceGroup they have device scope, where fences take less time.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@ namespace tutti::device {
 
 class BlockPlatform {
  public:
-  __device__ BlockPlatform(std::byte** ends, bool is_near) : ends_(ends), is_near_(is_near) {}
+  __device__ BlockPlatform(std::byte** ends, bool same_device) : ends_(ends), same_device_(same_device) {}
 
   static __device__ std::uint32_t thread() { return threadIdx.x; }
   static __device__ std::uint32_t num_threads() { return blockDim.x; }
@@ -25,11 +25,11 @@ class BlockPlatform {
 
   [[nodiscard]] __device__ std::uint64_t load_acquire(const std::uint64_t* word) const {
     std::uint64_t& there = *const_cast<std::uint64_t*>(word);
-    if (is_near_) return NearWord(there).load(::cuda::memory_order_acquire);
+    if (same_device_) return NearWord(there).load(::cuda::memory_order_acquire);
     return FarWord(there).load(::cuda::memory_order_acquire);
   }
   __device__ void store_release(std::uint64_t* word, std::uint64_t value) const {
-    if (is_near_) {
+    if (same_device_) {
       NearWord(*word).store(value, ::cuda::memory_order_release);
     } else {
       FarWord(*word).store(value, ::cuda::memory_order_release);
@@ -54,7 +54,7 @@ class BlockPlatform {
   using Word32 = ::cuda::atomic_ref<std::uint32_t, ::cuda::thread_scope_system>;
 
   std::byte** ends_;
-  bool is_near_;
+  bool same_device_;
 };
 
 }  // namespace tutti::device

@@ -17,7 +17,7 @@ namespace {
 constexpr std::uint64_t kAligned = 4096;
 std::uint64_t aligned(std::uint64_t bytes) { return (bytes + kAligned - 1) / kAligned * kAligned; }
 
-// The driver's functions, which its library has where there is a device; nothing is linked with it.
+// Driver functions, found at run time: machines without a driver lack its library, so nothing may link with it.
 struct Driver {
   decltype(&cuMemGetAllocationGranularity) granularity = nullptr;
   decltype(&cuMemCreate) create = nullptr;
@@ -78,7 +78,7 @@ CUmemAllocationProp properties_on(int device) {
   return properties;
 }
 
-// What memory is a multiple of.
+// Rounds up to the granularity in which the driver allocates.
 Result<std::uint64_t> rounded(int device, std::uint64_t bytes) {
   const CUmemAllocationProp properties = properties_on(device);
   std::size_t granularity = 1;
@@ -123,6 +123,7 @@ struct Region::Mapping {
 };
 
 Region::Region(std::unique_ptr<Mapping> mapping) : mapping_(std::move(mapping)) {}
+Region::Region() = default;
 Region::~Region() = default;
 Region::Region(Region&& other) noexcept = default;
 Region& Region::operator=(Region&& other) noexcept = default;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A rank's memory on its device, which other ranks reach: flags, slots and scratch, and behind them its symmetric heap,
-// whose places other processes know by how far they lie from its beginning. Shared with other processes by descriptor
-// (CUDA's virtual memory management), so that nothing is left behind however a process ends.
+// A rank's device memory that other ranks reach: flags, slots, scratch, then the symmetric heap. Processes name a place
+// in a heap by its offset. Memory is shared by descriptor (CUDA's virtual memory management), so the system frees it
+// however a process ends.
 #pragma once
 
 #include <cstddef>
@@ -34,6 +34,7 @@ class Region {
   [[nodiscard]] static Result<Region> make(int device, std::uint64_t bytes);
   // That of another process, as `device` reaches it. The descriptor stays the caller's.
   [[nodiscard]] static Result<Region> open(int device, int descriptor, std::uint64_t bytes);
+  Region();  // none
   ~Region();
   Region(Region&& other) noexcept;
   Region& operator=(Region&& other) noexcept;

@@ -10,7 +10,7 @@ namespace tutti::device {
 template <class Element>
 __global__ void __launch_bounds__(kThreads, 1) walk(const __grid_constant__ WalkCalls calls) {
   __shared__ std::byte* ends[kMostEnds];
-  BlockPlatform platform(ends, calls.ranks[blockIdx.y].is_near);
+  BlockPlatform platform(ends, calls.ranks[blockIdx.y].same_device);
   Walker<Element, BlockPlatform>(platform, calls.ranks[blockIdx.y]).walk();
 }
 

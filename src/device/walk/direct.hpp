@@ -97,7 +97,7 @@ class DirectAllReduce {
   }
 
   TUTTI_ON_DEVICE bool two_shot_round(std::uint64_t round) {
-    constexpr std::uint32_t kExposed = 1;  // behind the opening of the output
+    constexpr std::uint32_t kExposed = 1;  // post 0 opens the output
     constexpr std::uint32_t kDone = 2;
     const PieceRun run = piece_run(call_, call_.rank, round);
     const std::uint64_t offset = run.offset * sizeof(Stored);
@@ -105,7 +105,7 @@ class DirectAllReduce {
     if (!flags_.await_posts(kExposed)) return false;
     for (unsigned rank = platform_.thread(); rank < kRanks; rank += platform_.num_threads()) {
       source(rank) = flags_.buffer(rank, WordBase::input) + offset;
-      // Each begins with another, itself first.
+      // Each rank stores to itself first and then to the next ranks, so no two begin with the same one.
       const unsigned into = (call_.rank + rank) % kRanks;
       destination(rank) = flags_.buffer(into, WordBase::output) + offset;
     }
@@ -123,7 +123,7 @@ class DirectAllReduce {
     return call_.peers[rank].slots + platform_.channel() * call_.slots_bytes + flags_.rounds() % 2 * call_.slot_bytes;
   }
 
-  // The window begins at a multiple of 16 bytes, so slots begin where the buffer would.
+  // The window begins at a multiple of 16 bytes, so data begin at the slot's first byte (Walker::address).
   TUTTI_ON_DEVICE bool copy_to_slot(std::uint64_t round, const PieceRun& run, std::uint64_t offset) {
     const bool is_first = round == platform_.channel();
     if (!flags_.await_done(is_first ? flags_.rounds() : flags_.rounds() - 1)) return false;

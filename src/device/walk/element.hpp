@@ -18,6 +18,11 @@
 
 namespace tutti::device {
 
+template <class Wide>
+TUTTI_ON_DEVICE bool is_nan(Wide value) {
+  return value != value;  // NOLINT(misc-redundant-expression)
+}
+
 template <class T>
 struct PlainElement {
   using Stored = T;
@@ -25,17 +30,17 @@ struct PlainElement {
   static TUTTI_ON_DEVICE Wide widen(Stored value) { return value; }
   static TUTTI_ON_DEVICE Stored narrow(Wide value) {
     if constexpr (std::is_same_v<T, float>) {
-      return value == value ? value : std::bit_cast<float>(kF32Nan);
+      return is_nan(value) ? std::bit_cast<float>(kF32Nan) : value;
     } else if constexpr (std::is_same_v<T, double>) {
-      return value == value ? value : std::bit_cast<double>(kF64Nan);
+      return is_nan(value) ? std::bit_cast<double>(kF64Nan) : value;
     } else {
       return value;
     }
   }
 };
 
-// The conversions of the device are those of small_float.hpp but for NaNs, and for what lies beyond the greatest value.
-// It converts two at a time as fast as one.
+// The device converts as small_float.hpp does, except for NaNs and, in f8e5m2, beyond the greatest value. It converts
+// two values in the time of one.
 struct F16Element {
   using Stored = std::uint16_t;
   using Wide = float;
@@ -48,7 +53,7 @@ struct F16Element {
   }
   static TUTTI_ON_DEVICE Stored narrow(Wide value) {
 #ifdef __CUDA_ARCH__
-    return value == value ? __half_as_ushort(__float2half_rn(value)) : static_cast<Stored>(kF16Format.nan);
+    return is_nan(value) ? static_cast<Stored>(kF16Format.nan) : __half_as_ushort(__float2half_rn(value));
 #else
     return f32_to_f16(value);
 #endif
@@ -61,8 +66,8 @@ struct F16Element {
   }
   static TUTTI_ON_DEVICE void narrow_pair(const Wide* values, Stored* codes) {
     const __half2 both = __floats2half2_rn(values[0], values[1]);
-    codes[0] = values[0] == values[0] ? __half_as_ushort(__low2half(both)) : static_cast<Stored>(kF16Format.nan);
-    codes[1] = values[1] == values[1] ? __half_as_ushort(__high2half(both)) : static_cast<Stored>(kF16Format.nan);
+    codes[0] = is_nan(values[0]) ? static_cast<Stored>(kF16Format.nan) : __half_as_ushort(__low2half(both));
+    codes[1] = is_nan(values[1]) ? static_cast<Stored>(kF16Format.nan) : __half_as_ushort(__high2half(both));
   }
 #endif
 };
@@ -75,7 +80,7 @@ struct Bf16Element {
   }
   static TUTTI_ON_DEVICE Stored narrow(Wide value) {
 #ifdef __CUDA_ARCH__
-    return value == value ? __bfloat16_as_ushort(__float2bfloat16_rn(value)) : kBf16Nan;
+    return is_nan(value) ? kBf16Nan : __bfloat16_as_ushort(__float2bfloat16_rn(value));
 #else
     return f32_to_bf16(value);
 #endif
@@ -87,8 +92,8 @@ struct Bf16Element {
   }
   static TUTTI_ON_DEVICE void narrow_pair(const Wide* values, Stored* codes) {
     const __nv_bfloat162 both = __floats2bfloat162_rn(values[0], values[1]);
-    codes[0] = values[0] == values[0] ? __bfloat16_as_ushort(__low2bfloat16(both)) : kBf16Nan;
-    codes[1] = values[1] == values[1] ? __bfloat16_as_ushort(__high2bfloat16(both)) : kBf16Nan;
+    codes[0] = is_nan(values[0]) ? kBf16Nan : __bfloat16_as_ushort(__low2bfloat16(both));
+    codes[1] = is_nan(values[1]) ? kBf16Nan : __bfloat16_as_ushort(__high2bfloat16(both));
   }
 #endif
 };
@@ -140,7 +145,7 @@ struct F8e5m2Element {
   static TUTTI_ON_DEVICE Stored narrow(Wide value) {
 #ifdef __CUDA_ARCH__
     if (fabsf(value) < 61440.0F) return __nv_cvt_float_to_fp8(value, __NV_SATFINITE, __NV_E5M2);
-    if (value != value) return static_cast<Stored>(kF8e5m2Format.nan);
+    if (is_nan(value)) return static_cast<Stored>(kF8e5m2Format.nan);
     return static_cast<Stored>(value < 0 ? 0xfc : 0x7c);
 #else
     return f32_to_f8e5m2(value);
@@ -154,8 +159,8 @@ struct F8e5m2Element {
     values[0] = wide.x;
     values[1] = wide.y;
   }
-  // The instruction stays at the greatest value, 57344, where from half-way to what would be next on it is infinity;
-  // and has another NaN. Whether any of four codes may be one of these:
+  // From 61440 on, the instruction gives the greatest value, 57344, where small_float.hpp gives infinity. Its NaN is
+  // another too. Whether any of four codes may differ for these reasons:
   static TUTTI_ON_DEVICE bool is_doubtful(std::uint32_t codes) {
     return (((codes & 0x7f7f7f7fU) + 0x05050505U) & 0x80808080U) != 0;
   }
@@ -206,8 +211,8 @@ TUTTI_ON_DEVICE bool is_negative(Wide value) {
 template <class Wide>
 TUTTI_ON_DEVICE Wide fold_extreme(bool wants_greater, Wide a, Wide b) {
   if constexpr (std::is_floating_point_v<Wide>) {
-    if (a != a) return a;
-    if (b != b) return b;
+    if (is_nan(a)) return a;
+    if (is_nan(b)) return b;
     if (a == b) return is_negative(a) == wants_greater ? b : a;
   }
   return (a > b) == wants_greater ? a : b;
@@ -221,7 +226,7 @@ TUTTI_ON_DEVICE Wide fold_logical(Op op, Wide a, Wide b) {
   return static_cast<Wide>(result ? 1 : 0);
 }
 
-// What an average divides by, in the type that is divided.
+// The average: `total` over `divisor`. Floats divide in their own type, integers in 64 bits.
 template <class Wide>
 TUTTI_ON_DEVICE Wide divided(Wide total, std::uint64_t divisor) {
   if constexpr (std::is_floating_point_v<Wide>) {

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // How the channels of all ranks tell each other how far they are: posts, rounds that are done, and where buffers lie.
 // Each writes into the inboxes of the others, so that whoever waits looks into its own memory. All threads of a channel
-// call each of these together. What they wrote before is seen by whoever has waited for the post.
+// call these functions together, except await_post and buffer. Whoever has waited for a post sees everything that the
+// channel wrote before it.
 //
 // A Platform has thread(), num_threads(), channel(), num_channels(), sync(), all(bool) (whether it is true of all
 // threads, after a sync), load_acquire and store_release of 64-bit words that other ranks use, load_host of a word that
-// the host writes, claim(word) (true for the first), store_host, and now() in nanoseconds.
+// the host writes, claim(word) (true for the first), relax() between two looks, store_host, and now() in nanoseconds.
 #pragma once
 
 #include "device/walk/words.hpp"
@@ -62,13 +63,13 @@ class Flags {
     platform_.sync();
     say_done();
   }
-  // Behind a post, with nothing of others read or written since.
+  // Only directly after post(), which synchronises threads: nothing of other ranks may be accessed in between.
   TUTTI_ON_DEVICE void say_done() {
     for (std::uint32_t rank = platform_.thread(); rank < call_.num_ranks; rank += platform_.num_threads())
       platform_.store_release(&own_entry(rank).done, rounds_ + 1);
   }
 
-  // By one thread: whether `rank` has made its post of this round, once it has. False ends the call.
+  // Called by one thread. Waits for the post of `rank` in this round. False: waiting failed, and the call ends.
   [[nodiscard]] TUTTI_ON_DEVICE bool await_post(std::uint32_t rank, std::uint32_t post) {
     return await(&inbox_[rank].posted, (posts_ + post + 1) << kDigestBits, rank, post);
   }

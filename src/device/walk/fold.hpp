@@ -53,7 +53,7 @@ struct Lanes {
   static TUTTI_ON_DEVICE Lanes widened(const Chunk<kBytes>& chunk) {
     Stored stored[kNumber];  // NOLINT(modernize-avoid-c-arrays)
     __builtin_memcpy(stored, &chunk, kBytes);
-    Lanes lanes;
+    Lanes lanes = {};
     if constexpr (kInPairs) {
       TUTTI_UNROLL
       for (unsigned i = 0; i < kNumber; i += 2) Element::widen_pair(&stored[i], &lanes.lane[i]);
@@ -103,7 +103,7 @@ struct Lanes {
 
  private:
   static TUTTI_ON_DEVICE Chunk<kBytes> chunk_of(const Stored* stored) {
-    Chunk<kBytes> chunk;
+    Chunk<kBytes> chunk = {};
     __builtin_memcpy(&chunk, stored, kBytes);
     return chunk;
   }
@@ -137,7 +137,7 @@ TUTTI_ON_DEVICE Chunk<kBytes> load(const std::byte* from) {
     return {{words.x, words.y, words.z, words.w}};
   }
 #endif
-  Chunk<kBytes> chunk;
+  Chunk<kBytes> chunk = {};
   __builtin_memcpy(&chunk, __builtin_assume_aligned(from, kBytes), kBytes);
   return chunk;
 }
@@ -152,8 +152,8 @@ TUTTI_ON_DEVICE void store(std::byte* to, const Chunk<kBytes>& chunk) {
   __builtin_memcpy(__builtin_assume_aligned(to, kBytes), &chunk, kBytes);
 }
 
-// Chunks that a channel folds: its threads begin at `first_chunk` and so on, below `end_chunk`, and each takes the
-// chunks `start`, `start + step` … below `number` from there on, `pitch` bytes apart.
+// One thread's chunks: for each c = first_chunk, first_chunk + num_threads … below end_chunk and each i = start,
+// start + step … below `number`, the chunk at offset + c * kBytes + i * pitch.
 struct Stretch {
   std::uint64_t offset;
   std::uint64_t first_chunk;
@@ -175,7 +175,7 @@ class AnyPass {
   [[nodiscard]] TUTTI_ON_DEVICE Stretch row(std::uint64_t offset, std::uint64_t chunks) const {
     return {offset, 0, 1, call_.thread, call_.num_threads, chunks, kBytes};
   }
-  // Whole tiles, a multiple of `pitch` bytes apart.
+  // `number` whole tiles, `pitch` bytes from one to the next.
   [[nodiscard]] TUTTI_ON_DEVICE Stretch tiles(std::uint64_t offset, std::uint64_t number, std::uint64_t pitch,
                                               std::uint64_t chunks_of_tile) const {
     return {offset, call_.thread, chunks_of_tile, 0, 1, number, pitch};
@@ -239,8 +239,8 @@ TUTTI_ON_DEVICE bool copies(const FoldCall& call, const Operator& op) {
 template <class Element, unsigned kBytes>
 class Pass : public AnyPass<Pass<Element, kBytes>, kBytes> {
  public:
-  // Chunks that a thread has under way at a time: as many as registers hold widened.
   static constexpr unsigned kNumber = kBytes / sizeof(typename Element::Stored);
+  // Chunks that a thread loads at a time: as many as fit into its registers after widening.
   static constexpr unsigned kDeepVectors = kNumber > 8 ? 1 : kNumber > 4 ? 2 : 4;
   static constexpr unsigned kDeep = kBytes == 16 ? kDeepVectors : kBytes < 4 ? 1 : 2;
 
@@ -352,7 +352,7 @@ TUTTI_ON_DEVICE void fold(const FoldCall& call, const Operator& op) {
       tile += step;
       continue;
     }
-    Stretch stretch;
+    Stretch stretch = {};
     if (is_tiled && misalignment == 0 && until - from == size) {
       const auto left = static_cast<std::uint32_t>((end >> call.tile_shift) - tile);
       const std::uint32_t whole = (left + step - 1) / step;

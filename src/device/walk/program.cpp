@@ -32,7 +32,7 @@ class Wording {
     return {Code::unsupported, fmt::format("{} cannot run on a device: {}", schedule().name, reason)};
   }
 
-  // Those that stand first in their lanes and that nothing keeps.
+  // How many posts stand first in a lane and wait for nothing.
   [[nodiscard]] static std::size_t leading_posts(const std::vector<Step>& steps) {
     const auto is_free_post = [](const Step& step) { return is_post(step) && step.after.empty(); };
     return static_cast<std::size_t>(std::find_if_not(steps.begin(), steps.end(), is_free_post) - steps.begin());
@@ -55,7 +55,7 @@ class Wording {
     return {};
   }
 
-  // Of a later lane only the leading posts are behind it by then.
+  // When this lane runs, only the leading posts of later lanes are done.
   Status check_after(std::uint32_t number, const After& after) const {
     if (after.lane <= number) return {};
     if (programs_.index_of(rank_, after.lane, after.step) < leading_posts(lane(after.lane))) return {};
@@ -160,7 +160,7 @@ class Wording {
     return {};
   }
 
-  // And behind all posts.
+  // The finish goes after the last remote access and the last post.
   Status finish_behind_last_remote() {
     std::size_t last = 0;
     for (std::size_t at = 0; at < words_.steps.size(); ++at)

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The programs of a schedule as the words that devices walk (words.hpp). A channel walks a round's steps in one order,
-// which is chosen here: all posts first where nothing keeps them, else the one lane there is. So it is for programs of
-// direct steps that can be walked so; the others are refused with the reason. Immutable once made.
+// The programs of a schedule as the plain structs that devices walk (words.hpp). A channel walks a round's steps in one
+// fixed order: first the posts that begin a lane and wait for nothing, then the rest of each lane, one lane after
+// another. Programs that cannot be walked so, or have other than direct steps, are refused with the reason. Immutable
+// once made.
 #pragma once
 
 #include <cstdint>
@@ -28,8 +29,8 @@ struct WordPrograms {
   std::uint32_t pieces = 1;
 };
 
-// `by_name`: what is exposed is read where it lies, which prove must have found safe; where something is opened it is
-// so anyhow.
+// `by_name`: exposed data are read where they lie, which prove must have found safe. Schedules that open memory are
+// always by name.
 [[nodiscard]] Result<WordPrograms> make_word_programs(const Schedule& schedule, bool by_name);
 
 }  // namespace tutti::device

@@ -9,11 +9,11 @@
 
 namespace tutti::device {
 
-// Of one rank on its device. What they are by default follows from the device (device_group.cpp).
+// Of one rank on its device. The default of `channels` follows from the device (most_channels in device_rank.cpp).
 struct Limits {
   std::uint32_t channels = 1;       // the most that all run at the same time
   std::uint32_t threads = 512;      // of a channel; a power of two
-  std::uint64_t channel_bytes = 0;  // of a block; with less than that, a call gets no further channel
+  std::uint64_t channel_bytes = 0;  // bytes of a block for each channel of a call; 0: always all channels
   std::uint64_t slots_bytes = 0;    // of a channel
   std::uint64_t scratch_bytes = 0;  // of a channel
 };

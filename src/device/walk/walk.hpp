@@ -68,7 +68,8 @@ class Walker {
     return true;
   }
 
-  // Two rounds of this call share the slots in turn. The first waits for all calls before, whose slots lay elsewhere.
+  // Rounds use the two halves of the slots in turn. A call's first round waits for all earlier rounds, since slots of
+  // earlier calls may have lain elsewhere.
   TUTTI_ON_DEVICE bool await_slot() {
     const bool is_first = round_ == platform_.channel();
     return flags_.await_done(is_first ? flags_.rounds() : flags_.rounds() - 1);
@@ -105,7 +106,7 @@ class Walker {
                                   .thread = platform_.thread(),
                                   .num_threads = platform_.num_threads()};
       if (run.length > 0) fold<Element>(fold_call, call_.op);
-      // The next step reads what other threads have stored, and writes other addresses.
+      // The next step reads what other threads stored, and overwrites the shared addresses.
       platform_.sync();
     }
     return true;
@@ -121,7 +122,8 @@ class Walker {
     const Peer& peer = call_.peers[owner];
     switch (end.base) {
       case WordBase::slot: {
-        // As far behind a multiple of 16 bytes as in the buffer, so that all are aligned alike.
+        // As far behind a multiple of 16 bytes as the data are behind the buffer's beginning, so that all ends are
+        // aligned equally if buffers begin at such multiples.
         const std::uint64_t slot = flags_.rounds() % 2 * call_.exposes_per_round + end.expose;
         return peer.slots + platform_.channel() * call_.slots_bytes + slot * call_.slot_bytes +
                (piece - end.exposed_piece) * call_.slot_stride + in_buffer % 16;

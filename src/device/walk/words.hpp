@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a device executor walks and what ranks tell each other, as plain words: made on the host (program.hpp), read on
-// the device. The same code walks them on threads of the host, where no device is at hand (tests).
+// What a device walks, and what ranks tell each other, as plain structs. The host makes them (program.hpp), the device
+// reads them. Where there is no device, tests walk them on threads of the host.
 //
 // A rank's work is spread over *channels*: thread blocks of its kernel. Each channel walks the whole program on
-// elements of its own, with flags, slots and scratch of its own, so channels never wait for each other. What is proven
-// of rounds, that their elements are not each other's, holds for channels as well: theirs are windows of pieces, or
-// tiles.
+// elements of its own, with flags, slots and scratch of its own, so channels never wait for each other. That needs no
+// new proof: rounds work on disjoint elements, and so do channels.
 //
 // Plain values.
 #pragma once
@@ -123,9 +122,9 @@ struct WalkCall {
   std::uint64_t piece = 0;   // of a piece; the last ones may have fewer
   std::uint64_t window = 1;  // of a piece in a round; a multiple of 16 bytes
   std::uint64_t num_rounds = 1;
-  // Of a tile (fold.hpp). Where there are tiles each channel has one round, which is of its tiles.
+  // log2 of the elements of a tile (fold.hpp). With tiles, a channel has one round, in which it takes all of its tiles.
   std::uint32_t tile_shift = kNoTiles;
-  bool is_near = false;  // all ranks are of one device: flags need no wider scope
+  bool same_device = false;  // all ranks are of one device: flags need no wider scope
   std::uint64_t digest = 0;
   std::uint64_t timeout = 0;        // nanoseconds; 0 for none
   std::uint64_t slot_stride = 0;    // bytes from one piece to the next, in a slot and in scratch
