@@ -141,6 +141,7 @@ class Executor {
   [[nodiscard]] End wait_for_missing();
 
   [[nodiscard]] End walk_general(const Call& call, bool may_wait);
+  [[nodiscard]] End walk_lane(const Call& call, bool may_wait);
   void begin_general(const Call& call);
   [[nodiscard]] bool all_lines_are_free();
   [[nodiscard]] bool can_go(const Call& call, Machine& machine, std::size_t lane);

@@ -183,8 +183,7 @@ void Machine::check_posts(const Step& wait) {
 
 void Machine::combine(const Step& step) {
   for (const Endpoint& end : step.sources) {
-    if (end.place == Place::message && !is_skipped(end.slice))
-      check(end.rank, executor_.receivers_[end.rank].description());
+    if (end.place == Place::message && !is_skipped()) check(end.rank, executor_.receivers_[end.rank].description());
     if (end.place == Place::remote) check_post(end);
   }
   for (const Endpoint& end : step.destinations)
@@ -194,8 +193,6 @@ void Machine::combine(const Step& step) {
   if (executor_.destinations_.size() < step.destinations.size())
     executor_.destinations_.resize(step.destinations.size());
   const Slice& slice = step.destinations[0].slice;
-  // All ends of a step are of one shape, and so are their messages.
-  if (call_.plan->has_messages) message_bytes_ = bytes(slice);
   const std::uint32_t parts = slice.num_blocks * num_parts_of_block(slice);
   for (std::uint32_t part = 0; part < parts; ++part) {
     const std::uint64_t length = run(part_of(slice, part)).length;
@@ -204,7 +201,7 @@ void Machine::combine(const Step& step) {
 }
 
 void Machine::publish(const Endpoint& end) {
-  if (mismatched_ || is_skipped(end.slice)) return;
+  if (mismatched_ || is_skipped()) return;
   executor_.senders_[end.rank].publish(call_.description);
   executor_.waiter_.wake_others();
 }

@@ -13,13 +13,18 @@ class Machine {
   Machine(Executor& executor, const Call& call) noexcept
       : executor_(executor), call_(call), takes_whole_blocks_(call.rounds == 1 && call.varying == nullptr) {}
 
-  void set_round(std::uint64_t round) { round_ = round; }
+  // Before anything else is asked of a step.
+  void set_step(const Step& step, std::uint64_t round) {
+    round_ = round;
+    // All ends of a step are of one shape, and so are their messages. Asked here, and not at each look for one.
+    if (call_.plan->has_messages && step.kind == StepKind::combine) message_bytes_ = bytes(step.destinations[0].slice);
+  }
 
   [[nodiscard]] bool has_message(const Endpoint& end) const {
-    return is_skipped(end.slice) || executor_.receivers_[end.rank].has_message();
+    return is_skipped() || executor_.receivers_[end.rank].has_message();
   }
   [[nodiscard]] bool has_credit(const Endpoint& end) {
-    return is_skipped(end.slice) || executor_.senders_[end.rank].has_credit();
+    return is_skipped() || executor_.senders_[end.rank].has_credit();
   }
   [[nodiscard]] bool has_posted(std::uint32_t rank, std::uint32_t post) {
     return executor_.has_posted(rank, call_.post_value(round_, post));
@@ -31,7 +36,7 @@ class Machine {
   // Whether the posts that a step has waited for are of this call.
   void check_posts(const Step& wait);
   void take(const Endpoint& end) {
-    if (mismatched_ || is_skipped(end.slice)) return;
+    if (mismatched_ || is_skipped()) return;
     executor_.receivers_[end.rank].take();
     executor_.waiter_.wake_others();  // the sender may be asleep for this credit
   }
@@ -52,7 +57,7 @@ class Machine {
   [[nodiscard]] Run run(const Slice& slice) const;
   [[nodiscard]] std::uint64_t first_element(const Slice& slice) const;
   // A message of nothing is not sent where nobody relies on its order.
-  [[nodiscard]] bool is_skipped(const Slice& slice) const { return !call_.plan->orders && bytes(slice) == 0; }
+  [[nodiscard]] bool is_skipped() const { return message_bytes_ == 0 && !call_.plan->orders; }
   [[nodiscard]] std::uint64_t bytes(const Slice& slice) const;
   // The same of a slice of any rank; where blocks differ in size, of the largest there can be.
   [[nodiscard]] std::uint64_t most_bytes(const Slice& slice) const {
@@ -81,7 +86,7 @@ class Machine {
   const Call& call_;
   bool takes_whole_blocks_;  // a slice's pieces of one block are one run of memory
   std::uint64_t round_ = 0;
-  std::uint64_t message_bytes_ = 0;  // of the step that is being performed
+  std::uint64_t message_bytes_ = 0;  // of the step
   bool mismatched_ = false;
 };
 

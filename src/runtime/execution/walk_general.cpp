@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The general walker: lanes side by side, each in its own round, whatever is ready next.
+// The general walker: lanes side by side, each in its own round, whatever is ready next; of one lane, what is next.
 #include <algorithm>
 
 #include "runtime/execution/executor.hpp"
@@ -45,7 +45,7 @@ bool Executor::can_go(const Call& call, Machine& machine, std::size_t lane) {
   const LaneState& state = lanes_[lane];
   const auto& steps = call.plan->program.lanes[lane];
   if (state.round == call.rounds || steps.empty()) return false;
-  machine.set_round(state.round);
+  machine.set_step(steps[state.index], state.round);
   return is_after(steps[state.index], state.round, lanes_) && is_ready(steps[state.index], machine);
 }
 
@@ -79,6 +79,38 @@ End Executor::go(const Call& call, Machine& machine) {
     published_ = now;
     finish_rounds(call.round_base + now);
   }
+  return End::done;
+}
+
+// A single lane needs no asking which may go: a small message is sooner there.
+End Executor::walk_lane(const Call& call, bool may_wait) {
+  const auto wait = [&](const auto& ready) { return may_wait ? end_of(waiter_.until(ready)) : End::pending; };
+  const auto& steps = call.plan->program.lanes[0];
+  const std::int64_t last_remote = call.plan->last_remote[0];
+  ListState& state = started_.state;
+  if (!started_.walks) {
+    const auto can_begin = [&] { return all_lines_are_free(); };
+    if (!can_begin())
+      if (const End end = wait(can_begin); end != End::done) return end;
+    started_.walks = true;
+    if (last_remote < 0) finish_rounds(call.round_base + call.rounds);
+  }
+  Machine machine(*this, call);
+  for (; state.round < call.rounds; ++state.round, state.next = 0) {
+    for (; state.next < steps.size(); ++state.next) {
+      const Step& step = steps[state.next];
+      machine.set_step(step, state.round);
+      const auto is_ready_now = [&] { return is_ready(step, machine); };
+      if (!is_ready_now())
+        if (const End end = wait(is_ready_now); end != End::done) return end;
+      if (step.kind == StepKind::wait) machine.check_posts(step);
+      perform(step, machine);
+      if (machine.mismatched()) return End::mismatched;
+      ++progress_;
+      if (static_cast<std::int64_t>(state.next) == last_remote) finish_rounds(call.round_base + state.round + 1);
+    }
+  }
+  end_call(call);
   return End::done;
 }
 
