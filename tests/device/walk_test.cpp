@@ -81,7 +81,7 @@ void place_in_place(const Schedule& schedule, std::uint64_t count, Memory& memor
     const std::size_t own = rank * count * sizeof(float);
     if (facts.many_outputs && !facts.many_inputs) {
       // The input is this rank's block of the output.
-      std::memmove(both + own, memory.inputs[rank].data(), memory.inputs[rank].size());
+      std::copy(memory.inputs[rank].begin(), memory.inputs[rank].end(), both + own);
       call.inputs.back() = both + own;
     }
     if (facts.many_inputs && !facts.many_outputs) call.outputs.back() = both + own;
@@ -95,7 +95,8 @@ void expect_equal(const Schedule& schedule, const HostCall& call, const std::vec
     const std::size_t block = call.count * sizeof(float);
     for (std::uint32_t each = 0; each < schedule.division(Space::output).blocks; ++each) {
       if (!expected_output(schedule, rank, {each, 0})) continue;
-      EXPECT_EQ(std::memcmp(from + each * block, expected[rank].data() + each * block, block), 0)
+      const std::byte* wanted = expected[rank].data() + each * block;
+      EXPECT_TRUE(std::equal(wanted, wanted + block, from + each * block))
           << words << ", rank " << rank << ", block " << each;
     }
   }
