@@ -232,6 +232,22 @@ TEST(DeviceWalk, ARankThatDoesNotComeIsNamedAfterTheTimeOut) {
   EXPECT_EQ(pair.ranks.failure(0).post, 0U);
 }
 
+// What it told of the call that failed is all that the other rank ever sees.
+TEST(DeviceWalk, ARankThatFailedTellsNothingOfLaterCalls) {
+  Pair pair;
+  pair.ranks.timeout = 50'000'000;
+  pair.call.ranks = {0};
+  EXPECT_FALSE(pair.ranks.run<Float>(pair.call));
+  HostCall later = pair.call;
+  later.digest = 2;
+  EXPECT_FALSE(pair.ranks.run<Float>(later));
+  pair.call.ranks = {1};
+  EXPECT_FALSE(pair.ranks.run<Float>(pair.call));
+  // It has met the post of its own call, and waits for the end of the round; another call's would be a mismatch.
+  EXPECT_EQ(pair.ranks.failure(1).trouble, static_cast<std::uint32_t>(Trouble::timeout));
+  EXPECT_EQ(pair.ranks.failure(1).post, kNoPost);
+}
+
 TEST(DeviceWalk, AnAbortEndsAWaitWithoutATimeOut) {
   Pair pair;
   pair.ranks.timeout = 0;
@@ -278,6 +294,22 @@ TEST(DeviceShape, WindowsCoverAllAndFitTheirSlots) {
         EXPECT_LE(std::uint64_t{2} * programs.exposes_per_round * shape.slot_bytes, limits.slots_bytes);
         EXPECT_LE(shape.channels, shape.num_rounds);
       }
+  }
+}
+
+// Each channel has one round, and no tile is left without one.
+TEST(DeviceShape, ByNameChannelsTakeTiles) {
+  const auto programs =
+      make_word_programs(find_algorithm(Collective::all_reduce, "two_shot")->make({.num_ranks = 4}), true).value();
+  const Limits limits = {.channels = 16, .threads = 512, .channel_bytes = 16384};
+  const auto of = [&](std::uint64_t count) { return shape_of(programs, count, 4, limits).value(); };
+  EXPECT_EQ(of(1).tile_shift, 11U);  // 512 chunks of 16 bytes: 2048 elements of 4
+  EXPECT_EQ(of(0).channels, 1U);
+  EXPECT_EQ(of(8192).channels, 2U);
+  EXPECT_EQ(of(1U << 20U).channels, 16U);
+  for (const std::uint64_t count : {0U, 1U, 8192U, 1U << 20U}) {
+    EXPECT_EQ(of(count).num_rounds, of(count).channels);
+    EXPECT_GE(of(count).window, (count + 3) / 4);
   }
 }
 
