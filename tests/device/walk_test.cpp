@@ -25,9 +25,9 @@ namespace {
 using Bytes = std::vector<std::byte>;
 using Float = PlainElement<float>;
 
-// Small windows: several channels, several rounds of each.
+// Small windows: several channels, and so many rounds of each that slots are used again.
 constexpr Limits kSmall = {
-    .channels = 3, .threads = 4, .channel_bytes = 64, .slots_bytes = 4096, .scratch_bytes = 4096};
+    .channels = 3, .threads = 4, .channel_bytes = 64, .slots_bytes = 1024, .scratch_bytes = 4096};
 
 // Sums of these depend on their order.
 Bytes random_floats(std::uint64_t number, std::mt19937& random) {
@@ -171,7 +171,9 @@ TEST(DeviceWalk, RandomSchedulesDoWhatExecutionOnNumbersDoes) {
       const auto num_ranks = static_cast<std::uint32_t>(2 + seed % 5);
       const Schedule schedule = random_schedule(seed, family, num_ranks);
       if (!make_word_programs(schedule, false).ok()) continue;
-      HostRanks ranks(num_ranks, kSmall);
+      Limits limits = kSmall;
+      limits.slots_bytes = 4096;  // some expose many pieces at once
+      HostRanks ranks(num_ranks, limits);
       for (int again = 0; again < 3; ++again)
         expect_as_numbers(ranks, schedule, family == Family::symmetric, false, 1 + seed * 37 % 900);
       ++run;
