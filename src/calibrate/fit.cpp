@@ -27,6 +27,7 @@ double rounded(double value) { return std::stod(fmt::format("{:.4g}", value)); }
 
 void add(fabric::Curve& curve, std::uint64_t bytes, double value) { curve.points.push_back({bytes, rounded(value)}); }
 
+// What a message's step takes beside moving bytes, and how long it is on its way.
 struct Basis {
   double step = 0;
   double latency = 0;
@@ -37,15 +38,72 @@ Basis basis_of(const Measurements& measured) {
   Basis basis;
   basis.step = rounded(measured.step);
   const HopTimes& shortest = measured.hops.front();
-  const double least = std::min({shortest.copy, shortest.fold, shortest.forward, shortest.fold_forward});
-  basis.latency = rounded(std::max(0.0, least - 2 * basis.step - 2 * kLeastTime));
+  const double hop = std::min({shortest.copy, shortest.fold, shortest.forward, shortest.fold_forward});
+  // Nothing is sooner there than what is there soonest.
+  double least = hop - 2 * basis.step;
+  if (!measured.swaps.empty())
+    least = std::min({least, measured.swaps.front().once, measured.swaps.front().fold, measured.swaps.front().copy});
+  if (!measured.small.empty()) least = std::min(least, measured.small.front().call);
+  basis.latency = rounded(std::max(0.0, least - 2 * kLeastTime));
+  basis.step = rounded(std::max(0.0, (hop - basis.latency) / 2 - kLeastTime));
   return basis;
 }
 
-fabric::Costs costs_of(const Measurements& measured) {
+// What a longer swap takes longer where it folds, and where it copies. Half of the lesser is storing, as a swap cannot
+// tell storing from reading.
+void add_swap(std::uint64_t bytes, double folding, double copying, fabric::Costs& costs) {
+  const double stored = std::max(kLeastTime, rounded(std::min(folding, copying) / 2));
+  add(costs.send_times, bytes, stored);
+  add(costs.receive_times, bytes, std::max(kLeastTime, copying - stored));
+  add(costs.fold_times, bytes, std::max(kLeastTime, folding - stored));
+}
+// Of a call that folds: a copy takes less by what it does in a further swap.
+void add_first_swap(const SwapTimes& swap, double folding, fabric::Costs& costs) {
+  add_swap(swap.bytes, folding, folding - std::max(0.0, swap.fold - swap.copy), costs);
+}
+
+// Of direct schedules that post between other steps.
+fabric::Costs direct_costs_of(const Measurements& measured) {
+  const double latency = basis_of(measured).latency;
+  const SwapTimes& shortest = measured.swaps.front();
+  fabric::Costs costs;
+  costs.name = "direct";
+  costs.channels = fabric::Channels::direct;
+  const double least = std::min(shortest.fold, shortest.copy);
+  costs.post_overhead = rounded(std::max(0.0, least - latency - 2 * kLeastTime));
+  costs.launch = rounded(std::max(0.0, shortest.twice - 2 * shortest.fold));
+  for (const SwapTimes& swap : measured.swaps) add_swap(swap.bytes, swap.fold - least, swap.copy - least, costs);
+  return costs;
+}
+
+// Of those that post first: a list of steps that is known before the call.
+fabric::Costs list_costs_of(const Measurements& measured) {
+  const SwapTimes& shortest = measured.swaps.front();
+  fabric::Costs costs;
+  costs.name = "list";
+  costs.channels = fabric::Channels::one_phase;
+  costs.launch = rounded(std::max(0.0, shortest.once - basis_of(measured).latency - 2 * kLeastTime));
+  for (const SwapTimes& swap : measured.swaps) add_first_swap(swap, swap.once - shortest.once, costs);
+  return costs;
+}
+
+// Of exchanges that the runtime does in its own way for small ones.
+fabric::Costs small_costs_of(const Measurements& measured) {
+  fabric::Costs costs;
+  costs.name = "small";
+  costs.channels = fabric::Channels::exchange;
+  costs.up_to = measured.small_end - 1;
+  costs.launch = rounded(std::max(0.0, measured.small.front().call - basis_of(measured).latency - 2 * kLeastTime));
+  for (std::size_t size = 0; size < measured.small.size() && size < measured.swaps.size(); ++size)
+    add_first_swap(measured.swaps[size], measured.small[size].call - measured.small.front().call, costs);
+  return costs;
+}
+
+fabric::Costs message_costs_of(const Measurements& measured) {
   const auto [step, latency] = basis_of(measured);
   fabric::Costs costs;
-  costs.name = "process";
+  costs.name = "messages";
+  costs.channels = fabric::Channels::messages;
   costs.send_overhead = costs.receive_overhead = step;
   costs.post_overhead = costs.wait_overhead = step;
   costs.launch = rounded(std::max(0.0, measured.call));
@@ -162,7 +220,10 @@ fabric::Fabric graph(const Measurements& measured, std::uint32_t ranks) {
 
 fabric::Fabric fabric_of(const Measurements& measured, std::uint32_t ranks) {
   fabric::Fabric made = is_flat(measured, ranks) ? flat(measured, ranks) : graph(measured, ranks);
-  made.costs = {costs_of(measured)};
+  made.costs = {message_costs_of(measured)};
+  if (!measured.swaps.empty())
+    made.costs.insert(made.costs.end(), {direct_costs_of(measured), list_costs_of(measured)});
+  if (!measured.small.empty()) made.costs.push_back(small_costs_of(measured));
   made.memories = {memory_of(measured)};
   made.queue.slots = measured.slots;
   made.queue.slot_bytes = measured.slot_bytes;
@@ -188,6 +249,30 @@ namespace {
 std::string comment_of(const std::string& words) {
   return fmt::format("# {}{}.\n", static_cast<char>(std::toupper(words[0])), words.substr(1));
 }
+// Where a number of costs is from; empty: nothing was measured for it.
+std::string origin_of(const fabric::Costs& costs, std::string_view name, std::string_view mark) {
+  using fabric::Channels;
+  if (name == "channels") return "";
+  if (name == "up_to") return fmt::format("{}: longer exchanges are lists", mark);
+  if (costs.channels != Channels::messages && name == "receive_times")
+    return fmt::format("{}: what a longer swap that copies takes longer, less storing", mark);
+  if (costs.channels == Channels::exchange || costs.channels == Channels::one_phase) {
+    const std::string_view what = costs.channels == Channels::exchange ? "all-reduce" : "swap";
+    if (name == "launch") return fmt::format("{}: one {} of 8 bytes, less the latency", mark, what);
+    return fmt::format("{}: what a longer {} takes longer, half of it for storing", mark, what);
+  }
+  if (costs.channels == Channels::direct) {
+    if (name == "launch") return fmt::format("{}: two swaps of 8 bytes, less what two further ones add", mark);
+    if (name == "post_overhead") return fmt::format("{}: what a further swap of 8 bytes adds, less the latency", mark);
+    return fmt::format("{}: what a longer further swap takes longer, half of it for storing", mark);
+  }
+  if (name == "launch") return fmt::format("{}: a call, beside its hop", mark);
+  if (name.ends_with("overhead")) return fmt::format("{}: half of the least hop of 8 bytes, less the latency", mark);
+  if (name == "send_times" || name == "receive_times")
+    return fmt::format("{}: half of a copying hop, less steps and latency", mark);
+  return fmt::format("{}: a hop of this kind, less steps, latency and sending", mark);
+}
+
 }  // namespace
 
 std::string file_of(const Measurements& measured, std::uint32_t ranks) {
@@ -207,15 +292,14 @@ std::string file_of(const Measurements& measured, std::uint32_t ranks) {
   const std::uint32_t cores = cores_for(measured, ranks);
   const std::string mark = fmt::format("measured {}", measured.date);
   std::string text = fmt::format(
-      "# A machine as `tutti probe --calibrate` has measured it: ping-pong between two cores and reduction kernels, "
-      "no\n"
-      "# collective. `measured {0}` is of {1}.\n"
+      "# A machine as `tutti probe --calibrate` has measured it: ping-pong and swaps between two cores, and\n"
+      "# reduction kernels. `measured {0}` is of {1}.\n"
       "version = 1\n"
       "about = \"{2} ranks on {3} cores, calibrated on {0}\"\n"
       "generator = \"host:{2}x{3}\"\n"
       "switch_cost = \"{4}\"  # {5}: from one process of a core to the next, by sched_yield\n"
       "\n[parameters]\n"
-      "latency = \"{6}\"  # {5}: half of the least hop of 8 bytes, less its steps\n"
+      "latency = \"{6}\"  # {5}: half of the least time from rank to rank\n"
       "bandwidth = \"unlimited\"  # what limits is the cores and their memory, below\n",
       measured.date, measured.machine, ranks, cores, fabric::time_to_text(made.cores.front().switch_cost), mark,
       fabric::time_to_text(made.links.front().latency));
@@ -224,8 +308,10 @@ std::string file_of(const Measurements& measured, std::uint32_t ranks) {
     for (const auto& field : fields) {
       const std::string value = fabric::get(field, owner);
       if (value == fabric::get(field, std::decay_t<decltype(owner)>())) continue;
-      text += fmt::format("{} = {}  # {}\n", field.name,
-                          field.unit == fabric::Unit::count ? value : fmt::format("\"{}\"", value), why(field.name));
+      const std::string reason = why(field.name);
+      text += fmt::format("{} = {}{}{}\n", field.name,
+                          field.unit == fabric::Unit::count ? value : fmt::format("\"{}\"", value),
+                          reason.empty() ? "" : "  # ", reason);
     }
   };
   text += "\n[[memories]]\nname = \"memory\"\n";
@@ -234,14 +320,10 @@ std::string file_of(const Measurements& measured, std::uint32_t ranks) {
                        name == "bandwidths" ? "a kernel with two own sources, on both cores at once, by working set"
                                             : "own bytes of messages, by working set, beside what a small one takes");
   });
-  text += "\n[[costs]]\nname = \"process\"\n";
-  add_lines(fabric::kCostFields, made.costs.front(), [&](std::string_view name) {
-    if (name == "launch") return fmt::format("{}: a call, beside its steps", mark);
-    if (name.ends_with("overhead")) return fmt::format("{}: a step that copies 8 bytes", mark);
-    if (name.ends_with("send_times") || name.ends_with("receive_times"))
-      return fmt::format("{}: half of a copying hop, less steps and latency", mark);
-    return fmt::format("{}: a hop of this kind, less steps, latency and sending", mark);
-  });
+  for (const fabric::Costs& costs : made.costs) {
+    text += fmt::format("\n[[costs]]\nname = \"{}\"\n", costs.name);
+    add_lines(fabric::kCostFields, costs, [&](std::string_view name) { return origin_of(costs, name, mark); });
+  }
   text += "\n[queue]\n";
   add_lines(fabric::kQueueFields, made.queue, [](std::string_view name) {
     return name == "slots" ? "TUTTI_STAGING_DEPTH where it was measured" : "TUTTI_STAGING_SLOT where it was measured";

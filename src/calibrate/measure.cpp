@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Ping-pong by two ranks that are threads, over a region of their own.
+// Ping-pong and swaps by two ranks that are threads, over a region of their own.
 #include "calibrate/measure.hpp"
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <barrier>
 #include <chrono>
@@ -15,6 +16,7 @@
 #include <fmt/format.h>
 
 #include "base/log.hpp"
+#include "base/relax.hpp"
 #include "calibrate/ping_pong.hpp"
 #include "data/kernel.hpp"
 #include "runtime/communicator/communicator.hpp"
@@ -26,6 +28,10 @@ namespace {
 
 constexpr std::uint32_t kHopsOfCall = 8;
 constexpr std::uint32_t kStepsOfCall = 32;
+constexpr std::uint64_t kWarmingBytes = 8 << 20;
+constexpr std::uint64_t kMostUntimed = 64;
+constexpr double kLeastCalls = 7;
+constexpr std::array<std::uint32_t, 3> kFurther = {0, 1, 3};  // swaps behind the first
 constexpr std::uint64_t kShortest = 8;
 constexpr std::size_t kApart = 528;           // elements
 constexpr std::uint64_t kMostSlot = 1 << 20;  // longer messages take as long a byte
@@ -33,12 +39,61 @@ constexpr std::uint64_t kLeastWorkingSet = 32 << 10;
 
 enum class Extent : std::uint8_t { all, ends };  // ends: copying hops of the shortest and the longest message
 // What the ranks measure, each number the same on both; rank 0 keeps the times.
-enum class Part : std::uint8_t { hops, none, steps, exchange, mark };
+enum class Part : std::uint8_t { hops, none, steps, exchange, mark, swap, small };
+constexpr std::uint32_t kMostNumber = 7 * 4;  // of schedules by part and hop
 struct Cell {
   Part part = Part::hops;
   Hop hop = Hop::copy;
+  Again again = Again::fold;
+  std::uint32_t further = 0;
   std::uint64_t bytes = 0;                        // of the rank's input, as of its output
   auto operator<=>(const Cell&) const = default;  // NOLINT(modernize-use-nullptr): its 0 is no pointer
+};
+
+std::int64_t now() {
+  return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now().time_since_epoch())
+      .count();
+}
+
+struct Span {
+  std::int64_t begin = 0;
+  std::int64_t end = 0;
+  bool is_late = false;
+};
+
+// Instants at which both ranks begin, as those of a benchmark do: rank 0 says when, once rank 1 is there.
+class Starts {
+ public:
+  static constexpr std::int64_t kAhead = 600;  // nanoseconds: time for both to learn of it
+
+  // Whether this rank was there in time. Both call it equally often; once one has given up, nobody waits.
+  bool await(int rank) {
+    const std::uint64_t number = ++numbers_[rank].value;
+    if (rank == 0) {
+      while (arrived_.load(std::memory_order_acquire) < number && !is_given_up_) relax();
+      instant_ = now() + kAhead;
+      announced_.store(number, std::memory_order_release);
+    } else {
+      arrived_.store(number, std::memory_order_release);
+      while (announced_.load(std::memory_order_acquire) < number && !is_given_up_) relax();
+    }
+    if (is_given_up_) return false;
+    const std::int64_t instant = instant_;
+    if (now() >= instant) return false;
+    while (now() < instant) relax();
+    return true;
+  }
+  void give_up() { is_given_up_ = true; }
+
+ private:
+  struct alignas(64) Number {
+    std::uint64_t value = 0;
+  };
+  std::array<Number, 2> numbers_;                         // each rank's own
+  alignas(64) std::atomic<std::uint64_t> arrived_ = 0;    // rank 1's
+  alignas(64) std::atomic<std::uint64_t> announced_ = 0;  // rank 0's
+  std::int64_t instant_ = 0;                              // of the last that is announced
+  std::atomic<bool> is_given_up_ = false;
 };
 
 class PingPong {
@@ -72,6 +127,7 @@ class PingPong {
   [[nodiscard]] const Steadiness& steadiness() const { return steadiness_; }
   [[nodiscard]] std::uint32_t passes() const { return passes_; }
   [[nodiscard]] std::uint64_t longest() const { return most_; }
+  [[nodiscard]] std::uint64_t small_end() const { return small_end_; }
   // What it is about, in order of size.
   [[nodiscard]] std::vector<std::uint64_t> sizes() const {
     std::vector<std::uint64_t> sizes;
@@ -111,6 +167,14 @@ class PingPong {
           goes_on = goes_on && time({.part = Part::none, .hop = hop, .bytes = bytes}) &&
                     time({.part = Part::hops, .hop = hop, .bytes = bytes});
       }
+      for (const std::uint64_t bytes : sizes()) {
+        if (extent_ == Extent::ends) break;
+        for (const Again again : {Again::fold, Again::copy})
+          for (const std::uint32_t further : kFurther)
+            goes_on = goes_on && time({.part = Part::swap, .again = again, .further = further, .bytes = bytes});
+        if (rank == 0) small_end_ = communicator->small_end();
+        if (bytes < communicator->small_end()) goes_on = goes_on && time({.part = Part::small, .bytes = bytes});
+      }
       for (const std::uint64_t set : working_sets())
         if (set / 2 >= most_) goes_on = goes_on && time({.part = Part::exchange, .bytes = set / 2});
       goes_on = goes_on && time(kAfter);
@@ -135,11 +199,13 @@ class PingPong {
 
   [[nodiscard]] static Schedule schedule_of(const Cell& cell) {
     if (cell.part == Part::steps) return own_steps(kStepsOfCall);
+    if (cell.part == Part::swap) return swap(cell.again, cell.further);
     return ping_pong(cell.hop, cell.part == Part::hops || cell.part == Part::mark ? kHopsOfCall : 0);
   }
   // A number of its own for each schedule, under which its plan is kept.
   [[nodiscard]] static std::uint32_t number_of(const Cell& cell) {
     const Part part = cell.part == Part::exchange ? Part::none : cell.part == Part::mark ? Part::hops : cell.part;
+    if (part == Part::swap) return kMostNumber + 2 * cell.further + static_cast<std::uint32_t>(cell.again);
     return static_cast<std::uint32_t>(part) * 4 + static_cast<std::uint32_t>(cell.hop);
   }
 
@@ -147,9 +213,10 @@ class PingPong {
   bool measure(Communicator& communicator, const Cell& cell, const float* input, float* output) {
     const Schedule schedule = schedule_of(cell);
     const auto call = [&] {
-      const Status status = communicator.run_by(schedule, number_of(cell),
-                                                {.input = input, .output = output, .count = cell.bytes / sizeof(float)},
-                                                WalkerChoice::automatic);
+      const Invocation asked{.input = input, .output = output, .count = cell.bytes / sizeof(float)};
+      const Status status = cell.part == Part::small
+                                ? communicator.all_reduce(input, output, asked.count, asked.type, asked.op)
+                                : communicator.run_by(schedule, number_of(cell), asked, WalkerChoice::automatic);
       if (status.ok()) return true;
       const std::scoped_lock lock(mutex_);
       if (failed_.ok()) failed_ = status;
@@ -157,23 +224,50 @@ class PingPong {
     };
     // About what it will take; both must come to the same.
     const bool has_hops = cell.part == Part::hops || cell.part == Part::mark;
-    const double hops = has_hops ? kHopsOfCall + 1 : cell.part == Part::steps ? 4 : 1;
+    const double hops = has_hops                   ? kHopsOfCall + 1
+                        : cell.part == Part::steps ? 4
+                        : cell.part == Part::swap  ? 1 + cell.further
+                                                   : 1;
     const double expected = hops * (250 + 0.15 * static_cast<double>(cell.bytes));
-    const auto at_once = static_cast<std::uint64_t>(std::max(1.0, 20'000 / expected));
-    const auto blocks = static_cast<std::uint64_t>(
-        std::max(3.0, static_cast<double>(thoroughness_.block_ns) / (expected * static_cast<double>(at_once))));
-    for (std::uint64_t i = 0; i < at_once; ++i)
-      if (!call()) return false;
-    std::vector<double> taken;
-    for (std::uint64_t block = 0; block < blocks; ++block) {
-      const auto begin = std::chrono::steady_clock::now();
-      for (std::uint64_t i = 0; i < at_once; ++i)
-        if (!call()) return false;
-      const std::chrono::duration<double, std::nano> time = std::chrono::steady_clock::now() - begin;
-      taken.push_back(time.count() / static_cast<double>(at_once));
+    // Until the caches hold what they hold after many such calls, the slots in turn among it.
+    const std::uint64_t untimed = std::clamp<std::uint64_t>(kWarmingBytes / cell.bytes, 1, kMostUntimed);
+    const auto calls = static_cast<std::uint64_t>(
+        std::max(kLeastCalls, static_cast<double>(thoroughness_.block_ns) / (expected + Starts::kAhead)));
+    for (std::uint64_t i = 0; i < untimed; ++i)
+      if (!call()) return give_up();
+    const int rank = communicator.rank();
+    std::vector<Span>& spans = spans_[rank];
+    spans.clear();
+    for (std::uint64_t i = 0; i < calls; ++i) {
+      Span& span = spans.emplace_back();
+      span.is_late = !starts_.await(rank);
+      span.begin = now();
+      if (!call()) return give_up();
+      span.end = now();
     }
-    if (communicator.rank() == 0) times_[cell].push_back(median_of(std::move(taken)));
+    starts_.await(rank);  // the other's times are there,
+    if (rank == 0) times_[cell].push_back(median_of(times_of_both()));
+    starts_.await(rank);  // and have been read
     return true;
+  }
+
+  bool give_up() {
+    starts_.give_up();
+    return false;
+  }
+
+  // Of calls that both began in time, from the first begin to the last end, as benchmarks count; if there are none, of
+  // all.
+  [[nodiscard]] std::vector<double> times_of_both() const {
+    std::vector<double> in_time;
+    std::vector<double> all;
+    for (std::size_t i = 0; i < spans_[0].size(); ++i) {
+      const Span& one = spans_[0][i];
+      const Span& other = spans_[1][i];
+      all.push_back(static_cast<double>(std::max(one.end, other.end) - std::min(one.begin, other.begin)));
+      if (!one.is_late && !other.is_late) in_time.push_back(all.back());
+    }
+    return in_time.empty() ? all : in_time;
   }
 
   // What marks a pass, at its beginning and at its end.
@@ -187,6 +281,9 @@ class PingPong {
   const std::vector<int>& cores_;
   Extent extent_;
   std::uint64_t most_;
+  Starts starts_;
+  std::array<std::vector<Span>, 2> spans_;     // by rank: of the cell that is being measured
+  std::uint64_t small_end_ = 0;                // rank 0's
   std::map<Cell, std::vector<double>> times_;  // by pass; rank 0's, as is all until the barrier
   std::uint32_t passes_ = 0;
   Steadiness steadiness_;
@@ -228,6 +325,19 @@ void add_messages(const PingPong& ping_pong, Measurements& measured) {
   measured.passes = ping_pong.passes();
   measured.steadiness = ping_pong.steadiness();
   for (const std::uint64_t bytes : ping_pong.sizes()) measured.hops.push_back(hop_times(ping_pong, bytes));
+  for (const std::uint64_t bytes : ping_pong.sizes()) {
+    const auto call_of = [&](Again again, std::uint32_t further) {
+      return ping_pong.time_of({.part = Part::swap, .again = again, .further = further, .bytes = bytes});
+    };
+    const auto each_of = [&](Again again) {
+      return std::max(0.0, call_of(again, kFurther.back()) - call_of(again, 1)) / (kFurther.back() - 1);
+    };
+    measured.swaps.push_back(
+        {bytes, call_of(Again::fold, 0), call_of(Again::fold, 1), each_of(Again::fold), each_of(Again::copy)});
+    const double small = ping_pong.time_of({.part = Part::small, .bytes = bytes});
+    if (small > 0) measured.small.push_back({bytes, small});
+  }
+  measured.small_end = ping_pong.small_end();
   measured.step = ping_pong.time_of({.part = Part::steps, .bytes = kShortest}) / kStepsOfCall;
   const double exchange = ping_pong.time_of({.part = Part::none, .hop = Hop::copy, .bytes = kShortest});
   measured.call = std::max(0.0, exchange - measured.hops.front().copy);
@@ -274,6 +384,8 @@ Result<Measurements> measure(const Variables& variables, const Thoroughness& tho
 
   Settings settings = Settings::from(variables);
   settings.region.message_slot = std::min(settings.region.message_slot, kMostSlot);
+  // So that the small path is open whatever the profile's rules say; no other all-reduce is asked for.
+  settings.forced_of(Collective::all_reduce).name = Communicator::kSmallAlgorithm;
   measured.slots = settings.region.message_depth;
   measured.slot_bytes = settings.region.message_slot;
   TUTTI_TRY_ASSIGN(const std::unique_ptr<Log> log, Log::create(variables, LogWriter::of_this_process()));

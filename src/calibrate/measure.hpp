@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Measures this machine: ping-pong between two ranks over the runtime's own messages, kernels on own memory, and
-// changes from one process of a core to the next. No collective is run. Takes some seconds, and its threads are pinned
-// to cores while it does. One thread at a time.
+// Measures this machine: ping-pong between two ranks over the runtime's own messages, swaps by direct channels, small
+// all-reduces of two ranks, kernels on own memory, and changes from one process of a core to the next. Takes some
+// seconds, and its threads are pinned to cores while it does. One thread at a time.
 #pragma once
 
 #include <cstdint>

@@ -20,6 +20,22 @@ struct HopTimes {
   double fold_forward = 0;
 };
 
+// A call in which two ranks swap so many bytes by direct channels (ping_pong.hpp), one in which they do so twice, and
+// what each further swap adds.
+struct SwapTimes {
+  std::uint64_t bytes = 0;
+  double once = 0;
+  double twice = 0;
+  double fold = 0;
+  double copy = 0;
+};
+
+// An all-reduce of two ranks in the runtime's own way for small ones.
+struct SmallTime {
+  std::uint64_t bytes = 0;
+  double call = 0;
+};
+
 // Of own memory, with a working set of so many bytes on each of both cores at once.
 struct OwnRate {
   std::uint64_t working_set = 0;
@@ -47,11 +63,14 @@ struct Measurements {
   Steadiness steadiness;
   std::uint64_t slot_bytes = 0;
   std::uint32_t slots = 0;
-  double call = 0;             // from a program's call until its first step, and back
-  double step = 0;             // what the runtime takes for a step beside moving bytes
-  double core_switch = 0;      // from one process of a core to the next
-  std::vector<HopTimes> hops;  // by rising size
-  std::vector<OwnRate> own;    // by rising working set
+  double call = 0;               // from a program's call until its first step, and back
+  double step = 0;               // what the runtime takes for a step beside moving bytes
+  double core_switch = 0;        // from one process of a core to the next
+  std::vector<HopTimes> hops;    // by rising size
+  std::vector<SwapTimes> swaps;  // by rising size
+  std::vector<SmallTime> small;  // by rising size; empty where the runtime has no such way
+  std::uint64_t small_end = 0;   // bytes from which on it has none
+  std::vector<OwnRate> own;      // by rising working set
 };
 
 }  // namespace tutti::calibrate

@@ -21,6 +21,18 @@ Lane back_and_forth(Builder& b, Hop hop, std::uint32_t hops) {
   co_yield b.recv(peer, b.output());
 }
 
+Lane swaps(Builder& b, Again again, std::uint32_t further) {
+  const std::uint32_t peer = 1 - b.rank();
+  co_yield b.expose(b.input());
+  co_yield b.pull_reduce_all(0, b.input(), b.output());
+  for (std::uint32_t post = 1; post <= further; ++post) {
+    co_yield b.expose(b.output());
+    if (again == Again::fold) co_yield b.pull_reduce_all(post, b.output(), b.output());
+    if (again == Again::copy) co_yield b.pull(peer, post, b.output(), b.output());
+  }
+  co_yield b.close();
+}
+
 Lane copies(Builder& b, std::uint32_t steps) {
   for (std::uint32_t i = 0; i < steps; ++i) co_yield b.copy(b.input(), b.output());
 }
@@ -50,6 +62,12 @@ std::string_view name_of(Hop hop) {
 Schedule ping_pong(Hop hop, std::uint32_t hops) {
   Schedule schedule = schedule_of("ping_pong_" + std::string(name_of(hop)));
   schedule.lane = [hop, hops](Builder& b, std::uint32_t) { return back_and_forth(b, hop, hops); };
+  return schedule;
+}
+
+Schedule swap(Again again, std::uint32_t further) {
+  Schedule schedule = schedule_of(again == Again::fold ? "swap_fold" : "swap_copy");
+  schedule.lane = [again, further](Builder& b, std::uint32_t) { return swaps(b, again, further); };
   return schedule;
 }
 

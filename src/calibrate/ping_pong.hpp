@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Messages that go back and forth between two ranks, as a schedule: what calibration runs on the machine, and what the
-// simulator must be as fast in afterwards. Pure; thread-safe.
+// Messages that go back and forth between two ranks, and swaps, as schedules: what calibration runs on the machine, and
+// what the simulator must be as fast in afterwards. Pure; thread-safe.
 //
 // A rank sends its own bytes and takes what comes, so that one message is under way in each direction: `hops` times it
-// does so in a way of its own (`Hop`), and at last it takes the last message. That is no collective: nothing is left
-// but what has gone back and forth.
+// does so in a way of its own (`Hop`), and at last it takes the last message.
 #pragma once
 
 #include <array>
@@ -25,6 +24,11 @@ inline constexpr std::array kHops = {Hop::copy, Hop::fold, Hop::forward, Hop::fo
 [[nodiscard]] std::string_view name_of(Hop hop);
 
 [[nodiscard]] Schedule ping_pong(Hop hop, std::uint32_t hops);
+
+// Each rank exposes its input, and folds the other's with its own into its output: a swap by direct channels. `Again`:
+// it exposes what it has folded, and folds that, or takes a copy of it, `further` times.
+enum class Again : std::uint8_t { fold, copy };
+[[nodiscard]] Schedule swap(Again again, std::uint32_t further);
 
 // `steps` steps of one rank that copy its input to its output.
 [[nodiscard]] Schedule own_steps(std::uint32_t steps);

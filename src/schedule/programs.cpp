@@ -15,6 +15,32 @@ bool names(const std::vector<Endpoint>& ends, std::uint32_t rank, std::uint32_t 
 
 }  // namespace
 
+bool posts_first(const Program& program) {
+  return std::all_of(program.lanes.begin(), program.lanes.end(), [](const std::vector<Step>& lane) {
+    const auto first_other = std::find_if_not(lane.begin(), lane.end(), is_post);
+    return std::none_of(first_other, lane.end(), is_post) &&
+           std::all_of(lane.begin(), first_other, [](const Step& post) { return post.after.empty(); });
+  });
+}
+
+bool is_exchange(const Schedule& schedule, const Program& program) {
+  if (program.lanes.size() != 2) return false;
+  const std::vector<Step>& exposing = program.lanes[0];
+  const std::vector<Step>& folding = program.lanes[1];
+  const Slice input{Space::input, 0, 0, 1};
+  const Slice output{Space::output, 0, 0, 1};
+  if (schedule.division(Space::input).pieces != 1 || schedule.division(Space::output).pieces != 1 ||
+      exposing.size() != 1 || exposing[0].kind != StepKind::expose || exposing[0].sources[0].slice != input)
+    return false;
+  if (folding.empty() || folding.size() > 2 || (folding.size() == 2 && folding[1].kind != StepKind::close))
+    return false;
+  const Step& fold = folding[0];
+  return fold.kind == StepKind::combine && fold.completes && fold.destinations.size() == 1 &&
+         fold.destinations[0].place == Place::local && fold.destinations[0].slice == output &&
+         std::all_of(fold.sources.begin(), fold.sources.end(),
+                     [&](const Endpoint& end) { return end.place != Place::message && end.slice == input; });
+}
+
 Programs::Programs(const Schedule& schedule, Fusion fusion) : schedule_(&schedule) {
   programs_.reserve(schedule.num_ranks);
   for (std::uint32_t rank = 0; rank < schedule.num_ranks; ++rank) programs_.push_back(collect(schedule, rank, fusion));

@@ -17,6 +17,13 @@ namespace tutti {
   return (std::uint64_t{from} << 29U | to) * kMostChannels + channel;
 }
 
+// Whether each lane posts all that it posts before anything else, and waits for nothing before.
+[[nodiscard]] bool posts_first(const Program& program);
+
+// Whether a rank's program is one exchange: lane 0 exposes the whole input; lane 1 folds exposures into the whole
+// output, and may close.
+[[nodiscard]] bool is_exchange(const Schedule& schedule, const Program& program);
+
 class Programs {
  public:
   static constexpr std::uint32_t kNone = UINT32_MAX;

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "base/counted.hpp"
+#include "schedule/programs.hpp"
 #include "schedule/prove/definition.hpp"
 #include "simulate/engine/cursor.hpp"
 #include "simulate/engine/engine.hpp"
@@ -62,23 +63,46 @@ fabric::Channels channels_of(const Schedule& schedule) {
   return channels;
 }
 
-// The kinds of costs that may be meant, where those of the ranks are not of such schedules: of those up to some size
-// the one with the least that covers the operation's bytes, else all without a limit.
+// What a direct schedule is by rank 0's steps, the closest first.
+std::vector<fabric::Channels> kinds_of(const Schedule& schedule) {
+  Program program;
+  for (std::uint32_t lane = 0; lane < schedule.num_lanes; ++lane) {
+    Walk walk = schedule.walk(0, lane);
+    std::vector<Step>& steps = program.lanes.emplace_back();
+    while (const Step* step = walk.next()) steps.push_back(*step);
+  }
+  std::vector<fabric::Channels> kinds;
+  if (is_exchange(schedule, program)) kinds.push_back(fabric::Channels::exchange);
+  if (posts_first(program)) kinds.push_back(fabric::Channels::one_phase);
+  kinds.push_back(fabric::Channels::direct);
+  return kinds;
+}
+
+// Of the costs of such schedules: of those up to some size the ones with the least that covers the bytes, else all
+// without a limit.
+std::vector<std::uint32_t> costs_of(fabric::Channels channels, const fabric::Fabric& fabric, double bytes) {
+  std::uint64_t limit = 0;
+  for (const fabric::Costs& costs : fabric.costs)
+    if (costs.channels == channels && static_cast<double>(costs.up_to) >= bytes && costs.up_to > 0 &&
+        (limit == 0 || costs.up_to < limit))
+      limit = costs.up_to;
+  std::vector<std::uint32_t> found;
+  for (std::uint32_t number = 0; number < fabric.costs.size(); ++number)
+    if (fabric.costs[number].channels == channels && fabric.costs[number].up_to == limit) found.push_back(number);
+  return found;
+}
+
+// The kinds of costs that may be meant, where those of the ranks are not of such schedules.
 std::vector<std::uint32_t> costs_instead(const Schedule& schedule, const fabric::Fabric& fabric, double bytes) {
   const auto is_of_all = [](const fabric::Costs& costs) { return costs.channels == fabric::Channels::all; };
   if (std::all_of(fabric.costs.begin(), fabric.costs.end(), is_of_all)) return {};
   const fabric::Channels wanted = channels_of(schedule);
   const fabric::Costs& usual = fabric.costs[fabric.ranks.front().costs];
   if (wanted == fabric::Channels::all || is_of_all(usual) || usual.channels == wanted) return {};
-  std::uint64_t limit = 0;
-  for (const fabric::Costs& costs : fabric.costs)
-    if (costs.channels == wanted && static_cast<double>(costs.up_to) >= bytes && costs.up_to > 0 &&
-        (limit == 0 || costs.up_to < limit))
-      limit = costs.up_to;
-  std::vector<std::uint32_t> instead;
-  for (std::uint32_t number = 0; number < fabric.costs.size(); ++number)
-    if (fabric.costs[number].channels == wanted && fabric.costs[number].up_to == limit) instead.push_back(number);
-  return instead;
+  if (wanted != fabric::Channels::direct) return costs_of(wanted, fabric, bytes);
+  for (const fabric::Channels kind : kinds_of(schedule))
+    if (std::vector<std::uint32_t> found = costs_of(kind, fabric, bytes); !found.empty()) return found;
+  return {};
 }
 
 // Of all blocks, as benchmarks count; where they differ in size, of blocks of a middling one.

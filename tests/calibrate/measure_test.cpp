@@ -30,6 +30,12 @@ TEST(Measure, GivesNumbersThatMakeAFabric) {
   EXPECT_EQ(measured->hops.back().bytes, measured->slot_bytes);
   for (const HopTimes& hop : measured->hops)
     for (const double time : {hop.copy, hop.fold, hop.forward, hop.fold_forward}) EXPECT_TRUE(std::isfinite(time));
+  ASSERT_EQ(measured->swaps.size(), measured->hops.size());
+  EXPECT_GT(measured->swaps.front().once, 0);
+  // Every shipped profile takes small all-reduces in a way of its own, up to some size.
+  ASSERT_GT(measured->small_end, 0U);
+  ASSERT_FALSE(measured->small.empty());
+  EXPECT_LT(measured->small.back().bytes, measured->small_end);
   ASSERT_EQ(measured->own.size(), 5U);  // 32K to 512K
   for (const OwnRate& own : measured->own) EXPECT_GT(own.fold_bandwidth, 0);
   EXPECT_EQ(measured->own.front().exchange, 0);

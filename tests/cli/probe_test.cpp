@@ -59,9 +59,11 @@ TEST(Probe, AFileThatCannotBeWrittenIsAnErrorBeforeAnythingIsMeasured) {
 TEST(Probe, MachinesReadAllDigitsOfWhatWasMeasured) {
   calibrate::Measurements measured;
   measured.hops = {{.bytes = 8, .copy = 123.456789, .fold = 1, .forward = 2, .fold_forward = 3}};
+  measured.swaps = {{.bytes = 8, .once = 111.222333, .twice = 4, .fold = 222.333444, .copy = 5}};
+  measured.small = {{.bytes = 8, .call = 77.888999}};
   measured.own = {{.working_set = 4096, .fold_bandwidth = 9.87654321, .exchange = 1234567.25}};
   const Table table = table_of_measurements(measured);
-  for (const char* number : {"123.456789", "9.87654321", "1234567.25"}) {
+  for (const char* number : {"123.456789", "9.87654321", "1234567.25", "111.222333", "222.333444", "77.888999"}) {
     EXPECT_TRUE(has(to_csv(table), number)) << to_csv(table);
     EXPECT_TRUE(has(to_json(table), number)) << to_json(table);
   }

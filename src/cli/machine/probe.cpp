@@ -43,7 +43,7 @@ Exit calibrate_machine(const ProbeOptions& options, const Context& context) {
   const Result<Variables> variables = Variables::load(context.environment, ConfPaths::standard(context.environment));
   if (!variables.ok()) return failed(context, "probe", variables.status());
   if (const Status status = calibrate::can_measure(); !status.ok()) return failed(context, "probe", status);
-  context.error << "measuring ping-pong and reduction kernels on two cores; some seconds\n";
+  context.error << "measuring ping-pong, swaps and reduction kernels on two cores; some seconds\n";
   const Result<calibrate::Measurements> measured = calibrate::measure(*variables);
   if (!measured.ok()) return failed(context, "probe", measured.status());
   OutputOptions of_table;
@@ -102,9 +102,9 @@ Exit run_probe(const ProbeOptions& options, const Context& context) {
 
 Run define_probe(CLI::App& app) {
   const auto options = std::make_shared<ProbeOptions>();
-  CLI::Option* calibrate = app.add_flag(
-      "--calibrate", options->calibrate,
-      "Measure ping-pong and reduction kernels on two cores, and how much farther other cores are; runs no collective");
+  CLI::Option* calibrate = app.add_flag("--calibrate", options->calibrate,
+                                        "Measure ping-pong, swaps, small all-reduces and reduction kernels on two "
+                                        "cores, and how much farther other cores are");
   app.add_option_function<std::string>("-n,--num-ranks",
                                        number_into("--num-ranks", 1, kMostProbedRanks, options->ranks),
                                        "How many ranks the fabric has; they share the cores [2]")

@@ -54,7 +54,14 @@ Status read(Unit unit, std::string_view text, std::uint32_t& value) {
 }
 
 std::string_view name_of(Channels channels) {
-  return channels == Channels::all ? "all" : channels == Channels::messages ? "messages" : "direct";
+  switch (channels) {
+    case Channels::all: return "all";
+    case Channels::messages: return "messages";
+    case Channels::direct: return "direct";
+    case Channels::one_phase: return "one_phase";
+    case Channels::exchange: return "exchange";
+  }
+  return "";
 }
 
 Status read(Unit, std::string_view text, BackPressure& value) {
@@ -74,12 +81,13 @@ Status read(Unit, std::string_view text, LongMessages& value) {
 }
 
 Status read(Unit, std::string_view text, Channels& value) {
-  for (const Channels each : {Channels::all, Channels::messages, Channels::direct}) {
+  for (const Channels each :
+       {Channels::all, Channels::messages, Channels::direct, Channels::one_phase, Channels::exchange}) {
     if (!same_name(trim(text), name_of(each))) continue;
     value = each;
     return {};
   }
-  return {Code::invalid_argument, fmt::format("{} is neither all, messages nor direct", in_quotes(text))};
+  return {Code::invalid_argument, fmt::format("{} is none of all, messages, direct, one_phase and exchange", in_quotes(text))};
 }
 
 // "64:120ns 4K:1.1us"

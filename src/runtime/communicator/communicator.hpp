@@ -111,6 +111,8 @@ class Communicator final : private Work {
       return nullptr;
     return enter() ? &entry : nullptr;
   }
+  // All-reduces of fewer bytes take it, while nothing is pending.
+  [[nodiscard]] std::uint64_t small_end() const { return settled_small_end_; }
   [[nodiscard]] End run_small(const SmallOperator& entry, const void* input, void* output, std::uint64_t count) {
     const End end = executor_->run_small(entry, input, output, count);
     leave();
@@ -378,7 +380,11 @@ class Communicator final : private Work {
   std::uint64_t symmetric_small_end_ = 0;  // while there is symmetric memory; of any type
   Portfolio portfolio_;
   Selector selector_;
-  std::vector<std::unique_ptr<const Plan>> given_;  // by run_by()'s number
+  struct Given {
+    std::unique_ptr<const Plan> plan;
+    BoundCall bound;  // the last call by it
+  };
+  std::vector<Given> given_;  // by run_by()'s number
   CallCounts counts_;
   std::uint64_t inner_operations_ = 0;  // of the executor's: what is_inner() is true of
   std::vector<BoundCall> bound_;        // by BoundCall::place_of

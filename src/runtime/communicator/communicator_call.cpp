@@ -228,33 +228,39 @@ bool Communicator::is_symmetric(const Invocation& asked, const Buffers& buffers)
 Status Communicator::run_by(const Schedule& schedule, std::uint32_t number, const Invocation& asked,
                             WalkerChoice walker) {
   if (is_over()) return failure();
+  const std::uint64_t key = BoundCall::key_of(asked);
+  if (number < given_.size() && given_[number].bound.suits(asked, key))
+    return walk(given_[number].bound, asked, walker);
   if (schedule.num_ranks != num_ranks_)
     return {Code::invalid_argument, fmt::format("the schedule is for {}, and the communicator has {}",
                                                 counted(schedule.num_ranks, "rank"), num_ranks_)};
   const Result<const Prepared*> entry = prepared(asked);
   if (!entry.ok()) return entry.status();
-  BoundCall bound;
   const Result<Buffers> buffers = find_buffers(asked, rank_, num_ranks_);
   if (!buffers.ok()) return buffers.status();
-  bound.buffers = *buffers;
   const auto first = static_cast<std::uint32_t>(portfolio_.of(asked.collective).size());
   if (first + number > CallDescription::kMostAlgorithm)
     return {Code::invalid_argument,
             fmt::format("a communicator keeps {} schedules beside its algorithms, and {} is asked for",
                         CallDescription::kMostAlgorithm + 1 - first, number)};
   if (number >= given_.size()) given_.resize(number + 1);
-  if (given_[number] == nullptr) {
+  auto& [plan, bound] = given_[number];
+  bound.asked = 0;
+  bound.buffers = *buffers;
+  if (plan == nullptr) {
     // What is in the catalogue is proven; this may come from anywhere.
     if (const auto fault = find_malformed(Programs(schedule, Fusion::none)))
       return {Code::invalid_argument,
               fmt::format("the schedule {} is malformed: {}", schedule.name, fault->to_string())};
-    Result<Plan> plan = make_plan(schedule, rank_);
-    if (!plan.ok()) return plan.status();
-    given_[number] = std::make_unique<const Plan>(std::move(*plan));
+    Result<Plan> made = make_plan(schedule, rank_);
+    if (!made.ok()) return made.status();
+    plan = std::make_unique<const Plan>(std::move(*made));
   }
-  const Reach reach = given_[number]->opens ? Reach::symmetric : Reach::staged;
-  TUTTI_TRY(make_call(*given_[number], first + number, reach, **entry, asked, bound));
-  bound.counted = &counts_.row(asked.collective, &given_[number]->schedule.name, reach);
+  const Reach reach = plan->opens ? Reach::symmetric : Reach::staged;
+  TUTTI_TRY(make_call(*plan, first + number, reach, **entry, asked, bound));
+  bound.counted = &counts_.row(asked.collective, &plan->schedule.name, reach);
+  if (asked.op.value < OperatorHandle::kFirstCustom) bound.asked = key;
+  bound.count = asked.count;
   return walk(bound, asked, walker);
 }
 

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "schedule/empty_messages.hpp"
+#include "schedule/programs.hpp"
 #include "transport/shm/line.hpp"
 
 namespace tutti {
@@ -34,25 +35,6 @@ Result<std::vector<Posted>> posts_of(const Program& program, std::uint32_t rank)
     return Status(Code::internal,
                   fmt::format("rank {} posts in {} lanes; all posts of a rank belong into one", rank, lanes_that_post));
   return posts;
-}
-
-// Lane 0 exposes the whole input; lane 1 folds exposures into the whole output, and may close.
-bool is_exchange(const Schedule& schedule, const Program& program) {
-  if (program.lanes.size() != 2) return false;
-  const std::vector<Step>& exposing = program.lanes[0];
-  const std::vector<Step>& folding = program.lanes[1];
-  const Slice input{Space::input, 0, 0, 1};
-  const Slice output{Space::output, 0, 0, 1};
-  if (schedule.division(Space::input).pieces != 1 || schedule.division(Space::output).pieces != 1 ||
-      exposing.size() != 1 || exposing[0].kind != StepKind::expose || exposing[0].sources[0].slice != input)
-    return false;
-  if (folding.empty() || folding.size() > 2 || (folding.size() == 2 && folding[1].kind != StepKind::close))
-    return false;
-  const Step& fold = folding[0];
-  return fold.kind == StepKind::combine && fold.completes && fold.destinations.size() == 1 &&
-         fold.destinations[0].place == Place::local && fold.destinations[0].slice == output &&
-         std::all_of(fold.sources.begin(), fold.sources.end(),
-                     [&](const Endpoint& end) { return end.place != Place::message && end.slice == input; });
 }
 
 // Which pieces of a rank's exposures the others read: by post and piece.
@@ -83,12 +65,6 @@ bool uses_channels(const Step& step) {
   const auto has_channel = [](const Endpoint& end) { return end.channel != 0; };
   return std::any_of(step.sources.begin(), step.sources.end(), has_channel) ||
          std::any_of(step.destinations.begin(), step.destinations.end(), has_channel);
-}
-
-bool has_posts_first(const std::vector<Step>& lane) {
-  const auto first_other = std::find_if_not(lane.begin(), lane.end(), is_post);
-  return std::none_of(first_other, lane.end(), is_post) &&
-         std::all_of(lane.begin(), first_other, [](const Step& post) { return post.after.empty(); });
 }
 
 Status check_possible(const Schedule& schedule, const Step& step) {
@@ -151,8 +127,8 @@ Result<Plan> make_plan(Schedule schedule, std::uint32_t rank, const std::functio
     Program program = collect(schedule, each, Fusion::neighbours);
     TUTTI_TRY_ASSIGN(plan.posts[each], posts_of(program, each));
     plan.posts_per_round = std::max(plan.posts_per_round, static_cast<std::uint32_t>(plan.posts[each].size()));
+    plan.posts_first = plan.posts_first && posts_first(program);
     for (const std::vector<Step>& lane : program.lanes) {
-      plan.posts_first = plan.posts_first && has_posts_first(lane);
       for (const Step& step : lane) {
         TUTTI_TRY(check_possible(schedule, step));
         look_at(step, plan);

@@ -233,7 +233,9 @@ TEST(SeveralExposures, AreToldOfByOnePostOrOneEach) {
         const std::uint32_t rank = communicator.rank();
         const WalkerChoice walker = walker_of(mixture, rank);
         std::uint32_t turn = 0;
-        for (const std::uint64_t count : kCounts) {
+        std::vector<std::uint64_t> counts;
+        for (const std::uint64_t count : kCounts) counts.insert(counts.end(), 2, count);  // the second time is bound
+        for (const std::uint64_t count : counts) {
           ++turn;
           // Of rank r for rank b, and the i-th of these.
           const auto element = [&](std::uint32_t r, std::uint32_t b, std::uint64_t i) {
