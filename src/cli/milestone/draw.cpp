@@ -106,6 +106,9 @@ std::string page_of(const Milestone& milestone, const Drawn& drawn) {
   if (!drawn.missing.empty())
     page.sections.front().cautions.push_back(
         {fmt::format("Parts that were not made: {}.", fmt::join(drawn.missing, ", "))});
+  for (const UndrawnPart& each : drawn.undrawn)
+    page.sections.front().cautions.push_back(
+        {fmt::format("The part {} is not drawn: {}.", each.name, each.reason.to_string()), true});
   return to_html(page);
 }
 
@@ -154,9 +157,39 @@ void remove_others(const Drawn& drawn, const std::vector<std::string>& before, c
   std::set<std::string> names;
   for (const DrawnPart& part : drawn.parts)
     for (const MadeFile& each : part.files) names.insert(each.name);
+  for (const UndrawnPart& part : drawn.undrawn)
+    for (const MadeFile& each : part.files) names.insert(each.name);
   for (const MadeFile& each : drawn.whole) names.insert(each.name);
   for (const std::string& each : before)
     if (!names.contains(each) && each != kIndexFile) folder.remove(each);
+}
+
+// Anybody may have written the file.
+Status check_numbers(const Part& part, const PartRows& rows, const std::string& path) {
+  for (const std::string_view column : part.numbers)
+    for (std::size_t row = 0; row < rows.size(); ++row)
+      if (!rows.number(row, column))
+        return wrong_argument(fmt::format("{}: a row has no number as its {}", path, in_quotes(column)));
+  return {};
+}
+
+// Nothing if the part has no rows.
+Result<std::optional<DrawnPart>> show_part(const Milestone& milestone, const Part& part,
+                                           const MilestoneFolder& folder) {
+  const RowsOwner owner{std::string(milestone.name), std::string(part.name)};
+  TUTTI_TRY_ASSIGN(std::optional<PartRows> rows, read_rows(folder.path(), owner, part.columns));
+  if (!rows) return std::optional<DrawnPart>();
+  TUTTI_TRY(check_numbers(part, *rows, rows_path(folder.path(), part.name)));
+  TUTTI_TRY_ASSIGN(PartShown shown, part.show(*rows));
+  return std::optional(DrawnPart{.part = &part, .rows = std::move(*rows), .shown = std::move(shown), .files = {}});
+}
+
+UndrawnPart undrawn_part(const Part& part, const MilestoneFolder& folder, Status reason) {
+  const std::string rows = fmt::format("{}.jsonl", part.name);
+  std::vector<MadeFile> files = files_of_part(folder.file(kIndexFile), part.name);
+  if (std::none_of(files.begin(), files.end(), [&](const MadeFile& each) { return each.name == rows; }))
+    files.insert(files.begin(), {rows, "rows"});
+  return {.name = std::string(part.name), .reason = std::move(reason), .files = std::move(files)};
 }
 
 }  // namespace
@@ -165,16 +198,16 @@ Result<Drawn> draw_milestone(const Milestone& milestone, const MilestoneFolder& 
   const PngMaker png(context.environment);
   Drawn drawn;
   for (const Part& part : milestone.parts) {
-    const RowsOwner owner{std::string(milestone.name), std::string(part.name)};
-    TUTTI_TRY_ASSIGN(std::optional<PartRows> rows, read_rows(folder.path(), owner, part.columns));
-    if (!rows) {
+    Result<std::optional<DrawnPart>> shown = show_part(milestone, part, folder);
+    if (!shown.ok())
+      drawn.undrawn.push_back(undrawn_part(part, folder, shown.status()));
+    else if (shown->has_value())
+      drawn.parts.push_back(std::move(**shown));
+    else
       drawn.missing.emplace_back(part.name);
-      continue;
-    }
-    Result<PartShown> shown = part.show(*rows);
-    if (!shown.ok()) return shown.status().with_context(fmt::format("cannot draw {}", part.name));
-    drawn.parts.push_back({.part = &part, .rows = std::move(*rows), .shown = std::move(*shown), .files = {}});
   }
+  if (drawn.parts.empty() && !drawn.undrawn.empty())
+    return drawn.undrawn.front().reason.with_context(fmt::format("cannot draw {}", drawn.undrawn.front().name));
   if (drawn.parts.empty())
     return Status(Code::system, fmt::format("{} has no rows of {}; run it without MILESTONE_FAST to make them",
                                             in_quotes(folder.path()), milestone.name));

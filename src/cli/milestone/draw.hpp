@@ -10,7 +10,7 @@
 
 namespace tutti::cli {
 
-// Draws all parts whose rows are in the folder. An error if there are none.
+// Draws all parts whose rows are in the folder and can be read. An error if there are none.
 [[nodiscard]] Result<Drawn> draw_milestone(const Milestone& milestone, const MilestoneFolder& folder,
                                            const Context& context);
 

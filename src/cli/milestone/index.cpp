@@ -2,8 +2,10 @@
 #include "cli/milestone/index.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <optional>
+#include <utility>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -19,6 +21,21 @@ using IndexJson = nlohmann::ordered_json;
 
 constexpr int kIndexVersion = 1;
 constexpr std::uint64_t kMostIndexBytes = std::uint64_t{64} << 20U;
+constexpr std::array<const char*, 2> kPartLists = {"parts", "undrawn_parts"};
+
+IndexJson files_json(const std::vector<MadeFile>& files, std::string_view part) {
+  IndexJson json = IndexJson::array();
+  const std::string rows = fmt::format("{}.jsonl", part);
+  for (const MadeFile& each : files)
+    json.push_back({{"file", each.name}, {"kind", each.kind}, {"from", each.name == rows ? "" : rows}});
+  return json;
+}
+
+IndexJson json_of(const UndrawnPart& undrawn) {
+  return {{"name", undrawn.name},
+          {"reason", undrawn.reason.to_string()},
+          {"files", files_json(undrawn.files, undrawn.name)}};
+}
 
 IndexJson json_of(const DrawnPart& drawn) {
   const PartOrigin& origin = drawn.rows.origin();
@@ -40,10 +57,7 @@ IndexJson json_of(const DrawnPart& drawn) {
   for (const CaseRows& each : drawn.rows.cases())
     if (!each.error.empty()) json["errors"].push_back({{"case", each.name}, {"error", each.error}});
   json["answer"] = drawn.shown.answer;
-  json["files"] = IndexJson::array();
-  const std::string rows = fmt::format("{}.jsonl", drawn.part->name);
-  for (const MadeFile& each : drawn.files)
-    json["files"].push_back({{"file", each.name}, {"kind", each.kind}, {"from", each.name == rows ? "" : rows}});
+  json["files"] = files_json(drawn.files, drawn.part->name);
   return json;
 }
 
@@ -53,15 +67,34 @@ std::optional<IndexJson> read_index(const std::string& path) {
   return IndexJson::parse(**text, nullptr, false);
 }
 
+std::string text_in(const IndexJson& json, const char* key) {
+  const auto found = json.is_object() ? json.find(key) : json.end();
+  return json.is_object() && found != json.end() && found->is_string() ? found->get<std::string>() : "";
+}
+
+IndexJson list_at(const IndexJson& json, const char* key) {
+  const auto found = json.is_object() ? json.find(key) : json.end();
+  return json.is_object() && found != json.end() && found->is_array() ? *found : IndexJson::array();
+}
+
+std::vector<MadeFile> files_at(const IndexJson& json) {
+  std::vector<MadeFile> files;
+  for (const IndexJson& each : list_at(json, "files"))
+    if (std::string name = text_in(each, "file"); !name.empty())
+      files.push_back({std::move(name), text_in(each, "kind")});
+  return files;
+}
+
 }  // namespace
 
 bool Drawn::is_complete() const {
-  return missing.empty() &&
+  return missing.empty() && undrawn.empty() &&
          std::all_of(parts.begin(), parts.end(), [](const DrawnPart& each) { return each.rows.is_complete(); });
 }
 
 bool Drawn::is_right() const {
-  return std::all_of(parts.begin(), parts.end(), [](const DrawnPart& each) { return each.is_right(); });
+  return undrawn.empty() &&
+         std::all_of(parts.begin(), parts.end(), [](const DrawnPart& each) { return each.is_right(); });
 }
 
 std::string index_of(const Milestone& milestone, const Drawn& drawn) {
@@ -72,6 +105,8 @@ std::string index_of(const Milestone& milestone, const Drawn& drawn) {
   json["complete"] = drawn.is_complete();
   json["right"] = drawn.is_right();
   json["missing_parts"] = drawn.missing;
+  json["undrawn_parts"] = IndexJson::array();
+  for (const UndrawnPart& each : drawn.undrawn) json["undrawn_parts"].push_back(json_of(each));
   json["notes"] = drawn.notes;
   json["parts"] = IndexJson::array();
   for (const DrawnPart& each : drawn.parts) json["parts"].push_back(json_of(each));
@@ -83,28 +118,32 @@ std::string index_of(const Milestone& milestone, const Drawn& drawn) {
 Status check_index(const std::string& path, std::string_view milestone) {
   const std::optional<IndexJson> json = read_index(path);
   if (!json) return {};
-  const auto found = json->is_object() ? json->find("milestone") : json->end();
-  if (json->is_object() && found != json->end() && found->is_string() && found->get<std::string>() == milestone)
-    return {};
+  if (text_in(*json, "milestone") == milestone) return {};
   return wrong_argument(
       fmt::format("{} is not the index of {}; -o takes a folder of its own", in_quotes(path), milestone));
 }
 
 std::vector<std::string> files_in_index(const std::string& path) {
-  std::vector<std::string> files;
+  std::vector<std::string> names;
   const std::optional<IndexJson> json = read_index(path);
-  const auto take = [&](const IndexJson& from) {
-    const auto found = from.is_object() ? from.find("files") : from.end();
-    if (!from.is_object() || found == from.end() || !found->is_array()) return;
-    for (const IndexJson& each : *found)
-      if (each.is_object() && each.contains("file") && each["file"].is_string())
-        files.push_back(each["file"].get<std::string>());
-  };
-  if (!json || !json->is_object()) return files;
-  take(*json);
-  if (const auto parts = json->find("parts"); parts != json->end() && parts->is_array())
-    for (const IndexJson& each : *parts) take(each);
-  return files;
+  if (!json) return names;
+  std::vector<MadeFile> files = files_at(*json);
+  for (const char* parts : kPartLists)
+    for (const IndexJson& each : list_at(*json, parts)) {
+      const std::vector<MadeFile> more = files_at(each);
+      files.insert(files.end(), more.begin(), more.end());
+    }
+  for (MadeFile& each : files) names.push_back(std::move(each.name));
+  return names;
+}
+
+std::vector<MadeFile> files_of_part(const std::string& path, std::string_view part) {
+  const std::optional<IndexJson> json = read_index(path);
+  if (!json) return {};
+  for (const char* parts : kPartLists)
+    for (const IndexJson& each : list_at(*json, parts))
+      if (text_in(each, "name") == part) return files_at(each);
+  return {};
 }
 
 }  // namespace tutti::cli

@@ -32,8 +32,16 @@ struct DrawnPart {
   [[nodiscard]] bool is_right() const { return shown.is_right && rows.num_errors() == 0; }
 };
 
+// A part whose rows are in the folder and cannot be drawn. What an earlier run drew of them stays.
+struct UndrawnPart {
+  std::string name;
+  Status reason;
+  std::vector<MadeFile> files;
+};
+
 struct Drawn {
   std::vector<DrawnPart> parts;
+  std::vector<UndrawnPart> undrawn = {};
   std::vector<std::string> missing;     // parts of the milestone without rows
   std::vector<MadeFile> whole = {};     // files of no part
   std::vector<std::string> notes = {};  // what could not be made, and why
@@ -48,5 +56,7 @@ struct Drawn {
 [[nodiscard]] Status check_index(const std::string& path, std::string_view milestone);
 // The files that an index names; none if there is no index.
 [[nodiscard]] std::vector<std::string> files_in_index(const std::string& path);
+// The same, of one part.
+[[nodiscard]] std::vector<MadeFile> files_of_part(const std::string& path, std::string_view part);
 
 }  // namespace tutti::cli

@@ -68,6 +68,7 @@ struct Part {
   std::string_view title;  // of its section
   std::string_view about;  // one line, for people
   std::vector<Column> columns;
+  std::vector<std::string_view> numbers = {};  // the columns in which every row has a number
   // Code::unsupported if this machine cannot do it: the part is left out, with that reason.
   std::function<Result<std::vector<PartCase>>(const PartWorld& world)> cases;
   // For cases that have no `make`. Stops early after an interrupt.

@@ -75,6 +75,8 @@ Table summary_of(const Drawn& drawn) {
                    : each.shown.answer.empty()     ? Cell()
                                                    : Cell(each.shown.answer.front())});
   }
+  for (const UndrawnPart& each : drawn.undrawn)
+    table.add_row({each.name, Cell(), Cell(), Cell(), std::string("not drawn"), each.reason.to_string()});
   return table;
 }
 
@@ -85,6 +87,9 @@ void tell(const Drawn& drawn, const MilestoneFolder& folder, const Context& cont
     for (const CaseRows& one : each.rows.cases())
       if (!one.error.empty())
         context.error << fmt::format("{}: {}: {}\n", each.part->name, printable(one.name), printable(one.error));
+  for (const UndrawnPart& each : drawn.undrawn)
+    context.error << fmt::format("{0}: not drawn: {1}; --part {0} makes its rows anew\n", each.name,
+                                 printable(each.reason.to_string()));
   if (!drawn.missing.empty()) context.error << fmt::format("parts without rows: {}\n", fmt::join(drawn.missing, ", "));
   for (const std::string& each : drawn.notes) context.error << each << "\n";
   context.error << fmt::format("{}: any browser shows it; index.json says what was made\n",

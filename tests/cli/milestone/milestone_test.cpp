@@ -96,6 +96,72 @@ TEST_F(MilestoneFrame, RowsThatAreNoneAreAnErrorToDrawAndAreMadeAnew) {
   EXPECT_EQ(run_milestone_with(latency_into("out")).exit, Exit::done);
 }
 
+// As an upgrade leaves the rows of other parts.
+TEST_F(MilestoneFrame, RowsOfAnotherVersionKeepNoOtherPartFromBeingDrawn) {
+  const std::vector<std::string> topologies = {"milestone-ccl", "--part", "topologies", "-o", folder_.file("out")};
+  ASSERT_EQ(run_milestone_with(topologies).exit, Exit::done);
+  std::string rows = folder_.read("out/topologies.jsonl");
+  rows.replace(rows.find("\"fabric\""), 8, "\"machine\"");
+  folder_.write("out/topologies.jsonl", rows);
+  const std::string figure = folder_.read("out/topology_ring_1d.svg");
+
+  const Outcome outcome = run_milestone_with(latency_into("out"));
+  EXPECT_EQ(outcome.exit, Exit::found_wrong) << "not all is right";
+  EXPECT_TRUE(contains(outcome.error, "topologies: not drawn: ")) << outcome.error;
+  EXPECT_TRUE(contains(outcome.error, "topologies.jsonl was written by another version of Tutti")) << outcome.error;
+  EXPECT_TRUE(contains(outcome.error, "--part topologies makes its rows anew")) << outcome.error;
+  EXPECT_TRUE(contains(outcome.out, "not drawn")) << outcome.out;
+  EXPECT_TRUE(std::filesystem::exists(folder_.file("out/latency_ring_1d.svg")));
+  EXPECT_EQ(folder_.read("out/topologies.jsonl"), rows) << "an older Tutti still draws them";
+  EXPECT_EQ(folder_.read("out/topology_ring_1d.svg"), figure);
+  EXPECT_TRUE(contains(folder_.read("out/report.html"), "The part topologies is not drawn"));
+  const nlohmann::json index = index_in(folder_, "out");
+  EXPECT_EQ(index["right"], false);
+  EXPECT_EQ(index["complete"], false);
+  ASSERT_EQ(index["parts"].size(), 1U);
+  EXPECT_EQ(index["parts"][0]["right"], true);
+  ASSERT_EQ(index["undrawn_parts"].size(), 1U);
+  EXPECT_EQ(index["undrawn_parts"][0]["name"], "topologies");
+  EXPECT_TRUE(contains(index["undrawn_parts"][0]["reason"].get<std::string>(), "another version of Tutti"));
+  EXPECT_TRUE(contains(index["undrawn_parts"][0].dump(), "topology_ring_1d.svg"));
+
+  EXPECT_EQ(run_milestone_with(topologies).exit, Exit::done);
+  EXPECT_EQ(index_in(folder_, "out")["right"], true);
+  EXPECT_TRUE(index_in(folder_, "out")["undrawn_parts"].empty());
+}
+
+// Whatever a file of rows holds, it is drawn or refused.
+TEST_F(MilestoneFrame, RowsWithAnyCellsAreDrawnOrRefused) {
+  ASSERT_EQ(run_milestone_with({"milestone-ccl", "-o", folder_.file("out")}).exit, Exit::done);
+  std::size_t num_refused = 0;
+  const nlohmann::json index = index_in(folder_, "out");
+  for (const nlohmann::json& part : index["parts"]) {
+    const std::string name = "out/" + part["name"].get<std::string>() + ".jsonl";
+    const std::string whole = folder_.read(name);
+    const std::size_t line = whole.find('\n') + 1;
+    const nlohmann::json first = nlohmann::json::parse(whole.substr(0, line));
+    for (const nlohmann::json& column : first["columns"])
+      for (const nlohmann::json& cell : {nlohmann::json(), nlohmann::json(-1)}) {
+        SCOPED_TRACE(name + ": " + column.dump() + " is " + cell.dump());
+        std::string rows = whole.substr(0, line);
+        for (std::size_t at = line; at < whole.size();) {
+          const std::size_t end = whole.find('\n', at);
+          nlohmann::json one = nlohmann::json::parse(whole.substr(at, end - at));
+          for (nlohmann::json& row : one["rows"]) row[column.get<std::string>()] = cell;
+          rows += one.dump() + "\n";
+          at = end + 1;
+        }
+        folder_.write("one/" + name.substr(4), rows);
+        const Outcome outcome = draw_again({"milestone-ccl", "-o", folder_.file("one")});
+        num_refused += outcome.exit == Exit::misused ? 1 : 0;
+        EXPECT_TRUE(outcome.exit != Exit::misused || contains(outcome.error, "a row has no number as its"))
+            << outcome.error;
+      }
+    std::filesystem::remove_all(folder_.file("one"));
+  }
+  EXPECT_GE(num_refused, 10U);
+}
+
 TEST_F(MilestoneFrame, AFolderThatCannotBeIsRefused) {
   folder_.write("file", "");
   const Outcome file = run_milestone_with(latency_into("file"));

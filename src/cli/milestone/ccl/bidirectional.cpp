@@ -255,6 +255,7 @@ Part bidirectional_part() {
                       time_column("bidirectional_us"),
                       {.name = "gain_percent", .digits = kShareDigits},
                       {"checked"}},
+          .numbers = {"bytes", "gain_percent"},
           .cases = gain_cases,
           .show = show_gains};
 }

@@ -114,6 +114,7 @@ Part buffers_part() {
           .title = "Memory of the buffers",
           .about = "all-reduce on a torus 3x2 with buffers in TCM, SRAM and HBM",
           .columns = {{"memory"}, {"fabric"}, {"elements"}, {"bytes"}, time_column("time_us"), {"checked"}},
+          .numbers = {"bytes", "time_us"},
           .cases = buffer_cases,
           .show = show_buffers};
 }

@@ -289,6 +289,7 @@ Part comparison_part() {
                       {"configuration"},
                       {"source"},
                       {"date"}},
+          .numbers = {"value_us"},
           .cases = comparison_cases,
           .make_together = make_comparison,
           .keeps = {std::string(kMachineFile)},

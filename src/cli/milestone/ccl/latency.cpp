@@ -180,6 +180,7 @@ Part latency_part() {
                       time_column("time_us"),
                       {"slowest_rank"},
                       {"checked"}},
+          .numbers = {"bytes", "time_us"},
           .cases = latency_cases,
           .show = show_latency};
 }

@@ -100,14 +100,15 @@ Winners winners_of(const PartRows& rows) {
     const auto model = winner_of(rows, line, "simulated_us");
     if (!best || !model) continue;
     const double published = *rows.number(*best, "published_us");
-    const double taken = *rows.number(*model, "published_us");
-    const double regret = taken / published - 1;
+    const std::optional<double> taken = rows.number(*model, "published_us");
+    if (!taken) continue;
+    const double regret = *taken / published - 1;
     ++winners.count;
     winners.right += regret <= simulate::kSameTime ? 1 : 0;
     winners.sum += regret;
     winners.greatest = std::max(winners.greatest, regret);
     winners.table.add_row({line.machine, static_cast<std::int64_t>(line.ranks), static_cast<std::int64_t>(line.bytes),
-                           rows.text(*best, "way"), published, rows.text(*model, "way"), taken,
+                           rows.text(*best, "way"), published, rows.text(*model, "way"), *taken,
                            *rows.number(*model, "simulated_us"), regret * 100});
   }
   return winners;
@@ -183,6 +184,7 @@ Part vllm_part() {
                       {.name = "error_percent", .digits = kShareDigits},
                       {"algorithm"},
                       {"left_out_of_fit"}},
+          .numbers = {"ranks", "bytes"},
           .cases = vllm_cases,
           .show = show_vllm};
 }
