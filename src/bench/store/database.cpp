@@ -405,6 +405,7 @@ Status Database::prepare_to_read(std::chrono::milliseconds patience) {
     // log everything is in the file itself, and nobody writes to it.
     if (::access((path_ + "-wal").c_str(), F_OK) == 0) return tables.status();
     TUTTI_TRY(connect(as_unchanging(path_), SQLITE_OPEN_READONLY | SQLITE_OPEN_URI, patience));
+    is_fixed_ = true;
     tables = number("SELECT count(*) FROM sqlite_schema");
   }
   if (!tables.ok()) return tables.status();

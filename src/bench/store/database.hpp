@@ -112,6 +112,8 @@ class Database {
   [[nodiscard]] const std::string& path() const { return path_; }
   // Of the file: that of its kind, or an older one where it was opened for reading.
   [[nodiscard]] int version() const { return version_; }
+  // What others write later is not seen: the file is read as it lay there when it was opened.
+  [[nodiscard]] bool is_fixed() const { return is_fixed_; }
   // What SQLite said, with the file and what is to be done.
   [[nodiscard]] Status error(int code) const;
   // The file is of the right kind, and what is in it cannot be.
@@ -137,6 +139,7 @@ class Database {
 
   std::string path_;
   Access access_;
+  bool is_fixed_ = false;
   DatabaseKind kind_;
   int version_;
   sqlite3* connection_ = nullptr;

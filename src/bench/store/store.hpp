@@ -94,6 +94,9 @@ class Store {
   [[nodiscard]] Result<std::vector<std::string>> peers_of(std::int64_t run);
   // Another number than before where others have written to the file since. Asking costs microseconds.
   [[nodiscard]] Result<std::int64_t> data_version();
+  // That number stays the same whatever others write: the store is in a folder that may not be written, and is read as
+  // it lay there when it was opened. Open it anew to see more.
+  [[nodiscard]] bool is_fixed() const;
 
  private:
   explicit Store(std::unique_ptr<Database> database);

@@ -28,4 +28,6 @@ Result<std::int64_t> Store::data_version() {
   return *row ? statement->next_integer() : 0;
 }
 
+bool Store::is_fixed() const { return database_->is_fixed(); }
+
 }  // namespace tutti::harness

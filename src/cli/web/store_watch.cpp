@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 namespace tutti::cli {
 
@@ -58,20 +59,29 @@ void StoreWatch::watch() {
   }
 }
 
-// A store may be deleted and made anew, as by a checkout; a connection would go on with the old one.
-bool StoreWatch::is_another_file() {
+std::optional<StoreWatch::Seen> StoreWatch::see() const {
   struct stat about {};
-  if (::stat(path_.c_str(), &about) != 0) return true;
-  const auto device = static_cast<std::uint64_t>(about.st_dev);
-  const auto inode = static_cast<std::uint64_t>(about.st_ino);
-  const bool is_another = device != device_ || inode != inode_;
-  device_ = device;
-  inode_ = inode;
-  return is_another;
+  if (::stat(path_.c_str(), &about) != 0) return std::nullopt;
+  return Seen{.device = static_cast<std::uint64_t>(about.st_dev),
+              .inode = static_cast<std::uint64_t>(about.st_ino),
+              .bytes = about.st_size,
+              .written_s = about.st_mtim.tv_sec,
+              .written_ns = about.st_mtim.tv_nsec,
+              .has_log = ::access((path_ + "-wal").c_str(), F_OK) == 0};
+}
+
+// A store may be deleted and made anew, as by a checkout; a connection would go on with the old one.
+bool StoreWatch::must_open_anew(const std::optional<Seen>& now) const {
+  if (!store_ || !now || !opened_) return true;
+  if (store_->is_fixed()) return *now != *opened_;
+  return now->device != opened_->device || now->inode != opened_->inode;
 }
 
 void StoreWatch::look() {
-  if (is_another_file()) store_.reset();
+  if (const std::optional<Seen> now = see(); must_open_anew(now)) {
+    store_.reset();
+    opened_ = now;
+  }
   if (!store_) {
     version_.reset();
     peers_.clear();

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Polls a store, for pages that show new rows. It asks for the number of changes, which costs microseconds, and for the
-// runs only if that has changed. Only reads.
+// runs only if that has changed. A store that can only be read as it lies there (Store::is_fixed) is opened anew when
+// its file has changed. Only reads.
 //
 // Thread-safe. It has a thread and a connection to the store of its own.
 #pragma once
@@ -53,7 +54,19 @@ class StoreWatch {
   explicit StoreWatch(std::string path) : path_(std::move(path)), state_(std::make_shared<StoreState>()) {}
   void watch();
   void look();
-  [[nodiscard]] bool is_another_file();
+  // The file as it lies there now. A log beside it has what is not in the file yet.
+  struct Seen {
+    std::uint64_t device = 0;
+    std::uint64_t inode = 0;
+    std::int64_t bytes = 0;
+    std::int64_t written_s = 0;
+    std::int64_t written_ns = 0;
+    bool has_log = false;
+
+    bool operator==(const Seen&) const = default;
+  };
+  [[nodiscard]] std::optional<Seen> see() const;
+  [[nodiscard]] bool must_open_anew(const std::optional<Seen>& now) const;
   [[nodiscard]] Result<std::vector<WatchedRun>> read_runs();
   void show(std::vector<WatchedRun> runs);
   void show_trouble(std::string trouble);
@@ -62,8 +75,7 @@ class StoreWatch {
   const std::string path_;
   // Of the thread alone.
   std::optional<harness::Store> store_;
-  std::uint64_t device_ = 0;  // of the file that is open, with the next
-  std::uint64_t inode_ = 0;
+  std::optional<Seen> opened_;  // what is open, as it was then
   std::optional<std::int64_t> version_;
   struct Peers {
     std::uint64_t num_rows = 0;

@@ -9,6 +9,7 @@ class Live {
     this.isPaused = false;
     this.heard = null; // what the last event said
     this.wanted = null; // the mark of what is there, where it is not what is shown
+    this.tried = null; // a wanted mark for which the page was loaded, and was the same as before
     this.timer = null;
     this.isLoading = false;
     this.next = 0; // when it may be loaded again
@@ -42,7 +43,7 @@ class Live {
 
   hear({mark, words, trouble}) {
     this.heard = {words, trouble};
-    this.wanted = mark === this.data.mark ? null : mark;
+    this.wanted = mark === this.data.mark || mark === this.tried ? null : mark;
     this.tell();
     this.plan();
   }
@@ -75,12 +76,20 @@ class Live {
   async load() {
     const begun = Date.now();
     this.isLoading = true;
-    const [type, text] = await fetch(location.pathname + location.search, {cache: 'no-store', credentials: 'omit'})
-      .then(async (answer) => [answer.headers.get('content-type') ?? '', await answer.text()])
-      .catch(() => ['', 'nothing; this page tries again']);
+    const before = this.data.mark;
+    const [isWell, type, text] =
+      await fetch(location.pathname + location.search, {cache: 'no-store', credentials: 'omit'})
+        .then(async (answer) => [answer.ok, answer.headers.get('content-type') ?? '', await answer.text()])
+        .catch(() => [false, '', 'nothing; this page tries again']);
     if (type.startsWith('text/html')) this.show(text);
     else this.say(`tutti web answers ${text}.`);
     this.isLoading = false;
+    // Loading once more would show the same again.
+    if (isWell && this.data.mark === before && this.wanted !== null) {
+      this.tried = this.wanted;
+      this.wanted = null;
+      this.tell();
+    }
     // Making a page takes the machine's time: at most a tenth of it.
     this.next = Date.now() + Math.max(2000, 10 * (Date.now() - begun));
     this.plan();

@@ -125,6 +125,21 @@ TEST_F(WebInBrowser, ShowsNewRowsAndKeepsWhatIsChosen) {
   EXPECT_TRUE(becomes("document.querySelector('.card [role=status]')?.textContent === '2 of 14 rows'"));
 }
 
+TEST_F(WebInBrowser, LoadsOnceForNewsThatThePageDoesNotHave) {
+  browser_->open(web_->address() + "run/2");
+  EXPECT_TRUE(becomes("document.getElementById('news-words').textContent.startsWith('Live: ')"));
+  value(
+      "const fetched = fetch; window.loads = 0; window.fetch = (...all) => { ++window.loads; return fetched(...all); "
+      "}");
+  value("live.hear({mark: 'never shown', words: 'more', trouble: ''})");
+  EXPECT_TRUE(becomes("window.loads === 1 && !live.isLoading"));
+  value("live.hear({mark: 'never shown', words: 'more', trouble: ''})");
+  EXPECT_EQ(value("live.wanted"), nullptr);
+  test::add_a_row(path_, 8);
+  EXPECT_TRUE(becomes("document.body.textContent.includes('it has 13 rows')")) << text("main");
+  EXPECT_EQ(value("window.loads"), 2);
+}
+
 TEST_F(WebInBrowser, ShowsReportsOfFoldersApart) {
   browser_->open(web_->address());
   const auto report =
