@@ -140,7 +140,7 @@ void draw_keys(Picture& picture, const BarChart& chart, double top) {
   double left = kPlotLeft;
   picture.add("<g class=\"key\">\n");
   for (const Key& key : keys_of(chart)) {
-    for (const std::string_view fill : {key.fill, std::string_view("url(#hatch)")})
+    for (const std::string_view fill : {key.fill, kHatch})
       if (fill == key.fill || key.is_hatched)
         picture.add(fmt::format("<rect x=\"{:.1f}\" y=\"{:.1f}\" width=\"12\" height=\"12\" fill=\"{}\"/>\n", left,
                                 top - 10, fill));
@@ -160,7 +160,7 @@ void draw_bar(Picture& picture, const Plot& plot, const BarAxis& y, const Bar& b
         place.left, top, place.width, std::max(bottom - top, 0.5), fill, escaped(printable(words))));
   };
   shape(color_of(bar.kind));
-  if (bar.is_hatched) shape("url(#hatch)");
+  if (bar.is_hatched) shape(kHatch);
   if (!bar.range) return;
   const double middle = place.left + place.width / 2;
   // Of a stacked bar, from where its value ends.

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "base/digest.hpp"
 #include "base/text.hpp"
 #include "report/axis.hpp"
 #include "report/svg.hpp"
@@ -76,6 +77,18 @@ std::vector<std::string> lines_of_remark(std::string_view remark, double width) 
   return remark.empty() ? std::vector<std::string>() : wrapped(remark, width - 2 * kMargin);
 }
 
+// An id is one of the whole page, which may have other pictures: it is made of what the picture shows. Words cannot be
+// taken for it, since their quotes are escaped.
+std::string with_hatch(std::string_view body, std::string_view id) {
+  const std::string wanted = fmt::format("fill=\"{}\"", kHatch);
+  std::string result;
+  for (std::size_t at = body.find(wanted); at != body.npos; at = body.find(wanted)) {
+    result += fmt::format("{}fill=\"url(#{})\"", body.substr(0, at), id);
+    body.remove_prefix(at + wanted.size());
+  }
+  return result += body;
+}
+
 }  // namespace
 
 double width_of_words(std::string_view words, double font_size) {
@@ -143,9 +156,11 @@ std::string Picture::with_head(std::string_view title, std::string_view remark, 
       "<rect width=\"100%\" height=\"100%\" fill=\"#ffffff\"/>\n",
       width, height, kFontSize);
   // What is hatched is so in the color below.
-  svg +=
-      "<defs><pattern id=\"hatch\" width=\"5\" height=\"5\" patternUnits=\"userSpaceOnUse\" "
-      "patternTransform=\"rotate(45)\"><rect width=\"2.4\" height=\"5\" fill=\"#ffffff\"/></pattern></defs>\n";
+  const std::string hatch = fmt::format("hatch-{:016x}", digest(body_, digest(remark, digest(title))));
+  svg += fmt::format(
+      "<defs><pattern id=\"{}\" width=\"5\" height=\"5\" patternUnits=\"userSpaceOnUse\" "
+      "patternTransform=\"rotate(45)\"><rect width=\"2.4\" height=\"5\" fill=\"#ffffff\"/></pattern></defs>\n",
+      hatch);
   Picture head;
   head.text(kMargin, kTitleLine, shortened_to(title, width - 2 * kMargin, kTitleSize),
             {.size = kTitleSize, .color = "#222222"});
@@ -154,7 +169,7 @@ std::string Picture::with_head(std::string_view title, std::string_view remark, 
     head.text(kMargin, y, line, {.color = kPaleInk});
     y += kRemarkLine;
   }
-  return svg + head.body_ + body_ + "</svg>\n";
+  return svg + head.body_ + with_hatch(body_, hatch) + "</svg>\n";
 }
 
 double height_of_head(std::string_view remark, double width) {

@@ -15,6 +15,8 @@ inline constexpr double kFontSize = 11;
 inline constexpr std::string_view kInk = "#333333";
 inline constexpr std::string_view kPaleInk = "#666666";
 inline constexpr std::string_view kGrid = "#e4e4e4";
+// A fill of shapes in a Picture; hatched in white, so that the color below shows.
+inline constexpr std::string_view kHatch = "url(#hatch)";
 
 // An estimate: the reader's font is not known.
 [[nodiscard]] double width_of_words(std::string_view words, double font_size = kFontSize);

@@ -228,6 +228,12 @@ TEST(BarChart, BarsBelowLinesShowGroupsWithoutASize) {
   EXPECT_EQ(count_of(svg, "nothing to draw"), 0U);
 }
 
+std::string id_of_hatch(const std::string& svg) {
+  const std::string begin = "<pattern id=\"";
+  const std::size_t at = svg.find(begin) + begin.size();
+  return svg.substr(at, svg.find('"', at) - at);
+}
+
 TEST(BarChart, HasABarForEverything) {
   BarChart chart{
       .title = "t",
@@ -245,6 +251,12 @@ TEST(BarChart, HasABarForEverything) {
   EXPECT_EQ(count_of(svg, "<title>far, reference: 366</title>"), 2U);  // the bar, and what it is hatched with
   EXPECT_EQ(count_of(svg, "the axis is broken here"), 1U);
   EXPECT_EQ(count_of(svg, "of another configuration"), 1U);
+  EXPECT_EQ(count_of(svg, "<pattern id=\"" + id_of_hatch(svg) + "\""), 1U);
+  EXPECT_EQ(count_of(svg, "fill=\"url(#" + id_of_hatch(svg) + ")\""), 2U);  // a bar and a key
+  EXPECT_EQ(to_svg(chart), svg);
+  BarChart other = chart;
+  other.panels[0].groups[0].bars[0].value = 11;
+  EXPECT_NE(id_of_hatch(to_svg(other)), id_of_hatch(svg)) << "both may be on one page";
   // Stacked, a group is one bar to the axis.
   chart.panels[0].is_stacked = true;
   chart.panels[0].groups.pop_back();
