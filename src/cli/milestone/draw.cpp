@@ -164,22 +164,12 @@ void remove_others(const Drawn& drawn, const std::vector<std::string>& before, c
     if (!names.contains(each) && each != kIndexFile) folder.remove(each);
 }
 
-// Anybody may have written the file.
-Status check_numbers(const Part& part, const PartRows& rows, const std::string& path) {
-  for (const std::string_view column : part.numbers)
-    for (std::size_t row = 0; row < rows.size(); ++row)
-      if (!rows.number(row, column))
-        return wrong_argument(fmt::format("{}: a row has no number as its {}", path, in_quotes(column)));
-  return {};
-}
-
 // Nothing if the part has no rows.
 Result<std::optional<DrawnPart>> show_part(const Milestone& milestone, const Part& part,
                                            const MilestoneFolder& folder) {
   const RowsOwner owner{std::string(milestone.name), std::string(part.name)};
-  TUTTI_TRY_ASSIGN(std::optional<PartRows> rows, read_rows(folder.path(), owner, part.columns));
+  TUTTI_TRY_ASSIGN(std::optional<PartRows> rows, read_rows(folder.path(), owner, part.columns, part.numbers));
   if (!rows) return std::optional<DrawnPart>();
-  TUTTI_TRY(check_numbers(part, *rows, rows_path(folder.path(), part.name)));
   TUTTI_TRY_ASSIGN(PartShown shown, part.show(*rows));
   return std::optional(DrawnPart{.part = &part, .rows = std::move(*rows), .shown = std::move(shown), .files = {}});
 }

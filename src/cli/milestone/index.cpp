@@ -85,6 +85,15 @@ std::vector<MadeFile> files_at(const IndexJson& json) {
   return files;
 }
 
+// An empty object if there is none.
+IndexJson part_in(const std::string& path, std::string_view part) {
+  if (const std::optional<IndexJson> json = read_index(path))
+    for (const char* parts : kPartLists)
+      for (const IndexJson& each : list_at(*json, parts))
+        if (text_in(each, "name") == part) return each;
+  return IndexJson::object();
+}
+
 }  // namespace
 
 bool Drawn::is_complete() const {
@@ -138,12 +147,14 @@ std::vector<std::string> files_in_index(const std::string& path) {
 }
 
 std::vector<MadeFile> files_of_part(const std::string& path, std::string_view part) {
-  const std::optional<IndexJson> json = read_index(path);
-  if (!json) return {};
-  for (const char* parts : kPartLists)
-    for (const IndexJson& each : list_at(*json, parts))
-      if (text_in(each, "name") == part) return files_at(each);
-  return {};
+  return files_at(part_in(path, part));
+}
+
+bool are_drawn(const std::string& path, std::string_view part, const PartRows& rows) {
+  const IndexJson json = part_in(path, part);
+  const auto cases = json.find("cases_made");
+  if (json.contains("reason")) return true;
+  return text_in(json, "begun") == rows.origin().begun && cases != json.end() && *cases == rows.cases().size();
 }
 
 }  // namespace tutti::cli

@@ -54,6 +54,8 @@ struct Drawn {
 
 // An error if the file exists and is not the index of that milestone.
 [[nodiscard]] Status check_index(const std::string& path, std::string_view milestone);
+// Whether an index says that these rows were drawn, or why they cannot be. Else drawing was ended, or had no room.
+[[nodiscard]] bool are_drawn(const std::string& path, std::string_view part, const PartRows& rows);
 // The files that an index names; none if there is no index.
 [[nodiscard]] std::vector<std::string> files_in_index(const std::string& path);
 // The same, of one part.

@@ -19,6 +19,7 @@
 #include "bench/measure/estimate.hpp"
 #include "cli/bench/bench_store.hpp"
 #include "cli/interrupt.hpp"
+#include "cli/milestone/index.hpp"
 #include "cli/milestone/make_progress.hpp"
 #include "cli/milestone/rows_file.hpp"
 
@@ -51,7 +52,7 @@ PartRows without_errors(const PartRows& rows, PartOrigin origin) {
 // The short form would throw away what the full one has taken long for.
 Result<PartRows> kept_rows(const Part& part, const RowsOwner& owner, const MilestoneFolder& folder,
                            const PartOrigin& now) {
-  const Result<std::optional<PartRows>> before = read_rows(folder.path(), owner, part.columns);
+  const Result<std::optional<PartRows>> before = read_rows(folder.path(), owner, part.columns, part.numbers);
   const bool counts = before.ok() && before->has_value() && (*before)->origin().tutti == now.tutti &&
                       (*before)->origin().machine == now.machine;
   if (before.ok() && before->has_value() && (*before)->origin().is_full && !now.is_full && (*before)->size() > 0)
@@ -180,9 +181,11 @@ Result<std::vector<PlannedPart>> plan_all(const Milestone& milestone, const std:
     TUTTI_TRY_ASSIGN(PlannedPart planned, plan_part(milestone, *part, world, folder, now));
     all.push_back(std::move(planned));
   }
-  const bool is_all_there =
-      std::all_of(all.begin(), all.end(), [](const PlannedPart& each) { return each.pending().empty(); });
-  if (!is_all_there) return all;
+  // What could not be drawn, for example on a full disk, is not made anew for that.
+  const bool is_all_drawn = std::all_of(all.begin(), all.end(), [&](const PlannedPart& each) {
+    return each.pending().empty() && are_drawn(folder.file(kIndexFile), each.part->name, each.kept);
+  });
+  if (!is_all_drawn) return all;
   // Whoever asks again for what is complete wants it anew.
   for (PlannedPart& each : all) {
     PartOrigin origin = now;

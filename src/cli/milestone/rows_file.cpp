@@ -125,6 +125,15 @@ Result<CaseRows> case_of(const Json& json, const std::vector<Column>& columns, c
   return one;
 }
 
+// Anybody may have written the file.
+Status check_numbers(const PartRows& rows, const std::vector<std::string_view>& numbers, const std::string& path) {
+  for (const std::string_view column : numbers)
+    for (std::size_t row = 0; row < rows.size(); ++row)
+      if (!rows.number(row, column))
+        return wrong_argument(fmt::format("{}: a row has no number as its {}", path, in_quotes(column)));
+  return {};
+}
+
 Status write_all(const UniqueFd& file, std::string_view text, const std::string& path) {
   while (!text.empty()) {
     const ssize_t written = ::write(file.get(), text.data(), text.size());
@@ -160,7 +169,8 @@ std::string csv_path(const std::string& folder, std::string_view part) {
 }
 
 Result<std::optional<PartRows>> read_rows(const std::string& folder, const RowsOwner& owner,
-                                          const std::vector<Column>& columns) {
+                                          const std::vector<Column>& columns,
+                                          const std::vector<std::string_view>& numbers) {
   const std::string path = rows_path(folder, owner.part);
   TUTTI_TRY_ASSIGN(const std::optional<std::string> text, read_file_if_there(path, kMostRowsBytes));
   if (!text) return std::optional<PartRows>();
@@ -183,7 +193,9 @@ Result<std::optional<PartRows>> read_rows(const std::string& folder, const RowsO
     cases.push_back(std::move(one));
   }
   if (!origin) return std::optional<PartRows>();
-  return std::optional(PartRows(std::move(*origin), columns, std::move(cases)));
+  PartRows rows(std::move(*origin), columns, std::move(cases));
+  TUTTI_TRY(check_numbers(rows, numbers, path));
+  return std::optional(std::move(rows));
 }
 
 RowsWriter::RowsWriter(std::string folder, RowsOwner owner, PartRows kept)

@@ -26,9 +26,11 @@ struct RowsOwner {
 [[nodiscard]] std::string rows_path(const std::string& folder, std::string_view part);
 [[nodiscard]] std::string csv_path(const std::string& folder, std::string_view part);
 
-// Nothing if there is no file. An error if the file is of another milestone, part or version, or has other columns.
+// Nothing if there is no file. An error if the file is of another milestone, part or version, has other columns, or has
+// a row without a number in one of `numbers`.
 [[nodiscard]] Result<std::optional<PartRows>> read_rows(const std::string& folder, const RowsOwner& owner,
-                                                        const std::vector<Column>& columns);
+                                                        const std::vector<Column>& columns,
+                                                        const std::vector<std::string_view>& numbers = {});
 
 // Adds cases, from any thread.
 class RowsWriter {

@@ -6,6 +6,7 @@
 #include <filesystem>
 
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include "milestone_calling.hpp"
 
@@ -159,7 +160,27 @@ TEST_F(MilestoneFrame, RowsWithAnyCellsAreDrawnOrRefused) {
       }
     std::filesystem::remove_all(folder_.file("one"));
   }
-  EXPECT_GE(num_refused, 10U);
+  EXPECT_GE(num_refused, 9U);
+}
+
+TEST_F(MilestoneFrame, WhatCouldNotBeDrawnIsNotMadeAgainForThat) {
+  ASSERT_EQ(run_milestone_with(latency_into("out")).exit, Exit::done);
+  const auto before = drawn_in("out");
+  // As an end while it draws, or a full disk, leaves it.
+  std::filesystem::remove(folder_.file("out/index.json"));
+  const Outcome drawn = run_milestone_with(latency_into("out"));
+  EXPECT_EQ(drawn.exit, Exit::done);
+  EXPECT_TRUE(contains(drawn.error, "39 are done already")) << drawn.error;
+  EXPECT_EQ(drawn_in("out"), before);
+  // What cannot be drawn at all is.
+  std::string rows = folder_.read("out/latency.jsonl");
+  rows.replace(rows.rfind("\"bytes\":"), 8, "\"bytes\":\"\",\"byte\":");
+  folder_.write("out/latency.jsonl", rows);
+  EXPECT_EQ(draw_again({"milestone-ccl", "-o", folder_.file("out")}).exit, Exit::misused);
+  const Outcome anew = run_milestone_with(latency_into("out"));
+  EXPECT_EQ(anew.exit, Exit::done) << anew.error;
+  EXPECT_FALSE(contains(anew.error, "done already")) << anew.error;
+  EXPECT_EQ(drawn_in("out"), before);
 }
 
 TEST_F(MilestoneFrame, AFolderThatCannotBeIsRefused) {
@@ -174,6 +195,42 @@ TEST_F(MilestoneFrame, AFolderThatCannotBeIsRefused) {
   const Outcome other = run_milestone_with(latency_into("other"));
   EXPECT_EQ(other.exit, Exit::misused);
   EXPECT_TRUE(contains(other.error, "is not the index of milestone-ccl")) << other.error;
+}
+
+// In the places of a milestone's files there may be anything.
+TEST_F(MilestoneFrame, ForeignFilesAreRefusedByName) {
+  const std::string heading =
+      R"({"milestone":"milestone-ccl","part":"latency","version":1,"tutti":"0.1.0","columns":["topology","fabric",)"
+      R"("root","ranks","elements","bytes","time_us","slowest_rank","checked"],"cases":["a"]})"
+      "\n";
+  const std::string nested(100'000, '[');
+  for (const std::string& text :
+       {std::string("SQLite format 3\0", 16) + std::string(84, '\0') + "\n", std::string("\n"), std::string("null\n"),
+        nested + "\n", std::string("{\"milestone\":\"milestone-gemm\",\"part\":\"latency\",\"version\":1}\n"),
+        heading + "[]\n", heading + "{\"case\":\"a\",\"rows\":[5]}\n", heading + "{\"case\":\"a\",\"rows\":[{}]}\n",
+        heading + nested + "\n"}) {
+    SCOPED_TRACE(text.substr(0, 300));
+    folder_.write("out/latency.jsonl", text);
+    const Outcome outcome = draw_again({"milestone-ccl", "-o", folder_.file("out")});
+    EXPECT_EQ(outcome.exit, Exit::misused);
+    EXPECT_TRUE(contains(outcome.error, "cannot draw latency: ")) << outcome.error;
+    EXPECT_TRUE(contains(outcome.error, "latency.jsonl")) << outcome.error;
+  }
+  std::filesystem::remove(folder_.file("out/latency.jsonl"));
+  ASSERT_EQ(::mkfifo(folder_.file("out/latency.jsonl").c_str(), 0600), 0);
+  const Outcome pipe = draw_again({"milestone-ccl", "-o", folder_.file("out")});
+  EXPECT_NE(pipe.exit, Exit::done);
+  EXPECT_TRUE(contains(pipe.error, "latency.jsonl")) << pipe.error;
+  for (const std::string& text :
+       {std::string("rubbish"), std::string("[]"), nested, std::string("{\"milestone\": 5}")}) {
+    folder_.write("other/index.json", text);
+    const Outcome other = run_milestone_with(latency_into("other"));
+    EXPECT_EQ(other.exit, Exit::misused);
+    EXPECT_TRUE(contains(other.error, "index.json' is not the index of milestone-ccl")) << other.error;
+  }
+  folder_.write("strange/index.json",
+                R"({"milestone":"milestone-ccl","parts":[5,{"name":7,"files":3}],"files":{"file":"../x"}})");
+  EXPECT_EQ(run_milestone_with(latency_into("strange")).exit, Exit::done);
 }
 
 TEST_F(MilestoneFrame, WithoutRowsNothingIsDrawn) {

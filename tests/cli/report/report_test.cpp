@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // `tutti report` as users call it: the page's content, odd runs, and what cannot be written or read.
+#include <filesystem>
 #include <fstream>
+#include <initializer_list>
+#include <limits>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -183,6 +187,64 @@ TEST_F(ReportCommand, SaysWhatCannotBeWrittenOrRead) {
   const Outcome damaged = report({"first", "-o", page_});
   EXPECT_NE(damaged.exit, Exit::done);
   EXPECT_TRUE(contains(damaged.error, "store.db")) << damaged.error;
+}
+
+TEST_F(ReportCommand, RefusesForeignStoresByName) {
+  const std::string whole = folder_.read("store.db");
+  std::string foreign = whole;
+  foreign.replace(68, 4, "GPKG");  // the application of the header
+  std::string later = whole;
+  later.replace(60, 4, std::string("\0\0\0\x63", 4));
+  for (const auto& [text, words] : std::initializer_list<std::pair<std::string, const char*>>{
+           {"", "it is empty"},
+           {"{\"milestone\": \"milestone-ccl\"}\n", "it is no SQLite database"},
+           {std::string(5000, '\0'), "it is no SQLite database"},
+           {foreign, "it is another program's SQLite database"},
+           {later, "it has version 99 of the form"},
+           {whole.substr(0, 4096) + std::string(whole.size() - 4096, '\x55'), "it is damaged"},
+           {whole.substr(0, 6000), "it is damaged"}}) {
+    SCOPED_TRACE(words);
+    folder_.write("store.db", text);
+    const Outcome outcome = report({"-o", page_});
+    EXPECT_EQ(outcome.exit, Exit::misused);
+    EXPECT_TRUE(contains(outcome.error, "store.db': ")) << outcome.error;
+    EXPECT_TRUE(contains(outcome.error, words)) << outcome.error;
+    EXPECT_FALSE(std::filesystem::exists(page_));
+    EXPECT_EQ(folder_.read("store.db"), text) << "who reads changes nothing";
+  }
+  path_ = folder_.path();
+  const Outcome folder = report({"-o", page_});
+  EXPECT_EQ(folder.exit, Exit::misused);
+  EXPECT_TRUE(contains(folder.error, "it is a folder")) << folder.error;
+}
+
+TEST_F(ReportCommand, OfTimesThatCannotBeIsWhole) {
+  const double infinite = std::numeric_limits<double>::infinity();
+  const double none = std::numeric_limits<double>::quiet_NaN();
+  for (const double time : {0.0, -5.0, 1e300, infinite, none}) {
+    SCOPED_TRACE(time);
+    {
+      Result<harness::Store> store = harness::Store::open(path_);
+      ASSERT_TRUE(store.ok());
+      const Result<std::int64_t> run = store->begin(report_run({}).run);
+      Row row = report_row("a", 2, 8, 1000);
+      row.samples.assign(10, time);
+      row.rounds = {10};
+      ASSERT_TRUE(store->add(*run, {{row, report_row("b", 2, 8, 1000)}}).ok());
+    }
+    const Outcome outcome = report({"-o", page_});
+    EXPECT_EQ(outcome.exit, Exit::done) << outcome.error;
+    const std::string html = folder_.read("page.html");
+    EXPECT_TRUE(html.ends_with("</html>\n"));
+    EXPECT_EQ(data_in(html)["sections"].size(), 1U);
+  }
+}
+
+TEST_F(ReportCommand, NeedsNoDisplayBrowserOrProgram) {
+  // What it is called with has no variables at all: no DISPLAY, no BROWSER, no PATH.
+  const Outcome outcome = report({"first", "-o", page_});
+  EXPECT_EQ(outcome.exit, Exit::done) << outcome.error;
+  EXPECT_TRUE(contains(outcome.error, "any browser shows it")) << outcome.error;
 }
 
 }  // namespace
