@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Milestones as shells call them: machines without fonts, and full disks.
+// Milestones as shells call them: a calibration that is gone on with, machines without fonts, and full disks.
 #include <filesystem>
 #include <fstream>
 #include <string>
@@ -20,7 +20,44 @@ class MilestoneProcess : public test::InFolder {
  protected:
   static bool contains(const std::string& text, const std::string& part) { return text.find(part) != text.npos; }
   [[nodiscard]] bool exists(const std::string& name) const { return std::filesystem::exists(folder_.file(name)); }
+  // As a kill before the last case leaves it.
+  void drop_last_case() const {
+    std::string rows = folder_.read("made/comparison.jsonl");
+    rows.erase(rows.rfind('\n', rows.size() - 2) + 1);
+    folder_.write("made/comparison.jsonl", rows);
+  }
 };
+
+TEST_F(MilestoneProcess, GoesOnWithTheCalibrationOfItsRows) {
+  const std::string command = "run milestone-ccl --part comparison -o made";
+  const test::Ended whole = tutti(command);
+  ASSERT_EQ(whole.exit, 0) << whole.error;
+  if (!exists("made/machine.toml")) GTEST_SKIP() << "nothing can be calibrated here";
+  const std::string fabric = folder_.read("made/machine.toml");
+  drop_last_case();
+  const test::Ended resumed = tutti(command);
+  EXPECT_EQ(resumed.exit, 0) << resumed.error;
+  EXPECT_TRUE(contains(resumed.error, "8 are done already")) << resumed.error;
+  EXPECT_FALSE(contains(resumed.error, "calibrated again")) << resumed.error;
+  EXPECT_EQ(folder_.read("made/machine.toml"), fabric);
+
+  // On another fabric the rows would not belong together.
+  std::string other = fabric;
+  other.replace(other.find("launch = \""), 10, "launch = \"9");
+  folder_.write("made/machine.toml", other);
+  drop_last_case();
+  const test::Ended again = tutti(command);
+  EXPECT_EQ(again.exit, 0) << again.error;
+  EXPECT_TRUE(contains(again.error,
+                       "this machine is calibrated again: machine.toml is not the one on which 2 ranks on "
+                       "one host, 64K was simulated"))
+      << again.error;
+  EXPECT_NE(folder_.read("made/machine.toml"), other);
+  std::filesystem::remove(folder_.file("made/machine.toml"));
+  drop_last_case();
+  EXPECT_TRUE(contains(tutti(command).error, "calibrated again: there is no machine.toml"));
+  EXPECT_TRUE(exists("made/machine.toml"));
+}
 
 TEST_F(MilestoneProcess, WithoutFontsItDrawsNoBoxesForWords) {
   const std::string command = "run milestone-ccl --part topologies -o ";
