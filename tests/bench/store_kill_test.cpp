@@ -309,6 +309,7 @@ TEST_F(StoreProcesses, SayWhenTheyMayNotWrite) {
     Result<Store> store = Store::open_to_read(path_);
     ASSERT_TRUE(store.ok()) << store.status().to_string();
     expect_rows(*store, 1, 1);
+    EXPECT_TRUE(store->is_fixed()) << "what others write now is not seen";
   });
   EXPECT_EQ(::chmod(folder_.path().c_str(), 0755), 0);
   EXPECT_EQ(folder_.read("results.db"), before);
@@ -342,6 +343,7 @@ TEST_F(StoreProcesses, AreReadByThoseWhoMayNotWrite) {
     Result<Store> store = Store::open_to_read(path_);
     ASSERT_TRUE(store.ok()) << store.status().to_string();
     EXPECT_GT(static_cast<int>(store->rows_of(1)->size()), told);
+    EXPECT_FALSE(store->is_fixed());
   });
   writer.kill_after(std::chrono::microseconds(0));
   if (!possible) GTEST_SKIP() << "this user cannot become one without permissions";
