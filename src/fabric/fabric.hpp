@@ -48,11 +48,12 @@ struct Costs {
   // for at a time in each round trip.
   double read_rate = 0;
   double multicast_read_rate = 0;
-  double store_overhead = 0;  // each rank that a step stores to
-  double post_overhead = 0;   // making something known to others: expose, open, signal
-  double wait_overhead = 0;   // a wait or a close, once it is over
-  double launch = 0;          // once an operation, before its first step
-  double finish = 0;          // and after its last
+  double multicast_bandwidth = 0;  // what a link carries of what a switch folds or copies
+  double store_overhead = 0;       // each rank that a step stores to
+  double post_overhead = 0;        // making something known to others: expose, open, signal
+  double wait_overhead = 0;        // a wait or a close, once it is over
+  double launch = 0;               // once an operation, before its first step
+  double finish = 0;               // and after its last
   // Where the core itself carries what others get or have written (`carries`): how long one pass over so many bytes
   // takes, by what is done in it, own buffers being near.
   Curve send_times = {};              // own bytes to another rank

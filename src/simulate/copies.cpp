@@ -6,24 +6,38 @@
 
 namespace tutti::simulate {
 
-Result<Answer> simulate_with_copies(const Schedule& schedule, const fabric::Fabric& fabric, const Options& options,
-                                    std::uint32_t copies) {
-  TUTTI_TRY_ASSIGN(Answer answer, simulate(schedule, fabric, options));
-  if (copies == 0) return answer;
-  // An all-reduce of one rank is a copy. A kernel makes it, and no message.
+namespace {
+
+// An all-reduce of one rank is a copy. A kernel makes it, and no message.
+Result<Answer> simulate_copy(const fabric::Fabric& fabric, Options options, std::uint64_t count) {
   const Schedule copy = all_reduce::ring.make({.collective = Collective::all_reduce, .num_ranks = 1});
-  Options of_copy = options;
-  of_copy.count = options.count * num_blocks(schedule.collective, schedule.num_ranks);
-  of_copy.counts = {};
-  of_copy.staged = false;
-  of_copy.recorder = nullptr;
-  of_copy.in_place = false;
-  TUTTI_TRY_ASSIGN(const Answer once, simulate(copy, fabric, of_copy));
-  answer.time += copies * once.time;
-  for (double& time : answer.rank_times) time += copies * once.time;
-  for (int share = 0; share < kNumShares; ++share) {
-    const auto which = static_cast<Share>(share);
-    answer.shares.add(which, copies * once.shares.of(which));
+  options.count = count;
+  options.counts = {};
+  options.staged = false;
+  options.recorder = nullptr;
+  options.in_place = false;
+  return simulate(copy, fabric, options);
+}
+
+}  // namespace
+
+Result<Answer> simulate_with_copies(const Schedule& schedule, const fabric::Fabric& fabric, const Options& options,
+                                    const OwnCopies& copies) {
+  TUTTI_TRY_ASSIGN(Answer answer, simulate(schedule, fabric, options));
+  const auto add = [&](Share share, double time) {
+    answer.time += time;
+    for (double& each : answer.rank_times) each += time;
+    answer.shares.add(share, time);
+  };
+  const std::uint64_t whole = options.count * num_blocks(schedule.collective, schedule.num_ranks);
+  if (copies.whole > 0) {
+    TUTTI_TRY_ASSIGN(const Answer once, simulate_copy(fabric, options, whole));
+    for (int share = 0; share < kNumShares; ++share)
+      add(static_cast<Share>(share), copies.whole * once.shares.of(static_cast<Share>(share)));
+  }
+  if (copies.parts > 0) {
+    TUTTI_TRY_ASSIGN(const Answer once, simulate_copy(fabric, options, whole / schedule.num_ranks));
+    add(Share::copying, copies.parts * once.shares.of(Share::copying));
   }
   return answer;
 }

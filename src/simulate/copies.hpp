@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// An operation with copies of the whole buffer within each rank before or after it: into memory that others see, and
-// out of it. Pure; thread-safe.
+// An operation with copies within each rank: of the whole buffer before or after it, into memory that others see and
+// out of it, and of the rank's part, where a kernel folds into a buffer that others read. Pure; thread-safe.
 #pragma once
 
 #include <cstdint>
@@ -9,8 +9,13 @@
 
 namespace tutti::simulate {
 
-// The answer for the schedule; its time and account have the copies as well, each an operation of its own.
+struct OwnCopies {
+  std::uint32_t whole = 0;  // of the whole buffer, each an operation of its own before or after
+  std::uint32_t parts = 0;  // of the rank's part, one of as many as there are ranks, by the operation itself
+};
+
+// The answer for the schedule; its time and account have the copies as well.
 [[nodiscard]] Result<Answer> simulate_with_copies(const Schedule& schedule, const fabric::Fabric& fabric,
-                                                  const Options& options, std::uint32_t copies);
+                                                  const Options& options, const OwnCopies& copies);
 
 }  // namespace tutti::simulate

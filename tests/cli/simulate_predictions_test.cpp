@@ -66,6 +66,21 @@ TEST(Predictions, PublishedTimesCorrectWhatIsNearThemAndSayHowSureThatIs) {
   EXPECT_TRUE(of({"--fabric", "switch:8"})["low_us"].is_null());
 }
 
+// Of the custom two-shot, which copies its own part, times are published; of one that does not there are none.
+TEST(Predictions, CopiesOfAPartTellWaysApart) {
+  const auto of = [](const std::vector<std::string>& more) {
+    std::vector<std::string> words = {"--collective", "all_reduce", "--algorithm", "two_shot_pull", "--by-name",
+                                      "--bytes",      "64M",        "--fabric",    "h100_node:2"};
+    words.insert(words.end(), more.begin(), more.end());
+    return row_of(words);
+  };
+  const Json with = of({"--part-copies", "1"});
+  const Json without = of({});
+  EXPECT_FALSE(with["low_us"].is_null());
+  EXPECT_TRUE(without["low_us"].is_null());
+  EXPECT_GT(with["simulated_us"].get<double>(), without["time_us"].get<double>() + 10);
+}
+
 TEST(Predictions, WhatIsLeftOutMustBeOfFigures) {
   const auto says = [](const std::vector<std::string>& words, const char* what) {
     const Outcome said = simulate_there(words);
@@ -126,7 +141,7 @@ TEST(Predictions, WhatDoesNotStandBesideEachOtherIsRefused) {
   }
   const Outcome said = simulate_there({"--fabric", "switch:2", "--algorithm", "ring", "--collective", "all_reduce",
                                        "--bytes", "8", "--copies", "1", "--transcript"});
-  EXPECT_TRUE(contains(said.error, "--copies are not in --transcript")) << said.error;
+  EXPECT_TRUE(contains(said.error, "--part-copies are not in --transcript")) << said.error;
 }
 
 // Two ranks of an MSCCL program that swap their halves.

@@ -54,7 +54,7 @@ TEST_F(Published, AllReducesOfVllmWithinSixPercent) {
   }
 }
 
-constexpr std::array kAll = {"vllm_all_reduce", "bidirectional_all_gather", "accelerator"};
+constexpr std::array kAll = {"vllm_all_reduce", "bidirectional_all_gather", "accelerator", "nccl_tests"};
 
 TEST_F(Published, EverySeriesIsHeldToItsBar) {
   for (const char* name : kAll) {
@@ -121,11 +121,11 @@ TEST_P(Blind, WhatIsLeftOutIsPredictedBetterThanByItsNeighbours) {
   ASSERT_EQ(blind->size(), 200U);
   const BlindScore bare = score_of(*blind, Predictor::simulated);
   const BlindScore corrected = score_of(*blind, Predictor::corrected);
-  EXPECT_LT(bare.median_error, by_ranks ? 0.065 : 0.05);
-  EXPECT_LT(corrected.median_error, by_ranks ? 0.07 : 0.025);
-  EXPECT_GE(bare.winners, by_ranks ? 35U : 36U);
+  EXPECT_LT(bare.median_error, by_ranks ? 0.06 : 0.045);
+  EXPECT_LT(corrected.median_error, by_ranks ? 0.065 : 0.025);
+  EXPECT_GE(bare.winners, by_ranks ? 36U : 37U);
   EXPECT_GE(corrected.winners, by_ranks ? 34U : 38U);
-  EXPECT_LT(bare.mean_regret, by_ranks ? 0.013 : 0.007);
+  EXPECT_LT(bare.mean_regret, by_ranks ? 0.012 : 0.006);
   for (const Predictor naive : {Predictor::nearest, Predictor::linear, Predictor::log_log}) {
     EXPECT_LT(corrected.median_error, score_of(*blind, naive).median_error);
     EXPECT_LT(corrected.mean_regret, score_of(*blind, naive).mean_regret);
@@ -154,6 +154,15 @@ TEST_F(Published, TheRingWithABidirectionalAllGatherIsFasterUpToTheSizesThatWere
   // On GB200 the range is met up to 1.5 points, and what becomes of it from 128 MB on is not.
   for (const Compared& each : compared_)
     EXPECT_LT(std::abs(each.error()), each.series->uncertainty + (is_h100(each) ? 5 : 1.5)) << each.series->id;
+}
+
+// Nothing is fitted to these.
+TEST_F(Published, NvlsOfGigabytesWithinTenPercent) {
+  ASSERT_NO_FATAL_FAILURE(compare_with("nccl_tests"));
+  const auto is_nvls = [](const Compared& each) { return each.series->id.ends_with("-nvls"); };
+  const Score found = score(compared_, Metric::time, is_nvls);
+  EXPECT_EQ(found.cells, 5U);
+  EXPECT_LT(found.greatest_error, 0.1);
 }
 
 TEST_F(Published, TheAcceleratorWithinTenPercentAndInOrder) {

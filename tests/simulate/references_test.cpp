@@ -41,6 +41,19 @@ TEST(References, EachMistakeHasItsPlace) {
   EXPECT_EQ(message_of(series("values = [1]")), "");
 }
 
+// A copy of the half of 1 KiB reads and writes 512 B each, at 1 GB/s.
+TEST(References, AWayMayCopyEachRanksPart) {
+  const std::string way = "\nways = [{ fabric = \"ring_1d:2,memory_bandwidth=1GB/s\", algorithm = \"ring\"";
+  const Result<References> read =
+      read_references(std::string(kHead) + series("values = [1]" + way + " }]") +
+                          "\n[[series]]\nid = \"b\"\nbytes = [1024]\nvalues = [1]" + way + ", part_copies = 1 }]",
+                      "f.toml");
+  ASSERT_TRUE(read.ok()) << read.status().to_string();
+  const Result<std::vector<Compared>> all = compare(*read, {}, nullptr);
+  ASSERT_TRUE(all.ok()) << all.status().to_string();
+  EXPECT_NEAR(*all->at(1).simulated - *all->at(0).simulated, 1.024, 1e-9);
+}
+
 // On a wire of 1 us and 1 GB/s a message of 1000 B takes 2 us; the ring of two takes two of 500 B.
 TEST(References, AFigureIsComparedWithTheFastestOfItsWays) {
   const Result<References> read = read_references(

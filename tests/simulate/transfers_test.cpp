@@ -41,6 +41,20 @@ TEST(Transfers, LoadsThatASwitchFoldsHaveARateToo) {
   EXPECT_DOUBLE_EQ(run(schedule, fabric, {.count = 1000, .staged = false}).time, 40 + 20 + 10'000 + 20);
 }
 
+// Of a link of 1 B/ns half is reached: each byte keeps it twice as long.
+TEST(Transfers, WhatASwitchFoldsReachesLessOfALinkThanMessages) {
+  const Schedule schedule = schedule_of(Collective::all_reduce, "multicast_one_shot", 4);
+  fabric::Fabric fabric = star(4, 10, 1);
+  fabric.costs[0].multicast_bandwidth = 0.5;
+  EXPECT_DOUBLE_EQ(run(schedule, fabric, {.count = 1000, .staged = false}).time, 40 + 8000 + 20 + 20);
+  fabric.costs[0].multicast_bandwidth = 2;
+  EXPECT_DOUBLE_EQ(run(schedule, fabric, {.count = 1000, .staged = false}).time, 40 + 4000 + 20 + 20);
+  const Schedule ring = schedule_of(Collective::all_reduce, "ring", 4);
+  const double as_usual = run(ring, star(4, 10, 1), {.count = 1000}).time;
+  fabric.costs[0].multicast_bandwidth = 0.5;
+  EXPECT_DOUBLE_EQ(run(ring, fabric, {.count = 1000}).time, as_usual);
+}
+
 // Rank 1 loads 1000 B of rank 0 and stores them at rank 2.
 TEST(Transfers, WhatIsLoadedIsStoredElsewhereAsItComes) {
   Builder first(0, 3, 0);

@@ -54,7 +54,7 @@ constexpr std::uint32_t kMostWeight = 1'000'000;
 
 struct SimulateArguments : CellOptions {
   std::vector<std::string> fabrics;
-  std::uint32_t copies = 0;
+  simulate::OwnCopies copies;
   bool no_correction = false;
   std::size_t links = 0;
   bool why = false;
@@ -66,6 +66,8 @@ struct SimulateArguments : CellOptions {
   bool uncertainty = false;
   std::string workload;
   OutputOptions output;
+
+  [[nodiscard]] bool adds_copies() const { return copies.whole > 0 || copies.parts > 0; }
 };
 
 // Of each size, the fastest against each other one of the same collective.
@@ -99,9 +101,10 @@ Status check(const SimulateArguments& options) {
     return wrong_argument("--file says how many ranks there are; leave out --num-ranks");
   if (!options.files.empty() && (names_a_case(options.filter) || options.by_name))
     return wrong_argument("--file says all of the schedule; leave out parameters of algorithms, and --by-name");
-  if (options.copies > 0 && (options.transcript || !options.timeline.empty()))
+  if (options.adds_copies() && (options.transcript || !options.timeline.empty()))
     return wrong_argument(
-        "--copies are not in --transcript and --timeline, which are of the operation; leave them out");
+        "--copies and --part-copies are not in --transcript and --timeline, which are of the operation; leave them "
+        "out");
   const auto is_zero = [](std::uint32_t weight) { return weight == 0; };
   if (!options.weights.empty() && std::all_of(options.weights.begin(), options.weights.end(), is_zero))
     return {Code::invalid_argument, "--weights: all are 0, so no block has any bytes"};
@@ -174,7 +177,7 @@ std::string figure_of(const std::vector<Simulated>& all) {
 Result<Exit> run_against(const SimulateArguments& options, const Context& context) {
   const CellOptions usual;
   const bool says_more = options.why || options.transcript || options.links > 0 || !options.timeline.empty() ||
-                         options.copies > 0 || options.by_name || options.no_correction || !options.files.empty() ||
+                         options.adds_copies() || options.by_name || options.no_correction || !options.files.empty() ||
                          !options.choice.algorithm.empty() || !options.choice.collective.empty() || options.ranks ||
                          options.parts > 1 || !options.weights.empty() || options.bytes != usual.bytes ||
                          options.type != usual.type || names_a_case(options.filter) || !options.workload.empty();
@@ -212,11 +215,11 @@ Result<Exit> run_against(const SimulateArguments& options, const Context& contex
 // Of a workload, whose entries have sizes and types of their own.
 Status check_for_workload(const SimulateArguments& options) {
   const CellOptions usual;
-  const bool says_more = options.why || options.transcript || options.links > 0 || !options.timeline.empty() ||
-                         !options.figure.empty() || options.copies > 0 || options.by_name || !options.files.empty() ||
-                         !options.choice.algorithm.empty() || !options.choice.collective.empty() || options.ranks ||
-                         options.parts > 1 || !options.weights.empty() || options.bytes != usual.bytes ||
-                         options.type != usual.type || names_a_case(options.filter);
+  const bool says_more =
+      options.why || options.transcript || options.links > 0 || !options.timeline.empty() || !options.figure.empty() ||
+      options.adds_copies() || options.by_name || !options.files.empty() || !options.choice.algorithm.empty() ||
+      !options.choice.collective.empty() || options.ranks || options.parts > 1 || !options.weights.empty() ||
+      options.bytes != usual.bytes || options.type != usual.type || names_a_case(options.filter);
   if (says_more)
     return wrong_argument(
         "--workload: the file says what is called; only --fabric, --no-correction and options of output stand beside "
@@ -227,7 +230,7 @@ Status check_for_workload(const SimulateArguments& options) {
 // Of traces: their messages have sizes and ends of their own.
 Status check_for_traces(const SimulateArguments& options) {
   const CellOptions usual;
-  const bool says_more = options.why || options.links > 0 || !options.figure.empty() || options.copies > 0 ||
+  const bool says_more = options.why || options.links > 0 || !options.figure.empty() || options.adds_copies() ||
                          options.no_correction || options.parts > 1 || !options.weights.empty() ||
                          options.bytes != usual.bytes || options.type != usual.type;
   if (says_more)
@@ -400,8 +403,12 @@ void add_what(CLI::App& app, SimulateArguments& options) {
   app.add_flag("--by-name", options.by_name,
                "Read exposed data where they lie, without a copy for others; for algorithms that are right so");
   app.add_option_function<std::string>(
-         "--copies", number_into("--copies", 1, kMostCopies, options.copies),
+         "--copies", number_into("--copies", 1, kMostCopies, options.copies.whole),
          "Add N copies of the whole buffer, into memory that others see and out of it [0]")
+      ->type_name("N");
+  app.add_option_function<std::string>(
+         "--part-copies", number_into("--part-copies", 1, kMostCopies, options.copies.parts),
+         "Add N copies of each rank's part, such as those of a kernel that folds into a buffer of its own [0]")
       ->type_name("N");
   add_case_options(app, options.filter, CaseUse::on_fabric);
   add_sizes(app, options);

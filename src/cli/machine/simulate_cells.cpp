@@ -230,7 +230,8 @@ Result<std::vector<SimulatedCell>> cell_by_name(const CellOptions& options, cons
 }
 
 Result<Simulated> simulate_cell(const CellOptions& options, const std::string& asked, const SimulatedCell& cell,
-                                const fabric::Fabric& fabric, simulate::Recorder* recorder, std::uint32_t copies,
+                                const fabric::Fabric& fabric, simulate::Recorder* recorder,
+                                const simulate::OwnCopies& copies,
                                 const std::optional<simulate::Corrections>& corrections) {
   TUTTI_TRY_ASSIGN(simulate::Answer answer,
                    simulate::simulate_with_copies(cell.schedule, fabric,

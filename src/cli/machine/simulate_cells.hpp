@@ -64,7 +64,7 @@ struct Simulated {
 // With its links and ranks' times. `asked` is the fabric's name as it was asked for.
 [[nodiscard]] Result<Simulated> simulate_cell(const CellOptions& options, const std::string& asked,
                                               const SimulatedCell& cell, const fabric::Fabric& fabric,
-                                              simulate::Recorder* recorder, std::uint32_t copies,
+                                              simulate::Recorder* recorder, const simulate::OwnCopies& copies,
                                               const std::optional<simulate::Corrections>& corrections);
 
 }  // namespace tutti::cli

@@ -49,6 +49,8 @@ inline constexpr auto kCostFields = std::to_array<Field<Costs>>({
     {"receive_per_byte", Unit::time, &Costs::receive_per_byte, "the same of the receiver"},
     {"read_rate", Unit::rate, &Costs::read_rate, "what loads from one other rank can carry"},
     {"multicast_read_rate", Unit::rate, &Costs::multicast_read_rate, "the same of loads that a switch folds"},
+    {"multicast_bandwidth", Unit::rate, &Costs::multicast_bandwidth,
+     "what a link carries of what a switch folds or copies; else its bandwidth"},
     {"store_overhead", Unit::time, &Costs::store_overhead, "of a step's core, each rank that it stores to"},
     {"post_overhead", Unit::time, &Costs::post_overhead, "making something known to others: expose, open, signal"},
     {"wait_overhead", Unit::time, &Costs::wait_overhead, "a wait or a close, once it is over"},

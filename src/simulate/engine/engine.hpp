@@ -240,6 +240,7 @@ class Engine {
   void wake(std::uint32_t lane, double time) { events_.push(time, {.of = Turn::Of::lane, .id = lane}); }
 
   const Tree& tree_of(std::uint32_t rank);
+  [[nodiscard]] double stretch_of(const Tree& tree, const LaneState& lane) const;
   // As far as rank 0 tells; where it does not, the first post does.
   [[nodiscard]] bool is_by_direct_steps() const;
   void learn_of_direct_steps();

@@ -189,7 +189,16 @@ void Engine::read_by_tree(LaneState& lane) {
   const double rate = costs_of(lane.rank).multicast_read_rate;
   const double asked = ways_.latency(lane.rank, other);
   const double paced = rate > 0 ? now_ + asked + latency + lane.length / rate : 0;
-  read({.cargo = Cargo::read, .not_before = paced, .is_tree = true, .links = tree_of(lane.rank).up}, lane, asked);
+  const Tree& tree = tree_of(lane.rank);
+  read(
+      {.cargo = Cargo::read, .not_before = paced, .is_tree = true, .stretch = stretch_of(tree, lane), .links = tree.up},
+      lane, asked);
+}
+
+// By how much longer a tree's bytes keep its links than as many of messages.
+double Engine::stretch_of(const Tree& tree, const LaneState& lane) const {
+  const double rate = costs_of(lane.rank).multicast_bandwidth;
+  return rate > 0 ? std::max(1.0, fabric_.links[tree.up[0]].bandwidth / rate) : 1;
 }
 
 const Engine::Tree& Engine::tree_of(std::uint32_t rank) {
@@ -209,7 +218,7 @@ const Engine::Tree& Engine::tree_of(std::uint32_t rank) {
 
 void Engine::read(Transfer transfer, LaneState& lane, double asked) {
   transfer.whose = id_of(lane);
-  transfer.bytes = lane.length;
+  transfer.bytes = lane.length * transfer.stretch;
   transfer.shares = lane.read.shares;
   transfer.shares.add(Share::latency, asked);
   const TransferId id = transfers_.add();
@@ -276,17 +285,19 @@ void Engine::store(const Endpoint& end, LaneState& lane, double time) {
                  lane, time);
   if (schedule_.num_ranks == 1) return;
   const std::uint32_t other = (lane.rank + 1) % schedule_.num_ranks;
+  const Tree& tree = tree_of(lane.rank);
   store({.cargo = Cargo::write,
          .latency = ways_.latency(lane.rank, other),
          .is_tree = true,
-         .links = tree_of(lane.rank).down},
+         .stretch = stretch_of(tree, lane),
+         .links = tree.down},
         lane, time);
 }
 
 void Engine::store(Transfer transfer, LaneState& lane, double time) {
   RankState& rank = ranks_[lane.rank];
   transfer.whose = id_of(lane);
-  transfer.bytes = lane.length;
+  transfer.bytes = lane.length * transfer.stretch;
   transfer.order = rank.announced;
   transfer.is_fed = lane.is_streaming;
   const TransferId id = transfers_.add();

@@ -283,7 +283,9 @@ void Engine::record(const Transfer& transfer, double time) {
     const Connection& connection = connections_[transfer.whose];
     recorder.credit(connection.to, connection.from, transfer.started, time);
   } else {
-    recorder.access(transfer, lanes_[transfer.whose].rank, time);
+    Transfer access = transfer;
+    access.bytes /= access.stretch;
+    recorder.access(access, lanes_[transfer.whose].rank, time);
   }
 }
 

@@ -15,9 +15,10 @@
 
 namespace tutti::simulate {
 
-std::string name_of_way(std::string_view fabric, std::string_view algorithm, std::uint32_t parts, std::uint32_t copies,
-                        bool by_name) {
-  return fmt::format("{}: {}, {} parts, {} copies{}", fabric, algorithm, parts, copies, by_name ? ", by name" : "");
+std::string name_of_way(std::string_view fabric, std::string_view algorithm, std::uint32_t parts,
+                        const OwnCopies& copies, bool by_name) {
+  return fmt::format("{}: {}, {} parts, {} copies, {} of a part{}", fabric, algorithm, parts, copies.whole,
+                     copies.parts, by_name ? ", by name" : "");
 }
 
 Result<Corrections> Corrections::of_shipped(std::span<const std::string> fabrics) {

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "base/status.hpp"
+#include "simulate/copies.hpp"
 #include "simulate/references/references.hpp"
 #include "simulate/references/residuals.hpp"
 
@@ -22,7 +23,7 @@ struct Asked {
   Collective collective = Collective::all_reduce;
   std::string_view algorithm;
   std::uint32_t parts = 1;
-  std::uint32_t copies = 0;
+  OwnCopies copies = {};
   bool by_name = false;
   std::uint32_t ranks = 0;
   std::uint64_t bytes = 0;
@@ -57,6 +58,6 @@ class Corrections {
 
 // What tells ways apart, whatever the number of ranks and the kind of costs.
 [[nodiscard]] std::string name_of_way(std::string_view fabric, std::string_view algorithm, std::uint32_t parts,
-                                      std::uint32_t copies, bool by_name);
+                                      const OwnCopies& copies, bool by_name);
 
 }  // namespace tutti::simulate

@@ -41,8 +41,8 @@ constexpr auto kKeys =
                                      "left_out", "deviations", "series", "fits"});
 constexpr auto kSeriesKeys = std::to_array<std::string_view>(
     {"id", "group", "configuration", "kind", "metric", "bytes", "values", "uncertainty", "bar", "ways", "baselines"});
-constexpr auto kWayKeys =
-    std::to_array<std::string_view>({"fabric", "algorithm", "grid", "corner", "parts", "copies", "by_name"});
+constexpr auto kWayKeys = std::to_array<std::string_view>(
+    {"fabric", "algorithm", "grid", "corner", "parts", "copies", "part_copies", "by_name"});
 constexpr auto kParameterKeys = std::to_array<std::string_view>({"name", "start", "value", "assumed"});
 constexpr auto kFitKeys = std::to_array<std::string_view>({"name", "fabrics", "series", "parameters"});
 
@@ -126,7 +126,8 @@ Status read_ways(const Section& series, std::string_view key, std::vector<Refere
     if (section.has("corner")) TUTTI_TRY(section.read("corner", way.corner.emplace(), kMostCorner));
     TUTTI_TRY(section.read("parts", way.parts, kMostParts));
     if (way.parts == 0) return section.wrong("parts", "0 is too few; 1 is the least");
-    TUTTI_TRY(section.read("copies", way.copies, kMostCopies));
+    TUTTI_TRY(section.read("copies", way.copies.whole, kMostCopies));
+    TUTTI_TRY(section.read("part_copies", way.copies.parts, kMostCopies));
     TUTTI_TRY(section.read("by_name", way.by_name));
   }
   return {};

@@ -13,6 +13,7 @@
 #include "base/status.hpp"
 #include "data/type.hpp"
 #include "schedule/collective.hpp"
+#include "simulate/copies.hpp"
 #include "simulate/network/network.hpp"
 
 namespace tutti::simulate {
@@ -34,9 +35,9 @@ struct ReferenceWay {
   std::string algorithm;
   std::optional<Grid> grid = {};
   std::optional<std::uint32_t> corner = {};
-  std::uint32_t parts = 1;   // side by side (schedule/side_by_side.hpp)
-  std::uint32_t copies = 0;  // of the whole buffer within each rank, each an operation of its own, before or after
-  bool by_name = false;      // what is exposed is read where it lies
+  std::uint32_t parts = 1;  // side by side (schedule/side_by_side.hpp)
+  OwnCopies copies = {};    // before, after and in it
+  bool by_name = false;     // what is exposed is read where it lies
 };
 
 // Figures of one configuration.
