@@ -54,6 +54,7 @@ ChosenWay way_of(const Algorithm& algorithm, Request request, const Call& asked,
   return {.schedule = algorithm.make(request),
           .algorithm = std::string(algorithm.name),
           .staged = algorithm.channel == Channel::staged && !by_name,
+          .by_name = algorithm.channel == Channel::staged && by_name,
           .why = std::move(why),
           .needs_symmetric = algorithm.channel == Channel::symmetric && !algorithm.name_safe};
 }

@@ -26,6 +26,7 @@ struct ChosenWay {
   Schedule schedule;
   std::string algorithm;  // of the catalogue; empty: the schedule is from a file
   bool staged = true;
+  bool by_name = false;  // others read in place what the algorithm would stage elsewhere
   std::string why;
   bool is_forced = false;
   bool needs_symmetric = false;

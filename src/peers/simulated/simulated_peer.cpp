@@ -189,7 +189,7 @@ class SimulatedPeer final : public harness::Reckoner {
     const std::optional<simulate::Correction> found = corrections_->find({.fabric = words_,
                                                                           .collective = asked.collective,
                                                                           .algorithm = way.algorithm,
-                                                                          .by_name = !way.staged,
+                                                                          .by_name = way.by_name,
                                                                           .ranks = way.schedule.num_ranks,
                                                                           .bytes = asked.message_bytes});
     if (!found) return {};
