@@ -87,7 +87,8 @@ Status read(Unit, std::string_view text, Channels& value) {
     value = each;
     return {};
   }
-  return {Code::invalid_argument, fmt::format("{} is none of all, messages, direct, one_phase and exchange", in_quotes(text))};
+  return {Code::invalid_argument,
+          fmt::format("{} is none of all, messages, direct, one_phase and exchange", in_quotes(text))};
 }
 
 // "64:120ns 4K:1.1us"
