@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Sets what the simulator predicts for all-reduce beside what the runtime takes, on this machine: calibrates a fabric
-// with ping-pong and kernels only (`tutti probe --calibrate`), asks `tutti simulate` for each algorithm and size, and
-// measures the same with `tutti run`. Prints every cell with its error, and for each size what whoever takes the
-// algorithm that is predicted to be the fastest pays for that. Bars: a median of the errors' absolute values under 12 %
+// (`tutti probe --calibrate`), asks `tutti simulate` for each algorithm and size, and measures the same with `tutti
+// run`. Prints the error of every cell, and for each size how much slower than the fastest the algorithm is that is
+// predicted to be the fastest. Bars: a median of the errors' absolute values under 12 %
 // for 2 ranks on 2 cores; and with 2 and with 4 ranks the predicted best is within 5 % of the best in 9 of 10 sizes.
 //
 // What is calibrated in one second says nothing of a machine that is another in the next (a virtual one's cores may be
@@ -137,9 +137,9 @@ void print_median_of_groups(const std::vector<Group>& groups) {
              groups.size(), 100 * median_of(errors));
 }
 
-// For each size the group that is predicted to be the fastest, beside the one that is; those that need symmetric memory
-// compete with nobody. A group takes the middle of its algorithms' times: what they differ by is no choice of anybody.
-// Returns the share of sizes at which the choice is right, or nearly so.
+// Prints for each size the group that is predicted to be the fastest, beside the one that is. Algorithms that need
+// symmetric memory are left out. A group's time is the median of its algorithms', which differ only by chance. Returns
+// the share of sizes at which the choice is right, or nearly so.
 double judge_choices(const std::vector<Group>& groups) {
   struct Fastest {
     double predicted = HUGE_VAL, measured = HUGE_VAL, measured_of_predicted = HUGE_VAL;

@@ -39,7 +39,7 @@ Basis basis_of(const Measurements& measured) {
   basis.step = rounded(measured.step);
   const HopTimes& shortest = measured.hops.front();
   const double hop = std::min({shortest.copy, shortest.fold, shortest.forward, shortest.fold_forward});
-  // Nothing is sooner there than what is there soonest.
+  // The latency is at most the time of any of these calls.
   double least = hop - 2 * basis.step;
   if (!measured.swaps.empty())
     least = std::min({least, measured.swaps.front().once, measured.swaps.front().fold, measured.swaps.front().copy});
@@ -49,8 +49,8 @@ Basis basis_of(const Measurements& measured) {
   return basis;
 }
 
-// What a longer swap takes longer where it folds, and where it copies. Half of the lesser is storing, as a swap cannot
-// tell storing from reading.
+// How much longer a swap of so many bytes takes than the shortest, where it folds and where it copies. Half of the
+// lesser counts as storing, as a swap cannot tell storing from reading.
 void add_swap(std::uint64_t bytes, double folding, double copying, fabric::Costs& costs) {
   const double stored = std::max(kLeastTime, rounded(std::min(folding, copying) / 2));
   add(costs.send_times, bytes, stored);
@@ -60,43 +60,6 @@ void add_swap(std::uint64_t bytes, double folding, double copying, fabric::Costs
 // Of a call that folds: a copy takes less by what it does in a further swap.
 void add_first_swap(const SwapTimes& swap, double folding, fabric::Costs& costs) {
   add_swap(swap.bytes, folding, folding - std::max(0.0, swap.fold - swap.copy), costs);
-}
-
-// Of direct schedules that post between other steps.
-fabric::Costs direct_costs_of(const Measurements& measured) {
-  const double latency = basis_of(measured).latency;
-  const SwapTimes& shortest = measured.swaps.front();
-  fabric::Costs costs;
-  costs.name = "direct";
-  costs.channels = fabric::Channels::direct;
-  const double least = std::min(shortest.fold, shortest.copy);
-  costs.post_overhead = rounded(std::max(0.0, least - latency - 2 * kLeastTime));
-  costs.launch = rounded(std::max(0.0, shortest.twice - 2 * shortest.fold));
-  for (const SwapTimes& swap : measured.swaps) add_swap(swap.bytes, swap.fold - least, swap.copy - least, costs);
-  return costs;
-}
-
-// Of those that post first: a list of steps that is known before the call.
-fabric::Costs list_costs_of(const Measurements& measured) {
-  const SwapTimes& shortest = measured.swaps.front();
-  fabric::Costs costs;
-  costs.name = "list";
-  costs.channels = fabric::Channels::one_phase;
-  costs.launch = rounded(std::max(0.0, shortest.once - basis_of(measured).latency - 2 * kLeastTime));
-  for (const SwapTimes& swap : measured.swaps) add_first_swap(swap, swap.once - shortest.once, costs);
-  return costs;
-}
-
-// Of exchanges that the runtime does in its own way for small ones.
-fabric::Costs small_costs_of(const Measurements& measured) {
-  fabric::Costs costs;
-  costs.name = "small";
-  costs.channels = fabric::Channels::exchange;
-  costs.up_to = measured.small_end - 1;
-  costs.launch = rounded(std::max(0.0, measured.small.front().call - basis_of(measured).latency - 2 * kLeastTime));
-  for (std::size_t size = 0; size < measured.small.size() && size < measured.swaps.size(); ++size)
-    add_first_swap(measured.swaps[size], measured.small[size].call - measured.small.front().call, costs);
-  return costs;
 }
 
 fabric::Costs message_costs_of(const Measurements& measured) {
@@ -116,6 +79,54 @@ fabric::Costs message_costs_of(const Measurements& measured) {
     add(costs.forward_times, hop.bytes, std::max(kLeastTime, hop.forward - beside));
     add(costs.fold_forward_times, hop.bytes, std::max(kLeastTime, hop.fold_forward - beside));
   }
+  return costs;
+}
+
+// Of what direct schedules do by messages, as between groups of ranks.
+void add_messages(const Measurements& measured, fabric::Costs& costs) {
+  const fabric::Costs messages = message_costs_of(measured);
+  costs.send_overhead = messages.send_overhead;
+  costs.receive_overhead = messages.receive_overhead;
+  costs.forward_times = messages.forward_times;
+  costs.fold_forward_times = messages.fold_forward_times;
+}
+
+// Of direct schedules that post between other steps.
+fabric::Costs direct_costs_of(const Measurements& measured) {
+  const double latency = basis_of(measured).latency;
+  const SwapTimes& shortest = measured.swaps.front();
+  fabric::Costs costs;
+  costs.name = "direct";
+  costs.channels = fabric::Channels::direct;
+  const double least = std::min(shortest.fold, shortest.copy);
+  costs.post_overhead = rounded(std::max(0.0, least - latency - 2 * kLeastTime));
+  costs.launch = rounded(std::max(0.0, shortest.twice - 2 * shortest.fold));
+  for (const SwapTimes& swap : measured.swaps) add_swap(swap.bytes, swap.fold - least, swap.copy - least, costs);
+  add_messages(measured, costs);
+  return costs;
+}
+
+// Of those that post first: a list of steps that is known before the call.
+fabric::Costs list_costs_of(const Measurements& measured) {
+  const SwapTimes& shortest = measured.swaps.front();
+  fabric::Costs costs;
+  costs.name = "list";
+  costs.channels = fabric::Channels::one_phase;
+  costs.launch = rounded(std::max(0.0, shortest.once - basis_of(measured).latency - 2 * kLeastTime));
+  for (const SwapTimes& swap : measured.swaps) add_first_swap(swap, swap.once - shortest.once, costs);
+  add_messages(measured, costs);
+  return costs;
+}
+
+// Of exchanges that the runtime does in its own way for small ones.
+fabric::Costs small_costs_of(const Measurements& measured) {
+  fabric::Costs costs;
+  costs.name = "small";
+  costs.channels = fabric::Channels::exchange;
+  costs.up_to = measured.small_end - 1;
+  costs.launch = rounded(std::max(0.0, measured.small.front().call - basis_of(measured).latency - 2 * kLeastTime));
+  for (std::size_t size = 0; size < measured.small.size() && size < measured.swaps.size(); ++size)
+    add_first_swap(measured.swaps[size], measured.small[size].call - measured.small.front().call, costs);
   return costs;
 }
 
@@ -249,11 +260,22 @@ namespace {
 std::string comment_of(const std::string& words) {
   return fmt::format("# {}{}.\n", static_cast<char>(std::toupper(words[0])), words.substr(1));
 }
+std::string origin_of_messages(std::string_view name, std::string_view mark) {
+  if (name == "launch") return fmt::format("{}: a call, beside its hop", mark);
+  if (name.ends_with("overhead"))
+    return fmt::format("{}: half of what the least hop of 8 bytes takes beside the latency", mark);
+  if (name == "send_times" || name == "receive_times")
+    return fmt::format("{}: half of a copying hop, less steps and latency", mark);
+  return fmt::format("{}: a hop of this kind, less steps, latency and sending", mark);
+}
+
 // Where a number of costs is from; empty: nothing was measured for it.
 std::string origin_of(const fabric::Costs& costs, std::string_view name, std::string_view mark) {
   using fabric::Channels;
   if (name == "channels") return "";
   if (name == "up_to") return fmt::format("{}: longer exchanges are lists", mark);
+  if (name == "send_overhead" || name == "receive_overhead" || name == "forward_times" || name == "fold_forward_times")
+    return origin_of_messages(name, mark);
   if (costs.channels != Channels::messages && name == "receive_times")
     return fmt::format("{}: what a longer swap that copies takes longer, less storing", mark);
   if (costs.channels == Channels::exchange || costs.channels == Channels::one_phase) {
@@ -266,11 +288,7 @@ std::string origin_of(const fabric::Costs& costs, std::string_view name, std::st
     if (name == "post_overhead") return fmt::format("{}: what a further swap of 8 bytes adds, less the latency", mark);
     return fmt::format("{}: what a longer further swap takes longer, half of it for storing", mark);
   }
-  if (name == "launch") return fmt::format("{}: a call, beside its hop", mark);
-  if (name.ends_with("overhead")) return fmt::format("{}: half of the least hop of 8 bytes, less the latency", mark);
-  if (name == "send_times" || name == "receive_times")
-    return fmt::format("{}: half of a copying hop, less steps and latency", mark);
-  return fmt::format("{}: a hop of this kind, less steps, latency and sending", mark);
+  return origin_of_messages(name, mark);
 }
 
 }  // namespace
@@ -285,7 +303,8 @@ std::string file_of(const Measurements& measured, std::uint32_t ranks) {
         "# Where cores are is from hwloc. Links: a copying hop of 8 bytes, and of a slot, between cores as far from "
         "each "
         "other,\n"
-        "# less the same between near ones. Costs: ping-pong between near cores. Memories: reduction kernels.\n",
+        "# less the same between near ones. Costs: ping-pong and swaps between near cores. Memories: reduction "
+        "kernels.\n",
         measured.date, measured.machine);
     return text + fabric::write_fabric(made);
   }

@@ -40,7 +40,7 @@ constexpr std::uint64_t kLeastWorkingSet = 32 << 10;
 enum class Extent : std::uint8_t { all, ends };  // ends: copying hops of the shortest and the longest message
 // What the ranks measure, each number the same on both; rank 0 keeps the times.
 enum class Part : std::uint8_t { hops, none, steps, exchange, mark, swap, small };
-constexpr std::uint32_t kMostNumber = 7 * 4;  // of schedules by part and hop
+constexpr std::uint32_t kFirstSwap = static_cast<std::uint32_t>(Part::steps) * 4 + 1;  // behind those by part and hop
 struct Cell {
   Part part = Part::hops;
   Hop hop = Hop::copy;
@@ -84,6 +84,7 @@ class Starts {
     return true;
   }
   void give_up() { is_given_up_ = true; }
+  [[nodiscard]] bool is_given_up() const { return is_given_up_; }
 
  private:
   struct alignas(64) Number {
@@ -205,7 +206,7 @@ class PingPong {
   // A number of its own for each schedule, under which its plan is kept.
   [[nodiscard]] static std::uint32_t number_of(const Cell& cell) {
     const Part part = cell.part == Part::exchange ? Part::none : cell.part == Part::mark ? Part::hops : cell.part;
-    if (part == Part::swap) return kMostNumber + 2 * cell.further + static_cast<std::uint32_t>(cell.again);
+    if (part == Part::swap) return kFirstSwap + 2 * cell.further + static_cast<std::uint32_t>(cell.again);
     return static_cast<std::uint32_t>(part) * 4 + static_cast<std::uint32_t>(cell.hop);
   }
 
@@ -229,7 +230,7 @@ class PingPong {
                         : cell.part == Part::swap  ? 1 + cell.further
                                                    : 1;
     const double expected = hops * (250 + 0.15 * static_cast<double>(cell.bytes));
-    // Until the caches hold what they hold after many such calls, the slots in turn among it.
+    // These fill the caches, slots included, with what they hold after many such calls.
     const std::uint64_t untimed = std::clamp<std::uint64_t>(kWarmingBytes / cell.bytes, 1, kMostUntimed);
     const auto calls = static_cast<std::uint64_t>(
         std::max(kLeastCalls, static_cast<double>(thoroughness_.block_ns) / (expected + Starts::kAhead)));
@@ -246,6 +247,7 @@ class PingPong {
       span.end = now();
     }
     starts_.await(rank);  // the other's times are there,
+    if (starts_.is_given_up()) return false;
     if (rank == 0) times_[cell].push_back(median_of(times_of_both()));
     starts_.await(rank);  // and have been read
     return true;
@@ -384,13 +386,16 @@ Result<Measurements> measure(const Variables& variables, const Thoroughness& tho
 
   Settings settings = Settings::from(variables);
   settings.region.message_slot = std::min(settings.region.message_slot, kMostSlot);
-  // So that the small path is open whatever the profile's rules say; no other all-reduce is asked for.
-  settings.forced_of(Collective::all_reduce).name = Communicator::kSmallAlgorithm;
+  // Opens the small path, whatever the profile's rules say. Calibration makes no other all-reduce.
+  settings.forced_of(Collective::all_reduce) = {.name = std::string(Communicator::kSmallAlgorithm), .file = {}};
   measured.slots = settings.region.message_depth;
   measured.slot_bytes = settings.region.message_slot;
   TUTTI_TRY_ASSIGN(const std::unique_ptr<Log> log, Log::create(variables, LogWriter::of_this_process()));
   const auto ping_pong_of = [&](const Processors& of, Extent extent) -> Result<std::unique_ptr<PingPong>> {
-    TUTTI_TRY_ASSIGN(std::unique_ptr<shm::Region> region, shm::Region::create(settings.region_for(2)));
+    shm::RegionShape shape = settings.region_for(2);
+    // Each swap of a call has a slot of its own.
+    shape.staging_slots = std::max(shape.staging_slots, 1 + kFurther.back());
+    TUTTI_TRY_ASSIGN(std::unique_ptr<shm::Region> region, shm::Region::create(shape));
     auto ping_pong = std::make_unique<PingPong>(settings, thoroughness, *log,
                                                 std::shared_ptr<shm::Region>(std::move(region)), of, extent);
     TUTTI_TRY(ping_pong->run());

@@ -63,23 +63,32 @@ fabric::Channels channels_of(const Schedule& schedule) {
   return channels;
 }
 
-// What a direct schedule is by rank 0's steps, the closest first.
-std::vector<fabric::Channels> kinds_of(const Schedule& schedule) {
+Program program_of(const Schedule& schedule, std::uint32_t rank) {
   Program program;
   for (std::uint32_t lane = 0; lane < schedule.num_lanes; ++lane) {
-    Walk walk = schedule.walk(0, lane);
+    Walk walk = schedule.walk(rank, lane);
     std::vector<Step>& steps = program.lanes.emplace_back();
     while (const Step* step = walk.next()) steps.push_back(*step);
   }
-  std::vector<fabric::Channels> kinds;
-  if (is_exchange(schedule, program)) kinds.push_back(fabric::Channels::exchange);
-  if (posts_first(program)) kinds.push_back(fabric::Channels::one_phase);
-  kinds.push_back(fabric::Channels::direct);
+  return program;
+}
+
+// The kinds that a direct schedule is of, the narrowest first, if the fabric has costs of these.
+std::vector<fabric::Channels> kinds_of(const Schedule& schedule, const fabric::Fabric& fabric) {
+  const bool has_narrow = std::any_of(fabric.costs.begin(), fabric.costs.end(), [](const fabric::Costs& costs) {
+    return costs.channels == fabric::Channels::one_phase || costs.channels == fabric::Channels::exchange;
+  });
+  std::vector<fabric::Channels> kinds = {fabric::Channels::direct};
+  if (!has_narrow) return kinds;
+  bool is_one_phase = true;
+  for (std::uint32_t rank = 0; is_one_phase && rank < schedule.num_ranks; ++rank)
+    is_one_phase = posts_first(program_of(schedule, rank));
+  if (is_one_phase) kinds.insert(kinds.begin(), fabric::Channels::one_phase);
+  if (is_exchange(schedule, program_of(schedule, 0))) kinds.insert(kinds.begin(), fabric::Channels::exchange);
   return kinds;
 }
 
-// Of the costs of such schedules: of those up to some size the ones with the least that covers the bytes, else all
-// without a limit.
+// The costs of a kind: those with the least limit that covers the bytes, else those without a limit.
 std::vector<std::uint32_t> costs_of(fabric::Channels channels, const fabric::Fabric& fabric, double bytes) {
   std::uint64_t limit = 0;
   for (const fabric::Costs& costs : fabric.costs)
@@ -100,7 +109,7 @@ std::vector<std::uint32_t> costs_instead(const Schedule& schedule, const fabric:
   const fabric::Costs& usual = fabric.costs[fabric.ranks.front().costs];
   if (wanted == fabric::Channels::all || is_of_all(usual) || usual.channels == wanted) return {};
   if (wanted != fabric::Channels::direct) return costs_of(wanted, fabric, bytes);
-  for (const fabric::Channels kind : kinds_of(schedule))
+  for (const fabric::Channels kind : kinds_of(schedule, fabric))
     if (std::vector<std::uint32_t> found = costs_of(kind, fabric, bytes); !found.empty()) return found;
   return {};
 }

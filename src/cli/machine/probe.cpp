@@ -43,7 +43,7 @@ Exit calibrate_machine(const ProbeOptions& options, const Context& context) {
   const Result<Variables> variables = Variables::load(context.environment, ConfPaths::standard(context.environment));
   if (!variables.ok()) return failed(context, "probe", variables.status());
   if (const Status status = calibrate::can_measure(); !status.ok()) return failed(context, "probe", status);
-  context.error << "measuring ping-pong, swaps and reduction kernels on two cores; some seconds\n";
+  context.error << "measuring ping-pong, swaps, small all-reduces and reduction kernels on two cores; some seconds\n";
   const Result<calibrate::Measurements> measured = calibrate::measure(*variables);
   if (!measured.ok()) return failed(context, "probe", measured.status());
   OutputOptions of_table;

@@ -67,6 +67,7 @@ Result<bool> PngMaker::has_fonts() const {
 }
 
 Status PngMaker::make(const std::string& svg, const std::string& png) const {
+  static_cast<void>(::unlink(png.c_str()));
   SpawnRequest request;
   // Twice the size, so that small letters stay legible in documents.
   request.command = {program_, "--zoom", "2", "--output", png, svg};

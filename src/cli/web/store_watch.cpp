@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/web/store_watch.hpp"
 
+#include <ctime>
 #include <exception>
 #include <system_error>
 #include <utility>
@@ -70,10 +71,20 @@ std::optional<StoreWatch::Seen> StoreWatch::see() const {
               .has_log = ::access((path_ + "-wal").c_str(), F_OK) == 0};
 }
 
+// The clock of files stands still for some milliseconds: what was written so lately may be written again without a
+// trace.
+bool StoreWatch::is_young(const Seen& seen) {
+  constexpr std::int64_t kYoung_ns = 50'000'000;
+  std::timespec now{};
+  ::clock_gettime(CLOCK_REALTIME, &now);
+  const std::int64_t age_ns = (now.tv_sec - seen.written_s) * 1'000'000'000 + now.tv_nsec - seen.written_ns;
+  return age_ns < kYoung_ns;
+}
+
 // A store may be deleted and made anew, as by a checkout; a connection would go on with the old one.
 bool StoreWatch::must_open_anew(const std::optional<Seen>& now) const {
   if (!store_ || !now || !opened_) return true;
-  if (store_->is_fixed()) return *now != *opened_;
+  if (store_->is_fixed()) return *now != *opened_ || opened_young_;
   return now->device != opened_->device || now->inode != opened_->inode;
 }
 
@@ -81,6 +92,7 @@ void StoreWatch::look() {
   if (const std::optional<Seen> now = see(); must_open_anew(now)) {
     store_.reset();
     opened_ = now;
+    opened_young_ = now && is_young(*now);
   }
   if (!store_) {
     version_.reset();

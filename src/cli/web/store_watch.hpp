@@ -66,6 +66,7 @@ class StoreWatch {
     bool operator==(const Seen&) const = default;
   };
   [[nodiscard]] std::optional<Seen> see() const;
+  [[nodiscard]] static bool is_young(const Seen& seen);
   [[nodiscard]] bool must_open_anew(const std::optional<Seen>& now) const;
   [[nodiscard]] Result<std::vector<WatchedRun>> read_runs();
   void show(std::vector<WatchedRun> runs);
@@ -76,6 +77,7 @@ class StoreWatch {
   // Of the thread alone.
   std::optional<harness::Store> store_;
   std::optional<Seen> opened_;  // what is open, as it was then
+  bool opened_young_ = false;   // when it was opened, it had just been written
   std::optional<std::int64_t> version_;
   struct Peers {
     std::uint64_t num_rows = 0;

@@ -77,6 +77,7 @@ class Live {
     const begun = Date.now();
     this.isLoading = true;
     const before = this.data.mark;
+    const wanted = this.wanted;
     const [isWell, type, text] =
       await fetch(location.pathname + location.search, {cache: 'no-store', credentials: 'omit'})
         .then(async (answer) => [answer.ok, answer.headers.get('content-type') ?? '', await answer.text()])
@@ -85,8 +86,8 @@ class Live {
     else this.say(`tutti web answers ${text}.`);
     this.isLoading = false;
     // Loading once more would show the same again.
-    if (isWell && this.data.mark === before && this.wanted !== null) {
-      this.tried = this.wanted;
+    if (isWell && type.startsWith('text/html') && this.data.mark === before && this.wanted === wanted) {
+      this.tried = wanted;
       this.wanted = null;
       this.tell();
     }

@@ -112,7 +112,7 @@ class Communicator final : private Work {
     return enter() ? &entry : nullptr;
   }
   // All-reduces of fewer bytes take it, while nothing is pending.
-  [[nodiscard]] std::uint64_t small_end() const { return settled_small_end_; }
+  [[nodiscard]] std::uint64_t small_end() const { return traces_ ? 0 : settled_small_end_; }
   [[nodiscard]] End run_small(const SmallOperator& entry, const void* input, void* output, std::uint64_t count) {
     const End end = executor_->run_small(entry, input, output, count);
     leave();

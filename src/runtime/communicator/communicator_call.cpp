@@ -228,6 +228,7 @@ bool Communicator::is_symmetric(const Invocation& asked, const Buffers& buffers)
 Status Communicator::run_by(const Schedule& schedule, std::uint32_t number, const Invocation& asked,
                             WalkerChoice walker) {
   if (is_over()) return failure();
+  if (asked.root >= num_ranks_ || asked.op.value > OperatorHandle::kMost) return refuse(asked);
   const std::uint64_t key = BoundCall::key_of(asked);
   if (number < given_.size() && given_[number].bound.suits(asked, key))
     return walk(given_[number].bound, asked, walker);

@@ -195,7 +195,7 @@ void Engine::read_by_tree(LaneState& lane) {
       lane, asked);
 }
 
-// By how much longer a tree's bytes keep its links than as many of messages.
+// How many times as long a tree's byte keeps its links as a message's.
 double Engine::stretch_of(const Tree& tree, const LaneState& lane) const {
   const double rate = costs_of(lane.rank).multicast_bandwidth;
   return rate > 0 ? std::max(1.0, fabric_.links[tree.up[0]].bandwidth / rate) : 1;

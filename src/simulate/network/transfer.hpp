@@ -39,7 +39,7 @@ struct Transfer {
   double queueing = 0;      // what it has waited for others
   Fingerprint value = 0;
   bool is_tree = false;  // the links behind the first are side by side: a fluid that a switch copies, or folds
-  double stretch = 1;    // its bytes keep the links as long as so many times as many
+  double stretch = 1;    // each byte keeps its links for so many times as long
   std::span<const std::uint32_t> links;
   Shares shares = {};  // of the time until it was started
 };

@@ -37,7 +37,8 @@ namespace {
 
 constexpr std::array<std::uint64_t, 2> kComparedBytes = {65536, 98304};  // of the published figures
 constexpr std::string_view kCompareBudget = "300ms";
-constexpr std::string_view kHostAlgorithm = "one_shot";  // of what is measured and of what is simulated beside it
+constexpr std::string_view kHostAlgorithm =
+    "ring";  // which calibration does not run; of what is measured and of what is simulated beside it
 constexpr std::string_view kMachineFile = "machine.toml";
 constexpr std::string_view kHostType = "f32";  // of which kernels are calibrated
 
@@ -148,7 +149,8 @@ Result<double> simulated_host_us(const std::string& fabric, std::uint64_t bytes)
   return answer.time / 1000;
 }
 
-// The calibration that is in the folder, if the size that is there already was simulated on it; otherwise why not.
+// The calibration that is in the folder, if the size that is there already was simulated on it. Otherwise an error that
+// says why not.
 Result<std::string> stored_fabric(const PartWorld& world) {
   std::string path = machine_file(world);
   if (!std::filesystem::exists(path)) return wrong_argument(fmt::format("there is no {}", kMachineFile));
@@ -166,8 +168,7 @@ Result<std::string> stored_fabric(const PartWorld& world) {
   return wrong_argument(fmt::format("nothing was simulated on {} yet", kMachineFile));
 }
 
-// A fabric of this machine, calibrated by ping-pong and kernels and no collective, as a file in the folder. Nothing
-// where it cannot be measured.
+// A calibrated fabric of this machine, as a file in the folder. Nothing where it cannot be measured.
 Result<std::optional<std::string>> calibrated_fabric(const PartWorld& world) {
   if (!calibrate::can_measure().ok()) return std::optional<std::string>();
   TUTTI_TRY_ASSIGN(const Variables variables,
@@ -312,10 +313,10 @@ Result<PartShown> show_comparison(const PartRows& rows) {
     shown.answer.push_back(fmt::format("{} {} simulated in the same configuration; the greatest error is {:.1f} %.",
                                        counted(published_errors.size(), "reference value"),
                                        are(published_errors.size()), greatest_of(published_errors) * 100));
-  // Calibration sees no collective, so this error is a prediction's; it is no bar.
+  // Calibration does not run this algorithm, so this error is a prediction's; it is no bar.
   if (const std::vector<ValueError> measured = errors_of(rows, measured_value); !measured.empty())
     shown.answer.push_back(
-        fmt::format("On this machine, calibrated without any collective, {} of {} is simulated with "
+        fmt::format("On this machine, calibrated without it, {} of {} is simulated with "
                     "an error of up to {:.1f} %.",
                     kHostAlgorithm, kHostType, greatest_of(measured) * 100));
   shown.answer.emplace_back(
