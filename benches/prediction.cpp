@@ -2,8 +2,8 @@
 // Sets what the simulator predicts for all-reduce beside what the runtime takes, on this machine: calibrates a fabric
 // (`tutti probe --calibrate`), asks `tutti simulate` for each algorithm and size, and measures the same with `tutti
 // run`. Prints the error of every cell, and for each size how much slower than the fastest the algorithm is that is
-// predicted to be the fastest. Bars: a median of the errors' absolute values under 12 %
-// for 2 ranks on 2 cores; and with 2 and with 4 ranks the predicted best is within 5 % of the best in 9 of 10 sizes.
+// predicted to be the fastest. Bars: a median of the errors' absolute values under 12 % for 2 ranks on 2 cores; and
+// with 2 and with 4 ranks the predicted best is within 5 % of the best at 9 of 10 sizes.
 //
 // What is calibrated in one second says nothing of a machine that is another in the next (a virtual one's cores may be
 // near each other or far apart). So it is calibrated before the measurement and behind it, and where the two predict

@@ -63,16 +63,6 @@ fabric::Channels channels_of(const Schedule& schedule) {
   return channels;
 }
 
-Program program_of(const Schedule& schedule, std::uint32_t rank) {
-  Program program;
-  for (std::uint32_t lane = 0; lane < schedule.num_lanes; ++lane) {
-    Walk walk = schedule.walk(rank, lane);
-    std::vector<Step>& steps = program.lanes.emplace_back();
-    while (const Step* step = walk.next()) steps.push_back(*step);
-  }
-  return program;
-}
-
 // The kinds that a direct schedule is of, the narrowest first, if the fabric has costs of these.
 std::vector<fabric::Channels> kinds_of(const Schedule& schedule, const fabric::Fabric& fabric) {
   const bool has_narrow = std::any_of(fabric.costs.begin(), fabric.costs.end(), [](const fabric::Costs& costs) {
@@ -82,9 +72,10 @@ std::vector<fabric::Channels> kinds_of(const Schedule& schedule, const fabric::F
   if (!has_narrow) return kinds;
   bool is_one_phase = true;
   for (std::uint32_t rank = 0; is_one_phase && rank < schedule.num_ranks; ++rank)
-    is_one_phase = posts_first(program_of(schedule, rank));
+    is_one_phase = posts_first(collect(schedule, rank, Fusion::none));
   if (is_one_phase) kinds.insert(kinds.begin(), fabric::Channels::one_phase);
-  if (is_exchange(schedule, program_of(schedule, 0))) kinds.insert(kinds.begin(), fabric::Channels::exchange);
+  if (is_exchange(schedule, collect(schedule, 0, Fusion::none)))
+    kinds.insert(kinds.begin(), fabric::Channels::exchange);
   return kinds;
 }
 

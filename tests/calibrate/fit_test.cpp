@@ -80,6 +80,18 @@ TEST(Fit, SoDoItsSwaps) {
   EXPECT_NEAR(simulated(fabric, swap(Again::fold, 1), 8), measured.swaps[0].twice, 1);
 }
 
+// A direct schedule may send messages besides, as hierarchical does between groups.
+TEST(Fit, MessagesCostTheSameInDirectSchedules) {
+  const fabric::Fabric fabric = fabric_of(some_measurements(), 2);
+  ASSERT_EQ(fabric.costs.size(), 4U);
+  EXPECT_GT(fabric.costs[0].send_overhead, 0);
+  for (const std::size_t direct : {1U, 2U}) {
+    EXPECT_EQ(fabric.costs[direct].send_overhead, fabric.costs[0].send_overhead);
+    EXPECT_EQ(fabric.costs[direct].receive_overhead, fabric.costs[0].receive_overhead);
+    EXPECT_EQ(fabric.costs[direct].fold_forward_times.points.size(), fabric.costs[0].fold_forward_times.points.size());
+  }
+}
+
 TEST(Fit, SmallExchangesTakeWhatTheRuntimesOwnWayTakes) {
   const Measurements measured = some_measurements();
   const fabric::Fabric fabric = fabric_of(measured, 2);

@@ -9,6 +9,7 @@
 
 #include "cli/commands.hpp"
 #include "cli/machine/measurements_table.hpp"
+#include "cli/output.hpp"
 #include "cli/program.hpp"
 
 namespace tutti::cli {
@@ -68,6 +69,11 @@ TEST(Probe, MachinesReadAllDigitsOfWhatWasMeasured) {
     EXPECT_TRUE(has(to_json(table), number)) << to_json(table);
   }
   EXPECT_TRUE(has(to_aligned(table), "123.5")) << to_aligned(table);
+  // People read a table of each kind, whose lines fit a terminal.
+  const std::vector<Table> tables = tables_of_measurements(measured);
+  ASSERT_EQ(tables.size(), 3U);
+  EXPECT_TRUE(has(rendered(tables[1], {}), "111.2")) << rendered(tables[1], {});
+  for (const Table& each : tables) EXPECT_LE(rendered(each, {}).find('\n'), 100U) << rendered(each, {});
 }
 
 TEST(Probe, ThereAreSomeRanksAndNotTooMany) {

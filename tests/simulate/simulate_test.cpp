@@ -46,6 +46,36 @@ TEST(Simulate, LoadsShareALinkAlike) {
   for (const std::uint32_t rank : {1U, 2U, 3U}) EXPECT_NEAR(answer.rank_times[rank], 40 + 3000 + 20, 1e-6);
 }
 
+// Costs that are not the ranks' own count by the narrowest kind that a schedule is of, up to their limit.
+TEST(Simulate, CostsAreOfTheNarrowestKindOfTheSchedule) {
+  using fabric::Channels;
+  fabric::Fabric fabric = wires(4, 10, 1);
+  fabric.costs = {{.channels = Channels::messages, .name = "messages"},
+                  {.channels = Channels::direct, .name = "direct"},
+                  {.channels = Channels::one_phase, .name = "list"},
+                  {.channels = Channels::exchange, .up_to = 64, .name = "small"}};
+  const auto costs = [&](const Schedule& schedule, std::uint64_t count) {
+    return run(schedule, fabric, {.count = count}).costs;
+  };
+  EXPECT_EQ(costs(schedule_of(Collective::all_reduce, "one_shot", 4), 64), "small");
+  EXPECT_EQ(costs(schedule_of(Collective::all_reduce, "one_shot", 4), 65), "list");
+  EXPECT_EQ(costs(schedule_of(Collective::all_gather, "direct", 4), 8), "list");
+  EXPECT_EQ(costs(schedule_of(Collective::all_reduce, "two_shot_pull", 4), 8), "direct");
+  EXPECT_EQ(costs(schedule_of(Collective::all_reduce, "ring", 4), 8), "") << "those of the ranks";
+  // Rank 0 posts first, and the others do not.
+  Schedule chain = schedule_of(Collective::broadcast, "chain", 4);
+  chain.lane = [](Builder& b, std::uint32_t) -> Lane {
+    if (b.rank() == 0) co_yield b.expose(b.input());
+    if (b.rank() == 0) co_yield b.copy(b.input(), b.output());
+    if (b.rank() > 0) co_yield b.pull(b.rank() - 1, 0, b.rank() == 1 ? b.input() : b.output(), b.output());
+    if (b.rank() > 0 && b.rank() + 1 < b.num_ranks()) co_yield b.expose(b.output());
+    co_yield b.close();
+  };
+  EXPECT_EQ(costs(chain, 8), "direct");
+  fabric.costs.pop_back();
+  EXPECT_EQ(costs(schedule_of(Collective::all_reduce, "one_shot", 4), 64), "list");
+}
+
 TEST(Simulate, AGapLiesBetweenTwoMessagesThatEnterALink) {
   fabric::Fabric fabric = star(4, 10, 1);
   for (fabric::Link& link : fabric.links) link.gap = 500;

@@ -48,7 +48,11 @@ Exit calibrate_machine(const ProbeOptions& options, const Context& context) {
   if (!measured.ok()) return failed(context, "probe", measured.status());
   OutputOptions of_table;
   of_table.format = options.format;
-  context.out << rendered(table_of_measurements(*measured), of_table);
+  if (options.format == Format::table) {
+    for (const Table& each : tables_of_measurements(*measured)) context.out << rendered(each, of_table) << "\n";
+  } else {
+    context.out << rendered(table_of_measurements(*measured), of_table);
+  }
   context.error << fmt::format(
       "{}: a call {:.0f} ns, a step {:.0f} ns, from one process of a core to the next {:.0f} ns\n", measured->machine,
       measured->call, measured->step, measured->core_switch);

@@ -17,7 +17,6 @@
 
 #include "base/counted.hpp"
 #include "base/system/file.hpp"
-#include "base/text.hpp"
 #include "base/units.hpp"
 #include "base/variables/conf.hpp"
 #include "base/variables/variables.hpp"
@@ -25,7 +24,6 @@
 #include "calibrate/measure.hpp"
 #include "cli/interrupt.hpp"
 #include "cli/milestone/ccl/ccl_parts.hpp"
-#include "cli/milestone/rows_file.hpp"
 #include "cli/milestone/shared/measured.hpp"
 #include "cli/milestone/shared/published.hpp"
 #include "cli/milestone/shared/simulated.hpp"
@@ -40,23 +38,11 @@ constexpr std::string_view kCompareBudget = "300ms";
 constexpr std::string_view kHostAlgorithm =
     "ring";  // which calibration does not run; of what is measured and of what is simulated beside it
 constexpr std::string_view kMachineFile = "machine.toml";
+constexpr std::string_view kHostCase = "2 ranks on one host";
 constexpr std::string_view kHostType = "f32";  // of which kernels are calibrated
 
 enum ValueKind : std::size_t { reference_value, simulated_value, theory_value, measured_value };
 constexpr std::array<std::string_view, 4> kValueKinds = {"reference", "simulated", "theory", "measured"};
-
-std::vector<Column> comparison_columns() {
-  return {{"group"},
-          {"bytes"},
-          {"kind"},
-          time_column("value_us"),
-          time_column("low_us"),
-          time_column("high_us"),
-          {"is_alike"},
-          {"configuration"},
-          {"source"},
-          {"date"}};
-}
 
 // A row of the part.
 struct ComparedValue {
@@ -113,7 +99,7 @@ Result<std::vector<PartRow>> rows_of_figure(const std::shared_ptr<const simulate
   return rows;
 }
 
-std::string name_of_host(std::uint64_t bytes) { return fmt::format("2 ranks on one host, {}", to_text(Bytes(bytes))); }
+std::string name_of_host(std::uint64_t bytes) { return fmt::format("{}, {}", kHostCase, to_text(Bytes(bytes))); }
 
 Result<SweepPlan> host_plan(const PartWorld& world) {
   SweepOptions options;
@@ -133,12 +119,8 @@ Result<std::vector<PartCase>> comparison_cases(const PartWorld& world) {
     cases.push_back({.name = series.id, .make = [references, &series] { return rows_of_figure(references, series); }});
   // Where Tutti's worker is not here, nothing is measured.
   if (!is_peer_here(world.bench, "tutti")) return cases;
-  for (const std::uint64_t bytes : kComparedBytes) cases.push_back({.name = name_of_host(bytes), .seconds = 4});
+  cases.push_back({.name = std::string(kHostCase), .seconds = 8});
   return cases;
-}
-
-std::string machine_file(const PartWorld& world) {
-  return std::filesystem::absolute(fmt::format("{}/{}", world.folder, kMachineFile)).string();
 }
 
 Result<double> simulated_host_us(const std::string& fabric, std::uint64_t bytes) {
@@ -149,44 +131,15 @@ Result<double> simulated_host_us(const std::string& fabric, std::uint64_t bytes)
   return answer.time / 1000;
 }
 
-// The calibration that is in the folder, if the size that is there already was simulated on it. Otherwise an error that
-// says why not.
-Result<std::string> stored_fabric(const PartWorld& world) {
-  std::string path = machine_file(world);
-  if (!std::filesystem::exists(path)) return wrong_argument(fmt::format("there is no {}", kMachineFile));
-  TUTTI_TRY_ASSIGN(const std::optional<PartRows> rows,
-                   read_rows(world.folder, {"milestone-ccl", "comparison"}, comparison_columns()));
-  for (const std::uint64_t bytes : kComparedBytes)
-    for (std::size_t row = 0; rows && row < rows->size(); ++row) {
-      if (rows->text(row, "group") != name_of_host(bytes) || rows->text(row, "kind") != kValueKinds[simulated_value])
-        continue;
-      TUTTI_TRY_ASSIGN(const double simulated_us, simulated_host_us(path, bytes));
-      if (rows->number(row, "value_us") == simulated_us) return path;
-      return wrong_argument(
-          fmt::format("{} is not the one on which {} was simulated", kMachineFile, name_of_host(bytes)));
-    }
-  return wrong_argument(fmt::format("nothing was simulated on {} yet", kMachineFile));
-}
-
 // A calibrated fabric of this machine, as a file in the folder. Nothing where it cannot be measured.
 Result<std::optional<std::string>> calibrated_fabric(const PartWorld& world) {
   if (!calibrate::can_measure().ok()) return std::optional<std::string>();
   TUTTI_TRY_ASSIGN(const Variables variables,
                    Variables::load(world.context.environment, ConfPaths::standard(world.context.environment)));
   TUTTI_TRY_ASSIGN(const calibrate::Measurements measured, calibrate::measure(variables));
-  std::string path = machine_file(world);
+  std::string path = std::filesystem::absolute(fmt::format("{}/{}", world.folder, kMachineFile)).string();
   TUTTI_TRY(replace_file(path, calibrate::file_of(measured, 2)));
   return std::optional(std::move(path));
-}
-
-// All sizes of a run are simulated on one fabric.
-Result<std::optional<std::string>> fabric_for(std::size_t num_sizes, const PartWorld& world) {
-  if (num_sizes == kComparedBytes.size()) return calibrated_fabric(world);
-  Result<std::string> stored = stored_fabric(world);
-  if (stored.ok()) return std::optional(std::move(*stored));
-  world.context.error << fmt::format("comparison: this machine is calibrated again: {}\n",
-                                     printable(stored.status().to_string()));
-  return calibrated_fabric(world);
 }
 
 // This machine's time, and what the calibrated fabric says in its place.
@@ -219,29 +172,32 @@ std::vector<PartRow> rows_of_host(std::uint64_t bytes, const harness::Row& row, 
   return rows;
 }
 
-Status make_comparison(std::span<const PartCase> pending, const PartWorld& world, const PartSink& sink) {
+// The sizes are one case, since they are simulated on one calibration.
+Status make_comparison(std::span<const PartCase> /*pending*/, const PartWorld& world, const PartSink& sink) {
   TUTTI_TRY_ASSIGN(SweepPlan plan, host_plan(world));
-  std::set<std::uint64_t> sizes;
-  for (const std::uint64_t bytes : kComparedBytes)
-    for (const PartCase& each : pending)
-      if (each.name == name_of_host(bytes)) sizes.insert(bytes);
-  TUTTI_TRY_ASSIGN(const std::optional<std::string> fabric, fabric_for(sizes.size(), world));
+  TUTTI_TRY_ASSIGN(const std::optional<std::string> fabric, calibrated_fabric(world));
   if (Interrupt::has_come()) return {};
-  return measure_sizes(std::move(plan), sizes, world,
-                       [&](std::uint64_t bytes, std::span<const harness::Row> rows) -> Status {
-                         std::optional<double> simulated_us;
-                         if (fabric) {
-                           TUTTI_TRY_ASSIGN(simulated_us, simulated_host_us(*fabric, bytes));
-                         }
-                         const harness::Row& row = rows.front();
-                         CaseRows made{.name = name_of_host(bytes)};
-                         if (row.outcome == harness::Outcome::ok && !row.samples.empty()) {
-                           made.rows = rows_of_host(bytes, row, simulated_us);
-                         } else {
-                           made.error = fmt::format("{}: {}", name_of(row.outcome), row.note);
-                         }
-                         return sink(made);
-                       });
+  const std::set<std::uint64_t> sizes(kComparedBytes.begin(), kComparedBytes.end());
+  std::size_t num_sizes = 0;
+  CaseRows made{.name = std::string(kHostCase)};
+  TUTTI_TRY(measure_sizes(std::move(plan), sizes, world,
+                          [&](std::uint64_t bytes, std::span<const harness::Row> rows) -> Status {
+                            ++num_sizes;
+                            const harness::Row& row = rows.front();
+                            if (row.outcome != harness::Outcome::ok || row.samples.empty()) {
+                              made.error = fmt::format("{}: {}", name_of(row.outcome), row.note);
+                              return {};
+                            }
+                            std::optional<double> simulated_us;
+                            if (fabric) {
+                              TUTTI_TRY_ASSIGN(simulated_us, simulated_host_us(*fabric, bytes));
+                            }
+                            for (PartRow& each : rows_of_host(bytes, row, simulated_us))
+                              made.rows.push_back(std::move(each));
+                            return {};
+                          }));
+  // After an interrupt some are missing.
+  return num_sizes == sizes.size() ? sink(made) : Status();
 }
 
 ValueKind kind_of(const PartRows& rows, std::size_t row) {
@@ -332,7 +288,16 @@ Part comparison_part() {
   return {.name = "comparison",
           .title = "Measured, simulated, theoretical and reference values",
           .about = "all values of all-reduce in one figure, like configurations side by side",
-          .columns = comparison_columns(),
+          .columns = {{"group"},
+                      {"bytes"},
+                      {"kind"},
+                      time_column("value_us"),
+                      time_column("low_us"),
+                      time_column("high_us"),
+                      {"is_alike"},
+                      {"configuration"},
+                      {"source"},
+                      {"date"}},
           .numbers = {"value_us"},
           .cases = comparison_cases,
           .make_together = make_comparison,
