@@ -20,6 +20,7 @@
 #include "base/system/unique_fd.hpp"
 #include "transport/shm/life.hpp"
 #include "transport/shm/line.hpp"
+#include "transport/traffic.hpp"
 
 namespace tutti::shm {
 
@@ -76,10 +77,8 @@ struct Breakage {
 
 inline constexpr std::size_t kMaxCores = 1024;
 
-// What a connection carries: the messages of schedules, or what a program sends to one rank itself. They do not wait
-// for each other.
-enum class Traffic : std::uint8_t { schedules, program };
-inline constexpr std::size_t kNumTraffics = 2;
+using tutti::kNumTraffics;
+using tutti::Traffic;
 
 // One connection from rank to rank: how many messages the destination has taken (its own line), and the slots, each
 // with its head, followed by the bytes that do not fit into the head.

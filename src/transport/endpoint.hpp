@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+// What carries messages between the ranks of several hosts. Each way of doing it has a folder beside this file and is
+// made by a function of its own; to the runtime all are this interface.
+//
+// A rank has one endpoint for each communicator that spans hosts. From it to each other rank, and to it from each,
+// there is for each kind of traffic a queue of messages that keeps their order: one writer, one reader, and a fixed
+// number of slots, for each of which the reader gives a credit back when it has taken the message. What that takes
+// (buffers, connections) is made when it is first used. So a rank that only talks to few holds only what they need.
+//
+// Nothing here ever waits but sleep(). One thread at a time uses an endpoint and all that it has given out.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "transport/traffic.hpp"
+
+namespace tutti::transport {
+
+// Messages to one rank.
+class Outgoing {
+ public:
+  Outgoing() = default;
+  Outgoing(const Outgoing&) = delete;
+  Outgoing& operator=(const Outgoing&) = delete;
+  virtual ~Outgoing() = default;
+
+  [[nodiscard]] virtual bool has_credit() = 0;
+  // Where to write the next message of that many bytes, at most EndpointShape::slot. Needs a credit; may be asked for
+  // several times before publish(), with the same number. Memory that is aligned for every type.
+  [[nodiscard]] virtual std::byte* slot(std::uint64_t bytes) = 0;
+  // The message goes out; one for which no slot was asked has no bytes.
+  virtual void publish(std::uint64_t description) = 0;
+  // Whether the reader has taken all that was published.
+  [[nodiscard]] virtual bool is_drained() = 0;
+};
+
+// Messages from one rank.
+class Incoming {
+ public:
+  Incoming() = default;
+  Incoming(const Incoming&) = delete;
+  Incoming& operator=(const Incoming&) = delete;
+  virtual ~Incoming() = default;
+
+  [[nodiscard]] virtual bool has_message() const = 0;
+  // Of the message that has_message() has seen.
+  [[nodiscard]] virtual std::uint64_t description() const = 0;
+  [[nodiscard]] virtual std::uint64_t bytes() const = 0;
+  [[nodiscard]] virtual const std::byte* data() const = 0;
+  virtual void take() = 0;
+};
+
+// The same on every rank.
+struct EndpointShape {
+  std::uint32_t depth = 8;         // messages of a queue that are on their way at once
+  std::uint64_t slot = 128 << 10;  // the most bytes of one
+};
+
+// A rank that cannot be reached any more, and why.
+struct Unreachable {
+  std::uint32_t rank = 0;
+  std::string words;
+};
+
+class Endpoint {
+ public:
+  Endpoint() = default;
+  Endpoint(const Endpoint&) = delete;
+  Endpoint& operator=(const Endpoint&) = delete;
+  // What is still to be sent is lost.
+  virtual ~Endpoint() = default;
+
+  [[nodiscard]] virtual const EndpointShape& shape() const = 0;
+  // They stay where they are as long as the endpoint lives.
+  [[nodiscard]] virtual Outgoing& to(std::uint32_t rank, Traffic traffic) = 0;
+  [[nodiscard]] virtual Incoming& from(std::uint32_t rank, Traffic traffic) = 0;
+
+  // Goes on with what is under way as far as it can; whether anything has come or gone. Messages come, credits come
+  // back and connections are made only here.
+  virtual bool step() = 0;
+  // Until step() has something to do, or for so long.
+  virtual void sleep(std::chrono::nanoseconds longest) = 0;
+
+  // Whether the system has all that was published, and all credits that are owed, so that they arrive although this
+  // rank makes no step() for a while.
+  [[nodiscard]] virtual bool has_sent_all() const = 0;
+  // Whether all that was published has arrived at the other hosts, so that this process may end.
+  [[nodiscard]] virtual bool has_delivered_all() const = 0;
+
+  // The first rank that is to send or be sent something, and with which no connection can be had for longer than is
+  // allowed.
+  [[nodiscard]] virtual const std::optional<Unreachable>& unreachable() const = 0;
+};
+
+}  // namespace tutti::transport
