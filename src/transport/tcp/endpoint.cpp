@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "transport/tcp/endpoint.hpp"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "transport/tcp/tcp_endpoint.hpp"
+
+namespace tutti::transport::tcp {
+namespace {
+
+// Of so many steps one asks the poller although a connection is hot.
+constexpr std::uint32_t kHotTurns = 4;
+// After so many steps with nothing to do, credits are told that could wait.
+constexpr std::uint32_t kIdleSteps = 256;
+// Whoever has not stepped for so long was busy elsewhere: patience begins anew.
+constexpr std::chrono::nanoseconds kLongestGap = std::chrono::seconds(1);
+constexpr std::chrono::nanoseconds kAcceptPause = std::chrono::milliseconds(10);
+
+constexpr std::uint32_t kGreatestDepth = 1 << 16;
+constexpr std::uint64_t kGreatestSlot = 1 << 30;
+
+Status check(const TcpOptions& options) {
+  if (options.num_ranks == 0 || options.rank >= options.num_ranks)
+    return wrong_argument(fmt::format("rank {} of {} does not exist", options.rank, options.num_ranks));
+  if (options.shape.depth == 0 || options.shape.depth > kGreatestDepth)
+    return wrong_argument(
+        fmt::format("a queue of {} messages; 1 to {} are possible", options.shape.depth, kGreatestDepth));
+  if (options.shape.slot == 0 || options.shape.slot > kGreatestSlot)
+    return wrong_argument(fmt::format("slots of {} bytes; 1 to {} are possible", options.shape.slot, kGreatestSlot));
+  if (options.addresses.size() != options.num_ranks)
+    return wrong_argument(
+        fmt::format("addresses of {} ranks were given; there are {}", options.addresses.size(), options.num_ranks));
+  for (std::uint32_t rank = 0; rank < options.num_ranks; ++rank)
+    if (rank != options.rank && options.addresses[rank].empty())
+      return wrong_argument(fmt::format("rank {} has no address to connect to", rank));
+  return {};
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Endpoint>> make_tcp_endpoint(TcpOptions options) {
+  TUTTI_TRY(check(options));
+  auto endpoint = std::make_unique<TcpEndpoint>(std::move(options));
+  TUTTI_TRY(endpoint->open());
+  return std::unique_ptr<Endpoint>(std::move(endpoint));
+}
+
+TcpEndpoint::TcpEndpoint(TcpOptions options)
+    : shared_(std::move(options)),
+      strangers_(shared_),
+      outgoing_(shared_.options.num_ranks),
+      incoming_(shared_.options.num_ranks) {}
+
+Status TcpEndpoint::open() {
+  TUTTI_TRY(shared_.poller.open());
+  std::uint32_t index = 0;
+  for (const Listener& listener : shared_.options.listeners)
+    TUTTI_TRY(shared_.poller.add(listener.socket.get(), {PollKey::Kind::listener, index++}));
+  return {};
+}
+
+OutgoingLink& TcpEndpoint::outgoing(std::uint32_t rank) {
+  TUTTI_ASSERT(rank < outgoing_.size() && rank != shared_.options.rank, "an endpoint reaches other ranks");
+  if (outgoing_[rank] == nullptr) outgoing_[rank] = std::make_unique<OutgoingLink>(shared_, rank);
+  return *outgoing_[rank];
+}
+
+IncomingLink& TcpEndpoint::incoming(std::uint32_t rank) {
+  TUTTI_ASSERT(rank < incoming_.size() && rank != shared_.options.rank, "an endpoint is reached by other ranks");
+  if (incoming_[rank] == nullptr) incoming_[rank] = std::make_unique<IncomingLink>(shared_, rank);
+  return *incoming_[rank];
+}
+
+// An idle step makes one system call: it reads from the hot connection, or else asks the poller.
+bool TcpEndpoint::step() {
+  bool any = !shared_.due.empty() && tell_due();
+  if (!shared_.unread.empty()) any = read_unread() || any;
+  if (hot_ != nullptr && !hot_->is_open()) hot_ = nullptr;
+  const bool is_hot = hot_ != nullptr && shared_.unsent == 0 && ++turn_ % kHotTurns != 0;
+  if (is_hot) {
+    any = hot_->receive() || any;
+  } else {
+    any = use_events() || any;
+  }
+  if (has_timers()) any = use_time() || any;
+  if (any) {
+    idle_steps_ = 0;
+  } else if (++idle_steps_ == kIdleSteps) {
+    any = tell_owed();
+  }
+  return any;
+}
+
+bool TcpEndpoint::tell_due() {
+  bool any = false;
+  for (IncomingLink* link : shared_.due) any = link->tell_due() || any;
+  shared_.due.clear();
+  return any;
+}
+
+bool TcpEndpoint::tell_owed() {
+  bool any = false;
+  for (IncomingLink* link : shared_.owing) any = link->tell_owed() || any;
+  shared_.owing.clear();
+  return any;
+}
+
+bool TcpEndpoint::read_unread() {
+  bool any = false;
+  // Those that are not done list themselves again.
+  for (IncomingLink* link : std::exchange(shared_.unread, {})) any = link->receive() || any;
+  return any;
+}
+
+bool TcpEndpoint::use_events() {
+  bool any = false;
+  for (const PollEvent& event : shared_.poller.look()) use_event(event, any);
+  return any;
+}
+
+void TcpEndpoint::use_event(const PollEvent& event, bool& any) {
+  const std::uint32_t index = event.key.index;
+  switch (event.key.kind) {
+    case PollKey::Kind::listener:
+      if (std::find(crowded_.begin(), crowded_.end(), index) == crowded_.end()) crowded_.push_back(index);
+      accept_again_ = {};
+      break;
+    case PollKey::Kind::stranger:
+      strangers_.on_event(index);
+      any = admit() || any;
+      break;
+    case PollKey::Kind::outgoing: any = outgoing(index).on_event(event) || any; break;
+    case PollKey::Kind::incoming: {
+      IncomingLink& link = incoming(index);
+      if (link.on_event(event)) {
+        any = true;
+        note_source(link);
+      }
+      break;
+    }
+  }
+}
+
+void TcpEndpoint::note_source(IncomingLink& link) {
+  hot_ = last_source_ == &link ? &link : nullptr;
+  last_source_ = &link;
+}
+
+bool TcpEndpoint::admit() {
+  bool any = false;
+  for (Admitted& admitted : strangers_.take_admitted()) {
+    incoming(admitted.source).adopt(std::move(admitted.socket));
+    any = true;
+  }
+  return any;
+}
+
+bool TcpEndpoint::has_sent_all() const { return shared_.unsent == 0 && shared_.due.empty() && shared_.num_stuck == 0; }
+
+bool TcpEndpoint::has_delivered_all() const {
+  return shared_.unsent == 0 && std::all_of(outgoing_.begin(), outgoing_.end(),
+                                            [](const auto& link) { return link == nullptr || link->has_delivered(); });
+}
+
+// Time.
+
+bool TcpEndpoint::has_timers() const {
+  return !shared_.unconnected.empty() || !shared_.lost.empty() || !crowded_.empty() || strangers_.any();
+}
+
+Clock::time_point TcpEndpoint::next_due() const {
+  Clock::time_point next = strangers_.due();
+  for (const OutgoingLink* link : shared_.unconnected) next = std::min(next, link->due());
+  for (const IncomingLink* link : shared_.lost) next = std::min(next, link->due());
+  if (!crowded_.empty()) next = std::min(next, accept_again_);
+  return next;
+}
+
+bool TcpEndpoint::use_time() {
+  const Clock::time_point now = Clock::now();
+  if (now - std::exchange(last_step_, now) > std::min(kLongestGap, shared_.options.restore_within)) {
+    for (OutgoingLink* link : shared_.unconnected) link->renew_patience(now);
+    for (IncomingLink* link : shared_.lost) link->renew_patience(now);
+  }
+  bool any = false;
+  if (!crowded_.empty() && now >= accept_again_) {
+    std::erase_if(crowded_, [&](std::uint32_t index) {
+      const Strangers::Rest rest = strangers_.accept(shared_.options.listeners[index].socket.get(), now);
+      if (rest == Strangers::Rest::refused) accept_again_ = now + kAcceptPause;
+      return rest == Strangers::Rest::none;
+    });
+    any = admit();
+  }
+  std::erase_if(shared_.unconnected, [now](OutgoingLink* link) { return !link->on_time(now); });
+  std::erase_if(shared_.lost, [now](IncomingLink* link) { return !link->on_time(now); });
+  strangers_.on_time(now);
+  return any;
+}
+
+void TcpEndpoint::sleep(std::chrono::nanoseconds longest) {
+  // Who sleeps does not know for how long: others get all credits first.
+  if (!shared_.owing.empty()) tell_owed();
+  if (!shared_.unread.empty()) return;
+  if (!has_timers()) return shared_.poller.wait(longest);
+  last_step_ = Clock::now();
+  shared_.poller.wait(std::min<std::chrono::nanoseconds>(longest, next_due() - last_step_));
+  last_step_ = Clock::now();
+}
+
+}  // namespace tutti::transport::tcp

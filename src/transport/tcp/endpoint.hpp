@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+// An endpoint over TCP (docs/design/transport.md): each source of messages connects to its destination when it first
+// has something for it, and connects again where the connection breaks; nothing is lost or doubled by that. Who cannot
+// show the token gets in nowhere.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string_view>
+#include <vector>
+
+#include "base/status.hpp"
+#include "base/system/socket.hpp"
+#include "base/unique_id.hpp"
+#include "transport/endpoint.hpp"
+
+namespace tutti::transport::tcp {
+
+struct TcpOptions {
+  std::uint32_t rank = 0;
+  std::uint32_t num_ranks = 1;
+  EndpointShape shape{};
+  Token token{};                                  // the same on every rank, and known to nobody else
+  std::uint64_t communicator = 0;                 // tells communicators with the same token apart
+  std::vector<std::vector<Address>> addresses{};  // by rank: where it listens, the preferred address first
+  std::vector<Listener> listeners{};              // of this rank
+  // How long a broken connection may take to come back, while somebody steps or sleeps here.
+  std::chrono::nanoseconds restore_within = std::chrono::seconds(10);
+  // For what a user should know, such as strangers that knock. May be empty.
+  std::function<void(std::string_view)> warn{};
+};
+
+[[nodiscard]] Result<std::unique_ptr<Endpoint>> make_tcp_endpoint(TcpOptions options);
+
+}  // namespace tutti::transport::tcp

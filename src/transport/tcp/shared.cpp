@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "transport/tcp/shared.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <system_error>
+
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <sys/socket.h>
+
+namespace tutti::transport::tcp {
+
+void set_patience(int socket, std::chrono::nanoseconds restore_within) {
+  using std::chrono::duration_cast;
+  const auto milliseconds = duration_cast<std::chrono::milliseconds>(restore_within).count();
+  const auto seconds = duration_cast<std::chrono::seconds>(restore_within).count();
+  constexpr int kProbes = 4;
+  const auto set = [socket](int level, int option, std::int64_t value) {
+    const int number = static_cast<int>(std::clamp<std::int64_t>(value, 1, 1 << 30));
+    // A system that refuses only notices later.
+    static_cast<void>(setsockopt(socket, level, option, &number, sizeof number));
+  };
+  set(IPPROTO_TCP, TCP_USER_TIMEOUT, std::max<std::int64_t>(milliseconds, 1000));
+  set(SOL_SOCKET, SO_KEEPALIVE, 1);
+  set(IPPROTO_TCP, TCP_KEEPIDLE, seconds / 2);
+  set(IPPROTO_TCP, TCP_KEEPINTVL, seconds / (2 * kProbes));
+  set(IPPROTO_TCP, TCP_KEEPCNT, kProbes);
+}
+
+Received receive_into(int socket, std::span<iovec> parts) {
+  msghdr message{};
+  message.msg_iov = parts.data();
+  message.msg_iovlen = parts.size();
+  for (;;) {
+    const ssize_t got = recvmsg(socket, &message, MSG_DONTWAIT);
+    if (got > 0) return {.bytes = static_cast<std::size_t>(got)};
+    if (got == 0) return {.has_ended = true};
+    if (errno == EAGAIN) return {};
+    if (errno != EINTR) return {.has_ended = true, .error = errno};
+  }
+}
+
+Received receive_into(int socket, std::span<std::byte> bytes) {
+  iovec part{.iov_base = bytes.data(), .iov_len = bytes.size()};
+  return receive_into(socket, std::span(&part, 1));
+}
+
+std::string words_of_error(int error_number) {
+  if (error_number == 0) return "the other end closed it";
+  return std::generic_category().message(error_number);
+}
+
+}  // namespace tutti::transport::tcp

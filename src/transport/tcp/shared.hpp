@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the connections of one endpoint share: options, the poller, and lists of who has something to do. The endpoint
+// owns it; one thread.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <sys/uio.h>
+
+#include "base/system/socket.hpp"
+#include "transport/endpoint.hpp"
+#include "transport/tcp/endpoint.hpp"
+#include "transport/tcp/poller.hpp"
+
+namespace tutti::transport::tcp {
+
+class OutgoingLink;
+class IncomingLink;
+
+struct Shared {
+  explicit Shared(TcpOptions given) : options(std::move(given)) {}
+
+  TcpOptions options;
+  Poller poller{};
+  std::uint64_t unsent = 0;                // messages that the system does not have yet
+  std::uint32_t num_stuck = 0;             // credits that wait for room in a socket
+  std::vector<OutgoingLink*> unconnected;  // that are to connect
+  std::vector<IncomingLink*> lost;         // broken, and awaited
+  std::vector<IncomingLink*> owing;        // that owe any credit
+  std::vector<IncomingLink*> due;          // that owe so many that the other end may be waiting
+  std::vector<IncomingLink*> unread;       // from which more can be read at once
+  std::optional<Unreachable> unreachable{};
+
+  void give_up(std::uint32_t rank, std::string words) {
+    if (!unreachable) unreachable = Unreachable{rank, std::move(words)};
+  }
+  void warn(std::string_view words) const {
+    if (options.warn) options.warn(words);
+  }
+};
+
+// How a socket of a connection is set up so that the system notices a silent peer within about `restore_within`.
+void set_patience(int socket, std::chrono::nanoseconds restore_within);
+
+// What has come, as much as the parts take. Nothing and no end: there is nothing yet.
+struct Received {
+  std::size_t bytes = 0;
+  bool has_ended = false;
+  int error = 0;  // why, where the other end has not closed it
+};
+[[nodiscard]] Received receive_into(int socket, std::span<iovec> parts);
+[[nodiscard]] Received receive_into(int socket, std::span<std::byte> bytes);
+
+// "Connection reset by peer"; 0 for what the other end has closed.
+[[nodiscard]] std::string words_of_error(int error_number);
+
+}  // namespace tutti::transport::tcp

@@ -1,0 +1,257 @@
+// SPDX-License-Identifier: Apache-2.0
+// What every way of carrying messages between hosts must do, with all ranks in one process: driven in turns by one
+// thread, and by a thread each.
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "tests/transport/conversation.hpp"
+#include "tests/transport/tcp_world.hpp"
+
+namespace tutti::transport {
+namespace {
+
+using std::chrono::microseconds;
+using std::chrono::milliseconds;
+
+constexpr auto kPatience = std::chrono::seconds(60);
+
+struct Way {
+  const char* name;
+  std::function<std::unique_ptr<World>(std::uint32_t num_ranks, EndpointShape shape)> make;
+};
+
+class EndpointOf : public testing::TestWithParam<Way> {
+ protected:
+  void begin(std::uint32_t num_ranks, EndpointShape shape, std::vector<Flow> flows) {
+    num_ranks_ = num_ranks;
+    flows_ = std::move(flows);
+    world_ = GetParam().make(num_ranks, shape);
+    for (std::uint32_t rank = 0; rank < num_ranks; ++rank)
+      parties_.push_back(std::make_unique<Party>(world_->endpoint(rank), rank, flows_, 1000 + rank));
+  }
+
+  void take_turns() {
+    const auto until = std::chrono::steady_clock::now() + kPatience;
+    for (bool is_done = false; !is_done;) {
+      is_done = true;
+      for (const auto& party : parties_) {
+        party->talk();
+        party->endpoint().step();
+        is_done = is_done && party->is_done();
+        ASSERT_EQ(party->fault(), "");
+      }
+      ASSERT_LT(std::chrono::steady_clock::now(), until);
+    }
+  }
+
+  void run_threads() {
+    std::atomic<std::uint32_t> num_done = 0;
+    std::vector<std::thread> threads;
+    for (const auto& party : parties_)
+      threads.emplace_back([&num_done, &party, this] { run_thread(*party, num_done); });
+    for (std::thread& thread : threads) thread.join();
+    for (const auto& party : parties_) {
+      EXPECT_EQ(party->fault(), "");
+      EXPECT_TRUE(party->is_done());
+    }
+  }
+
+  // A rank that is done leaves when the system has all that others need of it.
+  void run_thread(Party& party, std::atomic<std::uint32_t>& num_done) const {
+    const auto until = std::chrono::steady_clock::now() + kPatience;
+    std::uint32_t idle = 0;
+    while (!party.is_done() && party.fault().empty() && std::chrono::steady_clock::now() < until) {
+      party.talk();
+      idle = party.endpoint().step() ? 0 : idle + 1;
+      if (idle > 50 && num_ranks_ > 1) party.endpoint().sleep(microseconds(500));
+    }
+    while (!party.endpoint().has_sent_all() && std::chrono::steady_clock::now() < until) party.endpoint().step();
+    ++num_done;
+  }
+
+  void drive(const std::function<bool()>& is_done) {
+    const auto until = std::chrono::steady_clock::now() + kPatience;
+    while (!is_done()) {
+      for (std::uint32_t rank = 0; rank < num_ranks_; ++rank) world_->endpoint(rank).step();
+      ASSERT_LT(std::chrono::steady_clock::now(), until);
+    }
+  }
+
+  std::uint32_t num_ranks_ = 0;
+  std::vector<Flow> flows_;
+  std::unique_ptr<World> world_;
+  std::vector<std::unique_ptr<Party>> parties_;
+};
+
+constexpr EndpointShape kShape = {.depth = 8, .slot = 64 << 10};
+
+std::vector<Flow> all_to_all(std::uint32_t num_ranks, std::uint64_t messages, const std::vector<std::uint64_t>& sizes) {
+  std::vector<Flow> flows;
+  for (std::uint32_t source = 0; source < num_ranks; ++source)
+    for (std::uint32_t destination = 0; destination < num_ranks; ++destination)
+      for (const Traffic traffic : {Traffic::schedules, Traffic::program})
+        if (source != destination) flows.push_back({source, destination, traffic, messages, sizes});
+  return flows;
+}
+
+TEST_P(EndpointOf, BothTrafficsKeepTheirOrderInTurns) {
+  begin(3, kShape, all_to_all(3, 60, {0, 1, 47, 48, 4096, kShape.slot, 8, kShape.slot - 1}));
+  take_turns();
+}
+
+TEST_P(EndpointOf, BothTrafficsKeepTheirOrderInThreads) {
+  begin(3, kShape, all_to_all(3, 60, {0, 1, 47, 48, 4096, kShape.slot, 8, kShape.slot - 1}));
+  run_threads();
+}
+
+TEST_P(EndpointOf, QueuesOfAnyDepthPassMessages) {
+  for (const std::uint32_t depth : {1U, 2U, 3U, 5U}) {
+    parties_.clear();
+    begin(2, {.depth = depth, .slot = 1000}, all_to_all(2, 50, {0, 999, 1000, 3}));
+    take_turns();
+  }
+}
+
+TEST_P(EndpointOf, ManySmallMessagesArriveOneByOne) {
+  begin(2, kShape, {{0, 1, Traffic::schedules, 50'000, {8}}, {1, 0, Traffic::program, 50'000, {8, 0, 40}}});
+  run_threads();
+}
+
+TEST_P(EndpointOf, SenderStopsWithoutCreditsAndGoesOnWithThem) {
+  begin(2, kShape, {});
+  Outgoing& to = world_->endpoint(0).to(1, Traffic::schedules);
+  Incoming& from = world_->endpoint(1).from(0, Traffic::schedules);
+  std::uint64_t published = 0;
+  for (; to.has_credit(); ++published) to.publish(published);
+  EXPECT_EQ(published, kShape.depth);
+  EXPECT_FALSE(to.is_drained());
+  for (int i = 0; i < 1000; ++i) drive([] { return true; });
+  EXPECT_FALSE(to.has_credit());
+  drive([&] { return from.has_message(); });
+  EXPECT_EQ(from.description(), 0U);
+  EXPECT_EQ(from.bytes(), 0U);
+  from.take();
+  drive([&] { return to.has_credit(); });
+  for (std::uint64_t i = 1; i < published; ++i) {
+    drive([&] { return from.has_message(); });
+    EXPECT_EQ(from.description(), i);
+    from.take();
+  }
+  drive([&] { return to.is_drained(); });
+  EXPECT_FALSE(from.has_message());
+}
+
+TEST_P(EndpointOf, ReaderThatLeavesHasToldItsCredits) {
+  begin(2, kShape, {});
+  Outgoing& to = world_->endpoint(0).to(1, Traffic::program);
+  Incoming& from = world_->endpoint(1).from(0, Traffic::program);
+  for (std::uint32_t i = 0; i < kShape.depth; ++i) to.publish(i);
+  for (std::uint32_t i = 0; i < kShape.depth; ++i) {
+    drive([&] { return from.has_message(); });
+    from.take();
+  }
+  const auto until = std::chrono::steady_clock::now() + kPatience;
+  while (!world_->endpoint(1).has_sent_all()) {
+    world_->endpoint(1).step();
+    ASSERT_LT(std::chrono::steady_clock::now(), until);
+  }
+  // From here on only the sender steps.
+  for (std::uint32_t i = 0; i <= kShape.depth / 2;) {
+    if (!to.has_credit()) world_->endpoint(0).step();
+    if (!to.has_credit()) continue;
+    to.publish(i++);
+    ASSERT_LT(std::chrono::steady_clock::now(), until);
+  }
+}
+
+TEST_P(EndpointOf, SentMessagesArriveWithoutFurtherStepsOfTheSender) {
+  begin(2, kShape, {});
+  Outgoing& to = world_->endpoint(0).to(1, Traffic::schedules);
+  Incoming& from = world_->endpoint(1).from(0, Traffic::schedules);
+  to.publish(1);
+  drive([&] { return world_->endpoint(0).has_sent_all() && from.has_message(); });
+  from.take();
+  to.slot(100);
+  to.publish(2);
+  while (!world_->endpoint(0).has_sent_all()) world_->endpoint(0).step();
+  const auto until = std::chrono::steady_clock::now() + kPatience;
+  while (!from.has_message()) {
+    world_->endpoint(1).step();
+    ASSERT_LT(std::chrono::steady_clock::now(), until);
+  }
+  EXPECT_EQ(from.bytes(), 100U);
+  while (!world_->endpoint(0).has_delivered_all()) ASSERT_LT(std::chrono::steady_clock::now(), until);
+}
+
+TEST_P(EndpointOf, SleepEndsWhenSomethingComes) {
+  begin(2, kShape, {});
+  Outgoing& to = world_->endpoint(0).to(1, Traffic::schedules);
+  Incoming& from = world_->endpoint(1).from(0, Traffic::schedules);
+  to.publish(1);
+  drive([&] { return from.has_message(); });
+  from.take();
+  std::thread reader([&] {
+    while (!from.has_message()) {
+      if (!world_->endpoint(1).step()) world_->endpoint(1).sleep(std::chrono::hours(1));
+    }
+  });
+  to.publish(2);
+  while (!world_->endpoint(0).has_sent_all()) world_->endpoint(0).step();
+  reader.join();
+  EXPECT_EQ(from.description(), 2U);
+}
+
+TEST_P(EndpointOf, SleepEndsInTime) {
+  begin(2, kShape, {});
+  for (const std::chrono::nanoseconds longest : {std::chrono::nanoseconds(1), std::chrono::nanoseconds(100'000)})
+    world_->endpoint(0).sleep(longest);
+}
+
+TEST_P(EndpointOf, RankThatLeavesInOrderIsMissedByNobody) {
+  begin(2, kShape, {{0, 1, Traffic::schedules, 20, {100}}, {1, 0, Traffic::schedules, 20, {100}}});
+  take_turns();
+  world_->drop(1);
+  for (int i = 0; i < 1000; ++i) world_->endpoint(0).step();
+  EXPECT_FALSE(world_->endpoint(0).unreachable().has_value());
+}
+
+TEST_P(EndpointOf, MessagesAreThereAlthoughTheirSenderHasLeft) {
+  begin(2, kShape, {});
+  Outgoing& to = world_->endpoint(0).to(1, Traffic::schedules);
+  Incoming& from = world_->endpoint(1).from(0, Traffic::schedules);
+  to.publish(0);
+  drive([&] { return from.has_message(); });
+  for (std::uint64_t i = 1; i < 4; ++i) {
+    to.slot(5000);
+    to.publish(i);
+  }
+  while (!world_->endpoint(0).has_delivered_all()) world_->endpoint(0).step();
+  world_->drop(0);
+  const auto until = std::chrono::steady_clock::now() + kPatience;
+  for (std::uint64_t i = 0; i < 4; ++i) {
+    while (!from.has_message()) {
+      world_->endpoint(1).step();
+      ASSERT_LT(std::chrono::steady_clock::now(), until);
+    }
+    EXPECT_EQ(from.description(), i);
+    from.take();
+  }
+}
+
+std::unique_ptr<World> make_tcp_world(std::uint32_t num_ranks, EndpointShape shape) {
+  return std::make_unique<tcp::TcpWorld>(tcp::TcpWorld::Setup{.num_ranks = num_ranks, .shape = shape});
+}
+
+INSTANTIATE_TEST_SUITE_P(Tcp, EndpointOf, testing::Values(Way{"tcp", make_tcp_world}),
+                         [](const testing::TestParamInfo<Way>& way) { return way.param.name; });
+
+}  // namespace
+}  // namespace tutti::transport

@@ -1,0 +1,330 @@
+// SPDX-License-Identifier: Apache-2.0
+// What is particular to endpoints over TCP: connections that break and come back, or do not; ranks that are late;
+// strangers that knock; descriptors.
+#include <chrono>
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <random>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include "tests/transport/conversation.hpp"
+#include "tests/transport/tcp_world.hpp"
+#include "transport/tcp/strangers.hpp"
+#include "transport/tcp/wire.hpp"
+
+namespace tutti::transport::tcp {
+namespace {
+
+using std::chrono::milliseconds;
+
+constexpr auto kPatience = std::chrono::seconds(60);
+
+// Steps until it is so; false where that takes for ever.
+bool until(const std::function<bool()>& is_so, const std::function<void()>& step) {
+  const auto end = Clock::now() + kPatience;
+  while (!is_so()) {
+    step();
+    if (Clock::now() > end) return false;
+  }
+  return true;
+}
+
+std::size_t num_descriptors() {
+  std::size_t count = 0;
+  for (const auto& entry : std::filesystem::directory_iterator("/proc/self/fd")) count += entry.is_symlink() ? 1 : 0;
+  return count;
+}
+
+std::vector<Flow> both_ways(std::uint64_t messages, const std::vector<std::uint64_t>& sizes) {
+  std::vector<Flow> flows;
+  for (const Traffic traffic : {Traffic::schedules, Traffic::program})
+    for (const std::uint32_t source : {0U, 1U}) flows.push_back({source, 1 - source, traffic, messages, sizes});
+  return flows;
+}
+
+// Two ranks that reach each other through relays.
+struct RelayedPair {
+  explicit RelayedPair(
+      std::function<std::uint64_t()> limit = [] { return std::uint64_t{0}; },
+      std::chrono::nanoseconds restore_within = std::chrono::seconds(20))
+      : relays{Relay(limit), Relay(limit)} {
+    TcpWorld::Setup setup{.shape = {.depth = 4, .slot = 4096}, .restore_within = restore_within};
+    setup.told = [this](std::uint32_t rank, const Address& real) {
+      relays[rank].lead_to(real);
+      return std::vector{relays[rank].address()};
+    };
+    world = std::make_unique<TcpWorld>(setup);
+  }
+  void step() {
+    for (std::uint32_t rank = 0; rank < 2; ++rank) {
+      world->endpoint(rank).step();
+      relays[rank].step();
+    }
+  }
+
+  std::array<Relay, 2> relays;
+  std::unique_ptr<TcpWorld> world;
+};
+
+void talk_over_cuts(std::uint64_t seed) {
+  std::mt19937_64 random(seed);
+  constexpr int kMostCuts = 10;
+  int num_limits = 0;
+  // The first bytes are those of hello and welcome; a message has up to 4 KB.
+  RelayedPair pair([&] { return num_limits++ < kMostCuts ? 1 + random() % (num_limits % 3 == 0 ? 250 : 20'000) : 0; });
+  const std::vector<Flow> flows = both_ways(30, {0, 1, 47, 4096, 48, 1000, 4095});
+  Party first(pair.world->endpoint(0), 0, flows, seed);
+  Party second(pair.world->endpoint(1), 1, flows, seed + 1);
+  const bool is_done =
+      until([&] { return (first.is_done() && second.is_done()) || !first.fault().empty() || !second.fault().empty(); },
+            [&] {
+              first.talk();
+              second.talk();
+              pair.step();
+            });
+  ASSERT_TRUE(is_done) << "seed " << seed;
+  ASSERT_EQ(first.fault() + second.fault(), "") << "seed " << seed;
+  ASSERT_GT(pair.relays[0].num_cuts() + pair.relays[1].num_cuts(), 2) << "seed " << seed;
+  for (std::uint32_t rank = 0; rank < 2; ++rank) ASSERT_FALSE(pair.world->endpoint(rank).unreachable()) << seed;
+}
+
+TEST(TcpEndpoint, CutConnectionsLoseAndDoubleNothing) {
+  for (std::uint64_t seed = 1; seed <= 50; ++seed) {
+    talk_over_cuts(seed);
+    if (testing::Test::HasFatalFailure()) return;
+  }
+}
+
+TEST(TcpEndpoint, ConnectionThatStaysAwayIsToldAtBothEnds) {
+  RelayedPair pair([] { return std::uint64_t{0}; }, milliseconds(60));
+  Outgoing& to = pair.world->endpoint(0).to(1, Traffic::schedules);
+  to.publish(1);
+  ASSERT_TRUE(
+      until([&] { return pair.world->endpoint(1).from(0, Traffic::schedules).has_message(); }, [&] { pair.step(); }));
+  for (Relay& relay : pair.relays) relay.end();
+  const auto both_know = [&] {
+    return pair.world->endpoint(0).unreachable().has_value() && pair.world->endpoint(1).unreachable().has_value();
+  };
+  ASSERT_TRUE(until(both_know, [&] { pair.step(); }));
+  const Unreachable& at_source = *pair.world->endpoint(0).unreachable();
+  EXPECT_EQ(at_source.rank, 1U);
+  EXPECT_NE(at_source.words.find("rank 1 could not be reached at 127.0.0.1:"), std::string::npos) << at_source.words;
+  EXPECT_NE(at_source.words.find("Connection refused"), std::string::npos) << at_source.words;
+  const Unreachable& at_destination = *pair.world->endpoint(1).unreachable();
+  EXPECT_EQ(at_destination.rank, 0U);
+  EXPECT_NE(at_destination.words.find("the connection of rank 0 broke"), std::string::npos) << at_destination.words;
+}
+
+TEST(TcpEndpoint, SecondAddressIsTakenWhereTheFirstRefuses) {
+  TcpWorld::Setup setup;
+  setup.told = [](std::uint32_t, const Address& real) {
+    const Address refusing = listen_on_loopback().address;  // closed again
+    return std::vector{refusing, real};
+  };
+  TcpWorld world(setup);
+  world.endpoint(0).to(1, Traffic::program).publish(7);
+  ASSERT_TRUE(until([&] { return world.endpoint(1).from(0, Traffic::program).has_message(); },
+                    [&] {
+                      world.endpoint(0).step();
+                      world.endpoint(1).step();
+                    }));
+}
+
+TEST(TcpEndpoint, LateDestinationIsWaitedFor) {
+  TcpWorld world({.num_ranks = 2, .restore_within = milliseconds(20)});
+  world.endpoint(0).to(1, Traffic::schedules).publish(7);
+  const auto end = Clock::now() + milliseconds(100);
+  while (Clock::now() < end) world.endpoint(0).step();
+  EXPECT_FALSE(world.endpoint(0).unreachable().has_value());
+  EXPECT_FALSE(world.endpoint(0).has_sent_all());
+  ASSERT_TRUE(until([&] { return world.endpoint(1).from(0, Traffic::schedules).has_message(); },
+                    [&] {
+                      world.endpoint(0).step();
+                      world.endpoint(1).step();
+                    }));
+}
+
+TEST(TcpEndpoint, TimeInWhichNobodyStepsDoesNotCount) {
+  RelayedPair pair([] { return std::uint64_t{0}; }, milliseconds(40));
+  pair.world->endpoint(0).to(1, Traffic::schedules).publish(1);
+  ASSERT_TRUE(
+      until([&] { return pair.world->endpoint(1).from(0, Traffic::schedules).has_message(); }, [&] { pair.step(); }));
+  for (Relay& relay : pair.relays) relay.end();
+  // The break is noticed; then the ranks are busy elsewhere.
+  for (int i = 0; i < 10; ++i) pair.step();
+  std::this_thread::sleep_for(milliseconds(100));
+  for (int i = 0; i < 10; ++i) pair.step();
+  EXPECT_FALSE(pair.world->endpoint(1).unreachable().has_value());
+}
+
+TEST(TcpEndpoint, OnlyRanksThatTalkAreConnected) {
+  constexpr std::uint32_t kRanks = 16;
+  TcpWorld world({.num_ranks = kRanks});
+  const std::size_t before = num_descriptors();
+  for (std::uint32_t rank = 0; rank < kRanks; ++rank)
+    for (std::uint32_t other = 0; other < kRanks; ++other)
+      if (rank != other) {
+        EXPECT_TRUE(world.endpoint(rank).to(other, Traffic::schedules).has_credit());
+        EXPECT_FALSE(world.endpoint(other).from(rank, Traffic::schedules).has_message());
+      }
+  // A ring: each talks to the next, in both kinds of traffic.
+  const auto step = [&] {
+    for (std::uint32_t rank = 0; rank < kRanks; ++rank) world.endpoint(rank).step();
+  };
+  for (int i = 0; i < 100; ++i) step();
+  EXPECT_EQ(num_descriptors(), before);
+  for (std::uint32_t rank = 0; rank < kRanks; ++rank)
+    for (const Traffic traffic : {Traffic::schedules, Traffic::program})
+      world.endpoint(rank).to((rank + 1) % kRanks, traffic).publish(rank);
+  const auto all_have = [&] {
+    for (std::uint32_t rank = 0; rank < kRanks; ++rank)
+      for (const Traffic traffic : {Traffic::schedules, Traffic::program})
+        if (!world.endpoint((rank + 1) % kRanks).from(rank, traffic).has_message()) return false;
+    return true;
+  };
+  ASSERT_TRUE(until(all_have, step));
+  // Both ends of a connection are in this process.
+  EXPECT_EQ(num_descriptors(), before + 2 * kRanks);
+}
+
+// Strangers. Each knocks while two ranks talk.
+
+class TcpStrangers : public testing::Test {
+ protected:
+  void knock(const std::vector<std::byte>& words) {
+    Result<UniqueFd> socket = begin_connect(world_.address(1));
+    ASSERT_TRUE(socket.ok());
+    static_cast<void>(send_some(socket->get(), words));
+    strangers_.push_back(std::move(socket).value());
+  }
+
+  // All of it arrives, and nothing else does.
+  void talk(std::uint64_t messages) {
+    const std::vector<Flow> flows = both_ways(messages, {8, 5000});
+    Party first(world_.endpoint(0), 0, flows, 5);
+    Party second(world_.endpoint(1), 1, flows, 6);
+    ASSERT_TRUE(until([&] { return first.is_done() && second.is_done(); },
+                      [&] {
+                        first.talk();
+                        second.talk();
+                        step();
+                      }));
+    EXPECT_EQ(first.fault() + second.fault(), "");
+    for (int i = 0; i < 100; ++i) step();
+    for (const Traffic traffic : {Traffic::schedules, Traffic::program})
+      EXPECT_FALSE(world_.endpoint(1).from(0, traffic).has_message());
+    for (std::uint32_t rank = 0; rank < 2; ++rank) EXPECT_FALSE(world_.endpoint(rank).unreachable().has_value());
+  }
+
+  void step() {
+    world_.endpoint(0).step();
+    world_.endpoint(1).step();
+  }
+
+  [[nodiscard]] std::size_t num_turned_away() const {
+    std::size_t count = 0;
+    for (const UniqueFd& socket : strangers_) {
+      std::array<std::byte, 100> answer{};
+      const SocketTransfer got = receive_some(socket.get(), answer);
+      EXPECT_EQ(got.bytes, 0U);
+      if (got.outcome == SocketTransfer::Outcome::closed) ++count;
+    }
+    return count;
+  }
+
+  TcpWorld world_{{.num_ranks = 2}};
+  std::vector<UniqueFd> strangers_{};
+};
+
+std::vector<std::byte> bytes_of(const HelloBytes& hello) { return {hello.begin(), hello.end()}; }
+
+Hello right_hello() {
+  return {.token = token_of_test(),
+          .communicator = 42,
+          .source = 0,
+          .destination = 1,
+          .shape = {.depth = 8, .slot = 64 << 10}};
+}
+
+TEST_F(TcpStrangers, WrongHellosAreTurnedAwayWithOneWarning) {
+  const std::vector<std::function<void(Hello&)>> faults = {
+      [](Hello& hello) { hello.token = {}; },        [](Hello& hello) { hello.token.back() ^= std::byte{1}; },
+      [](Hello& hello) { hello.communicator = 43; }, [](Hello& hello) { hello.source = 1; },
+      [](Hello& hello) { hello.source = 2; },        [](Hello& hello) { hello.destination = 0; },
+      [](Hello& hello) { hello.shape.depth = 9; },   [](Hello& hello) { hello.shape.slot = 1ULL << 60; }};
+  for (const auto& fault : faults) {
+    Hello hello = right_hello();
+    fault(hello);
+    knock(bytes_of(encode(hello)));
+  }
+  knock(std::vector<std::byte>(4, std::byte{'x'}));
+  knock(std::vector<std::byte>(100'000, std::byte{0xff}));
+  talk(20);
+  ASSERT_TRUE(until([&] { return num_turned_away() == strangers_.size(); }, [&] { step(); }));
+  ASSERT_EQ(world_.warnings(1).size(), 1U);
+  EXPECT_NE(world_.warnings(1)[0].find("no rank of this communicator"), std::string::npos);
+  EXPECT_TRUE(world_.warnings(0).empty());
+}
+
+TEST_F(TcpStrangers, SilentOnesDoNotKeepRanksOut) {
+  const std::vector<std::byte> hello = bytes_of(encode(right_hello()));
+  for (int i = 0; i < 200; ++i) {
+    knock(i % 2 == 0 ? std::vector<std::byte>() : std::vector<std::byte>(hello.begin(), hello.begin() + 40));
+    if (i == 100) talk(3);
+  }
+  talk(20);
+  ASSERT_TRUE(until([&] { return num_turned_away() == strangers_.size() - Strangers::kMost; }, [&] { step(); }));
+}
+
+TEST_F(TcpStrangers, RandomBytesHaveNoEffect) {
+  std::mt19937_64 random(7);
+  for (int round = 0; round < 200; ++round) {
+    std::vector<std::byte> words(random() % 300);
+    for (std::byte& word : words) word = static_cast<std::byte>(random());
+    const HelloBytes hello = encode(right_hello());
+    // Some begin right.
+    if (round % 3 == 0) std::copy_n(hello.begin(), std::min(words.size(), random() % 80), words.begin());
+    knock(words);
+    if (round % 20 == 0) {
+      talk(2);
+      strangers_.clear();
+    }
+  }
+  talk(5);
+}
+
+// Whoever has the token and then sends garbage loses the connection; the endpoint lives.
+TEST_F(TcpStrangers, GarbageBehindARightHelloBreaksOnlyThatConnection) {
+  const auto behind_hello = [](const FrameHeader& header) {
+    std::vector<std::byte> words = bytes_of(encode(right_hello()));
+    const HeaderBytes raw = encode(header);
+    words.insert(words.end(), raw.begin(), raw.end());
+    return words;
+  };
+  const std::vector<FrameHeader> wrong = {
+      {.kind = FrameKind::message, .bytes = (64 << 10) + 1},
+      {.kind = FrameKind::message, .bytes = 0, .number = 1},
+      {.kind = FrameKind::credits, .number = 1},
+      {.kind = static_cast<FrameKind>(9)},
+      {.kind = FrameKind::message, .traffic = 2},
+  };
+  for (const FrameHeader& header : wrong) {
+    knock(behind_hello(header));
+    const auto is_over = [&] {
+      std::array<std::byte, 100> answer{};
+      return receive_some(strangers_.back().get(), answer).outcome == SocketTransfer::Outcome::closed;
+    };
+    ASSERT_TRUE(until(is_over, [&] { step(); }));
+  }
+  talk(10);
+}
+
+}  // namespace
+}  // namespace tutti::transport::tcp
