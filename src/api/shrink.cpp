@@ -54,6 +54,11 @@ Result<tutti::ShrinkOutcome> attempt(tuttiComm_t comm, const tuttiConfig_t* conf
 extern "C" tuttiResult_t tuttiCommShrink(tuttiComm_t comm, tuttiComm_t* newcomm, const tuttiConfig_t* config) {
   return tutti::api::within(comm, [&]() -> tuttiResult_t {
     if (newcomm == nullptr) return tutti::api::refuse("newcomm is null");
+    if (comm->communicator->hosts().are_several())
+      return report(
+          {tutti::Code::unsupported,
+           "a communicator over several hosts cannot be shrunk yet: its ranks agree on it in memory that they "
+           "share on one host; make a new one with tuttiGetUniqueId"});
     while (true) {
       *newcomm = nullptr;
       Result<tutti::ShrinkOutcome> outcome = Status(tutti::Code::internal, "");

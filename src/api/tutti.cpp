@@ -19,6 +19,7 @@
 #include "base/variables/environment.hpp"
 #include "base/variables/variables.hpp"
 #include "data/small_float.hpp"
+#include "runtime/bootstrap/addresses.hpp"
 #include "runtime/bootstrap/rendezvous.hpp"
 #include "runtime/bootstrap/start/start.hpp"
 #include "runtime/communicator/communicator.hpp"
@@ -222,7 +223,14 @@ const char* tuttiGetLastError(tuttiComm_t) { return tutti::api::last_error().c_s
 tuttiResult_t tuttiGetUniqueId(tuttiUniqueId* id) {
   return guarded([&]() -> tuttiResult_t {
     if (id == nullptr) return refuse("id is null");
-    auto server = tutti::RendezvousServer::start({.most_generations = 1});
+    // Other hosts reach it where an interface is asked for.
+    const tutti::Result<tutti::api::Reading> reading = tutti::api::Reading::of(tutti::Environment::of_this_process());
+    if (!reading.ok()) return report(reading.status());
+    const auto addresses = tutti::addresses_of_interfaces(reading->variables);
+    if (!addresses.ok()) return report(addresses.status());
+    tutti::RendezvousOptions options{.most_generations = 1};
+    if (!addresses->empty()) options.address = addresses->front();
+    auto server = tutti::RendezvousServer::start(options);
     if (!server.ok()) return report(server.status());
     const tutti::UniqueId::Raw raw = (*server)->id().to_bytes();
     std::memcpy(id->internal, raw.data(), raw.size());

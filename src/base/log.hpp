@@ -29,7 +29,7 @@ namespace tutti {
 enum class LogLevel : std::uint8_t { none, version, warn, info, trace };
 
 // In the order of TUTTI_DEBUG_SUBSYS's choices.
-enum class LogSubsystem : std::uint8_t { init, coll, shm, env, prove, bench, launch };
+enum class LogSubsystem : std::uint8_t { init, coll, shm, net, env, prove, bench, launch };
 
 // Who writes, for the front of each line and for %h and %p in the file's name.
 struct LogWriter {

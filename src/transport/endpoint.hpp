@@ -84,6 +84,8 @@ class Endpoint {
   virtual bool step() = 0;
   // Until step() has something to do, or for so long.
   virtual void sleep(std::chrono::nanoseconds longest) = 0;
+  // Readable where something has come that no step() has seen. Any thread may wait for that.
+  [[nodiscard]] virtual int descriptor() const = 0;
 
   // Whether the system has all that was published, and all credits that are owed, so that they arrive although this
   // rank makes no step() for a while.

@@ -6,9 +6,9 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace tutti {
+namespace tutti::transport {
 
 enum class Traffic : std::uint8_t { schedules, program };
 inline constexpr std::size_t kNumTraffics = 2;
 
-}  // namespace tutti
+}  // namespace tutti::transport

@@ -30,7 +30,7 @@ inline JoinRequest request_of(const UniqueId& id, int rank, int num_ranks) {
   request.id = id;
   request.rank = rank;
   request.num_ranks = num_ranks;
-  request.region_bytes = [](int ranks) { return Bytes(4096U * static_cast<std::uint64_t>(ranks)); };
+  request.region_bytes = [](const std::vector<std::uint32_t>& host_of, int) { return Bytes(4096U * host_of.size()); };
   return request;
 }
 
@@ -62,6 +62,13 @@ inline std::unique_ptr<RendezvousServer> start_server(const RendezvousOptions& o
   Result<std::unique_ptr<RendezvousServer>> server = RendezvousServer::start(options);
   EXPECT_TRUE(server.ok()) << server.status().to_string();
   return std::move(server).value();
+}
+
+// At the loopback interface, where ranks may claim to be of several hosts.
+inline std::unique_ptr<RendezvousServer> start_server_on_network() {
+  Address loopback;
+  loopback.bytes = {127, 0, 0, 1};
+  return start_server({.address = loopback});
 }
 
 // Children that wait for the id, do their work and report lines. Fork them before the server is started.

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Ranks as threads of one process over one shared region: what tests of the runtime use where processes are not the
-// point, so that sanitizers and debuggers see all of it.
+// Ranks as threads of one process over one shared region, or over one for each host that they are to be on: what tests
+// of the runtime use where processes are not the point, so that sanitizers and debuggers see all of it.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <thread>
@@ -12,9 +13,12 @@
 #include <sched.h>
 
 #include "base/log.hpp"
+#include "base/system/socket.hpp"
 #include "base/variables/environment.hpp"
 #include "base/variables/variables.hpp"
+#include "runtime/bootstrap/hosts.hpp"
 #include "runtime/communicator/communicator.hpp"
+#include "transport/tcp/endpoint.hpp"
 
 namespace tutti::test {
 
@@ -24,9 +28,21 @@ class ThreadRanks {
  public:
   // `of_log` says what is logged, and where.
   explicit ThreadRanks(std::uint32_t num_ranks, Settings settings = Settings::from(Variables()),
-                       const Variables& of_log = Variables())
-      : settings_(std::move(settings)), log_(std::move(Log::create(of_log, LogWriter::of_this_process()).value())) {
-    region_ = std::move(shm::Region::create(settings_.region_for(num_ranks)).value());
+                       const Variables& of_log = Variables(), Hosts hosts = {})
+      : num_ranks_(num_ranks),
+        settings_(std::move(settings)),
+        log_(std::move(Log::create(of_log, LogWriter::of_this_process()).value())),
+        hosts_(hosts.are_several() ? std::move(hosts) : Hosts()) {
+    if (!hosts_.are_several())
+      regions_.push_back(std::move(shm::Region::create(settings_.region_for(num_ranks)).value()));
+    for (std::uint32_t host = 0; hosts_.are_several() && host < hosts_.count(); ++host) {
+      std::uint32_t first = 0;
+      while (hosts_.host_of[first] != host) ++first;
+      const std::vector<std::uint32_t> here = hosts_.ranks_near(first);
+      const shm::RegionShape shape = settings_.region_for(num_ranks, static_cast<std::uint32_t>(here.size()));
+      UniqueFd memory = std::move(shm::make_memory(shm::region_bytes(shape)).value());
+      regions_.push_back(std::move(shm::Region::map(std::move(memory), shape, here).value()));
+    }
   }
 
   // Runs `body(communicator)` on each rank, each in its own thread, and returns when all have.
@@ -37,13 +53,16 @@ class ThreadRanks {
   // Each with settings that `change(rank, settings)` has made other.
   template <typename Body, typename Change>
   void run(const Body& body, const Change& change) {
+    std::vector<std::unique_ptr<transport::Endpoint>> endpoints = make_endpoints();
     std::vector<std::jthread> threads;
-    for (std::uint32_t rank = 0; rank < region_->shape().num_ranks; ++rank)
-      threads.emplace_back([this, rank, &body, &change] {
+    for (std::uint32_t rank = 0; rank < num_ranks_; ++rank)
+      threads.emplace_back([this, rank, &body, &change, &endpoints] {
         Settings settings = settings_;
         change(rank, settings);
+        const std::uint32_t host = hosts_.are_several() ? hosts_.host_of[rank] : 0;
         const std::unique_ptr<Communicator> communicator =
-            Communicator::over(region_, static_cast<int>(rank), settings, *log_);
+            Communicator::over(regions_[host], static_cast<int>(rank), settings, *log_, hosts_,
+                               hosts_.are_several() ? std::move(endpoints[rank]) : nullptr);
         body(*communicator);
       });
   }
@@ -72,12 +91,42 @@ class ThreadRanks {
     ASSERT_EQ(sched_setaffinity(0, sizeof own, &own), 0);
   }
 
-  [[nodiscard]] const shm::Region& region() const { return *region_; }
+  [[nodiscard]] const shm::Region& region() const { return *regions_.front(); }
 
  private:
+  // By rank, at the loopback interface; none where all are on one host.
+  std::vector<std::unique_ptr<transport::Endpoint>> make_endpoints() const {
+    std::vector<std::unique_ptr<transport::Endpoint>> endpoints;
+    if (!hosts_.are_several()) return endpoints;
+    const Token token = make_token().value();
+    std::vector<std::vector<Address>> addresses;
+    std::vector<std::vector<Listener>> listeners(num_ranks_);
+    for (std::uint32_t rank = 0; rank < num_ranks_; ++rank) {
+      Address loopback;
+      loopback.bytes = {127, 0, 0, 1};
+      listeners[rank].push_back(std::move(listen_at(loopback).value()));
+      addresses.push_back({listeners[rank].front().address});
+    }
+    for (std::uint32_t rank = 0; rank < num_ranks_; ++rank) {
+      const shm::RegionShape& shape = regions_[hosts_.host_of[rank]]->shape();
+      transport::tcp::TcpOptions options{
+          .rank = rank,
+          .num_ranks = num_ranks_,
+          .shape = {.depth = std::max(shape.message_depth, 8U), .slot = shape.message_slot},
+          .token = token,
+          .addresses = addresses,
+          .listeners = std::move(listeners[rank]),
+          .warn = {}};
+      endpoints.push_back(std::move(transport::tcp::make_tcp_endpoint(std::move(options)).value()));
+    }
+    return endpoints;
+  }
+
+  std::uint32_t num_ranks_;
   Settings settings_;
   std::unique_ptr<Log> log_;
-  std::shared_ptr<const shm::Region> region_;
+  Hosts hosts_;
+  std::vector<std::shared_ptr<const shm::Region>> regions_;  // by host
 };
 
 }  // namespace tutti::test

@@ -133,6 +133,29 @@ Result<Listener> listen_at(const Address& address) {
   return Listener{std::move(socket), bound};
 }
 
+Result<Address> local_address(int socket) {
+  SystemAddress system;
+  system.length = sizeof system.storage;
+  if (getsockname(socket, system.get(), &system.length) != 0)
+    return Status::from_errno("cannot learn the address of a socket", errno);
+  Address address;
+  if (system.storage.ss_family == AF_INET) {
+    sockaddr_in in{};
+    std::memcpy(&in, &system.storage, sizeof in);
+    address.port = ntohs(in.sin_port);
+    std::memcpy(address.bytes.data(), &in.sin_addr, sizeof in.sin_addr);
+    return address;
+  }
+  if (system.storage.ss_family != AF_INET6) return Status(Code::internal, "a local socket has no address");
+  sockaddr_in6 in{};
+  std::memcpy(&in, &system.storage, sizeof in);
+  address.family = Address::Family::ipv6;
+  address.port = ntohs(in.sin6_port);
+  address.scope = in.sin6_scope_id;
+  std::memcpy(address.bytes.data(), &in.sin6_addr, sizeof in.sin6_addr);
+  return address;
+}
+
 Result<UniqueFd> begin_connect(const Address& address) {
   Result<UniqueFd> socket = make_socket_for(address);
   if (!socket.ok()) return socket;

@@ -36,6 +36,9 @@ struct Listener {
 // A stream: TCP, or a unix socket where the address is local.
 [[nodiscard]] Result<Listener> listen_at(const Address& address);
 
+// Of this end of a connected socket of the network, with its port.
+[[nodiscard]] Result<Address> local_address(int socket);
+
 // Begins to connect; poll for POLLOUT, then ask connect_outcome.
 [[nodiscard]] Result<UniqueFd> begin_connect(const Address& address);
 // The same in two steps, for callers that must know which one failed. False if the queue of a local listener is full:

@@ -47,6 +47,8 @@ enum class VariableId : std::uint8_t {
   stream_min,
   attach_min,
   shm_locality,
+  socket_ifname,
+  host_id,
   spin,
   yield,
   leave_busy_cores,
@@ -108,7 +110,7 @@ struct VariableRow {
 namespace variable_choices {
 inline constexpr auto kDebug = std::to_array<std::string_view>({"none", "version", "warn", "info", "trace"});
 inline constexpr auto kSubsystems =
-    std::to_array<std::string_view>({"init", "coll", "shm", "env", "prove", "bench", "launch", "all"});
+    std::to_array<std::string_view>({"init", "coll", "shm", "net", "env", "prove", "bench", "launch", "all"});
 // The catalogue's names (src/algorithms); a test holds the two equal.
 inline constexpr auto kAllReduce = std::to_array<std::string_view>({"auto",
                                                                     "one_shot",
@@ -350,6 +352,22 @@ inline constexpr auto kVariables = std::to_array<VariableRow>({
      .meaning = "On machines with several memory nodes, where messages between two ranks lie on their way: 1 near the "
                 "sender, 2 near the receiver.",
      .aliases = {"NCCL_SHM_LOCALITY"},
+     .group = VariableGroup::tuning},
+    {.id = VariableId::socket_ifname,
+     .name = "TUTTI_SOCKET_IFNAME",
+     .type = VariableType::text,
+     .meaning = "The network interfaces by which ranks of several hosts reach each other: beginnings of names, with "
+                "commas between; ^ in front: all others; = in front: whole names (eth,ib; ^docker,lo; =eth0). Not set: "
+                "the one by which a rank reaches the rendezvous.",
+     .aliases = {"NCCL_SOCKET_IFNAME"},
+     .group = VariableGroup::tuning},
+    {.id = VariableId::host_id,
+     .name = "TUTTI_HOST_ID",
+     .type = VariableType::text,
+     .meaning =
+         "Ranks of one machine with different values count as ranks of different hosts: they share no memory and "
+         "talk over the network. For tests, and for containers that cannot share memory.",
+     .aliases = {"NCCL_HOSTID"},
      .group = VariableGroup::tuning},
     {.id = VariableId::spin,
      .name = "TUTTI_SPIN",

@@ -51,11 +51,9 @@ Status check(const JoinRequest& request) {
 
 Status Joiner::join_all() {
   TUTTI_TRY(meet_all());
-  if (table_->pids.size() != static_cast<std::size_t>(request_.num_ranks)) {
-    return {Code::internal, "the rendezvous sent a table of another number of ranks"};
-  }
+  TUTTI_TRY(find_hosts());
   reached(JoinStage::table_received);
-  TUTTI_TRY(request_.rank == 0 ? hand_out_region() : fetch_region());
+  TUTTI_TRY(leader() == request_.rank ? hand_out_region() : fetch_region());
   reached(JoinStage::region_received);
   if (request_.prepare) TUTTI_TRY(request_.prepare(membership_));
   TUTTI_TRY(send_all(wire::encode(wire::FrameType::ready)));
@@ -151,16 +149,22 @@ wire::Hello Joiner::hello(const Status& refusal) const {
 }
 
 Status Joiner::complete(wire::Hello& hello) {
-  TUTTI_TRY_ASSIGN(hello.host, wire::this_host());
+  TUTTI_TRY_ASSIGN(hello.host, wire::this_host(request_.host_id));
   hello.configuration = request_.configuration;
-  if (request_.rank == 0) {
+  const bool may_have_hosts = request_.id.address().family != Address::Family::local && request_.num_ranks > 1;
+  if (may_have_hosts) {
+    TUTTI_TRY(listen());
+    for (const Listener& each : membership_.listeners) hello.addresses.push_back(each.address);
+  }
+  // Any rank may turn out to be the first of its host.
+  if ((request_.rank == 0 || may_have_hosts) && leader_name_.empty()) {
     // A name that nobody can guess, and so nobody can have taken.
     TUTTI_TRY_ASSIGN(Token random, make_token());
     leader_name_ = "tutti-";
     for (std::size_t i = 0; i < 16; ++i) leader_name_ += fmt::format("{:02x}", std::to_integer<unsigned>(random[i]));
     TUTTI_TRY_ASSIGN(leader_listener_, listen_abstract(leader_name_, SOMAXCONN));
-    hello.leader_socket = leader_name_;
   }
+  hello.leader_socket = leader_name_;
   return {};
 }
 
@@ -248,9 +252,9 @@ Status Joiner::wait(std::vector<pollfd>& fds, std::optional<Clock::time_point> w
 
 // Of those who wait for each other, the one that is stopped is who all wait for.
 std::string Joiner::stopped_rank() const {
-  for (std::size_t rank = 0; table_ && rank < table_->pids.size(); ++rank)
-    if (is_stopped(table_->pids[rank]))
-      return fmt::format("rank {} is late: process {} is stopped; ", rank, table_->pids[rank]);
+  for (std::size_t rank = 0; table_ && rank < table_->ranks.size(); ++rank)
+    if (const wire::TableRow& row = table_->ranks[rank]; row.host == host_of(request_.rank) && is_stopped(row.pid))
+      return fmt::format("rank {} is late: process {} is stopped; ", rank, row.pid);
   return "";
 }
 
@@ -318,7 +322,10 @@ Status Joiner::obey(const wire::Frame& frame) {
     case wire::FrameType::complete: complete_ = true; return {};
     case wire::FrameType::failed: told_ = true; return wire::parse_error(frame);
     case wire::FrameType::table: {
-      TUTTI_TRY_ASSIGN(table_, wire::parse_table(frame));
+      TUTTI_TRY_ASSIGN(wire::Table table, wire::parse_table(frame));
+      if (table.ranks.size() != static_cast<std::size_t>(request_.num_ranks))
+        return {Code::internal, "the rendezvous sent a table of another number of ranks"};
+      table_ = std::move(table);
       progress_.clear();  // it was of who had not arrived
       return {};
     }

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // How a process becomes a rank: join() meets the other ranks at the rendezvous (rendezvous.hpp), agrees with them, and
-// returns what they share on one host: a memory region and the sockets by which they notice each other's end.
+// returns what they share: on each host a memory region, the sockets by which they notice each other's end, and where
+// ranks of other hosts listen.
 //
-// The region is a memfd that rank 0 makes and hands over by descriptor, and the sockets are abstract, so nothing is
-// left behind however a process dies. Every descriptor closes on exec. join() blocks its caller and starts no thread;
-// several may run at once.
+// The region is a memfd that the first rank of a host, its leader, makes and hands over by descriptor, and the sockets
+// on a host are abstract, so nothing is left behind however a process dies. Every descriptor closes on exec. join()
+// blocks its caller and starts no thread; several may run at once.
 #pragma once
 
 #include <cstdint>
@@ -16,6 +17,7 @@
 #include <sys/types.h>
 
 #include "base/status.hpp"
+#include "base/system/socket.hpp"
 #include "base/system/unique_fd.hpp"
 #include "base/unique_id.hpp"
 #include "base/units.hpp"
@@ -25,12 +27,15 @@ namespace tutti {
 // What this process holds of another one.
 struct RankLink {
   int rank = 0;
-  pid_t pid = 0;    // 0 where it is in another pid namespace, and then there is no pidfd
-  UniqueFd socket;  // connected, SOCK_SEQPACKET, non-blocking
-  UniqueFd pidfd;   // readable once the process has ended
+  pid_t pid = 0;           // 0 where it is on another host or in another pid namespace, and then there is no pidfd
+  UniqueFd socket;         // connected, non-blocking; SOCK_SEQPACKET
+  UniqueFd pidfd;          // readable once the process has ended
+  bool is_far = false;     // it is on another host: the socket is a stream
+  bool is_parent = false;  // it speaks for all ranks that are not below this one
 };
 
-// The star: rank 0 holds a link to every other rank, any other rank one link, to rank 0. FailureWatch takes it.
+// A tree: the leader of each host holds a link to every other rank of its host, rank 0, which is a leader, one to every
+// other leader. All others have one link, to their parent. FailureWatch takes it.
 struct Links {
   int rank = 0;
   int num_ranks = 0;
@@ -40,6 +45,11 @@ struct Links {
 struct Membership {
   UniqueFd region;  // of the size that was asked for, zero; may grow (ftruncate) and is sealed against shrinking
   Links links;
+  std::vector<std::uint32_t> host_of;  // by rank
+  // By rank, where it listens, and where this one does; empty where all ranks are on one host.
+  std::vector<std::vector<Address>> addresses;
+  std::vector<Listener> listeners;
+  std::uint64_t generation = 0;
 };
 
 // Which communicator of an id a rank wants to join. Ranks count their attempts, and ranks with equal counts meet.
@@ -61,8 +71,12 @@ struct JoinRequest {
   // What keeps this rank from joining, if anything: then join() only tells the others, and nothing above is looked at
   // but who it is.
   Status refusal{};
-  // The size of the region, which rank 0 asks for and the others check.
-  std::function<Bytes(int num_ranks)> region_bytes{};
+  // What the user calls this host, where its ranks are to be told from others of the same machine.
+  std::string host_id{};
+  // Where ranks of other hosts are to reach this one. May be empty: at the address by which it reaches the rendezvous.
+  std::function<Result<std::vector<Address>>()> find_addresses{};
+  // The size of the region, which a host's leader asks for and the others check.
+  std::function<Bytes(const std::vector<std::uint32_t>& host_of, int rank)> region_bytes{};
   // What this rank has yet to do with what it holds before the others may count on it; its error reaches all. May be
   // empty.
   std::function<Status(Membership&)> prepare{};
@@ -74,7 +88,7 @@ enum class JoinStage : std::uint8_t {
   connected,        // to the rendezvous
   hello_sent,       //
   table_received,   // all ranks have arrived and agree
-  region_received,  // rank 0: made and handed to all
+  region_received,  // a leader: made and handed to all of its host
   complete,         // every rank has the region and its links
 };
 

@@ -6,6 +6,7 @@
 #include <map>
 #include <set>
 #include <string_view>
+#include <tuple>
 #include <utility>
 
 #include <fmt/format.h>
@@ -129,19 +130,14 @@ Status Gathering::admit(wire::Hello hello) {
 Status Gathering::compare(const wire::Hello& a, const wire::Hello& b) const {
   const wire::Hello& low = a.rank < b.rank ? a : b;
   const wire::Hello& high = a.rank < b.rank ? b : a;
-  if (low.host.boot != high.host.boot) {
-    return {Code::unsupported,
-            fmt::format("{} runs on host {} and {} on host {}; all ranks must be on one host for now",
-                        with_process(low), in_quotes(low.host.name), with_process(high), in_quotes(high.host.name)),
-            high.rank};
-  }
-  if (low.host.network != high.host.network) {
-    return {Code::unsupported,
-            fmt::format("{} and {} run on one host but in different network namespaces (containers, '{}' and '{}'), "
-                        "so they cannot reach each other's memory; let the containers share the host's network",
-                        with_process(low), with_process(high), printable(low.host.name), printable(high.host.name)),
-            high.rank};
-  }
+  for (const wire::Hello* const each : {&low, &high})
+    if (!low.host.is_same(high.host) && each->addresses.empty())
+      return {Code::unsupported,
+              fmt::format("{} runs on host {} and {} on host {}, and {} has no address at which another host could "
+                          "reach it",
+                          with_process(low), in_quotes(low.host.name), with_process(high), in_quotes(high.host.name),
+                          with_process(*each)),
+              each->rank};
   const std::string difference =
       configuration_difference({low.rank, low.configuration}, {high.rank, high.configuration});
   if (!difference.empty()) {
@@ -157,11 +153,30 @@ void Gathering::mark_ready(int rank) {
 }
 
 wire::Table Gathering::table() const {
-  wire::Table table{seats_[0].hello.generation, seats_[0].hello.leader_socket, {}};
-  const bool are_in_one_namespace = std::all_of(seats_.begin(), seats_.end(), [&](const Seat& seat) {
-    return seat.hello.host.processes == seats_[0].hello.host.processes;
-  });
-  for (const Seat& seat : seats_) table.pids.push_back(are_in_one_namespace ? seat.hello.pid : 0);
+  wire::Table table{.generation = seats_[0].hello.generation, .ranks = {}};
+  // By what makes a host; for each its number, its first rank, and whether its ranks are in one pid namespace.
+  struct Known {
+    std::uint32_t number = 0;
+    const wire::Host* first = nullptr;
+    bool is_one_namespace = true;
+  };
+  std::map<std::tuple<std::string_view, std::string_view, std::string_view>, Known> hosts;
+  for (const Seat& seat : seats_) {
+    const wire::Host& host = seat.hello.host;
+    const auto [known, is_new] = hosts.try_emplace({host.id, host.boot, host.network});
+    if (is_new) known->second = {static_cast<std::uint32_t>(hosts.size() - 1), &host};
+    known->second.is_one_namespace = known->second.is_one_namespace && host.processes == known->second.first->processes;
+    table.ranks.push_back({.host = known->second.number,
+                           .pid = seat.hello.pid,
+                           .leader_socket = is_new ? seat.hello.leader_socket : "",
+                           .addresses = seat.hello.addresses});
+  }
+  for (std::size_t rank = 0; rank < seats_.size(); ++rank) {
+    const wire::Host& host = seats_[rank].hello.host;
+    if (!hosts.at({host.id, host.boot, host.network}).is_one_namespace) table.ranks[rank].pid = 0;
+    // Nobody else needs them.
+    if (hosts.size() == 1) table.ranks[rank].addresses.clear();
+  }
   return table;
 }
 

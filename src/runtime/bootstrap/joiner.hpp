@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // One call of join(), step by step: bootstrap.cpp has the exchange with the rendezvous, joiner_region.cpp the transfer
-// of the shared region from rank 0 to the others.
+// of the shared region from a host's leader to the others, joiner_hosts.cpp what several hosts need.
 //
 // One owner, which calls run() once; not thread-safe.
 #pragma once
@@ -47,11 +47,13 @@ class Joiner {
   }
 
  private:
-  // A connection to rank 0 that has not said yet whose it is.
+  // A connection to this leader that has not said yet whose it is.
   struct Guest {
     pid_t pid = 0;
     UniqueFd socket;
     UniqueFd pidfd;
+    bool is_far = false;
+    std::vector<std::byte> in = {};
   };
 
   Status join_all();
@@ -76,11 +78,24 @@ class Joiner {
   Status say_hello();
   [[nodiscard]] wire::Hello hello(const Status& refusal) const;
   Status complete(wire::Hello& hello);
+  // Where all are, as the table says.
+  Status find_hosts();
+  Status listen();
+  [[nodiscard]] Result<std::vector<Address>> own_addresses() const;
+  // A leader's: everyone else of its host fetches the region, and rank 0 has a link to every other leader.
   Status hand_out_region();
+  Status serve_guests();
   Status serve_guest(Guest& guest);
+  Status welcome(Guest& guest, const wire::Fetch& fetch);
   Status admit_guests();
+  Status admit_far_guests();
+  Status link_to_root();
+  Status begin_link_to_root(UniqueFd& socket, std::size_t attempt);
   Status fetch_region();
   Status connect_to_leader();
+  [[nodiscard]] std::uint32_t host_of(int rank) const { return table_->ranks[static_cast<std::size_t>(rank)].host; }
+  [[nodiscard]] bool is_leader(int rank) const { return leaders_[host_of(rank)] == rank; }
+  [[nodiscard]] int leader() const { return leaders_[host_of(request_.rank)]; }
   Status send_all(std::span<const std::byte> bytes);
   void give_up(const Status& why);
   // If this process serves the rendezvous, it may end as soon as it hears of a failure; so the others are told first.
@@ -108,6 +123,7 @@ class Joiner {
   static constexpr std::chrono::milliseconds kRetryConnect{2};  // where a queue of connections is full
   // How long the rendezvous has for its explanation after rank 0 has hung up.
   static constexpr std::chrono::milliseconds kExplanationTime{500};
+  static constexpr std::size_t kMostFarGuests = 64;  // that have not said who they are
 
   const JoinRequest& request_;
   const JoinOptions& options_;
@@ -129,6 +145,7 @@ class Joiner {
 
   std::string leader_name_;
   UniqueFd leader_listener_;
+  std::vector<int> leaders_;  // by host
   std::vector<Guest> guests_;
 };
 

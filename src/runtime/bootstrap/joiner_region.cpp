@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How the shared region comes from rank 0, which makes it, to all others, over sockets that then stay open.
+// How the shared region comes from the leader of a host, which makes it, to the others there, over sockets that then
+// stay open.
 #include <algorithm>
 #include <array>
 #include <cerrno>
@@ -20,40 +21,57 @@ namespace tutti {
 
 namespace {
 
-Status check_region(int region, Bytes bytes) {
+Status check_region(int region, Bytes bytes, int leader) {
   struct stat found {};
   if (fstat(region, &found) != 0) return Status::from_errno("cannot look at the shared region", errno);
   if (static_cast<std::uint64_t>(found.st_size) != bytes.value()) {
     return {Code::internal,
-            fmt::format("rank 0 made a shared region of {}, and this rank needs {}",
+            fmt::format("rank {} made a shared region of {}, and this rank needs {}", leader,
                         to_text(Bytes(static_cast<std::uint64_t>(found.st_size))), to_text(bytes)),
-            0};
+            leader};
   }
-  if ((fcntl(region, F_GET_SEALS) & F_SEAL_SHRINK) == 0) return {Code::internal, "the shared region is not sealed", 0};
+  if ((fcntl(region, F_GET_SEALS) & F_SEAL_SHRINK) == 0)
+    return {Code::internal, "the shared region is not sealed", leader};
   return {};
 }
 
 }  // namespace
 
-// Rank 0: everyone else fetches the region, in any order. Who does not know the token or is another user is sent away.
+// In any order. Who does not know the token or is another user is sent away.
 Status Joiner::hand_out_region() {
-  TUTTI_TRY_ASSIGN(membership_.region, shm::make_memory(request_.region_bytes(request_.num_ranks).value()));
-  const auto others = static_cast<std::size_t>(request_.num_ranks - 1);
-  while (membership_.links.peers.size() < others) {
-    std::vector<pollfd> fds = {{server_.get(), POLLIN, 0}, {leader_listener_.get(), POLLIN, 0}};
-    for (const Guest& guest : guests_) fds.push_back({guest.socket.get(), POLLIN, 0});
-    TUTTI_TRY(wait(fds));
-    if (fds[0].revents != 0) TUTTI_TRY(hear_server());
-    for (std::size_t i = 0; i + 2 < fds.size(); ++i) {
-      if (fds[i + 2].revents != 0) TUTTI_TRY(serve_guest(guests_[i]));
-    }
-    std::erase_if(guests_, [](const Guest& guest) { return !guest.socket.valid(); });
-    if (fds[1].revents != 0) TUTTI_TRY(admit_guests());
+  TUTTI_TRY_ASSIGN(membership_.region,
+                   shm::make_memory(request_.region_bytes(membership_.host_of, request_.rank).value()));
+  const std::uint32_t here = host_of(request_.rank);
+  std::size_t others = 0;
+  for (int rank = 0; rank < request_.num_ranks; ++rank) {
+    const bool is_far_leader = request_.rank == 0 && host_of(rank) != here && is_leader(rank);
+    others += (host_of(rank) == here && rank != request_.rank) || is_far_leader ? 1 : 0;
   }
+  while (membership_.links.peers.size() < others) TUTTI_TRY(serve_guests());
   std::sort(membership_.links.peers.begin(), membership_.links.peers.end(),
             [](const RankLink& a, const RankLink& b) { return a.rank < b.rank; });
   leader_listener_.reset();
   guests_.clear();
+  return request_.rank == 0 ? Status() : link_to_root();
+}
+
+Status Joiner::serve_guests() {
+  std::vector<pollfd> fds = {{server_.get(), POLLIN, 0}, {leader_listener_.get(), POLLIN, 0}};
+  // Leaders of other hosts come by way of the network.
+  const bool has_far_guests = request_.rank == 0 && leaders_.size() > 1;
+  if (has_far_guests)
+    for (const Listener& each : membership_.listeners) fds.push_back({each.socket.get(), POLLIN, 0});
+  const std::size_t first = fds.size();
+  for (const Guest& guest : guests_) fds.push_back({guest.socket.get(), POLLIN, 0});
+  TUTTI_TRY(wait(fds));
+  if (fds[0].revents != 0) TUTTI_TRY(hear_server());
+  for (std::size_t i = first; i < fds.size(); ++i) {
+    if (fds[i].revents != 0) TUTTI_TRY(serve_guest(guests_[i - first]));
+  }
+  std::erase_if(guests_, [](const Guest& guest) { return !guest.socket.valid(); });
+  if (fds[1].revents != 0) TUTTI_TRY(admit_guests());
+  for (std::size_t i = 2; i < first; ++i)
+    if (fds[i].revents != 0) return admit_far_guests();
   return {};
 }
 
@@ -70,28 +88,41 @@ Status Joiner::admit_guests() {
 
 Status Joiner::serve_guest(Guest& guest) {
   std::array<std::byte, wire::kFetchBytes + 1> bytes{};
-  const SocketTransfer got = receive_some(guest.socket.get(), bytes);
+  const SocketTransfer got = receive_some(guest.socket.get(), std::span(bytes).first(bytes.size() - guest.in.size()));
   if (got.outcome == SocketTransfer::Outcome::would_block) return {};
-  const auto fetch = wire::parse_fetch(std::span(bytes).first(got.bytes), request_.id.token());
+  guest.in.insert(guest.in.end(), bytes.begin(), bytes.begin() + static_cast<std::ptrdiff_t>(got.bytes));
+  // Of a stream the rest may follow.
+  const bool may_go_on = got.outcome == SocketTransfer::Outcome::done && guest.is_far;
+  if (may_go_on && guest.in.size() < wire::kFetchBytes) return {};
+  const auto fetch = wire::parse_fetch(guest.in, request_.id.token());
   const auto& peers = membership_.links.peers;
-  const bool welcome = fetch && fetch->generation == table_->generation && fetch->rank > 0 &&
-                       fetch->rank < static_cast<std::uint32_t>(request_.num_ranks) &&
-                       std::none_of(peers.begin(), peers.end(), [&fetch](const RankLink& link) {
-                         return link.rank == static_cast<int>(fetch->rank);
-                       });
-  if (!welcome) {
-    guest.socket.reset();
-    return {};
-  }
+  const bool is_known =
+      fetch && fetch->generation == table_->generation && fetch->rank != static_cast<std::uint32_t>(request_.rank) &&
+      fetch->rank < static_cast<std::uint32_t>(request_.num_ranks) &&
+      std::none_of(peers.begin(), peers.end(),
+                   [&fetch](const RankLink& link) { return link.rank == static_cast<int>(fetch->rank); });
+  const auto belongs_here = [&](int rank) {
+    return guest.is_far ? is_leader(rank) : host_of(rank) == host_of(request_.rank);
+  };
+  if (is_known && belongs_here(static_cast<int>(fetch->rank))) return welcome(guest, *fetch);
+  guest.socket.reset();
+  return {};
+}
+
+Status Joiner::welcome(Guest& guest, const wire::Fetch& fetch) {
   const std::array<std::byte, 1> greeting{};
-  const SocketTransfer sent = send_with_fd(guest.socket.get(), greeting, membership_.region.get());
+  const SocketTransfer sent = guest.is_far ? send_some(guest.socket.get(), greeting)
+                                           : send_with_fd(guest.socket.get(), greeting, membership_.region.get());
   if (sent.outcome == SocketTransfer::Outcome::would_block) {
     return {Code::system, "cannot hand over the shared region: too many descriptors are in flight"};
   }
   // Where the guest is gone the rendezvous will say so.
   if (sent.outcome == SocketTransfer::Outcome::done) {
-    membership_.links.peers.push_back(
-        {static_cast<int>(fetch->rank), guest.pid, std::move(guest.socket), std::move(guest.pidfd)});
+    membership_.links.peers.push_back({.rank = static_cast<int>(fetch.rank),
+                                       .pid = guest.pid,
+                                       .socket = std::move(guest.socket),
+                                       .pidfd = std::move(guest.pidfd),
+                                       .is_far = guest.is_far});
   }
   guest.socket.reset();
   return {};
@@ -99,8 +130,8 @@ Status Joiner::serve_guest(Guest& guest) {
 
 Status Joiner::connect_to_leader() {
   for (;;) {
-    Result<UniqueFd> socket = connect_abstract(table_->leader_socket);
-    // Rank 0 listened when it said hello; if it does no longer, then the rendezvous knows why.
+    Result<UniqueFd> socket = connect_abstract(table_->ranks[static_cast<std::size_t>(leader())].leader_socket);
+    // It listened when it said hello; if it does no longer, then the rendezvous knows why.
     if (!socket.ok()) {
       const auto until = Clock::now() + kExplanationTime;
       std::vector<pollfd> fds = {{server_.get(), POLLIN, 0}};
@@ -108,15 +139,20 @@ Status Joiner::connect_to_leader() {
         TUTTI_TRY(wait(fds, until));
         if (fds[0].revents != 0) TUTTI_TRY(hear_server());
       }
-      return socket.status().with_context("cannot reach rank 0");
+      return socket.status().with_context(fmt::format("cannot reach rank {}", leader()));
     }
     if (socket->valid()) {
       TUTTI_TRY_ASSIGN(PeerCredentials who, peer_credentials(socket->get()));
       if (who.uid != geteuid()) {
         return {Code::invalid_usage,
-                fmt::format("rank 0 belongs to user {} and this rank to user {}", who.uid, geteuid()), 0};
+                fmt::format("rank {} belongs to user {} and this rank to user {}", leader(), who.uid, geteuid()),
+                leader()};
       }
-      membership_.links.peers.push_back({0, who.pid, std::move(*socket), open_pidfd(who.pid)});
+      membership_.links.peers.push_back({.rank = leader(),
+                                         .pid = who.pid,
+                                         .socket = std::move(*socket),
+                                         .pidfd = open_pidfd(who.pid),
+                                         .is_parent = true});
       return {};
     }
     std::vector<pollfd> fds = {{server_.get(), POLLIN, 0}};
@@ -127,26 +163,26 @@ Status Joiner::connect_to_leader() {
 
 Status Joiner::fetch_region() {
   TUTTI_TRY(connect_to_leader());
-  const int leader = membership_.links.peers.front().socket.get();
+  const int link = membership_.links.peers.front().socket.get();
   const std::vector<std::byte> fetch =
       wire::encode(wire::Fetch{table_->generation, static_cast<std::uint32_t>(request_.rank)}, request_.id.token());
   // The first message of a new connection always has room.
-  static_cast<void>(send_some(leader, fetch));
+  static_cast<void>(send_some(link, fetch));
 
   std::optional<Clock::time_point> until;
   bool listening = true;
   while (!membership_.region.valid()) {
-    std::vector<pollfd> fds = {{server_.get(), POLLIN, 0}, {listening ? leader : -1, POLLIN, 0}};
+    std::vector<pollfd> fds = {{server_.get(), POLLIN, 0}, {listening ? link : -1, POLLIN, 0}};
     TUTTI_TRY(wait(fds, until));
     if (fds[0].revents != 0) TUTTI_TRY(hear_server());
     if (fds[1].revents != 0) {
       std::array<std::byte, 1> greeting{};
       PassedFd passed;
-      const SocketTransfer got = receive_with_fd(leader, greeting, passed);
+      const SocketTransfer got = receive_with_fd(link, greeting, passed);
       membership_.region = std::move(passed.fd);
       if (got.outcome == SocketTransfer::Outcome::done && !membership_.region.valid()) {
-        return passed.lost ? Status::from_errno("cannot receive the shared region from rank 0", EMFILE)
-                           : Status(Code::system, "rank 0 has sent no shared region");
+        return passed.lost ? Status::from_errno("cannot receive the shared region", EMFILE)
+                           : Status(Code::system, fmt::format("rank {} has sent no shared region", leader()));
       }
       if (got.outcome == SocketTransfer::Outcome::closed) {
         listening = false;
@@ -154,10 +190,11 @@ Status Joiner::fetch_region() {
       }
     }
     if (until && Clock::now() >= *until) {
-      return {Code::rank_lost, "rank 0 hung up before it had handed over the shared region", 0};
+      return {Code::rank_lost, fmt::format("rank {} hung up before it had handed over the shared region", leader()),
+              leader()};
     }
   }
-  return check_region(membership_.region.get(), request_.region_bytes(request_.num_ranks));
+  return check_region(membership_.region.get(), request_.region_bytes(membership_.host_of, request_.rank), leader());
 }
 
 }  // namespace tutti

@@ -56,7 +56,8 @@ Result<SplitGroup> split_with_memory(Communicator& communicator, int color, int 
   Status unserved;
   Served own;
   if (color != kSplitNone && members.front() == communicator.rank()) {
-    Result<std::unique_ptr<RendezvousServer>> server = RendezvousServer::start({.most_generations = 1});
+    Result<std::unique_ptr<RendezvousServer>> server =
+        RendezvousServer::start({.address = communicator.address_of_split(), .most_generations = 1});
     if (server.ok()) {
       group.server = std::move(*server);
       own.id = group.server->id().to_bytes();

@@ -32,6 +32,15 @@ class Writer {
     number(static_cast<std::uint32_t>(text.size()));
     raw(std::as_bytes(std::span(text)));
   }
+  void addresses(const std::vector<Address>& all) {
+    number(static_cast<std::uint8_t>(std::min(all.size(), kMostAddresses)));
+    for (const Address& each : std::span(all).first(std::min(all.size(), kMostAddresses))) {
+      number(static_cast<std::uint8_t>(each.family));
+      number(each.port);
+      number(each.scope);
+      raw(std::as_bytes(std::span(each.bytes)));
+    }
+  }
   [[nodiscard]] std::vector<std::byte> take() { return std::move(bytes_); }
 
  private:
@@ -66,6 +75,24 @@ class Reader {
     std::string text(part.size(), '\0');
     std::transform(part.begin(), part.end(), text.begin(), [](std::byte b) { return static_cast<char>(b); });
     return text;
+  }
+  std::vector<Address> addresses() {
+    std::vector<Address> all;
+    const auto count = number<std::uint8_t>();
+    good_ = good_ && count <= kMostAddresses;
+    for (std::size_t i = 0; good_ && i < count; ++i) {
+      Address address;
+      const auto family = number<std::uint8_t>();
+      // Local ones are of no use to other hosts.
+      good_ = good_ && (family == static_cast<std::uint8_t>(Address::Family::ipv4) ||
+                        family == static_cast<std::uint8_t>(Address::Family::ipv6));
+      address.family = static_cast<Address::Family>(family);
+      address.port = number<std::uint16_t>();
+      address.scope = number<std::uint32_t>();
+      for (std::uint8_t& byte : address.bytes) byte = number<std::uint8_t>();
+      if (good_) all.push_back(address);
+    }
+    return all;
   }
   [[nodiscard]] std::size_t left() const { return bytes_.size(); }
   [[nodiscard]] bool good() const { return good_; }
@@ -107,8 +134,9 @@ std::string target_of_link(const char* path) {
 
 }  // namespace
 
-Result<Host> this_host() {
+Result<Host> this_host(std::string_view id) {
   Host host;
+  host.id = id;
   std::array<char, 256> name{};
   if (gethostname(name.data(), name.size() - 1) == 0) host.name = name.data();
   TUTTI_TRY_ASSIGN(host.boot, boot_id());
@@ -124,10 +152,12 @@ std::vector<std::byte> encode(const Hello& hello, const Token& token) {
   body.number(static_cast<std::uint8_t>(hello.is_unsure ? 1 : 0));
   body.number(static_cast<std::uint32_t>(hello.pid));
   body.words(hello.host.name);
+  body.words(hello.host.id);
   body.words(hello.host.boot);
   body.words(hello.host.network);
   body.words(hello.host.processes);
   body.words(hello.leader_socket);
+  body.addresses(hello.addresses);
   body.words(hello.configuration);
   body.number(static_cast<std::uint8_t>(hello.refusal.code()));
   body.words(hello.refusal.ok() ? "" : hello.refusal.to_string().substr(0, kMostErrorWords));
@@ -175,10 +205,12 @@ Result<Hello> parse_body(const Prefix& prefix, std::span<const std::byte> body) 
   hello.is_unsure = unsure == 1;
   hello.pid = static_cast<pid_t>(reader.number<std::uint32_t>());
   hello.host.name = reader.words();
+  hello.host.id = reader.words();
   hello.host.boot = reader.words();
   hello.host.network = reader.words();
   hello.host.processes = reader.words();
   hello.leader_socket = reader.words();
+  hello.addresses = reader.addresses();
   hello.configuration = reader.words();
   const auto refusal = reader.number<std::uint8_t>();
   std::string why = reader.words();
@@ -196,9 +228,13 @@ std::vector<std::byte> encode(FrameType type, std::string_view words) {
 std::vector<std::byte> encode(const Table& table) {
   Writer body;
   body.number(table.generation);
-  body.words(table.leader_socket);
-  body.number(static_cast<std::uint32_t>(table.pids.size()));
-  for (const pid_t pid : table.pids) body.number(static_cast<std::uint32_t>(pid));
+  body.number(static_cast<std::uint32_t>(table.ranks.size()));
+  for (const TableRow& row : table.ranks) {
+    body.number(row.host);
+    body.number(static_cast<std::uint32_t>(row.pid));
+    body.words(row.leader_socket);
+    body.addresses(row.addresses);
+  }
   return frame(FrameType::table, body.take());
 }
 
@@ -235,10 +271,18 @@ Result<Table> parse_table(const Frame& frame) {
   Reader reader(frame.body);
   Table table;
   table.generation = reader.number<std::uint64_t>();
-  table.leader_socket = reader.words();
   const auto count = reader.number<std::uint32_t>();
-  if (!reader.good() || reader.left() != std::size_t{count} * sizeof(std::uint32_t)) return malformed("table");
-  for (std::uint32_t i = 0; i < count; ++i) table.pids.push_back(static_cast<pid_t>(reader.number<std::uint32_t>()));
+  // No more is made room for than has come.
+  for (std::uint32_t i = 0; i < count && reader.good(); ++i) {
+    TableRow row;
+    row.host = reader.number<std::uint32_t>();
+    row.pid = static_cast<pid_t>(reader.number<std::uint32_t>());
+    row.leader_socket = reader.words();
+    row.addresses = reader.addresses();
+    if (row.host >= count) return malformed("table");
+    table.ranks.push_back(std::move(row));
+  }
+  if (!reader.good_and_all_read()) return malformed("table");
   return table;
 }
 

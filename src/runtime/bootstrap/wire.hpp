@@ -22,22 +22,28 @@
 
 namespace tutti::wire {
 
-inline constexpr std::uint32_t kVersion = 4;
+inline constexpr std::uint32_t kVersion = 5;
 inline constexpr std::size_t kMagicBytes = 8;
 inline constexpr std::size_t kPrefixBytes = 64;
 inline constexpr std::size_t kMostHelloBytes = 32 << 10;
 inline constexpr std::size_t kMostConfigurationBytes = 16 << 10;
-inline constexpr std::size_t kMostFrameBytes = 64 << 10;
+inline constexpr std::size_t kMostFrameBytes = 1 << 20;
+inline constexpr std::size_t kMostAddresses = 16;  // of one rank
 
-// Where a rank runs. Two ranks can share memory if `boot` and `network` are the same.
+// Where a rank runs. Two ranks are on one host, and share memory, if `id`, `boot` and `network` are the same.
 struct Host {
   std::string name;            // for messages
+  std::string id = {};         // what the user calls it (TUTTI_HOST_ID)
   std::string boot;            // the kernel's boot id: no two machines have the same
   std::string network;         // the network namespace, in which abstract sockets live
   std::string processes = {};  // the pid namespace, in which numbers of processes mean something
+
+  [[nodiscard]] bool is_same(const Host& other) const {
+    return id == other.id && boot == other.boot && network == other.network;
+  }
 };
 // An error only where descriptors have run out: what the system does not tell stays empty.
-[[nodiscard]] Result<Host> this_host();
+[[nodiscard]] Result<Host> this_host(std::string_view id);
 
 // The first part of a hello.
 struct Prefix {
@@ -57,7 +63,8 @@ struct Hello {
   bool is_unsure = false;
   pid_t pid = 0;
   Host host;
-  std::string leader_socket;  // rank 0: the abstract name at which the others reach it
+  std::string leader_socket;         // the abstract name at which others of its host reach it; empty where none will
+  std::vector<Address> addresses{};  // where ranks of other hosts reach it, at most kMostAddresses
   std::string configuration;
   Status refusal;  // why this rank cannot join; it only says so to the others
 };
@@ -84,10 +91,19 @@ struct Frame {
   std::vector<std::byte> body;
 };
 
+// A rank, for the others.
+struct TableRow {
+  std::uint32_t host = 0;          // hosts are numbered in the order of their first ranks, from 0
+  pid_t pid = 0;                   // 0 where ranks of its host are in several pid namespaces
+  std::string leader_socket = {};  // of the first rank of a host
+  std::vector<Address> addresses{};
+
+  bool operator==(const TableRow&) const = default;
+};
+
 struct Table {
   std::uint64_t generation = 0;  // where that is another than a rank has said, the rank was unsure
-  std::string leader_socket;
-  std::vector<pid_t> pids;  // by rank; all 0 where ranks are in several pid namespaces
+  std::vector<TableRow> ranks;
 };
 
 [[nodiscard]] std::vector<std::byte> encode(FrameType type, std::string_view words = {});
@@ -101,7 +117,8 @@ struct Table {
 // The error that a frame failed or give_up carries.
 [[nodiscard]] Status parse_error(const Frame& frame);
 
-// What a rank says to rank 0 when it fetches the region.
+// What a rank says to the first rank of its host when it fetches the region, and what the first rank of a host says to
+// rank 0 when it makes its link to it.
 struct Fetch {
   std::uint64_t generation = 0;
   std::uint32_t rank = 0;

@@ -11,7 +11,9 @@
 
 #include "algorithms/registry.hpp"
 #include "base/counted.hpp"
+#include "runtime/bootstrap/addresses.hpp"
 #include "runtime/bootstrap/bootstrap.hpp"
+#include "runtime/bootstrap/service_thread.hpp"
 #include "runtime/execution/busy_core.hpp"
 #include "runtime/execution/shared_cores.hpp"
 #include "runtime/failure/lateness.hpp"
@@ -32,15 +34,19 @@ std::uint32_t small_number() {
 }  // namespace
 
 Communicator::Communicator(std::shared_ptr<const shm::Region> region, std::uint32_t rank, const Settings& settings,
-                           Log& log)
+                           Log& log, Hosts hosts, std::unique_ptr<transport::Endpoint> endpoint,
+                           std::optional<Address> address)
     : region_(std::move(region)),
+      hosts_(std::move(hosts)),
+      endpoint_(std::move(endpoint)),
+      address_(address),
       rank_(rank),
       num_ranks_(region_->shape().num_ranks),
       settings_(settings),
       log_(log),
       process_(getpid()),
       heap_(*region_, rank),
-      portfolio_(rank, region_->shape()),
+      portfolio_(rank, region_->shape(), hosts_),
       selector_(portfolio_, num_ranks_),
       bound_(std::size_t{1} << BoundCall::kPlaceBits),
       probe_(kProbe ^ rank),
@@ -75,14 +81,10 @@ Result<std::unique_ptr<Communicator>> Communicator::join(const UniqueId& id, int
   if (rank == 0)
     for (const std::string& warning : settings.table.warnings)
       log.warn_once(LogSubsystem::init, warning, "{}", warning);
-  const auto shape_for = [&settings](int ranks) { return settings.region_for(static_cast<std::uint32_t>(ranks)); };
   std::unique_ptr<Communicator> communicator;
   const auto prepare = [&](Membership& membership) -> Status {
     try {
-      Result<std::unique_ptr<shm::Region>> region =
-          shm::Region::map(std::move(membership.region), shape_for(num_ranks));
-      if (!region.ok()) return region.status();
-      communicator.reset(new Communicator(std::move(*region), static_cast<std::uint32_t>(rank), settings, log));
+      TUTTI_TRY_ASSIGN(communicator, of_membership(membership, id, settings, log));
       return communicator->watch_over(std::move(membership.links));
     } catch (const std::bad_alloc&) {
       return Status::from_errno("there is no memory for a communicator", ENOMEM);
@@ -94,7 +96,15 @@ Result<std::unique_ptr<Communicator>> Communicator::join(const UniqueId& id, int
       .num_ranks = num_ranks,
       .attempt = attempt,
       .configuration = settings.agreement(variables),
-      .region_bytes = [&](int ranks) { return Bytes(shm::region_bytes(shape_for(ranks))); },
+      .host_id = variables.text(VariableId::host_id),
+      .find_addresses = [&] { return addresses_of_interfaces(variables); },
+      .region_bytes =
+          [&settings](const std::vector<std::uint32_t>& host_of, int who) {
+            const Hosts hosts{host_of};
+            const auto near = hosts.ranks_near(static_cast<std::uint32_t>(who)).size();
+            return Bytes(shm::region_bytes(
+                settings.region_for(static_cast<std::uint32_t>(host_of.size()), static_cast<std::uint32_t>(near))));
+          },
       .prepare = prepare,
   };
   const JoinOptions options{
@@ -142,8 +152,21 @@ Status Communicator::watch_over(Links links) {
                                  if (has_left(*shared, static_cast<std::uint32_t>(which))) return shared->wake_all();
                                  lose(which);
                                },
-                           .on_left = [shared](int) { shared->wake_all(); },
-                           .on_abort = mark(Code::aborted)},
+                           .on_left =
+                               [shared](int which, std::uint64_t operations) {
+                                 const auto who = static_cast<std::uint32_t>(which);
+                                 // What is here of a rank of another host is what it has said.
+                                 if (!shared->is_here(who)) {
+                                   shared->call(who).operation.store(operations, std::memory_order_relaxed);
+                                   shared->call(who).presence.store(shm::Presence::left, std::memory_order_release);
+                                 }
+                                 shared->wake_all();
+                               },
+                           .on_abort = mark(Code::aborted),
+                           .on_broken =
+                               [shared](int which, Code code, std::string_view words) {
+                                 shared->break_with({code, static_cast<std::uint32_t>(which), std::string(words)});
+                               }},
                           {.give = [shared, self] { shared->life(self).hold(); },
                            .take_back = [shared, self] { shared->life(self).let_go(); },
                            .find_lost = [shared, self] { return find_lost(*shared, self); }});
@@ -153,9 +176,10 @@ Status Communicator::watch_over(Links links) {
 }
 
 std::unique_ptr<Communicator> Communicator::over(std::shared_ptr<const shm::Region> region, int rank,
-                                                 const Settings& settings, Log& log) {
-  std::unique_ptr<Communicator> communicator(
-      new Communicator(std::move(region), static_cast<std::uint32_t>(rank), settings, log));
+                                                 const Settings& settings, Log& log, Hosts hosts,
+                                                 std::unique_ptr<transport::Endpoint> endpoint) {
+  std::unique_ptr<Communicator> communicator(new Communicator(std::move(region), static_cast<std::uint32_t>(rank),
+                                                              settings, log, std::move(hosts), std::move(endpoint)));
   const Status taken = communicator->take_forced();
   TUTTI_ASSERT(taken.ok(), "who forces an algorithm on ranks of one process names a right one");
   const Status arrived = communicator->arrive();
@@ -204,7 +228,7 @@ Status Communicator::arrive() {
       {.eager = 0, .spin = {}, .timeout = settings_.timeout, .longest_sleep = std::chrono::milliseconds(5)},
       persist_here);
   // After the waiter has registered with membarrier.
-  if (rank_ == 0) {
+  if (is_first_here()) {
     region_->first_cache().store(settings_.caches.first, std::memory_order_relaxed);
     region_->core_cache().store(settings_.caches.core, std::memory_order_relaxed);
     region_->last_level_cache().store(settings_.caches.last, std::memory_order_relaxed);
@@ -229,14 +253,19 @@ Status Communicator::arrive() {
   profile_ = settings_.profile.profile->for_caches(settings_.caches);
   selector_.decide_by(profile_.rules, ranks_to_fold(*region_));
   selector_.obey(settings_.table.table.get(), shares_cores(*region_));
-  ranks_on_cores_ = {
-      .num_cores = cores_of(*region_, num_ranks_), .num_ranks = num_ranks_, .crowded = shares_cores(*region_)};
+  ranks_on_cores_ = {.num_cores = cores_of(*region_, num_ranks_),
+                     .num_ranks = region_->shape().num_local(),
+                     .crowded = shares_cores(*region_)};
   waiter_.emplace(*region_, rank_, wait_policy(), persist_here);
-  spread_ = settings_.staging_spread.value_or(spread_over(num_ranks_));
-  const shm::SpreadOver of_messages{settings_.staging_spread.value_or(spread_over(num_ranks_ * (num_ranks_ - 1))),
+  if (endpoint_ != nullptr) TUTTI_TRY(drive_endpoint());
+  const std::uint32_t num_here = ranks_on_cores_.num_ranks;
+  spread_ = settings_.staging_spread.value_or(spread_over(num_here));
+  const shm::SpreadOver of_messages{settings_.staging_spread.value_or(spread_over(num_here * (num_here - 1))),
                                     profile_.spread_payload_least};
-  executor_.emplace(*region_, rank_, *waiter_, profile_, settings_.stores, Executor::Spreads{spread_, of_messages});
-  pairs_.emplace(*region_, rank_, profile_, settings_.stores, of_messages);
+  executor_.emplace(*region_, rank_, *waiter_, profile_, settings_.stores, Executor::Spreads{spread_, of_messages},
+                    endpoint_.get());
+  pairs_.emplace(*region_, rank_, profile_, settings_.stores, of_messages, endpoint_.get());
+  if (endpoint_ != nullptr) return agree_between_hosts();
   TUTTI_TRY(open_small_path());
   TUTTI_TRY(find_attach());
   watch_core();
@@ -348,10 +377,15 @@ bool Communicator::has_given_up_split(std::uint32_t rank, std::uint64_t number) 
 
 Communicator::~Communicator() {
   place_.leave();
-  if (is_copy_) return;  // the rank itself has not left
+  if (is_copy_) {  // the rank itself has not left, and its connections go on
+    if (bell_ != nullptr) tutti::abandon(std::move(bell_));
+    if (endpoint_ != nullptr) tutti::abandon(std::move(endpoint_));
+    return;
+  }
   region_->call(rank_).presence.store(shm::Presence::left, std::memory_order_release);
   region_->wake_all();
-  if (watch_) watch_->stop();
+  if (endpoint_ != nullptr) await_delivery();
+  if (watch_) watch_->stop(executor_ ? executor_->operations() : 0);
 }
 
 }  // namespace tutti

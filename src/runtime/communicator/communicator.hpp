@@ -27,6 +27,7 @@
 #include "base/status.hpp"
 #include "base/unique_id.hpp"
 #include "data/kernel.hpp"
+#include "runtime/bootstrap/hosts.hpp"
 #include "runtime/communicator/invocation.hpp"
 #include "runtime/communicator/settings.hpp"
 #include "runtime/communicator/statistics.hpp"
@@ -37,12 +38,14 @@
 #include "runtime/failure/fork_notice.hpp"
 #include "runtime/failure/lateness.hpp"
 #include "runtime/plan/bound_call.hpp"
+#include "runtime/progress/network_bell.hpp"
 #include "runtime/progress/operations.hpp"
 #include "runtime/progress/pairs.hpp"
 #include "runtime/progress/polling.hpp"
 #include "runtime/progress/thread_work.hpp"
 #include "runtime/selection/portfolio.hpp"
 #include "runtime/selection/selector.hpp"
+#include "transport/endpoint.hpp"
 #include "transport/shm/region.hpp"
 #include "transport/shm/waiter.hpp"
 
@@ -59,9 +62,11 @@ class Communicator final : private Work {
                                                                   Attempt* attempt, const Variables& variables,
                                                                   Log& log, std::function<Status()> in_vain = {});
 
-  // A rank over a region that several ranks of this process share; nobody watches over them.
+  // A rank over a region that several ranks of this process share; nobody watches over them. With an endpoint, ranks
+  // of other hosts are reached by that.
   [[nodiscard]] static std::unique_ptr<Communicator> over(std::shared_ptr<const shm::Region> region, int rank,
-                                                          const Settings& settings, Log& log);
+                                                          const Settings& settings, Log& log, Hosts hosts = {},
+                                                          std::unique_ptr<transport::Endpoint> endpoint = nullptr);
 
   Communicator(const Communicator&) = delete;
   Communicator& operator=(const Communicator&) = delete;
@@ -70,6 +75,7 @@ class Communicator final : private Work {
 
   [[nodiscard]] std::uint32_t rank() const { return rank_; }
   [[nodiscard]] std::uint32_t num_ranks() const { return num_ranks_; }
+  [[nodiscard]] const Hosts& hosts() const { return hosts_; }
   // False in a child that the rank has forked: it has a copy of everything but is no rank. It can destroy that; every
   // call is an error.
   [[nodiscard]] bool is_of_this_process() const { return !is_copy_; }
@@ -195,6 +201,8 @@ class Communicator final : private Work {
 
   // Splits (split.hpp) are counted alike on all ranks, from 1. A rank that cannot go on with one says so to the others.
   [[nodiscard]] std::uint64_t begin_split() { return ++splits_; }
+  // Where this rank is to serve the rendezvous of a part: nothing where all are on one host.
+  [[nodiscard]] std::optional<Address> address_of_split() const { return address_; }
   void give_up_split(std::uint64_t number) const;
   // Publishes why this rank cannot take part in a call that the others wait in. Comes before the refusal itself.
   void say_why_not(std::string_view why) const { region_->reason(rank_).set(why); }
@@ -217,7 +225,12 @@ class Communicator final : private Work {
  private:
   class Watched;
 
-  Communicator(std::shared_ptr<const shm::Region> region, std::uint32_t rank, const Settings& settings, Log& log);
+  Communicator(std::shared_ptr<const shm::Region> region, std::uint32_t rank, const Settings& settings, Log& log,
+               Hosts hosts = {}, std::unique_ptr<transport::Endpoint> endpoint = nullptr,
+               std::optional<Address> address = {});
+  // From what a rank has joined with (communicator_hosts.cpp).
+  [[nodiscard]] static Result<std::unique_ptr<Communicator>> of_membership(Membership& membership, const UniqueId& id,
+                                                                           const Settings& settings, Log& log);
 
   struct Prepared {
     SmallOperator small;
@@ -247,7 +260,18 @@ class Communicator final : private Work {
   [[nodiscard]] shm::WaitPolicy wait_policy() const;
   void await_stores() const;
   void watch_core();
+  // Of the ranks on this host.
+  [[nodiscard]] bool is_first_here() const;
   [[nodiscard]] Status watch_over(Links links);
+  [[nodiscard]] Status drive_endpoint();
+  // Of several hosts: what all ranks must have alike, though machines differ, and the rules by which they choose.
+  [[nodiscard]] Status agree_between_hosts();
+  // Marks the communicator as broken for every rank, wherever it is.
+  void break_all(const shm::Breakage& why);
+  // With a rank that has not been reached for too long.
+  void notice_unreachable();
+  // Until what this rank has sent has arrived, so that its process may end.
+  void await_delivery();
   [[nodiscard]] Status arrive();
   [[nodiscard]] Status find_least(OwnCall why, std::span<const std::uint64_t> mine, std::span<std::uint64_t> least);
   [[nodiscard]] Result<void*> allocate_with_others(std::uint64_t bytes);
@@ -357,13 +381,17 @@ class Communicator final : private Work {
   [[nodiscard]] std::string describe(const Operation& operation) const;
 
   std::shared_ptr<const shm::Region> region_;
+  Hosts hosts_;
+  std::unique_ptr<transport::Endpoint> endpoint_;  // null: all ranks are on one host
+  std::optional<Address> address_;                 // of this one for others, with port 0
   std::uint32_t rank_;
   std::uint32_t num_ranks_;
   Settings settings_;
   Log& log_;
   int process_;                         // that joined
   std::uint64_t operation_warned_ = 0;  // the last that a warning of lateness was about, plus 1
-  MachineProfile profile_;              // for rank 0's caches
+  MachineProfile profile_;              // for the caches of its host's leader
+  std::vector<Rule> host_rules_;        // of several hosts
   RanksOnCores ranks_on_cores_;
   std::optional<shm::Waiter> waiter_;
   std::optional<Executor> executor_;
@@ -411,6 +439,7 @@ class Communicator final : private Work {
   ThreadPlace place_{*this};
   std::vector<std::byte> scratch_;
   ForkNotice fork_notice_;
+  std::unique_ptr<NetworkBell> bell_;    // null: there is nobody else on this host, or on another
   std::unique_ptr<FailureWatch> watch_;  // last: it is to stop first
 };
 

@@ -86,13 +86,13 @@ Result<BoundCall*> Communicator::bound_for(const Invocation& asked) {
 
 Status Communicator::break_for_memory(std::string_view in_what) {
   // This rank cannot take part, and the others wait for it.
-  region_->break_with({Code::system, rank_});
+  break_all({Code::system, rank_});
   return {Code::system, fmt::format("there is no memory for {}", in_what)};
 }
 
 Status Communicator::break_for_exception(std::string_view words) {
   // A caller's operator that throws: this rank stands in the middle of the operation, and the others wait for it.
-  region_->break_with({Code::internal, rank_});
+  break_all({Code::internal, rank_});
   return {Code::internal, fmt::format("in the middle of {}: {}", present_call(), words)};
 }
 
@@ -273,6 +273,8 @@ Status Communicator::run_by(const Schedule& schedule, std::uint32_t number, cons
 std::uint64_t Communicator::longest_round(const Plan& plan, std::uint64_t depth, std::uint64_t bytes) const {
   const auto share_of = [&](std::uint64_t cache) { return cache / 2 / depth / kRoundUnit * kRoundUnit; };
   const std::uint64_t usual = profile_.rounds_usual;
+  // Hosts may differ in their caches, and in how crowded they are.
+  if (endpoint_ != nullptr) return region_->shape().staging_slot;
   if (waiter_->policy().crowded) {
     const std::uint64_t counted = std::min<std::uint64_t>(settings_.caches.last, profile_.rounds_last_level_most);
     const std::uint64_t widest = std::max<std::uint64_t>(usual, profile_.rounds_widest);

@@ -127,12 +127,12 @@ bool Communicator::persist(std::chrono::nanoseconds waited) noexcept {
   tell_awaited_transfer(*region_, rank_, is_in_transfer ? &waited_for_->transfer : nullptr);
   try {
     warn_of_wait(waited);
+    notice_unreachable();
   } catch (const std::bad_alloc&) {
     // Waiting needs no memory, and words do.
   }
   // Rank 0, which watches over all, may be stopped itself.
-  if (const auto lost = find_lost(*region_, rank_))
-    region_->break_with({Code::rank_lost, static_cast<std::uint32_t>(*lost)});
+  if (const auto lost = find_lost(*region_, rank_)) break_all({Code::rank_lost, static_cast<std::uint32_t>(*lost)});
   return !deserter() && (!executor_ || executor_->persist());
 }
 
@@ -184,8 +184,8 @@ Status Communicator::fail(End end) {
     case End::done:
     case End::pending: return {};
     case End::broken: break;
-    case End::timed_out: region_->break_with(lateness()); break;
-    case End::mismatched: region_->break_with(difference()); break;
+    case End::timed_out: break_all(lateness()); break;
+    case End::mismatched: break_all(difference()); break;
   }
   await_stores();
   return failure();
@@ -243,7 +243,7 @@ shm::Breakage Communicator::difference() const {
 void Communicator::abort(std::string_view reason) {
   if (is_copy_) return;
   log_.info(LogSubsystem::coll, "abort: {}", reason);
-  region_->break_with({Code::aborted, rank_});
+  break_all({Code::aborted, rank_});
   if (watch_) watch_->abort(reason);
   await_stores();
 }

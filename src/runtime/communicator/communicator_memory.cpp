@@ -18,7 +18,7 @@ Status Communicator::find_least(OwnCall why, std::span<const std::uint64_t> mine
                             .op = {static_cast<std::uint32_t>(Op::minimum)}};
   const Result<const Prepared*> entry = prepared(asked);
   if (!entry.ok()) return entry.status();
-  const Result<Way*> way = portfolio_.find(asked.collective, "one_shot");
+  const Result<Way*> way = portfolio_.find(asked.collective, endpoint_ == nullptr ? "one_shot" : "recursive_doubling");
   if (!way.ok()) return way.status();
   const Result<const Plan*> plan = portfolio_.plan(**way, 0);
   if (!plan.ok()) return plan.status();
@@ -83,7 +83,10 @@ Status Communicator::free(void* memory) {
 
 Status Communicator::free_with_others(void* memory) {
   constexpr std::uint64_t kOfNull = 1;  // freeing null; segments lie further on
-  const std::uint64_t mine = memory == nullptr ? kOfNull : heap_.segment_of(memory);
+  // Hosts differ in where the heap begins.
+  const std::uint64_t segment = heap_.segment_of(memory);
+  const std::uint64_t mine =
+      memory == nullptr ? kOfNull : segment == 0 ? 0 : segment - region_->heap_offset() + kOfNull + 1;
   const Operation* const user = mine <= kOfNull ? nullptr : operations_.find([&](const Operation& each) {
     return heap_.are_of_one_part(memory, each.input()) || heap_.are_of_one_part(memory, each.output());
   });

@@ -100,7 +100,7 @@ Status Communicator::bind_telling(const void* mine, std::uint64_t words, void* a
   if (bound.count != words) {
     const Result<const Prepared*> entry = prepared(asked);
     if (!entry.ok()) return entry.status();
-    const Result<Way*> way = portfolio_.find(asked.collective, "direct");
+    const Result<Way*> way = portfolio_.find(asked.collective, endpoint_ == nullptr ? "direct" : "bruck");
     if (!way.ok()) return way.status();
     const Result<const Plan*> plan = portfolio_.plan(**way, 0);
     if (!plan.ok()) return plan.status();

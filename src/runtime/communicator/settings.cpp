@@ -97,12 +97,14 @@ Settings Settings::from(const Variables& variables) {
   return settings;
 }
 
-shm::RegionShape Settings::region_for(std::uint32_t num_ranks) const {
+shm::RegionShape Settings::region_for(std::uint32_t num_ranks, std::uint32_t num_here) const {
   // Direct algorithms expose something else to each of the others, and run a round ahead.
   constexpr std::uint32_t kMostSlots = 64;
   shm::RegionShape shape = region;
   shape.num_ranks = num_ranks;
-  shape.staging_slots = std::clamp(2 * (num_ranks - 1), shape.staging_depth, std::max(shape.staging_depth, kMostSlots));
+  if (num_here != num_ranks) shape.num_here = num_here;
+  shape.staging_slots =
+      std::clamp(2 * (shape.num_local() - 1), shape.staging_depth, std::max(shape.staging_depth, kMostSlots));
   return shape;
 }
 

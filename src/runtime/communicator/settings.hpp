@@ -60,8 +60,8 @@ struct Settings {
   // With room for the rounds that it asks for. After the profile; `is_named`: TUTTI_PROFILE names that.
   void use_table(TableChoice choice, bool profile_is_named);
 
-  // The shape of the region for that many ranks.
-  [[nodiscard]] shm::RegionShape region_for(std::uint32_t num_ranks) const;
+  // The shape of the region for that many ranks, of which so many are on its host; 0: all.
+  [[nodiscard]] shm::RegionShape region_for(std::uint32_t num_ranks, std::uint32_t num_here = 0) const;
   [[nodiscard]] ForcedAlgorithm& forced_of(Collective collective) {
     return forced[static_cast<std::size_t>(collective)];
   }

@@ -21,11 +21,13 @@ constexpr std::uint64_t kAhead = shm::kKeptDescriptions - 2;
 }  // namespace
 
 Executor::Executor(const shm::Region& region, std::uint32_t rank, shm::Waiter& waiter, const MachineProfile& profile,
-                   StoresChoice stores, const Spreads& spreads)
+                   StoresChoice stores, const Spreads& spreads, transport::Endpoint* endpoint)
     : region_(region),
       profile_(profile),
       rank_(rank),
       waiter_(waiter),
+      endpoint_(endpoint),
+      messages_(region, rank, endpoint, transport::Traffic::schedules, spreads.messages),
       history_(region.history(rank)),
       slot_busy_(region.shape().num_slots(), 0),
       slot_room_(region.shape().staging_room()),
@@ -33,10 +35,6 @@ Executor::Executor(const shm::Region& region, std::uint32_t rank, shm::Waiter& w
       stores_(stores, profile, region.shape().num_slots()),
       spins_(waiter.policy().crowded ? 0 : waiter.policy().eager) {
   const std::uint32_t ranks = region.shape().num_ranks;
-  for (std::uint32_t peer = 0; peer < ranks; ++peer) {
-    senders_.emplace_back(region.connection(rank, peer, shm::Traffic::schedules), spreads.messages);
-    receivers_.emplace_back(region.connection(peer, rank, shm::Traffic::schedules), spreads.messages);
-  }
   own_call_ = &region.call(rank);
   own_finished_ = &region.finished(rank);
   for (std::uint64_t line = 0; line < shm::kPostLines; ++line) own_lines_[line] = &region.post_line(rank, line);
@@ -98,6 +96,7 @@ std::uint64_t Executor::travelling(std::uint64_t description) const {
 
 std::optional<std::uint64_t> Executor::call_of(std::uint32_t rank, std::uint64_t operation) const {
   if (rank == rank_) return own_call(operation);
+  if (!region_.is_here(rank)) return std::nullopt;
   const shm::CallLine& line = region_.call(rank);
   const auto is_near = [&] {
     // Acquire: partner of begin().
@@ -125,6 +124,7 @@ End Executor::mismatch_with(std::uint32_t rank, std::uint64_t theirs) {
 // The other rank's call is looked at as long as its description is kept, and this rank's own where the other is behind.
 bool Executor::persist() {
   for (std::uint32_t peer = 0; peer < region_.shape().num_ranks; ++peer) {
+    if (!region_.is_here(peer)) continue;
     const std::uint64_t number = region_.call(peer).operation.load(std::memory_order_acquire);
     const std::uint64_t compared = std::min(number, operations_);
     const auto ours = call_of(rank_, compared);

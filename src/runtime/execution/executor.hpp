@@ -17,8 +17,8 @@
 #include "runtime/failure/history.hpp"
 #include "runtime/plan/call.hpp"
 #include "runtime/plan/lowered.hpp"
+#include "transport/message.hpp"
 #include "transport/shm/inline_payload.hpp"
-#include "transport/shm/message.hpp"
 #include "transport/shm/region.hpp"
 #include "transport/shm/waiter.hpp"
 
@@ -60,9 +60,10 @@ class Executor {
     std::uint64_t staging = 0;
     shm::SpreadOver messages;
   };
-  // The region, the waiter and the profile are borrowed and outlive the executor.
+  // The region, the waiter, the profile and the endpoint are borrowed and outlive the executor. The endpoint is null
+  // where all ranks are on this host.
   Executor(const shm::Region& region, std::uint32_t rank, shm::Waiter& waiter, const MachineProfile& profile,
-           StoresChoice stores, const Spreads& spreads);
+           StoresChoice stores, const Spreads& spreads, transport::Endpoint* endpoint);
 
   // Begins a call, after whose end the next may be begun: fills in where it begins in the counts of posts and rounds.
   // It goes by the list that lower() has flattened it to, or, where that is null, by its plan. Both stay where they are
@@ -132,6 +133,18 @@ class Executor {
     std::uint64_t number = 0;
   };
 
+  // Until that is so, or End::pending.
+  template <typename Ready>
+  [[nodiscard]] End await(const Ready& ready, bool may_wait) {
+    if (may_wait) return end_of(waiter_.until(ready));
+    return endpoint_ != nullptr && endpoint_->step() && ready() ? End::done : End::pending;
+  }
+  // Until what a call has sent to other hosts is on its way, so that it arrives although this rank goes on with
+  // something else.
+  [[nodiscard]] End await_sent(const Call& call, bool may_wait) {
+    if (endpoint_ == nullptr || !call.plan->has_messages || endpoint_->has_sent_all()) return End::done;
+    return await([&] { return endpoint_->has_sent_all(); }, may_wait);
+  }
   void get_spread();
   // Fills in where the call stands in the counts, and what it says to others.
   void begin_call(Call& call);
@@ -288,8 +301,8 @@ class Executor {
   const MachineProfile& profile_;
   std::uint32_t rank_;
   shm::Waiter& waiter_;
-  std::vector<shm::MessageSender> senders_;      // by rank
-  std::vector<shm::MessageReceiver> receivers_;  // by rank
+  transport::Endpoint* endpoint_;  // null: all ranks are on this host
+  Messages messages_;
   // Counted alike on every rank: what all operations before this one have used.
   std::uint64_t operations_ = 0;
   // The descriptions of the last of them, by number: for a late rank to be compared with.

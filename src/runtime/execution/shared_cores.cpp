@@ -86,7 +86,7 @@ std::uint32_t cores_of(const shm::Region& region, std::uint32_t num_ranks) {
 
 bool shares_cores(const shm::Region& region) {
   const std::uint32_t num_ranks = region.shape().num_ranks;
-  if (num_ranks > cores_of(region, num_ranks)) return true;
+  if (region.shape().num_local() > cores_of(region, num_ranks)) return true;
   for (std::uint32_t rank = 0; rank < num_ranks; ++rank) {
     const std::uint32_t own = own_cores_of(region, rank);
     if (own == 0 || own >= num_ranks - rank) continue;  // too few are left

@@ -84,7 +84,7 @@ End Executor::go(const Call& call, Machine& machine) {
 
 // A single lane needs no asking which may go: a small message is sooner there.
 End Executor::walk_lane(const Call& call, bool may_wait) {
-  const auto wait = [&](const auto& ready) { return may_wait ? end_of(waiter_.until(ready)) : End::pending; };
+  const auto wait = [&](const auto& ready) { return await(ready, may_wait); };
   const auto& steps = call.plan->program.lanes[0];
   const std::int64_t last_remote = call.plan->last_remote[0];
   ListState& state = started_.state;
@@ -110,13 +110,14 @@ End Executor::walk_lane(const Call& call, bool may_wait) {
       if (static_cast<std::int64_t>(state.next) == last_remote) finish_rounds(call.round_base + state.round + 1);
     }
   }
+  if (const End end = await_sent(call, may_wait); end != End::done) return end;
   end_call(call);
   return End::done;
 }
 
 End Executor::walk_general(const Call& call, bool may_wait) {
   // Says what the wait ended with, or that this call may not wait.
-  const auto wait = [&](const auto& ready) { return may_wait ? end_of(waiter_.until(ready)) : End::pending; };
+  const auto wait = [&](const auto& ready) { return await(ready, may_wait); };
   if (!started_.walks) {
     const auto can_begin = [&] { return all_lines_are_free(); };
     if (!can_begin())
@@ -130,6 +131,7 @@ End Executor::walk_general(const Call& call, bool may_wait) {
       if (const End end = wait(can_go_on); end != End::done) return end;
     if (const End end = go(call, machine); end != End::done) return end;
   }
+  if (const End end = await_sent(call, may_wait); end != End::done) return end;
   end_call(call);
   finish_rounds(rounds_);
   return End::done;

@@ -23,12 +23,13 @@
 
 namespace tutti {
 
-// What ranks say to each other on the star.
-namespace star {
+// What ranks say to each other on the tree.
+namespace tree {
 
-// One packet on the star: type, the rank that it is about (4 bytes, little-endian), words.
-enum class MessageKind : std::uint8_t { left = 1, lost = 2, aborted = 3 };
-constexpr std::size_t kHeaderBytes = 5;
+// One packet: type, the rank that it is about (4 bytes), a number (8 bytes, of which these are little-endian), words.
+// On a stream a packet is always whole, with zeros behind its words.
+enum class MessageKind : std::uint8_t { left = 1, lost = 2, aborted = 3, broken = 4 };
+constexpr std::size_t kHeaderBytes = 13;
 constexpr std::size_t kMostWords = 256;
 
 constexpr std::chrono::milliseconds kBetweenLooks{100};
@@ -39,6 +40,7 @@ using Packet = std::array<std::byte, kHeaderBytes + kMostWords>;
 struct Message {
   MessageKind type{};
   int rank = 0;
+  std::uint64_t number = 0;  // left: after how many operations; broken: the code
   std::size_t length = 0;
   std::array<char, kMostWords> text{};
 
@@ -64,6 +66,7 @@ std::span<const std::byte> encode(const Message& message, Packet& packet) {
   packet[0] = static_cast<std::byte>(message.type);
   for (std::size_t i = 0; i < 4; ++i)
     packet[1 + i] = static_cast<std::byte>(static_cast<std::uint32_t>(message.rank) >> (8 * i));
+  for (std::size_t i = 0; i < 8; ++i) packet[5 + i] = static_cast<std::byte>(message.number >> (8 * i));
   const auto words = std::as_bytes(std::span(message.words()));
   std::copy(words.begin(), words.end(), packet.begin() + kHeaderBytes);
   return std::span(packet).first(kHeaderBytes + words.size());
@@ -75,21 +78,31 @@ std::optional<Message> parse(std::span<const std::byte> bytes, int num_ranks) {
   std::uint32_t rank = 0;
   for (std::size_t i = 4; i >= 1; --i) rank = (rank << 8) | std::to_integer<std::uint32_t>(bytes[i]);
   const bool known =
-      type >= static_cast<std::uint8_t>(MessageKind::left) && type <= static_cast<std::uint8_t>(MessageKind::aborted);
+      type >= static_cast<std::uint8_t>(MessageKind::left) && type <= static_cast<std::uint8_t>(MessageKind::broken);
   if (!known || rank >= static_cast<std::uint32_t>(num_ranks)) return std::nullopt;
-  const auto words = bytes.subspan(kHeaderBytes);
-  return make_message(static_cast<MessageKind>(type), static_cast<int>(rank),
-                      {reinterpret_cast<const char*>(words.data()), words.size()});
+  const auto rest = bytes.subspan(kHeaderBytes);
+  const std::string_view words(reinterpret_cast<const char*>(rest.data()), rest.size());
+  Message message =
+      make_message(static_cast<MessageKind>(type), static_cast<int>(rank), words.substr(0, words.find('\0')));
+  for (std::size_t i = 8; i >= 1; --i)
+    message.number = (message.number << 8) | std::to_integer<std::uint64_t>(bytes[4 + i]);
+  return message;
 }
 
-}  // namespace star
+}  // namespace tree
 
 struct FailureWatch::State {
   struct Peer {
     RankLink link;
     std::size_t next = 0;  // of `said`: the first that it has not been sent
+    // Of a stream: what has come of a packet, and the packet that is on its way, of which so much is sent.
+    tree::Packet in{};
+    std::size_t come = 0;
+    tree::Packet out{};
+    std::size_t sent = 0;
 
     [[nodiscard]] bool is_open() const { return link.socket.valid(); }
+    [[nodiscard]] bool has_more(std::size_t all) const { return next < all || (sent > 0 && sent < out.size()); }
     // shutdown also reaches copies of the socket in children that were forked meanwhile.
     void close() {
       if (!is_open()) return;
@@ -103,15 +116,18 @@ struct FailureWatch::State {
   void prepare_poll(int wake_fd);
   // Sends what fits into the socket; the rest waits until there is room.
   void flush(Peer& peer);
+  // Of a stream. Whether there may be room for more.
+  bool flush_packet(Peer& peer);
   void serve(Peer& peer, bool ended);
-  void take(Peer& from, const star::Message& message);
-  // Reports it here, and where this is rank 0 to all others.
-  void announce(const star::Message& message);
+  [[nodiscard]] SocketTransfer::Outcome receive(Peer& peer);
+  void take(Peer& from, const tree::Message& message);
+  // Reports it here, and where this rank is somebody's parent to all others.
+  void announce(const tree::Message& message);
   // Whether that is new.
-  bool report(const star::Message& message);
-  void send_to_others(const star::Message& message);
+  bool report(const tree::Message& message);
+  void send_to_others(const tree::Message& message);
   // Whether this rank has to look after the others itself.
-  [[nodiscard]] bool is_on_its_own() const { return leader_is_gone && signs.find_lost && !has_found; }
+  [[nodiscard]] bool is_on_its_own() const { return parent_is_gone && signs.find_lost && !has_found; }
   void look_for_lost();
 
   int rank = 0;
@@ -119,39 +135,50 @@ struct FailureWatch::State {
   FailureEvents events;
   LifeSigns signs;
   std::vector<Peer> peers;
-  std::vector<star::Message> said;  // to the others, with room for all possible messages
+  std::vector<tree::Message> said;  // to the others, with room for all possible messages
   std::vector<bool> gone;           // by rank: reported as lost or left
   std::vector<bool> aborted;        // by rank: reported to have aborted
-  bool leader_is_gone = false;
+  bool is_broken = false;           // reported
+  int parent = -1;                  // the rank; -1: this is rank 0
+  bool is_parent = false;           // of others
+  bool parent_is_gone = false;
   bool has_found = false;  // one is enough: it ends everything
   std::vector<pollfd> polled;
   std::latch has_begun{1};
 
   std::mutex mutex;
-  std::optional<star::Message> abort_request;  // guarded by mutex
+  std::optional<tree::Message> abort_request;  // guarded by mutex
   bool abort_called = false;                   // guarded by mutex
+  std::optional<tree::Message> break_request;  // guarded by mutex
+  bool break_called = false;                   // guarded by mutex
   bool stopping = false;                       // guarded by mutex
+  std::uint64_t operations = 0;                // guarded by mutex: of this rank, when it leaves
 
   std::unique_ptr<ServiceThread> thread;  // last, so that it ends before what it works on
 };
 
 void FailureWatch::State::run(int wake_fd) {
+  tree::Message last_words = tree::make_message(tree::MessageKind::left, rank);
   if (signs.give) signs.give();
   has_begun.count_down();
   for (;;) {
-    std::optional<star::Message> request;
+    std::optional<tree::Message> request;
+    std::optional<tree::Message> breakage;
     bool stop_now = false;
     {
       const std::lock_guard lock(mutex);
       request.swap(abort_request);
+      breakage.swap(break_request);
       stop_now = stopping;
+      last_words.number = operations;
     }
     if (request) send_to_others(*request);
+    if (breakage && !std::exchange(is_broken, true)) send_to_others(*breakage);
     if (stop_now) break;
     if (is_on_its_own()) look_for_lost();
 
     prepare_poll(wake_fd);
-    const int timeout = is_on_its_own() ? static_cast<int>(star::kBetweenLooks.count()) : -1;
+    const int timeout = is_on_its_own() ? static_cast<int>(tree::kBetweenLooks.count()) : -1;
     if (poll(polled.data(), polled.size(), timeout) < 0) continue;  // EINTR, ENOMEM
     if (polled[0].revents != 0) clear_wake(wake_fd);
     for (std::size_t i = 0; i < peers.size(); ++i) {
@@ -161,7 +188,7 @@ void FailureWatch::State::run(int wake_fd) {
       if (ended || (socket.revents & (POLLIN | POLLHUP | POLLERR)) != 0) serve(peers[i], ended);
     }
   }
-  send_to_others(star::make_message(star::MessageKind::left, rank));
+  send_to_others(last_words);
   for (Peer& peer : peers) peer.close();
   if (signs.take_back) signs.take_back();
 }
@@ -170,7 +197,7 @@ void FailureWatch::State::look_for_lost() {
   const std::optional<int> lost = signs.find_lost();
   if (!lost) return;
   has_found = true;
-  static_cast<void>(report(star::make_message(star::MessageKind::lost, *lost, "its process ended")));
+  static_cast<void>(report(tree::make_message(tree::MessageKind::lost, *lost, "its process ended")));
 }
 
 // Two entries a peer, so that positions tell who it is; poll ignores descriptors of -1.
@@ -178,7 +205,7 @@ void FailureWatch::State::prepare_poll(int wake_fd) {
   polled.clear();
   polled.push_back({wake_fd, POLLIN, 0});
   for (const Peer& peer : peers) {
-    const auto wanted = static_cast<short>(peer.next == said.size() ? POLLIN : POLLIN | POLLOUT);
+    const auto wanted = static_cast<short>(peer.has_more(said.size()) ? POLLIN | POLLOUT : POLLIN);
     polled.push_back({peer.link.socket.get(), wanted, 0});
     polled.push_back({peer.link.pidfd.get(), POLLIN, 0});
   }
@@ -186,33 +213,46 @@ void FailureWatch::State::prepare_poll(int wake_fd) {
 
 // What a process sent before it ended is in the socket by then, so all of that is read before the end counts.
 void FailureWatch::State::serve(Peer& peer, bool ended) {
-  star::Packet bytes{};
   while (peer.is_open()) {
-    const SocketTransfer got = receive_some(peer.link.socket.get(), bytes);
-    if (got.outcome == SocketTransfer::Outcome::done) {
-      if (const auto message = star::parse(std::span(bytes).first(got.bytes), num_ranks)) take(peer, *message);
-      continue;
-    }
-    if (got.outcome == SocketTransfer::Outcome::would_block && !ended) return;
+    const SocketTransfer::Outcome got = receive(peer);
+    if (got == SocketTransfer::Outcome::done) continue;
+    if (got == SocketTransfer::Outcome::would_block && !ended) return;
     peer.close();
-    announce(star::of_end(peer.link));
+    announce(tree::of_end(peer.link));
   }
 }
 
-void FailureWatch::State::take(Peer& from, const star::Message& message) {
-  // Rank 0 speaks for all, everyone else for itself.
-  if (rank == 0 && message.rank != from.link.rank) return;
-  if (message.type == star::MessageKind::left && message.rank == from.link.rank) from.close();
+SocketTransfer::Outcome FailureWatch::State::receive(Peer& peer) {
+  const SocketTransfer got = receive_some(peer.link.socket.get(), std::span(peer.in).subspan(peer.come));
+  if (got.outcome != SocketTransfer::Outcome::done) return got.outcome;
+  peer.come += got.bytes;
+  if (peer.link.is_far && peer.come < peer.in.size()) return got.outcome;
+  const std::size_t length = std::exchange(peer.come, 0);
+  if (const auto message = tree::parse(std::span(peer.in).first(length), num_ranks)) take(peer, *message);
+  return got.outcome;
+}
+
+void FailureWatch::State::take(Peer& from, const tree::Message& message) {
+  // A parent speaks for all, the leader of another host for those there, everyone else for itself; but anyone may say
+  // that all is to end.
+  const bool speaks_for_others = from.link.is_parent || from.link.is_far;
+  if (message.type != tree::MessageKind::broken && !speaks_for_others && message.rank != from.link.rank) return;
+  if (message.type == tree::MessageKind::left && message.rank == from.link.rank) from.close();
   announce(message);
 }
 
-void FailureWatch::State::announce(const star::Message& message) {
-  if (report(message) && rank == 0) send_to_others(message);
+void FailureWatch::State::announce(const tree::Message& message) {
+  if (report(message) && is_parent) send_to_others(message);
 }
 
-bool FailureWatch::State::report(const star::Message& message) {
+bool FailureWatch::State::report(const tree::Message& message) {
   const auto who = static_cast<std::size_t>(message.rank);
-  if (message.type == star::MessageKind::aborted) {
+  if (message.type == tree::MessageKind::broken) {
+    if (std::exchange(is_broken, true)) return false;
+    if (events.on_broken) events.on_broken(message.rank, static_cast<Code>(message.number), message.words());
+    return true;
+  }
+  if (message.type == tree::MessageKind::aborted) {
     if (aborted[who]) return false;
     aborted[who] = true;
     if (events.on_abort) events.on_abort(message.rank, message.words());
@@ -220,28 +260,49 @@ bool FailureWatch::State::report(const star::Message& message) {
   }
   if (gone[who]) return false;
   gone[who] = true;
-  leader_is_gone = leader_is_gone || message.rank == 0;
-  if (message.type == star::MessageKind::left) {
-    if (events.on_left) events.on_left(message.rank);
+  parent_is_gone = parent_is_gone || message.rank == parent;
+  if (message.type == tree::MessageKind::left) {
+    if (events.on_left) events.on_left(message.rank, message.number);
   } else if (events.on_lost) {
     events.on_lost(message.rank, message.words());
   }
   return true;
 }
 
-void FailureWatch::State::send_to_others(const star::Message& message) {
-  TUTTI_ASSERT(said.size() < said.capacity(), "of each rank the others are told at most twice");
+void FailureWatch::State::send_to_others(const tree::Message& message) {
+  TUTTI_ASSERT(said.size() < said.capacity(), "of each rank the others are told at most twice, and once of all");
   said.push_back(message);
   for (Peer& peer : peers) flush(peer);
 }
 
+bool FailureWatch::State::flush_packet(Peer& peer) {
+  while (peer.sent > 0 && peer.sent < peer.out.size()) {
+    const SocketTransfer sent = send_some(peer.link.socket.get(), std::span(peer.out).subspan(peer.sent));
+    if (sent.outcome != SocketTransfer::Outcome::done) return sent.outcome == SocketTransfer::Outcome::closed;
+    peer.sent += sent.bytes;
+  }
+  return true;
+}
+
 void FailureWatch::State::flush(Peer& peer) {
-  star::Packet packet{};
+  tree::Packet packet{};
+  if (peer.is_open() && !flush_packet(peer)) return;
   for (; peer.is_open() && peer.next < said.size(); ++peer.next) {
-    const star::Message& message = said[peer.next];
-    if (message.rank == peer.link.rank) continue;
+    const tree::Message& message = said[peer.next];
+    // Who it is about knows it, unless it is about all.
+    if (message.type != tree::MessageKind::broken && message.rank == peer.link.rank) continue;
     // Otherwise it is sent, or the peer is gone, which reading will show.
-    const SocketTransfer sent = send_some(peer.link.socket.get(), star::encode(message, packet));
+    const std::span<const std::byte> used = tree::encode(message, packet);
+    if (peer.link.is_far) {
+      std::fill(std::copy(used.begin(), used.end(), peer.out.begin()), peer.out.end(), std::byte{0});
+      const SocketTransfer sent = send_some(peer.link.socket.get(), peer.out);
+      if (sent.outcome == SocketTransfer::Outcome::would_block) return;
+      peer.sent = sent.bytes;
+      if (flush_packet(peer)) continue;
+      ++peer.next;
+      return;
+    }
+    const SocketTransfer sent = send_some(peer.link.socket.get(), used);
     if (sent.outcome == SocketTransfer::Outcome::would_block) return;
   }
 }
@@ -257,10 +318,14 @@ Result<std::unique_ptr<FailureWatch>> FailureWatch::start(Links links, FailureEv
   state->gone.resize(static_cast<std::size_t>(links.num_ranks));
   state->aborted.resize(static_cast<std::size_t>(links.num_ranks));
   // All memory that the thread needs; it allocates none itself.
-  const std::size_t most_said = 2 * static_cast<std::size_t>(links.rank == 0 ? links.num_ranks : 1);
+  for (const RankLink& link : links.peers) {
+    state->is_parent = state->is_parent || !link.is_parent;
+    if (link.is_parent) state->parent = link.rank;
+  }
+  const std::size_t most_said = 1 + 2 * static_cast<std::size_t>(state->is_parent ? links.num_ranks : 1);
   state->said.reserve(most_said);
   state->peers.reserve(links.peers.size());
-  for (RankLink& link : links.peers) state->peers.push_back({std::move(link), 0});
+  for (RankLink& link : links.peers) state->peers.emplace_back().link = std::move(link);
   state->polled.reserve(1 + 2 * state->peers.size());
   State* const work = state.get();
   // Nothing may fail between the thread's start and the existence of the owner that ends it, so the owner comes first.
@@ -286,15 +351,27 @@ void FailureWatch::abort(std::string_view reason) {
   {
     const std::lock_guard lock(state_->mutex);
     if (std::exchange(state_->abort_called, true)) return;
-    state_->abort_request = star::make_message(star::MessageKind::aborted, state_->rank, reason);
+    state_->abort_request = tree::make_message(tree::MessageKind::aborted, state_->rank, reason);
   }
   state_->thread->wake();
 }
 
-void FailureWatch::stop() {
+void FailureWatch::tell_broken(int rank, Code code, std::string_view words) {
+  if (!state_->thread->is_here()) return;
+  {
+    const std::lock_guard lock(state_->mutex);
+    if (std::exchange(state_->break_called, true)) return;
+    state_->break_request = tree::make_message(tree::MessageKind::broken, rank, words);
+    state_->break_request->number = static_cast<std::uint64_t>(code);
+  }
+  state_->thread->wake();
+}
+
+void FailureWatch::stop(std::uint64_t operations) {
   if (state_->thread->is_here()) {
     const std::lock_guard lock(state_->mutex);
     state_->stopping = true;
+    state_->operations = operations;
   }
   state_->thread->wake();
   state_->thread->finish();

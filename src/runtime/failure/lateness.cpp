@@ -77,7 +77,9 @@ std::vector<Suspect> find_suspects(const shm::Region& region, std::uint32_t self
     const shm::Presence presence = line.presence.load(std::memory_order_acquire);
     const std::uint64_t its = line.operation.load(std::memory_order_acquire);
     const bool is_done = operation == 0 ? presence != shm::Presence::none : its > operation;
-    if (peer == self || is_done || presence == shm::Presence::left || is_waiting(region, peer, silence)) continue;
+    if (peer == self || !region.is_here(peer) || is_done || presence == shm::Presence::left ||
+        is_waiting(region, peer, silence))
+      continue;
     suspects.push_back({static_cast<int>(peer), operation > 0 && its == operation, line.process.load()});
   }
   return suspects;
@@ -99,7 +101,9 @@ std::string words_of_waiting(const shm::Region& region, std::uint32_t self) {
     if (peer != self && region.call(peer).operation.load(std::memory_order_acquire) < operation &&
         is_waiting(region, peer, kLongSilence))
       words += (words.empty() ? "" : ", ") + words_of_wait(peer, Awaited::of(region, peer));
-  return words.empty() ? "all ranks have come to it" : words;
+  if (!words.empty()) return words;
+  return region.shape().has_hosts() ? "all ranks of this host have come to it, and those of others are waited for"
+                                    : "all ranks have come to it";
 }
 
 // From the rank that is waited for to the one that it waits for, and so on. Where that comes back to `self`, no rank

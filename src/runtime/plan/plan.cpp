@@ -77,6 +77,17 @@ Status check_possible(const Schedule& schedule, const Step& step) {
   return {};
 }
 
+// A rank that does a step relies on what others expose, or have posted.
+bool crosses_hosts(const Step& step, std::uint32_t rank, const Hosts& hosts) {
+  const auto is_far = [&](const Endpoint& end) {
+    return end.place == Place::remote && !hosts.are_near(rank, end.rank);
+  };
+  return std::any_of(step.sources.begin(), step.sources.end(), is_far) ||
+         std::any_of(step.destinations.begin(), step.destinations.end(), is_far) ||
+         std::any_of(step.peers.begin(), step.peers.end(),
+                     [&](std::uint32_t peer) { return !hosts.are_near(rank, peer); });
+}
+
 void look_at(const Step& step, Plan& plan) {
   if (step.kind == StepKind::open) plan.opens = true;
   if (step.kind == StepKind::expose) {
@@ -114,7 +125,8 @@ void find_fold_order(Plan& plan) {
 
 }  // namespace
 
-Result<Plan> make_plan(Schedule schedule, std::uint32_t rank, const std::function<bool()>& is_interrupted) {
+Result<Plan> make_plan(Schedule schedule, std::uint32_t rank, const std::function<bool()>& is_interrupted,
+                       const Hosts& hosts) {
   Plan plan;
   plan.rank = rank;
   plan.posts.resize(schedule.num_ranks);
@@ -132,6 +144,7 @@ Result<Plan> make_plan(Schedule schedule, std::uint32_t rank, const std::functio
       for (const Step& step : lane) {
         TUTTI_TRY(check_possible(schedule, step));
         look_at(step, plan);
+        plan.crosses_hosts = plan.crosses_hosts || crosses_hosts(step, each, hosts);
         has_direct_steps = has_direct_steps || is_direct(step);
         note_pieces_read(step, rank, read);
       }

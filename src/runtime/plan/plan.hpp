@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/status.hpp"
+#include "runtime/bootstrap/hosts.hpp"
 #include "schedule/schedule.hpp"
 
 namespace tutti {
@@ -36,7 +37,8 @@ struct Plan {
   // Of an exchange, where one lane exposes the input and the other reduces what ranks have exposed into the output
   // (one_shot): the ranks whose exposures are reduced, in order. Empty in other plans.
   std::vector<std::uint32_t> fold_order;
-  bool opens = false;  // something, for others to store to: then all is reached by name
+  bool crosses_hosts = false;  // some rank reaches the memory of one on another host
+  bool opens = false;          // something, for others to store to: then all is reached by name
   bool has_messages = false;
   // Every rank's posts wait for nothing: they stand first in their lanes.
   bool posts_first = true;
@@ -56,6 +58,6 @@ struct Plan {
 // An error where a program breaks a rule that prove would have named: plans are only made of what is well-formed.
 // Code::aborted after an interrupt, which is looked for at each rank; null where there is none.
 [[nodiscard]] Result<Plan> make_plan(Schedule schedule, std::uint32_t rank,
-                                     const std::function<bool()>& is_interrupted = nullptr);
+                                     const std::function<bool()>& is_interrupted = nullptr, const Hosts& hosts = {});
 
 }  // namespace tutti

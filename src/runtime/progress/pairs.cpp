@@ -11,20 +11,15 @@
 namespace tutti {
 
 Pairs::Pairs(const shm::Region& region, std::uint32_t rank, const MachineProfile& profile, StoresChoice stores,
-             const shm::SpreadOver& spread)
+             const shm::SpreadOver& spread, transport::Endpoint* endpoint)
     : region_(region),
       rank_(rank),
       message_most_(profile.transfers_message_most),
       stores_(region.shape().num_ranks, SlotStores(stores, profile, 2 * region.shape().message_depth)),
+      endpoint_(endpoint),
+      messages_(region, rank, endpoint, transport::Traffic::program, spread),
       sends_(region.shape().num_ranks),
-      receives_(region.shape().num_ranks) {
-  senders_.reserve(sends_.size());
-  receivers_.reserve(receives_.size());
-  for (std::uint32_t peer = 0; peer < region.shape().num_ranks; ++peer) {
-    senders_.emplace_back(region.connection(rank, peer, shm::Traffic::program), spread);
-    receivers_.emplace_back(region.connection(peer, rank, shm::Traffic::program), spread);
-  }
-}
+      receives_(region.shape().num_ranks) {}
 
 void Pairs::start(Transfer& transfer) {
   transfer.moved = 0;
@@ -51,6 +46,7 @@ void Pairs::finish_first(Queue& queue) {
 
 End Pairs::advance(const shm::Waiter& waiter) {
   if (num_pending_ == 0) return End::pending;
+  if (endpoint_ != nullptr) endpoint_->step();
   for (std::uint32_t peer = 0; peer < sends_.size(); ++peer) {
     while (sends_[peer].first != nullptr && advance_send(*sends_[peer].first, waiter)) finish_first(sends_[peer]);
     while (receives_[peer].first != nullptr) {
@@ -70,7 +66,7 @@ void Pairs::abandon() {
 }
 
 bool Pairs::advance_send(Transfer& transfer, const shm::Waiter& waiter) {
-  shm::MessageSender& sender = senders_[transfer.peer];
+  MessageSender& sender = messages_.senders[transfer.peer];
   const std::uint64_t bytes = transfer.bytes();
   const bool by_address = goes_by_address(transfer);
   if (by_address && transfer.is_announced) return sender.is_drained();
@@ -91,11 +87,12 @@ bool Pairs::advance_send(Transfer& transfer, const shm::Waiter& waiter) {
     transfer.is_announced = true;
     ++progress_;
   }
-  return !by_address;
+  // To another host it is on its way before the caller goes on with something else.
+  return !by_address && (region_.is_here(transfer.peer) || endpoint_->has_sent_all());
 }
 
 End Pairs::advance_receive(Transfer& transfer, const shm::Waiter& waiter) {
-  shm::MessageReceiver& receiver = receivers_[transfer.peer];
+  MessageReceiver& receiver = messages_.receivers[transfer.peer];
   const std::uint64_t bytes = transfer.bytes();
   const std::uint64_t most = std::min(message_most_, region_.shape().message_slot);
   do {
@@ -146,17 +143,19 @@ void Pairs::append_statistics(std::vector<Statistic>& all) const {
 
 const Transfer* Pairs::deserted() const {
   for (std::uint32_t peer = 0; peer < sends_.size(); ++peer) {
+    // What a rank of another host has sent before it left has come to this one.
+    if (endpoint_ != nullptr) endpoint_->step();
     // Acquire: what it has sent before it left is there.
     if (region_.call(peer).presence.load(std::memory_order_acquire) != shm::Presence::left) continue;
     if (sends_[peer].first != nullptr) return sends_[peer].first;
-    if (receives_[peer].first != nullptr && !receivers_[peer].has_message()) return receives_[peer].first;
+    if (receives_[peer].first != nullptr && !messages_.receivers[peer].has_message()) return receives_[peer].first;
   }
   return nullptr;
 }
 
 bool Pairs::has_counterpart(const Transfer& transfer) const {
   return (transfer.direction == Transfer::Direction::send ? receives_ : sends_)[rank_].first != nullptr ||
-         (transfer.direction == Transfer::Direction::receive && receivers_[rank_].has_message());
+         (transfer.direction == Transfer::Direction::receive && messages_.receivers[rank_].has_message());
 }
 
 }  // namespace tutti

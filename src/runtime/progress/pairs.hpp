@@ -15,7 +15,7 @@
 #include "data/type.hpp"
 #include "runtime/communicator/statistics.hpp"
 #include "runtime/execution/executor.hpp"
-#include "transport/shm/message.hpp"
+#include "transport/message.hpp"
 #include "transport/shm/region.hpp"
 #include "transport/shm/waiter.hpp"
 
@@ -54,9 +54,10 @@ struct Transfer {
 
 class Pairs {
  public:
-  // Messages are spread over so many bytes of each connection (spread.hpp).
+  // Messages are spread over so many bytes of each connection (spread.hpp). The endpoint is null where all ranks are on
+  // this host.
   Pairs(const shm::Region& region, std::uint32_t rank, const MachineProfile& profile, StoresChoice stores,
-        const shm::SpreadOver& spread);
+        const shm::SpreadOver& spread, transport::Endpoint* endpoint);
 
   // From so many bytes on a send says where its data lie. Until this is said, none does.
   void send_by_address_from(std::uint64_t bytes) { attach_min_ = bytes; }
@@ -112,10 +113,10 @@ class Pairs {
   std::uint64_t message_most_;  // bytes: so few that the receiver copies one message out while the next is copied in
   std::vector<SlotStores> stores_;  // by rank: some are far
   std::optional<std::uint64_t> attach_min_;
-  std::vector<shm::MessageSender> senders_;      // by rank
-  std::vector<shm::MessageReceiver> receivers_;  // by rank
-  std::vector<Queue> sends_;                     // by rank
-  std::vector<Queue> receives_;                  // by rank
+  transport::Endpoint* endpoint_;
+  Messages messages_;
+  std::vector<Queue> sends_;     // by rank
+  std::vector<Queue> receives_;  // by rank
   std::uint64_t num_pending_ = 0;
   std::array<std::array<Count, 2>, 2> counts_;  // by Direction, and by whether it goes by address
   std::uint64_t progress_ = 0;

@@ -6,6 +6,7 @@
 #include <variant>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "base/system/caches.hpp"
 #include "runtime/selection/profile_fields.hpp"
@@ -14,7 +15,7 @@ namespace tutti {
 
 namespace {
 
-constexpr double kMostBytes = 1ULL << 62;
+constexpr double kGreatestSize = 1ULL << 62;
 
 std::uint64_t share(std::uint64_t bytes, double times) {
   return static_cast<std::uint64_t>(static_cast<double>(bytes) * times);
@@ -48,6 +49,16 @@ std::string Rule::algorithm_for(std::uint32_t num_cores) const {
   return num_cores > 2 ? fmt::format("{}({})", name, num_cores) : name;
 }
 
+std::string Rule::algorithm_between(const std::vector<std::uint32_t>& ranks_of_hosts) const {
+  const std::size_t at = algorithm.find(kHostsParameter);
+  if (at == std::string::npos) return algorithm;
+  const bool are_alone =
+      std::all_of(ranks_of_hosts.begin(), ranks_of_hosts.end(), [](std::uint32_t ranks) { return ranks == 1; });
+  if (are_alone) return "";
+  return fmt::format("{}({},{}", algorithm.substr(0, at), fmt::join(ranks_of_hosts, "+"),
+                     algorithm.substr(at + kHostsParameter.size()));
+}
+
 MachineProfile MachineProfile::for_caches(const CacheSizes& caches) const {
   MachineProfile made = *this;
   for (Rule& rule : made.rules) rule.most_bytes = rule.most_bytes.for_caches(caches);
@@ -60,7 +71,7 @@ MachineProfile MachineProfile::for_caches(const CacheSizes& caches) const {
       Size& size = made.*(*member);
       if (!size.is_relative()) continue;
       const double bytes = static_cast<double>(std::uint64_t{size.for_caches(caches)});
-      size = static_cast<std::uint64_t>(std::clamp(bytes, field.least, std::min(field.most, kMostBytes)));
+      size = static_cast<std::uint64_t>(std::clamp(bytes, field.least, std::min(field.most, kGreatestSize)));
     }
   return made;
 }

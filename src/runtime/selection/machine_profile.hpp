@@ -62,12 +62,16 @@ struct Rule {
   bool symmetric = false;      // for buffers in symmetric memory alone
   bool attached = false;       // where cross-memory attach pays, and each rank has a core
   bool crowded = false;        // for more ranks than cores alone
-  std::string algorithm = {};  // behind it "(cores)": with that parameter
+  bool hosts = false;          // for ranks on several hosts alone; and no other rule is for these
+  std::string algorithm = {};  // behind it "(cores)": with that parameter; "(hosts, …)": with the ranks of each host
 
   // With as many in place of "(cores)"; without, where they are fewer than three, which is usual for that.
   [[nodiscard]] std::string algorithm_for(std::uint32_t num_cores) const;
+  // With these ranks of each host in place of "hosts". Empty where it needs them and they are not told, or all one.
+  [[nodiscard]] std::string algorithm_between(const std::vector<std::uint32_t>& ranks_of_hosts) const;
 };
 inline constexpr std::string_view kCoresParameter = "(cores)";
+inline constexpr std::string_view kHostsParameter = "(hosts,";
 
 // Message sizes at which one copy by cross-memory attach is faster than two through shared memory.
 struct AttachRange {

@@ -52,7 +52,8 @@ bool is_name_safe(const Way& way, const CallFacts& call) {
   return is_safe && call.op != Op::premultiplied_sum;
 }
 
-Portfolio::Portfolio(std::uint32_t rank, const shm::RegionShape& shape) : rank_(rank), shape_(shape) {
+Portfolio::Portfolio(std::uint32_t rank, const shm::RegionShape& shape, Hosts hosts)
+    : rank_(rank), shape_(shape), hosts_(std::move(hosts)) {
   for (const Algorithm* algorithm : all_algorithms()) {
     Way& way = ways(algorithm->collective).emplace_back();
     way.name = algorithm->name;
@@ -116,6 +117,10 @@ void Portfolio::get_to_know(Way& way) {
     return;
   }
   const Plan& plan = **made;
+  if (plan.crosses_hosts) {
+    way.refusal = "it reaches the memory of ranks that are on another host";
+    return;
+  }
   way.demands = {.opens = plan.opens,
                  .keeps_rank_order = plan.schedule.order <= OrderClass::rank_order,
                  .allows_in_place = plan.schedule.allows_in_place,
@@ -138,7 +143,7 @@ Result<const Plan*> Portfolio::plan(Way& way, std::uint32_t root) {
   if (kept != nullptr) return kept.get();
   Request request = way.request;
   request.root = root;
-  Result<Plan> made = make_plan(way.own ? *way.own : way.algorithm->make(request), rank_, is_interrupted_);
+  Result<Plan> made = make_plan(way.own ? *way.own : way.algorithm->make(request), rank_, is_interrupted_, hosts_);
   if (!made.ok()) return made.status();
   kept = std::make_unique<const Plan>(std::move(*made));
   return kept.get();

@@ -73,7 +73,7 @@ struct CallFacts {
 
 class Portfolio {
  public:
-  Portfolio(std::uint32_t rank, const shm::RegionShape& shape);
+  Portfolio(std::uint32_t rank, const shm::RegionShape& shape, Hosts hosts = {});
 
   // Plans of many ranks take their time: true ends them, and refuses the ways that they are for.
   void end_when(std::function<bool()> is_interrupted) { is_interrupted_ = std::move(is_interrupted); }
@@ -99,6 +99,7 @@ class Portfolio {
 
   std::uint32_t rank_;
   shm::RegionShape shape_;
+  Hosts hosts_;
   std::function<bool()> is_interrupted_;
   std::array<std::deque<Way>, kNumCollectives> ways_;  // ways stay where they are
 };

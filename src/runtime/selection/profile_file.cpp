@@ -97,7 +97,7 @@ class Reader {
 
 Result<Rule> read_rule(const Section& section) {
   constexpr auto kKeys = std::to_array<std::string_view>(
-      {"collective", "most_ranks", "most_bytes", "below_bytes", "memory", "attached", "crowded", "algorithm"});
+      {"collective", "most_ranks", "most_bytes", "below_bytes", "memory", "attached", "crowded", "hosts", "algorithm"});
   TUTTI_TRY(section.check_keys(kKeys));
   const Reader reader(section);
   Rule rule;
@@ -119,12 +119,17 @@ Result<Rule> read_rule(const Section& section) {
   rule.symmetric = memory == "symmetric";
   TUTTI_TRY(section.read("attached", rule.attached));
   TUTTI_TRY(section.read("crowded", rule.crowded));
+  TUTTI_TRY(section.read("hosts", rule.hosts));
   TUTTI_TRY(section.read("algorithm", rule.algorithm));
   if (rule.algorithm.empty()) return section.wrong("algorithm", "is missing; 'tutti algorithms' lists them");
   if (rule.algorithm.ends_with(kCoresParameter) && !rule.crowded)
     return section.wrong("algorithm", "has the parameter (cores), which is for rules with crowded = true");
+  if (rule.algorithm.find(kHostsParameter) != std::string::npos && !rule.hosts)
+    return section.wrong("algorithm", "has the parameter hosts, which is for rules with hosts = true");
   // Where it has a meaning at all: whether it is one for these ranks is seen when a communicator is made.
-  const Result<NamedAlgorithm> found = find_by_full_name(rule.collective, rule.algorithm_for(0), 2);
+  const Result<NamedAlgorithm> found = rule.hosts
+                                           ? find_by_full_name(rule.collective, rule.algorithm_between({1, 2}), 3)
+                                           : find_by_full_name(rule.collective, rule.algorithm_for(0), 2);
   if (!found.ok() && found.status().code() != Code::unsupported)
     return section.wrong("algorithm", found.status().message());
   return rule;
@@ -353,6 +358,7 @@ std::string write_profile(const MachineProfile& profile) {
     if (rule.symmetric) text += "memory = \"symmetric\"\n";
     if (rule.attached) text += "attached = true\n";
     if (rule.crowded) text += "crowded = true\n";
+    if (rule.hosts) text += "hosts = true\n";
     text += fmt::format("algorithm = {}\n", quoted(rule.algorithm));
   }
   for (const AttachRange& range : profile.attach) {

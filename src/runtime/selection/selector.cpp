@@ -29,10 +29,12 @@ bool Selector::Row::fits(std::uint64_t bytes, const CallFacts& call) const {
 void Selector::add_rows_of_rules(Collective collective, const Limits& limits, std::string_view why,
                                  std::deque<Row>& rows) {
   for (const Rule& rule : *rules_) {
-    if (rule.collective != collective || num_ranks_ > rule.most_ranks) continue;
+    if (rule.collective != collective || num_ranks_ > rule.most_ranks || rule.hosts != has_hosts_) continue;
     if (rule.crowded && num_folding_ == 0) continue;
     if (rule.symmetric && limits.memory == TableMemory::ordinary) continue;
-    const Result<Way*> way = portfolio_.find(collective, rule.algorithm_for(num_folding_));
+    const std::string name = has_hosts_ ? rule.algorithm_between(ranks_of_hosts_) : rule.algorithm_for(num_folding_);
+    if (name.empty()) continue;
+    const Result<Way*> way = portfolio_.find(collective, name);
     // Not for this number of ranks: another rule is.
     if (!way.ok()) continue;
     Row& row = rows.emplace_back();

@@ -9,6 +9,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "runtime/selection/machine_profile.hpp"
@@ -43,7 +44,15 @@ class Selector {
   void decide_by(const std::vector<Rule>& rules, std::uint32_t num_folding) {
     rules_ = &rules;
     num_folding_ = num_folding;
+    has_hosts_ = false;
     for (Choices& choices : choices_) choices.is_made = false;
+  }
+
+  // The same for ranks of several hosts: how many each has, where those of a host are neighbours; else empty.
+  void decide_between_hosts_by(const std::vector<Rule>& rules, std::vector<std::uint32_t> ranks_of_hosts) {
+    decide_by(rules, 0);
+    has_hosts_ = true;
+    ranks_of_hosts_ = std::move(ranks_of_hosts);
   }
 
   // The table goes before the rules. Borrowed; null: there is none. With it, whether there are more ranks than cores.
@@ -104,6 +113,8 @@ class Selector {
   const DecisionTable* table_ = nullptr;
   bool crowded_ = false;
   std::uint32_t num_folding_ = 0;
+  bool has_hosts_ = false;
+  std::vector<std::uint32_t> ranks_of_hosts_;
   std::uint64_t bidirectional_most_ = 0;
   std::array<Choices, kNumCollectives> choices_;
 };

@@ -30,14 +30,14 @@ constexpr std::uint64_t kHeapAlignment = std::uint64_t{2} << 20;  // a huge page
 
 constexpr std::uint64_t round_up(std::uint64_t value, std::uint64_t to) { return (value + to - 1) / to * to; }
 
-// Where each part begins. The connections are 2 N² and the file is sparse: one that is never used costs address space
-// only. Between one rank's part and the next there is an odd number of pairs of lines, so that equal offsets of
-// different ranks do not fall into the same set of a cache.
+// Where each part begins. The connections are twice the square of the ranks here, and the file is sparse: one that is
+// never used costs address space only. Between one rank's part and the next there is an odd number of pairs of lines,
+// so that equal offsets of different ranks do not fall into the same set of a cache.
 struct Offsets {
   explicit Offsets(const RegionShape& shape) {
-    const std::uint64_t ranks = shape.num_ranks;
+    const std::uint64_t ranks = shape.num_local();
     constexpr std::uint64_t kPage = 4096;
-    staging = round_up(kPage + ranks * Region::kControlStride, kPage);
+    staging = round_up(kPage + shape.num_ranks * Region::kControlStride, kPage);
     staging_stride = shape.num_slots() * shape.staging_room() + kPage + 5 * kPair;
     message_stride = kPair + shape.message_room();
     connection_stride = round_up(kPair + shape.message_depth * message_stride, kPage);
@@ -110,6 +110,22 @@ Result<std::unique_ptr<Region>> Region::map(UniqueFd memory, const RegionShape& 
   return region;
 }
 
+Result<std::unique_ptr<Region>> Region::map(UniqueFd memory, const RegionShape& shape,
+                                            const std::vector<std::uint32_t>& here) {
+  Result<std::unique_ptr<Region>> region = map(std::move(memory), shape);
+  if (!region.ok() || !shape.has_hosts()) return region;
+  (*region)->places_.resize(shape.num_ranks, kElsewhere);
+  for (std::uint32_t place = 0; place < here.size(); ++place) (*region)->places_[here[place]] = place;
+  // Every rank of this host does this, before any of the communicator can leave.
+  for (std::uint32_t rank = 0; rank < shape.num_ranks; ++rank) {
+    if ((*region)->is_here(rank)) continue;
+    (*region)->finished(rank).value.store(~std::uint64_t{0}, std::memory_order_relaxed);
+    (*region)->call(rank).has_membarrier.store(1, std::memory_order_relaxed);
+    (*region)->call(rank).presence.store(Presence::here, std::memory_order_release);
+  }
+  return region;
+}
+
 Region::~Region() {
   if (base_ != nullptr) munmap(base_, bytes_);
 }
@@ -126,6 +142,7 @@ Status Region::bring_near(std::uint32_t rank, bool as_sender) const {
   const std::uint32_t node = own_node();
   for (const Traffic traffic : {Traffic::schedules, Traffic::program})
     for (std::uint32_t peer = 0; peer < shape_.num_ranks; ++peer) {
+      if (!is_here(peer)) continue;
       const Connection way = as_sender ? connection(rank, peer, traffic) : connection(peer, rank, traffic);
       TUTTI_TRY(prefer_node(way.taken, connection_stride_, node));
     }
@@ -149,13 +166,15 @@ void Region::break_with(const Breakage& why) const {
 }
 
 void Region::wake_all() const {
-  for (std::uint32_t rank = 0; rank < shape_.num_ranks; ++rank) {
-    DoorbellLine& bell = doorbell(rank);
-    if (bell.asleep.load(std::memory_order_relaxed) == 0) continue;
-    // Changing the word first keeps a sleeper awake that is only just about to call the kernel.
-    bell.word.fetch_add(1, std::memory_order_release);
-    syscall(SYS_futex, &bell.word, FUTEX_WAKE, INT_MAX, nullptr, nullptr, 0);
-  }
+  for (std::uint32_t rank = 0; rank < shape_.num_ranks; ++rank)
+    if (doorbell(rank).asleep.load(std::memory_order_relaxed) != 0) wake(rank);
+}
+
+void Region::wake(std::uint32_t rank) const {
+  DoorbellLine& bell = doorbell(rank);
+  // Changing the word first keeps a sleeper awake that is only just about to call the kernel.
+  bell.word.fetch_add(1, std::memory_order_release);
+  syscall(SYS_futex, &bell.word, FUTEX_WAKE, INT_MAX, nullptr, nullptr, 0);
 }
 
 }  // namespace tutti::shm

@@ -2,6 +2,9 @@
 // The memory that the ranks of one communicator share on a host: lines, staging slots, message slots, and behind them
 // the symmetric heap. It is a memfd: it has no name and is gone with the last process that maps it.
 //
+// Where ranks of the communicator are on other hosts, they have lines here as well, which say what is known of them,
+// but no slots and no connections.
+//
 // A Region owns its mapping and its descriptor. Several ranks of one process may share one Region (tests do). The
 // accessors are thread-safe in themselves; who may write what is said in line.hpp.
 #pragma once
@@ -14,6 +17,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "base/assert.hpp"
 #include "base/status.hpp"
@@ -27,6 +31,7 @@ namespace tutti::shm {
 // The same on every rank of a communicator.
 struct RegionShape {
   std::uint32_t num_ranks = 1;
+  std::uint32_t num_here = 0;              // of these on this host; 0: all
   std::uint32_t staging_depth = 4;         // slots that a rank stages through in turn
   std::uint64_t staging_slot = 128 << 10;  // bytes each
   std::uint32_t staging_slots = 0;         // slots that a rank has, for what takes more at a time; at least the depth
@@ -37,6 +42,8 @@ struct RegionShape {
   std::uint64_t memory_of_slots = 2 << 20;
   std::uint64_t memory_of_connections = 64 << 20;
   [[nodiscard]] std::uint32_t num_slots() const { return std::max(staging_depth, staging_slots); }
+  [[nodiscard]] std::uint32_t num_local() const { return num_here == 0 ? num_ranks : num_here; }
+  [[nodiscard]] bool has_hosts() const { return num_local() != num_ranks; }
   // From one slot to the next, and from one message's bytes to their end: there is room to spread what is put there
   // (spread.hpp), less of it in each of many connections.
   [[nodiscard]] std::uint64_t staging_room() const {
@@ -44,7 +51,7 @@ struct RegionShape {
   }
   [[nodiscard]] std::uint64_t message_room() const {
     return whole_pages(
-        std::max(message_slot, std::min(memory_of_slots, memory_of_connections / num_ranks) / message_depth));
+        std::max(message_slot, std::min(memory_of_slots, memory_of_connections / num_local()) / message_depth));
   }
   friend bool operator==(const RegionShape&, const RegionShape&) = default;
 
@@ -77,8 +84,8 @@ struct Breakage {
 
 inline constexpr std::size_t kMaxCores = 1024;
 
-using tutti::kNumTraffics;
-using tutti::Traffic;
+using transport::kNumTraffics;
+using transport::Traffic;
 
 // One connection from rank to rank: how many messages the destination has taken (its own line), and the slots, each
 // with its head, followed by the bytes that do not fit into the head.
@@ -106,12 +113,17 @@ class Region {
   [[nodiscard]] static Result<std::unique_ptr<Region>> create(const RegionShape& shape);
   // Maps a region that a rank has made (bootstrap.hpp).
   [[nodiscard]] static Result<std::unique_ptr<Region>> map(UniqueFd memory, const RegionShape& shape);
+  // The same where only these ranks, in ascending order, are on this host. The others are present from the start, and
+  // done with all direct reads and writes that there will ever be here.
+  [[nodiscard]] static Result<std::unique_ptr<Region>> map(UniqueFd memory, const RegionShape& shape,
+                                                           const std::vector<std::uint32_t>& here);
 
   Region(const Region&) = delete;
   Region& operator=(const Region&) = delete;
   ~Region();
 
   [[nodiscard]] const RegionShape& shape() const { return shape_; }
+  [[nodiscard]] bool is_here(std::uint32_t rank) const { return places_.empty() || places_[rank] != kElsewhere; }
   [[nodiscard]] int descriptor() const { return memory_.get(); }
 
   // Posts go to the lines in turn.
@@ -137,12 +149,16 @@ class Region {
   [[nodiscard]] std::atomic<std::uint64_t>& cores(std::uint32_t rank, std::size_t word) const {
     return control(rank)->cores[word];
   }
-  [[nodiscard]] std::byte* staging(std::uint32_t rank) const { return base_ + staging_ + rank * staging_stride_; }
+  // This and what follows are of ranks on this host.
+  [[nodiscard]] std::byte* staging(std::uint32_t rank) const {
+    return base_ + staging_ + place_of(rank) * staging_stride_;
+  }
 
   [[nodiscard]] Connection connection(std::uint32_t source, std::uint32_t destination, Traffic traffic) const {
     std::byte* base =
         base_ + connections_ +
-        ((static_cast<std::uint64_t>(traffic) * shape_.num_ranks + source) * shape_.num_ranks + destination) *
+        ((static_cast<std::uint64_t>(traffic) * shape_.num_local() + place_of(source)) * shape_.num_local() +
+         place_of(destination)) *
             connection_stride_;
     return {reinterpret_cast<CounterLine*>(base), base + kPair, message_stride_, shape_.message_depth};
   }
@@ -168,6 +184,7 @@ class Region {
   // Marks the communicator as broken for every rank and wakes them all.
   void break_with(const Breakage& why) const;
   void wake_all() const;
+  void wake(std::uint32_t rank) const;
 
   [[nodiscard]] std::uint64_t heap_offset() const { return heap_; }
 
@@ -201,7 +218,11 @@ class Region {
     ShrinkLines shrink;
   };
 
+  static constexpr std::uint32_t kElsewhere = ~0U;
+
   Region(UniqueFd memory, const RegionShape& shape);
+  // Among the ranks of this host.
+  [[nodiscard]] std::uint32_t place_of(std::uint32_t rank) const { return places_.empty() ? rank : places_[rank]; }
   [[nodiscard]] Header* header() const { return reinterpret_cast<Header*>(base_); }
   [[nodiscard]] Control* control(std::uint32_t rank) const {
     return reinterpret_cast<Control*>(base_ + kPage + rank * kControlStride);
@@ -209,6 +230,7 @@ class Region {
   static_assert(sizeof(Control) <= kPage && sizeof(Header) <= kPage);
   UniqueFd memory_;
   RegionShape shape_;
+  std::vector<std::uint32_t> places_;  // by rank; empty: all are on this host
   std::byte* base_ = nullptr;
   std::uint64_t bytes_ = 0;
   std::uint64_t staging_ = 0;

@@ -30,6 +30,9 @@ constexpr std::chrono::milliseconds kFirstSleep{20};
 constexpr std::chrono::milliseconds kBriefSleep{1};
 constexpr std::chrono::microseconds kFirstBriefSleep{50};
 
+// A rank that is alone on its host sleeps on the network, where a thread of its own that has bad news does not ring.
+constexpr std::chrono::milliseconds kLongestSleepAlone{20};
+
 // Makes this process one that membarrier(2) reaches; false where the kernel has no such call.
 bool register_membarrier() { return syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_GLOBAL_EXPEDITED, 0, 0) == 0; }
 
@@ -127,12 +130,15 @@ WaitEnd Waiter::go_on_looking(Look look, const void* context, std::chrono::nanos
     if (waited < policy_.spin) {
       for (int i = 0; i < kLooksBetweenClocks; ++i) {
         if (look(context)) return WaitEnd::ready;
+        step();
         relax();
       }
     } else if (waited < policy_.spin + policy_.yield) {
       if (look(context)) return WaitEnd::ready;
+      step();
       give_core_away();
     } else {
+      step();
       if (look(context)) return WaitEnd::ready;
       const bool ends = policy_.timeout.count() > 0;
       sleep(look, context, ends ? std::min(longest, policy_.timeout - waited) : longest, !is_brief);
@@ -144,16 +150,21 @@ WaitEnd Waiter::go_on_looking(Look look, const void* context, std::chrono::nanos
 }
 
 void Waiter::sleep(Look look, const void* context, std::chrono::nanoseconds longest, bool with_barrier) {
+  if (endpoint_ != nullptr && !listen_)
+    return endpoint_->sleep(std::min<std::chrono::nanoseconds>(longest, kLongestSleepAlone));
   DoorbellLine& bell = region_.doorbell(rank_);
   const std::uint32_t word = bell.word.load(std::memory_order_acquire);
   bell.asleep.store(1, std::memory_order_relaxed);
   region_.sleepers().fetch_add(1, std::memory_order_seq_cst);
   if (with_barrier && has_membarrier_) syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL_EXPEDITED, 0, 0);
+  if (listen_) listen_(true);
+  step();
   // From here on: either this look sees the post, or the poster sees the raised counter and rings.
   if (!look(context) && !region_.is_broken()) {
     const timespec limit = to_timespec(longest);
     syscall(SYS_futex, &bell.word, FUTEX_WAIT, word, &limit, nullptr, 0);
   }
+  if (listen_) listen_(false);
   region_.sleepers().fetch_sub(1, std::memory_order_relaxed);
   bell.asleep.store(0, std::memory_order_relaxed);
 }

@@ -17,6 +17,7 @@
 #include <utility>
 
 #include "base/relax.hpp"
+#include "transport/endpoint.hpp"
 #include "transport/shm/core_watch.hpp"
 #include "transport/shm/region.hpp"
 
@@ -63,6 +64,7 @@ class Waiter {
       } else {
         relax();
       }
+      step();
     }
     return patiently([](const void* context) { return (*static_cast<const Ready*>(context))(); }, &ready,
                      std::min(longest_sleep, policy_.longest_sleep));
@@ -76,6 +78,13 @@ class Waiter {
   }
   // Whether the posts that are waited for from here on are near: all ranks are busy with little.
   void expect_near_posts(bool near) { keeps_core_ = near && policy_.crowded; }
+
+  // From here on, goes on with what comes from other hosts between looks. Borrowed. What comes while this rank sleeps
+  // rings its doorbell after `listen(true)`; a rank that is alone on its host needs no such thing.
+  void drive(transport::Endpoint& endpoint, std::function<void(bool listens)> listen) {
+    endpoint_ = &endpoint;
+    listen_ = std::move(listen);
+  }
 
   // From here on, notices a foreign process that keeps this rank's core busy.
   void watch_core(CoreWatch::Senses senses) { core_watch_.emplace(std::move(senses)); }
@@ -98,6 +107,10 @@ class Waiter {
  private:
   using Look = bool (*)(const void* context);
   void give_core_away();
+  void step() {
+    if (endpoint_ != nullptr) [[unlikely]]
+      endpoint_->step();
+  }
   // Acquire: partner of store_flag().
   [[nodiscard]] bool has_posted(std::uint32_t rank, std::uint64_t value) const {
     return region_.post_line(rank, value).sequence.load(std::memory_order_acquire) >= value;
@@ -114,6 +127,8 @@ class Waiter {
   Persist persist_;
   bool has_membarrier_ = false;
   bool keeps_core_ = false;
+  transport::Endpoint* endpoint_ = nullptr;
+  std::function<void(bool listens)> listen_;
   std::optional<CoreWatch> core_watch_;
 };
 

@@ -32,6 +32,8 @@ struct PollEvent {
 class Poller {
  public:
   [[nodiscard]] Status open();
+  // Readable while there are events that look() has not told.
+  [[nodiscard]] int descriptor() const { return epoll_.get(); }
   [[nodiscard]] Status add(int socket, PollKey key);
   // Hands the socket to another owner, who is told again what can be done.
   [[nodiscard]] Status change(int socket, PollKey key);

@@ -214,11 +214,20 @@ TEST_F(Tune, AnInterruptKeepsWhatIsKnown) {
     ::dup2(out, STDOUT_FILENO);
     ::dup2(out, STDERR_FILENO);
     ::setenv("TMPDIR", temporary.c_str(), 1);
-    ::execl(TUTTI_PROGRAM, TUTTI_PROGRAM, "tune", "-n", "2", "--bytes", "8:64K:x2", "--budget", "60s", "--anyway", "-o",
+    ::execl(TUTTI_PROGRAM, TUTTI_PROGRAM, "tune", "-n", "2", "--bytes", "8:64M:x2", "--budget", "60s", "--anyway", "-o",
             folder_.file("t.toml").c_str(), nullptr);
     ::_exit(127);
   }
-  std::this_thread::sleep_for(std::chrono::milliseconds(1500));
+  // One race is known, of its smallest sizes, and by far not all are.
+  const auto num_races = [&] {
+    std::ifstream file(folder_.file("t.toml.races"));
+    int lines = 0;
+    for (std::string line; std::getline(file, line);) ++lines;
+    return lines - 1;
+  };
+  const auto patience = std::chrono::steady_clock::now() + std::chrono::seconds(30);
+  while (num_races() < 1 && std::chrono::steady_clock::now() < patience)
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
   ::kill(child, SIGINT);
   int status = 0;
   ASSERT_EQ(::waitpid(child, &status, 0), child);

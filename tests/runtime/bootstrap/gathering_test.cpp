@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runtime/bootstrap/gathering.hpp"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 namespace tutti {
@@ -11,9 +12,15 @@ wire::Hello hello_of(int rank, int num_ranks) {
   hello.rank = rank;
   hello.num_ranks = num_ranks;
   hello.pid = 100 + rank;
-  hello.host = {"box", "boot-1", "net:[1]"};
+  hello.host = {.name = "box", .boot = "boot-1", .network = "net:[1]"};
   if (rank == 0) hello.leader_socket = "leader";
   return hello;
+}
+
+std::vector<pid_t> pids_of(const wire::Table& table) {
+  std::vector<pid_t> pids;
+  for (const wire::TableRow& row : table.ranks) pids.push_back(row.pid);
+  return pids;
 }
 
 // The words with which a second rank is refused.
@@ -32,8 +39,8 @@ TEST(Gathering, CompletesInAnyOrder) {
     ASSERT_TRUE(gathering.admit(hello_of(rank, 3)).ok());
   }
   EXPECT_TRUE(gathering.all_arrived());
-  EXPECT_EQ(gathering.table().leader_socket, "leader");
-  EXPECT_EQ(gathering.table().pids, (std::vector<pid_t>{100, 101, 102}));
+  EXPECT_EQ(gathering.table().ranks[0].leader_socket, "leader");
+  EXPECT_EQ(pids_of(gathering.table()), (std::vector<pid_t>{100, 101, 102}));
   gathering.mark_ready(0);
   gathering.mark_ready(0);
   gathering.mark_ready(1);
@@ -49,7 +56,7 @@ TEST(Gathering, TellsNoProcessNumbersAcrossNamespaces) {
   boxed.host.processes = "pid:[2]";
   ASSERT_TRUE(gathering.admit(hello_of(0, 2)).ok());
   ASSERT_TRUE(gathering.admit(boxed).ok());
-  EXPECT_EQ(gathering.table().pids, (std::vector<pid_t>{0, 0}));
+  EXPECT_EQ(pids_of(gathering.table()), (std::vector<pid_t>{0, 0}));
 }
 
 TEST(Gathering, SaysWhoIsMissing) {
@@ -78,18 +85,40 @@ TEST(Gathering, RefusesAnotherVersion) {
   EXPECT_NE(refusal(hello_of(0, 2), other).find("rank 1 has another version"), std::string::npos);
 }
 
-TEST(Gathering, RefusesOtherHostsByName) {
+TEST(Gathering, RefusesOtherHostsWithoutAnAddressByName) {
   wire::Hello elsewhere = hello_of(1, 2);
-  elsewhere.host = {"attic", "boot-2", "net:[1]"};
+  elsewhere.host = {.name = "attic", .boot = "boot-2", .network = "net:[1]"};
   const std::string words = refusal(hello_of(0, 2), elsewhere);
   EXPECT_NE(words.find("rank 0 (process 100) runs on host 'box'"), std::string::npos) << words;
   EXPECT_NE(words.find("rank 1 (process 101) on host 'attic'"), std::string::npos) << words;
 }
 
-TEST(Gathering, RefusesOtherNetworkNamespaces) {
-  wire::Hello boxed = hello_of(1, 2);
-  boxed.host.network = "net:[2]";
-  EXPECT_NE(refusal(hello_of(0, 2), boxed).find("network namespaces"), std::string::npos);
+// Hosts differ in the boot of their kernel, in the network namespace, or in what the user calls them.
+TEST(Gathering, NumbersHostsByTheirFirstRanks) {
+  Gathering gathering;
+  for (int rank = 0; rank < 6; ++rank) {
+    wire::Hello hello = hello_of(rank, 6);
+    hello.addresses = {Address{.port = static_cast<std::uint16_t>(4000 + rank)}};
+    hello.leader_socket = fmt::format("leader-{}", rank);
+    if (rank == 1) hello.host.boot = "boot-2";
+    if (rank == 3) hello.host.network = "net:[2]";
+    if (rank == 4) hello.host.id = "mine";
+    if (rank == 5) hello.host.boot = "boot-2";
+    // Of the first host alone.
+    if (rank == 2) hello.host.processes = "pid:[2]";
+    ASSERT_TRUE(gathering.admit(hello).ok()) << rank;
+  }
+  const wire::Table table = gathering.table();
+  std::vector<std::uint32_t> hosts;
+  std::vector<std::string> leaders;
+  for (const wire::TableRow& row : table.ranks) {
+    hosts.push_back(row.host);
+    leaders.push_back(row.leader_socket);
+    EXPECT_EQ(row.addresses.size(), 1U);
+  }
+  EXPECT_EQ(hosts, (std::vector<std::uint32_t>{0, 1, 0, 2, 3, 1}));
+  EXPECT_EQ(leaders, (std::vector<std::string>{"leader-0", "leader-1", "", "leader-3", "leader-4", ""}));
+  EXPECT_EQ(pids_of(table), (std::vector<pid_t>{0, 101, 0, 103, 104, 105}));
 }
 
 TEST(Gathering, SaysWhichVariableDiffersWhere) {

@@ -14,6 +14,14 @@ Token make_test_token() {
   return token;
 }
 
+std::vector<Address> addresses() {
+  Address first{.port = 4711};
+  first.bytes = {10, 77, 0, 1};
+  Address second{.family = Address::Family::ipv6, .port = 4712, .scope = 3};
+  second.bytes = {0xfe, 0x80};
+  return {first, second};
+}
+
 Hello make_hello() {
   Hello hello;
   hello.generation = 3;
@@ -21,7 +29,8 @@ Hello make_hello() {
   hello.num_ranks = 5;
   hello.is_unsure = true;
   hello.pid = 1234;
-  hello.host = {"box", "boot", "net:[1]", "pid:[1]"};
+  hello.host = {.name = "box", .id = "east", .boot = "boot", .network = "net:[1]", .processes = "pid:[1]"};
+  hello.addresses = addresses();
   hello.leader_socket = "tutti-abc";
   hello.configuration = "A=1\nB=2\n";
   hello.refusal = Status(Code::invalid_argument, "no such walker");
@@ -48,10 +57,12 @@ TEST(Wire, HelloRoundTrips) {
   EXPECT_TRUE(hello->is_unsure);
   EXPECT_EQ(hello->pid, 1234);
   EXPECT_EQ(hello->host.name, "box");
+  EXPECT_EQ(hello->host.id, "east");
   EXPECT_EQ(hello->host.boot, "boot");
   EXPECT_EQ(hello->host.network, "net:[1]");
   EXPECT_EQ(hello->host.processes, "pid:[1]");
   EXPECT_EQ(hello->leader_socket, "tutti-abc");
+  EXPECT_EQ(hello->addresses, addresses());
   EXPECT_EQ(hello->configuration, "A=1\nB=2\n");
   EXPECT_EQ(hello->refusal.code(), Code::invalid_argument);
   EXPECT_EQ(hello->refusal.to_string(), "no such walker");
@@ -104,7 +115,10 @@ TEST(Wire, RanksBeyondAnIntStayBeyondEveryLimit) {
 
 TEST(Wire, FramesComeOutWholeAndInOrder) {
   const Bytes first = encode(FrameType::progress, "rank 1 of 2 has not arrived");
-  const Bytes second = encode(Table{5, "tutti-x", {11, 12, 13}});
+  const std::vector<TableRow> rows = {{.host = 0, .pid = 11, .leader_socket = "tutti-x"},
+                                      {.host = 1, .pid = 12, .leader_socket = "tutti-y", .addresses = addresses()},
+                                      {.host = 0, .pid = 13}};
+  const Bytes second = encode(Table{.generation = 5, .ranks = rows});
   const Bytes third = encode(FrameType::failed, Status(Code::rank_lost, "gone", 7));
   Bytes all = first;
   all.insert(all.end(), second.begin(), second.end());
@@ -123,8 +137,8 @@ TEST(Wire, FramesComeOutWholeAndInOrder) {
   EXPECT_EQ(parse_words(frames[0]), "rank 1 of 2 has not arrived");
   const Result<Table> table = parse_table(frames[1]);
   ASSERT_TRUE(table.ok());
-  EXPECT_EQ(table->leader_socket, "tutti-x");
-  EXPECT_EQ(table->pids, (std::vector<pid_t>{11, 12, 13}));
+  EXPECT_EQ(table->generation, 5U);
+  EXPECT_EQ(table->ranks, rows);
   const Status error = parse_error(frames[2]);
   EXPECT_EQ(error.code(), Code::rank_lost);
   EXPECT_EQ(error.rank(), 7);
@@ -141,8 +155,8 @@ TEST(Wire, FramesThatCannotBeAreRefused) {
 }
 
 TEST(Wire, ATableThatPromisesMoreThanItHoldsIsMalformed) {
-  Bytes bytes = encode(Table{0, "", {1, 2}});
-  bytes[17] = std::byte{200};  // the number of ranks, behind header, generation and empty name
+  Bytes bytes = encode(Table{.generation = 0, .ranks = {{.host = 0, .pid = 1}, {.host = 1, .pid = 2}}});
+  bytes[13] = std::byte{200};  // the number of ranks, behind header and generation
   const Result<std::optional<Frame>> frame = take_frame(bytes);
   ASSERT_TRUE(frame.ok());
   EXPECT_FALSE(parse_table(**frame).ok());
@@ -184,7 +198,7 @@ TEST(Wire, ParsersSurviveDamage) {
 }
 
 TEST(Wire, ThisHostHasABootIdAndNamespaces) {
-  const Host host = this_host().value();
+  const Host host = this_host("").value();
   EXPECT_FALSE(host.boot.empty());
   EXPECT_NE(host.network.find("net:["), std::string::npos);
   EXPECT_NE(host.processes.find("pid:["), std::string::npos);

@@ -4,16 +4,21 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "case.hpp"
+#include "runtime/bootstrap/hosts.hpp"
 
 namespace tutti::test {
 
 // What the runtime warned of: nothing, unless some case asks for what is refused. Everything else is a failure of the
 // test that calls this.
 [[nodiscard]] std::string run_cases(std::span<const Case> cases);
+// The same with ranks on several hosts, as `hosts_of` says for that many ranks.
+[[nodiscard]] std::string run_cases(std::span<const Case> cases,
+                                    const std::function<Hosts(std::uint32_t num_ranks)>& hosts_of);
 
 }  // namespace tutti::test

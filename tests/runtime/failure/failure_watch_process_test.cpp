@@ -23,8 +23,9 @@ void watch_and_report(int rank, const UniqueId& id, const Children::Report& repo
   Result<Membership> joined = join(test::request_of(id, rank, kWatched), test::patient());
   if (!joined.ok()) return report(joined.status().to_string());
   FailureEvents events{.on_lost = [&](int who, std::string_view why) { report(fmt::format("lost {} {}", who, why)); },
-                       .on_left = [&](int who) { report(fmt::format("left {}", who)); },
-                       .on_abort = {}};
+                       .on_left = [&](int who, std::uint64_t) { report(fmt::format("left {}", who)); },
+                       .on_abort = {},
+                       .on_broken = {}};
   Result<std::unique_ptr<FailureWatch>> watch = FailureWatch::start(std::move(joined->links), std::move(events));
   if (!watch.ok()) return report(watch.status().to_string());
   report("ready");
@@ -105,8 +106,9 @@ TEST(FailureWatchProcesses, AForkedChildThatExitsSpeaksForNobody) {
     // What the watch says comes behind it.
     report("ready");
     FailureEvents events{.on_lost = [&](int who, std::string_view) { report(fmt::format("lost {}", who)); },
-                         .on_left = [&](int who) { report(fmt::format("left {}", who)); },
-                         .on_abort = {}};
+                         .on_left = [&](int who, std::uint64_t) { report(fmt::format("left {}", who)); },
+                         .on_abort = {},
+                         .on_broken = {}};
     Result<std::unique_ptr<FailureWatch>> watch = FailureWatch::start(std::move(joined->links), std::move(events));
     if (rank == 1) {
       const pid_t child = fork();
@@ -131,7 +133,8 @@ TEST(FailureWatchProcesses, AnOrderlyEndIsNoLoss) {
     if (!joined.ok()) return report(joined.status().to_string());
     FailureEvents events{.on_lost = [&](int who, std::string_view) { report(fmt::format("lost {}", who)); },
                          .on_left = {},
-                         .on_abort = {}};
+                         .on_abort = {},
+                         .on_broken = {}};
     Result<std::unique_ptr<FailureWatch>> watch = FailureWatch::start(std::move(joined->links), std::move(events));
     (*watch)->stop();
     report("done");

@@ -19,8 +19,15 @@ class Events {
  public:
   FailureEvents to_record() {
     return {.on_lost = [this](int rank, std::string_view) { add(fmt::format("lost {}", rank)); },
-            .on_left = [this](int rank) { add(fmt::format("left {}", rank)); },
-            .on_abort = [this](int rank, std::string_view why) { add(fmt::format("abort {} {}", rank, why)); }};
+            .on_left =
+                [this](int rank, std::uint64_t operations) {
+                  add(fmt::format("left {}{}", rank, operations == 0 ? "" : fmt::format(" after {}", operations)));
+                },
+            .on_abort = [this](int rank, std::string_view why) { add(fmt::format("abort {} {}", rank, why)); },
+            .on_broken =
+                [this](int rank, Code code, std::string_view why) {
+                  add(fmt::format("broken {} {} {}", rank, static_cast<int>(code), why));
+                }};
   }
   bool wait_for(const std::string& words) {
     std::unique_lock lock(mutex_);
@@ -45,10 +52,15 @@ class Events {
 
 // All ranks of a communicator in this process.
 struct Group {
-  explicit Group(int num_ranks) : events(static_cast<std::size_t>(num_ranks)) {
-    const auto server = test::start_server();
-    auto joined = test::on_threads(
-        num_ranks, [&](int rank) { return join(test::request_of(server->id(), rank, num_ranks), test::patient()); });
+  // On hosts that have these names, by rank.
+  explicit Group(int num_ranks, const std::vector<std::string>& hosts = {})
+      : events(static_cast<std::size_t>(num_ranks)) {
+    const auto server = hosts.empty() ? test::start_server() : test::start_server_on_network();
+    auto joined = test::on_threads(num_ranks, [&](int rank) {
+      JoinRequest request = test::request_of(server->id(), rank, num_ranks);
+      if (!hosts.empty()) request.host_id = hosts[static_cast<std::size_t>(rank)];
+      return join(request, test::patient());
+    });
     for (auto& one : joined) {
       EXPECT_TRUE(one->ok()) << one->status().to_string();
       links.push_back(std::move((*one)->links));
@@ -120,6 +132,55 @@ TEST(FailureWatch, AnAbortReachesAllOthersOnce) {
   for (const std::size_t rank : {1U, 2U, 3U}) EXPECT_TRUE(group.events[rank].wait_for(cut)) << rank;
   EXPECT_EQ(group.events[1].all(), (std::vector<std::string>{"abort 3 enough", cut}));
   EXPECT_EQ(group.events[3].all(), (std::vector<std::string>{cut}));
+}
+
+// Ranks 0 and 2 are on one host, 1, 4 and 5 on another, 3 on a third.
+const std::vector<std::string> kHosts = {"a", "b", "a", "c", "b", "b"};
+
+TEST(FailureWatch, OverHostsALeaveReachesAll) {
+  Group group(6, kHosts);
+  group.watch_all();
+  group.watches[4]->stop(17);
+  for (const std::size_t rank : {0U, 1U, 2U, 3U, 5U})
+    EXPECT_TRUE(group.events[rank].wait_for("left 4 after 17")) << rank;
+  group.watches[3]->stop(18);
+  for (const std::size_t rank : {0U, 1U, 2U, 5U}) EXPECT_TRUE(group.events[rank].wait_for("left 3 after 18")) << rank;
+}
+
+TEST(FailureWatch, OverHostsALossReachesAll) {
+  for (const std::size_t lost : {2U, 5U, 3U}) {
+    Group group(6, kHosts);
+    group.watch_all();
+    group.watches[lost].reset();
+    for (std::size_t rank = 0; rank < 6; ++rank) {
+      if (rank == lost) continue;
+      EXPECT_TRUE(group.events[rank].wait_for(fmt::format("left {}", lost))) << rank;
+    }
+  }
+  for (const int lost : {2, 4, 3}) {
+    Group group(6, kHosts);
+    for (int rank = 0; rank < 6; ++rank)
+      if (rank != lost) group.watch(rank);
+    group.links[static_cast<std::size_t>(lost)] = {};
+    for (int rank = 0; rank < 6; ++rank) {
+      if (rank == lost) continue;
+      Events& events = group.events[static_cast<std::size_t>(rank)];
+      EXPECT_TRUE(events.wait_for(fmt::format("lost {}", lost))) << rank;
+    }
+  }
+}
+
+TEST(FailureWatch, OverHostsAnAbortAndABreakReachAll) {
+  Group group(6, kHosts);
+  group.watch_all();
+  group.watches[5]->abort("enough");
+  for (const std::size_t rank : {0U, 1U, 2U, 3U, 4U})
+    EXPECT_TRUE(group.events[rank].wait_for("abort 5 enough")) << rank;
+  group.watches[3]->tell_broken(1, Code::timeout, "rank 1 is late");
+  group.watches[3]->tell_broken(2, Code::timeout, "rank 2 is late");
+  const std::string words = fmt::format("broken 1 {} rank 1 is late", static_cast<int>(Code::timeout));
+  for (const std::size_t rank : {0U, 1U, 2U, 4U, 5U}) EXPECT_TRUE(group.events[rank].wait_for(words)) << rank;
+  EXPECT_EQ(group.events[3].all(), (std::vector<std::string>{"abort 5 enough"}));
 }
 
 TEST(FailureWatch, AbortThenStopStillTells) {

@@ -30,7 +30,7 @@ std::optional<PeerCredentials> holder_of(const std::string& name) {
 }
 
 Result<UniqueId> host(Process& process, const LocalMeeting& meeting) {
-  Result<UniqueId> id = process.make_id();
+  Result<UniqueId> id = process.make_id(false);
   if (!id.ok() || meeting.ranks.num_ranks == 1) return id;
   const std::string name = socket_name(meeting);
   Result<UniqueFd> listener = listen_abstract(name, meeting.ranks.num_ranks);

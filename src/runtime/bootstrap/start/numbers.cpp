@@ -37,15 +37,19 @@ Result<Ranks> ranks_in(const Environment& environment, const RankVariables& name
   if (!rank.ok()) return rank.status().with_context(fmt::format("{} is {}", names.num_ranks, num_ranks));
   const Result<std::optional<std::int64_t>> num_here = number_in(environment, names.num_here, {1, num_ranks});
   if (!num_here.ok()) return num_here.status().with_context(fmt::format("{} is {}", names.num_ranks, num_ranks));
-  const Status here = check_one_host(num_ranks, num_here->value_or(num_ranks));
-  if (!here.ok()) return here.with_context(fmt::format("{} is {}", names.num_ranks, num_ranks));
-  return Ranks{static_cast<int>(*rank), static_cast<int>(num_ranks)};
+  const bool span_hosts = num_here->value_or(num_ranks) < num_ranks;
+  if (span_hosts && !names.may_span_hosts)
+    return Status(
+        Code::unsupported,
+        fmt::format("{} is {}, and {} of these are on this host; over several hosts ranks are brought together "
+                    "by 'tutti launch --hosts', PMIx or MPICH's mpirun",
+                    names.num_ranks, num_ranks, num_here->value_or(num_ranks)));
+  const Status number = check_number(num_ranks);
+  if (!number.ok()) return number.with_context(fmt::format("{} is {}", names.num_ranks, num_ranks));
+  return Ranks{static_cast<int>(*rank), static_cast<int>(num_ranks), span_hosts};
 }
 
-Status check_one_host(std::int64_t num_ranks, std::int64_t num_here) {
-  if (num_here < num_ranks)
-    return {Code::unsupported,
-            fmt::format("this communicator is on one host; {} of {} ranks are here", num_here, num_ranks)};
+Status check_number(std::int64_t num_ranks) {
   if (num_ranks > kMostRanksOnHost)
     return {Code::unsupported, fmt::format("there are {} ranks; {} is the most", num_ranks, kMostRanksOnHost)};
   return {};

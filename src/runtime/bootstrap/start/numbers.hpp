@@ -29,16 +29,18 @@ struct RankVariables {
   std::string_view rank;
   std::string_view num_ranks;
   std::string_view num_here{};
+  bool may_span_hosts = false;  // the launcher brings ranks of several hosts together
 };
 
 struct Ranks {
   int rank = 0;
   int num_ranks = 1;
+  bool span_hosts = false;
 };
-// Both must be set, the rank be one of the ranks, and all on this host.
+// Both must be set, the rank be one of the ranks, and all on this host unless they may span hosts.
 [[nodiscard]] Result<Ranks> ranks_in(const Environment& environment, const RankVariables& names);
 
-// Code::unsupported where not all ranks are here, or more than one host can have.
-[[nodiscard]] Status check_one_host(std::int64_t num_ranks, std::int64_t num_here);
+// Code::unsupported where there are more ranks than can be.
+[[nodiscard]] Status check_number(std::int64_t num_ranks);
 
 }  // namespace tutti::start

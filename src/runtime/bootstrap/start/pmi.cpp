@@ -56,7 +56,7 @@ Result<UniqueId> exchange(Process& process, PmiWire& wire, const Ranks& ranks) {
   TUTTI_TRY_ASSIGN(const std::string job, wire.job_name());
   std::optional<UniqueId> own;
   if (ranks.rank == 0) {
-    TUTTI_TRY_ASSIGN(const UniqueId id, process.make_id());
+    TUTTI_TRY_ASSIGN(const UniqueId id, process.make_id(ranks.span_hosts));
     own = id;
     TUTTI_TRY(wire.put(job, kKey, id.to_text()));
   }
@@ -84,7 +84,8 @@ Found by_pmi(Process& process) {
     return nothing();
   }
   const Result<Ranks> ranks =
-      ranks_in(environment, {.rank = "PMI_RANK", .num_ranks = "PMI_SIZE", .num_here = "MPI_LOCALNRANKS"});
+      ranks_in(environment,
+               {.rank = "PMI_RANK", .num_ranks = "PMI_SIZE", .num_here = "MPI_LOCALNRANKS", .may_span_hosts = true});
   if (!ranks.ok()) return ranks.status();
 
   Patience patience(process.options);

@@ -33,7 +33,8 @@ Found by_slurm(Process& process) {
   TUTTI_TRY_ASSIGN(const std::optional<std::int64_t> nodes,
                    number_in(environment, "SLURM_STEP_NUM_NODES", {1, kMostRanks}));
   if (nodes.value_or(1) > 1)
-    return Status(Code::unsupported, fmt::format("this communicator is on one host; SLURM_STEP_NUM_NODES is {}, for {}",
+    return Status(Code::unsupported, fmt::format("srun brings ranks of several hosts together by PMIx alone (srun "
+                                                 "--mpi=pmix); SLURM_STEP_NUM_NODES is {}, for {}",
                                                  *nodes, counted(ranks->num_ranks, "rank")));
   TUTTI_TRY_ASSIGN(const std::optional<std::int64_t> job, number_in(environment, "SLURM_JOB_ID", {0, 0xFFFFFFFF}));
   if (!job) return Status(Code::invalid_usage, "SLURM_JOB_ID is not set; it goes with SLURM_STEP_ID");

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "runtime/bootstrap/addresses.hpp"
 #include "runtime/bootstrap/start/way.hpp"
 
 namespace tutti {
@@ -34,9 +35,13 @@ Status started_by_nobody(const std::vector<std::string>& remarks) {
 Result<Started> Start::find(const Environment& environment, const Variables& variables, const StartOptions& options) {
   const std::scoped_lock lock(mutex_);
   if (found_) return *found_;
-  const auto make_id = [this]() -> Result<UniqueId> {
+  const auto make_id = [this, &variables](bool spans_hosts) -> Result<UniqueId> {
     if (!server_) {
-      TUTTI_TRY_ASSIGN(server_, RendezvousServer::start());
+      RendezvousOptions where;
+      if (spans_hosts) {
+        TUTTI_TRY_ASSIGN(where.address, address_for_hosts(variables));
+      }
+      TUTTI_TRY_ASSIGN(server_, RendezvousServer::start(where));
     }
     return server_->id();
   };
@@ -50,7 +55,7 @@ Result<Started> Start::find(const Environment& environment, const Variables& var
   }
   // Incomplete variables may come from a launcher with other ranks.
   if (!process.remarks.empty()) return started_by_nobody(process.remarks);
-  TUTTI_TRY_ASSIGN(UniqueId id, make_id());
+  TUTTI_TRY_ASSIGN(UniqueId id, make_id(false));
   found_ = Started{.rank = 0, .num_ranks = 1, .id = id, .by = "nobody: one rank alone"};
   return *found_;
 }

@@ -19,7 +19,8 @@ struct Process {
   const Environment& environment;
   const Variables& variables;
   const StartOptions& options;
-  std::function<Result<UniqueId>()> make_id;  // for rank 0: an id whose rendezvous this process serves
+  // For rank 0: an id whose rendezvous this process serves, on this host or where other hosts reach it.
+  std::function<Result<UniqueId>(bool spans_hosts)> make_id;
   std::vector<std::unique_ptr<Kept>>& kept;
   std::vector<std::string> remarks{};  // why a way was not taken that is half there; for the error where none is
 };

@@ -173,7 +173,7 @@ std::vector<Wrong> all_wrong() {
        "there are 1025 ranks; 1024 is the most"},
       {"HereTooMany", with(torch, {{"LOCAL_WORLD_SIZE", "3"}}), kUsage, "LOCAL_WORLD_SIZE is '3'; it takes a whole"},
       {"SeveralHosts", with(torch, {{"LOCAL_WORLD_SIZE", "1"}}), kUnsupported,
-       "this communicator is on one host; 1 of 2 ranks are here"},
+       "WORLD_SIZE is 2, and 1 of these are on this host; over several hosts ranks are"},
       {"PortNoNumber", with(torch, {{"MASTER_PORT", "none"}}), kUsage, "MASTER_PORT is 'none'"},
       {"RestartsNoNumber", with(torch, {{"TORCHELASTIC_RESTART_COUNT", "x"}}), kUsage, "RESTART_COUNT is 'x'"},
       {"TorchWithoutRank", {{"TORCHELASTIC_RUN_ID", "x"}, {"WORLD_SIZE", "2"}}, kUsage, "RANK is not set; it goes"},

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+// Where this process can be reached from other hosts. Asks the system each time; thread-safe.
+#pragma once
+
+#include <vector>
+
+#include "base/status.hpp"
+#include "base/unique_id.hpp"
+#include "base/variables/variables.hpp"
+
+namespace tutti {
+
+// Of the interfaces of TUTTI_SOCKET_IFNAME, with port 0; empty where that is not set.
+[[nodiscard]] Result<std::vector<Address>> addresses_of_interfaces(const Variables& variables);
+
+// The first of these, or where they are not set of any interface.
+[[nodiscard]] Result<Address> address_for_hosts(const Variables& variables);
+
+}  // namespace tutti

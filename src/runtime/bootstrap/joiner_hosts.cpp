@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+// What several hosts need: where each rank listens, and the links between rank 0 and the leaders of the other hosts.
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <utility>
+
+#include <fmt/format.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <poll.h>
+#include <sys/socket.h>
+
+#include "base/system/socket.hpp"
+#include "runtime/bootstrap/joiner.hpp"
+#include "runtime/bootstrap/wire.hpp"
+
+namespace tutti {
+
+Status Joiner::find_hosts() {
+  membership_.generation = table_->generation;
+  for (std::size_t rank = 0; rank < table_->ranks.size(); ++rank) {
+    const std::uint32_t host = table_->ranks[rank].host;
+    if (host > leaders_.size()) return {Code::internal, "the rendezvous sent a table of hosts out of order"};
+    if (host == leaders_.size()) leaders_.push_back(static_cast<int>(rank));
+    membership_.host_of.push_back(host);
+  }
+  if (leaders_.size() == 1) {
+    membership_.listeners.clear();
+    return {};
+  }
+  for (wire::TableRow& row : table_->ranks) membership_.addresses.push_back(std::move(row.addresses));
+  return {};
+}
+
+// Where nothing is asked for: the way to the rendezvous is one that is known to work.
+Result<std::vector<Address>> Joiner::own_addresses() const {
+  if (request_.find_addresses) {
+    Result<std::vector<Address>> found = request_.find_addresses();
+    if (!found.ok() || !found->empty()) return found;
+  }
+  TUTTI_TRY_ASSIGN(const Address own, local_address(server_.get()));
+  return std::vector<Address>{own};
+}
+
+Status Joiner::listen() {
+  if (!membership_.listeners.empty()) return {};
+  TUTTI_TRY_ASSIGN(const std::vector<Address> addresses, own_addresses());
+  for (Address address : addresses) {
+    if (membership_.listeners.size() == wire::kMostAddresses) break;
+    address.port = 0;
+    Result<Listener> listener = listen_at(address);
+    if (!listener.ok()) return listener.status().with_context("cannot listen for ranks of other hosts");
+    membership_.listeners.push_back(std::move(*listener));
+  }
+  return {};
+}
+
+// Who says nothing makes room for others.
+Status Joiner::admit_far_guests() {
+  for (const Listener& each : membership_.listeners)
+    for (;;) {
+      TUTTI_TRY_ASSIGN(UniqueFd socket, accept_from(each.socket.get()));
+      if (!socket.valid()) break;
+      const auto is_far = [](const Guest& guest) { return guest.is_far; };
+      if (static_cast<std::size_t>(std::count_if(guests_.begin(), guests_.end(), is_far)) >= kMostFarGuests)
+        guests_.erase(std::find_if(guests_.begin(), guests_.end(), is_far));
+      guests_.push_back({.pid = 0, .socket = std::move(socket), .pidfd = {}, .is_far = true});
+    }
+  return {};
+}
+
+// To one of rank 0's addresses, in turn.
+Status Joiner::begin_link_to_root(UniqueFd& socket, std::size_t attempt) {
+  const std::vector<Address>& addresses = membership_.addresses[0];
+  const Address& address = addresses[attempt % addresses.size()];
+  Status outcome;
+  if (Result<UniqueFd> begun = begin_connect(address); begun.ok()) {
+    socket = std::move(*begun);
+    std::vector<pollfd> fds = {{server_.get(), POLLIN, 0}, {socket.get(), POLLOUT, 0}};
+    while (fds[1].revents == 0) {
+      TUTTI_TRY(wait(fds));
+      if (fds[0].revents != 0) TUTTI_TRY(hear_server());
+    }
+    outcome = connect_outcome(socket.get());
+  } else {
+    outcome = begun.status();
+  }
+  if (outcome.ok()) return {};
+  socket.reset();
+  if (attempt + 1 < 2 * addresses.size()) return pause(kRetryConnect);
+  return outcome.with_context(fmt::format("cannot reach rank 0 at {}", to_text(address)));
+}
+
+Status Joiner::link_to_root() {
+  UniqueFd socket;
+  for (std::size_t attempt = 0; !socket.valid(); ++attempt) TUTTI_TRY(begin_link_to_root(socket, attempt));
+  const std::vector<std::byte> fetch =
+      wire::encode(wire::Fetch{table_->generation, static_cast<std::uint32_t>(request_.rank)}, request_.id.token());
+  // The first message of a new connection always has room.
+  static_cast<void>(send_some(socket.get(), fetch));
+  std::optional<Clock::time_point> until;
+  for (;;) {
+    std::vector<pollfd> fds = {{server_.get(), POLLIN, 0}, {until ? -1 : socket.get(), POLLIN, 0}};
+    TUTTI_TRY(wait(fds, until));
+    if (fds[0].revents != 0) TUTTI_TRY(hear_server());
+    if (until && Clock::now() >= *until)
+      return {Code::rank_lost, "rank 0 hung up before the links between hosts were made", 0};
+    if (fds[1].revents == 0) continue;
+    std::array<std::byte, 1> greeting{};
+    const SocketTransfer got = receive_some(socket.get(), greeting);
+    if (got.outcome == SocketTransfer::Outcome::closed) until = Clock::now() + kExplanationTime;
+    if (got.outcome == SocketTransfer::Outcome::done) break;
+  }
+  membership_.links.peers.push_back(
+      {.rank = 0, .socket = std::move(socket), .pidfd = {}, .is_far = true, .is_parent = true});
+  return {};
+}
+
+}  // namespace tutti

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+// What is different in a communicator whose ranks are on several hosts.
+#include <algorithm>
+#include <chrono>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "runtime/communicator/communicator.hpp"
+#include "runtime/selection/profile_file.hpp"
+#include "runtime/selection/shipped_profiles.hpp"
+#include "transport/tcp/endpoint.hpp"
+
+namespace tutti {
+
+namespace {
+
+// At least so many messages are on their way to another host before the first has been taken there.
+constexpr std::uint32_t kLeastDepth = 8;
+// How long a broken connection may stay so, where the user sets no other limit.
+constexpr std::chrono::seconds kRestoreWithin{10};
+constexpr std::chrono::milliseconds kBetweenQuestions{20};
+// How long a rank that leaves waits for others to take what it has sent them.
+constexpr std::chrono::seconds kPatienceWithDelivery{30};
+
+// Those of the profile, or if it has none those that hold for any machine.
+std::vector<Rule> rules_between_hosts(const MachineProfile& profile) {
+  const auto is_for_hosts = [](const Rule& rule) { return rule.hosts; };
+  if (std::any_of(profile.rules.begin(), profile.rules.end(), is_for_hosts)) return profile.rules;
+  const Result<MachineProfile> generic = find_shipped_profile(kGenericProfile);
+  return generic.ok() ? generic->rules : std::vector<Rule>();
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Communicator>> Communicator::of_membership(Membership& membership, const UniqueId& id,
+                                                                  const Settings& settings, Log& log) {
+  Hosts hosts{std::move(membership.host_of)};
+  const auto rank = static_cast<std::uint32_t>(membership.links.rank);
+  const auto num_ranks = static_cast<std::uint32_t>(membership.links.num_ranks);
+  if (!hosts.are_several()) hosts = {};
+  const std::vector<std::uint32_t> near = hosts.ranks_near(rank);
+  const shm::RegionShape shape = settings.region_for(num_ranks, static_cast<std::uint32_t>(near.size()));
+  Result<std::unique_ptr<shm::Region>> region = shm::Region::map(std::move(membership.region), shape, near);
+  if (!region.ok()) return region.status();
+  std::unique_ptr<transport::Endpoint> endpoint;
+  std::optional<Address> address;
+  if (hosts.are_several()) {
+    address = membership.listeners.front().address;
+    address->port = 0;
+    transport::tcp::TcpOptions options;
+    options.rank = rank;
+    options.num_ranks = num_ranks;
+    options.shape = {.depth = std::max(kLeastDepth, shape.message_depth), .slot = shape.message_slot};
+    options.token = id.token();
+    options.communicator = membership.generation;
+    options.addresses = std::move(membership.addresses);
+    options.listeners = std::move(membership.listeners);
+    options.restore_within = settings.timeout.count() > 0
+                                 ? std::min<std::chrono::nanoseconds>(settings.timeout, kRestoreWithin)
+                                 : kRestoreWithin;
+    options.warn = [&log](std::string_view text) { log.warn(LogSubsystem::net, "{}", text); };
+    TUTTI_TRY_ASSIGN(endpoint, transport::tcp::make_tcp_endpoint(std::move(options)));
+  }
+  return std::unique_ptr<Communicator>(
+      new Communicator(std::move(*region), rank, settings, log, std::move(hosts), std::move(endpoint), address));
+}
+
+bool Communicator::is_first_here() const {
+  for (std::uint32_t rank = 0; rank < rank_; ++rank)
+    if (region_->is_here(rank)) return false;
+  return true;
+}
+
+Status Communicator::drive_endpoint() {
+  if (region_->shape().num_local() == 1) {
+    waiter_->drive(*endpoint_, nullptr);
+    return {};
+  }
+  TUTTI_TRY_ASSIGN(bell_, NetworkBell::start(*region_, rank_, *endpoint_));
+  waiter_->drive(*endpoint_, [this](bool listens) { listens ? bell_->listen() : bell_->stop(); });
+  return {};
+}
+
+Status Communicator::agree_between_hosts() {
+  host_rules_ = rules_between_hosts(profile_);
+  selector_.decide_between_hosts_by(host_rules_, hosts_.sizes());
+  return meet(OwnCall::making);
+}
+
+void Communicator::break_all(const shm::Breakage& why) {
+  region_->break_with(why);
+  if (endpoint_ == nullptr || !watch_) return;
+  // What this host has found first, if another was before.
+  const std::optional<shm::Breakage> first = region_->breakage();
+  if (first) watch_->tell_broken(static_cast<int>(first->rank), first->code, first->words);
+}
+
+void Communicator::notice_unreachable() {
+  if (endpoint_ == nullptr || !endpoint_->unreachable()) return;
+  const transport::Unreachable& lost = *endpoint_->unreachable();
+  break_all({Code::rank_lost, lost.rank, fmt::format("rank {} was lost: {}", lost.rank, lost.words)});
+}
+
+void Communicator::await_delivery() {
+  const auto patience = std::chrono::steady_clock::now() + kPatienceWithDelivery;
+  while (!region_->is_broken() && !endpoint_->has_delivered_all() && !endpoint_->unreachable() &&
+         std::chrono::steady_clock::now() < patience)
+    if (!endpoint_->step()) endpoint_->sleep(kBetweenQuestions / 20);
+}
+
+}  // namespace tutti

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+// The ends of a queue of messages between two ranks, wherever they are: on one host over shared memory, which costs a
+// look at a pointer more than that itself, else over an endpoint. Each role belongs to one thread.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "transport/endpoint.hpp"
+#include "transport/shm/message.hpp"
+#include "transport/shm/region.hpp"
+#include "transport/shm/spread.hpp"
+#include "transport/traffic.hpp"
+
+namespace tutti {
+
+class MessageSender {
+ public:
+  explicit MessageSender(const shm::MessageSender& near) noexcept : near_(near) {}
+  explicit MessageSender(transport::Outgoing& far) noexcept : far_(&far) {}
+
+  [[nodiscard]] bool has_credit() { return far_ == nullptr ? near_->has_credit() : far_->has_credit(); }
+  [[nodiscard]] std::byte* slot(std::uint64_t bytes) {
+    return far_ == nullptr ? near_->slot(bytes) : far_->slot(bytes);
+  }
+  void publish(std::uint64_t description) {
+    if (far_ == nullptr) {
+      near_->publish(description);
+    } else {
+      far_->publish(description);
+    }
+  }
+  [[nodiscard]] bool is_drained() { return far_ == nullptr ? near_->is_drained() : far_->is_drained(); }
+
+ private:
+  std::optional<shm::MessageSender> near_;
+  transport::Outgoing* far_ = nullptr;
+};
+
+class MessageReceiver {
+ public:
+  explicit MessageReceiver(const shm::MessageReceiver& near) noexcept : near_(near) {}
+  explicit MessageReceiver(transport::Incoming& far) noexcept : far_(&far) {}
+
+  [[nodiscard]] bool has_message() const { return far_ == nullptr ? near_->has_message() : far_->has_message(); }
+  [[nodiscard]] std::uint64_t description() const {
+    return far_ == nullptr ? near_->description() : far_->description();
+  }
+  [[nodiscard]] const std::byte* data(std::uint64_t bytes) const {
+    return far_ == nullptr ? near_->data(bytes) : far_->data();
+  }
+  void take() {
+    if (far_ == nullptr) {
+      near_->take();
+    } else {
+      far_->take();
+    }
+  }
+
+ private:
+  std::optional<shm::MessageReceiver> near_;
+  transport::Incoming* far_ = nullptr;
+};
+
+// Those of `rank`, from it to each rank and from each to it. `endpoint` is null where all ranks are on one host.
+struct Messages {
+  std::vector<MessageSender> senders;
+  std::vector<MessageReceiver> receivers;
+
+  Messages(const shm::Region& region, std::uint32_t rank, transport::Endpoint* endpoint, transport::Traffic traffic,
+           const shm::SpreadOver& spread) {
+    const std::uint32_t num_ranks = region.shape().num_ranks;
+    senders.reserve(num_ranks);
+    receivers.reserve(num_ranks);
+    for (std::uint32_t peer = 0; peer < num_ranks; ++peer) {
+      if (region.is_here(peer)) {
+        senders.emplace_back(shm::MessageSender(region.connection(rank, peer, traffic), spread));
+        receivers.emplace_back(shm::MessageReceiver(region.connection(peer, rank, traffic), spread));
+      } else {
+        senders.emplace_back(endpoint->to(peer, traffic));
+        receivers.emplace_back(endpoint->from(peer, traffic));
+      }
+    }
+  }
+};
+
+}  // namespace tutti

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+// At which addresses of this host a rank listens for ranks of other hosts. Pure, but for addresses_to_listen_at, which
+// asks the system; thread-safe.
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/status.hpp"
+#include "base/unique_id.hpp"
+
+namespace tutti::transport::tcp {
+
+// An address of an interface.
+struct Interface {
+  std::string name;
+  Address address{};
+  bool is_up = true;
+  bool is_loopback = false;
+};
+
+// Of those that are up, in this order: IPv4, IPv6, link-local IPv6. `wanted` is written as NCCL_SOCKET_IFNAME is:
+//   eth,ib      interfaces whose names begin so
+//   =eth0,=eth1 interfaces with just these names (an = in front of the first counts for all)
+//   ^docker,lo  all but those whose names begin so; ^=lo all but those with just this name
+// Empty: all but loopback and the bridges of containers and virtual machines, or loopback where nothing else is.
+[[nodiscard]] Result<std::vector<Address>> choose_addresses(std::span<const Interface> all, std::string_view wanted);
+
+// Of this host; with port 0.
+[[nodiscard]] Result<std::vector<Address>> addresses_to_listen_at(std::string_view wanted);
+
+}  // namespace tutti::transport::tcp

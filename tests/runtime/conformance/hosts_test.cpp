@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0
+// The same cases with ranks on several hosts, between which they send messages over the loopback interface: every
+// algorithm that sends messages alone, and hierarchical over groups that are the hosts.
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <gtest/gtest.h>
+
+#include "algorithms/full_name.hpp"
+#include "algorithms/registry.hpp"
+#include "conformance/choices.hpp"
+#include "conformance/run.hpp"
+#include "ranks_of_threads.hpp"
+
+namespace tutti::test {
+namespace {
+
+struct Layout {
+  const char* name = "";
+  std::uint32_t (*host_of)(std::uint32_t rank) = nullptr;
+};
+
+// 4 hosts of 2 ranks for 8; 3 hosts of 1, 2 and 3 for 6; and ranks of a host apart from each other.
+constexpr Layout kLayouts[] = {
+    {"Pairs", [](std::uint32_t rank) { return rank / 2; }},
+    {"OneTwoThree", [](std::uint32_t rank) { return rank < 1   ? 0U
+                                                    : rank < 3 ? 1U
+                                                    : rank < 6 ? 2U
+                                                               : 3U; }},
+    {"InTurn", [](std::uint32_t rank) { return rank % 3; }},
+    {"EachAlone", [](std::uint32_t rank) { return rank; }},
+};
+
+Hosts hosts_of(const Layout& layout, std::uint32_t num_ranks) {
+  Hosts hosts;
+  for (std::uint32_t rank = 0; rank < num_ranks; ++rank) hosts.host_of.push_back(layout.host_of(rank));
+  return hosts;
+}
+
+class OverHosts : public ::testing::TestWithParam<Layout> {
+ protected:
+  [[nodiscard]] static std::string run(const std::vector<Case>& cases) {
+    return run_cases(cases, [](std::uint32_t num_ranks) { return hosts_of(GetParam(), num_ranks); });
+  }
+};
+
+TEST_P(OverHosts, EveryPairOfChoicesHolds) {
+  constexpr std::uint64_t kSeed = 7;
+  std::vector<Case> cases = Choices().covering_cases(kSeed);
+  // The longest take many messages, each of which costs much more than in memory.
+  std::erase_if(cases, [](const Case& each) {
+    return each.algorithm->channel != Channel::message || each.count * size_of(each.type) > 64 * each.slot;
+  });
+  EXPECT_GT(cases.size(), 100U);
+  EXPECT_EQ(run(thinned(std::move(cases))), "") << "something else ran than was forced";
+}
+
+// Groups are hosts: inside of them ranks read each other's memory.
+TEST_P(OverHosts, HierarchicalHolds) {
+  const Algorithm* const algorithm = find_algorithm(Collective::all_reduce, "hierarchical");
+  ASSERT_NE(algorithm, nullptr);
+  std::vector<Case> cases;
+  for (std::uint32_t ranks = 2; ranks <= kMostRanks; ++ranks) {
+    const std::vector<std::uint32_t> sizes = hosts_of(GetParam(), ranks).sizes();
+    if (sizes.size() < 2) continue;
+    for (const char* inner : {"ring", "recursive_doubling", "rabenseifner"})
+      for (const std::uint64_t count : {0U, 1U, 7U, 1000U, 65539U})
+        for (const Op op : {Op::sum, Op::average})
+          cases.push_back({.algorithm = algorithm,
+                           .way = fmt::format("hierarchical({}, {})", fmt::join(sizes, "+"), inner),
+                           .num_ranks = ranks,
+                           .type = cases.size() % 2 == 0 ? Type::i32 : Type::f32,
+                           .op = op,
+                           .count = count,
+                           .in_place = cases.size() / 2 % 2 == 1,
+                           .walker = cases.size() / 3 % 2 == 1 ? WalkerChoice::generic : WalkerChoice::automatic,
+                           .slot = count < 5000 ? 4096U : 65536U,
+                           .seed = cases.size(),
+                           .form = static_cast<Form>(cases.size() / 5 % 3)});
+  }
+  EXPECT_EQ(run(thinned(std::move(cases))), "") << "something else ran than was forced";
+}
+
+// By themselves: what the rules choose.
+TEST_P(OverHosts, WhatIsChosenHolds) {
+  for (const std::uint32_t ranks : {2U, 3U, 6U, 8U}) {
+    if (!hosts_of(GetParam(), ranks).are_several()) continue;
+    std::vector<Case> cases;
+    ThreadRanks group(ranks, Settings::from(Variables()), Variables(), hosts_of(GetParam(), ranks));
+    group.run([&](Communicator& communicator) {
+      const std::uint32_t rank = communicator.rank();
+      for (const std::uint64_t count : {1U, 100U, 5000U, 300'000U}) {
+        std::vector<float> values(count, static_cast<float>(rank + 1));
+        ASSERT_TRUE(communicator.all_reduce(values.data(), values.data(), count, Type::f32, handle(Op::sum)).ok());
+        EXPECT_EQ(values.front(), static_cast<float>(ranks * (ranks + 1) / 2));
+        EXPECT_EQ(values.back(), static_cast<float>(ranks * (ranks + 1) / 2));
+        std::vector<std::uint32_t> gathered(count * ranks);
+        const std::vector<std::uint32_t> own(count, rank);
+        ASSERT_TRUE(communicator
+                        .run({.collective = Collective::all_gather,
+                              .input = own.data(),
+                              .output = gathered.data(),
+                              .count = count,
+                              .type = Type::u32})
+                        .ok());
+        for (std::uint32_t each = 0; each < ranks; ++each) EXPECT_EQ(gathered[each * count + count / 2], each);
+      }
+      EXPECT_TRUE(communicator.run({.collective = Collective::barrier}).ok());
+    });
+  }
+}
+
+// A ring of transfers, of which the longest are cut into many messages.
+TEST_P(OverHosts, TransfersHold) {
+  constexpr std::uint32_t kRanks = 6;
+  ThreadRanks group(kRanks, Settings::from(Variables()), Variables(), hosts_of(GetParam(), kRanks));
+  group.run([&](Communicator& communicator) {
+    const std::uint32_t rank = communicator.rank();
+    for (const std::uint64_t count : {0U, 1U, 1000U, 500'000U}) {
+      std::vector<std::uint32_t> sent(count, rank);
+      std::vector<std::uint32_t> received(count, ~0U);
+      const auto bytes = [](std::vector<std::uint32_t>& all) { return reinterpret_cast<std::byte*>(all.data()); };
+      const Status status = communicator.exchange({.direction = Transfer::Direction::send,
+                                                   .peer = (rank + 1) % kRanks,
+                                                   .data = bytes(sent),
+                                                   .count = count,
+                                                   .type = Type::u32},
+                                                  {.direction = Transfer::Direction::receive,
+                                                   .peer = (rank + kRanks - 1) % kRanks,
+                                                   .data = bytes(received),
+                                                   .count = count,
+                                                   .type = Type::u32});
+      ASSERT_TRUE(status.ok()) << status.to_string();
+      EXPECT_EQ(received, std::vector<std::uint32_t>(count, (rank + kRanks - 1) % kRanks));
+    }
+  });
+}
+
+INSTANTIATE_TEST_SUITE_P(Each, OverHosts, ::testing::ValuesIn(kLayouts),
+                         [](const auto& test) { return std::string(test.param.name); });
+
+}  // namespace
+}  // namespace tutti::test
