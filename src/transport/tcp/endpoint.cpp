@@ -13,7 +13,7 @@ namespace tutti::transport::tcp {
 namespace {
 
 // Of so many steps one asks the poller although a connection is hot.
-constexpr std::uint32_t kHotTurns = 4;
+constexpr std::uint32_t kHotTurns = 8;
 // After so many steps with nothing to do, credits are told that could wait.
 constexpr std::uint32_t kIdleSteps = 256;
 // Whoever has not stepped for so long was busy elsewhere: patience begins anew.
@@ -65,7 +65,11 @@ Status TcpEndpoint::open() {
 
 OutgoingLink& TcpEndpoint::outgoing(std::uint32_t rank) {
   TUTTI_ASSERT(rank < outgoing_.size() && rank != shared_.options.rank, "an endpoint reaches other ranks");
-  if (outgoing_[rank] == nullptr) outgoing_[rank] = std::make_unique<OutgoingLink>(shared_, rank);
+  if (outgoing_[rank] == nullptr) {
+    IncomingLink& way_back = incoming(rank);
+    outgoing_[rank] = std::make_unique<OutgoingLink>(shared_, rank, way_back);
+    way_back.set_way_back(*outgoing_[rank]);
+  }
   return *outgoing_[rank];
 }
 
@@ -112,7 +116,9 @@ bool TcpEndpoint::tell_owed() {
 bool TcpEndpoint::read_unread() {
   bool any = false;
   // Those that are not done list themselves again.
-  for (IncomingLink* link : std::exchange(shared_.unread, {})) any = link->receive() || any;
+  const std::size_t count = shared_.unread.size();
+  for (std::size_t i = 0; i < count; ++i) any = shared_.unread[i]->receive() || any;
+  shared_.unread.erase(shared_.unread.begin(), shared_.unread.begin() + static_cast<std::ptrdiff_t>(count));
   return any;
 }
 

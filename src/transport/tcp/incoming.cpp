@@ -9,6 +9,7 @@
 #include <sys/socket.h>
 
 #include "base/units.hpp"
+#include "transport/tcp/outgoing.hpp"
 
 namespace tutti::transport::tcp {
 namespace {
@@ -49,6 +50,10 @@ void IncomingLink::note_credits(const IncomingQueue& queue) {
   const bool is_due = owed >= std::max<std::uint64_t>(depth / 2, 1) || queue.received_ - queue.told_ >= depth;
   if (is_due && !std::exchange(is_due_, true)) shared_.due.push_back(this);
   if (!std::exchange(is_owing_, true)) shared_.owing.push_back(this);
+}
+
+void IncomingLink::note_told(const ByTraffic& taken) {
+  for (std::size_t i = 0; i < kNumTraffics; ++i) queues_[i].told_ = std::max(queues_[i].told_, taken[i]);
 }
 
 bool IncomingLink::tell() {
@@ -220,6 +225,7 @@ bool IncomingLink::begin_message(const FrameHeader& header) {
   // It has a credit, too: what it was told has been taken before.
   const bool is_next = header.number == queue.received_ && header.number - queue.told_ < shape.depth;
   if (!is_next || header.bytes > shape.slot) return false;
+  if (way_back_ != nullptr && !way_back_->use_taken(header.taken_back)) return false;
   queue.ring_.reserve();
   queue.ring_.entry(header.number) = {.description = header.description, .bytes = header.bytes};
   traffic_ = header.traffic;

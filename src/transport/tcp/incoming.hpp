@@ -43,7 +43,9 @@ class IncomingQueue final : public Incoming {
 
 class IncomingLink {
  public:
+  // Messages to the same rank bring news of what it has taken, and so do its messages of what was sent to it.
   IncomingLink(Shared& shared, std::uint32_t rank);
+  void set_way_back(OutgoingLink& way_back) { way_back_ = &way_back; }
   IncomingLink(const IncomingLink&) = delete;
   IncomingLink& operator=(const IncomingLink&) = delete;
   // Says bye where the connection stands.
@@ -69,6 +71,10 @@ class IncomingLink {
     return tell();
   }
 
+  [[nodiscard]] ByTraffic taken() const { return {queues_[0].taken_, queues_[1].taken_}; }
+  // A message to the source has said so.
+  void note_told(const ByTraffic& taken);
+
   // Of one that is lost: false where it need not be asked again.
   bool on_time(Clock::time_point now);
   [[nodiscard]] Clock::time_point due() const { return broken_since_ + shared_.options.restore_within; }
@@ -93,6 +99,7 @@ class IncomingLink {
   Shared& shared_;
   const std::uint32_t rank_;
   std::array<IncomingQueue, kNumTraffics> queues_;
+  OutgoingLink* way_back_ = nullptr;
   UniqueFd socket_{};
 
   std::vector<std::byte> buffer_{};

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <limits>
 #include <utility>
 
 #include <fmt/format.h>
@@ -13,6 +14,7 @@
 #include <sys/uio.h>
 
 #include "base/units.hpp"
+#include "transport/tcp/incoming.hpp"
 
 namespace tutti::transport::tcp {
 namespace {
@@ -44,9 +46,10 @@ void OutgoingQueue::publish(std::uint64_t description) {
   link_.on_publish();
 }
 
-OutgoingLink::OutgoingLink(Shared& shared, std::uint32_t rank)
+OutgoingLink::OutgoingLink(Shared& shared, std::uint32_t rank, IncomingLink& way_back)
     : shared_(shared),
       rank_(rank),
+      way_back_(way_back),
       queues_{OutgoingQueue(*this, shared.options.shape), OutgoingQueue(*this, shared.options.shape)} {}
 
 OutgoingLink::~OutgoingLink() {
@@ -188,6 +191,7 @@ struct OutgoingLink::Batch {
   std::array<HeaderBytes, kMostFrames> headers;
   std::array<iovec, 2 * kMostFrames> parts;
   std::array<Frame, kMostFrames> frames;
+  ByTraffic taken_back{};  // in all headers that have not been begun
   std::size_t num_frames = 0;
   std::size_t num_parts = 0;
   std::size_t bytes = 0;
@@ -208,6 +212,7 @@ void OutgoingLink::gather(Batch& batch) {
   for (std::size_t i = 0; i < kNumTraffics; ++i) next[i] = queues_[i].sent_;
   std::size_t traffic = traffic_;
   std::size_t skipped = offset_;
+  batch.taken_back = way_back_.taken();
   while (batch.num_frames < Batch::kMostFrames) {
     if (next[traffic] == queues_[traffic].published_) traffic = (traffic + 1) % kNumTraffics;
     const OutgoingQueue& queue = queues_[traffic];
@@ -215,11 +220,14 @@ void OutgoingLink::gather(Batch& batch) {
     if (number == queue.published_) return;
     const Ring::Entry& entry = queue.ring_.entry(number);
     HeaderBytes& header = batch.headers[batch.num_frames];
-    header = encode(FrameHeader{.kind = FrameKind::message,
-                                .traffic = static_cast<std::uint8_t>(traffic),
-                                .bytes = entry.bytes,
-                                .number = number,
-                                .description = entry.description});
+    header = skipped > 0 ? begun_
+                         : encode(FrameHeader{.kind = FrameKind::message,
+                                              .traffic = static_cast<std::uint8_t>(traffic),
+                                              .bytes = entry.bytes,
+                                              .number = number,
+                                              .description = entry.description,
+                                              .taken_back = {static_cast<std::uint32_t>(batch.taken_back[0]),
+                                                             static_cast<std::uint32_t>(batch.taken_back[1])}});
     batch.frames[batch.num_frames] = {.traffic = traffic, .bytes = 0};
     batch.add(header.data(), header.size(), skipped);
     batch.add(queue.ring_.slot(number), entry.bytes, skipped);
@@ -237,10 +245,13 @@ void OutgoingLink::count_sent(const Batch& batch, std::size_t bytes) {
       if (bytes > 0) {
         offset_ = i == 0 ? offset_ + bytes : bytes;
         traffic_ = frame.traffic;
+        begun_ = batch.headers[i];
       }
       return;
     }
     bytes -= frame.bytes;
+    // What a header says that was begun before may be older.
+    if (i > 0 || offset_ == 0) way_back_.note_told(batch.taken_back);
     offset_ = 0;
     traffic_ = (frame.traffic + 1) % kNumTraffics;
     ++queues_[frame.traffic].sent_;
@@ -328,18 +339,19 @@ bool OutgoingLink::use_answers() {
   return true;
 }
 
+// What it says may be older than what a message has brought by now.
 bool OutgoingLink::use_welcome(const Welcome& welcome) {
   if (!same_token(welcome.token, shared_.options.token)) return false;
   for (std::size_t i = 0; i < kNumTraffics; ++i) {
     const OutgoingQueue& queue = queues_[i];
-    const bool is_possible = welcome.taken[i] >= queue.taken_ && welcome.received[i] >= welcome.taken[i] &&
-                             welcome.received[i] <= queue.published_;
+    const bool is_possible =
+        welcome.received[i] >= std::max(queue.taken_, welcome.taken[i]) && welcome.received[i] <= queue.published_;
     if (!is_possible) return false;
   }
   for (std::size_t i = 0; i < kNumTraffics; ++i) {
     OutgoingQueue& queue = queues_[i];
     shared_.unsent -= welcome.received[i] - queue.sent_;
-    queue.taken_ = welcome.taken[i];
+    queue.taken_ = std::max(queue.taken_, welcome.taken[i]);
     queue.sent_ = welcome.received[i];
   }
   state_ = State::open;
@@ -351,9 +363,24 @@ bool OutgoingLink::use_credits(const FrameHeader& header) {
   if (header.kind != FrameKind::credits) return false;
   const ByTraffic taken = {header.number, header.description};
   for (std::size_t i = 0; i < kNumTraffics; ++i) {
-    if (taken[i] < queues_[i].taken_ || taken[i] > queues_[i].sent_) return false;
+    if (taken[i] > queues_[i].sent_) return false;
+    queues_[i].taken_ = std::max(queues_[i].taken_, taken[i]);
   }
-  for (std::size_t i = 0; i < kNumTraffics; ++i) queues_[i].taken_ = taken[i];
+  return true;
+}
+
+bool OutgoingLink::use_taken(const std::array<std::uint32_t, kNumTraffics>& low_bits) {
+  for (std::size_t i = 0; i < kNumTraffics; ++i) {
+    OutgoingQueue& queue = queues_[i];
+    const std::uint32_t more = low_bits[i] - static_cast<std::uint32_t>(queue.taken_);
+    // An older number: credits have overtaken it on the other connection.
+    if (more > std::numeric_limits<std::uint32_t>::max() / 2) continue;
+    // Where this connection is open, only what it has carried can be taken; else the last one may have carried more.
+    const std::uint64_t most = state_ == State::open ? queue.sent_ : queue.published_;
+    if (more > most - queue.taken_) return false;
+    queue.taken_ += more;
+    if (queue.sent_ < queue.taken_) shared_.unsent -= queue.taken_ - std::exchange(queue.sent_, queue.taken_);
+  }
   return true;
 }
 

@@ -44,7 +44,8 @@ class OutgoingQueue final : public Outgoing {
 
 class OutgoingLink {
  public:
-  OutgoingLink(Shared& shared, std::uint32_t rank);
+  // `way_back` is the connection that the same rank makes to this one.
+  OutgoingLink(Shared& shared, std::uint32_t rank, IncomingLink& way_back);
   OutgoingLink(const OutgoingLink&) = delete;
   OutgoingLink& operator=(const OutgoingLink&) = delete;
   // Says bye where the connection stands.
@@ -53,6 +54,8 @@ class OutgoingLink {
   [[nodiscard]] OutgoingQueue& queue(Traffic traffic) { return queues_[static_cast<std::size_t>(traffic)]; }
 
   bool on_event(const PollEvent& event);
+  // The low bits of what the destination has taken, which a message of its own has brought. False for what cannot be.
+  bool use_taken(const std::array<std::uint32_t, kNumTraffics>& low_bits);
 
   // Of one that is to connect: begins where it is time, gives up where patience has ended. False where it need not be
   // asked again.
@@ -89,6 +92,7 @@ class OutgoingLink {
 
   Shared& shared_;
   const std::uint32_t rank_;
+  IncomingLink& way_back_;
   std::array<OutgoingQueue, kNumTraffics> queues_;
   State state_ = State::closed;
   bool is_listed_ = false;  // among those that are to connect
@@ -97,6 +101,7 @@ class OutgoingLink {
   bool can_write_ = false;
   std::size_t traffic_ = 0;  // whose frame is next
   std::size_t offset_ = 0;   // how much of it the system has
+  HeaderBytes begun_{};      // its header, where that is not 0
   std::array<std::byte, 512> answers_{};
   std::size_t answered_ = 0;  // bytes of them
 

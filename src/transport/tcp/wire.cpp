@@ -10,7 +10,7 @@ namespace {
 // Hello:   0 magic (8)  8 version (4)  12 depth (4)  16 token (32)  48 communicator (8)  56 source (4)
 //          60 destination (4)  64 slot (8)  72 zero (8)
 // Welcome: 0 magic (8)  8 version (4)  12 zero (4)   16 token (32)  48 received (2 * 8)  64 taken (2 * 8)
-// Header:  0 kind (1)  1 traffic (1)  2 zero (2)  4 bytes (4)  8 number (8)  16 description (8)  24 zero (8)
+// Header:  0 kind (1)  1 traffic (1)  2 zero (2)  4 bytes (4)  8 number (8)  16 description (8)  24 taken back (2 * 4)
 constexpr std::array<char, 8> kHelloMagic = {'T', 'u', 't', 't', 'i', 'H', 'i', '1'};
 constexpr std::array<char, 8> kWelcomeMagic = {'T', 'u', 't', 't', 'i', 'O', 'k', '1'};
 constexpr std::uint32_t kWireVersion = 1;
@@ -104,6 +104,7 @@ HeaderBytes encode(const FrameHeader& header) {
   put(raw.data() + 4, header.bytes);
   put(raw.data() + 8, header.number);
   put(raw.data() + 16, header.description);
+  for (std::size_t i = 0; i < kNumTraffics; ++i) put(raw.data() + 24 + 4 * i, header.taken_back[i]);
   return raw;
 }
 
@@ -118,6 +119,7 @@ std::optional<FrameHeader> decode_header(std::span<const std::byte, kHeaderBytes
   header.bytes = get<std::uint32_t>(raw.data() + 4);
   header.number = get<std::uint64_t>(raw.data() + 8);
   header.description = get<std::uint64_t>(raw.data() + 16);
+  for (std::size_t i = 0; i < kNumTraffics; ++i) header.taken_back[i] = get<std::uint32_t>(raw.data() + 24 + 4 * i);
   return header;
 }
 

@@ -48,15 +48,18 @@ using WelcomeBytes = std::array<std::byte, kWelcomeBytes>;
 [[nodiscard]] bool may_be_hello(std::span<const std::byte> begun);
 
 // A message goes from source to destination, with its payload behind the header. Credits go back: how many messages of
-// each traffic have been taken so far. Either end says bye before it closes the connection for good.
+// each traffic have been taken so far. Either end says bye before it closes the connection for good. A message also
+// says how many of those have been taken that its destination sent to its source, so that ranks that talk to each other
+// need few credits.
 enum class FrameKind : std::uint8_t { message = 1, credits = 2, bye = 3 };
 
 struct FrameHeader {
   FrameKind kind = FrameKind::message;
-  std::uint8_t traffic = 0;       // of a message
-  std::uint32_t bytes = 0;        // of its payload
-  std::uint64_t number = 0;       // of a message, from 0; of credits: taken of the first traffic
-  std::uint64_t description = 0;  // of a message; of credits: taken of the second traffic
+  std::uint8_t traffic = 0;                              // of a message
+  std::uint32_t bytes = 0;                               // of its payload
+  std::uint64_t number = 0;                              // of a message, from 0; of credits: taken of the first traffic
+  std::uint64_t description = 0;                         // of a message; of credits: taken of the second traffic
+  std::array<std::uint32_t, kNumTraffics> taken_back{};  // of a message: the low bits of what was taken the other way
 };
 
 inline constexpr std::size_t kHeaderBytes = 32;
