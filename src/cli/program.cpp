@@ -124,9 +124,12 @@ Exit parse_and_run(CLI::App& app, std::span<const Defined> defined, const std::v
     context.error << help_of_program(app, defined);
     return Exit::misused;
   }
-  // A rank that the demo has started says nothing that the demo has said already.
-  const CLI::Option* const as_rank = chosen()->app->get_option_no_throw("--as-rank");
-  if (!chosen()->tells_variables && (as_rank == nullptr || as_rank->count() == 0))
+  // What a command has started itself says nothing that the command has said already.
+  const auto is_given = [&](const char* name) {
+    const CLI::Option* const option = chosen()->app->get_option_no_throw(name);
+    return option != nullptr && option->count() != 0;
+  };
+  if (!chosen()->tells_variables && !is_given("--as-rank") && !is_given("--remote"))
     if (const Exit checked = check_own_variables(context); checked != Exit::done) return checked;
   return chosen()->run(context);
 }

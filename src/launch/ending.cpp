@@ -25,8 +25,7 @@ std::string name_of_signal(int signal) {
 
 }  // namespace
 
-Ending::Ending(Times times, Ranks ranks, std::ostream& error)
-    : times_(times), ranks_(std::move(ranks)), error_(error) {
+Ending::Ending(Times times, Ranks ranks, std::ostream& error) : times_(times), ranks_(std::move(ranks)), error_(error) {
   if (times_.timeout > Nanos()) next_step_ = Clock::now() + to_chrono(times_.timeout);
 }
 
@@ -54,11 +53,15 @@ void Ending::note_end(const RankEnd& end, std::string_view where) {
 }
 
 void Ending::fail(int exit_code, std::string_view what) {
-  if (exit_code_ != 0) return;
-  exit_code_ = exit_code;
+  if (exit_code_ == 0) tell(exit_code, what);
+}
+
+void Ending::tell(int exit_code, std::string_view what) {
+  const bool is_first = exit_code_ == 0;
+  if (is_first) exit_code_ = exit_code;
   error_ << fmt::format("tutti launch: {}\n", what);
   error_.flush();
-  if (is_ending()) return;
+  if (!is_first || is_ending()) return;
   state_ = State::waiting;
   begin_grace();
 }

@@ -46,6 +46,8 @@ class Ending {
   void note_end(const RankEnd& end, std::string_view where = "");
   // Any other failure of what is to run, in a whole sentence.
   void fail(int exit_code, std::string_view what);
+  // The same, but told even if it is not the first.
+  void tell(int exit_code, std::string_view what);
   // Nobody reads the output any more.
   void note_lost_reader();
   // To be called when next_step() has come.
@@ -54,6 +56,8 @@ class Ending {
   // Nothing where nothing is to be done by itself.
   [[nodiscard]] std::optional<Clock::time_point> next_step() const { return next_step_; }
   [[nodiscard]] int exit_code() const { return exit_code_; }
+  // Nothing stronger is left to try.
+  [[nodiscard]] bool has_killed() const { return state_ == State::killed; }
 
  private:
   enum class State { none, waiting, terminated, killed };  // one after the other

@@ -36,7 +36,8 @@ class Group {
                     .signal_mask = signals_.before()}),
         writer_(options.tag, out, error),
         ending_({options.timeout, options.grace},
-                {[this](int signal) { processes_.signal_all(signal); }, [this] { return processes_.running(); }}, error) {}
+                {[this](int signal) { processes_.signal_all(signal); }, [this] { return processes_.running(); }},
+                error) {}
 
   Result<int> run();
 

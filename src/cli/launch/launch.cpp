@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// `tutti launch -n N -- PROGRAM`: starts N ranks of a program on this host and hosts the rendezvous at which they meet.
+// `tutti launch -n N -- PROGRAM`: starts N ranks of a program, on this host or on several, and serves the rendezvous at
+// which they meet.
+#include <cstdint>
+#include <filesystem>
 #include <memory>
+#include <optional>
 #include <ostream>
 #include <string>
 #include <vector>
@@ -8,19 +12,31 @@
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
+#include "base/system/file.hpp"
 #include "base/text.hpp"
 #include "base/units.hpp"
 #include "cli/commands.hpp"
 #include "cli/variables_check.hpp"
+#include "launch/host_group.hpp"
+#include "launch/hosts.hpp"
 #include "launch/process_group.hpp"
+#include "launch/reach.hpp"
+#include "launch/remote_ranks.hpp"
 #include "runtime/bootstrap/rendezvous.hpp"
 
 namespace tutti::cli {
 
 namespace {
 
+constexpr std::uint64_t kMostHostsFile = 1 << 20;
+
 struct LaunchArguments {
   std::string num_ranks;
+  std::string hosts;
+  std::string agent{launch::kDefaultAgent};
+  std::string address;
+  std::string tutti;
+  bool remote = false;
   std::string bind = "core";
   bool tag = false;
   std::vector<std::string> environment;  // NAME=VALUE
@@ -46,21 +62,50 @@ Status read_duration(const char* option, const std::string& text, Nanos& duratio
   return {};
 }
 
-Status read_environment(const std::vector<std::string>& pairs, Environment& environment,
+Status read_environment(const std::vector<std::string>& pairs, std::vector<Environment::Pair>& variables,
                         std::vector<std::string>& warnings) {
   for (const std::string& pair : pairs) {
     const std::size_t equals = pair.find('=');
     if (equals == std::string::npos || equals == 0) {
       return wrong_argument(fmt::format("--env is {}; it takes NAME=VALUE", in_quotes(pair)));
     }
-    TUTTI_TRY(check_given_variable("--env", pair.substr(0, equals), pair.substr(equals + 1), warnings));
-    environment.set(pair.substr(0, equals), pair.substr(equals + 1));
+    variables.emplace_back(pair.substr(0, equals), pair.substr(equals + 1));
+    TUTTI_TRY(check_given_variable("--env", variables.back().first, variables.back().second, warnings));
   }
   return {};
 }
 
-Status read(const LaunchArguments& options, launch::GroupOptions& group, std::vector<std::string>& warnings) {
-  TUTTI_TRY(read_num_ranks(options.num_ranks, group.num_ranks));
+Status read_hosts(const LaunchArguments& options, std::vector<launch::HostRanks>& hosts) {
+  std::optional<int> num_ranks;
+  if (!options.num_ranks.empty()) TUTTI_TRY(read_num_ranks(options.num_ranks, num_ranks.emplace()));
+  if (!options.hosts.starts_with('@')) {
+    TUTTI_TRY_ASSIGN(hosts, launch::place_ranks(options.hosts, num_ranks));
+    return {};
+  }
+  const std::string path = options.hosts.substr(1);
+  TUTTI_TRY_ASSIGN(const std::string text, read_file(path, kMostHostsFile));
+  TUTTI_TRY_ASSIGN(hosts, launch::place_ranks_of_file(text, path, num_ranks));
+  return {};
+}
+
+// What the ranks of other hosts get besides that host's own variables.
+std::vector<Environment::Pair> own_variables(const Environment& environment) {
+  std::vector<Environment::Pair> variables;
+  for (const std::string& name : environment.names()) {
+    if (name.starts_with("TUTTI_")) variables.emplace_back(name, environment.lookup(name).value_or(""));
+  }
+  return variables;
+}
+
+Status read(const LaunchArguments& options, launch::HostsOptions& launched, std::vector<std::string>& warnings) {
+  launch::GroupOptions& group = launched.group;
+  if (!options.hosts.empty()) {
+    TUTTI_TRY(read_hosts(options, launched.hosts));
+  } else if (options.num_ranks.empty()) {
+    return wrong_argument("-n, the number of ranks, is missing; or --hosts, where ranks are to run");
+  } else {
+    TUTTI_TRY(read_num_ranks(options.num_ranks, group.num_ranks));
+  }
   if (options.bind != "core" && options.bind != "none") {
     return wrong_argument(fmt::format("--bind is {}; it takes core or none", in_quotes(options.bind)));
   }
@@ -68,7 +113,11 @@ Status read(const LaunchArguments& options, launch::GroupOptions& group, std::ve
   group.tag = options.tag;
   if (!options.timeout.empty()) TUTTI_TRY(read_duration("--timeout", options.timeout, group.timeout));
   TUTTI_TRY(read_duration("--grace", options.grace, group.grace));
-  TUTTI_TRY(read_environment(options.environment, group.environment, warnings));
+  launched.variables = own_variables(group.environment);
+  TUTTI_TRY(read_environment(options.environment, launched.variables, warnings));
+  if (!options.address.empty()) {
+    TUTTI_TRY_ASSIGN(launched.address, launch::parse_address(options.address));
+  }
   if (options.command.empty()) {
     return wrong_argument("there is no program to run; it comes after the options: tutti launch -n 2 -- PROGRAM");
   }
@@ -76,22 +125,68 @@ Status read(const LaunchArguments& options, launch::GroupOptions& group, std::ve
   return {};
 }
 
+Result<int> run_on_hosts(const LaunchArguments& options, launch::HostsOptions& launched, const Context& context) {
+  std::error_code unreadable;
+  launched.agent = options.agent;
+  launched.version = TUTTI_VERSION;
+  launched.folder = std::filesystem::current_path(unreadable).string();
+  if (unreadable) return Status::from_errno("cannot tell the folder to work in", unreadable.value());
+  launched.tutti =
+      options.tutti.empty() ? std::filesystem::read_symlink("/proc/self/exe", unreadable).string() : options.tutti;
+  if (unreadable) return Status::from_errno("cannot read /proc/self/exe; --tutti takes the path", unreadable.value());
+  return launch::run_on_hosts(launched, context.out, context.error);
+}
+
 Exit run(const LaunchArguments& options, const Context& context) {
-  launch::GroupOptions group;
-  group.environment = context.environment;
+  if (options.remote) {
+    const Status served = launch::serve_launcher(context.environment, TUTTI_VERSION);
+    return served.ok() ? Exit::done : failed(context, "launch --remote", served);
+  }
+  launch::HostsOptions launched;
+  launched.group.environment = context.environment;
   std::vector<std::string> warnings;
-  const Status understood = read(options, group, warnings);
+  const Status understood = read(options, launched, warnings);
   for (const std::string& warning : warnings) context.error << "tutti launch: " << warning << "\n";
   if (!understood.ok()) return failed(context, "launch", understood);
-  const Result<int> code = launch::run_group(group, context.out, context.error);
+  const bool is_here = launched.hosts.empty();
+  if (is_here) {
+    for (const auto& [name, value] : launched.variables) launched.group.environment.set(name, value);
+  }
+  const Result<int> code = is_here ? launch::run_group(launched.group, context.out, context.error)
+                                   : run_on_hosts(options, launched, context);
   if (!code.ok()) return failed(context, "launch", code.status());
   // The ranks' own status is passed on, as from env or timeout; Exit has room for it.
   return static_cast<Exit>(*code);
 }
 
+// Options that only make sense with --hosts.
+void define_hosts(CLI::App& app, LaunchArguments& options) {
+  CLI::Option* const hosts =
+      app.add_option("--hosts", options.hosts,
+                     "Where ranks run, in this order: HOST or HOST:RANKS, with -n at most that many; or @FILE with a "
+                     "host a line, as HOST:RANKS or HOST slots=RANKS. localhost needs no agent")
+          ->type_name("HOST[:RANKS],…|@FILE");
+  app.add_option("--agent", options.agent,
+                 "What runs a command on a host: {host} in it becomes the host, which otherwise follows it; then the "
+                 "command, as one word for ssh and rsh, else as words")
+      ->type_name("COMMAND")
+      ->capture_default_str()
+      ->needs(hosts);
+  app.add_option("--address", options.address,
+                 "The address of this host at which ranks of other hosts find each other; by default the one that "
+                 "leads to the first of them, and a free port")
+      ->type_name("ADDRESS[:PORT]")
+      ->needs(hosts);
+  app.add_option("--tutti", options.tutti, "The path of tutti on other hosts; by default that of this one")
+      ->type_name("PATH")
+      ->needs(hosts);
+  app.add_flag("--remote", options.remote)->group("");
+}
+
 Run define_launch(CLI::App& app) {
   const auto options = std::make_shared<LaunchArguments>();  // shared with the closure, which std::function copies
-  app.add_option("-n,--num-ranks", options->num_ranks, "How many ranks to start")->type_name("N")->required();
+  app.add_option("-n,--num-ranks", options->num_ranks, "How many ranks to start")->type_name("N");
+  define_hosts(app, *options);
   app.add_option("--bind", options->bind, "core: rank r on the core r, round and round; none: wherever")
       ->type_name("core|none")
       ->capture_default_str();
@@ -117,11 +212,15 @@ Run define_launch(CLI::App& app) {
 
 Command launch_command() {
   return {.name = "launch",
-          .summary = "Start N ranks of a program on this host; end all if one fails, and return its exit status",
+          .summary =
+              "Start N ranks of a program, here or on several hosts; end all if one fails, and return its exit "
+              "status",
           .examples =
               "tutti launch -n 2 -- ./program\n"
               "tutti launch -n 4 --tag --env TUTTI_DEBUG=info -- ./program --its-own options\n"
-              "tutti launch -n 8 --bind none --timeout 5m -- python3 train.py",
+              "tutti launch -n 8 --bind none --timeout 5m -- python3 train.py\n"
+              "tutti launch --hosts node1:4,node2:4 -- ./program\n"
+              "tutti launch --hosts @hosts.txt --agent 'ip netns exec {host}' -- ./program",
           .define = define_launch};
 }
 
