@@ -286,7 +286,10 @@ void HostGroup::ask_who_is_late() {
 void HostGroup::part() {
   for (RemoteHost& host : hosts_) host.hang_up();
   const auto deadline = Clock::now() + kPartingPatience;
-  const auto is_over = [](const RemoteHost& host) { return host.is_over(); };
+  // An agent that stays after its remote launcher has nothing more to say.
+  const auto is_over = [](const RemoteHost& host) {
+    return host.is_over() || (host.from_fd() == UniqueFd::kNone && !host.is_running());
+  };
   while (!std::all_of(hosts_.begin(), hosts_.end(), is_over) && Clock::now() < deadline) {
     wait_for_streams(deadline);
     note_ends_of_agents();
