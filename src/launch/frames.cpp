@@ -124,7 +124,7 @@ std::string encode(const Order& order) {
   put(bytes, static_cast<std::uint32_t>(order.command.size()));
   for (const std::string& word : order.command) put(bytes, word);
   put(bytes, static_cast<std::uint32_t>(order.variables.size()));
-  for (const auto& [name, value] : order.variables) put(bytes, name + "=" + value);
+  for (const auto& [name, value] : order.variables) put(bytes, fmt::format("{}={}", name, value));
   return encode(FrameType::order, 0, bytes);
 }
 

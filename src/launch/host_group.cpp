@@ -34,6 +34,7 @@ constexpr std::chrono::seconds kPartingPatience{5};   // of hosts that end their
 constexpr std::chrono::milliseconds kLastWords{500};  // between an agent's end and that of its output
 constexpr int kAgentNotFound = 127;
 constexpr int kSshFailed = 255;
+constexpr int kMisused = 2;
 
 class HostGroup {
  public:
@@ -255,6 +256,7 @@ void HostGroup::note_lost(RemoteHost& host) {
   }
   std::string advice;
   if (!end.was_killed && end.status == kAgentNotFound) advice = "; --tutti takes the path of tutti there";
+  if (!end.was_killed && end.status == kMisused) advice = "; tutti there may have another version";
   if (!end.was_killed && end.status == kSshFailed) advice = "; see whether it runs a command such as true";
   // The agent of a host that has not answered gets the signals that are meant for the ranks.
   ending_.fail(end.was_killed ? kSignalBase + end.status : kHostLost,

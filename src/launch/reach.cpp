@@ -64,7 +64,7 @@ std::optional<Address> source_towards(const addrinfo& target) {
 }
 
 std::optional<Address> source_towards(const std::string& host) {
-  const Infos infos = look_up(host);
+  const Infos infos = look_up(host.substr(host.rfind('@') + 1));  // without the user whom ssh is to be there
   for (const addrinfo* info = infos.get(); info != nullptr; info = info->ai_next) {
     if (const std::optional<Address> source = source_towards(*info)) return source;
   }

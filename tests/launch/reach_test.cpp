@@ -32,9 +32,11 @@ TEST(Reach, RefusesWhatIsNoAddress) {
 
 TEST(Reach, FindsTheAddressThatLeadsToAHost) {
   if (!is_loopback_up()) GTEST_SKIP() << "the loopback interface is down";
-  const Result<Address> address = address_towards({"127.0.0.1"});
-  ASSERT_TRUE(address.ok());
-  EXPECT_EQ(to_text(*address), "127.0.0.1:0");
+  for (const char* host : {"127.0.0.1", "user@127.0.0.1"}) {
+    const Result<Address> address = address_towards({host});
+    ASSERT_TRUE(address.ok()) << host;
+    EXPECT_EQ(to_text(*address), "127.0.0.1:0");
+  }
 }
 
 }  // namespace

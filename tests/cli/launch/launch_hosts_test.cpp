@@ -264,6 +264,21 @@ TEST_F(LaunchHosts, SaysThatTuttiIsNotThere) {
   EXPECT_TRUE(contains(ended.error, "--tutti takes the path of tutti there")) << ended.error;
 }
 
+TEST_F(LaunchHosts, SaysThatTuttiThereHasAnotherVersion) {
+  const std::string older = write_program("older", "echo >&2 tutti launch: --remote is not an option; exit 2");
+  const Ended unknown = on("a", "true", "--tutti " + older);
+  EXPECT_EQ(unknown.exit, 1);
+  EXPECT_TRUE(contains(unknown.error, "ended with exit code 2; tutti there may have another version\n"))
+      << unknown.error;
+  // A greeting, and the refusal of the order.
+  const std::string other = write_program("other",
+                                          "printf 'A\\0\\0\\0\\0\\3\\0\\0\\0009.9'\n"
+                                          "printf 'F\\0\\0\\0\\0\\21\\0\\0\\0tutti is 9.9 here'; cat >/dev/null");
+  const Ended refused = on("a", "true", "--tutti " + other);
+  EXPECT_EQ(refused.exit, 1);
+  EXPECT_EQ(refused.error, "tutti launch: host a: tutti is 9.9 here\n");
+}
+
 TEST_F(LaunchHosts, AnAgentThatPrintsIsQuoted) {
   write_program("agent", "echo Welcome to $1; shift; exec \"$@\"");
   const Ended ended = on("a,b", "exec sleep 1000", "--grace 100ms");
