@@ -127,11 +127,13 @@ Result<std::unique_ptr<Communicator>> Communicator::join(const UniqueId& id, int
     return communicator->arrive();
   });
   if (!status.ok()) return status;
-  log.info(LogSubsystem::init,
-           "communicator of {}, {}, machine profile {} ({}), staging {} x at most {} B, spread over {} B",
-           counted(num_ranks, "rank"), counted(communicator->ranks_on_cores_.num_cores, "core"),
-           communicator->profile_.title(), settings.profile.why, settings.region.staging_depth,
-           settings.region.staging_slot, communicator->spread_);
+  log.info(
+      LogSubsystem::init,
+      "communicator of {}{}, {}, machine profile {} ({}), staging {} x at most {} B, spread over {} B",
+      counted(num_ranks, "rank"),
+      communicator->hosts_.are_several() ? fmt::format(" on {}", counted(communicator->hosts_.count(), "host")) : "",
+      counted(communicator->ranks_on_cores_.num_cores, "core"), communicator->profile_.title(), settings.profile.why,
+      settings.region.staging_depth, settings.region.staging_slot, communicator->spread_);
   log.info(LogSubsystem::init, "decision table {}: {}",
            settings.table.table == nullptr ? "none" : settings.table.table->title(), settings.table.why);
   return communicator;

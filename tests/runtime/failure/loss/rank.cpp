@@ -313,6 +313,7 @@ void be_rank(Shared& shared, const Trial& trial, int rank, int log) {
     set("TUTTI_BROADCAST_ALGORITHM", "push_pull");
     set("TUTTI_REDUCE_ALGORITHM", "push_pull");
   }
+  if (trial.spans_hosts) set("TUTTI_HOST_ID", rank % 2 == 0 ? "even" : "odd");
   dup2(log, STDERR_FILENO);
   Life(shared, trial, rank).live();
   _exit(0);

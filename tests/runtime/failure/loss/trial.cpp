@@ -31,16 +31,25 @@ Trial Trial::make(std::mt19937& random, Milliseconds timeout, bool is_brief) {
   return trial;
 }
 
+Trial Trial::over_hosts() const {
+  Trial trial = *this;
+  trial.spans_hosts = true;
+  trial.attached = trial.pushed = false;
+  if (trial.fault == Fault::stop || trial.fault == Fault::pause) trial.fault = Fault::kill;
+  trial.timeout = trial.late_warning = Milliseconds(0);
+  return trial;
+}
+
 std::string Trial::to_string() const {
   constexpr std::array kFaults = {"killed", "stopped", "paused", "aborting"};
   constexpr std::array kMoments = {"meeting", "joining", "calling", "leaving"};
-  return fmt::format("rank {} {} after {} us of {}{}, rank {} last, seed {}, {} turns", victim,
+  return fmt::format("rank {} {} after {} us of {}{}{}, rank {} last, seed {}, {} turns", victim,
                      kFaults[static_cast<std::size_t>(fault)], delay.count(),
                      kMoments[static_cast<std::size_t>(moment)],
                      pushed     ? " with attached reads and stores"
                      : attached ? " with attached reads"
                                 : "",
-                     last, seed, turns);
+                     spans_hosts ? " over hosts" : "", last, seed, turns);
 }
 
 int number_in(Group group, int rank) { return group == Group::reversed ? kRanks - 1 - rank : rank; }

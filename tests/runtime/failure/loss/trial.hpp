@@ -41,11 +41,12 @@ struct Trial {
   int victim = 0;
   int last = 0;  // joins after the others; not the victim
   Microseconds delay{};
-  unsigned seed = 0;        // of the calls
-  int turns = 0;            // of calls before all leave; 0: they go on
-  bool attached = false;    // what is larger than a few bytes is read from the other process
-  bool pushed = false;      // and of broadcasts and reduces a part is written there
-  bool asks_other = false;  // whether the ranks then look into the second communicator too
+  unsigned seed = 0;         // of the calls
+  int turns = 0;             // of calls before all leave; 0: they go on
+  bool attached = false;     // what is larger than a few bytes is read from the other process
+  bool pushed = false;       // and of broadcasts and reduces a part is written there
+  bool spans_hosts = false;  // ranks are in turn on one host and another, and talk over the loopback interface
+  bool asks_other = false;   // whether the ranks then look into the second communicator too
   Milliseconds timeout{0};
   Milliseconds late_warning{0};
 
@@ -55,6 +56,8 @@ struct Trial {
 
   // Brief ones wait once for a timeout, and for nothing longer.
   [[nodiscard]] static Trial make(std::mt19937& random, Milliseconds timeout, bool is_brief);
+  // The same on two hosts, with what is told alike on both: a kill, or an abort.
+  [[nodiscard]] Trial over_hosts() const;
   [[nodiscard]] std::string to_string() const;
 };
 
