@@ -151,6 +151,31 @@ TEST(TcpEndpoint, LateDestinationIsWaitedFor) {
                     }));
 }
 
+TEST(TcpEndpoint, RankThatHasSaidByeIsNotAwaited) {
+  TcpWorld world({.num_ranks = 2, .restore_within = milliseconds(20)});
+  const std::vector<Flow> flows = both_ways(10, {100});
+  Party first(world.endpoint(0), 0, flows, 1);
+  Party second(world.endpoint(1), 1, flows, 2);
+  const auto is_over = [&] {
+    return first.is_done() && second.is_done() && world.endpoint(0).to(1, Traffic::schedules).is_drained() &&
+           world.endpoint(0).to(1, Traffic::program).is_drained();
+  };
+  ASSERT_TRUE(until(is_over, [&] {
+    first.talk();
+    second.talk();
+    world.endpoint(0).step();
+    world.endpoint(1).step();
+  }));
+  world.drop(1);
+  const auto end = Clock::now() + milliseconds(100);
+  while (Clock::now() < end) world.endpoint(0).step();
+  EXPECT_FALSE(world.endpoint(0).unreachable().has_value()) << world.endpoint(0).unreachable()->words;
+  EXPECT_TRUE(world.endpoint(0).has_sent_all());
+  // It is missed again by who has something for it.
+  world.endpoint(0).to(1, Traffic::program).publish(1);
+  ASSERT_TRUE(until([&] { return world.endpoint(0).unreachable().has_value(); }, [&] { world.endpoint(0).step(); }));
+}
+
 TEST(TcpEndpoint, TimeInWhichNobodyStepsDoesNotCount) {
   RelayedPair pair([] { return std::uint64_t{0}; }, milliseconds(40));
   pair.world->endpoint(0).to(1, Traffic::schedules).publish(1);
