@@ -53,9 +53,10 @@ std::vector<Flow> both_ways(std::uint64_t messages, const std::vector<std::uint6
 struct RelayedPair {
   explicit RelayedPair(
       std::function<std::uint64_t()> limit = [] { return std::uint64_t{0}; },
-      std::chrono::nanoseconds restore_within = std::chrono::seconds(20))
+      std::chrono::nanoseconds restore_within = std::chrono::seconds(20),
+      EndpointShape shape = {.depth = 4, .slot = 4096})
       : relays{Relay(limit), Relay(limit)} {
-    TcpWorld::Setup setup{.shape = {.depth = 4, .slot = 4096}, .restore_within = restore_within};
+    TcpWorld::Setup setup{.shape = shape, .restore_within = restore_within};
     setup.told = [this](std::uint32_t rank, const Address& real) {
       relays[rank].lead_to(real);
       return std::vector{relays[rank].address()};
@@ -100,6 +101,27 @@ TEST(TcpEndpoint, CutConnectionsLoseAndDoubleNothing) {
     talk_over_cuts(seed);
     if (testing::Test::HasFatalFailure()) return;
   }
+}
+
+// Messages that the system takes only in parts, with a relay that does not keep up.
+TEST(TcpEndpoint, LargeMessagesArriveOverCutConnections) {
+  std::mt19937_64 random(3);
+  constexpr std::uint64_t kLarge = 1 << 20;
+  int num_limits = 0;
+  RelayedPair pair([&] { return num_limits++ < 6 ? 1 + random() % (2 * kLarge) : 0; }, std::chrono::seconds(20),
+                   {.depth = 8, .slot = kLarge});
+  const std::vector<Flow> flows = {{0, 1, Traffic::schedules, 10, {kLarge, 100, kLarge - 1}},
+                                   {0, 1, Traffic::program, 10, {kLarge}}};
+  Party first(pair.world->endpoint(0), 0, flows, 1);
+  Party second(pair.world->endpoint(1), 1, flows, 2);
+  ASSERT_TRUE(until([&] { return (first.is_done() && second.is_done()) || !second.fault().empty(); },
+                    [&] {
+                      first.talk();
+                      second.talk();
+                      pair.step();
+                    }));
+  EXPECT_EQ(second.fault(), "");
+  EXPECT_GT(pair.relays[1].num_cuts(), 2);
 }
 
 TEST(TcpEndpoint, ConnectionThatStaysAwayIsToldAtBothEnds) {
