@@ -71,6 +71,16 @@ report::NamedTable rows_table(const DrawnPart& drawn) {
   return named;
 }
 
+// On the page each panel stands alone, so that its title says which chart it is of.
+template <typename Chart>
+Chart with_whole_titles(Chart chart) {
+  for (auto& panel : chart.panels) {
+    const bool is_said = chart.title.find(panel.title) != std::string::npos;
+    panel.title = is_said ? chart.title : fmt::format("{}: {}", chart.title, panel.title);
+  }
+  return chart;
+}
+
 Section section_of(const DrawnPart& drawn) {
   Section section{.title = std::string(drawn.part->title),
                   .answer = drawn.shown.answer,
@@ -87,9 +97,9 @@ Section section_of(const DrawnPart& drawn) {
     if (!is_live) {
       section.pictures.push_back({.title = each.title, .svg = svg_of(each)});
     } else if (each.lines) {
-      section.lines.push_back(*each.lines);
+      section.lines.push_back(with_whole_titles(*each.lines));
     } else {
-      section.bars.push_back(*each.bars);
+      section.bars.push_back(with_whole_titles(*each.bars));
     }
   }
   if (drawn.rows.size() > 0) section.tables.push_back(rows_table(drawn));

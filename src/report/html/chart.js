@@ -36,12 +36,22 @@ function datasetsOf(figure, chart) {
       }
     }
     const data = line.points.map(([x, y, low, high]) => ({x, y, range: low === undefined ? null : [low, high]}));
-    datasets.push({...common, data, borderWidth: style === null ? 1 : 2, borderDash: line.dashed ? [5, 4] : [],
+    // Of a range only the band is seen; its values are still said.
+    const width = style === null ? 1 : 2;
+    const radius = style === null ? 1.5 : line.dashed ? 4.5 : 3.5;
+    datasets.push({...common, data, range: line.range, hollow: line.dashed, borderWidth: line.range ? 0 : width,
+                   borderDash: line.dashed ? [5, 4] : [],
                    pointStyle: kMarks[style ?? 0], rotation: style === kUpsideDown ? 180 : 0,
-                   pointRadius: style === null ? 1.5 : 3.5, pointHoverRadius: style === null ? 3 : 6,
+                   pointRadius: line.range ? 0 : radius, pointHoverRadius: style === null ? 3 : 6,
                    pointBorderWidth: 1.5});
   }
   return datasets;
+}
+
+// What is said of a point: of a range its ends alone.
+function pointText(dataset, point, axis) {
+  if (dataset.range && point.range) return point.range.map((value) => valueText(value, axis)).join(' to ');
+  return valueText(point.y, axis) + rangeText(point.range, axis);
 }
 
 function paintDatasets(chart, colors) {
@@ -49,6 +59,7 @@ function paintDatasets(chart, colors) {
     const color = colors.line(dataset.style);
     dataset.borderColor = color;
     dataset.backgroundColor = dataset.band ? `${color}33` : color;
+    if (dataset.hollow) dataset.pointBackgroundColor = colors.surface;
   }
 }
 
@@ -103,12 +114,13 @@ function lineOptions(chart, xName, sizes, onHover) {
   x.ticks.autoSkip = false;
   const y = scaleOf(chart.linear ? 'linear' : 'logarithmic', chart.y.split(', ')[0],
                     (value) => valueText(value, chart.y));
+  y.ticks.includeBounds = false; // which are no round values
   if (!chart.linear)
     y.afterBuildTicks = (axis) => {
       const ticks = niceTicks(axis.min, axis.max);
       if (ticks.length >= 2) axis.ticks = ticks;
     };
-  const label = (item) => ` ${item.dataset.label}: ${valueText(item.raw.y, chart.y)}${rangeText(item.raw.range, chart.y)}`;
+  const label = (item) => ` ${item.dataset.label}: ${pointText(item.dataset, item.raw, chart.y)}`;
   return {
     animation: false, responsive: true, maintainAspectRatio: false, parsing: false,
     interaction: {mode: 'nearest', axis: 'x', intersect: false},
@@ -157,7 +169,7 @@ function whiskers() {
 function barDatasets(panel) {
   return panel.kinds.map((kind, number) => {
     const bars = panel.groups.map((group) => group.bars.find((bar) => bar.kind === number) ?? null);
-    return {label: kind, style: number % 8, series: number, data: bars.map((bar) => bar?.value ?? null),
+    return {label: kind, style: panel.styles[number], series: number, data: bars.map((bar) => bar?.value ?? null),
             ranges: bars.map((bar) => bar?.range ?? null), commands: bars.map((bar) => bar?.command ?? null),
             maxBarThickness: 26};
   });
@@ -166,12 +178,16 @@ function barDatasets(panel) {
 function barOptions(panel, onHover) {
   const x = scaleOf('linear', panel.y.split(', ')[0], (value) => value === 0 ? '0' : valueText(value, panel.y));
   x.beginAtZero = true;
+  x.stacked = panel.stacked;
+  // Whiskers are to end within the chart.
+  x.suggestedMax = Math.max(0, ...panel.groups.flatMap((group) => group.bars.map((bar) => bar.range?.[1] ?? 0)));
   const y = scaleOf('category', '', function(value) {
     const name = this.getLabelForValue(value);
     const most = this.chart.width < 500 ? 18 : 48;
     return name.length > most ? `${name.slice(0, most - 1)}…` : name;
   });
   y.title.display = false;
+  y.stacked = panel.stacked;
   const label = (item) =>
     ` ${item.dataset.label}: ${valueText(item.raw, panel.y)}${rangeText(item.dataset.ranges[item.dataIndex], panel.y)}`;
   return {

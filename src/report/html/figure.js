@@ -37,6 +37,20 @@ function legend(series, shown, onChange) {
   return list;
 }
 
+// What is said of a whole chart: its remark, and what kinds of lines and bands mean.
+function caption(data) {
+  const kPaths = {full: ['M0 7.5h22', ''], dashed: ['M0 7.5h22', '5 4'], range: ['M0 3.5h22v8h-22z', '']};
+  const keys = (data.keys ?? []).map(({kind, words}) => {
+    const picture = shape('svg', {class: `meaning-${kind}`, viewBox: '0 0 22 15', width: 22, height: 15,
+                                  'aria-hidden': 'true'});
+    picture.append(shape('path', {d: kPaths[kind][0], 'stroke-dasharray': kPaths[kind][1]}));
+    if (kind !== 'range') picture.append(shape('circle', {cx: 11, cy: 7.5, r: 3.5}));
+    return element('span', {class: 'meaning'}, picture, words);
+  });
+  return [...(data.remark ? [element('p', {class: 'remark'}, data.remark)] : []),
+          ...(keys.length ? [element('p', {class: 'remark meanings'}, ...keys)] : [])];
+}
+
 // Hides series by their names, as a press of their keys does.
 function hideSeries(element, names, hidden) {
   const keys = element.querySelectorAll('.key');
@@ -59,7 +73,7 @@ class Figure {
     this.reset = button('Reset zoom', () => this.showAll(), {disabled: true});
     this.readout = element('p', {class: 'readout', 'aria-live': 'polite'}, kHelp);
     this.element = element('figure', {class: 'card'},
-      element('figcaption', {}, element('h3', {}, this.title)),
+      element('figcaption', {}, element('h3', {}, this.title), ...caption(data)),
       legend(data.series, this.shown, () => this.apply()),
       element('div', {class: 'charts'}, ...data.charts.map((chart) => this.makeView(chart))),
       element('div', {class: 'tools'}, this.reset, this.readout));
@@ -67,7 +81,7 @@ class Figure {
 
   makeView(chart) {
     const canvas = element('canvas', {tabindex: '0', role: 'img',
-      'aria-label': `${chart.y} over bytes, ${this.title}. ${kHelp}`});
+      'aria-label': `${chart.y} over ${this.data.x}, ${this.title}. ${kHelp}`});
     const view = {chart, canvas, range: null, live: null};
     this.views.push(view);
     const csv = button('CSV', () => download(fileName(this.title, chart.y), this.csvOf(chart)),
@@ -84,7 +98,7 @@ class Figure {
       view.live = new Chart(view.canvas, {
         type: 'line',
         data: {datasets: datasetsOf(this.data, view.chart)},
-        options: lineOptions(view.chart, 'bytes', this.sizes, (items) => this.tell(view, items)),
+        options: lineOptions(view.chart, this.data.x, this.sizes, (items) => this.tell(view, items)),
       });
       watchDrag(view.canvas, (part) => this.zoomTo(view, part));
       view.canvas.addEventListener('dblclick', () => this.showAll());
@@ -216,7 +230,7 @@ class Figure {
       const dataset = view.live.data.datasets[datasetIndex];
       const point = dataset.data[index];
       if (dataset.command !== null) commands.add(this.commands[dataset.command]);
-      texts.push(`${dataset.label} ${valueText(point.y, view.chart.y)}${rangeText(point.range, view.chart.y)}`);
+      texts.push(`${dataset.label} ${pointText(dataset, point, view.chart.y)}`);
       this.current = this.sizes.indexOf(point.x);
     }
     const more = texts.length > kMostInTooltip ? `; ${texts.length - kMostInTooltip} more` : '';
@@ -247,16 +261,16 @@ class BarFigure {
     this.readout = element('p', {class: 'readout', 'aria-live': 'polite'}, 'Point at a bar to see what made it.');
     const csv = button('CSV', () => download(fileName(this.title, data.y), this.csv()),
                        {'aria-label': `${data.y} of ${this.title} as CSV`});
-    const keys = data.kinds.map((name, number) => ({name, style: number % 8}));
+    const keys = data.kinds.map((name, number) => ({name, style: data.styles[number]}));
     this.element = element('figure', {class: 'card'},
-      element('figcaption', {}, element('h3', {}, this.title)),
+      element('figcaption', {}, element('h3', {}, this.title), ...caption(data)),
       keys.length > 1 ? legend(keys, this.shown, () => this.apply()) : '',
       element('div', {class: 'head'}, element('h4', {}, data.y.split(', ')[0]), csv),
       this.plot, this.readout);
   }
 
   start() {
-    const num = this.data.groups.length * this.data.kinds.length;
+    const num = this.data.groups.length * (this.data.stacked ? 2 : this.data.kinds.length);
     this.plot.style.height = `${Math.min(80 + 30 * num, 2400)}px`;
     this.live = new Chart(this.canvas, {
       type: 'bar',

@@ -76,8 +76,10 @@ std::string html_of(const Section& section, std::size_t number, bool has_charts)
     html +=
         fmt::format("<figure class=\"scrolls picture\" tabindex=\"0\" role=\"region\" aria-label=\"{}\">{}</figure>\n",
                     in_html(each.title), each.svg);
+  // Charts and pictures have theirs with them.
   for (const LineChart& chart : section.lines)
-    if (!chart.remark.empty()) html += fmt::format("<p class=\"remark\">{}</p>\n", in_html(chart.remark));
+    if (!chart.remark.empty() && chart.panels.empty())
+      html += fmt::format("<p class=\"remark\">{}</p>\n", in_html(chart.remark));
   if (!section.facts.empty()) {
     html += "<details class=\"facts\" open><summary>Where it was measured, and how</summary>\n<dl>\n";
     for (const Fact& fact : section.facts)

@@ -57,6 +57,7 @@ Json lines_of(const LinePanel& panel, const std::vector<std::string>& names, Com
       if (is_drawn(panel, point)) points.push_back(point_of(point));
     lines.push_back({{"series", name - names.begin()},
                      {"dashed", line.is_dashed},
+                     {"range", line.is_range},
                      {"command", commands.number_of(line.made_by)},
                      {"points", std::move(points)}});
   }
@@ -72,6 +73,8 @@ Json number_of(const std::optional<Style>& style) {
 // Panels of one title, of whichever charts, are one figure.
 struct Figure {
   std::string title;
+  const LineChart* chart = nullptr;  // of the first panel
+  bool is_first = false;             // of that chart: the remark stands once
   std::vector<const LinePanel*> panels;
   std::vector<std::string> names;                      // of lines
   std::map<std::string, std::optional<Style>> styles;  // as the first of its panels has them
@@ -86,7 +89,9 @@ std::vector<Figure> figures_of(const Section& section) {
       auto figure =
           std::find_if(figures.begin(), figures.end(), [&](const Figure& other) { return other.title == panel.title; });
       if (figure == figures.end())
-        figure = figures.insert(figures.end(), {.title = panel.title, .panels = {}, .names = {}, .styles = {}});
+        figure = figures.insert(
+            figures.end(),
+            {.title = panel.title, .chart = &chart, .is_first = each == 0, .panels = {}, .names = {}, .styles = {}});
       figure->panels.push_back(&panel);
       for (const std::string& name : names_of(panel)) {
         if (std::find(figure->names.begin(), figure->names.end(), name) != figure->names.end()) continue;
@@ -102,6 +107,21 @@ std::vector<Figure> figures_of(const Section& section) {
   return figures;
 }
 
+// What lines and bands of the figure mean, where the chart says so and they occur.
+Json keys_of(const Figure& figure) {
+  Json keys = Json::array();
+  const auto add = [&](const char* kind, const std::string& words, auto&& is_of_kind) {
+    const bool is_there = std::any_of(figure.panels.begin(), figure.panels.end(), [&](const LinePanel* panel) {
+      return std::any_of(panel->lines.begin(), panel->lines.end(), is_of_kind);
+    });
+    if (is_there && !words.empty()) keys.push_back({{"kind", kind}, {"words", words}});
+  };
+  add("dashed", figure.chart->dashed, [](const Line& line) { return line.is_dashed && !line.is_range; });
+  add("full", figure.chart->full, [](const Line& line) { return !line.is_dashed && !line.is_range; });
+  add("range", figure.chart->ranges, [](const Line& line) { return line.is_range; });
+  return keys;
+}
+
 Json json_of(const Figure& figure, Commands& commands) {
   Json series = Json::array();
   for (const std::string& name : figure.names)
@@ -112,21 +132,45 @@ Json json_of(const Figure& figure, Commands& commands) {
                       {"linear", panel->y_scale == Scale::linear},
                       {"better", panel->better == Better::lower ? "lower" : "higher"},
                       {"lines", lines_of(*panel, figure.names, commands)}});
-  return {{"title", figure.title}, {"series", std::move(series)}, {"charts", std::move(charts)}};
+  return {{"title", figure.title},       {"remark", figure.is_first ? figure.chart->remark : ""},
+          {"keys", keys_of(figure)},     {"x", figure.chart->x_name},
+          {"series", std::move(series)}, {"charts", std::move(charts)}};
 }
 
-Json json_of(const BarPanel& panel, const BarChart& chart, Commands& commands) {
+// Those of the chart's kinds that the panel has: their names, and the colors that they have in all panels.
+struct PanelKinds {
+  Json names = Json::array();
+  Json styles = Json::array();
+  std::map<std::size_t, std::size_t> places;  // by the kind's number in the chart
+};
+PanelKinds kinds_of(const BarPanel& panel, const BarChart& chart) {
+  PanelKinds kinds;
+  for (const BarGroup& group : panel.groups)
+    for (const Bar& bar : group.bars) kinds.places[bar.kind] = 0;
+  for (auto& [kind, place] : kinds.places) {
+    place = kinds.names.size();
+    kinds.names.push_back(chart.kinds.at(kind));
+    kinds.styles.push_back(kind % kStyles.size());
+  }
+  return kinds;
+}
+
+Json json_of(const BarPanel& panel, const BarChart& chart, bool is_first, Commands& commands) {
+  PanelKinds kinds = kinds_of(panel, chart);
   Json groups = Json::array();
   for (const BarGroup& group : panel.groups) {
     Json bars = Json::array();
     for (const Bar& bar : group.bars) {
-      Json one = {{"kind", bar.kind}, {"value", bar.value}, {"command", commands.number_of(bar.made_by)}};
+      Json one = {
+          {"kind", kinds.places.at(bar.kind)}, {"value", bar.value}, {"command", commands.number_of(bar.made_by)}};
       if (bar.range) one["range"] = {bar.range->low, bar.range->high};
       bars.push_back(std::move(one));
     }
     groups.push_back({{"name", group.name}, {"bars", std::move(bars)}});
   }
-  return {{"title", panel.title}, {"y", panel.y_name}, {"kinds", chart.kinds}, {"groups", std::move(groups)}};
+  return {{"title", panel.title},        {"remark", is_first ? chart.remark : ""}, {"y", panel.y_name},
+          {"stacked", panel.is_stacked}, {"kinds", std::move(kinds.names)},        {"styles", std::move(kinds.styles)},
+          {"groups", std::move(groups)}};
 }
 
 Json json_of(const Cell& cell) {
@@ -170,7 +214,8 @@ std::string data_of(const Page& page, bool has_charts) {
     if (has_charts) {
       for (const Figure& figure : figures_of(section)) figures.push_back(json_of(figure, commands));
       for (const BarChart& chart : section.bars)
-        for (const BarPanel& panel : chart.panels) bars.push_back(json_of(panel, chart, commands));
+        for (const BarPanel& panel : chart.panels)
+          bars.push_back(json_of(panel, chart, &panel == chart.panels.data(), commands));
     }
     Json tables = Json::array();
     for (const NamedTable& table : section.tables) tables.push_back(json_of(table));

@@ -46,14 +46,16 @@ function rateText(gigabytes) {
   return `${digitsOf(gigabytes / scale, 3)} ${unit}`;
 }
 
-// An axis is called "time, us": what it is, and its unit.
+// An axis is called "time, us": what it is, and its unit. One that is called "percent" is its own unit.
 function unitOf(axis) {
-  return axis.slice(axis.lastIndexOf(', ') + 2);
+  const comma = axis.lastIndexOf(', ');
+  return comma < 0 ? axis : axis.slice(comma + 2);
 }
 
 function valueText(value, axis) {
   const write = {us: timeText, 'GB/s': rateText}[unitOf(axis)];
-  return write ? write(value) : `${digitsOf(value, 3)} ${unitOf(axis)}`;
+  const unit = unitOf(axis) === 'percent' ? '%' : unitOf(axis);
+  return write ? write(value) : `${digitsOf(value, 3)} ${unit}`;
 }
 
 function rangeText(range, axis) {
