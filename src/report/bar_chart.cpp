@@ -184,6 +184,15 @@ void draw_break(Picture& picture, const Plot& plot, double share) {
                   path, path));
 }
 
+// Above the bar; where a whisker stands there, in the bar below it, if there is room.
+void draw_value(Picture& picture, const Plot& plot, const BarAxis& y, const Bar& bar, double middle) {
+  constexpr double kLine = kValueSize + 3;
+  const double below = bar.range ? plot.y(y.at(std::clamp(bar.range->low, 0.0, bar.value))) + kLine : 0;
+  const bool is_within = bar.range && below + 4 < plot.y(0);
+  picture.text(middle, is_within ? below : plot.y(y.at(top_of(bar))) - 4, short_text(bar.value),
+               {.anchor = "middle", .size = kValueSize, .has_halo = is_within});
+}
+
 // The bars of a group from `left`; `share` is what each has of the width.
 void draw_group(Picture& picture, const Plot& plot, const BarChart& chart, const BarPanel& panel, const BarAxis& y,
                 const BarGroup& group, double left, double share) {
@@ -195,9 +204,7 @@ void draw_group(Picture& picture, const Plot& plot, const BarChart& chart, const
     draw_bar(picture, plot, y, bar, place,
              fmt::format("{}, {}: {}{}{}", group.name, chart.kinds.at(bar.kind), number_text(bar.value),
                          bar.remark.empty() ? "" : "; ", bar.remark));
-    if (!panel.is_stacked)
-      picture.text(at + 0.45 * share, plot.y(y.at(top_of(bar))) - 4, short_text(bar.value),
-                   {.anchor = "middle", .size = kValueSize});
+    if (!panel.is_stacked) draw_value(picture, plot, y, bar, at + 0.45 * share);
     below += bar.value;
     if (!panel.is_stacked) at += share;
   }

@@ -35,14 +35,16 @@ struct Line {
   bool is_range = false;     // only the ranges of its points are drawn, as a band
   std::string made_by = {};  // the command; pages show it beside a value
 };
-// Up to eight lines have a color each. Of more lines, only those that are best at some size do; the others are thin and
-// grey.
+inline constexpr std::size_t kMostColored = 8;
+// Up to so many lines have a color each. Of more lines, the first of `first` do, or without these those that are best
+// at some size; the others are thin and grey, without a name at their end.
 struct LinePanel {
   std::string title;
   std::string y_name;  // with its unit
   Scale y_scale = Scale::logarithmic;
   Better better = Better::lower;
   std::vector<Line> lines;
+  std::vector<std::string> first = {};  // names, the most important first
 };
 // Figures in bytes: a row each, with what is published (hollow, with its range) and what is in its place.
 struct SizeRow {

@@ -50,19 +50,30 @@ struct Grid {
 
 std::size_t num_panels(const LineChart& chart) { return chart.panels.size() + chart.sizes.size(); }
 
+// The names that stand beside their lines: those with a color.
+std::vector<std::string> named_of(const LinePanel& panel) {
+  std::vector<std::string> names;
+  const std::vector<StylesOfLines> styles = styles_of({panel});
+  for (const auto& [name, style] : styles.front())
+    if (style) names.push_back(name);
+  return names;
+}
+
+std::string others_in_words(std::size_t count) { return count == 1 ? "1 other" : fmt::format("{} others", count); }
+
 Grid grid_of(const LineChart& chart) {
   Grid grid;
   if (num_panels(chart) > 3) grid = {.columns = 2, .plot_width = 500, .plot_height = 320};
   if (num_panels(chart) > 8) grid = {.columns = 3, .plot_width = 440, .plot_height = 290};
   for (const LinePanel& panel : chart.panels)
-    for (const std::string& name : names_of(panel))
+    for (const std::string& name : named_of(panel))
       grid.name_width = std::max(grid.name_width, std::min(width_of_words(name), kMostNameWidth));
   return grid;
 }
 
 double plot_height(const LineChart& chart, const Grid& grid, std::size_t number) {
   if (number < chart.panels.size())
-    return std::max(grid.plot_height, kLabelLine * static_cast<double>(names_of(chart.panels[number]).size()));
+    return std::max(grid.plot_height, kLabelLine * static_cast<double>(named_of(chart.panels[number]).size() + 1));
   return kSizeRow * static_cast<double>(chart.sizes[number - chart.panels.size()].rows.size() + 1);
 }
 
@@ -285,6 +296,7 @@ class LineDrawing {
   [[nodiscard]] std::vector<Name> names() const {
     std::vector<Name> names;
     for (const auto& [words, style] : styles_) {
+      if (!style) continue;
       Name name{.words = &words};
       for (const bool is_last : {true, false})  // the last one counts
         for (const Line& line : panel_.lines)
@@ -296,11 +308,12 @@ class LineDrawing {
     std::stable_sort(names.begin(), names.end(), [](const Name& a, const Name& b) { return a.end < b.end; });
     // Beside their lines, as far as they do not touch each other.
     double free = plot_.top + 4;
+    const double end = plot_.top + plot_.height - (num_others() > 0 ? kLabelLine : 0);
     for (Name& name : names) {
       name.y = std::max(name.end, free);
       free = name.y + kLabelLine;
     }
-    double most = plot_.top + plot_.height;
+    double most = end;
     for (auto name = names.rbegin(); name != names.rend(); ++name) {
       name->y = std::min(name->y, most);
       most = name->y - kLabelLine;
@@ -308,21 +321,31 @@ class LineDrawing {
     return names;
   }
 
+  [[nodiscard]] std::size_t num_others() const {
+    return static_cast<std::size_t>(
+        std::count_if(styles_.begin(), styles_.end(), [](const auto& each) { return !each.second; }));
+  }
+
   void draw_names(double name_width) {
     const double left = plot_.left + plot_.width + kLeader;
     for (const Name& name : names()) {
-      const std::optional<Style> style = style_of(*name.words);
+      const Style style = *style_of(*name.words);
       picture_.add(
           fmt::format("<path d=\"M{:.1f} {:.1f} L{:.1f} {:.1f}\" fill=\"none\" stroke=\"{}\" "
                       "stroke-width=\"0.6\" stroke-dasharray=\"1 2\"/>\n",
-                      name.x + 4, name.end, left - 2, name.y, style ? style->color : kOtherLine));
+                      name.x + 4, name.end, left - 2, name.y, style.color));
       picture_.add("<g class=\"key\">\n");
-      picture_.line(left, name.y, left + kSwatch - 4, name.y, color_of(*name.words), style ? 1.8 : 1);
-      if (style) picture_.mark(left + (kSwatch - 4) / 2, name.y, *style, false, "");
-      picture_.text(left + kSwatch, name.y + 4, shortened_to(*name.words, name_width),
-                    {.color = style ? kInk : kOtherName});
+      picture_.line(left, name.y, left + kSwatch - 4, name.y, style.color, 1.8);
+      picture_.mark(left + (kSwatch - 4) / 2, name.y, style, false, "");
+      picture_.text(left + kSwatch, name.y + 4, shortened_to(*name.words, name_width), {});
       picture_.add("</g>\n");
     }
+    if (num_others() == 0) return;
+    const double y = plot_.top + plot_.height;
+    picture_.add("<g class=\"key\">\n");
+    picture_.line(left, y, left + kSwatch - 4, y, kOtherLine, 1);
+    picture_.text(left + kSwatch, y + 4, others_in_words(num_others()), {.color = kOtherName});
+    picture_.add("</g>\n");
   }
 
   Picture& picture_;

@@ -10,6 +10,8 @@ namespace tutti::report {
 
 namespace {
 
+static_assert(kMostColored == kStyles.size());
+
 // The sizes at which a name has the best figure of all.
 std::map<std::string, std::size_t> wins_of(const LinePanel& panel) {
   std::map<double, std::pair<double, std::string>> best;  // by size
@@ -30,6 +32,11 @@ std::map<std::string, std::size_t> wins_of(const LinePanel& panel) {
 std::vector<std::string> with_style(const LinePanel& panel) {
   std::vector<std::string> names = names_of(panel);
   if (names.size() <= kStyles.size()) return names;
+  std::vector<std::string> first;
+  for (const std::string& each : panel.first)
+    if (first.size() < kStyles.size() && std::find(names.begin(), names.end(), each) != names.end())
+      first.push_back(each);
+  if (!first.empty()) return first;
   std::map<std::string, std::size_t> wins = wins_of(panel);
   std::stable_sort(names.begin(), names.end(),
                    [&](const std::string& a, const std::string& b) { return wins[a] > wins[b]; });

@@ -130,6 +130,7 @@ void Picture::text(double x, double y, std::string_view words, const Look& look)
   if (look.anchor != "start") more += fmt::format(" text-anchor=\"{}\"", look.anchor);
   if (look.size != kFontSize) more += fmt::format(" font-size=\"{}\"", look.size);
   if (look.is_bold) more += " font-weight=\"bold\"";
+  if (look.has_halo) more += " stroke=\"#ffffff\" stroke-width=\"2.5\" paint-order=\"stroke\"";
   if (look.turned != 0) more += fmt::format(" transform=\"rotate({} {:.1f} {:.1f})\"", look.turned, x, y);
   body_ += fmt::format("<text x=\"{:.1f}\" y=\"{:.1f}\" fill=\"{}\"{}>{}</text>\n", x, y, look.color, more,
                        escaped(printable(words)));
@@ -144,9 +145,11 @@ void Picture::line(double x1, double y1, double x2, double y2, std::string_view 
 
 void Picture::mark(double x, double y, const Style& style, bool is_hollow, std::string_view words) {
   constexpr double kRadius = 3.2;
+  // So that a full one at the same place is seen within.
+  constexpr double kHollowRadius = 4.6;
   body_ += fmt::format("<path class=\"mark\" d=\"{}\" fill=\"{}\" stroke=\"{}\">{}</path>\n",
-                       outline(style.mark, x, y, kRadius), is_hollow ? "#ffffff" : style.color, style.color,
-                       words.empty() ? "" : fmt::format("<title>{}</title>", escaped(printable(words))));
+                       outline(style.mark, x, y, is_hollow ? kHollowRadius : kRadius), is_hollow ? "none" : style.color,
+                       style.color, words.empty() ? "" : fmt::format("<title>{}</title>", escaped(printable(words))));
 }
 
 std::string Picture::with_head(std::string_view title, std::string_view remark, double width, double height) const {

@@ -49,7 +49,8 @@ class Picture {
     double size = kFontSize;
     std::string_view color = kInk;
     bool is_bold = false;
-    double turned = 0;  // degrees around its place
+    double turned = 0;      // degrees around its place
+    bool has_halo = false;  // a white edge, to be read on any color
   };
   void text(double x, double y, std::string_view words) { text(x, y, words, Look()); }
   void text(double x, double y, std::string_view words, const Look& look);

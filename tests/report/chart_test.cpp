@@ -146,10 +146,48 @@ TEST(LineChart, ManyLinesAreReadable) {
     test::expect_readable(svg, 2400, 2400);
     test::expect_keys_occur(svg);
   }
-  // Every line has its name beside it.
+  // Every line with a color has its name beside it; the others have theirs in the titles of their points.
+  const StylesOfLines styles = styles_of({panel_of_lines(17)}).front();
   const std::string svg = to_svg(LineChart{.title = "", .remark = "", .x_name = "", .panels = {panel_of_lines(17)}});
-  for (std::size_t each = 0; each < 17; ++each)
-    EXPECT_EQ(count_of(svg, ">algorithm_" + std::to_string(each) + "</text>"), 1U);
+  std::size_t num_others = 0;
+  for (std::size_t each = 0; each < 17; ++each) {
+    const std::string name = "algorithm_" + std::to_string(each);
+    const bool is_named = styles.at(name).has_value();
+    num_others += is_named ? 0 : 1;
+    EXPECT_EQ(count_of(svg, ">" + name + "</text>"), is_named ? 1U : 0U);
+    EXPECT_EQ(count_of(svg, "<title>" + name + ", "), 28U);
+  }
+  EXPECT_EQ(count_of(svg, ">" + std::to_string(num_others) + " others</text>"), 1U);
+}
+
+TEST(LineChart, OfManyLinesTheNamedOnesHaveColors) {
+  LinePanel panel = panel_of_lines(17);
+  panel.first = {"algorithm_8", "none of these", "algorithm_3"};
+  const StylesOfLines styles = styles_of({panel}).front();
+  for (const auto& [name, style] : styles)
+    EXPECT_EQ(style.has_value(), name == "algorithm_8" || name == "algorithm_3") << name;
+  const std::string svg = to_svg(LineChart{.title = "", .remark = "", .x_name = "", .panels = {panel}});
+  test::expect_readable(svg, 2400, 2400);
+  EXPECT_EQ(count_of(svg, ">15 others</text>"), 1U);
+}
+
+TEST(BarChart, ValuesStandBelowWhiskersNotOnTheirTips) {
+  const auto y_of = [](const std::string& svg, const std::string& words) {
+    const std::size_t end = svg.find(">" + words + "</text>");
+    EXPECT_NE(end, std::string::npos) << svg;
+    const std::size_t at = svg.rfind(" y=\"", end) + 4;
+    return std::stod(svg.substr(at, svg.find('"', at) - at));
+  };
+  BarChart chart{.title = "",
+                 .remark = "",
+                 .kinds = {"time"},
+                 .panels = {{.title = "", .y_name = "us", .groups = {{.name = "", .bars = {{.value = 50}}}}}}};
+  chart.panels[0].groups[0].bars.push_back({.value = 51, .range = Range{49, 100}});
+  chart.panels[0].groups[0].bars.push_back({.value = 1, .range = Range{0.5, 1.5}});  // no room in it
+  const std::string svg = to_svg(chart);
+  test::expect_readable(svg, 1000, 1000);
+  EXPECT_GT(y_of(svg, "51"), y_of(svg, "50"));
+  EXPECT_GT(y_of(svg, "1"), y_of(svg, "51"));
 }
 
 TEST(LineChart, PairsHaveOneNameAndRangesAreBands) {
