@@ -76,16 +76,17 @@ std::vector<GemmChart> gemm_charts(const std::vector<GemmRow>& rows, const simul
         return std::vector<double>{answer.all, answer.model.all(), answer.tiled, answer.model.tiled()};
       });
   if (references != nullptr) add_published(windows, *references);
-  BarChart stages = chart_of(rows,
-                             {.title = "Work of the stages of matrix products",
-                              .remark = "stages overlap, so that together they take longer than the product",
-                              .kinds = words_of(simulate::kGemmStageNames),
-                              .panels = {}},
-                             "at work, ns", true, [](const simulate::GemmAnswer& answer) {
-                               std::vector<double> values;
-                               for (const simulate::GemmUse& stage : answer.stages) values.push_back(stage.busy);
-                               return values;
-                             });
+  BarChart stages =
+      chart_of(rows,
+               {.title = "Work of the stages of matrix products",
+                .remark = "stages of different tiles overlap: with several tiles their sum is longer than the product",
+                .kinds = words_of(simulate::kGemmStageNames),
+                .panels = {}},
+               "at work, ns", true, [](const simulate::GemmAnswer& answer) {
+                 std::vector<double> values;
+                 for (const simulate::GemmUse& stage : answer.stages) values.push_back(stage.busy);
+                 return values;
+               });
   BarChart occupancy = chart_of(rows,
                                 {.title = "Occupancy of the units in matrix products",
                                  .remark = "share of the tiled pipeline's window in which a unit is at work",

@@ -23,17 +23,23 @@ MakeProgress::~MakeProgress() {
   if (is_terminal_ && num_cases_ > 0) context_.error << "\r\033[K" << std::flush;
 }
 
+double seconds_left_of(double expected, double done, double spent, double since) {
+  const double trust = expected / 20;
+  const double factor = done + trust > 0 ? (spent + trust) / (done + trust) : 1;
+  const double left = std::max(0.0, expected - done) * factor;
+  // A case that takes longer than expected is not all that is left.
+  return std::max(left - since, left / 10);
+}
+
 double MakeProgress::seconds_left() const {
-  const double spent = std::chrono::duration<double>(Clock::now() - begin_).count();
-  const double done = expected_done_;
-  // A few short cases say nothing of the long ones.
-  const double factor = done > 1 ? std::clamp(spent / done, 0.1, 10.0) : 1;
-  return std::max(0.0, expected_ - done) * factor;
+  const double spent = spent_;
+  return seconds_left_of(expected_, expected_done_, spent, std::max(seconds_since_begin() - spent, 0.0));
 }
 
 void MakeProgress::note(std::string_view part, std::string_view name, double expected_seconds) {
   ++num_done_;
   expected_done_ = expected_done_ + expected_seconds;
+  spent_ = seconds_since_begin();
   if (!is_terminal_) return;
   constexpr std::size_t kWidth = 100;
   const std::string line = fmt::format("[{}/{}, {} left] {}: {}", num_done_.load(), num_cases_,

@@ -17,6 +17,11 @@
 
 namespace tutti::cli {
 
+// What is left of `expected` seconds once cases that were expected to take `done` of them have taken `spent`, and the
+// next one has begun `since` seconds ago. What was expected counts a little, since a few cases say little of others.
+// Pure.
+[[nodiscard]] double seconds_left_of(double expected, double done, double spent, double since);
+
 class MakeProgress {
  public:
   MakeProgress(const Context& context, std::size_t num_cases, double expected_seconds,
@@ -32,7 +37,9 @@ class MakeProgress {
  private:
   using Clock = std::chrono::steady_clock;
 
-  // The expected time of what is left, scaled by how long the finished cases took against their expected time.
+  [[nodiscard]] double seconds_since_begin() const {
+    return std::chrono::duration<double>(Clock::now() - begin_).count();
+  }
   [[nodiscard]] double seconds_left() const;
 
   const Context& context_;
@@ -42,6 +49,7 @@ class MakeProgress {
   Clock::time_point begin_ = Clock::now();
   std::atomic<std::size_t> num_done_ = 0;
   std::atomic<double> expected_done_ = 0;
+  std::atomic<double> spent_ = 0;  // until the last case was done
   std::optional<Heartbeat> heartbeat_;
 };
 

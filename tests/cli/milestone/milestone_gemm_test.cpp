@@ -27,12 +27,18 @@ TEST(MilestoneGemm, ProductsHaveThreeFiguresAndPublishedWindows) {
   const std::string published = folder.read("out/products_published.csv");
   EXPECT_NE(published.find(",1765,"), std::string::npos) << published;
   EXPECT_NE(published.find(",992,"), std::string::npos) << published;
+  // Both windows are said, records have a table, and sums leave no digits behind.
+  const std::string answer = index["parts"][0]["answer"][0].get<std::string>();
+  EXPECT_NE(answer.find("over all work of each of 24 products, and within"), std::string::npos) << answer;
+  EXPECT_NE(folder.read("out/products_records.csv").find("\n32x3072x32,one,48,1,48,48,48,1,1,"), std::string::npos)
+      << folder.read("out/products_records.csv");
+  EXPECT_EQ(folder.read("out/products.csv").find("9999999"), std::string::npos);
   const auto before = files_in(folder, "out");
   EXPECT_EQ(draw_again({"milestone-gemm", "-o", folder.file("out")}).exit, Exit::done);
   EXPECT_EQ(files_in(folder, "out"), before);
 }
 
-PartRow row_of(int tokens, int tiles, const char* way, double time, double half_of_interval) {
+PartRow row_of(int tokens, int tiles, const char* way, double time, double half_of_interval, double product = 80.0) {
   return {std::int64_t{tokens},
           std::int64_t{1024},
           std::int64_t{tiles},
@@ -41,7 +47,7 @@ PartRow row_of(int tokens, int tiles, const char* way, double time, double half_
           time,
           time - half_of_interval,
           time + half_of_interval,
-          80.0,
+          product,
           std::int64_t{100},
           std::string("ok"),
           true,
@@ -66,16 +72,47 @@ TEST(MilestoneGemm, ALayersShareIsToldOnlyWhereIntervalsAreApart) {
   };
   const PartShown apart = shown(2);
   EXPECT_TRUE(apart.is_right);
-  ASSERT_EQ(apart.answer.size(), 2U);
-  EXPECT_EQ(
-      apart.answer[0],
-      "With 16 tokens the best choice of the all-reduce (auto) saves 10.0 % of the layer's time with the worst one "
-      "(ring).");
-  EXPECT_EQ(apart.answer[1], "16 tokens, 4 tiles: 1.50 times as fast as in one piece.");
-  EXPECT_NE(shown(20).answer[0].find("no difference that can be told"), std::string::npos);
+  ASSERT_EQ(apart.answer.size(), 3U);
+  EXPECT_EQ(apart.answer[0],
+            "In 1 of 1 layer the choice of the all-reduce makes a difference that can be told, of up to 10.0 % (6.1 to "
+            "13.7 %) of the time, with 16 tokens; published is up to 10 % of the time to the first token of a whole "
+            "model, which this bench does not have.");
+  EXPECT_EQ(apart.answer[1],
+            "With 16 tokens the best choice of the all-reduce (auto) saves 10.0 % (6.1 to 13.7 %) of the layer's time "
+            "with the worst one (ring).");
+  EXPECT_EQ(apart.answer[2], "16 tokens, 4 tiles: 1.50 times as fast as in one piece.");
+  const PartShown together = shown(20);
+  EXPECT_NE(together.answer[1].find("no difference that can be told: 10.0 % from the best to the worst, within their "
+                                    "intervals"),
+            std::string::npos)
+      << together.answer[1];
+  EXPECT_TRUE(together.answer[0].starts_with("In none of 1 layer")) << together.answer[0];
+  EXPECT_NE(together.answer[2].find("as fast as in one piece, as far as intervals tell"), std::string::npos);
   ASSERT_EQ(apart.tables.size(), 1U);
-  const auto& cells = apart.tables[0].table.table.rows().front();
-  EXPECT_EQ(std::get<double>(cells.back()), 10.0);
+  const auto told = [](const PartShown& one) { return one.tables[0].table.table.rows().front(); };
+  EXPECT_EQ(std::get<double>(told(apart)[12]), 10.0);
+  EXPECT_EQ(std::get<bool>(told(apart).back()), true);
+  EXPECT_EQ(std::get<bool>(told(together).back()), false);
+}
+
+TEST(MilestoneGemm, ALayersShareIsNotToldWhereTheProductAloneDiffersByMore) {
+  const Part part = layer_part();
+  PartOrigin origin;
+  origin.cases = {"one"};
+  PartRow skipped = row_of(1, 4, "auto", 1, 0);
+  skipped[5] = skipped[6] = skipped[7] = skipped[8] = Cell();
+  skipped[10] = std::string("skipped");
+  skipped[13] = std::string("tiles go from 1 to tokens, 1");
+  const PartRows rows(
+      std::move(origin), part.columns,
+      {{.name = "one", .rows = {row_of(1, 1, "auto", 100, 1, 70), row_of(1, 1, "ring", 90, 1, 81), skipped}}});
+  const Result<PartShown> shown = part.show(rows);
+  ASSERT_TRUE(shown.ok()) << shown.status().to_string();
+  EXPECT_EQ(shown->answer.at(1),
+            "With 1 token the choice of the all-reduce makes no difference that can be told: 10.0 % from the best to "
+            "the worst, where the product alone differs by 13.6 % between them.");
+  ASSERT_EQ(shown->cautions.size(), 1U);
+  EXPECT_EQ(shown->cautions[0].words, "1 token, 4 tiles, auto: skipped: tiles go from 1 to tokens, 1");
 }
 
 }  // namespace

@@ -214,6 +214,52 @@ PartTable table_by_nodes(const PartRows& rows) {
           .is_data = true};
 }
 
+bool is_between(double value, const simulate::Series& series) {
+  const auto [least, greatest] = std::minmax_element(series.bytes.begin(), series.bytes.end());
+  return value >= static_cast<double>(*least) && value <= static_cast<double>(*greatest);
+}
+
+// Of a cluster for which a range of gains is published, over several sizes: where the simulated ones are within it, and
+// what they are where only little is published. Empty for other clusters.
+std::string range_in_words(const PartRows& rows, const simulate::References& references, const Cluster& cluster) {
+  std::vector<std::string> within;
+  std::vector<double> marginal;
+  const simulate::Series* range = nullptr;
+  const simulate::Series* little = nullptr;
+  for (const int nodes : kNodes) {
+    const std::vector<report::Point> gains = gains_of(rows, cluster, nodes);
+    if (const simulate::Series* const series = series_of(references, cluster, nodes, "gain");
+        series != nullptr && series->uncertainty > 0 && !gains.empty()) {
+      range = series;
+      std::size_t count = 0;
+      std::size_t num_within = 0;
+      for (const report::Point& gain : gains) {
+        if (!is_between(gain.x, *series)) continue;
+        ++count;
+        num_within += std::abs(gain.y - series->values.front()) <= series->uncertainty ? 1 : 0;
+      }
+      within.push_back(fmt::format("{} of {} sizes on {} nodes", num_within, count, nodes));
+    }
+    if (const simulate::Series* const series = series_of(references, cluster, nodes, "marginal"); series != nullptr) {
+      little = series;
+      for (const report::Point& gain : gains)
+        if (is_between(gain.x, *series)) marginal.push_back(gain.y);
+    }
+  }
+  if (range == nullptr) return "";
+  const auto size = [](std::uint64_t bytes) { return size_in_words(static_cast<double>(bytes)); };
+  std::string words = fmt::format(
+      "On {} a gain of {:.0f} to {:.0f} % is published from {} to {}; the simulated one is within that at {}",
+      cluster.gpu, range->values.front() - range->uncertainty, range->values.front() + range->uncertainty,
+      size(range->bytes.front()), size(range->bytes.back()), fmt::join(within, ", "));
+  if (little != nullptr && !marginal.empty()) {
+    const auto [least, greatest] = std::minmax_element(marginal.begin(), marginal.end());
+    words += fmt::format(". At {}, where the published gain is marginal or mixed, it is {:.1f} to {:.1f} %",
+                         size(little->bytes.front()), *least, *greatest);
+  }
+  return words + ".";
+}
+
 Result<PartShown> show_gains(const PartRows& rows) {
   TUTTI_TRY_ASSIGN(const simulate::References references, published("bidirectional_all_gather"));
   PartShown shown;
@@ -236,6 +282,9 @@ Result<PartShown> show_gains(const PartRows& rows) {
         fmt::format("On 8, 16, 32 and 64 H100 nodes the bidirectional all-gather is faster up to {}; {} of {} "
                     "are the published sizes.",
                     crossovers, exact, compared)};
+  for (const Cluster& cluster : kClusters)
+    if (std::string words = range_in_words(rows, references, cluster); !words.empty())
+      shown.answer.push_back(std::move(words));
   shown.figures = {figure_of_gains(rows, references), figure_of_crossovers(rows, references)};
   shown.tables.push_back(table_by_nodes(rows));
   return shown;

@@ -68,9 +68,9 @@ Result<PartShown> show_communicators(const PartRows& rows) {
       {.file = "communicators_best",
        .table = {.title = "All-reduce of rows of 8192 elements of 2 bytes, in microseconds",
                  .table = table_of_sizes(rows),
-                 .remark = "Ties cannot be told from the best within the interval over rounds. The type is "
-                           "bf16 where NCCL or RCCL is measured, and else f32, which moves the "
-                           "same bytes: MPI has no bf16."},
+                 .remark = remark_of_sizes() +
+                           " The type is bf16 where NCCL or RCCL is measured, and else f32, which moves the same "
+                           "bytes: MPI has no bf16."},
        .is_data = true});
   return shown;
 }

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "base/counted.hpp"
 #include "base/system/file.hpp"
@@ -71,6 +72,15 @@ PartRow row_of_value(const ComparedValue& value) {
           value.date};
 }
 
+// How that algorithm is simulated for the figure: "centre from corner 1 on accelerator_torus 2x3".
+std::string way_in_words(const simulate::Series& series, std::string_view algorithm) {
+  const auto way = std::find_if(series.ways.begin(), series.ways.end(),
+                                [&](const simulate::ReferenceWay& each) { return each.algorithm == algorithm; });
+  if (way == series.ways.end()) return std::string(algorithm);
+  return fmt::format("{}{} on {}", algorithm,
+                     way->corner.value_or(0) > 0 ? fmt::format(" from corner {}", *way->corner) : "", way->fabric);
+}
+
 // A published figure, and what is simulated in its place.
 Result<std::vector<PartRow>> rows_of_figure(const std::shared_ptr<const simulate::References>& references,
                                             const simulate::Series& series) {
@@ -92,7 +102,7 @@ Result<std::vector<PartRow>> rows_of_figure(const std::shared_ptr<const simulate
     if (!each.simulated) continue;
     value.kind = simulated_value;
     value.value_us = *each.simulated;
-    value.source = fmt::format("simulated by Tutti, {}", each.best);
+    value.source = fmt::format("simulated by Tutti, {}", way_in_words(series, each.best));
     value.date = "";
     rows.push_back(row_of_value(value));
   }
@@ -205,9 +215,22 @@ ValueKind kind_of(const PartRows& rows, std::size_t row) {
   return static_cast<ValueKind>(std::min<std::ptrdiff_t>(found - kValueKinds.begin(), measured_value));
 }
 
+// " Reference and theory: SOURCE (DATE)."
+std::string sources_in_words(const PartRows& rows) {
+  std::vector<std::string> sources;
+  for (std::size_t row = 0; row < rows.size(); ++row) {
+    const ValueKind kind = kind_of(rows, row);
+    if (kind != reference_value && kind != theory_value) continue;
+    const std::string date = rows.text(row, "date");
+    std::string source = rows.text(row, "source") + (date.empty() ? "" : fmt::format(" (date {})", date));
+    if (std::find(sources.begin(), sources.end(), source) == sources.end()) sources.push_back(std::move(source));
+  }
+  return sources.empty() ? "" : fmt::format(" Reference and theory: {}.", fmt::join(sources, "; "));
+}
+
 PartFigure figure_of_values(const PartRows& rows) {
   report::BarChart chart{.title = "All-reduce: measured, simulated, theoretical and reference values",
-                         .remark = "Bars side by side are of one configuration.",
+                         .remark = fmt::format("Bars side by side are of one configuration.{}", sources_in_words(rows)),
                          .kinds = {kValueKinds.begin(), kValueKinds.end()},
                          .hatched = "of another configuration than anything beside it",
                          .panels = {}};

@@ -99,7 +99,7 @@ Result<PartShown> show_environment(const PartRows& rows) {
   shown.tables.push_back({.file = "environment_best",
                           .table = {.title = "All-reduce by environment, in microseconds",
                                     .table = table_of_sizes(rows),
-                                    .remark = "Ties cannot be told from the best within the interval over rounds."},
+                                    .remark = remark_of_sizes()},
                           .is_data = true});
   return shown;
 }

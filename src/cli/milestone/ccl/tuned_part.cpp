@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // The runtime before and after tuning: `tutti tune` with a small budget writes a table into the folder, and both are
 // measured side by side.
+#include <algorithm>
 #include <array>
 #include <filesystem>
+#include <map>
+#include <optional>
 #include <ostream>
 #include <set>
 #include <sstream>
@@ -11,6 +14,7 @@
 
 #include <fmt/format.h>
 
+#include "base/counted.hpp"
 #include "base/units.hpp"
 #include "base/variables/conf.hpp"
 #include "base/variables/variables.hpp"
@@ -124,12 +128,60 @@ Status make_tuned(std::span<const PartCase> pending, const PartWorld& world, con
   });
 }
 
+// What ran at a size: "all_reduce ring (by size)" as "all_reduce ring". Why it was chosen differs with a table.
+struct RanAt {
+  std::string before;
+  std::string after;
+  [[nodiscard]] bool is_changed() const { return before != after; }
+};
+std::map<double, RanAt> ran_at_sizes(const PartRows& rows) {
+  std::map<double, RanAt> sizes;
+  for (std::size_t row = 0; row < rows.size(); ++row) {
+    const std::optional<double> bytes = rows.number(row, "bytes");
+    if (!bytes || !rows.number(row, "time_us")) continue;
+    const std::string ran = rows.text(row, "ran");
+    RanAt& at = sizes[*bytes];
+    (rows.text(row, "competitor") == kBeforeTuning ? at.before : at.after) = ran.substr(0, ran.find(" ("));
+  }
+  std::erase_if(sizes, [](const auto& each) { return each.second.before.empty() || each.second.after.empty(); });
+  return sizes;
+}
+
+std::vector<std::string> answer_of_tuning(const PartRows& rows, const std::map<double, RanAt>& sizes) {
+  const auto is_changed = [&](double bytes) {
+    const auto found = sizes.find(bytes);
+    return found != sizes.end() && found->second.is_changed();
+  };
+  std::vector<std::string> answer;
+  if (const std::string standing = standing_in_words(rows, kAfterTuning, is_changed); !standing.empty())
+    answer.push_back(fmt::format("Where the tuned table has another algorithm run, all-reduce is {}.", standing));
+  const auto num_same = static_cast<std::size_t>(
+      std::count_if(sizes.begin(), sizes.end(), [](const auto& each) { return !each.second.is_changed(); }));
+  if (num_same > 0)
+    answer.push_back(fmt::format(
+        "At {} of {} the same algorithm runs before and after tuning: tuning changed nothing there, and times differ "
+        "only as two measurements of one thing do.",
+        num_same, counted(sizes.size(), "size")));
+  for (std::string& each : bests_in_words(rows, is_changed)) answer.push_back(std::move(each));
+  return answer;
+}
+
+PartTable table_of_ways(const std::map<double, RanAt>& sizes) {
+  Table table({{"bytes"}, {"before_tuning"}, {"after_tuning"}, {"is_changed"}});
+  for (const auto& [bytes, ran] : sizes)
+    table.add_row({static_cast<std::int64_t>(bytes), ran.before, ran.after, ran.is_changed()});
+  return {.file = "tuned_ways",
+          .table = {.title = "What ran before and after tuning",
+                    .table = std::move(table),
+                    .remark = "A table can also set how an algorithm copies, which rows do not say."},
+          .is_data = true};
+}
+
 Result<PartShown> show_tuned(const PartRows& rows) {
   PartShown shown;
   shown.is_right = are_right(rows, shown.cautions);
-  if (const std::string standing = standing_in_words(rows, kAfterTuning); !standing.empty())
-    shown.answer = {fmt::format("With the tuned table, all-reduce is {}.", standing)};
-  for (std::string& each : bests_in_words(rows)) shown.answer.push_back(std::move(each));
+  const std::map<double, RanAt> sizes = ran_at_sizes(rows);
+  shown.answer = answer_of_tuning(rows, sizes);
   shown.answer.push_back(fmt::format("The table is {}; set TUTTI_TABLE to use it.", kTunedTable));
   report::LineChart chart = chart_of_competitors(rows, "All-reduce before and after tuning");
   if (!chart.panels.empty())
@@ -137,8 +189,9 @@ Result<PartShown> show_tuned(const PartRows& rows) {
   shown.tables.push_back({.file = "tuned_best",
                           .table = {.title = "All-reduce before and after tuning, in microseconds",
                                     .table = table_of_sizes(rows),
-                                    .remark = "Ties cannot be told from the best within the interval over rounds."},
+                                    .remark = remark_of_sizes()},
                           .is_data = true});
+  if (!sizes.empty()) shown.tables.push_back(table_of_ways(sizes));
   return shown;
 }
 

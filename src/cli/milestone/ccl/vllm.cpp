@@ -11,6 +11,7 @@
 #include <fmt/format.h>
 
 #include "base/units.hpp"
+#include "bench/measure/statistics.hpp"
 #include "cli/milestone/ccl/ccl_parts.hpp"
 #include "cli/milestone/shared/published.hpp"
 #include "cli/milestone/shared/simulated.hpp"
@@ -143,14 +144,27 @@ PartFigure figure_of_tables(const PartRows& rows, const simulate::References& re
   return {.file = "vllm", .title = chart.title, .lines = std::move(chart)};
 }
 
+// How wrong simulated times are, in percent: all, or those that the fit did not see.
+std::vector<double> errors_of_times(const PartRows& rows, bool only_unseen) {
+  std::vector<double> errors;
+  for (std::size_t row = 0; row < rows.size(); ++row)
+    if (const auto error = rows.number(row, "error_percent");
+        error && (!only_unseen || rows.is_true(row, "left_out_of_fit")))
+      errors.push_back(std::abs(*error));
+  return errors;
+}
+
+std::string errors_in_words(const std::vector<double>& errors) {
+  return fmt::format("the median error is {:.1f} %, the greatest {:.1f} %", harness::median_of(errors),
+                     *std::max_element(errors.begin(), errors.end()));
+}
+
 Result<PartShown> show_vllm(const PartRows& rows) {
   TUTTI_TRY_ASSIGN(const simulate::References references, published("vllm_all_reduce"));
   PartShown shown;
   Winners winners = winners_of(rows);
-  std::vector<double> errors;
-  for (std::size_t row = 0; row < rows.size(); ++row)
-    if (const auto error = rows.number(row, "error_percent")) errors.push_back(std::abs(*error));
-  std::sort(errors.begin(), errors.end());
+  const std::vector<double> errors = errors_of_times(rows, false);
+  const std::vector<double> unseen = errors_of_times(rows, true);
   if (winners.count > 0 && !errors.empty())
     shown.answer = {
         fmt::format(
@@ -158,9 +172,10 @@ Result<PartShown> show_vllm(const PartRows& rows) {
             "regret is {:.1f} %, the greatest {:.1f} %.",
             simulate::kSameTime * 100, winners.right, winners.count,
             100 * winners.sum / static_cast<double>(winners.count), winners.greatest * 100),
-        fmt::format("Of {} times the median error is {:.1f} %, the greatest {:.1f} %. The model is fitted to two sizes "
-                    "in three of these tables.",
-                    errors.size(), errors[errors.size() / 2], errors.back())};
+        fmt::format("Of {} times {}.", errors.size(), errors_in_words(errors))};
+  if (!unseen.empty() && !shown.answer.empty())
+    shown.answer.push_back(fmt::format("The model is fitted to {} of them. Of the other {}, which it has not seen, {}.",
+                                       errors.size() - unseen.size(), unseen.size(), errors_in_words(unseen)));
   shown.figures.push_back(figure_of_tables(rows, references));
   shown.tables.push_back(
       {.file = "vllm_winners",

@@ -13,6 +13,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "base/counted.hpp"
+#include "bench/measure/statistics.hpp"
 #include "bench/results/cells.hpp"
 #include "bench/views/views.hpp"
 #include "cli/interrupt.hpp"
@@ -132,6 +134,11 @@ Status make_layer(std::span<const PartCase> pending, const PartWorld& world, con
                         });
 }
 
+// "1 token", "16 tokens"; numbers of rows may be any.
+std::string number_of(double count, std::string_view noun) {
+  return fmt::format("{:g} {}{}", count, noun, count == 1 ? "" : "s");
+}
+
 // The ways of one layer, by their rows.
 struct Layer {
   double tokens = 0;
@@ -139,7 +146,7 @@ struct Layer {
   double tiles = 0;
   std::vector<std::size_t> rows;  // that have a time
   [[nodiscard]] std::string name() const {
-    return fmt::format("{:g} tokens{}", tokens, tiles > 1 ? fmt::format(", {:g} tiles", tiles) : "");
+    return tiles > 1 ? fmt::format("{}, {:g} tiles", number_of(tokens, "token"), tiles) : number_of(tokens, "token");
   }
 };
 
@@ -176,39 +183,90 @@ std::optional<std::size_t> row_of_way(const PartRows& rows, const Layer& layer, 
 // Of a time in percent, how much shorter another one is.
 double share_saved(double from, double to) { return (from - to) / from * 100; }
 
+// The product alone, which is the same work whatever the all-reduce: what it differs by between the ways is what
+// measurements of this layer differ by without any reason.
+struct Product {
+  double median = 0;
+  double least = 0;
+  double greatest = 0;
+};
+std::optional<Product> product_of(const PartRows& rows, const Layer& layer) {
+  std::vector<double> times;
+  for (const std::size_t row : layer.rows)
+    if (const std::optional<double> time = rows.number(row, "gemm_us"); time && *time > 0) times.push_back(*time);
+  if (times.empty()) return std::nullopt;
+  const auto [least, greatest] = std::minmax_element(times.begin(), times.end());
+  return Product{harness::median_of(times), *least, *greatest};
+}
+
+// Of a layer's time, in percent, what the way `to` saves against `from`: by their medians, and within their intervals.
+struct Saving {
+  std::size_t from = 0;
+  std::size_t to = 0;
+  double percent = 0;
+  std::optional<report::Range> range;
+  bool is_told = false;  // intervals are apart, and it is more than the product alone differs by
+};
+Saving saving_of(const PartRows& rows, std::size_t from, std::size_t to, const std::optional<Product>& product) {
+  const double slower = *rows.number(from, "time_us");
+  const double faster = *rows.number(to, "time_us");
+  Saving saving{.from = from, .to = to, .percent = share_saved(slower, faster), .range = {}};
+  const auto from_low = rows.number(from, "low_us");
+  const auto from_high = rows.number(from, "high_us");
+  const auto to_low = rows.number(to, "low_us");
+  const auto to_high = rows.number(to, "high_us");
+  if (!from_low || !from_high || !to_low || !to_high || *from_low <= 0) return saving;
+  saving.range = report::Range{share_saved(*from_low, *to_high), share_saved(*from_high, *to_low)};
+  saving.is_told = saving.range->low > 0 && (!product || slower - faster > product->greatest - product->least);
+  return saving;
+}
+// From the slowest way of a layer to its fastest.
+Saving saving_of(const PartRows& rows, const Layer& layer) {
+  return saving_of(rows, extreme_of(rows, layer, true), extreme_of(rows, layer, false), product_of(rows, layer));
+}
+
 PartTable table_of_layers(const PartRows& rows, const std::vector<Layer>& layers) {
   using harness::measured;
   Table table({{"tokens"},
                {"width"},
                {"tiles"},
                measured("gemm_us"),
+               measured("gemm_least_us"),
+               measured("gemm_most_us"),
                measured("auto_us"),
                measured("auto_beside_gemm_percent"),
                {"best"},
                measured("best_us"),
                {"worst"},
                measured("worst_us"),
-               measured("saved_percent")});
+               measured("saved_percent"),
+               measured("saved_low_percent"),
+               measured("saved_high_percent"),
+               {"is_told"}});
   for (const Layer& layer : layers) {
-    const std::size_t best = extreme_of(rows, layer, false);
-    const std::size_t worst = extreme_of(rows, layer, true);
+    const Saving saving = saving_of(rows, layer);
+    const std::optional<Product> product = product_of(rows, layer);
     const std::optional<std::size_t> own = row_of_way(rows, layer, "auto");
-    const double own_time = own ? rows.number(*own, "time_us").value_or(0) : 0;
-    const double gemm = rows.number(own.value_or(best), "gemm_us").value_or(0);
-    const double best_time = *rows.number(best, "time_us");
-    const double worst_time = *rows.number(worst, "time_us");
+    const std::optional<double> own_time = own ? rows.number(*own, "time_us") : std::nullopt;
     const auto whole = [](double value) { return whole_cell(static_cast<std::uint64_t>(value)); };
-    table.add_row({whole(layer.tokens), whole(layer.width), whole(layer.tiles), gemm > 0 ? Cell(gemm) : Cell(),
-                   own_time > 0 ? Cell(own_time) : Cell(),
-                   own_time > 0 && gemm > 0 ? Cell(share_saved(own_time, gemm)) : Cell(), rows.text(best, "way"),
-                   best_time, rows.text(worst, "way"), worst_time, share_saved(worst_time, best_time)});
+    const auto cell = [](const std::optional<double>& value) { return value ? Cell(*value) : Cell(); };
+    table.add_row({whole(layer.tokens), whole(layer.width), whole(layer.tiles),
+                   product ? Cell(product->median) : Cell(), product ? Cell(product->least) : Cell(),
+                   product ? Cell(product->greatest) : Cell(), cell(own_time),
+                   own_time && product ? Cell(share_saved(*own_time, product->median)) : Cell(),
+                   rows.text(saving.to, "way"), rows.cell(saving.to, "time_us"), rows.text(saving.from, "way"),
+                   rows.cell(saving.from, "time_us"), saving.percent, saving.range ? Cell(saving.range->low) : Cell(),
+                   saving.range ? Cell(saving.range->high) : Cell(), saving.is_told});
   }
   return {
       .file = "layer_shares",
       .table = {.title = "A layer by the choice of its all-reduce",
                 .table = std::move(table),
-                .remark = "gemm_us is the product alone; auto_beside_gemm_percent is the share of the layer that is "
-                          "not the product; saved_percent is what the best choice saves of the worst one's time"},
+                .remark = "gemm_us is the product alone: the median of what was measured beside each way, with the "
+                          "least and the most. auto_beside_gemm_percent is the share of the layer that is not the "
+                          "product. saved_percent is what the best choice saves of the worst one's time, with what the "
+                          "intervals of the two allow. It is told only where these exclude 0 and the two times differ "
+                          "by more than the product alone does between the ways."},
       .is_data = true};
 }
 
@@ -241,35 +299,75 @@ report::BarChart chart_of_layers(const PartRows& rows, const std::vector<Layer>&
   return chart;
 }
 
-// What the choice saves, and what tiles do.
-std::vector<std::string> layer_answer(const PartRows& rows, const std::vector<Layer>& layers) {
-  std::vector<std::string> answer;
-  for (const Layer& layer : layers) {
-    if (layer.tiles != 1) continue;
-    const std::size_t best = extreme_of(rows, layer, false);
-    const std::size_t worst = extreme_of(rows, layer, true);
-    const double saved = share_saved(*rows.number(worst, "time_us"), *rows.number(best, "time_us"));
-    const std::optional<double> high = rows.number(best, "high_us");
-    const std::optional<double> low = rows.number(worst, "low_us");
-    const bool is_told = high && low && *high < *low;
-    answer.push_back(
-        is_told
-            ? fmt::format("With {} the best choice of the all-reduce ({}) saves {:.1f} % of the layer's time with "
-                          "the worst one ({}).",
-                          layer.name(), rows.text(best, "way"), saved, rows.text(worst, "way"))
-            : fmt::format("With {} the choice of the all-reduce makes no difference that can be told: {:.1f} % from "
-                          "the best to the worst, within their intervals.",
-                          layer.name(), saved));
+// Over all layers, beside what is published.
+std::string savings_in_words(const PartRows& rows, const std::vector<Layer>& layers) {
+  constexpr std::string_view kPublished =
+      "published is up to 10 % of the time to the first token of a whole model, which this bench does not have";
+  const Layer* greatest = nullptr;
+  std::size_t num_told = 0;
+  std::size_t count = 0;
+  for (const Layer& each : layers) {
+    if (each.rows.size() < 2) continue;
+    ++count;
+    if (!saving_of(rows, each).is_told) continue;
+    ++num_told;
+    if (greatest == nullptr || saving_of(rows, each).percent > saving_of(rows, *greatest).percent) greatest = &each;
   }
+  if (greatest == nullptr)
+    return fmt::format("In none of {} does the choice of the all-reduce make a difference that can be told; {}.",
+                       counted(count, "layer"), kPublished);
+  const Saving saving = saving_of(rows, *greatest);
+  return fmt::format(
+      "In {} of {} the choice of the all-reduce makes a difference that can be told, of up to {:.1f} % ({:.1f} to "
+      "{:.1f} "
+      "%) of the time, with {}; {}.",
+      num_told, counted(count, "layer"), saving.percent, saving.range->low, saving.range->high, greatest->name(),
+      kPublished);
+}
+
+std::string saving_in_words(const PartRows& rows, const Layer& layer) {
+  const Saving saving = saving_of(rows, layer);
+  if (saving.is_told)
+    return fmt::format(
+        "With {} the best choice of the all-reduce ({}) saves {:.1f} % ({:.1f} to {:.1f} %) of the layer's time with "
+        "the worst one ({}).",
+        layer.name(), rows.text(saving.to, "way"), saving.percent, saving.range->low, saving.range->high,
+        rows.text(saving.from, "way"));
+  const std::optional<Product> product = product_of(rows, layer);
+  const bool is_within = !saving.range || saving.range->low <= 0;
+  return fmt::format(
+      "With {} the choice of the all-reduce makes no difference that can be told: {:.1f} % from the best "
+      "to the worst, {}.",
+      layer.name(), saving.percent,
+      is_within ? std::string("within their intervals")
+                : fmt::format("where the product alone differs by {:.1f} % between them",
+                              share_saved(product->greatest, product->least)));
+}
+
+std::string tiles_in_words(const PartRows& rows, const Layer& tiled, const Layer& whole) {
+  const std::size_t in_tiles = extreme_of(rows, tiled, false);
+  const std::size_t in_one = extreme_of(rows, whole, false);
+  const double ratio = *rows.number(in_one, "time_us") / *rows.number(in_tiles, "time_us");
+  const bool is_slower = ratio < 1;
+  // The product in tiles is other work: its own difference is no noise.
+  const Saving saving = saving_of(rows, is_slower ? in_tiles : in_one, is_slower ? in_one : in_tiles, std::nullopt);
+  if (!saving.is_told)
+    return fmt::format("{}: as fast as in one piece, as far as intervals tell ({:.2f} times).", tiled.name(), ratio);
+  return fmt::format("{}: {:.2f} times as fast as in one piece.", tiled.name(), ratio);
+}
+
+// What the choice saves, in one piece and in tiles, and what tiles do.
+std::vector<std::string> layer_answer(const PartRows& rows, const std::vector<Layer>& layers) {
+  std::vector<std::string> answer = {savings_in_words(rows, layers)};
+  for (const bool is_tiled : {false, true})
+    for (const Layer& layer : layers)
+      if ((layer.tiles != 1) == is_tiled && layer.rows.size() > 1) answer.push_back(saving_in_words(rows, layer));
   for (const Layer& tiled : layers) {
     if (tiled.tiles == 1) continue;
     const auto whole = std::find_if(layers.begin(), layers.end(), [&](const Layer& each) {
       return each.tokens == tiled.tokens && each.width == tiled.width && each.tiles == 1;
     });
-    if (whole == layers.end()) continue;
-    const double ratio = *rows.number(extreme_of(rows, *whole, false), "time_us") /
-                         *rows.number(extreme_of(rows, tiled, false), "time_us");
-    answer.push_back(fmt::format("{}: {:.2f} times as fast as in one piece.", tiled.name(), ratio));
+    if (whole != layers.end()) answer.push_back(tiles_in_words(rows, tiled, *whole));
   }
   return answer;
 }
@@ -282,8 +380,9 @@ Result<PartShown> show_layer(const PartRows& rows) {
     const bool is_skipped = outcome == name_of(harness::Outcome::skipped);
     shown.is_right = shown.is_right && is_skipped;
     shown.cautions.push_back(
-        {fmt::format("{} tokens, {} tiles, {}: {}: {}", rows.text(row, "tokens"), rows.text(row, "tiles"),
-                     rows.text(row, "way"), outcome, rows.text(row, "note")),
+        {fmt::format("{}, {}, {}: {}: {}", number_of(rows.number(row, "tokens").value_or(0), "token"),
+                     number_of(rows.number(row, "tiles").value_or(0), "tile"), rows.text(row, "way"), outcome,
+                     rows.text(row, "note")),
          !is_skipped});
   }
   const std::vector<Layer> layers = layers_in(rows);

@@ -7,12 +7,14 @@
 #include <utility>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "base/counted.hpp"
 #include "base/digest.hpp"
 #include "base/units.hpp"
 #include "bench/results/cells.hpp"
 #include "bench/results/comparison.hpp"
+#include "bench/views/comparison_words.hpp"
 #include "bench/views/views.hpp"
 #include "cli/interrupt.hpp"
 #include "cli/milestone/shared/simulated.hpp"
@@ -27,6 +29,7 @@ using harness::Row;
 
 constexpr std::string_view kBytes = "bytes";
 constexpr std::uint64_t kLeastRounds = 10;
+constexpr double kNanosOfAMicrosecond = 1000;
 
 std::optional<std::uint64_t> bytes_of(const harness::Point& point) {
   const harness::Value* const value = point.find(kBytes);
@@ -153,7 +156,15 @@ std::string identity_of(const SweepPlan& plan) {
   return fmt::format("sweep {:08x}", identity & UINT32_MAX);
 }
 
-double seconds_of(const SweepPlan& plan) { return plan.expected_seconds(); }
+double seconds_of(const SweepPlan& plan) {
+  // Intervals of all rows are rarely so narrow that a row ends before its budget.
+  double seconds = plan.expected_seconds();
+  for (const harness::Group& each : plan.groups)
+    seconds += plan.runner.measure.budget.seconds *
+               static_cast<double>(std::count_if(each.cases.begin(), each.cases.end(),
+                                                 [](const harness::Case& one) { return one.skipped.empty(); }));
+  return seconds;
+}
 
 Status measure_sizes(SweepPlan plan, const std::set<std::uint64_t>& sizes, const PartWorld& world,
                      const OnSize& on_size) {
@@ -199,7 +210,7 @@ std::vector<PartCase> cases_of_sizes(const SweepPlan& plan, const std::vector<st
 
 std::string size_in_words(double bytes) { return size_words(to_text(Bytes(static_cast<std::uint64_t>(bytes)))); }
 
-std::string standing_in_words(const PartRows& rows, std::string_view competitor) {
+std::string standing_in_words(const PartRows& rows, std::string_view competitor, const SizeFilter& is_meant) {
   std::size_t count = 0;
   double logarithms = 0;
   double least = 0;
@@ -208,6 +219,7 @@ std::string standing_in_words(const PartRows& rows, std::string_view competitor)
   for (std::size_t row = 0; row < rows.size(); ++row) {
     const std::optional<double> speedup = rows.number(row, "speedup");
     if (rows.text(row, "competitor") != competitor || !speedup || *speedup <= 0) continue;
+    if (is_meant && !is_meant(rows.number(row, "bytes").value_or(0))) continue;
     baseline = rows.text(row, "baseline");
     least = count == 0 ? *speedup : std::min(least, *speedup);
     greatest = std::max(greatest, *speedup);
@@ -235,11 +247,45 @@ bool are_right(const PartRows& rows, std::vector<report::Caution>& cautions) {
   return right;
 }
 
+namespace {
+
+// The baseline, and those that are the best, or level with it, at some size: at most sizes first.
+std::vector<std::string> most_important(const PartRows& rows) {
+  struct Counts {
+    std::size_t best = 0;
+    std::size_t level = 0;
+  };
+  std::map<std::string, Counts> counts;
+  std::vector<std::string> names;
+  for (std::size_t row = 0; row < rows.size(); ++row) {
+    Counts& of_name = counts[rows.text(row, "competitor")];
+    const bool is_best = rows.is_true(row, "is_best");
+    of_name.best += is_best ? 1 : 0;
+    of_name.level += is_best || rows.is_true(row, "is_tied") ? 1 : 0;
+  }
+  for (const std::string& each : rows.texts("competitor"))
+    if (counts[each].level > 0) names.push_back(each);
+  std::stable_sort(names.begin(), names.end(), [&](const std::string& a, const std::string& b) {
+    return std::pair(counts[a].best, counts[a].level) > std::pair(counts[b].best, counts[b].level);
+  });
+  const std::vector<std::string> baselines = rows.texts("baseline");
+  if (!baselines.empty() && !baselines.front().empty()) {
+    std::erase(names, baselines.front());
+    names.insert(names.begin(), baselines.front());
+  }
+  return names;
+}
+
+}  // namespace
+
 report::LineChart chart_of_competitors(const PartRows& rows, std::string title) {
-  report::LineChart chart{.title = std::move(title),
-                          .remark = fmt::format("{}; bands are 95 % intervals over rounds", rows.origin().machine),
-                          .x_name = std::string(kBytes),
-                          .panels = {}};
+  report::LineChart chart{
+      .title = std::move(title),
+      .remark = fmt::format("{}; whiskers are 95 % intervals of the medians of rounds; a broad pale "
+                            "line lies below another line",
+                            rows.origin().machine),
+      .x_name = std::string(kBytes),
+      .panels = {}};
   const std::string ranks =
       rows.size() > 0 ? fmt::format("{} ranks", rows.number(0, "ranks").value_or(0)) : std::string("ranks");
   report::LinePanel panel{.title = ranks, .y_name = "time, us", .lines = {}};
@@ -257,6 +303,12 @@ report::LineChart chart_of_competitors(const PartRows& rows, std::string title) 
     }
     if (!line.points.empty()) panel.lines.push_back(std::move(line));
   }
+  panel.first = most_important(rows);
+  if (panel.lines.size() > report::kMostColored)
+    chart.remark += fmt::format(
+        "; in color: the baseline, and those of {} that are the fastest, or level with it, at "
+        "most sizes",
+        counted(panel.lines.size(), "line"));
   if (!panel.lines.empty()) chart.panels.push_back(std::move(panel));
   return chart;
 }
@@ -310,18 +362,62 @@ Table table_of_sizes(const PartRows& rows) {
   return table;
 }
 
-std::vector<std::string> bests_in_words(const PartRows& rows) {
+namespace {
+
+// "a, b and 3 more".
+std::string first_of(const std::vector<std::string>& names) {
+  constexpr std::size_t kMost = 3;
+  if (names.size() == 1) return names.front();
+  const bool has_more = names.size() > kMost + 1;
+  const std::size_t count = has_more ? kMost : names.size() - 1;
+  return fmt::format("{} and {}", fmt::join(names.begin(), names.begin() + static_cast<std::ptrdiff_t>(count), ", "),
+                     has_more ? fmt::format("{} more", names.size() - count) : names.back());
+}
+
+// ", 1.21 times as fast as openmpi default"; empty where the interval has no difference, or there is none.
+std::string lead_in_words(const PartRows& rows, std::size_t row) {
+  const std::optional<double> speedup = rows.number(row, "speedup");
+  const std::optional<double> low = rows.number(row, "speedup_low");
+  if (!speedup || !low || *low <= 1) return "";
+  return fmt::format(", {:.2f} times as fast as {}", *speedup, rows.text(row, "baseline"));
+}
+
+std::string best_in_words(const PartRows& rows, double bytes, std::size_t best, std::vector<std::size_t> ties) {
+  const std::string time = harness::time_text(rows.number(best, "time_us").value_or(0) * kNanosOfAMicrosecond);
+  const std::string name = rows.text(best, "competitor");
+  const std::string lead = lead_in_words(rows, best);
+  if (ties.empty()) return fmt::format("At {} the fastest is {} with {}{}.", size_in_words(bytes), name, time, lead);
+  std::stable_sort(ties.begin(), ties.end(), [&](std::size_t a, std::size_t b) {
+    return rows.number(a, "time_us").value_or(0) < rows.number(b, "time_us").value_or(0);
+  });
+  std::vector<std::string> names;
+  for (const std::size_t each : ties) names.push_back(rows.text(each, "competitor"));
+  return fmt::format("At {} none is the fastest alone: {} takes {}, level with {}{}.", size_in_words(bytes), name, time,
+                     first_of(names), lead);
+}
+
+}  // namespace
+
+std::vector<std::string> bests_in_words(const PartRows& rows, const SizeFilter& is_meant) {
   std::vector<std::string> sentences;
-  for (const auto& [bytes, of_size] : rows_by_size(rows))
+  for (const auto& [bytes, of_size] : rows_by_size(rows)) {
+    if (is_meant && !is_meant(bytes)) continue;
+    std::optional<std::size_t> best;
+    std::vector<std::size_t> ties;
     for (const std::size_t row : of_size) {
-      if (!rows.is_true(row, "is_best")) continue;
-      const std::optional<double> speedup = rows.number(row, "speedup");
-      sentences.push_back(fmt::format(
-          "At {} the fastest is {} with {:.4g} us{}.", size_in_words(bytes), rows.text(row, "competitor"),
-          rows.number(row, "time_us").value_or(0),
-          speedup ? fmt::format(", {:.2f} times as fast as {}", *speedup, rows.text(row, "baseline")) : ""));
+      if (rows.is_true(row, "is_best")) best = row;
+      if (rows.is_true(row, "is_tied")) ties.push_back(row);
     }
+    if (best) sentences.push_back(best_in_words(rows, bytes, *best, ties));
+  }
   return sentences;
+}
+
+std::string remark_of_sizes() {
+  return "Ties cannot be told from the best within the interval over rounds. The best is chosen by half of the rounds "
+         "and compared by the other half, so that another one may have a smaller time in the table. Ratios are taken "
+         "round by round and differ from the ratio of the two medians. A time is the median of all samples; its "
+         "interval in the rows is that of the medians of rounds, and need not hold the time.";
 }
 
 }  // namespace tutti::cli

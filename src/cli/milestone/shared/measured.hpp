@@ -59,12 +59,18 @@ using OnSize = std::function<Status(std::uint64_t bytes, std::span<const harness
 [[nodiscard]] report::LineChart chart_of_competitors(const PartRows& rows, std::string title);
 // A line for each size: each time, the best with its speed-up over the baseline, and ties within the interval.
 [[nodiscard]] Table table_of_sizes(const PartRows& rows);
+// Whether sentences are about a size; null: about all.
+using SizeFilter = std::function<bool(double bytes)>;
 // How a competitor compares with the baseline over all sizes: "1.21 times as fast as openmpi default (geometric mean of
 // 4 sizes; 0.98 to 2.04)". Empty if they have no size in common.
-[[nodiscard]] std::string standing_in_words(const PartRows& rows, std::string_view competitor);
+[[nodiscard]] std::string standing_in_words(const PartRows& rows, std::string_view competitor,
+                                            const SizeFilter& is_meant = nullptr);
 // The size as people read it: "64 KB".
 [[nodiscard]] std::string size_in_words(double bytes);
-// For each size: "At 4 MB the fastest is openmpi ring with 900 us, 1.21 times as fast as openmpi default."
-[[nodiscard]] std::vector<std::string> bests_in_words(const PartRows& rows);
+// For each size: "At 4 MB the fastest is openmpi ring with 900 us, 1.21 times as fast as openmpi default." With ties:
+// "At 8 B none is the fastest alone: a takes 130 ns, level with b and c." What the interval leaves open is not said.
+[[nodiscard]] std::vector<std::string> bests_in_words(const PartRows& rows, const SizeFilter& is_meant = nullptr);
+// What a reader of table_of_sizes() must know.
+[[nodiscard]] std::string remark_of_sizes();
 
 }  // namespace tutti::cli
