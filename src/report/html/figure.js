@@ -306,7 +306,9 @@ class BarFigure {
     if (items.length === 0) return;
     const {datasetIndex, index} = items[0];
     const dataset = this.live.data.datasets[datasetIndex];
-    const words = `${this.data.groups[index].name}: ${valueText(dataset.data[index], this.data.y)}` +
+    const kind = this.data.kinds.length > 1 ? dataset.label : '';
+    const name = [this.data.groups[index].name, kind].filter((part) => part).join(', ');
+    const words = `${name}: ${valueText(dataset.data[index], this.data.y)}` +
       rangeText(dataset.ranges[index], this.data.y);
     this.readout.replaceChildren(`${words}. `);
     if (dataset.commands[index] !== null)

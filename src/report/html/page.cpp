@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "report/html/page.hpp"
 
+#include <algorithm>
 #include <cstddef>
 #include <string>
 #include <utility>
@@ -21,14 +22,16 @@ std::string html_of(const NamedTable& named) {
   const std::vector<Column>& columns = named.table.columns();
   const auto class_of = [&](std::size_t column) -> std::string_view {
     constexpr std::size_t kShort = 28;
-    bool is_short = true;
+    constexpr std::size_t kWide = 80;
+    std::size_t longest = 0;
     bool is_number = true;
     for (const std::vector<Cell>& row : named.table.rows()) {
       const auto* text = std::get_if<std::string>(&row[column]);
       is_number = is_number && text == nullptr;
-      is_short = is_short && (text == nullptr || text->size() < kShort);
+      longest = std::max(longest, text == nullptr ? std::size_t{0} : text->size());
     }
-    return is_number ? " class=\"number\"" : is_short ? " class=\"short\"" : "";
+    if (is_number) return " class=\"number\"";
+    return longest < kShort ? " class=\"short\"" : longest <= kWide ? " class=\"words\"" : " class=\"wide\"";
   };
   std::string html = fmt::format(
       "<div class=\"scrolls\" tabindex=\"0\" role=\"region\" aria-label=\"{0}\">\n"

@@ -27,7 +27,7 @@ class SortedTable {
     // Long words get room, short ones stay in a line.
     this.classes = data.columns.map((column, place) => {
       const longest = Math.max(0, ...data.rows.map((row) => typeof row[place] === 'string' ? row[place].length : 0));
-      return this.isNumber[place] ? 'number' : longest > 40 ? 'wide' : longest < 28 ? 'short' : null;
+      return this.isNumber[place] ? 'number' : longest > 40 ? 'wide' : longest < 28 ? 'short' : 'words';
     });
     this.sorted = {column: null, sign: 1};
     this.most = kRowsAtFirst;

@@ -120,6 +120,85 @@ TEST_F(ReportInBrowser, ObeysMouseAndKeys) {
   EXPECT_EQ(value(visible), "true,true");
 }
 
+// What milestones put on their pages: published points and ranges, panels of one chart, shares in percent.
+report::Page page_of_charts() {
+  using report::Range;
+  report::LineChart gains{.title = "Gains",
+                          .remark = "who published them",
+                          .x_name = "bytes a rank",
+                          .full = "simulated",
+                          .dashed = "published",
+                          .ranges = "published range",
+                          .panels = {{.title = "gpu",
+                                      .y_name = "gain, percent",
+                                      .y_scale = report::Scale::linear,
+                                      .lines = {{.name = "8 nodes", .points = {{1024, -1.7}, {4096, 7.3}}},
+                                                {.name = "8 nodes", .points = {{1024, 6.1}}, .is_dashed = true},
+                                                {.name = "range",
+                                                 .points = {{1024, 19, Range{10, 28}}, {4096, 19, Range{10, 28}}},
+                                                 .is_dashed = true,
+                                                 .is_range = true}}}}};
+  report::BarChart bars{
+      .title = "Occupancy",
+      .remark = "share of the window",
+      .kinds = {"dma", "gemm", "published"},
+      .panels = {{.title = "first",
+                  .y_name = "percent",
+                  .groups = {{.name = "one",
+                              .bars = {{.kind = 0, .value = 20}, {.kind = 2, .value = 22, .range = Range{21, 99}}}}}},
+                 {.title = "second",
+                  .y_name = "at work, ns",
+                  .is_stacked = true,
+                  .groups = {{.name = "one", .bars = {{.kind = 0, .value = 60}, {.kind = 1, .value = 60}}}}}}};
+  Table table({{"number"}, {"words"}});
+  table.add_row({std::int64_t{1}, std::string("what a note says in words of its own, which are some")});
+  report::Page page{.title = "charts", .where = "here", .made_by = "a test", .sections = {}};
+  page.sections.push_back({.title = "section",
+                           .answer = {},
+                           .cautions = {},
+                           .summaries = {{.title = "notes", .table = table}},
+                           .facts = {},
+                           .lines = {gains},
+                           .bars = {bars},
+                           .tables = {}});
+  return page;
+}
+
+TEST_F(ReportInBrowser, ChartsSayWhatTheirPicturesSay) {
+  std::ofstream(folder_.file("charts.html")) << to_html(page_of_charts());
+  browser_->open("file://" + folder_.file("charts.html"));
+  const auto all = [&](const std::string& selector) {
+    return value("[...document.querySelectorAll('" + selector + "')].map((e) => e.textContent)").dump();
+  };
+  // Captions stand once for each chart, keys only where they are of something.
+  EXPECT_EQ(all(".card p.remark:not(.meanings)"), R"(["who published them","share of the window"])");
+  EXPECT_EQ(all(".meaning"), R"(["published","simulated","published range"])");
+  EXPECT_EQ(all(".key"), R"(["8 nodes","range","dma","published","dma","gemm"])");
+  const std::string charts = "[...document.querySelectorAll('canvas')].map((c) => Chart.getChart(c))";
+  // Ticks are round and in percent.
+  const auto are_whole_percents = [&](const std::string& ticks) {
+    return value(charts + ticks + ".every((t) => /^(\\d+ %|0)$/.test(t.label))");
+  };
+  EXPECT_EQ(are_whole_percents("[0].scales.y.ticks"), true);
+  EXPECT_EQ(are_whole_percents("[1].scales.x.ticks"), true);
+  EXPECT_EQ(value(charts + "[0].options.scales.x.title.text"), "bytes a rank");
+  // A published point is hollow; of a range there is no line.
+  EXPECT_EQ(value(charts + "[0].data.datasets.filter((d) => d.hollow && !d.range)"
+                           ".every((d) => d.pointBackgroundColor === '#ffffff')"),
+            true);
+  EXPECT_EQ(value(charts + "[0].data.datasets.filter((d) => d.range).map((d) => d.borderWidth)").dump(), "[0]");
+  // Whiskers end within the chart, and stacks are as long as their parts together.
+  EXPECT_EQ(value(charts + "[1].scales.x.max >= 99"), true);
+  EXPECT_EQ(value(charts + "[2].scales.x.max >= 120"), true);
+  value("document.querySelector('canvas').focus()");
+  browser_->key("ArrowRight");
+  EXPECT_NE(readout().find("range 10 % to 28 %"), std::string::npos) << readout();
+  // On a phone, words do not become a column of single ones.
+  resize(400, "light");
+  EXPECT_LE(value("document.querySelector('.summary tbody tr').getBoundingClientRect().height").get<double>(), 90);
+  EXPECT_LE(value("document.querySelector('.head button').getBoundingClientRect().height").get<double>(), 45);
+}
+
 TEST_F(ReportInBrowser, SortsFiltersAndHandsOutTables) {
   // Sorted by a click, and the other way by a key.
   const int time = value("[...document.querySelectorAll('.long th')].findIndex((th) => th.textContent === 'time us')");

@@ -143,10 +143,13 @@ PartTable table_of_published(const std::vector<GemmRow>& products, const simulat
 // How many operations each stage and each unit has done.
 PartTable table_of_records(const PartRows& rows) {
   std::vector<std::string> names = {"shape", "preloaded", "tiles"};
-  for (const std::string_view stage : kGemmStageNames) names.push_back(fmt::format("stage_{}_records", stage));
-  for (const std::string_view unit : kGemmUnitNames) names.push_back(fmt::format("unit_{}_records", unit));
-  std::vector<Column> columns;
-  for (const std::string& name : names) columns.push_back({name});
+  std::vector<Column> columns = {{"shape"}, {"preloaded"}, {"tiles"}};
+  const auto add = [&](std::string name) {
+    names.push_back(name + "_records");
+    columns.push_back({.name = std::move(name)});
+  };
+  for (const std::string_view stage : kGemmStageNames) add(fmt::format("stage_{}", stage));
+  for (const std::string_view unit : kGemmUnitNames) add(fmt::format("unit_{}", unit));
   Table table(std::move(columns));
   for (std::size_t row = 0; row < rows.size(); ++row) {
     std::vector<Cell> cells;
