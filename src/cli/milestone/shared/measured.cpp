@@ -281,9 +281,10 @@ std::vector<std::string> most_important(const PartRows& rows) {
 report::LineChart chart_of_competitors(const PartRows& rows, std::string title) {
   report::LineChart chart{
       .title = std::move(title),
-      .remark = fmt::format("{}; whiskers are 95 % intervals of the medians of rounds; a broad pale "
-                            "line lies below another line",
-                            rows.origin().machine),
+      .remark = fmt::format(
+          "{}; whiskers, and bands of live charts, are 95 % intervals of the medians of rounds; a broad pale "
+          "line lies below another line",
+          rows.origin().machine),
       .x_name = std::string(kBytes),
       .panels = {}};
   const std::string ranks =
