@@ -468,7 +468,7 @@ TEST(Simulate, PicturesOfManyAlgorithmsAreReadable) {
   const std::string svg = folder.read("all.svg");
   test::expect_readable(svg, 2400, 2400);
   test::expect_keys_occur(svg);
-  for (const char* words : {">one_shot</text>", ">all_to_all_v</text>", "<title>direct, time: "})
+  for (const char* words : {"<title>one_shot, ", ">all_to_all_v</text>", "<title>direct, time: "})
     EXPECT_TRUE(contains(svg, words)) << words;
   EXPECT_FALSE(contains(svg, "nothing to draw"));  // a barrier has no size: it is bars
 }
