@@ -32,7 +32,7 @@
 namespace {
 
 using tutti::Clock;
-using tutti::Traffic;
+using tutti::transport::Traffic;
 using tutti::transport::Endpoint;
 
 constexpr tutti::transport::EndpointShape kShape = {.depth = 8, .slot = 128 << 10};

@@ -24,6 +24,19 @@ RemoteHost::RemoteHost(const HostRanks& placed, std::vector<std::string> command
       ranks_(placed.ranks),
       command_(std::move(command)) {}
 
+RemoteHost::RemoteHost(RemoteHost&& other) noexcept
+    : has_answered(other.has_answered),
+      runs(std::move(other.runs)),
+      host_(std::move(other.host_)),
+      ranks_(other.ranks_),
+      command_(std::move(other.command_)),
+      agent_(std::exchange(other.agent_, 0)),
+      to_(std::move(other.to_)),
+      from_(std::move(other.from_)),
+      unsent_(std::move(other.unsent_)),
+      reader_(std::move(other.reader_)),
+      agent_end_(other.agent_end_) {}
+
 RemoteHost::~RemoteHost() {
   if (agent_ == 0) return;
   kill_agent();

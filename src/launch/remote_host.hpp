@@ -28,7 +28,7 @@ class RemoteHost {
 
   // `command` is the agent's, whole.
   RemoteHost(const HostRanks& placed, std::vector<std::string> command);
-  RemoteHost(RemoteHost&&) noexcept = default;
+  RemoteHost(RemoteHost&& other) noexcept;
   RemoteHost& operator=(RemoteHost&&) = delete;
   // The agent's process goes, with what it has started.
   ~RemoteHost();

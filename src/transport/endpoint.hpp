@@ -36,6 +36,8 @@ class Outgoing {
   virtual void publish(std::uint64_t description) = 0;
   // Whether the reader has taken all that was published.
   [[nodiscard]] virtual bool is_drained() = 0;
+  // Whether the system has all that was published.
+  [[nodiscard]] virtual bool has_sent() const = 0;
 };
 
 // Messages from one rank.
@@ -84,8 +86,14 @@ class Endpoint {
   virtual bool step() = 0;
   // Until step() has something to do, or for so long.
   virtual void sleep(std::chrono::nanoseconds longest) = 0;
-  // Readable where something has come that no step() has seen. Any thread may wait for that.
+  // Before a rank sleeps elsewhere, until descriptor() is readable: how long at most, of `longest`, as it may be that
+  // step() has something to do all the same. Nothing: not at all. Others get the credits that they are owed.
+  [[nodiscard]] virtual std::chrono::nanoseconds may_sleep(std::chrono::nanoseconds longest) = 0;
+  // Readable where something has come since the last step(). Any thread may wait for that.
   [[nodiscard]] virtual int descriptor() const = 0;
+  // In a forked child, which has copies of all connections: closes these, so that the end of the rank is seen. Nothing
+  // else may be called there.
+  virtual void forsake() noexcept = 0;
 
   // Whether the system has all that was published, and all credits that are owed, so that they arrive although this
   // rank makes no step() for a while.

@@ -32,6 +32,8 @@ class MessageSender {
       far_->publish(description);
     }
   }
+  // Whether all that was published is on its way by itself.
+  [[nodiscard]] bool has_sent() const { return far_ == nullptr || far_->has_sent(); }
   [[nodiscard]] bool is_drained() { return far_ == nullptr ? near_->is_drained() : far_->is_drained(); }
 
  private:

@@ -17,6 +17,30 @@
 
 namespace tutti {
 
+namespace {
+
+constexpr std::chrono::milliseconds kAttempt{2500};  // for a connection to be made at one of several addresses
+
+// Nothing is sent over a link between hosts for long, and yet a host that is gone is to be noticed. Somebody always
+// reads there, so what is sent is soon acknowledged. A system that refuses only notices later.
+void watch_silence(int socket) {
+  const auto set = [socket](int level, int option, int value) {
+    static_cast<void>(setsockopt(socket, level, option, &value, sizeof value));
+  };
+  set(SOL_SOCKET, SO_KEEPALIVE, 1);
+  set(IPPROTO_TCP, TCP_KEEPIDLE, 3);
+  set(IPPROTO_TCP, TCP_KEEPINTVL, 2);
+  set(IPPROTO_TCP, TCP_KEEPCNT, 4);
+  set(IPPROTO_TCP, TCP_USER_TIMEOUT, 11'000);
+}
+
+// It means something on this host only.
+bool is_link_local(const Address& address) {
+  return address.family == Address::Family::ipv6 && address.bytes[0] == 0xfe && (address.bytes[1] & 0xc0) == 0x80;
+}
+
+}  // namespace
+
 Status Joiner::find_hosts() {
   membership_.generation = table_->generation;
   for (std::size_t rank = 0; rank < table_->ranks.size(); ++rank) {
@@ -37,6 +61,7 @@ Status Joiner::find_hosts() {
 Result<std::vector<Address>> Joiner::own_addresses() const {
   if (request_.find_addresses) {
     Result<std::vector<Address>> found = request_.find_addresses();
+    if (found.ok()) std::erase_if(*found, is_link_local);
     if (!found.ok() || !found->empty()) return found;
   }
   TUTTI_TRY_ASSIGN(const Address own, local_address(server_.get()));
@@ -46,14 +71,20 @@ Result<std::vector<Address>> Joiner::own_addresses() const {
 Status Joiner::listen() {
   if (!membership_.listeners.empty()) return {};
   TUTTI_TRY_ASSIGN(const std::vector<Address> addresses, own_addresses());
+  Status refused;
   for (Address address : addresses) {
     if (membership_.listeners.size() == wire::kMostAddresses) break;
     address.port = 0;
     Result<Listener> listener = listen_at(address);
-    if (!listener.ok()) return listener.status().with_context("cannot listen for ranks of other hosts");
-    membership_.listeners.push_back(std::move(*listener));
+    if (listener.ok()) {
+      membership_.listeners.push_back(std::move(*listener));
+    } else {
+      refused = listener.status();
+    }
   }
-  return {};
+  // One is enough.
+  if (!membership_.listeners.empty()) return {};
+  return refused.with_context("cannot listen for ranks of other hosts");
 }
 
 // Who says nothing makes room for others.
@@ -62,6 +93,7 @@ Status Joiner::admit_far_guests() {
     for (;;) {
       TUTTI_TRY_ASSIGN(UniqueFd socket, accept_from(each.socket.get()));
       if (!socket.valid()) break;
+      watch_silence(socket.get());
       const auto is_far = [](const Guest& guest) { return guest.is_far; };
       if (static_cast<std::size_t>(std::count_if(guests_.begin(), guests_.end(), is_far)) >= kMostFarGuests)
         guests_.erase(std::find_if(guests_.begin(), guests_.end(), is_far));
@@ -77,12 +109,14 @@ Status Joiner::begin_link_to_root(UniqueFd& socket, std::size_t attempt) {
   Status outcome;
   if (Result<UniqueFd> begun = begin_connect(address); begun.ok()) {
     socket = std::move(*begun);
+    watch_silence(socket.get());
     std::vector<pollfd> fds = {{server_.get(), POLLIN, 0}, {socket.get(), POLLOUT, 0}};
-    while (fds[1].revents == 0) {
-      TUTTI_TRY(wait(fds));
+    const auto until = Clock::now() + kAttempt;
+    while (fds[1].revents == 0 && Clock::now() < until) {
+      TUTTI_TRY(wait(fds, until));
       if (fds[0].revents != 0) TUTTI_TRY(hear_server());
     }
-    outcome = connect_outcome(socket.get());
+    outcome = fds[1].revents != 0 ? connect_outcome(socket.get()) : Status::from_errno("cannot connect", ETIMEDOUT);
   } else {
     outcome = begun.status();
   }

@@ -57,6 +57,8 @@ Communicator::Communicator(std::shared_ptr<const shm::Region> region, std::uint3
         leave();  // whoever was in is not here
         small_end_ = settled_small_end_ = 0;
         place_.forsake();
+        if (endpoint_ != nullptr) endpoint_->forsake();
+        if (watch_ != nullptr) watch_->forsake();
       }) {
   for (int op = 0; op < kNumOps; ++op)
     for (int type = 0; type < kNumTypes; ++type) {

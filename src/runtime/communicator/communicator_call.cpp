@@ -200,6 +200,8 @@ Reach Communicator::reach_of(const Plan& plan, bool name_safe, const CallFacts& 
   // Each post has a place of its own to say where the buffer lies. And with a root some ranks lack a buffer, by which
   // they could tell where the others have theirs.
   if (!name_safe || plan.posts_per_round > shm::kMaxPlaces) return Reach::staged;
+  // What follows depends on the machine, and hosts must answer alike.
+  if (endpoint_ != nullptr) return Reach::staged;
   const std::uint64_t bytes = bound.buffers.message_bytes;
   if (bound.symmetric && !facts_of(plan.schedule.collective).has_root)
     return bytes >= profile_.lists_by_name_from ? Reach::symmetric : Reach::staged;
@@ -253,8 +255,10 @@ Status Communicator::run_by(const Schedule& schedule, std::uint32_t number, cons
     if (const auto fault = find_malformed(Programs(schedule, Fusion::none)))
       return {Code::invalid_argument,
               fmt::format("the schedule {} is malformed: {}", schedule.name, fault->to_string())};
-    Result<Plan> made = make_plan(schedule, rank_);
+    Result<Plan> made = make_plan(schedule, rank_, nullptr, hosts_);
     if (!made.ok()) return made.status();
+    if (made->crosses_hosts)
+      return {Code::unsupported, fmt::format("{} reaches the memory of ranks on another host", schedule.name)};
     plan = std::make_unique<const Plan>(std::move(*made));
   }
   const Reach reach = plan->opens ? Reach::symmetric : Reach::staged;

@@ -99,6 +99,8 @@ void Communicator::break_all(const shm::Breakage& why) {
 void Communicator::notice_unreachable() {
   if (endpoint_ == nullptr || !endpoint_->unreachable()) return;
   const transport::Unreachable& lost = *endpoint_->unreachable();
+  // Who has left in order is not lost.
+  if (region_->call(lost.rank).presence.load(std::memory_order_acquire) == shm::Presence::left) return;
   break_all({Code::rank_lost, lost.rank, fmt::format("rank {} was lost: {}", lost.rank, lost.words)});
 }
 

@@ -85,8 +85,9 @@ Status Communicator::free_with_others(void* memory) {
   constexpr std::uint64_t kOfNull = 1;  // freeing null; segments lie further on
   // Hosts differ in where the heap begins.
   const std::uint64_t segment = heap_.segment_of(memory);
-  const std::uint64_t mine =
-      memory == nullptr ? kOfNull : segment == 0 ? 0 : segment - region_->heap_offset() + kOfNull + 1;
+  const std::uint64_t mine = memory == nullptr ? kOfNull
+                             : segment == 0    ? 0
+                                               : segment - region_->heap_offset() + kOfNull + 1;
   const Operation* const user = mine <= kOfNull ? nullptr : operations_.find([&](const Operation& each) {
     return heap_.are_of_one_part(memory, each.input()) || heap_.are_of_one_part(memory, each.output());
   });

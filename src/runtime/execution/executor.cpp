@@ -111,6 +111,8 @@ std::optional<std::uint64_t> Executor::call_of(std::uint32_t rank, std::uint64_t
 
 End Executor::mismatch_with(std::uint32_t rank, std::uint64_t theirs) {
   mismatch_ = {rank, operations_, call_of(rank_, operations_), travelling(theirs)};
+  // Of ranks on other hosts no more is known.
+  if (!region_.is_here(rank)) return End::mismatched;
   // Where earlier calls differed, that word is none.
   if (call_of(rank, operations_) == mismatch_.theirs) return End::mismatched;
   if (const auto earlier = find_difference(region_.history(rank_), region_.history(rank))) {

@@ -248,7 +248,8 @@ void FailureWatch::State::announce(const tree::Message& message) {
 bool FailureWatch::State::report(const tree::Message& message) {
   const auto who = static_cast<std::size_t>(message.rank);
   if (message.type == tree::MessageKind::broken) {
-    if (std::exchange(is_broken, true)) return false;
+    const bool is_code = message.number > 0 && message.number <= static_cast<std::uint64_t>(Code::internal);
+    if (!is_code || std::exchange(is_broken, true)) return false;
     if (events.on_broken) events.on_broken(message.rank, static_cast<Code>(message.number), message.words());
     return true;
   }
@@ -365,6 +366,11 @@ void FailureWatch::tell_broken(int rank, Code code, std::string_view words) {
     state_->break_request->number = static_cast<std::uint64_t>(code);
   }
   state_->thread->wake();
+}
+
+void FailureWatch::forsake() noexcept {
+  for (State::Peer& peer : state_->peers)
+    if (peer.link.is_far) peer.link.socket.reset();
 }
 
 void FailureWatch::stop(std::uint64_t operations) {

@@ -58,6 +58,9 @@ class FailureWatch {
   // Tells every other rank that all are to end, and why (the first 256 bytes of the words). Only the first call does.
   void tell_broken(int rank, Code code, std::string_view words);
 
+  // In a forked child: closes its copies of the links to other hosts, which see the end of this rank by these alone.
+  void forsake() noexcept;
+
   // Tells the others that this rank leaves, after so many operations, and ends the thread; no event comes after it.
   // Calling it again does nothing.
   void stop(std::uint64_t operations = 0);

@@ -10,6 +10,13 @@
 
 namespace tutti {
 
+namespace {
+
+// After so many steps all has been read that had come before.
+constexpr int kStepsToRead = 32;
+
+}  // namespace
+
 Pairs::Pairs(const shm::Region& region, std::uint32_t rank, const MachineProfile& profile, StoresChoice stores,
              const shm::SpreadOver& spread, transport::Endpoint* endpoint)
     : region_(region),
@@ -56,6 +63,8 @@ End Pairs::advance(const shm::Waiter& waiter) {
       finish_first(receives_[peer]);
     }
   }
+  // Who has received gives credits back before it does something else.
+  if (endpoint_ != nullptr) endpoint_->step();
   return End::pending;
 }
 
@@ -65,12 +74,17 @@ void Pairs::abandon() {
   num_pending_ = 0;
 }
 
+std::uint64_t Pairs::most_of_message(const Transfer& transfer) const {
+  const std::uint64_t slot = region_.shape().message_slot;
+  return region_.is_here(transfer.peer) ? std::min(message_most_, slot) : slot;
+}
+
 bool Pairs::advance_send(Transfer& transfer, const shm::Waiter& waiter) {
   MessageSender& sender = messages_.senders[transfer.peer];
   const std::uint64_t bytes = transfer.bytes();
   const bool by_address = goes_by_address(transfer);
   if (by_address && transfer.is_announced) return sender.is_drained();
-  const std::uint64_t most = std::min(message_most_, region_.shape().message_slot);
+  const std::uint64_t most = most_of_message(transfer);
   const std::uint64_t description = TransferDescription{transfer.count, transfer.type, by_address}.pack();
   while (!transfer.is_announced || transfer.moved < bytes) {
     if (!sender.has_credit()) return false;
@@ -88,13 +102,13 @@ bool Pairs::advance_send(Transfer& transfer, const shm::Waiter& waiter) {
     ++progress_;
   }
   // To another host it is on its way before the caller goes on with something else.
-  return !by_address && (region_.is_here(transfer.peer) || endpoint_->has_sent_all());
+  return !by_address && (region_.is_here(transfer.peer) || sender.has_sent());
 }
 
 End Pairs::advance_receive(Transfer& transfer, const shm::Waiter& waiter) {
   MessageReceiver& receiver = messages_.receivers[transfer.peer];
   const std::uint64_t bytes = transfer.bytes();
-  const std::uint64_t most = std::min(message_most_, region_.shape().message_slot);
+  const std::uint64_t most = most_of_message(transfer);
   do {
     if (!receiver.has_message()) return End::pending;
     const auto sent = TransferDescription::unpack(receiver.description());
@@ -143,10 +157,10 @@ void Pairs::append_statistics(std::vector<Statistic>& all) const {
 
 const Transfer* Pairs::deserted() const {
   for (std::uint32_t peer = 0; peer < sends_.size(); ++peer) {
-    // What a rank of another host has sent before it left has come to this one.
-    if (endpoint_ != nullptr) endpoint_->step();
     // Acquire: what it has sent before it left is there.
     if (region_.call(peer).presence.load(std::memory_order_acquire) != shm::Presence::left) continue;
+    // What a rank of another host has sent before it left has come to this one, and may lie behind other messages.
+    for (int step = 0; step < kStepsToRead && !region_.is_here(peer); ++step) endpoint_->step();
     if (sends_[peer].first != nullptr) return sends_[peer].first;
     if (receives_[peer].first != nullptr && !messages_.receivers[peer].has_message()) return receives_[peer].first;
   }

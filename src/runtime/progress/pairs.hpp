@@ -102,6 +102,8 @@ class Pairs {
   [[nodiscard]] bool goes_by_address(const Transfer& transfer) const {
     return attach_min_ && transfer.bytes() >= *attach_min_;
   }
+  // Of one message. Alike on both hosts, whatever their profiles say.
+  [[nodiscard]] std::uint64_t most_of_message(const Transfer& transfer) const;
   // Whether the transfer is done.
   [[nodiscard]] bool advance_send(Transfer& transfer, const shm::Waiter& waiter);
   [[nodiscard]] End advance_receive(Transfer& transfer, const shm::Waiter& waiter);

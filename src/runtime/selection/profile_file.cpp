@@ -120,6 +120,8 @@ Result<Rule> read_rule(const Section& section) {
   TUTTI_TRY(section.read("attached", rule.attached));
   TUTTI_TRY(section.read("crowded", rule.crowded));
   TUTTI_TRY(section.read("hosts", rule.hosts));
+  if (rule.hosts && rule.most_bytes.is_relative())
+    return section.wrong("most_bytes", "is a share of a cache, in which hosts may differ; rules for hosts take bytes");
   TUTTI_TRY(section.read("algorithm", rule.algorithm));
   if (rule.algorithm.empty()) return section.wrong("algorithm", "is missing; 'tutti algorithms' lists them");
   if (rule.algorithm.ends_with(kCoresParameter) && !rule.crowded)

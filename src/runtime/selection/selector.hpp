@@ -48,9 +48,11 @@ class Selector {
     for (Choices& choices : choices_) choices.is_made = false;
   }
 
-  // The same for ranks of several hosts: how many each has, where those of a host are neighbours; else empty.
+  // The same for ranks of several hosts: how many each has, where those of a host are neighbours; else empty. Tables
+  // are of one host, and say nothing here.
   void decide_between_hosts_by(const std::vector<Rule>& rules, std::vector<std::uint32_t> ranks_of_hosts) {
     decide_by(rules, 0);
+    obey(nullptr, false);
     has_hosts_ = true;
     ranks_of_hosts_ = std::move(ranks_of_hosts);
   }

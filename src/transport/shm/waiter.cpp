@@ -157,10 +157,13 @@ void Waiter::sleep(Look look, const void* context, std::chrono::nanoseconds long
   bell.asleep.store(1, std::memory_order_relaxed);
   region_.sleepers().fetch_add(1, std::memory_order_seq_cst);
   if (with_barrier && has_membarrier_) syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL_EXPEDITED, 0, 0);
-  if (listen_) listen_(true);
+  if (listen_) {
+    longest = endpoint_->may_sleep(longest);
+    listen_(true);
+  }
   step();
   // From here on: either this look sees the post, or the poster sees the raised counter and rings.
-  if (!look(context) && !region_.is_broken()) {
+  if (!look(context) && !region_.is_broken() && longest.count() > 0) {
     const timespec limit = to_timespec(longest);
     syscall(SYS_futex, &bell.word, FUTEX_WAIT, word, &limit, nullptr, 0);
   }

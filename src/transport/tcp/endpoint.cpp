@@ -93,7 +93,7 @@ bool TcpEndpoint::step() {
   if (has_timers()) any = use_time() || any;
   if (any) {
     idle_steps_ = 0;
-  } else if (++idle_steps_ == kIdleSteps) {
+  } else if (++idle_steps_ >= kIdleSteps && !shared_.owing.empty()) {
     any = tell_owed();
   }
   return any;
@@ -207,14 +207,27 @@ bool TcpEndpoint::use_time() {
   return any;
 }
 
-void TcpEndpoint::sleep(std::chrono::nanoseconds longest) {
+std::chrono::nanoseconds TcpEndpoint::may_sleep(std::chrono::nanoseconds longest) {
   // Who sleeps does not know for how long: others get all credits first.
   if (!shared_.owing.empty()) tell_owed();
-  if (!shared_.unread.empty()) return;
-  if (!has_timers()) return shared_.poller.wait(longest);
+  if (!shared_.unread.empty()) return {};
+  if (!has_timers()) return longest;
   last_step_ = Clock::now();
-  shared_.poller.wait(std::min<std::chrono::nanoseconds>(longest, next_due() - last_step_));
-  last_step_ = Clock::now();
+  return std::clamp<std::chrono::nanoseconds>(next_due() - last_step_, {}, longest);
+}
+
+void TcpEndpoint::sleep(std::chrono::nanoseconds longest) {
+  shared_.poller.wait(may_sleep(longest));
+  if (has_timers()) last_step_ = Clock::now();
+}
+
+void TcpEndpoint::forsake() noexcept {
+  for (const std::unique_ptr<OutgoingLink>& link : outgoing_)
+    if (link != nullptr) link->forsake();
+  for (const std::unique_ptr<IncomingLink>& link : incoming_)
+    if (link != nullptr) link->forsake();
+  for (Listener& listener : shared_.options.listeners) listener.socket.reset();
+  shared_.poller.close();
 }
 
 }  // namespace tutti::transport::tcp

@@ -56,6 +56,7 @@ class IncomingLink {
   // A new connection of the source, which replaces the one before.
   void adopt(UniqueFd socket);
   [[nodiscard]] bool is_open() const { return socket_.valid(); }
+  void forsake() noexcept { socket_.reset(); }
 
   bool on_event(const PollEvent& event);
   // Takes what has come, but not much more than one large message at a time.

@@ -18,7 +18,8 @@
 namespace tutti::transport::tcp {
 namespace {
 
-constexpr auto kBridges = std::to_array<std::string_view>({"docker", "virbr"});
+constexpr auto kBridges =
+    std::to_array<std::string_view>({"docker", "virbr", "br-", "cni", "flannel", "podman", "lxcbr", "veth"});
 
 // What TUTTI_SOCKET_IFNAME asks for.
 struct Wish {

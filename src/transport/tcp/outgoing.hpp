@@ -29,6 +29,7 @@ class OutgoingQueue final : public Outgoing {
   [[nodiscard]] std::byte* slot(std::uint64_t bytes) override;
   void publish(std::uint64_t description) override;
   [[nodiscard]] bool is_drained() override { return taken_ == published_; }
+  [[nodiscard]] bool has_sent() const override { return sent_ == published_; }
 
  private:
   friend class OutgoingLink;
@@ -64,6 +65,7 @@ class OutgoingLink {
   // Nobody has asked for long, so the time did not count.
   void renew_patience(Clock::time_point now);
 
+  void forsake() noexcept { socket_.reset(); }
   // Whether the other host has all that was published.
   [[nodiscard]] bool has_delivered() const;
 

@@ -32,6 +32,7 @@ struct PollEvent {
 class Poller {
  public:
   [[nodiscard]] Status open();
+  void close() noexcept { epoll_.reset(); }
   // Readable while there are events that look() has not told.
   [[nodiscard]] int descriptor() const { return epoll_.get(); }
   [[nodiscard]] Status add(int socket, PollKey key);

@@ -13,7 +13,6 @@ namespace tutti::transport::tcp {
 
 void set_patience(int socket, std::chrono::nanoseconds restore_within) {
   using std::chrono::duration_cast;
-  const auto milliseconds = duration_cast<std::chrono::milliseconds>(restore_within).count();
   const auto seconds = duration_cast<std::chrono::seconds>(restore_within).count();
   constexpr int kProbes = 4;
   const auto set = [socket](int level, int option, std::int64_t value) {
@@ -21,7 +20,7 @@ void set_patience(int socket, std::chrono::nanoseconds restore_within) {
     // A system that refuses only notices later.
     static_cast<void>(setsockopt(socket, level, option, &number, sizeof number));
   };
-  set(IPPROTO_TCP, TCP_USER_TIMEOUT, std::max<std::int64_t>(milliseconds, 1000));
+  // No TCP_USER_TIMEOUT: that would also end a connection whose reader does something else for long.
   set(SOL_SOCKET, SO_KEEPALIVE, 1);
   set(IPPROTO_TCP, TCP_KEEPIDLE, seconds / 2);
   set(IPPROTO_TCP, TCP_KEEPINTVL, seconds / (2 * kProbes));

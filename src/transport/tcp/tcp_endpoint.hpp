@@ -27,6 +27,8 @@ class TcpEndpoint final : public Endpoint {
   [[nodiscard]] Incoming& from(std::uint32_t rank, Traffic traffic) override { return incoming(rank).queue(traffic); }
   bool step() override;
   void sleep(std::chrono::nanoseconds longest) override;
+  [[nodiscard]] std::chrono::nanoseconds may_sleep(std::chrono::nanoseconds longest) override;
+  void forsake() noexcept override;
   [[nodiscard]] int descriptor() const override { return shared_.poller.descriptor(); }
   [[nodiscard]] bool has_sent_all() const override;
   [[nodiscard]] bool has_delivered_all() const override;
