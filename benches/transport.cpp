@@ -32,8 +32,8 @@
 namespace {
 
 using tutti::Clock;
-using tutti::transport::Traffic;
 using tutti::transport::Endpoint;
+using tutti::transport::Traffic;
 
 constexpr tutti::transport::EndpointShape kShape = {.depth = 8, .slot = 128 << 10};
 constexpr int kRoundTrips = 400;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Tutti: collectives on one host, by the fastest algorithm there.
+/* Tutti: collectives on one host or several, by the fastest algorithm there.
  *
  * Names and shapes are NCCL's, so that NCCL's users port by renaming. Each difference stands beside its function, and
  * all of them under "Porting from NCCL" below. Buffers are ordinary host memory, or symmetric memory (tuttiMemAlloc),

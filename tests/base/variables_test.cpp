@@ -149,7 +149,8 @@ TEST_F(VariablesTest, Lists) {
   EXPECT_TRUE(list("shm,all").contains("env"));
   EXPECT_FALSE(list("^all").contains("env"));
   EXPECT_EQ(good({{"TUTTI_DEBUG_SUBSYS", "^INIT,coll"}}).text(VariableId::debug_subsystems), "^init,coll");
-  EXPECT_NE(problem({{"TUTTI_DEBUG_SUBSYS", "init,net"}}).find("'net' is not one of the choices"), std::string::npos);
+  EXPECT_NE(problem({{"TUTTI_DEBUG_SUBSYS", "init,graph"}}).find("'graph' is not one of the choices"),
+            std::string::npos);
   EXPECT_NE(problem({{"TUTTI_DEBUG_SUBSYS", "init,,coll"}}), "");
   EXPECT_NE(problem({{"TUTTI_DEBUG_SUBSYS", "^"}}), "");
 }
@@ -257,14 +258,14 @@ TEST_F(VariablesTest, AnAliasInAWeakerPlaceIsOverriddenInSilence) {
 }
 
 TEST_F(VariablesTest, WordsThatOnlyTheOriginalKnowsAreLeftOutUnderItsName) {
-  const Environment mixed{{"NCCL_DEBUG_SUBSYS", "INIT,NET"}};
+  const Environment mixed{{"NCCL_DEBUG_SUBSYS", "INIT,P2P"}};
   EXPECT_EQ(good(mixed).text(VariableId::debug_subsystems), "init");
   const Texts said = warnings(mixed);
   ASSERT_EQ(said.size(), 1U);
-  EXPECT_NE(said[0].find("'NET' means nothing to Tutti"), std::string::npos) << said[0];
-  EXPECT_FALSE(good({{"NCCL_DEBUG_SUBSYS", "NET,GRAPH"}}).get<VariableId::debug_subsystems>().contains("init"));
-  EXPECT_TRUE(good({{"NCCL_DEBUG_SUBSYS", "^NET"}}).get<VariableId::debug_subsystems>().contains("init"));
-  EXPECT_FALSE(good({{"NCCL_DEBUG_SUBSYS", "^NET,init"}}).get<VariableId::debug_subsystems>().contains("init"));
+  EXPECT_NE(said[0].find("'P2P' means nothing to Tutti"), std::string::npos) << said[0];
+  EXPECT_FALSE(good({{"NCCL_DEBUG_SUBSYS", "P2P,GRAPH"}}).get<VariableId::debug_subsystems>().contains("init"));
+  EXPECT_TRUE(good({{"NCCL_DEBUG_SUBSYS", "^P2P"}}).get<VariableId::debug_subsystems>().contains("init"));
+  EXPECT_FALSE(good({{"NCCL_DEBUG_SUBSYS", "^P2P,init"}}).get<VariableId::debug_subsystems>().contains("init"));
   EXPECT_NE(problem({{"NCCL_DEBUG_SUBSYS", ""}}), "");
 }
 

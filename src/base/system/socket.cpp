@@ -156,6 +156,18 @@ Result<Address> local_address(int socket) {
   return address;
 }
 
+void watch_silence(int socket) {
+  // A system that refuses only notices later.
+  const auto set = [socket](int level, int option, int value) {
+    static_cast<void>(setsockopt(socket, level, option, &value, sizeof value));
+  };
+  set(SOL_SOCKET, SO_KEEPALIVE, 1);
+  set(IPPROTO_TCP, TCP_KEEPIDLE, 3);
+  set(IPPROTO_TCP, TCP_KEEPINTVL, 2);
+  set(IPPROTO_TCP, TCP_KEEPCNT, 4);
+  set(IPPROTO_TCP, TCP_USER_TIMEOUT, 11'000);
+}
+
 Result<UniqueFd> begin_connect(const Address& address) {
   Result<UniqueFd> socket = make_socket_for(address);
   if (!socket.ok()) return socket;

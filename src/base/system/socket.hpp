@@ -39,6 +39,10 @@ struct Listener {
 // Of this end of a connected socket of the network, with its port.
 [[nodiscard]] Result<Address> local_address(int socket);
 
+// A connection whose other end is not reached for some 11 seconds ends. For those that somebody always reads: what is
+// sent there is soon acknowledged. Does nothing to local sockets.
+void watch_silence(int socket);
+
 // Begins to connect; poll for POLLOUT, then ask connect_outcome.
 [[nodiscard]] Result<UniqueFd> begin_connect(const Address& address);
 // The same in two steps, for callers that must know which one failed. False if the queue of a local listener is full:

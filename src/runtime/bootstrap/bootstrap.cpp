@@ -125,6 +125,7 @@ Status Joiner::connect_to_server() {
     server_.reset();
     return unreachable(outcome);
   }
+  watch_silence(server_.get());
   return {};
 }
 

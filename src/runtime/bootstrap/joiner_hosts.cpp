@@ -21,19 +21,6 @@ namespace {
 
 constexpr std::chrono::milliseconds kAttempt{2500};  // for a connection to be made at one of several addresses
 
-// Nothing is sent over a link between hosts for long, and yet a host that is gone is to be noticed. Somebody always
-// reads there, so what is sent is soon acknowledged. A system that refuses only notices later.
-void watch_silence(int socket) {
-  const auto set = [socket](int level, int option, int value) {
-    static_cast<void>(setsockopt(socket, level, option, &value, sizeof value));
-  };
-  set(SOL_SOCKET, SO_KEEPALIVE, 1);
-  set(IPPROTO_TCP, TCP_KEEPIDLE, 3);
-  set(IPPROTO_TCP, TCP_KEEPINTVL, 2);
-  set(IPPROTO_TCP, TCP_KEEPCNT, 4);
-  set(IPPROTO_TCP, TCP_USER_TIMEOUT, 11'000);
-}
-
 // It means something on this host only.
 bool is_link_local(const Address& address) {
   return address.family == Address::Family::ipv6 && address.bytes[0] == 0xfe && (address.bytes[1] & 0xc0) == 0x80;

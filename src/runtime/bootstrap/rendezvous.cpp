@@ -208,6 +208,7 @@ void RendezvousServer::State::accept_all() {
     if (!socket->valid()) return;
     Connection connection;
     connection.socket = std::move(*socket);
+    watch_silence(connection.socket.get());
     if (id.address().family == Address::Family::local) {
       const Result<PeerCredentials> who = peer_credentials(connection.socket.get());
       connection.is_foreign = !who.ok() || who->uid != geteuid();

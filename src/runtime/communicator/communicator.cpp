@@ -148,32 +148,36 @@ Status Communicator::watch_over(Links links) {
     return [shared, code](int which, auto&&...) { shared->break_with({code, static_cast<std::uint32_t>(which)}); };
   };
   const std::uint32_t self = rank_;
-  Result<std::unique_ptr<FailureWatch>> watch =
-      FailureWatch::start(std::move(links),
-                          {.on_lost =
-                               [shared, lose = mark(Code::rank_lost)](int which, std::string_view) {
-                                 // It may have left, and ended before it could say so here.
-                                 if (has_left(*shared, static_cast<std::uint32_t>(which))) return shared->wake_all();
-                                 lose(which);
-                               },
-                           .on_left =
-                               [shared](int which, std::uint64_t operations) {
-                                 const auto who = static_cast<std::uint32_t>(which);
-                                 // What is here of a rank of another host is what it has said.
-                                 if (!shared->is_here(who)) {
-                                   shared->call(who).operation.store(operations, std::memory_order_relaxed);
-                                   shared->call(who).presence.store(shm::Presence::left, std::memory_order_release);
-                                 }
-                                 shared->wake_all();
-                               },
-                           .on_abort = mark(Code::aborted),
-                           .on_broken =
-                               [shared](int which, Code code, std::string_view words) {
-                                 shared->break_with({code, static_cast<std::uint32_t>(which), std::string(words)});
-                               }},
-                          {.give = [shared, self] { shared->life(self).hold(); },
-                           .take_back = [shared, self] { shared->life(self).let_go(); },
-                           .find_lost = [shared, self] { return find_lost(*shared, self); }});
+  Result<std::unique_ptr<FailureWatch>> watch = FailureWatch::start(
+      std::move(links),
+      {.on_lost =
+           [shared](int which, std::string_view why) {
+             const auto who = static_cast<std::uint32_t>(which);
+             // It may have left, and ended before it could say so here.
+             if (has_left(*shared, who)) return shared->wake_all();
+             // Of a rank on this host it is known how it ended.
+             shared->break_with(
+                 {Code::rank_lost, who,
+                  shared->is_here(who) ? std::string() : fmt::format("rank {} was lost: {}", which, why)});
+           },
+       .on_left =
+           [shared](int which, std::uint64_t operations) {
+             const auto who = static_cast<std::uint32_t>(which);
+             // What is here of a rank of another host is what it has said.
+             if (!shared->is_here(who)) {
+               shared->call(who).operation.store(operations, std::memory_order_relaxed);
+               shared->call(who).presence.store(shm::Presence::left, std::memory_order_release);
+             }
+             shared->wake_all();
+           },
+       .on_abort = mark(Code::aborted),
+       .on_broken =
+           [shared](int which, Code code, std::string_view words) {
+             shared->break_with({code, static_cast<std::uint32_t>(which), std::string(words)});
+           }},
+      {.give = [shared, self] { shared->life(self).hold(); },
+       .take_back = [shared, self] { shared->life(self).let_go(); },
+       .find_lost = [shared, self] { return find_lost(*shared, self); }});
   if (!watch.ok()) return watch.status();
   watch_ = std::move(*watch);
   return {};

@@ -89,11 +89,10 @@ Status Communicator::agree_between_hosts() {
 }
 
 void Communicator::break_all(const shm::Breakage& why) {
+  // The watch first: who sees the breakage in memory may leave at once, and others would hear of that alone.
+  if (endpoint_ != nullptr && watch_ && !region_->is_broken())
+    watch_->tell_broken(static_cast<int>(why.rank), why.code, why.words);
   region_->break_with(why);
-  if (endpoint_ == nullptr || !watch_) return;
-  // What this host has found first, if another was before.
-  const std::optional<shm::Breakage> first = region_->breakage();
-  if (first) watch_->tell_broken(static_cast<int>(first->rank), first->code, first->words);
 }
 
 void Communicator::notice_unreachable() {

@@ -55,7 +55,9 @@ Message make_message(MessageKind type, int rank, std::string_view words = {}) {
 
 Message of_end(const RankLink& link) {
   Message message{.type = MessageKind::lost, .rank = link.rank};
-  const auto said = link.pid > 0
+  const auto said = link.is_far ? fmt::format_to_n(message.text.data(), message.text.size(),
+                                                   "its process ended, or its host is not reached any more")
+                    : link.pid > 0
                         ? fmt::format_to_n(message.text.data(), message.text.size(), "its process {} ended", link.pid)
                         : fmt::format_to_n(message.text.data(), message.text.size(), "its process ended");
   message.length = std::min(said.size, message.text.size());
@@ -114,6 +116,8 @@ struct FailureWatch::State {
 
   void run(int wake_fd);
   void prepare_poll(int wake_fd);
+  // Passes on what this rank has asked for; whether it leaves. Then the last words say after how many operations.
+  bool take_requests(tree::Message& last_words);
   // Sends what fits into the socket; the rest waits until there is room.
   void flush(Peer& peer);
   // Of a stream. Whether there may be room for more.
@@ -162,25 +166,15 @@ void FailureWatch::State::run(int wake_fd) {
   if (signs.give) signs.give();
   has_begun.count_down();
   for (;;) {
-    std::optional<tree::Message> request;
-    std::optional<tree::Message> breakage;
-    bool stop_now = false;
-    {
-      const std::lock_guard lock(mutex);
-      request.swap(abort_request);
-      breakage.swap(break_request);
-      stop_now = stopping;
-      last_words.number = operations;
-    }
-    if (request) send_to_others(*request);
-    if (breakage && !std::exchange(is_broken, true)) send_to_others(*breakage);
-    if (stop_now) break;
+    if (take_requests(last_words)) break;
     if (is_on_its_own()) look_for_lost();
 
     prepare_poll(wake_fd);
     const int timeout = is_on_its_own() ? static_cast<int>(tree::kBetweenLooks.count()) : -1;
     if (poll(polled.data(), polled.size(), timeout) < 0) continue;  // EINTR, ENOMEM
     if (polled[0].revents != 0) clear_wake(wake_fd);
+    // What this rank has found goes out before what others do because of it.
+    if (take_requests(last_words)) break;
     for (std::size_t i = 0; i < peers.size(); ++i) {
       const pollfd& socket = polled[1 + 2 * i];
       const bool ended = polled[2 + 2 * i].revents != 0;
@@ -191,6 +185,22 @@ void FailureWatch::State::run(int wake_fd) {
   send_to_others(last_words);
   for (Peer& peer : peers) peer.close();
   if (signs.take_back) signs.take_back();
+}
+
+bool FailureWatch::State::take_requests(tree::Message& last_words) {
+  std::optional<tree::Message> request;
+  std::optional<tree::Message> breakage;
+  bool stop_now = false;
+  {
+    const std::lock_guard lock(mutex);
+    request.swap(abort_request);
+    breakage.swap(break_request);
+    stop_now = stopping;
+    last_words.number = operations;
+  }
+  if (request) send_to_others(*request);
+  if (breakage && !std::exchange(is_broken, true)) send_to_others(*breakage);
+  return stop_now;
 }
 
 void FailureWatch::State::look_for_lost() {

@@ -102,8 +102,9 @@ std::string words_of_waiting(const shm::Region& region, std::uint32_t self) {
         is_waiting(region, peer, kLongSilence))
       words += (words.empty() ? "" : ", ") + words_of_wait(peer, Awaited::of(region, peer));
   if (!words.empty()) return words;
-  return region.shape().has_hosts() ? "all ranks of this host have come to it, and those of others are waited for"
-                                    : "all ranks have come to it";
+  return region.shape().has_hosts()
+             ? fmt::format("all ranks of rank {}'s host have come to it, and some of another host is late", self)
+             : "all ranks have come to it";
 }
 
 // From the rank that is waited for to the one that it waits for, and so on. Where that comes back to `self`, no rank

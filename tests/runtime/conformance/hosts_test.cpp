@@ -39,6 +39,15 @@ Hosts hosts_of(const Layout& layout, std::uint32_t num_ranks) {
   return hosts;
 }
 
+// Where each message takes many times as long, and there are many ranks for few cores, some of the cases.
+std::vector<Case> some_of(std::vector<Case> cases) {
+  cases = thinned(std::move(cases));
+  if (!TUTTI_IS_SANITIZED) return cases;
+  std::vector<Case> some;
+  for (std::size_t i = 0; i < cases.size(); i += 7) some.push_back(std::move(cases[i]));
+  return some;
+}
+
 class OverHosts : public ::testing::TestWithParam<Layout> {
  protected:
   [[nodiscard]] static std::string run(const std::vector<Case>& cases) {
@@ -54,7 +63,7 @@ TEST_P(OverHosts, EveryPairOfChoicesHolds) {
     return each.algorithm->channel != Channel::message || each.count * size_of(each.type) > 64 * each.slot;
   });
   EXPECT_GT(cases.size(), 100U);
-  EXPECT_EQ(run(thinned(std::move(cases))), "") << "something else ran than was forced";
+  EXPECT_EQ(run(some_of(std::move(cases))), "") << "something else ran than was forced";
 }
 
 // Groups are hosts: inside of them ranks read each other's memory.
@@ -80,7 +89,7 @@ TEST_P(OverHosts, HierarchicalHolds) {
                            .seed = cases.size(),
                            .form = static_cast<Form>(cases.size() / 5 % 3)});
   }
-  EXPECT_EQ(run(thinned(std::move(cases))), "") << "something else ran than was forced";
+  EXPECT_EQ(run(some_of(std::move(cases))), "") << "something else ran than was forced";
 }
 
 // By themselves: what the rules choose.

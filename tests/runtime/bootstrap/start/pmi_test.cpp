@@ -213,14 +213,17 @@ TEST(StartPmi, ADescriptorOfAnotherKindIsNone) {
   close(ends[1]);
 }
 
-TEST(StartPmi, RanksOfSeveralHostsAreRefused) {
-  const Pair pair;
-  Environment environment = pair.environment(1, 4);
-  environment.set("MPI_LOCALNRANKS", "2");
-  const StartedRank rank = find_start(environment);
-  ASSERT_FALSE(rank.started.ok());
-  EXPECT_EQ(rank.started.status().code(), Code::unsupported);
-  EXPECT_EQ(pair.said(), "");
+// Rank 0 serves the rendezvous where other hosts reach it.
+TEST(StartPmi, RanksOfSeveralHostsMeetOnTheNetwork) {
+  const Manager manager(2);
+  const auto ranks = test::find_on_threads(2, [&](int rank) {
+    Environment environment = manager.pair(rank).environment(rank, 2);
+    environment.set("MPI_LOCALNRANKS", "1");
+    environment.set("TUTTI_SOCKET_IFNAME", "=lo");
+    return environment;
+  });
+  test::expect_one_start(ranks, "MPICH's PMI");
+  EXPECT_NE(ranks[0].started->id.address().family, Address::Family::local);
 }
 
 }  // namespace
