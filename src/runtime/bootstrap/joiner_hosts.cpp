@@ -6,10 +6,7 @@
 #include <utility>
 
 #include <fmt/format.h>
-#include <netinet/in.h>
-#include <netinet/tcp.h>
 #include <poll.h>
-#include <sys/socket.h>
 
 #include "base/system/socket.hpp"
 #include "runtime/bootstrap/joiner.hpp"
@@ -40,7 +37,10 @@ Status Joiner::find_hosts() {
     membership_.listeners.clear();
     return {};
   }
-  for (wire::TableRow& row : table_->ranks) membership_.addresses.push_back(std::move(row.addresses));
+  for (wire::TableRow& row : table_->ranks) {
+    if (row.addresses.empty()) return {Code::internal, "the rendezvous sent a table of hosts without addresses"};
+    membership_.addresses.push_back(std::move(row.addresses));
+  }
   return {};
 }
 
@@ -48,8 +48,14 @@ Status Joiner::find_hosts() {
 Result<std::vector<Address>> Joiner::own_addresses() const {
   if (request_.find_addresses) {
     Result<std::vector<Address>> found = request_.find_addresses();
-    if (found.ok()) std::erase_if(*found, is_link_local);
-    if (!found.ok() || !found->empty()) return found;
+    if (!found.ok()) return found;
+    const bool is_asked_for = !found->empty();
+    std::erase_if(*found, is_link_local);
+    if (!found->empty()) return found;
+    if (is_asked_for)
+      return Status(Code::invalid_usage,
+                    "the interfaces asked for have link-local addresses only, by which other hosts "
+                    "cannot reach this one");
   }
   TUTTI_TRY_ASSIGN(const Address own, local_address(server_.get()));
   return std::vector<Address>{own};

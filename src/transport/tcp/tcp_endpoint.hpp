@@ -38,7 +38,6 @@ class TcpEndpoint final : public Endpoint {
   [[nodiscard]] OutgoingLink& outgoing(std::uint32_t rank);
   [[nodiscard]] IncomingLink& incoming(std::uint32_t rank);
 
-  bool read_hot();
   bool tell_due();
   bool tell_owed();
   bool read_unread();

@@ -68,6 +68,37 @@ TEST(Processes, KeepClearOfClosedStreams) {
   for (int rank = 0; rank < kRanks; ++rank) EXPECT_EQ(children.line(rank), "done");
 }
 
+// Another host sees the end of a rank by its connections alone, of which children that it has forked have copies.
+TEST(Processes, OfAnotherHostAreSeenToEndThoughTheirChildrenLive) {
+  constexpr int kRanks = 2;
+  for (int victim = 0; victim < kRanks; ++victim) {
+    Children children(kRanks, [&](int rank, const UniqueId& id, const Children::Report& report) {
+      setenv("TUTTI_HOST_ID", rank == 0 ? "here" : "there", 1);
+      tuttiComm_t comm = nullptr;
+      int value = 1;
+      const tuttiResult_t made = init(&comm, id, kRanks, rank);
+      report(words_of(made == tuttiSuccess ? sum(comm, value) : made));
+      if (rank != victim) return report(words_of(sum(comm, value)));
+      const pid_t child = fork();
+      if (child == 0) {
+        for (;;) pause();
+      }
+      report(fmt::format("{}", child));
+      for (;;) pause();
+    });
+    const auto server = test::start_server_on_network();
+    children.release(server->id());
+    for (int rank = 0; rank < kRanks; ++rank) ASSERT_EQ(children.line(rank), "done");
+    const pid_t survivor = std::stoi(children.line(victim));
+    const auto killed = std::chrono::steady_clock::now();
+    children.kill(victim);
+    const std::string words = children.line(1 - victim);
+    EXPECT_NE(words.find(fmt::format("rank {} was lost", victim)), std::string::npos) << words;
+    EXPECT_LT(std::chrono::steady_clock::now() - killed, std::chrono::seconds(5));
+    EXPECT_EQ(::kill(survivor, SIGKILL), 0);
+  }
+}
+
 // As many as there are, and so many more.
 void allow_descriptors(int more) {
   rlimit limit{};

@@ -96,7 +96,6 @@ TEST_P(OverHosts, HierarchicalHolds) {
 TEST_P(OverHosts, WhatIsChosenHolds) {
   for (const std::uint32_t ranks : {2U, 3U, 6U, 8U}) {
     if (!hosts_of(GetParam(), ranks).are_several()) continue;
-    std::vector<Case> cases;
     ThreadRanks group(ranks, Settings::from(Variables()), Variables(), hosts_of(GetParam(), ranks));
     group.run([&](Communicator& communicator) {
       const std::uint32_t rank = communicator.rank();

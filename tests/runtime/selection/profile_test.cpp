@@ -241,6 +241,12 @@ TEST(ProfileFile, MistakesAreNamedWithFileLineAndKey) {
       Mistake{"version = 1\nname = \"a\"\nbased_on = \"generic\"\n[[rule]]\ncollective = \"all_reduce\"\n"
               "algorithm = \"two_shot_few(cores)\"",
               "is for rules with crowded = true"},
+      Mistake{"version = 1\nname = \"a\"\nbased_on = \"generic\"\n[[rule]]\ncollective = \"all_reduce\"\n"
+              "algorithm = \"hierarchical(hosts, ring)\"",
+              "is for rules with hosts = true"},
+      Mistake{"version = 1\nname = \"a\"\nbased_on = \"generic\"\n[[rule]]\ncollective = \"all_reduce\"\nhosts = true\n"
+              "most_bytes = \"1 core_cache\"\nalgorithm = \"ring\"",
+              "rules for hosts take bytes"},
       Mistake{"version = ", "my.toml:1"},
   };
   for (const Mistake& mistake : kMistakes) {

@@ -12,6 +12,7 @@
 #include "../ranks_of_threads.hpp"
 #include "runtime/selection/profile_choice.hpp"
 #include "runtime/selection/shipped_profiles.hpp"
+#include "table/table_file.hpp"
 
 namespace tutti {
 namespace {
@@ -28,7 +29,11 @@ MachineProfile shipped(std::string_view name, const CacheSizes& caches = {}) {
 // Of so many ranks.
 class Chooser {
  public:
-  explicit Chooser(std::uint32_t num_ranks) : shape_{.num_ranks = num_ranks}, selector_(portfolio_, num_ranks) {
+  explicit Chooser(std::uint32_t num_ranks, Hosts hosts = {})
+      : shape_{.num_ranks = num_ranks},
+        hosts_(std::move(hosts)),
+        portfolio_(0, shape_, hosts_),
+        selector_(portfolio_, num_ranks) {
     decide_for(kXeon);
   }
 
@@ -47,15 +52,58 @@ class Chooser {
     profile_ = shipped(profile);
     selector_.decide_by(profile_.rules, num_folding);
   }
+  void decide_between_hosts(std::string_view profile) {
+    profile_ = shipped(profile);
+    selector_.decide_between_hosts_by(profile_.rules, hosts_.sizes());
+  }
+  void obey(const DecisionTable& table) { selector_.obey(&table, false); }
   std::uint64_t always_below(bool symmetric) { return selector_.always_below("one_shot", symmetric, TypeClass::plain); }
   void gather_both_ways_up_to(std::uint64_t bytes) { selector_.gather_both_ways_up_to(bytes); }
 
  private:
   shm::RegionShape shape_;
+  Hosts hosts_;
   MachineProfile profile_;
-  Portfolio portfolio_{0, shape_};
+  Portfolio portfolio_;
   Selector selector_;
 };
+
+// Ranks on several hosts go by rules of their own, and by nothing that one host has measured.
+TEST(Selector, HostsHaveRulesOfTheirOwn) {
+  const auto chosen_by = [](const std::vector<std::uint32_t>& host_of, std::uint64_t bytes) {
+    Chooser chooser(static_cast<std::uint32_t>(host_of.size()), Hosts{host_of});
+    chooser.decide_between_hosts(kGenericProfile);
+    return chooser.chosen(bytes);
+  };
+  EXPECT_EQ(chosen_by({0, 1}, 8), "recursive_doubling, by size");
+  EXPECT_EQ(chosen_by({0, 1}, 64 << 20), "recursive_doubling, by size");
+  EXPECT_EQ(chosen_by({0, 0, 1, 1}, 16 << 10), "recursive_doubling, by size");
+  EXPECT_EQ(chosen_by({0, 0, 1, 1}, 1 << 20), "hierarchical(2+2, ring), by size");
+  EXPECT_EQ(chosen_by({0, 1, 1, 2, 2, 2}, 1 << 20), "hierarchical(1+2+3, ring), by size");
+  // One rank a host, and ranks of a host that are not neighbours.
+  EXPECT_EQ(chosen_by({0, 1, 2, 3}, 1 << 20), "ring, by size");
+  EXPECT_EQ(chosen_by({0, 1, 0, 1}, 1 << 20), "ring, by size");
+  EXPECT_EQ(chosen_by({0, 1, 0, 1}, 64 << 10), "rabenseifner, by size");
+}
+
+TEST(Selector, HostsObeyNoTableOfOneHost) {
+  const Result<DecisionTable> table = read_table(R"toml(version = 1
+[machine]
+fingerprint = "any"
+[[section]]
+collective = "all_reduce"
+ranks = 2
+  [[section.range]]
+  algorithm = "ring"
+)toml",
+                                                 "t.toml");
+  ASSERT_TRUE(table.ok()) << table.status().to_string();
+  Chooser chooser(2, Hosts{{0, 1}});
+  chooser.obey(*table);
+  EXPECT_EQ(chooser.chosen(8).substr(0, 5), "ring,");
+  chooser.decide_between_hosts(kGenericProfile);
+  EXPECT_EQ(chooser.chosen(8), "recursive_doubling, by size");
+}
 
 // A size chooses between the two rings, and leaves other algorithms alone.
 TEST(Selector, ASizeReplacesOnlyRingByRingBidirAg) {
