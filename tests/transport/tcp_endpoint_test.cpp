@@ -3,7 +3,6 @@
 // strangers that knock; descriptors.
 #include <chrono>
 #include <cstdint>
-#include <cstring>
 #include <filesystem>
 #include <functional>
 #include <memory>
@@ -14,7 +13,6 @@
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
-#include <poll.h>
 
 #include "tests/transport/conversation.hpp"
 #include "tests/transport/tcp_world.hpp"
@@ -124,44 +122,6 @@ TEST(TcpEndpoint, LargeMessagesArriveOverCutConnections) {
                     }));
   EXPECT_EQ(second.fault(), "");
   EXPECT_GT(pair.relays[1].num_cuts(), 2);
-}
-
-// What has come and is not read yet makes no descriptor readable again.
-TEST(TcpEndpoint, NobodySleepsOverWhatHasComeAlready) {
-  constexpr std::uint64_t kBytes = 128 << 10;
-  TcpWorld::Setup setup;
-  setup.shape = {.depth = 8, .slot = kBytes};
-  TcpWorld world(setup);
-  Outgoing& to = world.endpoint(0).to(1, Traffic::schedules);
-  for (int message = 0; message < 8; ++message) {
-    std::memset(to.slot(kBytes), message, kBytes);
-    to.publish(7);
-  }
-  Incoming& from = world.endpoint(1).from(0, Traffic::schedules);
-  ASSERT_TRUE(until([&] { return from.has_message(); },
-                    [&] {
-                      world.endpoint(0).step();
-                      world.endpoint(1).step();
-                    }));
-  for (int step = 0; step < 100 && !to.has_sent(); ++step) world.endpoint(0).step();
-  int sleeps = 0;
-  int messages = 0;
-  while (messages < 8 && sleeps < 100) {
-    while (from.has_message()) {
-      from.take();
-      ++messages;
-    }
-    if (messages == 8) break;
-    // A rank that is told it may sleep finds something readable, or something is on its way.
-    if (world.endpoint(1).may_sleep(milliseconds(100)) > std::chrono::nanoseconds(0)) {
-      pollfd polled{world.endpoint(1).descriptor(), POLLIN, 0};
-      world.endpoint(0).step();
-      ASSERT_EQ(poll(&polled, 1, 1000), 1) << "nothing rings, and " << 8 - messages << " messages are to come";
-      ++sleeps;
-    }
-    world.endpoint(1).step();
-  }
-  EXPECT_EQ(messages, 8);
 }
 
 TEST(TcpEndpoint, ConnectionThatStaysAwayIsToldAtBothEnds) {
