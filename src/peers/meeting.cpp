@@ -13,6 +13,7 @@
 #include <optional>
 #include <span>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include <fcntl.h>
@@ -24,6 +25,7 @@
 
 #include "base/system/socket.hpp"
 #include "base/text.hpp"
+#include "base/unique_id.hpp"
 #include "bench/process/worker.hpp"
 
 namespace tutti::peers {
@@ -33,6 +35,7 @@ namespace {
 constexpr std::string_view kPut = "put";
 constexpr std::string_view kGet = "get";
 constexpr std::string_view kRefused = "refused";  // why, to whom rank 0 cannot serve
+constexpr std::string_view kHello = "hello";      // the first from other hosts: the group's secret
 
 // A packet: the word, the key and the value, with zeros between.
 std::string packet(std::string_view word, std::string_view key, std::string_view value) {
@@ -58,18 +61,75 @@ std::optional<Words> words_in(std::string_view text) {
                std::string(text.substr(second + 1))};
 }
 
-bool send_packet(int socket, const std::string& text) {
-  const SocketTransfer sent = send_some(socket, std::as_bytes(std::span(text)));
-  return sent.outcome == SocketTransfer::Outcome::done && sent.bytes == text.size();
-}
+// A connection of packets: local sockets keep them apart, and on a stream each stands behind its length.
+class Packets {
+ public:
+  Packets(UniqueFd socket, bool is_stream) : socket_(std::move(socket)), is_stream_(is_stream) {}
+
+  [[nodiscard]] int fd() const { return socket_.get(); }
+  [[nodiscard]] bool is_open() const { return socket_.valid(); }
+  void close() { socket_.reset(); }
+
+  [[nodiscard]] bool send(const std::string& text) const {
+    std::string all;
+    if (is_stream_) {
+      const auto size = static_cast<std::uint32_t>(text.size());
+      all.append(reinterpret_cast<const char*>(&size), sizeof size);
+    }
+    all += text;
+    std::span<const std::byte> bytes = std::as_bytes(std::span(all));
+    while (!bytes.empty()) {
+      const SocketTransfer sent = send_some(socket_.get(), bytes);
+      if (sent.outcome == SocketTransfer::Outcome::done) bytes = bytes.subspan(sent.bytes);
+      if (!is_stream_) return bytes.empty();
+      if (sent.outcome == SocketTransfer::Outcome::closed) return false;
+      pollfd waiting{socket_.get(), POLLOUT, 0};
+      if (!bytes.empty()) ::poll(&waiting, 1, kLook);
+    }
+    return true;
+  }
+
+  // The next packet; nothing where there is none yet, or where the other end has gone, which closes this one too.
+  std::optional<std::string> receive() {
+    std::array<std::byte, Meeting::kMostBytes + 64> room{};
+    if (const std::optional<std::string> whole = take()) return whole;
+    const SocketTransfer got = receive_some(socket_.get(), room);
+    if (got.outcome == SocketTransfer::Outcome::closed) close();
+    if (got.outcome != SocketTransfer::Outcome::done) return std::nullopt;
+    const std::string_view text(reinterpret_cast<const char*>(room.data()), got.bytes);
+    if (!is_stream_) return std::string(text);
+    received_ += text;
+    return take();
+  }
+
+ private:
+  static constexpr int kLook = 100;
+
+  std::optional<std::string> take() {
+    std::uint32_t size = 0;
+    if (received_.size() < sizeof size) return std::nullopt;
+    received_.copy(reinterpret_cast<char*>(&size), sizeof size);
+    if (size > Meeting::kMostBytes + 64) close();
+    if (received_.size() < sizeof size + size) return std::nullopt;
+    std::string text = received_.substr(sizeof size, size);
+    received_.erase(0, sizeof size + size);
+    return text;
+  }
+
+  UniqueFd socket_;
+  bool is_stream_;
+  std::string received_;
+};
 
 Status too_late(const std::string& what) { return {Code::timeout, fmt::format("{} did not come in time", what)}; }
 
 // The store, and the thread that serves the other ranks.
 class Host final : public Meeting {
  public:
-  Host(UniqueFd listener, UniqueFd wake, UniqueFd spare, Nanos timeout)
+  // On several hosts, guests first show the token of `id`.
+  Host(UniqueFd listener, std::optional<UniqueId> id, UniqueFd wake, UniqueFd spare, Nanos timeout)
       : listener_(std::move(listener)),
+        id_(id),
         wake_(std::move(wake)),
         spare_(std::move(spare)),
         timeout_(timeout),
@@ -96,8 +156,9 @@ class Host final : public Meeting {
 
  private:
   struct Guest {
-    UniqueFd socket;
-    std::string wanted;  // key that it waits for; empty for none
+    Packets packets;
+    bool is_known = false;
+    std::string wanted = {};  // key that it waits for; empty for none
   };
 
   void wake(bool over) {
@@ -116,13 +177,13 @@ class Host final : public Meeting {
     std::vector<Guest> guests;
     while (!is_over_) {
       std::vector<pollfd> waiting = {{wake_.get(), POLLIN, 0}, {listener_.get(), POLLIN, 0}};
-      for (const Guest& guest : guests) waiting.push_back({guest.socket.get(), POLLIN, 0});
+      for (const Guest& guest : guests) waiting.push_back({guest.packets.fd(), POLLIN, 0});
       if (::poll(waiting.data(), waiting.size(), -1) < 0 && errno != EINTR) return;
       std::uint64_t value = 0;
       if (waiting[0].revents != 0) static_cast<void>(!::read(wake_.get(), &value, sizeof(value)));
       for (std::size_t each = 0; each < guests.size(); ++each)
-        if (waiting[each + 2].revents != 0 && !hear(guests[each])) guests[each].socket.reset();
-      std::erase_if(guests, [](const Guest& guest) { return !guest.socket.valid(); });
+        if (waiting[each + 2].revents != 0 && !hear(guests[each])) guests[each].packets.close();
+      std::erase_if(guests, [](const Guest& guest) { return !guest.packets.is_open(); });
       if (waiting[1].revents != 0) welcome(guests);
       for (Guest& guest : guests) answer(guest);
     }
@@ -138,23 +199,28 @@ class Host final : public Meeting {
       listener_.reset();
     }
     if (!accepted.ok() || !accepted->valid()) return;
-    const Result<PeerCredentials> who = peer_credentials(accepted->get());
-    if (!who.ok() || who->uid != ::geteuid()) return;
-    if (!failure.ok()) static_cast<void>(send_packet(accepted->get(), packet(kRefused, "", failure.to_string())));
-    guests.push_back({std::move(*accepted), ""});
+    if (!id_) {
+      const Result<PeerCredentials> who = peer_credentials(accepted->get());
+      if (!who.ok() || who->uid != ::geteuid()) return;
+    }
+    Guest& guest = guests.emplace_back(Guest{{std::move(*accepted), id_.has_value()}, !id_.has_value()});
+    if (!failure.ok()) static_cast<void>(guest.packets.send(packet(kRefused, "", failure.to_string())));
   }
 
-  // False where the guest has gone.
+  // False where the guest has gone, or is to go.
   bool hear(Guest& guest) {
-    std::array<std::byte, kMostBytes + 64> room{};
-    const SocketTransfer got = receive_some(guest.socket.get(), room);
-    if (got.outcome == SocketTransfer::Outcome::would_block) return true;
-    if (got.outcome == SocketTransfer::Outcome::closed) return false;
-    const std::optional<Words> words = words_in({reinterpret_cast<const char*>(room.data()), got.bytes});
-    if (!words) return false;
-    if (words->word == kPut) keep(words->key, words->value);
-    if (words->word == kGet) guest.wanted = words->key;
-    return true;
+    while (const std::optional<std::string> text = guest.packets.receive()) {
+      const std::optional<Words> words = words_in(*text);
+      if (!words) return false;
+      if (!guest.is_known) {
+        const Result<UniqueId> said = UniqueId::from_text(words->value);
+        if (words->word != kHello || !said.ok() || !same_token(said->token(), id_->token())) return false;
+        guest.is_known = true;
+      }
+      if (words->word == kPut) keep(words->key, words->value);
+      if (words->word == kGet) guest.wanted = words->key;
+    }
+    return guest.packets.is_open();
   }
 
   void answer(Guest& guest) {
@@ -162,11 +228,12 @@ class Host final : public Meeting {
     const std::lock_guard lock(mutex_);
     const auto found = values_.find(guest.wanted);
     if (found == values_.end()) return;
-    if (!send_packet(guest.socket.get(), packet(kPut, found->first, found->second))) guest.socket.reset();
+    if (!guest.packets.send(packet(kPut, found->first, found->second))) guest.packets.close();
     guest.wanted.clear();
   }
 
   UniqueFd listener_;
+  std::optional<UniqueId> id_;
   UniqueFd wake_;
   UniqueFd spare_;  // to let in one guest when no descriptors are left
   Nanos timeout_;
@@ -179,26 +246,27 @@ class Host final : public Meeting {
 
 class Guest final : public Meeting {
  public:
-  Guest(UniqueFd socket, Nanos timeout) : socket_(std::move(socket)), timeout_(timeout) {}
+  Guest(Packets packets, Nanos timeout) : packets_(std::move(packets)), timeout_(timeout) {}
 
   Status put(const std::string& key, std::string_view value) override {
     if (key.size() + value.size() > kMostBytes) return {Code::invalid_argument, "a word too long for a meeting"};
-    if (!send_packet(socket_.get(), packet(kPut, key, value))) return gone();
+    if (!packets_.send(packet(kPut, key, value))) return gone();
     return {};
   }
 
   Result<std::string> get(const std::string& key) override {
-    if (!send_packet(socket_.get(), packet(kGet, key, ""))) return gone();
+    if (!packets_.send(packet(kGet, key, ""))) return gone();
     const auto deadline = Clock::now() + to_chrono(timeout_);
-    std::array<std::byte, kMostBytes + 64> room{};
     while (Clock::now() < deadline) {
-      pollfd waiting{socket_.get(), POLLIN, 0};
-      if (::poll(&waiting, 1, poll_timeout(deadline, Clock::now())) < 0 && errno != EINTR)
-        return Status::from_errno("cannot wait for rank 0", errno);
-      const SocketTransfer got = receive_some(socket_.get(), room);
-      if (got.outcome == SocketTransfer::Outcome::closed) return gone();
-      if (got.outcome == SocketTransfer::Outcome::would_block) continue;
-      std::optional<Words> words = words_in({reinterpret_cast<const char*>(room.data()), got.bytes});
+      const std::optional<std::string> text = packets_.receive();
+      if (!packets_.is_open()) return gone();
+      if (!text) {
+        pollfd waiting{packets_.fd(), POLLIN, 0};
+        if (::poll(&waiting, 1, poll_timeout(deadline, Clock::now())) < 0 && errno != EINTR)
+          return Status::from_errno("cannot wait for rank 0", errno);
+        continue;
+      }
+      std::optional<Words> words = words_in(*text);
       if (words && words->word == kRefused)
         return Status(Code::system, fmt::format("rank 0 cannot let other ranks in: {}", words->value));
       if (words && words->key == key) return std::move(words->value);
@@ -209,18 +277,17 @@ class Guest final : public Meeting {
  private:
   static Status gone() { return {Code::rank_lost, "rank 0 left the meeting", 0}; }
 
-  UniqueFd socket_;
+  Packets packets_;
   Nanos timeout_;
 };
 
-Result<std::unique_ptr<Meeting>> host(const std::string& name, Nanos timeout) {
-  TUTTI_TRY_ASSIGN(UniqueFd listener, listen_abstract(name, SOMAXCONN));
+Result<std::unique_ptr<Meeting>> host(UniqueFd listener, const std::optional<UniqueId>& id, Nanos timeout) {
   UniqueFd wake(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
   if (!wake.valid()) return Status::from_errno("cannot make an eventfd", errno);
   UniqueFd spare(::fcntl(wake.get(), F_DUPFD_CLOEXEC, 0));
   if (!spare.valid()) return Status::from_errno("cannot keep a descriptor in reserve", errno);
   return std::unique_ptr<Meeting>(
-      std::make_unique<Host>(std::move(listener), std::move(wake), std::move(spare), timeout));
+      std::make_unique<Host>(std::move(listener), id, std::move(wake), std::move(spare), timeout));
 }
 
 Result<std::unique_ptr<Meeting>> visit(const std::string& name, Nanos timeout) {
@@ -228,7 +295,7 @@ Result<std::unique_ptr<Meeting>> visit(const std::string& name, Nanos timeout) {
   while (true) {
     Result<UniqueFd> socket = connect_abstract(name);
     if (socket.ok() && socket->valid())
-      return std::unique_ptr<Meeting>(std::make_unique<Guest>(std::move(*socket), timeout));
+      return std::unique_ptr<Meeting>(std::make_unique<Guest>(Packets(std::move(*socket), false), timeout));
     if (Clock::now() >= deadline) return too_late("rank 0");
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
   }
@@ -241,7 +308,30 @@ Result<std::unique_ptr<Meeting>> Meeting::join(const Environment& environment, i
   if (!group) return Status(Code::invalid_usage, fmt::format("{} is not set", harness::kWorkerVariable));
   // The variable holds a secret, and names of sockets are for all to see.
   const std::string name = fmt::format("tutti-peers-{:016x}-{}", std::hash<std::string>{}(*group), ::geteuid());
-  return rank == 0 ? host(name, timeout) : visit(name, timeout);
+  if (rank != 0) return visit(name, timeout);
+  TUTTI_TRY_ASSIGN(UniqueFd listener, listen_abstract(name, SOMAXCONN));
+  return host(std::move(listener), std::nullopt, timeout);
+}
+
+Result<std::unique_ptr<Meeting>> Meeting::join(const harness::AcrossHosts& hosts, int rank, Nanos timeout) {
+  Address own = hosts.own;
+  own.port = 0;
+  Listener listener;
+  std::optional<UniqueId> id;
+  if (rank == 0) {
+    TUTTI_TRY_ASSIGN(listener, listen_at(own));
+    TUTTI_TRY_ASSIGN(id, UniqueId::make(listener.address));
+  }
+  TUTTI_TRY_ASSIGN(const std::string told, hosts.broadcast(id ? id->to_text() : "", 0));
+  if (rank == 0) return host(std::move(listener.socket), id, timeout);
+  TUTTI_TRY_ASSIGN(const UniqueId known, UniqueId::from_text(told));
+  TUTTI_TRY_ASSIGN(UniqueFd socket, begin_connect(known.address()));
+  pollfd connecting{socket.get(), POLLOUT, 0};
+  ::poll(&connecting, 1, static_cast<int>(to_chrono(timeout) / std::chrono::milliseconds(1)));
+  TUTTI_TRY(connect_outcome(socket.get()));
+  Packets packets(std::move(socket), true);
+  if (!packets.send(packet(kHello, "", told))) return Status(Code::rank_lost, "rank 0 left the meeting", 0);
+  return std::unique_ptr<Meeting>(std::make_unique<Guest>(std::move(packets), timeout));
 }
 
 }  // namespace tutti::peers

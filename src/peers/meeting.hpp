@@ -2,7 +2,8 @@
 // Where the ranks of a peer that has no launcher of its own leave words for each other: rank 0 keeps them, the others
 // ask for them. Nothing of it is in any file system, so nothing is left behind however a process dies.
 //
-// All calls but those of rank 0's own thread come from one thread. The ranks share a host and a user.
+// All calls but those of rank 0's own thread come from one thread. On one host the ranks share a user; from others they
+// show a secret.
 #pragma once
 
 #include <memory>
@@ -12,6 +13,7 @@
 #include "base/status.hpp"
 #include "base/units.hpp"
 #include "base/variables/environment.hpp"
+#include "bench/process/worker.hpp"
 
 namespace tutti::peers {
 
@@ -19,6 +21,9 @@ class Meeting {
  public:
   // Of the group that the environment's worker variable names. Waits for rank 0 where this is another.
   [[nodiscard]] static Result<std::unique_ptr<Meeting>> join(const Environment& environment, int rank,
+                                                             Nanos timeout = kTimeout);
+  // On several hosts; all ranks call it alike.
+  [[nodiscard]] static Result<std::unique_ptr<Meeting>> join(const harness::AcrossHosts& hosts, int rank,
                                                              Nanos timeout = kTimeout);
   virtual ~Meeting() = default;
 

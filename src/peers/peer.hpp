@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -86,11 +87,15 @@ class Peer : public harness::Backend {
   [[nodiscard]] virtual harness::Evidence evidence(const harness::Setting& setting) const = 0;
 
   void take_settings(const std::vector<harness::Setting>& settings) final { settings_ = settings; }
+  void take_hosts(harness::AcrossHosts hosts) final { hosts_ = std::move(hosts); }
+  // Nothing where all ranks are on one host.
+  [[nodiscard]] const std::optional<harness::AcrossHosts>& hosts() const { return hosts_; }
   // The variables that the runner sweeps.
   [[nodiscard]] const std::vector<harness::Setting>& settings() const { return settings_; }
 
  private:
   std::vector<harness::Setting> settings_;
+  std::optional<harness::AcrossHosts> hosts_;
 };
 
 // --- for those who implement it

@@ -16,7 +16,17 @@ Result<TemporaryFolder> TemporaryFolder::make(std::string_view purpose) {
   std::error_code error;
   const std::filesystem::path parent = std::filesystem::temp_directory_path(error);
   if (error) return Status::from_errno("there is no folder for temporary files", error.value());
-  std::string path = (parent / fmt::format("tutti-{}-XXXXXX", purpose)).string();
+  return make_from((parent / fmt::format("tutti-{}-XXXXXX", purpose)).string());
+}
+
+Result<TemporaryFolder> TemporaryFolder::make(std::string_view purpose, const std::string& parent) {
+  std::error_code error;
+  const std::filesystem::path whole = std::filesystem::canonical(parent, error);
+  if (error) return Status::from_errno(fmt::format("there is no folder {}", in_quotes(parent)), error.value());
+  return make_from((whole / fmt::format(".tutti-{}-XXXXXX", purpose)).string());
+}
+
+Result<TemporaryFolder> TemporaryFolder::make_from(std::string path) {
   if (::mkdtemp(path.data()) == nullptr)
     return Status::from_errno(fmt::format("cannot make the folder {}", in_quotes(path)), errno);
   return TemporaryFolder(std::move(path));

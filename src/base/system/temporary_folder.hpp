@@ -14,6 +14,8 @@ class TemporaryFolder {
  public:
   // Where the system has its temporary files; called "tutti-PURPOSE-" and something that nobody else has.
   [[nodiscard]] static Result<TemporaryFolder> make(std::string_view purpose);
+  // In this folder instead, hidden; its path is absolute.
+  [[nodiscard]] static Result<TemporaryFolder> make(std::string_view purpose, const std::string& parent);
   TemporaryFolder(TemporaryFolder&& other) noexcept : path_(std::exchange(other.path_, {})) {}
   TemporaryFolder& operator=(TemporaryFolder&&) = delete;
   ~TemporaryFolder();
@@ -21,6 +23,7 @@ class TemporaryFolder {
 
  private:
   explicit TemporaryFolder(std::string path) : path_(std::move(path)) {}
+  [[nodiscard]] static Result<TemporaryFolder> make_from(std::string pattern);
   std::string path_;
 };
 

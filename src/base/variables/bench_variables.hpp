@@ -24,7 +24,8 @@ struct BenchVariable {
 namespace bench_choices {
 inline constexpr auto kMemory = std::to_array<std::string_view>({"ordinary", "symmetric"});
 inline constexpr auto kGlooAllReduce = std::to_array<std::string_view>({"unspecified", "ring", "bcube"});
-inline constexpr auto kLaunchers = std::to_array<std::string_view>({"local", "mpirun.openmpi", "mpirun.mpich", "srun"});
+inline constexpr auto kLaunchers =
+    std::to_array<std::string_view>({"local", "tutti", "mpirun.openmpi", "mpirun.mpich", "srun"});
 inline constexpr auto kSwitch = std::to_array<std::string_view>({"0", "1"});
 inline constexpr std::string_view kRank = "a rank";
 inline constexpr std::string_view kMoment = "a rank, or rank@call, such as 1@50";

@@ -16,6 +16,7 @@ namespace {
 constexpr std::int64_t kLeastMargin = 1'000;
 constexpr std::int64_t kSharedMargin = 20'000;  // where ranks share cores
 constexpr std::int64_t kMostMargin = 200'000;
+constexpr std::int64_t kMostMarginOfHosts = 5'000'000;  // messages between hosts may be held up
 constexpr double kMostLateSeconds = 0.25;  // so long a virtual machine's core may be away
 
 constexpr std::size_t kMostIterations = 200;  // of a round
@@ -60,6 +61,7 @@ Course::Course(const std::string& bench, LiveGroup& group, const Point& point, c
   row_.note = group.remarks();
   row_.sync = options.sync.value_or(row_.shares_cores ? Sync::meeting : Sync::round);
   least_margin_ = row_.shares_cores ? kSharedMargin : kLeastMargin;
+  most_margin_ = group.spans_hosts() ? kMostMarginOfHosts : kMostMargin;
   group.margin = std::max(group.margin, least_margin_);
 }
 
@@ -89,7 +91,7 @@ void Course::run_round() {
   row_.rounds.push_back(static_cast<std::uint32_t>(round->samples.size()));
   round_medians_.push_back(round->samples.empty() ? 0 : median_of(round->samples));
   if (round->invalid * 10 > iterations_) {
-    group_.margin = std::min(group_.margin * 2, kMostMargin);
+    group_.margin = std::min(group_.margin * 2, most_margin_);
   } else if (round->invalid == 0) {
     group_.margin = std::max(group_.margin - group_.margin / 8, least_margin_);
   }
@@ -205,7 +207,7 @@ void Course::warm_up() {
     const bool is_warm = spent >= kWarmUpSeconds && is_steady && !round->is_mostly_late();
     if (is_warm || spent >= most_seconds) return;
     // The very first iteration of all finds ranks that have yet to wake up.
-    if (round->is_mostly_late() && turn > 0) group_.margin = std::min(group_.margin * 4, kMostMargin);
+    if (round->is_mostly_late() && turn > 0) group_.margin = std::min(group_.margin * 4, most_margin_);
     iterations = iterations_in(kWarmUpSeconds * 1e9);
   }
 }

@@ -70,6 +70,7 @@ class Course {
   bool is_running_ = false;
   std::size_t iterations_ = 1;
   std::int64_t least_margin_ = 0;
+  std::int64_t most_margin_ = 0;
   double around_ = 0;   // nanoseconds of an iteration, about, with what comes before it
   double seconds_ = 0;  // spent on rounds
   std::vector<double> round_medians_;

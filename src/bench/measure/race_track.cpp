@@ -57,6 +57,7 @@ void RaceTrack::make_ready(Entry& entry) {
                    .launcher = runner.launcher.value_or(options_.peer.launcher),
                    .environment = environment_block(options_.inherited, entry.group.settings, block_size_),
                    .bind = options_.peer.is_bound ? runner.bind : Bind::none,
+                   .hosts = hosts_of(runner.hosts, entry.group.num_ranks),
                    .limits = runner.limits,
                    .is_interrupted = runner.measure.is_interrupted});
   entry.refused = entry.live->start();

@@ -53,6 +53,11 @@ int launches_of(const Group& group, const std::vector<PeerProgram>& peers, int l
   return reckoner_of(group, peers) == nullptr ? launches : 1;
 }
 
+std::optional<OverHosts> hosts_of(const std::map<int, OverHosts>& hosts, int num_ranks) {
+  const auto found = hosts.find(num_ranks);
+  return found == hosts.end() ? std::nullopt : std::optional(found->second);
+}
+
 Runner::Runner(RunnerOptions options, std::vector<PeerProgram> peers, std::vector<std::string> inherited)
     : options_(std::move(options)),
       peers_(std::move(peers)),
@@ -70,6 +75,7 @@ Status Runner::start(const Group& group, std::unique_ptr<LiveGroup>& live) {
                    .launcher = options_.launcher.value_or(peer->launcher),
                    .environment = environment_block(inherited_, group.all_settings(), block_size_),
                    .bind = peer->is_bound ? options_.bind : Bind::none,
+                   .hosts = hosts_of(options_.hosts, group.num_ranks),
                    .limits = options_.limits,
                    .is_interrupted = options_.measure.is_interrupted});
   Status started = live->start();

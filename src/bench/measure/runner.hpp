@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <random>
@@ -34,10 +35,14 @@ struct PeerProgram {
 // How often a group is done of `launches`: what is reckoned, once.
 [[nodiscard]] int launches_of(const Group& group, const std::vector<PeerProgram>& peers, int launches);
 
+// Of groups with so many ranks; nothing: all are on this host.
+[[nodiscard]] std::optional<OverHosts> hosts_of(const std::map<int, OverHosts>& hosts, int num_ranks);
+
 struct RunnerOptions {
   MeasureOptions measure;  // its is_interrupted is looked at everywhere
   Limits limits;
   std::optional<Launcher> launcher;  // instead of the peers' own
+  std::map<int, OverHosts> hosts;    // by number of ranks, if ranks are on several hosts
   Bind bind = Bind::core;
   int launches = 1;        // how often each group is started anew
   std::uint64_t seed = 1;  // of the order of rounds

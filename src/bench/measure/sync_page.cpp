@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bench/measure/sync_page.hpp"
 
-#include <algorithm>
 #include <cerrno>
 #include <utility>
 
@@ -12,7 +11,6 @@
 #include <unistd.h>
 
 #include "base/relax.hpp"
-#include "bench/measure/clock.hpp"
 
 namespace tutti::harness {
 
@@ -72,49 +70,33 @@ bool SyncPage::wait(Reached reached, bool shares_cores) {
         relax();
       }
     }
-    if (layout_->end.is_over.load(std::memory_order_relaxed) != 0) return false;
+    if (is_over()) return false;
   }
 }
 
-SyncPage::Start SyncPage::start_together(int rank, int num_ranks, std::uint64_t iteration, std::int64_t margin,
-                                         bool shares_cores) {
-  StartLine& line = layout_->start;
-  // Release: what a rank did before an iteration is done when another begins it.
-  layout_->ranks[rank].arrived.store(iteration, std::memory_order_release);
-  if (rank == 0) {
-    for (int other = 1; other < num_ranks; ++other) {
-      std::atomic<std::uint64_t>& arrived = layout_->ranks[other].arrived;
-      if (!wait([&] { return arrived.load(std::memory_order_acquire) >= iteration; }, shares_cores))
-        return {.is_over = true};
-    }
-    line.time.store(now() + margin, std::memory_order_relaxed);
-    // Release: partner of the load below, which makes the time readable.
-    line.iteration.store(iteration, std::memory_order_release);
-  } else if (!wait([&] { return line.iteration.load(std::memory_order_acquire) >= iteration; }, shares_cores)) {
-    return {.is_over = true};
-  }
-  const std::int64_t agreed = line.time.load(std::memory_order_relaxed);
-  std::int64_t time = now();
-  if (time > agreed) return {.time = time, .is_late = true};
-  while (time < agreed) {
-    // The last stretch is spun through, so that all begin together.
-    if (shares_cores && agreed - time > 5'000) ::sched_yield();
-    time = now();
-  }
-  // Whoever lost its processor on the way comes late all the same, however early the instant was agreed upon. Ranks
-  // that share cores lose theirs all the time.
-  constexpr std::int64_t kTolerance = 250;
-  const std::int64_t tolerance = shares_cores ? std::max(kTolerance, margin / 4) : kTolerance;
-  return {.time = time, .is_late = time - agreed > tolerance};
+// Release: partner of the load below.
+void SyncPage::arrive(int rank, std::uint64_t number) {
+  layout_->ranks[rank].arrived.store(number, std::memory_order_release);
 }
 
-bool SyncPage::meet(int rank, int num_ranks, std::uint64_t iteration, bool shares_cores) {
-  layout_->ranks[rank].arrived.store(iteration, std::memory_order_release);
-  for (int other = 0; other < num_ranks; ++other) {
-    std::atomic<std::uint64_t>& arrived = layout_->ranks[other].arrived;
-    if (!wait([&] { return arrived.load(std::memory_order_acquire) >= iteration; }, shares_cores)) return false;
+bool SyncPage::await_all(int num_ranks, std::uint64_t number, bool shares_cores) {
+  for (int rank = 0; rank < num_ranks; ++rank) {
+    std::atomic<std::uint64_t>& arrived = layout_->ranks[rank].arrived;
+    if (!wait([&] { return arrived.load(std::memory_order_acquire) >= number; }, shares_cores)) return false;
   }
   return true;
+}
+
+void SyncPage::announce(std::uint64_t number, std::int64_t value) {
+  layout_->announcement.value.store(value, std::memory_order_relaxed);
+  // Release: partner of the load below, which makes the value readable.
+  layout_->announcement.number.store(number, std::memory_order_release);
+}
+
+std::optional<std::int64_t> SyncPage::await_announcement(std::uint64_t number, bool shares_cores) {
+  AnnouncementLine& line = layout_->announcement;
+  if (!wait([&] { return line.number.load(std::memory_order_acquire) >= number; }, shares_cores)) return std::nullopt;
+  return line.value.load(std::memory_order_relaxed);
 }
 
 void SyncPage::end() {

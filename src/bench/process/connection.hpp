@@ -23,7 +23,7 @@ using Json = nlohmann::json;
 class Connection {
  public:
   static constexpr std::size_t kMostBytes = std::size_t{64} << 20;
-  static constexpr std::size_t kMostBytesOfStrangers = 4096;
+  static constexpr std::size_t kMostBytesOfStrangers = 65536;  // one tells its host's cores
 
   explicit Connection(UniqueFd socket) : socket_(std::move(socket)) {}
 

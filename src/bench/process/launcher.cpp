@@ -18,6 +18,7 @@
 #include "base/system/socket.hpp"
 #include "base/system/spawn.hpp"
 #include "base/text.hpp"
+#include "bench/axes/environment_axis.hpp"
 #include "bench/process/launcher_variables.hpp"
 #include "bench/process/process_search.hpp"
 
@@ -34,6 +35,8 @@ constexpr std::array<std::string_view, 4> kNames = {"local", "mpirun.openmpi", "
 // for those that do not notice.
 constexpr milliseconds kUntilAsked{400};
 constexpr milliseconds kUntilKilled{750};
+// It has its ranks on other hosts ended first.
+constexpr milliseconds kUntilKilledOverHosts{4000};
 // From then on: until what was killed is looked for no more.
 constexpr milliseconds kUntilGone{200};
 constexpr milliseconds kLauncherLook{5};
@@ -60,22 +63,74 @@ std::string program_of(Launcher launcher) {
   return !built.empty() && is_runnable(built) ? built : std::string(name_of(launcher));
 }
 
+// "a:2,b:2", as all launchers take it.
+std::string host_list(const std::vector<HostEntry>& entries) {
+  std::string text;
+  for (const HostEntry& entry : entries)
+    text += fmt::format("{}{}:{}", text.empty() ? "" : ",", entry.host, entry.num_ranks);
+  return text;
+}
+
+// Of what the runner has inherited, what libraries and their launchers read; `handed_on` and the harness's own besides.
+// Names alone: values that are secrets stand in no command line.
+std::vector<std::string> names_for_hosts(const LaunchRequest& request) {
+  constexpr auto kReadByLibraries = std::to_array<std::string_view>(
+      {"BENCH_", "FI_", "GLOO_", "LD_LIBRARY_PATH=", "MPICH_", "MPIR_", "NCCL_", "OMP_NUM_THREADS=", "UCX_"});
+  std::vector<std::string> names = request.handed_on;
+  names.insert(names.end(), {std::string(kWorkerVariable), std::string(kLauncherVariable)});
+  for (const std::string_view entry : request.environment)
+    if (std::any_of(kReadByLibraries.begin(), kReadByLibraries.end(),
+                    [&](std::string_view begin) { return entry.starts_with(begin); }) &&
+        !entry.starts_with(kPaddingVariable))
+      names.emplace_back(entry.substr(0, entry.find('=')));
+  std::sort(names.begin(), names.end());
+  names.erase(std::unique(names.begin(), names.end()), names.end());
+  return names;
+}
+
+// It takes a program without arguments; those of ssh that matter to others do no harm where they are missing.
+std::string program_of_agent(const OverHosts& hosts) { return hosts.agent.substr(0, hosts.agent.find(' ')); }
+
+std::vector<std::string> words_of_tutti(const LaunchRequest& request) {
+  const OverHosts& hosts = *request.hosts;
+  std::vector<std::string> words = {hosts.launcher};
+  words.insert(words.end(), {"launch", "--hosts", host_list(hosts.entries), "--agent", hosts.agent, "--bind", "none"});
+  if (!hosts.address_given.empty()) words.insert(words.end(), {"--address", hosts.address_given});
+  if (!hosts.tutti.empty()) words.insert(words.end(), {"--tutti", hosts.tutti});
+  for (const std::string& name : names_for_hosts(request)) words.insert(words.end(), {"--env", name});
+  words.emplace_back("--");
+  return words;
+}
+
 // In front of the program. Workers bind themselves (cores.hpp), alike with all launchers.
 std::vector<std::string> words_of(const LaunchRequest& request) {
   const std::string count = std::to_string(request.num_ranks);
+  const OverHosts* const hosts = request.hosts ? &*request.hosts : nullptr;
   switch (request.launcher) {
-    case Launcher::local: return {};
+    case Launcher::local: return hosts == nullptr ? std::vector<std::string>() : words_of_tutti(request);
     case Launcher::openmpi: {
       // It would wait a second for ranks that are dead to die.
       std::vector<std::string> words = {
-          program_of(request.launcher), "-n", count, "--map-by", ":OVERSUBSCRIBE", "--mca",
-          "odls_base_sigkill_timeout",  "0"};
+          program_of(request.launcher), "-n", count, "--mca", "odls_base_sigkill_timeout", "0"};
+      if (hosts != nullptr) {
+        words.insert(words.end(), {"--host", host_list(hosts->entries), "--map-by", "slot:OVERSUBSCRIBE", "--mca",
+                                   "plm_rsh_agent", hosts->agent});
+        // It hands its own variables on by itself.
+        for (const std::string& name : names_for_hosts(request))
+          if (!name.starts_with("OMPI_MCA_")) words.insert(words.end(), {"-x", name});
+      } else {
+        words.insert(words.end(), {"--map-by", ":OVERSUBSCRIBE"});
+      }
       if (!request.is_program) words.insert(words.end(), {"--bind-to", "none"});
       if (::geteuid() == 0) words.emplace_back("--allow-run-as-root");
       return words;
     }
     case Launcher::mpich: {
       std::vector<std::string> words = {program_of(request.launcher), "-n", count};
+      // It hands the whole environment on.
+      if (hosts != nullptr)
+        words.insert(words.end(), {"-hosts", host_list(hosts->entries), "-launcher", "ssh", "-launcher-exec",
+                                   program_of_agent(*hosts)});
       if (!request.is_program) words.insert(words.end(), {"-bind-to", "none"});
       return words;
     }
@@ -115,8 +170,14 @@ std::string in_words(const std::string& name, int status) {
   return fmt::format("{} ended with status {}", name, WEXITSTATUS(status));
 }
 
+// To workers.
+std::string_view launcher_told(const LaunchRequest& request) {
+  return request.hosts && request.launcher == Launcher::local ? kLaunchOverHosts : name_of(request.launcher);
+}
+
 // What its end is told of: an mpirun, a program, or a rank.
 std::string name_of_child(const LaunchRequest& request, const std::string& program, int rank) {
+  if (request.hosts && request.launcher == Launcher::local) return "tutti launch";
   if (request.launcher == Launcher::local && !request.is_program) return fmt::format("rank {}", rank);
   return program.substr(program.rfind('/') + 1);
 }
@@ -181,7 +242,8 @@ Status Processes::start(const LaunchRequest& request) {
   if (!output_.valid() || (request.is_program && !errors_.valid()))
     return Status::from_errno("cannot keep what processes write", errno);
   const UniqueFd nothing(::open("/dev/null", O_RDONLY | O_CLOEXEC));
-  const bool is_by_rank = request.launcher == Launcher::local && !request.is_program;
+  is_over_hosts_ = request.hosts.has_value();
+  const bool is_by_rank = request.launcher == Launcher::local && !request.is_program && !is_over_hosts_;
   // A program may have an mpirun of its own.
   may_have_sessions_ = request.launcher == Launcher::openmpi || request.is_program;
   start_guard(request);
@@ -194,7 +256,7 @@ Status Processes::start(const LaunchRequest& request) {
     spawning.command.insert(spawning.command.end(), request.program.begin(), request.program.end());
     spawning.environment = request.environment;
     set_variable(spawning.environment, request.is_program ? kProgramVariable : kWorkerVariable, request.id);
-    if (!request.is_program) set_variable(spawning.environment, kLauncherVariable, name_of(request.launcher));
+    if (!request.is_program) set_variable(spawning.environment, kLauncherVariable, launcher_told(request));
     if (is_by_rank) {
       set_place(spawning.environment, rank, request.num_ranks, *port);
     } else {
@@ -293,6 +355,8 @@ void Processes::end_all(std::vector<Processes*> groups) {
   for (const Processes* group : groups) entries.push_back(group->entry_);
   Leftovers leftovers;
   for (const Processes* group : groups) leftovers.note_sessions(group->sessions_);
+  const bool any_over_hosts =
+      std::any_of(groups.begin(), groups.end(), [](const Processes* group) { return group->is_over_hosts_; });
   const auto begin = Clock::now();
   std::vector<bool> had_ranks(groups.size());
   std::vector<bool> is_asked(groups.size());
@@ -307,9 +371,10 @@ void Processes::end_all(std::vector<Processes*> groups) {
       had_ranks[process.entry] = true;
     }
     const auto spent = Clock::now() - begin;
+    const milliseconds until_killed = any_over_hosts ? kUntilKilledOverHosts : kUntilKilled;
     const auto have_ended =
         std::count_if(groups.begin(), groups.end(), [](Processes* each) { return each->have_ended(); });
-    if (have_ended == std::ssize(groups) || spent > kUntilKilled) break;
+    if (have_ended == std::ssize(groups) || spent > until_killed) break;
     for (std::size_t group = 0; group < groups.size(); ++group) {
       if (is_asked[group] || (spent <= kUntilAsked && had_ranks[group])) continue;
       groups[group]->signal_children(SIGTERM, false);

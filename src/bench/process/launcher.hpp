@@ -16,6 +16,7 @@
 
 #include "base/status.hpp"
 #include "base/system/unique_fd.hpp"
+#include "bench/hosts/ranks_on_hosts.hpp"
 #include "bench/process/guard.hpp"
 
 namespace tutti::harness {
@@ -36,6 +37,9 @@ struct LaunchRequest {
   // Some program instead of a worker: locally it is started once and as it is, and without a rank; an mpirun binds it
   // as it likes. Its standard output is kept apart from its errors.
   bool is_program = false;
+  // Over these hosts; what is started locally then comes through `tutti launch`.
+  std::optional<OverHosts> hosts = std::nullopt;
+  std::vector<std::string> handed_on = {};  // names of variables that must be the same on other hosts
 };
 
 class Processes {
@@ -80,6 +84,7 @@ class Processes {
 
   std::string entry_;                  // of their environment, by which they are found
   bool may_have_sessions_ = false;     // folders of an mpirun that is theirs
+  bool is_over_hosts_ = false;
   std::vector<std::string> sessions_;  // where that would have them
   Guard guard_;                        // of a program, and of an mpirun
   std::vector<Child> children_;

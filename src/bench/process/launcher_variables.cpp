@@ -21,8 +21,9 @@ struct RankVariables {
   std::string_view num_ranks;
 };
 // A worker that nobody has told its launcher takes the first that is there: a program may be started by hand.
-constexpr std::array<RankVariables, 5> kRankVariables = {
+constexpr std::array<RankVariables, 6> kRankVariables = {
     {{"local", kRankVariable, kNumRanksVariable},
+     {kLaunchOverHosts, "TUTTI_RANK", "TUTTI_NUM_RANKS"},
      {"mpirun.openmpi", "OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE"},
      {"mpirun.mpich", "PMI_RANK", "PMI_SIZE"},
      {"srun", "SLURM_PROCID", "SLURM_NTASKS"},
@@ -37,6 +38,8 @@ constexpr auto kOfTorchrunAndTutti =
     std::to_array<std::string_view>({"RANK", "WORLD_SIZE", "LOCAL_RANK", "LOCAL_WORLD_SIZE"});
 constexpr auto kOfTorchrun = std::to_array<std::string_view>(
     {"GROUP_RANK", "GROUP_WORLD_SIZE", "ROLE_RANK", "ROLE_WORLD_SIZE", "ROLE_NAME", "TORCHELASTIC_*"});
+constexpr auto kOfTuttiLaunch =
+    std::to_array<std::string_view>({"TUTTI_RANK", "TUTTI_NUM_RANKS", "TUTTI_UNIQUE_ID", "TUTTI_LOCAL_CORE"});
 constexpr auto kOfOpenMpi = std::to_array<std::string_view>({"OMPI_UNIVERSE_SIZE",
                                                              "OMPI_NUM_APP_CTX",
                                                              "OMPI_FIRST_RANKS",
@@ -84,7 +87,8 @@ struct Teller {
   std::string_view who;
   Names names;
 };
-constexpr std::array<Teller, 6> kTellers = {{{"Tutti", kOfTutti},
+constexpr std::array<Teller, 7> kTellers = {{{"Tutti", kOfTutti},
+                                             {"tutti launch", kOfTuttiLaunch},
                                              {"Tutti, as torchrun does,", kOfTorchrunAndTutti},
                                              {"torchrun", kOfTorchrun},
                                              {"Open MPI's mpirun", kOfOpenMpi},

@@ -18,6 +18,8 @@ inline constexpr std::string_view kWorkerVariable = "BENCH_WORKER";
 inline constexpr std::string_view kProgramVariable = "BENCH_PROGRAM";
 // Who has started the process, and so whose variables count: the name of a Launcher.
 inline constexpr std::string_view kLauncherVariable = "BENCH_LAUNCHER";
+// What that variable holds where ranks on several hosts come through `tutti launch`.
+inline constexpr std::string_view kLaunchOverHosts = "tutti";
 // The rank that the local launcher gives; other launchers have variables of their own.
 inline constexpr std::string_view kRankVariable = "BENCH_RANK";
 inline constexpr std::string_view kNumRanksVariable = "BENCH_NUM_RANKS";

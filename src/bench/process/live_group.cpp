@@ -27,11 +27,19 @@ constexpr int kLook = 20;
 
 // What each order is answered with, where it is done.
 std::string_view answer_to(const std::string& order) {
+  if (order == "gather") return "gathered";
   if (order == "begin") return "began";
   if (order == "prepare") return "prepared";
   if (order == "run") return "samples";
   if (order == "check") return "checked";
   return "ended";
+}
+
+std::vector<std::string> names_of(const std::vector<Setting>& settings) {
+  std::vector<std::string> names;
+  for (const Setting& setting : settings)
+    if (setting.value) names.push_back(setting.name);
+  return names;
 }
 
 Status too_late(std::string_view what, Nanos limit, const std::string& who) {
@@ -85,14 +93,12 @@ Status LiveGroup::start() {
 
 Status LiveGroup::begin() {
   const int num_ranks = request_.group.num_ranks;
-  Result<SyncPage> page = SyncPage::create(num_ranks);
-  if (!page.ok()) return page.status();
-  page_ = std::move(*page);
-  // All ranks are on this host, which may have no network, not even a loopback interface.
-  const Result<Address> meeting_place = make_local_address();
-  if (!meeting_place.ok()) return meeting_place.status();
-  const Result<Listener> listener = listen_at(*meeting_place);
-  if (!listener.ok()) return listener.status();
+  if (!request_.hosts) {
+    TUTTI_TRY_ASSIGN(page_, SyncPage::create(num_ranks));
+  }
+  TUTTI_TRY_ASSIGN(const Address address, meeting_address());
+  const Result<Listener> listener = listen_at(address);
+  if (!listener.ok()) return listener.status().with_context("cannot listen for workers");
   const Result<UniqueId> id = UniqueId::make(listener->address);
   if (!id.ok()) return id.status();
   ranks_.resize(static_cast<std::size_t>(num_ranks));
@@ -100,13 +106,51 @@ Status LiveGroup::begin() {
                               .num_ranks = num_ranks,
                               .program = request_.program,
                               .environment = request_.environment,
-                              .id = id->to_text()}));
+                              .id = id->to_text(),
+                              .hosts = request_.hosts,
+                              .handed_on = names_of(request_.group.all_settings())}));
   // From the launcher to the backend's own start.
   const Patience patience{Clock::now() + to_chrono(request_.limits.start), "begun", request_.limits.start};
   TUTTI_TRY(meet(*listener, *id, patience));
   alive_ = true;
-  const Result<std::vector<Json>> answers = exchange(begin_order(), patience);
+  Json order = begin_order();
+  if (request_.hosts) TUTTI_TRY(gather(patience, order));
+  const Result<std::vector<Json>> answers = exchange(order, patience);
   return answers.ok() ? check_began(*answers) : answers.status();
+}
+
+// If all ranks are on this host: it may have no network, not even a loopback interface.
+Result<Address> LiveGroup::meeting_address() const {
+  return request_.hosts ? Result<Address>(request_.hosts->address) : make_local_address();
+}
+
+Status LiveGroup::gather(const Patience& patience, Json& begin_order) {
+  std::vector<Here> all;
+  for (std::size_t rank = 0; rank < ranks_.size(); ++rank) {
+    const Result<Here> here = here_in(ranks_[rank].here);
+    if (!here.ok()) return here.status().with_context(fmt::format("rank {}", rank));
+    all.push_back(*here);
+  }
+  on_hosts_ = ranks_on_hosts(all);
+  TUTTI_TRY(check_placement(on_hosts_, request_.hosts->entries));
+  shares_cores_ = on_hosts_.shares_cores;
+  if (on_hosts_.cores.empty()) request_.bind = Bind::none;
+  const Result<std::vector<Json>> answers =
+      exchange({{"order", "gather"}, {"host_of", on_hosts_.host_of}}, patience);
+  if (!answers.ok()) return answers.status();
+  std::vector<std::string> places(static_cast<std::size_t>(on_hosts_.num_hosts()));
+  for (std::size_t rank = 0; rank < answers->size(); ++rank) {
+    const Json place = (*answers)[rank].value("meeting_place", Json());
+    if (place.is_string() && !place.get<std::string>().empty())
+      places[static_cast<std::size_t>(on_hosts_.host_of[rank])] = place.get<std::string>();
+  }
+  begin_order["meeting_places"] = places;
+  begin_order["links"] = answers->front().value("links", Json());
+  begin_order["has_common_clock"] = on_hosts_.has_common_clock;
+  begin_order["shares_cores"] = shares_cores_;
+  begin_order.erase("cores");
+  if (request_.bind == Bind::core) begin_order["cores"] = on_hosts_.cores;
+  return {};
 }
 
 Json LiveGroup::begin_order() const {
@@ -139,7 +183,8 @@ std::string LiveGroup::remarks() const {
   if (request_.bind == Bind::none) {
     text = "ranks are not bound to cores";
   } else if (shares_cores_) {
-    text = fmt::format("rank r is on core r modulo {}", cores_.size());
+    text = request_.hosts ? "there are more ranks than cores"
+                          : fmt::format("rank r is on core r modulo {}", cores_.size());
   }
   if (num_strangers_ > 0)
     text += fmt::format("{}{} connection{} without the token {} turned away", text.empty() ? "" : "; ", num_strangers_,
@@ -220,6 +265,7 @@ Status LiveGroup::seat(const Json& hello, std::unique_ptr<Connection> connection
     return {Code::invalid_usage, fmt::format("two workers say that they are rank {}", rank.dump())};
   connection->trust();
   seat.connection = std::move(connection);
+  seat.here = hello.value("host", Json());
   return {};
 }
 

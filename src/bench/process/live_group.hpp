@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -13,6 +14,7 @@
 #include "base/unique_id.hpp"
 #include "base/units.hpp"
 #include "bench/axes/case.hpp"
+#include "bench/hosts/ranks_on_hosts.hpp"
 #include "bench/measure/sync_page.hpp"
 #include "bench/process/connection.hpp"
 #include "bench/process/cores.hpp"
@@ -31,6 +33,7 @@ struct GroupRequest {
   Launcher launcher = Launcher::local;
   std::vector<std::string> environment;  // the whole block
   Bind bind = Bind::core;
+  std::optional<OverHosts> hosts = std::nullopt;  // nothing: all ranks are on this one
   Limits limits;
   // Looked at while it waits: true ends the group.
   std::function<bool()> is_interrupted = [] { return false; };
@@ -56,6 +59,7 @@ class LiveGroup {
   [[nodiscard]] const Group& group() const { return request_.group; }
   [[nodiscard]] const std::string& version() const { return version_; }
   [[nodiscard]] bool shares_cores() const { return shares_cores_; }
+  [[nodiscard]] bool spans_hosts() const { return on_hosts_.num_hosts() > 1; }
   // What is to be known of all that it measures: who came without the token, and where ranks are if not each on a core
   // of its own. Empty where there is nothing.
   [[nodiscard]] std::string remarks() const;
@@ -65,6 +69,7 @@ class LiveGroup {
  private:
   struct Rank {
     std::unique_ptr<Connection> connection;
+    Json here;  // where it says that it is
     bool has_answered = false;
     Json answer;
   };
@@ -86,6 +91,9 @@ class LiveGroup {
   Status accept(const Listener& listener, std::vector<Stranger>& strangers);
   Status welcome(std::vector<Stranger>& strangers, const UniqueId& id);
   Status seat(const Json& hello, std::unique_ptr<Connection> connection);
+  [[nodiscard]] Result<Address> meeting_address() const;
+  // Over several hosts, before they begin: who is where, and where they meet, for the order to begin.
+  Status gather(const Patience& patience, Json& begin_order);
   [[nodiscard]] Json begin_order() const;
   Status check_began(const std::vector<Json>& answers);
   [[nodiscard]] Result<std::vector<Json>> exchange(const Json& order, const Patience& patience);
@@ -101,6 +109,7 @@ class LiveGroup {
   std::vector<Rank> ranks_;
   std::string version_;
   bool alive_ = false;
+  RanksOnHosts on_hosts_;      // over several hosts
   std::vector<Core> cores_;    // of this machine
   bool shares_cores_ = false;  // more ranks than cores
   int num_strangers_ = 0;

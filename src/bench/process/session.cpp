@@ -2,21 +2,22 @@
 #include "bench/process/session.hpp"
 
 #include <algorithm>
-#include <cstring>
 #include <ctime>
-#include <span>
 
 #include <fmt/format.h>
 
 #include "base/text.hpp"
 #include "bench/axes/declaration.hpp"
 #include "bench/measure/clock.hpp"
+#include "bench/measure/statistics.hpp"
 
 namespace tutti {
 
 namespace harness {
 
 namespace {
+
+constexpr std::string_view kBeingEnded = "the group is being ended";
 
 // What the process has used of processors.
 std::int64_t processor_time() {
@@ -126,31 +127,15 @@ void Session::barrier() {
 }
 
 void Session::meet() {
-  if (!page_.meet(backend_.rank(), backend_.num_ranks(), ++iteration_, shares_cores_))
-    throw CaseEnded{"the group is being ended"};
+  if (!place_.meet()) throw CaseEnded{std::string(kBeingEnded)};
 }
 
-// The board takes a part at a time, behind the size of the whole.
 std::string Session::broadcast(std::string_view bytes, int root) {
   if (root < 0 || root >= backend_.num_ranks())
     throw CaseEnded{fmt::format("a broadcast from rank {}, where there are {}", root, backend_.num_ranks())};
-  const bool is_root = backend_.rank() == root;
-  const std::span<char, SyncPage::kBoardBytes> board = page_.board();
-  std::uint64_t size = bytes.size();
-  constexpr std::size_t kPart = SyncPage::kBoardBytes - sizeof size;
-  std::string all;
-  do {
-    meet();
-    if (is_root) {
-      std::memcpy(board.data(), &size, sizeof size);
-      const std::string_view part = bytes.substr(all.size(), kPart);
-      std::memcpy(board.data() + sizeof size, part.data(), part.size());
-    }
-    meet();
-    std::memcpy(&size, board.data(), sizeof size);
-    all.append(board.data() + sizeof size, std::min<std::size_t>(kPart, size - all.size()));
-  } while (all.size() < size);
-  return all;
+  std::optional<std::string> all = place_.broadcast(bytes, root);
+  if (!all) throw CaseEnded{std::string(kBeingEnded)};
+  return std::move(*all);
 }
 
 void Session::exec(const std::function<void()>& call) {
@@ -177,17 +162,17 @@ Json Session::samples(const Json& order, const std::function<void()>& call) {
   const auto iterations = order.at("iterations").get<std::size_t>();
   const auto margin = order.at("margin").get<std::int64_t>();
   const std::string sync = order.at("sync");
-  const int rank = backend_.rank();
-  const int num_ranks = backend_.num_ranks();
   std::vector<std::int64_t> starts(iterations);
   std::vector<std::int64_t> ends(iterations);
   std::vector<std::size_t> late;
   // Of a group that others have run in between; all ranks have as many.
   for (auto untimed = order.at("untimed").get<std::size_t>(); untimed > 0; --untimed) call();
+  const bool is_by_clock = sync == "round";
+  if (is_by_clock && !place_.begin_round()) throw CaseEnded{std::string(kBeingEnded)};
   for (std::size_t each = 0; each < iterations; ++each) {
-    if (sync == "round") {
-      const SyncPage::Start start = page_.start_together(rank, num_ranks, ++iteration_, margin, shares_cores_);
-      if (start.is_over) throw CaseEnded{"the group is being ended"};
+    if (is_by_clock) {
+      const MeetingPlace::Start start = place_.start_together(margin);
+      if (start.is_over) throw CaseEnded{std::string(kBeingEnded)};
       starts[each] = start.time;
       if (start.is_late) late.push_back(each);
     } else {
@@ -200,6 +185,12 @@ Json Session::samples(const Json& order, const std::function<void()>& call) {
     }
     call();
     ends[each] = now();
+  }
+  if (is_by_clock && place_.spans_hosts()) {
+    if (!place_.end_round(starts, ends)) throw CaseEnded{std::string(kBeingEnded)};
+    constexpr double kNanosAMicrosecond = 1000;
+    clock_errors_.push_back(static_cast<double>(place_.clock_error()) / kNanosAMicrosecond);
+    said["counters"][std::string(kClockError)] = median_of(clock_errors_);
   }
   return {{"samples", {{"starts", starts}, {"ends", ends}, {"late", late}}}, {"processor_time_before", begun}};
 }

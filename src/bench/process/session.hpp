@@ -6,14 +6,19 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "bench/axes/case.hpp"
 #include "bench/axes/declaration.hpp"
-#include "bench/measure/sync_page.hpp"
+#include "bench/measure/meeting_place.hpp"
 #include "bench/process/connection.hpp"
 #include "bench/process/worker.hpp"
 
 namespace tutti::harness {
+
+// A counter of rank 0: by how much the clocks of hosts may be apart at most, as a median over rounds.
+inline constexpr std::string_view kClockError = "clock_error_us";
 
 // Ends a case from within its body; caught by the worker.
 struct CaseEnded {
@@ -22,9 +27,8 @@ struct CaseEnded {
 
 class Session {
  public:
-  // `iteration` is how many times the ranks have met in the page: counted on, alike on all of them, over all cases.
-  Session(Connection& connection, Backend& backend, SyncPage& page, bool shares_cores, std::uint64_t& iteration)
-      : connection_(connection), backend_(backend), page_(page), shares_cores_(shares_cores), iteration_(iteration) {}
+  Session(Connection& connection, Backend& backend, MeetingPlace& place)
+      : connection_(connection), backend_(backend), place_(place) {}
 
   // One case, from its prepare order on, until it has ended and the runner has been told. Benches that are used for the
   // first time are set up, and put among these.
@@ -39,7 +43,7 @@ class Session {
   [[nodiscard]] bool has(std::string_view axis) const { return point_.find(axis) != nullptr; }
   void exec(const std::function<void()>& call);
   void barrier();
-  // What stands on the board of `root`'s making, on all ranks.
+  // What `root` says, on all ranks.
   [[nodiscard]] std::string broadcast(std::string_view bytes, int root);
 
   // What the body has said.
@@ -60,11 +64,10 @@ class Session {
 
   Connection& connection_;
   Backend& backend_;
-  SyncPage& page_;
-  bool shares_cores_;
+  MeetingPlace& place_;
   Point point_;
   bool has_run_ = false;
-  std::uint64_t& iteration_;
+  std::vector<double> clock_errors_;  // of rounds, in microseconds
 };
 
 }  // namespace tutti::harness

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bench/process/worker.hpp"
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <cerrno>
@@ -18,10 +19,13 @@
 #include <unistd.h>
 
 #include "base/limits.hpp"
+#include "base/system/host.hpp"
 #include "base/system/memory_limits.hpp"
 #include "base/system/socket.hpp"
 #include "base/text.hpp"
 #include "base/unique_id.hpp"
+#include "bench/hosts/ranks_on_hosts.hpp"
+#include "bench/measure/meeting_place.hpp"
 #include "bench/process/cores.hpp"
 #include "bench/process/process_search.hpp"
 #include "bench/process/session.hpp"
@@ -139,11 +143,17 @@ class Worker {
     if (!socket.ok()) return socket.status().with_context("cannot reach the runner");
     connection_.emplace(std::move(*socket));
     connection_->trust();
+    TUTTI_TRY_ASSIGN(const Host host, this_host(environment_.lookup("TUTTI_HOST_ID").value_or("")));
     TUTTI_TRY(connection_->send({{"hello", id->to_text()},
                                  {"rank", place_.rank},
                                  {"num_ranks", place_.num_ranks},
-                                 {"pid", static_cast<std::int64_t>(::getpid())}}));
-    const Result<Json> order = connection_->await();
+                                 {"pid", static_cast<std::int64_t>(::getpid())},
+                                 {"host", to_json(here_of(host))}}));
+    Result<Json> order = connection_->await();
+    if (order.ok() && order->value("order", "") == "gather") {
+      TUTTI_TRY(gather(*order));
+      order = connection_->await();
+    }
     if (!order.ok()) return order.status();
     if (order->value("order", "") == "leave") return {};
     const Status begun = begin(*order);
@@ -152,25 +162,76 @@ class Worker {
                                  {"rank", backend_.rank()},
                                  {"num_ranks", backend_.num_ranks()},
                                  {"version", backend_.version()}}));
-    return follow(order->value("shares_cores", false));
+    return follow();
   }
 
  private:
+  // The first rank of a host makes what the others there meet in; rank 0 lets the other hosts in.
+  Status gather(const Json& order) {
+    seat_ = seat_of(place_.rank, order.at("host_of").get<std::vector<int>>());
+    Json answer = {{"gathered", true}, {"meeting_place", ""}, {"links", ""}};
+    const auto prepare = [&]() -> Status {
+      if (seat_.place != 0) return {};
+      TUTTI_TRY_ASSIGN(page_, SyncPage::create(seat_.num_here));
+      answer["meeting_place"] = page_.path();
+      if (place_.rank != 0) return {};
+      TUTTI_TRY_ASSIGN(const Address own, local_address(connection_->fd()));
+      TUTTI_TRY_ASSIGN(links_, HostLinks::listen(own));
+      answer["links"] = links_->id();
+      return {};
+    };
+    const Status prepared = prepare();
+    if (!prepared.ok()) answer = {{"failed", prepared.to_string()}};
+    return connection_->send(answer);
+  }
+
   Status begin(const Json& order) {
     if (order.value("order", "") != "begin") return {Code::invalid_usage, "the first order was not begin"};
     TUTTI_TRY(verify(order.at("settings")));
-    Result<SyncPage> page = SyncPage::open(order.value("meeting_place", ""), place_.num_ranks);
-    if (!page.ok()) return page.status();
-    page_ = std::move(*page);
+    const bool spans_hosts = order.contains("meeting_places");
+    if (!spans_hosts) seat_ = seat_of(place_.rank, std::vector<int>(static_cast<std::size_t>(place_.num_ranks)));
+    seat_.shares_cores = order.value("shares_cores", false);
+    seat_.has_common_clock = order.value("has_common_clock", true);
+    if (!spans_hosts || seat_.place != 0) {
+      const auto path = spans_hosts
+                            ? order.at("meeting_places").at(static_cast<std::size_t>(seat_.host())).get<std::string>()
+                            : order.value("meeting_place", "");
+      TUTTI_TRY_ASSIGN(page_, SyncPage::open(path, seat_.num_here));
+    }
     if (order.contains("cores"))
       TUTTI_TRY(run_on(order.at("cores").at(static_cast<std::size_t>(place_.rank)).get<Core>()));
     backend_.take_settings(settings_in(order.at("settings")));
     try {
       watch_.emplace(connection_->fd(), page_);
+      if (spans_hosts && seat_.place == 0) TUTTI_TRY(link_hosts(order.value("links", "")));
+      meeting_.emplace(page_, links_, seat_);
+      if (spans_hosts) TUTTI_TRY(tell_backend());
       return backend_.begin(place_.rank, place_.num_ranks);
     } catch (const std::system_error& error) {  // of a thread that does not start
       return thread_refusal("of a worker", error.code().value());
     }
+  }
+
+  Status link_hosts(const std::string& id) {
+    const int num_hosts = *std::max_element(seat_.host_of.begin(), seat_.host_of.end()) + 1;
+    HostLinks::Waiting waiting{seat_.shares_cores, [this] { return page_.is_over(); }};
+    if (place_.rank == 0) return links_->accept(num_hosts, std::move(waiting));
+    TUTTI_TRY_ASSIGN(links_, HostLinks::connect(id, seat_.host(), std::move(waiting)));
+    return {};
+  }
+
+  Status tell_backend() {
+    TUTTI_TRY_ASSIGN(const Address own, local_address(connection_->fd()));
+    backend_.take_hosts({.broadcast =
+                             [this](std::string_view bytes, int root) {
+                               std::optional<std::string> all = meeting_->broadcast(bytes, root);
+                               return all ? Result<std::string>(std::move(*all))
+                                          : Status(Code::aborted, "the group is being ended");
+                             },
+                         .own = own,
+                         .place = seat_.place,
+                         .num_here = seat_.num_here});
+    return {};
   }
 
   [[nodiscard]] static std::vector<Setting> settings_in(const Json& settings) {
@@ -197,14 +258,14 @@ class Worker {
     return {};
   }
 
-  Status follow(bool shares_cores) {
+  Status follow() {
     while (true) {
       const Result<Json> order = connection_->await();
       if (!order.ok()) return order.status();
       const std::string what = order->value("order", "");
       if (what == "leave") {
         for (const Declaration* declaration : used_)
-          Session(*connection_, backend_, page_, shares_cores, iteration_).tear_down(*declaration);
+          Session(*connection_, backend_, *meeting_).tear_down(*declaration);
         backend_.end();
         return {};
       }
@@ -214,7 +275,7 @@ class Worker {
       }
       if (what != "prepare")
         return {Code::invalid_usage, fmt::format("an order of {}, where prepare or leave was due", in_quotes(what))};
-      TUTTI_TRY(Session(*connection_, backend_, page_, shares_cores, iteration_).run_case(*order, benches_, used_));
+      TUTTI_TRY(Session(*connection_, backend_, *meeting_).run_case(*order, benches_, used_));
     }
   }
 
@@ -223,8 +284,10 @@ class Worker {
   const Environment& environment_;
   WorldRank place_;
   std::optional<Connection> connection_;
+  Seat seat_;
   SyncPage page_;
-  std::uint64_t iteration_ = 0;  // meetings so far
+  std::optional<HostLinks> links_;
+  std::optional<MeetingPlace> meeting_;
   std::vector<const Declaration*> used_;
   std::optional<Watch> watch_;  // ends before what it watches
 };

@@ -3,6 +3,7 @@
 // shows that its environment is as ordered before anything of a backend begins, and then does as it is told.
 //
 // The runner says {"order": ...}, the worker answers each order with one message:
+//   gather    which ranks are on which host, if on several → gathered
 //   begin     settings of the environment, where the ranks meet → began (or failed)
 //   prepare   bench and point → prepared, skipped or failed
 //   run       how many iterations, how they begin → samples
@@ -12,17 +13,29 @@
 // docs/formats/worker.md has the fields.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/status.hpp"
+#include "base/unique_id.hpp"
 #include "base/variables/environment.hpp"
 #include "bench/axes/environment_axis.hpp"
 #include "bench/process/launcher_variables.hpp"
 #include <tutti/bench.hpp>
 
 namespace tutti::harness {
+
+// Of a group whose ranks are on several hosts.
+struct AcrossHosts {
+  // What one rank says, on all of them, which all call it alike.
+  std::function<Result<std::string>(std::string_view bytes, int root)> broadcast;
+  Address own;       // of this rank's host, as the runner is reached from it; with a port of no meaning
+  int place = 0;     // of this rank among those on its host
+  int num_here = 1;  // ranks on its host
+};
 
 // What a worker's processes talk through, besides the harness. begin() comes after the environment has been verified;
 // from then on it says who it is, and that is held against what was ordered.
@@ -31,6 +44,7 @@ class Backend {
   virtual ~Backend() = default;
   // Before begin(): the variables that the runner sweeps, as they now are in the environment.
   virtual void take_settings(const std::vector<Setting>& settings) { static_cast<void>(settings); }
+  virtual void take_hosts(AcrossHosts hosts) { static_cast<void>(hosts); }
   virtual Status begin(int rank, int num_ranks) = 0;
   [[nodiscard]] virtual int rank() const = 0;
   [[nodiscard]] virtual int num_ranks() const = 0;

@@ -40,6 +40,14 @@ struct MilestoneBench {
   std::function<Exit(const MilestoneRequest& request, const BenchWorld& world, const Context& context)> run;
 };
 
+// Options that put ranks on several hosts, as they were given.
+struct HostWords {
+  std::string hosts;  // empty: this host alone
+  std::string agent;
+  std::string address;
+  std::string tutti;
+};
+
 struct BenchWorld {
   std::vector<Bench> benches;
   std::vector<MilestoneBench> milestones = {};
@@ -52,6 +60,9 @@ struct BenchWorld {
   std::function<std::vector<harness::ForcedAlgorithm>(std::string_view peer, std::string_view bench)> algorithms_of;
   // How a peer is started that was looked for and is here.
   std::function<harness::PeerProgram(std::string_view name)> program_of;
+  // By number of ranks; of none, all that there is room for. Null where the program reaches no other hosts.
+  std::function<Result<std::map<int, harness::OverHosts>>(const HostWords& words, const std::vector<int>& num_ranks)>
+      place_on_hosts;
   // What `list fabrics` shows. Null where the program knows no fabrics.
   std::function<Table()> fabrics;
 };

@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "bench/axes/environment_axis.hpp"
+#include "cli/bench/hosts_world.hpp"
 #include "cli/machine/fabric_tables.hpp"
 #include "peers/collectives.hpp"
 #include "peers/layer.hpp"
@@ -81,6 +82,7 @@ BenchWorld peer_world(const Environment& environment) {
     return fabric ? look_for_fabric(*fabric, environment, *fabrics) : look_for(name, folder, environment);
   };
   world.algorithms_of = algorithms_of;
+  world.place_on_hosts = place_on_hosts;
   world.program_of = [folder, fabrics](std::string_view name) {
     harness::PeerProgram program{.name = std::string(name), .program = {}, .launcher = harness::Launcher::local};
     if (const std::optional<std::string_view> fabric = fabric_in(name)) {

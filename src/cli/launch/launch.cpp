@@ -12,10 +12,10 @@
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
-#include "base/system/file.hpp"
 #include "base/text.hpp"
 #include "base/units.hpp"
 #include "cli/commands.hpp"
+#include "cli/launch/host_options.hpp"
 #include "cli/variables_check.hpp"
 #include "launch/host_group.hpp"
 #include "launch/hosts.hpp"
@@ -27,8 +27,6 @@
 namespace tutti::cli {
 
 namespace {
-
-constexpr std::uint64_t kMostHostsFile = 1 << 20;
 
 struct LaunchArguments {
   std::string num_ranks;
@@ -62,29 +60,31 @@ Status read_duration(const char* option, const std::string& text, Nanos& duratio
   return {};
 }
 
-Status read_environment(const std::vector<std::string>& pairs, std::vector<Environment::Pair>& variables,
-                        std::vector<std::string>& warnings) {
-  for (const std::string& pair : pairs) {
-    const std::size_t equals = pair.find('=');
-    if (equals == std::string::npos || equals == 0) {
-      return wrong_argument(fmt::format("--env is {}; it takes NAME=VALUE", in_quotes(pair)));
+// NAME=VALUE, or NAME alone, which hands on what this process has: so a secret stands in no command line.
+Status read_environment(const std::vector<std::string>& texts, const Environment& own,
+                        std::vector<Environment::Pair>& variables, std::vector<std::string>& warnings) {
+  for (const std::string& text : texts) {
+    const std::size_t equals = text.find('=');
+    if (equals == 0 || text.empty()) {
+      return wrong_argument(fmt::format("--env is {}; it takes NAME=VALUE, or the NAME of a variable that is set",
+                                        in_quotes(text)));
     }
-    variables.emplace_back(pair.substr(0, equals), pair.substr(equals + 1));
-    TUTTI_TRY(check_given_variable("--env", variables.back().first, variables.back().second, warnings));
+    const std::string name = text.substr(0, equals);
+    const std::optional<std::string> value =
+        equals == std::string::npos ? own.lookup(name) : std::optional(text.substr(equals + 1));
+    if (!value) {
+      return wrong_argument(fmt::format("--env is {}, which is not set here; NAME=VALUE sets it", in_quotes(text)));
+    }
+    variables.emplace_back(name, *value);
+    TUTTI_TRY(check_given_variable("--env", name, *value, warnings));
   }
   return {};
 }
 
-Status read_hosts(const LaunchArguments& options, std::vector<launch::HostRanks>& hosts) {
+Status place_ranks(const LaunchArguments& options, std::vector<launch::HostRanks>& hosts) {
   std::optional<int> num_ranks;
   if (!options.num_ranks.empty()) TUTTI_TRY(read_num_ranks(options.num_ranks, num_ranks.emplace()));
-  if (!options.hosts.starts_with('@')) {
-    TUTTI_TRY_ASSIGN(hosts, launch::place_ranks(options.hosts, num_ranks));
-    return {};
-  }
-  const std::string path = options.hosts.substr(1);
-  TUTTI_TRY_ASSIGN(const std::string text, read_file(path, kMostHostsFile));
-  TUTTI_TRY_ASSIGN(hosts, launch::place_ranks_of_file(text, path, num_ranks));
+  TUTTI_TRY_ASSIGN(hosts, read_hosts(options.hosts, num_ranks));
   return {};
 }
 
@@ -100,7 +100,7 @@ std::vector<Environment::Pair> own_variables(const Environment& environment) {
 Status read(const LaunchArguments& options, launch::HostsOptions& launched, std::vector<std::string>& warnings) {
   launch::GroupOptions& group = launched.group;
   if (!options.hosts.empty()) {
-    TUTTI_TRY(read_hosts(options, launched.hosts));
+    TUTTI_TRY(place_ranks(options, launched.hosts));
   } else if (options.num_ranks.empty()) {
     return wrong_argument("-n, the number of ranks, is missing; or --hosts, where ranks are to run");
   } else {
@@ -114,7 +114,7 @@ Status read(const LaunchArguments& options, launch::HostsOptions& launched, std:
   if (!options.timeout.empty()) TUTTI_TRY(read_duration("--timeout", options.timeout, group.timeout));
   TUTTI_TRY(read_duration("--grace", options.grace, group.grace));
   launched.variables = own_variables(group.environment);
-  TUTTI_TRY(read_environment(options.environment, launched.variables, warnings));
+  TUTTI_TRY(read_environment(options.environment, group.environment, launched.variables, warnings));
   if (!options.address.empty()) {
     TUTTI_TRY_ASSIGN(launched.address, launch::parse_address(options.address));
   }
@@ -192,8 +192,8 @@ Run define_launch(CLI::App& app) {
       ->capture_default_str();
   app.add_flag("--tag", options->tag, "Put the rank in front of each line of output");
   // One value each, so that it swallows neither the program nor the -- before it.
-  app.add_option("--env", options->environment, "Set a variable for the ranks; may be repeated")
-      ->type_name("VARIABLE=VALUE")
+  app.add_option("--env", options->environment, "Set a variable for the ranks, or hand on one of this process; may be repeated")
+      ->type_name("VARIABLE[=VALUE]")
       ->expected(1)
       ->take_all()
       ->allow_extra_args(false);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The worker of Gloo, over TCP on the loopback interface: what it has between processes of one host.
+// The worker of Gloo, over TCP: on the loopback interface between processes of one host, on several hosts at
+// the address from which each reaches the runner.
 #include <algorithm>
 #include <memory>
 #include <stdexcept>
@@ -23,6 +24,12 @@ namespace tutti::peers {
 namespace {
 
 constexpr std::string_view kAlgorithmVariable = "TUTTI_GLOO_ALLREDUCE_ALGORITHM";
+
+std::string without_port(const Address& address) {
+  std::string text = to_text(address);
+  text.resize(text.rfind(':'));
+  return text.starts_with('[') ? text.substr(1, text.size() - 2) : text;
+}
 
 // Gloo wants a store to meet in, and takes exceptions from it.
 class MeetingStore final : public gloo::rendezvous::Store {
@@ -52,10 +59,15 @@ class GlooPeer final : public Peer {
 
   Status begin(int rank, int num_ranks) override {
     TUTTI_TRY(read_algorithm());
-    TUTTI_TRY_ASSIGN(meeting_, Meeting::join(environment_, rank));
-    try {
-      gloo::transport::tcp::attr attributes;
+    gloo::transport::tcp::attr attributes;
+    if (hosts()) {
+      TUTTI_TRY_ASSIGN(meeting_, Meeting::join(*hosts(), rank));
+      attributes.hostname = without_port(hosts()->own);
+    } else {
+      TUTTI_TRY_ASSIGN(meeting_, Meeting::join(environment_, rank));
       attributes.hostname = "127.0.0.1";
+    }
+    try {
       std::shared_ptr<gloo::transport::Device> device = gloo::transport::tcp::CreateDevice(attributes);
       const auto context = std::make_shared<gloo::rendezvous::Context>(rank, num_ranks);
       MeetingStore store(*meeting_);

@@ -35,12 +35,14 @@ class NcclPeer final : public Peer {
     log_.begin(settings(), environment_);
     TUTTI_TRY_ASSIGN(library_, Library::open(kVendor));
     TUTTI_TRY_ASSIGN(device_, Device::open(kVendor));
-    if (num_ranks > device_->count())
+    const int num_here = hosts() ? hosts()->num_here : num_ranks;
+    const int place = hosts() ? hosts()->place : rank;
+    if (num_here > device_->count())
       return {Code::unsupported, fmt::format("{} ranks want a device each, and there are {}: {} takes no two ranks on "
                                              "one",
-                                             num_ranks, device_->count(), kVendor.name)};
-    TUTTI_TRY(device_->use(rank));
-    TUTTI_TRY_ASSIGN(device_name_, device_->name(rank));
+                                             num_here, device_->count(), kVendor.name)};
+    TUTTI_TRY(device_->use(place));
+    TUTTI_TRY_ASSIGN(device_name_, device_->name(place));
     TUTTI_TRY(join(rank, num_ranks));
     return prepare_stream();
   }
@@ -64,7 +66,11 @@ class NcclPeer final : public Peer {
     return {};
   }
   Status join(int rank, int num_ranks) {
-    TUTTI_TRY_ASSIGN(meeting_, Meeting::join(environment_, rank));
+    if (hosts()) {
+      TUTTI_TRY_ASSIGN(meeting_, Meeting::join(*hosts(), rank));
+    } else {
+      TUTTI_TRY_ASSIGN(meeting_, Meeting::join(environment_, rank));
+    }
     const std::string key = "unique id";
     UniqueId id{};
     if (rank == 0) {

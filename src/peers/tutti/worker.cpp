@@ -40,17 +40,7 @@ class TuttiPeer final : public Peer {
 
   Status begin(int rank, int num_ranks) override {
     TUTTI_TRY(read_memory());
-    TUTTI_TRY_ASSIGN(std::unique_ptr<Meeting> meeting, Meeting::join(environment_, rank));
-    tuttiUniqueId id{};
-    const std::string key = "unique id";
-    if (rank == 0) {
-      TUTTI_TRY(status_of("tuttiGetUniqueId", tuttiGetUniqueId(&id), nullptr));
-      TUTTI_TRY(meeting->put(key, {id.internal, sizeof(id.internal)}));
-    }
-    TUTTI_TRY_ASSIGN(const std::string told, meeting->get(key));
-    if (told.size() != sizeof(id.internal)) return {Code::internal, "rank 0 told an id of another length"};
-    told.copy(id.internal, sizeof(id.internal));
-    TUTTI_TRY(status_of("tuttiCommInitRank", tuttiCommInitRank(&comm_, num_ranks, id, rank), nullptr));
+    TUTTI_TRY(make_communicator(rank, num_ranks));
     TUTTI_TRY(status_of("tuttiCommUserRank", tuttiCommUserRank(comm_, &rank_), comm_));
     return status_of("tuttiCommCount", tuttiCommCount(comm_, &num_ranks_), comm_);
   }
@@ -123,6 +113,22 @@ class TuttiPeer final : public Peer {
   }
 
  private:
+  // On several hosts whoever has started the ranks brings them together.
+  Status make_communicator(int rank, int num_ranks) {
+    if (hosts()) return status_of("tuttiCommInitLaunched", tuttiCommInitLaunched(&comm_), nullptr);
+    TUTTI_TRY_ASSIGN(std::unique_ptr<Meeting> meeting, Meeting::join(environment_, rank));
+    tuttiUniqueId id{};
+    const std::string key = "unique id";
+    if (rank == 0) {
+      TUTTI_TRY(status_of("tuttiGetUniqueId", tuttiGetUniqueId(&id), nullptr));
+      TUTTI_TRY(meeting->put(key, {id.internal, sizeof(id.internal)}));
+    }
+    TUTTI_TRY_ASSIGN(const std::string told, meeting->get(key));
+    if (told.size() != sizeof(id.internal)) return {Code::internal, "rank 0 told an id of another length"};
+    told.copy(id.internal, sizeof(id.internal));
+    return status_of("tuttiCommInitRank", tuttiCommInitRank(&comm_, num_ranks, id, rank), nullptr);
+  }
+
   static bool forces(const harness::Setting& setting) { return setting.value && !same_name(*setting.value, "auto"); }
 
   // In nanoseconds; nothing in real time.

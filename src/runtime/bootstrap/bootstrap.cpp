@@ -150,7 +150,7 @@ wire::Hello Joiner::hello(const Status& refusal) const {
 }
 
 Status Joiner::complete(wire::Hello& hello) {
-  TUTTI_TRY_ASSIGN(hello.host, wire::this_host(request_.host_id));
+  TUTTI_TRY_ASSIGN(hello.host, this_host(request_.host_id));
   hello.configuration = request_.configuration;
   const bool may_have_hosts = request_.id.address().family != Address::Family::local && request_.num_ranks > 1;
   if (may_have_hosts) {

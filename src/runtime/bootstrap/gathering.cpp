@@ -157,12 +157,12 @@ wire::Table Gathering::table() const {
   // By what makes a host; for each its number, its first rank, and whether its ranks are in one pid namespace.
   struct Known {
     std::uint32_t number = 0;
-    const wire::Host* first = nullptr;
+    const Host* first = nullptr;
     bool is_one_namespace = true;
   };
   std::map<std::tuple<std::string_view, std::string_view, std::string_view>, Known> hosts;
   for (const Seat& seat : seats_) {
-    const wire::Host& host = seat.hello.host;
+    const Host& host = seat.hello.host;
     const auto [known, is_new] = hosts.try_emplace({host.id, host.boot, host.network});
     if (is_new) known->second = {static_cast<std::uint32_t>(hosts.size() - 1), &host};
     known->second.is_one_namespace = known->second.is_one_namespace && host.processes == known->second.first->processes;
@@ -172,7 +172,7 @@ wire::Table Gathering::table() const {
                            .addresses = seat.hello.addresses});
   }
   for (std::size_t rank = 0; rank < seats_.size(); ++rank) {
-    const wire::Host& host = seats_[rank].hello.host;
+    const Host& host = seats_[rank].hello.host;
     if (!hosts.at({host.id, host.boot, host.network}).is_one_namespace) table.ranks[rank].pid = 0;
     // Nobody else needs them.
     if (hosts.size() == 1) table.ranks[rank].addresses.clear();

@@ -3,16 +3,12 @@
 
 #include <algorithm>
 #include <array>
-#include <cerrno>
 #include <cstring>
 #include <limits>
 #include <utility>
 
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <unistd.h>
 
-#include "base/system/take_fd.hpp"
 
 namespace tutti::wire {
 namespace {
@@ -115,37 +111,7 @@ std::vector<std::byte> frame(FrameType type, std::span<const std::byte> body) {
   return writer.take();
 }
 
-// Empty where the system has no such thing, or keeps it to itself; that descriptors have run out is an error.
-Result<std::string> boot_id() {
-  const UniqueFd file = take_fd(open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC));
-  if (!file.valid() && (errno == EMFILE || errno == ENFILE))
-    return Status::from_errno("cannot tell which host this is", errno);
-  std::array<char, 64> text{};
-  const ssize_t length = file.valid() ? read(file.get(), text.data(), text.size()) : 0;
-  const std::string_view all(text.data(), length > 0 ? static_cast<std::size_t>(length) : 0);
-  return std::string(all.substr(0, all.find('\n')));
-}
-
-std::string target_of_link(const char* path) {
-  std::array<char, 64> target{};
-  const ssize_t length = readlink(path, target.data(), target.size());
-  return {target.data(), length > 0 ? static_cast<std::size_t>(length) : 0};
-}
-
 }  // namespace
-
-Result<Host> this_host(std::string_view id) {
-  Host host;
-  host.id = id;
-  std::array<char, 256> name{};
-  if (gethostname(name.data(), name.size() - 1) == 0) host.name = name.data();
-  TUTTI_TRY_ASSIGN(host.boot, boot_id());
-  // Without /proc the name is the best that is known.
-  if (host.boot.empty()) host.boot = host.name;
-  host.network = target_of_link("/proc/self/ns/net");
-  host.processes = target_of_link("/proc/self/ns/pid");
-  return host;
-}
 
 std::vector<std::byte> encode(const Hello& hello, const Token& token) {
   Writer body;

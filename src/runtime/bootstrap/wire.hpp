@@ -18,6 +18,7 @@
 #include <sys/types.h>
 
 #include "base/status.hpp"
+#include "base/system/host.hpp"
 #include "base/unique_id.hpp"
 
 namespace tutti::wire {
@@ -29,21 +30,6 @@ inline constexpr std::size_t kMostHelloBytes = 32 << 10;
 inline constexpr std::size_t kMostConfigurationBytes = 16 << 10;
 inline constexpr std::size_t kMostFrameBytes = 1 << 20;
 inline constexpr std::size_t kMostAddresses = 16;  // of one rank
-
-// Where a rank runs. Two ranks are on one host, and share memory, if `id`, `boot` and `network` are the same.
-struct Host {
-  std::string name;            // for messages
-  std::string id = {};         // what the user calls it (TUTTI_HOST_ID)
-  std::string boot;            // the kernel's boot id: no two machines have the same
-  std::string network;         // the network namespace, in which abstract sockets live
-  std::string processes = {};  // the pid namespace, in which numbers of processes mean something
-
-  [[nodiscard]] bool is_same(const Host& other) const {
-    return id == other.id && boot == other.boot && network == other.network;
-  }
-};
-// An error only where descriptors have run out: what the system does not tell stays empty.
-[[nodiscard]] Result<Host> this_host(std::string_view id);
 
 // The first part of a hello.
 struct Prefix {

@@ -246,7 +246,7 @@ TEST(Bootstrap, AfterTheTableATimeoutDoesNotBlameTheRendezvous) {
   wire::Hello hello;
   hello.rank = 1;
   hello.num_ranks = 2;
-  hello.host = wire::this_host("").value();
+  hello.host = this_host("").value();
   const UniqueFd other = visit(server->id(), wire::encode(hello, server->id().token()));
   while (server->arrived() < 1) std::this_thread::yield();
   JoinOptions options;
@@ -451,7 +451,7 @@ TEST(Bootstrap, NonsenseFromAMemberEndsItsGenerationOnly) {
   wire::Hello hello;
   hello.rank = 1;
   hello.num_ranks = 2;
-  hello.host = wire::this_host("").value();
+  hello.host = this_host("").value();
   hello.generation = 5;
   std::vector<std::byte> words = wire::encode(hello, server->id().token());
   words.insert(words.end(), 100, std::byte{0xee});

@@ -67,6 +67,28 @@ void add_what(CLI::App& app, SweepOptions& options, const BenchWorld& world) {
   app.add_flag("--dry-run", options.dry_run, "Shows groups and cases, and starts nothing");
 }
 
+}  // namespace
+
+void add_host_words(CLI::App& app, HostWords& hosts) {
+  CLI::Option* const list =
+      not_empty(app.add_option("--hosts", hosts.hosts,
+                               "Where ranks run, in this order: HOST or HOST:RANKS, or @FILE with a host a line. "
+                               "localhost needs no agent"))
+          ->type_name("HOST[:RANKS],…|@FILE");
+  const auto add = [&](const char* name, std::string& value, const char* help, const char* type) {
+    not_empty(app.add_option(name, value, help))->type_name(type)->needs(list);
+  };
+  add("--agent", hosts.agent,
+      "What runs a command on a host, for `tutti launch` and for an mpirun, which hands it the host and the command as "
+      "it would to ssh [ssh -o BatchMode=yes]",
+      "COMMAND");
+  add("--address", hosts.address,
+      "The address of this host that other hosts reach [the one that leads to the first of them]", "ADDRESS");
+  add("--tutti", hosts.tutti, "The path of tutti on other hosts [that of this one]", "PATH");
+}
+
+namespace {
+
 void add_how(CLI::App& app, SweepOptions& options) {
   begin_group(app, "How it is measured");
   const auto add = [&](const char* name, std::string& value, const char* help, const char* type) {
@@ -98,6 +120,10 @@ void begin_group(CLI::App& app, const char* heading) { app.option_defaults()->gr
 
 void add_sweep_options(CLI::App& app, SweepOptions& options, const BenchWorld& world) {
   add_what(app, options, world);
+  if (world.place_on_hosts) {
+    begin_group(app, "On several hosts");
+    add_host_words(app, options.hosts);
+  }
   add_how(app, options);
   begin_group(app, "What is kept and shown");
   repeated(

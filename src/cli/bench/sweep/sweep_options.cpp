@@ -17,6 +17,7 @@
 #include "bench/process/launcher_variables.hpp"
 #include "cli/bench/sweep/algorithm_options.hpp"
 #include "cli/bench/sweep/command_options.hpp"
+#include "cli/bench/sweep/host_placement.hpp"
 #include "cli/bench/sweep/peer_options.hpp"
 #include "cli/bench/sweep/sweep_environment.hpp"
 #include "cli/bench/sweep/sweep_file.hpp"
@@ -391,6 +392,7 @@ Result<SweepPlan> make_plan(const SweepOptions& given, const BenchWorld& world, 
   if (are_all_reckoned(plan.programs)) words.most_ranks = kMostReckonedRanks;
   for (const std::string& text : options.axes) TUTTI_TRY(override_axis(text, world, sweep, words));
   TUTTI_TRY(give_ranks(plan.programs, words.has_num_ranks, sweep));
+  TUTTI_TRY(place_on_hosts(options, world, words.has_num_ranks, plan));
   TUTTI_TRY(set_algorithms(words.algorithms, world, sweep));
   for (const std::string& text : options.skips) TUTTI_TRY(add_skip(text, sweep));
   TUTTI_TRY(add_environments(given, options, sweep, plan.warnings));
@@ -401,6 +403,7 @@ Result<SweepPlan> make_plan(const SweepOptions& given, const BenchWorld& world, 
   Result<std::vector<harness::Group>> groups = harness::plan(sweep);
   if (!groups.ok()) return groups.status();
   plan.groups = std::move(*groups);
+  show_hosts(plan);
   TUTTI_TRY(set_alignments(options.align, plan));
   TUTTI_TRY(check_variables(plan));
   if (options.command.empty()) {

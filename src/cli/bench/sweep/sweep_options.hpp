@@ -43,6 +43,7 @@ struct SweepOptions {
   std::string launches;
   std::string launcher;
   std::string bind = "core";
+  HostWords hosts;
   std::string timeout;  // empty: 60s, and 10m for a program
   std::string start_timeout;
   std::string seed;
@@ -59,6 +60,8 @@ struct SweepOptions {
 
 // The options must live as long as the application. In groups of the help, of which the last one is still open.
 void add_sweep_options(CLI::App& app, SweepOptions& options, const BenchWorld& world);
+// Of these, those that put ranks on several hosts.
+void add_host_words(CLI::App& app, HostWords& hosts);
 // All options that follow stand in the help under this heading.
 void begin_group(CLI::App& app, const char* heading);
 
