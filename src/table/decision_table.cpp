@@ -67,20 +67,26 @@ const TableRange& TableSection::range_of(std::uint64_t bytes) const {
 
 std::optional<TableAnswer> find_section(const DecisionTable& table, const TableQuestion& question) {
   // The least of these is the best.
-  using Rating = std::tuple<double, int, std::uint32_t>;
+  using Rating = std::tuple<double, double, int, std::uint32_t>;
+  const auto distance_between = [](std::uint32_t a, std::uint32_t b) {
+    return std::abs(std::log2(static_cast<double>(a) / std::max(b, 1U)));
+  };
   std::optional<Rating> best;
   TableAnswer answer;
   for (const TableSection& section : table.sections) {
     if (section.collective != question.collective || section.memory != question.memory) continue;
+    const bool is_of_several = section.hosts > 1;
+    if (is_of_several != (question.hosts > 1)) continue;
     const bool was_crowded = table.cores != 0 && section.ranks > table.cores;
-    if (table.cores != 0 && was_crowded != question.crowded) continue;
-    const double distance = std::abs(std::log2(static_cast<double>(question.ranks) / std::max(section.ranks, 1U)));
+    if (!is_of_several && table.cores != 0 && was_crowded != question.crowded) continue;
+    const double of_hosts = distance_between(question.hosts, section.hosts);
+    const double distance = distance_between(question.ranks, section.ranks);
     // The class itself, then all types, then others.
     const int of_others = section.types == question.types ? 0 : section.types == TypeClass::any ? 1 : 2;
-    const Rating rating{distance, of_others, section.ranks};
+    const Rating rating{of_hosts, distance, of_others, section.ranks};
     if (best && *best <= rating) continue;
     best = rating;
-    answer = {.section = &section, .is_exact = section.ranks == question.ranks};
+    answer = {.section = &section, .is_exact = section.ranks == question.ranks && section.hosts == question.hosts};
   }
   return best ? std::optional(answer) : std::nullopt;
 }

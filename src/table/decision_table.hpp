@@ -86,6 +86,7 @@ struct TableSection {
   std::uint32_t ranks = 2;
   TableMemory memory = TableMemory::ordinary;
   TypeClass types = TypeClass::any;
+  std::uint32_t hosts = 1;               // that ranks were spread over
   std::optional<OrderClass> order = {};  // all ways keep at least this one; nothing: what the collective asks for
   std::vector<TableRange> ranges;        // in the order of sizes; the last one has no end
   std::uint32_t line = 0;
@@ -118,15 +119,17 @@ struct TableQuestion {
   std::uint32_t ranks = 2;
   TableMemory memory = TableMemory::ordinary;
   TypeClass types = TypeClass::plain;
-  bool crowded = false;  // more ranks than cores
+  bool crowded = false;     // more ranks than cores
+  std::uint32_t hosts = 1;  // that ranks are spread over
 };
 struct TableAnswer {
   const TableSection* section = nullptr;
-  bool is_exact = true;  // it was measured with this number of ranks
+  bool is_exact = true;  // it was measured with these numbers of ranks and hosts
 };
 // The section for the question: of the same collective and memory, if possible of the same types, and of the number of
 // ranks that is nearest (by ratio; of two equally near the smaller). What was measured with a core for each rank says
-// nothing of ranks that share cores, and the other way round. Nothing where no section will do.
+// nothing of ranks that share cores, and the other way round; nor one host of several. Of several hosts, the section
+// with the nearest number of hosts comes first. Nothing where no section will do.
 [[nodiscard]] std::optional<TableAnswer> find_section(const DecisionTable& table, const TableQuestion& question);
 
 }  // namespace tutti

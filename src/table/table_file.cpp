@@ -151,7 +151,8 @@ Result<TableRange> read_range(const Section& section, const DecisionTable& table
 }
 
 Result<TableSection> read_section(const Section& section, const DecisionTable& table) {
-  constexpr auto kKeys = std::to_array<std::string_view>({"collective", "ranks", "memory", "types", "order", "range"});
+  constexpr auto kKeys =
+      std::to_array<std::string_view>({"collective", "ranks", "hosts", "memory", "types", "order", "range"});
   TUTTI_TRY(section.check_keys(kKeys));
   TableSection read;
   std::string collective;
@@ -165,6 +166,9 @@ Result<TableSection> read_section(const Section& section, const DecisionTable& t
   read.ranks = 0;
   TUTTI_TRY(section.read("ranks", read.ranks, kMostRanks));
   if (read.ranks == 0) return section.wrong("ranks", "is missing; write how many ranks were measured");
+  TUTTI_TRY(section.read("hosts", read.hosts, kMostRanks));
+  if (read.hosts == 0 || read.hosts > read.ranks)
+    return section.wrong("hosts", "is not from 1 to the number of ranks");
   TUTTI_TRY(read_choice(section, "memory", std::array{TableMemory::ordinary, TableMemory::symmetric}, read.memory));
   TUTTI_TRY(read_choice(section, "types", std::array{TypeClass::any, TypeClass::plain, TypeClass::narrow}, read.types));
   if (section.has("order")) {
@@ -246,11 +250,11 @@ Result<DecisionTable> read_table(std::string_view text, std::string_view place) 
   TUTTI_TRY(read_profile_part(document, table));
   const Result<std::vector<Section>> sections = document.sections("section");
   if (!sections.ok()) return sections.status();
-  std::set<std::tuple<Collective, std::uint32_t, TableMemory, TypeClass>> seen;
+  std::set<std::tuple<Collective, std::uint32_t, std::uint32_t, TableMemory, TypeClass>> seen;
   for (const Section& each : *sections) {
     TUTTI_TRY_ASSIGN(TableSection section, read_section(each, table));
-    if (!seen.insert({section.collective, section.ranks, section.memory, section.types}).second)
-      return each.wrong("collective", "has two sections for the same ranks, memory and types");
+    if (!seen.insert({section.collective, section.ranks, section.hosts, section.memory, section.types}).second)
+      return each.wrong("collective", "has two sections for the same ranks, hosts, memory and types");
     table.sections.push_back(std::move(section));
   }
   return table;

@@ -108,6 +108,7 @@ std::string write_table(const DecisionTable& table) {
     text += fmt::format("\n[[section]]\ncollective = \"{}\"\nranks = {}\nmemory = \"{}\"\n",
                         name_of(section.collective), section.ranks, name_of(section.memory));
     if (section.types != TypeClass::any) text += fmt::format("types = \"{}\"\n", name_of(section.types));
+    if (section.hosts != 1) text += fmt::format("hosts = {}\n", section.hosts);
     if (section.order) text += fmt::format("order = \"{}\"\n", name_of(*section.order));
     for (const TableRange& range : section.ranges) add_range(text, range);
   }

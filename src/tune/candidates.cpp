@@ -2,6 +2,7 @@
 #include "tune/candidates.hpp"
 
 #include <algorithm>
+#include <array>
 #include <deque>
 #include <iterator>
 #include <memory>
@@ -25,6 +26,10 @@ constexpr std::uint64_t kLeastForStores = 64 << 10;
 constexpr std::uint64_t kLeastRound = 8 << 10;
 // What slots are made for with any profile that ships: longer ones would change all calls.
 constexpr std::uint64_t kMostRound = 512 << 10;
+
+// Within hosts, and between them in the way that its parameter names.
+constexpr std::string_view kHierarchical = "hierarchical";
+constexpr auto kBetweenHosts = std::to_array<std::string_view>({"ring", "recursive_doubling", "rabenseifner"});
 
 // Schedules that were taken, so that none is measured under two names: a ring of two ranks is many algorithms.
 class Schedules {
@@ -61,6 +66,8 @@ void add_if_possible(Collective collective, const OwnOptions& options, const std
                      std::vector<TableWay>& ways) {
   const Result<NamedAlgorithm> found = find_by_full_name(collective, name, options.ranks);
   if (!found.ok() || found->algorithm->channel == Channel::multicast) return;
+  const bool is_between_hosts = options.ranks_of_hosts.size() > 1;
+  if (is_between_hosts && found->algorithm->channel != Channel::message && !name.starts_with(kHierarchical)) return;
   if (found->algorithm->channel == Channel::symmetric && options.memory == TableMemory::ordinary) {
     // Those that copy by the system work on any memory.
     if (!found->algorithm->name_safe) return;
@@ -103,10 +110,12 @@ std::vector<TableWay> own_neighbours(Collective collective, std::uint32_t ranks,
 }  // namespace
 
 Candidates own_candidates(Collective collective, const OwnOptions& options) {
-  Candidates candidates{.first = {TableWay()},
-                        .neighbours = [collective, ranks = options.ranks](const TableWay& way, std::uint64_t bytes) {
-                          return own_neighbours(collective, ranks, way, bytes);
-                        }};
+  Candidates candidates{.first = {TableWay()}, .neighbours = nullptr};
+  // Rounds, copies and stores are of memory that all share.
+  if (options.ranks_of_hosts.size() < 2)
+    candidates.neighbours = [collective, ranks = options.ranks](const TableWay& way, std::uint64_t bytes) {
+      return own_neighbours(collective, ranks, way, bytes);
+    };
   Schedules schedules;
   const std::set<std::uint32_t> few = {1, 2, options.cores, options.ranks / 2, options.ranks - 1, options.ranks};
   for (const Algorithm* const algorithm : algorithms_of(collective)) {
@@ -119,6 +128,13 @@ Candidates own_candidates(Collective collective, const OwnOptions& options) {
       if (radix >= 1 && radix <= options.ranks)
         add_if_possible(collective, options, fmt::format("{}({})", name, radix), schedules, candidates.first);
   }
+  const bool have_some_several = std::any_of(options.ranks_of_hosts.begin(), options.ranks_of_hosts.end(),
+                                             [](std::uint32_t ranks) { return ranks > 1; });
+  if (options.ranks_of_hosts.size() > 1 && have_some_several)
+    for (const std::string_view between : kBetweenHosts)
+      add_if_possible(collective, options,
+                      fmt::format("{}({},{})", kHierarchical, fmt::join(options.ranks_of_hosts, "+"), between),
+                      schedules, candidates.first);
   return candidates;
 }
 

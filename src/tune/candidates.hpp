@@ -28,6 +28,8 @@ struct OwnOptions {
   std::uint32_t cores = 2;  // that ranks have
   TableMemory memory = TableMemory::ordinary;
   OrderClass order = OrderClass::uniform;  // no way keeps less
+  // Of several hosts, whose ranks are neighbours: only messages get from one to another.
+  std::vector<std::uint32_t> ranks_of_hosts = {};
 };
 
 // Tutti's own algorithms, with the parameters that they take, and round, copies and stores as neighbours.

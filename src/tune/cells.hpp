@@ -26,6 +26,7 @@ struct CaseKey {
   std::uint32_t ranks = 2;
   TableMemory memory = TableMemory::ordinary;
   TypeClass types = TypeClass::any;
+  std::uint32_t hosts = 1;
 
   friend auto operator<=>(const CaseKey&, const CaseKey&) = default;
 };

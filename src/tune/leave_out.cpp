@@ -22,7 +22,7 @@ Rule rule_of(std::span<const MachineCell> cells, const std::function<bool(std::s
 }
 
 bool same_memory(const CaseKey& a, const CaseKey& b) {
-  return std::tie(a.collective, a.memory, a.types) == std::tie(b.collective, b.memory, b.types);
+  return std::tie(a.collective, a.memory, a.types, a.hosts) == std::tie(b.collective, b.memory, b.types, b.hosts);
 }
 
 // The rule has no section of its own for the cell's case.
@@ -30,7 +30,7 @@ bool lacks_case(const Rule& rule, const MachineCell& cell) {
   const DecisionTable* const table = table_for(rule, cell.machine);
   return table == nullptr ||
          std::none_of(table->sections.begin(), table->sections.end(), [&](const TableSection& section) {
-           const CaseKey key{section.collective, section.ranks, section.memory, section.types};
+           const CaseKey key{section.collective, section.ranks, section.memory, section.types, section.hosts};
            return key == cell.cell.key;
          });
 }

@@ -103,6 +103,7 @@ TableSection section_of(const CaseKey& key, const std::vector<const Cell*>& cell
                        .ranks = key.ranks,
                        .memory = key.memory,
                        .types = key.types,
+                       .hosts = key.hosts,
                        .ranges = {},
                        .line = 0};
   const std::vector<TableWay> ways = ways_of(cells);

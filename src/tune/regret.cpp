@@ -49,7 +49,8 @@ Taken take(const Rule& rule, const MachineCell& cell) {
                             .ranks = key.ranks,
                             .memory = key.memory,
                             .types = key.types == TypeClass::any ? TypeClass::plain : key.types,
-                            .crowded = table->cores != 0 && key.ranks > table->cores});
+                            .crowded = table->cores != 0 && key.ranks > table->cores,
+                            .hosts = key.hosts});
   if (!answer) return {.way = {}, .lack = Lack::section};
   Taken taken = judged(answer->section->range_of(cell.cell.bytes).way, cell.cell);
   taken.is_exact = answer->is_exact;

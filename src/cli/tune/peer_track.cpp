@@ -120,6 +120,7 @@ Result<std::vector<harness::Setting>> PeerTrack::settings_for(const tune::CaseKe
       table.sections.push_back({.collective = key.collective,
                                 .ranks = key.ranks,
                                 .memory = key.memory,
+                                .hosts = key.hosts,
                                 .ranges = {{.most_bytes = kNoEnd, .way = way, .evidence = {}}}});
       TUTTI_TRY_ASSIGN(settings, settings_for(table));
     }
@@ -148,7 +149,10 @@ std::vector<harness::Racer> PeerTrack::race_settings(const tune::CaseKey& key, s
     if (options_.algorithms == nullptr) contender.settings.push_back({std::string(kLeaveVariable), "0"});
   }
   const auto type = options_.types.find(key.types);
-  const harness::Point point = point_of(key, bytes, type == options_.types.end() ? Type::f32 : type->second);
+  harness::Point point = point_of(key, bytes, type == options_.types.end() ? Type::f32 : type->second);
+  if (const auto hosts = harness::hosts_of(options_.track.runner.hosts, static_cast<int>(key.ranks)))
+    point.values.emplace(point.values.begin(), std::string(harness::kHostsAxis),
+                         harness::Value(harness::placement_text(hosts->entries)));
   const std::string bench(name_of(key.collective));
   bool has_new = false;
   for (const harness::Contender& each : contenders) {

@@ -33,8 +33,8 @@ const TableEvidence* nearest_evidence(const TableRange& range, std::uint64_t byt
 }
 
 std::string title_of(const TableSection& section) {
-  return fmt::format("{}, {}, {} memory{}", name_of(section.collective), counted(section.ranks, "rank"),
-                     name_of(section.memory),
+  return fmt::format("{}, {}{}, {} memory{}", name_of(section.collective), counted(section.ranks, "rank"),
+                     section.hosts == 1 ? "" : fmt::format(" on {} hosts", section.hosts), name_of(section.memory),
                      section.types == TypeClass::any ? "" : fmt::format(", {} types", name_of(section.types)));
 }
 
@@ -43,6 +43,7 @@ std::string title_of(const TableSection& section) {
 Table table_of_scores(std::span<const Scored> scored) {
   Table rows({{.name = "collective", .stands_once = true},
               {.name = "ranks", .stands_once = true},
+              {.name = "hosts", .stands_once = true},
               {.name = "memory", .stands_once = true},
               {.name = "types", .stands_once = true},
               {"bytes"},
@@ -57,8 +58,8 @@ Table table_of_scores(std::span<const Scored> scored) {
               {.name = "ran", .wrap_at = 30, .yields = 3}});
   for (const Scored& each : scored) {
     rows.add_row(
-        {std::string(name_of(each.key.collective)), std::int64_t{each.key.ranks}, std::string(name_of(each.key.memory)),
-         std::string(name_of(each.key.types)), static_cast<std::int64_t>(each.bytes), each.before_us, each.after_us,
+        {std::string(name_of(each.key.collective)), std::int64_t{each.key.ranks}, std::int64_t{each.key.hosts},
+         std::string(name_of(each.key.memory)), std::string(name_of(each.key.types)), static_cast<std::int64_t>(each.bytes), each.before_us, each.after_us,
          each.ratio.ratio, each.ratio.interval ? Cell(each.ratio.interval->low) : Cell(),
          each.ratio.interval ? Cell(each.ratio.interval->high) : Cell(), std::string(name_of(each.ratio.verdict)),
          each.before_ran, each.is_undone ? each.way.to_string() + "; undone" : each.way.to_string(), each.after_ran});
@@ -89,6 +90,7 @@ std::string summary_of(std::span<const Scored> scored) {
 Table table_of_ranges(const DecisionTable& table) {
   Table rows({{.name = "collective", .stands_once = true},
               {.name = "ranks", .stands_once = true},
+              {.name = "hosts", .stands_once = true},
               {.name = "memory", .stands_once = true},
               {.name = "types", .stands_once = true},
               {"up_to"},
@@ -96,7 +98,7 @@ Table table_of_ranges(const DecisionTable& table) {
               {"measured_sizes"}});
   for (const TableSection& section : table.sections)
     for (const TableRange& range : section.ranges)
-      rows.add_row({std::string(name_of(section.collective)), std::int64_t{section.ranks},
+      rows.add_row({std::string(name_of(section.collective)), std::int64_t{section.ranks}, std::int64_t{section.hosts},
                     std::string(name_of(section.memory)), std::string(name_of(section.types)),
                     size_text(range.most_bytes), range.way.to_string(),
                     static_cast<std::int64_t>(range.evidence.size())});

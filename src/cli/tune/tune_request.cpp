@@ -9,12 +9,14 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "base/counted.hpp"
 #include "base/system/file.hpp"
 #include "base/text.hpp"
 #include "base/units.hpp"
 #include "bench/axes/value.hpp"
 #include "bench/process/cores.hpp"
 #include "cli/bench/sweep/peer_options.hpp"
+#include "cli/bench/sweep/sweep_options.hpp"
 #include "cli/number.hpp"
 #include "cli/tune/tune_workload.hpp"
 #include "runtime/selection/table_choice.hpp"
@@ -136,8 +138,34 @@ Result<std::string> usual_path(const TuneRequest& request, const TuneOptions& op
   return table_of_machine(folder + "/tables", request.fingerprint);
 }
 
+// The numbers of ranks; without any said, all that the hosts have room for.
+Result<std::vector<std::uint32_t>> place_on_hosts(TuneRequest& request, const TuneOptions& options,
+                                                  const BenchWorld& world, std::uint32_t most_ranks) {
+  if (request.peer.reckoner != nullptr) return wrong_argument("--hosts is for peers with processes");
+  std::vector<int> counts;
+  if (!options.ranks.empty()) {
+    TUTTI_TRY_ASSIGN(const std::vector<std::uint32_t> said, read_ranks(options.ranks, request.cores, most_ranks));
+    counts.assign(said.begin(), said.end());
+  }
+  TUTTI_TRY_ASSIGN(request.hosts, world.place_on_hosts(options.hosts, counts));
+  std::vector<std::uint32_t> ranks;
+  for (const auto& [num_ranks, hosts] : request.hosts) {
+    if (harness::ranks_by_host(hosts.entries).size() < 2)
+      return wrong_argument(fmt::format("--hosts {} puts {} on one host; --ranks says how many there are",
+                                        in_quotes(options.hosts.hosts), counted(num_ranks, "rank")));
+    ranks.push_back(static_cast<std::uint32_t>(num_ranks));
+  }
+  return ranks;
+}
+
+std::uint32_t num_hosts(const TuneRequest& request, std::uint32_t ranks) {
+  const auto placed = request.hosts.find(static_cast<int>(ranks));
+  if (placed == request.hosts.end()) return 1;
+  return static_cast<std::uint32_t>(harness::ranks_by_host(placed->second.entries).size());
+}
+
 // Every collective with every number of ranks, memory and class of types, all alike.
-Status add_cases(TuneRequest& request, const TuneOptions& options, std::uint32_t most_ranks) {
+Status add_cases(TuneRequest& request, const TuneOptions& options, const BenchWorld& world, std::uint32_t most_ranks) {
   TUTTI_TRY_ASSIGN(const std::vector<Collective> collectives, read_collectives(options.collectives));
   TUTTI_TRY_ASSIGN(const std::vector<TableMemory> memories, read_memory(options.memory));
   TUTTI_TRY_ASSIGN(request.types, read_types(options.types));
@@ -145,15 +173,23 @@ Status add_cases(TuneRequest& request, const TuneOptions& options, std::uint32_t
   std::vector<std::uint32_t> ranks;
   if (request.peer.reckoner != nullptr && options.ranks.empty()) {
     ranks = {most_ranks};
+  } else if (!options.hosts.hosts.empty()) {
+    TUTTI_TRY_ASSIGN(ranks, place_on_hosts(request, options, world, most_ranks));
   } else {
     TUTTI_TRY_ASSIGN(ranks, read_ranks(options.ranks, request.cores, most_ranks));
   }
+  if (!request.hosts.empty() && memories != std::vector<TableMemory>{TableMemory::ordinary})
+    return wrong_argument("--memory symmetric does not go with several hosts: a rank reaches no memory on another one");
   for (const Collective collective : collectives)
     for (const std::uint32_t each : ranks)
       for (const TableMemory memory : memories)
         for (const auto& [types, type] : request.types)
-          request.cases.push_back(
-              {.key = {.collective = collective, .ranks = each, .memory = memory, .types = types}, .sizes = sizes});
+          request.cases.push_back({.key = {.collective = collective,
+                                           .ranks = each,
+                                           .memory = memory,
+                                           .types = types,
+                                           .hosts = num_hosts(request, each)},
+                                   .sizes = sizes});
   for (TuneCase& each : request.cases) each.share = 1 / static_cast<double>(request.cases.size());
   return {};
 }
@@ -161,9 +197,9 @@ Status add_cases(TuneRequest& request, const TuneOptions& options, std::uint32_t
 Status add_workload(TuneRequest& request, const TuneOptions& options, std::uint32_t most_ranks) {
   const TuneOptions usual;
   if (options.collectives != usual.collectives || !options.ranks.empty() || !options.types.empty() ||
-      options.bytes != usual.bytes)
+      options.bytes != usual.bytes || !options.hosts.hosts.empty())
     return wrong_argument(
-        "--workload says what is tuned; --collective, --ranks, --types and --bytes do not go with it");
+        "--workload says what is tuned; --collective, --ranks, --types, --bytes and --hosts do not go with it");
   TUTTI_TRY_ASSIGN(const std::string text, read_file(options.workload, kMostWorkloadBytes));
   TUTTI_TRY_ASSIGN(request.workload, read_workload(text, options.workload));
   TUTTI_TRY_ASSIGN(const std::vector<TableMemory> memories, read_memory(options.memory));
@@ -190,6 +226,7 @@ void add_tune_options(CLI::App& app, TuneOptions& options) {
   app.add_option("--bytes", options.bytes, "Sizes [8:64M:x2]")->type_name("LIST");
   app.add_option("--peer", options.peer, "The library to tune; simulate:FABRIC is a fabric in virtual time [tutti]")
       ->type_name("PEER");
+  add_host_words(app, options.hosts);
   app.add_option("--budget", options.budget, "Total time [60s; a program: as long as its launches take]")
       ->type_name("TIME");
   app.add_option("--order", options.order, "The reduction-order class that every way keeps at least [uniform]")
@@ -229,7 +266,7 @@ Result<TuneRequest> read_request(const TuneOptions& options, const BenchWorld& w
   request.fingerprint = is_reckoned ? std::string(kAnyMachine) : fingerprint_of(request.machine);
   const std::uint32_t most = is_reckoned ? static_cast<std::uint32_t>(request.peer.reckoner->num_ranks()) : kMostRanks;
   if (options.workload.empty()) {
-    TUTTI_TRY(add_cases(request, options, most));
+    TUTTI_TRY(add_cases(request, options, world, most));
   } else {
     TUTTI_TRY(add_workload(request, options, most));
   }

@@ -39,6 +39,7 @@ struct TuneOptions {
   std::string machine;
   std::string store;
   std::string seed = "1";
+  HostWords hosts;
   bool exhaustive = false;
   bool anyway = false;
   bool keeps_numbers = false;
@@ -64,6 +65,7 @@ struct TuneRequest {
   double seconds = 60;
   OrderClass order = OrderClass::uniform;
   harness::PeerProgram peer;
+  std::map<int, harness::OverHosts> hosts;  // by number of ranks; empty: all are on this host
   bool is_own = true;  // the peer is Tutti's runtime
   std::uint64_t seed = 1;
   MachineIdentity machine;

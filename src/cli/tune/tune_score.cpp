@@ -105,7 +105,7 @@ std::size_t undo_losses(std::vector<Scored>& scored, std::vector<tune::Cell>& ce
 const TableSection* section_for(const DecisionTable& table, const tune::CaseKey& key) {
   const auto found = std::find_if(table.sections.begin(), table.sections.end(), [&](const TableSection& section) {
     return section.collective == key.collective && section.ranks == key.ranks && section.memory == key.memory &&
-           section.types == key.types;
+           section.types == key.types && section.hosts == key.hosts;
   });
   return found == table.sections.end() ? nullptr : &*found;
 }

@@ -89,6 +89,7 @@ class Tuning {
                              .measure = measure_};
     options.track.runner.measure = measure_;
     options.track.runner.seed = request_.seed;
+    options.track.runner.hosts = request_.hosts;
     if (!request_.is_own)
       options.algorithms = [this](Collective collective) {
         return world_.algorithms_of(request_.peer.name, name_of(collective));
@@ -97,17 +98,27 @@ class Tuning {
   }
 
   [[nodiscard]] bool tunes_numbers() const {
-    return request_.is_own && !options_.keeps_numbers && !options_.exhaustive && !profile_.empty();
+    return request_.is_own && request_.hosts.empty() && !options_.keeps_numbers && !options_.exhaustive && !profile_.empty();
   }
   [[nodiscard]] double seconds_of_search() const {
     if (options_.exhaustive || !request_.is_own) return request_.seconds;
     return request_.seconds * (1 - kForScore - (tunes_numbers() ? kForNumbers : 0));
   }
 
+  // Empty on one host.
+  [[nodiscard]] std::vector<std::uint32_t> ranks_of_hosts(const tune::CaseKey& key) const {
+    const auto placed = request_.hosts.find(static_cast<int>(key.ranks));
+    return placed == request_.hosts.end() ? std::vector<std::uint32_t>()
+                                          : harness::ranks_by_host(placed->second.entries);
+  }
+
   [[nodiscard]] tune::Candidates candidates_for(const tune::CaseKey& key) const {
     if (request_.is_own)
-      return tune::own_candidates(
-          key.collective, {.ranks = key.ranks, .cores = request_.cores, .memory = key.memory, .order = request_.order});
+      return tune::own_candidates(key.collective, {.ranks = key.ranks,
+                                                   .cores = request_.cores,
+                                                   .memory = key.memory,
+                                                   .order = request_.order,
+                                                   .ranks_of_hosts = ranks_of_hosts(key)});
     std::vector<std::string> names;
     for (const harness::ForcedAlgorithm& each : world_.algorithms_of(request_.peer.name, name_of(key.collective)))
       if (harness::allows(each.ranks, static_cast<int>(key.ranks))) names.push_back(each.name);
@@ -127,6 +138,8 @@ class Tuning {
     text += fmt::format(" profile {};", profile_);
     for (const std::string& each : context_.environment.block())
       if (each.starts_with("TUTTI_") || each.starts_with("BENCH_")) text += fmt::format(" {}", printable(each));
+    for (const auto& [num_ranks, hosts] : request_.hosts)
+      text += fmt::format(" {} on {};", num_ranks, harness::placement_text(hosts.entries));
     for (const TuneCase& each : request_.cases) {
       text += fmt::format(" {} at", words_of(each.key));
       for (const std::uint64_t bytes : each.sizes) text += fmt::format(" {}", bytes);
@@ -187,7 +200,11 @@ class Tuning {
     }
   }
   [[nodiscard]] static tune::CaseKey key_of(const TableSection& section) {
-    return {.collective = section.collective, .ranks = section.ranks, .memory = section.memory, .types = section.types};
+    return {.collective = section.collective,
+            .ranks = section.ranks,
+            .memory = section.memory,
+            .types = section.types,
+            .hosts = section.hosts};
   }
 
   [[nodiscard]] DecisionTable assembled(const document::TomlTable& numbers) {
@@ -267,7 +284,8 @@ class Tuning {
                                                                       .ranks = scored.key.ranks,
                                                                       .memory = scored.key.memory,
                                                                       .types = scored.key.types,
-                                                                      .crowded = scored.key.ranks > request_.cores});
+                                                                      .crowded = scored.key.ranks > request_.cores,
+                                                                      .hosts = scored.key.hosts});
     return answer ? answer->section->range_of(scored.bytes).way : TableWay();
   }
 
@@ -408,13 +426,16 @@ class Tuning {
 }  // namespace
 
 std::string words_of(const tune::CaseKey& key) {
-  return fmt::format("{}, {}, {} memory{}", name_of(key.collective), counted(key.ranks, "rank"), name_of(key.memory),
+  return fmt::format("{}, {}{}, {} memory{}", name_of(key.collective), counted(key.ranks, "rank"),
+                     key.hosts == 1 ? "" : fmt::format(" on {} hosts", key.hosts), name_of(key.memory),
                      key.types == TypeClass::any ? "" : fmt::format(", {} types", name_of(key.types)));
 }
 
 Exit run_tuning(const TuneRequest& request, const TuneOptions& options, const Before& before, const BenchWorld& world,
                 const OutputOptions& output, const Context& context) {
-  const Result<TemporaryFolder> folder = TemporaryFolder::make("tune");
+  // Other hosts read candidates' tables too: they share the folder that programs work in.
+  const Result<TemporaryFolder> folder =
+      request.hosts.empty() ? TemporaryFolder::make("tune") : TemporaryFolder::make("tune", ".");
   if (!folder.ok()) return failed(context, "tune", folder.status());
   const Interrupt interrupt;
   Tuning tuning(request, options, before, world, context, *folder);

@@ -84,7 +84,7 @@ Status Communicator::drive_endpoint() {
 
 Status Communicator::agree_between_hosts() {
   host_rules_ = rules_between_hosts(profile_);
-  selector_.decide_between_hosts_by(host_rules_, hosts_.sizes());
+  selector_.decide_between_hosts_by(host_rules_, hosts_.count(), hosts_.sizes());
   return meet(OwnCall::making);
 }
 

@@ -29,10 +29,10 @@ bool Selector::Row::fits(std::uint64_t bytes, const CallFacts& call) const {
 void Selector::add_rows_of_rules(Collective collective, const Limits& limits, std::string_view why,
                                  std::deque<Row>& rows) {
   for (const Rule& rule : *rules_) {
-    if (rule.collective != collective || num_ranks_ > rule.most_ranks || rule.hosts != has_hosts_) continue;
+    if (rule.collective != collective || num_ranks_ > rule.most_ranks || rule.hosts != (num_hosts_ > 1)) continue;
     if (rule.crowded && num_folding_ == 0) continue;
     if (rule.symmetric && limits.memory == TableMemory::ordinary) continue;
-    const std::string name = has_hosts_ ? rule.algorithm_between(ranks_of_hosts_) : rule.algorithm_for(num_folding_);
+    const std::string name = num_hosts_ > 1 ? rule.algorithm_between(ranks_of_hosts_) : rule.algorithm_for(num_folding_);
     if (name.empty()) continue;
     const Result<Way*> way = portfolio_.find(collective, name);
     // Not for this number of ranks: another rule is.
@@ -50,8 +50,12 @@ void Selector::add_rows_of_rules(Collective collective, const Limits& limits, st
 
 // The ranges of the section that is nearest to these ranks.
 void Selector::add_rows_of_table(Collective collective, TableMemory memory, TypeClass types, std::deque<Row>& rows) {
-  const std::optional<TableAnswer> answer = find_section(
-      *table_, {.collective = collective, .ranks = num_ranks_, .memory = memory, .types = types, .crowded = crowded_});
+  const std::optional<TableAnswer> answer = find_section(*table_, {.collective = collective,
+                                                                   .ranks = num_ranks_,
+                                                                   .memory = memory,
+                                                                   .types = types,
+                                                                   .crowded = crowded_,
+                                                                   .hosts = num_hosts_});
   if (!answer) return;
   for (const TableRange& range : answer->section->ranges) {
     const std::string place = fmt::format("{}:{}", table_->title(), range.line);
@@ -76,7 +80,10 @@ void Selector::add_rows_of_table(Collective collective, TableMemory memory, Type
     row.is_ring = is_ring(**way);
     row.is_of_table = true;
     row.tuning = range.way.tuning.is_empty() ? nullptr : &range.way.tuning;
-    row.why = answer->is_exact ? place : fmt::format("{}, measured with {} ranks", place, answer->section->ranks);
+    row.why = answer->is_exact ? place
+              : num_hosts_ > 1 ? fmt::format("{}, measured with {} ranks on {} hosts", place, answer->section->ranks,
+                                             answer->section->hosts)
+                               : fmt::format("{}, measured with {} ranks", place, answer->section->ranks);
   }
 }
 
@@ -93,7 +100,9 @@ void Selector::make_rows(Collective collective) {
     for (const TableMemory memory : {TableMemory::symmetric, TableMemory::ordinary})
       for (const TypeClass types : {TypeClass::any, TypeClass::plain, TypeClass::narrow})
         if (tells_types == (types != TypeClass::any)) add_rows_of_table(collective, memory, types, choices.rows);
-    if (choices.rows.empty()) lacks = fmt::format("; {} has nothing for {} ranks", table_->title(), num_ranks_);
+    if (choices.rows.empty())
+      lacks = fmt::format("; {} has nothing for {} ranks{}", table_->title(), num_ranks_,
+                          num_hosts_ > 1 ? fmt::format(" on {} hosts", num_hosts_) : "");
   }
   add_rows_of_rules(collective, {}, lacks, choices.rows);
 }

@@ -44,16 +44,15 @@ class Selector {
   void decide_by(const std::vector<Rule>& rules, std::uint32_t num_folding) {
     rules_ = &rules;
     num_folding_ = num_folding;
-    has_hosts_ = false;
+    num_hosts_ = 1;
     for (Choices& choices : choices_) choices.is_made = false;
   }
 
-  // The same for ranks of several hosts: how many each has, where those of a host are neighbours; else empty. Tables
-  // are of one host, and say nothing here.
-  void decide_between_hosts_by(const std::vector<Rule>& rules, std::vector<std::uint32_t> ranks_of_hosts) {
+  // The same for ranks of several hosts: how many each has, where those of a host are neighbours; else empty.
+  void decide_between_hosts_by(const std::vector<Rule>& rules, std::uint32_t num_hosts,
+                               std::vector<std::uint32_t> ranks_of_hosts) {
     decide_by(rules, 0);
-    obey(nullptr, false);
-    has_hosts_ = true;
+    num_hosts_ = num_hosts;
     ranks_of_hosts_ = std::move(ranks_of_hosts);
   }
 
@@ -115,7 +114,7 @@ class Selector {
   const DecisionTable* table_ = nullptr;
   bool crowded_ = false;
   std::uint32_t num_folding_ = 0;
-  bool has_hosts_ = false;
+  std::uint32_t num_hosts_ = 1;
   std::vector<std::uint32_t> ranks_of_hosts_;
   std::uint64_t bidirectional_most_ = 0;
   std::array<Choices, kNumCollectives> choices_;

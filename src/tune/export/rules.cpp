@@ -60,6 +60,12 @@ std::string objection_to(const TableSection& section) {
   return "";
 }
 
+// Of the same collective and number of ranks: on more hosts a choice matters more.
+bool is_better(const TableSection& section, const TableSection& than) {
+  if (section.hosts != than.hosts) return section.hosts > than.hosts;
+  return rating_of(section.types) > rating_of(than.types);
+}
+
 using SectionKey = std::pair<Collective, std::uint32_t>;
 
 }  // namespace
@@ -94,9 +100,13 @@ Result<Rules> rules_of(const DecisionTable& table, std::string_view peer, const 
     }
     const TableSection*& best = chosen[{section.collective, section.ranks}];
     const TableSection* worse = best == nullptr ? nullptr : &section;
-    if (best != nullptr && rating_of(section.types) > rating_of(best->types)) worse = best;
+    if (best != nullptr && is_better(section, *best)) worse = best;
     if (worse != &section) best = &section;
-    if (worse != nullptr) note(*worse, "another section, for more types, stands for it");
+    if (worse == nullptr) continue;
+    note(*worse, worse->hosts != best->hosts
+                     ? fmt::format("the section for {} hosts stands for it, since no library's file tells hosts apart",
+                                   best->hosts)
+                     : "another section, for more types, stands for it");
   }
   for (const auto& [key, section] : chosen) {
     TUTTI_TRY_ASSIGN(RuleSection made, rules_of_section(table, *section, forced_by));

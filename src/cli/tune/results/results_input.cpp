@@ -12,6 +12,7 @@
 #include "base/system/file.hpp"
 #include "base/text.hpp"
 #include "bench/axes/algorithm_axis.hpp"
+#include "bench/hosts/ranks_on_hosts.hpp"
 #include "bench/store/store.hpp"
 #include "cli/bench/bench_store.hpp"
 #include "cli/number.hpp"
@@ -79,7 +80,8 @@ std::string set_timing(const Row& row, Timing& timing) {
   timing.key = {.collective = *collective,
                 .ranks = static_cast<std::uint32_t>(row.num_ranks),
                 .memory = memory_named(word_of(row, "memory")),
-                .types = types_of(word_of(row, "type")).value_or(TypeClass::any)};
+                .types = types_of(word_of(row, "type")).value_or(TypeClass::any),
+                .hosts = harness::num_hosts_in(word_of(row, harness::kHostsAxis))};
   timing.bytes = static_cast<std::uint64_t>(std::max(size, 0.0));
   const std::string algorithm = word_of(row, harness::kAlgorithmAxis);
   timing.time.way.algorithm = same_name(algorithm, "default") ? "" : algorithm;
