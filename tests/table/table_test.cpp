@@ -3,6 +3,7 @@
 #include <ostream>
 #include <random>
 #include <string>
+#include <tuple>
 #include <string_view>
 
 #include <fmt/format.h>
@@ -149,6 +150,7 @@ constexpr Mistake kMistakes[] = {
     {"Collective", "\"all_reduce\"", "\"all_redoos\"",
      "my.toml:20: section[0].collective: 'all_redoos' is no collective"},
     {"Ranks", "ranks = 2", "ranks = -2", "my.toml:21: section[0].ranks"},
+    {"Hosts", "ranks = 4", "ranks = 4\nhosts = 5", "section[1].hosts: is not from 1 to the number of ranks"},
     {"Memory", "\"ordinary\"", "\"ordinal\"", "section[0].memory: is 'ordinal'; it takes one of ordinary, symmetric"},
     {"Algorithm", "\"one_shot\"", "\"one_shoot\"", "my.toml:26: section[0].range[0].algorithm"},
     {"Parameter", "recursive_multiplying(4)", "recursive_multiplying(x)", "section[1].range[0].algorithm"},
@@ -249,6 +251,33 @@ TEST(Table, TheNearestNumberOfRanksDecides) {
   EXPECT_EQ(ranks_for(100), std::pair(8U, false));
   EXPECT_EQ(ranks_for(2, TableMemory::symmetric), std::pair(4U, false));
   EXPECT_FALSE(find_section(table, {.collective = Collective::broadcast}));
+}
+
+TEST(Table, SeveralHostsAreAnotherCaseThanOne) {
+  const auto section = [](std::uint32_t ranks, std::uint32_t hosts) {
+    TableSection made = section_of(ranks);
+    made.hosts = hosts;
+    return made;
+  };
+  const DecisionTable table = table_of({section(8, 1), section(2, 2), section(8, 4), section(16, 4)}, 2);
+  const auto found = [&](std::uint32_t ranks, std::uint32_t hosts, bool crowded) {
+    const auto answer = find_section(table, {.ranks = ranks, .crowded = crowded, .hosts = hosts});
+    return answer ? std::tuple(answer->section->ranks, answer->section->hosts, answer->is_exact)
+                  : std::tuple(0U, 0U, false);
+  };
+  EXPECT_EQ(found(8, 1, true), std::tuple(8U, 1U, true));
+  EXPECT_EQ(found(8, 1, false), std::tuple(0U, 0U, false));
+  // Crowded or not: what is between hosts decides. The nearest number of hosts goes first.
+  for (const bool crowded : {false, true}) {
+    EXPECT_EQ(found(8, 4, crowded), std::tuple(8U, 4U, true));
+    EXPECT_EQ(found(8, 2, crowded), std::tuple(2U, 2U, false));
+    EXPECT_EQ(found(14, 8, crowded), std::tuple(16U, 4U, false));
+  }
+  const std::string text = replaced(std::string(kWhole), "ranks = 4", "ranks = 4\nhosts = 2");
+  const Result<DecisionTable> read = read_table(text, "my.toml");
+  ASSERT_TRUE(read.ok()) << read.status().to_string();
+  EXPECT_EQ(read->sections[1].hosts, 2U);
+  EXPECT_EQ(read_table(write_table(*read), "my.toml")->sections[1].hosts, 2U);
 }
 
 TEST(Table, OversubscribedRanksAreAnotherCase) {

@@ -39,6 +39,18 @@ TEST(Candidates, OfEqualSchedulesThereIsOne) {
   EXPECT_FALSE(has(names, "recursive_multiplying(2)"));
 }
 
+TEST(Candidates, BetweenHostsSendMessages) {
+  const Candidates candidates = own_candidates(Collective::all_reduce, {.ranks = 4, .ranks_of_hosts = {1, 3}});
+  const std::vector<std::string> names = names_of(candidates.first);
+  EXPECT_TRUE(has(names, "ring"));
+  EXPECT_TRUE(has(names, "hierarchical(1+3, ring)"));
+  EXPECT_TRUE(has(names, "hierarchical(1+3, recursive_doubling)"));
+  EXPECT_FALSE(has(names, "one_shot"));
+  EXPECT_FALSE(has(names, "two_shot"));
+  // Rounds and copies are of memory that all share.
+  EXPECT_FALSE(candidates.neighbours);
+}
+
 TEST(Candidates, KeepTheOrderClass) {
   const std::vector<std::string> names =
       names_of(own_candidates(Collective::all_reduce, {.ranks = 4, .order = OrderClass::rank_order}).first);

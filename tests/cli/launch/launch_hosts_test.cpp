@@ -141,6 +141,15 @@ TEST_F(LaunchHosts, GivesVariablesAndTheFolderToAllHosts) {
   EXPECT_EQ(sorted_lines(ended.out), (Lines{"[0] 1us 2us x = \"y there", "[1] 1us 2us x = \"y there"}));
 }
 
+TEST_F(LaunchHosts, HandsOnVariablesByNameAlone) {
+  write_program("agent", "shift; cd /; exec env -i PATH=\"$PATH\" \"$@\"");
+  const Ended ended = on("a,b", "echo $SECRET", "--tag --env SECRET", "SECRET=word");
+  EXPECT_EQ(sorted_lines(ended.out), (Lines{"[0] word", "[1] word"})) << ended.error;
+  const Ended unset = on("a,b", "true", "--env NOT_THERE");
+  EXPECT_NE(unset.exit, 0);
+  EXPECT_NE(unset.error.find("--env is 'NOT_THERE', which is not set here"), std::string::npos) << unset.error;
+}
+
 TEST_F(LaunchHosts, BindsRanksToCoresOfTheirHost) {
   write_program("program", "echo $TUTTI_LOCAL_CORE");
   const Ended ended = tutti("launch --hosts a:2,b:1,a:1 --agent ./agent --address 127.0.0.1 --tag -- ./program");

@@ -54,7 +54,7 @@ class Chooser {
   }
   void decide_between_hosts(std::string_view profile) {
     profile_ = shipped(profile);
-    selector_.decide_between_hosts_by(profile_.rules, hosts_.sizes());
+    selector_.decide_between_hosts_by(profile_.rules, hosts_.count(), hosts_.sizes());
   }
   void obey(const DecisionTable& table) { selector_.obey(&table, false); }
   std::uint64_t always_below(bool symmetric) { return selector_.always_below("one_shot", symmetric, TypeClass::plain); }
@@ -102,7 +102,41 @@ ranks = 2
   chooser.obey(*table);
   EXPECT_EQ(chooser.chosen(8).substr(0, 5), "ring,");
   chooser.decide_between_hosts(kGenericProfile);
-  EXPECT_EQ(chooser.chosen(8), "recursive_doubling, by size");
+  EXPECT_EQ(chooser.chosen(8), "recursive_doubling, by size; t.toml has nothing for 2 ranks on 2 hosts");
+}
+
+TEST(Selector, HostsObeyATableOfSeveralHosts) {
+  const Result<DecisionTable> table = read_table(R"toml(version = 1
+[machine]
+fingerprint = "any"
+cores = 1
+[[section]]
+collective = "all_reduce"
+ranks = 4
+hosts = 2
+  [[section.range]]
+  most_bytes = 8
+  [[section.range]]
+  most_bytes = "1K"
+  algorithm = "one_shot"
+  [[section.range]]
+  algorithm = "hierarchical(2+2, recursive_doubling)"
+)toml",
+                                                 "t.toml");
+  ASSERT_TRUE(table.ok()) << table.status().to_string();
+  const auto chosen_by = [&](const std::vector<std::uint32_t>& host_of, std::uint64_t bytes) {
+    Chooser chooser(static_cast<std::uint32_t>(host_of.size()), Hosts{host_of});
+    chooser.obey(*table);
+    chooser.decide_between_hosts(kGenericProfile);
+    return chooser.chosen(bytes);
+  };
+  EXPECT_EQ(chosen_by({0, 0, 1, 1}, 8), "recursive_doubling, by size, which t.toml:9 leaves it to");
+  EXPECT_EQ(chosen_by({0, 0, 1, 1}, 2048), "hierarchical(2+2, recursive_doubling), t.toml:15");
+  // What reaches the memory of another host cannot be followed.
+  EXPECT_NE(chosen_by({0, 0, 1, 1}, 16).find("not one_shot: it reaches the memory"), std::string::npos)
+      << chosen_by({0, 0, 1, 1}, 16);
+  // Groups of another shape.
+  EXPECT_EQ(chosen_by({0, 1, 1, 1}, 1 << 20), "hierarchical(1+3, ring), by size");
 }
 
 // A size chooses between the two rings, and leaves other algorithms alone.
