@@ -83,6 +83,10 @@ Axis Axis::of_sizes(double least, double greatest) {
   constexpr int kMostSizes = 12;
   const int apart = (highest - lowest) / kMostSizes + 1;
   for (int power = lowest; power <= highest; power += apart) axis.ticks_.push_back(std::exp2(power));
+  // The end has one too, in place of the last where they would be too near.
+  const int left = (highest - lowest) % apart;
+  if (left > 0 && 2 * left <= apart) axis.ticks_.pop_back();
+  if (left > 0) axis.ticks_.push_back(std::exp2(highest));
   return axis;
 }
 

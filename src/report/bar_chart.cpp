@@ -154,10 +154,12 @@ void draw_bar(Picture& picture, const Plot& plot, const BarAxis& y, const Bar& b
               std::string_view words) {
   const double top = plot.y(y.at(place.to));
   const double bottom = plot.y(y.at(place.from));
+  // A small value is still seen; what is 0 is not.
+  const double height = bar.value > 0 ? std::max(bottom - top, 0.5) : 0;
   const auto shape = [&](std::string_view fill) {
     picture.add(fmt::format(
         "<rect x=\"{:.1f}\" y=\"{:.1f}\" width=\"{:.1f}\" height=\"{:.1f}\" fill=\"{}\"><title>{}</title></rect>\n",
-        place.left, top, place.width, std::max(bottom - top, 0.5), fill, escaped(printable(words))));
+        place.left, top, place.width, height, fill, escaped(printable(words))));
   };
   shape(color_of(bar.kind));
   if (bar.is_hatched) shape(kHatch);

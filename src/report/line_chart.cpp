@@ -226,19 +226,38 @@ class LineDrawing {
                     x - cap, top, x + cap, x, bottom, color_of(line.name), escaped(printable(words_of(line, point)))));
   }
 
+  // A range holds at all sizes from its first point to its last: only its edge is marked, and a single size.
   void draw_band(const Line& line) {
+    std::vector<const Point*> points;
+    for (const Point& point : line.points)
+      if (is_drawn(panel_, point) && point.range) points.push_back(&point);
+    if (points.size() == 1) draw_whisker(line, *points.front(), 5);
+    if (points.size() < 2) return;
     std::string there;
     std::string back;
-    for (const Point& point : line.points) {
-      if (!is_drawn(panel_, point) || !point.range) continue;
-      const double x = plot_.x(x_.at(point.x));
-      there += fmt::format("{}{:.1f} {:.1f}", there.empty() ? "M" : " L", x, at_y(point.range->high));
-      back = fmt::format(" L{:.1f} {:.1f}", x, at_low(point.range->low)) + back;
-      draw_whisker(line, point, 5);
+    for (const Point* const point : points) {
+      const double x = plot_.x(x_.at(point->x));
+      there += fmt::format("{}{:.1f} {:.1f}", there.empty() ? "M" : " L", x, at_y(point->range->high));
+      back = fmt::format(" L{:.1f} {:.1f}", x, at_low(point->range->low)) + back;
     }
-    if (!there.empty())
-      picture_.add(
-          fmt::format("<path d=\"{}{} Z\" fill=\"{}\" fill-opacity=\"0.18\"/>\n", there, back, color_of(line.name)));
+    picture_.add(
+        fmt::format("<path class=\"band\" d=\"{0}{1} Z\" fill=\"{3}\" fill-opacity=\"0.18\" stroke=\"{3}\" "
+                    "stroke-width=\"0.8\"><title>{2}</title></path>\n",
+                    there, back, escaped(printable(words_of_band(line, points))), color_of(line.name)));
+  }
+
+  // "name, 1M to 64M: 10 to 28"; where the range differs from size to size, each.
+  [[nodiscard]] static std::string words_of_band(const Line& line, const std::vector<const Point*>& points) {
+    const Range& first = *points.front()->range;
+    const bool is_one = std::all_of(points.begin(), points.end(), [&](const Point* point) {
+      return point->range->low == first.low && point->range->high == first.high;
+    });
+    if (is_one)
+      return fmt::format("{}, {} to {}: {} to {}", line.name, size_text(points.front()->x), size_text(points.back()->x),
+                         number_text(first.low), number_text(first.high));
+    std::string words;
+    for (const Point* const point : points) words += (words.empty() ? "" : "; ") + words_of(line, *point);
+    return words;
   }
 
   // Whether a line that is drawn later lies on it at most sizes.
@@ -326,6 +345,11 @@ class LineDrawing {
         std::count_if(styles_.begin(), styles_.end(), [](const auto& each) { return !each.second; }));
   }
 
+  [[nodiscard]] bool is_band(const std::string& name) const {
+    return std::all_of(panel_.lines.begin(), panel_.lines.end(),
+                       [&](const Line& line) { return line.name != name || line.is_range; });
+  }
+
   void draw_names(double name_width) {
     const double left = plot_.left + plot_.width + kLeader;
     for (const Name& name : names()) {
@@ -335,8 +359,14 @@ class LineDrawing {
                       "stroke-width=\"0.6\" stroke-dasharray=\"1 2\"/>\n",
                       name.x + 4, name.end, left - 2, name.y, style.color));
       picture_.add("<g class=\"key\">\n");
-      picture_.line(left, name.y, left + kSwatch - 4, name.y, style.color, 1.8);
-      picture_.mark(left + (kSwatch - 4) / 2, name.y, style, false, "");
+      if (is_band(*name.words)) {
+        picture_.add(fmt::format(
+            "<rect x=\"{:.1f}\" y=\"{:.1f}\" width=\"{}\" height=\"9\" fill=\"{}\" fill-opacity=\"0.3\"/>\n", left,
+            name.y - 4.5, kSwatch - 4, style.color));
+      } else {
+        picture_.line(left, name.y, left + kSwatch - 4, name.y, style.color, 1.8);
+        picture_.mark(left + (kSwatch - 4) / 2, name.y, style, false, "");
+      }
       picture_.text(left + kSwatch, name.y + 4, shortened_to(*name.words, name_width), {});
       picture_.add("</g>\n");
     }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // `tutti fabric` as a user calls it.
+#include <cmath>
 #include <cstdio>
 #include <fstream>
 #include <string>
@@ -103,6 +104,59 @@ TEST(FabricCommand, PicturesOfManyNodesAreBounded) {
     EXPECT_LE(test::number_of(svg.substr(0, svg.find('>')), "width"), 2400) << name;
     EXPECT_LE(test::number_of(svg.substr(0, svg.find('>')), "height"), 2400) << name;
   }
+}
+
+// The curves of a picture, as points on them, without what is near their ends.
+std::vector<std::vector<test::SvgCorner>> curves_of(const std::string& svg, double from_ends) {
+  std::vector<std::vector<test::SvgCorner>> curves;
+  for (std::size_t at = svg.find("<path d=\"M"); at != svg.npos; at = svg.find("<path d=\"M", at + 1)) {
+    double x[4] = {};
+    double y[4] = {};
+    if (std::sscanf(svg.c_str() + at, "<path d=\"M%lf %lf C%lf %lf %lf %lf %lf %lf", &x[0], &y[0], &x[1], &y[1], &x[2],
+                    &y[2], &x[3], &y[3]) != 8)
+      continue;
+    std::vector<test::SvgCorner>& points = curves.emplace_back();
+    for (double t = 0.005; t < 1; t += 0.005) {
+      const double parts[4] = {(1 - t) * (1 - t) * (1 - t), 3 * t * (1 - t) * (1 - t), 3 * t * t * (1 - t), t * t * t};
+      test::SvgCorner point;
+      for (int each = 0; each < 4; ++each) {
+        point.x += parts[each] * x[each];
+        point.y += parts[each] * y[each];
+      }
+      if (std::hypot(point.x - x[0], point.y - y[0]) > from_ends &&
+          std::hypot(point.x - x[3], point.y - y[3]) > from_ends)
+        points.push_back(point);
+    }
+  }
+  return curves;
+}
+
+TEST(FabricCommand, CablesRunBesideTheRanksThatTheyPass) {
+  for (const char* name : {"packages:4x4x8", "torus_2d:3x5", "accelerator_torus,inner=packages:4x4x1"}) {
+    const std::string svg = show_fabric({name, "--svg"}).out;
+    const auto curves = curves_of(svg, 20);
+    EXPECT_FALSE(curves.empty()) << name;
+    for (std::size_t at = svg.find("<circle"); at != svg.npos; at = svg.find("<circle", at + 1)) {
+      const std::string circle = svg.substr(at, svg.find('>', at) - at);
+      for (const auto& curve : curves)
+        for (const test::SvgCorner& point : curve)
+          EXPECT_GT(std::hypot(point.x - test::number_of(circle, "cx"), point.y - test::number_of(circle, "cy")),
+                    test::number_of(circle, "r"))
+              << name;
+    }
+  }
+}
+
+TEST(FabricCommand, CablesThatCloseATorusAreApartFromTheOthers) {
+  const std::string svg = show_fabric({"accelerator_torus,inner=packages:4x4x1", "--svg"}).out;
+  std::size_t near = 0;
+  const auto curves = curves_of(svg, 60);
+  for (std::size_t one = 0; one < curves.size(); ++one)
+    for (std::size_t other = 0; other < one; ++other)
+      for (const test::SvgCorner& a : curves[one])
+        for (const test::SvgCorner& b : curves[other]) near += std::hypot(a.x - b.x, a.y - b.y) < 4 ? 1 : 0;
+  // Where they cross.
+  EXPECT_LT(near, 40U);
 }
 
 TEST(FabricCommand, OneIsNotSeveral) {

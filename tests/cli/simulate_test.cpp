@@ -428,7 +428,7 @@ TEST(Simulate, FiguresAreDrawnBesideWhatIsSimulated) {
   EXPECT_TRUE(contains(gains, "gain, percent"));
   // What is published as 10 to 28 % is drawn as that, and figures of all metrics are there.
   for (const char* words :
-       {"<title>gain, 1M: 10 to 28</title>", "<title>marginal, 128M: -10 to 10</title>",
+       {"<title>gain, 1M to 64M: 10 to 28</title>", "<title>marginal, 128M: -10 to 10</title>",
         "<title>H100, 64 nodes: 32M</title>", "h100-64-gain, 32M, published: 16.5", "range that is published"})
     EXPECT_TRUE(contains(gains, words)) << words;
   EXPECT_FALSE(contains(gains, ": 19<"));

@@ -36,6 +36,18 @@ TEST(Axis, IsRoundAroundItsValues) {
   expect_ends(Axis::of_sizes(1, 1e15), 1, std::exp2(50));
 }
 
+TEST(Axis, TheLastSizeHasATickApartFromTheOthers) {
+  for (int lowest = 0; lowest < 10; ++lowest)
+    for (int highest = lowest + 1; highest < 50; ++highest) {
+      const std::vector<double> ticks = Axis::of_sizes(std::exp2(lowest), std::exp2(highest)).ticks();
+      EXPECT_EQ(ticks.front(), std::exp2(lowest));
+      EXPECT_EQ(ticks.back(), std::exp2(highest));
+      const double usual = ticks[1] / ticks[0];
+      for (std::size_t each = 1; each < ticks.size(); ++each)
+        EXPECT_GT(std::log2(ticks[each] / ticks[each - 1]), std::log2(usual) / 2) << lowest << " " << highest;
+    }
+}
+
 TEST(Axis, EveryDecadeHasThreeTicks) {
   const std::vector<double> ticks = Axis::logarithmic(7.5, 60000).ticks();
   for (const double tick : {5.0, 10.0, 20.0, 50.0, 100.0, 5000.0, 20000.0})

@@ -3,6 +3,7 @@
 #include "report/chart.hpp"
 
 #include <cmath>
+#include <cstdlib>
 #include <limits>
 #include <set>
 #include <string>
@@ -216,8 +217,11 @@ TEST(LineChart, PairsHaveOneNameAndRangesAreBands) {
   expect_sound(range);
   test::expect_readable(range, 1000, 600);
   EXPECT_EQ(count_of(range, "<path class=\"line\""), 1U);  // none through the middle of the range
-  EXPECT_EQ(count_of(range, "<title>nccl, 64: 10 to 28</title>"), 1U);
+  EXPECT_EQ(count_of(range, "<title>nccl, 64 to 128: 10 to 28</title>"), 1U);
   EXPECT_EQ(count_of(range, "published range"), 1U);
+  // Of a single size there is no area.
+  chart.panels[0].lines[0].points.pop_back();
+  EXPECT_EQ(count_of(to_svg(chart), "<title>nccl, 64: 10 to 28</title>"), 1U);
 }
 
 TEST(LineChart, SizesAreMarksOnTheirAxis) {
@@ -304,6 +308,29 @@ TEST(BarChart, HasABarForEverything) {
   EXPECT_EQ(count_of(stacked, "the axis is broken here"), 0U);
   EXPECT_EQ(count_of(stacked, "of another configuration"), 0U);
   expect_sound(to_svg(BarChart{}));
+}
+
+TEST(BarChart, WhatIsNothingIsNotSeenInAStack) {
+  const BarChart chart{
+      .title = "t",
+      .remark = "r",
+      .kinds = {"none", "little", "much"},
+      .panels = {
+          {.title = "p",
+           .y_name = "ns",
+           .is_stacked = true,
+           .groups = {{.name = "g",
+                       .bars = {{.kind = 0, .value = 0}, {.kind = 1, .value = 1}, {.kind = 2, .value = 9000}}}}}}};
+  const std::string svg = to_svg(chart);
+  expect_sound(svg);
+  const auto height_of = [&](const std::string& words) {
+    const std::size_t at = svg.find("<title>" + words + "</title>");
+    const std::size_t height = svg.rfind("height=\"", at);
+    return at == svg.npos ? -1 : std::strtod(svg.c_str() + height + 8, nullptr);
+  };
+  EXPECT_EQ(height_of("g, none: 0"), 0);
+  EXPECT_EQ(height_of("g, little: 1"), 0.5);
+  EXPECT_GT(height_of("g, much: 9000"), 100);
 }
 
 }  // namespace

@@ -2,9 +2,11 @@
 #include "report/fabric/fabric_svg.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
@@ -13,6 +15,7 @@
 #include "base/text.hpp"
 #include "report/fabric/fabric_cables.hpp"
 #include "report/fabric/rail_svg.hpp"
+#include "report/picture.hpp"
 #include "report/svg.hpp"
 
 namespace tutti::report {
@@ -25,6 +28,8 @@ using fabric::Node;
 constexpr double kMargin = 48;
 constexpr double kTop = 72;  // of the title
 constexpr double kLine = 20;
+constexpr double kLeft = 16;  // of words
+constexpr double kRemarkLine = 15;
 constexpr double kMostExtent = 2160;
 constexpr std::string_view kColors[] = {"#4477aa", "#cc6677", "#228833", "#ccaa22", "#aa3377", "#66aacc", "#888888"};
 
@@ -59,7 +64,8 @@ double least_distance(const std::vector<Node>& nodes) {
 
 class Drawing {
  public:
-  explicit Drawing(const Fabric& fabric) : fabric_(fabric), cables_(cables_of(fabric)), labels_(rank_labels(fabric)) {
+  Drawing(const Fabric& fabric, const std::string& remark)
+      : fabric_(fabric), cables_(cables_of(fabric)), labels_(rank_labels(fabric)) {
     const auto [left, right] = range([](const Node& node) { return node.x; });
     const auto [top, bottom] = range([](const Node& node) { return node.y; });
     left_ = left;
@@ -72,7 +78,10 @@ class Drawing {
     radius_ = std::clamp(0.34 * least * scale_, 2.0, 17.0);
     width_ = std::max((right - left) * scale_ + 2 * kMargin, 440.0);
     indent_ = (width_ - (right - left) * scale_) / 2;
-    bottom_ = kTop + kMargin + (bottom - top) * scale_ + kMargin;
+    remark_ = wrapped(remark, width_ - 2 * kLeft);
+    if (remark.empty()) remark_.clear();
+    top_of_nodes_ = kTop + kMargin + kRemarkLine * static_cast<double>(remark_.size());
+    bottom_ = top_of_nodes_ + (bottom - top) * scale_ + kMargin;
     for (const Cable& cable : cables_)
       if (std::find(costs_.begin(), costs_.end(), cable.cost) == costs_.end()) costs_.push_back(cable.cost);
   }
@@ -91,6 +100,12 @@ class Drawing {
     out_ += fmt::format(
         "<text x=\"16\" y=\"44\" fill=\"#666666\">{}, {}, {}; a line is two links, an arrow is one</text>\n",
         counted(fabric_.num_ranks(), "rank"), counted(switches, "switch", "es"), counted(fabric_.links.size(), "link"));
+    double y = 44;
+    for (const std::string& line : remark_) {
+      y += kRemarkLine;
+      out_ +=
+          fmt::format("<text x=\"{}\" y=\"{:.0f}\" fill=\"#666666\">{}</text>\n", kLeft, y, escaped(printable(line)));
+    }
     for (const Cable& cable : cables_) draw_cable(cable);
     for (std::size_t node = 0; node < fabric_.nodes.size(); ++node) draw_node(node);
     draw_legend();
@@ -113,7 +128,7 @@ class Drawing {
 
   [[nodiscard]] Point place(std::size_t node) const {
     return {indent_ + (fabric_.nodes[node].x - left_) * scale_,
-            kTop + kMargin + (fabric_.nodes[node].y - top_) * scale_};
+            top_of_nodes_ + (fabric_.nodes[node].y - top_) * scale_};
   }
 
   [[nodiscard]] std::string_view color(const std::string& cost) const {
@@ -121,8 +136,9 @@ class Drawing {
     return kColors[static_cast<std::size_t>(index) % std::size(kColors)];
   }
 
-  // Whether a straight line between the two would run over another node.
-  [[nodiscard]] bool is_in_the_way(const Cable& cable) const {
+  // The nodes, other than its ends, that are so near to the straight line between its ends.
+  [[nodiscard]] std::vector<Point> nodes_near(const Cable& cable, double distance) const {
+    std::vector<Point> near;
     const Point a = place(cable.a);
     const Point b = place(cable.b);
     const double length = std::hypot(b.x - a.x, b.y - a.y);
@@ -131,9 +147,74 @@ class Drawing {
       const Point p = place(node);
       const double along = ((p.x - a.x) * (b.x - a.x) + (p.y - a.y) * (b.y - a.y)) / length;
       const double aside = std::abs((p.x - a.x) * (b.y - a.y) - (p.y - a.y) * (b.x - a.x)) / length;
-      if (along > 0 && along < length && aside < radius_) return true;
+      if (along > 0 && along < length && aside < distance) near.push_back(p);
     }
-    return false;
+    return near;
+  }
+
+  // Both control points of a curve are so far from its ends, across the line between them.
+  [[nodiscard]] static Point aside_of(Point a, Point b, double height) {
+    const double length = std::max(std::hypot(b.x - a.x, b.y - a.y), 1e-9);
+    return {(b.y - a.y) / length * height, -(b.x - a.x) / length * height};
+  }
+
+  // Points on that curve, without its ends.
+  static std::vector<Point> points_of_curve(Point a, Point b, double height) {
+    constexpr int kPoints = 48;
+    const Point aside = aside_of(a, b, height);
+    std::vector<Point> points;
+    for (int each = 1; each < kPoints; ++each) {
+      const double t = static_cast<double>(each) / kPoints;
+      const double from = (1 - t) * (1 - t) * (1 + 2 * t);
+      const double bent = 3 * t * (1 - t);
+      points.push_back(
+          {from * a.x + (1 - from) * b.x + bent * aside.x, from * a.y + (1 - from) * b.y + bent * aside.y});
+    }
+    return points;
+  }
+
+  // How much of the curve is covered by nodes, and, which matters less, lies on curves that are drawn already.
+  [[nodiscard]] double trouble_of(const std::vector<Point>& curve, const std::pair<Point, Point>& ends,
+                                  const std::vector<Point>& nodes) const {
+    constexpr double kSameLine = 5;
+    double trouble = 0;
+    for (const Point& each : curve) {
+      const auto is_within = [&](double distance) {
+        return [&each, distance](const Point& other) {
+          return std::abs(each.x - other.x) < distance && std::hypot(each.x - other.x, each.y - other.y) < distance;
+        };
+      };
+      if (std::any_of(nodes.begin(), nodes.end(), is_within(1.2 * radius_))) trouble += 100;
+      // Curves of one node come together there.
+      if (is_within(3 * radius_)(ends.first) || is_within(3 * radius_)(ends.second)) continue;
+      if (std::any_of(on_curves_.begin(), on_curves_.end(), is_within(kSameLine))) trouble += 1;
+    }
+    return trouble;
+  }
+
+  // The height of the curve of a cable that a straight line cannot show: beside the nodes that it passes, and apart
+  // from other curves, with the least bend that does.
+  double height_of(const Cable& cable) {
+    constexpr std::array<double, 10> kBends = {1, -1, 0.5, -0.5, 1.5, -1.5, 2, -2, 3, -3};
+    const Point a = place(cable.a);
+    const Point b = place(cable.b);
+    // Not so far that it meets the next row.
+    const double height = std::min(1.9 * radius_ + 4, 0.6 * std::hypot(b.x - a.x, b.y - a.y));
+    const std::vector<Point> near = nodes_near(cable, 3 * height + radius_);
+    double best = height;
+    double least = std::numeric_limits<double>::max();
+    for (const double bend : kBends) {
+      const double trouble = trouble_of(points_of_curve(a, b, bend * height), {a, b}, near);
+      if (trouble < least) best = bend * height;
+      least = std::min(least, trouble);
+      if (least == 0) break;
+    }
+    constexpr std::size_t kMostOnCurves = 2'000;  // to draw large fabrics in a moment
+    if (on_curves_.size() < kMostOnCurves) {
+      const std::vector<Point> curve = points_of_curve(a, b, best);
+      on_curves_.insert(on_curves_.end(), curve.begin(), curve.end());
+    }
+    return best;
   }
 
   void draw_cable(const Cable& cable) {
@@ -142,10 +223,8 @@ class Drawing {
     std::string path = fmt::format("M{:.1f} {:.1f}", a.x, a.y);
     Point middle{(a.x + b.x) / 2, (a.y + b.y) / 2};
     const double length = std::max(std::hypot(b.x - a.x, b.y - a.y), 1e-9);
-    if (is_in_the_way(cable)) {
-      // Beside the nodes that it passes, and not so far that it meets the next row.
-      const double height = std::min(1.9 * radius_ + 4, 0.6 * length);
-      const Point aside{(b.y - a.y) / length * height, -(b.x - a.x) / length * height};
+    if (!nodes_near(cable, radius_).empty()) {
+      const Point aside = aside_of(a, b, height_of(cable));
       path += fmt::format(" C{:.1f} {:.1f} {:.1f} {:.1f} {:.1f} {:.1f}", a.x + aside.x, a.y + aside.y, b.x + aside.x,
                           b.y + aside.y, b.x, b.y);
       middle.x += 0.75 * aside.x;
@@ -212,21 +291,24 @@ class Drawing {
   std::vector<Cable> cables_;
   std::vector<std::string> labels_;
   std::vector<std::string> costs_;  // in the order of the legend
+  std::vector<Point> on_curves_;    // that are drawn
   double left_ = 0;
   double top_ = 0;
   double scale_ = 1;  // from the units of nodes' places to those of the picture
   double radius_ = 1;
   double width_ = 0;
   double indent_ = 0;
+  double top_of_nodes_ = 0;
   double bottom_ = 0;
+  std::vector<std::string> remark_;  // in lines
   std::string out_;
 };
 
 }  // namespace
 
-std::string fabric_to_svg(const Fabric& fabric) {
+std::string fabric_to_svg(const Fabric& fabric, const std::string& remark) {
   const std::optional<RailGrid> grid = rail_grid_of(fabric);
-  return grid ? rails_to_svg(fabric, *grid) : Drawing(fabric).draw();
+  return grid ? rails_to_svg(fabric, *grid) : Drawing(fabric, remark).draw();
 }
 
 }  // namespace tutti::report
