@@ -47,6 +47,9 @@ enum WindowKind : std::size_t { tiled_kind = 2, published_all_kind = 4, publishe
 // Each in front of the simulated window that it is to be compared with.
 void add_published(BarChart& windows, const simulate::GemmReferences& references) {
   windows.remark += fmt::format("; published: {} ({})", references.source, references.date);
+  const bool is_inferred = std::any_of(references.windows.begin(), references.windows.end(),
+                                       [](const simulate::GemmReference& each) { return each.is_inferred; });
+  if (is_inferred) windows.remark += ", which does not say what is preloaded: it is inferred from the times";
   for (const simulate::GemmReference& reference : references.windows)
     for (report::BarPanel& panel : windows.panels) {
       if (panel.title != simulate::to_text(reference.shape)) continue;
@@ -69,27 +72,33 @@ std::vector<GemmChart> gemm_charts(const std::vector<GemmRow>& rows, const simul
   BarChart windows = chart_of(
       rows,
       {.title = "Windows of matrix products",
-       .remark = "over all work, and over the tiled pipeline alone, beside the model",
+       .remark =
+           "simulated by Tutti over all work, and over the tiled pipeline alone, beside Tutti's closed-form model",
        .kinds = {"all work", "all work, model", "tiled", "tiled, model", "all work, published", "tiled, published"},
        .panels = {}},
       "time, ns", false, [](const simulate::GemmAnswer& answer) {
         return std::vector<double>{answer.all, answer.model.all(), answer.tiled, answer.model.tiled()};
       });
-  if (references != nullptr) add_published(windows, *references);
-  BarChart stages =
-      chart_of(rows,
-               {.title = "Work of the stages of matrix products",
-                .remark = "stages of different tiles overlap: with several tiles their sum is longer than the product",
-                .kinds = words_of(simulate::kGemmStageNames),
-                .panels = {}},
-               "at work, ns", true, [](const simulate::GemmAnswer& answer) {
-                 std::vector<double> values;
-                 for (const simulate::GemmUse& stage : answer.stages) values.push_back(stage.busy);
-                 return values;
-               });
+  std::string origin = "; simulated by Tutti";
+  if (references != nullptr) {
+    add_published(windows, *references);
+    origin += fmt::format(" on the processing element \"{}\", after {} ({})", references->element, references->source,
+                          references->date);
+  }
+  BarChart stages = chart_of(
+      rows,
+      {.title = "Work of the stages of matrix products",
+       .remark = "stages of different tiles overlap: with several tiles their sum is longer than the product" + origin,
+       .kinds = words_of(simulate::kGemmStageNames),
+       .panels = {}},
+      "at work, ns", true, [](const simulate::GemmAnswer& answer) {
+        std::vector<double> values;
+        for (const simulate::GemmUse& stage : answer.stages) values.push_back(stage.busy);
+        return values;
+      });
   BarChart occupancy = chart_of(rows,
                                 {.title = "Occupancy of the units in matrix products",
-                                 .remark = "share of the tiled pipeline's window in which a unit is at work",
+                                 .remark = "share of the tiled pipeline's window in which a unit is at work" + origin,
                                  .kinds = words_of(simulate::kGemmUnitNames),
                                  .panels = {}},
                                 "percent", false, [](const simulate::GemmAnswer& answer) {

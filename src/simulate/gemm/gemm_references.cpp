@@ -31,8 +31,8 @@ Status need_time(const document::Section& section, std::string_view key, double&
 }
 
 Result<GemmReference> read_gemm_window(const document::Section& section) {
-  constexpr auto kKeys =
-      std::to_array<std::string_view>({"id", "configuration", "shape", "preloaded", "window", "value", "uncertainty"});
+  constexpr auto kKeys = std::to_array<std::string_view>(
+      {"id", "configuration", "shape", "preloaded", "inferred", "window", "value", "uncertainty"});
   TUTTI_TRY(section.check_keys(kKeys));
   GemmReference reference;
   TUTTI_TRY(need_text(section, "id", reference.id));
@@ -46,6 +46,7 @@ Result<GemmReference> read_gemm_window(const document::Section& section) {
   const std::optional<Preloaded> preloaded = preloaded_from_name(words);
   if (!preloaded) return section.wrong("preloaded", fmt::format("{} is not none, one or both", in_quotes(words)));
   reference.preloaded = *preloaded;
+  TUTTI_TRY(section.read("inferred", reference.is_inferred));
   TUTTI_TRY(need_text(section, "window", words));
   reference.is_tiled = same_name(words, "tiled");
   if (!reference.is_tiled && !same_name(words, "all"))

@@ -17,8 +17,9 @@ struct GemmReference {
   std::string configuration;  // in words
   GemmShape shape;
   Preloaded preloaded = Preloaded::none;
-  bool is_tiled = false;  // of the tiled pipeline alone, else of all work
-  double value = 0;       // nanoseconds
+  bool is_inferred = false;  // what is preloaded is not published
+  bool is_tiled = false;     // of the tiled pipeline alone, else of all work
+  double value = 0;          // nanoseconds
   double uncertainty = 0;
 };
 

@@ -9,6 +9,7 @@
 
 #include "cli/milestone/ccl/ccl_parts.hpp"
 #include "cli/milestone/make_progress.hpp"
+#include "cli/milestone/shared/cautions.hpp"
 #include "cli/milestone/shared/measured.hpp"
 
 namespace tutti::cli {
@@ -95,6 +96,10 @@ TEST(MilestoneWords, TuningIsCreditedOnlyWhereAnotherAlgorithmRan) {
                                    {64, before, 1, "all_reduce ring (by size)", true},
                                    {64, after, 2, "all_reduce ring (a table:3)", false, false, 0.5}});
   ASSERT_EQ(same.answer.size(), 2U);
+  const Table& table = same.tables.front().table.table;
+  ASSERT_EQ(table.columns()[1].name, "best");
+  for (const std::vector<Cell>& row : table.rows())
+    for (std::size_t cell = 1; cell <= 6; ++cell) EXPECT_EQ(row[cell], Cell()) << "nothing is compared";
   EXPECT_TRUE(same.answer[0].starts_with("At 2 of 2 sizes the same algorithm runs before and after tuning"))
       << same.answer[0];
   const PartShown changed = shown_of({{8, before, 1, "all_reduce ring (by size)", true},
@@ -105,7 +110,46 @@ TEST(MilestoneWords, TuningIsCreditedOnlyWhereAnotherAlgorithmRan) {
             "Where the tuned table has another algorithm run, all-reduce is 2.00 times as fast as base (geometric mean "
             "of 1 size; 2.00 to 2.00).");
   EXPECT_TRUE(changed.answer[1].starts_with("At 1 of 2 sizes")) << changed.answer[1];
+  EXPECT_EQ(changed.tables.front().table.table.rows()[0][1], Cell());
+  EXPECT_EQ(changed.tables.front().table.table.rows()[1][1], Cell(std::string(after)));
   EXPECT_EQ(changed.answer[2], "At 64 B the fastest is after tuning with 2.00 us, 2.00 times as fast as base.");
+}
+
+// More than have a color: the fastest of each size do, even where it is level with others at few sizes only.
+TEST(MilestoneWords, CaptionsSayWhichLinesHaveColor) {
+  const std::vector<std::string> names = {"base", "one_shot", "a", "b", "c", "d", "e", "f", "g", "h"};
+  std::vector<Measured> measured;
+  for (const int bytes : {8, 64, 512})
+    for (std::size_t each = 0; each < names.size(); ++each)
+      measured.push_back({bytes, names[each].c_str(), 1.0 + static_cast<double>(each), "ran",
+                          bytes == 8 ? each == 1 : each == 2, each > 2 && bytes > 8});
+  report::LineChart chart = chart_of_competitors(rows_of(measured), "t");
+  ASSERT_EQ(chart.panels.size(), 1U);
+  EXPECT_EQ(chart.panels[0].first, (std::vector<std::string>{"base", "a", "one_shot", "b", "c", "d", "e", "f"}));
+  EXPECT_TRUE(
+      chart.remark.ends_with("in color, of 10 lines: the baseline, the fastest of each size, and 5 of those level "
+                             "with it at the most sizes"))
+      << chart.remark;
+  EXPECT_NE(chart.remark.find("need not hold it"), std::string::npos) << chart.remark;
+  // As many as there are colors.
+  for (Measured& each : measured) each.is_tied = each.is_tied && each.time < 9;
+  EXPECT_TRUE(chart_of_competitors(rows_of(measured), "t")
+                  .remark.ends_with("the baseline, all that are the fastest, or level with it, at some size"));
+}
+
+TEST(MilestoneWords, TheSameWarningIsOne) {
+  GroupedCautions grouped;
+  for (const char* size : {"8 B", "64 B", "512 B", "4 KB", "32 KB"}) {
+    grouped.add("ring", size, "skipped: it cannot", false);
+    if (size[0] == '6') grouped.add("swing", size, "wrong: sum", true);
+  }
+  std::vector<report::Caution> cautions;
+  grouped.move_to(cautions);
+  ASSERT_EQ(cautions.size(), 2U);
+  EXPECT_EQ(cautions[0].words, "ring, 8 B, 64 B, 512 B and 2 more: skipped: it cannot");
+  EXPECT_FALSE(cautions[0].is_bad);
+  EXPECT_EQ(cautions[1].words, "swing, 64 B: wrong: sum");
+  EXPECT_TRUE(cautions[1].is_bad);
 }
 
 TEST(MilestoneWords, TheTimeLeftFallsWhileACaseRuns) {

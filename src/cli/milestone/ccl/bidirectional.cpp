@@ -107,13 +107,14 @@ void add_published_gain(report::LinePanel& panel, const simulate::Series& series
 }
 
 PartFigure figure_of_gains(const PartRows& rows, const simulate::References& references) {
-  report::LineChart chart{.title = "Gain of the bidirectional all-gather over the plain ring, by nodes",
-                          .remark = fmt::format("one rank a node; published: {}", references.source),
-                          .x_name = "bytes",
-                          .full = "simulated",
-                          .dashed = "published, at the crossover",
-                          .ranges = "range that is published",
-                          .panels = {}};
+  report::LineChart chart{
+      .title = "Gain of the bidirectional all-gather over the plain ring, by nodes",
+      .remark = fmt::format("one rank a node; published: {}; simulated by Tutti", cited(references)),
+      .x_name = "bytes",
+      .full = "simulated",
+      .dashed = "published, at the crossover",
+      .ranges = "published as a range of gains over a range of sizes",
+      .panels = {}};
   for (const Cluster& cluster : kClusters) {
     report::LinePanel panel{.title = std::string(cluster.gpu),
                             .y_name = "gain in bus bandwidth, percent",
@@ -136,12 +137,13 @@ PartFigure figure_of_gains(const PartRows& rows, const simulate::References& ref
 }
 
 PartFigure figure_of_crossovers(const PartRows& rows, const simulate::References& references) {
-  report::LineChart chart{.title = "Up to which size the bidirectional all-gather is faster",
-                          .remark = fmt::format("H100, one rank a node; published: {}", references.source),
-                          .x_name = "bytes",
-                          .full = "simulated",
-                          .dashed = "published",
-                          .panels = {}};
+  report::LineChart chart{
+      .title = "Up to which size the bidirectional all-gather is faster",
+      .remark = fmt::format("H100, one rank a node; published: {}; simulated by Tutti", cited(references)),
+      .x_name = "bytes",
+      .full = "simulated",
+      .dashed = "published",
+      .panels = {}};
   report::SizePanel panel{.title = "crossover by number of nodes", .rows = {}};
   for (const int nodes : kNodes) {
     const simulate::Series* const series = series_of(references, kClusters[0], nodes, "crossover");

@@ -49,7 +49,9 @@ std::optional<double> published_of(const simulate::References& references, std::
 
 PartFigure figure_over_sizes(const PartRows& rows, const simulate::References& references) {
   report::LineChart chart{.title = "All-reduce by memory of the buffers",
-                          .remark = "accelerator, torus 3x2 of packages of 4x4 cubes, one PE a cube; from the centre",
+                          .remark = fmt::format("accelerator, torus 3x2 of packages of 4x4 cubes, one PE a cube; from "
+                                                "the centre; simulated by Tutti; published: {}",
+                                                cited(references)),
                           .x_name = "bytes a PE",
                           .full = "simulated",
                           .dashed = "published",
@@ -72,7 +74,10 @@ std::optional<double> time_of_64_kb(const PartRows& rows, std::string_view memor
 
 PartFigure figure_of_64_kb(const PartRows& rows, const simulate::References& references) {
   report::BarChart chart{.title = "All-reduce with 64 KB a PE, by memory of the buffers",
-                         .remark = "published for a torus of 6 packages; simulated on a torus 3x2",
+                         .remark = fmt::format("published for a torus of 6 packages: {}; simulated by Tutti on a torus "
+                                               "3x2; the figure \"comparison\" has the same on a torus 2x3, where "
+                                               "packages have other neighbours and times differ a little",
+                                               cited(references)),
                          .kinds = {"published", "simulated"},
                          .panels = {}};
   report::BarPanel panel{.title = "64 KB a PE", .y_name = "latency, us", .groups = {}};

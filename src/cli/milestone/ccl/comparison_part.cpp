@@ -215,17 +215,21 @@ ValueKind kind_of(const PartRows& rows, std::size_t row) {
   return static_cast<ValueKind>(std::min<std::ptrdiff_t>(found - kValueKinds.begin(), measured_value));
 }
 
-// " Reference and theory: SOURCE (DATE)."
+// " Reference and theory: SOURCE (DATE). Simulated: …"
 std::string sources_in_words(const PartRows& rows) {
   std::vector<std::string> sources;
   for (std::size_t row = 0; row < rows.size(); ++row) {
     const ValueKind kind = kind_of(rows, row);
     if (kind != reference_value && kind != theory_value) continue;
-    const std::string date = rows.text(row, "date");
-    std::string source = rows.text(row, "source") + (date.empty() ? "" : fmt::format(" (date {})", date));
+    std::string source = cited(rows.text(row, "source"), rows.text(row, "date"));
     if (std::find(sources.begin(), sources.end(), source) == sources.end()) sources.push_back(std::move(source));
   }
-  return sources.empty() ? "" : fmt::format(" Reference and theory: {}.", fmt::join(sources, "; "));
+  if (sources.empty()) return "";
+  return fmt::format(
+      " Reference and theory: {}. Simulated: by Tutti, beside references on the accelerator as a torus of 2x3 "
+      "packages; "
+      "the figures of buffers have it as 3x2, where packages have other neighbours and times differ a little.",
+      fmt::join(sources, "; "));
 }
 
 PartFigure figure_of_values(const PartRows& rows) {

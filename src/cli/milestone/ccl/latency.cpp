@@ -61,9 +61,13 @@ Line line_of_root(const PartRows& rows, std::string_view topology, std::string_v
   return line;
 }
 
-LineChart chart_of(std::string title) {
+// `more` stands behind what is the same in all.
+LineChart chart_of(std::string title, const std::string& more) {
   return {.title = std::move(title),
-          .remark = "6 packages of 4x4 cubes, one PE a cube: 96 ranks with buffers in TCM; simulated, critical path",
+          .remark =
+              "6 packages of 4x4 cubes, one PE a cube: 96 ranks with buffers in TCM; simulated by Tutti, critical "
+              "path" +
+              more,
           .x_name = "bytes a PE",
           .full = "simulated",
           .dashed = "the authors' analytic model",
@@ -89,11 +93,14 @@ Line analytic_line() {
 }
 
 PartFigure figure_of(const PartRows& rows, const Topology& topology, const simulate::References& references) {
-  LineChart chart = chart_of(fmt::format("All-reduce on {}", topology.name));
+  const bool has_points = topology.name == kPublishedTopology;
+  LineChart chart = chart_of(fmt::format("All-reduce on {}", topology.name),
+                             fmt::format(" on {}; {}analytic model ({}, on no topology): {}", topology.machine,
+                                         has_points ? "published times and " : "", kAnalyticModel, cited(references)));
   LinePanel panel{.title = std::string(topology.name), .y_name = "latency, us", .lines = {}};
   for (const Root& root : kRoots)
     panel.lines.push_back(line_of_root(rows, topology.name, root.name, fmt::format("from the {}", root.name)));
-  if (topology.name == kPublishedTopology) {
+  if (has_points) {
     add_published_times(panel, references);
     chart.dashed = "published (a point), or the authors' analytic model";
   }
@@ -103,7 +110,7 @@ PartFigure figure_of(const PartRows& rows, const Topology& topology, const simul
 }
 
 PartFigure figure_of_all(const PartRows& rows) {
-  LineChart chart = chart_of("All-reduce on three topologies");
+  LineChart chart = chart_of("All-reduce on three topologies", "");
   chart.dashed.clear();
   chart.full.clear();
   LinePanel panel{.title = "from the centre of each package", .y_name = "latency, us", .lines = {}};
@@ -155,7 +162,7 @@ std::vector<std::string> answer_of_latency(const PartRows& rows, const simulate:
                       kPublishedTopology, *centre, *corner,
                       value_at(references, kRoots[0].series, kPublishedBytes).value_or(0),
                       value_at(references, kRoots[1].series, kPublishedBytes).value_or(0)),
-          "The analytic model is the authors' own: 1.346 us and 0.0012 us a packet of 128 bits, on no topology."};
+          fmt::format("The analytic model is the authors' own: {}, on no topology.", kAnalyticModel)};
 }
 
 Result<PartShown> show_latency(const PartRows& rows) {

@@ -25,6 +25,7 @@ namespace tutti::cli {
 namespace {
 
 constexpr std::string_view kJudged = "vllm_all_reduce";
+constexpr std::string_view kBlindRule = "table of the blind model";
 
 std::vector<Column> regret_columns() {
   return {{"rule"},
@@ -100,7 +101,7 @@ Result<std::vector<PartCase>> regret_cases(const PartWorld& world) {
   add("tensorrt_llm", 0.1, by_rule("tensorrt_llm"));
   add("always pynccl", 0.1, by_rule("always:pynccl"));
   add("table of the other sizes", 0.1, by_other_sizes);
-  if (world.is_full) add("table of the blind model", 20, by_blind_model);
+  if (world.is_full) add(std::string(kBlindRule), 20, by_blind_model);
   return cases;
 }
 
@@ -129,9 +130,30 @@ std::vector<RuleRegret> regrets_of(const PartRows& rows) {
   return regrets;
 }
 
-PartFigure figure_of_regrets(const std::vector<RuleRegret>& regrets) {
+// What rules are, where their names do not say it.
+struct RuleInWords {
+  std::string_view rule;
+  std::string_view words;
+};
+constexpr std::array<RuleInWords, 4> kRulesInWords = {
+    {{"vllm", "the library's choice, from its sources"},
+     {"always pynccl", "NCCL at every size"},
+     {"table of the other sizes", "Tutti's table, made without the sizes that it is judged by"},
+     {kBlindRule, "Tutti's table of simulated times, by a model fitted without the number of ranks it is judged by"}}};
+
+std::string rules_in_words(const std::vector<RuleRegret>& regrets) {
+  std::string words;
+  for (const RuleInWords& each : kRulesInWords)
+    if (std::any_of(regrets.begin(), regrets.end(), [&](const RuleRegret& one) { return one.rule == each.rule; }))
+      words += fmt::format("; {}: {}", each.rule, each.words);
+  return words;
+}
+
+PartFigure figure_of_regrets(const std::vector<RuleRegret>& regrets, const simulate::References& references) {
   report::BarChart chart{.title = "Regret of dispatch rules on vLLM's published tables",
-                         .remark = "how much slower the way that a rule chooses is than the best published way",
+                         .remark = fmt::format("how much slower the way that a rule chooses is than the best published "
+                                               "way{}. Published: {}",
+                                               rules_in_words(regrets), cited(references)),
                          .kinds = {"regret"},
                          .columns = 2,
                          .panels = {}};
@@ -164,7 +186,8 @@ Result<PartShown> show_regret(const PartRows& rows) {
         fmt::format("vLLM's own rule has a mean regret of {:.1f} % and a greatest of {:.0f} %; a table made "
                     "from every other size has {:.1f} % and {:.0f} % on the sizes that it has not seen.",
                     vllm->mean, vllm->greatest, tuned->mean, tuned->greatest)};
-  shown.figures.push_back(figure_of_regrets(regrets));
+  TUTTI_TRY_ASSIGN(const simulate::References references, published(kJudged));
+  shown.figures.push_back(figure_of_regrets(regrets, references));
   shown.tables.push_back(
       {.file = "regret_summary", .table = {.title = "Regret by rule", .table = std::move(table)}, .is_data = true});
   return shown;

@@ -20,12 +20,27 @@ namespace {
 struct Pictured {
   std::string_view fabric;
   std::string_view file;
+  std::string_view of_parts;  // what uses it
 };
-constexpr std::array<Pictured, 5> kPictured = {{{"ring_1d:6", "ring_1d"},
-                                                {"torus_2d:2x3", "torus_2d"},
-                                                {"mesh_2d_no_wrap:2x3", "mesh_2d_no_wrap"},
-                                                {"accelerator_torus,inner=packages:4x4x1", "accelerator_torus"},
-                                                {"packages:4x4x8", "package"}}};
+constexpr std::array<Pictured, 5> kPictured = {
+    {{"ring_1d:6", "ring_1d", {}},
+     {"torus_2d:2x3", "torus_2d", {}},
+     {"mesh_2d_no_wrap:2x3", "mesh_2d_no_wrap", {}},
+     {"accelerator_torus,inner=packages:4x4x1", "accelerator_torus",
+      "The fabric of the parts latency and comparison: packages of 4x4 cubes, one PE a cube, as a torus 2x3."},
+     {"packages:4x4x8", "package",
+      "A package of the accelerator with all its PEs, as the default fabric of the part correctness has six."}}};
+
+// The plain fabrics have a rank in place of a package, and cables of their own.
+std::string words_of(const Pictured& pictured) {
+  const auto topology = std::find_if(kTopologies.begin(), kTopologies.end(),
+                                     [&](const Topology& each) { return each.packages == pictured.fabric; });
+  if (topology == kTopologies.end()) return std::string(pictured.of_parts);
+  return fmt::format(
+      "The fabric of the parts correctness and api. The part latency has {}: packages of 16 ranks in these places, and "
+      "other cables between them, as in the picture topology_accelerator_torus.",
+      topology->machine);
+}
 
 std::vector<Column> fabric_columns() {
   return {{"fabric"}, {"ranks"}, {"cores"}, {"nodes"}, {"switches"}, {"links"}, {"most_hops"}, {"most_latency_us"}};
@@ -64,7 +79,7 @@ Result<PartShown> show_topologies(const PartRows& rows) {
     TUTTI_TRY_ASSIGN(const fabric::Fabric fabric, fabric::load_fabric(one.name));
     shown.figures.push_back({.file = fmt::format("topology_{}", pictured->file),
                              .title = fmt::format("The fabric {}", one.name),
-                             .svg = report::fabric_to_svg(fabric)});
+                             .svg = report::fabric_to_svg(fabric, words_of(*pictured))});
   }
   shown.answer = {"Discs are ranks, squares are switches; colors tell what cables cost."};
   shown.tables.push_back({.file = "topologies", .table = {.title = "Fabrics", .table = rows.table()}});

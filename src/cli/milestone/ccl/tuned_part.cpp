@@ -147,11 +147,16 @@ std::map<double, RanAt> ran_at_sizes(const PartRows& rows) {
   return sizes;
 }
 
-std::vector<std::string> answer_of_tuning(const PartRows& rows, const std::map<double, RanAt>& sizes) {
-  const auto is_changed = [&](double bytes) {
+// Where another algorithm runs after tuning.
+SizeFilter where_changed(const std::map<double, RanAt>& sizes) {
+  return [&sizes](double bytes) {
     const auto found = sizes.find(bytes);
     return found != sizes.end() && found->second.is_changed();
   };
+}
+
+std::vector<std::string> answer_of_tuning(const PartRows& rows, const std::map<double, RanAt>& sizes) {
+  const SizeFilter is_changed = where_changed(sizes);
   std::vector<std::string> answer;
   if (const std::string standing = standing_in_words(rows, kAfterTuning, is_changed); !standing.empty())
     answer.push_back(fmt::format("Where the tuned table has another algorithm run, all-reduce is {}.", standing));
@@ -186,11 +191,13 @@ Result<PartShown> show_tuned(const PartRows& rows) {
   report::LineChart chart = chart_of_competitors(rows, "All-reduce before and after tuning");
   if (!chart.panels.empty())
     shown.figures.push_back({.file = "tuned", .title = chart.title, .lines = std::move(chart)});
-  shown.tables.push_back({.file = "tuned_best",
-                          .table = {.title = "All-reduce before and after tuning, in microseconds",
-                                    .table = table_of_sizes(rows),
-                                    .remark = remark_of_sizes()},
-                          .is_data = true});
+  shown.tables.push_back(
+      {.file = "tuned_best",
+       .table = {.title = "All-reduce before and after tuning, in microseconds",
+                 .table = table_of_sizes(rows, where_changed(sizes)),
+                 .remark = remark_of_sizes() + " Where the same algorithm runs before and after tuning, nothing is "
+                                               "compared: tuned_ways says what ran."},
+       .is_data = true});
   if (!sizes.empty()) shown.tables.push_back(table_of_ways(sizes));
   return shown;
 }

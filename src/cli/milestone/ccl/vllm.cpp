@@ -116,12 +116,13 @@ Winners winners_of(const PartRows& rows) {
 }
 
 PartFigure figure_of_tables(const PartRows& rows, const simulate::References& references) {
-  report::LineChart chart{.title = "vLLM's published all-reduce times and the model's",
-                          .remark = fmt::format("{} ({})", references.source, references.date),
-                          .x_name = "bytes",
-                          .full = "simulated",
-                          .dashed = "published",
-                          .panels = {}};
+  report::LineChart chart{
+      .title = "vLLM's published all-reduce times and the model's",
+      .remark = fmt::format("published: {}; simulated by Tutti's model of the machines", cited(references)),
+      .x_name = "bytes",
+      .full = "simulated",
+      .dashed = "published",
+      .panels = {}};
   for (std::size_t row = 0; row < rows.size(); ++row) {
     const std::string title =
         fmt::format("{}, {} ranks", rows.text(row, "machine"), rows.number(row, "ranks").value_or(0));

@@ -19,6 +19,7 @@
 #include "bench/views/views.hpp"
 #include "cli/interrupt.hpp"
 #include "cli/milestone/gemm/gemm_parts.hpp"
+#include "cli/milestone/shared/cautions.hpp"
 #include "cli/milestone/shared/measured.hpp"
 #include "cli/milestone/shared/simulated.hpp"
 
@@ -247,13 +248,12 @@ PartTable table_of_layers(const PartRows& rows, const std::vector<Layer>& layers
     const Saving saving = saving_of(rows, layer);
     const std::optional<Product> product = product_of(rows, layer);
     const std::optional<std::size_t> own = row_of_way(rows, layer, "auto");
-    const std::optional<double> own_time = own ? rows.number(*own, "time_us") : std::nullopt;
+    const double own_time = own ? rows.number(*own, "time_us").value_or(0) : 0;
     const auto whole = [](double value) { return whole_cell(static_cast<std::uint64_t>(value)); };
-    const auto cell = [](const std::optional<double>& value) { return value ? Cell(*value) : Cell(); };
     table.add_row({whole(layer.tokens), whole(layer.width), whole(layer.tiles),
                    product ? Cell(product->median) : Cell(), product ? Cell(product->least) : Cell(),
-                   product ? Cell(product->greatest) : Cell(), cell(own_time),
-                   own_time && product ? Cell(share_saved(*own_time, product->median)) : Cell(),
+                   product ? Cell(product->greatest) : Cell(), own ? Cell(own_time) : Cell(),
+                   own_time > 0 && product ? Cell(share_saved(own_time, product->median)) : Cell(),
                    rows.text(saving.to, "way"), rows.cell(saving.to, "time_us"), rows.text(saving.from, "way"),
                    rows.cell(saving.from, "time_us"), saving.percent, saving.range ? Cell(saving.range->low) : Cell(),
                    saving.range ? Cell(saving.range->high) : Cell(), saving.is_told});
@@ -374,17 +374,17 @@ std::vector<std::string> layer_answer(const PartRows& rows, const std::vector<La
 
 Result<PartShown> show_layer(const PartRows& rows) {
   PartShown shown;
+  GroupedCautions grouped;
   for (std::size_t row = 0; row < rows.size(); ++row) {
     const std::string outcome = rows.text(row, "outcome");
     if (outcome == name_of(harness::Outcome::ok)) continue;
     const bool is_skipped = outcome == name_of(harness::Outcome::skipped);
     shown.is_right = shown.is_right && is_skipped;
-    shown.cautions.push_back(
-        {fmt::format("{}, {}, {}: {}: {}", number_of(rows.number(row, "tokens").value_or(0), "token"),
-                     number_of(rows.number(row, "tiles").value_or(0), "tile"), rows.text(row, "way"), outcome,
-                     rows.text(row, "note")),
-         !is_skipped});
+    grouped.add(fmt::format("{}, {}", number_of(rows.number(row, "tokens").value_or(0), "token"),
+                            number_of(rows.number(row, "tiles").value_or(0), "tile")),
+                rows.text(row, "way"), fmt::format("{}: {}", outcome, rows.text(row, "note")), !is_skipped);
   }
+  grouped.move_to(shown.cautions);
   const std::vector<Layer> layers = layers_in(rows);
   if (layers.empty()) return shown;
   shown.answer = layer_answer(rows, layers);

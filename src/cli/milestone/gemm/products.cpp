@@ -120,6 +120,14 @@ std::optional<double> window_of(const std::vector<GemmRow>& products, const simu
 
 constexpr double kMostError = 0.10;  // row C12
 
+// Empty if all is published.
+std::string inferred_in_words(const simulate::GemmReferences& references) {
+  const bool is_inferred = std::any_of(references.windows.begin(), references.windows.end(),
+                                       [](const simulate::GemmReference& each) { return each.is_inferred; });
+  return is_inferred ? "Published windows do not say which operands are preloaded: that is inferred from the times."
+                     : "";
+}
+
 PartTable table_of_published(const std::vector<GemmRow>& products, const simulate::GemmReferences& references,
                              bool& is_right) {
   Table table({{"window"},
@@ -136,7 +144,8 @@ PartTable table_of_published(const std::vector<GemmRow>& products, const simulat
   return {.file = "products_published",
           .table = {.title = "Published windows beside the simulated ones",
                     .table = std::move(table),
-                    .remark = fmt::format("{}, {}", references.source, references.date)},
+                    .remark = fmt::format("{}. {}", cited(references.source, references.date),
+                                          inferred_in_words(references))},
           .is_data = true};
 }
 
@@ -195,6 +204,7 @@ Result<PartShown> show_products(const PartRows& rows) {
       "The closed-form model is within {:.1f} % of the simulated window over all work of each of {} products, and "
       "within {:.1f} % of that of the tiled pipeline alone.",
       error_of_all * 100, products.size(), error_of_tiled * 100)};
+  if (std::string words = inferred_in_words(references); !words.empty()) shown.answer.push_back(std::move(words));
   for (const simulate::GemmReference& reference : references.windows)
     if (const std::optional<double> simulated = window_of(products, reference))
       shown.answer.push_back(fmt::format("{}: published {:.0f} ns, simulated {:.0f}.", reference.configuration,

@@ -17,6 +17,7 @@
 #include "bench/views/comparison_words.hpp"
 #include "bench/views/views.hpp"
 #include "cli/interrupt.hpp"
+#include "cli/milestone/shared/cautions.hpp"
 #include "cli/milestone/shared/simulated.hpp"
 #include "cli/report/answer.hpp"
 
@@ -234,46 +235,64 @@ std::string standing_in_words(const PartRows& rows, std::string_view competitor,
 
 bool are_right(const PartRows& rows, std::vector<report::Caution>& cautions) {
   bool right = true;
+  GroupedCautions grouped;
   for (std::size_t row = 0; row < rows.size(); ++row) {
     const std::string outcome = rows.text(row, "outcome");
     if (outcome == name_of(harness::Outcome::ok)) continue;
     const bool is_skipped = outcome == name_of(harness::Outcome::skipped);
     right = right && is_skipped;
-    cautions.push_back(
-        {fmt::format("{}, {}: {}: {}", rows.text(row, "competitor"),
-                     size_in_words(rows.number(row, "bytes").value_or(0)), outcome, rows.text(row, "note")),
-         !is_skipped});
+    grouped.add(rows.text(row, "competitor"), size_in_words(rows.number(row, "bytes").value_or(0)),
+                fmt::format("{}: {}", outcome, rows.text(row, "note")), !is_skipped);
   }
+  grouped.move_to(cautions);
   return right;
 }
 
 namespace {
 
-// The baseline, and those that are the best, or level with it, at some size: at most sizes first.
-std::vector<std::string> most_important(const PartRows& rows) {
+// Those whose lines have color, the most important first, and who they are in words.
+struct Colored {
+  std::vector<std::string> names;
+  std::string words;
+};
+Colored colored_of(const PartRows& rows) {
   struct Counts {
     std::size_t best = 0;
-    std::size_t level = 0;
+    std::size_t level = 0;  // or the best
   };
   std::map<std::string, Counts> counts;
-  std::vector<std::string> names;
   for (std::size_t row = 0; row < rows.size(); ++row) {
+    if (!rows.number(row, "time_us")) continue;
     Counts& of_name = counts[rows.text(row, "competitor")];
     const bool is_best = rows.is_true(row, "is_best");
     of_name.best += is_best ? 1 : 0;
     of_name.level += is_best || rows.is_true(row, "is_tied") ? 1 : 0;
   }
+  const std::vector<std::string> baselines = rows.texts("baseline");
+  const bool has_baseline = !baselines.empty() && counts.contains(baselines.front());
+  const std::size_t places = report::kMostColored - (has_baseline ? 1 : 0);
+  std::vector<std::string> names;
   for (const std::string& each : rows.texts("competitor"))
-    if (counts[each].level > 0) names.push_back(each);
+    if (counts[each].level > 0 && !(has_baseline && each == baselines.front())) names.push_back(each);
   std::stable_sort(names.begin(), names.end(), [&](const std::string& a, const std::string& b) {
     return std::pair(counts[a].best, counts[a].level) > std::pair(counts[b].best, counts[b].level);
   });
-  const std::vector<std::string> baselines = rows.texts("baseline");
-  if (!baselines.empty() && !baselines.front().empty()) {
-    std::erase(names, baselines.front());
-    names.insert(names.begin(), baselines.front());
-  }
-  return names;
+  const auto num_best = static_cast<std::size_t>(
+      std::count_if(names.begin(), names.end(), [&](const std::string& each) { return counts[each].best > 0; }));
+  Colored colored{.names = {}, .words = has_baseline ? "the baseline, " : ""};
+  if (names.size() <= places)
+    colored.words += "all that are the fastest, or level with it, at some size";
+  else if (num_best > places)
+    colored.words += fmt::format("{} of those that are the fastest at the most sizes", places);
+  else if (num_best == places)
+    colored.words += "the fastest of each size";
+  else
+    colored.words +=
+        fmt::format("the fastest of each size, and {} of those level with it at the most sizes", places - num_best);
+  names.resize(std::min(names.size(), places));
+  if (has_baseline) colored.names.push_back(baselines.front());
+  colored.names.insert(colored.names.end(), names.begin(), names.end());
+  return colored;
 }
 
 }  // namespace
@@ -282,8 +301,8 @@ report::LineChart chart_of_competitors(const PartRows& rows, std::string title) 
   report::LineChart chart{
       .title = std::move(title),
       .remark = fmt::format(
-          "{}; whiskers, and bands of live charts, are 95 % intervals of the medians of rounds; a broad pale "
-          "line lies below another line",
+          "{}; a time is the median of all samples; its whisker, or its band in a live chart, is the 95 % interval of "
+          "the medians of rounds and need not hold it; a broad pale line lies below another line",
           rows.origin().machine),
       .x_name = std::string(kBytes),
       .panels = {}};
@@ -304,12 +323,10 @@ report::LineChart chart_of_competitors(const PartRows& rows, std::string title) 
     }
     if (!line.points.empty()) panel.lines.push_back(std::move(line));
   }
-  panel.first = most_important(rows);
+  Colored colored = colored_of(rows);
   if (panel.lines.size() > report::kMostColored)
-    chart.remark += fmt::format(
-        "; in color: the baseline, and those of {} that are the fastest, or level with it, at "
-        "most sizes",
-        counted(panel.lines.size(), "line"));
+    chart.remark += fmt::format("; in color, of {}: {}", counted(panel.lines.size(), "line"), colored.words);
+  panel.first = std::move(colored.names);
   if (!panel.lines.empty()) chart.panels.push_back(std::move(panel));
   return chart;
 }
@@ -326,38 +343,38 @@ std::map<double, std::vector<std::size_t>> rows_by_size(const PartRows& rows) {
 
 }  // namespace
 
-Table table_of_sizes(const PartRows& rows) {
+Table table_of_sizes(const PartRows& rows, const SizeFilter& is_compared) {
+  using harness::measured;
   const std::vector<std::string> competitors = rows.texts("competitor");
-  std::vector<Column> columns = {{"bytes"}};
-  for (const std::string& each : competitors) columns.push_back(harness::measured(each + "_us"));
-  for (const char* name : {"best"}) columns.push_back({name});
-  columns.push_back(harness::measured("best_us"));
-  columns.push_back({"baseline"});
-  columns.push_back(harness::measured("speedup"));
-  columns.push_back(harness::measured("speedup_low"));
-  columns.push_back(harness::measured("speedup_high"));
+  // There may be many competitors: the answer stands in front of them.
+  std::vector<Column> columns = {{"bytes"},
+                                 {"best"},
+                                 measured("best_us"),
+                                 {"baseline"},
+                                 measured("speedup"),
+                                 measured("speedup_low"),
+                                 measured("speedup_high")};
+  for (const std::string& each : competitors) columns.push_back(measured(each + "_us"));
   columns.push_back({"ties"});
   Table table(std::move(columns));
   for (const auto& [bytes, of_size] : rows_by_size(rows)) {
     std::vector<Cell> cells = {static_cast<std::int64_t>(bytes)};
-    for (const std::string& competitor : competitors) {
-      Cell time;
-      for (const std::size_t row : of_size)
-        if (rows.text(row, "competitor") == competitor) time = rows.cell(row, "time_us");
-      cells.push_back(time);
-    }
+    const bool is_left_out = is_compared && !is_compared(bytes);
     const auto best =
         std::find_if(of_size.begin(), of_size.end(), [&](std::size_t row) { return rows.is_true(row, "is_best"); });
+    for (const char* name : {"competitor", "time_us", "baseline", "speedup", "speedup_low", "speedup_high"})
+      cells.push_back(best == of_size.end() || is_left_out ? Cell() : rows.cell(*best, name));
     std::string ties;
-    for (const std::size_t row : of_size)
-      if (rows.is_true(row, "is_tied")) ties += (ties.empty() ? "" : ", ") + rows.text(row, "competitor");
-    if (best == of_size.end()) {
-      cells.resize(table.columns().size());
-    } else {
-      for (const char* name : {"competitor", "time_us", "baseline", "speedup", "speedup_low", "speedup_high"})
-        cells.push_back(rows.cell(*best, name));
-      cells.push_back(harness::text_or_null(ties));
+    for (const std::string& competitor : competitors) {
+      Cell time;
+      for (const std::size_t row : of_size) {
+        if (rows.text(row, "competitor") != competitor) continue;
+        time = rows.cell(row, "time_us");
+        if (rows.is_true(row, "is_tied")) ties += (ties.empty() ? "" : ", ") + competitor;
+      }
+      cells.push_back(time);
     }
+    cells.push_back(is_left_out ? Cell() : harness::text_or_null(ties));
     table.add_row(std::move(cells));
   }
   return table;

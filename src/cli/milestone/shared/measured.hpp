@@ -57,10 +57,11 @@ using OnSize = std::function<Status(std::uint64_t bytes, std::span<const harness
 [[nodiscard]] bool are_right(const PartRows& rows, std::vector<report::Caution>& cautions);
 // Times over sizes, a line for each competitor.
 [[nodiscard]] report::LineChart chart_of_competitors(const PartRows& rows, std::string title);
-// A line for each size: each time, the best with its speed-up over the baseline, and ties within the interval.
-[[nodiscard]] Table table_of_sizes(const PartRows& rows);
-// Whether sentences are about a size; null: about all.
+// Whether sentences and comparisons are about a size; null: about all.
 using SizeFilter = std::function<bool(double bytes)>;
+// A line for each size: the best with its speed-up over the baseline, each time, and ties within the interval. Of sizes
+// that are not compared, only times.
+[[nodiscard]] Table table_of_sizes(const PartRows& rows, const SizeFilter& is_compared = nullptr);
 // How a competitor compares with the baseline over all sizes: "1.21 times as fast as openmpi default (geometric mean of
 // 4 sizes; 0.98 to 2.04)". Empty if they have no size in common.
 [[nodiscard]] std::string standing_in_words(const PartRows& rows, std::string_view competitor,

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/milestone/shared/published.hpp"
 
-#include <string>
-
 #include <fmt/format.h>
 
 #include "base/text.hpp"
@@ -28,6 +26,12 @@ Result<simulate::References> published(std::string_view name) {
 Result<simulate::GemmReferences> published_gemm(std::string_view name) {
   TUTTI_TRY_ASSIGN(const std::string_view text, text_of_published(name));
   return simulate::read_gemm_references(text, name);
+}
+
+std::string cited(std::string_view source, std::string_view date) {
+  if (date.empty()) return std::string(source);
+  const bool is_date = date.front() >= '0' && date.front() <= '9';
+  return fmt::format("{} ({}{})", source, is_date ? "" : "date ", date);
 }
 
 std::optional<double> value_at(const simulate::References& references, std::string_view series, std::uint64_t bytes) {
