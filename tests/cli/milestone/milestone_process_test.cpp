@@ -80,6 +80,25 @@ TEST_F(MilestoneProcess, WithoutFontsItDrawsNoBoxesForWords) {
   EXPECT_TRUE(contains(folder_.read("without/index.json"), "finds no font"));
 }
 
+// Nothing that draws pictures is started but rsvg-convert, and that only where it is on PATH.
+TEST_F(MilestoneProcess, WithoutBrowserAndDisplayItDrawsTheSame) {
+  const std::string command = "run milestone-ccl --part topologies,vllm -o ";
+  ASSERT_EQ(tutti(command + "usual").exit, 0);
+  std::filesystem::create_directory(folder_.file("empty"));
+  const test::Ended bare = tutti(command + "bare",
+                                 "env -u DISPLAY -u WAYLAND_DISPLAY -u XDG_RUNTIME_DIR -u BROWSER -u HOME "
+                                 "PATH=\"$PWD/empty\"");
+  EXPECT_EQ(bare.exit, 0) << bare.error;
+  EXPECT_TRUE(contains(bare.error, "there are no PNG pictures beside the SVG ones: rsvg-convert is not on PATH"))
+      << bare.error;
+  for (const char* name : {"topology_ring_1d.svg", "topology_accelerator_torus.svg", "vllm.svg", "vllm.csv"})
+    EXPECT_EQ(folder_.read(fmt::format("bare/{}", name)), folder_.read(fmt::format("usual/{}", name))) << name;
+  EXPECT_TRUE(contains(folder_.read("bare/report.html"), "</html>"));
+  const test::Ended odd = tutti(command + "odd", "DISPLAY=:4711 WAYLAND_DISPLAY=none BROWSER=/bin/false");
+  EXPECT_EQ(odd.exit, 0) << odd.error;
+  EXPECT_EQ(folder_.read("odd/vllm.svg"), folder_.read("usual/vllm.svg"));
+}
+
 // On file systems of many sizes, so that each file is the one for which there is no room; with room it goes on.
 TEST_F(MilestoneProcess, OnAFullDiskItSaysSoAndGoesOnLater) {
   const std::string spaces = ::geteuid() == 0 ? "unshare -m" : "unshare -rm";
