@@ -81,6 +81,34 @@ TEST(Predictions, CopiesOfAPartTellWaysApart) {
   EXPECT_GT(with["simulated_us"].get<double>(), without["time_us"].get<double>() + 10);
 }
 
+// One published number of GPUs says nothing of one beyond it: there the interval is around the bare model. Between two
+// numbers the time is corrected.
+TEST(Predictions, BeyondThePublishedNumbersOfGpusTheModelIsNotCorrected) {
+  const auto of = [](const char* fabric) {
+    return row_of(
+        {"--fabric", fabric, "--collective", "all_reduce", "--algorithm", "one_shot", "--by-name", "--bytes", "512K"});
+  };
+  const Json beyond = of("h100_node:8");
+  EXPECT_EQ(beyond["time_us"], beyond["simulated_us"]);
+  EXPECT_LT(beyond["low_us"].get<double>(), beyond["time_us"].get<double>() * 0.9);
+  const Json between = of("h100_node:4");
+  EXPECT_NE(between["time_us"], between["simulated_us"]);
+  EXPECT_LT(between["high_us"].get<double>() / between["low_us"].get<double>(),
+            beyond["high_us"].get<double>() / beyond["low_us"].get<double>());
+}
+
+// NCCL's tree passes on chunks. Each part side by side goes on while the next one comes.
+TEST(Predictions, TreesInPartsPassOnChunks) {
+  const auto in_parts = [](const char* parts) {
+    return row_of({"--fabric", "h100_node:8,costs=simple", "--collective", "all_reduce", "--algorithm",
+                   "double_binary_tree", "--bytes", "64M", "--parts", parts})["time_us"]
+        .get<double>();
+  };
+  EXPECT_LT(in_parts("16"), 0.6 * in_parts("1"));
+  // Each GPU sends all data twice.
+  EXPECT_GT(in_parts("16"), 2 * 67108864 / 325e3);
+}
+
 TEST(Predictions, WhatIsLeftOutMustBeOfFigures) {
   const auto says = [](const std::vector<std::string>& words, const char* what) {
     const Outcome said = simulate_there(words);

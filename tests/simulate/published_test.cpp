@@ -122,10 +122,11 @@ TEST_P(Blind, WhatIsLeftOutIsPredictedBetterThanByItsNeighbours) {
   const BlindScore bare = score_of(*blind, Predictor::simulated);
   const BlindScore corrected = score_of(*blind, Predictor::corrected);
   EXPECT_LT(bare.median_error, by_ranks ? 0.06 : 0.045);
-  EXPECT_LT(corrected.median_error, by_ranks ? 0.065 : 0.025);
+  EXPECT_LT(corrected.median_error, by_ranks ? 0.06 : 0.025);
   EXPECT_GE(bare.winners, by_ranks ? 36U : 37U);
-  EXPECT_GE(corrected.winners, by_ranks ? 34U : 38U);
+  EXPECT_GE(corrected.winners, by_ranks ? 36U : 38U);
   EXPECT_LT(bare.mean_regret, by_ranks ? 0.012 : 0.006);
+  EXPECT_LT(corrected.mean_regret, by_ranks ? 0.012 : 0.003);
   for (const Predictor naive : {Predictor::nearest, Predictor::linear, Predictor::log_log}) {
     EXPECT_LT(corrected.median_error, score_of(*blind, naive).median_error);
     EXPECT_LT(corrected.mean_regret, score_of(*blind, naive).mean_regret);
@@ -133,9 +134,32 @@ TEST_P(Blind, WhatIsLeftOutIsPredictedBetterThanByItsNeighbours) {
   // The interval of 90 % is one.
   EXPECT_GE(corrected.within, 0.85);
   EXPECT_LE(corrected.within, 0.95);
-  // What the file says of it.
-  if (!by_ranks) return;
-  EXPECT_NEAR(deviations_of(*blind, [](const BlindTime&) { return true; }), references_.deviations, 0.1);
+  // So are those that users see, whose width and correction the file says.
+  const auto num_within = std::count_if(blind->begin(), blind->end(), [&](const BlindTime& time) {
+    const double corrected_time = time.times[static_cast<std::size_t>(Predictor::corrected)];
+    return std::abs(std::log(corrected_time / time.published)) <= references_.deviations * time.deviation;
+  });
+  EXPECT_GE(num_within, 170);
+  EXPECT_LE(num_within, 190);
+  if (by_ranks) {
+    EXPECT_NEAR(beyond_ranks_of(*blind), references_.beyond_ranks, 0.02);
+  }
+}
+
+// Of NCCL's gigabytes the other numbers of GPUs say by how much the model is wrong, also beyond them. Nothing is
+// fitted.
+TEST_F(Published, CorrectionsHoldBeyondTheNumbersOfRanksWhereErrorsAreAlike) {
+  ASSERT_NO_FATAL_FAILURE(compare_with("nccl_tests"));
+  const Result<std::vector<BlindTime>> blind = predict_left_out(references_, LeftOut::ranks, [](const std::string&) {});
+  ASSERT_TRUE(blind.ok()) << blind.status().to_string();
+  ASSERT_EQ(blind->size(), 7U);
+  EXPECT_GT(score_of(*blind, Predictor::simulated).median_error, 0.02);
+  EXPECT_LT(score_of(*blind, Predictor::corrected).median_error, 0.008);
+  EXPECT_GT(beyond_ranks_of(*blind), 0.9);
+  const Result<std::vector<BlindTime>> of_sizes =
+      predict_left_out(references_, LeftOut::sizes, [](const std::string&) {});
+  ASSERT_TRUE(of_sizes.ok()) << of_sizes.status().to_string();
+  EXPECT_TRUE(of_sizes->empty());
 }
 
 INSTANTIATE_TEST_SUITE_P(LeftOut, Blind, testing::Values(LeftOut::ranks, LeftOut::sizes), [](const auto& left_out) {

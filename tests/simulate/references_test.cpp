@@ -28,6 +28,8 @@ TEST(References, EachMistakeHasItsPlace) {
             "f.toml:9: series[0].ways[0]: it has no fabric");
   EXPECT_EQ(message_of(series("values = [1]\nmetric = \"gain\"\nways = [{fabric = \"a\", algorithm = \"ring\"}]")),
             "f.toml:5: series[0].baselines: a gain and a crossover have some, and a time has none");
+  EXPECT_EQ(message_of("beyond_ranks = 2\n" + series("values = [1]")),
+            "f.toml:5: beyond_ranks: 2 is no share; 0 to 1 is");
   EXPECT_EQ(message_of("unit = \"h\"\n" + series("values = [1]")), "f.toml:5: unit: 'h' is not ns, us, ms or s");
   EXPECT_EQ(message_of(series("values = [inf]")), "f.toml:8: series[0].values: its figures are numbers");
   EXPECT_EQ(message_of(series("values = [1]\nkind = \"guess\"")),

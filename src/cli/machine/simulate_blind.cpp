@@ -78,6 +78,9 @@ Result<std::string> blind_test(const std::string& path, simulate::LeftOut what, 
       "give\n"
       "90 % are wrong by up to {:.2f} of their expected deviations\n",
       counted(all.size(), "time"), score_of(all, Predictor::corrected).within * 100, deviations);
+  if (what == simulate::LeftOut::ranks)
+    answer += fmt::format("beyond the numbers of ranks that are seen, {:.2f} of a correction holds\n",
+                          simulate::beyond_ranks_of(all));
   return answer;
 }
 

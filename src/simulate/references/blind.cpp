@@ -16,6 +16,7 @@
 #include "simulate/references/members.hpp"
 #include "simulate/references/near.hpp"
 #include "simulate/references/residuals.hpp"
+#include "simulate/references/weight.hpp"
 
 namespace tutti::simulate {
 
@@ -36,6 +37,9 @@ struct Fold {
 std::vector<Fold> folds_of(const std::vector<Member>& members, const Fit& fit, LeftOut what) {
   std::vector<Fold> folds;
   if (what == LeftOut::sizes) {
+    const bool has_sizes = std::any_of(members.begin(), members.end(),
+                                       [](const Member& member) { return member.series->bytes.size() > 1; });
+    if (!has_sizes) return folds;
     for (const std::size_t odd : {0U, 1U})
       folds.push_back({fmt::format("{}, {} sizes", fit.name, odd == 0 ? "even" : "odd"),
                        [odd](const Member&, std::size_t size) { return size % 2 == odd; }});
@@ -74,27 +78,26 @@ References without(const References& references, const std::vector<Member>& memb
   return seen;
 }
 
+// The times that a fold leaves out or does not, and the parameters fitted to the latter.
 class Blind {
  public:
-  Blind(const References& references, const Fit& fit, const std::vector<Member>& members)
-      : references_(references), fit_(fit), members_(members) {}
+  using Progress = std::function<void(const std::string&)>;
 
-  Status predict(const Fold& fold, std::vector<BlindTime>& all) {
-    const References seen = without(references_, members_, fold);
-    TUTTI_TRY_ASSIGN(const Fitted fitted, fit(seen, fit_, [](const Fitted&) {}));
-    std::vector<const Series*> series;
-    for (const Member& member : members_) series.push_back(member.series);
-    TUTTI_TRY_ASSIGN(const std::vector<Compared> compared, compare(references_, series, [&](const std::string& fabric) {
-                       return with_parameters(fabric, fitted.parameters);
-                     }));
+  Blind(const References& references, const Fit& fit, const std::vector<Member>& members, const Progress& progress)
+      : references_(references), fit_(fit), members_(members), progress_(progress) {}
+
+  Status predict(const Fold& fold, LeftOut what, std::vector<BlindTime>& all) {
+    double beyond_ranks = 0;
+    if (what == LeftOut::ranks) {
+      TUTTI_TRY_ASSIGN(beyond_ranks, beyond_ranks_without(fold));
+    }
+    TUTTI_TRY_ASSIGN(const std::vector<Compared> compared, compared_without(fold));
     std::map<std::string, std::vector<Known>> times;
-    std::vector<Residual> seen_residuals;
     each_time(compared, [&](const Member& member, std::size_t size, const Compared& time) {
-      if (fold.is_left_out(member, size)) return;
-      times[member.way].push_back({member.ranks, time.bytes, time.published});
-      seen_residuals.push_back(residual_of(member, time));
+      if (!fold.is_left_out(member, size)) times[member.way].push_back({member.ranks, time.bytes, time.published});
     });
-    const Residuals residuals(std::move(seen_residuals));
+    const Residuals whole(residuals_without(fold, compared));
+    const Residuals residuals(residuals_without(fold, compared), beyond_ranks);
     each_time(compared, [&](const Member& member, std::size_t size, const Compared& time) {
       if (!fold.is_left_out(member, size)) return;
       const std::vector<Known>& known = times[member.way];
@@ -107,6 +110,8 @@ class Blind {
       const auto near = [&](Near how) { return *value_near(known, member.ranks, time.bytes, how); };
       const Expected expected = residuals.expected(member.way, member.ranks, time.bytes);
       blind.deviation = std::hypot(expected.deviation, noise_of(time));
+      if (whole.is_beyond(member.way, member.ranks))
+        blind.beyond = whole.expected(member.way, member.ranks, time.bytes).log_ratio;
       blind.times[at(Predictor::simulated)] = *time.simulated;
       blind.times[at(Predictor::corrected)] = *time.simulated * std::exp(expected.log_ratio);
       blind.times[at(Predictor::nearest)] = near(Near::nearest);
@@ -117,6 +122,53 @@ class Blind {
   }
 
  private:
+  // How much of a correction holds beyond the numbers of ranks seen, by what the fold does not leave out.
+  Result<double> beyond_ranks_without(const Fold& fold) {
+    std::vector<Member> seen;
+    for (const Member& member : members_)
+      if (!fold.is_left_out(member, 0)) seen.push_back(member);
+    std::vector<Evidence> evidence;
+    for (const Fold& inner : folds_of(seen, fit_, LeftOut::ranks)) {
+      // The same two may be left out in either order.
+      const Fold both{fmt::format("{}, and {}", std::min(fold.name, inner.name), std::max(fold.name, inner.name)),
+                      [&](const Member& member, std::size_t size) {
+                        return fold.is_left_out(member, size) || inner.is_left_out(member, size);
+                      }};
+      TUTTI_TRY_ASSIGN(const std::vector<Compared> compared, compared_without(both));
+      const Residuals residuals(residuals_without(both, compared));
+      each_time(compared, [&](const Member& member, std::size_t size, const Compared& time) {
+        if (inner.is_left_out(member, size) && residuals.is_beyond(member.way, member.ranks))
+          evidence.push_back({member.series->id, residuals.expected(member.way, member.ranks, time.bytes).log_ratio,
+                              residual_of(member, time).log_ratio});
+      });
+    }
+    return weight_of(evidence);
+  }
+
+  // All times, simulated with the parameters that are fitted to what the fold does not leave out.
+  Result<std::vector<Compared>> compared_without(const Fold& fold) {
+    const auto known = parameters_.find(fold.name);
+    std::vector<ParameterValue> parameters = known == parameters_.end() ? std::vector<ParameterValue>() : known->second;
+    if (known == parameters_.end()) {
+      progress_(fold.name);
+      const References seen = without(references_, members_, fold);
+      TUTTI_TRY_ASSIGN(const Fitted fitted, fit(seen, fit_, [](const Fitted&) {}));
+      parameters = fitted.parameters;
+      parameters_.emplace(fold.name, parameters);
+    }
+    std::vector<const Series*> series;
+    for (const Member& member : members_) series.push_back(member.series);
+    return compare(references_, series, [&](const std::string& fabric) { return with_parameters(fabric, parameters); });
+  }
+
+  [[nodiscard]] std::vector<Residual> residuals_without(const Fold& fold, const std::vector<Compared>& compared) const {
+    std::vector<Residual> seen;
+    each_time(compared, [&](const Member& member, std::size_t size, const Compared& time) {
+      if (!fold.is_left_out(member, size)) seen.push_back(residual_of(member, time));
+    });
+    return seen;
+  }
+
   template <typename Act>
   void each_time(const std::vector<Compared>& compared, const Act& act) const {
     std::map<const Series*, std::size_t> next;
@@ -130,6 +182,8 @@ class Blind {
   const References& references_;
   const Fit& fit_;
   const std::vector<Member>& members_;
+  const Progress& progress_;
+  std::map<std::string, std::vector<ParameterValue>> parameters_;  // by what the fit has not seen
 };
 
 double error_of(const BlindTime& time, Predictor predictor) {
@@ -143,11 +197,8 @@ Result<std::vector<BlindTime>> predict_left_out(const References& references, Le
   std::vector<BlindTime> all;
   for (const Fit& fit : references.fits) {
     TUTTI_TRY_ASSIGN(const std::vector<Member> members, members_of(references, fit));
-    Blind blind(references, fit, members);
-    for (const Fold& fold : folds_of(members, fit, what)) {
-      progress(fold.name);
-      TUTTI_TRY(blind.predict(fold, all));
-    }
+    Blind blind(references, fit, members, progress);
+    for (const Fold& fold : folds_of(members, fit, what)) TUTTI_TRY(blind.predict(fold, what, all));
   }
   // What was left out together must not say how wrong its own predictions are.
   std::map<std::string, double> deviations;
@@ -158,6 +209,15 @@ Result<std::vector<BlindTime>> predict_left_out(const References& references, Le
     time.factor = std::exp(found->second * time.deviation);
   }
   return all;
+}
+
+double beyond_ranks_of(std::span<const BlindTime> times) {
+  std::vector<Evidence> evidence;
+  for (const BlindTime& time : times)
+    if (time.beyond)
+      evidence.push_back(
+          {time.series->id, *time.beyond, std::log(time.published / time.times[at(Predictor::simulated)])});
+  return weight_of(evidence);
 }
 
 double deviations_of(std::span<const BlindTime> times, const std::function<bool(const BlindTime&)>& counts) {

@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -36,10 +37,13 @@ struct BlindTime {
   std::string left_out;                           // with what: "h100, 6 ranks"
   std::array<double, kNumPredictors> times = {};  // predicted, in the file's unit
   double deviation = 0;                           // of the logarithm of published / corrected, as expected
+  std::optional<double> beyond = {};              // what a whole correction would say, beyond the numbers of ranks seen
   double factor = 1;  // the corrected time may be that many times as long or as short, in 90 % of cases
 };
 
-// Series of times that a fit of the file is about. `progress` is told of each fit before it is made.
+// Series of times that a fit of the file is about. Where numbers of ranks are left out, what is left learns in the same
+// way how much of a correction to believe: without each of its own numbers of ranks in turn. `progress` is told of each
+// fit before it is made.
 [[nodiscard]] Result<std::vector<BlindTime>> predict_left_out(const References& references, LeftOut what,
                                                               const std::function<void(const std::string&)>& progress);
 
@@ -51,6 +55,9 @@ struct BlindScore {
   double within = 0;        // the share of times within the interval of the corrected prediction
 };
 [[nodiscard]] BlindScore score_of(std::span<const BlindTime> times, Predictor predictor);
+
+// The share of a correction that holds beyond the numbers of ranks seen, by all of these.
+[[nodiscard]] double beyond_ranks_of(std::span<const BlindTime> times);
 
 // How many of their deviations corrected predictions are wrong by, in 90 % of cases.
 [[nodiscard]] double deviations_of(std::span<const BlindTime> times,

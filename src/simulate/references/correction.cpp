@@ -48,7 +48,7 @@ Result<Corrections> Corrections::of(const References& references, std::span<cons
         if (member.series == time.series) known.push_back(residual_of(member, time));
     corrections.fits_.push_back({.fit = fit,
                                  .collective = references.collective,
-                                 .residuals = Residuals(std::move(known)),
+                                 .residuals = Residuals(std::move(known), references.beyond_ranks),
                                  .deviations = references.deviations});
   }
   return corrections;

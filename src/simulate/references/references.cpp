@@ -38,7 +38,7 @@ constexpr auto kKindNames = std::to_array<std::string_view>({"reference", "measu
 
 constexpr auto kKeys =
     std::to_array<std::string_view>({"version", "id", "about", "source", "date", "unit", "collective", "type",
-                                     "left_out", "deviations", "series", "fits"});
+                                     "left_out", "deviations", "beyond_ranks", "series", "fits"});
 constexpr auto kSeriesKeys = std::to_array<std::string_view>(
     {"id", "group", "configuration", "kind", "metric", "bytes", "values", "uncertainty", "bar", "ways", "baselines"});
 constexpr auto kWayKeys = std::to_array<std::string_view>(
@@ -223,6 +223,9 @@ Status read_head(const Section& document, References& references) {
                           fmt::format("{} is not a type; the types are: {}", in_quotes(word), all_type_names()));
   references.type = *type;
   TUTTI_TRY(document.read("deviations", references.deviations));
+  TUTTI_TRY(document.read("beyond_ranks", references.beyond_ranks));
+  if (!(references.beyond_ranks >= 0 && references.beyond_ranks <= 1))
+    return document.wrong("beyond_ranks", fmt::format("{} is no share; 0 to 1 is", references.beyond_ranks));
   return read_sizes(document, "left_out", references.left_out);
 }
 

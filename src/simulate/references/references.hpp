@@ -88,6 +88,8 @@ struct References {
   // How many of its expected deviations a prediction near these times is wrong by in 90 % of cases (blind.hpp); 0: it
   // is not known.
   double deviations = 0;
+  // The share of a correction that holds beyond the numbers of ranks with times (blind.hpp).
+  double beyond_ranks = 1;
   std::vector<Series> series;
   std::vector<Fit> fits;
 };

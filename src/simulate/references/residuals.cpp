@@ -43,7 +43,8 @@ std::vector<double> solve(std::vector<std::vector<double>>& a, std::vector<doubl
 
 }  // namespace
 
-Residuals::Residuals(std::vector<Residual> known) : known_(std::move(known)) {
+Residuals::Residuals(std::vector<Residual> known, double beyond_ranks)
+    : known_(std::move(known)), beyond_ranks_(beyond_ranks) {
   for (Residual& each : known_) each.noise = std::max(each.noise, kLeastNoise);
   for (const Residual& each : known_) variance_ += each.log_ratio * each.log_ratio - each.noise * each.noise;
   if (!known_.empty()) variance_ = std::max(variance_ / static_cast<double>(known_.size()), kLeastNoise * kLeastNoise);
@@ -51,6 +52,17 @@ Residuals::Residuals(std::vector<Residual> known) : known_(std::move(known)) {
 
 bool Residuals::know(std::string_view way) const {
   return std::any_of(known_.begin(), known_.end(), [&](const Residual& each) { return each.way == way; });
+}
+
+bool Residuals::is_beyond(std::string_view way, std::uint32_t ranks) const {
+  bool has_fewer = false;
+  bool has_more = false;
+  for (const Residual& each : known_) {
+    if (each.way != way) continue;
+    has_fewer = has_fewer || each.ranks <= ranks;
+    has_more = has_more || each.ranks >= ranks;
+  }
+  return has_fewer != has_more;
 }
 
 Expected Residuals::expected(std::string_view way, std::uint32_t ranks, std::uint64_t bytes) const {
@@ -67,13 +79,16 @@ Expected Residuals::expected(std::string_view way, std::uint32_t ranks, std::uin
     to_case.push_back(variance_ * in_common(ranks, bytes, *near[row]));
   }
   const std::vector<double> weights = solve(covariances, to_case);
-  Expected expected{0, variance_};
+  double log_ratio = 0;
+  double explained = 0;
   for (std::size_t each = 0; each < near.size(); ++each) {
-    expected.log_ratio += weights[each] * near[each]->log_ratio;
-    expected.deviation -= weights[each] * to_case[each];
+    log_ratio += weights[each] * near[each]->log_ratio;
+    explained += weights[each] * to_case[each];
   }
-  expected.deviation = std::sqrt(std::max(expected.deviation, kLeastNoise * kLeastNoise));
-  return expected;
+  // A share s of the best estimate explains s (2 - s) of what that explains.
+  const double share = is_beyond(way, ranks) ? beyond_ranks_ : 1;
+  const double variance = variance_ - share * (2 - share) * explained;
+  return {share * log_ratio, std::sqrt(std::max(variance, kLeastNoise * kLeastNoise))};
 }
 
 }  // namespace tutti::simulate
