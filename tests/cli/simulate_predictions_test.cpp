@@ -97,6 +97,27 @@ TEST(Predictions, BeyondThePublishedNumbersOfGpusTheModelIsNotCorrected) {
             beyond["high_us"].get<double>() / beyond["low_us"].get<double>());
 }
 
+TEST(Predictions, PicturesHaveTheIntervals) {
+  const test::TemporaryFolder folder;
+  const auto picture_of = [&](const std::vector<std::string>& more) {
+    std::vector<std::string> words = {
+        "--fabric",  "h100_node:6", "--collective", "all_reduce", "--algorithm",           "one_shot",
+        "--by-name", "--bytes",     "4M,64M",       "--figure",   folder.file("times.svg")};
+    words.insert(words.end(), more.begin(), more.end());
+    const Outcome said = simulate_there(words);
+    EXPECT_EQ(said.exit, Exit::done) << said.error;
+    return folder.read("times.svg");
+  };
+  const std::string with = picture_of({});
+  EXPECT_TRUE(contains(with, "<title>one_shot, 4M: 70.01, 6")) << with;
+  EXPECT_TRUE(contains(with, " to 7")) << with;
+  EXPECT_TRUE(contains(with, "whiskers: intervals of 90 %"));
+  const std::string bare = picture_of({"--no-correction"});
+  EXPECT_TRUE(contains(bare, "<title>one_shot, 4M: ")) << bare;
+  EXPECT_FALSE(contains(bare, "whiskers"));
+  EXPECT_FALSE(contains(bare, " to 7"));
+}
+
 // NCCL's tree passes on chunks. Each part side by side goes on while the next one comes.
 TEST(Predictions, TreesInPartsPassOnChunks) {
   const auto in_parts = [](const char* parts) {

@@ -164,12 +164,16 @@ Status simulate_on(const SimulateArguments& options, const std::string& asked, c
 
 std::string figure_of(const std::vector<Simulated>& all) {
   std::vector<SimulatedTime> times;
-  for (const Simulated& one : all)
+  for (const Simulated& one : all) {
     times.push_back({.fabric = one.fabric,
                      .collective = std::string(name_of(one.cell.schedule.collective)),
                      .algorithm = one.cell.schedule.name,
                      .bytes = one.cell.bytes,
                      .microseconds = one.time() / 1e3});
+    if (one.correction)
+      times.back().range =
+          report::Range{one.answer.time * one.correction->low / 1e3, one.answer.time * one.correction->high / 1e3};
+  }
   return times_to_svg(times);
 }
 

@@ -173,6 +173,8 @@ std::string times_to_svg(const std::vector<SimulatedTime>& times) {
                   .x_name = std::string(kSizes),
                   .panels = {}};
   if (algorithms.size() == 1) chart.remark = fmt::format("{}, simulated", *algorithms.begin());
+  if (std::any_of(times.begin(), times.end(), [](const SimulatedTime& time) { return time.range.has_value(); }))
+    chart.remark += "; whiskers: intervals of 90 %, where published times are near";
   BarChart without_size{.title = "", .remark = "", .kinds = {"time"}, .panels = {}};
   for (const SimulatedTime& time : times) {
     const std::string name = is_one                   ? time.algorithm
@@ -181,12 +183,12 @@ std::string times_to_svg(const std::vector<SimulatedTime>& times) {
     if (time.bytes == 0) {
       BarPanel& panel = panel_of(without_size.panels, time.collective);
       panel.y_name = "time, us";
-      panel.groups.push_back({.name = name, .bars = {{.value = time.microseconds}}});
+      panel.groups.push_back({.name = name, .bars = {{.value = time.microseconds, .range = time.range}}});
       continue;
     }
     LinePanel& panel = panel_of(chart.panels, time.collective);
     panel.y_name = "time, us";
-    line_of(panel, name, false).points.push_back({static_cast<double>(time.bytes), time.microseconds});
+    line_of(panel, name, false).points.push_back({static_cast<double>(time.bytes), time.microseconds, time.range});
   }
   return to_svg(chart, without_size);
 }

@@ -3,9 +3,11 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "report/chart.hpp"
 #include "simulate/references/against.hpp"
 
 namespace tutti::cli {
@@ -16,6 +18,7 @@ struct SimulatedTime {
   std::string algorithm;
   std::uint64_t bytes = 0;
   double microseconds = 0;
+  std::optional<report::Range> range = {};  // of 90 %, where published times are near
 };
 
 // Times over sizes: a panel a collective, a line for each algorithm on each fabric. What has no size, such as a
