@@ -167,8 +167,7 @@ Result<TableSection> read_section(const Section& section, const DecisionTable& t
   TUTTI_TRY(section.read("ranks", read.ranks, kMostRanks));
   if (read.ranks == 0) return section.wrong("ranks", "is missing; write how many ranks were measured");
   TUTTI_TRY(section.read("hosts", read.hosts, kMostRanks));
-  if (read.hosts == 0 || read.hosts > read.ranks)
-    return section.wrong("hosts", "is not from 1 to the number of ranks");
+  if (read.hosts == 0 || read.hosts > read.ranks) return section.wrong("hosts", "is not from 1 to the number of ranks");
   TUTTI_TRY(read_choice(section, "memory", std::array{TableMemory::ordinary, TableMemory::symmetric}, read.memory));
   TUTTI_TRY(read_choice(section, "types", std::array{TypeClass::any, TypeClass::plain, TypeClass::narrow}, read.types));
   if (section.has("order")) {

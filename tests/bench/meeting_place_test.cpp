@@ -23,7 +23,8 @@ namespace {
 constexpr Address kLoopback{.bytes = {127, 0, 0, 1}};
 
 // Ranks as threads, on hosts that have a page each.
-void on_hosts(const std::vector<int>& host_of, bool has_common_clock, const std::function<void(MeetingPlace&, int)>& body) {
+void on_hosts(const std::vector<int>& host_of, bool has_common_clock,
+              const std::function<void(MeetingPlace&, int)>& body) {
   const auto num_ranks = static_cast<int>(host_of.size());
   std::vector<SyncPage> pages;
   for (int rank = 0; rank < num_ranks; ++rank) pages.push_back(SyncPage::create(num_ranks).value());

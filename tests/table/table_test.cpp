@@ -3,8 +3,8 @@
 #include <ostream>
 #include <random>
 #include <string>
-#include <tuple>
 #include <string_view>
+#include <tuple>
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How far a host's monotonic clock is from that of the first host, as messages there and back show. Values; thread-safe.
+// How far a host's monotonic clock is from that of the first host, as messages there and back show. Values;
+// thread-safe.
 #pragma once
 
 #include <cstdint>

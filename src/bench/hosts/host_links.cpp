@@ -148,9 +148,7 @@ bool HostLinks::receive(int socket, std::span<std::byte> bytes) const {
   return true;
 }
 
-bool HostLinks::send(int socket, const Word& word) const {
-  return send(socket, std::as_bytes(std::span(&word, 1)));
-}
+bool HostLinks::send(int socket, const Word& word) const { return send(socket, std::as_bytes(std::span(&word, 1))); }
 bool HostLinks::receive(int socket, Word& word) const {
   return receive(socket, std::as_writable_bytes(std::span(&word, 1)));
 }

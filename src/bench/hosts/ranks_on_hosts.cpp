@@ -36,7 +36,8 @@ std::vector<int> hosts_wanted(const std::vector<HostEntry>& entries) {
 std::string placement_text(const std::vector<HostEntry>& entries) {
   const std::vector<int> host_of = hosts_wanted(entries);
   if (!std::is_sorted(host_of.begin(), host_of.end())) return fmt::format("on {}", fmt::join(host_of, " "));
-  const std::vector<int> counts = counts_of(host_of, host_of.empty() ? 0 : static_cast<std::size_t>(host_of.back()) + 1);
+  const std::vector<int> counts =
+      counts_of(host_of, host_of.empty() ? 0 : static_cast<std::size_t>(host_of.back()) + 1);
   const bool are_alike = std::equal(counts.begin() + (counts.empty() ? 0 : 1), counts.end(), counts.begin());
   if (are_alike && !counts.empty()) return fmt::format("{}x{}", counts.size(), counts.front());
   return fmt::format("{}", fmt::join(counts, "+"));
@@ -75,7 +76,10 @@ Here here_of(const Host& host) {
 }
 
 Json to_json(const Here& here) {
-  return {{"name", here.name}, {"host", here.host}, {"machine", here.machine}, {"clock", here.clock},
+  return {{"name", here.name},
+          {"host", here.host},
+          {"machine", here.machine},
+          {"clock", here.clock},
           {"cores", here.cores}};
 }
 
@@ -106,8 +110,8 @@ RanksOnHosts ranks_on_hosts(const std::vector<Here>& ranks) {
   for (const auto& [machine, here] : machines) {
     const std::vector<Core>& cores = ranks[here.front()].cores;
     if (here.size() > cores.size()) found.shares_cores = true;
-    const std::vector<Core> given = cores.empty() ? std::vector<Core>(here.size())
-                                                  : cores_of_ranks(cores, static_cast<int>(here.size()));
+    const std::vector<Core> given =
+        cores.empty() ? std::vector<Core>(here.size()) : cores_of_ranks(cores, static_cast<int>(here.size()));
     for (std::size_t each = 0; each < here.size(); ++each) found.cores[here[each]] = given[each];
   }
   if (std::any_of(found.cores.begin(), found.cores.end(), [](const Core& core) { return core.empty(); }))
@@ -124,8 +128,8 @@ Status check_placement(const RanksOnHosts& found, const std::vector<HostEntry>& 
             fmt::format("ranks are not where they should be: rank {} is on {}; they are on {}", rank,
                         found.names[static_cast<std::size_t>(found.host_of[rank])], in_words(found))};
   }
-  return {Code::invalid_usage, fmt::format("there are {} ranks, where {} should be", found.host_of.size(),
-                                           host_of.size())};
+  return {Code::invalid_usage,
+          fmt::format("there are {} ranks, where {} should be", found.host_of.size(), host_of.size())};
 }
 
 std::string in_words(const RanksOnHosts& ranks) {

@@ -23,7 +23,8 @@ struct HostEntry {
   std::string host;
   int num_ranks = 1;
 };
-// "2x4": four ranks on each of two hosts; "1+2+3"; "on 0 1 0": the host of each rank, if those of one are no neighbours.
+// "2x4": four ranks on each of two hosts; "1+2+3"; "on 0 1 0": the host of each rank, if those of one are no
+// neighbours.
 [[nodiscard]] std::string placement_text(const std::vector<HostEntry>& entries);
 // In such a text; 1 where it is none.
 [[nodiscard]] std::uint32_t num_hosts_in(std::string_view text);
@@ -44,11 +45,11 @@ struct OverHosts {
 
 // What a rank says of where it is.
 struct Here {
-  std::string name;               // of the host, for people
-  std::string host;               // equal for ranks that share memory
-  std::string machine;            // equal for ranks that share cores
-  std::string clock;              // equal for ranks whose monotonic clocks are one
-  std::vector<Core> cores;        // on which it may run
+  std::string name;         // of the host, for people
+  std::string host;         // equal for ranks that share memory
+  std::string machine;      // equal for ranks that share cores
+  std::string clock;        // equal for ranks whose monotonic clocks are one
+  std::vector<Core> cores;  // on which it may run
 };
 [[nodiscard]] Here here_of(const Host& host);
 [[nodiscard]] Json to_json(const Here& here);

@@ -17,7 +17,7 @@ constexpr std::int64_t kLeastMargin = 1'000;
 constexpr std::int64_t kSharedMargin = 20'000;  // where ranks share cores
 constexpr std::int64_t kMostMargin = 200'000;
 constexpr std::int64_t kMostMarginOfHosts = 5'000'000;  // messages between hosts may be held up
-constexpr double kMostLateSeconds = 0.25;  // so long a virtual machine's core may be away
+constexpr double kMostLateSeconds = 0.25;               // so long a virtual machine's core may be away
 
 constexpr std::size_t kMostIterations = 200;  // of a round
 // A round begins short, and gets longer as long as the case is not known well: a short one is soon known well, and

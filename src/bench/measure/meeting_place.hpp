@@ -18,9 +18,9 @@ namespace tutti::harness {
 
 // Where a rank sits.
 struct Seat {
-  int rank = 0;  // of all
-  int place = 0;     // of those on its host
-  int num_here = 1;  // ranks on its host
+  int rank = 0;              // of all
+  int place = 0;             // of those on its host
+  int num_here = 1;          // ranks on its host
   std::vector<int> host_of;  // by rank
   bool shares_cores = false;
   bool has_common_clock = true;  // the monotonic clocks of all hosts are one

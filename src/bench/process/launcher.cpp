@@ -110,8 +110,8 @@ std::vector<std::string> words_of(const LaunchRequest& request) {
     case Launcher::local: return hosts == nullptr ? std::vector<std::string>() : words_of_tutti(request);
     case Launcher::openmpi: {
       // It would wait a second for ranks that are dead to die.
-      std::vector<std::string> words = {
-          program_of(request.launcher), "-n", count, "--mca", "odls_base_sigkill_timeout", "0"};
+      std::vector<std::string> words = {program_of(request.launcher), "-n", count, "--mca",
+                                        "odls_base_sigkill_timeout",  "0"};
       if (hosts != nullptr) {
         words.insert(words.end(), {"--host", host_list(hosts->entries), "--map-by", "slot:OVERSUBSCRIBE", "--mca",
                                    "plm_rsh_agent", hosts->agent});

@@ -82,8 +82,8 @@ class Processes {
   void signal_children(int signal, bool whole_groups) const;
   void wait_for_children();
 
-  std::string entry_;                  // of their environment, by which they are found
-  bool may_have_sessions_ = false;     // folders of an mpirun that is theirs
+  std::string entry_;               // of their environment, by which they are found
+  bool may_have_sessions_ = false;  // folders of an mpirun that is theirs
   bool is_over_hosts_ = false;
   std::vector<std::string> sessions_;  // where that would have them
   Guard guard_;                        // of a program, and of an mpirun

@@ -135,8 +135,7 @@ Status LiveGroup::gather(const Patience& patience, Json& begin_order) {
   TUTTI_TRY(check_placement(on_hosts_, request_.hosts->entries));
   shares_cores_ = on_hosts_.shares_cores;
   if (on_hosts_.cores.empty()) request_.bind = Bind::none;
-  const Result<std::vector<Json>> answers =
-      exchange({{"order", "gather"}, {"host_of", on_hosts_.host_of}}, patience);
+  const Result<std::vector<Json>> answers = exchange({{"order", "gather"}, {"host_of", on_hosts_.host_of}}, patience);
   if (!answers.ok()) return answers.status();
   std::vector<std::string> places(static_cast<std::size_t>(on_hosts_.num_hosts()));
   for (std::size_t rank = 0; rank < answers->size(); ++rank) {

@@ -264,8 +264,7 @@ class Worker {
       if (!order.ok()) return order.status();
       const std::string what = order->value("order", "");
       if (what == "leave") {
-        for (const Declaration* declaration : used_)
-          Session(*connection_, backend_, *meeting_).tear_down(*declaration);
+        for (const Declaration* declaration : used_) Session(*connection_, backend_, *meeting_).tear_down(*declaration);
         backend_.end();
         return {};
       }

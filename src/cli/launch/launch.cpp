@@ -66,8 +66,8 @@ Status read_environment(const std::vector<std::string>& texts, const Environment
   for (const std::string& text : texts) {
     const std::size_t equals = text.find('=');
     if (equals == 0 || text.empty()) {
-      return wrong_argument(fmt::format("--env is {}; it takes NAME=VALUE, or the NAME of a variable that is set",
-                                        in_quotes(text)));
+      return wrong_argument(
+          fmt::format("--env is {}; it takes NAME=VALUE, or the NAME of a variable that is set", in_quotes(text)));
     }
     const std::string name = text.substr(0, equals);
     const std::optional<std::string> value =
@@ -192,7 +192,8 @@ Run define_launch(CLI::App& app) {
       ->capture_default_str();
   app.add_flag("--tag", options->tag, "Put the rank in front of each line of output");
   // One value each, so that it swallows neither the program nor the -- before it.
-  app.add_option("--env", options->environment, "Set a variable for the ranks, or hand on one of this process; may be repeated")
+  app.add_option("--env", options->environment,
+                 "Set a variable for the ranks, or hand on one of this process; may be repeated")
       ->type_name("VARIABLE[=VALUE]")
       ->expected(1)
       ->take_all()

@@ -57,12 +57,13 @@ Table table_of_scores(std::span<const Scored> scored) {
               {.name = "way", .wrap_at = 40},
               {.name = "ran", .wrap_at = 30, .yields = 3}});
   for (const Scored& each : scored) {
-    rows.add_row(
-        {std::string(name_of(each.key.collective)), std::int64_t{each.key.ranks}, std::int64_t{each.key.hosts},
-         std::string(name_of(each.key.memory)), std::string(name_of(each.key.types)), static_cast<std::int64_t>(each.bytes), each.before_us, each.after_us,
-         each.ratio.ratio, each.ratio.interval ? Cell(each.ratio.interval->low) : Cell(),
-         each.ratio.interval ? Cell(each.ratio.interval->high) : Cell(), std::string(name_of(each.ratio.verdict)),
-         each.before_ran, each.is_undone ? each.way.to_string() + "; undone" : each.way.to_string(), each.after_ran});
+    rows.add_row({std::string(name_of(each.key.collective)), std::int64_t{each.key.ranks}, std::int64_t{each.key.hosts},
+                  std::string(name_of(each.key.memory)), std::string(name_of(each.key.types)),
+                  static_cast<std::int64_t>(each.bytes), each.before_us, each.after_us, each.ratio.ratio,
+                  each.ratio.interval ? Cell(each.ratio.interval->low) : Cell(),
+                  each.ratio.interval ? Cell(each.ratio.interval->high) : Cell(),
+                  std::string(name_of(each.ratio.verdict)), each.before_ran,
+                  each.is_undone ? each.way.to_string() + "; undone" : each.way.to_string(), each.after_ran});
   }
   return rows;
 }

@@ -66,7 +66,7 @@ struct TuneRequest {
   OrderClass order = OrderClass::uniform;
   harness::PeerProgram peer;
   std::map<int, harness::OverHosts> hosts;  // by number of ranks; empty: all are on this host
-  bool is_own = true;  // the peer is Tutti's runtime
+  bool is_own = true;                       // the peer is Tutti's runtime
   std::uint64_t seed = 1;
   MachineIdentity machine;
   std::uint32_t cores = 1;  // that ranks may run on

@@ -98,7 +98,8 @@ class Tuning {
   }
 
   [[nodiscard]] bool tunes_numbers() const {
-    return request_.is_own && request_.hosts.empty() && !options_.keeps_numbers && !options_.exhaustive && !profile_.empty();
+    return request_.is_own && request_.hosts.empty() && !options_.keeps_numbers && !options_.exhaustive &&
+           !profile_.empty();
   }
   [[nodiscard]] double seconds_of_search() const {
     if (options_.exhaustive || !request_.is_own) return request_.seconds;

@@ -32,7 +32,8 @@ void Selector::add_rows_of_rules(Collective collective, const Limits& limits, st
     if (rule.collective != collective || num_ranks_ > rule.most_ranks || rule.hosts != (num_hosts_ > 1)) continue;
     if (rule.crowded && num_folding_ == 0) continue;
     if (rule.symmetric && limits.memory == TableMemory::ordinary) continue;
-    const std::string name = num_hosts_ > 1 ? rule.algorithm_between(ranks_of_hosts_) : rule.algorithm_for(num_folding_);
+    const std::string name =
+        num_hosts_ > 1 ? rule.algorithm_between(ranks_of_hosts_) : rule.algorithm_for(num_folding_);
     if (name.empty()) continue;
     const Result<Way*> way = portfolio_.find(collective, name);
     // Not for this number of ranks: another rule is.

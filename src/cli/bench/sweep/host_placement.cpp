@@ -18,9 +18,10 @@ Status check_agent(const SweepPlan& plan, const std::string& agent) {
   for (const harness::PeerProgram& program : plan.programs) {
     const bool is_mpich = plan.runner.launcher.value_or(program.launcher) == harness::Launcher::mpich;
     if (is_mpich && program.reckoner == nullptr && agent.find(' ') != std::string::npos && !agent.starts_with("ssh "))
-      return wrong_argument(fmt::format("--agent is {}; for peer {} it is a program alone, since MPICH's mpirun hands "
-                                        "it no other arguments than those of ssh",
-                                        in_quotes(agent), program.name));
+      return wrong_argument(
+          fmt::format("--agent is {}; for peer {} it is a program alone, since MPICH's mpirun hands "
+                      "it no other arguments than those of ssh",
+                      in_quotes(agent), program.name));
   }
   return {};
 }
