@@ -3,7 +3,6 @@
 // share, and says what it saw when that ended. Only the C API is used.
 #include <algorithm>
 #include <cstdlib>
-#include <optional>
 #include <string>
 #include <thread>
 #include <vector>
@@ -11,6 +10,7 @@
 #include <unistd.h>
 
 #include "loss/trial.hpp"
+#include "loss/turn.hpp"
 
 namespace tutti::test {
 
@@ -24,104 +24,6 @@ struct Member {
   std::vector<std::int32_t> ordinary;
   std::int32_t* symmetric = nullptr;
 };
-
-enum class Called : std::uint8_t {
-  all_reduce,
-  all_gather,
-  reduce_scatter,
-  broadcast,
-  reduce,
-  all_to_all,
-  gather,
-  scatter,
-  scan,
-  exclusive_scan,
-  barrier
-};
-constexpr unsigned kNumCalled = 11;
-
-struct Turn {
-  Group group{};
-  Called called{};
-  std::size_t count = 0;  // of a block
-  int root = 0;
-  bool symmetric = false;
-  bool in_place = false;
-};
-
-Turn make_turn(std::minstd_rand& random) {
-  constexpr auto kCounts =
-      std::to_array<std::size_t>({0, 2, 2, 12, 100, 1000, 7000, 50'000, kMostCount / 4, kMostCount});
-  Turn turn;
-  turn.group = random() % 3 == 0 ? Group::reversed : Group::all;
-  turn.called = static_cast<Called>(random() % kNumCalled);
-  turn.count = kCounts[random() % kCounts.size()];
-  turn.root = static_cast<int>(random() % kRanks);
-  turn.symmetric = random() % 3 == 0;
-  turn.in_place = random() % 3 == 0;
-  const bool has_blocks = turn.called == Called::all_gather || turn.called == Called::reduce_scatter ||
-                          turn.called == Called::all_to_all || turn.called == Called::gather ||
-                          turn.called == Called::scatter;
-  if (has_blocks) turn.count = std::min(turn.count, kMostCount / kRanks);
-  return turn;
-}
-
-// Every element that a rank gives in a turn.
-std::int32_t given(int number, int turn) { return 1000 * turn + number; }
-
-tuttiResult_t call(const Turn& turn, const std::int32_t* in, std::int32_t* out, tuttiComm_t comm) {
-  const std::size_t count = turn.count;
-  switch (turn.called) {
-    case Called::all_reduce: return tuttiAllReduce(in, out, count, tuttiInt32, tuttiSum, comm);
-    case Called::all_gather: return tuttiAllGather(in, out, count, tuttiInt32, comm);
-    case Called::reduce_scatter: return tuttiReduceScatter(in, out, count, tuttiInt32, tuttiSum, comm);
-    case Called::broadcast: return tuttiBroadcast(in, out, count, tuttiInt32, turn.root, comm);
-    case Called::reduce: return tuttiReduce(in, out, count, tuttiInt32, tuttiSum, turn.root, comm);
-    case Called::all_to_all: return tuttiAlltoAll(in, out, count, tuttiInt32, comm);
-    case Called::gather: return tuttiGather(in, out, count, tuttiInt32, turn.root, comm);
-    case Called::scatter: return tuttiScatter(in, out, count, tuttiInt32, turn.root, comm);
-    case Called::scan: return tuttiScan(in, out, count, tuttiInt32, tuttiSum, comm);
-    case Called::exclusive_scan: return tuttiExScan(in, out, count, tuttiInt32, tuttiSum, comm);
-    case Called::barrier: return tuttiBarrier(comm);
-  }
-  return tuttiInternalError;
-}
-
-// What every element of an output block is, on a rank that has it.
-std::optional<std::int32_t> expected(const Turn& turn, int number, int turns, int block) {
-  const auto sum = [turns](int ranks) {
-    std::int32_t total = 0;
-    for (int each = 0; each < ranks; ++each) total += given(each, turns);
-    return total;
-  };
-  switch (turn.called) {
-    case Called::all_reduce:
-    case Called::reduce_scatter: return sum(kRanks);
-    case Called::reduce: return number == turn.root ? std::optional(sum(kRanks)) : std::nullopt;
-    case Called::all_gather:
-    case Called::all_to_all: return given(block, turns);
-    case Called::gather: return number == turn.root ? std::optional(given(block, turns)) : std::nullopt;
-    case Called::broadcast:
-    case Called::scatter: return given(turn.root, turns);
-    case Called::scan: return sum(number + 1);
-    case Called::exclusive_scan: return number > 0 ? std::optional(sum(number)) : std::nullopt;
-    case Called::barrier: return std::nullopt;
-  }
-  return std::nullopt;
-}
-
-bool is_right(const Turn& turn, int number, int turns, const std::int32_t* out) {
-  if (turn.count == 0) return true;
-  const bool has_blocks =
-      turn.called == Called::all_gather || turn.called == Called::all_to_all || turn.called == Called::gather;
-  for (int block = 0; block < (has_blocks ? kRanks : 1); ++block) {
-    const std::int32_t* begin = out + static_cast<std::size_t>(block) * turn.count;
-    const auto value = expected(turn, number, turns, block);
-    if (value && std::any_of(begin, begin + turn.count, [&](std::int32_t each) { return each != *value; }))
-      return false;
-  }
-  return true;
-}
 
 void wait_for(const std::atomic<int>& flag) {
   while (flag.load() == 0) std::this_thread::sleep_for(Microseconds(50));
@@ -194,26 +96,22 @@ class Life {
     }
     std::minstd_rand random(trial_.seed);  // the same on all ranks
     for (int turns = 1; trial_.turns == 0 || turns <= trial_.turns; ++turns) {
-      Turn turn = make_turn(random);
-      if (trial_.is_of_joining()) turn.group = Group::all;
-      if (!do_turn(turn, turns)) return false;
+      const Turn turn = make_turn(random, kRanks, kMostCount);
+      const bool is_reversed = random() % 3 == 0 && !trial_.is_of_joining();
+      if (!do_turn(turn, is_reversed ? Group::reversed : Group::all, turns)) return false;
       told_.turns.store(turns);
     }
     return true;
   }
 
-  bool do_turn(const Turn& turn, int turns) {
-    Member& member = at(turn.group);
-    const int number = number_in(turn.group, rank_);
+  bool do_turn(const Turn& turn, Group group, int turns) {
+    Member& member = at(group);
+    const Caller caller{.num_ranks = kRanks, .rank = number_in(group, rank_), .turn = turns};
     std::int32_t* in = turn.symmetric ? member.symmetric : member.ordinary.data();
-    const bool can_be_in_place = turn.called == Called::all_reduce || turn.called == Called::broadcast ||
-                                 turn.called == Called::scan || turn.called == Called::reduce;
-    std::int32_t* out = turn.in_place && can_be_in_place ? in : in + kMostCount;
-    const bool many =
-        turn.called == Called::reduce_scatter || turn.called == Called::all_to_all || turn.called == Called::scatter;
-    std::fill_n(in, turn.count * (many ? kRanks : 1), given(number, turns));
-    if (!keep(told_.failed, turn.group, call(turn, in, out, member.comm))) return false;
-    if (!is_right(turn, number, turns, out) && told_.wrong_turn < 0) told_.wrong_turn = turns;
+    std::int32_t* out = turn.in_place && turn.can_be_in_place() ? in : in + kMostCount;
+    fill(turn, caller, in);
+    if (!keep(told_.failed, group, call(turn, in, out, member.comm))) return false;
+    if (!is_right(turn, caller, out) && told_.wrong_turn < 0) told_.wrong_turn = turns;
     return true;
   }
 
