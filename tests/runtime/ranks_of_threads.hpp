@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Ranks as threads of one process over one shared region, or over one for each host that they are to be on: what tests
-// of the runtime use where processes are not the point, so that sanitizers and debuggers see all of it.
+// of the runtime use where processes are not the point, so that sanitizers and debuggers see all of it. Between hosts
+// the network may be late.
 #pragma once
 
 #include <algorithm>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <thread>
 #include <vector>
 
@@ -18,6 +20,7 @@
 #include "base/variables/variables.hpp"
 #include "runtime/bootstrap/hosts.hpp"
 #include "runtime/communicator/communicator.hpp"
+#include "transport/faulty/endpoint.hpp"
 #include "transport/tcp/endpoint.hpp"
 
 namespace tutti::test {
@@ -28,11 +31,13 @@ class ThreadRanks {
  public:
   // `of_log` says what is logged, and where.
   explicit ThreadRanks(std::uint32_t num_ranks, Settings settings = Settings::from(Variables()),
-                       const Variables& of_log = Variables(), Hosts hosts = {})
+                       const Variables& of_log = Variables(), Hosts hosts = {},
+                       std::optional<transport::faulty::Faults> faults = {})
       : num_ranks_(num_ranks),
         settings_(std::move(settings)),
         log_(std::move(Log::create(of_log, LogWriter::of_this_process()).value())),
-        hosts_(hosts.are_several() ? std::move(hosts) : Hosts()) {
+        hosts_(hosts.are_several() ? std::move(hosts) : Hosts()),
+        faults_(faults) {
     if (!hosts_.are_several())
       regions_.push_back(std::move(shm::Region::create(settings_.region_for(num_ranks)).value()));
     for (std::uint32_t host = 0; hosts_.are_several() && host < hosts_.count(); ++host) {
@@ -118,6 +123,10 @@ class ThreadRanks {
           .listeners = std::move(listeners[rank]),
           .warn = {}};
       endpoints.push_back(std::move(transport::tcp::make_tcp_endpoint(std::move(options)).value()));
+      if (!faults_) continue;
+      transport::faulty::Faults faults = *faults_;
+      faults.seed += rank;
+      endpoints[rank] = transport::faulty::make_faulty_endpoint(std::move(endpoints[rank]), faults);
     }
     return endpoints;
   }
@@ -126,6 +135,7 @@ class ThreadRanks {
   Settings settings_;
   std::unique_ptr<Log> log_;
   Hosts hosts_;
+  std::optional<transport::faulty::Faults> faults_;
   std::vector<std::shared_ptr<const shm::Region>> regions_;  // by host
 };
 

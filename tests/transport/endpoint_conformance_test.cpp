@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // What every way of carrying messages between hosts must do, with all ranks in one process: driven in turns by one
-// thread, and by a thread each.
+// thread, and by a thread each; as it is, and with faults above and below it.
+//
+// FAULTS_SEED begins another series of faults; a failure prints it.
 #include <atomic>
 #include <chrono>
 #include <cstdint>
@@ -13,7 +15,10 @@
 #include <gtest/gtest.h>
 
 #include "tests/transport/conversation.hpp"
+#include "tests/transport/faults_seed.hpp"
+#include "tests/transport/relay.hpp"
 #include "tests/transport/tcp_world.hpp"
+#include "transport/faulty/endpoint.hpp"
 
 namespace tutti::transport {
 namespace {
@@ -23,19 +28,36 @@ using std::chrono::milliseconds;
 
 constexpr auto kPatience = std::chrono::seconds(60);
 
+// What a world is made of.
+struct Wanted {
+  std::uint32_t num_ranks = 2;
+  EndpointShape shape{};
+  std::uint64_t seed = 1;  // of faults
+  bool may_break = true;   // whether connections may break, where there are faults at all
+};
+
 struct Way {
   const char* name;
-  std::function<std::unique_ptr<World>(std::uint32_t num_ranks, EndpointShape shape)> make;
+  std::function<std::unique_ptr<World>(const Wanted& wanted)> make;
+  bool is_slow = false;
+  bool breaks = false;  // connections, of which a rank must make steps to restore them
 };
 
 class EndpointOf : public testing::TestWithParam<Way> {
  protected:
-  void begin(std::uint32_t num_ranks, EndpointShape shape, std::vector<Flow> flows) {
+  void begin(std::uint32_t num_ranks, EndpointShape shape, std::vector<Flow> flows, bool may_break = true) {
     num_ranks_ = num_ranks;
     flows_ = std::move(flows);
-    world_ = GetParam().make(num_ranks, shape);
+    world_ = GetParam().make({num_ranks, shape, seed_, may_break});
     for (std::uint32_t rank = 0; rank < num_ranks; ++rank)
       parties_.push_back(std::make_unique<Party>(world_->endpoint(rank), rank, flows_, 1000 + rank));
+  }
+
+  // For tests of what holds only where no connection breaks: what one has taken is lost with it.
+  void begin_unbroken() { begin(2, {.depth = 8, .slot = 64 << 10}, {}, false); }
+
+  void TearDown() override {
+    if (HasFailure()) ADD_FAILURE() << "FAULTS_SEED=" << seed_;
   }
 
   void take_turns() {
@@ -75,6 +97,8 @@ class EndpointOf : public testing::TestWithParam<Way> {
     }
     while (!party.endpoint().has_sent_all() && std::chrono::steady_clock::now() < until) party.endpoint().step();
     ++num_done;
+    while (GetParam().breaks && num_done < num_ranks_ && std::chrono::steady_clock::now() < until)
+      if (!party.endpoint().step()) party.endpoint().sleep(microseconds(500));
   }
 
   void drive(const std::function<bool()>& is_done) {
@@ -85,6 +109,7 @@ class EndpointOf : public testing::TestWithParam<Way> {
     }
   }
 
+  std::uint64_t seed_ = test::seed_of_faults();
   std::uint32_t num_ranks_ = 0;
   std::vector<Flow> flows_;
   std::unique_ptr<World> world_;
@@ -121,7 +146,8 @@ TEST_P(EndpointOf, QueuesOfAnyDepthPassMessages) {
 }
 
 TEST_P(EndpointOf, ManySmallMessagesArriveOneByOne) {
-  begin(2, kShape, {{0, 1, Traffic::schedules, 50'000, {8}}, {1, 0, Traffic::program, 50'000, {8, 0, 40}}});
+  const std::uint64_t messages = GetParam().is_slow ? 5'000 : 50'000;
+  begin(2, kShape, {{0, 1, Traffic::schedules, messages, {8}}, {1, 0, Traffic::program, messages, {8, 0, 40}}});
   run_threads();
 }
 
@@ -150,7 +176,7 @@ TEST_P(EndpointOf, SenderStopsWithoutCreditsAndGoesOnWithThem) {
 }
 
 TEST_P(EndpointOf, ReaderThatLeavesHasToldItsCredits) {
-  begin(2, kShape, {});
+  begin_unbroken();
   Outgoing& to = world_->endpoint(0).to(1, Traffic::program);
   Incoming& from = world_->endpoint(1).from(0, Traffic::program);
   for (std::uint32_t i = 0; i < kShape.depth; ++i) to.publish(i);
@@ -173,7 +199,7 @@ TEST_P(EndpointOf, ReaderThatLeavesHasToldItsCredits) {
 }
 
 TEST_P(EndpointOf, SentMessagesArriveWithoutFurtherStepsOfTheSender) {
-  begin(2, kShape, {});
+  begin_unbroken();
   Outgoing& to = world_->endpoint(0).to(1, Traffic::schedules);
   Incoming& from = world_->endpoint(1).from(0, Traffic::schedules);
   to.publish(1);
@@ -192,7 +218,7 @@ TEST_P(EndpointOf, SentMessagesArriveWithoutFurtherStepsOfTheSender) {
 }
 
 TEST_P(EndpointOf, SleepEndsWhenSomethingComes) {
-  begin(2, kShape, {});
+  begin_unbroken();
   Outgoing& to = world_->endpoint(0).to(1, Traffic::schedules);
   Incoming& from = world_->endpoint(1).from(0, Traffic::schedules);
   to.publish(1);
@@ -224,7 +250,7 @@ TEST_P(EndpointOf, RankThatLeavesInOrderIsMissedByNobody) {
 }
 
 TEST_P(EndpointOf, MessagesAreThereAlthoughTheirSenderHasLeft) {
-  begin(2, kShape, {});
+  begin_unbroken();
   Outgoing& to = world_->endpoint(0).to(1, Traffic::schedules);
   Incoming& from = world_->endpoint(1).from(0, Traffic::schedules);
   to.publish(0);
@@ -246,12 +272,45 @@ TEST_P(EndpointOf, MessagesAreThereAlthoughTheirSenderHasLeft) {
   }
 }
 
-std::unique_ptr<World> make_tcp_world(std::uint32_t num_ranks, EndpointShape shape) {
-  return std::make_unique<tcp::TcpWorld>(tcp::TcpWorld::Setup{.num_ranks = num_ranks, .shape = shape});
+std::unique_ptr<World> make_tcp_world(const Wanted& wanted) {
+  return std::make_unique<tcp::TcpWorld>(tcp::TcpWorld::Setup{.num_ranks = wanted.num_ranks, .shape = wanted.shape});
 }
 
-INSTANTIATE_TEST_SUITE_P(Tcp, EndpointOf, testing::Values(Way{"tcp", make_tcp_world}),
-                         [](const testing::TestParamInfo<Way>& way) { return way.param.name; });
+std::unique_ptr<World> make_tcp_world_on_faulty_wire(const Wanted& wanted) {
+  constexpr int kMostCuts = 8;
+  return std::make_unique<tcp::FaultyWireWorld>(
+      tcp::TcpWorld::Setup{.num_ranks = wanted.num_ranks, .shape = wanted.shape}, wanted.seed,
+      wanted.may_break ? kMostCuts : 0);
+}
+
+// The endpoints of another world, each late in its own way.
+class FaultyWorld final : public World {
+ public:
+  FaultyWorld(std::unique_ptr<World> real, const Wanted& wanted) : real_(std::move(real)) {
+    for (std::uint32_t rank = 0; rank < wanted.num_ranks; ++rank)
+      endpoints_.push_back(faulty::make_faulty_endpoint(real_->endpoint(rank), {.seed = wanted.seed + rank}));
+  }
+  [[nodiscard]] Endpoint& endpoint(std::uint32_t rank) override { return *endpoints_[rank]; }
+  void drop(std::uint32_t rank) override {
+    endpoints_[rank].reset();
+    real_->drop(rank);
+  }
+
+ private:
+  std::unique_ptr<World> real_;
+  std::vector<std::unique_ptr<Endpoint>> endpoints_{};
+};
+
+std::function<std::unique_ptr<World>(const Wanted&)> faulty_over(std::unique_ptr<World> (*make)(const Wanted&)) {
+  return [make](const Wanted& wanted) { return std::make_unique<FaultyWorld>(make(wanted), wanted); };
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Each, EndpointOf,
+    testing::Values(Way{"tcp", make_tcp_world}, Way{"tcp_on_faulty_wire", make_tcp_world_on_faulty_wire, true, true},
+                    Way{"faulty_tcp", faulty_over(make_tcp_world), true},
+                    Way{"faulty_tcp_on_faulty_wire", faulty_over(make_tcp_world_on_faulty_wire), true, true}),
+    [](const testing::TestParamInfo<Way>& way) { return way.param.name; });
 
 }  // namespace
 }  // namespace tutti::transport

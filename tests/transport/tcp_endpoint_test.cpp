@@ -15,6 +15,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/transport/conversation.hpp"
+#include "tests/transport/relay.hpp"
 #include "tests/transport/tcp_world.hpp"
 #include "transport/tcp/strangers.hpp"
 #include "transport/tcp/wire.hpp"
@@ -55,7 +56,7 @@ struct RelayedPair {
       std::function<std::uint64_t()> limit = [] { return std::uint64_t{0}; },
       std::chrono::nanoseconds restore_within = std::chrono::seconds(20),
       EndpointShape shape = {.depth = 4, .slot = 4096})
-      : relays{Relay(limit), Relay(limit)} {
+      : relays{Relay(plan_of(limit)), Relay(plan_of(limit))} {
     TcpWorld::Setup setup{.shape = shape, .restore_within = restore_within};
     setup.told = [this](std::uint32_t rank, const Address& real) {
       relays[rank].lead_to(real);
@@ -68,6 +69,10 @@ struct RelayedPair {
       world->endpoint(rank).step();
       relays[rank].step();
     }
+  }
+  // Of a relay, every other cut is a reset.
+  static Relay::Plan plan_of(const std::function<std::uint64_t()>& limit) {
+    return [limit, number = 0]() mutable { return Course{.limit = limit(), .resets = number++ % 2 == 1}; };
   }
 
   std::array<Relay, 2> relays;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The same cases with ranks on several hosts, between which they send messages over the loopback interface: every
-// algorithm that sends messages alone, and hierarchical over groups that are the hosts.
+// algorithm that sends messages alone, and hierarchical over groups that are the hosts. In some layouts the network is
+// late; FAULTS_SEED begins another series of that, and a failure prints it.
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -8,6 +10,7 @@
 #include <fmt/ranges.h>
 #include <gtest/gtest.h>
 
+#include "../../transport/faults_seed.hpp"
 #include "algorithms/full_name.hpp"
 #include "algorithms/registry.hpp"
 #include "conformance/choices.hpp"
@@ -20,17 +23,18 @@ namespace {
 struct Layout {
   const char* name = "";
   std::uint32_t (*host_of)(std::uint32_t rank) = nullptr;
+  bool is_late = false;
 };
+
+std::uint32_t pairs(std::uint32_t rank) { return rank / 2; }
+std::uint32_t one_two_three(std::uint32_t rank) { return rank < 1 ? 0U : rank < 3 ? 1U : rank < 6 ? 2U : 3U; }
+std::uint32_t in_turn(std::uint32_t rank) { return rank % 3; }
+std::uint32_t each_alone(std::uint32_t rank) { return rank; }
 
 // 4 hosts of 2 ranks for 8; 3 hosts of 1, 2 and 3 for 6; and ranks of a host apart from each other.
 constexpr Layout kLayouts[] = {
-    {"Pairs", [](std::uint32_t rank) { return rank / 2; }},
-    {"OneTwoThree", [](std::uint32_t rank) { return rank < 1   ? 0U
-                                                    : rank < 3 ? 1U
-                                                    : rank < 6 ? 2U
-                                                               : 3U; }},
-    {"InTurn", [](std::uint32_t rank) { return rank % 3; }},
-    {"EachAlone", [](std::uint32_t rank) { return rank; }},
+    {"Pairs", pairs},          {"OneTwoThree", one_two_three},           {"InTurn", in_turn},
+    {"EachAlone", each_alone}, {"OneTwoThreeLate", one_two_three, true}, {"EachAloneLate", each_alone, true},
 };
 
 Hosts hosts_of(const Layout& layout, std::uint32_t num_ranks) {
@@ -50,9 +54,20 @@ std::vector<Case> some_of(std::vector<Case> cases) {
 
 class OverHosts : public ::testing::TestWithParam<Layout> {
  protected:
-  [[nodiscard]] static std::string run(const std::vector<Case>& cases) {
-    return run_cases(cases, [](std::uint32_t num_ranks) { return hosts_of(GetParam(), num_ranks); });
+  [[nodiscard]] std::string run(const std::vector<Case>& cases) const {
+    return run_cases(
+        cases, [](std::uint32_t num_ranks) { return hosts_of(GetParam(), num_ranks); }, faults());
   }
+  [[nodiscard]] std::optional<transport::faulty::Faults> faults() const {
+    if (!GetParam().is_late) return std::nullopt;
+    return transport::faulty::Faults{.seed = seed_};
+  }
+  void TearDown() override {
+    if (HasFailure()) ADD_FAILURE() << "FAULTS_SEED=" << seed_;
+  }
+
+ private:
+  std::uint64_t seed_ = seed_of_faults();
 };
 
 TEST_P(OverHosts, EveryPairOfChoicesHolds) {
@@ -96,7 +111,7 @@ TEST_P(OverHosts, HierarchicalHolds) {
 TEST_P(OverHosts, WhatIsChosenHolds) {
   for (const std::uint32_t ranks : {2U, 3U, 6U, 8U}) {
     if (!hosts_of(GetParam(), ranks).are_several()) continue;
-    ThreadRanks group(ranks, Settings::from(Variables()), Variables(), hosts_of(GetParam(), ranks));
+    ThreadRanks group(ranks, Settings::from(Variables()), Variables(), hosts_of(GetParam(), ranks), faults());
     group.run([&](Communicator& communicator) {
       const std::uint32_t rank = communicator.rank();
       for (const std::uint64_t count : {1U, 100U, 5000U, 300'000U}) {
@@ -123,7 +138,7 @@ TEST_P(OverHosts, WhatIsChosenHolds) {
 // A ring of transfers, of which the longest are cut into many messages.
 TEST_P(OverHosts, TransfersHold) {
   constexpr std::uint32_t kRanks = 6;
-  ThreadRanks group(kRanks, Settings::from(Variables()), Variables(), hosts_of(GetParam(), kRanks));
+  ThreadRanks group(kRanks, Settings::from(Variables()), Variables(), hosts_of(GetParam(), kRanks), faults());
   group.run([&](Communicator& communicator) {
     const std::uint32_t rank = communicator.rank();
     for (const std::uint64_t count : {0U, 1U, 1000U, 500'000U}) {

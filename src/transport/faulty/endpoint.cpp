@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "transport/faulty/endpoint.hpp"
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include "transport/faulty/incoming.hpp"
+#include "transport/faulty/outgoing.hpp"
+
+namespace tutti::transport::faulty {
+namespace {
+
+// While something is late: time is counted in steps, and somebody has to make them.
+constexpr std::chrono::nanoseconds kLongestNap = std::chrono::microseconds(20);
+
+class FaultyEndpoint final : public Endpoint {
+ public:
+  FaultyEndpoint(Endpoint& real, std::unique_ptr<Endpoint> owned, const Faults& faults)
+      : owned_(std::move(owned)), real_(real), chance_(faults) {}
+
+  [[nodiscard]] const EndpointShape& shape() const override { return real_.shape(); }
+  [[nodiscard]] Outgoing& to(std::uint32_t rank, Traffic traffic) override {
+    std::unique_ptr<FaultyOutgoing>& found = outgoing_[{rank, traffic}];
+    if (found == nullptr)
+      found = std::make_unique<FaultyOutgoing>(real_.to(rank, traffic), real_.shape().depth, chance_);
+    return *found;
+  }
+  [[nodiscard]] Incoming& from(std::uint32_t rank, Traffic traffic) override {
+    std::unique_ptr<FaultyIncoming>& found = incoming_[{rank, traffic}];
+    if (found == nullptr) found = std::make_unique<FaultyIncoming>(real_.from(rank, traffic), chance_);
+    return *found;
+  }
+
+  bool step() override {
+    chance_.count_step();
+    if (is_blind()) return false;
+    blind_until_ = chance_.due(chance_.faults().blind);
+    if (is_blind()) return false;
+    // What the real endpoint has seen shows here, or later.
+    static_cast<void>(real_.step());
+    bool any = false;
+    for (const auto& [key, queue] : outgoing_) any = queue->step() || any;
+    for (const auto& [key, queue] : incoming_) any = queue->step() || any;
+    return any;
+  }
+  void sleep(std::chrono::nanoseconds longest) override { real_.sleep(nap(longest)); }
+  [[nodiscard]] std::chrono::nanoseconds may_sleep(std::chrono::nanoseconds longest) override {
+    return real_.may_sleep(nap(longest));
+  }
+  [[nodiscard]] int descriptor() const override { return real_.descriptor(); }
+  void forsake() noexcept override { real_.forsake(); }
+
+  [[nodiscard]] bool has_sent_all() const override { return !is_holding() && real_.has_sent_all(); }
+  [[nodiscard]] bool has_delivered_all() const override { return !is_holding() && real_.has_delivered_all(); }
+  [[nodiscard]] const std::optional<Unreachable>& unreachable() const override { return real_.unreachable(); }
+
+ private:
+  using Key = std::pair<std::uint32_t, Traffic>;
+
+  [[nodiscard]] bool is_blind() const { return blind_until_ > chance_.now(); }
+  [[nodiscard]] bool is_holding() const {
+    return std::any_of(outgoing_.begin(), outgoing_.end(), [](const auto& each) { return each.second->is_holding(); });
+  }
+  [[nodiscard]] bool is_late() const {
+    const auto is = [](const auto& each) { return each.second->is_late(); };
+    return is_blind() || std::any_of(outgoing_.begin(), outgoing_.end(), is) ||
+           std::any_of(incoming_.begin(), incoming_.end(), is);
+  }
+  [[nodiscard]] std::chrono::nanoseconds nap(std::chrono::nanoseconds longest) const {
+    return is_late() ? std::min(longest, kLongestNap) : longest;
+  }
+
+  std::unique_ptr<Endpoint> owned_;
+  Endpoint& real_;
+  Chance chance_;
+  std::uint64_t blind_until_ = 0;
+  std::map<Key, std::unique_ptr<FaultyOutgoing>> outgoing_{};
+  std::map<Key, std::unique_ptr<FaultyIncoming>> incoming_{};
+};
+
+}  // namespace
+
+std::unique_ptr<Endpoint> make_faulty_endpoint(std::unique_ptr<Endpoint> real, const Faults& faults) {
+  Endpoint& borrowed = *real;
+  return std::make_unique<FaultyEndpoint>(borrowed, std::move(real), faults);
+}
+
+std::unique_ptr<Endpoint> make_faulty_endpoint(Endpoint& real, const Faults& faults) {
+  return std::make_unique<FaultyEndpoint>(real, nullptr, faults);
+}
+
+}  // namespace tutti::transport::faulty

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+// Messages from one rank that are seen late. One thread.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+
+#include "transport/endpoint.hpp"
+#include "transport/faulty/chance.hpp"
+
+namespace tutti::transport::faulty {
+
+class FaultyIncoming final : public Incoming {
+ public:
+  FaultyIncoming(Incoming& real, Chance& chance) : real_(real), chance_(chance) {}
+
+  [[nodiscard]] bool has_message() const override { return is_shown_; }
+  [[nodiscard]] std::uint64_t description() const override { return real_.description(); }
+  [[nodiscard]] std::uint64_t bytes() const override { return real_.bytes(); }
+  [[nodiscard]] const std::byte* data() const override { return real_.data(); }
+  // The next one may be seen at once.
+  void take() override {
+    real_.take();
+    is_shown_ = false;
+    static_cast<void>(step());
+  }
+
+  // Whether a message is there that was not there before.
+  bool step() {
+    if (is_shown_ || !real_.has_message()) return false;
+    if (!due_) due_ = chance_.due(chance_.faults().delayed);
+    if (*due_ > chance_.now()) return false;
+    due_.reset();
+    is_shown_ = true;
+    return true;
+  }
+  // Whether a later step has something to do, whatever comes.
+  [[nodiscard]] bool is_late() const { return due_.has_value(); }
+
+ private:
+  Incoming& real_;
+  Chance& chance_;
+  bool is_shown_ = false;
+  std::optional<std::uint64_t> due_{};
+};
+
+}  // namespace tutti::transport::faulty
