@@ -97,7 +97,8 @@ void IncomingLink::adopt(UniqueFd socket) {
   was_large_ = has_ended_ = has_said_bye_ = false;
   set_stuck(false);
   if (buffer_.empty()) buffer_.resize(kBufferBytes);
-  set_patience(socket_.get(), shared_.options.restore_within);
+  // Only credits go back, of which few are on their way.
+  set_patience_with_acknowledgement(socket_.get(), shared_.options.restore_within);
   Welcome welcome{.token = shared_.options.token};
   for (std::size_t i = 0; i < kNumTraffics; ++i) {
     welcome.received[i] = queues_[i].received_;

@@ -11,20 +11,33 @@
 
 namespace tutti::transport::tcp {
 
+namespace {
+
+// An acknowledgement may be lost once, or be late by itself.
+constexpr std::chrono::milliseconds kLeastForAcknowledgement{1000};
+
+void set_number(int socket, int level, int option, std::int64_t value) {
+  const int number = static_cast<int>(std::clamp<std::int64_t>(value, 1, 1 << 30));
+  // A system that refuses only notices later.
+  static_cast<void>(setsockopt(socket, level, option, &number, sizeof number));
+}
+
+}  // namespace
+
 void set_patience(int socket, std::chrono::nanoseconds restore_within) {
-  using std::chrono::duration_cast;
-  const auto seconds = duration_cast<std::chrono::seconds>(restore_within).count();
+  const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(restore_within).count();
   constexpr int kProbes = 4;
-  const auto set = [socket](int level, int option, std::int64_t value) {
-    const int number = static_cast<int>(std::clamp<std::int64_t>(value, 1, 1 << 30));
-    // A system that refuses only notices later.
-    static_cast<void>(setsockopt(socket, level, option, &number, sizeof number));
-  };
   // No TCP_USER_TIMEOUT: that would also end a connection whose reader does something else for long.
-  set(SOL_SOCKET, SO_KEEPALIVE, 1);
-  set(IPPROTO_TCP, TCP_KEEPIDLE, seconds / 2);
-  set(IPPROTO_TCP, TCP_KEEPINTVL, seconds / (2 * kProbes));
-  set(IPPROTO_TCP, TCP_KEEPCNT, kProbes);
+  set_number(socket, SOL_SOCKET, SO_KEEPALIVE, 1);
+  set_number(socket, IPPROTO_TCP, TCP_KEEPIDLE, seconds / 2);
+  set_number(socket, IPPROTO_TCP, TCP_KEEPINTVL, seconds / (2 * kProbes));
+  set_number(socket, IPPROTO_TCP, TCP_KEEPCNT, kProbes);
+}
+
+void set_patience_with_acknowledgement(int socket, std::chrono::nanoseconds restore_within) {
+  set_patience(socket, restore_within);
+  const auto longest = std::chrono::duration_cast<std::chrono::milliseconds>(restore_within);
+  set_number(socket, IPPROTO_TCP, TCP_USER_TIMEOUT, std::max(longest, kLeastForAcknowledgement).count());
 }
 
 Received receive_into(int socket, std::span<iovec> parts) {

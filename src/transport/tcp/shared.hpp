@@ -49,6 +49,9 @@ struct Shared {
 
 // How a socket of a connection is set up so that the system notices a silent peer within about `restore_within`.
 void set_patience(int socket, std::chrono::nanoseconds restore_within);
+// The same where what this end has sent stays unacknowledged, in which case the system does not probe. For an end that
+// sends so little that the other end has room for all of it, whether it reads or not.
+void set_patience_with_acknowledgement(int socket, std::chrono::nanoseconds restore_within);
 
 // What has come, as much as the parts take. Nothing and no end: there is nothing yet.
 struct Received {
