@@ -1,17 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "launch/reach.hpp"
 
-#include <algorithm>
-#include <cstring>
 #include <memory>
 #include <optional>
 
-#include <arpa/inet.h>
 #include <fmt/format.h>
 #include <netdb.h>
-#include <netinet/in.h>
 #include <sys/socket.h>
 
+#include "base/system/host_names.hpp"
 #include "base/system/take_fd.hpp"
 #include "base/text.hpp"
 #include "base/units.hpp"
@@ -35,24 +32,6 @@ Infos look_up(const std::string& host) {
   return {found, &freeaddrinfo};
 }
 
-std::optional<Address> address_of(const sockaddr& system) {
-  Address address;
-  if (system.sa_family == AF_INET) {
-    sockaddr_in in{};
-    std::memcpy(&in, &system, sizeof in);
-    std::memcpy(address.bytes.data(), &in.sin_addr, sizeof in.sin_addr);
-    return address;
-  }
-  if (system.sa_family != AF_INET6) return {};
-  sockaddr_in6 in{};
-  std::memcpy(&in, &system, sizeof in);
-  // The scope of a link-local address is a number of this host, which means nothing to others.
-  if (IN6_IS_ADDR_LINKLOCAL(&in.sin6_addr)) return {};
-  address.family = Address::Family::ipv6;
-  std::memcpy(address.bytes.data(), &in.sin6_addr, sizeof in.sin6_addr);
-  return address;
-}
-
 // A connected datagram socket has the address that the route gives it; nothing is sent.
 std::optional<Address> source_towards(const addrinfo& target) {
   const UniqueFd socket = take_fd(::socket(target.ai_family, SOCK_DGRAM | SOCK_CLOEXEC, 0));
@@ -60,7 +39,7 @@ std::optional<Address> source_towards(const addrinfo& target) {
   sockaddr_storage own{};
   socklen_t length = sizeof own;
   if (getsockname(socket.get(), reinterpret_cast<sockaddr*>(&own), &length) != 0) return {};
-  return address_of(reinterpret_cast<const sockaddr&>(own));
+  return address_from(reinterpret_cast<const sockaddr&>(own));
 }
 
 std::optional<Address> source_towards(const std::string& host) {
@@ -69,12 +48,6 @@ std::optional<Address> source_towards(const std::string& host) {
     if (const std::optional<Address> source = source_towards(*info)) return source;
   }
   return {};
-}
-
-bool is_loopback(const Address& address) {
-  if (address.family == Address::Family::ipv4) return address.bytes[0] == 127;
-  return address.bytes.back() == 1 &&
-         std::all_of(address.bytes.begin(), address.bytes.end() - 1, [](std::uint8_t byte) { return byte == 0; });
 }
 
 }  // namespace
@@ -108,7 +81,7 @@ Result<Address> parse_address(std::string_view text) {
   }
   const Infos infos = host.empty() ? Infos(nullptr, &freeaddrinfo) : look_up(std::string(host));
   if (!infos) return wrong("it takes an address of this host, such as 10.0.0.1, 10.0.0.1:4711 or [fd00::1]:4711");
-  const std::optional<Address> found = address_of(*infos->ai_addr);
+  const std::optional<Address> found = address_from(*infos->ai_addr);
   if (!found) return wrong("a link-local address means nothing to other hosts");
   Address address = *found;
   if (port.empty()) return address;

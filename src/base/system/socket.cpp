@@ -14,6 +14,7 @@
 #include <sys/syscall.h>
 #include <sys/un.h>
 
+#include "base/system/host_names.hpp"
 #include "base/system/take_fd.hpp"
 
 namespace tutti {
@@ -71,12 +72,6 @@ Result<UniqueFd> make_socket(int domain, int type) {
 int domain_of(const Address& address) {
   if (address.family == Address::Family::local) return AF_UNIX;
   return address.family == Address::Family::ipv4 ? AF_INET : AF_INET6;
-}
-
-bool is_loopback(const Address& address) {
-  if (address.family == Address::Family::ipv4) return address.bytes[0] == 127;
-  return address.family == Address::Family::ipv6 && address.bytes.back() == 1 &&
-         std::all_of(address.bytes.begin(), address.bytes.end() - 1, [](std::uint8_t byte) { return byte == 0; });
 }
 
 // "cannot listen on 127.0.0.1:0: Cannot assign requested address (the loopback interface is down)"

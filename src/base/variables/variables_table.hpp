@@ -49,6 +49,7 @@ enum class VariableId : std::uint8_t {
   shm_locality,
   socket_ifname,
   host_id,
+  start_port,
   spin,
   yield,
   leave_busy_cores,
@@ -368,6 +369,16 @@ inline constexpr auto kVariables = std::to_array<VariableRow>({
          "Ranks of one machine with different values count as ranks of different hosts: they share no memory and "
          "talk over the network. For tests, and for containers that cannot share memory.",
      .aliases = {"NCCL_HOSTID"},
+     .group = VariableGroup::tuning},
+    {.id = VariableId::start_port,
+     .name = "TUTTI_START_PORT",
+     .type = VariableType::integer,
+     .initial = "-2",
+     .range = {1, 65535},
+     .automatic = true,
+     .meaning =
+         "The TCP port of rank 0's host at which ranks of several hosts meet, where torchrun or srun has started "
+         "them without PMIx or PMI. auto: one from 20000 to 27999 that follows from the launcher's variables.",
      .group = VariableGroup::tuning},
     {.id = VariableId::spin,
      .name = "TUTTI_SPIN",

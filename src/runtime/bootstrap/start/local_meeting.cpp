@@ -10,7 +10,7 @@
 #include "base/digest.hpp"
 #include "base/system/socket.hpp"
 #include "base/text.hpp"
-#include "runtime/bootstrap/start/local_host.hpp"
+#include "runtime/bootstrap/start/id_host.hpp"
 #include "runtime/bootstrap/start/patience.hpp"
 
 namespace tutti::start {
@@ -30,7 +30,7 @@ std::optional<PeerCredentials> holder_of(const std::string& name) {
 }
 
 Result<UniqueId> host(Process& process, const LocalMeeting& meeting) {
-  Result<UniqueId> id = process.make_id(false);
+  Result<UniqueId> id = process.make_id({});
   if (!id.ok() || meeting.ranks.num_ranks == 1) return id;
   const std::string name = socket_name(meeting);
   Result<UniqueFd> listener = listen_abstract(name, meeting.ranks.num_ranks);

@@ -38,12 +38,6 @@ Result<Ranks> ranks_in(const Environment& environment, const RankVariables& name
   const Result<std::optional<std::int64_t>> num_here = number_in(environment, names.num_here, {1, num_ranks});
   if (!num_here.ok()) return num_here.status().with_context(fmt::format("{} is {}", names.num_ranks, num_ranks));
   const bool span_hosts = num_here->value_or(num_ranks) < num_ranks;
-  if (span_hosts && !names.may_span_hosts)
-    return Status(
-        Code::unsupported,
-        fmt::format("{} is {}, and {} of these are on this host; over several hosts ranks are brought together "
-                    "by 'tutti launch --hosts', PMIx or MPICH's mpirun",
-                    names.num_ranks, num_ranks, num_here->value_or(num_ranks)));
   const Status number = check_number(num_ranks);
   if (!number.ok()) return number.with_context(fmt::format("{} is {}", names.num_ranks, num_ranks));
   return Ranks{static_cast<int>(*rank), static_cast<int>(num_ranks), span_hosts};

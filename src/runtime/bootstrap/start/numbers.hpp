@@ -29,7 +29,6 @@ struct RankVariables {
   std::string_view rank;
   std::string_view num_ranks;
   std::string_view num_here{};
-  bool may_span_hosts = false;  // the launcher brings ranks of several hosts together
 };
 
 struct Ranks {
@@ -37,7 +36,7 @@ struct Ranks {
   int num_ranks = 1;
   bool span_hosts = false;
 };
-// Both must be set, the rank be one of the ranks, and all on this host unless they may span hosts.
+// Both must be set, and the rank be one of the ranks.
 [[nodiscard]] Result<Ranks> ranks_in(const Environment& environment, const RankVariables& names);
 
 // Code::unsupported where there are more ranks than can be.

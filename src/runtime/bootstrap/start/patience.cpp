@@ -39,10 +39,14 @@ Status Patience::check(std::string_view what) {
   return {};
 }
 
-Status Patience::until_readable(int fd, std::string_view what) {
+Status Patience::until_readable(int fd, std::string_view what) { return until(fd, POLLIN, what); }
+
+Status Patience::until_connected(int fd, std::string_view what) { return until(fd, POLLOUT, what); }
+
+Status Patience::until(int fd, short events, std::string_view what) {
   for (;;) {
     TUTTI_TRY(check(what));
-    pollfd polled{fd, POLLIN, 0};
+    pollfd polled{fd, events, 0};
     const bool is_busy = options_.meanwhile && options_.meanwhile();
     const int ready = poll(&polled, 1, is_busy ? kBusyPollMs : poll_timeout(next(), Clock::now()));
     if (ready > 0) return {};

@@ -19,11 +19,14 @@ class Patience {
   [[nodiscard]] Status check(std::string_view what);
   // Waits until the descriptor can be read, or has hung up.
   [[nodiscard]] Status until_readable(int fd, std::string_view what);
+  // Until a connection that was begun is made, or has failed.
+  [[nodiscard]] Status until_connected(int fd, std::string_view what);
   // Waits before another try: a little at first, a tenth of a second in the end.
   [[nodiscard]] Status pause(std::string_view what);
 
  private:
   [[nodiscard]] std::optional<Clock::time_point> next() const;
+  [[nodiscard]] Status until(int fd, short events, std::string_view what);
 
   const StartOptions& options_;
   const Clock::time_point begun_;

@@ -2,6 +2,7 @@
 // MPICH's mpirun (hydra), and other launchers that leave PMI_FD open: the id is put and fetched over pmi_wire.hpp.
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <link.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -16,6 +17,7 @@ namespace {
 
 constexpr std::string_view kPmi = "MPICH's PMI";
 constexpr std::string_view kKey = "tutti-id";
+constexpr std::string_view kNumHere = "MPI_LOCALNRANKS";
 constexpr Nanos kFarewell{2'000'000'000};
 
 // Which file a descriptor is, so that it is known again, or not.
@@ -51,12 +53,33 @@ class Farewell final : public Kept {
   const pid_t process_;
 };
 
+// Where hydra says in a variable how many ranks are here, others say in the store where all are. Rank 0 asks.
+Result<bool> span_hosts(PmiWire& wire, std::string_view job, const Environment& environment, const Ranks& ranks) {
+  if (ranks.span_hosts || environment.lookup(kNumHere)) return ranks.span_hosts;
+  const Result<std::string> mapping = wire.find(job, "PMI_process_mapping");
+  if (!mapping.ok()) return mapping.status();
+  return names_several_nodes(*mapping);
+}
+
+// Slurm's plugin lets one of two speakers begin, and never answers the other. So if an MPI is in the process, the
+// descriptor is left to it. Hydra, which may run under srun, says how many ranks are here.
+bool belongs_to_mpi_of_slurm(const Environment& environment) {
+  if (!environment.lookup("SLURM_STEP_ID") || environment.lookup(kNumHere)) return false;
+  const auto is_mpi = [](dl_phdr_info* file, std::size_t, void*) {
+    const std::string_view path = file->dlpi_name;
+    const std::string_view name = path.substr(path.rfind('/') + 1);
+    return name.starts_with("libmpi.so") || name.starts_with("libmpich.so") || name.starts_with("libmpi_") ? 1 : 0;
+  };
+  return dl_iterate_phdr(is_mpi, nullptr) != 0;
+}
+
 Result<UniqueId> exchange(Process& process, PmiWire& wire, const Ranks& ranks) {
   TUTTI_TRY(wire.init());
   TUTTI_TRY_ASSIGN(const std::string job, wire.job_name());
   std::optional<UniqueId> own;
   if (ranks.rank == 0) {
-    TUTTI_TRY_ASSIGN(const UniqueId id, process.make_id(ranks.span_hosts));
+    TUTTI_TRY_ASSIGN(const bool spans_hosts, span_hosts(wire, job, process.environment, ranks));
+    TUTTI_TRY_ASSIGN(const UniqueId id, process.make_id({.spans_hosts = spans_hosts}));
     own = id;
     TUTTI_TRY(wire.put(job, kKey, id.to_text()));
   }
@@ -83,9 +106,12 @@ Found by_pmi(Process& process) {
                                           file ? "no socket" : "not open in this process (any more)"));
     return nothing();
   }
+  if (belongs_to_mpi_of_slurm(environment)) {
+    process.remarks.push_back(fmt::format("PMI_FD is {}, which Slurm lets MPI alone use", descriptor));
+    return nothing();
+  }
   const Result<Ranks> ranks =
-      ranks_in(environment,
-               {.rank = "PMI_RANK", .num_ranks = "PMI_SIZE", .num_here = "MPI_LOCALNRANKS", .may_span_hosts = true});
+      ranks_in(environment, {.rank = "PMI_RANK", .num_ranks = "PMI_SIZE", .num_here = kNumHere});
   if (!ranks.ok()) return ranks.status();
 
   Patience patience(process.options);

@@ -2,7 +2,9 @@
 #include "runtime/bootstrap/start/pmi_wire.hpp"
 
 #include <cerrno>
+#include <cstdint>
 #include <span>
+#include <vector>
 
 #include <fmt/format.h>
 #include <sys/socket.h>
@@ -19,6 +21,11 @@ constexpr std::string_view kAnswer = "the process manager's answer";
 // For messages: what is put is a secret.
 std::string without_value(std::string_view line) { return in_quotes(line.substr(0, line.find(" value="))); }
 
+bool is_right(std::string_view line) {
+  const std::string_view code = word_of(line, "rc");
+  return code.empty() || code == "0";
+}
+
 }  // namespace
 
 std::string_view word_of(std::string_view line, std::string_view name) {
@@ -27,6 +34,19 @@ std::string_view word_of(std::string_view line, std::string_view name) {
       return word.substr(name.size() + 1);
   }
   return {};
+}
+
+bool names_several_nodes(std::string_view mapping) {
+  std::vector<std::uint64_t> numbers;
+  for (bool in_number = false; const char letter : mapping) {
+    const bool is_digit = letter >= '0' && letter <= '9';
+    if (is_digit && !in_number) numbers.push_back(0);
+    if (is_digit) numbers.back() = 10 * numbers.back() + static_cast<std::uint64_t>(letter - '0');
+    in_number = is_digit;
+  }
+  for (std::size_t i = 0; i + 2 < numbers.size(); i += 3)
+    if (numbers[i] != numbers[0] || numbers[i + 1] > 1) return true;
+  return false;
 }
 
 Status PmiWire::init() {
@@ -51,6 +71,12 @@ Result<std::string> PmiWire::get(std::string_view job, std::string_view key) {
   return std::string(word_of(line, "value"));
 }
 
+Result<std::string> PmiWire::find(std::string_view job, std::string_view key) {
+  TUTTI_TRY_ASSIGN(const std::string line,
+                   ask(fmt::format("cmd=get kvsname={} key={}", job, key), "get_result", kAnswer, true));
+  return is_right(line) ? std::string(word_of(line, "value")) : std::string();
+}
+
 Status PmiWire::barrier(std::string_view what) {
   const Result<std::string> line = ask("cmd=barrier_in", "barrier_out", what);
   return line.ok() ? Status() : line.status();
@@ -61,12 +87,12 @@ Status PmiWire::finalize() {
   return line.ok() ? Status() : line.status();
 }
 
-Result<std::string> PmiWire::ask(const std::string& question, std::string_view answer, std::string_view what) {
+Result<std::string> PmiWire::ask(const std::string& question, std::string_view answer, std::string_view what,
+                                 bool may_fail) {
   TUTTI_TRY(write_line(question));
   Result<std::string> line = read_line(what);
   if (!line.ok()) return line;
-  const std::string_view code = word_of(*line, "rc");
-  if (word_of(*line, "cmd") != answer || (!code.empty() && code != "0"))
+  if (word_of(*line, "cmd") != answer || !(may_fail || is_right(*line)))
     return Status(Code::system, fmt::format("PMI_FD ({}): the answer to {} is {}; it should be cmd={} and no error",
                                             fd_, without_value(question), without_value(*line), answer));
   return line;

@@ -1,13 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 // PMIx: Open MPI's mpirun, srun with --mpi=pmix. Rank 0 puts the id into the launcher's store, the others ask for it
 // until it is there: so no rank waits inside a call of the library, where no deadline of ours would reach it.
+#include <cerrno>
 #include <cstdlib>
 #include <cstring>
+#include <mutex>
+#include <utility>
 
 #include <fmt/format.h>
+#include <sys/eventfd.h>
 #include <unistd.h>
 
 #include "base/system/dynamic_library.hpp"
+#include "base/system/take_fd.hpp"
 #include "base/text.hpp"
 #include "runtime/bootstrap/start/numbers.hpp"
 #include "runtime/bootstrap/start/patience.hpp"
@@ -27,6 +32,7 @@ Result<Library> Library::open() {
   TUTTI_TRY(file.find("PMIx_Put", library.put));
   TUTTI_TRY(file.find("PMIx_Commit", library.commit));
   TUTTI_TRY(file.find("PMIx_Get", library.get));
+  TUTTI_TRY(file.find("PMIx_Get_nb", library.get_later));
   TUTTI_TRY(file.find("PMIx_Error_string", library.error_string));
   return library;
 }
@@ -37,6 +43,41 @@ namespace {
 
 constexpr std::string_view kPmix = "PMIx";
 constexpr char kKeyOfId[] = "tutti.id";
+
+// A question that the library answers later, from a thread of its own. It must live until then.
+class Question {
+ public:
+  static Result<std::unique_ptr<Question>> make() {
+    std::unique_ptr<Question> question(new Question);
+    question->bell_ = take_fd(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
+    if (!question->bell_.valid()) return Status::from_errno("cannot make an event", errno);
+    return question;
+  }
+  // To be read once the answer is there.
+  [[nodiscard]] int bell() const { return bell_.get(); }
+  [[nodiscard]] int code() const {
+    const std::scoped_lock lock(mutex_);
+    return code_;
+  }
+  [[nodiscard]] std::string text() const {
+    const std::scoped_lock lock(mutex_);
+    return text_;
+  }
+  static void answer(int code, pmix::Value* value, void* asked) {
+    auto& question = *static_cast<Question*>(asked);
+    const std::scoped_lock lock(question.mutex_);
+    question.code_ = code;
+    if (code == pmix::kSuccess && value != nullptr && value->type == pmix::kString) question.text_ = value->data.string;
+    static_cast<void>(eventfd_write(question.bell_.get(), 1));
+  }
+
+ private:
+  Question() = default;
+  UniqueFd bell_;
+  mutable std::mutex mutex_;
+  int code_ = pmix::kSuccess;
+  std::string text_;
+};
 
 // The library counts who has initialised it, MPI_Init too, and begins to speak to the launcher with the first; but
 // after the last finalize it cannot begin again, and MPI_Init may be still to come. So it is finalised at the very end.
@@ -74,10 +115,9 @@ class Session final : public Kept {
     return outcome("PMIx_Commit", library_.commit());
   }
 
-  // What rank 0 has put; empty where it has not yet.
+  // What rank 0 has put; empty where it has not yet. Only on its host.
   Result<std::string> get() const {
-    pmix::Proc first = self_;
-    first.rank = 0;
+    const pmix::Proc first = rank_0();
     pmix::Info immediately;
     std::memcpy(immediately.key.data(), pmix::kImmediate, sizeof pmix::kImmediate);
     immediately.value.type = pmix::kBool;
@@ -95,7 +135,30 @@ class Session final : public Kept {
     return text;
   }
 
+  // The same on any host. The launcher may answer only once rank 0 has put something.
+  Result<std::string> get_from_afar(Patience& patience, std::string_view what) {
+    const pmix::Proc first = rank_0();
+    TUTTI_TRY_ASSIGN(std::unique_ptr<Question> made, Question::make());
+    Question& question = *made;
+    questions_.push_back(std::move(made));
+    const int code = library_.get_later(&first, kKeyOfId, nullptr, 0, Question::answer, &question);
+    if (code != pmix::kSuccess) questions_.pop_back();  // nobody will answer
+    if (code == pmix::kNotFound) return std::string();
+    TUTTI_TRY(outcome("PMIx_Get_nb", code));
+    TUTTI_TRY(patience.until_readable(question.bell(), what));
+    const bool is_early = question.code() == pmix::kNotFound || question.code() == pmix::kTimeout;
+    if (!is_early) TUTTI_TRY(outcome("PMIx_Get_nb", question.code()));
+    std::string text = question.text();
+    questions_.pop_back();
+    return text;
+  }
+
  private:
+  [[nodiscard]] pmix::Proc rank_0() const {
+    pmix::Proc first = self_;
+    first.rank = 0;
+    return first;
+  }
   [[nodiscard]] Status outcome(std::string_view call, int code) const {
     if (code == pmix::kSuccess) return {};
     return {Code::system, fmt::format("{} of {} failed: {} ({})", call, in_quotes(self_.nspace.data()),
@@ -106,20 +169,22 @@ class Session final : public Kept {
   const pid_t process_;
   bool begun_ = false;
   pmix::Proc self_;
+  std::vector<std::unique_ptr<Question>> questions_;  // until they are answered, or the session has ended
 };
 
 Result<UniqueId> exchange(Process& process, Session& session, const Ranks& ranks) {
   if (ranks.rank == 0) {
-    Result<UniqueId> id = process.make_id(ranks.span_hosts);
+    Result<UniqueId> id = process.make_id({.spans_hosts = ranks.span_hosts});
     if (!id.ok()) return id;
     TUTTI_TRY(session.put(id->to_text()));
     return id;
   }
   Patience patience(process.options);
+  const std::string what = fmt::format("rank {} of {} waits for rank 0", ranks.rank, ranks.num_ranks);
   for (;;) {
-    TUTTI_TRY_ASSIGN(const std::string text, session.get());
+    TUTTI_TRY_ASSIGN(const std::string text, ranks.span_hosts ? session.get_from_afar(patience, what) : session.get());
     if (!text.empty()) return UniqueId::from_text(text);
-    TUTTI_TRY(patience.pause(fmt::format("rank {} of {} waits for rank 0", ranks.rank, ranks.num_ranks)));
+    TUTTI_TRY(patience.pause(what));
   }
 }
 

@@ -48,12 +48,16 @@ struct Info {
   Value value;
 };
 
+// Called once, by a thread of the library, to which the value belongs.
+using Answer = void (*)(int code, Value*, void* asked);
+
 struct Library {
   int (*init)(Proc*, Info*, std::size_t) = nullptr;
   int (*finalize)(const Info*, std::size_t) = nullptr;
   int (*put)(std::uint8_t scope, const char* key, Value*) = nullptr;
   int (*commit)() = nullptr;
   int (*get)(const Proc*, const char* key, const Info*, std::size_t, Value**) = nullptr;
+  int (*get_later)(const Proc*, const char* key, const Info*, std::size_t, Answer, void* asked) = nullptr;
   const char* (*error_string)(int) = nullptr;
 
   // Code::unsupported where it cannot be opened.

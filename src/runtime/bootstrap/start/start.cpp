@@ -35,11 +35,12 @@ Status started_by_nobody(const std::vector<std::string>& remarks) {
 Result<Started> Start::find(const Environment& environment, const Variables& variables, const StartOptions& options) {
   const std::scoped_lock lock(mutex_);
   if (found_) return *found_;
-  const auto make_id = [this, &variables](bool spans_hosts) -> Result<UniqueId> {
+  const auto make_id = [this, &variables](const start::Process::Reach& reach) -> Result<UniqueId> {
     if (!server_) {
       RendezvousOptions where;
-      if (spans_hosts) {
-        TUTTI_TRY_ASSIGN(where.address, address_for_hosts(variables));
+      if (reach.spans_hosts) {
+        const bool is_given = reach.address && variables.text(VariableId::socket_ifname).empty();
+        TUTTI_TRY_ASSIGN(where.address, is_given ? *reach.address : address_for_hosts(variables));
       }
       TUTTI_TRY_ASSIGN(server_, RendezvousServer::start(where));
     }
@@ -55,7 +56,7 @@ Result<Started> Start::find(const Environment& environment, const Variables& var
   }
   // Incomplete variables may come from a launcher with other ranks.
   if (!process.remarks.empty()) return started_by_nobody(process.remarks);
-  TUTTI_TRY_ASSIGN(UniqueId id, make_id(false));
+  TUTTI_TRY_ASSIGN(UniqueId id, make_id({}));
   found_ = Started{.rank = 0, .num_ranks = 1, .id = id, .by = "nobody: one rank alone"};
   return *found_;
 }

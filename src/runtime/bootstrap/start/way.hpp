@@ -19,8 +19,13 @@ struct Process {
   const Environment& environment;
   const Variables& variables;
   const StartOptions& options;
-  // For rank 0: an id whose rendezvous this process serves, on this host or where other hosts reach it.
-  std::function<Result<UniqueId>(bool spans_hosts)> make_id;
+  // For rank 0: an id whose rendezvous this process serves, on this host or where other hosts reach it: at an address
+  // of TUTTI_SOCKET_IFNAME, else at `address` if it is given.
+  struct Reach {
+    bool spans_hosts = false;
+    std::optional<Address> address{};
+  };
+  std::function<Result<UniqueId>(const Reach&)> make_id;
   std::vector<std::unique_ptr<Kept>>& kept;
   std::vector<std::string> remarks{};  // why a way was not taken that is half there; for the error where none is
 };
@@ -35,5 +40,8 @@ using Found = Result<std::optional<Started>>;
 [[nodiscard]] Found by_open_mpi(Process& process);
 [[nodiscard]] Found by_rank_variables(Process& process);  // torchrun's, set by anyone
 [[nodiscard]] Found by_slurm(Process& process);
+
+// The first name of Slurm's list of nodes: "red3" of "red[3-5,9],blue".
+[[nodiscard]] std::string first_of_nodes(std::string_view list);
 
 }  // namespace tutti::start

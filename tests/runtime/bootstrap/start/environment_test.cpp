@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 
 #include "ranks_of_start.hpp"
+#include "runtime/bootstrap/start/way.hpp"
 
 namespace tutti {
 namespace {
@@ -68,6 +69,16 @@ TEST(StartEnvironment, RanksOfSrunMeet) {
 
 TEST(StartEnvironment, RanksOfOpenMpiMeetWithoutPmix) {
   test::expect_one_start(test::find_on_threads(3, [](int rank) { return open_mpi(rank, 3); }), "Open MPI's mpirun");
+}
+
+TEST(StartEnvironment, TheFirstNodeOfSlurmsListIsFound) {
+  for (const auto& [list, first] : std::vector<std::pair<std::string, std::string>>{{"", ""},
+                                                                                    {"red", "red"},
+                                                                                    {"red,blue", "red"},
+                                                                                    {"red[3-5,9],blue", "red3"},
+                                                                                    {"red[03,5]", "red03"},
+                                                                                    {"r[1-2]n[4,7-9]-ib", "r1n4-ib"}})
+    EXPECT_EQ(start::first_of_nodes(list), first) << list;
 }
 
 TEST(StartEnvironment, OneRankNeedsNobody) {
@@ -172,8 +183,10 @@ std::vector<Wrong> all_wrong() {
       {"SizeBeyondAHost", with(torch, {{"WORLD_SIZE", "1025"}, {"LOCAL_WORLD_SIZE", "1025"}}), kUnsupported,
        "there are 1025 ranks; 1024 is the most"},
       {"HereTooMany", with(torch, {{"LOCAL_WORLD_SIZE", "3"}}), kUsage, "LOCAL_WORLD_SIZE is '3'; it takes a whole"},
-      {"SeveralHosts", with(torch, {{"LOCAL_WORLD_SIZE", "1"}}), kUnsupported,
-       "WORLD_SIZE is 2, and 1 of these are on this host; over several hosts ranks are"},
+      {"SeveralHosts", with(torch, {{"LOCAL_WORLD_SIZE", "1"}}), kUsage,
+       "WORLD_SIZE is 2, and 1 of these are on this host, and MASTER_ADDR is '127.0.0.1', which every host takes"},
+      {"SeveralHostsWithoutMaster", with(torch, {{"LOCAL_WORLD_SIZE", "1"}, {"MASTER_ADDR", " "}}), kUsage,
+       "WORLD_SIZE is 2, and 1 of these are on this host, and MASTER_ADDR is not set; set it to rank 0's host"},
       {"PortNoNumber", with(torch, {{"MASTER_PORT", "none"}}), kUsage, "MASTER_PORT is 'none'"},
       {"RestartsNoNumber", with(torch, {{"TORCHELASTIC_RESTART_COUNT", "x"}}), kUsage, "RESTART_COUNT is 'x'"},
       {"TorchWithoutRank", {{"TORCHELASTIC_RUN_ID", "x"}, {"WORLD_SIZE", "2"}}, kUsage, "RANK is not set; it goes"},
@@ -182,15 +195,16 @@ std::vector<Wrong> all_wrong() {
       {"SizeAlone", {{"WORLD_SIZE", "2"}}, kUsage, "WORLD_SIZE is set and RANK is not"},
       {"SlurmRank", with(slurm, {{"SLURM_PROCID", "7"}}), kUsage, "SLURM_PROCID is '7'"},
       {"SlurmJob", with(slurm, {{"SLURM_JOB_ID", "a"}}), kUsage, "SLURM_JOB_ID is 'a'"},
-      {"SlurmNodes", with(slurm, {{"SLURM_STEP_NUM_NODES", "2"}}), kUnsupported, "SLURM_STEP_NUM_NODES is 2"},
+      {"SlurmNodes", with(slurm, {{"SLURM_STEP_NUM_NODES", "2"}}), kUsage,
+       "SLURM_STEP_NUM_NODES is 2, and SLURM_STEP_NODELIST does not name them"},
       {"SlurmWithoutSize", {{"SLURM_PROCID", "0"}, {"SLURM_STEP_ID", "0"}}, kUsage, "SLURM_NTASKS is not set"},
       {"SlurmWithoutJob",
        {{"SLURM_PROCID", "0"}, {"SLURM_STEP_ID", "0"}, {"SLURM_NTASKS", "1"}},
        kUsage,
        "SLURM_JOB_ID is not set"},
       {"SlurmWithoutStep", {{"SLURM_PROCID", "0"}, {"SLURM_NTASKS", "8"}}, kUsage, "this is no step of srun"},
-      {"OpenMpiHosts", with(mpi, {{"OMPI_COMM_WORLD_LOCAL_SIZE", "1"}}), kUnsupported,
-       "OMPI_COMM_WORLD_SIZE is 2, and 1 of these are on this host"},
+      {"OpenMpiHosts", with(mpi, {{"OMPI_COMM_WORLD_LOCAL_SIZE", "1"}}), kUsage,
+       "OMPI_COMM_WORLD_SIZE is 2, and 1 of these are on this host; libpmix.so.2 cannot be opened, and MASTER_ADDR"},
       {"OpenMpiWithoutSize", {{"OMPI_COMM_WORLD_RANK", "0"}}, kUsage, "OMPI_COMM_WORLD_SIZE is not set"},
       {"OpenMpiWithoutJob",
        {{"OMPI_COMM_WORLD_RANK", "0"}, {"OMPI_COMM_WORLD_SIZE", "2"}},

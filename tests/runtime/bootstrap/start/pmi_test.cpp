@@ -52,7 +52,8 @@ struct Pair {
 // Does what hydra does: a line in, a line out, keys for all, a barrier that ends when all are in it.
 class Manager {
  public:
-  explicit Manager(int num_ranks) : pairs_(static_cast<std::size_t>(num_ranks)), thread_([this] { serve(); }) {}
+  explicit Manager(int num_ranks, std::map<std::string, std::string> keys = {})
+      : pairs_(static_cast<std::size_t>(num_ranks)), keys_(std::move(keys)), thread_([this] { serve(); }) {}
   ~Manager() {
     over_ = true;
     thread_.join();
@@ -86,6 +87,8 @@ class Manager {
       keys_[std::string(word_of(line, "key"))] = word_of(line, "value");
       return tell(rank, "cmd=put_result rc=0 msg=success\n");
     }
+    if (command == "get" && keys_[std::string(word_of(line, "key"))].empty())
+      return tell(rank, "cmd=get_result rc=-1 msg=key_not_found\n");
     if (command == "get")
       return tell(rank,
                   fmt::format("cmd=get_result rc=0 msg=success value={}\n", keys_[std::string(word_of(line, "key"))]));
@@ -211,6 +214,29 @@ TEST(StartPmi, ADescriptorOfAnotherKindIsNone) {
   EXPECT_NE(words_of(rank).find(fmt::format("PMI_FD is {}, which is no socket", ends[0])), std::string::npos);
   close(ends[0]);
   close(ends[1]);
+}
+
+TEST(StartPmi, NodesAreCountedInTheMapping) {
+  for (const char* one : {"", "nonsense", "(vector,(0,1,8))", "(vector,(3,1,2),(3,1,2))", "(vector,(0,1"})
+    EXPECT_FALSE(names_several_nodes(one)) << one;
+  for (const char* several : {"(vector,(0,2,2))", "(vector,(0,1,2),(1,1,1))", "(vector, (0, 12, 1))"})
+    EXPECT_TRUE(names_several_nodes(several)) << several;
+}
+
+// As Slurm tells it, which has no MPI_LOCALNRANKS.
+TEST(StartPmi, RanksOfSeveralNodesOfTheMappingMeetOnTheNetwork) {
+  for (const char* mapping : {"", "(vector,(0,1,2))", "(vector,(0,2,1))"}) {
+    const Manager manager(2, {{"PMI_process_mapping", mapping}});
+    const auto ranks = test::find_on_threads(2, [&](int rank) {
+      return Environment{{"PMI_FD", fmt::format("{}", manager.pair(rank).process.get())},
+                         {"PMI_RANK", fmt::format("{}", rank)},
+                         {"PMI_SIZE", "2"},
+                         {"TUTTI_SOCKET_IFNAME", "=lo"}};
+    });
+    test::expect_one_start(ranks, "MPICH's PMI");
+    const bool is_local = ranks[0].started->id.address().family == Address::Family::local;
+    EXPECT_EQ(is_local, !names_several_nodes(mapping)) << mapping;
+  }
 }
 
 // Rank 0 serves the rendezvous where other hosts reach it.

@@ -50,7 +50,14 @@ struct Shape<Result (*)(Parameters...)> {
       return static_cast<char>('0' + sizeof(Parameter));
     }
   }
-  static std::string text() { return {kind<Result>(), kind<Parameters>()...}; }
+  static constexpr char kind_of_result() {
+    if constexpr (std::is_void_v<Result>) {
+      return 'v';
+    } else {
+      return kind<Result>();
+    }
+  }
+  static std::string text() { return {kind_of_result(), kind<Parameters>()...}; }
 };
 template <typename Ours, typename Theirs>
 void expect_same(const char* name) {
@@ -63,6 +70,8 @@ TEST(PmixHeader, FunctionsTakeWhatTheHeaderSays) {
   expect_same<decltype(Library::put), decltype(&PMIx_Put)>("PMIx_Put");
   expect_same<decltype(Library::commit), decltype(&PMIx_Commit)>("PMIx_Commit");
   expect_same<decltype(Library::get), decltype(&PMIx_Get)>("PMIx_Get");
+  expect_same<decltype(Library::get_later), decltype(&PMIx_Get_nb)>("PMIx_Get_nb");
+  expect_same<Answer, pmix_value_cbfunc_t>("pmix_value_cbfunc_t");
   expect_same<decltype(Library::error_string), decltype(&PMIx_Error_string)>("PMIx_Error_string");
 }
 

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "runtime/bootstrap/start/local_host.hpp"
+#include "runtime/bootstrap/start/id_host.hpp"
 
 #include <algorithm>
 #include <array>
 #include <atomic>
 #include <charconv>
 #include <new>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -23,17 +24,28 @@ namespace {
 constexpr std::size_t kMostGuests = 256;  // who says nothing is sent away when more come, and may ask again
 constexpr std::chrono::milliseconds kAcceptPause{50};
 
-class LocalHost {
+// Who asks, and what it has said so far.
+struct Asker {
+  UniqueFd socket;
+  std::array<char, 64> text{};
+  std::size_t bytes = 0;
+};
+
+class IdHost {
  public:
-  LocalHost(UniqueFd listener, const UniqueId& id, int num_ranks)
-      : listener_(std::move(listener)), id_(id.to_text()), answered_(static_cast<std::size_t>(num_ranks)) {
+  // Without a greeting on a local socket.
+  IdHost(std::string greeting, UniqueFd listener, const UniqueId& id, int num_ranks)
+      : greeting_(std::move(greeting)),
+        listener_(std::move(listener)),
+        id_(id.to_text() + (greeting_.empty() ? "" : "\n")),
+        answered_(static_cast<std::size_t>(num_ranks)) {
     // All room that the thread needs.
     guests_.reserve(kMostGuests);
     polled_.reserve(2 + kMostGuests);
   }
-  LocalHost(const LocalHost&) = delete;
-  LocalHost& operator=(const LocalHost&) = delete;
-  ~LocalHost() {
+  IdHost(const IdHost&) = delete;
+  IdHost& operator=(const IdHost&) = delete;
+  ~IdHost() {
     stopping_.store(true, std::memory_order_relaxed);
     if (!thread_) return;
     thread_->wake();
@@ -56,11 +68,11 @@ class LocalHost {
       polled_.clear();
       polled_.push_back({wake_fd, POLLIN, 0});
       polled_.push_back({listener_.get(), POLLIN, 0});
-      for (const UniqueFd& guest : guests_) polled_.push_back({guest.get(), POLLIN, 0});
+      for (const Asker& guest : guests_) polled_.push_back({guest.socket.get(), POLLIN, 0});
       if (poll(polled_.data(), polled_.size(), -1) < 0) continue;  // EINTR, ENOMEM
       for (std::size_t i = 2; i < polled_.size(); ++i)
         if (polled_[i].revents != 0) answer(guests_[i - 2]);
-      std::erase_if(guests_, [](const UniqueFd& guest) { return !guest.valid(); });
+      std::erase_if(guests_, [](const Asker& guest) { return !guest.socket.valid(); });
       if (polled_[1].revents != 0 && !accept_all()) {
         // Descriptors or memory have run out: dropping a silent guest makes room, or time does.
         if (!guests_.empty()) guests_.erase(guests_.begin());
@@ -80,37 +92,60 @@ class LocalHost {
         Result<UniqueFd> guest = accept_from(listener_.get());
         if (!guest.ok()) return false;
         if (!guest->valid()) return true;
-        const Result<PeerCredentials> who = peer_credentials(guest->get());
-        if (!who.ok() || who->uid != geteuid()) continue;
+        if (!is_welcome(guest->get())) continue;
         if (guests_.size() == kMostGuests) guests_.erase(guests_.begin());
-        guests_.push_back(std::move(*guest));
+        guests_.emplace_back().socket = std::move(*guest);
       }
     } catch (const std::bad_alloc&) {
       return false;
     }
   }
 
+  [[nodiscard]] bool is_welcome(int guest) const {
+    if (!greeting_.empty()) {
+      watch_silence(guest);
+      return true;
+    }
+    const Result<PeerCredentials> who = peer_credentials(guest);
+    return who.ok() && who->uid == geteuid();
+  }
+
   // One question, one answer; then it is done with.
-  void answer(UniqueFd& guest) {
-    std::array<char, 16> text{};
-    const SocketTransfer got = receive_some(guest.get(), std::as_writable_bytes(std::span(text)));
+  void answer(Asker& guest) {
+    const auto room = std::as_writable_bytes(std::span(guest.text).subspan(guest.bytes));
+    const SocketTransfer got = receive_some(guest.socket.get(), room);
     if (got.outcome == SocketTransfer::Outcome::would_block) return;
-    int rank = 0;
-    const char* const end = text.data() + got.bytes;
-    const auto [parsed, error] = std::from_chars(text.data(), end, rank);
-    const bool sane =
-        error == std::errc() && parsed == end && rank > 0 && static_cast<std::size_t>(rank) < answered_.size();
+    guest.bytes += got.bytes;
+    std::string_view question(guest.text.data(), guest.bytes);
+    const bool may_go_on = !greeting_.empty() && got.bytes > 0 && guest.bytes < guest.text.size();
+    if (may_go_on && !question.ends_with('\n')) return;
+    const int rank = rank_of(question);
     // A new connection has room for it.
-    if (sane && send_some(guest.get(), std::as_bytes(std::span(id_))).outcome == SocketTransfer::Outcome::done) {
+    if (rank > 0 && send_some(guest.socket.get(), std::as_bytes(std::span(id_))).outcome == kDone) {
       num_answered_ += answered_[static_cast<std::size_t>(rank)] ? 0 : 1;
       answered_[static_cast<std::size_t>(rank)] = true;
     }
-    guest.reset();
+    guest.socket.reset();
   }
 
+  // 0 if it is no such question.
+  [[nodiscard]] int rank_of(std::string_view question) const {
+    if (!question.starts_with(greeting_)) return 0;
+    question.remove_prefix(greeting_.size());
+    if (!greeting_.empty() && question.ends_with('\n')) question.remove_suffix(1);
+    int rank = 0;
+    const char* const end = question.data() + question.size();
+    const auto [parsed, error] = std::from_chars(question.data(), end, rank);
+    const bool is_sane =
+        error == std::errc() && parsed == end && rank > 0 && static_cast<std::size_t>(rank) < answered_.size();
+    return is_sane ? rank : 0;
+  }
+
+  static constexpr auto kDone = SocketTransfer::Outcome::done;
+  const std::string greeting_;
   UniqueFd listener_;
   const std::string id_;
-  std::vector<UniqueFd> guests_;
+  std::vector<Asker> guests_;
   std::vector<pollfd> polled_;  // wake, listener, then one for each guest
   std::vector<bool> answered_;  // by rank; 0 does not ask
   std::size_t num_answered_ = 0;
@@ -120,7 +155,7 @@ class LocalHost {
 
 class KeptHost final : public Kept {
  public:
-  explicit KeptHost(std::unique_ptr<LocalHost> host) : host_(std::move(host)) {}
+  explicit KeptHost(std::unique_ptr<IdHost> host) : host_(std::move(host)) {}
   KeptHost(const KeptHost&) = delete;
   KeptHost& operator=(const KeptHost&) = delete;
   ~KeptHost() override {
@@ -128,13 +163,17 @@ class KeptHost final : public Kept {
   }
 
  private:
-  std::unique_ptr<LocalHost> host_;
+  std::unique_ptr<IdHost> host_;
 };
 
 }  // namespace
 
 Result<std::unique_ptr<Kept>> serve_id(UniqueFd listener, const UniqueId& id, int num_ranks) {
-  auto host = std::make_unique<LocalHost>(std::move(listener), id, num_ranks);
+  return serve_id_to({}, std::move(listener), id, num_ranks);
+}
+
+Result<std::unique_ptr<Kept>> serve_id_to(std::string greeting, UniqueFd listener, const UniqueId& id, int num_ranks) {
+  auto host = std::make_unique<IdHost>(std::move(greeting), std::move(listener), id, num_ranks);
   TUTTI_TRY(host->start());
   return std::unique_ptr<Kept>(std::make_unique<KeptHost>(std::move(host)));
 }
