@@ -38,6 +38,7 @@ tutti_require(tomlplusplus libtomlplusplus-dev 3 CONFIG)
 tutti_optional(EXPAT EXPAT libexpat1-dev 2.2)
 tutti_optional(HWLOC Hwloc libhwloc-dev 2.0)
 tutti_optional(CHARTJS ChartJs libjs-chart.js 3)
+tutti_optional(LIBFABRIC Libfabric libfabric-dev 1.14)
 tutti_optional(HTTPLIB Httplib libcpp-httplib-dev 0.11)
 # Peers that are measured, each by a worker of its own.
 tutti_find_mpi(OPENMPI mpicxx.openmpi mpi libopenmpi-dev)

@@ -16,6 +16,7 @@
 
 #include "tests/transport/conversation.hpp"
 #include "tests/transport/faults_seed.hpp"
+#include "tests/transport/ofi_world.hpp"
 #include "tests/transport/relay.hpp"
 #include "tests/transport/tcp_world.hpp"
 #include "transport/faulty/endpoint.hpp"
@@ -41,10 +42,15 @@ struct Way {
   std::function<std::unique_ptr<World>(const Wanted& wanted)> make;
   bool is_slow = false;
   bool breaks = false;  // connections, of which a rank must make steps to restore them
+  std::function<std::string()> why_not = [] { return std::string(); };  // what keeps it from being tested here
 };
 
 class EndpointOf : public testing::TestWithParam<Way> {
  protected:
+  void SetUp() override {
+    if (const std::string why = GetParam().why_not(); !why.empty()) GTEST_SKIP() << why;
+  }
+
   void begin(std::uint32_t num_ranks, EndpointShape shape, std::vector<Flow> flows, bool may_break = true) {
     num_ranks_ = num_ranks;
     flows_ = std::move(flows);
@@ -305,11 +311,21 @@ std::function<std::unique_ptr<World>(const Wanted&)> faulty_over(std::unique_ptr
   return [make](const Wanted& wanted) { return std::make_unique<FaultyWorld>(make(wanted), wanted); };
 }
 
+Way way_over(const char* name, const char* provider) {
+  return {name,
+          [provider](const Wanted& wanted) {
+            return std::make_unique<ofi::OfiWorld>(
+                ofi::OfiWorld::Setup{.provider = provider, .num_ranks = wanted.num_ranks, .shape = wanted.shape});
+          },
+          [provider] { return ofi::why_not(provider); }};
+}
+
 INSTANTIATE_TEST_SUITE_P(
     Each, EndpointOf,
     testing::Values(Way{"tcp", make_tcp_world}, Way{"tcp_on_faulty_wire", make_tcp_world_on_faulty_wire, true, true},
                     Way{"faulty_tcp", faulty_over(make_tcp_world), true},
-                    Way{"faulty_tcp_on_faulty_wire", faulty_over(make_tcp_world_on_faulty_wire), true, true}),
+                    Way{"faulty_tcp_on_faulty_wire", faulty_over(make_tcp_world_on_faulty_wire), true, true},
+                    way_over("ofi_over_tcp", ofi::kOverTcp), way_over("ofi_over_sockets", ofi::kOverSockets)),
     [](const testing::TestParamInfo<Way>& way) { return way.param.name; });
 
 }  // namespace
