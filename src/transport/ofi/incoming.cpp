@@ -98,6 +98,7 @@ bool IncomingLink::go_on(Clock::time_point now, bool& any) {
 
 void IncomingLink::on_completion(const Completion& completion) {
   if (completion.operation->is_control) {
+    if (completion.operation->traffic == static_cast<std::uint32_t>(ControlKind::credits)) is_telling_ = false;
     if (completion.error == 0) return failing_since_.reset();
     if (completion.operation->traffic == static_cast<std::uint32_t>(ControlKind::bye)) return;
     note_failure(shared_.fabric->words_of(completion.error));
@@ -173,11 +174,13 @@ bool IncomingLink::tell() {
   const ByTraffic taken = may_tell();
   const bool is_told = queues_[0].told_ >= taken[0] && queues_[1].told_ >= taken[1];
   if (!is_known_ || is_told) return true;
-  if (failing_since_ && Clock::now() < again_) return false;
+  // One record at a time: so the other end, which may not step for long, has a receive for it.
+  if (is_telling_ || (failing_since_ && Clock::now() < again_)) return false;
   std::string why;
   const Begun begun = shared_.send_control(rank_, {.kind = ControlKind::credits, .taken = taken}, *this, why);
   if (begun == Begun::failed) note_failure(why);
   if (begun != Begun::yes) return !is_known_;
+  is_telling_ = true;
   note_told(taken);
   return true;
 }
