@@ -20,7 +20,9 @@
 #include "base/variables/variables.hpp"
 #include "runtime/bootstrap/hosts.hpp"
 #include "runtime/communicator/communicator.hpp"
+#include "runtime/communicator/over_ofi.hpp"
 #include "transport/faulty/endpoint.hpp"
+#include "transport/ofi/endpoint.hpp"
 #include "transport/tcp/endpoint.hpp"
 
 namespace tutti::test {
@@ -103,6 +105,7 @@ class ThreadRanks {
   std::vector<std::unique_ptr<transport::Endpoint>> make_endpoints() const {
     std::vector<std::unique_ptr<transport::Endpoint>> endpoints;
     if (!hosts_.are_several()) return endpoints;
+    if (settings_.transport.is_ofi) return make_ofi_endpoints();
     const Token token = make_token().value();
     std::vector<std::vector<Address>> addresses;
     std::vector<std::vector<Listener>> listeners(num_ranks_);
@@ -127,6 +130,24 @@ class ThreadRanks {
       transport::faulty::Faults faults = *faults_;
       faults.seed += rank;
       endpoints[rank] = transport::faulty::make_faulty_endpoint(std::move(endpoints[rank]), faults);
+    }
+    return endpoints;
+  }
+
+  std::vector<std::unique_ptr<transport::Endpoint>> make_ofi_endpoints() const {
+    Address loopback;
+    loopback.bytes = {127, 0, 0, 1};
+    std::vector<std::unique_ptr<transport::ofi::Door>> doors(num_ranks_);
+    transport::ofi::OfiOptions options{.num_ranks = num_ranks_,
+                                       .shape = shape_between_hosts(regions_.front()->shape()),
+                                       .token = make_token().value(),
+                                       .warn = {}};
+    for (std::unique_ptr<transport::ofi::Door>& door : doors)
+      options.names.push_back(door_opener(settings_, static_cast<int>(num_ranks_), door)(loopback).value());
+    std::vector<std::unique_ptr<transport::Endpoint>> endpoints;
+    for (std::unique_ptr<transport::ofi::Door>& door : doors) {
+      endpoints.push_back(std::move(transport::ofi::make_ofi_endpoint(std::move(door), options).value()));
+      ++options.rank;
     }
     return endpoints;
   }

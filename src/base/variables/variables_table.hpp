@@ -47,6 +47,8 @@ enum class VariableId : std::uint8_t {
   stream_min,
   attach_min,
   shm_locality,
+  transport,
+  ofi_provider,
   socket_ifname,
   host_id,
   start_port,
@@ -151,6 +153,7 @@ inline constexpr auto kAllToAllV = std::to_array<std::string_view>({"auto", "dir
 inline constexpr auto kRootedV = std::to_array<std::string_view>({"auto", "linear"});
 inline constexpr std::string_view kFilePrefix = "file:";
 inline constexpr auto kStores = std::to_array<std::string_view>({"auto", "cached", "past"});
+inline constexpr auto kTransports = std::to_array<std::string_view>({"tcp", "ofi"});
 inline constexpr auto kWalkers = std::to_array<std::string_view>({"auto", "generic"});
 }  // namespace variable_choices
 
@@ -353,6 +356,21 @@ inline constexpr auto kVariables = std::to_array<VariableRow>({
      .meaning = "On machines with several memory nodes, where messages between two ranks lie on their way: 1 near the "
                 "sender, 2 near the receiver.",
      .aliases = {"NCCL_SHM_LOCALITY"},
+     .group = VariableGroup::tuning},
+    {.id = VariableId::transport,
+     .name = "TUTTI_TRANSPORT",
+     .type = VariableType::choice,
+     .initial = "tcp",
+     .choices = variable_choices::kTransports,
+     .meaning = "What carries messages between ranks of several hosts: tcp, or ofi, which is libfabric (InfiniBand, "
+                "Slingshot, EFA and others). The same on all ranks.",
+     .group = VariableGroup::tuning},
+    {.id = VariableId::ofi_provider,
+     .name = "TUTTI_OFI_PROVIDER",
+     .type = VariableType::text,
+     .meaning = "With TUTTI_TRANSPORT=ofi: libfabric's provider, as `fi_info -l` calls it (verbs;ofi_rxm, efa, cxi, "
+                "tcp;ofi_rxm). Not set: the first that libfabric names and that reaches other hosts. The same on all "
+                "ranks.",
      .group = VariableGroup::tuning},
     {.id = VariableId::socket_ifname,
      .name = "TUTTI_SOCKET_IFNAME",

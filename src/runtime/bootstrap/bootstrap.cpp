@@ -156,6 +156,8 @@ Status Joiner::complete(wire::Hello& hello) {
   if (may_have_hosts) {
     TUTTI_TRY(listen());
     for (const Listener& each : membership_.listeners) hello.addresses.push_back(each.address);
+    TUTTI_TRY(open_transport());
+    hello.endpoint_name = endpoint_name_;
   }
   // Any rank may turn out to be the first of its host.
   if ((request_.rank == 0 || may_have_hosts) && leader_name_.empty()) {

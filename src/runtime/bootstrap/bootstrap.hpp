@@ -49,6 +49,7 @@ struct Membership {
   // By rank, where it listens, and where this one does; empty where all ranks are on one host.
   std::vector<std::vector<Address>> addresses;
   std::vector<Listener> listeners;
+  std::vector<std::string> endpoint_names;  // by rank, of JoinRequest::open_transport; else empty as well
   std::uint64_t generation = 0;
 };
 
@@ -75,6 +76,9 @@ struct JoinRequest {
   std::string host_id{};
   // Where ranks of other hosts are to reach this one. May be empty: at the address by which it reaches the rendezvous.
   std::function<Result<std::vector<Address>>()> find_addresses{};
+  // Makes ready what ranks of other hosts send to, where that is more than listeners, at this of the rank's addresses.
+  // What they need to know of it, at most 512 bytes, is the result. Called once at most. May be empty.
+  std::function<Result<std::string>(const Address& own)> open_transport{};
   // The size of the region, which a host's leader asks for and the others check.
   std::function<Bytes(const std::vector<std::uint32_t>& host_of, int rank)> region_bytes{};
   // What this rank has yet to do with what it holds before the others may count on it; its error reaches all. May be

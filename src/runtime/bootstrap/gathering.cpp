@@ -169,13 +169,16 @@ wire::Table Gathering::table() const {
     table.ranks.push_back({.host = known->second.number,
                            .pid = seat.hello.pid,
                            .leader_socket = is_new ? seat.hello.leader_socket : "",
-                           .addresses = seat.hello.addresses});
+                           .addresses = seat.hello.addresses,
+                           .endpoint_name = seat.hello.endpoint_name});
   }
   for (std::size_t rank = 0; rank < seats_.size(); ++rank) {
     const Host& host = seats_[rank].hello.host;
     if (!hosts.at({host.id, host.boot, host.network}).is_one_namespace) table.ranks[rank].pid = 0;
     // Nobody else needs them.
-    if (hosts.size() == 1) table.ranks[rank].addresses.clear();
+    if (hosts.size() > 1) continue;
+    table.ranks[rank].addresses.clear();
+    table.ranks[rank].endpoint_name.clear();
   }
   return table;
 }

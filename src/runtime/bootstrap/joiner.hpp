@@ -81,6 +81,7 @@ class Joiner {
   // Where all are, as the table says.
   Status find_hosts();
   Status listen();
+  Status open_transport();
   [[nodiscard]] Result<std::vector<Address>> own_addresses() const;
   // A leader's: everyone else of its host fetches the region, and rank 0 has a link to every other leader.
   Status hand_out_region();
@@ -144,6 +145,7 @@ class Joiner {
   bool complete_ = false;
 
   std::string leader_name_;
+  std::string endpoint_name_;
   UniqueFd leader_listener_;
   std::vector<int> leaders_;  // by host
   std::vector<Guest> guests_;

@@ -40,6 +40,7 @@ Status Joiner::find_hosts() {
   for (wire::TableRow& row : table_->ranks) {
     if (row.addresses.empty()) return {Code::internal, "the rendezvous sent a table of hosts without addresses"};
     membership_.addresses.push_back(std::move(row.addresses));
+    if (request_.open_transport) membership_.endpoint_names.push_back(std::move(row.endpoint_name));
   }
   return {};
 }
@@ -78,6 +79,14 @@ Status Joiner::listen() {
   // One is enough.
   if (!membership_.listeners.empty()) return {};
   return refused.with_context("cannot listen for ranks of other hosts");
+}
+
+Status Joiner::open_transport() {
+  if (!request_.open_transport || !endpoint_name_.empty()) return {};
+  TUTTI_TRY_ASSIGN(endpoint_name_, request_.open_transport(membership_.listeners.front().address));
+  if (endpoint_name_.size() <= wire::kMostEndpointNameBytes) return {};
+  return {Code::internal, fmt::format("the transport's address has {} bytes; {} can be", endpoint_name_.size(),
+                                      wire::kMostEndpointNameBytes)};
 }
 
 // Who says nothing makes room for others.

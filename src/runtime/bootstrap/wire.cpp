@@ -123,6 +123,7 @@ std::vector<std::byte> encode(const Hello& hello, const Token& token) {
   body.words(hello.host.processes);
   body.words(hello.leader_socket);
   body.addresses(hello.addresses);
+  body.words(hello.endpoint_name);
   body.words(hello.configuration);
   body.number(static_cast<std::uint8_t>(hello.refusal.code()));
   body.words(hello.refusal.ok() ? "" : hello.refusal.to_string().substr(0, kMostErrorWords));
@@ -176,12 +177,14 @@ Result<Hello> parse_body(const Prefix& prefix, std::span<const std::byte> body) 
   hello.host.processes = reader.words();
   hello.leader_socket = reader.words();
   hello.addresses = reader.addresses();
+  hello.endpoint_name = reader.words();
   hello.configuration = reader.words();
   const auto refusal = reader.number<std::uint8_t>();
   std::string why = reader.words();
   const bool is_refusal = refusal <= static_cast<std::uint8_t>(Code::internal) && why.size() <= kMostErrorWords &&
                           (refusal != 0 || why.empty());
-  if (!reader.good_and_all_read() || !is_refusal || unsure > 1) return malformed("hello");
+  const bool is_name = hello.endpoint_name.size() <= kMostEndpointNameBytes;
+  if (!reader.good_and_all_read() || !is_refusal || !is_name || unsure > 1) return malformed("hello");
   if (refusal != 0) hello.refusal = Status(static_cast<Code>(refusal), std::move(why), hello.rank);
   return hello;
 }
@@ -199,6 +202,7 @@ std::vector<std::byte> encode(const Table& table) {
     body.number(static_cast<std::uint32_t>(row.pid));
     body.words(row.leader_socket);
     body.addresses(row.addresses);
+    body.words(row.endpoint_name);
   }
   return frame(FrameType::table, body.take());
 }
@@ -244,7 +248,8 @@ Result<Table> parse_table(const Frame& frame) {
     row.pid = static_cast<pid_t>(reader.number<std::uint32_t>());
     row.leader_socket = reader.words();
     row.addresses = reader.addresses();
-    if (row.host >= count) return malformed("table");
+    row.endpoint_name = reader.words();
+    if (row.host >= count || row.endpoint_name.size() > kMostEndpointNameBytes) return malformed("table");
     table.ranks.push_back(std::move(row));
   }
   if (!reader.good_and_all_read()) return malformed("table");

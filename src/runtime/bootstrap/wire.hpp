@@ -23,13 +23,14 @@
 
 namespace tutti::wire {
 
-inline constexpr std::uint32_t kVersion = 5;
+inline constexpr std::uint32_t kVersion = 6;
 inline constexpr std::size_t kMagicBytes = 8;
 inline constexpr std::size_t kPrefixBytes = 64;
 inline constexpr std::size_t kMostHelloBytes = 32 << 10;
 inline constexpr std::size_t kMostConfigurationBytes = 16 << 10;
 inline constexpr std::size_t kMostFrameBytes = 1 << 20;
 inline constexpr std::size_t kMostAddresses = 16;  // of one rank
+inline constexpr std::size_t kMostEndpointNameBytes = 512;
 
 // The first part of a hello.
 struct Prefix {
@@ -51,6 +52,7 @@ struct Hello {
   Host host;
   std::string leader_socket;         // the abstract name at which others of its host reach it; empty where none will
   std::vector<Address> addresses{};  // where ranks of other hosts reach it, at most kMostAddresses
+  std::string endpoint_name{};       // what a transport other than TCP needs to reach it, which only that understands
   std::string configuration;
   Status refusal;  // why this rank cannot join; it only says so to the others
 };
@@ -83,6 +85,7 @@ struct TableRow {
   pid_t pid = 0;                   // 0 where ranks of its host are in several pid namespaces
   std::string leader_socket = {};  // of the first rank of a host
   std::vector<Address> addresses{};
+  std::string endpoint_name = {};
 
   bool operator==(const TableRow&) const = default;
 };

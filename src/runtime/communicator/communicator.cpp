@@ -14,6 +14,7 @@
 #include "runtime/bootstrap/addresses.hpp"
 #include "runtime/bootstrap/bootstrap.hpp"
 #include "runtime/bootstrap/service_thread.hpp"
+#include "runtime/communicator/over_ofi.hpp"
 #include "runtime/execution/busy_core.hpp"
 #include "runtime/execution/shared_cores.hpp"
 #include "runtime/failure/lateness.hpp"
@@ -84,15 +85,16 @@ Result<std::unique_ptr<Communicator>> Communicator::join(const UniqueId& id, int
     for (const std::string& warning : settings.table.warnings)
       log.warn_once(LogSubsystem::init, warning, "{}", warning);
   std::unique_ptr<Communicator> communicator;
+  std::unique_ptr<transport::ofi::Door> door;
   const auto prepare = [&](Membership& membership) -> Status {
     try {
-      TUTTI_TRY_ASSIGN(communicator, of_membership(membership, id, settings, log));
+      TUTTI_TRY_ASSIGN(communicator, of_membership(membership, id, settings, log, std::move(door)));
       return communicator->watch_over(std::move(membership.links));
     } catch (const std::bad_alloc&) {
       return Status::from_errno("there is no memory for a communicator", ENOMEM);
     }
   };
-  const JoinRequest request{
+  JoinRequest request{
       .id = id,
       .rank = rank,
       .num_ranks = num_ranks,
@@ -109,6 +111,7 @@ Result<std::unique_ptr<Communicator>> Communicator::join(const UniqueId& id, int
           },
       .prepare = prepare,
   };
+  if (settings.transport.is_ofi) request.open_transport = door_opener(settings, num_ranks, door);
   const JoinOptions options{
       .late_warning = variables.get<VariableId::late_warning>(),
       .timeout = variables.get<VariableId::timeout>(),

@@ -46,6 +46,7 @@
 #include "runtime/selection/portfolio.hpp"
 #include "runtime/selection/selector.hpp"
 #include "transport/endpoint.hpp"
+#include "transport/ofi/endpoint.hpp"
 #include "transport/shm/region.hpp"
 #include "transport/shm/waiter.hpp"
 
@@ -230,7 +231,8 @@ class Communicator final : private Work {
                std::optional<Address> address = {});
   // From what a rank has joined with (communicator_hosts.cpp).
   [[nodiscard]] static Result<std::unique_ptr<Communicator>> of_membership(Membership& membership, const UniqueId& id,
-                                                                           const Settings& settings, Log& log);
+                                                                           const Settings& settings, Log& log,
+                                                                           std::unique_ptr<transport::ofi::Door> door);
 
   struct Prepared {
     SmallOperator small;

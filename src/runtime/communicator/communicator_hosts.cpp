@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "runtime/communicator/communicator.hpp"
+#include "runtime/communicator/over_ofi.hpp"
 #include "runtime/selection/profile_file.hpp"
 #include "runtime/selection/shipped_profiles.hpp"
 #include "transport/tcp/endpoint.hpp"
@@ -15,8 +16,6 @@ namespace tutti {
 
 namespace {
 
-// At least so many messages are on their way to another host before the first has been taken there.
-constexpr std::uint32_t kLeastDepth = 8;
 // How long a broken connection may stay so, where the user sets no other limit.
 constexpr std::chrono::seconds kRestoreWithin{10};
 constexpr std::chrono::milliseconds kBetweenQuestions{20};
@@ -34,7 +33,8 @@ std::vector<Rule> rules_between_hosts(const MachineProfile& profile) {
 }  // namespace
 
 Result<std::unique_ptr<Communicator>> Communicator::of_membership(Membership& membership, const UniqueId& id,
-                                                                  const Settings& settings, Log& log) {
+                                                                  const Settings& settings, Log& log,
+                                                                  std::unique_ptr<transport::ofi::Door> door) {
   Hosts hosts{std::move(membership.host_of)};
   const auto rank = static_cast<std::uint32_t>(membership.links.rank);
   const auto num_ranks = static_cast<std::uint32_t>(membership.links.num_ranks);
@@ -48,17 +48,23 @@ Result<std::unique_ptr<Communicator>> Communicator::of_membership(Membership& me
   if (hosts.are_several()) {
     address = membership.listeners.front().address;
     address->port = 0;
+  }
+  const std::chrono::nanoseconds restore_within =
+      settings.timeout.count() > 0 ? std::min<std::chrono::nanoseconds>(settings.timeout, kRestoreWithin)
+                                   : kRestoreWithin;
+  if (hosts.are_several() && settings.transport.is_ofi) {
+    TUTTI_TRY_ASSIGN(endpoint, make_endpoint_over_ofi(std::move(door), membership, id.token(),
+                                                      shape_between_hosts(shape), restore_within, log));
+  } else if (hosts.are_several()) {
     transport::tcp::TcpOptions options;
     options.rank = rank;
     options.num_ranks = num_ranks;
-    options.shape = {.depth = std::max(kLeastDepth, shape.message_depth), .slot = shape.message_slot};
+    options.shape = shape_between_hosts(shape);
     options.token = id.token();
     options.communicator = membership.generation;
     options.addresses = std::move(membership.addresses);
     options.listeners = std::move(membership.listeners);
-    options.restore_within = settings.timeout.count() > 0
-                                 ? std::min<std::chrono::nanoseconds>(settings.timeout, kRestoreWithin)
-                                 : kRestoreWithin;
+    options.restore_within = restore_within;
     options.warn = [&log](std::string_view text) { log.warn(LogSubsystem::net, "{}", text); };
     TUTTI_TRY_ASSIGN(endpoint, transport::tcp::make_tcp_endpoint(std::move(options)));
   }

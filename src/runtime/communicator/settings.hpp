@@ -33,6 +33,12 @@ inline constexpr std::string_view kVersionLine = "Tutti's version";
 // Generic: the general walker does everything, for tests and to compare.
 enum class WalkerChoice : std::uint8_t { automatic, generic };
 
+// What carries messages between hosts.
+struct TransportChoice {
+  bool is_ofi = false;
+  std::string provider{};  // libfabric's; empty: the first that is there
+};
+
 struct Settings {
   shm::RegionShape region;  // see region_for()
   WalkerChoice walker = WalkerChoice::automatic;
@@ -52,6 +58,7 @@ struct Settings {
   ProfileChoice profile = choose_profile(kAutomaticProfile);
   TableChoice table;
   CacheSizes caches;
+  TransportChoice transport;
 
   [[nodiscard]] static Settings from(const Variables& variables);
 

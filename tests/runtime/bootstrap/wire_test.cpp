@@ -31,6 +31,7 @@ Hello make_hello() {
   hello.pid = 1234;
   hello.host = {.name = "box", .id = "east", .boot = "boot", .network = "net:[1]", .processes = "pid:[1]"};
   hello.addresses = addresses();
+  hello.endpoint_name = std::string("tcp;ofi_rxm\n\0x", 14);
   hello.leader_socket = "tutti-abc";
   hello.configuration = "A=1\nB=2\n";
   hello.refusal = Status(Code::invalid_argument, "no such walker");
@@ -63,6 +64,7 @@ TEST(Wire, HelloRoundTrips) {
   EXPECT_EQ(hello->host.processes, "pid:[1]");
   EXPECT_EQ(hello->leader_socket, "tutti-abc");
   EXPECT_EQ(hello->addresses, addresses());
+  EXPECT_EQ(hello->endpoint_name, make_hello().endpoint_name);
   EXPECT_EQ(hello->configuration, "A=1\nB=2\n");
   EXPECT_EQ(hello->refusal.code(), Code::invalid_argument);
   EXPECT_EQ(hello->refusal.to_string(), "no such walker");
@@ -115,9 +117,10 @@ TEST(Wire, RanksBeyondAnIntStayBeyondEveryLimit) {
 
 TEST(Wire, FramesComeOutWholeAndInOrder) {
   const Bytes first = encode(FrameType::progress, "rank 1 of 2 has not arrived");
-  const std::vector<TableRow> rows = {{.host = 0, .pid = 11, .leader_socket = "tutti-x"},
-                                      {.host = 1, .pid = 12, .leader_socket = "tutti-y", .addresses = addresses()},
-                                      {.host = 0, .pid = 13}};
+  const std::vector<TableRow> rows = {
+      {.host = 0, .pid = 11, .leader_socket = "tutti-x"},
+      {.host = 1, .pid = 12, .leader_socket = "tutti-y", .addresses = addresses(), .endpoint_name = "shm\nx"},
+      {.host = 0, .pid = 13}};
   const Bytes second = encode(Table{.generation = 5, .ranks = rows});
   const Bytes third = encode(FrameType::failed, Status(Code::rank_lost, "gone", 7));
   Bytes all = first;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The same cases with ranks on several hosts, between which they send messages over the loopback interface: every
-// algorithm that sends messages alone, and hierarchical over groups that are the hosts. In some layouts the network is
-// late; FAULTS_SEED begins another series of that, and a failure prints it.
+// The same cases with ranks on several hosts, between which they send messages by each transport over the loopback
+// interface: every algorithm that sends messages alone, and hierarchical over groups that are the hosts. In some
+// layouts the network is late; FAULTS_SEED begins another series of that, and a failure prints it.
 #include <optional>
 #include <string>
 #include <vector>
@@ -16,6 +16,7 @@
 #include "conformance/choices.hpp"
 #include "conformance/run.hpp"
 #include "ranks_of_threads.hpp"
+#include "tests/transport/ofi_world.hpp"
 
 namespace tutti::test {
 namespace {
@@ -37,29 +38,60 @@ constexpr Layout kLayouts[] = {
     {"EachAlone", each_alone}, {"OneTwoThreeLate", one_two_three, true}, {"EachAloneLate", each_alone, true},
 };
 
+// Where ranks are, and what carries messages between hosts: TCP, or a provider of libfabric.
+struct Setting {
+  Layout layout;
+  const char* name = "";
+  const char* provider = nullptr;
+
+  [[nodiscard]] TransportChoice transport() const {
+    return provider == nullptr ? TransportChoice() : TransportChoice{.is_ofi = true, .provider = provider};
+  }
+};
+
+std::vector<Setting> all_settings() {
+  std::vector<Setting> all;
+  for (const Layout& layout : kLayouts) all.push_back({layout, "Tcp"});
+  for (const Layout& layout : {kLayouts[0], kLayouts[2]})
+    all.push_back({layout, "OfiOverTcp", transport::ofi::kOverTcp});
+  all.push_back({kLayouts[1], "OfiOverSockets", transport::ofi::kOverSockets});
+  return all;
+}
+
 Hosts hosts_of(const Layout& layout, std::uint32_t num_ranks) {
   Hosts hosts;
   for (std::uint32_t rank = 0; rank < num_ranks; ++rank) hosts.host_of.push_back(layout.host_of(rank));
   return hosts;
 }
 
-// Where each message takes many times as long, and there are many ranks for few cores, some of the cases.
-std::vector<Case> some_of(std::vector<Case> cases) {
+// Where each message takes many times as long, and there are many ranks for few cores, some of the cases; and so where
+// each communicator opens many doors of libfabric.
+std::vector<Case> some_of(std::vector<Case> cases, bool is_slow) {
   cases = thinned(std::move(cases));
-  if (!TUTTI_IS_SANITIZED) return cases;
+  if (!TUTTI_IS_SANITIZED && !is_slow) return cases;
   std::vector<Case> some;
   for (std::size_t i = 0; i < cases.size(); i += 7) some.push_back(std::move(cases[i]));
   return some;
 }
 
-class OverHosts : public ::testing::TestWithParam<Layout> {
+class OverHosts : public ::testing::TestWithParam<Setting> {
  protected:
+  void SetUp() override {
+    const char* const provider = GetParam().provider;
+    if (provider == nullptr) return;
+    if (const std::string why = transport::ofi::why_not(provider); !why.empty()) GTEST_SKIP() << why;
+  }
+  [[nodiscard]] static Hosts hosts(std::uint32_t num_ranks) { return hosts_of(GetParam().layout, num_ranks); }
+  [[nodiscard]] static Settings settings() {
+    Settings settings = Settings::from(Variables());
+    settings.transport = GetParam().transport();
+    return settings;
+  }
   [[nodiscard]] std::string run(const std::vector<Case>& cases) const {
-    return run_cases(
-        cases, [](std::uint32_t num_ranks) { return hosts_of(GetParam(), num_ranks); }, faults());
+    return run_cases(cases, hosts, GetParam().transport(), faults());
   }
   [[nodiscard]] std::optional<transport::faulty::Faults> faults() const {
-    if (!GetParam().is_late) return std::nullopt;
+    if (!GetParam().layout.is_late) return std::nullopt;
     return transport::faulty::Faults{.seed = seed_};
   }
   void TearDown() override {
@@ -78,7 +110,7 @@ TEST_P(OverHosts, EveryPairOfChoicesHolds) {
     return each.algorithm->channel != Channel::message || each.count * size_of(each.type) > 64 * each.slot;
   });
   EXPECT_GT(cases.size(), 100U);
-  EXPECT_EQ(run(some_of(std::move(cases))), "") << "something else ran than was forced";
+  EXPECT_EQ(run(some_of(std::move(cases), GetParam().provider != nullptr)), "") << "something else ran than was forced";
 }
 
 // Groups are hosts: inside of them ranks read each other's memory.
@@ -87,7 +119,7 @@ TEST_P(OverHosts, HierarchicalHolds) {
   ASSERT_NE(algorithm, nullptr);
   std::vector<Case> cases;
   for (std::uint32_t ranks = 2; ranks <= kMostRanks; ++ranks) {
-    const std::vector<std::uint32_t> sizes = hosts_of(GetParam(), ranks).sizes();
+    const std::vector<std::uint32_t> sizes = hosts(ranks).sizes();
     if (sizes.size() < 2) continue;
     for (const char* inner : {"ring", "recursive_doubling", "rabenseifner"})
       for (const std::uint64_t count : {0U, 1U, 7U, 1000U, 65539U})
@@ -104,14 +136,14 @@ TEST_P(OverHosts, HierarchicalHolds) {
                            .seed = cases.size(),
                            .form = static_cast<Form>(cases.size() / 5 % 3)});
   }
-  EXPECT_EQ(run(some_of(std::move(cases))), "") << "something else ran than was forced";
+  EXPECT_EQ(run(some_of(std::move(cases), GetParam().provider != nullptr)), "") << "something else ran than was forced";
 }
 
 // By themselves: what the rules choose.
 TEST_P(OverHosts, WhatIsChosenHolds) {
   for (const std::uint32_t ranks : {2U, 3U, 6U, 8U}) {
-    if (!hosts_of(GetParam(), ranks).are_several()) continue;
-    ThreadRanks group(ranks, Settings::from(Variables()), Variables(), hosts_of(GetParam(), ranks), faults());
+    if (!hosts(ranks).are_several()) continue;
+    ThreadRanks group(ranks, settings(), Variables(), hosts(ranks), faults());
     group.run([&](Communicator& communicator) {
       const std::uint32_t rank = communicator.rank();
       for (const std::uint64_t count : {1U, 100U, 5000U, 300'000U}) {
@@ -138,7 +170,7 @@ TEST_P(OverHosts, WhatIsChosenHolds) {
 // A ring of transfers, of which the longest are cut into many messages.
 TEST_P(OverHosts, TransfersHold) {
   constexpr std::uint32_t kRanks = 6;
-  ThreadRanks group(kRanks, Settings::from(Variables()), Variables(), hosts_of(GetParam(), kRanks), faults());
+  ThreadRanks group(kRanks, settings(), Variables(), hosts(kRanks), faults());
   group.run([&](Communicator& communicator) {
     const std::uint32_t rank = communicator.rank();
     for (const std::uint64_t count : {0U, 1U, 1000U, 500'000U}) {
@@ -161,8 +193,8 @@ TEST_P(OverHosts, TransfersHold) {
   });
 }
 
-INSTANTIATE_TEST_SUITE_P(Each, OverHosts, ::testing::ValuesIn(kLayouts),
-                         [](const auto& test) { return std::string(test.param.name); });
+INSTANTIATE_TEST_SUITE_P(Each, OverHosts, ::testing::ValuesIn(all_settings()),
+                         [](const auto& test) { return fmt::format("{}{}", test.param.layout.name, test.param.name); });
 
 }  // namespace
 }  // namespace tutti::test

@@ -170,14 +170,16 @@ std::string run_cases(std::span<const Case> cases) {
 }
 
 std::string run_cases(std::span<const Case> cases, const std::function<Hosts(std::uint32_t num_ranks)>& hosts_of,
-                      const std::optional<transport::faulty::Faults>& faults) {
+                      const TransportChoice& transport, const std::optional<transport::faulty::Faults>& faults) {
   const test::TemporaryFolder folder;
   const Environment environment{{"TUTTI_DEBUG_FILE", folder.file("log")}};
   const Result<Variables> variables = Variables::load(environment, {});
   EXPECT_TRUE(variables.ok()) << variables.status().to_string();
   for (const Batch& batch : batches_of(cases)) {
     const std::uint32_t num_ranks = batch.cases.front()->num_ranks;
-    test::ThreadRanks group(num_ranks, settings_of(batch), *variables, hosts_of(num_ranks), faults);
+    Settings settings = settings_of(batch);
+    settings.transport = transport;
+    test::ThreadRanks group(num_ranks, settings, *variables, hosts_of(num_ranks), faults);
     // How its own copies are stored is each rank's own affair.
     group.run([&](Communicator& communicator) { RankOfBatch(communicator).run(batch); },
               test::ThreadRanks::store_differently);

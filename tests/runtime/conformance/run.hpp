@@ -12,6 +12,7 @@
 
 #include "case.hpp"
 #include "runtime/bootstrap/hosts.hpp"
+#include "runtime/communicator/settings.hpp"
 #include "transport/faulty/endpoint.hpp"
 
 namespace tutti::test {
@@ -19,9 +20,11 @@ namespace tutti::test {
 // What the runtime warned of: nothing, unless some case asks for what is refused. Everything else is a failure of the
 // test that calls this.
 [[nodiscard]] std::string run_cases(std::span<const Case> cases);
-// The same with ranks on several hosts, as `hosts_of` says for that many ranks, and faults of the network between them.
+// The same with ranks on several hosts, as `hosts_of` says for that many ranks, that transport between them, and faults
+// of the network.
 [[nodiscard]] std::string run_cases(std::span<const Case> cases,
                                     const std::function<Hosts(std::uint32_t num_ranks)>& hosts_of,
+                                    const TransportChoice& transport = {},
                                     const std::optional<transport::faulty::Faults>& faults = {});
 
 }  // namespace tutti::test
