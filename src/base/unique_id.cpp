@@ -75,6 +75,12 @@ Result<Address> make_local_address() {
   return address;
 }
 
+std::string without_port(const Address& address) {
+  std::string text = to_text(address);
+  text.resize(text.rfind(':'));
+  return text.starts_with('[') ? text.substr(1, text.size() - 2) : text;
+}
+
 std::string to_text(const Address& address) {
   if (address.family == Address::Family::local) return fmt::format("@{}", local_name(address));
   std::array<char, INET6_ADDRSTRLEN> text{};

@@ -32,6 +32,9 @@ struct Address {
 // "127.0.0.1:4711", "[::1]:4711", "@tutti-meet-0123456789abcdef".
 [[nodiscard]] std::string to_text(const Address& address);
 
+// Of an address in the network, without brackets: "127.0.0.1", "::1".
+[[nodiscard]] std::string without_port(const Address& address);
+
 // An unused local address.
 [[nodiscard]] Result<Address> make_local_address();
 // The name of a local one, without the zero in front that makes it abstract.

@@ -8,7 +8,7 @@
 #include <netdb.h>
 #include <sys/socket.h>
 
-#include "base/system/host_names.hpp"
+#include "base/system/host.hpp"
 #include "base/system/take_fd.hpp"
 #include "base/text.hpp"
 #include "base/units.hpp"

@@ -32,6 +32,8 @@ namespace tutti::peers {
 
 namespace {
 
+constexpr std::size_t kMostGuests = 1100;  // the ranks of a group, and some who have yet to show the secret
+
 constexpr std::string_view kPut = "put";
 constexpr std::string_view kGet = "get";
 constexpr std::string_view kRefused = "refused";  // why, to whom rank 0 cannot serve
@@ -203,6 +205,8 @@ class Host final : public Meeting {
       const Result<PeerCredentials> who = peer_credentials(accepted->get());
       if (!who.ok() || who->uid != ::geteuid()) return;
     }
+    const auto stranger = std::find_if(guests.begin(), guests.end(), [](const Guest& each) { return !each.is_known; });
+    if (id_ && stranger != guests.end() && guests.size() >= kMostGuests) guests.erase(stranger);
     Guest& guest = guests.emplace_back(Guest{{std::move(*accepted), id_.has_value()}, !id_.has_value()});
     if (!failure.ok()) static_cast<void>(guest.packets.send(packet(kRefused, "", failure.to_string())));
   }
@@ -327,7 +331,9 @@ Result<std::unique_ptr<Meeting>> Meeting::join(const harness::AcrossHosts& hosts
   TUTTI_TRY_ASSIGN(const UniqueId known, UniqueId::from_text(told));
   TUTTI_TRY_ASSIGN(UniqueFd socket, begin_connect(known.address()));
   pollfd connecting{socket.get(), POLLOUT, 0};
-  ::poll(&connecting, 1, static_cast<int>(to_chrono(timeout) / std::chrono::milliseconds(1)));
+  const auto deadline = Clock::now() + to_chrono(timeout);
+  while (::poll(&connecting, 1, poll_timeout(deadline, Clock::now())) <= 0)
+    if (Clock::now() >= deadline) return too_late("rank 0");
   TUTTI_TRY(connect_outcome(socket.get()));
   Packets packets(std::move(socket), true);
   if (!packets.send(packet(kHello, "", told))) return Status(Code::rank_lost, "rank 0 left the meeting", 0);

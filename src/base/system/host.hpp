@@ -1,12 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which host a process is on, told apart by more than its name: containers may share one, and a host may have several
-// networks. Thread-safe.
+// networks. And what the system knows of hosts by their names, for which it may ask the network. Thread-safe.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/status.hpp"
+#include "base/unique_id.hpp"
+
+struct sockaddr;
 
 namespace tutti {
 
@@ -25,5 +30,14 @@ struct Host {
 };
 // An error only where descriptors have run out: what the system does not tell stays empty.
 [[nodiscard]] Result<Host> this_host(std::string_view id);
+
+// Of a name, or of an address as text, in the system's order and with port 0; empty where it knows none. Without
+// link-local addresses, whose scope is a number of one host.
+[[nodiscard]] std::vector<Address> addresses_of_host(const std::string& name);
+
+// Nothing where it is none of IPv4 or IPv6, or link-local. With port 0.
+[[nodiscard]] std::optional<Address> address_from(const sockaddr& system);
+
+[[nodiscard]] bool is_loopback(const Address& address);
 
 }  // namespace tutti

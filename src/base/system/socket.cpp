@@ -14,7 +14,7 @@
 #include <sys/syscall.h>
 #include <sys/un.h>
 
-#include "base/system/host_names.hpp"
+#include "base/system/host.hpp"
 #include "base/system/take_fd.hpp"
 
 namespace tutti {

@@ -98,13 +98,14 @@ Result<Here> here_in(const Json& said) {
 RanksOnHosts ranks_on_hosts(const std::vector<Here>& ranks) {
   RanksOnHosts found;
   std::map<std::string, int> hosts;
-  std::map<std::string, std::vector<std::size_t>> machines;
+  // Containers of one machine may have cores of their own.
+  std::map<std::pair<std::string, std::vector<Core>>, std::vector<std::size_t>> machines;
   for (std::size_t rank = 0; rank < ranks.size(); ++rank) {
     const auto [host, is_new] = hosts.try_emplace(ranks[rank].host, static_cast<int>(hosts.size()));
     if (is_new) found.names.push_back(ranks[rank].name);
     found.host_of.push_back(host->second);
     found.has_common_clock = found.has_common_clock && ranks[rank].clock == ranks.front().clock;
-    machines[ranks[rank].machine].push_back(rank);
+    machines[{ranks[rank].machine, ranks[rank].cores}].push_back(rank);
   }
   found.cores.resize(ranks.size());
   for (const auto& [machine, here] : machines) {
@@ -125,8 +126,9 @@ Status check_placement(const RanksOnHosts& found, const std::vector<HostEntry>& 
   for (std::size_t rank = 0; rank < found.host_of.size(); ++rank) {
     if (rank < host_of.size() && found.host_of[rank] == host_of[rank]) continue;
     return {Code::invalid_usage,
-            fmt::format("ranks are not where they should be: rank {} is on {}; they are on {}", rank,
-                        found.names[static_cast<std::size_t>(found.host_of[rank])], in_words(found))};
+            fmt::format("ranks are not where --hosts puts them: rank {} is on {}; they are on {}; Open MPI keeps the "
+                        "ranks of a host together, and may take several names for one host",
+                        rank, found.names[static_cast<std::size_t>(found.host_of[rank])], in_words(found))};
   }
   return {Code::invalid_usage,
           fmt::format("there are {} ranks, where {} should be", found.host_of.size(), host_of.size())};

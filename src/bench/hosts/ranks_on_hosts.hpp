@@ -69,7 +69,7 @@ struct RanksOnHosts {
 [[nodiscard]] RanksOnHosts ranks_on_hosts(const std::vector<Here>& ranks);
 // Whether ranks are where they were to be; an error says who is not.
 [[nodiscard]] Status check_placement(const RanksOnHosts& found, const std::vector<HostEntry>& wanted);
-// "2 hosts: a (ranks 0 to 3), b (4 to 7)"; of many hosts the first.
+// "2 hosts with their ranks: a (4), b (4)"; of many hosts the first.
 [[nodiscard]] std::string in_words(const RanksOnHosts& ranks);
 
 [[nodiscard]] Seat seat_of(int rank, std::vector<int> host_of);

@@ -67,7 +67,9 @@ std::string program_of(Launcher launcher) {
 std::string host_list(const std::vector<HostEntry>& entries) {
   std::string text;
   for (const HostEntry& entry : entries)
-    text += fmt::format("{}{}:{}", text.empty() ? "" : ",", entry.host, entry.num_ranks);
+    text += fmt::format("{}{}:{}", text.empty() ? "" : ",",
+                        entry.host.find(':') == std::string::npos ? entry.host : fmt::format("[{}]", entry.host),
+                        entry.num_ranks);
   return text;
 }
 
@@ -88,7 +90,7 @@ std::vector<std::string> names_for_hosts(const LaunchRequest& request) {
   return names;
 }
 
-// It takes a program without arguments; those of ssh that matter to others do no harm where they are missing.
+// It takes a program without arguments. The usual ones of ssh only keep it from asking.
 std::string program_of_agent(const OverHosts& hosts) { return hosts.agent.substr(0, hosts.agent.find(' ')); }
 
 std::vector<std::string> words_of_tutti(const LaunchRequest& request) {
@@ -130,7 +132,7 @@ std::vector<std::string> words_of(const LaunchRequest& request) {
       // It hands the whole environment on.
       if (hosts != nullptr)
         words.insert(words.end(), {"-hosts", host_list(hosts->entries), "-launcher", "ssh", "-launcher-exec",
-                                   program_of_agent(*hosts)});
+                                   program_of_agent(*hosts), "-localhost", without_port(hosts->address)});
       if (!request.is_program) words.insert(words.end(), {"-bind-to", "none"});
       return words;
     }

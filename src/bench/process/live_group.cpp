@@ -182,8 +182,7 @@ std::string LiveGroup::remarks() const {
   if (request_.bind == Bind::none) {
     text = "ranks are not bound to cores";
   } else if (shares_cores_) {
-    text = request_.hosts ? "there are more ranks than cores"
-                          : fmt::format("rank r is on core r modulo {}", cores_.size());
+    if (!request_.hosts) text = fmt::format("rank r is on core r modulo {}", cores_.size());
   }
   if (num_strangers_ > 0)
     text += fmt::format("{}{} connection{} without the token {} turned away", text.empty() ? "" : "; ", num_strangers_,
@@ -223,6 +222,7 @@ Status LiveGroup::accept(const Listener& listener, std::vector<Stranger>& strang
   }
   Result<UniqueFd> accepted = accept_from(listener.socket.get());
   if (!accepted.ok()) return accepted.status();
+  if (accepted->valid()) watch_silence(accepted->get());
   if (accepted->valid()) strangers.push_back({std::make_unique<Connection>(std::move(*accepted)), Clock::now()});
   return {};
 }  // NOLINT(clang-analyzer-cplusplus.NewDeleteLeaks): takes what is in the vector for lost

@@ -141,6 +141,7 @@ class Worker {
     place_ = *place;
     Result<UniqueFd> socket = connect_to(id->address());
     if (!socket.ok()) return socket.status().with_context("cannot reach the runner");
+    watch_silence(socket->get());
     connection_.emplace(std::move(*socket));
     connection_->trust();
     TUTTI_TRY_ASSIGN(const Host host, this_host(environment_.lookup("TUTTI_HOST_ID").value_or("")));

@@ -131,6 +131,9 @@ harness::StoredRun run_of(const SweepPlan& plan, const Context& context) {
   cases = digest(fmt::format("{} {} {} {} {} {}", context.arguments.empty() ? "" : context.arguments.front(), sync,
                              launcher, name_of(runner.bind), runner.measure.check, machine()),
                  cases);
+  for (const auto& [num_ranks, hosts] : runner.hosts)
+    for (const harness::HostEntry& each : hosts.entries)
+      cases = digest(fmt::format("{} {}:{}", num_ranks, each.host, each.num_ranks), cases);
   return new_run(plan.sweep.bench, fmt::format("{} {} cases {:016x}", plan.sweep.bench, plan.num_cases(), cases),
                  context);
 }

@@ -71,6 +71,7 @@ Status check_program(const TuneArguments& options) {
   const std::pair<bool, const char*> others[] = {{!options.workload.empty(), "--workload"},
                                                  {!options.from.empty(), "--from"},
                                                  {!options.explain.empty(), "--explain"},
+                                                 {!options.hosts.hosts.empty(), "--hosts"},
                                                  {options.collectives != usual.collectives, "--collective"},
                                                  {!options.ranks.empty(), "--ranks"},
                                                  {options.bytes != usual.bytes, "--bytes"},

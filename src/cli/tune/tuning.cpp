@@ -140,7 +140,8 @@ class Tuning {
     for (const std::string& each : context_.environment.block())
       if (each.starts_with("TUTTI_") || each.starts_with("BENCH_")) text += fmt::format(" {}", printable(each));
     for (const auto& [num_ranks, hosts] : request_.hosts)
-      text += fmt::format(" {} on {};", num_ranks, harness::placement_text(hosts.entries));
+      for (const harness::HostEntry& each : hosts.entries)
+        text += fmt::format(" {} of {} on {};", each.num_ranks, num_ranks, printable(each.host));
     for (const TuneCase& each : request_.cases) {
       text += fmt::format(" {} at", words_of(each.key));
       for (const std::uint64_t bytes : each.sizes) text += fmt::format(" {}", bytes);
@@ -333,7 +334,10 @@ class Tuning {
     for (const std::string& wrong : track_.wrong()) teller_.say("wrong results: " + wrong);
     for (const std::string& fault : faults_) teller_.say("wrong in the score: " + fault);
     const MachineLoad::Used used = load_.used();
-    const bool is_disturbed = request_.peer.reckoner == nullptr && used.cores_of_others > kMostOfOthers;
+    // Ranks that were started on this host by way of another one would count as others.
+    if (!request_.hosts.empty()) teller_.say("whether other programs kept the hosts busy is not known");
+    const bool is_disturbed =
+        request_.peer.reckoner == nullptr && request_.hosts.empty() && used.cores_of_others > kMostOfOthers;
     if (is_disturbed)
       teller_.say(fmt::format("the machine was disturbed: other programs used {:.2f} cores on average{}",
                               used.cores_of_others,

@@ -25,12 +25,6 @@ namespace {
 
 constexpr std::string_view kAlgorithmVariable = "TUTTI_GLOO_ALLREDUCE_ALGORITHM";
 
-std::string without_port(const Address& address) {
-  std::string text = to_text(address);
-  text.resize(text.rfind(':'));
-  return text.starts_with('[') ? text.substr(1, text.size() - 2) : text;
-}
-
 // Gloo wants a store to meet in, and takes exceptions from it.
 class MeetingStore final : public gloo::rendezvous::Store {
  public:

@@ -100,7 +100,7 @@ class IncomingLink final : public Owner {
   bool is_unposted_ = false;                 // on the lists of Shared
   bool is_owing_ = false;
   bool is_due_ = false;
-  bool is_telling_ = false;  // credits are with the provider
+  bool is_telling_ = false;                           // credits are with the provider
   std::optional<Clock::time_point> failing_since_{};  // that control records to it fail
   Clock::time_point again_{};                         // when the next is tried
 };

@@ -26,7 +26,11 @@ void set_variable(PeerVariables& variables, const std::string& name, const std::
 
 Result<RuleSection> rules_of_section(const DecisionTable& table, const TableSection& section,
                                      const ForcedBy& forced_by) {
-  RuleSection made{.collective = section.collective, .ranks = section.ranks, .ranges = {}, .line = section.line};
+  RuleSection made{.collective = section.collective,
+                   .ranks = section.ranks,
+                   .hosts = section.hosts,
+                   .ranges = {},
+                   .line = section.line};
   for (const TableRange& range : section.ranges) {
     RuleRange rule{
         .most_bytes = range.most_bytes, .algorithm = range.way.algorithm, .variables = {}, .line = range.line};

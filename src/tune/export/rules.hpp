@@ -34,6 +34,7 @@ struct RuleRange {
 struct RuleSection {
   Collective collective = Collective::all_reduce;
   std::uint32_t ranks = 2;
+  std::uint32_t hosts = 1;        // that were measured
   std::vector<RuleRange> ranges;  // in the order of sizes; the last one has no end
   std::uint32_t line = 0;
 

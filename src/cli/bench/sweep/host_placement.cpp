@@ -13,15 +13,23 @@ namespace tutti::cli {
 
 namespace {
 
-// MPICH's mpirun takes the path of a program, and nothing else.
-Status check_agent(const SweepPlan& plan, const std::string& agent) {
+// What the launcher of each peer can do with the hosts.
+Status check_hosts(const SweepPlan& plan, const HostWords& words) {
   for (const harness::PeerProgram& program : plan.programs) {
-    const bool is_mpich = plan.runner.launcher.value_or(program.launcher) == harness::Launcher::mpich;
-    if (is_mpich && program.reckoner == nullptr && agent.find(' ') != std::string::npos && !agent.starts_with("ssh "))
+    if (program.reckoner != nullptr) continue;
+    const harness::Launcher launcher = plan.runner.launcher.value_or(program.launcher);
+    if (launcher == harness::Launcher::local) continue;
+    if (launcher == harness::Launcher::srun)
+      return wrong_argument("--hosts and --launcher srun exclude each other: Slurm places the ranks");
+    if (program.name == "tutti")
+      return wrong_argument("on several hosts peer tutti is started by 'tutti launch'; leave out --launcher");
+    if (words.hosts.find('[') != std::string::npos)
       return wrong_argument(
-          fmt::format("--agent is {}; for peer {} it is a program alone, since MPICH's mpirun hands "
-                      "it no other arguments than those of ssh",
-                      in_quotes(agent), program.name));
+          fmt::format("{} takes no IPv6 address for a host; a name of it will do", name_of(launcher)));
+    if (launcher == harness::Launcher::mpich && words.agent.find(' ') != std::string::npos)
+      return wrong_argument(fmt::format(
+          "--agent is {}; for peer {} it is a program alone, to which MPICH's mpirun hands host and command",
+          in_quotes(words.agent), program.name));
   }
   return {};
 }
@@ -31,9 +39,7 @@ Status check_agent(const SweepPlan& plan, const std::string& agent) {
 Status place_on_hosts(const SweepOptions& options, const BenchWorld& world, bool has_num_ranks, SweepPlan& plan) {
   if (options.hosts.hosts.empty()) return {};
   if (plan.programs.empty()) return wrong_argument("--hosts has no effect on a program: it is for benches");
-  if (plan.runner.launcher == harness::Launcher::srun)
-    return wrong_argument("--hosts and --launcher srun exclude each other: Slurm places the ranks");
-  TUTTI_TRY(check_agent(plan, options.hosts.agent));
+  TUTTI_TRY(check_hosts(plan, options.hosts));
   const std::vector<int> counts = has_num_ranks ? plan.sweep.num_ranks : std::vector<int>();
   TUTTI_TRY_ASSIGN(plan.runner.hosts, world.place_on_hosts(options.hosts, counts));
   if (!has_num_ranks) {

@@ -392,12 +392,12 @@ Result<SweepPlan> make_plan(const SweepOptions& given, const BenchWorld& world, 
   if (are_all_reckoned(plan.programs)) words.most_ranks = kMostReckonedRanks;
   for (const std::string& text : options.axes) TUTTI_TRY(override_axis(text, world, sweep, words));
   TUTTI_TRY(give_ranks(plan.programs, words.has_num_ranks, sweep));
+  TUTTI_TRY(read_runner(options, plan.runner));
   TUTTI_TRY(place_on_hosts(options, world, words.has_num_ranks, plan));
   TUTTI_TRY(set_algorithms(words.algorithms, world, sweep));
   for (const std::string& text : options.skips) TUTTI_TRY(add_skip(text, sweep));
   TUTTI_TRY(add_environments(given, options, sweep, plan.warnings));
   TUTTI_TRY(check_reckoned(plan.programs, sweep));
-  TUTTI_TRY(read_runner(options, plan.runner));
   if (std::string warning = unheeded_words(options, plan.programs); !warning.empty())
     plan.warnings.push_back(std::move(warning));
   Result<std::vector<harness::Group>> groups = harness::plan(sweep);

@@ -46,7 +46,7 @@ class TextForRanks {
 std::vector<std::uint64_t> sizes_to_verify(const tune::RuleSection& section, const DecisionTable& table) {
   std::set<std::uint64_t> sizes;
   for (const TableSection& each : table.sections) {
-    if (each.collective != section.collective || each.ranks != section.ranks) continue;
+    if (each.collective != section.collective || each.ranks != section.ranks || each.hosts != section.hosts) continue;
     for (const TableRange& range : each.ranges)
       for (const TableEvidence& evidence : range.evidence) sizes.insert(evidence.bytes);
   }
@@ -152,6 +152,11 @@ Result<std::vector<VerifiedSize>> verify(const tune::Exported& exported, const D
   for (const tune::RuleSection& section : exported.rules.sections) {
     const std::vector<std::uint64_t> bytes = sizes_to_verify(section, table);
     if (bytes.empty()) continue;
+    if (section.hosts > 1) {
+      context.error << fmt::format("{}: not verified: it is for {} hosts, and this is one\n",
+                                   place_of(exported.rules, section), section.hosts);
+      continue;
+    }
     Result<SweepPlan> plan = make_plan(sweep_of(section, bytes, environment, options), world, context.environment);
     if (!plan.ok()) return plan.status();
     if (plan->runner.launches < static_cast<int>(harness::kLeastLaunches))

@@ -29,7 +29,10 @@ class ProfileRules {
   ExportedProfile made() {
     std::vector<const TableSection*> sections;
     for (const TableSection& section : table_.sections) {
-      if (section.types == TypeClass::narrow) {
+      if (section.hosts > 1) {
+        left_out_.push_back(fmt::format("{}:{}: it is for {} hosts, of which rules do not say how many there are",
+                                        table_.title(), section.line, section.hosts));
+      } else if (section.types == TypeClass::narrow) {
         left_out_.push_back(fmt::format("{}:{}: rules do not tell types apart, and keep those of others",
                                         table_.title(), section.line));
       } else {
@@ -84,7 +87,7 @@ class ProfileRules {
   // What the table leaves to the profile: the rules that did it, so that those behind do not.
   void add_of_base(const Scope& scope, std::uint32_t ranks, std::uint64_t begin, std::uint64_t most_bytes) {
     for (const Rule& rule : base_.rules) {
-      const bool fits = rule.collective == scope.collective && ranks <= rule.most_ranks &&
+      const bool fits = rule.collective == scope.collective && !rule.hosts && ranks <= rule.most_ranks &&
                         (!rule.symmetric || scope.symmetric) && (!rule.crowded || scope.crowded);
       const std::uint64_t most =
           rule.most_bytes.is_relative() ? most_bytes : std::min<std::uint64_t>(rule.most_bytes, most_bytes);

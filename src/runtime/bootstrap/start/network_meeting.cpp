@@ -9,7 +9,7 @@
 #include <fmt/format.h>
 
 #include "base/digest.hpp"
-#include "base/system/host_names.hpp"
+#include "base/system/host.hpp"
 #include "base/system/socket.hpp"
 #include "base/text.hpp"
 #include "runtime/bootstrap/addresses.hpp"
