@@ -325,7 +325,7 @@ INSTANTIATE_TEST_SUITE_P(
     testing::Values(Way{"tcp", make_tcp_world}, Way{"tcp_on_faulty_wire", make_tcp_world_on_faulty_wire, true, true},
                     Way{"faulty_tcp", faulty_over(make_tcp_world), true},
                     Way{"faulty_tcp_on_faulty_wire", faulty_over(make_tcp_world_on_faulty_wire), true, true},
-                    way_over("ofi_over_tcp", ofi::kOverTcp), way_over("ofi_over_sockets", ofi::kOverSockets)),
+                    way_over("ofi_over_tcp", ofi::kOverTcp)),
     [](const testing::TestParamInfo<Way>& way) { return way.param.name; });
 
 }  // namespace

@@ -18,7 +18,6 @@
 namespace tutti::transport::ofi {
 
 inline constexpr const char* kOverTcp = "tcp;ofi_rxm";
-inline constexpr const char* kOverSockets = "sockets";  // which has threads of its own
 
 inline DoorOptions door_for_test(std::string provider, std::uint32_t num_ranks = 2, EndpointShape shape = {}) {
   DoorOptions options{.provider = std::move(provider), .num_ranks = num_ranks, .shape = shape};

@@ -54,7 +54,6 @@ std::vector<Setting> all_settings() {
   for (const Layout& layout : kLayouts) all.push_back({layout, "Tcp"});
   for (const Layout& layout : {kLayouts[0], kLayouts[2]})
     all.push_back({layout, "OfiOverTcp", transport::ofi::kOverTcp});
-  all.push_back({kLayouts[1], "OfiOverSockets", transport::ofi::kOverSockets});
   return all;
 }
 
