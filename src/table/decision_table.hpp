@@ -128,8 +128,8 @@ struct TableAnswer {
 };
 // The section for the question: of the same collective and memory, if possible of the same types, and of the number of
 // ranks that is nearest (by ratio; of two equally near the smaller). What was measured with a core for each rank says
-// nothing of ranks that share cores, and the other way round; nor one host of several. Of several hosts, the section
-// with the nearest number of hosts comes first. Nothing where no section will do.
+// nothing of ranks that share cores, and the other way round. The same holds for one host and several. For several
+// hosts, the section with the nearest number of hosts comes first. Nothing where no section will do.
 [[nodiscard]] std::optional<TableAnswer> find_section(const DecisionTable& table, const TableQuestion& question);
 
 }  // namespace tutti

@@ -2,8 +2,8 @@
 // What ranks of several hosts meet through: a connection from the first rank of each host to rank 0. All hosts do the
 // same in the same order, so messages carry no more than a number and a value.
 //
-// Waits by looking again and again, until the other end is gone or has been silent for some 11 s, or `is_over` says so;
-// then it returns false, and the links are of no more use. One thread.
+// A wait polls its socket. It fails if the other end is gone or has been silent for some 11 s, or if `is_over` says so.
+// After a failure the links are of no more use. One thread.
 #pragma once
 
 #include <cstdint>
@@ -42,8 +42,8 @@ class HostLinks {
 
   // All hosts have come here; then the value that `decide` gives on the first host goes to all.
   [[nodiscard]] std::optional<std::int64_t> meet(std::uint64_t number, const std::function<std::int64_t()>& decide);
-  // The clocks of all hosts against the first one's; that host gets
-  // instead by how much two of the others may be apart.
+  // Compares the clock of each host with the first host's. On the first host the error is instead how wrong the clocks
+  // of two other hosts may be against each other.
   [[nodiscard]] std::optional<ClockOffset> compare_clocks();
   // What one host has, on all.
   [[nodiscard]] bool broadcast(std::span<char> bytes, int from_host);

@@ -49,8 +49,8 @@ class MeetingPlace {
   // What `root` says, on all ranks; nothing where the group is being ended.
   [[nodiscard]] std::optional<std::string> broadcast(std::string_view bytes, int root);
 
-  // Around the iterations of a round, on all ranks: hosts compare their clocks. Afterwards `times` are by the clock of
-  // the first host. False where the group is being ended.
+  // All ranks call these before and after the iterations of a round. Hosts compare their clocks, and end_round() brings
+  // `starts` and `ends` to the clock of the first host. False where the group is being ended.
   [[nodiscard]] bool begin_round();
   [[nodiscard]] bool end_round(std::span<std::int64_t> starts, std::span<std::int64_t> ends);
   // By how much a time of the last round may be wrong between hosts, on rank 0.

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // The memory through which the ranks of a host agree on when an iteration begins, beside whatever is measured.
 //
-// The runner makes it, or the first rank of another host (an unnamed file, so nothing is left behind however a process
-// dies), and the ranks are told where it is; each maps it. Every line has one writer, but for the lines of ranks in a
-// barrier, which all read. Iterations are numbered from 1 and never begin anew while the page lives, so nothing has to
-// be reset between rounds. A rank uses its view from one thread.
+// The runner makes it or, if ranks are on several hosts, the first rank of each host. It is an unnamed file, so nothing
+// is left behind however a process dies. The other ranks are told where it is, and map it. Every line has one writer,
+// but for the lines of ranks in a barrier, which all read. Iterations are numbered from 1 and never begin anew while
+// the page lives, so nothing has to be reset between rounds. A rank uses its view from one thread.
 #pragma once
 
 #include <atomic>

@@ -73,7 +73,7 @@ std::string host_list(const std::vector<HostEntry>& entries) {
   return text;
 }
 
-// Of what the runner has inherited, what libraries and their launchers read; `handed_on` and the harness's own besides.
+// The variables of the runner that libraries and their launchers read, those of `handed_on`, and the harness's own.
 // Names alone: values that are secrets stand in no command line.
 std::vector<std::string> names_for_hosts(const LaunchRequest& request) {
   constexpr auto kReadByLibraries = std::to_array<std::string_view>(

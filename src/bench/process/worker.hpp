@@ -30,9 +30,9 @@ namespace tutti::harness {
 
 // Of a group whose ranks are on several hosts.
 struct AcrossHosts {
-  // What one rank says, on all of them, which all call it alike.
+  // What `root` says, on all ranks. All of them call it, with the same root.
   std::function<Result<std::string>(std::string_view bytes, int root)> broadcast;
-  Address own;       // of this rank's host, as the runner is reached from it; with a port of no meaning
+  Address own;       // the address from which this rank's host reaches the runner; its port means nothing
   int place = 0;     // of this rank among those on its host
   int num_here = 1;  // ranks on its host
 };

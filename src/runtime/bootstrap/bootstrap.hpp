@@ -76,8 +76,8 @@ struct JoinRequest {
   std::string host_id{};
   // Where ranks of other hosts are to reach this one. May be empty: at the address by which it reaches the rendezvous.
   std::function<Result<std::vector<Address>>()> find_addresses{};
-  // Makes ready what ranks of other hosts send to, where that is more than listeners, at this of the rank's addresses.
-  // What they need to know of it, at most 512 bytes, is the result. Called once at most. May be empty.
+  // Opens what ranks of other hosts send to, if listeners are not enough, at `own`, an address of this rank. The
+  // result, at most 512 bytes, is what they need to reach it. Called once at most. May be empty.
   std::function<Result<std::string>(const Address& own)> open_transport{};
   // The size of the region, which a host's leader asks for and the others check.
   std::function<Bytes(const std::vector<std::uint32_t>& host_of, int rank)> region_bytes{};

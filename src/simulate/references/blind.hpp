@@ -41,9 +41,9 @@ struct BlindTime {
   double factor = 1;  // the corrected time may be that many times as long or as short, in 90 % of cases
 };
 
-// Series of times that a fit of the file is about. Where numbers of ranks are left out, what is left learns in the same
-// way how much of a correction to believe: without each of its own numbers of ranks in turn. `progress` is told of each
-// fit before it is made.
+// Series of times that a fit of the file is about. Where numbers of ranks are left out, the remaining ones are left out
+// in turn as well: from that each fold learns how much of a correction to believe. `progress` is told of each fit
+// before it is made.
 [[nodiscard]] Result<std::vector<BlindTime>> predict_left_out(const References& references, LeftOut what,
                                                               const std::function<void(const std::string&)>& progress);
 

@@ -14,9 +14,9 @@ struct Evidence {
   double found = 0;
 };
 
-// From 0 to 1: by how much of what they say corrections should be made. It is the slope of what was found over what was
-// expected, shrunk by as much as it may be chance (James and Stein 1961, positive part). Its variance counts each
-// series as one observation (the sandwich of Liang and Zeger 1986). With fewer than two series it is 0.
+// The share of a correction to make, from 0 to 1. It is the slope of what was found over what was expected, shrunk by
+// what may be chance (as James and Stein 1961, positive part). The variance of the slope counts each series as one
+// observation (the sandwich of Liang and Zeger 1986). With fewer than two series the share is 0.
 [[nodiscard]] double weight_of(std::span<const Evidence> evidence);
 
 }  // namespace tutti::simulate

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// For tests: an endpoint over any other one that is late in every way that a network may be. Messages are held at
-// their source and at their destination, credits are seen late, and for a while steps see nothing. All of it is drawn
-// from a seed. Each queue keeps its order; queues overtake each other. One thread at a time, as for any endpoint.
+// For tests: an endpoint that is late, over any other one. Messages are held at their source and at their destination,
+// credits are seen late, and for a while steps see nothing. All of it is drawn from a seed. Each queue keeps its order;
+// queues overtake each other. One thread at a time, as for any endpoint.
 #pragma once
 
 #include <cstdint>

@@ -24,7 +24,7 @@ namespace tutti::transport::ofi {
 
 class Owner;
 
-// What is given to the provider, which has it back when it is done. It stays where it is.
+// An operation in flight. It must stay where it is until the provider has completed it.
 struct Operation {
   fi_context2 context{};  // the provider's; first, since its address is what completions name
   Owner* owner = nullptr;

@@ -18,8 +18,7 @@
 namespace tutti::transport::ofi {
 
 // Messages below `taken` are done with; those below `received` have arrived. Those below `posted` have a receive, or
-// had one. So the source may be told of `posted` less the depth that they are taken, and knows that of the first
-// `told`.
+// had one. So the source may be told that the first `posted` - depth messages are taken. It has been told of `told`.
 class IncomingQueue final : public Incoming {
  public:
   IncomingQueue(IncomingLink& link, const EndpointShape& shape) : link_(link), ring_(shape) {}

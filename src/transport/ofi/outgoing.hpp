@@ -18,8 +18,8 @@
 
 namespace tutti::transport::ofi {
 
-// Messages below `taken` are done with; those below `handed` the provider has been given, and is not done with
-// `in_flight` of them; those below `published` wait.
+// Messages below `taken` are done with. The provider has been given those below `handed`, and is not done with
+// `in_flight` of them. Those below `published` wait.
 class OutgoingQueue final : public Outgoing {
  public:
   OutgoingQueue(OutgoingLink& link, const EndpointShape& shape) : link_(link), shape_(shape), ring_(shape) {}

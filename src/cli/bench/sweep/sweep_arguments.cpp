@@ -79,8 +79,8 @@ void add_host_words(CLI::App& app, HostWords& hosts) {
     not_empty(app.add_option(name, value, help))->type_name(type)->needs(list);
   };
   add("--agent", hosts.agent,
-      "What runs a command on a host, for `tutti launch` and for an mpirun, which hands it the host and the command as "
-      "it would to ssh [ssh -o BatchMode=yes]",
+      "What runs a command on another host, for `tutti launch` and, in place of ssh, for mpirun "
+      "[ssh -o BatchMode=yes]",
       "COMMAND");
   add("--address", hosts.address,
       "The address of this host that other hosts reach [the one that leads to the first of them]", "ADDRESS");

@@ -226,9 +226,9 @@ std::string sources_in_words(const PartRows& rows) {
   }
   if (sources.empty()) return "";
   return fmt::format(
-      " Reference and theory: {}. Simulated: by Tutti, beside references on the accelerator as a torus of 2x3 "
-      "packages; "
-      "the figures of buffers have it as 3x2, where packages have other neighbours and times differ a little.",
+      " Reference and theory: {}. Simulated: by Tutti; beside references, on the accelerator as a torus of 2x3 "
+      "packages. "
+      "The figures of buffers have a torus of 3x2, where packages have other neighbours and times differ a little.",
       fmt::join(sources, "; "));
 }
 

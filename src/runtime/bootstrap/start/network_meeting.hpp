@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where the ranks of several hosts meet whose launcher gives them numbers and nothing to talk through: at a TCP port of
-// the host that a variable names. Rank 0 listens there and gives its id to each other rank that knows what the launcher
-// calls this start; when all have it, the port is free again.
+// Where ranks of several hosts meet if their launcher gives them only numbers: at a TCP port of the host that a
+// variable names. Rank 0 listens there and gives its id to each other rank that knows what the launcher calls this
+// start. When all have it, the port is free again.
 //
 // What a launcher calls a start is no secret. So unlike at a local socket, anybody who reaches the port and knows those
 // variables gets the id, and who listens there first is taken for rank 0: the network is trusted.
