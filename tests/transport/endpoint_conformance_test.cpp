@@ -312,12 +312,13 @@ std::function<std::unique_ptr<World>(const Wanted&)> faulty_over(std::unique_ptr
 }
 
 Way way_over(const char* name, const char* provider) {
-  return {name,
-          [provider](const Wanted& wanted) {
-            return std::make_unique<ofi::OfiWorld>(
-                ofi::OfiWorld::Setup{.provider = provider, .num_ranks = wanted.num_ranks, .shape = wanted.shape});
-          },
-          [provider] { return ofi::why_not(provider); }};
+  return {.name = name,
+          .make =
+              [provider](const Wanted& wanted) {
+                return std::make_unique<ofi::OfiWorld>(
+                    ofi::OfiWorld::Setup{.provider = provider, .num_ranks = wanted.num_ranks, .shape = wanted.shape});
+              },
+          .why_not = [provider] { return ofi::why_not(provider); }};
 }
 
 INSTANTIATE_TEST_SUITE_P(
