@@ -207,7 +207,8 @@ TEST(Launch, SaysWhatIsWrongWithItsArguments) {
   EXPECT_TRUE(contains(complaint({"-n", "4097", "--", "true"}), "-n is '4097'"));
   EXPECT_TRUE(contains(complaint({"-n", "2"}), "there is no program to run"));
   EXPECT_TRUE(contains(complaint({"--", "true"}), "-n"));
-  EXPECT_TRUE(contains(complaint({"-n", "2", "--env", "X", "--", "true"}), "--env is 'X', which is not set here; NAME=VALUE sets it"));
+  EXPECT_TRUE(contains(complaint({"-n", "2", "--env", "X", "--", "true"}),
+                       "--env is 'X', which is not set here; NAME=VALUE sets it"));
   EXPECT_TRUE(contains(complaint({"-n", "2", "--bind", "socket", "--", "true"}), "--bind is 'socket'"));
   EXPECT_TRUE(contains(complaint({"-n", "2", "--timeout", "soon", "--", "true"}), "--timeout is 'soon'"));
   EXPECT_TRUE(contains(complaint({"-n", "2", "--tga", "--", "true"}), "--tga"));
