@@ -75,4 +75,8 @@ std::string misuse_in_words(const CLI::App& command, const CLI::ParseError& erro
   return std::string(text);
 }
 
+CLI::Option* not_empty(CLI::Option* option) {
+  return option->check([](const std::string& text) { return std::string(text.empty() ? "'' says nothing" : ""); });
+}
+
 }  // namespace tutti::cli

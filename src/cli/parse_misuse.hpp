@@ -7,6 +7,7 @@
 
 namespace CLI {
 class App;
+class Option;
 class ParseError;
 }  // namespace CLI
 
@@ -14,5 +15,8 @@ namespace tutti::cli {
 
 // `command` is the one whose options were being read; the program itself where none was named.
 [[nodiscard]] std::string misuse_in_words(const CLI::App& command, const CLI::ParseError& error);
+
+// For options whose empty value would be taken for none.
+CLI::Option* not_empty(CLI::Option* option);
 
 }  // namespace tutti::cli

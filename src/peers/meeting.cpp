@@ -329,12 +329,7 @@ Result<std::unique_ptr<Meeting>> Meeting::join(const harness::AcrossHosts& hosts
   TUTTI_TRY_ASSIGN(const std::string told, hosts.broadcast(id ? id->to_text() : "", 0));
   if (rank == 0) return host(std::move(listener.socket), id, timeout);
   TUTTI_TRY_ASSIGN(const UniqueId known, UniqueId::from_text(told));
-  TUTTI_TRY_ASSIGN(UniqueFd socket, begin_connect(known.address()));
-  pollfd connecting{socket.get(), POLLOUT, 0};
-  const auto deadline = Clock::now() + to_chrono(timeout);
-  while (::poll(&connecting, 1, poll_timeout(deadline, Clock::now())) <= 0)
-    if (Clock::now() >= deadline) return too_late("rank 0");
-  TUTTI_TRY(connect_outcome(socket.get()));
+  TUTTI_TRY_ASSIGN(UniqueFd socket, connect_within(known.address(), Clock::now() + to_chrono(timeout)));
   Packets packets(std::move(socket), true);
   if (!packets.send(packet(kHello, "", told))) return Status(Code::rank_lost, "rank 0 left the meeting", 0);
   return std::unique_ptr<Meeting>(std::make_unique<Guest>(std::move(packets), timeout));

@@ -76,29 +76,44 @@ TEST(MeetingPlace, LetsNobodyGoBeforeAllHaveCome) {
 }
 
 TEST(MeetingPlace, BeginsTogetherOnAllHostsByTheClockOfTheFirst) {
-  std::vector<std::vector<std::int64_t>> starts(4);
+  constexpr std::int64_t kMargin = 1'000'000;
+  std::vector<std::vector<MeetingPlace::Start>> starts(4);
+  std::int64_t error = 0;
   on_hosts({0, 0, 1, 2}, false, [&](MeetingPlace& place, int rank) {
-    std::vector<std::int64_t>& mine = starts[static_cast<std::size_t>(rank)];
-    std::vector<std::int64_t> ends;
-    std::int64_t drift = 0;
+    std::vector<MeetingPlace::Start>& mine = starts[static_cast<std::size_t>(rank)];
+    std::vector<std::int64_t> begun;
+    std::vector<std::int64_t> ended;
     ASSERT_TRUE(place.begin_round());
     for (int iteration = 0; iteration < 20; ++iteration) {
-      const MeetingPlace::Start start = place.start_together(1'000'000);
-      ASSERT_FALSE(start.is_over);
-      mine.push_back(start.time);
-      ends.push_back(now());
-      drift += ends.back() - start.time;
+      mine.push_back(place.start_together(kMargin));
+      ASSERT_FALSE(mine.back().is_over);
+      begun.push_back(mine.back().time);
+      ended.push_back(now());
     }
-    const std::vector<std::int64_t> before = mine;
-    ASSERT_TRUE(place.end_round(mine, ends));
-    if (rank == 0) {
-      EXPECT_GT(place.clock_error(), 0);
-      EXPECT_EQ(before, mine);
+    ASSERT_TRUE(place.end_round(begun, ended));
+    for (std::size_t each = 0; each < mine.size(); ++each) {
+      // All threads have one clock, so that the first host's times stay, and others move by what is wrong with them.
+      if (rank < 2) {
+        EXPECT_EQ(begun[each], mine[each].time);
+      }
+      EXPECT_GE(ended[each], begun[each]);
+      mine[each].time = begun[each];
     }
-    // All threads have one clock, so that its offset is known to be 0.
-    for (std::size_t each = 0; each < before.size(); ++each) EXPECT_LT(std::abs(before[each] - mine[each]), 5'000'000);
+    if (rank == 0) error = place.clock_error();
   });
-  for (const std::vector<std::int64_t>& of_rank : starts) EXPECT_EQ(of_rank.size(), 20U);
+  EXPECT_GT(error, 0);
+  int together = 0;
+  for (std::size_t each = 0; each < 20; ++each) {
+    std::vector<std::int64_t> times;
+    for (const std::vector<MeetingPlace::Start>& of_rank : starts)
+      if (!of_rank.at(each).is_late) times.push_back(of_rank[each].time);
+    if (times.size() < starts.size()) continue;
+    ++together;
+    const auto [first, last] = std::minmax_element(times.begin(), times.end());
+    // What counts as in time is a quarter of the margin, for each.
+    EXPECT_LE(*last - *first, kMargin / 2 + 2 * error);
+  }
+  EXPECT_GT(together, 0);
 }
 
 TEST(MeetingPlace, IsLeftWhereTheGroupIsBeingEnded) {
@@ -116,11 +131,11 @@ TEST(HostClock, DriftsEvenlyBetweenTwoComparisons) {
   clock.begin(offset_of(1000, 400, 1200));  // at 1100: 700 ahead
   EXPECT_EQ(clock.local(5000), 5700);
   EXPECT_EQ(clock.common(1100), 400);
+  EXPECT_EQ(offset_of(1000, 400, 1200).error, 100);
   clock.end(offset_of(2990, 2280, 3010));  // at 3000: 720 ahead
   EXPECT_EQ(clock.common(3000), 2280);
   EXPECT_EQ(clock.common(2050), 2050 - 710);
   EXPECT_EQ(clock.common(9000), 9000 - 720);
-  EXPECT_EQ(clock.error(), 100);
 }
 
 TEST(RanksOnHosts, AreTextAndCheckedAgainstWhatWasAskedFor) {

@@ -5,11 +5,13 @@
 #include <array>
 #include <cerrno>
 #include <cstring>
+#include <thread>
 
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
+#include <poll.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/un.h>
@@ -190,6 +192,30 @@ Status connect_outcome(int socket) {
   if (getsockopt(socket, SOL_SOCKET, SO_ERROR, &error, &length) != 0) error = errno;
   if (error != 0) return Status::from_errno("cannot connect", error);
   return {};
+}
+
+Result<UniqueFd> connect_within(const Address& address, Clock::time_point deadline,
+                                const std::function<bool()>& is_over) {
+  constexpr std::chrono::milliseconds kLook{20};
+  TUTTI_TRY_ASSIGN(UniqueFd socket, make_socket_for(address));
+  const auto has_time = [&]() -> Status {
+    if (is_over && is_over()) return {Code::aborted, "it no longer matters"};
+    if (Clock::now() >= deadline) return {Code::timeout, fmt::format("nobody answers at {}", to_text(address))};
+    return {};
+  };
+  while (true) {
+    TUTTI_TRY_ASSIGN(const bool begun, begin_connect(socket.get(), address));
+    if (begun) break;
+    TUTTI_TRY(has_time());
+    // The queue of who waits to be let in is full.
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+  pollfd waiting{socket.get(), POLLOUT, 0};
+  while (poll(&waiting, 1, poll_timeout(std::min(deadline, Clock::now() + kLook), Clock::now())) <= 0)
+    TUTTI_TRY(has_time());
+  const Status outcome = connect_outcome(socket.get());
+  if (!outcome.ok()) return outcome.with_context(to_text(address));
+  return socket;
 }
 
 Result<UniqueFd> listen_abstract(std::string_view name, int backlog) {

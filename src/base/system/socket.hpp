@@ -5,6 +5,7 @@
 
 #include <chrono>
 #include <cstddef>
+#include <functional>
 #include <optional>
 #include <span>
 #include <string>
@@ -50,6 +51,10 @@ void watch_silence(int socket);
 [[nodiscard]] Result<UniqueFd> make_socket_for(const Address& address);
 [[nodiscard]] Result<bool> begin_connect(int socket, const Address& address);
 [[nodiscard]] Status connect_outcome(int socket);
+// All of that, for callers that have nothing else to do. An error after the deadline, or when `is_over`, which is asked
+// now and then, says that it no longer matters.
+[[nodiscard]] Result<UniqueFd> connect_within(const Address& address, Clock::time_point deadline,
+                                              const std::function<bool()>& is_over = nullptr);
 
 // Sequenced packets in the abstract namespace: no file, gone with the process.
 [[nodiscard]] Result<UniqueFd> listen_abstract(std::string_view name, int backlog);

@@ -22,6 +22,4 @@ std::int64_t HostClock::common(std::int64_t local) const {
   return local - before_.offset - std::llround(share * static_cast<double>(behind_.offset - before_.offset));
 }
 
-std::int64_t HostClock::error() const { return std::max(before_.error, behind_.error); }
-
 }  // namespace tutti::harness

@@ -4,7 +4,6 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
 
 namespace tutti::harness {
 
@@ -36,7 +35,6 @@ class HostClock {
   [[nodiscard]] std::int64_t local(std::int64_t common) const { return common + before_.offset; }
   // Afterwards: what the first host's clock showed. Clocks drift evenly within a round.
   [[nodiscard]] std::int64_t common(std::int64_t local) const;
-  [[nodiscard]] std::int64_t error() const;
 
  private:
   ClockOffset before_;

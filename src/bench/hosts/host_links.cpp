@@ -102,16 +102,9 @@ Result<HostLinks> HostLinks::connect(const std::string& id, int host, Waiting wa
   links.host_ = host;
   links.waiting_ = std::move(waiting);
   TUTTI_TRY_ASSIGN(const UniqueId of_links, UniqueId::from_text(id));
-  TUTTI_TRY_ASSIGN(UniqueFd socket, begin_connect(of_links.address()));
-  pollfd connecting{socket.get(), POLLOUT, 0};
-  const auto deadline = Clock::now() + kPatience;
-  while (::poll(&connecting, 1, 20) <= 0) {
-    if (links.waiting_.is_over()) return Status(Code::aborted, "the group is being ended");
-    if (Clock::now() >= deadline)
-      return Status(Code::timeout, fmt::format("{}, where rank 0 is, does not answer", to_text(of_links.address())));
-  }
-  const Status outcome = connect_outcome(socket.get());
-  if (!outcome.ok()) return outcome.with_context(fmt::format("cannot reach rank 0 at {}", to_text(of_links.address())));
+  Result<UniqueFd> connected = connect_within(of_links.address(), Clock::now() + kPatience, links.waiting_.is_over);
+  if (!connected.ok()) return connected.status().with_context("cannot reach rank 0");
+  UniqueFd socket = std::move(*connected);
   std::array<std::byte, kHelloBytes> hello{};
   const auto number = static_cast<std::uint32_t>(host);
   std::memcpy(hello.data(), of_links.token().data(), kTokenBytes);

@@ -79,10 +79,12 @@ std::optional<std::string> MeetingPlace::broadcast(std::string_view bytes, int r
 }
 
 bool MeetingPlace::compare_clocks(bool is_behind) {
+  // Once, for the round trip.
+  if (seat_.has_common_clock && links_->longest_round_trip() > 0) return true;
   const std::optional<ClockOffset> offset = links_->compare_clocks();
   if (!offset) return false;
-  clock_error_ = seat_.has_common_clock ? 0 : std::max(is_behind ? clock_error_ : 0, offset->error);
   if (seat_.has_common_clock) return true;
+  clock_error_ = std::max(is_behind ? clock_error_ : 0, offset->error);
   if (is_behind) {
     page_.clock().end(*offset);
   } else {

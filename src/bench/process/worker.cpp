@@ -49,24 +49,7 @@ class NoBackend final : public Backend {
   int num_ranks_ = 1;
 };
 
-Result<UniqueFd> connect_to(const Address& address) {
-  Result<UniqueFd> socket = make_socket_for(address);
-  if (!socket.ok()) return socket;
-  constexpr std::chrono::milliseconds kPatience{30'000};
-  const auto deadline = Clock::now() + kPatience;
-  Result<bool> begun = begin_connect(socket->get(), address);
-  // The queue of who waits to be let in is full.
-  while (begun.ok() && !*begun && Clock::now() < deadline) {
-    std::this_thread::sleep_for(std::chrono::milliseconds(1));
-    begun = begin_connect(socket->get(), address);
-  }
-  if (!begun.ok()) return begun.status();
-  if (!*begun) return Status(Code::timeout, fmt::format("{} lets nobody in", to_text(address)));
-  pollfd waiting{socket->get(), POLLOUT, 0};
-  while (::poll(&waiting, 1, static_cast<int>(kPatience.count())) < 0 && errno == EINTR) continue;
-  TUTTI_TRY(connect_outcome(socket->get()));
-  return socket;
-}
+constexpr std::chrono::seconds kPatienceWithRunner{30};
 
 // So that a backend makes nothing more while what it has made is taken away.
 extern "C" void stand_still(int) {
@@ -139,7 +122,7 @@ class Worker {
     const Result<WorldRank> place = world_rank_in(environment_);
     if (!place.ok()) return place.status();
     place_ = *place;
-    Result<UniqueFd> socket = connect_to(id->address());
+    Result<UniqueFd> socket = connect_within(id->address(), Clock::now() + kPatienceWithRunner);
     if (!socket.ok()) return socket.status().with_context("cannot reach the runner");
     watch_silence(socket->get());
     connection_.emplace(std::move(*socket));

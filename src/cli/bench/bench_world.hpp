@@ -13,6 +13,7 @@
 #include "bench/measure/runner.hpp"
 #include "bench/views/table.hpp"
 #include "cli/command.hpp"
+#include "cli/host_words.hpp"
 #include <tutti/bench.hpp>
 
 namespace tutti::cli {
@@ -38,14 +39,6 @@ struct MilestoneBench {
   std::string about;  // one line
   std::vector<std::string> parts;
   std::function<Exit(const MilestoneRequest& request, const BenchWorld& world, const Context& context)> run;
-};
-
-// Options that put ranks on several hosts, as they were given.
-struct HostWords {
-  std::string hosts;  // empty: this host alone
-  std::string agent;
-  std::string address;
-  std::string tutti;
 };
 
 struct BenchWorld {

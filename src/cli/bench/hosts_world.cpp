@@ -6,7 +6,7 @@
 #include <string>
 #include <system_error>
 
-#include "cli/launch/host_options.hpp"
+#include "cli/launch/read_hosts.hpp"
 #include "launch/agent.hpp"
 #include "launch/reach.hpp"
 

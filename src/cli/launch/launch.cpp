@@ -15,7 +15,8 @@
 #include "base/text.hpp"
 #include "base/units.hpp"
 #include "cli/commands.hpp"
-#include "cli/launch/host_options.hpp"
+#include "cli/host_words.hpp"
+#include "cli/launch/read_hosts.hpp"
 #include "cli/variables_check.hpp"
 #include "launch/host_group.hpp"
 #include "launch/hosts.hpp"
@@ -30,10 +31,7 @@ namespace {
 
 struct LaunchArguments {
   std::string num_ranks;
-  std::string hosts;
-  std::string agent{launch::kDefaultAgent};
-  std::string address;
-  std::string tutti;
+  HostWords on;
   bool remote = false;
   std::string bind = "core";
   bool tag = false;
@@ -84,7 +82,7 @@ Status read_environment(const std::vector<std::string>& texts, const Environment
 Status place_ranks(const LaunchArguments& options, std::vector<launch::HostRanks>& hosts) {
   std::optional<int> num_ranks;
   if (!options.num_ranks.empty()) TUTTI_TRY(read_num_ranks(options.num_ranks, num_ranks.emplace()));
-  TUTTI_TRY_ASSIGN(hosts, read_hosts(options.hosts, num_ranks));
+  TUTTI_TRY_ASSIGN(hosts, read_hosts(options.on.hosts, num_ranks));
   return {};
 }
 
@@ -99,7 +97,7 @@ std::vector<Environment::Pair> own_variables(const Environment& environment) {
 
 Status read(const LaunchArguments& options, launch::HostsOptions& launched, std::vector<std::string>& warnings) {
   launch::GroupOptions& group = launched.group;
-  if (!options.hosts.empty()) {
+  if (!options.on.hosts.empty()) {
     TUTTI_TRY(place_ranks(options, launched.hosts));
   } else if (options.num_ranks.empty()) {
     return wrong_argument("-n, the number of ranks, is missing; or --hosts, where ranks are to run");
@@ -115,8 +113,8 @@ Status read(const LaunchArguments& options, launch::HostsOptions& launched, std:
   TUTTI_TRY(read_duration("--grace", options.grace, group.grace));
   launched.variables = own_variables(group.environment);
   TUTTI_TRY(read_environment(options.environment, group.environment, launched.variables, warnings));
-  if (!options.address.empty()) {
-    TUTTI_TRY_ASSIGN(launched.address, launch::parse_address(options.address));
+  if (!options.on.address.empty()) {
+    TUTTI_TRY_ASSIGN(launched.address, launch::parse_address(options.on.address));
   }
   if (options.command.empty()) {
     return wrong_argument("there is no program to run; it comes after the options: tutti launch -n 2 -- PROGRAM");
@@ -127,12 +125,12 @@ Status read(const LaunchArguments& options, launch::HostsOptions& launched, std:
 
 Result<int> run_on_hosts(const LaunchArguments& options, launch::HostsOptions& launched, const Context& context) {
   std::error_code unreadable;
-  launched.agent = options.agent;
+  if (!options.on.agent.empty()) launched.agent = options.on.agent;
   launched.version = TUTTI_VERSION;
   launched.folder = std::filesystem::current_path(unreadable).string();
   if (unreadable) return Status::from_errno("cannot tell the folder to work in", unreadable.value());
-  launched.tutti =
-      options.tutti.empty() ? std::filesystem::read_symlink("/proc/self/exe", unreadable).string() : options.tutti;
+  launched.tutti = options.on.tutti.empty() ? std::filesystem::read_symlink("/proc/self/exe", unreadable).string()
+                                            : options.on.tutti;
   if (unreadable) return Status::from_errno("cannot read /proc/self/exe; --tutti takes the path", unreadable.value());
   return launch::run_on_hosts(launched, context.out, context.error);
 }
@@ -159,34 +157,11 @@ Exit run(const LaunchArguments& options, const Context& context) {
   return static_cast<Exit>(*code);
 }
 
-// Options that only make sense with --hosts.
-void define_hosts(CLI::App& app, LaunchArguments& options) {
-  CLI::Option* const hosts =
-      app.add_option("--hosts", options.hosts,
-                     "Where ranks run, in this order: HOST or HOST:RANKS, with -n at most that many; or @FILE with a "
-                     "host a line, as HOST:RANKS or HOST slots=RANKS. localhost needs no agent")
-          ->type_name("HOST[:RANKS],…|@FILE");
-  app.add_option("--agent", options.agent,
-                 "What runs a command on a host: {host} in it becomes the host, which otherwise follows it; then the "
-                 "command, as one word for ssh and rsh, else as words")
-      ->type_name("COMMAND")
-      ->capture_default_str()
-      ->needs(hosts);
-  app.add_option("--address", options.address,
-                 "The address of this host at which ranks of other hosts find each other; by default the one that "
-                 "leads to the first of them, and a free port")
-      ->type_name("ADDRESS[:PORT]")
-      ->needs(hosts);
-  app.add_option("--tutti", options.tutti, "The path of tutti on other hosts; by default that of this one")
-      ->type_name("PATH")
-      ->needs(hosts);
-  app.add_flag("--remote", options.remote)->group("");
-}
-
 Run define_launch(CLI::App& app) {
   const auto options = std::make_shared<LaunchArguments>();  // shared with the closure, which std::function copies
   app.add_option("-n,--num-ranks", options->num_ranks, "How many ranks to start")->type_name("N");
-  define_hosts(app, *options);
+  add_host_words(app, options->on);
+  app.add_flag("--remote", options->remote)->group("");
   app.add_option("--bind", options->bind, "core: rank r on the core r, round and round; none: wherever")
       ->type_name("core|none")
       ->capture_default_str();

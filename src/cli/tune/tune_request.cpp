@@ -16,7 +16,6 @@
 #include "bench/axes/value.hpp"
 #include "bench/process/cores.hpp"
 #include "cli/bench/sweep/peer_options.hpp"
-#include "cli/bench/sweep/sweep_options.hpp"
 #include "cli/number.hpp"
 #include "cli/tune/tune_workload.hpp"
 #include "runtime/selection/table_choice.hpp"

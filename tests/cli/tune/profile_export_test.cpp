@@ -2,6 +2,7 @@
 // Tables as machine profiles: what the profile chooses is what the table chooses.
 #include "cli/tune/export/profile_export.hpp"
 
+#include <algorithm>
 #include <string>
 
 #include <gtest/gtest.h>
@@ -77,6 +78,41 @@ class Chosen {
   Portfolio portfolio_{0, shape_};
   Selector selector_;
 };
+
+// Rules do not say for how many hosts they are.
+TEST(ProfileExport, NothingOfSeveralHostsBecomesARuleOfOne) {
+  const DecisionTable table = *read_table(R"toml(version = 1
+[machine]
+fingerprint = "any"
+[[section]]
+collective = "all_reduce"
+ranks = 4
+hosts = 2
+  [[section.range]]
+  algorithm = "hierarchical(2+2, ring)"
+[[section]]
+collective = "all_gather"
+ranks = 4
+  [[section.range]]
+)toml",
+                                          "t.toml");
+  const MachineProfile base = *find_shipped_profile("generic");
+  const Result<ExportedProfile> made = export_to_profile(table, base, "mine");
+  ASSERT_TRUE(made.ok()) << made.status().to_string();
+  ASSERT_FALSE(made->left_out.empty());
+  EXPECT_NE(made->left_out[0].find("it is for 2 hosts"), std::string::npos) << made->left_out[0];
+  const std::size_t own = made->profile.rules.size() - base.rules.size();
+  ASSERT_GT(own, 0U);
+  for (std::size_t each = 0; each < own; ++each) {
+    const Rule& rule = made->profile.rules[each];
+    EXPECT_EQ(rule.collective, Collective::all_gather);
+    // What the base does on one host, not between hosts.
+    const bool is_of_one_host = std::any_of(base.rules.begin(), base.rules.end(), [&](const Rule& of_base) {
+      return !of_base.hosts && of_base.collective == rule.collective && of_base.algorithm == rule.algorithm;
+    });
+    EXPECT_TRUE(is_of_one_host) << rule.algorithm;
+  }
+}
 
 TEST(ProfileExport, ChoosesWhatTheTableChooses) {
   const DecisionTable table = *read_table(kTableText, "t.toml");

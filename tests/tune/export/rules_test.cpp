@@ -56,6 +56,23 @@ TEST(ExportRules, SectionsThatNoFileTellsApartAreToldAndLeftOut) {
   EXPECT_EQ(rules->left_out.size(), 3U);
 }
 
+TEST(ExportRules, OfOneNumberOfRanksTheSectionOfMostHostsStands) {
+  const auto over = [](std::uint32_t hosts, std::string algorithm) {
+    TableSection section = section_of(Collective::all_reduce, 4, {range_to(kNoEnd, std::move(algorithm))});
+    section.hosts = hosts;
+    return section;
+  };
+  const DecisionTable table =
+      table_of_peer("openmpi", {over(1, "ring"), over(4, "rabenseifner"), over(2, "recursive_doubling")});
+  const Result<Rules> rules = rules_of(table, "openmpi", forced_by("openmpi"));
+  ASSERT_TRUE(rules.ok());
+  ASSERT_EQ(rules->sections.size(), 1U);
+  EXPECT_EQ(rules->sections[0].ranges[0].algorithm, "rabenseifner");
+  EXPECT_EQ(rules->sections[0].hosts, 4U);
+  ASSERT_EQ(rules->left_out.size(), 2U);
+  EXPECT_NE(rules->left_out[0].find("the section for 4 hosts stands for it"), std::string::npos) << rules->left_out[0];
+}
+
 TEST(ExportRules, ATablesFileKeepsWhatIsExported) {
   const DecisionTable table = random_table("openmpi", 3);
   const Result<DecisionTable> read = read_table(write_table(table), "test");

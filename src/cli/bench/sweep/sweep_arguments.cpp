@@ -5,17 +5,13 @@
 
 #include "bench/axes/declaration.hpp"
 #include "cli/bench/sweep/sweep_options.hpp"
+#include "cli/parse_misuse.hpp"
 
 namespace tutti::cli {
 
 namespace {
 
 CLI::Option* repeated(CLI::Option* option) { return option->expected(1)->take_all()->allow_extra_args(false); }
-
-// For options whose empty value would be taken for none.
-CLI::Option* not_empty(CLI::Option* option) {
-  return option->check([](const std::string& text) { return std::string(text.empty() ? "'' says nothing" : ""); });
-}
 
 // "2", where all benches begin with that.
 std::string usual_ranks(const BenchWorld& world) {
@@ -66,28 +62,6 @@ void add_what(CLI::App& app, SweepOptions& options, const BenchWorld& world) {
       ->type_name("FILE");
   app.add_flag("--dry-run", options.dry_run, "Shows groups and cases, and starts nothing");
 }
-
-}  // namespace
-
-void add_host_words(CLI::App& app, HostWords& hosts) {
-  CLI::Option* const list =
-      not_empty(app.add_option("--hosts", hosts.hosts,
-                               "Where ranks run, in this order: HOST or HOST:RANKS, or @FILE with a host a line. "
-                               "localhost needs no agent"))
-          ->type_name("HOST[:RANKS],…|@FILE");
-  const auto add = [&](const char* name, std::string& value, const char* help, const char* type) {
-    not_empty(app.add_option(name, value, help))->type_name(type)->needs(list);
-  };
-  add("--agent", hosts.agent,
-      "What runs a command on another host, for `tutti launch` and, in place of ssh, for mpirun "
-      "[ssh -o BatchMode=yes]",
-      "COMMAND");
-  add("--address", hosts.address,
-      "The address of this host that other hosts reach [the one that leads to the first of them]", "ADDRESS");
-  add("--tutti", hosts.tutti, "The path of tutti on other hosts [that of this one]", "PATH");
-}
-
-namespace {
 
 void add_how(CLI::App& app, SweepOptions& options) {
   begin_group(app, "How it is measured");

@@ -60,8 +60,6 @@ struct SweepOptions {
 
 // The options must live as long as the application. In groups of the help, of which the last one is still open.
 void add_sweep_options(CLI::App& app, SweepOptions& options, const BenchWorld& world);
-// Of these, those that put ranks on several hosts.
-void add_host_words(CLI::App& app, HostWords& hosts);
 // All options that follow stand in the help under this heading.
 void begin_group(CLI::App& app, const char* heading);
 

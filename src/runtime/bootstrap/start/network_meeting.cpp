@@ -41,7 +41,8 @@ class NetworkMeeting {
     const std::string what =
         fmt::format("rank 0 cannot wait for the ranks of {} at {}, which is to be its own host", meeting_.key, place_);
     TUTTI_TRY_ASSIGN(const std::vector<Address> own, addresses());
-    Status refused(Code::invalid_usage, "the system does not know that name");
+    if (own.empty()) return Status(Code::invalid_usage, fmt::format("{}: the system does not know that name", what));
+    Status refused;
     for (Address address : own) {
       address.port = port_;
       Result<Listener> listener = listen_at(address);

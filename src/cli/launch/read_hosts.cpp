@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cli/launch/host_options.hpp"
+#include "cli/launch/read_hosts.hpp"
+
+#include <cstdint>
 
 #include "base/system/file.hpp"
 
